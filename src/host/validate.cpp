@@ -59,12 +59,24 @@ Extent extent_of(const char* letter, const ConstMatrix& matrix, std::int64_t row
           matrix.type};
 }
 
-Status check_matrix(const Extent& x) noexcept {
-  if (x.ld < x.length) {
-    return Status(StatusCode::invalid_argument, "ld%c is %lld but %s %s with %s = %lld needs ld%c >= %lld",
-                  x.ld_letter(), static_cast<long long>(x.ld), x.order, x.letter, x.length_letter,
-                  static_cast<long long>(x.length), x.ld_letter(), static_cast<long long>(x.length));
-  }
+Extent extent_of_a(const Gemm& p) noexcept {
+  return extent_of("A", p.a, p.m, p.k, "m", "k");
+}
+Extent extent_of_b(const Gemm& p) noexcept {
+  return extent_of("B", p.b, p.k, p.n, "k", "n");
+}
+Extent extent_of_c(const Gemm& p) noexcept {
+  return extent_of("C", {p.c.data, p.c.ld, row_major, p.c.type}, p.m, p.n, "m", "n");
+}
+
+Status check_ld(const Extent& x) noexcept {
+  if (x.ld >= x.length) return {};
+  return Status(StatusCode::invalid_argument, "ld%c is %lld but %s %s with %s = %lld needs ld%c >= %lld",
+                x.ld_letter(), static_cast<long long>(x.ld), x.order, x.letter, x.length_letter,
+                static_cast<long long>(x.length), x.ld_letter(), static_cast<long long>(x.length));
+}
+
+Status check_memory(const Extent& x) noexcept {
   if (x.empty()) return {};
   if (x.data == nullptr) {
     return Status(StatusCode::invalid_argument,
@@ -155,18 +167,21 @@ bool overlap(const ByteLines& x, const ByteLines& y) noexcept {
   return distance < x_bytes && -distance < y_bytes;
 }
 
-Status validate(const Gemm& problem) noexcept {
+Status validate_shape(const Gemm& problem) noexcept {
   if (Status s = check_size("m", problem.m); !s) return s;
   if (Status s = check_size("n", problem.n); !s) return s;
   if (Status s = check_size("k", problem.k); !s) return s;
   if (Status s = check_types(problem); !s) return s;
+  if (Status s = check_ld(extent_of_a(problem)); !s) return s;
+  if (Status s = check_ld(extent_of_b(problem)); !s) return s;
+  return check_ld(extent_of_c(problem));
+}
 
-  const Extent a = extent_of("A", problem.a, problem.m, problem.k, "m", "k");
-  const Extent b = extent_of("B", problem.b, problem.k, problem.n, "k", "n");
-  const Extent c = extent_of("C", {problem.c.data, problem.c.ld, row_major, problem.c.type}, problem.m,
-                             problem.n, "m", "n");
+Status validate(const Gemm& problem) noexcept {
+  if (Status s = validate_shape(problem); !s) return s;
+  const Extent a = extent_of_a(problem), b = extent_of_b(problem), c = extent_of_c(problem);
   for (const Extent* x : {&a, &b, &c}) {
-    if (Status s = check_matrix(*x); !s) return s;
+    if (Status s = check_memory(*x); !s) return s;
   }
   if (Status s = check_workspace(problem); !s) return s;
 

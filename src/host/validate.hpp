@@ -25,6 +25,9 @@ struct ByteLines {
 // meet.
 bool overlap(const ByteLines& x, const ByteLines& y) noexcept;
 
+// The part of validate() that needs no pointer: sizes, types, orders, leading dimensions.
+Status validate_shape(const Gemm& problem) noexcept;
+
 // ok, or StatusCode::invalid_argument (unsupported for a combination of types) with a sentence.
 Status validate(const Gemm& problem) noexcept;
 
