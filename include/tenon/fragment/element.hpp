@@ -1,0 +1,150 @@
+// What an operand can be made of, and the shapes that the mma instructions have. Plain C++17, no CUDA header.
+#pragma once
+
+#include <cstdint>
+
+// The CUDA types by name only: users of `half` spell FragmentA<m16n8k16, half>, and this header costs
+// nothing.
+struct __half;
+struct __nv_bfloat16;
+
+namespace tenon {
+
+// Element types without a C++ host type. Integers and floats of the machine stand for themselves: int8_t is
+// s8, uint8_t is u8, float is f32 (accumulators), double is f64, int32_t is s32 (accumulators).
+struct tf32 {};  // 8-bit exponent, 10-bit mantissa, in the high 19 bits of a 32-bit register
+struct e4m3 {};  // fp8, 4-bit exponent; no infinity
+struct e5m2 {};  // fp8, 5-bit exponent
+struct s4 {};
+struct u4 {};
+struct b1 {};
+
+enum class Number { floating, integer, bit };
+
+// Bits an element takes in a register, and the name that PTX gives it.
+template <class T>
+struct Element;  // an undefined Element<T> means: T is no operand of any mma instruction
+
+template <int Bits, Number Kind>
+struct ElementOf {
+  static constexpr int bits = Bits;
+  static constexpr Number number = Kind;
+};
+template <>
+struct Element<__half> : ElementOf<16, Number::floating> {
+  static constexpr const char* name = "f16";
+};
+template <>
+struct Element<__nv_bfloat16> : ElementOf<16, Number::floating> {
+  static constexpr const char* name = "bf16";
+};
+template <>
+struct Element<tf32> : ElementOf<32, Number::floating> {
+  static constexpr const char* name = "tf32";
+};
+template <>
+struct Element<float> : ElementOf<32, Number::floating> {
+  static constexpr const char* name = "f32";
+};
+template <>
+struct Element<double> : ElementOf<64, Number::floating> {
+  static constexpr const char* name = "f64";
+};
+template <>
+struct Element<e4m3> : ElementOf<8, Number::floating> {
+  static constexpr const char* name = "e4m3";
+};
+template <>
+struct Element<e5m2> : ElementOf<8, Number::floating> {
+  static constexpr const char* name = "e5m2";
+};
+template <>
+struct Element<std::int32_t> : ElementOf<32, Number::integer> {
+  static constexpr const char* name = "s32";
+};
+template <>
+struct Element<std::int8_t> : ElementOf<8, Number::integer> {
+  static constexpr const char* name = "s8";
+};
+template <>
+struct Element<std::uint8_t> : ElementOf<8, Number::integer> {
+  static constexpr const char* name = "u8";
+};
+template <>
+struct Element<s4> : ElementOf<4, Number::integer> {
+  static constexpr const char* name = "s4";
+};
+template <>
+struct Element<u4> : ElementOf<4, Number::integer> {
+  static constexpr const char* name = "u4";
+};
+template <>
+struct Element<b1> : ElementOf<1, Number::bit> {
+  static constexpr const char* name = "b1";
+};
+
+// D (m x n) = A (m x k) * B (k x n) + C (m x n), computed by one warp.
+template <int M, int N, int K>
+struct MmaShape {
+  static constexpr int m = M, n = N, k = K;
+};
+
+using m8n8k4 = MmaShape<8, 8, 4>;  // f64; and f16 in its Volta form, which is four products a warp
+using m8n8k16 = MmaShape<8, 8, 16>;
+using m8n8k32 = MmaShape<8, 8, 32>;
+using m8n8k128 = MmaShape<8, 8, 128>;
+using m16n8k4 = MmaShape<16, 8, 4>;
+using m16n8k8 = MmaShape<16, 8, 8>;
+using m16n8k16 = MmaShape<16, 8, 16>;
+using m16n8k32 = MmaShape<16, 8, 32>;
+using m16n8k64 = MmaShape<16, 8, 64>;
+using m16n8k128 = MmaShape<16, 8, 128>;
+using m16n8k256 = MmaShape<16, 8, 256>;
+
+// nvcuda::wmma's 16x16x16 tile: a type of its own, because its fragments are wider than any mma fragment.
+struct wmma16x16x16 {
+  static constexpr int m = 16, n = 16, k = 16;
+};
+
+// Storage order of an operand where the fragment depends on it: only the Volta f16 m8n8k4 does.
+enum class Major { row, column };
+
+// Whether some mma instruction multiplies operands of type T in this shape (PTX ISA 9.7.14.5). In bits the
+// rule is short: a row of A is 128 or 256 bits of k; f64 has 256 to 1024.
+template <class Shape, class T>
+constexpr bool mma_has_operand() {
+  constexpr int k_bits = Shape::k * Element<T>::bits;
+  constexpr bool is_f64 = Element<T>::bits == 64;
+  constexpr bool is_accumulator_only = Element<T>::bits == 32 && Element<T>::name[0] != 't';
+  if (Shape::n != 8 || is_accumulator_only) return false;
+  if (Shape::m == 16)
+    return is_f64 ? k_bits == 256 || k_bits == 512 || k_bits == 1024 : k_bits == 128 || k_bits == 256;
+  if (Shape::m == 8) return is_f64 ? k_bits == 256 : Element<T>::number != Number::floating && k_bits == 128;
+  return false;
+}
+
+// Whether some mma instruction of this shape sums in T.
+template <class Shape, class T>
+struct AccumulatorExists {
+  static constexpr bool value = false;
+};
+template <class Shape>
+struct AccumulatorExists<Shape, float> {
+  static constexpr bool value =
+      mma_has_operand<Shape, __half>() || mma_has_operand<Shape, tf32>() || mma_has_operand<Shape, e4m3>();
+};
+template <class Shape>
+struct AccumulatorExists<Shape, __half> {
+  static constexpr bool value = mma_has_operand<Shape, __half>() || mma_has_operand<Shape, e4m3>();
+};
+template <class Shape>
+struct AccumulatorExists<Shape, double> {
+  static constexpr bool value = mma_has_operand<Shape, double>();
+};
+template <class Shape>
+struct AccumulatorExists<Shape, std::int32_t> {
+  static constexpr bool value =
+      mma_has_operand<Shape, std::int8_t>() || mma_has_operand<Shape, s4>() || mma_has_operand<Shape, b1>();
+};
+
+}  // namespace tenon

@@ -1,0 +1,45 @@
+// Layouts of nvcuda::wmma's 16x16x16 fragments, which CUDA leaves unspecified: as sm_75 and newer hold them,
+// found by loading numbered matrices, and checked against the GPU by tests/fragment. Included by layout.hpp.
+//
+// They are the mma fragments side by side: A is one m16n8k16 A, B two m16n8k16 Bs and the accumulator two
+// accumulators, the second 8 columns to the right. matrix_a and matrix_b do not depend on whether the matrix
+// was loaded as row_major or col_major. nvcuda::wmma gives matrix_a and matrix_b 16 elements x[] a lane: x[i
+// + 8] repeats x[i], and only the 8 distinct ones are counted here.
+#pragma once
+
+#include "tenon/fragment/layout.hpp"
+
+namespace tenon {
+
+template <Major major>
+struct LayoutA<wmma16x16x16, __half, major> : LayoutA<m16n8k16, __half> {};
+
+template <Major major>
+struct LayoutB<wmma16x16x16, __half, major> : LayoutOf<__half, 16, 16> {
+  using Half = LayoutB<m16n8k16, __half>;
+
+  TENON_HOST_DEVICE static constexpr Coord coord(int lane, int element) {
+    const Coord in_half = Half::coord(lane, element % Half::elements);
+    return {in_half.row, in_half.col + 8 * (element / Half::elements)};
+  }
+  TENON_HOST_DEVICE static constexpr Owner owner(int row, int col) {
+    const Owner in_half = Half::owner(row, col % 8);
+    return {in_half.lane, in_half.element + Half::elements * (col / 8)};
+  }
+};
+
+template <class T>
+struct LayoutC<wmma16x16x16, T> : LayoutOf<T, 16, 16> {
+  using Half = LayoutC<m16n8k16, T>;
+
+  TENON_HOST_DEVICE static constexpr Coord coord(int lane, int element) {
+    const Coord in_half = Half::coord(lane, element % Half::elements);
+    return {in_half.row, in_half.col + 8 * (element / Half::elements)};
+  }
+  TENON_HOST_DEVICE static constexpr Owner owner(int row, int col) {
+    const Owner in_half = Half::owner(row, col % 8);
+    return {in_half.lane, in_half.element + Half::elements * (col / 8)};
+  }
+};
+
+}  // namespace tenon

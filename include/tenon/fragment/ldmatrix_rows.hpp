@@ -1,0 +1,37 @@
+// Which row of which 8x8 matrix each lane points ldmatrix at, so that what arrives is a fragment. Plain C++,
+// so that the tests can run it against a model of ldmatrix. Below: layout.hpp.
+//
+// ldmatrix (PTX ISA 9.7.14.5.15) reads up to four matrices of 8 rows of 16 bytes. Lane 8i + r gives the
+// address of row r of matrix i, and register i of lane 4g + t receives the 32 bits t of row g: exactly a core
+// matrix of layout.hpp. So matrix i has to be the part of the operand that register i holds. Where the
+// operand is stored the other way round, a row of the matrix runs along m (or n) instead of along k, and
+// ldmatrix.trans, for 16-bit elements, turns it.
+#pragma once
+
+#include "tenon/fragment/layout.hpp"
+
+namespace tenon {
+
+// For an A fragment: {m, k}, relative to the fragment's first element, of the first element of the 16 bytes.
+template <class Layout>
+TENON_HOST_DEVICE constexpr Coord ldmatrix_row_a(int lane, bool k_major) {
+  constexpr int row_blocks = Layout::rows / 8;
+  const int matrix =
+      lane / 8 % Layout::registers;  // lanes beyond the last matrix repeat: their address is not used
+  const int m = 8 * (matrix % row_blocks);
+  const int k = 128 / Layout::bits * (matrix / row_blocks);
+  const int row = lane % 8;
+  return k_major ? Coord{m + row, k} : Coord{m, k + row};
+}
+
+// For `count` B fragments side by side in n: {k, n}, likewise.
+template <class Layout>
+TENON_HOST_DEVICE constexpr Coord ldmatrix_row_b(int lane, bool k_major, int count = 1) {
+  const int matrix = lane / 8 % (count * Layout::registers);
+  const int k = 128 / Layout::bits * (matrix % Layout::registers);
+  const int n = 8 * (matrix / Layout::registers);
+  const int row = lane % 8;
+  return k_major ? Coord{k, n + row} : Coord{k + row, n};
+}
+
+}  // namespace tenon

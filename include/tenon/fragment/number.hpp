@@ -1,0 +1,117 @@
+// One number at a time: float <-> the bits of f16, bf16, tf32, e4m3 and e5m2, integers <-> the bits of s8 ..
+// u4, in plain C++ for host and device. These define what the packing functions of pack.hpp compute: the
+// results are those of the PTX conversions (PTX ISA 9.7.9.21 cvt), bit for bit, so host and kernel agree.
+// Nothing stands below this file.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "tenon/fragment/host_device.hpp"
+
+namespace tenon {
+
+TENON_HOST_DEVICE inline std::uint32_t bits_of(float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+TENON_HOST_DEVICE inline float float_of(std::uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+// A binary floating-point format narrower than f32, in the low bits of a word: sign, exponent, mantissa.
+template <int Exponent, int Mantissa, std::uint32_t Largest, std::uint32_t Infinity, std::uint32_t NaN,
+          bool Saturates>
+struct Format {
+  static constexpr int exponent_bits = Exponent, mantissa_bits = Mantissa;
+  static constexpr int least_exponent = 2 - (1 << (Exponent - 1));  // of normal numbers
+  static constexpr std::uint32_t sign = 1U << (Exponent + Mantissa);
+  static constexpr std::uint32_t largest = Largest;    // the largest finite number
+  static constexpr std::uint32_t infinity = Infinity;  // 0: the format has none
+  static constexpr std::uint32_t nan = NaN;            // the one NaN that conversions make, without a sign
+  static constexpr std::uint32_t overflow = Saturates ? Largest : Infinity;  // what larger numbers become
+};
+using FormatF16 = Format<5, 10, 0x7bff, 0x7c00, 0x7fff, false>;
+using FormatBf16 = Format<8, 7, 0x7f7f, 0x7f80, 0x7fff, false>;
+using FormatE4m3 =
+    Format<4, 3, 0x7e, 0, 0x7f, true>;  // fp8 saturates, infinity included, as in cvt.satfinite,
+using FormatE5m2 = Format<5, 2, 0x7b, 0x7c, 0x7f, true>;  // the only conversion to fp8 that PTX has
+
+// Round to nearest, ties to even; subnormals are kept; every NaN becomes Format::nan.
+template <class F>
+TENON_HOST_DEVICE inline std::uint32_t encode(float value) {
+  const std::uint32_t bits = bits_of(value);
+  const std::uint32_t magnitude = bits & 0x7fffffffU;
+  if (magnitude > 0x7f800000U) return F::nan;
+  const std::uint32_t sign = bits >> 31 != 0 ? F::sign : 0;
+  if (magnitude == 0x7f800000U) return sign | F::overflow;
+
+  // value = significand * 2^(exponent - 23); drop the bits that the format does not have at this exponent.
+  const int field = static_cast<int>(magnitude >> 23);
+  const int exponent = (field == 0 ? 1 : field) - 127;
+  const std::uint32_t significand = (magnitude & 0x7fffffU) | (field == 0 ? 0 : 0x800000U);
+  const int below = exponent < F::least_exponent ? F::least_exponent - exponent : 0;
+  const int dropped = 23 - F::mantissa_bits + below;
+  if (dropped > 24) return sign;  // less than half of the smallest subnormal
+  const std::uint32_t half = 1U << (dropped - 1);
+  const std::uint32_t rest = significand & (2 * half - 1);
+  std::uint32_t kept = significand >> dropped;
+  if (rest > half || (rest == half && (kept & 1U) != 0)) ++kept;
+
+  // The leading one of a normal significand, and the carry of the rounding, add themselves to the exponent
+  // field.
+  const std::uint32_t base = below != 0 ? 0 : static_cast<std::uint32_t>(exponent - F::least_exponent);
+  const std::uint32_t result = (base << F::mantissa_bits) + kept;
+  return sign | (result > F::largest ? F::overflow : result);
+}
+
+// Exact: every number of these formats is a float.
+template <class F>
+TENON_HOST_DEVICE inline float decode(std::uint32_t bits) {
+  const std::uint32_t sign = (bits & F::sign) != 0 ? 0x80000000U : 0;
+  const std::uint32_t magnitude = bits & (F::sign - 1);
+  if (magnitude > F::largest) return float_of(magnitude == F::infinity ? sign | 0x7f800000U : 0x7fffffffU);
+  if (F::exponent_bits == 8) return float_of(sign | magnitude << (23 - F::mantissa_bits));
+  const std::uint32_t field = magnitude >> F::mantissa_bits;
+  if (field == 0) {  // magnitude * 2^(least_exponent - mantissa_bits), a normal float
+    const float unit = float_of(static_cast<std::uint32_t>(127 + F::least_exponent - F::mantissa_bits) << 23);
+    return float_of(sign | bits_of(static_cast<float>(magnitude) * unit));
+  }
+  const std::uint32_t rebias = static_cast<std::uint32_t>(127 + F::least_exponent - 1) << 23;
+  return float_of(sign | ((magnitude << (23 - F::mantissa_bits)) + rebias));
+}
+
+// tf32 is a float whose 13 low bits are zero. Round to nearest, ties away from zero, as cvt.rna.tf32.f32. (A
+// tensor core given an unrounded float cuts the bits off: twice the error, all of it towards zero.) A NaN
+// stays a NaN here even if its payload lies in the low 13 bits alone, which no arithmetic makes and which cvt
+// turns into an infinity.
+TENON_HOST_DEVICE inline std::uint32_t round_to_tf32(float value) {
+  const std::uint32_t bits = bits_of(value);
+  const std::uint32_t magnitude = bits & 0x7fffffffU;
+  if (magnitude > 0x7f800000U && magnitude < 0x7f802000U) return 0x7fffe000U;
+  return (magnitude >= 0x7f800000U ? bits : bits + 0x1000U) & 0xffffe000U;
+}
+
+// Integers of 2 to 8 bits, saturating, as cvt.pack.sat.
+TENON_HOST_DEVICE constexpr std::uint32_t encode_signed(std::int32_t value, int bits) {
+  const std::int32_t largest = (1 << (bits - 1)) - 1;
+  const std::int32_t clamped = value > largest ? largest : value < -largest - 1 ? -largest - 1 : value;
+  return static_cast<std::uint32_t>(clamped) & ((1U << bits) - 1);
+}
+TENON_HOST_DEVICE constexpr std::uint32_t encode_unsigned(std::int32_t value, int bits) {
+  const std::int32_t largest = (1 << bits) - 1;
+  return static_cast<std::uint32_t>(value > largest ? largest : value < 0 ? 0 : value);
+}
+TENON_HOST_DEVICE constexpr std::int32_t decode_signed(std::uint32_t bits, int width) {
+  const std::uint32_t sign = 1U << (width - 1);
+  const std::uint32_t field = bits & ((1U << width) - 1);
+  return static_cast<std::int32_t>(field ^ sign) - static_cast<std::int32_t>(sign);
+}
+TENON_HOST_DEVICE constexpr std::int32_t decode_unsigned(std::uint32_t bits, int width) {
+  return static_cast<std::int32_t>(bits & ((1U << width) - 1));
+}
+
+}  // namespace tenon

@@ -1,0 +1,48 @@
+// The guard of every instruction wrapper: an instruction that the target lacks is a compile error with a
+// sentence.
+//
+// A wrapper is a template over `Dependent`, a type that nobody names, and begins with
+//
+//   static_assert(sm_at_least<80, Dependent>, "tenon::ptx::... needs sm_80 or newer: compile with ...");
+//
+// so that the assertion is judged where the wrapper is called, in the pass that compiles for the target. It
+// fires in every mode of nvcc (-cubin, -ptx, -rdc=true), which an unresolved symbol or a run-time trap does
+// not. In the host pass, where there is no target, everything is available.
+#pragma once
+
+#if !defined(__CUDACC_RTC__)
+#include <cstdint>
+#endif
+
+namespace tenon::ptx {
+
+#if defined(__CUDACC_RTC__)
+using uint16_t = unsigned short;  // NVRTC has no <cstdint>
+using int32_t = int;
+using uint32_t = unsigned int;
+#else
+using std::int32_t;
+using std::uint16_t;
+using std::uint32_t;
+#endif
+
+// Whether the target of this pass is sm_<sm> or newer.
+template <int sm, class Dependent>
+inline constexpr bool sm_at_least =
+#if defined(__CUDA_ARCH__)
+    sizeof(Dependent*) != 0 && __CUDA_ARCH__ >= 10 * sm;
+#else
+    sizeof(Dependent*) != 0;
+#endif
+
+// Whether this toolkit is CUDA <major>.<minor> or newer. The toolkit fixes the PTX ISA version: CUDA 12.0
+// writes PTX 8.0, 12.1 writes 8.1, 12.4 writes 8.4, 12.8 writes 8.7, 13.0 writes 9.0. Forms of PTX ISA 8.0
+// and older need no check.
+template <int major, int minor, class Dependent>
+inline constexpr bool cuda_at_least = sizeof(Dependent*) != 0 &&
+                                      (__CUDACC_VER_MAJOR__ > major ||
+                                       (__CUDACC_VER_MAJOR__ == major && __CUDACC_VER_MINOR__ >= minor));
+
+static_assert(cuda_at_least<12, 0, void>, "tenon needs the CUDA Toolkit 12.0 or newer (PTX ISA 8.0)");
+
+}  // namespace tenon::ptx
