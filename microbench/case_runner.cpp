@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "host/error_bound.hpp"
 #include "microbench/statistics.hpp"
 
 namespace tenon::microbench {
@@ -93,8 +94,7 @@ void CaseRunner::prepare(Case& c) {
   c.c_bytes = matrix_bytes(s.m, s.ldc, c.types.output);
   if (options_.cold) c.sets = static_cast<int>(2 * static_cast<std::size_t>(l2_bytes_) / c.set_bytes()) + 2;
   c.relative = unit_roundoff(c.types.output);
-  c.absolute = accumulation_bound(c.types.input, c.types.accumulate, s.k) +
-               accumulation_bound(c.types.input, Type::f32, s.k);
+  c.absolute = accumulation_bound(c.types.accumulate, s.k) + accumulation_bound(Type::f32, s.k);
   operands_.reserve(c.set_bytes() * static_cast<std::size_t>(c.sets));
   expected_.reserve(static_cast<std::size_t>(s.m * s.n) * sizeof(float));
   const cudaStream_t stream = stopwatch_.stream();
@@ -189,28 +189,30 @@ CaseRunner::Timing CaseRunner::time(const Contender& contender) {
 }
 
 bool CaseRunner::measure(const Case& c, const Candidate& candidate, Record& record) {
-  const Gemm first = problem(c, 0);
-  if (const Status status = candidate.can_implement(first); !status) {
+  const std::size_t workspace_bytes = candidate.workspace_size(problem(c, 0));
+  workspace_.reserve(workspace_bytes);
+  const auto with_workspace = [&](int set) {
+    Gemm p = problem(c, set);
+    p.workspace = workspace_bytes > 0 ? workspace_.data() : nullptr;
+    p.workspace_bytes = workspace_bytes;
+    return p;
+  };
+  if (const Status status = candidate.can_implement(with_workspace(0)); !status) {
     std::fprintf(stderr, "  %-44s skipped: %s\n", candidate.name.c_str(), status.message());
     return false;
   }
-  const std::size_t workspace_bytes = candidate.workspace_size(first);
-  workspace_.reserve(workspace_bytes);
   Contender contender;
-  contender.name = candidate.name;
+  contender.name = candidate.kernel(with_workspace(0));
   contender.flop = c.flop();
   contender.rotation = c.sets;
   contender.enqueue = [&](cudaStream_t stream, int iteration) {
-    Gemm p = problem(c, iteration % c.sets);
-    p.workspace = workspace_bytes > 0 ? workspace_.data() : nullptr;
-    p.workspace_bytes = workspace_bytes;
-    return candidate.enqueue(p, stream);
+    return candidate.enqueue(with_workspace(iteration % c.sets), stream);
   };
   const Comparison comparison = check(c, contender);
-  if (!is_right(c, candidate.name, comparison)) return false;
+  if (!is_right(c, contender.name, comparison)) return false;
   const Timing timing = time(contender);
   const Figure& figure = options_.sustained ? timing.sustained : timing.burst;
-  record.kernel = candidate.name;
+  record.kernel = contender.name;
   record.tflops_burst = timing.burst.tflops;
   record.tflops_sustained = timing.sustained.tflops;
   record.sm_mhz = figure.sm_mhz;

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "host/error_bound.hpp"
+
 namespace tenon::microbench {
 namespace {
 
@@ -111,17 +113,14 @@ Shape with_leading_dimensions(Shape shape, const Layout& layout) {
   return shape;
 }
 
-double accumulation_bound(Type input, Type accumulate, std::int64_t k) {
-  const double terms = static_cast<double>(k);
-  const double steps = std::ceil(terms / 8);
-  const double largest_sum = 6.5 * std::sqrt(terms) + 20;
-  if (accumulate == Type::f16) return std::ldexp(largest_sum, -11) * std::sqrt(steps);
-  if (input == Type::f32) return std::ldexp(largest_sum, -24) * std::sqrt(terms);
-  return std::ldexp(largest_sum, -21) * steps;
-}
-
-double unit_roundoff(Type output) {
-  return std::ldexp(1.0, output == Type::f16 ? -11 : output == Type::bf16 ? -8 : -24);
+double accumulation_bound(Type accumulate, std::int64_t k) {
+  const double largest_sum = 6.5 * std::sqrt(static_cast<double>(k)) + 20;
+  if (accumulate == Type::f16) {
+    return tenon::unit_roundoff(Type::f16) * largest_sum * std::sqrt(std::ceil(static_cast<double>(k) / 8));
+  }
+  DotProduct dot;
+  dot.largest_prefix = largest_sum;
+  return tenon::accumulation_bound(dot, k, accumulate);
 }
 
 }  // namespace tenon::microbench

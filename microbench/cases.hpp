@@ -46,15 +46,11 @@ std::vector<Shape> parse_shapes(const std::string& text);
 // The shape with its leading dimensions filled in. Failure if one is too short for the layout.
 Shape with_leading_dimensions(Shape shape, const Layout& layout);
 
-// A bound on |computed - exact| for every element of a product of N(0,1) operands, without the rounding of
-// the output: partial sums of j products stay below 6.5 sqrt(j) + 20 (a 6.5 sigma event otherwise; 20 for the
-// one large product that counts while j is small), and the tensor core loses up to 2^-21 of one at each step
-// of 8 products by truncation (always in the same direction, so that losses add up). Accumulation in f16
-// rounds to nearest, so that losses add up as a random walk. FP32 kernels outside the tensor core round after
-// every product, also to nearest.
-double accumulation_bound(Type input, Type accumulate, std::int64_t k);
-
-// Unit roundoff of the output: a result is at most this fraction off after conversion.
-double unit_roundoff(Type output);
+// A bound on |computed - exact| for every element of a product of N(0,1) operands, before the output is
+// rounded. In f32 it is host/error_bound.hpp's for partial sums up to 6.5 sqrt(k) + 20 (6.5 sigma; 20 for the
+// one large product that counts while k is small). f16 rounds to nearest at every step of 8 products, and
+// over random data those errors add up as a random walk: 6.5 sigma of it, where the worst case would allow
+// anything.
+double accumulation_bound(Type accumulate, std::int64_t k);
 
 }  // namespace tenon::microbench

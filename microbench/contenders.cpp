@@ -1,25 +1,44 @@
 #include "microbench/contenders.hpp"
 
 #include "gemm/kernel.hpp"
+#include "reference/reference.hpp"
 
 namespace tenon::microbench {
 namespace {
 
-bool copies_16_bytes(const ConstMatrix& matrix) {
-  return reinterpret_cast<std::uintptr_t>(matrix.data) % 16 == 0 && matrix.ld * bytes(matrix.type) % 16 == 0;
+// Through gemm(), as a user of the library would: its checks and, with a workspace, its copies are part of
+// the time.
+Candidate through_gemm(const std::string& name, const char* kernel) {
+  const auto named = [kernel](Gemm problem) {
+    problem.kernel = kernel;
+    return problem;
+  };
+  Candidate result;
+  result.name = name;
+  result.workspace_size = [named](const Gemm& problem) { return tenon::workspace_size(named(problem)); };
+  result.can_implement = [named](const Gemm& problem) { return tenon::can_implement(named(problem)); };
+  result.kernel = [named](const Gemm& problem) -> std::string {
+    const char* chosen = tenon::kernel_name(named(problem));
+    if (chosen == nullptr) return "none";
+    return std::string(chosen) + (problem.workspace != nullptr ? " + padded copies" : "");
+  };
+  result.enqueue = [named](const Gemm& problem, CUstream_st* stream) {
+    return tenon::gemm(named(problem), stream);
+  };
+  return result;
 }
 
-Candidate candidate(const Kernel& kernel) {
+Candidate reference_kernel(const reference::AlgorithmInfo& info) {
+  const reference::Algorithm algorithm = info.algorithm;
   Candidate result;
-  result.name = kernel.name;
-  result.can_implement = [&kernel](const Gemm& problem) -> Status {
-    if (kernel.copy == Copy::any || (copies_16_bytes(problem.a) && copies_16_bytes(problem.b))) return {};
-    return {StatusCode::unsupported, "%s copies 16 bytes at a time but lda is %lld and ldb is %lld",
-            kernel.name.c_str(), static_cast<long long>(problem.a.ld), static_cast<long long>(problem.b.ld)};
-  };
+  result.name = info.name;
   result.workspace_size = [](const Gemm&) { return std::size_t{0}; };
-  result.enqueue = [&kernel](const Gemm& problem, CUstream_st* stream) {
-    return kernel.launch(kernel, problem, stream);
+  result.can_implement = [algorithm](const Gemm& problem) {
+    return reference::can_implement(algorithm, problem);
+  };
+  result.kernel = [name = result.name](const Gemm&) { return name; };
+  result.enqueue = [algorithm](const Gemm& problem, CUstream_st* stream) {
+    return reference::gemm(algorithm, problem, stream);
   };
   return result;
 }
@@ -31,13 +50,17 @@ std::vector<Candidate> candidates(const Types& types, const Layout& layout) {
   for (const Kernel& kernel : kernels()) {
     const bool fits = kernel.type == types.input && kernel.accumulate == types.accumulate &&
                       kernel.a_order == layout.a && kernel.b_order == layout.b;
-    if (fits) result.push_back(candidate(kernel));
+    if (fits) result.push_back(through_gemm(kernel.name, kernel.name.c_str()));
+  }
+  if (types.accumulate != Type::f32) return result;
+  for (const reference::AlgorithmInfo& info : reference::algorithms()) {
+    if (types.input != Type::f32 || !info.tensor_cores) result.push_back(reference_kernel(info));
   }
   return result;
 }
 
 Candidate selection() {
-  throw Failure("--best needs the host library, which this program was built without");
+  return through_gemm("gemm()", nullptr);
 }
 
 }  // namespace tenon::microbench

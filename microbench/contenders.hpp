@@ -1,4 +1,4 @@
-// The products of this library that can be measured, each behind the same four questions.
+// The products of this library that can be measured, each behind the same questions.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,10 @@ namespace tenon::microbench {
 
 struct Candidate {
   std::string name;
-  std::function<Status(const Gemm&)> can_implement;
   std::function<std::size_t(const Gemm&)> workspace_size;
+  // The problem has a workspace of that size from here on.
+  std::function<Status(const Gemm&)> can_implement;
+  std::function<std::string(const Gemm&)> kernel;  // what runs, as it is recorded
   std::function<Status(const Gemm&, CUstream_st*)> enqueue;
 };
 

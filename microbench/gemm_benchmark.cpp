@@ -87,9 +87,7 @@ void measure(const Options& options, const Cases& cases, CaseRunner& runner, std
   }
 }
 
-void run(const Options& options) {
-  const Cases cases = {parse_shapes(options.shapes), parse_types(options.types),
-                       parse_layouts(options.layouts)};
+void run(const Options& options, const Cases& cases) {
   std::vector<Record> records;
   CaseRunner runner(runner_options(options));
   try {
@@ -128,12 +126,32 @@ int main(int argc, char** argv) {
   app.add_flag("--cold", options.cold, "rotate operands over more than twice the L2");
   app.add_option("--json", options.json, "file for the results, one object a measurement");
   app.add_option("--commit", options.commit, "commit to store with the results");
-  CLI11_PARSE(app, argc, argv);
   try {
-    run(options);
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  Cases cases;
+  try {
+    cases = {parse_shapes(options.shapes), parse_types(options.types), parse_layouts(options.layouts)};
+    for (const Layout& layout : cases.layouts) {
+      for (const Shape& shape : cases.shapes) with_leading_dimensions(shape, layout);
+    }
+    for (const std::string& pattern : options.kernels) const std::regex valid(pattern);
   } catch (const std::regex_error& error) {
     std::fprintf(stderr, "tenon_gemm_benchmark: --kernel is not a regular expression: %s\n", error.what());
     return 2;
+  } catch (const Failure& failure) {
+    std::fprintf(stderr, "tenon_gemm_benchmark: %s\n", failure.what());
+    return 2;
+  }
+  int devices = 0;
+  if (const cudaError_t error = cudaGetDeviceCount(&devices); error != cudaSuccess || devices == 0) {
+    std::fprintf(stderr, "tenon_gemm_benchmark: needs a GPU: %s\n", cudaGetErrorString(error));
+    return 3;
+  }
+  try {
+    run(options, cases);
   } catch (const Failure& failure) {
     std::fprintf(stderr, "tenon_gemm_benchmark: %s\n", failure.what());
     return 1;
