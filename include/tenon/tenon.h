@@ -1,0 +1,90 @@
+/* The C API: C = alpha * A * B + beta * C on tensor cores, with the reach of tenon/gemm.hpp.
+ *
+ *   tenon_gemm_problem p = tenon_gemm_problem_default();
+ *   p.m = m; p.n = n; p.k = k;
+ *   p.a = (tenon_const_matrix){a, lda, TENON_ROW_MAJOR, TENON_F16};
+ *   p.b = (tenon_const_matrix){b, ldb, TENON_COLUMN_MAJOR, TENON_F16};
+ *   p.c = (tenon_matrix){c, ldc, TENON_F32};
+ *   tenon_status s = tenon_gemm(&p, stream);
+ *   if (s.code != TENON_OK) fprintf(stderr, "%s\n", s.message);
+ *
+ * C99. No hidden allocation, no hidden synchronisation, no global state; every function may be called from any
+ * thread. Needs no CUDA header: a stream is a cudaStream_t (CUstream), NULL the default stream. */
+#ifndef TENON_TENON_H
+#define TENON_TENON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct CUstream_st;
+
+typedef enum tenon_type { TENON_F16 = 0, TENON_BF16 = 1, TENON_F32 = 2 } tenon_type;
+typedef enum tenon_order { TENON_ROW_MAJOR = 0, TENON_COLUMN_MAJOR = 1 } tenon_order;
+
+typedef enum tenon_status_code {
+  TENON_OK = 0,
+  TENON_INVALID_ARGUMENT = 1,    /* the problem is wrong: negative size, null pointer, short ld, overlap */
+  TENON_UNSUPPORTED = 2,         /* a valid problem that no kernel (or not the one named) computes */
+  TENON_DEVICE_UNSUPPORTED = 3,  /* no device, no driver, or an architecture that the kernel needs */
+  TENON_WORKSPACE_TOO_SMALL = 4, /* call again with at least the bytes that the message names */
+  TENON_CUDA_ERROR = 5           /* the CUDA runtime reported an error; the message carries its text */
+} tenon_status_code;
+
+/* A code for programs and a sentence for people ("" when ok), held by value: nothing to free. */
+typedef struct tenon_status {
+  tenon_status_code code;
+  char message[256];
+} tenon_status;
+
+/* A device matrix. ld is the distance, in elements, between rows (row-major) or columns (column-major). */
+typedef struct tenon_const_matrix {
+  const void* data;
+  int64_t ld;
+  tenon_order order;
+  tenon_type type; /* TENON_F16 or TENON_BF16, the same for A and B */
+} tenon_const_matrix;
+
+/* The result: row-major always. */
+typedef struct tenon_matrix {
+  void* data;
+  int64_t ld;
+  tenon_type type;
+} tenon_matrix;
+
+/* One product: A is m x k, B is k x n, C is m x n. beta == 0 does not read C; k == 0 or alpha == 0 gives beta * C.
+ * C may not overlap A or B. Start from tenon_gemm_problem_default(). */
+typedef struct tenon_gemm_problem {
+  int64_t m, n, k;
+  tenon_const_matrix a, b;
+  tenon_matrix c;
+  float alpha, beta;
+  tenon_type accumulate;  /* TENON_F32, or TENON_F16 with f16 inputs */
+  const char* kernel;     /* NULL: the library chooses; else a name that `tenon list` prints */
+  void* workspace;        /* device memory, 256-byte aligned, of workspace_bytes; may be NULL */
+  size_t workspace_bytes; /* tenon_gemm_workspace_size() says with how many the problem runs fastest */
+} tenon_gemm_problem;
+
+/* Everything zero except alpha = 1 and accumulate = TENON_F32. */
+tenon_gemm_problem tenon_gemm_problem_default(void);
+
+/* Whether tenon_gemm() can compute the problem on the current device, and if not why. Touches no device memory. */
+tenon_status tenon_gemm_can_implement(const tenon_gemm_problem* problem);
+
+/* Bytes of workspace with which the problem runs fastest on the current device; 0 for most, and if it cannot run. */
+size_t tenon_gemm_workspace_size(const tenon_gemm_problem* problem);
+
+/* The kernel that would run, a string that is never freed; NULL if none would. */
+const char* tenon_gemm_kernel_name(const tenon_gemm_problem* problem);
+
+/* Enqueues the product on the stream of the current device and returns. On failure nothing was written to C. */
+tenon_status tenon_gemm(const tenon_gemm_problem* problem, struct CUstream_st* stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

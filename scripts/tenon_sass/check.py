@@ -1,0 +1,146 @@
+"""scripts/sass_check: do the kernels of a file hold the instructions that they should?"""
+
+import argparse
+import json
+import sys
+from collections import Counter
+
+from .demangle import demangle
+from .disassemble import disassemble, find_tool
+from .errors import FAILED, OK, BadInput, NoTool
+from .expect import Expectation, Kernel, read_expectations
+from .fatbin import cubins_of_file
+
+EXAMPLES = """\
+examples:
+  sass_check build/lib/libmine.a --kernel 'fused_.*' --arch 80 90a \\
+      --expect 'HMMA.16816.F32>=64' LDSM LDGSTS --forbid LDL STL --max-registers 168 --spill-free
+  sass_check kernel.cubin --kernel sgemm --expect FFMA --forbid HMMA
+  sass_check my_program --expectations sass.json --json
+
+An opcode matches by prefix at a dot: HMMA counts HMMA.16816.F32. The pattern is searched in the mangled and in the
+demangled name. A file of expectations is a JSON list of objects:
+  [{"kernel": "fused_.*", "arch": ["80"], "expect": ["LDSM"], "forbid": ["LDL"], "max_registers": 168, "spill_free": true}]
+
+exit status: 0 every requirement holds, 1 one does not, 2 bad usage or an unreadable file, 3 no disassembler
+"""
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(
+        prog="sass_check",
+        description="Checks the machine code of CUDA kernels in cubins, objects, static libraries and executables.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("files", nargs="+", help="cubin, fatbin, object, static or shared library, executable")
+    parser.add_argument("--kernel", metavar="REGEX", help="which kernels the requirements below are about")
+    parser.add_argument("--arch", nargs="+", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the files")
+    parser.add_argument("--expect", nargs="+", default=[], metavar="OPCODE[>=N]", help="required opcodes, with a count")
+    parser.add_argument("--forbid", nargs="+", default=[], metavar="OPCODE", help="opcodes that must not occur")
+    parser.add_argument("--max-registers", type=int, metavar="N", help="registers a thread may use")
+    parser.add_argument("--spill-free", action="store_true", help="no local memory, no LDL, no STL")
+    parser.add_argument("--expectations", metavar="FILE", help="JSON list of requirements, instead of or besides --kernel")
+    parser.add_argument("--tool", metavar="PATH", help="nvdisasm or cuobjdump; without it: found")
+    parser.add_argument("--json", action="store_true", help="for scripts")
+    return parser.parse_args(arguments)
+
+
+def expectations_of(options):
+    expectations = read_expectations(options.expectations) if options.expectations else []
+    about_kernels = options.arch or options.expect or options.forbid or options.max_registers or options.spill_free
+    if options.kernel is not None:
+        expectations.append(
+            Expectation(
+                options.kernel, options.arch, options.expect, options.forbid, options.max_registers, options.spill_free
+            )
+        )
+    elif about_kernels:
+        raise BadInput("requirements without a kernel: give --kernel REGEX ('.*' for all)")
+    if not expectations:
+        raise BadInput("nothing to check: give --kernel with requirements, or --expectations FILE")
+    return expectations
+
+
+def load_kernels(files, expectations, tool):
+    """(the kernels that an expectation is about, disassembled; (arch, name) of every kernel in the files)."""
+    cubins = [cubin for file in files for cubin in cubins_of_file(file)]
+    if not cubins:
+        raise BadInput(f"no device code in {', '.join(files)} (PTX alone is not machine code)")
+    kernels, present = [], []
+    for cubin in cubins:
+        present += [(cubin.arch, name) for name in cubin.kernels]
+        wanted = [n for n in cubin.kernels if any(e.covers(cubin.arch) and e.matches(n) for e in expectations)]
+        if wanted:
+            listing = disassemble(cubin, wanted, tool)
+            kernels += [
+                Kernel(n, cubin.arch, cubin.origin, cubin.resources(n), Counter(listing[n])) for n in wanted
+            ]
+    return kernels, present
+
+
+def judge(expectations, kernels, present):
+    """(results [(kernel, [Check])], sentences about expectations that no kernel answers)."""
+    results, unanswered = [], []
+    for expectation in expectations:
+        about = [k for k in kernels if expectation.covers(k.arch) and expectation.matches(k.name)]
+        results += [(kernel, expectation.judge(kernel)) for kernel in about]
+        for arch in expectation.archs or ([] if about else [None]):
+            if not any(k.arch == arch for k in about):
+                unanswered.append(_unanswered(expectation.kernel, arch, present))
+    return results, unanswered
+
+
+def _unanswered(pattern, arch, present):
+    names = sorted({demangle(name) for a, name in present if arch in (None, a)})
+    where = f" for sm_{arch}" if arch else ""
+    if not names:
+        archs = ", ".join(sorted({"sm_" + a for a, _ in present})) or "no architecture"
+        return f"no kernel matches '{pattern}'{where}: the files hold code for {archs}"
+    shown = "; ".join(names[:8]) + ("; ..." if len(names) > 8 else "")
+    return f"no kernel matches '{pattern}'{where}: the files hold {shown}"
+
+
+def table(results, unanswered):
+    lines = []
+    for kernel, checks in results:
+        verdict = "ok  " if all(c.ok for c in checks) else "FAIL"
+        lines.append(f"{verdict}  sm_{kernel.arch:<4} {demangle(kernel.name)}")
+        width = max(len(c.requirement) for c in checks)
+        lines += [f"      {'ok  ' if c.ok else 'FAIL'}  {c.requirement:<{width}}   found {c.found}" for c in checks]
+    lines += [f"FAIL  {sentence}" for sentence in unanswered]
+    failed = sum(not all(c.ok for c in checks) for _, checks in results)
+    lines.append(f"{len(results) - failed} kernels as expected, {failed} not, {len(unanswered)} expectations unanswered")
+    return "\n".join(lines)
+
+
+def as_json(results, unanswered, ok):
+    kernels = [
+        {
+            "kernel": kernel.name,
+            "demangled": demangle(kernel.name),
+            "arch": kernel.arch,
+            "file": kernel.origin,
+            "ok": all(c.ok for c in checks),
+            "registers": kernel.resources.registers,
+            "local_bytes": kernel.resources.local_bytes,
+            "static_shared_bytes": kernel.resources.static_shared_bytes,
+            "checks": [{"requirement": c.requirement, "found": c.found, "ok": c.ok} for c in checks],
+        }
+        for kernel, checks in results
+    ]
+    return json.dumps({"ok": ok, "kernels": kernels, "unanswered": unanswered}, indent=2)
+
+
+def main(arguments=None):
+    options = parse_arguments(arguments)
+    try:
+        expectations = expectations_of(options)
+        tool = find_tool(options.tool)
+        results, unanswered = judge(expectations, *load_kernels(options.files, expectations, tool))
+    except (BadInput, NoTool) as error:
+        print(f"sass_check: {error}", file=sys.stderr)
+        return error.status
+    ok = not unanswered and all(c.ok for _, checks in results for c in checks)
+    print(as_json(results, unanswered, ok) if options.json else table(results, unanswered))
+    return OK if ok else FAILED

@@ -1,0 +1,71 @@
+"""The two compressions of fat binaries: LZ4 blocks (--compress-mode speed) and zstd frames (size, balance)."""
+
+import ctypes
+import ctypes.util
+
+from .errors import BadInput, NoTool
+
+
+def lz4_block(data, size):
+    """The `size` bytes that an LZ4 block (no frame) holds. Format: lz4_Block_format.md of the lz4 project."""
+    out = bytearray()
+    at = 0
+    try:
+        while at < len(data):
+            token = data[at]
+            at += 1
+            literals, at = _lz4_length(data, at, token >> 4)
+            if at + literals > len(data):
+                raise BadInput("an LZ4 image of the fat binary ends inside its literals: the file is truncated")
+            out += data[at : at + literals]
+            at += literals
+            if at >= len(data):
+                break  # the last sequence has literals only
+            distance = data[at] | data[at + 1] << 8
+            length, at = _lz4_length(data, at + 2, token & 15)
+            length += 4
+            start = len(out) - distance
+            if distance == 0 or start < 0:
+                raise BadInput("an LZ4 image of the fat binary refers to bytes before its start: the file is corrupt")
+            while length > 0:  # a match may overlap what it produces: copy what exists, as often as needed
+                piece = out[start : start + min(length, len(out) - start)]
+                out += piece
+                start += len(piece)
+                length -= len(piece)
+    except IndexError:
+        raise BadInput("an LZ4 image of the fat binary ends inside a sequence: the file is truncated") from None
+    if len(out) != size:
+        raise BadInput(f"an LZ4 image of the fat binary holds {len(out)} bytes but its header says {size}")
+    return bytes(out)
+
+
+def _lz4_length(data, at, length):
+    if length == 15:
+        while True:
+            byte = data[at]
+            at += 1
+            length += byte
+            if byte != 255:
+                break
+    return length, at
+
+
+def zstd_frame(data, size):
+    """The `size` bytes that a zstd frame holds, through the system's libzstd (dpkg and rpm depend on it)."""
+    name = ctypes.util.find_library("zstd") or "libzstd.so.1"
+    try:
+        zstd = ctypes.CDLL(name)
+    except OSError:
+        raise NoTool(
+            "the fat binary is compressed with zstd and this machine has no libzstd.so.1: "
+            "install libzstd1, or build with nvcc --compress-mode none"
+        ) from None
+    zstd.ZSTD_decompress.restype = ctypes.c_size_t
+    zstd.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+    out = ctypes.create_string_buffer(max(size, 1))
+    found = zstd.ZSTD_decompress(out, size, bytes(data), len(data))
+    if zstd.ZSTD_isError(ctypes.c_size_t(found)):
+        raise BadInput("a zstd image of the fat binary cannot be decompressed: the file is truncated or corrupt")
+    if found != size:
+        raise BadInput(f"a zstd image of the fat binary holds {found} bytes but its header says {size}")
+    return out.raw[:size]

@@ -1,0 +1,85 @@
+"""A cubin to the opcodes of its kernels, through nvdisasm or, where only that is there, cuobjdump.
+
+Only opcodes are kept ("HMMA.16816.F32"): operands, predicates, encodings and padding differ between tools and
+toolkits, opcodes do not.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from .errors import BadInput, NoTool
+
+ROOT = Path(__file__).resolve().parents[2]
+PRIVATE_FOLDER = ROOT / ".tools"  # what scripts/setup fills
+
+# "        /*0040*/              @!P0 LDG.E.128 R4, [R2.64] ;": offset, predicate, opcode. Encodings are /* 0x... */.
+_INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+\{?\s*(?:@!?U?P[0-9T]+\s+)?([A-Z][A-Z0-9_]*(?:\.[A-Za-z0-9_]+)*)")
+_SECTION = re.compile(r'^\s*\.section\s+"?\.text\.([^",\s]+)"?')  # nvdisasm
+_FUNCTION = re.compile(r"^\s*Function\s*:\s*(\S+)")  # cuobjdump
+
+
+def opcodes_of_listing(text):
+    """{kernel: [opcode, ...]} of the output of `nvdisasm -c` or `cuobjdump -sass`."""
+    kernels, current = {}, None
+    for line in text.splitlines():
+        start = _SECTION.match(line) or _FUNCTION.match(line)
+        if start:
+            current = kernels.setdefault(start.group(1), [])
+            continue
+        instruction = _INSTRUCTION.match(line)
+        if instruction and current is not None:
+            current.append(instruction.group(1))
+    return kernels
+
+
+def find_tool(explicit=None):
+    """Path of nvdisasm or cuobjdump: the one given, else the private folder, PATH, the CUDA Toolkit. NoTool if none."""
+    if explicit:
+        found = shutil.which(explicit)
+        if not found:
+            raise NoTool(f"{explicit} is not a program on this machine: give --tool the path of nvdisasm or cuobjdump")
+        if not Path(found).name.startswith(("nvdisasm", "cuobjdump")):
+            raise BadInput(f"--tool is {explicit} but must be nvdisasm or cuobjdump")
+        return found
+    private = sorted(PRIVATE_FOLDER.glob("venv/lib*/python3*/site-packages/nvidia/*/bin"))
+    toolkits = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    folders = [str(p) for p in private] + os.environ.get("PATH", "").split(os.pathsep)
+    folders += [str(Path(t, "bin")) for t in toolkits if t]
+    for name in ("nvdisasm", "cuobjdump"):
+        found = shutil.which(name, path=os.pathsep.join(folders))
+        if found:
+            return found
+    if PRIVATE_FOLDER.is_dir():
+        raise NoTool(
+            f"no disassembler, although set-up ran: {PRIVATE_FOLDER} holds none. "
+            f"Remove {PRIVATE_FOLDER} and run scripts/setup again"
+        )
+    raise NoTool(
+        "no disassembler: neither nvdisasm nor cuobjdump is in PATH or in the CUDA Toolkit. Run scripts/setup, or "
+        "`pip install nvidia-cuda-nvdisasm` and give --tool the path of its nvdisasm"
+    )
+
+
+def disassemble(cubin, kernels, tool):
+    """{kernel: [opcode, ...]} for the kernels named (mangled) of an elf.Cubin."""
+    with tempfile.TemporaryDirectory(prefix="tenon-sass-") as folder:
+        path = Path(folder, "kernel.cubin")
+        path.write_bytes(cubin.data)
+        if Path(tool).name.startswith("nvdisasm"):
+            indices = ",".join(str(cubin.kernels[k]) for k in kernels)
+            command = [tool, "--print-code", "--no-dataflow", f"--cuda-function-index={indices}", str(path)]
+        else:
+            command = [tool, "-sass", str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        why = (done.stderr or done.stdout).strip().splitlines()
+        raise BadInput(f"{cubin.origin}: {Path(tool).name} fails: {why[-1] if why else f'exit {done.returncode}'}")
+    listing = opcodes_of_listing(done.stdout)
+    for kernel in kernels:
+        if not listing.get(kernel):
+            raise BadInput(f"{cubin.origin}: {Path(tool).name} prints no instruction of {kernel}")
+    return {kernel: listing[kernel] for kernel in kernels}

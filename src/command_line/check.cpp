@@ -1,0 +1,99 @@
+// The comparison of check.hpp, in bands of rows.
+#include "command_line/check.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "command_line/exit_status.hpp"
+#include "command_line/progress.hpp"
+#include "reference/cpu.hpp"
+
+namespace tenon::command {
+namespace {
+
+constexpr double host_products = 0x1p27;       // about half a second on one core
+constexpr std::int64_t band_elements = 1 << 22;  // 100 MB of DotProduct
+
+void compare(double computed, double exact, double bound, Type type, std::int64_t row, std::int64_t column,
+             CheckResult* result, double* worst_ratio) {
+  const double error = error_of(computed, exact, bound, type);
+  result->max_error = std::max(result->max_error, error);
+  result->error_bound = std::max(result->error_bound, bound);
+  if (error != 0.0 && !(error <= bound)) result->ok = false;  // a NaN bound is no excuse
+  const double ratio = error == 0.0 ? 0.0 : error / bound;
+  if (ratio > *worst_ratio) {
+    *worst_ratio = ratio;
+    result->row = row;
+    result->column = column;
+    result->computed = computed;
+    result->exact = exact;
+    result->bound = bound;
+  }
+}
+
+// What stands between the rows must be as it was.
+void check_gaps(const Operand& before, const Operand& after) {
+  const std::size_t element = bytes(after.type);
+  for (std::int64_t row = 0; row + 1 < after.rows; ++row) {
+    const auto first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(row * after.ld + after.columns) * element);
+    const auto last = static_cast<std::ptrdiff_t>(static_cast<std::size_t>((row + 1) * after.ld) * element);
+    if (!std::equal(after.data.begin() + first, after.data.begin() + last, before.data.begin() + first)) {
+      throw Failure(Exit::wrong_result, "the result is wrong: memory behind row " + std::to_string(row) +
+                                            " of C was written, but only its first " + std::to_string(after.columns) +
+                                            " elements belong to C");
+    }
+  }
+}
+
+}  // namespace
+
+CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const Operand& c_before,
+                  const Operand& c_after) {
+  CheckResult result;
+  if (c_after.data.empty()) return result;
+  check_gaps(c_before, c_after);
+
+  const std::int64_t m = problem.m, n = problem.n;
+  const std::int64_t k = problem.alpha == 0.0F ? 0 : problem.k;  // alpha == 0 does not look at A and B
+  const bool on_host = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) <= host_products;
+  std::vector<float> a_rows, b_columns;
+  if (on_host && k > 0) {
+    a_rows = decoded(a, row_major);
+    b_columns = decoded(b, column_major);
+  }
+  const std::vector<float> computed = decoded(c_after, row_major);
+  std::vector<float> before;
+  if (problem.beta != 0.0F) before = decoded(c_before, row_major);
+
+  const std::int64_t band = std::clamp<std::int64_t>(band_elements / n, 1, m);
+  std::vector<DotProduct> dots;
+  double worst_ratio = -1.0;
+  Progress progress(on_host ? "check on the host" : "check on the device", m);
+  for (std::int64_t first = 0; first < m; first += band) {
+    const std::int64_t count = std::min(band, m - first);
+    if (!on_host) device_dot_products(problem, first, count, &dots);
+    for (std::int64_t row = first; row < first + count; ++row) {
+      for (std::int64_t column = 0; column < n; ++column) {
+        DotProduct dot;
+        if (on_host) {
+          for (std::int64_t i = 0; i < k; ++i) {
+            dot.add(static_cast<double>(a_rows[static_cast<std::size_t>(row * k + i)]) *
+                    static_cast<double>(b_columns[static_cast<std::size_t>(column * k + i)]));
+          }
+        } else {
+          dot = dots[static_cast<std::size_t>((row - first) * n + column)];
+        }
+        const std::size_t at = static_cast<std::size_t>(row * n + column);
+        const double c = problem.beta == 0.0F ? 0.0 : static_cast<double>(before[at]);
+        const double alpha = static_cast<double>(problem.alpha), beta = static_cast<double>(problem.beta);
+        const double exact = (k == 0 ? 0.0 : alpha * dot.sum) + (beta == 0.0 ? 0.0 : beta * c);
+        const double bound = error_bound(dot, k, problem.accumulate, problem.c.type, alpha, beta, c);
+        compare(static_cast<double>(computed[at]), exact, bound, problem.c.type, row, column, &result, &worst_ratio);
+      }
+      progress.advance();
+    }
+  }
+  return result;
+}
+
+}  // namespace tenon::command

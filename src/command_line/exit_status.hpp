@@ -1,0 +1,36 @@
+// How the command ends, and how anything inside it says that it cannot go on.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "tenon/status.hpp"
+
+namespace tenon::command {
+
+// The contract with scripts.
+enum class Exit : int {
+  ok = 0,             // done and, where asked, checked to be correct
+  wrong_result = 1,   // the result differs from the reference by more than the error bound
+  bad_input = 2,      // bad usage or input
+  machine_cannot = 3  // the request is fine, but not on this machine
+};
+
+// Thrown with one sentence for people; main() prints it to stderr and exits with the status.
+class Failure : public std::runtime_error {
+ public:
+  Failure(Exit status, const std::string& sentence) : std::runtime_error(sentence), status_(status) {}
+  Exit status() const noexcept { return status_; }
+
+ private:
+  Exit status_;
+};
+
+// A Status that is not ok becomes a Failure: the problem's fault is bad input, anything else the machine's.
+inline void require(const Status& status) {
+  if (status) return;
+  const bool input = status.code() == StatusCode::invalid_argument || status.code() == StatusCode::unsupported;
+  throw Failure(input ? Exit::bad_input : Exit::machine_cannot, status.message());
+}
+
+}  // namespace tenon::command

@@ -1,0 +1,328 @@
+// `tenon gemm`: one product, from files or random numbers, run, checked, timed and written.
+//
+// Everything that can be wrong with the request is found before the device is looked at, and the output file is
+// opened before anything is computed.
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "command_line/bench.hpp"
+#include "command_line/check.hpp"
+#include "command_line/commands.hpp"
+#include "command_line/exit_status.hpp"
+#include "command_line/npy.hpp"
+#include "command_line/operand.hpp"
+#include "command_line/random.hpp"
+#include "gemm/kernel.hpp"
+#include "host/device.hpp"
+#include "host/validate.hpp"
+
+namespace tenon::command {
+namespace {
+
+struct Options {
+  std::optional<std::int64_t> m, n, k, lda, ldb, ldc;
+  std::optional<std::string> type, layout;
+  std::string out_type = "f32", accumulate = "f32", device = "auto", kernel;
+  std::string a_path, b_path, c_path, out_path;
+  float alpha = 1.0F, beta = 0.0F;
+  std::uint64_t seed = 1;
+  bool check = false, bench = false, json = false;
+
+  bool from_files() const { return !a_path.empty(); }
+};
+
+Type type_named(const std::string& text) {
+  return text == "f16" ? Type::f16 : text == "bf16" ? Type::bf16 : Type::f32;
+}
+
+std::string size_text(std::int64_t rows, std::int64_t columns) {
+  return std::to_string(rows) + " x " + std::to_string(columns);
+}
+
+// What is multiplied: the operands on the host, and the problem without pointers.
+struct Request {
+  Gemm problem;
+  std::optional<NpyMatrix> a, b, c;  // from files
+};
+
+[[noreturn]] void refuse(const std::string& sentence) { throw Failure(Exit::bad_input, sentence); }
+
+void check_usage(const Options& o) {
+  if (o.a_path.empty() != o.b_path.empty()) refuse("--a and --b must be given together");
+  if (o.from_files()) {
+    if (o.layout) refuse("--layout is for random matrices: with --a and --b the files say how they lie");
+  } else {
+    if (!o.m || !o.n || !o.k) refuse("give --m, --n and --k for random matrices, or --a and --b for files");
+    if (!o.c_path.empty()) refuse("--c needs --a and --b");
+  }
+  if (o.from_files() && o.beta != 0.0F && o.c_path.empty()) {
+    refuse("--beta is not 0, so C is read: give it with --c");
+  }
+}
+
+// The type of the inputs: as asked, else as in the file; f32 files are rounded to it.
+Type input_type(const Options& o, const NpyMatrix& a, const NpyMatrix& b) {
+  Type type = Type::f16;
+  if (o.type) {
+    type = type_named(*o.type);
+  } else if (a.type != Type::f32 || b.type != Type::f32) {
+    type = a.type != Type::f32 ? a.type : b.type;
+  }
+  const struct {
+    const std::string& path;
+    const NpyMatrix& matrix;
+  } files[] = {{o.a_path, a}, {o.b_path, b}};
+  for (const auto& file : files) {
+    if (file.matrix.type != type && file.matrix.type != Type::f32) {
+      refuse(file.path + ": its elements are " + name(file.matrix.type) + " but must be " + name(type) +
+             (o.type ? " (--type)" : ", the type of " + o.a_path));
+    }
+  }
+  return type;
+}
+
+Request read_request(const Options& o) {
+  check_usage(o);
+  Request request;
+  Gemm& p = request.problem;
+  Type type = o.type ? type_named(*o.type) : Type::f16;
+  Order a_order = row_major, b_order = row_major;
+  if (o.from_files()) {
+    const bool u2_is_bf16 = o.type && *o.type == "bf16";
+    request.a = read_npy(o.a_path, u2_is_bf16);
+    request.b = read_npy(o.b_path, u2_is_bf16);
+    if (request.a->columns != request.b->rows) {
+      refuse(o.a_path + " is " + size_text(request.a->rows, request.a->columns) + " and " + o.b_path + " is " +
+             size_text(request.b->rows, request.b->columns) + ": the columns of A (" +
+             std::to_string(request.a->columns) + ") must be as many as the rows of B (" +
+             std::to_string(request.b->rows) + ")");
+    }
+    type = input_type(o, *request.a, *request.b);
+    p.m = request.a->rows;
+    p.n = request.b->columns;
+    p.k = request.a->columns;
+    const struct {
+      const char* option;
+      const std::optional<std::int64_t>& wanted;
+      std::int64_t found;
+    } sizes[] = {{"--m", o.m, p.m}, {"--n", o.n, p.n}, {"--k", o.k, p.k}};
+    for (const auto& size : sizes) {
+      if (size.wanted && *size.wanted != size.found) {
+        refuse(std::string(size.option) + " is " + std::to_string(*size.wanted) + " but the files make it " +
+               std::to_string(size.found));
+      }
+    }
+    a_order = request.a->order;
+    b_order = request.b->order;
+    if (!o.c_path.empty()) {
+      request.c = read_npy(o.c_path, false);
+      if (request.c->rows != p.m || request.c->columns != p.n || request.c->order != row_major) {
+        refuse(o.c_path + " is " + size_text(request.c->rows, request.c->columns) +
+               (request.c->order == row_major ? "" : " in Fortran order") + " but C must be " + size_text(p.m, p.n) +
+               " in C order");
+      }
+    }
+  } else {
+    p.m = *o.m;
+    p.n = *o.n;
+    p.k = *o.k;
+    const std::string layout = o.layout.value_or("tn");
+    a_order = layout[0] == 't' ? row_major : column_major;
+    b_order = layout[1] == 't' ? row_major : column_major;
+  }
+  p.a = {nullptr, o.lda.value_or(a_order == row_major ? p.k : p.m), a_order, type};
+  p.b = {nullptr, o.ldb.value_or(b_order == row_major ? p.n : p.k), b_order, type};
+  p.c = {nullptr, o.ldc.value_or(p.n), type_named(o.out_type)};
+  p.alpha = o.alpha;
+  p.beta = o.beta;
+  p.accumulate = type_named(o.accumulate);
+  if (!o.kernel.empty()) p.kernel = o.kernel.c_str();
+  require(validate_shape(p));
+  if (p.kernel != nullptr && find_kernel(o.kernel) == nullptr) {
+    refuse("no kernel has the name '" + o.kernel + "': `tenon list` prints the names that exist");
+  }
+  return request;
+}
+
+// The name of the device that runs the request; throws where there is none.
+std::string require_device(const Options& o) {
+  if (o.device == "emulator") {
+    throw Failure(Exit::machine_cannot, "this build has no emulator yet: --device cuda needs a GPU");
+  }
+  DeviceDescription description;
+  if (const Status s = describe_current_device(&description); !s) {
+    throw Failure(Exit::machine_cannot,
+                  std::string(s.message()) + "; without one `tenon layout`, `tenon list` and `tenon info` work" +
+                      (o.device == "auto" ? ", and this build has no emulator yet" : ""));
+  }
+  int ordinal = 0;
+  cudaDeviceProp properties{};
+  require_cuda(cudaGetDevice(&ordinal), "the query of the device");
+  require_cuda(cudaGetDeviceProperties(&properties, ordinal), "the query of the device");
+  return properties.name;
+}
+
+// C as numpy sees it: without what lies between rows.
+void write_result(OutputFile& file, const Operand& c) {
+  const std::string header = npy_header(c.type, c.rows, c.columns);
+  file.write(header.data(), header.size());
+  const std::size_t element = bytes(c.type);
+  for (std::int64_t row = 0; row < c.rows && c.columns > 0; ++row) {
+    file.write(c.data.data() + static_cast<std::size_t>(row * c.ld) * element,
+               static_cast<std::size_t>(c.columns) * element);
+  }
+  file.commit();
+}
+
+struct Answer {
+  std::optional<std::string> kernel;
+  std::string device_name;
+  std::optional<CheckResult> check;
+  std::optional<double> ms;
+};
+
+double tflops(const Gemm& p, double ms) {
+  return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) / (ms * 1e9);
+}
+
+void print_json(const Gemm& p, const Answer& answer) {
+  nlohmann::ordered_json json;
+  json["kernel"] = nullptr;
+  if (answer.kernel) json["kernel"] = *answer.kernel;
+  json["device"] = "cuda";
+  json["device_name"] = answer.device_name;
+  json["m"] = p.m;
+  json["n"] = p.n;
+  json["k"] = p.k;
+  json["max_error"] = json["error_bound"] = json["ok"] = json["ms"] = json["tflops"] = nullptr;
+  if (answer.check) {
+    json["max_error"] = answer.check->max_error;
+    json["error_bound"] = answer.check->error_bound;
+    json["ok"] = answer.check->ok;
+  }
+  if (answer.ms) {
+    json["ms"] = *answer.ms;
+    json["tflops"] = tflops(p, *answer.ms);
+  }
+  std::cout << json.dump(2) << "\n";
+}
+
+void print_text(const Gemm& p, const Options& o, const Answer& answer) {
+  std::printf("problem  %lld x %lld x %lld, %s inputs, %s accumulate, %s result, layout %c%c\n",
+              static_cast<long long>(p.m), static_cast<long long>(p.n), static_cast<long long>(p.k), name(p.a.type),
+              name(p.accumulate), name(p.c.type), p.a.order == row_major ? 't' : 'n',
+              p.b.order == row_major ? 't' : 'n');
+  std::printf("kernel   %s\n", answer.kernel ? answer.kernel->c_str() : "none: there is no product to compute");
+  std::printf("device   %s\n", answer.device_name.c_str());
+  if (answer.check) {
+    std::printf("check    %s: max error %.3g, error bound %.3g\n", answer.check->ok ? "ok" : "WRONG",
+                answer.check->max_error, answer.check->error_bound);
+  }
+  if (answer.ms) std::printf("time     %.4f ms, %.2f TFLOP/s\n", *answer.ms, tflops(p, *answer.ms));
+  if (!o.out_path.empty() && (!answer.check || answer.check->ok)) std::printf("written  %s\n", o.out_path.c_str());
+  std::fflush(stdout);
+}
+
+void run(const Options& o) {
+  Request request = read_request(o);
+  Gemm& p = request.problem;
+  std::optional<OutputFile> output;
+  if (!o.out_path.empty()) output.emplace(o.out_path);
+  Answer answer;
+  answer.device_name = require_device(o);
+
+  const auto seed = [&o](std::uint64_t stream) { return random_bits(o.seed, stream); };
+  const Operand a = request.a ? from_npy(*request.a, p.a.ld, p.a.type)
+                              : random_operand("A", seed(0), p.m, p.k, p.a.ld, p.a.order, p.a.type);
+  const Operand b = request.b ? from_npy(*request.b, p.b.ld, p.b.type)
+                              : random_operand("B", seed(1), p.k, p.n, p.b.ld, p.b.order, p.b.type);
+  // Where C is not read it starts as poison, so that an element that is not written shows.
+  const Operand c_before = p.beta == 0.0F ? poisoned(p.m, p.n, p.c.ld, row_major, p.c.type)
+                           : request.c    ? from_npy(*request.c, p.c.ld, p.c.type)
+                                       : random_operand("C", seed(2), p.m, p.n, p.c.ld, row_major, p.c.type);
+  const DeviceBuffer a_device(a, "A"), b_device(b, "B"), c_device(c_before, "C");
+  p.a.data = a_device.get();
+  p.b.data = b_device.get();
+  p.c.data = c_device.get();
+  const std::size_t workspace_bytes = workspace_size(p);
+  const DeviceBuffer workspace("the workspace", workspace_bytes);
+  p.workspace = workspace.get();
+  p.workspace_bytes = workspace_bytes;
+
+  if (const char* kernel = kernel_name(p)) answer.kernel = kernel;
+  require(gemm(p));
+  require_cuda(cudaDeviceSynchronize(), "the product");
+
+  Operand c_after = c_before;
+  c_device.download(c_after.data.data(), c_after.data.size());
+  if (o.check) answer.check = check(p, a, b, c_before, c_after);
+  if (o.bench) answer.ms = time_gemm(p);
+
+  const bool right = !answer.check || answer.check->ok;
+  if (output && right) write_result(*output, c_after);
+  o.json ? print_json(p, answer) : print_text(p, o, answer);
+  if (!right) {
+    char sentence[256];
+    std::snprintf(sentence, sizeof sentence,
+                  "the result is wrong: C[%lld][%lld] is %.9g but must lie within %.3g of %.9g",
+                  static_cast<long long>(answer.check->row), static_cast<long long>(answer.check->column),
+                  answer.check->computed, answer.check->bound, answer.check->exact);
+    throw Failure(Exit::wrong_result, sentence);
+  }
+}
+
+}  // namespace
+
+void add_gemm(CLI::App& application) {
+  CLI::App* command = application.add_subcommand("gemm", "Multiply two matrices: C = alpha * A * B + beta * C");
+  const auto o = std::make_shared<Options>();
+  command->add_option("--m", o->m, "Rows of A and C");
+  command->add_option("--n", o->n, "Columns of B and C");
+  command->add_option("--k", o->k, "Columns of A, rows of B");
+  command->add_option("--type", o->type, "Type of A and B (default: f16, or that of the files)")
+      ->check(CLI::IsMember({"f16", "bf16"}));
+  command->add_option("--out-type", o->out_type, "Type of C")
+      ->check(CLI::IsMember({"f16", "bf16", "f32"}))
+      ->capture_default_str();
+  command->add_option("--accumulate", o->accumulate, "Precision of the sums")
+      ->check(CLI::IsMember({"f32", "f16"}))
+      ->capture_default_str();
+  command
+      ->add_option("--layout", o->layout,
+                   "A then B: t = row-major, n = column-major (default: tn, both contiguous along k)")
+      ->check(CLI::IsMember({"tn", "nn", "tt", "nt"}));
+  command->add_option("--lda", o->lda, "Leading dimension of A on the device, in elements (default: dense)");
+  command->add_option("--ldb", o->ldb, "Leading dimension of B on the device (default: dense)");
+  command->add_option("--ldc", o->ldc, "Leading dimension of C on the device (default: dense)");
+  command->add_option("--alpha", o->alpha, "Factor of the product")->capture_default_str();
+  command->add_option("--beta", o->beta, "Factor of the old C; 0 does not read it")->capture_default_str();
+  command->add_option("--seed", o->seed, "Seed of random matrices, N(0, 1)")->capture_default_str();
+  command->add_option("--a", o->a_path, "A from this .npy file: float16, bfloat16 ('<V2') or float32 (rounded)");
+  command->add_option("--b", o->b_path, "B from this .npy file");
+  command->add_option("--c", o->c_path, "The old C from this .npy file, where --beta is not 0");
+  command->add_option("--out", o->out_path, "Write C to this .npy file");
+  command->add_option("--device", o->device, "Where to run")
+      ->check(CLI::IsMember({"auto", "cuda", "emulator"}))
+      ->capture_default_str();
+  command->add_option("--kernel", o->kernel, "Run this kernel (see `tenon list`) instead of the library's choice");
+  command->add_flag("--check", o->check, "Compare every element with the exact product (FP64) and its error bound");
+  command->add_flag("--bench", o->bench, "Time it: median of bursts between CUDA events");
+  command->add_flag("--json", o->json,
+                    "Print one object: kernel, device, m, n, k, max_error, error_bound, ok, ms, tflops; what was not "
+                    "asked for is null");
+  command->footer(
+      "Examples:\n"
+      "  tenon gemm --m 4096 --n 4096 --k 4096 --check --bench\n"
+      "  tenon gemm --m 128 --n 96 --k 64 --type bf16 --out-type f32 --layout nn --seed 7 --check --json\n"
+      "  tenon gemm --a A.npy --b B.npy --out C.npy\n"
+      "A result that --check finds wrong is not written.");
+  command->callback([o] { run(*o); });
+}
+
+}  // namespace tenon::command

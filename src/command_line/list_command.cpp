@@ -1,0 +1,88 @@
+// `tenon list`: every GEMM kernel of this build, with what it takes of a multiprocessor.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "command_line/commands.hpp"
+#include "gemm/kernel.hpp"
+
+namespace tenon::command {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Resources {
+  int registers;
+  std::size_t local_bytes;
+};
+
+// As the driver reports them for the current device; nothing without one that runs the kernel.
+std::optional<Resources> resources_of(const Kernel& kernel) {
+  cudaFuncAttributes attributes{};
+  if (kernel.function == nullptr || cudaFuncGetAttributes(&attributes, kernel.function) != cudaSuccess) {
+    cudaGetLastError();
+    return std::nullopt;
+  }
+  return Resources{attributes.numRegs, attributes.localSizeBytes};
+}
+
+Json describe(const Kernel& kernel) {
+  Json json;
+  json["name"] = kernel.name;
+  json["arch"] = "sm_" + std::to_string(kernel.minimum_sm) + (kernel.exact_sm ? "a" : "");
+  json["tile"] = std::to_string(kernel.tile_m) + "x" + std::to_string(kernel.tile_n) + "x" +
+                 std::to_string(kernel.tile_k);
+  json["stages"] = kernel.stages;
+  json["threads"] = kernel.threads;
+  json["registers"] = json["spill_bytes"] = nullptr;
+  json["shared_bytes"] = kernel.shared_bytes;
+  if (const auto resources = resources_of(kernel)) {
+    json["registers"] = resources->registers;
+    json["spill_bytes"] = resources->local_bytes;
+  }
+  return json;
+}
+
+void print_text(const Json& list) {
+  std::size_t width = 6;
+  for (const Json& kernel : list) width = std::max(width, kernel["name"].get<std::string>().size());
+  const auto number = [](const Json& value) { return value.is_null() ? std::string("-") : value.dump(); };
+  std::printf("%-*s  %-6s  %-12s  %6s  %7s  %9s  %12s  %11s\n", static_cast<int>(width), "kernel", "arch", "tile",
+              "stages", "threads", "registers", "shared bytes", "spill bytes");
+  for (const Json& kernel : list) {
+    std::printf("%-*s  %-6s  %-12s  %6s  %7s  %9s  %12s  %11s\n", static_cast<int>(width),
+                kernel["name"].get<std::string>().c_str(), kernel["arch"].get<std::string>().c_str(),
+                kernel["tile"].get<std::string>().c_str(), number(kernel["stages"]).c_str(),
+                number(kernel["threads"]).c_str(), number(kernel["registers"]).c_str(),
+                number(kernel["shared_bytes"]).c_str(), number(kernel["spill_bytes"]).c_str());
+  }
+  std::printf("%zu kernels\n", list.size());
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void add_list(CLI::App& application) {
+  CLI::App* command = application.add_subcommand("list", "Print every kernel with tile, stages, threads and resources");
+  const auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json,
+                    "Print an array of {name, arch, tile, stages, threads, registers, shared_bytes, spill_bytes}");
+  command->footer("Examples:\n  tenon list\n  tenon list --json");
+  command->callback([json] {
+    Json list = Json::array();
+    for (const Kernel& kernel : kernels()) list.push_back(describe(kernel));
+    if (*json) {
+      std::cout << list.dump(2) << "\n";
+    } else {
+      print_text(list);
+    }
+  });
+}
+
+}  // namespace tenon::command

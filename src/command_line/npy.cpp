@@ -1,0 +1,219 @@
+// Reading .npy: see npy.hpp. The header is a Python dictionary literal; the parser accepts what numpy writes and
+// refuses the rest with a sentence.
+#include "command_line/npy.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+#include "command_line/exit_status.hpp"
+
+namespace tenon::command {
+namespace {
+
+struct Header {
+  std::string descr;
+  bool fortran_order = false;
+  std::vector<std::int64_t> shape;
+};
+
+// Reads {'descr': '<f2', 'fortran_order': False, 'shape': (3, 4), } in any order of keys.
+class HeaderParser {
+ public:
+  HeaderParser(const std::string& path, const std::string& text) : path_(path), text_(text) {}
+
+  Header parse() {
+    Header header;
+    bool seen_descr = false, seen_order = false, seen_shape = false;
+    expect('{');
+    while (!accept('}')) {
+      const std::string key = string();
+      expect(':');
+      if (key == "descr" && !seen_descr) {
+        if (peek() == '[') fail("its elements are records, but they must be '<f2', '<f4', '<V2' or '<u2'");
+        header.descr = string();
+        seen_descr = true;
+      } else if (key == "fortran_order" && !seen_order) {
+        header.fortran_order = boolean();
+        seen_order = true;
+      } else if (key == "shape" && !seen_shape) {
+        header.shape = shape();
+        seen_shape = true;
+      } else {
+        fail("its header has the key '" + key + "' where each of descr, fortran_order and shape must stand once");
+      }
+      if (!accept(',')) {
+        expect('}');
+        break;
+      }
+    }
+    if (!seen_descr || !seen_order || !seen_shape) {
+      fail("its header lacks one of the keys descr, fortran_order and shape");
+    }
+    if (peek() != '\0') fail("its header goes on after the closing '}'");
+    return header;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const { throw Failure(Exit::bad_input, path_ + ": " + what); }
+
+  char peek() {
+    while (at_ < text_.size() && std::strchr(" \t\r\n", text_[at_]) != nullptr) ++at_;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool accept(char c) {
+    if (peek() != c) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c)) {
+      fail("its header is malformed: '" + std::string(1, c) + "' must stand at character " + std::to_string(at_));
+    }
+  }
+  std::string string() {
+    const char quote = peek();
+    if (quote != '\'' && quote != '"') {
+      fail("its header is malformed: a string must stand at character " + std::to_string(at_));
+    }
+    const std::size_t end = text_.find(quote, at_ + 1);
+    if (end == std::string::npos) fail("its header is malformed: a string does not end");
+    const std::string value = text_.substr(at_ + 1, end - at_ - 1);
+    at_ = end + 1;
+    return value;
+  }
+  bool boolean() {
+    peek();
+    for (const bool value : {false, true}) {
+      const char* word = value ? "True" : "False";
+      if (text_.compare(at_, std::strlen(word), word) == 0) {
+        at_ += std::strlen(word);
+        return value;
+      }
+    }
+    fail("its header is malformed: fortran_order must be True or False");
+  }
+  std::int64_t integer() {
+    peek();
+    std::int64_t value = 0;
+    const std::size_t first = at_;
+    for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
+      const int digit = text_[at_] - '0';
+      if (value > (std::numeric_limits<std::int64_t>::max() - digit) / 10) fail("its shape does not fit 64 bits");
+      value = 10 * value + digit;
+    }
+    if (at_ == first) fail("its header is malformed: the shape must be a tuple of numbers >= 0");
+    return value;
+  }
+  std::vector<std::int64_t> shape() {
+    std::vector<std::int64_t> values;
+    expect('(');
+    while (!accept(')')) {
+      values.push_back(integer());
+      if (!accept(',')) {
+        expect(')');
+        break;
+      }
+    }
+    return values;
+  }
+
+  const std::string& path_;
+  const std::string& text_;
+  std::size_t at_ = 0;
+};
+
+[[noreturn]] void fail(const std::string& path, const std::string& what) {
+  throw Failure(Exit::bad_input, path + ": " + what);
+}
+
+Type type_of(const std::string& path, const std::string& descr, bool u2_is_bf16) {
+  if (descr == "<f2") return Type::f16;
+  if (descr == "<f4") return Type::f32;
+  if (descr == "<V2" || descr == "|V2") return Type::bf16;
+  if (descr == "<u2") {
+    if (u2_is_bf16) return Type::bf16;
+    fail(path, "its elements are '<u2', which means bfloat16 only with --type bf16");
+  }
+  if (descr == ">f2" || descr == ">f4" || descr == ">u2" || descr == ">V2") {
+    fail(path, "its elements are big-endian ('" + descr + "') but must be little-endian ('<" + descr.substr(1) + "')");
+  }
+  fail(path, "its elements are '" + descr + "' but must be '<f2' (float16), '<f4' (float32) or '<V2' (bfloat16)");
+}
+
+}  // namespace
+
+NpyMatrix read_npy(const std::string& path, bool u2_is_bf16) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff file_bytes = file ? static_cast<std::streamoff>(file.tellg()) : -1;
+  // A folder opens, and then has no size that a file can have.
+  if (!file || file_bytes < 0 || file_bytes == std::numeric_limits<std::int64_t>::max()) {
+    fail(path, std::string("cannot be read: ") + (errno != 0 ? std::strerror(errno) : "it is not a file"));
+  }
+  file.seekg(0);
+
+  unsigned char prefix[12] = {};
+  file.read(reinterpret_cast<char*>(prefix), 8);
+  if (file.gcount() < 8 || std::memcmp(prefix, "\x93NUMPY", 6) != 0) {
+    fail(path, "it is not a .npy file: it does not start with \\x93NUMPY and a version");
+  }
+  const int major = prefix[6], minor = prefix[7];
+  if (major < 1 || major > 3 || minor != 0) {
+    fail(path, "its .npy version is " + std::to_string(major) + "." + std::to_string(minor) +
+                   " but must be 1.0, 2.0 or 3.0");
+  }
+  const int length_bytes = major == 1 ? 2 : 4;
+  file.read(reinterpret_cast<char*>(prefix) + 8, length_bytes);
+  if (file.gcount() < length_bytes) fail(path, "it is truncated: it ends inside its header");
+  std::uint64_t header_bytes = 0;
+  for (int i = length_bytes - 1; i >= 0; --i) header_bytes = header_bytes << 8 | prefix[8 + i];
+  const std::uint64_t data_start = 8 + static_cast<unsigned>(length_bytes) + header_bytes;
+  const auto total_bytes = static_cast<std::uint64_t>(file_bytes);
+  if (data_start > total_bytes) fail(path, "it is truncated: it ends inside its header");
+  std::string text(header_bytes, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(header_bytes));
+  if (text.find('\0') != std::string::npos) fail(path, "its header is malformed: it holds a zero byte");
+
+  const Header header = HeaderParser(path, text).parse();
+  if (header.shape.size() != 2) {
+    fail(path, "it has " + std::to_string(header.shape.size()) + " dimensions but a matrix needs 2");
+  }
+  NpyMatrix matrix;
+  matrix.rows = header.shape[0];
+  matrix.columns = header.shape[1];
+  matrix.order = header.fortran_order ? column_major : row_major;
+  matrix.type = type_of(path, header.descr, u2_is_bf16);
+
+  // Compare without multiplying: the product of a forged shape need not fit.
+  const std::uint64_t data_bytes = total_bytes - data_start;
+  const std::uint64_t columns = static_cast<std::uint64_t>(matrix.columns);
+  const std::uint64_t elements_there = data_bytes / bytes(matrix.type);
+  const auto rows = static_cast<std::uint64_t>(matrix.rows);
+  const std::string found = std::to_string(data_bytes) + " bytes of data, but " + std::to_string(rows) + " x " +
+                            std::to_string(columns) + " elements of " + name(matrix.type) + " need ";
+  if (columns != 0 && rows > elements_there / columns) {
+    fail(path, "it is truncated: it holds " + found + "more");
+  }
+  const std::uint64_t needed = rows * columns * bytes(matrix.type);
+  if (needed != data_bytes) fail(path, "it is too long: it holds " + found + std::to_string(needed));
+  matrix.data.resize(needed);
+  file.read(reinterpret_cast<char*>(matrix.data.data()), static_cast<std::streamsize>(needed));
+  if (static_cast<std::uint64_t>(file.gcount()) != needed) fail(path, "it cannot be read to its end");
+  return matrix;
+}
+
+std::string npy_header(Type type, std::int64_t rows, std::int64_t columns) {
+  const char* descr = type == Type::f16 ? "<f2" : type == Type::f32 ? "<f4" : "<V2";
+  std::string text = std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (" +
+                     std::to_string(rows) + ", " + std::to_string(columns) + "), }";
+  text.append(63 - (10 + text.size()) % 64, ' ');
+  text += '\n';
+  std::string header("\x93NUMPY\x01\x00", 8);
+  header += static_cast<char>(text.size() & 0xFF);
+  header += static_cast<char>(text.size() >> 8);
+  return header + text;
+}
+
+}  // namespace tenon::command

@@ -1,0 +1,52 @@
+// Matrices in .npy files: a small, strict reader and a writer that leaves either a whole file or none.
+//
+// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html, versions 1.0, 2.0 and 3.0.
+// Element types: '<f2', '<f4', and bfloat16 as '<V2' / '|V2' (what numpy writes for ml_dtypes.bfloat16) or '<u2'.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tenon/gemm.hpp"
+
+namespace tenon::command {
+
+// A matrix as it lies in a file: dense, in the file's order.
+struct NpyMatrix {
+  std::int64_t rows = 0, columns = 0;
+  Order order = row_major;  // column_major for fortran_order: True
+  Type type = Type::f16;
+  std::vector<unsigned char> data;  // rows * columns elements
+};
+
+// Reads a 2-dimensional file. u2_is_bf16: take '<u2' as bfloat16 bit patterns instead of refusing it.
+// Throws Failure(bad_input) with a sentence that starts with the path: not readable, not .npy, truncated or too long,
+// not 2-dimensional, another type or byte order.
+NpyMatrix read_npy(const std::string& path, bool u2_is_bf16);
+
+// A file being written. The constructor fails (bad_input) where the path cannot be written, before any work is done
+// for it; the content goes to a temporary file in the same folder and takes the name only in commit(). An object
+// that dies before leaves nothing behind, and what stood at the path untouched.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(const void* data, std::size_t bytes);  // throws Failure(machine_cannot), for instance on a full disk
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const char* action, int error);
+
+  std::string path_, temporary_;
+  int descriptor_ = -1;
+};
+
+// The header of a version 1.0 file with a C-order matrix: its length is a multiple of 64 bytes.
+std::string npy_header(Type type, std::int64_t rows, std::int64_t columns);
+
+}  // namespace tenon::command

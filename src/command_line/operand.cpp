@@ -1,0 +1,120 @@
+// The movements of operand.hpp.
+#include "command_line/operand.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "command_line/exit_status.hpp"
+#include "command_line/progress.hpp"
+#include "command_line/random.hpp"
+#include "reference/cpu.hpp"
+
+namespace tenon::command {
+
+Operand poisoned(std::int64_t rows, std::int64_t columns, std::int64_t ld, Order order, Type type) {
+  Operand x;
+  x.rows = rows;
+  x.columns = columns;
+  x.ld = ld;
+  x.order = order;
+  x.type = type;
+  if (rows > 0 && columns > 0) {
+    x.data.assign(static_cast<std::size_t>((x.lines() - 1) * ld + x.length()) * bytes(type), 0xFF);
+  }
+  return x;
+}
+
+Operand random_operand(const std::string& label, std::uint64_t seed, std::int64_t rows, std::int64_t columns,
+                       std::int64_t ld, Order order, Type type) {
+  Operand x = poisoned(rows, columns, ld, order, type);
+  if (x.data.empty()) return x;
+  Progress progress("random " + label, x.lines());
+  std::vector<float> line(static_cast<std::size_t>(x.length()));
+  for (std::int64_t i = 0; i < x.lines(); ++i) {
+    for (std::int64_t j = 0; j < x.length(); ++j) {
+      const std::int64_t index = order == row_major ? i * columns + j : j * columns + i;
+      // Along a row the two values of a pair are neighbours: take both at once.
+      const NormalPair pair = random_normals(seed, static_cast<std::uint64_t>(index / 2));
+      line[static_cast<std::size_t>(j)] = index % 2 == 0 ? pair.first : pair.second;
+      if (order == row_major && index % 2 == 0 && j + 1 < x.length()) line[static_cast<std::size_t>(++j)] = pair.second;
+    }
+    reference::encode(type, line.data(), line.size(),
+                      x.data.data() + static_cast<std::size_t>(i * ld) * bytes(type));
+    progress.advance();
+  }
+  return x;
+}
+
+Operand from_npy(const NpyMatrix& matrix, std::int64_t ld, Type type) {
+  Operand x = poisoned(matrix.rows, matrix.columns, ld, matrix.order, type);
+  if (x.data.empty()) return x;
+  const std::size_t length = static_cast<std::size_t>(x.length());
+  std::vector<float> line(length);
+  for (std::int64_t i = 0; i < x.lines(); ++i) {
+    const unsigned char* from = matrix.data.data() + static_cast<std::size_t>(i) * length * bytes(matrix.type);
+    unsigned char* to = x.data.data() + static_cast<std::size_t>(i * ld) * bytes(type);
+    if (matrix.type == type) {
+      std::memcpy(to, from, length * bytes(type));
+    } else {
+      reference::decode(matrix.type, from, length, line.data());
+      reference::encode(type, line.data(), length, to);
+    }
+  }
+  return x;
+}
+
+std::vector<float> decoded(const Operand& operand, Order into) {
+  std::vector<float> values(static_cast<std::size_t>(operand.rows * operand.columns));
+  if (operand.data.empty()) return values;
+  std::vector<float> line(static_cast<std::size_t>(operand.length()));
+  for (std::int64_t i = 0; i < operand.lines(); ++i) {
+    reference::decode(operand.type, operand.data.data() + static_cast<std::size_t>(i * operand.ld) * bytes(operand.type),
+                      line.size(), line.data());
+    if (into == operand.order) {
+      std::copy(line.begin(), line.end(), values.begin() + i * operand.length());
+    } else {
+      for (std::int64_t j = 0; j < operand.length(); ++j) {
+        values[static_cast<std::size_t>(j * operand.lines() + i)] = line[static_cast<std::size_t>(j)];
+      }
+    }
+  }
+  return values;
+}
+
+void require_cuda(int error, const char* what) {
+  if (error == cudaSuccess) return;
+  cudaGetLastError();
+  throw Failure(Exit::machine_cannot,
+                std::string(what) + " failed: " + cudaGetErrorString(static_cast<cudaError_t>(error)));
+}
+
+DeviceBuffer::DeviceBuffer(const std::string& purpose, std::size_t bytes) {
+  if (bytes == 0) return;
+  const cudaError_t error = cudaMalloc(&data_, bytes);
+  if (error == cudaSuccess) return;
+  data_ = nullptr;
+  cudaGetLastError();
+  std::size_t free = 0, total = 0;
+  cudaMemGetInfo(&free, &total);
+  throw Failure(Exit::machine_cannot, purpose + " needs " + std::to_string(bytes) + " bytes of device memory but " +
+                                          std::to_string(free) + " are free (" + cudaGetErrorString(error) + ")");
+}
+
+DeviceBuffer::DeviceBuffer(const Operand& operand, const std::string& purpose)
+    : DeviceBuffer(purpose, operand.data.size()) {
+  upload(operand.data.data(), operand.data.size());
+}
+
+DeviceBuffer::~DeviceBuffer() { cudaFree(data_); }
+
+void DeviceBuffer::upload(const void* from, std::size_t bytes) {
+  if (bytes != 0) require_cuda(cudaMemcpy(data_, from, bytes, cudaMemcpyHostToDevice), "the copy to the device");
+}
+
+void DeviceBuffer::download(void* to, std::size_t bytes) const {
+  if (bytes != 0) require_cuda(cudaMemcpy(to, data_, bytes, cudaMemcpyDeviceToHost), "the copy from the device");
+}
+
+}  // namespace tenon::command

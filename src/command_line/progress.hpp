@@ -1,0 +1,26 @@
+// A progress bar on stderr, where stderr is a terminal: scripts and logs see nothing of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tenon::command {
+
+class Progress {
+ public:
+  // Nothing shows before the work has taken a third of a second, so that short work does not flicker.
+  Progress(std::string label, std::int64_t total);
+  ~Progress();  // clears the line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void advance(std::int64_t amount = 1);  // cheap: redraws at most ten times a second
+
+ private:
+  std::string label_;
+  std::int64_t total_, done_ = 0;
+  double next_draw_;  // seconds of the steady clock
+  bool terminal_, drawn_ = false;
+};
+
+}  // namespace tenon::command

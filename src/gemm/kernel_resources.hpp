@@ -1,0 +1,37 @@
+// What each compiled kernel takes of an SM, read from the machine code at build time (scripts/kernel_resources):
+// `tenon list` answers with it on machines without a GPU, where cudaFuncGetAttributes cannot.
+#pragma once
+
+#include <cstddef>
+
+namespace tenon {
+
+struct KernelResources {
+  const char* symbol;       // mangled name
+  const void* function;     // the __global__ function (Kernel::function); nullptr if it has internal linkage
+  int sm;                   // 80, 90
+  bool exact_sm;            // true for sm_90a code
+  int registers;            // of a thread
+  int local_bytes;          // stack frame of a thread: 0 means nothing was spilled
+  int static_shared_bytes;  // of a block; dynamic shared memory is the launch's
+};
+
+// Defined in the generated kernel_resources.cpp: one row a kernel and architecture.
+extern const KernelResources kernel_resources[];
+extern const std::size_t kernel_resources_count;
+
+// The row that a device of compute capability sm (86: the newest code for 86 or older of the same major) runs;
+// nullptr if the kernel has no code for it.
+inline const KernelResources* find_kernel_resources(const void* function, int sm) noexcept {
+  const KernelResources* best = nullptr;
+  for (std::size_t i = 0; i < kernel_resources_count; ++i) {
+    const KernelResources& row = kernel_resources[i];
+    const bool runs = row.exact_sm ? row.sm == sm : row.sm <= sm && row.sm / 10 == sm / 10;
+    if (function != nullptr && row.function == function && runs && (best == nullptr || row.sm >= best->sm)) {
+      best = &row;
+    }
+  }
+  return best;
+}
+
+}  // namespace tenon

@@ -1,0 +1,136 @@
+// The padding copy: element-aligned rows in, 16-byte-aligned rows out, at memory speed. See pad.hpp.
+//
+// A thread writes 16 bytes. Their source starts at any even byte, so the thread loads the two aligned 16-byte
+// words that hold it and shifts them into place (whole 4-byte words by selects, the odd half word by funnel
+// shifts). The shift is the same along a row. Neighbouring threads share a word, which the L1 cache serves:
+// memory sees each byte once. Four rows a thread keep eight loads in flight.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+
+#include "gemm/pad.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr int rows_per_thread = 4;
+constexpr int block_threads = 256;
+
+struct Source {
+  std::uintptr_t first, last;  // the matrix holds the bytes [first, last)
+  std::int64_t lines, length, ld;
+};
+
+// The 16 source bytes of one store, before shifting: words[0..3] from the aligned address below them, [4..7]
+// above.
+struct Words {
+  unsigned w[8];
+};
+
+__device__ __forceinline__ void load_aligned(unsigned (&w)[8], int at, std::uintptr_t address) {
+  const uint4 v = __ldg(reinterpret_cast<const uint4*>(address));
+  w[at] = v.x, w[at + 1] = v.y, w[at + 2] = v.z, w[at + 3] = v.w;
+}
+
+// Element by element, for the first and last bytes of the matrix, around which nothing may be read. The
+// elements land where the aligned loads would have put them.
+__device__ __forceinline__ void load_careful(unsigned (&w)[8], const Source& source, std::uintptr_t base) {
+#pragma unroll
+  for (int i = 0; i < 16; ++i) {
+    const std::uintptr_t address = base + 2 * static_cast<unsigned>(i);
+    unsigned half = 0;
+    if (address >= source.first && address < source.last)
+      half = __ldg(reinterpret_cast<const unsigned short*>(address));
+    w[i / 2] = i % 2 == 0 ? half : w[i / 2] | half << 16;
+  }
+}
+
+__device__ __forceinline__ Words load(const Source& source, std::uintptr_t address) {
+  Words words;
+  const std::uintptr_t base = address & ~std::uintptr_t{15};
+  const bool aligned = base == address;
+  if (base >= source.first && base + (aligned ? 16 : 32) <= source.last) {
+    load_aligned(words.w, 0, base);
+    if (aligned) {
+      words.w[4] = words.w[5] = words.w[6] = words.w[7] = 0;
+    } else {
+      load_aligned(words.w, 4, base + 16);
+    }
+  } else {
+    load_careful(words.w, source, base);
+  }
+  return words;
+}
+
+// words shifted down by `shift` bytes (even, below 16), and cut to `elements` elements (the rest zero).
+__device__ __forceinline__ uint4 shift_down(const Words& words, unsigned shift, std::int64_t elements) {
+  unsigned a[7], b[5], out[4];
+#pragma unroll
+  for (int i = 0; i < 7; ++i) a[i] = (shift & 8) != 0 && i < 6 ? words.w[i + 2] : words.w[i];
+#pragma unroll
+  for (int i = 0; i < 5; ++i) b[i] = (shift & 4) != 0 ? a[i + 1] : a[i];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    out[i] = __funnelshift_r(b[i], b[i + 1], 8 * (shift & 2));
+    if (elements < 2 * i + 2) out[i] = elements == 2 * i + 1 ? out[i] & 0xFFFFU : 0U;
+  }
+  return make_uint4(out[0], out[1], out[2], out[3]);
+}
+
+__global__ void __launch_bounds__(block_threads)
+    pad_kernel(Source source, uint4* __restrict__ destination, std::int64_t vectors) {
+  const std::int64_t vector = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (vector >= vectors) return;
+  const std::int64_t row_step = std::int64_t{gridDim.y} * blockDim.y;
+  const std::int64_t first_row = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
+  const auto address_of = [&](std::int64_t row) {
+    return source.first + 2 * static_cast<std::uintptr_t>(row * source.ld + 8 * vector);
+  };
+  for (std::int64_t row = first_row; row < source.lines; row += rows_per_thread * row_step) {
+    Words words[rows_per_thread];
+#pragma unroll
+    for (int i = 0; i < rows_per_thread; ++i) {
+      const std::int64_t r = row + i * row_step;
+      if (r < source.lines) words[i] = load(source, address_of(r));
+    }
+#pragma unroll
+    for (int i = 0; i < rows_per_thread; ++i) {
+      const std::int64_t r = row + i * row_step;
+      if (r >= source.lines) break;
+      destination[r * vectors + vector] =
+          shift_down(words[i], static_cast<unsigned>(address_of(r) & 15U), source.length - 8 * vector);
+    }
+  }
+}
+
+}  // namespace
+
+Status pad_copy(const void* source, std::int64_t lines, std::int64_t length, std::int64_t ld,
+                void* destination, CUstream_st* stream) noexcept {
+  std::int64_t vectors = padded_ld(length) / 8;
+  // As many threads along a row as it has vectors (a power of two, so that the block stays full), the rest
+  // over rows.
+  unsigned across = 1;
+  while (across < block_threads && across < vectors) across *= 2;
+  const unsigned down = block_threads / across;
+  const std::int64_t rows_per_block = std::int64_t{down} * rows_per_thread;
+  const dim3 grid(
+      static_cast<unsigned>((vectors + across - 1) / across),
+      static_cast<unsigned>(std::min<std::int64_t>((lines + rows_per_block - 1) / rows_per_block, 65535)));
+  const auto first = reinterpret_cast<std::uintptr_t>(source);
+  Source argument{first, first + 2 * static_cast<std::uintptr_t>((lines - 1) * ld + length), lines, length,
+                  ld};
+  uint4* target = static_cast<uint4*>(destination);
+  void* arguments[] = {&argument, &target, &vectors};
+  const cudaError_t error = cudaLaunchKernel(reinterpret_cast<const void*>(&pad_kernel), grid,
+                                             dim3(across, down), arguments, 0, stream);
+  if (error != cudaSuccess) {
+    cudaGetLastError();
+    return Status(StatusCode::cuda_error,
+                  "the copy of an operand into the workspace could not be launched: %s",
+                  cudaGetErrorString(error));
+  }
+  return {};
+}
+
+}  // namespace tenon

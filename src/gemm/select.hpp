@@ -1,0 +1,47 @@
+// Which kernel computes a problem: a pure function of the problem, the device and the kernel list.
+//
+// Nothing here calls CUDA, so that every choice can be tested, and printed, on a machine without a GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "gemm/kernel.hpp"
+#include "tenon/gemm.hpp"
+
+namespace tenon {
+
+// What the choice depends on.
+struct DeviceDescription {
+  int sm = 0;  // 10 * major + minor
+  int multiprocessors = 0;
+  std::size_t shared_bytes_per_block_optin = 0;
+  std::size_t l2_bytes = 0;
+};
+
+// The largest power of two, up to 16, that divides the address of every row (column) of a 2-byte operand: the
+// widest copy that can move it.
+int copy_alignment(const ConstMatrix& matrix) noexcept;
+
+// Whether the kernel computes the problem on the device. If not, *why (when given) says what was found and
+// what is needed; it is StatusCode::unsupported, or device_unsupported when another device could run it. The
+// problem is valid by validate(); its pointers are looked at for their alignment only.
+bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
+             Status* why = nullptr);
+
+// The time that select_kernel() expects, in an arbitrary unit that is the same for every kernel. The machine
+// runs ceil(tiles / multiprocessors) rounds of tiles. A tile costs its area (multiply-adds) plus its half
+// perimeter (operand traffic) times a weight, times what the way of copying costs for operands of this
+// alignment.
+double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept;
+
+// The accepted kernel with the least estimated cost; among equals the one listed first. nullptr if none
+// accepts. Copy::module kernels are never chosen: they run by name. problem.kernel is not looked at.
+const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,
+                            const DeviceDescription& device);
+
+// The same from kernels().
+const Kernel* select_kernel(const Gemm& problem, const DeviceDescription& device);
+
+}  // namespace tenon

@@ -1,0 +1,84 @@
+// tenon.h on top of gemm.hpp: a translation of structs, field by field.
+#include <cstring>
+
+#include "tenon/gemm.hpp"
+#include "tenon/tenon.h"
+
+namespace {
+
+static_assert(TENON_F16 == static_cast<int>(tenon::Type::f16) &&
+                  TENON_BF16 == static_cast<int>(tenon::Type::bf16) &&
+                  TENON_F32 == static_cast<int>(tenon::Type::f32),
+              "tenon_type must number the types as tenon::Type does");
+static_assert(TENON_ROW_MAJOR == static_cast<int>(tenon::row_major) &&
+                  TENON_COLUMN_MAJOR == static_cast<int>(tenon::column_major),
+              "tenon_order must number the orders as tenon::Order does");
+static_assert(TENON_INVALID_ARGUMENT == static_cast<int>(tenon::StatusCode::invalid_argument) &&
+                  TENON_UNSUPPORTED == static_cast<int>(tenon::StatusCode::unsupported) &&
+                  TENON_DEVICE_UNSUPPORTED == static_cast<int>(tenon::StatusCode::device_unsupported) &&
+                  TENON_WORKSPACE_TOO_SMALL == static_cast<int>(tenon::StatusCode::workspace_too_small) &&
+                  TENON_CUDA_ERROR == static_cast<int>(tenon::StatusCode::cuda_error),
+              "tenon_status_code must number the codes as tenon::StatusCode does");
+
+tenon::ConstMatrix matrix_of(const tenon_const_matrix& x) noexcept {
+  return {x.data, x.ld, static_cast<tenon::Order>(x.order), static_cast<tenon::Type>(x.type)};
+}
+
+tenon::Gemm problem_of(const tenon_gemm_problem& p) noexcept {
+  tenon::Gemm problem;
+  problem.m = p.m;
+  problem.n = p.n;
+  problem.k = p.k;
+  problem.a = matrix_of(p.a);
+  problem.b = matrix_of(p.b);
+  problem.c = {p.c.data, p.c.ld, static_cast<tenon::Type>(p.c.type)};
+  problem.alpha = p.alpha;
+  problem.beta = p.beta;
+  problem.accumulate = static_cast<tenon::Type>(p.accumulate);
+  problem.kernel = p.kernel;
+  problem.workspace = p.workspace;
+  problem.workspace_bytes = p.workspace_bytes;
+  return problem;
+}
+
+tenon_status status_of(const tenon::Status& s) noexcept {
+  tenon_status status;
+  status.code = static_cast<tenon_status_code>(s.code());
+  static_assert(sizeof status.message == 256, "a message of tenon::Status must fit");
+  std::strncpy(status.message, s.message(), sizeof status.message - 1);  // fills the rest with zeros
+  status.message[sizeof status.message - 1] = '\0';
+  return status;
+}
+
+tenon_status null_problem() noexcept {
+  return status_of(tenon::Status(tenon::StatusCode::invalid_argument,
+                                 "problem is a null pointer but must point to a tenon_gemm_problem"));
+}
+
+}  // namespace
+
+extern "C" {
+
+tenon_gemm_problem tenon_gemm_problem_default(void) {
+  tenon_gemm_problem problem{};
+  problem.alpha = 1.0F;
+  problem.accumulate = TENON_F32;
+  return problem;
+}
+
+tenon_status tenon_gemm_can_implement(const tenon_gemm_problem* problem) {
+  return problem == nullptr ? null_problem() : status_of(tenon::can_implement(problem_of(*problem)));
+}
+
+size_t tenon_gemm_workspace_size(const tenon_gemm_problem* problem) {
+  return problem == nullptr ? 0 : tenon::workspace_size(problem_of(*problem));
+}
+
+const char* tenon_gemm_kernel_name(const tenon_gemm_problem* problem) {
+  return problem == nullptr ? nullptr : tenon::kernel_name(problem_of(*problem));
+}
+
+tenon_status tenon_gemm(const tenon_gemm_problem* problem, struct CUstream_st* stream) {
+  return problem == nullptr ? null_problem() : status_of(tenon::gemm(problem_of(*problem), stream));
+}
+}

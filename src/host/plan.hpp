@@ -1,0 +1,37 @@
+// What gemm() does for a problem: which kernel, and which operands it copies into the workspace before.
+//
+// Pure: the kernel list and the device are arguments.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "gemm/kernel.hpp"
+#include "gemm/select.hpp"
+#include "tenon/gemm.hpp"
+
+namespace tenon {
+
+struct Plan {
+  const Kernel* kernel = nullptr;
+  // Operands that run from a copy with aligned rows (src/gemm/pad.hpp), and where in the workspace the copies
+  // lie.
+  bool pad_a = false, pad_b = false;
+  std::size_t b_offset = 0;  // A's copy is at 0
+};
+
+// Bytes with which the problem runs fastest: those of the padded copies if padding pays or if the kernel
+// named needs it, else 0. problem.workspace is not looked at.
+std::size_t planned_workspace(const std::vector<Kernel>& list, const Gemm& problem,
+                              const DeviceDescription& device);
+
+// The plan for a valid problem with m, n, k > 0 and alpha != 0, within the workspace that the problem brings.
+// unsupported / device_unsupported if no kernel (or not the one named) computes it, workspace_too_small if
+// the kernel named could with more workspace, invalid_argument if no kernel has the name.
+Status make_plan(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device,
+                 Plan* plan);
+
+// The problem that the planned kernel computes: padded operands replaced by their copies.
+Gemm planned_problem(const Gemm& problem, const Plan& plan) noexcept;
+
+}  // namespace tenon

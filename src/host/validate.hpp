@@ -1,0 +1,34 @@
+// Whether a Gemm makes sense by itself: sizes, pointers, leading dimensions, types, alignment, overlap.
+//
+// Pure: no CUDA call, no look at a kernel or a device. Each refusal names the value found and the value
+// needed.
+#pragma once
+
+#include <cstdint>
+
+#include "tenon/gemm.hpp"
+
+namespace tenon {
+
+// The largest m, n or k: kernels count rows and columns in 32 bits and may round them up to a tile.
+inline constexpr std::int64_t largest_dimension = (std::int64_t{1} << 31) - 4096;
+
+// A strided set of byte ranges: `lines` ranges of `line_bytes`, `pitch_bytes` apart (lines >= 1, pitch >=
+// line).
+struct ByteLines {
+  std::uintptr_t base;
+  std::uint64_t lines, line_bytes, pitch_bytes;
+};
+
+// Whether the two share a byte. Exact when the pitches are equal or one of them is a single line (so two
+// column blocks of one wide matrix are told apart); otherwise true if the ranges from first to last byte
+// meet.
+bool overlap(const ByteLines& x, const ByteLines& y) noexcept;
+
+// The part of validate() that needs no pointer: sizes, types, orders, leading dimensions.
+Status validate_shape(const Gemm& problem) noexcept;
+
+// ok, or StatusCode::invalid_argument (unsupported for a combination of types) with a sentence.
+Status validate(const Gemm& problem) noexcept;
+
+}  // namespace tenon

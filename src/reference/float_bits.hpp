@@ -1,0 +1,77 @@
+// f16 and bf16 as bit patterns: conversion to and from float on a host that has neither type.
+//
+// Both directions behave as the GPU's cvt instructions: to 16 bits rounds to nearest, ties to even, overflow
+// gives infinity, subnormals are kept, and every NaN becomes 0x7fff. From 16 bits is exact.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace tenon::reference {
+
+inline std::uint32_t float_to_bits(float value) noexcept {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+inline float float_from_bits(std::uint32_t bits) noexcept {
+  float value = 0;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+// f16: 1 sign, 5 exponent (bias 15), 10 fraction bits.
+inline std::uint16_t f16_from_float(float value) noexcept {
+  const std::uint32_t bits = float_to_bits(value);
+  const std::uint32_t sign = (bits >> 16) & 0x8000U;
+  const std::uint32_t magnitude = bits & 0x7fffffffU;
+  if (magnitude > 0x7f800000U) return 0x7fff;                                       // NaN
+  if (magnitude >= 0x477ff000U) return static_cast<std::uint16_t>(sign | 0x7c00U);  // 65520: halfway to 2^16
+
+  std::uint32_t kept = 0;  // the result before rounding, and what is cut off below it
+  std::uint32_t cut = 0;
+  std::uint32_t half = 0;
+  if (magnitude >= 0x38800000U) {  // at least 2^-14: normal in f16; the bias changes from 127 to 15
+    const std::uint32_t rebiased = magnitude - (112U << 23);
+    kept = rebiased >> 13;
+    cut = rebiased & 0x1fffU;
+    half = 0x1000U;
+  } else {  // a multiple of 2^-24; float's significand counts in 2^(exponent - 150)
+    const std::uint32_t exponent = magnitude >> 23;
+    if (exponent < 102) return static_cast<std::uint16_t>(sign);  // below 2^-25, half of the smallest f16
+    const std::uint32_t significand = (magnitude & 0x7fffffU) | 0x800000U;
+    const std::uint32_t shift = 126 - exponent;
+    kept = significand >> shift;
+    cut = significand & ((1U << shift) - 1);
+    half = 1U << (shift - 1);
+  }
+  // A carry out of the fraction lands in the exponent, which is the right result.
+  if (cut > half || (cut == half && (kept & 1U) != 0)) ++kept;
+  return static_cast<std::uint16_t>(sign | kept);
+}
+
+inline float float_from_f16(std::uint16_t bits) noexcept {
+  const std::uint32_t sign = (bits & 0x8000U) << 16;
+  const std::uint32_t exponent = (bits >> 10) & 0x1fU;
+  const std::uint32_t fraction = bits & 0x3ffU;
+  if (exponent == 0x1f) {
+    return float_from_bits(fraction == 0 ? sign | 0x7f800000U : 0x7fffffffU);
+  }
+  if (exponent != 0) return float_from_bits(sign | ((exponent + 112) << 23) | (fraction << 13));
+  const float magnitude = static_cast<float>(fraction) * 0x1p-24F;  // zero or subnormal: exact
+  return sign != 0 ? -magnitude : magnitude;
+}
+
+// bf16: the upper half of a float.
+inline std::uint16_t bf16_from_float(float value) noexcept {
+  const std::uint32_t bits = float_to_bits(value);
+  if ((bits & 0x7fffffffU) > 0x7f800000U) return 0x7fff;
+  return static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
+}
+
+inline float float_from_bf16(std::uint16_t bits) noexcept {
+  return float_from_bits(static_cast<std::uint32_t>(bits) << 16);
+}
+
+}  // namespace tenon::reference

@@ -1,0 +1,15 @@
+// One launcher a kernel: gemm() in reference.cpp chooses among them.
+//
+// Each takes a problem that passed can_implement(), with m, n > 0; where k == 0, alpha is 0 too.
+#pragma once
+
+#include "tenon/gemm.hpp"
+
+namespace tenon::reference {
+
+Status launch_naive_f32(const Gemm& problem, CUstream_st* stream) noexcept;
+Status launch_tiled_f32(const Gemm& problem, CUstream_st* stream) noexcept;
+Status launch_wmma_basic(const Gemm& problem, CUstream_st* stream) noexcept;
+Status launch_wmma_shared(const Gemm& problem, CUstream_st* stream) noexcept;
+
+}  // namespace tenon::reference

@@ -1,0 +1,29 @@
+// What a problem must satisfy before a kernel of this folder runs: each check gives one sentence.
+#pragma once
+
+#include <cstdint>
+
+#include "tenon/gemm.hpp"
+
+namespace tenon::reference {
+
+// rows x columns of a device matrix, with what sentences call it: "A", "the workspace".
+struct Extent {
+  const char* label;
+  const void* data;
+  std::int64_t rows, columns, ld;
+  Order order;
+  Type type;
+};
+
+// Pointer present and aligned, leading dimension long enough, last byte addressable. An empty matrix may be
+// null.
+Status check_matrix(const Extent& x) noexcept;
+
+// That the bytes spanned by two matrices (from first to last element, padding included) are disjoint.
+Status check_disjoint(const Extent& written, const Extent& read) noexcept;
+
+// Sizes, types and the three matrices of a product.
+Status check_gemm(const Gemm& problem) noexcept;
+
+}  // namespace tenon::reference

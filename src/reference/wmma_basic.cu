@@ -1,0 +1,64 @@
+// The least code that uses a tensor core: one warp a 16 x 16 tile of C, fragments loaded from global memory.
+// Nothing is reused, so every product of two fragments waits for two loads.
+#include "reference/launch.cuh"
+#include "reference/launch.hpp"
+#include "reference/wmma.cuh"
+
+namespace tenon::reference {
+namespace {
+
+constexpr int warps = 4;  // a block is four neighbouring tiles; the warps have nothing else in common
+
+// A whole tile is loaded by wmma itself; one that hangs over an edge, or is not aligned, is padded in shared
+// memory.
+template <class T, class Fragment>
+__device__ void load_fragment(Fragment& fragment, const Lines& x, Place at, std::uint16_t* staging) {
+  const bool whole = at.line + fragment_size <= x.lines && at.offset + fragment_size <= x.length;
+  if (x.aligned && whole) {
+    const std::uint16_t* source = x.data + at.line * x.ld + at.offset;
+    wmma::load_matrix_sync(fragment, reinterpret_cast<const T*>(source), static_cast<unsigned>(x.ld));
+    return;
+  }
+  load_tile<fragment_size>(staging, x, at, threadIdx.x % warp_size, warp_size);
+  __syncwarp();
+  wmma::load_matrix_sync(fragment, reinterpret_cast<const T*>(staging), fragment_size + padding);
+  __syncwarp();  // the staging may be written again
+}
+
+template <class T, Order order_a, Order order_b>
+__global__ void __launch_bounds__(warps* warp_size)
+    wmma_basic_kernel(std::int64_t m, std::int64_t n, std::int64_t k, Lines a, Lines b, Result c) {
+  __shared__ alignas(32) std::uint16_t staging[warps][fragment_size * (fragment_size + padding)];
+  __shared__ Patch patches[warps];
+  const int warp = threadIdx.x / warp_size;
+  const std::int64_t tiles_across = ceil_div(n, fragment_size);
+  const std::int64_t tile = static_cast<std::int64_t>(blockIdx.x) * warps + warp;
+  const std::int64_t row = tile / tiles_across * fragment_size;
+  const std::int64_t column = tile % tiles_across * fragment_size;
+  if (row >= m) return;
+
+  Accumulator sum;
+  wmma::fill_fragment(sum, 0.0F);
+  for (std::int64_t p = 0; p < k; p += fragment_size) {
+    FragmentA<T, order_a> fragment_a;
+    FragmentB<T, order_b> fragment_b;
+    load_fragment<T>(fragment_a, a, place<order_a>(row, p), staging[warp]);
+    load_fragment<T>(fragment_b, b, place<order_b>(p, column), staging[warp]);
+    wmma::mma_sync(sum, fragment_a, fragment_b, sum);
+  }
+  store_accumulator(sum, patches[warp], c, row, column, m, n);
+}
+
+}  // namespace
+
+Status launch_wmma_basic(const Gemm& p, CUstream_st* stream) noexcept {
+  const std::int64_t tiles = ceil_div(p.m, fragment_size) * ceil_div(p.n, fragment_size);
+  return with_instance(p, [&](auto instance) {
+    using I = decltype(instance);
+    return launch(wmma_basic_kernel<typename I::T, I::order_a, I::order_b>, ceil_div(tiles, warps),
+                  dim3(warps * warp_size), stream, p.m, p.n, p.k, Lines(p.a, p.m, p.k), Lines(p.b, p.k, p.n),
+                  Result(p));
+  });
+}
+
+}  // namespace tenon::reference
