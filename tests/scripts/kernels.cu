@@ -42,5 +42,7 @@ __global__ void __launch_bounds__(1024, 2) spilling(float* a) {
 }
 
 #ifdef WITH_MAIN
-int main() { return 0; }
+int main() {
+  return 0;
+}
 #endif
