@@ -55,7 +55,7 @@ class Project(unittest.TestCase):
             target_link_libraries(program archive)
             target_include_directories(program PRIVATE {ROOT}/src)
             foreach(target objects archive program)
-              tenon_add_sass_test(${{target}} NAME good.${{target}} KERNEL "tensor<4>|tensorILi4" ARCH 80
+              tenon_add_sass_test(${{target}} NAME good.${{target}} KERNEL "tensor<8>|tensorILi8" ARCH 80
                 EXPECT HMMA.16816.F32>=8 FORBID LDL STL MAX_REGISTERS 64 SPILL_FREE)
             endforeach()
             tenon_add_sass_test(archive KERNEL plain EXPECT FFMA FORBID HMMA)
