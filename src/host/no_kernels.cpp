@@ -1,6 +1,7 @@
 // The kernel list of a build without src/gemm/CMakeLists.txt: empty, so that the host side builds and tests
 // alone.
 #include "gemm/kernel.hpp"
+#include "gemm/kernel_resources.hpp"
 
 namespace tenon {
 
@@ -12,5 +13,8 @@ const std::vector<Kernel>& kernels() {
 const Kernel* find_kernel(const std::string&) {
   return nullptr;
 }
+
+extern const KernelResources kernel_resources[] = {{"", nullptr, 0, false, 0, 0, 0}};
+extern const std::size_t kernel_resources_count = 0;
 
 }  // namespace tenon
