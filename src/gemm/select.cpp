@@ -80,6 +80,10 @@ Status refuse(const Kernel& kernel, const Gemm& problem, const DeviceDescription
     if (Status s = refuse_alignment(kernel, 'A', problem.a); !s) return s;
     if (Status s = refuse_alignment(kernel, 'B', problem.b); !s) return s;
   }
+  if (kernel.copy == Copy::module && problem.c.type != Type::f16) {
+    return Status(StatusCode::unsupported, "kernel %s writes f16 but C is %s", kernel.name.c_str(),
+                  name(problem.c.type));
+  }
   // A tensor map holds strides below 2^40 bytes.
   constexpr std::int64_t longest_tma_stride = (std::int64_t{1} << 39) - 8;
   if (kernel.copy == Copy::tma && std::max(problem.a.ld, problem.b.ld) > longest_tma_stride) {
