@@ -42,7 +42,9 @@ def parse_arguments(arguments):
     parser.add_argument("--spill-free", action="store_true", help="no local memory, no LDL, no STL")
     parser.add_argument("--expectations", metavar="FILE", help="JSON list of requirements, instead of or besides --kernel")
     parser.add_argument("--tool", metavar="PATH", help="nvdisasm or cuobjdump; without it: found")
-    parser.add_argument("--json", action="store_true", help="for scripts")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--brief", action="store_true", help="print only what fails, and the sum")
+    form.add_argument("--json", action="store_true", help="for scripts")
     return parser.parse_args(arguments)
 
 
@@ -101,9 +103,11 @@ def _unanswered(pattern, arch, present):
     return f"no kernel matches '{pattern}'{where}: the files hold {shown}"
 
 
-def table(results, unanswered):
+def table(results, unanswered, brief=False):
     lines = []
     for kernel, checks in results:
+        if brief and all(c.ok for c in checks):
+            continue
         verdict = "ok  " if all(c.ok for c in checks) else "FAIL"
         lines.append(f"{verdict}  sm_{kernel.arch:<4} {demangle(kernel.name)}")
         width = max(len(c.requirement) for c in checks)
@@ -142,5 +146,5 @@ def main(arguments=None):
         print(f"sass_check: {error}", file=sys.stderr)
         return error.status
     ok = not unanswered and all(c.ok for _, checks in results for c in checks)
-    print(as_json(results, unanswered, ok) if options.json else table(results, unanswered))
+    print(as_json(results, unanswered, ok) if options.json else table(results, unanswered, options.brief))
     return OK if ok else FAILED

@@ -161,6 +161,8 @@ if arguments[0] == "gemm":
     sys.exit(0 if answer["ok"] else 1)
 if arguments[0] == "list" and "--json" in arguments:
     rows = [dict(name="cp_async_x", symbol="_Z5plainPf"), dict(name="module_y", symbol=None)]
+    if case == "no_symbols":
+        rows = [dict(name="cp_async_x")]
     print(json.dumps(rows[1:] if case == "unlisted" else rows))
 else:
     print("shown:", *arguments)
@@ -216,6 +218,11 @@ class MainJob(unittest.TestCase):
         done = self.job("unlisted")
         self.assertEqual(done.returncode, 1)
         self.assertIn("tenon list does not have cp_async_x", done.stdout)
+
+    def test_a_list_without_symbols_hides_nothing(self):
+        done = self.job("no_symbols")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no field symbol", done.stderr)
 
     def test_without_a_gpu(self):
         done = self.job("no_gpu")

@@ -167,6 +167,13 @@ class Verdicts(Compiled):
         self.assertEqual(done.returncode, 1)
         self.assertIn("for sm_90: the files hold code for sm_80, sm_90a", done.stdout)
 
+    def test_brief_shows_what_fails(self):
+        done = check(self.object, "--kernel", ".", "--spill-free", "--brief")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("spilling(float*)", done.stdout)
+        self.assertNotIn("plain(float*)", done.stdout)
+        self.assertIn("4 kernels as expected, 2 not", done.stdout)
+
     def test_json(self):
         done = check(self.object, "--kernel", "tensor", "--arch", "80", "--expect", "HMMA>=8", "LDSM", "--json")
         self.assertEqual(done.returncode, 1)
