@@ -6,13 +6,14 @@
 <target> is a number as in sm_<target>: 75, 80, 86, 89, 90, 90a. Exit status 77: skipped, for want of a disassembler.
 """
 import collections
+import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 
-from catalogue import INCLUDE, kernel_name, load, source
+from catalogue import INCLUDE, ROOT, kernel_name, load, source
 
 # Opcodes of which a kernel must hold no other than those the catalogue lists; loads and stores of local memory
 # would mean a spill.
@@ -46,11 +47,17 @@ def opcodes_by_kernel(listing):
     return kernels
 
 
+def find_nvdisasm(explicit):
+    private = sorted(str(p) for p in (ROOT / ".tools").glob("venv/lib*/python3*/site-packages/nvidia/*/bin"))
+    path = os.pathsep.join(private + [os.environ.get("PATH", "")])
+    return shutil.which(explicit or os.environ.get("TENON_NVDISASM") or "nvdisasm", path=path)
+
+
 def check_sass(nvdisasm, target, folder):
-    tool = shutil.which(nvdisasm) if nvdisasm else None
+    tool = find_nvdisasm(nvdisasm)
     if not tool:
-        print("skipped: no nvdisasm; name one with -DTENON_NVDISASM or the environment variable TENON_NVDISASM")
-        sys.exit(77)
+        print("skipped: no nvdisasm in PATH; name one with -DTENON_NVDISASM or the environment variable TENON_NVDISASM")
+        sys.exit(1 if (ROOT / ".tools").exists() else 77)  # where the set-up ran, its absence is a failure
     chip, catalogue, forms = forms_of(target)
     listing = subprocess.run([tool, folder / f"forms_sm_{target}.cubin"], check=True, text=True,
                              stdout=subprocess.PIPE).stdout
