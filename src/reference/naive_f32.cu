@@ -9,9 +9,10 @@ namespace {
 // A block is 8 rows of 32 columns: the lanes of a warp share the row of A and read neighbouring columns of B.
 constexpr int block_rows = 8;
 constexpr int block_columns = 32;
+constexpr int threads = block_rows * block_columns;
 
 template <class T>
-__global__ void __launch_bounds__(block_rows* block_columns)
+__global__ void __launch_bounds__(threads)
     naive_f32_kernel(std::int64_t m, std::int64_t n, std::int64_t k, Operand<T> a, Operand<T> b, Result c) {
   const std::int64_t blocks_across = ceil_div(n, block_columns);
   const std::int64_t row = blockIdx.x / blocks_across * block_rows + threadIdx.y;

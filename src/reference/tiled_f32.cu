@@ -7,8 +7,9 @@
 namespace tenon::reference {
 namespace {
 
-constexpr int tile =
-    32;  // block tile in m, n and k; one thread an element of C, so a warp is a row of the tile
+// Block tile in m, n and k: one thread an element of C, one warp a row of the tile.
+constexpr int tile = 32;
+constexpr int threads = tile * tile;
 
 // Without the padding column, the transposing store below would put a whole warp on one bank.
 using Tile = float[tile][tile + 1];
@@ -26,7 +27,7 @@ __device__ void load(Tile& shared, const Operand<T>& x, std::int64_t row, std::i
 }
 
 template <class T>
-__global__ void __launch_bounds__(tile* tile)
+__global__ void __launch_bounds__(threads)
     tiled_f32_kernel(std::int64_t m, std::int64_t n, std::int64_t k, Operand<T> a, Operand<T> b, Result c) {
   __shared__ Tile tile_a;
   __shared__ Tile tile_b;

@@ -57,11 +57,18 @@ __device__ Place place(std::int64_t row, std::int64_t column) {
   return {column, row};
 }
 
-// Copies size x size elements that start at `at` to shared lines of size + padding elements, zeros beyond the
-// edges. `thread` of `threads` takes 8 neighbouring elements at a time; 8 threads of one line fill all banks
-// once.
+// size x size elements in shared memory, in lines that are padded; 32-byte aligned as wmma wants it.
 template <int size>
-__device__ void load_tile(std::uint16_t* shared, const Lines& x, Place at, int thread, int threads) {
+struct alignas(32) SharedTile {
+  static constexpr int ld = size + padding;
+  std::uint16_t values[size * ld];
+};
+
+// Copies the size x size elements that start at `at` to shared memory, with zeros beyond the edges. `thread`
+// of `threads` takes 8 neighbouring elements at a time: with size 64, eight threads fill a line, and all
+// banks once.
+template <int size>
+__device__ void load_tile(SharedTile<size>& shared, const Lines& x, Place at, int thread, int threads) {
   constexpr int chunk = 8;
   for (int i = thread; i < size * size / chunk; i += threads) {
     const int line = i / (size / chunk);
@@ -82,7 +89,7 @@ __device__ void load_tile(std::uint16_t* shared, const Lines& x, Place at, int t
         values = make_uint4(pair(0), pair(2), pair(4), pair(6));
       }
     }
-    *reinterpret_cast<uint4*>(shared + line * (size + padding) + offset) = values;
+    *reinterpret_cast<uint4*>(shared.values + line * shared.ld + offset) = values;
   }
 }
 

@@ -8,27 +8,28 @@ namespace tenon::reference {
 namespace {
 
 constexpr int warps = 4;  // a block is four neighbouring tiles; the warps have nothing else in common
+constexpr int threads = warps * warp_size;
 
-// A whole tile is loaded by wmma itself; one that hangs over an edge, or is not aligned, is padded in shared
-// memory.
+// wmma itself loads a whole, aligned tile; any other passes through shared memory, where zeros complete it.
 template <class T, class Fragment>
-__device__ void load_fragment(Fragment& fragment, const Lines& x, Place at, std::uint16_t* staging) {
+__device__ void load_fragment(Fragment& fragment, const Lines& x, Place at,
+                              SharedTile<fragment_size>& staging) {
   const bool whole = at.line + fragment_size <= x.lines && at.offset + fragment_size <= x.length;
   if (x.aligned && whole) {
     const std::uint16_t* source = x.data + at.line * x.ld + at.offset;
     wmma::load_matrix_sync(fragment, reinterpret_cast<const T*>(source), static_cast<unsigned>(x.ld));
     return;
   }
-  load_tile<fragment_size>(staging, x, at, threadIdx.x % warp_size, warp_size);
+  load_tile(staging, x, at, threadIdx.x % warp_size, warp_size);
   __syncwarp();
-  wmma::load_matrix_sync(fragment, reinterpret_cast<const T*>(staging), fragment_size + padding);
+  wmma::load_matrix_sync(fragment, reinterpret_cast<const T*>(staging.values), staging.ld);
   __syncwarp();  // the staging may be written again
 }
 
 template <class T, Order order_a, Order order_b>
-__global__ void __launch_bounds__(warps* warp_size)
+__global__ void __launch_bounds__(threads)
     wmma_basic_kernel(std::int64_t m, std::int64_t n, std::int64_t k, Lines a, Lines b, Result c) {
-  __shared__ alignas(32) std::uint16_t staging[warps][fragment_size * (fragment_size + padding)];
+  __shared__ SharedTile<fragment_size> staging[warps];
   __shared__ Patch patches[warps];
   const int warp = threadIdx.x / warp_size;
   const std::int64_t tiles_across = ceil_div(n, fragment_size);
@@ -56,7 +57,7 @@ Status launch_wmma_basic(const Gemm& p, CUstream_st* stream) noexcept {
   return with_instance(p, [&](auto instance) {
     using I = decltype(instance);
     return launch(wmma_basic_kernel<typename I::T, I::order_a, I::order_b>, ceil_div(tiles, warps),
-                  dim3(warps * warp_size), stream, p.m, p.n, p.k, Lines(p.a, p.m, p.k), Lines(p.b, p.k, p.n),
+                  dim3(threads), stream, p.m, p.n, p.k, Lines(p.a, p.m, p.k), Lines(p.b, p.k, p.n),
                   Result(p));
   });
 }

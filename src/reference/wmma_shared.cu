@@ -1,6 +1,5 @@
 // WMMA fed from shared memory: a block of four warps brings 64 x 64 of A and of B, and each warp reads every
-// fragment twice, for a 2 x 2 square of products. What is still missing is overlap: copies and products take
-// turns.
+// fragment twice, for a 2 x 2 square of products. What is missing is overlap: copies and products take turns.
 #include "reference/launch.cuh"
 #include "reference/launch.hpp"
 #include "reference/wmma.cuh"
@@ -8,29 +7,24 @@
 namespace tenon::reference {
 namespace {
 
-constexpr int tile =
-    64;  // block tile in m, n and k, so that A and B in either order fill the same shared lines
-constexpr int tile_ld = tile + padding;
+// Block tile in m, n and k: one number, so that A and B in either order fill the same shared lines.
+constexpr int tile = 64;
 constexpr int warp_tile = 2 * fragment_size;
 constexpr int warps_across = tile / warp_tile;
 constexpr int warps = warps_across * warps_across;
 constexpr int threads = warps * warp_size;
 
-struct alignas(32) Tile {
-  std::uint16_t values[tile * tile_ld];
-};
-
 template <class T, class Fragment>
-__device__ void load_fragment(Fragment& fragment, const Tile& shared, Place at) {
-  const std::uint16_t* source = shared.values + at.line * tile_ld + at.offset;
-  wmma::load_matrix_sync(fragment, reinterpret_cast<const T*>(source), tile_ld);
+__device__ void load_fragment(Fragment& fragment, const SharedTile<tile>& shared, Place at) {
+  const std::uint16_t* source = shared.values + at.line * shared.ld + at.offset;
+  wmma::load_matrix_sync(fragment, reinterpret_cast<const T*>(source), shared.ld);
 }
 
 template <class T, Order order_a, Order order_b>
 __global__ void __launch_bounds__(threads)
     wmma_shared_kernel(std::int64_t m, std::int64_t n, std::int64_t k, Lines a, Lines b, Result c) {
-  __shared__ Tile tile_a;
-  __shared__ Tile tile_b;
+  __shared__ SharedTile<tile> tile_a;
+  __shared__ SharedTile<tile> tile_b;
   __shared__ Patch patches[warps];
   const int warp = threadIdx.x / warp_size;
   const int warp_row = warp / warps_across * warp_tile;
@@ -44,8 +38,8 @@ __global__ void __launch_bounds__(threads)
     for (Accumulator& sum : line) wmma::fill_fragment(sum, 0.0F);
   }
   for (std::int64_t p = 0; p < k; p += tile) {
-    load_tile<tile>(tile_a.values, a, place<order_a>(row, p), threadIdx.x, threads);
-    load_tile<tile>(tile_b.values, b, place<order_b>(p, column), threadIdx.x, threads);
+    load_tile(tile_a, a, place<order_a>(row, p), threadIdx.x, threads);
+    load_tile(tile_b, b, place<order_b>(p, column), threadIdx.x, threads);
     __syncthreads();
 #pragma unroll
     for (int q = 0; q < tile; q += fragment_size) {

@@ -1,0 +1,127 @@
+// The host product against the definition, written once more in the plainest way.
+#include "reference/cpu.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace tenon::reference {
+namespace {
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+// Small integers: every sum below is exact, so the comparison is too.
+std::vector<float> integers(std::int64_t count, unsigned seed) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) {
+    seed = seed * 1664525U + 1013904223U;
+    value = static_cast<float>(static_cast<int>(seed >> 24) % 15 - 7);
+  }
+  return values;
+}
+
+struct Shape {
+  std::int64_t m, n, k;
+};
+// Around the block of 4 x 256 that the implementation uses, and the empty ones.
+const std::vector<Shape> shapes = {{1, 1, 1},   {1, 1, 0},    {0, 3, 2},     {3, 0, 2},    {3, 5, 7},
+                                   {4, 256, 3}, {5, 257, 11}, {13, 255, 17}, {67, 513, 9}, {2, 600, 1}};
+
+TEST(HostGemm, EqualsTheDefinitionInEveryLayout) {
+  for (const Shape& s : shapes) {
+    for (int layout = 0; layout < 4; ++layout) {
+      const bool a_rows = layout % 2 == 0;
+      const bool b_rows = layout / 2 == 0;
+      const std::int64_t lda = (a_rows ? s.k : s.m) + 3;
+      const std::int64_t ldb = (b_rows ? s.n : s.k) + 1;
+      const std::int64_t ldc = s.n + 2;
+      const auto a = integers((a_rows ? s.m : s.k) * lda, 1);
+      const auto b = integers((b_rows ? s.k : s.n) * ldb, 2);
+      const auto c = integers(s.m * ldc, 3);
+      HostGemm problem;
+      problem.m = s.m, problem.n = s.n, problem.k = s.k;
+      problem.a = {a.data(), lda, a_rows ? row_major : column_major};
+      problem.b = {b.data(), ldb, b_rows ? row_major : column_major};
+      problem.c = c.data(), problem.ldc = ldc;
+      problem.alpha = 0.5F, problem.beta = -2.0F;
+      problem.with_magnitude = true;
+      const HostResult result = gemm(problem);
+      ASSERT_EQ(result.value.size(), static_cast<std::size_t>(s.m * s.n));
+      ASSERT_EQ(result.magnitude.size(), static_cast<std::size_t>(s.m * s.n));
+      for (std::int64_t i = 0; i < s.m; ++i) {
+        for (std::int64_t j = 0; j < s.n; ++j) {
+          double sum = 0;
+          double absolute = 0;
+          for (std::int64_t p = 0; p < s.k; ++p) {
+            const double product = double{a_rows ? a[i * lda + p] : a[p * lda + i]} *
+                                   double{b_rows ? b[p * ldb + j] : b[j * ldb + p]};
+            sum += product;
+            absolute += std::abs(product);
+          }
+          ASSERT_EQ(result.value[i * s.n + j], 0.5 * sum - 2.0 * c[i * ldc + j]) << i << ", " << j;
+          ASSERT_EQ(result.magnitude[i * s.n + j], 0.5 * absolute + std::abs(2.0 * c[i * ldc + j]));
+        }
+      }
+    }
+  }
+}
+
+TEST(HostGemm, SumsInDouble) {
+  const std::vector<float> a = {0x1p30F, 1.0F, -0x1p30F};  // in float the 1 would be lost
+  const std::vector<float> b = {1.0F, 1.0F, 1.0F};
+  HostGemm problem;
+  problem.m = problem.n = 1, problem.k = 3;
+  problem.a = {a.data(), 3, row_major};
+  problem.b = {b.data(), 1, row_major};
+  EXPECT_EQ(gemm(problem).value, std::vector<double>{1.0});
+  EXPECT_TRUE(gemm(problem).magnitude.empty());
+}
+
+TEST(HostGemm, ReadsOnlyWhatItMust) {
+  const std::vector<float> a = {nan, 1.0F};
+  const std::vector<float> b = {2.0F, 3.0F};
+  const std::vector<float> c = {4.0F};
+  HostGemm problem;
+  problem.m = problem.n = 1, problem.k = 2;
+  problem.a = {a.data(), 2, row_major};
+  problem.b = {b.data(), 1, row_major};
+  problem.c = c.data(), problem.ldc = 1, problem.beta = 0.25F;
+  EXPECT_TRUE(std::isnan(gemm(problem).value[0]));
+  problem.alpha = 0.0F;  // A is not read
+  EXPECT_EQ(gemm(problem).value[0], 1.0);
+  problem.alpha = std::numeric_limits<float>::infinity(), problem.k = 0;  // nothing is there to be scaled
+  EXPECT_EQ(gemm(problem).value[0], 1.0);
+  problem.beta = 0.0F, problem.c = nullptr;  // C is not read
+  EXPECT_EQ(gemm(problem).value[0], 0.0);
+}
+
+TEST(HostGemm, InfinitiesFollowIeee) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> a = {infinity, 1.0F};
+  const std::vector<float> b = {1.0F, 0.0F, 2.0F, -infinity};  // columns {1, 2} and {0, -inf}
+  HostGemm problem;
+  problem.m = 1, problem.n = 2, problem.k = 2;
+  problem.a = {a.data(), 2, row_major};
+  problem.b = {b.data(), 2, row_major};
+  const HostResult result = gemm(problem);
+  EXPECT_EQ(result.value[0], std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(result.value[1]));  // inf * 0
+}
+
+TEST(Encode, GoesThereAndBack) {
+  const std::vector<float> values = {0.0F, -1.5F, 65504.0F, 0x1p-24F, 3.0F};
+  for (Type type : {Type::f16, Type::bf16, Type::f32}) {
+    std::vector<unsigned char> elements(values.size() * bytes(type));
+    std::vector<float> back(values.size());
+    encode(type, values.data(), values.size(), elements.data());
+    decode(type, elements.data(), values.size(), back.data());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const float wanted = type == Type::bf16 && values[i] == 65504.0F ? 65536.0F : values[i];
+      EXPECT_EQ(back[i], wanted) << name(type);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenon::reference
