@@ -1,4 +1,5 @@
-// The timing of bench.hpp. The microbenchmarks (microbench/) measure against peers; this tells the order of things.
+// The timing of bench.hpp. The microbenchmarks (microbench/) measure against peers; this tells the order of
+// things.
 #include "command_line/bench.hpp"
 
 #include <cuda_runtime.h>

@@ -5,8 +5,8 @@
 
 namespace tenon::command {
 
-// Milliseconds a call: the median of 11 bursts of about 2 ms between CUDA events, after a warm-up. Operands stay
-// where they are, so small problems run from the L2 cache. Throws Failure where a call fails.
+// Milliseconds a call: the median of 11 bursts of about 2 ms between CUDA events, after a warm-up. Operands
+// stay where they are, so small problems run from the L2 cache. Throws Failure where a call fails.
 double time_gemm(const Gemm& problem);
 
 }  // namespace tenon::command

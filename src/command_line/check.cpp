@@ -11,7 +11,7 @@
 namespace tenon::command {
 namespace {
 
-constexpr double host_products = 0x1p27;       // about half a second on one core
+constexpr double host_products = 0x1p27;         // about half a second on one core
 constexpr std::int64_t band_elements = 1 << 22;  // 100 MB of DotProduct
 
 void compare(double computed, double exact, double bound, Type type, std::int64_t row, std::int64_t column,
@@ -35,12 +35,13 @@ void compare(double computed, double exact, double bound, Type type, std::int64_
 void check_gaps(const Operand& before, const Operand& after) {
   const std::size_t element = bytes(after.type);
   for (std::int64_t row = 0; row + 1 < after.rows; ++row) {
-    const auto first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(row * after.ld + after.columns) * element);
+    const auto first =
+        static_cast<std::ptrdiff_t>(static_cast<std::size_t>(row * after.ld + after.columns) * element);
     const auto last = static_cast<std::ptrdiff_t>(static_cast<std::size_t>((row + 1) * after.ld) * element);
     if (!std::equal(after.data.begin() + first, after.data.begin() + last, before.data.begin() + first)) {
       throw Failure(Exit::wrong_result, "the result is wrong: memory behind row " + std::to_string(row) +
-                                            " of C was written, but only its first " + std::to_string(after.columns) +
-                                            " elements belong to C");
+                                            " of C was written, but only its first " +
+                                            std::to_string(after.columns) + " elements belong to C");
     }
   }
 }
@@ -55,7 +56,8 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
 
   const std::int64_t m = problem.m, n = problem.n;
   const std::int64_t k = problem.alpha == 0.0F ? 0 : problem.k;  // alpha == 0 does not look at A and B
-  const bool on_host = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) <= host_products;
+  const bool on_host =
+      static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) <= host_products;
   std::vector<float> a_rows, b_columns;
   if (on_host && k > 0) {
     a_rows = decoded(a, row_major);
@@ -88,7 +90,8 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
         const double alpha = static_cast<double>(problem.alpha), beta = static_cast<double>(problem.beta);
         const double exact = (k == 0 ? 0.0 : alpha * dot.sum) + (beta == 0.0 ? 0.0 : beta * c);
         const double bound = error_bound(dot, k, problem.accumulate, problem.c.type, alpha, beta, c);
-        compare(static_cast<double>(computed[at]), exact, bound, problem.c.type, row, column, &result, &worst_ratio);
+        compare(static_cast<double>(computed[at]), exact, bound, problem.c.type, row, column, &result,
+                &worst_ratio);
       }
       progress.advance();
     }

@@ -1,7 +1,9 @@
-// The exact product on the device: FP64 sums of 16-bit operands, one element a thread, from shared tiles of 16 x 16.
+// The exact product on the device: FP64 sums of 16-bit operands, one element a thread, from shared tiles of
+// 16 x 16.
 //
-// Products of two 16-bit floats are exact in FP64 and their sum is as good as exact (k 2^-53). The largest prefix and
-// product are kept as the upper 32 bits of a double, whose order is that of the integers: one integer maximum each.
+// Products of two 16-bit floats are exact in FP64 and their sum is as good as exact (k 2^-53). The largest
+// prefix and product are kept as the upper 32 bits of a double, whose order is that of the integers: one
+// integer maximum each.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -26,12 +28,15 @@ struct Strided {
 };
 
 // Above every finite double with these upper 32 bits; infinity and NaN stay.
-__device__ double upper_limit(int high) { return high >= 0x7FF00000 ? __hiloint2double(high, 0) : __hiloint2double(high + 1, 0); }
+__device__ double upper_limit(int high) {
+  return high >= 0x7FF00000 ? __hiloint2double(high, 0) : __hiloint2double(high + 1, 0);
+}
 
 template <typename T>
 __global__ void dot_kernel(Strided<T> a, Strided<T> b, std::int64_t first, std::int64_t count, std::int64_t n,
                            std::int64_t k, DotProduct* dots) {
-  __shared__ double a_tile[tile][tile + 1], b_tile[tile][tile + 1];  // [row][k], [k][column]; + 1: no bank conflict
+  __shared__ double a_tile[tile][tile + 1],
+      b_tile[tile][tile + 1];  // [row][k], [k][column]; + 1: no bank conflict
   const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
   const std::int64_t column0 = std::int64_t{blockIdx.x} * tile, row0 = std::int64_t{blockIdx.y} * tile;
   // Neighbouring threads read neighbouring addresses, whichever way the operand lies.
@@ -66,21 +71,25 @@ __global__ void dot_kernel(Strided<T> a, Strided<T> b, std::int64_t first, std::
 template <typename T>
 void launch(const Gemm& p, std::int64_t first, std::int64_t count, DotProduct* dots) {
   const auto strided = [](const ConstMatrix& x) {
-    return Strided<T>{static_cast<const T*>(x.data), x.order == row_major ? x.ld : 1, x.order == row_major ? 1 : x.ld};
+    return Strided<T>{static_cast<const T*>(x.data), x.order == row_major ? x.ld : 1,
+                      x.order == row_major ? 1 : x.ld};
   };
   // Rows in slices: a grid is at most 65535 blocks high.
   constexpr std::int64_t most_rows = std::int64_t{65535} * tile;
   for (std::int64_t row = 0; row < count; row += most_rows) {
     const std::int64_t rows = std::min(most_rows, count - row);
-    const dim3 grid(static_cast<unsigned>((p.n + tile - 1) / tile), static_cast<unsigned>((rows + tile - 1) / tile));
-    dot_kernel<T><<<grid, dim3(tile, tile)>>>(strided(p.a), strided(p.b), first + row, rows, p.n, p.k, dots + row * p.n);
+    const dim3 grid(static_cast<unsigned>((p.n + tile - 1) / tile),
+                    static_cast<unsigned>((rows + tile - 1) / tile));
+    dot_kernel<T><<<grid, dim3(tile, tile)>>>(strided(p.a), strided(p.b), first + row, rows, p.n, p.k,
+                                              dots + row * p.n);
     require_cuda(cudaGetLastError(), "the launch of the check");
   }
 }
 
 }  // namespace
 
-void device_dot_products(const Gemm& problem, std::int64_t first, std::int64_t count, std::vector<DotProduct>* dots) {
+void device_dot_products(const Gemm& problem, std::int64_t first, std::int64_t count,
+                         std::vector<DotProduct>* dots) {
   dots->resize(static_cast<std::size_t>(count * problem.n));
   const DeviceBuffer buffer("the check", dots->size() * sizeof(DotProduct));
   if (problem.a.type == Type::f16) {

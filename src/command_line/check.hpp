@@ -1,7 +1,8 @@
-// Whether a computed C is right: every element against the exact product, with the bound of host/error_bound.hpp.
+// Whether a computed C is right: every element against the exact product, with the bound of
+// host/error_bound.hpp.
 //
-// The exact product is summed in FP64 from the rounded inputs: on the host up to 2^27 products, above on the device
-// by a kernel that shares nothing with the kernels under test.
+// The exact product is summed in FP64 from the rounded inputs: on the host up to 2^27 products, above on the
+// device by a kernel that shares nothing with the kernels under test.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +17,21 @@ namespace tenon::command {
 struct CheckResult {
   double max_error = 0.0;    // max |computed - exact|
   double error_bound = 0.0;  // max of the bounds of the elements
-  bool ok = true;            // every element lies within its own bound; stricter than max_error <= error_bound
+  bool ok = true;  // every element lies within its own bound; stricter than max_error <= error_bound
   // The element with the largest error against its bound.
   std::int64_t row = 0, column = 0;
   double computed = 0.0, exact = 0.0, bound = 0.0;
 };
 
-// problem: as it was computed, with its device operands. a, b: the same operands on the host. c_before: C before the
-// product (read if beta != 0). c_after: the result. Also looks that nothing between C's rows was written.
+// problem: as it was computed, with its device operands. a, b: the same operands on the host. c_before: C
+// before the product (read if beta != 0). c_after: the result. Also looks that nothing between C's rows was
+// written.
 CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const Operand& c_before,
                   const Operand& c_after);
 
-// Sums of rows [first, first + count) of A * B, on the device: n * count entries in dots. Defined in check.cu.
-void device_dot_products(const Gemm& problem, std::int64_t first, std::int64_t count, std::vector<DotProduct>* dots);
+// Sums of rows [first, first + count) of A * B, on the device: n * count entries in dots. Defined in
+// check.cu.
+void device_dot_products(const Gemm& problem, std::int64_t first, std::int64_t count,
+                         std::vector<DotProduct>* dots);
 
 }  // namespace tenon::command

@@ -1,5 +1,5 @@
-// The subcommands of `tenon`. Each adds itself, with its options and examples, to the application; its callback
-// prints to stdout and throws Failure where it cannot go on.
+// The subcommands of `tenon`. Each adds itself, with its options and examples, to the application; its
+// callback prints to stdout and throws Failure where it cannot go on.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -29,7 +29,8 @@ class Failure : public std::runtime_error {
 // A Status that is not ok becomes a Failure: the problem's fault is bad input, anything else the machine's.
 inline void require(const Status& status) {
   if (status) return;
-  const bool input = status.code() == StatusCode::invalid_argument || status.code() == StatusCode::unsupported;
+  const bool input =
+      status.code() == StatusCode::invalid_argument || status.code() == StatusCode::unsupported;
   throw Failure(input ? Exit::bad_input : Exit::machine_cannot, status.message());
 }
 

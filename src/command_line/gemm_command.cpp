@@ -1,7 +1,7 @@
 // `tenon gemm`: one product, from files or random numbers, run, checked, timed and written.
 //
-// Everything that can be wrong with the request is found before the device is looked at, and the output file is
-// opened before anything is computed.
+// Everything that can be wrong with the request is found before the device is looked at, and the output file
+// is opened before anything is computed.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -51,7 +51,9 @@ struct Request {
   std::optional<NpyMatrix> a, b, c;  // from files
 };
 
-[[noreturn]] void refuse(const std::string& sentence) { throw Failure(Exit::bad_input, sentence); }
+[[noreturn]] void refuse(const std::string& sentence) {
+  throw Failure(Exit::bad_input, sentence);
+}
 
 void check_usage(const Options& o) {
   if (o.a_path.empty() != o.b_path.empty()) refuse("--a and --b must be given together");
@@ -98,8 +100,8 @@ Request read_request(const Options& o) {
     request.a = read_npy(o.a_path, u2_is_bf16);
     request.b = read_npy(o.b_path, u2_is_bf16);
     if (request.a->columns != request.b->rows) {
-      refuse(o.a_path + " is " + size_text(request.a->rows, request.a->columns) + " and " + o.b_path + " is " +
-             size_text(request.b->rows, request.b->columns) + ": the columns of A (" +
+      refuse(o.a_path + " is " + size_text(request.a->rows, request.a->columns) + " and " + o.b_path +
+             " is " + size_text(request.b->rows, request.b->columns) + ": the columns of A (" +
              std::to_string(request.a->columns) + ") must be as many as the rows of B (" +
              std::to_string(request.b->rows) + ")");
     }
@@ -124,8 +126,8 @@ Request read_request(const Options& o) {
       request.c = read_npy(o.c_path, false);
       if (request.c->rows != p.m || request.c->columns != p.n || request.c->order != row_major) {
         refuse(o.c_path + " is " + size_text(request.c->rows, request.c->columns) +
-               (request.c->order == row_major ? "" : " in Fortran order") + " but C must be " + size_text(p.m, p.n) +
-               " in C order");
+               (request.c->order == row_major ? "" : " in Fortran order") + " but C must be " +
+               size_text(p.m, p.n) + " in C order");
       }
     }
   } else {
@@ -158,7 +160,8 @@ std::string require_device(const Options& o) {
   DeviceDescription description;
   if (const Status s = describe_current_device(&description); !s) {
     throw Failure(Exit::machine_cannot,
-                  std::string(s.message()) + "; without one `tenon layout`, `tenon list` and `tenon info` work" +
+                  std::string(s.message()) +
+                      "; without one `tenon layout`, `tenon list` and `tenon info` work" +
                       (o.device == "auto" ? ", and this build has no emulator yet" : ""));
   }
   int ordinal = 0;
@@ -215,17 +218,19 @@ void print_json(const Gemm& p, const Answer& answer) {
 
 void print_text(const Gemm& p, const Options& o, const Answer& answer) {
   std::printf("problem  %lld x %lld x %lld, %s inputs, %s accumulate, %s result, layout %c%c\n",
-              static_cast<long long>(p.m), static_cast<long long>(p.n), static_cast<long long>(p.k), name(p.a.type),
-              name(p.accumulate), name(p.c.type), p.a.order == row_major ? 't' : 'n',
+              static_cast<long long>(p.m), static_cast<long long>(p.n), static_cast<long long>(p.k),
+              name(p.a.type), name(p.accumulate), name(p.c.type), p.a.order == row_major ? 't' : 'n',
               p.b.order == row_major ? 't' : 'n');
-  std::printf("kernel   %s\n", answer.kernel ? answer.kernel->c_str() : "none: there is no product to compute");
+  std::printf("kernel   %s\n",
+              answer.kernel ? answer.kernel->c_str() : "none: there is no product to compute");
   std::printf("device   %s\n", answer.device_name.c_str());
   if (answer.check) {
     std::printf("check    %s: max error %.3g, error bound %.3g\n", answer.check->ok ? "ok" : "WRONG",
                 answer.check->max_error, answer.check->error_bound);
   }
   if (answer.ms) std::printf("time     %.4f ms, %.2f TFLOP/s\n", *answer.ms, tflops(p, *answer.ms));
-  if (!o.out_path.empty() && (!answer.check || answer.check->ok)) std::printf("written  %s\n", o.out_path.c_str());
+  if (!o.out_path.empty() && (!answer.check || answer.check->ok))
+    std::printf("written  %s\n", o.out_path.c_str());
   std::fflush(stdout);
 }
 
@@ -280,7 +285,8 @@ void run(const Options& o) {
 }  // namespace
 
 void add_gemm(CLI::App& application) {
-  CLI::App* command = application.add_subcommand("gemm", "Multiply two matrices: C = alpha * A * B + beta * C");
+  CLI::App* command =
+      application.add_subcommand("gemm", "Multiply two matrices: C = alpha * A * B + beta * C");
   const auto o = std::make_shared<Options>();
   command->add_option("--m", o->m, "Rows of A and C");
   command->add_option("--n", o->n, "Columns of B and C");
@@ -303,19 +309,23 @@ void add_gemm(CLI::App& application) {
   command->add_option("--alpha", o->alpha, "Factor of the product")->capture_default_str();
   command->add_option("--beta", o->beta, "Factor of the old C; 0 does not read it")->capture_default_str();
   command->add_option("--seed", o->seed, "Seed of random matrices, N(0, 1)")->capture_default_str();
-  command->add_option("--a", o->a_path, "A from this .npy file: float16, bfloat16 ('<V2') or float32 (rounded)");
+  command->add_option("--a", o->a_path,
+                      "A from this .npy file: float16, bfloat16 ('<V2') or float32 (rounded)");
   command->add_option("--b", o->b_path, "B from this .npy file");
   command->add_option("--c", o->c_path, "The old C from this .npy file, where --beta is not 0");
   command->add_option("--out", o->out_path, "Write C to this .npy file");
   command->add_option("--device", o->device, "Where to run")
       ->check(CLI::IsMember({"auto", "cuda", "emulator"}))
       ->capture_default_str();
-  command->add_option("--kernel", o->kernel, "Run this kernel (see `tenon list`) instead of the library's choice");
-  command->add_flag("--check", o->check, "Compare every element with the exact product (FP64) and its error bound");
+  command->add_option("--kernel", o->kernel,
+                      "Run this kernel (see `tenon list`) instead of the library's choice");
+  command->add_flag("--check", o->check,
+                    "Compare every element with the exact product (FP64) and its error bound");
   command->add_flag("--bench", o->bench, "Time it: median of bursts between CUDA events");
-  command->add_flag("--json", o->json,
-                    "Print one object: kernel, device, m, n, k, max_error, error_bound, ok, ms, tflops; what was not "
-                    "asked for is null");
+  command->add_flag(
+      "--json", o->json,
+      "Print one object: kernel, device, m, n, k, max_error, error_bound, ok, ms, tflops; what was not "
+      "asked for is null");
   command->footer(
       "Examples:\n"
       "  tenon gemm --m 4096 --n 4096 --k 4096 --check --bench\n"

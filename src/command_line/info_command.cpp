@@ -24,7 +24,8 @@ std::string version_text(int version) {  // 13020 -> "13.2"
 // Kernels of this build whose architecture the device has.
 int runnable_kernels(int sm) {
   int count = 0;
-  for (const Kernel& kernel : kernels()) count += kernel.exact_sm ? sm == kernel.minimum_sm : sm >= kernel.minimum_sm;
+  for (const Kernel& kernel : kernels())
+    count += kernel.exact_sm ? sm == kernel.minimum_sm : sm >= kernel.minimum_sm;
   return has_code_for(sm) ? count : 0;
 }
 
@@ -87,7 +88,8 @@ void print_text(const Json& info) {
   }
   for (const char* backend : {"cuda", "emulator"}) {
     const Json& state = info["can_run"][backend];
-    std::cout << "--device " << backend << ": " << (state["ok"].get<bool>() ? "can run" : text(state["why"])) << "\n";
+    std::cout << "--device " << backend << ": " << (state["ok"].get<bool>() ? "can run" : text(state["why"]))
+              << "\n";
   }
   std::cout << "`tenon layout`, `tenon list` and `tenon info` run on any machine.\n";
 }
@@ -95,7 +97,8 @@ void print_text(const Json& info) {
 }  // namespace
 
 void add_info(CLI::App& application) {
-  CLI::App* command = application.add_subcommand("info", "Print the machine, the driver, and what can run here");
+  CLI::App* command =
+      application.add_subcommand("info", "Print the machine, the driver, and what can run here");
   const auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Print one object");
   command->footer("Examples:\n  tenon info\n  tenon info --json");

@@ -1,35 +1,29 @@
 // `tenon list`: every GEMM kernel of this build, with what it takes of a multiprocessor.
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "command_line/commands.hpp"
 #include "gemm/kernel.hpp"
+#include "gemm/kernel_resources.hpp"
+#include "host/device.hpp"
 
 namespace tenon::command {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Resources {
-  int registers;
-  std::size_t local_bytes;
-};
-
-// As the driver reports them for the current device; nothing without one that runs the kernel.
-std::optional<Resources> resources_of(const Kernel& kernel) {
-  cudaFuncAttributes attributes{};
-  if (kernel.function == nullptr || cudaFuncGetAttributes(&attributes, kernel.function) != cudaSuccess) {
-    cudaGetLastError();
-    return std::nullopt;
+// The row of the build's table that the current device would run; without a device that of the kernel's least
+// architecture. nullptr for what the table does not cover (the PTX module, which the driver compiles).
+const KernelResources* resources_of(const Kernel& kernel) {
+  DeviceDescription device;
+  if (describe_current_device(&device)) {
+    if (const auto* row = find_kernel_resources(kernel.function, device.sm)) return row;
   }
-  return Resources{attributes.numRegs, attributes.localSizeBytes};
+  return find_kernel_resources(kernel.function, kernel.minimum_sm);
 }
 
 Json describe(const Kernel& kernel) {
@@ -42,8 +36,9 @@ Json describe(const Kernel& kernel) {
   json["threads"] = kernel.threads;
   json["registers"] = json["spill_bytes"] = nullptr;
   json["shared_bytes"] = kernel.shared_bytes;
-  if (const auto resources = resources_of(kernel)) {
+  if (const KernelResources* resources = resources_of(kernel)) {
     json["registers"] = resources->registers;
+    json["shared_bytes"] = kernel.shared_bytes + static_cast<std::size_t>(resources->static_shared_bytes);
     json["spill_bytes"] = resources->local_bytes;
   }
   return json;
@@ -53,8 +48,8 @@ void print_text(const Json& list) {
   std::size_t width = 6;
   for (const Json& kernel : list) width = std::max(width, kernel["name"].get<std::string>().size());
   const auto number = [](const Json& value) { return value.is_null() ? std::string("-") : value.dump(); };
-  std::printf("%-*s  %-6s  %-12s  %6s  %7s  %9s  %12s  %11s\n", static_cast<int>(width), "kernel", "arch", "tile",
-              "stages", "threads", "registers", "shared bytes", "spill bytes");
+  std::printf("%-*s  %-6s  %-12s  %6s  %7s  %9s  %12s  %11s\n", static_cast<int>(width), "kernel", "arch",
+              "tile", "stages", "threads", "registers", "shared bytes", "spill bytes");
   for (const Json& kernel : list) {
     std::printf("%-*s  %-6s  %-12s  %6s  %7s  %9s  %12s  %11s\n", static_cast<int>(width),
                 kernel["name"].get<std::string>().c_str(), kernel["arch"].get<std::string>().c_str(),
@@ -69,10 +64,12 @@ void print_text(const Json& list) {
 }  // namespace
 
 void add_list(CLI::App& application) {
-  CLI::App* command = application.add_subcommand("list", "Print every kernel with tile, stages, threads and resources");
+  CLI::App* command =
+      application.add_subcommand("list", "Print every kernel with tile, stages, threads and resources");
   const auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json,
-                    "Print an array of {name, arch, tile, stages, threads, registers, shared_bytes, spill_bytes}");
+  command->add_flag(
+      "--json", *json,
+      "Print an array of {name, arch, tile, stages, threads, registers, shared_bytes, spill_bytes}");
   command->footer("Examples:\n  tenon list\n  tenon list --json");
   command->callback([json] {
     Json list = Json::array();

@@ -1,6 +1,7 @@
 // tenon, the command: multiply matrices, print layouts, list kernels, describe the machine.
 //
-// Results go to stdout, sentences about what went wrong to stderr. The exit status is that of exit_status.hpp.
+// Results go to stdout, sentences about what went wrong to stderr. The exit status is that of
+// exit_status.hpp.
 #include <exception>
 #include <iostream>
 #include <new>
@@ -10,7 +11,8 @@
 
 int main(int argc, char** argv) {
   using namespace tenon::command;
-  CLI::App application("Matrix products on tensor cores: run, check, time and inspect the kernels of tenon.", "tenon");
+  CLI::App application("Matrix products on tensor cores: run, check, time and inspect the kernels of tenon.",
+                       "tenon");
   application.require_subcommand(1);
   application.footer(
       "Exit status: 0 done and correct, 1 wrong result, 2 bad usage or input, 3 this machine cannot.\n"

@@ -1,5 +1,5 @@
-// Reading .npy: see npy.hpp. The header is a Python dictionary literal; the parser accepts what numpy writes and
-// refuses the rest with a sentence.
+// Reading .npy: see npy.hpp. The header is a Python dictionary literal; the parser accepts what numpy writes
+// and refuses the rest with a sentence.
 #include "command_line/npy.hpp"
 
 #include <cerrno>
@@ -41,7 +41,8 @@ class HeaderParser {
         header.shape = shape();
         seen_shape = true;
       } else {
-        fail("its header has the key '" + key + "' where each of descr, fortran_order and shape must stand once");
+        fail("its header has the key '" + key +
+             "' where each of descr, fortran_order and shape must stand once");
       }
       if (!accept(',')) {
         expect('}');
@@ -56,7 +57,9 @@ class HeaderParser {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const { throw Failure(Exit::bad_input, path_ + ": " + what); }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Failure(Exit::bad_input, path_ + ": " + what);
+  }
 
   char peek() {
     while (at_ < text_.size() && std::strchr(" \t\r\n", text_[at_]) != nullptr) ++at_;
@@ -69,7 +72,8 @@ class HeaderParser {
   }
   void expect(char c) {
     if (!accept(c)) {
-      fail("its header is malformed: '" + std::string(1, c) + "' must stand at character " + std::to_string(at_));
+      fail("its header is malformed: '" + std::string(1, c) + "' must stand at character " +
+           std::to_string(at_));
     }
   }
   std::string string() {
@@ -100,7 +104,8 @@ class HeaderParser {
     const std::size_t first = at_;
     for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
       const int digit = text_[at_] - '0';
-      if (value > (std::numeric_limits<std::int64_t>::max() - digit) / 10) fail("its shape does not fit 64 bits");
+      if (value > (std::numeric_limits<std::int64_t>::max() - digit) / 10)
+        fail("its shape does not fit 64 bits");
       value = 10 * value + digit;
     }
     if (at_ == first) fail("its header is malformed: the shape must be a tuple of numbers >= 0");
@@ -137,9 +142,11 @@ Type type_of(const std::string& path, const std::string& descr, bool u2_is_bf16)
     fail(path, "its elements are '<u2', which means bfloat16 only with --type bf16");
   }
   if (descr == ">f2" || descr == ">f4" || descr == ">u2" || descr == ">V2") {
-    fail(path, "its elements are big-endian ('" + descr + "') but must be little-endian ('<" + descr.substr(1) + "')");
+    fail(path, "its elements are big-endian ('" + descr + "') but must be little-endian ('<" +
+                   descr.substr(1) + "')");
   }
-  fail(path, "its elements are '" + descr + "' but must be '<f2' (float16), '<f4' (float32) or '<V2' (bfloat16)");
+  fail(path,
+       "its elements are '" + descr + "' but must be '<f2' (float16), '<f4' (float32) or '<V2' (bfloat16)");
 }
 
 }  // namespace
@@ -191,8 +198,8 @@ NpyMatrix read_npy(const std::string& path, bool u2_is_bf16) {
   const std::uint64_t columns = static_cast<std::uint64_t>(matrix.columns);
   const std::uint64_t elements_there = data_bytes / bytes(matrix.type);
   const auto rows = static_cast<std::uint64_t>(matrix.rows);
-  const std::string found = std::to_string(data_bytes) + " bytes of data, but " + std::to_string(rows) + " x " +
-                            std::to_string(columns) + " elements of " + name(matrix.type) + " need ";
+  const std::string found = std::to_string(data_bytes) + " bytes of data, but " + std::to_string(rows) +
+                            " x " + std::to_string(columns) + " elements of " + name(matrix.type) + " need ";
   if (columns != 0 && rows > elements_there / columns) {
     fail(path, "it is truncated: it holds " + found + "more");
   }

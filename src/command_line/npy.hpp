@@ -1,7 +1,8 @@
 // Matrices in .npy files: a small, strict reader and a writer that leaves either a whole file or none.
 //
 // Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html, versions 1.0, 2.0 and 3.0.
-// Element types: '<f2', '<f4', and bfloat16 as '<V2' / '|V2' (what numpy writes for ml_dtypes.bfloat16) or '<u2'.
+// Element types: '<f2', '<f4', and bfloat16 as '<V2' / '|V2' (what numpy writes for ml_dtypes.bfloat16) or
+// '<u2'.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +23,13 @@ struct NpyMatrix {
 };
 
 // Reads a 2-dimensional file. u2_is_bf16: take '<u2' as bfloat16 bit patterns instead of refusing it.
-// Throws Failure(bad_input) with a sentence that starts with the path: not readable, not .npy, truncated or too long,
-// not 2-dimensional, another type or byte order.
+// Throws Failure(bad_input) with a sentence that starts with the path: not readable, not .npy, truncated or
+// too long, not 2-dimensional, another type or byte order.
 NpyMatrix read_npy(const std::string& path, bool u2_is_bf16);
 
-// A file being written. The constructor fails (bad_input) where the path cannot be written, before any work is done
-// for it; the content goes to a temporary file in the same folder and takes the name only in commit(). An object
-// that dies before leaves nothing behind, and what stood at the path untouched.
+// A file being written. The constructor fails (bad_input) where the path cannot be written, before any work
+// is done for it; the content goes to a temporary file in the same folder and takes the name only in
+// commit(). An object that dies before leaves nothing behind, and what stood at the path untouched.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
@@ -36,7 +37,8 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  void write(const void* data, std::size_t bytes);  // throws Failure(machine_cannot), for instance on a full disk
+  void write(const void* data,
+             std::size_t bytes);  // throws Failure(machine_cannot), for instance on a full disk
   void commit();
 
  private:

@@ -38,7 +38,8 @@ Operand random_operand(const std::string& label, std::uint64_t seed, std::int64_
       // Along a row the two values of a pair are neighbours: take both at once.
       const NormalPair pair = random_normals(seed, static_cast<std::uint64_t>(index / 2));
       line[static_cast<std::size_t>(j)] = index % 2 == 0 ? pair.first : pair.second;
-      if (order == row_major && index % 2 == 0 && j + 1 < x.length()) line[static_cast<std::size_t>(++j)] = pair.second;
+      if (order == row_major && index % 2 == 0 && j + 1 < x.length())
+        line[static_cast<std::size_t>(++j)] = pair.second;
     }
     reference::encode(type, line.data(), line.size(),
                       x.data.data() + static_cast<std::size_t>(i * ld) * bytes(type));
@@ -53,7 +54,8 @@ Operand from_npy(const NpyMatrix& matrix, std::int64_t ld, Type type) {
   const std::size_t length = static_cast<std::size_t>(x.length());
   std::vector<float> line(length);
   for (std::int64_t i = 0; i < x.lines(); ++i) {
-    const unsigned char* from = matrix.data.data() + static_cast<std::size_t>(i) * length * bytes(matrix.type);
+    const unsigned char* from =
+        matrix.data.data() + static_cast<std::size_t>(i) * length * bytes(matrix.type);
     unsigned char* to = x.data.data() + static_cast<std::size_t>(i * ld) * bytes(type);
     if (matrix.type == type) {
       std::memcpy(to, from, length * bytes(type));
@@ -70,7 +72,8 @@ std::vector<float> decoded(const Operand& operand, Order into) {
   if (operand.data.empty()) return values;
   std::vector<float> line(static_cast<std::size_t>(operand.length()));
   for (std::int64_t i = 0; i < operand.lines(); ++i) {
-    reference::decode(operand.type, operand.data.data() + static_cast<std::size_t>(i * operand.ld) * bytes(operand.type),
+    reference::decode(operand.type,
+                      operand.data.data() + static_cast<std::size_t>(i * operand.ld) * bytes(operand.type),
                       line.size(), line.data());
     if (into == operand.order) {
       std::copy(line.begin(), line.end(), values.begin() + i * operand.length());
@@ -98,8 +101,9 @@ DeviceBuffer::DeviceBuffer(const std::string& purpose, std::size_t bytes) {
   cudaGetLastError();
   std::size_t free = 0, total = 0;
   cudaMemGetInfo(&free, &total);
-  throw Failure(Exit::machine_cannot, purpose + " needs " + std::to_string(bytes) + " bytes of device memory but " +
-                                          std::to_string(free) + " are free (" + cudaGetErrorString(error) + ")");
+  throw Failure(Exit::machine_cannot, purpose + " needs " + std::to_string(bytes) +
+                                          " bytes of device memory but " + std::to_string(free) +
+                                          " are free (" + cudaGetErrorString(error) + ")");
 }
 
 DeviceBuffer::DeviceBuffer(const Operand& operand, const std::string& purpose)
@@ -107,14 +111,18 @@ DeviceBuffer::DeviceBuffer(const Operand& operand, const std::string& purpose)
   upload(operand.data.data(), operand.data.size());
 }
 
-DeviceBuffer::~DeviceBuffer() { cudaFree(data_); }
+DeviceBuffer::~DeviceBuffer() {
+  cudaFree(data_);
+}
 
 void DeviceBuffer::upload(const void* from, std::size_t bytes) {
-  if (bytes != 0) require_cuda(cudaMemcpy(data_, from, bytes, cudaMemcpyHostToDevice), "the copy to the device");
+  if (bytes != 0)
+    require_cuda(cudaMemcpy(data_, from, bytes, cudaMemcpyHostToDevice), "the copy to the device");
 }
 
 void DeviceBuffer::download(void* to, std::size_t bytes) const {
-  if (bytes != 0) require_cuda(cudaMemcpy(to, data_, bytes, cudaMemcpyDeviceToHost), "the copy from the device");
+  if (bytes != 0)
+    require_cuda(cudaMemcpy(to, data_, bytes, cudaMemcpyDeviceToHost), "the copy from the device");
 }
 
 }  // namespace tenon::command

@@ -11,8 +11,8 @@
 
 namespace tenon::command {
 
-// A matrix on the host in the layout that the device gets: ld elements between rows (columns). What lies between
-// the end of one row and the next is poison (0xFF bytes: NaN in every type).
+// A matrix on the host in the layout that the device gets: ld elements between rows (columns). What lies
+// between the end of one row and the next is poison (0xFF bytes: NaN in every type).
 struct Operand {
   std::int64_t rows = 0, columns = 0, ld = 0;
   Order order = row_major;

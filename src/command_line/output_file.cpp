@@ -23,7 +23,8 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
   struct ::stat status {};
   if (::stat(path_.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) throw Failure(Exit::bad_input, path + ": cannot be written: it is a folder");
-    if (!S_ISREG(status.st_mode)) throw Failure(Exit::bad_input, path + ": cannot be written: it is not a regular file");
+    if (!S_ISREG(status.st_mode))
+      throw Failure(Exit::bad_input, path + ": cannot be written: it is not a regular file");
     if (::access(path_.c_str(), W_OK) != 0) {
       throw Failure(Exit::bad_input, path + ": cannot be written: " + std::strerror(errno));
     }

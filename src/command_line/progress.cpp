@@ -18,7 +18,10 @@ double now() {
 }  // namespace
 
 Progress::Progress(std::string label, std::int64_t total)
-    : label_(std::move(label)), total_(total), next_draw_(now() + 0.33), terminal_(::isatty(STDERR_FILENO) == 1) {}
+    : label_(std::move(label)),
+      total_(total),
+      next_draw_(now() + 0.33),
+      terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
   if (drawn_) std::fputs("\r\033[K", stderr);

@@ -6,7 +6,8 @@
 
 namespace tenon::command {
 
-// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), as a counter-based generator: the index-th output of the seed.
+// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), as a counter-based generator: the index-th output of the
+// seed.
 constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) noexcept {
   std::uint64_t z = seed + (index + 1) * 0x9E3779B97F4A7C15U;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
@@ -14,8 +15,8 @@ constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) noe
   return z ^ (z >> 31);
 }
 
-// Two independent N(0, 1) values by Box and Muller's method, in double; a libm may differ in the last bit of 53,
-// which rounding to the 24 bits of float (and fewer) hides but for one value in some 10^8.
+// Two independent N(0, 1) values by Box and Muller's method, in double; a libm may differ in the last bit of
+// 53, which rounding to the 24 bits of float (and fewer) hides but for one value in some 10^8.
 struct NormalPair {
   float first, second;
 };

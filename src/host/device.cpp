@@ -30,6 +30,10 @@ Status describe_current_device(DeviceDescription* device) noexcept {
   if (error == cudaSuccess) error = cudaGetDevice(&ordinal);
   if (error != cudaSuccess) {
     cudaGetLastError();  // reported here; the caller's next check shall not find it
+    int driver = 0;
+    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
+      return Status(StatusCode::device_unsupported, "no CUDA device: no NVIDIA driver is installed");
+    }
     return Status(StatusCode::device_unsupported, "no CUDA device: %s", cudaGetErrorString(error));
   }
   int major = 0, minor = 0, shared = 0, l2 = 0;

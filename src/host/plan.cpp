@@ -24,6 +24,24 @@ std::int64_t length(const ConstMatrix& x, std::int64_t rows, std::int64_t column
   return x.order == row_major ? columns : rows;
 }
 
+}  // namespace
+
+Gemm planned_problem(const Gemm& problem, const Plan& plan) noexcept {
+  Gemm run = problem;
+  char* workspace = static_cast<char*>(problem.workspace);
+  if (plan.pad_a) {
+    run.a.data = workspace;
+    run.a.ld = padded_ld(length(problem.a, problem.m, problem.k));
+  }
+  if (plan.pad_b) {
+    run.b.data = workspace + plan.b_offset;
+    run.b.ld = padded_ld(length(problem.b, problem.k, problem.n));
+  }
+  return run;
+}
+
+namespace {
+
 // The plan that pads every operand that 16-byte copies cannot take, without its kernel.
 Plan padding_plan(const Gemm& p, std::size_t* needed) noexcept {
   Plan plan;
@@ -68,25 +86,10 @@ const Kernel* choose(const std::vector<Kernel>& list, const Gemm& problem, const
   return nullptr;
 }
 
-}  // namespace
-
-Gemm planned_problem(const Gemm& problem, const Plan& plan) noexcept {
-  Gemm run = problem;
-  char* workspace = static_cast<char*>(problem.workspace);
-  if (plan.pad_a) {
-    run.a.data = workspace;
-    run.a.ld = padded_ld(length(problem.a, problem.m, problem.k));
-  }
-  if (plan.pad_b) {
-    run.b.data = workspace + plan.b_offset;
-    run.b.ld = padded_ld(length(problem.b, problem.k, problem.n));
-  }
-  return run;
-}
-
-// Both functions below ask the same question, with and without a bound on the workspace.
-static Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device,
-                        bool any_workspace, Plan* plan, std::size_t* used) {
+// The plan within the workspace of the problem, or (any_workspace) with as much as helps, and the bytes it
+// uses.
+Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device,
+                 bool any_workspace, Plan* plan, std::size_t* used) {
   *plan = Plan{};
   *used = 0;
   Status why_not_direct, why_not_padded;
@@ -95,10 +98,10 @@ static Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, co
   std::size_t needed = 0;
   Plan padded = padding_plan(problem, &needed);
   if (needed != 0 && (direct == nullptr || padding_pays(problem))) {
-    // The kernel looks at the alignment of the copies only: any aligned address stands for a workspace not
-    // there yet.
+    // The choice looks at the alignment of the copies only: any aligned address stands for a workspace not
+    // there.
     Gemm with_workspace = problem;
-    if (any_workspace) with_workspace.workspace = reinterpret_cast<void*>(std::uintptr_t{256});
+    if (problem.workspace == nullptr) with_workspace.workspace = reinterpret_cast<void*>(std::uintptr_t{256});
     padded.kernel = choose(list, planned_problem(with_workspace, padded), device, &why_not_padded);
     if (padded.kernel != nullptr) {
       if (any_workspace || problem.workspace_bytes >= needed) {
@@ -117,6 +120,8 @@ static Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, co
   plan->kernel = direct;
   return {};
 }
+
+}  // namespace
 
 std::size_t planned_workspace(const std::vector<Kernel>& list, const Gemm& problem,
                               const DeviceDescription& device) {

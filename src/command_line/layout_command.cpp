@@ -1,0 +1,94 @@
+// `tenon layout`: which lane holds which element of an instruction's operand.
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "command_line/commands.hpp"
+#include "command_line/exit_status.hpp"
+#include "command_line/npy.hpp"
+#include "tenon/fragment/catalogue.hpp"
+#include "tenon/fragment/print.hpp"
+
+namespace tenon::command {
+namespace {
+
+struct Options {
+  std::string shape, type, operand, svg_path;
+  bool json = false, matrix = false, list = false;
+};
+
+// Sorted as a lane would list them. A Volta warp holds several matrices: its lanes repeat the coordinates.
+nlohmann::ordered_json elements_of(const NamedLayout& layout) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (int lane = 0; lane < layout.lanes; ++lane) {
+    for (int element = 0; element < layout.elements; ++element) {
+      const Coord at = layout.coord(lane, element);
+      list.push_back({{"lane", lane}, {"element", element}, {"row", at.row}, {"col", at.col}});
+    }
+  }
+  return list;
+}
+
+void print_names(bool json) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const NamedLayout& layout : layouts()) {
+    if (json) {
+      list.push_back({{"shape", layout.shape}, {"type", layout.type}, {"operand", layout.operand}});
+    } else {
+      std::cout << layout.shape << " " << layout.type << " " << layout.operand << "\n";
+    }
+  }
+  if (json) std::cout << list.dump(2) << "\n";
+}
+
+void run(const Options& o) {
+  if (o.list) return print_names(o.json);
+  if (o.operand.empty()) {
+    throw Failure(Exit::bad_input, "give a shape, a type and an operand (m16n8k16 f16 a), or --list");
+  }
+  const NamedLayout* layout = find_layout(o.shape, o.type, o.operand);
+  if (layout == nullptr) throw Failure(Exit::bad_input, no_such_layout(o.shape, o.type, o.operand));
+  if (!o.svg_path.empty()) {
+    OutputFile file(o.svg_path);
+    const std::string svg = layout_svg(*layout);
+    file.write(svg.data(), svg.size());
+    file.commit();
+  }
+  if (o.json) {
+    std::cout << elements_of(*layout).dump() << "\n";
+  } else if (o.matrix) {
+    std::cout << layout_matrix(*layout);
+  } else if (o.svg_path.empty()) {
+    std::cout << layout_lanes(*layout);
+  } else {
+    std::cout << "written  " << o.svg_path << "\n";
+  }
+}
+
+}  // namespace
+
+void add_layout(CLI::App& application) {
+  CLI::App* command =
+      application.add_subcommand("layout", "Print which lane holds which element of a fragment");
+  const auto o = std::make_shared<Options>();
+  command->add_option("shape", o->shape, "Instruction: m16n8k16, m16n8k8, ..., wmma16x16x16");
+  command->add_option("type", o->type,
+                      "Element: f16 bf16 tf32 f64 e4m3 e5m2 s8 u8 s4 u4 b1; accumulators f16 f32 f64 s32");
+  command->add_option("operand", o->operand,
+                      "a, b, c or d (a_row, a_col, b_row, b_col for wmma16x16x16 and f16 m8n8k4)");
+  command->add_flag("--matrix", o->matrix, "Print the matrix with lane:element in every cell");
+  command->add_option("--svg", o->svg_path, "Write the matrix as a picture to this file");
+  command->add_flag("--list", o->list, "Print every (shape, type, operand) there is");
+  command->add_flag("--json", o->json, "Print an array of {lane, element, row, col}");
+  command->footer(
+      "Examples:\n"
+      "  tenon layout m16n8k16 f16 a\n"
+      "  tenon layout m16n8k16 f32 c --matrix\n"
+      "  tenon layout m16n8k16 f16 b --svg b.svg\n"
+      "  tenon layout m16n8k16 f16 a --json");
+  command->callback([o] { run(*o); });
+}
+
+}  // namespace tenon::command
