@@ -43,6 +43,10 @@ void fill_ld(std::int64_t& ld, std::int64_t needed, const char* name) {
   }
 }
 
+double largest_sum(std::int64_t k) {
+  return 6.5 * std::sqrt(static_cast<double>(k)) + 20;
+}
+
 }  // namespace
 
 std::string name(const Types& types) {
@@ -114,13 +118,16 @@ Shape with_leading_dimensions(Shape shape, const Layout& layout) {
 }
 
 double accumulation_bound(Type accumulate, std::int64_t k) {
-  const double largest_sum = 6.5 * std::sqrt(static_cast<double>(k)) + 20;
   if (accumulate == Type::f16) {
-    return tenon::unit_roundoff(Type::f16) * largest_sum * std::sqrt(std::ceil(static_cast<double>(k) / 8));
+    return unit_roundoff(Type::f16) * largest_sum(k) * std::sqrt(std::ceil(static_cast<double>(k) / 8));
   }
   DotProduct dot;
-  dot.largest_prefix = largest_sum;
+  dot.largest_prefix = largest_sum(k);
   return tenon::accumulation_bound(dot, k, accumulate);
+}
+
+double frobenius_bound(Type accumulate, std::int64_t k) {
+  return 2 * accumulation_bound(accumulate, k) / largest_sum(k);
 }
 
 }  // namespace tenon::microbench

@@ -53,4 +53,9 @@ Shape with_leading_dimensions(Shape shape, const Layout& layout);
 // anything.
 double accumulation_bound(Type accumulate, std::int64_t k);
 
+// The same for the Frobenius norm of the error over that of the product: what accumulation_bound() allows for
+// the largest sums, allowed (twice) for sums of typical size. For f32 it stays below 1 / sqrt(k), which is
+// what one missing product makes, up to k = 30000.
+double frobenius_bound(Type accumulate, std::int64_t k);
+
 }  // namespace tenon::microbench

@@ -65,7 +65,9 @@ std::vector<Candidate> chosen(const Options& options, const Types& types, const 
   return result;
 }
 
-void measure(const Options& options, const Cases& cases, CaseRunner& runner, std::vector<Record>& records) {
+// Returns the number of cases that could not be measured.
+int measure(const Options& options, const Cases& cases, CaseRunner& runner, std::vector<Record>& records) {
+  int lost_cases = 0;
   for (const Types& types : cases.types) {
     for (const Layout& layout : cases.layouts) {
       const std::vector<Candidate> contenders = chosen(options, types, layout);
@@ -75,23 +77,33 @@ void measure(const Options& options, const Cases& cases, CaseRunner& runner, std
         continue;
       }
       for (const Shape& shape : cases.shapes) {
-        for (Record& record : runner.run(types, layout, with_leading_dimensions(shape, layout), contenders)) {
-          record.commit = options.commit;
-          record.date = today();
-          records.push_back(record);
+        try {
+          for (Record& record :
+               runner.run(types, layout, with_leading_dimensions(shape, layout), contenders)) {
+            record.commit = options.commit;
+            record.date = today();
+            records.push_back(record);
+          }
+        } catch (const Failure& failure) {
+          std::fprintf(stderr, "  this case ends here: %s\n", failure.what());
+          ++lost_cases;
+          cudaGetLastError();
+          require(cudaDeviceSynchronize(), "the device is lost");
         }
         if (!options.json.empty())
           write_json(options.json, records);  // now: a later case may end the program
       }
     }
   }
+  return lost_cases;
 }
 
 void run(const Options& options, const Cases& cases) {
   std::vector<Record> records;
   CaseRunner runner(runner_options(options));
+  int lost_cases = 0;
   try {
-    measure(options, cases, runner, records);
+    lost_cases = measure(options, cases, runner, records);
   } catch (const Failure&) {
     std::fputs(table(records).c_str(), stdout);
     throw;
@@ -101,6 +113,7 @@ void run(const Options& options, const Cases& cases) {
     throw Failure(std::to_string(runner.wrong_results()) +
                   " contenders failed or computed something wrong: see above");
   }
+  if (lost_cases > 0) throw Failure(std::to_string(lost_cases) + " cases could not be measured: see above");
   if (records.empty()) throw Failure("nothing was measured");
 }
 

@@ -48,7 +48,7 @@ while [ $# -gt 0 ]; do
       shift 2
       ;;
     --sanitize)
-      [ $# -ge 2 ] && [[ $2 == *:* ]] || fail_usage "--sanitize needs TOOL:PROGRAM"
+      [[ $# -ge 2 && $2 == *:* ]] || fail_usage "--sanitize needs TOOL:PROGRAM"
       run "${2%%:*}.$(basename "${2#*:}")" compute-sanitizer --tool "${2%%:*}" --error-exitcode 9 \
         "${2#*:}" --gtest_brief=1
       shift 2

@@ -114,6 +114,14 @@ TEST(Cases, AccumulationBoundHoldsForTruncatedChains) {
   }
 }
 
+TEST(Cases, FrobeniusBoundNoticesOneMissingProduct) {
+  for (const int k : {64, 1024, 8192, 30000}) {
+    EXPECT_LT(frobenius_bound(Type::f32, k), 1 / std::sqrt(k)) << "k = " << k;
+    EXPECT_GT(frobenius_bound(Type::f32, k), 0);
+    EXPECT_GT(frobenius_bound(Type::f16, k), frobenius_bound(Type::f32, k));
+  }
+}
+
 // Sums rounded to 11 bits after every 8 products: the bound holds, and is not so wide that it proves nothing.
 TEST(Cases, AccumulationBoundHoldsForChainsInF16) {
   std::mt19937 generator(8);
