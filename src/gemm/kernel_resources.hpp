@@ -1,5 +1,6 @@
-// What each compiled kernel takes of an SM, read from the machine code at build time (scripts/kernel_resources):
-// `tenon list` answers with it on machines without a GPU, where cudaFuncGetAttributes cannot.
+// What each compiled kernel takes of an SM, read from the machine code at build time
+// (scripts/kernel_resources): `tenon list` answers with it on machines without a GPU, where
+// cudaFuncGetAttributes cannot.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +21,8 @@ struct KernelResources {
 extern const KernelResources kernel_resources[];
 extern const std::size_t kernel_resources_count;
 
-// The row that a device of compute capability sm (86: the newest code for 86 or older of the same major) runs;
-// nullptr if the kernel has no code for it.
+// The row that a device of compute capability sm (86: the newest code for 86 or older of the same major)
+// runs; nullptr if the kernel has no code for it.
 inline const KernelResources* find_kernel_resources(const void* function, int sm) noexcept {
   const KernelResources* best = nullptr;
   for (std::size_t i = 0; i < kernel_resources_count; ++i) {

@@ -1,24 +1,23 @@
 // What tests/scripts/test_sass.py compiles and checks: a tensor-core kernel, an FP32 kernel, one that spills.
-#include <mma.h>
-
+// Without headers: it is compiled many times.
 namespace sample {
 
 template <int steps>
-__global__ void tensor(const half* a, const half* b, float* c) {
-  using namespace nvcuda;
-  wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> fragment_a;
-  wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> fragment_b;
-  wmma::fragment<wmma::accumulator, 16, 16, 16, float> accumulator;
-  wmma::fill_fragment(accumulator, 0.0F);
+__global__ void tensor(const unsigned* a, const unsigned* b, float* c) {
+  float d[4] = {};
 #pragma unroll
-  for (int i = 0; i < steps; ++i) {
-    wmma::load_matrix_sync(fragment_a, a + i * 256, 16);
-    wmma::load_matrix_sync(fragment_b, b + i * 256, 16);
-    wmma::mma_sync(accumulator, fragment_a, fragment_b, accumulator);
+  for (int i = 0; i < steps; ++i, a += 128, b += 64) {
+    const int lane = threadIdx.x;
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[lane]), "r"(a[lane + 32]), "r"(a[lane + 64]), "r"(a[lane + 96]), "r"(b[lane]),
+          "r"(b[lane + 32]));
   }
-  wmma::store_matrix_sync(c, accumulator, 16, wmma::mem_row_major);
+  for (int i = 0; i < 4; ++i) c[4 * threadIdx.x + i] = d[i];
 }
-template __global__ void tensor<4>(const half*, const half*, float*);
+template __global__ void tensor<8>(const unsigned*, const unsigned*, float*);
 
 }  // namespace sample
 
@@ -42,5 +41,7 @@ __global__ void __launch_bounds__(1024, 2) spilling(float* a) {
 }
 
 #ifdef WITH_MAIN
-int main() { return 0; }
+int main() {
+  return 0;
+}
 #endif

@@ -17,7 +17,7 @@ ROOT = HERE.parents[1]
 SCRIPTS = ROOT / "scripts"
 SOURCE = HERE / "kernels.cu"
 CODE = ["-gencode", "arch=compute_80,code=sm_80", "-gencode", "arch=compute_90a,code=sm_90a"]
-TENSOR, PLAIN, SPILLING = "_ZN6sample6tensorILi4EEEvPK6__halfS3_Pf", "_Z5plainPf", "_Z8spillingPf"
+TENSOR, PLAIN, SPILLING = "_ZN6sample6tensorILi8EEEvPKjS2_Pf", "_Z5plainPf", "_Z8spillingPf"
 
 
 def run(command, **options):
@@ -70,7 +70,7 @@ class Compiled(unittest.TestCase):
 
 
 class Containers(Compiled):
-    GOOD = ("--kernel", r"sample::tensor<4>", "--arch", "80", "90a", "--expect", "HMMA.16816.F32==8", "--spill-free")
+    GOOD = ("--kernel", r"sample::tensor<8>", "--arch", "80", "90a", "--expect", "HMMA.16816.F32==8", "--spill-free")
 
     def assert_good(self, path):
         done = check(path, *self.GOOD)
@@ -84,15 +84,23 @@ class Containers(Compiled):
         self.assert_good(self.fatbin)
 
     def test_every_compression(self):
+        images = []
+        for arch in ("80", "90a"):
+            cubin = self.compile(f"{arch}.cubin", f"-gencode=arch=compute_{arch},code=sm_{arch}", "-cubin")
+            images.append(f"--image3=kind=elf,sm={arch},file={cubin}")
         sizes = {}
         for mode in ("none", "speed", "balance", "size"):
             with self.subTest(mode=mode):
-                # -rdc=true: nvcc 13 compresses machine code without it in mode size alone.
-                path = self.compile(f"{mode}.o", *CODE, "-rdc=true", "--compress-mode", mode, "-c")
+                path = self.folder / f"{mode}.fatbin"
+                create = ["--64", "--create", path, "--compress-all", "--compress-mode", mode, *images]
+                done = run([Path(nvcc()).parent / "fatbinary", *create])
+                self.assertEqual(done.returncode, 0, done.stderr)
                 sizes[mode] = path.stat().st_size
                 self.assert_good(path)
-        self.assertLess(sizes["size"], sizes["none"])
-        self.assertLess(sizes["speed"], sizes["none"])
+        self.assertLess(max(sizes["speed"], sizes["balance"], sizes["size"]), sizes["none"])
+
+    def test_relocatable_device_code(self):
+        self.assert_good(self.compile("relocatable.o", *CODE, "-rdc=true", "-c"))
 
     def test_executable_and_static_library(self):
         self.assert_good(self.compile("program", *CODE, "-DWITH_MAIN"))
@@ -141,7 +149,7 @@ class Verdicts(Compiled):
             with self.subTest(requirement=requirement):
                 done = check(self.object, "--kernel", "tensor", *requirement)
                 self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-                self.assertRegex(done.stdout, r"FAIL +sm_80 +void sample::tensor<4>")
+                self.assertRegex(done.stdout, r"FAIL +sm_80 +void sample::tensor<8>")
 
     def test_spills(self):
         done = check(self.object, "--kernel", "spilling", "--spill-free")
@@ -293,14 +301,13 @@ class Resources(Compiled):
         program = self.folder / "lookup.cu"
         program.write_text(
             """
-            #include <cuda_fp16.h>
-            #include <cstdio>
+                        #include <cstdio>
             #include "gemm/kernel_resources.hpp"
-            namespace sample { template <int n> __global__ void tensor(const half*, const half*, float*);
-            extern template __global__ void tensor<4>(const half*, const half*, float*); }
+            namespace sample { template <int n> __global__ void tensor(const unsigned*, const unsigned*, float*);
+            extern template __global__ void tensor<8>(const unsigned*, const unsigned*, float*); }
             __global__ void spilling(float*);
             int main() {
-              const void* functions[] = {(const void*)&sample::tensor<4>, (const void*)&spilling};
+              const void* functions[] = {(const void*)&sample::tensor<8>, (const void*)&spilling};
               for (const void* f : functions)
                 for (int sm : {75, 80, 86, 90, 100}) {
                   const tenon::KernelResources* r = tenon::find_kernel_resources(f, sm);

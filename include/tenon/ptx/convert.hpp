@@ -120,7 +120,7 @@ __device__ __forceinline__ uint32_t cvt_rn_satfinite_bf16x2_f32(float upper, flo
 }
 
 // cvt.rn.f16.f32 d, a;
-// PTX ISA 2.3, sm_75. SASS: F2FP.F16.F32.PACK_AB (sm_75: F2F.F16.F32).
+// PTX ISA 2.3, sm_75. SASS: F2FP.F16.F32.PACK_AB (on sm_75 F2F.F16.F32).
 template <class Dependent = void>
 __device__ __forceinline__ uint16_t cvt_rn_f16_f32(float a) {
   static_assert(sm_at_least<75, Dependent>,
@@ -156,7 +156,7 @@ __device__ __forceinline__ float cvt_f32_f16(uint16_t a) {
 }
 
 // cvt.f32.bf16 d, a;
-// PTX ISA 7.1, sm_80. SASS: a shift.
+// PTX ISA 7.1, sm_80. SASS: SHF.L.U32, a shift.
 template <class Dependent = void>
 __device__ __forceinline__ float cvt_f32_bf16(uint16_t a) {
   static_assert(sm_at_least<80, Dependent>,
@@ -168,7 +168,7 @@ __device__ __forceinline__ float cvt_f32_bf16(uint16_t a) {
 }
 
 // cvt.rna.tf32.f32 d, a;
-// PTX ISA 7.0, sm_80. SASS: three ALU instructions.
+// PTX ISA 7.0, sm_80. SASS: emulated by FSETP, LOP3.LUT and an addition.
 // To nearest, ties away from zero; the low 13 bits of the result are zero.
 template <class Dependent = void>
 __device__ __forceinline__ uint32_t cvt_rna_tf32_f32(float a) {

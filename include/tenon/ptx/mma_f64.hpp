@@ -15,7 +15,7 @@
 namespace tenon::ptx {
 
 // mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 d, a, b, c;
-// PTX ISA 7.0, sm_80. SASS: DMMA.8x8x4.
+// PTX ISA 7.0, sm_80. SASS: DMMA.8x8x4 (on sm_80 to sm_89 DMMA.884).
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m8n8k4_row_col_f64_f64_f64_f64(double (&d)[2],
                                                                                 const double (&a)[1],
@@ -30,7 +30,7 @@ __device__ __forceinline__ void mma_sync_aligned_m8n8k4_row_col_f64_f64_f64_f64(
 }
 
 // mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64.rz d, a, b, c;
-// PTX ISA 7.0, sm_80. SASS: DMMA.8x8x4.RZ.
+// PTX ISA 7.0, sm_80. SASS: DMMA.8x8x4.RZ (on sm_80 to sm_89 DMMA.884.RZ).
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m8n8k4_row_col_f64_f64_f64_f64_rz(double (&d)[2],
                                                                                    const double (&a)[1],
@@ -45,7 +45,7 @@ __device__ __forceinline__ void mma_sync_aligned_m8n8k4_row_col_f64_f64_f64_f64_
 }
 
 // mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64.rm d, a, b, c;
-// PTX ISA 7.0, sm_80. SASS: DMMA.8x8x4.RM.
+// PTX ISA 7.0, sm_80. SASS: DMMA.8x8x4.RM (on sm_80 to sm_89 DMMA.884.RM).
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m8n8k4_row_col_f64_f64_f64_f64_rm(double (&d)[2],
                                                                                    const double (&a)[1],
@@ -60,7 +60,7 @@ __device__ __forceinline__ void mma_sync_aligned_m8n8k4_row_col_f64_f64_f64_f64_
 }
 
 // mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64.rp d, a, b, c;
-// PTX ISA 7.0, sm_80. SASS: DMMA.8x8x4.RP.
+// PTX ISA 7.0, sm_80. SASS: DMMA.8x8x4.RP (on sm_80 to sm_89 DMMA.884.RP).
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m8n8k4_row_col_f64_f64_f64_f64_rp(double (&d)[2],
                                                                                    const double (&a)[1],

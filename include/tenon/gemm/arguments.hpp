@@ -1,0 +1,20 @@
+// What every GEMM kernel is told at run time.
+#pragma once
+
+#include "tenon/gemm/epilogue.hpp"
+#include "tenon/gemm/raster.hpp"
+
+namespace tenon {
+
+struct GemmArguments {
+  int m, n, k;         // >= 1
+  const void* a;       // device pointers; lda and ldb in elements
+  std::int64_t lda;
+  const void* b;
+  std::int64_t ldb;
+  Output c;
+  float alpha, beta;
+  Raster raster;
+};
+
+}  // namespace tenon

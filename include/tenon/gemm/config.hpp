@@ -1,0 +1,44 @@
+// What a block of a GEMM kernel is made of: types, layouts, tile, warps, stages; and what follows from them.
+// Below: shared/tile.hpp, warp/warp_tile.hpp.
+#pragma once
+
+#include "tenon/gemm/types.hpp"
+#include "tenon/shared/tile.hpp"
+#include "tenon/warp/warp_tile.hpp"
+
+namespace tenon {
+
+template <int M, int N, int K>
+struct TileShape {
+  static constexpr int m = M, n = N, k = K;
+};
+
+// T_: __half or __nv_bfloat16. Acc_: float, or __half with T_ = __half.
+// Block, Warp: TileShape; Warp::k is not used (0). Stages: slabs of Block::k in flight.
+template <class T_, class Acc_, Order a_order_, Order b_order_, class Block_, class Warp_, int Stages>
+struct GemmConfig {
+  using T = T_;
+  using Acc = Acc_;
+  using Block = Block_;
+  using Warp = Warp_;
+  static constexpr Order a_order = a_order_, b_order = b_order_;
+  static constexpr int stages = Stages;
+  static_assert(Block::m % Warp::m == 0 && Block::n % Warp::n == 0,
+                "GemmConfig: the block tile must be a whole number of warp tiles");
+
+  using TileA = OperandTile<T, Block::m, Block::k, a_order == Order::row_major>;
+  using TileB = OperandTile<T, Block::n, Block::k, b_order == Order::column_major>;
+  using WarpAccumulator = WarpTile<T, Acc, Warp::m, Warp::n>;
+  using WalkA = OperandCursor<TileA, Operand::a, Warp::m>;
+  using WalkB = OperandCursor<TileB, Operand::b, Warp::n>;
+
+  static constexpr int warps_m = Block::m / Warp::m, warps_n = Block::n / Warp::n;
+  static constexpr int warps = warps_m * warps_n;  // that multiply
+  static constexpr int stage_bytes = TileA::bytes + TileB::bytes;
+  static constexpr int ring_bytes = Stages * stage_bytes;
+  static_assert(TileA::bytes % 1024 == 0, "GemmConfig: B must start on a multiple of 1024 bytes, where its swizzle begins");
+  static_assert(WalkA::conflicts() == 0 && WalkB::conflicts() == 0,
+                "GemmConfig: ldmatrix would conflict on the banks of shared memory");
+};
+
+}  // namespace tenon

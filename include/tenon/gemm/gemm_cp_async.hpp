@@ -1,0 +1,109 @@
+// The pipelined GEMM of sm_80: one block computes one tile of C, through a cp.async ring in swizzled shared memory.
+//
+// Each turn reads one slab (Block::k of k) while the copies of Stages - 1 later slabs are under way. All warps both copy
+// and multiply: the copies of a slab are spread over the k-steps of another, so that their address arithmetic hides
+// behind the tensor cores. Below: config.hpp, global_to_shared.hpp, epilogue.hpp, pipeline/cp_async_ring.hpp.
+#pragma once
+
+#include "tenon/gemm/arguments.hpp"
+#include "tenon/gemm/config.hpp"
+#include "tenon/gemm/global_to_shared.hpp"
+#include "tenon/pipeline/cp_async_ring.hpp"
+#include "tenon/ptx/shared_address.hpp"
+
+namespace tenon {
+
+// Config: GemmConfig with 2 to 5 stages. Launch with threads, shared_bytes of dynamic shared memory and one block a tile.
+template <class Config, Alignment alignment>
+struct GemmCpAsync {
+  static_assert(Config::stages >= 2 && Config::stages <= 5, "GemmCpAsync: the ring has 2 to 5 stages");
+  static constexpr int threads = 32 * Config::warps;
+  static constexpr int shared_bytes = Config::ring_bytes;
+
+  using TileA = typename Config::TileA;
+  using TileB = typename Config::TileB;
+  using CopyA = SlabCopy<TileA, threads, alignment>;
+  using CopyB = SlabCopy<TileB, threads, alignment>;
+  static_assert(CopyA::conflicts() == 0 && CopyB::conflicts() == 0,
+                "GemmCpAsync: the copies would conflict on the banks of shared memory");
+
+  // By all threads of the block. shared: shared_bytes, aligned to 1024. epilogue: see epilogue.hpp.
+  template <class Epilogue>
+  __device__ __forceinline__ static void run(const GemmArguments& arguments, TilePosition tile, void* shared,
+                                             const Epilogue& epilogue) {
+    constexpr int depth = Config::Block::k, steps = depth / 16;
+    const int m = arguments.m, n = arguments.n, k = arguments.k;
+    const int block_row = tile.m * Config::Block::m, block_column = tile.n * Config::Block::n;
+    const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
+    const std::uint32_t ring_base = ptx::shared_address(shared);
+    const auto stage_a = [=](int stage) { return ring_base + stage * Config::stage_bytes; };
+    const auto stage_b = [=](int stage) { return ring_base + stage * Config::stage_bytes + TileA::bytes; };
+
+    const GlobalLines a{static_cast<const std::uint16_t*>(arguments.a), arguments.lda, TileA::k_major ? m : k,
+                        TileA::k_major ? k : m};
+    const GlobalLines b{static_cast<const std::uint16_t*>(arguments.b), arguments.ldb, TileB::k_major ? n : k,
+                        TileB::k_major ? k : n};
+    const CopyA copy_a(a, block_row, thread);
+    const CopyB copy_b(b, block_column, thread);
+    const int slabs = k / depth + (k % depth != 0);
+
+    using Ring = CpAsyncRing<Config::stages>;
+#pragma unroll
+    for (int slab = 0; slab < Config::stages - 1; ++slab) {
+      if (slab < slabs) {
+#pragma unroll
+        for (int i = 0; i < CopyA::count; ++i) copy_a.copy(stage_a(slab), slab * depth, i);
+#pragma unroll
+        for (int i = 0; i < CopyB::count; ++i) copy_b.copy(stage_b(slab), slab * depth, i);
+      }
+      Ring::commit();
+    }
+
+    const int warp_row = warp % Config::warps_m * Config::Warp::m, warp_column = warp / Config::warps_m * Config::Warp::n;
+    const typename Config::WalkA walk_a(warp_row);
+    const typename Config::WalkB walk_b(warp_column);
+    typename Config::WarpAccumulator sums;
+    sums.clear();
+
+    Ring::wait_oldest();
+    sums.load_first(walk_a, walk_b, stage_a(0), stage_b(0));
+    Stage<Config::stages> reading;
+    int writing = Config::stages - 1;
+#pragma unroll 1
+    for (int slab = 0; slab < slabs; ++slab) {
+      const Stage<Config::stages> next = reading.next();
+      const int slab_ahead = slab + Config::stages - 1;
+      const auto copy_share = [&](int step) {
+        if (slab_ahead < slabs) {
+#pragma unroll
+          for (int i = step * CopyA::count / steps; i < (step + 1) * CopyA::count / steps; ++i) {
+            copy_a.copy(stage_a(writing), slab_ahead * depth, i);
+          }
+#pragma unroll
+          for (int i = step * CopyB::count / steps; i < (step + 1) * CopyB::count / steps; ++i) {
+            copy_b.copy(stage_b(writing), slab_ahead * depth, i);
+          }
+        }
+        if (step == steps - 1) Ring::commit();
+      };
+      sums.template multiply_slab<depth>(walk_a, walk_b, stage_a(reading.index), stage_b(reading.index),
+                                         slab + 1 < slabs, stage_a(next.index), stage_b(next.index), copy_share,
+                                         [] { Ring::wait_oldest(); });
+      writing = reading.index;  // read to its end by every warp before the next turn's copies
+      reading = next;
+    }
+    epilogue(sums, block_row + warp_row, block_column + warp_column);
+  }
+};
+
+// The kernel of the library: alpha * A * B + beta * C. Grid: raster.tiles() blocks.
+template <class Config, Alignment alignment>
+__global__ void __launch_bounds__(GemmCpAsync<Config, alignment>::threads)
+    gemm_cp_async(const __grid_constant__ GemmArguments arguments) {
+  extern __shared__ __align__(1024) std::uint8_t shared[];
+  const TilePosition tile = arguments.raster.at(static_cast<int>(blockIdx.x));
+  const LinearCombination combination{arguments.alpha, arguments.beta, arguments.c};
+  GemmCpAsync<Config, alignment>::run(arguments, tile, shared, StoreC(arguments.c, combination));
+}
+
+}  // namespace tenon

@@ -1,0 +1,130 @@
+// The same GEMM with the copy engine of sm_90a: a warpgroup that only copies, warps that only multiply, and a persistent
+// grid in which the copies of the next tile run during the epilogue of this one.
+//
+// The copying warpgroup gives its registers away (setmaxnreg); one of its threads fills the ring, tile after tile. The
+// multiplying warps wait on mbarriers, never on each other, so they drift apart: while some store their part of C, others
+// keep the tensor cores busy. Below: config.hpp, epilogue.hpp, pipeline/tma_ring.hpp, ptx/setmaxnreg.hpp.
+#pragma once
+
+#include "tenon/gemm/arguments.hpp"
+#include "tenon/gemm/config.hpp"
+#include "tenon/pipeline/tma_ring.hpp"
+#include "tenon/ptx/setmaxnreg.hpp"
+#include "tenon/ptx/shared_address.hpp"
+
+namespace tenon {
+
+// Config: GemmConfig with 8 warps. Launch with threads, shared_bytes of dynamic shared memory, at most one block a
+// multiprocessor. map_a and map_b: 16-bit elements, 128-byte swizzle, boxes of Tile::panel_columns x Tile::lines.
+template <class Config>
+struct GemmTma {
+  static_assert(Config::warps == 8, "GemmTma: two warpgroups multiply; the registers are divided for that");
+  static constexpr int threads = 32 * Config::warps + 128;
+  static constexpr int ring_alignment = 1024;
+  using Ring = TmaRing<Config::stages>;
+  static constexpr int shared_bytes = Config::ring_bytes + Ring::bytes + ring_alignment;
+  // 65536 registers: 128 threads x 40 + 256 threads x 232.
+  static constexpr int copying_registers = 40, multiplying_registers = 232;
+
+  using TileA = typename Config::TileA;
+  using TileB = typename Config::TileB;
+  static constexpr int depth = Config::Block::k;
+
+  // By all threads of the block. epilogue: see epilogue.hpp.
+  template <class Epilogue>
+  __device__ __forceinline__ static void run(const TensorMap& map_a, const TensorMap& map_b, int k, const Raster& raster,
+                                             std::uint8_t* shared, const Epilogue& epilogue) {
+    const std::uint32_t misaligned = ptx::shared_address(shared) % ring_alignment;
+    std::uint8_t* const ring_memory = shared + (misaligned == 0 ? 0 : ring_alignment - misaligned);
+    const Ring ring(reinterpret_cast<std::uint64_t*>(ring_memory + Config::ring_bytes));
+    if (threadIdx.x == 0) ring.initialize(Config::warps);
+    __syncthreads();
+    const int slabs = k / depth + (k % depth != 0);
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    if (warp >= Config::warps) {
+      ptx::setmaxnreg_dec_sync_aligned_u32<copying_registers>();
+      if (threadIdx.x == 32 * Config::warps) copy_all(map_a, map_b, slabs, raster, ring_memory, ring);
+    } else {
+      ptx::setmaxnreg_inc_sync_aligned_u32<multiplying_registers>();
+      multiply_all(warp, slabs, raster, ptx::shared_address(ring_memory), ring, epilogue);
+    }
+  }
+
+ private:
+  // One thread: every slab of every tile of this block, as far ahead as the ring allows.
+  __device__ __forceinline__ static void copy_all(const TensorMap& map_a, const TensorMap& map_b, int slabs,
+                                                  const Raster& raster, std::uint8_t* ring_memory, const Ring& ring) {
+    Stage<Config::stages> stage;
+    for (int index = static_cast<int>(blockIdx.x); index < raster.tiles(); index += static_cast<int>(gridDim.x)) {
+      const TilePosition tile = raster.at(index);
+      for (int slab = 0; slab < slabs; ++slab) {
+        ring.wait_empty(stage);
+        ring.expect(stage, Config::stage_bytes);
+        std::uint8_t* const to = ring_memory + stage.index * Config::stage_bytes;
+        copy_slab<TileA>(to, map_a, tile.m * Config::Block::m, slab * depth, ring.full_barrier(stage));
+        copy_slab<TileB>(to + TileA::bytes, map_b, tile.n * Config::Block::n, slab * depth, ring.full_barrier(stage));
+        stage = stage.next();
+      }
+    }
+  }
+
+  // One box a panel: `start` is the tile's first row (column) along m (n).
+  template <class Tile>
+  __device__ __forceinline__ static void copy_slab(std::uint8_t* to, const TensorMap& map, int start, int k,
+                                                   std::uint64_t* barrier) {
+#pragma unroll
+    for (int panel = 0; panel < Tile::panels; ++panel) {
+      const int along = panel * Tile::panel_columns;
+      copy_box(to + panel * Tile::panel_bytes, map, Tile::k_major ? start : k, Tile::k_major ? k + along : start + along,
+               barrier);
+    }
+  }
+
+  template <class Epilogue>
+  __device__ __forceinline__ static void multiply_all(int warp, int slabs, const Raster& raster, std::uint32_t ring_base,
+                                                      const Ring& ring, const Epilogue& epilogue) {
+    const int warp_row = warp % Config::warps_m * Config::Warp::m, warp_column = warp / Config::warps_m * Config::Warp::n;
+    const typename Config::WalkA walk_a(warp_row);
+    const typename Config::WalkB walk_b(warp_column);
+    const bool releases = lane_id() == 0;
+    const auto stage_a = [=](Stage<Config::stages> stage) { return ring_base + stage.index * Config::stage_bytes; };
+    const auto stage_b = [=](Stage<Config::stages> stage) { return stage_a(stage) + TileA::bytes; };
+    typename Config::WarpAccumulator sums;
+    Stage<Config::stages> stage;
+    for (int index = static_cast<int>(blockIdx.x); index < raster.tiles(); index += static_cast<int>(gridDim.x)) {
+      sums.clear();
+      ring.wait_full(stage);
+      sums.load_first(walk_a, walk_b, stage_a(stage), stage_b(stage));
+#pragma unroll 1
+      for (int slab = 0; slab < slabs; ++slab) {
+        const Stage<Config::stages> next = stage.next();
+        const bool more = slab + 1 < slabs;
+        bool next_is_full = true;
+        // The question costs some twenty cycles: it is asked two k-steps before the answer is needed.
+        const auto ask_early = [&](int step) {
+          if (step == depth / 16 - 2 && more) next_is_full = ring.is_full(next);
+        };
+        sums.template multiply_slab<depth>(walk_a, walk_b, stage_a(stage), stage_b(stage), more, stage_a(next),
+                                           stage_b(next), ask_early, [&] {
+                                             if (!next_is_full) ring.wait_full(next);
+                                           });
+        if (releases) ring.release(stage);
+        stage = next;
+      }
+      const TilePosition tile = raster.at(index);
+      epilogue(sums, tile.m * Config::Block::m + warp_row, tile.n * Config::Block::n + warp_column);
+    }
+  }
+};
+
+// The kernel of the library: alpha * A * B + beta * C. Grid: one block a multiprocessor, or raster.tiles() if fewer.
+template <class Config>
+__global__ void __launch_bounds__(GemmTma<Config>::threads, 1)
+    gemm_tma(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
+             const __grid_constant__ GemmArguments arguments) {
+  extern __shared__ std::uint8_t shared[];
+  const LinearCombination combination{arguments.alpha, arguments.beta, arguments.c};
+  GemmTma<Config>::run(map_a, map_b, arguments.k, arguments.raster, shared, StoreC(arguments.c, combination));
+}
+
+}  // namespace tenon

@@ -1,0 +1,37 @@
+// A ring of stages filled by cp.async (sm_80): the copies of one stage are one group, and the block meets once a stage.
+//
+//   CpAsyncRing<4> ring;
+//   for (int s = 0; s < 3; ++s) { /* cp.async into stage s */ ring.commit(); }     // Stages - 1 groups under way
+//   ring.wait_oldest();                                                            // stage 0 is there, for the block
+//   for (...) { /* cp.async into the stage freed last */ ring.commit();  /* read */  ring.wait_oldest(); }
+//
+// Commit once a turn even when nothing is left to copy: empty groups keep the count right (and cost nothing).
+// Below: ptx/cp_async.hpp, stage.hpp.
+#pragma once
+
+#include "tenon/pipeline/stage.hpp"
+#include "tenon/ptx/cp_async.hpp"
+
+namespace tenon {
+
+template <int Stages>
+struct CpAsyncRing {
+  static_assert(Stages >= 2, "CpAsyncRing: a ring needs 2 stages or more to copy one while another is read");
+
+  __device__ __forceinline__ static void commit() { ptx::cp_async_commit_group(); }
+
+  // After Stages - 1 commits are pending: the oldest stage is complete and visible to the whole block; and every
+  // thread has finished what it read before, so the stage that was read last may be overwritten.
+  __device__ __forceinline__ static void wait_oldest() {
+    ptx::cp_async_wait_group<Stages - 2>();
+    __syncthreads();
+  }
+
+  // Before the block ends or reuses the memory.
+  __device__ __forceinline__ static void drain() {
+    ptx::cp_async_wait_group<0>();
+    __syncthreads();
+  }
+};
+
+}  // namespace tenon

@@ -1,0 +1,22 @@
+// Where a walker stands in a ring of stages, and in which lap. Plain C++17.
+#pragma once
+
+#include <cstdint>
+
+#include "tenon/fragment/host_device.hpp"
+
+namespace tenon {
+
+// `phase` flips each lap: it is the parity that an mbarrier of this stage shows while the walker's lap is open.
+template <int Stages>
+struct Stage {
+  static_assert(Stages >= 1, "Stage: a ring has at least one stage");
+  int index = 0;
+  std::uint32_t phase = 0;
+
+  TENON_HOST_DEVICE constexpr Stage next() const {
+    return index + 1 == Stages ? Stage{0, phase ^ 1U} : Stage{index + 1, phase};
+  }
+};
+
+}  // namespace tenon

@@ -1,0 +1,116 @@
+// The warp microkernel: an M x N accumulator in the registers of one warp, fed from two operand tiles in shared memory.
+//
+//   WarpTile<half, float, 64, 64> c;  c.clear();
+//   c.multiply(tile_a, tile_b, row, column);      // c += A[row .., :] * B[:, column ..] over the whole depth
+//   c.for_each([&](float& v, int row, int col) { ... });
+//
+// Loads run ahead of the mma instructions: rows of A through two buffers, one row ahead; a pair of B fragments is
+// fetched again as soon as the last row of a k-step has used it. That takes 8 + N / 2 registers for operands, so a
+// 64 x 64 tile fits 168 registers and leaves none idle. multiply_slab() is the same loop for kernels that stream
+// slabs through a ring: the next slab's first fragments are loaded before the current one ends.
+// Below: operand_cursor.hpp, fragment/f16.hpp.
+#pragma once
+
+#include "tenon/fragment/f16.hpp"
+#include "tenon/warp/operand_cursor.hpp"
+
+namespace tenon {
+
+// T: __half or __nv_bfloat16. AccT: float, or __half with T = __half. M, N: multiples of 16.
+template <class T, class AccT, int M, int N>
+class WarpTile {
+  static_assert(M % 16 == 0 && N % 16 == 0, "WarpTile: M and N must be multiples of 16");
+
+ public:
+  static constexpr int m = M, n = N;
+  static constexpr int rows = M / 16, columns = N / 8;  // in fragments
+  using Fragment = Accumulator<m16n8k16, AccT>;
+
+  Fragment c[rows][columns];
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int i = 0; i < rows; ++i) {
+#pragma unroll
+      for (int j = 0; j < columns; ++j) c[i][j] = Fragment{};
+    }
+  }
+
+  // f(value, row, col) for every element of this lane; row and col count within the tile.
+  template <class F>
+  __device__ __forceinline__ void for_each(F&& f) {
+#pragma unroll
+    for (int i = 0; i < rows; ++i) {
+#pragma unroll
+      for (int j = 0; j < columns; ++j) {
+        c[i][j].for_each([&](auto& v, int row, int col) { f(v, 16 * i + row, 8 * j + col); });
+      }
+    }
+  }
+
+  // c += A[row .. row + M, :] * B[:, column .. column + N]. row is a multiple of M, column of N.
+  template <class TileA, class TileB>
+  __device__ __forceinline__ void multiply(const TileA& a, const TileB& b, int row, int column) {
+    const OperandCursor<TileA, Operand::a, M> walk_a(row);
+    const OperandCursor<TileB, Operand::b, N> walk_b(column);
+    load_first(walk_a, walk_b, a.base, b.base);
+    multiply_slab<TileA::depth>(walk_a, walk_b, a.base, b.base, false, 0, 0, [](int) {}, [] {});
+  }
+
+  // Loads the fragments that multiply_slab starts with.
+  template <class WalkA, class WalkB>
+  __device__ __forceinline__ void load_first(const WalkA& walk_a, const WalkB& walk_b, std::uint32_t a, std::uint32_t b) {
+    walk_a.load(a_[0].reg, a, 0, 0);
+#pragma unroll
+    for (int pair = 0; pair < columns / 2; ++pair) walk_b.load(b_[pair], b, pair, 0);
+  }
+
+  // c += the slab at (a, b); if `more`, also loads the first fragments of the slab at (next_a, next_b).
+  // k_step(s) is called at the start of each step of 16 along k; wait_next() once, if more, before the first load from
+  // the next slab: every load from the current slab has been issued by then.
+  template <int depth, class WalkA, class WalkB, class KStep, class WaitNext>
+  __device__ __forceinline__ void multiply_slab(const WalkA& walk_a, const WalkB& walk_b, std::uint32_t a, std::uint32_t b,
+                                                bool more, std::uint32_t next_a, std::uint32_t next_b, KStep&& k_step,
+                                                WaitNext&& wait_next) {
+    constexpr int steps = depth / 16;
+#pragma unroll
+    for (int s = 0; s < steps; ++s) {
+      k_step(s);
+#pragma unroll
+      for (int i = 0; i < rows; ++i) {
+        const int here = s * rows + i, ahead = here + 1;
+        const bool last_row = i + 1 == rows;
+        if (ahead < steps * rows) {
+          walk_a.load(a_[ahead % 2].reg, a, ahead % rows, ahead / rows);
+        } else if (more) {
+          wait_next();
+          walk_a.load(a_[ahead % 2].reg, next_a, 0, 0);
+        }
+#pragma unroll
+        for (int jj = 0; jj < columns; ++jj) {
+          // Serpentine, so that neighbouring instructions share an operand; but the last row goes forward, because
+          // it frees the B fragments in the order in which the next k-step wants them.
+          const int j = i % 2 == 1 && !last_row ? columns - 1 - jj : jj;
+          FragmentB<m16n8k16, T> b_fragment;
+          b_fragment.reg[0] = b_[j / 2][j % 2 * 2];
+          b_fragment.reg[1] = b_[j / 2][j % 2 * 2 + 1];
+          c[i][j].mma(a_[here % 2], b_fragment);
+          if (last_row && jj % 2 == 1) {
+            if (s + 1 < steps) {
+              walk_b.load(b_[jj / 2], b, jj / 2, s + 1);
+            } else if (more) {
+              walk_b.load(b_[jj / 2], next_b, jj / 2, 0);
+            }
+          }
+        }
+      }
+    }
+    static_assert(steps * rows % 2 == 0, "WarpTile: an odd number of A rows a slab would swap the two A buffers");
+  }
+
+ private:
+  FragmentA<m16n8k16, T> a_[2];         // this row, the next
+  std::uint32_t b_[columns / 2][4];     // pairs of FragmentB, as ldmatrix.x4 delivers them
+};
+
+}  // namespace tenon

@@ -1,0 +1,274 @@
+#include "microbench/case_runner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "host/error_bound.hpp"
+#include "microbench/statistics.hpp"
+
+namespace tenon::microbench {
+namespace {
+
+constexpr int device = 0;
+constexpr std::size_t alignment = 256;
+constexpr double reference_agreement = 0.03;
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+std::size_t matrix_bytes(std::int64_t lines, std::int64_t ld, Type type) {
+  return aligned(static_cast<std::size_t>(lines * ld) * bytes(type));
+}
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+void report(const std::string& name, const Figure& burst, const Figure& sustained) {
+  std::fprintf(stderr, "  %-44s", name.c_str());
+  if (burst.tflops > 0) {
+    std::fprintf(stderr, " burst %7.1f (%.1f us, %.0f MHz)", burst.tflops, burst.microseconds, burst.sm_mhz);
+  }
+  if (sustained.tflops > 0) {
+    std::fprintf(stderr, " sustained %7.1f (%.0f MHz, %.0f W)", sustained.tflops, sustained.sm_mhz,
+                 sustained.watts);
+  }
+  std::fprintf(stderr, " %s %s\n", burst.odd.c_str(), sustained.odd.c_str());
+}
+
+}  // namespace
+
+// What stays the same while the candidates of one case take turns.
+struct CaseRunner::Case {
+  Types types;
+  Layout layout;
+  Shape shape;
+  std::int64_t a_lines, b_lines;
+  std::size_t a_bytes, b_bytes, c_bytes;
+  int sets = 1;                       // copies of the operands, in turn
+  double absolute = 0, relative = 0;  // an element may be off by absolute + relative * |expected|
+
+  std::size_t set_bytes() const { return a_bytes + b_bytes + c_bytes; }
+  double flop() const {
+    return 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
+  }
+};
+
+CaseRunner::CaseRunner(const RunnerOptions& options) : options_(options), stopwatch_(device) {
+  cudaDeviceProp properties{};
+  int driver = 0;
+  require(cudaGetDeviceProperties(&properties, device), "asking the device");
+  require(cudaDriverGetVersion(&driver), "asking the driver");
+  machine_ = properties.name;
+  l2_bytes_ = properties.l2CacheSize;
+  toolkit_ = "CUDA " + version_text(CUDART_VERSION) + ", driver for CUDA " + version_text(driver);
+  reference_workspace_.reserve(CublasLtGemm::workspace_bytes);
+  if (!stopwatch_.telemetry().trouble().empty()) {
+    std::fprintf(stderr, "%s\n", stopwatch_.telemetry().trouble().c_str());
+  }
+}
+
+Gemm CaseRunner::problem(const Case& c, int set) const {
+  char* base = static_cast<char*>(operands_.data()) + static_cast<std::size_t>(set) * c.set_bytes();
+  Gemm p;
+  p.m = c.shape.m;
+  p.n = c.shape.n;
+  p.k = c.shape.k;
+  p.a = {base, c.shape.lda, c.layout.a, c.types.input};
+  p.b = {base + c.a_bytes, c.shape.ldb, c.layout.b, c.types.input};
+  p.c = {base + c.a_bytes + c.b_bytes, c.shape.ldc, c.types.output};
+  p.accumulate = c.types.accumulate;
+  return p;
+}
+
+// Draws the operands and computes what is expected: cuBLASLt's product in FP32, not rounded to the output
+// type.
+void CaseRunner::prepare(Case& c) {
+  const Shape& s = c.shape;
+  c.a_lines = c.layout.a == row_major ? s.m : s.k;
+  c.b_lines = c.layout.b == row_major ? s.k : s.n;
+  c.a_bytes = matrix_bytes(c.a_lines, s.lda, c.types.input);
+  c.b_bytes = matrix_bytes(c.b_lines, s.ldb, c.types.input);
+  c.c_bytes = matrix_bytes(s.m, s.ldc, c.types.output);
+  if (options_.cold) c.sets = static_cast<int>(2 * static_cast<std::size_t>(l2_bytes_) / c.set_bytes()) + 2;
+  c.relative = unit_roundoff(c.types.output);
+  c.absolute = accumulation_bound(c.types.accumulate, s.k) + accumulation_bound(Type::f32, s.k);
+  operands_.reserve(c.set_bytes() * static_cast<std::size_t>(c.sets));
+  expected_.reserve(static_cast<std::size_t>(s.m * s.n) * sizeof(float));
+  const cudaStream_t stream = stopwatch_.stream();
+  for (int set = 0; set < c.sets; ++set) {
+    const Gemm p = problem(c, set);
+    fill_normal(const_cast<void*>(p.a.data), p.a.type, c.a_lines, c.layout.a == row_major ? s.k : s.m, s.lda,
+                1, stream);
+    fill_normal(const_cast<void*>(p.b.data), p.b.type, c.b_lines, c.layout.b == row_major ? s.n : s.k, s.ldb,
+                2, stream);
+  }
+  Gemm exact = problem(c, 0);
+  exact.accumulate = Type::f32;
+  exact.c = {expected_.data(), s.n, Type::f32};
+  const CublasLtGemm gemm(cublaslt_, exact, reference_workspace_.data());
+  if (const Status status = gemm.run(0, exact.a.data, exact.b.data, exact.c.data, stream); !status) {
+    throw Failure(status.message());
+  }
+  require(cudaStreamSynchronize(stream), "computing the expected result");
+}
+
+Comparison CaseRunner::check(const Case& c, const Contender& contender) {
+  const cudaStream_t stream = stopwatch_.stream();
+  const Gemm p = problem(c, 0);
+  poison(p.c.data, static_cast<std::size_t>(c.shape.m * c.shape.ldc) * bytes(p.c.type), stream);
+  if (const Status status = contender.enqueue(stream, 0); !status) throw Failure(status.message());
+  return compare(p.c.data, p.c.type, c.shape.ldc, static_cast<const float*>(expected_.data()), c.shape.m,
+                 c.shape.n, c.relative, c.absolute, stream);
+}
+
+// Element by element, and the Frobenius norm: a product that misses one k is off by 1 / sqrt(k) there, which
+// an element of a rounded result may hide.
+bool CaseRunner::is_right(const Case& c, const std::string& name, const Comparison& comparison) {
+  const double allowed = c.relative + c.absolute / std::sqrt(static_cast<double>(c.shape.k));
+  if (comparison.wrong == 0 && comparison.overwritten == 0 && comparison.relative_error <= allowed)
+    return true;
+  ++wrong_results_;
+  std::fprintf(
+      stderr,
+      "  %-44s WRONG: %llu elements off (largest error %.3g, relative Frobenius error %.3g, allowed %.3g), "
+      "%llu elements beyond n overwritten\n",
+      name.c_str(), comparison.wrong, comparison.max_error, comparison.relative_error, allowed,
+      comparison.overwritten);
+  return false;
+}
+
+Contender CaseRunner::reference_contender(const Case& c, const CublasLtGemm& reference, int answer) const {
+  Contender contender;
+  contender.name = "cuBLASLt #" + std::to_string(answer);
+  contender.flop = c.flop();
+  contender.rotation = c.sets;
+  contender.enqueue = [this, &c, &reference, answer](cudaStream_t stream, int iteration) {
+    const Gemm p = problem(c, iteration % c.sets);
+    return reference.run(answer, p.a.data, p.b.data, p.c.data, stream);
+  };
+  return contender;
+}
+
+// The answer that is fastest in idle bursts: picked while hot, a slower one can win by drawing less power.
+// None is refused for its rounding (a split-k answer may round twice): a reference with a handicap proves
+// nothing.
+int CaseRunner::pick(const Case& c, const CublasLtGemm& reference) {
+  Protocol protocol = options_.protocol;
+  protocol.bursts = options_.pick_bursts;
+  int best = 0;
+  double best_tflops = 0;
+  for (int answer = 0; answer < reference.answers(); ++answer) {
+    const double tflops = stopwatch_.burst(reference_contender(c, reference, answer), protocol).tflops;
+    if (tflops > best_tflops) {
+      best = answer;
+      best_tflops = tflops;
+    }
+  }
+  const Comparison comparison = check(c, reference_contender(c, reference, best));
+  std::fprintf(stderr, "  %s: largest error %.3g, relative Frobenius error %.3g\n",
+               reference.describe(best).c_str(), comparison.max_error, comparison.relative_error);
+  return best;
+}
+
+// What looks odd is measured once more.
+CaseRunner::Timing CaseRunner::time(const Contender& contender) {
+  Timing timing;
+  for (int attempt = 0; attempt < 2 && options_.burst; ++attempt) {
+    timing.burst = stopwatch_.burst(contender, options_.protocol);
+    if (timing.burst.odd.empty()) break;
+  }
+  for (int attempt = 0; attempt < 2 && options_.sustained; ++attempt) {
+    timing.sustained = stopwatch_.sustained(contender, options_.protocol);
+    if (timing.sustained.odd.empty()) break;
+  }
+  report(contender.name, timing.burst, timing.sustained);
+  return timing;
+}
+
+bool CaseRunner::measure(const Case& c, const Candidate& candidate, Record& record) {
+  const std::size_t workspace_bytes = candidate.workspace_size(problem(c, 0));
+  workspace_.reserve(workspace_bytes);
+  const auto with_workspace = [&](int set) {
+    Gemm p = problem(c, set);
+    p.workspace = workspace_bytes > 0 ? workspace_.data() : nullptr;
+    p.workspace_bytes = workspace_bytes;
+    return p;
+  };
+  if (const Status status = candidate.can_implement(with_workspace(0)); !status) {
+    std::fprintf(stderr, "  %-44s skipped: %s\n", candidate.name.c_str(), status.message());
+    return false;
+  }
+  Contender contender;
+  contender.name = candidate.kernel(with_workspace(0));
+  contender.flop = c.flop();
+  contender.rotation = c.sets;
+  contender.enqueue = [&](cudaStream_t stream, int iteration) {
+    return candidate.enqueue(with_workspace(iteration % c.sets), stream);
+  };
+  const Comparison comparison = check(c, contender);
+  if (!is_right(c, contender.name, comparison)) return false;
+  const Timing timing = time(contender);
+  const Figure& figure = options_.sustained ? timing.sustained : timing.burst;
+  record.kernel = contender.name;
+  record.tflops_burst = timing.burst.tflops;
+  record.tflops_sustained = timing.sustained.tflops;
+  record.sm_mhz = figure.sm_mhz;
+  record.watts = figure.watts;
+  record.flop_per_clk_per_sm = flop_per_clk_per_sm(figure.tflops, figure.sm_mhz, stopwatch_.sm_count());
+  record.max_error = comparison.max_error;
+  record.error_bound = c.absolute + c.relative * comparison.max_expected;
+  record.odd = timing.burst.odd.empty() ? timing.sustained.odd : timing.burst.odd;
+  return true;
+}
+
+std::vector<Record> CaseRunner::run(const Types& types, const Layout& layout, const Shape& shape,
+                                    const std::vector<Candidate>& candidates) {
+  Case c{};
+  c.types = types;
+  c.layout = layout;
+  c.shape = shape;
+  c.sets = 1;
+  std::fprintf(stderr, "%lld x %lld x %lld %s %s\n", static_cast<long long>(shape.m),
+               static_cast<long long>(shape.n), static_cast<long long>(shape.k), name(types).c_str(),
+               describe_layout(shape, layout).c_str());
+  prepare(c);
+  const CublasLtGemm reference(cublaslt_, problem(c, 0), reference_workspace_.data());
+  const int answer = pick(c, reference);
+  const Contender reference_best = reference_contender(c, reference, answer);
+  const Timing before = time(reference_best);
+  std::vector<Record> records;
+  for (const Candidate& candidate : candidates) {
+    Record record;
+    try {
+      if (measure(c, candidate, record)) records.push_back(record);
+    } catch (const Failure& failure) {
+      std::fprintf(stderr, "  %-44s failed: %s\n", candidate.name.c_str(), failure.what());
+      ++wrong_results_;
+      cudaGetLastError();
+      require(cudaDeviceSynchronize(),
+              "the device is lost");  // an illegal access ends every later call as well
+    }
+  }
+  const Timing after = time(reference_best);
+  const double apart = std::max(disagreement(before.burst.tflops, after.burst.tflops),
+                                disagreement(before.sustained.tflops, after.sustained.tflops));
+  std::fprintf(stderr, "  cuBLASLt first and last: %.1f %% apart\n", apart * 100);
+  for (Record& record : records) {
+    record.benchmark = options_.cold ? "gemm_cold" : "gemm";
+    record.shape = shape;
+    record.types = name(types);
+    record.layout = describe_layout(shape, layout);
+    record.reference = reference.describe(answer);
+    record.reference_tflops_burst = 0.5 * (before.burst.tflops + after.burst.tflops);
+    record.reference_tflops_sustained = 0.5 * (before.sustained.tflops + after.sustained.tflops);
+    record.machine = machine_;
+    record.toolkit = toolkit_;
+    if (record.odd.empty() && apart > reference_agreement) record.odd = "cuBLASLt first and last disagree";
+  }
+  return records;
+}
+
+}  // namespace tenon::microbench

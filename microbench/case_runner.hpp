@@ -1,0 +1,58 @@
+// One types x layout x shape: operands, expected result, reference first, every candidate, reference last.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "microbench/contenders.hpp"
+#include "microbench/cublaslt.hpp"
+#include "microbench/device_data.hpp"
+#include "microbench/measure.hpp"
+#include "microbench/record.hpp"
+
+namespace tenon::microbench {
+
+struct RunnerOptions {
+  Protocol protocol;
+  int pick_bursts = 3;  // a cuBLASLt answer, while the best is picked
+  bool burst = true, sustained = true;
+  bool cold = false;  // rotate operands over more than twice the L2
+};
+
+class CaseRunner {
+ public:
+  explicit CaseRunner(const RunnerOptions& options);
+
+  // One record a candidate that takes the problem and computes it right; commit and date are left open. A
+  // candidate that does not, and every figure, is reported on stderr as it comes. Throws Failure where
+  // nothing can go on.
+  std::vector<Record> run(const Types& types, const Layout& layout, const Shape& shape,
+                          const std::vector<Candidate>& candidates);
+
+  int wrong_results() const { return wrong_results_; }
+
+ private:
+  struct Timing {
+    Figure burst, sustained;
+  };
+  struct Case;
+
+  void prepare(Case& c);
+  Gemm problem(const Case& c, int set) const;
+  Comparison check(const Case& c, const Contender& contender);
+  bool is_right(const Case& c, const std::string& name, const Comparison& comparison);
+  int pick(const Case& c, const CublasLtGemm& reference);
+  Contender reference_contender(const Case& c, const CublasLtGemm& reference, int answer) const;
+  Timing time(const Contender& contender);
+  bool measure(const Case& c, const Candidate& candidate, Record& record);
+
+  RunnerOptions options_;
+  int l2_bytes_ = 0;
+  std::string machine_, toolkit_;
+  CublasLt cublaslt_;
+  Stopwatch stopwatch_;
+  DeviceBuffer operands_, expected_, workspace_, reference_workspace_;
+  int wrong_results_ = 0;
+};
+
+}  // namespace tenon::microbench

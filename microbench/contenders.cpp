@@ -1,0 +1,66 @@
+#include "microbench/contenders.hpp"
+
+#include "gemm/kernel.hpp"
+#include "reference/reference.hpp"
+
+namespace tenon::microbench {
+namespace {
+
+// Through gemm(), as a user of the library would: its checks and, with a workspace, its copies are part of
+// the time.
+Candidate through_gemm(const std::string& name, const char* kernel) {
+  const auto named = [kernel](Gemm problem) {
+    problem.kernel = kernel;
+    return problem;
+  };
+  Candidate result;
+  result.name = name;
+  result.workspace_size = [named](const Gemm& problem) { return tenon::workspace_size(named(problem)); };
+  result.can_implement = [named](const Gemm& problem) { return tenon::can_implement(named(problem)); };
+  result.kernel = [named](const Gemm& problem) -> std::string {
+    const char* chosen = tenon::kernel_name(named(problem));
+    if (chosen == nullptr) return "none";
+    return std::string(chosen) + (problem.workspace != nullptr ? " + padded copies" : "");
+  };
+  result.enqueue = [named](const Gemm& problem, CUstream_st* stream) {
+    return tenon::gemm(named(problem), stream);
+  };
+  return result;
+}
+
+Candidate reference_kernel(const reference::AlgorithmInfo& info) {
+  const reference::Algorithm algorithm = info.algorithm;
+  Candidate result;
+  result.name = info.name;
+  result.workspace_size = [](const Gemm&) { return std::size_t{0}; };
+  result.can_implement = [algorithm](const Gemm& problem) {
+    return reference::can_implement(algorithm, problem);
+  };
+  result.kernel = [name = result.name](const Gemm&) { return name; };
+  result.enqueue = [algorithm](const Gemm& problem, CUstream_st* stream) {
+    return reference::gemm(algorithm, problem, stream);
+  };
+  return result;
+}
+
+}  // namespace
+
+std::vector<Candidate> candidates(const Types& types, const Layout& layout) {
+  std::vector<Candidate> result;
+  for (const Kernel& kernel : kernels()) {
+    const bool fits = kernel.type == types.input && kernel.accumulate == types.accumulate &&
+                      kernel.a_order == layout.a && kernel.b_order == layout.b;
+    if (fits) result.push_back(through_gemm(kernel.name, kernel.name.c_str()));
+  }
+  if (types.accumulate != Type::f32) return result;
+  for (const reference::AlgorithmInfo& info : reference::algorithms()) {
+    if (types.input != Type::f32 || !info.tensor_cores) result.push_back(reference_kernel(info));
+  }
+  return result;
+}
+
+Candidate selection() {
+  return through_gemm("gemm()", nullptr);
+}
+
+}  // namespace tenon::microbench

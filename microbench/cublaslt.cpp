@@ -1,0 +1,201 @@
+#include "microbench/cublaslt.hpp"
+
+#include <cuda_fp16.h>
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace tenon::microbench {
+namespace {
+
+// Folders of the nvidia-cublas wheels, if a python3 is there that has them. One line a folder.
+std::vector<std::string> wheel_folders() {
+  const char* command =
+      "python3 -c 'import nvidia, glob\n"
+      "for p in nvidia.__path__: print(*glob.glob(p + \"/cu13/lib\") + glob.glob(p + \"/cublas/lib\"), "
+      "sep=\"\\n\")'"
+      " 2>/dev/null";
+  std::vector<std::string> folders;
+  FILE* pipe = popen(command, "r");
+  if (pipe == nullptr) return folders;
+  std::string line;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) {
+    if (c != '\n') {
+      line += static_cast<char>(c);
+    } else {
+      if (!line.empty()) folders.push_back(line);
+      line.clear();
+    }
+  }
+  pclose(pipe);
+  return folders;
+}
+
+void* open_library() {
+  const std::string file = "libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR);
+  if (const char* chosen = std::getenv("TENON_CUBLASLT"); chosen != nullptr && *chosen != '\0') {
+    if (void* library = dlopen(chosen, RTLD_NOW)) return library;
+    throw Failure("TENON_CUBLASLT is '" + std::string(chosen) + "' but that cannot be loaded: " + dlerror());
+  }
+  if (void* library = dlopen(file.c_str(), RTLD_NOW)) return library;
+  std::vector<std::string> folders = {"/usr/local/cuda/lib64"};
+  for (std::string& folder : wheel_folders()) folders.push_back(std::move(folder));
+  std::string looked_at = "the loader's path";
+  for (const std::string& folder : folders) {
+    if (void* library = dlopen((folder + "/" + file).c_str(), RTLD_NOW)) return library;
+    looked_at += ", " + folder;
+  }
+  throw Failure(file + " was not found in " + looked_at + "; set TENON_CUBLASLT to the file");
+}
+
+template <typename Function>
+void load(void* library, Function& function, const char* name) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function == nullptr) throw Failure(std::string("libcublasLt has no ") + name);
+}
+
+cudaDataType_t data_type(Type type) {
+  return type == Type::f16 ? CUDA_R_16F : type == Type::bf16 ? CUDA_R_16BF : CUDA_R_32F;
+}
+
+}  // namespace
+
+CublasLt::CublasLt() : library_(open_library()) {
+  tenon::microbench::require(cudaFree(nullptr), "starting CUDA");
+  decltype(&cublasLtCreate) create = nullptr;
+  load(library_, create, "cublasLtCreate");
+  load(library_, destroy_, "cublasLtDestroy");
+  load(library_, get_version, "cublasLtGetVersion");
+  load(library_, status_string, "cublasLtGetStatusString");
+  load(library_, matmul, "cublasLtMatmul");
+  load(library_, heuristic, "cublasLtMatmulAlgoGetHeuristic");
+  load(library_, matmul_create, "cublasLtMatmulDescCreate");
+  load(library_, matmul_destroy, "cublasLtMatmulDescDestroy");
+  load(library_, matmul_set, "cublasLtMatmulDescSetAttribute");
+  load(library_, layout_create, "cublasLtMatrixLayoutCreate");
+  load(library_, layout_destroy, "cublasLtMatrixLayoutDestroy");
+  load(library_, preference_create, "cublasLtMatmulPreferenceCreate");
+  load(library_, preference_destroy, "cublasLtMatmulPreferenceDestroy");
+  load(library_, preference_set, "cublasLtMatmulPreferenceSetAttribute");
+  load(library_, algorithm_get, "cublasLtMatmulAlgoConfigGetAttribute");
+  require(create(&handle), "starting cuBLASLt");
+}
+
+// The library itself stays loaded: it registers CUDA code that outlives its handles.
+CublasLt::~CublasLt() {
+  destroy_(handle);
+}
+
+void CublasLt::require(cublasStatus_t status, const char* what) const {
+  if (status != CUBLAS_STATUS_SUCCESS) throw Failure(std::string(what) + ": " + status_string(status));
+}
+
+// cuBLASLt is column-major. The row-major C is its C transposed, so that it computes C' = B' A': its first
+// operand is our B. A column-major B is k x n there and has to be transposed; a row-major one is n x k and is
+// taken as it is.
+CublasLtGemm::CublasLtGemm(const CublasLt& library, const Gemm& problem, void* workspace)
+    : library_(library), workspace_(workspace), half_scale_(problem.accumulate == Type::f16) {
+  const auto m = static_cast<std::uint64_t>(problem.m);
+  const auto n = static_cast<std::uint64_t>(problem.n);
+  const auto k = static_cast<std::uint64_t>(problem.k);
+  const bool transpose_first = problem.b.order == column_major;
+  const bool transpose_second = problem.a.order == column_major;
+  const cublasOperation_t first_op = transpose_first ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const cublasOperation_t second_op = transpose_second ? CUBLAS_OP_T : CUBLAS_OP_N;
+  cublasLtMatmulPreference_t preference = nullptr;
+  cublasLtMatmulHeuristicResult_t results[max_answers];
+  int found = 0;
+  const auto check = [&](cublasStatus_t status) {
+    library_.require(status, "describing the product to cuBLASLt");
+  };
+  try {
+    check(library_.matmul_create(&operation_, half_scale_ ? CUBLAS_COMPUTE_16F : CUBLAS_COMPUTE_32F,
+                                 half_scale_ ? CUDA_R_16F : CUDA_R_32F));
+    check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_TRANSA, &first_op, sizeof first_op));
+    check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_TRANSB, &second_op, sizeof second_op));
+    check(library_.layout_create(&first_, data_type(problem.b.type), transpose_first ? k : n,
+                                 transpose_first ? n : k, problem.b.ld));
+    check(library_.layout_create(&second_, data_type(problem.a.type), transpose_second ? m : k,
+                                 transpose_second ? k : m, problem.a.ld));
+    check(library_.layout_create(&result_, data_type(problem.c.type), n, m, problem.c.ld));
+    check(library_.preference_create(&preference));
+    check(library_.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
+                                  sizeof workspace_bytes));
+    check(library_.heuristic(library_.handle, operation_, first_, second_, result_, result_, preference,
+                             max_answers, results, &found));
+  } catch (...) {
+    if (preference != nullptr) library_.preference_destroy(preference);
+    destroy();
+    throw;
+  }
+  library_.preference_destroy(preference);
+  for (int i = 0; i < found; ++i) {
+    if (results[i].state == CUBLAS_STATUS_SUCCESS) answers_.push_back(results[i]);
+  }
+  if (answers_.empty()) {
+    destroy();
+    throw Failure("cuBLASLt offers no algorithm for this product");
+  }
+}
+
+CublasLtGemm::~CublasLtGemm() {
+  destroy();
+}
+
+void CublasLtGemm::destroy() {
+  if (operation_ != nullptr) library_.matmul_destroy(operation_);
+  for (cublasLtMatrixLayout_t layout : {first_, second_, result_}) {
+    if (layout != nullptr) library_.layout_destroy(layout);
+  }
+}
+
+Status CublasLtGemm::run(int answer, const void* a, const void* b, void* c, cudaStream_t stream) const {
+  const float one = 1.0F;
+  const float zero = 0.0F;
+  const __half half_one = __float2half(1.0F);
+  const __half half_zero = __float2half(0.0F);
+  const void* alpha = half_scale_ ? static_cast<const void*>(&half_one) : &one;
+  const void* beta = half_scale_ ? static_cast<const void*>(&half_zero) : &zero;
+  const cublasStatus_t status =
+      library_.matmul(library_.handle, operation_, alpha, b, first_, a, second_, beta, c, result_, c, result_,
+                      &answers_[static_cast<std::size_t>(answer)].algo, workspace_, workspace_bytes, stream);
+  if (status == CUBLAS_STATUS_SUCCESS) return {};
+  return {StatusCode::cuda_error, "cublasLtMatmul: %s", library_.status_string(status)};
+}
+
+std::string CublasLtGemm::describe(int answer) const {
+  const cublasLtMatmulAlgo_t& algorithm = answers_[static_cast<std::size_t>(answer)].algo;
+  const std::size_t version = library_.version();
+  std::string text = "cuBLASLt " + std::to_string(version / 10000) + "." +
+                     std::to_string(version / 100 % 100) + "." + std::to_string(version % 100) + " #" +
+                     std::to_string(answer);
+  const std::pair<cublasLtMatmulAlgoConfigAttributes_t, const char*> attributes[] = {
+      {CUBLASLT_ALGO_CONFIG_ID, "algorithm"},
+      {CUBLASLT_ALGO_CONFIG_TILE_ID, "tile"},
+      {CUBLASLT_ALGO_CONFIG_STAGES_ID, "stages"},
+      {CUBLASLT_ALGO_CONFIG_SPLITK_NUM, "split-k"},
+      {CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, "swizzle"}};
+  const char* separator = " (";
+  const auto append = [&](const char* label, std::uint32_t value) {
+    text += std::string(separator) + label + " " + std::to_string(value);
+    separator = ", ";
+  };
+  std::size_t written = 0;
+  for (const auto& [attribute, label] : attributes) {
+    std::uint32_t value = 0;
+    if (library_.algorithm_get(&algorithm, attribute, &value, sizeof value, &written) ==
+        CUBLAS_STATUS_SUCCESS) {
+      append(label, value);
+    }
+  }
+  std::uint16_t cluster = 0;
+  if (library_.algorithm_get(&algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, &cluster, sizeof cluster,
+                             &written) == CUBLAS_STATUS_SUCCESS) {
+    append("cluster", cluster);
+  }
+  return text + (*separator == ',' ? ")" : "");
+}
+
+}  // namespace tenon::microbench

@@ -1,0 +1,160 @@
+// tenon_gemm_benchmark: kernels of this library against cuBLASLt, checked and timed in one process.
+//
+// For every types x layout x shape: operands are drawn, the expected product is computed, cuBLASLt's best
+// answer is picked and measured, then each kernel is checked on a poisoned output and measured, then cuBLASLt
+// once more.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <ctime>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "microbench/case_runner.hpp"
+#include "microbench/record.hpp"
+
+namespace {
+
+using namespace tenon::microbench;
+
+struct Options {
+  std::string shapes = "4096,8192", types = "bf16", layouts = "tn", mode = "both", json, commit;
+  std::vector<std::string> kernels;
+  bool best = false, quick = false, cold = false;
+};
+
+struct Cases {
+  std::vector<Shape> shapes;
+  std::vector<Types> types;
+  std::vector<Layout> layouts;
+};
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[32] = {};
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+RunnerOptions runner_options(const Options& options) {
+  RunnerOptions result;
+  result.burst = options.mode != "sustained";
+  result.sustained = options.mode != "burst";
+  result.cold = options.cold;
+  if (options.quick) {
+    result.pick_bursts = 1;
+    result.protocol.bursts = 3;
+    result.protocol.sustained_ms = 250;
+  }
+  return result;
+}
+
+std::vector<Candidate> chosen(const Options& options, const Types& types, const Layout& layout) {
+  std::vector<Candidate> result;
+  if (options.best) result.push_back(selection());
+  std::vector<std::string> patterns = options.kernels;
+  if (patterns.empty() && !options.best) patterns.emplace_back("");
+  for (Candidate& candidate : candidates(types, layout)) {
+    for (const std::string& pattern : patterns) {
+      if (std::regex_search(candidate.name, std::regex(pattern))) {
+        result.push_back(candidate);
+        break;
+      }
+    }
+  }
+  return result;
+}
+
+void measure(const Options& options, const Cases& cases, CaseRunner& runner, std::vector<Record>& records) {
+  for (const Types& types : cases.types) {
+    for (const Layout& layout : cases.layouts) {
+      const std::vector<Candidate> contenders = chosen(options, types, layout);
+      if (contenders.empty()) {
+        std::fprintf(stderr, "%s %s: no kernel of that name takes these types and this layout\n",
+                     name(types).c_str(), name(layout).c_str());
+        continue;
+      }
+      for (const Shape& shape : cases.shapes) {
+        for (Record& record : runner.run(types, layout, with_leading_dimensions(shape, layout), contenders)) {
+          record.commit = options.commit;
+          record.date = today();
+          records.push_back(record);
+        }
+        if (!options.json.empty())
+          write_json(options.json, records);  // now: a later case may end the program
+      }
+    }
+  }
+}
+
+void run(const Options& options, const Cases& cases) {
+  std::vector<Record> records;
+  CaseRunner runner(runner_options(options));
+  try {
+    measure(options, cases, runner, records);
+  } catch (const Failure&) {
+    std::fputs(table(records).c_str(), stdout);
+    throw;
+  }
+  std::fputs(table(records).c_str(), stdout);
+  if (runner.wrong_results() > 0) {
+    throw Failure(std::to_string(runner.wrong_results()) +
+                  " contenders failed or computed something wrong: see above");
+  }
+  if (records.empty()) throw Failure("nothing was measured");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app(
+      "GEMM kernels against cuBLASLt: burst and sustained TFLOP/s, each contender alone, results checked");
+  app.add_option("--shapes", options.shapes, "size, m:n:k, m:n:k:ld or m:n:k:lda:ldb:ldc, by comma")
+      ->capture_default_str();
+  app.add_option("--types", options.types,
+                 "input_accumulate_output, by comma: bf16, f16_f32_f32, f16_f16, f32")
+      ->capture_default_str();
+  app.add_option("--layout", options.layouts, "tn, nn, tt, nt by comma, or all")->capture_default_str();
+  app.add_option("--kernel", options.kernels,
+                 "regular expressions on kernel names; every kernel if none is given");
+  app.add_flag("--best", options.best, "what gemm() selects, workspace and copies included");
+  app.add_option("--mode", options.mode, "burst, sustained or both")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"burst", "sustained", "both"}));
+  app.add_flag("--quick", options.quick, "3 bursts, 0.25 s sustained, cuBLASLt picked from one burst each");
+  app.add_flag("--cold", options.cold, "rotate operands over more than twice the L2");
+  app.add_option("--json", options.json, "file for the results, one object a measurement");
+  app.add_option("--commit", options.commit, "commit to store with the results");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  Cases cases;
+  try {
+    cases = {parse_shapes(options.shapes), parse_types(options.types), parse_layouts(options.layouts)};
+    for (const Layout& layout : cases.layouts) {
+      for (const Shape& shape : cases.shapes) with_leading_dimensions(shape, layout);
+    }
+    for (const std::string& pattern : options.kernels) const std::regex valid(pattern);
+  } catch (const std::regex_error& error) {
+    std::fprintf(stderr, "tenon_gemm_benchmark: --kernel is not a regular expression: %s\n", error.what());
+    return 2;
+  } catch (const Failure& failure) {
+    std::fprintf(stderr, "tenon_gemm_benchmark: %s\n", failure.what());
+    return 2;
+  }
+  int devices = 0;
+  if (const cudaError_t error = cudaGetDeviceCount(&devices); error != cudaSuccess || devices == 0) {
+    std::fprintf(stderr, "tenon_gemm_benchmark: needs a GPU: %s\n", cudaGetErrorString(error));
+    return 3;
+  }
+  try {
+    run(options, cases);
+  } catch (const Failure& failure) {
+    std::fprintf(stderr, "tenon_gemm_benchmark: %s\n", failure.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,78 @@
+// The measuring protocol: how a launch becomes a figure that can be compared with another one.
+//
+// Above about 2048^3 a GEMM is held by the board's power limit, and kernels that take turns share a clock,
+// which flatters the hungry one. So each contender is measured alone, twice:
+//   burst       30 ms idle, then about 3 ms of launches; the median of five
+//   sustained   30 ms idle, then 0.5 s back to back; the second half counts
+// Launches shorter than 50 us are replayed from a CUDA graph, so that the host does not set the pace. The
+// clock is read from the SMs' own cycle counters before and after the timed launches; NVML's samples stand in
+// where those are implausible, and give power and throttle reasons.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <functional>
+#include <string>
+
+#include "microbench/cuda_check.hpp"
+#include "microbench/telemetry.hpp"
+#include "tenon/status.hpp"
+
+namespace tenon::microbench {
+
+struct Protocol {
+  double idle_ms = 30;
+  double burst_ms = 3;
+  int bursts = 5;
+  double sustained_ms = 500;
+  double graph_below_us = 50;
+};
+
+struct Contender {
+  std::string name;
+  double flop = 0;  // of one launch
+  // Enqueues one launch on the stream. The iteration counts up: whoever rotates buffers takes it modulo their
+  // number.
+  std::function<Status(cudaStream_t stream, int iteration)> enqueue;
+  int rotation = 1;  // number of buffer sets: a graph holds each of them equally often
+};
+
+struct Figure {
+  double tflops = 0;
+  double microseconds = 0;  // of one launch
+  double sm_mhz = 0;        // 0 if unknown
+  double watts = 0;         // 0 if unknown
+  std::string odd;          // why the figure should not be kept, in words; "" if nothing was noticed
+};
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(int device);
+  ~Stopwatch();
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+  cudaStream_t stream() const { return stream_; }
+  int sm_count() const { return sm_count_; }
+  const Telemetry& telemetry() const { return telemetry_; }
+
+  // Both throw Failure with a sentence if a launch fails.
+  Figure burst(const Contender& contender, const Protocol& protocol);
+  Figure sustained(const Contender& contender, const Protocol& protocol);
+
+ private:
+  class Batch;
+
+  double launch_microseconds(const Contender& contender);
+  void read_counters(int slot);
+  double mean_sm_mhz(int from, int to) const;
+
+  int sm_count_ = 0;
+  double max_mhz_ = 0;
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t events_[3] = {};
+  DeviceBuffer counters_;
+  Telemetry telemetry_;
+};
+
+}  // namespace tenon::microbench

@@ -1,0 +1,46 @@
+// One measurement as it is stored: microbench/results/<machine>/*.json hold arrays of these objects, and
+// scripts/readme_tables and scripts/plot read them.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "microbench/cases.hpp"
+
+namespace tenon::microbench {
+
+// 0 (and "") stands for "not measured" and becomes null in JSON.
+struct Record {
+  std::string benchmark;
+  Shape shape;  // stored as m, n, k; leading dimensions other than the packed ones are part of `layout`
+  int batch = 1;
+  std::string types;   // input_accumulate_output
+  std::string layout;  // "tn", or "tn lda=4100 ldb=4100 ldc=4100"
+  std::string kernel;
+  double tflops_burst = 0, tflops_sustained = 0;
+  std::string reference;  // name and algorithm
+  double reference_tflops_burst = 0, reference_tflops_sustained = 0;
+  double flop_per_clk_per_sm = 0, sm_mhz = 0,
+         watts = 0;                       // of the sustained run, of the bursts if there was none
+  double max_error = 0, error_bound = 0;  // against the exact product; absolute
+  std::string commit, machine, toolkit, date;
+  std::string odd;  // printed, not stored: a record with a reason against it is not written to JSON
+
+  double ratio_burst() const;
+  double ratio_sustained() const;
+};
+
+// The layout field: the letters, and leading dimensions where they are not the packed ones.
+std::string describe_layout(const Shape& shape, const Layout& layout);
+
+nlohmann::ordered_json to_json(const Record& record);
+
+// Replaces the file by an array of those records against which nothing speaks. Failure if it cannot be
+// written.
+void write_json(const std::string& path, const std::vector<Record>& records);
+
+// The table for people: one line a record, best sustained (else burst) ratio first within a case.
+std::string table(std::vector<Record> records);
+
+}  // namespace tenon::microbench

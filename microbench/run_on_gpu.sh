@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Tests and measures on a GPU machine from programs that were built elsewhere. Everything is written under OUT.
+#
+#   microbench/run_on_gpu.sh OUT [--test PROGRAM]... [--sanitize TOOL:PROGRAM]... [--benchmark PROGRAM [ARGUMENT]...]
+#
+#   --test PROGRAM           a GoogleTest program; its report goes to OUT/<name>.xml
+#   --sanitize TOOL:PROGRAM  the same under compute-sanitizer: memcheck, racecheck, initcheck or synccheck
+#   --benchmark PROGRAM ...  tenon_gemm_benchmark and its arguments, last; results go to OUT/gemm.json
+#
+# Ends with a table of what ran. Exit status: 0 all passed, 1 something failed, 2 bad usage.
+set -uo pipefail
+
+fail_usage() {
+  echo "run_on_gpu.sh: $1" >&2
+  exit 2
+}
+
+[ $# -ge 1 ] || fail_usage "needs the folder to write to"
+out=$1
+shift
+mkdir -p "$out" || fail_usage "cannot write to '$out'"
+rows=()
+status=0
+
+# run NAME COMMAND...: keeps the output in OUT/NAME.log and a row for the table.
+run() {
+  local name=$1 begin=$SECONDS code=0 verdict note=""
+  shift
+  [ -x "$(command -v "$1")" ] || { rows+=("$(printf '%-10s %5s  %s' MISSING - "$name: $1")"); status=1; return; }
+  "$@" >"$out/$name.log" 2>&1 || code=$?
+  verdict=passed
+  if [ $code -ne 0 ]; then
+    verdict="FAILED($code)"
+    status=1
+  fi
+  note=$(grep -hE '^\[  (PASSED|FAILED|SKIPPED) +\] [0-9]+ test|ERROR SUMMARY|RACECHECK SUMMARY' "$out/$name.log" |
+    tr -s ' =[]' ' ' | paste -sd ';')
+  rows+=("$(printf '%-10s %4ds  %-40s %s' "$verdict" $((SECONDS - begin)) "$name" "$note")")
+}
+
+nvidia-smi >"$out/nvidia-smi.txt" 2>&1 || echo "run_on_gpu.sh: nvidia-smi does not answer" >&2
+while [ $# -gt 0 ]; do
+  case $1 in
+    --test)
+      [ $# -ge 2 ] || fail_usage "--test needs a program"
+      name=$(basename "$2")
+      run "$name" "$2" --gtest_brief=1 "--gtest_output=xml:$out/$name.xml"
+      shift 2
+      ;;
+    --sanitize)
+      [ $# -ge 2 ] && [[ $2 == *:* ]] || fail_usage "--sanitize needs TOOL:PROGRAM"
+      run "${2%%:*}.$(basename "${2#*:}")" compute-sanitizer --tool "${2%%:*}" --error-exitcode 9 \
+        "${2#*:}" --gtest_brief=1
+      shift 2
+      ;;
+    --benchmark)
+      [ $# -ge 2 ] || fail_usage "--benchmark needs a program"
+      shift
+      run gemm_benchmark "$@" --json "$out/gemm.json"
+      break
+      ;;
+    *) fail_usage "does not know '$1'" ;;
+  esac
+done
+
+[ ! -e "$out/gemm_benchmark.log" ] || cat "$out/gemm_benchmark.log"
+echo
+printf '%s\n' "${rows[@]+"${rows[@]}"}" | tee "$out/summary.txt"
+exit $status

@@ -1,0 +1,48 @@
+// The arithmetic of the protocol, apart from any device so that it can be tested alone.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace tenon::microbench {
+
+// The middle value, or the mean of the two middle ones; 0 for an empty list.
+inline double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 != 0 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+}
+
+// How far the middle of the list is spread, relative to its median: one outlier on either side does not
+// count, because the median ignores it too. 0 for fewer than three values.
+inline double middle_spread(std::vector<double> values) {
+  if (values.size() < 3) return 0;
+  std::sort(values.begin(), values.end());
+  return (values[values.size() - 2] - values[1]) / median(values);
+}
+
+// 2 m n k additions and multiplications in so many microseconds.
+inline double tflops(double flop, double microseconds) {
+  return microseconds > 0 ? flop / microseconds * 1e-6 : 0;
+}
+
+// What one SM does in one cycle: the figure that a change of clock does not touch.
+inline double flop_per_clk_per_sm(double tflops, double sm_mhz, int sm_count) {
+  return sm_mhz > 0 && sm_count > 0 ? tflops * 1e6 / (sm_mhz * sm_count) : 0;
+}
+
+// How many launches fill so many milliseconds; at least one.
+inline int launches_for(double milliseconds, double microseconds_per_launch) {
+  if (microseconds_per_launch <= 0) return 1;
+  return static_cast<int>(std::clamp(std::round(milliseconds * 1e3 / microseconds_per_launch), 1.0, 1e5));
+}
+
+// |a - b| relative to their mean; 0 when both are 0.
+inline double disagreement(double a, double b) {
+  return a + b > 0 ? std::abs(a - b) / (0.5 * (a + b)) : 0;
+}
+
+}  // namespace tenon::microbench

@@ -1,0 +1,44 @@
+// The cp.async family as rows of the kernel list: operands whose every 16-byte chunk is aligned.
+#pragma once
+
+#include "gemm/describe.hpp"
+#include "tenon/gemm/gemm_cp_async.hpp"
+
+namespace tenon {
+
+template <class Config, Alignment alignment>
+Status launch_cp_async(const Kernel& self, const Gemm& problem, CUstream_st* stream) {
+  using Block = GemmCpAsync<Config, alignment>;
+  const auto kernel = gemm_cp_async<Config, alignment>;
+  if (const cudaError_t error =
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Block::shared_bytes);
+      error != cudaSuccess) {
+    return launch_status(self, error);
+  }
+  const GemmArguments arguments = make_arguments<Config>(problem);
+  kernel<<<static_cast<unsigned>(arguments.raster.tiles()), Block::threads, Block::shared_bytes, stream>>>(arguments);
+  return launch_status(self, cudaGetLastError());
+}
+
+template <class Config, Alignment alignment>
+void append_cp_async(std::vector<Kernel>& list) {
+  Kernel kernel = describe<Config>(alignment == Alignment::full_16 ? "cp_async" : "any");
+  kernel.minimum_sm = 80;
+  kernel.exact_sm = false;
+  kernel.copy = alignment == Alignment::full_16 ? Copy::cp_async : Copy::any;
+  kernel.threads = GemmCpAsync<Config, alignment>::threads;
+  kernel.shared_bytes = GemmCpAsync<Config, alignment>::shared_bytes;
+  kernel.function = reinterpret_cast<const void*>(&gemm_cp_async<Config, alignment>);
+  kernel.launch = &launch_cp_async<Config, alignment>;
+  list.push_back(kernel);
+}
+
+template <class T, class Acc, class Block, class Warp, int stages, Alignment alignment = Alignment::full_16>
+void append_cp_async_kernels(std::vector<Kernel>& list) {
+  append_cp_async<GemmConfig<T, Acc, row_major, column_major, Block, Warp, stages>, alignment>(list);
+  append_cp_async<GemmConfig<T, Acc, column_major, column_major, Block, Warp, stages>, alignment>(list);
+  append_cp_async<GemmConfig<T, Acc, row_major, row_major, Block, Warp, stages>, alignment>(list);
+  append_cp_async<GemmConfig<T, Acc, column_major, row_major, Block, Warp, stages>, alignment>(list);
+}
+
+}  // namespace tenon

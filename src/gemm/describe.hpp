@@ -1,0 +1,65 @@
+// From a kernel configuration, a compile-time type, to its row in the kernel list.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <string>
+
+#include "gemm/kernel.hpp"
+#include "tenon/gemm/arguments.hpp"
+#include "tenon/gemm/config.hpp"
+
+namespace tenon {
+
+template <class T>
+inline constexpr Type type_of = Type::f32;
+template <>
+inline constexpr Type type_of<__half> = Type::f16;
+template <>
+inline constexpr Type type_of<__nv_bfloat16> = Type::bf16;
+
+// "tn": A row-major, B column-major; t is row-major and n column-major, as in BLAS.
+inline std::string layout_name(Order a, Order b) {
+  return {a == Order::row_major ? 't' : 'n', b == Order::row_major ? 't' : 'n'};
+}
+
+// All but what the family adds: name prefix, minimum_sm, copy, threads, shared_bytes, function, launch.
+template <class Config>
+Kernel describe(const std::string& family) {
+  using Block = typename Config::Block;
+  Kernel kernel{};
+  kernel.type = type_of<typename Config::T>;
+  kernel.accumulate = type_of<typename Config::Acc>;
+  kernel.name = family + "_" + name(kernel.type) + "_" + name(kernel.accumulate) + "_" +
+                layout_name(Config::a_order, Config::b_order) + "_" + std::to_string(Block::m) + "x" +
+                std::to_string(Block::n) + "x" + std::to_string(Block::k) + "_s" + std::to_string(Config::stages);
+  kernel.a_order = Config::a_order;
+  kernel.b_order = Config::b_order;
+  kernel.tile_m = Block::m;
+  kernel.tile_n = Block::n;
+  kernel.tile_k = Block::k;
+  kernel.warp_m = Config::Warp::m;
+  kernel.warp_n = Config::Warp::n;
+  kernel.stages = Config::stages;
+  kernel.cluster = 1;
+  return kernel;
+}
+
+// Tile rows in a band of the raster: 8 rows of tiles keep A's band and a column of B within the L2 at any size.
+inline constexpr int raster_band = 8;
+
+template <class Config>
+GemmArguments make_arguments(const Gemm& problem) {
+  const int m = static_cast<int>(problem.m), n = static_cast<int>(problem.n), k = static_cast<int>(problem.k);
+  return {m, n, k, problem.a.data, problem.a.ld, problem.b.data, problem.b.ld,
+          Output{problem.c.data, problem.c.ld, m, n, problem.c.type}, problem.alpha, problem.beta,
+          make_raster(m, n, Config::Block::m, Config::Block::n, raster_band)};
+}
+
+inline Status launch_status(const Kernel& kernel, cudaError_t error) {
+  if (error == cudaSuccess) return {};
+  return Status(StatusCode::cuda_error, "launching %s failed: %s", kernel.name.c_str(), cudaGetErrorString(error));
+}
+
+}  // namespace tenon

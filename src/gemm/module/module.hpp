@@ -1,0 +1,24 @@
+// The hand-written PTX module of ptx/kernels as one more kernel of the list.
+//
+// Its text is part of this library (no file to find at run time) and is compiled by the driver at the first
+// launch; the library does not link the driver, it asks the CUDA runtime for the driver's functions. The
+// first launch should not happen during stream capture, since it compiles.
+#pragma once
+
+#include "gemm/kernel.hpp"
+
+namespace tenon {
+
+// The entry for kernels(). Its launch takes what Copy::cp_async kernels take (bases 16-byte aligned, lda and
+// ldb multiples of 8), layout "tn", C in f16, every size at most 2^31 - 1; what is not so is
+// StatusCode::unsupported.
+Kernel module_kernel();
+
+// Registers of a thread and bytes of local memory (0: nothing was spilled) as the driver compiled the module
+// for the current device.
+Status module_resources(int& registers, int& local_bytes) noexcept;
+
+// The text of the module, zero-terminated, as it stands in ptx/kernels (embedded by embed.cmake).
+extern const char module_text[];
+
+}  // namespace tenon

@@ -1,0 +1,134 @@
+"""scripts/readme_tables on canned results."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = sys.argv.pop(1)
+README = "# x\n\n<!-- table:gemm -->\nold\n<!-- /table -->\nbetween\n<!-- table:ladder -->\n<!-- /table -->\nend\n"
+
+
+def record(**changes):
+    fields = dict(
+        benchmark="gemm", m=4096, n=4096, k=4096, batch=1, types="bf16_f32_bf16", layout="tn", kernel="tma_a",
+        tflops_burst=500.4, tflops_sustained=450.6, reference="cuBLASLt 13.1.0 #2 (tile 1)",
+        reference_tflops_burst=790.0, reference_tflops_sustained=690.0, ratio_burst=0.6334, ratio_sustained=0.653,
+        flop_per_clk_per_sm=2100.0, sm_mhz=1650.0, watts=690.0, max_error=0.1, error_bound=1.0,
+        commit="0123456789abcdef", machine="NVIDIA H200", toolkit="CUDA 13.0", date="2026-11-21",
+    )  # fmt: skip
+    fields.update(changes)
+    return fields
+
+
+class ReadmeTables(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name)
+        self.readme = self.root / "README.md"
+        self.results = self.root / "results"
+        (self.results / "h200").mkdir(parents=True)
+        self.readme.write_text(README, encoding="utf-8")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def store(self, records, name="gemm.json"):
+        (self.results / "h200" / name).write_text(json.dumps(records), encoding="utf-8")
+
+    def run_script(self, *arguments):
+        command = [sys.executable, SCRIPT, "--readme", str(self.readme), "--results", str(self.results), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def text(self):
+        return self.readme.read_text(encoding="utf-8")
+
+    def test_the_fastest_kernel_of_each_case_stands_beside_cublaslt(self):
+        self.store([
+            record(),
+            record(kernel="tma_b", tflops_sustained=460.0, ratio_sustained=0.6667),
+            record(m=4095, n=4095, k=4095, kernel="any_c"),
+        ])  # fmt: skip
+        self.assertEqual(self.run_script().returncode, 0)
+        rows = [line for line in self.text().splitlines() if line.startswith("| 4")]
+        self.assertEqual(len(rows), 2)
+        self.assertEqual(
+            rows[1],
+            "| 4096³ | bf16 → bf16 | tn | `tma_b` | 500 / 460 | 790 / 690 | 0.63 / 0.67 | 2100 | 1650 | 690 |",
+        )
+        self.assertIn("`any_c`", rows[0])
+        self.assertNotIn("tma_a", self.text())
+        self.assertIn("NVIDIA H200, CUDA 13.0, commit 012345678, 2026-11-21", self.text())
+
+    def test_text_around_the_tables_stays(self):
+        self.store([record()])
+        self.run_script()
+        self.assertTrue(self.text().startswith("# x\n\n<!-- table:gemm -->\n"))
+        self.assertIn("<!-- /table -->\nbetween\n<!-- table:ladder -->\n", self.text())
+        self.assertTrue(self.text().endswith("<!-- /table -->\nend\n"))
+        self.assertNotIn("old", self.text())
+
+    def test_the_ladder_ends_with_the_best_kernel_and_cublaslt(self):
+        self.store([
+            record(),
+            record(kernel="wmma_shared", tflops_burst=100.0, tflops_sustained=99.0),
+            record(kernel="naive_f32", tflops_burst=5.0, tflops_sustained=4.9),
+            record(kernel="tma_slower", tflops_sustained=300.0),
+        ])  # fmt: skip
+        self.run_script()
+        ladder = self.text().split("<!-- table:ladder -->")[1]
+        names = [line.split("|")[1].strip() for line in ladder.splitlines() if line.startswith("| `")]
+        self.assertEqual(names, ["`naive_f32`", "`wmma_shared`", "`tma_a`"])
+        self.assertIn("| cuBLASLt 13.1.0 #2 (tile 1) | 790.0 / 690.0 | 1 / 1 |", ladder)
+
+    def test_what_was_not_measured_is_a_dash(self):
+        self.store([record(tflops_sustained=None, ratio_sustained=None, reference_tflops_sustained=None, watts=None)])
+        self.assertEqual(self.run_script().returncode, 0)
+        self.assertIn("| 500 / – | 790 / – | 0.63 / – | 2100 | 1650 | – |", self.text())
+
+    def test_the_later_date_counts(self):
+        self.store([record(tflops_burst=111.0, date="2026-11-22")], "a.json")
+        self.store([record(tflops_burst=222.0)], "b.json")
+        self.run_script()
+        self.assertIn("111 /", self.text())
+        self.assertNotIn("222 /", self.text())
+
+    def test_check_tells_stale_from_fresh_and_writes_nothing(self):
+        self.store([record()])
+        stale = self.run_script("--check")
+        self.assertEqual(stale.returncode, 1)
+        self.assertIn("stale", stale.stderr)
+        self.assertEqual(self.text(), README)
+        self.run_script()
+        self.assertEqual(self.run_script("--check").returncode, 0)
+        self.store([record(tflops_burst=501.6)])
+        self.assertEqual(self.run_script("--check").returncode, 1)
+
+    def test_no_results_say_so(self):
+        self.assertEqual(self.run_script().returncode, 0)
+        self.assertIn("No results are committed yet.", self.text())
+
+    def test_bad_input_is_a_sentence_and_writes_nothing(self):
+        for content, sentence in (
+            ("[{", "is not JSON"),
+            ("{}", "array of objects"),
+            ('[{"m": 1}]', "lacks benchmark"),
+        ):
+            (self.results / "h200" / "gemm.json").write_text(content, encoding="utf-8")
+            outcome = self.run_script()
+            self.assertEqual(outcome.returncode, 2)
+            self.assertIn(sentence, outcome.stderr)
+            self.assertEqual(self.text(), README)
+        self.store([])
+        for content, sentence in (("# nothing\n", "markers"), (README.replace("gemm", "gmm"), "table:gmm")):
+            self.readme.write_text(content, encoding="utf-8")
+            outcome = self.run_script()
+            self.assertEqual(outcome.returncode, 2)
+            self.assertIn(sentence, outcome.stderr)
+            self.assertEqual(self.text(), content)
+
+
+if __name__ == "__main__":
+    unittest.main()

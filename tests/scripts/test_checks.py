@@ -1,0 +1,146 @@
+"""scripts/check_floors, check_format and check_tidy: each finds what it is for, on a tree made for it."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*command):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+
+
+class Tree(unittest.TestCase):
+    """A small checkout of its own, with the scripts and the configuration files of this one."""
+
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self._folder.cleanup)
+        self.root = Path(self._folder.name).resolve()
+        (self.root / "scripts").mkdir()
+        for name in ("check_floors", "check_format", "check_tidy", "environment.sh"):
+            shutil.copy(ROOT / "scripts" / name, self.root / "scripts")
+        for name in (".clang-format", ".clang-tidy"):
+            shutil.copy(ROOT / name, self.root)
+        if (ROOT / ".tools").is_dir():
+            (self.root / ".tools").symlink_to(ROOT / ".tools")
+        self.write("include/tenon/ptx/mma.hpp", "#pragma once\n#include <cstdint>\n")
+
+    def write(self, path, text):
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
+        return self.root / path
+
+    def script(self, name, *arguments):
+        return run(self.root / "scripts" / name, *arguments)
+
+    def assert_finds(self, name, sentence, *arguments):
+        done = self.script(name, *arguments)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn(sentence, done.stdout + done.stderr)
+
+    def assert_content(self, name, *arguments):
+        done = self.script(name, *arguments)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Floors(Tree):
+    def test_downwards_is_right(self):
+        self.write("include/tenon/warp/tile.hpp", '#include "tenon/ptx/mma.hpp"\n#include "tenon/status.hpp"\n')
+        self.write("include/tenon/status.hpp", "#pragma once\n")
+        self.write("include/tenon/gemm.hpp", '#include "tenon/status.hpp"\n')
+        self.assert_content("check_floors")
+
+    def test_upwards_is_found(self):
+        self.write("include/tenon/shared/tile.hpp", "#pragma once\n")
+        self.write("include/tenon/fragment/f16.hpp", '#pragma once\n\n# include "tenon/shared/tile.hpp"\n')
+        self.assert_finds("check_floors", "include/tenon/fragment/f16.hpp:3: includes tenon/shared/tile.hpp, which lies above")
+
+    def test_host_api_is_above_all(self):
+        self.write("include/tenon/gemm.hpp", "")
+        self.write("include/tenon/gemm/tiles.hpp", '#include "tenon/gemm.hpp"\n')
+        self.assert_finds("check_floors", "includes tenon/gemm.hpp, which lies above it")
+
+    def test_absent_header_and_unknown_folder(self):
+        self.write("include/tenon/warp/tile.hpp", '#include "tenon/ptx/absent.hpp"\n')
+        self.assert_finds("check_floors", "tenon/ptx/absent.hpp, which does not exist")
+        self.write("include/tenon/attic/old.hpp", "")
+        self.assert_finds("check_floors", "include/tenon/attic/old.hpp: its folder is none of")
+
+    def test_cuda_ptx_is_for_sm_90(self):
+        self.write("include/tenon/pipeline/tma_ring.hpp", "#include <cuda/ptx>\n")
+        self.assert_content("check_floors")
+        self.write("include/tenon/gemm/mainloop.hpp", '#include "tenon/pipeline/tma_ring.hpp"\n')
+        self.assert_finds("check_floors", "tenon/gemm/mainloop.hpp -> tenon/pipeline/tma_ring.hpp -> cuda/ptx")
+
+    def test_emulator_stands_alone(self):
+        self.write("src/emulator/warp.hpp", "")
+        self.write("src/emulator/mma.cpp", '#include "emulator/warp.hpp"\n')
+        self.assert_content("check_floors")
+        self.write("src/emulator/mma.cpp", '#include "tenon/ptx/mma.hpp"\n')
+        self.assert_finds("check_floors", "src/emulator/mma.cpp:1: includes tenon/ptx/mma.hpp, but the emulator stands alone")
+        self.write("src/host/device.hpp", "")
+        self.write("src/emulator/mma.cpp", '#include "host/device.hpp"\n')
+        self.assert_finds("check_floors", "includes host/device.hpp, but the emulator stands alone")
+
+    def test_bad_usage(self):
+        done = self.script("check_floors", "--root", self.root / "scripts")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("has no folder include/tenon", done.stderr)
+
+
+class Format(Tree):
+    def test_finds_and_fixes(self):
+        self.assert_content("check_format")
+        path = self.write("src/host/a.cpp", "int  answer( )\n{ return 42;}\n")
+        self.assert_finds("check_format", "a.cpp:1")
+        self.assert_finds("check_format", "a.cpp:1", path)
+        self.assert_content("check_format", "--fix", path)
+        self.assert_content("check_format")
+        self.assertIn("int answer() {\n", path.read_text())
+
+    def test_bad_usage(self):
+        self.assertEqual(self.script("check_format", "--fast").returncode, 2)
+
+
+class Tidy(Tree):
+    def database(self, *sources):
+        rows = [f'{{"directory": "{self.root}", "command": "g++ -std=c++17 -c {s}", "file": "{s}"}}' for s in sources]
+        self.write("build/compile_commands.json", "[" + ",\n".join(rows) + "]")
+
+    def test_finds(self):
+        good = self.write("src/host/good.cpp", "int answer(const int* p) { return p == nullptr ? 0 : *p; }\n")
+        kernel = self.write("src/host/kernel.cu", "this is not C++\n")
+        elsewhere = self.write("tests/host/test.cpp", "int* nothing = 0;\n")
+        self.database(good, kernel, elsewhere)
+        self.assert_content("check_tidy")
+        bad = self.write("src/host/bad.cpp", "int* nothing = 0;\n")
+        self.database(good, bad)
+        self.assert_finds("check_tidy", "modernize-use-nullptr")
+
+    def test_bad_usage(self):
+        done = self.script("check_tidy", self.root / "nowhere")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("configure the build first", done.stderr)
+        self.database(self.write("tests/a.cpp", ""))
+        self.assertEqual(self.script("check_tidy").returncode, 2)
+
+
+class Help(unittest.TestCase):
+    def test_every_script_has_help_with_examples(self):
+        for path in sorted((ROOT / "scripts").iterdir()):
+            if not path.is_file() or path.suffix or path.name == "main_job" or not path.stat().st_mode & 0o100:
+                continue
+            with self.subTest(script=path.name):
+                interpreter = [sys.executable] if "python" in path.read_text().split("\n")[0] else ["bash"]
+                done = run(*interpreter, path, "--help")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertRegex(done.stdout, r"examples?:\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

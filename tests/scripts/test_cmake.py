@@ -1,0 +1,99 @@
+"""scripts/cmake/TenonSass.cmake from a stranger's project: every type of target, good and bad requests."""
+
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+HEAD = f"""
+cmake_minimum_required(VERSION 3.25)
+project(stranger LANGUAGES CXX CUDA)
+set(CMAKE_CUDA_ARCHITECTURES 80-real)
+enable_testing()
+list(APPEND CMAKE_MODULE_PATH {ROOT}/scripts/cmake)
+include(TenonSass)
+"""
+
+
+def run(*command, **options):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False, **options)
+
+
+class Project(unittest.TestCase):
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self._folder.cleanup)
+        self.folder = Path(self._folder.name)
+
+    def configure(self, text):
+        (self.folder / "CMakeLists.txt").write_text(HEAD + text)
+        return run("cmake", "-S", self.folder, "-B", self.folder / "build", "-G", "Ninja")
+
+    def build(self):
+        done = run("cmake", "--build", self.folder / "build", "-j", "2")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_targets_verdicts_and_table(self):
+        done = self.configure(
+            f"""
+            add_library(objects OBJECT {HERE}/kernels.cu)
+            add_library(archive STATIC $<TARGET_OBJECTS:objects>)
+            tenon_add_kernel_resources(archive FROM objects)
+            file(WRITE ${{CMAKE_CURRENT_BINARY_DIR}}/main.cpp [[
+              #include <cstdio>
+              #include "gemm/kernel_resources.hpp"
+              int main() {{
+                for (std::size_t i = 0; i < tenon::kernel_resources_count; ++i)
+                  std::printf("%d %d\\n", tenon::kernel_resources[i].registers,
+                              int(tenon::kernel_resources[i].function != nullptr));
+              }}
+            ]])
+            add_executable(program ${{CMAKE_CURRENT_BINARY_DIR}}/main.cpp)
+            target_link_libraries(program archive)
+            target_include_directories(program PRIVATE {ROOT}/src)
+            foreach(target objects archive program)
+              tenon_add_sass_test(${{target}} NAME good.${{target}} KERNEL "tensor<8>|tensorILi8" ARCH 80
+                EXPECT HMMA.16816.F32>=8 FORBID LDL STL MAX_REGISTERS 64 SPILL_FREE)
+            endforeach()
+            tenon_add_sass_test(archive KERNEL plain EXPECT FFMA FORBID HMMA)
+            tenon_add_sass_test(archive NAME bad.count KERNEL tensor EXPECT HMMA.16816.F32>=9)
+            tenon_add_sass_test(archive NAME bad.arch KERNEL tensor ARCH 80 90a EXPECT HMMA)
+            tenon_add_sass_test(archive NAME bad.spill KERNEL spilling SPILL_FREE)
+            """
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.build()
+        tests = self.folder / "build"
+        good = run("ctest", "--test-dir", tests, "--output-on-failure", "-R", "good|sass.archive.plain", "-L", "L2")
+        self.assertEqual(good.returncode, 0, good.stdout)
+        self.assertIn("100% tests passed, 0 tests failed out of 4", good.stdout)
+        bad = run("ctest", "--test-dir", tests, "--output-on-failure", "-R", "bad")
+        self.assertIn("0% tests passed, 3 tests failed out of 3", bad.stdout)
+        self.assertIn("HMMA.16816.F32 >= 9", bad.stdout)
+        self.assertIn("for sm_90a: the files hold code for sm_80", bad.stdout)
+        rows = [line.split() for line in run(tests / "program").stdout.splitlines()]
+        self.assertEqual(len(rows), 3)
+        for registers, linked in rows:
+            self.assertTrue(16 <= int(registers) <= 64 and linked == "1", rows)
+
+    def test_bad_requests_stop_the_configuration(self):
+        for request, sentence in (
+            ('tenon_add_sass_test(absent KERNEL x EXPECT HMMA)', "neither a target defined so far"),
+            ('tenon_add_sass_test(objects EXPECT HMMA)', "KERNEL <regex> is missing"),
+            ('tenon_add_sass_test(objects KERNEL x)', "nothing to check"),
+            ('tenon_add_sass_test(objects COLOUR red KERNEL x EXPECT HMMA)', "unknown arguments: COLOUR;red"),
+            ('tenon_add_sass_test(face KERNEL x EXPECT HMMA)', "INTERFACE_LIBRARY"),
+            ('tenon_add_kernel_resources(objects FROM absent)', "must name a target"),
+        ):  # fmt: skip
+            with self.subTest(request=request):
+                text = f"add_library(objects OBJECT {HERE}/kernels.cu)\nadd_library(face INTERFACE)\n{request}\n"
+                done = self.configure(text)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(sentence, " ".join(done.stderr.split()))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,235 @@
+"""scripts/setup, run and test: their arguments, the summary line, and the main job against a stand-in for `tenon`."""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = ROOT / "scripts"
+
+
+def run(*command, **options):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False, **options)
+
+
+class Arguments(unittest.TestCase):
+    def assert_refused(self, sentence, script, *arguments):
+        done = run("bash", SCRIPTS / script, *arguments)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn(sentence, done.stderr)
+        self.assertIn("--help", done.stderr)
+
+    def test_bad_usage(self):
+        for script in ("setup", "run", "test"):
+            self.assert_refused("unknown argument '--fast'", script, "--fast")
+        self.assert_refused("--filter needs a value", "test", "--filter")
+
+    def test_level(self):
+        done = run("bash", SCRIPTS / "test", "--level", "L9")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--level is 'L9' but must be", done.stderr)
+
+
+class Setup(unittest.TestCase):
+    def test_without_a_toolkit_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # A PATH with the few programs that the script itself calls, and no nvcc; a toolkit folder that is empty.
+            for program in ("bash", "dirname", "cat", "sha256sum", "cut", "readlink"):
+                os.symlink(shutil.which(program), Path(folder, program))
+            scripts = Path(folder, "tree", "scripts")
+            scripts.mkdir(parents=True)
+            shutil.copy(SCRIPTS / "setup", scripts)
+            text = (SCRIPTS / "environment.sh").read_text()
+            (scripts / "environment.sh").write_text(text.replace("/usr/local/cuda", folder))
+            done = run("bash", scripts / "setup", env={"PATH": folder})
+            self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+            self.assertIn("no CUDA Toolkit", done.stderr)
+            self.assertFalse((Path(folder, "tree") / ".tools").exists())
+
+
+GTEST_SKIP = "[ RUN      ] A.b\n/x/a.cpp:12: Skipped\nneeds a GPU of sm_80 or newer\n[  SKIPPED ] A.b (0 ms)\n"
+SAYS_SO = '<skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>'
+
+
+def case(name, status, body="", output=""):
+    return f'<testcase name="{name}" status="{status}">{body}<system-out>{output}</system-out></testcase>'
+
+
+class Summary(unittest.TestCase):
+    def summary(self, *cases):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "junit.xml")
+            file.write_text(f'<?xml version="1.0"?><testsuite>{"".join(cases)}</testsuite>')
+            done = run(sys.executable, SCRIPTS / "test_summary", file)
+            return done.returncode, done.stdout.rstrip("\n").split("\n")
+
+    def test_all_passed(self):
+        self.assertEqual(self.summary(case("a", "run"), case("b", "run")), (0, ["2 passed, 0 failed, 0 skipped"]))
+
+    def test_reasons_are_grouped(self):
+        found = self.summary(
+            case("a", "run"),
+            case("g1", "notrun", SAYS_SO, GTEST_SKIP),
+            case("g2", "notrun", SAYS_SO, GTEST_SKIP),
+            case("r", "notrun", '<skipped message="SKIP_RETURN_CODE=77"/>'),
+            case("d", "disabled"),
+        )
+        reasons = ["skipped 1: SKIP_RETURN_CODE=77", "skipped 1: disabled", "skipped 2: needs a GPU of sm_80 or newer"]
+        self.assertEqual(found, (0, [*reasons, "1 passed, 0 failed, 4 skipped"]))
+
+    def test_failures(self):
+        found = self.summary(case("a", "run"), case("b", "fail", '<failure message=""/>'))
+        self.assertEqual(found, (1, ["failed: b", "1 passed, 1 failed, 0 skipped"]))
+
+    def test_what_only_looks_skipped_has_failed(self):
+        found = self.summary(
+            case("a", "run"),
+            case("missing", "notrun", '<skipped message="Unable to find executable: /x/prog"/>'),
+            case("fixture", "notrun", '<skipped message="Fixture dependency failed"/>'),
+            case("crashed", "notrun", SAYS_SO, GTEST_SKIP + "[  FAILED  ] A.b\n"),
+        )
+        names = [f"failed: {name}" for name in ("missing", "fixture", "crashed")]
+        self.assertEqual(found, (1, [*names, "1 passed, 3 failed, 0 skipped"]))
+
+    def test_nothing_ran(self):
+        self.assertEqual(self.summary(), (1, ["0 passed, 0 failed, 0 skipped"]))
+        only_skipped = self.summary(case("g", "notrun", SAYS_SO, GTEST_SKIP))
+        self.assertEqual(only_skipped[0], 1)
+
+    def test_unreadable(self):
+        self.assertEqual(run(sys.executable, SCRIPTS / "test_summary", "/absent.xml").returncode, 2)
+
+    def test_what_ctest_writes(self):
+        # The form of the file is ctest's to change: ask the one that is installed.
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "CMakeLists.txt").write_text(
+                textwrap.dedent(
+                    """
+                    cmake_minimum_required(VERSION 3.25)
+                    project(sample NONE)
+                    enable_testing()
+                    add_test(NAME good COMMAND ${CMAKE_COMMAND} -E true)
+                    add_test(NAME bad COMMAND ${CMAKE_COMMAND} -E false)
+                    add_test(NAME absent COMMAND /absent/program)
+                    add_test(NAME skipped COMMAND ${CMAKE_COMMAND} -E echo "a.cpp:1: Skipped\nneeds a GPU")
+                    set_tests_properties(skipped PROPERTIES SKIP_REGULAR_EXPRESSION Skipped)
+                    add_test(NAME disabled COMMAND ${CMAKE_COMMAND} -E true)
+                    set_tests_properties(disabled PROPERTIES DISABLED TRUE)
+                    """
+                )
+            )
+            self.assertEqual(run("cmake", "-S", folder, "-B", f"{folder}/build", "-G", "Ninja").returncode, 0)
+            run("ctest", "--test-dir", f"{folder}/build", "--output-junit", "junit.xml")
+            done = run(sys.executable, SCRIPTS / "test_summary", f"{folder}/build/junit.xml")
+        self.assertEqual(done.returncode, 1)
+        lines = done.stdout.rstrip("\n").split("\n")
+        self.assertEqual(lines[-1], "1 passed, 2 failed, 2 skipped")
+        self.assertIn("skipped 1: needs a GPU", lines)
+
+
+# Answers like the command line: gemm on .npy files through numpy, and what the environment asks it to get wrong.
+STAND_IN = """\
+#!{python}
+import json, os, sys
+case, arguments = os.environ["CASE"], sys.argv[1:]
+option = lambda name: arguments[arguments.index(name) + 1]
+if arguments[0] == "gemm":
+    if case == "no_gpu":
+        print("this machine has no CUDA device", file=sys.stderr)
+        sys.exit(3)
+    if case == "bad_usage":
+        print("lda is too small", file=sys.stderr)
+        sys.exit(2)
+    if "--a" in arguments:
+        import numpy
+        a, b = numpy.load(option("--a")).astype("f4"), numpy.load(option("--b")).astype("f4")
+        c = a @ b
+        if case == "wrong":
+            c[5, 7] += 1
+        numpy.save(option("--out"), c)
+    answer = dict(kernel="cp_async_x", device="cuda", m=1, n=1, k=1, max_error=1e-4, error_bound=1e-3, ok=True, ms=1, tflops=2)
+    if case == "not_ok" and "--bench" in arguments:
+        answer["ok"] = False
+    print(json.dumps(answer))
+    sys.exit(0 if answer["ok"] else 1)
+if arguments[0] == "list" and "--json" in arguments:
+    rows = [dict(name="cp_async_x", symbol="_Z5plainPf"), dict(name="module_y", symbol=None)]
+    print(json.dumps(rows[1:] if case == "unlisted" else rows))
+else:
+    print("shown:", *arguments)
+"""
+
+
+class MainJob(unittest.TestCase):
+    """scripts/main_job; sass_check is a stand-in too: it repeats the expectations and fails if the environment says so."""
+
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self._folder.cleanup)
+        self.folder = Path(self._folder.name)
+        (self.folder / "scripts").mkdir()
+        shutil.copy(SCRIPTS / "main_job", self.folder / "scripts")
+        self.program("tenon", STAND_IN.format(python=sys.executable))
+        text = "import os, sys; print('SASS', open(sys.argv[3]).read()); sys.exit(int(os.environ['SASS']))\n"
+        self.program("scripts/sass_check", text)
+
+    def program(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def job(self, case, sass=0):
+        environment = {**os.environ, "CASE": case, "SASS": str(sass)}
+        arguments = (self.folder / "tenon", self.folder / "work")
+        return run(sys.executable, self.folder / "scripts" / "main_job", *arguments, env=environment)
+
+    def test_correct(self):
+        done = self.job("good")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("numpy: 0 of", done.stdout)
+        self.assertIn("kernel cp_async_x", done.stdout)
+        rows = json.loads(done.stdout.split("SASS ")[1].split("\n")[0])
+        expected = {"kernel": "^_Z5plainPf$", "expect": ["HMMA.16816", "LDGSTS", "LDSM"], "spill_free": True}
+        self.assertEqual(rows, [expected])
+        self.assertTrue(done.stdout.endswith("correct\n"))
+
+    def test_a_wrong_product_is_found_by_numpy(self):
+        done = self.job("wrong")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("numpy: 1 of", done.stdout)
+        self.assertIn("WRONG RESULT", done.stdout)
+
+    def test_a_wrong_product_found_by_tenon(self):
+        self.assertEqual(self.job("not_ok").returncode, 1)
+
+    def test_unexpected_machine_code(self):
+        self.assertEqual(self.job("good", sass=1).returncode, 1)
+
+    def test_a_kernel_that_is_not_listed(self):
+        done = self.job("unlisted")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("tenon list does not have cp_async_x", done.stdout)
+
+    def test_without_a_gpu(self):
+        done = self.job("no_gpu")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("No GPU that tenon can use here: this machine has no CUDA device", done.stdout)
+        for shown in ("shown: info", "shown: list", "shown: layout m16n8k16 f16 a", "SASS [", "module_y is not linked"):
+            self.assertIn(shown, done.stdout)
+        self.assertEqual(self.job("no_gpu", sass=1).returncode, 1)
+
+    def test_other_failures_are_passed_on(self):
+        done = self.job("bad_usage")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("lda is too small", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
