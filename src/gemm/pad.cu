@@ -15,6 +15,9 @@ namespace {
 
 constexpr int rows_per_thread = 4;
 constexpr int block_threads = 256;
+// Blocks down the rows; each walks on by as many. With 8 blocks a multiprocessor at a time, 1024 fill any
+// GPU.
+constexpr std::int64_t most_blocks_down = 1024;
 
 struct Source {
   std::uintptr_t first, last;  // the matrix holds the bytes [first, last)
@@ -114,9 +117,9 @@ Status pad_copy(const void* source, std::int64_t lines, std::int64_t length, std
   while (across < block_threads && across < vectors) across *= 2;
   const unsigned down = block_threads / across;
   const std::int64_t rows_per_block = std::int64_t{down} * rows_per_thread;
-  const dim3 grid(
-      static_cast<unsigned>((vectors + across - 1) / across),
-      static_cast<unsigned>(std::min<std::int64_t>((lines + rows_per_block - 1) / rows_per_block, 65535)));
+  const dim3 grid(static_cast<unsigned>((vectors + across - 1) / across),
+                  static_cast<unsigned>(std::min<std::int64_t>((lines + rows_per_block - 1) / rows_per_block,
+                                                               most_blocks_down)));
   const auto first = reinterpret_cast<std::uintptr_t>(source);
   Source argument{first, first + 2 * static_cast<std::uintptr_t>((lines - 1) * ld + length), lines, length,
                   ld};

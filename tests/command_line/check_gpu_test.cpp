@@ -1,0 +1,53 @@
+// The exact product on the device against the one on the host: sums equal to FP64 rounding, bounds not below.
+#include <algorithm>
+#include <cmath>
+
+#include "command_line/check.hpp"
+#include "support/gpu.hpp"
+
+namespace tenon::command {
+namespace {
+
+using CheckGpu = test::GpuTest;
+
+TEST_F(CheckGpu, AgreesWithTheHost) {
+  const std::int64_t m = 37, n = 53, k = 71;
+  for (const Type type : {Type::f16, Type::bf16}) {
+    for (const Order a_order : {row_major, column_major}) {
+      for (const Order b_order : {row_major, column_major}) {
+        const Operand a = random_operand("A", 1, m, k, (a_order == row_major ? k : m) + 1, a_order, type);
+        const Operand b = random_operand("B", 2, k, n, (b_order == row_major ? n : k) + 2, b_order, type);
+        const DeviceBuffer a_device(a, "A"), b_device(b, "B");
+        Gemm p;
+        p.m = m;
+        p.n = n;
+        p.k = k;
+        p.a = {a_device.get(), a.ld, a_order, type};
+        p.b = {b_device.get(), b.ld, b_order, type};
+        const auto a_rows = decoded(a, row_major), b_columns = decoded(b, column_major);
+        const std::int64_t first = 5, count = 20;  // a band from the middle
+        std::vector<DotProduct> dots;
+        device_dot_products(p, first, count, &dots);
+        ASSERT_EQ(dots.size(), static_cast<std::size_t>(count * n));
+        for (std::int64_t row = 0; row < count; ++row) {
+          for (std::int64_t column = 0; column < n; ++column) {
+            DotProduct exact;
+            for (std::int64_t i = 0; i < k; ++i) {
+              exact.add(static_cast<double>(a_rows[static_cast<std::size_t>((first + row) * k + i)]) *
+                        static_cast<double>(b_columns[static_cast<std::size_t>(column * k + i)]));
+            }
+            const DotProduct& dot = dots[static_cast<std::size_t>(row * n + column)];
+            ASSERT_NEAR(dot.sum, exact.sum, 1e-12);
+            ASSERT_GE(dot.largest_prefix, exact.largest_prefix);
+            ASSERT_LE(dot.largest_prefix, exact.largest_prefix * (1 + 1e-5));
+            ASSERT_GE(dot.largest_product, exact.largest_product);
+            ASSERT_LE(dot.largest_product, exact.largest_product * (1 + 1e-5));
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenon::command

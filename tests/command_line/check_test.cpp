@@ -1,0 +1,125 @@
+// The check itself: right results pass, and each kind of wrong result is seen. On the host; no GPU.
+#include "command_line/check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "command_line/exit_status.hpp"
+#include "reference/cpu.hpp"
+
+namespace tenon::command {
+namespace {
+
+struct Case {
+  Gemm problem;
+  Operand a, b, before, after;
+};
+
+void set(Operand* c, std::int64_t row, std::int64_t column, float value) {
+  reference::encode(c->type, &value, 1,
+                    c->data.data() + static_cast<std::size_t>(row * c->ld + column) * bytes(c->type));
+}
+
+// A product computed here, in float, from the definition.
+Case right_case(Order a_order, Order b_order, Type out, float alpha, float beta) {
+  const std::int64_t m = 13, n = 9, k = 33;
+  Case x;
+  x.a = random_operand("A", 1, m, k, a_order == row_major ? k + 1 : m, a_order, Type::f16);
+  x.b = random_operand("B", 2, k, n, b_order == row_major ? n : k + 3, b_order, Type::f16);
+  x.before = beta == 0.0F ? poisoned(m, n, n + 2, row_major, out)
+                          : random_operand("C", 3, m, n, n + 2, row_major, out);
+  x.problem.m = m;
+  x.problem.n = n;
+  x.problem.k = k;
+  x.problem.a = {nullptr, x.a.ld, a_order, Type::f16};
+  x.problem.b = {nullptr, x.b.ld, b_order, Type::f16};
+  x.problem.c = {nullptr, n + 2, out};
+  x.problem.alpha = alpha;
+  x.problem.beta = beta;
+  x.after = x.before;
+  const auto a = decoded(x.a, row_major), b = decoded(x.b, row_major), c = decoded(x.before, row_major);
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      float sum = 0.0F;
+      for (std::int64_t l = 0; l < k; ++l)
+        sum += a[static_cast<std::size_t>(i * k + l)] * b[static_cast<std::size_t>(l * n + j)];
+      set(&x.after, i, j,
+          alpha * sum + (beta == 0.0F ? 0.0F : beta * c[static_cast<std::size_t>(i * n + j)]));
+    }
+  }
+  return x;
+}
+
+CheckResult check_case(const Case& x) {
+  return check(x.problem, x.a, x.b, x.before, x.after);
+}
+
+TEST(Check, PassesRightResults) {
+  for (const Order a : {row_major, column_major}) {
+    for (const Order b : {row_major, column_major}) {
+      for (const Type out : {Type::f16, Type::bf16, Type::f32}) {
+        for (const float beta : {0.0F, -0.5F}) {
+          const CheckResult r = check_case(right_case(a, b, out, 1.5F, beta));
+          EXPECT_TRUE(r.ok) << name(out) << ", max error " << r.max_error << ", bound " << r.error_bound;
+          EXPECT_LE(r.max_error, r.error_bound);
+          EXPECT_GT(r.max_error, 0.0);
+        }
+      }
+    }
+  }
+}
+
+TEST(Check, SeesOneWrongElement) {
+  Case x = right_case(row_major, column_major, Type::f32, 1.0F, 0.0F);
+  const float old = decoded(x.after, row_major)[5 * 9 + 7];
+  set(&x.after, 5, 7, old + 0.001F);
+  const CheckResult r = check_case(x);
+  EXPECT_FALSE(r.ok);
+  EXPECT_EQ(r.row, 5);
+  EXPECT_EQ(r.column, 7);
+  EXPECT_NEAR(r.max_error, 0.001, 1e-4);
+  EXPECT_GT(r.max_error, r.bound);
+}
+
+TEST(Check, SeesAnElementThatWasNotWritten) {
+  Case x = right_case(row_major, column_major, Type::f32, 1.0F, 0.0F);
+  set(&x.after, 12, 8, std::nanf(""));
+  const CheckResult r = check_case(x);
+  EXPECT_FALSE(r.ok);
+  EXPECT_TRUE(std::isinf(r.max_error));
+  EXPECT_EQ(r.row, 12);
+  EXPECT_EQ(r.column, 8);
+}
+
+TEST(Check, SeesAWriteBetweenRows) {
+  Case x = right_case(row_major, column_major, Type::f32, 1.0F, 0.0F);
+  set(&x.after, 4, 10, 0.0F);  // column 10 of 9
+  try {
+    check_case(x);
+    FAIL() << "not seen";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.status(), Exit::wrong_result);
+    EXPECT_STREQ(failure.what(),
+                 "the result is wrong: memory behind row 4 of C was written, but only its first 9 elements "
+                 "belong to C");
+  }
+}
+
+TEST(Check, NanInTheInputIsRightWhereItBelongs) {
+  Case x = right_case(row_major, column_major, Type::f32, 1.0F, 0.0F);
+  const float nan = std::nanf("");
+  reference::encode(Type::f16, &nan, 1,
+                    x.a.data.data() + 2U * static_cast<std::size_t>(3 * x.a.ld));  // A[3][0]
+  EXPECT_FALSE(check_case(x).ok);
+  for (std::int64_t j = 0; j < 9; ++j) set(&x.after, 3, j, nan);
+  EXPECT_TRUE(check_case(x).ok);
+}
+
+TEST(Check, Empty) {
+  Case x;
+  EXPECT_TRUE(check_case(x).ok);
+}
+
+}  // namespace
+}  // namespace tenon::command

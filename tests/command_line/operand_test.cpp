@@ -1,0 +1,75 @@
+// Random operands and the layouts in which operands are stored.
+#include "command_line/operand.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "command_line/random.hpp"
+
+namespace tenon::command {
+namespace {
+
+TEST(Random, IsTheSplitMix64OfThePaper) {
+  // First outputs for seed 0 and seed 1234567, as published with the generator.
+  EXPECT_EQ(random_bits(0, 0), 0xE220A8397B1DCDAFU);
+  EXPECT_EQ(random_bits(0, 1), 0x6E789E6AA1B965F4U);
+  EXPECT_EQ(random_bits(1234567, 0), 6457827717110365317U);
+  EXPECT_EQ(random_bits(1234567, 1), 3203168211198807973U);
+}
+
+TEST(Random, IsNormal) {
+  double sum = 0.0, squares = 0.0, products = 0.0, fourth = 0.0;
+  constexpr int pairs = 100000;
+  for (int i = 0; i < pairs; ++i) {
+    const NormalPair pair = random_normals(7, static_cast<std::uint64_t>(i));
+    const double x = static_cast<double>(pair.first), y = static_cast<double>(pair.second);
+    sum += x + y;
+    squares += x * x + y * y;
+    fourth += x * x * x * x + y * y * y * y;
+    products += x * y;
+  }
+  EXPECT_NEAR(sum / (2 * pairs), 0.0, 0.01);
+  EXPECT_NEAR(squares / (2 * pairs), 1.0, 0.02);
+  EXPECT_NEAR(fourth / (2 * pairs), 3.0, 0.15);
+  EXPECT_NEAR(products / pairs, 0.0, 0.015);
+}
+
+TEST(Operand, ValuesDoNotDependOnTheLayout) {
+  for (const Type type : {Type::f16, Type::bf16, Type::f32}) {
+    for (const std::int64_t columns : {1, 4, 5}) {
+      const Operand rows = random_operand("A", 3, 7, columns, columns + 2, row_major, type);
+      const Operand by_columns = random_operand("A", 3, 7, columns, 9, column_major, type);
+      EXPECT_EQ(decoded(rows, row_major), decoded(by_columns, row_major));
+      EXPECT_EQ(decoded(rows, column_major), decoded(by_columns, column_major));
+      EXPECT_NE(decoded(rows, row_major),
+                decoded(random_operand("A", 4, 7, columns, columns, row_major, type), row_major));
+    }
+  }
+}
+
+TEST(Operand, GapsArePoison) {
+  const Operand x = random_operand("A", 3, 2, 3, 5, row_major, Type::f16);
+  ASSERT_EQ(x.data.size(), 2U * (5 + 3));
+  for (std::size_t i = 6; i < 10; ++i) EXPECT_EQ(x.data[i], 0xFF);
+}
+
+TEST(Operand, FromFileRoundsF32) {
+  NpyMatrix file;
+  file.rows = 1;
+  file.columns = 2;
+  file.type = Type::f32;
+  const float values[] = {1.0F + 0x1p-12F, 3.0F};
+  file.data.assign(reinterpret_cast<const unsigned char*>(values),
+                   reinterpret_cast<const unsigned char*>(values + 2));
+  EXPECT_EQ(decoded(from_npy(file, 2, Type::f16), row_major), (std::vector<float>{1.0F, 3.0F}));
+  EXPECT_EQ(decoded(from_npy(file, 2, Type::f32), row_major), (std::vector<float>{values[0], 3.0F}));
+}
+
+TEST(Operand, Empty) {
+  EXPECT_TRUE(random_operand("A", 1, 0, 5, 5, row_major, Type::f16).data.empty());
+  EXPECT_TRUE(decoded(poisoned(0, 5, 5, row_major, Type::f16), row_major).empty());
+}
+
+}  // namespace
+}  // namespace tenon::command

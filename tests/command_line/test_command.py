@@ -1,0 +1,347 @@
+"""The executable `tenon` as scripts see it: exit status, JSON on stdout, sentences on stderr, files.
+
+Level L0 needs no GPU; level L4 does and exits with 77 where `tenon info` finds none.
+"""
+import argparse
+import json
+import os
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+COMMAND = None
+
+
+def run(*arguments):
+    """Exit status, stdout and stderr of one call."""
+    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout, done.stderr
+
+
+def has_gpu():
+    return json.loads(run("info", "--json")[1])["can_run"]["cuda"]["ok"]
+
+
+def npy(path, rows, columns, values, code="e", descr="<f2", fortran="False"):
+    """Writes a matrix; code is struct's letter of an element (e: half, f: float, H: 16 bits)."""
+    text = "{'descr': '%s', 'fortran_order': %s, 'shape': (%d, %d), }\n" % (descr, fortran, rows, columns)
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
+        file.write(struct.pack("<%d%s" % (len(values), code), *values))
+
+
+def read_npy(path):
+    """descr, rows, columns, values of a file that `tenon` wrote."""
+    with open(path, "rb") as file:
+        content = file.read()
+    assert content[:8] == b"\x93NUMPY\x01\x00"
+    (length,) = struct.unpack("<H", content[8:10])
+    header = eval(content[10:10 + length], {"__builtins__": {}})  # a Python literal by definition of the format
+    assert (10 + length) % 64 == 0 and header["fortran_order"] is False
+    rows, columns = header["shape"]
+    code = {"<f2": "e", "<f4": "f", "<V2": "H"}[header["descr"]]
+    return header["descr"], rows, columns, struct.unpack("<%d%s" % (rows * columns, code), content[10 + length:])
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = temporary.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def refused(self, status, words, *arguments):
+        """The call ends with the status, says the words in one line on stderr and nothing on stdout."""
+        code, out, err = run(*arguments)
+        self.assertEqual((code, out), (status, ""), err)
+        self.assertTrue(err.startswith("tenon: "), err)
+        self.assertIn(words, err)
+
+
+class Usage(Folder):
+    SIZES = ("--m", 8, "--n", 8, "--k", 8)
+
+    def test_help_has_examples(self):
+        for command in ("gemm", "layout", "list", "info"):
+            code, out, _ = run(command, "--help")
+            self.assertEqual(code, 0)
+            self.assertIn("Examples:\n  tenon " + command, out)
+        self.assertEqual(run("--help")[0], 0)
+
+    def test_bad_usage(self):
+        self.refused(2, "subcommand", )
+        self.refused(2, "--frobnicate", "gemm", "--frobnicate")
+        self.refused(2, "give --m, --n and --k", "gemm")
+        self.refused(2, "give --m, --n and --k", "gemm", "--m", 8, "--n", 8)
+        self.refused(2, "--a and --b must be given together", "gemm", "--a", "x.npy")
+        self.refused(2, "f64 not in", "gemm", *self.SIZES, "--type", "f64")
+        self.refused(2, "xy not in", "gemm", *self.SIZES, "--layout", "xy")
+        self.refused(2, "tpu not in", "gemm", *self.SIZES, "--device", "tpu")
+        self.refused(2, "--k = many", "gemm", "--m", 8, "--n", 8, "--k", "many")
+
+    def test_bad_problems(self):
+        self.refused(2, "m is -1 but must be >= 0", "gemm", "--m", -1, "--n", 8, "--k", 8)
+        self.refused(2, "k is 3000000000 but must be <=", "gemm", "--m", 8, "--n", 8, "--k", 3000000000)
+        self.refused(2, "lda is 7 but row-major A with k = 8 needs lda >= 8", "gemm", *self.SIZES, "--lda", 7)
+        self.refused(2, "ldc is 7 but row-major C with n = 8 needs ldc >= 8", "gemm", *self.SIZES, "--ldc", 7)
+        self.refused(2, "accumulate is f16 with bf16 inputs but must be f32", "gemm", *self.SIZES, "--type", "bf16",
+                     "--accumulate", "f16")
+        self.refused(2, "no kernel has the name 'nobody'", "gemm", *self.SIZES, "--kernel", "nobody")
+
+    def test_emulator_is_not_there_yet(self):
+        self.refused(3, "no emulator yet", "gemm", *self.SIZES, "--device", "emulator")
+
+    def test_bad_input_comes_before_the_machine(self):
+        self.refused(2, "m is -1", "gemm", "--m", -1, "--n", 8, "--k", 8, "--device", "emulator")
+
+
+class Files(Folder):
+    def setUp(self):
+        super().setUp()
+        self.a, self.b = self.path("A.npy"), self.path("B.npy")
+        npy(self.a, 2, 3, [1, 2, 3, 4, 5, 6])
+        npy(self.b, 3, 2, [1, 0, 0, 1, 1, 1])
+
+    def gemm_refused(self, words, *more):
+        before = sorted(os.listdir(self.folder))
+        self.refused(2, words, "gemm", "--a", self.a, "--b", self.b, *more)
+        self.assertEqual(sorted(os.listdir(self.folder)), before, "nothing was written")
+
+    def test_missing(self):
+        os.remove(self.b)
+        self.gemm_refused("B.npy: cannot be read: No such file or directory", "--out", self.path("C.npy"))
+
+    def test_truncated(self):
+        with open(self.a, "rb+") as file:
+            file.truncate(os.path.getsize(self.a) - 1)
+        self.gemm_refused("A.npy: it is truncated", "--out", self.path("C.npy"))
+
+    def test_inner_dimensions(self):
+        npy(self.b, 4, 2, [0] * 8)
+        self.gemm_refused("the columns of A (3) must be as many as the rows of B (4)", "--out", self.path("C.npy"))
+
+    def test_types(self):
+        npy(self.b, 3, 2, [0] * 6, code="d", descr="<f8")
+        self.gemm_refused("its elements are '<f8' but must be")
+        npy(self.b, 3, 2, [0] * 6, code="H", descr="<V2")
+        self.gemm_refused("its elements are bf16 but must be f16, the type of")
+        npy(self.b, 3, 2, [0] * 6)
+        self.gemm_refused("its elements are f16 but must be bf16 (--type)", "--type", "bf16")
+
+    def test_contradictions(self):
+        self.gemm_refused("--m is 5 but the files make it 2", "--m", 5)
+        self.gemm_refused("the files say how they lie", "--layout", "tn")
+        self.gemm_refused("C is read: give it with --c", "--beta", 1)
+
+    def test_shape_of_c(self):
+        npy(self.path("C0.npy"), 3, 3, [0] * 9)
+        self.gemm_refused("C must be 2 x 2", "--c", self.path("C0.npy"), "--beta", 1)
+
+    def test_unwritable_output(self):
+        self.gemm_refused("cannot be written: No such file or directory", "--out", self.path("no/folder/C.npy"))
+        self.gemm_refused("cannot be written: it is a folder", "--out", self.folder)
+
+    def test_an_input_is_kept_when_nothing_can_run(self):
+        with open(self.a, "rb") as file:
+            before = file.read()
+        self.refused(3, "no emulator yet", "gemm", "--a", self.a, "--b", self.b, "--out", self.a, "--device", "emulator")
+        with open(self.a, "rb") as file:
+            self.assertEqual(file.read(), before)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["A.npy", "B.npy"])
+
+    def test_without_a_gpu(self):
+        if has_gpu():
+            self.skipTest("this machine has a GPU")
+        for device in ("auto", "cuda"):
+            self.refused(3, "no CUDA device: ", "gemm", "--a", self.a, "--b", self.b, "--out", self.path("C.npy"),
+                         "--device", device, "--json")
+        self.assertFalse(os.path.exists(self.path("C.npy")))
+
+
+class Layout(Folder):
+    def test_json(self):
+        code, out, _ = run("layout", "m16n8k16", "f16", "a", "--json")
+        self.assertEqual(code, 0)
+        elements = json.loads(out)
+        self.assertEqual(len(elements), 256)
+        self.assertTrue(all(list(e) == ["lane", "element", "row", "col"] for e in elements))
+        self.assertEqual(len({(e["row"], e["col"]) for e in elements}), 256)
+        held = {}
+        for e in elements:
+            held.setdefault(e["lane"], []).append(16 * e["row"] + e["col"])
+        # The lanes printed in the founding documents.
+        self.assertEqual(held[0], [0, 1, 128, 129, 8, 9, 136, 137])
+        self.assertEqual(held[1], [2, 3, 130, 131, 10, 11, 138, 139])
+        self.assertEqual(held[31], [118, 119, 246, 247, 126, 127, 254, 255])
+
+    def test_text_and_svg(self):
+        code, out, _ = run("layout", "m16n8k16", "f32", "d")
+        self.assertEqual(code, 0)
+        self.assertIn("lane 31:", out)
+        self.assertIn("0:0", run("layout", "m16n8k16", "f32", "c", "--matrix")[1])
+        self.assertEqual(run("layout", "m16n8k16", "f16", "b", "--svg", self.path("b.svg"))[0], 0)
+        with open(self.path("b.svg")) as file:
+            svg = file.read()
+        self.assertTrue(svg.startswith("<svg") and svg.endswith("</svg>\n"))
+
+    def test_every_layout_listed_can_be_printed(self):
+        names = json.loads(run("layout", "--list", "--json")[1])
+        self.assertGreater(len(names), 20)
+        for x in names[::5]:
+            self.assertEqual(run("layout", x["shape"], x["type"], x["operand"], "--json")[0], 0)
+
+    def test_refusals(self):
+        self.refused(2, "no shape is called 'm1n1k1'; there are", "layout", "m1n1k1", "f16", "a")
+        self.refused(2, "m16n8k16 has no operand 'z' of type 'f16'; it has", "layout", "m16n8k16", "f16", "z")
+        self.refused(2, "give a shape, a type and an operand", "layout", "m16n8k16")
+        self.refused(2, "cannot be written", "layout", "m16n8k16", "f16", "a", "--svg", self.path("no/folder/x.svg"))
+
+
+class ListAndInfo(unittest.TestCase):
+    KEYS = ["name", "arch", "tile", "stages", "threads", "registers", "spill_bytes", "shared_bytes"]
+
+    def test_list(self):
+        code, out, _ = run("list", "--json")
+        self.assertEqual(code, 0)
+        kernels = json.loads(out)
+        for kernel in kernels:
+            self.assertEqual(sorted(kernel), sorted(self.KEYS))
+            self.assertRegex(kernel["arch"], r"^sm_(80|90a)$")
+            self.assertRegex(kernel["tile"], r"^\d+x\d+x\d+$")
+            if kernel["registers"] is not None:
+                self.assertEqual(kernel["spill_bytes"], 0, kernel["name"])
+        self.assertEqual(len({kernel["name"] for kernel in kernels}), len(kernels))
+        text = run("list")[1]
+        for kernel in kernels:
+            self.assertIn(kernel["name"], text)
+
+    def test_info(self):
+        code, out, _ = run("info", "--json")
+        self.assertEqual(code, 0)
+        info = json.loads(out)
+        self.assertEqual(info["can_run"]["emulator"]["ok"], False)
+        self.assertEqual(info["can_run"]["cuda"]["ok"], info["can_run"]["cuda"]["why"] == "")
+        self.assertEqual(info["kernels"], len(json.loads(run("list", "--json")[1])))
+        code, out, _ = run("info")
+        self.assertEqual(code, 0)
+        self.assertIn("--device cuda: ", out)
+
+
+class OnTheGpu(Folder):
+    KEYS = {"kernel", "device", "device_name", "m", "n", "k", "max_error", "error_bound", "ok", "ms", "tflops"}
+
+    def gemm(self, *arguments):
+        code, out, err = run("gemm", *arguments, "--json")
+        self.assertEqual((code, err), (0, ""))
+        return json.loads(out)
+
+    def test_the_form_that_scripts_rely_on(self):
+        answer = self.gemm("--m", 128, "--n", 96, "--k", 64, "--type", "f16", "--out-type", "f32", "--layout", "tn",
+                           "--alpha", 1, "--beta", 0, "--seed", 7, "--device", "auto", "--check", "--bench")
+        self.assertEqual(set(answer), self.KEYS)
+        self.assertEqual([answer[x] for x in ("device", "m", "n", "k", "ok")], ["cuda", 128, 96, 64, True])
+        self.assertIn(answer["kernel"], [kernel["name"] for kernel in json.loads(run("list", "--json")[1])])
+        self.assertTrue(0 < answer["max_error"] <= answer["error_bound"] < 1e-3)
+        self.assertTrue(answer["ms"] > 0 and answer["tflops"] > 0)
+
+    def test_what_was_not_asked_is_null(self):
+        answer = self.gemm("--m", 16, "--n", 16, "--k", 16)
+        self.assertEqual([answer[x] for x in ("max_error", "error_bound", "ok", "ms", "tflops")], [None] * 5)
+
+    def test_every_type_and_layout(self):
+        for layout in ("tn", "nn", "tt", "nt"):
+            for type_ in ("f16", "bf16"):
+                for out in ("f16", "bf16", "f32"):
+                    with self.subTest(layout=layout, type=type_, out=out):
+                        answer = self.gemm("--m", 200, "--n", 137, "--k", 90, "--layout", layout, "--type", type_,
+                                           "--out-type", out, "--beta", -0.5, "--alpha", 2, "--check")
+                        self.assertTrue(answer["ok"])
+            with self.subTest(layout=layout, accumulate="f16"):
+                self.assertTrue(self.gemm("--m", 200, "--n", 136, "--k", 88, "--layout", layout, "--accumulate", "f16",
+                                          "--check")["ok"])
+
+    def test_leading_dimensions_and_odd_sizes(self):
+        for arguments in (("--m", 65, "--n", 67, "--k", 71, "--lda", 72, "--ldb", 73, "--ldc", 70),
+                          ("--m", 1, "--n", 1, "--k", 1), ("--m", 1025, "--n", 1027, "--k", 1029)):
+            self.assertTrue(self.gemm(*arguments, "--check")["ok"])
+
+    def test_empty_products(self):
+        for m, n, k in ((0, 8, 8), (8, 0, 8), (8, 8, 0), (0, 0, 0)):
+            answer = self.gemm("--m", m, "--n", n, "--k", k, "--check", "--beta", 0 if k else 0.5)
+            self.assertTrue(answer["ok"])
+            self.assertIsNone(answer["kernel"])
+
+    def test_large_check_on_the_device(self):
+        self.assertTrue(self.gemm("--m", 1000, "--n", 1000, "--k", 1000, "--check")["ok"])
+
+    def test_every_kernel_by_name(self):
+        runs = 0
+        for kernel in json.loads(run("list", "--json")[1]):
+            for type_ in ("f16", "bf16"):
+                for layout in ("tn", "nn", "tt", "nt"):
+                    for accumulate in ("f32", "f16"):
+                        code, out, err = run("gemm", "--m", 264, "--n", 136, "--k", 200, "--kernel", kernel["name"],
+                                             "--type", type_, "--layout", layout, "--accumulate", accumulate,
+                                             "--check", "--json")
+                        if code == 0:
+                            self.assertEqual(json.loads(out)["kernel"], kernel["name"])
+                            runs += 1
+                        else:
+                            self.assertIn(code, (2, 3), kernel["name"] + ": " + err)
+        self.assertGreater(runs, 0)
+
+    def test_files(self):
+        npy(self.path("A.npy"), 2, 3, [1, 2, 3, 4, 5, 6])
+        npy(self.path("B.npy"), 3, 2, [1, 0, 0, 1, 1, 1])
+        out = self.path("C.npy")
+        arguments = ("--a", self.path("A.npy"), "--b", self.path("B.npy"), "--out", out, "--check")
+        self.gemm(*arguments)
+        self.assertEqual(read_npy(out), ("<f4", 2, 2, (4, 5, 10, 11)))
+        self.gemm(*arguments, "--out-type", "f16", "--ldc", 7)
+        self.assertEqual(read_npy(out), ("<f2", 2, 2, (4, 5, 10, 11)))
+        self.gemm(*arguments, "--out-type", "bf16")
+        self.assertEqual(read_npy(out), ("<V2", 2, 2, (0x4080, 0x40A0, 0x4120, 0x4130)))
+        npy(self.path("C0.npy"), 2, 2, [1, 2, 3, 4], code="f", descr="<f4")
+        self.gemm(*arguments, "--c", self.path("C0.npy"), "--beta", 10)
+        self.assertEqual(read_npy(out)[3], (14, 25, 40, 51))
+        self.assertEqual(stat.S_IMODE(os.stat(out).st_mode) & 0o600, 0o600)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["A.npy", "B.npy", "C.npy", "C0.npy"])
+
+    def test_fortran_order_and_f32_files(self):
+        npy(self.path("A.npy"), 2, 3, [1, 4, 2, 5, 3, 6], code="f", descr="<f4", fortran="True")
+        npy(self.path("B.npy"), 3, 2, [1, 0, 0, 1, 1, 1])
+        self.gemm("--a", self.path("A.npy"), "--b", self.path("B.npy"), "--out", self.path("C.npy"))
+        self.assertEqual(read_npy(self.path("C.npy"))[3], (4, 5, 10, 11))
+
+    def test_a_kernel_that_does_not_fit(self):
+        kernels = json.loads(run("list", "--json")[1])
+        bf16 = [kernel["name"] for kernel in kernels if "_bf16_" in kernel["name"]]
+        if not bf16:
+            self.skipTest("no kernel has bf16 in its name")
+        self.refused(2, "multiplies bf16 but A and B are f16", "gemm", "--m", 64, "--n", 64, "--k", 64, "--type",
+                     "f16", "--kernel", bf16[0])
+
+
+def main():
+    global COMMAND
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--command", required=True)
+    parser.add_argument("--level", required=True, choices=("L0", "L4"))
+    arguments = parser.parse_args()
+    COMMAND = os.path.abspath(arguments.command)
+    if arguments.level == "L4" and not has_gpu():
+        print("skipped: needs a GPU of sm_80 or newer")
+        return 77
+    cases = [OnTheGpu] if arguments.level == "L4" else [Usage, Files, Layout, ListAndInfo]
+    load = unittest.defaultTestLoader.loadTestsFromTestCase
+    result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(load(case) for case in cases))
+    return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

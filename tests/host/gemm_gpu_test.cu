@@ -1,0 +1,241 @@
+// What gemm() promises beside the numbers of its kernels: streams, workspace, k == 0, alpha == 0, beta,
+// refusals.
+#include <cuda_fp16.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "gemm/kernel.hpp"
+#include "host/device_buffer.hpp"
+#include "host/error_bound.hpp"
+#include "support/gpu.hpp"
+#include "tenon/gemm.hpp"
+
+namespace tenon {
+namespace {
+
+using test::Buffer;
+using GemmGpu = test::GpuTest;
+
+const float nan = std::numeric_limits<float>::quiet_NaN();
+
+std::vector<__half> random_halves(std::int64_t count, unsigned seed) {
+  std::mt19937 engine(seed);
+  std::normal_distribution<float> normal;
+  std::vector<__half> values(static_cast<std::size_t>(count));
+  for (__half& v : values) v = __float2half(normal(engine));
+  return values;
+}
+
+// A dense "tn" product of random f16 matrices on the device, C in f32 and poisoned with NaN.
+class Product {
+ public:
+  Product(std::int64_t m, std::int64_t n, std::int64_t k)
+      : a_(random_halves(m * k, 1)),
+        b_(random_halves(n * k, 2)),
+        c_(static_cast<std::size_t>(m * n), nan),
+        a_device_(a_),
+        b_device_(b_),
+        c_device_(c_) {
+    problem.m = m;
+    problem.n = n;
+    problem.k = k;
+    problem.a = {a_device_.get(), k, row_major};
+    problem.b = {b_device_.get(), k, column_major};
+    problem.c = {c_device_.get(), n};
+  }
+
+  std::vector<float> c() const { return c_device_.read(); }
+  void set_c(const std::vector<float>& values) {
+    c_ = values;
+    ASSERT_EQ(
+        cudaMemcpy(c_device_.get(), values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice),
+        cudaSuccess);
+  }
+
+  // Every row_step-th row against the exact product.
+  void expect_right(std::int64_t row_step = 1) const {
+    const std::vector<float> computed = c();
+    const std::int64_t m = problem.m, n = problem.n, k = problem.k;
+    const double alpha = static_cast<double>(problem.alpha), beta = static_cast<double>(problem.beta);
+    for (std::int64_t row = 0; row < m; row += row_step) {
+      for (std::int64_t column = 0; column < n; ++column) {
+        DotProduct dot;
+        for (std::int64_t i = 0; i < k; ++i) {
+          dot.add(static_cast<double>(__half2float(a_[static_cast<std::size_t>(row * k + i)])) *
+                  static_cast<double>(__half2float(b_[static_cast<std::size_t>(column * k + i)])));
+        }
+        const std::size_t at = static_cast<std::size_t>(row * n + column);
+        const double old = beta == 0.0 ? 0.0 : static_cast<double>(c_[at]);
+        const double exact = alpha * dot.sum + beta * old;
+        const double bound = error_bound(dot, k, Type::f32, Type::f32, alpha, beta, old);
+        ASSERT_LE(error_of(static_cast<double>(computed[at]), exact, bound, Type::f32), bound)
+            << "C[" << row << "][" << column << "] is " << computed[at] << ", exact " << exact;
+      }
+    }
+  }
+
+  Gemm problem;
+
+ private:
+  std::vector<__half> a_, b_;
+  std::vector<float> c_;
+  Buffer<__half> a_device_, b_device_;
+  Buffer<float> c_device_;
+};
+
+TEST_F(GemmGpu, RunsOnTheStreamGiven) {
+  Product product(70, 50, 90);
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  const Status s = gemm(product.problem, stream);
+  ASSERT_TRUE(s) << s.message();
+  ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  product.expect_right();
+  ASSERT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+// No allocation and no synchronisation: a stream capture would refuse both. Nothing runs before the graph
+// does.
+TEST_F(GemmGpu, CanBeCaptured) {
+  Product product(1025, 1025, 1025);  // with the padding copies
+  const std::size_t bytes = workspace_size(product.problem);
+  ASSERT_GT(bytes, 0U);
+  const Buffer<unsigned char> workspace(std::vector<unsigned char>(bytes, 0));
+  product.problem.workspace = workspace.get();
+  product.problem.workspace_bytes = bytes;
+  ASSERT_TRUE(gemm(product.problem));  // loads the code, which a capture may not
+  product.set_c(std::vector<float>(1025 * 1025, nan));
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  const Status s = gemm(product.problem, stream);
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  ASSERT_TRUE(s) << s.message();
+  EXPECT_TRUE(std::isnan(product.c()[0]));
+  ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+  ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
+  ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  product.expect_right(41);
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(graph);
+  cudaStreamDestroy(stream);
+}
+
+TEST_F(GemmGpu, OddSizesWithAndWithoutWorkspace) {
+  Product product(1025, 1027, 1029);
+  const std::size_t needed = workspace_size(product.problem);
+  ASSERT_GT(needed, 0U);
+  constexpr std::size_t guard = 4096;
+  const Buffer<unsigned char> workspace(std::vector<unsigned char>(needed + guard, 0xA5));
+  const std::vector<float> poison(1025 * 1027, nan);
+  for (const std::size_t brought : {std::size_t{0}, needed - 1, needed}) {
+    product.set_c(poison);
+    product.problem.workspace = brought == 0 ? nullptr : workspace.get();
+    product.problem.workspace_bytes = brought;
+    const Status s = gemm(product.problem);
+    ASSERT_TRUE(s) << s.message();
+    product.expect_right(73);
+    const std::vector<unsigned char> bytes = workspace.read();
+    const std::size_t usable = brought < needed ? 0 : needed;  // too little is left alone
+    for (std::size_t i = usable; i < bytes.size(); ++i)
+      ASSERT_EQ(bytes[i], 0xA5) << "byte " << i << " of the workspace";
+  }
+}
+
+TEST_F(GemmGpu, WithoutProductsCIsScaled) {
+  for (const bool no_k : {true, false}) {
+    Product product(33, 65, 64);
+    std::vector<float> c(33 * 65);
+    for (std::size_t i = 0; i < c.size(); ++i) c[i] = static_cast<float>(i);
+    product.set_c(c);
+    if (no_k) {
+      product.problem.k = 0;
+      product.problem.a.data = product.problem.b.data = nullptr;
+    } else {
+      product.problem.alpha = 0.0F;
+      // NaN in A must not reach C: with alpha == 0 it is not read.
+      const std::vector<__half> nans(33 * 64, __float2half(nan));
+      ASSERT_EQ(cudaMemcpy(const_cast<void*>(product.problem.a.data), nans.data(),
+                           nans.size() * sizeof(__half), cudaMemcpyHostToDevice),
+                cudaSuccess);
+    }
+    product.problem.beta = 0.5F;
+    ASSERT_TRUE(gemm(product.problem));
+    std::vector<float> now = product.c();
+    for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(now[i], 0.5F * c[i]) << "at " << i;
+    product.problem.beta = 0.0F;
+    ASSERT_TRUE(gemm(product.problem));
+    now = product.c();
+    for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(now[i], 0.0F) << "at " << i;
+  }
+}
+
+TEST_F(GemmGpu, BetaZeroDoesNotReadC) {
+  Product product(128, 96, 64);  // C starts as NaN
+  product.problem.alpha = -2.0F;
+  ASSERT_TRUE(gemm(product.problem));
+  product.expect_right();
+}
+
+TEST_F(GemmGpu, BetaAddsTheOldC) {
+  Product product(130, 98, 66);
+  std::vector<float> c(130 * 98);
+  for (std::size_t i = 0; i < c.size(); ++i) c[i] = static_cast<float>(i % 13) - 6.0F;
+  product.set_c(c);
+  product.problem.alpha = 0.5F;
+  product.problem.beta = -1.5F;
+  ASSERT_TRUE(gemm(product.problem));
+  product.expect_right();
+}
+
+TEST_F(GemmGpu, RefusesOverlapAndWritesNothing) {
+  Product product(64, 64, 64);
+  const std::vector<float> before = product.c();
+  Gemm wrong = product.problem;
+  wrong.a.data = static_cast<const char*>(wrong.c.data) + 64;
+  const Status s = gemm(wrong);
+  EXPECT_EQ(s.code(), StatusCode::invalid_argument);
+  EXPECT_STREQ(s.message(), "C overlaps A but the result needs memory of its own");
+  const std::vector<float> after = product.c();
+  EXPECT_EQ(std::memcmp(before.data(), after.data(), before.size() * sizeof(float)), 0);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+TEST_F(GemmGpu, TheKernelNamedIsTheKernelThatRuns) {
+  int ran = 0;
+  for (const Kernel& kernel : kernels()) {
+    if (kernel.type != Type::f16 || kernel.accumulate != Type::f32 || kernel.a_order != row_major ||
+        kernel.b_order != column_major) {
+      continue;
+    }
+    Product product(129, 131, 136);
+    product.problem.kernel = kernel.name.c_str();
+    if (const Status s = can_implement(product.problem); !s) {
+      EXPECT_EQ(s.code(), StatusCode::device_unsupported) << kernel.name << ": " << s.message();
+      continue;
+    }
+    EXPECT_EQ(kernel_name(product.problem), kernel.name);
+    const Status s = gemm(product.problem);
+    ASSERT_TRUE(s) << kernel.name << ": " << s.message();
+    product.expect_right();
+    ++ran;
+  }
+  EXPECT_GT(ran, 0);
+}
+
+TEST_F(GemmGpu, KernelNameIsWhatTheLibraryChooses) {
+  Product product(256, 256, 256);
+  const char* chosen = kernel_name(product.problem);
+  ASSERT_NE(chosen, nullptr);
+  EXPECT_NE(find_kernel(chosen), nullptr);
+}
+
+}  // namespace
+}  // namespace tenon

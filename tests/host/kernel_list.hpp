@@ -1,0 +1,59 @@
+// A made-up kernel list and made-up devices, on which choices can be tested without a GPU.
+#pragma once
+
+#include <vector>
+
+#include "gemm/kernel.hpp"
+#include "gemm/select.hpp"
+
+namespace tenon::test {
+
+inline Kernel kernel(const char* name, Copy copy, int tile_m, int tile_n, Order a = row_major,
+                     Order b = column_major, Type type = Type::f16) {
+  Kernel k{};
+  k.name = name;
+  k.minimum_sm = copy == Copy::tma ? 90 : 80;
+  k.exact_sm = copy == Copy::tma;
+  k.copy = copy;
+  k.type = type;
+  k.accumulate = Type::f32;
+  k.a_order = a;
+  k.b_order = b;
+  k.tile_m = tile_m;
+  k.tile_n = tile_n;
+  k.tile_k = 32;
+  k.stages = 4;
+  k.threads = 256;
+  k.cluster = 1;
+  k.shared_bytes = static_cast<std::size_t>(tile_m + tile_n) * 32 * 2 * 4;
+  return k;
+}
+
+inline const std::vector<Kernel>& kernel_list() {
+  static const std::vector<Kernel> list = {
+      kernel("module_256x128", Copy::module, 256, 128),
+      kernel("tma_256x128", Copy::tma, 256, 128),
+      kernel("async_256x128", Copy::cp_async, 256, 128),
+      kernel("async_64x64", Copy::cp_async, 64, 64),
+      kernel("any_128x128", Copy::any, 128, 128),
+      kernel("any_128x128_nt", Copy::any, 128, 128, column_major, row_major)};
+  return list;
+}
+
+constexpr DeviceDescription a100{80, 108, 163 * 1024, std::size_t{40} << 20};
+constexpr DeviceDescription h200{90, 132, 227 * 1024, std::size_t{50} << 20};
+constexpr DeviceDescription rtx3080{86, 68, 99 * 1024, std::size_t{5} << 20};
+
+// m x n x k, "tn" f16, dense and aligned.
+inline Gemm problem(std::int64_t m, std::int64_t n, std::int64_t k) {
+  Gemm p;
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  p.a = {reinterpret_cast<const void*>(std::uintptr_t{1} << 40), k, row_major, Type::f16};
+  p.b = {reinterpret_cast<const void*>(std::uintptr_t{2} << 40), k, column_major, Type::f16};
+  p.c = {reinterpret_cast<void*>(std::uintptr_t{3} << 40), n, Type::f32};
+  return p;
+}
+
+}  // namespace tenon::test

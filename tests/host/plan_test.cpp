@@ -1,0 +1,127 @@
+// When operands are copied into the workspace, and what is said when the workspace is too small.
+#include "host/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "host/kernel_list.hpp"
+
+namespace tenon {
+namespace {
+
+using test::a100;
+using test::h200;
+using test::kernel_list;
+using test::problem;
+
+void* const workspace = reinterpret_cast<void*>(std::uintptr_t{4} << 40);
+
+TEST(Plan, AlignedProblemsNeedNoWorkspace) {
+  EXPECT_EQ(planned_workspace(kernel_list(), problem(4096, 4096, 4096), h200), 0U);
+  Plan plan;
+  ASSERT_TRUE(make_plan(kernel_list(), problem(4096, 4096, 4096), h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "tma_256x128");
+  EXPECT_FALSE(plan.pad_a || plan.pad_b);
+}
+
+TEST(Plan, LargeUnalignedProblemsArePadded) {
+  Gemm p = problem(4095, 4095, 4095);
+  const std::size_t bytes = planned_workspace(kernel_list(), p, h200);
+  EXPECT_EQ(bytes, 2U * 4095 * 4096 * 2);
+  p.workspace = workspace;
+  p.workspace_bytes = bytes;
+  Plan plan;
+  ASSERT_TRUE(make_plan(kernel_list(), p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "tma_256x128");
+  EXPECT_TRUE(plan.pad_a && plan.pad_b);
+  const Gemm run = planned_problem(p, plan);
+  EXPECT_EQ(run.a.data, workspace);
+  EXPECT_EQ(run.b.data, static_cast<char*>(workspace) + bytes / 2);
+  EXPECT_EQ(run.a.ld, 4096);
+  EXPECT_EQ(run.b.ld, 4096);
+  EXPECT_EQ(run.c.data, p.c.data);
+}
+
+TEST(Plan, OnlyTheUnalignedOperandIsPadded) {
+  Gemm p = problem(4096, 4096, 4096);
+  p.b.data = static_cast<const char*>(p.b.data) + 2;
+  EXPECT_EQ(planned_workspace(kernel_list(), p, h200), 4096U * 4096 * 2);
+  p.workspace = workspace;
+  p.workspace_bytes = 4096 * 4096 * 2;
+  Plan plan;
+  ASSERT_TRUE(make_plan(kernel_list(), p, h200, &plan));
+  EXPECT_FALSE(plan.pad_a);
+  EXPECT_TRUE(plan.pad_b);
+  EXPECT_EQ(planned_problem(p, plan).b.data, workspace);
+  EXPECT_EQ(planned_problem(p, plan).a.data, p.a.data);
+}
+
+TEST(Plan, WithoutEnoughWorkspaceTheProblemStillRuns) {
+  Gemm p = problem(4095, 4095, 4095);
+  Plan plan;
+  ASSERT_TRUE(make_plan(kernel_list(), p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "any_128x128");
+  p.workspace = workspace;
+  p.workspace_bytes = planned_workspace(kernel_list(), p, h200) - 1;
+  ASSERT_TRUE(make_plan(kernel_list(), p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "any_128x128");
+  EXPECT_FALSE(plan.pad_a || plan.pad_b);
+}
+
+TEST(Plan, SmallProblemsAreNotPadded) {
+  EXPECT_EQ(planned_workspace(kernel_list(), problem(255, 255, 255), h200), 0U);
+  EXPECT_EQ(planned_workspace(kernel_list(), problem(100001, 8, 4095), h200), 0U);
+}
+
+TEST(Plan, ANamedKernelRunsOrSaysWhyNot) {
+  Gemm p = problem(64, 64, 64);
+  p.kernel = "module_256x128";
+  Plan plan;
+  ASSERT_TRUE(make_plan(kernel_list(), p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "module_256x128");
+
+  p.kernel = "tma_256x128";
+  Status s = make_plan(kernel_list(), p, a100, &plan);
+  EXPECT_EQ(s.code(), StatusCode::device_unsupported);
+  EXPECT_STREQ(s.message(), "kernel tma_256x128 needs sm_90 exactly but the device is sm_80");
+
+  p.kernel = "nobody";
+  s = make_plan(kernel_list(), p, a100, &plan);
+  EXPECT_EQ(s.code(), StatusCode::invalid_argument);
+  EXPECT_STREQ(s.message(), "no kernel has the name 'nobody': `tenon list` prints the names that exist");
+}
+
+TEST(Plan, ANamedKernelAsksForTheWorkspaceItNeeds) {
+  Gemm p = problem(63, 65, 67);  // too small to be padded for speed
+  p.kernel = "async_64x64";
+  const std::size_t bytes = planned_workspace(kernel_list(), p, a100);
+  EXPECT_EQ(bytes, 9216U + 9472U);  // 63 and 65 rows of 72 elements, each rounded up to 256 bytes
+  Plan plan;
+  const Status s = make_plan(kernel_list(), p, a100, &plan);
+  EXPECT_EQ(s.code(), StatusCode::workspace_too_small);
+  EXPECT_STREQ(s.message(),
+               "workspace_bytes is 0 but async_64x64 needs >= 18688 here to copy operands into aligned rows");
+  p.workspace = workspace;
+  p.workspace_bytes = bytes;
+  ASSERT_TRUE(make_plan(kernel_list(), p, a100, &plan));
+  EXPECT_EQ(plan.kernel->name, "async_64x64");
+  EXPECT_TRUE(plan.pad_a && plan.pad_b);
+}
+
+TEST(Plan, SaysWhatIsMissing) {
+  Gemm p = problem(64, 64, 64);
+  p.a.order = column_major;
+  Plan plan;
+  Status s = make_plan(kernel_list(), p, a100, &plan);
+  EXPECT_EQ(s.code(), StatusCode::unsupported);
+  EXPECT_STREQ(s.message(),
+               "this build has no kernel for f16 inputs accumulated in f32, A column-major, B column-major");
+  DeviceDescription turing = a100;
+  turing.sm = 75;
+  s = make_plan(kernel_list(), problem(64, 64, 64), turing, &plan);
+  EXPECT_EQ(s.code(), StatusCode::device_unsupported);
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,129 @@
+// Acceptance and choice of kernels on made-up lists and devices.
+#include "gemm/select.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "host/kernel_list.hpp"
+
+namespace tenon {
+namespace {
+
+using test::a100;
+using test::h200;
+using test::kernel_list;
+using test::problem;
+using test::rtx3080;
+
+std::string choice(const Gemm& p, const DeviceDescription& device) {
+  const Kernel* kernel = select_kernel(kernel_list(), p, device);
+  return kernel == nullptr ? "none" : kernel->name;
+}
+
+std::string refusal(const char* name, const Gemm& p, const DeviceDescription& device) {
+  for (const Kernel& kernel : kernel_list()) {
+    Status why;
+    if (kernel.name == name) return accepts(kernel, p, device, &why) ? "accepted" : why.message();
+  }
+  return "no such kernel";
+}
+
+TEST(Select, ByArchitecture) {
+  EXPECT_EQ(choice(problem(4096, 4096, 4096), h200), "tma_256x128");
+  EXPECT_EQ(choice(problem(4096, 4096, 4096), a100), "async_256x128");
+}
+
+TEST(Select, BySharedMemory) {
+  // 256x128 needs 98304 bytes of the 101376; with one stage more it would not fit.
+  EXPECT_EQ(choice(problem(4096, 4096, 4096), rtx3080), "async_256x128");
+  DeviceDescription small = rtx3080;
+  small.shared_bytes_per_block_optin = 90000;
+  EXPECT_NE(choice(problem(4096, 4096, 4096), small), "async_256x128");
+  EXPECT_EQ(refusal("async_256x128", problem(64, 64, 64), small),
+            "kernel async_256x128 needs 98304 bytes of shared memory a block but the device has 90000");
+}
+
+TEST(Select, ByWaves) {
+  // One tile of 256x128 or 32 of 64x64 on 108 processors: the small tiles finish in one shorter round.
+  EXPECT_EQ(choice(problem(512, 256, 4096), a100), "async_64x64");
+}
+
+TEST(Select, ByLayout) {
+  Gemm p = problem(1024, 1024, 1024);
+  p.a.order = column_major;
+  p.b.order = row_major;
+  EXPECT_EQ(choice(p, a100), "any_128x128_nt");
+  p.b.order = column_major;
+  EXPECT_EQ(choice(p, a100), "none");
+}
+
+TEST(Select, ByAlignment) {
+  Gemm p = problem(4095, 4095, 4095);
+  EXPECT_EQ(choice(p, h200), "any_128x128");
+  p = problem(4096, 4096, 4096);
+  p.b.data = static_cast<const char*>(p.b.data) + 2;
+  EXPECT_EQ(choice(p, h200), "any_128x128");
+}
+
+TEST(Select, NeverTheModule) {
+  EXPECT_EQ(refusal("module_256x128", problem(4096, 4096, 4096), h200), "accepted");
+  for (const std::int64_t size : {64, 1000, 4096, 8192})
+    EXPECT_NE(choice(problem(size, size, 64), h200), "module_256x128");
+}
+
+TEST(Select, IsAFunctionOfItsArguments) {
+  const Gemm p = problem(3000, 2000, 1000);
+  const std::string first = choice(p, h200);
+  choice(problem(64, 64, 64), a100);
+  EXPECT_EQ(choice(p, h200), first);
+}
+
+TEST(Accepts, SaysWhatItFoundAndNeeds) {
+  Gemm p = problem(64, 64, 64);
+  EXPECT_EQ(refusal("tma_256x128", p, a100),
+            "kernel tma_256x128 needs sm_90 exactly but the device is sm_80");
+  DeviceDescription turing = a100;
+  turing.sm = 75;
+  EXPECT_EQ(refusal("any_128x128", p, turing),
+            "kernel any_128x128 needs sm_80 or newer but the device is sm_75");
+  p.a.ld = 65;
+  EXPECT_EQ(refusal("async_64x64", p, a100),
+            "kernel async_64x64 copies 16 bytes at a time: lda is 65 but needs a multiple of 8");
+  p = problem(64, 64, 64);
+  p.b.data = static_cast<const char*>(p.b.data) + 6;
+  EXPECT_EQ(refusal("async_64x64", p, a100),
+            "kernel async_64x64 copies 16 bytes at a time: B is 6 bytes past a multiple of 16 but needs 0");
+  p = problem(64, 64, 64);
+  p.a.type = p.b.type = Type::bf16;
+  EXPECT_EQ(refusal("async_64x64", p, a100), "kernel async_64x64 multiplies f16 but A and B are bf16");
+  p = problem(64, 64, 64);
+  p.accumulate = Type::f16;
+  EXPECT_EQ(refusal("async_64x64", p, a100),
+            "kernel async_64x64 accumulates in f32 but the problem asks for f16");
+  p = problem(64, 64, 64);
+  p.a.order = column_major;
+  EXPECT_EQ(refusal("async_64x64", p, a100), "kernel async_64x64 takes A row-major but A is column-major");
+}
+
+TEST(CopyAlignment, IsTheWidestCopyOfEveryRow) {
+  const auto of = [](std::uintptr_t address, std::int64_t ld) {
+    return copy_alignment({reinterpret_cast<const void*>(address), ld, row_major, Type::f16});
+  };
+  EXPECT_EQ(of(256, 8), 16);
+  EXPECT_EQ(of(256, 4), 8);
+  EXPECT_EQ(of(256, 2), 4);
+  EXPECT_EQ(of(256, 1), 2);
+  EXPECT_EQ(of(258, 8), 2);
+  EXPECT_EQ(of(264, 16), 8);
+}
+
+TEST(EstimatedCost, CountsWholeRounds) {
+  const Kernel& kernel = kernel_list()[2];  // 256 x 128
+  const double one_round = estimated_cost(kernel, problem(256 * 108, 128, 64), a100);
+  EXPECT_EQ(estimated_cost(kernel, problem(256, 128, 64), a100), one_round);
+  EXPECT_EQ(estimated_cost(kernel, problem(256 * 109, 128, 64), a100), 2 * one_round);
+}
+
+}  // namespace
+}  // namespace tenon

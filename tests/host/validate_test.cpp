@@ -1,0 +1,244 @@
+// Every refusal of validate(): its code and its sentence, each reached by one change to a valid problem.
+#include "host/validate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+namespace tenon {
+namespace {
+
+const void* at(std::uint64_t address) {
+  return reinterpret_cast<const void*>(address);
+}
+void* writable(std::uint64_t address) {
+  return reinterpret_cast<void*>(address);
+}
+
+// 64 x 96 x 128, "tn", dense, far apart.
+Gemm valid() {
+  Gemm p;
+  p.m = 64;
+  p.n = 96;
+  p.k = 128;
+  p.a = {at(0x10000000), 128, row_major, Type::f16};
+  p.b = {at(0x20000000), 128, column_major, Type::f16};
+  p.c = {writable(0x30000000), 96, Type::f32};
+  return p;
+}
+
+void expect_refusal(const Gemm& p, StatusCode code, const std::string& sentence) {
+  const Status s = validate(p);
+  EXPECT_EQ(s.code(), code);
+  EXPECT_EQ(s.message(), sentence);
+}
+
+TEST(Validate, AcceptsAValidProblem) {
+  EXPECT_TRUE(validate(valid())) << validate(valid()).message();
+}
+
+TEST(Validate, Sizes) {
+  Gemm p = valid();
+  p.m = -1;
+  expect_refusal(p, StatusCode::invalid_argument, "m is -1 but must be >= 0");
+  p = valid();
+  p.n = -96;
+  expect_refusal(p, StatusCode::invalid_argument, "n is -96 but must be >= 0");
+  p = valid();
+  p.k = INT64_MIN;
+  expect_refusal(p, StatusCode::invalid_argument, "k is -9223372036854775808 but must be >= 0");
+  p = valid();
+  p.m = largest_dimension + 1;
+  expect_refusal(p, StatusCode::unsupported, "m is 2147479553 but must be <= 2147479552");
+}
+
+TEST(Validate, LeadingDimensions) {
+  Gemm p = valid();
+  p.a.ld = 100;
+  expect_refusal(p, StatusCode::invalid_argument, "lda is 100 but row-major A with k = 128 needs lda >= 128");
+  p = valid();
+  p.a = {p.a.data, 63, column_major, Type::f16};
+  expect_refusal(p, StatusCode::invalid_argument, "lda is 63 but column-major A with m = 64 needs lda >= 64");
+  p = valid();
+  p.b.ld = -128;
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "ldb is -128 but column-major B with k = 128 needs ldb >= 128");
+  p = valid();
+  p.b = {p.b.data, 95, row_major, Type::f16};
+  expect_refusal(p, StatusCode::invalid_argument, "ldb is 95 but row-major B with n = 96 needs ldb >= 96");
+  p = valid();
+  p.c.ld = 95;
+  expect_refusal(p, StatusCode::invalid_argument, "ldc is 95 but row-major C with n = 96 needs ldc >= 96");
+}
+
+TEST(Validate, NullPointers) {
+  Gemm p = valid();
+  p.a.data = nullptr;
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "A is a null pointer but must point to 64 rows of 128 f16 elements in device memory");
+  p = valid();
+  p.b.data = nullptr;
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "B is a null pointer but must point to 96 columns of 128 f16 elements in device memory");
+  p = valid();
+  p.c.data = nullptr;
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "C is a null pointer but must point to 64 rows of 96 f32 elements in device memory");
+}
+
+TEST(Validate, EmptyMatricesMayBeNull) {
+  EXPECT_TRUE(validate(Gemm{}));
+  Gemm p = valid();
+  p.k = 0;
+  p.a.data = p.b.data = nullptr;
+  EXPECT_TRUE(validate(p));
+  p = valid();
+  p.m = 0;
+  p.a.data = nullptr;
+  p.c.data = nullptr;
+  EXPECT_TRUE(validate(p));
+}
+
+TEST(Validate, Types) {
+  Gemm p = valid();
+  p.b.type = Type::bf16;
+  expect_refusal(p, StatusCode::unsupported, "A is f16 and B is bf16 but they must have the same type");
+  p = valid();
+  p.a.type = Type::f32;
+  expect_refusal(p, StatusCode::unsupported, "A is f32 but must be f16 or bf16");
+  p = valid();
+  p.b.type = static_cast<Type>(7);
+  expect_refusal(p, StatusCode::invalid_argument, "the type of B is 7 but must be f16 (0) or bf16 (1)");
+  p = valid();
+  p.c.type = static_cast<Type>(-1);
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "the type of C is -1 but must be f16 (0), bf16 (1) or f32 (2)");
+  p = valid();
+  p.a.order = static_cast<Order>(2);
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "the order of A is 2 but must be row_major (0) or column_major (1)");
+  p = valid();
+  p.a.type = p.b.type = Type::bf16;
+  p.accumulate = Type::f16;
+  expect_refusal(p, StatusCode::unsupported, "accumulate is f16 with bf16 inputs but must be f32");
+  p = valid();
+  p.accumulate = Type::bf16;
+  expect_refusal(p, StatusCode::unsupported, "accumulate is bf16 with f16 inputs but must be f32 or f16");
+  p.accumulate = static_cast<Type>(9);
+  expect_refusal(p, StatusCode::invalid_argument, "the accumulate type is 9 but must be f32 (2) or f16 (0)");
+  p.accumulate = Type::f16;
+  EXPECT_TRUE(validate(p));
+}
+
+TEST(Validate, ElementAlignment) {
+  Gemm p = valid();
+  p.a.data = at(0x10000001);
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "A is at an address 1 past a multiple of 2 but f16 needs a multiple of 2");
+  p = valid();
+  p.c.data = writable(0x30000002);
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "C is at an address 2 past a multiple of 4 but f32 needs a multiple of 4");
+  p.c.type = Type::f16;
+  EXPECT_TRUE(validate(p));
+}
+
+TEST(Validate, IndexOverflow) {
+  Gemm p = valid();
+  p.a.ld = INT64_MAX;
+  expect_refusal(
+      p, StatusCode::invalid_argument,
+      "lda is 9223372036854775807: 64 rows of it end beyond the address space, a smaller lda is needed");
+  p = valid();
+  p.c.ld = INT64_MAX / 63;  // the last byte fits 64 bits only if the product is formed in 64 bits and wraps
+  EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
+  p = valid();
+  p.b.data = at(UINT64_MAX - 0x1FF);
+  EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
+}
+
+TEST(Validate, OverlapWithC) {
+  const std::uint64_t c_bytes = 64 * 96 * 4;
+  Gemm p = valid();
+  p.a.data = at(0x30000000 + c_bytes - 2);  // the last byte of C is A's first
+  expect_refusal(p, StatusCode::invalid_argument, "C overlaps A but the result needs memory of its own");
+  p.a.data = at(0x30000000 + c_bytes);
+  EXPECT_TRUE(validate(p)) << "A starts where C ends";
+  p = valid();
+  p.b.data = at(0x30000000 - 96 * 128 * 2 + 2);
+  expect_refusal(p, StatusCode::invalid_argument, "C overlaps B but the result needs memory of its own");
+  p.b.data = at(0x30000000 - 96 * 128 * 2);
+  EXPECT_TRUE(validate(p)) << "B ends where C starts";
+  p = valid();
+  p.b.data = p.a.data;
+  p.n = 64;
+  EXPECT_TRUE(validate(p)) << "A and B may be one matrix";
+}
+
+TEST(Validate, ColumnBlocksOfOneMatrixDoNotOverlap) {
+  // One buffer of 64 rows of 1024 bytes: A in the first 256 bytes of a row, C in the next 384.
+  Gemm p = valid();
+  p.a = {at(0x30000000), 512, row_major, Type::f16};
+  p.c = {writable(0x30000100), 256, Type::f32};
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+  p.c.data = writable(0x300000FC);  // one element to the left
+  EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
+  p.c.data = writable(0x30000300);  // 768 .. 1152: wraps into the next row's A
+  EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
+  p.c.data = writable(0x30000280);  // 640 .. 1024: just not
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+}
+
+TEST(Validate, Workspace) {
+  Gemm p = valid();
+  p.workspace_bytes = 256;
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "workspace is a null pointer but workspace_bytes is 256, not 0");
+  p.workspace = writable(0x40000080);
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "workspace is at an address 128 past a multiple of 256 but needs a multiple of 256");
+  p.workspace = writable(0x10000000);
+  expect_refusal(p, StatusCode::invalid_argument, "the workspace overlaps A but needs memory of its own");
+  p.workspace = writable(0x40000000);
+  EXPECT_TRUE(validate(p));
+  p.workspace_bytes = SIZE_MAX;
+  EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
+}
+
+// overlap() against the definition, byte by byte, over small strided sets.
+TEST(Overlap, AgreesWithTheDefinition) {
+  const auto covers = [](const ByteLines& x, std::uint64_t byte) {
+    for (std::uint64_t line = 0; line < x.lines; ++line) {
+      const std::uint64_t start = x.base + line * x.pitch_bytes;
+      if (byte >= start && byte < start + x.line_bytes) return true;
+    }
+    return false;
+  };
+  int compared = 0, disjoint = 0;
+  const ByteLines x{40, 3, 4, 10};
+  for (std::uint64_t base = 20; base < 80; ++base) {
+    for (std::uint64_t lines = 1; lines <= 4; ++lines) {
+      for (std::uint64_t width = 1; width <= 8; ++width) {
+        const ByteLines y{base, lines, width, 10};
+        bool meet = false;
+        for (std::uint64_t byte = 0; byte < 140; ++byte) meet = meet || (covers(x, byte) && covers(y, byte));
+        EXPECT_EQ(overlap(x, y), meet) << "base " << base << ", " << lines << " lines of " << width;
+        EXPECT_EQ(overlap(y, x), meet) << "base " << base << ", " << lines << " lines of " << width;
+        ++compared;
+        disjoint += !meet;
+      }
+    }
+  }
+  EXPECT_GT(disjoint, compared / 10);
+}
+
+TEST(Overlap, OtherPitchesCompareTheirRanges) {
+  EXPECT_FALSE(overlap({0, 3, 4, 10}, {24, 2, 4, 7}));  // x ends at 24
+  EXPECT_TRUE(overlap({0, 3, 4, 10}, {23, 2, 4, 7}));
+  EXPECT_FALSE(overlap({100, 3, 4, 10}, {89, 2, 4, 7}));  // y ends at 100
+  EXPECT_TRUE(overlap({100, 3, 4, 10}, {90, 2, 4, 7}));
+}
+
+}  // namespace
+}  // namespace tenon
