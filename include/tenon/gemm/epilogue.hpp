@@ -59,8 +59,13 @@ __device__ __forceinline__ float load_element(const Output& c, int row, int colu
 }
 
 // Two values rounded to a 16-bit type, the first in the low half.
-__device__ __forceinline__ std::uint32_t pack_pair(const float (&pair)[2], Type type) {
-  return type == Type::f16 ? Packing<__half>::pack(pair) : Packing<__nv_bfloat16>::pack(pair);
+template <Type type>
+__device__ __forceinline__ std::uint32_t pack_pair(const float (&pair)[2]) {
+  if constexpr (type == Type::f16) {
+    return Packing<__half>::pack(pair);
+  } else {
+    return Packing<__nv_bfloat16>::pack(pair);
+  }
 }
 
 // Word i of lane t (of each four) goes to lane i as its word t: a 4 x 4 transpose in two exchanges.
@@ -112,6 +117,25 @@ class StoreC {
 
   template <class Tile>
   __device__ __forceinline__ void operator()(Tile& tile, int tile_row, int tile_column) const {
+    // Chosen once a tile: the fast paths ask neither type nor alignment again.
+    if (!chunks_aligned_) {
+      store(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
+        store_pairs(strip, row, column + 2 * t);
+      });
+    } else if (c_.type == Type::f16) {
+      store(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
+        store_chunk<Type::f16>(strip, row, column, t);
+      });
+    } else {
+      store(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
+        store_chunk<Type::bf16>(strip, row, column, t);
+      });
+    }
+  }
+
+ private:
+  template <class Tile, class StoreStrip>
+  __device__ __forceinline__ void store(Tile& tile, int tile_row, int tile_column, const StoreStrip& store_strip) const {
     static_assert(Tile::columns % 4 == 0, "StoreC: a warp tile must be a multiple of 32 columns wide");
     const int lane = lane_id(), g = lane / 4, t = lane % 4;
 #pragma unroll
@@ -126,17 +150,12 @@ class StoreC {
 #pragma unroll
           for (int x = 0; x < 4; ++x) take(tile.c[i][j + x], half, strip.value[x]);
           op_(strip, row, column + 2 * t);
-          if (chunks_aligned_) {
-            store_chunk(strip, row, column, t);
-          } else {
-            store_pairs(strip, row, column + 2 * t);
-          }
+          store_strip(strip, row, column, t);
         }
       }
     }
   }
 
- private:
   __device__ __forceinline__ static void take(const Accumulator<m16n8k16, float>& c, int half, float (&pair)[2]) {
     pair[0] = c.reg[2 * half];
     pair[1] = c.reg[2 * half + 1];
@@ -146,10 +165,11 @@ class StoreC {
   }
 
   // Lanes of a row trade so that each holds 8 neighbours: 16-byte stores, 64 bytes of a row a warp row.
+  template <Type type>
   __device__ __forceinline__ void store_chunk(const Strip& strip, int row, int column, int t) const {
     std::uint32_t word[4];
 #pragma unroll
-    for (int x = 0; x < 4; ++x) word[x] = pack_pair(strip.value[x], c_.type);
+    for (int x = 0; x < 4; ++x) word[x] = pack_pair<type>(strip.value[x]);
     transpose_quad(word, t);
     const int first = column + 8 * t;
     if (row >= c_.m || first >= c_.n) return;
@@ -180,7 +200,8 @@ class StoreC {
           if (both) to[1] = strip.value[x][1];
         }
       } else {
-        const std::uint32_t word = pack_pair(strip.value[x], c_.type);
+        const std::uint32_t word =
+            c_.type == Type::f16 ? pack_pair<Type::f16>(strip.value[x]) : pack_pair<Type::bf16>(strip.value[x]);
         auto* to = static_cast<std::uint16_t*>(c_.data) + (row_start + column);
         if (both && pairs_aligned_) {
           *reinterpret_cast<std::uint32_t*>(to) = word;
