@@ -2,8 +2,10 @@
 
 import argparse
 import json
+import os
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 from .demangle import demangle
 from .disassemble import disassemble, find_tool
@@ -69,16 +71,15 @@ def load_kernels(files, expectations, tool):
     cubins = [cubin for file in files for cubin in cubins_of_file(file)]
     if not cubins:
         raise BadInput(f"no device code in {', '.join(files)} (PTX alone is not machine code)")
-    kernels, present = [], []
-    for cubin in cubins:
-        present += [(cubin.arch, name) for name in cubin.kernels]
+    present = [(cubin.arch, name) for cubin in cubins for name in cubin.kernels]
+
+    def kernels_of(cubin):
         wanted = [n for n in cubin.kernels if any(e.covers(cubin.arch) and e.matches(n) for e in expectations)]
-        if wanted:
-            listing = disassemble(cubin, wanted, tool)
-            kernels += [
-                Kernel(n, cubin.arch, cubin.origin, cubin.resources(n), Counter(listing[n])) for n in wanted
-            ]
-    return kernels, present
+        listing = disassemble(cubin, wanted, tool) if wanted else {}
+        return [Kernel(n, cubin.arch, cubin.origin, cubin.resources(n), Counter(listing[n])) for n in wanted]
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # the work is the disassembler's, one process a cubin
+        return [kernel for kernels in pool.map(kernels_of, cubins) for kernel in kernels], present
 
 
 def judge(expectations, kernels, present):

@@ -2,7 +2,8 @@
 
   test_headers.py alone  <nvcc> <c++ compiler> <folder>   nvcc, and g++ where the header needs no CUDA; no warning
   test_headers.py nvrtc  <cuda library folder>            what embedders compile at run time: the headers of ptx/
-  test_headers.py budget <nvcc> <folder>                  at most 0.1 s of CPU over an empty source
+  test_headers.py budget <nvcc> <folder>                  at most 0.1 s of CPU over an empty source, or over one
+                                          that includes just <cuda/ptx> where the header does
 
 Exit status 77: skipped.
 """
@@ -135,22 +136,37 @@ class Stopwatch:
 
 
 def budget(nvcc, folder):
-    """The baselines get five compilations each; a header up to five, until one keeps the budget."""
+    """A header is compiled up to eight times, until one compilation keeps the budget; beside it, its baseline.
+
+    A machine on which even an empty source takes more than 0.2 s of CPU is slow, or disturbed by what else runs on it
+    (hyperthreads and caches are shared): there the budget grows in proportion, to half of the empty source's time.
+    """
     stopwatch = Stopwatch(nvcc, folder)
-    baseline = {h: "#include <cuda/ptx>\n" if includes(h, "<cuda/ptx>") else "" for h in HEADERS}
-    for text in sorted(set(baseline.values())) * 5:
+    empty, cuda_ptx = "", "#include <cuda/ptx>\n"
+    baseline = {h: cuda_ptx if includes(h, "<cuda/ptx>") else empty for h in HEADERS}
+    for text in sorted({empty, *baseline.values()}) * 3:
         stopwatch.measure(text)
+
+    def extra(header):
+        return stopwatch.least[f'#include "{header}"\n'] - stopwatch.least[baseline[header]]
+
+    def allowed():
+        return max(BUDGET_SECONDS, stopwatch.least[empty] / 2)
+
     over = list(HEADERS)
-    for _ in range(5):
-        over = [h for h in over
-                if stopwatch.measure(f'#include "{h}"\n') > stopwatch.least[baseline[h]] + BUDGET_SECONDS]
+    for _ in range(8):
+        for header in over:
+            stopwatch.measure(f'#include "{header}"\n')
+        over = [h for h in over if extra(h) > allowed()]
         if not over:
             break
+        for text in sorted({empty, *(baseline[h] for h in over)}):
+            stopwatch.measure(text)
     for header in HEADERS:
-        extra = stopwatch.least[f'#include "{header}"\n'] - stopwatch.least[baseline[header]]
-        print(f"{extra:+.3f} s  {header}" + ("  over <cuda/ptx>" if baseline[header] else ""))
+        print(f"{extra(header):+.3f} s  {header}" + ("  over <cuda/ptx>" if baseline[header] else ""))
+    print(f"an empty source takes {stopwatch.least[empty]:.3f} s, a header may add {allowed():.3f} s")
     if over:
-        sys.exit(f"over the budget of {BUDGET_SECONDS} s: " + ", ".join(map(str, over)))
+        sys.exit("over the budget: " + ", ".join(map(str, over)))
 
 
 if __name__ == "__main__":
