@@ -1,0 +1,13 @@
+# Fails, naming it, if one of FILES (in this folder) has more than 30 lines, or embed.cu more than 20.
+function(check_lines file most)
+  file(READ ${CMAKE_CURRENT_LIST_DIR}/${file} text)
+  string(REGEX MATCHALL "\n" newlines "${text}")
+  list(LENGTH newlines lines)
+  if(lines GREATER most)
+    message(SEND_ERROR "${file} has ${lines} lines but must have <= ${most}")
+  endif()
+endfunction()
+foreach(file IN LISTS FILES)
+  check_lines(${file} 30)
+endforeach()
+check_lines(embed.cu 20)
