@@ -33,64 +33,89 @@ const char* words(Order order) noexcept {
   return order == row_major ? "row-major" : "column-major";
 }
 
-// A sentence if the operand cannot be copied 16 bytes at a time.
-Status refuse_alignment(const Kernel& kernel, char letter, const ConstMatrix& matrix) {
-  const auto address = reinterpret_cast<std::uintptr_t>(matrix.data);
-  if (address % 16 != 0) {
-    return Status(StatusCode::unsupported,
-                  "kernel %s copies 16 bytes at a time: %c is %d bytes past a multiple of 16 but needs 0",
-                  kernel.name.c_str(), letter, static_cast<int>(address % 16));
-  }
-  if (matrix.ld % 8 != 0) {
-    return Status(StatusCode::unsupported,
-                  "kernel %s copies 16 bytes at a time: ld%c is %lld but needs a multiple of 8",
-                  kernel.name.c_str(), letter - 'A' + 'a', static_cast<long long>(matrix.ld));
-  }
-  return {};
+// A tensor map holds strides below 2^40 bytes.
+constexpr std::int64_t longest_tma_stride = (std::int64_t{1} << 39) - 8;
+
+// Why a kernel does not take a problem. Found without a sentence: a choice asks every kernel, and formatting
+// text for each that does not fit would cost more than a small product.
+enum class Misfit {
+  none,
+  type,
+  accumulate,
+  a_order,
+  b_order,
+  output_type,
+  architecture,
+  shared_memory,
+  a_alignment,
+  b_alignment,
+  tma_stride
+};
+
+Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
+  if (problem.a.type != kernel.type) return Misfit::type;
+  if (problem.accumulate != kernel.accumulate) return Misfit::accumulate;
+  if (problem.a.order != kernel.a_order) return Misfit::a_order;
+  if (problem.b.order != kernel.b_order) return Misfit::b_order;
+  if (kernel.copy == Copy::module && problem.c.type != Type::f16) return Misfit::output_type;
+  if (kernel.exact_sm ? device.sm != kernel.minimum_sm : device.sm < kernel.minimum_sm)
+    return Misfit::architecture;
+  if (kernel.shared_bytes > device.shared_bytes_per_block_optin) return Misfit::shared_memory;
+  if (kernel.copy == Copy::any) return Misfit::none;
+  if (copy_alignment(problem.a) < 16) return Misfit::a_alignment;
+  if (copy_alignment(problem.b) < 16) return Misfit::b_alignment;
+  if (kernel.copy == Copy::tma && std::max(problem.a.ld, problem.b.ld) > longest_tma_stride)
+    return Misfit::tma_stride;
+  return Misfit::none;
 }
 
-Status refuse(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) {
-  if (problem.a.type != kernel.type) {
-    return Status(StatusCode::unsupported, "kernel %s multiplies %s but A and B are %s", kernel.name.c_str(),
-                  name(kernel.type), name(problem.a.type));
-  }
-  if (problem.accumulate != kernel.accumulate) {
-    return Status(StatusCode::unsupported, "kernel %s accumulates in %s but the problem asks for %s",
-                  kernel.name.c_str(), name(kernel.accumulate), name(problem.accumulate));
-  }
-  if (problem.a.order != kernel.a_order) {
-    return Status(StatusCode::unsupported, "kernel %s takes A %s but A is %s", kernel.name.c_str(),
-                  words(kernel.a_order), words(problem.a.order));
-  }
-  if (problem.b.order != kernel.b_order) {
-    return Status(StatusCode::unsupported, "kernel %s takes B %s but B is %s", kernel.name.c_str(),
-                  words(kernel.b_order), words(problem.b.order));
-  }
-  if (kernel.exact_sm ? device.sm != kernel.minimum_sm : device.sm < kernel.minimum_sm) {
-    return Status(StatusCode::device_unsupported, "kernel %s needs sm_%d%s but the device is sm_%d",
-                  kernel.name.c_str(), kernel.minimum_sm, kernel.exact_sm ? " exactly" : " or newer",
-                  device.sm);
-  }
-  if (kernel.shared_bytes > device.shared_bytes_per_block_optin) {
-    return Status(StatusCode::device_unsupported,
-                  "kernel %s needs %zu bytes of shared memory a block but the device has %zu",
-                  kernel.name.c_str(), kernel.shared_bytes, device.shared_bytes_per_block_optin);
-  }
-  if (kernel.copy != Copy::any) {
-    if (Status s = refuse_alignment(kernel, 'A', problem.a); !s) return s;
-    if (Status s = refuse_alignment(kernel, 'B', problem.b); !s) return s;
-  }
-  if (kernel.copy == Copy::module && problem.c.type != Type::f16) {
-    return Status(StatusCode::unsupported, "kernel %s writes f16 but C is %s", kernel.name.c_str(),
-                  name(problem.c.type));
-  }
-  // A tensor map holds strides below 2^40 bytes.
-  constexpr std::int64_t longest_tma_stride = (std::int64_t{1} << 39) - 8;
-  if (kernel.copy == Copy::tma && std::max(problem.a.ld, problem.b.ld) > longest_tma_stride) {
+Status alignment_sentence(const char* kernel, char letter, const ConstMatrix& matrix) {
+  const auto beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(matrix.data) % 16);
+  if (beyond != 0) {
     return Status(StatusCode::unsupported,
-                  "kernel %s copies by TMA: a leading dimension is %lld but needs <= %lld",
-                  kernel.name.c_str(), static_cast<long long>(std::max(problem.a.ld, problem.b.ld)),
-                  static_cast<long long>(longest_tma_stride));
+                  "kernel %s copies 16 bytes at a time: %c is %d bytes past a multiple of 16 but needs 0",
+                  kernel, letter, beyond);
+  }
+  return Status(StatusCode::unsupported,
+                "kernel %s copies 16 bytes at a time: ld%c is %lld but needs a multiple of 8", kernel,
+                letter - 'A' + 'a', static_cast<long long>(matrix.ld));
+}
+
+Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) {
+  const char* const who = kernel.name.c_str();
+  switch (why) {
+    case Misfit::none:
+      break;
+    case Misfit::type:
+      return Status(StatusCode::unsupported, "kernel %s multiplies %s but A and B are %s", who,
+                    name(kernel.type), name(problem.a.type));
+    case Misfit::accumulate:
+      return Status(StatusCode::unsupported, "kernel %s accumulates in %s but the problem asks for %s", who,
+                    name(kernel.accumulate), name(problem.accumulate));
+    case Misfit::a_order:
+      return Status(StatusCode::unsupported, "kernel %s takes A %s but A is %s", who, words(kernel.a_order),
+                    words(problem.a.order));
+    case Misfit::b_order:
+      return Status(StatusCode::unsupported, "kernel %s takes B %s but B is %s", who, words(kernel.b_order),
+                    words(problem.b.order));
+    case Misfit::output_type:
+      return Status(StatusCode::unsupported, "kernel %s writes f16 but C is %s", who, name(problem.c.type));
+    case Misfit::architecture:
+      return Status(StatusCode::device_unsupported, "kernel %s needs sm_%d%s but the device is sm_%d", who,
+                    kernel.minimum_sm, kernel.exact_sm ? " exactly" : " or newer", device.sm);
+    case Misfit::shared_memory:
+      return Status(StatusCode::device_unsupported,
+                    "kernel %s needs %zu bytes of shared memory a block but the device has %zu", who,
+                    kernel.shared_bytes, device.shared_bytes_per_block_optin);
+    case Misfit::a_alignment:
+      return alignment_sentence(who, 'A', problem.a);
+    case Misfit::b_alignment:
+      return alignment_sentence(who, 'B', problem.b);
+    case Misfit::tma_stride:
+      return Status(StatusCode::unsupported,
+                    "kernel %s copies by TMA: a leading dimension is %lld but needs <= %lld", who,
+                    static_cast<long long>(std::max(problem.a.ld, problem.b.ld)),
+                    static_cast<long long>(longest_tma_stride));
   }
   return {};
 }
@@ -104,9 +129,9 @@ int copy_alignment(const ConstMatrix& matrix) noexcept {
 }
 
 bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device, Status* why) {
-  const Status status = refuse(kernel, problem, device);
-  if (why != nullptr) *why = status;
-  return static_cast<bool>(status);
+  const Misfit found = misfit(kernel, problem, device);
+  if (why != nullptr) *why = sentence(found, kernel, problem, device);
+  return found == Misfit::none;
 }
 
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
