@@ -1,0 +1,111 @@
+// The ring of the copy engine alone: boxes of a matrix travel through it, for trip counts below, at and above
+// its stages; they must stand in shared memory where SharedTile says, with zeros outside the matrix.
+#include <gtest/gtest.h>
+
+#include "fragment/managed.hpp"
+#include "gemm/tensor_map.hpp"
+#include "support/gpu.hpp"
+#include "tenon/pipeline/tma_ring.hpp"
+#include "tenon/shared/tile.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr int lines = 32, columns = 64;  // of a box: lines of 128 bytes
+using Tile = SharedTile<__half, lines, columns>;
+constexpr int consumers = 4;  // warps
+
+// Box i is the one at (first_line, first_column + 64 i). It is written to out dense, line by line.
+template <int Stages>
+__global__ void copy_boxes(const __grid_constant__ TensorMap map, int first_line, int first_column, int trips,
+                           std::uint16_t* out) {
+  __shared__ __align__(1024) std::uint8_t memory[Stages][Tile::bytes];
+  __shared__ std::uint64_t barriers[TmaRing<Stages>::bytes / sizeof(std::uint64_t)];
+  const TmaRing<Stages> ring(barriers);
+  if (threadIdx.x == 0) ring.initialize(consumers);
+  __syncthreads();
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  Stage<Stages> stage;
+  if (warp == consumers) {
+    if (lane != 0) return;
+    for (int i = 0; i < trips; ++i, stage = stage.next()) {
+      ring.wait_empty(stage);
+      ring.expect(stage, Tile::bytes);
+      copy_box(memory[stage.index], map, first_line, first_column + columns * i, ring.full_barrier(stage));
+    }
+    return;
+  }
+  for (int i = 0; i < trips; ++i, stage = stage.next()) {
+    if ((i + warp) % 3 == 0) __nanosleep(500);  // consumers drift apart
+    if (i % 2 == 0 || !ring.is_full(stage)) ring.wait_full(stage);
+    for (int line = warp; line < lines; line += consumers) {
+      for (int column = lane; column < columns; column += 32) {
+        const auto* from = memory[stage.index] + Tile::offset(line, column);
+        out[(i * lines + line) * columns + column] = *reinterpret_cast<const std::uint16_t*>(from);
+      }
+    }
+    __syncwarp();
+    if (lane == 0) ring.release(stage);
+  }
+}
+
+std::uint16_t element(int line, int column) {
+  return static_cast<std::uint16_t>(1 + (line * 521 + column) % 65521);
+}
+
+template <int Stages>
+void expect_boxes(int matrix_lines, int matrix_columns, int first_line, int first_column, int trips) {
+  const int ld = (matrix_columns + 7) / 8 * 8 + 8;
+  test::Managed<std::uint16_t> matrix(static_cast<std::size_t>(matrix_lines * ld), 0xffff);
+  for (int line = 0; line < matrix_lines; ++line) {
+    for (int c = 0; c < matrix_columns; ++c)
+      matrix[static_cast<std::size_t>(line * ld + c)] = element(line, c);
+  }
+  TensorMap map;
+  const Status status =
+      make_tensor_map(matrix.data(), matrix_lines, matrix_columns, ld, lines, columns, &map);
+  ASSERT_TRUE(status) << status.message();
+  test::Managed<std::uint16_t> out(static_cast<std::size_t>(trips * lines * columns + 1), 0xffff);
+  copy_boxes<Stages><<<1, 32 * (consumers + 1)>>>(map, first_line, first_column, trips, out.data());
+  ASSERT_TRUE(test::finished());
+  for (int i = 0; i < trips; ++i) {
+    for (int line = 0; line < lines; ++line) {
+      for (int c = 0; c < columns; ++c) {
+        const int row = first_line + line, column = first_column + columns * i + c;
+        const bool inside = row < matrix_lines && column < matrix_columns;
+        ASSERT_EQ(out[static_cast<std::size_t>((i * lines + line) * columns + c)],
+                  inside ? element(row, column) : 0)
+            << Stages << " stages, " << trips << " trips, box " << i << " line " << line << " column " << c;
+      }
+    }
+  }
+  ASSERT_EQ(out[out.size() - 1], 0xffff);
+}
+
+// sm_90a code runs on compute capability 9.0 alone.
+class TmaRingGpu : public test::GpuTest {
+ protected:
+  void SetUp() override {
+    if (test::gpu_sm() != 90) GTEST_SKIP() << "needs a GPU of sm_90";
+  }
+};
+
+TEST_F(TmaRingGpu, EveryTripCount) {
+  for (const int trips : {0, 1, 2, 3, 4, 5, 8, 9, 40}) {
+    const int width = trips == 0 ? columns : columns * trips;
+    expect_boxes<1>(lines, width, 0, 0, trips);
+    expect_boxes<2>(lines, width, 0, 0, trips);
+    expect_boxes<3>(lines, width, 0, 0, trips);
+    expect_boxes<4>(lines, width, 0, 0, trips);
+  }
+}
+
+TEST_F(TmaRingGpu, ZerosOutsideTheMatrix) {
+  expect_boxes<2>(lines - 5, 71, 0, 0, 3);  // below, and within a chunk
+  expect_boxes<3>(lines, 72, 0, 0, 2);
+  expect_boxes<2>(100, 3 * columns, 90, 64, 4);
+  expect_boxes<2>(1, 1, 0, 0, 1);
+}
+
+}  // namespace
+}  // namespace tenon
