@@ -31,7 +31,8 @@ struct ConstMatrix {
   Type type = Type::f16;
 
   constexpr ConstMatrix() noexcept = default;
-  constexpr ConstMatrix(const void* d, std::int64_t l, Order o, Type t) noexcept : data(d), ld(l), order(o), type(t) {}
+  constexpr ConstMatrix(const void* d, std::int64_t l, Order o, Type t) noexcept
+      : data(d), ld(l), order(o), type(t) {}
   constexpr ConstMatrix(const __half* d, std::int64_t l, Order o = row_major) noexcept
       : ConstMatrix(d, l, o, Type::f16) {}
   constexpr ConstMatrix(const __nv_bfloat16* d, std::int64_t l, Order o = row_major) noexcept
@@ -53,10 +54,9 @@ struct Matrix {
 
 // One product. A is m x k, B is k x n, C is m x n.
 //
-// Any m, n, k >= 0 (up to 2^31 - 4096), any leading dimension that holds a row (or column), any pointer aligned to
-// its element.
-// beta == 0 does not read C (NaN there does not spread). k == 0 or alpha == 0 gives beta * C.
-// C may not overlap A or B. A and B have the same type (f16 or bf16); C is f16, bf16 or f32.
+// Any m, n, k >= 0 (up to 2^31 - 4096), any leading dimension that holds a row (or column), any pointer
+// aligned to its element. beta == 0 does not read C (NaN there does not spread). k == 0 or alpha == 0 gives
+// beta * C. C may not overlap A or B. A and B have the same type (f16 or bf16); C is f16, bf16 or f32.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
   ConstMatrix a, b;
@@ -66,8 +66,9 @@ struct Gemm {
   Type accumulate = Type::f32;
   // nullptr: the documented choice (src/gemm/select.hpp). Else a name that `tenon list` prints.
   const char* kernel = nullptr;
-  // Device memory of at least workspace_size(problem) bytes, 256-byte aligned; may be null. Without it the problem
-  // is still computed, by a path that may be slower (operands that cannot be copied 16 bytes at a time).
+  // Device memory of at least workspace_size(problem) bytes, 256-byte aligned; may be null. Without it the
+  // problem is still computed, by a path that may be slower (operands that cannot be copied 16 bytes at a
+  // time).
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;
 };
@@ -78,11 +79,12 @@ Status can_implement(const Gemm& problem) noexcept;
 // Bytes of workspace with which gemm() runs this problem fastest on the current device; 0 for most problems.
 std::size_t workspace_size(const Gemm& problem) noexcept;
 
-// The kernel that gemm() would run for the problem on the current device; nullptr if can_implement() fails or there
-// is no product to compute (m, n or k is 0, or alpha is).
+// The kernel that gemm() would run for the problem on the current device; nullptr if can_implement() fails or
+// there is no product to compute (m, n or k is 0, or alpha is).
 const char* kernel_name(const Gemm& problem) noexcept;
 
-// Enqueues the product on the stream of the current device and returns. On failure nothing was launched or written.
+// Enqueues the product on the stream of the current device and returns. On failure nothing was launched or
+// written.
 Status gemm(const Gemm& problem, CUstream_st* stream = nullptr) noexcept;
 
 }  // namespace tenon

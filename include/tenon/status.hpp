@@ -11,11 +11,12 @@ namespace tenon {
 
 enum class StatusCode {
   ok = 0,
-  invalid_argument,      // the problem itself is wrong: negative size, null pointer, short leading dimension, overlap
-  unsupported,           // a valid problem that no kernel of this library (or the kernel named) computes
-  device_unsupported,    // this machine cannot: no device, no driver, or an architecture that the kernel needs
-  workspace_too_small,   // call again with at least the bytes that the sentence names
-  cuda_error,            // the CUDA runtime reported an error; the sentence carries its text
+  invalid_argument,     // the problem itself is wrong: negative size, null pointer, short leading dimension,
+                        // overlap
+  unsupported,          // a valid problem that no kernel of this library (or the kernel named) computes
+  device_unsupported,   // this machine cannot: no device, no driver, or an architecture that the kernel needs
+  workspace_too_small,  // call again with at least the bytes that the sentence names
+  cuda_error,           // the CUDA runtime reported an error; the sentence carries its text
 };
 
 class Status {
@@ -34,9 +35,15 @@ class Status {
     va_end(arguments);
   }
 
-  explicit operator bool() const noexcept { return code_ == StatusCode::ok; }
-  StatusCode code() const noexcept { return code_; }
-  const char* message() const noexcept { return message_; }  // "" when ok
+  explicit operator bool() const noexcept {
+    return code_ == StatusCode::ok;
+  }
+  StatusCode code() const noexcept {
+    return code_;
+  }
+  const char* message() const noexcept {
+    return message_;
+  }  // "" when ok
 
  private:
   StatusCode code_ = StatusCode::ok;

@@ -8,8 +8,8 @@
  *   tenon_status s = tenon_gemm(&p, stream);
  *   if (s.code != TENON_OK) fprintf(stderr, "%s\n", s.message);
  *
- * C99. No hidden allocation, no hidden synchronisation, no global state; every function may be called from any
- * thread. Needs no CUDA header: a stream is a cudaStream_t (CUstream), NULL the default stream. */
+ * C99. No hidden allocation, no hidden synchronisation, no global state; every function may be called from
+ * any thread. Needs no CUDA header: a stream is a cudaStream_t (CUstream), NULL the default stream. */
 #ifndef TENON_TENON_H
 #define TENON_TENON_H
 
@@ -55,8 +55,8 @@ typedef struct tenon_matrix {
   tenon_type type;
 } tenon_matrix;
 
-/* One product: A is m x k, B is k x n, C is m x n. beta == 0 does not read C; k == 0 or alpha == 0 gives beta * C.
- * C may not overlap A or B. Start from tenon_gemm_problem_default(). */
+/* One product: A is m x k, B is k x n, C is m x n. beta == 0 does not read C; k == 0 or alpha == 0 gives beta
+ * * C. C may not overlap A or B. Start from tenon_gemm_problem_default(). */
 typedef struct tenon_gemm_problem {
   int64_t m, n, k;
   tenon_const_matrix a, b;
@@ -71,16 +71,19 @@ typedef struct tenon_gemm_problem {
 /* Everything zero except alpha = 1 and accumulate = TENON_F32. */
 tenon_gemm_problem tenon_gemm_problem_default(void);
 
-/* Whether tenon_gemm() can compute the problem on the current device, and if not why. Touches no device memory. */
+/* Whether tenon_gemm() can compute the problem on the current device, and if not why. Touches no device
+ * memory. */
 tenon_status tenon_gemm_can_implement(const tenon_gemm_problem* problem);
 
-/* Bytes of workspace with which the problem runs fastest on the current device; 0 for most, and if it cannot run. */
+/* Bytes of workspace with which the problem runs fastest on the current device; 0 for most, and if it cannot
+ * run. */
 size_t tenon_gemm_workspace_size(const tenon_gemm_problem* problem);
 
 /* The kernel that would run, a string that is never freed; NULL if none would. */
 const char* tenon_gemm_kernel_name(const tenon_gemm_problem* problem);
 
-/* Enqueues the product on the stream of the current device and returns. On failure nothing was written to C. */
+/* Enqueues the product on the stream of the current device and returns. On failure nothing was written to C.
+ */
 tenon_status tenon_gemm(const tenon_gemm_problem* problem, struct CUstream_st* stream);
 
 #ifdef __cplusplus

@@ -16,7 +16,8 @@ Status launch_cp_async(const Kernel& self, const Gemm& problem, CUstream_st* str
     return launch_status(self, error);
   }
   const GemmArguments arguments = make_arguments<Config>(problem);
-  kernel<<<static_cast<unsigned>(arguments.raster.tiles()), Block::threads, Block::shared_bytes, stream>>>(arguments);
+  kernel<<<static_cast<unsigned>(arguments.raster.tiles()), Block::threads, Block::shared_bytes, stream>>>(
+      arguments);
   return launch_status(self, cudaGetLastError());
 }
 

@@ -33,7 +33,8 @@ Kernel describe(const std::string& family) {
   kernel.accumulate = type_of<typename Config::Acc>;
   kernel.name = family + "_" + name(kernel.type) + "_" + name(kernel.accumulate) + "_" +
                 layout_name(Config::a_order, Config::b_order) + "_" + std::to_string(Block::m) + "x" +
-                std::to_string(Block::n) + "x" + std::to_string(Block::k) + "_s" + std::to_string(Config::stages);
+                std::to_string(Block::n) + "x" + std::to_string(Block::k) + "_s" +
+                std::to_string(Config::stages);
   kernel.a_order = Config::a_order;
   kernel.b_order = Config::b_order;
   kernel.tile_m = Block::m;
@@ -46,20 +47,30 @@ Kernel describe(const std::string& family) {
   return kernel;
 }
 
-// Tile rows in a band of the raster: 8 rows of tiles keep A's band and a column of B within the L2 at any size.
+// Tile rows in a band of the raster: 8 rows of tiles keep A's band and a column of B within the L2 at any
+// size.
 inline constexpr int raster_band = 8;
 
 template <class Config>
 GemmArguments make_arguments(const Gemm& problem) {
   const int m = static_cast<int>(problem.m), n = static_cast<int>(problem.n), k = static_cast<int>(problem.k);
-  return {m, n, k, problem.a.data, problem.a.ld, problem.b.data, problem.b.ld,
-          Output{problem.c.data, problem.c.ld, m, n, problem.c.type}, problem.alpha, problem.beta,
+  return {m,
+          n,
+          k,
+          problem.a.data,
+          problem.a.ld,
+          problem.b.data,
+          problem.b.ld,
+          Output{problem.c.data, problem.c.ld, m, n, problem.c.type},
+          problem.alpha,
+          problem.beta,
           make_raster(m, n, Config::Block::m, Config::Block::n, raster_band)};
 }
 
 inline Status launch_status(const Kernel& kernel, cudaError_t error) {
   if (error == cudaSuccess) return {};
-  return Status(StatusCode::cuda_error, "launching %s failed: %s", kernel.name.c_str(), cudaGetErrorString(error));
+  return Status(StatusCode::cuda_error, "launching %s failed: %s", kernel.name.c_str(),
+                cudaGetErrorString(error));
 }
 
 }  // namespace tenon

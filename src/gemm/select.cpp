@@ -16,9 +16,9 @@ struct Pace {
   double speed;
 };
 
-// Measured on an H200 at 512^3 to 8192^3, bf16 (microbench/results): 555, 480 TFLOP/s for the TMA tiles, 445, 415 and
-// 280 for cp.async, 280 for `any` with aligned operands. Narrow copies are 4 and 8 times as many; what they cost was
-// measured likewise, with leading dimensions that are even, and odd.
+// Measured on an H200 at 512^3 to 8192^3, bf16 (microbench/results): 555, 480 TFLOP/s for the TMA tiles, 445,
+// 415 and 280 for cp.async, 280 for `any` with aligned operands. Narrow copies are 4 and 8 times as many;
+// what they cost was measured likewise, with leading dimensions that are even, and odd.
 Pace pace(const Kernel& kernel, int alignment) noexcept {
   const int area = kernel.tile_m * kernel.tile_n;
   switch (kernel.copy) {
@@ -143,7 +143,8 @@ double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDes
   const double tiles = static_cast<double>(round_up_divide(problem.m, kernel.tile_m)) *
                        static_cast<double>(round_up_divide(problem.n, kernel.tile_n));
   const Pace p = pace(kernel, std::min(copy_alignment(problem.a), copy_alignment(problem.b)));
-  const double rounds = std::ceil(tiles / (static_cast<double>(std::max(device.multiprocessors, 1)) * p.resident));
+  const double rounds =
+      std::ceil(tiles / (static_cast<double>(std::max(device.multiprocessors, 1)) * p.resident));
   return rounds * p.resident * static_cast<double>(kernel.tile_m) * kernel.tile_n / p.speed;
 }
 

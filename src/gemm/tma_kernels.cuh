@@ -11,8 +11,8 @@ namespace tenon {
 
 template <class Tile>
 Status make_operand_map(const ConstMatrix& matrix, int extent, int k, TensorMap* map) {
-  return make_tensor_map(matrix.data, Tile::k_major ? extent : k, Tile::k_major ? k : extent, matrix.ld, Tile::lines,
-                         Tile::panel_columns, map);
+  return make_tensor_map(matrix.data, Tile::k_major ? extent : k, Tile::k_major ? k : extent, matrix.ld,
+                         Tile::lines, Tile::panel_columns, map);
 }
 
 template <class Config>
@@ -20,19 +20,23 @@ Status launch_tma(const Kernel& self, const Gemm& problem, CUstream_st* stream) 
   using Block = GemmTma<Config>;
   const GemmArguments arguments = make_arguments<Config>(problem);
   TensorMap map_a, map_b;
-  if (Status s = make_operand_map<typename Config::TileA>(problem.a, arguments.m, arguments.k, &map_a); !s) return s;
-  if (Status s = make_operand_map<typename Config::TileB>(problem.b, arguments.n, arguments.k, &map_b); !s) return s;
+  if (Status s = make_operand_map<typename Config::TileA>(problem.a, arguments.m, arguments.k, &map_a); !s)
+    return s;
+  if (Status s = make_operand_map<typename Config::TileB>(problem.b, arguments.n, arguments.k, &map_b); !s)
+    return s;
 
   const auto kernel = gemm_tma<Config>;
   int device = 0, multiprocessors = 0;
   cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
   if (error == cudaSuccess) {
     error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Block::shared_bytes);
   }
   if (error != cudaSuccess) return launch_status(self, error);
   const int blocks = std::min(multiprocessors, arguments.raster.tiles());
-  kernel<<<static_cast<unsigned>(blocks), Block::threads, Block::shared_bytes, stream>>>(map_a, map_b, arguments);
+  kernel<<<static_cast<unsigned>(blocks), Block::threads, Block::shared_bytes, stream>>>(map_a, map_b,
+                                                                                         arguments);
   return launch_status(self, cudaGetLastError());
 }
 

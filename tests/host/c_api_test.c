@@ -20,7 +20,9 @@ tenon_status c_multiply(int64_t m, int64_t n, int64_t k, const void* a, const vo
   return tenon_gemm(&p, NULL);
 }
 
-tenon_status c_null(void) { return tenon_gemm(NULL, NULL); }
+tenon_status c_null(void) {
+  return tenon_gemm(NULL, NULL);
+}
 
 int c_defaults_are_right(void) {
   const tenon_gemm_problem p = tenon_gemm_problem_default();

@@ -7,8 +7,8 @@
 namespace tenon {
 
 struct GemmArguments {
-  int m, n, k;         // >= 1
-  const void* a;       // device pointers; lda and ldb in elements
+  int m, n, k;    // >= 1
+  const void* a;  // device pointers; lda and ldb in elements
   std::int64_t lda;
   const void* b;
   std::int64_t ldb;

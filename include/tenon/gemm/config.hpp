@@ -36,7 +36,8 @@ struct GemmConfig {
   static constexpr int warps = warps_m * warps_n;  // that multiply
   static constexpr int stage_bytes = TileA::bytes + TileB::bytes;
   static constexpr int ring_bytes = Stages * stage_bytes;
-  static_assert(TileA::bytes % 1024 == 0, "GemmConfig: B must start on a multiple of 1024 bytes, where its swizzle begins");
+  static_assert(TileA::bytes % 1024 == 0,
+                "GemmConfig: B must start on a multiple of 1024 bytes, where its swizzle begins");
   static_assert(WalkA::conflicts() == 0 && WalkB::conflicts() == 0,
                 "GemmConfig: ldmatrix would conflict on the banks of shared memory");
 };

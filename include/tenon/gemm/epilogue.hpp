@@ -1,13 +1,15 @@
 // From accumulators to C: what happens to a warp tile when its sum over k is complete.
 //
-// An epilogue is any functor epilogue(warp_tile, row, column), called by whole warps with the position of the tile's
-// first element in C. StoreC is the library's: it hands strips of sums to an operation and writes what comes back.
-// An operation is op(strip, row, column); Elementwise turns a function of one element into one:
+// An epilogue is any functor epilogue(warp_tile, row, column), called by whole warps with the position of the
+// tile's first element in C. StoreC is the library's: it hands strips of sums to an operation and writes what
+// comes back. An operation is op(strip, row, column); Elementwise turns a function of one element into one:
 //
-//   StoreC store{output, Elementwise{[=](float sum, int row, int column) { return fmaxf(sum + bias[column], 0.0f); }}};
+//   StoreC store{output, Elementwise{[=](float sum, int row, int column) { return fmaxf(sum + bias[column],
+//   0.0f); }}};
 //
-// LinearCombination, alpha * sum + beta * C, is the operation of a plain GEMM. All is computed in f32 and rounded once.
-// The output type is a run-time value, looked at outside of every loop over k. Below: warp/warp_tile.hpp.
+// LinearCombination, alpha * sum + beta * C, is the operation of a plain GEMM. All is computed in f32 and
+// rounded once. The output type is a run-time value, looked at outside of every loop over k. Below:
+// warp/warp_tile.hpp.
 #pragma once
 
 #include "tenon/fragment/pack.hpp"
@@ -117,8 +119,9 @@ class StoreC {
 
   template <class Tile>
   __device__ __forceinline__ void operator()(Tile& tile, int tile_row, int tile_column) const {
-    // In a persistent kernel ptxas would compute the addresses of C ahead of the loop over tiles and hold them in
-    // registers that the main loop needs. A leading dimension that "changes" here keeps that arithmetic here.
+    // In a persistent kernel ptxas would compute the addresses of C ahead of the loop over tiles and hold
+    // them in registers that the main loop needs. A leading dimension that "changes" here keeps that
+    // arithmetic here.
     Output c = c_;
     asm volatile("" : "+l"(c.ld));
     // Chosen once a tile: the fast paths ask neither type nor alignment again.
@@ -139,7 +142,8 @@ class StoreC {
 
  private:
   template <class Tile, class StoreStrip>
-  __device__ __forceinline__ void store(Tile& tile, int tile_row, int tile_column, const StoreStrip& store_strip) const {
+  __device__ __forceinline__ void store(Tile& tile, int tile_row, int tile_column,
+                                        const StoreStrip& store_strip) const {
     static_assert(Tile::columns % 4 == 0, "StoreC: a warp tile must be a multiple of 32 columns wide");
     const int lane = lane_id(), g = lane / 4, t = lane % 4;
 #pragma unroll
@@ -160,17 +164,20 @@ class StoreC {
     }
   }
 
-  __device__ __forceinline__ static void take(const Accumulator<m16n8k16, float>& c, int half, float (&pair)[2]) {
+  __device__ __forceinline__ static void take(const Accumulator<m16n8k16, float>& c, int half,
+                                              float (&pair)[2]) {
     pair[0] = c.reg[2 * half];
     pair[1] = c.reg[2 * half + 1];
   }
-  __device__ __forceinline__ static void take(const Accumulator<m16n8k16, __half>& c, int half, float (&pair)[2]) {
+  __device__ __forceinline__ static void take(const Accumulator<m16n8k16, __half>& c, int half,
+                                              float (&pair)[2]) {
     Packing<__half>::unpack(c.reg[half], pair);
   }
 
   // Lanes of a row trade so that each holds 8 neighbours: 16-byte stores, 64 bytes of a row a warp row.
   template <Type type>
-  __device__ __forceinline__ static void store_chunk(const Output& c, const Strip& strip, int row, int column, int t) {
+  __device__ __forceinline__ static void store_chunk(const Output& c, const Strip& strip, int row, int column,
+                                                     int t) {
     std::uint32_t word[4];
 #pragma unroll
     for (int x = 0; x < 4; ++x) word[x] = pack_pair<type>(strip.value[x]);
@@ -204,8 +211,8 @@ class StoreC {
           if (both) to[1] = strip.value[x][1];
         }
       } else {
-        const std::uint32_t word =
-            c.type == Type::f16 ? pack_pair<Type::f16>(strip.value[x]) : pack_pair<Type::bf16>(strip.value[x]);
+        const std::uint32_t word = c.type == Type::f16 ? pack_pair<Type::f16>(strip.value[x])
+                                                       : pack_pair<Type::bf16>(strip.value[x]);
         auto* to = static_cast<std::uint16_t*>(c.data) + (row_start + column);
         if (both && pairs_aligned_) {
           *reinterpret_cast<std::uint32_t*>(to) = word;

@@ -1,8 +1,10 @@
-// The pipelined GEMM of sm_80: one block computes one tile of C, through a cp.async ring in swizzled shared memory.
+// The pipelined GEMM of sm_80: one block computes one tile of C, through a cp.async ring in swizzled shared
+// memory.
 //
-// Each turn reads one slab (Block::k of k) while the copies of Stages - 1 later slabs are under way. All warps both copy
-// and multiply: the copies of a slab are spread over the k-steps of another, so that their address arithmetic hides
-// behind the tensor cores. Below: config.hpp, global_to_shared.hpp, epilogue.hpp, pipeline/cp_async_ring.hpp.
+// Each turn reads one slab (Block::k of k) while the copies of Stages - 1 later slabs are under way. All
+// warps both copy and multiply: the copies of a slab are spread over the k-steps of another, so that their
+// address arithmetic hides behind the tensor cores. Below: config.hpp, global_to_shared.hpp, epilogue.hpp,
+// pipeline/cp_async_ring.hpp.
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"
@@ -13,7 +15,8 @@
 
 namespace tenon {
 
-// Config: GemmConfig with 2 to 5 stages. Launch with threads, shared_bytes of dynamic shared memory and one block a tile.
+// Config: GemmConfig with 2 to 5 stages. Launch with threads, shared_bytes of dynamic shared memory and one
+// block a tile.
 template <class Config, Alignment alignment>
 struct GemmCpAsync {
   static_assert(Config::stages >= 2 && Config::stages <= 5, "GemmCpAsync: the ring has 2 to 5 stages");
@@ -77,7 +80,8 @@ struct GemmCpAsync {
 #pragma unroll
     for (int stage = 0; stage < Config::stages - 1; ++stage) copy_share(stage, 0, 1);
 
-    const int warp_row = warp % Config::warps_m * Config::Warp::m, warp_column = warp / Config::warps_m * Config::Warp::n;
+    const int warp_row = warp % Config::warps_m * Config::Warp::m,
+              warp_column = warp / Config::warps_m * Config::Warp::n;
     const typename Config::WalkA walk_a(warp_row);
     const typename Config::WalkB walk_b(warp_column);
     typename Config::WarpAccumulator sums;
@@ -90,15 +94,15 @@ struct GemmCpAsync {
 #pragma unroll 1
     for (int slab = 1; slab < slabs; ++slab) {
       const Stage<Config::stages> next = reading.next();
-      sums.template multiply_slab<depth, true>(walk_a, walk_b, stage_a(reading.index), stage_b(reading.index),
-                                               stage_a(next.index), stage_b(next.index),
-                                               [&](int step) { copy_share(writing, step, steps); },
-                                               [] { Ring::wait_oldest(); });
+      sums.template multiply_slab<depth, true>(
+          walk_a, walk_b, stage_a(reading.index), stage_b(reading.index), stage_a(next.index),
+          stage_b(next.index), [&](int step) { copy_share(writing, step, steps); },
+          [] { Ring::wait_oldest(); });
       writing = reading.index;  // read to its end by every warp before the next turn's copies
       reading = next;
     }
-    sums.template multiply_slab<depth, false>(walk_a, walk_b, stage_a(reading.index), stage_b(reading.index), 0, 0,
-                                              [](int) {}, [] {});
+    sums.template multiply_slab<depth, false>(
+        walk_a, walk_b, stage_a(reading.index), stage_b(reading.index), 0, 0, [](int) {}, [] {});
     epilogue(sums, block_row + warp_row, block_column + warp_column);
   }
 };

@@ -1,9 +1,10 @@
-// The same GEMM with the copy engine of sm_90a: a warpgroup that only copies, warps that only multiply, and a persistent
-// grid in which the copies of the next tile run during the epilogue of this one.
+// The same GEMM with the copy engine of sm_90a: a warpgroup that only copies, warps that only multiply, and a
+// persistent grid in which the copies of the next tile run during the epilogue of this one.
 //
-// The copying warpgroup gives its registers away (setmaxnreg); one of its threads fills the ring, tile after tile. The
-// multiplying warps wait on mbarriers, never on each other, so they drift apart: while some store their part of C, others
-// keep the tensor cores busy. Below: config.hpp, epilogue.hpp, pipeline/tma_ring.hpp, ptx/setmaxnreg.hpp.
+// The copying warpgroup gives its registers away (setmaxnreg); one of its threads fills the ring, tile after
+// tile. The multiplying warps wait on mbarriers, never on each other, so they drift apart: while some store
+// their part of C, others keep the tensor cores busy. Below: config.hpp, epilogue.hpp, pipeline/tma_ring.hpp,
+// ptx/setmaxnreg.hpp.
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"
@@ -14,8 +15,9 @@
 
 namespace tenon {
 
-// Config: GemmConfig with 8 warps. Launch with threads, shared_bytes of dynamic shared memory, at most one block a
-// multiprocessor. map_a and map_b: 16-bit elements, 128-byte swizzle, boxes of Tile::panel_columns x Tile::lines.
+// Config: GemmConfig with 8 warps. Launch with threads, shared_bytes of dynamic shared memory, at most one
+// block a multiprocessor. map_a and map_b: 16-bit elements, 128-byte swizzle, boxes of Tile::panel_columns x
+// Tile::lines.
 template <class Config>
 struct GemmTma {
   static_assert(Config::warps == 8, "GemmTma: two warpgroups multiply; the registers are divided for that");
@@ -32,8 +34,9 @@ struct GemmTma {
 
   // By all threads of the block. epilogue: see epilogue.hpp.
   template <class Epilogue>
-  __device__ __forceinline__ static void run(const TensorMap& map_a, const TensorMap& map_b, int k, const Raster& raster,
-                                             std::uint8_t* shared, const Epilogue& epilogue) {
+  __device__ __forceinline__ static void run(const TensorMap& map_a, const TensorMap& map_b, int k,
+                                             const Raster& raster, std::uint8_t* shared,
+                                             const Epilogue& epilogue) {
     const std::uint32_t misaligned = ptx::shared_address(shared) % ring_alignment;
     std::uint8_t* const ring_memory = shared + (misaligned == 0 ? 0 : ring_alignment - misaligned);
     const Ring ring(reinterpret_cast<std::uint64_t*>(ring_memory + Config::ring_bytes));
@@ -53,16 +56,19 @@ struct GemmTma {
  private:
   // One thread: every slab of every tile of this block, as far ahead as the ring allows.
   __device__ __forceinline__ static void copy_all(const TensorMap& map_a, const TensorMap& map_b, int slabs,
-                                                  const Raster& raster, std::uint8_t* ring_memory, const Ring& ring) {
+                                                  const Raster& raster, std::uint8_t* ring_memory,
+                                                  const Ring& ring) {
     Stage<Config::stages> stage;
-    for (int index = static_cast<int>(blockIdx.x); index < raster.tiles(); index += static_cast<int>(gridDim.x)) {
+    for (int index = static_cast<int>(blockIdx.x); index < raster.tiles();
+         index += static_cast<int>(gridDim.x)) {
       const TilePosition tile = raster.at(index);
       for (int slab = 0; slab < slabs; ++slab) {
         ring.wait_empty(stage);
         ring.expect(stage, Config::stage_bytes);
         std::uint8_t* const to = ring_memory + stage.index * Config::stage_bytes;
         copy_slab<TileA>(to, map_a, tile.m * Config::Block::m, slab * depth, ring.full_barrier(stage));
-        copy_slab<TileB>(to + TileA::bytes, map_b, tile.n * Config::Block::n, slab * depth, ring.full_barrier(stage));
+        copy_slab<TileB>(to + TileA::bytes, map_b, tile.n * Config::Block::n, slab * depth,
+                         ring.full_barrier(stage));
         stage = stage.next();
       }
     }
@@ -75,23 +81,28 @@ struct GemmTma {
 #pragma unroll
     for (int panel = 0; panel < Tile::panels; ++panel) {
       const int along = panel * Tile::panel_columns;
-      copy_box(to + panel * Tile::panel_bytes, map, Tile::k_major ? start : k, Tile::k_major ? k + along : start + along,
-               barrier);
+      copy_box(to + panel * Tile::panel_bytes, map, Tile::k_major ? start : k,
+               Tile::k_major ? k + along : start + along, barrier);
     }
   }
 
   template <class Epilogue>
-  __device__ __forceinline__ static void multiply_all(int warp, int slabs, const Raster& raster, std::uint32_t ring_base,
-                                                      const Ring& ring, const Epilogue& epilogue) {
-    const int warp_row = warp % Config::warps_m * Config::Warp::m, warp_column = warp / Config::warps_m * Config::Warp::n;
+  __device__ __forceinline__ static void multiply_all(int warp, int slabs, const Raster& raster,
+                                                      std::uint32_t ring_base, const Ring& ring,
+                                                      const Epilogue& epilogue) {
+    const int warp_row = warp % Config::warps_m * Config::Warp::m,
+              warp_column = warp / Config::warps_m * Config::Warp::n;
     const typename Config::WalkA walk_a(warp_row);
     const typename Config::WalkB walk_b(warp_column);
     const bool releases = lane_id() == 0;
-    const auto stage_a = [=](Stage<Config::stages> stage) { return ring_base + stage.index * Config::stage_bytes; };
+    const auto stage_a = [=](Stage<Config::stages> stage) {
+      return ring_base + stage.index * Config::stage_bytes;
+    };
     const auto stage_b = [=](Stage<Config::stages> stage) { return stage_a(stage) + TileA::bytes; };
     typename Config::WarpAccumulator sums;
     Stage<Config::stages> stage;
-    for (int index = static_cast<int>(blockIdx.x); index < raster.tiles(); index += static_cast<int>(gridDim.x)) {
+    for (int index = static_cast<int>(blockIdx.x); index < raster.tiles();
+         index += static_cast<int>(gridDim.x)) {
       sums.clear();
       ring.wait_full(stage);
       sums.load_first(walk_a, walk_b, stage_a(stage), stage_b(stage));
@@ -103,14 +114,15 @@ struct GemmTma {
         const auto ask_early = [&](int step) {
           if (step == depth / 16 - 2) next_is_full = ring.is_full(next);
         };
-        sums.template multiply_slab<depth, true>(walk_a, walk_b, stage_a(stage), stage_b(stage), stage_a(next),
-                                                 stage_b(next), ask_early, [&] {
+        sums.template multiply_slab<depth, true>(walk_a, walk_b, stage_a(stage), stage_b(stage),
+                                                 stage_a(next), stage_b(next), ask_early, [&] {
                                                    if (!next_is_full) ring.wait_full(next);
                                                  });
         if (releases) ring.release(stage);
         stage = next;
       }
-      sums.template multiply_slab<depth, false>(walk_a, walk_b, stage_a(stage), stage_b(stage), 0, 0, [](int) {}, [] {});
+      sums.template multiply_slab<depth, false>(
+          walk_a, walk_b, stage_a(stage), stage_b(stage), 0, 0, [](int) {}, [] {});
       if (releases) ring.release(stage);
       stage = stage.next();
       const TilePosition tile = raster.at(index);
@@ -119,7 +131,8 @@ struct GemmTma {
   }
 };
 
-// The kernel of the library: alpha * A * B + beta * C. Grid: one block a multiprocessor, or raster.tiles() if fewer.
+// The kernel of the library: alpha * A * B + beta * C. Grid: one block a multiprocessor, or raster.tiles() if
+// fewer.
 template <class Config>
 __global__ void __launch_bounds__(GemmTma<Config>::threads, 1)
     gemm_tma(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,

@@ -1,9 +1,10 @@
-// Copies of operand slabs from global to shared memory by cp.async, with zeros for what lies outside the matrix.
+// Copies of operand slabs from global to shared memory by cp.async, with zeros for what lies outside the
+// matrix.
 //
-// A slab is cut into 16-byte chunks, a chunk a thread at a time. Full16 needs every chunk aligned: base and leading
-// dimension multiples of 16 bytes. AnyAlignment looks at its operand once and takes the widest way that it allows:
-// 16-byte copies, four 4-byte copies, or eight element loads and an ordinary store (cp.async has nothing below 4
-// bytes). Below: shared/tile.hpp, ptx/cp_async.hpp.
+// A slab is cut into 16-byte chunks, a chunk a thread at a time. Full16 needs every chunk aligned: base and
+// leading dimension multiples of 16 bytes. AnyAlignment looks at its operand once and takes the widest way
+// that it allows: 16-byte copies, four 4-byte copies, or eight element loads and an ordinary store (cp.async
+// has nothing below 4 bytes). Below: shared/tile.hpp, ptx/cp_async.hpp.
 #pragma once
 
 #include "tenon/ptx/cp_async.hpp"
@@ -12,7 +13,8 @@
 
 namespace tenon {
 
-// An operand of 16-bit elements in global memory, as lines of contiguous columns: A row-major has m lines of k columns.
+// An operand of 16-bit elements in global memory, as lines of contiguous columns: A row-major has m lines of
+// k columns.
 struct GlobalLines {
   const std::uint16_t* data;
   std::int64_t ld;  // elements between lines
@@ -21,11 +23,12 @@ struct GlobalLines {
 
 enum class Alignment { full_16, any };
 
-// The share of one thread in copying the slabs of Tile, one after the other along k, for a block of `Threads`.
+// The share of one thread in copying the slabs of Tile, one after the other along k, for a block of
+// `Threads`.
 //
-// All that changes from slab to slab is one pointer and one count, so that the copies cost the main loop little more
-// than themselves. Slabs that lie wholly inside the matrix take copies without a byte count, which ptxas makes one
-// instruction; a count costs it five more.
+// All that changes from slab to slab is one pointer and one count, so that the copies cost the main loop
+// little more than themselves. Slabs that lie wholly inside the matrix take copies without a byte count,
+// which ptxas makes one instruction; a count costs it five more.
 template <class Tile, int Threads, Alignment alignment>
 class SlabCopy {
   static constexpr int elements = chunk_bytes / 2;                        // of a chunk
@@ -34,7 +37,8 @@ class SlabCopy {
   static constexpr int turns_per_panel = Tile::lines / lines_per_turn;
   static_assert(Threads % chunks_per_line == 0 && Tile::lines % lines_per_turn == 0,
                 "SlabCopy: the block's threads must fill whole lines, and their turns whole panels");
-  static_assert(lines_per_turn % 8 == 0, "SlabCopy: the swizzle repeats every 8 lines; a turn must be a multiple");
+  static_assert(lines_per_turn % 8 == 0,
+                "SlabCopy: the swizzle repeats every 8 lines; a turn must be a multiple");
 
  public:
   static constexpr int count = Tile::panels * turns_per_panel;  // chunks a thread and slab
@@ -69,7 +73,8 @@ class SlabCopy {
   __device__ __forceinline__ void copy(std::uint32_t tile_base, int i) const {
     const int panel = i / turns_per_panel, turn = i % turns_per_panel;
     const std::uint32_t to =
-        tile_base + to_ + static_cast<std::uint32_t>(panel * Tile::panel_bytes + turn * lines_per_turn * Tile::line_bytes);
+        tile_base + to_ +
+        static_cast<std::uint32_t>(panel * Tile::panel_bytes + turn * lines_per_turn * Tile::line_bytes);
     const std::uint16_t* const source = source_ + (turn * turn_ + panel * Tile::panel_columns);
     if constexpr (whole) {
       ptx::cp_async_cg_shared_global_16(to, source);
@@ -103,7 +108,8 @@ class SlabCopy {
     return left < 0 ? 0 : left < elements ? left : elements;
   }
 
-  __device__ __forceinline__ void copy_narrow(std::uint32_t to, const std::uint16_t* source, int inside) const {
+  __device__ __forceinline__ void copy_narrow(std::uint32_t to, const std::uint16_t* source,
+                                              int inside) const {
     if (width_ == 4) {
 #pragma unroll
       for (int word = 0; word < 4; ++word) {
@@ -117,19 +123,19 @@ class SlabCopy {
       for (int e = 0; e < elements; ++e) {
         if (e < inside) words[e / 2] |= static_cast<std::uint32_t>(source[e]) << e % 2 * 16;
       }
-      asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words[0]), "r"(words[1]), "r"(words[2]),
-                   "r"(words[3])
+      asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words[0]), "r"(words[1]),
+                   "r"(words[2]), "r"(words[3])
                    : "memory");
     }
   }
 
-  const std::uint16_t* source_;     // this thread's first chunk of the slab
-  std::int64_t turn_, slab_;        // elements to the next turn, to the next slab
-  std::uint32_t to_;                // byte offset in the tile
-  int lines_left_, columns_left_;   // from this thread's first chunk to the matrix's end
-  int k_left_;                      // from the slab's beginning
-  bool extent_inside_;              // the block's tile does not reach past m (or n)
-  int width_ = 16;                  // bytes that every chunk's address allows
+  const std::uint16_t* source_;    // this thread's first chunk of the slab
+  std::int64_t turn_, slab_;       // elements to the next turn, to the next slab
+  std::uint32_t to_;               // byte offset in the tile
+  int lines_left_, columns_left_;  // from this thread's first chunk to the matrix's end
+  int k_left_;                     // from the slab's beginning
+  bool extent_inside_;             // the block's tile does not reach past m (or n)
+  int width_ = 16;                 // bytes that every chunk's address allows
 };
 
 }  // namespace tenon

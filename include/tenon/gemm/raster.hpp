@@ -1,6 +1,7 @@
-// The order in which blocks take output tiles. Blocks that run together should read the same rows of A and columns of B,
-// so that both stay in the L2: tiles are taken in bands of `band` tile rows, down each band's columns first, and every
-// other band from right to left, so that a band begins where the last one ended. Plain C++17.
+// The order in which blocks take output tiles. Blocks that run together should read the same rows of A and
+// columns of B, so that both stay in the L2: tiles are taken in bands of `band` tile rows, down each band's
+// columns first, and every other band from right to left, so that a band begins where the last one ended.
+// Plain C++17.
 #pragma once
 
 #include "tenon/fragment/host_device.hpp"

@@ -13,6 +13,8 @@ inline constexpr Order column_major = Order::column_major;
 constexpr const char* name(Type type) noexcept {
   return type == Type::f16 ? "f16" : type == Type::bf16 ? "bf16" : "f32";
 }
-constexpr std::size_t bytes(Type type) noexcept { return type == Type::f32 ? 4 : 2; }
+constexpr std::size_t bytes(Type type) noexcept {
+  return type == Type::f32 ? 4 : 2;
+}
 
 }  // namespace tenon

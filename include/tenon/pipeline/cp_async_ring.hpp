@@ -1,9 +1,11 @@
-// A ring of stages filled by cp.async (sm_80): the copies of one stage are one group, and the block meets once a stage.
+// A ring of stages filled by cp.async (sm_80): the copies of one stage are one group, and the block meets
+// once a stage.
 //
 //   CpAsyncRing<4> ring;
-//   for (int s = 0; s < 3; ++s) { /* cp.async into stage s */ ring.commit(); }     // Stages - 1 groups under way
-//   ring.wait_oldest();                                                            // stage 0 is there, for the block
-//   for (...) { /* cp.async into the stage freed last */ ring.commit();  /* read */  ring.wait_oldest(); }
+//   for (int s = 0; s < 3; ++s) { /* cp.async into stage s */ ring.commit(); }     // Stages - 1 groups under
+//   way ring.wait_oldest();                                                            // stage 0 is there,
+//   for the block for (...) { /* cp.async into the stage freed last */ ring.commit();  /* read */
+//   ring.wait_oldest(); }
 //
 // Commit once a turn even when nothing is left to copy: empty groups keep the count right (and cost nothing).
 // Below: ptx/cp_async.hpp, stage.hpp.
@@ -20,8 +22,8 @@ struct CpAsyncRing {
 
   __device__ __forceinline__ static void commit() { ptx::cp_async_commit_group(); }
 
-  // After Stages - 1 commits are pending: the oldest stage is complete and visible to the whole block; and every
-  // thread has finished what it read before, so the stage that was read last may be overwritten.
+  // After Stages - 1 commits are pending: the oldest stage is complete and visible to the whole block; and
+  // every thread has finished what it read before, so the stage that was read last may be overwritten.
   __device__ __forceinline__ static void wait_oldest() {
     ptx::cp_async_wait_group<Stages - 2>();
     __syncthreads();

@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-// `phase` flips each lap: it is the parity that an mbarrier of this stage shows while the walker's lap is open.
+// `phase` flips each lap: it is the parity that an mbarrier of this stage shows while the walker's lap is
+// open.
 template <int Stages>
 struct Stage {
   static_assert(Stages >= 1, "Stage: a ring has at least one stage");

@@ -1,9 +1,10 @@
-// A ring of stages filled by the copy engine (TMA, sm_90) and guarded by two mbarriers a stage: `full` counts the bytes
-// that have landed, `empty` counts the warps that have finished reading. Nobody meets anybody else: a producer thread
-// runs ahead by up to Stages, consumer warps may drift apart by as much.
+// A ring of stages filled by the copy engine (TMA, sm_90) and guarded by two mbarriers a stage: `full` counts
+// the bytes that have landed, `empty` counts the warps that have finished reading. Nobody meets anybody else:
+// a producer thread runs ahead by up to Stages, consumer warps may drift apart by as much.
 //
-//   producer:  Stage<4> s;  ring.wait_empty(s);  ring.expect(s, bytes);  copy_box(..., ring.full_barrier(s));  s = s.next();
-//   consumer:  Stage<4> s;  ring.wait_full(s);   /* read */               ring.release(s);                     s = s.next();
+//   producer:  Stage<4> s;  ring.wait_empty(s);  ring.expect(s, bytes);  copy_box(..., ring.full_barrier(s));
+//   s = s.next(); consumer:  Stage<4> s;  ring.wait_full(s);   /* read */               ring.release(s); s =
+//   s.next();
 //
 // Below: stage.hpp; mbarriers and bulk copies are cuda::ptx's.
 #pragma once
@@ -25,7 +26,8 @@ class TmaRing {
   static constexpr int bytes = 2 * Stages * static_cast<int>(sizeof(std::uint64_t));
 
   // barriers: `bytes` of shared memory, 8-byte aligned.
-  __device__ __forceinline__ explicit TmaRing(std::uint64_t* barriers) : full_(barriers), empty_(barriers + Stages) {}
+  __device__ __forceinline__ explicit TmaRing(std::uint64_t* barriers)
+      : full_(barriers), empty_(barriers + Stages) {}
 
   // By one thread, before the block's first __syncthreads(). consumers: calls of release() that free a stage.
   __device__ __forceinline__ void initialize(int consumers) const {
@@ -37,21 +39,31 @@ class TmaRing {
     cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
   }
 
-  // Producer. In the first lap a stage counts as empty: the opposite parity is the one before the first phase.
-  __device__ __forceinline__ void wait_empty(Stage<Stages> stage) const { wait(empty_ + stage.index, stage.phase ^ 1U); }
-  __device__ __forceinline__ void expect(Stage<Stages> stage, int transaction_bytes) const {
-    cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta, cuda::ptx::space_shared,
-                                         full_ + stage.index, static_cast<std::uint32_t>(transaction_bytes));
+  // Producer. In the first lap a stage counts as empty: the opposite parity is the one before the first
+  // phase.
+  __device__ __forceinline__ void wait_empty(Stage<Stages> stage) const {
+    wait(empty_ + stage.index, stage.phase ^ 1U);
   }
-  __device__ __forceinline__ std::uint64_t* full_barrier(Stage<Stages> stage) const { return full_ + stage.index; }
+  __device__ __forceinline__ void expect(Stage<Stages> stage, int transaction_bytes) const {
+    cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta,
+                                         cuda::ptx::space_shared, full_ + stage.index,
+                                         static_cast<std::uint32_t>(transaction_bytes));
+  }
+  __device__ __forceinline__ std::uint64_t* full_barrier(Stage<Stages> stage) const {
+    return full_ + stage.index;
+  }
 
   // Consumer, whole warps. is_full may be asked early, to keep its latency out of the way.
   __device__ __forceinline__ bool is_full(Stage<Stages> stage) const {
     return cuda::ptx::mbarrier_try_wait_parity(full_ + stage.index, stage.phase);
   }
-  __device__ __forceinline__ void wait_full(Stage<Stages> stage) const { wait(full_ + stage.index, stage.phase); }
+  __device__ __forceinline__ void wait_full(Stage<Stages> stage) const {
+    wait(full_ + stage.index, stage.phase);
+  }
   // By one lane, when its warp has read all it wants.
-  __device__ __forceinline__ void release(Stage<Stages> stage) const { cuda::ptx::mbarrier_arrive(empty_ + stage.index); }
+  __device__ __forceinline__ void release(Stage<Stages> stage) const {
+    cuda::ptx::mbarrier_arrive(empty_ + stage.index);
+  }
 
  private:
   __device__ __forceinline__ static void wait(std::uint64_t* barrier, std::uint32_t phase) {
@@ -63,12 +75,14 @@ class TmaRing {
   std::uint64_t* empty_;
 };
 
-// Starts the copy of one box of a 2-D tensor map: the box whose first element is (line, column), to `destination` in
-// shared memory (as the map's swizzle says), counted on `barrier`. Outside the matrix the box is filled with zeros.
+// Starts the copy of one box of a 2-D tensor map: the box whose first element is (line, column), to
+// `destination` in shared memory (as the map's swizzle says), counted on `barrier`. Outside the matrix the
+// box is filled with zeros.
 __device__ __forceinline__ void copy_box(void* destination, const TensorMap& map, int line, int column,
                                          std::uint64_t* barrier) {
   const std::int32_t at[2] = {column, line};
-  cuda::ptx::cp_async_bulk_tensor(cuda::ptx::space_cluster, cuda::ptx::space_global, destination, &map, at, barrier);
+  cuda::ptx::cp_async_bulk_tensor(cuda::ptx::space_cluster, cuda::ptx::space_global, destination, &map, at,
+                                  barrier);
 }
 
 }  // namespace tenon

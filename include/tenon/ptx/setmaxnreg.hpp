@@ -1,6 +1,6 @@
-// Moving registers between the warps of a block: a warpgroup that only copies gives up what one that multiplies
-// needs. Executed by all warps of a warpgroup. ptxas ignores it (note C7508) unless the kernel states both arguments
-// of __launch_bounds__ or __maxnreg__; PTX ISA, "setmaxnreg".
+// Moving registers between the warps of a block: a warpgroup that only copies gives up what one that
+// multiplies needs. Executed by all warps of a warpgroup. ptxas ignores it (note C7508) unless the kernel
+// states both arguments of __launch_bounds__ or __maxnreg__; PTX ISA, "setmaxnreg".
 #pragma once
 
 #include "tenon/ptx/arch.hpp"

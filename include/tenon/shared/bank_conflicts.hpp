@@ -2,8 +2,8 @@
 // static_assert that theirs take no more than they must.
 //
 // Shared memory has 32 banks of 4 bytes. A warp is served in phases: all 32 lanes for 4-byte accesses, 16 for
-// 8 bytes, 8 for 16 bytes; ldmatrix and stmatrix take the 8 rows of one matrix a phase. Within a phase, each bank
-// yields one word a wavefront, and lanes that name the same word share it.
+// 8 bytes, 8 for 16 bytes; ldmatrix and stmatrix take the 8 rows of one matrix a phase. Within a phase, each
+// bank yields one word a wavefront, and lanes that name the same word share it.
 #pragma once
 
 #include "tenon/fragment/host_device.hpp"
@@ -16,7 +16,8 @@ struct LaneAddresses {
 };
 
 // Wavefronts of the lanes [first, first + count) accessing `bytes` each.
-TENON_HOST_DEVICE constexpr int phase_wavefronts(const LaneAddresses& address, int first, int count, int bytes) {
+TENON_HOST_DEVICE constexpr int phase_wavefronts(const LaneAddresses& address, int first, int count,
+                                                 int bytes) {
   int held[32][32] = {};  // the distinct words asked of each bank
   int distinct[32] = {};
   int most = 0;

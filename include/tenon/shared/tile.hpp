@@ -3,8 +3,8 @@
 //   SharedTile<half, 128, 64> tile{tenon::ptx::shared_address(buffer)};   // 128 lines of 64 halves: 16 KB
 //   tile.address(3, 16)                                                   // of the 16 bytes that start there
 //
-// Columns are contiguous. A line is at most 128 bytes; a wider tile is cut into panels of 128-byte lines that follow
-// one another (that is how the copy engine writes it, one box a panel). Below: swizzle.hpp.
+// Columns are contiguous. A line is at most 128 bytes; a wider tile is cut into panels of 128-byte lines that
+// follow one another (that is how the copy engine writes it, one box a panel). Below: swizzle.hpp.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ template <class T, int Lines, int Columns>
 struct SharedTile {
   static constexpr int lines = Lines, columns = Columns;
   static constexpr int element_bytes = Element<T>::bits / 8;
-  static_assert(Element<T>::bits % 8 == 0, "SharedTile: elements of less than a byte are stored packed; use uint8_t");
+  static_assert(Element<T>::bits % 8 == 0,
+                "SharedTile: elements of less than a byte are stored packed; use uint8_t");
   static constexpr int line_bytes = Columns * element_bytes < 128 ? Columns * element_bytes : 128;
   static_assert(Columns * element_bytes % line_bytes == 0 && line_bytes % 32 == 0,
                 "SharedTile: the columns must fill 32 or 64 bytes, or a multiple of 128");

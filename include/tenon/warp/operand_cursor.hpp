@@ -1,7 +1,7 @@
-// The shared-memory addresses of one lane as a warp walks an operand tile with ldmatrix.x4: one register, then
-// constants. A step of 16 along one direction flips bits under the swizzle (an XOR with a constant), a step of 16
-// along the other adds a constant that goes into the instruction: nothing is multiplied in the loop.
-// Below: shared/tile.hpp, fragment/ldmatrix_rows.hpp.
+// The shared-memory addresses of one lane as a warp walks an operand tile with ldmatrix.x4: one register,
+// then constants. A step of 16 along one direction flips bits under the swizzle (an XOR with a constant), a
+// step of 16 along the other adds a constant that goes into the instruction: nothing is multiplied in the
+// loop. Below: shared/tile.hpp, fragment/ldmatrix_rows.hpp.
 #pragma once
 
 #include "tenon/fragment/f16.hpp"
@@ -12,15 +12,17 @@ namespace tenon {
 
 enum class Operand { a, b };
 
-// The walk over Tile (an OperandTile of 16-bit elements) of a warp whose part starts at `first` along m (or n).
-// Part: how far the warp's part reaches; `first` is a multiple of it.
+// The walk over Tile (an OperandTile of 16-bit elements) of a warp whose part starts at `first` along m (or
+// n). Part: how far the warp's part reaches; `first` is a multiple of it.
 template <class Tile, Operand operand, int Part>
 class OperandCursor {
-  static_assert(Tile::element_bytes == 2, "OperandCursor: ldmatrix steps of 16 x 16 are those of 16-bit elements");
+  static_assert(Tile::element_bytes == 2,
+                "OperandCursor: ldmatrix steps of 16 x 16 are those of 16-bit elements");
   static_assert(Part % 16 == 0 && Tile::extent % Part == 0,
                 "OperandCursor: a warp's part is a multiple of 16 and divides the tile's extent");
-  static_assert(Tile::depth % 16 == 0 && Tile::depth <= (Tile::k_major ? Tile::panel_columns : Tile::depth),
-                "OperandCursor: a slab's depth is a multiple of 16 and, where k is contiguous, at most 128 bytes");
+  static_assert(
+      Tile::depth % 16 == 0 && Tile::depth <= (Tile::k_major ? Tile::panel_columns : Tile::depth),
+      "OperandCursor: a slab's depth is a multiple of 16 and, where k is contiguous, at most 128 bytes");
   // Steps along m (n) within a panel flip bits only if they do not carry: parts are then powers of two.
   static_assert(Tile::k_major || (Part & (Part - 1)) == 0,
                 "OperandCursor: where m (n) is contiguous, a warp's part must be a power of two");
@@ -42,8 +44,9 @@ class OperandCursor {
   }
   TENON_HOST_DEVICE static constexpr int step(int lane_offset, int i, int k_step) {
     const int flipping = Tile::k_major ? k_step : i % flips_per_panel;
-    const int adding = Tile::k_major ? i * 16 * Tile::line_bytes
-                                     : i / flips_per_panel * Tile::panel_bytes + k_step * 16 * Tile::line_bytes;
+    const int adding = Tile::k_major
+                           ? i * 16 * Tile::line_bytes
+                           : i / flips_per_panel * Tile::panel_bytes + k_step * 16 * Tile::line_bytes;
     return (lane_offset ^ (flipping * flip_bytes)) + adding;
   }
 
@@ -64,8 +67,10 @@ class OperandCursor {
       : lane_offset_(static_cast<std::uint32_t>(lane_offset(lane_id(), first))) {}
 
   // Loads four 8x8 matrices: of A one 16 x 16 fragment, of B two fragments of 16 x 8.
-  __device__ __forceinline__ void load(std::uint32_t (&reg)[4], std::uint32_t tile_base, int i, int k_step) const {
-    ldmatrix<!Tile::k_major>(reg, tile_base + static_cast<std::uint32_t>(step(static_cast<int>(lane_offset_), i, k_step)));
+  __device__ __forceinline__ void load(std::uint32_t (&reg)[4], std::uint32_t tile_base, int i,
+                                       int k_step) const {
+    ldmatrix<!Tile::k_major>(
+        reg, tile_base + static_cast<std::uint32_t>(step(static_cast<int>(lane_offset_), i, k_step)));
   }
 
  private:

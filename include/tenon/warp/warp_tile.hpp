@@ -1,14 +1,15 @@
-// The warp microkernel: an M x N accumulator in the registers of one warp, fed from two operand tiles in shared memory.
+// The warp microkernel: an M x N accumulator in the registers of one warp, fed from two operand tiles in
+// shared memory.
 //
 //   WarpTile<half, float, 64, 64> c;  c.clear();
 //   c.multiply(tile_a, tile_b, row, column);      // c += A[row .., :] * B[:, column ..] over the whole depth
 //   c.for_each([&](float& v, int row, int col) { ... });
 //
-// Loads run ahead of the mma instructions: rows of A through two buffers, one row ahead; a pair of B fragments is
-// fetched again as soon as the last row of a k-step has used it. That takes 8 + N / 2 registers for operands, so a
-// 64 x 64 tile fits 168 registers and leaves none idle. multiply_slab() is the same loop for kernels that stream
-// slabs through a ring: the next slab's first fragments are loaded before the current one ends.
-// Below: operand_cursor.hpp, fragment/f16.hpp.
+// Loads run ahead of the mma instructions: rows of A through two buffers, one row ahead; a pair of B
+// fragments is fetched again as soon as the last row of a k-step has used it. That takes 8 + N / 2 registers
+// for operands, so a 64 x 64 tile fits 168 registers and leaves none idle. multiply_slab() is the same loop
+// for kernels that stream slabs through a ring: the next slab's first fragments are loaded before the current
+// one ends. Below: operand_cursor.hpp, fragment/f16.hpp.
 #pragma once
 
 #include "tenon/fragment/f16.hpp"
@@ -54,25 +55,27 @@ class WarpTile {
     const OperandCursor<TileA, Operand::a, M> walk_a(row);
     const OperandCursor<TileB, Operand::b, N> walk_b(column);
     load_first(walk_a, walk_b, a.base, b.base);
-    multiply_slab<TileA::depth, false>(walk_a, walk_b, a.base, b.base, 0, 0, [](int) {}, [] {});
+    multiply_slab<TileA::depth, false>(
+        walk_a, walk_b, a.base, b.base, 0, 0, [](int) {}, [] {});
   }
 
   // Loads the fragments that multiply_slab starts with.
   template <class WalkA, class WalkB>
-  __device__ __forceinline__ void load_first(const WalkA& walk_a, const WalkB& walk_b, std::uint32_t a, std::uint32_t b) {
+  __device__ __forceinline__ void load_first(const WalkA& walk_a, const WalkB& walk_b, std::uint32_t a,
+                                             std::uint32_t b) {
     walk_a.load(a_[0].reg, a, 0, 0);
 #pragma unroll
     for (int pair = 0; pair < columns / 2; ++pair) walk_b.load(b_[pair], b, pair, 0);
   }
 
   // c += the slab at (a, b); if `more`, also loads the first fragments of the slab at (next_a, next_b).
-  // k_step(s) is called at the start of each step of 16 along k; wait_next() once, if more, before the first load from
-  // the next slab: every load from the current slab has been issued by then. `more` is a constant, so that the loop over
-  // all slabs but the last carries no predicate: the last slab is a copy of its own.
+  // k_step(s) is called at the start of each step of 16 along k; wait_next() once, if more, before the first
+  // load from the next slab: every load from the current slab has been issued by then. `more` is a constant,
+  // so that the loop over all slabs but the last carries no predicate: the last slab is a copy of its own.
   template <int depth, bool more, class WalkA, class WalkB, class KStep, class WaitNext>
-  __device__ __forceinline__ void multiply_slab(const WalkA& walk_a, const WalkB& walk_b, std::uint32_t a, std::uint32_t b,
-                                                std::uint32_t next_a, std::uint32_t next_b, KStep&& k_step,
-                                                WaitNext&& wait_next) {
+  __device__ __forceinline__ void multiply_slab(const WalkA& walk_a, const WalkB& walk_b, std::uint32_t a,
+                                                std::uint32_t b, std::uint32_t next_a, std::uint32_t next_b,
+                                                KStep&& k_step, WaitNext&& wait_next) {
     constexpr int steps = depth / 16;
 #pragma unroll
     for (int s = 0; s < steps; ++s) {
@@ -89,8 +92,8 @@ class WarpTile {
         }
 #pragma unroll
         for (int jj = 0; jj < columns; ++jj) {
-          // Serpentine, so that neighbouring instructions share an operand; but the last row goes forward, because
-          // it frees the B fragments in the order in which the next k-step wants them.
+          // Serpentine, so that neighbouring instructions share an operand; but the last row goes forward,
+          // because it frees the B fragments in the order in which the next k-step wants them.
           const int j = i % 2 == 1 && !last_row ? columns - 1 - jj : jj;
           FragmentB<m16n8k16, T> b_fragment;
           b_fragment.reg[0] = b_[j / 2][j % 2 * 2];
@@ -106,12 +109,13 @@ class WarpTile {
         }
       }
     }
-    static_assert(steps * rows % 2 == 0, "WarpTile: an odd number of A rows a slab would swap the two A buffers");
+    static_assert(steps * rows % 2 == 0,
+                  "WarpTile: an odd number of A rows a slab would swap the two A buffers");
   }
 
  private:
-  FragmentA<m16n8k16, T> a_[2];         // this row, the next
-  std::uint32_t b_[columns / 2][4];     // pairs of FragmentB, as ldmatrix.x4 delivers them
+  FragmentA<m16n8k16, T> a_[2];      // this row, the next
+  std::uint32_t b_[columns / 2][4];  // pairs of FragmentB, as ldmatrix.x4 delivers them
 };
 
 }  // namespace tenon
