@@ -53,7 +53,8 @@ struct Matrix {
 
 // One product. A is m x k, B is k x n, C is m x n.
 //
-// Any m, n, k >= 0, any leading dimension that holds a row (or column), any pointer aligned to its element.
+// Any m, n, k >= 0 (up to 2^31 - 4096), any leading dimension that holds a row (or column), any pointer aligned to
+// its element.
 // beta == 0 does not read C (NaN there does not spread). k == 0 or alpha == 0 gives beta * C.
 // C may not overlap A or B. A and B have the same type (f16 or bf16); C is f16, bf16 or f32.
 struct Gemm {
@@ -77,7 +78,8 @@ Status can_implement(const Gemm& problem) noexcept;
 // Bytes of workspace with which gemm() runs this problem fastest on the current device; 0 for most problems.
 std::size_t workspace_size(const Gemm& problem) noexcept;
 
-// The kernel that gemm() would run for the problem on the current device; nullptr if can_implement() fails or there is nothing to do.
+// The kernel that gemm() would run for the problem on the current device; nullptr if can_implement() fails or there
+// is no product to compute (m, n or k is 0, or alpha is).
 const char* kernel_name(const Gemm& problem) noexcept;
 
 // Enqueues the product on the stream of the current device and returns. On failure nothing was launched or written.

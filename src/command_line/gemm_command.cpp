@@ -171,6 +171,25 @@ std::string require_device(const Options& o) {
   return properties.name;
 }
 
+// Refuses matrices that the device cannot hold, before the host tries to.
+void require_memory(const Gemm& p) {
+  const auto bytes_of = [](std::int64_t lines, std::int64_t ld, Type type) {
+    return static_cast<double>(lines) * static_cast<double>(ld) * static_cast<double>(bytes(type));
+  };
+  const double needed = bytes_of(p.a.order == row_major ? p.m : p.k, p.a.ld, p.a.type) +
+                        bytes_of(p.b.order == row_major ? p.k : p.n, p.b.ld, p.b.type) +
+                        bytes_of(p.m, p.c.ld, p.c.type);
+  std::size_t free = 0, total = 0;
+  require_cuda(cudaMemGetInfo(&free, &total), "the query of the device's memory");
+  if (needed <= static_cast<double>(free)) return;
+  char sentence[160];
+  std::snprintf(
+      sentence, sizeof sentence,
+      "A, B and C need %.2f GiB of device memory but %.2f GiB are free: smaller matrices are needed",
+      needed / 0x1p30, static_cast<double>(free) / 0x1p30);
+  throw Failure(Exit::machine_cannot, sentence);
+}
+
 // C as numpy sees it: without what lies between rows.
 void write_result(OutputFile& file, const Operand& c) {
   const std::string header = npy_header(c.type, c.rows, c.columns);
@@ -241,6 +260,7 @@ void run(const Options& o) {
   if (!o.out_path.empty()) output.emplace(o.out_path);
   Answer answer;
   answer.device_name = require_device(o);
+  require_memory(p);
 
   const auto seed = [&o](std::uint64_t stream) { return random_bits(o.seed, stream); };
   const Operand a = request.a ? from_npy(*request.a, p.a.ld, p.a.type)

@@ -9,6 +9,7 @@
 #include "command_line/commands.hpp"
 #include "gemm/kernel.hpp"
 #include "gemm/kernel_resources.hpp"
+#include "gemm/module/module.hpp"
 #include "host/device.hpp"
 
 namespace tenon::command {
@@ -34,12 +35,21 @@ Json describe(const Kernel& kernel) {
                  std::to_string(kernel.tile_k);
   json["stages"] = kernel.stages;
   json["threads"] = kernel.threads;
-  json["registers"] = json["spill_bytes"] = nullptr;
+  json["registers"] = nullptr;
   json["shared_bytes"] = kernel.shared_bytes;
-  if (const KernelResources* resources = resources_of(kernel)) {
+  json["spill_bytes"] = json["symbol"] = nullptr;
+  if (kernel.copy == Copy::module) {
+    // Compiled by the driver, so known only where there is one.
+    int registers = 0, local_bytes = 0;
+    if (module_resources(registers, local_bytes)) {
+      json["registers"] = registers;
+      json["spill_bytes"] = local_bytes;
+    }
+  } else if (const KernelResources* resources = resources_of(kernel)) {
     json["registers"] = resources->registers;
     json["shared_bytes"] = kernel.shared_bytes + static_cast<std::size_t>(resources->static_shared_bytes);
     json["spill_bytes"] = resources->local_bytes;
+    json["symbol"] = resources->symbol;
   }
   return json;
 }
@@ -69,7 +79,9 @@ void add_list(CLI::App& application) {
   const auto json = std::make_shared<bool>(false);
   command->add_flag(
       "--json", *json,
-      "Print an array of {name, arch, tile, stages, threads, registers, shared_bytes, spill_bytes}");
+      "Print an array of {name, arch, tile, stages, threads, registers, shared_bytes, spill_bytes, "
+      "symbol}; registers, spill_bytes and symbol (of the machine code) are null for a kernel that the "
+      "driver compiles, where there is none");
   command->footer("Examples:\n  tenon list\n  tenon list --json");
   command->callback([json] {
     Json list = Json::array();

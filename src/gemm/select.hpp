@@ -30,10 +30,9 @@ int copy_alignment(const ConstMatrix& matrix) noexcept;
 bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
              Status* why = nullptr);
 
-// The time that select_kernel() expects, in an arbitrary unit that is the same for every kernel. The machine
-// runs ceil(tiles / multiprocessors) rounds of tiles. A tile costs its area (multiply-adds) plus its half
-// perimeter (operand traffic) times a weight, times what the way of copying costs for operands of this
-// alignment.
+// The time that select_kernel() expects, in a unit that is the same for every kernel: the machine runs
+// ceil(tiles / (multiprocessors x blocks that fit one)) rounds; a round takes the area of the tiles that a
+// multiprocessor then holds over the speed measured for the kernel's family, tile and copy width.
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept;
 
 // The accepted kernel with the least estimated cost; among equals the one listed first. nullptr if none

@@ -35,7 +35,7 @@ struct Lines {
   const std::uint16_t* data;
   std::int64_t ld, lines, length;
   // Whether wmma may load straight from global memory (PTX ISA, wmma.load: 32-byte aligned tiles, a stride
-  // that is a multiple of 16 bytes) and 8 elements can be copied at once. The stride is a 32-bit operand:
+  // that is a multiple of 16 bytes) and load_tile() copy 8 elements at once. The stride is a 32-bit operand:
   // beyond 2^26 elements the offset of a tile's last line would reach 2^31 bytes.
   bool aligned;
 
@@ -64,32 +64,46 @@ struct alignas(32) SharedTile {
   std::uint16_t values[size * ld];
 };
 
+// Whether the size x size elements that start at `at` can be read with no regard to edges and alignment.
+template <int size>
+__device__ bool is_whole(const Lines& x, Place at) {
+  return x.aligned && at.line + size <= x.lines && at.offset + size <= x.length;
+}
+
 // Copies the size x size elements that start at `at` to shared memory, with zeros beyond the edges. `thread`
 // of `threads` takes 8 neighbouring elements at a time: with size 64, eight threads fill a line, and all
 // banks once.
-template <int size>
-__device__ void load_tile(SharedTile<size>& shared, const Lines& x, Place at, int thread, int threads) {
+template <int size, int threads>
+__device__ void load_tile(SharedTile<size>& shared, const Lines& x, Place at, int thread) {
   constexpr int chunk = 8;
-  for (int i = thread; i < size * size / chunk; i += threads) {
-    const int line = i / (size / chunk);
-    const int offset = i % (size / chunk) * chunk;
-    const std::int64_t x_line = at.line + line;
-    const std::int64_t x_offset = at.offset + offset;
-    const std::uint16_t* source = x.data + x_line * x.ld + x_offset;
-    uint4 values = make_uint4(0, 0, 0, 0);
-    if (x_line < x.lines && x_offset < x.length) {
-      if (x.aligned && x_offset + chunk <= x.length) {
-        values = *reinterpret_cast<const uint4*>(source);
-      } else {
-        const auto pair = [&](int j) -> unsigned {
-          const unsigned low = x_offset + j < x.length ? source[j] : 0U;
-          const unsigned high = x_offset + j + 1 < x.length ? source[j + 1] : 0U;
-          return low | high << 16;
-        };
-        values = make_uint4(pair(0), pair(2), pair(4), pair(6));
-      }
+  constexpr int chunks = size * size / chunk / threads;  // of each thread
+  const auto copy = [&](int i, auto read) {
+    const int line = (i * threads + thread) / (size / chunk);
+    const int offset = (i * threads + thread) % (size / chunk) * chunk;
+    *reinterpret_cast<uint4*>(shared.values + line * shared.ld + offset) =
+        read(at.line + line, at.offset + offset);
+  };
+  if (is_whole<size>(x, at)) {
+#pragma unroll
+    for (int i = 0; i < chunks; ++i) {
+      copy(i, [&](std::int64_t line, std::int64_t offset) {
+        return *reinterpret_cast<const uint4*>(x.data + line * x.ld + offset);
+      });
     }
-    *reinterpret_cast<uint4*>(shared.values + line * shared.ld + offset) = values;
+    return;
+  }
+  const auto element = [&](std::int64_t line, std::int64_t offset) -> unsigned {
+    return line < x.lines && offset < x.length ? x.data[line * x.ld + offset] : 0U;
+  };
+  const auto pair = [&](std::int64_t line, std::int64_t offset) {
+    return element(line, offset) | element(line, offset + 1) << 16;
+  };
+#pragma unroll 1
+  for (int i = 0; i < chunks; ++i) {
+    copy(i, [&](std::int64_t line, std::int64_t offset) {
+      return make_uint4(pair(line, offset), pair(line, offset + 2), pair(line, offset + 4),
+                        pair(line, offset + 6));
+    });
   }
 }
 

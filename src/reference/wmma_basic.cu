@@ -14,13 +14,12 @@ constexpr int threads = warps * warp_size;
 template <class T, class Fragment>
 __device__ void load_fragment(Fragment& fragment, const Lines& x, Place at,
                               SharedTile<fragment_size>& staging) {
-  const bool whole = at.line + fragment_size <= x.lines && at.offset + fragment_size <= x.length;
-  if (x.aligned && whole) {
+  if (is_whole<fragment_size>(x, at)) {
     const std::uint16_t* source = x.data + at.line * x.ld + at.offset;
     wmma::load_matrix_sync(fragment, reinterpret_cast<const T*>(source), static_cast<unsigned>(x.ld));
     return;
   }
-  load_tile(staging, x, at, threadIdx.x % warp_size, warp_size);
+  load_tile<fragment_size, warp_size>(staging, x, at, threadIdx.x % warp_size);
   __syncwarp();
   wmma::load_matrix_sync(fragment, reinterpret_cast<const T*>(staging.values), staging.ld);
   __syncwarp();  // the staging may be written again

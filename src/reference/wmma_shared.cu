@@ -38,8 +38,8 @@ __global__ void __launch_bounds__(threads)
     for (Accumulator& sum : line) wmma::fill_fragment(sum, 0.0F);
   }
   for (std::int64_t p = 0; p < k; p += tile) {
-    load_tile(tile_a, a, place<order_a>(row, p), threadIdx.x, threads);
-    load_tile(tile_b, b, place<order_b>(p, column), threadIdx.x, threads);
+    load_tile<tile, threads>(tile_a, a, place<order_a>(row, p), threadIdx.x);
+    load_tile<tile, threads>(tile_b, b, place<order_b>(p, column), threadIdx.x);
     __syncthreads();
 #pragma unroll
     for (int q = 0; q < tile; q += fragment_size) {

@@ -211,6 +211,7 @@ TEST_F(GemmGpu, RefusesOverlapAndWritesNothing) {
 TEST_F(GemmGpu, TheKernelNamedIsTheKernelThatRuns) {
   int ran = 0;
   for (const Kernel& kernel : kernels()) {
+    if (kernel.copy == Copy::module) continue;  // writes f16 only; it has tests of its own
     if (kernel.type != Type::f16 || kernel.accumulate != Type::f32 || kernel.a_order != row_major ||
         kernel.b_order != column_major) {
       continue;

@@ -77,6 +77,7 @@ TEST(Plan, SmallProblemsAreNotPadded) {
 TEST(Plan, ANamedKernelRunsOrSaysWhyNot) {
   Gemm p = problem(64, 64, 64);
   p.kernel = "module_256x128";
+  p.c.type = Type::f16;
   Plan plan;
   ASSERT_TRUE(make_plan(kernel_list(), p, h200, &plan));
   EXPECT_EQ(plan.kernel->name, "module_256x128");

@@ -67,9 +67,12 @@ TEST(Select, ByAlignment) {
 }
 
 TEST(Select, NeverTheModule) {
-  EXPECT_EQ(refusal("module_256x128", problem(4096, 4096, 4096), h200), "accepted");
-  for (const std::int64_t size : {64, 1000, 4096, 8192})
-    EXPECT_NE(choice(problem(size, size, 64), h200), "module_256x128");
+  for (const std::int64_t size : {64, 1000, 4096, 8192}) {
+    Gemm p = problem(size, size, 64);
+    p.c.type = Type::f16;
+    EXPECT_EQ(refusal("module_256x128", p, h200), "accepted");
+    EXPECT_NE(choice(p, h200), "module_256x128");
+  }
 }
 
 TEST(Select, IsAFunctionOfItsArguments) {
@@ -104,6 +107,16 @@ TEST(Accepts, SaysWhatItFoundAndNeeds) {
   p = problem(64, 64, 64);
   p.a.order = column_major;
   EXPECT_EQ(refusal("async_64x64", p, a100), "kernel async_64x64 takes A row-major but A is column-major");
+  p = problem(64, 64, 64);
+  p.b.order = row_major;
+  EXPECT_EQ(refusal("async_64x64", p, a100), "kernel async_64x64 takes B column-major but B is row-major");
+  p = problem(64, 64, 64);
+  p.b.ld = (std::int64_t{1} << 39);
+  EXPECT_EQ(
+      refusal("tma_256x128", p, h200),
+      "kernel tma_256x128 copies by TMA: a leading dimension is 549755813888 but needs <= 549755813880");
+  p = problem(64, 64, 64);
+  EXPECT_EQ(refusal("module_256x128", p, h200), "kernel module_256x128 writes f16 but C is f32");
 }
 
 TEST(CopyAlignment, IsTheWidestCopyOfEveryRow) {

@@ -11,7 +11,11 @@ from dataclasses import dataclass
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include"
 CSV = ROOT / "ptx" / "instructions.csv"
-CHIPS = (75, 80, 86, 89, 90)  # the columns of the catalogue; sm_90a takes the column of sm_90
+CHIPS = ("75", "80", "86", "89", "90", "90a")  # sm_<chip>: the columns of the catalogue
+
+# The immediate operands, by the name that the PTX text gives them: template arguments of the wrapper, and the value
+# with which the tests call it.
+IMMEDIATES = {"pending": 1, "registers": 64}
 
 # Operand as the catalogue writes it (without its count) -> C++ type.
 CPP = {"b16": "uint16_t", "b32": "uint32_t", "s32": "int32_t", "f32": "float", "f64": "double", "b64": "const void*"}
@@ -27,13 +31,33 @@ class Form:
     b: str
     c: str
     ptx_isa: tuple
-    min_sm: int
+    min_sm: str    # as in sm_<min_sm>; with a letter, that chip alone
     status: dict   # chip -> native | emulated | absent
     sass: dict     # chip -> {opcode: count}, empty when absent
 
     @property
     def mnemonic(self):
         return self.form.split()[0].rstrip(";")
+
+    @property
+    def only(self):
+        """Whether the form belongs to one architecture-specific target alone."""
+        return not self.min_sm.isdigit()
+
+    def exists_on(self, chip):
+        return chip == self.min_sm if self.only else int(chip.rstrip("a")) >= int(self.min_sm)
+
+    @property
+    def sentence(self):
+        """What the compiler says where the form does not exist."""
+        sm = f"sm_{self.min_sm}"
+        needs, how = (sm, f"-gencode arch=compute_{self.min_sm},code={sm}") if self.only else (
+            f"{sm} or newer", f"-arch={sm} or above")
+        return f"tenon::ptx::{self.function} needs {needs}: compile with {how}"
+
+    @property
+    def immediates(self):
+        return [value for name, value in IMMEDIATES.items() if f" {name};" in self.form]
 
     def signature(self):
         """(return type, [parameter types]): arrays by reference; a scalar result is returned."""
@@ -47,8 +71,7 @@ class Form:
         return (CPP[self.d] if self.d else "void"), inputs
 
     def callee(self):
-        """The function as an expression; the immediate of cp.async.wait_group is a template argument."""
-        return f"tenon::ptx::{self.function}<{'1' if 'pending' in self.form else ''}>"
+        return f"tenon::ptx::{self.function}<{', '.join(map(str, self.immediates))}>"
 
 
 def counts(cell):
@@ -59,7 +82,7 @@ def counts(cell):
 def load(path=CSV):
     with open(path, newline="") as file:
         return [Form(r["form"], r["function"], r["header"], r["d"], r["a"], r["b"], r["c"],
-                     tuple(int(x) for x in r["ptx_isa"].split(".")), int(r["min_sm"]),
+                     tuple(int(x) for x in r["ptx_isa"].split(".")), r["min_sm"],
                      {chip: r[f"sm{chip}"] for chip in CHIPS},
                      {chip: counts(r[f"sass_sm{chip}"]) for chip in CHIPS}) for r in csv.DictReader(file)]
 
@@ -129,7 +152,8 @@ def call_kernel(form, name):
     if form.d and "x" not in form.d:
         parameters.insert(0, f"{CPP[form.d]}* d")
         call = f"d[threadIdx.x] = {call}"
-    return (f'extern "C" __global__ void {name}({", ".join(parameters)}) {{\n'
+    # ptxas drops setmaxnreg from a kernel without both launch bounds.
+    return (f'extern "C" __global__ void __launch_bounds__(128, 1) {name}({", ".join(parameters)}) {{\n'
             f"  {returns} (*const function)({', '.join(types)}) = {form.callee()};\n"
             f"{''.join(loads)}  {call};\n{''.join(stores)}}}\n")
 

@@ -3,7 +3,7 @@
   compile_forms.py compile <nvcc> <target> <folder>    one kernel a form, called by its exact signature -> cubin
   compile_forms.py sass <nvdisasm> <target> <folder>   each kernel holds the catalogue's opcodes, in number
 
-<target> is a number as in sm_<target>: 75, 80, 86, 89, 90, 90a. Exit status 77: skipped, for want of a disassembler.
+<target> as in sm_<target>: 75, 80, 86, 89, 90, 90a. Exit status 77: skipped, for want of a disassembler.
 """
 import collections
 import os
@@ -17,17 +17,16 @@ from catalogue import INCLUDE, ROOT, kernel_name, load, source
 
 # Opcodes of which a kernel must hold no other than those the catalogue lists; loads and stores of local memory
 # would mean a spill.
-WATCHED = re.compile(r"^(HMMA|IMMA|BMMA|DMMA|QMMA|QGMMA|HGMMA|LDSM|STSM|MOVM|LDGSTS|LDGDEPBAR|LDL|STL)\b")
+WATCHED = re.compile(r"^(HMMA|IMMA|BMMA|DMMA|QMMA|QGMMA|HGMMA|LDSM|STSM|MOVM|LDGSTS|LDGDEPBAR|USETMAXREG|LDL|STL)\b")
 
 
 def forms_of(target):
-    chip = int(target.rstrip("a"))
-    forms = load()
-    return chip, forms, [f for f in forms if f.min_sm <= chip]
+    catalogue = load()
+    return catalogue, [f for f in catalogue if f.exists_on(target)]
 
 
 def compile_forms(nvcc, target, folder):
-    _, catalogue, forms = forms_of(target)
+    catalogue, forms = forms_of(target)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"forms_sm_{target}.cu"
     path.write_text(source(forms, catalogue))
@@ -58,13 +57,13 @@ def check_sass(nvdisasm, target, folder):
     if not tool:
         print("skipped: no nvdisasm in PATH; name one with -DTENON_NVDISASM or the environment variable TENON_NVDISASM")
         sys.exit(1 if (ROOT / ".tools").exists() else 77)  # where the set-up ran, its absence is a failure
-    chip, catalogue, forms = forms_of(target)
+    catalogue, forms = forms_of(target)
     listing = subprocess.run([tool, folder / f"forms_sm_{target}.cubin"], check=True, text=True,
                              stdout=subprocess.PIPE).stdout
     kernels = opcodes_by_kernel(listing)
     wrong = []
     for form in forms:
-        expected = form.sass[chip]
+        expected = form.sass[target]
         found = kernels[kernel_name(catalogue.index(form), form)]
         relevant = {op: n for op, n in found.items() if op in expected or WATCHED.match(op)}
         if relevant != expected:

@@ -9,7 +9,7 @@ from catalogue import load
 
 
 def main(minimum_sm, path):
-    forms = [f for f in load() if f.mnemonic.startswith("mma.") and max(f.min_sm, 80) == int(minimum_sm)]
+    forms = [f for f in load() if f.mnemonic.startswith("mma.") and max(int(f.min_sm), 80) == int(minimum_sm)]
     assert forms, f"no mma form has the minimum sm_{minimum_sm}"
     lines = ["// Generated from ptx/instructions.csv by generate_mma_cases.py.", '#include "ptx/mma_case.cuh"']
     lines += [f'#include "tenon/ptx/{header}"' for header in sorted({f.header for f in forms})]

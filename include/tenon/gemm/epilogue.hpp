@@ -59,8 +59,13 @@ __device__ __forceinline__ float load_element(const Output& c, int row, int colu
 }
 
 // Two values rounded to a 16-bit type, the first in the low half.
-__device__ __forceinline__ std::uint32_t pack_pair(const float (&pair)[2], Type type) {
-  return type == Type::f16 ? Packing<__half>::pack(pair) : Packing<__nv_bfloat16>::pack(pair);
+template <Type type>
+__device__ __forceinline__ std::uint32_t pack_pair(const float (&pair)[2]) {
+  if constexpr (type == Type::f16) {
+    return Packing<__half>::pack(pair);
+  } else {
+    return Packing<__nv_bfloat16>::pack(pair);
+  }
 }
 
 // Word i of lane t (of each four) goes to lane i as its word t: a 4 x 4 transpose in two exchanges.
@@ -112,6 +117,29 @@ class StoreC {
 
   template <class Tile>
   __device__ __forceinline__ void operator()(Tile& tile, int tile_row, int tile_column) const {
+    // In a persistent kernel ptxas would compute the addresses of C ahead of the loop over tiles and hold them in
+    // registers that the main loop needs. A leading dimension that "changes" here keeps that arithmetic here.
+    Output c = c_;
+    asm volatile("" : "+l"(c.ld));
+    // Chosen once a tile: the fast paths ask neither type nor alignment again.
+    if (!chunks_aligned_) {
+      store(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
+        store_pairs(c, strip, row, column + 2 * t);
+      });
+    } else if (c.type == Type::f16) {
+      store(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
+        store_chunk<Type::f16>(c, strip, row, column, t);
+      });
+    } else {
+      store(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
+        store_chunk<Type::bf16>(c, strip, row, column, t);
+      });
+    }
+  }
+
+ private:
+  template <class Tile, class StoreStrip>
+  __device__ __forceinline__ void store(Tile& tile, int tile_row, int tile_column, const StoreStrip& store_strip) const {
     static_assert(Tile::columns % 4 == 0, "StoreC: a warp tile must be a multiple of 32 columns wide");
     const int lane = lane_id(), g = lane / 4, t = lane % 4;
 #pragma unroll
@@ -126,17 +154,12 @@ class StoreC {
 #pragma unroll
           for (int x = 0; x < 4; ++x) take(tile.c[i][j + x], half, strip.value[x]);
           op_(strip, row, column + 2 * t);
-          if (chunks_aligned_) {
-            store_chunk(strip, row, column, t);
-          } else {
-            store_pairs(strip, row, column + 2 * t);
-          }
+          store_strip(strip, row, column, t);
         }
       }
     }
   }
 
- private:
   __device__ __forceinline__ static void take(const Accumulator<m16n8k16, float>& c, int half, float (&pair)[2]) {
     pair[0] = c.reg[2 * half];
     pair[1] = c.reg[2 * half + 1];
@@ -146,46 +169,48 @@ class StoreC {
   }
 
   // Lanes of a row trade so that each holds 8 neighbours: 16-byte stores, 64 bytes of a row a warp row.
-  __device__ __forceinline__ void store_chunk(const Strip& strip, int row, int column, int t) const {
+  template <Type type>
+  __device__ __forceinline__ static void store_chunk(const Output& c, const Strip& strip, int row, int column, int t) {
     std::uint32_t word[4];
 #pragma unroll
-    for (int x = 0; x < 4; ++x) word[x] = pack_pair(strip.value[x], c_.type);
+    for (int x = 0; x < 4; ++x) word[x] = pack_pair<type>(strip.value[x]);
     transpose_quad(word, t);
     const int first = column + 8 * t;
-    if (row >= c_.m || first >= c_.n) return;
-    auto* to = static_cast<std::uint16_t*>(c_.data) + (row * c_.ld + first);
-    if (first + 8 <= c_.n) {
+    if (row >= c.m || first >= c.n) return;
+    auto* to = static_cast<std::uint16_t*>(c.data) + (row * c.ld + first);
+    if (first + 8 <= c.n) {
       *reinterpret_cast<uint4*>(to) = make_uint4(word[0], word[1], word[2], word[3]);
       return;
     }
 #pragma unroll
     for (int e = 0; e < 7; ++e) {  // the eighth is outside
-      if (first + e < c_.n) to[e] = static_cast<std::uint16_t>(word[e / 2] >> e % 2 * 16);
+      if (first + e < c.n) to[e] = static_cast<std::uint16_t>(word[e / 2] >> e % 2 * 16);
     }
   }
 
-  __device__ __forceinline__ void store_pairs(const Strip& strip, int row, int first) const {
-    if (row >= c_.m) return;
-    const std::int64_t row_start = row * c_.ld;
+  __device__ __forceinline__ void store_pairs(const Output& c, const Strip& strip, int row, int first) const {
+    if (row >= c.m) return;
+    const std::int64_t row_start = row * c.ld;
 #pragma unroll
     for (int x = 0; x < 4; ++x) {
       const int column = first + 8 * x;
-      const bool both = column + 1 < c_.n;
-      if (c_.type == Type::f32) {
-        auto* to = static_cast<float*>(c_.data) + (row_start + column);
+      const bool both = column + 1 < c.n;
+      if (c.type == Type::f32) {
+        auto* to = static_cast<float*>(c.data) + (row_start + column);
         if (both && pairs_aligned_) {
           *reinterpret_cast<float2*>(to) = make_float2(strip.value[x][0], strip.value[x][1]);
         } else {
-          if (column < c_.n) to[0] = strip.value[x][0];
+          if (column < c.n) to[0] = strip.value[x][0];
           if (both) to[1] = strip.value[x][1];
         }
       } else {
-        const std::uint32_t word = pack_pair(strip.value[x], c_.type);
-        auto* to = static_cast<std::uint16_t*>(c_.data) + (row_start + column);
+        const std::uint32_t word =
+            c.type == Type::f16 ? pack_pair<Type::f16>(strip.value[x]) : pack_pair<Type::bf16>(strip.value[x]);
+        auto* to = static_cast<std::uint16_t*>(c.data) + (row_start + column);
         if (both && pairs_aligned_) {
           *reinterpret_cast<std::uint32_t*>(to) = word;
         } else {
-          if (column < c_.n) to[0] = static_cast<std::uint16_t>(word);
+          if (column < c.n) to[0] = static_cast<std::uint16_t>(word);
           if (both) to[1] = static_cast<std::uint16_t>(word >> 16);
         }
       }

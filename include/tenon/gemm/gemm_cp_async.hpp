@@ -43,21 +43,39 @@ struct GemmCpAsync {
                         TileA::k_major ? k : m};
     const GlobalLines b{static_cast<const std::uint16_t*>(arguments.b), arguments.ldb, TileB::k_major ? n : k,
                         TileB::k_major ? k : n};
-    const CopyA copy_a(a, block_row, thread);
-    const CopyB copy_b(b, block_column, thread);
+    CopyA copy_a(a, block_row, thread);
+    CopyB copy_b(b, block_column, thread);
     const int slabs = k / depth + (k % depth != 0);
-
     using Ring = CpAsyncRing<Config::stages>;
+
+    // The share of k-step `step` of `of` in copying the next slab into a stage. Slabs are copied in order.
+    int slabs_left = slabs;
+    const auto copy_chunks = [&](auto whole, int stage, int step, int of) {
 #pragma unroll
-    for (int slab = 0; slab < Config::stages - 1; ++slab) {
-      if (slab < slabs) {
-#pragma unroll
-        for (int i = 0; i < CopyA::count; ++i) copy_a.copy(stage_a(slab), slab * depth, i);
-#pragma unroll
-        for (int i = 0; i < CopyB::count; ++i) copy_b.copy(stage_b(slab), slab * depth, i);
+      for (int i = step * CopyA::count / of; i < (step + 1) * CopyA::count / of; ++i) {
+        copy_a.template copy<decltype(whole)::value>(stage_a(stage), i);
       }
+#pragma unroll
+      for (int i = step * CopyB::count / of; i < (step + 1) * CopyB::count / of; ++i) {
+        copy_b.template copy<decltype(whole)::value>(stage_b(stage), i);
+      }
+    };
+    const auto copy_share = [&](int stage, int step, int of) {
+      if (slabs_left > 0) {
+        if (copy_a.whole() && copy_b.whole()) {
+          copy_chunks(std::true_type{}, stage, step, of);
+        } else {
+          copy_chunks(std::false_type{}, stage, step, of);
+        }
+      }
+      if (step + 1 < of) return;
       Ring::commit();
-    }
+      copy_a.advance();
+      copy_b.advance();
+      --slabs_left;
+    };
+#pragma unroll
+    for (int stage = 0; stage < Config::stages - 1; ++stage) copy_share(stage, 0, 1);
 
     const int warp_row = warp % Config::warps_m * Config::Warp::m, warp_column = warp / Config::warps_m * Config::Warp::n;
     const typename Config::WalkA walk_a(warp_row);
@@ -70,28 +88,17 @@ struct GemmCpAsync {
     Stage<Config::stages> reading;
     int writing = Config::stages - 1;
 #pragma unroll 1
-    for (int slab = 0; slab < slabs; ++slab) {
+    for (int slab = 1; slab < slabs; ++slab) {
       const Stage<Config::stages> next = reading.next();
-      const int slab_ahead = slab + Config::stages - 1;
-      const auto copy_share = [&](int step) {
-        if (slab_ahead < slabs) {
-#pragma unroll
-          for (int i = step * CopyA::count / steps; i < (step + 1) * CopyA::count / steps; ++i) {
-            copy_a.copy(stage_a(writing), slab_ahead * depth, i);
-          }
-#pragma unroll
-          for (int i = step * CopyB::count / steps; i < (step + 1) * CopyB::count / steps; ++i) {
-            copy_b.copy(stage_b(writing), slab_ahead * depth, i);
-          }
-        }
-        if (step == steps - 1) Ring::commit();
-      };
-      sums.template multiply_slab<depth>(walk_a, walk_b, stage_a(reading.index), stage_b(reading.index),
-                                         slab + 1 < slabs, stage_a(next.index), stage_b(next.index), copy_share,
-                                         [] { Ring::wait_oldest(); });
+      sums.template multiply_slab<depth, true>(walk_a, walk_b, stage_a(reading.index), stage_b(reading.index),
+                                               stage_a(next.index), stage_b(next.index),
+                                               [&](int step) { copy_share(writing, step, steps); },
+                                               [] { Ring::wait_oldest(); });
       writing = reading.index;  // read to its end by every warp before the next turn's copies
       reading = next;
     }
+    sums.template multiply_slab<depth, false>(walk_a, walk_b, stage_a(reading.index), stage_b(reading.index), 0, 0,
+                                              [](int) {}, [] {});
     epilogue(sums, block_row + warp_row, block_column + warp_column);
   }
 };

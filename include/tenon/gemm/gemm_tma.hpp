@@ -96,21 +96,23 @@ struct GemmTma {
       ring.wait_full(stage);
       sums.load_first(walk_a, walk_b, stage_a(stage), stage_b(stage));
 #pragma unroll 1
-      for (int slab = 0; slab < slabs; ++slab) {
+      for (int slab = 1; slab < slabs; ++slab) {
         const Stage<Config::stages> next = stage.next();
-        const bool more = slab + 1 < slabs;
-        bool next_is_full = true;
+        bool next_is_full = false;
         // The question costs some twenty cycles: it is asked two k-steps before the answer is needed.
         const auto ask_early = [&](int step) {
-          if (step == depth / 16 - 2 && more) next_is_full = ring.is_full(next);
+          if (step == depth / 16 - 2) next_is_full = ring.is_full(next);
         };
-        sums.template multiply_slab<depth>(walk_a, walk_b, stage_a(stage), stage_b(stage), more, stage_a(next),
-                                           stage_b(next), ask_early, [&] {
-                                             if (!next_is_full) ring.wait_full(next);
-                                           });
+        sums.template multiply_slab<depth, true>(walk_a, walk_b, stage_a(stage), stage_b(stage), stage_a(next),
+                                                 stage_b(next), ask_early, [&] {
+                                                   if (!next_is_full) ring.wait_full(next);
+                                                 });
         if (releases) ring.release(stage);
         stage = next;
       }
+      sums.template multiply_slab<depth, false>(walk_a, walk_b, stage_a(stage), stage_b(stage), 0, 0, [](int) {}, [] {});
+      if (releases) ring.release(stage);
+      stage = stage.next();
       const TilePosition tile = raster.at(index);
       epilogue(sums, tile.m * Config::Block::m + warp_row, tile.n * Config::Block::n + warp_column);
     }

@@ -21,22 +21,37 @@ struct GlobalLines {
 
 enum class Alignment { full_16, any };
 
-// The share of one thread in copying slabs of Tile, for a block of `Threads`.
+// The share of one thread in copying the slabs of Tile, one after the other along k, for a block of `Threads`.
+//
+// All that changes from slab to slab is one pointer and one count, so that the copies cost the main loop little more
+// than themselves. Slabs that lie wholly inside the matrix take copies without a byte count, which ptxas makes one
+// instruction; a count costs it five more.
 template <class Tile, int Threads, Alignment alignment>
 class SlabCopy {
+  static constexpr int elements = chunk_bytes / 2;                        // of a chunk
   static constexpr int chunks_per_line = Tile::line_bytes / chunk_bytes;  // within a panel
-  static constexpr int chunks = Tile::bytes / chunk_bytes;
-  static_assert(chunks % Threads == 0, "SlabCopy: the block's threads must divide the slab's 16-byte chunks");
-  static_assert(Threads % chunks_per_line == 0, "SlabCopy: the block's threads must fill whole lines");
-  static constexpr int elements = chunk_bytes / 2;
+  static constexpr int lines_per_turn = Threads / chunks_per_line;
+  static constexpr int turns_per_panel = Tile::lines / lines_per_turn;
+  static_assert(Threads % chunks_per_line == 0 && Tile::lines % lines_per_turn == 0,
+                "SlabCopy: the block's threads must fill whole lines, and their turns whole panels");
+  static_assert(lines_per_turn % 8 == 0, "SlabCopy: the swizzle repeats every 8 lines; a turn must be a multiple");
 
  public:
-  static constexpr int count = chunks / Threads;  // chunks a thread
+  static constexpr int count = Tile::panels * turns_per_panel;  // chunks a thread and slab
 
-  // first_line: where the block's tile begins along the lines (k_major) or along the columns (otherwise).
-  __device__ __forceinline__ SlabCopy(const GlobalLines& from, int tile_start, int thread)
-      : from_(from), tile_start_(tile_start), line_(thread / chunks_per_line),
-        column_(thread % chunks_per_line * elements) {
+  // Stands at the slab that begins at k = 0. tile_start: where the block's tile begins along m (or n).
+  __device__ __forceinline__ SlabCopy(const GlobalLines& from, int tile_start, int thread) {
+    const int line = thread / chunks_per_line, column = thread % chunks_per_line * elements;
+    const int first_line = line + (Tile::k_major ? tile_start : 0);
+    const int first_column = column + (Tile::k_major ? 0 : tile_start);
+    to_ = static_cast<std::uint32_t>(Tile::offset(line, column));
+    source_ = from.data + (first_line * from.ld + first_column);
+    turn_ = lines_per_turn * from.ld;
+    slab_ = Tile::k_major ? Tile::depth : Tile::depth * from.ld;
+    lines_left_ = from.lines - first_line;
+    columns_left_ = from.columns - first_column;
+    k_left_ = Tile::k_major ? from.columns : from.lines;
+    extent_inside_ = tile_start + Tile::extent <= (Tile::k_major ? from.lines : from.columns);
     if constexpr (alignment == Alignment::any) {
       const auto low_bits = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from.data)) |
                             static_cast<unsigned>(from.ld * 2);
@@ -44,26 +59,32 @@ class SlabCopy {
     }
   }
 
-  // Chunk i of this thread (0 <= i < count) of the slab that begins at k, into the tile at tile_base.
-  __device__ __forceinline__ void copy(std::uint32_t tile_base, int k, int i) const {
-    constexpr int lines_per_turn = Threads / chunks_per_line;
-    constexpr int turns_per_panel = Tile::lines / lines_per_turn;
-    static_assert(Tile::lines % lines_per_turn == 0, "SlabCopy: a turn of the block must not cross panels");
-    const int panel = i / turns_per_panel;
-    const int line = line_ + i % turns_per_panel * lines_per_turn;
-    const int column = column_ + panel * Tile::panel_columns;
-    const std::uint32_t to = tile_base + static_cast<std::uint32_t>(Tile::offset(line, column));
-    const int global_line = line + (Tile::k_major ? tile_start_ : k);
-    const int global_column = column + (Tile::k_major ? k : tile_start_);
-    const int inside = global_line < from_.lines ? from_.columns - global_column : 0;  // elements of the chunk, if 1..7
-    const std::uint16_t* source = from_.data + (global_line * from_.ld + global_column);
-    if (alignment == Alignment::full_16 || width_ == 16) {
-      const int bytes = inside >= elements ? chunk_bytes : inside > 0 ? 2 * inside : 0;
-      // With 0 bytes nothing is read, but the address must still be one of the matrix.
-      ptx::cp_async_cg_shared_global_16(to, inside > 0 ? source : from_.data, static_cast<std::uint32_t>(bytes));
+  // Whether the whole slab lies inside the matrix and its chunks are aligned: copy<true> may then be used.
+  __device__ __forceinline__ bool whole() const {
+    return (alignment == Alignment::full_16 || width_ == 16) && extent_inside_ && k_left_ >= Tile::depth;
+  }
+
+  // Chunk i of this thread, 0 <= i < count, into the tile at tile_base.
+  template <bool whole>
+  __device__ __forceinline__ void copy(std::uint32_t tile_base, int i) const {
+    const int panel = i / turns_per_panel, turn = i % turns_per_panel;
+    const std::uint32_t to =
+        tile_base + to_ + static_cast<std::uint32_t>(panel * Tile::panel_bytes + turn * lines_per_turn * Tile::line_bytes);
+    const std::uint16_t* const source = source_ + (turn * turn_ + panel * Tile::panel_columns);
+    if constexpr (whole) {
+      ptx::cp_async_cg_shared_global_16(to, source);
+    } else if (alignment == Alignment::full_16 || width_ == 16) {
+      ptx::cp_async_cg_shared_global_16(to, source, static_cast<std::uint32_t>(2 * inside(panel, turn)));
     } else {
-      copy_narrow(to, source, inside);
+      copy_narrow(to, source, inside(panel, turn));
     }
+  }
+
+  // On to the next slab.
+  __device__ __forceinline__ void advance() {
+    source_ += slab_;
+    k_left_ -= Tile::depth;
+    (Tile::k_major ? columns_left_ : lines_left_) -= Tile::depth;
   }
 
   // Wavefronts beyond the least when a warp writes its chunks. Kernels assert that there are none.
@@ -76,14 +97,19 @@ class SlabCopy {
   }
 
  private:
+  // How many elements of a chunk lie inside the matrix.
+  __device__ __forceinline__ int inside(int panel, int turn) const {
+    const int left = turn * lines_per_turn < lines_left_ ? columns_left_ - panel * Tile::panel_columns : 0;
+    return left < 0 ? 0 : left < elements ? left : elements;
+  }
+
   __device__ __forceinline__ void copy_narrow(std::uint32_t to, const std::uint16_t* source, int inside) const {
     if (width_ == 4) {
 #pragma unroll
       for (int word = 0; word < 4; ++word) {
         const int left = inside - 2 * word;
         const int bytes = left >= 2 ? 4 : left == 1 ? 2 : 0;
-        ptx::cp_async_ca_shared_global_4(to + 4 * word, left > 0 ? source + 2 * word : from_.data,
-                                         static_cast<std::uint32_t>(bytes));
+        ptx::cp_async_ca_shared_global_4(to + 4 * word, source + 2 * word, static_cast<std::uint32_t>(bytes));
       }
     } else {
       std::uint32_t words[4] = {};
@@ -97,9 +123,13 @@ class SlabCopy {
     }
   }
 
-  GlobalLines from_;
-  int tile_start_, line_, column_;
-  int width_ = 16;  // bytes that every chunk's address allows
+  const std::uint16_t* source_;     // this thread's first chunk of the slab
+  std::int64_t turn_, slab_;        // elements to the next turn, to the next slab
+  std::uint32_t to_;                // byte offset in the tile
+  int lines_left_, columns_left_;   // from this thread's first chunk to the matrix's end
+  int k_left_;                      // from the slab's beginning
+  bool extent_inside_;              // the block's tile does not reach past m (or n)
+  int width_ = 16;                  // bytes that every chunk's address allows
 };
 
 }  // namespace tenon

@@ -54,7 +54,7 @@ class WarpTile {
     const OperandCursor<TileA, Operand::a, M> walk_a(row);
     const OperandCursor<TileB, Operand::b, N> walk_b(column);
     load_first(walk_a, walk_b, a.base, b.base);
-    multiply_slab<TileA::depth>(walk_a, walk_b, a.base, b.base, false, 0, 0, [](int) {}, [] {});
+    multiply_slab<TileA::depth, false>(walk_a, walk_b, a.base, b.base, 0, 0, [](int) {}, [] {});
   }
 
   // Loads the fragments that multiply_slab starts with.
@@ -67,10 +67,11 @@ class WarpTile {
 
   // c += the slab at (a, b); if `more`, also loads the first fragments of the slab at (next_a, next_b).
   // k_step(s) is called at the start of each step of 16 along k; wait_next() once, if more, before the first load from
-  // the next slab: every load from the current slab has been issued by then.
-  template <int depth, class WalkA, class WalkB, class KStep, class WaitNext>
+  // the next slab: every load from the current slab has been issued by then. `more` is a constant, so that the loop over
+  // all slabs but the last carries no predicate: the last slab is a copy of its own.
+  template <int depth, bool more, class WalkA, class WalkB, class KStep, class WaitNext>
   __device__ __forceinline__ void multiply_slab(const WalkA& walk_a, const WalkB& walk_b, std::uint32_t a, std::uint32_t b,
-                                                bool more, std::uint32_t next_a, std::uint32_t next_b, KStep&& k_step,
+                                                std::uint32_t next_a, std::uint32_t next_b, KStep&& k_step,
                                                 WaitNext&& wait_next) {
     constexpr int steps = depth / 16;
 #pragma unroll
@@ -82,7 +83,7 @@ class WarpTile {
         const bool last_row = i + 1 == rows;
         if (ahead < steps * rows) {
           walk_a.load(a_[ahead % 2].reg, a, ahead % rows, ahead / rows);
-        } else if (more) {
+        } else if constexpr (more) {
           wait_next();
           walk_a.load(a_[ahead % 2].reg, next_a, 0, 0);
         }
@@ -98,7 +99,7 @@ class WarpTile {
           if (last_row && jj % 2 == 1) {
             if (s + 1 < steps) {
               walk_b.load(b_[jj / 2], b, jj / 2, s + 1);
-            } else if (more) {
+            } else if constexpr (more) {
               walk_b.load(b_[jj / 2], next_b, jj / 2, 0);
             }
           }

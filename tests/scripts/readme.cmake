@@ -1,0 +1,8 @@
+# The README and what generates its support matrix, as tests; included by tests/scripts/CMakeLists.txt.
+tenon_add_script_test(support_matrix L0)
+if(TARGET tenon_command)
+  tenon_add_script_test(readme L0)
+  set_property(TEST scripts.readme APPEND PROPERTY ENVIRONMENT
+    "TENON_PROGRAM=$<TARGET_FILE:tenon_command>" "TENON_CXX=${CMAKE_CXX_COMPILER}"
+    "TENON_CUDA_INCLUDE=${CUDAToolkit_INCLUDE_DIRS}")
+endif()
