@@ -1,0 +1,233 @@
+// The library end to end, through gemm(): every kernel of the list, by name, whatever the list holds.
+//
+// Quick is the subset for sanitizers. What the API promises beside numbers is tests/host's.
+#include <limits>
+#include <string>
+
+#include "gemm/product.hpp"
+#include "support/gpu.hpp"
+
+namespace tenon {
+namespace {
+
+using test::Case;
+using test::Numbers;
+using test::Operands;
+using test::Product;
+
+constexpr Type outputs[] = {Type::f32, Type::f16, Type::bf16};
+constexpr Numbers both_numbers[] = {Numbers::integers, Numbers::normals};
+
+class GemmTest : public test::GpuTest, public ::testing::WithParamInterface<std::string> {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (IsSkipped()) return;
+    Product product(kernel(), with_output({1, 1, 1}));
+    if (const Status s = can_implement(product.problem); s.code() == StatusCode::device_unsupported) {
+      GTEST_SKIP() << s.message();
+    }
+  }
+
+  static const Kernel& kernel() { return *find_kernel(GetParam()); }
+
+  // The hand-written module has one output type.
+  static bool writes(Type type) { return kernel().copy != Copy::module || type == Type::f16; }
+  static Case with_output(Case c) {
+    if (!writes(c.out)) c.out = Type::f16;
+    return c;
+  }
+
+  static void check(const Case& c) {
+    SCOPED_TRACE(::testing::PrintToString(c));
+    if (!writes(c.out)) return;
+    Product product(kernel(), c);
+    product.bring_workspace();
+    product.run();
+    if (!HasFatalFailure()) product.expect_right();
+  }
+  static void check_both_numbers(Case c) {
+    for (const Numbers numbers : both_numbers) {
+      c.numbers = numbers;
+      check(with_output(c));
+    }
+  }
+};
+
+TEST_P(GemmTest, Quick) {
+  for (const Type out : outputs) {
+    check({33, 65, 17, Numbers::integers, out});
+    check({129, 127, 72, Numbers::normals, out, 0, 0, 0, 1, 1});
+  }
+  check_both_numbers({1, 1, 1});
+  check_both_numbers({70, 66, 75, {}, Type::f32, 1});
+  check_both_numbers({70, 66, 76, {}, Type::f32, 2});
+}
+
+TEST_P(GemmTest, EveryShape) {
+  constexpr std::int64_t shapes[][3] = {
+      {1, 1, 1},      {1, 511, 7},     {511, 1, 8},     {2, 3, 1},       {3, 2, 511},     {7, 8, 16},
+      {8, 7, 17},     {16, 16, 16},    {17, 31, 33},    {31, 17, 64},    {33, 65, 31},    {64, 64, 64},
+      {65, 33, 127},  {127, 129, 65},  {128, 128, 128}, {129, 127, 129}, {255, 257, 33},  {257, 255, 31},
+      {128, 257, 17}, {257, 128, 255}, {1, 128, 257},   {128, 1, 255},   {2, 511, 65},    {511, 2, 64},
+      {3, 129, 511},  {129, 3, 128},   {7, 255, 2},     {255, 7, 3},     {511, 511, 129}, {64, 31, 511},
+      {31, 64, 257},  {16, 511, 8},    {511, 129, 1},   {257, 257, 127}};
+  for (const auto& [m, n, k] : shapes) {
+    check_both_numbers({m, n, k});
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Less than a slab of k, a whole one, a little more; and the same around the depth of the ring.
+TEST_P(GemmTest, EveryFillingOfTheRing) {
+  const std::int64_t slab = kernel().tile_k, ring = slab * kernel().stages;
+  for (const std::int64_t k :
+       {slab - 1, slab, slab + 1, ring - slab, ring - 1, ring, ring + 1, ring + 2 * slab}) {
+    check_both_numbers({kernel().tile_m + 1, kernel().tile_n - 1, k});
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(GemmTest, LeadingDimensionsAndAlignmentsOfC) {
+  for (const Type out : outputs) {
+    for (const int pad_c : {0, 1, 2, 4, 8}) {
+      for (const int shift_c : {0, 1, 2, 8})
+        check({130, 72, 40, Numbers::integers, out, 8, 8, 24, pad_c, shift_c});
+    }
+    check({65, 131, 100, Numbers::normals, out, 0, 64, 8, 3, 1});
+    check({131, 65, 33, Numbers::normals, out, 16, 16, 256, 5, 0});
+  }
+}
+
+TEST_P(GemmTest, AlphaAndBeta) {
+  for (const Type out : outputs) {
+    for (const float alpha : {1.0F, -0.5F, 2.25F}) {
+      for (const float beta : {0.0F, 1.0F, -1.5F}) {
+        for (const Numbers numbers : both_numbers) {
+          check({67, 80, 50, numbers, out, 0, 0, 0, 0, 0, alpha, beta});
+          check({67, 81, 50, numbers, out, 0, 0, 0, 1, 1, alpha, beta});
+        }
+      }
+    }
+  }
+}
+
+// `any` kernels take them as they are, 2 or 4 bytes at a time; the others from a copy in the workspace.
+TEST_P(GemmTest, OperandsThatAreNotAligned) {
+  for (const Numbers numbers : both_numbers) {
+    for (const auto& [pad_a, pad_b] : {std::pair{0, 0}, {1, 0}, {0, 1}, {2, 4}}) {
+      for (const int shift : {1, 2}) {  // 2: where lengths and pads are even, 4-byte copies
+        check(with_output({65, 131, 77, numbers, Type::f32, shift, pad_a, pad_b}));
+        check(with_output({66, 130, 77, numbers, Type::f32, shift, pad_a, pad_b}));
+        check(with_output({130, 66, 100, numbers, Type::f32, shift, pad_a, pad_b, 1, 1, 2.0F, 1.0F}));
+        check(with_output({1, 7, 3, numbers, Type::f32, shift, pad_a, pad_b}));
+      }
+    }
+  }
+}
+
+TEST_P(GemmTest, SaysHowMuchWorkspaceItNeedsAndWritesNothingWithoutIt) {
+  Product product(kernel(), with_output({65, 131, 77, Numbers::integers, Type::f32, 1}));
+  if (kernel().copy == Copy::any) {
+    EXPECT_EQ(workspace_size(product.problem), 0U);
+    return;
+  }
+  EXPECT_GT(workspace_size(product.problem), 0U);
+  EXPECT_EQ(gemm(product.problem).code(), StatusCode::workspace_too_small);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_TRUE(product.c_is_untouched());
+}
+
+// One tile a block and more: a persistent grid has fewer blocks than tiles.
+TEST_P(GemmTest, MoreTilesThanBlocks) {
+  int multiprocessors = 0;
+  ASSERT_EQ(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
+  const std::int64_t rows_of_tiles = multiprocessors / 2 + 3;
+  check(with_output({rows_of_tiles * kernel().tile_m - 3, kernel().tile_n + 5, 17}));
+  check(with_output({5, (multiprocessors + 3) * std::int64_t{kernel().tile_n} + 1, kernel().tile_k + 1}));
+}
+
+// NaN, infinities and subnormal numbers reach C as IEEE 754 has it: wherever FP64 sums are finite they are
+// exact.
+TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
+                  infinity = std::numeric_limits<float>::infinity();
+  const Case c = with_output({67, 70, 75});
+  Operands operands{test::random_numbers(c.m * c.k, c.numbers, kernel().type, 1),
+                    test::random_numbers(c.n * c.k, c.numbers, kernel().type, 2),
+                    {}};
+  const auto a = [&](int row, int k) -> float& {
+    return operands.a[static_cast<std::size_t>(row * c.k + k)];
+  };
+  const auto b = [&](int k, int column) -> float& {
+    return operands.b[static_cast<std::size_t>(column * c.k + k)];
+  };
+  a(3, 10) = nan;
+  a(5, 0) = infinity;  // NaN where B is 0
+  a(9, 4) = infinity;
+  a(9, 74) = -infinity;
+  b(74, 20) = -infinity;
+  b(33, 69) = nan;
+  for (int k = 0; k < c.k; ++k) a(11, k) *= kernel().type == Type::f16 ? 0x1p-24F : 0x1p-133F;
+  operands.exact = test::exact_products(operands.a, operands.b, c.m, c.n, c.k);
+  int nans = 0, infinities = 0, subnormals = 0;
+
+  Product product(kernel(), c, std::make_shared<const Operands>(operands));
+  product.run();
+  if (HasFatalFailure()) return;
+  const std::vector<float> found = product.result();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double wanted = operands.exact[i].sum;
+    if (std::isnan(wanted)) {
+      ASSERT_TRUE(std::isnan(found[i])) << "element " << i << " is " << found[i];
+    } else {
+      ASSERT_EQ(static_cast<double>(found[i]), wanted) << "element " << i;
+    }
+    nans += std::isnan(wanted) ? 1 : 0;
+    infinities += std::isinf(wanted) ? 1 : 0;
+    subnormals += wanted != 0.0 && std::fabs(wanted) < 0x1p-14 ? 1 : 0;
+  }
+  EXPECT_GT(nans, 2 * 67);
+  EXPECT_GT(infinities, 67);
+  EXPECT_GT(subnormals, 30);
+}
+
+TEST_P(GemmTest, TwoStreamsGiveTheSameBits) {
+  const Case c = with_output({300, 270, 200, Numbers::normals, Type::f32, 0, 0, 0, 1, 0, 1.5F, 0.5F});
+  Product one(kernel(), c), other(kernel(), c);
+  cudaStream_t streams[2] = {};
+  for (cudaStream_t& stream : streams) {
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  }
+  const Status first = gemm(one.problem, streams[0]), second = gemm(other.problem, streams[1]);
+  ASSERT_TRUE(first) << first.message();
+  ASSERT_TRUE(second) << second.message();
+  for (cudaStream_t stream : streams) {
+    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    ASSERT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+  }
+  one.expect_right();
+  EXPECT_TRUE(one.memory_of_c() == other.memory_of_c());
+}
+
+std::vector<std::string> kernel_names() {
+  std::vector<std::string> names;
+  for (const Kernel& kernel : kernels()) names.push_back(kernel.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, GemmTest, ::testing::ValuesIn(kernel_names()),
+                         [](const ::testing::TestParamInfo<std::string>& info) { return info.param; });
+
+}  // namespace
+}  // namespace tenon
+
+// 77 where every test was skipped, so that ctest reports as skipped what did not run; a filter must match
+// something.
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  const int result = RUN_ALL_TESTS();
+  const ::testing::UnitTest& all = *::testing::UnitTest::GetInstance();
+  if (all.test_to_run_count() == 0) return 1;
+  return all.skipped_test_count() == all.test_to_run_count() ? 77 : result;
+}

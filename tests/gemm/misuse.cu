@@ -1,0 +1,51 @@
+// Not a program: compiled by ctest with one MISUSE_... defined, to see which sentence nvcc prints.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "tenon/gemm/gemm_cp_async.hpp"
+
+using namespace tenon;
+
+#if defined(MISUSE_correct)
+using Config =
+    GemmConfig<half, float, row_major, column_major, TileShape<64, 96, 32>, TileShape<32, 96, 0>, 2>;
+#elif defined(MISUSE_parts_of_a_warp_tile)
+using Config =
+    GemmConfig<half, float, row_major, column_major, TileShape<64, 96, 32>, TileShape<32, 64, 0>, 2>;
+#elif defined(MISUSE_no_power_of_two)
+using Config = GemmConfig<half, float, row_major, row_major, TileShape<64, 192, 32>, TileShape<32, 96, 0>, 2>;
+#elif defined(MISUSE_one_stage)
+using Config =
+    GemmConfig<half, float, row_major, column_major, TileShape<64, 64, 32>, TileShape<32, 32, 0>, 1>;
+#elif defined(MISUSE_too_deep)
+using Config =
+    GemmConfig<half, float, row_major, column_major, TileShape<64, 64, 128>, TileShape<32, 32, 0>, 2>;
+#elif defined(MISUSE_part_of_16)
+using Config =
+    GemmConfig<half, float, row_major, column_major, TileShape<64, 40, 32>, TileShape<32, 40, 0>, 2>;
+#elif defined(MISUSE_narrow_store)
+using Config =
+    GemmConfig<half, float, row_major, column_major, TileShape<64, 64, 32>, TileShape<32, 16, 0>, 2>;
+#elif defined(MISUSE_ring_of_one)
+using Config =
+    GemmConfig<half, float, row_major, column_major, TileShape<64, 64, 32>, TileShape<32, 32, 0>, 2>;
+__global__ void ring() {
+  CpAsyncRing<1>::commit();
+}
+#elif defined(MISUSE_odd_rows)
+using Config =
+    GemmConfig<half, float, row_major, column_major, TileShape<64, 64, 32>, TileShape<32, 32, 0>, 2>;
+__global__ void odd(std::uint32_t base) {
+  using Tile = OperandTile<half, 32, 16, true>;
+  WarpTile<half, float, 16, 32> sum;
+  sum.multiply(Tile{base}, Tile{base}, 0, 0);
+}
+#else
+#error "name the misuse"
+#endif
+
+__global__ void kernel(GemmArguments arguments) {
+  extern __shared__ __align__(1024) char shared[];
+  const Elementwise same{[](float sum, int, int) { return sum; }};
+  GemmCpAsync<Config, Alignment::full_16>::run(arguments, {0, 0}, shared, StoreC{arguments.c, same});
+}

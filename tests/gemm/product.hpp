@@ -1,0 +1,252 @@
+// One product on the device beside its exact value on the host: what gemm_test.cpp is written in.
+//
+// Numbers are small integers, for which every sum is exact and C must be right to the bit, or normal, for
+// which the bound of host/error_bound.hpp holds. What is not part of a matrix is NaN: between its lines, and
+// all of C before.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <random>
+#include <tuple>
+#include <vector>
+
+#include "gemm/kernel.hpp"
+#include "host/device_buffer.hpp"
+#include "host/error_bound.hpp"
+#include "reference/cpu.hpp"
+
+namespace tenon::test {
+
+enum class Numbers { integers, normals };
+
+// A is m x k, B is k x n. Where shift_ab is a multiple of 8, A and B can be copied 16 bytes at a time:
+// leading dimensions are rounded up to 8 elements. Else lines are as long as they are (plus the pads).
+struct Case {
+  std::int64_t m, n, k;
+  Numbers numbers = Numbers::integers;
+  Type out = Type::f32;
+  int shift_ab = 0;            // elements by which A and B start off an aligned address
+  int pad_a = 0, pad_b = 0;    // elements between lines
+  int pad_c = 0, shift_c = 0;  // elements between rows; elements off an aligned address
+  float alpha = 1.0F, beta = 0.0F;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const Case& c) {
+  return out << c.m << " x " << c.n << " x " << c.k
+             << (c.numbers == Numbers::integers ? ", integers" : ", normals") << ", C in " << name(c.out)
+             << ", A and B shifted by " << c.shift_ab << ", pads " << c.pad_a << ' ' << c.pad_b << ' '
+             << c.pad_c << ", C shifted by " << c.shift_c << ", alpha " << c.alpha << ", beta " << c.beta;
+}
+
+// Both with k contiguous, rounded to their type; and what is known of each element of A * B. exact[i * n +
+// j].
+struct Operands {
+  std::vector<float> a, b;
+  std::vector<DotProduct> exact;
+};
+
+// Random numbers that the type holds.
+inline std::vector<float> random_numbers(std::int64_t count, Numbers numbers, Type type, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& v : values) {
+    v = numbers == Numbers::normals ? normal(random) : static_cast<float>(static_cast<int>(random() % 5) - 2);
+  }
+  std::vector<unsigned char> elements(values.size() * bytes(type));
+  reference::encode(type, values.data(), values.size(), elements.data());
+  reference::decode(type, elements.data(), values.size(), values.data());
+  return values;
+}
+
+inline std::vector<DotProduct> exact_products(const std::vector<float>& a, const std::vector<float>& b,
+                                              std::int64_t m, std::int64_t n, std::int64_t k) {
+  std::vector<DotProduct> exact(static_cast<std::size_t>(m * n));
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      DotProduct dot;
+      for (std::int64_t p = 0; p < k; ++p) {
+        dot.add(static_cast<double>(a[static_cast<std::size_t>(i * k + p)]) *
+                static_cast<double>(b[static_cast<std::size_t>(j * k + p)]));
+      }
+      exact[static_cast<std::size_t>(i * n + j)] = dot;
+    }
+  }
+  return exact;
+}
+
+// Kept from kernel to kernel; of the large ones, the last.
+inline std::shared_ptr<const Operands> operands_of(const Case& c, Type type) {
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Numbers, Type>;
+  static std::map<Key, std::shared_ptr<const Operands>> kept;
+  static Key last_large;
+  // Small integers are the same in both types.
+  const Key key{c.m, c.n, c.k, c.numbers, c.numbers == Numbers::integers ? Type::f16 : type};
+  if (const auto found = kept.find(key); found != kept.end()) return found->second;
+  Operands operands{
+      random_numbers(c.m * c.k, c.numbers, type, 1), random_numbers(c.n * c.k, c.numbers, type, 2), {}};
+  operands.exact = exact_products(operands.a, operands.b, c.m, c.n, c.k);
+  if (c.m * c.n > 300000) {
+    kept.erase(last_large);
+    last_large = key;
+  }
+  return kept[key] = std::make_shared<const Operands>(std::move(operands));
+}
+
+// A 16-bit operand as it lies in memory: `extent` lines of k, or k lines of `extent`, from values with k
+// contiguous.
+inline std::vector<std::uint16_t> in_memory(const std::vector<float>& values, std::int64_t extent,
+                                            std::int64_t k, Type type, bool k_contiguous, std::int64_t ld,
+                                            std::int64_t shift) {
+  std::vector<std::uint16_t> bits(values.size());
+  reference::encode(type, values.data(), values.size(), bits.data());
+  const std::int64_t lines = k_contiguous ? extent : k, length = k_contiguous ? k : extent;
+  std::vector<std::uint16_t> memory(static_cast<std::size_t>(shift + (lines - 1) * ld + length), 0xffff);
+  for (std::int64_t line = 0; line < lines; ++line) {
+    for (std::int64_t i = 0; i < length; ++i) {
+      memory[static_cast<std::size_t>(shift + line * ld + i)] =
+          bits[static_cast<std::size_t>(k_contiguous ? line * k + i : i * k + line)];
+    }
+  }
+  return memory;
+}
+
+class Product {
+ public:
+  // `given` replaces the random operands.
+  Product(const Kernel& kernel, const Case& c, std::shared_ptr<const Operands> given = nullptr)
+      : case_(c), operands_(given != nullptr ? given : operands_of(c, kernel.type)) {
+    const auto ld_of = [&](std::int64_t length, int pad) {
+      return (c.shift_ab % 8 == 0 ? (length + 7) / 8 * 8 : length) + pad;
+    };
+    const bool a_rows = kernel.a_order == row_major, b_columns = kernel.b_order == column_major;
+    const std::int64_t lda = ld_of(a_rows ? c.k : c.m, c.pad_a), ldb = ld_of(b_columns ? c.k : c.n, c.pad_b);
+    const std::int64_t shift = c.shift_ab;
+    a_.emplace(in_memory(operands_->a, c.m, c.k, kernel.type, a_rows, lda, shift));
+    b_.emplace(in_memory(operands_->b, c.n, c.k, kernel.type, b_columns, ldb, shift));
+
+    ldc_ = static_cast<std::size_t>(c.n + c.pad_c);
+    c_first_ = guard + static_cast<std::size_t>(c.shift_c);
+    old_ = random_numbers(c.m * c.n, c.numbers, c.out, 3);
+    c_before_.assign((c_first_ + static_cast<std::size_t>(c.m) * ldc_ + guard) * bytes(c.out), 0xff);
+    if (c.beta != 0.0F) {
+      for (std::int64_t row = 0; row < c.m; ++row) {
+        reference::encode(c.out, &old_[static_cast<std::size_t>(row * c.n)], static_cast<std::size_t>(c.n),
+                          &c_before_[at(row)]);
+      }
+    }
+    c_.emplace(c_before_);
+
+    problem.m = c.m;
+    problem.n = c.n;
+    problem.k = c.k;
+    problem.a = ConstMatrix(a_->get() + shift, lda, kernel.a_order, kernel.type);
+    problem.b = ConstMatrix(b_->get() + shift, ldb, kernel.b_order, kernel.type);
+    problem.c = Matrix(c_->get() + c_first_ * bytes(c.out), static_cast<std::int64_t>(ldc_), c.out);
+    problem.alpha = c.alpha;
+    problem.beta = c.beta;
+    problem.accumulate = kernel.accumulate;
+    problem.kernel = kernel.name.c_str();
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // copies from pageable memory may still be on their way
+  }
+
+  // Workspace as workspace_size() asks for.
+  void bring_workspace() {
+    problem.workspace_bytes = workspace_size(problem);
+    if (problem.workspace_bytes == 0) return;
+    workspace_.emplace(std::vector<unsigned char>(problem.workspace_bytes, 0xff));
+    problem.workspace = workspace_->get();
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  }
+
+  void run(cudaStream_t stream = nullptr) {
+    const Status status = gemm(problem, stream);
+    ASSERT_TRUE(status) << status.message();
+    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  }
+
+  // All of C's memory, its surroundings included.
+  std::vector<unsigned char> memory_of_c() const { return c_->read(); }
+  bool c_is_untouched() const { return memory_of_c() == c_before_; }
+
+  // The elements of C, dense.
+  std::vector<float> result() const {
+    const std::vector<unsigned char> memory = memory_of_c();
+    std::vector<float> values(old_.size());
+    for (std::int64_t row = 0; row < case_.m; ++row) {
+      reference::decode(case_.out, &memory[at(row)], static_cast<std::size_t>(case_.n),
+                        &values[static_cast<std::size_t>(row * case_.n)]);
+    }
+    return values;
+  }
+
+  void expect_right() const {
+    expect_surroundings_untouched();
+    const std::vector<float> found = result();
+    std::vector<float> wanted(found.size());  // rounded to the output type
+    for (std::size_t i = 0; i < found.size(); ++i) wanted[i] = static_cast<float>(exact(i));
+    round(wanted);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (case_.numbers == Numbers::integers) {
+        ASSERT_EQ(found[i], wanted[i]) << where(i);
+        continue;
+      }
+      const double old = case_.beta == 0.0F ? 0.0 : static_cast<double>(old_[i]);
+      const double bound =
+          error_bound(operands_->exact[i], case_.k, problem.accumulate, case_.out,
+                      static_cast<double>(case_.alpha), static_cast<double>(case_.beta), old);
+      ASSERT_TRUE(std::isfinite(bound)) << where(i);
+      ASSERT_LE(error_of(static_cast<double>(found[i]), exact(i), bound, case_.out), bound)
+          << where(i) << " is " << found[i] << " but should be " << exact(i);
+    }
+  }
+
+  Gemm problem;
+
+ private:
+  static constexpr std::size_t guard = 64;  // elements before and behind C
+
+  std::size_t at(std::int64_t row) const {
+    return (c_first_ + static_cast<std::size_t>(row) * ldc_) * bytes(case_.out);
+  }
+  double exact(std::size_t i) const {
+    const double old =
+        case_.beta == 0.0F ? 0.0 : static_cast<double>(case_.beta) * static_cast<double>(old_[i]);
+    return static_cast<double>(case_.alpha) * operands_->exact[i].sum + old;
+  }
+  void round(std::vector<float>& values) const {
+    std::vector<unsigned char> elements(values.size() * bytes(case_.out));
+    reference::encode(case_.out, values.data(), values.size(), elements.data());
+    reference::decode(case_.out, elements.data(), values.size(), values.data());
+  }
+  std::string where(std::size_t i) const {
+    const std::size_t n = static_cast<std::size_t>(case_.n);
+    return "C(" + std::to_string(i / n) + ", " + std::to_string(i % n) + ")";
+  }
+  void expect_surroundings_untouched() const {
+    std::vector<unsigned char> memory = memory_of_c();
+    for (std::int64_t row = 0; row < case_.m; ++row) {
+      std::memcpy(&memory[at(row)], &c_before_[at(row)],
+                  static_cast<std::size_t>(case_.n) * bytes(case_.out));
+    }
+    ASSERT_TRUE(memory == c_before_) << "bytes between, before or behind the rows of C were written";
+  }
+
+  Case case_;
+  std::shared_ptr<const Operands> operands_;
+  std::optional<Buffer<std::uint16_t>> a_, b_;
+  std::optional<Buffer<unsigned char>> c_, workspace_;
+  std::vector<float> old_;  // of C
+  std::vector<unsigned char> c_before_;
+  std::size_t ldc_ = 0, c_first_ = 0;
+};
+
+}  // namespace tenon::test
