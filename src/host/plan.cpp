@@ -12,9 +12,9 @@ namespace {
 // element. Below 512 uses of each element, or below about 10 us of products, the extra launches cost more
 // than they save.
 bool padding_pays(const Gemm& p) noexcept {
-  return p.m >= 512 && p.n >= 512 && p.k >= 64 &&
+  return p.m >= 128 && p.n >= 128 && p.k >= 64 &&
          static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) >=
-             1024.0 * 1024.0 * 1024.0;
+             256.0 * 256.0 * 256.0;
 }
 
 std::int64_t lines(const ConstMatrix& x, std::int64_t rows, std::int64_t columns) noexcept {
