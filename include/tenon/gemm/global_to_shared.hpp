@@ -1,10 +1,10 @@
 // Copies of operand slabs from global to shared memory by cp.async, with zeros for what lies outside the
 // matrix.
 //
-// A slab is cut into 16-byte chunks, a chunk a thread at a time. Full16 needs every chunk aligned: base and
-// leading dimension multiples of 16 bytes. AnyAlignment looks at its operand once and takes the widest way
-// that it allows: 16-byte copies, four 4-byte copies, or eight element loads and an ordinary store (cp.async
-// has nothing below 4 bytes). Below: shared/tile.hpp, ptx/cp_async.hpp.
+// A slab is cut into 16-byte chunks, a chunk a thread at a time. Alignment::full_16 needs every chunk
+// aligned: base and leading dimension multiples of 16 bytes. Alignment::any looks at its operand once and
+// takes the widest way that it allows: 16-byte copies, four 4-byte copies, or eight element loads and an
+// ordinary store (cp.async has nothing below 4 bytes). Below: shared/tile.hpp, ptx/cp_async.hpp.
 #pragma once
 
 #include "tenon/ptx/cp_async.hpp"
@@ -78,10 +78,8 @@ class SlabCopy {
     const std::uint16_t* const source = source_ + (turn * turn_ + panel * Tile::panel_columns);
     if constexpr (whole) {
       ptx::cp_async_cg_shared_global_16(to, source);
-    } else if (alignment == Alignment::full_16 || width_ == 16) {
-      ptx::cp_async_cg_shared_global_16(to, source, static_cast<std::uint32_t>(2 * inside(panel, turn)));
     } else {
-      copy_narrow(to, source, inside(panel, turn));
+      copy_part(to, source, inside(panel, turn));
     }
   }
 
@@ -108,14 +106,15 @@ class SlabCopy {
     return left < 0 ? 0 : left < elements ? left : elements;
   }
 
-  __device__ __forceinline__ void copy_narrow(std::uint32_t to, const std::uint16_t* source,
-                                              int inside) const {
-    if (width_ == 4) {
+  // The first `inside` elements of a chunk, and zeros for the rest. Copies are full or empty: a cp.async cut
+  // short is right, but memory checkers take it for a read of its full width, past the end of the matrix.
+  __device__ __forceinline__ void copy_part(std::uint32_t to, const std::uint16_t* source, int inside) const {
+    if (inside % elements == 0 && width_ == 16) {
+      ptx::cp_async_cg_shared_global_16(to, source, static_cast<std::uint32_t>(2 * inside));
+    } else if (inside % 2 == 0 && width_ >= 4) {
 #pragma unroll
       for (int word = 0; word < 4; ++word) {
-        const int left = inside - 2 * word;
-        const int bytes = left >= 2 ? 4 : left == 1 ? 2 : 0;
-        ptx::cp_async_ca_shared_global_4(to + 4 * word, source + 2 * word, static_cast<std::uint32_t>(bytes));
+        ptx::cp_async_ca_shared_global_4(to + 4 * word, source + 2 * word, 2 * word < inside ? 4U : 0U);
       }
     } else {
       std::uint32_t words[4] = {};
