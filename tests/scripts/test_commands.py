@@ -148,7 +148,7 @@ if arguments[0] == "gemm":
         print("lda is too small", file=sys.stderr)
         sys.exit(2)
     if case == "files_not_ok" and "--a" in arguments:
-        print(json.dumps(dict(kernel="cp_async_x", max_error=1, error_bound=1e-3, ok=False)))
+        print(json.dumps(dict(kernel="cp_async_x", max_error=None, error_bound=1e-3, ok=False)))
         print("the result is wrong: C[5][7]", file=sys.stderr)
         sys.exit(1)
     if "--a" in arguments:
@@ -218,6 +218,7 @@ class MainJob(unittest.TestCase):
     def test_a_wrong_product_that_tenon_did_not_write(self):
         done = self.job("files_not_ok")
         self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertIn("largest error inf", done.stdout)
         self.assertIn("the result is wrong: C[5][7]", done.stdout)
         self.assertIn("WRONG RESULT", done.stdout)
 
