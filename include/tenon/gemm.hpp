@@ -18,8 +18,10 @@
 
 // Forward declarations of the CUDA types, so that including this header costs nothing.
 struct CUstream_st;
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's, whose right it is to take reserved ones
 struct __half;
 struct __nv_bfloat16;
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace tenon {
 

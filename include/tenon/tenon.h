@@ -20,6 +20,8 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(modernize-use-using): C has no `using` */
+
 struct CUstream_st;
 
 typedef enum tenon_type { TENON_F16 = 0, TENON_BF16 = 1, TENON_F32 = 2 } tenon_type;
@@ -67,6 +69,8 @@ typedef struct tenon_gemm_problem {
   void* workspace;        /* device memory, 256-byte aligned, of workspace_bytes; may be NULL */
   size_t workspace_bytes; /* tenon_gemm_workspace_size() says with how many the problem runs fastest */
 } tenon_gemm_problem;
+
+/* NOLINTEND(modernize-use-using) */
 
 /* Everything zero except alpha = 1 and accumulate = TENON_F32. */
 tenon_gemm_problem tenon_gemm_problem_default(void);

@@ -76,6 +76,7 @@ void print_text(const Json& info) {
             << "machine   " << info["cpu_threads"] << " CPU threads\n"
             << "CUDA      runtime " << text(info["cuda_runtime"]) << ", driver "
             << (info["cuda_driver"].is_null() ? "not found" : text(info["cuda_driver"])) << "\n";
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
   for (const Json& device : info["devices"]) {
     std::cout << "device " << device["index"] << "  ";
     if (device.contains("error")) {
@@ -83,7 +84,7 @@ void print_text(const Json& info) {
       continue;
     }
     std::cout << text(device["name"]) << ", " << text(device["arch"]) << ", " << device["multiprocessors"]
-              << " multiprocessors, " << device["memory_bytes"].get<std::size_t>() / (1024 * 1024)
+              << " multiprocessors, " << device["memory_bytes"].get<std::size_t>() / mebibyte
               << " MiB memory; runs " << device["kernels"] << " of the kernels\n";
   }
   for (const char* backend : {"cuda", "emulator"}) {

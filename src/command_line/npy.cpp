@@ -83,7 +83,7 @@ class HeaderParser {
     }
     const std::size_t end = text_.find(quote, at_ + 1);
     if (end == std::string::npos) fail("its header is malformed: a string does not end");
-    const std::string value = text_.substr(at_ + 1, end - at_ - 1);
+    std::string value = text_.substr(at_ + 1, end - at_ - 1);
     at_ = end + 1;
     return value;
   }

@@ -58,7 +58,8 @@ constexpr double largest_finite(Type type) noexcept {
 
 // e above: the error of the accumulator after k products. Infinite if an f16 partial sum may have overflowed.
 inline double accumulation_bound(const DotProduct& dot, std::int64_t k, Type accumulate) noexcept {
-  const double steps = static_cast<double>((k + 7) / 8);
+  const std::int64_t whole_steps = (k + 7) / 8;
+  const auto steps = static_cast<double>(whole_steps);
   const double magnitude = std::max(dot.largest_prefix, dot.largest_product);
   const double per_step = accumulate == Type::f16 ? 9 * 0x1p-24 + 0x1p-11 : 11 * 0x1p-24;
   const double growth = std::expm1(steps * std::log1p(per_step));

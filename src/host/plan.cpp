@@ -98,11 +98,14 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
   std::size_t needed = 0;
   Plan padded = padding_plan(problem, &needed);
   if (needed != 0 && (direct == nullptr || padding_pays(problem))) {
-    // The choice looks at the alignment of the copies only: any aligned address stands for a workspace not
-    // there.
+    // The choice looks at the alignment of the copies only: an address aligned like theirs stands for both,
+    // whether there is a workspace or not.
+    alignas(256) char aligned = 0;
     Gemm with_workspace = problem;
-    if (problem.workspace == nullptr) with_workspace.workspace = reinterpret_cast<void*>(std::uintptr_t{256});
-    padded.kernel = choose(list, planned_problem(with_workspace, padded), device, &why_not_padded);
+    with_workspace.workspace = &aligned;
+    Plan at_its_start = padded;
+    at_its_start.b_offset = 0;
+    padded.kernel = choose(list, planned_problem(with_workspace, at_its_start), device, &why_not_padded);
     if (padded.kernel != nullptr) {
       if (any_workspace || problem.workspace_bytes >= needed) {
         *plan = padded;

@@ -7,7 +7,7 @@ namespace tenon {
 namespace {
 
 // Extents and addresses are formed in 128 bits, where the product of two 64-bit values cannot wrap.
-__extension__ typedef __int128 Wide;
+__extension__ using Wide = __int128;
 
 bool is_type(Type type) noexcept {
   return type == Type::f16 || type == Type::bf16 || type == Type::f32;

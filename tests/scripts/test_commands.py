@@ -147,6 +147,10 @@ if arguments[0] == "gemm":
     if case == "bad_usage":
         print("lda is too small", file=sys.stderr)
         sys.exit(2)
+    if case == "files_not_ok" and "--a" in arguments:
+        print(json.dumps(dict(kernel="cp_async_x", max_error=None, error_bound=1e-3, ok=False)))
+        print("the result is wrong: C[5][7]", file=sys.stderr)
+        sys.exit(1)
     if "--a" in arguments:
         import numpy
         a, b = numpy.load(option("--a")).astype("f4"), numpy.load(option("--b")).astype("f4")
@@ -210,6 +214,13 @@ class MainJob(unittest.TestCase):
 
     def test_a_wrong_product_found_by_tenon(self):
         self.assertEqual(self.job("not_ok").returncode, 1)
+
+    def test_a_wrong_product_that_tenon_did_not_write(self):
+        done = self.job("files_not_ok")
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertIn("largest error inf", done.stdout)
+        self.assertIn("the result is wrong: C[5][7]", done.stdout)
+        self.assertIn("WRONG RESULT", done.stdout)
 
     def test_unexpected_machine_code(self):
         self.assertEqual(self.job("good", sass=1).returncode, 1)

@@ -5,8 +5,10 @@
 
 // The CUDA types by name only: users of `half` spell FragmentA<m16n8k16, half>, and this header costs
 // nothing.
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's, whose right it is to take reserved ones
 struct __half;
 struct __nv_bfloat16;
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace tenon {
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int tile_m = 128, tile_n = 128, tile_k = 32, stages = 4, threads = 128;
 constexpr unsigned shared_bytes = stages * (tile_m + tile_n) * tile_k * 2;
-static_assert(shared_bytes == tile_m * tile_n * sizeof(float),
+static_assert(shared_bytes == sizeof(float) * tile_m * tile_n,
               "the f32 tile of C takes the place of the ring");
 constexpr const char* entry_point = "tenon_module_f16_f32_tn_128x128x32_s4";
 
@@ -102,7 +102,10 @@ class Module {
       return;
     }
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void* values[] = {error_log_, reinterpret_cast<void*>(std::uintptr_t{sizeof error_log_ - 1})};
+    // The driver takes a number in place of the pointer that other options have.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    void* log_bytes = reinterpret_cast<void*>(std::uintptr_t{sizeof error_log_ - 1});
+    void* values[] = {error_log_, log_bytes};
     CUlibrary library = nullptr;
     if (const CUresult result =
             driver_.load_library(&library, module_text, options, values, 2, nullptr, nullptr, 0);
