@@ -68,22 +68,40 @@ function(tenon_add_sass_test subject)
   set_tests_properties("${arg_NAME}" PROPERTIES LABELS L2)
 endfunction()
 
-# tenon_add_kernel_resources(<library> FROM <object library>)
+# tenon_add_kernel_resources(<library> FROM <target>...)
 #
-# Compiles into <library> the table of gemm/kernel_resources.hpp: what each kernel of the object library takes.
+# Compiles into <library> the table of gemm/kernel_resources.hpp: what each kernel of the targets takes. A target is an
+# object library, or a custom target that makes the cubins named in its property TENON_CUBINS.
 function(tenon_add_kernel_resources library)
-  cmake_parse_arguments(arg "" "FROM" "" ${ARGN})
-  if(NOT TARGET "${arg_FROM}")
-    message(FATAL_ERROR "tenon_add_kernel_resources(${library}): FROM <object library> must name a target defined so far")
+  cmake_parse_arguments(arg "" "" "FROM" ${ARGN})
+  set(files "")
+  foreach(target IN LISTS arg_FROM)
+    if(NOT TARGET "${target}")
+      message(FATAL_ERROR "tenon_add_kernel_resources(${library}): FROM '${target}' must name a target defined so far")
+    endif()
+    get_target_property(type ${target} TYPE)
+    get_target_property(cubins ${target} TENON_CUBINS)
+    if(type STREQUAL "OBJECT_LIBRARY")
+      list(APPEND files "$<TARGET_OBJECTS:${target}>")
+      # nvcc 13 gives the host stub of a template kernel internal linkage; the table has to refer to it.
+      target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-static-global-template-stub=false>)
+    elseif(cubins)
+      list(APPEND files ${cubins})
+      add_dependencies(${library} ${target})
+    else()
+      message(FATAL_ERROR "tenon_add_kernel_resources(${library}): ${target} is of type ${type} and has no property "
+        "TENON_CUBINS: FROM takes object libraries and targets that make cubins")
+    endif()
+  endforeach()
+  if(NOT files)
+    message(FATAL_ERROR "tenon_add_kernel_resources(${library}): FROM <target>... is missing")
   endif()
-  # nvcc 13 gives the host stub of a template kernel internal linkage; the table has to refer to it.
-  target_compile_options(${arg_FROM} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-static-global-template-stub=false>)
   set(table "${CMAKE_CURRENT_BINARY_DIR}/${library}_kernel_resources.cpp")
   add_custom_command(
     OUTPUT "${table}"
-    COMMAND "${TENON_PYTHON}" "${TENON_SCRIPTS}/kernel_resources" "$<TARGET_OBJECTS:${arg_FROM}>" --cpp "${table}"
-    DEPENDS "$<TARGET_OBJECTS:${arg_FROM}>" "${TENON_SCRIPTS}/tenon_sass/resources.py"
-    COMMENT "Reading registers and memory of the kernels in ${arg_FROM}"
+    COMMAND "${TENON_PYTHON}" "${TENON_SCRIPTS}/kernel_resources" ${files} --cpp "${table}"
+    DEPENDS ${files} "${TENON_SCRIPTS}/tenon_sass/resources.py"
+    COMMENT "Reading registers and memory of the kernels for ${library}"
     COMMAND_EXPAND_LISTS VERBATIM)
   target_sources(${library} PRIVATE "${table}")
   target_include_directories(${library} PRIVATE "${TENON_SCRIPTS}/../src")

@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <string>
 
 #include "command_line/commands.hpp"
@@ -48,20 +49,27 @@ void run(const Options& o) {
   if (o.operand.empty()) {
     throw Failure(Exit::bad_input, "give a shape, a type and an operand (m16n8k16 f16 a), or --list");
   }
-  const NamedLayout* layout = find_layout(o.shape, o.type, o.operand);
-  if (layout == nullptr) throw Failure(Exit::bad_input, no_such_layout(o.shape, o.type, o.operand));
+  const char *shape = o.shape.c_str(), *type = o.type.c_str(), *operand = o.operand.c_str();
+  const NamedLayout* layout = find_layout(shape, type, operand);
+  if (layout == nullptr) {
+    std::ostringstream sentence;
+    print_no_such_layout(sentence, shape, type, operand);
+    throw Failure(Exit::bad_input, sentence.str());
+  }
   if (!o.svg_path.empty()) {
     OutputFile file(o.svg_path);
-    const std::string svg = layout_svg(*layout);
+    std::ostringstream out;
+    print_layout_svg(out, *layout);
+    const std::string svg = out.str();
     file.write(svg.data(), svg.size());
     file.commit();
   }
   if (o.json) {
     std::cout << elements_of(*layout).dump() << "\n";
   } else if (o.matrix) {
-    std::cout << layout_matrix(*layout);
+    print_layout_matrix(std::cout, *layout);
   } else if (o.svg_path.empty()) {
-    std::cout << layout_lanes(*layout);
+    print_layout_lanes(std::cout, *layout);
   } else {
     std::cout << "written  " << o.svg_path << "\n";
   }

@@ -17,14 +17,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The row of the build's table that the current device would run; without a device that of the kernel's least
-// architecture. nullptr for what the table does not cover (the PTX module, which the driver compiles).
+// The row of the build's table that the current device would run; where there is none that of the lowest
+// architecture of the build.
 const KernelResources* resources_of(const Kernel& kernel) {
+  const char* symbol = kernel.copy == Copy::module ? module_symbol : kernel_symbol(kernel.function);
   DeviceDescription device;
   if (describe_current_device(&device)) {
-    if (const auto* row = find_kernel_resources(kernel.function, device.sm)) return row;
+    if (const auto* row = find_kernel_resources(symbol, device.sm)) return row;
   }
-  return find_kernel_resources(kernel.function, kernel.minimum_sm);
+  return lowest_kernel_resources(symbol);
 }
 
 Json describe(const Kernel& kernel) {
@@ -38,18 +39,17 @@ Json describe(const Kernel& kernel) {
   json["registers"] = nullptr;
   json["shared_bytes"] = kernel.shared_bytes;
   json["spill_bytes"] = json["symbol"] = nullptr;
-  if (kernel.copy == Copy::module) {
-    // Compiled by the driver, so known only where there is one.
-    int registers = 0, local_bytes = 0;
-    if (module_resources(registers, local_bytes)) {
-      json["registers"] = registers;
-      json["spill_bytes"] = local_bytes;
-    }
-  } else if (const KernelResources* resources = resources_of(kernel)) {
+  if (const KernelResources* resources = resources_of(kernel)) {
     json["registers"] = resources->registers;
     json["shared_bytes"] = kernel.shared_bytes + static_cast<std::size_t>(resources->static_shared_bytes);
     json["spill_bytes"] = resources->local_bytes;
     json["symbol"] = resources->symbol;
+  }
+  // The driver compiles the module anew: where there is one, what it made is what runs.
+  int registers = 0, local_bytes = 0;
+  if (kernel.copy == Copy::module && module_resources(registers, local_bytes)) {
+    json["registers"] = registers;
+    json["spill_bytes"] = local_bytes;
   }
   return json;
 }
@@ -80,8 +80,7 @@ void add_list(CLI::App& application) {
   command->add_flag(
       "--json", *json,
       "Print an array of {name, arch, tile, stages, threads, registers, shared_bytes, spill_bytes, "
-      "symbol}; registers, spill_bytes and symbol (of the machine code) are null for a kernel that the "
-      "driver compiles, where there is none");
+      "symbol}, the last the kernel's name in the machine code");
   command->footer("Examples:\n  tenon list\n  tenon list --json");
   command->callback([json] {
     Json list = Json::array();

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
 namespace tenon {
 
 struct KernelResources {
   const char* symbol;       // mangled name
   const void* function;     // the __global__ function (Kernel::function); nullptr if it has internal linkage
+                            // or comes from a cubin that no host code is linked with
   int sm;                   // 80, 90
   bool exact_sm;            // true for sm_90a code
   int registers;            // of a thread
@@ -21,18 +23,36 @@ struct KernelResources {
 extern const KernelResources kernel_resources[];
 extern const std::size_t kernel_resources_count;
 
-// The row that a device of compute capability sm (86: the newest code for 86 or older of the same major)
-// runs; nullptr if the kernel has no code for it.
-inline const KernelResources* find_kernel_resources(const void* function, int sm) noexcept {
-  const KernelResources* best = nullptr;
+// The symbol of a kernel that is linked in; nullptr if the table does not have it.
+inline const char* kernel_symbol(const void* function) noexcept {
   for (std::size_t i = 0; i < kernel_resources_count; ++i) {
     const KernelResources& row = kernel_resources[i];
+    if (function != nullptr && row.function == function) return row.symbol;
+  }
+  return nullptr;
+}
+
+// The row that a device of compute capability sm (86: the newest code for 86 or older of the same major)
+// runs; nullptr if the kernel has no code for it, or if symbol is null.
+inline const KernelResources* find_kernel_resources(const char* symbol, int sm) noexcept {
+  const KernelResources* best = nullptr;
+  for (std::size_t i = 0; symbol != nullptr && i < kernel_resources_count; ++i) {
+    const KernelResources& row = kernel_resources[i];
     const bool runs = row.exact_sm ? row.sm == sm : row.sm <= sm && row.sm / 10 == sm / 10;
-    if (function != nullptr && row.function == function && runs && (best == nullptr || row.sm >= best->sm)) {
-      best = &row;
-    }
+    if (runs && std::strcmp(row.symbol, symbol) == 0 && (best == nullptr || row.sm >= best->sm)) best = &row;
   }
   return best;
+}
+
+// The row of the lowest architecture that the kernel has code for; nullptr if it has none, or if symbol is
+// null.
+inline const KernelResources* lowest_kernel_resources(const char* symbol) noexcept {
+  const KernelResources* lowest = nullptr;
+  for (std::size_t i = 0; symbol != nullptr && i < kernel_resources_count; ++i) {
+    const KernelResources& row = kernel_resources[i];
+    if (std::strcmp(row.symbol, symbol) == 0 && (lowest == nullptr || row.sm < lowest->sm)) lowest = &row;
+  }
+  return lowest;
 }
 
 }  // namespace tenon

@@ -39,7 +39,7 @@ static_assert(!AccumulatorExists<m16n8k64, float>::value && AccumulatorExists<m1
 static_assert(!AccumulatorExists<m16n8k4, __half>::value && !AccumulatorExists<m8n8k16, double>::value);
 
 std::string label(const NamedLayout& layout) {
-  return layout.shape + " " + layout.type + " " + layout.operand;
+  return std::string(layout.shape) + " " + layout.type + " " + layout.operand;
 }
 
 TEST(FragmentLayout, EqualsThePtxIsaElementByElement) {
@@ -59,7 +59,7 @@ TEST(FragmentLayout, EqualsThePtxIsaElementByElement) {
     }
   }
   for (const NamedLayout& layout : layouts()) {
-    if (layout.shape != "wmma16x16x16") {
+    if (layout.shape != std::string("wmma16x16x16")) {
       EXPECT_EQ(covered.count(label(layout)), 1U) << label(layout) << " has no table";
     }
   }
@@ -141,7 +141,7 @@ TEST(FragmentLayout, ElementsFillTheirRegistersWithoutOverlap) {
 // right.
 TEST(FragmentLayout, RegistersHoldConsecutiveK) {
   for (const NamedLayout& layout : layouts()) {
-    if (layout.operand == "c" || layout.matrices > 1) continue;
+    if (layout.operand[0] == 'c' || layout.matrices > 1) continue;
     for (int lane = 0; lane < 32; ++lane) {
       for (int e = 1; e < layout.elements; ++e) {
         if (layout.register_of(e) != layout.register_of(e - 1)) continue;

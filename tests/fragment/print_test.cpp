@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/fragment/catalogue.hpp"
 #include "tenon/fragment/print.hpp"
 
 namespace tenon {
@@ -20,6 +21,17 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t count = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
   return count;
+}
+
+std::string text_of(void (*print)(std::ostream&, const NamedLayout&), const NamedLayout& layout) {
+  std::ostringstream out;
+  print(out, layout);
+  return out.str();
+}
+std::string no_such_layout(const char* shape, const char* type, const char* operand) {
+  std::ostringstream out;
+  print_no_such_layout(out, shape, type, operand);
+  return out.str();
 }
 
 TEST(Catalogue, FindsLayoutsByName) {
@@ -56,7 +68,8 @@ TEST(Catalogue, SaysWhatIsMissing) {
 }
 
 TEST(Print, LanesShowElementsInOrderWithBarsBetweenRegisters) {
-  const std::vector<std::string> lines = lines_of(layout_lanes(*find_layout("m16n8k16", "f16", "a")));
+  const std::vector<std::string> lines =
+      lines_of(text_of(print_layout_lanes, *find_layout("m16n8k16", "f16", "a")));
   ASSERT_EQ(lines.size(), 33U);
   EXPECT_EQ(lines[0], "m16n8k16 f16 a: 16 x 16, 8 elements in 4 registers a lane");
   EXPECT_EQ(lines[2], "lane  1: (0,2) (0,3) | (8,2) (8,3) | (0,10) (0,11) | (8,10) (8,11)");
@@ -64,7 +77,8 @@ TEST(Print, LanesShowElementsInOrderWithBarsBetweenRegisters) {
 }
 
 TEST(Print, MatrixShowsTheOwnerInEveryCell) {
-  const std::vector<std::string> lines = lines_of(layout_matrix(*find_layout("m16n8k8", "tf32", "b")));
+  const std::vector<std::string> lines =
+      lines_of(text_of(print_layout_matrix, *find_layout("m16n8k8", "tf32", "b")));
   ASSERT_EQ(lines.size(), 10U);
   EXPECT_EQ(lines[0], "m16n8k8 tf32 b: 8 x 8, 2 elements in 2 registers a lane");
   EXPECT_EQ(lines[1], "        0    1    2    3    4    5    6    7");
@@ -73,13 +87,13 @@ TEST(Print, MatrixShowsTheOwnerInEveryCell) {
 }
 
 TEST(Print, TitleNamesTheMatricesOfVolta) {
-  const std::string text = layout_matrix(*find_layout("m8n8k4", "f16", "c"));
+  const std::string text = text_of(print_layout_matrix, *find_layout("m8n8k4", "f16", "c"));
   EXPECT_EQ(lines_of(text)[0], "m8n8k4 f16 c: 8 x 8, 8 elements in 4 registers a lane, 4 matrices a warp");
 }
 
 TEST(Print, SvgHasOneCellForEachElementOfEveryLayout) {
   for (const NamedLayout& layout : layouts()) {
-    const std::string svg = layout_svg(layout);
+    const std::string svg = text_of(print_layout_svg, layout);
     const auto cells = static_cast<std::size_t>(layout.rows * layout.cols);
     EXPECT_EQ(svg.rfind("<svg xmlns=", 0), 0U);
     EXPECT_EQ(count_of(svg, "<rect "), cells + 1) << layout.shape;  // and the background
@@ -90,7 +104,7 @@ TEST(Print, SvgHasOneCellForEachElementOfEveryLayout) {
 }
 
 TEST(Print, SvgPlacesTheOwnerAtItsCell) {
-  const std::string svg = layout_svg(*find_layout("m16n8k16", "f16", "a"));
+  const std::string svg = text_of(print_layout_svg, *find_layout("m16n8k16", "f16", "a"));
   // Row 8, column 2 is lane 1, element 2: 34 + 2 * 34 across, 34 + 8 * 28 down; the texts follow their cell.
   const std::size_t cell = svg.find("<rect x=\"102\" y=\"258\" width=\"34\" height=\"28\"");
   ASSERT_NE(cell, std::string::npos);

@@ -41,13 +41,18 @@ class Project(unittest.TestCase):
             f"""
             add_library(objects OBJECT {HERE}/kernels.cu)
             add_library(archive STATIC $<TARGET_OBJECTS:objects>)
-            tenon_add_kernel_resources(archive FROM objects)
+            set(cubin ${{CMAKE_CURRENT_BINARY_DIR}}/alone.cubin)
+            file(WRITE ${{CMAKE_CURRENT_BINARY_DIR}}/alone.cu "extern \\"C\\" __global__ void alone() {{}}")
+            add_custom_command(OUTPUT ${{cubin}} COMMAND ${{CMAKE_CUDA_COMPILER}} -cubin -arch=sm_80 alone.cu -o ${{cubin}})
+            add_custom_target(cubins DEPENDS ${{cubin}})
+            set_target_properties(cubins PROPERTIES TENON_CUBINS ${{cubin}})
+            tenon_add_kernel_resources(archive FROM objects cubins)
             file(WRITE ${{CMAKE_CURRENT_BINARY_DIR}}/main.cpp [[
               #include <cstdio>
               #include "gemm/kernel_resources.hpp"
               int main() {{
                 for (std::size_t i = 0; i < tenon::kernel_resources_count; ++i)
-                  std::printf("%d %d\\n", tenon::kernel_resources[i].registers,
+                  std::printf("%s %d %d\\n", tenon::kernel_resources[i].symbol, tenon::kernel_resources[i].registers,
                               int(tenon::kernel_resources[i].function != nullptr));
               }}
             ]])
@@ -75,9 +80,13 @@ class Project(unittest.TestCase):
         self.assertIn("HMMA.16816.F32 >= 9", bad.stdout)
         self.assertIn("for sm_90a: the files hold code for sm_80", bad.stdout)
         rows = [line.split() for line in run(tests / "program").stdout.splitlines()]
-        self.assertEqual(len(rows), 3)
-        for registers, linked in rows:
-            self.assertTrue(16 <= int(registers) <= 64 and linked == "1", rows)
+        self.assertEqual(len(rows), 4)
+        for symbol, registers, linked in rows:
+            if symbol == "alone":  # of a cubin: no host code can refer to it
+                self.assertEqual(linked, "0")
+            else:
+                self.assertTrue(16 <= int(registers) <= 64 and linked == "1", rows)
+        self.assertIn("alone", [row[0] for row in rows])
 
     def test_bad_requests_stop_the_configuration(self):
         for request, sentence in (
@@ -87,6 +96,8 @@ class Project(unittest.TestCase):
             ('tenon_add_sass_test(objects COLOUR red KERNEL x EXPECT HMMA)', "unknown arguments: COLOUR;red"),
             ('tenon_add_sass_test(face KERNEL x EXPECT HMMA)', "INTERFACE_LIBRARY"),
             ('tenon_add_kernel_resources(objects FROM absent)', "must name a target"),
+            ('tenon_add_kernel_resources(objects FROM face)', "no property TENON_CUBINS"),
+            ('tenon_add_kernel_resources(objects)', "FROM <target>... is missing"),
         ):  # fmt: skip
             with self.subTest(request=request):
                 text = f"add_library(objects OBJECT {HERE}/kernels.cu)\nadd_library(face INTERFACE)\n{request}\n"

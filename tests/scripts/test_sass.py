@@ -317,10 +317,13 @@ class Resources(Compiled):
               const void* functions[] = {(const void*)&sample::tensor<8>, (const void*)&spilling};
               for (const void* f : functions)
                 for (int sm : {75, 80, 86, 90, 100}) {
-                  const tenon::KernelResources* r = tenon::find_kernel_resources(f, sm);
+                  const tenon::KernelResources* r = tenon::find_kernel_resources(tenon::kernel_symbol(f), sm);
                   std::printf("%d %s\\n", sm, r ? r->symbol : "none");
                 }
-              const bool known = tenon::find_kernel_resources(nullptr, 80) != nullptr;
+              for (const void* f : functions)
+                std::printf("lowest %d\\n", tenon::lowest_kernel_resources(tenon::kernel_symbol(f))->sm);
+              const bool known = tenon::kernel_symbol(nullptr) || tenon::find_kernel_resources(nullptr, 80) ||
+                                 tenon::lowest_kernel_resources(nullptr) || tenon::lowest_kernel_resources("absent");
               std::printf("%d %d\\n", int(tenon::kernel_resources_count), int(known));
             }
             """
@@ -334,7 +337,7 @@ class Resources(Compiled):
         for symbol in (TENSOR, SPILLING):
             expected += ["75 none", f"80 {symbol}", f"86 {symbol}", f"90 {symbol}", "100 none"]
         self.assertEqual(lines[:10], expected)
-        self.assertEqual(lines[10], "6 0")
+        self.assertEqual(lines[10:13], ["lowest 80", "lowest 80", "6 0"])
 
     def test_bad_input(self):
         done = resources(SOURCE)

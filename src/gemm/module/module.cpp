@@ -16,7 +16,6 @@ constexpr int tile_m = 128, tile_n = 128, tile_k = 32, stages = 4, threads = 128
 constexpr unsigned shared_bytes = stages * (tile_m + tile_n) * tile_k * 2;
 static_assert(shared_bytes == sizeof(float) * tile_m * tile_n,
               "the f32 tile of C takes the place of the ring");
-constexpr const char* entry_point = "tenon_module_f16_f32_tn_128x128x32_s4";
 
 // The driver functions used, by the versions that introduced them. They come from the runtime: no link to
 // libcuda, so that the library loads on machines without a driver.
@@ -113,7 +112,7 @@ class Module {
       status_ = failure("cuLibraryLoadData", result);
       return;
     }
-    if (const CUresult result = driver_.library_kernel(&kernel_, library, entry_point);
+    if (const CUresult result = driver_.library_kernel(&kernel_, library, module_symbol);
         result != CUDA_SUCCESS) {
       status_ = failure("cuLibraryGetKernel", result);
     }

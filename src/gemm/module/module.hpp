@@ -14,6 +14,9 @@ namespace tenon {
 // StatusCode::unsupported.
 Kernel module_kernel();
 
+// The name of the kernel in the text of the module.
+inline constexpr const char* module_symbol = "tenon_module_f16_f32_tn_128x128x32_s4";
+
 // Registers of a thread and bytes of local memory (0: nothing was spilled) as the driver compiled the module
 // for the current device.
 Status module_resources(int& registers, int& local_bytes) noexcept;

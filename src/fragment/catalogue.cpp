@@ -1,0 +1,132 @@
+// The list of tenon/fragment/catalogue.hpp: every layout that exists, from the rules of layout.hpp.
+#include "tenon/fragment/catalogue.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace tenon {
+namespace {
+
+using List = std::vector<NamedLayout>;
+
+template <class Layout>
+NamedLayout named_layout(const char* shape, const char* type, const char* operand) {
+  NamedLayout layout{};
+  layout.shape = shape;
+  layout.type = type;
+  layout.operand = operand;
+  layout.rows = Layout::rows;
+  layout.cols = Layout::cols;
+  layout.bits = Layout::bits;
+  layout.matrices = Layout::matrices;
+  layout.elements = Layout::elements;
+  layout.registers = Layout::registers;
+  layout.coord = [](int lane, int element) { return Layout::coord(lane, element); };
+  layout.owner = [](int row, int col) { return Layout::owner(row, col); };
+  layout.register_of = [](int element) { return Layout::register_of(element); };
+  layout.bit_of = [](int element) { return Layout::bit_of(element); };
+  return layout;
+}
+
+// A and B of one shape in each of the types, as far as the instruction exists.
+template <class Shape, class T>
+void add_operands_of(List& list, const char* shape) {
+  if constexpr (mma_has_operand<Shape, T>()) {
+    list.push_back(named_layout<LayoutA<Shape, T>>(shape, Element<T>::name, "a"));
+    list.push_back(named_layout<LayoutB<Shape, T>>(shape, Element<T>::name, "b"));
+  }
+}
+template <class Shape, class T>
+void add_accumulator_of(List& list, const char* shape) {
+  if constexpr (AccumulatorExists<Shape, T>::value) {
+    list.push_back(named_layout<LayoutC<Shape, T>>(shape, Element<T>::name, "c"));
+  }
+}
+template <class Shape>
+void add_shape(List& list, const char* shape) {
+  add_operands_of<Shape, __half>(list, shape);
+  add_operands_of<Shape, __nv_bfloat16>(list, shape);
+  add_operands_of<Shape, tf32>(list, shape);
+  add_operands_of<Shape, double>(list, shape);
+  add_operands_of<Shape, e4m3>(list, shape);
+  add_operands_of<Shape, e5m2>(list, shape);
+  add_operands_of<Shape, std::int8_t>(list, shape);
+  add_operands_of<Shape, std::uint8_t>(list, shape);
+  add_operands_of<Shape, s4>(list, shape);
+  add_operands_of<Shape, u4>(list, shape);
+  add_operands_of<Shape, b1>(list, shape);
+  add_accumulator_of<Shape, float>(list, shape);
+  add_accumulator_of<Shape, __half>(list, shape);
+  add_accumulator_of<Shape, double>(list, shape);
+  add_accumulator_of<Shape, std::int32_t>(list, shape);
+}
+
+// f16 where the operands have a row and a column form.
+template <class Shape>
+void add_ordered_shape(List& list, const char* shape) {
+  list.push_back(named_layout<LayoutA<Shape, __half, Major::row>>(shape, "f16", "a_row"));
+  list.push_back(named_layout<LayoutA<Shape, __half, Major::column>>(shape, "f16", "a_col"));
+  list.push_back(named_layout<LayoutB<Shape, __half, Major::row>>(shape, "f16", "b_row"));
+  list.push_back(named_layout<LayoutB<Shape, __half, Major::column>>(shape, "f16", "b_col"));
+  list.push_back(named_layout<LayoutC<Shape, __half>>(shape, "f16", "c"));
+  list.push_back(named_layout<LayoutC<Shape, float>>(shape, "f32", "c"));
+}
+
+List all_layouts() {
+  List list;
+  add_shape<m8n8k4>(list, "m8n8k4");
+  add_ordered_shape<m8n8k4>(list, "m8n8k4");
+  add_shape<m8n8k16>(list, "m8n8k16");
+  add_shape<m8n8k32>(list, "m8n8k32");
+  add_shape<m8n8k128>(list, "m8n8k128");
+  add_shape<m16n8k4>(list, "m16n8k4");
+  add_shape<m16n8k8>(list, "m16n8k8");
+  add_shape<m16n8k16>(list, "m16n8k16");
+  add_shape<m16n8k32>(list, "m16n8k32");
+  add_shape<m16n8k64>(list, "m16n8k64");
+  add_shape<m16n8k128>(list, "m16n8k128");
+  add_shape<m16n8k256>(list, "m16n8k256");
+  add_ordered_shape<wmma16x16x16>(list, "wmma16x16x16");
+  return list;
+}
+
+bool same(const char* x, const char* y) {
+  return std::strcmp(x, y) == 0;
+}
+
+}  // namespace
+
+NamedLayouts layouts() {
+  static const List all = all_layouts();
+  return {all.data(), all.data() + all.size()};
+}
+
+const NamedLayout* find_layout(const char* shape, const char* type, const char* operand) {
+  const char* role = same(operand, "d") ? "c" : operand;
+  for (const NamedLayout& layout : layouts()) {
+    if (same(layout.shape, shape) && same(layout.type, type) && same(layout.operand, role)) return &layout;
+  }
+  return nullptr;
+}
+
+void print_no_such_layout(std::ostream& out, const char* shape, const char* type, const char* operand) {
+  std::string shapes, choices;
+  const char* previous = "";
+  for (const NamedLayout& layout : layouts()) {
+    if (same(layout.shape, shape)) {
+      choices += (choices.empty() ? "" : ", ") + std::string(layout.type) + " " + layout.operand;
+    }
+    if (!same(layout.shape, previous)) shapes += (shapes.empty() ? "" : ", ") + std::string(layout.shape);
+    previous = layout.shape;
+  }
+  if (choices.empty()) {
+    out << "no shape is called '" << shape << "'; there are " << shapes;
+  } else {
+    out << shape << " has no operand '" << operand << "' of type '" << type << "'; it has " << choices;
+  }
+}
+
+}  // namespace tenon
