@@ -109,7 +109,7 @@ struct GemmCpAsync {
 
 // The kernel of the library: alpha * A * B + beta * C. Grid: raster.tiles() blocks.
 template <class Config, Alignment alignment>
-__global__ void __launch_bounds__(GemmCpAsync<Config, alignment>::threads)
+__global__ void __launch_bounds__(GemmCpAsync<Config, alignment>::threads, 1)
     gemm_cp_async(const __grid_constant__ GemmArguments arguments) {
   extern __shared__ __align__(1024) std::uint8_t shared[];
   const TilePosition tile = arguments.raster.at(static_cast<int>(blockIdx.x));
