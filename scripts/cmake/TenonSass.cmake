@@ -9,8 +9,13 @@ include_guard(GLOBAL)
 get_filename_component(_tenon_scripts "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 set(TENON_SCRIPTS "${_tenon_scripts}" CACHE INTERNAL "Folder of tenon's scripts")
 
-# The Python of the private folder (it has what the tests import), else the system's.
-find_program(TENON_PYTHON NAMES python3 PATHS "${TENON_SCRIPTS}/../.tools/venv/bin" NO_DEFAULT_PATH)
+# The Python of the private folder (it has what the tests import), else the system's. What an earlier configuration
+# found is out of date once set-up has made the folder, or once that Python is gone.
+get_filename_component(_tenon_private_bin "${TENON_SCRIPTS}/../.tools/venv/bin" ABSOLUTE)
+if(EXISTS "${_tenon_private_bin}/python3" OR NOT EXISTS "${TENON_PYTHON}")
+  unset(TENON_PYTHON CACHE)
+endif()
+find_program(TENON_PYTHON NAMES python3 PATHS "${_tenon_private_bin}" NO_DEFAULT_PATH)
 find_program(TENON_PYTHON NAMES python3 REQUIRED)
 mark_as_advanced(TENON_PYTHON)
 

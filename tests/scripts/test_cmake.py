@@ -1,6 +1,9 @@
 """scripts/cmake/TenonSass.cmake from a stranger's project: every type of target, good and bad requests."""
 
+import re
+import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -87,6 +90,29 @@ class Project(unittest.TestCase):
             else:
                 self.assertTrue(16 <= int(registers) <= 64 and linked == "1", rows)
         self.assertIn("alone", [row[0] for row in rows])
+
+    def test_the_private_python_is_taken_as_soon_as_it_is_there(self):
+        cmake = self.folder / "checkout" / "scripts" / "cmake"
+        shutil.copytree(ROOT / "scripts" / "cmake", cmake)
+        private = self.folder / "checkout" / ".tools" / "venv" / "bin" / "python3"
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(stranger LANGUAGES NONE)\n"
+            f"include({cmake}/TenonSass.cmake)\nmessage(STATUS \"python: ${{TENON_PYTHON}}.\")\n"
+        )
+
+        def found():
+            done = run("cmake", "-S", self.folder, "-B", self.folder / "build")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return re.search(r"python: (.*)\.\n", done.stdout)[1]
+
+        system = found()
+        self.assertNotEqual(system, str(private))
+        private.parent.mkdir(parents=True)
+        private.symlink_to(sys.executable)
+        self.assertEqual(found(), str(private))
+        self.assertEqual(found(), str(private))
+        private.unlink()
+        self.assertEqual(found(), system)
 
     def test_bad_requests_stop_the_configuration(self):
         for request, sentence in (
