@@ -49,6 +49,7 @@ enum class Misfit {
   a_order,
   b_order,
   output_type,
+  k_multiple,
   architecture,
   shared_memory,
   a_alignment,
@@ -61,6 +62,9 @@ Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription
   if (problem.accumulate != kernel.accumulate) return Misfit::accumulate;
   if (problem.a.order != kernel.a_order) return Misfit::a_order;
   if (problem.b.order != kernel.b_order) return Misfit::b_order;
+  // The module cuts its last copies short where k does; memory checkers take those for reads past the
+  // operands.
+  if (kernel.copy == Copy::module && problem.k % 8 != 0) return Misfit::k_multiple;
   if (kernel.copy == Copy::module && problem.c.type != Type::f16) return Misfit::output_type;
   if (kernel.exact_sm ? device.sm != kernel.minimum_sm : device.sm < kernel.minimum_sm)
     return Misfit::architecture;
@@ -104,6 +108,9 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
                     words(problem.b.order));
     case Misfit::output_type:
       return Status(StatusCode::unsupported, "kernel %s writes f16 but C is %s", who, name(problem.c.type));
+    case Misfit::k_multiple:
+      return Status(StatusCode::unsupported, "kernel %s needs k to be a multiple of 8 but k is %lld", who,
+                    static_cast<long long>(problem.k));
     case Misfit::architecture:
       return Status(StatusCode::device_unsupported, "kernel %s needs sm_%d%s but the device is sm_%d", who,
                     kernel.minimum_sm, kernel.exact_sm ? " exactly" : " or newer", device.sm);

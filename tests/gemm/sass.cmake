@@ -16,7 +16,7 @@ foreach(types IN ITEMS
     FORBID ${types} HMMA.1688 LDL STL MAX_REGISTERS 224 SPILL_FREE)
   tenon_add_sass_test(tenon_kernels NAME sass.any_${label} KERNEL "gemm_cp_async<.*${config}.*Alignment.1>"
     ARCH ${TENON_ARCHITECTURES}
-    EXPECT ${hmma}>=32 LDSM.16>=12 LDGSTS.E.BYPASS.128>=8 LDGSTS.E.ZFILL>=32 STS.128>=8
+    EXPECT ${hmma}>=32 LDSM.16>=12 LDGSTS.E.BYPASS.128>=8 LDGSTS>=24 STS.128>=2
     FORBID ${types} HMMA.1688 LDL STL MAX_REGISTERS 128 SPILL_FREE)
   tenon_add_sass_test(tenon_kernels NAME sass.tma_${label} KERNEL "gemm_tma<.*${config}"
     ARCH 90a
