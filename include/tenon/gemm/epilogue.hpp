@@ -33,7 +33,7 @@ struct Strip {
 
 template <class F>
 struct Elementwise {
-  F f;  // float(float sum, int row, int column)
+  F f;  // float(float sum, int row, int column); called for rows and columns beyond C too
 
   __device__ __forceinline__ void operator()(Strip& strip, int row, int column) const {
 #pragma unroll

@@ -95,6 +95,10 @@ struct GemmTma {
     const typename Config::WalkA walk_a(warp_row);
     const typename Config::WalkB walk_b(warp_column);
     const bool releases = lane_id() == 0;
+    // An arrival overtakes an ldmatrix that waits behind other warps' stores, and the stage would be
+    // overwritten before it was read. So the arrival is made to need a register of the last load: `zero` is
+    // 0, but ptxas cannot know that.
+    const std::uint32_t zero = static_cast<std::uint32_t>(slabs) >> 31;
     const auto stage_a = [=](Stage<Config::stages> stage) {
       return ring_base + stage.index * Config::stage_bytes;
     };
@@ -118,12 +122,12 @@ struct GemmTma {
                                                  stage_a(next), stage_b(next), ask_early, [&] {
                                                    if (!next_is_full) ring.wait_full(next);
                                                  });
-        if (releases) ring.release(stage);
+        if (releases) ring.release(stage, static_cast<int>(sums.last_loaded() & zero));
         stage = next;
       }
       sums.template multiply_slab<depth, false>(
           walk_a, walk_b, stage_a(stage), stage_b(stage), 0, 0, [](int) {}, [] {});
-      if (releases) ring.release(stage);
+      if (releases) ring.release(stage, static_cast<int>(sums.last_loaded() & zero));
       stage = stage.next();
       const TilePosition tile = raster.at(index);
       epilogue(sums, tile.m * Config::Block::m + warp_row, tile.n * Config::Block::n + warp_column);

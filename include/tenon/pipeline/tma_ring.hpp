@@ -60,9 +60,11 @@ class TmaRing {
   __device__ __forceinline__ void wait_full(Stage<Stages> stage) const {
     wait(full_ + stage.index, stage.phase);
   }
-  // By one lane, when its warp has read all it wants.
-  __device__ __forceinline__ void release(Stage<Stages> stage) const {
-    cuda::ptx::mbarrier_arrive(empty_ + stage.index);
+  // By one lane, when its warp has read all it wants: when the registers are there, not when the loads were
+  // issued, since an arrival overtakes loads under way. nothing: 0, computed from the last register loaded,
+  // to order the two.
+  __device__ __forceinline__ void release(Stage<Stages> stage, int nothing = 0) const {
+    cuda::ptx::mbarrier_arrive(empty_ + stage.index + nothing);
   }
 
  private:

@@ -113,6 +113,12 @@ class WarpTile {
                   "WarpTile: an odd number of A rows a slab would swap the two A buffers");
   }
 
+  // A register of the last load that multiply_slab issued from its current slab. Loads return in order: who
+  // has this value has read the whole slab.
+  __device__ __forceinline__ std::uint32_t last_loaded() const {
+    return a_[1].reg[0];
+  }
+
  private:
   FragmentA<m16n8k16, T> a_[2];      // this row, the next
   std::uint32_t b_[columns / 2][4];  // pairs of FragmentB, as ldmatrix.x4 delivers them
