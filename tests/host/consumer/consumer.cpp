@@ -1,6 +1,7 @@
-// Links the installed library and reaches both APIs; needs no GPU.
+// Links the installed libraries and reaches both APIs and the layouts; needs no GPU.
 #include <cstdio>
 
+#include "tenon/fragment/catalogue.hpp"
 #include "tenon/gemm.hpp"
 #include "tenon/tenon.h"
 
@@ -11,7 +12,8 @@ int main() {
   const tenon_gemm_problem c_problem = tenon_gemm_problem_default();
   std::printf("%s\n", status.message());
   return status.code() == tenon::StatusCode::invalid_argument &&
-                 tenon_gemm(&c_problem, nullptr).code == TENON_OK
+                 tenon_gemm(&c_problem, nullptr).code == TENON_OK &&
+                 tenon::find_layout("m16n8k16", "f16", "a") != nullptr
              ? 0
              : 1;
 }
