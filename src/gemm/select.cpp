@@ -18,7 +18,7 @@ struct Pace {
 
 // Measured on an H200 at 512^3 to 8192^3, bf16 (microbench/results): 555, 480 TFLOP/s for the TMA tiles, 445,
 // 415 and 280 for cp.async, 280 for `any` with aligned operands. Narrow copies are 4 and 8 times as many;
-// what they cost was measured likewise, with leading dimensions that are even, and odd.
+// their two figures are estimates, not measurements.
 Pace pace(const Kernel& kernel, int alignment) noexcept {
   const int area = kernel.tile_m * kernel.tile_n;
   switch (kernel.copy) {
