@@ -1,0 +1,56 @@
+// Tensor maps for the emulator. What cuTensorMapEncodeTiled makes is opaque to everybody but the GPU, so a
+// kernel that takes a `const __grid_constant__ CUtensorMap` is given one of these instead: the same 128
+// bytes, the same arguments, the same enumerator values, the same requirements.
+#pragma once
+
+#include <cstdint>
+
+namespace tenon::emulator {
+
+// Values as in CUtensorMapDataType. The packed 4- and 6-bit types, which are of sm_100 and later, are not
+// here.
+enum class TensorMapType : std::uint8_t {
+  uint8,
+  uint16,
+  uint32,
+  int32,
+  uint64,
+  int64,
+  float16,
+  float32,
+  float64,
+  bfloat16,
+  float32_ftz,
+  tfloat32,
+  tfloat32_ftz
+};
+
+// Values as in CUtensorMapInterleave.
+enum class TensorMapInterleave : std::uint8_t { none, bytes_16, bytes_32 };
+
+// Values as in CUtensorMapSwizzle. The variants with atoms of 32 and 64 bytes, which are of sm_100 and later,
+// are not here.
+enum class TensorMapSwizzle : std::uint8_t { none, bytes_32, bytes_64, bytes_128 };
+
+// Values as in CUtensorMapL2promotion. No effect on results.
+enum class TensorMapL2Promotion : std::uint8_t { none, bytes_64, bytes_128, bytes_256 };
+
+// Values as in CUtensorMapFloatOOBfill: what a load puts for elements outside the tensor.
+enum class TensorMapFill : std::uint8_t { zeros, nan_request_zero_fma };
+
+// 128 opaque bytes, passed to a kernel by value or through global memory, as a CUtensorMap is.
+struct alignas(64) TensorMap {
+  std::uint8_t bytes[128];
+};
+
+// The arguments of cuTensorMapEncodeTiled, in the same units: `rank` dimensions, innermost first; `address`
+// in the emulator's memory; `dimensions` in elements; `strides` in bytes, rank - 1 of them, of dimensions 1
+// and up; `box` in elements; `element_strides` the traversal steps. Throws std::invalid_argument with a
+// sentence that names the argument, what it is, and what it must be (CUDA driver API,
+// cuTensorMapEncodeTiled).
+TensorMap encode_tiled(TensorMapType type, int rank, std::uint64_t address, const std::uint64_t* dimensions,
+                       const std::uint64_t* strides, const std::uint32_t* box,
+                       const std::uint32_t* element_strides, TensorMapInterleave interleave,
+                       TensorMapSwizzle swizzle, TensorMapL2Promotion l2_promotion, TensorMapFill fill);
+
+}  // namespace tenon::emulator

@@ -1,0 +1,240 @@
+// Tensor maps: the emulator's own 128-byte encoding, its requirements, and the rows of a box.
+#include "emulator/machine/tensor_map.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+namespace tenon::emulator {
+
+namespace {
+
+// The layout of the 128 bytes. Dimensions go up to 2^32, so they are kept less one.
+struct Encoded {
+  char magic[16];
+  std::uint64_t address;
+  std::uint64_t strides[max_tensor_rank - 1];
+  std::uint32_t dimensions_less_one[max_tensor_rank];
+  std::uint32_t element_strides[max_tensor_rank];
+  std::uint16_t box[max_tensor_rank];
+  std::uint8_t rank, type, interleave, swizzle, l2_promotion, fill;
+  std::uint8_t zero[16];
+};
+static_assert(sizeof(Encoded) == 128);
+constexpr char magic[16] = {'t', 'e', 'n', 'o', 'n', ' ', 't', 'e', 'n', 's', 'o', 'r', 'm', 'a', 'p', 1};
+
+std::string numbered(const char* array, int index) {
+  return std::string(array) + "[" + std::to_string(index) + "]";
+}
+
+std::string is_but(const std::string& what, std::uint64_t found, const std::string& needed) {
+  return what + " is " + std::to_string(found) + " but " + needed + ".";
+}
+
+bool is_floating(TensorMapType type) {
+  return type == TensorMapType::float16 ||
+         (type >= TensorMapType::float32 && type <= TensorMapType::tfloat32_ftz);
+}
+
+std::string dimension_problem(const TiledTensor& t) {
+  const std::uint64_t alignment = t.interleave == TensorMapInterleave::bytes_32 ? 32 : 16;
+  for (int i = 0; i < t.rank; ++i) {
+    if (t.dimensions[i] == 0 || t.dimensions[i] > std::uint64_t{1} << 32) {
+      return is_but(numbered("dimensions", i), t.dimensions[i], "must be from 1 to 2^32 elements");
+    }
+    if (t.box[i] == 0 || t.box[i] > 256) {
+      return is_but(numbered("box", i), t.box[i], "must be from 1 to 256 elements");
+    }
+    if (t.element_strides[i] == 0 || t.element_strides[i] > 8) {
+      return is_but(numbered("element_strides", i), t.element_strides[i], "must be from 1 to 8");
+    }
+    if (i == 0) continue;
+    if (t.strides[i] % alignment != 0 || t.strides[i] >= std::uint64_t{1} << 40) {
+      return is_but(numbered("strides", i - 1), t.strides[i],
+                    "must be a multiple of " + std::to_string(alignment) + " bytes and less than 2^40");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+int TiledTensor::element_bytes() const {
+  switch (type) {
+    case TensorMapType::uint8:
+      return 1;
+    case TensorMapType::uint16:
+    case TensorMapType::float16:
+    case TensorMapType::bfloat16:
+      return 2;
+    case TensorMapType::uint64:
+    case TensorMapType::int64:
+    case TensorMapType::float64:
+      return 8;
+    default:
+      return 4;
+  }
+}
+
+std::uint32_t TiledTensor::count(int dimension) const {
+  const std::uint32_t step = dimension == 0 ? 1 : element_strides[dimension];
+  return (box[dimension] + step - 1) / step;
+}
+
+std::uint32_t TiledTensor::rows() const {
+  std::uint32_t product = 1;
+  for (int i = 1; i < rank; ++i) product *= count(i);
+  return product;
+}
+
+std::uint32_t TiledTensor::copy_bytes() const {
+  return count(0) * static_cast<std::uint32_t>(element_bytes()) * rows();
+}
+
+std::uint32_t TiledTensor::row_pitch() const {
+  const std::uint32_t row = count(0) * static_cast<std::uint32_t>(element_bytes());
+  return swizzle == Swizzle::none ? row : std::max(row, static_cast<std::uint32_t>(span(swizzle)));
+}
+
+std::string problem(const TiledTensor& t) {
+  if (t.type > TensorMapType::tfloat32_ftz) {
+    return is_but("The type", static_cast<unsigned>(t.type),
+                  "the emulator knows CUtensorMapDataType 0 to 12");
+  }
+  if (t.rank < 1 || t.rank > max_tensor_rank) {
+    return "The rank is " + std::to_string(t.rank) + " but must be from 1 to 5.";
+  }
+  if (t.interleave > TensorMapInterleave::bytes_32 || t.swizzle > Swizzle::bytes_128 ||
+      t.l2_promotion > TensorMapL2Promotion::bytes_256 || t.fill > TensorMapFill::nan_request_zero_fma) {
+    return "The interleave, swizzle, L2 promotion or fill is no enumerator of its type (the swizzles with "
+           "atoms of 32 "
+           "or 64 bytes need sm_100).";
+  }
+  if (t.interleave != TensorMapInterleave::none && t.rank < 3) {
+    return is_but("The rank", static_cast<unsigned>(t.rank),
+                  "an interleaved layout needs at least 3 dimensions");
+  }
+  const unsigned alignment = t.interleave == TensorMapInterleave::bytes_32 ? 32 : 16;
+  if (t.address % alignment != 0) {
+    return is_but("The address", t.address, "must be a multiple of " + std::to_string(alignment));
+  }
+  if (std::string sentence = dimension_problem(t); !sentence.empty()) return sentence;
+  const std::uint32_t row = t.box[0] * static_cast<std::uint32_t>(t.element_bytes());
+  if (t.interleave == TensorMapInterleave::none && row % 16 != 0) {
+    return is_but("The innermost row of the box", row, "must be a multiple of 16 bytes");
+  }
+  if (t.interleave == TensorMapInterleave::none && t.swizzle != Swizzle::none &&
+      row > static_cast<unsigned>(span(t.swizzle))) {
+    return is_but(
+        "The innermost row of the box", row,
+        "a swizzle of " + std::to_string(span(t.swizzle)) + " bytes needs a row of at most as many");
+  }
+  if (t.interleave == TensorMapInterleave::bytes_32 && t.swizzle != Swizzle::bytes_32) {
+    return "The interleave of 32 bytes needs the swizzle of 32 bytes.";
+  }
+  if (t.fill == TensorMapFill::nan_request_zero_fma && !is_floating(t.type)) {
+    return "The fill is NaN but the type is an integer; only floating-point tensors can be filled so.";
+  }
+  return {};
+}
+
+void encode(const TiledTensor& t, std::uint8_t (&bytes)[128]) {
+  Encoded e{};
+  std::memcpy(e.magic, magic, sizeof magic);
+  e.address = t.address;
+  for (int i = 0; i < max_tensor_rank; ++i) {
+    if (i > 0) e.strides[i - 1] = t.strides[i];
+    e.dimensions_less_one[i] = static_cast<std::uint32_t>(t.dimensions[i] - 1);
+    e.box[i] = static_cast<std::uint16_t>(t.box[i]);
+    e.element_strides[i] = t.element_strides[i];
+  }
+  e.rank = static_cast<std::uint8_t>(t.rank);
+  e.type = static_cast<std::uint8_t>(t.type);
+  e.interleave = static_cast<std::uint8_t>(t.interleave);
+  e.swizzle = static_cast<std::uint8_t>(t.swizzle);
+  e.l2_promotion = static_cast<std::uint8_t>(t.l2_promotion);
+  e.fill = static_cast<std::uint8_t>(t.fill);
+  std::memcpy(bytes, &e, sizeof e);
+}
+
+bool decode(const std::uint8_t (&bytes)[128], TiledTensor& t) {
+  Encoded e;
+  std::memcpy(&e, bytes, sizeof e);
+  if (std::memcmp(e.magic, magic, sizeof magic) != 0) return false;
+  t.address = e.address;
+  t.rank = e.rank;
+  t.type = static_cast<TensorMapType>(e.type);
+  for (int i = 0; i < max_tensor_rank; ++i) {
+    t.strides[i] = i > 0 ? e.strides[i - 1] : static_cast<std::uint64_t>(t.element_bytes());
+    t.dimensions[i] = std::uint64_t{e.dimensions_less_one[i]} + 1;
+    t.box[i] = e.box[i];
+    t.element_strides[i] = e.element_strides[i];
+  }
+  t.interleave = static_cast<TensorMapInterleave>(e.interleave);
+  t.swizzle = static_cast<Swizzle>(e.swizzle);
+  t.l2_promotion = static_cast<TensorMapL2Promotion>(e.l2_promotion);
+  t.fill = static_cast<TensorMapFill>(e.fill);
+  return true;
+}
+
+std::uint64_t fill_bits(const TiledTensor& t) {
+  if (t.fill == TensorMapFill::zeros) return 0;
+  // The special NaN of out-of-bounds elements: all ones but the sign.
+  switch (t.element_bytes()) {
+    case 2:
+      return 0x7fff;
+    case 4:
+      return 0x7fffffff;
+    default:
+      return 0x7fffffffffffffff;
+  }
+}
+
+TensorRow tensor_row(const TiledTensor& t, const std::int32_t* coordinates, std::uint32_t row) {
+  TensorRow result;
+  result.shared = row * t.row_pitch();
+  const std::uint32_t length = t.count(0);
+  std::uint64_t offset = 0;
+  bool inside = true;
+  for (int i = 1; i < t.rank; ++i) {
+    const std::int64_t index =
+        std::int64_t{coordinates[i]} + std::int64_t{row % t.count(i)} * std::int64_t{t.element_strides[i]};
+    row /= t.count(i);
+    inside = inside && index >= 0 && static_cast<std::uint64_t>(index) < t.dimensions[i];
+    if (inside) offset += static_cast<std::uint64_t>(index) * t.strides[i];
+  }
+  if (!inside) return result;
+  const std::int64_t start = coordinates[0], end = static_cast<std::int64_t>(t.dimensions[0]);
+  const std::int64_t first = std::clamp<std::int64_t>(-start, 0, length);
+  const std::int64_t last = std::clamp<std::int64_t>(end - start, first, length);
+  result.first = static_cast<std::uint32_t>(first);
+  result.last = static_cast<std::uint32_t>(last);
+  result.global = t.address + offset + static_cast<std::uint64_t>(start + first) * t.strides[0];
+  return result;
+}
+
+TensorMap encode_tiled(TensorMapType type, int rank, std::uint64_t address, const std::uint64_t* dimensions,
+                       const std::uint64_t* strides, const std::uint32_t* box,
+                       const std::uint32_t* element_strides, TensorMapInterleave interleave,
+                       TensorMapSwizzle swizzle, TensorMapL2Promotion l2_promotion, TensorMapFill fill) {
+  TiledTensor t;
+  t.type = type;
+  t.rank = rank;
+  t.address = address;
+  for (int i = 0; i < std::clamp(rank, 0, max_tensor_rank); ++i) {
+    t.dimensions[i] = dimensions[i];
+    t.strides[i] = i > 0 ? strides[i - 1] : static_cast<std::uint64_t>(t.element_bytes());
+    t.box[i] = box[i];
+    t.element_strides[i] = element_strides[i];
+  }
+  t.interleave = interleave;
+  t.swizzle = static_cast<Swizzle>(swizzle);
+  t.l2_promotion = l2_promotion;
+  t.fill = fill;
+  if (const std::string sentence = problem(t); !sentence.empty()) throw std::invalid_argument(sentence);
+  TensorMap map;
+  encode(t, map.bytes);
+  return map;
+}
+
+}  // namespace tenon::emulator
