@@ -1,0 +1,103 @@
+// Who knows of what: vector clocks, the exact happened-before of a cluster's threads and asynchronous agents.
+//
+// A component is something that acts in an order of its own: each thread t has component t, its cp.async
+// operations together component threads+t, and further agents (an mbarrier's bulk copies, a thread's bulk
+// groups, a warpgroup's wgmma groups) get components when they first act. A component counts epochs. An
+// access carries (component, epoch); an observer knows of it if its clock holds that component at that epoch
+// or later.
+//
+// A thread's clock is a snapshot shared with others (what it learnt at its last synchronisation) and its own
+// epoch, so a barrier costs one new snapshot for all. Beside what it has seen, a clock knows what the async
+// proxy may rely on: what had been seen at the last fence.proxy.async (`fenced`).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "emulator/machine/findings.hpp"
+
+namespace tenon::emulator {
+
+using Component = std::uint32_t;
+using Epoch = std::uint32_t;
+using Snapshot = std::shared_ptr<const std::vector<Epoch>>;  // null: zeros; missing components are zeros
+
+// The clock of a synchronisation object: barrier, mbarrier phase, flag in memory.
+struct SyncClock {
+  Snapshot seen, fenced;
+};
+
+// What a thread has seen, or what the agent that it started could see: `seen` for all but the thread's own
+// two components.
+struct View {
+  ThreadId thread = 0;
+  Epoch now = 1;     // own epoch; accesses made now carry it
+  Epoch copies = 0;  // own cp.async epochs that are known to be complete
+  Snapshot seen;
+  Epoch fenced_now = 0, fenced_copies = 0;  // the same, for the async proxy
+  Snapshot fenced;
+};
+
+// An asynchronous operation's identity: accesses carry (component, epoch) and are checked from `view`.
+struct Agent {
+  Issue issue;  // whose instruction started it
+  View view;
+  Component component = 0;
+  Epoch epoch = 0;
+  bool async_proxy = false;  // bulk copies and wgmma: true; cp.async: false
+};
+
+class Clocks {
+ public:
+  // Does nothing but keep component numbers if not enabled: findings are off.
+  Clocks(ThreadId threads, bool enabled);
+  bool enabled() const { return enabled_; }
+
+  const View& view(ThreadId thread) const { return views_[thread]; }
+  bool knows(const View& view, Component component, Epoch epoch) const;
+  bool fenced(const View& view, Component component, Epoch epoch) const;  // may the async proxy rely on it?
+
+  // The object learns what the thread knows and did; what the thread does later is not part of it.
+  void release(ThreadId thread, SyncClock& object);
+  // The thread learns what the object knows.
+  void acquire(ThreadId thread, const SyncClock& object);
+  static void join(SyncClock& object, const SyncClock& other);
+  // All learn of all: bar.sync, bar.warp.sync, barrier.cluster.
+  void barrier(const ThreadId* threads, std::size_t count);
+  // fence.proxy.async: what the thread knows by now, the async proxy may rely on.
+  void fence_proxy(ThreadId thread);
+
+  // A new component for an agent: "the bulk copies of this mbarrier". Its epochs are the caller's to count,
+  // from 1 (a phase, a group); an epoch is learnt by those who wait for it.
+  Component new_component() { return components_++; }
+  Component copies_of(ThreadId thread) const { return threads_ + thread; }  // its cp.async groups
+
+  // An agent that starts now, on behalf of one thread or of several (a warpgroup): it knows what they know.
+  // What the threads do later is not ordered with it, until they wait.
+  Agent start(Issue issue, Component component, Epoch epoch, bool async_proxy);
+  Agent start(Issue issue, const ThreadId* threads, std::size_t count, Component component, Epoch epoch,
+              bool async_proxy);
+  // The thread, or the object, learns that a component's epochs up to this one are complete.
+  void complete(ThreadId thread, Component component, Epoch epoch);
+  void complete(SyncClock& object, Component component, Epoch epoch);
+
+  // fence (membar, fence.acq_rel, fence.sc) with relaxed accesses around it: a strong write after a fence
+  // releases what was known at the fence; a fence acquires what strong reads before it have met.
+  void fence(ThreadId thread);
+  const SyncClock& at_last_fence(ThreadId thread) const { return fences_[thread].released; }
+  void met(ThreadId thread, const SyncClock& object);  // by a relaxed read
+
+ private:
+  struct Fence {
+    SyncClock released, met;
+  };
+
+  ThreadId threads_;
+  bool enabled_;
+  Component components_;
+  std::vector<View> views_;
+  std::vector<Fence> fences_;
+};
+
+}  // namespace tenon::emulator

@@ -1,0 +1,59 @@
+// Counting what memory does: shared-memory wavefronts by the banks' rules, global sectors; each beside the
+// least number that could have moved the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "emulator/machine/op.hpp"
+#include "emulator/machine/program.hpp"
+#include "tenon/emulator/types.hpp"
+
+namespace tenon::emulator {
+
+struct Traffic {
+  std::uint32_t actual = 0, ideal = 0;
+};
+
+// ld.shared and st.shared: 32 banks of 4 bytes, a wavefront serves each bank once. Accesses of up to 4 bytes
+// are served 32 lanes together, 8 bytes by half warps, 16 bytes by quarter warps; lanes on one word share it.
+// 32-byte accesses (v8.b32, v4.b64) are two of 16 bytes. `addresses` has 32 entries, `bytes` is that of a
+// lane.
+Traffic shared_wavefronts(const std::uint64_t* addresses, LaneMask active, int bytes);
+
+// One matrix of ldmatrix or stmatrix: 8 rows of 16 bytes at `rows`, which one wavefront can serve.
+Traffic matrix_wavefronts(const std::uint64_t* rows);
+
+// Sectors of 32 bytes that the lanes' accesses touch; ideal: what their distinct bytes would fill.
+Traffic global_sectors(const std::uint64_t* addresses, LaneMask active, int bytes);
+
+// Sums of one cluster or one host thread, by place.
+class PlaceCounters {
+ public:
+  explicit PlaceCounters(std::size_t places) : counts_(places) {}
+  Counts& at(Place place) { return counts_[place]; }
+  const Counts& at(Place place) const { return counts_[place]; }
+  std::size_t size() const { return counts_.size(); }
+
+  void count_shared(Place place, Traffic traffic) {
+    counts_[place].shared_wavefronts += traffic.actual;
+    counts_[place].ideal_shared_wavefronts += traffic.ideal;
+  }
+  void count_global(Place place, Traffic traffic) {
+    counts_[place].global_sectors += traffic.actual;
+    counts_[place].ideal_global_sectors += traffic.ideal;
+  }
+  void count_matrix(Place place, std::uint64_t flop) {
+    ++counts_[place].matrix_operations;
+    counts_[place].flop += flop;
+  }
+  void count_async(Place place, std::uint64_t bytes) { counts_[place].async_bytes += bytes; }
+  PlaceCounters& operator+=(const PlaceCounters& other);
+
+ private:
+  std::vector<Counts> counts_;
+};
+
+Counters summarize(const Program& program, const PlaceCounters& counters);
+
+}  // namespace tenon::emulator

@@ -1,0 +1,166 @@
+// A CTA and a cluster of CTAs: what their threads share, and checked access to memory. A launch without
+// clusters runs clusters of one CTA. All CTAs of a cluster run interleaved on one host thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "emulator/machine/async_queue.hpp"
+#include "emulator/machine/clocks.hpp"
+#include "emulator/machine/counters.hpp"
+#include "emulator/machine/findings.hpp"
+#include "emulator/machine/launch.hpp"
+#include "emulator/machine/memory.hpp"
+
+namespace tenon::emulator {
+
+class Warp;
+class Cta;
+
+// What an instruction family keeps beside the machine: per warp, CTA, cluster, or word of shared memory.
+// Derive from it; the owner of the slot is the only one to cast it.
+struct SideState {
+  virtual ~SideState() = default;
+};
+enum class Family : std::uint8_t { copies, bulk_copies, wgmma, cluster_barrier, cta_barriers, warp_barrier };
+constexpr int families = 6;
+class SideStates {
+ public:
+  // The family's state, made on first use.
+  template <class State>
+  State& get(Family family) {
+    auto& state = states_[static_cast<int>(family)];
+    if (!state) state = std::make_unique<State>();
+    return static_cast<State&>(*state);
+  }
+
+ private:
+  std::unique_ptr<SideState> states_[families];
+};
+
+class Cta {
+ public:
+  Cta(Cluster& cluster, std::uint32_t rank, Dim3 index);
+  ~Cta();
+  Cta(const Cta&) = delete;
+  Cta& operator=(const Cta&) = delete;
+
+  Cluster& cluster;
+  const std::uint32_t rank;  // in the cluster
+  const Dim3 index;          // %ctaid
+  SharedMemory shared;
+  std::vector<std::unique_ptr<Warp>> warps;
+  SideStates side;
+  int live_threads = 0;
+
+  // Lives as long as the CTA; keyed by offset in this CTA's shared memory: the clock of an mbarrier beside
+  // its 64 bits of opaque state in memory.
+  std::unordered_map<std::uint32_t, std::unique_ptr<SideState>> beside;
+  template <class State>
+  State& state_at(std::uint32_t offset) {
+    auto& state = beside[offset];
+    if (!state) state = std::make_unique<State>();
+    return static_cast<State&>(*state);
+  }
+};
+
+class Cluster {
+ public:
+  Cluster(const Launch& launch, std::uint64_t number, PlaceCounters& counters);
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  const Launch& launch;
+  const std::uint64_t number;              // in the grid
+  const Dim3 index;                        // %clusterid
+  std::vector<std::unique_ptr<Cta>> ctas;  // by rank
+  Clocks clocks;
+  Findings findings;
+  PlaceCounters& counters;
+  AsyncQueue async;
+  SideStates side;
+  int live_threads = 0;
+
+  ThreadId thread_count() const { return threads_per_cta_ * static_cast<ThreadId>(ctas.size()); }
+  ThreadId threads_per_cta() const { return threads_per_cta_; }
+
+  // Something that a blocked or spinning thread may wait for has changed: memory, a barrier, an asynchronous
+  // operation, a thread's end. store, atomic and the queue call it; whoever keeps other state must.
+  void changed() { changes_.store(changes() + 1, std::memory_order_relaxed); }
+  std::uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
+
+  // Checked access: bounds, null, alignment, written-ness (loads), races and proxies (shared memory). On a
+  // finding that leaves nothing to access, false: loads give zeros, stores do nothing; the caller goes on.
+  // `alignment` 0: `size` itself, which then must be a power of two up to 32. Space::generic is resolved;
+  // Space::shared takes addresses of any CTA of the cluster.
+  bool load(const Actor& actor, ptx::Space space, std::uint64_t address, void* to, std::uint32_t size,
+            Order order = Order::weak, std::uint32_t alignment = 0);
+  bool store(const Actor& actor, ptx::Space space, std::uint64_t address, const void* from,
+             std::uint32_t size, Order order = Order::weak, std::uint32_t alignment = 0);
+  // Read-modify-write, atomic also against other clusters. `update(std::uint8_t* bytes)` changes the bytes in
+  // place (nothing of tenon's memory may be called in it). False as above, and then update was not called.
+  template <class Update>
+  bool atomic(const Actor& actor, ptx::Space space, std::uint64_t address, std::uint32_t size, Order order,
+              Update&& update) {
+    Location at;
+    if (!locate(actor, space, address, size, size, Use::atomic, order, at)) return false;
+    std::uint8_t before[16];
+    std::unique_lock<std::mutex> lock = lock_if_global(at, address);
+    synchronize_before(actor, at, order);
+    std::memcpy(before, at.bytes, size);
+    update(at.bytes);
+    finish_write(actor, at, size, order, std::memcmp(before, at.bytes, size) != 0);
+    return true;
+  }
+  // Unchecked and unrecorded: the bytes, or null if they are not all mapped. For state whose accesses are
+  // ordered by other means (the 64 bits of an mbarrier, once checked), and for tests.
+  std::uint8_t* raw(ThreadId thread, ptx::Space space, std::uint64_t address, std::uint32_t size);
+
+  // The generic address as one of the space that holds it (Space::generic if none does), and back.
+  static ptx::Space space_of(std::uint64_t generic_address);
+  static std::uint64_t to_generic(ptx::Space space, std::uint64_t address);
+  static std::uint64_t from_generic(ptx::Space space, std::uint64_t address);
+
+  Warp& warp_of(ThreadId thread) const;
+  Cta& cta_of(ThreadId thread) const { return *ctas[thread / threads_per_cta_]; }
+  // "thread (3,0,0) of block (1,0,0)"
+  std::string describe(ThreadId thread) const;
+  Dim3 thread_index(ThreadId thread) const;  // %tid
+
+  // Counts a finding; `sentence()` gives the message and is called for the first one at its place only.
+  template <class Sentence>
+  void report(FindingKind kind, Issue issue, std::uint64_t address, Sentence&& sentence) {
+    if (auto* first = findings.add(kind, issue, address)) first->message = sentence();
+  }
+
+ private:
+  enum class Use : std::uint8_t { load, store, atomic };
+  struct Location {
+    std::uint8_t* bytes = nullptr;
+    std::uint8_t* written = nullptr;
+    Cta* cta = nullptr;        // of shared memory
+    std::uint32_t offset = 0;  // in it
+    bool is_global = false;
+    std::uint64_t key = 0;  // the generic address
+  };
+  bool locate(const Actor& actor, ptx::Space space, std::uint64_t address, std::uint32_t size,
+              std::uint32_t alignment, Use use, Order order, Location& at);
+  std::unique_lock<std::mutex> lock_if_global(const Location& at, std::uint64_t address);
+  void synchronize_before(const Actor& actor, const Location& at, Order order);
+  void finish_write(const Actor& actor, const Location& at, std::uint32_t size, Order order, bool change);
+
+  ThreadId threads_per_cta_;
+  std::atomic<std::uint64_t> changes_{0};
+  const Allocation* near_ = nullptr;
+  std::unordered_map<std::uint64_t, SyncClock>
+      flags_;  // clocks of strongly written words, by generic address
+};
+
+}  // namespace tenon::emulator

@@ -1,0 +1,40 @@
+// One launch: what all of its clusters share.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emulator/machine/memory.hpp"
+#include "emulator/machine/program.hpp"
+#include "tenon/emulator/types.hpp"
+
+namespace tenon::emulator {
+
+struct Launch {
+  const Program* program = nullptr;
+  GlobalMemory* global = nullptr;
+  Dim3 grid, block, cluster;  // grid in CTAs; cluster in CTAs, {1, 1, 1} if none
+  bool explicit_cluster = false;
+  std::uint32_t dynamic_shared = 0;
+  std::uint32_t shared_size = 0;         // of a CTA: reserved + static + dynamic
+  std::vector<std::uint8_t> parameters;  // parameter memory
+  Schedule schedule = Schedule::early;
+  std::uint64_t seed = 0;
+  Numerics numerics = Numerics::target;  // never `target` here: that is resolved at the launch
+  bool findings = true;
+  int threads = 1;                      // host threads
+  std::uint64_t instruction_limit = 0;  // of a cluster; 0: none
+  std::uint64_t number = 0;             // %gridid
+};
+
+struct LaunchReport {
+  std::vector<Finding> findings;  // in the order of lines
+  Counters counters;
+};
+
+// Runs it to its end: every finding is in the report; after a deadlock or a trap the rest is not run.
+LaunchReport run(const Launch& launch);
+
+}  // namespace tenon::emulator

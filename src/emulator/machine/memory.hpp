@@ -1,0 +1,144 @@
+// Memory: the windows of the generic address space, allocations with bounds, which bytes were written, and
+// for shared memory who accessed what (the shadow that races are found with).
+//
+// Addresses. A generic address is 64 bits. An address in the shared space is 32 bits: the CTA's rank in its
+// cluster in bits 24..31, the offset in that CTA's shared memory below; so an address of the CTA's own memory
+// is also its shared::cluster address. The first kilobyte is not mapped, as on the hardware: 0 is no address.
+// A generic shared address is shared_window + that. Local addresses are offsets in the thread's stack,
+// generic ones local_window + offset. The addresses of global, const and param variables are generic already.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "emulator/machine/clocks.hpp"
+#include "emulator/ptx/module.hpp"
+
+namespace tenon::emulator {
+
+constexpr std::uint64_t shared_window = 0x6000'0000'0000;
+constexpr std::uint64_t local_window = 0x6100'0000'0000;
+constexpr std::uint64_t param_window = 0x6200'0000'0000;
+constexpr std::uint64_t code_window = 0x6300'0000'0000;
+constexpr std::uint64_t heap_window = 0x7000'0000'0000;
+constexpr std::uint64_t window_size = std::uint64_t{1} << 32;  // of shared, local, param and code
+constexpr int shared_rank_shift = 24;
+constexpr std::uint32_t shared_reserved = 1024;  // bytes at the start of every CTA's shared memory
+
+constexpr bool is_in_window(std::uint64_t address, std::uint64_t window) {
+  return address - window < window_size;
+}
+constexpr std::uint32_t shared_rank(std::uint64_t shared_address) {
+  return static_cast<std::uint32_t>(shared_address) >> shared_rank_shift;
+}
+constexpr std::uint32_t shared_offset(std::uint64_t shared_address) {
+  return static_cast<std::uint32_t>(shared_address) & ((1u << shared_rank_shift) - 1);
+}
+constexpr std::uint64_t shared_address(std::uint32_t rank, std::uint32_t offset) {
+  return (std::uint64_t{rank} << shared_rank_shift) | offset;
+}
+
+// How an access takes part in the memory model. Weak accesses race; the others are strong: volatile_ is
+// relaxed at system scope. Scopes are not told apart (every scope reaches the cluster).
+enum class Order : std::uint8_t { weak, volatile_, relaxed, acquire, release, acquire_release };
+constexpr bool is_strong(Order order) {
+  return order != Order::weak;
+}
+
+// Who accesses: a thread now (Warp::actor), or an agent on its behalf (Agent: actor_of).
+struct Actor {
+  Issue issue;
+  const View* view = nullptr;
+  Component component = 0;
+  Epoch epoch = 0;
+  bool async_proxy = false;
+};
+inline Actor actor_of(const Agent& agent) {
+  return {agent.issue, &agent.view, agent.component, agent.epoch, agent.async_proxy};
+}
+
+// Zeroed bytes that cost nothing until they are touched.
+struct Free {
+  void operator()(std::uint8_t* bytes) const { std::free(bytes); }
+};
+using Bytes = std::unique_ptr<std::uint8_t[], Free>;
+Bytes zeroed_bytes(std::size_t size);
+
+struct Allocation {
+  std::uint64_t base = 0, size = 0;
+  Bytes bytes, written;  // written: one flag a byte
+  bool is_read_only = false, is_freed = false;
+};
+
+// Global memory. Allocating and freeing is for the host, between launches; during a launch it only is looked
+// up.
+class GlobalMemory {
+ public:
+  std::uint64_t allocate(std::uint64_t size, std::uint64_t alignment = 256);  // contents unwritten
+  bool free(std::uint64_t address);  // false: not an allocation's start
+  // The allocation that holds the address, freed ones too; null: none. `near` may be the last answer.
+  const Allocation* find(std::uint64_t address, const Allocation* near = nullptr) const;
+  Allocation* find(std::uint64_t address);
+  std::uint64_t live_bytes() const { return live_bytes_; }
+  // Serialises strong accesses of several host threads to one place (they never span 32 bytes).
+  std::mutex& lock_of(std::uint64_t address) { return locks_[(address >> 5) % lock_count]; }
+
+ private:
+  static constexpr std::size_t lock_count = 64;
+  std::vector<std::unique_ptr<Allocation>> allocations_;  // by base
+  std::uint64_t next_ = heap_window, live_bytes_ = 0;
+  std::mutex locks_[lock_count];
+};
+
+// What the race check remembers of one access to (a part of) 4 bytes of shared memory.
+struct AccessRecord {
+  Component component = 0;
+  Epoch epoch = 0;  // 0: none
+  Place place = no_place;
+  ThreadId thread = 0;
+  std::uint8_t mask = 0;  // of the granule's bytes
+  bool is_strong = false, is_async_proxy = false, is_write = false;
+};
+
+// The shared memory of a CTA. Offsets are those of the CTA, reserved kilobyte included.
+class SharedMemory {
+ public:
+  SharedMemory(std::uint32_t size, bool check);
+  std::uint32_t size() const { return size_; }  // end of the mapped offsets
+  std::uint8_t* bytes(std::uint32_t offset) { return bytes_.get() + offset; }
+  std::uint8_t* written(std::uint32_t offset) { return written_.get() + offset; }
+
+  struct Conflict {
+    AccessRecord earlier;
+    bool is_proxy = false;  // ordered, but not for the async proxy
+    std::uint32_t offset = 0;
+  };
+  // Records an access; false and `conflict` if an earlier one is not ordered before it.
+  bool record(const Clocks& clocks, const Actor& actor, std::uint32_t offset, std::uint32_t size, bool write,
+              bool strong, Conflict& conflict);
+
+ private:
+  struct Granule {
+    AccessRecord first;  // most granules never need more
+    std::vector<AccessRecord>* more = nullptr;
+  };
+  bool record_granule(const Clocks& clocks, const AccessRecord& now, const View& view, Granule& granule,
+                      Conflict& conflict);
+
+  std::uint32_t size_;
+  Bytes bytes_, written_;
+  std::vector<Granule> shadow_;
+  std::vector<std::unique_ptr<std::vector<AccessRecord>>> lists_;
+};
+
+// The local memory of a thread: a stack of frames.
+struct LocalMemory {
+  std::vector<std::uint8_t> bytes, written;
+};
+
+}  // namespace tenon::emulator

@@ -1,0 +1,131 @@
+// A kernel made ready to run: its decoded instructions and those of every function it can call, in one array.
+// An index into that array (a Place) is a program counter, and names an instruction in findings and counters.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "emulator/machine/op.hpp"
+#include "emulator/ptx/module.hpp"
+#include "tenon/emulator/types.hpp"
+
+namespace tenon::emulator {
+
+using Place = std::uint32_t;
+constexpr Place no_place = ~Place{0};
+
+// Register slots that a function's frame holds besides its registers, filled when the frame is made: special
+// registers and the addresses that depend on the CTA or the frame.
+enum class Special : std::uint8_t {
+  tid_x,
+  tid_y,
+  tid_z,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  clusterid_x,
+  clusterid_y,
+  clusterid_z,
+  nclusterid_x,
+  nclusterid_y,
+  nclusterid_z,
+  cluster_ctaid_x,
+  cluster_ctaid_y,
+  cluster_ctaid_z,
+  cluster_nctaid_x,
+  cluster_nctaid_y,
+  cluster_nctaid_z,
+  cluster_ctarank,
+  cluster_nctarank,
+  is_explicit_cluster,
+  laneid,
+  warpid,
+  nwarpid,
+  smid,
+  nsmid,
+  gridid,
+  lanemask_eq,
+  lanemask_le,
+  lanemask_lt,
+  lanemask_ge,
+  lanemask_gt,
+  total_smem_size,
+  aggr_smem_size,
+  dynamic_smem_size,
+  clock,
+  clock_hi,
+  clock64,
+  globaltimer,
+  globaltimer_lo,
+  globaltimer_hi,  // read anew by each instruction
+  shared_address,  // of a shared variable: its offset with the CTA's rank above
+  local_address,   // of a local variable: its offset from the frame's base
+  param_address,   // the same as a generic address: a parameter of a device function
+};
+
+struct FrameSlot {
+  Special special;
+  int slot;
+  std::int64_t offset = 0;  // of the variable, for the *_address kinds
+};
+
+struct FunctionCode {
+  const ptx::Function* function = nullptr;
+  Place entry = 0;
+  int slots = 0;                       // of a frame
+  std::int64_t local_bytes = 0;        // of a frame: .local and .param variables, parameters, results
+  std::vector<FrameSlot> frame_slots;  // in no order
+  std::vector<FrameSlot> timers;       // those of frame_slots that change while a frame lives
+  std::vector<std::int64_t> parameter_offsets, result_offsets;  // in the frame's local bytes
+};
+
+struct Step {
+  Op op;
+  const FunctionCode* code = nullptr;
+  InstructionClass kind = InstructionClass::integer;
+  bool reads_timer = false;  // refresh code->timers first
+  bool is_wgmma = false;     // looks after asynchronous registers itself
+};
+
+struct Program {
+  const ptx::Module* module = nullptr;
+  const ptx::Function* entry = nullptr;
+  std::vector<Step> steps;
+  std::vector<std::unique_ptr<FunctionCode>> functions;               // [0]: the entry
+  std::unordered_map<std::uint64_t, const FunctionCode*> by_address;  // for indirect calls
+  std::uint32_t static_shared = 0;  // bytes, and the alignment of what follows them
+  std::uint32_t dynamic_alignment = 1;
+  std::vector<std::int64_t> parameter_offsets;  // of the entry's parameters in parameter memory
+  std::int64_t parameter_bytes = 0;
+  int target = 0;  // 90 for sm_90a
+
+  const Op& op(Place place) const { return steps[place].op; }
+  int line(Place place) const { return steps[place].op.instruction->line; }
+  std::string source(Place place) const;  // "file.cu:12" or empty
+};
+
+// What decoding asks about things outside the module's text: where its variables were put.
+class Symbols {
+ public:
+  virtual ~Symbols() = default;
+  virtual std::uint64_t address(const std::string& variable) const = 0;  // .global or .const; 0: none such
+};
+
+// The generic address that a function's name stands for (indirect calls).
+std::uint64_t function_address(const ptx::Module& module, const ptx::Function& function);
+
+// Decodes the entry and all that it can call. Throws ptx::Error with every instruction that is not known.
+std::unique_ptr<Program> decode(const ptx::Module& module, const ptx::Function& entry,
+                                const Symbols& symbols);
+
+}  // namespace tenon::emulator

@@ -1,0 +1,184 @@
+// A warp: 32 lanes with registers, places and call stacks of their own. This is what a handler works on.
+//
+// A handler is called for the lanes of `active`, which stand at the same instruction with the same frame. It
+// reads and writes registers with read/write (one lane) or lanes/gather (all), reaches memory by load/store
+// or through cluster(), reports with report, and says with its Flow what became of the lanes:
+//  - next: the machine moves them on.
+//  - blocked: the machine calls again for these lanes, perhaps more of them, once Cluster::changed was called
+//  or
+//    lanes have joined them. What must be done only once (to have arrived at a barrier) is kept in
+//    wait_token.
+//  - branched: the handler has called jump for every active lane. exited: it has called exit.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emulator/machine/cta.hpp"
+#include "emulator/machine/op.hpp"
+#include "emulator/machine/program.hpp"
+
+namespace tenon::emulator {
+
+constexpr LaneMask all_lanes = ~LaneMask{0};
+constexpr LaneMask lane_bit(int lane) {
+  return LaneMask{1} << lane;
+}
+inline int count_lanes(LaneMask mask) {
+  return __builtin_popcount(mask);
+}
+inline int first_lane(LaneMask mask) {
+  return __builtin_ctz(mask);
+}
+
+template <class Function>
+void for_each_lane(LaneMask mask, Function&& function) {
+  if (mask == all_lanes) {
+    for (int lane = 0; lane < warp_size; ++lane) function(lane);
+    return;
+  }
+  for (; mask != 0; mask &= mask - 1) function(first_lane(mask));
+}
+
+class Warp {
+ public:
+  Warp(Cta& cta, int index);  // index: %warpid
+
+  // --- who it is
+  Cta& cta() const { return cta_; }
+  Cluster& cluster() const { return cta_.cluster; }
+  const Launch& launch() const { return cta_.cluster.launch; }
+  int index() const { return index_; }
+  int warpgroup() const { return index_ / 4; }
+  ThreadId thread(int lane) const { return first_thread_ + static_cast<ThreadId>(lane); }
+  LaneMask present() const { return present_; }          // lanes that exist: the last warp may be partial
+  LaneMask live() const { return present_ & ~exited_; }  // and have not exited
+  SideStates side;  // the family's state of this warp (cp.async groups of its lanes, ...)
+
+  // --- registers: 64 bits a lane, see op.hpp
+  // The 32 lanes of a slot of the current frame.
+  std::uint64_t* lanes(int slot) {
+    return registers_.data() + (frame_ + static_cast<std::size_t>(slot)) * warp_size;
+  }
+  std::uint64_t read(const Value& value, int lane) {
+    return value.slot < 0 ? value.constant : lanes(value.slot)[lane];
+  }
+  void write(const Value& value, int lane, std::uint64_t bits) {
+    if (value.slot >= 0) lanes(value.slot)[lane] = bits;
+  }
+  // All 32 lanes of a value: in place, or a constant spread into `buffer`. A sink reads as zeros.
+  using LaneBuffer = std::uint64_t[warp_size];
+  const std::uint64_t* gather(const Value& value, LaneBuffer& buffer) {
+    if (value.slot >= 0) return lanes(value.slot);
+    for (std::uint64_t& lane : buffer) lane = value.constant;
+    return buffer;
+  }
+  // Where to write the 32 lanes of a result: in place, or `buffer` for a sink.
+  std::uint64_t* scatter(const Value& value, LaneBuffer& buffer) {
+    return value.slot >= 0 ? lanes(value.slot) : buffer;
+  }
+
+  // --- the instruction that is running
+  Place place() const { return place_; }
+  Issue issue(int lane) const { return {place_, thread(lane)}; }
+  Actor actor(int lane) const {
+    const ThreadId id = thread(lane);
+    const View& view = cluster().clocks.view(id);
+    return {{place_, id}, &view, id, view.now, false};
+  }
+  Counts& counts() { return cluster().counters.at(place_); }
+  PlaceCounters& counters() { return cluster().counters; }
+  template <class Sentence>
+  void report(FindingKind kind, int lane, std::uint64_t address, Sentence&& sentence) {
+    cluster().report(kind, issue(lane), address, sentence);
+  }
+  // This lane has looked at something that others change and will likely look again (try_wait that failed,
+  // volatile or acquire load, nanosleep): lets others run, and makes endless looking a deadlock.
+  void poll() { polled_ = true; }
+
+  // --- memory as one lane sees it; see Cluster::load, store, atomic
+  bool load(int lane, ptx::Space space, std::uint64_t address, void* to, std::uint32_t size,
+            Order order = Order::weak) {
+    return cluster().load(actor(lane), space, address, to, size, order);
+  }
+  bool store(int lane, ptx::Space space, std::uint64_t address, const void* from, std::uint32_t size,
+             Order order = Order::weak) {
+    return cluster().store(actor(lane), space, address, from, size, order);
+  }
+  // base + offset of an op's address operand.
+  std::uint64_t address(const Value& base, const Op& op, int lane) {
+    return read(base, lane) + static_cast<std::uint64_t>(op.offset);
+  }
+
+  // --- clocks
+  void acquire(int lane, const SyncClock& object) { cluster().clocks.acquire(thread(lane), object); }
+  void release(int lane, SyncClock& object) { cluster().clocks.release(thread(lane), object); }
+  Agent start(int lane, Component component, Epoch epoch, bool async_proxy) {
+    return cluster().clocks.start(issue(lane), component, epoch, async_proxy);
+  }
+
+  // --- waiting: 0 when a lane comes to an instruction; kept while it is blocked there.
+  std::uint64_t& wait_token(int lane) { return wait_tokens_[static_cast<std::size_t>(lane)]; }
+
+  // --- registers that an asynchronous operation owns (wgmma accumulators and A fragments in flight).
+  // Touching one by any instruction but wgmma is reported by the machine as async_use. Ownership is counted.
+  void own(const Value& value);
+  void disown(const Value& value, std::size_t frame);
+  bool is_owned(const Value& value) const {
+    return owned_ != 0 && value.slot >= 0 && owners_[frame_ + static_cast<std::size_t>(value.slot)] != 0;
+  }
+  std::size_t frame() const { return frame_; }  // to come back to registers of this frame later:
+  std::uint64_t* lanes_of_frame(std::size_t frame, int slot) {
+    return registers_.data() + (frame + static_cast<std::size_t>(slot)) * warp_size;
+  }
+
+  // --- control, for instructions/control.cpp
+  void jump(LaneMask lanes, Place place);
+  void exit(LaneMask lanes);
+  void call(LaneMask lanes, const FunctionCode& callee, const std::vector<std::int64_t>& arguments,
+            const std::vector<std::int64_t>& results, Place back);
+  Flow ret(LaneMask lanes);
+
+ private:
+  friend class Executor;
+  friend class Cluster;
+  // Lanes at the same place in frames at the same base.
+  struct Group {
+    Place place = 0;
+    std::size_t frame = 0;
+    LaneMask lanes = 0;
+    bool is_blocked = false, is_forced = false;  // forced: to run an .aligned operation without the others
+    std::uint64_t blocked_at = 0;                // Cluster::changes when it was
+    std::uint64_t last_run = 0;
+  };
+  struct Frame {
+    const FunctionCode* code = nullptr;
+    std::size_t registers = 0;                           // base of its slots
+    std::size_t local = 0;                               // base of its local bytes
+    Place back = 0;                                      // where to go on in the caller
+    const std::vector<std::int64_t>* results = nullptr;  // where the caller wants them, in its local bytes
+  };
+  void enter(LaneMask lanes, std::size_t frame, std::size_t local, const FunctionCode& code);
+  void fill(LaneMask lanes, const FrameSlot& slot, std::size_t local);
+  void refresh_timers(const FunctionCode& code, LaneMask lanes);
+
+  Cta& cta_;
+  int index_;
+  ThreadId first_thread_;
+  LaneMask present_ = 0, exited_ = 0;
+  std::vector<std::uint64_t> registers_;  // [slot][lane], frames one above the other
+  std::size_t frame_ = 0;                 // of the group that is running
+  Place place_ = 0;
+  bool polled_ = false;
+  std::vector<Group> groups_;
+  std::vector<Group> moved_;  // where jump, call and ret have sent lanes
+  std::array<std::vector<Frame>, warp_size> stacks_;
+  std::array<LocalMemory, warp_size> local_;
+  std::array<std::uint64_t, warp_size> wait_tokens_{};
+  std::vector<std::uint16_t> owners_;  // by absolute slot
+  std::uint32_t owned_ = 0;
+};
+
+}  // namespace tenon::emulator
