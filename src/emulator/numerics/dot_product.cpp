@@ -1,0 +1,255 @@
+#include "emulator/numerics/dot_product.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "emulator/numerics/exact_sum.hpp"
+
+namespace tenon::emulator::numerics {
+namespace {
+
+// Exponents of what is not a finite number, far enough from all others that sums of two of them tell the
+// kinds apart: a product is special if its exponent is above `special_from`.
+constexpr int exponent_of_zero = -4096, exponent_of_special = 16384;
+constexpr int special_from = 2048;
+
+constexpr int factor_fraction = 10;  // fraction bits of a factor's significand
+// Fraction bits in which terms are held before they are cut; at least the largest `fraction` of any model.
+constexpr int held_fraction = 25;
+
+// The accumulator as a term: significand with held_fraction bits below the point.
+struct Term {
+  std::int32_t significand;
+  std::int32_t exponent;
+};
+
+template <int exponent_bits, int fraction_bits>
+Term take_apart(std::uint32_t pattern) {
+  constexpr std::uint32_t top = (1U << exponent_bits) - 1, fraction_mask = (1U << fraction_bits) - 1;
+  constexpr int bias = (1 << (exponent_bits - 1)) - 1;
+  const std::uint32_t exponent = (pattern >> fraction_bits) & top;
+  const std::uint32_t fraction = pattern & fraction_mask;
+  const bool negative = (pattern >> (exponent_bits + fraction_bits)) != 0;
+  if (exponent == top) {  // infinity: +-1; NaN: 0
+    return {fraction != 0 ? 0 : negative ? -1 : 1, exponent_of_special};
+  }
+  if (exponent == 0 && fraction == 0) return {0, exponent_of_zero};
+  const auto magnitude = static_cast<std::int32_t>(exponent == 0 ? fraction : fraction | (fraction_mask + 1));
+  return {negative ? -magnitude : magnitude, static_cast<std::int32_t>(exponent == 0 ? 1 : exponent) - bias};
+}
+
+Term accumulator(bool half, std::uint32_t pattern) {
+  Term term = half ? take_apart<5, 10>(pattern & 0xffff) : take_apart<8, 23>(pattern);
+  if (term.exponent < special_from) term.significand *= 1 << (held_fraction - (half ? 10 : 23));
+  return term;
+}
+
+// A term cut toward zero after `shift` more bits.
+inline std::int64_t cut(std::int32_t significand, int shift) {
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(std::abs(significand)) >> std::min(shift, 31);
+  return significand < 0 ? -static_cast<std::int64_t>(magnitude) : static_cast<std::int64_t>(magnitude);
+}
+
+// A sum that holds an infinity or a NaN.
+std::uint32_t special_sum(const Format& format, const std::int32_t* a, const std::int32_t* a_exponent,
+                          const std::int32_t* b, const std::int32_t* b_exponent, int count, Term c) {
+  bool plus = false, minus = false;
+  const auto note = [&](std::int64_t sign) { (sign < 0 ? minus : plus) = true; };
+  const auto nan = static_cast<std::uint32_t>(format.nan());
+  for (int i = 0; i < count; ++i) {
+    const bool special_a = a_exponent[i] > special_from, special_b = b_exponent[i] > special_from;
+    if (!special_a && !special_b) continue;
+    const std::int64_t product = std::int64_t{a[i]} * b[i];
+    if (product == 0) return nan;  // a NaN's significand is 0; and infinity * 0
+    note(product);
+  }
+  if (c.exponent > special_from) {
+    if (c.significand == 0) return nan;
+    note(c.significand);
+  }
+  if (plus && minus) return nan;
+  return static_cast<std::uint32_t>(format.infinity() | (minus ? format.sign_bit() : 0));
+}
+
+constexpr Format f32_of_13_bits{8, 13, 10};
+
+// sum * 2^exponent in the form of a result.
+std::uint32_t result_of(Arithmetic::Result form, std::int64_t sum, int exponent) {
+  if (sum == 0) return 0;  // +0, whatever the signs of what was summed
+  Number number;
+  number.kind = Number::Kind::finite;
+  number.negative = sum < 0;
+  number.significand = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
+  number.exponent = exponent;
+  if (form == Arithmetic::Result::f16_nearest) return static_cast<std::uint32_t>(encode(f16, number));
+  const int high = highest_bit(number.significand), leading = exponent + high;
+  const std::uint32_t sign = number.negative ? 0x80000000 : 0;
+  if (leading > 127) return sign | 0x7f800000;  // the cut comes first, but what it cuts off never decides
+  if (form == Arithmetic::Result::f32_cut_to_13_bits) {
+    return static_cast<std::uint32_t>(encode(f32_of_13_bits, number, Rounding::to_zero));
+  }
+  if (leading < -126) return static_cast<std::uint32_t>(encode(f32, number, Rounding::to_zero));
+  const auto fraction = static_cast<std::uint32_t>((number.significand << (63 - high)) >> 40) & 0x7fffff;
+  return sign | (static_cast<std::uint32_t>(leading + 127) << 23) | fraction;
+}
+
+template <int count>
+std::uint32_t step(const Arithmetic& arithmetic, const std::int32_t* a, const std::int32_t* a_exponent,
+                   const std::int32_t* b, const std::int32_t* b_exponent, std::uint32_t c) {
+  const bool half = arithmetic.result == Arithmetic::Result::f16_nearest;
+  const Term term = accumulator(half, c);
+  int largest = term.exponent;
+  for (int i = 0; i < count; ++i) largest = std::max(largest, a_exponent[i] + b_exponent[i]);
+  if (largest > special_from) {
+    return special_sum(half ? f16 : f32, a, a_exponent, b, b_exponent, count, term);
+  }
+  largest = std::max(largest, arithmetic.minimum_exponent);
+  const int base = largest + held_fraction - arithmetic.fraction;
+  std::int64_t sum = cut(term.significand, base - term.exponent);
+  for (int i = 0; i < count; ++i) {
+    // Below 2^22 by the factors' 11 bits each, so below 2^27 when held.
+    const std::int32_t product = a[i] * b[i] * (1 << (held_fraction - 2 * factor_fraction));
+    sum += cut(product, base - a_exponent[i] - b_exponent[i]);
+  }
+  // Undo the cut's scale: the sum's unit is 2^(largest - fraction).
+  return result_of(arithmetic.result, sum, largest - arithmetic.fraction);
+}
+
+std::uint32_t step(const Arithmetic& arithmetic, const std::int32_t* a, const std::int32_t* a_exponent,
+                   const std::int32_t* b, const std::int32_t* b_exponent, int count, std::uint32_t c) {
+  switch (count) {
+    case 4:
+      return step<4>(arithmetic, a, a_exponent, b, b_exponent, c);
+    case 8:
+      return step<8>(arithmetic, a, a_exponent, b, b_exponent, c);
+    case 16:
+      return step<16>(arithmetic, a, a_exponent, b, b_exponent, c);
+    default:
+      return step<32>(arithmetic, a, a_exponent, b, b_exponent, c);
+  }
+}
+
+// The sum with one rounding.
+std::uint32_t exact(const Arithmetic& arithmetic, const std::int32_t* a, const std::int32_t* a_exponent,
+                    const std::int32_t* b, const std::int32_t* b_exponent, int count, std::uint32_t c) {
+  const bool half = arithmetic.result == Arithmetic::Result::f16_nearest;
+  const Format& format = half ? f16 : f32;
+  const Term term = accumulator(half, c);
+  bool special = term.exponent > special_from;
+  for (int i = 0; i < count; ++i) special = special || a_exponent[i] + b_exponent[i] > special_from;
+  if (special) return special_sum(format, a, a_exponent, b, b_exponent, count, term);
+  ExactSum<f32_sum_words> sum(f32_sum_lowest);
+  const auto add = [&](std::int32_t significand, int exponent) {
+    if (significand != 0) {
+      sum.add(significand < 0, static_cast<std::uint64_t>(std::abs(significand)), exponent);
+    }
+  };
+  for (int i = 0; i < count; ++i) {
+    add(a[i] * b[i], a_exponent[i] + b_exponent[i] - 2 * factor_fraction);
+  }
+  add(term.significand, term.exponent - held_fraction);
+  return static_cast<std::uint32_t>(sum.round(format, Rounding::nearest_even));
+}
+
+std::uint32_t fp8_by_halves(const Arithmetic& arithmetic, const std::int32_t* a,
+                            const std::int32_t* a_exponent, const std::int32_t* b,
+                            const std::int32_t* b_exponent, int count, std::uint32_t c) {
+  std::uint32_t sum = 0;
+  for (int half = 0; half < 2; ++half) {
+    std::int32_t part[4][32];
+    for (int i = 0; i < count / 2; ++i) {
+      const int from = (i / 2) * 4 + half * 2 + i % 2;
+      part[0][i] = a[from], part[1][i] = a_exponent[from];
+      part[2][i] = b[from], part[3][i] = b_exponent[from];
+    }
+    sum = step(arithmetic, part[0], part[1], part[2], part[3], count / 2, sum);
+  }
+  const Format& format = arithmetic.result == Arithmetic::Result::f16_nearest ? f16 : f32;
+  const std::uint64_t one = from_float(format, 1);
+  return static_cast<std::uint32_t>(fused_multiply_add(format, sum, one, c, Rounding::nearest_even));
+}
+
+}  // namespace
+
+void Factors::set(int position, const Format& format, std::uint32_t pattern) {
+  Term term{0, 0};
+  switch (format.exponent_bits) {
+    case 5:
+      term = format.fraction_bits == 10 ? take_apart<5, 10>(pattern) : take_apart<5, 2>(pattern);
+      break;
+    case 8:
+      term = format.fraction_bits == 10 ? take_apart<8, 10>(pattern >> tf32.padding_bits)
+                                        : take_apart<8, 7>(pattern);
+      break;
+    default:  // e4m3: no infinity, and one NaN of each sign
+      if ((pattern & 0x7f) == 0x7f) {
+        term = {0, exponent_of_special};
+      } else if ((pattern & 0x78) == 0x78) {
+        const auto magnitude = static_cast<std::int32_t>(8 + (pattern & 7));
+        term = {(pattern & 0x80) != 0 ? -magnitude : magnitude, 8};
+      } else {
+        term = take_apart<4, 3>(pattern);
+      }
+  }
+  const bool special = term.exponent > special_from;
+  significand[position] =
+      special ? term.significand : term.significand * (1 << (factor_fraction - format.fraction_bits));
+  exponent[position] = term.exponent;
+}
+
+std::uint32_t dot_product(const Arithmetic& arithmetic, const Factors& a, int a_first, const Factors& b,
+                          int b_first, int count, std::uint32_t c) {
+  const std::int32_t *sa = a.significand + a_first, *ea = a.exponent + a_first;
+  const std::int32_t *sb = b.significand + b_first, *eb = b.exponent + b_first;
+  if (arithmetic.exact) return exact(arithmetic, sa, ea, sb, eb, count, c);
+  if (arithmetic.fp8_by_halves) return fp8_by_halves(arithmetic, sa, ea, sb, eb, count, c);
+  for (int first = 0; first < count; first += arithmetic.group) {
+    c = step(arithmetic, sa + first, ea + first, sb + first, eb + first, arithmetic.group, c);
+  }
+  return c;
+}
+
+std::uint64_t dot_product_f64(Model model, Rounding rounding, const std::uint64_t* a, const std::uint64_t* b,
+                              int count, std::uint64_t c) {
+  if (model != Model::ieee) {
+    for (int i = 0; i < count; ++i) {
+      if (rounding != Rounding::nearest_even) {
+        c = fused_multiply_add(f64, a[i], b[i], c, rounding);
+      } else {
+        const double sum = std::fma(double_of(a[i]), double_of(b[i]), double_of(c));
+        c = std::isnan(sum) ? f64.nan() : bits_of(sum);
+      }
+    }
+    return c;
+  }
+  using Kind = Number::Kind;
+  ExactSum<f64_sum_words> sum(f64_sum_lowest);
+  std::uint64_t special = 0;  // the sum so far of what is not finite; 0: nothing yet
+  const auto note = [&](std::uint64_t pattern) {
+    special = special == 0 || special == pattern ? pattern : f64.nan();
+  };
+  for (int i = 0; i < count; ++i) {
+    const Number x = decode(f64, a[i]), y = decode(f64, b[i]);
+    const bool finite_x = x.kind == Kind::zero || x.kind == Kind::finite;
+    const bool finite_y = y.kind == Kind::zero || y.kind == Kind::finite;
+    if (!finite_x || !finite_y) {
+      note(fused_multiply_add(f64, a[i], b[i], 0, rounding));
+    } else if (x.kind == Kind::finite && y.kind == Kind::finite) {
+      sum.add_product(x, y);
+    }
+  }
+  const Number z = decode(f64, c);
+  if (z.kind == Kind::infinity || z.kind == Kind::nan) note(z.kind == Kind::nan ? f64.nan() : c);
+  if (z.kind == Kind::finite) sum.add(z.negative, z.significand, z.exponent);
+  return special != 0 ? special : sum.round(f64, rounding);
+}
+
+std::uint32_t integer_result(std::int64_t sum, std::uint32_t c, bool saturate) {
+  constexpr std::int64_t low = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int64_t high = std::numeric_limits<std::int32_t>::max();
+  sum += static_cast<std::int32_t>(c);
+  return static_cast<std::uint32_t>(saturate ? std::clamp(sum, low, high) : sum);
+}
+
+}  // namespace tenon::emulator::numerics

@@ -1,0 +1,57 @@
+// One matrix instruction of a warp on the registers of its 32 lanes: mma, mma.sp and wmma.mma. What bits come
+// out is decided here, with fragments.hpp for the places and dot_product.hpp for the arithmetic.
+#pragma once
+
+#include <cstdint>
+
+#include "emulator/numerics/dot_product.hpp"
+#include "emulator/numerics/fragments.hpp"
+#include "emulator/numerics/model.hpp"
+
+namespace tenon::emulator::numerics {
+
+// An instruction as its modifiers name it.
+struct Form {
+  Shape shape;
+  ptx::Type a = ptx::Type::none, b = ptx::Type::none, c = ptx::Type::none, d = ptx::Type::none;
+  Unit unit = Unit::mma;
+  bool a_row_major = true, b_row_major = false;  // of meaning for m8n8k4 of f16 alone
+  bool sparse = false;
+  int selector = 0;
+  bool saturate = false;                       // .satfinite of integers
+  bool exclusive = false;                      // b1: .xor.popc, else .and.popc
+  Rounding rounding = Rounding::nearest_even;  // of f64
+};
+
+// Registers of a warp, [register][lane], each in the low bits of its 64.
+struct Registers {
+  std::uint64_t a[8][32], b[8][32], c[8][32], d[8][32];
+  std::uint64_t metadata[32];
+};
+
+class Mma {
+ public:
+  explicit Mma(const Form& form);
+
+  const Form& form() const { return form_; }
+  // a, b, c and d as the instruction's operands have them; registers().a[a.registers()] and so on must be
+  // set, and metadata where the form is sparse. Copies (wmma of f16) are neither read nor written.
+  const Fragment& a() const { return a_; }
+  const Fragment& b() const { return b_; }
+  const Fragment& c() const { return c_; }
+  const Fragment& d() const { return d_; }
+
+  void operator()(Model model, Registers& registers) const;
+
+ private:
+  void floating(Model model, Registers& registers) const;
+  void f64(Model model, Registers& registers) const;
+  void integer(Registers& registers) const;
+  void bits(Registers& registers) const;
+
+  Form form_;
+  int blocks_;  // independent products
+  Fragment a_, b_, c_, d_;
+};
+
+}  // namespace tenon::emulator::numerics
