@@ -71,14 +71,19 @@ struct Variable {
       1;  // elements, vectors and arrays multiplied out; 0: `extern .shared x[];`, sized at launch
   std::int64_t alignment = 1;  // bytes, at least that of the type
   bool is_external = false;
-  std::vector<std::uint8_t> initial;  // empty: zeros (global, const) or unwritten (shared, local)
-  struct Address {                    // an initialiser that is the address of another variable
-    std::int64_t offset;              // bytes into `initial`
+  // Up to the last byte that the text gives; the others, up to size(), are zeros (global, const) or unwritten
+  // (shared, local, param).
+  std::vector<std::uint8_t> initial;
+  struct Address {        // an initialiser that is the address of another variable or of a function
+    std::int64_t offset;  // bytes into `initial`
     std::string symbol;
     std::int64_t addend = 0;
+    bool is_generic = false;   // generic(symbol): not an address in the symbol's own state space
+    int bytes = 8, shift = 0;  // 1 and the bits below, for one byte of the address: 0xff00(symbol)
   };
   std::vector<Address> addresses;
   int line = 0;
+  int register_index = -1;  // of a parameter or result declared with .reg, into Function::registers
   std::int64_t size() const { return count * bytes(type); }
 };
 
@@ -94,9 +99,10 @@ struct Immediate {
 struct SpecialRegister {
   std::string name;  // "%tid.x"
 };
-// A variable, label, function or parameter by name; in an address with an addend: `[tile+16]`.
+// A variable, label, function or parameter by name. Addresses keep their addend themselves: `[tile+16]`.
 struct Symbol {
   std::string name;
+  std::int64_t addend = 0;  // bytes, of an operand that is an address: `mov.u64 %rd1, tile+16`, or tile[4]
 };
 struct Address {
   std::variant<Register, Symbol, Immediate> base;
@@ -105,7 +111,7 @@ struct Address {
 struct Vector {  // {%r1, %r2}, or the argument list of a call: (a, b); elements may be sinks
   std::vector<Operand> elements;
 };
-// [map, {%r1, %r2}]: the operand of tensor copies.
+// [map, {%r1, %r2}]: the operand of tensor copies. Offsets of im2col follow as an operand of their own.
 struct TensorAddress {
   Address map;
   std::vector<Operand> coordinates;
@@ -145,8 +151,10 @@ struct Function {
   std::vector<RegisterDeclaration> registers;  // nested scopes flattened: a name may stand twice
   std::vector<Variable> variables;  // .local, .shared and .param declared inside; names made unique
   std::vector<Instruction> body;
-  std::map<std::string, int> labels;  // index of the next instruction; names made unique
+  // Index of the next instruction, body.size() at the end of the function; names made unique.
+  std::map<std::string, int> labels;
   std::map<std::string, std::vector<std::string>> branch_targets;  // .branchtargets lists, for brx.idx
+  std::map<std::string, std::vector<std::string>> call_targets;    // .calltargets lists, for indirect calls
   std::map<std::string, Function> prototypes;                      // .callprototype, for indirect calls
   int max_threads[3] = {0, 0, 0};                                  // .maxntid; 0: not said
   int required_threads[3] = {0, 0, 0};                             // .reqntid
@@ -161,8 +169,9 @@ struct Module {
   int address_size = 64;
   std::map<int, std::string> files;  // .file numbers
   std::vector<Variable> variables;
-  std::vector<Function> functions;  // declarations that a definition follows are merged into it
-  const Function* find(const std::string& name) const;
+  std::vector<Function> functions;             // declarations that a definition follows are merged into it
+  std::map<std::string, std::string> aliases;  // .alias: another name of a function
+  const Function* find(const std::string& name) const;  // through aliases; nullptr: there is none
 };
 
 // Throws Error, naming the line and what was found instead of what. Any text is answered: never a crash.

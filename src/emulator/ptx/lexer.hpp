@@ -1,0 +1,52 @@
+// The words of a PTX text (PTX ISA 4): comments, blank space, `#` line markers and old `@@DWARF` lines are
+// gone, every other byte belongs to exactly one token. Nothing stands below this but module.hpp's Error.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/ptx/module.hpp"
+
+namespace tenon::emulator::ptx {
+
+struct Token {
+  enum class Kind : std::uint8_t {
+    word,      // add, %r1, $L__BB0_1, _
+    dotted,    // .f32, .shared::cta, .128x128b: the text begins with the dot
+    number,    // 12, 0x1FU, 0f3F800000, 1.5e-3, .5: not yet checked, see literal()
+    string,    // "...": the text is what stands between the quotes
+    mark,      // one of the marks of PTX, or << >> <= >= == != && ||
+    end_text,  // after the last token, for ever
+  };
+  Kind kind = Kind::end_text;
+  bool glued = false;  // nothing stands between the token and the one before
+  int line = 0;
+  std::string_view text;  // of the text that was given
+
+  bool is(char mark) const { return kind == Kind::mark && text.size() == 1 && text[0] == mark; }
+  bool is_mark(std::string_view mark) const { return kind == Kind::mark && text == mark; }
+  bool is_word(std::string_view word) const { return kind == Kind::word && text == word; }
+  bool is_dotted(std::string_view word) const { return kind == Kind::dotted && text == word; }
+};
+
+// The tokens point into the text, which must outlive them. Throws Error at a byte that begins no token and
+// at a comment or string that does not end.
+std::vector<Token> tokenize(std::string_view text);
+
+// "`add`", "the end of the text": how a token is named in a sentence.
+std::string quoted(const Token& token);
+// A piece of the text in backquotes, cut and escaped so that a message stays one readable line.
+std::string quoted(std::string_view piece);
+
+// The value of a number token (PTX ISA 4.5). Throws Error for malformed ones and for those that are too
+// large.
+struct Constant {
+  Immediate::Kind kind = Immediate::Kind::integer;
+  bool is_unsigned = false;  // u64 rather than s64
+  std::uint64_t bits = 0;
+};
+Constant literal(const Token& number);
+
+}  // namespace tenon::emulator::ptx
