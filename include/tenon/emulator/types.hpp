@@ -23,7 +23,9 @@ enum class Schedule : std::uint8_t {
 // The arithmetic of the matrix instructions.
 enum class Numerics : std::uint8_t {
   target,  // that of the module's .target
+  sm_75,
   sm_80,
+  sm_89,
   sm_90,
   ieee  // exact sum, one rounding
 };

@@ -55,6 +55,8 @@ class Clocks {
   bool enabled() const { return enabled_; }
 
   const View& view(ThreadId thread) const { return views_[thread]; }
+  // Is the component a thread, rather than an asynchronous agent?
+  bool is_thread(Component component) const { return component < threads_; }
   bool knows(const View& view, Component component, Epoch epoch) const;
   bool fenced(const View& view, Component component, Epoch epoch) const;  // may the async proxy rely on it?
 
@@ -63,8 +65,9 @@ class Clocks {
   // The thread learns what the object knows.
   void acquire(ThreadId thread, const SyncClock& object);
   static void join(SyncClock& object, const SyncClock& other);
-  // All learn of all: bar.sync, bar.warp.sync, barrier.cluster.
-  void barrier(const ThreadId* threads, std::size_t count);
+  // All learn of all, and of those who left their clock in `arrived`: bar.sync, bar.warp.sync,
+  // barrier.cluster.
+  void barrier(const ThreadId* threads, std::size_t count, const SyncClock& arrived = {});
   // fence.proxy.async: what the thread knows by now, the async proxy may rely on.
   void fence_proxy(ThreadId thread);
 
@@ -89,6 +92,9 @@ class Clocks {
   void met(ThreadId thread, const SyncClock& object);  // by a relaxed read
 
  private:
+  Snapshot everything(const View& view) const;  // with the thread's own components
+  Snapshot everything_fenced(const View& view) const;
+
   struct Fence {
     SyncClock released, met;
   };

@@ -95,6 +95,10 @@ class Cluster {
   // operation, a thread's end. store, atomic and the queue call it; whoever keeps other state must.
   void changed() { changes_.store(changes() + 1, std::memory_order_relaxed); }
   std::uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
+  // Ends all threads at once: after a trap, or when going on makes no sense.
+  void abort() { aborted_ = true; }
+  bool is_aborted() const { return aborted_; }
+  std::uint64_t clock = 0;  // instructions of the cluster so far, and slept time: %clock, %globaltimer
 
   // Checked access: bounds, null, alignment, written-ness (loads), races and proxies (shared memory). On a
   // finding that leaves nothing to access, false: loads give zeros, stores do nothing; the caller goes on.
@@ -111,12 +115,14 @@ class Cluster {
               Update&& update) {
     Location at;
     if (!locate(actor, space, address, size, size, Use::atomic, order, at)) return false;
-    std::uint8_t before[16];
-    std::unique_lock<std::mutex> lock = lock_if_global(at, address);
-    synchronize_before(actor, at, order);
-    std::memcpy(before, at.bytes, size);
-    update(at.bytes);
-    finish_write(actor, at, size, order, std::memcmp(before, at.bytes, size) != 0);
+    {
+      const std::unique_lock<std::mutex> lock = lock_if_global(at);
+      std::uint8_t before[16];
+      std::memcpy(before, at.bytes, size);
+      update(at.bytes);
+      if (std::memcmp(before, at.bytes, size) != 0) changed();
+    }
+    synchronize(actor, at, Use::atomic, order);
     return true;
   }
   // Unchecked and unrecorded: the bytes, or null if they are not all mapped. For state whose accesses are
@@ -145,19 +151,26 @@ class Cluster {
   struct Location {
     std::uint8_t* bytes = nullptr;
     std::uint8_t* written = nullptr;
-    Cta* cta = nullptr;        // of shared memory
-    std::uint32_t offset = 0;  // in it
-    bool is_global = false;
-    std::uint64_t key = 0;  // the generic address
+    bool is_global = false, is_local = false;
+    std::uint64_t key = 0;  // the generic address, for clocks and locks; 0: needs neither
   };
+  bool locate_shared(const Actor& actor, std::uint64_t address, std::uint32_t size, Use use, Order order,
+                     Location& at);
+  bool locate_local(const Actor& actor, std::uint64_t address, std::uint32_t size, Location& at);
+  bool locate_global(const Actor& actor, std::uint64_t address, std::uint32_t size, Use use, Location& at);
+  void report_conflict(const Actor& actor, const Cta& cta, const SharedMemory::Conflict& conflict,
+                       bool write);
+  // False, with a finding, if there is nothing that can be accessed. What is wrong with an access that is
+  // possible is reported too; bytes to be written are marked as such.
   bool locate(const Actor& actor, ptx::Space space, std::uint64_t address, std::uint32_t size,
               std::uint32_t alignment, Use use, Order order, Location& at);
-  std::unique_lock<std::mutex> lock_if_global(const Location& at, std::uint64_t address);
-  void synchronize_before(const Actor& actor, const Location& at, Order order);
-  void finish_write(const Actor& actor, const Location& at, std::uint32_t size, Order order, bool change);
+  std::unique_lock<std::mutex> lock_if_global(const Location& at);
+  // What a strong access tells and learns of clocks, after it has happened.
+  void synchronize(const Actor& actor, const Location& at, Use use, Order order);
 
   ThreadId threads_per_cta_;
   std::atomic<std::uint64_t> changes_{0};
+  bool aborted_ = false;
   const Allocation* near_ = nullptr;
   std::unordered_map<std::uint64_t, SyncClock>
       flags_;  // clocks of strongly written words, by generic address

@@ -31,10 +31,11 @@ class Findings {
     std::string message;
   };
 
+  // What has to be bookkept (written-ness, races, proxies) is looked for only if enabled; the rest always.
   explicit Findings(bool enabled) : enabled_(enabled) {}
   bool enabled() const { return enabled_; }
 
-  // Counts one; true if it is the first of its kind and place, whose message the caller then sets:
+  // Counts one; not null if it is the first of its kind and place, whose message the caller then sets:
   //   if (auto* first = findings.add(kind, issue, address)) first->message = "...";
   Entry* add(FindingKind kind, Issue issue, std::uint64_t address);
   const std::vector<Entry>& entries() const { return entries_; }

@@ -34,7 +34,8 @@ struct LaunchReport {
   Counters counters;
 };
 
-// Runs it to its end: every finding is in the report; after a deadlock or a trap the rest is not run.
+// Runs it to its end. A deadlock or a trap ends the cluster that it happens in; the others still run. For a
+// program without races between clusters the report does not depend on the number of host threads.
 LaunchReport run(const Launch& launch);
 
 }  // namespace tenon::emulator

@@ -97,12 +97,12 @@ class GlobalMemory {
 
 // What the race check remembers of one access to (a part of) 4 bytes of shared memory.
 struct AccessRecord {
-  Component component = 0;
-  Epoch epoch = 0;  // 0: none
-  Place place = no_place;
-  ThreadId thread = 0;
-  std::uint8_t mask = 0;  // of the granule's bytes
-  bool is_strong = false, is_async_proxy = false, is_write = false;
+  Component component;
+  Epoch epoch;
+  Place place;
+  ThreadId thread;
+  std::uint8_t mask;  // of the granule's bytes; 0: no record
+  bool is_strong, is_async_proxy, is_write;
 };
 
 // The shared memory of a CTA. Offsets are those of the CTA, reserved kilobyte included.
@@ -114,7 +114,7 @@ class SharedMemory {
   std::uint8_t* written(std::uint32_t offset) { return written_.get() + offset; }
 
   struct Conflict {
-    AccessRecord earlier;
+    AccessRecord earlier{};
     bool is_proxy = false;  // ordered, but not for the async proxy
     std::uint32_t offset = 0;
   };
@@ -123,17 +123,19 @@ class SharedMemory {
               bool strong, Conflict& conflict);
 
  private:
+  // 4 bytes. Most granules never need more than the two records in place.
   struct Granule {
-    AccessRecord first;  // most granules never need more
-    std::vector<AccessRecord>* more = nullptr;
+    AccessRecord here[2];
+    std::uint32_t more;  // 0: none; else lists_[more - 1]
   };
+  static bool is_conflict(const Clocks& clocks, const AccessRecord& now, const View& view,
+                          const AccessRecord& earlier, Conflict& conflict);
   bool record_granule(const Clocks& clocks, const AccessRecord& now, const View& view, Granule& granule,
                       Conflict& conflict);
 
   std::uint32_t size_;
-  Bytes bytes_, written_;
-  std::vector<Granule> shadow_;
-  std::vector<std::unique_ptr<std::vector<AccessRecord>>> lists_;
+  Bytes bytes_, written_, shadow_;  // shadow: Granules, zeros are unused records
+  std::vector<std::vector<AccessRecord>> lists_;
 };
 
 // The local memory of a thread: a stack of frames.

@@ -89,6 +89,25 @@ struct FunctionCode {
   std::vector<std::int64_t> parameter_offsets, result_offsets;  // in the frame's local bytes
 };
 
+// Where a call finds an argument, or puts a result: in the caller's local bytes (a .param variable), or in a
+// register or constant.
+struct CallOperand {
+  Value value;
+  std::int64_t local = -1;  // offset; -1: `value`
+  std::int64_t bytes = 0;
+};
+
+// The detail of a call's Op.
+struct CallSite : Detail {
+  const FunctionCode* callee = nullptr;  // null: indirect, the address is values[0]
+  std::vector<CallOperand> arguments, results;
+};
+
+// The detail of a branch's Op: one target, or those of brx.idx.
+struct Targets : Detail {
+  std::vector<Place> places;
+};
+
 struct Step {
   Op op;
   const FunctionCode* code = nullptr;

@@ -120,7 +120,10 @@ class Warp {
   }
 
   // --- waiting: 0 when a lane comes to an instruction; kept while it is blocked there.
-  std::uint64_t& wait_token(int lane) { return wait_tokens_[static_cast<std::size_t>(lane)]; }
+  std::uint64_t& wait_token(int lane) {
+    tokens_used_ = true;
+    return wait_tokens_[static_cast<std::size_t>(lane)];
+  }
 
   // --- registers that an asynchronous operation owns (wgmma accumulators and A fragments in flight).
   // Touching one by any instruction but wgmma is reported by the machine as async_use. Ownership is counted.
@@ -137,9 +140,8 @@ class Warp {
   // --- control, for instructions/control.cpp
   void jump(LaneMask lanes, Place place);
   void exit(LaneMask lanes);
-  void call(LaneMask lanes, const FunctionCode& callee, const std::vector<std::int64_t>& arguments,
-            const std::vector<std::int64_t>& results, Place back);
-  Flow ret(LaneMask lanes);
+  void call(LaneMask lanes, const FunctionCode& callee, const CallSite& site);  // comes back to place() + 1
+  Flow ret(LaneMask lanes);                                                     // of the entry: exit
 
  private:
   friend class Executor;
@@ -155,13 +157,13 @@ class Warp {
   };
   struct Frame {
     const FunctionCode* code = nullptr;
-    std::size_t registers = 0;                           // base of its slots
-    std::size_t local = 0;                               // base of its local bytes
-    Place back = 0;                                      // where to go on in the caller
-    const std::vector<std::int64_t>* results = nullptr;  // where the caller wants them, in its local bytes
+    std::size_t registers = 0;  // base of its slots
+    std::size_t local = 0;      // base of its local bytes
+    Place back = 0;             // where to go on in the caller
+    const CallSite* site = nullptr;
   };
-  void enter(LaneMask lanes, std::size_t frame, std::size_t local, const FunctionCode& code);
-  void fill(LaneMask lanes, const FrameSlot& slot, std::size_t local);
+  void enter(int lane, const Frame& frame);
+  std::uint64_t special(const FrameSlot& slot, int lane, std::size_t local) const;
   void refresh_timers(const FunctionCode& code, LaneMask lanes);
 
   Cta& cta_;
@@ -177,6 +179,7 @@ class Warp {
   std::array<std::vector<Frame>, warp_size> stacks_;
   std::array<LocalMemory, warp_size> local_;
   std::array<std::uint64_t, warp_size> wait_tokens_{};
+  bool tokens_used_ = false;
   std::vector<std::uint16_t> owners_;  // by absolute slot
   std::uint32_t owned_ = 0;
 };

@@ -1,0 +1,179 @@
+#include "emulator/machine/clocks.hpp"
+
+#include <algorithm>
+
+namespace tenon::emulator {
+namespace {
+
+using Epochs = std::vector<Epoch>;
+
+Epoch at(const Snapshot& snapshot, Component component) {
+  return snapshot && component < snapshot->size() ? (*snapshot)[component] : 0;
+}
+
+void raise(Epochs& epochs, const Epochs& other) {
+  if (epochs.size() < other.size()) epochs.resize(other.size());
+  for (std::size_t i = 0; i < other.size(); ++i) epochs[i] = std::max(epochs[i], other[i]);
+}
+
+void raise(Epochs& epochs, Component component, Epoch epoch) {
+  if (epoch == 0) return;
+  if (epochs.size() <= component) epochs.resize(component + std::size_t{1});
+  epochs[component] = std::max(epochs[component], epoch);
+}
+
+bool covers(const Epochs& epochs, const Epochs& other) {
+  for (std::size_t i = 0; i < other.size(); ++i)
+    if (other[i] > (i < epochs.size() ? epochs[i] : 0)) return false;
+  return true;
+}
+
+// The least snapshot above both; one of them where that will do, so that equal knowledge stays shared.
+Snapshot joined(const Snapshot& a, const Snapshot& b) {
+  if (!b || a == b) return a;
+  if (!a) return b;
+  if (covers(*b, *a)) return b;
+  if (covers(*a, *b)) return a;
+  auto sum = std::make_shared<Epochs>(*a);
+  raise(*sum, *b);
+  return sum;
+}
+
+Snapshot with(const Snapshot& snapshot, Component component, Epoch epoch) {
+  if (at(snapshot, component) >= epoch) return snapshot;
+  auto sum = snapshot ? std::make_shared<Epochs>(*snapshot) : std::make_shared<Epochs>();
+  raise(*sum, component, epoch);
+  return sum;
+}
+
+}  // namespace
+
+Clocks::Clocks(ThreadId threads, bool enabled)
+    : threads_(threads), enabled_(enabled), components_(2 * threads), views_(threads), fences_(threads) {
+  for (ThreadId thread = 0; thread < threads; ++thread) views_[thread].thread = thread;
+}
+
+bool Clocks::knows(const View& view, Component component, Epoch epoch) const {
+  if (component == view.thread) return epoch <= view.now;
+  if (component >= threads_ && component - threads_ == view.thread && epoch <= view.copies) return true;
+  return epoch <= at(view.seen, component);
+}
+
+bool Clocks::fenced(const View& view, Component component, Epoch epoch) const {
+  if (component == view.thread && epoch <= view.fenced_now) return true;
+  if (component >= threads_ && component - threads_ == view.thread && epoch <= view.fenced_copies)
+    return true;
+  return epoch <= at(view.fenced, component);
+}
+
+Snapshot Clocks::everything(const View& view) const {
+  auto sum = view.seen ? std::make_shared<Epochs>(*view.seen) : std::make_shared<Epochs>(threads_);
+  raise(*sum, view.thread, view.now);
+  raise(*sum, threads_ + view.thread, view.copies);
+  return sum;
+}
+
+Snapshot Clocks::everything_fenced(const View& view) const {
+  if (view.fenced_now == 0) return view.fenced;
+  return with(with(view.fenced, view.thread, view.fenced_now), threads_ + view.thread, view.fenced_copies);
+}
+
+void Clocks::release(ThreadId thread, SyncClock& object) {
+  if (!enabled_) return;
+  View& view = views_[thread];
+  object.seen = joined(object.seen, everything(view));
+  object.fenced = joined(object.fenced, everything_fenced(view));
+  ++view.now;
+}
+
+void Clocks::acquire(ThreadId thread, const SyncClock& object) {
+  if (!enabled_ || !object.seen) return;
+  View& view = views_[thread];
+  view.seen = joined(view.seen, object.seen);
+  view.fenced = joined(view.fenced, object.fenced);
+}
+
+void Clocks::join(SyncClock& object, const SyncClock& other) {
+  object.seen = joined(object.seen, other.seen);
+  object.fenced = joined(object.fenced, other.fenced);
+}
+
+void Clocks::barrier(const ThreadId* threads, std::size_t count, const SyncClock& arrived) {
+  if (!enabled_ || count == 0) return;
+  auto seen = std::make_shared<Epochs>(threads_);
+  SyncClock sum = arrived;
+  Snapshot last;
+  for (std::size_t i = 0; i < count; ++i) {
+    View& view = views_[threads[i]];
+    if (view.seen && view.seen != last) raise(*seen, *view.seen);
+    last = view.seen;
+    raise(*seen, view.thread, view.now);
+    raise(*seen, threads_ + view.thread, view.copies);
+    sum.fenced = joined(sum.fenced, everything_fenced(view));
+  }
+  if (arrived.seen) raise(*seen, *arrived.seen);
+  sum.seen = std::move(seen);
+  for (std::size_t i = 0; i < count; ++i) {
+    View& view = views_[threads[i]];
+    view.seen = sum.seen;
+    view.fenced = sum.fenced;
+    ++view.now;
+  }
+}
+
+void Clocks::fence_proxy(ThreadId thread) {
+  if (!enabled_) return;
+  View& view = views_[thread];
+  view.fenced = joined(view.fenced, view.seen);
+  view.fenced_now = view.now++;
+  view.fenced_copies = view.copies;
+}
+
+Agent Clocks::start(Issue issue, Component component, Epoch epoch, bool async_proxy) {
+  Agent agent{issue, {}, component, epoch, async_proxy};
+  if (!enabled_) return agent;
+  View& view = views_[issue.thread];
+  agent.view = view;
+  ++view.now;
+  return agent;
+}
+
+Agent Clocks::start(Issue issue, const ThreadId* threads, std::size_t count, Component component, Epoch epoch,
+                    bool async_proxy) {
+  Agent agent{issue, {}, component, epoch, async_proxy};
+  if (!enabled_) return agent;
+  SyncClock known;
+  for (std::size_t i = 0; i < count; ++i) release(threads[i], known);
+  agent.view.thread = ~ThreadId{0};  // no one thread's: all is in the snapshots
+  agent.view.seen = known.seen;
+  agent.view.fenced = known.fenced;
+  return agent;
+}
+
+void Clocks::complete(ThreadId thread, Component component, Epoch epoch) {
+  if (!enabled_) return;
+  View& view = views_[thread];
+  if (component == copies_of(thread))
+    view.copies = std::max(view.copies, epoch);
+  else
+    view.seen = with(view.seen, component, epoch);
+}
+
+void Clocks::complete(SyncClock& object, Component component, Epoch epoch) {
+  if (enabled_) object.seen = with(object.seen, component, epoch);
+}
+
+void Clocks::fence(ThreadId thread) {
+  if (!enabled_) return;
+  Fence& fence = fences_[thread];
+  acquire(thread, fence.met);
+  fence.met = {};
+  fence.released = {};
+  release(thread, fence.released);
+}
+
+void Clocks::met(ThreadId thread, const SyncClock& object) {
+  if (enabled_) join(fences_[thread].met, object);
+}
+
+}  // namespace tenon::emulator

@@ -1,0 +1,335 @@
+#include "emulator/machine/executor.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tenon::emulator {
+namespace {
+
+constexpr int slice = 128;                       // instructions a warp runs before the next one does
+constexpr int favour = 32;                       // steps of the group that has waited longest
+constexpr int patience = 512;                    // steps after which it is chosen
+constexpr std::uint32_t polls_before_hash = 32;  // hashing a warp costs as much as a thousand instructions
+constexpr std::uint64_t polls_before_pause = 1 << 16;
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+  return hash ^ (hash >> 29);
+}
+
+LaneMask true_lanes(const std::uint64_t* predicate) {
+  LaneMask mask = 0;
+  for (int lane = 0; lane < warp_size; ++lane) mask |= static_cast<LaneMask>(predicate[lane] & 1) << lane;
+  return mask;
+}
+
+std::string hex(LaneMask mask) {
+  static const char digits[] = "0123456789abcdef";
+  std::string text = "0x";
+  for (int shift = 28; shift >= 0; shift -= 4) text += digits[mask >> shift & 15];
+  return text;
+}
+
+}  // namespace
+
+Executor::Executor(Cluster& cluster)
+    : cluster_(cluster),
+      steps_(cluster.launch.program->steps),
+      random_(cluster.launch.seed * 0xd1342543de82ef95u + cluster.number),
+      is_random_(cluster.launch.schedule == Schedule::random) {
+  for (const auto& cta : cluster.ctas)
+    for (const auto& warp : cta->warps) {
+      runners_.emplace_back();
+      runners_.back().warp = warp.get();
+    }
+  order_.resize(runners_.size());
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+}
+
+Executor::Outcome Executor::run() {
+  const std::uint64_t limit = cluster_.launch.instruction_limit;
+  polls_ = 0;
+  while (cluster_.live_threads > 0 && !cluster_.is_aborted()) {
+    if (is_random_) std::shuffle(order_.begin(), order_.end(), random_);
+    bool has_moved = false;
+    for (const std::size_t index : order_) {
+      Runner& runner = runners_[index];
+      if (runner.is_circling && runner.changes == cluster_.changes()) continue;
+      runner.is_circling = false;
+      has_moved |= run_slice(runner, is_random_ ? static_cast<int>(1 + random_() % 48) : slice);
+      cluster_.async.perform_some();
+      if (cluster_.is_aborted()) return Outcome::finished;
+    }
+    if (limit != 0 && cluster_.clock > limit) {
+      report_deadlock();
+      return Outcome::finished;
+    }
+    if (!has_moved && !cluster_.async.perform_oldest()) return Outcome::stalled;
+    if (polls_ > polls_before_pause) return Outcome::paused;
+  }
+  // What nobody waited for still happens: a copy that lands after the kernel's last instruction.
+  while (!cluster_.is_aborted() && cluster_.async.perform_oldest()) {
+  }
+  return Outcome::finished;
+}
+
+bool Executor::run_slice(Runner& runner, int steps) {
+  Warp& warp = *runner.warp;
+  bool has_moved = false;
+  for (; steps > 0; --steps) {
+    const int index = choose(runner);
+    if (index < 0) break;
+    has_moved |= step(warp, static_cast<std::size_t>(index));
+    if (cluster_.is_aborted()) break;
+    if (warp.polled_) {
+      warp.polled_ = false;
+      note_poll(runner);
+      break;
+    }
+  }
+  return has_moved;
+}
+
+// The index of the group to run next; -1: none can.
+int Executor::choose(Runner& runner) {
+  std::vector<Warp::Group>& groups = runner.warp->groups_;
+  const std::uint64_t changes = cluster_.changes();
+  const auto can_run = [&](const Warp::Group& group) {
+    return !group.is_blocked || group.blocked_at != changes;
+  };
+  if (groups.size() == 1) return can_run(groups[0]) ? 0 : -1;
+  if (runner.favoured_steps > 0) {
+    --runner.favoured_steps;
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      if ((groups[i].lanes >> runner.favoured_lane & 1) != 0 && can_run(groups[i]))
+        return static_cast<int>(i);
+    runner.favoured_steps = 0;
+  }
+  int first = -1, oldest = -1;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const Warp::Group& group = groups[i];
+    if (!can_run(group)) continue;
+    const auto is_before = [&](int other) {
+      const Warp::Group& that = groups[static_cast<std::size_t>(other)];
+      return group.frame != that.frame ? group.frame > that.frame : group.place < that.place;
+    };
+    if (first < 0 || is_before(first)) first = static_cast<int>(i);
+    if (oldest < 0 || group.last_run < groups[static_cast<std::size_t>(oldest)].last_run)
+      oldest = static_cast<int>(i);
+  }
+  if (oldest >= 0 && ++runner.steps_since_choice > patience) {
+    runner.steps_since_choice = 0;
+    runner.favoured_lane = first_lane(groups[static_cast<std::size_t>(oldest)].lanes);
+    runner.favoured_steps = favour;
+    return oldest;
+  }
+  return first;
+}
+
+// The lanes that an .aligned operation is for. A matrix instruction needs all there were: what an exited lane
+// holds is not defined. A barrier does with those that are left.
+LaneMask Executor::needed(const Warp& warp, const Step& step) const {
+  const bool needs_all = step.kind == InstructionClass::matrix || step.kind == InstructionClass::wgmma;
+  return needs_all ? warp.present() : warp.live();
+}
+
+// Runs one instruction for a group. False if it could not move.
+bool Executor::step(Warp& warp, std::size_t index) {
+  Warp::Group& group = warp.groups_[index];
+  const Step& step = steps_[group.place];
+  const Op& op = step.op;
+  warp.place_ = group.place;
+  warp.frame_ = group.frame;
+  group.last_run = ++cluster_.clock;
+  LaneMask active = group.lanes;
+  if (op.guard.slot >= 0) {
+    const LaneMask mask = true_lanes(warp.lanes(op.guard.slot));
+    active &= op.guard_negated ? ~mask : mask;
+  }
+  if (op.aligned) {
+    const LaneMask all = needed(warp, step);
+    if (group.lanes != all && (warp.live() & ~group.lanes) != 0 && !group.is_forced) {
+      group.is_blocked = true;
+      group.blocked_at = cluster_.changes();
+      return false;
+    }
+    if (active != 0 && active != all && !group.is_forced) {
+      warp.report(FindingKind::divergence, first_lane(active), 0, [&] {
+        return "only the lanes " + hex(active) + " of the warp's " + hex(all) +
+               " execute this .aligned instruction" +
+               ((all & ~warp.live()) != 0 ? ": the others have exited" : "");
+      });
+    }
+  }
+  if (active == 0) {
+    settle(warp, index, Flow::next, 0);
+    return true;
+  }
+  if (step.reads_timer) warp.refresh_timers(*step.code, active);
+  if (warp.owned_ != 0 && !step.is_wgmma) check_owned(warp, op, active);
+  const Flow flow = op.handler(warp, op, active);
+  if (flow != Flow::blocked) {
+    Counts& counts = cluster_.counters.at(warp.place_);
+    ++counts.instructions;
+    counts.thread_instructions += static_cast<std::uint64_t>(count_lanes(active));
+  }
+  settle(warp, index, flow, active);
+  return flow != Flow::blocked;
+}
+
+// Puts the lanes where they go on, and joins them with those who are there.
+void Executor::settle(Warp& warp, std::size_t index, Flow flow, LaneMask active) {
+  std::vector<Warp::Group>& groups = warp.groups_;
+  const LaneMask rest = groups[index].lanes & ~active;  // whose guard was false
+  const Place next = warp.place_ + 1;
+  if (warp.tokens_used_ && flow != Flow::blocked && flow != Flow::branched) clear_tokens(warp, active);
+  if (flow == Flow::next && groups.size() == 1) {
+    groups[0].place = next;
+    groups[0].is_blocked = groups[0].is_forced = false;
+    return;
+  }
+  const auto add = [&](Place place, std::size_t frame, LaneMask lanes, bool stays) {
+    if (lanes == 0) return;
+    for (Warp::Group& group : groups) {
+      if (group.place != place || group.frame != frame) continue;
+      group.lanes |= lanes;
+      group.is_blocked = group.is_forced = false;
+      return;
+    }
+    groups.emplace_back();
+    groups.back().place = place;
+    groups.back().frame = frame;
+    groups.back().lanes = lanes;
+    groups.back().last_run = cluster_.clock;
+    groups.back().is_blocked = stays;
+    groups.back().blocked_at = cluster_.changes();
+  };
+  const std::size_t frame = warp.frame_;
+  if (flow == Flow::blocked) {
+    groups[index].lanes = active;
+    groups[index].is_blocked = true;
+    groups[index].blocked_at = cluster_.changes();
+    add(next, frame, rest, false);
+    return;
+  }
+  const LaneMask going = flow == Flow::next ? groups[index].lanes : rest;
+  groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(index));
+  add(next, frame, going, false);
+  for (const Warp::Group& moved : warp.moved_) {
+    // Back to the same instruction: a barrier that only some lanes have passed, or an endless empty loop.
+    const bool stays = moved.place == warp.place_ && moved.frame == frame;
+    if (warp.tokens_used_ && !stays) clear_tokens(warp, moved.lanes);
+    add(moved.place, moved.frame, moved.lanes, stays);
+  }
+  warp.moved_.clear();
+}
+
+void Executor::clear_tokens(Warp& warp, LaneMask leaving) {
+  bool any = false;
+  for (int lane = 0; lane < warp_size; ++lane) {
+    std::uint64_t& token = warp.wait_tokens_[static_cast<std::size_t>(lane)];
+    if ((leaving >> lane & 1) != 0) token = 0;
+    any |= token != 0;
+  }
+  warp.tokens_used_ = any;
+}
+
+void Executor::check_owned(Warp& warp, const Op& op, LaneMask active) {
+  const auto look_at = [&](const Value& value) {
+    if (active == 0 || !warp.is_owned(value)) return;
+    warp.report(FindingKind::async_use, first_lane(active), 0, [&] {
+      return cluster_.describe(warp.thread(first_lane(active))) +
+             " uses a register of a wgmma that is still running: a wgmma.wait_group is needed before";
+    });
+  };
+  for (const Value& value : op.values) look_at(value);
+  look_at(op.guard);
+}
+
+// A warp whose registers, local memory and places come back to an earlier state, with nothing changed that it
+// could read, will do so for ever.
+void Executor::note_poll(Runner& runner) {
+  Warp& warp = *runner.warp;
+  runner.poll_place = warp.place_;
+  runner.favoured_steps = 0;
+  runner.steps_since_choice = patience;  // another group first
+  const std::uint64_t changes = cluster_.changes();
+  if (poll_changes_ != changes) {
+    poll_changes_ = changes;
+    polls_ = 0;
+  }
+  ++polls_;
+  if (runner.changes != changes) {
+    runner.changes = changes;
+    runner.polls = 0;
+  }
+  if (++runner.polls < polls_before_hash) return;
+  std::uint64_t hash = 0;
+  std::size_t end = 0;
+  for (const Warp::Group& group : warp.groups_) {
+    hash = mixed(mixed(mixed(hash, group.place), group.lanes), group.frame);
+    const auto& stack = warp.stacks_[static_cast<std::size_t>(first_lane(group.lanes))];
+    end = std::max(end, group.frame + static_cast<std::size_t>(stack.back().code->slots));
+  }
+  for (std::size_t i = 0; i < end * warp_size; ++i) hash = mixed(hash, warp.registers_[i]);
+  for (const LocalMemory& local : warp.local_)
+    for (const std::uint8_t byte : local.bytes) hash = mixed(hash, byte);
+  if ((runner.polls & (runner.polls - 1)) == 0)
+    runner.state = hash;
+  else if (hash == runner.state)
+    runner.is_circling = true;
+}
+
+bool Executor::polls() const {
+  return std::any_of(runners_.begin(), runners_.end(),
+                     [](const Runner& runner) { return runner.is_circling; });
+}
+
+bool Executor::force_divergence() {
+  for (Runner& runner : runners_) {
+    Warp& warp = *runner.warp;
+    for (Warp::Group& group : warp.groups_) {
+      const Step& step = steps_[group.place];
+      const LaneMask all = needed(warp, step);
+      if (!step.op.aligned || !group.is_blocked || group.is_forced || group.lanes == all) continue;
+      if ((warp.live() & ~group.lanes) == 0) continue;
+      const int missing = first_lane(warp.live() & ~group.lanes);
+      Place elsewhere = group.place;
+      for (const Warp::Group& other : warp.groups_)
+        if ((other.lanes >> missing & 1) != 0) elsewhere = other.place;
+      const Issue issue{group.place, warp.thread(first_lane(group.lanes))};
+      cluster_.report(FindingKind::divergence, issue, 0, [&] {
+        return "only the lanes " + hex(group.lanes) + " of the warp's " + hex(all) +
+               " have come to this .aligned instruction; lane " + std::to_string(missing) +
+               " waits at line " + std::to_string(cluster_.launch.program->line(elsewhere)) + " instead";
+      });
+      group.is_forced = true;
+      group.is_blocked = false;
+      return true;
+    }
+  }
+  return false;
+}
+
+void Executor::report_deadlock() {
+  for (const Runner& runner : runners_) {
+    const Warp& warp = *runner.warp;
+    for (const Warp::Group& group : warp.groups_) {
+      const bool is_polling = !group.is_blocked && runner.poll_place != no_place;
+      const Place place = is_polling ? runner.poll_place : group.place;
+      const int waiting = count_lanes(group.lanes);
+      for_each_lane(group.lanes, [&](int lane) {
+        cluster_.report(FindingKind::deadlock, {place, warp.thread(lane)}, 0, [&] {
+          return cluster_.describe(warp.thread(lane)) + ", with " + std::to_string(waiting - 1) +
+                 " other lanes of its warp, " +
+                 (is_polling ? "looks here again and again at what nobody will change"
+                             : "waits here for what nobody will do") +
+                 "; " + std::to_string(cluster_.live_threads) + " threads of its cluster have not ended";
+        });
+      });
+    }
+  }
+  cluster_.abort();
+}
+
+}  // namespace tenon::emulator

@@ -1,0 +1,50 @@
+#include "emulator/machine/findings.hpp"
+
+namespace tenon::emulator {
+
+Findings::Entry* Findings::add(FindingKind kind, Issue issue, std::uint64_t address) {
+  const std::uint64_t key = (std::uint64_t{issue.place} << 8) | static_cast<std::uint64_t>(kind);
+  const auto [at, is_new] = index_.emplace(key, entries_.size());
+  if (!is_new) {
+    ++entries_[at->second].count;
+    return nullptr;
+  }
+  entries_.push_back({kind, issue.place, 1, issue.thread, address, {}});
+  return &entries_.back();
+}
+
+const char* name(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::out_of_bounds:
+      return "out_of_bounds";
+    case FindingKind::misaligned:
+      return "misaligned";
+    case FindingKind::uninitialized:
+      return "uninitialized";
+    case FindingKind::null_pointer:
+      return "null_pointer";
+    case FindingKind::freed:
+      return "freed";
+    case FindingKind::read_only:
+      return "read_only";
+    case FindingKind::race:
+      return "race";
+    case FindingKind::async_use:
+      return "async_use";
+    case FindingKind::proxy_fence:
+      return "proxy_fence";
+    case FindingKind::barrier:
+      return "barrier";
+    case FindingKind::divergence:
+      return "divergence";
+    case FindingKind::deadlock:
+      return "deadlock";
+    case FindingKind::trap:
+      return "trap";
+    case FindingKind::argument:
+      return "argument";
+  }
+  return "unknown";
+}
+
+}  // namespace tenon::emulator

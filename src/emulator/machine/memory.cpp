@@ -1,0 +1,128 @@
+#include "emulator/machine/memory.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace tenon::emulator {
+
+Bytes zeroed_bytes(std::size_t size) {
+  auto* bytes = static_cast<std::uint8_t*>(std::calloc(std::max<std::size_t>(size, 1), 1));
+  if (bytes == nullptr) throw std::bad_alloc();
+  return Bytes(bytes);
+}
+
+std::uint64_t GlobalMemory::allocate(std::uint64_t size, std::uint64_t alignment) {
+  constexpr std::uint64_t gap = 4096;  // so that running over an end meets nothing
+  auto allocation = std::make_unique<Allocation>();
+  allocation->base = (next_ + alignment - 1) / alignment * alignment;
+  allocation->size = size;
+  allocation->bytes = zeroed_bytes(size);
+  allocation->written = zeroed_bytes(size);
+  next_ = allocation->base + size + gap;
+  live_bytes_ += size;
+  allocations_.push_back(std::move(allocation));
+  return allocations_.back()->base;
+}
+
+bool GlobalMemory::free(std::uint64_t address) {
+  Allocation* allocation = find(address);
+  if (allocation == nullptr || allocation->base != address || allocation->is_freed) return false;
+  allocation->is_freed = true;
+  allocation->bytes.reset();
+  allocation->written.reset();
+  live_bytes_ -= allocation->size;
+  return true;
+}
+
+const Allocation* GlobalMemory::find(std::uint64_t address, const Allocation* near) const {
+  if (near != nullptr && address - near->base < near->size) return near;
+  auto above = std::upper_bound(allocations_.begin(), allocations_.end(), address,
+                                [](std::uint64_t value, const std::unique_ptr<Allocation>& allocation) {
+                                  return value < allocation->base;
+                                });
+  if (above == allocations_.begin()) return nullptr;
+  const Allocation* below = (above - 1)->get();
+  return address - below->base < std::max<std::uint64_t>(below->size, 1) ? below : nullptr;
+}
+
+Allocation* GlobalMemory::find(std::uint64_t address) {
+  return const_cast<Allocation*>(static_cast<const GlobalMemory*>(this)->find(address, nullptr));
+}
+
+SharedMemory::SharedMemory(std::uint32_t size, bool check)
+    : size_(size), bytes_(zeroed_bytes(size)), written_(zeroed_bytes(size)) {
+  if (check) shadow_ = zeroed_bytes((size / 4 + 1) * sizeof(Granule));
+}
+
+// Two accesses conflict if one writes, they are not both strong, and the later one's clock does not hold the
+// earlier one. For the async proxy a generic write must have passed a proxy fence too. (That reads are not
+// held to it is how every pipeline refills its stages: an mbarrier alone stands between a generic read and
+// the bulk copy that overwrites what was read.)
+bool SharedMemory::is_conflict(const Clocks& clocks, const AccessRecord& now, const View& view,
+                               const AccessRecord& earlier, Conflict& conflict) {
+  if (!(earlier.is_write || now.is_write) || (earlier.is_strong && now.is_strong)) return false;
+  if (!clocks.knows(view, earlier.component, earlier.epoch)) {
+    conflict = {earlier, false, 0};
+    return true;
+  }
+  if (now.is_async_proxy && !earlier.is_async_proxy && earlier.is_write &&
+      !clocks.fenced(view, earlier.component, earlier.epoch)) {
+    conflict = {earlier, true, 0};
+    return true;
+  }
+  return false;
+}
+
+// A record is dropped when the new access stands for it: whatever is ordered after the new one is ordered
+// after it too. So a granule keeps the last writes and the reads since that are not ordered among themselves.
+bool SharedMemory::record_granule(const Clocks& clocks, const AccessRecord& now, const View& view,
+                                  Granule& granule, Conflict& conflict) {
+  bool is_fine = true;
+  AccessRecord* free = nullptr;
+  const auto look_at = [&](AccessRecord& earlier) {
+    if ((earlier.mask & now.mask) != 0 && is_fine && is_conflict(clocks, now, view, earlier, conflict))
+      is_fine = false;
+    if (earlier.mask != 0 && (earlier.mask & ~now.mask) == 0 && (now.is_write || !earlier.is_write) &&
+        (clocks.knows(view, earlier.component, earlier.epoch) ||
+         (earlier.component == now.component && earlier.epoch == now.epoch)))
+      earlier.mask = 0;
+    if (earlier.mask == 0 && free == nullptr) free = &earlier;
+  };
+  look_at(granule.here[0]);
+  look_at(granule.here[1]);
+  if (granule.more != 0)
+    for (AccessRecord& earlier : lists_[granule.more - 1]) look_at(earlier);
+  if (free != nullptr) {
+    *free = now;
+  } else {
+    if (granule.more == 0) {
+      lists_.emplace_back();
+      granule.more = static_cast<std::uint32_t>(lists_.size());
+    }
+    lists_[granule.more - 1].push_back(now);
+  }
+  return is_fine;
+}
+
+bool SharedMemory::record(const Clocks& clocks, const Actor& actor, std::uint32_t offset, std::uint32_t size,
+                          bool write, bool strong, Conflict& conflict) {
+  auto* granules = reinterpret_cast<Granule*>(shadow_.get());
+  AccessRecord now{actor.component,   actor.epoch, actor.issue.place, actor.issue.thread, 0, strong,
+                   actor.async_proxy, write};
+  bool is_fine = true;
+  const std::uint32_t end = offset + size;
+  for (std::uint32_t at = offset; at < end;) {
+    const std::uint32_t first = at % 4, last = std::min(4u, first + (end - at));  // bytes of this granule
+    now.mask = static_cast<std::uint8_t>(((1u << last) - 1) & ~((1u << first) - 1));
+    Conflict here;
+    if (!record_granule(clocks, now, *actor.view, granules[at / 4], here) && is_fine) {
+      is_fine = false;
+      conflict = here;
+      conflict.offset = at;
+    }
+    at += last - first;
+  }
+  return is_fine;
+}
+
+}  // namespace tenon::emulator

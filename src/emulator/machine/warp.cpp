@@ -1,0 +1,284 @@
+#include "emulator/machine/warp.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tenon::emulator {
+namespace {
+
+// What a thread's stack may hold, as on the hardware; beyond it recursion has no end.
+constexpr std::size_t largest_local = 512 << 10;
+constexpr std::size_t deepest_stack = 4096;
+
+}  // namespace
+
+Warp::Warp(Cta& cta, int index)
+    : cta_(cta),
+      index_(index),
+      first_thread_(cta.rank * cta.cluster.threads_per_cta() + static_cast<ThreadId>(index * warp_size)) {
+  const int threads = static_cast<int>(cta.cluster.threads_per_cta()) - index * warp_size;
+  present_ = threads >= warp_size ? all_lanes : lane_bit(threads) - 1;
+  const FunctionCode& entry = *launch().program->functions[0];
+  for_each_lane(present_, [&](int lane) { enter(lane, {&entry, 0, 0, 0, nullptr}); });
+  groups_.push_back({});
+  groups_.back().place = entry.entry;
+  groups_.back().lanes = present_;
+}
+
+// Makes a frame of a lane: registers zeroed (they are unwritten, but must not depend on the past), special
+// registers and addresses filled in.
+void Warp::enter(int lane, const Frame& frame) {
+  const FunctionCode& code = *frame.code;
+  const auto column = static_cast<std::size_t>(lane);
+  stacks_[column].push_back(frame);
+  const std::size_t end = frame.registers + static_cast<std::size_t>(code.slots);
+  if (registers_.size() < end * warp_size) {
+    registers_.resize(end * warp_size);
+    owners_.resize(end);
+  }
+  for (std::size_t slot = frame.registers; slot < end; ++slot) registers_[slot * warp_size + column] = 0;
+  LocalMemory& local = local_[column];
+  local.bytes.resize(frame.local);
+  local.written.resize(frame.local);
+  local.bytes.resize(frame.local + static_cast<std::size_t>(code.local_bytes));
+  local.written.resize(local.bytes.size());
+  for (const FrameSlot& slot : code.frame_slots)
+    registers_[(frame.registers + static_cast<std::size_t>(slot.slot)) * warp_size + column] =
+        special(slot, lane, frame.local);
+}
+
+std::uint64_t Warp::special(const FrameSlot& slot, int lane, std::size_t local) const {
+  const Launch& launch = this->launch();
+  const Cluster& cluster = this->cluster();
+  const Dim3 tid = cluster.thread_index(thread(lane));
+  const Dim3 in_cluster{cta_.index.x % launch.cluster.x, cta_.index.y % launch.cluster.y,
+                        cta_.index.z % launch.cluster.z};
+  const Dim3 clusters{launch.grid.x / launch.cluster.x, launch.grid.y / launch.cluster.y,
+                      launch.grid.z / launch.cluster.z};
+  const std::uint32_t multiprocessors = launch.program->target >= 90 ? 132 : 108;  // H100, A100
+  const LaneMask bit = lane_bit(lane);
+  constexpr std::uint64_t nanoseconds_at_start = 1'700'000'000'000'000'000;
+  const std::uint64_t globaltimer = nanoseconds_at_start + cluster.clock;
+  switch (slot.special) {
+    case Special::tid_x:
+      return tid.x;
+    case Special::tid_y:
+      return tid.y;
+    case Special::tid_z:
+      return tid.z;
+    case Special::ntid_x:
+      return launch.block.x;
+    case Special::ntid_y:
+      return launch.block.y;
+    case Special::ntid_z:
+      return launch.block.z;
+    case Special::ctaid_x:
+      return cta_.index.x;
+    case Special::ctaid_y:
+      return cta_.index.y;
+    case Special::ctaid_z:
+      return cta_.index.z;
+    case Special::nctaid_x:
+      return launch.grid.x;
+    case Special::nctaid_y:
+      return launch.grid.y;
+    case Special::nctaid_z:
+      return launch.grid.z;
+    case Special::clusterid_x:
+      return cluster.index.x;
+    case Special::clusterid_y:
+      return cluster.index.y;
+    case Special::clusterid_z:
+      return cluster.index.z;
+    case Special::nclusterid_x:
+      return clusters.x;
+    case Special::nclusterid_y:
+      return clusters.y;
+    case Special::nclusterid_z:
+      return clusters.z;
+    case Special::cluster_ctaid_x:
+      return in_cluster.x;
+    case Special::cluster_ctaid_y:
+      return in_cluster.y;
+    case Special::cluster_ctaid_z:
+      return in_cluster.z;
+    case Special::cluster_nctaid_x:
+      return launch.cluster.x;
+    case Special::cluster_nctaid_y:
+      return launch.cluster.y;
+    case Special::cluster_nctaid_z:
+      return launch.cluster.z;
+    case Special::cluster_ctarank:
+      return cta_.rank;
+    case Special::cluster_nctarank:
+      return launch.cluster.count();
+    case Special::is_explicit_cluster:
+      return launch.explicit_cluster ? 1 : 0;
+    case Special::laneid:
+      return static_cast<std::uint64_t>(lane);
+    case Special::warpid:
+      return static_cast<std::uint64_t>(index_);
+    case Special::nwarpid:
+      return 64;
+    case Special::smid:
+      return (cluster.number * launch.cluster.count() + cta_.rank) % multiprocessors;
+    case Special::nsmid:
+      return multiprocessors;
+    case Special::gridid:
+      return launch.number;
+    case Special::lanemask_eq:
+      return bit;
+    case Special::lanemask_lt:
+      return bit - 1;
+    case Special::lanemask_le:
+      return (bit - 1) | bit;
+    case Special::lanemask_gt:
+      return static_cast<LaneMask>(~((bit - 1) | bit));
+    case Special::lanemask_ge:
+      return static_cast<LaneMask>(~(bit - 1));
+    case Special::total_smem_size:
+      return launch.shared_size - shared_reserved;
+    case Special::aggr_smem_size:
+      return launch.shared_size;
+    case Special::dynamic_smem_size:
+      return launch.dynamic_shared;
+    case Special::clock:
+      return static_cast<std::uint32_t>(cluster.clock);
+    case Special::clock_hi:
+      return cluster.clock >> 32;
+    case Special::clock64:
+      return cluster.clock;
+    case Special::globaltimer:
+      return globaltimer;
+    case Special::globaltimer_lo:
+      return static_cast<std::uint32_t>(globaltimer);
+    case Special::globaltimer_hi:
+      return globaltimer >> 32;
+    case Special::shared_address:
+      return shared_address(cta_.rank, static_cast<std::uint32_t>(slot.offset));
+    case Special::local_address:
+      return local + static_cast<std::uint64_t>(slot.offset);
+    case Special::param_address:
+      return local_window + local + static_cast<std::uint64_t>(slot.offset);
+  }
+  return 0;
+}
+
+void Warp::refresh_timers(const FunctionCode& code, LaneMask mask) {
+  for (const FrameSlot& timer : code.timers)
+    for_each_lane(mask, [&](int lane) { lanes(timer.slot)[lane] = special(timer, lane, 0); });
+}
+
+void Warp::own(const Value& value) {
+  if (value.slot < 0) return;
+  ++owners_[frame_ + static_cast<std::size_t>(value.slot)];
+  ++owned_;
+}
+
+void Warp::disown(const Value& value, std::size_t frame) {
+  if (value.slot < 0) return;
+  --owners_[frame + static_cast<std::size_t>(value.slot)];
+  --owned_;
+}
+
+void Warp::jump(LaneMask mask, Place place) {
+  Group group;
+  group.place = place;
+  group.frame = frame_;
+  group.lanes = mask;
+  moved_.push_back(group);
+}
+
+void Warp::exit(LaneMask mask) {
+  exited_ |= mask;
+  cta_.live_threads -= count_lanes(mask);
+  cluster().live_threads -= count_lanes(mask);
+  cluster().changed();
+}
+
+void Warp::call(LaneMask mask, const FunctionCode& callee, const CallSite& site) {
+  const Frame& caller = stacks_[static_cast<std::size_t>(first_lane(mask))].back();
+  Frame frame{&callee, frame_ + static_cast<std::size_t>(caller.code->slots), 0, place_ + 1, &site};
+  bool is_too_deep = false;
+  for_each_lane(mask, [&](int lane) {
+    const auto column = static_cast<std::size_t>(lane);
+    const std::size_t below = stacks_[column].back().local;
+    frame.local = (local_[column].bytes.size() + 15) / 16 * 16;
+    if (stacks_[column].size() >= deepest_stack ||
+        frame.local + static_cast<std::size_t>(callee.local_bytes) > largest_local) {
+      if (!is_too_deep) {
+        report(FindingKind::out_of_bounds, lane, frame.local, [&] {
+          return "the call of " + callee.function->name + " at a depth of " +
+                 std::to_string(stacks_[column].size()) + " with " + std::to_string(frame.local) +
+                 " bytes of local memory does not fit into a thread's stack of " +
+                 std::to_string(largest_local) + " bytes and " + std::to_string(deepest_stack) + " calls";
+        });
+      }
+      is_too_deep = true;
+      return;
+    }
+    enter(lane, frame);
+    LocalMemory& local = local_[column];
+    for (std::size_t i = 0; i < site.arguments.size(); ++i) {
+      const CallOperand& argument = site.arguments[i];
+      const auto size = static_cast<std::size_t>(argument.bytes);
+      const std::size_t to = frame.local + static_cast<std::size_t>(callee.parameter_offsets[i]);
+      if (argument.local >= 0) {
+        const std::size_t from = below + static_cast<std::size_t>(argument.local);
+        std::memcpy(&local.bytes[to], &local.bytes[from], size);
+        std::memcpy(&local.written[to], &local.written[from], size);
+      } else {
+        const std::uint64_t bits = read(argument.value, lane);  // frame_ is still the caller's
+        std::memcpy(&local.bytes[to], &bits, std::min<std::size_t>(size, 8));
+        std::memset(&local.written[to], 1, size);
+      }
+    }
+  });
+  if (is_too_deep) {
+    cluster().abort();
+    return;
+  }
+  Group group;
+  group.place = callee.entry;
+  group.frame = frame.registers;
+  group.lanes = mask;
+  moved_.push_back(group);
+}
+
+Flow Warp::ret(LaneMask mask) {
+  if (stacks_[static_cast<std::size_t>(first_lane(mask))].size() == 1) {
+    exit(mask);
+    return Flow::exited;
+  }
+  for_each_lane(mask, [&](int lane) {
+    const auto column = static_cast<std::size_t>(lane);
+    const Frame frame = stacks_[column].back();
+    stacks_[column].pop_back();
+    const Frame& caller = stacks_[column].back();
+    LocalMemory& local = local_[column];
+    for (std::size_t i = 0; i < frame.site->results.size(); ++i) {
+      const CallOperand& result = frame.site->results[i];
+      const auto size = static_cast<std::size_t>(result.bytes);
+      const std::size_t from = frame.local + static_cast<std::size_t>(frame.code->result_offsets[i]);
+      if (result.local >= 0) {
+        const std::size_t to = caller.local + static_cast<std::size_t>(result.local);
+        std::memcpy(&local.bytes[to], &local.bytes[from], size);
+        std::memcpy(&local.written[to], &local.written[from], size);
+      } else if (result.value.slot >= 0) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &local.bytes[from], std::min<std::size_t>(size, 8));
+        lanes_of_frame(caller.registers, result.value.slot)[lane] = bits;
+      }
+    }
+    local.bytes.resize(frame.local);
+    local.written.resize(frame.local);
+    Group group;
+    group.place = frame.back;
+    group.frame = caller.registers;
+    group.lanes = lane_bit(lane);
+    moved_.push_back(group);
+  });
+  return Flow::branched;
+}
+
+}  // namespace tenon::emulator
