@@ -16,6 +16,13 @@ namespace {
 
 using ptx::Type;
 
+Form make_form(Shape shape, Type a, Type b, Type c, Type d) {
+  Form form;
+  form.shape = shape;
+  form.a = a, form.b = b, form.c = c, form.d = d;
+  return form;
+}
+
 bool is_float(Type type) {
   return type == Type::f16 || type == Type::bf16 || type == Type::tf32 || type == Type::e4m3 ||
          type == Type::e5m2 || type == Type::f32 || type == Type::f64;
@@ -105,11 +112,11 @@ class Warp32 {
   int blocks_ = 1;
 };
 
-void expect_exact_integers(const Form& form, Model model, bool ordered) {
+void expect_exact_integers(const NamedForm& named, Model model) {
   std::mt19937_64 random(5);
-  const Mma mma(form);
+  const Mma mma(named.form);
   for (int repeat = 0; repeat < 4; ++repeat) {
-    Warp32 warp(mma, random, ordered);
+    Warp32 warp(mma, random, named.is_ordered);
     mma(model, warp.registers);
     for (int lane = 0; lane < 32; ++lane) {
       for (int reg = 0; reg < mma.d().registers(); ++reg) {
@@ -117,34 +124,23 @@ void expect_exact_integers(const Form& form, Model model, bool ordered) {
           const int bits = mma.d().element_bits();
           const std::uint64_t mask = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
           const std::uint64_t pattern = warp.registers.d[reg][lane] >> (bits * element % 64) & mask;
-          ASSERT_EQ(value_of(form.d, pattern), warp.expected(mma.d().at(lane, reg, element)))
-              << mnemonic(form) << " model " << static_cast<int>(model) << " lane " << lane;
+          ASSERT_EQ(value_of(named.form.d, pattern), warp.expected(mma.d().at(lane, reg, element)))
+              << named.text << " model " << static_cast<int>(model) << " lane " << lane;
         }
       }
     }
   }
 }
 
-constexpr Model models[] = {Model::sm_75, Model::sm_80, Model::sm_89, Model::sm_90, Model::ieee};
-
-TEST(Mma, EveryDenseFormMultipliesIntegersExactlyOnEveryModel) {
-  for (const Form& form : dense_forms()) {
-    for (Model model : models) expect_exact_integers(form, model, false);
-  }
-}
-
-TEST(Mma, EverySparseFormMultipliesIntegersExactlyOnEveryModel) {
-  for (const Form& form : sparse_forms()) {
-    for (Model model : models) {
-      expect_exact_integers(form, model, false);
-      expect_exact_integers(form, model, true);
+TEST(Mma, EveryFormMultipliesIntegersExactlyOnEveryModel) {
+  for (NamedForm named : forms()) {
+    if (named.is_alternative) continue;
+    const int selectors = named.form.sparse ? sparse_selectors(named.form.shape, named.form.a) : 1;
+    for (named.form.selector = 0; named.form.selector < selectors; ++named.form.selector) {
+      for (Model model : {Model::sm_75, Model::sm_80, Model::sm_89, Model::sm_90, Model::ieee}) {
+        expect_exact_integers(named, model);
+      }
     }
-  }
-}
-
-TEST(Mma, EveryWmmaFormMultipliesIntegersExactlyOnEveryModel) {
-  for (const Form& form : wmma_forms()) {
-    for (Model model : models) expect_exact_integers(form, model, false);
   }
 }
 
