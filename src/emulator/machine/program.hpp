@@ -79,6 +79,14 @@ struct FrameSlot {
   std::int64_t offset = 0;  // of the variable, for the *_address kinds
 };
 
+// An argument, parameter or result of a function: in the frame's local bytes (a .param variable), or in a
+// register or constant.
+struct CallOperand {
+  Value value;
+  std::int64_t local = -1;  // offset; -1: `value`
+  std::int64_t bytes = 0;
+};
+
 struct FunctionCode {
   const ptx::Function* function = nullptr;
   Place entry = 0;
@@ -86,15 +94,7 @@ struct FunctionCode {
   std::int64_t local_bytes = 0;        // of a frame: .local and .param variables, parameters, results
   std::vector<FrameSlot> frame_slots;  // in no order
   std::vector<FrameSlot> timers;       // those of frame_slots that change while a frame lives
-  std::vector<std::int64_t> parameter_offsets, result_offsets;  // in the frame's local bytes
-};
-
-// Where a call finds an argument, or puts a result: in the caller's local bytes (a .param variable), or in a
-// register or constant.
-struct CallOperand {
-  Value value;
-  std::int64_t local = -1;  // offset; -1: `value`
-  std::int64_t bytes = 0;
+  std::vector<CallOperand> parameters, results;  // where they are in the frame
 };
 
 // The detail of a call's Op.
@@ -121,6 +121,7 @@ struct Program {
   const ptx::Function* entry = nullptr;
   std::vector<Step> steps;
   std::vector<std::unique_ptr<FunctionCode>> functions;               // [0]: the entry
+  std::vector<std::unique_ptr<ptx::Instruction>> implicit_returns;    // one behind each body
   std::unordered_map<std::uint64_t, const FunctionCode*> by_address;  // for indirect calls
   std::uint32_t static_shared = 0;  // bytes, and the alignment of what follows them
   std::uint32_t dynamic_alignment = 1;

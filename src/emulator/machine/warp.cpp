@@ -196,13 +196,40 @@ void Warp::exit(LaneMask mask) {
   cluster().changed();
 }
 
+// Copies an argument into a parameter, or a result to where the caller wants it. Bytes nobody wrote stay so.
+void Warp::pass(int lane, const Frame& from, const CallOperand& source, const Frame& to,
+                const CallOperand& target) {
+  LocalMemory& local = local_[static_cast<std::size_t>(lane)];
+  const auto size = static_cast<std::size_t>(std::min(source.bytes, target.bytes));
+  const auto in_register = [&](const Frame& frame, const Value& value) {
+    return lanes_of_frame(frame.registers, value.slot) + lane;
+  };
+  std::uint64_t bits = 0;
+  if (source.local < 0)
+    bits = source.value.slot < 0 ? source.value.constant : *in_register(from, source.value);
+  if (source.local >= 0 && target.local >= 0) {
+    const std::size_t first = from.local + static_cast<std::size_t>(source.local);
+    const std::size_t second = to.local + static_cast<std::size_t>(target.local);
+    std::memcpy(&local.bytes[second], &local.bytes[first], size);
+    std::memcpy(&local.written[second], &local.written[first], size);
+  } else if (target.local >= 0) {
+    const std::size_t at = to.local + static_cast<std::size_t>(target.local);
+    std::memcpy(&local.bytes[at], &bits, std::min<std::size_t>(size, 8));
+    std::memset(&local.written[at], 1, size);
+  } else if (target.value.slot >= 0) {
+    if (source.local >= 0)
+      std::memcpy(&bits, &local.bytes[from.local + static_cast<std::size_t>(source.local)],
+                  std::min<std::size_t>(size, 8));
+    *in_register(to, target.value) = bits;
+  }
+}
+
 void Warp::call(LaneMask mask, const FunctionCode& callee, const CallSite& site) {
   const Frame& caller = stacks_[static_cast<std::size_t>(first_lane(mask))].back();
   Frame frame{&callee, frame_ + static_cast<std::size_t>(caller.code->slots), 0, place_ + 1, &site};
   bool is_too_deep = false;
   for_each_lane(mask, [&](int lane) {
     const auto column = static_cast<std::size_t>(lane);
-    const std::size_t below = stacks_[column].back().local;
     frame.local = (local_[column].bytes.size() + 15) / 16 * 16;
     if (stacks_[column].size() >= deepest_stack ||
         frame.local + static_cast<std::size_t>(callee.local_bytes) > largest_local) {
@@ -217,22 +244,10 @@ void Warp::call(LaneMask mask, const FunctionCode& callee, const CallSite& site)
       is_too_deep = true;
       return;
     }
+    const Frame from = stacks_[column].back();
     enter(lane, frame);
-    LocalMemory& local = local_[column];
-    for (std::size_t i = 0; i < site.arguments.size(); ++i) {
-      const CallOperand& argument = site.arguments[i];
-      const auto size = static_cast<std::size_t>(argument.bytes);
-      const std::size_t to = frame.local + static_cast<std::size_t>(callee.parameter_offsets[i]);
-      if (argument.local >= 0) {
-        const std::size_t from = below + static_cast<std::size_t>(argument.local);
-        std::memcpy(&local.bytes[to], &local.bytes[from], size);
-        std::memcpy(&local.written[to], &local.written[from], size);
-      } else {
-        const std::uint64_t bits = read(argument.value, lane);  // frame_ is still the caller's
-        std::memcpy(&local.bytes[to], &bits, std::min<std::size_t>(size, 8));
-        std::memset(&local.written[to], 1, size);
-      }
-    }
+    for (std::size_t i = 0; i < site.arguments.size(); ++i)
+      pass(lane, from, site.arguments[i], frame, callee.parameters[i]);
   });
   if (is_too_deep) {
     cluster().abort();
@@ -255,21 +270,9 @@ Flow Warp::ret(LaneMask mask) {
     const Frame frame = stacks_[column].back();
     stacks_[column].pop_back();
     const Frame& caller = stacks_[column].back();
+    for (std::size_t i = 0; i < frame.site->results.size(); ++i)
+      pass(lane, frame, frame.code->results[i], caller, frame.site->results[i]);
     LocalMemory& local = local_[column];
-    for (std::size_t i = 0; i < frame.site->results.size(); ++i) {
-      const CallOperand& result = frame.site->results[i];
-      const auto size = static_cast<std::size_t>(result.bytes);
-      const std::size_t from = frame.local + static_cast<std::size_t>(frame.code->result_offsets[i]);
-      if (result.local >= 0) {
-        const std::size_t to = caller.local + static_cast<std::size_t>(result.local);
-        std::memcpy(&local.bytes[to], &local.bytes[from], size);
-        std::memcpy(&local.written[to], &local.written[from], size);
-      } else if (result.value.slot >= 0) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, &local.bytes[from], std::min<std::size_t>(size, 8));
-        lanes_of_frame(caller.registers, result.value.slot)[lane] = bits;
-      }
-    }
     local.bytes.resize(frame.local);
     local.written.resize(frame.local);
     Group group;

@@ -163,6 +163,8 @@ class Warp {
     const CallSite* site = nullptr;
   };
   void enter(int lane, const Frame& frame);
+  void pass(int lane, const Frame& from, const CallOperand& source, const Frame& to,
+            const CallOperand& target);
   std::uint64_t special(const FrameSlot& slot, int lane, std::size_t local) const;
   void refresh_timers(const FunctionCode& code, LaneMask lanes);
 
