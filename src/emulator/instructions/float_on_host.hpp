@@ -1,0 +1,102 @@
+// The common f32 and f64 instructions, rounded to nearest, on the host's own floating point: the fast path of
+// float.cpp. The compiler must not contract or reorder (-std=c++17 does neither), and f32 must be evaluated
+// in 24 bits, as SSE and NEON do. Below stands float_arithmetic.
+#pragma once
+
+#include <cmath>
+
+#include "emulator/instructions/float_arithmetic.hpp"
+
+namespace tenon::emulator::on_host {
+
+using arithmetic::Bits;
+using numerics::Rounding;
+
+inline float host(std::uint32_t bits) {
+  return numerics::float_of(bits);
+}
+inline Bits flushed(Bits bits) {
+  return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits;
+}
+inline Bits canonical(float value) {
+  return value != value ? 0x7fffffff : numerics::bits_of(value);
+}
+template <bool flush>
+float input(Bits bits) {
+  return host(static_cast<std::uint32_t>(flush ? flushed(bits) : bits));
+}
+template <bool flush>
+Bits output(float value) {
+  return flush ? flushed(canonical(value)) : canonical(value);
+}
+
+template <bool flush>
+Bits add_f32(Bits a, Bits b) {
+  return output<flush>(input<flush>(a) + input<flush>(b));
+}
+template <bool flush>
+Bits subtract_f32(Bits a, Bits b) {
+  return output<flush>(input<flush>(a) - input<flush>(b));
+}
+template <bool flush>
+Bits multiply_f32(Bits a, Bits b) {
+  return output<flush>(input<flush>(a) * input<flush>(b));
+}
+template <bool flush>
+Bits fma_f32(Bits a, Bits b, Bits c) {
+  return output<flush>(std::fma(input<flush>(a), input<flush>(b), input<flush>(c)));
+}
+template <bool flush>
+Bits divide_f32(Bits a, Bits b) {
+  return output<flush>(input<flush>(a) / input<flush>(b));
+}
+// Equal ones are the same pattern, or zeros: their common sign bits are the larger zero's.
+template <bool flush>
+Bits maximum_f32(Bits a, Bits b) {
+  const float x = input<flush>(a), y = input<flush>(b);
+  if (flush) {
+    a = flushed(a);
+    b = flushed(b);
+  }
+  if (x != x) return y != y ? 0x7fffffff : b;
+  return x > y || y != y ? a : x < y ? b : a & b;
+}
+template <bool flush>
+Bits minimum_f32(Bits a, Bits b) {
+  const float x = input<flush>(a), y = input<flush>(b);
+  if (flush) {
+    a = flushed(a);
+    b = flushed(b);
+  }
+  if (x != x) return y != y ? 0x7fffffff : b;
+  return x < y || y != y ? a : x > y ? b : a | b;
+}
+
+// NaNs are left to float_arithmetic, which knows whose payload survives.
+inline Bits add_f64(Bits a, Bits b) {
+  const double result = numerics::double_of(a) + numerics::double_of(b);
+  return result == result ? numerics::bits_of(result)
+                          : arithmetic::add(numerics::f64, a, b, Rounding::nearest_even);
+}
+inline Bits subtract_f64(Bits a, Bits b) {
+  const double result = numerics::double_of(a) - numerics::double_of(b);
+  return result == result ? numerics::bits_of(result)
+                          : arithmetic::subtract(numerics::f64, a, b, Rounding::nearest_even);
+}
+inline Bits multiply_f64(Bits a, Bits b) {
+  const double result = numerics::double_of(a) * numerics::double_of(b);
+  return result == result ? numerics::bits_of(result)
+                          : arithmetic::multiply(numerics::f64, a, b, Rounding::nearest_even);
+}
+inline Bits fma_f64(Bits a, Bits b, Bits c) {
+  const double result = std::fma(numerics::double_of(a), numerics::double_of(b), numerics::double_of(c));
+  return result == result ? numerics::bits_of(result)
+                          : arithmetic::fused_multiply_add(numerics::f64, a, b, c, Rounding::nearest_even);
+}
+inline Bits divide_f64(Bits a, Bits b) {
+  const double result = numerics::double_of(a) / numerics::double_of(b);
+  return result == result ? numerics::bits_of(result)
+                          : arithmetic::divide(numerics::f64, a, b, Rounding::nearest_even);
+}
+
+}  // namespace tenon::emulator::on_host
