@@ -1,0 +1,148 @@
+// st.async and red.async (PTX ISA 9.7.9.12 and 9.7.13.13): a thread's registers into another CTA's shared
+// memory, with completion on an mbarrier there. They share their opcodes with the ordinary st and red.
+#include <cstring>
+
+#include "emulator/instructions/async_copy.hpp"
+
+namespace tenon::emulator {
+
+namespace {
+
+using ptx::Space;
+using ptx::Type;
+
+struct StoreDetail : Detail {
+  AddressOperand to, mbarrier;
+  Type type = Type::b32;
+  int first = -1, count = 1;  // op.values of the source
+  bool reduces = false;
+  Reduction reduction = Reduction::add;
+};
+
+class AsyncStore : public AsyncOperation {
+ public:
+  AsyncStore(const StoreDetail& detail, std::uint64_t to, BulkArrival arrival)
+      : detail_(detail), to_(to), arrival_(std::move(arrival)) {}
+  std::uint8_t* data() { return data_; }
+
+  void perform(Cluster& cluster) override {
+    const Actor actor = actor_of(arrival_.agent);
+    if (detail_.reduces) {
+      reduce_into(cluster, actor, Space::shared, to_, data_, arrival_.bytes, detail_.reduction, detail_.type);
+    } else {
+      cluster.store(actor, Space::shared, to_, data_, arrival_.bytes);
+    }
+    end_copy(cluster, arrival_);
+  }
+
+ private:
+  const StoreDetail& detail_;
+  std::uint64_t to_;
+  BulkArrival arrival_;
+  std::uint8_t data_[32] = {};
+};
+
+Flow run_store(Warp& warp, const Op& op, LaneMask active) {
+  const auto& d = static_cast<const StoreDetail&>(*op.detail);
+  const auto size = static_cast<std::uint32_t>(ptx::bytes(d.type));
+  for_each_lane(active, [&](int lane) {
+    Cluster& cluster = warp.cluster();
+    std::uint64_t to = d.to.of(warp, op, lane);
+    if (!to_shared_address(cluster, warp.actor(lane), Space::shared, to, false, "The target")) return;
+    const MbarrierAt at =
+        mbarrier_at(cluster, warp.actor(lane), Space::shared, d.mbarrier.of(warp, op, lane), false);
+    if (at.object == nullptr) return;
+    if (shared_rank(at.address) != shared_rank(to)) {
+      warp.report(FindingKind::argument, lane, at.address, [&] {
+        return "The mbarrier is in the CTA of rank " + std::to_string(shared_rank(at.address)) +
+               " but must be in that of the target, of rank " + std::to_string(shared_rank(to)) + ".";
+      });
+      return;
+    }
+    const std::uint32_t bytes = size * static_cast<std::uint32_t>(d.count);
+    auto store = std::make_unique<AsyncStore>(d, to, begin_copy(cluster, warp.issue(lane), at, bytes, false));
+    for (int i = 0; i < d.count; ++i) {
+      const std::uint64_t value = warp.read(op.values[static_cast<std::size_t>(d.first + i)], lane);
+      std::memcpy(store->data() + size * static_cast<std::uint32_t>(i), &value, size);
+    }
+    cluster.async.enqueue(std::move(store));
+  });
+  return Flow::next;
+}
+
+void decode_target(Decoding& decoding, bool reduces) {
+  decoding.require("async");
+  decoding.accept_one({reduces ? "relaxed" : "weak"});
+  if (reduces) decoding.accept("cluster");
+  decoding.accept("shared::cluster");
+  decoding.require("mbarrier::complete_tx::bytes");
+  decoding.require_count(3, 3);
+}
+
+void decode_async_store(const ptx::Instruction& instruction, Scope& scope, Op& op) {
+  Decoding decoding(instruction, scope, op);
+  auto detail = std::make_unique<StoreDetail>();
+  decode_target(decoding, false);
+  const int vector = decoding.accept_one({"v2", "v4"});
+  detail->type = vector == 1 ? decoding.type({Type::b32, Type::u32, Type::s32, Type::f32})
+                             : decoding.type({Type::b32, Type::b64, Type::u32, Type::u64, Type::s32,
+                                              Type::s64, Type::f32, Type::f64});
+  detail->to = add_address(decoding, 0);
+  detail->first = static_cast<int>(op.values.size());
+  for (const Value& value : scope.values(decoding.operand(1), detail->type)) op.values.push_back(value);
+  detail->count = static_cast<int>(op.values.size()) - detail->first;
+  const int needed = vector < 0 ? 1 : vector == 0 ? 2 : 4;
+  if (detail->count != needed) {
+    decoding.fail(std::to_string(detail->count) + " values stand where " + std::to_string(needed) +
+                  " are needed");
+  }
+  detail->mbarrier = add_address(decoding, 2);
+  op.handler = run_store;
+  op.detail = std::move(detail);
+  decoding.finish();
+}
+
+void decode_async_reduction(const ptx::Instruction& instruction, Scope& scope, Op& op) {
+  Decoding decoding(instruction, scope, op);
+  auto detail = std::make_unique<StoreDetail>();
+  detail->reduces = true;
+  decode_target(decoding, true);
+  detail->reduction = require_reduction(decoding);
+  switch (detail->reduction) {
+    case Reduction::inc:
+    case Reduction::dec:
+      detail->type = decoding.type({Type::u32});
+      break;
+    case Reduction::min:
+    case Reduction::max:
+      detail->type = decoding.type({Type::u32, Type::s32});
+      break;
+    case Reduction::add:
+      detail->type = decoding.type({Type::u32, Type::s32, Type::u64});
+      break;
+    default:
+      detail->type = decoding.type({Type::b32});
+      break;
+  }
+  detail->to = add_address(decoding, 0);
+  detail->first = add_source(decoding, 1, detail->type);
+  detail->mbarrier = add_address(decoding, 2);
+  op.handler = run_store;
+  op.detail = std::move(detail);
+  decoding.finish();
+}
+
+bool is_async(const ptx::Instruction& instruction) {
+  return first_modifier_is(instruction, "async");
+}
+struct StoreTag {};
+struct ReductionTag {};
+
+}  // namespace
+
+void add_async_store_instructions(Decoders& decoders) {
+  share_decoder<StoreTag>(decoders, "st", is_async, decode_async_store);
+  share_decoder<ReductionTag>(decoders, "red", is_async, decode_async_reduction);
+}
+
+}  // namespace tenon::emulator

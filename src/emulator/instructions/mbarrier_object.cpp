@@ -1,0 +1,233 @@
+// What the operations on an mbarrier do, and what is found wrong with them.
+#include "emulator/instructions/mbarrier_object.hpp"
+
+#include <cstring>
+
+namespace tenon::emulator {
+
+namespace {
+
+std::string hexadecimal(std::uint64_t value) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  do {
+    text.insert(text.begin(), digits[value & 15]);
+    value >>= 4;
+  } while (value != 0);
+  return "0x" + text;
+}
+
+std::string named(const MbarrierAt& at) {
+  return "The mbarrier at " + hexadecimal(at.address);
+}
+
+void write_image(Cluster& cluster, const Actor& actor, const MbarrierAt& at) {
+  const std::uint64_t image = at.object->state.memory_image();
+  cluster.atomic(actor, ptx::Space::shared, at.address, 8, Order::relaxed,
+                 [&](std::uint8_t* bytes) { std::memcpy(bytes, &image, 8); });
+  cluster.changed();
+}
+
+// An asynchronous agent changes the object's memory too, but in an order that only the object knows.
+void write_image_unchecked(Cluster& cluster, const Actor& actor, const MbarrierAt& at) {
+  const std::uint64_t image = at.object->state.memory_image();
+  if (std::uint8_t* bytes = cluster.raw(actor.issue.thread, ptx::Space::shared, at.address, 8)) {
+    std::memcpy(bytes, &image, 8);
+  }
+  cluster.changed();
+}
+
+void settle(Cluster& cluster, const Actor& actor, const MbarrierAt& at, MbarrierState::Outcome outcome,
+            std::uint32_t amount) {
+  MbarrierObject& object = *at.object;
+  if (outcome.misuse != MbarrierState::Misuse::none) {
+    cluster.report(FindingKind::barrier, actor.issue, at.address, [&] {
+      return "This operation on the mbarrier at " + hexadecimal(at.address) + " " +
+             describe(outcome.misuse, object.state, amount) + ".";
+    });
+  }
+  if (!outcome.phase_ended) return;
+  if (object.under_way != 0) {
+    cluster.report(FindingKind::barrier, actor.issue, at.address, [&] {
+      return named(at) + " ended phase " + std::to_string(object.state.phase() - 1) + " while " +
+             std::to_string(object.under_way) +
+             " bytes of copies issued in it were still on their way: expect_tx announced too few.";
+    });
+    object.under_way = 0;
+  }
+  Clocks::join(object.ended, object.arriving);
+  object.arriving = {};
+  if (object.copies != 0) {
+    cluster.clocks.complete(object.ended, object.copies, static_cast<Epoch>(object.state.phase()));
+  }
+}
+
+MbarrierAt checked(Cluster& cluster, const Actor& actor, std::uint32_t address) {
+  MbarrierAt at;
+  at.address = address;
+  const std::uint32_t rank = shared_rank(address), offset = shared_offset(address);
+  std::uint8_t* bytes = rank < cluster.ctas.size() && offset % 8 == 0
+                            ? cluster.raw(actor.issue.thread, ptx::Space::shared, address, 8)
+                            : nullptr;
+  if (bytes == nullptr) {  // the ordinary checks say what is wrong with the address
+    std::uint64_t ignored;
+    cluster.load(actor, ptx::Space::shared, address, &ignored, 8, Order::relaxed);
+    return at;
+  }
+  at.cta = cluster.ctas[rank].get();
+  const auto found = at.cta->beside.find(offset);
+  auto* object = found == at.cta->beside.end() ? nullptr : static_cast<MbarrierObject*>(found->second.get());
+  if (object == nullptr || !object->is_live) {
+    cluster.report(FindingKind::barrier, actor.issue, address, [&] {
+      return "There is no mbarrier at " + hexadecimal(address) +
+             ": mbarrier.init has not been executed for it" +
+             (object == nullptr ? "." : " since it was invalidated.");
+    });
+    return at;
+  }
+  const std::uint64_t image = object->state.memory_image();
+  if (std::memcmp(bytes, &image, 8) != 0) {
+    cluster.report(FindingKind::barrier, actor.issue, address, [&] {
+      return "The mbarrier at " + hexadecimal(address) +
+             " was overwritten by something else than mbarrier operations.";
+    });
+  }
+  at.object = object;
+  return at;
+}
+
+}  // namespace
+
+bool to_shared_address(Cluster& cluster, const Actor& actor, ptx::Space space, std::uint64_t& address,
+                       bool only_own, const char* operand) {
+  if (space == ptx::Space::generic) {
+    if (Cluster::space_of(address) != ptx::Space::shared) {
+      cluster.report(FindingKind::argument, actor.issue, address, [&] {
+        return std::string(operand) + " is the generic address " + hexadecimal(address) +
+               ", which is not in shared memory.";
+      });
+      return false;
+    }
+    address = Cluster::from_generic(ptx::Space::shared, address);
+  }
+  address &= 0xffffffff;
+  const std::uint32_t own = cluster.cta_of(actor.issue.thread).rank;
+  if (only_own && shared_rank(address) != own) {
+    cluster.report(FindingKind::argument, actor.issue, address, [&] {
+      return std::string(operand) + " is in the shared memory of the CTA of rank " +
+             std::to_string(shared_rank(address)) + ", but must be in that of the executing CTA, of rank " +
+             std::to_string(own) + ".";
+    });
+    return false;
+  }
+  return true;
+}
+
+MbarrierAt mbarrier_at(Cluster& cluster, const Actor& actor, ptx::Space space, std::uint64_t address,
+                       bool only_own) {
+  if (!to_shared_address(cluster, actor, space, address, only_own, "The mbarrier's address")) return {};
+  return checked(cluster, actor, static_cast<std::uint32_t>(address));
+}
+
+MbarrierAt mbarrier_in(Cluster& cluster, const Actor& actor, std::uint32_t rank, std::uint32_t offset) {
+  return checked(cluster, actor, static_cast<std::uint32_t>(shared_address(rank, offset)));
+}
+
+void initialize_mbarrier(Cluster& cluster, const Actor& actor, std::uint32_t address, std::uint32_t count) {
+  MbarrierState fresh;
+  const MbarrierState::Outcome outcome = fresh.initialize(count);
+  if (outcome.misuse != MbarrierState::Misuse::none) {
+    cluster.report(FindingKind::barrier, actor.issue, address,
+                   [&] { return "This mbarrier.init " + describe(outcome.misuse, fresh, count) + "."; });
+    return;
+  }
+  const std::uint64_t image = fresh.memory_image();
+  if (!cluster.store(actor, ptx::Space::shared, address, &image, 8)) return;
+  auto& object = cluster.ctas[shared_rank(address)]->state_at<MbarrierObject>(shared_offset(address));
+  if (object.is_live) {
+    cluster.report(FindingKind::barrier, actor.issue, address, [&] {
+      return "This mbarrier.init is of an mbarrier that is in use: at " + hexadecimal(address) + ", " +
+             object.state.description() + "; mbarrier.inval must come first.";
+    });
+  }
+  object.state = fresh;
+  object.is_live = true;
+  object.arriving = object.ended = {};
+  object.under_way = 0;
+  object.copies = 0;
+  cluster.changed();
+}
+
+void invalidate_mbarrier(Cluster& cluster, const Actor& actor, const MbarrierAt& at) {
+  const std::uint64_t none = 0;
+  cluster.store(actor, ptx::Space::shared, at.address, &none, 8);
+  at.object->is_live = false;
+  cluster.changed();
+}
+
+void arrive(Cluster& cluster, const Actor& actor, const MbarrierAt& at, Arrival arrival) {
+  const auto outcome = at.object->state.arrive(arrival.count, arrival.drop, arrival.no_complete);
+  settle(cluster, actor, at, outcome, arrival.count);
+  actor.async_proxy ? write_image_unchecked(cluster, actor, at) : write_image(cluster, actor, at);
+}
+
+void expect_bytes(Cluster& cluster, const Actor& actor, const MbarrierAt& at, std::uint32_t bytes) {
+  settle(cluster, actor, at, at.object->state.expect_bytes(bytes), bytes);
+  write_image(cluster, actor, at);
+}
+
+void complete_bytes(Cluster& cluster, const Actor& actor, const MbarrierAt& at, std::uint32_t bytes) {
+  settle(cluster, actor, at, at.object->state.complete_bytes(bytes), bytes);
+  write_image_unchecked(cluster, actor, at);
+}
+
+void add_pending_arrival(Cluster& cluster, const Actor& actor, const MbarrierAt& at) {
+  settle(cluster, actor, at, at.object->state.add_pending(), 1);
+  write_image(cluster, actor, at);
+}
+
+bool phase_is_over(Cluster& cluster, const Actor& actor, const MbarrierAt& at, bool by_parity,
+                   std::uint64_t value) {
+  std::uint64_t ignored;
+  cluster.load(actor, ptx::Space::shared, at.address, &ignored, 8, Order::relaxed);
+  const MbarrierState& state = at.object->state;
+  if (by_parity) {
+    if (value > 1) {
+      cluster.report(FindingKind::barrier, actor.issue, at.address,
+                     [&] { return "The phase parity is " + std::to_string(value) + " but must be 0 or 1."; });
+    }
+    return state.ended_parity(static_cast<std::uint32_t>(value));
+  }
+  const std::uint64_t phase = MbarrierState::token_phase(value);
+  if (phase > state.phase() || phase + 1 < state.phase()) {
+    cluster.report(FindingKind::barrier, actor.issue, at.address, [&] {
+      return "The state names phase " + std::to_string(phase) + " of " + named(at).substr(4) +
+             ", which is in phase " + std::to_string(state.phase()) +
+             "; only the current phase and the one before can be waited for.";
+    });
+  }
+  return state.ended(value);
+}
+
+BulkArrival begin_copy(Cluster& cluster, Issue issue, const MbarrierAt& at, std::uint32_t bytes,
+                       bool async_proxy) {
+  MbarrierObject& object = *at.object;
+  if (object.copies == 0) object.copies = cluster.clocks.new_component();
+  BulkArrival copy;
+  copy.address = at.address;
+  copy.bytes = bytes;
+  copy.phase = object.state.phase();
+  copy.agent = cluster.clocks.start(issue, object.copies, static_cast<Epoch>(copy.phase + 1), async_proxy);
+  object.under_way += bytes;
+  return copy;
+}
+
+void end_copy(Cluster& cluster, const BulkArrival& copy) {
+  const Actor actor = actor_of(copy.agent);
+  const MbarrierAt at = checked(cluster, actor, copy.address);
+  if (at.object == nullptr) return;
+  if (at.object->state.phase() == copy.phase) at.object->under_way -= copy.bytes;
+  complete_bytes(cluster, actor, at, copy.bytes);
+}
+
+}  // namespace tenon::emulator

@@ -1,0 +1,65 @@
+// mbarrier objects in shared memory: the state machine of machine/mbarrier_state.hpp, the clocks that its
+// phases carry, and the bulk copies that are on their way to it. For mbarrier.cpp and for every copy that
+// completes on an mbarrier.
+#pragma once
+
+#include "emulator/machine/cta.hpp"
+#include "emulator/machine/mbarrier_state.hpp"
+
+namespace tenon::emulator {
+
+struct MbarrierObject : SideState {
+  MbarrierState state;
+  bool is_live = false;
+  SyncClock arriving, ended;    // what the arrivals of this phase know; what all phases that ended knew
+  Component copies = 0;         // the bulk copies that complete on this object; their epoch: phase + 1
+  std::uint64_t under_way = 0;  // bytes of copies that were issued in this phase and have not come yet
+};
+
+// A place where an mbarrier operation acts: shared address with rank, and the object there.
+struct MbarrierAt {
+  MbarrierObject* object = nullptr;  // null: reported, nothing to do
+  Cta* cta = nullptr;
+  std::uint32_t address = 0;
+};
+
+// Resolves an operand's address: generic or shared. `only_own`: the instruction takes no other CTA's.
+// Reports and gives null if it is no shared address, is not mapped or aligned, or if no live object is there.
+MbarrierAt mbarrier_at(Cluster& cluster, const Actor& actor, ptx::Space space, std::uint64_t address,
+                       bool only_own);
+// The same address in another CTA of the cluster, for multicast; or with a rank that is known to be right.
+MbarrierAt mbarrier_in(Cluster& cluster, const Actor& actor, std::uint32_t rank, std::uint32_t offset);
+
+// A shared address with rank from an operand; false: reported. `only_own`: of the actor's own CTA.
+bool to_shared_address(Cluster& cluster, const Actor& actor, ptx::Space space, std::uint64_t& address,
+                       bool only_own, const char* operand);
+
+void initialize_mbarrier(Cluster& cluster, const Actor& actor, std::uint32_t address, std::uint32_t count);
+void invalidate_mbarrier(Cluster& cluster, const Actor& actor, const MbarrierAt& at);
+
+// What an operation does to the object; misuse is reported under `actor`. The caller has joined its clock
+// into object.arriving before.
+struct Arrival {
+  std::uint32_t count = 1;
+  bool drop = false, no_complete = false;
+};
+void arrive(Cluster& cluster, const Actor& actor, const MbarrierAt& at, Arrival arrival);
+void expect_bytes(Cluster& cluster, const Actor& actor, const MbarrierAt& at, std::uint32_t bytes);
+void complete_bytes(Cluster& cluster, const Actor& actor, const MbarrierAt& at, std::uint32_t bytes);
+void add_pending_arrival(Cluster& cluster, const Actor& actor, const MbarrierAt& at);
+// Whether the phase of a token, or of a parity, is over. Looks at memory as a relaxed load.
+bool phase_is_over(Cluster& cluster, const Actor& actor, const MbarrierAt& at, bool by_parity,
+                   std::uint64_t value);
+
+// A bulk copy bound for an mbarrier: made at its issue, told of its end.
+struct BulkArrival {
+  std::uint32_t address = 0;
+  std::uint32_t bytes = 0;
+  std::uint64_t phase = 0;
+  Agent agent;
+};
+BulkArrival begin_copy(Cluster& cluster, Issue issue, const MbarrierAt& at, std::uint32_t bytes,
+                       bool async_proxy);
+void end_copy(Cluster& cluster, const BulkArrival& copy);
+
+}  // namespace tenon::emulator

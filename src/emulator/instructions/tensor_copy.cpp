@@ -1,0 +1,338 @@
+// cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and cp.async.bulk.prefetch.tensor in tile mode (PTX ISA
+// 9.7.9.27): boxes of tensors that a tensor map describes.
+#include "emulator/instructions/tensor_copy.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tenon::emulator {
+
+namespace {
+
+using ptx::Space;
+using ptx::Type;
+
+constexpr std::uint32_t chunk = 16;  // bytes that a swizzle moves as one
+
+struct TensorDetail : Detail {
+  int rank = 1;
+  AddressOperand map;
+  int coordinates = -1;      // op.values index of the first
+  ArrivalOperands arrivals;  // of loads
+  AddressOperand from;       // of stores
+  bool reduces = false;
+  Reduction reduction = Reduction::add;
+};
+
+const TensorDetail& detail_of(const Op& op) {
+  return static_cast<const TensorDetail&>(*op.detail);
+}
+
+// A box of a tensor, and where it lies in shared memory.
+struct Box {
+  TiledTensor tensor;
+  std::int32_t coordinates[max_tensor_rank] = {};
+
+  // Calls visit(shared address, offset in the row, bytes) for the pieces of a row that lie together.
+  template <class Visit>
+  void for_each_piece(std::uint64_t start, const TensorRow& row, std::uint32_t first, std::uint32_t last,
+                      Visit&& visit) const {
+    const std::uint64_t rank_bits = start & ~std::uint64_t{shared_offset(~0u)};
+    const std::uint32_t begin = shared_offset(start) + row.shared;
+    while (first < last) {
+      const std::uint32_t linear = begin + first;
+      const std::uint32_t piece =
+          tensor.swizzle == Swizzle::none ? last - first : std::min(last - first, chunk - linear % chunk);
+      visit(rank_bits | swizzled(tensor.swizzle, linear), first, piece);
+      first += piece;
+    }
+  }
+  std::uint32_t row_bytes() const {
+    return tensor.count(0) * static_cast<std::uint32_t>(tensor.element_bytes());
+  }
+};
+
+bool box_of(Warp& warp, const Op& op, int lane, Box& box) {
+  const TensorDetail& d = detail_of(op);
+  if (!load_tensor_map(warp.cluster(), warp.actor(lane), Space::generic, d.map.of(warp, op, lane), d.rank,
+                       box.tensor)) {
+    return false;
+  }
+  for (int i = 0; i < d.rank; ++i) {
+    box.coordinates[i] =
+        static_cast<std::int32_t>(warp.read(op.values[static_cast<std::size_t>(d.coordinates + i)], lane));
+  }
+  return true;
+}
+
+class TensorLoad : public AsyncOperation {
+ public:
+  TensorLoad(Box box, Arrivals arrivals) : box_(std::move(box)), arrivals_(std::move(arrivals)) {}
+
+  void perform(Cluster& cluster) override {
+    const TiledTensor& t = box_.tensor;
+    const auto element = static_cast<std::uint32_t>(t.element_bytes());
+    const Actor reader = actor_of(arrivals_.all[0].arrival.agent);
+    std::vector<std::uint8_t> row(box_.row_bytes());
+    for (std::uint32_t i = 0; i < t.rows(); ++i) {
+      const TensorRow where = tensor_row(t, box_.coordinates, i);
+      fill(row, element);
+      if (where.first < where.last) {
+        cluster.load(reader, Space::global, where.global, row.data() + where.first * element,
+                     (where.last - where.first) * element, Order::weak, element);
+      }
+      convert(row);
+      for (const Arrivals::One& one : arrivals_.all) {
+        const Actor writer = actor_of(one.arrival.agent);
+        box_.for_each_piece(
+            one.to, where, 0, box_.row_bytes(), [&](std::uint64_t to, std::uint32_t at, std::uint32_t bytes) {
+              cluster.store(writer, Space::shared, to, row.data() + at, bytes, Order::weak, chunk);
+            });
+      }
+    }
+    for (const Arrivals::One& one : arrivals_.all) end_copy(cluster, one.arrival);
+    cluster.counters.count_async(reader.issue.place, t.copy_bytes());
+  }
+
+ private:
+  void fill(std::vector<std::uint8_t>& row, std::uint32_t element) const {
+    const std::uint64_t bits = fill_bits(box_.tensor);
+    for (std::uint32_t at = 0; at < row.size(); at += element) std::memcpy(row.data() + at, &bits, element);
+  }
+  // A tensor of tfloat32 is one of float32 in memory; what arrives is rounded to tf32. (To nearest even: that
+  // it is rounded is documented by CUTLASS, how is not, and has not been measured.)
+  void convert(std::vector<std::uint8_t>& row) const;
+
+  Box box_;
+  Arrivals arrivals_;
+};
+
+void TensorLoad::convert(std::vector<std::uint8_t>& row) const {
+  const TensorMapType type = box_.tensor.type;
+  const bool flushes = type == TensorMapType::float32_ftz || type == TensorMapType::tfloat32_ftz;
+  const bool narrows = type == TensorMapType::tfloat32 || type == TensorMapType::tfloat32_ftz;
+  if (!flushes && !narrows) return;
+  for (std::size_t at = 0; at < row.size(); at += 4) {
+    std::uint32_t bits;
+    std::memcpy(&bits, row.data() + at, 4);
+    if (flushes) bits = static_cast<std::uint32_t>(numerics::flush_subnormal(numerics::f32, bits));
+    if (narrows) bits = static_cast<std::uint32_t>(numerics::convert(numerics::tf32, numerics::f32, bits));
+    std::memcpy(row.data() + at, &bits, 4);
+  }
+}
+
+Flow run_load(Warp& warp, const Op& op, LaneMask active) {
+  for_each_lane(active, [&](int lane) {
+    Box box;
+    if (!box_of(warp, op, lane, box)) return;
+    Arrivals arrivals = begin_arrivals(warp, op, lane, detail_of(op).arrivals, box.tensor.copy_bytes(), 128);
+    if (arrivals.all.empty()) return;
+    warp.cluster().async.enqueue(std::make_unique<TensorLoad>(std::move(box), std::move(arrivals)));
+  });
+  return Flow::next;
+}
+
+// The type that elements are reduced as; none: the tensor's type has no such reduction.
+Type reduction_type(TensorMapType type, Reduction reduction) {
+  const bool is_bitwise = reduction >= Reduction::and_bits;
+  const bool counts = reduction == Reduction::inc || reduction == Reduction::dec;
+  switch (type) {
+    case TensorMapType::uint32:
+      return is_bitwise ? Type::b32 : Type::u32;
+    case TensorMapType::int32:
+      return is_bitwise ? Type::b32 : counts ? Type::none : Type::s32;
+    case TensorMapType::uint64:
+      return is_bitwise ? Type::b64 : counts ? Type::none : Type::u64;
+    case TensorMapType::int64:
+      return is_bitwise ? Type::b64 : counts || reduction == Reduction::add ? Type::none : Type::s64;
+    case TensorMapType::float16:
+      return is_bitwise || counts ? Type::none : Type::f16;
+    case TensorMapType::bfloat16:
+      return is_bitwise || counts ? Type::none : Type::bf16;
+    case TensorMapType::float32:
+    case TensorMapType::float32_ftz:
+      return reduction == Reduction::add ? Type::f32 : Type::none;
+    case TensorMapType::float64:
+      return reduction == Reduction::add ? Type::f64 : Type::none;
+    default:
+      return Type::none;
+  }
+}
+
+class TensorStore : public GroupedStore {
+ public:
+  TensorStore(const TensorDetail& detail, Agent agent, Box box, std::uint64_t from)
+      : GroupedStore(std::move(agent)),
+        detail_(detail),
+        box_(std::move(box)),
+        from_(from),
+        data_(std::size_t{box_.row_bytes()} * box_.tensor.rows()) {}
+
+ private:
+  // Only what is inside the tensor is read.
+  void read(Cluster& cluster, const Actor& actor) override {
+    const auto element = static_cast<std::uint32_t>(box_.tensor.element_bytes());
+    for (std::uint32_t i = 0; i < box_.tensor.rows(); ++i) {
+      const TensorRow row = tensor_row(box_.tensor, box_.coordinates, i);
+      std::uint8_t* to = data_.data() + std::size_t{i} * box_.row_bytes();
+      box_.for_each_piece(from_, row, row.first * element, row.last * element,
+                          [&](std::uint64_t from, std::uint32_t at, std::uint32_t bytes) {
+                            cluster.load(actor, Space::shared, from, to + at, bytes, Order::weak, element);
+                          });
+    }
+  }
+  void write(Cluster& cluster, const Actor& actor) override {
+    const auto element = static_cast<std::uint32_t>(box_.tensor.element_bytes());
+    for (std::uint32_t i = 0; i < box_.tensor.rows(); ++i) {
+      const TensorRow row = tensor_row(box_.tensor, box_.coordinates, i);
+      if (row.first == row.last) continue;
+      const std::uint8_t* data = data_.data() + std::size_t{i} * box_.row_bytes() + row.first * element;
+      const std::uint32_t bytes = (row.last - row.first) * element;
+      if (detail_.reduces) {
+        reduce_into(cluster, actor, Space::global, row.global, data, bytes, detail_.reduction,
+                    reduction_type(box_.tensor.type, detail_.reduction));
+      } else {
+        cluster.store(actor, Space::global, row.global, data, bytes, Order::weak, element);
+      }
+    }
+    cluster.counters.count_async(actor.issue.place, box_.tensor.copy_bytes());
+  }
+
+  const TensorDetail& detail_;
+  Box box_;
+  std::uint64_t from_;
+  std::vector<std::uint8_t> data_;
+};
+
+Flow run_store(Warp& warp, const Op& op, LaneMask active) {
+  const TensorDetail& d = detail_of(op);
+  for_each_lane(active, [&](int lane) {
+    Box box;
+    if (!box_of(warp, op, lane, box)) return;
+    std::uint64_t from = d.from.of(warp, op, lane);
+    if (!is_multiple(warp, lane, FindingKind::misaligned, "The source address", from, 128) ||
+        !to_shared_address(warp.cluster(), warp.actor(lane), Space::shared, from, true, "The source")) {
+      return;
+    }
+    if (d.reduces && reduction_type(box.tensor.type, d.reduction) == Type::none) {
+      warp.report(FindingKind::argument, lane, d.map.of(warp, op, lane), [&] {
+        return "The tensor's type, CUtensorMapDataType " + std::to_string(static_cast<int>(box.tensor.type)) +
+               ", does not have this reduction.";
+      });
+      return;
+    }
+    Agent agent = start_grouped_store(warp, lane);
+    enqueue_grouped_store(warp, lane,
+                          std::make_shared<TensorStore>(d, std::move(agent), std::move(box), from));
+  });
+  return Flow::next;
+}
+
+// A prefetch has no effect but that its tensor map must be one.
+Flow run_prefetch(Warp& warp, const Op& op, LaneMask active) {
+  for_each_lane(active, [&](int lane) {
+    Box box;
+    box_of(warp, op, lane, box);
+  });
+  return Flow::next;
+}
+
+// --- decoding
+
+void decode_rank(Decoding& decoding, TensorDetail& d) {
+  d.rank = decoding.require_one({"1d", "2d", "3d", "4d", "5d"}) + 1;
+}
+
+void decode_mode(Decoding& decoding) {
+  for (const char* mode :
+       {"im2col", "im2col_no_offs", "im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4"}) {
+    if (decoding.accept(mode)) {
+      decoding.fail("the mode ." + std::string(mode) +
+                    " is one that the emulator does not know; it copies .tile");
+    }
+  }
+  decoding.accept("tile");
+}
+
+// [tensorMap, {coordinates}]
+void decode_box(Decoding& decoding, TensorDetail& d, int operand) {
+  const auto* tensor = std::get_if<ptx::TensorAddress>(&decoding.operand(operand).value);
+  if (tensor == nullptr) decoding.fail("the tensor is given as [map, {coordinates}]");
+  if (static_cast<int>(tensor->coordinates.size()) != d.rank) {
+    decoding.fail(std::to_string(tensor->coordinates.size()) + " coordinates stand where ." +
+                  std::to_string(d.rank) + "d needs " + std::to_string(d.rank));
+  }
+  ptx::Operand map;
+  map.value = tensor->map;
+  d.map = add_address(decoding, map);
+  d.coordinates = static_cast<int>(decoding.op().values.size());
+  for (const ptx::Operand& coordinate : tensor->coordinates) {
+    decoding.require_width(coordinate, Type::s32);
+    decoding.op().values.push_back(decoding.scope().value(coordinate, Type::s32));
+  }
+}
+
+// [dst], [map, coordinates], [mbar] {, mask} {, policy}
+void decode_load(Decoding& decoding, TensorDetail& d, bool own_only) {
+  decoding.require("global");
+  decode_mode(decoding);
+  decoding.require("mbarrier::complete_tx::bytes");
+  const bool multicast = decoding.accept("multicast::cluster");
+  if (multicast && own_only) decoding.fail(".multicast::cluster needs the target .shared::cluster");
+  const bool has_policy = accept_cache_hint(decoding);
+  decoding.require_count(3 + multicast + has_policy, 3 + multicast + has_policy);
+  d.arrivals.own_only = own_only;
+  d.arrivals.to = add_address(decoding, 0);
+  decode_box(decoding, d, 1);
+  d.arrivals.mbarrier = add_address(decoding, 2);
+  if (multicast) d.arrivals.mask = add_source(decoding, 3, Type::u16);
+  if (has_policy) add_source(decoding, 3 + multicast, Type::b64);
+  decoding.op().handler = run_load;
+}
+
+// [map, coordinates], [src] {, policy}
+void decode_store(Decoding& decoding, TensorDetail& d, bool reduces) {
+  decoding.require("shared::cta");
+  d.reduces = reduces;
+  if (reduces) d.reduction = require_reduction(decoding);
+  decode_mode(decoding);
+  decoding.require("bulk_group");
+  const bool has_policy = accept_cache_hint(decoding);
+  decoding.require_count(2 + has_policy, 2 + has_policy);
+  decode_box(decoding, d, 0);
+  d.from = add_address(decoding, 1);
+  if (has_policy) add_source(decoding, 2, Type::b64);
+  decoding.op().handler = run_store;
+}
+
+}  // namespace
+
+void decode_tensor_copy(Decoding& decoding, bool reduces) {
+  auto detail = std::make_unique<TensorDetail>();
+  TensorDetail& d = *detail;
+  decoding.op().detail = std::move(detail);
+  if (!reduces && decoding.accept("prefetch")) {
+    decoding.require("tensor");
+    decode_rank(decoding, d);
+    decoding.require("L2");
+    decoding.require("global");
+    decode_mode(decoding);
+    const bool has_policy = accept_cache_hint(decoding);
+    decoding.require_count(1 + has_policy, 1 + has_policy);
+    decode_box(decoding, d, 0);
+    if (has_policy) add_source(decoding, 1, Type::b64);
+    decoding.op().handler = run_prefetch;
+    return;
+  }
+  decoding.require("tensor");
+  decode_rank(decoding, d);
+  const int target = require_first_of(decoding, {"shared::cluster", "shared::cta", "global"});
+  if (target == 2) {
+    decode_store(decoding, d, reduces);
+  } else {
+    if (reduces) decoding.fail("a tensor reduction is into .global");
+    decode_load(decoding, d, target == 1);
+  }
+}
+
+}  // namespace tenon::emulator

@@ -1,0 +1,219 @@
+// Tensor maps that a kernel reads and changes: tensormap.replace and tensormap.cp_fenceproxy (PTX
+// ISA 9.7.9.26 and 9.7.13.19).
+#include <cstring>
+
+#include "emulator/instructions/tensor_copy.hpp"
+
+namespace tenon::emulator {
+
+namespace {
+
+using ptx::Space;
+using ptx::Type;
+
+enum class Field : std::uint8_t {
+  global_address,
+  rank,
+  box_dim,
+  global_dim,
+  global_stride,
+  element_stride,
+  elemtype,
+  interleave_layout,
+  swizzle_mode,
+  fill_mode
+};
+
+struct ReplaceDetail : Detail {
+  AddressOperand map;
+  Space space = Space::generic;
+  Field field = Field::rank;
+  int ordinal = 0;
+  int value = -1;
+};
+
+// PTX ISA, tensormap.replace, .elemtype: an order of its own.
+constexpr TensorMapType element_types[] = {
+    TensorMapType::uint8,       TensorMapType::uint16,  TensorMapType::uint32,   TensorMapType::int32,
+    TensorMapType::uint64,      TensorMapType::int64,   TensorMapType::float16,  TensorMapType::float32,
+    TensorMapType::float32_ftz, TensorMapType::float64, TensorMapType::bfloat16, TensorMapType::tfloat32,
+    TensorMapType::tfloat32_ftz};
+
+std::string hexadecimal(std::uint64_t value) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  for (; value != 0 || text.empty(); value >>= 4) text.insert(text.begin(), digits[value & 15]);
+  return "0x" + text;
+}
+
+bool load_bytes(Cluster& cluster, const Actor& actor, Space space, std::uint64_t address,
+                std::uint8_t (&bytes)[128], TiledTensor& tensor) {
+  if (!cluster.load(actor, space, address, bytes, 128, Order::weak, 64)) return false;
+  if (decode(bytes, tensor)) return true;
+  cluster.report(FindingKind::argument, actor.issue, address, [&] {
+    return "The 128 bytes at " + hexadecimal(address) +
+           " are no tensor map that tenon::emulator::encode_tiled made (one that the CUDA driver made is "
+           "opaque).";
+  });
+  return false;
+}
+
+void replace(TiledTensor& t, const ReplaceDetail& d, std::uint64_t value) {
+  switch (d.field) {
+    case Field::global_address:
+      t.address = value;
+      break;
+    case Field::rank:  // counted from zero
+      t.rank = static_cast<int>(value) + 1;
+      break;
+    case Field::box_dim:
+      t.box[d.ordinal] = static_cast<std::uint32_t>(value);
+      break;
+    case Field::global_dim:
+      t.dimensions[d.ordinal] = value;
+      break;
+    case Field::global_stride:  // of dimension ordinal + 1
+      t.strides[d.ordinal + 1] = value;
+      break;
+    case Field::element_stride:
+      t.element_strides[d.ordinal] = static_cast<std::uint32_t>(value);
+      break;
+    case Field::elemtype:
+      t.type = element_types[value];
+      break;
+    case Field::interleave_layout:
+      t.interleave = static_cast<TensorMapInterleave>(value);
+      break;
+    case Field::swizzle_mode:
+      t.swizzle = static_cast<Swizzle>(value);
+      break;
+    case Field::fill_mode:
+      t.fill = static_cast<TensorMapFill>(value);
+      break;
+  }
+}
+
+// Weak like an ordinary store of the 128 bytes. The map may be inconsistent until the last field is replaced,
+// so it is checked when it is used.
+Flow run_replace(Warp& warp, const Op& op, LaneMask active) {
+  const auto& d = static_cast<const ReplaceDetail&>(*op.detail);
+  for_each_lane(active, [&](int lane) {
+    const std::uint64_t address = d.map.of(warp, op, lane);
+    std::uint8_t bytes[128];
+    TiledTensor tensor;
+    if (!load_bytes(warp.cluster(), warp.actor(lane), d.space, address, bytes, tensor)) return;
+    replace(tensor, d, warp.read(op.values[static_cast<std::size_t>(d.value)], lane));
+    encode(tensor, bytes);
+    warp.cluster().store(warp.actor(lane), d.space, address, bytes, 128, Order::weak, 64);
+  });
+  return Flow::next;
+}
+
+void decode_replace(Decoding& decoding) {
+  auto detail = std::make_unique<ReplaceDetail>();
+  ReplaceDetail& d = *detail;
+  decoding.require("tile");
+  d.field = static_cast<Field>(
+      decoding.require_one({"global_address", "rank", "box_dim", "global_dim", "global_stride",
+                            "element_stride", "elemtype", "interleave_layout", "swizzle_mode", "fill_mode"}));
+  const int space = decoding.accept_one({"global", "shared::cta"});
+  if (space >= 0) d.space = space == 0 ? Space::global : Space::shared;
+  decoding.require("b1024");
+  const bool is_wide = d.field == Field::global_address || d.field == Field::global_stride;
+  decoding.require(is_wide ? "b64" : "b32");
+  const bool has_ordinal = d.field >= Field::box_dim && d.field <= Field::element_stride;
+  decoding.require_count(has_ordinal ? 3 : 2, has_ordinal ? 3 : 2);
+  d.map = add_address(decoding, 0);
+  if (has_ordinal) {
+    const std::int64_t ordinal = immediate(decoding, 1, "the ordinal");
+    const std::int64_t most = d.field == Field::global_stride ? 3 : 4;
+    if (ordinal < 0 || ordinal > most) {
+      decoding.fail("the ordinal is " + std::to_string(ordinal) + " but must be from 0 to " +
+                    std::to_string(most));
+    }
+    d.ordinal = static_cast<int>(ordinal);
+  }
+  if (d.field >= Field::elemtype) {
+    constexpr std::int64_t most[] = {12, 2, 3, 1};
+    const std::int64_t value = immediate(decoding, 1, "the new value");
+    const std::int64_t limit = most[static_cast<int>(d.field) - static_cast<int>(Field::elemtype)];
+    if (value < 0 || value > limit) {
+      decoding.fail("the new value is " + std::to_string(value) + " but must be from 0 to " +
+                    std::to_string(limit));
+    }
+  }
+  d.value = add_source(decoding, has_ordinal ? 2 : 1, is_wide ? Type::b64 : Type::b32);
+  decoding.op().handler = run_replace;
+  decoding.op().detail = std::move(detail);
+}
+
+struct CopyDetail : Detail {
+  AddressOperand to, from;
+};
+
+// The warp copies one map from shared to global memory; its fence needs nothing, as memory is one for all
+// proxies.
+Flow run_copy_map(Warp& warp, const Op& op, LaneMask active) {
+  const auto& d = static_cast<const CopyDetail&>(*op.detail);
+  const int lane = first_lane(active);
+  std::uint8_t bytes[128];
+  if (!warp.cluster().load(warp.actor(lane), Space::shared, d.from.of(warp, op, lane), bytes, 128,
+                           Order::weak, 128)) {
+    return Flow::next;
+  }
+  warp.cluster().store(warp.actor(lane), Space::global, d.to.of(warp, op, lane), bytes, 128, Order::weak,
+                       128);
+  return Flow::next;
+}
+
+void decode_copy_map(Decoding& decoding) {
+  auto detail = std::make_unique<CopyDetail>();
+  for (const char* modifier : {"global", "shared::cta", "tensormap::generic", "release"})
+    decoding.require(modifier);
+  decoding.require_one({"cta", "cluster", "gpu", "sys"});
+  decoding.require("sync");
+  decoding.require("aligned");
+  decoding.require_count(3, 3);
+  detail->to = add_address(decoding, 0);
+  detail->from = add_address(decoding, 1);
+  if (immediate(decoding, 2, "the size") != 128) decoding.fail("the size must be 128");
+  decoding.op().aligned = true;
+  decoding.op().handler = run_copy_map;
+  decoding.op().detail = std::move(detail);
+}
+
+void decode_tensormap(const ptx::Instruction& instruction, Scope& scope, Op& op) {
+  Decoding decoding(instruction, scope, op);
+  if (decoding.require_one({"replace", "cp_fenceproxy"}) == 0) {
+    decode_replace(decoding);
+  } else {
+    decode_copy_map(decoding);
+  }
+  decoding.finish();
+}
+
+}  // namespace
+
+bool load_tensor_map(Cluster& cluster, const Actor& actor, Space space, std::uint64_t address, int rank,
+                     TiledTensor& tensor) {
+  std::uint8_t bytes[128];
+  if (!load_bytes(cluster, actor, space, address, bytes, tensor)) return false;
+  std::string wrong = problem(tensor);
+  if (wrong.empty() && rank != 0 && rank != tensor.rank) {
+    wrong = "Its rank is " + std::to_string(tensor.rank) + " but the instruction is ." +
+            std::to_string(rank) + "d.";
+  }
+  if (wrong.empty() && tensor.interleave != TensorMapInterleave::none) {
+    wrong = "Its interleaved layout is one that the emulator cannot copy.";
+  }
+  if (wrong.empty()) return true;
+  cluster.report(FindingKind::argument, actor.issue, address,
+                 [&] { return "The tensor map at " + hexadecimal(address) + " cannot be used: " + wrong; });
+  return false;
+}
+
+void add_tensor_map_instructions(Decoders& decoders) {
+  decoders["tensormap"] = decode_tensormap;
+}
+
+}  // namespace tenon::emulator
