@@ -1,0 +1,33 @@
+// What the files of the matrix instructions share. mma and wmma.mma are in matrix.cpp, ldmatrix, stmatrix and
+// movmatrix in matrix_move.cpp, wmma.load and wmma.store in matrix_wmma.cpp.
+#pragma once
+
+#include <vector>
+
+#include "emulator/instructions/lanewise.hpp"
+#include "emulator/machine/warp.hpp"
+#include "emulator/numerics/model.hpp"
+
+namespace tenon::emulator {
+
+// Which arithmetic a launch asked for.
+numerics::Model model_of(const Launch& launch);
+
+// Operand `index` as a list of `count` registers (or constants) of the width of `type`, appended to
+// op.values; gives the index of the first. `what` names it in errors.
+int add_registers(Decoding& decoding, int index, ptx::Type type, int count, bool is_destination,
+                  const char* what);
+
+// Registers of a fragment as PTX declares them: .b32 for packed and narrow types.
+ptx::Type register_type_of(ptx::Type element);
+
+// The lanes of a result: into op.values[index] for the active ones.
+void write_lanes(Warp& warp, const Value& value, LaneMask active, const std::uint64_t* lanes);
+
+void decode_ldmatrix(const ptx::Instruction& instruction, Scope& scope, Op& op);
+void decode_stmatrix(const ptx::Instruction& instruction, Scope& scope, Op& op);
+void decode_movmatrix(const ptx::Instruction& instruction, Scope& scope, Op& op);
+void decode_wmma_load(const ptx::Instruction& instruction, Scope& scope, Op& op);
+void decode_wmma_store(const ptx::Instruction& instruction, Scope& scope, Op& op);
+
+}  // namespace tenon::emulator
