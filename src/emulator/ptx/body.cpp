@@ -54,7 +54,7 @@ class Body {
     const Token token = cursor_.peek();
     const bool is_external = accept_linkage(cursor_);
     if (begins_declaration(cursor_.peek())) return declarations(is_external);
-    throw Error(token.line, "the directive " + quoted(token) + " is not known in a function");
+    throw Error(token.line, "the directive " + cited(token) + " is not known in a function");
   }
 
   void declarations(bool is_external) {
@@ -72,19 +72,19 @@ class Body {
 
   void registers(const DeclarationPrefix& prefix, const Declarator& one) {
     if (!one.dimensions.empty())
-      throw Error(one.name.line, "the register " + quoted(one.name) + " is declared as an array");
+      throw Error(one.name.line, "the register " + cited(one.name) + " is declared as an array");
     if (!one.range) {
       names_.declare_register(one.name, prefix.type, prefix.lanes);
     } else if (prefix.lanes == 1) {
       names_.declare_registers(one.name, prefix.type, *one.range);
     } else {
-      throw Error(one.name.line, "a range of vector registers, " + quoted(one.name) + ", cannot be declared");
+      throw Error(one.name.line, "a range of vector registers, " + cited(one.name) + ", cannot be declared");
     }
   }
 
   void variable(const DeclarationPrefix& prefix, const Declarator& one, bool is_external) {
     if (one.range)
-      throw Error(one.name.line, "a range of variables, " + quoted(one.name) + ", cannot be declared");
+      throw Error(one.name.line, "a range of variables, " + cited(one.name) + ", cannot be declared");
     Variable variable = make_variable(prefix, one);
     variable.is_external = is_external;
     if (cursor_.accept('=')) initialiser(cursor_, prefix, one, module_names_, variable);
@@ -221,7 +221,7 @@ void add_parameters(Cursor& cursor, FunctionNames& names, Function& function, st
     if (parameter.prefix.is_register) {
       if (function.is_entry || parameter.prefix.lanes > 1 || !one.dimensions.empty())
         throw Error(one.name.line,
-                    "found " + quoted(one.name) + " where a .param, or a scalar .reg of a .func, is needed");
+                    "found " + cited(one.name) + " where a .param, or a scalar .reg of a .func, is needed");
       variable.register_index = names.declare_register(one.name, parameter.prefix.type, 1);
     } else if (one.name.text != "_") {
       variable.name = names.declare_variable(one.name, bytes(parameter.prefix.type));

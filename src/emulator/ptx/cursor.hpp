@@ -43,7 +43,7 @@ class Cursor {
 
   // These throw if the next token is another. where: "after the parameters of `f`".
   void expect(char mark, const std::string& where) {
-    if (!accept(mark)) fail(quoted(std::string_view(&mark, 1)) + " " + where);
+    if (!accept(mark)) fail(cited(std::string_view(&mark, 1)) + " " + where);
   }
   std::string name(const std::string& needed) {
     if (peek().kind != Token::Kind::word) fail(needed);
@@ -56,7 +56,7 @@ class Cursor {
     const Constant value = literal(number);
     if (value.kind != Immediate::Kind::integer || value.bits > static_cast<std::uint64_t>(most) ||
         value.bits < static_cast<std::uint64_t>(least)) {
-      throw Error(number.line, "found " + quoted(number) + " where " + what + " from " +
+      throw Error(number.line, "found " + cited(number) + " where " + what + " from " +
                                    std::to_string(least) + " to " + std::to_string(most) + " is needed");
     }
     return static_cast<std::int64_t>(value.bits);
@@ -64,7 +64,7 @@ class Cursor {
 
   // needed: "the name of a function".
   [[noreturn]] void fail(const std::string& needed) const {
-    throw Error(line(), "found " + quoted(peek()) + " where " + needed + " is needed");
+    throw Error(line(), "found " + cited(peek()) + " where " + needed + " is needed");
   }
 
  private:

@@ -25,7 +25,7 @@ void skip_pointer_facts(Cursor& cursor) {
 void need_storable(const Token& token, Type type, bool is_register) {
   const bool storable = bytes(type) > 0 || (is_register && type == Type::pred);
   if (!storable) {
-    throw Error(token.line, "found the type " + quoted(token) + " where one that a " +
+    throw Error(token.line, "found the type " + cited(token) + " where one that a " +
                                 (is_register ? "register" : "variable") + " can have is needed");
   }
 }
@@ -41,8 +41,8 @@ void skip_brackets(Cursor& cursor, char open, char close, const std::string& wha
   cursor.expect(open, "after " + what);
   for (int depth = 1; depth > 0;) {
     if (cursor.at_end())
-      throw Error(
-          line, what + " begins here and has no end: " + quoted(std::string_view(&close, 1)) + " is needed");
+      throw Error(line,
+                  what + " begins here and has no end: " + cited(std::string_view(&close, 1)) + " is needed");
     const Token token = cursor.take();
     if (token.is(open)) ++depth;
     if (token.is(close)) --depth;
@@ -70,7 +70,7 @@ DeclarationPrefix declaration_prefix(Cursor& cursor) {
       prefix.type = *type;
     } else {
       throw Error(token.line,
-                  "found " + quoted(token) + " in a declaration where a type, .align or .v2 is needed");
+                  "found " + cited(token) + " in a declaration where a type, .align or .v2 is needed");
     }
   }
   if (prefix.type == Type::none) cursor.fail("the type of the declaration");
@@ -88,7 +88,7 @@ Declarator declarator(Cursor& cursor, const std::string& what) {
   constexpr std::size_t most_dimensions = 16;
   while (cursor.accept('[')) {
     if (result.dimensions.size() == most_dimensions)
-      throw Error(cursor.line(), "the array " + quoted(result.name) + " has more than 16 dimensions");
+      throw Error(cursor.line(), "the array " + cited(result.name) + " has more than 16 dimensions");
     if (cursor.peek().is(']')) {
       if (!result.dimensions.empty())
         cursor.fail("the length of this dimension (only the first may be left open)");
@@ -97,7 +97,7 @@ Declarator declarator(Cursor& cursor, const std::string& what) {
       const int line = cursor.line();
       const std::int64_t length = integer_expression(cursor, "the length of an array");
       if (length < 0 || length > largest_variable) {
-        throw Error(line, "the array " + quoted(result.name) + " has the length " + std::to_string(length) +
+        throw Error(line, "the array " + cited(result.name) + " has the length " + std::to_string(length) +
                               "; 0 to 2^40 can be had");
       }
       result.dimensions.push_back(length);
@@ -119,7 +119,7 @@ Variable make_variable(const DeclarationPrefix& prefix, const Declarator& declar
   std::int64_t product = prefix.lanes;  // with 1 for lengths of 0 and open ones, so that no product overflows
   for (const std::int64_t length : declarator.dimensions) {
     if (length > 0 && product > largest_variable / element / length)
-      throw Error(variable.line, "the variable " + quoted(declarator.name) + " has more than 2^40 bytes");
+      throw Error(variable.line, "the variable " + cited(declarator.name) + " has more than 2^40 bytes");
     product *= std::max<std::int64_t>(length, 1);
     variable.count *= std::max<std::int64_t>(length, 0);
   }
@@ -129,7 +129,7 @@ Variable make_variable(const DeclarationPrefix& prefix, const Declarator& declar
 void need_length(const Variable& variable, const Declarator& declarator) {
   const bool is_open = !declarator.dimensions.empty() && declarator.dimensions[0] < 0;
   if (is_open && variable.count == 0 && !variable.is_external && variable.space != Space::param) {
-    throw Error(variable.line, "the array " + quoted(declarator.name) +
+    throw Error(variable.line, "the array " + cited(declarator.name) +
                                    " has no length: one, an initialiser or .extern is needed");
   }
 }

@@ -97,13 +97,13 @@ Constant combine_reals(const Token& mark, double left, double right) {
   if (m == "*") return real(left * right);
   if (m == "/") return real(left / right);
   if (strength(mark) == 6 || strength(mark) == 7) return truth(compare(m, left < right, left == right));
-  throw Error(mark.line, "the operator " + quoted(mark) + " takes integers, and its operands are reals");
+  throw Error(mark.line, "the operator " + cited(mark) + " takes integers, and its operands are reals");
 }
 
 void need_combinable(const Token& mark, const Constant& value) {
   if (value.kind == Immediate::Kind::f32_bits)
     throw Error(mark.line,
-                "a 0f number stands alone; the operator " + quoted(mark) + " takes no such operand");
+                "a 0f number stands alone; the operator " + cited(mark) + " takes no such operand");
 }
 
 Constant combine(const Token& mark, const Constant& left, const Constant& right) {
@@ -113,7 +113,7 @@ Constant combine(const Token& mark, const Constant& left, const Constant& right)
   if (mark.text == "||") return truth(is_true(left) || is_true(right));
   if (left.kind != right.kind) {
     throw Error(mark.line,
-                "the operator " + quoted(mark) + " has an integer and a real; two of a kind are needed");
+                "the operator " + cited(mark) + " has an integer and a real; two of a kind are needed");
   }
   if (left.kind == Immediate::Kind::f64_bits) return combine_reals(mark, as_real(left), as_real(right));
   return combine_integers(mark, left, right);
@@ -134,7 +134,7 @@ Constant bracketed(Cursor& cursor, int depth) {
   cursor.expect(')', "after the type of a cast");
   Constant value = unary(cursor, depth + 1);
   if (value.kind != Immediate::Kind::integer)
-    throw Error(type.line, "a real is cast to " + quoted(type) + "; an integer is needed");
+    throw Error(type.line, "a real is cast to " + cited(type) + "; an integer is needed");
   value.is_unsigned = type.text == ".u64";
   return value;
 }

@@ -39,7 +39,7 @@ void directives(Cursor& cursor, Function& function) {
       skip_brackets(cursor, '(', ')', "`.attribute`");
     } else if (directive != ".noreturn" && directive != ".blocksareclusters") {
       throw Error(token.line,
-                  "the directive " + quoted(token) + " of function `" + function.name + "` is not known");
+                  "the directive " + cited(token) + " of function `" + function.name + "` is not known");
     }
   }
 }

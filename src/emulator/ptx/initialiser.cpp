@@ -86,7 +86,7 @@ class Initialiser {
     int shift = 0;
     while (shift < 64 && mask.bits != std::uint64_t{0xff} << shift) shift += 8;
     if (shift == 64 || mask.kind != Immediate::Kind::integer || width_ != 1) {
-      throw Error(first.line, "found the mask " + quoted(first) +
+      throw Error(first.line, "found the mask " + cited(first) +
                                   " before an address; 0xff, 0xff00, ... in an array of bytes is needed");
     }
     address(offset, 1, shift, false);
@@ -97,7 +97,7 @@ class Initialiser {
   void address(std::int64_t offset, int length, int shift, bool whole) {
     const int line = cursor_.line();
     if (whole && width_ != 8) {
-      throw Error(line, "the address " + quoted(cursor_.peek()) + " initialises elements of " +
+      throw Error(line, "the address " + cited(cursor_.peek()) + " initialises elements of " +
                             std::to_string(width_) + " bytes; 8 are needed");
     }
     Variable::Address address;

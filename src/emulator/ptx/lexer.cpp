@@ -13,7 +13,7 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 bool is_name_start(char c) {
-  return is_letter(c) || c == '_' || c == '$' || c == '%';
+  return is_letter(c) || c == '_' || c == '$';
 }
 bool is_name_part(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || c == '$';
@@ -89,14 +89,15 @@ class Lexer {
     std::size_t i = begin + 1;
     while (i < position_ && is_space(text_[i])) ++i;
     if (i < position_ && !is_digit(text_[i]) && text_.substr(i, 4) != "line") {
-      throw Error(line_, "found the preprocessor line " + quoted(text_.substr(begin, position_ - begin)) +
+      throw Error(line_, "found the preprocessor line " + cited(text_.substr(begin, position_ - begin)) +
                              ": the text must be preprocessed first");
     }
   }
 
   Token next() {
     const char c = text_[position_];
-    if (is_name_start(c)) return word();
+    // %r1 is a name, %3 too; the remainder of a division has a blank after it.
+    if (is_name_start(c) || (c == '%' && is_name_part(at(1)))) return word();
     if (is_digit(c)) return number();
     if (c == '.') return dot();
     if (c == '"') return string();
@@ -164,7 +165,7 @@ class Lexer {
     }
     constexpr std::string_view marks = ",;:{}[]()<>+-*/%!~&|^=?@";
     if (marks.find(text_[position_]) != std::string_view::npos) return token(Token::Kind::mark, 1);
-    throw Error(line_, "found " + quoted(text_.substr(position_, 1)) + ", which begins no word of PTX");
+    throw Error(line_, "found " + cited(text_.substr(position_, 1)) + ", which begins no word of PTX");
   }
 
   std::string_view text_;
@@ -184,7 +185,7 @@ std::vector<Token> tokenize(std::string_view text) {
   return Lexer(text).run();
 }
 
-std::string quoted(std::string_view piece) {
+std::string cited(std::string_view piece) {
   constexpr std::size_t longest = 60;
   constexpr char digits[] = "0123456789abcdef";
   std::string result = "`";
@@ -201,10 +202,10 @@ std::string quoted(std::string_view piece) {
   return result + (piece.size() > longest ? "...`" : "`");
 }
 
-std::string quoted(const Token& token) {
+std::string cited(const Token& token) {
   if (token.kind == Token::Kind::end_text) return "the end of the text";
-  if (token.kind == Token::Kind::string) return "the string " + quoted(token.text);
-  return quoted(token.text);
+  if (token.kind == Token::Kind::string) return "the string " + cited(token.text);
+  return cited(token.text);
 }
 
 }  // namespace tenon::emulator::ptx

@@ -36,9 +36,9 @@ struct Token {
 std::vector<Token> tokenize(std::string_view text);
 
 // "`add`", "the end of the text": how a token is named in a sentence.
-std::string quoted(const Token& token);
+std::string cited(const Token& token);
 // A piece of the text in backquotes, cut and escaped so that a message stays one readable line.
-std::string quoted(std::string_view piece);
+std::string cited(std::string_view piece);
 
 // The value of a number token (PTX ISA 4.5). Throws Error for malformed ones and for those that are too
 // large.

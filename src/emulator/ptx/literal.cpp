@@ -9,7 +9,7 @@ namespace tenon::emulator::ptx {
 namespace {
 
 [[noreturn]] void malformed(const Token& number, const std::string& needed) {
-  throw Error(number.line, "the number " + quoted(number.text) + " is malformed: " + needed);
+  throw Error(number.line, "the number " + cited(number.text) + " is malformed: " + needed);
 }
 
 Constant integer(const Token& number, std::string_view digits, int base, const char* needed) {
@@ -22,7 +22,7 @@ Constant integer(const Token& number, std::string_view digits, int base, const c
   const auto [stop, error] = std::from_chars(digits.data(), end, result.bits, base);
   if (stop != end || error == std::errc::invalid_argument) malformed(number, needed);
   if (error == std::errc::result_out_of_range)
-    throw Error(number.line, "the number " + quoted(number.text) + " does not fit into 64 bits");
+    throw Error(number.line, "the number " + cited(number.text) + " does not fit into 64 bits");
   if (result.bits > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
     result.is_unsigned = true;
   return result;
@@ -47,7 +47,7 @@ Constant decimal_real(const Token& number) {
   if (stop != end || error == std::errc::invalid_argument)
     malformed(number, "digits with a decimal point or an exponent are needed");
   if (error != std::errc())
-    throw Error(number.line, "the number " + quoted(number.text) + " is outside the range of an f64");
+    throw Error(number.line, "the number " + cited(number.text) + " is outside the range of an f64");
   Constant result;
   result.kind = Immediate::Kind::f64_bits;
   std::memcpy(&result.bits, &value, sizeof(value));

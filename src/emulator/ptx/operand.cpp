@@ -95,7 +95,7 @@ class Operands {
     if (!is_special_register(token.text)) {
       throw Error(
           token.line,
-          quoted(token) + " is neither a register that is declared here nor a special register of PTX");
+          cited(token) + " is neither a register that is declared here nor a special register of PTX");
     }
     std::string name(token.text);
     const int lane = lane_of(cursor_.peek());
@@ -137,14 +137,14 @@ class Operands {
                found != names_.module().variables.end()) {
       width = found->second.element;
     } else {
-      throw Error(token.line, quoted(token) + " is indexed, and no variable of that name is declared before");
+      throw Error(token.line, cited(token) + " is indexed, and no variable of that name is declared before");
     }
     cursor_.take();
-    if (!at_expression(cursor_)) cursor_.fail("a constant index of " + quoted(token));
+    if (!at_expression(cursor_)) cursor_.fail("a constant index of " + cited(token));
     const std::int64_t index = integer_expression(cursor_, "the index of an array");
     if (index < 0 || index > largest_index)
       throw Error(token.line,
-                  "the index " + std::to_string(index) + " of " + quoted(token) + " is out of range");
+                  "the index " + std::to_string(index) + " of " + cited(token) + " is out of range");
     cursor_.expect(']', "after the index of an array");
     symbol.addend = index * width;
   }
@@ -186,13 +186,13 @@ class Operands {
     if (meaning.kind == Kind::scalar) return {Register{meaning.index}, 0};
     if (meaning.kind == Kind::vector) {
       const int lane = lane_of(cursor_.peek());
-      if (lane < 0 || lane >= meaning.count) cursor_.fail("one lane of the vector " + quoted(token));
+      if (lane < 0 || lane >= meaning.count) cursor_.fail("one lane of the vector " + cited(token));
       cursor_.take();
       return {Register{meaning.index + lane}, 0};
     }
     if (meaning.kind == Kind::nothing && (token.text[0] == '%' || token.text == "_")) {
       throw Error(token.line,
-                  quoted(token) + " stands as an address, and no register of that name is declared");
+                  cited(token) + " stands as an address, and no register of that name is declared");
     }
     return {named(token, meaning), 0};
   }
@@ -210,7 +210,7 @@ Register register_operand(Cursor& cursor, const FunctionNames& names, const std:
   const Token token = cursor.take();
   const Meaning meaning = names.find(token.text);
   if (meaning.kind != Kind::scalar || names.function().registers[meaning.index].type != Type::pred)
-    throw Error(token.line, "found " + quoted(token) + " where " + needed + ", a .pred register, is needed");
+    throw Error(token.line, "found " + cited(token) + " where " + needed + ", a .pred register, is needed");
   return {meaning.index};
 }
 

@@ -34,7 +34,7 @@ class Parser {
           !digits.empty() && digits.size() <= 4 &&
           std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
       if (!is_number)
-        throw Error(number.line, "found " + quoted(number) + " where a version such as 8.4 is needed");
+        throw Error(number.line, "found " + cited(number) + " where a version such as 8.4 is needed");
       return std::stoi(std::string(digits));
     };
     if (number.kind != Token::Kind::number || dot == std::string_view::npos) part({});
@@ -56,7 +56,7 @@ class Parser {
     } else if (begins_declaration(kind)) {
       variables(is_external);
     } else {
-      throw Error(kind.line, "the directive " + quoted(kind) + " is not known outside functions");
+      throw Error(kind.line, "the directive " + cited(kind) + " is not known outside functions");
     }
   }
 
@@ -108,7 +108,7 @@ class Parser {
     do {
       const Declarator one = declarator(cursor_, "the name of a variable");
       if (one.range)
-        throw Error(one.name.line, "a range of variables, " + quoted(one.name) + ", cannot be declared");
+        throw Error(one.name.line, "a range of variables, " + cited(one.name) + ", cannot be declared");
       Variable variable = make_variable(prefix, one);
       variable.is_external = is_external;
       if (cursor_.accept('=')) initialiser(cursor_, prefix, one, names_, variable);
@@ -151,7 +151,7 @@ class Parser {
     }
     if (missing != nullptr)
       throw Error(first,
-                  quoted(*missing) + " is no register, variable, label or function that the text declares");
+                  cited(*missing) + " is no register, variable, label or function that the text declares");
   }
 
   std::vector<Token> tokens_;

@@ -8,7 +8,7 @@ constexpr std::int64_t most_registers = 1 << 20;
 
 [[noreturn]] void declared_twice(const Token& name, int line) {
   throw Error(name.line,
-              quoted(name) + " is declared twice in a scope; the first time in line " + std::to_string(line));
+              cited(name) + " is declared twice in a scope; the first time in line " + std::to_string(line));
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ std::string FunctionNames::rename_variable(std::string name) {
 std::string FunctionNames::declare_label(const Token& name) {
   auto& labels = scopes_.back().labels;
   if (labels.count(name.text) != 0)
-    throw Error(name.line, "the label " + quoted(name) + " stands twice in a scope");
+    throw Error(name.line, "the label " + cited(name) + " stands twice in a scope");
   return labels.emplace(name.text, unique(name.text)).first->second;
 }
 
