@@ -1,0 +1,110 @@
+// What a CTA keeps for wgmma and setmaxnreg: the instructions of each warpgroup that are on their way, which
+// registers they own, and the pool of registers.
+//
+// A wgmma is one operation of four warps. Each warp comes to it in its own time; the fourth starts it. Its
+// clock component belongs to the warpgroup, its epoch is its number (from 1), so whoever waits for a group
+// learns the instructions up to the group's last.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <unordered_map>
+
+#include "emulator/instructions/wgmma_product.hpp"
+#include "emulator/machine/async_queue.hpp"
+
+namespace tenon::emulator {
+
+constexpr int group_warps = WgmmaOperands::warps;
+
+struct WgmmaDetail : Detail {
+  WgmmaForm form;
+  int d = -1, a = -1, b = -1;  // op.values: first registers, or descriptors
+  int metadata = -1, scale_d = -1;
+  bool scale_d_negated = false;
+};
+
+// One instruction of a warpgroup.
+struct WgmmaCall {
+  const Op* op = nullptr;
+  Place place = 0;
+  Cta* cta = nullptr;
+  Warp* warps[WgmmaOperands::warps] = {};
+  std::size_t frames[WgmmaOperands::warps] = {};
+  std::uint64_t a_descriptor = 0, b_descriptor = 0;
+  std::uint64_t metadata[WgmmaOperands::warps][warp_size] = {};
+  bool accumulate = true;
+  int arrived = 0, waited = 0;  // warps
+  Agent agent;
+  AsyncQueue::Ticket ticket = 0;  // 0: not all warps have come
+
+  const WgmmaDetail& detail() const { return static_cast<const WgmmaDetail&>(*op->detail); }
+};
+
+struct Warpgroup {
+  Component component = 0;
+  AsyncQueue::Stream stream = 0;
+  std::uint64_t first = 0;  // number of calls.front(), from 0
+  std::deque<std::shared_ptr<WgmmaCall>> calls;
+
+  const std::shared_ptr<WgmmaCall>& call(std::uint64_t number) const { return calls[number - first]; }
+};
+
+// The registers that the wgmma instructions of a function use, which wgmma.fence is about.
+struct FencedSlots {
+  std::vector<int> slots;
+  std::vector<int> positions;  // in `slots`, by slot; -1: none
+};
+
+struct CtaWgmma : SideState {
+  std::vector<Warpgroup> groups;
+  std::unordered_map<const FunctionCode*, FencedSlots> slots;
+  // setmaxnreg: registers of a thread, by warp, and how many of the CTA are in no warp's hands.
+  std::vector<std::uint32_t> registers;
+  std::uint64_t free_registers = 0;
+};
+
+// One warp's side of it.
+struct WarpWgmma : SideState {
+  std::uint64_t issued = 0, waited = 0;  // calls
+  std::deque<std::uint64_t> groups;      // committed and not waited for: number of calls at the commit
+  bool has_fence = false;
+  // At the last wgmma.fence, or when wgmma wrote them since: the registers of FencedSlots, 32 lanes each.
+  std::size_t frame = 0;
+  std::vector<std::uint64_t> values;
+  // By absolute slot: calls in flight that write it, and the form of the last of them.
+  struct Writer {
+    std::uint32_t calls = 0;
+    const WgmmaForm* form = nullptr;
+  };
+  std::unordered_map<std::size_t, Writer> writers;
+};
+
+inline WarpWgmma& state_of(Warp& warp) {
+  return warp.side.get<WarpWgmma>(Family::wgmma);
+}
+inline CtaWgmma& state_of(Cta& cta) {
+  return cta.side.get<CtaWgmma>(Family::wgmma);
+}
+
+template <class Visit>
+void for_each_wgmma_register(const WgmmaCall& call, Visit&& visit) {
+  const WgmmaDetail& d = call.detail();
+  const int end = d.form.a_in_registers ? d.b : d.a;
+  for (int i = d.d; i < end; ++i) visit(call.op->values[static_cast<std::size_t>(i)], i < d.a);
+}
+
+// wgmma_registers.cpp
+bool is_complete_warpgroup(Warp& warp);  // or a finding
+void check_wgmma_registers(Warp& warp, const Op& op);
+void take_wgmma_registers(Warp& warp, const WgmmaCall& call);
+void give_wgmma_registers_back(Warp& warp, const WgmmaCall& call);
+Flow run_wgmma_fence(Warp& warp, const Op& op, LaneMask active);
+Flow run_setmaxnreg(Warp& warp, const Op& op, LaneMask active);  // bits[0]: the count; bits[1]: .inc
+
+// wgmma.cpp
+Flow run_wgmma(Warp& warp, const Op& op, LaneMask active);
+Flow run_wgmma_commit(Warp& warp, const Op& op, LaneMask active);
+Flow run_wgmma_wait(Warp& warp, const Op& op, LaneMask active);  // bits[0]: groups that may be left
+
+}  // namespace tenon::emulator
