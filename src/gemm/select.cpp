@@ -61,8 +61,7 @@ Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription
   if (problem.accumulate != kernel.accumulate) return Misfit::accumulate;
   if (problem.a.order != kernel.a_order) return Misfit::a_order;
   if (problem.b.order != kernel.b_order) return Misfit::b_order;
-  // The module cuts its last copies short where k does; memory checkers take those for reads past the
-  // operands.
+  // The module copies 16 bytes along k or nothing.
   if (kernel.copy == Copy::module && problem.k % 8 != 0) return Misfit::k_multiple;
   if (kernel.copy == Copy::module && problem.c.type != Type::f16) return Misfit::output_type;
   if (kernel.exact_sm ? device.sm != kernel.minimum_sm : device.sm < kernel.minimum_sm)
