@@ -24,6 +24,17 @@ struct Source {
   std::int64_t lines, length, ld;
 };
 
+struct PadTask {
+  Source source;
+  uint4* destination;
+  std::int64_t vectors;  // 16-byte words of a destination row
+};
+
+// One launch for both operands: the end of one copy overlaps the beginning of the other.
+struct PadTasks {
+  PadTask task[most_pad_copies];
+};
+
 // The 16 source bytes of one store, before shifting: words[0..3] from the aligned address below them, [4..7]
 // above.
 struct Words {
@@ -80,10 +91,12 @@ __device__ __forceinline__ uint4 shift_down(const Words& words, unsigned shift, 
   return make_uint4(out[0], out[1], out[2], out[3]);
 }
 
-__global__ void __launch_bounds__(block_threads)
-    pad_kernel(Source source, uint4* __restrict__ destination, std::int64_t vectors) {
+// Grid: blocks along a row, blocks down the rows, copies.
+__global__ void __launch_bounds__(block_threads) pad_kernel(const __grid_constant__ PadTasks tasks) {
+  const PadTask& copy = tasks.task[blockIdx.z];
+  const Source& source = copy.source;
   const std::int64_t vector = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (vector >= vectors) return;
+  if (vector >= copy.vectors) return;
   const std::int64_t row_step = std::int64_t{gridDim.y} * blockDim.y;
   const std::int64_t first_row = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
   const auto address_of = [&](std::int64_t row) {
@@ -100,7 +113,7 @@ __global__ void __launch_bounds__(block_threads)
     for (int i = 0; i < rows_per_thread; ++i) {
       const std::int64_t r = row + i * row_step;
       if (r >= source.lines) break;
-      destination[r * vectors + vector] =
+      copy.destination[r * copy.vectors + vector] =
           shift_down(words[i], static_cast<unsigned>(address_of(r) & 15U), source.length - 8 * vector);
     }
   }
@@ -108,29 +121,35 @@ __global__ void __launch_bounds__(block_threads)
 
 }  // namespace
 
-Status pad_copy(const void* source, std::int64_t lines, std::int64_t length, std::int64_t ld,
-                void* destination, CUstream_st* stream) noexcept {
-  std::int64_t vectors = padded_ld(length) / 8;
+Status pad_copies(const PadCopy* list, int count, CUstream_st* stream) noexcept {
+  if (count == 0) return {};
+  PadTasks tasks{};
+  std::int64_t most_vectors = 0, most_lines = 0;
+  for (int i = 0; i < count; ++i) {
+    const PadCopy& c = list[i];
+    const auto first = reinterpret_cast<std::uintptr_t>(c.source);
+    const std::uintptr_t last = first + 2 * static_cast<std::uintptr_t>((c.lines - 1) * c.ld + c.length);
+    const std::int64_t vectors = padded_ld(c.length) / 8;
+    tasks.task[i] = {{first, last, c.lines, c.length, c.ld}, static_cast<uint4*>(c.destination), vectors};
+    most_vectors = std::max(most_vectors, vectors);
+    most_lines = std::max(most_lines, c.lines);
+  }
   // As many threads along a row as it has vectors (a power of two, so that the block stays full), the rest
   // over rows.
   unsigned across = 1;
-  while (across < block_threads && across < vectors) across *= 2;
+  while (across < block_threads && across < most_vectors) across *= 2;
   const unsigned down = block_threads / across;
   const std::int64_t rows_per_block = std::int64_t{down} * rows_per_thread;
-  const dim3 grid(static_cast<unsigned>((vectors + across - 1) / across),
-                  static_cast<unsigned>(std::min<std::int64_t>((lines + rows_per_block - 1) / rows_per_block,
-                                                               most_blocks_down)));
-  const auto first = reinterpret_cast<std::uintptr_t>(source);
-  Source argument{first, first + 2 * static_cast<std::uintptr_t>((lines - 1) * ld + length), lines, length,
-                  ld};
-  uint4* target = static_cast<uint4*>(destination);
-  void* arguments[] = {&argument, &target, &vectors};
+  const dim3 grid(static_cast<unsigned>((most_vectors + across - 1) / across),
+                  static_cast<unsigned>(std::min<std::int64_t>(
+                      (most_lines + rows_per_block - 1) / rows_per_block, most_blocks_down)),
+                  static_cast<unsigned>(count));
+  void* arguments[] = {&tasks};
   const cudaError_t error = cudaLaunchKernel(reinterpret_cast<const void*>(&pad_kernel), grid,
                                              dim3(across, down), arguments, 0, stream);
   if (error != cudaSuccess) {
     cudaGetLastError();
-    return Status(StatusCode::cuda_error,
-                  "the copy of an operand into the workspace could not be launched: %s",
+    return Status(StatusCode::cuda_error, "the copy of operands into the workspace could not be launched: %s",
                   cudaGetErrorString(error));
   }
   return {};

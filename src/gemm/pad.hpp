@@ -19,11 +19,18 @@ constexpr std::size_t padded_bytes(std::int64_t lines, std::int64_t length) noex
   return static_cast<std::size_t>(lines) * static_cast<std::size_t>(padded_ld(length)) * 2;
 }
 
-// Enqueues the copy of `lines` rows (columns) of `length` 2-byte elements, `ld` elements apart, to
-// `destination` (16-byte aligned) with leading dimension padded_ld(length); the elements past `length` become
-// zero. The source is aligned to its element; bytes between its rows may be read, bytes outside its first and
-// last element are not. lines, length > 0. cuda_error if the launch failed.
-Status pad_copy(const void* source, std::int64_t lines, std::int64_t length, std::int64_t ld,
-                void* destination, CUstream_st* stream) noexcept;
+// The copy of `lines` rows (columns) of `length` 2-byte elements, `ld` elements apart, to `destination`
+// (16-byte aligned) with leading dimension padded_ld(length); the elements past `length` become zero. The
+// source is aligned to its element; bytes between its rows may be read, bytes outside its first and last
+// element are not. lines, length > 0.
+struct PadCopy {
+  const void* source;
+  std::int64_t lines, length, ld;
+  void* destination;
+};
+constexpr int most_pad_copies = 2;
+
+// Enqueues up to most_pad_copies copies as one kernel. cuda_error if the launch failed.
+Status pad_copies(const PadCopy* list, int count, CUstream_st* stream) noexcept;
 
 }  // namespace tenon

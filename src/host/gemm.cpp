@@ -79,18 +79,17 @@ Status gemm(const Gemm& problem, CUstream_st* stream) noexcept {
   if (work == Work::scale) return scale_c(problem, stream);
 
   const Gemm run = planned_problem(problem, plan);
-  const auto pad = [stream](const ConstMatrix& from, const ConstMatrix& to, std::int64_t rows,
-                            std::int64_t columns) {
+  PadCopy copies[most_pad_copies];
+  int count = 0;
+  const auto pad = [&](const ConstMatrix& from, const ConstMatrix& to, std::int64_t rows,
+                       std::int64_t columns) {
     const bool by_rows = from.order == row_major;
-    return pad_copy(from.data, by_rows ? rows : columns, by_rows ? columns : rows, from.ld,
-                    const_cast<void*>(to.data), stream);
+    copies[count++] = {from.data, by_rows ? rows : columns, by_rows ? columns : rows, from.ld,
+                       const_cast<void*>(to.data)};
   };
-  if (plan.pad_a) {
-    if (Status s = pad(problem.a, run.a, problem.m, problem.k); !s) return s;
-  }
-  if (plan.pad_b) {
-    if (Status s = pad(problem.b, run.b, problem.k, problem.n); !s) return s;
-  }
+  if (plan.pad_a) pad(problem.a, run.a, problem.m, problem.k);
+  if (plan.pad_b) pad(problem.b, run.b, problem.k, problem.n);
+  if (Status s = pad_copies(copies, count, stream); !s) return s;
   return plan.kernel->launch(*plan.kernel, run, stream);
 }
 

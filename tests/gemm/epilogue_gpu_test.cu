@@ -112,7 +112,7 @@ class EpilogueGpu : public test::GpuTest {
     for (const Type type : {Type::f16, Type::bf16, Type::f32}) {
       for (const auto& [m, n, tile_row, tile_column] : cuts) {
         for (const int pad : {0, 1, 2, 8}) {
-          for (const int shift : {0, 1, 2, 8}) {
+          for (const int shift : {0, 1, 2, 5, 8}) {
             expect_stored<Acc>(type, {m, n, tile_row, tile_column, pad, shift}, what);
             if (HasFatalFailure()) return;
           }

@@ -17,8 +17,7 @@ target_compile_definitions(module_text_test PRIVATE TENON_MODULE_PTX="${module_p
 tenon_add_test(module_test LEVEL L4 SOURCES ${CMAKE_CURRENT_LIST_DIR}/module_test.cu
   LIBRARIES tenon_gemm_module CUDA::cudart_static)
 
-# L2: 64 tensor-core instructions a turn; 24 ldmatrix (8 before the loop, 16 in it); 32 copies, of which only the first
-# 8 may be cut short.
+# L2: 64 tensor-core instructions a turn; 24 ldmatrix (8 before the loop, 16 in it); 32 copies.
 if(COMMAND tenon_add_sass_test)
   foreach(cubin IN LISTS module_cubins)
     get_filename_component(name ${cubin} NAME_WE)

@@ -1,7 +1,7 @@
 # L2: the machine code of the GEMM kernels, an entry a family and types; included by tests/gemm/CMakeLists.txt.
 #
 # The counts are those of one slab of the smallest tile of the family: 16 x 8 x 16 multiply-adds an HMMA, four 8 x 8
-# matrices an LDSM. Registers: `any` takes up to 144 a thread, tma is compiled for 384 threads.
+# matrices an LDSM. Registers: `any` takes up to 128 a thread, tma is compiled for 384 threads.
 foreach(types IN ITEMS
     "f16_f32 __half float HMMA.16816.F32 HMMA.16816.F32.BF16 HMMA.16816.F16"
     "bf16_f32 __nv_bfloat16 float HMMA.16816.F32.BF16 HMMA.16816.F16"
@@ -17,7 +17,7 @@ foreach(types IN ITEMS
   tenon_add_sass_test(tenon_kernels NAME sass.any_${label} KERNEL "gemm_cp_async<.*${config}.*Alignment.1>"
     ARCH ${TENON_ARCHITECTURES}
     EXPECT ${hmma}>=32 LDSM.16>=12 LDGSTS.E.BYPASS.128>=8 LDGSTS>=24 STS.128>=2
-    FORBID ${types} HMMA.1688 LDL STL MAX_REGISTERS 144 SPILL_FREE)
+    FORBID ${types} HMMA.1688 LDL STL MAX_REGISTERS 128 SPILL_FREE)
   tenon_add_sass_test(tenon_kernels NAME sass.tma_${label} KERNEL "gemm_tma<.*${config}"
     ARCH 90a
     EXPECT ${hmma}>=64 LDSM.16>=24 UTMALDG.2D>=2 SYNCS.PHASECHK>=3 USETMAXREG>=2

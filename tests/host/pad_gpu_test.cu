@@ -36,7 +36,8 @@ TEST_F(PadGpu, CopiesRowsOfAnyAlignment) {
           std::vector<std::uint16_t> expected(static_cast<std::size_t>(lines * out_ld) + guard, 0xABCD);
           const Buffer<std::uint16_t> from(source), to(expected);
           ASSERT_EQ(padded_bytes(lines, length), static_cast<std::size_t>(lines * out_ld) * 2);
-          const Status s = pad_copy(from.get() + offset, lines, length, ld, to.get(), nullptr);
+          const PadCopy copy{from.get() + offset, lines, length, ld, to.get()};
+          const Status s = pad_copies(&copy, 1, nullptr);
           ASSERT_TRUE(s) << s.message();
           for (std::int64_t r = 0; r < lines; ++r) {
             for (std::int64_t c = 0; c < out_ld; ++c) {
@@ -59,13 +60,39 @@ TEST_F(PadGpu, CopiesManyRows) {
   for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<std::uint16_t>(i);
   const Buffer<std::uint16_t> from(source),
       to(std::vector<std::uint16_t>(static_cast<std::size_t>(lines) * 8, 0xFFFF));
-  ASSERT_TRUE(pad_copy(from.get(), lines, length, length, to.get(), nullptr));
+  const PadCopy copy{from.get(), lines, length, length, to.get()};
+  ASSERT_TRUE(pad_copies(&copy, 1, nullptr));
   const std::vector<std::uint16_t> out = to.read();
   for (std::int64_t r = 0; r < lines; ++r) {
     for (std::int64_t c = 0; c < 8; ++c) {
       ASSERT_EQ(out[static_cast<std::size_t>(r * 8 + c)],
                 c < length ? source[static_cast<std::size_t>(r * length + c)] : 0)
           << "row " << r << ", column " << c;
+    }
+  }
+}
+
+// The second copy has more rows and shorter ones: the grid is made for the larger of each.
+TEST_F(PadGpu, CopiesTwoOperandsInOneLaunch) {
+  const std::int64_t lines[] = {5, 300}, length[] = {1000, 33};
+  std::vector<std::uint16_t> source(300 * 33 + 5 * 1000);
+  for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<std::uint16_t>(i * 40503U + 1U);
+  const Buffer<std::uint16_t> from(source), first(std::vector<std::uint16_t>(5 * 1000, 0xFFFF)),
+      second(std::vector<std::uint16_t>(300 * 40, 0xFFFF));
+  const Buffer<std::uint16_t>* const to[] = {&first, &second};
+  const PadCopy copies[] = {{from.get() + 1, lines[0], length[0], length[0], first.get()},
+                            {from.get() + 3, lines[1], length[1], length[1], second.get()}};
+  ASSERT_TRUE(pad_copies(copies, 2, nullptr));
+  for (int i = 0; i < 2; ++i) {
+    const std::vector<std::uint16_t> out = to[i]->read();
+    const std::int64_t ld = padded_ld(length[i]);
+    for (std::int64_t r = 0; r < lines[i]; ++r) {
+      for (std::int64_t c = 0; c < ld; ++c) {
+        const std::int64_t at = 1 + 2 * i + r * length[i] + c;
+        ASSERT_EQ(out[static_cast<std::size_t>(r * ld + c)],
+                  c < length[i] ? source[static_cast<std::size_t>(at)] : 0)
+            << "operand " << i << ", row " << r << ", column " << c;
+      }
     }
   }
 }

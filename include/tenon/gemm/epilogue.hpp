@@ -4,8 +4,9 @@
 // tile's first element in C. StoreC is the library's: it hands strips of sums to an operation and writes what
 // comes back. An operation is op(strip, row, column); Elementwise turns a function of one element into one:
 //
-//   StoreC store{output, Elementwise{[=](float sum, int row, int column) { return fmaxf(sum + bias[column],
-//   0.0f); }}};
+//   StoreC store{output, Elementwise{[=](float sum, int, int column) {
+//     return column < n ? fmaxf(sum + bias[column], 0.0F) : 0.0F;  // asked for columns beyond C too
+//   }}};
 //
 // LinearCombination, alpha * sum + beta * C, is the operation of a plain GEMM. All is computed in f32 and
 // rounded once. The output type is a run-time value, looked at outside of every loop over k. Below:
@@ -111,10 +112,10 @@ template <class Op>
 class StoreC {
  public:
   __device__ __forceinline__ StoreC(const Output& c, const Op& op) : c_(c), op_(op) {
-    // Pairs of neighbours leave in one store if every row allows it, eight 16-bit elements likewise.
+    // Two f32 leave in one store if every row allows it, eight 16-bit elements likewise.
     const auto address = reinterpret_cast<std::uintptr_t>(c.data);
-    pairs_aligned_ = c.ld % 2 == 0 && address % (c.type == Type::f32 ? 8 : 4) == 0;
-    chunks_aligned_ = c.type != Type::f32 && c.ld % 8 == 0 && address % 16 == 0;
+    pairs_aligned_ = c.ld % 2 == 0 && address % 8 == 0;
+    chunks_aligned_ = c.ld % 8 == 0 && address % 16 == 0;
   }
 
   template <class Tile>
@@ -125,10 +126,12 @@ class StoreC {
     Output c = c_;
     asm volatile("" : "+l"(c.ld));
     // Chosen once a tile: the fast paths ask neither type nor alignment again.
-    if (!chunks_aligned_) {
+    if (c.type == Type::f32) {
       store(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
         store_pairs(c, strip, row, column + 2 * t);
       });
+    } else if (!chunks_aligned_) {
+      store_shifted(c, tile, tile_row, tile_column);
     } else if (c.type == Type::f16) {
       store(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
         store_chunk<Type::f16>(c, strip, row, column, t);
@@ -141,27 +144,39 @@ class StoreC {
   }
 
  private:
-  template <class Tile, class StoreStrip>
-  __device__ __forceinline__ void store(Tile& tile, int tile_row, int tile_column,
-                                        const StoreStrip& store_strip) const {
+  // Calls visit(i, half, row) for each row of the tile of which this lane holds a part.
+  template <class Tile, class Visit>
+  __device__ __forceinline__ static void for_each_row(int tile_row, const Visit& visit) {
     static_assert(Tile::columns % 4 == 0, "StoreC: a warp tile must be a multiple of 32 columns wide");
-    const int lane = lane_id(), g = lane / 4, t = lane % 4;
 #pragma unroll
     for (int i = 0; i < Tile::rows; ++i) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {  // rows g and g + 8 of a fragment
-        const int row = tile_row + 16 * i + 8 * half + g;
-#pragma unroll
-        for (int j = 0; j < Tile::columns; j += 4) {
-          const int column = tile_column + 8 * j;
-          Strip strip;
-#pragma unroll
-          for (int x = 0; x < 4; ++x) take(tile.c[i][j + x], half, strip.value[x]);
-          op_(strip, row, column + 2 * t);
-          store_strip(strip, row, column, t);
-        }
+        visit(i, half, tile_row + 16 * i + 8 * half + lane_id() / 4);
       }
     }
+  }
+
+  // What op_ makes of columns 8 * j to 8 * j + 31 of a row of the tile.
+  template <class Tile>
+  __device__ __forceinline__ Strip strip_of(Tile& tile, int i, int half, int j, int row, int column) const {
+    Strip strip;
+#pragma unroll
+    for (int x = 0; x < 4; ++x) take(tile.c[i][j + x], half, strip.value[x]);
+    op_(strip, row, column + 2 * (lane_id() % 4));
+    return strip;
+  }
+
+  template <class Tile, class StoreStrip>
+  __device__ __forceinline__ void store(Tile& tile, int tile_row, int tile_column,
+                                        const StoreStrip& store_strip) const {
+    for_each_row<Tile>(tile_row, [&](int i, int half, int row) {
+#pragma unroll
+      for (int j = 0; j < Tile::columns; j += 4) {
+        const int column = tile_column + 8 * j;
+        store_strip(strip_of(tile, i, half, j, row, column), row, column, lane_id() % 4);
+      }
+    });
   }
 
   __device__ __forceinline__ static void take(const Accumulator<m16n8k16, float>& c, int half,
@@ -184,42 +199,91 @@ class StoreC {
     transpose_quad(word, t);
     const int first = column + 8 * t;
     if (row >= c.m || first >= c.n) return;
-    auto* to = static_cast<std::uint16_t*>(c.data) + (row * c.ld + first);
-    if (first + 8 <= c.n) {
+    store_elements(static_cast<std::uint16_t*>(c.data) + (row * c.ld + first), word, 0, min(8, c.n - first));
+  }
+
+  // 16-bit elements in rows that do not begin at a multiple of 16 bytes. The elements of a row are shifted
+  // between the lanes that hold it until they lie as memory does, so that all but the ends of the row leave
+  // in 16-byte stores.
+  template <class Tile>
+  __device__ __forceinline__ void store_shifted(const Output& c, Tile& tile, int tile_row,
+                                                int tile_column) const {
+    constexpr int strips = Tile::columns / 4;
+    const int t = lane_id() % 4;
+    for_each_row<Tile>(tile_row, [&](int i, int half, int row) {
+      std::uint32_t word[strips][4];  // 8 neighbours, from column 8 * t of each strip
+#pragma unroll
+      for (int s = 0; s < strips; ++s) {
+        const Strip strip = strip_of(tile, i, half, 4 * s, row, tile_column + 32 * s);
+#pragma unroll
+        for (int x = 0; x < 4; ++x) {
+          word[s][x] = c.type == Type::f16 ? pack_pair<Type::f16>(strip.value[x])
+                                           : pack_pair<Type::bf16>(strip.value[x]);
+        }
+        transpose_quad(word[s], t);
+      }
+      auto* const to = static_cast<std::uint16_t*>(c.data) + (row * c.ld + tile_column + 8 * t);
+      const int left = row < c.m ? c.n - tile_column - 8 * t : 0;  // elements of C from `to` on
+      const int shift = static_cast<int>(-(reinterpret_cast<std::uintptr_t>(to) / 2) & 7U);
+#pragma unroll
+      for (int s = 0; s < strips; ++s) {
+        std::uint32_t run[8];  // 16 neighbours: this lane's and the next one's, which for lane 3 is lane 0
+#pragma unroll
+        for (int x = 0; x < 4; ++x) {
+          run[x] = word[s][x];
+          const std::uint32_t wanted = s + 1 < strips && t == 0 ? word[(s + 1) % strips][x] : word[s][x];
+          run[4 + x] = __shfl_sync(0xffffffffU, wanted, t + 1, 4);
+        }
+        if (t < 3 || s + 1 < strips) {
+          drop_elements(run, shift);
+          store_elements(to + 32 * s + shift, run, 0, min(8, left - 32 * s - shift));
+        }
+      }
+      // What lies before the first lane's boundary and behind the last one's.
+      std::uint32_t end[4];
+#pragma unroll
+      for (int x = 0; x < 4; ++x) end[x] = t == 0 ? word[0][x] : word[strips - 1][x];
+      if (t == 0) store_elements(to, end, 0, min(shift, left));
+      if (t == 3) store_elements(to + 32 * (strips - 1), end, shift, min(8, left - 32 * (strips - 1)));
+    });
+  }
+
+  // Moves element `count` (0 to 7) of 16 to the front; the first 8 are defined afterwards.
+  __device__ __forceinline__ static void drop_elements(std::uint32_t (&word)[8], int count) {
+#pragma unroll
+    for (int x = 0; x < 6; ++x) word[x] = (count & 4) != 0 ? word[x + 2] : word[x];
+#pragma unroll
+    for (int x = 0; x < 5; ++x) word[x] = (count & 2) != 0 ? word[x + 1] : word[x];
+#pragma unroll
+    for (int x = 0; x < 4; ++x) word[x] = __funnelshift_r(word[x], word[x + 1], 16 * (count & 1));
+  }
+
+  // Elements first to last - 1 of the 8 in `word`; all 8 of them only at a multiple of 16 bytes.
+  template <int N>
+  __device__ __forceinline__ static void store_elements(std::uint16_t* to, const std::uint32_t (&word)[N],
+                                                        int first, int last) {
+    if (first == 0 && last == 8) {
       *reinterpret_cast<uint4*>(to) = make_uint4(word[0], word[1], word[2], word[3]);
       return;
     }
 #pragma unroll
-    for (int e = 0; e < 7; ++e) {  // the eighth is outside
-      if (first + e < c.n) to[e] = static_cast<std::uint16_t>(word[e / 2] >> e % 2 * 16);
+    for (int e = 0; e < 8; ++e) {
+      if (e >= first && e < last) to[e] = static_cast<std::uint16_t>(word[e / 2] >> e % 2 * 16);
     }
   }
 
   __device__ __forceinline__ void store_pairs(const Output& c, const Strip& strip, int row, int first) const {
     if (row >= c.m) return;
-    const std::int64_t row_start = row * c.ld;
+    auto* const row_start = static_cast<float*>(c.data) + row * c.ld;
 #pragma unroll
     for (int x = 0; x < 4; ++x) {
       const int column = first + 8 * x;
       const bool both = column + 1 < c.n;
-      if (c.type == Type::f32) {
-        auto* to = static_cast<float*>(c.data) + (row_start + column);
-        if (both && pairs_aligned_) {
-          *reinterpret_cast<float2*>(to) = make_float2(strip.value[x][0], strip.value[x][1]);
-        } else {
-          if (column < c.n) to[0] = strip.value[x][0];
-          if (both) to[1] = strip.value[x][1];
-        }
+      if (both && pairs_aligned_) {
+        *reinterpret_cast<float2*>(row_start + column) = make_float2(strip.value[x][0], strip.value[x][1]);
       } else {
-        const std::uint32_t word = c.type == Type::f16 ? pack_pair<Type::f16>(strip.value[x])
-                                                       : pack_pair<Type::bf16>(strip.value[x]);
-        auto* to = static_cast<std::uint16_t*>(c.data) + (row_start + column);
-        if (both && pairs_aligned_) {
-          *reinterpret_cast<std::uint32_t*>(to) = word;
-        } else {
-          if (column < c.n) to[0] = static_cast<std::uint16_t>(word);
-          if (both) to[1] = static_cast<std::uint16_t>(word >> 16);
-        }
+        if (column < c.n) row_start[column] = strip.value[x][0];
+        if (both) row_start[column + 1] = strip.value[x][1];
       }
     }
   }

@@ -107,9 +107,11 @@ struct GemmCpAsync {
   }
 };
 
-// The kernel of the library: alpha * A * B + beta * C. Grid: raster.tiles() blocks.
+// The kernel of the library: alpha * A * B + beta * C. Grid: raster.tiles() blocks. Up to 128 x 128, two
+// blocks share a multiprocessor, and the registers are held to that.
 template <class Config, Alignment alignment>
-__global__ void __launch_bounds__(GemmCpAsync<Config, alignment>::threads, 1)
+__global__ void __launch_bounds__(GemmCpAsync<Config, alignment>::threads,
+                                  Config::Block::m* Config::Block::n > 128 * 128 ? 1 : 2)
     gemm_cp_async(const __grid_constant__ GemmArguments arguments) {
   extern __shared__ __align__(1024) std::uint8_t shared[];
   const TilePosition tile = arguments.raster.at(static_cast<int>(blockIdx.x));
