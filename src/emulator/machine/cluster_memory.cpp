@@ -43,6 +43,7 @@ ptx::Space Cluster::space_of(std::uint64_t address) {
   if (is_in_window(address, local_window)) return ptx::Space::local;
   if (is_in_window(address, param_window)) return ptx::Space::param;
   if (address >= heap_window) return ptx::Space::global;
+  if (address >= constant_window) return ptx::Space::constant;
   return ptx::Space::generic;
 }
 

@@ -11,17 +11,22 @@ Bytes zeroed_bytes(std::size_t size) {
   return Bytes(bytes);
 }
 
-std::uint64_t GlobalMemory::allocate(std::uint64_t size, std::uint64_t alignment) {
+std::uint64_t GlobalMemory::allocate(std::uint64_t size, std::uint64_t alignment, bool is_constant) {
   constexpr std::uint64_t gap = 4096;  // so that running over an end meets nothing
+  std::uint64_t& next = is_constant ? next_constant_ : next_;
   auto allocation = std::make_unique<Allocation>();
-  allocation->base = (next_ + alignment - 1) / alignment * alignment;
+  allocation->base = (next + alignment - 1) / alignment * alignment;
   allocation->size = size;
   allocation->bytes = zeroed_bytes(size);
   allocation->written = zeroed_bytes(size);
-  next_ = allocation->base + size + gap;
+  allocation->is_read_only = is_constant;
+  next = allocation->base + size + gap;
   live_bytes_ += size;
-  allocations_.push_back(std::move(allocation));
-  return allocations_.back()->base;
+  const std::uint64_t base = allocation->base;
+  const auto above = std::find_if(allocations_.rbegin(), allocations_.rend(),
+                                  [&](const auto& other) { return other->base < base; });
+  allocations_.insert(above.base(), std::move(allocation));
+  return base;
 }
 
 bool GlobalMemory::free(std::uint64_t address) {

@@ -25,6 +25,7 @@ constexpr std::uint64_t shared_window = 0x6000'0000'0000;
 constexpr std::uint64_t local_window = 0x6100'0000'0000;
 constexpr std::uint64_t param_window = 0x6200'0000'0000;
 constexpr std::uint64_t code_window = 0x6300'0000'0000;
+constexpr std::uint64_t constant_window = 0x6800'0000'0000;
 constexpr std::uint64_t heap_window = 0x7000'0000'0000;
 constexpr std::uint64_t window_size = std::uint64_t{1} << 32;  // of shared, local, param and code
 constexpr int shared_rank_shift = 24;
@@ -79,7 +80,8 @@ struct Allocation {
 // up.
 class GlobalMemory {
  public:
-  std::uint64_t allocate(std::uint64_t size, std::uint64_t alignment = 256);  // contents unwritten
+  // Contents: zeros that count as unwritten. Constants get addresses of their own, apart from the heap.
+  std::uint64_t allocate(std::uint64_t size, std::uint64_t alignment = 256, bool is_constant = false);
   bool free(std::uint64_t address);  // false: not an allocation's start
   // The allocation that holds the address, freed ones too; null: none. `near` may be the last answer.
   const Allocation* find(std::uint64_t address, const Allocation* near = nullptr) const;
@@ -91,7 +93,7 @@ class GlobalMemory {
  private:
   static constexpr std::size_t lock_count = 64;
   std::vector<std::unique_ptr<Allocation>> allocations_;  // by base
-  std::uint64_t next_ = heap_window, live_bytes_ = 0;
+  std::uint64_t next_ = heap_window, next_constant_ = constant_window, live_bytes_ = 0;
   std::mutex locks_[lock_count];
 };
 

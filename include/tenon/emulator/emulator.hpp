@@ -1,0 +1,127 @@
+// A streaming multiprocessor in software: loads PTX, runs kernels, says what is wrong with them.
+//
+//   tenon::emulator::Emulator emulator;
+//   const auto module = emulator.load(ptx_text);
+//   const auto x = emulator.allocate(4 * n);
+//   emulator.copy_in(x, host.data(), 4 * n);
+//   const auto result = emulator.launch(module, "scale", {grid, block}, {x, 2.0f, n});
+//   for (const auto& finding : result.findings) std::cerr << finding.ptx_line << ": " << finding.message <<
+//   '\n'; emulator.copy_out(host.data(), x, 4 * n);
+//
+// What the caller does wrong is thrown as Error: text that is no PTX, an instruction that is not known, a
+// launch beyond the limits of the module's target. What a kernel does wrong is in the result of its launch.
+// One object is used by one thread at a time; a launch itself runs on several.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "tenon/emulator/types.hpp"
+
+namespace tenon::emulator {
+
+// A sentence that names what was found and what is needed; for PTX text it begins with "line N: ".
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+using Address = std::uint64_t;  // in the emulator's global memory; never one of the host's
+
+// A kernel argument: the bytes of an integer, a real, an Address, or a struct passed by value.
+struct Argument {
+  template <class T, class = std::enable_if_t<std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>>>
+  Argument(const T& value) : bytes(sizeof(T)) {
+    std::memcpy(bytes.data(), &value, sizeof(T));
+  }
+  static Argument of_bytes(const void* data, std::size_t size) {
+    Argument argument('\0');
+    argument.bytes.assign(static_cast<const std::uint8_t*>(data),
+                          static_cast<const std::uint8_t*>(data) + size);
+    return argument;
+  }
+  std::vector<std::uint8_t> bytes;
+};
+
+struct Shape {
+  Dim3 grid;                       // in blocks
+  Dim3 block;                      // in threads
+  std::uint32_t shared_bytes = 0;  // dynamic shared memory of a block
+  std::optional<Dim3> cluster;     // in blocks; none: what the kernel requires, else no clusters
+};
+
+struct Options {
+  Schedule schedule = Schedule::early;
+  std::uint64_t seed = 0;  // of Schedule::random
+  Numerics numerics = Numerics::target;
+  // Races, the async proxy and unwritten memory cost bookkeeping and can be switched off; all other findings
+  // are always made.
+  bool findings = true;
+  int threads = 0;                      // of the host; 0: as many as it has
+  std::uint64_t instruction_limit = 0;  // of a cluster, counted by warps; beyond it: deadlock. 0: none
+};
+
+struct Result {
+  std::vector<Finding> findings;  // in the order of PTX lines
+  Counters counters;
+};
+
+struct Parameter {
+  std::string name;
+  std::string type;  // "u64", "b8"
+  std::int64_t bytes = 0, alignment = 1;
+};
+
+struct LoadedModule;
+
+// PTX text that was loaded; a handle, valid as long as its Emulator.
+class Module {
+ public:
+  std::vector<std::string> entries() const;                           // in the order of the text
+  std::vector<Parameter> parameters(const std::string& entry) const;  // throws Error: there is no such entry
+  const std::string& target() const;                                  // "sm_90a"
+
+ private:
+  friend class Emulator;
+  explicit Module(std::shared_ptr<LoadedModule> loaded) : loaded_(std::move(loaded)) {}
+  std::shared_ptr<LoadedModule> loaded_;
+};
+
+class Emulator {
+ public:
+  Emulator();
+  ~Emulator();
+  Emulator(Emulator&&) noexcept;
+  Emulator& operator=(Emulator&&) noexcept;
+
+  // Global memory: zeros that count as unwritten until somebody writes them. Aligned to 256 bytes.
+  Address allocate(std::size_t bytes);
+  void free(Address address);
+  void copy_in(Address to, const void* from, std::size_t bytes);
+  void copy_out(void* to, Address from, std::size_t bytes) const;
+  void fill(Address to, std::uint8_t value, std::size_t bytes);
+
+  Module load(const std::string& ptx);
+  // A .global or .const variable of the module. Throws Error: there is none.
+  Address variable(const Module& module, const std::string& name) const;
+  // Decodes the entry and all that it can call, as launch does first: throws Error naming every instruction
+  // that is not known.
+  void check(const Module& module, const std::string& entry) const;
+  // Arguments in the order of the kernel's parameters, each of the size of its parameter.
+  Result launch(const Module& module, const std::string& entry, const Shape& shape,
+                const std::vector<Argument>& arguments, const Options& options = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tenon::emulator

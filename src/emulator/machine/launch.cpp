@@ -1,0 +1,201 @@
+// The clusters of a launch on host threads. A cluster runs until it ends or cannot go on by itself; then it
+// waits here, and goes on when another cluster has changed memory that it may be looking at.
+#include "emulator/machine/launch.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "emulator/machine/executor.hpp"
+
+namespace tenon::emulator {
+namespace {
+
+// What clusters that wait may hold; more are not started before some of them end.
+constexpr std::uint64_t largest_waiting = 512 << 20;
+constexpr std::size_t fewest_waiting = 132;
+
+struct Job {
+  Job(const Launch& launch, std::uint64_t number, PlaceCounters& counters)
+      : counters(counters), cluster(launch, number, counters), executor(cluster) {}
+  PlaceCounters& counters;
+  Cluster cluster;
+  Executor executor;
+  bool is_stalled = false;
+  std::uint64_t changes = 0;  // of all others when it stalled
+};
+
+class Grid {
+ public:
+  explicit Grid(const Launch& launch)
+      : launch_(launch), clusters_(launch.grid.count() / launch.cluster.count()) {
+    const std::uint64_t of_cta =
+        std::uint64_t{launch.shared_size} * 10 +  // with flags and shadow
+        launch.block.count() * 8 * static_cast<std::uint64_t>(launch.program->functions[0]->slots);
+    most_waiting_ = std::max<std::uint64_t>(
+        fewest_waiting, largest_waiting / std::max<std::uint64_t>(1, of_cta * launch.cluster.count()));
+  }
+
+  LaunchReport run() {
+    const auto threads = static_cast<std::uint64_t>(std::max(1, launch_.threads));
+    std::vector<std::thread> others;
+    for (std::uint64_t i = 1; i < std::min(threads, clusters_); ++i) others.emplace_back([this] { work(); });
+    work();
+    for (std::thread& other : others) other.join();
+    if (failure_) std::rethrow_exception(failure_);
+    return report();
+  }
+
+ private:
+  using JobPointer = std::unique_ptr<Job>;
+
+  void work() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    try {
+      while (JobPointer job = next(lock)) {
+        ++running_;
+        lock.unlock();
+        const Executor::Outcome outcome = run(*job);
+        lock.lock();
+        --running_;
+        if (outcome == Executor::Outcome::finished) {
+          finish(*job);
+        } else {
+          job->is_stalled = outcome == Executor::Outcome::stalled;
+          job->changes = changes_of_others(*job);
+          waiting_.push_back(std::move(job));
+        }
+        condition_.notify_all();
+      }
+    } catch (...) {
+      if (!lock.owns_lock()) lock.lock();
+      failure_ = std::current_exception();
+      condition_.notify_all();
+    }
+  }
+
+  // Nobody else can help a cluster whose warps only wait for each other.
+  static Executor::Outcome run(Job& job) {
+    for (;;) {
+      const Executor::Outcome outcome = job.executor.run();
+      if (outcome != Executor::Outcome::stalled || job.executor.polls()) return outcome;
+      if (!job.executor.force_divergence()) {
+        job.executor.report_deadlock();
+        return Executor::Outcome::finished;
+      }
+    }
+  }
+
+  // The cluster to run next; null when all have ended. Waits while others run that may change what waits.
+  JobPointer next(std::unique_lock<std::mutex>& lock) {
+    for (;;) {
+      if (failure_) return nullptr;
+      if (started_ < clusters_ && waiting_.size() < most_waiting_) return start();
+      const auto ready = std::find_if(waiting_.begin(), waiting_.end(), [&](const JobPointer& job) {
+        return !job->is_stalled || changes_of_others(*job) != job->changes;
+      });
+      if (ready != waiting_.end()) {
+        JobPointer job = std::move(*ready);
+        waiting_.erase(ready);
+        job->cluster.changed();  // look again
+        return job;
+      }
+      if (running_ > 0) {
+        condition_.wait_for(lock, std::chrono::microseconds(200));
+        continue;
+      }
+      if (waiting_.empty()) return nullptr;
+      // All look at memory that nobody changes any more. The one in front, which has waited longest, ends it.
+      JobPointer job = std::move(waiting_.front());
+      waiting_.pop_front();
+      if (job->executor.force_divergence()) return job;
+      job->executor.report_deadlock();
+      finish(*job);
+    }
+  }
+
+  JobPointer start() {
+    if (free_counters_.empty()) {
+      counters_.push_back(std::make_unique<PlaceCounters>(launch_.program->steps.size()));
+      free_counters_.push_back(counters_.back().get());
+    }
+    PlaceCounters& counters = *free_counters_.back();
+    free_counters_.pop_back();
+    auto job = std::make_unique<Job>(launch_, started_++, counters);
+    live_.push_back(job.get());
+    return job;
+  }
+
+  std::uint64_t changes_of_others(const Job& one) const {
+    std::uint64_t sum = finished_changes_;
+    for (const Job* job : live_)
+      if (job != &one) sum += job->cluster.changes();
+    return sum;
+  }
+
+  void finish(Job& job) {
+    for (const Findings::Entry& entry : job.cluster.findings.entries()) {
+      Found found;
+      found.cluster = job.cluster.number;
+      found.finding.kind = entry.kind;
+      found.finding.entry = launch_.program->entry->name;
+      found.finding.ptx_line = launch_.program->line(entry.place);
+      found.finding.source = launch_.program->source(entry.place);
+      found.finding.count = entry.count;
+      found.finding.first = {job.cluster.cta_of(entry.thread).index, job.cluster.thread_index(entry.thread),
+                             entry.address};
+      found.finding.message = entry.message;
+      const auto key = std::make_pair(found.finding.ptx_line, static_cast<int>(entry.kind));
+      const auto [known, is_new] = found_.emplace(key, found);
+      if (is_new) continue;
+      const std::uint64_t count = known->second.finding.count + found.finding.count;
+      if (found.cluster < known->second.cluster) known->second = found;
+      known->second.finding.count = count;
+    }
+    finished_changes_ += job.cluster.changes() + 1;
+    live_.erase(std::find(live_.begin(), live_.end(), &job));
+    free_counters_.push_back(&job.counters);
+  }
+
+  LaunchReport report() {
+    LaunchReport report;
+    for (const auto& entry : found_) report.findings.push_back(entry.second.finding);
+    PlaceCounters sum(launch_.program->steps.size());
+    for (const auto& counters : counters_) sum += *counters;
+    report.counters = summarize(*launch_.program, sum);
+    return report;
+  }
+
+  struct Found {
+    std::uint64_t cluster = 0;
+    Finding finding;
+  };
+
+  const Launch& launch_;
+  const std::uint64_t clusters_;
+  std::uint64_t most_waiting_ = 0;
+  std::mutex mutex_;  // of all below
+  std::condition_variable condition_;
+  std::uint64_t started_ = 0, finished_changes_ = 0;
+  int running_ = 0;
+  std::deque<JobPointer> waiting_;
+  std::vector<const Job*> live_;
+  std::vector<std::unique_ptr<PlaceCounters>> counters_;
+  std::vector<PlaceCounters*> free_counters_;
+  std::map<std::pair<int, int>, Found> found_;  // by line and kind
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+LaunchReport run(const Launch& launch) {
+  return Grid(launch).run();
+}
+
+}  // namespace tenon::emulator
