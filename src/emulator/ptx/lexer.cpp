@@ -67,12 +67,10 @@ class Lexer {
         at_line_start_ = true;
       } else if (is_space(c)) {
         ++position_;
-      } else if (c == '/' && at(1) == '/') {
-        skip_line();
+      } else if ((c == '/' && at(1) == '/') || (c == '@' && at(1) == '@')) {
+        skip_line();  // @@: debugging information before PTX 2.0
       } else if (c == '/' && at(1) == '*') {
         skip_comment();
-      } else if (c == '@' && at(1) == '@') {  // debugging information before PTX 2.0
-        skip_line();
       } else if (c == '#' && at_line_start_) {
         skip_marker();
       } else {
