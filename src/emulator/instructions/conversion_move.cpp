@@ -12,9 +12,9 @@ Bits copy(Bits a) {
 Bits copy_predicate(Bits a, const Op& op) {
   return a ^ op.bits[0];
 }
-// mov.u64 d, [label + 16] as some write it: the offset is the op's.
-Bits copy_address(Bits a, const Op& op) {
-  return (a + static_cast<Bits>(op.offset)) & mask_of(static_cast<int>(op.bits[0]));
+// Of a special register or an address as many bits as the type has.
+Bits copy_low(Bits a, const Op& op) {
+  return a & mask_of(static_cast<int>(op.bits[0]));
 }
 
 // The other slot of a b128 (op.hpp: two neighbouring ones, the lower half first).
@@ -141,10 +141,12 @@ void decode_mov(Decoding& decoding) {
   if (type == Type::pred) {
     op.bits[0] = decoding.predicate(1) ? 1 : 0;
     op.handler = lanewise::run_with_op<&copy_predicate>;
-  } else if (std::holds_alternative<ptx::Address>(decoding.operand(1).value)) {
-    op.values.push_back(decoding.scope().address(decoding.operand(1), op));
+  } else if (std::holds_alternative<ptx::SpecialRegister>(decoding.operand(1).value) ||
+             std::holds_alternative<ptx::Symbol>(decoding.operand(1).value)) {
+    if (type == Type::b128) decoding.fail("a special register or an address has no 128 bits");
+    decoding.source(1, type);
     op.bits[0] = static_cast<std::uint32_t>(width(type));
-    op.handler = lanewise::run_with_op<&copy_address>;
+    op.handler = lanewise::run_with_op<&copy_low>;
   } else {
     decoding.source(1, type);
     op.handler = lanewise::run<&copy>;

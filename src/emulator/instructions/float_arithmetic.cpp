@@ -335,7 +335,7 @@ Bits approximate(const Format& format, Function function, Bits a) {
       const Bits per_turn = 0x3e22f983;
       const double two_pi = 6.283185307179586476925;
       const double turns = numerics::to_double(format, multiply(format, a, per_turn, Rounding::to_zero));
-      const double angle = two_pi * (turns - std::nearbyint(turns));
+      const double angle = two_pi * std::remainder(turns, 1.0);
       result = function == Function::sine ? std::sin(angle) : std::cos(angle);
       break;
     }
