@@ -52,10 +52,10 @@ struct Argument {
 };
 
 struct Shape {
-  Dim3 grid;                       // in blocks
-  Dim3 block;                      // in threads
-  std::uint32_t shared_bytes = 0;  // dynamic shared memory of a block
-  std::optional<Dim3> cluster;     // in blocks; none: what the kernel requires, else no clusters
+  Dim3 grid = {};                    // in blocks
+  Dim3 block;                        // in threads
+  std::uint32_t shared_bytes = 0;    // dynamic shared memory of a block
+  std::optional<Dim3> cluster = {};  // in blocks; none: what the kernel requires, else no clusters
 };
 
 struct Options {

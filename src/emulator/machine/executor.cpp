@@ -8,7 +8,8 @@ namespace {
 
 constexpr int slice = 128;                       // instructions a warp runs before the next one does
 constexpr int favour = 32;                       // steps of the group that has waited longest
-constexpr int patience = 512;                    // steps after which it is chosen
+constexpr int patience = 1 << 16;                // steps after which it is chosen, though nobody polled
+constexpr int idle_steps = 1024;                 // without a change, after which a loop counts as a poll
 constexpr std::uint32_t polls_before_hash = 32;  // hashing a warp costs as much as a thousand instructions
 constexpr std::uint64_t polls_before_pause = 1 << 16;
 
@@ -81,6 +82,14 @@ bool Executor::run_slice(Runner& runner, int steps) {
     if (index < 0) break;
     has_moved |= step(warp, static_cast<std::size_t>(index));
     if (cluster_.is_aborted()) break;
+    if (runner.idle_changes != cluster_.changes()) {
+      runner.idle_changes = cluster_.changes();
+      runner.idle_steps = 0;
+    }
+    if (++runner.idle_steps > idle_steps && has_looped_) {
+      runner.idle_steps = 0;
+      warp.polled_ = true;
+    }
     if (warp.polled_) {
       warp.polled_ = false;
       note_poll(runner);
@@ -135,6 +144,7 @@ LaneMask Executor::needed(const Warp& warp, const Step& step) const {
 
 // Runs one instruction for a group. False if it could not move.
 bool Executor::step(Warp& warp, std::size_t index) {
+  has_looped_ = false;
   Warp::Group& group = warp.groups_[index];
   const Step& step = steps_[group.place];
   const Op& op = step.op;
@@ -183,10 +193,22 @@ void Executor::settle(Warp& warp, std::size_t index, Flow flow, LaneMask active)
   const LaneMask rest = groups[index].lanes & ~active;  // whose guard was false
   const Place next = warp.place_ + 1;
   if (warp.tokens_used_ && flow != Flow::blocked && flow != Flow::branched) clear_tokens(warp, active);
-  if (flow == Flow::next && groups.size() == 1) {
-    groups[0].place = next;
-    groups[0].is_blocked = groups[0].is_forced = false;
-    return;
+  if (groups.size() == 1) {  // nearly always: all together, on or to one target
+    const bool goes_on = flow == Flow::next;
+    const bool jumps = flow == Flow::branched && warp.moved_.size() == 1 && rest == 0 && !warp.tokens_used_ &&
+                       warp.moved_[0].place != warp.place_;
+    if (goes_on || jumps) {
+      if (jumps) {
+        has_looped_ = warp.moved_[0].place < warp.place_;
+        groups[0].frame = warp.moved_[0].frame;
+        groups[0].place = warp.moved_[0].place;
+        warp.moved_.clear();
+      } else {
+        groups[0].place = next;
+      }
+      groups[0].is_blocked = groups[0].is_forced = false;
+      return;
+    }
   }
   const auto add = [&](Place place, std::size_t frame, LaneMask lanes, bool stays) {
     if (lanes == 0) return;
@@ -218,6 +240,7 @@ void Executor::settle(Warp& warp, std::size_t index, Flow flow, LaneMask active)
   for (const Warp::Group& moved : warp.moved_) {
     // Back to the same instruction: a barrier that only some lanes have passed, or an endless empty loop.
     const bool stays = moved.place == warp.place_ && moved.frame == frame;
+    has_looped_ |= moved.place <= warp.place_;
     if (warp.tokens_used_ && !stays) clear_tokens(warp, moved.lanes);
     add(moved.place, moved.frame, moved.lanes, stays);
   }

@@ -47,6 +47,8 @@ class Executor {
     int favoured_lane = -1;       // whose group runs next...
     int favoured_steps = 0;       // ...for so many steps
     int steps_since_choice = 0;
+    int idle_steps = 0;              // without a change in memory
+    std::uint64_t idle_changes = 0;  // Cluster::changes then
   };
 
   bool run_slice(Runner& runner, int steps);
@@ -64,6 +66,7 @@ class Executor {
   std::vector<std::size_t> order_;
   std::mt19937_64 random_;
   bool is_random_;
+  bool has_looped_ = false;                     // the last step went back
   std::uint64_t polls_ = 0, poll_changes_ = 0;  // of the cluster, since something changed
 };
 

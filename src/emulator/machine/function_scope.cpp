@@ -95,6 +95,7 @@ FunctionScope::FunctionScope(const KernelLayout& layout, FunctionCode& code, Pro
     slots_.push_back(code_.slots);
     code_.slots += declaration.type == ptx::Type::b128 ? 2 : 1;
   }
+  code_.slots = std::max(code_.slots, 1);  // lanes at different depths are told apart by their frames' bases
   lay_out(function_.parameters, true);
   lay_out(function_.results, true);
   lay_out(function_.variables, false);
