@@ -72,11 +72,15 @@ class Operands {
       result.value = Register{meaning.index};
     } else if (meaning.kind == Kind::vector) {
       vector_register(meaning, result);
-    } else if (meaning.kind == Kind::nothing && token.text[0] == '%') {
+    } else if (meaning.kind == Kind::nothing && token.text[0] == '%' && !is_module_variable(token)) {
       special_register(token, result);
     } else {
       symbol(token, meaning, result);
     }
+  }
+
+  bool is_module_variable(const Token& token) const {
+    return names_.module().variables.count(std::string(token.text)) != 0;
   }
 
   void vector_register(const Meaning& meaning, Operand& result) {
@@ -87,7 +91,8 @@ class Operands {
       return;
     }
     Vector all;
-    for (int i = 0; i < meaning.count; ++i) all.elements.push_back({Register{meaning.index + i}, false, {}});
+    all.elements.resize(static_cast<std::size_t>(meaning.count));
+    for (int i = 0; i < meaning.count; ++i) all.elements[i].value = Register{meaning.index + i};
     result.value = std::move(all);
   }
 
@@ -190,7 +195,8 @@ class Operands {
       cursor_.take();
       return {Register{meaning.index + lane}, 0};
     }
-    if (meaning.kind == Kind::nothing && (token.text[0] == '%' || token.text == "_")) {
+    if (meaning.kind == Kind::nothing &&
+        ((token.text[0] == '%' && !is_module_variable(token)) || token.text == "_")) {
       throw Error(token.line,
                   cited(token) + " stands as an address, and no register of that name is declared");
     }

@@ -131,6 +131,13 @@ TEST(Symbol, HasAnAddendWhereItIsAnAddress) {
   EXPECT_EQ(address_of(function.body[3].operands[1]).offset, 12);
 }
 
+TEST(Symbol, MayBeginWithAPercentSign) {
+  const Module module =
+      parse_module(".global .u32 %x;\n" + kernel_text("mov.u64 %rd1, %x; st.global.u32 [%x], 1;"));
+  EXPECT_EQ(std::get<Symbol>(module.functions[0].body[0].operands[1].value).name, "%x");
+  EXPECT_EQ(std::get<Symbol>(address_of(module.functions[0].body[1].operands[0]).base).name, "%x");
+}
+
 TEST(Call, HasListsOfResultsAndArguments) {
   const Module module = parse_module(
       ".func (.param .b32 r) f(.param .b32 a, .param .b32 b);\n.func g;\n" +
