@@ -92,6 +92,14 @@ MbarrierAt checked(Cluster& cluster, const Actor& actor, std::uint32_t address) 
              " was overwritten by something else than mbarrier operations.";
     });
   }
+  if (cluster.clocks.enabled() && !cluster.clocks.knows(*actor.view, object->maker, object->made) &&
+      !actor.async_proxy) {
+    cluster.report(FindingKind::barrier, actor.issue, address, [&] {
+      return "The mbarrier at " + hexadecimal(address) + " was initialized by " +
+             cluster.describe(object->maker) +
+             ", and nothing orders that before this use; a barrier must stand between them.";
+    });
+  }
   at.object = object;
   return at;
 }
@@ -151,6 +159,8 @@ void initialize_mbarrier(Cluster& cluster, const Actor& actor, std::uint32_t add
     });
   }
   object.state = fresh;
+  object.maker = actor.component;
+  object.made = actor.epoch;
   object.is_live = true;
   object.arriving = object.ended = {};
   object.under_way = 0;

@@ -11,6 +11,8 @@ namespace tenon::emulator {
 struct MbarrierObject : SideState {
   MbarrierState state;
   bool is_live = false;
+  ThreadId maker = 0;  // who executed mbarrier.init, and when
+  Epoch made = 0;
   SyncClock arriving, ended;    // what the arrivals of this phase know; what all phases that ended knew
   Component copies = 0;         // the bulk copies that complete on this object; their epoch: phase + 1
   std::uint64_t under_way = 0;  // bytes of copies that were issued in this phase and have not come yet
