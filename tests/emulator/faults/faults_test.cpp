@@ -1,0 +1,172 @@
+// Kernels with one planted fault each, and what the emulator says of them: the fault at its line and nothing
+// else, and nothing at all of the corrected twin, whatever the schedule.
+//
+// A .ptx file of this folder holds both twins. The text as it stands has the fault. In the corrected twin,
+// lines that end in a comment with the word `fault` are left out, and of lines `//fix: INSTRUCTION` the
+// instruction is executed; line numbers stay the same. A comment `finding: KIND` at an instruction says what
+// is to be found there. The comment `// launch:` gives the sizes of the launch; with `some schedules`, the
+// text above it says why the fault shows only in some. What the entry's parameters are, their names say: see
+// the function arguments.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tenon/emulator/emulator.hpp"
+#include "tenon/emulator/tensor_map.hpp"
+
+namespace tenon::emulator {
+namespace {
+
+constexpr std::size_t buffer_bytes = 4096;
+constexpr int random_schedules = 100;
+
+struct Fault {
+  std::string name;
+  std::string faulty, corrected;   // texts
+  std::set<std::string> expected;  // "race at line 17"
+  Shape shape;
+  bool in_some_schedules = false;
+};
+
+void PrintTo(const Fault& fault, std::ostream* out) {
+  *out << fault.name;
+}
+
+Dim3 size_named(const std::string& launch, const char* what) {
+  Dim3 size;
+  std::smatch match;
+  if (std::regex_search(launch, match, std::regex(std::string("\\b") + what + " (\\d+)")))
+    size.x = static_cast<std::uint32_t>(std::stoul(match[1]));
+  return size;
+}
+
+Fault read_fault(const std::filesystem::path& path) {
+  static const std::regex fix("^( *)//fix: (.*)$"), fault("//.*\\bfault\\b"), finding("//.*finding: (\\w+)");
+  Fault result;
+  result.name = path.stem().string();
+  std::ifstream file(path);
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    result.faulty += line + "\n";
+    std::smatch match;
+    const bool is_comment = line.compare(0, 3, "// ") == 0;
+    if (!is_comment && std::regex_search(line, match, finding))
+      result.expected.insert(match[1].str() + " at line " + std::to_string(number));
+    if (line.compare(0, 10, "// launch:") == 0) {
+      result.shape.grid = size_named(line, "grid");
+      result.shape.block = size_named(line, "block");
+      if (line.find("cluster") != std::string::npos) result.shape.cluster = size_named(line, "cluster");
+      result.in_some_schedules = line.find("some schedules") != std::string::npos;
+    }
+    if (std::regex_match(line, match, fix))
+      line = match[1].str() + match[2].str();
+    else if (!is_comment && std::regex_search(line, fault))
+      line.clear();
+    result.corrected += line + "\n";
+  }
+  return result;
+}
+
+std::vector<Fault> all_faults() {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(TENON_FAULT_MODULES))
+    if (entry.path().extension() == ".ptx") paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  std::vector<Fault> faults;
+  for (const auto& path : paths) faults.push_back(read_fault(path));
+  return faults;
+}
+
+// in: a buffer that is filled; out: one that nobody has written; freed; null; map: a tensor map of 16 x 16
+// f32 over a filled buffer, with a box as large.
+std::vector<Argument> arguments(Emulator& emulator, const Module& module, const std::string& entry) {
+  std::vector<Argument> list;
+  for (const Parameter& parameter : module.parameters(entry)) {
+    const Address buffer = emulator.allocate(buffer_bytes);
+    if (parameter.name == "in" || parameter.name == "map") {
+      std::vector<std::uint32_t> values(buffer_bytes / 4);
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint32_t>(i + 1);
+      emulator.copy_in(buffer, values.data(), buffer_bytes);
+    }
+    if (parameter.name == "freed") emulator.free(buffer);
+    if (parameter.name == "map") {
+      const std::uint64_t dimensions[] = {16, 16}, strides[] = {64};
+      const std::uint32_t box[] = {16, 16}, steps[] = {1, 1};
+      list.emplace_back(encode_tiled(TensorMapType::float32, 2, buffer, dimensions, strides, box, steps,
+                                     TensorMapInterleave::none, TensorMapSwizzle::none,
+                                     TensorMapL2Promotion::none, TensorMapFill::zeros));
+    } else {
+      list.emplace_back(parameter.name == "null" ? Address{0} : buffer);
+    }
+  }
+  return list;
+}
+
+struct Outcome {
+  std::set<std::string> found;
+  std::string messages;
+};
+
+Outcome run(const std::string& text, const Fault& fault, Schedule schedule, std::uint64_t seed) {
+  Emulator emulator;
+  const Module module = emulator.load(text);
+  Options options;
+  options.schedule = schedule;
+  options.seed = seed;
+  options.threads = 1;
+  const Result result =
+      emulator.launch(module, fault.name, fault.shape, arguments(emulator, module, fault.name), options);
+  Outcome outcome;
+  for (const Finding& finding : result.findings) {
+    EXPECT_EQ(finding.entry, fault.name);
+    EXPECT_GE(finding.count, 1u);
+    EXPECT_FALSE(finding.message.empty());
+    outcome.found.insert(std::string(name(finding.kind)) + " at line " + std::to_string(finding.ptx_line));
+    outcome.messages += "  line " + std::to_string(finding.ptx_line) + ": " + finding.message + "\n";
+  }
+  return outcome;
+}
+
+template <class Check>
+void for_each_schedule(const std::string& text, const Fault& fault, Check&& check) {
+  check(run(text, fault, Schedule::early, 0), "early");
+  check(run(text, fault, Schedule::late, 0), "late");
+  for (std::uint64_t seed = 0; seed < random_schedules && !::testing::Test::HasFailure(); ++seed)
+    check(run(text, fault, Schedule::random, seed), "random:" + std::to_string(seed));
+}
+
+class Faults : public ::testing::TestWithParam<Fault> {};
+
+TEST_P(Faults, IsFoundAtItsLineAndNothingElse) {
+  const Fault& fault = GetParam();
+  ASSERT_FALSE(fault.expected.empty()) << "no line of the module says what is to be found there";
+  int found_in = 0;
+  for_each_schedule(fault.faulty, fault, [&](const Outcome& outcome, const std::string& schedule) {
+    if (outcome.found == fault.expected) ++found_in;
+    if (fault.in_some_schedules && outcome.found.empty()) return;
+    EXPECT_EQ(outcome.found, fault.expected) << "under the schedule " << schedule << "\n" << outcome.messages;
+  });
+  EXPECT_GT(found_in, 0);
+}
+
+TEST_P(Faults, CorrectedTwinIsClean) {
+  const Fault& fault = GetParam();
+  ASSERT_NE(fault.faulty, fault.corrected);
+  for_each_schedule(fault.corrected, fault, [&](const Outcome& outcome, const std::string& schedule) {
+    EXPECT_EQ(outcome.found, std::set<std::string>{}) << "under the schedule " << schedule << "\n"
+                                                      << outcome.messages;
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Modules, Faults, ::testing::ValuesIn(all_faults()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tenon::emulator
