@@ -1,0 +1,477 @@
+// Tensor copies: boxes in 1 to 5 dimensions against a direct computation, swizzles, edges, multicast, stores
+// and reductions, and what is found wrong.
+#include <numeric>
+
+#include "emulator/instructions/run_ptx.hpp"
+
+namespace tenon::emulator::testing {
+namespace {
+
+constexpr char map_and_out[] = ".param .align 64 .b8 map[128], .param .u64 to";
+
+// One thread loads a box and the block dumps `bytes` of shared memory.
+std::string load_and_dump(int rank, const std::string& coordinates, int expected, int bytes) {
+  return R"(
+  .shared .align 1024 .b8 tile[)" +
+         std::to_string(bytes) + R"(]; .shared .align 8 .b64 bar;
+  .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .pred %p<4>;
+  mov.b64 %d0, map; cvta.param.u64 %d0, %d0; ld.param.u64 %d1, [to];
+  mov.u32 %r0, %tid.x; mov.u32 %r1, tile; mov.u32 %r2, bar;
+  setp.ne.u32 %p0, %r0, 0;
+  @%p0 bra READY;
+  mbarrier.init.shared::cta.b64 [%r2], 1;
+  fence.mbarrier_init.release.cluster;
+  prefetch.tensormap [%d0];
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], )" +
+         std::to_string(expected) + R"(;
+  cp.async.bulk.tensor.)" +
+         std::to_string(rank) +
+         R"(d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%d0, {)" + coordinates +
+         R"(}], [%r2];  // FAULT
+READY:
+  bar.sync 0;
+WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2], 0;
+  @!%p1 bra WAIT;
+  mov.u32 %r3, %r0;
+DUMP:
+  setp.ge.u32 %p2, %r3, )" +
+         std::to_string(bytes / 4) + R"(;
+  @%p2 ret;
+  shl.b32 %r4, %r3, 2; add.s32 %r5, %r1, %r4; cvt.u64.u32 %d2, %r4; add.s64 %d2, %d1, %d2;
+  ld.shared.b32 %r6, [%r5];
+  st.global.b32 [%d2], %r6;
+  add.s32 %r3, %r3, 64;
+  bra DUMP;)";
+}
+
+struct Tensor {
+  TensorMapType type = TensorMapType::uint16;
+  std::vector<std::uint64_t> dimensions;
+  std::vector<std::uint32_t> box;
+  std::vector<std::uint32_t> steps;
+  TensorMapSwizzle swizzle = TensorMapSwizzle::none;
+  TensorMapFill fill = TensorMapFill::zeros;
+
+  // Packed but for padding of each innermost row to 16 bytes and 32 more.
+  std::vector<std::uint64_t> strides() const {
+    std::vector<std::uint64_t> all;
+    std::uint64_t stride = (dimensions[0] * 2 + 15) / 16 * 16 + 32;
+    for (std::size_t i = 1; i < dimensions.size(); ++i) {
+      all.push_back(stride);
+      stride *= dimensions[i];
+    }
+    all.push_back(stride);
+    return all;
+  }
+  TensorMap map(std::uint64_t address) const {
+    return encode_tiled(type, static_cast<int>(dimensions.size()), address, dimensions.data(),
+                        strides().data(), box.data(), steps.data(), TensorMapInterleave::none, swizzle,
+                        TensorMapL2Promotion::none, fill);
+  }
+  std::size_t bytes() const { return strides().back(); }
+};
+
+// What the box holds, element by element, from its definition.
+std::vector<std::uint16_t> box_of(const Tensor& t, const std::vector<std::uint16_t>& memory,
+                                  const std::vector<std::int32_t>& at, std::uint16_t outside) {
+  std::vector<std::uint16_t> result;
+  std::vector<std::uint32_t> counts;
+  for (std::size_t i = 0; i < t.box.size(); ++i) {
+    counts.push_back(i == 0 ? t.box[i] : (t.box[i] + t.steps[i] - 1) / t.steps[i]);
+  }
+  const std::vector<std::uint64_t> strides = t.strides();
+  std::uint32_t total = 1;
+  for (const std::uint32_t count : counts) total *= count;
+  for (std::uint32_t number = 0; number < total; ++number) {
+    std::uint32_t rest = number;
+    bool inside = true;
+    std::uint64_t offset = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const std::int64_t index =
+          at[i] + static_cast<std::int64_t>(rest % counts[i]) * (i == 0 ? 1 : t.steps[i]);
+      rest /= counts[i];
+      inside = inside && index >= 0 && index < static_cast<std::int64_t>(t.dimensions[i]);
+      offset += static_cast<std::uint64_t>(index) * (i == 0 ? 2 : strides[i - 1]);
+    }
+    result.push_back(inside ? memory[offset / 2] : outside);
+  }
+  return result;
+}
+
+std::vector<std::uint16_t> numbered(std::size_t bytes) {
+  std::vector<std::uint16_t> memory(bytes / 2);
+  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::uint16_t>(i * 7 + 1);
+  return memory;
+}
+
+std::string joined(const std::vector<std::int32_t>& values) {
+  std::string text;
+  for (const std::int32_t value : values) text += (text.empty() ? "" : ", ") + std::to_string(value);
+  return text;
+}
+
+// Loads a box without a swizzle, compares.
+void expect_box(const Tensor& tensor, const std::vector<std::int32_t>& at, std::uint16_t outside = 0) {
+  const std::vector<std::uint16_t> memory = numbered(tensor.bytes());
+  const std::vector<std::uint16_t> expected = box_of(tensor, memory, at, outside);
+  const int bytes = static_cast<int>(expected.size() * 2);
+  PtxKernel kernel(map_and_out, load_and_dump(static_cast<int>(at.size()), joined(at), bytes, bytes));
+  const std::uint64_t to = kernel.zeros<std::uint8_t>(expected.size() * 2);
+  kernel.grid(1, 64).argument(0, tensor.map(kernel.upload(memory))).argument(1, to);
+  expect_clean(
+      kernel, [&] { EXPECT_EQ(kernel.download<std::uint16_t>(to, expected.size()), expected); }, 3);
+}
+
+TEST(TensorLoad, of_1_to_5_dimensions) {
+  expect_box({TensorMapType::uint16, {100}, {64}, {1}}, {10});
+  expect_box({TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}}, {8, 3});
+  expect_box({TensorMapType::uint16, {40, 20, 5}, {8, 4, 3}, {1, 1, 1}}, {5, 2, 1});
+  expect_box({TensorMapType::uint16, {24, 10, 5, 4}, {8, 4, 3, 2}, {1, 1, 1, 1}}, {5, 2, 1, 2});
+  expect_box({TensorMapType::uint16, {24, 6, 5, 4, 3}, {8, 4, 2, 2, 2}, {1, 1, 1, 1, 1}}, {5, 2, 1, 2, 1});
+}
+
+TEST(TensorLoad, fills_what_is_outside) {
+  expect_box({TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}}, {32, 16});
+  expect_box({TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}}, {-3, -2});
+  expect_box({TensorMapType::uint16, {40, 20, 3}, {16, 8, 2}, {1, 1, 1}}, {-100, 5, 2});
+  Tensor nan{TensorMapType::bfloat16, {40, 20}, {16, 8}, {1, 1}};
+  nan.fill = TensorMapFill::nan_request_zero_fma;
+  expect_box(nan, {32, 16}, 0x7fff);
+}
+
+TEST(TensorLoad, steps_over_elements) {
+  expect_box({TensorMapType::uint16, {40, 20, 9}, {16, 8, 5}, {1, 3, 2}}, {4, 1, 2});
+}
+
+TEST(TensorLoad, swizzles_by_the_row_of_128_bytes) {
+  for (const int span : {32, 64, 128}) {
+    Tensor tensor{TensorMapType::uint16, {100, 40}, {static_cast<std::uint32_t>(span / 2), 32}, {1, 1}};
+    tensor.swizzle = span == 32   ? TensorMapSwizzle::bytes_32
+                     : span == 64 ? TensorMapSwizzle::bytes_64
+                                  : TensorMapSwizzle::bytes_128;
+    const std::vector<std::uint16_t> memory = numbered(tensor.bytes());
+    const std::vector<std::uint16_t> plain = box_of(tensor, memory, {3, 2}, 0);
+    std::vector<std::uint16_t> expected(plain.size());
+    const std::size_t chunks = static_cast<std::size_t>(span) / 16;
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      const std::size_t row = i / (chunks * 8), chunk = i / 8 % chunks;
+      const std::size_t line = row * chunks / 8;  // of 128 bytes
+      expected[row * chunks * 8 + (chunk ^ line % chunks) * 8 + i % 8] = plain[i];
+    }
+    const int bytes = static_cast<int>(plain.size() * 2);
+    PtxKernel kernel(map_and_out, load_and_dump(2, "3, 2", bytes, bytes));
+    const std::uint64_t to = kernel.zeros<std::uint8_t>(plain.size() * 2);
+    kernel.grid(1, 64).argument(0, tensor.map(kernel.upload(memory))).argument(1, to);
+    expect_clean(
+        kernel, [&] { EXPECT_EQ(kernel.download<std::uint16_t>(to, plain.size()), expected) << span; }, 3);
+  }
+}
+
+TEST(TensorLoad, of_something_else_than_a_map_is_found) {
+  PtxKernel kernel(map_and_out, load_and_dump(2, "0, 0", 256, 256));
+  TensorMap other{};
+  kernel.grid(1, 64).argument(0, other).argument(1, kernel.zeros<std::uint8_t>(256));
+  expect_fault(kernel, FindingKind::argument, "no tensor map that tenon::emulator::encode_tiled made");
+}
+
+TEST(TensorLoad, must_have_the_rank_of_the_map) {
+  const Tensor tensor{TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}};
+  PtxKernel kernel(map_and_out, load_and_dump(3, "0, 0, 0", 256, 256));
+  const std::uint64_t memory = kernel.upload(numbered(tensor.bytes()));
+  kernel.grid(1, 64).argument(0, tensor.map(memory)).argument(1, kernel.zeros<std::uint8_t>(256));
+  expect_fault(kernel, FindingKind::argument, "Its rank is 2 but the instruction is .3d.");
+}
+
+TEST(TensorLoad, of_memory_outside_the_allocation_is_found) {
+  const Tensor tensor{TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}};
+  PtxKernel kernel(map_and_out, load_and_dump(2, "0, 16", 256, 256));
+  const std::uint64_t memory = kernel.upload(numbered(tensor.bytes() / 2));
+  kernel.grid(1, 64).argument(0, tensor.map(memory)).argument(1, kernel.zeros<std::uint8_t>(256));
+  expect_fault(kernel, FindingKind::out_of_bounds);
+}
+
+TEST(TensorLoad, needs_a_target_aligned_to_128_bytes) {
+  const Tensor tensor{TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}};
+  PtxKernel kernel(map_and_out,
+                   changed(load_and_dump(2, "0, 0", 256, 512), "bytes [%r1],", "bytes [%r1+64],"));
+  const std::uint64_t memory = kernel.upload(numbered(tensor.bytes()));
+  kernel.grid(1, 64).argument(0, tensor.map(memory)).argument(1, kernel.zeros<std::uint8_t>(512));
+  expect_fault(kernel, FindingKind::misaligned, "The target address");
+}
+
+// --- multicast: each CTA of a cluster of two loads one half of a tile into both.
+
+constexpr char multicast[] = R"(
+  .shared .align 128 .b8 tile[512]; .shared .align 8 .b64 bar;
+  .reg .b32 %r<10>; .reg .b64 %d<6>; .reg .pred %p<4>; .reg .b16 %h<2>;
+  mov.b64 %d0, map; cvta.param.u64 %d0, %d0; ld.param.u64 %d1, [to];
+  mov.u32 %r0, %tid.x; mov.u32 %r1, tile; mov.u32 %r2, bar; mov.u32 %r7, %cluster_ctarank;
+  mov.b16 %h0, 3;
+  setp.ne.u32 %p0, %r0, 0;
+  @%p0 bra READY;
+  mbarrier.init.shared::cta.b64 [%r2], 1;
+  fence.mbarrier_init.release.cluster;
+READY:
+  barrier.cluster.arrive.release.aligned;
+  barrier.cluster.wait.acquire.aligned;
+  @%p0 bra WAIT;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 512;
+  shl.b32 %r8, %r7, 3; shl.b32 %r9, %r7, 8; add.s32 %r9, %r9, %r1; mov.u32 %r3, 0;
+  and.b32 %r9, %r9, 0xffffff;  // the offset in any CTA; the mask says which
+  mapa.shared::cluster.u32 %r9, %r9, %r7;
+  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%r9], [%d0, {%r3, %r8}], [%r2], %h0;
+WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2], 0;
+  @!%p1 bra WAIT;
+  mov.u32 %r3, %ctaid.x; shl.b32 %r3, %r3, 7; add.s32 %r3, %r3, %r0;
+  shl.b32 %r4, %r0, 2; add.s32 %r5, %r1, %r4; mul.wide.u32 %d2, %r3, 4; add.s64 %d2, %d1, %d2;
+  ld.shared.b32 %r6, [%r5];
+  st.global.b32 [%d2], %r6;
+  barrier.cluster.arrive.aligned;
+  barrier.cluster.wait.aligned;
+  ret;)";
+
+TEST(TensorLoad, multicasts_to_a_cluster) {
+  const Tensor tensor{TensorMapType::uint16, {16, 20}, {16, 8}, {1, 1}};
+  const std::vector<std::uint16_t> memory = numbered(tensor.bytes());
+  std::vector<std::uint16_t> expected = box_of(tensor, memory, {0, 0}, 0);
+  for (const std::uint16_t value : box_of(tensor, memory, {0, 8}, 0)) expected.push_back(value);
+  PtxKernel kernel(map_and_out, multicast);
+  const std::uint64_t to = kernel.zeros<std::uint8_t>(1024);
+  kernel.grid(2, 128, 2).argument(0, tensor.map(kernel.upload(memory))).argument(1, to);
+  expect_clean(kernel, [&] {
+    const auto result = kernel.download<std::uint16_t>(to, 512);
+    EXPECT_EQ(std::vector<std::uint16_t>(result.begin(), result.begin() + 256), expected);
+    EXPECT_EQ(std::vector<std::uint16_t>(result.begin() + 256, result.end()), expected);
+  });
+}
+
+TEST(TensorLoad, a_mask_beyond_the_cluster_is_found) {
+  const Tensor tensor{TensorMapType::uint16, {16, 20}, {16, 8}, {1, 1}};
+  PtxKernel kernel(map_and_out, changed(changed(multicast, "mov.b16 %h0, 3;", "mov.b16 %h0, 7;"),
+                                        "[%r2], %h0;", "[%r2], %h0;  // FAULT"));
+  const std::uint64_t memory = kernel.upload(numbered(tensor.bytes()));
+  kernel.grid(2, 128, 2).argument(0, tensor.map(memory)).argument(1, kernel.zeros<std::uint8_t>(1024));
+  expect_fault(kernel, FindingKind::argument, "The CTA mask of the multicast is 7");
+}
+
+TEST(TensorLoad, a_multicast_without_a_cluster_barrier_is_found) {
+  const Tensor tensor{TensorMapType::uint16, {16, 20}, {16, 8}, {1, 1}};
+  PtxKernel kernel(map_and_out, changed(multicast,
+                                        "  barrier.cluster.arrive.release.aligned;\n"
+                                        "  barrier.cluster.wait.acquire.aligned;\n",
+                                        "  bar.sync 0;\n"));
+  const std::uint64_t memory = kernel.upload(numbered(tensor.bytes()));
+  kernel.grid(2, 128, 2).argument(0, tensor.map(memory)).argument(1, kernel.zeros<std::uint8_t>(1024));
+  for (const ScheduleChoice choice : all_schedules()) {
+    const LaunchReport report = kernel.run(choice);
+    EXPECT_FALSE(report.findings.empty()) << text(choice);
+  }
+}
+
+// --- stores and reductions: 64 threads write a tile of 16 x 8, one stores it with the map.
+
+constexpr char store[] = R"(
+  .shared .align 128 .b8 tile[256];
+  .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .pred %p<4>;
+  mov.b64 %d0, map; cvta.param.u64 %d0, %d0;
+  mov.u32 %r0, %tid.x; mov.u32 %r1, tile;
+  setp.ne.u32 %p0, %r0, 0;
+  shl.b32 %r3, %r0, 2; add.s32 %r4, %r1, %r3;
+  shl.b32 %r5, %r0, 1; add.s32 %r6, %r5, 1; prmt.b32 %r5, %r5, %r6, 0x5410;
+  st.shared.b32 [%r4], %r5;
+  fence.proxy.async.shared::cta;
+  bar.sync 0;
+  @%p0 bra DONE;
+  cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%d0, {32, 15}], [%r1];
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;
+DONE:
+  ret;)";
+
+std::vector<std::uint16_t> stored(const Tensor& tensor, std::vector<std::uint16_t> memory, bool adds) {
+  for (std::uint64_t y = 0; y < 8; ++y) {
+    for (std::uint64_t x = 0; x < 16; ++x) {
+      if (32 + x >= tensor.dimensions[0] || 15 + y >= tensor.dimensions[1]) continue;
+      std::uint16_t& element = memory[((15 + y) * tensor.strides()[0] + (32 + x) * 2) / 2];
+      const auto value = static_cast<std::uint16_t>(y * 16 + x);
+      element = adds ? static_cast<std::uint16_t>(element + value) : value;
+    }
+  }
+  return memory;
+}
+
+TEST(TensorStore, writes_what_is_inside) {
+  const Tensor tensor{TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}};
+  PtxKernel kernel(map_and_out, store);
+  const std::vector<std::uint16_t> before = numbered(tensor.bytes());
+  const std::uint64_t memory = kernel.upload(before);
+  kernel.grid(1, 64).argument(0, tensor.map(memory)).argument(1, memory);
+  expect_clean(kernel, [&] {
+    EXPECT_EQ(kernel.download<std::uint16_t>(memory, before.size()), stored(tensor, before, false));
+  });
+}
+
+TEST(TensorStore, needs_a_proxy_fence) {
+  const Tensor tensor{TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}};
+  PtxKernel kernel(map_and_out, changed(changed(store, "fence.proxy.async.shared::cta;", ""),
+                                        "{32, 15}], [%r1];", "{32, 15}], [%r1];  // FAULT"));
+  const std::uint64_t memory = kernel.upload(numbered(tensor.bytes()));
+  kernel.grid(1, 64).argument(0, tensor.map(memory)).argument(1, memory);
+  expect_fault(kernel, FindingKind::proxy_fence);
+}
+
+TEST(TensorStore, reads_through_the_swizzle) {
+  // Loaded with a swizzle, stored with the same: the elements keep their places.
+  Tensor tensor{TensorMapType::uint16, {64, 16}, {64, 16}, {1, 1}};
+  tensor.swizzle = TensorMapSwizzle::bytes_128;
+  PtxKernel kernel(".param .align 64 .b8 map[128], .param .align 64 .b8 other[128]", R"(
+  .shared .align 1024 .b8 tile[2048]; .shared .align 8 .b64 bar;
+  .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .pred %p<4>;
+  mov.b64 %d0, map; cvta.param.u64 %d0, %d0; mov.b64 %d1, other; cvta.param.u64 %d1, %d1;
+  mov.u32 %r1, tile; mov.u32 %r2, bar; mov.u32 %r3, 0;
+  mbarrier.init.shared::cta.b64 [%r2], 1;
+  fence.proxy.async;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 2048;
+  cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%r1], [%d0, {%r3, %r3}], [%r2];
+WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2], 0;
+  @!%p1 bra WAIT;
+  cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d1, {%r3, %r3}], [%r1];
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group.read 0;
+  cp.async.bulk.wait_group 0;
+  ret;)");
+  const std::vector<std::uint16_t> memory = numbered(tensor.bytes());
+  const std::uint64_t from = kernel.upload(memory), to = kernel.zeros<std::uint16_t>(memory.size());
+  kernel.grid(1, 1).argument(0, tensor.map(from)).argument(1, tensor.map(to));
+  expect_clean(kernel, [&] {
+    const auto result = kernel.download<std::uint16_t>(to, memory.size());
+    for (std::size_t y = 0; y < 16; ++y) {
+      for (std::size_t x = 0; x < 64; ++x) {
+        EXPECT_EQ(result[y * tensor.strides()[0] / 2 + x], memory[y * tensor.strides()[0] / 2 + x]);
+      }
+    }
+  });
+}
+
+TEST(TensorStore, reduces) {
+  // As u32: each pair of 16-bit values of the tile is one element.
+  const std::uint64_t dimensions[] = {40, 20}, strides[] = {176};
+  const std::uint32_t box[] = {8, 8}, steps[] = {1, 1};
+  PtxKernel kernel(map_and_out,
+                   changed(store, "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group",
+                           "cp.reduce.async.bulk.tensor.2d.global.shared::cta.max.tile.bulk_group"));
+  std::vector<std::uint32_t> before(20 * 44, 0x00200020);
+  const std::uint64_t memory = kernel.upload(before);
+  kernel.grid(1, 64)
+      .argument(0, encode_tiled(TensorMapType::uint32, 2, memory, dimensions, strides, box, steps,
+                                TensorMapInterleave::none, TensorMapSwizzle::none, TensorMapL2Promotion::none,
+                                TensorMapFill::zeros))
+      .argument(1, memory);
+  for (std::uint32_t y = 0; y < 5; ++y) {
+    for (std::uint32_t x = 0; x < 8; ++x) {
+      const std::uint32_t number = y * 8 + x, value = (2 * number + 1) << 16 | 2 * number;
+      std::uint32_t& element = before[(15 + y) * 44 + 32 + x];
+      element = std::max(element, value);
+    }
+  }
+  expect_clean(kernel, [&] { EXPECT_EQ(kernel.download<std::uint32_t>(memory, before.size()), before); });
+}
+
+TEST(TensorStore, a_reduction_that_the_type_lacks_is_found) {
+  const Tensor tensor{TensorMapType::float16, {40, 20}, {16, 8}, {1, 1}};
+  PtxKernel kernel(
+      map_and_out,
+      changed(store, "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%d0, {32, 15}], [%r1];",
+              "cp.reduce.async.bulk.tensor.2d.global.shared::cta.xor.tile.bulk_group [%d0, {32, "
+              "15}], [%r1];  // FAULT"));
+  const std::uint64_t memory = kernel.upload(numbered(tensor.bytes()));
+  kernel.grid(1, 64).argument(0, tensor.map(memory)).argument(1, memory);
+  expect_fault(kernel, FindingKind::argument, "does not have this reduction");
+}
+
+// --- maps that a kernel changes
+
+TEST(TensorMapReplace, changes_a_map_in_shared_memory) {
+  PtxKernel kernel(map_and_out, R"(
+  .shared .align 128 .b8 copy[128]; .shared .align 128 .b8 tile[256]; .shared .align 8 .b64 bar;
+  .reg .b32 %r<8>; .reg .b64 %d<10>; .reg .pred %p<4>;
+  mov.b64 %d0, map; cvta.param.u64 %d0, %d0; ld.param.u64 %d1, [to];
+  mov.u32 %r0, %tid.x; mov.u32 %r1, copy; mov.u32 %r2, bar; mov.u32 %r7, tile;
+  shl.b32 %r3, %r0, 2; cvt.u64.u32 %d2, %r3; add.s64 %d2, %d0, %d2; add.s32 %r4, %r1, %r3;
+  ld.b32 %r5, [%d2]; st.shared.b32 [%r4], %r5;
+  bar.warp.sync -1;
+  setp.ne.u32 %p0, %r0, 0;
+  @%p0 bra CHANGED;
+  add.s64 %d3, %d1, 1024;
+  tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r1], %d3;
+  tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r1], 0, 12;
+  tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r1], 1;
+  tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r1], 1, 4;
+  tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%r1], 6;
+  tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%r1], 0;
+CHANGED:
+  bar.warp.sync -1;
+  tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d1], [%r1], 128;
+  bar.warp.sync -1;
+  @%p0 ret;
+  fence.proxy.tensormap::generic.acquire.gpu [%d1], 128;
+  mbarrier.init.shared::cta.b64 [%r2], 1;
+  fence.proxy.async;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 128;
+  mov.u32 %r5, 0;
+  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r7], [%d1, {%r5, %r5}], [%r2];
+WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2], 0;
+  @!%p1 bra WAIT;
+  ld.shared.v4.b32 {%r3, %r4, %r5, %r6}, [%r7+32];
+  st.global.v4.b32 [%d1+128], {%r3, %r4, %r5, %r6};
+  ld.shared.v4.b32 {%r3, %r4, %r5, %r6}, [%r7+48];
+  st.global.v4.b32 [%d1+144], {%r3, %r4, %r5, %r6};
+  ret;)");
+  const Tensor tensor{TensorMapType::uint16, {16, 20}, {16, 8}, {1, 1}};
+  std::vector<std::uint16_t> memory(1024);
+  std::iota(memory.begin() + 512, memory.end(), std::uint16_t{100});
+  const std::uint64_t to = kernel.upload(memory);
+  kernel.grid(1, 32).argument(0, tensor.map(to)).argument(1, to);
+  expect_clean(kernel, [&] {
+    const auto result = kernel.download<std::uint16_t>(to + 128, 16);
+    for (std::uint16_t x = 0; x < 16; ++x) {
+      EXPECT_EQ(result[x], x < 12 ? 100 + tensor.strides()[0] / 2 + x : 0) << "row 1, cut at 12 elements";
+    }
+  });
+}
+
+std::string refusal(const std::string& instruction) {
+  try {
+    PtxKernel kernel(map_and_out,
+                     ".reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p<2>; .reg .b16 %h<2>;\n" + instruction);
+  } catch (const ptx::Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(TensorCopy, refuses_what_it_does_not_know) {
+  EXPECT_NE(
+      refusal(
+          "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r0], [%d0, "
+          "{%r0, %r0, %r0}], [%r1], {%h0};")
+          .find("im2col"),
+      std::string::npos);
+  EXPECT_NE(refusal("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r0], "
+                    "[%d0, {%r0}], "
+                    "[%r1];")
+                .find("coordinates"),
+            std::string::npos);
+  EXPECT_NE(refusal("tensormap.replace.tile.elemtype.global.b1024.b32 [%d0], 13;").find("from 0 to 12"),
+            std::string::npos);
+  EXPECT_NE(refusal("tensormap.replace.tile.box_dim.global.b1024.b32 [%d0], 5, %r0;").find("from 0 to 4"),
+            std::string::npos);
+  EXPECT_EQ(refusal("cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%d0, {%r0}];"), "accepted");
+}
+
+}  // namespace
+}  // namespace tenon::emulator::testing
