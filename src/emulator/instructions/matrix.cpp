@@ -96,7 +96,7 @@ Flow run_mma(Warp& warp, const Op& op, LaneMask active) {
   const auto gather = [&](int first, int count, std::uint64_t(*to)[warp_size]) {
     for (int i = 0; i < count; ++i) {
       Warp::LaneBuffer buffer;
-      const std::uint64_t* lanes = warp.gather(op.values[static_cast<std::size_t>(first + i)], buffer);
+      const std::uint64_t* lanes = warp.gather(value_at(op, first + i), buffer);
       std::memcpy(to[i], lanes, sizeof to[i]);
     }
   };
@@ -106,7 +106,7 @@ Flow run_mma(Warp& warp, const Op& op, LaneMask active) {
   if (detail.metadata >= 0) gather(detail.metadata, 1, &registers.metadata);
   detail.mma(model_of(warp.launch()), registers);
   for (int i = 0; i < detail.mma.d().registers(); ++i) {
-    write_lanes(warp, op.values[static_cast<std::size_t>(detail.d + i)], active, registers.d[i]);
+    write_lanes(warp, value_at(op, detail.d + i), active, registers.d[i]);
   }
   warp.counters().count_matrix(warp.place(), detail.flop);
   return Flow::next;
@@ -147,8 +147,8 @@ void decode_multiply(const ptx::Instruction& instruction, Scope& scope, Op& op) 
   detail->c = add(3, mma.c(), form.c, false, "C");
   if (form.sparse) detail->metadata = add_registers(decoding, 4, Type::b32, 1, false, "the metadata");
   // Four products where the instruction makes four (m8n8k4 of f16).
-  const auto products = static_cast<std::uint64_t>(form.shape.m * form.shape.n * form.shape.k);
-  detail->flop = 2 * products * (form.a == Type::f16 && form.shape.k == 4 ? 4 : 1);
+  const int products = form.a == Type::f16 && form.shape.k == 4 ? 4 : 1;
+  detail->flop = std::uint64_t{2} * form.shape.m * form.shape.n * form.shape.k * products;
   op.detail = std::move(detail);
   op.handler = run_mma;
   op.aligned = true;

@@ -18,6 +18,10 @@ numerics::Model model_of(const Launch& launch);
 int add_registers(Decoding& decoding, int index, ptx::Type type, int count, bool is_destination,
                   const char* what);
 
+inline const Value& value_at(const Op& op, int index) {
+  return op.values[static_cast<std::size_t>(index)];
+}
+
 // Registers of a fragment as PTX declares them: .b32 for packed and narrow types.
 ptx::Type register_type_of(ptx::Type element);
 

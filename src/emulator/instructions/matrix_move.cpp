@@ -52,8 +52,8 @@ LaneMask row_addresses(Warp& warp, const Value& base, const Op& op, LaneMask act
     addresses[lane] = address;
     valid |= lane_bit(lane);
   }
-  for (int matrix = 0; matrix < move.matrices; ++matrix) {
-    warp.counters().count_shared(warp.place(), matrix_wavefronts(addresses + rows * matrix));
+  for (int first = 0; first < rows * move.matrices; first += rows) {
+    warp.counters().count_shared(warp.place(), matrix_wavefronts(&addresses[first]));
   }
   return valid;
 }
@@ -61,8 +61,7 @@ LaneMask row_addresses(Warp& warp, const Value& base, const Op& op, LaneMask act
 Flow run_ldmatrix(Warp& warp, const Op& op, LaneMask active) {
   const Move move(op);
   std::uint64_t addresses[warp_size];
-  const LaneMask valid =
-      row_addresses(warp, op.values[static_cast<std::size_t>(move.matrices)], op, active, move, addresses);
+  const LaneMask valid = row_addresses(warp, value_at(op, move.matrices), op, active, move, addresses);
   Matrices matrices;
   for (int lane = 0; lane < rows * move.matrices; ++lane) {
     std::memset(matrices[lane], 0, row_bytes);
@@ -79,7 +78,7 @@ Flow run_ldmatrix(Warp& warp, const Op& op, LaneMask active) {
         lanes[lane] |= std::uint64_t{matrices[rows * matrix + at.row][at.column]} << (16 * half);
       }
     }
-    write_lanes(warp, op.values[static_cast<std::size_t>(matrix)], active, lanes);
+    write_lanes(warp, value_at(op, matrix), active, lanes);
   }
   return Flow::next;
 }
@@ -91,7 +90,7 @@ Flow run_stmatrix(Warp& warp, const Op& op, LaneMask active) {
   Matrices matrices;
   for (int matrix = 0; matrix < move.matrices; ++matrix) {
     Warp::LaneBuffer buffer;
-    const std::uint64_t* lanes = warp.gather(op.values[static_cast<std::size_t>(1 + matrix)], buffer);
+    const std::uint64_t* lanes = warp.gather(value_at(op, 1 + matrix), buffer);
     for (int lane = 0; lane < warp_size; ++lane) {
       for (int half = 0; half < 2; ++half) {
         const Element at = element_of(lane, half, move.transposed);

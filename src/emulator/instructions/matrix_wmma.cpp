@@ -109,7 +109,7 @@ void count_matrices(Warp& warp, const FragmentDetail& detail, const std::uint64_
     std::uint64_t rows[8], addresses[2][warp_size];
     addresses_of(detail, piece, base, stride, addresses[0]);
     if (piece.bytes == 4) {  // row g is with lanes 4g .. 4g+3
-      for (int row = 0; row < 8; ++row) rows[row] = addresses[0][4 * row];
+      for (std::size_t row = 0; row < 8; ++row) rows[row] = addresses[0][4 * row];
       next += 1;
     } else {  // the two halves are pieces; row 2t+j is with lanes t, 4+t, ...
       addresses_of(detail, detail.pieces[next + 1], base, stride, addresses[1]);
@@ -141,11 +141,10 @@ void begin(Warp& warp, const Op& op, const FragmentDetail& detail, LaneMask acti
            std::uint64_t (&base)[warp_size], std::int64_t (&stride)[warp_size]) {
   const int leader = first_lane(active);
   for (int lane = 0; lane < warp_size; ++lane) {
-    base[lane] = warp.address(op.values[static_cast<std::size_t>(detail.address)], op, lane);
-    stride[lane] =
-        detail.stride < 0
-            ? detail.natural_stride
-            : static_cast<std::int32_t>(warp.read(op.values[static_cast<std::size_t>(detail.stride)], lane));
+    base[lane] = warp.address(value_at(op, detail.address), op, lane);
+    stride[lane] = detail.stride < 0
+                       ? detail.natural_stride
+                       : static_cast<std::int32_t>(warp.read(value_at(op, detail.stride), lane));
   }
   for_each_lane(active, [&](int lane) {
     if (base[lane] == base[leader] && stride[lane] == stride[leader]) return;
@@ -163,7 +162,7 @@ void begin(Warp& warp, const Op& op, const FragmentDetail& detail, LaneMask acti
     });
   }
   const std::int64_t line_bytes = stride[leader] * detail.element_bits / 8;
-  if (stride[leader] * detail.element_bits % (8 * detail.line_alignment) != 0) {
+  if (line_bytes % detail.line_alignment != 0 || stride[leader] * detail.element_bits % 8 != 0) {
     warp.report(FindingKind::misaligned, leader, base[leader], [&] {
       return "the stride is " + std::to_string(stride[leader]) + " elements, " + std::to_string(line_bytes) +
              " bytes, and must be a multiple of " + std::to_string(detail.line_alignment) + " bytes";
@@ -192,8 +191,7 @@ Flow run_load(Warp& warp, const Op& op, LaneMask active) {
     });
   }
   for (int i = 0; i < detail.registers * detail.copies; ++i) {
-    write_lanes(warp, op.values[static_cast<std::size_t>(detail.first + i)], active,
-                results[i % detail.registers]);
+    write_lanes(warp, value_at(op, detail.first + i), active, results[i % detail.registers]);
   }
   return Flow::next;
 }
@@ -210,7 +208,7 @@ Flow run_store(Warp& warp, const Op& op, LaneMask active) {
       std::uint8_t bytes[16] = {};
       const auto each = static_cast<std::size_t>(piece.bytes / piece.registers);
       for (int i = 0; i < piece.registers; ++i) {
-        const Value& value = op.values[static_cast<std::size_t>(detail.first + piece.first_register + i)];
+        const Value& value = value_at(op, detail.first + piece.first_register + i);
         const std::uint64_t part = warp.read(value, lane) >> piece.first_bit;
         std::memcpy(bytes + static_cast<std::size_t>(i) * each, &part, each);
       }

@@ -176,7 +176,10 @@ class Builder {
   void layouts(Shape shape, Type a, Type c, Type d, int target, const std::string& suffix) {
     const std::string start = "wmma.mma.sync.aligned.", end = "." + shape_name(shape) + suffix;
     add_text(shape, a, a, c, d, target, start + "row.col" + end);
-    for (const char* layout : {"row.row", "col.row", "col.col"}) alternative(start + layout + end);
+    for (const char* layout : {"row.row", "col.row", "col.col"}) {
+      std::string text = start;
+      alternative(text.append(layout).append(end));
+    }
   }
 
   Form form_;

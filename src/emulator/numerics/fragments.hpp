@@ -29,10 +29,7 @@ class Fragment {
 
   // `copies`: how often the places repeat over the registers of a lane.
   Fragment(int registers, int element_bits, int copies = 1)
-      : registers_(registers),
-        copies_(copies),
-        bits_(element_bits),
-        places_(lanes * registers * elements()) {}
+      : registers_(registers), copies_(copies), bits_(element_bits), places_(index(lanes, 0, 0)) {}
 
   int registers() const { return registers_; }  // without copies
   int copies() const { return copies_; }
@@ -44,7 +41,8 @@ class Fragment {
 
  private:
   std::size_t index(int lane, int reg, int element) const {
-    return static_cast<std::size_t>((lane * registers_ + reg) * elements() + element);
+    const auto place = static_cast<std::size_t>(lane);
+    return (place * registers_ + reg) * elements() + element;
   }
 
   int registers_, copies_, bits_;

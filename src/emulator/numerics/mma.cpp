@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bitset>
+#include <cstddef>
 
 #include "emulator/numerics/exact_sum.hpp"
 
@@ -22,6 +23,12 @@ Fragment fragment_of(const Form& form, Matrix matrix, Type type) {
   }
   if (form.unit == Unit::wmma) return wmma_fragment(matrix, form.shape, type);
   return mma_fragment(matrix, form.shape, type, form.sparse);
+}
+
+// A row of A, or a column of B.
+template <typename Number>
+const Number* line_of(const Number* matrix, std::ptrdiff_t number, std::ptrdiff_t length) {
+  return matrix + number * length;
 }
 
 // Hands every element of a fragment to `take(place, bits)`.
@@ -156,7 +163,8 @@ void Mma::floating(Model model, Registers& registers) const {
     for (int row = 0; row < rows; ++row) {
       for (int column = 0; column < n; ++column) {
         std::uint32_t& sum = c[row * n + column];
-        sum = m8n8k4_by_f32(form_.d == Type::f16, x + row * 4, y + (row / 8 * 8 + column) * 4, sum);
+        sum =
+            m8n8k4_by_f32(form_.d == Type::f16, line_of(x, row, 4), line_of(y, row / 8 * 8 + column, 4), sum);
       }
     }
     fill_each(d_, registers.d, [&](Place at) { return c[at.row * n + at.column]; });
@@ -205,8 +213,8 @@ void Mma::f64(Model model, Registers& registers) const {
   for_each(b_, registers.b, [&](Place at, std::uint64_t value) { b[at.column * shape.k + at.row] = value; });
   for_each(c_, registers.c, [&](Place at, std::uint64_t value) { c[at.row * shape.n + at.column] = value; });
   fill_each(d_, registers.d, [&](Place at) {
-    return dot_product_f64(model, form_.rounding, a + at.row * shape.k, b + at.column * shape.k, shape.k,
-                           c[at.row * shape.n + at.column]);
+    return dot_product_f64(model, form_.rounding, line_of(a, at.row, shape.k), line_of(b, at.column, shape.k),
+                           shape.k, c[at.row * shape.n + at.column]);
   });
 }
 
@@ -233,13 +241,13 @@ void Mma::integer(Registers& registers) const {
     for (int row = 0; row < shape.m; ++row) {
       for (int column = 0; column < shape.n; ++column) {
         for (int i = 0; i < stored; ++i) chosen[i] = b[column * k + columns.of[row][i]];
-        product(a + row * stored, chosen, c[row * shape.n + column]);
+        product(line_of(a, row, stored), chosen, c[row * shape.n + column]);
       }
     }
   } else {
     for (int row = 0; row < shape.m; ++row) {
       for (int column = 0; column < shape.n; ++column) {
-        product(a + row * k, b + column * k, c[row * shape.n + column]);
+        product(line_of(a, row, k), line_of(b, column, k), c[row * shape.n + column]);
       }
     }
   }

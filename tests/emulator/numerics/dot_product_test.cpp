@@ -432,7 +432,7 @@ TEST(DotProduct, MatchesTheSecondImplementation) {
   Sets sets(11);
   for (const Kind& kind : kinds) {
     const Arithmetic arithmetic = arithmetic_of(kind.model, kind.unit, kind.a, kind.output, kind.k);
-    for (int i = 0; i < 100000; ++i) {
+    for (int i = 0; i < 30000; ++i) {
       const Vectors vectors = sets.next(format_of(kind.a), format_of(kind.b), format_of(kind.output), kind.k);
       const std::uint32_t found = run(kind.model, kind.unit, kind.a, kind.b, kind.output, vectors);
       const std::uint32_t expected = slow(arithmetic, kind.a, kind.b, vectors);
@@ -505,7 +505,7 @@ TEST(DotProduct, IeeeModelIsTheExactSumRoundedOnce) {
   Sets sets(12);
   for (Type type : {Type::f16, Type::bf16, Type::tf32, Type::e5m2}) {
     const Format& format = format_of(type);
-    for (int i = 0; i < 50000; ++i) {
+    for (int i = 0; i < 20000; ++i) {
       const Vectors vectors = sets.next(format, format, f32, 16);
       Expansion sum;
       bool finite = std::isfinite(float_of(vectors.c));
