@@ -192,7 +192,7 @@ Flow run(Warp& warp, const Op& op, LaneMask active) {
   const std::uint32_t size = atomic.bytes * static_cast<std::uint32_t>(atomic.elements);
   std::uint64_t addresses[warp_size] = {};
   for_each_lane(active, [&](int lane) { addresses[lane] = warp.address(op.values[0], op, lane); });
-  count_traffic(warp, atomic.space, addresses, active, static_cast<int>(size));
+  count_traffic(warp, atomic.space, addresses, active, static_cast<int>(size), Direction::store);
   const std::uint64_t before = warp.cluster().changes();
   const auto words = [&](int first, int element, int lane, std::uint64_t(&to)[2]) {
     const Value& value = op.values[static_cast<std::size_t>(first + element)];

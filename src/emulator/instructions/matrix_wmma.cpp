@@ -121,13 +121,14 @@ void count_matrices(Warp& warp, const FragmentDetail& detail, const std::uint64_
 }
 
 void count(Warp& warp, const FragmentDetail& detail, const Piece& piece, LaneMask active,
-           const std::uint64_t* addresses) {
+           const std::uint64_t* addresses, Direction direction) {
   const bool shared =
       detail.space == Space::shared ||
       (detail.space == Space::generic && Cluster::space_of(addresses[first_lane(active)]) == Space::shared);
   if (shared) {
     if (!detail.matrix_loads) {
-      warp.counters().count_shared(warp.place(), shared_wavefronts(addresses, active, piece.bytes));
+      warp.counters().count_shared(warp.place(),
+                                   shared_wavefronts(addresses, active, piece.bytes, direction));
     }
   } else {
     warp.counters().count_global(warp.place(), global_sectors(addresses, active, piece.bytes));
@@ -178,7 +179,7 @@ Flow run_load(Warp& warp, const Op& op, LaneMask active) {
   if (detail.matrix_loads) count_matrices(warp, detail, base, stride);
   for (const Piece& piece : detail.pieces) {
     addresses_of(detail, piece, base, stride, addresses);
-    count(warp, detail, piece, active, addresses);
+    count(warp, detail, piece, active, addresses, Direction::load);
     for_each_lane(active, [&](int lane) {
       std::uint8_t bytes[16] = {};
       warp.load(lane, detail.space, addresses[lane], bytes, static_cast<std::uint32_t>(piece.bytes));
@@ -203,7 +204,7 @@ Flow run_store(Warp& warp, const Op& op, LaneMask active) {
   begin(warp, op, detail, active, base, stride);
   for (const Piece& piece : detail.pieces) {
     addresses_of(detail, piece, base, stride, addresses);
-    count(warp, detail, piece, active, addresses);
+    count(warp, detail, piece, active, addresses, Direction::store);
     for_each_lane(active, [&](int lane) {
       std::uint8_t bytes[16] = {};
       const auto each = static_cast<std::size_t>(piece.bytes / piece.registers);

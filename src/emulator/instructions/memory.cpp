@@ -25,7 +25,7 @@ struct Lanes {
   int elements;
   std::uint64_t addresses[warp_size];
 
-  Lanes(Warp& warp, const Op& op, LaneMask active, int element_bytes)
+  Lanes(Warp& warp, const Op& op, LaneMask active, int element_bytes, Direction direction)
       : warp(warp),
         op(op),
         space(static_cast<Space>(op.bits[1])),
@@ -35,7 +35,7 @@ struct Lanes {
     const std::uint64_t* base = warp.gather(op.values[0], buffer);
     for (int lane = 0; lane < warp_size; ++lane)
       addresses[lane] = base[lane] + static_cast<std::uint64_t>(op.offset);
-    count_traffic(warp, space, addresses, active, element_bytes * elements);
+    count_traffic(warp, space, addresses, active, element_bytes * elements, direction);
   }
 };
 
@@ -46,7 +46,7 @@ std::uint64_t sign_extended(std::uint64_t bits, int from, std::uint32_t to) {
 
 template <int bytes>
 Flow load(Warp& warp, const Op& op, LaneMask active) {
-  const Lanes lanes(warp, op, active, bytes);
+  const Lanes lanes(warp, op, active, bytes, Direction::load);
   const auto size = static_cast<std::uint32_t>(bytes * lanes.elements);
   for_each_lane(active, [&](int lane) {
     std::uint8_t data[largest_access];
@@ -66,7 +66,7 @@ Flow load(Warp& warp, const Op& op, LaneMask active) {
 
 template <int bytes>
 Flow store(Warp& warp, const Op& op, LaneMask active) {
-  const Lanes lanes(warp, op, active, bytes);
+  const Lanes lanes(warp, op, active, bytes, Direction::store);
   const auto size = static_cast<std::uint32_t>(bytes * lanes.elements);
   for_each_lane(active, [&](int lane) {
     std::uint8_t data[largest_access];

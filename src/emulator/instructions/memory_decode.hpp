@@ -55,10 +55,10 @@ inline ptx::Space space_at(ptx::Space space, std::uint64_t address) {
 
 // Counts what the lanes' accesses ask of shared or global memory.
 inline void count_traffic(Warp& warp, ptx::Space space, const std::uint64_t* addresses, LaneMask active,
-                          int bytes) {
+                          int bytes, Direction direction) {
   space = space_at(space, addresses[first_lane(active)]);
   if (space == ptx::Space::shared)
-    warp.counters().count_shared(warp.place(), shared_wavefronts(addresses, active, bytes));
+    warp.counters().count_shared(warp.place(), shared_wavefronts(addresses, active, bytes, direction));
   else if (space == ptx::Space::global)
     warp.counters().count_global(warp.place(), global_sectors(addresses, active, bytes));
 }

@@ -31,19 +31,31 @@ class Pass {
   int fullest_ = 0, distinct_ = 0;
 };
 
+// Whether lanes `distance` apart ask for the same address wherever both ask.
+bool partners_share(const std::uint64_t* addresses, LaneMask active, int distance) {
+  for (int lane = 0; lane < warp_size; ++lane) {
+    const int partner = lane ^ distance;
+    const bool both = (active >> lane & active >> partner & 1) != 0;
+    if (both && addresses[lane] != addresses[partner]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-Traffic shared_wavefronts(const std::uint64_t* addresses, LaneMask active, int bytes) {
+Traffic shared_wavefronts(const std::uint64_t* addresses, LaneMask active, int bytes, Direction direction) {
   Traffic sum;
   if (bytes > 16) {
     std::uint64_t upper[warp_size];
     for (int lane = 0; lane < warp_size; ++lane) upper[lane] = addresses[lane] + 16;
-    const Traffic first = shared_wavefronts(addresses, active, 16);
-    const Traffic second = shared_wavefronts(upper, active, 16);
+    const Traffic first = shared_wavefronts(addresses, active, 16, Direction::store);
+    const Traffic second = shared_wavefronts(upper, active, 16, Direction::store);
     return {first.actual + second.actual, first.ideal + second.ideal};
   }
   const int words = std::max(1, bytes / 4);
-  const int lanes_a_pass = warp_size / words;
+  const bool merges = direction == Direction::load && words > 1 &&
+                      (partners_share(addresses, active, 1) || partners_share(addresses, active, 2));
+  const int lanes_a_pass = warp_size / words * (merges ? 2 : 1);
   for (int start = 0; start < warp_size; start += lanes_a_pass) {
     Pass pass;
     for (int lane = start; lane < start + lanes_a_pass; ++lane) {

@@ -17,9 +17,12 @@ struct Traffic {
 
 // ld.shared and st.shared: 32 banks of 4 bytes, a wavefront serves each bank once. Accesses of up to 4 bytes
 // are served 32 lanes together, 8 bytes by half warps, 16 bytes by quarter warps; lanes on one word share it.
-// 32-byte accesses (v8.b32, v4.b64) are two of 16 bytes. `addresses` has 32 entries, `bytes` is that of a
-// lane.
-Traffic shared_wavefronts(const std::uint64_t* addresses, LaneMask active, int bytes);
+// Loads of 8 and 16 bytes are served twice as many lanes together if all lanes i and i ^ 1, or all lanes i
+// and i ^ 2, ask for the same address (or one of the two is idle). 32-byte accesses (v8.b32, v4.b64) are two
+// of 16 bytes. `addresses` has 32 entries, `bytes` is that of a lane. As an H200 counts them:
+// tests/emulator/bank_patterns.
+enum class Direction : std::uint8_t { load, store };
+Traffic shared_wavefronts(const std::uint64_t* addresses, LaneMask active, int bytes, Direction direction);
 
 // One matrix of ldmatrix or stmatrix: 8 rows of 16 bytes at `rows`, which one wavefront can serve.
 Traffic matrix_wavefronts(const std::uint64_t* rows);

@@ -96,6 +96,7 @@ inline std::vector<Pattern> all() {
     add("even lanes, stride 32", [=](int lane) { return lane % 2 == 0 ? lane * 128 : idle; });
     add("first half", [=](int lane) { return lane < 16 ? lane * w : idle; });
     add("first quarter and last", [=](int lane) { return lane < 8 || lane >= 24 ? lane * w : idle; });
+    add("no lane", [](int) { return idle; });
     add("one lane", [=](int lane) { return lane == 13 ? 256 : idle; });
     add("rows of 144 bytes by fours", [=](int lane) { return lane / 4 * 144 + lane % 4 * w; });
     add("rows of 512 bytes by fours", [=](int lane) { return lane / 4 * 512 + lane % 4 * w; });
@@ -118,6 +119,21 @@ inline std::vector<Pattern> all() {
     add("even lanes of two apart", [=](int lane) { return lane % 2 == 0 ? (lane & ~2) * w : idle; });
     add("even lanes, halved", [=](int lane) { return lane % 2 == 0 ? lane / 2 * w : idle; });
     add("lanes 0 and 1 of four", [=](int lane) { return lane % 4 < 2 ? lane * w : idle; });
+    const auto two_apart = [](int lane) { return lane / 4 * 2 + lane % 2; };
+    add("two apart share, dense", [=](int lane) { return two_apart(lane) * w; });
+    add("four apart share, dense", [=](int lane) { return (lane / 8 * 4 + lane % 4) * w; });
+    add("all but one pair share, dense", [=](int lane) { return (lane == 21 ? 16 : lane / 2) * w; });
+    add("all but one two apart share, dense",
+        [=](int lane) { return (lane == 22 ? 16 : two_apart(lane)) * w; });
+    add("pairs share in one half, two apart in the other, dense",
+        [=](int lane) { return (lane < 16 ? lane / 2 : two_apart(lane)) * w; });
+    add("pairs share or idle, dense", [=](int lane) { return lane % 3 == 0 ? idle : lane / 2 * w; });
+    add("two apart share or idle, dense",
+        [=](int lane) { return lane % 3 == 0 ? idle : two_apart(lane) * w; });
+    add("first quarter, pairs share", [=](int lane) { return lane < 8 ? lane / 2 * w : idle; });
+    add("first and third quarter",
+        [=](int lane) { return lane / 8 % 2 == 0 ? lane % 8 * w + lane / 16 * 64 : idle; });
+    add("odd lanes, dense", [=](int lane) { return lane % 2 == 1 ? lane / 2 * w : idle; });
     for (const int seed : {1, 2, 3, 4}) {
       add("scatter " + std::to_string(seed), [=](int lane) { return scatter(lane, seed, 16384 / w) * w; });
       add("narrow scatter " + std::to_string(seed),

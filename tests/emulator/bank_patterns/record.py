@@ -11,27 +11,25 @@ import json
 import subprocess
 import sys
 
-SASS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
-ALL = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"
-KIND = {"load": "ld", "store": "st", "ldmatrix": "ldsm", "stmatrix": "stsm"}
+# What the hardware counts, not what ncu computes from addresses (smsp__sass_...): the two differ where lanes share.
+METRIC = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"
 
 
 def main():
     program, ptx, out, commit = sys.argv[1:]
     names = [line.split("\t") for line in subprocess.check_output([program, "--list"], text=True).splitlines()]
-    metrics = [SASS.format(kind) for kind in KIND.values()] + [ALL]
-    text = subprocess.check_output(["ncu", "--csv", "--metrics", ",".join(metrics), program, ptx], text=True)
+    text = subprocess.check_output(["ncu", "--csv", "--metrics", METRIC, program, ptx], text=True)
     lines = text.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
-    counts = {}
-    for row in csv.DictReader(io.StringIO("\n".join(lines[start:]))):
-        value = row["Metric Value"].replace(",", "")
-        counts.setdefault(int(row["ID"]), {})[row["Metric Name"]] = int(float(value)) if value.replace(".", "").isdigit() else None
+    counts = [int(row["Metric Value"].replace(",", "")) for row in csv.DictReader(io.StringIO("\n".join(lines[start:])))]
     assert len(counts) == len(names), f"ncu saw {len(counts)} launches, not {len(names)}"
-    records = []
-    for (entry, name), launch in zip(names, (counts[key] for key in sorted(counts)), strict=True):
-        own = launch.get(SASS.format(KIND[entry.split("_")[0]]))
-        records.append({"entry": entry, "pattern": name, "wavefronts": own, "wavefronts_of_all": launch.get(ALL)})
+    # Every launch counts a wavefront that is not the pattern's: that of a launch in which no lane takes part.
+    idle = {count for (_, name), count in zip(names, counts) if name == "no lane"}
+    assert len(idle) == 1, f"launches without an access count {idle}"
+    records = [
+        {"entry": entry, "pattern": name, "wavefronts": count - min(idle)}
+        for (entry, name), count in zip(names, counts)
+    ]
     machine = subprocess.check_output(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], text=True).strip()
     stamp = {"machine": machine, "commit": commit, "date": str(datetime.date.today())}
     with open(out, "w", encoding="utf-8") as file:
