@@ -280,6 +280,9 @@ void decode_setp(Decoding& decoding) {
   detail->compare = chosen.compare;
   decoding.require_count(3, 4);
   Op& op = decoding.op();
+  if (decoding.operand(0).predicate && (type == Type::f16 || type == Type::bf16)) {
+    decoding.fail("a comparison of ." + std::string(name(type)) + " writes one predicate only");
+  }
   const bool one = !decoding.operand(0).predicate && !detail->packed &&
                    detail->combination == Combination::none && chosen.plain != nullptr;
   if (one) {
@@ -318,9 +321,13 @@ void decode_set(Decoding& decoding) {
   check(decoding, type, index, flush);
   const bool half = type == Type::f16 || type == Type::bf16;
   detail->packed = is_packed(type);
-  const bool allowed = detail->packed                       ? to == type || to == Type::u32 || to == Type::s32
-                       : to == Type::u16 || to == Type::s16 ? half
-                                                            : !is_packed(to);
+  const bool refused = half && (to == Type::f32 || (to == Type::f16 && type == Type::bf16));
+  bool allowed = !is_packed(to) && !refused;
+  if (detail->packed) {
+    allowed = to == type || to == Type::u32 || to == Type::s32;
+  } else if (to == Type::u16 || to == Type::s16) {
+    allowed = half;
+  }
   if (!allowed) {
     decoding.fail("a comparison of ." + std::string(name(type)) + " has no result of type ." + name(to));
   }
