@@ -164,6 +164,25 @@ TEST(Probes, AreAnsweredAsTheHardwareDoes) {
        0x00000000},
       {"O2", Type::bf16, 16, 0, {{0, 0, two(64), two(64)}}, Unit::mma, Model::sm_90, 0x7f800000},
       {"O3", Type::bf16, 16, largest, {{0, 0, two(60), two(42)}}, Unit::mma, Model::sm_90, 0x7f7fffff},
+      // Where the alignment stops, to the bit: 2^-149 - 2^-163 (127 * 129 = 2^14 - 1) becomes 2^-149 if 15
+      // terms
+      // of 2^-158 are kept, the last bit under an exponent of -133; not with 15 of 2^-159. Not measured.
+      {"E1",
+       Type::bf16,
+       16,
+       0,
+       {{0, 0, 127 * two(-81), 129 * two(-82)}, {1, 15, two(-79), two(-79)}},
+       Unit::mma,
+       Model::sm_90,
+       0x00000001},
+      {"E2",
+       Type::bf16,
+       16,
+       0,
+       {{0, 0, 127 * two(-81), 129 * two(-82)}, {1, 15, two(-79), two(-80)}},
+       Unit::mma,
+       Model::sm_90,
+       0x00000000},
       // Zeros of either sign give +0.
       {"Z1", Type::f16, 16, -0.0, {{0, 15, -0.0, 1}}, Unit::mma, Model::sm_90, 0x00000000},
       {"Z2", Type::f16, 16, -0.0, {}, Unit::mma, Model::sm_90, 0x00000000},

@@ -197,6 +197,9 @@ TEST(Mma, M8n8k4FollowsTheRoutineOfF32Instructions) {
   // + 1 stands exactly between two f16 numbers, and goes to the even one.
   EXPECT_EQ(one_row(Type::f16, {0x1p-7, 0, 1, 0}, {0x1p-7, 0, 1, 0}, 0x6800), 0x6800U);
   EXPECT_EQ(one_row(Type::f16, {0x1p-6, 0, 1, 0}, {0x1p-6, 0, 1, 0}, 0x6800), 0x6801U);
+  // -1024 + 2^-15 is -1024 again in f32; -1024 + 1024 first leaves room for 2^-15.
+  EXPECT_EQ(one_row(Type::f16, {0x1p-7, 0, 32, 0}, {0x1p-8, 0, 32, 0}, 0xe400), 0x0000U);
+  EXPECT_EQ(one_row(Type::f16, {32, 0, 0x1p-7, 0}, {32, 0, 0x1p-8, 0}, 0xe400), 0x0200U);
 }
 
 TEST(Mma, WmmaConvertsAnAccumulatorOfAnotherTypeAroundASumInF32) {
