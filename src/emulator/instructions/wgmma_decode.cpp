@@ -89,6 +89,12 @@ Major decode_transpose(Decoding& decoding, int operand) {
   return transpose == 1 ? Major::mn : Major::k;
 }
 
+// The next type modifier, of A or B. (.b1 is no type of a register, so Decoding::type does not know it.)
+Type element_type(Decoding& decoding) {
+  if (decoding.accept("b1")) return Type::b1;
+  return decoding.type({Type::f16, Type::bf16, Type::tf32, Type::e4m3, Type::e5m2, Type::s8, Type::u8});
+}
+
 bool is_b64_operand(Decoding& decoding, int index) {
   const ptx::Operand& operand = decoding.operand(index);
   return !std::holds_alternative<ptx::Vector>(operand.value);
@@ -101,10 +107,8 @@ void decode_mma(Decoding& decoding) {
   form.sparse = decoding.accept("sp");
   decode_shape(decoding, form);
   form.d = decoding.type({Type::f32, Type::f16, Type::s32});
-  form.a = decoding.type(
-      {Type::f16, Type::bf16, Type::tf32, Type::e4m3, Type::e5m2, Type::s8, Type::u8, Type::b1});
-  form.b = decoding.type(
-      {Type::f16, Type::bf16, Type::tf32, Type::e4m3, Type::e5m2, Type::s8, Type::u8, Type::b1});
+  form.a = element_type(decoding);
+  form.b = element_type(decoding);
   check_types(decoding, form);
   const bool is_integer = form.d == Type::s32;
   if (form.a == Type::b1) {

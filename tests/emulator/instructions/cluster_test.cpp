@@ -25,7 +25,7 @@ constexpr char neighbours[] = R"(
   mov.u32 %r9, %ctaid.x; shl.b32 %r9, %r9, 5; add.s32 %r9, %r9, %r0;
   mul.wide.u32 %d2, %r9, 4; add.s64 %d1, %d1, %d2;
   st.global.b32 [%d1], %r8;
-  barrier.cluster.arrive.relaxed.aligned;
+  barrier.cluster.arrive.aligned;
   barrier.cluster.wait.aligned;
   ret;)";
 
@@ -52,7 +52,7 @@ void expect_neighbours_fault(const std::string& body, FindingKind kind, const st
 
 TEST(Cluster, reading_without_waiting_is_a_race) {
   PtxKernel kernel(one_pointer, changed(changed(neighbours, "  barrier.cluster.wait.acquire.aligned;\n", ""),
-                                        "  barrier.cluster.arrive.relaxed.aligned;\n", ""));
+                                        "  barrier.cluster.arrive.aligned;\n", ""));
   kernel.grid(2, 32, 2).argument(0, kernel.zeros<std::uint32_t>(64));
   for (const ScheduleChoice choice : all_schedules()) {
     const LaunchReport report = kernel.run(choice);
