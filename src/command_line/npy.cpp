@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <limits>
+#include <utility>
 
 #include "command_line/exit_status.hpp"
 
@@ -149,9 +151,24 @@ Type type_of(const std::string& path, const std::string& descr, bool u2_is_bf16)
        "its elements are '" + descr + "' but must be '<f2' (float16), '<f4' (float32) or '<V2' (bfloat16)");
 }
 
-}  // namespace
+// '<f4': the bytes of an element; 0: not one of the types that read_npy_array takes.
+std::size_t bytes_of(const std::string& descr) {
+  if (descr.size() < 3 || descr.size() > 5) return 0;
+  if (std::strchr("<|", descr[0]) == nullptr || std::strchr("biufcV", descr[1]) == nullptr) return 0;
+  std::size_t bytes = 0;
+  for (std::size_t i = 2; i < descr.size(); ++i) {
+    if (descr[i] < '0' || descr[i] > '9') return 0;
+    bytes = 10 * bytes + static_cast<std::size_t>(descr[i] - '0');
+  }
+  return descr[0] == '|' && bytes > 1 && descr[1] != 'V' ? 0 : bytes;
+}
 
-NpyMatrix read_npy(const std::string& path, bool u2_is_bf16) {
+// Reads a file; `element(header)` gives the bytes and the name of an element, or refuses the header.
+struct Element {
+  std::size_t bytes;
+  std::string name;
+};
+NpyArray read_file(const std::string& path, const std::function<Element(const Header&)>& element) {
   errno = 0;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::streamoff file_bytes = file ? static_cast<std::streamoff>(file.tellg()) : -1;
@@ -184,37 +201,71 @@ NpyMatrix read_npy(const std::string& path, bool u2_is_bf16) {
   if (text.find('\0') != std::string::npos) fail(path, "its header is malformed: it holds a zero byte");
 
   const Header header = HeaderParser(path, text).parse();
-  if (header.shape.size() != 2) {
-    fail(path, "it has " + std::to_string(header.shape.size()) + " dimensions but a matrix needs 2");
-  }
-  NpyMatrix matrix;
-  matrix.rows = header.shape[0];
-  matrix.columns = header.shape[1];
-  matrix.order = header.fortran_order ? column_major : row_major;
-  matrix.type = type_of(path, header.descr, u2_is_bf16);
-
+  const Element one = element(header);
   // Compare without multiplying: the product of a forged shape need not fit.
   const std::uint64_t data_bytes = total_bytes - data_start;
-  const std::uint64_t columns = static_cast<std::uint64_t>(matrix.columns);
-  const std::uint64_t elements_there = data_bytes / bytes(matrix.type);
-  const auto rows = static_cast<std::uint64_t>(matrix.rows);
-  const std::string found = std::to_string(data_bytes) + " bytes of data, but " + std::to_string(rows) +
-                            " x " + std::to_string(columns) + " elements of " + name(matrix.type) + " need ";
-  if (columns != 0 && rows > elements_there / columns) {
-    fail(path, "it is truncated: it holds " + found + "more");
+  const std::uint64_t elements_there = data_bytes / one.bytes;
+  std::string shape;
+  bool is_empty = false;
+  for (const std::int64_t size : header.shape) {
+    shape += (shape.empty() ? "" : " x ") + std::to_string(size);
+    is_empty = is_empty || size == 0;
   }
-  const std::uint64_t needed = rows * columns * bytes(matrix.type);
-  if (needed != data_bytes) fail(path, "it is too long: it holds " + found + std::to_string(needed));
-  matrix.data.resize(needed);
-  file.read(reinterpret_cast<char*>(matrix.data.data()), static_cast<std::streamsize>(needed));
+  const std::string found = std::to_string(data_bytes) + " bytes of data, but " +
+                            (shape.empty() ? "1" : shape) + " elements of " + one.name + " need ";
+  std::uint64_t elements = is_empty ? 0 : 1;
+  for (std::size_t i = 0; i < header.shape.size() && !is_empty; ++i) {
+    const auto size = static_cast<std::uint64_t>(header.shape[i]);
+    if (elements > elements_there / size) fail(path, "it is truncated: it holds " + found + "more");
+    elements *= size;
+  }
+  const std::uint64_t needed = elements * one.bytes;
+  if (needed > data_bytes) fail(path, "it is truncated: it holds " + found + "more");
+  if (needed < data_bytes) fail(path, "it is too long: it holds " + found + std::to_string(needed));
+  NpyArray array{header.descr, one.bytes, header.shape, header.fortran_order, {}};
+  array.data.resize(needed);
+  file.read(reinterpret_cast<char*>(array.data.data()), static_cast<std::streamsize>(needed));
   if (static_cast<std::uint64_t>(file.gcount()) != needed) fail(path, "it cannot be read to its end");
+  return array;
+}
+
+}  // namespace
+
+NpyMatrix read_npy(const std::string& path, bool u2_is_bf16) {
+  NpyMatrix matrix;
+  NpyArray array = read_file(path, [&](const Header& header) {
+    if (header.shape.size() != 2) {
+      fail(path, "it has " + std::to_string(header.shape.size()) + " dimensions but a matrix needs 2");
+    }
+    matrix.type = type_of(path, header.descr, u2_is_bf16);
+    return Element{bytes(matrix.type), name(matrix.type)};
+  });
+  matrix.rows = array.shape[0];
+  matrix.columns = array.shape[1];
+  matrix.order = array.fortran_order ? column_major : row_major;
+  matrix.data = std::move(array.data);
   return matrix;
 }
 
+NpyArray read_npy_array(const std::string& path) {
+  return read_file(path, [&](const Header& header) {
+    const std::size_t bytes = bytes_of(header.descr);
+    if (bytes == 0) {
+      fail(path, "its elements are '" + header.descr +
+                     "' but must be little-endian numbers or bytes, as '<f4', '<i8', '|u1' or '<V2'");
+    }
+    return Element{bytes, "'" + header.descr + "'"};
+  });
+}
+
 std::string npy_header(Type type, std::int64_t rows, std::int64_t columns) {
-  const char* descr = type == Type::f16 ? "<f2" : type == Type::f32 ? "<f4" : "<V2";
-  std::string text = std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (" +
-                     std::to_string(rows) + ", " + std::to_string(columns) + "), }";
+  return npy_header(type == Type::f16 ? "<f2" : type == Type::f32 ? "<f4" : "<V2", {rows, columns});
+}
+
+std::string npy_header(const std::string& descr, const std::vector<std::int64_t>& shape) {
+  std::string text = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (";
+  for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+  text += shape.size() == 1 ? ",), }" : "), }";
   text.append(63 - (10 + text.size()) % 64, ' ');
   text += '\n';
   std::string header("\x93NUMPY\x01\x00", 8);

@@ -1,7 +1,9 @@
-// Matrices in .npy files: a small, strict reader and a writer that leaves either a whole file or none.
+// Matrices and arrays in .npy files: a small, strict reader and a writer that leaves either a whole file or
+// none.
 //
 // Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html, versions 1.0, 2.0 and 3.0.
-// Element types: '<f2', '<f4', and bfloat16 as '<V2' / '|V2' (what numpy writes for ml_dtypes.bfloat16) or
+// Element types of matrices: '<f2', '<f4', and bfloat16 as '<V2' / '|V2' (what numpy writes for
+// ml_dtypes.bfloat16) or
 // '<u2'.
 #pragma once
 
@@ -27,6 +29,18 @@ struct NpyMatrix {
 // too long, not 2-dimensional, another type or byte order.
 NpyMatrix read_npy(const std::string& path, bool u2_is_bf16);
 
+// An array of any shape, as it lies in a file.
+struct NpyArray {
+  std::string descr;  // '<f4'
+  std::size_t element_bytes = 0;
+  std::vector<std::int64_t> shape;
+  bool fortran_order = false;
+  std::vector<unsigned char> data;
+};
+
+// The same for arrays: integers, booleans, reals, complex numbers and raw bytes ('V'), little-endian.
+NpyArray read_npy_array(const std::string& path);
+
 // A file being written. The constructor fails (bad_input) where the path cannot be written, before any work
 // is done for it; the content goes to a temporary file in the same folder and takes the name only in
 // commit(). An object that dies before leaves nothing behind, and what stood at the path untouched.
@@ -48,7 +62,8 @@ class OutputFile {
   int descriptor_ = -1;
 };
 
-// The header of a version 1.0 file with a C-order matrix: its length is a multiple of 64 bytes.
+// The header of a version 1.0 file with a C-order matrix or array: its length is a multiple of 64 bytes.
 std::string npy_header(Type type, std::int64_t rows, std::int64_t columns);
+std::string npy_header(const std::string& descr, const std::vector<std::int64_t>& shape);
 
 }  // namespace tenon::command
