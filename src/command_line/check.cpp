@@ -49,7 +49,7 @@ void check_gaps(const Operand& before, const Operand& after) {
 }  // namespace
 
 CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const Operand& c_before,
-                  const Operand& c_after) {
+                  const Operand& c_after, Device* cuda) {
   CheckResult result;
   if (c_after.data.empty()) return result;
   check_gaps(c_before, c_after);
@@ -57,6 +57,7 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
   const std::int64_t m = problem.m, n = problem.n;
   const std::int64_t k = problem.alpha == 0.0F ? 0 : problem.k;  // alpha == 0 does not look at A and B
   const bool on_host =
+      cuda == nullptr ||
       static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) <= host_products;
   std::vector<float> a_rows, b_columns;
   if (on_host && k > 0) {
@@ -73,7 +74,7 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
   Progress progress(on_host ? "check on the host" : "check on the device", m);
   for (std::int64_t first = 0; first < m; first += band) {
     const std::int64_t count = std::min(band, m - first);
-    if (!on_host) device_dot_products(problem, first, count, &dots);
+    if (!on_host) device_dot_products(*cuda, problem, first, count, &dots);
     for (std::int64_t row = first; row < first + count; ++row) {
       for (std::int64_t column = 0; column < n; ++column) {
         DotProduct dot;

@@ -88,10 +88,10 @@ void launch(const Gemm& p, std::int64_t first, std::int64_t count, DotProduct* d
 
 }  // namespace
 
-void device_dot_products(const Gemm& problem, std::int64_t first, std::int64_t count,
+void device_dot_products(Device& cuda, const Gemm& problem, std::int64_t first, std::int64_t count,
                          std::vector<DotProduct>* dots) {
   dots->resize(static_cast<std::size_t>(count * problem.n));
-  const DeviceBuffer buffer("the check", dots->size() * sizeof(DotProduct));
+  const DeviceBuffer buffer(cuda, "the check", dots->size() * sizeof(DotProduct));
   if (problem.a.type == Type::f16) {
     launch<__half>(problem, first, count, static_cast<DotProduct*>(buffer.get()));
   } else {

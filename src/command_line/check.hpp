@@ -2,7 +2,7 @@
 // host/error_bound.hpp.
 //
 // The exact product is summed in FP64 from the rounded inputs: on the host up to 2^27 products, above on the
-// device by a kernel that shares nothing with the kernels under test.
+// GPU, if there is one, by a kernel that shares nothing with the kernels under test.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,12 @@ struct CheckResult {
 
 // problem: as it was computed, with its device operands. a, b: the same operands on the host. c_before: C
 // before the product (read if beta != 0). c_after: the result. Also looks that nothing between C's rows was
-// written.
+// written. cuda: the GPU that holds the device operands; null: all is summed on the host.
 CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const Operand& c_before,
-                  const Operand& c_after);
+                  const Operand& c_after, Device* cuda);
 
-// Sums of rows [first, first + count) of A * B, on the device: n * count entries in dots. Defined in
-// check.cu.
-void device_dot_products(const Gemm& problem, std::int64_t first, std::int64_t count,
+// Sums of rows [first, first + count) of A * B, on the GPU: n * count entries in dots. Defined in check.cu.
+void device_dot_products(Device& cuda, const Gemm& problem, std::int64_t first, std::int64_t count,
                          std::vector<DotProduct>* dots);
 
 }  // namespace tenon::command

@@ -11,7 +11,7 @@ namespace tenon::command {
 // The contract with scripts.
 enum class Exit : int {
   ok = 0,             // done and, where asked, checked to be correct
-  wrong_result = 1,   // the result differs from the reference by more than the error bound
+  wrong_result = 1,   // the result is beyond its error bound, or the emulator found a fault in the kernel
   bad_input = 2,      // bad usage or input
   machine_cannot = 3  // the request is fine, but not on this machine
 };

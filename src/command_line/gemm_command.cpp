@@ -2,8 +2,7 @@
 //
 // Everything that can be wrong with the request is found before the device is looked at, and the output file
 // is opened before anything is computed.
-#include <cuda_runtime.h>
-
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -14,12 +13,14 @@
 #include "command_line/bench.hpp"
 #include "command_line/check.hpp"
 #include "command_line/commands.hpp"
+#include "command_line/emulator_report.hpp"
 #include "command_line/exit_status.hpp"
 #include "command_line/npy.hpp"
 #include "command_line/operand.hpp"
 #include "command_line/random.hpp"
+#include "device/device.hpp"
 #include "gemm/kernel.hpp"
-#include "host/device.hpp"
+#include "host/gemm_on.hpp"
 #include "host/validate.hpp"
 
 namespace tenon::command {
@@ -65,6 +66,9 @@ void check_usage(const Options& o) {
   }
   if (o.from_files() && o.beta != 0.0F && o.c_path.empty()) {
     refuse("--beta is not 0, so C is read: give it with --c");
+  }
+  if (o.bench && o.device == "emulator") {
+    refuse("--bench times a GPU: the emulator counts what a kernel does, not how long a GPU takes for it");
   }
 }
 
@@ -152,35 +156,41 @@ Request read_request(const Options& o) {
   return request;
 }
 
-// The name of the device that runs the request; throws where there is none.
-std::string require_device(const Options& o) {
-  if (o.device == "emulator") {
-    throw Failure(Exit::machine_cannot, "this build has no emulator yet: --device cuda needs a GPU");
+// The device that runs the request; throws where there is none.
+std::unique_ptr<Device> open_device(const Options& o) {
+  std::unique_ptr<Device> device;
+  if (o.device != "emulator") {
+    const Status cuda = open_cuda_device(&device);
+    if (cuda) return device;
+    if (o.device == "cuda") {
+      throw Failure(Exit::machine_cannot, std::string(cuda.message()) + "; --device emulator needs none");
+    }
+    if (o.bench) throw Failure(Exit::machine_cannot, std::string("--bench times a GPU: ") + cuda.message());
   }
-  DeviceDescription description;
-  if (const Status s = describe_current_device(&description); !s) {
-    throw Failure(Exit::machine_cannot,
-                  std::string(s.message()) +
-                      "; without one `tenon layout`, `tenon list` and `tenon info` work" +
-                      (o.device == "auto" ? ", and this build has no emulator yet" : ""));
-  }
-  int ordinal = 0;
-  cudaDeviceProp properties{};
-  require_cuda(cudaGetDevice(&ordinal), "the query of the device");
-  require_cuda(cudaGetDeviceProperties(&properties, ordinal), "the query of the device");
-  return properties.name;
+  require(open_emulator_device(&device));
+  return device;
+}
+
+// Nobody should wait for an answer that takes an hour without having been told.
+void announce(const Gemm& p) {
+  constexpr double products_in_a_second = 1.0e7, worth_telling = 20;  // on one core
+  const double seconds =
+      static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) / products_in_a_second;
+  if (seconds < worth_telling) return;
+  std::fprintf(stderr, "tenon: the emulator will take about %.0f %s of CPU time for this product\n",
+               seconds < 120 ? seconds : std::ceil(seconds / 60), seconds < 120 ? "seconds" : "minutes");
 }
 
 // Refuses matrices that the device cannot hold, before the host tries to.
-void require_memory(const Gemm& p) {
+void require_memory(Device& device, const Gemm& p) {
   const auto bytes_of = [](std::int64_t lines, std::int64_t ld, Type type) {
     return static_cast<double>(lines) * static_cast<double>(ld) * static_cast<double>(bytes(type));
   };
   const double needed = bytes_of(p.a.order == row_major ? p.m : p.k, p.a.ld, p.a.type) +
                         bytes_of(p.b.order == row_major ? p.k : p.n, p.b.ld, p.b.type) +
                         bytes_of(p.m, p.c.ld, p.c.type);
-  std::size_t free = 0, total = 0;
-  require_cuda(cudaMemGetInfo(&free, &total), "the query of the device's memory");
+  std::size_t free = 0;
+  require(device.free_memory(&free));
   if (needed <= static_cast<double>(free)) return;
   char sentence[160];
   std::snprintf(
@@ -204,9 +214,14 @@ void write_result(OutputFile& file, const Operand& c) {
 
 struct Answer {
   std::optional<std::string> kernel;
-  std::string device_name;
+  std::string device, device_name;
   std::optional<CheckResult> check;
   std::optional<double> ms;
+  // Of the emulator.
+  std::optional<std::vector<emulator::Finding>> findings;
+  emulator::Counts counts;
+
+  bool right() const { return (!check || check->ok) && (!findings || findings->empty()); }
 };
 
 double tflops(const Gemm& p, double ms) {
@@ -217,12 +232,13 @@ void print_json(const Gemm& p, const Answer& answer) {
   nlohmann::ordered_json json;
   json["kernel"] = nullptr;
   if (answer.kernel) json["kernel"] = *answer.kernel;
-  json["device"] = "cuda";
+  json["device"] = answer.device;
   json["device_name"] = answer.device_name;
   json["m"] = p.m;
   json["n"] = p.n;
   json["k"] = p.k;
   json["max_error"] = json["error_bound"] = json["ok"] = json["ms"] = json["tflops"] = nullptr;
+  json["findings"] = json["counters"] = nullptr;
   if (answer.check) {
     json["max_error"] = answer.check->max_error;
     json["error_bound"] = answer.check->error_bound;
@@ -231,6 +247,10 @@ void print_json(const Gemm& p, const Answer& answer) {
   if (answer.ms) {
     json["ms"] = *answer.ms;
     json["tflops"] = tflops(p, *answer.ms);
+  }
+  if (answer.findings) {
+    json["findings"] = findings_json(*answer.findings);
+    json["counters"] = counts_json(answer.counts);
   }
   std::cout << json.dump(2) << "\n";
 }
@@ -248,8 +268,20 @@ void print_text(const Gemm& p, const Options& o, const Answer& answer) {
                 answer.check->max_error, answer.check->error_bound);
   }
   if (answer.ms) std::printf("time     %.4f ms, %.2f TFLOP/s\n", *answer.ms, tflops(p, *answer.ms));
-  if (!o.out_path.empty() && (!answer.check || answer.check->ok))
-    std::printf("written  %s\n", o.out_path.c_str());
+  if (answer.findings) {
+    const emulator::Counts& counts = answer.counts;
+    const auto number = [](std::uint64_t x) { return static_cast<unsigned long long>(x); };
+    std::printf(
+        "counted  %llu instructions of warps, %llu matrix operations; shared memory %llu wavefronts "
+        "(%llu ideal), global memory %llu sectors (%llu ideal)\n",
+        number(counts.instructions), number(counts.matrix_operations), number(counts.shared_wavefronts),
+        number(counts.ideal_shared_wavefronts), number(counts.global_sectors),
+        number(counts.ideal_global_sectors));
+    for (const emulator::Finding& finding : *answer.findings)
+      std::printf("finding  %s\n", finding_text(finding).c_str());
+    if (answer.findings->empty()) std::printf("findings none\n");
+  }
+  if (!o.out_path.empty() && answer.right()) std::printf("written  %s\n", o.out_path.c_str());
   std::fflush(stdout);
 }
 
@@ -259,8 +291,12 @@ void run(const Options& o) {
   std::optional<OutputFile> output;
   if (!o.out_path.empty()) output.emplace(o.out_path);
   Answer answer;
-  answer.device_name = require_device(o);
-  require_memory(p);
+  const std::unique_ptr<Device> device = open_device(o);
+  const bool emulated = device->kind() == std::string("emulator");
+  answer.device = device->kind();
+  answer.device_name = device->description();
+  require_memory(*device, p);
+  if (emulated) announce(p);
 
   const auto seed = [&o](std::uint64_t stream) { return random_bits(o.seed, stream); };
   const Operand a = request.a ? from_npy(*request.a, p.a.ld, p.a.type)
@@ -271,34 +307,46 @@ void run(const Options& o) {
   const Operand c_before = p.beta == 0.0F ? poisoned(p.m, p.n, p.c.ld, row_major, p.c.type)
                            : request.c    ? from_npy(*request.c, p.c.ld, p.c.type)
                                        : random_operand("C", seed(2), p.m, p.n, p.c.ld, row_major, p.c.type);
-  const DeviceBuffer a_device(a, "A"), b_device(b, "B"), c_device(c_before, "C");
+  const DeviceBuffer a_device(*device, a, "A"), b_device(*device, b, "B"), c_device(*device, c_before, "C");
   p.a.data = a_device.get();
   p.b.data = b_device.get();
   p.c.data = c_device.get();
-  const std::size_t workspace_bytes = workspace_size(p);
-  const DeviceBuffer workspace("the workspace", workspace_bytes);
+  Launcher& launcher = device->launcher();
+  const std::size_t workspace_bytes = workspace_size(launcher, p);
+  const DeviceBuffer workspace(*device, "the workspace", workspace_bytes);
   p.workspace = workspace.get();
   p.workspace_bytes = workspace_bytes;
 
-  if (const char* kernel = kernel_name(p)) answer.kernel = kernel;
-  require(gemm(p));
-  require_cuda(cudaDeviceSynchronize(), "the product");
+  if (const char* kernel = kernel_name(launcher, p)) answer.kernel = kernel;
+  require(gemm(launcher, p));
+  require(device->synchronize());
+  if (emulated) {
+    answer.findings.emplace();
+    for (const LaunchReport& report : device->take_reports()) {
+      answer.findings->insert(answer.findings->end(), report.result.findings.begin(),
+                              report.result.findings.end());
+      answer.counts += report.result.counters.total;
+    }
+  }
 
   Operand c_after = c_before;
   c_device.download(c_after.data.data(), c_after.data.size());
-  if (o.check) answer.check = check(p, a, b, c_before, c_after);
+  if (o.check) answer.check = check(p, a, b, c_before, c_after, emulated ? nullptr : device.get());
   if (o.bench) answer.ms = time_gemm(p);
 
-  const bool right = !answer.check || answer.check->ok;
-  if (output && right) write_result(*output, c_after);
+  if (output && answer.right()) write_result(*output, c_after);
   o.json ? print_json(p, answer) : print_text(p, o, answer);
-  if (!right) {
+  if (answer.check && !answer.check->ok) {
     char sentence[256];
     std::snprintf(sentence, sizeof sentence,
                   "the result is wrong: C[%lld][%lld] is %.9g but must lie within %.3g of %.9g",
                   static_cast<long long>(answer.check->row), static_cast<long long>(answer.check->column),
                   answer.check->computed, answer.check->bound, answer.check->exact);
     throw Failure(Exit::wrong_result, sentence);
+  }
+  if (!answer.right()) {
+    throw Failure(Exit::wrong_result,
+                  "the emulator found a fault in the kernel: " + finding_text(answer.findings->front()));
   }
 }
 
@@ -334,24 +382,30 @@ void add_gemm(CLI::App& application) {
   command->add_option("--b", o->b_path, "B from this .npy file");
   command->add_option("--c", o->c_path, "The old C from this .npy file, where --beta is not 0");
   command->add_option("--out", o->out_path, "Write C to this .npy file");
-  command->add_option("--device", o->device, "Where to run")
+  command
+      ->add_option(
+          "--device", o->device,
+          "Where to run; auto: on a GPU if there is one, else in the emulator, which runs the PTX of the "
+          "kernel on the CPU, checks its every access and counts")
       ->check(CLI::IsMember({"auto", "cuda", "emulator"}))
       ->capture_default_str();
   command->add_option("--kernel", o->kernel,
                       "Run this kernel (see `tenon list`) instead of the library's choice");
   command->add_flag("--check", o->check,
                     "Compare every element with the exact product (FP64) and its error bound");
-  command->add_flag("--bench", o->bench, "Time it: median of bursts between CUDA events");
-  command->add_flag(
-      "--json", o->json,
-      "Print one object: kernel, device, m, n, k, max_error, error_bound, ok, ms, tflops; what was not "
-      "asked for is null");
+  command->add_flag("--bench", o->bench, "Time it on a GPU: median of bursts between CUDA events");
+  command->add_flag("--json", o->json,
+                    "Print one object: kernel, device, m, n, k, max_error, error_bound, ok, ms, tflops and, "
+                    "of the emulator, "
+                    "findings and counters; what was not asked for is null");
   command->footer(
       "Examples:\n"
       "  tenon gemm --m 4096 --n 4096 --k 4096 --check --bench\n"
       "  tenon gemm --m 128 --n 96 --k 64 --type bf16 --out-type f32 --layout nn --seed 7 --check --json\n"
       "  tenon gemm --a A.npy --b B.npy --out C.npy\n"
-      "A result that --check finds wrong is not written.");
+      "  tenon gemm --m 200 --n 100 --k 50 --device emulator --check\n"
+      "A result that --check finds wrong is not written, nor is that of a kernel in which the emulator found "
+      "a fault.");
   command->callback([o] { run(*o); });
 }
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "command_line/commands.hpp"
+#include "device/device.hpp"
 #include "gemm/kernel.hpp"
 #include "host/device.hpp"
 
@@ -21,12 +22,12 @@ std::string version_text(int version) {  // 13020 -> "13.2"
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-// Kernels of this build whose architecture the device has.
-int runnable_kernels(int sm) {
+// Kernels of this build for the architecture.
+int kernels_for(int sm) {
   int count = 0;
   for (const Kernel& kernel : kernels())
     count += kernel.exact_sm ? sm == kernel.minimum_sm : sm >= kernel.minimum_sm;
-  return has_code_for(sm) ? count : 0;
+  return count;
 }
 
 Json describe(int ordinal) {
@@ -42,7 +43,7 @@ Json describe(int ordinal) {
           {"memory_bytes", properties.totalGlobalMem},
           {"l2_bytes", properties.l2CacheSize},
           {"shared_bytes_per_block", properties.sharedMemPerBlockOptin},
-          {"kernels", runnable_kernels(sm)}};
+          {"kernels", has_code_for(sm) ? kernels_for(sm) : 0}};
 }
 
 Json collect() {
@@ -65,7 +66,15 @@ Json collect() {
   DeviceDescription description;
   const Status status = describe_current_device(&description);
   info["can_run"]["cuda"] = {{"ok", static_cast<bool>(status)}, {"why", status.message()}};
-  info["can_run"]["emulator"] = {{"ok", false}, {"why", "this build has no emulator yet"}};
+  std::unique_ptr<Device> emulator;
+  const Status emulates = open_emulator_device(&emulator);
+  info["can_run"]["emulator"] = {{"ok", static_cast<bool>(emulates)}, {"why", emulates.message()}};
+  if (emulates) {
+    info["can_run"]["emulator"]["name"] = emulator->description();
+    DeviceDescription emulated;
+    info["can_run"]["emulator"]["kernels"] =
+        emulator->launcher().describe(&emulated) ? kernels_for(emulated.sm) : 0;
+  }
   return info;
 }
 
@@ -89,8 +98,14 @@ void print_text(const Json& info) {
   }
   for (const char* backend : {"cuda", "emulator"}) {
     const Json& state = info["can_run"][backend];
-    std::cout << "--device " << backend << ": " << (state["ok"].get<bool>() ? "can run" : text(state["why"]))
-              << "\n";
+    std::cout << "--device " << backend << ": ";
+    if (!state["ok"].get<bool>()) {
+      std::cout << text(state["why"]) << "\n";
+    } else if (state.contains("kernels")) {
+      std::cout << "can run, " << text(state["name"]) << "; runs " << state["kernels"] << " of the kernels\n";
+    } else {
+      std::cout << "can run\n";
+    }
   }
   std::cout << "`tenon layout`, `tenon list` and `tenon info` run on any machine.\n";
 }

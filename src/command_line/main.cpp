@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
                        "tenon");
   application.require_subcommand(1);
   application.footer(
-      "Exit status: 0 done and correct, 1 wrong result, 2 bad usage or input, 3 this machine cannot.\n"
+      "Exit status: 0 done and correct, 1 wrong result or a fault found by the emulator, 2 bad usage or "
+      "input, 3 this machine cannot.\n"
       "`tenon COMMAND --help` shows the options and examples of a command.");
   add_gemm(application);
   add_layout(application);

@@ -93,36 +93,26 @@ void require_cuda(int error, const char* what) {
                 std::string(what) + " failed: " + cudaGetErrorString(static_cast<cudaError_t>(error)));
 }
 
-DeviceBuffer::DeviceBuffer(const std::string& purpose, std::size_t bytes) {
-  if (bytes == 0) return;
-  const cudaError_t error = cudaMalloc(&data_, bytes);
-  if (error == cudaSuccess) return;
-  data_ = nullptr;
-  cudaGetLastError();
-  std::size_t free = 0, total = 0;
-  cudaMemGetInfo(&free, &total);
-  throw Failure(Exit::machine_cannot, purpose + " needs " + std::to_string(bytes) +
-                                          " bytes of device memory but " + std::to_string(free) +
-                                          " are free (" + cudaGetErrorString(error) + ")");
+DeviceBuffer::DeviceBuffer(Device& device, const std::string& purpose, std::size_t bytes) : device_(device) {
+  if (const Status s = device.allocate(bytes, &data_); !s)
+    throw Failure(Exit::machine_cannot, purpose + ": " + s.message());
 }
 
-DeviceBuffer::DeviceBuffer(const Operand& operand, const std::string& purpose)
-    : DeviceBuffer(purpose, operand.data.size()) {
+DeviceBuffer::DeviceBuffer(Device& device, const Operand& operand, const std::string& purpose)
+    : DeviceBuffer(device, purpose, operand.data.size()) {
   upload(operand.data.data(), operand.data.size());
 }
 
 DeviceBuffer::~DeviceBuffer() {
-  cudaFree(data_);
+  device_.free(data_);
 }
 
 void DeviceBuffer::upload(const void* from, std::size_t bytes) {
-  if (bytes != 0)
-    require_cuda(cudaMemcpy(data_, from, bytes, cudaMemcpyHostToDevice), "the copy to the device");
+  require(device_.upload(data_, from, bytes));
 }
 
 void DeviceBuffer::download(void* to, std::size_t bytes) const {
-  if (bytes != 0)
-    require_cuda(cudaMemcpy(to, data_, bytes, cudaMemcpyDeviceToHost), "the copy from the device");
+  require(device_.download(to, data_, bytes));
 }
 
 }  // namespace tenon::command

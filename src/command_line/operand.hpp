@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "command_line/npy.hpp"
+#include "device/device.hpp"
 #include "tenon/gemm.hpp"
 
 namespace tenon::command {
@@ -42,8 +43,8 @@ std::vector<float> decoded(const Operand& operand, Order into);
 // Device memory that frees itself. Throws Failure(machine_cannot) that says how much was wanted and is free.
 class DeviceBuffer {
  public:
-  DeviceBuffer(const std::string& purpose, std::size_t bytes);
-  explicit DeviceBuffer(const Operand& operand, const std::string& purpose);  // and copies it there
+  DeviceBuffer(Device& device, const std::string& purpose, std::size_t bytes);
+  DeviceBuffer(Device& device, const Operand& operand, const std::string& purpose);  // and copies it there
   ~DeviceBuffer();
   DeviceBuffer(const DeviceBuffer&) = delete;
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
@@ -53,6 +54,7 @@ class DeviceBuffer {
   void download(void* to, std::size_t bytes) const;
 
  private:
+  Device& device_;
   void* data_ = nullptr;
 };
 

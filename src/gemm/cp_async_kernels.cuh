@@ -6,19 +6,13 @@
 
 namespace tenon {
 
-template <class Config, Alignment alignment>
-Status launch_cp_async(const Kernel& self, const Gemm& problem, CUstream_st* stream) {
-  using Block = GemmCpAsync<Config, alignment>;
-  const auto kernel = gemm_cp_async<Config, alignment>;
-  if (const cudaError_t error =
-          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Block::shared_bytes);
-      error != cudaSuccess) {
-    return launch_status(self, error);
-  }
+template <class Config>
+Status fill_cp_async(const Kernel&, const Gemm& problem, const DeviceDescription&, Launcher&,
+                     Launch* launch) {
   const GemmArguments arguments = make_arguments<Config>(problem);
-  kernel<<<static_cast<unsigned>(arguments.raster.tiles()), Block::threads, Block::shared_bytes, stream>>>(
-      arguments);
-  return launch_status(self, cudaGetLastError());
+  launch->grid.x = static_cast<unsigned>(arguments.raster.tiles());
+  launch->arguments.set(arguments);
+  return {};
 }
 
 template <class Config, Alignment alignment>
@@ -30,7 +24,7 @@ void append_cp_async(std::vector<Kernel>& list) {
   kernel.threads = GemmCpAsync<Config, alignment>::threads;
   kernel.shared_bytes = GemmCpAsync<Config, alignment>::shared_bytes;
   kernel.function = reinterpret_cast<const void*>(&gemm_cp_async<Config, alignment>);
-  kernel.launch = &launch_cp_async<Config, alignment>;
+  kernel.fill = &fill_cp_async<Config>;
   list.push_back(kernel);
 }
 

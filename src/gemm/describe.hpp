@@ -24,7 +24,8 @@ inline std::string layout_name(Order a, Order b) {
   return {a == Order::row_major ? 't' : 'n', b == Order::row_major ? 't' : 'n'};
 }
 
-// All but what the family adds: name prefix, minimum_sm, copy, threads, shared_bytes, function, launch.
+// All but what the family adds (name prefix, minimum_sm, copy, threads, shared_bytes, function, fill) and the
+// list (ptx).
 template <class Config>
 Kernel describe(const std::string& family) {
   using Block = typename Config::Block;
@@ -65,12 +66,6 @@ GemmArguments make_arguments(const Gemm& problem) {
           problem.alpha,
           problem.beta,
           make_raster(m, n, Config::Block::m, Config::Block::n, raster_band)};
-}
-
-inline Status launch_status(const Kernel& kernel, cudaError_t error) {
-  if (error == cudaSuccess) return {};
-  return Status(StatusCode::cuda_error, "launching %s failed: %s", kernel.name.c_str(),
-                cudaGetErrorString(error));
 }
 
 }  // namespace tenon

@@ -1,11 +1,12 @@
-// The list of compiled GEMM kernels: what each is, and how to launch it. Internal to the compiled library;
-// the command line, the tests and the benchmarks read it.
+// The list of compiled GEMM kernels: what each is, and how its launch looks. Internal to the compiled
+// library; the command line, the tests and the benchmarks read it.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
+#include "gemm/launch.hpp"
 #include "tenon/gemm.hpp"
 
 namespace tenon {
@@ -30,9 +31,23 @@ struct Kernel {
   int warp_m, warp_n;            // warp tile
   int stages, threads, cluster;  // cluster: CTAs that share operands by multicast, else 1
   std::size_t shared_bytes;      // dynamic shared memory of a block
-  const void* function;  // the __global__ function for cudaFuncGetAttributes; nullptr for Copy::module
-  // Enqueues. The problem was validated and has m, n > 0; k may be 0.
-  Status (*launch)(const Kernel& self, const Gemm& problem, CUstream_st* stream);
+  const void* function;          // the __global__ function; nullptr for Copy::module
+  std::string ptx;               // the file of its PTX, without folder and extension
+  // Fills grid and arguments of a launch, for configure(). `launcher` makes tensor maps.
+  Status (*fill)(const Kernel& self, const Gemm& problem, const DeviceDescription& device, Launcher& launcher,
+                 Launch* launch);
+
+  // The launch that computes the problem, which was validated and has m, n > 0; k may be 0. Fails where the
+  // kernel cannot compute it.
+  Status configure(const Gemm& problem, const DeviceDescription& device, Launcher& launcher,
+                   Launch* launch) const {
+    launch->what = name.c_str();
+    launch->function = function;
+    launch->ptx = ptx.c_str();
+    launch->block.x = static_cast<unsigned>(threads);
+    launch->shared_bytes = static_cast<unsigned>(shared_bytes);
+    return fill(*this, problem, device, launcher, launch);
+  }
 };
 
 // Every GEMM kernel of the library, best first within a (type, accumulate, layout).

@@ -11,7 +11,7 @@
 #include "gemm/pad.hpp"
 
 namespace tenon {
-namespace {
+namespace pad {
 
 constexpr int rows_per_thread = 4;
 constexpr int block_threads = 256;
@@ -91,8 +91,9 @@ __device__ __forceinline__ uint4 shift_down(const Words& words, unsigned shift, 
   return make_uint4(out[0], out[1], out[2], out[3]);
 }
 
-// Grid: blocks along a row, blocks down the rows, copies.
-__global__ void __launch_bounds__(block_threads) pad_kernel(const __grid_constant__ PadTasks tasks) {
+// Grid: blocks along a row, blocks down the rows, copies. extern "C": the name of its entry in PTX.
+extern "C" __global__ void __launch_bounds__(block_threads)
+    tenon_pad(const __grid_constant__ PadTasks tasks) {
   const PadTask& copy = tasks.task[blockIdx.z];
   const Source& source = copy.source;
   const std::int64_t vector = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -119,9 +120,10 @@ __global__ void __launch_bounds__(block_threads) pad_kernel(const __grid_constan
   }
 }
 
-}  // namespace
+}  // namespace pad
 
-Status pad_copies(const PadCopy* list, int count, CUstream_st* stream) noexcept {
+Status pad_copies(Launcher& launcher, const PadCopy* list, int count) noexcept {
+  using namespace pad;
   if (count == 0) return {};
   PadTasks tasks{};
   std::int64_t most_vectors = 0, most_lines = 0;
@@ -140,19 +142,18 @@ Status pad_copies(const PadCopy* list, int count, CUstream_st* stream) noexcept 
   while (across < block_threads && across < most_vectors) across *= 2;
   const unsigned down = block_threads / across;
   const std::int64_t rows_per_block = std::int64_t{down} * rows_per_thread;
-  const dim3 grid(static_cast<unsigned>((most_vectors + across - 1) / across),
-                  static_cast<unsigned>(std::min<std::int64_t>(
-                      (most_lines + rows_per_block - 1) / rows_per_block, most_blocks_down)),
-                  static_cast<unsigned>(count));
-  void* arguments[] = {&tasks};
-  const cudaError_t error = cudaLaunchKernel(reinterpret_cast<const void*>(&pad_kernel), grid,
-                                             dim3(across, down), arguments, 0, stream);
-  if (error != cudaSuccess) {
-    cudaGetLastError();
-    return Status(StatusCode::cuda_error, "the copy of operands into the workspace could not be launched: %s",
-                  cudaGetErrorString(error));
-  }
-  return {};
+  Launch launch;
+  launch.what = "the copy of operands into the workspace";
+  launch.function = reinterpret_cast<const void*>(&tenon_pad);
+  launch.ptx = "pad";
+  launch.entry = "tenon_pad";
+  launch.grid = {static_cast<unsigned>((most_vectors + across - 1) / across),
+                 static_cast<unsigned>(std::min<std::int64_t>(
+                     (most_lines + rows_per_block - 1) / rows_per_block, most_blocks_down)),
+                 static_cast<unsigned>(count)};
+  launch.block = {across, down};
+  launch.arguments.set(tasks);
+  return launcher.launch(launch);
 }
 
 }  // namespace tenon

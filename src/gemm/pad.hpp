@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tenon/gemm.hpp"
+#include "gemm/launch.hpp"
 
 namespace tenon {
 
@@ -30,7 +30,7 @@ struct PadCopy {
 };
 constexpr int most_pad_copies = 2;
 
-// Enqueues up to most_pad_copies copies as one kernel. cuda_error if the launch failed.
-Status pad_copies(const PadCopy* list, int count, CUstream_st* stream) noexcept;
+// Launches up to most_pad_copies copies as one kernel; for no copies nothing.
+Status pad_copies(Launcher& launcher, const PadCopy* list, int count) noexcept;
 
 }  // namespace tenon

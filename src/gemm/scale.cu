@@ -12,7 +12,7 @@ namespace tenon {
 namespace {
 
 template <typename T>
-__global__ void scale_kernel(T* c, std::int64_t m, std::int64_t n, std::int64_t ld, float beta) {
+__device__ void scale(T* c, std::int64_t m, std::int64_t n, std::int64_t ld, float beta) {
   for (std::int64_t row = blockIdx.y; row < m; row += gridDim.y) {
     for (std::int64_t column = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; column < n;
          column += std::int64_t{gridDim.x} * blockDim.x) {
@@ -22,45 +22,49 @@ __global__ void scale_kernel(T* c, std::int64_t m, std::int64_t n, std::int64_t 
   }
 }
 
-template <typename T>
-cudaError_t launch(const Gemm& problem, cudaStream_t stream) noexcept {
-  constexpr unsigned threads = 256;
-  constexpr std::int64_t most_blocks = 4096;
-  const dim3 grid(
-      static_cast<unsigned>(std::min<std::int64_t>((problem.n + threads - 1) / threads, most_blocks)),
-      static_cast<unsigned>(std::min<std::int64_t>(problem.m, most_blocks)));
-  T* c = static_cast<T*>(problem.c.data);
-  std::int64_t m = problem.m, n = problem.n, ld = problem.c.ld;
-  float beta = problem.beta;
-  void* arguments[] = {&c, &m, &n, &ld, &beta};
-  // cudaLaunchKernel rather than <<<>>>: it returns the error of this launch and leaves the caller's last
-  // error be.
-  return cudaLaunchKernel(reinterpret_cast<const void*>(&scale_kernel<T>), grid, dim3(threads), arguments, 0,
-                          stream);
-}
-
 }  // namespace
 
-Status scale_c(const Gemm& problem, CUstream_st* stream) noexcept {
+// extern "C": the names of their entries in PTX.
+extern "C" __global__ void tenon_scale_f16(__half* c, std::int64_t m, std::int64_t n, std::int64_t ld,
+                                           float beta) {
+  scale(c, m, n, ld, beta);
+}
+extern "C" __global__ void tenon_scale_bf16(__nv_bfloat16* c, std::int64_t m, std::int64_t n, std::int64_t ld,
+                                            float beta) {
+  scale(c, m, n, ld, beta);
+}
+extern "C" __global__ void tenon_scale_f32(float* c, std::int64_t m, std::int64_t n, std::int64_t ld,
+                                           float beta) {
+  scale(c, m, n, ld, beta);
+}
+
+Status scale_c(Launcher& launcher, const Gemm& problem) noexcept {
   if (problem.beta == 1.0F) return {};
-  cudaError_t error = cudaSuccess;
+  constexpr unsigned threads = 256;
+  constexpr std::int64_t most_blocks = 4096;
+  Launch launch;
+  launch.what = "scaling C by beta";
+  launch.ptx = "scale";
   switch (problem.c.type) {
     case Type::f16:
-      error = launch<__half>(problem, stream);
+      launch.function = reinterpret_cast<const void*>(&tenon_scale_f16);
+      launch.entry = "tenon_scale_f16";
       break;
     case Type::bf16:
-      error = launch<__nv_bfloat16>(problem, stream);
+      launch.function = reinterpret_cast<const void*>(&tenon_scale_bf16);
+      launch.entry = "tenon_scale_bf16";
       break;
     case Type::f32:
-      error = launch<float>(problem, stream);
+      launch.function = reinterpret_cast<const void*>(&tenon_scale_f32);
+      launch.entry = "tenon_scale_f32";
       break;
   }
-  if (error != cudaSuccess) {
-    cudaGetLastError();
-    return Status(StatusCode::cuda_error, "scaling C by beta could not be launched: %s",
-                  cudaGetErrorString(error));
-  }
-  return {};
+  launch.grid.x =
+      static_cast<unsigned>(std::min<std::int64_t>((problem.n + threads - 1) / threads, most_blocks));
+  launch.grid.y = static_cast<unsigned>(std::min<std::int64_t>(problem.m, most_blocks));
+  launch.block.x = threads;
+  launch.arguments.set(problem.c.data, problem.m, problem.n, problem.c.ld, problem.beta);
+  return launcher.launch(launch);
 }
 
 }  // namespace tenon

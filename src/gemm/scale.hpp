@@ -1,13 +1,13 @@
 // C = beta * C: what is left of a product with k == 0 or alpha == 0.
 #pragma once
 
+#include "gemm/launch.hpp"
 #include "tenon/gemm.hpp"
 
 namespace tenon {
 
-// Enqueues C = beta * C over the m x n elements of problem.c, rounded once from float. beta == 0 writes zeros
-// and reads nothing; beta == 1 launches nothing. m, n > 0 and the problem is valid. cuda_error if the launch
-// failed.
-Status scale_c(const Gemm& problem, CUstream_st* stream) noexcept;
+// Launches C = beta * C over the m x n elements of problem.c, rounded once from float. beta == 0 writes zeros
+// and reads nothing; beta == 1 launches nothing. m, n > 0 and the problem is valid.
+Status scale_c(Launcher& launcher, const Gemm& problem) noexcept;
 
 }  // namespace tenon

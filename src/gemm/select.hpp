@@ -12,14 +12,6 @@
 
 namespace tenon {
 
-// What the choice depends on.
-struct DeviceDescription {
-  int sm = 0;  // 10 * major + minor
-  int multiprocessors = 0;
-  std::size_t shared_bytes_per_block_optin = 0;
-  std::size_t l2_bytes = 0;
-};
-
 // The largest power of two, up to 16, that divides the address of every row (column) of a 2-byte operand: the
 // widest copy that can move it.
 int copy_alignment(const ConstMatrix& matrix) noexcept;

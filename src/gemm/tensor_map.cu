@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "tenon/pipeline/tma_ring.hpp"
+
 namespace tenon {
 
 static_assert(sizeof(TensorMap) == sizeof(CUtensorMap), "TensorMap stands for a CUtensorMap");

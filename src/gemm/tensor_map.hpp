@@ -3,10 +3,11 @@
 
 #include <cstdint>
 
-#include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/status.hpp"
 
 namespace tenon {
+
+struct TensorMap;  // tenon/pipeline/tma_ring.hpp
 
 // A map over `lines` lines of `columns` contiguous 16-bit elements, `ld` elements apart, read in boxes of
 // box_lines x box_columns (128 bytes wide: 64) with the 128-byte swizzle; what lies outside reads as zero.

@@ -1,5 +1,5 @@
-// The host API of tenon/gemm.hpp: validate, plan, launch. Nothing is launched before everything has been
-// checked.
+// The host API of tenon/gemm.hpp: validate, plan, launch, whatever device the launcher stands for. Nothing is
+// launched before everything has been checked.
 #include "tenon/gemm.hpp"
 
 #include <new>
@@ -7,7 +7,8 @@
 #include "gemm/kernel.hpp"
 #include "gemm/pad.hpp"
 #include "gemm/scale.hpp"
-#include "host/device.hpp"
+#include "host/cuda_launcher.hpp"
+#include "host/gemm_on.hpp"
 #include "host/plan.hpp"
 #include "host/validate.hpp"
 
@@ -30,33 +31,34 @@ Status check_kernel_name(const Gemm& problem) {
                 "no kernel has the name '%.100s': `tenon list` prints the names that exist", problem.kernel);
 }
 
-Status prepare(const Gemm& problem, Work* work, Plan* plan) noexcept try {
+Status prepare(Launcher& launcher, const Gemm& problem, DeviceDescription* device, Work* work,
+               Plan* plan) noexcept try {
   if (Status s = validate(problem); !s) return s;
   if (Status s = check_kernel_name(problem); !s) return s;
   *work = work_of(problem);
   if (*work == Work::nothing) return {};
-  DeviceDescription device;
-  if (Status s = describe_current_device(&device); !s) return s;
-  return *work == Work::scale ? Status() : make_plan(kernels(), problem, device, plan);
+  if (Status s = launcher.describe(device); !s) return s;
+  return *work == Work::scale ? Status() : make_plan(kernels(), problem, *device, plan);
 } catch (const std::bad_alloc&) {  // the kernel list is built on first use
   return Status(StatusCode::cuda_error, "no host memory is left for the list of kernels");
 }
 
 }  // namespace
 
-Status can_implement(const Gemm& problem) noexcept {
+Status can_implement(Launcher& launcher, const Gemm& problem) noexcept {
+  DeviceDescription device;
   Work work = Work::nothing;
   Plan plan;
-  return prepare(problem, &work, &plan);
+  return prepare(launcher, problem, &device, &work, &plan);
 }
 
-std::size_t workspace_size(const Gemm& problem) noexcept try {
+std::size_t workspace_size(Launcher& launcher, const Gemm& problem) noexcept try {
   Gemm without = problem;  // the question is what workspace to bring: the one brought does not matter
   without.workspace = nullptr;
   without.workspace_bytes = 0;
   DeviceDescription device;
   if (!validate(without) || !check_kernel_name(without) || work_of(without) != Work::product ||
-      !describe_current_device(&device)) {
+      !launcher.describe(&device)) {
     return 0;
   }
   return planned_workspace(kernels(), without, device);
@@ -64,21 +66,25 @@ std::size_t workspace_size(const Gemm& problem) noexcept try {
   return 0;
 }
 
-const char* kernel_name(const Gemm& problem) noexcept {
+const char* kernel_name(Launcher& launcher, const Gemm& problem) noexcept {
+  DeviceDescription device;
   Work work = Work::nothing;
   Plan plan;
-  if (!prepare(problem, &work, &plan) || work != Work::product) return nullptr;
+  if (!prepare(launcher, problem, &device, &work, &plan) || work != Work::product) return nullptr;
   return plan.kernel->name.c_str();
 }
 
-Status gemm(const Gemm& problem, CUstream_st* stream) noexcept {
+Status gemm(Launcher& launcher, const Gemm& problem) noexcept {
+  DeviceDescription device;
   Work work = Work::nothing;
   Plan plan;
-  if (Status s = prepare(problem, &work, &plan); !s) return s;
+  if (Status s = prepare(launcher, problem, &device, &work, &plan); !s) return s;
   if (work == Work::nothing) return {};
-  if (work == Work::scale) return scale_c(problem, stream);
+  if (work == Work::scale) return scale_c(launcher, problem);
 
   const Gemm run = planned_problem(problem, plan);
+  Launch product;
+  if (Status s = plan.kernel->configure(run, device, launcher, &product); !s) return s;
   PadCopy copies[most_pad_copies];
   int count = 0;
   const auto pad = [&](const ConstMatrix& from, const ConstMatrix& to, std::int64_t rows,
@@ -89,8 +95,28 @@ Status gemm(const Gemm& problem, CUstream_st* stream) noexcept {
   };
   if (plan.pad_a) pad(problem.a, run.a, problem.m, problem.k);
   if (plan.pad_b) pad(problem.b, run.b, problem.k, problem.n);
-  if (Status s = pad_copies(copies, count, stream); !s) return s;
-  return plan.kernel->launch(*plan.kernel, run, stream);
+  if (Status s = pad_copies(launcher, copies, count); !s) return s;
+  return launcher.launch(product);
+}
+
+Status can_implement(const Gemm& problem) noexcept {
+  CudaLauncher launcher(nullptr);
+  return can_implement(launcher, problem);
+}
+
+std::size_t workspace_size(const Gemm& problem) noexcept {
+  CudaLauncher launcher(nullptr);
+  return workspace_size(launcher, problem);
+}
+
+const char* kernel_name(const Gemm& problem) noexcept {
+  CudaLauncher launcher(nullptr);
+  return kernel_name(launcher, problem);
+}
+
+Status gemm(const Gemm& problem, CUstream_st* stream) noexcept {
+  CudaLauncher launcher(stream);
+  return gemm(launcher, problem);
 }
 
 }  // namespace tenon

@@ -1,8 +1,10 @@
 // The exact product on the device against the one on the host: sums equal to FP64 rounding, bounds not below.
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "command_line/check.hpp"
+#include "command_line/exit_status.hpp"
 #include "support/gpu.hpp"
 
 namespace tenon::command {
@@ -12,12 +14,14 @@ using CheckGpu = test::GpuTest;
 
 TEST_F(CheckGpu, AgreesWithTheHost) {
   const std::int64_t m = 37, n = 53, k = 71;
+  std::unique_ptr<Device> cuda;
+  require(open_cuda_device(&cuda));
   for (const Type type : {Type::f16, Type::bf16}) {
     for (const Order a_order : {row_major, column_major}) {
       for (const Order b_order : {row_major, column_major}) {
         const Operand a = random_operand("A", 1, m, k, (a_order == row_major ? k : m) + 1, a_order, type);
         const Operand b = random_operand("B", 2, k, n, (b_order == row_major ? n : k) + 2, b_order, type);
-        const DeviceBuffer a_device(a, "A"), b_device(b, "B");
+        const DeviceBuffer a_device(*cuda, a, "A"), b_device(*cuda, b, "B");
         Gemm p;
         p.m = m;
         p.n = n;
@@ -27,7 +31,7 @@ TEST_F(CheckGpu, AgreesWithTheHost) {
         const auto a_rows = decoded(a, row_major), b_columns = decoded(b, column_major);
         const std::int64_t first = 5, count = 20;  // a band from the middle
         std::vector<DotProduct> dots;
-        device_dot_products(p, first, count, &dots);
+        device_dot_products(*cuda, p, first, count, &dots);
         ASSERT_EQ(dots.size(), static_cast<std::size_t>(count * n));
         for (std::int64_t row = 0; row < count; ++row) {
           for (std::int64_t column = 0; column < n; ++column) {

@@ -52,7 +52,7 @@ Case right_case(Order a_order, Order b_order, Type out, float alpha, float beta)
 }
 
 CheckResult check_case(const Case& x) {
-  return check(x.problem, x.a, x.b, x.before, x.after);
+  return check(x.problem, x.a, x.b, x.before, x.after, nullptr);
 }
 
 TEST(Check, PassesRightResults) {

@@ -12,10 +12,9 @@ foreach(arch IN ITEMS 80 86 89 90)
 endforeach()
 
 tenon_add_test(module_text_test LEVEL L0 SOURCES ${CMAKE_CURRENT_LIST_DIR}/module_test.cpp
-  LIBRARIES tenon_gemm_module CUDA::cudart_static)
+  LIBRARIES tenon::tenon)
 target_compile_definitions(module_text_test PRIVATE TENON_MODULE_PTX="${module_ptx}")
-tenon_add_test(module_test LEVEL L4 SOURCES ${CMAKE_CURRENT_LIST_DIR}/module_test.cu
-  LIBRARIES tenon_gemm_module CUDA::cudart_static)
+tenon_add_device_test(module_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/module_test.cu)
 
 # L2: 64 tensor-core instructions a turn; 24 ldmatrix (8 before the loop, 16 in it); 32 copies.
 if(COMMAND tenon_add_sass_test)

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "gemm/module/module.hpp"
+#include "host/cuda_launcher.hpp"
 
 namespace tenon {
 namespace {
@@ -239,7 +240,9 @@ Gemm some_problem() {
 // Refused before the driver is asked for anything, so also without a GPU.
 void expect_refused(const Gemm& problem, const std::string& words) {
   const Kernel kernel = module_kernel();
-  const Status status = kernel.launch(kernel, problem, nullptr);
+  CudaLauncher launcher(nullptr);
+  Launch launch;
+  const Status status = kernel.configure(problem, {}, launcher, &launch);
   EXPECT_EQ(status.code(), StatusCode::unsupported) << status.message();
   EXPECT_NE(std::string(status.message()).find(words), std::string::npos) << status.message();
 }

@@ -1,5 +1,6 @@
-// The hand-written PTX module on a GPU, against a product in double: shapes around every boundary of the
-// tile, copies and stores of every alignment that it takes, padding poisoned with NaN and watched.
+// The hand-written PTX module on a GPU and in the emulator, against a product in double: shapes around every
+// boundary of the tile, copies and stores of every alignment that it takes, padding poisoned with NaN and
+// watched.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
@@ -13,36 +14,13 @@
 #include <vector>
 
 #include "gemm/module/module.hpp"
-#include "support/gpu.hpp"
+#include "host/cuda_launcher.hpp"
+#include "support/device.hpp"
 
 namespace tenon {
 namespace {
 
-using test::GpuTest;
-
-// Device memory for count f16, filled from the host.
-class Buffer {
- public:
-  explicit Buffer(const std::vector<__half>& values) : bytes_(values.size() * sizeof(__half)) {
-    EXPECT_EQ(cudaMalloc(&data_, std::max<std::size_t>(bytes_, 16)), cudaSuccess);
-    EXPECT_EQ(cudaMemcpy(data_, values.data(), bytes_, cudaMemcpyHostToDevice), cudaSuccess);
-    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // pageable memory: the copy may still be on its way
-  }
-  ~Buffer() { cudaFree(data_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-
-  __half* data() const { return static_cast<__half*>(data_); }
-  std::vector<__half> read() const {
-    std::vector<__half> values(bytes_ / sizeof(__half));
-    EXPECT_EQ(cudaMemcpy(values.data(), data_, bytes_, cudaMemcpyDeviceToHost), cudaSuccess);
-    return values;
-  }
-
- private:
-  void* data_ = nullptr;
-  std::size_t bytes_;
-};
+using Buffer = test::Buffer<__half>;
 
 struct Case {
   int m, n, k;
@@ -76,7 +54,14 @@ std::vector<__half> operand(int rows, int columns, int ld, std::mt19937& random)
   return values;
 }
 
-void check(const Case& test, cudaStream_t stream = nullptr) {
+Status launch(const Gemm& problem, Launcher& launcher) {
+  const Kernel kernel = module_kernel();
+  Launch launch;
+  const Status status = kernel.configure(problem, {}, launcher, &launch);
+  return status ? launcher.launch(launch) : status;
+}
+
+void check(const Case& test, Launcher& launcher = test::launcher()) {
   SCOPED_TRACE(::testing::PrintToString(test));
   const auto& [m, n, k, pad_a, pad_b, pad_c, shift_c, alpha, beta] = test;
   std::mt19937 random(static_cast<unsigned>(m * 31 + n * 17 + k));
@@ -92,15 +77,14 @@ void check(const Case& test, cudaStream_t stream = nullptr) {
   problem.m = m;
   problem.n = n;
   problem.k = k;
-  problem.a = ConstMatrix(device_a.data(), lda, row_major);
-  problem.b = ConstMatrix(device_b.data(), ldb, column_major);
-  problem.c = Matrix(device_c.data() + shift_c, ldc);
+  problem.a = ConstMatrix(device_a.get(), lda, row_major);
+  problem.b = ConstMatrix(device_b.get(), ldb, column_major);
+  problem.c = Matrix(device_c.get() + shift_c, ldc);
   problem.alpha = alpha;
   problem.beta = beta;
-  const Kernel kernel = module_kernel();
-  const Status status = kernel.launch(kernel, problem, stream);
+  Status status = launch(problem, launcher);
+  if (status) status = test::device()->synchronize();
   ASSERT_TRUE(status) << status.message();
-  ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
 
   const std::vector<__half> result = device_c.read();
   int wrong = 0;
@@ -142,25 +126,32 @@ void check(const Case& test, cudaStream_t stream = nullptr) {
   EXPECT_EQ(wrong, 0) << "elements around C were written, or C is wrong";
 }
 
-class ModuleKernel : public GpuTest {};
+using ModuleKernel = test::DeviceTest;
+using ModuleKernelGpu = test::CudaTest;  // streams, contexts, and what the driver made of the text
+
+// All of a list on a GPU; in the emulator only the first few, which stand in front for that.
+std::vector<int> some_of(std::vector<int> all, std::size_t emulated) {
+  if (test::emulated()) all.resize(emulated);
+  return all;
+}
 
 TEST_F(ModuleKernel, EveryTailOfK) {
-  for (const int k : {8, 16, 24, 32, 40, 56, 64, 72, 88, 96, 104, 128, 136, 160, 256, 264}) {
+  for (const int k : some_of({8, 40, 64, 136, 16, 24, 32, 56, 72, 88, 96, 104, 128, 160, 256, 264}, 4)) {
     check({128, 128, k});
     check({67, 61, k});
   }
 }
 
 TEST_F(ModuleKernel, EveryTailOfMAndN) {
-  for (const int m : {1, 2, 31, 33, 64, 97, 127, 128, 129, 257}) {
-    for (const int n : {1, 3, 8, 32, 65, 127, 128, 131, 256}) check({m, n, 40});
+  for (const int m : some_of({1, 97, 129, 2, 31, 33, 64, 127, 128, 257}, 3)) {
+    for (const int n : some_of({3, 128, 131, 1, 8, 32, 65, 127, 256}, 3)) check({m, n, 40});
   }
 }
 
 TEST_F(ModuleKernel, AlphaAndBeta) {
   for (const float alpha : {0.0F, 1.0F, -0.5F, 2.25F}) {
     for (const float beta : {0.0F, 1.0F, -0.75F}) {
-      for (const int n : {96, 101}) check({131, n, 72, 0, 0, 0, 0, alpha, beta});
+      for (const int n : some_of({101, 96}, 1)) check({131, n, 72, 0, 0, 0, 0, alpha, beta});
     }
   }
 }
@@ -172,8 +163,8 @@ TEST_F(ModuleKernel, PaddedOperands) {
 }
 
 TEST_F(ModuleKernel, EveryAlignmentOfC) {
-  for (const int shift : {0, 1, 2, 4}) {
-    for (const int pad : {0, 1, 2, 4}) {
+  for (const int shift : some_of({1, 2, 4, 0}, 2)) {
+    for (const int pad : some_of({1, 4, 0, 2}, 2)) {
       check({133, 140, 48, 0, 0, pad, shift, 1.5F, 0.5F});
       check({70, 129, 48, 0, 0, pad, shift});
     }
@@ -192,7 +183,7 @@ Gemm negate(const Buffer& c) {
   problem.m = problem.n = problem.k = 64;
   problem.a = ConstMatrix(static_cast<const __half*>(nullptr), 64, row_major);
   problem.b = ConstMatrix(static_cast<const __half*>(nullptr), 64, column_major);
-  problem.c = Matrix(c.data(), 64);
+  problem.c = Matrix(c.get(), 64);
   problem.alpha = 0.0F;
   problem.beta = -1.0F;
   return problem;
@@ -200,38 +191,38 @@ Gemm negate(const Buffer& c) {
 
 TEST_F(ModuleKernel, AlphaZeroReadsNeitherANorB) {
   const Buffer c(std::vector<__half>(64 * 64, __float2half(3.0F)));
-  const Kernel kernel = module_kernel();
-  const Status status = kernel.launch(kernel, negate(c), nullptr);
+  const Status status = launch(negate(c), test::launcher());
   ASSERT_TRUE(status) << status.message();
   for (const __half value : c.read()) ASSERT_EQ(__half2float(value), -3.0F);
 }
 
-TEST_F(ModuleKernel, LaunchesFromAThreadThatHasNoContextYet) {
+TEST_F(ModuleKernelGpu, LaunchesFromAThreadThatHasNoContextYet) {
   const Buffer c(std::vector<__half>(64 * 64, __float2half(5.0F)));
-  const Kernel kernel = module_kernel();
   Status status;
-  std::thread([&] { status = kernel.launch(kernel, negate(c), nullptr); }).join();
+  std::thread([&] { status = launch(negate(c), test::launcher()); }).join();
   ASSERT_TRUE(status) << status.message();
   for (const __half value : c.read()) ASSERT_EQ(__half2float(value), -5.0F);
 }
 
 TEST_F(ModuleKernel, MoreThanOneGroupOfTileRows) {
-  check({17 * 128 + 5, 300, 24});  // groups are of 16 rows of tiles
+  check({17 * 128 + 5, test::emulated() ? 130 : 300, 8});  // groups are of 16 rows of tiles
+  if (test::emulated()) return;
   check({3, 20 * 128 + 1, 24});
 }
 
 TEST_F(ModuleKernel, LongK) {
-  check({64, 72, 8184});
+  check({64, 72, test::emulated() ? 504 : 8184});
 }
 
-TEST_F(ModuleKernel, RunsOnTheStreamGiven) {
+TEST_F(ModuleKernelGpu, RunsOnTheStreamGiven) {
   cudaStream_t stream = nullptr;
   ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-  check({200, 200, 200}, stream);
+  CudaLauncher launcher(stream);
+  check({200, 200, 200}, launcher);
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
-TEST_F(ModuleKernel, TakesNoLocalMemory) {
+TEST_F(ModuleKernelGpu, TakesNoLocalMemory) {
   int registers = 0, local_bytes = -1;
   const Status status = module_resources(registers, local_bytes);
   ASSERT_TRUE(status) << status.message();

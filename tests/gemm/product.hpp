@@ -19,9 +19,10 @@
 #include <vector>
 
 #include "gemm/kernel.hpp"
-#include "host/device_buffer.hpp"
 #include "host/error_bound.hpp"
+#include "host/gemm_on.hpp"
 #include "reference/cpu.hpp"
+#include "support/device.hpp"
 
 namespace tenon::test {
 
@@ -155,22 +156,22 @@ class Product {
     problem.beta = c.beta;
     problem.accumulate = kernel.accumulate;
     problem.kernel = kernel.name.c_str();
-    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // copies from pageable memory may still be on their way
   }
 
   // Workspace as workspace_size() asks for.
   void bring_workspace() {
-    problem.workspace_bytes = workspace_size(problem);
+    problem.workspace_bytes = workspace_size(launcher(), problem);
     if (problem.workspace_bytes == 0) return;
     workspace_.emplace(std::vector<unsigned char>(problem.workspace_bytes, 0xff));
     problem.workspace = workspace_->get();
-    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   }
 
-  void run(cudaStream_t stream = nullptr) {
-    const Status status = gemm(problem, stream);
-    ASSERT_TRUE(status) << status.message();
-    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  // What the emulator counted is returned; what it found has failed the test.
+  emulator::Counts run() {
+    Status status = gemm(launcher(), problem);
+    if (status) status = device()->synchronize();
+    EXPECT_TRUE(status) << status.message();
+    return expect_no_findings();
   }
 
   // All of C's memory, its surroundings included.

@@ -184,12 +184,27 @@ std::int64_t blocks(const Gemm& problem) noexcept {
   return ((problem.m + tile_m - 1) / tile_m) * ((problem.n + tile_n - 1) / tile_n);
 }
 
-Status launch(const Kernel& self, const Gemm& problem, CUstream_st* stream) {
+Status fill(const Kernel& self, const Gemm& problem, const DeviceDescription&, Launcher&, Launch* launch) {
   if (Status status = check(self, problem); !status) return status;
   if (blocks(problem) > std::numeric_limits<std::int32_t>::max()) {
     return Status(StatusCode::unsupported, "%s needs at most 2147483647 tiles of 128 x 128 but C has %lld",
                   self.name.c_str(), static_cast<long long>(blocks(problem)));
   }
+  launch->entry = module_symbol;
+  launch->grid.x = static_cast<unsigned>(blocks(problem));
+  // The product vanishes if alpha is zero, whatever A and B hold, and if k is, whatever alpha is.
+  const bool product = problem.k > 0 && problem.alpha != 0.0F;
+  // In the order and of the types of the parameters of the .entry.
+  launch->arguments.set(
+      problem.a.data, problem.b.data, problem.c.data, problem.a.ld, problem.b.ld, problem.c.ld,
+      static_cast<std::uint32_t>(problem.m), static_cast<std::uint32_t>(problem.n),
+      product ? static_cast<std::uint32_t>(problem.k) : 0U, product ? problem.alpha : 0.0F, problem.beta);
+  return Status();
+}
+
+}  // namespace
+
+Status launch_module(const Launch& launch, CUstream_st* stream) noexcept {
   const Module& module = Module::instance();
   if (!module.status()) return module.status();
   CUdevice device = 0;
@@ -197,37 +212,22 @@ Status launch(const Kernel& self, const Gemm& problem, CUstream_st* stream) {
   // Per device, and cheap: asked for at every launch rather than remembered.
   if (const CUresult result =
           module.driver().set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                        static_cast<int>(shared_bytes), module.kernel(), device);
+                                        static_cast<int>(launch.shared_bytes), module.kernel(), device);
       result != CUDA_SUCCESS) {
     return module.failure("cuKernelSetAttribute", result);
   }
-
-  // The product vanishes if alpha is zero, whatever A and B hold, and if k is, whatever alpha is.
-  const bool product = problem.k > 0 && problem.alpha != 0.0F;
-  // In the order and of the types of the parameters of the .entry.
-  const void* a = problem.a.data;
-  const void* b = problem.b.data;
-  void* c = problem.c.data;
-  std::uint64_t lda = static_cast<std::uint64_t>(problem.a.ld);
-  std::uint64_t ldb = static_cast<std::uint64_t>(problem.b.ld);
-  std::uint64_t ldc = static_cast<std::uint64_t>(problem.c.ld);
-  std::uint32_t m = static_cast<std::uint32_t>(problem.m);
-  std::uint32_t n = static_cast<std::uint32_t>(problem.n);
-  std::uint32_t k = product ? static_cast<std::uint32_t>(problem.k) : 0;
-  float alpha = product ? problem.alpha : 0.0F;
-  float beta = problem.beta;
-  void* parameters[] = {&a, &b, &c, &lda, &ldb, &ldc, &m, &n, &k, &alpha, &beta};
+  void* parameters[LaunchArguments::most];
+  for (int i = 0; i < launch.arguments.count(); ++i)
+    parameters[i] = const_cast<void*>(launch.arguments.data(i));
   // The driver takes a CUkernel where it takes a function of the current context.
-  if (const CUresult result = module.driver().launch(reinterpret_cast<CUfunction>(module.kernel()),
-                                                     static_cast<unsigned>(blocks(problem)), 1, 1, threads, 1,
-                                                     1, shared_bytes, stream, parameters, nullptr);
+  if (const CUresult result = module.driver().launch(
+          reinterpret_cast<CUfunction>(module.kernel()), launch.grid.x, launch.grid.y, launch.grid.z,
+          launch.block.x, launch.block.y, launch.block.z, launch.shared_bytes, stream, parameters, nullptr);
       result != CUDA_SUCCESS) {
     return module.failure("cuLaunchKernel", result);
   }
   return Status();
 }
-
-}  // namespace
 
 Kernel module_kernel() {
   Kernel kernel{};
@@ -249,7 +249,7 @@ Kernel module_kernel() {
   kernel.cluster = 1;
   kernel.shared_bytes = shared_bytes;
   kernel.function = nullptr;
-  kernel.launch = launch;
+  kernel.fill = fill;
   return kernel;
 }
 

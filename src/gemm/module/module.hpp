@@ -9,10 +9,13 @@
 
 namespace tenon {
 
-// The entry for kernels(). Its launch takes what Copy::cp_async kernels take (bases 16-byte aligned, lda and
+// The entry for kernels(). It takes what Copy::cp_async kernels take (bases 16-byte aligned, lda and
 // ldb multiples of 8), layout "tn", C in f16, every size at most 2^31 - 1; what is not so is
 // StatusCode::unsupported.
 Kernel module_kernel();
+
+// Enqueues what the kernel's configure() filled in.
+Status launch_module(const Launch& launch, CUstream_st* stream) noexcept;
 
 // The name of the kernel in the text of the module.
 inline constexpr const char* module_symbol = "tenon_module_f16_f32_tn_128x128x32_s4";

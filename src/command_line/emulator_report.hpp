@@ -1,0 +1,22 @@
+// What the emulator found and counted, as JSON for scripts and as lines for people.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tenon/emulator/types.hpp"
+
+namespace tenon::command {
+
+// [{kind, entry, ptx_line, source, count, first: {block: [x, y, z], thread: [x, y, z], address}, message}]
+nlohmann::ordered_json findings_json(const std::vector<emulator::Finding>& findings);
+
+// {instructions, thread_instructions, matrix_operations, flop, shared_wavefronts, ...}: the names of
+// emulator::Counts.
+nlohmann::ordered_json counts_json(const emulator::Counts& counts);
+
+// "race in KERNEL at PTX line 12 (file.cu:34), 3 times: MESSAGE".
+std::string finding_text(const emulator::Finding& finding);
+
+}  // namespace tenon::command

@@ -1,0 +1,161 @@
+// The emulator as a Device: loads a kernel's PTX when it is first launched, and keeps what each launch
+// reports.
+//
+// Device pointers are addresses of the emulator's memory. They are looked at by nobody else, and as numbers
+// they serve the host API (alignment, overlap) as those of a GPU do.
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <new>
+#include <utility>
+
+#include "device/device.hpp"
+#include "device/ptx_files.hpp"
+#include "gemm/kernel_resources.hpp"
+#include "gemm/module/module.hpp"
+#include "tenon/emulator/tensor_map.hpp"
+
+namespace tenon {
+namespace {
+
+emulator::Address address_of(const void* pointer) noexcept {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+emulator::Dim3 dim3_of(const Extent3& extent) noexcept {
+  return {extent.x, extent.y, extent.z};
+}
+
+class EmulatorDevice final : public Device, private Launcher {
+ public:
+  EmulatorDevice(std::string ptx_folder, const emulator::Options& options)
+      : ptx_folder_(std::move(ptx_folder)), options_(options) {}
+
+  const char* kind() const noexcept override { return "emulator"; }
+  std::string description() const override {
+    return "emulator of sm_90, " + std::to_string(emulated_multiprocessors) + " multiprocessors";
+  }
+  Launcher& launcher() noexcept override { return *this; }
+
+  Status allocate(std::size_t bytes, void** memory) noexcept override try {
+    *memory = nullptr;
+    if (bytes == 0) return {};
+    // The address is a number for the host, which never follows it.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    *memory = reinterpret_cast<void*>(static_cast<std::uintptr_t>(emulator_.allocate(bytes)));
+    return {};
+  } catch (const std::exception& error) {
+    return Status(StatusCode::device_unsupported, "%zu bytes are needed in the emulator's memory: %s", bytes,
+                  error.what());
+  }
+  void free(void* memory) noexcept override {
+    if (memory != nullptr) attempt([&] { emulator_.free(address_of(memory)); });
+  }
+  Status upload(void* to, const void* from, std::size_t bytes) noexcept override {
+    return attempt([&] { emulator_.copy_in(address_of(to), from, bytes); });
+  }
+  Status download(void* to, const void* from, std::size_t bytes) noexcept override {
+    return attempt([&] { emulator_.copy_out(to, address_of(from), bytes); });
+  }
+  Status synchronize() noexcept override { return {}; }  // a launch has ended when it returns
+  Status free_memory(std::size_t* bytes) noexcept override {
+    *bytes = most_memory;
+    return {};
+  }
+  std::vector<LaunchReport> take_reports() override { return std::exchange(reports_, {}); }
+
+ private:
+  // What fits on a machine that also holds the matrices on its own side, and can still be multiplied in
+  // hours.
+  static constexpr std::size_t most_memory = std::size_t{1} << 30;
+
+  template <class Action>
+  static Status attempt(const Action& action) noexcept try {
+    action();
+    return {};
+  } catch (const std::exception& error) {
+    return Status(StatusCode::device_unsupported, "the emulator refuses: %s", error.what());
+  }
+
+  Status describe(DeviceDescription* device) noexcept override {
+    device->sm = 90;
+    device->multiprocessors = emulated_multiprocessors;
+    device->shared_bytes_per_block_optin = std::size_t{227} << 10;
+    device->l2_bytes = std::size_t{50} << 20;
+    return {};
+  }
+
+  Status make_tensor_map(const void* data, int lines, int columns, std::int64_t ld, int box_lines,
+                         int box_columns, TensorMap* map) noexcept override {
+    using namespace emulator;
+    return attempt([&] {
+      const std::uint64_t extents[2] = {static_cast<std::uint64_t>(columns),
+                                        static_cast<std::uint64_t>(lines)};
+      const std::uint64_t strides[1] = {2 * static_cast<std::uint64_t>(ld)};
+      const std::uint32_t box[2] = {static_cast<std::uint32_t>(box_columns),
+                                    static_cast<std::uint32_t>(box_lines)};
+      const std::uint32_t element_strides[2] = {1, 1};
+      const emulator::TensorMap encoded =
+          encode_tiled(TensorMapType::uint16, 2, address_of(data), extents, strides, box, element_strides,
+                       TensorMapInterleave::none, TensorMapSwizzle::bytes_128,
+                       TensorMapL2Promotion::bytes_256, TensorMapFill::zeros);
+      std::memcpy(static_cast<void*>(map), &encoded, sizeof encoded);
+    });
+  }
+
+  Status launch(const Launch& launch) noexcept override try {
+    // The hand-written module is part of the library; it has neither a function nor a file.
+    const char* entry = launch.entry != nullptr ? launch.entry : kernel_symbol(launch.function);
+    if (entry == nullptr) {
+      return Status(StatusCode::device_unsupported, "%s has no symbol in the table of kernels", launch.what);
+    }
+    std::string text;
+    auto module = modules_.find(launch.ptx);
+    if (module == modules_.end()) {
+      if (launch.function == nullptr) {
+        text = module_text;
+      } else if (Status s = read_ptx(ptx_folder_, launch.ptx, &text); !s) {
+        return s;
+      }
+      module = modules_.emplace(launch.ptx, emulator_.load(text)).first;
+    }
+    std::vector<emulator::Argument> arguments;
+    for (int i = 0; i < launch.arguments.count(); ++i) {
+      arguments.push_back(emulator::Argument::of_bytes(launch.arguments.data(i), launch.arguments.size(i)));
+    }
+    emulator::Shape shape;
+    shape.grid = dim3_of(launch.grid);
+    shape.block = dim3_of(launch.block);
+    shape.shared_bytes = launch.shared_bytes;
+    reports_.push_back({launch.what, emulator_.launch(module->second, entry, shape, arguments, options_)});
+    return {};
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::device_unsupported, "no memory is left for the emulation of %s", launch.what);
+  } catch (const std::exception& error) {
+    return Status(StatusCode::device_unsupported, "the emulator cannot run %s: %s", launch.what,
+                  error.what());
+  }
+
+  std::string ptx_folder_;
+  emulator::Options options_;
+  emulator::Emulator emulator_;
+  std::map<std::string, emulator::Module> modules_;  // by the name of their file
+  std::vector<LaunchReport> reports_;
+};
+
+}  // namespace
+
+Status open_emulator_device(std::unique_ptr<Device>* device, const emulator::Options& options) {
+  std::string folder;
+  if (Status s = find_ptx_folder(&folder); !s) return s;
+  *device = std::make_unique<EmulatorDevice>(folder, options);
+  return {};
+}
+
+Status open_emulator_device(std::unique_ptr<Device>* device) {
+  emulator::Options options;
+  options.numerics = emulator::Numerics::sm_90;
+  return open_emulator_device(device, options);
+}
+
+}  // namespace tenon

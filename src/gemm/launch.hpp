@@ -1,0 +1,95 @@
+// One launch of a kernel as data, and who can carry it out: a GPU through CUDA, or the emulator. What gemm()
+// does is written against these two, so that it is the same on either.
+//
+// Nothing here calls CUDA, and nothing allocates: a launch lives on its caller's stack.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "tenon/status.hpp"
+
+namespace tenon {
+
+struct TensorMap;  // tenon/pipeline/tma_ring.hpp
+
+// What the choice of a kernel and the shape of its launch depend on.
+struct DeviceDescription {
+  int sm = 0;  // 10 * major + minor
+  int multiprocessors = 0;
+  std::size_t shared_bytes_per_block_optin = 0;
+  std::size_t l2_bytes = 0;
+};
+
+// The arguments of a kernel by value, in the order of its parameters.
+class LaunchArguments {
+ public:
+  template <class... T>
+  void set(const T&... values) noexcept {
+    static_assert((std::is_trivially_copyable_v<T> && ...), "kernel arguments are copied byte by byte");
+    static_assert(sizeof...(T) <= most, "LaunchArguments::most is too small for this kernel");
+    static_assert((((sizeof(T) + step - 1) / step * step) + ...) <= capacity,
+                  "LaunchArguments::capacity is too small for this kernel");
+    count_ = 0;
+    std::size_t end = 0;
+    const auto add = [&](const void* value, std::size_t size) {
+      std::memcpy(bytes_ + end, value, size);
+      begin_[count_] = static_cast<std::uint16_t>(end);
+      size_[count_++] = static_cast<std::uint16_t>(size);
+      end += (size + step - 1) / step * step;
+    };
+    (add(&values, sizeof values), ...);
+  }
+
+  int count() const noexcept { return count_; }
+  const void* data(int i) const noexcept { return bytes_ + begin_[i]; }
+  std::size_t size(int i) const noexcept { return size_[i]; }
+
+  static constexpr int most = 12;
+
+ private:
+  static constexpr std::size_t capacity = 512, step = 16;
+  alignas(64) unsigned char bytes_[capacity] = {};
+  std::uint16_t begin_[most] = {}, size_[most] = {};
+  int count_ = 0;
+};
+
+struct Extent3 {
+  unsigned x = 1, y = 1, z = 1;
+};
+
+struct Launch {
+  const char* what = "";  // the kernel's name, or what it does: for sentences about a failure
+  // For CUDA the __global__ function; nullptr: the hand-written PTX module.
+  const void* function = nullptr;
+  // For the emulator the name of the file of its PTX, and of the entry there; a null entry: the symbol of
+  // `function`.
+  const char* ptx = "";
+  const char* entry = nullptr;
+  Extent3 grid, block;        // in blocks, in threads
+  unsigned shared_bytes = 0;  // dynamic shared memory of a block
+  LaunchArguments arguments;
+};
+
+// A device, and a queue of launches on it. After a failure nothing was launched.
+class Launcher {
+ public:
+  Launcher() = default;
+  Launcher(const Launcher&) = delete;
+  Launcher& operator=(const Launcher&) = delete;
+
+  // device_unsupported, with the reason, where there is no such device here.
+  virtual Status describe(DeviceDescription* device) noexcept = 0;
+  // A map over `lines` lines of `columns` contiguous 16-bit elements, `ld` elements apart, read in boxes of
+  // box_lines x box_columns with the 128-byte swizzle; what lies outside reads as zero.
+  virtual Status make_tensor_map(const void* data, int lines, int columns, std::int64_t ld, int box_lines,
+                                 int box_columns, TensorMap* map) noexcept = 0;
+  virtual Status launch(const Launch& launch) noexcept = 0;
+
+ protected:
+  ~Launcher() = default;
+};
+
+}  // namespace tenon

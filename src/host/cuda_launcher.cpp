@@ -1,0 +1,54 @@
+// The launches of cuda_launcher.hpp. cudaLaunchKernel rather than <<<>>>: it returns the error of this launch
+// and leaves the caller's last error be.
+#include "host/cuda_launcher.hpp"
+
+#include <cuda_runtime.h>
+
+#include "gemm/module/module.hpp"
+#include "gemm/tensor_map.hpp"
+#include "host/device.hpp"
+
+namespace tenon {
+namespace {
+
+// A block may use as much dynamic shared memory without being asked for.
+constexpr unsigned shared_by_default = 48U << 10;
+
+dim3 dim3_of(const Extent3& extent) noexcept {
+  return {extent.x, extent.y, extent.z};
+}
+
+}  // namespace
+
+Status CudaLauncher::describe(DeviceDescription* device) noexcept {
+  return describe_current_device(device);
+}
+
+Status CudaLauncher::make_tensor_map(const void* data, int lines, int columns, std::int64_t ld, int box_lines,
+                                     int box_columns, TensorMap* map) noexcept {
+  return tenon::make_tensor_map(data, lines, columns, ld, box_lines, box_columns, map);
+}
+
+Status CudaLauncher::launch(const Launch& launch) noexcept {
+  if (launch.function == nullptr) return launch_module(launch, stream_);
+  cudaError_t error = cudaSuccess;
+  // Per device, and cheap: asked for at every launch rather than remembered.
+  if (launch.shared_bytes > shared_by_default) {
+    error = cudaFuncSetAttribute(launch.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(launch.shared_bytes));
+  }
+  if (error == cudaSuccess) {
+    void* arguments[LaunchArguments::most];
+    for (int i = 0; i < launch.arguments.count(); ++i) {
+      arguments[i] = const_cast<void*>(launch.arguments.data(i));
+    }
+    error = cudaLaunchKernel(launch.function, dim3_of(launch.grid), dim3_of(launch.block), arguments,
+                             launch.shared_bytes, stream_);
+  }
+  if (error == cudaSuccess) return {};
+  cudaGetLastError();  // reported here; the caller's next check shall not find it
+  return Status(StatusCode::cuda_error, "%s could not be launched: %s", launch.what,
+                cudaGetErrorString(error));
+}
+
+}  // namespace tenon

@@ -1,0 +1,24 @@
+// Launches on the current CUDA device: the launcher behind tenon/gemm.hpp.
+#pragma once
+
+#include "gemm/launch.hpp"
+
+struct CUstream_st;
+
+namespace tenon {
+
+// Enqueues on a stream, without synchronisation. Cheap to make: nothing is kept but the stream.
+class CudaLauncher final : public Launcher {
+ public:
+  explicit CudaLauncher(CUstream_st* stream) noexcept : stream_(stream) {}
+
+  Status describe(DeviceDescription* device) noexcept override;
+  Status make_tensor_map(const void* data, int lines, int columns, std::int64_t ld, int box_lines,
+                         int box_columns, TensorMap* map) noexcept override;
+  Status launch(const Launch& launch) noexcept override;
+
+ private:
+  CUstream_st* stream_;
+};
+
+}  // namespace tenon
