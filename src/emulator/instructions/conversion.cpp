@@ -3,6 +3,7 @@
 #include "emulator/instructions/conversion.hpp"
 
 #include "emulator/instructions/float_arithmetic.hpp"
+#include "emulator/instructions/half_on_host.hpp"
 #include "emulator/instructions/lanewise.hpp"
 
 namespace tenon::emulator {
@@ -52,11 +53,48 @@ Bits in_register(Bits result, Type type, int register_width) {
   return static_cast<Bits>(sign_extended(result, width(type))) & mask_of(register_width);
 }
 
-Bits integer_to_integer(Bits a, const Op& op) {
-  const auto from = static_cast<Type>(op.bits[0] >> 8), to = static_cast<Type>(op.bits[0] & 0xff);
-  a &= mask_of(width(from));
-  if (is_signed(from)) a = static_cast<Bits>(sign_extended(a, width(from)));
-  return in_register(a & mask_of(width(to)), to, static_cast<int>(op.bits[2]));
+template <class From, class To>
+Bits integer_to_integer(Bits a) {
+  return bits_from(static_cast<To>(value_of<From>(a)));
+}
+template <class From, class To>
+Bits integer_to_wide_register(Bits a, const Op& op) {
+  return static_cast<Bits>(static_cast<std::int64_t>(static_cast<To>(value_of<From>(a)))) &
+         mask_of(static_cast<int>(op.bits[2]));
+}
+
+// visit(T{}) with the C++ type of an integer type.
+template <class Visit>
+Handler with_integer(Type type, Visit visit) {
+  switch (type) {
+    case Type::u8:
+      return visit(std::uint8_t{});
+    case Type::s8:
+      return visit(std::int8_t{});
+    case Type::u16:
+      return visit(std::uint16_t{});
+    case Type::s16:
+      return visit(std::int16_t{});
+    case Type::u32:
+      return visit(std::uint32_t{});
+    case Type::s32:
+      return visit(std::int32_t{});
+    case Type::u64:
+      return visit(std::uint64_t{});
+    default:
+      return visit(std::int64_t{});
+  }
+}
+
+Handler integer_handler(Type to, Type from, bool wide) {
+  return with_integer(from, [&](auto source) {
+    return with_integer(to, [&](auto target) -> Handler {
+      using From = decltype(source);
+      using To = decltype(target);
+      if (wide) return lanewise::run_with_op<&integer_to_wide_register<From, To>>;
+      return lanewise::run<&integer_to_integer<From, To>>;
+    });
+  });
 }
 
 Bits integer_to_integer_saturated(Bits a, const Op& op) {
@@ -128,6 +166,53 @@ Bits packed_floats(Bits a, const Op& op) {
   return two_floats(a >> half & mask_of(half), a & mask_of(half), op);
 }
 
+// --- the common ones, without modifiers and rounded to nearest, on the host
+
+template <Bits (*convert)(Bits)>
+Bits pair_of(Bits a, Bits b) {
+  return convert(a) << 16 | convert(b);
+}
+template <class Integer>
+Bits f32_of_integer(Bits a) {
+  return on_host::bits_of(static_cast<float>(value_of<Integer>(a)));
+}
+Bits f32_of_f64(Bits a) {
+  return on_host::canonical(static_cast<float>(on_host::double_of(a)));
+}
+Bits f64_of_f32(Bits a) {
+  const float value = on_host::float_of(a);
+  return value == value ? on_host::bits_of(static_cast<double>(value))
+                        : numerics::convert(numerics::f64, numerics::f32, a);
+}
+Bits f32_of_f16(Bits a) {
+  return on_host::f32_of_f16(a & 0xffff);
+}
+Bits widened_bf16(Bits a) {
+  return (a & 0xffff) << 16;
+}
+
+Handler host_handler(const Conversion& conversion) {
+  const bool plain = !conversion.to_integral && !conversion.flush && !conversion.saturate &&
+                     !conversion.rectify && !conversion.satfinite &&
+                     conversion.rounding == Rounding::nearest_even;
+  const Type to = conversion.to, from = conversion.from;
+  if (!plain) return nullptr;
+  if (from == Type::f32) {
+    if (to == Type::f16) return lanewise::run<&on_host::f16_of_f32>;
+    if (to == Type::bf16) return lanewise::run<&on_host::bf16_of_f32>;
+    if (to == Type::f16x2) return lanewise::run<&pair_of<on_host::f16_of_f32>>;
+    if (to == Type::bf16x2) return lanewise::run<&pair_of<on_host::bf16_of_f32>>;
+    if (to == Type::f64) return lanewise::run<&f64_of_f32>;
+  } else if (to == Type::f32) {
+    if (from == Type::f16) return lanewise::run<&f32_of_f16>;
+    if (from == Type::bf16) return lanewise::run<&widened_bf16>;
+    if (from == Type::f64) return lanewise::run<&f32_of_f64>;
+    if (from == Type::s32) return lanewise::run<&f32_of_integer<std::int32_t>>;
+    if (from == Type::u32) return lanewise::run<&f32_of_integer<std::uint32_t>>;
+  }
+  return nullptr;
+}
+
 // --- decoding
 
 struct Rounds {
@@ -185,6 +270,8 @@ void decode_packed(Decoding& decoding, Conversion conversion, const Rounds& roun
   decoding.destination(0, bits);
   decoding.source(1, of_two ? Type::f32 : from_fp8 ? Type::b16 : Type::b32);
   if (of_two) decoding.source(2, Type::f32);
+  decoding.op().handler = host_handler(conversion);
+  if (decoding.op().handler != nullptr) return;
   // The elements' own types from here on.
   const auto element = [](Type type) {
     switch (type) {
@@ -278,9 +365,12 @@ void decode_scalar(Decoding& decoding, Conversion conversion, const Rounds& roun
   const std::uint32_t register_width = op.bits[2];
   conversion.pack(op);
   op.bits[2] = register_width;
+  op.handler = host_handler(conversion);
+  if (op.handler != nullptr) return;
   if (!floating) {
+    const bool wide = is_signed(to) && static_cast<int>(register_width) > width(to);
     op.handler = conversion.saturate ? lanewise::run_with_op<&integer_to_integer_saturated>
-                                     : lanewise::run_with_op<&integer_to_integer>;
+                                     : integer_handler(to, from, wide);
   } else if (is_integer(to)) {
     op.handler = lanewise::run_with_op<&float_to_integer>;
   } else {

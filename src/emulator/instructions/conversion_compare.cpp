@@ -1,5 +1,5 @@
 // setp and set (PTX ISA 9.7.6): compare, combine with a predicate, write predicates or a word.
-#include "emulator/instructions/float_arithmetic.hpp"
+#include "emulator/instructions/float_on_host.hpp"
 #include "emulator/instructions/lanewise.hpp"
 
 namespace tenon::emulator {
@@ -53,13 +53,13 @@ template <bool flush>
 struct OfF32 {
   static float number(Bits bits) {
     if (flush && (bits & 0x7f800000) == 0) bits &= 0x80000000;
-    return numerics::float_of(static_cast<std::uint32_t>(bits));
+    return on_host::float_of(bits);
   }
   static std::uint8_t compare(Bits a, Bits b) { return outcome(number(a), number(b)); }
 };
 struct OfF64 {
   static std::uint8_t compare(Bits a, Bits b) {
-    return outcome(numerics::double_of(a), numerics::double_of(b));
+    return outcome(on_host::double_of(a), on_host::double_of(b));
   }
 };
 template <const Format& format, bool flush>

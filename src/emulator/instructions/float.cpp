@@ -2,6 +2,7 @@
 // f64 forms, round to nearest, run on the host's own arithmetic; everything else on float_arithmetic.
 #include "emulator/instructions/float_arithmetic.hpp"
 #include "emulator/instructions/float_on_host.hpp"
+#include "emulator/instructions/half_on_host.hpp"
 #include "emulator/instructions/lanewise.hpp"
 
 namespace tenon::emulator {
@@ -47,23 +48,29 @@ Bits after(const Format& format, Bits result, const Mode& mode) {
 
 // --- operations on one element: run(format, mode, a, b, ...)
 
+// (16-bit types have no other rounding than to nearest, and run on the host: half_on_host.)
+
 struct Add {
   static Bits run(const Format& format, const Mode& mode, Bits a, Bits b) {
+    if (format.bits() == 16) return half_add(format, a, b);
     return arithmetic::add(format, a, b, mode.rounding);
   }
 };
 struct Subtract {
   static Bits run(const Format& format, const Mode& mode, Bits a, Bits b) {
+    if (format.bits() == 16) return half_add(format, a, b ^ 0x8000);
     return arithmetic::subtract(format, a, b, mode.rounding);
   }
 };
 struct Multiply {
   static Bits run(const Format& format, const Mode& mode, Bits a, Bits b) {
+    if (format.bits() == 16) return half_multiply(format, a, b);
     return arithmetic::multiply(format, a, b, mode.rounding);
   }
 };
 struct FusedMultiplyAdd {
   static Bits run(const Format& format, const Mode& mode, Bits a, Bits b, Bits c) {
+    if (format.bits() == 16) return half_multiply_add(format, a, b, c);
     return arithmetic::fused_multiply_add(format, a, b, c, mode.rounding);
   }
 };
@@ -276,6 +283,24 @@ void decode_div(Decoding& decoding) {
       {lanewise::run<&divide_f32<false>>, lanewise::run<&divide_f32<true>>, lanewise::run<&divide_f64>});
 }
 
+// The host's way for f32, where it has one: sin and cos turn angles in their own way.
+template <arithmetic::Function function>
+Hosted hosted_function() {
+  using arithmetic::Function;
+  constexpr double (*on_host)(double) = function == Function::reciprocal        ? reciprocal
+                                        : function == Function::reciprocal_root ? reciprocal_root
+                                        : function == Function::square_root     ? square_root
+                                        : function == Function::log2            ? log2
+                                        : function == Function::exp2            ? exp2
+                                        : function == Function::tanh            ? tanh
+                                                                                : nullptr;
+  if constexpr (on_host == nullptr) {
+    return {};
+  } else {
+    return {lanewise::run<&approximate_f32<false, on_host>>, lanewise::run<&approximate_f32<true, on_host>>};
+  }
+}
+
 // rcp and sqrt: correctly rounded, or .approx for f32, or (rcp) .approx.ftz.f64.
 template <class Exact, arithmetic::Function function>
 void decode_root(Decoding& decoding) {
@@ -292,7 +317,9 @@ void decode_root(Decoding& decoding) {
     check_mode(decoding, type, mode);
     return finish<Exact, 1>(decoding, type, mode);
   }
-  if (type == Type::f32) return finish<Approximate<function>, 1>(decoding, type, mode);
+  if (type == Type::f32) {
+    return finish<Approximate<function>, 1>(decoding, type, mode, hosted_function<function>());
+  }
   if (function != arithmetic::Function::reciprocal || !mode.flush) {
     decoding.fail("of the approximations only rcp.approx.ftz and rsqrt exist for .f64");
   }
@@ -306,7 +333,7 @@ void decode_rsqrt(Decoding& decoding) {
   mode.flush = decoding.accept("ftz");
   const Type type = decoding.type({Type::f32, Type::f64});
   if (type == Type::f64 && mode.flush) return finish<GrossApproximation<function>, 1>(decoding, type, Mode{});
-  finish<Approximate<function>, 1>(decoding, type, mode);
+  finish<Approximate<function>, 1>(decoding, type, mode, hosted_function<function>());
 }
 
 // .approx{.ftz}.f32, and the 16-bit types where the function has them.
@@ -327,7 +354,7 @@ void decode_approximate(Decoding& decoding) {
   } else {
     type = decoding.type({Type::f32});
   }
-  finish<Approximate<function>, 1>(decoding, type, mode);
+  finish<Approximate<function>, 1>(decoding, type, mode, hosted_function<function>());
 }
 
 template <class Operation>

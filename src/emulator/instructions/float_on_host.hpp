@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstring>
 
 #include "emulator/instructions/float_arithmetic.hpp"
 
@@ -12,18 +13,36 @@ namespace tenon::emulator::on_host {
 using arithmetic::Bits;
 using numerics::Rounding;
 
-inline float host(std::uint32_t bits) {
-  return numerics::float_of(bits);
+inline float float_of(Bits bits) {
+  const auto word = static_cast<std::uint32_t>(bits);
+  float value;
+  std::memcpy(&value, &word, sizeof value);
+  return value;
+}
+inline Bits bits_of(float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+inline double double_of(Bits bits) {
+  double value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+inline Bits bits_of(double value) {
+  Bits bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
 }
 inline Bits flushed(Bits bits) {
   return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits;
 }
 inline Bits canonical(float value) {
-  return value != value ? 0x7fffffff : numerics::bits_of(value);
+  return value != value ? 0x7fffffff : bits_of(value);
 }
 template <bool flush>
 float input(Bits bits) {
-  return host(static_cast<std::uint32_t>(flush ? flushed(bits) : bits));
+  return float_of(flush ? flushed(bits) : bits);
 }
 template <bool flush>
 Bits output(float value) {
@@ -72,31 +91,53 @@ Bits minimum_f32(Bits a, Bits b) {
   return x < y || y != y ? a : x > y ? b : a | b;
 }
 
+// The approximate functions of f32, in double precision and then rounded.
+template <bool flush, double (*function)(double)>
+Bits approximate_f32(Bits a) {
+  return output<flush>(static_cast<float>(function(input<flush>(a))));
+}
+inline double reciprocal(double x) {
+  return 1 / x;
+}
+inline double reciprocal_root(double x) {
+  return 1 / std::sqrt(x);  // of -0 the root is -0
+}
+inline double square_root(double x) {
+  return std::sqrt(x);
+}
+inline double log2(double x) {
+  return std::log2(x);
+}
+inline double exp2(double x) {
+  return std::exp2(x);
+}
+inline double tanh(double x) {
+  return std::tanh(x);
+}
+
 // NaNs are left to float_arithmetic, which knows whose payload survives.
 inline Bits add_f64(Bits a, Bits b) {
-  const double result = numerics::double_of(a) + numerics::double_of(b);
-  return result == result ? numerics::bits_of(result)
-                          : arithmetic::add(numerics::f64, a, b, Rounding::nearest_even);
+  const double result = double_of(a) + double_of(b);
+  return result == result ? bits_of(result) : arithmetic::add(numerics::f64, a, b, Rounding::nearest_even);
 }
 inline Bits subtract_f64(Bits a, Bits b) {
-  const double result = numerics::double_of(a) - numerics::double_of(b);
-  return result == result ? numerics::bits_of(result)
+  const double result = double_of(a) - double_of(b);
+  return result == result ? bits_of(result)
                           : arithmetic::subtract(numerics::f64, a, b, Rounding::nearest_even);
 }
 inline Bits multiply_f64(Bits a, Bits b) {
-  const double result = numerics::double_of(a) * numerics::double_of(b);
-  return result == result ? numerics::bits_of(result)
+  const double result = double_of(a) * double_of(b);
+  return result == result ? bits_of(result)
                           : arithmetic::multiply(numerics::f64, a, b, Rounding::nearest_even);
 }
 inline Bits fma_f64(Bits a, Bits b, Bits c) {
-  const double result = std::fma(numerics::double_of(a), numerics::double_of(b), numerics::double_of(c));
-  return result == result ? numerics::bits_of(result)
+  const double result = std::fma(double_of(a), double_of(b), double_of(c));
+  return result == result ? bits_of(result)
                           : arithmetic::fused_multiply_add(numerics::f64, a, b, c, Rounding::nearest_even);
 }
 inline Bits divide_f64(Bits a, Bits b) {
-  const double result = numerics::double_of(a) / numerics::double_of(b);
-  return result == result ? numerics::bits_of(result)
-                          : arithmetic::divide(numerics::f64, a, b, Rounding::nearest_even);
+  const double result = double_of(a) / double_of(b);
+  return result == result ? bits_of(result) : arithmetic::divide(numerics::f64, a, b, Rounding::nearest_even);
 }
 
 }  // namespace tenon::emulator::on_host

@@ -268,14 +268,13 @@ Bits funnel_shift(Bits a, Bits b, Bits c) {
   return (left ? both << count >> 32 : both >> count) & 0xffffffff;
 }
 
-// Any function of three bits: the bit of the table that a, b, c count to.
+// Any function of three bits: the bit of the table that a, b, c count to. The table unfolds into masks that
+// do not change from lane to lane.
 inline Bits logic3(Bits a, Bits b, Bits c, std::uint32_t table) {
-  Bits result = 0;
-  for (int entry = 0; entry < 8; ++entry) {
-    if ((table >> entry & 1) == 0) continue;
-    result |= ((entry & 4) != 0 ? a : ~a) & ((entry & 2) != 0 ? b : ~b) & ((entry & 1) != 0 ? c : ~c);
-  }
-  return result & 0xffffffff;
+  const auto entry = [&](int index) { return Bits{0} - (table >> index & 1); };
+  const auto by_c = [&](int index) { return (entry(index) & ~c) | (entry(index + 1) & c); };
+  const auto by_b = [&](int index) { return (by_c(index) & ~b) | (by_c(index + 2) & b); };
+  return ((by_b(0) & ~a) | (by_b(4) & a)) & 0xffffffff;
 }
 
 struct CountOnes {
