@@ -105,8 +105,8 @@ class BulkLoad : public AsyncOperation {
     std::vector<std::uint8_t> data(size_);
     cluster.load(actor_of(arrivals_.all[0].arrival.agent), detail_.source, from_, data.data(), size_,
                  Order::weak, 16);
-    for (const Arrivals::One& one : arrivals_.all) {
-      const Actor actor = actor_of(one.arrival.agent);
+    for (Arrivals::One& one : arrivals_.all) {
+      const Actor actor = landing(cluster, one.arrival);
       if (detail_.reduces) {
         reduce_into(cluster, actor, Space::shared, one.to, data.data(), size_, detail_.reduction,
                     detail_.type);

@@ -26,7 +26,7 @@ class AsyncStore : public AsyncOperation {
   std::uint8_t* data() { return data_; }
 
   void perform(Cluster& cluster) override {
-    const Actor actor = actor_of(arrival_.agent);
+    const Actor actor = landing(cluster, arrival_);
     if (detail_.reduces) {
       reduce_into(cluster, actor, Space::shared, to_, data_, arrival_.bytes, detail_.reduction, detail_.type);
     } else {

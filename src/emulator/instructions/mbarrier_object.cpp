@@ -1,6 +1,7 @@
 // What the operations on an mbarrier do, and what is found wrong with them.
 #include "emulator/instructions/mbarrier_object.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tenon::emulator {
@@ -45,6 +46,11 @@ void settle(Cluster& cluster, const Actor& actor, const MbarrierAt& at, Mbarrier
       return "This operation on the mbarrier at " + hexadecimal(at.address) + " " +
              describe(outcome.misuse, object.state, amount) + ".";
     });
+    // What was meant goes on, so that those who wait do not hide the cause by a deadlock.
+    if (outcome.misuse == MbarrierState::Misuse::bytes_without_expectation)
+      outcome = object.state.forget_unexpected();
+    if (outcome.misuse == MbarrierState::Misuse::too_many_arrivals && object.state.pending() != 0)
+      outcome = object.state.arrive(object.state.pending());
   }
   if (!outcome.phase_ended) return;
   if (object.under_way != 0) {
@@ -230,6 +236,18 @@ BulkArrival begin_copy(Cluster& cluster, Issue issue, const MbarrierAt& at, std:
   copy.agent = cluster.clocks.start(issue, object.copies, static_cast<Epoch>(copy.phase + 1), async_proxy);
   object.under_way += bytes;
   return copy;
+}
+
+// The bytes count in the phase in which they land, whatever phase the copy was issued in; who has waited for
+// the earlier one does not know of them.
+Actor landing(Cluster& cluster, BulkArrival& copy) {
+  const auto& beside = cluster.ctas[shared_rank(copy.address)]->beside;
+  const auto found = beside.find(shared_offset(copy.address));
+  if (found != beside.end()) {
+    const auto& object = static_cast<const MbarrierObject&>(*found->second);
+    copy.agent.epoch = std::max(copy.agent.epoch, static_cast<Epoch>(object.state.phase() + 1));
+  }
+  return actor_of(copy.agent);
 }
 
 void end_copy(Cluster& cluster, const BulkArrival& copy) {

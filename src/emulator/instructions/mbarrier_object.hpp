@@ -62,6 +62,8 @@ struct BulkArrival {
 };
 BulkArrival begin_copy(Cluster& cluster, Issue issue, const MbarrierAt& at, std::uint32_t bytes,
                        bool async_proxy);
+// Who writes the bytes, at the moment when they land; then the end.
+Actor landing(Cluster& cluster, BulkArrival& copy);
 void end_copy(Cluster& cluster, const BulkArrival& copy);
 
 }  // namespace tenon::emulator

@@ -72,7 +72,9 @@ class TensorLoad : public AsyncOperation {
   void perform(Cluster& cluster) override {
     const TiledTensor& t = box_.tensor;
     const auto element = static_cast<std::uint32_t>(t.element_bytes());
-    const Actor reader = actor_of(arrivals_.all[0].arrival.agent);
+    std::vector<Actor> writers;
+    for (Arrivals::One& one : arrivals_.all) writers.push_back(landing(cluster, one.arrival));
+    const Actor& reader = writers[0];
     std::vector<std::uint8_t> row(box_.row_bytes());
     for (std::uint32_t i = 0; i < t.rows(); ++i) {
       const TensorRow where = tensor_row(t, box_.coordinates, i);
@@ -82,12 +84,12 @@ class TensorLoad : public AsyncOperation {
                      (where.last - where.first) * element, Order::weak, element);
       }
       convert(row);
-      for (const Arrivals::One& one : arrivals_.all) {
-        const Actor writer = actor_of(one.arrival.agent);
-        box_.for_each_piece(
-            one.to, where, 0, box_.row_bytes(), [&](std::uint64_t to, std::uint32_t at, std::uint32_t bytes) {
-              cluster.store(writer, Space::shared, to, row.data() + at, bytes, Order::weak, chunk);
-            });
+      for (std::size_t w = 0; w < writers.size(); ++w) {
+        box_.for_each_piece(arrivals_.all[w].to, where, 0, box_.row_bytes(),
+                            [&](std::uint64_t to, std::uint32_t at, std::uint32_t bytes) {
+                              cluster.store(writers[w], Space::shared, to, row.data() + at, bytes,
+                                            Order::weak, chunk);
+                            });
       }
     }
     for (const Arrivals::One& one : arrivals_.all) end_copy(cluster, one.arrival);

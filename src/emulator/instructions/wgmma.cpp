@@ -71,12 +71,8 @@ std::uint64_t uniform(Warp& warp, const Op& op, int index, LaneMask active, cons
 }
 
 void start(Warp& warp, Warpgroup& group, const std::shared_ptr<WgmmaCall>& call, std::uint64_t number) {
-  ThreadId threads[group_warps * warp_size];
-  for (int w = 0; w < group_warps; ++w) {
-    for (int lane = 0; lane < warp_size; ++lane) threads[w * warp_size + lane] = call->warps[w]->thread(lane);
-  }
-  call->agent = warp.cluster().clocks.start({call->place, threads[0]}, threads, std::size(threads),
-                                            group.component, static_cast<Epoch>(number + 1), true);
+  call->agent = Clocks::start({call->place, call->warps[0]->thread(0)}, call->known, group.component,
+                              static_cast<Epoch>(number + 1), true);
   call->ticket = warp.cluster().async.enqueue(std::make_unique<WgmmaOperation>(call), group.stream);
   warp.cluster().changed();
 }
@@ -122,6 +118,9 @@ Flow run_wgmma(Warp& warp, const Op& op, LaneMask active) {
     }
   }
   take_wgmma_registers(warp, *call);
+  // What a warp does after its part of the issue is not ordered with the product, even if it is done before
+  // the last warp comes.
+  for (int lane = 0; lane < warp_size; ++lane) warp.release(lane, call->known);
   if (++call->arrived == group_warps) start(warp, group, call, number);
   return Flow::next;
 }

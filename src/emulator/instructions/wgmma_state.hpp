@@ -35,6 +35,7 @@ struct WgmmaCall {
   std::uint64_t metadata[WgmmaOperands::warps][warp_size] = {};
   bool accumulate = true;
   int arrived = 0, waited = 0;  // warps
+  SyncClock known;              // what the warps knew, each when it came
   Agent agent;
   AsyncQueue::Ticket ticket = 0;  // 0: not all warps have come
 

@@ -138,12 +138,8 @@ Agent Clocks::start(Issue issue, Component component, Epoch epoch, bool async_pr
   return agent;
 }
 
-Agent Clocks::start(Issue issue, const ThreadId* threads, std::size_t count, Component component, Epoch epoch,
-                    bool async_proxy) {
+Agent Clocks::start(Issue issue, const SyncClock& known, Component component, Epoch epoch, bool async_proxy) {
   Agent agent{issue, {}, component, epoch, async_proxy};
-  if (!enabled_) return agent;
-  SyncClock known;
-  for (std::size_t i = 0; i < count; ++i) release(threads[i], known);
   agent.view.thread = ~ThreadId{0};  // no one thread's: all is in the snapshots
   agent.view.seen = known.seen;
   agent.view.fenced = known.fenced;

@@ -79,8 +79,7 @@ class Clocks {
   // An agent that starts now, on behalf of one thread or of several (a warpgroup): it knows what they know.
   // What the threads do later is not ordered with it, until they wait.
   Agent start(Issue issue, Component component, Epoch epoch, bool async_proxy);
-  Agent start(Issue issue, const ThreadId* threads, std::size_t count, Component component, Epoch epoch,
-              bool async_proxy);
+  static Agent start(Issue issue, const SyncClock& known, Component component, Epoch epoch, bool async_proxy);
   // The thread, or the object, learns that a component's epochs up to this one are complete.
   void complete(ThreadId thread, Component component, Epoch epoch);
   void complete(SyncClock& object, Component component, Epoch epoch);

@@ -131,12 +131,6 @@ bool Cluster::locate_shared(const Actor& actor, std::uint64_t address, std::uint
     return false;
   }
   Cta& cta = *ctas[rank];
-  if (cta.live_threads == 0) {
-    report(FindingKind::out_of_bounds, actor.issue, address, [&] {
-      return "shared address " + hex(address) + " belongs to the block of rank " + std::to_string(rank) +
-             ", which has ended";
-    });
-  }
   at.bytes = cta.shared.bytes(offset);
   at.written = cta.shared.written(offset);
   at.key = shared_window + address;
@@ -144,7 +138,10 @@ bool Cluster::locate_shared(const Actor& actor, std::uint64_t address, std::uint
     SharedMemory::Conflict conflict;
     if (!cta.shared.record(clocks, actor, offset, size, use != Use::load, is_strong(order), conflict))
       report_conflict(actor, cta, conflict, use != Use::load);
+    cta.has_guests |= actor.async_proxy || &cta != &cta_of(actor.issue.thread);
   }
+  if (cta.live_threads == 0 && (actor.async_proxy || &cta != &cta_of(actor.issue.thread)))
+    report_outlived(actor.issue, cta, offset, use != Use::load);
   return true;
 }
 
@@ -224,9 +221,38 @@ bool Cluster::locate_global(const Actor& actor, std::uint64_t address, std::uint
   return false;
 }
 
+// The shared memory of a block goes to another one when its last thread has ended, so nobody may use it any
+// longer: a thread of another block of the cluster, a bulk copy, a wgmma. What was reported as used too early
+// is not reported again.
+void Cluster::report_outlived(Issue issue, const Cta& cta, std::uint32_t offset, bool write) {
+  if (std::find(unwaited_.begin(), unwaited_.end(), issue.place) != unwaited_.end()) return;
+  const bool is_own = &cta == &cta_of(issue.thread);
+  const std::uint64_t address = shared_address(cta.rank, offset);
+  report(is_own ? FindingKind::async_use : FindingKind::out_of_bounds, issue, address, [&] {
+    return (is_own ? "an operation started by " : "") + describe(issue.thread) +
+           (write ? " writes" : " reads") + " shared address " + hex(address) + " of the block of rank " +
+           std::to_string(cta.rank) + ", which ends without waiting for that";
+  });
+}
+
+void Cluster::block_ended(Cta& cta) {
+  if (!cta.has_guests || !clocks.enabled() || aborted_) return;
+  const ThreadId first = cta.rank * threads_per_cta_;
+  for (const SharedMemory::Conflict& access : cta.shared.recorded()) {
+    const AccessRecord& record = access.earlier;
+    const bool is_own = &cta == &cta_of(record.thread);
+    // Strong accesses by others are how they tell the block that they are done.
+    if (record.is_strong || (is_own && !record.is_async_proxy)) continue;
+    bool is_known = false;
+    for (ThreadId thread = first; thread < first + threads_per_cta_ && !is_known; ++thread)
+      is_known = clocks.knows(clocks.view(thread), record.component, record.epoch);
+    if (!is_known) report_outlived({record.place, record.thread}, cta, access.offset, record.is_write);
+  }
+}
+
 // A race is reported where it reads, or at the later line of two writes, so that the line does not depend on
 // which came first; the use of what an asynchronous operation owns is reported where a thread uses it.
-void Cluster::report_conflict(const Actor& actor, const Cta& cta, const SharedMemory::Conflict& conflict,
+void Cluster::report_conflict(const Actor& actor, Cta& cta, const SharedMemory::Conflict& conflict,
                               bool write) {
   const AccessRecord& earlier = conflict.earlier;
   const Program& program = *launch.program;
@@ -245,8 +271,15 @@ void Cluster::report_conflict(const Actor& actor, const Cta& cta, const SharedMe
   const bool there_is_thread = clocks.is_thread(earlier.component);
   bool here_writes = write, there_writes = earlier.is_write;
   const bool is_race = here_is_thread && there_is_thread;
+  for (const auto& [is_thread, place] :
+       {std::pair(here_is_thread, here.place), std::pair(there_is_thread, there.place)})
+    if (!is_thread && std::find(unwaited_.begin(), unwaited_.end(), place) == unwaited_.end())
+      unwaited_.push_back(place);
+  // Who read too early has read bytes that nobody had written: one fault, not two.
+  if (here_writes && !there_writes && *cta.shared.written(conflict.offset) == 0)
+    findings.drop(FindingKind::uninitialized, there.place);
   const bool swap =
-      is_race
+      here_is_thread == there_is_thread
           ? (here_writes != there_writes ? here_writes : program.line(there.place) > program.line(here.place))
           : !here_is_thread && there_is_thread;
   if (swap) {

@@ -58,6 +58,7 @@ class Cta {
   std::vector<std::unique_ptr<Warp>> warps;
   SideStates side;
   int live_threads = 0;
+  bool has_guests = false;  // others than its threads have accessed its shared memory
 
   // Lives as long as the CTA; keyed by offset in this CTA's shared memory: the clock of an mbarrier beside
   // its 64 bits of opaque state in memory.
@@ -93,8 +94,8 @@ class Cluster {
 
   // Something that a blocked or spinning thread may wait for has changed: memory, a barrier, an asynchronous
   // operation, a thread's end. store, atomic and the queue call it; whoever keeps other state must.
-  void changed() { changes_.store(changes() + 1, std::memory_order_relaxed); }
-  std::uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
+  void changed() { changes_.store(changes_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+  std::uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
   // Ends all threads at once: after a trap, or when going on makes no sense.
   void abort() { aborted_ = true; }
   bool is_aborted() const { return aborted_; }
@@ -129,6 +130,9 @@ class Cluster {
   // ordered by other means (the 64 bits of an mbarrier, once checked), and for tests.
   std::uint8_t* raw(ThreadId thread, ptx::Space space, std::uint64_t address, std::uint32_t size);
 
+  // The block's last thread has ended: whoever else uses its shared memory must have been waited for.
+  void block_ended(Cta& cta);
+
   // The generic address as one of the space that holds it (Space::generic if none does), and back.
   static ptx::Space space_of(std::uint64_t generic_address);
   static std::uint64_t to_generic(ptx::Space space, std::uint64_t address);
@@ -158,8 +162,8 @@ class Cluster {
                      Location& at);
   bool locate_local(const Actor& actor, std::uint64_t address, std::uint32_t size, Location& at);
   bool locate_global(const Actor& actor, std::uint64_t address, std::uint32_t size, Use use, Location& at);
-  void report_conflict(const Actor& actor, const Cta& cta, const SharedMemory::Conflict& conflict,
-                       bool write);
+  void report_conflict(const Actor& actor, Cta& cta, const SharedMemory::Conflict& conflict, bool write);
+  void report_outlived(Issue issue, const Cta& cta, std::uint32_t offset, bool write);
   // False, with a finding, if there is nothing that can be accessed. What is wrong with an access that is
   // possible is reported too; bytes to be written are marked as such.
   bool locate(const Actor& actor, ptx::Space space, std::uint64_t address, std::uint32_t size,
@@ -171,6 +175,7 @@ class Cluster {
   ThreadId threads_per_cta_;
   std::atomic<std::uint64_t> changes_{0};
   bool aborted_ = false;
+  std::vector<Place> unwaited_;  // asynchronous operations that were reported to be used too early
   const Allocation* near_ = nullptr;
   std::unordered_map<std::uint64_t, SyncClock>
       flags_;  // clocks of strongly written words, by generic address

@@ -38,9 +38,15 @@ class Findings {
   // Counts one; not null if it is the first of its kind and place, whose message the caller then sets:
   //   if (auto* first = findings.add(kind, issue, address)) first->message = "...";
   Entry* add(FindingKind kind, Issue issue, std::uint64_t address);
+  // Takes back what has turned out to be the consequence of something else at the same place.
+  void drop(FindingKind kind, Place place);
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:
+  static std::uint64_t key(FindingKind kind, Place place) {
+    return (std::uint64_t{place} << 8) | static_cast<std::uint64_t>(kind);
+  }
+
   bool enabled_;
   std::vector<Entry> entries_;
   std::unordered_map<std::uint64_t, std::size_t> index_;  // kind and place -> entry

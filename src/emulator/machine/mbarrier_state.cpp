@@ -44,6 +44,11 @@ MbarrierState::Outcome MbarrierState::complete_bytes(std::uint32_t bytes) {
   return settle();
 }
 
+MbarrierState::Outcome MbarrierState::forget_unexpected() {
+  if (bytes_ < 0) bytes_ = 0;
+  return settle();
+}
+
 MbarrierState::Outcome MbarrierState::add_pending() {
   if (pending_ == max_count) return refused(Misuse::count_out_of_range);
   ++pending_;

@@ -30,6 +30,8 @@ class MbarrierState {
   Outcome arrive(std::uint32_t count, bool drop = false, bool no_complete = false);
   Outcome expect_bytes(std::uint32_t bytes);
   Outcome complete_bytes(std::uint32_t bytes);
+  // Forgets bytes that came without expectation, once they have been reported, so that the phase can end.
+  Outcome forget_unexpected();
   // One more arrival is pending in this phase: what cp.async.mbarrier.arrive without .noinc does at once.
   Outcome add_pending();
 

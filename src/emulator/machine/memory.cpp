@@ -130,4 +130,27 @@ bool SharedMemory::record(const Clocks& clocks, const Actor& actor, std::uint32_
   return is_fine;
 }
 
+std::vector<SharedMemory::Conflict> SharedMemory::recorded() const {
+  std::vector<Conflict> all;
+  const auto* granules = reinterpret_cast<const Granule*>(shadow_.get());
+  const auto add = [&](const AccessRecord& record, std::uint32_t offset) {
+    if (record.mask == 0) return;
+    const auto is_same = [&](const Conflict& other) {
+      return other.earlier.component == record.component && other.earlier.epoch == record.epoch &&
+             other.earlier.place == record.place;
+    };
+    // Neighbours are mostly of the same access.
+    const std::size_t back = std::min<std::size_t>(all.size(), 4);
+    if (std::none_of(all.end() - static_cast<std::ptrdiff_t>(back), all.end(), is_same))
+      all.push_back({record, false, offset});
+  };
+  for (std::uint32_t at = 0; granules != nullptr && at < size_; at += 4) {
+    const Granule& granule = granules[at / 4];
+    for (const AccessRecord& record : granule.here) add(record, at);
+    if (granule.more != 0)
+      for (const AccessRecord& record : lists_[granule.more - 1]) add(record, at);
+  }
+  return all;
+}
+
 }  // namespace tenon::emulator

@@ -123,6 +123,8 @@ class SharedMemory {
   // Records an access; false and `conflict` if an earlier one is not ordered before it.
   bool record(const Clocks& clocks, const Actor& actor, std::uint32_t offset, std::uint32_t size, bool write,
               bool strong, Conflict& conflict);
+  // What is recorded, one of each component, epoch and place, with its offset in `conflict`'s way.
+  std::vector<Conflict> recorded() const;
 
  private:
   // 4 bytes. Most granules never need more than the two records in place.

@@ -194,6 +194,7 @@ void Warp::exit(LaneMask mask) {
   cta_.live_threads -= count_lanes(mask);
   cluster().live_threads -= count_lanes(mask);
   cluster().changed();
+  if (cta_.live_threads == 0) cluster().block_ended(cta_);
 }
 
 // Copies an argument into a parameter, or a result to where the caller wants it. Bytes nobody wrote stay so.
