@@ -53,6 +53,7 @@ Executor::Outcome Executor::run() {
   while (cluster_.live_threads > 0 && !cluster_.is_aborted()) {
     if (is_random_) std::shuffle(order_.begin(), order_.end(), random_);
     bool has_moved = false;
+    const std::uint64_t changes = cluster_.changes();
     for (const std::size_t index : order_) {
       Runner& runner = runners_[index];
       if (runner.is_circling && runner.changes == cluster_.changes()) continue;
@@ -65,7 +66,9 @@ Executor::Outcome Executor::run() {
       report_deadlock();
       return Outcome::finished;
     }
-    if (!has_moved && !cluster_.async.perform_oldest()) return Outcome::stalled;
+    // A copy that landed behind a warp's back may be what the warp looks for.
+    if (!has_moved && cluster_.changes() == changes && !cluster_.async.perform_oldest())
+      return Outcome::stalled;
     if (polls_ > polls_before_pause) return Outcome::paused;
   }
   // What nobody waited for still happens: a copy that lands after the kernel's last instruction.
