@@ -77,25 +77,37 @@ Executor::Outcome Executor::run() {
   return Outcome::finished;
 }
 
+void Executor::look_again() {
+  for (Runner& runner : runners_) {
+    for (Warp::Group& group : runner.warp->groups_) group.blocked_at = ~std::uint64_t{0};
+    if (!runner.is_circling) continue;
+    runner.is_circling = false;
+    runner.idle_steps = idle_steps;
+  }
+}
+
 bool Executor::run_slice(Runner& runner, int steps) {
   Warp& warp = *runner.warp;
   bool has_moved = false;
   for (; steps > 0; --steps) {
     const int index = choose(runner);
     if (index < 0) break;
-    has_moved |= step(warp, static_cast<std::size_t>(index));
+    const bool moved = step(warp, static_cast<std::size_t>(index));
+    has_moved |= moved;
+    if (!moved) ++steps;  // however short the slice: another group of the warp may be able to move
     if (cluster_.is_aborted()) break;
+    bool is_idle = false;
     if (runner.idle_changes != cluster_.changes()) {
       runner.idle_changes = cluster_.changes();
       runner.idle_steps = 0;
     }
     if (++runner.idle_steps > idle_steps && has_looped_) {
       runner.idle_steps = 0;
-      warp.polled_ = true;
+      is_idle = true;
     }
-    if (warp.polled_) {
+    if (warp.polled_ || is_idle) {
       warp.polled_ = false;
-      note_poll(runner);
+      note_poll(runner, is_idle);
       break;
     }
   }
@@ -274,7 +286,7 @@ void Executor::check_owned(Warp& warp, const Op& op, LaneMask active) {
 
 // A warp whose registers, local memory and places come back to an earlier state, with nothing changed that it
 // could read, will do so for ever.
-void Executor::note_poll(Runner& runner) {
+void Executor::note_poll(Runner& runner, bool is_idle) {
   Warp& warp = *runner.warp;
   runner.poll_place = warp.place_;
   runner.favoured_steps = 0;
@@ -289,6 +301,8 @@ void Executor::note_poll(Runner& runner) {
     runner.changes = changes;
     runner.polls = 0;
   }
+  if (is_idle)
+    runner.polls = std::max(runner.polls, polls_before_hash - 1);  // so many steps are worth a hash
   if (++runner.polls < polls_before_hash) return;
   std::uint64_t hash = 0;
   std::size_t end = 0;

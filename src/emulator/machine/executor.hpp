@@ -29,6 +29,9 @@ class Executor {
     stalled
   };
   Outcome run();
+  // After a stall: somebody else has changed memory. A warp that went in circles has to go round once more to
+  // show that it still does.
+  void look_again();
 
   // At a stall. Is there a warp that looks at memory again and again (rather than waiting at a barrier)?
   bool polls() const;
@@ -56,7 +59,8 @@ class Executor {
   bool step(Warp& warp, std::size_t index);
   void settle(Warp& warp, std::size_t index, Flow flow, LaneMask active);
   void clear_tokens(Warp& warp, LaneMask leaving);
-  void note_poll(Runner& runner);
+  void note_poll(Runner& runner,
+                 bool is_idle);  // idle: not a poll by itself, but many steps without a change
   void check_owned(Warp& warp, const Op& op, LaneMask active);
   LaneMask needed(const Warp& warp, const Step& step) const;
 

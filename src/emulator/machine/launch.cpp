@@ -28,7 +28,7 @@ struct Job {
   Cluster cluster;
   Executor executor;
   bool is_stalled = false;
-  std::uint64_t changes = 0;  // of all others when it stalled
+  std::uint64_t changes = 0;  // of all others when it began to run
 };
 
 class Grid {
@@ -60,6 +60,7 @@ class Grid {
     try {
       while (JobPointer job = next(lock)) {
         ++running_;
+        job->changes = changes_of_others(*job);  // those that come while it runs it may have missed
         lock.unlock();
         const Executor::Outcome outcome = run(*job);
         lock.lock();
@@ -68,7 +69,6 @@ class Grid {
           finish(*job);
         } else {
           job->is_stalled = outcome == Executor::Outcome::stalled;
-          job->changes = changes_of_others(*job);
           waiting_.push_back(std::move(job));
         }
         condition_.notify_all();
@@ -103,7 +103,7 @@ class Grid {
       if (ready != waiting_.end()) {
         JobPointer job = std::move(*ready);
         waiting_.erase(ready);
-        job->cluster.changed();  // look again
+        job->executor.look_again();
         return job;
       }
       if (running_ > 0) {
