@@ -22,19 +22,20 @@ std::string named(const MbarrierAt& at) {
   return "The mbarrier at " + hexadecimal(at.address);
 }
 
-void write_image(Cluster& cluster, const Actor& actor, const MbarrierAt& at) {
-  const std::uint64_t image = at.object->state.memory_image();
-  cluster.atomic(actor, ptx::Space::shared, at.address, 8, Order::relaxed,
-                 [&](std::uint8_t* bytes) { std::memcpy(bytes, &image, 8); });
-  cluster.changed();
-}
-
 // An asynchronous agent changes the object's memory too, but in an order that only the object knows.
 void write_image_unchecked(Cluster& cluster, const Actor& actor, const MbarrierAt& at) {
   const std::uint64_t image = at.object->state.memory_image();
   if (std::uint8_t* bytes = cluster.raw(actor.issue.thread, ptx::Space::shared, at.address, 8)) {
     std::memcpy(bytes, &image, 8);
   }
+  cluster.changed();
+}
+
+void write_image(Cluster& cluster, const Actor& actor, const MbarrierAt& at) {
+  if (at.is_unordered) return write_image_unchecked(cluster, actor, at);
+  const std::uint64_t image = at.object->state.memory_image();
+  cluster.atomic(actor, ptx::Space::shared, at.address, 8, Order::relaxed,
+                 [&](std::uint8_t* bytes) { std::memcpy(bytes, &image, 8); });
   cluster.changed();
 }
 
@@ -105,6 +106,7 @@ MbarrierAt checked(Cluster& cluster, const Actor& actor, std::uint32_t address) 
              cluster.describe(object->maker) +
              ", and nothing orders that before this use; a barrier must stand between them.";
     });
+    at.is_unordered = true;
   }
   at.object = object;
   return at;
@@ -205,7 +207,7 @@ void add_pending_arrival(Cluster& cluster, const Actor& actor, const MbarrierAt&
 bool phase_is_over(Cluster& cluster, const Actor& actor, const MbarrierAt& at, bool by_parity,
                    std::uint64_t value) {
   std::uint64_t ignored;
-  cluster.load(actor, ptx::Space::shared, at.address, &ignored, 8, Order::relaxed);
+  if (!at.is_unordered) cluster.load(actor, ptx::Space::shared, at.address, &ignored, 8, Order::relaxed);
   const MbarrierState& state = at.object->state;
   if (by_parity) {
     if (value > 1) {

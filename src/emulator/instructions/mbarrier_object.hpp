@@ -15,6 +15,8 @@ struct MbarrierObject : SideState {
   Epoch made = 0;
   SyncClock arriving, ended;    // what the arrivals of this phase know; what all phases that ended knew
   Component copies = 0;         // the bulk copies that complete on this object; their epoch: phase + 1
+  std::uint64_t looked_at = 0;  // Cluster::changes at the last wait that was not over, and how many since
+  std::uint32_t looks = 0;
   std::uint64_t under_way = 0;  // bytes of copies that were issued in this phase and have not come yet
 };
 
@@ -23,6 +25,7 @@ struct MbarrierAt {
   MbarrierObject* object = nullptr;  // null: reported, nothing to do
   Cta* cta = nullptr;
   std::uint32_t address = 0;
+  bool is_unordered = false;  // with its initialisation, which was reported
 };
 
 // Resolves an operand's address: generic or shared. `only_own`: the instruction takes no other CTA's.
