@@ -62,7 +62,14 @@ bool box_of(Warp& warp, const Op& op, int lane, Box& box) {
     box.coordinates[i] =
         static_cast<std::int32_t>(warp.read(op.values[static_cast<std::size_t>(d.coordinates + i)], lane));
   }
-  return true;
+  // An H200 stops with an illegal instruction otherwise, for loads and stores, inside the tensor and outside.
+  const std::int64_t offset = std::int64_t{box.coordinates[0]} * box.tensor.element_bytes();
+  if (offset % 16 == 0) return true;
+  warp.report(FindingKind::argument, lane, d.map.of(warp, op, lane), [&] {
+    return "The innermost coordinate is " + std::to_string(box.coordinates[0]) + ", which is " +
+           std::to_string(offset) + " bytes, but needs a multiple of 16 bytes.";
+  });
+  return false;
 }
 
 class TensorLoad : public AsyncOperation {

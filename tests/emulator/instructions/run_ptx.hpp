@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/instructions/on_gpu.hpp"
 #include "emulator/machine/launch.hpp"
 #include "tenon/emulator/tensor_map.hpp"
 
@@ -70,6 +71,8 @@ class PtxKernel {
   std::uint64_t upload(const std::vector<T>& data) {
     const std::uint64_t address = global_.allocate(data.size() * sizeof(T));
     write(address, data.data(), data.size() * sizeof(T));
+    Allocation* const allocation = global_.find(address);
+    buffers_.push_back({address, allocation->bytes.get(), data.size() * sizeof(T), nullptr});
     return address;
   }
   template <class T>
@@ -101,6 +104,19 @@ class PtxKernel {
     return tenon::emulator::run(launch_);
   }
 
+  // Once on the GPU; what it leaves in memory is then in the emulator's. Empty: done; else what failed.
+  std::string run_on_gpu() {
+    std::vector<GpuParameter> parameters;
+    const std::vector<ptx::Variable>& declared = module_.find("k")->parameters;
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+      const std::uint8_t* const from = launch_.parameters.data() + program_->parameter_offsets[i];
+      parameters.push_back({{from, from + declared[i].size()}});
+    }
+    GpuLaunch gpu(buffers_);
+    return gpu.run(text_, "k", std::move(parameters), launch_.grid, launch_.block, launch_.cluster,
+                   launch_.dynamic_shared);
+  }
+
   // The text of a PTX line, from 1.
   std::string line(int number) const {
     std::size_t begin = 0;
@@ -113,6 +129,7 @@ class PtxKernel {
   ptx::Module module_;
   std::unique_ptr<Program> program_;
   GlobalMemory global_;
+  std::vector<MirroredBuffer> buffers_;
   Launch launch_;
 };
 
@@ -128,6 +145,12 @@ inline std::string listed(const PtxKernel& kernel, const LaunchReport& report) {
 
 inline void expect_clean(
     PtxKernel& kernel, const std::function<void()>& check = [] {}, std::uint64_t seeds = 6) {
+  if (on_gpu()) {
+    ASSERT_TRUE(there_is_a_gpu()) << "TENON_TEST_DEVICE is cuda but there is no GPU";
+    ASSERT_EQ(kernel.run_on_gpu(), "");
+    check();
+    return;
+  }
   for (const ScheduleChoice choice : all_schedules(seeds)) {
     SCOPED_TRACE(text(choice));
     const LaunchReport report = kernel.run(choice);
@@ -140,6 +163,7 @@ inline void expect_clean(
 // `says` in it.
 inline void expect_fault(PtxKernel& kernel, FindingKind kind, const std::string& says = "",
                          std::uint64_t seeds = 6) {
+  if (on_gpu()) GTEST_SKIP() << "a GPU finds no faults";
   for (const ScheduleChoice choice : all_schedules(seeds)) {
     SCOPED_TRACE(text(choice));
     const LaunchReport report = kernel.run(choice);

@@ -124,24 +124,24 @@ void expect_box(const Tensor& tensor, const std::vector<std::int32_t>& at, std::
 }
 
 TEST(TensorLoad, of_1_to_5_dimensions) {
-  expect_box({TensorMapType::uint16, {100}, {64}, {1}}, {10});
+  expect_box({TensorMapType::uint16, {100}, {64}, {1}}, {16});
   expect_box({TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}}, {8, 3});
-  expect_box({TensorMapType::uint16, {40, 20, 5}, {8, 4, 3}, {1, 1, 1}}, {5, 2, 1});
-  expect_box({TensorMapType::uint16, {24, 10, 5, 4}, {8, 4, 3, 2}, {1, 1, 1, 1}}, {5, 2, 1, 2});
-  expect_box({TensorMapType::uint16, {24, 6, 5, 4, 3}, {8, 4, 2, 2, 2}, {1, 1, 1, 1, 1}}, {5, 2, 1, 2, 1});
+  expect_box({TensorMapType::uint16, {40, 20, 5}, {8, 4, 3}, {1, 1, 1}}, {8, 2, 1});
+  expect_box({TensorMapType::uint16, {24, 10, 5, 4}, {8, 4, 3, 2}, {1, 1, 1, 1}}, {8, 2, 1, 2});
+  expect_box({TensorMapType::uint16, {24, 6, 5, 4, 3}, {8, 4, 2, 2, 2}, {1, 1, 1, 1, 1}}, {8, 2, 1, 2, 1});
 }
 
 TEST(TensorLoad, fills_what_is_outside) {
   expect_box({TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}}, {32, 16});
-  expect_box({TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}}, {-3, -2});
-  expect_box({TensorMapType::uint16, {40, 20, 3}, {16, 8, 2}, {1, 1, 1}}, {-100, 5, 2});
+  expect_box({TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}}, {-8, -2});
+  expect_box({TensorMapType::uint16, {40, 20, 3}, {16, 8, 2}, {1, 1, 1}}, {-104, 5, 2});
   Tensor nan{TensorMapType::bfloat16, {40, 20}, {16, 8}, {1, 1}};
   nan.fill = TensorMapFill::nan_request_zero_fma;
   expect_box(nan, {32, 16}, 0x7fff);
 }
 
 TEST(TensorLoad, steps_over_elements) {
-  expect_box({TensorMapType::uint16, {40, 20, 9}, {16, 8, 5}, {1, 3, 2}}, {4, 1, 2});
+  expect_box({TensorMapType::uint16, {40, 20, 9}, {16, 8, 5}, {1, 3, 2}}, {8, 1, 2});
 }
 
 TEST(TensorLoad, swizzles_by_the_row_of_128_bytes) {
@@ -151,7 +151,7 @@ TEST(TensorLoad, swizzles_by_the_row_of_128_bytes) {
                      : span == 64 ? TensorMapSwizzle::bytes_64
                                   : TensorMapSwizzle::bytes_128;
     const std::vector<std::uint16_t> memory = numbered(tensor.bytes());
-    const std::vector<std::uint16_t> plain = box_of(tensor, memory, {3, 2}, 0);
+    const std::vector<std::uint16_t> plain = box_of(tensor, memory, {8, 2}, 0);
     std::vector<std::uint16_t> expected(plain.size());
     const std::size_t chunks = static_cast<std::size_t>(span) / 16;
     for (std::size_t i = 0; i < plain.size(); ++i) {
@@ -160,7 +160,7 @@ TEST(TensorLoad, swizzles_by_the_row_of_128_bytes) {
       expected[row * chunks * 8 + (chunk ^ line % chunks) * 8 + i % 8] = plain[i];
     }
     const int bytes = static_cast<int>(plain.size() * 2);
-    PtxKernel kernel(map_and_out, load_and_dump(2, "3, 2", bytes, bytes));
+    PtxKernel kernel(map_and_out, load_and_dump(2, "8, 2", bytes, bytes));
     const std::uint64_t to = kernel.zeros<std::uint8_t>(plain.size() * 2);
     kernel.grid(1, 64).argument(0, tensor.map(kernel.upload(memory))).argument(1, to);
     expect_clean(
@@ -173,6 +173,18 @@ TEST(TensorLoad, of_something_else_than_a_map_is_found) {
   TensorMap other{};
   kernel.grid(1, 64).argument(0, other).argument(1, kernel.zeros<std::uint8_t>(256));
   expect_fault(kernel, FindingKind::argument, "no tensor map that tenon::emulator::encode_tiled made");
+}
+
+// As an H200 does, which stops with an illegal instruction.
+TEST(TensorLoad, starts_at_a_multiple_of_16_bytes) {
+  const Tensor tensor{TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}};
+  for (const char* const at : {"3, 0", "4, 0", "-4, 0", "41, 0"}) {
+    PtxKernel kernel(map_and_out, load_and_dump(2, at, 256, 256));
+    kernel.grid(1, 64)
+        .argument(0, tensor.map(kernel.upload(numbered(tensor.bytes()))))
+        .argument(1, kernel.zeros<std::uint8_t>(256));
+    expect_fault(kernel, FindingKind::argument, "but needs a multiple of 16 bytes");
+  }
 }
 
 TEST(TensorLoad, must_have_the_rank_of_the_map) {
