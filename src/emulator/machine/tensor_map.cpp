@@ -179,15 +179,8 @@ bool decode(const std::uint8_t (&bytes)[128], TiledTensor& t) {
 
 std::uint64_t fill_bits(const TiledTensor& t) {
   if (t.fill == TensorMapFill::zeros) return 0;
-  // The special NaN of out-of-bounds elements: all ones but the sign.
-  switch (t.element_bytes()) {
-    case 2:
-      return 0x7fff;
-    case 4:
-      return 0x7fffffff;
-    default:
-      return 0x7fffffffffffffff;
-  }
+  // The NaN of elements outside the tensor is 0x7ff7 again and again, whatever the type: so an H200 fills.
+  return 0x7ff77ff77ff77ff7U >> (64 - 8 * t.element_bytes());
 }
 
 TensorRow tensor_row(const TiledTensor& t, const std::int32_t* coordinates, std::uint32_t row) {

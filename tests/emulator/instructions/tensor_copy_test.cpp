@@ -137,7 +137,26 @@ TEST(TensorLoad, fills_what_is_outside) {
   expect_box({TensorMapType::uint16, {40, 20, 3}, {16, 8, 2}, {1, 1, 1}}, {-104, 5, 2});
   Tensor nan{TensorMapType::bfloat16, {40, 20}, {16, 8}, {1, 1}};
   nan.fill = TensorMapFill::nan_request_zero_fma;
-  expect_box(nan, {32, 16}, 0x7fff);
+  expect_box(nan, {32, 16}, 0x7ff7);
+}
+
+TEST(TensorLoad, fills_every_type_with_the_same_pattern) {
+  for (const TensorMapType type : {TensorMapType::float16, TensorMapType::float32, TensorMapType::float64,
+                                   TensorMapType::tfloat32, TensorMapType::float32_ftz}) {
+    const bool wide = type == TensorMapType::float64;
+    const std::uint64_t dimension = 64, stride = 0;
+    const std::uint32_t box = wide ? 4 : 16, step = 1;
+    const std::uint32_t bytes = box * (wide ? 8 : type == TensorMapType::float16 ? 2 : 4);
+    PtxKernel kernel(map_and_out, load_and_dump(1, "64", static_cast<int>(bytes), static_cast<int>(bytes)));
+    const std::uint64_t to = kernel.zeros<std::uint8_t>(bytes);
+    const TensorMap map = encode_tiled(type, 1, kernel.upload(numbered(512)), &dimension, &stride, &box,
+                                       &step, TensorMapInterleave::none, TensorMapSwizzle::none,
+                                       TensorMapL2Promotion::none, TensorMapFill::nan_request_zero_fma);
+    kernel.grid(1, 64).argument(0, map).argument(1, to);
+    expect_clean(kernel, [&] {
+      EXPECT_EQ(kernel.download<std::uint16_t>(to, bytes / 2), std::vector<std::uint16_t>(bytes / 2, 0x7ff7));
+    });
+  }
 }
 
 TEST(TensorLoad, steps_over_elements) {
