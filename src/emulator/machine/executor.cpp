@@ -311,7 +311,10 @@ void Executor::note_poll(Runner& runner, bool is_idle) {
     const auto& stack = warp.stacks_[static_cast<std::size_t>(first_lane(group.lanes))];
     end = std::max(end, group.frame + static_cast<std::size_t>(stack.back().code->slots));
   }
-  for (std::size_t i = 0; i < end * warp_size; ++i) hash = mixed(hash, warp.registers_[i]);
+  std::uint64_t parts[4] = {1, 2, 3, 4};  // for four multiplications at a time
+  for (std::size_t i = 0; i < end * warp_size; i += 4)
+    for (std::size_t part = 0; part < 4; ++part) parts[part] = mixed(parts[part], warp.registers_[i + part]);
+  for (const std::uint64_t part : parts) hash = mixed(hash, part);
   for (const LocalMemory& local : warp.local_)
     for (const std::uint8_t byte : local.bytes) hash = mixed(hash, byte);
   if ((runner.polls & (runner.polls - 1)) == 0)

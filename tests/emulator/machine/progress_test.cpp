@@ -58,11 +58,11 @@ TEST(Progress, ABlockThatSpinsYieldsToTheBlockItWaitsFor) {
     for (Options options : all_schedules(3)) {
       for (const int threads : {1, 2}) {
         options.threads = threads;
-        const Address flags = kernel.upload(std::vector<std::uint32_t>(50, 0));
-        const Result result = kernel.run({{50}, {32}}, {flags}, options);
+        const Address flags = kernel.upload(std::vector<std::uint32_t>(24, 0));
+        const Result result = kernel.run({{24}, {32}}, {flags}, options);
         EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
-        const std::vector<std::uint32_t> got = kernel.download<std::uint32_t>(flags, 50);
-        for (std::uint32_t i = 0; i < 50; ++i) EXPECT_EQ(got[i], 50 - i) << load;
+        const std::vector<std::uint32_t> got = kernel.download<std::uint32_t>(flags, 24);
+        for (std::uint32_t i = 0; i < 24; ++i) EXPECT_EQ(got[i], 24 - i) << load;
       }
     }
   }
