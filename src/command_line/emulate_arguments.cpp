@@ -1,0 +1,175 @@
+// Making a kernel's arguments in the emulator: EmulatedArguments of emulate_arguments.hpp.
+#include "command_line/emulate_arguments.hpp"
+
+#include <unistd.h>
+
+#include <stdexcept>
+
+#include "command_line/exit_status.hpp"
+
+namespace tenon::command {
+namespace {
+
+using Kind = ArgumentText::Kind;
+
+[[noreturn]] void refuse(const std::string& sentence) {
+  throw Failure(Exit::bad_input, sentence);
+}
+
+std::string parameter_text(const emulator::Parameter& parameter) {
+  return parameter.name + " (" + parameter.type +
+         (parameter.type[0] == 'b' && parameter.type != "b" + std::to_string(8 * parameter.bytes)
+              ? ", " + std::to_string(parameter.bytes) + " bytes"
+              : "") +
+         ")";
+}
+
+void check_number(const std::string& entry, const std::vector<emulator::Parameter>& parameters,
+                  std::size_t found) {
+  if (found == parameters.size()) return;
+  std::string list;
+  for (const emulator::Parameter& parameter : parameters)
+    list += (list.empty() ? ": " : ", ") + parameter_text(parameter);
+  refuse("the kernel " + entry + " has " + std::to_string(parameters.size()) +
+         (parameters.size() == 1 ? " parameter" : " parameters") + list + "; --arg is given " +
+         std::to_string(found) + (found == 1 ? " time" : " times"));
+}
+
+// A value of the parameter's size may still be of another kind: 5 is not 5.0.
+void check_type(const emulator::Parameter& parameter, const ArgumentText& argument, std::size_t bytes) {
+  const std::string start = argument.text + ": the parameter " + parameter_text(parameter) + " ";
+  if (bytes != static_cast<std::size_t>(parameter.bytes))
+    refuse(start + "has " + std::to_string(parameter.bytes) + " bytes but this argument has " +
+           std::to_string(bytes));
+  if (argument.kind != Kind::value || argument.type.empty()) return;
+  const auto is_real = [](const std::string& type) { return type[0] == 'f' || type == "bf16"; };
+  if (argument.type[0] == 'b' && argument.type != "bf16") return;
+  if (parameter.type[0] == 'b') return;
+  if (is_real(parameter.type) != is_real(argument.type))
+    refuse(start + "takes " + (is_real(parameter.type) ? "a real number" : "an integer") + "; b" +
+           std::to_string(8 * bytes) + " passes bits as they are");
+}
+
+}  // namespace
+
+EmulatedArguments::EmulatedArguments(emulator::Emulator& emulator, const std::string& entry,
+                                     const std::vector<emulator::Parameter>& parameters,
+                                     const std::vector<std::string>& arguments,
+                                     const std::vector<std::string>& buffers)
+    : emulator_(emulator) {
+  std::vector<ArgumentText> texts;
+  for (const std::string& text : arguments) texts.push_back(parse_argument(text));
+  check_number(entry, parameters, texts.size());
+  for (const std::string& text : buffers) {
+    const ArgumentText buffer = parse_argument(text);
+    if (buffer.kind == Kind::value || buffer.kind == Kind::same || buffer.kind == Kind::map)
+      refuse("--buffer " + text + ": a buffer is one of zeros, unwritten, file, out, inout");
+    buffers_.push_back(make_buffer(buffer));
+  }
+  for (const ArgumentText& text : texts) arguments_.push_back(make_buffer(text));
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    values_.push_back(make_value(texts[i], arguments_[i], parameters[i]));
+}
+
+emulator::Address EmulatedArguments::make_buffer(const ArgumentText& argument) {
+  std::uint64_t size = argument.size;
+  NpyArray array;
+  switch (argument.kind) {
+    case Kind::value:
+    case Kind::same:
+    case Kind::map:
+      return 0;
+    case Kind::file:
+    case Kind::inout:
+      array = read_npy_array(argument.in_path);
+      size = array.data.size();
+      break;
+    case Kind::zeros:
+    case Kind::unwritten:
+    case Kind::out:
+      break;
+  }
+  // The emulator keeps a flag for each byte; beyond the machine's memory the system would end us unasked.
+  const auto memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                      static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  if (size > memory / 2 || (bytes_ += size) > memory / 2)
+    refuse(argument.text + ": with this buffer of " + std::to_string(size) +
+           " bytes, the buffers need more memory than this machine has");
+  const emulator::Address address = emulator_.allocate(size);
+  if (argument.kind == Kind::zeros) emulator_.fill(address, 0, size);
+  if (!array.data.empty()) emulator_.copy_in(address, array.data.data(), size);
+  if (argument.out_path.empty()) return address;
+  const bool is_out = argument.kind == Kind::out;
+  std::string header =
+      npy_header(is_out ? argument.type : array.descr, is_out ? argument.shape : array.shape);
+  if (!is_out && array.fortran_order) {  // as it came
+    const std::size_t at = header.find("False");
+    header.replace(at, 5, "True ");
+  }
+  outputs_.push_back(
+      {std::make_unique<OutputFile>(argument.out_path), argument.out_path, header, address, size});
+  return address;
+}
+
+emulator::Address EmulatedArguments::address_of(const ArgumentText& argument,
+                                                const BufferNumber& number) const {
+  const std::vector<emulator::Address>& all = number.is_argument ? arguments_ : buffers_;
+  const std::string what = (number.is_argument ? "argument " : "buffer b") + std::to_string(number.number);
+  const auto index = static_cast<std::size_t>(number.number - 1);
+  if (index >= all.size()) refuse(argument.text + ": there is no " + what);
+  if (all[index] == 0) refuse(argument.text + ": " + what + " is no buffer");
+  return all[index];
+}
+
+emulator::Argument EmulatedArguments::make_value(const ArgumentText& argument, emulator::Address buffer,
+                                                 const emulator::Parameter& parameter) {
+  if (argument.kind == Kind::value) {
+    check_type(parameter, argument, argument.bytes.size());
+    return emulator::Argument::of_bytes(argument.bytes.data(), argument.bytes.size());
+  }
+  if (argument.kind == Kind::map) {
+    const MapText& m = argument.map;
+    const auto reversed = [](const auto& sizes) {
+      return std::vector<std::uint64_t>(sizes.rbegin(), sizes.rend());
+    };
+    const auto narrow = [](const std::vector<std::uint64_t>& sizes) {
+      return std::vector<std::uint32_t>(sizes.rbegin(), sizes.rend());
+    };
+    const std::vector<std::uint64_t> dimensions = reversed(m.dimensions), strides = reversed(m.strides);
+    const std::vector<std::uint32_t> box = narrow(m.box), steps = narrow(m.steps);
+    emulator::TensorMap map;
+    try {
+      map = emulator::encode_tiled(m.type, static_cast<int>(dimensions.size()),
+                                   address_of(argument, m.over) + m.offset, dimensions.data(), strides.data(),
+                                   box.data(), steps.data(), m.interleave, m.swizzle,
+                                   emulator::TensorMapL2Promotion::none, m.fill);
+    } catch (const std::invalid_argument& error) {
+      refuse(argument.text + ": " + error.what());
+    }
+    if (parameter.bytes != 8) {
+      check_type(parameter, argument, sizeof map);
+      return map;
+    }
+    buffer = emulator_.allocate(sizeof map);
+    emulator_.copy_in(buffer, &map, sizeof map);
+  }
+  if (argument.kind == Kind::same) buffer = address_of(argument, argument.other) + argument.offset;
+  check_type(parameter, argument, sizeof buffer);
+  return buffer;
+}
+
+std::vector<std::string> EmulatedArguments::write_outputs() {
+  std::vector<std::string> paths;
+  for (Output& output : outputs_) {
+    std::vector<unsigned char> data(output.bytes);
+    emulator_.copy_out(data.data(), output.address, data.size());
+    output.file->write(output.header.data(), output.header.size());
+    output.file->write(data.data(), data.size());
+    output.file->commit();
+    paths.push_back(output.path);
+  }
+  outputs_.clear();
+  return paths;
+}
+
+}  // namespace tenon::command

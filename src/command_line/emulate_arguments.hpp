@@ -1,0 +1,91 @@
+// The arguments of `tenon emulate`: what each --arg says, and the kernel arguments that are made of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command_line/npy.hpp"
+#include "tenon/emulator/emulator.hpp"
+#include "tenon/emulator/tensor_map.hpp"
+
+namespace tenon::command {
+
+// The buffer of an argument, "2", or one that no parameter takes, "b2" for the second --buffer.
+struct BufferNumber {
+  bool is_argument = true;
+  int number = 0;  // from 1
+};
+
+// A tensor map as described, sizes outermost first as numpy has them.
+struct MapText {
+  BufferNumber over;
+  emulator::TensorMapType type = emulator::TensorMapType::float32;
+  int element_bytes = 4;
+  std::vector<std::uint64_t> dimensions;  // elements
+  std::vector<std::uint64_t> box, steps;  // elements; one each of dimensions
+  std::vector<std::uint64_t> strides;     // bytes, of all dimensions but the last
+  std::uint64_t offset = 0;               // bytes, from the start of the buffer
+  emulator::TensorMapSwizzle swizzle = emulator::TensorMapSwizzle::none;
+  emulator::TensorMapInterleave interleave = emulator::TensorMapInterleave::none;
+  emulator::TensorMapFill fill = emulator::TensorMapFill::zeros;
+};
+
+// One --arg or --buffer, taken apart.
+struct ArgumentText {
+  enum class Kind { value, zeros, unwritten, file, out, inout, same, map };
+  std::string text;
+  Kind kind = Kind::value;
+  std::string type;                 // value, out: "f32"
+  std::vector<std::uint8_t> bytes;  // value
+  std::uint64_t size = 0;           // zeros, unwritten, out: bytes
+  std::string in_path, out_path;    // file, inout; out, inout
+  std::vector<std::int64_t> shape;  // out
+  BufferNumber other;               // same
+  std::uint64_t offset = 0;         // same: bytes
+  MapText map;
+};
+
+// Throws Failure(bad_input) with a sentence that repeats the text and says what it should be.
+ArgumentText parse_argument(const std::string& text);
+
+// How --arg is written, for --help.
+const char* argument_help();
+
+// "32,4": up to three sizes of a grid, block or cluster.
+emulator::Dim3 parse_size(const std::string& option, const std::string& text);
+
+// Buffers and values in the emulator, and what is to be written of them after the launch.
+class EmulatedArguments {
+ public:
+  // Reads input files, opens output files, allocates. Throws Failure(bad_input): the arguments do not fit the
+  // parameters of the entry, in number, size or type, or a file cannot be read or written.
+  EmulatedArguments(emulator::Emulator& emulator, const std::string& entry,
+                    const std::vector<emulator::Parameter>& parameters,
+                    const std::vector<std::string>& arguments, const std::vector<std::string>& buffers);
+  const std::vector<emulator::Argument>& values() const { return values_; }
+  // After the launch: the paths that were written.
+  std::vector<std::string> write_outputs();
+
+ private:
+  struct Output {
+    std::unique_ptr<OutputFile> file;
+    std::string path, header;
+    emulator::Address address;
+    std::size_t bytes;
+  };
+  // The buffer's address; 0: the argument has none.
+  emulator::Address make_buffer(const ArgumentText& argument);
+  emulator::Address address_of(const ArgumentText& argument, const BufferNumber& number) const;
+  emulator::Argument make_value(const ArgumentText& argument, emulator::Address buffer,
+                                const emulator::Parameter& parameter);
+
+  emulator::Emulator& emulator_;
+  std::vector<emulator::Argument> values_;
+  std::vector<emulator::Address> arguments_, buffers_;  // addresses
+  std::vector<Output> outputs_;
+  std::uint64_t bytes_ = 0;  // of all buffers
+};
+
+}  // namespace tenon::command

@@ -1,0 +1,262 @@
+// `tenon emulate`: run a kernel of any PTX file on the CPU, say what is wrong with it and what it did.
+#include <algorithm>
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+
+#include "command_line/commands.hpp"
+#include "command_line/emulate_arguments.hpp"
+#include "command_line/emulator_report.hpp"
+#include "command_line/exit_status.hpp"
+
+namespace tenon::command {
+namespace {
+
+struct EmulateOptions {
+  std::string path, entry, grid = "1", block, cluster, schedule = "early", numerics = "target";
+  std::vector<std::string> arguments, buffers;
+  std::uint32_t shared = 0;
+  int threads = 0;
+  bool no_findings = false, json = false;
+};
+
+[[noreturn]] void refuse(const std::string& sentence) {
+  throw Failure(Exit::bad_input, sentence);
+}
+
+std::string read_text(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) refuse(path + ": cannot be read: " + std::strerror(errno));
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) refuse(path + ": cannot be read: it is a folder");
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void set_schedule(const std::string& text, emulator::Options& options) {
+  static const std::string random = "random:";
+  if (text == "early") {
+    options.schedule = emulator::Schedule::early;
+  } else if (text == "late") {
+    options.schedule = emulator::Schedule::late;
+  } else {
+    options.schedule = emulator::Schedule::random;
+    const std::string seed = text.compare(0, random.size(), random) == 0 ? text.substr(random.size()) : "";
+    if (seed.empty() || seed.size() > 19 || seed.find_first_not_of("0123456789") != std::string::npos)
+      refuse("--schedule is '" + text + "' but must be early, late or random:SEED, as random:7");
+    options.seed = std::stoull(seed);
+  }
+}
+
+emulator::Numerics numerics_named(const std::string& name) {
+  using emulator::Numerics;
+  if (name == "sm_75") return Numerics::sm_75;
+  if (name == "sm_80") return Numerics::sm_80;
+  if (name == "sm_89") return Numerics::sm_89;
+  if (name == "sm_90") return Numerics::sm_90;
+  return name == "ieee" ? Numerics::ieee : Numerics::target;
+}
+
+std::string entry_of(const emulator::Module& module, const EmulateOptions& o) {
+  const std::vector<std::string> entries = module.entries();
+  std::string list;
+  for (const std::string& entry : entries) list += (list.empty() ? "" : ", ") + entry;
+  if (entries.empty()) refuse(o.path + ": it has no kernel (.entry)");
+  if (o.entry.empty()) {
+    if (entries.size() == 1) return entries[0];
+    refuse(o.path + " has " + std::to_string(entries.size()) + " kernels: choose one by --entry: " + list);
+  }
+  if (std::find(entries.begin(), entries.end(), o.entry) == entries.end())
+    refuse(o.path + " has no kernel " + o.entry + "; it has " + list);
+  return o.entry;
+}
+
+// --- JSON
+
+void print_json(const emulator::Result& result) {
+  nlohmann::ordered_json json, by_class = nlohmann::ordered_json::object(),
+                               lines = nlohmann::ordered_json::array();
+  json["findings"] = findings_json(result.findings);
+  for (int i = 0; i < emulator::instruction_classes; ++i) {
+    const emulator::Counts& counts = result.counters.by_class[i];
+    if (counts.instructions != 0)
+      by_class[emulator::name(static_cast<emulator::InstructionClass>(i))] = counts_json(counts);
+  }
+  for (const emulator::LineCounts& line : result.counters.lines) {
+    nlohmann::ordered_json one = {{"ptx_line", line.ptx_line},
+                                  {"instruction", line.instruction},
+                                  {"source", line.source},
+                                  {"class", emulator::name(line.kind)}};
+    one.update(counts_json(line.counts));
+    lines.push_back(std::move(one));
+  }
+  json["counters"] = {
+      {"total", counts_json(result.counters.total)}, {"by_class", by_class}, {"lines", lines}};
+  std::cout << json.dump(2) << "\n";
+}
+
+// --- text
+
+std::string text(const emulator::Dim3& at) {
+  return "(" + std::to_string(at.x) + "," + std::to_string(at.y) + "," + std::to_string(at.z) + ")";
+}
+
+// Lines of PTX, for what stands at a finding's line.
+class PtxLines {
+ public:
+  explicit PtxLines(const std::string& ptx) {
+    std::istringstream stream(ptx);
+    for (std::string line; std::getline(stream, line);) lines_.push_back(line);
+  }
+  std::string at(int number) const {
+    if (number < 1 || static_cast<std::size_t>(number) > lines_.size()) return "";
+    const std::string& line = lines_[static_cast<std::size_t>(number - 1)];
+    const std::size_t first = line.find_first_not_of(" \t\r"), last = line.find_last_not_of(" \t\r");
+    return first == std::string::npos ? "" : line.substr(first, last - first + 1);
+  }
+
+ private:
+  std::vector<std::string> lines_;
+};
+
+void print_finding(const emulator::Finding& finding, const PtxLines& lines) {
+  std::printf("\n%s in %s at PTX line %d\n", emulator::name(finding.kind), finding.entry.c_str(),
+              finding.ptx_line);
+  std::printf("  ptx      %s\n", lines.at(finding.ptx_line).c_str());
+  if (!finding.source.empty()) std::printf("  source   %s\n", finding.source.c_str());
+  std::printf("  count    %" PRIu64 "\n", finding.count);
+  std::printf("  first    thread %s of block %s", text(finding.first.thread).c_str(),
+              text(finding.first.block).c_str());
+  if (finding.first.address != 0) std::printf(", address 0x%" PRIx64, finding.first.address);
+  std::printf("\n  meaning  %s\n", finding.message.c_str());
+}
+
+void print_counts(const char* label, std::uint64_t found, std::uint64_t ideal, const char* unit) {
+  if (found != 0 || ideal != 0)
+    std::printf("%-13s%" PRIu64 " %s, ideally %" PRIu64 "\n", label, found, unit, ideal);
+}
+
+void print_counters(const emulator::Counters& counters) {
+  const emulator::Counts& total = counters.total;
+  std::printf("instructions %" PRIu64 " of warps, %" PRIu64 " of threads\n", total.instructions,
+              total.thread_instructions);
+  for (int i = 0; i < emulator::instruction_classes; ++i) {
+    const std::uint64_t count = counters.by_class[i].instructions;
+    if (count != 0)
+      std::printf("  %-15s%" PRIu64 "\n", emulator::name(static_cast<emulator::InstructionClass>(i)), count);
+  }
+  if (total.matrix_operations != 0)
+    std::printf("matrix       %" PRIu64 " products, %" PRIu64 " FLOP\n", total.matrix_operations, total.flop);
+  print_counts("shared", total.shared_wavefronts, total.ideal_shared_wavefronts, "wavefronts");
+  print_counts("global", total.global_sectors, total.ideal_global_sectors, "sectors of 32 bytes");
+  if (total.async_bytes != 0) std::printf("copies       %" PRIu64 " bytes\n", total.async_bytes);
+  for (const emulator::LineCounts& line : counters.lines) {
+    const emulator::Counts& c = line.counts;
+    if (c.shared_wavefronts > c.ideal_shared_wavefronts)
+      std::printf("  line %d has bank conflicts: %" PRIu64 " wavefronts, ideally %" PRIu64 ": %s\n",
+                  line.ptx_line, c.shared_wavefronts, c.ideal_shared_wavefronts, line.instruction.c_str());
+    if (c.global_sectors > c.ideal_global_sectors)
+      std::printf("  line %d is not coalesced: %" PRIu64 " sectors, ideally %" PRIu64 ": %s\n", line.ptx_line,
+                  c.global_sectors, c.ideal_global_sectors, line.instruction.c_str());
+  }
+}
+
+void run(const EmulateOptions& o) {
+  emulator::Options options;
+  set_schedule(o.schedule, options);
+  options.numerics = numerics_named(o.numerics);
+  options.findings = !o.no_findings;
+  options.threads = o.threads;
+  emulator::Shape shape;
+  shape.grid = parse_size("--grid", o.grid);
+  shape.block = parse_size("--block", o.block);
+  shape.shared_bytes = o.shared;
+  if (!o.cluster.empty()) shape.cluster = parse_size("--cluster", o.cluster);
+
+  const std::string ptx = read_text(o.path);
+  emulator::Emulator emulator;
+  emulator::Result result;
+  std::string entry;
+  std::vector<std::string> written;
+  try {
+    const emulator::Module module = emulator.load(ptx);
+    entry = entry_of(module, o);
+    emulator.check(module, entry);
+    EmulatedArguments arguments(emulator, entry, module.parameters(entry), o.arguments, o.buffers);
+    result = emulator.launch(module, entry, shape, arguments.values(), options);
+    written = arguments.write_outputs();
+  } catch (const emulator::Error& error) {
+    refuse(o.path + ": " + error.what());
+  }
+  if (o.json) {
+    print_json(result);
+  } else {
+    std::printf("kernel       %s, grid %s, block %s\n", entry.c_str(), text(shape.grid).c_str(),
+                text(shape.block).c_str());
+    print_counters(result.counters);
+    for (const std::string& path : written) std::printf("written      %s\n", path.c_str());
+    std::printf("findings     %zu\n", result.findings.size());
+    const PtxLines lines(ptx);
+    for (const emulator::Finding& finding : result.findings) print_finding(finding, lines);
+    std::fflush(stdout);
+  }
+  if (!result.findings.empty()) {
+    const emulator::Finding& first = result.findings[0];
+    throw Failure(Exit::wrong_result,
+                  std::to_string(result.findings.size()) +
+                      (result.findings.size() == 1 ? " finding: " : " findings, the first: ") +
+                      emulator::name(first.kind) + " at PTX line " + std::to_string(first.ptx_line));
+  }
+}
+
+}  // namespace
+
+void add_emulate(CLI::App& application) {
+  CLI::App* command = application.add_subcommand(
+      "emulate", "Run a kernel of a PTX file on the CPU and say what is wrong with it");
+  const auto o = std::make_shared<EmulateOptions>();
+  command->add_option("file", o->path, "PTX text, of any origin")->required();
+  command->add_option("--entry", o->entry, "The kernel (default: the only one)");
+  command->add_option("--grid", o->grid, "Blocks: X, X,Y or X,Y,Z")->capture_default_str();
+  command->add_option("--block", o->block, "Threads of a block: X, X,Y or X,Y,Z")->required();
+  command->add_option("--cluster", o->cluster, "Blocks of a cluster (default: what the kernel requires)");
+  command->add_option("--shared", o->shared, "Bytes of dynamic shared memory of a block")
+      ->capture_default_str();
+  command->add_option("--arg", o->arguments, "An argument of the kernel: see below")->allow_extra_args(false);
+  command->add_option("--buffer", o->buffers, "A buffer that no parameter takes: see below")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--schedule", o->schedule,
+                   "When asynchronous operations take effect: early, late or random:SEED")
+      ->capture_default_str();
+  command
+      ->add_option("--numerics", o->numerics,
+                   "Arithmetic of the tensor cores: of the file's .target, or another")
+      ->check(CLI::IsMember({"target", "sm_75", "sm_80", "sm_89", "sm_90", "ieee"}))
+      ->capture_default_str();
+  command->add_flag("--no-findings", o->no_findings,
+                    "Faster: do not look for races, missing fences and unwritten memory");
+  command->add_option("--threads", o->threads, "Threads of this machine (default: all)")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--json", o->json, "Print one object: findings and counters");
+  command->footer(
+      "Examples:\n"
+      "  tenon emulate scale.ptx --entry scale --grid 4 --block 256 --arg file:X.npy --arg "
+      "out:Y.npy:f32:1024 "
+      "--arg f32:2\n"
+      "  tenon emulate copy.ptx --block 128 --buffer file:A.npy --arg "
+      "map:b1:f16:64x128:box=64x64:swizzle=128B "
+      "--arg unwritten:8192 --schedule late --json\n" +
+      std::string(argument_help()) +
+      "Exit status: 0 no findings, 1 findings, 2 bad usage or input. Outputs are written with findings too.");
+  command->callback([o] { run(*o); });
+}
+
+}  // namespace tenon::command

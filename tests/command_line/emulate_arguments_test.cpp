@@ -1,0 +1,231 @@
+// What --arg says, the kernel arguments made of it, and each sentence of what is refused.
+#include "command_line/emulate_arguments.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "command_line/exit_status.hpp"
+#include "command_line/temporary_folder.hpp"
+
+namespace tenon::command {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+using Kind = ArgumentText::Kind;
+using test::TemporaryFolder;
+
+template <class Function>
+std::string refusal(Function&& function) {
+  try {
+    function();
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.status(), Exit::bad_input);
+    return failure.what();
+  }
+  return "accepted";
+}
+std::string refusal_of(const std::string& text) {
+  return refusal([&] { parse_argument(text); });
+}
+
+TEST(ParseArgument, ValuesAreTheBytesOfTheirType) {
+  EXPECT_EQ(parse_argument("u32:5").bytes, (Bytes{5, 0, 0, 0}));
+  EXPECT_EQ(parse_argument("u64:0x1122334455667788").bytes,
+            (Bytes{0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11}));
+  EXPECT_EQ(parse_argument("s64:-3").bytes, (Bytes{0xfd, 255, 255, 255, 255, 255, 255, 255}));
+  EXPECT_EQ(parse_argument("s8:-128").bytes, (Bytes{0x80}));
+  EXPECT_EQ(parse_argument("u16:65535").bytes, (Bytes{255, 255}));
+  EXPECT_EQ(parse_argument("b32:0x3f800000").bytes, (Bytes{0, 0, 0x80, 0x3f}));
+  EXPECT_EQ(parse_argument("f32:1.5").bytes, (Bytes{0, 0, 0xc0, 0x3f}));
+  EXPECT_EQ(parse_argument("f64:-2").bytes, (Bytes{0, 0, 0, 0, 0, 0, 0, 0xc0}));
+  EXPECT_EQ(parse_argument("f16:-1").bytes, (Bytes{0, 0xbc}));
+  EXPECT_EQ(parse_argument("bf16:1").bytes, (Bytes{0x80, 0x3f}));
+  EXPECT_EQ(parse_argument("f32:inf").bytes, (Bytes{0, 0, 0x80, 0x7f}));
+  EXPECT_EQ(parse_argument("bytes:0aFF00").bytes, (Bytes{0x0a, 0xff, 0}));
+}
+
+TEST(ParseArgument, ValuesThatDoNotFitAreRefused) {
+  EXPECT_EQ(refusal_of("u8:256"), "u8:256: the value must be an unsigned integer of 8 bits");
+  EXPECT_EQ(refusal_of("s8:128"), "s8:128: the value must be a signed integer of 8 bits");
+  EXPECT_EQ(refusal_of("s8:-129"), "s8:-129: the value must be a signed integer of 8 bits");
+  EXPECT_EQ(refusal_of("u32:-1"), "u32:-1: the value must be an unsigned integer of 32 bits");
+  EXPECT_EQ(refusal_of("u64:18446744073709551616"),
+            "u64:18446744073709551616: the value must be an unsigned integer of 64 bits");
+  EXPECT_NE(refusal_of("s32:1.5"), "accepted");
+  EXPECT_NE(refusal_of("s32:--5"), "accepted");
+  EXPECT_NE(refusal_of("u32:0x"), "accepted");
+  EXPECT_NE(refusal_of("u32: 5"), "accepted");
+  EXPECT_NE(refusal_of("f32:1.5f"), "accepted");
+  EXPECT_NE(refusal_of("f32: 1"), "accepted");
+  EXPECT_NE(refusal_of("bytes:123"), "accepted");
+  EXPECT_NE(refusal_of("bytes:0g"), "accepted");
+}
+
+TEST(ParseArgument, Buffers) {
+  EXPECT_EQ(parse_argument("zeros:4096").kind, Kind::zeros);
+  EXPECT_EQ(parse_argument("unwritten:0x10").size, 16u);
+  EXPECT_EQ(parse_argument("file:a:b.npy").in_path, "a:b.npy");
+  const ArgumentText out = parse_argument("out:a:b.npy:f16:4x8");
+  EXPECT_EQ(out.out_path, "a:b.npy");
+  EXPECT_EQ(out.type, "<f2");
+  EXPECT_EQ(out.shape, (std::vector<std::int64_t>{4, 8}));
+  EXPECT_EQ(out.size, 64u);
+  const ArgumentText inout = parse_argument("inout:A.npy:B.npy");
+  EXPECT_EQ(inout.in_path, "A.npy");
+  EXPECT_EQ(inout.out_path, "B.npy");
+  const ArgumentText same = parse_argument("same:b2+256");
+  EXPECT_FALSE(same.other.is_argument);
+  EXPECT_EQ(same.other.number, 2);
+  EXPECT_EQ(same.offset, 256u);
+  EXPECT_NE(refusal_of("zeros:many"), "accepted");
+  EXPECT_NE(refusal_of("out:C.npy"), "accepted");
+  EXPECT_NE(refusal_of("out:C.npy:128"), "accepted");
+  EXPECT_NE(refusal_of("out:C.npy:f31:128"), "accepted");
+  EXPECT_NE(refusal_of("out:C.npy:f32:128x"), "accepted");
+  EXPECT_NE(refusal_of("out:C.npy:f32:1000000000x1000000000"), "accepted");
+  EXPECT_NE(refusal_of("inout:A.npy"), "accepted");
+  EXPECT_NE(refusal_of("same:0"), "accepted");
+  EXPECT_EQ(refusal_of("nothing"),
+            "nothing: an argument is KIND:VALUE, for example u32:5, zeros:4096 or file:A.npy");
+  EXPECT_NE(refusal_of("zeros:"), "accepted");
+  EXPECT_EQ(refusal_of("u33:5").find("u33:5: 'u33' is no kind of argument; there are u8 u16"), 0u);
+}
+
+TEST(ParseArgument, TensorMaps) {
+  const ArgumentText a = parse_argument("map:1:f16:4x64x128:box=1x64x64:swizzle=128B:fill=nan:offset=512");
+  EXPECT_EQ(a.kind, Kind::map);
+  EXPECT_EQ(a.map.over.number, 1);
+  EXPECT_EQ(a.map.type, emulator::TensorMapType::float16);
+  EXPECT_EQ(a.map.dimensions, (std::vector<std::uint64_t>{4, 64, 128}));
+  EXPECT_EQ(a.map.box, (std::vector<std::uint64_t>{1, 64, 64}));
+  EXPECT_EQ(a.map.strides, (std::vector<std::uint64_t>{16384, 256}));  // dense
+  EXPECT_EQ(a.map.steps, (std::vector<std::uint64_t>{1, 1, 1}));
+  EXPECT_EQ(a.map.swizzle, emulator::TensorMapSwizzle::bytes_128);
+  EXPECT_EQ(a.map.fill, emulator::TensorMapFill::nan_request_zero_fma);
+  EXPECT_EQ(a.map.offset, 512u);
+  EXPECT_EQ(parse_argument("map:b1:u8:64:box=64").map.strides.size(), 0u);
+  EXPECT_NE(refusal_of("map:1:f16:64x128"), "accepted");
+  EXPECT_NE(refusal_of("map:1:f17:64x128:box=64x64"), "accepted");
+  EXPECT_NE(refusal_of("map:1:f16:64x128:swizzle=128B"), "accepted");
+  EXPECT_NE(refusal_of("map:1:f16:64x128:box=64x64:twist=1"), "accepted");
+  EXPECT_EQ(refusal_of("map:1:f16:64x128:box=64"),
+            "map:1:f16:64x128:box=64: box has 1 sizes but needs 2, as the shape has 2");
+}
+
+TEST(ParseSize, OneToThreeNumbers) {
+  const emulator::Dim3 size = parse_size("--grid", "32,4,2");
+  EXPECT_EQ(size.x, 32u);
+  EXPECT_EQ(size.y, 4u);
+  EXPECT_EQ(size.z, 2u);
+  EXPECT_EQ(parse_size("--grid", "7").count(), 7u);
+  for (const char* text : {"", "0", "1,0", "1,2,3,4", "1,,2", "a", "-1", "4294967296"})
+    EXPECT_EQ(refusal([&] { parse_size("--grid", text); }).find("--grid is '"), 0u) << text;
+}
+
+// Parameters as a module would have them.
+class Arguments : public ::testing::Test {
+ protected:
+  EmulatedArguments make(const std::vector<emulator::Parameter>& parameters,
+                         const std::vector<std::string>& arguments,
+                         const std::vector<std::string>& buffers = {}) {
+    return EmulatedArguments(emulator_, "k", parameters, arguments, buffers);
+  }
+  std::string refusal_of(const std::vector<emulator::Parameter>& parameters,
+                         const std::vector<std::string>& arguments,
+                         const std::vector<std::string>& buffers = {}) {
+    return refusal([&] { make(parameters, arguments, buffers); });
+  }
+  static emulator::Address address(const emulator::Argument& argument) {
+    emulator::Address value = 0;
+    EXPECT_EQ(argument.bytes.size(), sizeof value);
+    std::memcpy(&value, argument.bytes.data(), sizeof value);
+    return value;
+  }
+
+  const emulator::Parameter pointer_{"p", "u64", 8, 8}, number_{"n", "u32", 4, 4}, real_{"x", "f32", 4, 4},
+      map_{"m", "b8", 128, 64};
+  emulator::Emulator emulator_;
+  TemporaryFolder folder_;
+};
+
+TEST_F(Arguments, NumberAndTypesMustBeThoseOfTheParameters) {
+  EXPECT_EQ(refusal_of({pointer_, number_, map_}, {"zeros:4"}),
+            "the kernel k has 3 parameters: p (u64), n (u32), m (b8, 128 bytes); --arg is given 1 time");
+  EXPECT_EQ(refusal_of({number_}, {"u64:5"}),
+            "u64:5: the parameter n (u32) has 4 bytes but this argument has 8");
+  EXPECT_EQ(refusal_of({number_}, {"zeros:4"}),
+            "zeros:4: the parameter n (u32) has 4 bytes but this argument has 8");
+  EXPECT_EQ(refusal_of({real_}, {"u32:5"}),
+            "u32:5: the parameter x (f32) takes a real number; b32 passes bits as they are");
+  EXPECT_EQ(refusal_of({number_}, {"f32:5"}),
+            "f32:5: the parameter n (u32) takes an integer; b32 passes bits as they are");
+  EXPECT_EQ(refusal_of({real_}, {"b32:5"}), "accepted");
+  EXPECT_EQ(refusal_of({number_}, {"s32:-5"}), "accepted");
+}
+
+TEST_F(Arguments, BuffersHoldWhatWasAsked) {
+  const std::string content("\x93NUMPY\x01\x00", 8);
+  const std::string header = "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 1), }\n";
+  const std::string path = folder_.write(
+      "a.npy", content + static_cast<char>(header.size()) + '\0' + header + std::string("\1\0\2\0", 4));
+  EmulatedArguments arguments = make({pointer_, pointer_, pointer_},
+                                     {"zeros:8", "inout:" + path + ":" + folder_ / "b.npy", "same:1+4"});
+  const emulator::Address zeros = address(arguments.values()[0]), file = address(arguments.values()[1]);
+  EXPECT_EQ(address(arguments.values()[2]), zeros + 4);
+  std::uint64_t value = 1;
+  emulator_.copy_out(&value, zeros, 8);
+  EXPECT_EQ(value, 0u);
+  std::uint16_t values[2] = {};
+  emulator_.copy_out(values, file, 4);
+  EXPECT_EQ(values[0], 1);
+  EXPECT_EQ(values[1], 2);
+  emulator_.fill(file, 7, 1);
+  EXPECT_EQ(arguments.write_outputs(), std::vector<std::string>{folder_ / "b.npy"});
+  const NpyArray back = read_npy_array(folder_ / "b.npy");
+  EXPECT_EQ(back.descr, "<i2");
+  EXPECT_TRUE(back.fortran_order);
+  EXPECT_EQ(back.shape, (std::vector<std::int64_t>{2, 1}));
+  EXPECT_EQ(back.data, (std::vector<unsigned char>{7, 0, 2, 0}));
+}
+
+TEST_F(Arguments, NothingIsWrittenWithoutALaunch) {
+  { make({pointer_}, {"out:" + folder_ / "c.npy" + ":f32:4"}); }
+  EXPECT_EQ(folder_.files(), 0u);
+  EXPECT_NE(refusal_of({pointer_}, {"out:" + folder_ / "no/c.npy" + ":f32:4"}), "accepted");
+}
+
+TEST_F(Arguments, TensorMapsByValueAndByAddress) {
+  EmulatedArguments by_value = make({map_}, {"map:b1:f32:16x16:box=16x16"}, {"zeros:1024"});
+  ASSERT_EQ(by_value.values()[0].bytes.size(), 128u);
+  EmulatedArguments by_address = make({pointer_, pointer_}, {"map:2:f32:16x16:box=16x16", "zeros:1024"});
+  Bytes bytes(128);
+  emulator_.copy_out(bytes.data(), address(by_address.values()[0]), 128);
+  emulator::TensorMap expected = emulator::encode_tiled(
+      emulator::TensorMapType::float32, 2, address(by_address.values()[1]),
+      std::vector<std::uint64_t>{16, 16}.data(), std::vector<std::uint64_t>{64}.data(),
+      std::vector<std::uint32_t>{16, 16}.data(), std::vector<std::uint32_t>{1, 1}.data(),
+      emulator::TensorMapInterleave::none, emulator::TensorMapSwizzle::none,
+      emulator::TensorMapL2Promotion::none, emulator::TensorMapFill::zeros);
+  EXPECT_EQ(std::memcmp(bytes.data(), expected.bytes, 128), 0);
+
+  EXPECT_EQ(refusal_of({map_}, {"map:2:f32:16x16:box=16x16"}),
+            "map:2:f32:16x16:box=16x16: there is no argument 2");
+  EXPECT_EQ(refusal_of({map_, number_}, {"map:2:f32:16x16:box=16x16", "u32:1"}),
+            "map:2:f32:16x16:box=16x16: argument 2 is no buffer");
+  EXPECT_EQ(refusal_of({pointer_}, {"same:b1"}), "same:b1: there is no buffer b1");
+  EXPECT_EQ(refusal_of({}, {}, {"u32:1"}),
+            "--buffer u32:1: a buffer is one of zeros, unwritten, file, out, inout");
+  const std::string box = refusal_of({map_}, {"map:b1:f32:16x16:box=16x300"}, {"zeros:1024"});
+  EXPECT_EQ(box.find("map:b1:f32:16x16:box=16x300: "), 0u) << box;
+}
+
+TEST_F(Arguments, BuffersBeyondTheMachineAreRefused) {
+  EXPECT_NE(refusal_of({pointer_}, {"zeros:0xffffffffffff"}).find("more memory than this machine has"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tenon::command

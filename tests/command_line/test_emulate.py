@@ -1,0 +1,305 @@
+"""`tenon emulate` as scripts see it: exit status, JSON and text on stdout, sentences on stderr, .npy in and out."""
+import argparse
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+COMMAND = None
+FAULTS = None  # the folder with a planted fault in each module
+
+SCALE = """.version 8.0
+.target sm_80
+.address_size 64
+// y[i] = a * x[i]
+.visible .entry scale(.param .u64 x, .param .u64 y, .param .f32 a, .param .u32 n) {
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<6>;
+  .reg .f32 %f<4>;
+  .reg .pred %p<2>;
+  mov.u32 %r0, %ctaid.x;
+  mov.u32 %r1, %ntid.x;
+  mov.u32 %r2, %tid.x;
+  mad.lo.u32 %r3, %r0, %r1, %r2;
+  ld.param.u32 %r4, [n];
+  setp.ge.u32 %p0, %r3, %r4;
+  @%p0 bra END;
+  ld.param.u64 %rd0, [x];
+  ld.param.u64 %rd1, [y];
+  mul.wide.u32 %rd2, %r3, 4;
+  add.u64 %rd3, %rd0, %rd2;
+  add.u64 %rd4, %rd1, %rd2;
+  ld.global.f32 %f0, [%rd3];
+  ld.param.f32 %f1, [a];
+  mul.f32 %f2, %f0, %f1;
+  st.global.f32 [%rd4], %f2;
+END:
+  ret;
+}
+.visible .entry nothing() { ret; }
+"""
+
+# Copies the box at column 4 of a tensor of 8 x 8 f32 out of shared memory, as TMA brings it.
+BOX = """.version 8.3
+.target sm_90a
+.address_size 64
+.shared .align 128 .b8 tile[128];
+.shared .align 8 .b8 full[8];
+.visible .entry box(.param .align 64 .b8 map[128], .param .u64 y) {
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<6>;
+  .reg .pred %p<3>;
+  mov.u32 %r0, %tid.x;
+  setp.eq.u32 %p0, %r0, 0;
+  mov.u32 %r1, tile;
+  mov.u32 %r2, full;
+  mov.b64 %rd0, map;
+  cvta.param.u64 %rd1, %rd0;
+  @%p0 mbarrier.init.shared::cta.b64 [%r2], 1;
+  bar.sync 0;
+  mov.u32 %r3, 4;
+  mov.u32 %r4, 0;
+  @%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 128;
+  @%p0 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r3, %r4}], [%r2];
+WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2], 0;
+  @!%p1 bra WAIT;
+  shl.b32 %r5, %r0, 2;
+  add.u32 %r6, %r1, %r5;
+  ld.shared.u32 %r7, [%r6];
+  ld.param.u64 %rd2, [y];
+  mul.wide.u32 %rd3, %r0, 4;
+  add.u64 %rd4, %rd2, %rd3;
+  st.global.u32 [%rd4], %r7;
+  ret;
+}
+"""
+
+
+def run(*arguments):
+    """Exit status, stdout and stderr of one call."""
+    done = subprocess.run([COMMAND, "emulate", *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout, done.stderr
+
+
+def write_npy(path, values, shape, code="f", descr="<f4"):
+    text = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n" % (descr, shape)
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
+        file.write(struct.pack("<%d%s" % (len(values), code), *values))
+
+
+def read_npy(path, code):
+    """descr, shape, values."""
+    with open(path, "rb") as file:
+        content = file.read()
+    (length,) = struct.unpack("<H", content[8:10])
+    header = eval(content[10:10 + length], {"__builtins__": {}})  # a Python literal by definition of the format
+    size = len(content) - 10 - length
+    return header["descr"], header["shape"], struct.unpack("<%d%s" % (size // struct.calcsize(code), code),
+                                                           content[10 + length:])
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = temporary.name
+        self.scale, self.x, self.y = self.path("scale.ptx"), self.path("x.npy"), self.path("y.npy")
+        self.write("scale.ptx", SCALE)
+        write_npy(self.x, [1, 2, 3, 4, 5, 6], (2, 3))
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w") as file:
+            file.write(text)
+        return self.path(name)
+
+    def scaled(self, *more, n=6, a="f32:2"):
+        return (self.scale, "--entry", "scale", "--grid", 2, "--block", 4, "--arg", "file:" + self.x, "--arg",
+                "out:%s:f32:2x3" % self.y, "--arg", a, "--arg", "u32:%d" % n, *more)
+
+    def refused(self, words, *arguments):
+        """Status 2, one line with the words on stderr, nothing on stdout, nothing written."""
+        before = sorted(os.listdir(self.folder))
+        code, out, err = run(*arguments)
+        self.assertEqual((code, out), (2, ""), err)
+        self.assertTrue(err.startswith("tenon: "), err)
+        self.assertIn(words, err)
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+
+class Emulate(Folder):
+    def test_a_kernel_computes(self):
+        code, out, err = run(*self.scaled())
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("findings     0", out)
+        self.assertEqual(read_npy(self.y, "f"), ("<f4", (2, 3), (2, 4, 6, 8, 10, 12)))
+
+    def test_json(self):
+        code, out, _ = run(*self.scaled("--json"))
+        self.assertEqual(code, 0)
+        result = json.loads(out)
+        self.assertEqual(sorted(result), ["counters", "findings"])
+        self.assertEqual(result["findings"], [])
+        counters = result["counters"]
+        self.assertEqual(sorted(counters), ["by_class", "lines", "total"])
+        total = counters["total"]
+        # Two warps of 4 lanes. The branch is executed by 2 lanes of the second, and 9 of the 17 instructions by the others.
+        self.assertEqual(total["instructions"], 16 + 17)
+        self.assertEqual(total["thread_instructions"], 4 * 16 + 4 * 7 + 2 + 2 * 9)
+        self.assertEqual(sum(line["instructions"] for line in counters["lines"]), total["instructions"])
+        self.assertEqual(sum(of["instructions"] for of in counters["by_class"].values()), total["instructions"])
+        load = [line for line in counters["lines"] if line["instruction"] == "ld.global.f32"]
+        self.assertEqual([(line["ptx_line"], line["class"], line["global_sectors"]) for line in load], [(22, "memory", 2)])
+
+    def test_findings(self):
+        code, out, err = run(*self.scaled("--json", n=8))
+        self.assertEqual((code, err.count("\n")), (1, 1))
+        self.assertIn("2 findings, the first: out_of_bounds at PTX line 22", err)
+        findings = json.loads(out)["findings"]
+        self.assertEqual([(f["kind"], f["entry"], f["ptx_line"], f["source"], f["count"]) for f in findings],
+                         [("out_of_bounds", "scale", 22, "", 2), ("out_of_bounds", "scale", 25, "", 2)])
+        for finding in findings:
+            self.assertEqual(list(finding), ["kind", "entry", "ptx_line", "source", "count", "first", "message"])
+            self.assertEqual(finding["first"]["block"], [1, 0, 0])
+            self.assertEqual(finding["first"]["thread"], [2, 0, 0])
+            self.assertGreater(finding["first"]["address"], 0)
+            self.assertIn("24 bytes", finding["message"])
+        self.assertEqual(read_npy(self.y, "f")[2], (2, 4, 6, 8, 10, 12), "results are written with findings too")
+
+    def test_findings_as_text(self):
+        code, out, _ = run(*self.scaled(n=8))
+        self.assertEqual(code, 1)
+        for words in ("findings     2", "out_of_bounds in scale at PTX line 22", "ptx      ld.global.f32 %f0, [%rd3];",
+                      "count    2", "thread (2,0,0) of block (1,0,0), address 0x"):
+            self.assertIn(words, out)
+
+    def test_source_lines(self):
+        ptx = SCALE.replace("  ld.global.f32", "  .loc 1 12 3\n  ld.global.f32") + '.file 1 "scale.cu"\n'
+        self.write("scale.ptx", ptx)
+        out = run(*self.scaled("--json", n=8))[1]
+        self.assertEqual(json.loads(out)["findings"][0]["source"], "scale.cu:12")
+
+    def test_unwritten_memory_is_a_finding_unless_switched_off(self):
+        arguments = (self.scale, "--entry", "scale", "--block", 4, "--arg", "unwritten:16", "--arg",
+                     "out:%s:f32:4" % self.y, "--arg", "f32:1", "--arg", "u32:4")
+        code, out, _ = run(*arguments, "--json")
+        self.assertEqual((code, json.loads(out)["findings"][0]["kind"]), (1, "uninitialized"))
+        self.assertEqual(run(*arguments, "--no-findings")[0], 0)
+        self.assertEqual(run(*(str(a).replace("unwritten", "zeros") for a in arguments))[0], 0)
+
+    def test_inout_and_same(self):
+        arguments = (self.scale, "--entry", "scale", "--block", 8, "--arg", "inout:%s:%s" % (self.x, self.y), "--arg",
+                     "same:1", "--arg", "f32:-1", "--arg", "u32:6")
+        self.assertEqual(run(*arguments)[0], 0)
+        self.assertEqual(read_npy(self.y, "f"), ("<f4", (2, 3), (-1, -2, -3, -4, -5, -6)))
+
+    def test_the_only_entry_needs_no_name(self):
+        only = self.write("only.ptx", SCALE.replace(".visible .entry nothing() { ret; }", ""))
+        self.assertEqual(run(only, *self.scaled()[3:])[0], 0)
+
+    def test_tensor_maps(self):
+        box = self.write("box.ptx", BOX)
+        write_npy(self.x, list(range(64)), (8, 8), "I", "<u4")
+        wanted = tuple(8 * row + column for row in range(8) for column in range(4, 8))
+        for schedule in ("early", "late", "random:3"):
+            code, out, err = run(box, "--block", 32, "--buffer", "file:" + self.x, "--arg", "map:b1:u32:8x8:box=8x4",
+                                 "--arg", "out:%s:u32:8x4" % self.y, "--schedule", schedule)
+            self.assertEqual((code, err), (0, ""), out)
+            self.assertEqual(read_npy(self.y, "I"), ("<u4", (8, 4), wanted))
+
+    def test_every_planted_fault_has_the_status_of_findings(self):
+        for name, arguments in (("race_missing_barrier", ("--block", 64)), ("misaligned", ("--block", 32)),
+                                ("barrier_with_too_few", ("--block", 64)),
+                                ("wgmma_missing_fence", ("--block", 128)),
+                                ("tensor_store_missing_proxy_fence", ("--block", 64)),
+                                ("remote_shared_race", ("--block", 32, "--grid", 2, "--cluster", 2))):
+            path = os.path.join(FAULTS, name + ".ptx")
+            with open(path) as file:
+                lines = file.read().split("\n")
+            (line,) = [i + 1 for i, text in enumerate(lines) if "finding: " in text]
+            given = []
+            if "map[128]" in "".join(lines):
+                given = ["--buffer", "zeros:1024", "--arg", "map:b1:f32:16x16:box=16x16"]
+            given += ["--arg", "zeros:4096"] * "".join(lines).count(".param .u64")
+            for schedule in ("early", "late", "random:1"):
+                with self.subTest(name=name, schedule=schedule):
+                    code, out, _ = run(path, *arguments, *given, "--json", "--schedule", schedule, "--threads", 1)
+                    found = [(f["kind"], f["ptx_line"]) for f in json.loads(out)["findings"]]
+                    self.assertEqual((code, found), (1, [(lines[line - 1].split("finding: ")[1], line)]))
+
+
+class Refusals(Folder):
+    def test_help_has_examples(self):
+        code, out, _ = run("--help")
+        self.assertEqual(code, 0)
+        for words in ("Examples:\n  tenon emulate", "--arg", "zeros:4096", "map:1:f16:64x128:box=64x64:swizzle=128B"):
+            self.assertIn(words, out)
+
+    def test_files(self):
+        self.refused("gone.ptx: cannot be read: No such file", self.path("gone.ptx"), "--block", 32)
+        self.refused("cannot be read: it is a folder", self.folder, "--block", 32)
+        self.refused("file is required", "--block", 32)
+        self.refused("x.npy: cannot be read", *(str(a).replace("x.npy", "no/x.npy") for a in self.scaled()))
+        self.refused("cannot be written", *(str(a).replace("y.npy", "no/y.npy") for a in self.scaled()))
+
+    def test_ptx(self):
+        self.refused("bad.ptx: line 5: ", self.write("bad.ptx", SCALE.replace("scale(", "scale((")), "--block", 32)
+        self.refused("scale.ptx: line 23: ", self.write("scale.ptx", SCALE.replace("ld.param.f32 %f1, [a]", "frob.f32 %f1")),
+                     "--entry", "scale", "--block", 32)
+        self.refused("it has no kernel", self.write("none.ptx", SCALE[:SCALE.index(".visible")]), "--block", 32)
+
+    def test_entries(self):
+        self.refused("has no kernel shrink; it has scale, nothing", self.scale, "--entry", "shrink", "--block", 32)
+        self.refused("has 2 kernels: choose one by --entry: scale, nothing", self.scale, "--block", 32)
+
+    def test_arguments(self):
+        self.refused("the kernel scale has 4 parameters: x (u64), y (u64), a (f32), n (u32); --arg is given 0 times",
+                     self.scale, "--entry", "scale", "--block", 32)
+        self.refused("u32:2: the parameter a (f32) takes a real number", *self.scaled(a="u32:2"))
+        self.refused("f64:2: the parameter a (f32) has 4 bytes but this argument has 8", *self.scaled(a="f64:2"))
+        self.refused("two:2: 'two' is no kind of argument", *self.scaled(a="two:2"))
+
+    def test_sizes(self):
+        self.refused("--block is required", self.scale, "--entry", "nothing")
+        nothing = (self.scale, "--entry", "nothing")
+        self.assertEqual(run(*nothing, "--block", "8,8,2", "--grid", "3,2,1")[0], 0)
+        self.refused("--block is 'wide' but must be one to three sizes", *nothing, "--block", "wide")
+        self.refused("--grid is '0' but must be", *nothing, "--block", 32, "--grid", 0)
+        self.refused("the block is 1025x1x1: its x must be from 1 to 1024", *nothing, "--block", 1025)
+        self.refused("2048 threads; it can have at most 1024", *nothing, "--block", "64,32")
+        self.refused("clusters need sm_90", *nothing, "--block", 32, "--grid", 2, "--cluster", 2)
+        self.refused("dynamic shared memory are more than", *nothing, "--block", 32, "--shared", 1 << 20)
+
+    def test_options(self):
+        nothing = (self.scale, "--entry", "nothing", "--block", 32)
+        for schedule in ("soon", "random", "random:", "random:x"):
+            self.refused("--schedule is '%s' but must be early, late or random:SEED" % schedule, *nothing, "--schedule",
+                         schedule)
+        self.refused("sm_70 not in", *nothing, "--numerics", "sm_70")
+        self.refused("--threads", *nothing, "--threads", 0)
+        for numerics in ("target", "sm_75", "sm_80", "sm_89", "sm_90", "ieee"):
+            self.assertEqual(run(*nothing, "--numerics", numerics)[0], 0)
+
+
+def main():
+    global COMMAND, FAULTS
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--command", required=True)
+    parser.add_argument("--faults", required=True)
+    arguments = parser.parse_args()
+    COMMAND, FAULTS = os.path.abspath(arguments.command), os.path.abspath(arguments.faults)
+    load = unittest.defaultTestLoader.loadTestsFromTestCase
+    result = unittest.TextTestRunner(verbosity=2).run(
+        unittest.TestSuite(load(case) for case in (Emulate, Refusals)))
+    return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
