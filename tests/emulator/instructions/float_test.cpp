@@ -280,6 +280,24 @@ TEST(Float, RoundsSixteenBitTypesOnce) {
   }
 }
 
+// Sums that lie beside the middle of two neighbours by less than f32 can tell, where a second rounding shows:
+// 1 + m/1024 plus (1 + i/1024) (1 - i/1024) / 2048, whose distance from the middle is (i/1024)^2 / 2048.
+TEST(Float, RoundsSixteenBitSumsBesideTheMiddleOnce) {
+  std::vector<Triple> close;
+  const auto f16 = [](double value) { return numerics::from_double(numerics::f16, value); };
+  for (int m = 0; m < 64; ++m) {
+    for (int i = -48; i <= 48; ++i) {
+      const double a = 1 + i / 1024.0, b = 1 - i / 1024.0, c = 1 + m / 1024.0;
+      for (const double sign : {1.0, -1.0}) close.push_back({f16(a), f16(sign * b / 2048), f16(sign * c)});
+    }
+  }
+  while (close.size() % warp_size != 0) close.push_back(close.front());
+  check("fma.rn.f16 %h0, %h1, %h2, %h3", close, [](Bits a, Bits b, Bits c) {
+    const auto number = [](Bits bits) { return numerics::to_double(numerics::f16, bits); };
+    return numerics::from_double(numerics::f16, number(a) * number(b) + number(c));  // exact: 31 bits
+  });
+}
+
 TEST(Float, SaturatesToTheUnitInterval) {
   const std::vector<Triple> all = inputs(numerics::f32, 4096);
   for (const char* opcode : {"add", "mul"}) {
