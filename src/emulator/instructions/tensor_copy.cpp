@@ -87,10 +87,11 @@ class TensorLoad : public AsyncOperation {
       const TensorRow where = tensor_row(t, box_.coordinates, i);
       fill(row, element);
       if (where.first < where.last) {
-        cluster.load(reader, Space::global, where.global, row.data() + where.first * element,
-                     (where.last - where.first) * element, Order::weak, element);
+        std::uint8_t* const inside = row.data() + where.first * element;
+        cluster.load(reader, Space::global, where.global, inside, (where.last - where.first) * element,
+                     Order::weak, element);
+        convert(inside, where.last - where.first);
       }
-      convert(row);
       for (std::size_t w = 0; w < writers.size(); ++w) {
         box_.for_each_piece(arrivals_.all[w].to, where, 0, box_.row_bytes(),
                             [&](std::uint64_t to, std::uint32_t at, std::uint32_t bytes) {
@@ -108,25 +109,25 @@ class TensorLoad : public AsyncOperation {
     const std::uint64_t bits = fill_bits(box_.tensor);
     for (std::uint32_t at = 0; at < row.size(); at += element) std::memcpy(row.data() + at, &bits, element);
   }
-  // A tensor of tfloat32 is one of float32 in memory; what arrives is rounded to tf32. (To nearest even: that
-  // it is rounded is documented by CUTLASS, how is not, and has not been measured.)
-  void convert(std::vector<std::uint8_t>& row) const;
+  // A tensor of tfloat32 is one of float32 in memory; what arrives is rounded to tf32. As an H200 does it: to
+  // nearest even, NaN becomes 0x7fffe000, subnormal numbers stay, in the _ftz types too (those flush in
+  // reductions only), and elements outside the tensor are left as fill() made them.
+  void convert(std::uint8_t* elements, std::uint32_t count) const;
 
   Box box_;
   Arrivals arrivals_;
 };
 
-void TensorLoad::convert(std::vector<std::uint8_t>& row) const {
+void TensorLoad::convert(std::uint8_t* elements, std::uint32_t count) const {
   const TensorMapType type = box_.tensor.type;
-  const bool flushes = type == TensorMapType::float32_ftz || type == TensorMapType::tfloat32_ftz;
-  const bool narrows = type == TensorMapType::tfloat32 || type == TensorMapType::tfloat32_ftz;
-  if (!flushes && !narrows) return;
-  for (std::size_t at = 0; at < row.size(); at += 4) {
+  if (type != TensorMapType::tfloat32 && type != TensorMapType::tfloat32_ftz) return;
+  for (std::uint32_t i = 0; i < count; ++i) {
     std::uint32_t bits;
-    std::memcpy(&bits, row.data() + at, 4);
-    if (flushes) bits = static_cast<std::uint32_t>(numerics::flush_subnormal(numerics::f32, bits));
-    if (narrows) bits = static_cast<std::uint32_t>(numerics::convert(numerics::tf32, numerics::f32, bits));
-    std::memcpy(row.data() + at, &bits, 4);
+    std::memcpy(&bits, elements + 4 * i, 4);
+    const bool is_nan = (bits & 0x7fffffffU) > 0x7f800000U;
+    bits = is_nan ? 0x7fffe000U
+                  : static_cast<std::uint32_t>(numerics::convert(numerics::tf32, numerics::f32, bits));
+    std::memcpy(elements + 4 * i, &bits, 4);
   }
 }
 

@@ -159,6 +159,29 @@ TEST(TensorLoad, fills_every_type_with_the_same_pattern) {
   }
 }
 
+TEST(TensorLoad, rounds_to_tf32_and_flushes_nothing) {
+  const std::vector<std::uint32_t> values = {
+      0x3f800fff, 0x3f801000, 0x3f801001, 0x3f803000, 0xbf801001, 0x7f800001, 0xff800001, 0x7f7fffff,
+      0x7f800000, 0x00000fff, 0x00001001, 0x807fffff, 0x00003000, 0x00801000, 0x7fffffff, 0x80001001};
+  const std::vector<std::uint32_t> rounded = {
+      0x3f800000, 0x3f800000, 0x3f802000, 0x3f804000, 0xbf802000, 0x7fffe000, 0x7fffe000, 0x7f800000,
+      0x7f800000, 0x00000000, 0x00002000, 0x80800000, 0x00004000, 0x00800000, 0x7fffe000, 0x80002000};
+  for (const TensorMapType type : {TensorMapType::float32, TensorMapType::float32_ftz,
+                                   TensorMapType::tfloat32, TensorMapType::tfloat32_ftz}) {
+    const std::uint64_t dimension = values.size(), stride = 0;
+    const std::uint32_t box = 16, step = 1;
+    PtxKernel kernel(map_and_out, load_and_dump(1, "0", 64, 64));
+    const std::uint64_t to = kernel.zeros<std::uint8_t>(64);
+    const TensorMap map = encode_tiled(type, 1, kernel.upload(values), &dimension, &stride, &box, &step,
+                                       TensorMapInterleave::none, TensorMapSwizzle::none,
+                                       TensorMapL2Promotion::none, TensorMapFill::zeros);
+    kernel.grid(1, 64).argument(0, map).argument(1, to);
+    const bool rounds = type == TensorMapType::tfloat32 || type == TensorMapType::tfloat32_ftz;
+    expect_clean(kernel,
+                 [&] { EXPECT_EQ(kernel.download<std::uint32_t>(to, 16), rounds ? rounded : values); });
+  }
+}
+
 TEST(TensorLoad, steps_over_elements) {
   expect_box({TensorMapType::uint16, {40, 20, 9}, {16, 8, 5}, {1, 3, 2}}, {8, 1, 2});
 }
