@@ -97,11 +97,23 @@ Flow run_bytes(Warp& warp, const Op& op, LaneMask active) {
   return Flow::next;
 }
 
+// A loop that reads a clock between its looks (cuda::barrier's does, to sleep longer and longer) is never in
+// the same state twice, so that the executor cannot see that it goes in circles: after many looks at an
+// unchanged cluster, what is on its way arrives.
+void help_on_after_many_looks(Cluster& cluster, MbarrierObject& object) {
+  constexpr std::uint32_t many = 64;
+  if (object.looked_at != cluster.changes()) object.looks = 0;
+  object.looked_at = cluster.changes();
+  if (++object.looks < many) return;
+  object.looks = 0;
+  cluster.async.perform_oldest();
+}
+
 // test_wait and try_wait. A try_wait that would suspend may also give up at once, so both answer now; a loop
 // around them is polling.
 Flow run_wait(Warp& warp, const Op& op, LaneMask active) {
   const MbarrierDetail& d = detail_of(op);
-  bool all_over = true;
+  MbarrierObject* waited_for = nullptr;
   for_each_lane(active, [&](int lane) {
     const MbarrierAt at = object_at(warp, op, lane);
     bool over = true;  // where there is no object, waiting for it would hang for nothing
@@ -110,10 +122,13 @@ Flow run_wait(Warp& warp, const Op& op, LaneMask active) {
       over = phase_is_over(warp.cluster(), warp.actor(lane), at, d.by_parity, value);
       if (over && d.is_release) warp.acquire(lane, at.object->ended);
     }
-    all_over = all_over && over;
+    if (!over) waited_for = at.object;
     warp.write(op.values[static_cast<std::size_t>(d.result)], lane, over ? 1 : 0);
   });
-  if (!all_over) warp.poll();
+  if (waited_for != nullptr) {
+    warp.poll();
+    help_on_after_many_looks(warp.cluster(), *waited_for);
+  }
   return Flow::next;
 }
 
