@@ -18,11 +18,13 @@ using ptx::Type;
 struct Mode {
   Rounding rounding = Rounding::nearest_even;
   bool flush = false, saturate = false, rectify = false, nan = false, xor_sign = false, absolute = false;
+  bool out_of_bounds = false;  // .oob
 
   bool plain() const { return rounding == Rounding::nearest_even && !flush && !saturate && !rectify; }
   std::uint32_t packed() const {
     return static_cast<std::uint32_t>(rounding) | (flush ? 8U : 0) | (saturate ? 16U : 0) |
-           (rectify ? 32U : 0) | (nan ? 64U : 0) | (xor_sign ? 128U : 0) | (absolute ? 256U : 0);
+           (rectify ? 32U : 0) | (nan ? 64U : 0) | (xor_sign ? 128U : 0) | (absolute ? 256U : 0) |
+           (out_of_bounds ? 512U : 0);
   }
   static Mode of(const Op& op) {
     const std::uint32_t bits = op.bits[0];
@@ -32,7 +34,8 @@ struct Mode {
             (bits & 32) != 0,
             (bits & 64) != 0,
             (bits & 128) != 0,
-            (bits & 256) != 0};
+            (bits & 256) != 0,
+            (bits & 512) != 0};
   }
 };
 
@@ -68,8 +71,12 @@ struct Multiply {
     return arithmetic::multiply(format, a, b, mode.rounding);
   }
 };
+// What an H200 fills elements outside a tensor with: .oob makes 0 of a product with it.
+constexpr Bits out_of_bounds_nan = 0x7ff7;
+
 struct FusedMultiplyAdd {
   static Bits run(const Format& format, const Mode& mode, Bits a, Bits b, Bits c) {
+    if (mode.out_of_bounds && (a == out_of_bounds_nan || b == out_of_bounds_nan)) return 0;
     if (format.bits() == 16) return half_multiply_add(format, a, b, c);
     return arithmetic::fused_multiply_add(format, a, b, c, mode.rounding);
   }
@@ -242,10 +249,6 @@ void decode_binary(Decoding& decoding, const Hosted& hosted) {
 
 // fma, and mad, which is the same on everything since sm_20.
 void decode_fma(Decoding& decoding, bool mad) {
-  if (decoding.accept("oob")) {
-    decoding.fail(
-        ".oob depends on the bit pattern of the out-of-bounds NaN, which the PTX ISA does not give");
-  }
   const auto rounding = decoding.accept_rounding();
   if (!rounding) decoding.fail("a rounding is needed: .rn, .rz, .rm or .rp");
   Mode mode;
@@ -253,10 +256,17 @@ void decode_fma(Decoding& decoding, bool mad) {
   mode.flush = decoding.accept("ftz");
   mode.saturate = decoding.accept("sat");
   mode.rectify = decoding.accept("relu");
+  mode.out_of_bounds = decoding.accept("oob");
   const Type type = mad ? decoding.type({Type::f32, Type::f64}) : decoding.type(all_types);
   check_mode(decoding, type, mode);
   if (mode.rectify && (mode.saturate || type == Type::f32 || type == Type::f32x2 || type == Type::f64)) {
     decoding.fail(".relu needs a 16-bit type and no .sat");
+  }
+  if (mode.out_of_bounds) {
+    if (width(type) > 32 || type == Type::f32 || mode.flush || mode.saturate) {
+      decoding.fail(".oob needs a 16-bit type and neither .ftz nor .sat");
+    }
+    decoding.require_target(90);
   }
   finish<FusedMultiplyAdd, 3>(
       decoding, type, mode,

@@ -298,6 +298,22 @@ TEST(Float, RoundsSixteenBitSumsBesideTheMiddleOnce) {
   });
 }
 
+// 0x7ff7 is the NaN that stands for an element outside a tensor; any other NaN stays one.
+TEST(Float, MakesZeroOfProductsOutsideATensor) {
+  OneWarp warp("fma.rn.oob.bf16x2 %r0, %r1, %r2, %r3; fma.rn.oob.relu.f16 %h0, %h1, %h2, %h3;");
+  warp.set_all("%r1", 0x7ff73f80);
+  warp.set_all("%r2", 0x3f803f80);
+  warp.set_all("%r3", 0x3f803f80);
+  warp.set_all("%h1", 0x7ff6);
+  warp.set_all("%h2", 0x3c00);
+  warp.run();
+  EXPECT_EQ(warp.lanes("%r0")[0], 0x00004000U);
+  EXPECT_EQ(warp.lanes("%h0")[0], 0x7fffU);
+  warp.set_all("%h2", 0x7ff7);
+  warp.run();
+  EXPECT_EQ(warp.lanes("%h0")[0], 0U);
+}
+
 TEST(Float, SaturatesToTheUnitInterval) {
   const std::vector<Triple> all = inputs(numerics::f32, 4096);
   for (const char* opcode : {"add", "mul"}) {
@@ -329,7 +345,9 @@ TEST(Float, RefusesWhatPtxDoesNotHave) {
   EXPECT_NE(refusal("fma.f32 %r0, %r1, %r2, %r3;").find("a rounding is needed"), std::string::npos);
   EXPECT_NE(refusal("add.rz.f16 %h0, %h1, %h2;").find("rounds by .rn only"), std::string::npos);
   EXPECT_NE(refusal("add.ftz.f64 %d0, %d1, %d2;").find("neither .ftz nor .sat"), std::string::npos);
-  EXPECT_NE(refusal("fma.rn.oob.f16 %h0, %h1, %h2, %h3;").find(".oob"), std::string::npos);
+  EXPECT_NE(refusal("fma.rn.oob.f32 %r0, %r1, %r2, %r3;").find(".oob needs a 16-bit type"),
+            std::string::npos);
+  EXPECT_NE(refusal("fma.rn.oob.f16 %h0, %h1, %h2, %h3;", "sm_80").find("sm_90"), std::string::npos);
   EXPECT_NE(refusal("fma.rn.relu.f32 %r0, %r1, %r2, %r3;").find(".relu"), std::string::npos);
   EXPECT_NE(refusal("add.f32 %r0, %r1, -%r2;").find("negated"), std::string::npos);
   EXPECT_NE(refusal("div.f32 %r0, %r1, %r2;").find(".approx, .full, .rn"), std::string::npos);

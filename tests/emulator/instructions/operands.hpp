@@ -93,6 +93,7 @@ inline std::vector<Bits> float_corners(const numerics::Format& format) {
                                format.infinity() + 1,
                                format.infinity() + unit / 2,
                                format.infinity() + unit - 1};
+  if (format.bits() == 16) corners.push_back(0x7ff7);  // of elements outside a tensor
   const std::size_t positive = corners.size();
   for (std::size_t i = 0; i < positive; ++i) corners.push_back(corners[i] | format.sign_bit());
   return corners;

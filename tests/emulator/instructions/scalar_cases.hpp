@@ -216,7 +216,7 @@ inline void add_float_cases(std::vector<ScalarCase>& cases) {
     for (const char* opcode : {"add.rn", "sub.rn", "mul.rn", "min", "max", "min.NaN", "max.xorsign.abs"}) {
       cases.push_back(plain(opcode + dot, kind, {kind, kind}));
     }
-    for (const char* opcode : {"fma.rn", "fma.rn.relu"})
+    for (const char* opcode : {"fma.rn", "fma.rn.relu", "fma.rn.oob", "fma.rn.oob.relu"})
       cases.push_back(plain(opcode + dot, kind, {kind, kind, kind}));
     for (const char* opcode : {"abs", "neg"}) cases.push_back(plain(opcode + dot, kind, {kind}));
     if (!form.has_flush) continue;
