@@ -53,12 +53,6 @@ Clocks::Clocks(ThreadId threads, bool enabled)
   for (ThreadId thread = 0; thread < threads; ++thread) views_[thread].thread = thread;
 }
 
-bool Clocks::knows(const View& view, Component component, Epoch epoch) const {
-  if (component == view.thread) return epoch <= view.now;
-  if (component >= threads_ && component - threads_ == view.thread && epoch <= view.copies) return true;
-  return epoch <= at(view.seen, component);
-}
-
 bool Clocks::fenced(const View& view, Component component, Epoch epoch) const {
   if (component == view.thread && epoch <= view.fenced_now) return true;
   if (component >= threads_ && component - threads_ == view.thread && epoch <= view.fenced_copies)

@@ -57,7 +57,20 @@ class Clocks {
   const View& view(ThreadId thread) const { return views_[thread]; }
   // Is the component a thread, rather than an asynchronous agent?
   bool is_thread(Component component) const { return component < threads_; }
-  bool knows(const View& view, Component component, Epoch epoch) const;
+  bool knows(const View& view, Component component, Epoch epoch) const {
+    if (component == view.thread) return epoch <= view.now;
+    if (component >= threads_ && component - threads_ == view.thread && epoch <= view.copies) return true;
+    return view.seen && component < view.seen->size() && epoch <= (*view.seen)[component];
+  }
+  // Which of the components component + lane, all at this epoch, the observer does not know of.
+  LaneMask unknown(const View& view, Component component, LaneMask lanes, Epoch epoch) const {
+    LaneMask result = 0;
+    for (LaneMask left = lanes; left != 0; left &= left - 1) {
+      const auto lane = static_cast<Component>(__builtin_ctz(left));
+      if (!knows(view, component + lane, epoch)) result |= LaneMask{1} << lane;
+    }
+    return result;
+  }
   bool fenced(const View& view, Component component, Epoch epoch) const;  // may the async proxy rely on it?
 
   // The object learns what the thread knows and did; what the thread does later is not part of it.

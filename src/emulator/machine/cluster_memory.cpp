@@ -243,10 +243,10 @@ void Cluster::block_ended(Cta& cta) {
     const bool is_own = &cta == &cta_of(record.thread);
     // Strong accesses by others are how they tell the block that they are done.
     if (record.is_strong || (is_own && !record.is_async_proxy)) continue;
-    bool is_known = false;
-    for (ThreadId thread = first; thread < first + threads_per_cta_ && !is_known; ++thread)
-      is_known = clocks.knows(clocks.view(thread), record.component, record.epoch);
-    if (!is_known) report_outlived({record.place, record.thread}, cta, access.offset, record.is_write);
+    LaneMask unknown = record.lanes;
+    for (ThreadId thread = first; thread < first + threads_per_cta_ && unknown != 0; ++thread)
+      unknown = clocks.unknown(clocks.view(thread), record.component, unknown, record.epoch);
+    if (unknown != 0) report_outlived({record.place, record.thread}, cta, access.offset, record.is_write);
   }
 }
 

@@ -4,6 +4,13 @@
 #include <new>
 
 namespace tenon::emulator {
+namespace {
+
+Component first_set(LaneMask lanes) {
+  return static_cast<Component>(__builtin_ctz(lanes));
+}
+
+}  // namespace
 
 Bytes zeroed_bytes(std::size_t size) {
   auto* bytes = static_cast<std::uint8_t*>(std::calloc(std::max<std::size_t>(size, 1), 1));
@@ -64,56 +71,81 @@ SharedMemory::SharedMemory(std::uint32_t size, bool check)
 // held to it is how every pipeline refills its stages: an mbarrier alone stands between a generic read and
 // the bulk copy that overwrites what was read.)
 bool SharedMemory::is_conflict(const Clocks& clocks, const AccessRecord& now, const View& view,
-                               const AccessRecord& earlier, Conflict& conflict) {
+                               const AccessRecord& earlier, LaneMask unknown, Conflict& conflict) {
   if (!(earlier.is_write || now.is_write) || (earlier.is_strong && now.is_strong)) return false;
-  if (!clocks.knows(view, earlier.component, earlier.epoch)) {
-    conflict = {earlier, false, 0};
-    return true;
-  }
-  if (now.is_async_proxy && !earlier.is_async_proxy && earlier.is_write &&
-      !clocks.fenced(view, earlier.component, earlier.epoch)) {
-    conflict = {earlier, true, 0};
-    return true;
-  }
-  return false;
+  const bool is_proxy = unknown == 0 && now.is_async_proxy && !earlier.is_async_proxy && earlier.is_write &&
+                        !clocks.fenced(view, earlier.component + first_set(earlier.lanes), earlier.epoch);
+  if (unknown == 0 && !is_proxy) return false;
+  conflict = {earlier, is_proxy, 0};
+  if (unknown != 0 && clocks.is_thread(earlier.component))
+    conflict.earlier.thread = earlier.component + first_set(unknown);
+  return true;
 }
 
 // A record is dropped when the new access stands for it: whatever is ordered after the new one is ordered
 // after it too. So a granule keeps the last writes and the reads since that are not ordered among themselves.
 bool SharedMemory::record_granule(const Clocks& clocks, const AccessRecord& now, const View& view,
                                   Granule& granule, Conflict& conflict) {
-  bool is_fine = true;
-  AccessRecord* free = nullptr;
+  bool is_fine = true, is_merged = false;
   const auto look_at = [&](AccessRecord& earlier) {
-    if ((earlier.mask & now.mask) != 0 && is_fine && is_conflict(clocks, now, view, earlier, conflict))
-      is_fine = false;
-    if (earlier.mask != 0 && (earlier.mask & ~now.mask) == 0 && (now.is_write || !earlier.is_write) &&
-        (clocks.knows(view, earlier.component, earlier.epoch) ||
-         (earlier.component == now.component && earlier.epoch == now.epoch)))
-      earlier.mask = 0;
-    if (earlier.mask == 0 && free == nullptr) free = &earlier;
+    if ((earlier.mask & now.mask) == 0) return;
+    const bool is_covered = (earlier.mask & ~now.mask) == 0;
+    if (!now.is_write && !earlier.is_write) {
+      // By far the most frequent: reads have no quarrel, and what other threads know need not be looked at.
+      if (earlier.component != now.component) return;
+      if (earlier.epoch == now.epoch && earlier.place == now.place && earlier.mask == now.mask &&
+          earlier.is_strong == now.is_strong && earlier.is_async_proxy == now.is_async_proxy) {
+        earlier.lanes |= now.lanes;
+        is_merged = true;
+      } else if (is_covered && clocks.is_thread(now.component)) {
+        earlier.lanes &= ~now.lanes;
+        if (earlier.lanes == 0) earlier.mask = 0;
+      }
+      return;
+    }
+    const LaneMask unknown = clocks.unknown(view, earlier.component, earlier.lanes, earlier.epoch);
+    if (is_fine && is_conflict(clocks, now, view, earlier, unknown, conflict)) is_fine = false;
+    if (is_covered && now.is_write && unknown == 0) earlier.mask = 0;
   };
   look_at(granule.here[0]);
   look_at(granule.here[1]);
   if (granule.more != 0)
     for (AccessRecord& earlier : lists_[granule.more - 1]) look_at(earlier);
-  if (free != nullptr) {
-    *free = now;
-  } else {
-    if (granule.more == 0) {
-      lists_.emplace_back();
-      granule.more = static_cast<std::uint32_t>(lists_.size());
-    }
-    lists_[granule.more - 1].push_back(now);
-  }
+  if (!is_merged) add(clocks, now, view, granule);
   return is_fine;
+}
+
+void SharedMemory::add(const Clocks& clocks, const AccessRecord& now, const View& view, Granule& granule) {
+  for (AccessRecord& record : granule.here)
+    if (record.mask == 0) {
+      record = now;
+      return;
+    }
+  if (granule.more == 0) {
+    lists_.emplace_back();
+    granule.more = static_cast<std::uint32_t>(lists_.size());
+  }
+  std::vector<AccessRecord>& list = lists_[granule.more - 1];
+  if (list.size() == list.capacity()) {  // before it grows, make room
+    const auto is_old = [&](const AccessRecord& earlier) {
+      if (earlier.mask == 0) return true;
+      return !now.is_write && !earlier.is_write && (earlier.mask & ~now.mask) == 0 &&
+             clocks.unknown(view, earlier.component, earlier.lanes, earlier.epoch) == 0;
+    };
+    list.erase(std::remove_if(list.begin(), list.end(), is_old), list.end());
+  }
+  list.push_back(now);
 }
 
 bool SharedMemory::record(const Clocks& clocks, const Actor& actor, std::uint32_t offset, std::uint32_t size,
                           bool write, bool strong, Conflict& conflict) {
   auto* granules = reinterpret_cast<Granule*>(shadow_.get());
-  AccessRecord now{actor.component,   actor.epoch, actor.issue.place, actor.issue.thread, 0, strong,
+  AccessRecord now{actor.component,   1,    actor.epoch, actor.issue.place, actor.issue.thread, 0, strong,
                    actor.async_proxy, write};
+  if (clocks.is_thread(actor.component)) {
+    now.component = actor.component / 32 * 32;
+    now.lanes = LaneMask{1} << actor.component % 32;
+  }
   bool is_fine = true;
   const std::uint32_t end = offset + size;
   for (std::uint32_t at = offset; at < end;) {

@@ -97,12 +97,14 @@ class GlobalMemory {
   std::mutex locks_[lock_count];
 };
 
-// What the race check remembers of one access to (a part of) 4 bytes of shared memory.
+// What the race check remembers of accesses to (a part of) 4 bytes of shared memory: of one by an agent, or
+// by those of 32 neighbouring threads (component + lane) that made the same read at the same epoch.
 struct AccessRecord {
-  Component component;
+  Component component;  // of the first of the 32 threads; of the agent
+  LaneMask lanes;       // an agent's: 1
   Epoch epoch;
   Place place;
-  ThreadId thread;
+  ThreadId thread;    // of the last access
   std::uint8_t mask;  // of the granule's bytes; 0: no record
   bool is_strong, is_async_proxy, is_write;
 };
@@ -123,7 +125,7 @@ class SharedMemory {
   // Records an access; false and `conflict` if an earlier one is not ordered before it.
   bool record(const Clocks& clocks, const Actor& actor, std::uint32_t offset, std::uint32_t size, bool write,
               bool strong, Conflict& conflict);
-  // What is recorded, one of each component, epoch and place, with its offset in `conflict`'s way.
+  // What is recorded, one of each component, epoch and place, as a Conflict with its offset.
   std::vector<Conflict> recorded() const;
 
  private:
@@ -133,7 +135,8 @@ class SharedMemory {
     std::uint32_t more;  // 0: none; else lists_[more - 1]
   };
   static bool is_conflict(const Clocks& clocks, const AccessRecord& now, const View& view,
-                          const AccessRecord& earlier, Conflict& conflict);
+                          const AccessRecord& earlier, LaneMask unknown, Conflict& conflict);
+  void add(const Clocks& clocks, const AccessRecord& now, const View& view, Granule& granule);
   bool record_granule(const Clocks& clocks, const AccessRecord& now, const View& view, Granule& granule,
                       Conflict& conflict);
 
