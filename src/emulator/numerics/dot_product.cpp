@@ -74,22 +74,28 @@ std::uint32_t special_sum(const Format& format, const std::int32_t* a, const std
 
 constexpr Format f32_of_13_bits{8, 13, 10};
 
-// sum * 2^exponent in the form of a result.
+// A result's pattern, a zero without its sign.
+std::uint32_t positive_if_zero(std::uint64_t pattern, const Format& format) {
+  return pattern == format.sign_bit() ? 0 : static_cast<std::uint32_t>(pattern);
+}
+
+// sum * 2^exponent in the form of a result. A zero is +0, whatever was summed, and also where a negative sum
+// rounds to it (f16, tf32 into f32: measured on an H200; the others are taken to do the same).
 std::uint32_t result_of(Arithmetic::Result form, std::int64_t sum, int exponent) {
-  if (sum == 0) return 0;  // +0, whatever the signs of what was summed
+  if (sum == 0) return 0;
   Number number;
   number.kind = Number::Kind::finite;
   number.negative = sum < 0;
   number.significand = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
   number.exponent = exponent;
-  if (form == Arithmetic::Result::f16_nearest) return static_cast<std::uint32_t>(encode(f16, number));
+  if (form == Arithmetic::Result::f16_nearest) return positive_if_zero(encode(f16, number), f16);
   const int high = highest_bit(number.significand), leading = exponent + high;
   const std::uint32_t sign = number.negative ? 0x80000000 : 0;
   if (leading > 127) return sign | 0x7f800000;  // the cut comes first, but what it cuts off never decides
   if (form == Arithmetic::Result::f32_cut_to_13_bits) {
-    return static_cast<std::uint32_t>(encode(f32_of_13_bits, number, Rounding::to_zero));
+    return positive_if_zero(encode(f32_of_13_bits, number, Rounding::to_zero), f32);
   }
-  if (leading < -126) return static_cast<std::uint32_t>(encode(f32, number, Rounding::to_zero));
+  if (leading < -126) return positive_if_zero(encode(f32, number, Rounding::to_zero), f32);
   const auto fraction = static_cast<std::uint32_t>((number.significand << (63 - high)) >> 40) & 0x7fffff;
   return sign | (static_cast<std::uint32_t>(leading + 127) << 23) | fraction;
 }
@@ -152,6 +158,17 @@ std::uint32_t exact(const Arithmetic& arithmetic, const std::int32_t* a, const s
   return static_cast<std::uint32_t>(sum.round(format, Rounding::nearest_even));
 }
 
+// An fp8 factor as f16 has it: e4m3's subnormals, down to 2^-9, are normal there, so they are aligned by
+// their own binade. Measured on an H200, where it shows beside the large numbers of e5m2. e5m2's subnormals
+// are f16's too.
+void as_f16(std::int32_t& significand, std::int32_t& exponent) {
+  if (significand == 0 || exponent > special_from) return;
+  while (std::abs(significand) < 1 << factor_fraction && exponent > f16.minimum_exponent()) {
+    significand *= 2;
+    --exponent;
+  }
+}
+
 std::uint32_t fp8_by_halves(const Arithmetic& arithmetic, const std::int32_t* a,
                             const std::int32_t* a_exponent, const std::int32_t* b,
                             const std::int32_t* b_exponent, int count, std::uint32_t c) {
@@ -162,12 +179,32 @@ std::uint32_t fp8_by_halves(const Arithmetic& arithmetic, const std::int32_t* a,
       const int from = (i / 2) * 4 + half * 2 + i % 2;
       part[0][i] = a[from], part[1][i] = a_exponent[from];
       part[2][i] = b[from], part[3][i] = b_exponent[from];
+      as_f16(part[0][i], part[1][i]);
+      as_f16(part[2][i], part[3][i]);
     }
     sum = step(arithmetic, part[0], part[1], part[2], part[3], count / 2, sum);
   }
   const Format& format = arithmetic.result == Arithmetic::Result::f16_nearest ? f16 : f32;
   const std::uint64_t one = from_float(format, 1);
   return static_cast<std::uint32_t>(fused_multiply_add(format, sum, one, c, Rounding::nearest_even));
+}
+
+// A fused multiply-add of the f64 tensor cores. NaN keep their payloads: of several, b's comes before c's and
+// c's before a's, made quiet. Measured on an H200, but for the sign of a NaN out of numbers, which is that of
+// fma.f64.
+std::uint64_t chained_f64(Rounding rounding, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  constexpr std::uint64_t quiet = std::uint64_t{1} << 51, nan_of_numbers = 0xfff8000000000000;
+  std::uint64_t sum = 0;
+  if (rounding == Rounding::nearest_even) {
+    sum = bits_of(std::fma(double_of(a), double_of(b), double_of(c)));
+  } else {
+    sum = fused_multiply_add(f64, a, b, c, rounding);
+  }
+  if (!is_nan(f64, sum)) return sum;
+  for (std::uint64_t operand : {b, c, a}) {
+    if (is_nan(f64, operand)) return operand | quiet;
+  }
+  return nan_of_numbers;
 }
 
 }  // namespace
@@ -214,12 +251,7 @@ std::uint64_t dot_product_f64(Model model, Rounding rounding, const std::uint64_
                               int count, std::uint64_t c) {
   if (model != Model::ieee) {
     for (int i = 0; i < count; ++i) {
-      if (rounding != Rounding::nearest_even) {
-        c = fused_multiply_add(f64, a[i], b[i], c, rounding);
-      } else {
-        const double sum = std::fma(double_of(a[i]), double_of(b[i]), double_of(c));
-        c = std::isnan(sum) ? f64.nan() : bits_of(sum);
-      }
+      c = chained_f64(rounding, a[i], b[i], c);
     }
     return c;
   }

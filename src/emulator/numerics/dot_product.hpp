@@ -27,8 +27,8 @@ struct Factors {
 std::uint32_t dot_product(const Arithmetic& arithmetic, const Factors& a, int a_first, const Factors& b,
                           int b_first, int count, std::uint32_t c);
 
-// The same in f64: fused multiply-adds in order of i, each rounded as asked for (`ieee`: one rounding at the
-// end).
+// The same in f64: fused multiply-adds in order of i, each rounded as asked for, that hand on the payload of
+// a NaN (`ieee`: one rounding at the end, and every NaN is f64.nan()).
 std::uint64_t dot_product_f64(Model model, Rounding rounding, const std::uint64_t* a, const std::uint64_t* b,
                               int count, std::uint64_t c);
 

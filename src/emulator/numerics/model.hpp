@@ -37,8 +37,9 @@ struct Arithmetic {
   // What a step's sum becomes: an f32 cut off toward zero, with 23 fraction bits or with 13, or an f16
   // rounded to nearest even.
   enum class Result : std::uint8_t { f32_cut, f32_cut_to_13_bits, f16_nearest } result = Result::f32_cut;
-  // fp8 on the f16 tensor cores of sm_90's mma.sync: two steps, of the products with k % 4 < 2 and of the
-  // others, start from 0; the accumulator is added last, rounded to nearest.
+  // fp8 on the f16 tensor cores of sm_90's mma.sync: the factors become f16, so that e4m3's subnormals are
+  // normal numbers; two steps, of the products with k % 4 < 2 and of the others, start from 0; the
+  // accumulator is added last, rounded to nearest.
   bool fp8_by_halves = false;
 };
 

@@ -1,4 +1,4 @@
-// What a GPU answered to random operands, as a file: a line for each form with 8 results of each of the first
+// What a GPU answered to random operands, as a file: a line for each form with 4 results of each of the first
 // sets. The operands are not in it: RandomOperands makes them again from the seed, and a checksum says
 // whether they are the same.
 //
@@ -20,7 +20,7 @@ namespace tenon::emulator::numerics {
 class HardwareAnswers {
  public:
   static constexpr std::uint64_t sets = 2 * RandomOperands::characters;
-  static constexpr int results = 8;  // of a set
+  static constexpr int results = 4;  // of a set
 
   struct Line {
     std::string text;
