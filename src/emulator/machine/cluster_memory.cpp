@@ -295,7 +295,8 @@ void Cluster::report_conflict(const Actor& actor, Cta& cta, const SharedMemory::
                               describe(there.thread) + " at line " +
                               std::to_string(program.line(there.place));
     return subject + " " + verb(here_writes) + " shared address " + hex(address) + ", which " + other +
-           (is_race ? ", without an order between them" : " and was not waited for");
+           (is_race ? ", without an order between them"
+                    : ", and no wait orders the two (where another thread waits, a barrier must follow)");
   });
 }
 
