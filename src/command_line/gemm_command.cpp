@@ -173,7 +173,7 @@ std::unique_ptr<Device> open_device(const Options& o) {
 
 // Nobody should wait for an answer that takes an hour without having been told.
 void announce(const Gemm& p) {
-  constexpr double products_in_a_second = 1.0e7, worth_telling = 20;  // on one core
+  constexpr double products_in_a_second = 1.0e8, worth_telling = 20;  // on one core
   const double seconds =
       static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) / products_in_a_second;
   if (seconds < worth_telling) return;

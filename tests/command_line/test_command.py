@@ -1,11 +1,13 @@
 """The executable `tenon` as scripts see it: exit status, JSON on stdout, sentences on stderr, files.
 
-Level L0 needs no GPU; level L4 does and exits with 77 where `tenon info` finds none.
+Level L0 runs no kernel; level L3 runs them in the emulator; level L4 on a GPU, and exits with 77 where `tenon info`
+finds none.
 """
 import argparse
 import json
 import os
 import re
+import shutil
 import stat
 import struct
 import subprocess
@@ -14,11 +16,13 @@ import tempfile
 import unittest
 
 COMMAND = None
+PTX = None  # the folder of the kernels' PTX
 
 
-def run(*arguments):
+def run(*arguments, **environment):
     """Exit status, stdout and stderr of one call."""
-    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300,
+                          env={**os.environ, **environment})
     return done.returncode, done.stdout, done.stderr
 
 
@@ -56,9 +60,9 @@ class Folder(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def refused(self, status, words, *arguments):
+    def refused(self, status, words, *arguments, **environment):
         """The call ends with the status, says the words in one line on stderr and nothing on stdout."""
-        code, out, err = run(*arguments)
+        code, out, err = run(*arguments, **environment)
         self.assertEqual((code, out), (status, ""), err)
         self.assertTrue(err.startswith("tenon: "), err)
         self.assertIn(words, err)
@@ -94,11 +98,16 @@ class Usage(Folder):
                      "--accumulate", "f16")
         self.refused(2, "no kernel has the name 'nobody'", "gemm", *self.SIZES, "--kernel", "nobody")
 
-    def test_emulator_is_not_there_yet(self):
-        self.refused(3, "no emulator yet", "gemm", *self.SIZES, "--device", "emulator")
+    def test_the_emulator_does_not_time(self):
+        self.refused(2, "--bench times a GPU", "gemm", *self.SIZES, "--device", "emulator", "--bench")
+
+    def test_the_emulator_needs_the_ptx(self):
+        self.refused(3, "TENON_PTX_PATH is '/nowhere' but", "gemm", *self.SIZES, "--device", "emulator",
+                     TENON_PTX_PATH="/nowhere")
 
     def test_bad_input_comes_before_the_machine(self):
-        self.refused(2, "m is -1", "gemm", "--m", -1, "--n", 8, "--k", 8, "--device", "emulator")
+        self.refused(2, "m is -1", "gemm", "--m", -1, "--n", 8, "--k", 8, "--device", "emulator",
+                     TENON_PTX_PATH="/nowhere")
 
 
 class Files(Folder):
@@ -150,7 +159,8 @@ class Files(Folder):
     def test_an_input_is_kept_when_nothing_can_run(self):
         with open(self.a, "rb") as file:
             before = file.read()
-        self.refused(3, "no emulator yet", "gemm", "--a", self.a, "--b", self.b, "--out", self.a, "--device", "emulator")
+        self.refused(3, "TENON_PTX_PATH", "gemm", "--a", self.a, "--b", self.b, "--out", self.a, "--device", "emulator",
+                     TENON_PTX_PATH="/nowhere")
         with open(self.a, "rb") as file:
             self.assertEqual(file.read(), before)
         self.assertEqual(sorted(os.listdir(self.folder)), ["A.npy", "B.npy"])
@@ -158,9 +168,9 @@ class Files(Folder):
     def test_without_a_gpu(self):
         if has_gpu():
             self.skipTest("this machine has a GPU")
-        for device in ("auto", "cuda"):
+        for arguments in (("--device", "cuda"), ("--bench",)):
             self.refused(3, "no CUDA device: ", "gemm", "--a", self.a, "--b", self.b, "--out", self.path("C.npy"),
-                         "--device", device, "--json")
+                         *arguments, "--json")
         self.assertFalse(os.path.exists(self.path("C.npy")))
 
 
@@ -231,21 +241,117 @@ class ListAndInfo(unittest.TestCase):
         code, out, _ = run("info", "--json")
         self.assertEqual(code, 0)
         info = json.loads(out)
-        self.assertEqual(info["can_run"]["emulator"]["ok"], False)
+        emulator = info["can_run"]["emulator"]
+        self.assertEqual((emulator["ok"], emulator["why"], emulator["kernels"]), (True, "", info["kernels"]))
+        elsewhere = json.loads(run("info", "--json", TENON_PTX_PATH="/nowhere")[1])["can_run"]["emulator"]
+        self.assertEqual(elsewhere["ok"], False)
+        self.assertIn("/nowhere", elsewhere["why"])
         self.assertEqual(info["can_run"]["cuda"]["ok"], info["can_run"]["cuda"]["why"] == "")
         self.assertEqual(info["kernels"], len(json.loads(run("list", "--json")[1])))
         code, out, _ = run("info")
         self.assertEqual(code, 0)
         self.assertIn("--device cuda: ", out)
+        self.assertIn("--device emulator: can run, emulator of sm_90", out)
 
 
-class OnTheGpu(Folder):
-    KEYS = {"kernel", "device", "device_name", "m", "n", "k", "max_error", "error_bound", "ok", "ms", "tflops"}
+class OnADevice(Folder):
+    KEYS = {"kernel", "device", "device_name", "m", "n", "k", "max_error", "error_bound", "ok", "ms", "tflops",
+            "findings", "counters"}
+    DEVICE = ()
 
     def gemm(self, *arguments):
-        code, out, err = run("gemm", *arguments, "--json")
+        code, out, err = run("gemm", *arguments, *self.DEVICE, "--json")
         self.assertEqual((code, err), (0, ""))
         return json.loads(out)
+
+
+class InTheEmulator(OnADevice):
+    DEVICE = ("--device", "emulator")
+    COUNTERS = ["instructions", "thread_instructions", "matrix_operations", "flop", "shared_wavefronts",
+                "ideal_shared_wavefronts", "global_sectors", "ideal_global_sectors", "async_bytes"]
+    KERNEL = "cp_async_f16_f32_tn_64x64x64_s5"
+
+    def test_the_form_that_scripts_rely_on(self):
+        answer = self.gemm("--m", 128, "--n", 96, "--k", 64, "--type", "f16", "--out-type", "f32", "--layout", "tn",
+                           "--alpha", 1, "--beta", 0, "--seed", 7, "--check")
+        self.assertEqual(set(answer), self.KEYS)
+        self.assertEqual([answer[x] for x in ("device", "m", "n", "k", "ok")], ["emulator", 128, 96, 64, True])
+        self.assertIn("emulator of sm_90", answer["device_name"])
+        self.assertIn(answer["kernel"], [kernel["name"] for kernel in json.loads(run("list", "--json")[1])])
+        self.assertTrue(0 < answer["max_error"] <= answer["error_bound"] < 1e-3)
+        self.assertEqual((answer["ms"], answer["tflops"], answer["findings"]), (None, None, []))
+        self.assertEqual(list(answer["counters"]), self.COUNTERS)
+
+    def test_what_it_counts(self):
+        counters = self.gemm("--m", 128, "--n", 64, "--k", 192, "--kernel", self.KERNEL)["counters"]
+        self.assertEqual(counters["matrix_operations"], 128 * 64 * 192 // (16 * 8 * 16))
+        self.assertEqual(counters["flop"], 2 * 128 * 64 * 192)
+        self.assertEqual(counters["shared_wavefronts"], counters["ideal_shared_wavefronts"])
+        self.assertEqual(counters["global_sectors"], counters["ideal_global_sectors"])
+
+    def test_is_the_default_without_a_gpu(self):
+        answer = json.loads(run("gemm", "--m", 16, "--n", 16, "--k", 16, "--json")[1])
+        self.assertEqual(answer["device"], "cuda" if has_gpu() else "emulator")
+
+    def test_every_type_and_layout(self):
+        for layout in ("tn", "nn", "tt", "nt"):
+            for type_ in ("f16", "bf16"):
+                with self.subTest(layout=layout, type=type_):
+                    self.assertTrue(self.gemm("--m", 70, "--n", 37, "--k", 30, "--layout", layout, "--type", type_,
+                                              "--out-type", type_, "--beta", -0.5, "--alpha", 2, "--check")["ok"])
+            with self.subTest(layout=layout, accumulate="f16"):
+                self.assertTrue(self.gemm("--m", 40, "--n", 136, "--k", 24, "--layout", layout, "--accumulate", "f16",
+                                          "--check")["ok"])
+
+    def test_empty_products(self):
+        for m, n, k in ((0, 8, 8), (8, 0, 8), (8, 8, 0), (0, 0, 0)):
+            answer = self.gemm("--m", m, "--n", n, "--k", k, "--check", "--beta", 0 if k else 0.5)
+            self.assertTrue(answer["ok"])
+            self.assertIsNone(answer["kernel"])
+            self.assertEqual(answer["findings"], [])
+
+    def test_files(self):
+        npy(self.path("A.npy"), 2, 3, [1, 2, 3, 4, 5, 6])
+        npy(self.path("B.npy"), 3, 2, [1, 0, 0, 1, 1, 1])
+        self.gemm("--a", self.path("A.npy"), "--b", self.path("B.npy"), "--out", self.path("C.npy"), "--check")
+        self.assertEqual(read_npy(self.path("C.npy")), ("<f4", 2, 2, (4, 5, 10, 11)))
+
+    def test_more_than_fits(self):
+        self.refused(3, "of device memory but", "gemm", "--m", 2000000000, "--n", 2000000000, "--k", 8, *self.DEVICE)
+
+    def test_a_fault_in_a_kernel(self):
+        """A wait that lets the copy it is for go on: found, named at its line, status 1, nothing written."""
+        shutil.copytree(PTX, self.path("ptx"))
+        file = self.path("ptx/cp_async_f16_f32_64x64x64_s5.ptx")
+        with open(file) as text:
+            right = text.read()
+        wrong = right.replace("cp.async.wait_group \t3;", "cp.async.wait_group \t4;").replace(
+            "cp.async.wait_group 3;", "cp.async.wait_group 4;")
+        self.assertNotEqual(right, wrong)
+        with open(file, "w") as text:
+            text.write(wrong)
+        arguments = ("gemm", "--m", 64, "--n", 64, "--k", 320, "--kernel", self.KERNEL, "--out", self.path("C.npy"),
+                     *self.DEVICE)
+        code, out, err = run(*arguments, "--json", TENON_PTX_PATH=self.path("ptx"))
+        self.assertEqual(code, 1, err)
+        self.assertIn("the emulator found a fault in the kernel: async_use in ", err)
+        findings = json.loads(out)["findings"]
+        self.assertTrue(findings)
+        for finding in findings:
+            self.assertEqual(list(finding), ["kind", "entry", "ptx_line", "source", "count", "first", "message"])
+            self.assertEqual(list(finding["first"]), ["block", "thread", "address"])
+            self.assertIn(finding["kind"], ("async_use", "race", "uninitialized"))
+            self.assertIn("gemm_cp_async", finding["entry"])
+            self.assertIn("ldmatrix", wrong.splitlines()[finding["ptx_line"] - 1])
+            self.assertGreater(finding["count"], 0)
+        self.assertFalse(os.path.exists(self.path("C.npy")))
+        code, out, err = run(*arguments, TENON_PTX_PATH=self.path("ptx"))
+        self.assertEqual(code, 1)
+        self.assertIn("finding  async_use in ", out)
+        self.assertEqual(run(*arguments)[0], 0)
+
+
+class OnTheGpu(OnADevice):
 
     def test_the_form_that_scripts_rely_on(self):
         answer = self.gemm("--m", 128, "--n", 96, "--k", 64, "--type", "f16", "--out-type", "f32", "--layout", "tn",
@@ -258,7 +364,8 @@ class OnTheGpu(Folder):
 
     def test_what_was_not_asked_is_null(self):
         answer = self.gemm("--m", 16, "--n", 16, "--k", 16)
-        self.assertEqual([answer[x] for x in ("max_error", "error_bound", "ok", "ms", "tflops")], [None] * 5)
+        asked = ("max_error", "error_bound", "ok", "ms", "tflops", "findings", "counters")
+        self.assertEqual([answer[x] for x in asked], [None] * len(asked))
 
     def test_every_type_and_layout(self):
         for layout in ("tn", "nn", "tt", "nt"):
@@ -339,16 +446,19 @@ class OnTheGpu(Folder):
 
 
 def main():
-    global COMMAND
+    global COMMAND, PTX
     parser = argparse.ArgumentParser()
     parser.add_argument("--command", required=True)
-    parser.add_argument("--level", required=True, choices=("L0", "L4"))
+    parser.add_argument("--level", required=True, choices=("L0", "L3", "L4"))
+    parser.add_argument("--ptx", required=True)
     arguments = parser.parse_args()
     COMMAND = os.path.abspath(arguments.command)
+    PTX = os.path.abspath(arguments.ptx)
+    os.environ.pop("TENON_PTX_PATH", None)
     if arguments.level == "L4" and not has_gpu():
         print("skipped: needs a GPU of sm_80 or newer")
         return 77
-    cases = [OnTheGpu] if arguments.level == "L4" else [Usage, Files, Layout, ListAndInfo]
+    cases = {"L0": [Usage, Files, Layout, ListAndInfo], "L3": [InTheEmulator], "L4": [OnTheGpu]}[arguments.level]
     load = unittest.defaultTestLoader.loadTestsFromTestCase
     result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(load(case) for case in cases))
     return 0 if result.wasSuccessful() else 1

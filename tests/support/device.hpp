@@ -1,6 +1,6 @@
-// The device that a test runs on: `--device=cuda` (unless told otherwise) or `--device=emulator`. One test
-// source serves both: L4 where there is a GPU, L3 everywhere. Link with device_main.cpp
-// (tenon_add_device_test does).
+// The device that a test runs on: `--device=cuda` (unless told otherwise), or `--device=emulator` with
+// `--schedule=early`, `late` or `random:SEED`. One test source serves both: L4 where there is a GPU, L3
+// everywhere. Link with device_main.cpp (tenon_add_device_test does).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,11 +20,20 @@ inline bool& emulated() {
   static bool chosen = false;
   return chosen;
 }
+inline emulator::Options& emulator_options() {
+  static emulator::Options options = [] {
+    emulator::Options sm_90;
+    sm_90.numerics = emulator::Numerics::sm_90;
+    return sm_90;
+  }();
+  return options;
+}
 
 // Opened at its first use; null where it cannot be, and why.
 inline Device* device(Status* why = nullptr) {
   static std::unique_ptr<Device> opened;
-  static const Status status = emulated() ? open_emulator_device(&opened) : open_cuda_device(&opened);
+  static const Status status =
+      emulated() ? open_emulator_device(&opened, emulator_options()) : open_cuda_device(&opened);
   if (why != nullptr) *why = status;
   return opened.get();
 }

@@ -1,21 +1,47 @@
-// main() of tests that name their device: --device=cuda or --device=emulator, beside GoogleTest's options.
+// main() of tests that name their device (support/device.hpp), beside GoogleTest's options.
 //
 // 77 where every test was skipped, so that ctest reports as skipped what did not run; a filter must match
 // something.
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
+#include <string>
 
 #include "support/device.hpp"
+
+namespace {
+
+using tenon::emulator::Schedule;
+
+bool understand(const std::string& argument) {
+  tenon::emulator::Options& options = tenon::test::emulator_options();
+  const std::string random = "--schedule=random:";
+  if (argument == "--device=cuda") return true;
+  if (argument == "--device=emulator") {
+    tenon::test::emulated() = true;
+  } else if (argument == "--schedule=early") {
+    options.schedule = Schedule::early;
+  } else if (argument == "--schedule=late") {
+    options.schedule = Schedule::late;
+  } else if (argument.rfind(random, 0) == 0 && argument.size() > random.size()) {
+    options.schedule = Schedule::random;
+    options.seed = std::strtoull(argument.c_str() + random.size(), nullptr, 10);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--device=emulator") == 0) {
-      tenon::test::emulated() = true;
-    } else if (std::strcmp(argv[i], "--device=cuda") != 0) {
-      std::fprintf(stderr, "'%s' is no option: --device=cuda and --device=emulator are\n", argv[i]);
-      return 2;
-    }
+    if (understand(argv[i])) continue;
+    std::fprintf(
+        stderr,
+        "'%s' is no option: --device=cuda, --device=emulator and --schedule=early, late, random:SEED are\n",
+        argv[i]);
+    return 2;
   }
   const int result = RUN_ALL_TESTS();
   const ::testing::UnitTest& all = *::testing::UnitTest::GetInstance();
