@@ -140,30 +140,40 @@ STAND_IN = """\
 import json, os, sys
 case, arguments = os.environ["CASE"], sys.argv[1:]
 option = lambda name: arguments[arguments.index(name) + 1]
-if arguments[0] == "gemm":
-    if case == "no_gpu":
-        print("this machine has no CUDA device", file=sys.stderr)
-        sys.exit(3)
+no_gpu = case in ("no_gpu", "no_gpu_wrong", "fault")
+if arguments == ["info", "--json"]:
+    print(json.dumps(dict(can_run=dict(cuda=dict(ok=not no_gpu, why="this machine has no CUDA device" if no_gpu else "")))))
+elif arguments[0] == "gemm":
+    device = option("--device") if "--device" in arguments else "cuda"
+    assert device == ("emulator" if no_gpu else "cuda")
+    common = dict(kernel="cp_async_x", device=device, device_name="the " + device, findings=None, counters=None)
+    if device == "emulator":
+        names = ("matrix_operations", "shared_wavefronts", "ideal_shared_wavefronts", "global_sectors", "ideal_global_sectors")
+        common.update(findings=[], counters=dict.fromkeys(names, 12))
     if case == "bad_usage":
         print("lda is too small", file=sys.stderr)
         sys.exit(2)
     if case == "files_not_ok" and "--a" in arguments:
-        print(json.dumps(dict(kernel="cp_async_x", max_error=None, error_bound=1e-3, ok=False)))
+        print(json.dumps(dict(common, max_error=None, error_bound=1e-3, ok=False)))
         print("the result is wrong: C[5][7]", file=sys.stderr)
+        sys.exit(1)
+    if case == "fault":
+        print(json.dumps(dict(common, max_error=0, error_bound=1e-3, ok=True, findings=[dict(kind="race")])))
+        print("the emulator found a fault in the kernel: race", file=sys.stderr)
         sys.exit(1)
     if "--a" in arguments:
         import numpy
         a, b = numpy.load(option("--a")).astype("f4"), numpy.load(option("--b")).astype("f4")
         c = a @ b
-        if case == "wrong":
+        if case in ("wrong", "no_gpu_wrong"):
             c[5, 7] += 1
         numpy.save(option("--out"), c)
-    answer = dict(kernel="cp_async_x", device="cuda", m=1, n=1, k=1, max_error=1e-4, error_bound=1e-3, ok=True, ms=1, tflops=2)
+    answer = dict(common, m=1, n=1, k=1, max_error=1e-4, error_bound=1e-3, ok=True, ms=1, tflops=2)
     if case == "not_ok" and "--bench" in arguments:
         answer["ok"] = False
     print(json.dumps(answer))
     sys.exit(0 if answer["ok"] else 1)
-if arguments[0] == "list" and "--json" in arguments:
+elif arguments[0] == "list" and "--json" in arguments:
     rows = [dict(name="cp_async_x", symbol="_Z5plainPf"), dict(name="module_y", symbol="tenon_module_y")]
     if case == "no_symbols":
         rows = [dict(name="cp_async_x", symbol=None)]
@@ -238,10 +248,27 @@ class MainJob(unittest.TestCase):
     def test_without_a_gpu(self):
         done = self.job("no_gpu")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertIn("No GPU that tenon can use here: this machine has no CUDA device", done.stdout)
+        self.assertIn("No GPU that tenon can use here (this machine has no CUDA device)", done.stdout)
+        self.assertIn("on the emulator: kernel cp_async_x", done.stdout)
+        self.assertIn("emulator: 0 findings; 12 matrix operations", done.stdout)
+        self.assertIn("numpy: 0 of", done.stdout)
+        self.assertIn("\ncorrect\n", done.stdout)
         for shown in ("shown: info", "shown: list", "shown: layout m16n8k16 f16 a", "SASS [", "module_y is compiled by the driver"):
             self.assertIn(shown, done.stdout)
         self.assertEqual(self.job("no_gpu", sass=1).returncode, 1)
+
+    def test_a_wrong_product_without_a_gpu(self):
+        done = self.job("no_gpu_wrong")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("numpy: 1 of", done.stdout)
+        self.assertIn("WRONG RESULT", done.stdout)
+
+    def test_a_fault_that_the_emulator_finds(self):
+        done = self.job("fault")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("emulator: 1 findings", done.stdout)
+        self.assertIn("the emulator found a fault in the kernel: race", done.stdout)
+        self.assertIn("FAULT IN THE KERNEL", done.stdout)
 
     def test_other_failures_are_passed_on(self):
         done = self.job("bad_usage")
