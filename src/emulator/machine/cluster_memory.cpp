@@ -1,18 +1,12 @@
 // Checked access to memory: an address is found in its space, what is wrong with the access is reported, the
 // bytes are moved.
 #include <algorithm>
-#include <cstdio>
 
+#include "emulator/machine/text.hpp"
 #include "emulator/machine/warp.hpp"
 
 namespace tenon::emulator {
 namespace {
-
-std::string hex(std::uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
 
 std::string bytes_text(std::uint64_t count) {
   return std::to_string(count) + (count == 1 ? " byte" : " bytes");
@@ -94,23 +88,24 @@ bool Cluster::locate(const Actor& actor, ptx::Space space, std::uint64_t address
       is_found = locate_global(actor, address, size, use, at);
       break;
   }
-  if (!is_found) return false;
-  if (!findings.enabled() || at.written == nullptr) {
-    if (use == Use::store && at.written != nullptr) std::memset(at.written, 1, size);
-    return true;
-  }
-  if (use != Use::store) {
+  at.space = space;
+  at.address = address;
+  return is_found;
+}
+
+void Cluster::note_written(const Actor& actor, const Location& at, std::uint32_t size, Use use) {
+  if (at.written == nullptr) return;  // parameters
+  if (use != Use::store && findings.enabled()) {
     const auto* unwritten = static_cast<const std::uint8_t*>(std::memchr(at.written, 0, size));
     if (unwritten != nullptr) {
-      const auto offset = static_cast<std::uint64_t>(unwritten - at.written);
-      report(FindingKind::uninitialized, actor.issue, address + offset, [&] {
-        return "nobody has written the " + std::string(space_name(space)) + " byte at " +
-               hex(address + offset) + ", one of " + bytes_text(size) + " read at " + hex(address);
+      const std::uint64_t address = at.address + static_cast<std::uint64_t>(unwritten - at.written);
+      report(FindingKind::uninitialized, actor.issue, address, [&] {
+        return "nobody has written the " + std::string(space_name(at.space)) + " byte at " + hex(address) +
+               ", one of " + bytes_text(size) + " read at " + hex(at.address);
       });
     }
   }
   if (use != Use::load) std::memset(at.written, 1, size);
-  return true;
 }
 
 bool Cluster::locate_shared(const Actor& actor, std::uint64_t address, std::uint32_t size, Use use,
@@ -221,85 +216,6 @@ bool Cluster::locate_global(const Actor& actor, std::uint64_t address, std::uint
   return false;
 }
 
-// The shared memory of a block goes to another one when its last thread has ended, so nobody may use it any
-// longer: a thread of another block of the cluster, a bulk copy, a wgmma. What was reported as used too early
-// is not reported again.
-void Cluster::report_outlived(Issue issue, const Cta& cta, std::uint32_t offset, bool write) {
-  if (std::find(unwaited_.begin(), unwaited_.end(), issue.place) != unwaited_.end()) return;
-  const bool is_own = &cta == &cta_of(issue.thread);
-  const std::uint64_t address = shared_address(cta.rank, offset);
-  report(is_own ? FindingKind::async_use : FindingKind::out_of_bounds, issue, address, [&] {
-    return (is_own ? "an operation started by " : "") + describe(issue.thread) +
-           (write ? " writes" : " reads") + " shared address " + hex(address) + " of the block of rank " +
-           std::to_string(cta.rank) + ", which ends without waiting for that";
-  });
-}
-
-void Cluster::block_ended(Cta& cta) {
-  if (!cta.has_guests || !clocks.enabled() || aborted_) return;
-  const ThreadId first = cta.rank * threads_per_cta_;
-  for (const SharedMemory::Conflict& access : cta.shared.recorded()) {
-    const AccessRecord& record = access.earlier;
-    const bool is_own = &cta == &cta_of(record.thread);
-    // Strong accesses by others are how they tell the block that they are done.
-    if (record.is_strong || (is_own && !record.is_async_proxy)) continue;
-    LaneMask unknown = record.lanes;
-    for (ThreadId thread = first; thread < first + threads_per_cta_ && unknown != 0; ++thread)
-      unknown = clocks.unknown(clocks.view(thread), record.component, unknown, record.epoch);
-    if (unknown != 0) report_outlived({record.place, record.thread}, cta, access.offset, record.is_write);
-  }
-}
-
-// A race is reported where it reads, or at the later line of two writes, so that the line does not depend on
-// which came first; the use of what an asynchronous operation owns is reported where a thread uses it.
-void Cluster::report_conflict(const Actor& actor, Cta& cta, const SharedMemory::Conflict& conflict,
-                              bool write) {
-  const AccessRecord& earlier = conflict.earlier;
-  const Program& program = *launch.program;
-  const std::uint64_t address = shared_address(cta.rank, conflict.offset);
-  Issue here = actor.issue, there{earlier.place, earlier.thread};
-  const auto verb = [](bool writes) { return writes ? "writes" : "reads"; };
-  if (conflict.is_proxy) {
-    report(FindingKind::proxy_fence, here, address, [&] {
-      return "the async proxy " + std::string(verb(write)) + " shared address " + hex(address) + ", which " +
-             describe(there.thread) + " wrote at line " + std::to_string(program.line(there.place)) +
-             ": a fence.proxy.async is needed between them";
-    });
-    return;
-  }
-  const bool here_is_thread = clocks.is_thread(actor.component);
-  const bool there_is_thread = clocks.is_thread(earlier.component);
-  bool here_writes = write, there_writes = earlier.is_write;
-  const bool is_race = here_is_thread && there_is_thread;
-  for (const auto& [is_thread, place] :
-       {std::pair(here_is_thread, here.place), std::pair(there_is_thread, there.place)})
-    if (!is_thread && std::find(unwaited_.begin(), unwaited_.end(), place) == unwaited_.end())
-      unwaited_.push_back(place);
-  // Who read too early has read bytes that nobody had written: one fault, not two.
-  if (here_writes && !there_writes && *cta.shared.written(conflict.offset) == 0)
-    findings.drop(FindingKind::uninitialized, there.place);
-  const bool swap =
-      here_is_thread == there_is_thread
-          ? (here_writes != there_writes ? here_writes : program.line(there.place) > program.line(here.place))
-          : !here_is_thread && there_is_thread;
-  if (swap) {
-    std::swap(here, there);
-    std::swap(here_writes, there_writes);
-  }
-  report(is_race ? FindingKind::race : FindingKind::async_use, here, address, [&] {
-    const std::string subject = here_is_thread || there_is_thread
-                                    ? describe(here.thread)
-                                    : "an operation started by " + describe(here.thread);
-    const std::string other = std::string(there_writes ? "is written" : "is read") +
-                              (is_race ? " by " : " by the asynchronous operation of ") +
-                              describe(there.thread) + " at line " +
-                              std::to_string(program.line(there.place));
-    return subject + " " + verb(here_writes) + " shared address " + hex(address) + ", which " + other +
-           (is_race ? ", without an order between them"
-                    : ", and no wait orders the two (where another thread waits, a barrier must follow)");
-  });
-}
-
 std::unique_lock<std::mutex> Cluster::lock_if_global(const Location& at) {
   if (!at.is_global || launch.threads == 1) return {};
   return std::unique_lock<std::mutex>(launch.global->lock_of(at.key));
@@ -335,11 +251,13 @@ bool Cluster::load(const Actor& actor, ptx::Space space, std::uint64_t address, 
     return false;
   }
   if (!is_strong(order)) {
+    note_written(actor, at, size, Use::load);
     std::memcpy(to, at.bytes, size);
     return true;
   }
   {
     const std::unique_lock<std::mutex> lock = lock_if_global(at);
+    note_written(actor, at, size, Use::load);
     std::memcpy(to, at.bytes, size);
   }
   synchronize(actor, at, Use::load, order);
@@ -351,19 +269,19 @@ bool Cluster::store(const Actor& actor, ptx::Space space, std::uint64_t address,
   Location at;
   if (!locate(actor, space, address, size, alignment == 0 ? size : alignment, Use::store, order, at))
     return false;
+  const auto put = [&] {
+    note_written(actor, at, size, Use::store);
+    if (std::memcmp(at.bytes, from, size) == 0) return;  // nobody can be waiting for that
+    std::memcpy(at.bytes, from, size);
+    if (!at.is_local) changed();
+  };
   if (!is_strong(order)) {
-    if (std::memcmp(at.bytes, from, size) != 0) {
-      std::memcpy(at.bytes, from, size);
-      if (!at.is_local) changed();
-    }
+    put();
     return true;
   }
   {
     const std::unique_lock<std::mutex> lock = lock_if_global(at);
-    if (std::memcmp(at.bytes, from, size) != 0) {
-      std::memcpy(at.bytes, from, size);
-      changed();
-    }
+    put();
   }
   synchronize(actor, at, Use::store, order);
   return true;

@@ -118,6 +118,7 @@ class Cluster {
     if (!locate(actor, space, address, size, size, Use::atomic, order, at)) return false;
     {
       const std::unique_lock<std::mutex> lock = lock_if_global(at);
+      note_written(actor, at, size, Use::atomic);
       std::uint8_t before[16];
       std::memcpy(before, at.bytes, size);
       update(at.bytes);
@@ -157,6 +158,8 @@ class Cluster {
     std::uint8_t* written = nullptr;
     bool is_global = false, is_local = false;
     std::uint64_t key = 0;  // the generic address, for clocks and locks; 0: needs neither
+    ptx::Space space = ptx::Space::generic;
+    std::uint64_t address = 0;  // in it
   };
   bool locate_shared(const Actor& actor, std::uint64_t address, std::uint32_t size, Use use, Order order,
                      Location& at);
@@ -165,10 +168,12 @@ class Cluster {
   void report_conflict(const Actor& actor, Cta& cta, const SharedMemory::Conflict& conflict, bool write);
   void report_outlived(Issue issue, const Cta& cta, std::uint32_t offset, bool write);
   // False, with a finding, if there is nothing that can be accessed. What is wrong with an access that is
-  // possible is reported too; bytes to be written are marked as such.
+  // possible is reported too, but for what note_written finds.
   bool locate(const Actor& actor, ptx::Space space, std::uint64_t address, std::uint32_t size,
               std::uint32_t alignment, Use use, Order order, Location& at);
   std::unique_lock<std::mutex> lock_if_global(const Location& at);
+  // Bytes to be read must have been written; those to be written are marked. Under the lock, if there is one.
+  void note_written(const Actor& actor, const Location& at, std::uint32_t size, Use use);
   // What a strong access tells and learns of clocks, after it has happened.
   void synchronize(const Actor& actor, const Location& at, Use use, Order order);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "emulator/machine/text.hpp"
+
 namespace tenon::emulator {
 namespace {
 
@@ -25,10 +27,7 @@ LaneMask true_lanes(const std::uint64_t* predicate) {
 }
 
 std::string hex(LaneMask mask) {
-  static const char digits[] = "0123456789abcdef";
-  std::string text = "0x";
-  for (int shift = 28; shift >= 0; shift -= 4) text += digits[mask >> shift & 15];
-  return text;
+  return emulator::hex(mask, 8);
 }
 
 }  // namespace

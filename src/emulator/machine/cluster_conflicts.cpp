@@ -1,0 +1,90 @@
+// What is said of accesses to shared memory that are not ordered: races, bytes that an asynchronous operation
+// still owns, missing proxy fences, and what outlives its block.
+#include <algorithm>
+#include <utility>
+
+#include "emulator/machine/text.hpp"
+#include "emulator/machine/warp.hpp"
+
+namespace tenon::emulator {
+
+// The shared memory of a block goes to another one when its last thread has ended, so nobody may use it any
+// longer: a thread of another block of the cluster, a bulk copy, a wgmma. What was reported as used too early
+// is not reported again.
+void Cluster::report_outlived(Issue issue, const Cta& cta, std::uint32_t offset, bool write) {
+  if (std::find(unwaited_.begin(), unwaited_.end(), issue.place) != unwaited_.end()) return;
+  const bool is_own = &cta == &cta_of(issue.thread);
+  const std::uint64_t address = shared_address(cta.rank, offset);
+  report(is_own ? FindingKind::async_use : FindingKind::out_of_bounds, issue, address, [&] {
+    return (is_own ? "an operation started by " : "") + describe(issue.thread) +
+           (write ? " writes" : " reads") + " shared address " + hex(address) + " of the block of rank " +
+           std::to_string(cta.rank) + ", which ends without waiting for that";
+  });
+}
+
+void Cluster::block_ended(Cta& cta) {
+  if (!cta.has_guests || !clocks.enabled() || aborted_) return;
+  const ThreadId first = cta.rank * threads_per_cta_;
+  for (const SharedMemory::Conflict& access : cta.shared.recorded()) {
+    const AccessRecord& record = access.earlier;
+    const bool is_own = &cta == &cta_of(record.thread);
+    // Strong accesses by others are how they tell the block that they are done.
+    if (record.is_strong || (is_own && !record.is_async_proxy)) continue;
+    LaneMask unknown = record.lanes;
+    for (ThreadId thread = first; thread < first + threads_per_cta_ && unknown != 0; ++thread)
+      unknown = clocks.unknown(clocks.view(thread), record.component, unknown, record.epoch);
+    if (unknown != 0) report_outlived({record.place, record.thread}, cta, access.offset, record.is_write);
+  }
+}
+
+// A race is reported where it reads, or at the later line of two writes, so that the line does not depend on
+// which came first; the use of what an asynchronous operation owns is reported where a thread uses it.
+void Cluster::report_conflict(const Actor& actor, Cta& cta, const SharedMemory::Conflict& conflict,
+                              bool write) {
+  const AccessRecord& earlier = conflict.earlier;
+  const Program& program = *launch.program;
+  const std::uint64_t address = shared_address(cta.rank, conflict.offset);
+  Issue here = actor.issue, there{earlier.place, earlier.thread};
+  const auto verb = [](bool writes) { return writes ? "writes" : "reads"; };
+  if (conflict.is_proxy) {
+    report(FindingKind::proxy_fence, here, address, [&] {
+      return "the async proxy " + std::string(verb(write)) + " shared address " + hex(address) + ", which " +
+             describe(there.thread) + " wrote at line " + std::to_string(program.line(there.place)) +
+             ": a fence.proxy.async is needed between them";
+    });
+    return;
+  }
+  const bool here_is_thread = clocks.is_thread(actor.component);
+  const bool there_is_thread = clocks.is_thread(earlier.component);
+  bool here_writes = write, there_writes = earlier.is_write;
+  const bool is_race = here_is_thread && there_is_thread;
+  for (const auto& [is_thread, place] :
+       {std::pair(here_is_thread, here.place), std::pair(there_is_thread, there.place)})
+    if (!is_thread && std::find(unwaited_.begin(), unwaited_.end(), place) == unwaited_.end())
+      unwaited_.push_back(place);
+  // Who read too early has read bytes that nobody had written: one fault, not two.
+  if (here_writes && !there_writes && *cta.shared.written(conflict.offset) == 0)
+    findings.drop(FindingKind::uninitialized, there.place);
+  const bool swap =
+      here_is_thread == there_is_thread
+          ? (here_writes != there_writes ? here_writes : program.line(there.place) > program.line(here.place))
+          : !here_is_thread && there_is_thread;
+  if (swap) {
+    std::swap(here, there);
+    std::swap(here_writes, there_writes);
+  }
+  report(is_race ? FindingKind::race : FindingKind::async_use, here, address, [&] {
+    const std::string subject = here_is_thread || there_is_thread
+                                    ? describe(here.thread)
+                                    : "an operation started by " + describe(here.thread);
+    const std::string other = std::string(there_writes ? "is written" : "is read") +
+                              (is_race ? " by " : " by the asynchronous operation of ") +
+                              describe(there.thread) + " at line " +
+                              std::to_string(program.line(there.place));
+    return subject + " " + verb(here_writes) + " shared address " + hex(address) + ", which " + other +
+           (is_race ? ", without an order between them"
+                    : ", and no wait orders the two (where another thread waits, a barrier must follow)");
+  });
+}
+
+}  // namespace tenon::emulator
