@@ -124,19 +124,48 @@ Bits integer_to_float(Bits a, const Op& op) {
   return conversion.saturate ? arithmetic::saturate(format, result) : result;
 }
 
+// What a NaN becomes, as measured on an H200. Where f64 takes part it keeps its sign and as much of its
+// payload as there is room for, and becomes quiet. Copies of f32 and bf16 widened to it, a shift, change
+// nothing.
+Bits nan_to_nan(Bits a, const Conversion& conversion) {
+  const Format &from = format_of(conversion.from), &to = format_of(conversion.to);
+  const Type source = conversion.from, target = conversion.to;
+  if (source == Type::f64 || target == Type::f64) {
+    if (source == target && !conversion.to_integral) return a;
+    const Bits sign = (a & from.sign_bit()) != 0 ? to.sign_bit() : 0;
+    const Bits payload = a & (from.infinity() ^ from.nan());
+    const int shift = to.fraction_bits - from.fraction_bits;
+    const Bits quiet = Bits{1} << (to.fraction_bits - 1);
+    return sign | to.infinity() | quiet | (shift < 0 ? payload >> -shift : payload << shift);
+  }
+  if (source == Type::bf16 && target == Type::f32 && !conversion.flush) return a << 16;
+  const bool copy = source == Type::f32 && target == Type::f32 && !conversion.to_integral;
+  if (copy && !conversion.flush) return a;
+  if (target == Type::tf32) {
+    return conversion.rounding == Rounding::nearest_away ? to_tf32_away(a, conversion.satfinite)
+                                                         : to.nan() & ~mask_of(to.padding_bits);
+  }
+  return to.nan();
+}
+
 // One element between two floating-point formats.
 Bits float_to_float(Bits a, const Conversion& conversion) {
   const Format &from = format_of(conversion.from), &to = format_of(conversion.to);
-  // .ftz is about f32 only, as an argument and as a result.
+  // .ftz is about f32 only, as an argument and as a result, and changes nothing where f32 becomes f16: there
+  // an H200 reads subnormals as they are.
   const auto is_f32 = [](Type type) { return type == Type::f32; };
-  if (conversion.flush && is_f32(conversion.from)) a = numerics::flush_subnormal(from, a);
+  if (conversion.flush && is_f32(conversion.from) && conversion.to != Type::f16) {
+    a = numerics::flush_subnormal(from, a);
+  }
   Bits result = a;
-  if (conversion.rounding == Rounding::nearest_away) {
+  if (numerics::is_nan(from, a)) {
+    result = nan_to_nan(a, conversion);
+  } else if (conversion.rounding == Rounding::nearest_away) {
     result = to_tf32_away(a, conversion.satfinite);
   } else if (conversion.to_integral) {
     result = numerics::round_to_integer(from, a, conversion.rounding);
   } else if (conversion.from == Type::bf16 && is_f32(conversion.to)) {
-    result = a << 16;  // a shift on the hardware too: NaNs keep their payload
+    result = a << 16;
   } else if (conversion.from != conversion.to || conversion.from == Type::f16 ||
              conversion.from == Type::bf16) {
     result = numerics::convert(to, from, a, conversion.rounding,
@@ -144,7 +173,7 @@ Bits float_to_float(Bits a, const Conversion& conversion) {
   }
   if (conversion.flush && is_f32(conversion.to)) result = numerics::flush_subnormal(to, result);
   if (conversion.saturate) result = arithmetic::saturate(to, result);
-  if (conversion.rectify) result = arithmetic::rectify(to, result);
+  if (conversion.rectify && !numerics::is_nan(to, result)) result = arithmetic::rectify(to, result);
   return result;
 }
 
@@ -177,12 +206,13 @@ Bits f32_of_integer(Bits a) {
   return on_host::bits_of(static_cast<float>(value_of<Integer>(a)));
 }
 Bits f32_of_f64(Bits a) {
-  return on_host::canonical(static_cast<float>(on_host::double_of(a)));
+  const double value = on_host::double_of(a);
+  return value == value ? on_host::bits_of(static_cast<float>(value)) : nan_to_nan(a, {Type::f32, Type::f64});
 }
 Bits f64_of_f32(Bits a) {
   const float value = on_host::float_of(a);
   return value == value ? on_host::bits_of(static_cast<double>(value))
-                        : numerics::convert(numerics::f64, numerics::f32, a);
+                        : nan_to_nan(a, {Type::f64, Type::f32});
 }
 Bits f32_of_f16(Bits a) {
   return on_host::f32_of_f16(a & 0xffff);

@@ -53,6 +53,9 @@ Bits after(const Format& format, Bits result, const Mode& mode) {
 
 // (16-bit types have no other rounding than to nearest, and run on the host: half_on_host.)
 
+// Operations whose subnormal results may be inexact, which is where .ftz takes care: sums' are exact.
+struct RoundedToSubnormals {};
+
 struct Add {
   static Bits run(const Format& format, const Mode& mode, Bits a, Bits b) {
     if (format.bits() == 16) return half_add(format, a, b);
@@ -65,23 +68,25 @@ struct Subtract {
     return arithmetic::subtract(format, a, b, mode.rounding);
   }
 };
-struct Multiply {
+struct Multiply : RoundedToSubnormals {
   static Bits run(const Format& format, const Mode& mode, Bits a, Bits b) {
     if (format.bits() == 16) return half_multiply(format, a, b);
     return arithmetic::multiply(format, a, b, mode.rounding);
   }
 };
-// What an H200 fills elements outside a tensor with: .oob makes 0 of a product with it.
-constexpr Bits out_of_bounds_nan = 0x7ff7;
+// What an H200 fills elements outside a tensor with: .oob makes 0 of a product with it, of either sign.
+bool is_out_of_bounds(Bits half) {
+  return (half & 0x7fff) == 0x7ff7;
+}
 
-struct FusedMultiplyAdd {
+struct FusedMultiplyAdd : RoundedToSubnormals {
   static Bits run(const Format& format, const Mode& mode, Bits a, Bits b, Bits c) {
-    if (mode.out_of_bounds && (a == out_of_bounds_nan || b == out_of_bounds_nan)) return 0;
+    if (mode.out_of_bounds && (is_out_of_bounds(a) || is_out_of_bounds(b))) return 0;
     if (format.bits() == 16) return half_multiply_add(format, a, b, c);
     return arithmetic::fused_multiply_add(format, a, b, c, mode.rounding);
   }
 };
-struct Divide {
+struct Divide : RoundedToSubnormals {
   static Bits run(const Format& format, const Mode& mode, Bits a, Bits b) {
     return arithmetic::divide(format, a, b, mode.rounding);
   }
@@ -96,7 +101,7 @@ struct SquareRoot {
     return arithmetic::square_root(format, a, mode.rounding);
   }
 };
-struct Reciprocal {
+struct Reciprocal : RoundedToSubnormals {
   static Bits run(const Format& format, const Mode& mode, Bits a) {
     const Bits unit = static_cast<Bits>(format.bias()) << format.fraction_bits;
     return arithmetic::divide(format, unit, a, mode.rounding);
@@ -137,12 +142,20 @@ struct Extreme {
   }
 };
 
+template <class Operation, const Format& format, class... Inputs>
+Bits on_element(const Mode& mode, Inputs... inputs) {
+  Bits result = Operation::run(format, mode, before(format, inputs, mode)...);
+  if (std::is_base_of_v<RoundedToSubnormals, Operation> && mode.flush) {
+    const auto run = [&](const Format& wider, auto... bits) { return Operation::run(wider, mode, bits...); };
+    result = arithmetic::flush_result(format, result, run, before(format, inputs, mode)...);
+  }
+  return after(format, result, mode);
+}
+
 // A register of one element, or of two.
 template <class Operation, const Format& format, bool packed, class... Inputs>
 Bits on_register(const Mode& mode, Inputs... inputs) {
-  const auto element = [&](auto... bits) {
-    return after(format, Operation::run(format, mode, before(format, bits, mode)...), mode);
-  };
+  const auto element = [&](auto... bits) { return on_element<Operation, format>(mode, bits...); };
   if constexpr (packed) {
     constexpr int half = format.bits();
     constexpr Bits mask = mask_of(half);

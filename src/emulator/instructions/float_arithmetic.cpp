@@ -25,7 +25,7 @@ Bits invalid(const Format& format) {
   return is_f64(format) ? format.sign_bit() | quiet(format, format.infinity()) : format.nan();
 }
 
-// The NaN that an operation makes of operands of which at least one is a NaN.
+// The NaN that an operation makes of operands of which at least one is a NaN: the first in the order given.
 template <class... Rest>
 Bits propagate(const Format& format, Bits first, Rest... rest) {
   if (!is_f64(format)) return format.nan();
@@ -173,19 +173,19 @@ Kind product_kind(const Number& a, const Number& b) {
 
 Bits add(const Format& format, Bits a, Bits b, Rounding rounding) {
   const Number x = decode(format, a), y = decode(format, b);
-  if (x.kind == Kind::nan || y.kind == Kind::nan) return propagate(format, a, b);
+  if (x.kind == Kind::nan || y.kind == Kind::nan) return propagate(format, b, a);
   return round_sum(format, x.kind, wide(x), y, rounding);
 }
 
 Bits subtract(const Format& format, Bits a, Bits b, Rounding rounding) {
-  if (numerics::is_nan(format, a) || numerics::is_nan(format, b)) return propagate(format, a, b);
+  if (numerics::is_nan(format, a) || numerics::is_nan(format, b)) return propagate(format, b, a);
   return add(format, a, b ^ format.sign_bit(), rounding);
 }
 
 Bits multiply(const Format& format, Bits a, Bits b, Rounding rounding) {
   const Number x = decode(format, a), y = decode(format, b);
   const bool negative = x.negative != y.negative;
-  if (x.kind == Kind::nan || y.kind == Kind::nan) return propagate(format, a, b);
+  if (x.kind == Kind::nan || y.kind == Kind::nan) return propagate(format, b, a);
   switch (product_kind(x, y)) {
     case Kind::nan:
       return invalid(format);
@@ -202,7 +202,7 @@ Bits multiply(const Format& format, Bits a, Bits b, Rounding rounding) {
 Bits fused_multiply_add(const Format& format, Bits a, Bits b, Bits c, Rounding rounding) {
   const Number x = decode(format, a), y = decode(format, b), z = decode(format, c);
   if (x.kind == Kind::nan || y.kind == Kind::nan || z.kind == Kind::nan) {
-    return propagate(format, a, b, c);
+    return propagate(format, b, c, a);
   }
   const Kind kind = product_kind(x, y);
   if (kind == Kind::nan) return invalid(format);
@@ -260,13 +260,11 @@ Bits square_root(const Format& format, Bits a, Rounding rounding) {
 }
 
 Bits absolute(const Format& format, Bits a) {
-  const Bits positive = a & ~format.sign_bit();
-  return numerics::is_nan(format, a) ? propagate(format, positive) : positive;
+  return numerics::is_nan(format, a) ? propagate(format, a) : a & ~format.sign_bit();
 }
 
 Bits negate(const Format& format, Bits a) {
-  const Bits negated = a ^ format.sign_bit();
-  return numerics::is_nan(format, a) ? propagate(format, negated) : negated;
+  return numerics::is_nan(format, a) ? propagate(format, a) : a ^ format.sign_bit();
 }
 
 Order compare(const Format& format, Bits a, Bits b) {
@@ -365,7 +363,6 @@ Bits approximate_quotient(Bits a, Bits b) {
 Bits gross_approximation(Function function, Bits a) {
   const Format& format = numerics::f64;
   const Bits upper = 0xffffffff00000000;
-  if (numerics::is_nan(format, a)) return format.nan() & upper;
   const Bits result = approximate(format, function, numerics::flush_subnormal(format, a & upper));
   if (numerics::is_nan(format, result)) return format.nan() & upper;
   return numerics::flush_subnormal(format, result) & upper;

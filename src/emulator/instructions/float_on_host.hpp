@@ -59,12 +59,23 @@ Bits subtract_f32(Bits a, Bits b) {
 }
 template <bool flush>
 Bits multiply_f32(Bits a, Bits b) {
-  return output<flush>(input<flush>(a) * input<flush>(b));
+  const Bits result = canonical(input<flush>(a) * input<flush>(b));
+  if (!flush) return result;
+  const auto run = [](const numerics::Format& format, Bits x, Bits y) {
+    return arithmetic::multiply(format, x, y, Rounding::nearest_even);
+  };
+  return arithmetic::flush_result(numerics::f32, result, run, flushed(a), flushed(b));
 }
 template <bool flush>
 Bits fma_f32(Bits a, Bits b, Bits c) {
-  return output<flush>(std::fma(input<flush>(a), input<flush>(b), input<flush>(c)));
+  const Bits result = canonical(std::fma(input<flush>(a), input<flush>(b), input<flush>(c)));
+  if (!flush) return result;
+  const auto run = [](const numerics::Format& format, Bits x, Bits y, Bits z) {
+    return arithmetic::fused_multiply_add(format, x, y, z, Rounding::nearest_even);
+  };
+  return arithmetic::flush_result(numerics::f32, result, run, flushed(a), flushed(b), flushed(c));
 }
+// No quotient lies below the smallest normal number and rounds to it: 1 - x / y is more than half a unit.
 template <bool flush>
 Bits divide_f32(Bits a, Bits b) {
   return output<flush>(input<flush>(a) / input<flush>(b));

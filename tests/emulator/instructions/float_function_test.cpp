@@ -29,8 +29,12 @@ TEST(FloatFunction, ChangesSigns) {
     return (a & 0x7f800000) == 0 ? negated & 0x80000000 : negated;
   });
   const std::vector<Triple> f64 = triples(float_corners(numerics::f64), 4096);
+  // A NaN keeps its sign: measured on an H200.
   check("neg.f64 %d0, %d1", f64, [](Bits a, Bits, Bits) {
-    return (a ^ Bits{1} << 63) | (std::isnan(double_of(a)) ? Bits{1} << 51 : 0);
+    return std::isnan(double_of(a)) ? a | Bits{1} << 51 : a ^ Bits { 1 } << 63;
+  });
+  check("abs.f64 %d0, %d1", f64, [](Bits a, Bits, Bits) {
+    return std::isnan(double_of(a)) ? a | Bits{1} << 51 : a & ~(Bits{1} << 63);
   });
   check("copysign.f64 %d0, %d1, %d2", f64,
         [](Bits a, Bits b, Bits) { return (a & Bits{1} << 63) | (b & ~(Bits{1} << 63)); });
@@ -258,7 +262,7 @@ TEST(FloatFunction, ApproximatesF64Grossly) {
         const double upper = double_of(numerics::flush_subnormal(numerics::f64, bits & 0xffffffff00000000));
         double right = root ? reciprocal_root(upper) : 1 / upper;
         if (std::fabs(right) < 0x1p-1022) right = std::copysign(0.0, right);
-        if (std::isnan(right) || std::isnan(double_of(bits))) {
+        if (std::isnan(right)) {
           ASSERT_EQ(found, 0x7fffffff00000000U) << std::hex << bits;
         } else if (right == 0 || std::isinf(right)) {
           ASSERT_EQ(double_of(found), right) << std::hex << bits;

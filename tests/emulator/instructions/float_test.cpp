@@ -124,6 +124,20 @@ Bits flushed(Bits bits) {
   return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits & 0xffffffff;
 }
 
+// 2^24 times a result that is about 2^-126, rounded to the bits of a normal number.
+float scaled(const std::string& opcode, int mode, float a, float b, float c) {
+  const float scale = 0x1p24F;
+  if (opcode == "rcp") return rounded(mode, quotient<float>, scale, a, 0.0F);
+  if (opcode == "div") return rounded(mode, quotient<float>, scale * a, b, 0.0F);
+  if (opcode == "add") return rounded(mode, sum<float>, scale * a, scale * b, 0.0F);
+  if (opcode == "sub") return rounded(mode, difference<float>, scale * a, scale * b, 0.0F);
+  if (std::fabs(a) > std::fabs(b)) std::swap(a, b);  // the smaller one has room above it
+  if (opcode == "mul") return rounded(mode, product<float>, scale * a, b, 0.0F);
+  return rounded(mode, fused<float>, scale * a, b, scale * c);
+}
+
+// What is rounded up to the smallest normal number is flushed if 24 bits would have held less (measured on an
+// H200).
 TEST(Float, FlushesSubnormalF32OnTheWayInAndOut) {
   const std::vector<Triple> all = inputs(numerics::f32, 4096);
   for (const auto& operation : operations<float>()) {
@@ -133,17 +147,28 @@ TEST(Float, FlushesSubnormalF32OnTheWayInAndOut) {
           all, [&](Bits a, Bits b, Bits c) -> Bits {
             const float result = rounded(mode.host, operation.host, float_of(flushed(a)),
                                          float_of(flushed(b)), float_of(flushed(c)));
-            return std::isnan(result) ? 0x7fffffff : flushed(bits_of(result));
+            if (std::isnan(result)) return 0x7fffffff;
+            if (std::fabs(result) == 0x1p-126F) {
+              const float large = scaled(operation.opcode, mode.host, float_of(flushed(a)),
+                                         float_of(flushed(b)), float_of(flushed(c)));
+              if (std::fabs(large) < 0x1p-102F) return bits_of(std::copysign(0.0F, result));
+            }
+            return flushed(bits_of(result));
           });
     }
   }
 }
 
-// The first operand that is a NaN, made quiet; else the one NaN of operations on numbers.
-Bits nan_of(int sources, Bits a, Bits b, Bits c) {
-  const Bits inputs[] = {a, b, c};
-  for (int i = 0; i < sources; ++i) {
-    if (std::isnan(double_of(inputs[i]))) return inputs[i] | 0x0008000000000000;
+// The NaN among the operands that is handed on, made quiet: b's before c's before a's, but a dividend's first
+// (measured on an H200); else the one NaN of operations on numbers.
+Bits nan_of(const std::string& opcode, int sources, Bits a, Bits b, Bits c) {
+  std::vector<Bits> order;
+  if (sources == 1) order = {a};
+  if (sources == 2) order = {b, a};
+  if (sources == 3) order = {b, c, a};
+  if (opcode == "div") order = {a, b};
+  for (const Bits operand : order) {
+    if (std::isnan(double_of(operand))) return operand | 0x0008000000000000;
   }
   return 0xfff8000000000000;
 }
@@ -156,7 +181,8 @@ TEST(Float, RoundsF64AsTheHostInEveryMode) {
             all, [&](Bits a, Bits b, Bits c) -> Bits {
               const double result =
                   rounded(mode.host, operation.host, double_of(a), double_of(b), double_of(c));
-              return std::isnan(result) ? nan_of(operation.sources, a, b, c) : bits_of(result);
+              return std::isnan(result) ? nan_of(operation.opcode, operation.sources, a, b, c)
+                                        : bits_of(result);
             });
     }
   }
@@ -271,12 +297,14 @@ TEST(Float, RoundsSixteenBitTypesOnce) {
     run(
         "add.sat", 2, [](double x, double y, double) { return sum_to_odd(x, y); }, saturated);
     const auto flush = [](double x) { return std::fabs(x) < 0x1p-14 ? std::copysign(0.0, x) : x; };
-    const auto flush_bits = [](Bits bits) { return (bits & 0x7c00) == 0 ? bits & 0x8000 : bits; };
-    run(
-        "mul.ftz", 2, [&](double x, double y, double) { return flush(x) * flush(y); }, flush_bits);
-    run(
-        "fma.rn.ftz", 3,
-        [&](double x, double y, double z) { return sum_to_odd(flush(x) * flush(y), flush(z)); }, flush_bits);
+    // A result whose first 11 bits, rounded, are less than 2^-14: a tie is not, as 2^-14 is the even one.
+    const auto flush_result = [](double x) {
+      return std::fabs(x) < 0x1p-14 - 0x1p-26 ? std::copysign(0.0, x) : x;
+    };
+    run("mul.ftz", 2, [&](double x, double y, double) { return flush_result(flush(x) * flush(y)); });
+    run("fma.rn.ftz", 3, [&](double x, double y, double z) {
+      return flush_result(sum_to_odd(flush(x) * flush(y), flush(z)));
+    });
   }
 }
 
@@ -309,9 +337,71 @@ TEST(Float, MakesZeroOfProductsOutsideATensor) {
   warp.run();
   EXPECT_EQ(warp.lanes("%r0")[0], 0x00004000U);
   EXPECT_EQ(warp.lanes("%h0")[0], 0x7fffU);
-  warp.set_all("%h2", 0x7ff7);
-  warp.run();
-  EXPECT_EQ(warp.lanes("%h0")[0], 0U);
+  for (const Bits outside : {0x7ff7, 0xfff7}) {  // of either sign: measured on an H200
+    warp.set_all("%h2", outside);
+    warp.run();
+    EXPECT_EQ(warp.lanes("%h0")[0], 0U) << std::hex << outside;
+  }
+}
+
+// Answers of an H200 where a result lies just below the smallest normal number and is rounded up to it: it is
+// flushed if it has no more bits than a number of the format, else only if it would be rounded to less.
+TEST(Float, FlushesWhatOnlyRoundsUpToNormalAsAnH200) {
+  struct Answer {
+    const char *text, *kind;
+    Bits a, b, c, is;
+  };
+  const Answer answers[] = {{"mul.rn.ftz.f32", "r", 0x00800000, 0x3f7fffff, 0, 0x00000000},
+                            {"mul.rn.ftz.f32", "r", 0x00800000, 0xbf7fffff, 0, 0x80000000},
+                            {"mul.rm.ftz.f32", "r", 0x00800000, 0xbf7fffff, 0, 0x80000000},
+                            {"mul.rp.ftz.f32", "r", 0x80800000, 0xbf7fffff, 0, 0x00000000},
+                            {"div.rm.ftz.f32", "r", 0x01000000, 0xc0000001, 0, 0x80000000},
+                            {"div.rp.ftz.f32", "r", 0x00800000, 0x3f800001, 0, 0x00000000},
+                            {"fma.rp.ftz.sat.f32", "r", 0x80800000, 0xbf7fffff, 0x807fffff, 0x00000000},
+                            {"mul.rn.ftz.f16", "h", 0x0400, 0xbbff, 0, 0x8000},
+                            {"mul.rn.ftz.sat.f16", "h", 0x0400, 0x3bff, 0, 0x0000},
+                            {"fma.rn.ftz.relu.f16", "h", 0x0400, 0x3bff, 0x8000, 0x0000},
+                            {"fma.rn.ftz.relu.f16", "h", 0x8400, 0x0401, 0x0400, 0x0400},
+                            {"mul.rn.ftz.f16x2", "r", 0xc2fc0400, 0xb3463bff, 0, 0x3a5a0000},
+                            {"fma.rn.ftz.f16x2", "r", 0x5928bbff, 0x22408400, 0x09360000, 0x40070000},
+                            {"fma.rn.ftz.f16x2", "r", 0xcde40800, 0x2cbc0400, 0x31af8400, 0xbe438400}};
+  for (const Answer& answer : answers) {
+    const std::string opcode = answer.text, kind = std::string("%") + answer.kind;
+    OneWarp warp(opcode + operands(answer.kind, opcode[0] == 'f' ? 3 : 2) + ";");
+    warp.set_all(kind + "1", answer.a);
+    warp.set_all(kind + "2", answer.b);
+    warp.set_all(kind + "3", answer.c);
+    warp.run();
+    EXPECT_EQ(warp.lanes(kind + "0")[0], answer.is) << answer.text << std::hex << " of " << answer.a;
+  }
+}
+
+// Which NaN is handed on, in the answers of an H200.
+TEST(Float, HandsOnTheNanOfF64AsAnH200) {
+  const auto run = [](const char* text, Bits a, Bits b, Bits c = 0) {
+    OneWarp warp(text);
+    warp.set_all("%d1", a);
+    warp.set_all("%d2", b);
+    warp.set_all("%d3", c);
+    warp.run();
+    return warp.lanes("%d0")[0];
+  };
+  const Bits nan = 0x7ff0000000000001;
+  for (const char* text :
+       {"add.rn.f64 %d0, %d1, %d2;", "sub.rz.f64 %d0, %d1, %d2;", "mul.rm.f64 %d0, %d1, %d2;"}) {
+    EXPECT_EQ(run(text, nan, 0x7ff8000000000000), 0x7ff8000000000000U) << text;
+    EXPECT_EQ(run(text, nan, 0x7fffffffffffffff), 0x7fffffffffffffffU) << text;
+    EXPECT_EQ(run(text, nan, 0xfff0000000000001), 0xfff8000000000001U) << text;
+  }
+  EXPECT_EQ(run("fma.rn.f64 %d0, %d1, %d2, %d3;", nan, 0, 0xffffffffffffffff), 0xffffffffffffffffU);
+  EXPECT_EQ(run("fma.rm.f64 %d0, %d1, %d2, %d3;", nan, 0x7fffffffffffffff, 0xbff0000000000000),
+            0x7fffffffffffffffU);
+  EXPECT_EQ(run("fma.rp.f64 %d0, %d1, %d2, %d3;", nan, 0x7ff8000000000000, 0x8000000000000),
+            0x7ff8000000000000U);
+  EXPECT_EQ(run("abs.f64 %d0, %d1;", 0xfff0000000000001, 0), 0xfff8000000000001U);
+  EXPECT_EQ(run("neg.f64 %d0, %d1;", nan, 0), 0x7ff8000000000001U);
+  EXPECT_EQ(run("rcp.approx.ftz.f64 %d0, %d1;", nan, 0), 0U);
+  EXPECT_EQ(run("rsqrt.approx.ftz.f64 %d0, %d1;", nan, 0), 0U);
 }
 
 TEST(Float, SaturatesToTheUnitInterval) {

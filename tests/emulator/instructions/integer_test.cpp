@@ -391,6 +391,11 @@ TEST(Integer, FindsTheNthSetBit) {
   });
 }
 
+// 8 bits of a position or a length count, but all 32 for fields of 64 bits.
+int field_bound(Bits bound, int width) {
+  return static_cast<int>(width == 32 ? bound & 0xff : std::min<Bits>(bound & 0xffffffff, 1000));
+}
+
 // The loops of the ISA.
 TEST(Integer, ExtractsAndInsertsFields) {
   for (const int width : {32, 64}) {
@@ -398,7 +403,7 @@ TEST(Integer, ExtractsAndInsertsFields) {
     for (const bool is_signed : {false, true}) {
       check((is_signed ? "bfe.s" : "bfe.u") + type + " " + kind + "0, " + kind + "1, %r2, %r3",
             [=](Bits a, Bits b, Bits c) {
-              const int position = static_cast<int>(b & 0xff), length = static_cast<int>(c & 0xff);
+              const int position = field_bound(b, width), length = field_bound(c, width);
               const int last = position + length - 1 < width - 1 ? position + length - 1 : width - 1;
               const Bits filler = is_signed && length != 0 ? a >> last & 1 : 0;
               Bits result = 0;
@@ -421,8 +426,8 @@ TEST(Integer, ExtractsAndInsertsFields) {
       warp.run();
       for (std::size_t lane = 0; lane < warp_size; ++lane) {
         const Bits a = warp.lanes(kind + "1")[lane];
-        const int position = static_cast<int>(warp.lanes("%r3")[lane] & 0xff);
-        const int length = static_cast<int>(warp.lanes("%r4")[lane] & 0xff);
+        const int position = field_bound(warp.lanes("%r3")[lane], width);
+        const int length = field_bound(warp.lanes("%r4")[lane], width);
         Bits expected = warp.lanes(kind + "2")[lane];
         for (int i = 0; i < length && position + i < width; ++i) {
           const Bits bit = Bits{1} << (position + i);
@@ -431,6 +436,27 @@ TEST(Integer, ExtractsAndInsertsFields) {
         ASSERT_EQ(warp.lanes(kind + "0")[lane], expected) << a << " " << position << " " << length;
       }
     }
+  }
+}
+
+// Measured on an H200.
+TEST(Integer, TakesAllBitsOfPositionsIn64Bits) {
+  struct Field {
+    Bits a, b, position, length, extracted, inserted;
+  };
+  const Field fields[] = {{0x3f, 0, 0x6d560403, 0x18, 0, 0},      {0x3, 0, 0x617fd000, 0xcd, 0, 0},
+                          {0x40, 0, 0x103, 0x1d8, 0, 0},          {0x1, 0x1, 0x132, 0xe8c0d742, 0, 0x1},
+                          {0x1, 0x18, 0x8e3bc100, 0x7f, 0, 0x18}, {0x1, 0x80, 0xc5e16e19, 0x128, 0, 0x80}};
+  OneWarp warp("bfe.u64 %d0, %d1, %r3, %r4; bfe.s64 %d3, %d1, %r3, %r4; bfi.b64 %d4, %d1, %d2, %r3, %r4;");
+  for (const Field& field : fields) {
+    warp.set_all("%d1", field.a);
+    warp.set_all("%d2", field.b);
+    warp.set_all("%r3", field.position);
+    warp.set_all("%r4", field.length);
+    warp.run();
+    EXPECT_EQ(warp.lanes("%d0")[0], field.extracted) << std::hex << field.position;
+    EXPECT_EQ(warp.lanes("%d3")[0], field.extracted) << std::hex << field.position;
+    EXPECT_EQ(warp.lanes("%d4")[0], field.inserted) << std::hex << field.position;
   }
 }
 

@@ -118,15 +118,16 @@ class OperandSource {
 };
 
 // How far two results of an element are apart, in units of the format (an infinity is one beyond the largest
-// number); with `flush`, all subnormals are 0 and the smallest normal number is 1 away from it.
+// number); with `flush`, all subnormals are 0 and the smallest normal number is 1 away from it. Counted in
+// integers: an f64's pattern has more bits than a double holds.
 inline double distance(const numerics::Format& format, Bits a, Bits b, bool flush) {
   const auto rank = [&](Bits bits) {
-    auto magnitude = static_cast<double>(bits & ~format.sign_bit());
-    if (flush)
-      magnitude = std::max(0.0, magnitude - static_cast<double>((Bits{1} << format.fraction_bits) - 1));
-    return (bits & format.sign_bit()) != 0 ? -magnitude : magnitude;
+    const Bits magnitude = bits & ~format.sign_bit(), subnormals = (Bits{1} << format.fraction_bits) - 1;
+    return !flush ? magnitude : magnitude > subnormals ? magnitude - subnormals : 0;
   };
-  return std::fabs(rank(a) - rank(b));
+  const Bits x = rank(a), y = rank(b);
+  if (((a ^ b) & format.sign_bit()) != 0) return static_cast<double>(x) + static_cast<double>(y);
+  return static_cast<double>(x > y ? x - y : y - x);
 }
 
 // worst: the largest distance met so far among elements that agree only by the tolerance.
