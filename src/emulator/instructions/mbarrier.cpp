@@ -186,6 +186,7 @@ void decode_arrive(Decoding& decoding, MbarrierDetail& d, bool drop) {
 }
 
 void decode_wait(Decoding& decoding, MbarrierDetail& d, bool is_try) {
+  if (is_try) decoding.require_target(90);
   d.by_parity = decoding.accept("parity");
   d.is_release = decode_semantics(decoding, "acquire");
   decode_space(decoding, d, false);

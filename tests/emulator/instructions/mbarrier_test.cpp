@@ -57,7 +57,8 @@ void expect_hand_over_fault(const std::string& body, FindingKind kind, const std
 
 TEST(Mbarrier, hands_data_from_warp_to_warp) {
   expect_handed_over(hand_over);
-  expect_handed_over(hand_over, "sm_80");
+  const std::string before_sm_90 = changed(hand_over, "try_wait", "test_wait");
+  expect_handed_over(before_sm_90, "sm_80");
 }
 
 TEST(Mbarrier, arrives_and_waits_in_every_form) {
@@ -289,9 +290,10 @@ TEST(Mbarrier, of_another_cta_needs_shared_cluster) {
   expect_fault(kernel, FindingKind::argument, "is in the shared memory of the CTA of rank 1");
 }
 
-std::string refusal(const std::string& instruction) {
+std::string refusal(const std::string& instruction, const std::string& target = "sm_90a") {
   try {
-    PtxKernel kernel(one_pointer, ".reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p<2>;\n" + instruction);
+    PtxKernel kernel(one_pointer, ".reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p<2>;\n" + instruction, "",
+                     target);
   } catch (const ptx::Error& error) {
     return error.what();
   }
@@ -300,6 +302,8 @@ std::string refusal(const std::string& instruction) {
 
 TEST(Mbarrier, refuses_forms_that_do_not_exist) {
   EXPECT_NE(refusal("mbarrier.arrive.shared::cluster.b64 %d0, [%r0];").find("must be _"), std::string::npos);
+  EXPECT_NE(refusal("mbarrier.try_wait.shared.b64 %p0, [%r0], %d0;", "sm_80").find("sm_90"),
+            std::string::npos);
   EXPECT_NE(refusal("mbarrier.try_wait.shared::cluster.b64 %p0, [%r0], %d0;").find("not allowed"),
             std::string::npos);
   EXPECT_NE(refusal("mbarrier.arrive.release.shared::cta.b64 %d0, [%r0];").find("scope"), std::string::npos);
