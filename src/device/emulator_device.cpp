@@ -120,6 +120,7 @@ class EmulatorDevice final : public Device, private Launcher {
       module = modules_.emplace(launch.ptx, emulator_.load(text)).first;
     }
     std::vector<emulator::Argument> arguments;
+    arguments.reserve(static_cast<std::size_t>(launch.arguments.count()));
     for (int i = 0; i < launch.arguments.count(); ++i) {
       arguments.push_back(emulator::Argument::of_bytes(launch.arguments.data(i), launch.arguments.size(i)));
     }
