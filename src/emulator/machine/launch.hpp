@@ -35,7 +35,8 @@ struct LaunchReport {
 };
 
 // Runs it to its end. A deadlock or a trap ends the cluster that it happens in; the others still run. For a
-// program without races between clusters the report does not depend on the number of host threads.
+// program without races between clusters neither the report nor memory depends on the number of host threads;
+// with such races the clusters' host threads race for the same bytes, which changes values and nothing else.
 LaunchReport run(const Launch& launch);
 
 }  // namespace tenon::emulator

@@ -1,6 +1,7 @@
 // What is wrong with an access is found at its line, and only there; atomics and wide accesses do what they
 // say.
 #include <cstdint>
+#include <ostream>
 
 #include "emulator/machine/kernel.hpp"
 
@@ -12,6 +13,10 @@ struct BadAccess {
   FindingKind kind;
   const char* body;  // the bad line holds "// bad"
 };
+
+void PrintTo(const BadAccess& access, std::ostream* out) {
+  *out << access.what;
+}
 
 class BadAccesses : public ::testing::TestWithParam<BadAccess> {};
 
@@ -67,7 +72,8 @@ const BadAccess bad_accesses[] = {
     {"UnwrittenLocal", FindingKind::uninitialized, R"(
       .local .align 4 .b8 frame[16];
       st.local.u32 [frame], %r1;
-      ld.local.u32 %r2, [frame+4]; // bad)"},
+      ld.local.u32 %r2, [frame+4]; // bad
+      add.u32 %r3, %r2, 1;)"},
     {"BeyondShared", FindingKind::out_of_bounds, R"(
       .shared .align 4 .b8 tile[256];
       mov.u32 %r3, %tid.x; mov.u32 %r4, tile; mad.lo.u32 %r4, %r3, 8, %r4;
