@@ -122,11 +122,13 @@ struct GemmTma {
                                                  stage_a(next), stage_b(next), ask_early, [&] {
                                                    if (!next_is_full) ring.wait_full(next);
                                                  });
+        __syncwarp();  // the lanes' loads before the one lane's arrival
         if (releases) ring.release(stage, static_cast<int>(sums.last_loaded() & zero));
         stage = next;
       }
       sums.template multiply_slab<depth, false>(
           walk_a, walk_b, stage_a(stage), stage_b(stage), 0, 0, [](int) {}, [] {});
+      __syncwarp();
       if (releases) ring.release(stage, static_cast<int>(sums.last_loaded() & zero));
       stage = stage.next();
       const TilePosition tile = raster.at(index);

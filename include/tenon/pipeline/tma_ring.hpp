@@ -3,8 +3,8 @@
 // a producer thread runs ahead by up to Stages, consumer warps may drift apart by as much.
 //
 //   producer:  Stage<4> s;  ring.wait_empty(s);  ring.expect(s, bytes);  copy_box(..., ring.full_barrier(s));
-//   s = s.next(); consumer:  Stage<4> s;  ring.wait_full(s);   /* read */               ring.release(s); s =
-//   s.next();
+//   consumer:  Stage<4> s;  ring.wait_full(s);  /* read */  __syncwarp();  /* one lane: */ ring.release(s);
+//   both:      s = s.next();
 //
 // Below: stage.hpp; mbarriers and bulk copies are cuda::ptx's.
 #pragma once
@@ -60,9 +60,9 @@ class TmaRing {
   __device__ __forceinline__ void wait_full(Stage<Stages> stage) const {
     wait(full_ + stage.index, stage.phase);
   }
-  // By one lane, when its warp has read all it wants: when the registers are there, not when the loads were
-  // issued, since an arrival overtakes loads under way. nothing: 0, computed from the last register loaded,
-  // to order the two.
+  // By one lane, after __syncwarp(), when its warp has read all it wants: when the registers are there, not
+  // when the loads were issued, since an arrival overtakes loads under way. nothing: 0, computed from the
+  // last register loaded, to order the two.
   __device__ __forceinline__ void release(Stage<Stages> stage, int nothing = 0) const {
     cuda::ptx::mbarrier_arrive(empty_ + stage.index + nothing);
   }
