@@ -86,6 +86,11 @@ class Floors(Tree):
         self.write("src/host/device.hpp", "")
         self.write("src/emulator/mma.cpp", '#include "host/device.hpp"\n')
         self.assert_finds("check_floors", "includes host/device.hpp, but the emulator stands alone")
+        self.write("src/emulator/mma.cpp", '#include "tenon/emulator/types.hpp"\n')
+        self.write("include/tenon/emulator/types.hpp", "")
+        self.assert_content("check_floors")
+        self.write("include/tenon/emulator/types.hpp", '#include "tenon/status.hpp"\n')
+        self.assert_finds("check_floors", "types.hpp:1: includes tenon/status.hpp, but the emulator stands alone")
 
     def test_bad_usage(self):
         done = self.script("check_floors", "--root", self.root / "scripts")

@@ -39,7 +39,7 @@ using Address = std::uint64_t;  // in the emulator's global memory; never one of
 // A kernel argument: the bytes of an integer, a real, an Address, or a struct passed by value.
 struct Argument {
   template <class T, class = std::enable_if_t<std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>>>
-  Argument(const T& value) : bytes(sizeof(T)) {
+  Argument(const T& value) : bytes(sizeof(T)) {  // NOLINT(google-explicit-constructor): {x, 2.0F, n}
     std::memcpy(bytes.data(), &value, sizeof(T));
   }
   static Argument of_bytes(const void* data, std::size_t size) {
