@@ -244,7 +244,7 @@ void Emulator::copy_in(Address to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
   Allocation& allocation = holder(state_->memory, to, bytes, "write");
   std::memcpy(allocation.bytes.get() + (to - allocation.base), from, bytes);
-  std::memset(allocation.written.get() + (to - allocation.base), 1, bytes);
+  if (allocation.written) std::memset(allocation.written.get() + (to - allocation.base), 1, bytes);
 }
 
 void Emulator::copy_out(void* to, Address from, std::size_t bytes) const {
@@ -257,7 +257,7 @@ void Emulator::fill(Address to, std::uint8_t value, std::size_t bytes) {
   if (bytes == 0) return;
   Allocation& allocation = holder(state_->memory, to, bytes, "fill");
   std::memset(allocation.bytes.get() + (to - allocation.base), value, bytes);
-  std::memset(allocation.written.get() + (to - allocation.base), 1, bytes);
+  if (allocation.written) std::memset(allocation.written.get() + (to - allocation.base), 1, bytes);
 }
 
 Module Emulator::load(const std::string& ptx) {
@@ -268,16 +268,19 @@ Module Emulator::load(const std::string& ptx) {
   } catch (const ptx::Error& error) {
     throw Error(error.what());
   }
-  constexpr std::int64_t most = std::int64_t{8} << 30;  // of one variable
+  constexpr std::int64_t most = std::int64_t{2} << 30;  // of all variables; each has at most 2^40
+  std::int64_t total = 0;
   std::vector<const ptx::Variable*> placed;
   for (const ptx::Variable& variable : module->text.variables) {
     const bool is_constant = variable.space == ptx::Space::constant;
     if ((!is_constant && variable.space != ptx::Space::global) ||
         (variable.is_external && variable.initial.empty()))
       continue;
-    if (variable.size() > most)
-      throw Error("line " + std::to_string(variable.line) + ": the variable `" + variable.name + "` has " +
-                  std::to_string(variable.size()) + " bytes; at most 8 GiB are possible");
+    total += variable.size();
+    if (total > most)
+      throw Error("line " + std::to_string(variable.line) + ": with the variable `" + variable.name +
+                  "` of " + std::to_string(variable.size()) + " bytes the module has " +
+                  std::to_string(total) + " bytes of variables; 2 GiB are possible");
     const auto size = static_cast<std::uint64_t>(variable.size());
     module->variables[variable.name] = state_->memory.allocate(
         size, std::max<std::uint64_t>(256, static_cast<std::uint64_t>(variable.alignment)), is_constant);
@@ -286,7 +289,7 @@ Module Emulator::load(const std::string& ptx) {
   for (const ptx::Variable* variable : placed) {
     Allocation& allocation = *state_->memory.find(module->variables[variable->name]);
     write_initial(module->text, *module, *variable, allocation);
-    std::memset(allocation.written.get(), 1, allocation.size);
+    allocation.written.reset();
   }
   return Module(std::move(module));
 }

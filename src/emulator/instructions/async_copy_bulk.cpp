@@ -96,6 +96,17 @@ std::uint32_t size_of(Warp& warp, const Op& op, int lane) {
   return static_cast<std::uint32_t>(warp.read(op.values[static_cast<std::size_t>(detail_of(op).size)], lane));
 }
 
+// A copy larger than all shared memory is said to be so at once, before anybody makes room for its bytes.
+bool fits(Warp& warp, int lane, std::uint32_t size, std::uint64_t address) {
+  const std::uint32_t most = warp.cta().shared.size() - shared_reserved;
+  if (size <= most) return true;
+  warp.report(FindingKind::out_of_bounds, lane, address, [&] {
+    return "The size is " + std::to_string(size) + " bytes, more than the " + std::to_string(most) +
+           " bytes of the block's shared memory.";
+  });
+  return false;
+}
+
 class BulkLoad : public AsyncOperation {
  public:
   BulkLoad(const BulkDetail& detail, Arrivals arrivals, std::uint64_t from, std::uint32_t size)
@@ -131,7 +142,8 @@ Flow run_load(Warp& warp, const Op& op, LaneMask active) {
     const std::uint32_t size = size_of(warp, op, lane);
     std::uint64_t from = d.from.of(warp, op, lane);
     if (!is_multiple(warp, lane, FindingKind::argument, "The size", size, 16) ||
-        !is_multiple(warp, lane, FindingKind::misaligned, "The source address", from, 16)) {
+        !is_multiple(warp, lane, FindingKind::misaligned, "The source address", from, 16) ||
+        !fits(warp, lane, size, from)) {
       return;
     }
     if (d.source == Space::shared &&
@@ -191,7 +203,8 @@ Flow run_store(Warp& warp, const Op& op, LaneMask active) {
     if (!is_multiple(warp, lane, FindingKind::argument, "The size", size, 16) ||
         !is_multiple(warp, lane, FindingKind::misaligned, "The source address", from, 16) ||
         !is_multiple(warp, lane, FindingKind::misaligned, "The target address", to, 16) ||
-        !to_shared_address(warp.cluster(), warp.actor(lane), Space::shared, from, true, "The source")) {
+        !to_shared_address(warp.cluster(), warp.actor(lane), Space::shared, from, true, "The source") ||
+        !fits(warp, lane, size, from)) {
       return;
     }
     const std::uint32_t mask =

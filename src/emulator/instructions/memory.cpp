@@ -302,9 +302,9 @@ Flow discard(Warp& warp, const Op& op, LaneMask active) {
     const Allocation* allocation = warp.launch().global->find(address);
     const bool is_mapped = allocation != nullptr && !allocation->is_freed && !allocation->is_read_only &&
                            address % size == 0 && allocation->size - (address - allocation->base) >= size;
-    if (is_mapped)
+    if (is_mapped && allocation->written)
       std::memset(allocation->written.get() + (address - allocation->base), 0, size);
-    else
+    else if (!is_mapped)
       warp.cluster().load(warp.actor(lane), Space::global, address, unused, size);  // says what is wrong
   });
   return Flow::next;

@@ -72,6 +72,19 @@ bool box_of(Warp& warp, const Op& op, int lane, Box& box) {
   return false;
 }
 
+// A box larger than all shared memory is said to be so at once, before anybody makes room for its bytes.
+bool fits(Warp& warp, const Op& op, int lane, const Box& box) {
+  std::uint64_t bytes = box.row_bytes();
+  for (int i = 1; i < box.tensor.rank; ++i) bytes *= box.tensor.count(i);
+  const std::uint32_t most = warp.cta().shared.size() - shared_reserved;
+  if (bytes <= most) return true;
+  warp.report(FindingKind::out_of_bounds, lane, detail_of(op).map.of(warp, op, lane), [&] {
+    return "The box of the tensor map has " + std::to_string(bytes) + " bytes, more than the " +
+           std::to_string(most) + " bytes of the block's shared memory.";
+  });
+  return false;
+}
+
 class TensorLoad : public AsyncOperation {
  public:
   TensorLoad(Box box, Arrivals arrivals) : box_(std::move(box)), arrivals_(std::move(arrivals)) {}
@@ -134,7 +147,7 @@ void TensorLoad::convert(std::uint8_t* elements, std::uint32_t count) const {
 Flow run_load(Warp& warp, const Op& op, LaneMask active) {
   for_each_lane(active, [&](int lane) {
     Box box;
-    if (!box_of(warp, op, lane, box)) return;
+    if (!box_of(warp, op, lane, box) || !fits(warp, op, lane, box)) return;
     Arrivals arrivals = begin_arrivals(warp, op, lane, detail_of(op).arrivals, box.tensor.copy_bytes(), 128);
     if (arrivals.all.empty()) return;
     warp.cluster().async.enqueue(std::make_unique<TensorLoad>(std::move(box), std::move(arrivals)));
@@ -218,7 +231,7 @@ Flow run_store(Warp& warp, const Op& op, LaneMask active) {
   const TensorDetail& d = detail_of(op);
   for_each_lane(active, [&](int lane) {
     Box box;
-    if (!box_of(warp, op, lane, box)) return;
+    if (!box_of(warp, op, lane, box) || !fits(warp, op, lane, box)) return;
     std::uint64_t from = d.from.of(warp, op, lane);
     if (!is_multiple(warp, lane, FindingKind::misaligned, "The source address", from, 128) ||
         !to_shared_address(warp.cluster(), warp.actor(lane), Space::shared, from, true, "The source")) {

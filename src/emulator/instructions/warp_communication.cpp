@@ -283,7 +283,13 @@ void decode_redux(Decoding& decoding) {
 
 // --- activemask, elect
 
+// nvcc makes one atomic of those of a warp: the lanes that are together by activemask leave it to the first
+// of them, and take their accesses so far to be ordered before it.
 Flow activemask(Warp& warp, const Op& op, LaneMask active) {
+  ThreadId threads[warp_size];
+  std::size_t count = 0;
+  for_each_lane(active, [&](int lane) { threads[count++] = warp.thread(lane); });
+  if (count > 1) warp.cluster().clocks.barrier(threads, count);
   for_each_lane(active, [&](int lane) { warp.write(op.values[0], lane, active); });
   return Flow::next;
 }

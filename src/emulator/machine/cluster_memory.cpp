@@ -97,7 +97,7 @@ void Cluster::note_written(const Actor& actor, const Location& at, std::uint32_t
   if (at.written == nullptr) return;  // parameters
   if (use != Use::store && findings.enabled()) {
     const auto* unwritten = static_cast<const std::uint8_t*>(std::memchr(at.written, 0, size));
-    if (unwritten != nullptr) {
+    if (unwritten != nullptr && !(at.is_local && launch.program->steps[actor.issue.place].is_carrying)) {
       const std::uint64_t address = at.address + static_cast<std::uint64_t>(unwritten - at.written);
       report(FindingKind::uninitialized, actor.issue, address, [&] {
         return "nobody has written the " + std::string(space_name(at.space)) + " byte at " + hex(address) +
@@ -106,6 +106,15 @@ void Cluster::note_written(const Actor& actor, const Location& at, std::uint32_t
     }
   }
   if (use != Use::load) std::memset(at.written, 1, size);
+}
+
+// Lanes of one store that put the same value into the same place: compilers let a whole warp store what one
+// lane could.
+bool Cluster::is_repetition(const Actor& actor, const AccessRecord& earlier, const Location& at,
+                            std::uint32_t size) const {
+  return at.from != nullptr && std::memcmp(at.bytes, at.from, size) == 0 &&
+         earlier.place == actor.issue.place && clocks.is_thread(actor.component) &&
+         clocks.is_thread(earlier.component) && &warp_of(earlier.thread) == &warp_of(actor.issue.thread);
 }
 
 bool Cluster::locate_shared(const Actor& actor, std::uint64_t address, std::uint32_t size, Use use,
@@ -131,7 +140,8 @@ bool Cluster::locate_shared(const Actor& actor, std::uint64_t address, std::uint
   at.key = shared_window + address;
   if (clocks.enabled()) {
     SharedMemory::Conflict conflict;
-    if (!cta.shared.record(clocks, actor, offset, size, use != Use::load, is_strong(order), conflict))
+    if (!cta.shared.record(clocks, actor, offset, size, use != Use::load, is_strong(order), conflict) &&
+        !is_repetition(actor, conflict.earlier, at, size))
       report_conflict(actor, cta, conflict, use != Use::load);
     cta.has_guests |= actor.async_proxy || &cta != &cta_of(actor.issue.thread);
   }
@@ -185,7 +195,7 @@ bool Cluster::locate_global(const Actor& actor, std::uint64_t address, std::uint
     near_ = allocation;
     const std::uint64_t offset = address - allocation->base;
     at.bytes = allocation->bytes.get() + offset;
-    at.written = allocation->written.get() + offset;
+    if (allocation->written) at.written = allocation->written.get() + offset;
     at.is_global = true;
     at.key = address;
     return true;
@@ -267,6 +277,7 @@ bool Cluster::load(const Actor& actor, ptx::Space space, std::uint64_t address, 
 bool Cluster::store(const Actor& actor, ptx::Space space, std::uint64_t address, const void* from,
                     std::uint32_t size, Order order, std::uint32_t alignment) {
   Location at;
+  at.from = from;
   if (!locate(actor, space, address, size, alignment == 0 ? size : alignment, Use::store, order, at))
     return false;
   const auto put = [&] {

@@ -156,11 +156,14 @@ class Cluster {
   struct Location {
     std::uint8_t* bytes = nullptr;
     std::uint8_t* written = nullptr;
+    const void* from = nullptr;  // what a store puts there
     bool is_global = false, is_local = false;
     std::uint64_t key = 0;  // the generic address, for clocks and locks; 0: needs neither
     ptx::Space space = ptx::Space::generic;
     std::uint64_t address = 0;  // in it
   };
+  bool is_repetition(const Actor& actor, const AccessRecord& earlier, const Location& at,
+                     std::uint32_t size) const;
   bool locate_shared(const Actor& actor, std::uint64_t address, std::uint32_t size, Use use, Order order,
                      Location& at);
   bool locate_local(const Actor& actor, std::uint64_t address, std::uint32_t size, Location& at);

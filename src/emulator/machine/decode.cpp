@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "emulator/machine/carried_values.hpp"
 #include "emulator/machine/function_scope.hpp"
 #include "emulator/machine/memory.hpp"
 
@@ -177,6 +178,20 @@ class Problems {
   std::string text_;
 };
 
+void check_sizes(const Program& program) {
+  for (const auto& code : program.functions)
+    if (code->local_bytes > largest_local)
+      throw ptx::Error(code->function->line, "the function `" + code->function->name + "` has " +
+                                                 std::to_string(code->local_bytes) +
+                                                 " bytes of local memory; a thread can have " +
+                                                 std::to_string(largest_local));
+  if (program.parameter_bytes > largest_parameters)
+    throw ptx::Error(program.entry->line, "the kernel `" + program.entry->name + "` has " +
+                                              std::to_string(program.parameter_bytes) +
+                                              " bytes of parameters; it can have " +
+                                              std::to_string(largest_parameters));
+}
+
 int target_number(const std::string& target) {
   int number = 0;
   for (const char c : target)
@@ -223,6 +238,8 @@ std::unique_ptr<Program> decode(const ptx::Module& module, const ptx::Function& 
   for (const auto& code : program->functions)
     scopes.push_back(std::make_unique<FunctionScope>(layout, *code, *program));
 
+  check_sizes(*program);
+
   program->steps.resize(places);
   Problems problems;
   for (std::size_t i = 0; i < program->functions.size(); ++i) {
@@ -231,6 +248,8 @@ std::unique_ptr<Program> decode(const ptx::Module& module, const ptx::Function& 
     back->opcode = "ret";
     back->line = code.function->body.empty() ? code.function->line : code.function->body.back().line;
     Step* step = &program->steps[code.entry];
+    const std::vector<bool> carrying = loads_that_carry(*code.function);
+    for (std::size_t at = 0; at < carrying.size(); ++at) step[at].is_carrying = carrying[at];
     const auto decode_one = [&](const ptx::Instruction& instruction) {
       step->code = &code;
       try {

@@ -72,7 +72,7 @@ Bytes zeroed_bytes(std::size_t size);
 
 struct Allocation {
   std::uint64_t base = 0, size = 0;
-  Bytes bytes, written;  // written: one flag a byte
+  Bytes bytes, written;  // written: one flag a byte; null: all are (variables of a module)
   bool is_read_only = false, is_freed = false;
 };
 

@@ -87,6 +87,10 @@ struct CallOperand {
   std::int64_t bytes = 0;
 };
 
+// What a thread's stack may hold, as on the hardware, and what a kernel's parameters may.
+constexpr std::int64_t largest_local = 512 << 10;
+constexpr std::int64_t largest_parameters = 32764;
+
 struct FunctionCode {
   const ptx::Function* function = nullptr;
   Place entry = 0;
@@ -114,6 +118,7 @@ struct Step {
   InstructionClass kind = InstructionClass::integer;
   bool reads_timer = false;  // refresh code->timers first
   bool is_wgmma = false;     // looks after asynchronous registers itself
+  bool is_carrying = false;  // a load whose value only goes back to memory (carried_values.hpp)
 };
 
 struct Program {

@@ -6,9 +6,9 @@
 namespace tenon::emulator {
 namespace {
 
-// What a thread's stack may hold, as on the hardware; beyond it recursion has no end.
-constexpr std::size_t largest_local = 512 << 10;
+// Beyond these, and largest_local, recursion has no end.
 constexpr std::size_t deepest_stack = 4096;
+constexpr std::size_t most_slots = 1 << 18;  // of the frames of a warp
 
 }  // namespace
 
@@ -233,13 +233,16 @@ void Warp::call(LaneMask mask, const FunctionCode& callee, const CallSite& site)
     const auto column = static_cast<std::size_t>(lane);
     frame.local = (local_[column].bytes.size() + 15) / 16 * 16;
     if (stacks_[column].size() >= deepest_stack ||
-        frame.local + static_cast<std::size_t>(callee.local_bytes) > largest_local) {
+        frame.registers + static_cast<std::size_t>(callee.slots) > most_slots ||
+        frame.local + static_cast<std::size_t>(callee.local_bytes) >
+            static_cast<std::size_t>(largest_local)) {
       if (!is_too_deep) {
         report(FindingKind::out_of_bounds, lane, frame.local, [&] {
           return "the call of " + callee.function->name + " at a depth of " +
                  std::to_string(stacks_[column].size()) + " with " + std::to_string(frame.local) +
                  " bytes of local memory does not fit into a thread's stack of " +
-                 std::to_string(largest_local) + " bytes and " + std::to_string(deepest_stack) + " calls";
+                 std::to_string(largest_local) + " bytes and " + std::to_string(deepest_stack) +
+                 " calls, and its warp's of " + std::to_string(most_slots) + " registers";
         });
       }
       is_too_deep = true;

@@ -239,7 +239,14 @@ const NamedForm* find_form(const std::string& text) {
     for (const NamedForm& form : forms()) map.emplace(form.text, &form);
     return map;
   }();
-  const auto found = by_text.find(text);
+  auto found = by_text.find(text);
+  // The ISA puts the rounding of wmma.mma before the types, nvcc puts it behind them; ptxas takes both.
+  constexpr std::size_t letters = 3;
+  const std::string types = ".f64.f64.f64.f64";
+  const std::size_t at = text.find(types);
+  if (found == by_text.end() && text.rfind("wmma", 0) == 0 && at != std::string::npos &&
+      text.size() == at + types.size() + letters)
+    found = by_text.find(text.substr(0, at) + text.substr(text.size() - letters) + types);
   return found == by_text.end() ? nullptr : found->second;
 }
 

@@ -10,7 +10,7 @@
 namespace tenon::emulator::fuzz {
 namespace {
 
-constexpr std::uint64_t most_instructions = 20000;  // of a cluster, by warps
+constexpr std::uint64_t most_instructions = 5000;  // of a cluster, by warps
 constexpr std::size_t buffer_bytes = 4096, most_buffers = 16, most_entries = 4;
 
 // The number behind a word in the line `// launch:`; else, or when it is beyond `most`, something near it.

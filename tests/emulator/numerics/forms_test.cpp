@@ -21,6 +21,10 @@ TEST(Forms, HaveDistinctTextsThatAreFound) {
   EXPECT_EQ(find_form("mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32"), nullptr);
   EXPECT_EQ(find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f16"), nullptr);
   EXPECT_EQ(find_form("mma.sync.aligned.m16n8k16.row.col.f16.bf16.bf16.f16"), nullptr);
+  const NamedForm* as_nvcc_writes_it = find_form("wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.rz");
+  ASSERT_NE(as_nvcc_writes_it, nullptr);
+  EXPECT_EQ(as_nvcc_writes_it->text, "wmma.mma.sync.aligned.row.col.m8n8k4.rz.f64.f64.f64.f64");
+  EXPECT_EQ(find_form("wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.rx"), nullptr);
 }
 
 TEST(Forms, HoldEveryMmaOfTheCatalogue) {
