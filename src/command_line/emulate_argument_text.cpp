@@ -54,8 +54,10 @@ std::vector<Integer> sizes_of(const ArgumentText& a, const std::string& part, co
   std::vector<Integer> sizes;
   for (const std::string& size : split(part, 'x')) {
     const std::uint64_t value = unsigned_of(a, size, what);
-    if (value > std::uint64_t{1} << 40)
-      refuse(a.text, what + " has the size " + size + ", which is too large");
+    if (value > std::uint64_t{1} << 40) {
+      std::string sentence = what;
+      refuse(a.text, sentence.append(" has the size ").append(size).append(", which is too large"));
+    }
     sizes.push_back(static_cast<Integer>(value));
   }
   return sizes;

@@ -58,6 +58,7 @@ EmulatedArguments::EmulatedArguments(emulator::Emulator& emulator, const std::st
                                      const std::vector<std::string>& buffers)
     : emulator_(emulator) {
   std::vector<ArgumentText> texts;
+  texts.reserve(arguments.size());
   for (const std::string& text : arguments) texts.push_back(parse_argument(text));
   check_number(entry, parameters, texts.size());
   for (const std::string& text : buffers) {
