@@ -59,8 +59,8 @@ bool box_of(Warp& warp, const Op& op, int lane, Box& box) {
     return false;
   }
   for (int i = 0; i < d.rank; ++i) {
-    box.coordinates[i] =
-        static_cast<std::int32_t>(warp.read(op.values[static_cast<std::size_t>(d.coordinates + i)], lane));
+    box.coordinates[i] = static_cast<std::int32_t>(
+        warp.read(op.values[static_cast<std::size_t>(d.coordinates) + static_cast<std::size_t>(i)], lane));
   }
   // An H200 stops with an illegal instruction otherwise, for loads and stores, inside the tensor and outside.
   const std::int64_t offset = std::int64_t{box.coordinates[0]} * box.tensor.element_bytes();
@@ -87,7 +87,7 @@ bool fits(Warp& warp, const Op& op, int lane, const Box& box) {
 
 class TensorLoad : public AsyncOperation {
  public:
-  TensorLoad(Box box, Arrivals arrivals) : box_(std::move(box)), arrivals_(std::move(arrivals)) {}
+  TensorLoad(Box box, Arrivals arrivals) : box_(box), arrivals_(std::move(arrivals)) {}
 
   void perform(Cluster& cluster) override {
     const TiledTensor& t = box_.tensor;
@@ -100,7 +100,7 @@ class TensorLoad : public AsyncOperation {
       const TensorRow where = tensor_row(t, box_.coordinates, i);
       fill(row, element);
       if (where.first < where.last) {
-        std::uint8_t* const inside = row.data() + where.first * element;
+        std::uint8_t* const inside = row.data() + std::size_t{where.first} * element;
         cluster.load(reader, Space::global, where.global, inside, (where.last - where.first) * element,
                      Order::weak, element);
         convert(inside, where.last - where.first);
@@ -134,13 +134,13 @@ class TensorLoad : public AsyncOperation {
 void TensorLoad::convert(std::uint8_t* elements, std::uint32_t count) const {
   const TensorMapType type = box_.tensor.type;
   if (type != TensorMapType::tfloat32 && type != TensorMapType::tfloat32_ftz) return;
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (std::uint32_t i = 0; i < count; ++i, elements += 4) {
     std::uint32_t bits;
-    std::memcpy(&bits, elements + 4 * i, 4);
+    std::memcpy(&bits, elements, 4);
     const bool is_nan = (bits & 0x7fffffffU) > 0x7f800000U;
     bits = is_nan ? 0x7fffe000U
                   : static_cast<std::uint32_t>(numerics::convert(numerics::tf32, numerics::f32, bits));
-    std::memcpy(elements + 4 * i, &bits, 4);
+    std::memcpy(elements, &bits, 4);
   }
 }
 
@@ -150,7 +150,7 @@ Flow run_load(Warp& warp, const Op& op, LaneMask active) {
     if (!box_of(warp, op, lane, box) || !fits(warp, op, lane, box)) return;
     Arrivals arrivals = begin_arrivals(warp, op, lane, detail_of(op).arrivals, box.tensor.copy_bytes(), 128);
     if (arrivals.all.empty()) return;
-    warp.cluster().async.enqueue(std::make_unique<TensorLoad>(std::move(box), std::move(arrivals)));
+    warp.cluster().async.enqueue(std::make_unique<TensorLoad>(box, std::move(arrivals)));
   });
   return Flow::next;
 }
@@ -187,7 +187,7 @@ class TensorStore : public GroupedStore {
   TensorStore(const TensorDetail& detail, Agent agent, Box box, std::uint64_t from)
       : GroupedStore(std::move(agent)),
         detail_(detail),
-        box_(std::move(box)),
+        box_(box),
         from_(from),
         data_(std::size_t{box_.row_bytes()} * box_.tensor.rows()) {}
 
@@ -209,7 +209,8 @@ class TensorStore : public GroupedStore {
     for (std::uint32_t i = 0; i < box_.tensor.rows(); ++i) {
       const TensorRow row = tensor_row(box_.tensor, box_.coordinates, i);
       if (row.first == row.last) continue;
-      const std::uint8_t* data = data_.data() + std::size_t{i} * box_.row_bytes() + row.first * element;
+      const std::uint8_t* data =
+          data_.data() + std::size_t{i} * box_.row_bytes() + std::size_t{row.first} * element;
       const std::uint32_t bytes = (row.last - row.first) * element;
       if (detail_.reduces) {
         reduce_into(cluster, actor, Space::global, row.global, data, bytes, detail_.reduction,
@@ -245,8 +246,7 @@ Flow run_store(Warp& warp, const Op& op, LaneMask active) {
       return;
     }
     Agent agent = start_grouped_store(warp, lane);
-    enqueue_grouped_store(warp, lane,
-                          std::make_shared<TensorStore>(d, std::move(agent), std::move(box), from));
+    enqueue_grouped_store(warp, lane, std::make_shared<TensorStore>(d, std::move(agent), box, from));
   });
   return Flow::next;
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "emulator/instructions/tensor_copy.hpp"
+#include "emulator/machine/text.hpp"
 
 namespace tenon::emulator {
 
@@ -39,19 +40,12 @@ constexpr TensorMapType element_types[] = {
     TensorMapType::float32_ftz, TensorMapType::float64, TensorMapType::bfloat16, TensorMapType::tfloat32,
     TensorMapType::tfloat32_ftz};
 
-std::string hexadecimal(std::uint64_t value) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string text;
-  for (; value != 0 || text.empty(); value >>= 4) text.insert(text.begin(), digits[value & 15]);
-  return "0x" + text;
-}
-
 bool load_bytes(Cluster& cluster, const Actor& actor, Space space, std::uint64_t address,
                 std::uint8_t (&bytes)[128], TiledTensor& tensor) {
   if (!cluster.load(actor, space, address, bytes, 128, Order::weak, 64)) return false;
   if (decode(bytes, tensor)) return true;
   cluster.report(FindingKind::argument, actor.issue, address, [&] {
-    return "The 128 bytes at " + hexadecimal(address) +
+    return "The 128 bytes at " + hex(address) +
            " are no tensor map that tenon::emulator::encode_tiled made (one that the CUDA driver made is "
            "opaque).";
   });
@@ -208,7 +202,7 @@ bool load_tensor_map(Cluster& cluster, const Actor& actor, Space space, std::uin
   }
   if (wrong.empty()) return true;
   cluster.report(FindingKind::argument, actor.issue, address,
-                 [&] { return "The tensor map at " + hexadecimal(address) + " cannot be used: " + wrong; });
+                 [&] { return "The tensor map at " + hex(address) + " cannot be used: " + wrong; });
   return false;
 }
 
