@@ -132,25 +132,22 @@ void WgmmaProduct::floating(numerics::Model model, const WgmmaOperands& operands
   const numerics::Arithmetic arithmetic =
       numerics::arithmetic_of(model, numerics::Unit::wgmma, form_.a, form_.d, count);
   const numerics::Format &format_a = numerics::format_of(form_.a), &format_b = numerics::format_of(form_.b);
-  const auto sign_a = form_.negate_a ? static_cast<std::uint32_t>(format_a.sign_bit()) : 0u;
-  const auto sign_b = form_.negate_b ? static_cast<std::uint32_t>(format_b.sign_bit()) : 0u;
   const auto a = std::make_unique<numerics::Factors>(), b = std::make_unique<numerics::Factors>();
-  for (int i = 0; i < m * count; ++i) a->set(i, format_a, a_[static_cast<std::size_t>(i)] ^ sign_a);
-  if (!form_.sparse) {
-    for (int i = 0; i < form_.n * k; ++i) b->set(i, format_b, b_[static_cast<std::size_t>(i)] ^ sign_b);
-  }
+  if (form_.negate_a)
+    for (std::uint32_t& pattern : a_) pattern ^= static_cast<std::uint32_t>(format_a.sign_bit());
+  if (form_.negate_b)
+    for (std::uint32_t& pattern : b_) pattern ^= static_cast<std::uint32_t>(format_b.sign_bit());
+  a->set(format_a, a_.data(), m * count);
+  if (!form_.sparse) b->set(format_b, b_.data(), form_.n * k);
+  std::vector<std::uint32_t> chosen(index(form_.n, count));
   int gathered = -1;  // the row whose columns of B are in b
   const auto gather = [&](int row) {
     const std::int16_t* columns = &columns_[index(row, count)];
-    if (gathered >= 0 && std::equal(columns, columns + count, &columns_[index(gathered, count)])) {
-      return;
-    }
+    if (gathered >= 0 && std::equal(columns, columns + count, &columns_[index(gathered, count)])) return;
     gathered = row;
-    for (int column = 0; column < form_.n; ++column) {
-      for (int i = 0; i < count; ++i) {
-        b->set(column * count + i, format_b, b_[index(column, k, columns[i])] ^ sign_b);
-      }
-    }
+    for (int column = 0; column < form_.n; ++column)
+      for (int i = 0; i < count; ++i) chosen[index(column, count, i)] = b_[index(column, k, columns[i])];
+    b->set(format_b, chosen.data(), form_.n * count);
   };
   for_each_result(operands, [&](int row, int column, std::uint32_t c) {
     if (form_.sparse && column == 0) gather(row);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "emulator/machine/memory.hpp"
+#include "emulator/machine/register_slots.hpp"
 
 namespace tenon::emulator {
 namespace {
@@ -91,11 +92,9 @@ bool is_bits(ptx::Type type) {
 
 FunctionScope::FunctionScope(const KernelLayout& layout, FunctionCode& code, Program& program)
     : layout_(layout), function_(*code.function), code_(code), program_(program) {
-  for (const ptx::RegisterDeclaration& declaration : function_.registers) {
-    slots_.push_back(code_.slots);
-    code_.slots += declaration.type == ptx::Type::b128 ? 2 : 1;
-  }
-  code_.slots = std::max(code_.slots, 1);  // lanes at different depths are told apart by their frames' bases
+  RegisterSlots shared = share_slots(function_);
+  slots_ = std::move(shared.of);
+  code_.slots = std::max(shared.count, 1);  // lanes at different depths are told apart by their frames' bases
   lay_out(function_.parameters, true);
   lay_out(function_.results, true);
   lay_out(function_.variables, false);

@@ -122,7 +122,7 @@ void SharedMemory::add(const Clocks& clocks, const AccessRecord& now, const View
       return;
     }
   if (granule.more == 0) {
-    lists_.emplace_back();
+    lists_.emplace_back().reserve(8);
     granule.more = static_cast<std::uint32_t>(lists_.size());
   }
   std::vector<AccessRecord>& list = lists_[granule.more - 1];
