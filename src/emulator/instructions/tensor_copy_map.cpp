@@ -41,7 +41,7 @@ constexpr TensorMapType element_types[] = {
     TensorMapType::tfloat32_ftz};
 
 bool load_bytes(Cluster& cluster, const Actor& actor, Space space, std::uint64_t address,
-                std::uint8_t (&bytes)[128], TiledTensor& tensor) {
+                std::uint8_t (&bytes)[128], MappedTensor& tensor) {
   if (!cluster.load(actor, space, address, bytes, 128, Order::weak, 64)) return false;
   if (decode(bytes, tensor)) return true;
   cluster.report(FindingKind::argument, actor.issue, address, [&] {
@@ -52,7 +52,7 @@ bool load_bytes(Cluster& cluster, const Actor& actor, Space space, std::uint64_t
   return false;
 }
 
-void replace(TiledTensor& t, const ReplaceDetail& d, std::uint64_t value) {
+void replace(MappedTensor& t, const ReplaceDetail& d, std::uint64_t value) {
   switch (d.field) {
     case Field::global_address:
       t.address = value;
@@ -94,7 +94,7 @@ Flow run_replace(Warp& warp, const Op& op, LaneMask active) {
   for_each_lane(active, [&](int lane) {
     const std::uint64_t address = d.map.of(warp, op, lane);
     std::uint8_t bytes[128];
-    TiledTensor tensor;
+    MappedTensor tensor;
     if (!load_bytes(warp.cluster(), warp.actor(lane), d.space, address, bytes, tensor)) return;
     replace(tensor, d, warp.read(op.values[static_cast<std::size_t>(d.value)], lane));
     encode(tensor, bytes);
@@ -189,7 +189,7 @@ void decode_tensormap(const ptx::Instruction& instruction, Scope& scope, Op& op)
 }  // namespace
 
 bool load_tensor_map(Cluster& cluster, const Actor& actor, Space space, std::uint64_t address, int rank,
-                     TiledTensor& tensor) {
+                     MappedTensor& tensor) {
   std::uint8_t bytes[128];
   if (!load_bytes(cluster, actor, space, address, bytes, tensor)) return false;
   std::string wrong = problem(tensor);
