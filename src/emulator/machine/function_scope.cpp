@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "emulator/machine/memory.hpp"
-#include "emulator/machine/register_slots.hpp"
 
 namespace tenon::emulator {
 namespace {
@@ -90,11 +89,14 @@ bool is_bits(ptx::Type type) {
 
 }  // namespace
 
-FunctionScope::FunctionScope(const KernelLayout& layout, FunctionCode& code, Program& program)
-    : layout_(layout), function_(*code.function), code_(code), program_(program) {
-  RegisterSlots shared = share_slots(function_);
-  slots_ = std::move(shared.of);
-  code_.slots = std::max(shared.count, 1);  // lanes at different depths are told apart by their frames' bases
+FunctionScope::FunctionScope(const KernelLayout& layout, FunctionCode& code, Program& program,
+                             RegisterSlots slots)
+    : layout_(layout),
+      function_(*code.function),
+      code_(code),
+      program_(program),
+      slots_(std::move(slots.of)) {
+  code_.slots = std::max(slots.count, 1);  // lanes at different depths are told apart by their frames' bases
   lay_out(function_.parameters, true);
   lay_out(function_.results, true);
   lay_out(function_.variables, false);

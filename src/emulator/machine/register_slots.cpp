@@ -20,14 +20,16 @@ constexpr std::size_t most_words = std::size_t{1} << 24;
 // Opcodes whose first operand, where it is a register or a list of them, is written and not read.
 bool writes_first_operand(const std::string& opcode) {
   static const std::unordered_set<std::string> opcodes = {
-      "mov",        "ld",    "ldu",   "cvt",      "cvta",      "add",      "sub",   "mul",      "mad",
-      "mul24",      "mad24", "sad",   "div",      "rem",       "abs",      "neg",   "min",      "max",
-      "popc",       "clz",   "bfind", "fns",      "brev",      "bfe",      "bfi",   "szext",    "bmsk",
-      "dp4a",       "dp2a",  "and",   "or",       "xor",       "not",      "cnot",  "lop3",     "shf",
-      "shl",        "shr",   "prmt",  "selp",     "slct",      "set",      "setp",  "fma",      "rcp",
-      "sqrt",       "rsqrt", "sin",   "cos",      "lg2",       "ex2",      "tanh",  "copysign", "testp",
-      "mma",        "wmma",  "shfl",  "ldmatrix", "movmatrix", "vote",     "match", "redux",    "elect",
-      "activemask", "mapa",  "addc",  "subc",     "madc",      "isspacep", "atom",  "mbarrier", "getctarank"};
+      "mov",       "ld",       "ldu",       "cvt",  "cvta",     "add",   "sub",      "mul",
+      "mad",       "mul24",    "mad24",     "sad",  "div",      "rem",   "abs",      "neg",
+      "min",       "max",      "popc",      "clz",  "bfind",    "fns",   "brev",     "bfe",
+      "bfi",       "szext",    "bmsk",      "dp4a", "dp2a",     "and",   "or",       "xor",
+      "not",       "cnot",     "lop3",      "shf",  "shl",      "shr",   "prmt",     "selp",
+      "slct",      "set",      "setp",      "fma",  "rcp",      "sqrt",  "rsqrt",    "sin",
+      "cos",       "lg2",      "ex2",       "tanh", "copysign", "testp", "mma",      "wmma",
+      "shfl",      "ldmatrix", "movmatrix", "vote", "match",    "redux", "elect",    "activemask",
+      "mapa",      "addc",     "subc",      "madc", "isspacep", "atom",  "mbarrier", "getctarank",
+      "vabsdiff2", "vabsdiff4"};
   return opcodes.count(opcode) != 0;
 }
 
