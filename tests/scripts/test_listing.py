@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 sys.dont_write_bytecode = True
 from tenon_sass.decompress import lz4_block  # noqa: E402
 from tenon_sass.demangle import demangle  # noqa: E402
-from tenon_sass.disassemble import opcodes_of_listing  # noqa: E402
+from tenon_sass.listing import read_listings  # noqa: E402
 from tenon_sass.elf import Elf, Resources  # noqa: E402
 from tenon_sass.errors import BadInput  # noqa: E402
 from tenon_sass.expect import Expectation, Kernel  # noqa: E402
@@ -54,10 +54,10 @@ EXPECTED = {
 
 class Listings(unittest.TestCase):
     def test_nvdisasm(self):
-        self.assertEqual(opcodes_of_listing(NVDISASM), EXPECTED)
+        self.assertEqual({name: found.opcodes for name, found in read_listings(NVDISASM).items()}, EXPECTED)
 
     def test_cuobjdump(self):
-        self.assertEqual(opcodes_of_listing(CUOBJDUMP), EXPECTED)
+        self.assertEqual({name: found.opcodes for name, found in read_listings(CUOBJDUMP).items()}, EXPECTED)
 
 
 class Requirements(unittest.TestCase):
