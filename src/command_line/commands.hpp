@@ -11,5 +11,6 @@ void add_emulate(CLI::App& application);
 void add_layout(CLI::App& application);
 void add_list(CLI::App& application);
 void add_info(CLI::App& application);
+void add_doctor(CLI::App& application);
 
 }  // namespace tenon::command

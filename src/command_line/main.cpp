@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   add_layout(application);
   add_list(application);
   add_info(application);
+  add_doctor(application);
   try {
     application.parse(argc, argv);
     std::cout.flush();

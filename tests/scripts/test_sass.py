@@ -294,7 +294,7 @@ class Resources(Compiled):
                         number(r"(\d+) bytes smem"),
                     )
                 rows = json.loads(resources(cubin, "--json").stdout)
-                found = {r["symbol"]: (r["registers"], r["local_bytes"], r["static_shared_bytes"]) for r in rows}
+                found = {r["kernel"]: (r["registers"], r["local_bytes"], r["static_shared_bytes"]) for r in rows}
                 self.assertEqual(found, expected)
                 self.assertEqual({r["arch"] for r in rows}, {arch})
                 self.assertEqual(found[PLAIN][2], 256)
