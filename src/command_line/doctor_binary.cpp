@@ -44,6 +44,7 @@ void become_script(const std::string& name, const std::vector<std::string>& argu
   std::vector<std::string> words = {"python3", "-B", (files::path(find_scripts()) / name).string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   std::cout.flush();

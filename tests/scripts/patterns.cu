@@ -1,5 +1,6 @@
-// What tests/scripts/test_kernel_report.py compiles: one kernel for each pattern that it must find, and clean ones.
-// Without headers, to compile fast. Each kernel is extern "C": its name in the machine code is its name here.
+// What tests/scripts/test_kernel_report.py compiles: one kernel for each pattern that it must find, and clean
+// ones. Without headers, to compile fast. Each kernel is extern "C": its name in the machine code is its name
+// here.
 using u32 = unsigned;
 using u64 = unsigned long long;
 
@@ -26,8 +27,12 @@ __device__ void products(const u32* in, float* out, int trips) {
   }
   for (int i = 0; i < 4 * accumulators; ++i) out[lane + 32 * i] = d[i / 4][i % 4];
 }
-extern "C" __global__ void independent(const u32* in, float* out, int trips) { products<4>(in, out, trips); }
-extern "C" __global__ void dependent(const u32* in, float* out, int trips) { products<1>(in, out, trips); }
+extern "C" __global__ void independent(const u32* in, float* out, int trips) {
+  products<4>(in, out, trips);
+}
+extern "C" __global__ void dependent(const u32* in, float* out, int trips) {
+  products<1>(in, out, trips);
+}
 
 // Operands element by element, through shared memory and a barrier.
 extern "C" __global__ void narrow(const unsigned short* in, float* out, int trips) {
@@ -55,7 +60,9 @@ extern "C" __global__ void fp32(const float* a, const float* b, float* c, int k)
   c[threadIdx.x] = sum;
 }
 
-extern "C" __global__ void copy(const float* in, float* out) { out[threadIdx.x] = in[threadIdx.x]; }
+extern "C" __global__ void copy(const float* in, float* out) {
+  out[threadIdx.x] = in[threadIdx.x];
+}
 
 // int4, which sm_90 does in software, in a function that it calls.
 extern "C" __global__ void int4_products(const u32* in, int* out, int trips) {
@@ -107,6 +114,10 @@ __device__ void warpgroup(const u64* descriptors, float* out, int trips) {
   }
   for (int i = 0; i < 4; ++i) out[128 * i + static_cast<int>(threadIdx.x)] = d[i];
 }
-extern "C" __global__ void wgmma_in_groups(const u64* in, float* out, int trips) { warpgroup<false>(in, out, trips); }
-extern "C" __global__ void wgmma_serialised(const u64* in, float* out, int trips) { warpgroup<true>(in, out, trips); }
+extern "C" __global__ void wgmma_in_groups(const u64* in, float* out, int trips) {
+  warpgroup<false>(in, out, trips);
+}
+extern "C" __global__ void wgmma_serialised(const u64* in, float* out, int trips) {
+  warpgroup<true>(in, out, trips);
+}
 #endif
