@@ -65,7 +65,7 @@ class Commands(unittest.TestCase):
         """To the end on a machine with a GPU; up to the missing device, past all checks of the input, elsewhere."""
         lines = [shlex.split(line, comments=True) for block in blocks("sh") for line in block.splitlines()]
         commands = [words for words in lines if words]
-        self.assertEqual({words[1] for words in commands}, {"gemm", "layout", "list", "info"})
+        self.assertEqual({words[1] for words in commands}, {"gemm", "layout", "list", "info", "doctor"})
         for words in commands:
             self.assertEqual(words[0], "tenon")
             with self.subTest(command=" ".join(words)), tempfile.TemporaryDirectory() as folder:
@@ -90,6 +90,11 @@ class Commands(unittest.TestCase):
         for option in re.findall(r"--[a-z-]+", line):
             self.assertIn(option, sass_check)
         test = run("bash", ROOT / "scripts/test", "--help").stdout
+        for name, options in (("kernel_report", ["--baseline"]), ("binary_doctor", ["--binary", "--kernel"])):
+            shown = run(sys.executable, "-B", ROOT / "scripts" / name, "--help").stdout
+            for option in options:
+                self.assertIn(option, TEXT)
+                self.assertIn(option, shown)
         for option in ("--level", "--filter"):
             self.assertIn(option, TEXT)
             self.assertIn(option, test)
