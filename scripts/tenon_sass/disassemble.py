@@ -41,6 +41,11 @@ def find_tool(explicit=None):
     )
 
 
+def opcodes_of_listing(text):
+    """{kernel: [opcode, ...]} of the output of `nvdisasm -c` or `cuobjdump -sass`."""
+    return {kernel: listing.opcodes for kernel, listing in read_listings(text).items()}
+
+
 def disassemble(cubin, kernels, tool):
     """{kernel: listing.Listing} for the kernels named (mangled) of an elf.Cubin."""
     with tempfile.TemporaryDirectory(prefix="tenon-sass-") as folder:

@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 sys.dont_write_bytecode = True
 from tenon_sass.decompress import lz4_block  # noqa: E402
 from tenon_sass.demangle import demangle  # noqa: E402
+from tenon_sass.disassemble import opcodes_of_listing  # noqa: E402
 from tenon_sass.flow import busiest_loop, loops  # noqa: E402
 from tenon_sass.listing import read_listings  # noqa: E402
 from tenon_sass.normalise import canonical, stable_name, without_registers  # noqa: E402
@@ -56,10 +57,10 @@ EXPECTED = {
 
 class Listings(unittest.TestCase):
     def test_nvdisasm(self):
-        self.assertEqual({name: found.opcodes for name, found in read_listings(NVDISASM).items()}, EXPECTED)
+        self.assertEqual(opcodes_of_listing(NVDISASM), EXPECTED)
 
     def test_cuobjdump(self):
-        self.assertEqual({name: found.opcodes for name, found in read_listings(CUOBJDUMP).items()}, EXPECTED)
+        self.assertEqual(opcodes_of_listing(CUOBJDUMP), EXPECTED)
 
 
 def listing(*lines):
