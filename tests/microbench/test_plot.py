@@ -1,7 +1,9 @@
 """scripts/plot: input and figures everywhere, the drawing itself where matplotlib is present."""
 
+import contextlib
 import importlib.machinery
 import importlib.util
+import io
 import json
 import pathlib
 import subprocess
@@ -73,21 +75,30 @@ class Plot(unittest.TestCase):
         path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
         return path
 
-    def run_script(self, command, records, *arguments, python=(sys.executable,), out=None):
+    def line(self, command, records, *arguments, out=None):
         results = self.write("results.json", records)
-        line = [*python, SCRIPT, command, str(results), "--out", str(out or self.out), *map(str, arguments)]
-        return subprocess.run(line, capture_output=True, text=True, check=False)
+        return [command, str(results), "--out", str(out or self.out), *map(str, arguments)]
+
+    def run_script(self, command, records, *arguments, out=None):
+        """Exit status and stderr; in this process, so that matplotlib is imported once."""
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors):
+            try:
+                status = PLOT.main(self.line(command, records, *arguments, out=out))
+            except SystemExit as end:
+                status = end.code
+        return status, errors.getvalue()
 
     def refused(self, sentence, command, records, *arguments, out=None):
-        outcome = self.run_script(command, records, *arguments, out=out)
-        self.assertEqual(outcome.returncode, 2, outcome.stderr)
-        self.assertIn(sentence, outcome.stderr)
+        status, errors = self.run_script(command, records, *arguments, out=out)
+        self.assertEqual(status, 2, errors)
+        self.assertIn(sentence, errors)
         self.assertFalse(self.out.exists())
 
     def drawn(self, command, records, *arguments):
         """The texts of the plot."""
-        outcome = self.run_script(command, records, *arguments)
-        self.assertEqual(outcome.returncode, 0, outcome.stderr)
+        status, errors = self.run_script(command, records, *arguments)
+        self.assertEqual(status, 0, errors)
         root = xml.etree.ElementTree.parse(self.out).getroot()
         self.assertTrue(root.tag.endswith("svg"))
         return [" ".join(text.itertext()).strip() for text in root.iter() if text.tag.endswith("}text")]
@@ -114,7 +125,8 @@ class Input(Plot):
         self.refused("lacks 'measure'", "roofline", [record("a", 1.0, 1.0)], "--ceilings", path)
 
     def test_without_matplotlib_it_says_how_to_get_it(self):
-        outcome = self.run_script("ladder", [record("a", 1.0, 1.0)], python=(sys.executable, "-S"))  # no packages
+        line = [sys.executable, "-S", SCRIPT, *self.line("ladder", [record("a", 1.0, 1.0)])]  # -S: no packages
+        outcome = subprocess.run(line, capture_output=True, text=True, check=False)
         self.assertEqual(outcome.returncode, 3)
         self.assertIn("pip install matplotlib", outcome.stderr)
 
@@ -186,8 +198,8 @@ class Drawing(Plot):
         self.drawn("ladder", records)
         self.assertEqual(self.out.read_bytes(), first)
         picture = self.root / "plot.png"
-        outcome = self.run_script("ladder", records, out=picture)
-        self.assertEqual(outcome.returncode, 0, outcome.stderr)
+        status, errors = self.run_script("ladder", records, out=picture)
+        self.assertEqual(status, 0, errors)
         self.assertEqual(picture.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
 
 
