@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
       "input, 3 this machine cannot.\n"
       "`tenon COMMAND --help` shows the options and examples of a command.");
   add_gemm(application);
+  add_ladder(application);
   add_emulate(application);
   add_layout(application);
   add_list(application);

@@ -72,7 +72,7 @@ class Usage(Folder):
     SIZES = ("--m", 8, "--n", 8, "--k", 8)
 
     def test_help_has_examples(self):
-        for command in ("gemm", "layout", "list", "info", "doctor"):
+        for command in ("gemm", "ladder", "layout", "list", "info", "doctor"):
             code, out, _ = run(command, "--help")
             self.assertEqual(code, 0)
             self.assertIn("Examples:\n  tenon " + command, out)
@@ -172,6 +172,7 @@ class Files(Folder):
             self.refused(3, "no CUDA device: ", "gemm", "--a", self.a, "--b", self.b, "--out", self.path("C.npy"),
                          *arguments, "--json")
         self.assertFalse(os.path.exists(self.path("C.npy")))
+        self.refused(3, "the ladder is timed on a GPU: ", "ladder", "--m", 64)
 
 
 class Layout(Folder):
@@ -421,6 +422,19 @@ class InTheEmulator(OnADevice):
 
 
 class OnTheGpu(OnADevice):
+
+    def test_the_ladder_ends_at_cublas(self):
+        code, out, err = run("ladder", "--m", 256, "--n", 512, "--k", 128, "--json")
+        if code == 3 and "libcublasLt" in err:
+            self.skipTest("there is no cuBLASLt here")
+        self.assertEqual(code, 0, err)
+        answer = json.loads(out)
+        rungs = [row["rung"] for row in answer["rows"]]
+        self.assertEqual((rungs[0], rungs[2], rungs[-1]), ("naive FP32", "cuBLAS SGEMM", "cuBLASLt"))
+        self.assertIn("mma.sync, TMA ring" if answer["machine"].startswith("NVIDIA H") else rungs[0], rungs)
+        for row in answer["rows"]:
+            self.assertTrue(row["ms"] > 0 and row["tflops"] > 0 and row["ratio"] > 0, row)
+            self.assertIn(row["ok"], (True, None))
 
     def test_the_form_that_scripts_rely_on(self):
         answer = self.gemm("--m", 128, "--n", 96, "--k", 64, "--type", "f16", "--out-type", "f32", "--layout", "tn",
