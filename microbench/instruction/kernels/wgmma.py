@@ -121,7 +121,12 @@ def kernel(types, n, from_registers, sparse=False, group=4, outstanding=1):
         name=f"{stem}_{'rs' if from_registers else 'ss'}_g{group}w{outstanding}",
         family="wgmma_sp" if sparse else "wgmma",
         instruction=form,
-        claim={f"{opcode}{'.SP' if sparse else ''}.64x{n}x{k}.{suffix}": operations},
+        # One arrival and one wait a group: had ptxas serialised the instructions, there would be more.
+        claim={
+            f"{opcode}{'.SP' if sparse else ''}.64x{n}x{k}.{suffix}": operations,
+            "WARPGROUP.ARRIVE": groups,
+            "WARPGROUP.DEPBAR.LE": groups,
+        },
         operations=operations,
         issuer="warpgroup",
         flop=2 * 64 * n * k,
