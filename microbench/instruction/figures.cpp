@@ -56,9 +56,11 @@ double span(const Launch& launch, const Case& test) {
 
 double sm_mhz_between(const Launch& earlier, const Launch& later) {
   const Stamp& a = earlier.stamps.front();
-  const Stamp& b = later.stamps.front();
-  if (a.sm != b.sm || b.ns_begin <= a.ns_begin || b.begin <= a.begin) return 0;
-  return 1e3 * static_cast<double>(b.begin - a.begin) / static_cast<double>(b.ns_begin - a.ns_begin);
+  for (const Stamp& b : later.stamps) {
+    if (a.sm == b.sm && b.ns_begin > a.ns_begin && b.begin > a.begin)
+      return 1e3 * static_cast<double>(b.begin - a.begin) / static_cast<double>(b.ns_begin - a.ns_begin);
+  }
+  return 0;
 }
 
 Figures of_pairs(const Case& test, const std::vector<Launch>& launches, int blocks) {

@@ -31,7 +31,7 @@ struct Figures {
 // or the longest in a cluster, where some watch.
 double span(const Launch& launch, const Case& test);
 
-// MHz from the first stamp of one launch to the first of a later one; 0 if they ran on different SMs.
+// MHz of the SM of the earlier launch's first block, until the later one begins there; 0 if it does not.
 double sm_mhz_between(const Launch& earlier, const Launch& later);
 
 // `pairs` are launches of R and 2 R trips by turns. Figures are the medians of the pairs' differences.

@@ -91,6 +91,7 @@ timed:
     @%more bra timed;
     mov.u64 %end, %clock64;
 {self.finish}
+    bar.warp.sync -1;
     {barrier}
     mov.u64 %ns_end, %globaltimer;
 {sink}

@@ -93,7 +93,7 @@ ready:
     return Kernel(
         name=name, family="mbarrier", instruction=instruction, claim={"SYNCS.ARRIVE": 2 * links}, operations=links,
         issuer="block", threads=64, cluster=cluster, registers=MBARRIER_REGISTERS,
-        setup=roles.replace("%cluster_ctarank", "%cluster_ctarank") + "    mov.b32 %parity, 0;", loop=loop + "next:\n",
+        setup=roles + "    mov.b32 %parity, 0;", loop=loop + "next:\n",
         finish="timed_out:\n",
     )  # fmt: skip
 

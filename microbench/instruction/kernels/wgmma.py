@@ -97,7 +97,7 @@ def kernel(types, n, from_registers, sparse=False, group=4, outstanding=1):
         setup += [f"    xor.b32 %m{i}, %a{i}, {SIGNS.get(a, 0):#x};" for i in range(4)]
     setup += [f"    mov.b32 %d{i}, 0;" for i in range(registers_d)]
 
-    # A sparse instruction takes 32 bytes of a row of A and 64 of a row of B. Groups of one use both signs by turns.
+    # A sparse instruction takes 32 bytes of a row of A and 64 of a row of B.
     loop = []
     groups = max(2, 4 // group)
     step_b = 64 if sparse else 32
