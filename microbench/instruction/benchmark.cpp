@@ -77,7 +77,12 @@ class Session {
   // The clock rises from idle within a fraction of a second; nothing is measured before.
   void warm_up(const Case& test) {
     const auto end = Clock::now() + std::chrono::milliseconds(300);
-    while (Clock::now() < end) runner_.run(test);
+    try {
+      while (Clock::now() < end) runner_.run(test);
+    } catch (const DeviceLost&) {
+      throw;
+    } catch (const Failure&) {  // is said again, and reported, when the case has its turn
+    }
   }
 
   void run(const Case& test, benchmark::State& state) {

@@ -2,14 +2,25 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 
 #include "microbench/statistics.hpp"
 
 namespace tenon::microbench::instruction {
 namespace {
 
-// %globaltimer advances in steps of up to a microsecond: over the 100 us between two launches that is 1 %.
+// How far the clock may change before a run is called changed, beside what the steps of %globaltimer explain.
 constexpr double clock_change = 0.02;
+
+// The step in which %globaltimer advances, in ns: 32 on some boards, 1000 or 1024 on others.
+double timer_step(const std::vector<Launch>& launches) {
+  std::uint64_t step = 0;
+  for (const Launch& launch : launches)
+    for (const Stamp& stamp : launch.stamps)
+      for (const std::uint64_t ns : {stamp.ns_begin, stamp.ns_end})
+        step = std::gcd(step, ns - std::min(ns, launches.front().stamps.front().ns_begin));
+  return static_cast<double>(step);
+}
 
 bool any_failed(const std::vector<Launch>& launches) {
   for (const Launch& launch : launches)
@@ -83,10 +94,12 @@ Figures of_pairs(const Case& test, const std::vector<Launch>& launches, int bloc
   }
   figures.cycles = median(cycles);
   figures.spread = middle_spread(cycles);
-  figures.sm_mhz = median(clocks);
+  figures.sm_mhz = sm_mhz_between(launches.front(), launches.back());
   if (!clocks.empty()) {
     const auto [slowest, fastest] = std::minmax_element(clocks.begin(), clocks.end());
-    if (*fastest > *slowest * (1 + clock_change)) {
+    // Both ends of both windows are off by up to a step.
+    const double window = nanoseconds(launches.back());
+    if (*fastest > *slowest * (1 + clock_change + 4 * timer_step(launches) / window)) {
       char text[80];
       std::snprintf(text, sizeof text, "the clock changed in mid-run, from %.0f to %.0f MHz", *slowest,
                     *fastest);

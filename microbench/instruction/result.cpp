@@ -74,10 +74,12 @@ std::string table_row(const Case& test, const Measurement& measurement) {
 
 void ResultFile::add(const Json& result) {
   if (path_.empty()) return;
-  text_ += (text_.empty() ? "" : ",\n") + result.dump();
-  std::ofstream file(path_, std::ios::trunc);
-  file << "[\n" << text_ << "\n]\n";
+  // "\n]\n" ends the file: the next result is written over it.
+  std::fstream file(path_, empty_ ? std::ios::out | std::ios::trunc : std::ios::in | std::ios::out);
+  if (!empty_) file.seekp(-3, std::ios::end);
+  file << (empty_ ? "[\n" : ",\n") << result.dump() << "\n]\n";
   if (!file.flush()) throw Failure("cannot write '" + path_ + "'");
+  empty_ = false;
 }
 
 }  // namespace tenon::microbench::instruction

@@ -31,7 +31,8 @@ class ResultFile {
   void add(const nlohmann::ordered_json& result);
 
  private:
-  std::string path_, text_;
+  std::string path_;
+  bool empty_ = true;
 };
 
 }  // namespace tenon::microbench::instruction

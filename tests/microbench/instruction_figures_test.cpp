@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "microbench/instruction/result.hpp"
@@ -127,6 +128,18 @@ TEST(InstructionFigures, AResultHoldsItsAxesItsLoopAndNullForWhatItHasNot) {
   EXPECT_TRUE(json.at("watts").is_null());
   measurement.figures.odd = "the clock changed";
   EXPECT_NE(table_row(test, measurement).find("not reported: the clock changed"), std::string::npos);
+}
+
+TEST(InstructionFigures, TheFileIsCompleteAfterEveryResult) {
+  const std::string path = testing::TempDir() + "instruction_results.json";
+  ResultFile file(path);
+  for (int count = 1; count <= 3; ++count) {
+    file.add({{"name", std::to_string(count)}});
+    std::ifstream stream(path);
+    const auto read = nlohmann::json::parse(stream);
+    ASSERT_EQ(read.size(), static_cast<std::size_t>(count));
+    EXPECT_EQ(read.back().at("name"), std::to_string(count));
+  }
 }
 
 }  // namespace
