@@ -76,6 +76,14 @@ def wgmma_case(suite, types, n, from_registers, sparse, measure, **options):
     suite.case(kernel, measure, 4 * groups, axes, shared=wgmma.shared_bytes(n), **options)
 
 
+# Types of wgmma that are run on all SMs, with random operands and with zeros.
+POWERED = (("f32", "f16", "f16"), ("f16", "f16", "f16"), ("f32", "tf32", "tf32"), ("f32", "e4m3", "e4m3"), ("s32", "s8", "s8"))
+
+
+def data_axis(data):
+    return {"data": "zeros" if data == "zeros" else "normal"}
+
+
 def wgmma_primary(suite):
     f32 = ("f32", "f16", "f16")
     both = (False, True)
@@ -85,9 +93,9 @@ def wgmma_primary(suite):
             wgmma_case(suite, f32, n, rs, False, "throughput", warpgroups=2)
             wgmma_case(suite, f32, n, rs, False, "latency", group=1, outstanding=0)
     # S1's table of types, all SMs, random and zero operands.
-    for types in (f32, ("f16", "f16", "f16"), ("f32", "tf32", "tf32"), ("f32", "e4m3", "e4m3"), ("f16", "e4m3", "e4m3"), ("s32", "s8", "s8")):
+    for types in (*POWERED, ("f16", "e4m3", "e4m3")):
         for data in (types[1], "zeros"):
-            wgmma_case(suite, types, 256, False, False, "all_sm", grid="all", data=data, more={"data": "zeros" if data == "zeros" else "normal"})
+            wgmma_case(suite, types, 256, False, False, "all_sm", grid="all", data=data, more=data_axis(data))
     for group, outstanding in ((1, 0), (1, 1), (1, 3), (2, 0), (2, 1), (4, 0), (4, 1), (8, 0)):
         wgmma_case(suite, ("f32", "bf16", "bf16"), 64, False, False, "groups", group=group, outstanding=outstanding)
 
@@ -119,12 +127,12 @@ def sustained(suite, table):
     for kernel, count in tensor.kernels(table):
         if count == 4 and kernel.instruction.endswith(tensor.PRIMARY[0]) and kernel.family == "mma":
             for data in ("f16", "zeros"):
-                suite.case(suite.kernel("mma_primary", kernel), "sustained", 8, {"data": "zeros" if data == "zeros" else "normal"},
-                           grid="all", data=data, protocol="sustained")  # fmt: skip
-    for types in (("f32", "f16", "f16"), ("f16", "f16", "f16"), ("f32", "tf32", "tf32"), ("f32", "e4m3", "e4m3"), ("s32", "s8", "s8")):
+                kernel = suite.kernel("mma_primary", kernel)
+                suite.case(kernel, "sustained", 8, data_axis(data), grid="all", data=data, protocol="sustained")
+    for types in POWERED:
         for data in (types[1], "zeros"):
             wgmma_case(suite, types, 256, False, False, "sustained", grid="all", data=data, protocol="sustained",
-                       quick=types == ("f32", "f16", "f16"), more={"data": "zeros" if data == "zeros" else "normal"})  # fmt: skip
+                       quick=types == POWERED[0], more=data_axis(data))  # fmt: skip
 
 
 def shared_memory(suite):
@@ -143,7 +151,8 @@ def shared_memory(suite):
         kernel = suite.kernel("shared", chains.store_kernel(name))
         for ways in (1, 2, 4, 8, 16, 32):
             if ways * width <= 128 and not ("trans" in name and ways > 1):
-                suite.case(kernel, "throughput", 16, {"ways": ways}, shared=16 * SHARED_SLOT, stride=ways * width, quick=ways in (1, 2, 8))
+                suite.case(kernel, "throughput", 16, {"ways": ways}, shared=16 * SHARED_SLOT, stride=ways * width,
+                           quick=ways in (1, 2, 8))  # fmt: skip
     for name, width in (("stmatrix_ldmatrix", 16), ("st_ld_shared", 4)):
         kernel = suite.kernel("shared", chains.round_trip_kernel(name))
         suite.case(kernel, "latency", 1, {}, shared=SHARED_SLOT, stride=width)
@@ -164,7 +173,8 @@ def synchronisations(suite):
         kernel = suite.kernel("synchronisation", kernel)
         if kernel.cluster:
             for size, hop in ((2, 1), (4, 3), (8, 7)):
-                suite.case(kernel, "round_trip", 2, {"cluster": size, "hop": hop}, grid="cluster", cluster=size, hop=hop, shared=1024)
+                axes = {"cluster": size, "hop": hop}
+                suite.case(kernel, "round_trip", 2, axes, grid="cluster", shared=1024, **axes)
         else:
             suite.case(kernel, "round_trip", 1 if kernel.threads == 32 else 2, {}, shared=1024)
     for kernel in synchronisation.barrier_kernels():
@@ -182,9 +192,11 @@ def synchronisations(suite):
         for size in (2, 4, 8, 16):
             if count == 1:
                 for hop in (0, 1) if size == 2 else (1,):
-                    suite.case(kernel, "latency", 1, {"cluster": size, "hop": hop}, grid="cluster", cluster=size, hop=hop, shared=16 * KIB)
+                    axes = {"cluster": size, "hop": hop}
+                    suite.case(kernel, "latency", 1, axes, grid="cluster", shared=16 * KIB, **axes)
             else:
-                suite.case(kernel, "throughput", 32, {"cluster": size, "hop": 1}, grid="clusters", cluster=size, hop=1, shared=WHOLE_SM)
+                axes = {"cluster": size, "hop": 1}
+                suite.case(kernel, "throughput", 32, axes, grid="clusters", shared=WHOLE_SM, **axes)
 
 
 def copying(suite):
@@ -199,14 +211,14 @@ def copying(suite):
                 shared = copies.ring_shared_bytes(size * KIB, stages)
                 if shared > SHARED_LIMIT:
                     continue
-                launch = {"bytes": size * KIB, "stages": stages, "shared": shared, "map": tensor_map}
-                axes = {"bytes": size * KIB, "stages": stages}
-                quick = stages in (1, 4) and size in (2, 8, 16) or stages == 16 and size == 1
-                if stages == 1:
-                    for source, window in (("l2", L2_ONE), ("dram", DRAM_ONE)):
-                        suite.case(kernel, "latency", 1, {**axes, "source": source}, window=window, advance=source == "dram", quick=quick, **launch)
-                for source, window in (("l2", L2_ALL), ("dram", DRAM_ALL)):
-                    suite.case(kernel, "throughput", 1, {**axes, "source": source}, grid="all", window=window, advance=source == "dram", quick=quick, **launch)
+                quick = (stages in (1, 4) and size in (2, 8, 16)) or (stages == 16 and size == 1)
+                ring = {"bytes": size * KIB, "stages": stages}
+                for source, one, every in (("l2", L2_ONE, L2_ALL), ("dram", DRAM_ONE, DRAM_ALL)):
+                    axes = {**ring, "source": source}
+                    launch = {**ring, "shared": shared, "map": tensor_map, "advance": source == "dram", "quick": quick}
+                    if stages == 1:
+                        suite.case(kernel, "latency", 1, axes, window=one, **launch)
+                    suite.case(kernel, "throughput", 1, axes, grid="all", window=every, **launch)
     for size, cache in ((4, "ca"), (8, "ca"), (16, "ca"), (16, "cg")):
         for outstanding in (0, 1, 3, 7) if cache == "cg" else (0,):
             kernel = suite.kernel("copies", copies.cp_async_kernel(size, cache, outstanding))

@@ -1,8 +1,8 @@
 """Finds the timed loop of a kernel in its machine code and counts the opcodes in it.
 
 The timed loop is the outermost one between the two reads of the cycle counter that holds the claimed opcodes; within it
-may stand others, which wait. A loop is what a branch backwards closes. What a CALL in the loop reaches counts with it: instructions that the chip
-lacks are subroutines.
+may stand others, which wait. A loop is what a branch backwards closes. What a CALL in the loop reaches counts with it:
+instructions that the chip lacks are subroutines.
 """
 
 import re
