@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tenon_sass.errors import BadInput
+
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "ptx" / "instructions.csv"
 COLUMNS = ("form", "provider", "name", "header", "results", "operands", "ptx_isa", "sass")
@@ -60,6 +62,9 @@ def decode_sass(text):
     for group in filter(None, text.split("; ")):
         span, _, what = group.partition(": ")
         first, _, last = span.partition("-")
+        for name in filter(None, (first, last)):
+            if name not in ARCHITECTURES:
+                raise BadInput(f"the table names architecture '{name}', which must be one of {', '.join(ARCHITECTURES)}")
         for place in range(ARCHITECTURES.index(first), ARCHITECTURES.index(last or first) + 1):
             result[ARCHITECTURES[place]] = Lowering.parse(what)
     return result
@@ -122,10 +127,10 @@ class Form:
         return replace(self, sass=sass)
 
 
-# In the order in which the patterns are tried.
+# In the order of the table, in which the patterns are tried.
 FAMILIES = {
+    "mma": r"mma\.(?!sp)",
     "mma.sp": r"mma\.sp",
-    "mma": r"mma\.",
     "wmma": r"wmma\.",
     "wgmma": r"wgmma\.",
     "tcgen05": r"tcgen05\.",
