@@ -126,10 +126,9 @@ def assemble(forms, arch, tools, version=PTX_VERSION):
             cubin, errors = ptxas(text, arch, tools["ptxas"], folder, version)
             if cubin:
                 break
-            refused = set()
-            for line in errors:
-                refused.add(max((start, i) for start, i in at if start <= line)[1])
-            for i in refused:
+            if min(errors) < at[0][0]:  # the version does not know the target
+                return {}
+            for i in {max((start, i) for start, i in at if start <= line)[1] for line in errors}:
                 del kernels[i]
         if not kernels:
             return {}

@@ -1,5 +1,5 @@
-// One mma form that a warp can execute: on the GPU, or as the PTX of its kernel. The list is generated from the
-// table.
+// One mma form that a warp can execute: on the GPU, or as the PTX of its kernel. The list is generated from
+// the table.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace tenon::test {
 // The registers of an operand for all 32 lanes, as 32-bit words, lane by lane.
 using Registers = std::vector<std::uint32_t>;
 
-// What a warp multiplies. `d` comes in with the size and the poison that the result replaces; `e`, the metadata
-// of mma.sp, has a word a lane.
+// What a warp multiplies. `d` comes in with the size and the poison that the result replaces; `e`, the
+// metadata of mma.sp, has a word a lane.
 struct MmaOperands {
   Registers a, b, c, e, d;
 };

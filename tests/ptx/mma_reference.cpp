@@ -316,8 +316,8 @@ Matrices compressed(const MmaSpec& spec, const Sparsity& sparsity, const Matrice
   return result;
 }
 
-// PTX ISA, "Sparsity selector" and the figures of metadata: 16 bits a row where elements have 16 bits or more,
-// else 32.
+// PTX ISA, "Sparsity selector" and the figures of metadata: 16 bits a row where elements have 16 bits or
+// more, else 32.
 Registers pack_metadata(const MmaSpec& spec, const Sparsity& sparsity, int selector) {
   constexpr std::uint32_t wrong = 0xeeeeeeee;
   Registers result(32, wrong);

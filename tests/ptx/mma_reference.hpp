@@ -33,8 +33,8 @@ struct MmaSpec {
   // m8n8k4 on f16 computes four products; every other form one.
   bool is_quad() const { return m == 8 && n == 8 && k == 4 && a == Kind::f16; }
   int matrices() const { return is_quad() ? 4 : 1; }
-  // Of each group of neighbours along k a sparse A keeps one half, chosen in units: one of two tf32, two of four
-  // elements, or two of four pairs of 4-bit integers.
+  // Of each group of neighbours along k a sparse A keeps one half, chosen in units: one of two tf32, two of
+  // four elements, or two of four pairs of 4-bit integers.
   int group_units() const { return a == Kind::tf32 ? 2 : 4; }
   int unit_elements() const { return a == Kind::s4 || a == Kind::u4 ? 2 : 1; }
   int groups() const { return k / (group_units() * unit_elements()); }
@@ -57,8 +57,9 @@ enum class Operand { a, b, c, d };
 Registers pack(const MmaSpec& spec, Operand operand, const Matrices& source);
 Matrices unpack(const MmaSpec& spec, Operand operand, const Registers& source);
 
-// What a sparse A keeps of each group, row by row: the nibble of the metadata. Two bits are the index of a unit of
-// 16 bits or more of the first, two those of the second; of tf32 0b0100 is the first element, 0b1110 the second.
+// What a sparse A keeps of each group, row by row: the nibble of the metadata. Two bits are the index of a
+// unit of 16 bits or more of the first, two those of the second; of tf32 0b0100 is the first element, 0b1110
+// the second.
 using Sparsity = std::vector<std::uint8_t>;
 std::vector<std::uint8_t> sparsity_nibbles(const MmaSpec& spec);  // all that there are, ascending indices
 // A with zeros in place of what is not kept, and the kept elements alone, m x k/2.

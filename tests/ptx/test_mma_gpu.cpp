@@ -1,6 +1,6 @@
 // Every mma and mma.sp form of the table, executed by a warp on random operands and compared with
-// mma_reference.hpp: exactly, because the operands are chosen such that no sum rounds (and f64 has a defined order
-// of rounding). On the GPU, and in the emulator from the PTX that nvcc makes of the same kernels.
+// mma_reference.hpp: exactly, because the operands are chosen such that no sum rounds (and f64 has a defined
+// order of rounding). On the GPU, and in the emulator from the PTX that nvcc makes of the same kernels.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -90,9 +90,10 @@ void execute_and_compare(Execute execute, const MmaCase& form, Trial trial, std:
   for (double& x : b.values) x = factor(spec.b, trial, negative_b, random);
   for (double& x : c.values) x = addend(spec, trial, random);
 
-  MmaOperands operands{pack(spec, Operand::a, a), pack(spec, Operand::b, b), pack(spec, Operand::c, c),
-                       Registers(32), {}};
-  operands.d = Registers(pack(spec, Operand::d, Matrices(spec.matrices(), spec.m, spec.n)).size(), 0xdeadbeef);
+  MmaOperands operands{
+      pack(spec, Operand::a, a), pack(spec, Operand::b, b), pack(spec, Operand::c, c), Registers(32), {}};
+  operands.d =
+      Registers(pack(spec, Operand::d, Matrices(spec.matrices(), spec.m, spec.n)).size(), 0xdeadbeef);
   if (spec.sparse) {
     Sparsity sparsity(spec.m * spec.groups());
     const std::vector<std::uint8_t> nibbles = sparsity_nibbles(spec);
@@ -198,7 +199,9 @@ Registers emulate(const MmaCase& form, const MmaOperands& operands) {
   return d;
 }
 
-TEST_P(PtxMmaEmulated, EqualsTheReference) { test_family(GetParam(), 1, emulate); }
+TEST_P(PtxMmaEmulated, EqualsTheReference) {
+  test_family(GetParam(), 1, emulate);
+}
 
 // The reference itself, without a GPU: every element is in one register of one lane, and comes back from
 // there.
@@ -211,7 +214,8 @@ TEST_P(PtxMmaReference, PacksAndUnpacksEveryElement) {
     SCOPED_TRACE(form.mnemonic);
     const MmaSpec spec = parse_mnemonic(form.mnemonic);
     // A sparse A: what is kept of it.
-    Matrices a(spec.matrices(), spec.m, spec.sparse ? spec.k / 2 : spec.k), b(spec.matrices(), spec.k, spec.n);
+    Matrices a(spec.matrices(), spec.m, spec.sparse ? spec.k / 2 : spec.k),
+        b(spec.matrices(), spec.k, spec.n);
     Matrices c(spec.matrices(), spec.m, spec.n);
     for (double& x : a.values) x = factor(spec.a, Trial::exact, false, random);
     for (double& x : b.values) x = factor(spec.b, Trial::exact, false, random);
