@@ -1,12 +1,13 @@
 """mma.sync and mma.sp: chains of products into one accumulator, one chain for latency, several for throughput.
 
-The forms and the opcodes that they become are read from ptx/instructions.csv (dense), and listed here (sparse). A is
-used in turn with its negation, so that accumulators stay near zero however long the loop runs.
+The forms and the opcodes that they become are read from ptx/instructions.csv. A is used in turn with its negation, so
+that accumulators stay near zero however long the loop runs.
 """
 
-import csv
 import re
 from itertools import product
+
+from tenon_ptx.table import load
 
 from .frame import Kernel, load_registers, vector
 
@@ -28,38 +29,15 @@ PRIMARY = (
 PRIMARY_SPARSE = ("m16n8k32.row.col.f32.f16.f16.f32", "m16n8k64.row.col.s32.s8.s8.s32", "m16n8k16.row.col.f32.tf32.tf32.f32")
 
 
-def dense_forms(table):
-    """(PTX without operands, {opcode: count}, native) of the dense forms of sm_90a."""
-    with open(table, newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["form"].startswith("mma.sync")]
-    for row in rows:
-        if row["sm90a"] == "absent":
+def forms_of(table, family):
+    """(PTX without operands, {opcode: count}, native) of the forms of sm_90a of a family of the table: mma, mma.sp."""
+    for form in load(table):
+        if form.family != family or "90a" not in form.sass:
             continue
-        counts = {opcode: int(count) for count, opcode in re.findall(r"(\d+)\*([\w.]+)", row["sass_sm90a"])}
-        tensor = {opcode: n for opcode, n in counts.items() if opcode.startswith(("HMMA", "IMMA", "BMMA", "DMMA"))}
+        lowering = form.sass["90a"]
+        tensor = {opcode: n for opcode, n in lowering.opcodes if opcode.startswith(("HMMA", "IMMA", "BMMA", "DMMA"))}
         # m8n8k4 of f16 has no tensor instruction any more, but a subroutine of FP32 arithmetic.
-        yield row["form"].split(" ")[0], tensor or {"CALL.REL.NOINC": 1}, row["sm90a"] == "native"
-
-
-def sparse_forms():
-    """The forms of PTX ISA 9.7.14.6 that sm_90 has, both kinds of metadata."""
-    floats = [
-        *((k, f"{d}.f16.f16.{d}", d.upper()) for k in (16, 32) for d in ("f16", "f32")),
-        *((k, "f32.bf16.bf16.f32", "F32.BF16") for k in (16, 32)),
-        *((k, "f32.tf32.tf32.f32", "F32.TF32") for k in (8, 16)),
-    ]
-    for ordered in ("", "::ordered_metadata"):
-        for k, types, suffix in floats:
-            yield f"mma.sp{ordered}.sync.aligned.m16n8k{k}.row.col.{types}", {f"HMMA.SP.168{k}.{suffix}": 1}, True
-        for bits, k, saturate, a, b in product((8, 4), (1, 2), ("", ".satfinite"), "su", "su"):
-            depth = 256 * k // bits
-            # 4-bit products are two 8-bit ones
-            opcode = f"IMMA.SP.168{32 * k}.{a}8.{b}8".upper() + (".SAT" if saturate and bits == 8 else "")
-            form = f"m16n8k{depth}.row.col{saturate}.s32.{a}{bits}.{b}{bits}.s32"
-            yield f"mma.sp{ordered}.sync.aligned.{form}", {opcode: 8 // bits}, bits == 8
-        for a, b in product(("e4m3", "e5m2"), repeat=2):
-            form = f"m16n8k64.row.col.f32.{a}.{b}.f32"
-            yield f"mma.sp{ordered}.sync.aligned.{form}", {"HMMA.SP.16832.F32": 2}, False
+        yield form.mnemonic, tensor or {"CALL.REL.NOINC": 1}, not lowering.emulated
 
 
 def is_primary(form):
@@ -133,6 +111,6 @@ def is_wide(a, chains):
 
 
 def kernels(table):
-    for form, opcodes, native in [*dense_forms(table), *sparse_forms()]:
+    for form, opcodes, native in [*forms_of(table, "mma"), *forms_of(table, "mma.sp")]:
         for chains in (1, 2, 3, 4, 6, 8) if is_primary(form) else (1, 4):
             yield kernel(form, opcodes, native, chains), chains
