@@ -111,16 +111,16 @@ template <int count>
                                                  const std::int32_t* b_exponent, std::uint32_t c) {
   const bool half = arithmetic.result == Arithmetic::Result::f16_nearest;
   const Term term = accumulator(half, c);
-  constexpr int parts = (count + 7) / 8, length = count < 8 ? count : 8;
-  constexpr std::size_t bytes = length * sizeof(std::int32_t);
+  constexpr std::size_t parts = (count + 7) / 8, bytes = std::min(count, 8) * sizeof(std::int32_t);
   Eight exponents[parts];
   Eight most = Eight{} + term.exponent;
-  for (int part = 0; part < parts; ++part) {
-    Eight x = most, y{};  // what is beyond `length` changes nothing
+  for (std::size_t part = 0; part < parts; ++part) {
+    Eight x = most, y{};  // what is beyond `bytes` changes nothing
     std::memcpy(&x, a_exponent + part * 8, bytes);
     std::memcpy(&y, b_exponent + part * 8, bytes);
     exponents[part] = x + y;
-    most = exponents[part] > most ? exponents[part] : most;
+    const Eight is_larger = exponents[part] > most;
+    most = (exponents[part] & is_larger) | (most & ~is_larger);
   }
   int largest = most[0];
   for (int i = 1; i < 8; ++i) largest = std::max<int>(largest, most[i]);
@@ -130,7 +130,7 @@ template <int count>
   largest = std::max(largest, arithmetic.minimum_exponent);
   const int base = largest + held_fraction - arithmetic.fraction;
   Eight sums{};  // of up to four terms below 2^27
-  for (int part = 0; part < parts; ++part) {
+  for (std::size_t part = 0; part < parts; ++part) {
     Eight x{}, y{};
     std::memcpy(&x, a + part * 8, bytes);
     std::memcpy(&y, b + part * 8, bytes);
