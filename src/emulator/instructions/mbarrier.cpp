@@ -1,4 +1,6 @@
 // mbarrier.* (PTX ISA 9.7.13.15) and the fences of the asynchronous proxy (9.7.13.4).
+#include <algorithm>
+
 #include "emulator/instructions/async_decode.hpp"
 #include "emulator/instructions/mbarrier_object.hpp"
 
@@ -99,14 +101,17 @@ Flow run_bytes(Warp& warp, const Op& op, LaneMask active) {
 
 // A loop that reads a clock between its looks (cuda::barrier's does, to sleep longer and longer) is never in
 // the same state twice, so that the executor cannot see that it goes in circles: after many looks at an
-// unchanged cluster, what is on its way arrives.
+// unchanged cluster, what is on its way arrives. One operation first, and twice as many each time that this
+// did not help: a phase may wait for hundreds.
 void help_on_after_many_looks(Cluster& cluster, MbarrierObject& object) {
-  constexpr std::uint32_t many = 64;
+  constexpr std::uint32_t many = 64, most = 1024;
   if (object.looked_at != cluster.changes()) object.looks = 0;
   object.looked_at = cluster.changes();
   if (++object.looks < many) return;
   object.looks = 0;
-  cluster.async.perform_oldest();
+  for (std::uint32_t i = 0; i < object.helping && cluster.async.perform_oldest(); ++i) {
+  }
+  object.helping = std::min(2 * object.helping, most);
 }
 
 // test_wait and try_wait. A try_wait that would suspend may also give up at once, so both answer now; a loop
@@ -123,6 +128,7 @@ Flow run_wait(Warp& warp, const Op& op, LaneMask active) {
       if (over && d.is_release) warp.acquire(lane, at.object->ended);
     }
     if (!over) waited_for = at.object;
+    if (over && at.object != nullptr) at.object->helping = 1;
     warp.write(op.values[static_cast<std::size_t>(d.result)], lane, over ? 1 : 0);
   });
   if (waited_for != nullptr) {

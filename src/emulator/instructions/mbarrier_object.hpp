@@ -17,6 +17,7 @@ struct MbarrierObject : SideState {
   Component copies = 0;         // the bulk copies that complete on this object; their epoch: phase + 1
   std::uint64_t looked_at = 0;  // Cluster::changes at the last wait that was not over, and how many since
   std::uint32_t looks = 0;
+  std::uint32_t helping = 1;    // how many operations take effect when there have been too many
   std::uint64_t under_way = 0;  // bytes of copies that were issued in this phase and have not come yet
 };
 
