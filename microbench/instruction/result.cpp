@@ -37,6 +37,8 @@ Json to_json(const Case& test, const Measurement& measurement, const Origin& ori
           {"axes", axes},
           {"cycles", f.cycles},
           {"spread", f.spread},
+          {"error", f.error},
+          {"repeats", f.repeats},
           {"operations_per_clk_per_sm", f.operations_per_clk_per_sm},
           {"flop_per_clk_per_sm", or_null(f.flop_per_clk_per_sm)},
           {"bytes_per_clk_per_sm", or_null(f.bytes_per_clk_per_sm)},

@@ -46,12 +46,12 @@ TEST(InstructionFigures, TheSpanRunsFromTheFirstBeginToTheLastEnd) {
   EXPECT_EQ(span(launch(10, 1000, 100), two_warps(kernel)), 1777);
 }
 
-TEST(InstructionFigures, OfBlocksTheMedianCountsAndInAClusterTheLongest) {
+TEST(InstructionFigures, OfBlocksTheMeanCountsAndInAClusterTheLongest) {
   const Kernel kernel = kernel_of_16();
   Case test = two_warps(kernel);
   test.warps = 1;
   Launch three{1, {{0, 100, 0, 0, 0, 0, {}}, {0, 130, 0, 0, 1, 0, {}}, {0, 900, 0, 0, 2, 0, {}}}};
-  EXPECT_EQ(span(three, test), 130);
+  EXPECT_DOUBLE_EQ(span(three, test), (100 + 130 + 900) / 3.0);
   test.grid = "cluster";
   EXPECT_EQ(span(three, test), 900);
 }
@@ -64,6 +64,8 @@ TEST(InstructionFigures, WhatStandsOutsideTheLoopDropsOut) {
   EXPECT_EQ(figures.odd, "");
   EXPECT_DOUBLE_EQ(figures.cycles, 12);  // 192 / 16
   EXPECT_EQ(figures.spread, 0);
+  EXPECT_EQ(figures.error, 0);
+  EXPECT_EQ(figures.repeats, 3);
   EXPECT_NEAR(figures.sm_mhz, 1500, 1);
   EXPECT_DOUBLE_EQ(figures.operations_per_clk_per_sm, 2 / 12.0);
   EXPECT_DOUBLE_EQ(figures.flop_per_clk_per_sm, 2 * 4096 / 12.0);
