@@ -64,12 +64,8 @@ class Session {
  public:
   Session(const Manifest& manifest, const Options& options)
       : runner_(manifest, protocol_of(options)),
-        file_(options.json),
+        file_(options.json, {options.commit, runner_.machine(), runner_.toolkit(), today()}),
         deadline_(Clock::now() + seconds_of(options.budget)) {
-    char date[32] = {};
-    const std::time_t now = std::time(nullptr);
-    std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
-    origin_ = {options.commit, runner_.machine(), runner_.toolkit(), date};
     if (!runner_.telemetry_trouble().empty())
       std::fprintf(stderr, "%s\n", runner_.telemetry_trouble().c_str());
   }
@@ -109,7 +105,7 @@ class Session {
     } else {
       state.counters["cycles"] = measurement.figures.cycles;
       state.counters["spread"] = measurement.figures.spread;
-      file_.add(to_json(test, measurement, origin_));
+      file_.add(to_json(test, measurement));
       worst_error_ = std::max(worst_error_, measurement.figures.error);
       ++reported_;
     }
@@ -125,6 +121,12 @@ class Session {
   }
 
  private:
+  static std::string today() {
+    char date[32] = {};
+    const std::time_t now = std::time(nullptr);
+    std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
+    return date;
+  }
   static Protocol protocol_of(const Options& options) {
     Protocol protocol;
     if (options.quick) {
@@ -141,7 +143,6 @@ class Session {
   Runner runner_;
   ResultFile file_;
   Clock::time_point deadline_;
-  Origin origin_;
   int reported_ = 0, refused_ = 0;
   double worst_error_ = 0;
 };
@@ -196,9 +197,9 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app(
       "What tensor-core instructions and their feeders cost: latency and throughput in cycles of the SM");
-  app.add_option(
-         "--family", options.families,
-         "mma, mma_sp, wgmma, wgmma_sp, shared, cp_async, tma, global, mbarrier, barrier, dsmem, register")
+  app.add_option("--family", options.families,
+                 "mma, mma_sp, mma_fed, wgmma, wgmma_sp, shared, cp_async, tma, global, mbarrier, barrier, "
+                 "dsmem, register")
       ->delimiter(',');
   app.add_option("--measure", options.measures, "latency, throughput, all_sm, sustained, groups, round_trip")
       ->delimiter(',');

@@ -117,30 +117,33 @@ TEST(InstructionFigures, TheHashIsTheOneThatTheBuildTook) {
   EXPECT_NE(hash_of(changed), manifest.cubins.at("shared"));
 }
 
-TEST(InstructionFigures, AResultHoldsItsAxesItsLoopAndNullForWhatItHasNot) {
+TEST(InstructionFigures, AResultHoldsWhatWasMeasuredAndNothingElse) {
   const Kernel kernel = kernel_of_16();
   Case test = two_warps(kernel);
-  test.axes = {{"warps", "2"}};
   Measurement measurement;
-  measurement.figures.cycles = 12;
-  const auto json = to_json(test, measurement, {"c", "m", "t", "2024-01-01"});
-  EXPECT_EQ(json.at("benchmark"), "instruction");
-  EXPECT_EQ(json.at("axes").at("warps"), "2");
+  measurement.figures.cycles = 12.00000012;
+  measurement.figures.repeats = 7;
+  const auto json = to_json(test, measurement);
+  EXPECT_EQ(json.at("name"), test.name);
   EXPECT_EQ(json.at("cycles"), 12);
-  EXPECT_TRUE(json.at("watts").is_null());
+  EXPECT_EQ(json.at("error"), 0);
+  EXPECT_EQ(json.at("repeats"), 7);
+  for (const char* absent : {"watts", "tflops", "emulated"}) EXPECT_FALSE(json.contains(absent)) << absent;
   measurement.figures.odd = "the clock changed";
   EXPECT_NE(table_row(test, measurement).find("not reported: the clock changed"), std::string::npos);
 }
 
 TEST(InstructionFigures, TheFileIsCompleteAfterEveryResult) {
   const std::string path = testing::TempDir() + "instruction_results.json";
-  ResultFile file(path);
+  ResultFile file(path, {"c", "m", "t", "2024-01-01"});
   for (int count = 1; count <= 3; ++count) {
     file.add({{"name", std::to_string(count)}});
     std::ifstream stream(path);
     const auto read = nlohmann::json::parse(stream);
-    ASSERT_EQ(read.size(), static_cast<std::size_t>(count));
-    EXPECT_EQ(read.back().at("name"), std::to_string(count));
+    EXPECT_EQ(read.at("benchmark"), "instruction");
+    EXPECT_EQ(read.at("machine"), "m");
+    ASSERT_EQ(read.at("results").size(), static_cast<std::size_t>(count));
+    EXPECT_EQ(read.at("results").back().at("name"), std::to_string(count));
   }
 }
 
