@@ -128,7 +128,7 @@ struct WgmmaAssembly;
     template <class Text>                                                                                  \
     __device__ __forceinline__ static void ss(D (&d)[count], uint64_t a, uint64_t b, int32_t scale_d) {    \
       asm volatile(TENON_INSTRUCTION("", type, n, c0, c1, c2, c3, c5) TENON_TEXT_##count                   \
-                   "}, %" #c7 ", %" #c6 ", p%" #c4 ";\n}"                                                  \
+                   "}, %" #c7 ", %" #c6 ", p%" #c4 ";\n\t}"                                                \
                    : TENON_REGISTERS_##count(C)                                                            \
                    : TENON_CONSTANTS, "r"(scale_d), "l"(b), "l"(a)                                         \
                    : "memory");                                                                            \
@@ -137,7 +137,7 @@ struct WgmmaAssembly;
     __device__ __forceinline__ static void rs(D (&d)[count], const uint32_t (&a)[4], uint64_t b,           \
                                               int32_t scale_d) {                                           \
       asm volatile(TENON_INSTRUCTION("", type, n, c0, c1, c2, c3, c5) TENON_TEXT_##count                   \
-                   "}, {%" #c7 ", %" #c8 ", %" #c9 ", %" #c10 "}, %" #c6 ", p%" #c4 ";\n}"                 \
+                   "}, {%" #c7 ", %" #c8 ", %" #c9 ", %" #c10 "}, %" #c6 ", p%" #c4 ";\n\t}"               \
                    : TENON_REGISTERS_##count(C)                                                            \
                    : TENON_CONSTANTS, "r"(scale_d), "l"(b), "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3])     \
                    : "memory");                                                                            \
@@ -146,7 +146,7 @@ struct WgmmaAssembly;
     __device__ __forceinline__ static void sp_ss(D (&d)[count], uint64_t a, uint64_t b, uint32_t metadata, \
                                                  int32_t scale_d) {                                        \
       asm volatile(TENON_INSTRUCTION(".sp", type, n, c0, c1, c2, c3, c5) TENON_TEXT_##count                \
-                   "}, %" #c7 ", %" #c6 ", %" #c8 ", %" #c9 ", p%" #c4 ";\n}"                              \
+                   "}, %" #c7 ", %" #c6 ", %" #c8 ", %" #c9 ", p%" #c4 ";\n\t}"                            \
                    : TENON_REGISTERS_##count(C)                                                            \
                    : TENON_CONSTANTS, "r"(scale_d), "l"(b), "l"(a), "r"(metadata), "n"(Text::selector)     \
                    : "memory");                                                                            \
@@ -156,15 +156,15 @@ struct WgmmaAssembly;
                                                  uint32_t metadata, int32_t scale_d) {                     \
       asm volatile(TENON_INSTRUCTION(".sp", type, n, c0, c1, c2, c3, c5) TENON_TEXT_##count                \
                    "}, {%" #c7 ", %" #c8 ", %" #c9 ", %" #c10 "}, %" #c6 ", %" #c11 ", %" #c12 ", p%" #c4  \
-                   ";\n}"                                                                                  \
+                   ";\n\t}"                                                                                \
                    : TENON_REGISTERS_##count(C)                                                            \
                    : TENON_CONSTANTS, "r"(scale_d), "l"(b), "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]),    \
                      "r"(metadata), "n"(Text::selector)                                                    \
                    : "memory");                                                                            \
     }                                                                                                      \
   };
-#define TENON_INSTRUCTION(sp, type, n, c0, c1, c2, c3, c5)                                             \
-  "{\n.reg .pred p;\nsetp.ne.b32 p, %" #c5 ", 0;\nwgmma.mma_async" sp ".sync.aligned.m64n" #n "k%" #c0 \
+#define TENON_INSTRUCTION(sp, type, n, c0, c1, c2, c3, c5)                                                   \
+  "{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %" #c5 ", 0;\n\twgmma.mma_async" sp ".sync.aligned.m64n" #n "k%" #c0 \
   "." type ".%" #c1 ".%" #c2 "%" #c3 " {"
 #define TENON_CONSTANTS \
   "n"(Text::k), "C"(Text::A::name), "C"(Text::B::name), "C"(Text::Suffix::text), "C"(Text::Immediates::text)
