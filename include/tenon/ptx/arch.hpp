@@ -20,10 +20,12 @@ namespace tenon::ptx {
 using uint16_t = unsigned short;  // NVRTC has no <cstdint>
 using int32_t = int;
 using uint32_t = unsigned int;
+using uint64_t = unsigned long long;
 #else
 using std::int32_t;
 using std::uint16_t;
 using std::uint32_t;
+using std::uint64_t;
 #endif
 
 // Whether the target of this pass is sm_<sm> or newer.
@@ -31,6 +33,15 @@ template <int sm, class Dependent>
 inline constexpr bool sm_at_least =
 #if defined(__CUDA_ARCH__)
     sizeof(Dependent*) != 0 && __CUDA_ARCH__ >= 10 * sm;
+#else
+    sizeof(Dependent*) != 0;
+#endif
+
+// Whether the target of this pass is sm_90a, which alone has setmaxnreg and wgmma as Hopper has them.
+template <class Dependent>
+inline constexpr bool is_sm_90a =
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    sizeof(Dependent*) == 0;
 #else
     sizeof(Dependent*) != 0;
 #endif

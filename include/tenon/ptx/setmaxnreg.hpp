@@ -7,15 +7,6 @@
 
 namespace tenon::ptx {
 
-// The one instruction here that belongs to an architecture-specific target alone.
-template <class Dependent>
-inline constexpr bool is_sm_90a =
-#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
-    sizeof(Dependent*) == 0;
-#else
-    sizeof(Dependent*) != 0;
-#endif
-
 // setmaxnreg.inc.sync.aligned.u32 registers;
 // PTX ISA 8.0, sm_90a. SASS: USETMAXREG.TRY_ALLOC.CTAPOOL.
 // Blocks until the registers are there. registers: a multiple of 8, 24 to 256.
