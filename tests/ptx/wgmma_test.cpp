@@ -5,42 +5,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
 
 #include "emulator/instructions/wgmma_kernel.hpp"
+#include "support/ptx_entries.hpp"
 #include "tenon/shared/descriptor_words.hpp"
 
 namespace tenon::emulator::testing {
 namespace {
 
-// One entry of the module that nvcc made of wgmma_kernels.cu.
-struct Entry {
-  std::string parameters, body;
-};
-
-// By name. In a text of nvcc an entry is ".visible .entry NAME(parameters)", directives, and "{" to "}" at
-// the start of lines.
-const std::map<std::string, Entry>& entries() {
-  static const std::map<std::string, Entry> all = [] {
-    std::ifstream file(TENON_WGMMA_PTX);
-    EXPECT_TRUE(file) << TENON_WGMMA_PTX;
-    std::ostringstream read;
-    read << file.rdbuf();
-    const std::string text = read.str(), begins = ".visible .entry ";
-    std::map<std::string, Entry> found;
-    for (std::size_t at = text.find(begins); at != std::string::npos; at = text.find(begins, at)) {
-      at += begins.size();
-      const std::size_t open = text.find('(', at), close = text.find("\n)", open),
-                        body = text.find("\n{\n", close);
-      const std::size_t end = text.find("\n}\n", body);
-      found[text.substr(at, open - at)] = {text.substr(open + 1, close - open - 1),
-                                           text.substr(body + 2, end - body - 2)};
-    }
-    return found;
-  }();
+const std::map<std::string, PtxEntry>& entries() {
+  static const auto all = ptx_entries(TENON_WGMMA_PTX);
   return all;
 }
 
@@ -131,7 +108,7 @@ void expect_product(Form f, int span, bool accumulate, std::uint64_t seeds) {
   const MatrixDescriptor a = descriptor_of(f.form.a, span, f.form.a_mn_major, 64, data.stored, 0);
   const MatrixDescriptor b = descriptor_of(f.form.b, span, f.form.b_mn_major, f.form.n, data.k, b_start);
   SCOPED_TRACE(f.name + ", swizzle " + std::to_string(span) + ", A: " + explain(a) + ", B: " + explain(b));
-  const Entry& entry = entries().at(f.name);
+  const PtxEntry& entry = entries().at(f.name);
   PtxKernel kernel(entry.parameters, entry.body);
   const auto count = static_cast<std::size_t>(128 * data.accumulator_registers());
   const std::uint64_t to = kernel.zeros<std::uint32_t>(count);
@@ -145,11 +122,15 @@ void expect_product(Form f, int span, bool accumulate, std::uint64_t seeds) {
       .argument(6, kernel.upload(data.metadata))
       .argument(7, static_cast<std::int32_t>(data.image.size() / 4))
       .argument(8, std::int32_t{accumulate ? 1 : 0});
+  int saturated = 0;
   const std::vector<std::uint32_t> expected = data.registers([&](int row, int column) {
     const std::int64_t sum = std::int64_t{data.product(row, column)} +
                              (accumulate ? data.c[static_cast<std::size_t>(row * f.form.n + column)] : 0);
-    return static_cast<int>(std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX));
+    const std::int64_t clamped = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
+    saturated += clamped != sum ? 1 : 0;
+    return static_cast<int>(clamped);
   });
+  EXPECT_EQ(saturated > 0, f.satfinite);
   expect_clean(
       kernel, [&] { EXPECT_EQ(kernel.download<std::uint32_t>(to, count), expected); }, seeds);
 }

@@ -161,6 +161,7 @@ struct WgmmaText {
   using Immediates = WgmmaImmediates<immediates, scale_a, scale_b, trans_a, trans_b>;
   static constexpr int k = 256 / A::bits * (sparse ? 2 : 1);
   static constexpr int selector = select;
+  static constexpr bool exists = true;  // the assertions are judged when this is asked for
 };
 
 // wgmma.mma_async.sync.aligned.m64nNkK.D.A.B d, a, b, scale-d {, scale-a, scale-b {, {trans-a,} trans-b}};
@@ -174,6 +175,7 @@ __device__ __forceinline__ void wgmma_mma_async_sync_aligned(D (&d)[registers], 
                                                              int32_t scale_d) {
   using Text =
       WgmmaText<false, false, D, registers, n, A, B, false, scale_a, scale_b, trans_a, trans_b, 0, Dependent>;
+  static_assert(Text::exists);
   WgmmaAssembly<D, n>::template ss<Text>(d, a, b, scale_d);
 }
 // A in registers.
@@ -183,6 +185,7 @@ __device__ __forceinline__ void wgmma_mma_async_sync_aligned(D (&d)[registers], 
                                                              uint64_t b, int32_t scale_d) {
   using Text =
       WgmmaText<false, true, D, registers, n, A, B, false, scale_a, scale_b, 0, trans_b, 0, Dependent>;
+  static_assert(Text::exists);
   WgmmaAssembly<D, n>::template rs<Text>(d, a, b, scale_d);
 }
 
@@ -192,6 +195,7 @@ template <int n, class A, class B, class D, int registers, class Dependent = voi
 __device__ __forceinline__ void wgmma_mma_async_sync_aligned_satfinite(D (&d)[registers], uint64_t a,
                                                                        uint64_t b, int32_t scale_d) {
   using Text = WgmmaText<false, false, D, registers, n, A, B, true, 1, 1, 0, 0, 0, Dependent>;
+  static_assert(Text::exists);
   WgmmaAssembly<D, n>::template ss<Text>(d, a, b, scale_d);
 }
 template <int n, class A, class B, class D, int registers, class Dependent = void>
@@ -199,6 +203,7 @@ __device__ __forceinline__ void wgmma_mma_async_sync_aligned_satfinite(D (&d)[re
                                                                        const uint32_t (&a)[4], uint64_t b,
                                                                        int32_t scale_d) {
   using Text = WgmmaText<false, true, D, registers, n, A, B, true, 1, 1, 0, 0, 0, Dependent>;
+  static_assert(Text::exists);
   WgmmaAssembly<D, n>::template rs<Text>(d, a, b, scale_d);
 }
 
@@ -213,6 +218,7 @@ __device__ __forceinline__ void wgmma_mma_async_sp_sync_aligned(D (&d)[registers
                                                                 uint32_t metadata, int32_t scale_d) {
   using Text = WgmmaText<true, false, D, registers, n, A, B, false, scale_a, scale_b, trans_a, trans_b,
                          selector, Dependent>;
+  static_assert(Text::exists);
   WgmmaAssembly<D, n>::template sp_ss<Text>(d, a, b, metadata, scale_d);
 }
 template <int n, class A, class B, int selector = 0, int scale_a = 1, int scale_b = 1, int trans_b = 0,
@@ -222,6 +228,7 @@ __device__ __forceinline__ void wgmma_mma_async_sp_sync_aligned(D (&d)[registers
                                                                 int32_t scale_d) {
   using Text =
       WgmmaText<true, true, D, registers, n, A, B, false, scale_a, scale_b, 0, trans_b, selector, Dependent>;
+  static_assert(Text::exists);
   WgmmaAssembly<D, n>::template sp_rs<Text>(d, a, b, metadata, scale_d);
 }
 template <int n, class A, class B, class D, int registers, class Dependent = void>
@@ -229,6 +236,7 @@ __device__ __forceinline__ void wgmma_mma_async_sp_sync_aligned_satfinite(D (&d)
                                                                           uint64_t b, uint32_t metadata,
                                                                           int32_t scale_d) {
   using Text = WgmmaText<true, false, D, registers, n, A, B, true, 1, 1, 0, 0, 0, Dependent>;
+  static_assert(Text::exists);
   WgmmaAssembly<D, n>::template sp_ss<Text>(d, a, b, metadata, scale_d);
 }
 template <int n, class A, class B, class D, int registers, class Dependent = void>
@@ -237,6 +245,7 @@ __device__ __forceinline__ void wgmma_mma_async_sp_sync_aligned_satfinite(D (&d)
                                                                           uint32_t metadata,
                                                                           int32_t scale_d) {
   using Text = WgmmaText<true, true, D, registers, n, A, B, true, 1, 1, 0, 0, 0, Dependent>;
+  static_assert(Text::exists);
   WgmmaAssembly<D, n>::template sp_rs<Text>(d, a, b, metadata, scale_d);
 }
 
