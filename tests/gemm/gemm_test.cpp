@@ -305,19 +305,25 @@ TEST_P(GemmTest, LargeProductsDoNotDependOnTheLeadingDimensionOfC) {
 // What a product costs where nothing is cut: the emulator counts it.
 TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
   if (!test::emulated()) GTEST_SKIP() << "a GPU does not count";
-  const Case c = with_output(
-      {kernel().tile_m, kernel().tile_n, 2 * std::int64_t{kernel().tile_k}, Numbers::integers, Type::f32});
+  // A tile for each block of a cluster, whichever way it lies.
+  const int blocks = kernel().cluster;
+  const Case c = with_output({std::int64_t{kernel().tile_m} * blocks, std::int64_t{kernel().tile_n} * blocks,
+                              2 * std::int64_t{kernel().tile_k}, Numbers::integers, Type::f32});
   Product product(kernel(), c);
   const emulator::Counts counts = product.run();
   product.expect_right();
-  EXPECT_EQ(counts.matrix_operations, static_cast<std::uint64_t>(c.m * c.n * c.k / (16 * 8 * 16)));
+  const bool wgmma = kernel().instruction == Instruction::wgmma;
+  const std::int64_t instruction = wgmma ? 64 * kernel().warp_n * 16 : 16 * 8 * 16;  // m n k
+  EXPECT_EQ(counts.matrix_operations, static_cast<std::uint64_t>(c.m * c.n * c.k / instruction));
   EXPECT_EQ(counts.flop, static_cast<std::uint64_t>(2 * c.m * c.n * c.k));
   EXPECT_EQ(counts.shared_wavefronts, counts.ideal_shared_wavefronts) << "bank conflicts";
   EXPECT_EQ(counts.global_sectors, counts.ideal_global_sectors) << "accesses that do not coalesce";
   EXPECT_GT(counts.shared_wavefronts, 0U);
-  EXPECT_GT(counts.global_sectors, 0U);
-  // A and B once each (`any` kernels copy aligned operands by cp.async too).
-  EXPECT_EQ(counts.async_bytes, static_cast<std::uint64_t>(2 * (c.m + c.n) * c.k));
+  // A and B once each, though blocks share them (`any` kernels copy aligned operands by cp.async too); wgmma
+  // kernels also write C that way, and touch global memory no other.
+  EXPECT_EQ(counts.global_sectors == 0, wgmma);
+  EXPECT_EQ(counts.async_bytes,
+            static_cast<std::uint64_t>(2 * (c.m + c.n) * c.k + (wgmma ? 4 * c.m * c.n : 0)));
 }
 
 std::vector<std::string> kernel_names() {

@@ -78,7 +78,29 @@ class WarpgroupTile {
     }
   }
 
+  // Waits for the sums, then f(part, row) for each 64 rows of them from `row` on: for epilogues that look at
+  // pairs.
+  template <class F>
+  __device__ __forceinline__ void for_each_part(F&& f) {
+#pragma unroll
+    for (int i = 0; i < rows; ++i) {
+      c_[i].when_done([&](auto& values) { f(Part{values}, 64 * i); });
+    }
+  }
+
  private:
+  // What a warp holds of 64 rows: one row of 16 x 8 fragments, as in WarpTile.
+  struct Part {
+    static constexpr int rows = 1, columns = N / 8;
+    const typename WgmmaAccumulator<AccT, N>::Values& values;
+
+    // The two neighbours that this lane holds of fragment (0, j), in row g or (half) g + 8 of it.
+    __device__ __forceinline__ void pair(int, int j, int half, float (&two)[2]) const {
+      two[0] = values.reg[4 * j + 2 * half];
+      two[1] = values.reg[4 * j + 2 * half + 1];
+    }
+  };
+
   WgmmaAccumulator<AccT, N> c_[rows];
   bool add_ = false;
 };
