@@ -18,8 +18,16 @@ struct Pace {
 
 // Measured on an H200 at 512^3 to 8192^3, bf16 (microbench/results): 555, 480 TFLOP/s for the TMA tiles, 445,
 // 430 and 270 for cp.async, 270 for `any` with aligned operands. (With others it is the only one to choose.)
+// The wgmma tiles: from the time of their rounds at 1024^3 to 8192^3.
 Pace pace(const Kernel& kernel) noexcept {
   const int area = kernel.tile_m * kernel.tile_n;
+  if (kernel.instruction == Instruction::wgmma) {
+    return {1, area > 128 * 256   ? 1.47
+               : area > 128 * 128 ? 1.43
+               : area > 64 * 128  ? 1.31
+               : area > 64 * 64   ? 1.10
+                                  : 0.70};
+  }
   switch (kernel.copy) {
     case Copy::tma:
       return area > 128 * 128 ? Pace{1, 1.0} : Pace{1, 0.86};
