@@ -31,6 +31,8 @@ Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& d
   using Cluster = typename Config::Cluster;
   GemmArguments arguments = make_arguments<Config>(problem);
   constexpr int rows = Block::m * Cluster::m, columns = Block::n * Cluster::n;
+  // Multiprocessors come in pairs that a cluster of 2 fits. How many larger clusters run at once depends on
+  // their grouping: the device then hands out tiles itself, a cluster each.
   const int clusters = std::max(1, device.multiprocessors / Cluster::blocks);
   arguments.raster =
       make_raster(arguments.m, arguments.n, rows, columns, square_band(clusters, rows, columns));
@@ -56,7 +58,9 @@ Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& d
     }
   }
   launch->overlaps_previous = true;
-  launch->grid.x = static_cast<unsigned>(Cluster::blocks * std::min(clusters, arguments.raster.tiles()));
+  const int tiles = arguments.raster.tiles();
+  launch->grid.x =
+      static_cast<unsigned>(Cluster::blocks * (Cluster::blocks > 2 ? tiles : std::min(clusters, tiles)));
   launch->arguments.set(map_a, map_b, map_c, arguments);
   return {};
 }
@@ -65,13 +69,15 @@ template <class Config>
 void append_wgmma(std::vector<Kernel>& list) {
   using Cluster = typename Config::Cluster;
   Kernel kernel = describe<Config>("wgmma");
-  if (Cluster::blocks > 1)
+  if (Cluster::m * Cluster::n > 1)
     kernel.name += "_c" + std::to_string(Cluster::m) + "x" + std::to_string(Cluster::n);
+  if (Cluster::k > 1) kernel.name += "_k" + std::to_string(Cluster::k);
   kernel.minimum_sm = 90;
   kernel.exact_sm = true;
   kernel.copy = Copy::tma;
   kernel.instruction = Instruction::wgmma;
   kernel.cluster = Cluster::blocks;
+  kernel.split = Cluster::k;
   kernel.threads = GemmWgmma<Config>::threads;
   kernel.shared_bytes = GemmWgmma<Config>::shared_bytes;
   kernel.function = reinterpret_cast<const void*>(&gemm_wgmma<Config>);

@@ -105,7 +105,8 @@ TEST_P(GemmTest, EveryShape) {
 TEST_P(GemmTest, EveryFillingOfTheRing) {
   const std::int64_t slab = kernel().tile_k, ring = slab * kernel().stages;
   if (test::emulated()) {  // the main loop turns 0 times, 1, 2, and often enough to reuse the ring
-    for (const std::int64_t k : {slab - 1, slab + 1, 3 * slab, ring + slab + 1})
+    // And if blocks share a tile: fewer slabs than blocks, and a ring that each reuses.
+    for (const std::int64_t k : {slab - 1, slab + 1, 3 * slab, kernel().split * ring + slab + 1})
       check(with_output({kernel().tile_m - 1, kernel().tile_n - 3, k, Numbers::normals}));
     return;
   }
@@ -305,10 +306,10 @@ TEST_P(GemmTest, LargeProductsDoNotDependOnTheLeadingDimensionOfC) {
 // What a product costs where nothing is cut: the emulator counts it.
 TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
   if (!test::emulated()) GTEST_SKIP() << "a GPU does not count";
-  // A tile for each block of a cluster, whichever way it lies.
-  const int blocks = kernel().cluster;
+  // A tile for each block of a cluster, whichever way it lies; two slabs for each of those that share a tile.
+  const int split = kernel().split, blocks = kernel().cluster / split;
   const Case c = with_output({std::int64_t{kernel().tile_m} * blocks, std::int64_t{kernel().tile_n} * blocks,
-                              2 * std::int64_t{kernel().tile_k}, Numbers::integers, Type::f32});
+                              2 * split * std::int64_t{kernel().tile_k}, Numbers::integers, Type::f32});
   Product product(kernel(), c);
   const emulator::Counts counts = product.run();
   product.expect_right();

@@ -4,12 +4,14 @@
 // No operand passes through registers: a consumer warpgroup holds its part of the sums and tells the tensor
 // core where the slabs stand. One group of wgmma is always in flight, so a slab is released when the
 // instructions on the next one have been issued. The grid is persistent: copies for the next tile run during
-// the epilogue of this one, whose stores are the copy engine's as well (StoreStaged). A launch may overlap
-// the end of the kernel before it. Below: wgmma_config.hpp, store_staged.hpp, pipeline/tma_ring.hpp,
+// the epilogue of this one, whose stores are the copy engine's as well (StoreStaged). Where tiles are few the
+// blocks of a cluster divide the k of one tile instead and add up (ClusterSum). A launch may overlap the end
+// of the kernel before it. Below: wgmma_config.hpp, cluster_sum.hpp, store_staged.hpp, pipeline/tma_ring.hpp,
 // ptx/setmaxnreg.hpp.
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"
+#include "tenon/gemm/cluster_sum.hpp"
 #include "tenon/gemm/store_staged.hpp"
 #include "tenon/gemm/wgmma_config.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
@@ -35,10 +37,16 @@ struct GemmWgmma {
   template <class Tile, int parts>
   static constexpr int copy_lines = Tile::k_major ? Tile::lines / parts : Tile::lines;
 
-  // Shared memory, from a multiple of 1024 bytes on: the ring, the staged strips of C, the barriers.
+  // Without blocks along k there is nothing to add up, and no memory for it.
+  using Sum = ClusterSum<Cluster::k, Config::warps, Block::n>;
+  static constexpr bool divides_k = Cluster::k > 1;
+
+  // Shared memory, from a multiple of 1024 bytes on: the ring, the staged strips of C, the sums of other
+  // blocks, the barriers.
   static constexpr int alignment = 1024;
   static constexpr int staging_at = Config::ring_bytes;
-  static constexpr int barriers_at = staging_at + Config::warps * Config::staged * staged_strip_bytes;
+  static constexpr int sum_at = staging_at + Config::warps * Config::staged * staged_strip_bytes;
+  static constexpr int barriers_at = sum_at + (divides_k ? Sum::bytes : 0);
   static constexpr int shared_bytes = barriers_at + Ring::bytes + alignment;
 
   // 65536 registers: 128 threads x 24 + 256 threads x 240. With one warpgroup that multiplies there are
@@ -56,12 +64,16 @@ struct GemmWgmma {
     const Ring ring(reinterpret_cast<std::uint64_t*>(memory + barriers_at));
     // A stage is free when every warp that reads a part written from here says so, in this block and its
     // neighbours.
-    if (threadIdx.x == 0) ring.initialize(Config::warps * (Cluster::m + Cluster::n - 1));
+    Sum sum(memory + sum_at, rank_k());
+    if (threadIdx.x == 0) {
+      ring.initialize(Config::warps * (Cluster::m + Cluster::n - 1));
+      if constexpr (divides_k) sum.initialize();
+    }
     meet();
     // What is before this line overlaps the end of the kernel before; the next kernel may do likewise.
     cudaTriggerProgrammaticLaunchCompletion();
     cudaGridDependencySynchronize();
-    const int slabs = k / depth + (k % depth != 0);
+    const Slabs slabs = slabs_of_block(k);
     const int group = static_cast<int>(threadIdx.x) / 128;
     if (group == Config::consumers) {
       if constexpr (Config::consumers > 1) ptx::setmaxnreg_dec_sync_aligned_u32<copying_registers>();
@@ -69,7 +81,7 @@ struct GemmWgmma {
     } else {
       if constexpr (Config::consumers > 1) ptx::setmaxnreg_inc_sync_aligned_u32<multiplying_registers>();
       const StoreStaged<Op, Config::staged> store(c, op, map_c, ptx::shared_address(memory + staging_at));
-      multiply_all(group, slabs, raster, ptx::shared_address(memory), ring, store);
+      multiply_all(group, slabs, raster, ptx::shared_address(memory), ring, sum, store);
     }
     if constexpr (Cluster::blocks > 1) meet();  // nobody leaves while another block may write to its memory
   }
@@ -89,7 +101,20 @@ struct GemmWgmma {
     return Cluster::blocks == 1 ? 0 : static_cast<int>(blockIdx.x) % Cluster::blocks;
   }
   __device__ __forceinline__ static int rank_m() { return rank() % Cluster::m; }
-  __device__ __forceinline__ static int rank_n() { return rank() / Cluster::m; }
+  __device__ __forceinline__ static int rank_n() { return rank() / Cluster::m % Cluster::n; }
+  __device__ __forceinline__ static int rank_k() { return rank() / (Cluster::m * Cluster::n); }
+
+  // This block's part of k: `count` slabs from slab `first` on.
+  struct Slabs {
+    int first, count;
+  };
+  // One slab at least, so that there are sums: if it is beyond k, the copy engine fills it with zeros.
+  __device__ __forceinline__ static Slabs slabs_of_block(int k) {
+    const int all = k / depth + (k % depth != 0);
+    if constexpr (!divides_k) return {0, all};
+    const int most = (all + Cluster::k - 1) / Cluster::k, first = rank_k() * most;
+    return {first, max(1, min(most, all - first))};
+  }
 
   // Calls f(tile) for every tile of this block, in the order in which the grid takes them.
   template <class F>
@@ -102,7 +127,7 @@ struct GemmWgmma {
   }
 
   // One thread: this block's part of every slab of its tiles, as far ahead as the ring allows.
-  __device__ __forceinline__ static void copy_all(const TensorMap& map_a, const TensorMap& map_b, int slabs,
+  __device__ __forceinline__ static void copy_all(const TensorMap& map_a, const TensorMap& map_b, Slabs slabs,
                                                   const Raster& raster, std::uint8_t* memory,
                                                   const Ring& ring) {
     const unsigned along_m = (1U << Cluster::m) - 1, along_n = every_mth_block();
@@ -110,7 +135,7 @@ struct GemmWgmma {
     const auto sharing_b = static_cast<std::uint16_t>(along_m << rank_n() * Cluster::m);
     Stage<Config::stages> stage;
     for_each_tile(raster, [&](TilePosition tile) {
-      for (int slab = 0; slab < slabs; ++slab) {
+      for (int slab = slabs.first; slab < slabs.first + slabs.count; ++slab) {
         ring.wait_empty(stage);
         ring.expect(stage, Config::stage_bytes);
         std::uint8_t* const to = memory + stage.index * Config::stage_bytes;
@@ -159,8 +184,8 @@ struct GemmWgmma {
   }
 
   template <class Store>
-  __device__ __forceinline__ static void multiply_all(int group, int slabs, const Raster& raster,
-                                                      std::uint32_t memory, const Ring& ring,
+  __device__ __forceinline__ static void multiply_all(int group, Slabs slabs, const Raster& raster,
+                                                      std::uint32_t memory, const Ring& ring, Sum& sum,
                                                       const Store& store) {
     const int group_row = group * Config::Warp::m;
     const int warp_row = 16 * (static_cast<int>(threadIdx.x) / 32 % 4);
@@ -170,7 +195,7 @@ struct GemmWgmma {
       sums.clear();
       Stage<Config::stages> previous = stage;
 #pragma unroll 1
-      for (int slab = 0; slab < slabs; ++slab) {
+      for (int slab = 0; slab < slabs.count; ++slab) {
         ring.wait_full(stage);
         const std::uint32_t a = memory + stage.index * Config::stage_bytes;
         sums.start(TileA{a}, TileB{a + TileA::bytes}, group_row, 0);
@@ -182,7 +207,14 @@ struct GemmWgmma {
       sums.wait();
       release(ring, previous);
       sums.for_each_part([&](const auto& part, int row) {
-        store(part, tile.m * Block::m + group_row + row + warp_row, tile.n * Block::n);
+        const auto store_rows = [&](const auto& rows) {
+          store(rows, tile.m * Block::m + group_row + row + warp_row, tile.n * Block::n);
+        };
+        if constexpr (divides_k) {
+          sum(part, store_rows);
+        } else {
+          store_rows(part);
+        }
       });
     });
     store.finish();
@@ -190,7 +222,7 @@ struct GemmWgmma {
 
   // By whole warps: this one has read the stage, whoever copied it.
   __device__ __forceinline__ static void release(const Ring& ring, Stage<Config::stages> stage) {
-    if constexpr (Cluster::blocks == 1) {
+    if constexpr (Cluster::m * Cluster::n == 1) {
       if (lane_id() == 0) ring.release(stage);
     } else {
       // Lane i tells the i-th block that writes here: those along m, then the others along n.

@@ -7,12 +7,15 @@
 
 namespace tenon {
 
-// Blocks of a cluster, along m and along n. Those along m compute with the same columns of B, those along n
-// with the same rows of A: each copies a part of what they share, and the copy engine writes it to all of
-// them.
-template <int M, int N>
+// Blocks of a cluster, along m, n and k. Those along m compute with the same columns of B, those along n with
+// the same rows of A: each copies a part of what they share, and the copy engine writes it to all of them.
+// Those along k compute parts of the same sums, for problems whose tiles are too few to occupy the device:
+// they share nothing but the result (cluster_sum.hpp).
+template <int M, int N, int K = 1>
 struct ClusterShape {
-  static constexpr int m = M, n = N, blocks = M * N;
+  static constexpr int m = M, n = N, k = K, blocks = M * N * K;
+  static_assert(K == 1 || M * N == 1,
+                "ClusterShape: blocks along k share no operands: with k > 1, m = n = 1");
 };
 
 // T_: __half or __nv_bfloat16; sums in float. Block: TileShape. Consumers: warpgroups that multiply, each a
@@ -43,6 +46,8 @@ struct WgmmaConfig {
   static constexpr int stage_bytes = TileA::bytes + TileB::bytes;
   static constexpr int ring_bytes = Stages * stage_bytes;
   static constexpr int warps = 4 * Consumers;  // that multiply
+  static_assert(Cluster::k == 1 || Warp::m == 64,
+                "WgmmaConfig: with blocks along k each warpgroup that multiplies has 64 rows");
 };
 
 }  // namespace tenon
