@@ -219,7 +219,7 @@ __device__ __forceinline__ void tcgen05_mma_sp(uint32_t d, A a, uint64_t b, uint
 // tcgen05.mma.sp.cta_group.kind.block_scale.scale_vec{.collector} [d], a, b, [metadata], idesc, [scale_a],
 // [scale_b],
 //   enable-input-d;
-// PTX ISA 8.6, sm_100a. SASS: UTCQMMA.SP, UTCOMMA.SP. Kind: with block scales.
+// PTX ISA 8.6, sm_100a. SASS: UTCQMMA, UTCOMMA (.4X). Kind: with block scales.
 template <int cta_group, class Kind, class Collector = collector_default, class A, class Dependent = void>
 __device__ __forceinline__ void tcgen05_mma_sp_block_scale(uint32_t d, A a, uint64_t b, uint32_t metadata,
                                                            uint32_t instruction, uint32_t scale_a,
@@ -244,7 +244,7 @@ __device__ __forceinline__ void tcgen05_mma_sp_block_scale(uint32_t d, A a, uint
 }
 
 // tcgen05.mma.ws.sp.cta_group::1.kind{.collector} [d], a, b, [metadata], idesc, enable-input-d {,
-// zero-column-mask}; PTX ISA 8.6, sm_100a. SASS: UTCHMMA.WS.SP and its like. B stays in its buffer
+// zero-column-mask}; PTX ISA 8.6, sm_100a. SASS: UTCHMMA.WS, UTCQMMA.WS, UTCIMMA.WS. B stays in its buffer
 // (collector_b_*).
 template <class Kind, class Collector = collector_default, class A, class Dependent = void>
 __device__ __forceinline__ void tcgen05_mma_ws_sp(uint32_t d, A a, uint64_t b, uint32_t metadata,
