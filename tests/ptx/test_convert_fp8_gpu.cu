@@ -6,7 +6,7 @@
 
 #include "ptx/conversion.cuh"
 #include "support/gpu.hpp"
-#include "tenon/ptx/convert.hpp"
+#include "tenon/ptx/convert_fp8.hpp"
 
 namespace tenon::test {
 namespace {

@@ -8,6 +8,7 @@
 #include "ptx/conversion.cuh"
 #include "support/gpu.hpp"
 #include "tenon/ptx/convert.hpp"
+#include "tenon/ptx/convert_integer.hpp"
 
 namespace tenon::test {
 namespace {
