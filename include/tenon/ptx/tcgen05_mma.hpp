@@ -176,10 +176,10 @@ __device__ __forceinline__ void tcgen05_mma_statement(uint32_t d, A a, uint64_t 
 #undef TENON_LANES_8
 #undef TENON_TCGEN05_OF
 
-// tcgen05.mma.cta_group.kind{.ashift}{.collector} [d], a, b, idesc, {lanes,} enable-input-d {,
-// scale-input-d}; PTX ISA 8.6, sm_100a. SASS: UTCHMMA, UTCQMMA, UTCIMMA (cta_group 2: .2CTA). A: uint64_t, a
-// matrix descriptor, or TensorMemory. ashift: rows of A are taken one further down; with no collector,
-// lastuse or discard.
+// tcgen05.mma.cta_group.kind{.ashift}{.collector} [d], a, b, idesc, {lanes,} enable-input-d {, scale};
+// PTX ISA 8.6, sm_100a. SASS: UTCHMMA, UTCQMMA, UTCIMMA (cta_group 2: .2CTA).
+// A: uint64_t, a matrix descriptor, or TensorMemory. ashift: the rows of A are taken one further down; with
+// no collector, lastuse or discard.
 template <int cta_group, class Kind, class Collector = collector_default, bool ashift = false,
           int scale_input_d = 0, class A, class Dependent = void>
 __device__ __forceinline__ void tcgen05_mma(uint32_t d, A a, uint64_t b, uint32_t instruction,
@@ -197,8 +197,8 @@ __device__ __forceinline__ void tcgen05_mma(uint32_t d, A a, uint64_t b, uint32_
       d, a, b, 0, instruction, enable_input_d, disable_output_lane);
 }
 
-// tcgen05.mma.sp.cta_group.kind{.ashift}{.collector} [d], a, b, [metadata], idesc, {lanes,} enable-input-d {,
-// ...}; PTX ISA 8.6, sm_100a. SASS: as above with .SP.
+// tcgen05.mma.sp.cta_group.kind{.ashift}{.collector} [d], a, b, [metadata], idesc, {lanes,} enable-input-d;
+// PTX ISA 8.6, sm_100a. SASS: as of the dense form; that A is sparse stands in the instruction descriptor.
 template <int cta_group, class Kind, class Collector = collector_default, bool ashift = false,
           int scale_input_d = 0, class A, class Dependent = void>
 __device__ __forceinline__ void tcgen05_mma_sp(uint32_t d, A a, uint64_t b, uint32_t metadata,
@@ -216,10 +216,10 @@ __device__ __forceinline__ void tcgen05_mma_sp(uint32_t d, A a, uint64_t b, uint
       d, a, b, metadata, instruction, enable_input_d, disable_output_lane);
 }
 
-// tcgen05.mma.sp.cta_group.kind.block_scale.scale_vec{.collector} [d], a, b, [metadata], idesc, [scale_a],
-// [scale_b],
-//   enable-input-d;
-// PTX ISA 8.6, sm_100a. SASS: UTCQMMA, UTCOMMA (.4X). Kind: with block scales.
+// tcgen05.mma.sp.cta_group.kind.block_scale.scale_vec{.collector}
+//     [d], a, b, [metadata], idesc, [scale_a], [scale_b], enable-input-d;
+// PTX ISA 8.6, sm_100a. SASS: UTCQMMA, UTCOMMA (.4X).
+// Kind: one with block scales.
 template <int cta_group, class Kind, class Collector = collector_default, class A, class Dependent = void>
 __device__ __forceinline__ void tcgen05_mma_sp_block_scale(uint32_t d, A a, uint64_t b, uint32_t metadata,
                                                            uint32_t instruction, uint32_t scale_a,
@@ -243,9 +243,9 @@ __device__ __forceinline__ void tcgen05_mma_sp_block_scale(uint32_t d, A a, uint
   }
 }
 
-// tcgen05.mma.ws.sp.cta_group::1.kind{.collector} [d], a, b, [metadata], idesc, enable-input-d {,
-// zero-column-mask}; PTX ISA 8.6, sm_100a. SASS: UTCHMMA.WS, UTCQMMA.WS, UTCIMMA.WS. B stays in its buffer
-// (collector_b_*).
+// tcgen05.mma.ws.sp.cta_group::1.kind{.collector} [d], a, b, [metadata], idesc, enable-input-d {, zero_mask};
+// PTX ISA 8.6, sm_100a. SASS: UTCHMMA.WS, UTCQMMA.WS, UTCIMMA.WS.
+// B stays in its buffer: collector_b_*.
 template <class Kind, class Collector = collector_default, class A, class Dependent = void>
 __device__ __forceinline__ void tcgen05_mma_ws_sp(uint32_t d, A a, uint64_t b, uint32_t metadata,
                                                   uint32_t instruction, bool enable_input_d) {

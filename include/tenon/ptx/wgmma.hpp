@@ -23,54 +23,11 @@
 #pragma once
 
 #include "tenon/ptx/arch.hpp"
+#include "tenon/ptx/operand_types.hpp"
 #include "tenon/ptx/wgmma_assembly.hpp"
 #include "tenon/ptx/wgmma_sync.hpp"
 
 namespace tenon::ptx {
-
-// The types of A and B, by their PTX names.
-struct type_f16 {
-  static constexpr char name[] = "f16";
-  static constexpr int bits = 16;
-};
-struct type_bf16 {
-  static constexpr char name[] = "bf16";
-  static constexpr int bits = 16;
-};
-struct type_tf32 {
-  static constexpr char name[] = "tf32";
-  static constexpr int bits = 32;
-};
-struct type_e4m3 {
-  static constexpr char name[] = "e4m3";
-  static constexpr int bits = 8;
-};
-struct type_e5m2 {
-  static constexpr char name[] = "e5m2";
-  static constexpr int bits = 8;
-};
-struct type_s8 {
-  static constexpr char name[] = "s8";
-  static constexpr int bits = 8;
-};
-struct type_u8 {
-  static constexpr char name[] = "u8";
-  static constexpr int bits = 8;
-};
-struct type_b1 {
-  static constexpr char name[] = "b1";
-  static constexpr int bits = 1;
-};
-
-template <class X, class Y>
-inline constexpr bool is_type = false;
-template <class X>
-inline constexpr bool is_type<X, X> = true;
-
-template <class T>
-inline constexpr bool is_fp8 = is_type<T, type_e4m3> || is_type<T, type_e5m2>;
-template <class T>
-inline constexpr bool is_int8 = is_type<T, type_s8> || is_type<T, type_u8>;
 
 // Whether wgmma multiplies A by B into D (float: f32; uint32_t: two f16 a register; int32_t: s32).
 template <class D, class A, class B>
@@ -165,7 +122,7 @@ struct WgmmaText {
 };
 
 // wgmma.mma_async.sync.aligned.m64nNkK.D.A.B d, a, b, scale-d {, scale-a, scale-b {, {trans-a,} trans-b}};
-// (b1: .s32.b1.b1.and.popc). PTX ISA 8.0, sm_90a.
+// (b1: .s32.b1.b1.and.popc). PTX ISA 8.0 (mixed operand types of 8 bits: 8.4), sm_90a.
 // SASS: HGMMA (f16, bf16, tf32), QGMMA (fp8), IGMMA, BGMMA.
 // scale_d: 0 for D = A * B, anything else for D = A * B + D. scale_a, scale_b: -1 negates the operand.
 // trans_a: A is m-major, trans_b: B is n-major, as their descriptors have to agree; 0: k-major.

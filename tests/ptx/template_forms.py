@@ -1,10 +1,12 @@
-"""Every wgmma row of ptx/instructions.csv through its C++ function, called by exact signature.
+"""Every row of wgmma and tcgen05 that tenon wraps, through its C++ function, called by exact signature.
 
-  wgmma_forms.py rows                        the rows are all the forms that PTX ISA 9.0 lists, each once
-  wgmma_forms.py compile <nvcc> <folder>     one kernel a row -> PTX, whose instruction is the row's text, operands counted
+  template_forms.py rows                               the rows of wgmma are all the forms that PTX ISA 9.0 lists, each once
+  template_forms.py compile <nvcc> <family> <folder>   one kernel a row of wgmma or tcgen05 -> PTX, whose instruction is the
+                                                       row's text, operands counted
 
-What ptxas makes of these texts is the test ptx.table.sm_90a, which assembles each of them; that their operands are in
-the right places, wgmma_test, which executes them.
+Their functions are templates over more than types, so that these rows are many; nvcc writes PTX and ptxas does not run:
+what it makes of these texts is the test ptx.table, which assembles each of them. That the operands of wgmma are in the
+right places is shown by wgmma_test, which executes them.
 """
 import itertools
 import pathlib
@@ -18,11 +20,13 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from tenon_ptx import table  # noqa: E402  (the line above makes it importable)
 
-CPP = {"f32": "float", "b32": "uint32_t", "s32": "int32_t", "b64": "uint64_t", "pred": "int32_t"}
+CPP = {"f32": "float", "b32": "uint32_t", "s32": "int32_t", "b64": "uint64_t"}
+PREDICATE = {"wgmma": "int32_t", "tcgen05": "bool"}
+TARGET = {"wgmma": "90a", "tcgen05": "100a"}
 
 
-def rows():
-    return [f for f in table.load() if f.family == "wgmma"]
+def rows(family="wgmma"):
+    return [f for f in table.load() if f.family == family and f.provider == "tenon"]
 
 
 def mnemonics():
@@ -63,41 +67,43 @@ def kernel(index, form):
     inputs = [o for o in form.operands if o.kind != "imm"]
 
     def parameter(operand, constant):
-        kind = CPP[operand.kind]
+        if operand.name == "a_tmem":
+            return "tenon::ptx::TensorMemory"
+        kind = PREDICATE[form.family] if operand.kind == "pred" else CPP[operand.kind]
         return f"{'const ' if constant else ''}{kind} (&)[{operand.count}]" if operand.count else kind
 
     types = [parameter(o, False) for o in form.results] + [parameter(o, True) for o in inputs]
-    declared, arguments, parameters = [], [], []
-    for operand in form.results + tuple(inputs):
+    declared, parameters = [], []
+    for operand, kind in zip(form.results + tuple(inputs), types):
         if operand.count:
-            declared.append(f"{CPP[operand.kind]} {operand.name}[{operand.count}];")
+            declared.append(f"{CPP[operand.kind]} {operand.name}[{operand.count}]{'' if operand in form.results else ' = {}'};")
         else:
-            parameters.append(f"{CPP[operand.kind]} {operand.name}")
-        arguments.append(operand.name)
-    name = re.sub(r"\btype_", "tenon::ptx::type_", form.name)
-    if form.mnemonic == "wgmma.wait_group.sync.aligned":
-        name += f"<{form.operands[0].value}>"
-    elif "<" not in name:
+            parameters.append(f"{kind} {operand.name}")
+    arguments = [o.name for o in form.results + tuple(inputs)]
+    name = form.name
+    for immediate in (o for o in form.operands if o.name in ("pending", "scale_d") and o.kind == "imm"):
+        name = name[:-1] + f", {immediate.value}>" if name.endswith(">") else f"{name}<{immediate.value}>"
+    if "<" not in name:
         name += "<>"
     return (f'extern "C" __global__ void form{index}({", ".join(parameters)}) {{\n  {" ".join(declared)}\n'
-            f"  void (*const function)({', '.join(types)}) = tenon::ptx::{name};\n  function({', '.join(arguments)});\n}}\n")
+            f"  void (*const function)({', '.join(types)}) = {name};\n  function({', '.join(arguments)});\n}}\n")
 
 
 def operands_of(text):
     """The number of operands behind the mnemonic, a list in braces counted by its registers."""
-    return sum(1 for each in re.split(r"[,{}]", text) if each.strip())
+    return sum(1 for each in re.split(r"[][,{}]", text) if each.strip())
 
 
-def compile_rows(nvcc, folder):
-    forms = rows()
+def compile_rows(nvcc, family, folder):
+    forms = rows(family)
     folder.mkdir(parents=True, exist_ok=True)
-    source, ptx = folder / "wgmma_forms.cu", folder / "wgmma_forms.ptx"
-    source.write_text('#include "tenon/ptx/wgmma.hpp"\nusing namespace tenon::ptx;\n' +
-                      "".join(kernel(i, f) for i, f in enumerate(forms)))
-    # The accumulators have no value: what is compiled is the call, and nothing runs it.
-    subprocess.run([nvcc, "-std=c++17", "-ptx", "-gencode", "arch=compute_90a,code=sm_90a", "-diag-suppress=549",
-                    f"-I{ROOT}/include", source, "-o", ptx], check=True)
-    found = {int(i): re.findall(r"^\s*(wgmma\.[^;]*);", body, re.M)
+    source, ptx = folder / f"{family}_forms.cu", folder / f"{family}_forms.ptx"
+    source.write_text("".join(f'#include "tenon/ptx/{header}"\n' for header in sorted({f.header for f in forms})) +
+                      "using namespace tenon::ptx;\n" + "".join(kernel(i, f) for i, f in enumerate(forms)))
+    # 549: the accumulators have no value. What is compiled is the call, and nothing runs it.
+    subprocess.run([nvcc, "-std=c++17", "-ptx", "--Werror=all-warnings", "-diag-suppress=549", f"-I{ROOT}/include",
+                    f"-gencode=arch=compute_{TARGET[family]},code=sm_{TARGET[family]}", source, "-o", ptx], check=True)
+    found = {int(i): re.findall(rf"^\s*({family}\.[^;]*);", body, re.M)
              for i, body in re.findall(r"\.entry form(\d+)\(([\s\S]*?)^}$", ptx.read_text(), re.M)}
     wrong = []
     for i, form in enumerate(forms):
@@ -105,9 +111,14 @@ def compile_rows(nvcc, folder):
         expected = sum(o.count or 1 for o in form.results + form.operands)
         if len(instructions) != 1 or instructions[0].split()[0] != form.mnemonic or \
                 operands_of(instructions[0][len(form.mnemonic):]) != expected:
-            wrong.append(f"{form.form}: {[t[:90] for t in instructions]}")
-    sys.exit("\n".join(wrong) if wrong else print(f"{len(forms)} forms compiled by exact signature"))
+            wrong.append(f"{form.form}: {[t[:120] for t in instructions]}")
+    if wrong:
+        sys.exit("\n".join(wrong))
+    print(f"{len(forms)} forms of {family} compiled by exact signature")
 
 
 if __name__ == "__main__":
-    {"rows": check_rows, "compile": lambda nvcc, folder: compile_rows(nvcc, pathlib.Path(folder))}[sys.argv[1]](*sys.argv[2:])
+    if sys.argv[1:] == ["rows"]:
+        check_rows()
+    else:
+        compile_rows(sys.argv[2], sys.argv[3], pathlib.Path(sys.argv[4]))
