@@ -1,4 +1,4 @@
-// The forms of tcgen05.mma that <cuda/ptx> lacks: sparse A (.sp, .ws.sp), and for the dense product the
+// The forms of tcgen05.mma that cuda::ptx lacks: sparse A (.sp, .ws.sp), and for the dense product the
 // collector usage and .ashift. D = A * B + D, started by one thread; D lies in tensor memory, B in shared
 // memory, A in either. Everything else of tcgen05 (alloc, ld, st, cp, shift, commit, wait, fence, dense mma
 // and mma.ws) is there: cuda::ptx::tcgen05_*.
