@@ -23,3 +23,15 @@ foreach(types IN ITEMS
     EXPECT ${hmma}>=64 LDSM.16>=24 UTMALDG.2D>=2 SYNCS.PHASECHK>=3 USETMAXREG>=2
     FORBID ${types} HMMA.1688 LDGSTS LDL STL MAX_REGISTERS 168 SPILL_FREE)
 endforeach()
+
+# All kernels of the library and of the module against a committed report of their registers, memory, loops and findings:
+# tolerances are those of `scripts/kernel_report --help`, which also says how to take a wanted change over. Two of the
+# architectures, since disassembling one takes 10 s; the others are made from the same PTX as sm_80.
+set(archs 90a)
+if(80 IN_LIST TENON_ARCHITECTURES)
+  list(PREPEND archs 80)
+endif()
+get_target_property(module_cubins tenon_module_cubins TENON_CUBINS)
+add_test(NAME sass.kernel_report COMMAND "${TENON_PYTHON}" -B "${TENON_SCRIPTS}/kernel_report" $<TARGET_FILE:tenon_library>
+  ${module_cubins} --arch ${archs} --baseline "${CMAKE_CURRENT_LIST_DIR}/kernel_report.json")
+set_tests_properties(sass.kernel_report PROPERTIES LABELS L2)
