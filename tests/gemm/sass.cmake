@@ -35,3 +35,17 @@ get_target_property(module_cubins tenon_module_cubins TENON_CUBINS)
 add_test(NAME sass.kernel_report COMMAND "${TENON_PYTHON}" -B "${TENON_SCRIPTS}/kernel_report" $<TARGET_FILE:tenon_library>
   ${module_cubins} --arch ${archs} --baseline "${CMAKE_CURRENT_LIST_DIR}/kernel_report.json")
 set_tests_properties(sass.kernel_report PROPERTIES LABELS L2)
+
+# wgmma: 64 x n x 16 an HGMMA, four to a slab of 64 and 64 rows; C leaves by the copy engine.
+foreach(types IN ITEMS "f16_f32 __half F32 BF16" "bf16_f32 __nv_bfloat16 F32.BF16 F16")
+  separate_arguments(types)
+  list(POP_FRONT types label operands suffix)
+  foreach(tile IN ITEMS "256 192 192" "128 256 256" "128 128 128" "64 128 128" "64 64 64")
+    separate_arguments(tile)
+    list(POP_FRONT tile m n instruction)
+    tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_${m}x${n}
+      KERNEL "gemm_wgmma<.*${operands}, .*TileShape<.int.${m}, .int.${n}, .*" ARCH 90a
+      EXPECT HGMMA.64x${instruction}x16.${suffix}>=4 UTMALDG.2D>=2 UTMASTG.2D>=2 STSM.16>=4 SYNCS.PHASECHK>=2
+      FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
+  endforeach()
+endforeach()
