@@ -12,13 +12,14 @@
 
 #include "microbench/case_runner.hpp"
 #include "microbench/record.hpp"
+#include "microbench/suites.hpp"
 
 namespace {
 
 using namespace tenon::microbench;
 
 struct Options {
-  std::string shapes = "4096,8192", types = "bf16", layouts = "tn", mode = "both", json, commit;
+  std::string suite, shapes = "4096,8192", types = "bf16", layouts = "tn", mode = "both", json, commit;
   std::vector<std::string> kernels;
   bool best = false, quick = false, cold = false;
 };
@@ -63,6 +64,30 @@ std::vector<Candidate> chosen(const Options& options, const Types& types, const 
     }
   }
   return result;
+}
+
+// What the suite says, where it was not said otherwise.
+void apply_suite(Options& options, const CLI::App& app) {
+  const Suite* suite = find_suite(options.suite);
+  if (suite == nullptr) return;
+  const auto unless_given = [&](const char* option, auto& value, const auto& of_suite) {
+    if (app.count(option) == 0) value = of_suite;
+  };
+  unless_given("--shapes", options.shapes, suite->shapes);
+  unless_given("--types", options.types, suite->types);
+  unless_given("--layout", options.layouts, suite->layouts);
+  unless_given("--mode", options.mode, std::string(suite->sustained ? "both" : "burst"));
+  if (app.count("--kernel") == 0) unless_given("--best", options.best, suite->best);
+}
+
+std::string suite_lines() {
+  std::string text = "Suites, each the file results/<machine>/SUITE.json:\n";
+  for (const Suite& suite : suites()) {
+    std::string name = "  " + suite.name;
+    name.resize(14, ' ');
+    text += name + suite.what + (suite.sustained ? "" : " (bursts)") + "\n";
+  }
+  return text;
 }
 
 // Returns the number of cases that could not be measured.
@@ -123,6 +148,11 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app(
       "GEMM kernels against cuBLASLt: burst and sustained TFLOP/s, each contender alone, results checked");
+  std::vector<std::string> names;
+  for (const Suite& suite : suites()) names.push_back(suite.name);
+  app.add_option("--suite", options.suite, "a named set of cases, below; other options change parts of it")
+      ->check(CLI::IsMember(names));
+  app.footer(suite_lines());
   app.add_option("--shapes", options.shapes, "size, m:n:k, m:n:k:ld or m:n:k:lda:ldb:ldc, by comma")
       ->capture_default_str();
   app.add_option("--types", options.types,
@@ -144,6 +174,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  apply_suite(options, app);
   Cases cases;
   try {
     cases = {parse_shapes(options.shapes), parse_types(options.types), parse_layouts(options.layouts)};

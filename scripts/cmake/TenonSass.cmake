@@ -104,7 +104,7 @@ function(tenon_add_kernel_resources library)
   set(table "${CMAKE_CURRENT_BINARY_DIR}/${library}_kernel_resources.cpp")
   add_custom_command(
     OUTPUT "${table}"
-    COMMAND "${TENON_PYTHON}" "${TENON_SCRIPTS}/kernel_resources" ${files} --cpp "${table}"
+    COMMAND "${TENON_PYTHON}" "${TENON_SCRIPTS}/kernel_report" ${files} --cpp "${table}"
     DEPENDS ${files} "${TENON_SCRIPTS}/tenon_sass/resources.py"
     COMMENT "Reading registers and memory of the kernels for ${library}"
     COMMAND_EXPAND_LISTS VERBATIM)

@@ -2,16 +2,14 @@
 
 import argparse
 import json
-import os
 import sys
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 
 from .demangle import demangle
-from .disassemble import disassemble, find_tool
+from .disassemble import find_tool
 from .errors import FAILED, OK, BadInput, NoTool
 from .expect import Expectation, Kernel, read_expectations
-from .fatbin import cubins_of_file
+from .load import look_at_kernels
 
 EXAMPLES = """\
 examples:
@@ -68,18 +66,14 @@ def expectations_of(options):
 
 def load_kernels(files, expectations, tool):
     """(the kernels that an expectation is about, disassembled; (arch, name) of every kernel in the files)."""
-    cubins = [cubin for file in files for cubin in cubins_of_file(file)]
-    if not cubins:
-        raise BadInput(f"no device code in {', '.join(files)} (PTX alone is not machine code)")
-    present = [(cubin.arch, name) for cubin in cubins for name in cubin.kernels]
 
-    def kernels_of(cubin):
-        wanted = [n for n in cubin.kernels if any(e.covers(cubin.arch) and e.matches(n) for e in expectations)]
-        listing = disassemble(cubin, wanted, tool) if wanted else {}
-        return [Kernel(n, cubin.arch, cubin.origin, cubin.resources(n), Counter(listing[n])) for n in wanted]
+    def wanted(name, arch):
+        return any(e.covers(arch) and e.matches(name) for e in expectations)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:  # the work is the disassembler's, one process a cubin
-        return [kernel for kernels in pool.map(kernels_of, cubins) for kernel in kernels], present
+    def counted(code):
+        return Kernel(code.name, code.arch, code.origin, code.resources, Counter(code.listing.opcodes))
+
+    return look_at_kernels(files, tool, wanted, counted)
 
 
 def judge(expectations, kernels, present):

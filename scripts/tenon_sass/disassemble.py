@@ -1,39 +1,16 @@
-"""A cubin to the opcodes of its kernels, through nvdisasm or, where only that is there, cuobjdump.
-
-Only opcodes are kept ("HMMA.16816.F32"): operands, predicates, encodings and padding differ between tools and
-toolkits, opcodes do not.
-"""
+"""A cubin to the instructions of its kernels, through nvdisasm or, where only that is there, cuobjdump."""
 
 import os
-import re
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
 from .errors import BadInput, NoTool
+from .listing import read_listings
 
 ROOT = Path(__file__).resolve().parents[2]
 PRIVATE_FOLDER = ROOT / ".tools"  # what scripts/setup fills
-
-# "        /*0040*/              @!P0 LDG.E.128 R4, [R2.64] ;": offset, predicate, opcode. Encodings are /* 0x... */.
-_INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+\{?\s*(?:@!?U?P[0-9T]+\s+)?([A-Z][A-Z0-9_]*(?:\.[A-Za-z0-9_]+)*)")
-_SECTION = re.compile(r'^\s*\.section\s+"?\.text\.([^",\s]+)"?')  # nvdisasm
-_FUNCTION = re.compile(r"^\s*Function\s*:\s*(\S+)")  # cuobjdump
-
-
-def opcodes_of_listing(text):
-    """{kernel: [opcode, ...]} of the output of `nvdisasm -c` or `cuobjdump -sass`."""
-    kernels, current = {}, None
-    for line in text.splitlines():
-        start = _SECTION.match(line) or _FUNCTION.match(line)
-        if start:
-            current = kernels.setdefault(start.group(1), [])
-            continue
-        instruction = _INSTRUCTION.match(line)
-        if instruction and current is not None:
-            current.append(instruction.group(1))
-    return kernels
 
 
 def find_tool(explicit=None):
@@ -64,8 +41,13 @@ def find_tool(explicit=None):
     )
 
 
+def opcodes_of_listing(text):
+    """{kernel: [opcode, ...]} of the output of `nvdisasm -c` or `cuobjdump -sass`."""
+    return {kernel: listing.opcodes for kernel, listing in read_listings(text).items()}
+
+
 def disassemble(cubin, kernels, tool):
-    """{kernel: [opcode, ...]} for the kernels named (mangled) of an elf.Cubin."""
+    """{kernel: listing.Listing} for the kernels named (mangled) of an elf.Cubin."""
     with tempfile.TemporaryDirectory(prefix="tenon-sass-") as folder:
         path = Path(folder, "kernel.cubin")
         path.write_bytes(cubin.data)
@@ -78,8 +60,8 @@ def disassemble(cubin, kernels, tool):
     if done.returncode != 0:
         why = (done.stderr or done.stdout).strip().splitlines()
         raise BadInput(f"{cubin.origin}: {Path(tool).name} fails: {why[-1] if why else f'exit {done.returncode}'}")
-    listing = opcodes_of_listing(done.stdout)
+    listings = read_listings(done.stdout)
     for kernel in kernels:
-        if not listing.get(kernel):
+        if kernel not in listings or not listings[kernel].instructions:
             raise BadInput(f"{cubin.origin}: {Path(tool).name} prints no instruction of {kernel}")
-    return {kernel: listing[kernel] for kernel in kernels}
+    return {kernel: listings[kernel] for kernel in kernels}

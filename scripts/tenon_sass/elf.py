@@ -7,6 +7,7 @@ comparing cubins of CUDA 12.6 and 13.0 with `ptxas -v` and `cuobjdump --dump-res
 import re
 import struct
 from dataclasses import dataclass
+from typing import Optional
 
 from .errors import BadInput
 
@@ -17,7 +18,8 @@ STB_LOCAL = 0
 STO_CUDA_ENTRY = 0x10
 # Attributes of .nv.info: pairs (symbol index, value).
 EIATTR_FRAME_SIZE, EIATTR_MIN_STACK_SIZE, EIATTR_REGCOUNT = 0x11, 0x12, 0x2F
-EIFMT_SVAL = 4
+EIATTR_NUM_BARRIERS = 0x4C  # in .nv.info.<kernel>, a byte
+EIFMT_BVAL, EIFMT_SVAL = 2, 4
 # From sm_90 on the system keeps the first kilobyte of a block's shared memory; the section counts it, ptxas does not.
 RESERVED_SHARED_BYTES = 1024
 
@@ -58,6 +60,7 @@ class Resources:
     registers: int
     local_bytes: int  # stack frame of a thread, what it calls included: spills, indexed arrays and calls
     static_shared_bytes: int
+    barriers: Optional[int] = None  # named barriers that a block reserves, of 16; None: images before CUDA 13 do not say
 
 
 class Elf:
@@ -155,24 +158,32 @@ class Cubin(Elf):
         symbol = self._symbols[self.kernels[kernel]]
         text = self.sections[symbol.section]
         values = {EIATTR_REGCOUNT: text.info >> 24, EIATTR_FRAME_SIZE: 0, EIATTR_MIN_STACK_SIZE: 0}
-        for attribute, owner, value in self._info_pairs():
-            if owner == self.kernels[kernel] and attribute in values:
-                values[attribute] = value
+        for attribute, form, value in self._info(".nv.info"):
+            if form == EIFMT_SVAL and len(value) == 8:
+                owner, number = struct.unpack("<II", value)
+                if owner == self.kernels[kernel] and attribute in values:
+                    values[attribute] = number
         shared = self.section(f".nv.shared.{kernel}")
         shared_bytes = shared.size if shared else 0
         if shared and self.section(".nv.shared.reserved.0"):
             shared_bytes = max(0, shared_bytes - RESERVED_SHARED_BYTES)
         local = max(values[EIATTR_FRAME_SIZE], values[EIATTR_MIN_STACK_SIZE])
-        return Resources(values[EIATTR_REGCOUNT], local, shared_bytes)
+        barriers = 0 if self.abi >= 8 else None
+        for attribute, form, value in self._info(f".nv.info.{kernel}"):
+            if attribute == EIATTR_NUM_BARRIERS and form == EIFMT_BVAL:
+                barriers = value[0]
+        return Resources(values[EIATTR_REGCOUNT], local, shared_bytes, barriers)
 
-    def _info_pairs(self):
-        info = self.section(".nv.info")
+    def _info(self, section):
+        """(attribute, form, bytes of the value) of the records of a section."""
+        info = self.section(section)
         data = self.bytes_of(info) if info else b""
         at = 0
         while at + 4 <= len(data):
             form, attribute, value = struct.unpack_from("<BBH", data, at)
             at += 4
             if form == EIFMT_SVAL:
-                if value == 8 and at + 8 <= len(data):
-                    yield (attribute, *struct.unpack_from("<II", data, at))
+                yield attribute, form, data[at : at + value]
                 at += value
+            else:
+                yield attribute, form, struct.pack("<H", value)

@@ -55,7 +55,7 @@ class Expectation:
             self._pattern = re.compile(self.kernel)
         except re.error as error:
             raise BadInput(f"the kernel pattern '{self.kernel}' is not a regular expression: {error}") from None
-        self.archs = [_parse_arch(a) for a in self.archs]
+        self.archs = [parse_arch(a) for a in self.archs]
         self._counts = [_parse_count(e) for e in self.expect]
         for opcode in self.forbid:
             if not re.fullmatch(r"[A-Z][A-Za-z0-9_.]*", opcode):
@@ -103,7 +103,7 @@ def _parse_count(text):
     return opcode, "==" if relation == "=" else relation, int(bound)
 
 
-def _parse_arch(text):
+def parse_arch(text):
     match = _ARCH.match(str(text))
     if not match:
         raise BadInput(f"the architecture '{text}' must be one such as 80, 90a or sm_90a")

@@ -7,9 +7,11 @@
 namespace tenon::command {
 
 void add_gemm(CLI::App& application);
+void add_ladder(CLI::App& application);
 void add_emulate(CLI::App& application);
 void add_layout(CLI::App& application);
 void add_list(CLI::App& application);
 void add_info(CLI::App& application);
+void add_doctor(CLI::App& application);
 
 }  // namespace tenon::command

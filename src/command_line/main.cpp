@@ -19,10 +19,12 @@ int main(int argc, char** argv) {
       "input, 3 this machine cannot.\n"
       "`tenon COMMAND --help` shows the options and examples of a command.");
   add_gemm(application);
+  add_ladder(application);
   add_emulate(application);
   add_layout(application);
   add_list(application);
   add_info(application);
+  add_doctor(application);
   try {
     application.parse(argc, argv);
     std::cout.flush();

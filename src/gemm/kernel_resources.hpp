@@ -1,5 +1,5 @@
 // What each compiled kernel takes of an SM, read from the machine code at build time
-// (scripts/kernel_resources): `tenon list` answers with it on machines without a GPU, where
+// (scripts/kernel_report): `tenon list` answers with it on machines without a GPU, where
 // cudaFuncGetAttributes cannot.
 #pragma once
 

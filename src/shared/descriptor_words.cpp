@@ -37,4 +37,29 @@ std::string explain(MatrixDescriptor descriptor) {
   return text;
 }
 
+std::string explain(Tcgen05Instruction instruction) {
+  const auto field = [&](int first, int width) { return instruction.field(first, width); };
+  const bool plain = instruction.format() == Tcgen05Format::plain;
+  const char* const sums[] = {"f16", "f32", "s32", "no type"};
+  std::string words =
+      std::string(plain                                             ? "kind without block scales"
+                  : instruction.format() == Tcgen05Format::mxf8f6f4 ? "kind::mxf8f6f4"
+                                                                    : "kind::mxf4 or mxf4nvf4") +
+      ": D is " + std::to_string(16 * field(24, 5)) + " x " + std::to_string(8 * field(17, 6));
+  if (plain) words += " " + std::string(sums[field(4, 2)]);
+  words += "; types A " + std::to_string(field(7, 3)) + ", B " + std::to_string(field(10, 3));
+  const char* const operands[] = {"A", "B"};
+  for (int i = 0; i < 2; ++i) {
+    if (field(13 + i, 1) != 0) words += std::string("; ") + operands[i] + " negated";
+    if (field(15 + i, 1) != 0) words += std::string("; ") + operands[i] + (i == 0 ? " m-major" : " n-major");
+  }
+  if (field(2, 1) != 0) words += plain ? "; A sparse, selector " + std::to_string(field(0, 2)) : "; A sparse";
+  if (plain && field(3, 1) != 0) words += "; sums saturate";
+  if (!plain) {
+    words += std::string("; scales ") + (field(23, 1) != 0 ? "ue8m0" : "ue4m3") + ", those of A from place " +
+             std::to_string(field(29, 2)) + ", of B from place " + std::to_string(field(4, 2));
+  }
+  return words;
+}
+
 }  // namespace tenon

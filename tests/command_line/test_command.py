@@ -72,7 +72,7 @@ class Usage(Folder):
     SIZES = ("--m", 8, "--n", 8, "--k", 8)
 
     def test_help_has_examples(self):
-        for command in ("gemm", "layout", "list", "info"):
+        for command in ("gemm", "ladder", "layout", "list", "info", "doctor"):
             code, out, _ = run(command, "--help")
             self.assertEqual(code, 0)
             self.assertIn("Examples:\n  tenon " + command, out)
@@ -172,6 +172,7 @@ class Files(Folder):
             self.refused(3, "no CUDA device: ", "gemm", "--a", self.a, "--b", self.b, "--out", self.path("C.npy"),
                          *arguments, "--json")
         self.assertFalse(os.path.exists(self.path("C.npy")))
+        self.refused(3, "the ladder is timed on a GPU: ", "ladder", "--m", 64)
 
 
 class Layout(Folder):
@@ -252,6 +253,75 @@ class ListAndInfo(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertIn("--device cuda: ", out)
         self.assertIn("--device emulator: can run, emulator of sm_90", out)
+
+
+class Doctor(Folder):
+    SIZES = ("--m", 4096, "--n", 4096, "--k", 4096)
+    KEYS = ["m", "n", "k", "type", "out_type", "layout", "lda", "ldb", "ldc", "arch", "device", "multiprocessors",
+            "tensor_cores", "kernel", "workspace_bytes", "kernel_without_workspace", "tiles", "efficiency", "findings"]
+
+    def diagnose(self, *arguments):
+        code, out, err = run("doctor", *arguments, "--json")
+        self.assertEqual((code, err), (0, ""))
+        answer = json.loads(out)
+        self.assertEqual(list(answer), self.KEYS)
+        return answer
+
+    def test_the_kernel_is_one_that_the_library_has(self):
+        names = [kernel["name"] for kernel in json.loads(run("list", "--json")[1])]
+        for arch in ("sm_80", "sm_86", "sm_89", "sm_90"):
+            for layout in ("tn", "nn", "tt", "nt"):
+                answer = self.diagnose(*self.SIZES, "--layout", layout, "--type", "bf16", "--arch", arch)
+                self.assertIn(answer["kernel"], names)
+                self.assertIn(f"_{layout}_", answer["kernel"])
+                self.assertEqual((answer["arch"], answer["layout"], answer["tensor_cores"]), (arch, layout, True))
+
+    def test_findings_keep_their_form(self):
+        answer = self.diagnose("--m", 4095, "--n", 4095, "--k", 4095, "--arch", "sm_90")
+        self.assertEqual(answer["workspace_bytes"], 2 * 4095 * 4096 * 2)
+        self.assertTrue(answer["kernel_without_workspace"].startswith("any_"))
+        for finding in answer["findings"]:
+            self.assertEqual(list(finding), ["kind", "severity", "message", "remedy"])
+        self.assertIn("lda is 4095, no multiple of 8", answer["findings"][0]["message"])
+
+    def test_text(self):
+        code, out, _ = run("doctor", *self.SIZES, "--type", "f32", "--arch", "90")
+        self.assertEqual(code, 0)
+        self.assertIn("\nkernel   none\nagainst  type: A and B are f32", out)
+        code, out, _ = run("doctor", *self.SIZES, "--a-offset", 2, "--arch", "sm_90a")
+        self.assertIn("against  alignment: A begins 2 bytes past a multiple of 16", out)
+
+    def test_bad_requests(self):
+        self.refused(2, "give --m, --n and --k of a problem, or --binary", "doctor", "--m", 8)
+        self.refused(2, "m is -1 but must be >= 0", "doctor", "--m", -1, "--n", 8, "--k", 8)
+        self.refused(2, "lda is 7 but row-major A with k = 4096", "doctor", *self.SIZES, "--lda", 7)
+        self.refused(2, "lda is 7 but row-major A with k = 4096", "doctor", *self.SIZES, "--lda", 7, "--type", "f32")
+        self.refused(2, "--a-offset is 16 but must lie in 0..15", "doctor", *self.SIZES, "--a-offset", 16)
+        self.refused(2, "--c-offset is 2 but f32 needs a multiple of 4", "doctor", *self.SIZES, "--c-offset", 2)
+        self.refused(2, "--arch is 'sm_75' but must be", "doctor", *self.SIZES, "--arch", "sm_75")
+        self.refused(2, "diagnosed for one", "doctor", *self.SIZES, "--arch", "80", "90")
+        self.refused(2, "s8 not in", "doctor", *self.SIZES, "--type", "s8")
+        self.refused(2, "--kernel and --tool are for --binary", "doctor", *self.SIZES, "--kernel", "x")
+        self.refused(2, "give one of the two", "doctor", *self.SIZES, "--binary", "x")
+
+    def test_a_binary_is_handed_to_the_script(self):
+        os.mkdir(self.path("tenon_sass"))
+        with open(self.path("binary_doctor"), "w") as script:
+            script.write("import json, sys; print(json.dumps(sys.argv[1:])); sys.exit(3)")
+        code, out, _ = run("doctor", "--binary", "a file", "--kernel", "x|y", "--arch", "80", "90a", "--json",
+                           TENON_SCRIPTS_PATH=self.folder)
+        self.assertEqual(code, 3, "the exit status of the script")
+        self.assertEqual(json.loads(out), ["--binary=a file", "--kernel=x|y", "--json", "--arch", "80", "90a"])
+
+    def test_without_scripts_or_python(self):
+        self.refused(3, "that folder does not hold the scripts", "doctor", "--binary", "x",
+                     TENON_SCRIPTS_PATH="/nowhere")
+        self.refused(3, "needs python3", "doctor", "--binary", "x", PATH="/nowhere")
+
+    def test_the_scripts_are_found_beside_the_program(self):
+        code, out, err = run("doctor", "--binary", self.path("absent"))
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("absent: cannot be read", err)
 
 
 class OnADevice(Folder):
@@ -352,6 +422,19 @@ class InTheEmulator(OnADevice):
 
 
 class OnTheGpu(OnADevice):
+
+    def test_the_ladder_ends_at_cublas(self):
+        code, out, err = run("ladder", "--m", 256, "--n", 512, "--k", 128, "--json")
+        if code == 3 and "libcublasLt" in err:
+            self.skipTest("there is no cuBLASLt here")
+        self.assertEqual(code, 0, err)
+        answer = json.loads(out)
+        rungs = [row["rung"] for row in answer["rows"]]
+        self.assertEqual((rungs[0], rungs[2], rungs[-1]), ("naive FP32", "cuBLAS SGEMM", "cuBLASLt"))
+        self.assertIn("mma.sync, TMA ring" if answer["machine"].startswith("NVIDIA H") else rungs[0], rungs)
+        for row in answer["rows"]:
+            self.assertTrue(row["ms"] > 0 and row["tflops"] > 0 and row["ratio"] > 0, row)
+            self.assertIn(row["ok"], (True, None))
 
     def test_the_form_that_scripts_rely_on(self):
         answer = self.gemm("--m", 128, "--n", 96, "--k", 64, "--type", "f16", "--out-type", "f32", "--layout", "tn",
@@ -458,7 +541,7 @@ def main():
     if arguments.level == "L4" and not has_gpu():
         print("skipped: needs a GPU of sm_80 or newer")
         return 77
-    cases = {"L0": [Usage, Files, Layout, ListAndInfo], "L3": [InTheEmulator], "L4": [OnTheGpu]}[arguments.level]
+    cases = {"L0": [Usage, Files, Layout, ListAndInfo, Doctor], "L3": [InTheEmulator], "L4": [OnTheGpu]}[arguments.level]
     load = unittest.defaultTestLoader.loadTestsFromTestCase
     result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(load(case) for case in cases))
     return 0 if result.wasSuccessful() else 1

@@ -1,6 +1,9 @@
-"""scripts/plot: argument handling everywhere, the drawing itself where matplotlib is present."""
+"""scripts/plot: input and figures everywhere, the drawing itself where matplotlib is present."""
 
+import contextlib
+import importlib.machinery
 import importlib.util
+import io
 import json
 import pathlib
 import subprocess
@@ -13,57 +16,191 @@ SCRIPT = sys.argv.pop(1)
 HAVE_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
 
 
-def record(kernel, burst, sustained, layout="tn"):
+def load_script():
+    loader = importlib.machinery.SourceFileLoader("plot", SCRIPT)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("plot", loader))
+    loader.exec_module(module)
+    return module
+
+
+PLOT = load_script()
+
+
+def record(kernel, burst, sustained, layout="tn", shape=(4096, 4096, 4096), reference=790.0):
+    m, n, k = shape
     return dict(
-        m=4096, n=4096, k=4096, types="f16_f32_f16", layout=layout, machine="NVIDIA H200", kernel=kernel,
-        tflops_burst=burst, tflops_sustained=sustained, reference_tflops_burst=790.0, reference_tflops_sustained=None,
+        m=m, n=n, k=k, types="f16_f32_f16", layout=layout, machine="NVIDIA H200", kernel=kernel,
+        tflops_burst=burst, tflops_sustained=sustained, reference_tflops_burst=reference,
+        reference_tflops_sustained=None,
     )  # fmt: skip
+
+
+def instruction(name, tflops=None, gigabytes_per_second=None, **axes):
+    return dict(
+        benchmark="instruction", name=name, measure=name.split("/")[2], axes=axes, tflops=tflops,
+        gigabytes_per_second=gigabytes_per_second,
+    )  # fmt: skip
+
+
+WGMMA = "wgmma/wgmma_mma_async_m64n256k16_f32_f16_f16_ss_g4w1/all_sm/x"
+COPY = "copies/cp_async_bulk/throughput/x"
+INSTRUCTIONS = [
+    instruction(WGMMA, 880.0, data="normal"),
+    instruction(WGMMA, 890.0, data="normal"),
+    instruction(WGMMA, 950.0, data="zeros"),
+    instruction("wgmma/wgmma_mma_async_m64n256k32_f32_e4m3_e4m3_ss_g4w1/all_sm/x", 1800.0, data="normal"),
+    instruction("mma/mma_sp_m16n8k32_row_col_f32_f16_f16_f32_x4/all_sm/x", 999.0),
+    instruction("mma/mma_m16n8k16_row_col_f32_f16_f16_f32_x4/throughput/x"),
+    instruction(COPY, None, 4100.0, source="dram"),
+    instruction(COPY, None, 3900.0, source="dram"),
+    {"benchmark": "gemm"},
+]
+
+
+def sweep(extents, shape):
+    return [record("tma", 10.0 * i, None, shape=shape(x), reference=20.0 * i) for i, x in enumerate(extents, 1)]
 
 
 class Plot(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.root = pathlib.Path(self.folder.name)
-        self.out = self.root / "ladder.svg"
+        self.out = self.root / "plot.svg"
 
     def tearDown(self):
         self.folder.cleanup()
 
-    def run_script(self, records, *arguments, python=(sys.executable,)):
-        results = self.root / "results.json"
-        results.write_text(records if isinstance(records, str) else json.dumps(records), encoding="utf-8")
-        command = [*python, SCRIPT, str(results), "--out", str(self.out), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+    def write(self, name, content):
+        path = self.root / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        return path
 
+    def line(self, command, records, *arguments, out=None):
+        results = self.write("results.json", records)
+        return [command, str(results), "--out", str(out or self.out), *map(str, arguments)]
+
+    def run_script(self, command, records, *arguments, out=None):
+        """Exit status and stderr; in this process, so that matplotlib is imported once."""
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors):
+            try:
+                status = PLOT.main(self.line(command, records, *arguments, out=out))
+            except SystemExit as end:
+                status = end.code
+        return status, errors.getvalue()
+
+    def refused(self, sentence, command, records, *arguments, out=None):
+        status, errors = self.run_script(command, records, *arguments, out=out)
+        self.assertEqual(status, 2, errors)
+        self.assertIn(sentence, errors)
+        self.assertFalse(self.out.exists())
+
+    def drawn(self, command, records, *arguments):
+        """The texts of the plot."""
+        status, errors = self.run_script(command, records, *arguments)
+        self.assertEqual(status, 0, errors)
+        root = xml.etree.ElementTree.parse(self.out).getroot()
+        self.assertTrue(root.tag.endswith("svg"))
+        return [" ".join(text.itertext()).strip() for text in root.iter() if text.tag.endswith("}text")]
+
+
+class Input(Plot):
     def test_bad_input_is_a_sentence(self):
         two_cases = [record("a", 1.0, 1.0), record("a", 1.0, 1.0, layout="nt")]
-        for records, arguments, sentence in (
-            ("[", (), "plot: "),
-            ("{}", (), "array of objects"),
-            ([{"m": 1}], (), "lacks 'n'"),
-            (two_cases, (), "more than one case"),
-            (two_cases, ("--shape", "1:2:3"), "no record"),
-        ):
-            outcome = self.run_script(records, *arguments)
-            self.assertEqual(outcome.returncode, 2, outcome.stderr)
-            self.assertIn(sentence, outcome.stderr)
-            self.assertFalse(self.out.exists())
+        self.refused("plot: ", "ladder", "[")
+        self.refused("array of objects", "ladder", "{}")
+        self.refused("lacks 'n'", "ladder", [{"m": 1}])
+        self.refused("more than one case", "ladder", two_cases)
+        self.refused("no record", "ladder", two_cases, "--shape", "1:2:3")
+        self.refused("no row", "ladder", {"m": 1, "n": 1, "k": 1, "machine": "x", "rows": []})
+        self.refused("more than one kind", "scaling", two_cases)
+        self.refused("nothing to scale with", "scaling", two_cases, "--layout", "tn")
+        self.refused("no record has a burst figure", "roofline", [record("a", None, 1.0)])
+        self.refused("neither a .svg nor a .png", "ladder", two_cases, out=self.root / "x.pdf")
+
+    def test_ceilings_are_an_array(self):
+        path = self.write("ceilings.json", {"tflops": 1})
+        self.refused("array of objects", "roofline", [record("a", 1.0, 1.0)], "--ceilings", path)
+        path = self.write("ceilings.json", [{"benchmark": "instruction"}])
+        self.refused("lacks 'measure'", "roofline", [record("a", 1.0, 1.0)], "--ceilings", path)
 
     def test_without_matplotlib_it_says_how_to_get_it(self):
-        outcome = self.run_script([record("a", 1.0, 1.0)], python=(sys.executable, "-S"))  # no installed packages
+        line = [sys.executable, "-S", SCRIPT, *self.line("ladder", [record("a", 1.0, 1.0)])]  # -S: no packages
+        outcome = subprocess.run(line, capture_output=True, text=True, check=False)
         self.assertEqual(outcome.returncode, 3)
         self.assertIn("pip install matplotlib", outcome.stderr)
 
-    @unittest.skipUnless(HAVE_MATPLOTLIB, "needs matplotlib")
-    def test_it_draws_one_case_as_svg(self):
+
+class Figures(unittest.TestCase):
+    def test_intensity_counts_each_matrix_once(self):
+        self.assertAlmostEqual(PLOT.intensity(record("a", 1, 1, shape=(64, 32, 16))), 2 * 64 * 32 * 16 / (2 * 3584))
+        wide = dict(record("a", 1, 1, shape=(8, 8, 8)), types="bf16_f32_f32")
+        self.assertAlmostEqual(PLOT.intensity(wide), 2 * 512 / (2 * 128 + 4 * 64))
+        with self.assertRaisesRegex(PLOT.BadInput, "'f8_f32_f16' are not three of"):
+            PLOT.intensity(dict(wide, types="f8_f32_f16"))
+
+    def test_a_sweep_is_recognised_by_what_changes(self):
+        for extents, shape, name, fixed in (
+            ((64, 128), lambda x: (4096, 4096, x), "k", "m = 4096, n = 4096"),
+            ((16, 32), lambda x: (x, 4096, 512), "m", "n = 4096, k = 512"),
+            ((256, 512), lambda x: (x, x, x), "m = n = k", ""),
+        ):
+            found, rest, rows = PLOT.curves(sweep(extents, shape))
+            self.assertEqual((found, rest), (name, fixed))
+            self.assertEqual(rows, [(extents[0], 10.0, 20.0), (extents[1], 20.0, 40.0)])
+        with self.assertRaisesRegex(PLOT.BadInput, "m and k change"):
+            PLOT.curves(sweep((1, 2), lambda x: (x, 7, x)))
+
+    def test_the_fastest_kernel_of_a_case_counts(self):
+        records = sweep((64, 128), lambda x: (4096, 4096, x)) + [record("slow", 1.0, None, shape=(4096, 4096, 64))]
+        self.assertEqual(PLOT.curves(records)[2][0], (64, 10.0, 20.0))
+
+    def test_ceilings_are_the_fastest_of_random_data_and_those_missing_are_known(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "instructions.json"
+            path.write_text(json.dumps(INSTRUCTIONS), encoding="utf-8")
+            compute, memory, missing = PLOT.ceilings(path)
+        self.assertEqual((compute, memory, missing), ({"wgmma f16": 890}, {"DRAM": 4100}, ["mma.sync f16", "L2"]))
+        self.assertEqual(PLOT.ceilings(None)[2], ["mma.sync f16", "wgmma f16", "DRAM", "L2"])
+
+
+@unittest.skipUnless(HAVE_MATPLOTLIB, "needs matplotlib")
+class Drawing(Plot):
+    def test_the_ladder_of_one_case(self):
         records = [record("naive_f32", 5.0, 4.0), record("tma", 500.0, 450.0), record("x", 1.0, 1.0, layout="nt")]
-        outcome = self.run_script(records, "--layout", "tn")
-        self.assertEqual(outcome.returncode, 0, outcome.stderr)
-        root = xml.etree.ElementTree.parse(self.out).getroot()
-        self.assertTrue(root.tag.endswith("svg"))
-        text = self.out.read_text(encoding="utf-8")
-        for label in ("naive_f32", "tma", "cuBLASLt", "500 / 450"):
-            self.assertIn(label, text)
+        text = self.drawn("ladder", records, "--layout", "tn")
+        self.assertLessEqual({"naive_f32", "tma", "cuBLASLt", "500 / 450", "5.0 / 4.0"}, set(text))
+
+    def test_the_object_of_the_command(self):
+        rows = [{"rung": "naive FP32", "tflops": 0.5}, {"rung": "cuBLASLt", "tflops": 760.0}]
+        text = self.drawn("ladder", {"m": 1, "n": 2, "k": 3, "machine": "NVIDIA H200", "rows": rows})
+        self.assertLessEqual({"naive FP32", "cuBLASLt", "1 × 2 × 3, NVIDIA H200"}, set(text))
+
+    def test_the_roofline_names_what_was_not_measured(self):
+        ceilings = self.write("instructions.json", INSTRUCTIONS)
+        records = sweep((64, 128, 4096), lambda x: (4096, 4096, x))
+        text = self.drawn("roofline", records, "--ceilings", ceilings)
+        self.assertLessEqual(
+            {"wgmma f16: 890 TFLOP/s", "DRAM: 4100 GB/s", "not measured: mma.sync f16, L2"}, set(text)
+        )
+        self.assertIn("not measured: mma.sync f16, wgmma f16, DRAM, L2", self.drawn("roofline", records))
+        self.assertNotIn("DRAM: 4100 GB/s", self.drawn("roofline", records))
+
+    def test_scaling_draws_both_curves(self):
+        text = self.drawn("scaling", sweep((64, 128), lambda x: (4096, 4096, x)))
+        title = "m = 4096, n = 4096, f16_f32_f16 tn NVIDIA H200"
+        self.assertLessEqual({"tenon", "cuBLASLt", title, "k", "64", "128"}, set(text))
+
+    def test_the_same_figures_give_the_same_file_and_png_is_drawn_too(self):
+        records = [record("a", 1.0, 1.0)]
+        self.drawn("ladder", records)
+        first = self.out.read_bytes()
+        self.drawn("ladder", records)
+        self.assertEqual(self.out.read_bytes(), first)
+        picture = self.root / "plot.png"
+        status, errors = self.run_script("ladder", records, out=picture)
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(picture.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
 
 
 if __name__ == "__main__":

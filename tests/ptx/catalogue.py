@@ -1,96 +1,84 @@
-"""The catalogue (ptx/instructions.csv) and the headers it describes, as Python objects.
+"""The wrapped forms of ptx/instructions.csv and the headers that wrap them, as Python objects.
 
-What the tests of this folder share: Form is a row of the catalogue, Wrapper a function of a header, and
-call_kernel() writes the CUDA kernel that calls a form's function by its exact signature.
+What the tests of this folder share: Wrapped is a row that a function of include/tenon/ptx implements, Wrapper such a
+function, and call_kernel() writes the CUDA kernel that calls a form's function by its exact signature. The rows of
+wgmma and tcgen05, whose functions are templates over much more than a type, have tests of their own.
 """
-import csv
 import pathlib
 import re
+import sys
 from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include"
-CSV = ROOT / "ptx" / "instructions.csv"
-CHIPS = ("75", "80", "86", "89", "90", "90a")  # sm_<chip>: the columns of the catalogue
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "scripts"))
 
-# The immediate operands, by the name that the PTX text gives them: template arguments of the wrapper, and the value
-# with which the tests call it.
-IMMEDIATES = {"pending": 1, "registers": 64}
+from tenon_ptx import table  # noqa: E402  (the line above makes it importable)
 
-# Operand as the catalogue writes it (without its count) -> C++ type.
-CPP = {"b16": "uint16_t", "b32": "uint32_t", "s32": "int32_t", "f32": "float", "f64": "double", "b64": "const void*"}
+# Register class -> C++ type.
+CPP = {"b8": "uint8_t", "b16": "uint16_t", "b32": "uint32_t", "s32": "int32_t", "f32": "float", "f64": "double",
+       "b64": "const void*"}
 
 
 @dataclass(frozen=True)
-class Form:
-    form: str      # PTX text: "mma.sync... d, a, b, c;"
-    function: str  # in namespace tenon::ptx
-    header: str    # below include/tenon/ptx
-    d: str         # "4xf32" an array of registers, "f32" a scalar, "" none
-    a: str
-    b: str
-    c: str
-    ptx_isa: tuple
-    min_sm: str    # as in sm_<min_sm>; with a letter, that chip alone
-    status: dict   # chip -> native | emulated | absent
-    sass: dict     # chip -> {opcode: count}, empty when absent
+class Wrapped:
+    """A row of the table that tenon wraps."""
+    row: table.Form
+
+    @property
+    def form(self):
+        return self.row.form
 
     @property
     def mnemonic(self):
-        return self.form.split()[0].rstrip(";")
+        return self.row.mnemonic
 
     @property
-    def only(self):
-        """Whether the form belongs to one architecture-specific target alone."""
-        return not self.min_sm.isdigit()
-
-    def exists_on(self, chip):
-        return chip == self.min_sm if self.only else int(chip.rstrip("a")) >= int(self.min_sm)
+    def header(self):
+        return self.row.header
 
     @property
-    def sentence(self):
-        """What the compiler says where the form does not exist."""
-        sm = f"sm_{self.min_sm}"
-        needs, how = (sm, f"-gencode arch=compute_{self.min_sm},code={sm}") if self.only else (
-            f"{sm} or newer", f"-arch={sm} or above")
-        return f"tenon::ptx::{self.function} needs {needs}: compile with {how}"
+    def function(self):
+        return self.row.name.split("<")[0]
+
+    @property
+    def types(self):
+        """The template arguments that choose the form: ["type_s8", "type_u8"]."""
+        return re.findall(r"type_\w+", self.row.name)
 
     @property
     def immediates(self):
-        return [value for name, value in IMMEDIATES.items() if f" {name};" in self.form]
+        return [o for o in self.row.operands if o.kind == "imm"]
+
+    def exists_on(self, arch):
+        return arch in self.row.sass
 
     def signature(self):
         """(return type, [parameter types]): arrays by reference; a scalar result is returned."""
         def parameter(operand, constant):
-            count, _, kind = operand.rpartition("x")
-            return f"{'const ' if constant else ''}{CPP[kind]} (&)[{count}]" if count else CPP[kind]
+            kind = CPP[operand.kind]
+            return f"{'const ' if constant else ''}{kind} (&)[{operand.count}]" if operand.count else kind
 
-        inputs = [parameter(x, True) for x in (self.a, self.b, self.c) if x]
-        if "x" in self.d:
-            return "void", [parameter(self.d, False)] + inputs
-        return (CPP[self.d] if self.d else "void"), inputs
+        inputs = [parameter(o, True) for o in self.row.operands if o.kind != "imm"]
+        if any(o.count for o in self.row.results):
+            return "void", [parameter(self.row.results[0], False)] + inputs
+        return (CPP[self.row.results[0].kind] if self.row.results else "void"), inputs
 
     def callee(self):
-        return f"tenon::ptx::{self.function}<{', '.join(map(str, self.immediates))}>"
+        arguments = [f"tenon::ptx::{t}" for t in self.types] + [o.value for o in self.immediates]
+        return f"tenon::ptx::{self.function}<{', '.join(arguments)}>"
 
 
-def counts(cell):
-    """"2*HMMA.16816.F32 4*FADD" -> {"HMMA.16816.F32": 2, "FADD": 4}"""
-    return {op: int(n) for n, op in (item.split("*") for item in cell.split())}
-
-
-def load(path=CSV):
-    with open(path, newline="") as file:
-        return [Form(r["form"], r["function"], r["header"], r["d"], r["a"], r["b"], r["c"],
-                     tuple(int(x) for x in r["ptx_isa"].split(".")), r["min_sm"],
-                     {chip: r[f"sm{chip}"] for chip in CHIPS},
-                     {chip: counts(r[f"sass_sm{chip}"]) for chip in CHIPS}) for r in csv.DictReader(file)]
+def load():
+    return [Wrapped(f) for f in table.load() if f.provider == "tenon" and f.family not in ("wgmma", "tcgen05")]
 
 
 @dataclass(frozen=True)
 class Wrapper:
     header: str
     comment: str     # the lines above the function, joined by blanks
+    template: list   # its template parameters: ["class A", "int selector", "class Dependent = void"]
     function: str
     result: str
     parameters: list  # types, names removed
@@ -101,9 +89,14 @@ class Wrapper:
     def clobbers_memory(self):
         return '"memory"' in self.body
 
+    @property
+    def sentence(self):
+        """What the compiler says where the form does not exist."""
+        return "".join(re.findall(r'"([^"]*)"', self.body.split("static_assert(")[1].split(");")[0]))
+
 
 WRAPPER = re.compile(
-    r"((?:^//.*\n)+)^template <([^>]*)>\n__device__ __forceinline__ (\w+) (\w+)\(([^{]*)\) \{\n([\s\S]*?)^\}$", re.M)
+    r"((?:^//.*\n)+)^template <([^>]*)>\n__device__ __forceinline__ (\w+)\s+(\w+)\(([^{]*)\) \{\n([\s\S]*?)^\}$", re.M)
 ASM = re.compile(r'asm(?: volatile)?\(\s*((?:"[^"]*"\s*)+)')
 PARAMETER = re.compile(r"^(.*?)\s*(?:\(&\w+\)(\[\d+\])|\b\w+)$", re.S)
 
@@ -111,46 +104,60 @@ PARAMETER = re.compile(r"^(.*?)\s*(?:\(&\w+\)(\[\d+\])|\b\w+)$", re.S)
 def wrappers(header):
     text = (INCLUDE / "tenon/ptx" / header).read_text()
     result = []
-    for comment, _, returns, function, parameters, body in WRAPPER.findall(text):
+    for comment, template, returns, function, parameters, body in WRAPPER.findall(text):
         types = []
         for parameter in (p.strip() for p in parameters.split(",") if p.strip()):
             kind, extent = PARAMETER.match(parameter).groups()
             types.append(f"{kind} (&){extent}" if extent else kind)
         asm = "".join(re.findall(r'"([^"]*)"', ASM.search(body).group(1)))
         comment = " ".join(line.lstrip("/ ") for line in comment.splitlines())
-        result.append(Wrapper(header, comment, function, returns, types, body, asm))
+        result.append(Wrapper(header, comment, [t.strip() for t in template.split(",")], function, returns, types, body,
+                              asm))
     return result
 
 
 def headers():
-    """The headers that hold wrappers: all but the guard and the address."""
-    names = {p.name for p in (INCLUDE / "tenon/ptx").glob("*.hpp")}
-    return sorted(names - {"arch.hpp", "shared_address.hpp"})
+    """The headers that hold wrappers of one function a form."""
+    names = {p.name for p in (INCLUDE / "tenon/ptx").glob("*.hpp") if not p.name.startswith(("wgmma", "tcgen05"))}
+    return sorted(names - {"arch.hpp", "operand_types.hpp", "shared_address.hpp"})
+
+
+def key(header, function, returns, parameters):
+    return header, function, returns, tuple(parameters)
+
+
+def pairs():
+    """[(Wrapped, its Wrapper or None)]"""
+    by_signature = {key(w.header, w.function, w.result, w.parameters): w for h in headers() for w in wrappers(h)}
+    return [(f, by_signature.get(key(f.header, f.function, *f.signature()))) for f in load()]
 
 
 def call_kernel(form, name):
-    """A kernel that calls the form's function through a pointer of exactly the catalogue's signature, with operands
-    from memory. The pointer is a constant, so the compiler inlines the call and the kernel holds the one form."""
+    """A kernel that calls the form's function through a pointer of exactly the table's signature, with operands from
+    memory. The pointer is a constant, so the compiler inlines the call and the kernel holds the one form."""
     returns, types = form.signature()
-    operands = [("d", form.d)] if "x" in form.d else []
-    operands += [(n, o) for n, o in zip("abc", (form.a, form.b, form.c)) if o]
+    operands = [o for o in form.row.results if o.count] + [o for o in form.row.operands if o.kind != "imm"]
     parameters, arguments, loads, stores = [], [], [], []
-    for operand, (letter, spec) in zip(types, operands):
-        count, _, kind = spec.rpartition("x")
-        if not count:
-            parameters.append(f"{operand} {letter}")
+    for kind, operand in zip(types, operands):
+        letter, is_result = operand.name, operand in form.row.results
+        if not operand.count and form.mnemonic.startswith("mma"):  # metadata and scales are each lane's own
+            parameters.append(f"const {kind}* {letter}")
+            arguments.append(f"{letter}[threadIdx.x]")
+            continue
+        if not operand.count:
+            parameters.append(f"{kind} {letter}")
             arguments.append(letter)
             continue
-        parameters.append(f"{'' if letter == 'd' else 'const '}{CPP[kind]}* {letter}")
+        parameters.append(f"{'' if is_result else 'const '}{CPP[operand.kind]}* {letter}")
         arguments.append(f"{letter}_registers")
-        loads.append(f"  {CPP[kind]} {letter}_registers[{count}];\n")
+        loads.append(f"  {CPP[operand.kind]} {letter}_registers[{operand.count}];\n")
         copy = f"{letter}_registers[i] = {letter}[32 * i + threadIdx.x]"
-        if letter == "d":
-            copy = f"d[32 * i + threadIdx.x] = d_registers[i]"
-        (stores if letter == "d" else loads).append(f"  for (int i = 0; i < {count}; ++i) {copy};\n")
+        if is_result:
+            copy = f"{letter}[32 * i + threadIdx.x] = {letter}_registers[i]"
+        (stores if is_result else loads).append(f"  for (int i = 0; i < {operand.count}; ++i) {copy};\n")
     call = f"function({', '.join(arguments)})"
-    if form.d and "x" not in form.d:
-        parameters.insert(0, f"{CPP[form.d]}* d")
+    if returns != "void":
+        parameters.insert(0, f"{returns}* d")
         call = f"d[threadIdx.x] = {call}"
     # ptxas drops setmaxnreg from a kernel without both launch bounds.
     return (f'extern "C" __global__ void __launch_bounds__(128, 1) {name}({", ".join(parameters)}) {{\n'
@@ -164,5 +171,6 @@ def kernel_name(index, form):
 
 def source(forms, catalogue):
     """A translation unit with a kernel for each of `forms`; names are numbered by the place in the catalogue."""
+    place = {f.form: i for i, f in enumerate(catalogue)}
     text = "#include <cstdint>\n" + "".join(f'#include "tenon/ptx/{h}"\n' for h in sorted({f.header for f in forms}))
-    return text + "".join(call_kernel(f, kernel_name(catalogue.index(f), f)) for f in forms)
+    return text + "".join(call_kernel(f, kernel_name(place[f.form], f)) for f in forms)

@@ -1,23 +1,27 @@
-"""Compiles every form of the catalogue for one architecture, and checks the SASS that comes out.
+"""Compiles every wrapped form for one architecture through its C++ function, and checks the SASS that comes out.
 
   compile_forms.py compile <nvcc> <target> <folder>    one kernel a form, called by its exact signature -> cubin
-  compile_forms.py sass <nvdisasm> <target> <folder>   each kernel holds the catalogue's opcodes, in number
+  compile_forms.py sass <nvdisasm> <target> <folder>   each kernel holds the table's opcodes of tensor cores, matrix moves,
+                                                       asynchronous copies and conversions, in number
 
-<target> as in sm_<target>: 75, 80, 86, 89, 90, 90a. Exit status 77: skipped, for want of a disassembler.
+<target> as in sm_<target>: 75, 80, ..., 121a. Exit status 77: skipped, for want of a disassembler. What the table says of
+the PTX text itself, all opcodes of all rows, is the test ptx.table.
 """
 import collections
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
 from catalogue import INCLUDE, ROOT, kernel_name, load, source
+from tenon_sass.disassemble import find_tool, opcodes_of_listing
+from tenon_sass.errors import NoTool
 
-# Opcodes of which a kernel must hold no other than those the catalogue lists; loads and stores of local memory
-# would mean a spill.
-WATCHED = re.compile(r"^(HMMA|IMMA|BMMA|DMMA|QMMA|QGMMA|HGMMA|LDSM|STSM|MOVM|LDGSTS|LDGDEPBAR|USETMAXREG|LDL|STL)\b")
+# The opcodes compared: what else a kernel has may belong to its operands. Loads and stores of local memory would mean a
+# spill.
+WATCHED = re.compile(r"^(HMMA|IMMA|BMMA|DMMA|QMMA|OMMA|QGMMA|HGMMA|LDSM|STSM|MOVM|LDGSTS|LDGDEPBAR|USETMAXREG|F2FP|F2IP|"
+                     r"I2IP|SHFL|CALL|LDL|STL)\b")
 
 
 def forms_of(target):
@@ -31,41 +35,27 @@ def compile_forms(nvcc, target, folder):
     path = folder / f"forms_sm_{target}.cu"
     path.write_text(source(forms, catalogue))
     subprocess.run([nvcc, "-std=c++17", "--Werror=all-warnings", "-Xcompiler=-Wall,-Wextra,-Werror", "-cubin",
+                    "-Xptxas=-suppress-sparse-mma-advisory-info",  # its advice to prefer mma.sp::ordered_metadata, once for every form without
                     f"-arch=sm_{target}", f"-I{INCLUDE}", path, "-o", path.with_suffix(".cubin")], check=True)
     print(f"sm_{target}: {len(forms)} forms compiled")
 
 
-def opcodes_by_kernel(listing):
-    kernels = collections.defaultdict(collections.Counter)
-    name = None
-    for line in listing.splitlines():
-        if header := re.match(r"\.text\.(\w+):", line):
-            name = header.group(1)
-        elif name and (found := re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)", line)):
-            kernels[name][found.group(1)] += 1
-    return kernels
-
-
-def find_nvdisasm(explicit):
-    private = sorted(str(p) for p in (ROOT / ".tools").glob("venv/lib*/python3*/site-packages/nvidia/*/bin"))
-    path = os.pathsep.join(private + [os.environ.get("PATH", "")])
-    return shutil.which(explicit or os.environ.get("TENON_NVDISASM") or "nvdisasm", path=path)
-
-
 def check_sass(nvdisasm, target, folder):
-    tool = find_nvdisasm(nvdisasm)
-    if not tool:
-        print("skipped: no nvdisasm in PATH; name one with -DTENON_NVDISASM or the environment variable TENON_NVDISASM")
+    try:
+        tool = find_tool(nvdisasm or os.environ.get("TENON_NVDISASM"))
+    except NoTool as why:
+        print(f"skipped: {why}")
         sys.exit(1 if (ROOT / ".tools").exists() else 77)  # where the set-up ran, its absence is a failure
     catalogue, forms = forms_of(target)
     listing = subprocess.run([tool, folder / f"forms_sm_{target}.cubin"], check=True, text=True,
                              stdout=subprocess.PIPE).stdout
-    kernels = opcodes_by_kernel(listing)
+    kernels = {name: collections.Counter(opcodes) for name, opcodes in opcodes_of_listing(listing).items()}
+    place = {f.form: i for i, f in enumerate(catalogue)}
     wrong = []
     for form in forms:
-        expected = form.sass[target]
-        found = kernels[kernel_name(catalogue.index(form), form)]
-        relevant = {op: n for op, n in found.items() if op in expected or WATCHED.match(op)}
+        expected = {op: n for op, n in form.row.sass[target].opcodes if WATCHED.match(op)}
+        found = kernels[kernel_name(place[form.form], form)]
+        relevant = {op: n for op, n in found.items() if WATCHED.match(op)}
         if relevant != expected:
             wrong.append(f"{form.form}\n  expected {expected}\n  found    {relevant}")
     print("\n".join(wrong) or f"sm_{target}: the SASS of {len(forms)} forms is as the catalogue says")

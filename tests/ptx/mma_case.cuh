@@ -2,57 +2,52 @@
 #pragma once
 
 #include <cstddef>
-#include <stdexcept>
-#include <string>
+#include <cstdint>
 
 #include "ptx/device_vector.cuh"
 #include "ptx/mma_case.hpp"
 
 namespace tenon::test {
 
+template <class T, std::size_t n>
+struct LaneRegisters {
+  T r[n];
+};
+
 template <class Function>
 struct MmaSignature;
 
-template <class D, std::size_t dn, class A, std::size_t an, class B, std::size_t bn, class C, std::size_t cn>
-struct MmaSignature<void (*)(D (&)[dn], const A (&)[an], const B (&)[bn], const C (&)[cn])> {
-  struct DRegisters {
-    D r[dn];
-  };
-  struct ARegisters {
-    A r[an];
-  };
-  struct BRegisters {
-    B r[bn];
-  };
-  struct CRegisters {
-    C r[cn];
-  };
+template <class D_, std::size_t dn, class A_, std::size_t an, class B_, std::size_t bn, class C_,
+          std::size_t cn, class... Metadata>
+struct MmaSignature<void (*)(D_ (&)[dn], const A_ (&)[an], const B_ (&)[bn], const C_ (&)[cn], Metadata...)> {
+  static constexpr bool sparse = sizeof...(Metadata) == 1;
+  using A = LaneRegisters<A_, an>;
+  using B = LaneRegisters<B_, bn>;
+  using C = LaneRegisters<C_, cn>;
+  using D = LaneRegisters<D_, dn>;
 };
 
 template <auto function, class S = MmaSignature<decltype(function)>>
-__global__ void execute(const void* a, const void* b, const void* c, void* d) {
-  const auto lane_a = static_cast<const typename S::ARegisters*>(a)[threadIdx.x];
-  const auto lane_b = static_cast<const typename S::BRegisters*>(b)[threadIdx.x];
-  const auto lane_c = static_cast<const typename S::CRegisters*>(c)[threadIdx.x];
-  typename S::DRegisters lane_d;
-  function(lane_d.r, lane_a.r, lane_b.r, lane_c.r);
-  static_cast<typename S::DRegisters*>(d)[threadIdx.x] = lane_d;
+__device__ void multiply(const void* a, const void* b, const void* c, const std::uint32_t* e, void* d) {
+  const auto lane_a = static_cast<const typename S::A*>(a)[threadIdx.x];
+  const auto lane_b = static_cast<const typename S::B*>(b)[threadIdx.x];
+  const auto lane_c = static_cast<const typename S::C*>(c)[threadIdx.x];
+  typename S::D lane_d;
+  if constexpr (S::sparse) {
+    function(lane_d.r, lane_a.r, lane_b.r, lane_c.r, e[threadIdx.x]);
+  } else {
+    function(lane_d.r, lane_a.r, lane_b.r, lane_c.r);
+  }
+  static_cast<typename S::D*>(d)[threadIdx.x] = lane_d;
 }
 
-template <auto function>
-Registers run_mma(const Registers& a, const Registers& b, const Registers& c) {
-  using S = MmaSignature<decltype(function)>;
-  const auto expect = [](const Registers& registers, std::size_t lane_bytes, const char* name) {
-    if (4 * registers.size() != 32 * lane_bytes)
-      throw std::runtime_error(std::string("wrong size of operand ") + name);
-  };
-  expect(a, sizeof(typename S::ARegisters), "a");
-  expect(b, sizeof(typename S::BRegisters), "b");
-  expect(c, sizeof(typename S::CRegisters), "c");
-  const DeviceVector<std::uint32_t> device_a(a), device_b(b), device_c(c);
-  const DeviceVector<std::uint32_t> device_d(Registers(32 * sizeof(typename S::DRegisters) / 4, 0xdeadbeef));
-  execute<function><<<1, 32>>>(device_a.data(), device_b.data(), device_c.data(), device_d.data());
-  return device_d.read();
+using MmaKernel = void (*)(const void*, const void*, const void*, const std::uint32_t*, void*);
+
+template <MmaKernel kernel>
+Registers launch_mma(const MmaOperands& operands) {
+  const DeviceVector<std::uint32_t> a(operands.a), b(operands.b), c(operands.c), e(operands.e), d(operands.d);
+  kernel<<<1, 32>>>(a.data(), b.data(), c.data(), e.data(), d.data());
+  return d.read();
 }
 
 }  // namespace tenon::test

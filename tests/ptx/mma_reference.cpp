@@ -88,7 +88,7 @@ Kind kind_of(const MmaSpec& spec, Operand operand) {
 }
 
 Matrices empty(const MmaSpec& spec, Operand operand) {
-  if (operand == Operand::a) return {spec.matrices(), spec.m, spec.k};
+  if (operand == Operand::a) return {spec.matrices(), spec.m, spec.sparse ? spec.k / 2 : spec.k};
   if (operand == Operand::b) return {spec.matrices(), spec.k, spec.n};
   return {spec.matrices(), spec.m, spec.n};
 }
@@ -203,6 +203,8 @@ MmaSpec parse_mnemonic(const std::string& mnemonic) {
   std::istringstream stream(mnemonic);
   for (std::string word; std::getline(stream, word, '.');) words.push_back(word);
   MmaSpec spec{};
+  spec.sparse = words.at(1).rfind("sp", 0) == 0;  // "sp" or "sp::ordered_metadata"
+  if (spec.sparse) words.erase(words.begin() + 1);
   if (std::sscanf(words.at(3).c_str(), "m%dn%dk%d", &spec.m, &spec.n, &spec.k) != 3) {
     throw std::logic_error("no shape in " + mnemonic);
   }
@@ -258,6 +260,80 @@ Matrices unpack(const MmaSpec& spec, Operand operand, const Registers& source) {
       std::uint64_t pattern = word[0] >> bit % 32;
       if (width == 64) pattern |= static_cast<std::uint64_t>(word[1]) << 32;
       result.at(p.matrix, p.row, p.column) = decode(kind, pattern & low_bits(width));
+    }
+  }
+  return result;
+}
+
+std::vector<std::uint8_t> sparsity_nibbles(const MmaSpec& spec) {
+  if (spec.a == Kind::tf32) return {0b0100, 0b1110};
+  return {0b0100, 0b1000, 0b1001, 0b1100, 0b1101, 0b1110};
+}
+
+namespace {
+
+// Whether the nibble keeps unit 0..3 (tf32: 0, 1) of its group.
+bool keeps(const MmaSpec& spec, std::uint8_t nibble, int unit) {
+  if (spec.a == Kind::tf32) return (nibble == 0b1110) == (unit == 1);
+  return (nibble & 3) == unit || nibble >> 2 == unit;
+}
+
+bool keeps(const MmaSpec& spec, const Sparsity& sparsity, int row, int column) {
+  const int unit = column / spec.unit_elements();
+  return keeps(spec, sparsity.at(row * spec.groups() + unit / spec.group_units()), unit % spec.group_units());
+}
+
+// `count` nibbles of a row from group `first` on, the first lowest.
+std::uint32_t word(const MmaSpec& spec, const Sparsity& sparsity, int row, int first, int count) {
+  std::uint32_t result = 0;
+  for (int i = 0; i < count; ++i) {
+    result |= static_cast<std::uint32_t>(sparsity.at(row * spec.groups() + first + i)) << 4 * i;
+  }
+  return result;
+}
+
+}  // namespace
+
+Matrices masked(const MmaSpec& spec, const Sparsity& sparsity, const Matrices& a) {
+  Matrices result = a;
+  for (int row = 0; row < spec.m; ++row) {
+    for (int column = 0; column < spec.k; ++column) {
+      if (!keeps(spec, sparsity, row, column)) result.at(0, row, column) = 0;
+    }
+  }
+  return result;
+}
+
+Matrices compressed(const MmaSpec& spec, const Sparsity& sparsity, const Matrices& a) {
+  Matrices result(1, spec.m, spec.k / 2);
+  for (int row = 0; row < spec.m; ++row) {
+    int kept = 0;
+    for (int column = 0; column < spec.k; ++column) {
+      if (keeps(spec, sparsity, row, column)) result.at(0, row, kept++) = a.at(0, row, column);
+    }
+    if (kept != spec.k / 2) throw std::logic_error("a row keeps other than half of its elements");
+  }
+  return result;
+}
+
+// PTX ISA, "Sparsity selector" and the figures of metadata: 16 bits a row where elements have 16 bits or
+// more, else 32.
+Registers pack_metadata(const MmaSpec& spec, const Sparsity& sparsity, int selector) {
+  constexpr std::uint32_t wrong = 0xeeeeeeee;
+  Registers result(32, wrong);
+  const bool wide = bits(spec.a) >= 16;
+  const int groups = spec.groups();
+  for (int lane = 0; lane < 32; ++lane) {
+    const int g = lane / 4, t = lane % 4;
+    if (wide && groups == 4 && t == selector) {
+      result[lane] = word(spec, sparsity, g, 0, 4) | word(spec, sparsity, g + 8, 0, 4) << 16;
+    } else if (wide && groups == 8 && t / 2 == selector) {
+      const int first = 4 * (t % 2);
+      result[lane] = word(spec, sparsity, g, first, 4) | word(spec, sparsity, g + 8, first, 4) << 16;
+    } else if (!wide && groups == 8 && t / 2 == selector) {
+      result[lane] = word(spec, sparsity, g + 8 * (t % 2), 0, 8);
+    } else if (!wide && groups == 16) {
+      result[lane] = word(spec, sparsity, g + 8 * (t % 2), 8 * (t / 2), 8);
     }
   }
   return result;

@@ -8,6 +8,7 @@
 #include "ptx/conversion.cuh"
 #include "support/gpu.hpp"
 #include "tenon/ptx/convert.hpp"
+#include "tenon/ptx/convert_integer.hpp"
 
 namespace tenon::test {
 namespace {
@@ -23,6 +24,12 @@ TEST_F(PtxConvert, PairsToF16x2) {
   expect_packs<ptx::cvt_rz_f16x2_f32<>>(Kind::f16, f16, Rounding::toward_zero);
   expect_packs<ptx::cvt_rn_relu_f16x2_f32<>>(Kind::f16, f16, Rounding::nearest_even, Finish::relu);
   expect_packs<ptx::cvt_rn_satfinite_f16x2_f32<>>(Kind::f16, f16, Rounding::nearest_even, Finish::satfinite);
+  expect_packs<ptx::cvt_rn_relu_satfinite_f16x2_f32<>>(Kind::f16, f16, Rounding::nearest_even,
+                                                       Finish::satfinite_relu);
+  expect_packs<ptx::cvt_rz_relu_f16x2_f32<>>(Kind::f16, f16, Rounding::toward_zero, Finish::relu);
+  expect_packs<ptx::cvt_rz_satfinite_f16x2_f32<>>(Kind::f16, f16, Rounding::toward_zero, Finish::satfinite);
+  expect_packs<ptx::cvt_rz_relu_satfinite_f16x2_f32<>>(Kind::f16, f16, Rounding::toward_zero,
+                                                       Finish::satfinite_relu);
 }
 
 TEST_F(PtxConvert, PairsToBf16x2) {
@@ -31,6 +38,13 @@ TEST_F(PtxConvert, PairsToBf16x2) {
   expect_packs<ptx::cvt_rn_relu_bf16x2_f32<>>(Kind::bf16, bf16, Rounding::nearest_even, Finish::relu);
   expect_packs<ptx::cvt_rn_satfinite_bf16x2_f32<>>(Kind::bf16, bf16, Rounding::nearest_even,
                                                    Finish::satfinite);
+  expect_packs<ptx::cvt_rn_relu_satfinite_bf16x2_f32<>>(Kind::bf16, bf16, Rounding::nearest_even,
+                                                        Finish::satfinite_relu);
+  expect_packs<ptx::cvt_rz_relu_bf16x2_f32<>>(Kind::bf16, bf16, Rounding::toward_zero, Finish::relu);
+  expect_packs<ptx::cvt_rz_satfinite_bf16x2_f32<>>(Kind::bf16, bf16, Rounding::toward_zero,
+                                                   Finish::satfinite);
+  expect_packs<ptx::cvt_rz_relu_satfinite_bf16x2_f32<>>(Kind::bf16, bf16, Rounding::toward_zero,
+                                                        Finish::satfinite_relu);
 }
 
 TEST_F(PtxConvert, SinglesToF16AndBf16) {
@@ -41,6 +55,38 @@ TEST_F(PtxConvert, SinglesToF16AndBf16) {
     expect_same(decode(Kind::f16, halves[i]), round_to(f16, inputs[i], Rounding::nearest_even), inputs[i]);
     expect_same(decode(Kind::bf16, brains[i]), round_to(bf16, inputs[i], Rounding::nearest_even), inputs[i]);
   }
+}
+
+// One float, into the low bits; of tf32 the lowest 13 are no part.
+template <auto function>
+void expect_converts(Kind kind, const Format& format, Rounding rounding, Finish finish) {
+  const std::vector<float> inputs = floats();
+  const auto found = convert<function>(inputs);
+  const bool is_relu = finish == Finish::relu || finish == Finish::satfinite_relu;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    expect_same(decode(kind, found[i]) + (is_relu ? 0.0 : -0.0),
+                round_to(format, inputs[i], rounding, finish), inputs[i]);
+  }
+}
+
+TEST_F(PtxConvert, SinglesInEveryModeOfRoundingAndSaturation) {
+  constexpr Rounding nearest = Rounding::nearest_even, zero = Rounding::toward_zero;
+  expect_converts<ptx::cvt_rn_satfinite_f16_f32<>>(Kind::f16, f16, nearest, Finish::satfinite);
+  expect_converts<ptx::cvt_rn_relu_f16_f32<>>(Kind::f16, f16, nearest, Finish::relu);
+  expect_converts<ptx::cvt_rn_relu_satfinite_f16_f32<>>(Kind::f16, f16, nearest, Finish::satfinite_relu);
+  expect_converts<ptx::cvt_rz_f16_f32<>>(Kind::f16, f16, zero, Finish::plain);
+  expect_converts<ptx::cvt_rz_satfinite_f16_f32<>>(Kind::f16, f16, zero, Finish::satfinite);
+  expect_converts<ptx::cvt_rz_relu_f16_f32<>>(Kind::f16, f16, zero, Finish::relu);
+  expect_converts<ptx::cvt_rz_relu_satfinite_f16_f32<>>(Kind::f16, f16, zero, Finish::satfinite_relu);
+  expect_converts<ptx::cvt_rn_satfinite_bf16_f32<>>(Kind::bf16, bf16, nearest, Finish::satfinite);
+  expect_converts<ptx::cvt_rn_relu_bf16_f32<>>(Kind::bf16, bf16, nearest, Finish::relu);
+  expect_converts<ptx::cvt_rn_relu_satfinite_bf16_f32<>>(Kind::bf16, bf16, nearest, Finish::satfinite_relu);
+  expect_converts<ptx::cvt_rz_bf16_f32<>>(Kind::bf16, bf16, zero, Finish::plain);
+  expect_converts<ptx::cvt_rz_satfinite_bf16_f32<>>(Kind::bf16, bf16, zero, Finish::satfinite);
+  expect_converts<ptx::cvt_rz_relu_bf16_f32<>>(Kind::bf16, bf16, zero, Finish::relu);
+  expect_converts<ptx::cvt_rz_relu_satfinite_bf16_f32<>>(Kind::bf16, bf16, zero, Finish::satfinite_relu);
+  expect_converts<ptx::cvt_rna_satfinite_tf32_f32<>>(Kind::tf32, tf32, Rounding::nearest_away,
+                                                     Finish::satfinite);
 }
 
 TEST_F(PtxConvert, RnaTf32RoundsTiesAwayAndClearsTheLowBits) {
@@ -96,6 +142,25 @@ TEST_F(PtxConvert, PackClampsIntegers) {
   expect_packs_integers<ptx::cvt_pack_sat_u8_s32_b32<>>(8, 0, 255);
   expect_packs_integers<ptx::cvt_pack_sat_s4_s32_b32<>>(4, -8, 7);
   expect_packs_integers<ptx::cvt_pack_sat_u4_s32_b32<>>(4, 0, 15);
+  expect_packs_integers<ptx::cvt_pack_sat_s2_s32_b32<>>(2, -2, 1);
+  expect_packs_integers<ptx::cvt_pack_sat_u2_s32_b32<>>(2, 0, 3);
+}
+
+TEST_F(PtxConvert, PackClampsTo16Bits) {
+  const std::vector<int32_t> values = {INT32_MIN, -40000, -32769, -32768, -1,    0,     1,
+                                       32767,     32768,  40000,  65535,  65536, 70000, INT32_MAX};
+  const std::vector<int32_t> reversed(values.rbegin(), values.rend());
+  const auto to_signed = convert<ptx::cvt_pack_sat_s16_s32<>>(reversed, values);
+  const auto to_unsigned = convert<ptx::cvt_pack_sat_u16_s32<>>(reversed, values);
+  const auto pair = [&](std::size_t i, int32_t lowest, int32_t highest) {
+    const auto lower = static_cast<uint16_t>(std::clamp(values[i], lowest, highest));
+    const auto upper = static_cast<uint16_t>(std::clamp(reversed[i], lowest, highest));
+    return uint32_t{upper} << 16 | lower;
+  };
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(to_signed[i], pair(i, -32768, 32767)) << values[i] << " and " << reversed[i];
+    EXPECT_EQ(to_unsigned[i], pair(i, 0, 65535)) << values[i] << " and " << reversed[i];
+  }
 }
 
 }  // namespace

@@ -1,15 +1,22 @@
-// Every mma form of the catalogue, executed by a warp on random operands and compared with mma_reference.hpp:
-// exactly, because the operands are chosen such that no sum rounds (and f64 has a defined order of rounding).
+// Every mma and mma.sp form of the table, executed by a warp on random operands and compared with
+// mma_reference.hpp: exactly, because the operands are chosen such that no sum rounds (and f64 has a defined
+// order of rounding). On the GPU, and in the emulator from the PTX that nvcc makes of the same kernels.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <limits>
 #include <random>
+#include <sstream>
+#include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ptx/mma_case.hpp"
 #include "ptx/mma_reference.hpp"
 #include "support/gpu.hpp"
+#include "tenon/emulator/emulator.hpp"
 
 namespace tenon::test {
 namespace {
@@ -61,15 +68,19 @@ double addend(const MmaSpec& spec, Trial trial, Random& random) {
   // Twice as far from the bound as the sum of the random products is on average: some sums cross it, some do
   // not.
   const auto largest = [](Kind kind) { return 1LL << (bits(kind) - (is_signed(kind) ? 1 : 0)); };
-  const std::int64_t reach = spec.k * largest(spec.a) * largest(spec.b) / 2;
+  const std::int64_t reach = (spec.sparse ? spec.k / 2 : spec.k) * largest(spec.a) * largest(spec.b) / 2;
   if (trial == Trial::saturate_high) return static_cast<double>(highest - random.integer(0, reach));
   if (trial == Trial::saturate_low) return static_cast<double>(lowest + random.integer(0, reach));
   return static_cast<double>(random.integer(lowest, highest));
 }
 
-void execute_and_compare(const MmaCase& form, Trial trial, std::uint32_t seed) {
+// d of one warp.
+using Execute = Registers (*)(const MmaCase& form, const MmaOperands& operands);
+
+void execute_and_compare(Execute execute, const MmaCase& form, Trial trial, std::uint32_t seed) {
   const MmaSpec spec = parse_mnemonic(form.mnemonic);
-  SCOPED_TRACE(std::string(form.mnemonic) + ", trial " + std::to_string(static_cast<int>(trial)));
+  SCOPED_TRACE(std::string(form.mnemonic) + ", selector " + std::to_string(form.selector) + ", trial " +
+               std::to_string(static_cast<int>(trial)));
   Random random(seed);
   Matrices a(spec.matrices(), spec.m, spec.k), b(spec.matrices(), spec.k, spec.n),
       c(spec.matrices(), spec.m, spec.n);
@@ -79,9 +90,22 @@ void execute_and_compare(const MmaCase& form, Trial trial, std::uint32_t seed) {
   for (double& x : b.values) x = factor(spec.b, trial, negative_b, random);
   for (double& x : c.values) x = addend(spec, trial, random);
 
-  const Registers result =
-      form.run(pack(spec, Operand::a, a), pack(spec, Operand::b, b), pack(spec, Operand::c, c));
-  const Matrices found = unpack(spec, Operand::d, result), expected = reference(spec, a, b, c);
+  MmaOperands operands{
+      pack(spec, Operand::a, a), pack(spec, Operand::b, b), pack(spec, Operand::c, c), Registers(32), {}};
+  operands.d =
+      Registers(pack(spec, Operand::d, Matrices(spec.matrices(), spec.m, spec.n)).size(), 0xdeadbeef);
+  if (spec.sparse) {
+    Sparsity sparsity(spec.m * spec.groups());
+    const std::vector<std::uint8_t> nibbles = sparsity_nibbles(spec);
+    for (std::uint8_t& nibble : sparsity) {
+      nibble = nibbles[random.integer(0, static_cast<std::int64_t>(nibbles.size()) - 1)];
+    }
+    a = masked(spec, sparsity, a);
+    operands.a = pack(spec, Operand::a, compressed(spec, sparsity, a));
+    operands.e = pack_metadata(spec, sparsity, form.selector);
+  }
+  const Matrices found = unpack(spec, Operand::d, execute(form, operands));
+  const Matrices expected = reference(spec, a, b, c);
   ASSERT_EQ(found.values.size(), expected.values.size());
   for (int matrix = 0; matrix < found.matrices; ++matrix) {
     for (int row = 0; row < found.rows; ++row) {
@@ -122,14 +146,61 @@ class PtxMma : public ::testing::TestWithParam<std::string> {
   }
 };
 
-TEST_P(PtxMma, EqualsTheReference) {
+void test_family(const std::string& family, int repetitions, Execute execute) {
   std::uint32_t seed = 1;
   for (const MmaCase& form : mma_cases()) {
-    if (form.family != GetParam()) continue;
+    if (form.family != family) continue;
     for (const Trial trial : trials(parse_mnemonic(form.mnemonic))) {
-      for (int repetition = 0; repetition < 4; ++repetition) execute_and_compare(form, trial, seed++);
+      for (int i = 0; i < repetitions; ++i) execute_and_compare(execute, form, trial, seed++);
     }
   }
+}
+
+TEST_P(PtxMma, EqualsTheReference) {
+  test_family(GetParam(), 4,
+              [](const MmaCase& form, const MmaOperands& operands) { return form.launch(operands); });
+}
+
+// The same in the emulator, everywhere: it reads the PTX that nvcc made of the kernels.
+class PtxMmaEmulated : public ::testing::TestWithParam<std::string> {};
+
+struct EmulatedKernels {
+  emulator::Emulator machine;
+  emulator::Module module;
+};
+
+EmulatedKernels& emulated_kernels() {
+  static EmulatedKernels kernels = [] {
+    std::ifstream file(TENON_MMA_CASES_PTX);
+    if (!file) throw std::runtime_error("cannot read " TENON_MMA_CASES_PTX);
+    std::stringstream text;
+    text << file.rdbuf();
+    emulator::Emulator machine;
+    emulator::Module module = machine.load(text.str());
+    return EmulatedKernels{std::move(machine), std::move(module)};
+  }();
+  return kernels;
+}
+
+Registers emulate(const MmaCase& form, const MmaOperands& operands) {
+  auto& [machine, module] = emulated_kernels();
+  std::vector<emulator::Address> addresses;
+  std::vector<emulator::Argument> arguments;
+  for (const Registers* operand : {&operands.a, &operands.b, &operands.c, &operands.e, &operands.d}) {
+    addresses.push_back(machine.allocate(4 * operand->size()));
+    machine.copy_in(addresses.back(), operand->data(), 4 * operand->size());
+    arguments.emplace_back(addresses.back());
+  }
+  const emulator::Result result = machine.launch(module, form.kernel, {{}, {32}}, arguments);
+  for (const emulator::Finding& finding : result.findings) ADD_FAILURE() << finding.message;
+  Registers d(operands.d.size());
+  machine.copy_out(d.data(), addresses.back(), 4 * d.size());
+  for (const emulator::Address address : addresses) machine.free(address);
+  return d;
+}
+
+TEST_P(PtxMmaEmulated, EqualsTheReference) {
+  test_family(GetParam(), 1, emulate);
 }
 
 // The reference itself, without a GPU: every element is in one register of one lane, and comes back from
@@ -142,7 +213,9 @@ TEST_P(PtxMmaReference, PacksAndUnpacksEveryElement) {
     if (form.family != GetParam()) continue;
     SCOPED_TRACE(form.mnemonic);
     const MmaSpec spec = parse_mnemonic(form.mnemonic);
-    Matrices a(spec.matrices(), spec.m, spec.k), b(spec.matrices(), spec.k, spec.n);
+    // A sparse A: what is kept of it.
+    Matrices a(spec.matrices(), spec.m, spec.sparse ? spec.k / 2 : spec.k),
+        b(spec.matrices(), spec.k, spec.n);
     Matrices c(spec.matrices(), spec.m, spec.n);
     for (double& x : a.values) x = factor(spec.a, Trial::exact, false, random);
     for (double& x : b.values) x = factor(spec.b, Trial::exact, false, random);
@@ -154,6 +227,7 @@ TEST_P(PtxMmaReference, PacksAndUnpacksEveryElement) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Family, PtxMmaReference, ::testing::ValuesIn(families()), test_name);
+INSTANTIATE_TEST_SUITE_P(Family, PtxMmaEmulated, ::testing::ValuesIn(families()), test_name);
 INSTANTIATE_TEST_SUITE_P(Family, PtxMma, ::testing::ValuesIn(families()), test_name);
 
 }  // namespace

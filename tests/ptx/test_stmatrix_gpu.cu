@@ -73,14 +73,23 @@ TEST_F(PtxSm90, StmatrixPutsEachElementInItsPlace) {
   expect_stores<ptx::stmatrix_sync_aligned_m8n8_x4_trans_shared_b16<>>(true);
 }
 
-TEST_F(PtxSm90, CvtRnTf32RoundsToNearestEven) {
+template <auto function>
+void expect_converts_to_tf32(Rounding rounding, Finish finish) {
   const std::vector<float> inputs = floats();
-  const auto found = convert<ptx::cvt_rn_tf32_f32<>>(inputs);
+  const auto found = convert<function>(inputs);
+  const double no_zero_sign = finish == Finish::relu ? 0.0 : -0.0;  // conversion.cuh
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     // The low 13 bits are no part of a tf32.
-    expect_same(decode(Kind::tf32, found[i] & ~0x1fffU), round_to(tf32, inputs[i], Rounding::nearest_even),
-                inputs[i]);
+    expect_same(decode(Kind::tf32, found[i] & ~0x1fffU) + no_zero_sign,
+                round_to(tf32, inputs[i], rounding, finish), inputs[i]);
   }
+}
+
+TEST_F(PtxSm90, CvtTf32RoundsAsItsModeSays) {
+  expect_converts_to_tf32<ptx::cvt_rn_tf32_f32<>>(Rounding::nearest_even, Finish::plain);
+  expect_converts_to_tf32<ptx::cvt_rz_tf32_f32<>>(Rounding::toward_zero, Finish::plain);
+  expect_converts_to_tf32<ptx::cvt_rn_relu_tf32_f32<>>(Rounding::nearest_even, Finish::relu);
+  expect_converts_to_tf32<ptx::cvt_rz_relu_tf32_f32<>>(Rounding::toward_zero, Finish::relu);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // and wgmma_test.cpp reads it: D_A_B_nN, then what there is of rs (A in registers), sp0 sp1 (sparse, with
 // selector), na nb (negated), ta tb (transposed), sat.
 #include "tenon/ptx/shared_address.hpp"
-#include "tenon/ptx/wgmma.hpp"
+#include "tenon/ptx/wgmma_sp.hpp"
 
 namespace ptx = tenon::ptx;
 
@@ -74,64 +74,80 @@ using s32 = ptx::int32_t;
 #define EACH_SELECTOR(D, A, B, n) EACH_SOURCE(D, A, B, n) SPARSE_SS(D, A, B, n, 1) SPARSE_RS(D, A, B, n, 1)
 
 // Every type.
-EACH_SELECTOR(f32, f16, f16, 24)
-EACH_SELECTOR(f16, f16, f16, 24)
-EACH_SELECTOR(f32, bf16, bf16, 24)
-EACH_SELECTOR(f32, tf32, tf32, 24)
-EACH_SOURCE(f32, e4m3, e4m3, 24)
-EACH_SOURCE(f32, e4m3, e5m2, 24)
-EACH_SOURCE(f32, e5m2, e4m3, 24)
-EACH_SOURCE(f32, e5m2, e5m2, 24)
-EACH_SOURCE(f16, e4m3, e4m3, 24)
-EACH_SOURCE(f16, e4m3, e5m2, 24)
-EACH_SOURCE(f16, e5m2, e4m3, 24)
-EACH_SOURCE(f16, e5m2, e5m2, 24)
-EACH_SOURCE(s32, s8, s8, 24)
-EACH_SOURCE(s32, s8, u8, 24)
-EACH_SOURCE(s32, u8, s8, 24)
-EACH_SOURCE(s32, u8, u8, 24)
-SS(s32, b1, b1, 24)
-RS(s32, b1, b1, 24)
+EACH_SELECTOR(f32, f16, f16, 24);
+EACH_SELECTOR(f16, f16, f16, 24);
+EACH_SELECTOR(f32, bf16, bf16, 24);
+EACH_SELECTOR(f32, tf32, tf32, 24);
+EACH_SOURCE(f32, e4m3, e4m3, 24);
+EACH_SOURCE(f32, e4m3, e5m2, 24);
+EACH_SOURCE(f32, e5m2, e4m3, 24);
+EACH_SOURCE(f32, e5m2, e5m2, 24);
+EACH_SOURCE(f16, e4m3, e4m3, 24);
+EACH_SOURCE(f16, e4m3, e5m2, 24);
+EACH_SOURCE(f16, e5m2, e4m3, 24);
+EACH_SOURCE(f16, e5m2, e5m2, 24);
+EACH_SOURCE(s32, s8, s8, 24);
+EACH_SOURCE(s32, s8, u8, 24);
+EACH_SOURCE(s32, u8, s8, 24);
+EACH_SOURCE(s32, u8, u8, 24);
+SS(s32, b1, b1, 24);
+RS(s32, b1, b1, 24);
 
-// Every n of every type of D: one form that has few operands, and the one that has all of them.
+// Every n of every type of D (24 is above): one form that has few operands, and the one that has all of them.
 #define EVERY_N(D, A, n) SS(D, A, A, n) SPARSE_RS(D, A, A, n, 0)
-EVERY_N(f32, f16, 8)
-EVERY_N(f32, f16, 16) EVERY_N(f32, f16, 32) EVERY_N(f32, f16, 40) EVERY_N(f32, f16, 48) EVERY_N(
-    f32, f16, 56) EVERY_N(f32, f16, 64) EVERY_N(f32, f16, 72) EVERY_N(f32, f16,
-                                                                      80) EVERY_N(f32, f16,
-                                                                                  88) EVERY_N(f32, f16, 96)
-    EVERY_N(f32, f16, 104) EVERY_N(f32, f16, 112) EVERY_N(f32, f16, 120) EVERY_N(f32, f16, 128) EVERY_N(
-        f32, f16, 136) EVERY_N(f32, f16,
-                               144) EVERY_N(f32, f16, 152)
-        EVERY_N(f32, f16, 160) EVERY_N(f32, f16, 168) EVERY_N(f32, f16, 176) EVERY_N(f32, f16, 184) EVERY_N(
-            f32, f16, 192) EVERY_N(f32, f16,
-                                   200) EVERY_N(f32, f16, 208)
-            EVERY_N(f32, f16, 216) EVERY_N(f32, f16, 224) EVERY_N(f32, f16, 232) EVERY_N(
-                f32, f16, 240) EVERY_N(f32, f16,
-                                       248) EVERY_N(f32, f16, 256)
-                EVERY_N(f16, f16, 8) EVERY_N(f16, f16, 16) EVERY_N(f16, f16, 32) EVERY_N(f16, f16, 40) EVERY_N(
-                    f16, f16, 48) EVERY_N(f16,
-                                          f16, 56) EVERY_N(f16, f16, 64)
-                    EVERY_N(f16, f16, 72) EVERY_N(
-                        f16, f16, 80) EVERY_N(f16,
-                                              f16, 88) EVERY_N(f16, f16, 96)
-                        EVERY_N(f16, f16, 104) EVERY_N(f16, f16, 112) EVERY_N(f16, f16, 120) EVERY_N(
-                            f16, f16, 128) EVERY_N(f16, f16,
-                                                   136) EVERY_N(f16, f16, 144)
-                            EVERY_N(f16, f16, 152) EVERY_N(f16, f16, 160) EVERY_N(f16, f16, 168) EVERY_N(
-                                f16, f16, 176) EVERY_N(f16, f16,
-                                                       184) EVERY_N(f16, f16, 192)
-                                EVERY_N(f16, f16, 200) EVERY_N(f16, f16, 208) EVERY_N(f16, f16, 216) EVERY_N(
-                                    f16, f16, 224) EVERY_N(f16, f16,
-                                                           232) EVERY_N(f16, f16, 240)
-                                    EVERY_N(f16, f16, 248) EVERY_N(f16, f16, 256) EVERY_N(s32, s8, 8) EVERY_N(
-                                        s32, s8, 16) EVERY_N(s32, s8, 32) EVERY_N(s32, s8, 48)
-                                        EVERY_N(s32, s8, 64) EVERY_N(s32, s8, 80) EVERY_N(
-                                            s32, s8, 96) EVERY_N(s32, s8, 112) EVERY_N(s32, s8, 128)
-                                            EVERY_N(s32, s8, 144) EVERY_N(
-                                                s32, s8, 160) EVERY_N(s32, s8, 176) EVERY_N(s32, s8, 192)
-                                                EVERY_N(s32, s8, 208) EVERY_N(
-                                                    s32, s8, 224) EVERY_N(s32, s8, 240) EVERY_N(s32, s8, 256)
+#define FLOAT_SUMS(D)   \
+  EVERY_N(D, f16, 8);   \
+  EVERY_N(D, f16, 16);  \
+  EVERY_N(D, f16, 32);  \
+  EVERY_N(D, f16, 40);  \
+  EVERY_N(D, f16, 48);  \
+  EVERY_N(D, f16, 56);  \
+  EVERY_N(D, f16, 64);  \
+  EVERY_N(D, f16, 72);  \
+  EVERY_N(D, f16, 80);  \
+  EVERY_N(D, f16, 88);  \
+  EVERY_N(D, f16, 96);  \
+  EVERY_N(D, f16, 104); \
+  EVERY_N(D, f16, 112); \
+  EVERY_N(D, f16, 120); \
+  EVERY_N(D, f16, 128); \
+  EVERY_N(D, f16, 136); \
+  EVERY_N(D, f16, 144); \
+  EVERY_N(D, f16, 152); \
+  EVERY_N(D, f16, 160); \
+  EVERY_N(D, f16, 168); \
+  EVERY_N(D, f16, 176); \
+  EVERY_N(D, f16, 184); \
+  EVERY_N(D, f16, 192); \
+  EVERY_N(D, f16, 200); \
+  EVERY_N(D, f16, 208); \
+  EVERY_N(D, f16, 216); \
+  EVERY_N(D, f16, 224); \
+  EVERY_N(D, f16, 232); \
+  EVERY_N(D, f16, 240); \
+  EVERY_N(D, f16, 248); \
+  EVERY_N(D, f16, 256)
+#define INTEGER_SUMS(D) \
+  EVERY_N(D, s8, 8);    \
+  EVERY_N(D, s8, 16);   \
+  EVERY_N(D, s8, 32);   \
+  EVERY_N(D, s8, 48);   \
+  EVERY_N(D, s8, 64);   \
+  EVERY_N(D, s8, 80);   \
+  EVERY_N(D, s8, 96);   \
+  EVERY_N(D, s8, 112);  \
+  EVERY_N(D, s8, 128);  \
+  EVERY_N(D, s8, 144);  \
+  EVERY_N(D, s8, 160);  \
+  EVERY_N(D, s8, 176);  \
+  EVERY_N(D, s8, 192);  \
+  EVERY_N(D, s8, 208);  \
+  EVERY_N(D, s8, 224);  \
+  EVERY_N(D, s8, 240);  \
+  EVERY_N(D, s8, 256)
+FLOAT_SUMS(f32);
+FLOAT_SUMS(f16);
+INTEGER_SUMS(s32);
 
 // Transposed and negated, one by one and together.
 #define MODIFIED(name, D, A, n, ...) \
@@ -145,62 +161,34 @@ EVERY_N(f32, f16, 16) EVERY_N(f32, f16, 32) EVERY_N(f32, f16, 40) EVERY_N(f32, f
   KERNEL(name, D, n,                                                                                   \
          (ptx::wgmma_mma_async_sp_sync_aligned<FORM(D, A, A, n), __VA_ARGS__>(d, o.a, o.b, o.metadata, \
                                                                               o.scale_d)))
-                                                    MODIFIED(f32_f16_f16_n128_ta, f32, f16, 128, 1, 1, 1, 0) MODIFIED(
-                                                        f32_f16_f16_n128_tb,
-                                                        f32, f16, 128,
-                                                        1, 1, 0,
-                                                        1) MODIFIED(f32_bf16_bf16_n128_ta_tb, f32, bf16, 128, 1, 1, 1, 1)
-                                                        MODIFIED(f16_f16_f16_n128_na_ta, f16, f16, 128, -1, 1, 1, 0) MODIFIED(
-                                                            f16_f16_f16_n128_nb_tb,
-                                                            f16, f16, 128,
-                                                            1, -1,
-                                                            0, 1) MODIFIED(f32_bf16_bf16_n24_na_nb, f32, bf16, 24,
-                                                                           -1,
-                                                                           -1)
-                                                            MODIFIED(f32_f16_f16_n24_na, f32, f16, 24, -1) MODIFIED(
-                                                                f32_f16_f16_n24_nb,
-                                                                f32, f16, 24, 1,
-                                                                -1) MODIFIED(f32_tf32_tf32_n24_na, f32, tf32, 24, -1)
-                                                                MODIFIED(f32_tf32_tf32_n24_nb, f32,
-                                                                         tf32, 24, 1, -1)
-                                                                    MODIFIED(f16_e4m3_e4m3_n24_na, f16,
-                                                                             e4m3, 24, -1)
-                                                                        MODIFIED(f32_e5m2_e5m2_n24_nb, f32,
-                                                                                 e5m2, 24, 1, -1)
-                                                                            MODIFIED_RS(
-                                                                                f32_f16_f16_n128_rs_tb,
-                                                                                f32, f16, 128, 1, 1, 1)
-                                                                                MODIFIED_RS(
-                                                                                    f32_bf16_bf16_n128_rs_na_tb,
-                                                                                    f32, bf16,
-                                                                                    128, -1, 1,
-                                                                                    1) MODIFIED_RS(f32_tf32_tf32_n24_rs_nb,
-                                                                                                   f32,
-                                                                                                   tf32, 24,
-                                                                                                   1, -1)
-                                                                                    MODIFIED_SPARSE(
-                                                                                        f32_f16_f16_n128_sp0_ta,
-                                                                                        f32, f16, 128, 0, 1,
-                                                                                        1, 1, 0)
-                                                                                        MODIFIED_SPARSE(
-                                                                                            f32_bf16_bf16_n128_sp1_nb_tb,
-                                                                                            f32, bf16, 128, 1,
-                                                                                            1, -1, 0, 1)
-                                                                                            MODIFIED_SPARSE(
-                                                                                                f32_tf32_tf32_n24_sp0_na,
-                                                                                                f32, tf32, 24,
-                                                                                                0, -1)
+MODIFIED(f32_f16_f16_n128_ta, f32, f16, 128, 1, 1, 1, 0);
+MODIFIED(f32_f16_f16_n128_tb, f32, f16, 128, 1, 1, 0, 1);
+MODIFIED(f32_bf16_bf16_n128_ta_tb, f32, bf16, 128, 1, 1, 1, 1);
+MODIFIED(f16_f16_f16_n128_na_ta, f16, f16, 128, -1, 1, 1, 0);
+MODIFIED(f16_f16_f16_n128_nb_tb, f16, f16, 128, 1, -1, 0, 1);
+MODIFIED(f32_bf16_bf16_n24_na_nb, f32, bf16, 24, -1, -1);
+MODIFIED(f32_f16_f16_n24_na, f32, f16, 24, -1);
+MODIFIED(f32_f16_f16_n24_nb, f32, f16, 24, 1, -1);
+MODIFIED(f32_tf32_tf32_n24_na, f32, tf32, 24, -1);
+MODIFIED(f32_tf32_tf32_n24_nb, f32, tf32, 24, 1, -1);
+MODIFIED(f16_e4m3_e4m3_n24_na, f16, e4m3, 24, -1);
+MODIFIED(f32_e5m2_e5m2_n24_nb, f32, e5m2, 24, 1, -1);
+MODIFIED_RS(f32_f16_f16_n128_rs_tb, f32, f16, 128, 1, 1, 1);
+MODIFIED_RS(f32_bf16_bf16_n128_rs_na_tb, f32, bf16, 128, -1, 1, 1);
+MODIFIED_RS(f32_tf32_tf32_n24_rs_nb, f32, tf32, 24, 1, -1);
+MODIFIED_SPARSE(f32_f16_f16_n128_sp0_ta, f32, f16, 128, 0, 1, 1, 1, 0);
+MODIFIED_SPARSE(f32_bf16_bf16_n128_sp1_nb_tb, f32, bf16, 128, 1, 1, -1, 0, 1);
+MODIFIED_SPARSE(f32_tf32_tf32_n24_sp0_na, f32, tf32, 24, 0, -1);
 
-    // Sums of integers that stop at the ends of s32.
-    KERNEL(s32_s8_s8_n24_sat, s32, 24,
-           (ptx::wgmma_mma_async_sync_aligned_satfinite<FORM(s32, s8, s8, 24)>(d, o.a, o.b, o.scale_d)))
-        KERNEL(s32_s8_u8_n24_rs_sat, s32, 24,
-               (ptx::wgmma_mma_async_sync_aligned_satfinite<FORM(s32, s8, u8, 24)>(d, o.a_registers, o.b,
-                                                                                   o.scale_d)))
-            KERNEL(s32_u8_s8_n24_sp0_sat, s32, 24,
-                   (ptx::wgmma_mma_async_sp_sync_aligned_satfinite<FORM(s32, u8, s8, 24)>(d, o.a, o.b,
-                                                                                          o.metadata,
-                                                                                          o.scale_d)))
-                KERNEL(s32_u8_u8_n24_rs_sp0_sat, s32, 24,
-                       (ptx::wgmma_mma_async_sp_sync_aligned_satfinite<FORM(s32, u8, u8, 24)>(
-                           d, o.a_registers, o.b, o.metadata, o.scale_d)))
+// Sums of integers that stop at the ends of s32.
+KERNEL(s32_s8_s8_n24_sat, s32, 24,
+       (ptx::wgmma_mma_async_sync_aligned_satfinite<FORM(s32, s8, s8, 24)>(d, o.a, o.b, o.scale_d)));
+KERNEL(s32_s8_u8_n24_rs_sat, s32, 24,
+       (ptx::wgmma_mma_async_sync_aligned_satfinite<FORM(s32, s8, u8, 24)>(d, o.a_registers, o.b,
+                                                                           o.scale_d)));
+KERNEL(s32_u8_s8_n24_sp0_sat, s32, 24,
+       (ptx::wgmma_mma_async_sp_sync_aligned_satfinite<FORM(s32, u8, s8, 24)>(d, o.a, o.b, o.metadata,
+                                                                              o.scale_d)));
+KERNEL(s32_u8_u8_n24_rs_sp0_sat, s32, 24,
+       (ptx::wgmma_mma_async_sp_sync_aligned_satfinite<FORM(s32, u8, u8, 24)>(d, o.a_registers, o.b,
+                                                                              o.metadata, o.scale_d)));

@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 import sys
 
-from catalogue import INCLUDE, load, source
+from catalogue import INCLUDE, load, pairs, source
 
 MODES = (["-cubin"], ["-ptx"], ["-rdc=true", "-c"])
 
@@ -17,6 +17,7 @@ MODES = (["-cubin"], ["-ptx"], ["-rdc=true", "-c"])
 def main(nvcc, target, folder):
     catalogue = load()
     missing = [f for f in catalogue if not f.exists_on(target)]
+    sentences = {f.form: wrapper.sentence for f, wrapper in pairs()}
     assert missing, f"every form of the catalogue exists on sm_{target}"
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -30,8 +31,8 @@ def main(nvcc, target, folder):
         if result.returncode == 0:
             failures.append(f"{' '.join(mode)}: compiled for sm_{target}")
         for form in missing:
-            if form.sentence not in result.stderr:
-                failures.append(f"{' '.join(mode)}: no such sentence: {form.sentence}")
+            if sentences[form.form] not in result.stderr:
+                failures.append(f"{' '.join(mode)}: no such sentence: {sentences[form.form]}")
     if failures:
         sys.exit("\n".join(failures) + "\n\nlast messages of nvcc:\n" + result.stderr[-4000:])
     print(f"sm_{target}: {len(missing)} forms refused, each with its sentence, in {len(MODES)} modes")

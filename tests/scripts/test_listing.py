@@ -10,6 +10,9 @@ sys.dont_write_bytecode = True
 from tenon_sass.decompress import lz4_block  # noqa: E402
 from tenon_sass.demangle import demangle  # noqa: E402
 from tenon_sass.disassemble import opcodes_of_listing  # noqa: E402
+from tenon_sass.flow import busiest_loop, loops  # noqa: E402
+from tenon_sass.listing import read_listings  # noqa: E402
+from tenon_sass.normalise import canonical, stable_name, without_registers  # noqa: E402
 from tenon_sass.elf import Elf, Resources  # noqa: E402
 from tenon_sass.errors import BadInput  # noqa: E402
 from tenon_sass.expect import Expectation, Kernel  # noqa: E402
@@ -58,6 +61,83 @@ class Listings(unittest.TestCase):
 
     def test_cuobjdump(self):
         self.assertEqual(opcodes_of_listing(CUOBJDUMP), EXPECTED)
+
+
+def listing(*lines):
+    """A kernel of these lines; one that ends in a colon is a label."""
+    text, address = ['\t.section\t.text.k,"ax",@progbits'], 0
+    for line in lines:
+        text.append(line if line.endswith(":") else f"        /*{address:04x}*/                   {line} ;")
+        address += 0 if line.endswith(":") else 16
+    return read_listings("\n".join(text))["k"]
+
+
+class Flow(unittest.TestCase):
+    def sizes(self, *lines):
+        return [(loop.header, len(loop.positions), len(loop.every_trip)) for loop in loops(listing(*lines))]
+
+    def test_a_loop_and_the_branch_in_it(self):
+        code = ("MOV R0, RZ", ".L_x_0:", "IADD3 R0, R0, 0x1, RZ", "@P1 BRA `(.L_x_1)", "LDG.E R4, [R2.64]", ".L_x_1:",
+                "@P0 BRA `(.L_x_0)", "EXIT")  # fmt: skip
+        self.assertEqual(self.sizes(*code), [(1, 4, 3)])  # the load is in the loop, but not on every trip
+
+    def test_rare_code_at_the_end_that_jumps_back_is_no_loop(self):
+        code = ("SYNCS.PHASECHK P0, [UR4]", "@!P0 BRA `(.L_x_1)", ".L_x_0:", "HMMA.16816.F32 R4, R4, R8, R4", "EXIT",
+                ".L_x_1:", "SYNCS.PHASECHK P0, [UR4]", "@!P0 BRA `(.L_x_1)", "BRA `(.L_x_0)", ".L_x_2:", "BRA `(.L_x_2)")  # fmt: skip
+        self.assertEqual(self.sizes(*code), [(4, 2, 2)])  # the waiting; what follows EXIT and nobody reaches is none
+
+    def test_branches_to_addresses(self):
+        self.assertEqual(self.sizes("MOV R0, RZ", "IADD3 R0, R0, 0x1, RZ", "@P0 BRA 0x10", "EXIT"), [(1, 2, 2)])
+
+    def test_a_condition_among_the_operands(self):
+        self.assertEqual(self.sizes(".L_x_0:", "NOP", "BRA P0, `(.L_x_0)", "MOV R0, R1", "EXIT"), [(0, 2, 2)])
+
+    def test_convergence(self):
+        code = (".L_x_0:", "BSSY B0, `(.L_x_2)", "@P1 BRA `(.L_x_1)", "MOV R0, R1", ".L_x_1:", "BSYNC B0", ".L_x_2:",
+                "@P0 BRA `(.L_x_0)", "EXIT")  # fmt: skip
+        self.assertEqual(self.sizes(*code), [(0, 5, 4)])
+
+    def test_the_innermost_of_nested_loops_and_what_it_calls(self):
+        code = listing(".L_x_0:", "HMMA.1688 R4, R4, R8, R4", ".L_x_1:", "CALL.REL.NOINC `($multiply)", "@P1 BRA `(.L_x_1)",
+                       "@P0 BRA `(.L_x_0)", "EXIT", "$multiply:", "HMMA.16816 R4, R4, R8, R4", "HMMA.16816 R4, R4, R8, R4",
+                       "RET.REL.NODEC R2 `(k)")  # fmt: skip
+        found = busiest_loop(code, lambda i: i.is_a("HMMA"))
+        self.assertEqual((found.header, len(found.positions)), (1, 5))
+        self.assertIsNone(busiest_loop(code, lambda i: i.is_a("DMMA")))
+
+
+class Normalising(unittest.TestCase):
+    def same(self, old, new):
+        return canonical(listing(*old)) == canonical(listing(*new))
+
+    def test_a_consistent_renaming_is_none(self):
+        old = (".L_x_7:", "@P0 LDG.E.128 R4, [R2.64]", "FFMA R8, R5.reuse, R6, R8", "NOP", "@P1 BRA `(.L_x_7)")
+        new = (".L_x_9:", "@P3 LDG.E.128 R12, [R18.64]", "FFMA R0, R13, R14.reuse, R0", "@P2 BRA `(.L_x_9)")
+        self.assertTrue(self.same(old, new))
+
+    def test_parts_of_vectors_that_are_exchanged_are_no_renaming(self):
+        loads = ("LDG.E.128 R4, [R0.64]", "LDG.E.128 R8, [R0.64+0x10]")
+        self.assertFalse(self.same((*loads, "MOV R12, R6", "MOV R13, R10"), (*loads, "MOV R12, R10", "MOV R13, R6")))
+        products = ("HGMMA.64x64x16.F32 R24, gdesc[UR4], R24", "HGMMA.64x64x16.F32 R56, gdesc[UR4], R56")
+        self.assertFalse(self.same((*products, "MOV R0, R28", "MOV R1, R60"), (*products, "MOV R0, R60", "MOV R1, R28")))
+
+    def test_other_constants_and_targets_are_seen(self):
+        self.assertFalse(self.same(("MOV R0, 0x1",), ("MOV R0, 0x2",)))
+        self.assertFalse(self.same(("MOV R0, c[0x0][0x160]",), ("MOV R0, c[0x0][0x168]",)))
+        self.assertFalse(self.same(("I2F.S8 R0, R1.B1",), ("I2F.S8 R0, R1.B2",)))
+        self.assertFalse(self.same((".L_a:", "NOP", "MOV R0, R1", ".L_b:", "EXIT", "@P0 BRA `(.L_a)", "BRA `(.L_b)"),
+                                   (".L_a:", "NOP", "MOV R0, R1", ".L_b:", "EXIT", "@P0 BRA `(.L_b)", "BRA `(.L_b)")))  # fmt: skip
+
+    def test_without_registers_only_the_kind_stays(self):
+        self.assertEqual(
+            without_registers(listing("@!P0 LDG.E R4, desc[UR6][R2.64+0x100]", ".L_x_3:", "@P1 BRA `(.L_x_3)")),
+            ["@!P LDG.E R, desc[UR][R.64+0x100]", "@P BRA label"],
+        )
+
+    def test_names_without_the_hash_of_a_path(self):
+        names = ("_ZN36_GLOBAL__N__32b85d55_4_x_cu__Z4keepv6hiddenEPf", "_ZN36_GLOBAL__N__b42c2ffb_4_x_cu__Z4keepv6hiddenEPf")
+        self.assertEqual(stable_name(names[0]), stable_name(names[1]))
+        self.assertEqual(stable_name("_Z5plainPf"), "_Z5plainPf")
 
 
 class Requirements(unittest.TestCase):

@@ -66,15 +66,15 @@ class Commands(unittest.TestCase):
         it minutes, so they go up to the missing device, past all checks of the input."""
         lines = [shlex.split(line, comments=True) for block in blocks("sh") for line in block.splitlines()]
         commands = [words for words in lines if words]
-        self.assertEqual({words[1] for words in commands}, {"gemm", "layout", "list", "info"})
+        self.assertEqual({words[1] for words in commands}, {"gemm", "ladder", "layout", "list", "info", "doctor"})
         for words in commands:
             self.assertEqual(words[0], "tenon")
             with self.subTest(command=" ".join(words)), tempfile.TemporaryDirectory() as folder:
                 write_npy(Path(folder, "A.npy"), 24, 40)
                 write_npy(Path(folder, "B.npy"), 40, 56)
-                large = any(len(word) > 3 for word in words if word.isdigit())
+                large = words[1] == "gemm" and any(len(word) > 3 for word in words if word.isdigit())
                 done = run(os.environ["TENON_PROGRAM"], *words[1:], *(["--device", "cuda"] if large else []), cwd=folder)
-                allowed = (DONE, CANNOT) if words[1] == "gemm" else (DONE,)
+                allowed = (DONE, CANNOT) if words[1] in ("gemm", "ladder") else (DONE,)
                 self.assertIn(done.returncode, allowed, done.stderr)
                 if done.returncode == CANNOT:
                     self.assertIn("no CUDA device", done.stderr)
@@ -92,6 +92,11 @@ class Commands(unittest.TestCase):
         for option in re.findall(r"--[a-z-]+", line):
             self.assertIn(option, sass_check)
         test = run("bash", ROOT / "scripts/test", "--help").stdout
+        for name, options in (("kernel_report", ["--baseline"]), ("binary_doctor", ["--binary", "--kernel"])):
+            shown = run(sys.executable, "-B", ROOT / "scripts" / name, "--help").stdout
+            for option in options:
+                self.assertIn(option, TEXT)
+                self.assertIn(option, shown)
         for option in ("--level", "--filter"):
             self.assertIn(option, TEXT)
             self.assertIn(option, test)

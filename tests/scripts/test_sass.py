@@ -1,4 +1,4 @@
-"""scripts/sass_check and scripts/kernel_resources on real machine code: every container, tool and verdict.
+"""scripts/sass_check and scripts/kernel_report on real machine code: every container, tool and verdict.
 
 Needs nvcc and a disassembler; a machine without one fails here, it does not skip.
 """
@@ -29,7 +29,7 @@ def check(*arguments, **options):
 
 
 def resources(*arguments, **options):
-    return run([sys.executable, SCRIPTS / "kernel_resources", *arguments], **options)
+    return run([sys.executable, SCRIPTS / "kernel_report", *arguments], **options)
 
 
 def nvcc():
@@ -271,7 +271,7 @@ class BadUsage(Compiled):
         self.assertIn("although set-up ran", done.stderr)
 
     def test_help_has_examples(self):
-        for script in ("sass_check", "kernel_resources"):
+        for script in ("sass_check", "kernel_report"):
             done = run([sys.executable, SCRIPTS / script, "--help"])
             self.assertEqual(done.returncode, 0)
             self.assertIn("examples:", done.stdout)
@@ -294,7 +294,7 @@ class Resources(Compiled):
                         number(r"(\d+) bytes smem"),
                     )
                 rows = json.loads(resources(cubin, "--json").stdout)
-                found = {r["symbol"]: (r["registers"], r["local_bytes"], r["static_shared_bytes"]) for r in rows}
+                found = {r["kernel"]: (r["registers"], r["local_bytes"], r["static_shared_bytes"]) for r in rows}
                 self.assertEqual(found, expected)
                 self.assertEqual({r["arch"] for r in rows}, {arch})
                 self.assertEqual(found[PLAIN][2], 256)

@@ -10,23 +10,35 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 README = "# x\n\n<!-- support-matrix -->\nold\n<!-- /support-matrix -->\nend\n"
-CATALOGUE = """\
-form,function,header,sm80,sm90,sm90a,sass_sm80
-"mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 d, a, b, c;",f,mma_f16.hpp,native,native,native,1*HMMA
-"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c;",f,mma_f16.hpp,native,native,native,1*HMMA
-"mma.sync.aligned.m8n8k32.row.col.satfinite.s32.s4.u4.s32 d, a, b, c;",f,mma_int4.hpp,native,emulated,emulated,1*IMMA
-"mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.xor.popc d, a, b, c;",f,mma_b1.hpp,native,emulated,emulated,1*BMMA
-"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64.rz d, a, b, c;",f,mma_f64.hpp,native,native,native,1*DMMA
-"ldmatrix.sync.aligned.m8n8.x1.shared.b16 d, [address];",f,ldmatrix.hpp,native,native,native,1*LDSM
-"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 d, [address];",f,ldmatrix.hpp,native,native,native,1*LDSM
-"cp.async.cg.shared.global.L2::128B [destination], [source], 16, source_bytes;",f,cp_async.hpp,native,native,native,1*LDGSTS
-cp.async.commit_group;,f,cp_async.hpp,native,native,native,1*LDGDEPBAR
-setmaxnreg.inc.sync.aligned.u32 registers;,f,setmaxnreg.hpp,absent,absent,native,
-"cvt.rn.satfinite.e4m3x2.f32 d, upper, lower;",f,convert.hpp,absent,native,native,
-"cvt.rn.satfinite.e4m3x2.f16x2 d, a;",f,convert.hpp,absent,native,native,
-"cvt.pack.sat.s8.s32.b32 d, upper, lower, rest;",f,convert.hpp,native,native,native,1*I2IP
-"cvt.rna.tf32.f32 d, a;",f,convert.hpp,emulated,emulated,emulated,1*LOP3
-"""
+COLUMNS = "form,provider,name,header,results,operands,ptx_isa,sass\n"
+
+
+def row(form, header, sass, provider="tenon"):
+    return f'"{form}",{provider},{"f" if header else ""},{header},,,7.0,{sass}\n'
+
+
+ALL, SINCE_89 = "75-121a: 1*X", "89-121a: 1*X"
+UP_TO_89 = "75-89: 1*X; 90-121a: emulated 2*X"
+CATALOGUE = COLUMNS + "".join((
+    row("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 d, a, b, c;", "mma_f16.hpp", ALL),
+    row("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c;", "mma_f16.hpp", ALL),
+    row("mma.sync.aligned.m8n8k32.row.col.satfinite.s32.s4.u4.s32 d, a, b, c;", "mma_int4.hpp", UP_TO_89),
+    row("mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.xor.popc d, a, b, c;", "mma_b1.hpp", UP_TO_89),
+    row("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64.rz d, a, b, c;", "mma_f64.hpp", ALL),
+    row("mma.sp.sync.aligned.m16n8k32.row.col.f16.f16.f16.f16 d, a, b, c, e, selector;", "mma_sp_f16.hpp", ALL),
+    row("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e2m1."
+        "f32.ue8m0 d, a;", "mma_block_scale.hpp", "120a-121a: 1*X"),
+    row("ldmatrix.sync.aligned.m8n8.x1.shared.b16 d, [address];", "ldmatrix.hpp", ALL),
+    row("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 d, [address];", "ldmatrix.hpp", ALL),
+    row("ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.b4x16_p64 d, [address];", "ldmatrix_narrow.hpp", "120a-121a: 1*X"),
+    row("ldmatrix.sync.aligned.m8n8.x4.b16 d, [address];", "", ALL, "ptx"),
+    row("cp.async.cg.shared.global.L2::128B [destination], [source], 16, source_bytes;", "cp_async.hpp", SINCE_89),
+    row("cp.async.commit_group;", "cp_async.hpp", SINCE_89),
+    row("cvt.rn.satfinite.e4m3x2.f32 d, upper, lower;", "convert.hpp", SINCE_89),
+    row("cvt.rn.satfinite.e4m3x2.f16x2 d, a;", "convert.hpp", SINCE_89),
+    row("cvt.pack.sat.s8.s32.b32 d, upper, lower, rest;", "convert.hpp", ALL),
+    row("cvt.rna.tf32.f32 d, a;", "convert.hpp", "75-121a: emulated 2*X"),
+))
 
 
 class SupportMatrix(unittest.TestCase):
@@ -52,21 +64,51 @@ class SupportMatrix(unittest.TestCase):
 
     def test_a_row_a_family(self):
         self.assertEqual(self.run_script().returncode, 0)
-        self.assertIn("| header | types | shapes | forms | sm_80 | sm_90 | sm_90a |", self.text())
-        native = ["native"] * 3
+        spans = "sm_75 to 88 | sm_89 | sm_90 to 110a | sm_120a to 121a"
+        self.assertIn(f"| header | types | shapes | forms | {spans} |", self.text())
+        native, emulated, since_89 = ["native"] * 4, ["native"] * 2 + ["emulated"] * 2, ["–"] + ["native"] * 3
+        blackwell = ["–", "–", "–", "native"]
         expected = [
             ["mma_f16.hpp", "f16 → f16, f32", "m16n8k8, m16n8k16", "2", *native],
-            ["mma_int4.hpp", "s4, u4 → s32", "m8n8k32", "1", "native", "emulated", "emulated"],
-            ["mma_b1.hpp", "b1 → s32 (xor popc)", "m8n8k128", "1", "native", "emulated", "emulated"],
+            ["mma_int4.hpp", "s4, u4 → s32", "m8n8k32", "1", *emulated],
+            ["mma_b1.hpp", "b1 → s32 (xor popc)", "m8n8k128", "1", *emulated],
             ["mma_f64.hpp", "f64 → f64", "m8n8k4", "1", *native],
+            ["mma_sp_f16.hpp", "f16 → f16 (unordered metadata)", "m16n8k32", "1", *native],
+            ["mma_block_scale.hpp", "e4m3, e2m1 → f32 (mxf8f6f4 ordered metadata)", "m16n8k64", "1", *blackwell],
             ["ldmatrix.hpp", "", "m8n8.x1, m8n8.x4", "2", *native],
-            ["cp_async.hpp", "", "16 bytes, commit_group", "2", *native],
-            ["setmaxnreg.hpp", "", "inc", "1", "–", "–", "native"],
-            ["convert.hpp", "f32, f16x2 → e4m3x2", "", "2", "–", "native", "native"],
+            ["ldmatrix_narrow.hpp", "", "m8n16.b4x16_p64", "1", *blackwell],
+            ["cp_async.hpp", "", "16 bytes, commit_group", "2", *since_89],
+            ["convert.hpp", "f32, f16x2 → e4m3x2", "", "2", *since_89],
             ["convert.hpp", "s32 → s8", "", "1", *native],
-            ["convert.hpp", "f32 → tf32 (rna)", "", "1", "emulated", "emulated", "emulated"],
+            ["convert.hpp", "f32 → tf32 (rna)", "", "1", *["emulated"] * 4],
         ]
         self.assertEqual(self.rows(), expected)
+
+    def test_wgmma_and_tcgen05_have_a_row_for_all_n_and_for_all_kinds_alike(self):
+        self.catalogue.write_text(COLUMNS + "".join((
+            row("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 d, a;", "wgmma.hpp", "90a: 1*X"),
+            row("wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 d, a;", "wgmma.hpp", "90a: 1*X"),
+            row("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8.satfinite d, a;", "wgmma.hpp", "90a: 1*X"),
+            row("wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc d, a;", "wgmma.hpp", "90a: 1*X"),
+            row("wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e4m3.e5m2 d, a;", "wgmma_sp.hpp", "90a: 1*X"),
+            row("wgmma.fence.sync.aligned;", "wgmma_sync.hpp", "90a: 1*X"),
+            row("tcgen05.mma.cta_group::1.kind::f16.collector::a::use [d], a;", "tcgen05_mma.hpp", "100a-110a: 1*X"),
+            row("tcgen05.mma.ws.sp.cta_group::1.kind::tf32 [d], a;", "tcgen05_mma.hpp", "100a-110a: 1*X"),
+        )), encoding="utf-8")
+        self.assertEqual(self.run_script().returncode, 0)
+        hopper, blackwell = ["–", "native", "–", "–", "–"], ["–", "–", "–", "native", "–"]
+        self.assertEqual(self.rows(), [
+            ["wgmma.hpp", "f16 → f16; bf16 → f32; s8, u8 → s32", "m64nNk16, m64nNk32", "3", *hopper],
+            ["wgmma.hpp", "b1 → s32 (and.popc)", "m64nNk256", "1", *hopper],
+            ["wgmma_sp.hpp", "e4m3, e5m2 → f32", "m64nNk64", "1", *hopper],
+            ["wgmma_sync.hpp", "", "fence", "1", *hopper],
+            ["tcgen05_mma.hpp", "f16, tf32 → tensor memory", "mma, mma.ws.sp", "2", *blackwell],
+        ])
+
+    def test_forms_are_counted_by_provider(self):
+        self.run_script()
+        self.assertIn("| family | tenon | cuda::ptx | nvcuda::wmma | cuda | ptx |", self.text())
+        self.assertIn("| matrix move | 3 |  |  |  | 1 |", self.text())
 
     def test_text_around_the_matrix_stays(self):
         self.run_script()
@@ -84,10 +126,9 @@ class SupportMatrix(unittest.TestCase):
 
     def test_bad_input_is_a_sentence_and_writes_nothing(self):
         for catalogue, sentence in (
-            ("a,b\n1,2\n", "no column form, header"),
-            ("form,header\nx,y\n", "for an architecture"),
-            (CATALOGUE.splitlines()[0] + "\n", "no forms"),
-            (CATALOGUE.replace("emulated", "maybe"), "'maybe' but must be one of native, emulated, absent"),
+            ("a,b\n1,2\n", "'form'"),
+            (COLUMNS, "no forms"),
+            (CATALOGUE.replace("75-121a", "75-99"), "architecture '99', which must be one of 75, 80,"),
             (CATALOGUE.replace(".f16.f16.f16.f16 ", ".f16 "), "no types"),
         ):
             self.catalogue.write_text(catalogue, encoding="utf-8")
@@ -108,10 +149,12 @@ class ThisTree(unittest.TestCase):
 
     def test_every_form_is_counted_once(self):
         with (ROOT / "ptx/instructions.csv").open(newline="", encoding="utf-8") as file:
-            forms = sum(1 for _ in csv.DictReader(file))
+            providers = [row["provider"] for row in csv.DictReader(file)]
         matrix = (ROOT / "README.md").read_text(encoding="utf-8").split("support-matrix -->")[1]
         counts = [int(line.split("|")[4]) for line in matrix.splitlines() if line.startswith("| [")]
-        self.assertEqual(sum(counts), forms)
+        self.assertEqual(sum(counts), providers.count("tenon"))
+        by_family = [line.split("|")[2:-1] for line in matrix.split("| family |")[1].splitlines()[2:] if line]
+        self.assertEqual(sum(int(cell) for line in by_family for cell in line if cell.strip()), len(providers))
 
 
 if __name__ == "__main__":

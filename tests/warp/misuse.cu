@@ -1,6 +1,7 @@
 // Not a program: compiled by ctest with one MISUSE_... defined, to see which sentence nvcc prints.
 #include <cuda_fp16.h>
 
+#include "tenon/ptx/wgmma_sp.hpp"
 #include "tenon/warp/warpgroup_tile.hpp"
 
 using namespace tenon;

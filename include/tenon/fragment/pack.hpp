@@ -6,13 +6,15 @@
 //   pack_f16x2 pack_bf16x2 pack_e4m3x4 pack_e5m2x4 pack_s8x4 pack_u8x4 pack_s4x8 pack_u4x8 pack_b1x32 to_tf32
 //
 // Packing<T> is the same by element type, for code that is written for any: Value, pack and unpack.
-// Below: number.hpp; ptx/convert.hpp in device code.
+// Below: number.hpp; the ptx/convert headers in device code.
 #pragma once
 
 #include "tenon/fragment/element.hpp"
 #include "tenon/fragment/number.hpp"
 #if defined(__CUDACC__)
 #include "tenon/ptx/convert.hpp"
+#include "tenon/ptx/convert_fp8.hpp"
+#include "tenon/ptx/convert_integer.hpp"
 #endif
 
 namespace tenon {

@@ -6,13 +6,13 @@
 // instructions on the next one have been issued. The grid is persistent: copies for the next tile run during
 // the epilogue of this one, whose stores are the copy engine's as well (StoreStaged). Where tiles are few the
 // blocks of a cluster divide the k of one tile instead and add up (ClusterSum). A launch may overlap the end
-// of the kernel before it. Below: wgmma_config.hpp, cluster_sum.hpp, store_staged.hpp, pipeline/tma_ring.hpp,
+// of the kernel before it. Below: wgmma_config.hpp, cluster_sum.hpp, store_tma.hpp, pipeline/tma_ring.hpp,
 // ptx/setmaxnreg.hpp.
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"
 #include "tenon/gemm/cluster_sum.hpp"
-#include "tenon/gemm/store_staged.hpp"
+#include "tenon/gemm/store_tma.hpp"
 #include "tenon/gemm/wgmma_config.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/ptx/setmaxnreg.hpp"

@@ -21,11 +21,13 @@ using uint16_t = unsigned short;  // NVRTC has no <cstdint>
 using int32_t = int;
 using uint32_t = unsigned int;
 using uint64_t = unsigned long long;
+using uint8_t = unsigned char;
 #else
 using std::int32_t;
 using std::uint16_t;
 using std::uint32_t;
 using std::uint64_t;
+using std::uint8_t;
 #endif
 
 // Whether the target of this pass is sm_<sm> or newer.
@@ -46,9 +48,22 @@ inline constexpr bool is_sm_90a =
     sizeof(Dependent*) != 0;
 #endif
 
+// Whether the target of this pass is one of sm_<sms>a: what such a target has beyond sm_<sms> is on it alone.
+template <class Dependent, int... sms>
+inline constexpr bool is_specific_target =
+#if !defined(__CUDA_ARCH__)
+    sizeof(Dependent*) != 0;
+#elif defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(__CUDA_ARCH_FEAT_SM100_ALL) || \
+    defined(__CUDA_ARCH_FEAT_SM103_ALL) || defined(__CUDA_ARCH_FEAT_SM110_ALL) ||  \
+    defined(__CUDA_ARCH_FEAT_SM120_ALL) || defined(__CUDA_ARCH_FEAT_SM121_ALL)
+    sizeof(Dependent*) != 0 && ((__CUDA_ARCH__ == 10 * sms) || ...);
+#else
+        sizeof(Dependent*) == 0;
+#endif
+
 // Whether this toolkit is CUDA <major>.<minor> or newer. The toolkit fixes the PTX ISA version: CUDA 12.0
-// writes PTX 8.0, 12.1 writes 8.1, 12.4 writes 8.4, 12.8 writes 8.7, 13.0 writes 9.0. Forms of PTX ISA 8.0
-// and older need no check.
+// writes PTX 8.0, 12.1 writes 8.1, 12.4 writes 8.4, 12.5 writes 8.5, 12.7 writes 8.6, 12.8 writes 8.7, 13.0
+// writes 9.0. Forms of PTX ISA 8.0 and older need no check.
 template <int major, int minor, class Dependent>
 inline constexpr bool cuda_at_least = sizeof(Dependent*) != 0 &&
                                       (__CUDACC_VER_MAJOR__ > major ||

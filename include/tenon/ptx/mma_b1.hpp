@@ -1,8 +1,9 @@
 // D = C + the number of ones in (A and B), or in (A xor B), along k: A is row-major, B column-major.
 //
 // .and.popc is native up to sm_90, .xor.popc up to sm_89 only: on sm_90 ptxas makes it from .and.popc behind
-// a call. A register of a and b holds 32 bits that are neighbours along k, the lowest k in the lowest bit. In
-// lane l, with g = l / 4 and t = l % 4 (PTX ISA, "Matrix Fragments for mma.m8n8k128" and after):
+// a call, and sm_100 and newer have no product of bits at all: there 8-bit integers do both. A register of a
+// and b holds 32 bits that are neighbours along k, the lowest k in the lowest bit. In lane l, with g = l / 4
+// and t = l % 4 (PTX ISA, "Matrix Fragments for mma.m8n8k128" and after):
 //   a[r]:            row g + 8 * (r % 2), columns 32t + 128 * (r / 2) and the next 31
 //   b[r]:            rows 32t + 128r and the next 31, column g
 //   c, d element i:  row g + 8 * (i / 2), column 2t + i % 2        (m8n8: two elements, all in row g)
@@ -14,7 +15,8 @@
 namespace tenon::ptx {
 
 // mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.and.popc d, a, b, c;
-// PTX ISA 7.1, sm_80. SASS: BMMA.88128.AND.POPC.
+// PTX ISA 7.1, sm_80. SASS: BMMA.88128.AND.POPC up to sm_90;
+// on sm_100 and newer emulated: 4 x IMMA.16832.U8.U8 on bits unpacked to bytes.
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m8n8k128_row_col_s32_b1_b1_s32_and_popc(
     int32_t (&d)[2], const uint32_t (&a)[1], const uint32_t (&b)[1], const int32_t (&c)[2]) {
@@ -41,7 +43,8 @@ __device__ __forceinline__ void mma_sync_aligned_m8n8k128_row_col_s32_b1_b1_s32_
 }
 
 // mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.and.popc d, a, b, c;
-// PTX ISA 7.1, sm_80. SASS: BMMA.168128.AND.POPC.
+// PTX ISA 7.1, sm_80. SASS: BMMA.168128.AND.POPC up to sm_90;
+// on sm_100 and newer emulated: 4 x IMMA.16832.U8.U8 on bits unpacked to bytes.
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m16n8k128_row_col_s32_b1_b1_s32_and_popc(
     int32_t (&d)[4], const uint32_t (&a)[2], const uint32_t (&b)[1], const int32_t (&c)[4]) {
@@ -72,7 +75,8 @@ __device__ __forceinline__ void mma_sync_aligned_m16n8k128_row_col_s32_b1_b1_s32
 }
 
 // mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc d, a, b, c;
-// PTX ISA 7.1, sm_80. SASS: BMMA.168256.AND.POPC.
+// PTX ISA 7.1, sm_80. SASS: BMMA.168256.AND.POPC up to sm_90;
+// on sm_100 and newer emulated: 8 x IMMA.16832.U8.U8 on bits unpacked to bytes.
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m16n8k256_row_col_s32_b1_b1_s32_and_popc(
     int32_t (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], const int32_t (&c)[4]) {

@@ -1,5 +1,5 @@
 // D = A * B + C on f64: A is row-major, B is column-major; m8n8k4 from sm_80 on, m16n8k4, k8 and k16 from
-// sm_90 on.
+// sm_90 on, and only there: sm_100 and newer split them.
 //
 // Each element is a chain of IEEE fused multiply-adds in increasing k that begins with c. The rounding is to
 // nearest even, or .rz toward zero, .rm toward minus infinity, .rp toward plus infinity. In lane l, with g =
@@ -75,7 +75,8 @@ __device__ __forceinline__ void mma_sync_aligned_m8n8k4_row_col_f64_f64_f64_f64_
 }
 
 // mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 d, a, b, c;
-// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x4.
+// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x4;
+// on sm_100 and newer emulated: 2 x DMMA.8x8x4.
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m16n8k4_row_col_f64_f64_f64_f64(double (&d)[4],
                                                                                  const double (&a)[2],
@@ -92,7 +93,8 @@ __device__ __forceinline__ void mma_sync_aligned_m16n8k4_row_col_f64_f64_f64_f64
 }
 
 // mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64.rz d, a, b, c;
-// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x4.RZ.
+// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x4.RZ;
+// on sm_100 and newer emulated: 2 x DMMA.8x8x4.
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m16n8k4_row_col_f64_f64_f64_f64_rz(double (&d)[4],
                                                                                     const double (&a)[2],
@@ -109,7 +111,8 @@ __device__ __forceinline__ void mma_sync_aligned_m16n8k4_row_col_f64_f64_f64_f64
 }
 
 // mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64.rm d, a, b, c;
-// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x4.RM.
+// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x4.RM;
+// on sm_100 and newer emulated: 2 x DMMA.8x8x4.
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m16n8k4_row_col_f64_f64_f64_f64_rm(double (&d)[4],
                                                                                     const double (&a)[2],
@@ -126,7 +129,8 @@ __device__ __forceinline__ void mma_sync_aligned_m16n8k4_row_col_f64_f64_f64_f64
 }
 
 // mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64.rp d, a, b, c;
-// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x4.RP.
+// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x4.RP;
+// on sm_100 and newer emulated: 2 x DMMA.8x8x4.
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m16n8k4_row_col_f64_f64_f64_f64_rp(double (&d)[4],
                                                                                     const double (&a)[2],
@@ -143,7 +147,8 @@ __device__ __forceinline__ void mma_sync_aligned_m16n8k4_row_col_f64_f64_f64_f64
 }
 
 // mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 d, a, b, c;
-// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x8.
+// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x8;
+// on sm_100 and newer emulated: 4 x DMMA.8x8x4.
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m16n8k8_row_col_f64_f64_f64_f64(double (&d)[4],
                                                                                  const double (&a)[4],
@@ -161,7 +166,8 @@ __device__ __forceinline__ void mma_sync_aligned_m16n8k8_row_col_f64_f64_f64_f64
 }
 
 // mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64.rz d, a, b, c;
-// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x8.RZ.
+// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x8.RZ;
+// on sm_100 and newer emulated: 4 x DMMA.8x8x4.
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m16n8k8_row_col_f64_f64_f64_f64_rz(double (&d)[4],
                                                                                     const double (&a)[4],
@@ -179,7 +185,8 @@ __device__ __forceinline__ void mma_sync_aligned_m16n8k8_row_col_f64_f64_f64_f64
 }
 
 // mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64.rm d, a, b, c;
-// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x8.RM.
+// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x8.RM;
+// on sm_100 and newer emulated: 4 x DMMA.8x8x4.
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m16n8k8_row_col_f64_f64_f64_f64_rm(double (&d)[4],
                                                                                     const double (&a)[4],
@@ -197,7 +204,8 @@ __device__ __forceinline__ void mma_sync_aligned_m16n8k8_row_col_f64_f64_f64_f64
 }
 
 // mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64.rp d, a, b, c;
-// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x8.RP.
+// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x8.RP;
+// on sm_100 and newer emulated: 4 x DMMA.8x8x4.
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m16n8k8_row_col_f64_f64_f64_f64_rp(double (&d)[4],
                                                                                     const double (&a)[4],
@@ -215,7 +223,8 @@ __device__ __forceinline__ void mma_sync_aligned_m16n8k8_row_col_f64_f64_f64_f64
 }
 
 // mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 d, a, b, c;
-// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x16.
+// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x16;
+// on sm_100 and newer emulated: 8 x DMMA.8x8x4.
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m16n8k16_row_col_f64_f64_f64_f64(double (&d)[4],
                                                                                   const double (&a)[8],
@@ -233,7 +242,8 @@ __device__ __forceinline__ void mma_sync_aligned_m16n8k16_row_col_f64_f64_f64_f6
 }
 
 // mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64.rz d, a, b, c;
-// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x16.RZ.
+// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x16.RZ;
+// on sm_100 and newer emulated: 8 x DMMA.8x8x4.
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m16n8k16_row_col_f64_f64_f64_f64_rz(double (&d)[4],
                                                                                      const double (&a)[8],
@@ -251,7 +261,8 @@ __device__ __forceinline__ void mma_sync_aligned_m16n8k16_row_col_f64_f64_f64_f6
 }
 
 // mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64.rm d, a, b, c;
-// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x16.RM.
+// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x16.RM;
+// on sm_100 and newer emulated: 8 x DMMA.8x8x4.
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m16n8k16_row_col_f64_f64_f64_f64_rm(double (&d)[4],
                                                                                      const double (&a)[8],
@@ -269,7 +280,8 @@ __device__ __forceinline__ void mma_sync_aligned_m16n8k16_row_col_f64_f64_f64_f6
 }
 
 // mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64.rp d, a, b, c;
-// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x16.RP.
+// PTX ISA 7.8, sm_90. SASS: DMMA.16x8x16.RP;
+// on sm_100 and newer emulated: 8 x DMMA.8x8x4.
 template <class Dependent = void>
 __device__ __forceinline__ void mma_sync_aligned_m16n8k16_row_col_f64_f64_f64_f64_rp(double (&d)[4],
                                                                                      const double (&a)[8],

@@ -12,8 +12,9 @@ namespace tenon::ptx {
 // Blocks until the registers are there. registers: a multiple of 8, 24 to 256.
 template <int registers, class Dependent = void>
 __device__ __forceinline__ void setmaxnreg_inc_sync_aligned_u32() {
-  static_assert(is_sm_90a<Dependent>,
-                "tenon::ptx::setmaxnreg_inc_sync_aligned_u32 needs sm_90a: "
+  static_assert(is_specific_target<Dependent, 90, 100, 103, 110, 120, 121>,
+                "tenon::ptx::setmaxnreg_inc_sync_aligned_u32 needs sm_90a, sm_100a, sm_103a, sm_110a, "
+                "sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_90a,code=sm_90a");
   static_assert(registers >= 24 && registers <= 256 && registers % 8 == 0,
                 "setmaxnreg: registers must be a multiple of 8 from 24 to 256");
@@ -24,8 +25,9 @@ __device__ __forceinline__ void setmaxnreg_inc_sync_aligned_u32() {
 // PTX ISA 8.0, sm_90a. SASS: USETMAXREG.DEALLOC.CTAPOOL.
 template <int registers, class Dependent = void>
 __device__ __forceinline__ void setmaxnreg_dec_sync_aligned_u32() {
-  static_assert(is_sm_90a<Dependent>,
-                "tenon::ptx::setmaxnreg_dec_sync_aligned_u32 needs sm_90a: "
+  static_assert(is_specific_target<Dependent, 90, 100, 103, 110, 120, 121>,
+                "tenon::ptx::setmaxnreg_dec_sync_aligned_u32 needs sm_90a, sm_100a, sm_103a, sm_110a, "
+                "sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_90a,code=sm_90a");
   static_assert(registers >= 24 && registers <= 256 && registers % 8 == 0,
                 "setmaxnreg: registers must be a multiple of 8 from 24 to 256");

@@ -1,6 +1,6 @@
 // wgmma.mma_async: D = A * B + D by the four warps of a warpgroup at once, on operands in shared memory,
-// while the warps go on. D is 64 x n, A is 64 x k, B is k x n; k fills 32 bytes of the operands' type (64 in
-// sparse).
+// while the warps go on. D is 64 x n, A is 64 x k, B is k x n; k fills 32 bytes of the operands' type.
+// Sparse A: wgmma_sp.hpp.
 //
 //   float d[n / 2];                                                 // D: uint32_t d[n / 4] for f16
 //   wgmma_fence_sync_aligned();                                     // d (and a in registers) are written
@@ -18,59 +18,16 @@
 //   d element i:   row 16w + g + 8 * (i / 2 % 2), column 8 * (i / 4) + 2q + i % 2; f16: two in a register
 //   a register r:  row 16w + g + 8 * (r % 2), the 32 bits from bit 32q + 128 * (r / 2) of the row
 //
-// sm_90a alone has it. The constraint "C" of its asm statements needs a CUDA Toolkit that knows it (13.0
-// does).
+// sm_90a alone has it. The constraint "C" of its asm statements needs a CUDA Toolkit that knows it: 13.0
+// does.
 #pragma once
 
 #include "tenon/ptx/arch.hpp"
+#include "tenon/ptx/operand_types.hpp"
 #include "tenon/ptx/wgmma_assembly.hpp"
 #include "tenon/ptx/wgmma_sync.hpp"
 
 namespace tenon::ptx {
-
-// The types of A and B, by their PTX names.
-struct type_f16 {
-  static constexpr char name[] = "f16";
-  static constexpr int bits = 16;
-};
-struct type_bf16 {
-  static constexpr char name[] = "bf16";
-  static constexpr int bits = 16;
-};
-struct type_tf32 {
-  static constexpr char name[] = "tf32";
-  static constexpr int bits = 32;
-};
-struct type_e4m3 {
-  static constexpr char name[] = "e4m3";
-  static constexpr int bits = 8;
-};
-struct type_e5m2 {
-  static constexpr char name[] = "e5m2";
-  static constexpr int bits = 8;
-};
-struct type_s8 {
-  static constexpr char name[] = "s8";
-  static constexpr int bits = 8;
-};
-struct type_u8 {
-  static constexpr char name[] = "u8";
-  static constexpr int bits = 8;
-};
-struct type_b1 {
-  static constexpr char name[] = "b1";
-  static constexpr int bits = 1;
-};
-
-template <class X, class Y>
-inline constexpr bool is_type = false;
-template <class X>
-inline constexpr bool is_type<X, X> = true;
-
-template <class T>
-inline constexpr bool is_fp8 = is_type<T, type_e4m3> || is_type<T, type_e5m2>;
-template <class T>
-inline constexpr bool is_int8 = is_type<T, type_s8> || is_type<T, type_u8>;
 
 // Whether wgmma multiplies A by B into D (float: f32; uint32_t: two f16 a register; int32_t: s32).
 template <class D, class A, class B>
@@ -165,7 +122,7 @@ struct WgmmaText {
 };
 
 // wgmma.mma_async.sync.aligned.m64nNkK.D.A.B d, a, b, scale-d {, scale-a, scale-b {, {trans-a,} trans-b}};
-// (b1: .s32.b1.b1.and.popc). PTX ISA 8.0, sm_90a.
+// (b1: .s32.b1.b1.and.popc). PTX ISA 8.0 (mixed operand types of 8 bits: 8.4), sm_90a.
 // SASS: HGMMA (f16, bf16, tf32), QGMMA (fp8), IGMMA, BGMMA.
 // scale_d: 0 for D = A * B, anything else for D = A * B + D. scale_a, scale_b: -1 negates the operand.
 // trans_a: A is m-major, trans_b: B is n-major, as their descriptors have to agree; 0: k-major.
@@ -205,48 +162,6 @@ __device__ __forceinline__ void wgmma_mma_async_sync_aligned_satfinite(D (&d)[re
   using Text = WgmmaText<false, true, D, registers, n, A, B, true, 1, 1, 0, 0, 0, Dependent>;
   static_assert(Text::exists);
   WgmmaAssembly<D, n>::template rs<Text>(d, a, b, scale_d);
-}
-
-// wgmma.mma_async.sp.sync.aligned.m64nNkK.D.A.B d, a, b, metadata, selector, scale-d {, ...};
-// PTX ISA 8.2, sm_90a. SASS: as above with .SP. k is twice that of the dense form; A holds two of every four
-// elements along k (tf32: one of two), and metadata says which ones. It is read from the threads of each quad
-// that the selector names: with types of 16 and 32 bits threads 2 * selector and 2 * selector + 1, with types
-// of 8 bits all four, and selector 0 (PTX ISA 9.7.15.6.1).
-template <int n, class A, class B, int selector = 0, int scale_a = 1, int scale_b = 1, int trans_a = 0,
-          int trans_b = 0, class D, int registers, class Dependent = void>
-__device__ __forceinline__ void wgmma_mma_async_sp_sync_aligned(D (&d)[registers], uint64_t a, uint64_t b,
-                                                                uint32_t metadata, int32_t scale_d) {
-  using Text = WgmmaText<true, false, D, registers, n, A, B, false, scale_a, scale_b, trans_a, trans_b,
-                         selector, Dependent>;
-  static_assert(Text::exists);
-  WgmmaAssembly<D, n>::template sp_ss<Text>(d, a, b, metadata, scale_d);
-}
-template <int n, class A, class B, int selector = 0, int scale_a = 1, int scale_b = 1, int trans_b = 0,
-          class D, int registers, class Dependent = void>
-__device__ __forceinline__ void wgmma_mma_async_sp_sync_aligned(D (&d)[registers], const uint32_t (&a)[4],
-                                                                uint64_t b, uint32_t metadata,
-                                                                int32_t scale_d) {
-  using Text =
-      WgmmaText<true, true, D, registers, n, A, B, false, scale_a, scale_b, 0, trans_b, selector, Dependent>;
-  static_assert(Text::exists);
-  WgmmaAssembly<D, n>::template sp_rs<Text>(d, a, b, metadata, scale_d);
-}
-template <int n, class A, class B, class D, int registers, class Dependent = void>
-__device__ __forceinline__ void wgmma_mma_async_sp_sync_aligned_satfinite(D (&d)[registers], uint64_t a,
-                                                                          uint64_t b, uint32_t metadata,
-                                                                          int32_t scale_d) {
-  using Text = WgmmaText<true, false, D, registers, n, A, B, true, 1, 1, 0, 0, 0, Dependent>;
-  static_assert(Text::exists);
-  WgmmaAssembly<D, n>::template sp_ss<Text>(d, a, b, metadata, scale_d);
-}
-template <int n, class A, class B, class D, int registers, class Dependent = void>
-__device__ __forceinline__ void wgmma_mma_async_sp_sync_aligned_satfinite(D (&d)[registers],
-                                                                          const uint32_t (&a)[4], uint64_t b,
-                                                                          uint32_t metadata,
-                                                                          int32_t scale_d) {
-  using Text = WgmmaText<true, true, D, registers, n, A, B, true, 1, 1, 0, 0, 0, Dependent>;
-  static_assert(Text::exists);
-  WgmmaAssembly<D, n>::template sp_rs<Text>(d, a, b, metadata, scale_d);
 }
 
 }  // namespace tenon::ptx

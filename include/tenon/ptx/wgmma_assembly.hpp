@@ -1,358 +1,59 @@
-// The inline assembly of wgmma.mma_async: one explicit specialisation of WgmmaAssembly for each accumulator
-// type and n, because an asm statement lists its operands one by one: up to 128 of them here. Whoever wants
-// the instruction includes wgmma.hpp, which says what it does; this file is only lists.
+// The inline assembly of wgmma.mma_async: an explicit specialisation of WgmmaAssembly for each type of D and
+// n, because an asm statement lists its operands one by one. Whoever wants the instruction includes
+// wgmma.hpp, which says what it does.
 //
 // The text holds literally what the specialisation fixes (n, the type of D, the numbers of the operands). The
 // rest comes as constants: k, the names of the types of A and B, what follows them (".satfinite"), and the
 // immediates after scale-d. They are operands of the constraint "C", a char array that nvcc pastes in.
-//
-// Macros, undefined at the end, since no template can make a list of asm operands.
 #pragma once
 
 #include "tenon/ptx/arch.hpp"
+#include "tenon/ptx/wgmma_lists.hpp"
 
 namespace tenon::ptx {
 
-// D: float, uint32_t (two f16) or int32_t. Text says the rest; see wgmma.hpp.
+// D: float, uint32_t (two f16) or int32_t. Text says the rest: WgmmaText of wgmma.hpp.
 template <class D, int n>
 struct WgmmaAssembly;
 
 #if defined(__CUDA_ARCH__)  // the host pass needs none of it
 
-// The accumulators as text: "%0, %1, ...".
-#define TENON_TEXT_2 "%0, %1"
-#define TENON_TEXT_4 TENON_TEXT_2 ", %2, %3"
-#define TENON_TEXT_6 TENON_TEXT_4 ", %4, %5"
-#define TENON_TEXT_8 TENON_TEXT_6 ", %6, %7"
-#define TENON_TEXT_10 TENON_TEXT_8 ", %8, %9"
-#define TENON_TEXT_12 TENON_TEXT_10 ", %10, %11"
-#define TENON_TEXT_14 TENON_TEXT_12 ", %12, %13"
-#define TENON_TEXT_16 TENON_TEXT_14 ", %14, %15"
-#define TENON_TEXT_18 TENON_TEXT_16 ", %16, %17"
-#define TENON_TEXT_20 TENON_TEXT_18 ", %18, %19"
-#define TENON_TEXT_22 TENON_TEXT_20 ", %20, %21"
-#define TENON_TEXT_24 TENON_TEXT_22 ", %22, %23"
-#define TENON_TEXT_26 TENON_TEXT_24 ", %24, %25"
-#define TENON_TEXT_28 TENON_TEXT_26 ", %26, %27"
-#define TENON_TEXT_30 TENON_TEXT_28 ", %28, %29"
-#define TENON_TEXT_32 TENON_TEXT_30 ", %30, %31"
-#define TENON_TEXT_34 TENON_TEXT_32 ", %32, %33"
-#define TENON_TEXT_36 TENON_TEXT_34 ", %34, %35"
-#define TENON_TEXT_38 TENON_TEXT_36 ", %36, %37"
-#define TENON_TEXT_40 TENON_TEXT_38 ", %38, %39"
-#define TENON_TEXT_42 TENON_TEXT_40 ", %40, %41"
-#define TENON_TEXT_44 TENON_TEXT_42 ", %42, %43"
-#define TENON_TEXT_46 TENON_TEXT_44 ", %44, %45"
-#define TENON_TEXT_48 TENON_TEXT_46 ", %46, %47"
-#define TENON_TEXT_50 TENON_TEXT_48 ", %48, %49"
-#define TENON_TEXT_52 TENON_TEXT_50 ", %50, %51"
-#define TENON_TEXT_54 TENON_TEXT_52 ", %52, %53"
-#define TENON_TEXT_56 TENON_TEXT_54 ", %54, %55"
-#define TENON_TEXT_58 TENON_TEXT_56 ", %56, %57"
-#define TENON_TEXT_60 TENON_TEXT_58 ", %58, %59"
-#define TENON_TEXT_62 TENON_TEXT_60 ", %60, %61"
-#define TENON_TEXT_64 TENON_TEXT_62 ", %62, %63"
-#define TENON_TEXT_68 TENON_TEXT_64 ", %64, %65, %66, %67"
-#define TENON_TEXT_72 TENON_TEXT_68 ", %68, %69, %70, %71"
-#define TENON_TEXT_76 TENON_TEXT_72 ", %72, %73, %74, %75"
-#define TENON_TEXT_80 TENON_TEXT_76 ", %76, %77, %78, %79"
-#define TENON_TEXT_84 TENON_TEXT_80 ", %80, %81, %82, %83"
-#define TENON_TEXT_88 TENON_TEXT_84 ", %84, %85, %86, %87"
-#define TENON_TEXT_92 TENON_TEXT_88 ", %88, %89, %90, %91"
-#define TENON_TEXT_96 TENON_TEXT_92 ", %92, %93, %94, %95"
-#define TENON_TEXT_100 TENON_TEXT_96 ", %96, %97, %98, %99"
-#define TENON_TEXT_104 TENON_TEXT_100 ", %100, %101, %102, %103"
-#define TENON_TEXT_108 TENON_TEXT_104 ", %104, %105, %106, %107"
-#define TENON_TEXT_112 TENON_TEXT_108 ", %108, %109, %110, %111"
-#define TENON_TEXT_116 TENON_TEXT_112 ", %112, %113, %114, %115"
-#define TENON_TEXT_120 TENON_TEXT_116 ", %116, %117, %118, %119"
-#define TENON_TEXT_124 TENON_TEXT_120 ", %120, %121, %122, %123"
-#define TENON_TEXT_128 TENON_TEXT_124 ", %124, %125, %126, %127"
-
-// The accumulators as operands: "+f"(d[0]), "+f"(d[1]), ...
-#define TENON_REGISTERS_2(C) C(d[0]), C(d[1])
-#define TENON_REGISTERS_4(C) TENON_REGISTERS_2(C), C(d[2]), C(d[3])
-#define TENON_REGISTERS_6(C) TENON_REGISTERS_4(C), C(d[4]), C(d[5])
-#define TENON_REGISTERS_8(C) TENON_REGISTERS_6(C), C(d[6]), C(d[7])
-#define TENON_REGISTERS_10(C) TENON_REGISTERS_8(C), C(d[8]), C(d[9])
-#define TENON_REGISTERS_12(C) TENON_REGISTERS_10(C), C(d[10]), C(d[11])
-#define TENON_REGISTERS_14(C) TENON_REGISTERS_12(C), C(d[12]), C(d[13])
-#define TENON_REGISTERS_16(C) TENON_REGISTERS_14(C), C(d[14]), C(d[15])
-#define TENON_REGISTERS_18(C) TENON_REGISTERS_16(C), C(d[16]), C(d[17])
-#define TENON_REGISTERS_20(C) TENON_REGISTERS_18(C), C(d[18]), C(d[19])
-#define TENON_REGISTERS_22(C) TENON_REGISTERS_20(C), C(d[20]), C(d[21])
-#define TENON_REGISTERS_24(C) TENON_REGISTERS_22(C), C(d[22]), C(d[23])
-#define TENON_REGISTERS_26(C) TENON_REGISTERS_24(C), C(d[24]), C(d[25])
-#define TENON_REGISTERS_28(C) TENON_REGISTERS_26(C), C(d[26]), C(d[27])
-#define TENON_REGISTERS_30(C) TENON_REGISTERS_28(C), C(d[28]), C(d[29])
-#define TENON_REGISTERS_32(C) TENON_REGISTERS_30(C), C(d[30]), C(d[31])
-#define TENON_REGISTERS_34(C) TENON_REGISTERS_32(C), C(d[32]), C(d[33])
-#define TENON_REGISTERS_36(C) TENON_REGISTERS_34(C), C(d[34]), C(d[35])
-#define TENON_REGISTERS_38(C) TENON_REGISTERS_36(C), C(d[36]), C(d[37])
-#define TENON_REGISTERS_40(C) TENON_REGISTERS_38(C), C(d[38]), C(d[39])
-#define TENON_REGISTERS_42(C) TENON_REGISTERS_40(C), C(d[40]), C(d[41])
-#define TENON_REGISTERS_44(C) TENON_REGISTERS_42(C), C(d[42]), C(d[43])
-#define TENON_REGISTERS_46(C) TENON_REGISTERS_44(C), C(d[44]), C(d[45])
-#define TENON_REGISTERS_48(C) TENON_REGISTERS_46(C), C(d[46]), C(d[47])
-#define TENON_REGISTERS_50(C) TENON_REGISTERS_48(C), C(d[48]), C(d[49])
-#define TENON_REGISTERS_52(C) TENON_REGISTERS_50(C), C(d[50]), C(d[51])
-#define TENON_REGISTERS_54(C) TENON_REGISTERS_52(C), C(d[52]), C(d[53])
-#define TENON_REGISTERS_56(C) TENON_REGISTERS_54(C), C(d[54]), C(d[55])
-#define TENON_REGISTERS_58(C) TENON_REGISTERS_56(C), C(d[56]), C(d[57])
-#define TENON_REGISTERS_60(C) TENON_REGISTERS_58(C), C(d[58]), C(d[59])
-#define TENON_REGISTERS_62(C) TENON_REGISTERS_60(C), C(d[60]), C(d[61])
-#define TENON_REGISTERS_64(C) TENON_REGISTERS_62(C), C(d[62]), C(d[63])
-#define TENON_REGISTERS_68(C) TENON_REGISTERS_64(C), C(d[64]), C(d[65]), C(d[66]), C(d[67])
-#define TENON_REGISTERS_72(C) TENON_REGISTERS_68(C), C(d[68]), C(d[69]), C(d[70]), C(d[71])
-#define TENON_REGISTERS_76(C) TENON_REGISTERS_72(C), C(d[72]), C(d[73]), C(d[74]), C(d[75])
-#define TENON_REGISTERS_80(C) TENON_REGISTERS_76(C), C(d[76]), C(d[77]), C(d[78]), C(d[79])
-#define TENON_REGISTERS_84(C) TENON_REGISTERS_80(C), C(d[80]), C(d[81]), C(d[82]), C(d[83])
-#define TENON_REGISTERS_88(C) TENON_REGISTERS_84(C), C(d[84]), C(d[85]), C(d[86]), C(d[87])
-#define TENON_REGISTERS_92(C) TENON_REGISTERS_88(C), C(d[88]), C(d[89]), C(d[90]), C(d[91])
-#define TENON_REGISTERS_96(C) TENON_REGISTERS_92(C), C(d[92]), C(d[93]), C(d[94]), C(d[95])
-#define TENON_REGISTERS_100(C) TENON_REGISTERS_96(C), C(d[96]), C(d[97]), C(d[98]), C(d[99])
-#define TENON_REGISTERS_104(C) TENON_REGISTERS_100(C), C(d[100]), C(d[101]), C(d[102]), C(d[103])
-#define TENON_REGISTERS_108(C) TENON_REGISTERS_104(C), C(d[104]), C(d[105]), C(d[106]), C(d[107])
-#define TENON_REGISTERS_112(C) TENON_REGISTERS_108(C), C(d[108]), C(d[109]), C(d[110]), C(d[111])
-#define TENON_REGISTERS_116(C) TENON_REGISTERS_112(C), C(d[112]), C(d[113]), C(d[114]), C(d[115])
-#define TENON_REGISTERS_120(C) TENON_REGISTERS_116(C), C(d[116]), C(d[117]), C(d[118]), C(d[119])
-#define TENON_REGISTERS_124(C) TENON_REGISTERS_120(C), C(d[120]), C(d[121]), C(d[122]), C(d[123])
-#define TENON_REGISTERS_128(C) TENON_REGISTERS_124(C), C(d[124]), C(d[125]), C(d[126]), C(d[127])
-
-// One specialisation: with A by descriptor (ss) or in registers (rs), dense or sparse (sp). c0 to c12 are the
-// numbers of the operands behind the accumulators: 0 k, 1 and 2 the types of A and B, 3 what follows them,
-// 4 the immediates, 5 scale-d, 6 B, 7 (to 10) A, then the metadata of sparse A and its selector.
-#define TENON_WGMMA(D, C, type, count, n, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12)           \
-  template <>                                                                                              \
-  struct WgmmaAssembly<D, n> {                                                                             \
-    template <class Text>                                                                                  \
-    __device__ __forceinline__ static void ss(D (&d)[count], uint64_t a, uint64_t b, int32_t scale_d) {    \
-      asm volatile(TENON_INSTRUCTION("", type, n, c0, c1, c2, c3, c5) TENON_TEXT_##count                   \
-                   "}, %" #c7 ", %" #c6 ", p%" #c4 ";\n\t}"                                                \
-                   : TENON_REGISTERS_##count(C)                                                            \
-                   : TENON_CONSTANTS, "r"(scale_d), "l"(b), "l"(a)                                         \
-                   : "memory");                                                                            \
-    }                                                                                                      \
-    template <class Text>                                                                                  \
-    __device__ __forceinline__ static void rs(D (&d)[count], const uint32_t (&a)[4], uint64_t b,           \
-                                              int32_t scale_d) {                                           \
-      asm volatile(TENON_INSTRUCTION("", type, n, c0, c1, c2, c3, c5) TENON_TEXT_##count                   \
-                   "}, {%" #c7 ", %" #c8 ", %" #c9 ", %" #c10 "}, %" #c6 ", p%" #c4 ";\n\t}"               \
-                   : TENON_REGISTERS_##count(C)                                                            \
-                   : TENON_CONSTANTS, "r"(scale_d), "l"(b), "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3])     \
-                   : "memory");                                                                            \
-    }                                                                                                      \
-    template <class Text>                                                                                  \
-    __device__ __forceinline__ static void sp_ss(D (&d)[count], uint64_t a, uint64_t b, uint32_t metadata, \
-                                                 int32_t scale_d) {                                        \
-      asm volatile(TENON_INSTRUCTION(".sp", type, n, c0, c1, c2, c3, c5) TENON_TEXT_##count                \
-                   "}, %" #c7 ", %" #c6 ", %" #c8 ", %" #c9 ", p%" #c4 ";\n\t}"                            \
-                   : TENON_REGISTERS_##count(C)                                                            \
-                   : TENON_CONSTANTS, "r"(scale_d), "l"(b), "l"(a), "r"(metadata), "n"(Text::selector)     \
-                   : "memory");                                                                            \
-    }                                                                                                      \
-    template <class Text>                                                                                  \
-    __device__ __forceinline__ static void sp_rs(D (&d)[count], const uint32_t (&a)[4], uint64_t b,        \
-                                                 uint32_t metadata, int32_t scale_d) {                     \
-      asm volatile(TENON_INSTRUCTION(".sp", type, n, c0, c1, c2, c3, c5) TENON_TEXT_##count                \
-                   "}, {%" #c7 ", %" #c8 ", %" #c9 ", %" #c10 "}, %" #c6 ", %" #c11 ", %" #c12 ", p%" #c4  \
-                   ";\n\t}"                                                                                \
-                   : TENON_REGISTERS_##count(C)                                                            \
-                   : TENON_CONSTANTS, "r"(scale_d), "l"(b), "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]),    \
-                     "r"(metadata), "n"(Text::selector)                                                    \
-                   : "memory");                                                                            \
-    }                                                                                                      \
+// One specialisation: with A by descriptor (ss) or in registers (rs). c0 to c10 are the numbers of the
+// operands behind the accumulators: 0 k, 1 and 2 the types of A and B, 3 what follows them, 4 the immediates,
+// 5 scale-d, 6 B, 7 (to 10) A.
+#define TENON_WGMMA(D, C, type, count, n, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12)        \
+  template <>                                                                                           \
+  struct WgmmaAssembly<D, n> {                                                                          \
+    template <class Text>                                                                               \
+    __device__ __forceinline__ static void ss(D (&d)[count], uint64_t a, uint64_t b, int32_t scale_d) { \
+      asm volatile(TENON_INSTRUCTION(type, n, c0, c1, c2, c3, c5) TENON_WGMMA_TEXT_##count              \
+                   "}, %" #c7 ", %" #c6 ", p%" #c4 ";\n\t}"                                             \
+                   : TENON_WGMMA_REGISTERS_##count(C)                                                   \
+                   : TENON_CONSTANTS, "l"(a)                                                            \
+                   : "memory");                                                                         \
+    }                                                                                                   \
+    template <class Text>                                                                               \
+    __device__ __forceinline__ static void rs(D (&d)[count], const uint32_t (&a)[4], uint64_t b,        \
+                                              int32_t scale_d) {                                        \
+      asm volatile(TENON_INSTRUCTION(type, n, c0, c1, c2, c3, c5) TENON_WGMMA_TEXT_##count              \
+                   "}, {%" #c7 ", %" #c8 ", %" #c9 ", %" #c10 "}, %" #c6 ", p%" #c4 ";\n\t}"            \
+                   : TENON_WGMMA_REGISTERS_##count(C)                                                   \
+                   : TENON_CONSTANTS, "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3])                        \
+                   : "memory");                                                                         \
+    }                                                                                                   \
   };
-#define TENON_INSTRUCTION(sp, type, n, c0, c1, c2, c3, c5)                                                   \
-  "{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %" #c5 ", 0;\n\twgmma.mma_async" sp ".sync.aligned.m64n" #n "k%" #c0 \
+#define TENON_INSTRUCTION(type, n, c0, c1, c2, c3, c5)                                                 \
+  "{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %" #c5 ", 0;\n\twgmma.mma_async.sync.aligned.m64n" #n "k%" #c0 \
   "." type ".%" #c1 ".%" #c2 "%" #c3 " {"
-#define TENON_CONSTANTS \
-  "n"(Text::k), "C"(Text::A::name), "C"(Text::B::name), "C"(Text::Suffix::text), "C"(Text::Immediates::text)
+#define TENON_CONSTANTS                                                          \
+  "n"(Text::k), "C"(Text::A::name), "C"(Text::B::name), "C"(Text::Suffix::text), \
+      "C"(Text::Immediates::text), "r"(scale_d), "l"(b)
 
-TENON_WGMMA(float, "+f", "f32", 4, 8, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
-TENON_WGMMA(float, "+f", "f32", 8, 16, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)
-TENON_WGMMA(float, "+f", "f32", 12, 24, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)
-TENON_WGMMA(float, "+f", "f32", 16, 32, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28)
-TENON_WGMMA(float, "+f", "f32", 20, 40, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32)
-TENON_WGMMA(float, "+f", "f32", 24, 48, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36)
-TENON_WGMMA(float, "+f", "f32", 28, 56, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40)
-TENON_WGMMA(float, "+f", "f32", 32, 64, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44)
-TENON_WGMMA(float, "+f", "f32", 36, 72, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48)
-TENON_WGMMA(float, "+f", "f32", 40, 80, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52)
-TENON_WGMMA(float, "+f", "f32", 44, 88, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56)
-TENON_WGMMA(float, "+f", "f32", 48, 96, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60)
-TENON_WGMMA(float, "+f", "f32", 52, 104, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64)
-TENON_WGMMA(float, "+f", "f32", 56, 112, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68)
-TENON_WGMMA(float, "+f", "f32", 60, 120, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72)
-TENON_WGMMA(float, "+f", "f32", 64, 128, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76)
-TENON_WGMMA(float, "+f", "f32", 68, 136, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80)
-TENON_WGMMA(float, "+f", "f32", 72, 144, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84)
-TENON_WGMMA(float, "+f", "f32", 76, 152, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88)
-TENON_WGMMA(float, "+f", "f32", 80, 160, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92)
-TENON_WGMMA(float, "+f", "f32", 84, 168, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96)
-TENON_WGMMA(float, "+f", "f32", 88, 176, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100)
-TENON_WGMMA(float, "+f", "f32", 92, 184, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104)
-TENON_WGMMA(float, "+f", "f32", 96, 192, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108)
-TENON_WGMMA(float, "+f", "f32", 100, 200, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112)
-TENON_WGMMA(float, "+f", "f32", 104, 208, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116)
-TENON_WGMMA(float, "+f", "f32", 108, 216, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120)
-TENON_WGMMA(float, "+f", "f32", 112, 224, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124)
-TENON_WGMMA(float, "+f", "f32", 116, 232, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128)
-TENON_WGMMA(float, "+f", "f32", 120, 240, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132)
-TENON_WGMMA(float, "+f", "f32", 124, 248, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133, 134, 135, 136)
-TENON_WGMMA(float, "+f", "f32", 128, 256, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140)
-
-TENON_WGMMA(uint32_t, "+r", "f16", 2, 8, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)
-TENON_WGMMA(uint32_t, "+r", "f16", 4, 16, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
-TENON_WGMMA(uint32_t, "+r", "f16", 6, 24, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18)
-TENON_WGMMA(uint32_t, "+r", "f16", 8, 32, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)
-TENON_WGMMA(uint32_t, "+r", "f16", 10, 40, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22)
-TENON_WGMMA(uint32_t, "+r", "f16", 12, 48, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)
-TENON_WGMMA(uint32_t, "+r", "f16", 14, 56, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26)
-TENON_WGMMA(uint32_t, "+r", "f16", 16, 64, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28)
-TENON_WGMMA(uint32_t, "+r", "f16", 18, 72, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30)
-TENON_WGMMA(uint32_t, "+r", "f16", 20, 80, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32)
-TENON_WGMMA(uint32_t, "+r", "f16", 22, 88, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34)
-TENON_WGMMA(uint32_t, "+r", "f16", 24, 96, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36)
-TENON_WGMMA(uint32_t, "+r", "f16", 26, 104, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38)
-TENON_WGMMA(uint32_t, "+r", "f16", 28, 112, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40)
-TENON_WGMMA(uint32_t, "+r", "f16", 30, 120, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42)
-TENON_WGMMA(uint32_t, "+r", "f16", 32, 128, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44)
-TENON_WGMMA(uint32_t, "+r", "f16", 34, 136, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46)
-TENON_WGMMA(uint32_t, "+r", "f16", 36, 144, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48)
-TENON_WGMMA(uint32_t, "+r", "f16", 38, 152, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50)
-TENON_WGMMA(uint32_t, "+r", "f16", 40, 160, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52)
-TENON_WGMMA(uint32_t, "+r", "f16", 42, 168, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54)
-TENON_WGMMA(uint32_t, "+r", "f16", 44, 176, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56)
-TENON_WGMMA(uint32_t, "+r", "f16", 46, 184, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58)
-TENON_WGMMA(uint32_t, "+r", "f16", 48, 192, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60)
-TENON_WGMMA(uint32_t, "+r", "f16", 50, 200, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62)
-TENON_WGMMA(uint32_t, "+r", "f16", 52, 208, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64)
-TENON_WGMMA(uint32_t, "+r", "f16", 54, 216, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66)
-TENON_WGMMA(uint32_t, "+r", "f16", 56, 224, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68)
-TENON_WGMMA(uint32_t, "+r", "f16", 58, 232, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70)
-TENON_WGMMA(uint32_t, "+r", "f16", 60, 240, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72)
-TENON_WGMMA(uint32_t, "+r", "f16", 62, 248, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74)
-TENON_WGMMA(uint32_t, "+r", "f16", 64, 256, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76)
-
-TENON_WGMMA(int32_t, "+r", "s32", 4, 8, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
-TENON_WGMMA(int32_t, "+r", "s32", 8, 16, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)
-TENON_WGMMA(int32_t, "+r", "s32", 12, 24, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)
-TENON_WGMMA(int32_t, "+r", "s32", 16, 32, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28)
-TENON_WGMMA(int32_t, "+r", "s32", 24, 48, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36)
-TENON_WGMMA(int32_t, "+r", "s32", 32, 64, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44)
-TENON_WGMMA(int32_t, "+r", "s32", 40, 80, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52)
-TENON_WGMMA(int32_t, "+r", "s32", 48, 96, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60)
-TENON_WGMMA(int32_t, "+r", "s32", 56, 112, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68)
-TENON_WGMMA(int32_t, "+r", "s32", 64, 128, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76)
-TENON_WGMMA(int32_t, "+r", "s32", 72, 144, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84)
-TENON_WGMMA(int32_t, "+r", "s32", 80, 160, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92)
-TENON_WGMMA(int32_t, "+r", "s32", 88, 176, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100)
-TENON_WGMMA(int32_t, "+r", "s32", 96, 192, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108)
-TENON_WGMMA(int32_t, "+r", "s32", 104, 208, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116)
-TENON_WGMMA(int32_t, "+r", "s32", 112, 224, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124)
-TENON_WGMMA(int32_t, "+r", "s32", 120, 240, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132)
-TENON_WGMMA(int32_t, "+r", "s32", 128, 256, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140)
+TENON_WGMMA_EACH(TENON_WGMMA)
 
 #undef TENON_WGMMA
 #undef TENON_INSTRUCTION
 #undef TENON_CONSTANTS
-#undef TENON_TEXT_2
-#undef TENON_TEXT_4
-#undef TENON_TEXT_6
-#undef TENON_TEXT_8
-#undef TENON_TEXT_10
-#undef TENON_TEXT_12
-#undef TENON_TEXT_14
-#undef TENON_TEXT_16
-#undef TENON_TEXT_18
-#undef TENON_TEXT_20
-#undef TENON_TEXT_22
-#undef TENON_TEXT_24
-#undef TENON_TEXT_26
-#undef TENON_TEXT_28
-#undef TENON_TEXT_30
-#undef TENON_TEXT_32
-#undef TENON_TEXT_34
-#undef TENON_TEXT_36
-#undef TENON_TEXT_38
-#undef TENON_TEXT_40
-#undef TENON_TEXT_42
-#undef TENON_TEXT_44
-#undef TENON_TEXT_46
-#undef TENON_TEXT_48
-#undef TENON_TEXT_50
-#undef TENON_TEXT_52
-#undef TENON_TEXT_54
-#undef TENON_TEXT_56
-#undef TENON_TEXT_58
-#undef TENON_TEXT_60
-#undef TENON_TEXT_62
-#undef TENON_TEXT_64
-#undef TENON_TEXT_68
-#undef TENON_TEXT_72
-#undef TENON_TEXT_76
-#undef TENON_TEXT_80
-#undef TENON_TEXT_84
-#undef TENON_TEXT_88
-#undef TENON_TEXT_92
-#undef TENON_TEXT_96
-#undef TENON_TEXT_100
-#undef TENON_TEXT_104
-#undef TENON_TEXT_108
-#undef TENON_TEXT_112
-#undef TENON_TEXT_116
-#undef TENON_TEXT_120
-#undef TENON_TEXT_124
-#undef TENON_TEXT_128
-#undef TENON_REGISTERS_2
-#undef TENON_REGISTERS_4
-#undef TENON_REGISTERS_6
-#undef TENON_REGISTERS_8
-#undef TENON_REGISTERS_10
-#undef TENON_REGISTERS_12
-#undef TENON_REGISTERS_14
-#undef TENON_REGISTERS_16
-#undef TENON_REGISTERS_18
-#undef TENON_REGISTERS_20
-#undef TENON_REGISTERS_22
-#undef TENON_REGISTERS_24
-#undef TENON_REGISTERS_26
-#undef TENON_REGISTERS_28
-#undef TENON_REGISTERS_30
-#undef TENON_REGISTERS_32
-#undef TENON_REGISTERS_34
-#undef TENON_REGISTERS_36
-#undef TENON_REGISTERS_38
-#undef TENON_REGISTERS_40
-#undef TENON_REGISTERS_42
-#undef TENON_REGISTERS_44
-#undef TENON_REGISTERS_46
-#undef TENON_REGISTERS_48
-#undef TENON_REGISTERS_50
-#undef TENON_REGISTERS_52
-#undef TENON_REGISTERS_54
-#undef TENON_REGISTERS_56
-#undef TENON_REGISTERS_58
-#undef TENON_REGISTERS_60
-#undef TENON_REGISTERS_62
-#undef TENON_REGISTERS_64
-#undef TENON_REGISTERS_68
-#undef TENON_REGISTERS_72
-#undef TENON_REGISTERS_76
-#undef TENON_REGISTERS_80
-#undef TENON_REGISTERS_84
-#undef TENON_REGISTERS_88
-#undef TENON_REGISTERS_92
-#undef TENON_REGISTERS_96
-#undef TENON_REGISTERS_100
-#undef TENON_REGISTERS_104
-#undef TENON_REGISTERS_108
-#undef TENON_REGISTERS_112
-#undef TENON_REGISTERS_116
-#undef TENON_REGISTERS_120
-#undef TENON_REGISTERS_124
-#undef TENON_REGISTERS_128
 
 #endif
 

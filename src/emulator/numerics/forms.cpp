@@ -69,6 +69,26 @@ class Builder {
     }
   }
 
+  void wgmma() {
+    const Type f16 = Type::f16, f32 = Type::f32;
+    form_ = Form{};
+    form_.unit = Unit::wgmma;
+    for (const Type d : {f16, f32}) add_wgmma(16, f16, f16, d);
+    add_wgmma(16, Type::bf16, Type::bf16, f32);
+    add_wgmma(8, Type::tf32, Type::tf32, f32);
+    for (const Type d : {f16, f32}) {
+      for (const Type a : {Type::e4m3, Type::e5m2}) {
+        for (const Type b : {Type::e4m3, Type::e5m2}) add_wgmma(32, a, b, d);
+      }
+    }
+    for (const bool saturate : {false, true}) {
+      form_.saturate = saturate;
+      for (const Type a : {Type::s8, Type::u8}) {
+        for (const Type b : {Type::s8, Type::u8}) add_wgmma(32, a, b, Type::s32);
+      }
+    }
+  }
+
   void sparse_mma(bool ordered) {
     ordered_ = ordered;
     form_ = Form{};
@@ -162,6 +182,11 @@ class Builder {
             (form_.b_row_major ? ".row" : ".col") + satfinite() + types(d, a, b, c) + suffix;
     add_text(shape, a, b, c, d, target, text);
   }
+  void add_wgmma(int k, Type a, Type b, Type d) {
+    add_text({16, 8, k}, a, b, d, d, 90,
+             "wgmma.mma_async.sync.aligned.m64n8k" + std::to_string(k) + "." + name(d) + "." + name(a) + "." +
+                 name(b) + satfinite());
+  }
   void integers(Shape shape, Type x, Type y, int target) {
     for (const Type a : {x, y}) {
       for (const Type b : {x, y}) add(shape, a, b, Type::s32, Type::s32, target);
@@ -228,6 +253,15 @@ const std::vector<NamedForm>& forms() {
     builder.sparse_mma(false);
     builder.sparse_mma(true);
     builder.wmma();
+    return std::move(builder.list);
+  }();
+  return all;
+}
+
+const std::vector<NamedForm>& wgmma_forms() {
+  static const std::vector<NamedForm> all = [] {
+    Builder builder;
+    builder.wgmma();
     return std::move(builder.list);
   }();
   return all;

@@ -20,6 +20,10 @@ struct NamedForm {
 // In the order of the PTX ISA (9.7.14.5, 9.7.14.6, 9.7.14.2).
 const std::vector<NamedForm>& forms();
 
+// wgmma.mma_async m64n8 with A in registers, as the arithmetic has it: a warp's share of 16 rows, which is an
+// mma m16n8 (form.shape) of Unit::wgmma. Not among forms(): the machine decodes wgmma by itself.
+const std::vector<NamedForm>& wgmma_forms();
+
 // Null: there is none of that text.
 const NamedForm* find_form(const std::string& text);
 

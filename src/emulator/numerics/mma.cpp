@@ -36,11 +36,12 @@ template <typename Take>
 void for_each(const Fragment& fragment, const std::uint64_t (*registers)[32], Take take) {
   const int bits = fragment.element_bits(), elements = fragment.elements();
   const std::uint64_t mask = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+  const Place* place = fragment.places();
   for (int lane = 0; lane < Fragment::lanes; ++lane) {
     for (int reg = 0; reg < fragment.registers(); ++reg) {
       std::uint64_t value = registers[reg][lane];
       for (int element = 0; element < elements; ++element) {
-        take(fragment.at(lane, reg, element), value & mask);
+        take(*place++, value & mask);
         value >>= bits % 64;  // f64 has one element a register
       }
     }
@@ -51,11 +52,12 @@ void for_each(const Fragment& fragment, const std::uint64_t (*registers)[32], Ta
 template <typename Give>
 void fill_each(const Fragment& fragment, std::uint64_t (*registers)[32], Give give) {
   const int bits = fragment.element_bits();
+  const Place* place = fragment.places();
   for (int lane = 0; lane < Fragment::lanes; ++lane) {
     for (int reg = 0; reg < fragment.registers(); ++reg) {
       std::uint64_t value = 0;
       for (int element = 0; element < fragment.elements(); ++element) {
-        value |= static_cast<std::uint64_t>(give(fragment.at(lane, reg, element))) << (bits * element);
+        value |= static_cast<std::uint64_t>(give(*place++)) << (bits * element);
       }
       registers[reg][lane] = value;
     }
@@ -136,47 +138,66 @@ void Mma::operator()(Model model, Registers& registers) const {
       integer(registers);
       break;
     default:
-      floating(model, registers);
+      if (is_m8n8k4_f16(form_) && model != Model::sm_75 && model != Model::ieee) {
+        m8n8k4_in_f32(registers);
+      } else {
+        floating(arithmetic_of(model, form_.unit, form_.a, accumulator(), stored_k()), registers);
+      }
   }
 }
 
-void Mma::floating(Model model, Registers& registers) const {
-  const Shape& shape = form_.shape;
-  const int n = shape.n, k = shape.k, stored = form_.sparse ? k / 2 : k, rows = shape.m * blocks_;
-  Factors a, b;
-  std::uint32_t c[most_rows * 32];
-  const Format &a_format = format_of(form_.a), &b_format = format_of(form_.b);
-  // Where c and d differ (m8n8k4 and wmma of f16), the sum is made in f32, and converted before or after.
-  const Type accumulator = form_.c == form_.d ? form_.d : Type::f32;
+void Mma::operator()(const Arithmetic& arithmetic, Registers& registers) const {
+  floating(arithmetic, registers);
+}
+
+void Mma::load_accumulators(const Registers& registers, std::uint32_t* c) const {
   for_each(c_, registers.c, [&](Place at, std::uint64_t value) {
-    c[at.row * n + at.column] =
-        static_cast<std::uint32_t>(form_.c == accumulator ? value : convert(numerics::f32, f16, value));
+    c[at.row * form_.shape.n + at.column] =
+        static_cast<std::uint32_t>(form_.c == accumulator() ? value : convert(numerics::f32, f16, value));
   });
-  if (is_m8n8k4_f16(form_) && model != Model::sm_75 && model != Model::ieee) {
-    std::uint32_t x[most_rows * 4], y[most_rows * 4];
-    for_each(a_, registers.a, [&](Place at, std::uint64_t value) {
-      x[at.row * 4 + at.column] = static_cast<std::uint32_t>(value);
-    });
-    for_each(b_, registers.b, [&](Place at, std::uint64_t value) {
-      y[at.column * 4 + at.row] = static_cast<std::uint32_t>(value);
-    });
-    for (int row = 0; row < rows; ++row) {
-      for (int column = 0; column < n; ++column) {
-        std::uint32_t& sum = c[row * n + column];
-        sum =
-            m8n8k4_by_f32(form_.d == Type::f16, line_of(x, row, 4), line_of(y, row / 8 * 8 + column, 4), sum);
-      }
-    }
-    fill_each(d_, registers.d, [&](Place at) { return c[at.row * n + at.column]; });
-    return;
-  }
+}
+
+void Mma::store_accumulators(const std::uint32_t* c, Registers& registers) const {
+  fill_each(d_, registers.d, [&](Place at) {
+    const std::uint32_t sum = c[at.row * form_.shape.n + at.column];
+    return form_.d == accumulator() ? sum : static_cast<std::uint32_t>(convert(f16, numerics::f32, sum));
+  });
+}
+
+void Mma::m8n8k4_in_f32(Registers& registers) const {
+  const int n = form_.shape.n, rows = form_.shape.m * blocks_;
+  std::uint32_t x[most_rows * 4], y[most_rows * 4], c[most_rows * 32];
   for_each(a_, registers.a, [&](Place at, std::uint64_t value) {
-    a.set(at.row * stored + at.column, a_format, static_cast<std::uint32_t>(value));
+    x[at.row * 4 + at.column] = static_cast<std::uint32_t>(value);
   });
   for_each(b_, registers.b, [&](Place at, std::uint64_t value) {
-    b.set(at.column * k + at.row, b_format, static_cast<std::uint32_t>(value));
+    y[at.column * 4 + at.row] = static_cast<std::uint32_t>(value);
   });
-  const Arithmetic arithmetic = arithmetic_of(model, form_.unit, form_.a, accumulator, stored);
+  load_accumulators(registers, c);
+  for (int row = 0; row < rows; ++row) {
+    for (int column = 0; column < n; ++column) {
+      std::uint32_t& sum = c[row * n + column];
+      sum = m8n8k4_by_f32(form_.d == Type::f16, line_of(x, row, 4), line_of(y, row / 8 * 8 + column, 4), sum);
+    }
+  }
+  store_accumulators(c, registers);
+}
+
+void Mma::floating(const Arithmetic& arithmetic, Registers& registers) const {
+  const Shape& shape = form_.shape;
+  const int n = shape.n, k = shape.k, stored = stored_k(), rows = shape.m * blocks_;
+  Factors a, b;
+  std::uint32_t c[most_rows * 32];
+  load_accumulators(registers, c);
+  std::uint32_t patterns[most_rows * most_stored];  // of A, then of B
+  for_each(a_, registers.a, [&](Place at, std::uint64_t value) {
+    patterns[at.row * stored + at.column] = static_cast<std::uint32_t>(value);
+  });
+  a.set(format_of(form_.a), patterns, rows * stored);
+  for_each(b_, registers.b, [&](Place at, std::uint64_t value) {
+    patterns[at.column * k + at.row] = static_cast<std::uint32_t>(value);
+  });
+  b.set(format_of(form_.b), patterns, n * blocks_ * k);
   if (form_.sparse) {
     const SparseColumns columns(form_, registers);
     Factors chosen;  // of B, for one row of A
@@ -200,10 +221,7 @@ void Mma::floating(Model model, Registers& registers) const {
       }
     }
   }
-  fill_each(d_, registers.d, [&](Place at) {
-    const std::uint32_t sum = c[at.row * n + at.column];
-    return form_.d == accumulator ? sum : static_cast<std::uint32_t>(convert(f16, numerics::f32, sum));
-  });
+  store_accumulators(c, registers);
 }
 
 void Mma::f64(Model model, Registers& registers) const {

@@ -42,9 +42,18 @@ class Mma {
   const Fragment& d() const { return d_; }
 
   void operator()(Model model, Registers& registers) const;
+  // With numbers of one's own instead of a model's; of forms whose result is f32 or f16.
+  void operator()(const Arithmetic& arithmetic, Registers& registers) const;
 
  private:
-  void floating(Model model, Registers& registers) const;
+  void floating(const Arithmetic& arithmetic, Registers& registers) const;
+  void m8n8k4_in_f32(Registers& registers) const;
+  // Of the sum: where c and d differ (m8n8k4 and wmma of f16) it is made in f32, and converted before or
+  // after.
+  ptx::Type accumulator() const { return form_.c == form_.d ? form_.d : ptx::Type::f32; }
+  int stored_k() const { return form_.sparse ? form_.shape.k / 2 : form_.shape.k; }
+  void load_accumulators(const Registers& registers, std::uint32_t* c) const;
+  void store_accumulators(const std::uint32_t* c, Registers& registers) const;
   void f64(Model model, Registers& registers) const;
   void integer(Registers& registers) const;
   void bits(Registers& registers) const;

@@ -33,11 +33,13 @@ TEST(Forms, HoldEveryMmaOfTheCatalogue) {
   int found = 0;
   for (std::string line; std::getline(catalogue, line);) {
     if (line.rfind("\"mma", 0) != 0 && line.rfind("\"wmma.mma", 0) != 0) continue;
+    // The last column begins with the first architecture: 100 and newer are none that the emulator knows.
+    if (line[line.rfind(',') + 1] == '1') continue;
     const std::string text = line.substr(1, line.find(' ') - 1);
     EXPECT_NE(find_form(text), nullptr) << text;
     ++found;
   }
-  EXPECT_GT(found, 80);
+  EXPECT_GT(found, 300);
 }
 
 }  // namespace

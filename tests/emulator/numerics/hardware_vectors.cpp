@@ -6,12 +6,9 @@
 // A set is a row of A, a column of B and an element of C; one instruction computes m * n of them. Prints a
 // line for each form: sets, differences, and the first difference with its operands. --write keeps some of
 // the GPU's answers, which hardware_answers_test.cpp then asks of the emulator on machines without a GPU.
-#include <cuda_runtime.h>
-
-#include <atomic>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -19,60 +16,14 @@
 #include <thread>
 #include <vector>
 
-#include "emulator/numerics/form_kernel.hpp"
 #include "emulator/numerics/hardware_answers.hpp"
 #include "emulator/numerics/random_operands.hpp"
+#include "microbench/numerics/cuda_subject.hpp"
 
 namespace {
 
 using namespace tenon::emulator::numerics;
 namespace ptx = tenon::emulator::ptx;
-
-void check(cudaError_t error, const std::string& doing) {
-  if (error != cudaSuccess) throw std::runtime_error(doing + ": " + cudaGetErrorString(error));
-}
-
-// Registers of many sets, [set][register][lane], on both sides.
-class Buffer {
- public:
-  Buffer(int registers, int bytes, std::size_t sets)
-      : registers_(registers), bytes_(bytes), host_(sets * static_cast<std::size_t>(registers * bytes * 32)) {
-    check(cudaMalloc(&device_, host_.size() + 1), "allocating operands");
-  }
-  ~Buffer() { cudaFree(device_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-
-  void put(std::size_t set, const std::uint64_t (*from)[32]) {
-    for (int i = 0; i < registers_ * 32; ++i) std::memcpy(at(set, i), &from[i / 32][i % 32], width());
-  }
-  std::uint64_t get(std::size_t set, int reg, int lane) const {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, const_cast<Buffer*>(this)->at(set, 32 * reg + lane), width());
-    return bits;
-  }
-  void to_device() {
-    check(cudaMemcpy(device_, host_.data(), host_.size(), cudaMemcpyHostToDevice), "copying operands");
-  }
-  void from_device() {
-    check(cudaMemcpy(host_.data(), device_, host_.size(), cudaMemcpyDeviceToHost), "copying results");
-  }
-  void* device() const { return device_; }
-
- private:
-  std::size_t width() const { return static_cast<std::size_t>(bytes_); }
-  char* at(std::size_t set, int i) {
-    return host_.data() +
-           (set * static_cast<std::size_t>(registers_ * 32) + static_cast<std::size_t>(i)) * width();
-  }
-  int registers_, bytes_;
-  std::vector<char> host_;
-  void* device_ = nullptr;
-};
-
-int register_bytes(const Fragment& fragment) {
-  return fragment.element_bits() == 64 ? 8 : 4;
-}
 
 // work(first, last, thread) on all processors.
 template <typename Work>
@@ -99,49 +50,30 @@ struct Comparison {
 
 class Probe {
  public:
-  Probe(const NamedForm& named, const std::string& target) : named_(named), mma_(named.form) {
-    const FormKernel kernel(named, target);
-    check(cudaLibraryLoadData(&library_, kernel.text().c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-          "assembling " + named.text);
-    check(cudaLibraryGetKernel(&kernel_, library_, "probe"), "finding the kernel");
-  }
-  ~Probe() { cudaLibraryUnload(library_); }
-  Probe(const Probe&) = delete;
-  Probe& operator=(const Probe&) = delete;
+  Probe(const NamedForm& named, tenon::probing::Subject& subject)
+      : named_(named), mma_(named.form), subject_(subject) {}
 
   // The sets [first, first + count) of a seed; `visit(set, registers)` sees each with the GPU's answer in d,
   // in order.
   template <typename Visit>
   void compare(Model model, std::uint64_t seed, std::uint64_t first, std::size_t count,
                Comparison& comparison, Visit visit) {
-    Buffer a(mma_.a().registers(), register_bytes(mma_.a()), count);
-    Buffer b(mma_.b().registers(), register_bytes(mma_.b()), count);
-    Buffer c(mma_.c().registers(), register_bytes(mma_.c()), count);
-    Buffer d(mma_.d().registers(), register_bytes(mma_.d()), count), metadata(1, 4, count);
+    std::vector<Registers> answers(count);
     in_parallel(count, [&](std::size_t begin, std::size_t end) {
       RandomOperands operands(named_);
-      Registers registers{};
-      for (std::size_t i = begin; i < end; ++i) {
-        operands.fill(seed, first + i, registers);
-        a.put(i, registers.a);
-        b.put(i, registers.b);
-        c.put(i, registers.c);
-        metadata.put(i, &registers.metadata);
-      }
+      for (std::size_t i = begin; i < end; ++i) operands.fill(seed, first + i, answers[i]);
     });
-    for (Buffer* buffer : {&a, &b, &c, &metadata}) buffer->to_device();
-    launch(count, a, b, c, metadata, d);
-    d.from_device();
+    subject_.execute(named_, answers);
+    const auto result = [&](std::size_t i) {
+      return [&, i](int reg, int lane) { return answers[i].d[reg][lane]; };
+    };
     std::mutex mutex;
     in_parallel(count, [&](std::size_t begin, std::size_t end) {
-      RandomOperands operands(named_);
-      Registers registers{};
       Comparison part;
       for (std::size_t i = begin; i < end; ++i) {
-        operands.fill(seed, first + i, registers);
-        mma_(model, registers);
-        count_differences(
-            first + i, registers, [&](int reg, int lane) { return d.get(i, reg, lane); }, part);
+        Registers expected = answers[i];
+        mma_(model, expected);
+        count_differences(first + i, expected, result(i), part);
       }
       const std::lock_guard<std::mutex> lock(mutex);
       comparison.results += part.results;
@@ -151,24 +83,10 @@ class Probe {
       comparison.differences += part.differences;
       for (int i = 0; i < RandomOperands::characters; ++i) comparison.by_character[i] += part.by_character[i];
     });
-    for (std::size_t i = 0; i < count; ++i) {
-      visit(first + i, [&](int reg, int lane) { return d.get(i, reg, lane); });
-    }
+    for (std::size_t i = 0; i < count; ++i) visit(first + i, result(i));
   }
 
  private:
-  void launch(std::size_t count, Buffer& a, Buffer& b, Buffer& c, Buffer& metadata, Buffer& d) {
-    void *pa = a.device(), *pb = b.device(), *pc = c.device(), *pe = metadata.device(), *pd = d.device();
-    auto sets = static_cast<std::uint32_t>(count);
-    void* arguments[] = {&pa, &pb, &pc, &pe, &pd, &sets};
-    const auto blocks =
-        static_cast<unsigned>((count + FormKernel::warps_per_block - 1) / FormKernel::warps_per_block);
-    check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel_), dim3(blocks),
-                           dim3(32 * FormKernel::warps_per_block), arguments, 0, nullptr),
-          "launching");
-    check(cudaDeviceSynchronize(), "executing " + named_.text);
-  }
-
   template <typename Found>
   void count_differences(std::uint64_t set, const Registers& expected, Found found,
                          Comparison& comparison) const {
@@ -186,8 +104,7 @@ class Probe {
 
   NamedForm named_;
   Mma mma_;
-  cudaLibrary_t library_ = nullptr;
-  cudaKernel_t kernel_ = nullptr;
+  tenon::probing::Subject& subject_;
 };
 
 // The row of A, the column of B (k in order; of a sparse A what it stands for) and c that make one element of
@@ -249,15 +166,8 @@ struct Options {
   Model model = Model::sm_90;
 };
 
-int run(const Options& options) {
-  int major = 0, minor = 0, count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-    std::printf("hardware_vectors: there is no GPU here, nothing was compared\n");
-    return 77;
-  }
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "asking the device");
-  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0), "asking the device");
-  const int sm = 10 * major + minor;
+int run(const Options& options, tenon::probing::Subject& subject) {
+  const int sm = subject.sm();
   HardwareAnswers answers(options.seed, sm);
   std::uint64_t wrong_forms = 0, forms_run = 0;
   std::printf("%-78s %12s %12s\n", "instruction", "sets", "differences");
@@ -265,7 +175,7 @@ int run(const Options& options) {
     if (named.target > sm || named.text.find(options.only) == std::string::npos) continue;
     const int selectors = named.form.sparse ? sparse_selectors(named.form.shape, named.form.a) : 1;
     for (named.form.selector = 0; named.form.selector < selectors; ++named.form.selector) {
-      Probe probe(named, "sm_" + std::to_string(sm));
+      Probe probe(named, subject);
       Comparison comparison;
       const auto per_set = static_cast<std::uint64_t>(named.form.shape.m * named.form.shape.n);
       const std::uint64_t instructions = std::max<std::uint64_t>(1, options.sets / per_set);
@@ -326,7 +236,14 @@ int main(int argc, char** argv) {
     }
   }
   try {
-    return run(options);
+    std::unique_ptr<tenon::probing::Subject> subject;
+    try {
+      subject = std::make_unique<tenon::probing::CudaSubject>();
+    } catch (const tenon::probing::Unsupported& reason) {
+      std::printf("hardware_vectors: %s; nothing was compared\n", reason.what());
+      return 77;
+    }
+    return run(options, *subject);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hardware_vectors: %s\n", error.what());
     return 2;

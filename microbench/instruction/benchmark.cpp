@@ -1,0 +1,264 @@
+// tenon_instruction_benchmark: what one instruction costs, in cycles, of the kernels whose timed loops were
+// proven in machine code when the program was built.
+#include <benchmark/benchmark.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "microbench/instruction/result.hpp"
+#include "microbench/instruction/runner.hpp"
+
+namespace {
+
+using namespace tenon::microbench;
+using namespace tenon::microbench::instruction;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* program = "tenon_instruction_benchmark";
+
+struct Options {
+  std::vector<std::string> families, measures, axes, filters;
+  bool quick = false, list = false, proofs = false;
+  double budget = 280;  // seconds
+  std::string json, commit;
+};
+
+// Whether the case has the value of the axis, or does not have the axis at all.
+bool on_axis(const Case& test, const std::string& wanted) {
+  const std::size_t colon = wanted.find(':');
+  for (const auto& [name, value] : test.axes)
+    if (name == wanted.substr(0, colon))
+      return ("," + wanted.substr(colon + 1) + ",").find("," + value + ",") != std::string::npos;
+  return true;
+}
+
+std::vector<const Case*> chosen(const Manifest& manifest, const Options& options) {
+  const auto among = [](const std::vector<std::string>& list, const std::string& value) {
+    return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+  };
+  std::vector<std::regex> filters(options.filters.begin(), options.filters.end());
+  std::vector<const Case*> result;
+  for (const Case& test : manifest.cases) {
+    const auto is_on = [&](const std::string& axis) { return on_axis(test, axis); };
+    const auto has_name = [&](const std::regex& filter) { return std::regex_search(test.name, filter); };
+    if (among(options.families, test.kernel->family) && among(options.measures, test.measure) &&
+        std::all_of(options.axes.begin(), options.axes.end(), is_on) &&
+        (filters.empty() || std::any_of(filters.begin(), filters.end(), has_name)) &&
+        (test.quick || !options.quick))
+      result.push_back(&test);
+  }
+  return result;
+}
+
+// Runs the cases, and keeps what the reporter prints and the file gets.
+class Session {
+ public:
+  Session(const Manifest& manifest, const Options& options)
+      : runner_(manifest, protocol_of(options)),
+        file_(options.json),
+        deadline_(Clock::now() + seconds_of(options.budget)) {
+    char date[32] = {};
+    const std::time_t now = std::time(nullptr);
+    std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
+    origin_ = {options.commit, runner_.machine(), runner_.toolkit(), date};
+    if (!runner_.telemetry_trouble().empty())
+      std::fprintf(stderr, "%s\n", runner_.telemetry_trouble().c_str());
+  }
+
+  // The clock rises from idle within a fraction of a second; nothing is measured before.
+  void warm_up(const Case& test) {
+    const auto end = Clock::now() + std::chrono::milliseconds(300);
+    try {
+      while (Clock::now() < end) runner_.run(test);
+    } catch (const DeviceLost&) {
+      throw;
+    } catch (const Failure&) {  // is said again, and reported, when the case has its turn
+    }
+  }
+
+  void run(const Case& test, benchmark::State& state) {
+    Measurement measurement;
+    std::string refusal = test.kernel->unproven;
+    if (!refusal.empty()) refusal = "no match, no number: " + refusal;
+    if (refusal.empty() && Clock::now() > deadline_) refusal = "--budget is spent";
+    for (auto _ : state) {
+      if (!refusal.empty()) break;
+      try {
+        measurement = runner_.run(test);
+        refusal = measurement.figures.odd;
+        state.SetIterationTime(measurement.figures.seconds);
+      } catch (const DeviceLost&) {
+        throw;
+      } catch (const Failure& failure) {
+        refusal = failure.what();
+      }
+    }
+    if (!refusal.empty()) {
+      measurement.figures.odd = refusal;
+      ++refused_;
+      state.SkipWithError(refusal.c_str());
+    } else {
+      state.counters["cycles"] = measurement.figures.cycles;
+      state.counters["spread"] = measurement.figures.spread;
+      file_.add(to_json(test, measurement, origin_));
+      worst_spread_ = std::max(worst_spread_, measurement.figures.spread);
+      ++reported_;
+    }
+    std::printf("%s\n", table_row(test, measurement).c_str());
+    std::fflush(stdout);
+  }
+
+  // Refused ones do not fail the run (a cluster of 16 may not fit), unless nothing is left.
+  int summary() const {
+    std::printf("%d reported, %d not reported; largest spread of repeats %.2f%%\n", reported_, refused_,
+                100 * worst_spread_);
+    return reported_ > 0 ? 0 : 1;
+  }
+
+ private:
+  static Protocol protocol_of(const Options& options) {
+    Protocol protocol;
+    if (options.quick) {
+      protocol.repeats = 5;
+      protocol.cycles = 60'000;
+    }
+    return protocol;
+  }
+  static Clock::duration seconds_of(double seconds) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
+
+  Runner runner_;
+  ResultFile file_;
+  Clock::time_point deadline_;
+  Origin origin_;
+  int reported_ = 0, refused_ = 0;
+  double worst_spread_ = 0;
+};
+
+// Rows are printed by the session, as they come.
+class Silent : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>&) override {}
+};
+
+int list(const std::vector<const Case*>& cases) {
+  for (const Case* test : cases) std::printf("%s\n", test->name.c_str());
+  return 0;
+}
+
+int proofs(const Manifest& manifest) {
+  int unproven = 0;
+  for (const auto& [name, kernel] : manifest.kernels) {
+    std::printf("%-60s", name.c_str());
+    for (const auto& [opcode, count] : kernel.claim) std::printf(" %d %s", count, opcode.c_str());
+    std::printf("%s%s\n", kernel.unproven.empty() ? "" : ": ", kernel.unproven.c_str());
+    unproven += kernel.unproven.empty() ? 0 : 1;
+  }
+  for (const auto& [file, hash] : manifest.cubins) {
+    if (hash_of(embedded_cubin(file)) == hash) continue;
+    std::printf("%s.cubin is not the one whose machine code was looked at\n", file.c_str());
+    ++unproven;
+  }
+  std::printf("%zu kernels, %d unproven\n", manifest.kernels.size(), unproven);
+  return unproven == 0 ? 0 : 1;
+}
+
+int measure(const Manifest& manifest, const Options& options, const std::vector<const Case*>& cases) {
+  Session session(manifest, options);
+  session.warm_up(*cases.front());
+  for (const Case* test : cases) {
+    benchmark::RegisterBenchmark(test->name.c_str(),
+                                 [&session, test](benchmark::State& state) { session.run(*test, state); })
+        ->Iterations(1)
+        ->UseManualTime();
+  }
+  std::printf("%s\n", table_header().c_str());
+  Silent reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  return session.summary();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app(
+      "What tensor-core instructions and their feeders cost: latency and throughput in cycles of the SM");
+  app.add_option(
+         "--family", options.families,
+         "mma, mma_sp, wgmma, wgmma_sp, shared, cp_async, tma, global, mbarrier, barrier, dsmem, register")
+      ->delimiter(',');
+  app.add_option("--measure", options.measures, "latency, throughput, all_sm, sustained, groups, round_trip")
+      ->delimiter(',');
+  app.add_option("--axis", options.axes,
+                 "NAME:VALUE[,VALUE], as in warps:8 or ways:1,2; cases without the axis stay")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return text.find(':') == std::string::npos ? "'" + text + "' must be NAME:VALUE, as in warps:8"
+                                                       : std::string();
+          },
+          "NAME:VALUE", "axis"));
+  app.add_option("--filter", options.filters, "regular expressions on case names");
+  app.add_flag("--quick", options.quick,
+               "the most wanted cases, 5 shorter repeats instead of 7: under a minute");
+  app.add_option("--budget", options.budget, "seconds after which no further case is begun")
+      ->capture_default_str();
+  app.add_option("--json", options.json, "file for the results, written after every case");
+  app.add_option("--commit", options.commit, "commit to store with the results");
+  app.add_flag("--list", options.list, "print the names of the chosen cases and end");
+  app.add_flag("--proofs", options.proofs,
+               "print what each timed loop was found to hold and end; 1 if one is unproven");
+  app.footer(
+      "Exit status: 0 done, 1 nothing could be reported or the device was lost, 2 bad usage, 3 no GPU of "
+      "sm_90a.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  const Manifest manifest = parse_manifest(embedded_manifest());
+  if (options.proofs) return proofs(manifest);
+  std::vector<const Case*> cases;
+  try {
+    cases = chosen(manifest, options);
+  } catch (const std::regex_error& error) {
+    std::fprintf(stderr, "%s: --filter is not a regular expression: %s\n", program, error.what());
+    return 2;
+  }
+  if (cases.empty()) {
+    std::fprintf(stderr, "%s: no case has that family, measure, axis and name: see --list\n", program);
+    return 2;
+  }
+  if (options.list) return list(cases);
+  int devices = 0, major = 0;
+  if (const cudaError_t error = cudaGetDeviceCount(&devices); error != cudaSuccess || devices == 0) {
+    std::fprintf(stderr, "%s: needs a GPU: %s\n", program, cudaGetErrorString(error));
+    return 3;
+  }
+  if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) != cudaSuccess || major != 9) {
+    std::fprintf(stderr, "%s: needs a GPU of sm_90, this one is of sm_%dx\n", program, major);
+    return 3;
+  }
+  try {
+    return measure(manifest, options, cases);
+  } catch (const DeviceLost& lost) {
+    // Destructors would wait for a device that does not answer.
+    std::fprintf(stderr, "%s: %s\n", program, lost.what());
+    std::fflush(nullptr);
+    std::_Exit(1);
+  } catch (const Failure& failure) {
+    std::fprintf(stderr, "%s: %s\n", program, failure.what());
+    return 1;
+  }
+}

@@ -1,0 +1,64 @@
+// The kernels of the instruction benchmark and the cases in which they are measured, as the build made them:
+// PTX by `generate`, cubins by ptxas, and by `prove` what stands in each timed loop.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tenon::microbench::instruction {
+
+struct Kernel {
+  std::string name, file, family;
+  std::string instruction;           // PTX
+  std::string issuer;                // "warp", "warpgroup" or "block"
+  std::map<std::string, int> claim;  // SASS opcode -> how many one trip of the loop must hold
+  std::map<std::string, int> loop;   // SASS opcode -> how many one trip holds, counted in the cubin
+  std::string unproven;              // why there is no such count; "" if there is
+  bool native = true;                // false: ptxas makes it of other instructions
+  int operations = 0;                // of the instruction in one trip of one issuer
+  std::int64_t flop = 0, bytes = 0;  // of one operation
+};
+
+struct Case {
+  std::string name;
+  const Kernel* kernel = nullptr;
+  std::string measure;  // "latency", "throughput", "round_trip", ...
+  std::vector<std::pair<std::string, std::string>> axes;
+  std::string grid;      // "one" block, "all" SMs, one "cluster", or as many "clusters" as fit
+  std::string data;      // kind of the operands: see operands.hpp
+  std::string protocol;  // "cycles" or "sustained"
+  int warps = 1;         // of a block
+  int issuers = 1;       // of a block
+  int cluster = 1;       // blocks
+  std::uint32_t shared = 0, stride = 0, bytes = 0, stages = 0, hop = 0;
+  std::uint64_t window = 0;  // bytes that a block reads over and over; 0: none
+  bool advance = false;      // every launch reads on where the last one stopped
+  bool map = false;          // takes a tensor map over the source
+  bool quick = false;
+
+  std::int64_t bytes_per_operation() const { return bytes != 0 ? bytes : kernel->bytes; }
+};
+
+struct Manifest {
+  std::map<std::string, Kernel> kernels;
+  std::vector<Case> cases;                    // in the order in which they run
+  std::map<std::string, std::string> cubins;  // file -> hash of the one that was looked at
+};
+
+// cases.json has no loops and no cubins: its kernels are unproven. Throws nlohmann::json::exception, or
+// std::invalid_argument with a sentence: a case names no kernel.
+Manifest parse_manifest(std::string_view text);
+
+// 64-bit FNV-1a over words of 8 bytes, the tail padded with zeros, in hexadecimal: what `prove` takes of a
+// cubin.
+std::string hash_of(std::string_view bytes);
+
+// What the build compiled into the program.
+std::string_view embedded_manifest();
+std::string_view embedded_cubin(const std::string& file);  // empty: there is none
+
+}  // namespace tenon::microbench::instruction

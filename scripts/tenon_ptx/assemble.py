@@ -1,0 +1,194 @@
+"""Each form in a PTX kernel of its own, through ptxas and nvdisasm, to the opcodes that it becomes.
+
+The kernel loads the operands by ld.relaxed.sys and stores the results by st.relaxed.sys: their opcodes
+(LDG.E.STRONG.SYS) are those of no form, so what else the kernel holds, but for moves and the frame of a kernel, is
+the form. A kernel that a target lacks is left out by ptxas's own error lines, so that absence is proven as well.
+"""
+
+import collections
+import os
+import re
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tenon_sass.disassemble import opcodes_of_listing
+from tenon_sass.errors import BadInput
+
+from .table import Lowering
+
+PTX_VERSION = "9.0"
+BATCH = 400  # kernels a run: ptxas takes the longer the more, and two runs fill two cores
+
+# What surrounds a form: the frame of a kernel, its operands and results, and registers moved into place.
+FRAME = re.compile(
+    r"^(LDG|STG)\.E\b.*STRONG\.SYS|^(MOV|UMOV|IMAD\.MOV|CS2R|S2R|S2UR|R2UR|LDC|ULDC|LDCU|NOP|EXIT|BRA|RET|BSSY|BSYNC"
+    r"|WARPSYNC|UCS2R)\b")
+# Integer and logic operations, counted together where a form holds other opcodes too: what matters is how many.
+ALU = re.compile(
+    r"^U?(IADD3?|IADD\.64|VIADD|IMAD|LEA|LOP3|LOP|PLOP3|SHF|SHL|SHR|PRMT|SEL|ISETP|SGXT|BMSK|P2R|R2P|IABS|I2I|IMNMX|VIMNMX|"
+    r"POPC|FLO|FSEL|BREV|VOTE|VOTEU|P2UR|MUFU|CREDUX)\b")
+UNREADABLE = "UNREADABLE"  # what nvdisasm 13.0 has no name for: fence.acquire and fence.release on sm_75
+TENSOR = re.compile(r"^(HMMA|IMMA|BMMA|DMMA|QMMA|OMMA|[HIBQ]GMMA|UTC\w*MMA)\b")
+# Work beside the tensor opcode that means: the chip has no such instruction.
+REPAIR = re.compile(r"^(CALL|SHFL|F2FP|HADD2|FADD|FMUL|FFMA|DFMA)\b")
+
+
+def declare(operand, place, store):
+    """(PTX lines that declare and fill the operand or that store it, its text in the instruction)."""
+    kind = operand.kind
+    if kind == "imm":
+        return [], operand.value
+    if kind == "param":
+        return [], "map_parameter"
+    names = [f"{operand.name}{i}" for i in range(operand.count)] if operand.count else [operand.name]
+    lines = []
+    for i, name in enumerate(names):
+        memory = f"[memory+{512 * place + 16 * i}]"
+        lines.append(f".reg .{kind} {name};")
+        if kind == "pred":
+            lines += [f"@{name} st.relaxed.sys.global.b32 {memory}, one;"] if store else [
+                f".reg .b32 {name}_word;", f"ld.relaxed.sys.global.b32 {name}_word, {memory};",
+                f"setp.ne.u32 {name}, {name}_word, 0;"]
+        elif kind == "b128":
+            lines += [f".reg .b64 {name}_low, {name}_high;", f"ld.relaxed.sys.global.b64 {name}_low, {memory};",
+                      f"ld.relaxed.sys.global.b64 {name}_high, {memory};",
+                      f"mov.b128 {name}, {{{name}_low, {name}_high}};"]
+        elif store:
+            lines.append(f"st.relaxed.sys.global.{kind} {memory}, {name};")
+        else:
+            lines.append(f"ld.relaxed.sys.global.{kind} {name}, {memory};")
+    return lines, f"{{{', '.join(names)}}}" if operand.count else names[0]
+
+
+def kernel(form, name):
+    """The PTX text of an entry that executes the form once."""
+    # Registers of any class hold signed numbers alike.
+    head, tail, text = [], [], {}
+    for place, operand in enumerate(form.results + form.operands):
+        store = operand in form.results
+        lines, text[operand.name] = declare(operand, place, store)
+        if store:
+            head += [line for line in lines if line.startswith(".reg")]
+            tail += [line for line in lines if not line.startswith(".reg")]
+        else:
+            head += lines
+    mnemonic, _, rest = form.form.partition(" ")
+    names = sorted(text, key=len, reverse=True)
+    if names and rest:
+        rest = re.sub(r"\b(" + "|".join(map(re.escape, names)) + r")\b", lambda m: text[m[1]], rest)
+    body = "\n  ".join([*head, f"{mnemonic} {rest}".strip(), *tail])
+    one = "mov.b32 one, 1;" if any(r.kind == "pred" for r in form.results) else ""
+    return frame(name, per_lane(form), f"  .reg .b32 one;\n  {one}\n  {body}\n")
+
+
+def per_lane(form):
+    """Whether the operands must differ between lanes, so that ptxas cannot leave out shuffles: products of matrices.
+    Descriptors, barriers and sizes are the same for a warp in real code, too."""
+    return form.family in ("mma", "mma.sp")
+
+
+def frame(name, lanes, body):
+    lane = "  .reg .b32 thread;\n  mov.u32 thread, %tid.x;\n  mad.wide.u32 memory, thread, 8192, memory;\n"
+    # ptxas drops setmaxnreg from a kernel without both launch bounds.
+    return (f".visible .entry {name}(.param .u64 parameter, .param .align 64 .b8 map_parameter[128])\n"
+            f".maxntid 128, 1, 1 .minnctapersm 1\n{{\n  .reg .b64 memory;\n"
+            f"  ld.param.u64 memory, [parameter];\n{lane if lanes else ''}{body}  ret;\n}}\n")
+
+
+def ptxas(text, arch, program, folder, version):
+    """(cubin or None, {line: message})"""
+    source, cubin = Path(folder, "forms.ptx"), Path(folder, "forms.cubin")
+    source.write_text(f".version {version}\n.target sm_{arch}\n.address_size 64\n{text}")
+    done = subprocess.run([program, f"-arch=sm_{arch}", "-w", str(source), "-o", str(cubin)], capture_output=True,
+                          text=True, check=False)
+    if done.returncode == 0:
+        return cubin, {}
+    errors = {int(line): message for line, message in
+              re.findall(r"forms\.ptx, line (\d+); error\s*: (.*)", done.stderr)}
+    if not errors:
+        raise BadInput(f"ptxas fails for sm_{arch} without naming a line: {done.stderr.strip()[:500]}")
+    return None, errors
+
+
+def assemble(forms, arch, tools, version=PTX_VERSION):
+    """{index of a form: Counter of opcodes} for the forms that sm_<arch> has."""
+    with tempfile.TemporaryDirectory(prefix="tenon-ptx-") as folder:
+        kernels = {i: kernel(form, f"form{i}") for i, form in enumerate(forms)}
+        while kernels:
+            text = "".join(frame(f"empty{n}", n, "  st.relaxed.sys.global.b32 [memory], 0;\n") for n in (0, 1))
+            first, at = 4 + text.count("\n"), []
+            for i, code in kernels.items():
+                at.append((first, i))
+                first += code.count("\n")
+                text += code
+            cubin, errors = ptxas(text, arch, tools["ptxas"], folder, version)
+            if cubin:
+                break
+            if min(errors) < at[0][0]:  # the version does not know the target
+                return {}
+            for i in {max((start, i) for start, i in at if start <= line)[1] for line in errors}:
+                del kernels[i]
+        if not kernels:
+            return {}
+        done = subprocess.run([tools["nvdisasm"], "--print-code", "--no-dataflow", str(cubin)], check=False, text=True,
+                              capture_output=True)
+    if done.returncode != 0:  # it refuses a whole file for one instruction that it cannot read
+        indices = sorted(kernels)
+        if len(indices) == 1:
+            return {indices[0]: collections.Counter([UNREADABLE])}
+        result = {}
+        for half in (indices[: len(indices) // 2], indices[len(indices) // 2 :]):
+            found = assemble([forms[i] for i in half], arch, tools, version)
+            result.update({half[i]: counter for i, counter in found.items()})
+        return result
+    found = opcodes_of_listing(done.stdout)
+    # The address of a lane's memory; and sm_87 begins every kernel by clearing its barrier registers.
+    empty = [collections.Counter(found["empty0"]), collections.Counter(found["empty1"])]
+    return {i: collections.Counter(found[f"form{i}"]) - empty[per_lane(forms[i])] for i in kernels}
+
+
+def lowering(form, counter):
+    """The opcodes of a kernel -> what of it is the form."""
+    counter = collections.Counter({op: n for op, n in counter.items() if not FRAME.match(op)})
+    for _ in [o for o in form.operands if o.kind == "pred"]:
+        comparison = next((op for op in counter if re.match(r"U?ISETP", op)), None)
+        if comparison:
+            counter[comparison] -= 1
+    counter = +counter
+    if form.family != "packed arithmetic":  # elsewhere ptxas writes a constant into a register with it
+        counter = collections.Counter({op: n for op, n in counter.items() if not op.startswith(("HFMA2.MMA", "HFMA2 "))
+                                       and op != "HFMA2"})
+    named = {op: n for op, n in counter.items() if not ALU.match(op)}
+    # UIADD3 beside other opcodes is the address of an operand, split from its base.
+    alu = sum(n for op, n in counter.items() if ALU.match(op) and not op.startswith("UIADD3"))
+    if named and alu:
+        named["ALU"] = alu
+    opcodes = named or dict(counter)
+    order = sorted(opcodes, key=lambda op: (not TENSOR.match(op), op == "ALU", op))
+    return Lowering(is_emulated(form, opcodes), tuple((op, opcodes[op]) for op in order))
+
+
+def is_emulated(form, opcodes):
+    """Whether the chip has no instruction for the form: ptx/README.md, "native and emulated"."""
+    if form.family in ("mma", "mma.sp"):
+        issued = {re.sub(r"\.STEP\d", "", op): n for op, n in opcodes.items() if TENSOR.match(op)}
+        return sum(issued.values()) != 1 or any(REPAIR.match(op) for op in opcodes)
+    if form.mnemonic.startswith("wmma.mma"):
+        return any(op.startswith("CALL") for op in opcodes) or not any(TENSOR.match(op) for op in opcodes)
+    if form.family == "conversion":
+        return all(op == "ALU" or ALU.match(op) or op.startswith("FSETP") for op in opcodes) and sum(opcodes.values()) > 1
+    return False
+
+
+def lowerings(forms, arch, tools):
+    """[Lowering or None for each form]: the whole table on one architecture."""
+    batches = [range(i, min(i + BATCH, len(forms))) for i in range(0, len(forms), BATCH)]
+
+    def run(batch):
+        found = assemble([forms[i] for i in batch], arch, tools)
+        return [lowering(forms[i], found[k]) if k in found else None for k, i in enumerate(batch)]
+
+    with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+        return [x for part in pool.map(run, batches) for x in part]

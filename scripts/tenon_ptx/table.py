@@ -1,0 +1,164 @@
+"""ptx/instructions.csv as Python objects. The columns are explained in ptx/README.md.
+
+A Form is a row. Its operands stand in the columns `results` and `operands` as name=type; a type is a register class
+("b32", "f32", "pred"), an array of them ("4xf32"), or an immediate with the value that the tests give it ("imm:16").
+"""
+
+import csv
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tenon_sass.errors import BadInput
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = ROOT / "ptx" / "instructions.csv"
+COLUMNS = ("form", "provider", "name", "header", "results", "operands", "ptx_isa", "sass")
+PROVIDERS = ("tenon", "cuda::ptx", "nvcuda::wmma", "cuda", "ptx")
+
+# Every architecture of the table, in the order in which ranges such as "80-89" are read. An architecture without a
+# letter runs on what is newer, too; one with a letter is a target of its own.
+ARCHITECTURES = ("75", "80", "86", "87", "88", "89", "90", "90a", "100", "100a", "103a", "110a", "120a", "121a")
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """What a form becomes on one architecture: opcode -> count, and whether that is the instruction itself."""
+
+    emulated: bool
+    opcodes: tuple  # of (opcode, count)
+
+    def __str__(self):
+        text = " ".join(f"{n}*{op}" for op, n in self.opcodes) or "nothing"
+        return f"emulated {text}" if self.emulated else text
+
+    @staticmethod
+    def parse(text):
+        words = text.split()
+        emulated = words[:1] == ["emulated"]
+        words = words[emulated:]
+        if words == ["nothing"]:
+            return Lowering(emulated, ())
+        return Lowering(emulated, tuple((op, int(n)) for n, op in (word.split("*") for word in words)))
+
+
+def encode_sass(lowerings):
+    """{architecture: Lowering} -> "75-89: 1*HMMA...; 90: emulated ...": neighbours that agree share a range."""
+    groups = []
+    for place, arch in enumerate(ARCHITECTURES):
+        if arch not in lowerings:
+            continue
+        if groups and groups[-1][1] == place - 1 and lowerings[ARCHITECTURES[groups[-1][1]]] == lowerings[arch]:
+            groups[-1][1] = place
+        else:
+            groups.append([place, place])
+    spans = [ARCHITECTURES[a] if a == b else f"{ARCHITECTURES[a]}-{ARCHITECTURES[b]}" for a, b in groups]
+    return "; ".join(f"{span}: {lowerings[ARCHITECTURES[a]]}" for span, (a, _) in zip(spans, groups))
+
+
+def decode_sass(text):
+    """The inverse. An architecture that no range names lacks the form."""
+    result = {}
+    for group in filter(None, text.split("; ")):
+        span, _, what = group.partition(": ")
+        first, _, last = span.partition("-")
+        for name in filter(None, (first, last)):
+            if name not in ARCHITECTURES:
+                raise BadInput(f"the table names architecture '{name}', which must be one of {', '.join(ARCHITECTURES)}")
+        for place in range(ARCHITECTURES.index(first), ARCHITECTURES.index(last or first) + 1):
+            result[ARCHITECTURES[place]] = Lowering.parse(what)
+    return result
+
+
+@dataclass(frozen=True)
+class Operand:
+    name: str
+    kind: str  # "b32", "pred", "imm"
+    count: int  # of an array; 0: a scalar
+    value: str  # of an immediate
+
+    @staticmethod
+    def parse(text):
+        name, _, kind = text.partition("=")
+        if kind.startswith("imm:"):
+            return Operand(name, "imm", 0, kind[4:])
+        count, _, kind = kind.rpartition("x") if re.match(r"\d+x", kind) else ("", "", kind)
+        return Operand(name, kind, int(count or 0), "")
+
+
+@dataclass(frozen=True)
+class Form:
+    form: str  # PTX text: "mma.sync... d, a, b, c;"
+    provider: str
+    name: str  # the function; of tenon with the template arguments that choose the form
+    header: str
+    results: tuple  # of Operand
+    operands: tuple
+    ptx_isa: tuple
+    sass: dict  # architecture -> Lowering
+
+    @property
+    def mnemonic(self):
+        return self.form.split()[0].rstrip(";")
+
+    @property
+    def family(self):
+        """The first word that tells what the form is about: see FAMILIES."""
+        return next(name for name, pattern in FAMILIES.items() if re.match(pattern, self.mnemonic))
+
+    @property
+    def targets(self):
+        return tuple(arch for arch in ARCHITECTURES if arch in self.sass)
+
+    def status(self, arch):
+        lowering = self.sass.get(arch)
+        return "absent" if lowering is None else "emulated" if lowering.emulated else "native"
+
+    def row(self):
+        def spell(operand):
+            kind = f"imm:{operand.value}" if operand.kind == "imm" else operand.kind
+            return f"{operand.name}={f'{operand.count}x' if operand.count else ''}{kind}"
+
+        return dict(zip(COLUMNS, (
+            self.form, self.provider, self.name, self.header, " ".join(map(spell, self.results)),
+            " ".join(map(spell, self.operands)), ".".join(map(str, self.ptx_isa)), encode_sass(self.sass))))
+
+    def with_sass(self, sass):
+        return replace(self, sass=sass)
+
+
+# In the order of the table, in which the patterns are tried.
+FAMILIES = {
+    "mma": r"mma\.(?!sp)",
+    "mma.sp": r"mma\.sp",
+    "wmma": r"wmma\.",
+    "wgmma": r"wgmma\.",
+    "tcgen05": r"tcgen05\.",
+    "matrix move": r"(ldmatrix|stmatrix|movmatrix)\.",
+    "TMA": r"cp\.(reduce\.)?async\.bulk\.(prefetch\.)?tensor\.|prefetch(\.\w+)?\.tensormap|tensormap\.replace",
+    "bulk copy": r"cp\.(reduce\.)?async\.bulk\.",
+    "cp.async": r"cp\.async\.",
+    "mbarrier": r"mbarrier\.",
+    "fence": r"fence\.|tensormap\.cp_fenceproxy",
+    "distributed shared memory": r"(st|red)\.async\.|st\.bulk\.|(ld|st)\.shared::cluster|mapa\.|getctarank\.",
+    "warp, block, cluster": r"setmaxnreg|elect|barrier|griddepcontrol|nanosleep|bar\.|redux|shfl|clusterlaunchcontrol",
+    "conversion": r"cvt\.",
+    "packed arithmetic": r"",
+}
+
+
+def load(path=TABLE):
+    with open(path, newline="", encoding="utf-8") as file:
+        return [
+            Form(r["form"], r["provider"], r["name"], r["header"], tuple(map(Operand.parse, r["results"].split())),
+                 tuple(map(Operand.parse, r["operands"].split())), tuple(int(x) for x in r["ptx_isa"].split(".")),
+                 decode_sass(r["sass"]))
+            for r in csv.DictReader(file)
+        ]
+
+
+def save(forms, path=TABLE):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(form.row() for form in forms)

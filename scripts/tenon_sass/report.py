@@ -1,0 +1,162 @@
+"""scripts/kernel_report: what the machine code of each kernel takes and holds, against a committed baseline if asked."""
+
+import argparse
+import json
+import re
+import sys
+
+from .analyse import analyse, as_dict
+from .baseline import compare, read_baseline, write_baseline
+from .demangle import demangle
+from .disassemble import find_tool
+from .errors import FAILED, OK, BadInput, NoTool
+from .expect import parse_arch
+from .load import look_at_kernels
+from .resources import as_cpp, host_stubs_of, rows_of
+
+EXAMPLES = """\
+examples:
+  kernel_report build/lib/libmine.a                            a line a kernel, and what was found in it
+  kernel_report my_program --kernel 'fused_.*' --opcodes       with the opcodes, most frequent first
+  kernel_report a.o b.o --arch 90a --json                      a list of objects
+  kernel_report libmine.a --baseline kernels.json              compare; --update-baseline writes the file
+  kernel_report a.o b.o --cpp kernel_resources.cpp             defines the table of src/gemm/kernel_resources.hpp
+
+columns: registers and bytes of local memory of a thread, static shared bytes and named barriers of a block;
+instructions, tensor instructions and their share; the same of what every trip of the innermost loop with the most
+tensor instructions executes.
+
+A finding that is 'against' a kernel costs it speed whatever the sizes; a 'note' is to be weighed. Not visible in machine
+code, and not judged: coalescing, bank conflicts, how often a branch is taken.
+
+The baseline holds local memory, static shared memory, barriers and the tensor instructions of the loop exactly;
+registers within 4; instructions within 10 % (of the loop within 5 %, or 4); and no kind of finding that it does not
+name. A kernel that only one side has fails too.
+
+exit status: 0 done (and as the baseline says), 1 not as the baseline says, 2 bad usage or an unreadable file,
+3 no disassembler, or a library that decompresses is missing
+"""
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(
+        prog="kernel_report",
+        description="Resources, opcodes and stall-prone patterns of every kernel in the files.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("files", nargs="+", help="cubin, fatbin, object, static or shared library, executable")
+    parser.add_argument("--kernel", metavar="REGEX", default="", help="kernels whose mangled or demangled name holds it")
+    parser.add_argument("--arch", nargs="+", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the files")
+    parser.add_argument("--opcodes", action="store_true", help="print each kernel's opcodes with their counts")
+    parser.add_argument("--baseline", metavar="FILE", help="compare with this file")
+    parser.add_argument("--update-baseline", action="store_true", help="write the --baseline file instead")
+    parser.add_argument("--tool", metavar="PATH", help="nvdisasm or cuobjdump; without it: found")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for scripts")
+    form.add_argument("--cpp", metavar="FILE", help="write a C++ source that defines the table (needs no disassembler)")
+    options = parser.parse_args(arguments)
+    if options.update_baseline and not options.baseline:
+        parser.error("--update-baseline needs --baseline FILE, the file to write")
+    return options
+
+
+def analyses_of(files, kernel="", archs=(), tool=None):
+    """One Analysis a kernel and architecture, sorted; instances repeated in several objects appear once."""
+    try:
+        pattern = re.compile(kernel)
+    except re.error as error:
+        raise BadInput(f"the kernel pattern '{kernel}' is not a regular expression: {error}") from None
+    archs = [parse_arch(arch) for arch in archs]
+    seen = set()
+
+    def wanted(name, arch):
+        if (name, arch) in seen or (archs and arch not in archs):
+            return False
+        if not (pattern.search(name) or pattern.search(demangle(name))):
+            return False
+        seen.add((name, arch))
+        return True
+
+    found, present = look_at_kernels(files, find_tool(tool), wanted, analyse)
+    if not found:
+        held = ", ".join(sorted({"sm_" + arch for arch, _ in present})) or "no kernel"
+        asked = f" matches '{kernel}'" if kernel else ""
+        raise BadInput(f"no kernel{asked}{' for ' + ', '.join('sm_' + a for a in archs) if archs else ''}: the files hold "
+                       f"{held}" + (f", {len(present)} kernels" if present else ""))  # fmt: skip
+    return sorted(found, key=lambda a: (a.name, a.arch))
+
+
+def table(analyses, opcodes=False):
+    head = (
+        f"{'arch':<7}{'regs':>5}{'local':>6}{'shared':>7}{'bars':>5}{'instr':>7}{'tensor':>7}{'%':>6}"
+        f"{'loop':>6}{'tensor':>7}{'%':>6}  kernel"
+    )
+    lines = [head]
+    for a in analyses:
+        r = a.resources
+        loop = f"{a.loop.every_trip:>6}{a.loop.tensor:>7}{100 * a.loop_density:>6.1f}" if a.loop else f"{'-':>6}{'-':>7}{'-':>6}"
+        barriers = "?" if r.barriers is None else r.barriers
+        lines.append(
+            f"sm_{a.arch:<4}{r.registers:>5}{r.local_bytes:>6}{r.static_shared_bytes:>7}{barriers:>5}{a.instructions:>7}"
+            f"{sum(a.tensor.values()):>7}{100 * a.density:>6.1f}{loop}  {demangle(a.name)}"
+        )
+        lines += [f"       {finding.severity}: {finding.message}" for finding in a.findings]
+        if opcodes:
+            lines += [f"       {count:>6} {opcode}" for opcode, count in a.opcodes.most_common()]
+    return "\n".join(lines)
+
+
+def write_file(path, text):
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def write_cpp(options):
+    rows = rows_of(options.files)
+    if not rows:
+        raise BadInput(f"no kernel in {', '.join(options.files)}")
+    write_file(options.cpp, as_cpp(rows, host_stubs_of(options.files)))
+    return OK
+
+
+def judge_baseline(options, analyses):
+    if options.update_baseline:
+        write_file(options.baseline, write_baseline(analyses))
+        print(f"{options.baseline}: {len(analyses)} kernels written")
+        return OK
+    differences = compare(read_baseline(options.baseline), analyses, [parse_arch(a) for a in options.arch])
+    if options.json:
+        print(json.dumps({"ok": not differences, "kernels": len(analyses), "differences": differences}, indent=2))
+    else:
+        lines = [f"FAIL  {difference}" for difference in differences]
+        print("\n".join([*lines, f"{len(analyses)} kernels compared with {options.baseline}: {len(differences)} differences"]))
+        if differences:
+            print("If they are wanted: --update-baseline, and commit the file.")
+    return FAILED if differences else OK
+
+
+def run(options):
+    if options.cpp:
+        return write_cpp(options)
+    analyses = analyses_of(options.files, options.kernel, options.arch, options.tool)
+    if options.baseline:
+        return judge_baseline(options, analyses)
+    if options.json:
+        rows = [{**as_dict(a, demangle(a.name)), "opcodes": dict(a.opcodes.most_common())} for a in analyses]
+        print(json.dumps(rows, indent=2))
+    else:
+        print(table(analyses, options.opcodes))
+    return OK
+
+
+def main(arguments=None):
+    options = parse_arguments(arguments)
+    try:
+        return run(options)
+    except (BadInput, NoTool) as error:
+        print(f"kernel_report: {error}", file=sys.stderr)
+        return error.status

@@ -1,0 +1,140 @@
+"""scripts/tensor_utilisation: how busy a command keeps the tensor cores, beside what its machine code says."""
+
+import argparse
+import json
+import re
+import shutil
+import sys
+
+from .demangle import demangle
+from .doctor import verdict
+from .errors import OK, BadInput, NoTool
+from .profile import profile
+from .report import analyses_of
+
+BUSY = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"
+EXECUTED = "sm__inst_executed_pipe_tensor.sum"
+TIME = "gpu__time_duration.sum"
+
+EXAMPLES = f"""\
+examples:
+  tensor_utilisation -- build/bin/tenon gemm --m 4096 --n 4096 --k 4096
+  tensor_utilisation --kernel 'gemm|attention' --launches 50 -- ./my_program
+  tensor_utilisation --binary libmine.so --json -- python3 train.py
+
+Runs the command under ncu and prints, a kernel: how many launches were measured, their mean time (at the clocks that ncu
+sets, each launch alone), the share of active cycles in which the tensor pipe worked, the tensor instructions executed,
+and the verdict on the kernel's machine code in the command's program, or in --binary where that is a library.
+The counters are {BUSY},
+{EXECUTED} and {TIME}; '-' is one that the GPU does not have.
+
+How to read it: tensor instructions in the code and none executed: another branch ran. None in the code: look at the types
+first. Executed, and a share far below that of a kernel known to be good: the tensor cores wait for operands.
+
+exit status: 0 measured, 2 bad usage, 3 no ncu, no GPU, or no permission to read counters (ncu's own sentence)
+"""
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(
+        prog="tensor_utilisation",
+        description="Measures how busy the kernels of a command keep the tensor cores.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--kernel", default=".", metavar="REGEX", help="kernels whose demangled name holds it")
+    parser.add_argument("--launches", type=int, default=10, metavar="N", help="measure the first N that fit (%(default)s)")
+    parser.add_argument("--binary", metavar="FILE", help="holds the kernels; without it: the program of the command")
+    parser.add_argument("--ncu", default=shutil.which("ncu") or "ncu", help="the profiler (%(default)s)")
+    parser.add_argument("--json", action="store_true", help="for scripts")
+    parser.add_argument("command", nargs="+", metavar="-- COMMAND", help="what to run")
+    options = parser.parse_args(arguments)
+    if options.launches < 1:
+        parser.error(f"--launches is {options.launches} but must be >= 1")
+    return options
+
+
+def measured(options):
+    """One dict a kernel, in order of first launch."""
+    names = ("--kernel-name-base", "demangled", "--print-kernel-base", "mangled", "--print-units", "base")
+    limit = ("--launch-count", options.launches)
+    kernels = {}
+    for launch in profile(options.command, (BUSY, EXECUTED, TIME), options.kernel, (*names, *limit), options.ncu):
+        kernels.setdefault((launch.kernel, launch.capability), []).append(launch.counters)
+    return [
+        {
+            "kernel": name,
+            "demangled": demangle(name),
+            "capability": capability,
+            "launches": len(counters),
+            "mean_us": _mean(counters, TIME, 1e-3),
+            "tensor_pipe_percent": _mean(counters, BUSY),
+            "tensor_instructions": _mean(counters, EXECUTED),
+        }
+        for (name, capability), counters in kernels.items()
+    ]
+
+
+def _mean(counters, metric, scale=1.0):
+    values = [row.get(metric) for row in counters]
+    return None if None in values else scale * sum(values) / len(values)
+
+
+def verdicts(options, rows):
+    """Adds to each row what the machine code says: the code that a device of that capability runs."""
+    file = options.binary or shutil.which(options.command[0])
+    if not file:
+        raise BadInput(f"{options.command[0]} is no program that could be looked at: give --binary the file with the kernels")
+    pattern = "^(" + "|".join(re.escape(row["kernel"]) for row in rows) + ")$"
+    try:
+        analyses = analyses_of([file], pattern)
+    except BadInput as error:
+        if options.binary:
+            raise
+        analyses, why = [], str(error)
+    else:
+        why = f"not in {file}"
+    for row in rows:
+        code = _code_for(row["capability"], [a for a in analyses if a.name == row["kernel"]])
+        row["verdict"] = verdict(code) if code else f"unknown: {why}"
+        row["findings"] = [finding.as_dict() for finding in code.findings] if code else []
+
+
+def _code_for(capability, analyses):
+    """Of several architectures the newest that the device runs: sm_xy on x.z with z >= y, sm_xya on x.y alone."""
+    device = capability.replace(".", "")
+
+    def runs(arch):
+        number = arch.rstrip("af")
+        return number == device if arch[-1] == "a" else number[:-1] == device[:-1] and number <= device
+
+    fitting = [a for a in analyses if not device or runs(a.arch)]
+    return max(fitting, key=lambda a: (a.arch.rstrip("af"), a.arch), default=None)
+
+
+def table(rows):
+    def text(value, form):
+        return "-" if value is None else format(value, form)
+
+    lines = [f"{'launches':>8}{'mean us':>11}{'tensor pipe':>13}{'instructions':>14}  kernel"]
+    for row in rows:
+        share = "-" if row["tensor_pipe_percent"] is None else f"{row['tensor_pipe_percent']:.1f} %"
+        lines.append(
+            f"{row['launches']:>8}{text(row['mean_us'], '.1f'):>11}{share:>13}{text(row['tensor_instructions'], '.0f'):>14}"
+            f"  {row['demangled']}"
+        )
+        lines.append(f"{'':>48}{row['verdict']}")
+        lines += [f"{'':>48}{finding['severity']}: {finding['message']}" for finding in row["findings"]]
+    return "\n".join(lines)
+
+
+def main(arguments=None):
+    options = parse_arguments(arguments)
+    try:
+        rows = measured(options)
+        verdicts(options, rows)
+    except (BadInput, NoTool) as error:
+        print(f"tensor_utilisation: {error}", file=sys.stderr)
+        return error.status
+    print(json.dumps(rows, indent=2) if options.json else table(rows))
+    return OK

@@ -1,0 +1,244 @@
+// `tenon doctor`: why are the tensor cores idle? Of a problem, or of anybody's binary.
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command_line/commands.hpp"
+#include "command_line/doctor_binary.hpp"
+#include "command_line/doctor_problem.hpp"
+#include "command_line/exit_status.hpp"
+#include "host/device.hpp"
+#include "host/validate.hpp"
+
+namespace tenon::command {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::optional<std::int64_t> m, n, k, lda, ldb, ldc;
+  std::optional<std::string> type, out_type, layout;
+  std::optional<int> a_offset, b_offset, c_offset;  // bytes past a multiple of 16
+  std::vector<std::string> archs;
+  std::string binary, kernel, tool;
+  bool json = false;
+
+  bool of_a_problem() const {
+    return m || n || k || lda || ldb || ldc || type || out_type || layout || a_offset || b_offset || c_offset;
+  }
+};
+
+[[noreturn]] void refuse(const std::string& sentence) {
+  throw Failure(Exit::bad_input, sentence);
+}
+
+// A GPU of each architecture that --arch can name: the one of the data centre where there is a choice.
+struct KnownDevice {
+  const char* arch;
+  const char* name;
+  DeviceDescription device;
+};
+constexpr std::size_t kibibyte = 1024, mebibyte = 1024 * kibibyte;
+const KnownDevice known_devices[] = {
+    {"80", "A100", {80, 108, 163 * kibibyte, 40 * mebibyte}},
+    {"86", "A40", {86, 84, 99 * kibibyte, 6 * mebibyte}},
+    {"89", "L40S", {89, 142, 99 * kibibyte, 96 * mebibyte}},
+    {"90", "H100 SXM, H200", {90, 132, 227 * kibibyte, 50 * mebibyte}},
+};
+
+// The device asked for, else that of this machine, else the last of those known.
+KnownDevice device_of(const Options& o) {
+  if (o.archs.empty()) {
+    KnownDevice here{"", "this machine's", {}};
+    return describe_current_device(&here.device) ? here : *std::rbegin(known_devices);
+  }
+  if (o.archs.size() > 1) refuse("--arch names several architectures: a problem is diagnosed for one");
+  std::string arch = o.archs.front();
+  if (arch.rfind("sm_", 0) == 0) arch = arch.substr(3);
+  if (arch == "90a") arch = "90";
+  for (const KnownDevice& known : known_devices) {
+    if (arch == known.arch) return known;
+  }
+  refuse("--arch is '" + o.archs.front() + "' but must be sm_80, sm_86, sm_89 or sm_90");
+}
+
+Type type_named(const std::string& text) {
+  return text == "f16" ? Type::f16 : text == "bf16" ? Type::bf16 : Type::f32;
+}
+
+// A place for a matrix that is only looked at for its alignment.
+char* place(const std::optional<int>& offset, Type type, const char* option) {
+  alignas(256) static char anchor[16];
+  const int beyond = offset.value_or(0);
+  if (beyond < 0 || beyond > 15) {
+    refuse(std::string(option) + " is " + std::to_string(beyond) + " but must lie in 0..15");
+  }
+  if (beyond % static_cast<int>(bytes(type)) != 0) {
+    refuse(std::string(option) + " is " + std::to_string(beyond) + " but " + name(type) +
+           " needs a multiple of " + std::to_string(bytes(type)));
+  }
+  return anchor + beyond;
+}
+
+Gemm problem_of(const Options& o) {
+  if (!o.m || !o.n || !o.k) refuse("give --m, --n and --k of a problem, or --binary");
+  if (!o.kernel.empty() || !o.tool.empty()) refuse("--kernel and --tool are for --binary");
+  const Type type = type_named(o.type.value_or("f16"));
+  const std::string layout = o.layout.value_or("tn");
+  Gemm p;
+  p.m = *o.m, p.n = *o.n, p.k = *o.k;
+  const Order a_order = layout[0] == 't' ? row_major : column_major;
+  const Order b_order = layout[1] == 't' ? row_major : column_major;
+  p.a = {place(o.a_offset, type, "--a-offset"), o.lda.value_or(a_order == row_major ? p.k : p.m), a_order,
+         type};
+  p.b = {place(o.b_offset, type, "--b-offset"), o.ldb.value_or(b_order == row_major ? p.n : p.k), b_order,
+         type};
+  const Type out_type = type_named(o.out_type.value_or("f32"));
+  p.c = {place(o.c_offset, out_type, "--c-offset"), o.ldc.value_or(p.n), out_type};
+  Gemm shape = p;  // whether its sizes make sense; that f32 has no kernel is the diagnosis
+  if (type == Type::f32) shape.a.type = shape.b.type = Type::bf16;
+  require(validate_shape(shape));
+  return p;
+}
+
+Json describe(const Gemm& p, const KnownDevice& known, const Diagnosis& d) {
+  const auto kernel_name = [](const Kernel* kernel) {
+    return kernel != nullptr ? Json(kernel->name) : Json();
+  };
+  Json json;
+  json["m"] = p.m;
+  json["n"] = p.n;
+  json["k"] = p.k;
+  json["type"] = name(p.a.type);
+  json["out_type"] = name(p.c.type);
+  json["layout"] = std::string(p.a.order == row_major ? "t" : "n") + (p.b.order == row_major ? "t" : "n");
+  json["lda"] = p.a.ld;
+  json["ldb"] = p.b.ld;
+  json["ldc"] = p.c.ld;
+  json["arch"] = "sm_" + std::to_string(known.device.sm);
+  json["device"] = known.name;
+  json["multiprocessors"] = known.device.multiprocessors;
+  json["tensor_cores"] = d.kernel != nullptr;
+  json["kernel"] = kernel_name(d.kernel);
+  json["workspace_bytes"] = d.workspace_bytes;
+  json["kernel_without_workspace"] = kernel_name(d.kernel_without_workspace);
+  json["tiles"] = d.tiles;
+  json["efficiency"] = d.efficiency;
+  json["findings"] = Json::array();
+  for (const Obstacle& obstacle : d.obstacles) {
+    json["findings"].push_back(
+        {{"kind", obstacle.kind},
+         {"severity", obstacle.severity == Obstacle::Severity::against ? "against" : "note"},
+         {"message", obstacle.message},
+         {"remedy", obstacle.remedy}});
+  }
+  return json;
+}
+
+void print_text(const Json& json) {
+  const auto text = [&json](const char* key) { return json[key].get<std::string>(); };
+  std::cout << "problem  " << json["m"] << " x " << json["n"] << " x " << json["k"] << ", " << text("type")
+            << " -> " << text("out_type") << ", " << text("layout") << ", lda " << json["lda"] << ", ldb "
+            << json["ldb"] << ", ldc " << json["ldc"] << "\n"
+            << "device   " << text("arch") << ", " << json["multiprocessors"] << " multiprocessors ("
+            << text("device") << ")\n";
+  if (json["kernel"].is_null()) {
+    std::cout << "kernel   none\n";
+  } else {
+    std::cout << "kernel   " << text("kernel") << ", on tensor cores";
+    if (json["workspace_bytes"] != 0) {
+      std::cout << ", with " << json["workspace_bytes"] << " bytes of workspace; without: "
+                << (json["kernel_without_workspace"].is_null() ? "none" : text("kernel_without_workspace"));
+    }
+    char part[16];
+    const auto efficiency = json["efficiency"].get<double>();
+    std::snprintf(part, sizeof part, "%.*f %%", efficiency < 0.1 ? 1 : 0, 100 * efficiency);
+    std::cout << "\nsize     " << json["tiles"] << (json["tiles"] == 1 ? " tile; " : " tiles; ") << part
+              << " of the rate of this kernel for large matrices, as the library estimates\n";
+  }
+  for (const Json& finding : json["findings"]) {
+    const auto severity = finding["severity"].get<std::string>(),
+               remedy = finding["remedy"].get<std::string>();
+    std::cout << severity << std::string(9 - severity.size(), ' ') << finding["kind"].get<std::string>()
+              << ": " << finding["message"].get<std::string>() << "\n";
+    if (!remedy.empty()) std::cout << "         better: " << remedy << "\n";
+  }
+  if (json["findings"].empty()) std::cout << "nothing speaks against a fast product\n";
+}
+
+void run(const Options& o) {
+  if (!o.binary.empty()) {
+    if (o.of_a_problem())
+      refuse("--binary is about a file, the other options about a problem: give one of the two");
+    std::vector<std::string> arguments = {"--binary=" + o.binary};
+    if (!o.kernel.empty()) arguments.push_back("--kernel=" + o.kernel);
+    if (!o.tool.empty()) arguments.push_back("--tool=" + o.tool);
+    if (o.json) arguments.emplace_back("--json");
+    if (!o.archs.empty()) arguments.emplace_back("--arch");
+    arguments.insert(arguments.end(), o.archs.begin(), o.archs.end());
+    become_script("binary_doctor", arguments);
+  }
+  const Gemm problem = problem_of(o);
+  const KnownDevice known = device_of(o);
+  const Json json = describe(problem, known, diagnose(kernels(), problem, known.device));
+  if (o.json) {
+    std::cout << json.dump(2) << "\n";
+  } else {
+    print_text(json);
+  }
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& application) {
+  CLI::App* command = application.add_subcommand(
+      "doctor", "Say which kernel a problem gets, or what a binary's kernels are, and what keeps them slow");
+  const auto o = std::make_shared<Options>();
+  command->add_option("--m", o->m, "Rows of A and C");
+  command->add_option("--n", o->n, "Columns of B and C");
+  command->add_option("--k", o->k, "Columns of A, rows of B");
+  command->add_option("--type", o->type, "Type of A and B (default: f16)")
+      ->check(CLI::IsMember({"f16", "bf16", "f32"}));
+  command->add_option("--out-type", o->out_type, "Type of C (default: f32)")
+      ->check(CLI::IsMember({"f16", "bf16", "f32"}));
+  command->add_option("--layout", o->layout, "A then B: t = row-major, n = column-major (default: tn)")
+      ->check(CLI::IsMember({"tn", "nn", "tt", "nt"}));
+  command->add_option("--lda", o->lda, "Leading dimension of A, in elements (default: dense)");
+  command->add_option("--ldb", o->ldb, "Leading dimension of B (default: dense)");
+  command->add_option("--ldc", o->ldc, "Leading dimension of C (default: dense)");
+  command->add_option("--a-offset", o->a_offset,
+                      "Bytes by which A begins past a multiple of 16 (default: 0)");
+  command->add_option("--b-offset", o->b_offset, "The same of B");
+  command->add_option("--c-offset", o->c_offset, "The same of C");
+  command->add_option(
+      "--arch", o->archs,
+      "For which device: sm_80, sm_86, sm_89, sm_90 (default: this machine's, else sm_90); of a "
+      "binary: the architectures to look at");
+  command->add_option("--binary", o->binary,
+                      "Look at the machine code in this cubin, object, library or executable instead");
+  command->add_option("--kernel", o->kernel,
+                      "Of a binary: the kernels whose name holds this regular expression");
+  command->add_option("--tool", o->tool, "Of a binary: path of nvdisasm or cuobjdump (default: found)");
+  command->add_flag(
+      "--json", o->json,
+      "Of a problem: one object with m, n, k, type, out_type, layout, lda, ldb, ldc, arch, device, "
+      "multiprocessors, tensor_cores, kernel, workspace_bytes, kernel_without_workspace, tiles, "
+      "efficiency, findings [{kind, severity, message, remedy}]; of a binary: an array, one "
+      "object a kernel");
+  command->footer(
+      "Examples:\n"
+      "  tenon doctor --m 4095 --n 4095 --k 4095\n"
+      "  tenon doctor --m 64 --n 4096 --k 4096 --type bf16 --arch sm_80 --json\n"
+      "  tenon doctor --m 1024 --n 1024 --k 1024 --type f32\n"
+      "  tenon doctor --binary my_program --kernel 'fused_.*'\n"
+      "Exit status 0 means that there is a diagnosis, good or bad. --binary needs python3 and a disassembler "
+      "(nvdisasm or cuobjdump), a problem needs nothing.");
+  command->callback([o] { run(*o); });
+}
+
+}  // namespace tenon::command

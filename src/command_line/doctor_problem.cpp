@@ -1,0 +1,234 @@
+// The diagnosis of doctor_problem.hpp: what the library would do, compared with what it could do.
+#include "command_line/doctor_problem.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+#include "gemm/select.hpp"
+#include "host/plan.hpp"
+
+namespace tenon::command {
+namespace {
+
+using Severity = Obstacle::Severity;
+
+[[gnu::format(printf, 1, 2)]] std::string text(const char* format, ...) {
+  char buffer[512];
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(buffer, sizeof buffer, format, arguments);
+  va_end(arguments);
+  return buffer;
+}
+
+long long number(std::int64_t value) {
+  return value;
+}
+
+std::int64_t divide_up(std::int64_t x, std::int64_t y) {
+  return x / y + (x % y != 0 ? 1 : 0);
+}
+
+std::string percent(double part) {
+  return text("%.*f %%", part < 0.1 ? 1 : 0, 100 * part);
+}
+
+std::string tiles(std::int64_t count, const Kernel& kernel) {
+  return text("%lld tile%s of %d x %d", number(count), count == 1 ? "" : "s", kernel.tile_m, kernel.tile_n);
+}
+
+// A matrix, in words.
+struct Operand {
+  char letter;
+  const char* lines;  // "rows"
+  const ConstMatrix& matrix;
+  std::int64_t length;  // elements of a line
+
+  char ld() const { return static_cast<char>(letter - 'A' + 'a'); }
+};
+
+Operand operand_a(const Gemm& p) {
+  const bool by_rows = p.a.order == row_major;
+  return {'A', by_rows ? "rows" : "columns", p.a, by_rows ? p.k : p.m};
+}
+Operand operand_b(const Gemm& p) {
+  const bool by_rows = p.b.order == row_major;
+  return {'B', by_rows ? "rows" : "columns", p.b, by_rows ? p.n : p.k};
+}
+
+void look_at_alignment(const Operand& x, const Diagnosis& d, std::vector<Obstacle>* found) {
+  if (copy_alignment(x.matrix) >= 16) return;
+  const auto beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(x.matrix.data) % 16);
+  const bool ld_fits = x.matrix.ld % 8 == 0;
+  std::string message =
+      ld_fits ? text("%c begins %d bytes past a multiple of 16", x.letter, beyond)
+              : text("ld%c is %lld, no multiple of 8, so %s of %c begin where 16-byte copies cannot", x.ld(),
+                     number(x.matrix.ld), x.lines, x.letter);
+  const bool padded = x.letter == 'A' ? d.pads_a : d.pads_b;
+  message += padded ? ": it is copied to aligned rows before, if the workspace is there"
+                    : ": it is copied to shared memory in smaller pieces";
+  std::string remedy = ld_fits ? text("let %c begin at a multiple of 16 bytes", x.letter)
+                               : text("ld%c = %lld: a leading dimension need not be the width of the matrix",
+                                      x.ld(), number(divide_up(x.matrix.ld, 8) * 8));
+  if (!ld_fits && beyond != 0) remedy += text(", and begin %c at a multiple of 16 bytes", x.letter);
+  found->push_back({"alignment", Severity::against, std::move(message), std::move(remedy)});
+}
+
+void look_at_stores(const Gemm& p, std::vector<Obstacle>* found) {
+  const auto address = reinterpret_cast<std::uintptr_t>(p.c.data);
+  const int step = p.c.type == Type::f32 ? 8 : 16;
+  const auto bytes_of_row = p.c.ld * static_cast<std::int64_t>(bytes(p.c.type));
+  if (address % static_cast<unsigned>(step) == 0 && bytes_of_row % step == 0) return;
+  found->push_back(
+      {"alignment", Severity::note,
+       text(
+           "not all rows of C begin at multiples of %d bytes (ldc is %lld, C begins %d bytes past one): they "
+           "are stored in narrower or shifted pieces",
+           step, number(p.c.ld), static_cast<int>(address % static_cast<unsigned>(step))),
+       text("C at a multiple of %d bytes, ldc a multiple of %d", step,
+            step / static_cast<int>(bytes(p.c.type)))});
+}
+
+// Elements per unit of the model's time.
+double rate(const Kernel& kernel, const Gemm& p, const DeviceDescription& device) {
+  return static_cast<double>(p.m) * static_cast<double>(p.n) / estimated_cost(kernel, p, device);
+}
+
+double efficiency(const Kernel& kernel, const Gemm& p, const DeviceDescription& device) {
+  Gemm large = p;  // whole tiles, and whole rounds of however many blocks a multiprocessor holds
+  large.m = std::int64_t{kernel.tile_m} * 64;
+  large.n = std::int64_t{kernel.tile_n} * std::max(device.multiprocessors, 1);
+  return rate(kernel, p, device) / rate(kernel, large, device);
+}
+
+void look_at_size(const Gemm& p, const DeviceDescription& device, const Diagnosis& d,
+                  std::vector<Obstacle>* found) {
+  const Kernel& kernel = *d.kernel;
+  const int machine = std::max(device.multiprocessors, 1);
+  const double covered = static_cast<double>(divide_up(p.m, kernel.tile_m) * kernel.tile_m) *
+                         static_cast<double>(divide_up(p.n, kernel.tile_n) * kernel.tile_n);
+  const double useful = static_cast<double>(p.m) * static_cast<double>(p.n) / covered;
+  if (d.tiles < machine) {
+    found->push_back({"size", Severity::against,
+                      text("C is %s, so %lld of %d multiprocessors have nothing to do",
+                           tiles(d.tiles, kernel).c_str(), number(machine - d.tiles), machine),
+                      "more rows or columns in one product: several problems with the same B, say, as one"});
+  } else if (d.efficiency < 0.9 * useful) {
+    found->push_back({"size", Severity::note,
+                      text("%s make no whole number of rounds on %d multiprocessors: in the last one some "
+                           "have nothing to do",
+                           tiles(d.tiles, kernel).c_str(), machine),
+                      ""});
+  }
+  if (useful < 0.9) {
+    found->push_back(
+        {"size", useful < 0.5 ? Severity::against : Severity::note,
+         text("%s of the tiles (%d x %d) lies inside C, %lld x %lld; the rest multiplies zeros",
+              percent(useful).c_str(), kernel.tile_m, kernel.tile_n, number(p.m), number(p.n)),
+         text("m a multiple of %d, n of %d; nothing has to be padded by the caller for a correct result",
+              kernel.tile_m, kernel.tile_n)});
+  }
+  if (p.k % kernel.tile_k != 0 && p.k < 8 * std::int64_t{kernel.tile_k}) {
+    found->push_back({"size", Severity::note,
+                      text("k is %lld but the kernel multiplies %d at a time: %s of the products are with "
+                           "elements of A and B, the rest with zeros",
+                           number(p.k), kernel.tile_k,
+                           percent(static_cast<double>(p.k) /
+                                   static_cast<double>(divide_up(p.k, kernel.tile_k) * kernel.tile_k))
+                               .c_str()),
+                      text("k a multiple of %d", kernel.tile_k)});
+  }
+  if (p.k < std::int64_t{kernel.stages} * kernel.tile_k) {
+    found->push_back(
+        {"size", Severity::note,
+         text("k is %lld but the kernel has up to %d x %d on its way from memory at once: a tile is at its "
+              "end before the copies run ahead of the tensor cores",
+              number(p.k), kernel.stages, kernel.tile_k),
+         ""});
+  }
+}
+
+// The fastest kernel for these types and orders that refuses only because of the device.
+void look_at_device(const std::vector<Kernel>& list, const Gemm& planned, const DeviceDescription& device,
+                    const Diagnosis& d, std::vector<Obstacle>* found) {
+  double least = estimated_cost(*d.kernel, planned, device);
+  Status why;
+  for (const Kernel& kernel : list) {
+    Status refusal;
+    if (kernel.copy == Copy::module || accepts(kernel, planned, device, &refusal) ||
+        refusal.code() != StatusCode::device_unsupported) {
+      continue;
+    }
+    if (const double cost = estimated_cost(kernel, planned, device); cost < least) {
+      least = cost;
+      why = refusal;
+    }
+  }
+  if (!why) found->push_back({"device", Severity::note, why.message(), ""});
+}
+
+void diagnose_f32(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device,
+                  Diagnosis* d) {
+  Gemm rounded = problem;
+  const auto to_bf16 = [](ConstMatrix* x) {
+    x->type = Type::bf16;
+    x->data = nullptr;  // the rounded copy is a matrix of its own
+    x->ld = divide_up(x->ld, 8) * 8;
+  };
+  to_bf16(&rounded.a);
+  to_bf16(&rounded.b);
+  const Diagnosis then = diagnose(list, rounded, device);
+  const std::string gets = then.kernel != nullptr ? ": the problem then gets " + then.kernel->name : "";
+  d->obstacles.push_back(
+      {"type", Severity::against,
+       "A and B are f32: a product of f32 runs on CUDA cores and leaves the tensor cores idle, and the "
+       "library has no kernel for it",
+       "round A and B to bf16 or f16, with sums in f32 and, if wanted, C in f32" + gets});
+}
+
+}  // namespace
+
+Diagnosis diagnose(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device) {
+  Diagnosis d;
+  Gemm p = problem;
+  p.kernel = nullptr;
+  p.workspace = nullptr;
+  p.workspace_bytes = 0;
+  if (p.a.type == Type::f32 || p.b.type == Type::f32) {
+    diagnose_f32(list, p, device, &d);
+    return d;
+  }
+  if (p.m == 0 || p.n == 0 || p.k == 0) {
+    d.obstacles.push_back(
+        {"empty", Severity::note, "m, n or k is 0: there is nothing to multiply, and no kernel runs", ""});
+    return d;
+  }
+  Plan plan;
+  if (make_plan(list, p, device, &plan)) d.kernel_without_workspace = plan.kernel;
+  d.workspace_bytes = planned_workspace(list, p, device);
+  // The plan asks for the address and the size of the workspace, and touches neither.
+  alignas(256) static char aligned = 0;
+  p.workspace = &aligned;
+  p.workspace_bytes = d.workspace_bytes;
+  if (const Status s = make_plan(list, p, device, &plan); !s) {
+    d.obstacles.push_back(
+        {s.code() == StatusCode::device_unsupported ? "device" : "type", Severity::against, s.message(), ""});
+    return d;
+  }
+  d.kernel = plan.kernel;
+  d.pads_a = plan.pad_a;
+  d.pads_b = plan.pad_b;
+  d.tiles = divide_up(p.m, d.kernel->tile_m) * divide_up(p.n, d.kernel->tile_n);
+  d.efficiency = efficiency(*d.kernel, p, device);
+  look_at_alignment(operand_a(p), d, &d.obstacles);
+  look_at_alignment(operand_b(p), d, &d.obstacles);
+  look_at_stores(p, &d.obstacles);
+  look_at_size(p, device, d, &d.obstacles);
+  Gemm planned = planned_problem(p, plan);
+  if (plan.pad_b) planned.b.data = &aligned;
+  look_at_device(list, planned, device, d, &d.obstacles);
+  return d;
+}
+
+}  // namespace tenon::command

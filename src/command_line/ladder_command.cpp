@@ -1,0 +1,113 @@
+// `tenon ladder`: one product by every means that the library knows, from the naive kernel to cuBLASLt.
+//
+// The measuring is that of microbench: each contender alone, bursts after idling, results checked first.
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command_line/commands.hpp"
+#include "command_line/exit_status.hpp"
+#include "microbench/case_runner.hpp"
+#include "microbench/ladder.hpp"
+
+namespace tenon::command {
+namespace {
+
+struct Options {
+  std::int64_t m = 4096, n = 4096, k = 4096;
+  bool json = false;
+};
+
+// The kernels that stand on rungs of these types.
+std::vector<microbench::Candidate> contenders(const microbench::Types& types,
+                                              const microbench::Layout& layout) {
+  std::vector<microbench::Candidate> result;
+  for (microbench::Candidate& candidate : microbench::candidates(types, layout)) {
+    for (const microbench::Rung& rung : microbench::rungs()) {
+      const bool stands_there = !rung.prefix.empty() &&
+                                microbench::name(rung.types) == microbench::name(types) &&
+                                candidate.name.rfind(rung.prefix, 0) == 0;
+      if (stands_there) result.push_back(candidate);
+    }
+  }
+  return result;
+}
+
+void require_gpu() {
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error == cudaSuccess && devices > 0) return;
+  throw Failure(
+      Exit::machine_cannot,
+      std::string("the ladder is timed on a GPU: ") + cudaGetErrorString(error) +
+          "; `tenon gemm --device emulator --check --kernel NAME` runs a kernel of the library without "
+          "one");
+}
+
+void run(const Options& o) {
+  require_gpu();
+  try {
+    const microbench::Layout layout;
+    const microbench::Shape shape = microbench::with_leading_dimensions({o.m, o.n, o.k, 0, 0, 0}, layout);
+    microbench::RunnerOptions options;
+    options.sustained = false;
+    microbench::CaseRunner runner(options);
+    std::vector<microbench::Record> records;
+    for (const microbench::Types& types :
+         {microbench::rungs().front().types, microbench::rungs().back().types}) {
+      for (microbench::Record& record : runner.run(types, layout, shape, contenders(types, layout)))
+        records.push_back(std::move(record));
+    }
+    if (o.json) {
+      std::cout << microbench::to_json(shape, records).dump(2) << "\n";
+    } else {
+      std::cout << microbench::table(microbench::climb(records));
+    }
+    for (const microbench::Record& record : records) {
+      if (!record.odd.empty()) std::cerr << "tenon: " << record.kernel << ": " << record.odd << "\n";
+    }
+    if (runner.wrong_results() > 0) {
+      throw Failure(Exit::wrong_result, std::to_string(runner.wrong_results()) +
+                                            " kernels failed or computed something wrong: see above");
+    }
+  } catch (const microbench::Failure& failure) {
+    throw Failure(Exit::machine_cannot, failure.what());
+  }
+}
+
+}  // namespace
+
+void add_ladder(CLI::App& application) {
+  CLI::App* command = application.add_subcommand(
+      "ladder", "Time one product from the naive kernel to cuBLASLt, each step checked");
+  const auto o = std::make_shared<Options>();
+  constexpr std::int64_t largest = 1 << 20;
+  command->add_option("--m", o->m, "Rows of A and C")
+      ->check(CLI::Range(std::int64_t{1}, largest))
+      ->capture_default_str();
+  command->add_option("--n", o->n, "Columns of B and C")
+      ->check(CLI::Range(std::int64_t{1}, largest))
+      ->capture_default_str();
+  command->add_option("--k", o->k, "Columns of A, rows of B")
+      ->check(CLI::Range(std::int64_t{1}, largest))
+      ->capture_default_str();
+  command->add_flag(
+      "--json", o->json,
+      "Print one object: m, n, k, machine, toolkit and rows with rung, kernel, types, ms, tflops, ratio "
+      "to cuBLASLt, flop_per_clk_per_sm, max_error, error_bound and ok; what is unknown is null");
+  command->footer(
+      "Examples:\n"
+      "  tenon ladder\n"
+      "  tenon ladder --m 8192 --n 8192 --k 8192 --json\n"
+      "FP32 on CUDA cores, then f16 with FP32 sums; A row-major, B column-major. Each rung shows the fastest "
+      "of its\n"
+      "kernels, in bursts (microbench/README.md). Every result is compared with cuBLASLt's product in FP32 "
+      "before it\n"
+      "is timed; what is wrong is not timed. cuBLASLt is looked for at run time.");
+  command->callback([o] { run(*o); });
+}
+
+}  // namespace tenon::command

@@ -1,0 +1,150 @@
+// What `tenon doctor` says of a problem, on a list of kernels and devices of the tests' own.
+#include "command_line/doctor_problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "host/kernel_list.hpp"
+
+namespace tenon::command {
+namespace {
+
+using test::a100;
+using test::h200;
+using test::kernel_list;
+using test::problem;
+using Severity = Obstacle::Severity;
+
+const Obstacle* find(const Diagnosis& d, const std::string& kind) {
+  for (const Obstacle& obstacle : d.obstacles) {
+    if (obstacle.kind == kind) return &obstacle;
+  }
+  return nullptr;
+}
+
+std::string message(const Diagnosis& d, const std::string& kind) {
+  const Obstacle* found = find(d, kind);
+  return found != nullptr ? found->message : "";
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(DoctorProblem, NothingSpeaksAgainstALargeAlignedProduct) {
+  const Diagnosis d = diagnose(kernel_list(), problem(8192, 8192, 8192), h200);
+  ASSERT_NE(d.kernel, nullptr);
+  EXPECT_EQ(d.kernel->copy, Copy::tma);
+  EXPECT_EQ(d.kernel_without_workspace, d.kernel);
+  EXPECT_EQ(d.workspace_bytes, 0U);
+  EXPECT_GT(d.efficiency, 0.9);
+  EXPECT_LE(d.efficiency, 1.0);
+  EXPECT_TRUE(d.obstacles.empty()) << d.obstacles.front().message;
+}
+
+TEST(DoctorProblem, AnOddLeadingDimensionIsNamedWithTheNextGoodOne) {
+  Gemm p = problem(4096, 4096, 4096);
+  p.a.ld = 4097;
+  const Diagnosis d = diagnose(kernel_list(), p, h200);
+  ASSERT_NE(d.kernel, nullptr);
+  EXPECT_EQ(d.kernel->copy, Copy::tma);
+  ASSERT_NE(d.kernel_without_workspace, nullptr);
+  EXPECT_EQ(d.kernel_without_workspace->copy, Copy::any);
+  EXPECT_EQ(d.workspace_bytes, 4096U * 4096 * 2);
+  EXPECT_TRUE(d.pads_a && !d.pads_b);
+  const Obstacle* found = find(d, "alignment");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->severity, Severity::against);
+  EXPECT_TRUE(holds(found->message, "lda is 4097, no multiple of 8, so rows of A")) << found->message;
+  EXPECT_TRUE(holds(found->remedy, "lda = 4104")) << found->remedy;
+}
+
+TEST(DoctorProblem, AnOffsetPointerIsNamed) {
+  Gemm p = problem(4096, 4096, 4096);
+  p.b.data = static_cast<const char*>(p.b.data) + 6;
+  const Diagnosis d = diagnose(kernel_list(), p, h200);
+  EXPECT_TRUE(d.pads_b && !d.pads_a);
+  EXPECT_TRUE(holds(message(d, "alignment"), "B begins 6 bytes past a multiple of 16"));
+}
+
+TEST(DoctorProblem, TheRowsOfCAreANoteAndLeaveTheKernelAlone) {
+  Gemm p = problem(4096, 4096, 4096);
+  p.c.type = Type::f16;
+  p.c.ld = 4100;
+  const Diagnosis d = diagnose(kernel_list(), p, h200);
+  const Obstacle* found = find(d, "alignment");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->severity, Severity::note);
+  EXPECT_TRUE(holds(found->message, "ldc is 4100")) << found->message;
+  p.c.type = Type::f32;  // pairs of f32 leave together: 4100 is even
+  EXPECT_EQ(find(diagnose(kernel_list(), p, h200), "alignment"), nullptr);
+}
+
+TEST(DoctorProblem, FewTilesLeaveMultiprocessorsIdle) {
+  const Diagnosis d = diagnose(kernel_list(), problem(64, 512, 4096), h200);
+  ASSERT_NE(d.kernel, nullptr);
+  ASSERT_LT(d.tiles, 132);
+  const Obstacle* found = find(d, "size");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->severity, Severity::against);
+  EXPECT_TRUE(holds(found->message, std::to_string(132 - d.tiles) + " of 132 multiprocessors"))
+      << found->message;
+  EXPECT_LT(d.efficiency, 0.5);
+}
+
+TEST(DoctorProblem, TilesThatReachBeyondCAreCountedAsWaste) {
+  const Diagnosis d = diagnose(kernel_list(), problem(1, 65536, 4096), h200);
+  bool told = false;
+  for (const Obstacle& obstacle : d.obstacles) {
+    told = told ||
+           (obstacle.severity == Severity::against && holds(obstacle.message, "lies inside C, 1 x 65536"));
+  }
+  EXPECT_TRUE(told);
+  EXPECT_LT(d.efficiency, 0.1);
+}
+
+TEST(DoctorProblem, AShortKIsNoted) {
+  const Diagnosis d = diagnose(kernel_list(), problem(8192, 8192, 40), h200);
+  ASSERT_NE(d.kernel, nullptr);
+  EXPECT_TRUE(holds(message(d, "size"), "k is 40 but the kernel multiplies")) << message(d, "size");
+  EXPECT_EQ(find(diagnose(kernel_list(), problem(8192, 8192, 8192), h200), "size"), nullptr);
+}
+
+TEST(DoctorProblem, F32IsDiagnosedAsTheBugThatItIs) {
+  Gemm p = problem(4096, 4096, 4096);
+  p.a.type = p.b.type = Type::f32;
+  const Diagnosis d = diagnose(kernel_list(), p, h200);
+  EXPECT_EQ(d.kernel, nullptr);
+  const Obstacle* found = find(d, "type");
+  ASSERT_NE(found, nullptr);
+  EXPECT_TRUE(holds(found->message, "leaves the tensor cores idle"));
+  EXPECT_TRUE(holds(found->remedy, "round A and B to bf16 or f16"));
+  Gemm rounded = problem(4096, 4096, 4096);
+  rounded.a.type = rounded.b.type = Type::bf16;
+  const Diagnosis then = diagnose(kernel_list(), rounded, h200);
+  EXPECT_EQ(then.kernel != nullptr, holds(found->remedy, "the problem then gets "));
+}
+
+TEST(DoctorProblem, AKernelThatTheDeviceLacksIsNamed) {
+  const Diagnosis d = diagnose(kernel_list(), problem(8192, 8192, 8192), a100);
+  ASSERT_NE(d.kernel, nullptr);
+  EXPECT_NE(d.kernel->copy, Copy::tma);
+  EXPECT_TRUE(holds(message(d, "device"), "needs sm_90 exactly but the device is sm_80"))
+      << message(d, "device");
+}
+
+TEST(DoctorProblem, NothingToMultiply) {
+  const Diagnosis d = diagnose(kernel_list(), problem(0, 8, 8), h200);
+  EXPECT_EQ(d.kernel, nullptr);
+  EXPECT_NE(find(d, "empty"), nullptr);
+}
+
+TEST(DoctorProblem, NoKernelOfTheBuild) {
+  const Diagnosis d = diagnose({}, problem(64, 64, 64), h200);
+  EXPECT_EQ(d.kernel, nullptr);
+  EXPECT_TRUE(holds(message(d, "type"), "this build has no kernel for f16 inputs")) << message(d, "type");
+}
+
+}  // namespace
+}  // namespace tenon::command

@@ -1,0 +1,71 @@
+#include "microbench/suites.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "microbench/cases.hpp"
+#include "microbench/record.hpp"
+
+namespace tenon::microbench {
+namespace {
+
+// "4096 4096 4096 bf16_f32_bf16 tn" of every case of a suite.
+std::set<std::string> cases_of(const Suite& suite) {
+  std::set<std::string> cases;
+  for (const Types& types : parse_types(suite.types)) {
+    for (const Layout& layout : parse_layouts(suite.layouts)) {
+      for (const Shape& packed : parse_shapes(suite.shapes)) {
+        const Shape shape = with_leading_dimensions(packed, layout);
+        cases.insert(std::to_string(shape.m) + " " + std::to_string(shape.n) + " " + std::to_string(shape.k) +
+                     " " + name(types) + " " + describe_layout(shape, layout));
+      }
+    }
+  }
+  return cases;
+}
+
+TEST(Suites, HaveNamesOfTheirOwnAndCasesThatParse) {
+  std::set<std::string> names;
+  for (const Suite& suite : suites()) {
+    EXPECT_TRUE(names.insert(suite.name).second) << suite.name;
+    EXPECT_EQ(find_suite(suite.name), &suite);
+    EXPECT_FALSE(suite.what.empty());
+    EXPECT_FALSE(cases_of(suite).empty());
+  }
+  EXPECT_EQ(find_suite("none"), nullptr);
+}
+
+TEST(Suites, SweepsChangeOneExtentOrAllAlike) {
+  const auto shapes = [](const char* suite) { return parse_shapes(find_suite(suite)->shapes); };
+  for (const Shape& shape : shapes("sweep_size")) EXPECT_TRUE(shape.m == shape.n && shape.n == shape.k);
+  for (const Shape& shape : shapes("sweep_k")) EXPECT_TRUE(shape.m == 4096 && shape.n == 4096);
+  for (const Shape& shape : shapes("sweep_m")) EXPECT_TRUE(shape.n == 4096 && shape.k == 4096);
+  EXPECT_EQ(shapes("sweep_size").front().m, 256);
+  EXPECT_EQ(shapes("sweep_size").back().m, 16384);
+  EXPECT_EQ(shapes("sweep_k").size(), 9U);
+  EXPECT_EQ(shapes("sweep_m").size(), 11U);
+}
+
+// Whoever runs the suite measures the cases of the committed file, no more and no fewer.
+TEST(Suites, AreTheCasesOfTheCommittedResults) {
+  int files = 0;
+  for (const Suite& suite : suites()) {
+    std::ifstream file(std::string(TENON_RESULTS) + "/" + suite.name + ".json");
+    if (!file) continue;  // not measured yet
+    ++files;
+    std::set<std::string> committed;
+    for (const auto& record : nlohmann::json::parse(file)) {
+      committed.insert(record["m"].dump() + " " + record["n"].dump() + " " + record["k"].dump() + " " +
+                       record["types"].get<std::string>() + " " + record["layout"].get<std::string>());
+      EXPECT_EQ(record["tflops_sustained"].is_null(), !suite.sustained) << suite.name;
+    }
+    EXPECT_EQ(committed, cases_of(suite)) << suite.name;
+  }
+  EXPECT_GE(files, 5);
+}
+
+}  // namespace
+}  // namespace tenon::microbench

@@ -1,0 +1,50 @@
+"""scripts/compare_instructions on small results."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SCRIPT = sys.argv.pop(1)
+
+
+def record(name, cycles, family="mma", measure="latency"):
+    return {"benchmark": "instruction", "name": name, "family": family, "measure": measure, "cycles": cycles}
+
+
+class Compare(unittest.TestCase):
+    def compare(self, first, second, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = []
+            for name, records in (("a", first), ("b", second)):
+                paths.append(Path(folder, name + ".json"))
+                paths[-1].write_text(records if isinstance(records, str) else json.dumps(records), encoding="utf-8")
+            return subprocess.run([SCRIPT, *map(str, paths), *arguments], capture_output=True, text=True, check=False)
+
+    def test_within_one_percent_agrees(self):
+        done = self.compare([record("x", 24.0)], [record("x", 24.2), record("y", 1)])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1 cases compared, 1 in one file only: 0 apart", done.stdout)
+
+    def test_beyond_it_does_not_and_is_named(self):
+        done = self.compare([record("x", 24.0), record("z", 5)], [record("x", 25.0), record("z", 5)])
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"4\.08%.*x")
+        done = self.compare([record("x", 24.0)], [record("x", 25.0)], "--tolerance", "5")
+        self.assertEqual(done.returncode, 0)
+
+    def test_what_memory_decides_has_a_tolerance_of_its_own(self):
+        done = self.compare([record("x", 24.0, "tma")], [record("x", 25.0, "tma")], "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["apart"], [])
+
+    def test_bad_input_is_a_sentence(self):
+        self.assertEqual(self.compare("{", [record("x", 1)]).returncode, 2)
+        self.assertIn("no case in common", self.compare([record("x", 1)], [record("y", 1)]).stderr)
+        self.assertIn("must hold an array", self.compare([{"benchmark": "gemm"}], [record("y", 1)]).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
