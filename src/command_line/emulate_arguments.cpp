@@ -159,18 +159,18 @@ emulator::Argument EmulatedArguments::make_value(const ArgumentText& argument, e
   return buffer;
 }
 
-std::vector<std::string> EmulatedArguments::write_outputs() {
-  std::vector<std::string> paths;
+std::vector<EmulatedArguments::Written> EmulatedArguments::write_outputs() {
+  std::vector<Written> written;
   for (Output& output : outputs_) {
     std::vector<unsigned char> data(output.bytes);
     emulator_.copy_out(data.data(), output.address, data.size());
     output.file->write(output.header.data(), output.header.size());
     output.file->write(data.data(), data.size());
     output.file->commit();
-    paths.push_back(output.path);
+    written.push_back({output.path, output.bytes, emulator_.unwritten(output.address, output.bytes)});
   }
   outputs_.clear();
-  return paths;
+  return written;
 }
 
 }  // namespace tenon::command

@@ -65,8 +65,12 @@ class EmulatedArguments {
                     const std::vector<emulator::Parameter>& parameters,
                     const std::vector<std::string>& arguments, const std::vector<std::string>& buffers);
   const std::vector<emulator::Argument>& values() const { return values_; }
-  // After the launch: the paths that were written.
-  std::vector<std::string> write_outputs();
+  // After the launch: the files that were written, and how many of their bytes the kernel never wrote.
+  struct Written {
+    std::string path;
+    std::size_t bytes, unwritten_bytes;
+  };
+  std::vector<Written> write_outputs();
 
  private:
   struct Output {

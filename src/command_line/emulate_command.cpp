@@ -80,7 +80,7 @@ std::string entry_of(const emulator::Module& module, const EmulateOptions& o) {
 
 // --- JSON
 
-void print_json(const emulator::Result& result) {
+void print_json(const emulator::Result& result, const std::vector<EmulatedArguments::Written>& written) {
   nlohmann::ordered_json json, by_class = nlohmann::ordered_json::object(),
                                lines = nlohmann::ordered_json::array();
   json["findings"] = findings_json(result.findings);
@@ -99,6 +99,10 @@ void print_json(const emulator::Result& result) {
   }
   json["counters"] = {
       {"total", counts_json(result.counters.total)}, {"by_class", by_class}, {"lines", lines}};
+  json["outputs"] = nlohmann::ordered_json::array();
+  for (const EmulatedArguments::Written& file : written)
+    json["outputs"].push_back(
+        {{"path", file.path}, {"bytes", file.bytes}, {"unwritten_bytes", file.unwritten_bytes}});
   std::cout << json.dump(2) << "\n";
 }
 
@@ -168,6 +172,13 @@ void print_counters(const emulator::Counters& counters) {
   }
 }
 
+void print_written(const EmulatedArguments::Written& file) {
+  std::printf("written      %s", file.path.c_str());
+  if (file.unwritten_bytes != 0)
+    std::printf(", of whose %zu bytes the kernel never wrote %zu", file.bytes, file.unwritten_bytes);
+  std::printf("\n");
+}
+
 void run(const EmulateOptions& o) {
   emulator::Options options;
   set_schedule(o.schedule, options);
@@ -184,7 +195,7 @@ void run(const EmulateOptions& o) {
   emulator::Emulator emulator;
   emulator::Result result;
   std::string entry;
-  std::vector<std::string> written;
+  std::vector<EmulatedArguments::Written> written;
   try {
     const emulator::Module module = emulator.load(ptx);
     entry = entry_of(module, o);
@@ -196,12 +207,12 @@ void run(const EmulateOptions& o) {
     refuse(o.path + ": " + error.what());
   }
   if (o.json) {
-    print_json(result);
+    print_json(result, written);
   } else {
     std::printf("kernel       %s, grid %s, block %s\n", entry.c_str(), text(shape.grid).c_str(),
                 text(shape.block).c_str());
     print_counters(result.counters);
-    for (const std::string& path : written) std::printf("written      %s\n", path.c_str());
+    for (const EmulatedArguments::Written& file : written) print_written(file);
     std::printf("findings     %zu\n", result.findings.size());
     const PtxLines lines(ptx);
     for (const emulator::Finding& finding : result.findings) print_finding(finding, lines);
@@ -245,7 +256,7 @@ void add_emulate(CLI::App& application) {
                     "Faster: do not look for races, missing fences and unwritten memory");
   command->add_option("--threads", o->threads, "Threads of this machine (default: all)")
       ->check(CLI::Range(1, 1024));
-  command->add_flag("--json", o->json, "Print one object: findings and counters");
+  command->add_flag("--json", o->json, "Print one object: findings, counters, outputs");
   command->footer(
       "Examples:\n"
       "  tenon emulate scale.ptx --entry scale --grid 4 --block 256 --arg file:X.npy --arg "

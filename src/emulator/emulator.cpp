@@ -260,6 +260,14 @@ void Emulator::fill(Address to, std::uint8_t value, std::size_t bytes) {
   if (allocation.written) std::memset(allocation.written.get() + (to - allocation.base), 1, bytes);
 }
 
+std::size_t Emulator::unwritten(Address from, std::size_t bytes) const {
+  if (bytes == 0) return 0;
+  const Allocation& allocation = holder(state_->memory, from, bytes, "look at");
+  if (!allocation.written) return 0;
+  const std::uint8_t* first = allocation.written.get() + (from - allocation.base);
+  return static_cast<std::size_t>(std::count(first, first + bytes, std::uint8_t{0}));
+}
+
 Module Emulator::load(const std::string& ptx) {
   auto module = std::make_shared<LoadedModule>();
   module->owner = state_.get();

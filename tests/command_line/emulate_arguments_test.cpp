@@ -183,7 +183,11 @@ TEST_F(Arguments, BuffersHoldWhatWasAsked) {
   EXPECT_EQ(values[0], 1);
   EXPECT_EQ(values[1], 2);
   emulator_.fill(file, 7, 1);
-  EXPECT_EQ(arguments.write_outputs(), std::vector<std::string>{folder_ / "b.npy"});
+  const std::vector<EmulatedArguments::Written> written = arguments.write_outputs();
+  ASSERT_EQ(written.size(), 1u);
+  EXPECT_EQ(written[0].path, folder_ / "b.npy");
+  EXPECT_EQ(written[0].bytes, 4u);
+  EXPECT_EQ(written[0].unwritten_bytes, 0u) << "the file has filled it";
   const NpyArray back = read_npy_array(folder_ / "b.npy");
   EXPECT_EQ(back.descr, "<i2");
   EXPECT_TRUE(back.fortran_order);

@@ -145,7 +145,8 @@ class Emulate(Folder):
         code, out, _ = run(*self.scaled("--json"))
         self.assertEqual(code, 0)
         result = json.loads(out)
-        self.assertEqual(sorted(result), ["counters", "findings"])
+        self.assertEqual(sorted(result), ["counters", "findings", "outputs"])
+        self.assertEqual(result["outputs"], [{"path": self.y, "bytes": 24, "unwritten_bytes": 0}])
         self.assertEqual(result["findings"], [])
         counters = result["counters"]
         self.assertEqual(sorted(counters), ["by_class", "lines", "total"])
@@ -193,6 +194,14 @@ class Emulate(Folder):
         self.assertEqual((code, json.loads(out)["findings"][0]["kind"]), (1, "uninitialized"))
         self.assertEqual(run(*arguments, "--no-findings")[0], 0)
         self.assertEqual(run(*(str(a).replace("unwritten", "zeros") for a in arguments))[0], 0)
+
+    def test_outputs_that_the_kernel_did_not_fill(self):
+        code, out, _ = run(*self.scaled(n=4))
+        self.assertEqual(code, 0)
+        self.assertIn("y.npy, of whose 24 bytes the kernel never wrote 8\n", out)
+        for more in ((), ("--no-findings",)):
+            out = run(*self.scaled("--json", *more, n=1))[1]
+            self.assertEqual(json.loads(out)["outputs"], [{"path": self.y, "bytes": 24, "unwritten_bytes": 20}])
 
     def test_inout_and_same(self):
         arguments = (self.scale, "--entry", "scale", "--block", 8, "--arg", "inout:%s:%s" % (self.x, self.y), "--arg",

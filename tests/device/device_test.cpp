@@ -18,20 +18,24 @@ namespace {
 
 using emulator::FindingKind;
 
-std::unique_ptr<Device> open() {
-  std::unique_ptr<Device> device;
-  const Status status = open_emulator_device(&device);
-  EXPECT_TRUE(status) << status.message();
-  return device;
-}
-
 std::string message_of(const Status& status) {
   return status.message();
 }
 
+// A device of its own for each test, which ends at once where the PTX of the kernels is missing.
+class EmulatorDevice : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const Status status = open_emulator_device(&device);
+    ASSERT_TRUE(status) << status.message();
+  }
+  std::unique_ptr<Device> device;
+};
+
 // A "tn" product of f16 zeros, each operand in memory of its own.
 struct Product {
-  explicit Product(std::int64_t size, const char* kernel, std::size_t bytes_of_a_less = 0) : device(open()) {
+  Product(Device* device, std::int64_t size, const char* kernel, std::size_t bytes_of_a_less = 0)
+      : device(device) {
     problem.m = problem.n = problem.k = size;
     const auto bytes = static_cast<std::size_t>(2 * size * size);
     problem.a = {memory(bytes - bytes_of_a_less), size, row_major, Type::f16};
@@ -50,14 +54,14 @@ struct Product {
     EXPECT_TRUE(status) << status.message();
     return device->take_reports();
   }
-  std::unique_ptr<Device> device;
+  Device* device;
   Gemm problem;
 };
 
 constexpr const char* small_kernel = "cp_async_f16_f32_tn_64x64x64_s5";
 
-TEST(EmulatorDevice, ReportsEachLaunchOnce) {
-  Product product(64, small_kernel);
+TEST_F(EmulatorDevice, ReportsEachLaunchOnce) {
+  Product product(device.get(), 64, small_kernel);
   const std::vector<LaunchReport> reports = product.run();
   ASSERT_EQ(reports.size(), 1U);
   EXPECT_EQ(reports[0].what, small_kernel);
@@ -66,8 +70,8 @@ TEST(EmulatorDevice, ReportsEachLaunchOnce) {
   EXPECT_TRUE(product.device->take_reports().empty());
 }
 
-TEST(EmulatorDevice, FindsAReadBeyondAnOperand) {
-  Product product(64, small_kernel, 2);  // A is an element short
+TEST_F(EmulatorDevice, FindsAReadBeyondAnOperand) {
+  Product product(device.get(), 64, small_kernel, 2);  // A is an element short
   const std::vector<LaunchReport> reports = product.run();
   ASSERT_EQ(reports.size(), 1U);
   ASSERT_FALSE(reports[0].result.findings.empty());
@@ -75,8 +79,8 @@ TEST(EmulatorDevice, FindsAReadBeyondAnOperand) {
   EXPECT_GT(reports[0].result.findings[0].ptx_line, 0);
 }
 
-TEST(EmulatorDevice, FindsTheUseOfFreedMemory) {
-  Product product(64, small_kernel);
+TEST_F(EmulatorDevice, FindsTheUseOfFreedMemory) {
+  Product product(device.get(), 64, small_kernel);
   product.device->free(const_cast<void*>(product.problem.b.data));
   const std::vector<LaunchReport> reports = product.run();
   ASSERT_EQ(reports.size(), 1U);
@@ -84,8 +88,8 @@ TEST(EmulatorDevice, FindsTheUseOfFreedMemory) {
   EXPECT_EQ(reports[0].result.findings[0].kind, FindingKind::freed);
 }
 
-TEST(EmulatorDevice, FindsNumbersThatNobodyWrote) {
-  Product product(64, small_kernel);
+TEST_F(EmulatorDevice, FindsNumbersThatNobodyWrote) {
+  Product product(device.get(), 64, small_kernel);
   void* unwritten = nullptr;
   ASSERT_TRUE(product.device->allocate(64 * 64 * 2, &unwritten));
   product.problem.a.data = unwritten;
@@ -95,8 +99,7 @@ TEST(EmulatorDevice, FindsNumbersThatNobodyWrote) {
   EXPECT_EQ(reports[0].result.findings[0].kind, FindingKind::uninitialized);
 }
 
-TEST(EmulatorDevice, RunsEveryKernelOfTheList) {
-  const std::unique_ptr<Device> device = open();
+TEST_F(EmulatorDevice, RunsEveryKernelOfTheList) {
   DeviceDescription description;
   ASSERT_TRUE(device->launcher().describe(&description));
   for (const Kernel& kernel : kernels()) {
@@ -107,8 +110,7 @@ TEST(EmulatorDevice, RunsEveryKernelOfTheList) {
   EXPECT_EQ(description.multiprocessors, emulated_multiprocessors);
 }
 
-TEST(EmulatorDevice, KeepsCopiesWithinTheirMemory) {
-  const std::unique_ptr<Device> device = open();
+TEST_F(EmulatorDevice, KeepsCopiesWithinTheirMemory) {
   void* memory = nullptr;
   ASSERT_TRUE(device->allocate(100, &memory));
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 256, 0U);
@@ -125,7 +127,7 @@ TEST(EmulatorDevice, KeepsCopiesWithinTheirMemory) {
   device->free(nothing);
 }
 
-TEST(EmulatorDevice, SaysWhereThePtxIsMissing) {
+TEST(EmulatorDeviceWithoutPtx, SaysWhereThePtxIsMissing) {
   ASSERT_EQ(setenv("TENON_PTX_PATH", "/nowhere", 1), 0);
   std::unique_ptr<Device> device;
   const Status status = open_emulator_device(&device);

@@ -108,6 +108,8 @@ class Emulator {
   void copy_in(Address to, const void* from, std::size_t bytes);
   void copy_out(void* to, Address from, std::size_t bytes) const;
   void fill(Address to, std::uint8_t value, std::size_t bytes);
+  // How many of these bytes neither the host nor a kernel has written since they were allocated.
+  std::size_t unwritten(Address from, std::size_t bytes) const;
 
   Module load(const std::string& ptx);
   // A .global or .const variable of the module. Throws Error: there is none.

@@ -44,7 +44,7 @@ class GroupedStore {
 
 // The agent of a lane's next grouped store; then the store itself, which joins the lane's open bulk group.
 Agent start_grouped_store(Warp& warp, int lane);
-void enqueue_grouped_store(Warp& warp, int lane, std::shared_ptr<GroupedStore> store);
+void enqueue_grouped_store(Warp& warp, int lane, const std::shared_ptr<GroupedStore>& store);
 
 // Where the data of one copy arrives: in the executing CTA or another, or, .multicast::cluster, at the same
 // offset in each CTA of a mask, with an mbarrier each.

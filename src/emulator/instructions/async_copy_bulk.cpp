@@ -313,7 +313,7 @@ Agent start_grouped_store(Warp& warp, int lane) {
   return warp.start(lane, groups.component, groups.now, true);
 }
 
-void enqueue_grouped_store(Warp& warp, int lane, std::shared_ptr<GroupedStore> store) {
+void enqueue_grouped_store(Warp& warp, int lane, const std::shared_ptr<GroupedStore>& store) {
   LaneGroups& groups = groups_of(warp, lane);
   AsyncQueue& queue = warp.cluster().async;
   const Ticket read = queue.enqueue(std::make_unique<GroupedStoreStep>(store, true));

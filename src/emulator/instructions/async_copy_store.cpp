@@ -59,11 +59,12 @@ Flow run_store(Warp& warp, const Op& op, LaneMask active) {
       });
       return;
     }
-    const std::uint32_t bytes = size * static_cast<std::uint32_t>(d.count);
+    const auto count = static_cast<std::uint32_t>(d.count);
+    const std::uint32_t bytes = size * count;
     auto store = std::make_unique<AsyncStore>(d, to, begin_copy(cluster, warp.issue(lane), at, bytes, false));
-    for (int i = 0; i < d.count; ++i) {
-      const std::uint64_t value = warp.read(op.values[static_cast<std::size_t>(d.first + i)], lane);
-      std::memcpy(store->data() + size * static_cast<std::uint32_t>(i), &value, size);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t value = warp.read(op.values[static_cast<std::size_t>(d.first) + i], lane);
+      std::memcpy(store->data() + size * i, &value, size);
     }
     cluster.async.enqueue(std::move(store));
   });

@@ -142,9 +142,9 @@ struct HalfExtreme {
 
 template <class Operation, const numerics::Format& format, int count>
 void update_halves(std::uint8_t* at, const Operands& operands) {
-  for (int i = 0; i < count; ++i)
-    put<std::uint16_t>(at + 2 * i, Operation::apply(format, get<std::uint16_t>(at + 2 * i),
-                                                    static_cast<std::uint16_t>(operands.b[0] >> (16 * i))));
+  for (int i = 0; i < count; ++i, at += 2)
+    put<std::uint16_t>(at, Operation::apply(format, get<std::uint16_t>(at),
+                                            static_cast<std::uint16_t>(operands.b[0] >> (16 * i))));
 }
 
 template <class Operation>
@@ -195,7 +195,7 @@ Flow run(Warp& warp, const Op& op, LaneMask active) {
   count_traffic(warp, atomic.space, addresses, active, static_cast<int>(size), Direction::store);
   const std::uint64_t before = warp.cluster().changes();
   const auto words = [&](int first, int element, int lane, std::uint64_t(&to)[2]) {
-    const Value& value = op.values[static_cast<std::size_t>(first + element)];
+    const Value& value = op.values[static_cast<std::size_t>(first) + static_cast<std::size_t>(element)];
     to[0] = warp.read(value, lane);
     if (atomic.bytes == 16 && value.slot >= 0) to[1] = warp.lanes(value.slot + 1)[lane];
   };
@@ -220,7 +220,7 @@ Flow run(Warp& warp, const Op& op, LaneMask active) {
                               atomic.update(at, operands);
                             });
       if (!atomic.has_result) continue;
-      const Value& result = op.values[static_cast<std::size_t>(1 + i)];
+      const Value& result = op.values[1 + static_cast<std::size_t>(i)];
       warp.write(result, lane, old[0]);
       if (atomic.bytes == 16 && result.slot >= 0) warp.lanes(result.slot + 1)[lane] = old[1];
     }

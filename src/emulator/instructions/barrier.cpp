@@ -49,10 +49,12 @@ int arrivals(const Cta& cta, const Barrier& barrier) {
   return sum;
 }
 
+int needed(const Cta& cta, const Barrier& barrier) {
+  return barrier.expected != 0 ? static_cast<int>(barrier.expected) : cta.live_threads;
+}
+
 void complete_if_full(Cta& cta, Barrier& barrier) {
-  if (barrier.arrived == 0) return;
-  const int needed = barrier.expected != 0 ? static_cast<int>(barrier.expected) : cta.live_threads;
-  if (arrivals(cta, barrier) < needed) return;
+  if (barrier.arrived == 0 || arrivals(cta, barrier) < needed(cta, barrier)) return;
   cta.cluster.clocks.barrier(barrier.waiting.data(), barrier.waiting.size(), barrier.clock);
   barrier.results[barrier.generation % barrier.results.size()] = {barrier.trues, barrier.voters};
   ++barrier.generation;
@@ -78,7 +80,7 @@ bool check(Warp& warp, const Op& op, LaneMask active, std::uint32_t& number, std
   if (op.bits[0] != 0 && (threads == 0 || threads % warp_size != 0))
     return bad("barrier " + std::to_string(wanted) + " is to be of " + std::to_string(threads) +
                " threads, which must be a multiple of 32 and not 0");
-  const auto all_threads = warp.cluster().threads_per_cta();
+  const std::uint64_t all_threads = warp.cluster().threads_per_cta();
   if (threads > (all_threads + warp_size - 1) / warp_size * warp_size)
     return bad("barrier " + std::to_string(wanted) + " is to be of " + std::to_string(threads) +
                " threads, and the block has only " + std::to_string(all_threads));
@@ -190,6 +192,15 @@ Flow barrier_of_cta(Warp& warp, const Op& op, LaneMask active) {
   return Flow::branched;
 }
 
+std::string awaited_barrier(Warp& warp, const Op& op, int lane) {
+  const std::uint64_t number = warp.read(op.values[at_barrier], lane);
+  if (number >= barriers_of_cta) return {};
+  const Cta& cta = warp.cta();
+  const Barrier& barrier = warp.cta().side.get<CtaBarriers>(Family::cta_barriers).barriers[number];
+  return "barrier " + std::to_string(number) + ", where " + std::to_string(arrivals(cta, barrier)) + " of " +
+         std::to_string(needed(cta, barrier)) + " threads have arrived";
+}
+
 // --- bar.warp.sync
 
 struct WarpBarrier : SideState {
@@ -283,6 +294,7 @@ void decode_cta_barrier(Decoding& decoding, bool aligned) {
   op.bits[1] = static_cast<std::uint32_t>(reduction);
   op.bits[3] = kind == 1 ? 1 : 0;
   op.handler = barrier_of_cta;
+  op.awaited = awaited_barrier;
 }
 
 void decode_bar(const ptx::Instruction& instruction, Scope& scope, Op& op) {

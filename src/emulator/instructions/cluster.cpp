@@ -182,6 +182,14 @@ Flow run_wait(Warp& warp, const Op&, LaneMask active) {
   return Flow::next;
 }
 
+std::string awaited_cluster(Warp& warp, const Op&, int) {
+  const ClusterBarrier& barrier = barrier_of(warp);
+  int arrived = 0;
+  for (const LaneMask lanes : barrier.arrived) arrived += count_lanes(lanes);
+  return "the cluster's barrier, where " + std::to_string(arrived) + " of " +
+         std::to_string(warp.cluster().live_threads) + " threads have arrived";
+}
+
 void decode_cluster_barrier(const ptx::Instruction& instruction, Scope& scope, Op& op) {
   Decoding decoding(instruction, scope, op);
   decoding.require("cluster");
@@ -191,6 +199,7 @@ void decode_cluster_barrier(const ptx::Instruction& instruction, Scope& scope, O
   } else {
     decoding.accept("acquire");
     op.handler = run_wait;
+    op.awaited = awaited_cluster;
   }
   op.aligned = decoding.accept("aligned");
   decoding.require_count(0, 0);

@@ -206,6 +206,7 @@ void decode_integer(const ptx::Instruction& instruction, Scope& scope, Op& op) {
 }
 
 void add_integer_bit_instructions(Decoders& decoders);  // integer_bits.cpp
+void add_video_instructions(Decoders& decoders);        // integer_video.cpp
 
 void add_integer_instructions(Decoders& decoders) {
   for (const char* opcode : {"add", "sub", "mul", "mad", "div", "abs", "neg", "min", "max"}) {
@@ -215,6 +216,7 @@ void add_integer_instructions(Decoders& decoders) {
     decoders[opcode] = decode_integer;
   }
   add_integer_bit_instructions(decoders);
+  add_video_instructions(decoders);
 }
 
 }  // namespace tenon::emulator

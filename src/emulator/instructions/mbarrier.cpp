@@ -132,6 +132,17 @@ Flow run_wait(Warp& warp, const Op& op, LaneMask active) {
   return Flow::next;
 }
 
+std::string awaited_phase(Warp& warp, const Op& op, int lane) {
+  const MbarrierDetail& d = detail_of(op);
+  const std::string object =
+      description_at(warp.cluster(), warp.thread(lane), d.space, d.address.of(warp, op, lane));
+  if (object.empty()) return {};
+  const std::uint64_t value = warp.read(op.values[static_cast<std::size_t>(d.amount)], lane);
+  return (d.by_parity ? "the end of a phase of parity " + std::to_string(value)
+                      : "the end of phase " + std::to_string(MbarrierState::token_phase(value))) +
+         " of " + object;
+}
+
 Flow run_pending_count(Warp& warp, const Op& op, LaneMask active) {
   for_each_lane(active, [&](int lane) {
     warp.write(op.values[0], lane, MbarrierState::token_pending(warp.read(op.values[1], lane)));
@@ -198,6 +209,7 @@ void decode_wait(Decoding& decoding, MbarrierDetail& d, bool is_try) {
   d.amount = add_source(decoding, 2, d.by_parity ? Type::u32 : Type::b64);
   if (decoding.count() == 4) add_source(decoding, 3, Type::u32);  // the time limit, of no effect on results
   decoding.op().handler = run_wait;
+  decoding.op().awaited = awaited_phase;
 }
 
 void decode_mbarrier(const ptx::Instruction& instruction, Scope& scope, Op& op) {

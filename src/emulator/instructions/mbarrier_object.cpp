@@ -1,5 +1,6 @@
 // What the operations on an mbarrier do, and what is found wrong with them.
 #include "emulator/instructions/mbarrier_object.hpp"
+#include "emulator/machine/text.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -8,18 +9,8 @@ namespace tenon::emulator {
 
 namespace {
 
-std::string hexadecimal(std::uint64_t value) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string text;
-  do {
-    text.insert(text.begin(), digits[value & 15]);
-    value >>= 4;
-  } while (value != 0);
-  return "0x" + text;
-}
-
 std::string named(const MbarrierAt& at) {
-  return "The mbarrier at " + hexadecimal(at.address);
+  return "The mbarrier at " + hex(at.address);
 }
 
 // An asynchronous agent changes the object's memory too, but in an order that only the object knows.
@@ -44,7 +35,7 @@ void settle(Cluster& cluster, const Actor& actor, const MbarrierAt& at, Mbarrier
   MbarrierObject& object = *at.object;
   if (outcome.misuse != MbarrierState::Misuse::none) {
     cluster.report(FindingKind::barrier, actor.issue, at.address, [&] {
-      return "This operation on the mbarrier at " + hexadecimal(at.address) + " " +
+      return "This operation on the mbarrier at " + hex(at.address) + " " +
              describe(outcome.misuse, object.state, amount) + ".";
     });
     // What was meant goes on, so that those who wait do not hide the cause by a deadlock.
@@ -86,8 +77,7 @@ MbarrierAt checked(Cluster& cluster, const Actor& actor, std::uint32_t address) 
   auto* object = found == at.cta->beside.end() ? nullptr : static_cast<MbarrierObject*>(found->second.get());
   if (object == nullptr || !object->is_live) {
     cluster.report(FindingKind::barrier, actor.issue, address, [&] {
-      return "There is no mbarrier at " + hexadecimal(address) +
-             ": mbarrier.init has not been executed for it" +
+      return "There is no mbarrier at " + hex(address) + ": mbarrier.init has not been executed for it" +
              (object == nullptr ? "." : " since it was invalidated.");
     });
     return at;
@@ -95,15 +85,14 @@ MbarrierAt checked(Cluster& cluster, const Actor& actor, std::uint32_t address) 
   const std::uint64_t image = object->state.memory_image();
   if (std::memcmp(bytes, &image, 8) != 0) {
     cluster.report(FindingKind::barrier, actor.issue, address, [&] {
-      return "The mbarrier at " + hexadecimal(address) +
+      return "The mbarrier at " + hex(address) +
              " was overwritten by something else than mbarrier operations.";
     });
   }
   if (cluster.clocks.enabled() && !cluster.clocks.knows(*actor.view, object->maker, object->made) &&
       !actor.async_proxy) {
     cluster.report(FindingKind::barrier, actor.issue, address, [&] {
-      return "The mbarrier at " + hexadecimal(address) + " was initialized by " +
-             cluster.describe(object->maker) +
+      return "The mbarrier at " + hex(address) + " was initialized by " + cluster.describe(object->maker) +
              ", and nothing orders that before this use; a barrier must stand between them.";
     });
     at.is_unordered = true;
@@ -119,7 +108,7 @@ bool to_shared_address(Cluster& cluster, const Actor& actor, ptx::Space space, s
   if (space == ptx::Space::generic) {
     if (Cluster::space_of(address) != ptx::Space::shared) {
       cluster.report(FindingKind::argument, actor.issue, address, [&] {
-        return std::string(operand) + " is the generic address " + hexadecimal(address) +
+        return std::string(operand) + " is the generic address " + hex(address) +
                ", which is not in shared memory.";
       });
       return false;
@@ -162,7 +151,7 @@ void initialize_mbarrier(Cluster& cluster, const Actor& actor, std::uint32_t add
   auto& object = cluster.ctas[shared_rank(address)]->state_at<MbarrierObject>(shared_offset(address));
   if (object.is_live) {
     cluster.report(FindingKind::barrier, actor.issue, address, [&] {
-      return "This mbarrier.init is of an mbarrier that is in use: at " + hexadecimal(address) + ", " +
+      return "This mbarrier.init is of an mbarrier that is in use: at " + hex(address) + ", " +
              object.state.description() + "; mbarrier.inval must come first.";
     });
   }
@@ -202,6 +191,18 @@ void complete_bytes(Cluster& cluster, const Actor& actor, const MbarrierAt& at, 
 void add_pending_arrival(Cluster& cluster, const Actor& actor, const MbarrierAt& at) {
   settle(cluster, actor, at, at.object->state.add_pending(), 1);
   write_image(cluster, actor, at);
+}
+
+std::string description_at(const Cluster& cluster, ThreadId thread, ptx::Space space, std::uint64_t address) {
+  if (space == ptx::Space::generic) {
+    if (Cluster::space_of(address) != ptx::Space::shared) return {};
+    address = Cluster::from_generic(ptx::Space::shared, address);
+  }
+  const Cta& cta = cluster.cta_of(thread);
+  const auto found = cta.beside.find(shared_offset(address));
+  if (shared_rank(address) != cta.rank || found == cta.beside.end()) return {};
+  return "the mbarrier at " + hex(address) + ", where " +
+         static_cast<const MbarrierObject&>(*found->second).state.description();
 }
 
 bool phase_is_over(Cluster& cluster, const Actor& actor, const MbarrierAt& at, bool by_parity,

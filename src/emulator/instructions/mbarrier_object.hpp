@@ -52,6 +52,9 @@ void arrive(Cluster& cluster, const Actor& actor, const MbarrierAt& at, Arrival 
 void expect_bytes(Cluster& cluster, const Actor& actor, const MbarrierAt& at, std::uint32_t bytes);
 void complete_bytes(Cluster& cluster, const Actor& actor, const MbarrierAt& at, std::uint32_t bytes);
 void add_pending_arrival(Cluster& cluster, const Actor& actor, const MbarrierAt& at);
+// What stands at a place, for those who wait there for ever: "the mbarrier at 0x400, where phase 0 (parity 0)
+// waits for 1 of 2 arrivals". Looks, and reports nothing; empty: there is none.
+std::string description_at(const Cluster& cluster, ThreadId thread, ptx::Space space, std::uint64_t address);
 // Whether the phase of a token, or of a parity, is over. Looks at memory as a relaxed load.
 bool phase_is_over(Cluster& cluster, const Actor& actor, const MbarrierAt& at, bool by_parity,
                    std::uint64_t value);

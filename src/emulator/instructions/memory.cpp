@@ -51,10 +51,11 @@ Flow load(Warp& warp, const Op& op, LaneMask active) {
   for_each_lane(active, [&](int lane) {
     std::uint8_t data[largest_access];
     warp.load(lane, lanes.space, lanes.addresses[lane], data, size, lanes.order);
-    for (int i = 0; i < lanes.elements; ++i) {
-      const Value& to = op.values[static_cast<std::size_t>(1 + i)];
+    const std::uint8_t* from = data;
+    for (int i = 0; i < lanes.elements; ++i, from += bytes) {
+      const Value& to = op.values[1 + static_cast<std::size_t>(i)];
       std::uint64_t bits[2] = {};
-      std::memcpy(bits, data + i * bytes, bytes);
+      std::memcpy(bits, from, bytes);
       if (bytes < 8 && op.bits[3] != 0) bits[0] = sign_extended(bits[0], 8 * bytes, op.bits[3]);
       warp.write(to, lane, bits[0]);
       if (bytes == 16 && to.slot >= 0) warp.lanes(to.slot + 1)[lane] = bits[1];
@@ -70,11 +71,12 @@ Flow store(Warp& warp, const Op& op, LaneMask active) {
   const auto size = static_cast<std::uint32_t>(bytes * lanes.elements);
   for_each_lane(active, [&](int lane) {
     std::uint8_t data[largest_access];
-    for (int i = 0; i < lanes.elements; ++i) {
-      const Value& from = op.values[static_cast<std::size_t>(1 + i)];
+    std::uint8_t* to = data;
+    for (int i = 0; i < lanes.elements; ++i, to += bytes) {
+      const Value& from = op.values[1 + static_cast<std::size_t>(i)];
       std::uint64_t bits[2] = {warp.read(from, lane), 0};
       if (bytes == 16 && from.slot >= 0) bits[1] = warp.lanes(from.slot + 1)[lane];
-      std::memcpy(data + i * bytes, bits, bytes);
+      std::memcpy(to, bits, bytes);
     }
     warp.store(lane, lanes.space, lanes.addresses[lane], data, size, lanes.order);
   });

@@ -1,5 +1,5 @@
-// cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and cp.async.bulk.prefetch.tensor in tile mode (PTX ISA
-// 9.7.9.27): boxes of tensors that a tensor map describes.
+// cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and cp.async.bulk.prefetch.tensor (PTX ISA 9.7.9.27):
+// boxes of tensors that a tensor map describes, or in the im2col modes columns of their pixels.
 #include "emulator/instructions/tensor_copy.hpp"
 
 #include <algorithm>
@@ -17,7 +17,9 @@ constexpr std::uint32_t chunk = 16;  // bytes that a swizzle moves as one
 struct TensorDetail : Detail {
   int rank = 1;
   AddressOperand map;
-  int coordinates = -1;      // op.values index of the first
+  int coordinates = -1;  // op.values index of the first
+  bool is_im2col = false;
+  int offsets = -1;          // op.values index of the first of rank - 2; -1: none
   ArrivalOperands arrivals;  // of loads
   AddressOperand from;       // of stores
   bool reduces = false;
@@ -30,9 +32,14 @@ const TensorDetail& detail_of(const Op& op) {
 
 // A box of a tensor, and where it lies in shared memory.
 struct Box {
-  TiledTensor tensor;
+  MappedTensor tensor;
   std::int32_t coordinates[max_tensor_rank] = {};
+  std::uint16_t offsets[max_tensor_rank - 2] = {};
 
+  TensorRow row(std::uint32_t number) const {
+    return tensor.is_im2col ? pixel_row(tensor, coordinates, offsets, number)
+                            : tensor_row(tensor, coordinates, number);
+  }
   // Calls visit(shared address, offset in the row, bytes) for the pieces of a row that lie together.
   template <class Visit>
   void for_each_piece(std::uint64_t start, const TensorRow& row, std::uint32_t first, std::uint32_t last,
@@ -58,9 +65,20 @@ bool box_of(Warp& warp, const Op& op, int lane, Box& box) {
                        box.tensor)) {
     return false;
   }
+  if (box.tensor.is_im2col != d.is_im2col) {
+    warp.report(FindingKind::argument, lane, d.map.of(warp, op, lane), [&] {
+      return std::string("The tensor map is of ") + (box.tensor.is_im2col ? "im2col" : "tiles") +
+             ", and the instruction is not.";
+    });
+    return false;
+  }
+  for (int i = 0; d.offsets >= 0 && i < d.rank - 2; ++i) {
+    const std::size_t index = static_cast<std::size_t>(d.offsets) + static_cast<std::size_t>(i);
+    box.offsets[i] = static_cast<std::uint16_t>(warp.read(op.values[index], lane));
+  }
   for (int i = 0; i < d.rank; ++i) {
-    box.coordinates[i] =
-        static_cast<std::int32_t>(warp.read(op.values[static_cast<std::size_t>(d.coordinates + i)], lane));
+    box.coordinates[i] = static_cast<std::int32_t>(
+        warp.read(op.values[static_cast<std::size_t>(d.coordinates) + static_cast<std::size_t>(i)], lane));
   }
   // An H200 stops with an illegal instruction otherwise, for loads and stores, inside the tensor and outside.
   const std::int64_t offset = std::int64_t{box.coordinates[0]} * box.tensor.element_bytes();
@@ -74,8 +92,9 @@ bool box_of(Warp& warp, const Op& op, int lane, Box& box) {
 
 // A box larger than all shared memory is said to be so at once, before anybody makes room for its bytes.
 bool fits(Warp& warp, const Op& op, int lane, const Box& box) {
-  std::uint64_t bytes = box.row_bytes();
-  for (int i = 1; i < box.tensor.rank; ++i) bytes *= box.tensor.count(i);
+  const bool is_im2col = box.tensor.is_im2col;
+  std::uint64_t bytes = is_im2col ? std::uint64_t{box.row_bytes()} * box.tensor.rows() : box.row_bytes();
+  for (int i = 1; i < box.tensor.rank && !is_im2col; ++i) bytes *= box.tensor.count(i);
   const std::uint32_t most = warp.cta().shared.size() - shared_reserved;
   if (bytes <= most) return true;
   warp.report(FindingKind::out_of_bounds, lane, detail_of(op).map.of(warp, op, lane), [&] {
@@ -87,20 +106,20 @@ bool fits(Warp& warp, const Op& op, int lane, const Box& box) {
 
 class TensorLoad : public AsyncOperation {
  public:
-  TensorLoad(Box box, Arrivals arrivals) : box_(std::move(box)), arrivals_(std::move(arrivals)) {}
+  TensorLoad(Box box, Arrivals arrivals) : box_(box), arrivals_(std::move(arrivals)) {}
 
   void perform(Cluster& cluster) override {
-    const TiledTensor& t = box_.tensor;
+    const MappedTensor& t = box_.tensor;
     const auto element = static_cast<std::uint32_t>(t.element_bytes());
     std::vector<Actor> writers;
     for (Arrivals::One& one : arrivals_.all) writers.push_back(landing(cluster, one.arrival));
     const Actor& reader = writers[0];
     std::vector<std::uint8_t> row(box_.row_bytes());
     for (std::uint32_t i = 0; i < t.rows(); ++i) {
-      const TensorRow where = tensor_row(t, box_.coordinates, i);
+      const TensorRow where = box_.row(i);
       fill(row, element);
       if (where.first < where.last) {
-        std::uint8_t* const inside = row.data() + where.first * element;
+        std::uint8_t* const inside = row.data() + std::size_t{where.first} * element;
         cluster.load(reader, Space::global, where.global, inside, (where.last - where.first) * element,
                      Order::weak, element);
         convert(inside, where.last - where.first);
@@ -134,13 +153,13 @@ class TensorLoad : public AsyncOperation {
 void TensorLoad::convert(std::uint8_t* elements, std::uint32_t count) const {
   const TensorMapType type = box_.tensor.type;
   if (type != TensorMapType::tfloat32 && type != TensorMapType::tfloat32_ftz) return;
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (std::uint32_t i = 0; i < count; ++i, elements += 4) {
     std::uint32_t bits;
-    std::memcpy(&bits, elements + 4 * i, 4);
+    std::memcpy(&bits, elements, 4);
     const bool is_nan = (bits & 0x7fffffffU) > 0x7f800000U;
     bits = is_nan ? 0x7fffe000U
                   : static_cast<std::uint32_t>(numerics::convert(numerics::tf32, numerics::f32, bits));
-    std::memcpy(elements + 4 * i, &bits, 4);
+    std::memcpy(elements, &bits, 4);
   }
 }
 
@@ -150,7 +169,7 @@ Flow run_load(Warp& warp, const Op& op, LaneMask active) {
     if (!box_of(warp, op, lane, box) || !fits(warp, op, lane, box)) return;
     Arrivals arrivals = begin_arrivals(warp, op, lane, detail_of(op).arrivals, box.tensor.copy_bytes(), 128);
     if (arrivals.all.empty()) return;
-    warp.cluster().async.enqueue(std::make_unique<TensorLoad>(std::move(box), std::move(arrivals)));
+    warp.cluster().async.enqueue(std::make_unique<TensorLoad>(box, std::move(arrivals)));
   });
   return Flow::next;
 }
@@ -187,7 +206,7 @@ class TensorStore : public GroupedStore {
   TensorStore(const TensorDetail& detail, Agent agent, Box box, std::uint64_t from)
       : GroupedStore(std::move(agent)),
         detail_(detail),
-        box_(std::move(box)),
+        box_(box),
         from_(from),
         data_(std::size_t{box_.row_bytes()} * box_.tensor.rows()) {}
 
@@ -196,7 +215,7 @@ class TensorStore : public GroupedStore {
   void read(Cluster& cluster, const Actor& actor) override {
     const auto element = static_cast<std::uint32_t>(box_.tensor.element_bytes());
     for (std::uint32_t i = 0; i < box_.tensor.rows(); ++i) {
-      const TensorRow row = tensor_row(box_.tensor, box_.coordinates, i);
+      const TensorRow row = box_.row(i);
       std::uint8_t* to = data_.data() + std::size_t{i} * box_.row_bytes();
       box_.for_each_piece(from_, row, row.first * element, row.last * element,
                           [&](std::uint64_t from, std::uint32_t at, std::uint32_t bytes) {
@@ -207,9 +226,10 @@ class TensorStore : public GroupedStore {
   void write(Cluster& cluster, const Actor& actor) override {
     const auto element = static_cast<std::uint32_t>(box_.tensor.element_bytes());
     for (std::uint32_t i = 0; i < box_.tensor.rows(); ++i) {
-      const TensorRow row = tensor_row(box_.tensor, box_.coordinates, i);
+      const TensorRow row = box_.row(i);
       if (row.first == row.last) continue;
-      const std::uint8_t* data = data_.data() + std::size_t{i} * box_.row_bytes() + row.first * element;
+      const std::uint8_t* data =
+          data_.data() + std::size_t{i} * box_.row_bytes() + std::size_t{row.first} * element;
       const std::uint32_t bytes = (row.last - row.first) * element;
       if (detail_.reduces) {
         reduce_into(cluster, actor, Space::global, row.global, data, bytes, detail_.reduction,
@@ -245,8 +265,7 @@ Flow run_store(Warp& warp, const Op& op, LaneMask active) {
       return;
     }
     Agent agent = start_grouped_store(warp, lane);
-    enqueue_grouped_store(warp, lane,
-                          std::make_shared<TensorStore>(d, std::move(agent), std::move(box), from));
+    enqueue_grouped_store(warp, lane, std::make_shared<TensorStore>(d, std::move(agent), box, from));
   });
   return Flow::next;
 }
@@ -266,15 +285,28 @@ void decode_rank(Decoding& decoding, TensorDetail& d) {
   d.rank = decoding.require_one({"1d", "2d", "3d", "4d", "5d"}) + 1;
 }
 
-void decode_mode(Decoding& decoding) {
-  for (const char* mode :
-       {"im2col", "im2col_no_offs", "im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4"}) {
-    if (decoding.accept(mode)) {
-      decoding.fail("the mode ." + std::string(mode) +
-                    " is one that the emulator does not know; it copies .tile");
-    }
+// `im2col`: the name that the mode has here, with offsets or without.
+void decode_mode(Decoding& decoding, TensorDetail& d, const char* im2col) {
+  for (const char* mode : {"im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4"}) {
+    if (decoding.accept(mode)) decoding.fail("the mode ." + std::string(mode) + " needs sm_100");
   }
-  decoding.accept("tile");
+  d.is_im2col = decoding.accept(im2col);
+  if (d.is_im2col && d.rank < 3)
+    decoding.fail("the mode ." + std::string(im2col) + " needs 3 to 5 dimensions");
+  if (!d.is_im2col) decoding.accept("tile");
+}
+
+// {offsets} of im2col, 16 bits each.
+void decode_offsets(Decoding& decoding, TensorDetail& d, int operand) {
+  const auto* list = std::get_if<ptx::Vector>(&decoding.operand(operand).value);
+  const std::size_t needed = static_cast<std::size_t>(d.rank) - 2;
+  if (list == nullptr || list->elements.size() != needed)
+    decoding.fail("the offsets of im2col are a list of " + std::to_string(needed));
+  d.offsets = static_cast<int>(decoding.op().values.size());
+  for (const ptx::Operand& offset : list->elements) {
+    decoding.require_width(offset, Type::u16);
+    decoding.op().values.push_back(decoding.scope().value(offset, Type::u16));
+  }
 }
 
 // [tensorMap, {coordinates}]
@@ -295,30 +327,32 @@ void decode_box(Decoding& decoding, TensorDetail& d, int operand) {
   }
 }
 
-// [dst], [map, coordinates], [mbar] {, mask} {, policy}
+// [dst], [map, coordinates], [mbar] {, offsets} {, mask} {, policy}
 void decode_load(Decoding& decoding, TensorDetail& d, bool own_only) {
   decoding.require("global");
-  decode_mode(decoding);
+  decode_mode(decoding, d, "im2col");
   decoding.require("mbarrier::complete_tx::bytes");
   const bool multicast = decoding.accept("multicast::cluster");
   if (multicast && own_only) decoding.fail(".multicast::cluster needs the target .shared::cluster");
   const bool has_policy = accept_cache_hint(decoding);
-  decoding.require_count(3 + multicast + has_policy, 3 + multicast + has_policy);
+  const int least = 3 + (d.is_im2col ? 1 : 0), all = least + multicast + has_policy;
+  decoding.require_count(all, all);
   d.arrivals.own_only = own_only;
   d.arrivals.to = add_address(decoding, 0);
   decode_box(decoding, d, 1);
   d.arrivals.mbarrier = add_address(decoding, 2);
-  if (multicast) d.arrivals.mask = add_source(decoding, 3, Type::u16);
-  if (has_policy) add_source(decoding, 3 + multicast, Type::b64);
+  if (d.is_im2col) decode_offsets(decoding, d, 3);
+  if (multicast) d.arrivals.mask = add_source(decoding, least, Type::u16);
+  if (has_policy) add_source(decoding, least + multicast, Type::b64);
   decoding.op().handler = run_load;
 }
 
-// [map, coordinates], [src] {, policy}
+// [map, coordinates], [src] {, policy}; without offsets
 void decode_store(Decoding& decoding, TensorDetail& d, bool reduces) {
   decoding.require("shared::cta");
   d.reduces = reduces;
   if (reduces) d.reduction = require_reduction(decoding);
-  decode_mode(decoding);
+  decode_mode(decoding, d, "im2col_no_offs");
   decoding.require("bulk_group");
   const bool has_policy = accept_cache_hint(decoding);
   decoding.require_count(2 + has_policy, 2 + has_policy);
@@ -339,11 +373,13 @@ void decode_tensor_copy(Decoding& decoding, bool reduces) {
     decode_rank(decoding, d);
     decoding.require("L2");
     decoding.require("global");
-    decode_mode(decoding);
+    decode_mode(decoding, d, "im2col");
     const bool has_policy = accept_cache_hint(decoding);
-    decoding.require_count(1 + has_policy, 1 + has_policy);
+    const int least = 1 + (d.is_im2col ? 1 : 0);
+    decoding.require_count(least + has_policy, least + has_policy);
     decode_box(decoding, d, 0);
-    if (has_policy) add_source(decoding, 1, Type::b64);
+    if (d.is_im2col) decode_offsets(decoding, d, 1);
+    if (has_policy) add_source(decoding, least, Type::b64);
     decoding.op().handler = run_prefetch;
     return;
   }

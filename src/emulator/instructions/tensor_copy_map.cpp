@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "emulator/instructions/tensor_copy.hpp"
+#include "emulator/machine/text.hpp"
 
 namespace tenon::emulator {
 
@@ -39,26 +40,19 @@ constexpr TensorMapType element_types[] = {
     TensorMapType::float32_ftz, TensorMapType::float64, TensorMapType::bfloat16, TensorMapType::tfloat32,
     TensorMapType::tfloat32_ftz};
 
-std::string hexadecimal(std::uint64_t value) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string text;
-  for (; value != 0 || text.empty(); value >>= 4) text.insert(text.begin(), digits[value & 15]);
-  return "0x" + text;
-}
-
 bool load_bytes(Cluster& cluster, const Actor& actor, Space space, std::uint64_t address,
-                std::uint8_t (&bytes)[128], TiledTensor& tensor) {
+                std::uint8_t (&bytes)[128], MappedTensor& tensor) {
   if (!cluster.load(actor, space, address, bytes, 128, Order::weak, 64)) return false;
   if (decode(bytes, tensor)) return true;
   cluster.report(FindingKind::argument, actor.issue, address, [&] {
-    return "The 128 bytes at " + hexadecimal(address) +
+    return "The 128 bytes at " + hex(address) +
            " are no tensor map that tenon::emulator::encode_tiled made (one that the CUDA driver made is "
            "opaque).";
   });
   return false;
 }
 
-void replace(TiledTensor& t, const ReplaceDetail& d, std::uint64_t value) {
+void replace(MappedTensor& t, const ReplaceDetail& d, std::uint64_t value) {
   switch (d.field) {
     case Field::global_address:
       t.address = value;
@@ -100,7 +94,7 @@ Flow run_replace(Warp& warp, const Op& op, LaneMask active) {
   for_each_lane(active, [&](int lane) {
     const std::uint64_t address = d.map.of(warp, op, lane);
     std::uint8_t bytes[128];
-    TiledTensor tensor;
+    MappedTensor tensor;
     if (!load_bytes(warp.cluster(), warp.actor(lane), d.space, address, bytes, tensor)) return;
     replace(tensor, d, warp.read(op.values[static_cast<std::size_t>(d.value)], lane));
     encode(tensor, bytes);
@@ -195,7 +189,7 @@ void decode_tensormap(const ptx::Instruction& instruction, Scope& scope, Op& op)
 }  // namespace
 
 bool load_tensor_map(Cluster& cluster, const Actor& actor, Space space, std::uint64_t address, int rank,
-                     TiledTensor& tensor) {
+                     MappedTensor& tensor) {
   std::uint8_t bytes[128];
   if (!load_bytes(cluster, actor, space, address, bytes, tensor)) return false;
   std::string wrong = problem(tensor);
@@ -208,7 +202,7 @@ bool load_tensor_map(Cluster& cluster, const Actor& actor, Space space, std::uin
   }
   if (wrong.empty()) return true;
   cluster.report(FindingKind::argument, actor.issue, address,
-                 [&] { return "The tensor map at " + hexadecimal(address) + " cannot be used: " + wrong; });
+                 [&] { return "The tensor map at " + hex(address) + " cannot be used: " + wrong; });
   return false;
 }
 

@@ -3,18 +3,12 @@
 // that of one moment. What the ISA leaves undefined (reading a lane outside the mask, a lane that is not in
 // its own mask) is the finding `argument`.
 #include "emulator/instructions/lanewise.hpp"
+#include "emulator/machine/text.hpp"
 
 namespace tenon::emulator {
 namespace {
 
 using ptx::Type;
-
-std::string hexadecimal(LaneMask mask) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string text = "0x";
-  for (int shift = 28; shift >= 0; shift -= 4) text += digits[mask >> shift & 15];
-  return text;
-}
 
 // A lane whose membermask does not name it, or lanes that disagree about the mask.
 void check_masks(Warp& warp, const Value& membermask, LaneMask mask, LaneMask lanes, LaneMask active) {
@@ -22,7 +16,7 @@ void check_masks(Warp& warp, const Value& membermask, LaneMask mask, LaneMask la
   if (outsiders != 0) {
     const int lane = first_lane(outsiders);
     warp.report(FindingKind::argument, lane, 0, [&] {
-      return "lane " + std::to_string(lane) + " executes with the membermask " + hexadecimal(mask) +
+      return "lane " + std::to_string(lane) + " executes with the membermask " + hex(mask, 8) +
              ", which does not name it";
     });
   }
@@ -31,8 +25,8 @@ void check_masks(Warp& warp, const Value& membermask, LaneMask mask, LaneMask la
     const int lane = first_lane(others);
     warp.report(FindingKind::argument, lane, 0, [&] {
       return "lane " + std::to_string(lane) + " has the membermask " +
-             hexadecimal(static_cast<LaneMask>(warp.read(membermask, lane))) + ", lane " +
-             std::to_string(first_lane(lanes)) + " names it in " + hexadecimal(mask) +
+             hex(static_cast<LaneMask>(warp.read(membermask, lane)), 8) + ", lane " +
+             std::to_string(first_lane(lanes)) + " names it in " + hex(mask, 8) +
              ": all lanes of a mask must have the same";
     });
   }

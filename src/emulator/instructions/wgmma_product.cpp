@@ -28,6 +28,11 @@ std::int64_t integer_of(Type type, std::uint32_t bits) {
   return type == Type::s8 ? static_cast<std::int8_t>(bits) : static_cast<std::int64_t>(bits);
 }
 
+// Where element `column` of a row stands, of rows of `pitch` elements one behind the other.
+std::size_t index(int row, int pitch, int column = 0) {
+  return static_cast<std::size_t>(row) * static_cast<std::size_t>(pitch) + static_cast<std::size_t>(column);
+}
+
 }  // namespace
 
 WgmmaProduct::WgmmaProduct(const WgmmaForm& form) : form_(form) {
@@ -41,7 +46,7 @@ void WgmmaProduct::read_matrix(Cta& cta, const Actor& actor, std::uint64_t descr
                                int columns, std::vector<std::uint32_t>& to) const {
   const MatrixDescriptor d = decode_descriptor(descriptor);
   const int bits = unit_bits(form_), bytes = bits / 8, elements = 16 / bytes;
-  to.assign(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns), 0);
+  to.assign(index(rows, columns), 0);
   const int outer = major == Major::k ? rows : columns, inner = major == Major::k ? columns : rows;
   for (int o = 0; o < outer; ++o) {
     for (int i = 0; i < inner; i += elements) {
@@ -51,9 +56,7 @@ void WgmmaProduct::read_matrix(Cta& cta, const Actor& actor, std::uint64_t descr
       cta.cluster.load(actor, ptx::Space::shared, shared_address(cta.rank, offset), data, 16);
       for (int e = 0; e < elements; ++e) {
         const int r = major == Major::k ? row : row + e, c = major == Major::k ? column + e : column;
-        std::memcpy(&to[static_cast<std::size_t>(r) * static_cast<std::size_t>(columns) +
-                        static_cast<std::size_t>(c)],
-                    data + e * bytes, static_cast<std::size_t>(bytes));
+        std::memcpy(&to[index(r, columns, c)], &data[index(e, bytes)], static_cast<std::size_t>(bytes));
       }
     }
   }
@@ -62,7 +65,7 @@ void WgmmaProduct::read_matrix(Cta& cta, const Actor& actor, std::uint64_t descr
 void WgmmaProduct::read_a_registers(const WgmmaOperands& operands) {
   const numerics::Fragment& fragment = *a_fragment_;
   const int units = form_.stored_k() * form_.element_bits() / unit_bits(form_);
-  a_.assign(static_cast<std::size_t>(m) * static_cast<std::size_t>(units), 0);
+  a_.assign(index(m, units), 0);
   const bool whole = form_.a == Type::b1;  // a register is a unit; its first bit says which
   const int elements = whole ? 1 : fragment.elements(), bits = unit_bits(form_);
   for (int warp = 0; warp < WgmmaOperands::warps; ++warp) {
@@ -72,7 +75,7 @@ void WgmmaProduct::read_a_registers(const WgmmaOperands& operands) {
         for (int e = 0; e < elements; ++e) {
           const numerics::Place place = fragment.at(lane, reg, e);
           const int row = 16 * warp + place.row, column = whole ? place.column / 32 : place.column;
-          a_[static_cast<std::size_t>(row * units + column)] =
+          a_[index(row, units, column)] =
               static_cast<std::uint32_t>(lanes[lane] >> e * bits) & low_bits(bits);
         }
       }
@@ -82,10 +85,10 @@ void WgmmaProduct::read_a_registers(const WgmmaOperands& operands) {
 
 void WgmmaProduct::find_columns(const WgmmaOperands& operands) {
   const int count = form_.stored_k();
-  columns_.resize(static_cast<std::size_t>(m * count));
+  columns_.resize(index(m, count));
   for (int row = 0; row < m; ++row) {
     for (int i = 0; i < count; ++i) {
-      columns_[static_cast<std::size_t>(row * count + i)] = static_cast<std::int16_t>(numerics::sparse_column(
+      columns_[index(row, count, i)] = static_cast<std::int16_t>(numerics::sparse_column(
           form_.tile(), form_.a, form_.selector, operands.metadata[row / 16], row % 16, i));
     }
   }
@@ -129,26 +132,22 @@ void WgmmaProduct::floating(numerics::Model model, const WgmmaOperands& operands
   const numerics::Arithmetic arithmetic =
       numerics::arithmetic_of(model, numerics::Unit::wgmma, form_.a, form_.d, count);
   const numerics::Format &format_a = numerics::format_of(form_.a), &format_b = numerics::format_of(form_.b);
-  const auto sign_a = form_.negate_a ? static_cast<std::uint32_t>(format_a.sign_bit()) : 0u;
-  const auto sign_b = form_.negate_b ? static_cast<std::uint32_t>(format_b.sign_bit()) : 0u;
   const auto a = std::make_unique<numerics::Factors>(), b = std::make_unique<numerics::Factors>();
-  for (int i = 0; i < m * count; ++i) a->set(i, format_a, a_[static_cast<std::size_t>(i)] ^ sign_a);
-  if (!form_.sparse) {
-    for (int i = 0; i < form_.n * k; ++i) b->set(i, format_b, b_[static_cast<std::size_t>(i)] ^ sign_b);
-  }
+  if (form_.negate_a)
+    for (std::uint32_t& pattern : a_) pattern ^= static_cast<std::uint32_t>(format_a.sign_bit());
+  if (form_.negate_b)
+    for (std::uint32_t& pattern : b_) pattern ^= static_cast<std::uint32_t>(format_b.sign_bit());
+  a->set(format_a, a_.data(), m * count);
+  if (!form_.sparse) b->set(format_b, b_.data(), form_.n * k);
+  std::vector<std::uint32_t> chosen(index(form_.n, count));
   int gathered = -1;  // the row whose columns of B are in b
   const auto gather = [&](int row) {
-    const std::int16_t* columns = &columns_[static_cast<std::size_t>(row * count)];
-    if (gathered >= 0 &&
-        std::equal(columns, columns + count, &columns_[static_cast<std::size_t>(gathered * count)])) {
-      return;
-    }
+    const std::int16_t* columns = &columns_[index(row, count)];
+    if (gathered >= 0 && std::equal(columns, columns + count, &columns_[index(gathered, count)])) return;
     gathered = row;
-    for (int column = 0; column < form_.n; ++column) {
-      for (int i = 0; i < count; ++i) {
-        b->set(column * count + i, format_b, b_[static_cast<std::size_t>(column * k + columns[i])] ^ sign_b);
-      }
-    }
+    for (int column = 0; column < form_.n; ++column)
+      for (int i = 0; i < count; ++i) chosen[index(column, count, i)] = b_[index(column, k, columns[i])];
+    b->set(format_b, chosen.data(), form_.n * count);
   };
   for_each_result(operands, [&](int row, int column, std::uint32_t c) {
     if (form_.sparse && column == 0) gather(row);
@@ -160,15 +159,15 @@ void WgmmaProduct::integer(const WgmmaOperands& operands) {
   const int count = form_.a == Type::b1 ? form_.k / 32 : form_.stored_k();
   const int pitch = form_.a == Type::b1 ? form_.k / 32 : form_.k;
   for_each_result(operands, [&](int row, int column, std::uint32_t c) {
-    const std::uint32_t* a = &a_[static_cast<std::size_t>(row * count)];
-    const std::uint32_t* b = &b_[static_cast<std::size_t>(column * pitch)];
+    const std::uint32_t* a = &a_[index(row, count)];
+    const std::uint32_t* b = &b_[index(column, pitch)];
     std::int64_t sum = 0;
     for (int i = 0; i < count; ++i) {
       if (form_.a == Type::b1) {
         sum += static_cast<std::int64_t>(std::bitset<32>(a[i] & b[i]).count());
         continue;
       }
-      const int at = form_.sparse ? columns_[static_cast<std::size_t>(row * count + i)] : i;
+      const int at = form_.sparse ? columns_[index(row, count, i)] : i;
       sum += integer_of(form_.a, a[i]) * integer_of(form_.b, b[at]);
     }
     return numerics::integer_result(sum, c, form_.saturate);

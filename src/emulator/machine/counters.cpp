@@ -128,8 +128,7 @@ Counters summarize(const Program& program, const PlaceCounters& counters) {
     const Step& step = program.steps[place];
     summary.total += counts;
     summary.by_class[static_cast<int>(step.kind)] += counts;
-    summary.lines.push_back(
-        {program.line(place), step.op.instruction->text(), program.source(place), step.kind, counts});
+    summary.lines.push_back({program.line(place), step.text, program.source(place), step.kind, counts});
   }
   std::stable_sort(summary.lines.begin(), summary.lines.end(),
                    [](const LineCounts& a, const LineCounts& b) { return a.ptx_line < b.ptx_line; });

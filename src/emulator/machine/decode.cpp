@@ -236,7 +236,7 @@ std::unique_ptr<Program> decode(const ptx::Module& module, const ptx::Function& 
   }
   std::vector<std::unique_ptr<FunctionScope>> scopes;  // all before the first body: calls look at callees
   for (const auto& code : program->functions)
-    scopes.push_back(std::make_unique<FunctionScope>(layout, *code, *program));
+    scopes.push_back(std::make_unique<FunctionScope>(layout, *code, *program, share_slots(*code->function)));
 
   check_sizes(*program);
 
@@ -252,6 +252,7 @@ std::unique_ptr<Program> decode(const ptx::Module& module, const ptx::Function& 
     for (std::size_t at = 0; at < carrying.size(); ++at) step[at].is_carrying = carrying[at];
     const auto decode_one = [&](const ptx::Instruction& instruction) {
       step->code = &code;
+      step->text = instruction.text();
       try {
         decode_instruction(instruction, *scopes[i], *step);
       } catch (const ptx::Error& error) {

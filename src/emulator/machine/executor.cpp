@@ -353,9 +353,21 @@ bool Executor::force_divergence() {
   return false;
 }
 
+// What a waiting lane waits for, if its instruction can say. A lane that has just looked stands behind the
+// instruction, with the operands that it looked with.
+std::string Executor::awaited(Warp& warp, const Warp::Group& group, Place place, int lane) const {
+  const Op& op = steps_[place].op;
+  const bool is_there = group.place == place || group.place == place + 1;
+  if (op.awaited == nullptr || !is_there) return {};
+  warp.place_ = place;
+  warp.frame_ = group.frame;
+  const std::string what = op.awaited(warp, op, lane);
+  return what.empty() ? what : ": " + what;
+}
+
 void Executor::report_deadlock() {
   for (const Runner& runner : runners_) {
-    const Warp& warp = *runner.warp;
+    Warp& warp = *runner.warp;
     for (const Warp::Group& group : warp.groups_) {
       const bool is_polling = !group.is_blocked && runner.poll_place != no_place;
       const Place place = is_polling ? runner.poll_place : group.place;
@@ -366,7 +378,8 @@ void Executor::report_deadlock() {
                  " other lanes of its warp, " +
                  (is_polling ? "looks here again and again at what nobody will change"
                              : "waits here for what nobody will do") +
-                 "; " + std::to_string(cluster_.live_threads) + " threads of its cluster have not ended";
+                 awaited(warp, group, place, lane) + "; " + std::to_string(cluster_.live_threads) +
+                 " threads of its cluster have not ended";
         });
       });
     }

@@ -63,6 +63,7 @@ class Executor {
                  bool is_idle);  // idle: not a poll by itself, but many steps without a change
   void check_owned(Warp& warp, const Op& op, LaneMask active);
   LaneMask needed(const Warp& warp, const Step& step) const;
+  std::string awaited(Warp& warp, const Warp::Group& group, Place place, int lane) const;
 
   Cluster& cluster_;
   const std::vector<Step>& steps_;

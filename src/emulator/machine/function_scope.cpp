@@ -89,13 +89,14 @@ bool is_bits(ptx::Type type) {
 
 }  // namespace
 
-FunctionScope::FunctionScope(const KernelLayout& layout, FunctionCode& code, Program& program)
-    : layout_(layout), function_(*code.function), code_(code), program_(program) {
-  for (const ptx::RegisterDeclaration& declaration : function_.registers) {
-    slots_.push_back(code_.slots);
-    code_.slots += declaration.type == ptx::Type::b128 ? 2 : 1;
-  }
-  code_.slots = std::max(code_.slots, 1);  // lanes at different depths are told apart by their frames' bases
+FunctionScope::FunctionScope(const KernelLayout& layout, FunctionCode& code, Program& program,
+                             RegisterSlots slots)
+    : layout_(layout),
+      function_(*code.function),
+      code_(code),
+      program_(program),
+      slots_(std::move(slots.of)) {
+  code_.slots = std::max(slots.count, 1);  // lanes at different depths are told apart by their frames' bases
   lay_out(function_.parameters, true);
   lay_out(function_.results, true);
   lay_out(function_.variables, false);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emulator/machine/program.hpp"
+#include "emulator/machine/register_slots.hpp"
 
 namespace tenon::emulator {
 
@@ -21,7 +22,7 @@ struct KernelLayout {
 
 class FunctionScope : public Scope {
  public:
-  FunctionScope(const KernelLayout& layout, FunctionCode& code, Program& program);
+  FunctionScope(const KernelLayout& layout, FunctionCode& code, Program& program, RegisterSlots slots);
 
   Value value(const ptx::Operand& operand, ptx::Type type) override;
   std::vector<Value> values(const ptx::Operand& operand, ptx::Type type) override;
@@ -64,7 +65,7 @@ class FunctionScope : public Scope {
   const ptx::Function& function_;
   FunctionCode& code_;
   Program& program_;
-  std::vector<int> slots_;  // by register
+  std::vector<int> slots_;  // by register: RegisterSlots::of
   std::vector<Local> locals_;
   std::map<std::string, std::size_t> local_index_;
   std::map<std::pair<Special, std::int64_t>, int> frame_slots_;

@@ -83,13 +83,19 @@ bool SharedMemory::is_conflict(const Clocks& clocks, const AccessRecord& now, co
 }
 
 // A record is dropped when the new access stands for it: whatever is ordered after the new one is ordered
-// after it too. So a granule keeps the last writes and the reads since that are not ordered among themselves.
+// after it too. So a granule keeps the last writes and the reads since that are not ordered among themselves,
+// and of one agent (an mbarrier's copies, say, which a loop may issue without end) the last at each
+// instruction: who knows of a component's epoch knows of those before it.
 bool SharedMemory::record_granule(const Clocks& clocks, const AccessRecord& now, const View& view,
                                   Granule& granule, Conflict& conflict) {
   bool is_fine = true, is_merged = false;
   const auto look_at = [&](AccessRecord& earlier) {
     if ((earlier.mask & now.mask) == 0) return;
     const bool is_covered = (earlier.mask & ~now.mask) == 0;
+    const bool is_repeated = earlier.component == now.component && earlier.place == now.place &&
+                             earlier.epoch <= now.epoch && earlier.is_write == now.is_write &&
+                             earlier.is_strong == now.is_strong &&
+                             earlier.is_async_proxy == now.is_async_proxy && !clocks.is_thread(now.component);
     if (!now.is_write && !earlier.is_write) {
       // By far the most frequent: reads have no quarrel, and what other threads know need not be looked at.
       if (earlier.component != now.component) return;
@@ -100,12 +106,14 @@ bool SharedMemory::record_granule(const Clocks& clocks, const AccessRecord& now,
       } else if (is_covered && clocks.is_thread(now.component)) {
         earlier.lanes &= ~now.lanes;
         if (earlier.lanes == 0) earlier.mask = 0;
+      } else if (is_covered && is_repeated) {
+        earlier.mask = 0;
       }
       return;
     }
     const LaneMask unknown = clocks.unknown(view, earlier.component, earlier.lanes, earlier.epoch);
     if (is_fine && is_conflict(clocks, now, view, earlier, unknown, conflict)) is_fine = false;
-    if (is_covered && now.is_write && unknown == 0) earlier.mask = 0;
+    if (is_covered && now.is_write && (unknown == 0 || is_repeated)) earlier.mask = 0;
   };
   look_at(granule.here[0]);
   look_at(granule.here[1]);
@@ -122,7 +130,7 @@ void SharedMemory::add(const Clocks& clocks, const AccessRecord& now, const View
       return;
     }
   if (granule.more == 0) {
-    lists_.emplace_back();
+    lists_.emplace_back().reserve(8);
     granule.more = static_cast<std::uint32_t>(lists_.size());
   }
   std::vector<AccessRecord>& list = lists_[granule.more - 1];

@@ -28,6 +28,9 @@ enum class Flow : std::uint8_t {
   exited     // the handler has ended the lanes
 };
 using Handler = Flow (*)(Warp&, const Op&, LaneMask active);
+// What a lane waits for at an instruction, and how far that is: "the mbarrier at 0x400, which in phase 0
+// ...".
+using Awaited = std::string (*)(Warp&, const Op&, int lane);
 
 // A register or a constant.
 struct Value {
@@ -43,6 +46,7 @@ struct Detail {
 
 struct Op {
   Handler handler = nullptr;
+  Awaited awaited = nullptr;  // null: nothing to say of it in a deadlock
   std::vector<Value>
       values;               // operands in order, vectors flattened; what is what, the handler's decoder knows
   std::int64_t offset = 0;  // of the address operand, if there is one: address = values[i] + offset

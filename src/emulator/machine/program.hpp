@@ -116,6 +116,7 @@ struct Step {
   Op op;
   const FunctionCode* code = nullptr;
   InstructionClass kind = InstructionClass::integer;
+  std::string text;          // of the opcode, for the counters of every launch
   bool reads_timer = false;  // refresh code->timers first
   bool is_wgmma = false;     // looks after asynchronous registers itself
   bool is_carrying = false;  // a load whose value only goes back to memory (carried_values.hpp)

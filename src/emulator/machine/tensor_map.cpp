@@ -18,7 +18,8 @@ struct Encoded {
   std::uint32_t element_strides[max_tensor_rank];
   std::uint16_t box[max_tensor_rank];
   std::uint8_t rank, type, interleave, swizzle, l2_promotion, fill;
-  std::uint8_t zero[16];
+  std::int16_t lower_corner[max_tensor_rank - 2], upper_corner[max_tensor_rank - 2];
+  std::uint8_t is_im2col, zero[3];
 };
 static_assert(sizeof(Encoded) == 128);
 constexpr char magic[16] = {'t', 'e', 'n', 'o', 'n', ' ', 't', 'e', 'n', 's', 'o', 'r', 'm', 'a', 'p', 1};
@@ -36,13 +37,13 @@ bool is_floating(TensorMapType type) {
          (type >= TensorMapType::float32 && type <= TensorMapType::tfloat32_ftz);
 }
 
-std::string dimension_problem(const TiledTensor& t) {
+std::string dimension_problem(const MappedTensor& t) {
   const std::uint64_t alignment = t.interleave == TensorMapInterleave::bytes_32 ? 32 : 16;
   for (int i = 0; i < t.rank; ++i) {
     if (t.dimensions[i] == 0 || t.dimensions[i] > std::uint64_t{1} << 32) {
       return is_but(numbered("dimensions", i), t.dimensions[i], "must be from 1 to 2^32 elements");
     }
-    if (t.box[i] == 0 || t.box[i] > 256) {
+    if (!t.is_im2col && (t.box[i] == 0 || t.box[i] > 256)) {
       return is_but(numbered("box", i), t.box[i], "must be from 1 to 256 elements");
     }
     if (t.element_strides[i] == 0 || t.element_strides[i] > 8) {
@@ -59,7 +60,7 @@ std::string dimension_problem(const TiledTensor& t) {
 
 }  // namespace
 
-int TiledTensor::element_bytes() const {
+int MappedTensor::element_bytes() const {
   switch (type) {
     case TensorMapType::uint8:
       return 1;
@@ -76,27 +77,28 @@ int TiledTensor::element_bytes() const {
   }
 }
 
-std::uint32_t TiledTensor::count(int dimension) const {
+std::uint32_t MappedTensor::count(int dimension) const {
   const std::uint32_t step = dimension == 0 ? 1 : element_strides[dimension];
   return (box[dimension] + step - 1) / step;
 }
 
-std::uint32_t TiledTensor::rows() const {
+std::uint32_t MappedTensor::rows() const {
+  if (is_im2col) return box[1];
   std::uint32_t product = 1;
   for (int i = 1; i < rank; ++i) product *= count(i);
   return product;
 }
 
-std::uint32_t TiledTensor::copy_bytes() const {
+std::uint32_t MappedTensor::copy_bytes() const {
   return count(0) * static_cast<std::uint32_t>(element_bytes()) * rows();
 }
 
-std::uint32_t TiledTensor::row_pitch() const {
+std::uint32_t MappedTensor::row_pitch() const {
   const std::uint32_t row = count(0) * static_cast<std::uint32_t>(element_bytes());
   return swizzle == Swizzle::none ? row : std::max(row, static_cast<std::uint32_t>(span(swizzle)));
 }
 
-std::string problem(const TiledTensor& t) {
+std::string problem(const MappedTensor& t) {
   if (t.type > TensorMapType::tfloat32_ftz) {
     return is_but("The type", static_cast<unsigned>(t.type),
                   "the emulator knows CUtensorMapDataType 0 to 12");
@@ -119,6 +121,7 @@ std::string problem(const TiledTensor& t) {
     return is_but("The address", t.address, "must be a multiple of " + std::to_string(alignment));
   }
   if (std::string sentence = dimension_problem(t); !sentence.empty()) return sentence;
+  if (std::string sentence = t.is_im2col ? im2col_problem(t) : ""; !sentence.empty()) return sentence;
   const std::uint32_t row = t.box[0] * static_cast<std::uint32_t>(t.element_bytes());
   if (t.interleave == TensorMapInterleave::none && row % 16 != 0) {
     return is_but("The innermost row of the box", row, "must be a multiple of 16 bytes");
@@ -138,7 +141,7 @@ std::string problem(const TiledTensor& t) {
   return {};
 }
 
-void encode(const TiledTensor& t, std::uint8_t (&bytes)[128]) {
+void encode(const MappedTensor& t, std::uint8_t (&bytes)[128]) {
   Encoded e{};
   std::memcpy(e.magic, magic, sizeof magic);
   e.address = t.address;
@@ -148,6 +151,11 @@ void encode(const TiledTensor& t, std::uint8_t (&bytes)[128]) {
     e.box[i] = static_cast<std::uint16_t>(t.box[i]);
     e.element_strides[i] = t.element_strides[i];
   }
+  for (int i = 0; i < max_tensor_rank - 2; ++i) {
+    e.lower_corner[i] = static_cast<std::int16_t>(t.lower_corner[i]);
+    e.upper_corner[i] = static_cast<std::int16_t>(t.upper_corner[i]);
+  }
+  e.is_im2col = t.is_im2col ? 1 : 0;
   e.rank = static_cast<std::uint8_t>(t.rank);
   e.type = static_cast<std::uint8_t>(t.type);
   e.interleave = static_cast<std::uint8_t>(t.interleave);
@@ -157,7 +165,7 @@ void encode(const TiledTensor& t, std::uint8_t (&bytes)[128]) {
   std::memcpy(bytes, &e, sizeof e);
 }
 
-bool decode(const std::uint8_t (&bytes)[128], TiledTensor& t) {
+bool decode(const std::uint8_t (&bytes)[128], MappedTensor& t) {
   Encoded e;
   std::memcpy(&e, bytes, sizeof e);
   if (std::memcmp(e.magic, magic, sizeof magic) != 0) return false;
@@ -170,6 +178,11 @@ bool decode(const std::uint8_t (&bytes)[128], TiledTensor& t) {
     t.box[i] = e.box[i];
     t.element_strides[i] = e.element_strides[i];
   }
+  t.is_im2col = e.is_im2col != 0;
+  for (int i = 0; i < max_tensor_rank - 2; ++i) {
+    t.lower_corner[i] = e.lower_corner[i];
+    t.upper_corner[i] = e.upper_corner[i];
+  }
   t.interleave = static_cast<TensorMapInterleave>(e.interleave);
   t.swizzle = static_cast<Swizzle>(e.swizzle);
   t.l2_promotion = static_cast<TensorMapL2Promotion>(e.l2_promotion);
@@ -177,16 +190,31 @@ bool decode(const std::uint8_t (&bytes)[128], TiledTensor& t) {
   return true;
 }
 
-std::uint64_t fill_bits(const TiledTensor& t) {
+std::uint64_t fill_bits(const MappedTensor& t) {
   if (t.fill == TensorMapFill::zeros) return 0;
   // The NaN of elements outside the tensor is 0x7ff7 again and again, whatever the type: so an H200 fills.
   return 0x7ff77ff77ff77ff7U >> (64 - 8 * t.element_bytes());
 }
 
-TensorRow tensor_row(const TiledTensor& t, const std::int32_t* coordinates, std::uint32_t row) {
+TensorMap checked_map(const MappedTensor& t) {
+  if (const std::string sentence = problem(t); !sentence.empty()) throw std::invalid_argument(sentence);
+  TensorMap map;
+  encode(t, map.bytes);
+  return map;
+}
+
+void add_channels(const MappedTensor& t, std::int64_t start, std::uint64_t offset, TensorRow& row) {
+  const std::int64_t end = static_cast<std::int64_t>(t.dimensions[0]), length = t.count(0);
+  const std::int64_t first = std::clamp<std::int64_t>(-start, 0, length);
+  const std::int64_t last = std::clamp<std::int64_t>(end - start, first, length);
+  row.first = static_cast<std::uint32_t>(first);
+  row.last = static_cast<std::uint32_t>(last);
+  row.global = t.address + offset + static_cast<std::uint64_t>(start + first) * t.strides[0];
+}
+
+TensorRow tensor_row(const MappedTensor& t, const std::int32_t* coordinates, std::uint32_t row) {
   TensorRow result;
   result.shared = row * t.row_pitch();
-  const std::uint32_t length = t.count(0);
   std::uint64_t offset = 0;
   bool inside = true;
   for (int i = 1; i < t.rank; ++i) {
@@ -196,13 +224,7 @@ TensorRow tensor_row(const TiledTensor& t, const std::int32_t* coordinates, std:
     inside = inside && index >= 0 && static_cast<std::uint64_t>(index) < t.dimensions[i];
     if (inside) offset += static_cast<std::uint64_t>(index) * t.strides[i];
   }
-  if (!inside) return result;
-  const std::int64_t start = coordinates[0], end = static_cast<std::int64_t>(t.dimensions[0]);
-  const std::int64_t first = std::clamp<std::int64_t>(-start, 0, length);
-  const std::int64_t last = std::clamp<std::int64_t>(end - start, first, length);
-  result.first = static_cast<std::uint32_t>(first);
-  result.last = static_cast<std::uint32_t>(last);
-  result.global = t.address + offset + static_cast<std::uint64_t>(start + first) * t.strides[0];
+  if (inside) add_channels(t, coordinates[0], offset, result);
   return result;
 }
 
@@ -210,7 +232,7 @@ TensorMap encode_tiled(TensorMapType type, int rank, std::uint64_t address, cons
                        const std::uint64_t* strides, const std::uint32_t* box,
                        const std::uint32_t* element_strides, TensorMapInterleave interleave,
                        TensorMapSwizzle swizzle, TensorMapL2Promotion l2_promotion, TensorMapFill fill) {
-  TiledTensor t;
+  MappedTensor t;
   t.type = type;
   t.rank = rank;
   t.address = address;
@@ -224,10 +246,7 @@ TensorMap encode_tiled(TensorMapType type, int rank, std::uint64_t address, cons
   t.swizzle = static_cast<Swizzle>(swizzle);
   t.l2_promotion = l2_promotion;
   t.fill = fill;
-  if (const std::string sentence = problem(t); !sentence.empty()) throw std::invalid_argument(sentence);
-  TensorMap map;
-  encode(t, map.bytes);
-  return map;
+  return checked_map(t);
 }
 
 }  // namespace tenon::emulator

@@ -1,4 +1,4 @@
-// What a tensor map says, decoded; the box of a tensor that one tensor copy moves, as runs of bytes.
+// What a tensor map says, decoded; what one tensor copy moves, a box or a column of pixels, as runs of bytes.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,22 @@ namespace tenon::emulator {
 
 constexpr int max_tensor_rank = 5;
 
-struct TiledTensor {
+struct MappedTensor {
   TensorMapType type = TensorMapType::uint8;
   int rank = 1;
   std::uint64_t address = 0;
   std::uint64_t dimensions[max_tensor_rank] = {};  // elements
   std::uint64_t strides[max_tensor_rank] = {};     // bytes; [0] is the element size
-  std::uint32_t box[max_tensor_rank] = {};         // elements of the tensor that a copy spans
+  // Elements of the tensor that a copy spans; of im2col: channels, pixels.
+  std::uint32_t box[max_tensor_rank] = {};
   std::uint32_t element_strides[max_tensor_rank] = {};
   TensorMapInterleave interleave = TensorMapInterleave::none;
   Swizzle swizzle = Swizzle::none;
   TensorMapL2Promotion l2_promotion = TensorMapL2Promotion::none;
   TensorMapFill fill = TensorMapFill::zeros;
+  bool is_im2col = false;
+  // Of im2col, for W, H, D: the box of pixels, from the tensor's first pixel and from its last.
+  int lower_corner[max_tensor_rank - 2] = {}, upper_corner[max_tensor_rank - 2] = {};
 
   int element_bytes() const;
   // Elements that a copy moves along a dimension: ceil(box / element stride); the first dimension has no
@@ -33,19 +37,22 @@ struct TiledTensor {
   // Bytes of shared memory from one innermost row to the next: the row, or the swizzle's span where that is
   // more.
   std::uint32_t row_pitch() const;
-  // Rows of a copy: the product of count(1) and up.
+  // Rows of a copy: the product of count(1) and up; of im2col: pixels.
   std::uint32_t rows() const;
 };
 
+// The 128 bytes; throws std::invalid_argument with what problem() says.
+TensorMap checked_map(const MappedTensor& tensor);
+
 // The requirements of the CUDA driver API; empty: all are met. Else a sentence.
-std::string problem(const TiledTensor& tensor);
+std::string problem(const MappedTensor& tensor);
 
 // False: these 128 bytes are no tensor map that encode_tiled made.
-bool decode(const std::uint8_t (&bytes)[128], TiledTensor& tensor);
-void encode(const TiledTensor& tensor, std::uint8_t (&bytes)[128]);
+bool decode(const std::uint8_t (&bytes)[128], MappedTensor& tensor);
+void encode(const MappedTensor& tensor, std::uint8_t (&bytes)[128]);
 
 // The bits of the element that stands for one outside the tensor, in the lowest element_bytes().
-std::uint64_t fill_bits(const TiledTensor& tensor);
+std::uint64_t fill_bits(const MappedTensor& tensor);
 
 // One innermost row of a copy: where its elements come from or go to.
 struct TensorRow {
@@ -55,8 +62,22 @@ struct TensorRow {
   std::uint32_t shared = 0;  // offset of element 0 from the start of the box, before the swizzle
 };
 
+// Puts in what of a row's elements, the first at `start` of the innermost dimension, is inside the tensor;
+// `offset`, in bytes, is that of the row's place in the other dimensions.
+void add_channels(const MappedTensor& tensor, std::int64_t start, std::uint64_t offset, TensorRow& row);
+
 // Row `row` (0 .. rows() - 1, the second dimension fastest) of the box whose first element is at
 // `coordinates`.
-TensorRow tensor_row(const TiledTensor& tensor, const std::int32_t* coordinates, std::uint32_t row);
+TensorRow tensor_row(const MappedTensor& tensor, const std::int32_t* coordinates, std::uint32_t row);
+
+// The same of im2col: the pixel that stands `row` pixels behind that at `coordinates`, moved by `offsets`
+// (for W, H, D). Positions go through the box of pixels in steps of the element strides; an image's last is
+// followed by the next image's first (PTX ISA 5.5.4; not measured on hardware is a start outside the box: it
+// counts as its line's last).
+TensorRow pixel_row(const MappedTensor& tensor, const std::int32_t* coordinates, const std::uint16_t* offsets,
+                    std::uint32_t row);
+
+// The requirements of im2col beyond problem()'s, which calls it.
+std::string im2col_problem(const MappedTensor& tensor);
 
 }  // namespace tenon::emulator

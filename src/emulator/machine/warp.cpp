@@ -19,24 +19,29 @@ Warp::Warp(Cta& cta, int index)
   const int threads = static_cast<int>(cta.cluster.threads_per_cta()) - index * warp_size;
   present_ = threads >= warp_size ? all_lanes : lane_bit(threads) - 1;
   const FunctionCode& entry = *launch().program->functions[0];
+  clear_registers(present_, 0, static_cast<std::size_t>(entry.slots));
   for_each_lane(present_, [&](int lane) { enter(lane, {&entry, 0, 0, 0, nullptr}); });
   groups_.push_back({});
   groups_.back().place = entry.entry;
   groups_.back().lanes = present_;
 }
 
-// Makes a frame of a lane: registers zeroed (they are unwritten, but must not depend on the past), special
-// registers and addresses filled in.
+// Makes room for a frame's registers, zeroed: they are unwritten, but must not depend on the past.
+void Warp::clear_registers(LaneMask lanes, std::size_t base, std::size_t slots) {
+  const std::size_t end = base + slots, used = std::min(end, owners_.size());
+  for (std::size_t slot = base; slot < used; ++slot)
+    for_each_lane(lanes,
+                  [&](int lane) { registers_[slot * warp_size + static_cast<std::size_t>(lane)] = 0; });
+  if (end <= owners_.size()) return;
+  registers_.resize(end * warp_size);
+  owners_.resize(end);
+}
+
+// Makes a frame of a lane, whose registers have been cleared: special registers and addresses filled in.
 void Warp::enter(int lane, const Frame& frame) {
   const FunctionCode& code = *frame.code;
   const auto column = static_cast<std::size_t>(lane);
   stacks_[column].push_back(frame);
-  const std::size_t end = frame.registers + static_cast<std::size_t>(code.slots);
-  if (registers_.size() < end * warp_size) {
-    registers_.resize(end * warp_size);
-    owners_.resize(end);
-  }
-  for (std::size_t slot = frame.registers; slot < end; ++slot) registers_[slot * warp_size + column] = 0;
   LocalMemory& local = local_[column];
   local.bytes.resize(frame.local);
   local.written.resize(frame.local);
@@ -228,12 +233,13 @@ void Warp::pass(int lane, const Frame& from, const CallOperand& source, const Fr
 void Warp::call(LaneMask mask, const FunctionCode& callee, const CallSite& site) {
   const Frame& caller = stacks_[static_cast<std::size_t>(first_lane(mask))].back();
   Frame frame{&callee, frame_ + static_cast<std::size_t>(caller.code->slots), 0, place_ + 1, &site};
+  const auto slots = static_cast<std::size_t>(callee.slots);
   bool is_too_deep = false;
+  if (frame.registers + slots <= most_slots) clear_registers(mask, frame.registers, slots);
   for_each_lane(mask, [&](int lane) {
     const auto column = static_cast<std::size_t>(lane);
     frame.local = (local_[column].bytes.size() + 15) / 16 * 16;
-    if (stacks_[column].size() >= deepest_stack ||
-        frame.registers + static_cast<std::size_t>(callee.slots) > most_slots ||
+    if (stacks_[column].size() >= deepest_stack || frame.registers + slots > most_slots ||
         frame.local + static_cast<std::size_t>(callee.local_bytes) >
             static_cast<std::size_t>(largest_local)) {
       if (!is_too_deep) {

@@ -162,6 +162,7 @@ class Warp {
     Place back = 0;             // where to go on in the caller
     const CallSite* site = nullptr;
   };
+  void clear_registers(LaneMask lanes, std::size_t base, std::size_t slots);
   void enter(int lane, const Frame& frame);
   void pass(int lane, const Frame& from, const CallOperand& source, const Frame& to,
             const CallOperand& target);

@@ -20,7 +20,7 @@ struct Factors {
   std::int32_t significand[capacity];
   std::int32_t exponent[capacity];
 
-  void set(int position, const Format& format, std::uint32_t pattern);
+  void set(const Format& format, const std::uint32_t* patterns, int count);  // the first `count` numbers
 };
 
 // c + sum over i < count of a[a_first + i] * b[b_first + i], as patterns of the result's type.

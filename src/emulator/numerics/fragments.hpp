@@ -29,14 +29,21 @@ class Fragment {
 
   // `copies`: how often the places repeat over the registers of a lane.
   Fragment(int registers, int element_bits, int copies = 1)
-      : registers_(registers), copies_(copies), bits_(element_bits), places_(index(lanes, 0, 0)) {}
+      : registers_(registers),
+        copies_(copies),
+        bits_(element_bits),
+        elements_(element_bits >= 32 ? 1 : 32 / element_bits),
+        places_(index(lanes, 0, 0)) {}
 
   int registers() const { return registers_; }  // without copies
   int copies() const { return copies_; }
   int element_bits() const { return bits_; }
-  int elements() const { return bits_ >= 32 ? 1 : 32 / bits_; }  // of one register
+  int elements() const { return elements_; }  // of one register
 
   const Place& at(int lane, int reg, int element) const { return places_[index(lane, reg, element)]; }
+  const Place* places() const {
+    return places_.data();
+  }  // element by element, register by register, lane by lane
   void set(int lane, int reg, int element, Place place) { places_[index(lane, reg, element)] = place; }
 
  private:
@@ -45,7 +52,7 @@ class Fragment {
     return (place * registers_ + reg) * elements() + element;
   }
 
-  int registers_, copies_, bits_;
+  int registers_, copies_, bits_, elements_;
   std::vector<Place> places_;
 };
 

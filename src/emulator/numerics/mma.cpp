@@ -36,11 +36,12 @@ template <typename Take>
 void for_each(const Fragment& fragment, const std::uint64_t (*registers)[32], Take take) {
   const int bits = fragment.element_bits(), elements = fragment.elements();
   const std::uint64_t mask = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+  const Place* place = fragment.places();
   for (int lane = 0; lane < Fragment::lanes; ++lane) {
     for (int reg = 0; reg < fragment.registers(); ++reg) {
       std::uint64_t value = registers[reg][lane];
       for (int element = 0; element < elements; ++element) {
-        take(fragment.at(lane, reg, element), value & mask);
+        take(*place++, value & mask);
         value >>= bits % 64;  // f64 has one element a register
       }
     }
@@ -51,11 +52,12 @@ void for_each(const Fragment& fragment, const std::uint64_t (*registers)[32], Ta
 template <typename Give>
 void fill_each(const Fragment& fragment, std::uint64_t (*registers)[32], Give give) {
   const int bits = fragment.element_bits();
+  const Place* place = fragment.places();
   for (int lane = 0; lane < Fragment::lanes; ++lane) {
     for (int reg = 0; reg < fragment.registers(); ++reg) {
       std::uint64_t value = 0;
       for (int element = 0; element < fragment.elements(); ++element) {
-        value |= static_cast<std::uint64_t>(give(fragment.at(lane, reg, element))) << (bits * element);
+        value |= static_cast<std::uint64_t>(give(*place++)) << (bits * element);
       }
       registers[reg][lane] = value;
     }
@@ -186,14 +188,16 @@ void Mma::floating(const Arithmetic& arithmetic, Registers& registers) const {
   const int n = shape.n, k = shape.k, stored = stored_k(), rows = shape.m * blocks_;
   Factors a, b;
   std::uint32_t c[most_rows * 32];
-  const Format &a_format = format_of(form_.a), &b_format = format_of(form_.b);
   load_accumulators(registers, c);
+  std::uint32_t patterns[most_rows * most_stored];  // of A, then of B
   for_each(a_, registers.a, [&](Place at, std::uint64_t value) {
-    a.set(at.row * stored + at.column, a_format, static_cast<std::uint32_t>(value));
+    patterns[at.row * stored + at.column] = static_cast<std::uint32_t>(value);
   });
+  a.set(format_of(form_.a), patterns, rows * stored);
   for_each(b_, registers.b, [&](Place at, std::uint64_t value) {
-    b.set(at.column * k + at.row, b_format, static_cast<std::uint32_t>(value));
+    patterns[at.column * k + at.row] = static_cast<std::uint32_t>(value);
   });
+  b.set(format_of(form_.b), patterns, n * blocks_ * k);
   if (form_.sparse) {
     const SparseColumns columns(form_, registers);
     Factors chosen;  // of B, for one row of A

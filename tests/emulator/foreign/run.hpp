@@ -30,6 +30,8 @@ class Compiled {
             read_text((name.rfind("triton/", 0) == 0 ? TENON_FOREIGN_SOURCES "/" : TENON_FOREIGN_PTX "/") +
                       name + ".ptx"))) {}
 
+  std::vector<std::string> entries() const { return module_.entries(); }
+
   template <class T>
   Address upload(const std::vector<T>& data) {
     const Address address = emulator_.allocate(data.size() * sizeof(T));

@@ -248,7 +248,7 @@ TEST(BulkCopy, too_many_expected_bytes_are_a_deadlock) {
   PtxKernel kernel(two_pointers, changed(changed(bulk_load, "_, [%r2], 256;", "_, [%r2], 512;"),
                                          "%p2, [%r2], 0;", "%p2, [%r2], 0;  // FAULT"));
   kernel.grid(1, 64).argument(0, kernel.upload(counting(64))).argument(1, kernel.zeros<std::uint32_t>(64));
-  expect_fault(kernel, FindingKind::deadlock);
+  expect_fault(kernel, FindingKind::deadlock, "waits for 0 of 1 arrival and 256 bytes;");
 }
 
 TEST(BulkCopy, sizes_and_addresses_are_multiples_of_16) {

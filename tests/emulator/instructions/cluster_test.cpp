@@ -94,7 +94,7 @@ TEST(Cluster, one_cta_that_does_not_come_is_a_deadlock) {
               "HANG: ld.volatile.shared.b32 %r9, [%r3]; setp.ne.u32 %p, %r9, 100000; @%p bra HANG;\nSKIP:\n"
               "HANG2: ld.volatile.shared.b32 %r9, [%r3]; setp.ne.u32 %p, %r9, 100000; @%p bra HANG2;\n"),
           "// FAULT of the barrier", ""),
-      FindingKind::deadlock);
+      FindingKind::deadlock, "the cluster's barrier, where 32 of 64 threads have arrived;");
 }
 
 TEST(Cluster, exited_threads_are_not_waited_for) {

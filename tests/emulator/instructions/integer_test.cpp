@@ -549,5 +549,64 @@ TEST(Integer, NamesWhatItDoesNotKnow) {
   EXPECT_NE(refusal("sub.u32 %r0, %r1, -%r2;").find("negated"), std::string::npos);
 }
 
+// The pseudocode of the PTX ISA, 9.7.17, on parts as wide integers.
+TEST(Video, works_on_parts_of_a_register) {
+  using Wide = std::int64_t;
+  struct Operation {
+    std::string name;
+    Wide (*result)(Wide, Wide);
+  };
+  const std::vector<Operation> operations = {
+      {"vadd", [](Wide a, Wide b) { return a + b; }},
+      {"vsub", [](Wide a, Wide b) { return a - b; }},
+      {"vavrg", [](Wide a, Wide b) { return a + b >= 0 ? (a + b + 1) / 2 : -((1 - a - b) / 2); }},
+      {"vabsdiff", [](Wide a, Wide b) { return a > b ? a - b : b - a; }},
+      {"vmin", [](Wide a, Wide b) { return a < b ? a : b; }},
+      {"vmax", [](Wide a, Wide b) { return a < b ? b : a; }},
+      {"vset.lt", [](Wide a, Wide b) -> Wide { return a < b; }},
+      {"vset.ge", [](Wide a, Wide b) -> Wide { return a >= b; }},
+      {"vset.eq", [](Wide a, Wide b) -> Wide { return a == b; }},
+      {"vset.ne", [](Wide a, Wide b) -> Wide { return a != b; }},
+      {"vset.le", [](Wide a, Wide b) -> Wide { return a <= b; }},
+      {"vset.gt", [](Wide a, Wide b) -> Wide { return a > b; }}};
+  const std::vector<Triple> few = triples(integer_corners(), 256);
+  for (const Operation& operation : operations) {
+    const bool is_set = operation.name[1] == 's' && operation.name[2] == 'e';
+    for (const int width : {8, 16}) {
+      for (int types = 0; types < (is_set ? 4 : 8); ++types) {
+        const bool a_signed = (types & 1) != 0, b_signed = (types & 2) != 0, d_signed = (types & 4) != 0;
+        const auto type = [](bool is_signed) { return std::string(is_signed ? ".s32" : ".u32"); };
+        for (const std::string last : {"", ".sat", ".add"}) {
+          if (is_set && last == ".sat") continue;
+          const std::string number = width == 8 ? "4" : "2";
+          const std::string opcode =
+              is_set ? "vset" + number + type(a_signed) + type(b_signed) + operation.name.substr(4)
+                     : operation.name + number + type(d_signed) + type(a_signed) + type(b_signed);
+          testing::check(opcode + last + " %r0, %r1, %r2, %r3", few, [=](Bits a, Bits b, Bits c) {
+            Bits merged = 0, sum = c;
+            for (int shift = 0; shift < 32; shift += width) {
+              const auto part = [&](Bits bits, bool is_signed) {
+                const auto field = static_cast<Wide>(bits >> shift & ((Bits{1} << width) - 1));
+                return is_signed && field >> (width - 1) != 0 ? field - (Wide{1} << width) : field;
+              };
+              Wide result = operation.result(part(a, a_signed), part(b, b_signed));
+              if (last == ".sat") {
+                const Wide span = Wide{1} << (d_signed ? width - 1 : width);
+                result = std::min(std::max(result, d_signed ? -span : Wide{0}), span - 1);
+              }
+              merged |= (static_cast<Bits>(result) & ((Bits{1} << width) - 1)) << shift;
+              sum += static_cast<Bits>(result);
+            }
+            return cut_to(last == ".add" ? sum : merged, 32);
+          });
+        }
+      }
+    }
+  }
+  EXPECT_NE(refusal("vadd4.u32.u32.u32.sat.add %r0, %r1, %r2, %r3;").find("exclude each other"),
+            std::string::npos);
+  EXPECT_NE(refusal("vadd4.u32.u32.u32 %r0, %r1, %r2;"), "");
+}
+
 }  // namespace
 }  // namespace tenon::emulator::testing

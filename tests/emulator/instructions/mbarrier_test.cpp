@@ -172,11 +172,29 @@ TEST(Mbarrier, waiting_for_a_phase_that_never_ends_is_a_deadlock) {
           hand_over, "CONSUME:\n",
           "CONSUME:\n  mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 0;\n  @!%p2 bra CONSUME;\nNEXT:\n"
           "  mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 1;  // FAULT\n  @!%p2 bra NEXT;\n"),
-      FindingKind::deadlock);
+      FindingKind::deadlock,
+      "what nobody will change: the end of a phase of parity 1 of the mbarrier at 0x480, where phase 1 "
+      "(parity 1) "
+      "waits for 32 of 32 arrivals; 32 threads");
   // One arrival too few.
   expect_hand_over_fault(
       changed(changed(hand_over, "[%r2], 32;", "[%r2], 33;"), "%p2, [%r2], 0;", "%p2, [%r2], 0;  // FAULT"),
-      FindingKind::deadlock);
+      FindingKind::deadlock, "where phase 0 (parity 0) waits for 1 of 33 arrivals;");
+  // By its state instead of the parity, and at a generic address.
+  PtxKernel kernel("", R"(
+  .shared .align 8 .b64 bar; .reg .b32 %r; .reg .b64 %d<3>; .reg .pred %p;
+  mov.u32 %r, bar; cvt.u64.u32 %d0, %r; cvta.shared.u64 %d0, %d0;
+  mbarrier.init.b64 [%d0], 2;
+  mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r], 96;
+  mbarrier.arrive.b64 %d1, [%d0];
+AGAIN:
+  mbarrier.test_wait.b64 %p, [%d0], %d1;  // FAULT
+  @!%p bra AGAIN;)");
+  kernel.grid(1, 1);
+  expect_fault(
+      kernel, FindingKind::deadlock,
+      "the end of phase 0 of the mbarrier at 0x400, where phase 0 (parity 0) waits for 1 of 2 arrivals "
+      "and 96 bytes;");
 }
 
 TEST(Mbarrier, too_many_arrivals_are_found) {

@@ -112,15 +112,15 @@ class GpuLaunch {
     } else if (bytes.size() == 128) {
       std::uint8_t opaque[128];
       std::memcpy(opaque, bytes.data(), 128);
-      TiledTensor tensor;
+      MappedTensor tensor;
       if (!decode(opaque, tensor)) return;
       alignas(64) CUtensorMap map{};
-      encode_on_gpu(tensor, &map);
+      tensor.is_im2col ? encode_im2col_on_gpu(tensor, &map) : encode_on_gpu(tensor, &map);
       std::memcpy(bytes.data(), &map, 128);
     }
   }
 
-  void encode_on_gpu(const TiledTensor& tensor, CUtensorMap* map) {
+  void encode_on_gpu(const MappedTensor& tensor, CUtensorMap* map) {
     void* found = nullptr;
     cudaDriverEntryPointQueryResult result{};
     check(
@@ -145,6 +145,27 @@ class GpuLaunch {
                      static_cast<CUtensorMapFloatOOBfill>(tensor.fill));
     if (status != CUDA_SUCCESS && failed_.empty())
       failed_ = "cuTensorMapEncodeTiled answers " + std::to_string(static_cast<int>(status));
+  }
+
+  void encode_im2col_on_gpu(const MappedTensor& tensor, CUtensorMap* map) {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeIm2col", &found, 12000, cudaEnableDefault,
+                                           &result),
+          "cuTensorMapEncodeIm2col");
+    if (found == nullptr) return;
+    const auto encode_im2col = reinterpret_cast<decltype(&cuTensorMapEncodeIm2col)>(found);
+    const CUresult status = encode_im2col(
+        map, static_cast<CUtensorMapDataType>(tensor.type), static_cast<cuuint32_t>(tensor.rank),
+        reinterpret_cast<void*>(twin(tensor.address)), reinterpret_cast<const cuuint64_t*>(tensor.dimensions),
+        reinterpret_cast<const cuuint64_t*>(tensor.strides + 1), tensor.lower_corner, tensor.upper_corner,
+        tensor.box[0], tensor.box[1], tensor.element_strides,
+        static_cast<CUtensorMapInterleave>(tensor.interleave),
+        static_cast<CUtensorMapSwizzle>(tensor.swizzle),
+        static_cast<CUtensorMapL2promotion>(tensor.l2_promotion),
+        static_cast<CUtensorMapFloatOOBfill>(tensor.fill));
+    if (status != CUDA_SUCCESS && failed_.empty())
+      failed_ = "cuTensorMapEncodeIm2col answers " + std::to_string(static_cast<int>(status));
   }
 
   std::vector<MirroredBuffer> buffers_;

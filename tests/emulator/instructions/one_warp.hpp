@@ -33,7 +33,12 @@ class OneWarp {
     code->function = &function;
     KernelLayout layout;
     layout.module = &module_;
-    scope_ = std::make_unique<FunctionScope>(layout, *code, program_);
+    RegisterSlots slots;  // one for each: they are looked at from outside, used by the text or not
+    for (const ptx::RegisterDeclaration& declaration : function.registers) {
+      slots.of.push_back(slots.count);
+      slots.count += declaration.type == ptx::Type::b128 ? 2 : 1;
+    }
+    scope_ = std::make_unique<FunctionScope>(layout, *code, program_, slots);
     program_.functions.push_back(std::move(code));
     program_.steps.resize(function.body.size());
     Decoders decoders;

@@ -509,11 +509,16 @@ std::string refusal(const std::string& instruction) {
 }
 
 TEST(TensorCopy, refuses_what_it_does_not_know) {
+  EXPECT_NE(refusal("cp.async.bulk.tensor.3d.shared::cluster.global.im2col::w.mbarrier::complete_tx::bytes "
+                    "[%r0], [%d0, "
+                    "{%r0, %r0, %r0}], [%r1], {%h0};")
+                .find(".im2col::w needs sm_100"),
+            std::string::npos);
   EXPECT_NE(
       refusal(
           "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r0], [%d0, "
-          "{%r0, %r0, %r0}], [%r1], {%h0};")
-          .find("im2col"),
+          "{%r0, %r0, %r0}], [%r1], {%h0, %h1};")
+          .find("a list of 1"),
       std::string::npos);
   EXPECT_NE(refusal("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r0], "
                     "[%d0, {%r0}], "

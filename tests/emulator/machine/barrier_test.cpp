@@ -147,6 +147,9 @@ TEST(Barrier, AWarpThatNeverComesIsADeadlock) {
     }
     EXPECT_NE(kernel.line(result.findings[0].ptx_line).find("// second"), std::string::npos);
     EXPECT_NE(kernel.line(result.findings[1].ptx_line).find("// here"), std::string::npos);
+    EXPECT_NE(result.findings[0].message.find(": barrier 1, where 32 of 64 threads have arrived;"),
+              std::string::npos)
+        << listed(result.findings);
   }
 }
 

@@ -123,6 +123,21 @@ TEST(Emulator, ChecksItsOwnMemory) {
   expect_contains(error_of([&] { emulator.free(address); }), "cannot free");
 }
 
+TEST(Emulator, CountsTheBytesThatNobodyWrote) {
+  Kernel kernel(module_text(".param .u64 out", R"(
+    ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 8; add.s64 %d1, %d1, %d2;
+    st.global.u32 [%d1], %r1;)"));
+  Emulator& emulator = kernel.emulator();
+  const Address out = emulator.allocate(40);
+  EXPECT_EQ(emulator.unwritten(out, 40), 40u);
+  kernel.run({{1}, {4}}, {out});
+  EXPECT_EQ(emulator.unwritten(out, 40), 24u);
+  EXPECT_EQ(emulator.unwritten(out + 2, 4), 2u);
+  emulator.fill(out + 4, 0, 4);
+  EXPECT_EQ(emulator.unwritten(out, 40), 20u);
+  expect_contains(error_of([&] { emulator.unwritten(out, 41); }), "an allocation of 40");
+}
+
 TEST(Emulator, SharedMemoryIsStaticThenDynamicAndTheDynamicNamesAreOnePlace) {
   Kernel kernel(
       module_text(".param .u64 out", R"(

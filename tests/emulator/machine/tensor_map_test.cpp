@@ -28,8 +28,8 @@ struct Arguments {
     return encode_tiled(type, rank, address, dimensions, strides, box, element_strides, interleave, swizzle,
                         promotion, fill);
   }
-  TiledTensor decoded() const {
-    TiledTensor t;
+  MappedTensor decoded() const {
+    MappedTensor t;
     EXPECT_TRUE(decode(encode().bytes, t));
     return t;
   }
@@ -51,7 +51,7 @@ TEST(TensorMap, decodes_to_what_was_encoded) {
   a.dimensions[2] = std::uint64_t{1} << 32;
   a.element_strides[1] = 3;
   a.fill = TensorMapFill::nan_request_zero_fma;
-  const TiledTensor t = a.decoded();
+  const MappedTensor t = a.decoded();
   EXPECT_EQ(t.type, TensorMapType::float16);
   EXPECT_EQ(t.rank, 3);
   EXPECT_EQ(t.address, 0x10000u);
@@ -71,7 +71,7 @@ TEST(TensorMap, decodes_to_what_was_encoded) {
 
 TEST(TensorMap, knows_bytes_that_it_did_not_make) {
   std::uint8_t other[128] = {1, 2, 3};
-  TiledTensor t;
+  MappedTensor t;
   EXPECT_FALSE(decode(other, t));
 }
 
@@ -111,7 +111,7 @@ TEST(TensorMap, names_each_requirement_that_is_not_met) {
 
 TEST(TensorMap, rows_of_a_box_walk_the_dimensions_in_order) {
   Arguments a;
-  const TiledTensor t = a.decoded();
+  const MappedTensor t = a.decoded();
   EXPECT_EQ(t.rows(), 32u);
   const std::int32_t at[3] = {8, 5, 3};
   std::uint32_t row = 0;
@@ -128,7 +128,7 @@ TEST(TensorMap, rows_of_a_box_walk_the_dimensions_in_order) {
 
 TEST(TensorMap, rows_are_cut_at_the_edges_of_the_tensor) {
   Arguments a;
-  const TiledTensor t = a.decoded();
+  const MappedTensor t = a.decoded();
   const std::int32_t left[3] = {-10, 49, 0}, right[3] = {90, -1, 6}, far[3] = {100, 0, 0};
   TensorRow r = tensor_row(t, left, 0);
   EXPECT_EQ(r.first, 10u);
@@ -150,7 +150,7 @@ TEST(TensorMap, rows_are_cut_at_the_edges_of_the_tensor) {
 TEST(TensorMap, element_strides_step_over_rows) {
   Arguments a;
   a.element_strides[1] = 4;
-  const TiledTensor t = a.decoded();
+  const MappedTensor t = a.decoded();
   EXPECT_EQ(t.rows(), 4u * 2);
   const std::int32_t at[3] = {0, 1, 0};
   EXPECT_EQ(tensor_row(t, at, 3).global, 0x10000u + (1 + 3 * 4) * 208);

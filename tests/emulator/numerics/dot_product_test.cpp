@@ -25,10 +25,11 @@ struct Vectors {
 std::uint32_t run(Model model, Unit unit, Type a_type, Type b_type, Type output, const Vectors& vectors) {
   static const auto a = std::make_unique<Factors>(), b = std::make_unique<Factors>();
   const int k = static_cast<int>(vectors.a.size());
-  for (int i = 0; i < k; ++i) {
-    a->set(3 + i, format_of(a_type), vectors.a[static_cast<std::size_t>(i)]);
-    b->set(5 + i, format_of(b_type), vectors.b[static_cast<std::size_t>(i)]);
-  }
+  std::vector<std::uint32_t> behind_3(3), behind_5(5);
+  behind_3.insert(behind_3.end(), vectors.a.begin(), vectors.a.end());
+  behind_5.insert(behind_5.end(), vectors.b.begin(), vectors.b.end());
+  a->set(format_of(a_type), behind_3.data(), 3 + k);
+  b->set(format_of(b_type), behind_5.data(), 5 + k);
   return dot_product(arithmetic_of(model, unit, a_type, output, k), *a, 3, *b, 5, k, vectors.c);
 }
 

@@ -25,10 +25,8 @@ void expect(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     const int count = static_cast<int>(row.a.size());
     ASSERT_EQ(row.b.size(), row.a.size()) << row.instruction;
-    for (int i = 0; i < count; ++i) {
-      a->set(i, format_of(row.a_type), row.a[static_cast<std::size_t>(i)]);
-      b->set(i, format_of(row.b_type), row.b[static_cast<std::size_t>(i)]);
-    }
+    a->set(format_of(row.a_type), row.a.data(), count);
+    b->set(format_of(row.b_type), row.b.data(), count);
     const Arithmetic arithmetic = arithmetic_of(Model::sm_90, Unit::mma, row.a_type, row.output, count);
     EXPECT_EQ(dot_product(arithmetic, *a, 0, *b, 0, count, row.c), row.d) << row.instruction;
   }
