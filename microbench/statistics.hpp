@@ -24,6 +24,17 @@ inline double middle_spread(std::vector<double> values) {
   return (values[values.size() - 2] - values[1]) / median(values);
 }
 
+// By how much the median is probably off, relative to it: its standard error if the values were normal, from
+// the middle half of them, so that outliers do not count. 0 for fewer than four values.
+inline double median_error(std::vector<double> values) {
+  if (values.size() < 4) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t quarter = values.size() / 4;
+  constexpr double quartiles = 1.349, of_median = 1.2533;  // in standard deviations; in those of the mean
+  const double deviation = (values[values.size() - 1 - quarter] - values[quarter]) / quartiles;
+  return of_median * deviation / std::sqrt(static_cast<double>(values.size())) / median(values);
+}
+
 // 2 m n k additions and multiplications in so many microseconds.
 inline double tflops(double flop, double microseconds) {
   return microseconds > 0 ? flop / microseconds * 1e-6 : 0;

@@ -64,12 +64,8 @@ class Session {
  public:
   Session(const Manifest& manifest, const Options& options)
       : runner_(manifest, protocol_of(options)),
-        file_(options.json),
+        file_(options.json, {options.commit, runner_.machine(), runner_.toolkit(), today()}),
         deadline_(Clock::now() + seconds_of(options.budget)) {
-    char date[32] = {};
-    const std::time_t now = std::time(nullptr);
-    std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
-    origin_ = {options.commit, runner_.machine(), runner_.toolkit(), date};
     if (!runner_.telemetry_trouble().empty())
       std::fprintf(stderr, "%s\n", runner_.telemetry_trouble().c_str());
   }
@@ -109,8 +105,8 @@ class Session {
     } else {
       state.counters["cycles"] = measurement.figures.cycles;
       state.counters["spread"] = measurement.figures.spread;
-      file_.add(to_json(test, measurement, origin_));
-      worst_spread_ = std::max(worst_spread_, measurement.figures.spread);
+      file_.add(to_json(test, measurement));
+      worst_error_ = std::max(worst_error_, measurement.figures.error);
       ++reported_;
     }
     std::printf("%s\n", table_row(test, measurement).c_str());
@@ -119,17 +115,24 @@ class Session {
 
   // Refused ones do not fail the run (a cluster of 16 may not fit), unless nothing is left.
   int summary() const {
-    std::printf("%d reported, %d not reported; largest spread of repeats %.2f%%\n", reported_, refused_,
-                100 * worst_spread_);
+    std::printf("%d reported, %d not reported; largest error of a median %.2f%%\n", reported_, refused_,
+                100 * worst_error_);
     return reported_ > 0 ? 0 : 1;
   }
 
  private:
+  static std::string today() {
+    char date[32] = {};
+    const std::time_t now = std::time(nullptr);
+    std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
+    return date;
+  }
   static Protocol protocol_of(const Options& options) {
     Protocol protocol;
     if (options.quick) {
       protocol.repeats = 5;
       protocol.cycles = 60'000;
+      protocol.rounds = 2;
     }
     return protocol;
   }
@@ -140,9 +143,8 @@ class Session {
   Runner runner_;
   ResultFile file_;
   Clock::time_point deadline_;
-  Origin origin_;
   int reported_ = 0, refused_ = 0;
-  double worst_spread_ = 0;
+  double worst_error_ = 0;
 };
 
 // Rows are printed by the session, as they come.
@@ -195,9 +197,9 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app(
       "What tensor-core instructions and their feeders cost: latency and throughput in cycles of the SM");
-  app.add_option(
-         "--family", options.families,
-         "mma, mma_sp, wgmma, wgmma_sp, shared, cp_async, tma, global, mbarrier, barrier, dsmem, register")
+  app.add_option("--family", options.families,
+                 "mma, mma_sp, mma_fed, wgmma, wgmma_sp, shared, cp_async, tma, global, mbarrier, barrier, "
+                 "dsmem, register")
       ->delimiter(',');
   app.add_option("--measure", options.measures, "latency, throughput, all_sm, sustained, groups, round_trip")
       ->delimiter(',');
@@ -211,7 +213,7 @@ int main(int argc, char** argv) {
           "NAME:VALUE", "axis"));
   app.add_option("--filter", options.filters, "regular expressions on case names");
   app.add_flag("--quick", options.quick,
-               "the most wanted cases, 5 shorter repeats instead of 7: under a minute");
+               "the most wanted cases, 5 shorter repeats to begin with instead of 7: under a minute");
   app.add_option("--budget", options.budget, "seconds after which no further case is begun")
       ->capture_default_str();
   app.add_option("--json", options.json, "file for the results, written after every case");

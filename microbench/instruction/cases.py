@@ -5,7 +5,7 @@ A case takes one SM (grid "one"), all of them, one block each ("all"), one clust
 "sustained" runs for 0.4 s and takes the second half, under whatever clock the power limit leaves.
 """
 
-from kernels import chains, copies, synchronisation, tensor, wgmma
+from kernels import chains, copies, feed, synchronisation, tensor, wgmma
 from kernels.frame import SHARED_SLOT
 
 KIB = 1024
@@ -113,7 +113,7 @@ def wgmma_rest(suite):
                     wgmma_case(suite, types, n, rs, False, "throughput", quick=quick)
             if types != wgmma.EVERY_N[0]:
                 wgmma_case(suite, types, 256, rs, False, "latency", group=1, outstanding=0)
-            if types[1] == "b1":
+            if types[1] == "b1" or types[2].endswith("satfinite"):
                 continue
             for n in (128, 256):
                 wgmma_case(suite, types, n, rs, True, "throughput", quick=n == 256)
@@ -133,6 +133,15 @@ def sustained(suite, table):
         for data in (types[1], "zeros"):
             wgmma_case(suite, types, 256, False, False, "sustained", grid="all", data=data, protocol="sustained",
                        quick=types == POWERED[0], more=data_axis(data))  # fmt: skip
+
+
+def fed(suite):
+    """mma.sync with its operands from shared memory, over the size of the warp tile."""
+    for rows, columns in feed.TILES:
+        kernel = suite.kernel("mma_primary", feed.kernel(rows, columns))
+        for warps in (4, 8):
+            axes = {"warps": warps, "mma": rows * columns, "ldmatrix": rows + columns // 2}
+            suite.case(kernel, "throughput", warps, axes, shared=feed.SHARED, quick=warps == 8)
 
 
 def shared_memory(suite):
@@ -219,18 +228,32 @@ def copying(suite):
                     if stages == 1:
                         suite.case(kernel, "latency", 1, axes, window=one, **launch)
                     suite.case(kernel, "throughput", 1, axes, grid="all", window=every, **launch)
+    for outstanding, read in ((0, False), (0, True), (3, True)):
+        kernel = suite.kernel("copies", copies.store_kernel(outstanding, read))
+        for size in (1, 2, 8, 16, 32):
+            ring = {"bytes": size * KIB, "stages": outstanding + 1}
+            shared = size * KIB * (outstanding + 1)
+            for source, one, every in (("l2", L2_ONE, L2_ALL), ("dram", DRAM_ONE, DRAM_ALL)):
+                axes = {**ring, "target": source}
+                launch = {"bytes": size * KIB, "shared": shared, "advance": source == "dram", "quick": size == 8}
+                if outstanding == 0:
+                    suite.case(kernel, "latency", 1, axes, window=one, **launch)
+                else:
+                    suite.case(kernel, "throughput", 1, axes, grid="all", window=every, **launch)
     for size, cache in ((4, "ca"), (8, "ca"), (16, "ca"), (16, "cg")):
-        for outstanding in (0, 1, 3, 7) if cache == "cg" else (0,):
+        for outstanding in (0, 1, 3, 7) if cache == "cg" else (0, 3):
             kernel = suite.kernel("copies", copies.cp_async_kernel(size, cache, outstanding))
             for source, one, every in (("l2", L2_ONE, L2_ALL), ("dram", DRAM_ONE, DRAM_ALL)):
                 axes = {"bytes": size, "stages": outstanding + 1, "source": source}
                 shared = copies.cp_async_shared_bytes(size, outstanding, 32)
                 if outstanding == 0:
                     suite.case(kernel, "latency", 1, {**axes, "warps": 1}, window=one, advance=source == "dram", shared=shared)
-                if cache != "cg":
+                if cache == "ca" and outstanding == 0:
                     continue
-                for warps in (4, 8, 16):
+                for warps in (4, 8, 16) if cache == "cg" else (8,):
                     shared = copies.cp_async_shared_bytes(size, outstanding, 32 * warps)
+                    if cache == "ca":
+                        shared = SHARED_LIMIT  # leaves the L1, through which these go, less than the window
                     if shared <= SHARED_LIMIT:
                         suite.case(kernel, "throughput", warps, {**axes, "warps": warps}, grid="all", window=every,
                                    advance=source == "dram", shared=shared, quick=warps == 8)  # fmt: skip
@@ -241,6 +264,7 @@ def suite_of(table):
     suite = Suite()
     mma(suite, table, primary=True)
     wgmma_primary(suite)
+    fed(suite)
     shared_memory(suite)
     synchronisations(suite)
     copying(suite)

@@ -29,6 +29,13 @@ bool any_failed(const std::vector<Launch>& launches) {
   return false;
 }
 
+void add_cycles(Figures& figures, const std::vector<double>& repeats) {
+  figures.cycles = median(repeats);
+  figures.spread = middle_spread(repeats);
+  figures.error = median_error(repeats);
+  figures.repeats = static_cast<int>(repeats.size());
+}
+
 void add_rates(Figures& figures, const Case& test, int blocks) {
   if (figures.cycles <= 0) {
     figures.odd = "more trips did not take longer";
@@ -62,7 +69,8 @@ double span(const Launch& launch, const Case& test) {
     }
     blocks.push_back(static_cast<double>(end - begin));
   }
-  return test.grid == "cluster" ? *std::max_element(blocks.begin(), blocks.end()) : median(blocks);
+  if (test.grid == "cluster") return *std::max_element(blocks.begin(), blocks.end());
+  return std::accumulate(blocks.begin(), blocks.end(), 0.0) / static_cast<double>(blocks.size());
 }
 
 double sm_mhz_between(const Launch& earlier, const Launch& later) {
@@ -92,8 +100,7 @@ Figures of_pairs(const Case& test, const std::vector<Launch>& launches, int bloc
       if (mhz > 0) clocks.push_back(mhz);
     }
   }
-  figures.cycles = median(cycles);
-  figures.spread = middle_spread(cycles);
+  add_cycles(figures, cycles);
   figures.sm_mhz = sm_mhz_between(launches.front(), launches.back());
   if (!clocks.empty()) {
     const auto [slowest, fastest] = std::minmax_element(clocks.begin(), clocks.end());
@@ -123,8 +130,7 @@ Figures of_series(const Case& test, const std::vector<Launch>& launches, int blo
     cycles.push_back(span(launches[i], test) / operations);
     figures.seconds = std::max(figures.seconds, nanoseconds(launches[i]) * 1e-9);
   }
-  figures.cycles = median(cycles);
-  figures.spread = middle_spread(cycles);
+  add_cycles(figures, cycles);
   figures.sm_mhz = sm_mhz_between(launches[half], launches.back());
   add_rates(figures, test, blocks);
   return figures;

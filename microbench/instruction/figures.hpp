@@ -19,6 +19,8 @@ struct Launch {
 struct Figures {
   double cycles = 0;                     // between two operations of one issuer
   double spread = 0;                     // of `cycles` over the repeats: middle_spread of statistics.hpp
+  double error = 0;                      // of `cycles`, relative: median_error of statistics.hpp
+  int repeats = 0;                       // pairs of launches, or launches of a series, that count
   double operations_per_clk_per_sm = 0;  // by all issuers of a block
   double flop_per_clk_per_sm = 0, bytes_per_clk_per_sm = 0;
   double sm_mhz = 0;                            // 0 if unknown
@@ -27,8 +29,9 @@ struct Figures {
   std::string odd;                              // why the figures must not be kept, in a sentence; ""
 };
 
-// Cycles from the first begin to the last end: of each block the span of its warps; of the blocks the median,
-// or the longest in a cluster, where some watch.
+// Cycles from the first begin to the last end: of each block the span of its warps; of the blocks the mean
+// (what they share, an L2 of two halves, serves some better than others: a median would jump between the two
+// kinds), or the longest in a cluster, where some watch.
 double span(const Launch& launch, const Case& test);
 
 // MHz of the SM of the earlier launch's first block, until the later one begins there; 0 if it does not.

@@ -2,16 +2,21 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace tenon::microbench::instruction {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json or_null(double value) {
-  return value > 0 ? Json(value) : Json(nullptr);
+// Six digits are more than repeats agree in, and keep the file small.
+double rounded(double value) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.6g", value);
+  return std::strtod(digits, nullptr);
 }
 
 __attribute__((format(printf, 1, 2))) std::string text(const char* format, ...) {
@@ -25,35 +30,27 @@ __attribute__((format(printf, 1, 2))) std::string text(const char* format, ...) 
 
 }  // namespace
 
-Json to_json(const Case& test, const Measurement& measurement, const Origin& origin) {
+Json to_json(const Case& test, const Measurement& measurement) {
   const Figures& f = measurement.figures;
-  Json axes = Json::object();
-  for (const auto& [name, value] : test.axes) axes[name] = value;
-  return {{"benchmark", "instruction"},
-          {"name", test.name},
-          {"family", test.kernel->family},
-          {"instruction", test.kernel->instruction},
-          {"measure", test.measure},
-          {"axes", axes},
-          {"cycles", f.cycles},
-          {"spread", f.spread},
-          {"operations_per_clk_per_sm", f.operations_per_clk_per_sm},
-          {"flop_per_clk_per_sm", or_null(f.flop_per_clk_per_sm)},
-          {"bytes_per_clk_per_sm", or_null(f.bytes_per_clk_per_sm)},
-          {"tflops", or_null(test.grid == "all" ? f.tflops : 0)},
-          {"gigabytes_per_second",
-           or_null(test.grid == "all" || test.grid == "clusters" ? f.gigabytes_per_second : 0)},
-          {"blocks", measurement.blocks},
-          {"sm_mhz", or_null(f.sm_mhz)},
-          {"watts", or_null(measurement.watts)},
-          {"native", test.kernel->native},
-          {"loop", test.kernel->loop},
-          {"trips", measurement.trips},
-          {"attempts", measurement.attempts},
-          {"commit", origin.commit},
-          {"machine", origin.machine},
-          {"toolkit", origin.toolkit},
-          {"date", origin.date}};
+  const bool together = test.grid == "all" || test.grid == "clusters";
+  Json json = {{"name", test.name}};
+  const auto add = [&json](const char* name, double value) {
+    if (value > 0) json[name] = rounded(value);
+  };
+  add("cycles", f.cycles);
+  json["spread"] = rounded(f.spread);
+  json["error"] = rounded(f.error);
+  json["repeats"] = f.repeats;
+  add("operations_per_clk_per_sm", f.operations_per_clk_per_sm);
+  add("flop_per_clk_per_sm", f.flop_per_clk_per_sm);
+  add("bytes_per_clk_per_sm", f.bytes_per_clk_per_sm);
+  add("tflops", test.grid == "all" ? f.tflops : 0);
+  add("gigabytes_per_second", together ? f.gigabytes_per_second : 0);
+  add("sm_mhz", f.sm_mhz);
+  add("watts", measurement.watts);
+  if (measurement.blocks > 1) json["blocks"] = measurement.blocks;
+  if (!test.kernel->native) json["emulated"] = true;
+  return json;
 }
 
 std::string table_header() {
@@ -74,10 +71,21 @@ std::string table_row(const Case& test, const Measurement& measurement) {
 
 void ResultFile::add(const Json& result) {
   if (path_.empty()) return;
-  // "\n]\n" ends the file: the next result is written over it.
+  constexpr std::string_view end = "\n]}\n";  // the next result is written over it
   std::fstream file(path_, empty_ ? std::ios::out | std::ios::trunc : std::ios::in | std::ios::out);
-  if (!empty_) file.seekp(-3, std::ios::end);
-  file << (empty_ ? "[\n" : ",\n") << result.dump() << "\n]\n";
+  if (empty_) {
+    const Json head = {{"benchmark", "instruction"},
+                       {"commit", origin_.commit},
+                       {"machine", origin_.machine},
+                       {"toolkit", origin_.toolkit},
+                       {"date", origin_.date}};
+    const std::string text = head.dump();
+    file << text.substr(0, text.size() - 1) << ",\"results\":[\n";
+  } else {
+    file.seekp(-static_cast<std::streamoff>(end.size()), std::ios::end);
+    file << ",\n";
+  }
+  file << result.dump() << end;
   if (!file.flush()) throw Failure("cannot write '" + path_ + "'");
   empty_ = false;
 }

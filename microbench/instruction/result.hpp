@@ -1,5 +1,5 @@
-// One measured case as it is stored and printed. microbench/results/<machine>/instruction/*.json hold arrays
-// of these.
+// One measured case as it is stored and printed. scripts/tenon_results reads the files: an object that says
+// once what all results share, and `results`, an array with one object a line.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,23 +15,23 @@ struct Origin {
   std::string commit, machine, toolkit, date;
 };
 
-// What was not measured is null. `loop` holds the opcodes of one trip of the timed loop, as counted in the
-// cubin.
-nlohmann::ordered_json to_json(const Case& test, const Measurement& measurement, const Origin& origin);
+// The name, which holds family, kernel, measure and axes, and what was measured.
+nlohmann::ordered_json to_json(const Case& test, const Measurement& measurement);
 
 std::string table_header();
 // One line: the name and the figures, or the sentence that stands against them.
 std::string table_row(const Case& test, const Measurement& measurement);
 
-// Writes an array, one object a line, again after every result: a later case may end the program. Throws
-// Failure.
+// Complete after every result: a later case may end the program. Throws Failure.
 class ResultFile {
  public:
-  explicit ResultFile(std::string path) : path_(std::move(path)) {}  // "": nothing is written
+  ResultFile(std::string path, Origin origin)  // "": nothing is written
+      : path_(std::move(path)), origin_(std::move(origin)) {}
   void add(const nlohmann::ordered_json& result);
 
  private:
   std::string path_;
+  Origin origin_;
   bool empty_ = true;
 };
 

@@ -11,7 +11,7 @@
 namespace tenon::microbench::instruction {
 namespace {
 
-constexpr int slots = 32;                           // launches whose stamps are kept at a time
+constexpr int slots = 64;                           // launches whose stamps are kept at a time
 constexpr std::uint32_t start_granule = 32 * 1024;  // the largest copy: none may cross the window's end
 constexpr std::size_t source_bytes = std::size_t{2304} << 20;  // 144 blocks of 16 MiB, or one of 2 GiB
 constexpr auto deadline = std::chrono::seconds(10);
@@ -151,10 +151,23 @@ Runner::Prepared Runner::prepare(const Case& test) {
   if (test.window != 0) {
     if (prepared.blocks * test.window > source_bytes)
       throw Failure("its " + std::to_string(prepared.blocks) + " windows do not fit the source buffer");
-    a.source = reinterpret_cast<std::uint64_t>(source());
-    if (test.map) a.map = map_over(source(), prepared.blocks * test.window, test.bytes);
+    move_to(prepared, 0);
   }
   return prepared;
+}
+
+// Lays the windows somewhere else in the source buffer. Which slices of the L2 hold a window, and how far
+// they are from an SM, is a matter of its physical pages, and these differ from run to run: a figure of one
+// place would not come again.
+void Runner::move_to(Prepared& prepared, int place) {
+  const Case& test = prepared.test;
+  constexpr std::size_t page = std::size_t{2} << 20;
+  const std::size_t bytes = prepared.blocks * test.window;
+  const std::size_t places = (source_bytes - bytes) / page + 1;
+  constexpr std::size_t stride = 37;  // pages: a prime, so that places keep apart and do not repeat
+  char* at = static_cast<char*>(source()) + stride * place % places * page;
+  prepared.arguments.source = reinterpret_cast<std::uint64_t>(at);
+  if (test.map) prepared.arguments.map = map_over(at, bytes, test.bytes);
 }
 
 void Runner::launch(Prepared& prepared, std::uint32_t trips, int slot) {
@@ -222,10 +235,17 @@ double Runner::cycles_per_trip(Prepared& prepared) {
 }
 
 // Launched back to back, and looked at afterwards: the device does not idle between them, and keeps its
-// clock.
-Figures Runner::pairs(Prepared& prepared, std::uint32_t trips) {
-  const int count = 2 * std::min(protocol_.repeats, slots / 2);
-  for (int i = 0; i < count; ++i) launch(prepared, trips * (i % 2 + 1), i);
+// clock. What stays in the L2 is read once in every place before it is timed there.
+Figures Runner::pairs(Prepared& prepared, std::uint32_t trips, int repeats) {
+  const int count = 2 * std::min(repeats, slots / 2);
+  const bool in_l2 = prepared.test.window != 0 && !prepared.test.advance;
+  for (int i = 0; i < count; ++i) {
+    if (in_l2 && i % 2 == 0) {
+      move_to(prepared, i / 2);
+      launch(prepared, 2 * trips, i);  // the timed launch writes its stamps over these
+    }
+    launch(prepared, trips * (i % 2 + 1), i);
+  }
   wait(prepared.test);
   std::vector<Launch> launches;
   for (int i = 0; i < count; ++i) launches.push_back(read(prepared, trips * (i % 2 + 1), i));
@@ -240,20 +260,40 @@ Figures Runner::series(Prepared& prepared, std::uint32_t trips, int count) {
   return of_series(prepared.test, launches, prepared.blocks);
 }
 
+// Pairs until they are settled, or have been as long and as many as they may be.
+Figures Runner::measure(Prepared& prepared, double per_trip, std::uint32_t& trips) {
+  const auto trips_in = [&](double cycles) {
+    return static_cast<std::uint32_t>(std::clamp(cycles / per_trip, 4.0, 1e9));
+  };
+  double cycles = protocol_.cycles;
+  trips = trips_in(cycles);
+  Figures figures = pairs(prepared, trips, protocol_.repeats);
+  for (int round = 0; round < protocol_.rounds && figures.odd.empty() && figures.error > protocol_.settled;
+       ++round) {
+    cycles *= 4;
+    trips = trips_in(cycles);
+    figures = pairs(prepared, trips, protocol_.more_repeats);
+  }
+  return figures;
+}
+
 Measurement Runner::run(const Case& test) {
   Prepared prepared = prepare(test);
   const bool sustained = test.protocol == "sustained";
   const double per_trip = cycles_per_trip(prepared);
-  // The clock is at most 2 GHz: a series takes no less time than it is asked to.
-  constexpr int series_launches = 20;
-  const double wanted = sustained ? protocol_.sustained_seconds * 2e9 / series_launches : protocol_.cycles;
   Measurement measurement;
   measurement.blocks = prepared.blocks;
-  measurement.trips = static_cast<std::uint32_t>(std::clamp(wanted / per_trip, 4.0, 1e9));
   const auto begin = Telemetry::Clock::now();
   do {
-    measurement.figures =
-        sustained ? series(prepared, measurement.trips, series_launches) : pairs(prepared, measurement.trips);
+    if (sustained) {
+      // The clock is at most 2 GHz: a series takes no less time than it is asked to.
+      constexpr int launches = 20;
+      const double cycles = protocol_.sustained_seconds * 2e9 / launches;
+      measurement.trips = static_cast<std::uint32_t>(std::clamp(cycles / per_trip, 4.0, 1e9));
+      measurement.figures = series(prepared, measurement.trips, launches);
+    } else {
+      measurement.figures = measure(prepared, per_trip, measurement.trips);
+    }
     ++measurement.attempts;
   } while (!measurement.figures.odd.empty() && measurement.attempts < protocol_.attempts);
   const Telemetry::Reading reading = telemetry_.window(begin, Telemetry::Clock::now());

@@ -18,7 +18,10 @@ namespace tenon::microbench::instruction {
 struct Protocol {
   int repeats = 7;          // pairs of launches
   double cycles = 100'000;  // of the shorter launch of a pair
-  int attempts = 3;         // when the clock changes in mid-run
+  // What those do not settle is measured again with more pairs, each time of launches four times as long.
+  double settled = 0.002;  // error of the median, relative
+  int more_repeats = 31, rounds = 3;
+  int attempts = 3;  // when the clock changes in mid-run
   double sustained_seconds = 0.4;
 };
 
@@ -59,12 +62,14 @@ class Runner {
   void* operands_of(const std::string& kind);
   void* source();
   Prepared prepare(const Case& test);
+  void move_to(Prepared& prepared, int place);
   void launch(Prepared& prepared, std::uint32_t trips, int slot);
   void wait(const Case& test);
   Launch read(const Prepared& prepared, std::uint32_t trips, int slot);
   Launch timed(Prepared& prepared, std::uint32_t trips);
   double cycles_per_trip(Prepared& prepared);
-  Figures pairs(Prepared& prepared, std::uint32_t trips);
+  Figures pairs(Prepared& prepared, std::uint32_t trips, int repeats);
+  Figures measure(Prepared& prepared, double per_trip, std::uint32_t& trips);
   Figures series(Prepared& prepared, std::uint32_t trips, int launches);
 
   const Manifest& manifest_;

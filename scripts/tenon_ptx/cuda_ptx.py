@@ -45,9 +45,10 @@ def wrapped(include):
             while match := re.compile(r"\s*" + _STRING.pattern).match(text, at):
                 strings.append(match[1].replace("\\n", "\n").replace("\\t", " "))
                 at = match.end()
-            # A comment ends an instruction's text where a string has no line break of its own.
-            for line in "\n".join(strings).split("\n"):
-                line = line.split("//")[0].strip()
+            # A comment ends where its string does, break or none; an instruction may go on in the next string.
+            text_of_all = " ".join(line.split("//")[0] for line in "\n".join(strings).split("\n"))
+            for line in (part.strip() + ";" for part in text_of_all.split(";")):
+                line = re.sub(r"^[{}\s]+", "", line)
                 if re.match(r"[a-z][\w]*\.[\w.:]+|elect", line) and not line.startswith((".reg", "selp")):
                     line = re.sub(r"\s+", " ", line)
                     found.setdefault((canonical(line.split()[0].rstrip(";")), operands_of(line)), function)

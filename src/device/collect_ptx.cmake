@@ -9,4 +9,6 @@ foreach(name IN LISTS NAMES)
 endforeach()
 file(GLOB kept ${KEPT}/*)
 list(FILTER kept EXCLUDE REGEX "\\.ptx$")
-file(REMOVE ${kept})
+if(kept)  # file(REMOVE) wants something to remove
+  file(REMOVE ${kept})
+endif()

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ NamedLayout named_layout(const char* shape, const char* type, const char* operan
   layout.matrices = Layout::matrices;
   layout.elements = Layout::elements;
   layout.registers = Layout::registers;
+  layout.lanes = Layout::lanes;
   layout.coord = [](int lane, int element) { return Layout::coord(lane, element); };
   layout.owner = [](int row, int col) { return Layout::owner(row, col); };
   layout.register_of = [](int element) { return Layout::register_of(element); };
@@ -75,7 +77,49 @@ void add_ordered_shape(List& list, const char* shape) {
   list.push_back(named_layout<LayoutC<Shape, float>>(shape, "f32", "c"));
 }
 
+// The layouts of wgmma of one k. Their rule does not know n: those of the widest serve all.
+template <int K, class T>
+void add_wgmma_operand(List& list, const char* shape, int n) {
+  if constexpr (wgmma_has_operand<WgmmaShape<256, K>, T>()) {
+    if (wgmma_has_n<T>(n))
+      list.push_back(named_layout<LayoutA<WgmmaShape<256, K>, T>>(shape, Element<T>::name, "a"));
+  }
+}
+template <int K, class T>
+void add_wgmma_accumulator(List& list, const char* shape, int n) {
+  using Widest = WgmmaShape<256, K>;
+  if constexpr (AccumulatorExists<Widest, T>::value) {
+    if (!wgmma_has_n<T>(n)) return;
+    NamedLayout layout = named_layout<LayoutC<Widest, T>>(shape, Element<T>::name, "c");
+    layout.cols = n;
+    layout.elements = layout.elements * n / 256;
+    layout.registers = layout.registers * n / 256;
+    list.push_back(layout);
+  }
+}
+template <int K>
+void add_wgmma_shapes(List& list, std::deque<std::string>& names) {
+  for (int n = 8; n <= 256; n += 8) {
+    if (K == 256 && !wgmma_has_n<b1>(n)) continue;
+    names.push_back("m64n" + std::to_string(n) + "k" + std::to_string(K));
+    const char* shape = names.back().c_str();
+    add_wgmma_operand<K, __half>(list, shape, n);
+    add_wgmma_operand<K, __nv_bfloat16>(list, shape, n);
+    add_wgmma_operand<K, tf32>(list, shape, n);
+    add_wgmma_operand<K, e4m3>(list, shape, n);
+    add_wgmma_operand<K, e5m2>(list, shape, n);
+    add_wgmma_operand<K, std::int8_t>(list, shape, n);
+    add_wgmma_operand<K, std::uint8_t>(list, shape, n);
+    add_wgmma_operand<K, b1>(list, shape, n);
+    add_wgmma_accumulator<K, float>(list, shape, n);
+    add_wgmma_accumulator<K, __half>(list, shape, n);
+    add_wgmma_accumulator<K, std::int32_t>(list, shape, n);
+  }
+}
+
 List all_layouts() {
+  static std::deque<std::string> names;  // what NamedLayout::shape points to
+
   List list;
   add_shape<m8n8k4>(list, "m8n8k4");
   add_ordered_shape<m8n8k4>(list, "m8n8k4");
@@ -90,6 +134,10 @@ List all_layouts() {
   add_shape<m16n8k128>(list, "m16n8k128");
   add_shape<m16n8k256>(list, "m16n8k256");
   add_ordered_shape<wmma16x16x16>(list, "wmma16x16x16");
+  add_wgmma_shapes<8>(list, names);
+  add_wgmma_shapes<16>(list, names);
+  add_wgmma_shapes<32>(list, names);
+  add_wgmma_shapes<256>(list, names);
   return list;
 }
 
@@ -119,11 +167,15 @@ void print_no_such_layout(std::ostream& out, const char* shape, const char* type
     if (same(layout.shape, shape)) {
       choices += (choices.empty() ? "" : ", ") + std::string(layout.type) + " " + layout.operand;
     }
-    if (!same(layout.shape, previous)) shapes += (shapes.empty() ? "" : ", ") + std::string(layout.shape);
+    // The shapes of wgmma are too many to be read out.
+    if (!same(layout.shape, previous) && layout.lanes == 32)
+      shapes += (shapes.empty() ? "" : ", ") + std::string(layout.shape);
     previous = layout.shape;
   }
   if (choices.empty()) {
-    out << "no shape is called '" << shape << "'; there are " << shapes;
+    out << "no shape is called '" << shape << "'; there are " << shapes
+        << ", and m64nNk8, m64nNk16, m64nNk32 and m64nNk256 with N from 8 to 256 in steps of 8 (16 from 32 "
+           "on for k256)";
   } else {
     out << shape << " has no operand '" << operand << "' of type '" << type << "'; it has " << choices;
   }

@@ -23,7 +23,7 @@ void print_text(std::ostream& out, int x, int y, const std::string& text) {
 std::string colour(int lane) {
   constexpr int hues[8][3] = {{230, 97, 87},  {236, 158, 63}, {214, 200, 60},  {120, 190, 90},
                               {70, 185, 170}, {85, 150, 220}, {140, 120, 220}, {210, 110, 190}};
-  const int* hue = hues[lane / 4];
+  const int* hue = hues[lane / 4 % 8];     // of a warpgroup, each warp has all of them
   const int white = 20 * (lane % 4) + 10;  // percent
   const auto lighter = [white](int x) { return x + (255 - x) * white / 100; };
   char text[8];
@@ -37,7 +37,7 @@ void print_layout_lanes(std::ostream& out, const NamedLayout& layout) {
   print_title(out, layout);
   out << "\n";
   for (int lane = 0; lane < layout.lanes; ++lane) {
-    out << "lane " << std::setw(2) << lane << ":";
+    out << "lane " << std::setw(layout.lanes > 100 ? 3 : 2) << lane << ":";
     for (int e = 0; e < layout.elements; ++e) {
       if (e > 0 && layout.register_of(e) != layout.register_of(e - 1)) out << " |";
       const Coord at = layout.coord(lane, e);
@@ -48,8 +48,9 @@ void print_layout_lanes(std::ostream& out, const NamedLayout& layout) {
 }
 
 void print_layout_matrix(std::ostream& out, const NamedLayout& layout) {
-  // A blank, two digits of lane, a colon, the element.
-  const int width = 4 + static_cast<int>(std::to_string(layout.elements - 1).size());
+  // A blank, the digits of the lane, a colon, the element.
+  const int width = 2 + static_cast<int>(std::to_string(layout.lanes - 1).size()) +
+                    static_cast<int>(std::to_string(layout.elements - 1).size());
   print_title(out, layout);
   out << "\n    ";
   for (int col = 0; col < layout.cols; ++col) out << std::setw(width) << col;

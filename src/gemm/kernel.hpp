@@ -19,17 +19,22 @@ enum class Copy {
   module,    // the hand-written PTX module of ptx/kernels, loaded through the driver
 };
 
+// What multiplies: a warp from registers, or a warpgroup from shared memory (sm_90a).
+enum class Instruction { mma_sync, wgmma };
+
 struct Kernel {
   std::string name;  // unique, lower case: "tma_f16_f32_tn_256x128x64_s4"
   int minimum_sm;    // 80, 90
   bool exact_sm;     // true for sm_90a code: runs on compute capability 9.0 alone
   Copy copy;
+  Instruction instruction = Instruction::mma_sync;
   Type type;  // of A and B
   Type accumulate;
   Order a_order, b_order;
   int tile_m, tile_n, tile_k;    // block tile
-  int warp_m, warp_n;            // warp tile
-  int stages, threads, cluster;  // cluster: CTAs that share operands by multicast, else 1
+  int warp_m, warp_n;            // warp tile; with wgmma that of a warpgroup
+  int stages, threads, cluster;  // cluster: CTAs that share operands by multicast, or a tile's k; else 1
+  int split = 1;                 // CTAs that compute a part of k each of the same tile
   std::size_t shared_bytes;      // dynamic shared memory of a block
   const void* function;          // the __global__ function; nullptr for Copy::module
   std::string ptx;               // the file of its PTX, without folder and extension

@@ -70,6 +70,9 @@ struct Launch {
   const char* entry = nullptr;
   Extent3 grid, block;        // in blocks, in threads
   unsigned shared_bytes = 0;  // dynamic shared memory of a block
+  // The kernel waits itself (cudaGridDependencySynchronize) for what runs before it in the stream, so that
+  // its start may overlap that one's end.
+  bool overlaps_previous = false;
   LaunchArguments arguments;
 };
 

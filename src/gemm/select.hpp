@@ -23,8 +23,9 @@ bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription&
              Status* why = nullptr);
 
 // The time that select_kernel() expects, in a unit that is the same for every kernel: the machine runs
-// ceil(tiles / (multiprocessors x blocks that fit one)) rounds; a round takes the area of the tiles that a
-// multiprocessor then holds over the speed measured for the kernel's family and tile.
+// ceil(blocks / (multiprocessors x blocks that fit one)) rounds, with `split` blocks a tile; a round takes
+// the area of the tiles that a multiprocessor then holds, times the k of a block, over the speed measured for
+// the kernel's family and tile, plus a constant for adding up where blocks share a tile.
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept;
 
 // The accepted kernel with the least estimated cost; among equals the one listed first. nullptr if none

@@ -1,5 +1,5 @@
-// The launches of cuda_launcher.hpp. cudaLaunchKernel rather than <<<>>>: it returns the error of this launch
-// and leaves the caller's last error be.
+// The launches of cuda_launcher.hpp. cudaLaunchKernelExC rather than <<<>>>: it returns the error of this
+// launch and leaves the caller's last error be.
 #include "host/cuda_launcher.hpp"
 
 #include <cuda_runtime.h>
@@ -42,8 +42,17 @@ Status CudaLauncher::launch(const Launch& launch) noexcept {
     for (int i = 0; i < launch.arguments.count(); ++i) {
       arguments[i] = const_cast<void*>(launch.arguments.data(i));
     }
-    error = cudaLaunchKernel(launch.function, dim3_of(launch.grid), dim3_of(launch.block), arguments,
-                             launch.shared_bytes, stream_);
+    cudaLaunchAttribute overlap{};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3_of(launch.grid);
+    config.blockDim = dim3_of(launch.block);
+    config.dynamicSmemBytes = launch.shared_bytes;
+    config.stream = stream_;
+    config.attrs = &overlap;
+    config.numAttrs = launch.overlaps_previous ? 1 : 0;
+    error = cudaLaunchKernelExC(&config, launch.function, arguments);
   }
   if (error == cudaSuccess) return {};
   cudaGetLastError();  // reported here; the caller's next check shall not find it

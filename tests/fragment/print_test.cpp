@@ -61,10 +61,12 @@ TEST(Catalogue, SaysWhatIsMissing) {
   EXPECT_EQ(find_layout("m16n8k8", "s8", "a"), nullptr);
   EXPECT_EQ(no_such_layout("m16n8k64", "s8", "a"),
             "m16n8k64 has no operand 'a' of type 's8'; it has s4 a, s4 b, u4 a, u4 b, s32 c");
-  EXPECT_EQ(no_such_layout("m64n8k16", "f16", "a"),
-            "no shape is called 'm64n8k16'; there are m8n8k4, m8n8k16, m8n8k32, m8n8k128, m16n8k4, m16n8k8, "
+  EXPECT_EQ(no_such_layout("m64n4k16", "f16", "a"),
+            "no shape is called 'm64n4k16'; there are m8n8k4, m8n8k16, m8n8k32, m8n8k128, m16n8k4, m16n8k8, "
             "m16n8k16, "
-            "m16n8k32, m16n8k64, m16n8k128, m16n8k256, wmma16x16x16");
+            "m16n8k32, m16n8k64, m16n8k128, m16n8k256, wmma16x16x16, and m64nNk8, m64nNk16, m64nNk32 and "
+            "m64nNk256 with N "
+            "from 8 to 256 in steps of 8 (16 from 32 on for k256)");
 }
 
 TEST(Print, LanesShowElementsInOrderWithBarsBetweenRegisters) {
@@ -86,6 +88,19 @@ TEST(Print, MatrixShowsTheOwnerInEveryCell) {
   EXPECT_EQ(lines[9], "  7   3:1  7:1 11:1 15:1 19:1 23:1 27:1 31:1");
 }
 
+TEST(Print, WarpgroupsHaveThreeDigitsOfLane) {
+  const NamedLayout& layout = *find_layout("m64n16k16", "f16", "c");
+  const std::vector<std::string> lanes = lines_of(text_of(print_layout_lanes, layout));
+  ASSERT_EQ(lanes.size(), 129U);
+  EXPECT_EQ(lanes[0], "m64n16k16 f16 c: 64 x 16, 8 elements in 4 registers a lane");
+  EXPECT_EQ(lanes[34], "lane  33: (16,2) (16,3) | (24,2) (24,3) | (16,10) (16,11) | (24,10) (24,11)");
+  const std::vector<std::string> matrix = lines_of(text_of(print_layout_matrix, layout));
+  ASSERT_EQ(matrix.size(), 66U);
+  EXPECT_EQ(
+      matrix[65],
+      " 63  124:2 124:3 125:2 125:3 126:2 126:3 127:2 127:3 124:6 124:7 125:6 125:7 126:6 126:7 127:6 127:7");
+}
+
 TEST(Print, TitleNamesTheMatricesOfVolta) {
   const std::string text = text_of(print_layout_matrix, *find_layout("m8n8k4", "f16", "c"));
   EXPECT_EQ(lines_of(text)[0], "m8n8k4 f16 c: 8 x 8, 8 elements in 4 registers a lane, 4 matrices a warp");
@@ -93,6 +108,7 @@ TEST(Print, TitleNamesTheMatricesOfVolta) {
 
 TEST(Print, SvgHasOneCellForEachElementOfEveryLayout) {
   for (const NamedLayout& layout : layouts()) {
+    if (layout.lanes == 128 && std::string(layout.shape).rfind("m64n24k", 0) != 0) continue;  // one n will do
     const std::string svg = text_of(print_layout_svg, layout);
     const auto cells = static_cast<std::size_t>(layout.rows * layout.cols);
     EXPECT_EQ(svg.rfind("<svg xmlns=", 0), 0U);

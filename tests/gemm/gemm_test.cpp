@@ -105,7 +105,8 @@ TEST_P(GemmTest, EveryShape) {
 TEST_P(GemmTest, EveryFillingOfTheRing) {
   const std::int64_t slab = kernel().tile_k, ring = slab * kernel().stages;
   if (test::emulated()) {  // the main loop turns 0 times, 1, 2, and often enough to reuse the ring
-    for (const std::int64_t k : {slab - 1, slab + 1, 3 * slab, ring + slab + 1})
+    // And if blocks share a tile: fewer slabs than blocks, and a ring that each reuses.
+    for (const std::int64_t k : {slab - 1, slab + 1, 3 * slab, kernel().split * ring + slab + 1})
       check(with_output({kernel().tile_m - 1, kernel().tile_n - 3, k, Numbers::normals}));
     return;
   }
@@ -305,19 +306,25 @@ TEST_P(GemmTest, LargeProductsDoNotDependOnTheLeadingDimensionOfC) {
 // What a product costs where nothing is cut: the emulator counts it.
 TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
   if (!test::emulated()) GTEST_SKIP() << "a GPU does not count";
-  const Case c = with_output(
-      {kernel().tile_m, kernel().tile_n, 2 * std::int64_t{kernel().tile_k}, Numbers::integers, Type::f32});
+  // A tile for each block of a cluster, whichever way it lies; two slabs for each of those that share a tile.
+  const int split = kernel().split, blocks = kernel().cluster / split;
+  const Case c = with_output({std::int64_t{kernel().tile_m} * blocks, std::int64_t{kernel().tile_n} * blocks,
+                              2 * split * std::int64_t{kernel().tile_k}, Numbers::integers, Type::f32});
   Product product(kernel(), c);
   const emulator::Counts counts = product.run();
   product.expect_right();
-  EXPECT_EQ(counts.matrix_operations, static_cast<std::uint64_t>(c.m * c.n * c.k / (16 * 8 * 16)));
+  const bool wgmma = kernel().instruction == Instruction::wgmma;
+  const std::int64_t instruction = wgmma ? 64 * kernel().warp_n * 16 : 16 * 8 * 16;  // m n k
+  EXPECT_EQ(counts.matrix_operations, static_cast<std::uint64_t>(c.m * c.n * c.k / instruction));
   EXPECT_EQ(counts.flop, static_cast<std::uint64_t>(2 * c.m * c.n * c.k));
   EXPECT_EQ(counts.shared_wavefronts, counts.ideal_shared_wavefronts) << "bank conflicts";
   EXPECT_EQ(counts.global_sectors, counts.ideal_global_sectors) << "accesses that do not coalesce";
   EXPECT_GT(counts.shared_wavefronts, 0U);
-  EXPECT_GT(counts.global_sectors, 0U);
-  // A and B once each (`any` kernels copy aligned operands by cp.async too).
-  EXPECT_EQ(counts.async_bytes, static_cast<std::uint64_t>(2 * (c.m + c.n) * c.k));
+  // A and B once each, though blocks share them (`any` kernels copy aligned operands by cp.async too); wgmma
+  // kernels also write C that way, and touch global memory no other.
+  EXPECT_EQ(counts.global_sectors == 0, wgmma);
+  EXPECT_EQ(counts.async_bytes,
+            static_cast<std::uint64_t>(2 * (c.m + c.n) * c.k + (wgmma ? 4 * c.m * c.n : 0)));
 }
 
 std::vector<std::string> kernel_names() {

@@ -35,3 +35,32 @@ get_target_property(module_cubins tenon_module_cubins TENON_CUBINS)
 add_test(NAME sass.kernel_report COMMAND "${TENON_PYTHON}" -B "${TENON_SCRIPTS}/kernel_report" $<TARGET_FILE:tenon_library>
   ${module_cubins} --arch ${archs} --baseline "${CMAKE_CURRENT_LIST_DIR}/kernel_report.json")
 set_tests_properties(sass.kernel_report PROPERTIES LABELS L2)
+
+# The cp.async kernels for architectures that the library is not built for: what ptxas makes of the same PTX.
+set(others ${tenon_proven_architectures})
+list(REMOVE_ITEM others ${TENON_ARCHITECTURES})
+foreach(arch IN LISTS others)
+  foreach(source IN ITEMS cp_async_f16_f32_64x64x64_s5 any_f16_f32_128x128x32_s2)
+    set(cubin ${CMAKE_CURRENT_BINARY_DIR}/${source}_sm_${arch}.cubin)
+    add_test(NAME gemm_ptxas.${source}_sm_${arch} COMMAND ${TENON_PTXAS} -arch=sm_${arch}
+      ${CMAKE_BINARY_DIR}/share/tenon/ptx/${source}.ptx -o ${cubin})
+    set_tests_properties(gemm_ptxas.${source}_sm_${arch} PROPERTIES LABELS L1 FIXTURES_SETUP ${source}_${arch})
+    tenon_add_sass_test(${cubin} NAME sass.${source}_sm_${arch} KERNEL gemm_cp_async
+      EXPECT HMMA.16816.F32>=16 LDSM.16>=8 LDGSTS>=4 FORBID HMMA.16816.F16 HMMA.1688 LDL STL SPILL_FREE)
+    set_tests_properties(sass.${source}_sm_${arch} PROPERTIES FIXTURES_REQUIRED ${source}_${arch})
+  endforeach()
+endforeach()
+
+# wgmma: four instructions to a slab of 64 and 64 rows; C leaves by the copy engine.
+foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
+  separate_arguments(types)
+  list(POP_FRONT types label operands suffix)
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} KERNEL "gemm_wgmma<.*${operands}, " ARCH 90a
+    EXPECT HGMMA>=4 UTMALDG.2D>=2 UTMASTG.2D>=2 STSM.16>=4 SYNCS.PHASECHK>=2
+    FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
+    KERNEL "gemm_wgmma<.*${operands}, .*TileShape<.int.128, .int.256, " EXPECT HGMMA.64x256x16.${suffix}>=4)
+  # Blocks along k: 64 x 64 sums are 32 registers a lane, which leave for another block 4 at a time.
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_along_k ARCH 90a
+    KERNEL "gemm_wgmma<.*${operands}, .*ClusterShape<.int.1, .int.1, .int.[24]>" EXPECT STAS.128>=8 LDS.128>=8)
+endforeach()

@@ -199,6 +199,41 @@ TEST_F(GemmOnDevice, BetaAddsTheOldC) {
   product.expect_right();
 }
 
+// The start of a launch may overlap the end of the one before it: what that one stores must still be seen.
+// Each product moves the columns of a matrix by one, exactly.
+TEST_F(GemmOnDevice, AChainOfProductsSeesEveryResult) {
+  for (const std::int64_t size : {std::int64_t{72}, std::int64_t{test::emulated() ? 136 : 2048}}) {
+    const int launches = test::emulated() ? 3 : 100;
+    const auto at = [=](std::int64_t row, std::int64_t column) {
+      return static_cast<std::size_t>(row * size + column);
+    };
+    const std::vector<__half> start = random_halves(size * size, 5);
+    std::vector<__half> shift(start.size(), __float2half(0.0F));
+    for (std::int64_t column = 0; column < size; ++column)
+      shift[at(column, (column + 1) % size)] = __float2half(1.0F);
+    const Buffer<__half> moved(shift), even(start), odd(start);
+    for (int i = 0; i < launches; ++i) {
+      Gemm problem;
+      problem.m = problem.n = problem.k = size;
+      problem.a = {i % 2 == 0 ? even.get() : odd.get(), size, row_major};
+      problem.b = {moved.get(), size, column_major};
+      problem.c = {i % 2 == 0 ? odd.get() : even.get(), size};
+      problem.c.type = Type::f16;
+      const Status s = gemm(launcher(), problem);
+      ASSERT_TRUE(s) << s.message();
+    }
+    const std::vector<__half> result = launches % 2 == 0 ? even.read() : odd.read();
+    int wrong = 0;
+    for (std::int64_t row = 0; row < size; ++row) {
+      for (std::int64_t column = 0; column < size; ++column) {
+        wrong +=
+            __half2float(result[at(row, column)]) != __half2float(start[at(row, (column + launches) % size)]);
+      }
+    }
+    EXPECT_EQ(wrong, 0) << "elements at size " << size;
+  }
+}
+
 TEST_F(GemmOnDevice, RefusesOverlapAndWritesNothing) {
   Product product(64, 64, 64);
   const std::vector<float> before = product.c();

@@ -138,5 +138,37 @@ TEST(EstimatedCost, CountsWholeRounds) {
   EXPECT_EQ(estimated_cost(kernel, problem(256 * 109, 128, 64), a100), 2 * one_round);
 }
 
+// Two kernels that differ in nothing but the blocks that share a tile of 64 x 64.
+const std::vector<Kernel>& whole_and_halves() {
+  static const std::vector<Kernel> list = [] {
+    std::vector<Kernel> two(2, test::kernel("whole", Copy::tma, 64, 64));
+    two[1].name = "halves";
+    two[1].cluster = two[1].split = 2;
+    return two;
+  }();
+  return list;
+}
+
+TEST(Select, BlocksShareATileWhereTilesAreFewAndKIsLong) {
+  const auto chosen = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return select_kernel(whole_and_halves(), problem(m, n, k), h200)->name;
+  };
+  EXPECT_EQ(chosen(64, 4096, 4096), "halves");  // 64 tiles, 132 processors
+  EXPECT_EQ(chosen(64, 4096, 64), "whole");     // adding up would take longer than a block's part
+  EXPECT_EQ(chosen(4096, 4096, 4096), "whole");
+}
+
+TEST(EstimatedCost, CountsEveryBlockOfATileAndTheSlabsOfTheLongest) {
+  const Kernel &whole = whole_and_halves()[0], &halves = whole_and_halves()[1];
+  const auto cost = [](const Kernel& kernel, int tiles, std::int64_t k) {
+    return estimated_cost(kernel, problem(64 * tiles, 64, k), h200);
+  };
+  EXPECT_EQ(cost(halves, 67, 4096), 2 * cost(halves, 66, 4096));
+  EXPECT_EQ(cost(halves, 66, 3 * 32), cost(halves, 66, 4 * 32));
+  EXPECT_LT(cost(halves, 66, 2 * 32), cost(halves, 66, 3 * 32));
+  EXPECT_GT(cost(halves, 66, 4096), cost(whole, 66, 4096) / 2);  // they add up
+  EXPECT_GT(cost(halves, 132, 4096), cost(whole, 132, 4096));    // and gain nothing if all are busy
+}
+
 }  // namespace
 }  // namespace tenon

@@ -46,12 +46,12 @@ TEST(InstructionFigures, TheSpanRunsFromTheFirstBeginToTheLastEnd) {
   EXPECT_EQ(span(launch(10, 1000, 100), two_warps(kernel)), 1777);
 }
 
-TEST(InstructionFigures, OfBlocksTheMedianCountsAndInAClusterTheLongest) {
+TEST(InstructionFigures, OfBlocksTheMeanCountsAndInAClusterTheLongest) {
   const Kernel kernel = kernel_of_16();
   Case test = two_warps(kernel);
   test.warps = 1;
   Launch three{1, {{0, 100, 0, 0, 0, 0, {}}, {0, 130, 0, 0, 1, 0, {}}, {0, 900, 0, 0, 2, 0, {}}}};
-  EXPECT_EQ(span(three, test), 130);
+  EXPECT_DOUBLE_EQ(span(three, test), (100 + 130 + 900) / 3.0);
   test.grid = "cluster";
   EXPECT_EQ(span(three, test), 900);
 }
@@ -64,6 +64,8 @@ TEST(InstructionFigures, WhatStandsOutsideTheLoopDropsOut) {
   EXPECT_EQ(figures.odd, "");
   EXPECT_DOUBLE_EQ(figures.cycles, 12);  // 192 / 16
   EXPECT_EQ(figures.spread, 0);
+  EXPECT_EQ(figures.error, 0);
+  EXPECT_EQ(figures.repeats, 3);
   EXPECT_NEAR(figures.sm_mhz, 1500, 1);
   EXPECT_DOUBLE_EQ(figures.operations_per_clk_per_sm, 2 / 12.0);
   EXPECT_DOUBLE_EQ(figures.flop_per_clk_per_sm, 2 * 4096 / 12.0);
@@ -115,30 +117,33 @@ TEST(InstructionFigures, TheHashIsTheOneThatTheBuildTook) {
   EXPECT_NE(hash_of(changed), manifest.cubins.at("shared"));
 }
 
-TEST(InstructionFigures, AResultHoldsItsAxesItsLoopAndNullForWhatItHasNot) {
+TEST(InstructionFigures, AResultHoldsWhatWasMeasuredAndNothingElse) {
   const Kernel kernel = kernel_of_16();
   Case test = two_warps(kernel);
-  test.axes = {{"warps", "2"}};
   Measurement measurement;
-  measurement.figures.cycles = 12;
-  const auto json = to_json(test, measurement, {"c", "m", "t", "2024-01-01"});
-  EXPECT_EQ(json.at("benchmark"), "instruction");
-  EXPECT_EQ(json.at("axes").at("warps"), "2");
+  measurement.figures.cycles = 12.00000012;
+  measurement.figures.repeats = 7;
+  const auto json = to_json(test, measurement);
+  EXPECT_EQ(json.at("name"), test.name);
   EXPECT_EQ(json.at("cycles"), 12);
-  EXPECT_TRUE(json.at("watts").is_null());
+  EXPECT_EQ(json.at("error"), 0);
+  EXPECT_EQ(json.at("repeats"), 7);
+  for (const char* absent : {"watts", "tflops", "emulated"}) EXPECT_FALSE(json.contains(absent)) << absent;
   measurement.figures.odd = "the clock changed";
   EXPECT_NE(table_row(test, measurement).find("not reported: the clock changed"), std::string::npos);
 }
 
 TEST(InstructionFigures, TheFileIsCompleteAfterEveryResult) {
   const std::string path = testing::TempDir() + "instruction_results.json";
-  ResultFile file(path);
+  ResultFile file(path, {"c", "m", "t", "2024-01-01"});
   for (int count = 1; count <= 3; ++count) {
     file.add({{"name", std::to_string(count)}});
     std::ifstream stream(path);
     const auto read = nlohmann::json::parse(stream);
-    ASSERT_EQ(read.size(), static_cast<std::size_t>(count));
-    EXPECT_EQ(read.back().at("name"), std::to_string(count));
+    EXPECT_EQ(read.at("benchmark"), "instruction");
+    EXPECT_EQ(read.at("machine"), "m");
+    ASSERT_EQ(read.at("results").size(), static_cast<std::size_t>(count));
+    EXPECT_EQ(read.at("results").back().at("name"), std::to_string(count));
   }
 }
 

@@ -3,6 +3,7 @@
 // on the card would cost more than a figure.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -34,9 +35,9 @@ const Manifest& manifest() {
 class Machine {
  public:
   static constexpr std::uint64_t window = 256 * 1024;
-  static constexpr std::uint32_t trips = 2;
 
-  emulator::Result run(const Case& test, emulator::Schedule schedule, std::vector<Stamp>& stamps) {
+  emulator::Result run(const Case& test, emulator::Schedule schedule, std::vector<Stamp>& stamps,
+                       std::uint32_t trips = 2) {
     const std::uint32_t blocks = test.grid == "all" ? 2 : test.cluster;
     stamps.assign(std::size_t{blocks} * test.warps, Stamp{});
     Arguments a;
@@ -142,6 +143,46 @@ TEST(InstructionKernels, MoveAndSynchroniseSoundlyWheneverCopiesLand) {
       expect_sound(machine, test, schedule);
   }
   EXPECT_GT(seen.size(), 100U);
+}
+
+// Wavefronts of shared memory by which three trips exceed one: the set-up of the data drops out.
+std::uint64_t wavefronts_of_two_trips(Machine& machine, const Case& test) {
+  std::vector<Stamp> stamps;
+  const auto count = [&](std::uint32_t trips) {
+    return machine.run(test, emulator::Schedule::early, stamps, trips).counters.total.shared_wavefronts;
+  };
+  const std::uint64_t one = count(1);
+  return count(3) - one;
+}
+
+TEST(InstructionKernels, ConflictAsOftenAsTheirCaseSays) {
+  Machine machine;
+  int run = 0;
+  for (const Case& test : manifest().cases) {
+    const auto is_ways = [](const auto& axis) { return axis.first == "ways"; };
+    const auto ways = std::find_if(test.axes.begin(), test.axes.end(), is_ways);
+    if (ways == test.axes.end()) continue;
+    SCOPED_TRACE(test.name);
+    const std::uint64_t free_of_conflicts = test.kernel->bytes / 128;
+    EXPECT_EQ(wavefronts_of_two_trips(machine, test),
+              2 * test.warps * test.kernel->operations * free_of_conflicts * std::stoull(ways->second));
+    ++run;
+  }
+  EXPECT_GT(run, 60);
+}
+
+TEST(InstructionKernels, FeedTheTensorCoresWithoutConflicts) {
+  Machine machine;
+  int run = 0;
+  for (const Case& test : manifest().cases) {
+    if (test.kernel->family != "mma_fed") continue;
+    SCOPED_TRACE(test.name);
+    constexpr int of_ldmatrix_x4 = 4;
+    EXPECT_EQ(wavefronts_of_two_trips(machine, test),
+              2U * test.warps * test.kernel->claim.at("LDSM.16.M88.4") * of_ldmatrix_x4);
+    ++run;
+  }
+  EXPECT_EQ(run, 10);
 }
 
 TEST(InstructionKernels, MultiplySoundly) {

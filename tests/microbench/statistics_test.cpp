@@ -19,6 +19,16 @@ TEST(Statistics, OneOutlierOnEitherSideDoesNotSpreadTheMiddle) {
   EXPECT_DOUBLE_EQ(middle_spread({1, 99}), 0);
 }
 
+TEST(Statistics, TheErrorOfTheMedianIgnoresOutliersAndFallsWithTheNumberOfValues) {
+  EXPECT_DOUBLE_EQ(median_error({10, 11, 12}), 0);
+  EXPECT_DOUBLE_EQ(median_error({10, 10, 10, 10, 99}), 0);
+  // The middle half of 9.9, 10, 10, 10.1 and outliers spans 9.9 to 10.1.
+  EXPECT_NEAR(median_error({9.9, 10, 10, 10.1, 5, 50}), 1.2533 * 0.2 / 1.349 / std::sqrt(6.0) / 10, 1e-12);
+  std::vector<double> many;
+  for (int i = 0; i < 16; ++i) many.insert(many.end(), {9.9, 10, 10, 10.1});
+  EXPECT_LT(median_error(many), median_error({9.9, 10, 10, 10.1, 5, 50}) / 2);
+}
+
 TEST(Statistics, TflopsAndFlopPerClock) {
   const double flop = 2.0 * 4096 * 4096 * 4096;
   EXPECT_NEAR(tflops(flop, 1000), 137.438953472, 1e-9);

@@ -45,6 +45,30 @@ class Published(unittest.TestCase):
         self.assertIn("| barrier | 510 ns | S2 | 24.0 |  |  |", text)
         self.assertIn("| new | 24.0 |  |", text)
 
+    def test_what_goes_with_the_clock_shows_it(self):
+        rows = "clusters,barrier,24 ns,S2,a/latency,cycles,\nwgmma,rate,500 (H800),S1,a/latency,tflops,\n"
+        self.run_script(rows, [{**RECORD, "sm_mhz": 2000.0, "tflops": 600.0}])
+        text = self.page.read_text(encoding="utf-8")
+        self.assertIn("| barrier | 24 ns | S2 | 24.0 (12 ns) | 0.50 |  |", text)
+        self.assertIn("| rate | 500 (H800) | S1 | 600.0 (2000 MHz) | 1.20 |  |", text)
+
+    def test_tables_of_their_own_are_made_of_the_results(self):
+        def record(name, cycles, **other):
+            return {**RECORD, "name": name, "cycles": cycles, "flop_per_clk_per_sm": 2730.6, **other}
+
+        wgmma = "wgmma/wgmma_mma_async_m64n{}k{}_{}_{}_g4w1/throughput/warpgroups:1/group:4/outstanding:1"
+        self.run_script("open,new,,,a/latency,cycles,\n", [
+            RECORD, record(wgmma.format(8, 16, "f32_f16_f16", "ss"), 18.0), record(wgmma.format(8, 8, "f32_tf32_tf32", "rs"), 13.0),
+            record("mma/mma_m16n8k16_x1/latency/warps:1/accumulators:1", 24.0),
+            record("mma/mma_m16n8k16_x4/throughput/warps:8/accumulators:4", 12.0),
+            record("mma/mma_s4_x1/latency/warps:1/accumulators:1", 90.0),
+            record("mma/mma_s4_x4/throughput/warps:8/accumulators:4", 80.0, emulated=True),
+        ])  # fmt: skip
+        text = self.page.read_text(encoding="utf-8")
+        self.assertIn("| 8 | 18.0 | – | – | 13.0 | – | – | – | – |", text)
+        self.assertIn("| `mma_m16n8k16` | 24.0 | 12.0 | 2731 |", text)
+        self.assertIn("| `mma_s4`, emulated | 90.0 | 80.0 | 2731 |", text)
+
     def test_a_stale_page_is_noticed(self):
         rows = "open,new,,,a/latency,cycles,\n"
         self.run_script(rows, [RECORD])

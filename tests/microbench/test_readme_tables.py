@@ -106,6 +106,26 @@ class ReadmeTables(unittest.TestCase):
         self.store([record(tflops_burst=501.6)])
         self.assertEqual(self.run_script("--check").returncode, 1)
 
+    def test_instructions_have_a_table_of_their_own(self):
+        self.readme.write_text("<!-- table:instructions -->\n<!-- /table -->\n<!-- table:gemm -->\n<!-- /table -->\n", encoding="utf-8")
+        case = "mma/mma_m16n8k16_row_col_f32_f16_f16_f32_x{}"
+        self.store([record()])
+        self.store({
+            "benchmark": "instruction", "commit": "0123456789abcdef", "machine": "NVIDIA H200", "toolkit": "CUDA 13.0",
+            "date": "2026-11-20", "results": [
+                {"name": case.format("1/latency/warps:1/accumulators:1"), "cycles": 24.0},
+                {"name": case.format("4/throughput/warps:8/accumulators:4"), "cycles": 12.0, "flop_per_clk_per_sm": 2730.6},
+                {"name": "shared/stmatrix_x4/throughput/ways:1", "cycles": 64.0, "bytes_per_clk_per_sm": 127.99},
+            ],
+        }, "instructions.json")  # fmt: skip
+        self.assertEqual(self.run_script().returncode, 0)
+        table, rest = self.text().split("<!-- table:gemm -->")
+        self.assertIn("| `mma.sync` m16n8k16 f16 → f32 | 24.0 | 2731 FLOP |", table)
+        self.assertIn("| `stmatrix.x4` | – | 128 B |", table)
+        self.assertIn("commit 012345678, 2026-11-20", table)
+        self.assertNotIn("wgmma", table)
+        self.assertIn("`tma_a`", rest)
+
     def test_no_results_say_so(self):
         self.assertEqual(self.run_script().returncode, 0)
         self.assertIn("No results are committed yet.", self.text())

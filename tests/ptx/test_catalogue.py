@@ -140,7 +140,7 @@ class Catalogue(unittest.TestCase):
 
     def test_what_touches_or_orders_memory_says_so_and_nothing_else_does(self):
         for form, wrapper in PAIRS:
-            memory = form.mnemonic.startswith(("ldmatrix", "stmatrix", "cp.async"))
+            memory = form.mnemonic.startswith(("ldmatrix", "stmatrix", "cp.async", "mbarrier"))
             self.assertEqual(wrapper.clobbers_memory, memory, form.form)
             self.assertEqual("asm volatile" in wrapper.body, memory or ".sync" in form.mnemonic, form.form)
 

@@ -15,10 +15,10 @@ from tenon_ptx import cuda_ptx, table
 FORMS = table.load()
 CUDA = pathlib.Path(os.environ.get("TENON_CUDA_INCLUDE", "/usr/local/cuda/include").split(";")[0])
 
-# Rows a family: every canonical form that ptxas 13.0 accepts, immediates as one. (wgmma and tcgen05 are counted by the
-# tests of their wrappers.)
+# Rows a family: every canonical form that ptxas 13.0 accepts, immediates as one.
 COUNTS = {
-    "mma": 220, "mma.sp": 198, "wmma": 818, "matrix move": 55, "TMA": 482, "bulk copy": 82, "cp.async": 135, "mbarrier": 193,
+    "wgmma": 2151, "tcgen05": 1696,
+    "mma.sp": 198, "mma": 220, "wmma": 818, "matrix move": 55, "TMA": 482, "bulk copy": 82, "cp.async": 135, "mbarrier": 193,
     "fence": 38, "distributed shared memory": 55, "warp, block, cluster": 73, "conversion": 114, "packed arithmetic": 80,
 }
 

@@ -84,6 +84,27 @@ class SupportMatrix(unittest.TestCase):
         ]
         self.assertEqual(self.rows(), expected)
 
+    def test_wgmma_and_tcgen05_have_a_row_for_all_n_and_for_all_kinds_alike(self):
+        self.catalogue.write_text(COLUMNS + "".join((
+            row("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 d, a;", "wgmma.hpp", "90a: 1*X"),
+            row("wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 d, a;", "wgmma.hpp", "90a: 1*X"),
+            row("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8.satfinite d, a;", "wgmma.hpp", "90a: 1*X"),
+            row("wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc d, a;", "wgmma.hpp", "90a: 1*X"),
+            row("wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e4m3.e5m2 d, a;", "wgmma_sp.hpp", "90a: 1*X"),
+            row("wgmma.fence.sync.aligned;", "wgmma_sync.hpp", "90a: 1*X"),
+            row("tcgen05.mma.cta_group::1.kind::f16.collector::a::use [d], a;", "tcgen05_mma.hpp", "100a-110a: 1*X"),
+            row("tcgen05.mma.ws.sp.cta_group::1.kind::tf32 [d], a;", "tcgen05_mma.hpp", "100a-110a: 1*X"),
+        )), encoding="utf-8")
+        self.assertEqual(self.run_script().returncode, 0)
+        hopper, blackwell = ["–", "native", "–", "–", "–"], ["–", "–", "–", "native", "–"]
+        self.assertEqual(self.rows(), [
+            ["wgmma.hpp", "f16 → f16; bf16 → f32; s8, u8 → s32", "m64nNk16, m64nNk32", "3", *hopper],
+            ["wgmma.hpp", "b1 → s32 (and.popc)", "m64nNk256", "1", *hopper],
+            ["wgmma_sp.hpp", "e4m3, e5m2 → f32", "m64nNk64", "1", *hopper],
+            ["wgmma_sync.hpp", "", "fence", "1", *hopper],
+            ["tcgen05_mma.hpp", "f16, tf32 → tensor memory", "mma, mma.ws.sp", "2", *blackwell],
+        ])
+
     def test_forms_are_counted_by_provider(self):
         self.run_script()
         self.assertIn("| family | tenon | cuda::ptx | nvcuda::wmma | cuda | ptx |", self.text())

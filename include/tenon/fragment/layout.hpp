@@ -12,7 +12,7 @@
 // One rule covers every mma shape (PTX ISA 9.7.14.5.1 to .13) but Volta's f16 m8n8k4 (layout_volta.hpp): an
 // 8-row, 128-bit-wide core matrix gives lane 4g + t the 32-bit register at row g, bits 32t. The rest is the
 // order of core matrices: A goes down (m) first, then along k; B goes along k. Below: element.hpp. wmma's:
-// layout_wmma.hpp.
+// layout_wmma.hpp, wgmma's: layout_wgmma.hpp.
 #pragma once
 
 #include "tenon/fragment/element.hpp"
@@ -40,16 +40,17 @@ TENON_HOST_DEVICE constexpr bool operator!=(Owner x, Owner y) {
 }
 
 // What every layout says about itself: its matrix, and how a lane's elements are packed into registers.
-template <class T, int Rows, int Cols, int Matrices = 1>
+template <class T, int Rows, int Cols, int Matrices = 1, int Lanes = 32>
 struct LayoutOf {
   static constexpr int rows = Rows, cols = Cols;
+  static constexpr int lanes = Lanes;  // of a warp; of wgmma's layouts, the threads of a warpgroup
   static constexpr int bits = Element<T>::bits;
   static constexpr int per_register =
       bits < 32 ? 32 / bits : 1;  // a register has 32 bits; that of f64 has 64
   static constexpr int matrices =
       Matrices;  // separate matrices that a warp holds at once: 1, but Volta's m8n8k4: 4
-  static constexpr int elements = Rows * Cols * Matrices / 32;  // per lane
-  static constexpr int registers = elements / per_register;     // per lane
+  static constexpr int elements = Rows * Cols * Matrices / Lanes;  // per lane
+  static constexpr int registers = elements / per_register;        // per lane
 
   // The register that holds a lane's element, and the lowest of its bits there.
   TENON_HOST_DEVICE static constexpr int register_of(int element) { return element / per_register; }
@@ -114,4 +115,5 @@ struct LayoutC : LayoutOf<T, Shape::m, Shape::n> {
 }  // namespace tenon
 
 #include "tenon/fragment/layout_volta.hpp"
+#include "tenon/fragment/layout_wgmma.hpp"
 #include "tenon/fragment/layout_wmma.hpp"

@@ -26,6 +26,12 @@ __device__ __forceinline__ int lane_id() {
   return lane;
 }
 
+// This thread's number in its warpgroup, which is 128 neighbouring threads of the block, from a multiple of
+// 128.
+__device__ __forceinline__ int warpgroup_lane_id() {
+  return static_cast<int>((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 128);
+}
+
 template <class T>
 struct RegisterOf {
   using type = std::uint32_t;
@@ -57,13 +63,17 @@ struct Registers {
     return Layout::coord(lane, element);
   }
   TENON_HOST_DEVICE static constexpr Owner owner(int row, int col) { return Layout::owner(row, col); }
+  // This thread among those that hold the matrix: a warp's lane, or the number in a warpgroup.
+  __device__ __forceinline__ static int this_lane() {
+    return Layout::lanes == 32 ? lane_id() : warpgroup_lane_id();
+  }
 
   // Calls f(value, row, col) for each element of this lane; row and col count within the fragment. f may take
   // the value by reference and change it: a packed element is unpacked before and rounded as pack.hpp says
   // after.
   template <class F>
   __device__ __forceinline__ void for_each(F&& f) {
-    const int lane = lane_id();
+    const int lane = this_lane();
 #pragma unroll
     for (int r = 0; r < registers; ++r) {
       Value values[Layout::per_register];
@@ -80,7 +90,7 @@ struct Registers {
   // The same without writing back: f(value, row, col).
   template <class F>
   __device__ __forceinline__ void for_each(F&& f) const {
-    const int lane = lane_id();
+    const int lane = this_lane();
 #pragma unroll
     for (int r = 0; r < registers; ++r) {
       Value values[Layout::per_register];
@@ -96,7 +106,7 @@ struct Registers {
   // Sets each element of this lane to value_at(row, col), rounded as pack.hpp says.
   template <class F>
   __device__ __forceinline__ void fill(F&& value_at) {
-    const int lane = lane_id();
+    const int lane = this_lane();
 #pragma unroll
     for (int r = 0; r < registers; ++r) {
       Value values[Layout::per_register];
@@ -134,6 +144,8 @@ template <class Layout, class Tile>
 __device__ constexpr void check_ldmatrix() {
   static_assert(Layout::bits <= 32,
                 "load: ldmatrix fills 32-bit registers; f64 fragments are loaded with fill()");
+  static_assert(Layout::lanes == 32,
+                "load: the A of wgmma is filled by fill(), or warp by warp as the A of m16n8k16");
   static_assert(Layout::matrices == 1,
                 "load: the Volta m8n8k4 fragment does not fit ldmatrix; load it with fill()");
   static_assert(

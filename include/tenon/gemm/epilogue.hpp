@@ -47,18 +47,19 @@ struct Elementwise {
 template <class F>
 Elementwise(F) -> Elementwise<F>;
 
-// One element of C, or two neighbours, as float.
+// Element (row, column) of C as float; zero where C has none. type: that of C.
+template <Type type>
 __device__ __forceinline__ float load_element(const Output& c, int row, int column) {
+  const bool inside = row < c.m && column < c.n;
   const std::int64_t at = row * c.ld + column;
-  if (c.type == Type::f32) return static_cast<const float*>(c.data)[at];
-  const std::uint32_t bits = static_cast<const std::uint16_t*>(c.data)[at];
-  float pair[2];
-  if (c.type == Type::f16) {
-    Packing<__half>::unpack(bits, pair);
+  if constexpr (type == Type::f32) {
+    return inside ? static_cast<const float*>(c.data)[at] : 0.0F;
   } else {
-    Packing<__nv_bfloat16>::unpack(bits, pair);
+    const std::uint32_t bits = inside ? static_cast<const std::uint16_t*>(c.data)[at] : 0U;
+    float pair[2];
+    Packing<std::conditional_t<type == Type::f16, __half, __nv_bfloat16>>::unpack(bits, pair);
+    return pair[0];
   }
-  return pair[0];
 }
 
 // Two values rounded to a 16-bit type, the first in the low half.
@@ -92,21 +93,42 @@ struct LinearCombination {
   Output c;
 
   __device__ __forceinline__ void operator()(Strip& strip, int row, int column) const {
+    if (c.type == Type::f32) {
+      combine<Type::f32>(strip, row, column);
+    } else if (c.type == Type::f16) {
+      combine<Type::f16>(strip, row, column);
+    } else {
+      combine<Type::bf16>(strip, row, column);
+    }
+  }
+
+  // The same by who knows the type of C.
+  template <Type type>
+  __device__ __forceinline__ void combine(Strip& strip, int row, int column) const {
 #pragma unroll
     for (int x = 0; x < 4; ++x) {
 #pragma unroll
       for (int y = 0; y < 2; ++y) strip.value[x][y] *= alpha;
     }
-    if (beta == 0.0F || row >= c.m) return;
+    if (beta == 0.0F) return;
 #pragma unroll
     for (int x = 0; x < 4; ++x) {
 #pragma unroll
-      for (int y = 0; y < 2; ++y) {
-        if (column + 8 * x + y < c.n) strip.value[x][y] += beta * load_element(c, row, column + 8 * x + y);
-      }
+      for (int y = 0; y < 2; ++y) strip.value[x][y] += beta * load_element<type>(c, row, column + 8 * x + y);
     }
   }
 };
+
+// op(strip, row, column), where C is known to be of `type`: an operation that reads C need not look it up
+// again.
+template <Type type, class Op>
+__device__ __forceinline__ void apply(const Op& op, Strip& strip, int row, int column) {
+  if constexpr (std::is_same_v<Op, LinearCombination>) {
+    op.template combine<type>(strip, row, column);
+  } else {
+    op(strip, row, column);
+  }
+}
 
 template <class Op>
 class StoreC {
@@ -127,17 +149,17 @@ class StoreC {
     asm volatile("" : "+l"(c.ld));
     // Chosen once a tile: the fast paths ask neither type nor alignment again.
     if (c.type == Type::f32) {
-      store(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
+      store<Type::f32>(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
         store_pairs(c, strip, row, column + 2 * t);
       });
     } else if (!chunks_aligned_) {
       store_shifted(c, tile, tile_row, tile_column);
     } else if (c.type == Type::f16) {
-      store(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
+      store<Type::f16>(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
         store_chunk<Type::f16>(c, strip, row, column, t);
       });
     } else {
-      store(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
+      store<Type::bf16>(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
         store_chunk<Type::bf16>(c, strip, row, column, t);
       });
     }
@@ -157,36 +179,27 @@ class StoreC {
     }
   }
 
-  // What op_ makes of columns 8 * j to 8 * j + 31 of a row of the tile.
+  // The sums of columns 8 * j to 8 * j + 31 of a row of the tile.
   template <class Tile>
-  __device__ __forceinline__ Strip strip_of(Tile& tile, int i, int half, int j, int row, int column) const {
+  __device__ __forceinline__ static Strip strip_of(const Tile& tile, int i, int half, int j) {
     Strip strip;
 #pragma unroll
-    for (int x = 0; x < 4; ++x) take(tile.c[i][j + x], half, strip.value[x]);
-    op_(strip, row, column + 2 * (lane_id() % 4));
+    for (int x = 0; x < 4; ++x) tile.pair(i, j + x, half, strip.value[x]);
     return strip;
   }
 
-  template <class Tile, class StoreStrip>
+  template <Type type, class Tile, class StoreStrip>
   __device__ __forceinline__ void store(Tile& tile, int tile_row, int tile_column,
                                         const StoreStrip& store_strip) const {
     for_each_row<Tile>(tile_row, [&](int i, int half, int row) {
 #pragma unroll
       for (int j = 0; j < Tile::columns; j += 4) {
         const int column = tile_column + 8 * j;
-        store_strip(strip_of(tile, i, half, j, row, column), row, column, lane_id() % 4);
+        Strip strip = strip_of(tile, i, half, j);
+        apply<type>(op_, strip, row, column + 2 * (lane_id() % 4));
+        store_strip(strip, row, column, lane_id() % 4);
       }
     });
-  }
-
-  __device__ __forceinline__ static void take(const Accumulator<m16n8k16, float>& c, int half,
-                                              float (&pair)[2]) {
-    pair[0] = c.reg[2 * half];
-    pair[1] = c.reg[2 * half + 1];
-  }
-  __device__ __forceinline__ static void take(const Accumulator<m16n8k16, __half>& c, int half,
-                                              float (&pair)[2]) {
-    Packing<__half>::unpack(c.reg[half], pair);
   }
 
   // Lanes of a row trade so that each holds 8 neighbours: 16-byte stores, 64 bytes of a row a warp row.
@@ -214,7 +227,8 @@ class StoreC {
       std::uint32_t word[strips][4];  // 8 neighbours, from column 8 * t of each strip
 #pragma unroll
       for (int s = 0; s < strips; ++s) {
-        const Strip strip = strip_of(tile, i, half, 4 * s, row, tile_column + 32 * s);
+        Strip strip = strip_of(tile, i, half, 4 * s);
+        op_(strip, row, tile_column + 32 * s + 2 * t);
 #pragma unroll
         for (int x = 0; x < 4; ++x) {
           word[s][x] = c.type == Type::f16 ? pack_pair<Type::f16>(strip.value[x])

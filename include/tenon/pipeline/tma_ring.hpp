@@ -12,6 +12,8 @@
 #include <cuda/ptx>
 
 #include "tenon/pipeline/stage.hpp"
+#include "tenon/ptx/cluster.hpp"
+#include "tenon/ptx/shared_address.hpp"
 
 namespace tenon {
 
@@ -67,6 +69,12 @@ class TmaRing {
     cuda::ptx::mbarrier_arrive(empty_ + stage.index + nothing);
   }
 
+  // release() in block `rank` of the cluster, whose producer writes to this block too.
+  __device__ __forceinline__ void release_in(Stage<Stages> stage, int rank) const {
+    ptx::mbarrier_arrive_shared_cluster_b64(ptx::mapa_shared_cluster_u32(
+        ptx::shared_address(empty_ + stage.index), static_cast<std::uint32_t>(rank)));
+  }
+
  private:
   __device__ __forceinline__ static void wait(std::uint64_t* barrier, std::uint32_t phase) {
     while (!cuda::ptx::mbarrier_try_wait_parity(barrier, phase)) {
@@ -85,6 +93,25 @@ __device__ __forceinline__ void copy_box(void* destination, const TensorMap& map
   const std::int32_t at[2] = {column, line};
   cuda::ptx::cp_async_bulk_tensor(cuda::ptx::space_cluster, cuda::ptx::space_global, destination, &map, at,
                                   barrier);
+}
+
+// The same, to the same place in every block of the cluster whose bit is set in `blocks`, counted on the
+// barrier that each has there.
+__device__ __forceinline__ void copy_box_to_cluster(void* destination, const TensorMap& map, int line,
+                                                    int column, std::uint64_t* barrier,
+                                                    std::uint16_t blocks) {
+  const std::int32_t at[2] = {column, line};
+  cuda::ptx::cp_async_bulk_tensor(cuda::ptx::space_cluster, cuda::ptx::space_global, destination, &map, at,
+                                  barrier, blocks);
+}
+
+// Starts the copy of one box from shared memory (`source`, an address in the shared window) to the matrix,
+// where it is cut off at the edges. Part of the thread's bulk group: commit, and wait before the memory is
+// written again.
+__device__ __forceinline__ void store_box(const TensorMap& map, int line, int column, std::uint32_t source) {
+  const std::int32_t at[2] = {column, line};
+  cuda::ptx::cp_async_bulk_tensor(cuda::ptx::space_global, cuda::ptx::space_shared, &map, at,
+                                  __cvta_shared_to_generic(source));
 }
 
 }  // namespace tenon

@@ -18,6 +18,7 @@ namespace tenon {
 // The tile starts on a multiple of 1024 bytes and takes `bytes`.
 template <class T, int Lines, int Columns>
 struct SharedTile {
+  using Type = T;
   static constexpr int lines = Lines, columns = Columns;
   static constexpr int element_bytes = Element<T>::bits / 8;
   static_assert(Element<T>::bits % 8 == 0,

@@ -37,6 +37,16 @@ class WarpTile {
     }
   }
 
+  // The two neighbours that this lane holds of fragment (i, j), in row g or (half) g + 8 of it, as f32.
+  __device__ __forceinline__ void pair(int i, int j, int half, float (&values)[2]) const {
+    if constexpr (std::is_same_v<AccT, float>) {
+      values[0] = c[i][j].reg[2 * half];
+      values[1] = c[i][j].reg[2 * half + 1];
+    } else {
+      Packing<AccT>::unpack(c[i][j].reg[half], values);
+    }
+  }
+
   // f(value, row, col) for every element of this lane; row and col count within the tile.
   template <class F>
   __device__ __forceinline__ void for_each(F&& f) {

@@ -32,6 +32,20 @@ REGISTER = {
         "mov.b32 {{%h{c}, _}}, %v{c}; cvt.rn.f16x2.e4m3x2 %v{c}, %h{c};",
         {"F2FP.F16.E4M3.UNPACK_B": 1},
     ),
+    "cvt_f16x2_e5m2x2": (
+        "mov.b32 {{%h{c}, _}}, %v{c}; cvt.rn.f16x2.e5m2x2 %v{c}, %h{c};",
+        {"F2FP.F16.E5M2.UNPACK_B": 1},
+    ),
+    "cvt_e4m3x2_f16x2": (
+        "cvt.rn.satfinite.e4m3x2.f16x2 %h{c}, %v{c}; mov.b32 %v{c}, {{%h{c}, %h{c}}};",
+        {"F2FP.SATFINITE.E4M3.F16.UNPACK_B_MERGE_C": 1},
+    ),
+    "cvt_rz_f16x2_f32": ("cvt.rz.f16x2.f32 %v{c}, %v{c}, %e;", {"F2FP.F16.F32.PACK_AB.RZ": 1}),
+    "cvt_relu_f16x2_f32": ("cvt.rn.relu.f16x2.f32 %v{c}, %v{c}, %e;", {"F2FP.RELU.F16.F32.PACK_AB": 1}),
+    "cvt_rz_tf32_f32": ("cvt.rz.tf32.f32 %v{c}, %v{c};", {"F2FP.TF32.F32.PACK_B.RZ": 1}),
+    # No instruction of its own: an addition, a comparison for infinity and NaN, a selection, a mask.
+    "cvt_rna_tf32_f32": ("cvt.rna.tf32.f32 %v{c}, %v{c};", {"FSETP.GEU.AND": 1}),
+    "cvt_s8_f32": ("cvt.rni.sat.s8.f32 %v{c}, %v{c};", {"F2I.S8.NTZ": 1}),
     "cvt_f32_f16": ("mov.b32 {{%h{c}, _}}, %v{c}; cvt.f32.f16 %v{c}, %h{c};", {"HADD2.F32": 1}),
     "cvt_f32_s32": ("cvt.rn.f32.s32 %v{c}, %v{c};", {"I2FP.F32.S32": 1}),
     "cvt_s32_f32": ("cvt.rni.s32.f32 %v{c}, %v{c};", {"F2I.NTZ": 1}),

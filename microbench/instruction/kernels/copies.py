@@ -175,5 +175,48 @@ def tma_kernels():
     )
 
 
+def store_kernel(outstanding, read):
+    """One thread writes `bytes` bytes to global memory, a group each, from a ring of `outstanding` + 1 stages.
+
+    It waits for the oldest group: until its bytes are read from shared memory (`read`), or until they are written.
+    """
+    stages = outstanding + 1
+    wait = f"cp.async.bulk.wait_group{'.read' if read else ''} {outstanding};"
+    # What is written is zero, as everything that copies read: chains of loads count on it.
+    setup = WINDOW + f"""\
+    ld.param.u32 %bytes, [bytes];
+    cvt.u64.u32 %wide_bytes, %bytes;
+    mov.u32 %ring, dynamic_shared;
+    mad.lo.u32 %x1, %thread, 4, %ring;
+    mad.lo.u32 %x2, %bytes, {stages}, %ring;
+clear:
+    st.shared.b32 [%x1], 0;
+    add.u32 %x1, %x1, 128;
+    setp.lt.u32 %more, %x1, %x2;
+    @%more bra clear;
+    fence.proxy.async.shared::cta;
+    bar.warp.sync -1;
+    setp.ne.u32 %idle, %thread, 0;
+"""
+    lines = ["    @%idle bra next;"]
+    for stage in range(stages):
+        lines += [
+            f"    mad.lo.u32 %x1, %bytes, {stage}, %ring;",
+            "    and.b64 %at, %at, %mask;",
+            "    add.u64 %address, %at, %source;",
+            "    cp.async.bulk.global.shared::cta.bulk_group [%address], [%x1], %bytes;",
+            "    cp.async.bulk.commit_group;",
+            f"    {wait}",
+            "    add.u64 %at, %at, %wide_bytes;",
+        ]
+    return Kernel(
+        name=f"cp_async_bulk_store_w{outstanding}{'_read' if read else ''}", family="tma",
+        instruction=f"cp.async.bulk.global.shared::cta.bulk_group; {wait[:-1]}", claim={"UBLKCP.G.S": stages}, operations=stages,
+        issuer="block", threads=32,
+        registers=WINDOW_REGISTERS + "\n    .reg .pred %idle;\n    .reg .b32 %bytes, %ring;\n    .reg .b64 %wide_bytes;",
+        setup=setup, loop="\n".join(lines) + "\nnext:\n", finish="    cp.async.bulk.wait_group 0;",
+    )  # fmt: skip
+
+
 def ring_shared_bytes(size, stages):
     return 1024 + size * stages

@@ -20,6 +20,8 @@ FORM = re.compile(
     r"(?:\.satfinite)?\.(?P<d>\w+)\.(?P<a>\w+)\.(?P<b>\w+)\.(?P<c>\w+)"
 )
 UNROLLED = 16  # products in one trip, at least
+# Of the primary forms: a warp that has a quarter of the SM for itself waits some 18 cycles for the branch, 3 products' time.
+UNROLLED_PRIMARY = 64
 
 PRIMARY = (
     "m16n8k16.row.col.f32.f16.f16.f32", "m16n8k16.row.col.f16.f16.f16.f16", "m16n8k16.row.col.f32.bf16.bf16.f32",
@@ -57,7 +59,8 @@ def kernel(form, opcodes, native, chains):
     b_registers = k * n * BITS[b] * quads // width // 32
     d_registers = m * n * {"f16": 16, "f64": 64}.get(d, 32) * quads // width // 32
     c_registers = m * n * {"f16": 16, "f64": 64}.get(match["c"], 32) * quads // width // 32
-    repeats = max(2, 2 * (-(-UNROLLED // (2 * chains))))  # of every chain; even, for A and its negation
+    unrolled = UNROLLED_PRIMARY if is_primary(form) else UNROLLED
+    repeats = max(2, 2 * (-(-unrolled // (2 * chains))))  # of every chain; even, for A and its negation
 
     lines = [f"    .reg .b{width} %a<{a_registers}>, %m<{a_registers}>, %b<{b_registers}>, %c<{chains * d_registers}>;"]
     setup = [load_registers("a", a_registers, 0, width), load_registers("b", b_registers, 128 * 1024, width)]

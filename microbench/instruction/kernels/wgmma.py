@@ -22,6 +22,7 @@ TYPES = {
     ("f32", "tf32", "tf32"): (8, "HGMMA", "F32.TF32"),
     **{(d, a, b): (32, "QGMMA", f"{d}.{a}.{b}".upper()) for d in ("f32", "f16") for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")},
     **{("s32", a, b): (32, "IGMMA", f"{a}.{b}".upper()) for a in ("s8", "u8") for b in ("s8", "u8")},
+    **{("s32", a, f"{a}.satfinite"): (32, "IGMMA", f"{a}.{a}.SAT".upper()) for a in ("s8", "u8")},
     ("s32", "b1", "b1"): (256, "BGMMA", "AND.POPC"),
 }  # fmt: skip
 EVERY_N = (("f32", "f16", "f16"), ("f32", "tf32", "tf32"), ("f32", "e4m3", "e4m3"), ("s32", "s8", "s8"))

@@ -1,6 +1,7 @@
 // st.async and red.async (PTX ISA 9.7.9.12 and 9.7.13.13): a thread's registers into another CTA's shared
 // memory, with completion on an mbarrier there. They share their opcodes with the ordinary st and red.
 #include <cstring>
+#include <vector>
 
 #include "emulator/instructions/async_copy.hpp"
 
@@ -19,34 +20,43 @@ struct StoreDetail : Detail {
   Reduction reduction = Reduction::add;
 };
 
-class AsyncStore : public AsyncOperation {
+// What one instruction stores. Its lanes land together, as they may in any schedule: one by one they would be
+// 32 moments for everyone who waits to ask again.
+class AsyncStores : public AsyncOperation {
  public:
-  AsyncStore(const StoreDetail& detail, std::uint64_t to, BulkArrival arrival)
-      : detail_(detail), to_(to), arrival_(std::move(arrival)) {}
-  std::uint8_t* data() { return data_; }
+  struct Store {
+    std::uint64_t to;
+    BulkArrival arrival;
+    std::uint8_t data[32];
+  };
+
+  explicit AsyncStores(const StoreDetail& detail) : detail_(detail) {}
+  std::vector<Store>& stores() { return stores_; }
 
   void perform(Cluster& cluster) override {
-    const Actor actor = landing(cluster, arrival_);
-    if (detail_.reduces) {
-      reduce_into(cluster, actor, Space::shared, to_, data_, arrival_.bytes, detail_.reduction, detail_.type);
-    } else {
-      cluster.store(actor, Space::shared, to_, data_, arrival_.bytes);
+    for (Store& store : stores_) {
+      const Actor actor = landing(cluster, store.arrival);
+      if (detail_.reduces) {
+        reduce_into(cluster, actor, Space::shared, store.to, store.data, store.arrival.bytes,
+                    detail_.reduction, detail_.type);
+      } else {
+        cluster.store(actor, Space::shared, store.to, store.data, store.arrival.bytes);
+      }
+      end_copy(cluster, store.arrival);
     }
-    end_copy(cluster, arrival_);
   }
 
  private:
   const StoreDetail& detail_;
-  std::uint64_t to_;
-  BulkArrival arrival_;
-  std::uint8_t data_[32] = {};
+  std::vector<Store> stores_;
 };
 
 Flow run_store(Warp& warp, const Op& op, LaneMask active) {
   const auto& d = static_cast<const StoreDetail&>(*op.detail);
   const auto size = static_cast<std::uint32_t>(ptx::bytes(d.type));
+  Cluster& cluster = warp.cluster();
+  auto stores = std::make_unique<AsyncStores>(d);
   for_each_lane(active, [&](int lane) {
-    Cluster& cluster = warp.cluster();
     std::uint64_t to = d.to.of(warp, op, lane);
     if (!to_shared_address(cluster, warp.actor(lane), Space::shared, to, false, "The target")) return;
     const MbarrierAt at =
@@ -61,13 +71,14 @@ Flow run_store(Warp& warp, const Op& op, LaneMask active) {
     }
     const auto count = static_cast<std::uint32_t>(d.count);
     const std::uint32_t bytes = size * count;
-    auto store = std::make_unique<AsyncStore>(d, to, begin_copy(cluster, warp.issue(lane), at, bytes, false));
+    AsyncStores::Store& store = stores->stores().emplace_back(
+        AsyncStores::Store{to, begin_copy(cluster, warp.issue(lane), at, bytes, false), {}});
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint64_t value = warp.read(op.values[static_cast<std::size_t>(d.first) + i], lane);
-      std::memcpy(store->data() + size * i, &value, size);
+      std::memcpy(store.data + size * i, &value, size);
     }
-    cluster.async.enqueue(std::move(store));
   });
+  if (!stores->stores().empty()) cluster.async.enqueue(std::move(stores));
   return Flow::next;
 }
 

@@ -1,0 +1,216 @@
+// The epilogue of the wgmma kernels: each warp rounds its sums, lays them down in shared memory in strips of
+// 16 rows x 128 bytes, and lets the copy engine carry the strips to C while it goes on. Warps never wait for
+// each other.
+//
+// The copy engine writes C where base and rows are multiples of 16 bytes, and cuts off what is beyond C.
+// Elsewhere the warp carries the strips itself, a row of a strip in one store. Below: epilogue.hpp,
+// pipeline/tma_ring.hpp, ptx/stmatrix.hpp.
+#pragma once
+
+#include "tenon/gemm/epilogue.hpp"
+#include "tenon/pipeline/tma_ring.hpp"
+#include "tenon/ptx/stmatrix.hpp"
+
+namespace tenon {
+
+inline constexpr int staged_rows = 16, staged_line_bytes = 128;
+inline constexpr int staged_strip_bytes = staged_rows * staged_line_bytes;
+
+// Whether the copy engine can write C: what a tensor map of it needs.
+TENON_HOST_DEVICE inline bool copy_engine_can_write(const Output& c) {
+  const std::uint64_t element = c.type == Type::f32 ? 4 : 2;
+  return reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0 &&
+         static_cast<std::uint64_t>(c.ld) * element % 16 == 0;
+}
+
+// Op: see epilogue.hpp. Strips: how many a warp may have under way. map: C as 16-bit elements (an f32 is
+// two), boxes of staged_rows x 64 of them, 128-byte swizzle; not looked at where the copy engine cannot write
+// C. staging: Strips * staged_strip_bytes of shared memory a warp, from a multiple of 1024 bytes on.
+template <class Op, int Strips>
+class StoreStaged {
+ public:
+  __device__ __forceinline__ StoreStaged(const Output& c, const Op& op, const TensorMap& map,
+                                         std::uint32_t staging)
+      : c_(c), op_(op), map_(map), staging_(staging + threadIdx.x / 32 * (Strips * staged_strip_bytes)) {}
+
+  // By whole warps. part: 16 rows of sums a warp, as the sums of wgmma are held
+  // (WarpgroupTile::for_each_part); row and column: of the warp's first element in C.
+  template <class Part>
+  __device__ __forceinline__ void operator()(const Part& part, int row, int column) const {
+    static_assert(Part::rows == 1, "StoreStaged: a part is one row of 16 x 8 fragments");
+    // As in StoreC: values that "change" here keep all that follows from them out of the main loop's
+    // registers.
+    Output c = c_;
+    asm volatile("" : "+l"(c.ld));
+    if (c.type == Type::f32) {
+      for_each_strip<4, 4>(c, part, row, column, [&](std::uint32_t strip, int j, int lane) {
+        stage_f32(part, j, strip, row, column, lane);
+      });
+    } else if (c.type == Type::f16) {
+      for_each_strip<8, 2>(c, part, row, column, [&](std::uint32_t strip, int j, int lane) {
+        stage_16_bit<Type::f16>(part, j, strip, row, column, lane);
+      });
+    } else {
+      for_each_strip<8, 2>(c, part, row, column, [&](std::uint32_t strip, int j, int lane) {
+        stage_16_bit<Type::bf16>(part, j, strip, row, column, lane);
+      });
+    }
+  }
+
+  // Before the warp ends: its shared memory has been read.
+  __device__ __forceinline__ void finish() const {
+    cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
+  }
+
+ private:
+  // stage(strip, j) writes the strip that begins at fragment j; `fragments` of them fill it, with elements of
+  // `element_bytes`.
+  template <int fragments, int element_bytes, class Part, class Stage>
+  __device__ __forceinline__ void for_each_strip(const Output& c, const Part&, int row, int column,
+                                                 const Stage& stage) const {
+    static_assert(
+        Part::columns % (fragments * Strips) == 0,
+        "StoreStaged: the strips of a part must be a multiple of those that a warp may have under way");
+    const bool by_copy_engine = copy_engine_can_write(c);
+#pragma unroll
+    for (int s = 0; s < Part::columns / fragments; ++s) {
+      const std::uint32_t strip = staging_ + s % Strips * staged_strip_bytes;
+      // A lane that "changes" here keeps the addresses of every strip from being held at once.
+      int lane = lane_id();
+      asm volatile("" : "+r"(lane));
+      // Only lane 0 has copies of its own to wait for.
+      cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<Strips - 1>());
+      __syncwarp();
+      stage(strip, s * fragments, lane);
+      const int first = column + 8 * s * fragments;
+      if (by_copy_engine) {
+        cuda::ptx::fence_proxy_async(
+            cuda::ptx::space_shared);  // the copy engine reads through the other proxy
+        __syncwarp();
+        if (lane == 0) {
+          store_box(map_, row, first * (element_bytes / 2), strip);
+          cuda::ptx::cp_async_bulk_commit_group();
+        }
+      } else {
+        __syncwarp();
+        carry<element_bytes>(c, strip, row, first, lane);
+      }
+    }
+  }
+
+  // Address of the 16-bit element e of a line of a strip.
+  __device__ __forceinline__ static std::uint32_t in_strip(std::uint32_t strip, int line, int e) {
+    return strip +
+           static_cast<std::uint32_t>(line * staged_line_bytes +
+                                      swizzled_chunk<staged_line_bytes>(line, e / 8) * 16 + e % 8 * 2);
+  }
+  __device__ __forceinline__ static std::uint32_t load_word(std::uint32_t address) {
+    std::uint32_t word;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");
+    return word;
+  }
+  __device__ __forceinline__ static std::uint16_t load_half(std::uint32_t address) {
+    std::uint16_t half;
+    asm volatile("ld.shared.b16 %0, [%1];" : "=h"(half) : "r"(address) : "memory");
+    return half;
+  }
+
+  // The warp stores a strip to C itself: a line is 32 words, one a lane. In a line that begins in the middle
+  // of a word the words are those of memory, and lane 0 stores the two halves at the ends.
+  template <int element_bytes>
+  __device__ __forceinline__ static void carry(const Output& c, std::uint32_t strip, int row, int column,
+                                               int lane) {
+    const int lines = min(staged_rows, c.m - row);
+    const int elements = min(staged_line_bytes / element_bytes, c.n - column);  // of a line that are in C
+#pragma unroll 1
+    for (int line = 0; line < lines; ++line) {
+      const std::int64_t first = (row + line) * c.ld + column;
+      if constexpr (element_bytes == 4) {
+        const std::uint32_t word = load_word(in_strip(strip, line, 2 * lane));
+        if (lane < elements) static_cast<std::uint32_t*>(c.data)[first + lane] = word;
+      } else {
+        auto* const to = static_cast<std::uint16_t*>(c.data) + first;
+        const int shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / 2 % 2);
+        const int e = 2 * lane - shift;  // of the word's low half
+        const std::uint32_t low = load_half(in_strip(strip, line, max(e, 0)));
+        const std::uint32_t high = load_half(in_strip(strip, line, e + 1));
+        if (e >= 0 && e + 1 < elements) {
+          *reinterpret_cast<std::uint32_t*>(to + e) = low | high << 16;
+        } else {
+          if (e >= 0 && e < elements) to[e] = static_cast<std::uint16_t>(low);
+          if (e < 0 && elements > 0) to[0] = static_cast<std::uint16_t>(high);
+        }
+        if (shift != 0 && lane == 31 && elements == 64) to[63] = load_half(in_strip(strip, line, 63));
+      }
+    }
+    __syncwarp();
+  }
+
+  // What the operation makes of this lane's part of four fragments from fragment j on, in row g or (half) g
+  // + 8.
+  template <Type type, class Part>
+  __device__ __forceinline__ Strip strip_of(const Part& part, int j, int half, int row, int column,
+                                            int lane) const {
+    Strip strip;
+#pragma unroll
+    for (int x = 0; x < 4; ++x) part.pair(0, j + x, half, strip.value[x]);
+    apply<type>(op_, strip, row + 8 * half + lane / 4, column + 8 * j + 2 * (lane % 4));
+    return strip;
+  }
+
+  // 8 fragments of 16-bit elements by stmatrix: no two rows of an 8 x 8 matrix meet on a bank.
+  template <Type type, class Part>
+  __device__ __forceinline__ void stage_16_bit(const Part& part, int j, std::uint32_t strip, int row,
+                                               int column, int lane) const {
+    const int line = lane % 16, chunk = lane / 16;  // that this lane addresses for stmatrix
+#pragma unroll
+    for (int quad = 0; quad < 2; ++quad) {
+      std::uint32_t word[2][4];
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const Strip values = strip_of<type>(part, j + 4 * quad, half, row, column, lane);
+#pragma unroll
+        for (int x = 0; x < 4; ++x) word[half][x] = pack_pair<type>(values.value[x]);
+      }
+#pragma unroll
+      for (int x = 0; x < 4; x += 2) {
+        const int at =
+            line * staged_line_bytes + swizzled_chunk<staged_line_bytes>(line, 4 * quad + x + chunk) * 16;
+        const std::uint32_t four[4] = {word[0][x], word[1][x], word[0][x + 1], word[1][x + 1]};
+        ptx::stmatrix_sync_aligned_m8n8_x4_shared_b16(strip + static_cast<std::uint32_t>(at), four);
+      }
+    }
+  }
+
+  // 4 fragments of f32, 8 bytes a lane. Half a warp writes at once, 4 rows x 32 bytes, and rows 2r and 2r + 1
+  // would meet on the same banks: so every other row takes its fragments in another order.
+  template <class Part>
+  __device__ __forceinline__ void stage_f32(const Part& part, int j, std::uint32_t strip, int row, int column,
+                                            int lane) const {
+    const int g = lane / 4, t = lane % 4;
+    const bool odd = g % 2 != 0;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const Strip values = strip_of<Type::f32>(part, j, half, row, column, lane);
+      const int line = g + 8 * half;
+#pragma unroll
+      for (int x = 0; x < 4; ++x) {
+        const int mine = odd ? x ^ 2 : x;
+        const float* const even_values = values.value[x];
+        const float* const odd_values = values.value[x ^ 2];
+        const int at = line * staged_line_bytes +
+                       swizzled_chunk<staged_line_bytes>(line, 2 * mine + t / 2) * 16 + t % 2 * 8;
+        asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(strip + static_cast<std::uint32_t>(at)),
+                     "f"(odd ? odd_values[0] : even_values[0]), "f"(odd ? odd_values[1] : even_values[1])
+                     : "memory");
+      }
+    }
+  }
+
+  Output c_;
+  Op op_;
+  const TensorMap& map_;
+  std::uint32_t staging_;
+};
+
+}  // namespace tenon

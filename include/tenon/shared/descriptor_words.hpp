@@ -1,0 +1,22 @@
+// What the descriptors of wgmma and tcgen05 say, in words: for a debugger's prompt, a failed test, a line of
+// a log. Host only, compiled: link with tenon::layouts.
+//
+//   std::cout << tenon::explain(descriptor);
+//   start at byte 4096 (0x1000) of shared memory; base offset 0; swizzle of 128 bytes: lines of ...
+//
+// Below: matrix_descriptor.hpp, tcgen05_descriptor.hpp. Defined in src/shared/descriptor_words.cpp.
+#pragma once
+
+#include <string>
+
+#include "tenon/shared/matrix_descriptor.hpp"
+#include "tenon/shared/tcgen05_descriptor.hpp"
+
+namespace tenon {
+
+// Both readings of the strides, since a descriptor does not say what is contiguous: the instruction does.
+std::string explain(MatrixDescriptor descriptor);
+// The fields of a tcgen05 instruction descriptor: types, shape, signs, major-ness, sparsity, scales.
+std::string explain(Tcgen05Instruction instruction);
+
+}  // namespace tenon

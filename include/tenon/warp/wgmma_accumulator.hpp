@@ -1,0 +1,140 @@
+// The 64 x N sums of a warpgroup's wgmma, out of reach while instructions may be writing them.
+//
+//   WgmmaAccumulator<float, 128> c;
+//   c.fence();
+//   c.multiply<half, half>(a, b, false);  c.multiply<half, half>(a.after(32), b.after(32), true);
+//   c.commit();
+//   c.when_done([&](auto& values) { values.for_each([&](float& v, int row, int col) { ... }); });
+//
+// The instructions run while the threads go on; a register read or written meanwhile would hold anything. So
+// the registers have no name outside when_done(), which waits before and lets the compiler move nothing out.
+// All calls are made by all 128 threads of a warpgroup. sm_90a. Below: ptx/wgmma.hpp,
+// fragment/layout_wgmma.hpp, shared/matrix_descriptor.hpp.
+#pragma once
+
+#include "tenon/fragment/registers.hpp"
+#include "tenon/ptx/wgmma.hpp"
+#include "tenon/shared/matrix_descriptor.hpp"
+
+namespace tenon {
+
+// The type of an operand by its PTX name.
+template <class T>
+struct WgmmaType;
+template <>
+struct WgmmaType<__half> {
+  using type = ptx::type_f16;
+};
+template <>
+struct WgmmaType<__nv_bfloat16> {
+  using type = ptx::type_bf16;
+};
+template <>
+struct WgmmaType<tf32> {
+  using type = ptx::type_tf32;
+};
+template <>
+struct WgmmaType<e4m3> {
+  using type = ptx::type_e4m3;
+};
+template <>
+struct WgmmaType<e5m2> {
+  using type = ptx::type_e5m2;
+};
+template <>
+struct WgmmaType<std::int8_t> {
+  using type = ptx::type_s8;
+};
+template <>
+struct WgmmaType<std::uint8_t> {
+  using type = ptx::type_u8;
+};
+template <>
+struct WgmmaType<b1> {
+  using type = ptx::type_b1;
+};
+
+// How the operands lie in shared memory, for types of 16 bits: others are always k-major.
+template <bool a_k_major, bool b_k_major>
+struct WgmmaMajor {
+  static constexpr int trans_a = a_k_major ? 0 : 1, trans_b = b_k_major ? 0 : 1;
+};
+
+// AccT: float; __half with f16 and fp8 operands; int32_t with s8, u8 and b1. N: 8 to 256 as wgmma has it.
+template <class AccT, int N>
+class WgmmaAccumulator {
+ public:
+  static constexpr int m = 64, n = N;
+  // Which element is where does not depend on k: any that the type has.
+  using Layout = LayoutC<WgmmaShape<N, Element<AccT>::number == Number::integer ? 32 : 16>, AccT>;
+  // What when_done() hands out: for_each(f(value, row, col)), and the registers themselves, reg[].
+  using Values = Registers<AccT, Layout>;
+
+  WgmmaAccumulator() = default;
+  WgmmaAccumulator(const WgmmaAccumulator&) = delete;  // a copy would read registers in flight
+  WgmmaAccumulator& operator=(const WgmmaAccumulator&) = delete;
+
+  // Before a chain of multiply(): what was written before, also to A in registers, is there.
+  __device__ __forceinline__ static void fence() { ptx::wgmma_fence_sync_aligned(); }
+  template <class Shape, class TA>
+  __device__ __forceinline__ static void fence(FragmentA<Shape, TA>& a) {
+    ptx::wgmma_fence_sync_aligned(a.reg);
+  }
+
+  // Starts *this = A * B, or *this += A * B if add. TA, TB: element types of A and B; Major: how they lie.
+  template <class TA, class TB, class Major = WgmmaMajor<true, true>>
+  __device__ __forceinline__ void multiply(MatrixDescriptor a, MatrixDescriptor b, bool add) {
+    ptx::wgmma_mma_async_sync_aligned<N, typename WgmmaType<TA>::type, typename WgmmaType<TB>::type, 1, 1,
+                                      Major::trans_a, Major::trans_b>(values_.reg, a.bits(), b.bits(), add);
+  }
+  // A in registers, which nobody touches before the wait.
+  template <class TA, class TB, class Major = WgmmaMajor<true, true>, class Shape>
+  __device__ __forceinline__ void multiply(const FragmentA<Shape, TA>& a, MatrixDescriptor b, bool add) {
+    static_assert(Shape::n == N, "WgmmaAccumulator: A's shape must have the n of the sums");
+    ptx::wgmma_mma_async_sync_aligned<N, typename WgmmaType<TA>::type, typename WgmmaType<TB>::type, 1, 1,
+                                      Major::trans_b>(values_.reg, a.reg, b.bits(), add);
+  }
+
+  // Ends a group: what the warpgroup has started since the last one.
+  __device__ __forceinline__ static void commit() { ptx::wgmma_commit_group_sync_aligned(); }
+
+  // Waits until at most `pending` groups, the youngest, run: the operands of the others may be overwritten.
+  template <int pending>
+  __device__ __forceinline__ static void wait_for_operands() {
+    ptx::wgmma_wait_group_sync_aligned<pending>();
+  }
+
+  // Waits for these sums, then calls f(Values&), which may change them. younger: groups of other accumulators
+  // that were committed after the last one of these, and may go on.
+  template <int younger = 0, class F>
+  __device__ __forceinline__ void when_done(F&& f) {
+    ptx::wgmma_wait_group_sync_aligned<younger>(values_.reg);
+    f(values_);
+    ptx::hold(values_.reg);  // changed before the fence that follows
+  }
+
+  // Chosen for the elements themselves, to say in one sentence what is wrong.
+  template <class F>
+  __device__ void for_each(F&&) {
+    static_assert(sizeof(F) == 0,
+                  "WgmmaAccumulator: the sums may be in flight; when_done(f) waits and hands f the values");
+  }
+
+ private:
+  Values values_;
+};
+
+// Columns 16 * step to 16 * step + 15 of sums, rounded to T, as the A operand of another product: the layouts
+// agree, so nothing crosses threads. This is P in softmax(Q K^T) V. NextN: n of that product.
+template <class T, int NextN, int N>
+__device__ __forceinline__ FragmentA<WgmmaShape<NextN, 16>, T> as_a(
+    const Registers<float, LayoutC<WgmmaShape<N, 16>, float>>& sums, int step) {
+  FragmentA<WgmmaShape<NextN, 16>, T> a;
+#pragma unroll
+  for (int r = 0; r < 4; ++r) {
+    a.reg[r] = Packing<T>::pack({sums.reg[8 * step + 2 * r], sums.reg[8 * step + 2 * r + 1]});
+  }
+  return a;
+}
+
+}  // namespace tenon

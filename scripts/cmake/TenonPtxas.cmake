@@ -1,0 +1,19 @@
+# ptxas's notes of lost performance as errors. Usable from any project:
+#
+#   list(APPEND CMAKE_MODULE_PATH <tenon>/scripts/cmake)
+#   include(TenonPtxas)
+#   tenon_forbid_ptxas_notes(my_kernels)
+include_guard(GLOBAL)
+include(TenonSass)  # TENON_PYTHON, TENON_SCRIPTS
+
+# tenon_forbid_ptxas_notes(<target>...): the sources of these targets do not compile where ptxas serialises wgmma, injects
+# waits for it, or ignores setmaxnreg. With the Ninja and Makefile generators.
+function(tenon_forbid_ptxas_notes)
+  foreach(target IN LISTS ARGN)
+    if(NOT TARGET "${target}")
+      message(FATAL_ERROR "tenon_forbid_ptxas_notes: '${target}' must be a target defined so far")
+    endif()
+    set_target_properties(${target} PROPERTIES
+      RULE_LAUNCH_COMPILE "\"${TENON_PYTHON}\" \"${TENON_SCRIPTS}/ptxas_notes\" --")
+  endforeach()
+endfunction()

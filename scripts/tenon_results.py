@@ -1,0 +1,30 @@
+"""Reads files of results: arrays of records, and what tenon_instruction_benchmark writes."""
+
+import json
+
+
+class BadInput(Exception):
+    """The file does not hold results."""
+
+
+def flat(loaded, path):
+    """The records of a loaded file. What an instruction benchmark says once, and in names, each record gets for itself."""
+    if isinstance(loaded, dict) and loaded.get("benchmark") == "instruction" and isinstance(loaded.get("results"), list):
+        shared = {key: value for key, value in loaded.items() if key != "results"}
+        return [{**shared, **parts_of(record["name"]), **record} for record in loaded["results"]]
+    if not isinstance(loaded, list) or not all(isinstance(record, dict) for record in loaded):
+        raise BadInput(f"{path} must hold an array of objects, or the object that tenon_instruction_benchmark writes")
+    return loaded
+
+
+def parts_of(name):
+    """family/kernel/measure/axis:value/axis:value... of the name of an instruction's case."""
+    family, kernel, measure, *axes = name.split("/")
+    return {"family": family, "kernel": kernel, "measure": measure, "axes": dict(axis.split(":", 1) for axis in axes)}
+
+
+def load(path):
+    try:
+        return flat(json.loads(path.read_text(encoding="utf-8")), path)
+    except json.JSONDecodeError as error:
+        raise BadInput(f"{path} is not JSON: {error}") from error

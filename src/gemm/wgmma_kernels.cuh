@@ -1,0 +1,96 @@
+// The wgmma family as rows of the kernel list (sm_90a): operands that the copy engine can address.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "gemm/describe.hpp"
+#include "tenon/gemm/gemm_wgmma.hpp"
+
+namespace tenon {
+
+// A map of an operand in boxes of one part, where `parts` blocks copy a part each.
+template <class Config, class Tile, int parts>
+Status make_part_map(Launcher& launcher, const ConstMatrix& matrix, int extent, int k, TensorMap* map) {
+  return launcher.make_tensor_map(matrix.data, Tile::k_major ? extent : k, Tile::k_major ? k : extent,
+                                  matrix.ld, GemmWgmma<Config>::template copy_lines<Tile, parts>,
+                                  Tile::panel_columns, map);
+}
+
+// Clusters that run at once read as few lines of A and B as possible if they stand in a square of C.
+inline int square_band(int clusters, int rows, int columns) {
+  return std::max(1,
+                  static_cast<int>(std::lround(std::sqrt(static_cast<double>(clusters) * columns / rows))));
+}
+
+template <class Config>
+Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& device, Launcher& launcher,
+                  Launch* launch) {
+  using Gemm_ = GemmWgmma<Config>;
+  using Block = typename Config::Block;
+  using Cluster = typename Config::Cluster;
+  GemmArguments arguments = make_arguments<Config>(problem);
+  constexpr int rows = Block::m * Cluster::m, columns = Block::n * Cluster::n;
+  // Multiprocessors come in pairs that a cluster of 2 fits. How many larger clusters run at once depends on
+  // their grouping: the device then hands out tiles itself, a cluster each.
+  const int clusters = std::max(1, device.multiprocessors / Cluster::blocks);
+  arguments.raster =
+      make_raster(arguments.m, arguments.n, rows, columns, square_band(clusters, rows, columns));
+
+  TensorMap map_a, map_b, map_c{};
+  if (Status s = make_part_map<Config, typename Config::TileA, Gemm_::parts_a>(
+          launcher, problem.a, arguments.m, arguments.k, &map_a);
+      !s) {
+    return s;
+  }
+  if (Status s = make_part_map<Config, typename Config::TileB, Gemm_::parts_b>(
+          launcher, problem.b, arguments.n, arguments.k, &map_b);
+      !s) {
+    return s;
+  }
+  if (copy_engine_can_write(arguments.c)) {
+    const int halves = problem.c.type == Type::f32 ? 2 : 1;  // 16-bit elements of one of C
+    if (Status s =
+            launcher.make_tensor_map(problem.c.data, arguments.m, halves * arguments.n, halves * problem.c.ld,
+                                     staged_rows, staged_line_bytes / 2, &map_c);
+        !s) {
+      return s;
+    }
+  }
+  launch->overlaps_previous = true;
+  const int tiles = arguments.raster.tiles();
+  launch->grid.x =
+      static_cast<unsigned>(Cluster::blocks * (Cluster::blocks > 2 ? tiles : std::min(clusters, tiles)));
+  launch->arguments.set(map_a, map_b, map_c, arguments);
+  return {};
+}
+
+template <class Config>
+void append_wgmma(std::vector<Kernel>& list) {
+  using Cluster = typename Config::Cluster;
+  Kernel kernel = describe<Config>("wgmma");
+  if (Cluster::m * Cluster::n > 1)
+    kernel.name += "_c" + std::to_string(Cluster::m) + "x" + std::to_string(Cluster::n);
+  if (Cluster::k > 1) kernel.name += "_k" + std::to_string(Cluster::k);
+  kernel.minimum_sm = 90;
+  kernel.exact_sm = true;
+  kernel.copy = Copy::tma;
+  kernel.instruction = Instruction::wgmma;
+  kernel.cluster = Cluster::blocks;
+  kernel.split = Cluster::k;
+  kernel.threads = GemmWgmma<Config>::threads;
+  kernel.shared_bytes = GemmWgmma<Config>::shared_bytes;
+  kernel.function = reinterpret_cast<const void*>(&gemm_wgmma<Config>);
+  kernel.fill = &fill_wgmma<Config>;
+  list.push_back(kernel);
+}
+
+template <class T, class Block, int consumers, int stages, class Cluster, int staged>
+void append_wgmma_kernels(std::vector<Kernel>& list) {
+  append_wgmma<WgmmaConfig<T, row_major, column_major, Block, consumers, stages, Cluster, staged>>(list);
+  append_wgmma<WgmmaConfig<T, column_major, column_major, Block, consumers, stages, Cluster, staged>>(list);
+  append_wgmma<WgmmaConfig<T, row_major, row_major, Block, consumers, stages, Cluster, staged>>(list);
+  append_wgmma<WgmmaConfig<T, column_major, row_major, Block, consumers, stages, Cluster, staged>>(list);
+}
+
+}  // namespace tenon
