@@ -40,11 +40,10 @@ void require_gpu() {
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
   if (error == cudaSuccess && devices > 0) return;
-  throw Failure(
-      Exit::machine_cannot,
-      std::string("the ladder is timed on a GPU: ") + cudaGetErrorString(error) +
-          "; `tenon gemm --device emulator --check --kernel NAME` runs a kernel of the library without "
-          "one");
+  throw Failure(Exit::machine_cannot, std::string("no CUDA device: ") + cudaGetErrorString(error) +
+                                          "; the ladder is timed on a GPU: `tenon gemm --device emulator "
+                                          "--check --kernel NAME` runs a kernel of the library without "
+                                          "one");
 }
 
 void run(const Options& o) {

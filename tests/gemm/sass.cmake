@@ -59,8 +59,8 @@ foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
     EXPECT HGMMA>=4 UTMALDG.2D>=2 UTMASTG.2D>=2 STSM.16>=4 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
-    KERNEL "gemm_wgmma<.*${operands}, .*TileShape<.int.128, .int.256, " EXPECT HGMMA.64x256x16.${suffix}>=4)
+    KERNEL "gemm_wgmma<.*${operands}, .*TileShape<128, 256, " EXPECT HGMMA.64x256x16.${suffix}>=4)
   # Blocks along k: 64 x 64 sums are 32 registers a lane, which leave for another block 4 at a time.
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_along_k ARCH 90a
-    KERNEL "gemm_wgmma<.*${operands}, .*ClusterShape<.int.1, .int.1, .int.[24]>" EXPECT STAS.128>=8 LDS.128>=8)
+    KERNEL "gemm_wgmma<.*${operands}, .*ClusterShape<1, 1, [24]>" EXPECT STAS.128>=8 LDS.128>=8)
 endforeach()

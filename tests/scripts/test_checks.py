@@ -133,6 +133,14 @@ class Tidy(Tree):
         self.assertIn("configure the build first", done.stderr)
         self.database(self.write("tests/a.cpp", ""))
         self.assertEqual(self.script("check_tidy").returncode, 2)
+        for part in ("2/2", "1", "-1/2", "0/0"):
+            done = self.script("check_tidy", "--part", part)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"--part is '{part}'", done.stderr)
+
+    def test_a_part_is_every_nth_source(self):
+        self.database(self.write("src/host/a.cpp", "int* nothing = 0;\n"), self.write("src/host/b.cpp", "int one = 1;\n"))
+        self.assertEqual([self.script("check_tidy", "--part", f"{i}/2").returncode for i in (0, 1)], [1, 0])
 
 
 class Help(unittest.TestCase):

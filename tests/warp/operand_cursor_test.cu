@@ -138,6 +138,7 @@ TEST(OperandCursor, EveryShippedTileWasTested) {
     });
   };
   for (const Kernel& kernel : kernels()) {
+    if (kernel.instruction == Instruction::wgmma) continue;  // reads shared memory by descriptors
     EXPECT_TRUE(tested(kernel.tile_m, kernel.tile_k, kernel.warp_m)) << "A of " << kernel.name;
     EXPECT_TRUE(tested(kernel.tile_n, kernel.tile_k, kernel.warp_n)) << "B of " << kernel.name;
   }
