@@ -21,11 +21,14 @@ struct CUstream_st;
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's, whose right it is to take reserved ones
 struct __half;
 struct __nv_bfloat16;
+struct __nv_fp8_e4m3;
+struct __nv_fp8_e5m2;
 // NOLINTEND(bugprone-reserved-identifier)
 
 namespace tenon {
 
-// A device matrix. ld is the distance, in elements, between rows (row_major) or columns (column_major).
+// A device matrix. ld is the distance, in elements, between rows (row_major) or columns (column_major). Floats
+// that may lose their lowest 13 bits are said to be tf32: no pointer type says so by itself.
 struct ConstMatrix {
   const void* data = nullptr;
   std::int64_t ld = 0;
@@ -39,6 +42,12 @@ struct ConstMatrix {
       : ConstMatrix(d, l, o, Type::f16) {}
   constexpr ConstMatrix(const __nv_bfloat16* d, std::int64_t l, Order o = row_major) noexcept
       : ConstMatrix(d, l, o, Type::bf16) {}
+  constexpr ConstMatrix(const __nv_fp8_e4m3* d, std::int64_t l, Order o = row_major) noexcept
+      : ConstMatrix(d, l, o, Type::e4m3) {}
+  constexpr ConstMatrix(const __nv_fp8_e5m2* d, std::int64_t l, Order o = row_major) noexcept
+      : ConstMatrix(d, l, o, Type::e5m2) {}
+  constexpr ConstMatrix(const std::int8_t* d, std::int64_t l, Order o = row_major) noexcept
+      : ConstMatrix(d, l, o, Type::s8) {}
 };
 
 // The result: row-major always.
@@ -52,25 +61,43 @@ struct Matrix {
   constexpr Matrix(__half* d, std::int64_t l) noexcept : Matrix(d, l, Type::f16) {}
   constexpr Matrix(__nv_bfloat16* d, std::int64_t l) noexcept : Matrix(d, l, Type::bf16) {}
   constexpr Matrix(float* d, std::int64_t l) noexcept : Matrix(d, l, Type::f32) {}
+  constexpr Matrix(std::int32_t* d, std::int64_t l) noexcept : Matrix(d, l, Type::s32) {}
 };
 
 // One product. A is m x k, B is k x n, C is m x n.
 //
 // Any m, n, k >= 0 (up to 2^31 - 4096), any leading dimension that holds a row (or column), any pointer
 // aligned to its element. beta == 0 does not read C (NaN there does not spread). k == 0 or alpha == 0 gives
-// beta * C. C may not overlap A or B. A and B have the same type (f16 or bf16); C is f16, bf16 or f32.
+// beta * C. C may not overlap A or B.
+//
+//   A and B                           accumulate    C                 runs on
+//   f16, f16                          f32, f16      f16, bf16, f32    sm_80 and newer
+//   bf16, bf16                        f32           f16, bf16, f32    sm_80 and newer
+//   tf32, tf32                        f32           f16, bf16, f32    sm_90
+//   e4m3 or e5m2, e4m3 or e5m2        f32           f16, bf16, f32    sm_90
+//   s8, s8                            s32           s32               sm_90
+//
+// With s32 alpha and beta are whole numbers, and sums beyond 32 bits wrap around. The types of the last three
+// rows are multiplied with A row-major and B column-major; where they lie otherwise, or begin at an odd
+// address, the workspace takes a copy and is not optional.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
   ConstMatrix a, b;
   Matrix c;
   float alpha = 1.0F, beta = 0.0F;
-  // f32, or f16 (inputs f16 only): the precision in which products are summed.
+  // The precision in which products are summed: above.
   Type accumulate = Type::f32;
+  // fp8 only. The tensor core keeps 13 bits behind the leading one of a sum of fp8 products, at every step;
+  // with `promote` it sums 128 products at a time, and those sums are added in f32.
+  bool promote = false;
+  // fp8 only: device pointers to one factor each, of A and of B; null stands for 1.
+  const float* scale_a = nullptr;
+  const float* scale_b = nullptr;
   // nullptr: the documented choice (src/gemm/select.hpp). Else a name that `tenon list` prints.
   const char* kernel = nullptr;
   // Device memory of at least workspace_size(problem) bytes, 256-byte aligned; may be null. Without it the
-  // problem is still computed, by a path that may be slower (operands that cannot be copied 16 bytes at a
-  // time).
+  // problem is still computed (but see above), by a path that may be slower (operands that cannot be copied
+  // 16 bytes at a time).
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;
 };

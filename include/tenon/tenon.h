@@ -24,7 +24,16 @@ extern "C" {
 
 struct CUstream_st;
 
-typedef enum tenon_type { TENON_F16 = 0, TENON_BF16 = 1, TENON_F32 = 2 } tenon_type;
+typedef enum tenon_type {
+  TENON_F16 = 0,
+  TENON_BF16 = 1,
+  TENON_F32 = 2,
+  TENON_TF32 = 3, /* floats whose lowest 13 bits nobody looks at */
+  TENON_E4M3 = 4,
+  TENON_E5M2 = 5,
+  TENON_S8 = 6,
+  TENON_S32 = 7
+} tenon_type;
 typedef enum tenon_order { TENON_ROW_MAJOR = 0, TENON_COLUMN_MAJOR = 1 } tenon_order;
 
 typedef enum tenon_status_code {
@@ -47,7 +56,7 @@ typedef struct tenon_const_matrix {
   const void* data;
   int64_t ld;
   tenon_order order;
-  tenon_type type; /* TENON_F16 or TENON_BF16, the same for A and B */
+  tenon_type type; /* the same for A and B, but for fp8; not TENON_F32, not TENON_S32 */
 } tenon_const_matrix;
 
 /* The result: row-major always. */
@@ -57,14 +66,17 @@ typedef struct tenon_matrix {
   tenon_type type;
 } tenon_matrix;
 
-/* One product: A is m x k, B is k x n, C is m x n. beta == 0 does not read C; k == 0 or alpha == 0 gives beta
+/* One product: A is m x k, B is k x n, C is m x n. Which types go together: the table of gemm.hpp. beta == 0 does not read C; k == 0 or alpha == 0 gives beta
  * * C. C may not overlap A or B. Start from tenon_gemm_problem_default(). */
 typedef struct tenon_gemm_problem {
   int64_t m, n, k;
   tenon_const_matrix a, b;
   tenon_matrix c;
   float alpha, beta;
-  tenon_type accumulate;  /* TENON_F32, or TENON_F16 with f16 inputs */
+  tenon_type accumulate;  /* TENON_F32; TENON_F16 with f16 inputs if wanted; TENON_S32 with s8 inputs */
+  int promote;            /* fp8: not 0: sums of 128 products at a time are added up in f32 */
+  const float* scale_a;   /* fp8: a factor of A in device memory; NULL stands for 1 */
+  const float* scale_b;   /* the same of B */
   const char* kernel;     /* NULL: the library chooses; else a name that `tenon list` prints */
   void* workspace;        /* device memory, 256-byte aligned, of workspace_bytes; may be NULL */
   size_t workspace_bytes; /* tenon_gemm_workspace_size() says with how many the problem runs fastest */

@@ -85,18 +85,22 @@ class EmulatorDevice final : public Device, private Launcher {
     return {};
   }
 
-  Status make_tensor_map(const void* data, int lines, int columns, std::int64_t ld, int box_lines,
-                         int box_columns, TensorMap* map) noexcept override {
+  Status make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_columns,
+                         TensorMap* map) noexcept override {
     using namespace emulator;
     return attempt([&] {
-      const std::uint64_t extents[2] = {static_cast<std::uint64_t>(columns),
-                                        static_cast<std::uint64_t>(lines)};
-      const std::uint64_t strides[1] = {2 * static_cast<std::uint64_t>(ld)};
+      const auto element = static_cast<std::uint64_t>(matrix.element_bytes);
+      const std::uint64_t extents[2] = {static_cast<std::uint64_t>(matrix.columns),
+                                        static_cast<std::uint64_t>(matrix.lines)};
+      const std::uint64_t strides[1] = {element * static_cast<std::uint64_t>(matrix.ld)};
       const std::uint32_t box[2] = {static_cast<std::uint32_t>(box_columns),
                                     static_cast<std::uint32_t>(box_lines)};
       const std::uint32_t element_strides[2] = {1, 1};
+      const TensorMapType type = element == 1   ? TensorMapType::uint8
+                                 : element == 2 ? TensorMapType::uint16
+                                                : TensorMapType::uint32;
       const emulator::TensorMap encoded =
-          encode_tiled(TensorMapType::uint16, 2, address_of(data), extents, strides, box, element_strides,
+          encode_tiled(type, 2, address_of(matrix.data), extents, strides, box, element_strides,
                        TensorMapInterleave::none, TensorMapSwizzle::bytes_128,
                        TensorMapL2Promotion::bytes_256, TensorMapFill::zeros);
       std::memcpy(static_cast<void*>(map), &encoded, sizeof encoded);

@@ -18,6 +18,16 @@ template <>
 inline constexpr Type type_of<__half> = Type::f16;
 template <>
 inline constexpr Type type_of<__nv_bfloat16> = Type::bf16;
+template <>
+inline constexpr Type type_of<tf32> = Type::tf32;
+template <>
+inline constexpr Type type_of<e4m3> = Type::e4m3;
+template <>
+inline constexpr Type type_of<e5m2> = Type::e5m2;
+template <>
+inline constexpr Type type_of<std::int8_t> = Type::s8;
+template <>
+inline constexpr Type type_of<std::int32_t> = Type::s32;
 
 // "tn": A row-major, B column-major; t is row-major and n column-major, as in BLAS.
 inline std::string layout_name(Order a, Order b) {
@@ -31,9 +41,11 @@ Kernel describe(const std::string& family) {
   using Block = typename Config::Block;
   Kernel kernel{};
   kernel.type = type_of<typename Config::T>;
+  kernel.type_b = type_of<typename Config::TB>;
   kernel.accumulate = type_of<typename Config::Acc>;
-  kernel.name = family + "_" + name(kernel.type) + "_" + name(kernel.accumulate) + "_" +
-                layout_name(Config::a_order, Config::b_order) + "_" + std::to_string(Block::m) + "x" +
+  kernel.name = family + "_" + name(kernel.type) + "_" +
+                (kernel.type_b == kernel.type ? std::string() : name(kernel.type_b) + std::string("_")) +
+                name(kernel.accumulate) + "_" + layout_name(Config::a_order, Config::b_order) + "_" + std::to_string(Block::m) + "x" +
                 std::to_string(Block::n) + "x" + std::to_string(Block::k) + "_s" +
                 std::to_string(Config::stages);
   kernel.a_order = Config::a_order;
@@ -52,6 +64,12 @@ Kernel describe(const std::string& family) {
 // size.
 inline constexpr int raster_band = 8;
 
+// Of A (extent: m) or B (extent: n), as Tile says that it lies.
+template <class Tile>
+MatrixInMemory operand_in_memory(const ConstMatrix& matrix, int extent, int k) {
+  return {matrix.data, Tile::element_bytes, Tile::k_major ? extent : k, Tile::k_major ? k : extent, matrix.ld};
+}
+
 template <class Config>
 GemmArguments make_arguments(const Gemm& problem) {
   const int m = static_cast<int>(problem.m), n = static_cast<int>(problem.n), k = static_cast<int>(problem.k);
@@ -65,6 +83,8 @@ GemmArguments make_arguments(const Gemm& problem) {
           Output{problem.c.data, problem.c.ld, m, n, problem.c.type},
           problem.alpha,
           problem.beta,
+          problem.scale_a,
+          problem.scale_b,
           make_raster(m, n, Config::Block::m, Config::Block::n, raster_band)};
 }
 

@@ -28,8 +28,9 @@ struct Kernel {
   bool exact_sm;     // true for sm_90a code: runs on compute capability 9.0 alone
   Copy copy;
   Instruction instruction = Instruction::mma_sync;
-  Type type;  // of A and B
+  Type type, type_b;  // of A, of B
   Type accumulate;
+  bool promotes = false;  // Gemm::promote
   Order a_order, b_order;
   int tile_m, tile_n, tile_k;    // block tile
   int warp_m, warp_n;            // warp tile; with wgmma that of a warpgroup

@@ -9,11 +9,10 @@
 #include <cstring>
 #include <type_traits>
 
+#include "gemm/tensor_map.hpp"
 #include "tenon/status.hpp"
 
 namespace tenon {
-
-struct TensorMap;  // tenon/pipeline/tma_ring.hpp
 
 // What the choice of a kernel and the shape of its launch depend on.
 struct DeviceDescription {
@@ -85,10 +84,9 @@ class Launcher {
 
   // device_unsupported, with the reason, where there is no such device here.
   virtual Status describe(DeviceDescription* device) noexcept = 0;
-  // A map over `lines` lines of `columns` contiguous 16-bit elements, `ld` elements apart, read in boxes of
-  // box_lines x box_columns with the 128-byte swizzle; what lies outside reads as zero.
-  virtual Status make_tensor_map(const void* data, int lines, int columns, std::int64_t ld, int box_lines,
-                                 int box_columns, TensorMap* map) noexcept = 0;
+  // tensor_map.hpp
+  virtual Status make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_columns,
+                                 TensorMap* map) noexcept = 0;
   virtual Status launch(const Launch& launch) noexcept = 0;
 
  protected:

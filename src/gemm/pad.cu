@@ -1,8 +1,7 @@
 // The padding copy: element-aligned rows in, 16-byte-aligned rows out, at memory speed. See pad.hpp.
 //
-// A thread writes 16 bytes. Their source starts at any even byte, so the thread loads the two aligned 16-byte
-// words that hold it and shifts them into place (whole 4-byte words by selects, the odd half word by funnel
-// shifts). The shift is the same along a row. Neighbouring threads share a word, which the L1 cache serves:
+// A thread writes 16 bytes. Their source starts at any byte, so the thread loads the two aligned 16-byte
+// words that hold it and shifts them into place (whole 4-byte words by selects, the rest by funnel shifts). The shift is the same along a row. Neighbouring threads share a word, which the L1 cache serves:
 // memory sees each byte once. Four rows a thread keep eight loads in flight.
 #include <cuda_runtime.h>
 
@@ -21,7 +20,7 @@ constexpr std::int64_t most_blocks_down = 1024;
 
 struct Source {
   std::uintptr_t first, last;  // the matrix holds the bytes [first, last)
-  std::int64_t lines, length, ld;
+  std::int64_t lines, length, ld;  // the last two in bytes
 };
 
 struct PadTask {
@@ -46,16 +45,16 @@ __device__ __forceinline__ void load_aligned(unsigned (&w)[8], int at, std::uint
   w[at] = v.x, w[at + 1] = v.y, w[at + 2] = v.z, w[at + 3] = v.w;
 }
 
-// Element by element, for the first and last bytes of the matrix, around which nothing may be read. The
-// elements land where the aligned loads would have put them.
+// Byte by byte, for the first and last bytes of the matrix, around which nothing may be read. They land where
+// the aligned loads would have put them.
 __device__ __forceinline__ void load_careful(unsigned (&w)[8], const Source& source, std::uintptr_t base) {
 #pragma unroll
-  for (int i = 0; i < 16; ++i) {
-    const std::uintptr_t address = base + 2 * static_cast<unsigned>(i);
-    unsigned half = 0;
+  for (int i = 0; i < 32; ++i) {
+    const std::uintptr_t address = base + static_cast<unsigned>(i);
+    unsigned byte = 0;
     if (address >= source.first && address < source.last)
-      half = __ldg(reinterpret_cast<const unsigned short*>(address));
-    w[i / 2] = i % 2 == 0 ? half : w[i / 2] | half << 16;
+      byte = __ldg(reinterpret_cast<const unsigned char*>(address));
+    w[i / 4] = i % 4 == 0 ? byte : w[i / 4] | byte << i % 4 * 8;
   }
 }
 
@@ -76,8 +75,8 @@ __device__ __forceinline__ Words load(const Source& source, std::uintptr_t addre
   return words;
 }
 
-// words shifted down by `shift` bytes (even, below 16), and cut to `elements` elements (the rest zero).
-__device__ __forceinline__ uint4 shift_down(const Words& words, unsigned shift, std::int64_t elements) {
+// words shifted down by `shift` bytes (below 16), and cut to `left` bytes (the rest zero).
+__device__ __forceinline__ uint4 shift_down(const Words& words, unsigned shift, std::int64_t left) {
   unsigned a[7], b[5], out[4];
 #pragma unroll
   for (int i = 0; i < 7; ++i) a[i] = (shift & 8) != 0 && i < 6 ? words.w[i + 2] : words.w[i];
@@ -85,8 +84,8 @@ __device__ __forceinline__ uint4 shift_down(const Words& words, unsigned shift, 
   for (int i = 0; i < 5; ++i) b[i] = (shift & 4) != 0 ? a[i + 1] : a[i];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    out[i] = __funnelshift_r(b[i], b[i + 1], 8 * (shift & 2));
-    if (elements < 2 * i + 2) out[i] = elements == 2 * i + 1 ? out[i] & 0xFFFFU : 0U;
+    out[i] = __funnelshift_r(b[i], b[i + 1], 8 * (shift & 3));
+    if (left < 4 * i + 4) out[i] = left > 4 * i ? out[i] & ((1U << 8 * (left - 4 * i)) - 1) : 0U;
   }
   return make_uint4(out[0], out[1], out[2], out[3]);
 }
@@ -101,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(block_threads)
   const std::int64_t row_step = std::int64_t{gridDim.y} * blockDim.y;
   const std::int64_t first_row = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
   const auto address_of = [&](std::int64_t row) {
-    return source.first + 2 * static_cast<std::uintptr_t>(row * source.ld + 8 * vector);
+    return source.first + static_cast<std::uintptr_t>(row * source.ld + 16 * vector);
   };
   for (std::int64_t row = first_row; row < source.lines; row += rows_per_thread * row_step) {
     Words words[rows_per_thread];
@@ -115,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(block_threads)
       const std::int64_t r = row + i * row_step;
       if (r >= source.lines) break;
       copy.destination[r * copy.vectors + vector] =
-          shift_down(words[i], static_cast<unsigned>(address_of(r) & 15U), source.length - 8 * vector);
+          shift_down(words[i], static_cast<unsigned>(address_of(r) & 15U), source.length - 16 * vector);
     }
   }
 }
@@ -124,18 +123,26 @@ extern "C" __global__ void __launch_bounds__(block_threads)
 
 Status pad_copies(Launcher& launcher, const PadCopy* list, int count) noexcept {
   using namespace pad;
-  if (count == 0) return {};
   PadTasks tasks{};
+  int tasks_count = 0;
   std::int64_t most_vectors = 0, most_lines = 0;
   for (int i = 0; i < count; ++i) {
     const PadCopy& c = list[i];
+    if (c.transposed) {
+      if (Status s = transpose_copy(launcher, c); !s) return s;
+      continue;
+    }
+    const auto element = static_cast<std::int64_t>(c.element_bytes);
     const auto first = reinterpret_cast<std::uintptr_t>(c.source);
-    const std::uintptr_t last = first + 2 * static_cast<std::uintptr_t>((c.lines - 1) * c.ld + c.length);
-    const std::int64_t vectors = padded_ld(c.length) / 8;
-    tasks.task[i] = {{first, last, c.lines, c.length, c.ld}, static_cast<uint4*>(c.destination), vectors};
+    const std::uintptr_t last = first + static_cast<std::uintptr_t>(((c.lines - 1) * c.ld + c.length) * element);
+    const std::int64_t vectors = padded_ld(c.length, c.element_bytes) * element / 16;
+    tasks.task[tasks_count++] = {{first, last, c.lines, c.length * element, c.ld * element},
+                                 static_cast<uint4*>(c.destination),
+                                 vectors};
     most_vectors = std::max(most_vectors, vectors);
     most_lines = std::max(most_lines, c.lines);
   }
+  if (tasks_count == 0) return {};
   // As many threads along a row as it has vectors (a power of two, so that the block stays full), the rest
   // over rows.
   unsigned across = 1;
@@ -150,7 +157,7 @@ Status pad_copies(Launcher& launcher, const PadCopy* list, int count) noexcept {
   launch.grid = {static_cast<unsigned>((most_vectors + across - 1) / across),
                  static_cast<unsigned>(std::min<std::int64_t>(
                      (most_lines + rows_per_block - 1) / rows_per_block, most_blocks_down)),
-                 static_cast<unsigned>(count)};
+                 static_cast<unsigned>(tasks_count)};
   launch.block = {across, down};
   launch.arguments.set(tasks);
   return launcher.launch(launch);

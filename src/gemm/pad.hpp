@@ -1,4 +1,5 @@
-// Copies an operand into rows that start on 16-byte boundaries, so that the fast kernels can take it.
+// Copies an operand into the workspace as the fast kernels take it: in rows that start on 16-byte boundaries,
+// and with k contiguous if they need that.
 #pragma once
 
 #include <cstddef>
@@ -8,29 +9,39 @@
 
 namespace tenon {
 
-// Leading dimension of the copy of a matrix whose rows (columns) have `length` 2-byte elements: a multiple
-// of 8.
-constexpr std::int64_t padded_ld(std::int64_t length) noexcept {
-  return (length + 7) / 8 * 8;
+// Leading dimension of the copy of a matrix whose rows (columns) have `length` elements: whole 16 bytes.
+constexpr std::int64_t padded_ld(std::int64_t length, std::size_t element_bytes) noexcept {
+  const auto step = static_cast<std::int64_t>(16 / element_bytes);
+  return (length + step - 1) / step * step;
 }
 
 // Bytes of the copy.
-constexpr std::size_t padded_bytes(std::int64_t lines, std::int64_t length) noexcept {
-  return static_cast<std::size_t>(lines) * static_cast<std::size_t>(padded_ld(length)) * 2;
+constexpr std::size_t padded_bytes(std::int64_t lines, std::int64_t length,
+                                   std::size_t element_bytes) noexcept {
+  return static_cast<std::size_t>(lines) * static_cast<std::size_t>(padded_ld(length, element_bytes)) *
+         element_bytes;
 }
 
-// The copy of `lines` rows (columns) of `length` 2-byte elements, `ld` elements apart, to `destination`
-// (16-byte aligned) with leading dimension padded_ld(length); the elements past `length` become zero. The
-// source is aligned to its element; bytes between its rows may be read, bytes outside its first and last
+// The copy of `lines` rows (columns) of `length` elements of 1, 2 or 4 bytes, `ld` elements apart, to
+// `destination` (16-byte aligned); the elements between the end of one of its lines and the next become zero.
+// The source is aligned to its element; bytes between its rows may be read, bytes outside its first and last
 // element are not. lines, length > 0.
+//
+// transposed: line i of the copy is made of the i-th elements of all lines; its leading dimension is
+// padded_ld(lines). Else that is padded_ld(length).
 struct PadCopy {
   const void* source;
   std::int64_t lines, length, ld;
   void* destination;
+  std::size_t element_bytes = 2;
+  bool transposed = false;
 };
 constexpr int most_pad_copies = 2;
 
-// Launches up to most_pad_copies copies as one kernel; for no copies nothing.
+// Launches up to most_pad_copies copies: those that are not transposed as one kernel, each other as one.
 Status pad_copies(Launcher& launcher, const PadCopy* list, int count) noexcept;
+
+// One that is transposed. Elements of 1 or 4 bytes: those of 2 bytes need it nowhere.
+Status transpose_copy(Launcher& launcher, const PadCopy& copy) noexcept;
 
 }  // namespace tenon

@@ -12,12 +12,22 @@ namespace tenon {
 namespace {
 
 template <typename T>
+__device__ T times(float beta, T x) {
+  return static_cast<T>(beta * static_cast<float>(x));
+}
+// beta is a whole number of at most 31 bits; modulo 2^32, as the product itself.
+__device__ std::int32_t times(float beta, std::int32_t x) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int32_t>(beta)) *
+                                   static_cast<std::uint32_t>(x));
+}
+
+template <typename T>
 __device__ void scale(T* c, std::int64_t m, std::int64_t n, std::int64_t ld, float beta) {
   for (std::int64_t row = blockIdx.y; row < m; row += gridDim.y) {
     for (std::int64_t column = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; column < n;
          column += std::int64_t{gridDim.x} * blockDim.x) {
       T& element = c[row * ld + column];
-      element = beta == 0.0F ? static_cast<T>(0.0F) : static_cast<T>(beta * static_cast<float>(element));
+      element = beta == 0.0F ? static_cast<T>(0.0F) : times(beta, element);
     }
   }
 }
@@ -34,6 +44,10 @@ extern "C" __global__ void tenon_scale_bf16(__nv_bfloat16* c, std::int64_t m, st
   scale(c, m, n, ld, beta);
 }
 extern "C" __global__ void tenon_scale_f32(float* c, std::int64_t m, std::int64_t n, std::int64_t ld,
+                                           float beta) {
+  scale(c, m, n, ld, beta);
+}
+extern "C" __global__ void tenon_scale_s32(std::int32_t* c, std::int64_t m, std::int64_t n, std::int64_t ld,
                                            float beta) {
   scale(c, m, n, ld, beta);
 }
@@ -54,7 +68,11 @@ Status scale_c(Launcher& launcher, const Gemm& problem) noexcept {
       launch.function = reinterpret_cast<const void*>(&tenon_scale_bf16);
       launch.entry = "tenon_scale_bf16";
       break;
-    case Type::f32:
+    case Type::s32:
+      launch.function = reinterpret_cast<const void*>(&tenon_scale_s32);
+      launch.entry = "tenon_scale_s32";
+      break;
+    default:  // validate() lets no other type pass
       launch.function = reinterpret_cast<const void*>(&tenon_scale_f32);
       launch.entry = "tenon_scale_f32";
       break;

@@ -40,6 +40,11 @@ Pace pace(const Kernel& kernel) noexcept {
   return {2, 0.49};
 }
 
+// Multiply-adds of the tensor cores in a clock, those of 16-bit operands being 1.
+double tensor_rate(Type type) noexcept {
+  return bytes(type) == 1 ? 2.0 : type == Type::tf32 ? 0.5 : 1.0;
+}
+
 const char* words(Order order) noexcept {
   return order == row_major ? "row-major" : "column-major";
 }
@@ -51,13 +56,16 @@ const char* words(Order order) noexcept {
 constexpr double exchange = 2.7e6;
 
 // A tensor map holds strides below 2^40 bytes.
-constexpr std::int64_t longest_tma_stride = (std::int64_t{1} << 39) - 8;
+std::int64_t longest_tma_stride(Type type) noexcept {
+  return ((std::int64_t{1} << 40) - 16) / static_cast<std::int64_t>(bytes(type));
+}
 
 // Why a kernel does not take a problem. Found without a sentence: a choice asks every kernel, and formatting
 // text for each that does not fit would cost more than a small product.
 enum class Misfit {
   none,
   type,
+  promotion,
   accumulate,
   a_order,
   b_order,
@@ -71,7 +79,8 @@ enum class Misfit {
 };
 
 Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
-  if (problem.a.type != kernel.type) return Misfit::type;
+  if (problem.a.type != kernel.type || problem.b.type != kernel.type_b) return Misfit::type;
+  if (problem.promote != kernel.promotes) return Misfit::promotion;
   if (problem.accumulate != kernel.accumulate) return Misfit::accumulate;
   if (problem.a.order != kernel.a_order) return Misfit::a_order;
   if (problem.b.order != kernel.b_order) return Misfit::b_order;
@@ -84,7 +93,7 @@ Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription
   if (kernel.copy == Copy::any) return Misfit::none;
   if (copy_alignment(problem.a) < 16) return Misfit::a_alignment;
   if (copy_alignment(problem.b) < 16) return Misfit::b_alignment;
-  if (kernel.copy == Copy::tma && std::max(problem.a.ld, problem.b.ld) > longest_tma_stride)
+  if (kernel.copy == Copy::tma && std::max(problem.a.ld, problem.b.ld) > longest_tma_stride(kernel.type))
     return Misfit::tma_stride;
   return Misfit::none;
 }
@@ -97,8 +106,9 @@ Status alignment_sentence(const char* kernel, char letter, const ConstMatrix& ma
                   kernel, letter, beyond);
   }
   return Status(StatusCode::unsupported,
-                "kernel %s copies 16 bytes at a time: ld%c is %lld but needs a multiple of 8", kernel,
-                letter - 'A' + 'a', static_cast<long long>(matrix.ld));
+                "kernel %s copies 16 bytes at a time: ld%c is %lld but needs a multiple of %d", kernel,
+                letter - 'A' + 'a', static_cast<long long>(matrix.ld),
+                static_cast<int>(16 / bytes(matrix.type)));
 }
 
 Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) {
@@ -107,8 +117,12 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
     case Misfit::none:
       break;
     case Misfit::type:
-      return Status(StatusCode::unsupported, "kernel %s multiplies %s but A and B are %s", who,
-                    name(kernel.type), name(problem.a.type));
+      return Status(StatusCode::unsupported, "kernel %s multiplies %s by %s but A is %s and B is %s", who,
+                    name(kernel.type), name(kernel.type_b), name(problem.a.type), name(problem.b.type));
+    case Misfit::promotion:
+      return Status(StatusCode::unsupported, "kernel %s %s its sums but the problem asks %s", who,
+                    kernel.promotes ? "promotes" : "does not promote",
+                    problem.promote ? "for it" : "for sums that are not promoted");
     case Misfit::accumulate:
       return Status(StatusCode::unsupported, "kernel %s accumulates in %s but the problem asks for %s", who,
                     name(kernel.accumulate), name(problem.accumulate));
@@ -138,7 +152,7 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
       return Status(StatusCode::unsupported,
                     "kernel %s copies by TMA: a leading dimension is %lld but needs <= %lld", who,
                     static_cast<long long>(std::max(problem.a.ld, problem.b.ld)),
-                    static_cast<long long>(longest_tma_stride));
+                    static_cast<long long>(longest_tma_stride(kernel.type)));
   }
   return {};
 }
@@ -161,7 +175,8 @@ double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDes
   const auto round_up_divide = [](std::int64_t x, std::int64_t y) { return x / y + (x % y != 0 ? 1 : 0); };
   const double tiles = static_cast<double>(round_up_divide(problem.m, kernel.tile_m)) *
                        static_cast<double>(round_up_divide(problem.n, kernel.tile_n));
-  const Pace p = pace(kernel);
+  Pace p = pace(kernel);
+  p.speed *= tensor_rate(kernel.type);
   const double rounds = std::ceil(tiles * kernel.split /
                                   (static_cast<double>(std::max(device.multiprocessors, 1)) * p.resident));
   const double area = static_cast<double>(kernel.tile_m) * kernel.tile_n;

@@ -12,7 +12,7 @@
 
 namespace tenon {
 
-// The largest power of two, up to 16, that divides the address of every row (column) of a 2-byte operand: the
+// The largest power of two, up to 16, that divides the address of every row (column) of an operand: the
 // widest copy that can move it.
 int copy_alignment(const ConstMatrix& matrix) noexcept;
 

@@ -12,9 +12,7 @@ namespace tenon {
 
 static_assert(sizeof(TensorMap) == sizeof(CUtensorMap), "TensorMap stands for a CUtensorMap");
 
-Status make_tensor_map(const void* data, int lines, int columns, std::int64_t ld, int box_lines,
-                       int box_columns, TensorMap* map) {
-  // The 16-bit types are copied as bits; they differ only in the fill, and zero is zero in both.
+Status make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_columns, TensorMap* map) {
   static const auto encode = [] {
     void* function = nullptr;
     cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
@@ -27,20 +25,27 @@ Status make_tensor_map(const void* data, int lines, int columns, std::int64_t ld
     return Status(StatusCode::device_unsupported,
                   "the driver has no cuTensorMapEncodeTiled: it needs CUDA 12.0 or newer");
   }
-  const cuuint64_t extents[2] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(lines)};
-  const cuuint64_t strides[1] = {static_cast<cuuint64_t>(ld) * 2};
+  const cuuint64_t extents[2] = {static_cast<cuuint64_t>(matrix.columns),
+                                 static_cast<cuuint64_t>(matrix.lines)};
+  const cuuint64_t strides[1] = {static_cast<cuuint64_t>(matrix.ld) *
+                                 static_cast<cuuint64_t>(matrix.element_bytes)};
   const cuuint32_t box[2] = {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_lines)};
   const cuuint32_t element_strides[2] = {1, 1};
+  // Elements are copied as bits; types differ only in the fill, and zero is zero in all.
+  const CUtensorMapDataType type = matrix.element_bytes == 1   ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+                                   : matrix.element_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
+                                                               : CU_TENSOR_MAP_DATA_TYPE_UINT32;
   CUtensorMap encoded;
   const CUresult result =
-      encode(&encoded, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, const_cast<void*>(data), extents, strides, box,
-             element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      encode(&encoded, type, 2, const_cast<void*>(matrix.data), extents, strides, box, element_strides,
+             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
-    return Status(
-        StatusCode::cuda_error,
-        "cuTensorMapEncodeTiled refused (error %d) a matrix of %d lines of %d elements, %lld apart, at %p",
-        static_cast<int>(result), lines, columns, static_cast<long long>(ld), data);
+    return Status(StatusCode::cuda_error,
+                  "cuTensorMapEncodeTiled refused (error %d) a matrix of %d lines of %d elements of %d bytes, "
+                  "%lld apart, at %p",
+                  static_cast<int>(result), matrix.lines, matrix.columns, matrix.element_bytes,
+                  static_cast<long long>(matrix.ld), matrix.data);
   }
   std::memcpy(map, &encoded, sizeof encoded);
   return {};

@@ -9,10 +9,16 @@ namespace tenon {
 
 struct TensorMap;  // tenon/pipeline/tma_ring.hpp
 
-// A map over `lines` lines of `columns` contiguous 16-bit elements, `ld` elements apart, read in boxes of
-// box_lines x box_columns (128 bytes wide: 64) with the 128-byte swizzle; what lies outside reads as zero.
-// Refused: a base or a leading dimension that is no multiple of 16 bytes, a driver without tensor maps.
-Status make_tensor_map(const void* data, int lines, int columns, std::int64_t ld, int box_lines,
-                       int box_columns, TensorMap* map);
+// `lines` lines of `columns` contiguous elements of 1, 2 or 4 bytes, `ld` elements apart.
+struct MatrixInMemory {
+  const void* data;
+  int element_bytes, lines, columns;
+  std::int64_t ld;
+};
+
+// A map of the matrix, read (or written) in boxes of box_lines x box_columns, which are 128 bytes wide, with
+// the 128-byte swizzle; what lies outside of the matrix reads as zero. Refused: a base or a leading dimension
+// that is no multiple of 16 bytes, a driver without tensor maps.
+Status make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_columns, TensorMap* map);
 
 }  // namespace tenon

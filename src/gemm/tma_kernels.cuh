@@ -10,8 +10,8 @@ namespace tenon {
 
 template <class Tile>
 Status make_operand_map(Launcher& launcher, const ConstMatrix& matrix, int extent, int k, TensorMap* map) {
-  return launcher.make_tensor_map(matrix.data, Tile::k_major ? extent : k, Tile::k_major ? k : extent,
-                                  matrix.ld, Tile::lines, Tile::panel_columns, map);
+  return launcher.make_tensor_map(operand_in_memory<Tile>(matrix, extent, k), Tile::lines,
+                                  Tile::panel_columns, map);
 }
 
 template <class Config>

@@ -12,9 +12,9 @@ namespace tenon {
 // A map of an operand in boxes of one part, where `parts` blocks copy a part each.
 template <class Config, class Tile, int parts>
 Status make_part_map(Launcher& launcher, const ConstMatrix& matrix, int extent, int k, TensorMap* map) {
-  return launcher.make_tensor_map(matrix.data, Tile::k_major ? extent : k, Tile::k_major ? k : extent,
-                                  matrix.ld, GemmWgmma<Config>::template copy_lines<Tile, parts>,
-                                  Tile::panel_columns, map);
+  return launcher.make_tensor_map(operand_in_memory<Tile>(matrix, extent, k),
+                                  GemmWgmma<Config>::template copy_lines<Tile, parts>, Tile::panel_columns,
+                                  map);
 }
 
 // Clusters that run at once read as few lines of A and B as possible if they stand in a square of C.
@@ -49,10 +49,10 @@ Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& d
     return s;
   }
   if (copy_engine_can_write(arguments.c)) {
-    const int halves = problem.c.type == Type::f32 ? 2 : 1;  // 16-bit elements of one of C
-    if (Status s =
-            launcher.make_tensor_map(problem.c.data, arguments.m, halves * arguments.n, halves * problem.c.ld,
-                                     staged_rows, staged_line_bytes / 2, &map_c);
+    const int halves = static_cast<int>(bytes(problem.c.type) / 2);  // 16-bit elements of one of C
+    if (Status s = launcher.make_tensor_map(
+            {problem.c.data, 2, arguments.m, halves * arguments.n, halves * problem.c.ld}, staged_rows,
+            staged_line_bytes / 2, &map_c);
         !s) {
       return s;
     }
@@ -71,6 +71,7 @@ void append_wgmma(std::vector<Kernel>& list) {
   Kernel kernel = describe<Config>("wgmma");
   if (Cluster::m * Cluster::n > 1)
     kernel.name += "_c" + std::to_string(Cluster::m) + "x" + std::to_string(Cluster::n);
+  if (Config::promotes) kernel.name += "_promoted";
   if (Cluster::k > 1) kernel.name += "_k" + std::to_string(Cluster::k);
   kernel.minimum_sm = 90;
   kernel.exact_sm = true;
@@ -78,6 +79,7 @@ void append_wgmma(std::vector<Kernel>& list) {
   kernel.instruction = Instruction::wgmma;
   kernel.cluster = Cluster::blocks;
   kernel.split = Cluster::k;
+  kernel.promotes = Config::promotes;
   kernel.threads = GemmWgmma<Config>::threads;
   kernel.shared_bytes = GemmWgmma<Config>::shared_bytes;
   kernel.function = reinterpret_cast<const void*>(&gemm_wgmma<Config>);
@@ -85,12 +87,20 @@ void append_wgmma(std::vector<Kernel>& list) {
   list.push_back(kernel);
 }
 
-template <class T, class Block, int consumers, int stages, class Cluster, int staged>
+// The four layouts of a tile; only k-major operands where the elements are not of 16 bits, for which wgmma
+// has no other.
+template <class Operands, class Block, int consumers, int stages, class Cluster, int staged>
 void append_wgmma_kernels(std::vector<Kernel>& list) {
-  append_wgmma<WgmmaConfig<T, row_major, column_major, Block, consumers, stages, Cluster, staged>>(list);
-  append_wgmma<WgmmaConfig<T, column_major, column_major, Block, consumers, stages, Cluster, staged>>(list);
-  append_wgmma<WgmmaConfig<T, row_major, row_major, Block, consumers, stages, Cluster, staged>>(list);
-  append_wgmma<WgmmaConfig<T, column_major, row_major, Block, consumers, stages, Cluster, staged>>(list);
+  append_wgmma<WgmmaConfig<Operands, row_major, column_major, Block, consumers, stages, Cluster, staged>>(
+      list);
+  if constexpr (Element<typename Operands::A>::bits == 16) {
+    append_wgmma<
+        WgmmaConfig<Operands, column_major, column_major, Block, consumers, stages, Cluster, staged>>(list);
+    append_wgmma<WgmmaConfig<Operands, row_major, row_major, Block, consumers, stages, Cluster, staged>>(
+        list);
+    append_wgmma<WgmmaConfig<Operands, column_major, row_major, Block, consumers, stages, Cluster, staged>>(
+        list);
+  }
 }
 
 }  // namespace tenon

@@ -8,7 +8,12 @@ namespace {
 
 static_assert(TENON_F16 == static_cast<int>(tenon::Type::f16) &&
                   TENON_BF16 == static_cast<int>(tenon::Type::bf16) &&
-                  TENON_F32 == static_cast<int>(tenon::Type::f32),
+                  TENON_F32 == static_cast<int>(tenon::Type::f32) &&
+                  TENON_TF32 == static_cast<int>(tenon::Type::tf32) &&
+                  TENON_E4M3 == static_cast<int>(tenon::Type::e4m3) &&
+                  TENON_E5M2 == static_cast<int>(tenon::Type::e5m2) &&
+                  TENON_S8 == static_cast<int>(tenon::Type::s8) &&
+                  TENON_S32 == static_cast<int>(tenon::Type::s32),
               "tenon_type must number the types as tenon::Type does");
 static_assert(TENON_ROW_MAJOR == static_cast<int>(tenon::row_major) &&
                   TENON_COLUMN_MAJOR == static_cast<int>(tenon::column_major),
@@ -35,6 +40,9 @@ tenon::Gemm problem_of(const tenon_gemm_problem& p) noexcept {
   problem.alpha = p.alpha;
   problem.beta = p.beta;
   problem.accumulate = static_cast<tenon::Type>(p.accumulate);
+  problem.promote = p.promote != 0;
+  problem.scale_a = p.scale_a;
+  problem.scale_b = p.scale_b;
   problem.kernel = p.kernel;
   problem.workspace = p.workspace;
   problem.workspace_bytes = p.workspace_bytes;

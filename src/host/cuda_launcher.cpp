@@ -24,9 +24,9 @@ Status CudaLauncher::describe(DeviceDescription* device) noexcept {
   return describe_current_device(device);
 }
 
-Status CudaLauncher::make_tensor_map(const void* data, int lines, int columns, std::int64_t ld, int box_lines,
-                                     int box_columns, TensorMap* map) noexcept {
-  return tenon::make_tensor_map(data, lines, columns, ld, box_lines, box_columns, map);
+Status CudaLauncher::make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_columns,
+                                     TensorMap* map) noexcept {
+  return tenon::make_tensor_map(matrix, box_lines, box_columns, map);
 }
 
 Status CudaLauncher::launch(const Launch& launch) noexcept {

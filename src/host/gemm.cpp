@@ -90,8 +90,13 @@ Status gemm(Launcher& launcher, const Gemm& problem) noexcept {
   const auto pad = [&](const ConstMatrix& from, const ConstMatrix& to, std::int64_t rows,
                        std::int64_t columns) {
     const bool by_rows = from.order == row_major;
-    copies[count++] = {from.data, by_rows ? rows : columns, by_rows ? columns : rows, from.ld,
-                       const_cast<void*>(to.data)};
+    copies[count++] = {from.data,
+                       by_rows ? rows : columns,
+                       by_rows ? columns : rows,
+                       from.ld,
+                       const_cast<void*>(to.data),
+                       bytes(from.type),
+                       from.order != to.order};
   };
   if (plan.pad_a) pad(problem.a, run.a, problem.m, problem.k);
   if (plan.pad_b) pad(problem.b, run.b, problem.k, problem.n);

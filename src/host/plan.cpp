@@ -17,11 +17,31 @@ bool padding_pays(const Gemm& p) noexcept {
          static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) >= 64.0 * 64.0 * 64.0;
 }
 
-std::int64_t lines(const ConstMatrix& x, std::int64_t rows, std::int64_t columns) noexcept {
-  return x.order == row_major ? rows : columns;
+// wgmma reads only 16-bit operands in either order; of others k is contiguous.
+constexpr Order a_order = row_major, b_order = column_major;
+
+// The copy of an operand in the workspace: it keeps the order of 16-bit operands.
+struct Copy {
+  Order order;
+  std::int64_t ld;
+  std::size_t bytes;
+};
+Copy copy_of(const ConstMatrix& x, Order k_contiguous, std::int64_t rows, std::int64_t columns) noexcept {
+  const std::size_t element = bytes(x.type);
+  const Order order = element == 2 ? x.order : k_contiguous;
+  const std::int64_t lines = order == row_major ? rows : columns, length = order == row_major ? columns : rows;
+  const std::size_t needed = padded_bytes(lines, length, element);
+  return {order, padded_ld(length, element), (needed + 255) / 256 * 256};
 }
-std::int64_t length(const ConstMatrix& x, std::int64_t rows, std::int64_t columns) noexcept {
-  return x.order == row_major ? columns : rows;
+Copy copy_of_a(const Gemm& p) noexcept {
+  return copy_of(p.a, a_order, p.m, p.k);
+}
+Copy copy_of_b(const Gemm& p) noexcept {
+  return copy_of(p.b, b_order, p.k, p.n);
+}
+
+bool needs_copy(const ConstMatrix& x, Order k_contiguous) noexcept {
+  return copy_alignment(x) < 16 || (bytes(x.type) != 2 && x.order != k_contiguous);
 }
 
 }  // namespace
@@ -29,29 +49,25 @@ std::int64_t length(const ConstMatrix& x, std::int64_t rows, std::int64_t column
 Gemm planned_problem(const Gemm& problem, const Plan& plan) noexcept {
   Gemm run = problem;
   char* workspace = static_cast<char*>(problem.workspace);
-  if (plan.pad_a) {
-    run.a.data = workspace;
-    run.a.ld = padded_ld(length(problem.a, problem.m, problem.k));
-  }
-  if (plan.pad_b) {
-    run.b.data = workspace + plan.b_offset;
-    run.b.ld = padded_ld(length(problem.b, problem.k, problem.n));
-  }
+  const auto copied = [](ConstMatrix& x, const Copy& copy, void* data) {
+    x.data = data;
+    x.order = copy.order;
+    x.ld = copy.ld;
+  };
+  if (plan.pad_a) copied(run.a, copy_of_a(problem), workspace);
+  if (plan.pad_b) copied(run.b, copy_of_b(problem), workspace + plan.b_offset);
   return run;
 }
 
 namespace {
 
-// The plan that pads every operand that 16-byte copies cannot take, without its kernel.
+// The plan that copies every operand that the fast kernels cannot take, without its kernel.
 Plan padding_plan(const Gemm& p, std::size_t* needed) noexcept {
   Plan plan;
-  plan.pad_a = copy_alignment(p.a) < 16;
-  plan.pad_b = copy_alignment(p.b) < 16;
-  const auto round_up = [](std::size_t x) { return (x + 255) / 256 * 256; };
-  const std::size_t a_bytes =
-      plan.pad_a ? round_up(padded_bytes(lines(p.a, p.m, p.k), length(p.a, p.m, p.k))) : 0;
-  const std::size_t b_bytes =
-      plan.pad_b ? round_up(padded_bytes(lines(p.b, p.k, p.n), length(p.b, p.k, p.n))) : 0;
+  plan.pad_a = needs_copy(p.a, a_order);
+  plan.pad_b = needs_copy(p.b, b_order);
+  const std::size_t a_bytes = plan.pad_a ? copy_of_a(p).bytes : 0;
+  const std::size_t b_bytes = plan.pad_b ? copy_of_b(p).bytes : 0;
   plan.b_offset = a_bytes;
   *needed = a_bytes + b_bytes;
   return plan;

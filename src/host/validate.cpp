@@ -2,6 +2,8 @@
 #include "host/validate.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 
 namespace tenon {
 namespace {
@@ -10,7 +12,11 @@ namespace {
 __extension__ using Wide = __int128;
 
 bool is_type(Type type) noexcept {
-  return type == Type::f16 || type == Type::bf16 || type == Type::f32;
+  return std::find(std::begin(all_types), std::end(all_types), type) != std::end(all_types);
+}
+
+bool is_operand(Type type) noexcept {
+  return type != Type::f32 && type != Type::s32;
 }
 
 Status check_size(const char* letter, std::int64_t size) noexcept {
@@ -101,37 +107,87 @@ Status check_memory(const Extent& x) noexcept {
   return {};
 }
 
-Status check_types(const Gemm& p) noexcept {
-  for (const ConstMatrix* matrix : {&p.a, &p.b}) {
-    if (matrix->type != Type::f16 && matrix->type != Type::bf16) {
-      const char letter = matrix == &p.a ? 'A' : 'B';
-      if (!is_type(matrix->type)) {
-        return Status(StatusCode::invalid_argument, "the type of %c is %d but must be f16 (0) or bf16 (1)",
-                      letter, static_cast<int>(matrix->type));
-      }
-      return Status(StatusCode::unsupported, "%c is %s but must be f16 or bf16", letter, name(matrix->type));
-    }
-    if (matrix->order != row_major && matrix->order != column_major) {
-      return Status(StatusCode::invalid_argument,
-                    "the order of %c is %d but must be row_major (0) or column_major (1)",
-                    matrix == &p.a ? 'A' : 'B', static_cast<int>(matrix->order));
-    }
+Status check_operand(char letter, const ConstMatrix& matrix) noexcept {
+  if (!is_type(matrix.type)) {
+    return Status(StatusCode::invalid_argument, "the type of %c is %d but a type is a number from 0 to 7",
+                  letter, static_cast<int>(matrix.type));
   }
-  if (p.a.type != p.b.type) {
-    return Status(StatusCode::unsupported, "A is %s and B is %s but they must have the same type",
-                  name(p.a.type), name(p.b.type));
+  if (!is_operand(matrix.type)) {
+    return Status(StatusCode::unsupported, "%c is %s but must be f16, bf16, tf32, e4m3, e5m2 or s8", letter,
+                  name(matrix.type));
   }
-  if (!is_type(p.c.type)) {
+  if (matrix.order != row_major && matrix.order != column_major) {
     return Status(StatusCode::invalid_argument,
-                  "the type of C is %d but must be f16 (0), bf16 (1) or f32 (2)", static_cast<int>(p.c.type));
+                  "the order of %c is %d but must be row_major (0) or column_major (1)", letter,
+                  static_cast<int>(matrix.order));
   }
-  if (p.accumulate == Type::f32 || (p.accumulate == Type::f16 && p.a.type == Type::f16)) return {};
-  if (!is_type(p.accumulate)) {
-    return Status(StatusCode::invalid_argument, "the accumulate type is %d but must be f32 (2) or f16 (0)",
-                  static_cast<int>(p.accumulate));
+  return {};
+}
+
+// What products of these operands are summed in, and what C may be, in words.
+const char* sums_of(Type operand) noexcept {
+  return operand == Type::s8 ? "s32" : operand == Type::f16 ? "f32 or f16" : "f32";
+}
+bool sums_in(Type operand, Type accumulate) noexcept {
+  return accumulate == (operand == Type::s8 ? Type::s32 : Type::f32) ||
+         (operand == Type::f16 && accumulate == Type::f16);
+}
+const char* results_of(Type operand) noexcept {
+  return operand == Type::s8 ? "s32" : "f16, bf16 or f32";
+}
+bool can_become(Type operand, Type c) noexcept {
+  return operand == Type::s8 ? c == Type::s32 : c == Type::f16 || c == Type::bf16 || c == Type::f32;
+}
+
+Status check_types(const Gemm& p) noexcept {
+  if (Status s = check_operand('A', p.a); !s) return s;
+  if (Status s = check_operand('B', p.b); !s) return s;
+  const Type operand = p.a.type;
+  if (operand != p.b.type && !(is_fp8(operand) && is_fp8(p.b.type))) {
+    return Status(StatusCode::unsupported,
+                  "A is %s and B is %s but they must have the same type, or be e4m3 and e5m2", name(operand),
+                  name(p.b.type));
   }
-  return Status(StatusCode::unsupported, "accumulate is %s with %s inputs but must be f32%s",
-                name(p.accumulate), name(p.a.type), p.a.type == Type::f16 ? " or f16" : "");
+  const struct {
+    const char* what;
+    Type type;
+    bool fits;
+    const char* needed;
+  } others[] = {{"C", p.c.type, can_become(operand, p.c.type), results_of(operand)},
+                {"accumulate", p.accumulate, sums_in(operand, p.accumulate), sums_of(operand)}};
+  for (const auto& other : others) {
+    if (!is_type(other.type)) {
+      return Status(StatusCode::invalid_argument,
+                    "the type of %s is %d but a type is a number from 0 to 7", other.what,
+                    static_cast<int>(other.type));
+    }
+    if (!other.fits) {
+      return Status(StatusCode::unsupported, "%s is %s with %s inputs but must be %s", other.what,
+                    name(other.type), name(operand), other.needed);
+    }
+  }
+  return {};
+}
+
+// What only some types have: scales, promotion, integer factors.
+Status check_factors(const Gemm& p) noexcept {
+  if (!is_fp8(p.a.type) && (p.scale_a != nullptr || p.scale_b != nullptr || p.promote)) {
+    return Status(StatusCode::unsupported, "%s is given but A and B are %s: only e4m3 and e5m2 have it",
+                  p.promote ? "promote" : p.scale_a != nullptr ? "scale_a" : "scale_b", name(p.a.type));
+  }
+  if (p.c.type != Type::s32) return {};
+  const struct {
+    const char* what;
+    float value;
+  } factors[] = {{"alpha", p.alpha}, {"beta", p.beta}};
+  for (const auto& factor : factors) {
+    if (!(std::fabs(factor.value) < 0x1p31F) || factor.value != std::trunc(factor.value)) {
+      return Status(StatusCode::unsupported,
+                    "%s is %g but with C in s32 must be a whole number between -2^31 and 2^31", factor.what,
+                    static_cast<double>(factor.value));
+    }
+  }
+  return {};
 }
 
 Status check_workspace(const Gemm& p) noexcept {
@@ -172,6 +228,7 @@ Status validate_shape(const Gemm& problem) noexcept {
   if (Status s = check_size("n", problem.n); !s) return s;
   if (Status s = check_size("k", problem.k); !s) return s;
   if (Status s = check_types(problem); !s) return s;
+  if (Status s = check_factors(problem); !s) return s;
   if (Status s = check_ld(extent_of_a(problem)); !s) return s;
   if (Status s = check_ld(extent_of_b(problem)); !s) return s;
   return check_ld(extent_of_c(problem));
@@ -182,6 +239,15 @@ Status validate(const Gemm& problem) noexcept {
   const Extent a = extent_of_a(problem), b = extent_of_b(problem), c = extent_of_c(problem);
   for (const Extent* x : {&a, &b, &c}) {
     if (Status s = check_memory(*x); !s) return s;
+  }
+  for (const float* scale : {problem.scale_a, problem.scale_b}) {
+    const auto address = reinterpret_cast<std::uintptr_t>(scale);
+    if (address % sizeof(float) != 0) {
+      return Status(StatusCode::invalid_argument,
+                    "%s is at an address %zu past a multiple of 4 but a float needs a multiple of 4",
+                    scale == problem.scale_a ? "scale_a" : "scale_b",
+                    static_cast<std::size_t>(address % sizeof(float)));
+    }
   }
   if (Status s = check_workspace(problem); !s) return s;
 

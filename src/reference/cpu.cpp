@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <thread>
 
 #include "reference/float_bits.hpp"
@@ -90,25 +91,74 @@ HostResult gemm(const HostGemm& problem) {
   return result;
 }
 
-void encode(Type type, const float* values, std::size_t count, void* elements) noexcept {
-  if (type == Type::f32) {
-    if (count != 0) std::memcpy(elements, values, count * sizeof(float));
-    return;
-  }
-  auto* bits = static_cast<std::uint16_t*>(elements);
+namespace {
+
+// to[i] = convert(from[i]); both may lie anywhere.
+template <class To, class From, class Convert>
+void convert_all(const void* from, std::size_t count, void* to, const Convert& convert) {
   for (std::size_t i = 0; i < count; ++i) {
-    bits[i] = type == Type::f16 ? f16_from_float(values[i]) : bf16_from_float(values[i]);
+    From x;
+    std::memcpy(&x, static_cast<const unsigned char*>(from) + i * sizeof x, sizeof x);
+    const To y = convert(x);
+    std::memcpy(static_cast<unsigned char*>(to) + i * sizeof y, &y, sizeof y);
+  }
+}
+
+template <class Integer>
+Integer integer_from_float(float value) noexcept {
+  constexpr double low = std::numeric_limits<Integer>::min(), high = std::numeric_limits<Integer>::max();
+  return std::isnan(value) ? Integer{0}
+                           : static_cast<Integer>(
+                                 std::clamp(std::nearbyint(static_cast<double>(value)), low, high));
+}
+
+const SmallFloat& fp8_format(Type type) noexcept {
+  return type == Type::e4m3 ? e4m3_format : e5m2_format;
+}
+
+}  // namespace
+
+void encode(Type type, const float* values, std::size_t count, void* elements) noexcept {
+  switch (type) {
+    case Type::f16:
+      return convert_all<std::uint16_t, float>(values, count, elements, f16_from_float);
+    case Type::bf16:
+      return convert_all<std::uint16_t, float>(values, count, elements, bf16_from_float);
+    case Type::f32:
+      return convert_all<float, float>(values, count, elements, [](float x) { return x; });
+    case Type::tf32:
+      return convert_all<std::uint32_t, float>(values, count, elements, tf32_from_float);
+    case Type::e4m3:
+    case Type::e5m2:
+      return convert_all<std::uint8_t, float>(values, count, elements,
+                                              [&](float x) { return small_from_float(x, fp8_format(type)); });
+    case Type::s8:
+      return convert_all<std::int8_t, float>(values, count, elements, integer_from_float<std::int8_t>);
+    case Type::s32:
+      return convert_all<std::int32_t, float>(values, count, elements, integer_from_float<std::int32_t>);
   }
 }
 
 void decode(Type type, const void* elements, std::size_t count, float* values) noexcept {
-  if (type == Type::f32) {
-    if (count != 0) std::memcpy(values, elements, count * sizeof(float));
-    return;
-  }
-  const auto* bits = static_cast<const std::uint16_t*>(elements);
-  for (std::size_t i = 0; i < count; ++i) {
-    values[i] = type == Type::f16 ? float_from_f16(bits[i]) : float_from_bf16(bits[i]);
+  switch (type) {
+    case Type::f16:
+      return convert_all<float, std::uint16_t>(elements, count, values, float_from_f16);
+    case Type::bf16:
+      return convert_all<float, std::uint16_t>(elements, count, values, float_from_bf16);
+    case Type::f32:
+      return convert_all<float, float>(elements, count, values, [](float x) { return x; });
+    case Type::tf32:
+      return convert_all<float, std::uint32_t>(elements, count, values, float_from_tf32);
+    case Type::e4m3:
+    case Type::e5m2:
+      return convert_all<float, std::uint8_t>(
+          elements, count, values, [&](std::uint8_t x) { return float_from_small(x, fp8_format(type)); });
+    case Type::s8:
+      return convert_all<float, std::int8_t>(elements, count, values,
+                                             [](std::int8_t x) { return static_cast<float>(x); });
+    case Type::s32:
+      return convert_all<float, std::int32_t>(elements, count, values,
+                                              [](std::int32_t x) { return static_cast<float>(x); });
   }
 }
 

@@ -42,7 +42,8 @@ struct HostResult {
 // Throws std::bad_alloc; the arguments must be valid (they are not checked).
 HostResult gemm(const HostGemm& problem);
 
-// count floats to f16, bf16 or f32 elements (round to nearest even), and back (exact).
+// count floats to elements of a type (round to nearest even; integers and fp8 saturate), and back (exact but
+// for integers above 2^24; of tf32 the lowest 13 bits are cleared, as the tensor core does).
 void encode(Type type, const float* values, std::size_t count, void* elements) noexcept;
 void decode(Type type, const void* elements, std::size_t count, float* values) noexcept;
 

@@ -1,11 +1,14 @@
-// f16 and bf16 as bit patterns: conversion to and from float on a host that has neither type.
+// f16, bf16, tf32 and fp8 as bit patterns: conversion to and from float on a host that has no such type.
 //
 // Both directions behave as the GPU's cvt instructions: to 16 bits rounds to nearest, ties to even, overflow
 // gives infinity, subnormals are kept, and every NaN becomes 0x7fff. From 16 bits is exact.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 namespace tenon::reference {
 
@@ -72,6 +75,51 @@ inline std::uint16_t bf16_from_float(float value) noexcept {
 
 inline float float_from_bf16(std::uint16_t bits) noexcept {
   return float_from_bits(static_cast<std::uint32_t>(bits) << 16);
+}
+
+// The 8-bit floats: 1 sign, then exponent and fraction. As cvt does it: to 8 bits rounds to nearest, ties to
+// even, and what is too large becomes the largest finite number; every NaN becomes 0x7f.
+struct SmallFloat {
+  int fraction_bits, bias;
+  float largest;
+  bool has_infinity;
+};
+inline constexpr SmallFloat e4m3_format{3, 7, 448.0F, false};
+inline constexpr SmallFloat e5m2_format{2, 15, 57344.0F, true};
+
+inline std::uint8_t small_from_float(float value, const SmallFloat& format) noexcept {
+  if (std::isnan(value)) return 0x7f;
+  const unsigned sign = std::signbit(value) ? 0x80U : 0U;
+  const float magnitude = std::fmin(std::fabs(value), format.largest);
+  // In units of the last place; a carry out of the fraction lands in the exponent.
+  const int exponent = magnitude == 0 ? 1 - format.bias : std::max(std::ilogb(magnitude), 1 - format.bias);
+  const auto units =
+      static_cast<unsigned>(std::nearbyint(std::ldexp(magnitude, format.fraction_bits - exponent)));
+  const auto below = static_cast<unsigned>(exponent + format.bias - 1) << format.fraction_bits;
+  return static_cast<std::uint8_t>(sign | (below + units));
+}
+
+inline float float_from_small(std::uint8_t bits, const SmallFloat& format) noexcept {
+  const int magnitude = bits & 0x7f, exponent = magnitude >> format.fraction_bits;
+  const int fraction = magnitude & ((1 << format.fraction_bits) - 1);
+  const float sign = (bits & 0x80) != 0 ? -1.0F : 1.0F;
+  if (format.has_infinity && exponent == 0x7f >> format.fraction_bits) {
+    return fraction == 0 ? sign * std::numeric_limits<float>::infinity() : float_from_bits(0x7fffffffU);
+  }
+  if (!format.has_infinity && magnitude == 0x7f) return float_from_bits(0x7fffffffU);
+  const int significand = exponent == 0 ? fraction : fraction | 1 << format.fraction_bits;
+  return sign * std::ldexp(static_cast<float>(significand),
+                           std::max(exponent, 1) - format.bias - format.fraction_bits);
+}
+
+// tf32: the upper 19 bits of a float.
+inline std::uint32_t tf32_from_float(float value) noexcept {
+  const std::uint32_t bits = float_to_bits(value);
+  if ((bits & 0x7fffffffU) > 0x7f800000U) return 0x7fffffffU;
+  return (bits + 0xfffU + ((bits >> 13) & 1U)) & ~0x1fffU;
+}
+inline float float_from_tf32(std::uint32_t bits) noexcept {
+  return float_from_bits(bits & ~0x1fffU);
 }
 
 }  // namespace tenon::reference

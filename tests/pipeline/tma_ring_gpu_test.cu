@@ -63,7 +63,7 @@ void expect_boxes(int matrix_lines, int matrix_columns, int first_line, int firs
   }
   TensorMap map;
   const Status status =
-      make_tensor_map(matrix.data(), matrix_lines, matrix_columns, ld, lines, columns, &map);
+      make_tensor_map({matrix.data(), 2, matrix_lines, matrix_columns, ld}, lines, columns, &map);
   ASSERT_TRUE(status) << status.message();
   test::Managed<std::uint16_t> out(static_cast<std::size_t>(trips * lines * columns + 1), 0xffff);
   copy_boxes<Stages><<<1, 32 * (consumers + 1)>>>(map, first_line, first_column, trips, out.data());

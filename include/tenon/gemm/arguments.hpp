@@ -14,6 +14,8 @@ struct GemmArguments {
   std::int64_t ldb;
   Output c;
   float alpha, beta;
+  const float* scale_a;  // device pointers, null for 1: fp8 kernels only
+  const float* scale_b;
   Raster raster;
 };
 

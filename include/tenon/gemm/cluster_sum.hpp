@@ -12,9 +12,9 @@
 
 namespace tenon {
 
-// Blocks: of the cluster, all along k. Warps: of a block, that multiply. Columns: of the tile; a warp holds
-// 16 rows of them in Columns / 2 registers a lane.
-template <int Blocks, int Warps, int Columns>
+// Value_: float or int32_t. Blocks: of the cluster, all along k. Warps: of a block, that multiply. Columns:
+// of the tile; a warp holds 16 rows of them in Columns / 2 registers a lane.
+template <class Value_, int Blocks, int Warps, int Columns>
 class ClusterSum {
   static_assert(Warps % Blocks == 0,
                 "ClusterSum: each block adds up the rows of a whole number of warps: 2 or 4 blocks with one "
@@ -22,7 +22,7 @@ class ClusterSum {
   // A "stage" is a warp's: full when the others' sums are here, empty when they have been read.
   using Ring = TmaRing<Warps>;
   static constexpr int adds_up = Warps / Blocks;  // warps of a block
-  static constexpr int registers = Columns / 2, part_bytes = 32 * registers * static_cast<int>(sizeof(float));
+  static constexpr int registers = Columns / 2, part_bytes = 32 * registers * 4;
   static constexpr int others = Blocks - 1;
 
  public:
@@ -42,10 +42,11 @@ class ClusterSum {
 
   // The sum of all blocks, as StoreStaged takes it: 16 rows of a warp.
   struct Total {
+    using Value = Value_;
     static constexpr int rows = 1, columns = Columns / 8;
-    float reg[registers];
+    Value reg[registers];
 
-    __device__ __forceinline__ void pair(int, int j, int half, float (&two)[2]) const {
+    __device__ __forceinline__ void pair(int, int j, int half, Value (&two)[2]) const {
       two[0] = reg[4 * j + 2 * half];
       two[1] = reg[4 * j + 2 * half + 1];
     }
@@ -75,14 +76,19 @@ class ClusterSum {
  private:
   // Registers i to i + 3 of a lane: its part of a fragment.
   template <class Part>
-  __device__ __forceinline__ static void get_four(const Part& part, int i, float* four) {
+  __device__ __forceinline__ static void get_four(const Part& part, int i, Value_* four) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      float two[2];
+      Value_ two[2];
       part.pair(0, i / 4, half, two);
       four[2 * half] = two[0];
       four[2 * half + 1] = two[1];
     }
+  }
+
+  __device__ __forceinline__ static void add(float& sum, std::uint32_t bits) { sum += __uint_as_float(bits); }
+  __device__ __forceinline__ static void add(std::int32_t& sum, std::uint32_t bits) {
+    sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) + bits);
   }
 
   __device__ __forceinline__ void add_others(Total& total, std::uint32_t parts) const {
@@ -91,24 +97,24 @@ class ClusterSum {
     while (!cuda::ptx::mbarrier_try_wait_parity(cuda::ptx::sem_acquire, cuda::ptx::scope_cluster,
                                                 ring_.full_barrier(own_), own_.phase)) {
     }
-    float last = 0.0F;
+    std::uint32_t last = 0;
 #pragma unroll
     for (int other = 0; other < others; ++other) {
 #pragma unroll
       for (int i = 0; i < registers; i += 4) {
-        float part[4];
-        asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-                     : "=f"(part[0]), "=f"(part[1]), "=f"(part[2]), "=f"(part[3])
+        std::uint32_t part[4];
+        asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
                      : "r"(parts + other * part_bytes + i / 4 * 512)
                      : "memory");
 #pragma unroll
-        for (int x = 0; x < 4; ++x) total.reg[i + x] += part[x];
+        for (int x = 0; x < 4; ++x) add(total.reg[i + x], part[x]);
         last = part[3];
       }
     }
     // An arrival overtakes loads under way: it is made to need the last of them. No shared memory is as far
     // as 2^31, which the compiler does not know.
-    const int nothing = static_cast<int>(__float_as_uint(last) & parts >> 31);
+    const int nothing = static_cast<int>(last & parts >> 31);
     __syncwarp();
     const int lane = lane_id();
     if (lane < others) ring_.release_in(own_, lane + (lane >= rank_ ? 1 : 0) + nothing);
@@ -120,12 +126,12 @@ class ClusterSum {
       return __cvta_shared_to_generic(
           ptx::mapa_shared_cluster_u32(address, static_cast<std::uint32_t>(adder)));
     };
-    auto* const destination = static_cast<float*>(there(to));
+    auto* const destination = static_cast<Value_*>(there(to));
     auto* const barrier = static_cast<std::uint64_t*>(there(ptx::shared_address(ring_.full_barrier(own_))));
     ring_.wait_empty(own_);
 #pragma unroll
     for (int i = 0; i < registers; i += 4) {
-      float four[4];
+      Value_ four[4];
       get_four(part, i, four);
       cuda::ptx::st_async(destination + i / 4 * 128, four, barrier);
     }

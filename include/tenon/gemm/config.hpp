@@ -18,6 +18,7 @@ struct TileShape {
 template <class T_, class Acc_, Order a_order_, Order b_order_, class Block_, class Warp_, int Stages>
 struct GemmConfig {
   using T = T_;
+  using TB = T_;
   using Acc = Acc_;
   using Block = Block_;
   using Warp = Warp_;

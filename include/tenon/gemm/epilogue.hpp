@@ -27,10 +27,13 @@ struct Output {
   Type type;
 };
 
-// What one lane holds of 32 columns of a row: value[x][y] is column 8 * x + y of the strip.
-struct Strip {
-  float value[4][2];
+// What one lane holds of 32 columns of a row: value[x][y] is column 8 * x + y of the strip. Value: float, or
+// int32_t where integers are summed.
+template <class Value>
+struct StripOf {
+  Value value[4][2];
 };
+using Strip = StripOf<float>;
 
 template <class F>
 struct Elementwise {
@@ -47,12 +50,14 @@ struct Elementwise {
 template <class F>
 Elementwise(F) -> Elementwise<F>;
 
-// Element (row, column) of C as float; zero where C has none. type: that of C.
+// Element (row, column) of C, as float if it is one; zero where C has none. type: that of C.
 template <Type type>
-__device__ __forceinline__ float load_element(const Output& c, int row, int column) {
+__device__ __forceinline__ auto load_element(const Output& c, int row, int column) {
   const bool inside = row < c.m && column < c.n;
   const std::int64_t at = row * c.ld + column;
-  if constexpr (type == Type::f32) {
+  if constexpr (type == Type::s32) {
+    return inside ? static_cast<const std::int32_t*>(c.data)[at] : 0;
+  } else if constexpr (type == Type::f32) {
     return inside ? static_cast<const float*>(c.data)[at] : 0.0F;
   } else {
     const std::uint32_t bits = inside ? static_cast<const std::uint16_t*>(c.data)[at] : 0U;
@@ -117,12 +122,49 @@ struct LinearCombination {
       for (int y = 0; y < 2; ++y) strip.value[x][y] += beta * load_element<type>(c, row, column + 8 * x + y);
     }
   }
+
+  // Of integers, for which alpha and beta are whole numbers of at most 31 bits: modulo 2^32.
+  template <Type type>
+  __device__ __forceinline__ void combine(StripOf<std::int32_t>& strip, int row, int column) const {
+    const auto times = [](float factor, std::int32_t x) {
+      return static_cast<std::uint32_t>(static_cast<std::int32_t>(factor)) * static_cast<std::uint32_t>(x);
+    };
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+#pragma unroll
+      for (int y = 0; y < 2; ++y) {
+        std::uint32_t sum = times(alpha, strip.value[x][y]);
+        if (beta != 0.0F) sum += times(beta, load_element<type>(c, row, column + 8 * x + y));
+        strip.value[x][y] = static_cast<std::int32_t>(sum);
+      }
+    }
+  }
 };
+
+// LinearCombination with factors of A and B that stand in device memory; null stands for 1.
+struct ScaledCombination {
+  LinearCombination plain;
+  const float* scale_a;
+  const float* scale_b;
+};
+
+// An operation as it is applied, when what ran before on the stream has ended: it may have written what the
+// operation reads.
+template <class Op>
+__device__ __forceinline__ const Op& loaded(const Op& op) {
+  return op;
+}
+__device__ __forceinline__ LinearCombination loaded(const ScaledCombination& op) {
+  LinearCombination combination = op.plain;
+  if (op.scale_a != nullptr) combination.alpha *= *op.scale_a;
+  if (op.scale_b != nullptr) combination.alpha *= *op.scale_b;
+  return combination;
+}
 
 // op(strip, row, column), where C is known to be of `type`: an operation that reads C need not look it up
 // again.
-template <Type type, class Op>
-__device__ __forceinline__ void apply(const Op& op, Strip& strip, int row, int column) {
+template <Type type, class Op, class Value>
+__device__ __forceinline__ void apply(const Op& op, StripOf<Value>& strip, int row, int column) {
   if constexpr (std::is_same_v<Op, LinearCombination>) {
     op.template combine<type>(strip, row, column);
   } else {

@@ -21,8 +21,8 @@
 namespace tenon {
 
 // Config: WgmmaConfig. Launch with `threads`, shared_bytes of dynamic shared memory and clusters of
-// Config::Cluster, at most as many as the device runs at once. map_a and map_b: 16-bit elements, 128-byte
-// swizzle, boxes of copy_lines<Tile, parts> x Tile::panel_columns.
+// Config::Cluster, at most as many as the device runs at once. map_a and map_b: 128-byte swizzle, boxes of
+// copy_lines<Tile, parts> x Tile::panel_columns.
 template <class Config>
 struct GemmWgmma {
   using Block = typename Config::Block;
@@ -38,7 +38,7 @@ struct GemmWgmma {
   static constexpr int copy_lines = Tile::k_major ? Tile::lines / parts : Tile::lines;
 
   // Without blocks along k there is nothing to add up, and no memory for it.
-  using Sum = ClusterSum<Cluster::k, Config::warps, Block::n>;
+  using Sum = ClusterSum<typename Config::Acc, Cluster::k, Config::warps, Block::n>;
   static constexpr bool divides_k = Cluster::k > 1;
 
   // Shared memory, from a multiple of 1024 bytes on: the ring, the staged strips of C, the sums of other
@@ -80,7 +80,9 @@ struct GemmWgmma {
       if (threadIdx.x == 128 * Config::consumers) copy_all(map_a, map_b, slabs, raster, memory, ring);
     } else {
       if constexpr (Config::consumers > 1) ptx::setmaxnreg_inc_sync_aligned_u32<multiplying_registers>();
-      const StoreStaged<Op, Config::staged> store(c, op, map_c, ptx::shared_address(memory + staging_at));
+      const auto operation = loaded(op);
+      const StoreStaged<std::remove_const_t<decltype(operation)>, Config::staged> store(
+          c, operation, map_c, ptx::shared_address(memory + staging_at));
       multiply_all(group, slabs, raster, ptx::shared_address(memory), ring, sum, store);
     }
     if constexpr (Cluster::blocks > 1) meet();  // nobody leaves while another block may write to its memory
@@ -193,19 +195,30 @@ struct GemmWgmma {
     Stage<Config::stages> stage;
     for_each_tile(raster, [&](TilePosition tile) {
       sums.clear();
-      Stage<Config::stages> previous = stage;
+      if constexpr (Config::promotes) {
 #pragma unroll 1
-      for (int slab = 0; slab < slabs.count; ++slab) {
-        ring.wait_full(stage);
-        const std::uint32_t a = memory + stage.index * Config::stage_bytes;
-        sums.start(TileA{a}, TileB{a + TileA::bytes}, group_row, 0);
-        sums.wait_previous();
-        if (slab > 0) release(ring, previous);
-        previous = stage;
-        stage = stage.next();
+        for (int slab = 0; slab < slabs.count; ++slab) {
+          ring.wait_full(stage);
+          const std::uint32_t a = memory + stage.index * Config::stage_bytes;
+          sums.add(TileA{a}, TileB{a + TileA::bytes}, group_row, 0);
+          release(ring, stage);
+          stage = stage.next();
+        }
+      } else {
+        Stage<Config::stages> previous = stage;
+#pragma unroll 1
+        for (int slab = 0; slab < slabs.count; ++slab) {
+          ring.wait_full(stage);
+          const std::uint32_t a = memory + stage.index * Config::stage_bytes;
+          sums.start(TileA{a}, TileB{a + TileA::bytes}, group_row, 0);
+          sums.wait_previous();
+          if (slab > 0) release(ring, previous);
+          previous = stage;
+          stage = stage.next();
+        }
+        sums.wait();
+        release(ring, previous);
       }
-      sums.wait();
-      release(ring, previous);
       sums.for_each_part([&](const auto& part, int row) {
         const auto store_rows = [&](const auto& rows) {
           store(rows, tile.m * Block::m + group_row + row + warp_row, tile.n * Block::n);
@@ -245,8 +258,14 @@ __global__ void __launch_bounds__(GemmWgmma<Config>::threads, 1)
                    const __grid_constant__ TensorMap map_c, const __grid_constant__ GemmArguments arguments) {
   extern __shared__ std::uint8_t shared[];
   const LinearCombination combination{arguments.alpha, arguments.beta, arguments.c};
-  GemmWgmma<Config>::run(map_a, map_b, map_c, arguments.k, arguments.raster, shared, arguments.c,
-                         combination);
+  const auto run = [&](const auto& op) {
+    GemmWgmma<Config>::run(map_a, map_b, map_c, arguments.k, arguments.raster, shared, arguments.c, op);
+  };
+  if constexpr (std::is_same_v<typename Config::Acc, float> && Config::TileA::element_bytes == 1) {
+    run(ScaledCombination{combination, arguments.scale_a, arguments.scale_b});
+  } else {
+    run(combination);
+  }
 }
 
 }  // namespace tenon

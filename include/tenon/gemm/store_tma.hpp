@@ -18,7 +18,7 @@ inline constexpr int staged_strip_bytes = staged_rows * staged_line_bytes;
 
 // Whether the copy engine can write C: what a tensor map of it needs.
 TENON_HOST_DEVICE inline bool copy_engine_can_write(const Output& c) {
-  const std::uint64_t element = c.type == Type::f32 ? 4 : 2;
+  const std::uint64_t element = bytes(c.type);
   return reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0 &&
          static_cast<std::uint64_t>(c.ld) * element % 16 == 0;
 }
@@ -42,9 +42,13 @@ class StoreStaged {
     // registers.
     Output c = c_;
     asm volatile("" : "+l"(c.ld));
-    if (c.type == Type::f32) {
+    if constexpr (std::is_same_v<typename Part::Value, std::int32_t>) {
       for_each_strip<4, 4>(c, part, row, column, [&](std::uint32_t strip, int j, int lane) {
-        stage_f32(part, j, strip, row, column, lane);
+        stage_32_bit<Type::s32>(part, j, strip, row, column, lane);
+      });
+    } else if (c.type == Type::f32) {
+      for_each_strip<4, 4>(c, part, row, column, [&](std::uint32_t strip, int j, int lane) {
+        stage_32_bit<Type::f32>(part, j, strip, row, column, lane);
       });
     } else if (c.type == Type::f16) {
       for_each_strip<8, 2>(c, part, row, column, [&](std::uint32_t strip, int j, int lane) {
@@ -149,9 +153,9 @@ class StoreStaged {
   // What the operation makes of this lane's part of four fragments from fragment j on, in row g or (half) g
   // + 8.
   template <Type type, class Part>
-  __device__ __forceinline__ Strip strip_of(const Part& part, int j, int half, int row, int column,
-                                            int lane) const {
-    Strip strip;
+  __device__ __forceinline__ auto strip_of(const Part& part, int j, int half, int row, int column,
+                                           int lane) const {
+    StripOf<typename Part::Value> strip;
 #pragma unroll
     for (int x = 0; x < 4; ++x) part.pair(0, j + x, half, strip.value[x]);
     apply<type>(op_, strip, row + 8 * half + lane / 4, column + 8 * j + 2 * (lane % 4));
@@ -182,26 +186,32 @@ class StoreStaged {
     }
   }
 
-  // 4 fragments of f32, 8 bytes a lane. Half a warp writes at once, 4 rows x 32 bytes, and rows 2r and 2r + 1
-  // would meet on the same banks: so every other row takes its fragments in another order.
-  template <class Part>
-  __device__ __forceinline__ void stage_f32(const Part& part, int j, std::uint32_t strip, int row, int column,
-                                            int lane) const {
+  __device__ __forceinline__ static std::uint32_t word_of(float x) { return __float_as_uint(x); }
+  __device__ __forceinline__ static std::uint32_t word_of(std::int32_t x) {
+    return static_cast<std::uint32_t>(x);
+  }
+
+  // 4 fragments of 32-bit elements, 8 bytes a lane. Half a warp writes at once, 4 rows x 32 bytes, and rows
+  // 2r and 2r + 1 would meet on the same banks: so every other row takes its fragments in another order.
+  template <Type type, class Part>
+  __device__ __forceinline__ void stage_32_bit(const Part& part, int j, std::uint32_t strip, int row,
+                                               int column, int lane) const {
     const int g = lane / 4, t = lane % 4;
     const bool odd = g % 2 != 0;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const Strip values = strip_of<Type::f32>(part, j, half, row, column, lane);
+      const auto values = strip_of<type>(part, j, half, row, column, lane);
       const int line = g + 8 * half;
 #pragma unroll
       for (int x = 0; x < 4; ++x) {
         const int mine = odd ? x ^ 2 : x;
-        const float* const even_values = values.value[x];
-        const float* const odd_values = values.value[x ^ 2];
+        const auto& even_values = values.value[x];
+        const auto& odd_values = values.value[x ^ 2];
         const int at = line * staged_line_bytes +
                        swizzled_chunk<staged_line_bytes>(line, 2 * mine + t / 2) * 16 + t % 2 * 8;
-        asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(strip + static_cast<std::uint32_t>(at)),
-                     "f"(odd ? odd_values[0] : even_values[0]), "f"(odd ? odd_values[1] : even_values[1])
+        asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(strip + static_cast<std::uint32_t>(at)),
+                     "r"(word_of(odd ? odd_values[0] : even_values[0])),
+                     "r"(word_of(odd ? odd_values[1] : even_values[1]))
                      : "memory");
       }
     }

@@ -1,11 +1,24 @@
 // What a block of a wgmma GEMM kernel is made of, and what follows from it. Below: shared/tile.hpp,
-// warp/warpgroup_tile.hpp.
+// warp/warpgroup_tile.hpp, warp/promoted_tile.hpp.
 #pragma once
 
+#include <type_traits>
+
 #include "tenon/gemm/config.hpp"
+#include "tenon/warp/promoted_tile.hpp"
 #include "tenon/warp/warpgroup_tile.hpp"
 
 namespace tenon {
+
+// What is multiplied and summed. A_ and B_: element types as WarpgroupTile has them; Acc_: float, or int32_t
+// for 8-bit integers. Promotes: sums of fp8 products leave the tensor core every 128 of k (PromotedTile).
+template <class A_, class B_, class Acc_, bool Promotes = false>
+struct WgmmaOperands {
+  using A = A_;
+  using B = B_;
+  using Acc = Acc_;
+  static constexpr bool promotes = Promotes;
+};
 
 // Blocks of a cluster, along m, n and k. Those along m compute with the same columns of B, those along n with
 // the same rows of A: each copies a part of what they share, and the copy engine writes it to all of them.
@@ -18,16 +31,18 @@ struct ClusterShape {
                 "ClusterShape: blocks along k share no operands: with k > 1, m = n = 1");
 };
 
-// T_: __half or __nv_bfloat16; sums in float. Block: TileShape. Consumers: warpgroups that multiply, each a
-// part of the block's rows. Stages: slabs of Block::k in flight. Staged: strips of 16 rows x 128 bytes that
-// each warp may have on their way to C.
-template <class T_, Order a_order_, Order b_order_, class Block_, int Consumers, int Stages, class Cluster_,
-          int Staged>
+// Operands: WgmmaOperands. Block: TileShape, Block::k elements being 128 bytes. Consumers: warpgroups that
+// multiply, each a part of the block's rows. Stages: slabs of Block::k in flight. Staged: strips of 16 rows x
+// 128 bytes that each warp may have on their way to C.
+template <class Operands, Order a_order_, Order b_order_, class Block_, int Consumers, int Stages,
+          class Cluster_, int Staged>
 struct WgmmaConfig {
-  using T = T_;
-  using Acc = float;
+  using T = typename Operands::A;
+  using TB = typename Operands::B;
+  using Acc = typename Operands::Acc;
   using Block = Block_;
   using Cluster = Cluster_;
+  static constexpr bool promotes = Operands::promotes;
   static constexpr int consumers = Consumers, stages = Stages, staged = Staged;
   static_assert(
       Consumers == 1 || Consumers == 2,
@@ -38,10 +53,13 @@ struct WgmmaConfig {
   static constexpr Order a_order = a_order_, b_order = b_order_;
 
   using TileA = OperandTile<T, Block::m, Block::k, a_order == Order::row_major>;
-  using TileB = OperandTile<T, Block::n, Block::k, b_order == Order::column_major>;
+  using TileB = OperandTile<TB, Block::n, Block::k, b_order == Order::column_major>;
   static_assert(TileA::line_bytes == 128 && TileB::line_bytes == 128,
                 "WgmmaConfig: lines of shared memory must be 128 bytes, for that swizzle");
-  using Sums = WarpgroupTile<T, float, Warp::m, Warp::n>;
+  static_assert(!promotes || Warp::m == 64,
+                "WgmmaConfig: a warpgroup that promotes its sums has registers for 64 rows of them");
+  using Sums = std::conditional_t<promotes, PromotedTile<T, Block::n, TB>,
+                                  WarpgroupTile<T, Acc, Warp::m, Warp::n, TB>>;
 
   static constexpr int stage_bytes = TileA::bytes + TileB::bytes;
   static constexpr int ring_bytes = Stages * stage_bytes;

@@ -91,11 +91,12 @@ class WarpgroupTile {
  private:
   // What a warp holds of 64 rows: one row of 16 x 8 fragments, as in WarpTile.
   struct Part {
+    using Value = AccT;
     static constexpr int rows = 1, columns = N / 8;
     const typename WgmmaAccumulator<AccT, N>::Values& values;
 
     // The two neighbours that this lane holds of fragment (0, j), in row g or (half) g + 8 of it.
-    __device__ __forceinline__ void pair(int, int j, int half, float (&two)[2]) const {
+    __device__ __forceinline__ void pair(int, int j, int half, AccT (&two)[2]) const {
       two[0] = values.reg[4 * j + 2 * half];
       two[1] = values.reg[4 * j + 2 * half + 1];
     }
