@@ -85,7 +85,8 @@ GemmArguments make_arguments(const Gemm& problem) {
           problem.beta,
           problem.scale_a,
           problem.scale_b,
-          make_raster(m, n, Config::Block::m, Config::Block::n, raster_band)};
+          make_raster(m, n, Config::Block::m, Config::Block::n, raster_band),
+          0};
 }
 
 }  // namespace tenon

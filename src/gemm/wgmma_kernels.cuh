@@ -59,8 +59,15 @@ Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& d
   }
   launch->overlaps_previous = true;
   const int tiles = arguments.raster.tiles();
+  arguments.undivided = tiles;
+  if constexpr (Gemm_::has_pairs) {
+    // Tiles that are left for less than half of the blocks, after rounds of all: two blocks for each.
+    const int left = tiles % clusters;
+    if (left * Cluster::blocks <= clusters && arguments.k >= 16 * Block::k) arguments.undivided -= left;
+  }
+  const int busy = arguments.undivided > 0 ? tiles : tiles * Cluster::blocks;
   launch->grid.x =
-      static_cast<unsigned>(Cluster::blocks * (Cluster::blocks > 2 ? tiles : std::min(clusters, tiles)));
+      static_cast<unsigned>(Cluster::blocks * (Cluster::blocks > 2 ? tiles : std::min(clusters, busy)));
   launch->arguments.set(map_a, map_b, map_c, arguments);
   return {};
 }

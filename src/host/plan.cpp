@@ -21,22 +21,22 @@ bool padding_pays(const Gemm& p) noexcept {
 constexpr Order a_order = row_major, b_order = column_major;
 
 // The copy of an operand in the workspace: it keeps the order of 16-bit operands.
-struct Copy {
+struct OperandCopy {
   Order order;
   std::int64_t ld;
   std::size_t bytes;
 };
-Copy copy_of(const ConstMatrix& x, Order k_contiguous, std::int64_t rows, std::int64_t columns) noexcept {
+OperandCopy copy_of(const ConstMatrix& x, Order k_contiguous, std::int64_t rows, std::int64_t columns) noexcept {
   const std::size_t element = bytes(x.type);
   const Order order = element == 2 ? x.order : k_contiguous;
   const std::int64_t lines = order == row_major ? rows : columns, length = order == row_major ? columns : rows;
   const std::size_t needed = padded_bytes(lines, length, element);
   return {order, padded_ld(length, element), (needed + 255) / 256 * 256};
 }
-Copy copy_of_a(const Gemm& p) noexcept {
+OperandCopy copy_of_a(const Gemm& p) noexcept {
   return copy_of(p.a, a_order, p.m, p.k);
 }
-Copy copy_of_b(const Gemm& p) noexcept {
+OperandCopy copy_of_b(const Gemm& p) noexcept {
   return copy_of(p.b, b_order, p.k, p.n);
 }
 
@@ -49,7 +49,7 @@ bool needs_copy(const ConstMatrix& x, Order k_contiguous) noexcept {
 Gemm planned_problem(const Gemm& problem, const Plan& plan) noexcept {
   Gemm run = problem;
   char* workspace = static_cast<char*>(problem.workspace);
-  const auto copied = [](ConstMatrix& x, const Copy& copy, void* data) {
+  const auto copied = [](ConstMatrix& x, const OperandCopy& copy, void* data) {
     x.data = data;
     x.order = copy.order;
     x.ld = copy.ld;

@@ -17,7 +17,6 @@ using test::Numbers;
 using test::Operands;
 using test::Product;
 
-constexpr Type outputs[] = {Type::f32, Type::f16, Type::bf16};
 constexpr Numbers both_numbers[] = {Numbers::integers, Numbers::normals};
 
 class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<std::string> {
@@ -34,16 +33,27 @@ class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<s
 
   static const Kernel& kernel() { return *find_kernel(GetParam()); }
 
-  // The hand-written module has one output type.
-  static bool writes(Type type) { return kernel().copy != Copy::module || type == Type::f16; }
+  // What C may be: the hand-written module has one type, and so have integers.
+  static std::vector<Type> outputs() {
+    if (kernel().copy == Copy::module) return {Type::f16};
+    if (kernel().accumulate == Type::s32) return {Type::s32};
+    return {Type::f32, Type::f16, Type::bf16};
+  }
+  static bool writes(Type type) {
+    const std::vector<Type> types = outputs();
+    return std::find(types.begin(), types.end(), type) != types.end();
+  }
   static Case with_output(Case c) {
-    if (!writes(c.out)) c.out = Type::f16;
+    if (!writes(c.out)) c.out = outputs().front();
     return fitted(c);
   }
 
-  // And it takes k in steps of 8.
+  // The module takes k in steps of 8; with integers factors are whole numbers.
   static Case fitted(Case c) {
     if (kernel().copy == Copy::module) c.k = (c.k + 7) / 8 * 8;
+    if (c.out == Type::s32) {
+      for (float* factor : {&c.alpha, &c.beta}) *factor = std::copysign(std::ceil(std::fabs(*factor)), *factor);
+    }
     return c;
   }
 
@@ -72,7 +82,7 @@ TEST_P(GemmTest, Quick) {
     check(with_output({70, 66, 76, Numbers::normals, Type::f16, 2}));   // 4 bytes at a time
     return;
   }
-  for (const Type out : outputs) {
+  for (const Type out : outputs()) {
     check({33, 65, 17, Numbers::integers, out});
     check({129, 127, 72, Numbers::normals, out, 0, 0, 0, 1, 1});
   }
@@ -123,7 +133,7 @@ TEST_P(GemmTest, LeadingDimensionsAndAlignmentsOfC) {
     check(with_output({35, 72, 40, Numbers::normals, Type::f16, 0, 16, 8, 2, 2}));
     return;
   }
-  for (const Type out : outputs) {
+  for (const Type out : outputs()) {
     for (const int pad_c : {0, 1, 2, 4, 8}) {
       for (const int shift_c : {0, 1, 2, 8})
         check({130, 72, 40, Numbers::integers, out, 8, 8, 24, pad_c, shift_c});
@@ -139,7 +149,7 @@ TEST_P(GemmTest, AlphaAndBeta) {
     check(with_output({33, 41, 24, Numbers::normals, Type::bf16, 0, 0, 0, 1, 1, -0.5F, 1.0F}));
     return;
   }
-  for (const Type out : outputs) {
+  for (const Type out : outputs()) {
     for (const float alpha : {1.0F, -0.5F, 2.25F}) {
       for (const float beta : {0.0F, 1.0F, -1.5F}) {
         for (const Numbers numbers : both_numbers) {
@@ -197,14 +207,30 @@ TEST_P(GemmTest, MoreTilesThanBlocks) {
   check(with_output({5, (multiprocessors + 3) * std::int64_t{kernel().tile_n} + 1, kernel().tile_k + 1}));
 }
 
+float least_subnormal(Type type) {
+  switch (type) {
+    case Type::f16:
+      return 0x1p-24F;
+    case Type::e4m3:
+      return 0x1p-9F;
+    case Type::e5m2:
+      return 0x1p-16F;
+    case Type::tf32:
+      return 0x1p-136F;
+    default:
+      return 0x1p-133F;  // bf16
+  }
+}
+
 // NaN, infinities and subnormal numbers reach C as IEEE 754 has it: wherever FP64 sums are finite they are
 // exact.
 TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
+  if (kernel().accumulate == Type::s32) GTEST_SKIP() << "integers have none of these";
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
                   infinity = std::numeric_limits<float>::infinity();
   const Case c = with_output({67, 70, 75});
   Operands operands{test::random_numbers(c.m * c.k, c.numbers, kernel().type, 1),
-                    test::random_numbers(c.n * c.k, c.numbers, kernel().type, 2),
+                    test::random_numbers(c.n * c.k, c.numbers, kernel().type_b, 2),
                     {}};
   const auto a = [&](int row, int k) -> float& {
     return operands.a[static_cast<std::size_t>(row * c.k + k)];
@@ -213,12 +239,15 @@ TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
     return operands.b[static_cast<std::size_t>(column * c.k + k)];
   };
   a(3, 10) = nan;
-  a(5, 0) = infinity;  // NaN where B is 0
-  a(9, 4) = infinity;
-  a(9, 74) = -infinity;
-  b(74, 20) = -infinity;
   b(33, 69) = nan;
-  for (int k = 0; k < c.k; ++k) a(11, k) *= kernel().type == Type::f16 ? 0x1p-24F : 0x1p-133F;
+  const bool a_infinite = kernel().type != Type::e4m3, b_infinite = kernel().type_b != Type::e4m3;
+  if (a_infinite) {
+    a(5, 0) = infinity;  // NaN where B is 0
+    a(9, 4) = infinity;
+    a(9, 74) = -infinity;
+  }
+  if (b_infinite) b(74, 20) = -infinity;
+  for (int k = 0; k < c.k; ++k) a(11, k) *= least_subnormal(kernel().type);
   operands.exact = test::exact_products(operands.a, operands.b, c.m, c.n, c.k);
   int nans = 0, infinities = 0, subnormals = 0;
 
@@ -235,10 +264,10 @@ TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
     }
     nans += std::isnan(wanted) ? 1 : 0;
     infinities += std::isinf(wanted) ? 1 : 0;
-    subnormals += wanted != 0.0 && std::fabs(wanted) < 0x1p-14 ? 1 : 0;
+    subnormals += std::isfinite(wanted) && wanted != 0.0 && i / 70 == 11 ? 1 : 0;
   }
-  EXPECT_GT(nans, 2 * 67);
-  EXPECT_GT(infinities, 67);
+  EXPECT_GT(nans, 67 + 69);
+  EXPECT_GT(infinities, (a_infinite ? 30 : 0) + (b_infinite ? 30 : 0) - 1);
   EXPECT_GT(subnormals, 30);
 }
 
@@ -269,35 +298,44 @@ TEST_P(GemmTest, LargeProductsDoNotDependOnTheLeadingDimensionOfC) {
   constexpr std::int64_t size = 4096, k = 2048;
   constexpr int launches = 4;
   std::mt19937 random(9);
-  std::vector<std::uint16_t> bits(static_cast<std::size_t>(2 * size * k));  // all in +-[0.5, 1)
-  const bool f16 = kernel().type == Type::f16;
-  for (std::uint16_t& b : bits) {
-    b = static_cast<std::uint16_t>((random() & (f16 ? 0x83ffU : 0x807fU)) | (f16 ? 0x3800U : 0x3f00U));
-  }
-  const test::Buffer<std::uint16_t> operands(bits);
+  const std::size_t element = bytes(kernel().type);
+  std::vector<float> values(static_cast<std::size_t>(size * k));
+  const auto random_operand = [&](Type type) {
+    for (float& value : values) {  // in +-[0.5, 1); integers in +-[50, 100)
+      value = static_cast<float>(random() % 64 + 64) / (type == Type::s8 ? 1.28F : 128) *
+              (random() % 2 == 0 ? 1.0F : -1.0F);
+    }
+    std::vector<unsigned char> elements(values.size() * element);
+    reference::encode(type, values.data(), values.size(), elements.data());
+    return elements;
+  };
+  const test::Buffer<unsigned char> a(random_operand(kernel().type)), b(random_operand(kernel().type_b));
+  const Type out = kernel().accumulate == Type::s32 ? Type::s32 : Type::f16;
   const auto product = [&](std::int64_t ldc) {
-    const test::Buffer<std::uint16_t> c(std::vector<std::uint16_t>(static_cast<std::size_t>(size * ldc)));
+    const test::Buffer<unsigned char> c(
+        std::vector<unsigned char>(static_cast<std::size_t>(size * ldc) * bytes(out)));
     Gemm problem;
     problem.m = problem.n = size;
     problem.k = k;
     const auto ld = [&](Order order, Order k_contiguous) { return order == k_contiguous ? k : size; };
-    problem.a = ConstMatrix(operands.get(), ld(kernel().a_order, row_major), kernel().a_order, kernel().type);
-    problem.b = ConstMatrix(operands.get() + size * k, ld(kernel().b_order, column_major), kernel().b_order,
-                            kernel().type);
-    problem.c = Matrix(c.get(), ldc, Type::f16);
+    problem.a = ConstMatrix(a.get(), ld(kernel().a_order, row_major), kernel().a_order, kernel().type);
+    problem.b = ConstMatrix(b.get(), ld(kernel().b_order, column_major), kernel().b_order, kernel().type_b);
+    problem.c = Matrix(c.get(), ldc, out);
     problem.accumulate = kernel().accumulate;
+    problem.promote = kernel().promotes;
     problem.kernel = kernel().name.c_str();
     const Status status = gemm(problem);
     EXPECT_TRUE(status) << status.message();
-    const std::vector<std::uint16_t> memory = c.read();
-    std::vector<std::uint16_t> dense(static_cast<std::size_t>(size * size));
+    const std::vector<unsigned char> memory = c.read();
+    const auto row_bytes = static_cast<std::size_t>(size) * bytes(out);
+    std::vector<unsigned char> dense(static_cast<std::size_t>(size) * row_bytes);
     for (std::int64_t row = 0; row < size; ++row) {
-      std::copy_n(&memory[static_cast<std::size_t>(row * ldc)], size,
-                  &dense[static_cast<std::size_t>(row * size)]);
+      std::copy_n(&memory[static_cast<std::size_t>(row * ldc) * bytes(out)], row_bytes,
+                  &dense[static_cast<std::size_t>(row) * row_bytes]);
     }
     return dense;
   };
-  const std::vector<std::uint16_t> wanted = product(size);
+  const std::vector<unsigned char> wanted = product(size);
   for (int launch = 0; launch < launches; ++launch) {
     ASSERT_TRUE(product(size + 1) == wanted) << "launch " << launch;
   }
@@ -309,12 +347,16 @@ TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
   // A tile for each block of a cluster, whichever way it lies; two slabs for each of those that share a tile.
   const int split = kernel().split, blocks = kernel().cluster / split;
   const Case c = with_output({std::int64_t{kernel().tile_m} * blocks, std::int64_t{kernel().tile_n} * blocks,
-                              2 * split * std::int64_t{kernel().tile_k}, Numbers::integers, Type::f32});
+                              2 * split * std::int64_t{kernel().tile_k}, Numbers::integers,
+                              outputs().front()});
   Product product(kernel(), c);
   const emulator::Counts counts = product.run();
   product.expect_right();
   const bool wgmma = kernel().instruction == Instruction::wgmma;
-  const std::int64_t instruction = wgmma ? 64 * kernel().warp_n * 16 : 16 * 8 * 16;  // m n k
+  const auto element = static_cast<std::int64_t>(bytes(kernel().type));
+  // Of one instruction: m n k. A promoting kernel computes at most 128 columns at a time.
+  const std::int64_t n = kernel().promotes ? std::min(kernel().warp_n, 128) : kernel().warp_n;
+  const std::int64_t instruction = wgmma ? 64 * n * (32 / element) : 16 * 8 * 16;
   EXPECT_EQ(counts.matrix_operations, static_cast<std::uint64_t>(c.m * c.n * c.k / instruction));
   EXPECT_EQ(counts.flop, static_cast<std::uint64_t>(2 * c.m * c.n * c.k));
   EXPECT_EQ(counts.shared_wavefronts, counts.ideal_shared_wavefronts) << "bank conflicts";
@@ -325,7 +367,7 @@ TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
   // way, and touch global memory no other.
   EXPECT_EQ(counts.global_sectors == 0, wgmma);
   const auto bytes = [&](std::int64_t times_a, std::int64_t times_b) {
-    return static_cast<std::uint64_t>(2 * (times_a * c.m + times_b * c.n) * c.k +
+    return static_cast<std::uint64_t>(element * (times_a * c.m + times_b * c.n) * c.k +
                                       (wgmma ? 4 * c.m * c.n : 0));
   };
   EXPECT_TRUE(counts.async_bytes == bytes(1, blocks) || counts.async_bytes == bytes(blocks, 1))

@@ -29,7 +29,8 @@ namespace tenon::test {
 enum class Numbers { integers, normals };
 
 // A is m x k, B is k x n. Where shift_ab is a multiple of 8, A and B can be copied 16 bytes at a time:
-// leading dimensions are rounded up to 8 elements. Else lines are as long as they are (plus the pads).
+// leading dimensions are rounded up to 16 bytes, and multiples of 8 elements stand for as many times 16 bytes
+// whatever the type. Else lines are as long as they are (plus the pads).
 struct Case {
   std::int64_t m, n, k;
   Numbers numbers = Numbers::integers;
@@ -85,15 +86,16 @@ inline std::vector<DotProduct> exact_products(const std::vector<float>& a, const
 }
 
 // Kept from kernel to kernel; of the large ones, the last.
-inline std::shared_ptr<const Operands> operands_of(const Case& c, Type type) {
-  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Numbers, Type>;
+inline std::shared_ptr<const Operands> operands_of(const Case& c, Type type_a, Type type_b) {
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Numbers, Type, Type>;
   static std::map<Key, std::shared_ptr<const Operands>> kept;
   static Key last_large;
-  // Small integers are the same in both types.
-  const Key key{c.m, c.n, c.k, c.numbers, c.numbers == Numbers::integers ? Type::f16 : type};
+  // Small integers are the same in every type.
+  const bool same = c.numbers == Numbers::integers;
+  const Key key{c.m, c.n, c.k, c.numbers, same ? Type::f16 : type_a, same ? Type::f16 : type_b};
   if (const auto found = kept.find(key); found != kept.end()) return found->second;
   Operands operands{
-      random_numbers(c.m * c.k, c.numbers, type, 1), random_numbers(c.n * c.k, c.numbers, type, 2), {}};
+      random_numbers(c.m * c.k, c.numbers, type_a, 1), random_numbers(c.n * c.k, c.numbers, type_b, 2), {}};
   operands.exact = exact_products(operands.a, operands.b, c.m, c.n, c.k);
   if (c.m * c.n > 300000) {
     kept.erase(last_large);
@@ -102,19 +104,22 @@ inline std::shared_ptr<const Operands> operands_of(const Case& c, Type type) {
   return kept[key] = std::make_shared<const Operands>(std::move(operands));
 }
 
-// A 16-bit operand as it lies in memory: `extent` lines of k, or k lines of `extent`, from values with k
-// contiguous.
-inline std::vector<std::uint16_t> in_memory(const std::vector<float>& values, std::int64_t extent,
+// An operand as it lies in memory: `extent` lines of k, or k lines of `extent`, from values with k
+// contiguous. What is between the lines is 0xff: NaN in every type that has one.
+inline std::vector<unsigned char> in_memory(const std::vector<float>& values, std::int64_t extent,
                                             std::int64_t k, Type type, bool k_contiguous, std::int64_t ld,
                                             std::int64_t shift) {
-  std::vector<std::uint16_t> bits(values.size());
-  reference::encode(type, values.data(), values.size(), bits.data());
+  const std::size_t element = bytes(type);
+  std::vector<unsigned char> elements(values.size() * element);
+  reference::encode(type, values.data(), values.size(), elements.data());
   const std::int64_t lines = k_contiguous ? extent : k, length = k_contiguous ? k : extent;
-  std::vector<std::uint16_t> memory(static_cast<std::size_t>(shift + (lines - 1) * ld + length), 0xffff);
+  std::vector<unsigned char> memory(static_cast<std::size_t>(shift + (lines - 1) * ld + length) * element,
+                                    0xff);
   for (std::int64_t line = 0; line < lines; ++line) {
     for (std::int64_t i = 0; i < length; ++i) {
-      memory[static_cast<std::size_t>(shift + line * ld + i)] =
-          bits[static_cast<std::size_t>(k_contiguous ? line * k + i : i * k + line)];
+      std::memcpy(&memory[static_cast<std::size_t>(shift + line * ld + i) * element],
+                  &elements[static_cast<std::size_t>(k_contiguous ? line * k + i : i * k + line) * element],
+                  element);
     }
   }
   return memory;
@@ -124,15 +129,20 @@ class Product {
  public:
   // `given` replaces the random operands.
   Product(const Kernel& kernel, const Case& c, std::shared_ptr<const Operands> given = nullptr)
-      : case_(c), operands_(given != nullptr ? given : operands_of(c, kernel.type)) {
+      : case_(c),
+        operands_(given != nullptr ? given : operands_of(c, kernel.type, kernel.type_b)) {
+    const bool aligned = c.shift_ab % 8 == 0;
+    const auto element = static_cast<std::int64_t>(bytes(kernel.type));
+    const auto elements = [&](std::int64_t x) { return aligned && x % 8 == 0 ? 2 * x / element : x; };
     const auto ld_of = [&](std::int64_t length, int pad) {
-      return (c.shift_ab % 8 == 0 ? (length + 7) / 8 * 8 : length) + pad;
+      const std::int64_t step = 16 / element;
+      return (aligned ? (length + step - 1) / step * step : length) + elements(pad);
     };
     const bool a_rows = kernel.a_order == row_major, b_columns = kernel.b_order == column_major;
     const std::int64_t lda = ld_of(a_rows ? c.k : c.m, c.pad_a), ldb = ld_of(b_columns ? c.k : c.n, c.pad_b);
-    const std::int64_t shift = c.shift_ab;
+    const std::int64_t shift = elements(c.shift_ab);
     a_.emplace(in_memory(operands_->a, c.m, c.k, kernel.type, a_rows, lda, shift));
-    b_.emplace(in_memory(operands_->b, c.n, c.k, kernel.type, b_columns, ldb, shift));
+    b_.emplace(in_memory(operands_->b, c.n, c.k, kernel.type_b, b_columns, ldb, shift));
 
     ldc_ = static_cast<std::size_t>(c.n + c.pad_c);
     c_first_ = guard + static_cast<std::size_t>(c.shift_c);
@@ -149,12 +159,13 @@ class Product {
     problem.m = c.m;
     problem.n = c.n;
     problem.k = c.k;
-    problem.a = ConstMatrix(a_->get() + shift, lda, kernel.a_order, kernel.type);
-    problem.b = ConstMatrix(b_->get() + shift, ldb, kernel.b_order, kernel.type);
+    problem.a = ConstMatrix(a_->get() + shift * element, lda, kernel.a_order, kernel.type);
+    problem.b = ConstMatrix(b_->get() + shift * element, ldb, kernel.b_order, kernel.type_b);
     problem.c = Matrix(c_->get() + c_first_ * bytes(c.out), static_cast<std::int64_t>(ldc_), c.out);
     problem.alpha = c.alpha;
     problem.beta = c.beta;
     problem.accumulate = kernel.accumulate;
+    problem.promote = kernel.promotes;
     problem.kernel = kernel.name.c_str();
   }
 
@@ -196,7 +207,7 @@ class Product {
     for (std::size_t i = 0; i < found.size(); ++i) wanted[i] = static_cast<float>(exact(i));
     round(wanted);
     for (std::size_t i = 0; i < found.size(); ++i) {
-      if (case_.numbers == Numbers::integers) {
+      if (case_.numbers == Numbers::integers || case_.out == Type::s32) {
         ASSERT_EQ(found[i], wanted[i]) << where(i);
         continue;
       }
@@ -243,8 +254,7 @@ class Product {
 
   Case case_;
   std::shared_ptr<const Operands> operands_;
-  std::optional<Buffer<std::uint16_t>> a_, b_;
-  std::optional<Buffer<unsigned char>> c_, workspace_;
+  std::optional<Buffer<unsigned char>> a_, b_, c_, workspace_;
   std::vector<float> old_;  // of C
   std::vector<unsigned char> c_before_;
   std::size_t ldc_ = 0, c_first_ = 0;

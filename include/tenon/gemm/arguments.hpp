@@ -17,6 +17,7 @@ struct GemmArguments {
   const float* scale_a;  // device pointers, null for 1: fp8 kernels only
   const float* scale_b;
   Raster raster;
+  int undivided;  // tiles of the raster before those whose k two blocks share: gemm_wgmma.hpp
 };
 
 }  // namespace tenon

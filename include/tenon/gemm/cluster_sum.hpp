@@ -12,9 +12,9 @@
 
 namespace tenon {
 
-// Value_: float or int32_t. Blocks: of the cluster, all along k. Warps: of a block, that multiply. Columns:
+// Value_: float or int32_t. Blocks: of the cluster along k, `Step` apart in its numbering. Warps: of a block, that multiply. Columns:
 // of the tile; a warp holds 16 rows of them in Columns / 2 registers a lane.
-template <class Value_, int Blocks, int Warps, int Columns>
+template <class Value_, int Blocks, int Step, int Warps, int Columns>
 class ClusterSum {
   static_assert(Warps % Blocks == 0,
                 "ClusterSum: each block adds up the rows of a whole number of warps: 2 or 4 blocks with one "
@@ -30,11 +30,13 @@ class ClusterSum {
   static constexpr int received_bytes = adds_up * others * part_bytes;
   static constexpr int bytes = received_bytes + Ring::bytes;
 
-  // memory: `bytes` of shared memory, 16-byte aligned. rank: of this block in the cluster.
-  __device__ __forceinline__ ClusterSum(std::uint8_t* memory, int rank)
+  // memory: `bytes` of shared memory, 16-byte aligned. rank: of this block along k; first: number in the
+  // cluster of the block whose rank is 0.
+  __device__ __forceinline__ ClusterSum(std::uint8_t* memory, int rank, int first)
       : received_(ptx::shared_address(memory)),
         ring_(reinterpret_cast<std::uint64_t*>(memory + received_bytes)),
         rank_(rank),
+        first_(first),
         own_{static_cast<int>(threadIdx.x) / 32, 0} {}
 
   // By one thread, before the cluster meets for the first time.
@@ -117,14 +119,14 @@ class ClusterSum {
     const int nothing = static_cast<int>(last & parts >> 31);
     __syncwarp();
     const int lane = lane_id();
-    if (lane < others) ring_.release_in(own_, lane + (lane >= rank_ ? 1 : 0) + nothing);
+    if (lane < others) ring_.release_in(own_, block(lane + (lane >= rank_ ? 1 : 0)) + nothing);
   }
 
   template <class Part>
   __device__ __forceinline__ void send(const Part& part, std::uint32_t to, int adder) const {
-    const auto there = [adder](std::uint32_t address) {
+    const auto there = [&](std::uint32_t address) {
       return __cvta_shared_to_generic(
-          ptx::mapa_shared_cluster_u32(address, static_cast<std::uint32_t>(adder)));
+          ptx::mapa_shared_cluster_u32(address, static_cast<std::uint32_t>(block(adder))));
     };
     auto* const destination = static_cast<Value_*>(there(to));
     auto* const barrier = static_cast<std::uint64_t*>(there(ptx::shared_address(ring_.full_barrier(own_))));
@@ -137,9 +139,12 @@ class ClusterSum {
     }
   }
 
+  // Number in the cluster of the rank-th block along k.
+  __device__ __forceinline__ int block(int rank) const { return first_ + rank * Step; }
+
   std::uint32_t received_;
   Ring ring_;
-  int rank_;
+  int rank_, first_;
   Stage<Warps> own_;
 };
 

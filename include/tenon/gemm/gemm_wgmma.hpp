@@ -12,6 +12,7 @@
 
 #include "tenon/gemm/arguments.hpp"
 #include "tenon/gemm/cluster_sum.hpp"
+#include "tenon/gemm/pair_sum.hpp"
 #include "tenon/gemm/store_tma.hpp"
 #include "tenon/gemm/wgmma_config.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
@@ -38,8 +39,18 @@ struct GemmWgmma {
   static constexpr int copy_lines = Tile::k_major ? Tile::lines / parts : Tile::lines;
 
   // Without blocks along k there is nothing to add up, and no memory for it.
-  using Sum = ClusterSum<typename Config::Acc, Cluster::k, Config::warps, Block::n>;
+  using Sum =
+      ClusterSum<typename Config::Acc, Cluster::k, Cluster::m * Cluster::n, Config::warps, Block::n>;
   static constexpr bool divides_k = Cluster::k > 1;
+  static constexpr int sharing_blocks = Cluster::m * Cluster::n;  // of one part of k
+
+  // Whether the last tiles, too few for all blocks, can be computed by two blocks each (work_at).
+  // Of the largest tiles alone: a last round that few of them fill is the longest.
+  static constexpr bool has_pairs = Cluster::blocks == 2 && !divides_k && Config::Warp::m > 64;
+  using Pair = PairSum<typename Config::Acc, Block::n>;
+  static constexpr int parts_of_group = Config::Warp::m / 64;
+  static_assert(!has_pairs || (Config::consumers == 2 && parts_of_group * Pair::bytes <= Config::ring_bytes),
+                "GemmWgmma: the ring must hold the sums of a warpgroup");
 
   // Shared memory, from a multiple of 1024 bytes on: the ring, the staged strips of C, the sums of other
   // blocks, the barriers.
@@ -58,13 +69,14 @@ struct GemmWgmma {
   template <class Op>
   __device__ __forceinline__ static void run(const TensorMap& map_a, const TensorMap& map_b,
                                              const TensorMap& map_c, int k, const Raster& raster,
-                                             std::uint8_t* shared, const Output& c, const Op& op) {
+                                             int undivided, std::uint8_t* shared, const Output& c,
+                                             const Op& op) {
     const std::uint32_t misaligned = ptx::shared_address(shared) % alignment;
     std::uint8_t* const memory = shared + (misaligned == 0 ? 0 : alignment - misaligned);
     const Ring ring(reinterpret_cast<std::uint64_t*>(memory + barriers_at));
     // A stage is free when every warp that reads a part written from here says so, in this block and its
     // neighbours.
-    Sum sum(memory + sum_at, rank_k());
+    Sum sum(memory + sum_at, rank_k(), rank() % sharing_blocks);
     if (threadIdx.x == 0) {
       ring.initialize(Config::warps * (Cluster::m + Cluster::n - 1));
       if constexpr (divides_k) sum.initialize();
@@ -73,17 +85,23 @@ struct GemmWgmma {
     // What is before this line overlaps the end of the kernel before; the next kernel may do likewise.
     cudaTriggerProgrammaticLaunchCompletion();
     cudaGridDependencySynchronize();
-    const Slabs slabs = slabs_of_block(k);
     const int group = static_cast<int>(threadIdx.x) / 128;
     if (group == Config::consumers) {
       if constexpr (Config::consumers > 1) ptx::setmaxnreg_dec_sync_aligned_u32<copying_registers>();
-      if (threadIdx.x == 128 * Config::consumers) copy_all(map_a, map_b, slabs, raster, memory, ring);
+      if (threadIdx.x == 128 * Config::consumers) copy_all(map_a, map_b, k, raster, undivided, memory, ring);
+      if constexpr (has_pairs) {
+        __syncwarp();
+        if (ends_in_pair(raster, undivided)) {  // as those who multiply
+          meet();
+          meet();
+        }
+      }
     } else {
       if constexpr (Config::consumers > 1) ptx::setmaxnreg_inc_sync_aligned_u32<multiplying_registers>();
       const auto operation = loaded(op);
       const StoreStaged<std::remove_const_t<decltype(operation)>, Config::staged> store(
           c, operation, map_c, ptx::shared_address(memory + staging_at));
-      multiply_all(group, slabs, raster, ptx::shared_address(memory), ring, sum, store);
+      multiply_all(group, k, raster, undivided, ptx::shared_address(memory), ring, sum, store);
     }
     if constexpr (Cluster::blocks > 1) meet();  // nobody leaves while another block may write to its memory
   }
@@ -106,48 +124,87 @@ struct GemmWgmma {
   __device__ __forceinline__ static int rank_n() { return rank() / Cluster::m % Cluster::n; }
   __device__ __forceinline__ static int rank_k() { return rank() / (Cluster::m * Cluster::n); }
 
-  // This block's part of k: `count` slabs from slab `first` on.
+  // The part-th of `parts` of all slabs of k: `count` of them from slab `first` on.
   struct Slabs {
     int first, count;
   };
   // One slab at least, so that there are sums: if it is beyond k, the copy engine fills it with zeros.
-  __device__ __forceinline__ static Slabs slabs_of_block(int k) {
-    const int all = k / depth + (k % depth != 0);
-    if constexpr (!divides_k) return {0, all};
-    const int most = (all + Cluster::k - 1) / Cluster::k, first = rank_k() * most;
+  __device__ __forceinline__ static Slabs part_of(int all, int parts, int part) {
+    if (parts == 1) return {0, all};
+    const int most = (all + parts - 1) / parts, first = part * most;
     return {first, max(1, min(most, all - first))};
   }
 
-  // Calls f(tile) for every tile of this block, in the order in which the grid takes them.
+  // What this block computes next: a tile, or (paired) half of the k of one.
+  struct Work {
+    TilePosition tile;
+    Slabs slabs;
+    bool paired;
+  };
+  __device__ __forceinline__ static Work work_at(int index, const Raster& raster, int undivided, int k) {
+    const int beyond = index - undivided;
+    const bool paired = has_pairs && beyond >= 0;
+    // Of a paired tile both blocks of a cluster take the same member of the cluster's tiles.
+    const TilePosition at = raster.at(paired ? undivided + beyond / Cluster::blocks : index);
+    const int member = paired ? beyond % Cluster::blocks : rank() % sharing_blocks;
+    const TilePosition tile{at.m * Cluster::m + member % Cluster::m, at.n * Cluster::n + member / Cluster::m};
+    const int all = k / depth + (k % depth != 0);
+    if (paired) return {tile, part_of(all, 2, rank()), true};
+    return {tile, part_of(all, Cluster::k, rank_k()), false};
+  }
+  // Calls f(index) for all work of this block, in the order in which the grid takes it. What the raster has
+  // from `undivided` on comes last, a tile for each cluster at most.
   template <class F>
-  __device__ __forceinline__ static void for_each_tile(const Raster& raster, F&& f) {
-    for (int index = static_cast<int>(blockIdx.x) / Cluster::blocks; index < raster.tiles();
-         index += static_cast<int>(gridDim.x) / Cluster::blocks) {
-      const TilePosition at = raster.at(index);
-      f(TilePosition{at.m * Cluster::m + rank_m(), at.n * Cluster::n + rank_n()});
+  __device__ __forceinline__ static void for_each_tile(const Raster& raster, int undivided, F&& f) {
+    const int end = undivided + (raster.tiles() - undivided) * Cluster::blocks;
+    const int clusters = static_cast<int>(gridDim.x) / Cluster::blocks;
+    for (int index = static_cast<int>(blockIdx.x) / Cluster::blocks; index < end; index += clusters) {
+      f(index);
     }
   }
 
+  __device__ __forceinline__ static bool ends_in_pair(const Raster& raster, int undivided) {
+    return static_cast<int>(blockIdx.x) / Cluster::blocks < (raster.tiles() - undivided) * Cluster::blocks;
+  }
+
   // One thread: this block's part of every slab of its tiles, as far ahead as the ring allows.
-  __device__ __forceinline__ static void copy_all(const TensorMap& map_a, const TensorMap& map_b, Slabs slabs,
-                                                  const Raster& raster, std::uint8_t* memory,
+  __device__ __forceinline__ static void copy_all(const TensorMap& map_a, const TensorMap& map_b, int k,
+                                                  const Raster& raster, int undivided, std::uint8_t* memory,
                                                   const Ring& ring) {
-    const unsigned along_m = (1U << Cluster::m) - 1, along_n = every_mth_block();
-    const auto sharing_a = static_cast<std::uint16_t>(along_n << rank_m());
-    const auto sharing_b = static_cast<std::uint16_t>(along_m << rank_n() * Cluster::m);
     Stage<Config::stages> stage;
-    for_each_tile(raster, [&](TilePosition tile) {
-      for (int slab = slabs.first; slab < slabs.first + slabs.count; ++slab) {
+    for_each_tile(raster, undivided, [&](int index) {
+      const Work work = work_at(index, raster, undivided, k);
+      const int row = work.tile.m * Block::m, column = work.tile.n * Block::n;
+      for (int slab = work.slabs.first; slab < work.slabs.first + work.slabs.count; ++slab) {
         ring.wait_empty(stage);
         ring.expect(stage, Config::stage_bytes);
         std::uint8_t* const to = memory + stage.index * Config::stage_bytes;
-        copy_part<TileA, parts_a>(to, map_a, tile.m * Block::m, slab * depth, rank_n(), sharing_a,
+        copy_slab<TileA, parts_a>(to, map_a, row, slab * depth, work.paired, rank_n(),
+                                  every_mth_block() << rank_m(), ring.full_barrier(stage));
+        copy_slab<TileB, parts_b>(to + TileA::bytes, map_b, column, slab * depth, work.paired, rank_m(),
+                                  ((1U << Cluster::m) - 1) << rank_n() * Cluster::m,
                                   ring.full_barrier(stage));
-        copy_part<TileB, parts_b>(to + TileA::bytes, map_b, tile.n * Block::n, slab * depth, rank_m(),
-                                  sharing_b, ring.full_barrier(stage));
         stage = stage.next();
       }
     });
+  }
+
+  // What this block copies of a slab of an operand: its part, to all that read it; sharing: those of the
+  // blocks that compute the same part of k. A paired block shares nothing: all parts, to itself.
+  template <class Tile, int parts>
+  __device__ __forceinline__ static void copy_slab(std::uint8_t* to, const TensorMap& map, int start, int k,
+                                                   bool paired, int part, unsigned sharing,
+                                                   std::uint64_t* barrier) {
+    if constexpr (has_pairs && parts > 1) {
+      if (paired) {
+#pragma unroll 1
+        for (int i = 0; i < parts; ++i)
+          copy_part<Tile, parts>(to, map, start, k, i, static_cast<std::uint16_t>(1U << rank()), barrier);
+        return;
+      }
+    }
+    const int first = rank() - rank() % sharing_blocks;
+    copy_part<Tile, parts>(to, map, start, k, part, static_cast<std::uint16_t>(sharing << first), barrier);
   }
 
   // The blocks of a cluster that stand along n from block 0, as bits.
@@ -185,66 +242,103 @@ struct GemmWgmma {
     }
   }
 
+  static constexpr int none = -1;  // no stage
+
   template <class Store>
-  __device__ __forceinline__ static void multiply_all(int group, Slabs slabs, const Raster& raster,
+  __device__ __forceinline__ static void multiply_all(int group, int k, const Raster& raster, int undivided,
                                                       std::uint32_t memory, const Ring& ring, Sum& sum,
                                                       const Store& store) {
     const int group_row = group * Config::Warp::m;
-    const int warp_row = 16 * (static_cast<int>(threadIdx.x) / 32 % 4);
     typename Config::Sums sums;
     Stage<Config::stages> stage;
-    for_each_tile(raster, [&](TilePosition tile) {
+    for_each_tile(raster, undivided, [&](int& index) {
+      const Work now = work_at(index, raster, undivided, k);
+      const int block = block_to_tell(now.paired);
       sums.clear();
       if constexpr (Config::promotes) {
 #pragma unroll 1
-        for (int slab = 0; slab < slabs.count; ++slab) {
+        for (int slab = 0; slab < now.slabs.count; ++slab) {
           ring.wait_full(stage);
           const std::uint32_t a = memory + stage.index * Config::stage_bytes;
           sums.add(TileA{a}, TileB{a + TileA::bytes}, group_row, 0);
-          release(ring, stage);
+          release(ring, stage, block);
           stage = stage.next();
         }
       } else {
-        Stage<Config::stages> previous = stage;
+        Stage<Config::stages> previous{none, 0};
 #pragma unroll 1
-        for (int slab = 0; slab < slabs.count; ++slab) {
+        for (int left = now.slabs.count; left > 0; --left) {
           ring.wait_full(stage);
           const std::uint32_t a = memory + stage.index * Config::stage_bytes;
           sums.start(TileA{a}, TileB{a + TileA::bytes}, group_row, 0);
           sums.wait_previous();
-          if (slab > 0) release(ring, previous);
+          if (previous.index != none) release(ring, previous, block);
           previous = stage;
           stage = stage.next();
         }
         sums.wait();
-        release(ring, previous);
+        release(ring, previous, block);
       }
-      sums.for_each_part([&](const auto& part, int row) {
-        const auto store_rows = [&](const auto& rows) {
-          store(rows, tile.m * Block::m + group_row + row + warp_row, tile.n * Block::n);
-        };
-        if constexpr (divides_k) {
-          sum(part, store_rows);
-        } else {
-          store_rows(part);
+      // Worked out once more, from numbers that "change" here: the main loop needs the registers. And the
+      // epilogue needs all but one of these.
+      std::uint32_t here = static_cast<std::uint32_t>(index) * (2 * Config::stages) +
+                           static_cast<std::uint32_t>(stage.index) * 2 + stage.phase;
+      int thread = static_cast<int>(threadIdx.x);
+      asm volatile("" : "+r"(here), "+r"(thread));
+      const Work work = work_at(static_cast<int>(here / (2 * Config::stages)), raster, undivided, k);
+      const int warp_row = group_row + 16 * (thread / 32 % 4);
+      const auto store_rows = [&](const auto& rows, int row) {
+        store(rows, work.tile.m * Block::m + row + warp_row, work.tile.n * Block::n);
+      };
+      if constexpr (divides_k) {
+        sums.for_each_part([&](const auto& part, int row) {
+          sum(part, [&](const auto& rows) { store_rows(rows, row); });
+        });
+      } else if constexpr (has_pairs) {
+        const auto received = [&](int row) { return memory + static_cast<std::uint32_t>(row / 64 * Pair::bytes); };
+        const bool gives = work.paired && group != rank();
+        if (work.paired) {
+          meet();  // nobody needs the rings any more
+          if (gives) {
+            sums.for_each_part([&](const auto& part, int row) { Pair::send(part, received(row), group); });
+          }
+          meet();
         }
-      });
+        if (!gives) {
+          sums.for_each_part([&](const auto& part, int row) {
+            store_rows(Pair::sum(part, work.paired ? received(row) : 0), row);
+          });
+        }
+      } else {
+        sums.for_each_part(store_rows);
+      }
+      asm volatile("" : "+r"(here));
+      index = static_cast<int>(here / (2 * Config::stages));
+      stage = {static_cast<int>(here / 2 % Config::stages), here % 2};
     });
     store.finish();
   }
 
+  // Blocks that write to this one: those along m, then the others along n.
+  static constexpr int writers = Cluster::m + Cluster::n - 1;
+  // The block that lane i tells, for the i-th of them, that a stage has been read. paired: only this block
+  // writes to it, and is told as often.
+  __device__ __forceinline__ static int block_to_tell(bool paired) {
+    const int lane = lane_id(), beyond = lane - Cluster::m, n = beyond + (beyond >= rank_n() ? 1 : 0);
+    const int sharing = lane < Cluster::m ? rank_n() * Cluster::m + lane : n * Cluster::m + rank_m();
+    int block = paired ? rank() : rank() - rank() % sharing_blocks + sharing;
+    // A number of which nothing is known: the loop over slabs would be compiled twice, and the sums moved
+    // between the registers of the two while instructions write them.
+    asm volatile("" : "+r"(block));
+    return block;
+  }
+
   // By whole warps: this one has read the stage, whoever copied it.
-  __device__ __forceinline__ static void release(const Ring& ring, Stage<Config::stages> stage) {
-    if constexpr (Cluster::m * Cluster::n == 1) {
+  __device__ __forceinline__ static void release(const Ring& ring, Stage<Config::stages> stage, int block) {
+    if constexpr (sharing_blocks == 1) {
       if (lane_id() == 0) ring.release(stage);
     } else {
-      // Lane i tells the i-th block that writes here: those along m, then the others along n.
-      constexpr int writers = Cluster::m + Cluster::n - 1;
-      const int lane = lane_id();
-      if (lane < writers) {
-        const int beyond = lane - Cluster::m, n = beyond + (beyond >= rank_n() ? 1 : 0);
-        ring.release_in(stage, lane < Cluster::m ? rank_n() * Cluster::m + lane : n * Cluster::m + rank_m());
-      }
+      if (lane_id() < writers) ring.release_in(stage, block);
     }
   }
 };
@@ -259,7 +353,8 @@ __global__ void __launch_bounds__(GemmWgmma<Config>::threads, 1)
   extern __shared__ std::uint8_t shared[];
   const LinearCombination combination{arguments.alpha, arguments.beta, arguments.c};
   const auto run = [&](const auto& op) {
-    GemmWgmma<Config>::run(map_a, map_b, map_c, arguments.k, arguments.raster, shared, arguments.c, op);
+    GemmWgmma<Config>::run(map_a, map_b, map_c, arguments.k, arguments.raster, arguments.undivided, shared, arguments.c,
+                           op);
   };
   if constexpr (std::is_same_v<typename Config::Acc, float> && Config::TileA::element_bytes == 1) {
     run(ScaledCombination{combination, arguments.scale_a, arguments.scale_b});

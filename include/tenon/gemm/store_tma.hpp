@@ -78,7 +78,9 @@ class StoreStaged {
     const bool by_copy_engine = copy_engine_can_write(c);
 #pragma unroll
     for (int s = 0; s < Part::columns / fragments; ++s) {
-      const std::uint32_t strip = staging_ + s % Strips * staged_strip_bytes;
+      std::uint32_t staging = staging_;
+      asm volatile("" : "+r"(staging));  // likewise the address of each strip
+      const std::uint32_t strip = staging + s % Strips * staged_strip_bytes;
       // A lane that "changes" here keeps the addresses of every strip from being held at once.
       int lane = lane_id();
       asm volatile("" : "+r"(lane));
@@ -186,9 +188,11 @@ class StoreStaged {
     }
   }
 
-  __device__ __forceinline__ static std::uint32_t word_of(float x) { return __float_as_uint(x); }
-  __device__ __forceinline__ static std::uint32_t word_of(std::int32_t x) {
-    return static_cast<std::uint32_t>(x);
+  __device__ __forceinline__ static void store_two(std::uint32_t address, float x, float y) {
+    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(x), "f"(y) : "memory");
+  }
+  __device__ __forceinline__ static void store_two(std::uint32_t address, std::int32_t x, std::int32_t y) {
+    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address), "r"(x), "r"(y) : "memory");
   }
 
   // 4 fragments of 32-bit elements, 8 bytes a lane. Half a warp writes at once, 4 rows x 32 bytes, and rows
@@ -209,10 +213,8 @@ class StoreStaged {
         const auto& odd_values = values.value[x ^ 2];
         const int at = line * staged_line_bytes +
                        swizzled_chunk<staged_line_bytes>(line, 2 * mine + t / 2) * 16 + t % 2 * 8;
-        asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(strip + static_cast<std::uint32_t>(at)),
-                     "r"(word_of(odd ? odd_values[0] : even_values[0])),
-                     "r"(word_of(odd ? odd_values[1] : even_values[1]))
-                     : "memory");
+        store_two(strip + static_cast<std::uint32_t>(at), odd ? odd_values[0] : even_values[0],
+                  odd ? odd_values[1] : even_values[1]);
       }
     }
   }

@@ -61,9 +61,10 @@ class WarpgroupTile {
   __device__ __forceinline__ void wait_previous() {
     c_[0].template wait_for_operands<1>();
   }
-  // Every start() has.
+  // Every start() has, and the sums are there: what is branched on after it moves no register in flight.
   __device__ __forceinline__ void wait() {
-    c_[0].template wait_for_operands<0>();
+#pragma unroll
+    for (int i = 0; i < rows; ++i) c_[i].when_done([](auto&) {});
   }
 
   // Waits for the sums, then f(value, row, col) for every element of this thread; row and col count within
