@@ -77,26 +77,50 @@ Gemm CaseRunner::problem(const Case& c, int set) const {
   p.n = c.shape.n;
   p.k = c.shape.k;
   p.a = {base, c.shape.lda, c.layout.a, c.types.input};
-  p.b = {base + c.a_bytes, c.shape.ldb, c.layout.b, c.types.input};
+  p.b = {base + c.a_bytes, c.shape.ldb, c.layout.b, c.types.input_b};
   p.c = {base + c.a_bytes + c.b_bytes, c.shape.ldc, c.types.output};
   p.accumulate = c.types.accumulate;
+  p.promote = c.types.promote;
   return p;
 }
 
-// Draws the operands and computes what is expected: cuBLASLt's product in FP32, not rounded to the output
-// type.
+// The product that says what is expected: not rounded to the output type, and in FP32 (of s8 in integers).
+// fp8 is multiplied as f16 and tf32 as f32, which hold the same numbers: what is expected does not depend on
+// what the tensor cores do with those types.
+Gemm CaseRunner::exact_problem(const Case& c) {
+  Gemm exact = problem(c, 0);
+  const bool integers = c.types.accumulate == Type::s32;
+  exact.promote = false;
+  exact.accumulate = integers ? Type::s32 : Type::f32;
+  exact.c = {expected_.data(), c.shape.n, exact.accumulate};
+  if (c.types.input == Type::tf32) exact.a.type = exact.b.type = Type::f32;
+  if (!is_fp8(c.types.input)) return exact;
+  const std::int64_t a_count = c.a_lines * c.shape.lda, b_count = c.b_lines * c.shape.ldb;
+  const std::size_t a_bytes = matrix_bytes(c.a_lines, c.shape.lda, Type::f16);
+  char* halves =
+      static_cast<char*>(halves_.reserve(a_bytes + matrix_bytes(c.b_lines, c.shape.ldb, Type::f16)));
+  copy_as_f16(exact.a.data, exact.a.type, a_count, halves, stopwatch_.stream());
+  copy_as_f16(exact.b.data, exact.b.type, b_count, halves + a_bytes, stopwatch_.stream());
+  exact.a = {halves, c.shape.lda, c.layout.a, Type::f16};
+  exact.b = {halves + a_bytes, c.shape.ldb, c.layout.b, Type::f16};
+  return exact;
+}
+
+// Draws the operands and computes what is expected.
 void CaseRunner::prepare(Case& c) {
   const Shape& s = c.shape;
   c.a_lines = c.layout.a == row_major ? s.m : s.k;
   c.b_lines = c.layout.b == row_major ? s.k : s.n;
   c.a_bytes = matrix_bytes(c.a_lines, s.lda, c.types.input);
-  c.b_bytes = matrix_bytes(c.b_lines, s.ldb, c.types.input);
+  c.b_bytes = matrix_bytes(c.b_lines, s.ldb, c.types.input_b);
   c.c_bytes = matrix_bytes(s.m, s.ldc, c.types.output);
   if (options_.cold) c.sets = static_cast<int>(2 * static_cast<std::size_t>(l2_bytes_) / c.set_bytes()) + 2;
-  c.relative = unit_roundoff(c.types.output);
-  c.absolute = accumulation_bound(c.types.accumulate, s.k) + accumulation_bound(Type::f32, s.k);
+  if (c.types.output != Type::s32) {
+    c.relative = unit_roundoff(c.types.output);
+    c.absolute = accumulation_bound(c.types, s.k) + accumulation_bound(Types{}, s.k);
+  }
   operands_.reserve(c.set_bytes() * static_cast<std::size_t>(c.sets));
-  expected_.reserve(static_cast<std::size_t>(s.m * s.n) * sizeof(float));
+  expected_.reserve(static_cast<std::size_t>(s.m * s.n) * bytes(Type::f32));  // or as many s32
   const cudaStream_t stream = stopwatch_.stream();
   for (int set = 0; set < c.sets; ++set) {
     const Gemm p = problem(c, set);
@@ -105,9 +129,7 @@ void CaseRunner::prepare(Case& c) {
     fill_normal(const_cast<void*>(p.b.data), p.b.type, c.b_lines, c.layout.b == row_major ? s.n : s.k, s.ldb,
                 2, stream);
   }
-  Gemm exact = problem(c, 0);
-  exact.accumulate = Type::f32;
-  exact.c = {expected_.data(), s.n, Type::f32};
+  const Gemm exact = exact_problem(c);
   const CublasLtGemm gemm(cublaslt_, exact, reference_workspace_.data());
   if (const Status status = gemm.run(0, exact.a.data, exact.b.data, exact.c.data, stream); !status) {
     throw Failure(status.message());
@@ -118,16 +140,16 @@ void CaseRunner::prepare(Case& c) {
 Comparison CaseRunner::check(const Case& c, const Contender& contender) {
   const cudaStream_t stream = stopwatch_.stream();
   const Gemm p = problem(c, 0);
-  poison(p.c.data, static_cast<std::size_t>(c.shape.m * c.shape.ldc) * bytes(p.c.type), stream);
+  poison(p.c.data, p.c.type, static_cast<std::size_t>(c.shape.m * c.shape.ldc) * bytes(p.c.type), stream);
   if (const Status status = contender.enqueue(stream, 0); !status) throw Failure(status.message());
-  return compare(p.c.data, p.c.type, c.shape.ldc, static_cast<const float*>(expected_.data()), c.shape.m,
-                 c.shape.n, c.relative, c.absolute, stream);
+  return compare(p.c.data, p.c.type, c.shape.ldc, expected_.data(), c.shape.m, c.shape.n, c.relative,
+                 c.absolute, stream);
 }
 
 // Element by element, and by the Frobenius norm: what one missing product changes, an element that is rounded
 // to 8 or 11 bits may hide.
 bool CaseRunner::is_right(const Case& c, const std::string& name, const Comparison& comparison) {
-  const double allowed = c.relative + frobenius_bound(c.types.accumulate, c.shape.k);
+  const double allowed = c.relative + frobenius_bound(c.types, c.shape.k);
   const bool every_element = comparison.wrong == 0 && comparison.overwritten == 0;
   if (every_element && comparison.relative_error <= allowed) return true;
   ++wrong_results_;

@@ -38,6 +38,7 @@ class CaseRunner {
   struct Case;
 
   void prepare(Case& c);
+  Gemm exact_problem(const Case& c);
   Gemm problem(const Case& c, int set) const;
   Comparison check(const Case& c, const Contender& contender);
   bool is_right(const Case& c, const std::string& name, const Comparison& comparison);
@@ -51,7 +52,7 @@ class CaseRunner {
   std::string machine_, toolkit_;
   CublasLt cublaslt_;
   Stopwatch stopwatch_;
-  DeviceBuffer operands_, expected_, workspace_, reference_workspace_;
+  DeviceBuffer operands_, halves_, expected_, workspace_, reference_workspace_;
   int wrong_results_ = 0;
 };
 

@@ -1,8 +1,10 @@
 #include "microbench/cases.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "host/error_bound.hpp"
+#include "host/validate.hpp"
 
 namespace tenon::microbench {
 namespace {
@@ -20,10 +22,40 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 Type parse_type(const std::string& text, const std::string& whole) {
-  for (const Type type : {Type::f16, Type::bf16, Type::f32}) {
+  std::string known;
+  for (const Type type : all_types) {
     if (text == tenon::name(type)) return type;
+    known += std::string(known.empty() ? "" : ", ") + tenon::name(type);
   }
-  throw Failure("types '" + whole + "' name '" + text + "', but a type is one of f16, bf16, f32");
+  throw Failure("types '" + whole + "' name '" + text + "', but a type is one of " + known);
+}
+
+Type usual_sum(Type input) {
+  return input == Type::s8 ? Type::s32 : Type::f32;
+}
+
+Type usual_output(Type input) {
+  if (is_fp8(input)) return Type::bf16;
+  return input == Type::tf32 ? Type::f32 : input == Type::s8 ? Type::s32 : input;
+}
+
+// Why there is no product of these types; "" if there is. The library refuses f32 operands, which the
+// reference kernels take.
+std::string refusal(const Types& types) {
+  const Type output = types.output;
+  if (types.input == Type::f32 && types.input_b == Type::f32) {
+    const bool is_float = output == Type::f16 || output == Type::bf16 || output == Type::f32;
+    if (types.accumulate == Type::f32 && !types.promote && is_float) return "";
+    return "A and B are f32, which are summed in f32, and C must be f16, bf16 or f32";
+  }
+  Gemm problem;
+  problem.a.type = types.input;
+  problem.b.type = types.input_b;
+  problem.c.type = output;
+  problem.accumulate = types.accumulate;
+  problem.promote = types.promote;
+  const Status status = validate_shape(problem);
+  return status ? "" : status.message();
 }
 
 std::int64_t parse_extent(const std::string& text, const std::string& whole) {
@@ -43,14 +75,39 @@ void fill_ld(std::int64_t& ld, std::int64_t needed, const char* name) {
   }
 }
 
+constexpr double sigmas = 6.5;
+
 double largest_sum(std::int64_t k) {
-  return 6.5 * std::sqrt(static_cast<double>(k)) + 20;
+  return sigmas * std::sqrt(static_cast<double>(k)) + 20;
+}
+
+double f32_bound(std::int64_t k) {
+  DotProduct dot;
+  dot.largest_prefix = largest_sum(k);
+  return tenon::accumulation_bound(dot, k, Type::f32);
+}
+
+// What cases.hpp says of fp8's sums: a sigma of the walk, the bias of a typical element, and the number of
+// sums that are added up in f32.
+struct Fp8Error {
+  double sigma, bias, chains;
+};
+Fp8Error fp8_error(const Types& types, std::int64_t k) {
+  constexpr std::int64_t promoted_products = 128;
+  constexpr double pi = 3.14159265358979, terms_a_product = 34.0 / 32;
+  const std::int64_t chain = types.promote ? std::min(k, promoted_products) : k;
+  const double cut = 0x1p-13 * largest_sum(chain) / sigmas;
+  const auto products = static_cast<double>(k);
+  return {cut * std::sqrt(terms_a_product * products / 6), cut * std::sqrt(products) / (2 * pi),
+          products / static_cast<double>(chain)};
 }
 
 }  // namespace
 
 std::string name(const Types& types) {
-  return std::string(tenon::name(types.input)) + "_" + tenon::name(types.accumulate) + "_" +
+  std::string text = tenon::name(types.input);
+  if (types.input_b != types.input) text += std::string("_") + tenon::name(types.input_b);
+  return text + "_" + tenon::name(types.accumulate) + (types.promote ? "p" : "") + "_" +
          tenon::name(types.output);
 }
 
@@ -58,17 +115,25 @@ std::vector<Types> parse_types(const std::string& text) {
   std::vector<Types> result;
   for (const std::string& entry : split(text, ',')) {
     const std::vector<std::string> parts = split(entry, '_');
-    if (parts.size() > 3)
-      throw Failure("types '" + entry + "' have more than three parts: input_accumulate_output");
+    std::size_t next = 1;
     Types types;
-    types.input = parse_type(parts[0], entry);
-    types.accumulate = parts.size() > 1 ? parse_type(parts[1], entry) : Type::f32;
-    types.output = parts.size() > 2 ? parse_type(parts[2], entry) : types.input;
-    const bool f16_accumulate = types.accumulate == Type::f16 && types.input == Type::f16;
-    if (types.accumulate != Type::f32 && !f16_accumulate) {
-      throw Failure("types '" + entry + "' accumulate in " + tenon::name(types.accumulate) +
-                    ", but products are summed in f32, or in f16 for f16 inputs");
+    types.input = types.input_b = parse_type(parts[0], entry);
+    // Nothing is summed in fp8: as the second part it is B's.
+    const bool mixed = parts.size() > 1 && (parts[1] == "e4m3" || parts[1] == "e5m2");
+    if (mixed) types.input_b = parse_type(parts[next++], entry);
+    types.accumulate = usual_sum(types.input);
+    if (next < parts.size()) {
+      std::string sum = parts[next++];
+      types.promote = sum.size() > 1 && sum.back() == 'p';
+      if (types.promote) sum.pop_back();
+      types.accumulate = parse_type(sum, entry);
     }
+    types.output = next < parts.size() ? parse_type(parts[next++], entry) : usual_output(types.input);
+    if (next < parts.size()) {
+      throw Failure("types '" + entry + "' have " + std::to_string(parts.size()) + " parts, but " +
+                    (mixed ? "a_b_accumulate_output are four" : "input_accumulate_output are three"));
+    }
+    if (const std::string why = refusal(types); !why.empty()) throw Failure("types '" + entry + "': " + why);
     result.push_back(types);
   }
   return result;
@@ -117,17 +182,24 @@ Shape with_leading_dimensions(Shape shape, const Layout& layout) {
   return shape;
 }
 
-double accumulation_bound(Type accumulate, std::int64_t k) {
-  if (accumulate == Type::f16) {
+double accumulation_bound(const Types& types, std::int64_t k) {
+  if (types.accumulate == Type::s32) return 0;
+  if (types.accumulate == Type::f16) {
     return unit_roundoff(Type::f16) * largest_sum(k) * std::sqrt(std::ceil(static_cast<double>(k) / 8));
   }
-  DotProduct dot;
-  dot.largest_prefix = largest_sum(k);
-  return tenon::accumulation_bound(dot, k, accumulate);
+  if (!is_fp8(types.input)) return f32_bound(k);
+  const Fp8Error error = fp8_error(types, k);
+  const double of_one_chain = 1 / std::sqrt(error.chains);
+  const double walk = sigmas + (sigmas * sigmas / 2 - sigmas) * of_one_chain;
+  const double bias = sigmas + (sigmas * sigmas - sigmas) * of_one_chain;
+  return walk * error.sigma + bias * error.bias + (types.promote ? f32_bound(k) : 0);
 }
 
-double frobenius_bound(Type accumulate, std::int64_t k) {
-  return 2 * accumulation_bound(accumulate, k) / largest_sum(k);
+double frobenius_bound(const Types& types, std::int64_t k) {
+  if (!is_fp8(types.input)) return 2 * accumulation_bound(types, k) / largest_sum(k);
+  const Fp8Error error = fp8_error(types, k);
+  return 2 * (error.sigma + error.bias) / std::sqrt(static_cast<double>(k)) +
+         (types.promote ? 2 * f32_bound(k) / largest_sum(k) : 0);
 }
 
 }  // namespace tenon::microbench

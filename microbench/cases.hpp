@@ -16,14 +16,19 @@ struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Input, accumulator and output, written input_accumulate_output: "bf16_f32_bf16".
+// A, B, accumulator and output, written input_accumulate_output ("bf16_f32_bf16"), or with B between where it
+// has another type than A ("e4m3_e5m2_f32_bf16"). A p behind the accumulator is Gemm::promote
+// ("e4m3_f32p_bf16").
 struct Types {
-  Type input = Type::bf16, accumulate = Type::f32, output = Type::bf16;
+  Type input = Type::bf16, input_b = Type::bf16, accumulate = Type::f32, output = Type::bf16;
+  bool promote = false;
 };
 std::string name(const Types& types);
 
-// "bf16" (= bf16_f32_bf16), "f16_f16" (= f16_f16_f16), "bf16_f32_f32", "f32" (= f32_f32_f32), several by
-// comma.
+// The same, several by comma. What is left out at the end is filled in: sums in f32 (of s8 in s32), results
+// of the type of the input (of fp8 in bf16, of tf32 in f32, of s8 in s32). "bf16" is bf16_f32_bf16, "f16_f16"
+// f16_f16_f16, "e4m3" e4m3_f32_bf16, "s8" s8_s32_s32, "f32" f32_f32_f32: the reference kernels and SGEMM.
+// Failure for what is no product of this library.
 std::vector<Types> parse_types(const std::string& text);
 
 // Order of A, then of B, in BLAS's letters (t: row-major, n: column-major):
@@ -50,12 +55,27 @@ Shape with_leading_dimensions(Shape shape, const Layout& layout);
 // rounded. In f32 it is host/error_bound.hpp's for partial sums up to 6.5 sqrt(k) + 20 (6.5 sigma; 20 for the
 // one large product that counts while k is small). f16 rounds to nearest at every step of 8 products, and
 // over random data those errors add up as a random walk: 6.5 sigma of it, where the worst case would allow
-// anything.
-double accumulation_bound(Type accumulate, std::int64_t k);
+// anything. s32 is exact: 0.
+//
+// fp8 is summed in steps of 32 products. Each cuts its 33 terms and its sum toward zero, to 13 bits below the
+// leading one of the largest term: an error up to g = 2^-13 of the partial sum a cut, which at a typical one
+// is 2^-13 (sqrt(K) + 3), K the products summed that way: k, or 128 if they are promoted. Twofold:
+//   - a random walk of the cuts, g / sqrt(3) each, through partial sums whose mean square is half the last's:
+//     sigma = g sqrt(34/32 k / 6). 21 sigma are allowed: partial sums at 4.6 sigma and a walk at 4.6 sigma
+//     (4.6^2 = 6.5^2 / 2) are together as rare as one of them at 6.5 sigma.
+//   - a bias toward zero. The sum of the products' signs leans to the side of the result S by S E|product|,
+//     and each is cut by g / 2 on average: g S / pi, half of it while S still grows. With S and the partial
+//     sums at 6.5 sigma that is 6.5^2 / (2 pi) g sqrt(k).
+// Of k / 128 promoted sums one is allowed that much, the others 6.5 sigma together. In all, of results with
+// sigma sqrt(k): 8.2 of 64 at k = 4096, 32 of 128 at 16384; promoted 0.8 of 64 and 2.2 of 128, of which
+// half is for the sums in f32.
+double accumulation_bound(const Types& types, std::int64_t k);
 
 // The same for the Frobenius norm of the error over that of the product: what accumulation_bound() allows for
 // the largest sums, allowed (twice) for sums of typical size. For f32 it stays below 1 / sqrt(k), which is
-// what one missing product makes, up to k = 30000.
-double frobenius_bound(Type accumulate, std::int64_t k);
+// what one missing product makes, up to k = 30000; for fp8 below sqrt(32 / k), which is what a missing step
+// of 32 products makes, rounding to bf16 included: 0.013 of 0.088 at k = 4096, 0.022 of 0.044 at 16384,
+// 0.030 of 0.031 at 32768; promoted 0.007 at 4096.
+double frobenius_bound(const Types& types, std::int64_t k);
 
 }  // namespace tenon::microbench

@@ -48,13 +48,16 @@ Candidate reference_kernel(const reference::AlgorithmInfo& info) {
 std::vector<Candidate> candidates(const Types& types, const Layout& layout) {
   std::vector<Candidate> result;
   for (const Kernel& kernel : kernels()) {
-    const bool fits = kernel.type == types.input && kernel.accumulate == types.accumulate &&
+    const bool fits = kernel.type == types.input && kernel.type_b == types.input_b &&
+                      kernel.accumulate == types.accumulate && kernel.promotes == types.promote &&
                       kernel.a_order == layout.a && kernel.b_order == layout.b;
     if (fits) result.push_back(through_gemm(kernel.name, kernel.name.c_str()));
   }
-  if (types.accumulate != Type::f32) return result;
+  const bool is_f32 = types.input == Type::f32;
+  const bool is_16_bits = types.input == Type::f16 || types.input == Type::bf16;
+  if (types.accumulate != Type::f32 || !(is_f32 || is_16_bits)) return result;
   for (const reference::AlgorithmInfo& info : reference::algorithms()) {
-    if (types.input != Type::f32 || !info.tensor_cores) result.push_back(reference_kernel(info));
+    if (is_16_bits || !info.tensor_cores) result.push_back(reference_kernel(info));
   }
   return result;
 }

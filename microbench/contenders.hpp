@@ -20,7 +20,8 @@ struct Candidate {
   std::function<Status(const Gemm&, CUstream_st*)> enqueue;
 };
 
-// Every kernel made for these types and this layout, in the library's order; then the reference kernels.
+// Every kernel made for these types and this layout, in the library's order; then the reference kernels,
+// which take f16, bf16 and f32 and sum in f32.
 std::vector<Candidate> candidates(const Types& types, const Layout& layout);
 
 // What gemm() selects by itself.

@@ -57,7 +57,44 @@ void load(void* library, Function& function, const char* name) {
 }
 
 cudaDataType_t data_type(Type type) {
-  return type == Type::f16 ? CUDA_R_16F : type == Type::bf16 ? CUDA_R_16BF : CUDA_R_32F;
+  switch (type) {
+    case Type::f16:
+      return CUDA_R_16F;
+    case Type::bf16:
+      return CUDA_R_16BF;
+    case Type::f32:
+    case Type::tf32:
+      return CUDA_R_32F;
+    case Type::e4m3:
+      return CUDA_R_8F_E4M3;
+    case Type::e5m2:
+      return CUDA_R_8F_E5M2;
+    case Type::s8:
+      return CUDA_R_8I;
+    case Type::s32:
+      return CUDA_R_32I;
+  }
+  throw Failure("cuBLASLt has no type of the number " + std::to_string(static_cast<int>(type)));
+}
+
+cublasComputeType_t compute_type(const Gemm& problem) {
+  if (problem.accumulate == Type::s32) return CUBLAS_COMPUTE_32I;
+  if (problem.accumulate == Type::f16) return CUBLAS_COMPUTE_16F;
+  return problem.a.type == Type::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+}
+
+// The products of 8-bit types that cuBLASLt does not have (cublasLtMatmul() in its documentation): asked for
+// them, it answers with a number.
+void require_offered(const Gemm& problem) {
+  const Type a = problem.a.type, b = problem.b.type;
+  if (bytes(a) != 1) return;
+  const std::string product = std::string(name(a)) + " by " + name(b);
+  if (a == Type::e5m2 && b == Type::e5m2) throw Failure("cuBLASLt does not multiply " + product);
+  if (problem.a.order != row_major || problem.b.order != column_major) {
+    throw Failure("cuBLASLt multiplies " + product + " in the layout tn only, but A is " +
+                  (problem.a.order == row_major ? "row" : "column") + "-major and B " +
+                  (problem.b.order == row_major ? "row" : "column") + "-major");
+  }
 }
 
 }  // namespace
@@ -96,7 +133,8 @@ void CublasLt::require(cublasStatus_t status, const char* what) const {
 // operand is our B. A column-major B is k x n there and has to be transposed; a row-major one is n x k and is
 // taken as it is.
 CublasLtGemm::CublasLtGemm(const CublasLt& library, const Gemm& problem, void* workspace)
-    : library_(library), workspace_(workspace), half_scale_(problem.accumulate == Type::f16) {
+    : library_(library), workspace_(workspace), scale_(problem.accumulate) {
+  require_offered(problem);
   const auto m = static_cast<std::uint64_t>(problem.m);
   const auto n = static_cast<std::uint64_t>(problem.n);
   const auto k = static_cast<std::uint64_t>(problem.k);
@@ -111,10 +149,13 @@ CublasLtGemm::CublasLtGemm(const CublasLt& library, const Gemm& problem, void* w
     library_.require(status, "describing the product to cuBLASLt");
   };
   try {
-    check(library_.matmul_create(&operation_, half_scale_ ? CUBLAS_COMPUTE_16F : CUBLAS_COMPUTE_32F,
-                                 half_scale_ ? CUDA_R_16F : CUDA_R_32F));
+    check(library_.matmul_create(&operation_, compute_type(problem), data_type(scale_)));
     check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_TRANSA, &first_op, sizeof first_op));
     check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_TRANSB, &second_op, sizeof second_op));
+    if (is_fp8(problem.a.type)) {
+      const std::int8_t fast = problem.promote ? 0 : 1;
+      check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast));
+    }
     check(library_.layout_create(&first_, data_type(problem.b.type), transpose_first ? k : n,
                                  transpose_first ? n : k, problem.b.ld));
     check(library_.layout_create(&second_, data_type(problem.a.type), transpose_second ? m : k,
@@ -123,8 +164,14 @@ CublasLtGemm::CublasLtGemm(const CublasLt& library, const Gemm& problem, void* w
     check(library_.preference_create(&preference));
     check(library_.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
                                   sizeof workspace_bytes));
-    check(library_.heuristic(library_.handle, operation_, first_, second_, result_, result_, preference,
-                             max_answers, results, &found));
+    const cublasStatus_t asked = library_.heuristic(library_.handle, operation_, first_, second_, result_,
+                                                    result_, preference, max_answers, results, &found);
+    // A product that it has no algorithm for is an error to some versions, no answer to others.
+    if (asked == CUBLAS_STATUS_NOT_SUPPORTED) {
+      found = 0;
+    } else {
+      check(asked);
+    }
   } catch (...) {
     if (preference != nullptr) library_.preference_destroy(preference);
     destroy();
@@ -152,12 +199,18 @@ void CublasLtGemm::destroy() {
 }
 
 Status CublasLtGemm::run(int answer, const void* a, const void* b, void* c, cudaStream_t stream) const {
-  const float one = 1.0F;
-  const float zero = 0.0F;
-  const __half half_one = __float2half(1.0F);
-  const __half half_zero = __float2half(0.0F);
-  const void* alpha = half_scale_ ? static_cast<const void*>(&half_one) : &one;
-  const void* beta = half_scale_ ? static_cast<const void*>(&half_zero) : &zero;
+  const float one = 1.0F, zero = 0.0F;
+  const __half half_one = __float2half(1.0F), half_zero = __float2half(0.0F);
+  const std::int32_t whole_one = 1, whole_zero = 0;
+  const void* alpha = &one;
+  const void* beta = &zero;
+  if (scale_ == Type::f16) {
+    alpha = &half_one;
+    beta = &half_zero;
+  } else if (scale_ == Type::s32) {
+    alpha = &whole_one;
+    beta = &whole_zero;
+  }
   const cublasStatus_t status =
       library_.matmul(library_.handle, operation_, alpha, b, first_, a, second_, beta, c, result_, c, result_,
                       &answers_[static_cast<std::size_t>(answer)].algo, workspace_, workspace_bytes, stream);

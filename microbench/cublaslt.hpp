@@ -47,8 +47,10 @@ class CublasLt {
   void* library_ = nullptr;
 };
 
-// One product as cuBLASLt sees it. alpha = 1 and beta = 0; problem.c need not have a workspace. f32 inputs
-// run as SGEMM does (CUBLAS_COMPUTE_32F: no TF32).
+// One product as cuBLASLt sees it. alpha = 1 and beta = 0; the problem need not have a workspace. f32 inputs
+// run as SGEMM does (CUBLAS_COMPUTE_32F), tf32 inputs with CUBLAS_COMPUTE_32F_FAST_TF32. fp8 runs with scales
+// of 1 and with fast accumulation (sums stay in the tensor core), promoted without. Failure where cuBLASLt
+// has nothing: e5m2 by e5m2, fp8 and s8 in another layout than tn.
 class CublasLtGemm {
  public:
   static constexpr int max_answers = 8;
@@ -72,7 +74,7 @@ class CublasLtGemm {
 
   const CublasLt& library_;
   void* workspace_;
-  bool half_scale_ = false;
+  Type scale_;  // of alpha and beta
   cublasLtMatmulDesc_t operation_ = nullptr;
   cublasLtMatrixLayout_t first_ = nullptr, second_ = nullptr, result_ = nullptr;
   std::vector<cublasLtMatmulHeuristicResult_t> answers_;

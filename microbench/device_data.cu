@@ -1,5 +1,6 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include <cmath>
 #include <limits>
@@ -28,6 +29,35 @@ __device__ float normal(std::uint64_t n) {
   return radius * cospif(static_cast<float>(bits & 0xffffff) * 0x1p-23F);
 }
 
+// A float of which the upper 19 bits count, to the nearest, ties to even.
+struct Tf32 {
+  float value;
+};
+
+// What stands in a matrix for a number drawn, and what in the gap.
+template <typename T>
+__device__ T element(float drawn) {
+  return static_cast<T>(drawn);
+}
+template <>
+__device__ Tf32 element<Tf32>(float drawn) {
+  const unsigned int bits = __float_as_uint(drawn);
+  return {__uint_as_float((bits + 0xfffU + (bits >> 13 & 1U)) & ~0x1fffU)};
+}
+template <>
+__device__ std::int8_t element<std::int8_t>(float drawn) {
+  return static_cast<std::int8_t>(fminf(fmaxf(rintf(42 * drawn), -127.0F), 127.0F));
+}
+
+template <typename T>
+__device__ T gap() {
+  return element<T>(__int_as_float(0x7fc00000));
+}
+template <>
+__device__ std::int8_t gap<std::int8_t>() {
+  return -128;
+}
+
 template <typename T>
 __global__ void fill_normal_kernel(T* matrix, std::int64_t lines, std::int64_t extent, std::int64_t ld,
                                    std::uint64_t seed) {
@@ -37,7 +67,16 @@ __global__ void fill_normal_kernel(T* matrix, std::int64_t lines, std::int64_t e
     const std::int64_t line = i / ld;
     const std::int64_t position = i % ld;
     const std::uint64_t number = (seed << 40) + static_cast<std::uint64_t>(line * extent + position) + 1;
-    matrix[i] = static_cast<T>(position < extent ? normal(number) : __int_as_float(0x7fc00000));
+    matrix[i] = position < extent ? element<T>(normal(number)) : gap<T>();
+  }
+}
+
+template <typename T>
+__global__ void copy_as_f16_kernel(const T* elements, std::int64_t count, __half* copies) {
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; i < count;
+       i += stride) {
+    copies[i] = static_cast<__half>(elements[i]);
   }
 }
 
@@ -50,6 +89,20 @@ __device__ bool is_poison(__half value) {
 __device__ bool is_poison(__nv_bfloat16 value) {
   return __bfloat16_as_ushort(value) == 0xffffU;
 }
+__device__ bool is_poison(std::int32_t value) {
+  return static_cast<std::uint32_t>(value) == 0x80808080U;
+}
+
+// |computed - expected|, infinity for a NaN. Of integers 0 only if they are the same: float may round the
+// difference, but never to 0.
+template <typename T>
+__device__ float error_of(T computed, float expected) {
+  const float error = fabsf(static_cast<float>(computed) - expected);
+  return isnan(error) ? __int_as_float(0x7f800000) : error;
+}
+__device__ float error_of(std::int32_t computed, std::int32_t expected) {
+  return fabsf(static_cast<float>(static_cast<std::int64_t>(computed) - expected));
+}
 
 struct Sums {
   double error_squares, expected_squares;
@@ -61,8 +114,8 @@ __global__ void clear_sums_kernel(Sums* sums) {
   *sums = Sums{};
 }
 
-template <typename T>
-__global__ void compare_kernel(const T* computed, std::int64_t ldc, const float* expected, std::int64_t m,
+template <typename T, typename Expected>
+__global__ void compare_kernel(const T* computed, std::int64_t ldc, const Expected* expected, std::int64_t m,
                                std::int64_t n, float relative, float absolute, Sums* sums) {
   Sums mine{};
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
@@ -74,9 +127,8 @@ __global__ void compare_kernel(const T* computed, std::int64_t ldc, const float*
       mine.overwritten += is_poison(computed[i]) ? 0 : 1;
       continue;
     }
-    const float e = expected[row * n + column];
-    float error = fabsf(static_cast<float>(computed[i]) - e);
-    if (isnan(error)) error = __int_as_float(0x7f800000);
+    const float error = error_of(computed[i], expected[row * n + column]);
+    const float e = static_cast<float>(expected[row * n + column]);
     mine.wrong += error <= relative * fabsf(e) + absolute ? 0 : 1;
     mine.error_squares += static_cast<double>(error) * error;
     mine.expected_squares += static_cast<double>(e) * e;
@@ -108,64 +160,115 @@ double float_of(unsigned int bits) {
   return value;
 }
 
+struct DeviceMatrix {
+  void* data;
+  std::int64_t lines, extent, ld;
+};
+
+template <typename T>
+void fill_normal_as(const DeviceMatrix& matrix, std::uint64_t seed, cudaStream_t stream) {
+  fill_normal_kernel<<<blocks, threads, 0, stream>>>(static_cast<T*>(matrix.data), matrix.lines,
+                                                     matrix.extent, matrix.ld, seed);
+}
+
+struct Tolerance {
+  float relative, absolute;
+};
+
+template <typename T, typename Expected>
+void compare_as(const DeviceMatrix& computed, const void* expected, const Tolerance& allowed, Sums* sums,
+                cudaStream_t stream) {
+  compare_kernel<<<blocks, threads, 0, stream>>>(static_cast<const T*>(computed.data), computed.ld,
+                                                 static_cast<const Expected*>(expected), computed.lines,
+                                                 computed.extent, allowed.relative, allowed.absolute, sums);
+}
+
 }  // namespace
 
 void fill_normal(void* matrix, Type type, std::int64_t lines, std::int64_t extent, std::int64_t ld,
                  std::uint64_t seed, cudaStream_t stream) {
+  const DeviceMatrix whole{matrix, lines, extent, ld};
   switch (type) {
     case Type::f16:
-      fill_normal_kernel<<<blocks, threads, 0, stream>>>(static_cast<__half*>(matrix), lines, extent, ld,
-                                                         seed);
+      fill_normal_as<__half>(whole, seed, stream);
       break;
     case Type::bf16:
-      fill_normal_kernel<<<blocks, threads, 0, stream>>>(static_cast<__nv_bfloat16*>(matrix), lines, extent,
-                                                         ld, seed);
+      fill_normal_as<__nv_bfloat16>(whole, seed, stream);
       break;
     case Type::f32:
-      fill_normal_kernel<<<blocks, threads, 0, stream>>>(static_cast<float*>(matrix), lines, extent, ld,
-                                                         seed);
+      fill_normal_as<float>(whole, seed, stream);
       break;
+    case Type::tf32:
+      fill_normal_as<Tf32>(whole, seed, stream);
+      break;
+    case Type::e4m3:
+      fill_normal_as<__nv_fp8_e4m3>(whole, seed, stream);
+      break;
+    case Type::e5m2:
+      fill_normal_as<__nv_fp8_e5m2>(whole, seed, stream);
+      break;
+    case Type::s8:
+      fill_normal_as<std::int8_t>(whole, seed, stream);
+      break;
+    case Type::s32:
+      throw Failure("an operand is s32 but must be f16, bf16, f32, tf32, e4m3, e5m2 or s8");
   }
   require(cudaGetLastError(), "filling an operand");
 }
 
-void poison(void* data, std::size_t bytes, cudaStream_t stream) {
-  require(cudaMemsetAsync(data, 0xff, bytes, stream), "poisoning the output");
+void copy_as_f16(const void* elements, Type type, std::int64_t count, void* copies, cudaStream_t stream) {
+  __half* const halves = static_cast<__half*>(copies);
+  if (type == Type::e4m3) {
+    copy_as_f16_kernel<<<blocks, threads, 0, stream>>>(static_cast<const __nv_fp8_e4m3*>(elements), count,
+                                                       halves);
+  } else if (type == Type::e5m2) {
+    copy_as_f16_kernel<<<blocks, threads, 0, stream>>>(static_cast<const __nv_fp8_e5m2*>(elements), count,
+                                                       halves);
+  } else {
+    throw Failure(std::string("elements to copy as f16 are ") + name(type) + " but must be e4m3 or e5m2");
+  }
+  require(cudaGetLastError(), "copying an operand as f16");
 }
 
-Comparison compare(const void* computed, Type type, std::int64_t ldc, const float* expected, std::int64_t m,
+void poison(void* data, Type type, std::size_t bytes, cudaStream_t stream) {
+  require(cudaMemsetAsync(data, type == Type::s32 ? 0x80 : 0xff, bytes, stream), "poisoning the output");
+}
+
+Comparison compare(const void* computed, Type type, std::int64_t ldc, const void* expected, std::int64_t m,
                    std::int64_t n, double relative, double absolute, cudaStream_t stream) {
   DeviceBuffer buffer;
   Sums* sums = static_cast<Sums*>(buffer.reserve(sizeof(Sums)));
   clear_sums_kernel<<<1, 1, 0, stream>>>(sums);
-  const float r = static_cast<float>(relative);
-  const float a = static_cast<float>(absolute);
+  const DeviceMatrix result{const_cast<void*>(computed), m, n, ldc};
+  const Tolerance allowed{static_cast<float>(relative), static_cast<float>(absolute)};
   switch (type) {
     case Type::f16:
-      compare_kernel<<<blocks, threads, 0, stream>>>(static_cast<const __half*>(computed), ldc, expected, m,
-                                                     n, r, a, sums);
+      compare_as<__half, float>(result, expected, allowed, sums, stream);
       break;
     case Type::bf16:
-      compare_kernel<<<blocks, threads, 0, stream>>>(static_cast<const __nv_bfloat16*>(computed), ldc,
-                                                     expected, m, n, r, a, sums);
+      compare_as<__nv_bfloat16, float>(result, expected, allowed, sums, stream);
       break;
     case Type::f32:
-      compare_kernel<<<blocks, threads, 0, stream>>>(static_cast<const float*>(computed), ldc, expected, m, n,
-                                                     r, a, sums);
+      compare_as<float, float>(result, expected, allowed, sums, stream);
       break;
+    case Type::s32:
+      compare_as<std::int32_t, std::int32_t>(result, expected, allowed, sums, stream);
+      break;
+    default:
+      throw Failure(std::string("a result is ") + name(type) + " but must be f16, bf16, f32 or s32");
   }
   require(cudaGetLastError(), "comparing the result");
   Sums host{};
   require(cudaMemcpyAsync(&host, sums, sizeof host, cudaMemcpyDeviceToHost, stream), "comparing the result");
   require(cudaStreamSynchronize(stream), "comparing the result");
-  Comparison result;
-  result.max_error = float_of(host.max_error);
-  result.max_expected = float_of(host.max_expected);
-  result.relative_error =
+  Comparison comparison;
+  comparison.max_error = float_of(host.max_error);
+  comparison.max_expected = float_of(host.max_expected);
+  comparison.relative_error =
       host.expected_squares > 0 ? std::sqrt(host.error_squares / host.expected_squares) : 0;
-  result.wrong = host.wrong;
-  result.overwritten = host.overwritten;
-  return result;
+  comparison.wrong = host.wrong;
+  comparison.overwritten = host.overwritten;
+  return comparison;
 }
 
 }  // namespace tenon::microbench

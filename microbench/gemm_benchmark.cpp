@@ -155,8 +155,10 @@ int main(int argc, char** argv) {
   app.footer(suite_lines());
   app.add_option("--shapes", options.shapes, "size, m:n:k, m:n:k:ld or m:n:k:lda:ldb:ldc, by comma")
       ->capture_default_str();
-  app.add_option("--types", options.types,
-                 "input_accumulate_output, by comma: bf16, f16_f32_f32, f16_f16, f32")
+  app.add_option(
+         "--types", options.types,
+         "input_accumulate_output, by comma: bf16, f16_f32_f32, f16_f16, f32, tf32, s8, e4m3_f32_bf16, "
+         "e4m3_f32p_bf16 (sums promoted), e4m3_e5m2_f32_bf16 (A and B)")
       ->capture_default_str();
   app.add_option("--layout", options.layouts, "tn, nn, tt, nt by comma, or all")->capture_default_str();
   app.add_option("--kernel", options.kernels,

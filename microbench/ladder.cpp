@@ -7,8 +7,8 @@
 namespace tenon::microbench {
 namespace {
 
-constexpr Types on_cuda_cores{Type::f32, Type::f32, Type::f32},
-    on_tensor_cores{Type::f16, Type::f32, Type::f16};
+constexpr Types on_cuda_cores{Type::f32, Type::f32, Type::f32, Type::f32},
+    on_tensor_cores{Type::f16, Type::f16, Type::f32, Type::f16};
 
 double milliseconds(const Shape& shape, double tflops) {
   const double flop =

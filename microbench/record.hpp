@@ -15,7 +15,7 @@ struct Record {
   std::string benchmark;
   Shape shape;  // stored as m, n, k; leading dimensions other than the packed ones are part of `layout`
   int batch = 1;
-  std::string types;   // input_accumulate_output
+  std::string types;   // name(Types): "bf16_f32_bf16"
   std::string layout;  // "tn", or "tn lda=4100 ldb=4100 ldc=4100"
   std::string kernel;
   double tflops_burst = 0, tflops_sustained = 0;

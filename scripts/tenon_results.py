@@ -1,6 +1,12 @@
 """Reads files of results: arrays of records, and what tenon_instruction_benchmark writes."""
 
+import collections
 import json
+import re
+
+# Of A, B, the sum and C; whether the sum is promoted, that of 128 products at a time.
+Types = collections.namedtuple("Types", "a b accumulate promoted output")
+TYPES = re.compile(r"([a-z0-9]+)_(?:([a-z0-9]+)_)?([a-z]+[0-9]+)(p?)_([a-z0-9]+)")
 
 
 class BadInput(Exception):
@@ -21,6 +27,15 @@ def parts_of(name):
     """family/kernel/measure/axis:value/axis:value... of the name of an instruction's case."""
     family, kernel, measure, *axes = name.split("/")
     return {"family": family, "kernel": kernel, "measure": measure, "axes": dict(axis.split(":", 1) for axis in axes)}
+
+
+def types_of(text):
+    """What a record's types say: bf16_f32_bf16, e4m3_f32p_bf16 (promoted), e4m3_e5m2_f32_bf16 (A and B differ)."""
+    match = TYPES.fullmatch(text)
+    if not match:
+        raise BadInput(f"types '{text}' are not a_accumulate_output or a_b_accumulate_output")
+    a, b, accumulate, promoted, output = match.groups()
+    return Types(a, b or a, accumulate, bool(promoted), output)
 
 
 def load(path):

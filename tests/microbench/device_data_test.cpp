@@ -1,10 +1,13 @@
 // Fill and compare on the device, since every measured figure leans on them.
 #include "microbench/device_data.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "microbench/cuda_check.hpp"
+#include "reference/cpu.hpp"
 #include "support/gpu.hpp"
 
 namespace tenon::microbench {
@@ -12,10 +15,23 @@ namespace {
 
 class DeviceData : public test::GpuTest {};
 
-std::vector<float> to_host(const DeviceBuffer& buffer, std::size_t count) {
-  std::vector<float> host(count);
-  require(cudaMemcpy(host.data(), buffer.data(), count * sizeof(float), cudaMemcpyDeviceToHost), "copying");
+constexpr Type operand_types[] = {Type::f16,  Type::bf16, Type::f32, Type::tf32,
+                                  Type::e4m3, Type::e5m2, Type::s8};
+
+template <typename T = float>
+std::vector<T> to_host(const DeviceBuffer& buffer, std::size_t count) {
+  std::vector<T> host(count);
+  require(cudaMemcpy(host.data(), buffer.data(), count * sizeof(T), cudaMemcpyDeviceToHost), "copying");
   return host;
+}
+
+// A matrix of N(0,1) of the type, its elements as they lie in memory.
+std::vector<unsigned char> drawn(Type type, std::size_t lines, std::size_t extent, std::size_t ld) {
+  DeviceBuffer buffer;
+  const std::size_t all = lines * ld * bytes(type);
+  fill_normal(buffer.reserve(all), type, static_cast<std::int64_t>(lines), static_cast<std::int64_t>(extent),
+              static_cast<std::int64_t>(ld), 5, nullptr);
+  return to_host<unsigned char>(buffer, all);
 }
 
 TEST_F(DeviceData, FillIsNormalAndTheGapIsNan) {
@@ -53,12 +69,59 @@ TEST_F(DeviceData, TheSameSeedGivesTheSameMatrixWhateverTheLeadingDimension) {
   }
 }
 
+// What the host makes of the same floats, bit by bit.
+TEST_F(DeviceData, EveryTypeHoldsTheSameNumbersRounded) {
+  constexpr std::size_t lines = 100, extent = 300, count = lines * extent;
+  const std::vector<unsigned char> as_floats = drawn(Type::f32, lines, extent, extent);
+  std::vector<float> floats(count);
+  reference::decode(Type::f32, as_floats.data(), count, floats.data());
+  std::vector<float> larger(floats);
+  for (float& value : larger) value = std::max(-127.0F, 42 * value);
+  for (const Type type : operand_types) {
+    std::vector<unsigned char> expected(count * bytes(type));
+    reference::encode(type, (type == Type::s8 ? larger : floats).data(), count, expected.data());
+    EXPECT_EQ(drawn(type, lines, extent, extent), expected) << name(type);
+  }
+}
+
+TEST_F(DeviceData, TheGapHoldsWhatNoProductMayRead) {
+  constexpr std::size_t lines = 20, extent = 30, ld = 37;
+  for (const Type type : operand_types) {
+    const std::vector<unsigned char> elements = drawn(type, lines, extent, ld);
+    std::vector<float> values(lines * ld);
+    reference::decode(type, elements.data(), values.size(), values.data());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const bool is_gap = type == Type::s8 ? values[i] == -128 : std::isnan(values[i]);
+      ASSERT_EQ(is_gap, i % ld >= extent) << name(type) << " " << i;
+    }
+  }
+}
+
+TEST_F(DeviceData, Fp8AsF16IsExact) {
+  std::vector<unsigned char> every(256);
+  for (std::size_t i = 0; i < every.size(); ++i) every[i] = static_cast<unsigned char>(i);
+  DeviceBuffer elements, copies;
+  require(cudaMemcpy(elements.reserve(256), every.data(), 256, cudaMemcpyHostToDevice), "copying");
+  for (const Type type : {Type::e4m3, Type::e5m2}) {
+    copy_as_f16(elements.data(), type, 256, copies.reserve(512), nullptr);
+    const std::vector<std::uint16_t> halves = to_host<std::uint16_t>(copies, 256);
+    std::vector<float> expected(256), found(256);
+    reference::decode(type, every.data(), 256, expected.data());
+    reference::decode(Type::f16, halves.data(), 256, found.data());
+    for (std::size_t i = 0; i < 256; ++i) {
+      const bool same = std::isnan(expected[i]) ? std::isnan(found[i]) : expected[i] == found[i];
+      EXPECT_TRUE(same) << name(type) << " " << i << ": " << found[i] << " for " << expected[i];
+    }
+  }
+  EXPECT_THROW(copy_as_f16(elements.data(), Type::bf16, 1, copies.data(), nullptr), Failure);
+}
+
 // A 40 x 30 result with ldc 32 that equals what is expected, but for one element off by 0.5.
 TEST_F(DeviceData, CompareFindsOneWrongElementAndOneOverwrittenGap) {
   constexpr std::int64_t m = 40, n = 30, ldc = 32;
   DeviceBuffer expected, computed;
   fill_normal(expected.reserve(m * n * sizeof(float)), Type::f32, m, n, n, 3, nullptr);
-  poison(computed.reserve(m * ldc * sizeof(float)), m * ldc * sizeof(float), nullptr);
+  poison(computed.reserve(m * ldc * sizeof(float)), Type::f32, m * ldc * sizeof(float), nullptr);
   require(cudaMemcpy2D(computed.data(), ldc * sizeof(float), expected.data(), n * sizeof(float),
                        n * sizeof(float), m, cudaMemcpyDeviceToDevice),
           "copying");
@@ -82,16 +145,52 @@ TEST_F(DeviceData, CompareFindsOneWrongElementAndOneOverwrittenGap) {
   EXPECT_EQ(compare(result, Type::f32, ldc, values, m, n, 0, 0.75, nullptr).wrong, 0U);
 }
 
+// Sums beyond 2^24, one off by 1: floats would call them the same.
+TEST_F(DeviceData, IntegersAreComparedAsIntegers) {
+  constexpr std::int64_t m = 3, n = 5, ldc = 8;
+  std::vector<std::int32_t> expected(m * n, (1 << 30) + 64);
+  std::vector<std::int32_t> computed(m * ldc, (1 << 30) + 64);
+  computed[1 * ldc + 4] += 1;
+  DeviceBuffer expected_there, computed_there;
+  require(cudaMemcpy(expected_there.reserve(m * n * 4), expected.data(), m * n * 4, cudaMemcpyHostToDevice),
+          "copying");
+  void* result = computed_there.reserve(m * ldc * 4);
+  poison(result, Type::s32, m * ldc * 4, nullptr);
+  require(cudaMemcpy2D(result, ldc * 4, computed.data(), ldc * 4, n * 4, m, cudaMemcpyHostToDevice),
+          "copying");
+  const auto comparison = [&](double absolute) {
+    return compare(result, Type::s32, ldc, expected_there.data(), m, n, 0, absolute, nullptr);
+  };
+  EXPECT_EQ(comparison(0).wrong, 1U);
+  EXPECT_EQ(comparison(0).max_error, 1);
+  EXPECT_EQ(comparison(0).overwritten, 0U);
+  EXPECT_GT(comparison(0).relative_error, 0);
+  EXPECT_EQ(comparison(1).wrong, 0U);
+  require(cudaMemcpy2D(result, ldc * 4, computed.data(), ldc * 4, (n + 1) * 4, m, cudaMemcpyHostToDevice),
+          "copying");
+  EXPECT_EQ(comparison(0).overwritten, static_cast<unsigned long long>(m));
+}
+
 TEST_F(DeviceData, APoisonedResultIsWrongEverywhere) {
-  for (const Type type : {Type::f16, Type::bf16, Type::f32}) {
+  for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::s32}) {
     DeviceBuffer expected, computed;
     fill_normal(expected.reserve(16 * 16 * sizeof(float)), Type::f32, 16, 16, 16, 3, nullptr);
-    poison(computed.reserve(16 * 16 * sizeof(float)), 16 * 16 * sizeof(float), nullptr);
-    const Comparison comparison = compare(
-        computed.data(), type, 16, static_cast<const float*>(expected.data()), 16, 16, 1, 1e6, nullptr);
+    poison(computed.reserve(16 * 16 * sizeof(float)), type, 16 * 16 * sizeof(float), nullptr);
+    // NaN is wrong whatever is allowed. The poison of s32 is a number, only far off: of -1 here.
+    const bool integers = type == Type::s32;
+    if (integers) require(cudaMemset(expected.data(), 0xff, 16 * 16 * 4), "setting");
+    const Comparison comparison =
+        compare(computed.data(), type, 16, expected.data(), 16, 16, integers ? 0 : 1, 1e6, nullptr);
     EXPECT_EQ(comparison.wrong, 256U) << name(type);
-    EXPECT_TRUE(std::isinf(comparison.max_error)) << name(type);
+    EXPECT_EQ(std::isinf(comparison.max_error), !integers) << name(type);
   }
+}
+
+TEST_F(DeviceData, TypesThatHaveNoPlaceAreRefused) {
+  DeviceBuffer buffer;
+  buffer.reserve(64);
+  EXPECT_THROW(fill_normal(buffer.data(), Type::s32, 1, 1, 1, 1, nullptr), Failure);
+  EXPECT_THROW(compare(buffer.data(), Type::e4m3, 1, buffer.data(), 1, 1, 0, 0, nullptr), Failure);
 }
 
 }  // namespace

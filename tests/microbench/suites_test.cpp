@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -47,6 +48,49 @@ TEST(Suites, SweepsChangeOneExtentOrAllAlike) {
   EXPECT_EQ(shapes("sweep_size").back().m, 16384);
   EXPECT_EQ(shapes("sweep_k").size(), 9U);
   EXPECT_EQ(shapes("sweep_m").size(), 11U);
+}
+
+// No case of a suite is measured twice: cases_of() holds as many as its lists name.
+TEST(Suites, NameNoCaseTwice) {
+  for (const Suite& suite : suites()) {
+    EXPECT_EQ(cases_of(suite).size(), parse_types(suite.types).size() * parse_layouts(suite.layouts).size() *
+                                          parse_shapes(suite.shapes).size())
+        << suite.name;
+  }
+}
+
+TEST(Suites, ModelsAreSixtyProductsThatModelsUse) {
+  const Suite& models = *find_suite("models");
+  EXPECT_EQ(cases_of(models).size(), 60U);
+  EXPECT_FALSE(models.sustained);
+  std::map<std::int64_t, int> tokens;
+  int odd_results = 0;
+  for (const Shape& shape : parse_shapes(models.shapes)) {
+    ++tokens[shape.m];
+    EXPECT_EQ(shape.k % 8, 0) << shape.n << " x " << shape.k;
+    odd_results += static_cast<int>(shape.n % 2);
+  }
+  const std::vector<std::int64_t> expected = {1, 2, 4, 8, 16, 32, 64, 128, 512, 1000, 2048, 4096, 8192};
+  ASSERT_EQ(tokens.size(), expected.size());
+  for (const std::int64_t m : expected) EXPECT_GE(tokens[m], 3) << m;
+  EXPECT_GE(odd_results, 2);
+}
+
+TEST(Suites, UnalignedBeginsWith4095CubedAndHasNoAlignedProduct) {
+  const std::vector<Shape> shapes = parse_shapes(find_suite("unaligned")->shapes);
+  ASSERT_EQ(shapes.size(), 11U);
+  EXPECT_TRUE(shapes[0].m == 4095 && shapes[0].n == 4095 && shapes[0].k == 4095 && shapes[0].lda == 4095);
+  for (const Shape& packed : shapes) {
+    const Shape shape = with_leading_dimensions(packed, parse_layouts("tn")[0]);
+    EXPECT_TRUE(shape.lda % 8 != 0 || shape.ldb % 8 != 0 || shape.ldc % 8 != 0) << shape.m << " " << shape.n;
+  }
+}
+
+TEST(Suites, TypesAreThoseThatTheSizesOf16BitsLeaveOut) {
+  std::set<std::string> names;
+  for (const Types& types : parse_types(find_suite("types")->types)) names.insert(name(types));
+  EXPECT_EQ(names, (std::set<std::string>{"e4m3_f32_bf16", "e4m3_f32p_bf16", "s8_s32_s32", "tf32_f32_f32"}));
+  EXPECT_TRUE(find_suite("types")->sustained);
 }
 
 // Whoever runs the suite measures the cases of the committed file, no more and no fewer.

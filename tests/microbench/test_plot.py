@@ -136,8 +136,13 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(PLOT.intensity(record("a", 1, 1, shape=(64, 32, 16))), 2 * 64 * 32 * 16 / (2 * 3584))
         wide = dict(record("a", 1, 1, shape=(8, 8, 8)), types="bf16_f32_f32")
         self.assertAlmostEqual(PLOT.intensity(wide), 2 * 512 / (2 * 128 + 4 * 64))
-        with self.assertRaisesRegex(PLOT.BadInput, "'f8_f32_f16' are not three of"):
+        for types, size, result in (("e4m3_f32p_bf16", 1, 2), ("e4m3_e5m2_f32_f32", 1, 4), ("s8_s32_s32", 1, 4), ("tf32_f32_f32", 4, 4)):
+            expected = 2 * 512 / (size * 128 + result * 64)
+            self.assertAlmostEqual(PLOT.intensity(dict(wide, types=types)), expected, msg=types)
+        with self.assertRaisesRegex(PLOT.BadInput, "'f8_f32_f16' name 'f8', which is none of"):
             PLOT.intensity(dict(wide, types="f8_f32_f16"))
+        with self.assertRaisesRegex(PLOT.BadInput, "types 'f16' are not"):
+            PLOT.intensity(dict(wide, types="f16"))
 
     def test_a_sweep_is_recognised_by_what_changes(self):
         for extents, shape, name, fixed in (

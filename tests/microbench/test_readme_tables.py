@@ -126,6 +126,63 @@ class ReadmeTables(unittest.TestCase):
         self.assertNotIn("wgmma", table)
         self.assertIn("`tma_a`", rest)
 
+    def test_types_are_written_for_people(self):
+        self.store([
+            record(m=m, n=m, k=m, types=types)
+            for m, types in enumerate(("e4m3_f32_bf16", "e4m3_f32p_bf16", "e4m3_e5m2_f32p_f16", "s8_s32_s32", "f16_f16_f16"), 1)
+        ])  # fmt: skip
+        self.assertEqual(self.run_script().returncode, 0)
+        rows = [line.split(" | ")[1] for line in self.text().splitlines() if "³ |" in line]
+        self.assertEqual(
+            sorted(rows),
+            ["e4m3 × e5m2 → f16, promoted sums", "e4m3 → bf16", "e4m3 → bf16, promoted sums", "f16 → f16, f16 sums", "s8 → s32"],
+        )
+        self.assertIn("TFLOP/s (of s8 TOP/s)", self.text())
+        self.store([record(types="bf16")])
+        outcome = self.run_script()
+        self.assertEqual(outcome.returncode, 2)
+        self.assertIn("types 'bf16' are not", outcome.stderr)
+
+    def test_suites_with_a_table_of_their_own_stand_in_it_alone(self):
+        markers = "".join(f"<!-- table:{name} -->\n<!-- /table -->\n" for name in ("gemm", "types", "unaligned", "models"))
+        self.readme.write_text(markers, encoding="utf-8")
+        self.store([record(kernel="of_main")], "main.json")
+        self.store([record(kernel="of_types", types="e4m3_f32p_bf16")], "types.json")
+        self.store([record(kernel="of_unaligned", layout="tn lda=4097 ldb=4097 ldc=4096")], "unaligned.json")
+        self.store([record(kernel="of_models", m=1)], "models.json")
+        self.assertEqual(self.run_script().returncode, 0)
+        _, *tables = self.text().split("<!-- table:")
+        self.assertEqual(len(tables), 4)
+        for own in tables:
+            name = own.split(" ")[0]
+            for kernel in ("of_main", "of_types", "of_unaligned", "of_models"):
+                self.assertEqual(kernel in own, kernel == "of_" + name.replace("gemm", "main"), f"{kernel} in {name}")
+        self.assertIn("| tn lda=4097 ldb=4097 ldc=4096 |", tables[2])
+
+    def test_models_are_summed_up(self):
+        self.readme.write_text("<!-- table:models -->\n<!-- /table -->\n", encoding="utf-8")
+        ratios = {1: 0.5, 16: 2.0, 128: 1.0, 512: 0.9, 8192: 0.894}
+        self.store([
+            *(record(m=m, n=6144, ratio_burst=ratio, tflops_sustained=None, ratio_sustained=None) for m, ratio in ratios.items()),
+            record(m=1, n=6144, kernel="slower", tflops_burst=1.0, ratio_burst=0.1, tflops_sustained=None),
+        ], "models.json")  # fmt: skip
+        self.assertEqual(self.run_script().returncode, 0)
+        rows = [line for line in self.text().splitlines() if line.startswith("|")]
+        self.assertEqual(rows[2], "| up to 128 tokens | 3 | 1.000 | 0.500 at 1 × 6144 × 4096 | 1 |")
+        self.assertEqual(rows[3], "| more than 128 tokens | 2 | 0.897 | 0.894 at 8192 × 6144 × 4096 | 1 |")
+        self.assertEqual(rows[4], "| all | 5 | 0.957 | 0.500 at 1 × 6144 × 4096 | 2 |")
+        self.assertEqual(rows[7], "| 1 × 6144 × 4096 | `tma_a` | 500 | 790 | 0.50 |")
+        self.assertEqual(len(rows), 12)
+        self.assertIn("TFLOP/s: burst.\n", self.text())
+        self.assertNotIn("slower", self.text())
+
+    def test_of_one_day_what_was_sustained_counts_more_than_a_burst(self):
+        self.store([record(tflops_burst=111.0)], "main.json")
+        self.store([record(tflops_burst=222.0, tflops_sustained=None), record(kernel="b", tflops_sustained=None)], "sweep_size.json")
+        self.run_script()
+        self.assertIn("`tma_a` | 111 / 451", self.text())
+        self.assertNotIn("222 /", self.text())
+
     def test_no_results_say_so(self):
         self.assertEqual(self.run_script().returncode, 0)
         self.assertIn("No results are committed yet.", self.text())
