@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gemm/pad.hpp"
+#include "host/tuning_table.hpp"
 
 namespace tenon {
 namespace {
@@ -21,22 +22,22 @@ bool padding_pays(const Gemm& p) noexcept {
 constexpr Order a_order = row_major, b_order = column_major;
 
 // The copy of an operand in the workspace: it keeps the order of 16-bit operands.
-struct Copy {
+struct OperandCopy {
   Order order;
   std::int64_t ld;
   std::size_t bytes;
 };
-Copy copy_of(const ConstMatrix& x, Order k_contiguous, std::int64_t rows, std::int64_t columns) noexcept {
+OperandCopy copy_of(const ConstMatrix& x, Order k_contiguous, std::int64_t rows, std::int64_t columns) noexcept {
   const std::size_t element = bytes(x.type);
   const Order order = element == 2 ? x.order : k_contiguous;
   const std::int64_t lines = order == row_major ? rows : columns, length = order == row_major ? columns : rows;
   const std::size_t needed = padded_bytes(lines, length, element);
   return {order, padded_ld(length, element), (needed + 255) / 256 * 256};
 }
-Copy copy_of_a(const Gemm& p) noexcept {
+OperandCopy copy_of_a(const Gemm& p) noexcept {
   return copy_of(p.a, a_order, p.m, p.k);
 }
-Copy copy_of_b(const Gemm& p) noexcept {
+OperandCopy copy_of_b(const Gemm& p) noexcept {
   return copy_of(p.b, b_order, p.k, p.n);
 }
 
@@ -49,7 +50,7 @@ bool needs_copy(const ConstMatrix& x, Order k_contiguous) noexcept {
 Gemm planned_problem(const Gemm& problem, const Plan& plan) noexcept {
   Gemm run = problem;
   char* workspace = static_cast<char*>(problem.workspace);
-  const auto copied = [](ConstMatrix& x, const Copy& copy, void* data) {
+  const auto copied = [](ConstMatrix& x, const OperandCopy& copy, void* data) {
     x.data = data;
     x.order = copy.order;
     x.ld = copy.ld;
@@ -73,9 +74,10 @@ Plan padding_plan(const Gemm& p, std::size_t* needed) noexcept {
   return plan;
 }
 
-// The kernel that the problem names, or the choice among all; nullptr and why if none computes it.
-const Kernel* choose(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device,
-                     Status* why) {
+// The kernel that the problem names, or `tuned` (if there is one, and it takes the problem), or the choice
+// among all; nullptr and why if none computes it.
+const Kernel* choose(const std::vector<Kernel>& list, const Gemm& problem, const Kernel* tuned,
+                     const DeviceDescription& device, Status* why) {
   if (problem.kernel != nullptr) {
     for (const Kernel& kernel : list) {
       if (kernel.name != problem.kernel) continue;
@@ -86,6 +88,7 @@ const Kernel* choose(const std::vector<Kernel>& list, const Gemm& problem, const
                "no kernel has the name '%.100s': `tenon list` prints the names that exist", problem.kernel);
     return nullptr;
   }
+  if (tuned != nullptr && accepts(*tuned, problem, device)) return tuned;
   if (const Kernel* kernel = select_kernel(list, problem, device)) return kernel;
   // Why not: a kernel that only another device could run says most, then one that refuses for another reason.
   *why = Status(StatusCode::unsupported,
@@ -109,7 +112,10 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
   *plan = Plan{};
   *used = 0;
   Status why_not_direct, why_not_padded;
-  const Kernel* direct = choose(list, problem, device, &why_not_direct);
+  // Tables speak of the operands as the caller has them, not of their copies. They name kernels; whether
+  // operands are copied is decided with them as without.
+  const Kernel* tuned = problem.kernel == nullptr ? tuned_kernel(list, problem, device) : nullptr;
+  const Kernel* direct = choose(list, problem, tuned, device, &why_not_direct);
 
   std::size_t needed = 0;
   Plan padded = padding_plan(problem, &needed);
@@ -121,7 +127,8 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
     with_workspace.workspace = &aligned;
     Plan at_its_start = padded;
     at_its_start.b_offset = 0;
-    padded.kernel = choose(list, planned_problem(with_workspace, at_its_start), device, &why_not_padded);
+    padded.kernel =
+        choose(list, planned_problem(with_workspace, at_its_start), tuned, device, &why_not_padded);
     if (padded.kernel != nullptr) {
       if (any_workspace || problem.workspace_bytes >= needed) {
         *plan = padded;
