@@ -82,7 +82,7 @@ Machine open_machine(const Options& o) {
           std::string(cuda.message()) + "; kernels are timed on a GPU, --dry-run lists them without one");
     }
   }
-  machine.name = "none: what an H200 would run";
+  machine.name = "H200 (described: nothing runs on it)";
   machine.description = {90, 132, std::size_t{227} << 10, std::size_t{50} << 20};
   return machine;
 }
@@ -255,7 +255,7 @@ void add_tune(CLI::App& application) {
       "Only kernels whose name this regular expression is found in, and the documented choice");
   command
       ->add_option("--seconds", o->rules.seconds,
-                   "Time for the careful look at the best few of a problem; five rounds it is at least")
+                   "Time for the careful look at the best few of a problem; at least seven rounds")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   command->add_option("--commit", o->commit, "Stored with the table: of what it was measured");

@@ -19,28 +19,50 @@
 namespace tenon::command {
 namespace {
 
-// A matrix on both sides that is kept while problems agree on it: often a whole list shares B.
+double bytes_of(std::int64_t rows, std::int64_t columns, Type type) {
+  return static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(bytes(type));
+}
+
+// Refuses matrices that the device cannot hold, before the host tries to.
+void require_memory(Device& cuda, double needed) {
+  std::size_t free = 0;
+  require(cuda.free_memory(&free));
+  if (needed <= static_cast<double>(free)) return;
+  char sentence[160];
+  std::snprintf(sentence, sizeof sentence,
+                "A, B and C need %.2f GiB of device memory but %.2f GiB are free: smaller shapes are needed",
+                needed / 0x1p30, static_cast<double>(free) / 0x1p30);
+  throw Failure(Exit::machine_cannot, sentence);
+}
+
+// A dense matrix on both sides that is kept while problems agree on it: often a whole list shares B.
 class KeptOperand {
  public:
   KeptOperand(const char* name, std::uint64_t seed) : name_(name), seed_(seed) {}
 
-  void draw(Device& cuda, std::int64_t rows, std::int64_t columns, const ConstMatrix& matrix) {
-    if (device_ && host_.rows == rows && host_.columns == columns && host_.order == matrix.order &&
-        host_.type == matrix.type) {
-      return;
-    }
-    device_.reset();
-    host_ = random_operand(name_, seed_, rows, columns, matrix.ld, matrix.order, matrix.type);
-    device_.emplace(cuda, host_, name_);
-  }
-  void forget() {
+  // What another problem left goes, before this one's takes its place.
+  void keep_only(std::int64_t rows, std::int64_t columns, const ConstMatrix& matrix) {
+    if (is(rows, columns, matrix)) return;
     device_.reset();
     host_ = {};
+  }
+  double missing(std::int64_t rows, std::int64_t columns, const ConstMatrix& matrix) const {
+    return is(rows, columns, matrix) ? 0.0 : bytes_of(rows, columns, matrix.type);
+  }
+  void draw(Device& cuda, std::int64_t rows, std::int64_t columns, const ConstMatrix& matrix) {
+    if (is(rows, columns, matrix)) return;
+    host_ = random_operand(name_, seed_, rows, columns, matrix.ld, matrix.order, matrix.type);
+    device_.emplace(cuda, host_, name_);
   }
   const Operand& host() const { return host_; }
   const void* device() const { return device_->get(); }
 
  private:
+  bool is(std::int64_t rows, std::int64_t columns, const ConstMatrix& matrix) const {
+    return device_ && host_.rows == rows && host_.columns == columns && host_.order == matrix.order &&
+           host_.type == matrix.type;
+  }
+
   const char* name_;
   std::uint64_t seed_;
   Operand host_;
@@ -104,9 +126,10 @@ TuneBench::~TuneBench() = default;
 TuneOutcome TuneBench::run(const Gemm& problem, const std::vector<const Kernel*>& candidates,
                            const RaceRules& rules, const std::string& label) {
   Gemm p = problem;
-  // What the last problem leaves gives way before this one's takes its place.
-  if (operands_->a.host().rows != p.m || operands_->a.host().columns != p.k) operands_->a.forget();
-  if (operands_->b.host().rows != p.k || operands_->b.host().columns != p.n) operands_->b.forget();
+  operands_->a.keep_only(p.m, p.k, p.a);
+  operands_->b.keep_only(p.k, p.n, p.b);
+  require_memory(cuda_, operands_->a.missing(p.m, p.k, p.a) + operands_->b.missing(p.k, p.n, p.b) +
+                            bytes_of(p.m, p.n, p.c.type));
   operands_->a.draw(cuda_, p.m, p.k, p.a);
   operands_->b.draw(cuda_, p.k, p.n, p.b);
   const Operand poison = poisoned(p.m, p.n, p.c.ld, row_major, p.c.type);

@@ -2,6 +2,7 @@
 #include "command_line/tune_race.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tenon::command {
 namespace {
@@ -58,7 +59,12 @@ RaceResult race(std::size_t candidates, const std::function<double(std::size_t, 
   for (std::size_t round = 0; round < times[0].size(); ++round) {
     ratios.push_back(times[result.winner][round] / times[0][round]);
   }
-  if (!(quantile(ratios, 0.5) < 1 - rules.least_gain && quantile(ratios, 0.75) < 1)) result.winner = 0;
+  const auto rounds = static_cast<double>(ratios.size());
+  const auto won =
+      static_cast<double>(std::count_if(ratios.begin(), ratios.end(), [](double r) { return r < 1; }));
+  const double by_chance =
+      0.5 * rounds + 0.5 * 2.326 * std::sqrt(rounds);  // of a coin, once in a hundred times
+  if (!(quantile(ratios, 0.5) < 1 - rules.least_gain && won >= by_chance)) result.winner = 0;
   return result;
 }
 

@@ -45,14 +45,24 @@ TEST(Race, OnePercentIsNotEnough) {
 }
 
 TEST(Race, NoiseIsNotEnough) {
-  // Alike but for noise: the median of one may be the lower, but not in three rounds of four.
-  for (unsigned seed = 0; seed < 200; ++seed) {
+  // Alike but for noise of 8 %: a kernel of its own once in a hundred times for each of the two, if at all.
+  int fooled = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
     Track track{{10, 10, 10}, 0.08};
     track.random.seed(seed);
-    RaceRules rules;
-    rules.most_rounds = 31;
-    EXPECT_EQ(track.run(rules).winner, 0U) << seed;
+    if (track.run().winner != 0) ++fooled;
   }
+  EXPECT_LE(fooled, 12);
+  // Few rounds fool nobody more.
+  RaceRules few;
+  few.most_rounds = few.least_rounds;
+  fooled = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    Track track{{10, 10, 10}, 0.08};
+    track.random.seed(seed);
+    if (track.run(few).winner != 0) ++fooled;
+  }
+  EXPECT_LE(fooled, 12);
 }
 
 TEST(Race, NoiseDoesNotHideWhatIsFaster) {

@@ -2,17 +2,23 @@
 // refusals.
 #include <cuda_fp16.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "gemm/kernel.hpp"
 #include "host/error_bound.hpp"
 #include "host/gemm_on.hpp"
+#include "host/plan.hpp"
+#include "host/tuning_table.hpp"
+#include "host/tuning_text.hpp"
 #include "support/device.hpp"
+#include "tenon/tuning.hpp"
 
 namespace tenon {
 namespace {
@@ -131,6 +137,36 @@ TEST_F(GemmGpu, CanBeCaptured) {
   cudaGraphExecDestroy(executable);
   cudaGraphDestroy(graph);
   cudaStreamDestroy(stream);
+}
+
+// A table of this device, which names another kernel than the documented choice.
+TEST_F(GemmOnDevice, ATuningTableChoosesTheKernel) {
+  Product product(96, 80, 64);
+  const std::string documented = kernel_name(launcher(), product.problem);
+  DeviceDescription description;
+  ASSERT_TRUE(launcher().describe(&description));
+  const auto other = std::find_if(kernels().begin(), kernels().end(), [&](const Kernel& kernel) {
+    return kernel.name != documented && kernel.copy != Copy::module &&
+           accepts(kernel, product.problem, description);
+  });
+  ASSERT_NE(other, kernels().end());
+  TuningTable table;
+  table.sm = description.sm;
+  table.multiprocessors = description.multiprocessors;
+  table.entries.emplace_back();
+  table.entries[0].key = tuning_key(product.problem);
+  table.entries[0].kernel = other->name;
+  table.entries[0].documented = documented;
+  const std::string text = write_tuning(table);
+  Tuning tuning;
+  const Status loaded = tuning.load_text(text.data(), text.size());
+  ASSERT_TRUE(loaded) << loaded.message();
+  product.problem.tuning = &tuning;
+  EXPECT_STREQ(kernel_name(launcher(), product.problem), other->name.c_str());
+  ASSERT_TRUE(gemm(launcher(), product.problem));
+  product.expect_right();
+  product.problem.kernel = documented.c_str();
+  EXPECT_STREQ(kernel_name(launcher(), product.problem), documented.c_str());
 }
 
 TEST_F(GemmOnDevice, OddSizesWithAndWithoutWorkspace) {
