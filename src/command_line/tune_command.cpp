@@ -186,7 +186,6 @@ void run(const Options& o) {
   table.toolkit = toolkit_text();
   TuneBench bench(*machine.cuda);
   std::size_t wrong = 0;
-  if (!o.json) print_head();
   for (const Contest& contest : contests) {
     const std::string label =
         std::to_string(&contest - contests.data() + 1) + " of " + std::to_string(contests.size());
@@ -202,6 +201,7 @@ void run(const Options& o) {
     entry.microseconds = outcome.race.microseconds[outcome.race.winner];
     entry.documented = outcome.right.front()->name;
     entry.documented_microseconds = outcome.race.microseconds.front();
+    if (!o.json && table.entries.empty()) print_head();
     if (!o.json) print_row(contest.problem, entry);
     table.entries.push_back(std::move(entry));
   }
