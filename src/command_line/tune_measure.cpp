@@ -69,7 +69,20 @@ class KeptOperand {
   std::optional<DeviceBuffer> device_;
 };
 
-// Every element within `bound` of the other; infinities and NaN agree with themselves alone.
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+int current_device() {
+  int ordinal = 0;
+  require_cuda(cudaGetDevice(&ordinal), "the query of the current device");
+  return ordinal;
+}
+
+constexpr std::uint64_t seed = 1;
+
+}  // namespace
+
 bool agree(const Operand& x, const Operand& y, double bound, std::string* where) {
   if (x.data == y.data) return true;
   if (x.type == Type::s32) {
@@ -90,20 +103,6 @@ bool agree(const Operand& x, const Operand& y, double bound, std::string* where)
   }
   return true;
 }
-
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-int current_device() {
-  int ordinal = 0;
-  require_cuda(cudaGetDevice(&ordinal), "the query of the current device");
-  return ordinal;
-}
-
-constexpr std::uint64_t seed = 1;
-
-}  // namespace
 
 struct TuneBench::Operands {
   KeptOperand a{"A", random_bits(seed, 0)}, b{"B", random_bits(seed, 1)};
@@ -180,8 +179,10 @@ TuneOutcome TuneBench::run(const Gemm& problem, const std::vector<const Kernel*>
   quick.idle_ms = 5;
   quick.burst_ms = 1;
   microbench::Contender contender;
-  Progress progress(label + ", times",
-                    static_cast<std::int64_t>(2 * outcome.right.size()) + 2 * rules.least_rounds);
+  // More or less: how many candidates come near the best, and how often they are looked at, shows on the way.
+  const auto looks =
+      static_cast<std::int64_t>(2 * outcome.right.size()) + std::int64_t{4} * rules.least_rounds;
+  Progress progress(label + ", times", looks);
   const auto measure = [&](std::size_t i, Look look) {
     p.kernel = outcome.right[i]->name.c_str();
     contender.name = outcome.right[i]->name;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line/operand.hpp"
 #include "command_line/tune_race.hpp"
 #include "device/device.hpp"
 #include "gemm/kernel.hpp"
@@ -17,6 +18,11 @@ struct TuneOutcome {
   std::vector<std::string> wrong;    // a sentence each about those that do not
   RaceResult race;                   // among `right`; not run if the documented choice is wrong
 };
+
+// Whether two results of the same shape and type lie within `bound` of each other, element by element; s32
+// are the same. NaN and infinities agree with themselves alone. If not, *where says which element, what it is
+// and should be.
+bool agree(const Operand& computed, const Operand& documented, double bound, std::string* where);
 
 class TuneBench {
  public:

@@ -88,8 +88,9 @@ std::vector<TuneShape> parse_tune_shapes(const std::string& where, const std::st
     for (const std::string& size : split(item, ':')) sizes.push_back(size_of(size));
     const bool a_shape = sizes.size() == 1 || sizes.size() == 3;
     if (!a_shape || std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) {
-      refuse(where + ": '" + item + "' is no shape but must be SIZE or M:N:K, whole numbers from 1 to " +
-             std::to_string(largest_dimension));
+      refuse(
+          std::string(where).append(": '").append(item).append("' is no shape but must be SIZE or M:N:K, ") +
+          "whole numbers from 1 to " + std::to_string(largest_dimension));
     }
     shapes.push_back({sizes.front(), sizes[sizes.size() / 2], sizes.back()});
   }
