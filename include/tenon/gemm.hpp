@@ -27,8 +27,10 @@ struct __nv_fp8_e5m2;
 
 namespace tenon {
 
-// A device matrix. ld is the distance, in elements, between rows (row_major) or columns (column_major). Floats
-// that may lose their lowest 13 bits are said to be tf32: no pointer type says so by itself.
+class Tuning;  // tuning.hpp
+
+// A device matrix. ld is the distance, in elements, between rows (row_major) or columns (column_major).
+// Floats that may lose their lowest 13 bits are said to be tf32: no pointer type says so by itself.
 struct ConstMatrix {
   const void* data = nullptr;
   std::int64_t ld = 0;
@@ -95,6 +97,9 @@ struct Gemm {
   const float* scale_b = nullptr;
   // nullptr: the documented choice (src/gemm/select.hpp). Else a name that `tenon list` prints.
   const char* kernel = nullptr;
+  // Measured choices (tenon/tuning.hpp), which come before the documented one; may be null. Lives as long as
+  // the call.
+  const Tuning* tuning = nullptr;
   // Device memory of at least workspace_size(problem) bytes, 256-byte aligned; may be null. Without it the
   // problem is still computed (but see above), by a path that may be slower (operands that cannot be copied
   // 16 bytes at a time).

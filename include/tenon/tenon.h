@@ -66,20 +66,25 @@ typedef struct tenon_matrix {
   tenon_type type;
 } tenon_matrix;
 
-/* One product: A is m x k, B is k x n, C is m x n. Which types go together: the table of gemm.hpp. beta == 0 does not read C; k == 0 or alpha == 0 gives beta
- * * C. C may not overlap A or B. Start from tenon_gemm_problem_default(). */
+/* A table of measured choices, as `tenon tune` writes it: tenon/tuning.hpp says when it has an answer. */
+typedef struct tenon_tuning tenon_tuning;
+
+/* One product: A is m x k, B is k x n, C is m x n. Which types go together: the table of gemm.hpp. beta == 0
+ * does not read C; k == 0 or alpha == 0 gives beta * C. C may not overlap A or B. Start from
+ * tenon_gemm_problem_default(). */
 typedef struct tenon_gemm_problem {
   int64_t m, n, k;
   tenon_const_matrix a, b;
   tenon_matrix c;
   float alpha, beta;
-  tenon_type accumulate;  /* TENON_F32; TENON_F16 with f16 inputs if wanted; TENON_S32 with s8 inputs */
-  int promote;            /* fp8: not 0: sums of 128 products at a time are added up in f32 */
-  const float* scale_a;   /* fp8: a factor of A in device memory; NULL stands for 1 */
-  const float* scale_b;   /* the same of B */
-  const char* kernel;     /* NULL: the library chooses; else a name that `tenon list` prints */
-  void* workspace;        /* device memory, 256-byte aligned, of workspace_bytes; may be NULL */
-  size_t workspace_bytes; /* tenon_gemm_workspace_size() says with how many the problem runs fastest */
+  tenon_type accumulate;      /* TENON_F32; TENON_F16 with f16 inputs if wanted; TENON_S32 with s8 inputs */
+  int promote;                /* fp8: not 0: sums of 128 products at a time are added up in f32 */
+  const float* scale_a;       /* fp8: a factor of A in device memory; NULL stands for 1 */
+  const float* scale_b;       /* the same of B */
+  const char* kernel;         /* NULL: the library chooses; else a name that `tenon list` prints */
+  const tenon_tuning* tuning; /* measured choices, where kernel is NULL; may be NULL */
+  void* workspace;            /* device memory, 256-byte aligned, of workspace_bytes; may be NULL */
+  size_t workspace_bytes;     /* tenon_gemm_workspace_size() says with how many the problem runs fastest */
 } tenon_gemm_problem;
 
 /* NOLINTEND(modernize-use-using) */
@@ -101,6 +106,14 @@ const char* tenon_gemm_kernel_name(const tenon_gemm_problem* problem);
 /* Enqueues the product on the stream of the current device and returns. On failure nothing was written to C.
  */
 tenon_status tenon_gemm(const tenon_gemm_problem* problem, struct CUstream_st* stream);
+
+/* Reads a table that `tenon tune` wrote: *tuning is then to be freed with tenon_tuning_free(), after the last
+ * call that names it. On failure *tuning is NULL, and the message says what is wrong with which line of the
+ * file. */
+tenon_status tenon_tuning_load(const char* path, tenon_tuning** tuning);
+
+/* NULL is fine. */
+void tenon_tuning_free(tenon_tuning* tuning);
 
 #ifdef __cplusplus
 }

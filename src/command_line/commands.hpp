@@ -13,5 +13,6 @@ void add_layout(CLI::App& application);
 void add_list(CLI::App& application);
 void add_info(CLI::App& application);
 void add_doctor(CLI::App& application);
+void add_tune(CLI::App& application);
 
 }  // namespace tenon::command

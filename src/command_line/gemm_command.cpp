@@ -22,6 +22,7 @@
 #include "gemm/kernel.hpp"
 #include "host/gemm_on.hpp"
 #include "host/validate.hpp"
+#include "tenon/tuning.hpp"
 
 namespace tenon::command {
 namespace {
@@ -29,7 +30,7 @@ namespace {
 struct Options {
   std::optional<std::int64_t> m, n, k, lda, ldb, ldc;
   std::optional<std::string> type, layout;
-  std::string out_type = "f32", accumulate = "f32", device = "auto", kernel;
+  std::string out_type = "f32", accumulate = "f32", device = "auto", kernel, tuning_path;
   std::string a_path, b_path, c_path, out_path;
   float alpha = 1.0F, beta = 0.0F;
   std::uint64_t seed = 1;
@@ -288,6 +289,9 @@ void print_text(const Gemm& p, const Options& o, const Answer& answer) {
 void run(const Options& o) {
   Request request = read_request(o);
   Gemm& p = request.problem;
+  Tuning tuning;
+  if (!o.tuning_path.empty()) require(tuning.load(o.tuning_path.c_str()));
+  p.tuning = &tuning;
   std::optional<OutputFile> output;
   if (!o.out_path.empty()) output.emplace(o.out_path);
   Answer answer;
@@ -391,6 +395,7 @@ void add_gemm(CLI::App& application) {
       ->capture_default_str();
   command->add_option("--kernel", o->kernel,
                       "Run this kernel (see `tenon list`) instead of the library's choice");
+  command->add_option("--tuning", o->tuning_path, "Choose by this table of `tenon tune` where it has an answer");
   command->add_flag("--check", o->check,
                     "Compare every element with the exact product (FP64) and its error bound");
   command->add_flag("--bench", o->bench, "Time it on a GPU: median of bursts between CUDA events");

@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   add_list(application);
   add_info(application);
   add_doctor(application);
+  add_tune(application);
   try {
     application.parse(argc, argv);
     std::cout.flush();

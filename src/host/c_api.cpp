@@ -1,8 +1,15 @@
 // tenon.h on top of gemm.hpp: a translation of structs, field by field.
 #include <cstring>
+#include <memory>
+#include <new>
 
 #include "tenon/gemm.hpp"
 #include "tenon/tenon.h"
+#include "tenon/tuning.hpp"
+
+struct tenon_tuning {
+  tenon::Tuning table;
+};
 
 namespace {
 
@@ -44,6 +51,7 @@ tenon::Gemm problem_of(const tenon_gemm_problem& p) noexcept {
   problem.scale_a = p.scale_a;
   problem.scale_b = p.scale_b;
   problem.kernel = p.kernel;
+  problem.tuning = p.tuning == nullptr ? nullptr : &p.tuning->table;
   problem.workspace = p.workspace;
   problem.workspace_bytes = p.workspace_bytes;
   return problem;
@@ -88,5 +96,25 @@ const char* tenon_gemm_kernel_name(const tenon_gemm_problem* problem) {
 
 tenon_status tenon_gemm(const tenon_gemm_problem* problem, struct CUstream_st* stream) {
   return problem == nullptr ? null_problem() : status_of(tenon::gemm(problem_of(*problem), stream));
+}
+
+tenon_status tenon_tuning_load(const char* path, tenon_tuning** tuning) {
+  if (tuning == nullptr) {
+    return status_of(tenon::Status(tenon::StatusCode::invalid_argument,
+                                   "tuning is a null pointer but must point to where the table goes"));
+  }
+  *tuning = nullptr;
+  std::unique_ptr<tenon_tuning> loaded(new (std::nothrow) tenon_tuning);
+  if (loaded == nullptr) {
+    return status_of(
+        tenon::Status(tenon::StatusCode::cuda_error, "no host memory is left for the table of tunings"));
+  }
+  const tenon::Status status = loaded->table.load(path);
+  if (status) *tuning = loaded.release();
+  return status_of(status);
+}
+
+void tenon_tuning_free(tenon_tuning* tuning) {
+  delete tuning;
 }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gemm/pad.hpp"
+#include "host/tuning_table.hpp"
 
 namespace tenon {
 namespace {
@@ -73,9 +74,10 @@ Plan padding_plan(const Gemm& p, std::size_t* needed) noexcept {
   return plan;
 }
 
-// The kernel that the problem names, or the choice among all; nullptr and why if none computes it.
-const Kernel* choose(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device,
-                     Status* why) {
+// The kernel that the problem names, or `tuned` (if there is one, and it takes the problem), or the choice
+// among all; nullptr and why if none computes it.
+const Kernel* choose(const std::vector<Kernel>& list, const Gemm& problem, const Kernel* tuned,
+                     const DeviceDescription& device, Status* why) {
   if (problem.kernel != nullptr) {
     for (const Kernel& kernel : list) {
       if (kernel.name != problem.kernel) continue;
@@ -86,6 +88,7 @@ const Kernel* choose(const std::vector<Kernel>& list, const Gemm& problem, const
                "no kernel has the name '%.100s': `tenon list` prints the names that exist", problem.kernel);
     return nullptr;
   }
+  if (tuned != nullptr && accepts(*tuned, problem, device)) return tuned;
   if (const Kernel* kernel = select_kernel(list, problem, device)) return kernel;
   // Why not: a kernel that only another device could run says most, then one that refuses for another reason.
   *why = Status(StatusCode::unsupported,
@@ -109,7 +112,10 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
   *plan = Plan{};
   *used = 0;
   Status why_not_direct, why_not_padded;
-  const Kernel* direct = choose(list, problem, device, &why_not_direct);
+  // Tables speak of the operands as the caller has them, not of their copies. They name kernels; whether
+  // operands are copied is decided with them as without.
+  const Kernel* tuned = problem.kernel == nullptr ? tuned_kernel(list, problem, device) : nullptr;
+  const Kernel* direct = choose(list, problem, tuned, device, &why_not_direct);
 
   std::size_t needed = 0;
   Plan padded = padding_plan(problem, &needed);
@@ -121,7 +127,8 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
     with_workspace.workspace = &aligned;
     Plan at_its_start = padded;
     at_its_start.b_offset = 0;
-    padded.kernel = choose(list, planned_problem(with_workspace, at_its_start), device, &why_not_padded);
+    padded.kernel =
+        choose(list, planned_problem(with_workspace, at_its_start), tuned, device, &why_not_padded);
     if (padded.kernel != nullptr) {
       if (any_workspace || problem.workspace_bytes >= needed) {
         *plan = padded;

@@ -72,7 +72,7 @@ class Usage(Folder):
     SIZES = ("--m", 8, "--n", 8, "--k", 8)
 
     def test_help_has_examples(self):
-        for command in ("gemm", "ladder", "layout", "list", "info", "doctor"):
+        for command in ("gemm", "ladder", "layout", "list", "info", "doctor", "tune"):
             code, out, _ = run(command, "--help")
             self.assertEqual(code, 0)
             self.assertIn("Examples:\n  tenon " + command, out)
@@ -324,6 +324,76 @@ class Doctor(Folder):
         self.assertIn("absent: cannot be read", err)
 
 
+class Tune(Folder):
+    DRY = ("--dry-run", "--device", "emulator")
+
+    def test_candidates(self):
+        code, out, err = run("tune", "--shapes", "4096,64:4096:4096", "--types", "bf16,e4m3", "--layout", "tn,nn",
+                             *self.DRY, "--json")
+        self.assertEqual((code, err), (0, ""))
+        answer = json.loads(out)
+        self.assertEqual(list(answer), ["device", "problems"])
+        names = {kernel["name"] for kernel in json.loads(run("list", "--json")[1])}
+        shapes = [(p["m"], p["n"], p["k"], p["types"], p["layout"]) for p in answer["problems"]]
+        self.assertEqual(shapes, [(m, 4096, 4096, f"{type_} -> f32", layout) for type_ in ("bf16", "e4m3")
+                                  for layout in ("tn", "nn") for m in (4096, 64)])
+        for problem in answer["problems"]:
+            candidates = problem["candidates"]
+            self.assertEqual(candidates[0], problem["documented"])
+            self.assertGreater(len(candidates), 3)
+            self.assertEqual(len(set(candidates)), len(candidates))
+            self.assertLessEqual(set(candidates), names)
+            self.assertFalse([name for name in candidates if name.startswith("module_")])
+
+    def test_the_pattern_keeps_the_documented_choice(self):
+        code, out, _ = run("tune", "--shapes", 4096, *self.DRY, "--json", "--kernel", "^cp_async_.*64x64x64")
+        self.assertEqual(code, 0)
+        (problem,) = json.loads(out)["problems"]
+        self.assertEqual(problem["candidates"], [problem["documented"], "cp_async_f16_f32_tn_64x64x64_s5"])
+
+    def test_text_and_files_of_shapes(self):
+        with open(self.path("shapes.txt"), "w") as file:
+            file.write("# layers\n64:512:256  # the first\n\n128\n")
+        code, out, _ = run("tune", "--shapes-from", self.path("shapes.txt"), *self.DRY)
+        self.assertEqual(code, 0)
+        self.assertIn("problem  64 x 512 x 256, f16 -> f32, layout tn: ", out)
+        self.assertIn("problem  128 x 128 x 128, f16 -> f32, layout tn: ", out)
+        self.assertEqual(out.count("(the documented choice)"), 2)
+        with open(self.path("shapes.txt"), "a") as file:
+            file.write("many\n")
+        self.refused(2, "shapes.txt, line 5: 'many' is no shape", "tune", "--shapes-from", self.path("shapes.txt"),
+                     *self.DRY)
+
+    def test_bad_requests(self):
+        self.refused(2, "give the shapes to tune for", "tune", *self.DRY)
+        self.refused(2, "--shapes: '0' is no shape", "tune", "--shapes", 0, *self.DRY)
+        self.refused(2, "'fp8' is no type", "tune", "--shapes", 64, "--types", "fp8", *self.DRY)
+        self.refused(2, "promote is given but A and B are f16", "tune", "--shapes", 64, "--promote", *self.DRY)
+        self.refused(2, "must be a regular expression", "tune", "--shapes", 64, "--kernel", "(", *self.DRY)
+        self.refused(2, "give the file for the table with --out", "tune", "--shapes", 64)
+        self.refused(2, "kernels are timed on a GPU", "tune", "--shapes", 64, "--device", "emulator", "--json")
+        self.refused(2, "cannot be written", "tune", "--shapes", 64, "--out", self.path("no/folder/x.tune"))
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_without_a_gpu(self):
+        if has_gpu():
+            self.skipTest("this machine has a GPU")
+        self.refused(3, "no CUDA device: ", "tune", "--shapes", 64, "--out", self.path("x.tune"))
+        self.refused(3, "no CUDA device: ", "tune", "--shapes", 64, "--dry-run", "--device", "cuda")
+        self.assertEqual(os.listdir(self.folder), [])
+        self.assertEqual(run("tune", "--shapes", 64, "--dry-run")[0], 0)
+
+    def test_bad_tables(self):
+        table = self.path("x.tune")
+        sizes = ("--m", 8, "--n", 8, "--k", 8)
+        self.refused(2, "x.tune: cannot be read: No such file or directory", "gemm", *sizes, "--tuning", table)
+        for text, words in (("", "x.tune, line 1: the text ends where '{' is needed"),
+                            ('{"tenon_tuning": 9}', "is 9 but this library reads 1")):
+            with open(table, "w") as file:
+                file.write(text)
+            self.refused(2, words, "gemm", *sizes, "--tuning", table)
+
+
 class OnADevice(Folder):
     KEYS = {"kernel", "device", "device_name", "m", "n", "k", "max_error", "error_bound", "ok", "ms", "tflops",
             "findings", "counters"}
@@ -372,6 +442,23 @@ class InTheEmulator(OnADevice):
             with self.subTest(layout=layout, accumulate="f16"):
                 self.assertTrue(self.gemm("--m", 40, "--n", 136, "--k", 24, "--layout", layout, "--accumulate", "f16",
                                           "--check")["ok"])
+
+    def test_a_table_chooses_the_kernel(self):
+        entry = {"a": "f16", "b": "f16", "accumulate": "f32", "c": "f32", "promote": False, "layout": "tn", "m": 64,
+                 "n": 64, "k": 128, "kernel": "any_f16_f32_tn_128x128x32_s2", "microseconds": 1, "documented": "x",
+                 "documented_microseconds": 2}
+        table = {"tenon_tuning": 1, "device": "emulator", "sm": 90, "multiprocessors": 4, "entries": [entry]}
+        sizes = ("--n", 64, "--k", 128, "--tuning", self.path("x.tune"), "--check")
+        with open(self.path("x.tune"), "w") as file:
+            json.dump(table, file, indent=1)
+        self.assertEqual(self.gemm("--m", 64, *sizes)["kernel"], entry["kernel"])
+        self.assertEqual(self.gemm("--m", 50, *sizes)["kernel"], entry["kernel"], "the nearest")
+        documented = self.gemm("--m", 64, "--n", 64, "--k", 128)["kernel"]
+        self.assertNotEqual(documented, entry["kernel"])
+        self.assertEqual(self.gemm("--m", 64, *sizes, "--kernel", self.KERNEL)["kernel"], self.KERNEL)
+        with open(self.path("x.tune"), "w") as file:
+            json.dump({**table, "multiprocessors": 132}, file)
+        self.assertEqual(self.gemm("--m", 64, *sizes)["kernel"], documented, "a table of another device")
 
     def test_empty_products(self):
         for m, n, k in ((0, 8, 8), (8, 0, 8), (8, 8, 0), (0, 0, 0)):
@@ -493,6 +580,42 @@ class OnTheGpu(OnADevice):
                 runs += 1
         self.assertGreater(runs, 0)
 
+    def test_tune(self):
+        """Measures two small problems of each type, and runs them by the table."""
+        arch = json.loads(run("info", "--json")[1])["devices"][0]["arch"]
+        types = ["f16", "bf16"] + (["e4m3", "s8"] if arch == "sm_90" else [])
+        table = self.path("x.tune")
+        code, out, err = run("tune", "--shapes", "64:256:512,200", "--types", ",".join(types), "--seconds", 0,
+                             "--commit", "a test", "--out", table)
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("written  " + table, out)
+        with open(table) as file:
+            content = json.load(file)
+        info = json.loads(run("info", "--json")[1])["devices"][0]
+        self.assertEqual((content["tenon_tuning"], content["device"], content["multiprocessors"], content["commit"]),
+                         (1, info["name"], info["multiprocessors"], "a test"))
+        self.assertEqual("sm_%d" % content["sm"], info["arch"])
+        self.assertEqual({(e["a"], e["m"], e["n"], e["k"]) for e in content["entries"]},
+                         {(type_, *size) for type_ in types for size in ((64, 256, 512), (200, 200, 200))})
+        for entry in content["entries"]:
+            self.assertGreater(entry["microseconds"], 0.5, entry)
+            self.assertLess(entry["microseconds"], 1000, entry)
+            if entry["kernel"] == entry["documented"]:
+                self.assertEqual(entry["microseconds"], entry["documented_microseconds"])
+            else:
+                self.assertLess(entry["microseconds"], entry["documented_microseconds"])
+            if entry["a"] in ("f16", "bf16"):
+                answer = self.gemm("--m", entry["m"], "--n", entry["n"], "--k", entry["k"], "--type", entry["a"],
+                                   "--tuning", table, "--check")
+                self.assertEqual((answer["kernel"], answer["ok"]), (entry["kernel"], True))
+        code, out, err = run("tune", "--shapes", 64, "--kernel", "64x64x64_s5", "--seconds", 0, "--json")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(len(json.loads(out)["entries"]), 1)
+
+    def test_tuned_for_more_than_fits(self):
+        self.refused(3, "of device memory but", "tune", "--shapes", "2147479552:64:64", "--out-type", "f32", "--layout",
+                     "nn", "--out", self.path("x.tune"))
+
     def test_more_than_fits(self):
         self.refused(3, "of device memory but", "gemm", "--m", 2000000000, "--n", 2000000000, "--k", 8)
 
@@ -541,7 +664,7 @@ def main():
     if arguments.level == "L4" and not has_gpu():
         print("skipped: needs a GPU of sm_80 or newer")
         return 77
-    cases = {"L0": [Usage, Files, Layout, ListAndInfo, Doctor], "L3": [InTheEmulator], "L4": [OnTheGpu]}[arguments.level]
+    cases = {"L0": [Usage, Files, Layout, ListAndInfo, Doctor, Tune], "L3": [InTheEmulator], "L4": [OnTheGpu]}[arguments.level]
     load = unittest.defaultTestLoader.loadTestsFromTestCase
     result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(load(case) for case in cases))
     return 0 if result.wasSuccessful() else 1

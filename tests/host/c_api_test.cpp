@@ -56,7 +56,7 @@ TEST(CApi, TranslatesEveryField) {
   EXPECT_EQ(message([](P& p) { p.n = -1; }), "n is -1 but must be >= 0");
   EXPECT_EQ(message([](P& p) { p.k = -1; }), "k is -1 but must be >= 0");
   EXPECT_EQ(message([](P& p) { p.a.type = TENON_BF16; }),
-            "A is bf16 and B is f16 but they must have the same type");
+            "A is bf16 and B is f16 but they must have the same type, or be e4m3 and e5m2");
   EXPECT_EQ(message([](P& p) { p.b.ld = 1; }), "ldb is 1 but column-major B with k = 64 needs ldb >= 64");
   EXPECT_EQ(message([](P& p) {
               p.b.order = TENON_ROW_MAJOR;

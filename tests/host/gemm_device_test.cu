@@ -4,15 +4,22 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "gemm/kernel.hpp"
+#include "gemm/select.hpp"
 #include "host/error_bound.hpp"
 #include "host/gemm_on.hpp"
+#include "host/tuning_table.hpp"
+#include "host/tuning_text.hpp"
 #include "support/device.hpp"
+#include "tenon/tenon.h"
+#include "tenon/tuning.hpp"
 
 namespace tenon {
 namespace {
@@ -131,6 +138,73 @@ TEST_F(GemmGpu, CanBeCaptured) {
   cudaGraphExecDestroy(executable);
   cudaGraphDestroy(graph);
   cudaStreamDestroy(stream);
+}
+
+// A table of this device whose only entry names another kernel than the documented choice, and that kernel.
+std::string table_with_another_choice(const Gemm& problem, const Kernel** other) {
+  const std::string documented = kernel_name(launcher(), problem);
+  DeviceDescription description;
+  EXPECT_TRUE(launcher().describe(&description));
+  TuningTable table;
+  table.sm = description.sm;
+  table.multiprocessors = description.multiprocessors;
+  table.entries.emplace_back();
+  TuningEntry& entry = table.entries.front();
+  entry.key = tuning_key(problem);
+  entry.documented = documented;
+  for (const Kernel& kernel : kernels()) {
+    if (kernel.name == documented || kernel.copy == Copy::module || !accepts(kernel, problem, description))
+      continue;
+    *other = &kernel;
+    entry.kernel = kernel.name;
+    break;
+  }
+  return write_tuning(table);
+}
+
+TEST_F(GemmOnDevice, ATuningTableChoosesTheKernel) {
+  Product product(96, 80, 64);
+  const std::string documented = kernel_name(launcher(), product.problem);
+  const Kernel* other = nullptr;
+  const std::string text = table_with_another_choice(product.problem, &other);
+  ASSERT_NE(other, nullptr);
+  Tuning tuning;
+  const Status loaded = tuning.load_text(text.data(), text.size());
+  ASSERT_TRUE(loaded) << loaded.message();
+  product.problem.tuning = &tuning;
+  EXPECT_STREQ(kernel_name(launcher(), product.problem), other->name.c_str());
+  ASSERT_TRUE(gemm(launcher(), product.problem));
+  product.expect_right();
+  product.problem.kernel = documented.c_str();
+  EXPECT_STREQ(kernel_name(launcher(), product.problem), documented.c_str());
+}
+
+TEST_F(GemmGpu, ATuningTableInC) {
+  Product product(96, 80, 64);
+  const Gemm& p = product.problem;
+  const Kernel* other = nullptr;
+  const std::string text = table_with_another_choice(p, &other);
+  ASSERT_NE(other, nullptr);
+  const std::string path = testing::TempDir() + "tenon_c_tuning_test.tune";
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  ASSERT_NE(file, nullptr);
+  ASSERT_EQ(std::fwrite(text.data(), 1, text.size(), file), text.size());
+  std::fclose(file);
+  tenon_tuning* tuning = nullptr;
+  const tenon_status loaded = tenon_tuning_load(path.c_str(), &tuning);
+  std::remove(path.c_str());
+  ASSERT_EQ(loaded.code, TENON_OK) << loaded.message;
+  tenon_gemm_problem c_problem = tenon_gemm_problem_default();
+  c_problem.m = p.m, c_problem.n = p.n, c_problem.k = p.k;
+  c_problem.a = {p.a.data, p.a.ld, TENON_ROW_MAJOR, TENON_F16};
+  c_problem.b = {p.b.data, p.b.ld, TENON_COLUMN_MAJOR, TENON_F16};
+  c_problem.c = {p.c.data, p.c.ld, TENON_F32};
+  EXPECT_STREQ(tenon_gemm_kernel_name(&c_problem), kernel_name(p));
+  c_problem.tuning = tuning;
+  EXPECT_STREQ(tenon_gemm_kernel_name(&c_problem), other->name.c_str());
+  EXPECT_EQ(tenon_gemm(&c_problem, nullptr).code, TENON_OK);
+  product.expect_right();
+  tenon_tuning_free(tuning);
 }
 
 TEST_F(GemmOnDevice, OddSizesWithAndWithoutWorkspace) {

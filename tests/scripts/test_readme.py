@@ -40,14 +40,16 @@ class Code(unittest.TestCase):
         self.assertEqual(quoted, (ROOT / "tests/examples/embed.cu").read_text(encoding="utf-8"))
         self.assertLessEqual(len(quoted.splitlines()), 20)
 
-    def test_the_host_example_compiles(self):
-        (example,) = blocks("cpp")
+    def test_the_host_examples_compile(self):
+        examples = blocks("cpp")
+        self.assertEqual(len(examples), 2)
         flags = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-x", "c++", "-"]
         folders = ["-I", ROOT / "include"]
         for folder in os.environ["TENON_CUDA_INCLUDE"].split(";"):
             folders += ["-isystem", folder]
-        done = run(os.environ["TENON_CXX"], *folders, *flags, input=example)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        for example in examples:
+            done = run(os.environ["TENON_CXX"], *folders, *flags, input=example)
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_the_cmake_example_uses_arguments_that_exist(self):
         (example,) = blocks("cmake")
@@ -66,7 +68,7 @@ class Commands(unittest.TestCase):
         it minutes, so they go up to the missing device, past all checks of the input."""
         lines = [shlex.split(line, comments=True) for block in blocks("sh") for line in block.splitlines()]
         commands = [words for words in lines if words]
-        self.assertEqual({words[1] for words in commands}, {"gemm", "ladder", "layout", "list", "info", "doctor"})
+        self.assertEqual({words[1] for words in commands}, {"gemm", "ladder", "layout", "list", "info", "doctor", "tune"})
         for words in commands:
             self.assertEqual(words[0], "tenon")
             with self.subTest(command=" ".join(words)), tempfile.TemporaryDirectory() as folder:
@@ -74,7 +76,7 @@ class Commands(unittest.TestCase):
                 write_npy(Path(folder, "B.npy"), 40, 56)
                 large = words[1] == "gemm" and any(len(word) > 3 for word in words if word.isdigit())
                 done = run(os.environ["TENON_PROGRAM"], *words[1:], *(["--device", "cuda"] if large else []), cwd=folder)
-                allowed = (DONE, CANNOT) if words[1] in ("gemm", "ladder") else (DONE,)
+                allowed = (DONE, CANNOT) if words[1] in ("gemm", "ladder", "tune") else (DONE,)
                 self.assertIn(done.returncode, allowed, done.stderr)
                 if done.returncode == CANNOT:
                     self.assertIn("no CUDA device", done.stderr)

@@ -1,0 +1,287 @@
+// `tenon tune`: which kernel is fastest for each of a list of problems on this GPU, as a table that gemm()
+// reads (tenon/tuning.hpp).
+//
+// What is asked for is checked, and the output file opened, before anything is measured.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "command_line/commands.hpp"
+#include "command_line/exit_status.hpp"
+#include "command_line/npy.hpp"
+#include "command_line/tune_measure.hpp"
+#include "command_line/tune_problems.hpp"
+#include "host/device.hpp"
+#include "host/tuning_table.hpp"
+#include "host/tuning_text.hpp"
+
+namespace tenon::command {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string shapes, shapes_path, out_path, kernel, device = "auto", commit;
+  TuneTypes types;
+  RaceRules rules;
+  bool dry_run = false, json = false;
+};
+
+// One problem and who competes for it, the documented choice first.
+struct Contest {
+  Gemm problem;
+  std::vector<const Kernel*> candidates;
+};
+
+struct Machine {
+  std::string name;
+  DeviceDescription description;
+  std::unique_ptr<Device> cuda;  // null where a GPU is only described
+};
+
+[[noreturn]] void refuse(const std::string& sentence) {
+  throw Failure(Exit::bad_input, sentence);
+}
+
+std::vector<Gemm> read_problems(const Options& o) {
+  std::vector<TuneShape> shapes;
+  if (!o.shapes.empty()) shapes = parse_tune_shapes("--shapes", o.shapes);
+  if (!o.shapes_path.empty()) {
+    for (const TuneShape& shape : read_tune_shapes(o.shapes_path)) shapes.push_back(shape);
+  }
+  if (shapes.empty()) refuse("give the shapes to tune for with --shapes or --shapes-from");
+  return tune_problems(shapes, o.types);
+}
+
+std::regex read_pattern(const Options& o) try {
+  return std::regex(o.kernel);
+} catch (const std::regex_error& error) {
+  refuse("--kernel is '" + o.kernel + "' but must be a regular expression: " + error.what());
+}
+
+Machine open_machine(const Options& o) {
+  Machine machine;
+  if (o.device != "emulator") {
+    const Status cuda = open_cuda_device(&machine.cuda);
+    if (cuda) {
+      machine.name = machine.cuda->description();
+      require(machine.cuda->launcher().describe(&machine.description));
+      return machine;
+    }
+    if (!o.dry_run || o.device == "cuda") {
+      throw Failure(
+          Exit::machine_cannot,
+          std::string(cuda.message()) + "; kernels are timed on a GPU, --dry-run lists them without one");
+    }
+  }
+  machine.name = "H200 (described: nothing runs on it)";
+  machine.description = {90, 132, std::size_t{227} << 10, std::size_t{50} << 20};
+  return machine;
+}
+
+std::vector<Contest> contests_of(const Options& o, const std::vector<Gemm>& problems,
+                                 const DeviceDescription& device) {
+  const std::regex pattern = read_pattern(o);
+  std::vector<Contest> contests;
+  for (const Gemm& problem : problems) {
+    Status why;
+    Contest contest{problem, tune_candidates(kernels(), problem, device, &why)};
+    require(why);
+    const auto unwanted = [&pattern](const Kernel* kernel) {
+      return !std::regex_search(kernel->name, pattern);
+    };
+    auto& all = contest.candidates;
+    all.erase(std::remove_if(all.begin() + 1, all.end(), unwanted), all.end());
+    contests.push_back(std::move(contest));
+  }
+  return contests;
+}
+
+void print_candidates(const Options& o, const Machine& machine, const std::vector<Contest>& contests) {
+  Json list = Json::array();
+  for (const Contest& contest : contests) {
+    const Gemm& p = contest.problem;
+    Json names = Json::array();
+    for (const Kernel* kernel : contest.candidates) names.push_back(kernel->name);
+    list.push_back({{"m", p.m},
+                    {"n", p.n},
+                    {"k", p.k},
+                    {"types", types_text(p)},
+                    {"layout", layout_text(p)},
+                    {"documented", contest.candidates.front()->name},
+                    {"candidates", names}});
+  }
+  if (o.json) {
+    std::cout << Json{{"device", machine.name}, {"problems", list}}.dump(2) << "\n";
+    return;
+  }
+  std::printf("device   %s\n", machine.name.c_str());
+  for (const Contest& contest : contests) {
+    std::printf("problem  %s, %s, layout %s: %zu candidates\n", shape_text(contest.problem).c_str(),
+                types_text(contest.problem).c_str(), layout_text(contest.problem).c_str(),
+                contest.candidates.size());
+    for (const Kernel* kernel : contest.candidates) {
+      const bool documented = kernel == contest.candidates.front();
+      std::printf("         %s%s\n", kernel->name.c_str(), documented ? "  (the documented choice)" : "");
+    }
+  }
+  std::fflush(stdout);
+}
+
+std::string toolkit_text() {
+  const auto version = [](int number) {
+    return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+  };
+  int driver = 0;
+  cudaDriverGetVersion(&driver);
+  return "CUDA " + version(CUDART_VERSION) + ", driver for CUDA " + version(driver);
+}
+
+void print_head() {
+  std::printf("%-22s  %-26s  %-6s  %11s  %11s  %8s  %s\n", "problem", "types", "layout", "documented",
+              "fastest", "speed-up", "kernel");
+}
+
+void print_row(const Gemm& p, const TuningEntry& entry) {
+  std::printf("%-22s  %-26s  %-6s  %8.2f us  %8.2f us  %7.2fx  %s%s\n", shape_text(p).c_str(),
+              types_text(p).c_str(), layout_text(p).c_str(), entry.documented_microseconds,
+              entry.microseconds, entry.documented_microseconds / entry.microseconds, entry.kernel.c_str(),
+              entry.kernel == entry.documented ? "  (the documented choice)" : "");
+  std::fflush(stdout);
+}
+
+void run(const Options& o) {
+  const std::vector<Gemm> problems = read_problems(o);
+  read_pattern(o);
+  if (!o.dry_run) {
+    if (o.device == "emulator") {
+      refuse("--device is emulator but kernels are timed on a GPU: --dry-run lists them without one");
+    }
+    if (o.out_path.empty() && !o.json)
+      refuse("give the file for the table with --out, or --json to print it");
+  }
+  std::optional<OutputFile> output;
+  if (!o.dry_run && !o.out_path.empty()) output.emplace(o.out_path);
+  const Machine machine = open_machine(o);
+  const std::vector<Contest> contests = contests_of(o, problems, machine.description);
+  if (o.dry_run) {
+    print_candidates(o, machine, contests);
+    return;
+  }
+
+  TuningTable table;
+  table.device = machine.name;
+  table.sm = machine.description.sm;
+  table.multiprocessors = machine.description.multiprocessors;
+  table.version = TENON_VERSION;
+  table.commit = o.commit;
+  table.toolkit = toolkit_text();
+  TuneBench bench(*machine.cuda);
+  std::size_t wrong = 0;
+  for (const Contest& contest : contests) {
+    const std::string label =
+        std::to_string(&contest - contests.data() + 1) + " of " + std::to_string(contests.size());
+    const TuneOutcome outcome = bench.run(contest.problem, contest.candidates, o.rules, label);
+    for (const std::string& sentence : outcome.wrong) {
+      std::fprintf(stderr, "tenon: %s: %s\n", shape_text(contest.problem).c_str(), sentence.c_str());
+    }
+    wrong += outcome.wrong.size();
+    if (outcome.right.empty()) continue;
+    TuningEntry entry;
+    entry.key = tuning_key(contest.problem);
+    entry.kernel = outcome.right[outcome.race.winner]->name;
+    entry.microseconds = outcome.race.microseconds[outcome.race.winner];
+    entry.documented = outcome.right.front()->name;
+    entry.documented_microseconds = outcome.race.microseconds.front();
+    if (!o.json && table.entries.empty()) print_head();
+    if (!o.json) print_row(contest.problem, entry);
+    table.entries.push_back(std::move(entry));
+  }
+  std::sort(table.entries.begin(), table.entries.end(),
+            [](const TuningEntry& x, const TuningEntry& y) { return x.key < y.key; });
+  const std::string text = write_tuning(table);
+  if (output) {
+    output->write(text.data(), text.size());
+    output->commit();
+  }
+  if (o.json) {
+    std::cout << text;
+  } else if (output) {
+    std::printf("written  %s\n", o.out_path.c_str());
+  }
+  std::fflush(stdout);
+  if (wrong != 0) {
+    throw Failure(Exit::wrong_result, std::to_string(wrong) + (wrong == 1 ? " result is" : " results are") +
+                                          " wrong: see above; no such kernel is in the table");
+  }
+}
+
+}  // namespace
+
+void add_tune(CLI::App& application) {
+  CLI::App* command = application.add_subcommand(
+      "tune",
+      "Find the fastest kernel for each of a list of problems on this GPU, and write a table for gemm()");
+  const auto o = std::make_shared<Options>();
+  command->add_option("--shapes", o->shapes, "SIZE or M:N:K, several by comma");
+  command->add_option("--shapes-from", o->shapes_path, "A file of shapes, one a line; # begins a comment");
+  command
+      ->add_option("--types", o->types.operands,
+                   "Types of A and B: f16, bf16, tf32, e4m3, e5m2, s8, or A:B as in e4m3:e5m2; several by "
+                   "comma")
+      ->capture_default_str();
+  command->add_option("--out-type", o->types.out, "Type of C; with s8 it is s32")
+      ->check(CLI::IsMember({"f16", "bf16", "f32"}))
+      ->capture_default_str();
+  command->add_option("--accumulate", o->types.accumulate, "Precision of the sums; with s8 it is s32")
+      ->check(CLI::IsMember({"f32", "f16"}))
+      ->capture_default_str();
+  command->add_flag("--promote", o->types.promote, "fp8: add up sums of 128 products in f32");
+  command
+      ->add_option("--layout", o->types.layouts,
+                   "A then B: t = row-major, n = column-major; tn, nn, tt, nt, several by comma")
+      ->capture_default_str();
+  command->add_option("--out", o->out_path, "Write the table to this file");
+  command->add_option(
+      "--kernel", o->kernel,
+      "Only kernels whose name this regular expression is found in, and the documented choice");
+  command
+      ->add_option("--seconds", o->rules.seconds,
+                   "Time for the careful look at the best few of a problem; at least seven rounds")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  command->add_option("--commit", o->commit, "Stored with the table: of what it was measured");
+  command
+      ->add_option(
+          "--device", o->device,
+          "auto: the GPU, with --dry-run an H200 where there is none; emulator: with --dry-run, an H200")
+      ->check(CLI::IsMember({"auto", "cuda", "emulator"}))
+      ->capture_default_str();
+  command->add_flag("--dry-run", o->dry_run, "List the candidates of each problem and measure nothing");
+  command->add_flag(
+      "--json", o->json,
+      "Print the table itself (the format: src/host/tuning_text.hpp); with --dry-run one object: "
+      "device, problems");
+  command->footer(
+      "Examples:\n"
+      "  tenon tune --shapes 4096,64:4096:4096 --types bf16,e4m3 --out h200.tune\n"
+      "  tenon tune --shapes-from layers.txt --types bf16 --out-type bf16 --layout tn,nn --out h200.tune\n"
+      "  tenon tune --shapes 64:4096:4096 --dry-run\n"
+      "  tenon gemm --m 64 --n 4096 --k 4096 --type bf16 --tuning h200.tune --bench\n"
+      "Every kernel that takes a problem is run, and compared with the documented choice, which is compared "
+      "with the\n"
+      "exact product; then all are timed in turns, operands dense and, as far as they fit, in the L2 cache. "
+      "Another\n"
+      "kernel than the documented choice is written where it is more than 1 % faster.");
+  command->callback([o] { run(*o); });
+}
+
+}  // namespace tenon::command

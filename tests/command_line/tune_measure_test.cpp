@@ -1,0 +1,58 @@
+// When two results are taken for the same product. The rest of tune_measure.hpp needs a GPU: test_command.py.
+#include "command_line/tune_measure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "reference/cpu.hpp"
+
+namespace tenon::command {
+namespace {
+
+Operand matrix(Type type, const std::vector<float>& values) {
+  Operand x = poisoned(2, 3, 3, row_major, type);
+  reference::encode(type, values.data(), values.size(), x.data.data());
+  return x;
+}
+
+TEST(Agree, WithinTheBound) {
+  std::string where;
+  const Operand right = matrix(Type::f32, {1, 2, 3, 4, 5, 6});
+  EXPECT_TRUE(agree(right, right, 0.0, &where));
+  EXPECT_TRUE(agree(matrix(Type::f32, {1, 2, 3, 4, 5.25F, 6}), right, 0.25, &where));
+  EXPECT_FALSE(agree(matrix(Type::f32, {1, 2, 3, 4, 5.5F, 6}), right, 0.25, &where));
+  EXPECT_EQ(where, "C[1][1] is 5.5 but must lie within 0.25 of 5, the documented choice's");
+}
+
+TEST(Agree, EveryTypeOfResult) {
+  std::string where;
+  for (const Type type : {Type::f16, Type::bf16, Type::f32}) {
+    const Operand right = matrix(type, {1, 2, 3, 4, 5, 6});
+    EXPECT_TRUE(agree(matrix(type, {1, 2, 3.5F, 4, 5, 6}), right, 0.5, &where));
+    EXPECT_FALSE(agree(matrix(type, {1, 2, 3.5F, 4, 5, 6}), right, 0.4, &where));
+  }
+  const Operand whole = matrix(Type::s32, {1, 2, 3, 4, 5, 6});
+  EXPECT_TRUE(agree(whole, whole, 0.0, &where));
+  EXPECT_FALSE(agree(matrix(Type::s32, {1, 2, 3, 4, 5, 7}), whole, 100.0, &where));
+}
+
+TEST(Agree, WhatIsNotFinite) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
+                  infinity = std::numeric_limits<float>::infinity();
+  std::string where;
+  const Operand right = matrix(Type::f32, {1, infinity, 3, nan, 5, 6});
+  EXPECT_TRUE(agree(matrix(Type::f32, {1.5F, infinity, 3, -nan, 5, 6}), right, 1.0, &where));
+  EXPECT_FALSE(agree(matrix(Type::f32, {1, 2, 3, nan, 5, 6}), right, 1.0, &where));
+  EXPECT_FALSE(agree(matrix(Type::f32, {1, -infinity, 3, nan, 5, 6}), right, 1.0, &where));
+  EXPECT_FALSE(agree(matrix(Type::f32, {1, infinity, nan, nan, 5, 6}), right, 1.0, &where));
+  EXPECT_FALSE(agree(matrix(Type::f32, {1, infinity, 3, 4, 5, 6}), right, 1.0, &where));
+  // An element that nobody wrote.
+  EXPECT_FALSE(
+      agree(poisoned(2, 3, 3, row_major, Type::f32), matrix(Type::f32, {1, 2, 3, 4, 5, 6}), 1e30, &where));
+}
+
+}  // namespace
+}  // namespace tenon::command
