@@ -25,12 +25,13 @@ struct Tf32 {
   __device__ explicit operator float() const { return __uint_as_float(bits & ~0x1FFFU); }
 };
 
+// least_normal() of an element type; 0 of all but fp8.
 template <typename T>
-constexpr Type type_of() {
-  return std::is_same_v<T, __nv_fp8_e4m3>   ? Type::e4m3
-         : std::is_same_v<T, __nv_fp8_e5m2> ? Type::e5m2
-                                            : Type::f16;
-}
+constexpr double least = 0.0;
+template <>
+constexpr double least<__nv_fp8_e4m3> = least_normal(Type::e4m3);
+template <>
+constexpr double least<__nv_fp8_e5m2> = least_normal(Type::e5m2);
 
 template <typename T>
 struct Strided {
@@ -50,8 +51,7 @@ __device__ double upper_limit(int high) {
 template <typename A, typename B>
 __global__ void dot_kernel(Strided<A> a, Strided<B> b, std::int64_t first, std::int64_t count, std::int64_t n,
                            std::int64_t k, DotProduct* dots) {
-  constexpr bool fp8 = is_fp8(type_of<A>());  // then aligned_magnitude() and promoted chunks matter
-  constexpr double least_a = least_normal(type_of<A>()), least_b = least_normal(type_of<B>());
+  constexpr bool fp8 = least<A> != 0.0;  // then aligned_magnitude() and promoted chunks matter
   __shared__ double a_tile[tile][tile + 1],
       b_tile[tile][tile + 1];  // [row][k], [k][column]; + 1: no bank conflict
   const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
@@ -80,7 +80,7 @@ __global__ void dot_kernel(Strided<A> a, Strided<B> b, std::int64_t first, std::
       largest_prefix = max(largest_prefix, __double2hiint(sum) & 0x7FFFFFFF);
       double aligned = product;
       if constexpr (fp8) {
-        if (product != 0.0) aligned = fmax(fabs(a_tile[y][i]), least_a) * fmax(fabs(b_tile[i][x]), least_b);
+        if (product != 0.0) aligned = fmax(fabs(a_tile[y][i]), least<A>) * fmax(fabs(b_tile[i][x]), least<B>);
       }
       const int magnitude = __double2hiint(aligned) & 0x7FFFFFFF;
       largest_product = max(largest_product, magnitude);
