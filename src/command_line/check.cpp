@@ -12,7 +12,7 @@ namespace tenon::command {
 namespace {
 
 constexpr double host_products = 0x1p27;         // about half a second on one core
-constexpr std::int64_t band_elements = 1 << 22;  // 100 MB of DotProduct
+constexpr std::int64_t band_elements = 1 << 21;  // 100 MB of DotProduct
 
 void compare(double computed, double exact, double bound, Type type, std::int64_t row, std::int64_t column,
              CheckResult* result, double* worst_ratio) {
@@ -29,6 +29,24 @@ void compare(double computed, double exact, double bound, Type type, std::int64_
     result->exact = exact;
     result->bound = bound;
   }
+}
+
+// A row of A by a column of B, decoded.
+DotProduct host_dot_product(const float* a, const float* b, std::int64_t k, const Gemm& problem) {
+  DotProduct dot;
+  const bool fp8 = is_fp8(problem.a.type);
+  for (std::int64_t i = 0; i < k; ++i) {
+    const double x = static_cast<double>(a[i]), y = static_cast<double>(b[i]);
+    fp8 ? dot.add(x * y, aligned_magnitude(x, problem.a.type, y, problem.b.type)) : dot.add(x * y);
+  }
+  return dot;
+}
+
+// alpha * sum + beta * c, of whole numbers: what 32 bits hold of it. The sum is one in FP64 too: below 2^53.
+std::int32_t wrapped(const Gemm& problem, double sum, std::int32_t c) {
+  const auto word = [](double x) { return static_cast<std::uint32_t>(static_cast<std::int64_t>(x)); };
+  return static_cast<std::int32_t>(word(static_cast<double>(problem.alpha)) * word(sum) +
+                                   word(static_cast<double>(problem.beta)) * static_cast<std::uint32_t>(c));
 }
 
 // What stands between the rows must be as it was.
@@ -49,7 +67,7 @@ void check_gaps(const Operand& before, const Operand& after) {
 }  // namespace
 
 CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const Operand& c_before,
-                  const Operand& c_after, Device* cuda) {
+                  const Operand& c_after, Device* cuda, double scale) {
   CheckResult result;
   if (c_after.data.empty()) return result;
   check_gaps(c_before, c_after);
@@ -64,9 +82,16 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
     a_rows = decoded(a, row_major);
     b_columns = decoded(b, column_major);
   }
-  const std::vector<float> computed = decoded(c_after, row_major);
-  std::vector<float> before;
-  if (problem.beta != 0.0F) before = decoded(c_before, row_major);
+  const bool in_s32 = problem.c.type == Type::s32, reads_c = problem.beta != 0.0F;
+  std::vector<float> computed, before;
+  std::vector<std::int32_t> computed_s32, before_s32;
+  if (in_s32) {
+    computed_s32 = integers(c_after);
+    if (reads_c) before_s32 = integers(c_before);
+  } else {
+    computed = decoded(c_after, row_major);
+    if (reads_c) before = decoded(c_before, row_major);
+  }
 
   const std::int64_t band = std::clamp<std::int64_t>(band_elements / n, 1, m);
   std::vector<DotProduct> dots;
@@ -77,20 +102,21 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
     if (!on_host) device_dot_products(*cuda, problem, first, count, &dots);
     for (std::int64_t row = first; row < first + count; ++row) {
       for (std::int64_t column = 0; column < n; ++column) {
-        DotProduct dot;
-        if (on_host) {
-          for (std::int64_t i = 0; i < k; ++i) {
-            dot.add(static_cast<double>(a_rows[static_cast<std::size_t>(row * k + i)]) *
-                    static_cast<double>(b_columns[static_cast<std::size_t>(column * k + i)]));
-          }
-        } else {
-          dot = dots[static_cast<std::size_t>((row - first) * n + column)];
-        }
+        const DotProduct dot =
+            on_host ? host_dot_product(a_rows.data() + row * k, b_columns.data() + column * k, k, problem)
+                    : dots[static_cast<std::size_t>((row - first) * n + column)];
         const std::size_t at = static_cast<std::size_t>(row * n + column);
-        const double c = problem.beta == 0.0F ? 0.0 : static_cast<double>(before[at]);
-        const double alpha = static_cast<double>(problem.alpha), beta = static_cast<double>(problem.beta);
-        const double exact = (k == 0 ? 0.0 : alpha * dot.sum) + (beta == 0.0 ? 0.0 : beta * c);
-        const double bound = error_bound(dot, k, problem.accumulate, problem.c.type, alpha, beta, c);
+        if (in_s32) {
+          compare(static_cast<double>(computed_s32[at]),
+                  static_cast<double>(wrapped(problem, dot.sum, reads_c ? before_s32[at] : 0)), 0.0,
+                  problem.c.type, row, column, &result, &worst_ratio);
+          continue;
+        }
+        const double c = reads_c ? static_cast<double>(before[at]) : 0.0;
+        const double alpha = static_cast<double>(problem.alpha) * scale;
+        const double beta = static_cast<double>(problem.beta);
+        const double exact = (k == 0 ? 0.0 : alpha * dot.sum) + (reads_c ? beta * c : 0.0);
+        const double bound = error_bound(dot, k, problem, problem.c.type, alpha, beta, c);
         compare(static_cast<double>(computed[at]), exact, bound, problem.c.type, row, column, &result,
                 &worst_ratio);
       }

@@ -12,6 +12,7 @@
 #include "command_line/doctor_binary.hpp"
 #include "command_line/doctor_problem.hpp"
 #include "command_line/exit_status.hpp"
+#include "command_line/type_named.hpp"
 #include "host/device.hpp"
 #include "host/validate.hpp"
 
@@ -67,10 +68,6 @@ KnownDevice device_of(const Options& o) {
   refuse("--arch is '" + o.archs.front() + "' but must be sm_80, sm_86, sm_89 or sm_90");
 }
 
-Type type_named(const std::string& text) {
-  return text == "f16" ? Type::f16 : text == "bf16" ? Type::bf16 : Type::f32;
-}
-
 // A place for a matrix that is only looked at for its alignment.
 char* place(const std::optional<int>& offset, Type type, const char* option) {
   alignas(256) static char anchor[16];
@@ -98,7 +95,8 @@ Gemm problem_of(const Options& o) {
          type};
   p.b = {place(o.b_offset, type, "--b-offset"), o.ldb.value_or(b_order == row_major ? p.n : p.k), b_order,
          type};
-  const Type out_type = type_named(o.out_type.value_or("f32"));
+  p.accumulate = type == Type::s8 ? Type::s32 : Type::f32;
+  const Type out_type = o.out_type ? type_named(*o.out_type) : p.accumulate;
   p.c = {place(o.c_offset, out_type, "--c-offset"), o.ldc.value_or(p.n), out_type};
   Gemm shape = p;  // whether its sizes make sense; that f32 has no kernel is the diagnosis
   if (type == Type::f32) shape.a.type = shape.b.type = Type::bf16;
@@ -203,9 +201,9 @@ void add_doctor(CLI::App& application) {
   command->add_option("--n", o->n, "Columns of B and C");
   command->add_option("--k", o->k, "Columns of A, rows of B");
   command->add_option("--type", o->type, "Type of A and B (default: f16)")
-      ->check(CLI::IsMember({"f16", "bf16", "f32"}));
-  command->add_option("--out-type", o->out_type, "Type of C (default: f32)")
-      ->check(CLI::IsMember({"f16", "bf16", "f32"}));
+      ->check(CLI::IsMember({"f16", "bf16", "f32", "tf32", "e4m3", "e5m2", "s8"}));
+  command->add_option("--out-type", o->out_type, "Type of C (default: f32; of s8 s32)")
+      ->check(CLI::IsMember({"f16", "bf16", "f32", "s32"}));
   command->add_option("--layout", o->layout, "A then B: t = row-major, n = column-major (default: tn)")
       ->check(CLI::IsMember({"tn", "nn", "tt", "nt"}));
   command->add_option("--lda", o->lda, "Leading dimension of A, in elements (default: dense)");

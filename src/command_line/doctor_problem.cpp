@@ -46,6 +46,10 @@ struct Operand {
   std::int64_t length;  // elements of a line
 
   char ld() const { return static_cast<char>(letter - 'A' + 'a'); }
+  // Operands of 16 bits are multiplied as they lie, others with k contiguous.
+  bool must_be_transposed() const {
+    return bytes(matrix.type) != 2 && matrix.order != (letter == 'A' ? row_major : column_major);
+  }
 };
 
 Operand operand_a(const Gemm& p) {
@@ -57,27 +61,45 @@ Operand operand_b(const Gemm& p) {
   return {'B', by_rows ? "rows" : "columns", p.b, by_rows ? p.n : p.k};
 }
 
+// What the copy of an operand into the workspace depends on.
+const char* if_there(const Diagnosis& d) {
+  return d.kernel_without_workspace != nullptr ? "if the workspace is there"
+                                               : "and the workspace must be there";
+}
+
 void look_at_alignment(const Operand& x, const Diagnosis& d, std::vector<Obstacle>* found) {
-  if (copy_alignment(x.matrix) >= 16) return;
+  if (copy_alignment(x.matrix) >= 16 || x.must_be_transposed()) return;
   const auto beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(x.matrix.data) % 16);
-  const bool ld_fits = x.matrix.ld % 8 == 0;
+  const auto step = static_cast<std::int64_t>(16 / bytes(x.matrix.type));
+  const bool ld_fits = x.matrix.ld % step == 0;
   std::string message =
       ld_fits ? text("%c begins %d bytes past a multiple of 16", x.letter, beyond)
-              : text("ld%c is %lld, no multiple of 8, so %s of %c begin where 16-byte copies cannot", x.ld(),
-                     number(x.matrix.ld), x.lines, x.letter);
+              : text("ld%c is %lld, no multiple of %lld, so %s of %c begin where 16-byte copies cannot",
+                     x.ld(), number(x.matrix.ld), number(step), x.lines, x.letter);
   const bool padded = x.letter == 'A' ? d.pads_a : d.pads_b;
-  message += padded ? ": it is copied to aligned rows before, if the workspace is there"
+  message += padded ? text(": it is copied to aligned rows before, %s", if_there(d))
                     : ": it is copied to shared memory in smaller pieces";
   std::string remedy = ld_fits ? text("let %c begin at a multiple of 16 bytes", x.letter)
                                : text("ld%c = %lld: a leading dimension need not be the width of the matrix",
-                                      x.ld(), number(divide_up(x.matrix.ld, 8) * 8));
+                                      x.ld(), number(divide_up(x.matrix.ld, step) * step));
   if (!ld_fits && beyond != 0) remedy += text(", and begin %c at a multiple of 16 bytes", x.letter);
   found->push_back({"alignment", Severity::against, std::move(message), std::move(remedy)});
 }
 
+void look_at_layout(const Operand& x, const Diagnosis& d, std::vector<Obstacle>* found) {
+  if (!x.must_be_transposed()) return;
+  found->push_back(
+      {"layout", Severity::against,
+       text("%c is %s, but elements of %s are multiplied with k contiguous: it is transposed into "
+            "the workspace before, %s",
+            x.letter, x.matrix.order == row_major ? "row-major" : "column-major", name(x.matrix.type),
+            if_there(d)),
+       "layout tn: A row-major and B column-major need no copy"});
+}
+
 void look_at_stores(const Gemm& p, std::vector<Obstacle>* found) {
   const auto address = reinterpret_cast<std::uintptr_t>(p.c.data);
-  const int step = p.c.type == Type::f32 ? 8 : 16;
+  const int step = bytes(p.c.type) == 4 ? 8 : 16;
   const auto bytes_of_row = p.c.ld * static_cast<std::int64_t>(bytes(p.c.type));
   if (address % static_cast<unsigned>(step) == 0 && bytes_of_row % step == 0) return;
   found->push_back(
@@ -170,6 +192,16 @@ void look_at_device(const std::vector<Kernel>& list, const Gemm& planned, const 
 
 void diagnose_f32(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device,
                   Diagnosis* d) {
+  const auto gets = [](const Kernel* kernel) {
+    return kernel != nullptr ? ": the problem then gets " + kernel->name : std::string();
+  };
+  Gemm cut = problem;
+  cut.a.type = cut.b.type = Type::tf32;
+  std::string remedy;
+  if (const Kernel* kernel = diagnose(list, cut, device).kernel) {
+    remedy = "say that they are tf32, of which the tensor cores leave out the lowest 13 bits" + gets(kernel) +
+             "; faster: ";
+  }
   Gemm rounded = problem;
   const auto to_bf16 = [](ConstMatrix* x) {
     x->type = Type::bf16;
@@ -178,13 +210,12 @@ void diagnose_f32(const std::vector<Kernel>& list, const Gemm& problem, const De
   };
   to_bf16(&rounded.a);
   to_bf16(&rounded.b);
-  const Diagnosis then = diagnose(list, rounded, device);
-  const std::string gets = then.kernel != nullptr ? ": the problem then gets " + then.kernel->name : "";
   d->obstacles.push_back(
       {"type", Severity::against,
        "A and B are f32: a product of f32 runs on CUDA cores and leaves the tensor cores idle, and the "
        "library has no kernel for it",
-       "round A and B to bf16 or f16, with sums in f32 and, if wanted, C in f32" + gets});
+       remedy + "round A and B to bf16 or f16, with sums in f32 and, if wanted, C in f32" +
+           gets(diagnose(list, rounded, device).kernel)});
 }
 
 }  // namespace
@@ -223,6 +254,8 @@ Diagnosis diagnose(const std::vector<Kernel>& list, const Gemm& problem, const D
   d.efficiency = efficiency(*d.kernel, p, device);
   look_at_alignment(operand_a(p), d, &d.obstacles);
   look_at_alignment(operand_b(p), d, &d.obstacles);
+  look_at_layout(operand_a(p), d, &d.obstacles);
+  look_at_layout(operand_b(p), d, &d.obstacles);
   look_at_stores(p, &d.obstacles);
   look_at_size(p, device, d, &d.obstacles);
   Gemm planned = planned_problem(p, plan);

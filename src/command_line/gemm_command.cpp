@@ -18,6 +18,7 @@
 #include "command_line/npy.hpp"
 #include "command_line/operand.hpp"
 #include "command_line/random.hpp"
+#include "command_line/type_named.hpp"
 #include "device/device.hpp"
 #include "gemm/kernel.hpp"
 #include "host/gemm_on.hpp"
@@ -29,19 +30,16 @@ namespace {
 
 struct Options {
   std::optional<std::int64_t> m, n, k, lda, ldb, ldc;
-  std::optional<std::string> type, layout;
-  std::string out_type = "f32", accumulate = "f32", device = "auto", kernel, tuning_path;
+  std::optional<std::string> type, type_b, out_type, accumulate, layout;
+  std::string device = "auto", kernel, tuning_path;
   std::string a_path, b_path, c_path, out_path;
   float alpha = 1.0F, beta = 0.0F;
+  std::optional<float> scale_a, scale_b;
   std::uint64_t seed = 1;
-  bool check = false, bench = false, json = false;
+  bool promote = false, check = false, bench = false, json = false;
 
   bool from_files() const { return !a_path.empty(); }
 };
-
-Type type_named(const std::string& text) {
-  return text == "f16" ? Type::f16 : text == "bf16" ? Type::bf16 : Type::f32;
-}
 
 std::string size_text(std::int64_t rows, std::int64_t columns) {
   return std::to_string(rows) + " x " + std::to_string(columns);
@@ -73,44 +71,62 @@ void check_usage(const Options& o) {
   }
 }
 
-// The type of the inputs: as asked, else as in the file; f32 files are rounded to it.
-Type input_type(const Options& o, const NpyMatrix& a, const NpyMatrix& b) {
-  Type type = Type::f16;
+struct Types {
+  Type a = Type::f16, b = Type::f16;
+};
+
+// As asked, B's as A's unless it was.
+std::optional<Type> asked(const std::optional<std::string>& option) {
+  return option ? std::optional(type_named(*option)) : std::nullopt;
+}
+std::optional<Type> asked_of_b(const Options& o) {
+  return asked(o.type_b ? o.type_b : o.type);
+}
+
+// The types of the inputs: as asked, else as in the files; f32 files are rounded to them.
+Types input_types(const Options& o, const NpyMatrix& a, const NpyMatrix& b) {
+  Types types;
   if (o.type) {
-    type = type_named(*o.type);
+    types.a = type_named(*o.type);
   } else if (a.type != Type::f32 || b.type != Type::f32) {
-    type = a.type != Type::f32 ? a.type : b.type;
+    types.a = a.type != Type::f32 ? a.type : b.type;
   }
+  types.b = asked_of_b(o).value_or(types.a);
   const struct {
     const std::string& path;
     const NpyMatrix& matrix;
-  } files[] = {{o.a_path, a}, {o.b_path, b}};
+    Type type;
+    const char* option;  // that asked for it; nullptr: none did
+  } files[] = {{o.a_path, a, types.a, o.type ? "--type" : nullptr},
+               {o.b_path, b, types.b,
+                o.type_b ? "--type-b"
+                : o.type ? "--type"
+                         : nullptr}};
   for (const auto& file : files) {
-    if (file.matrix.type != type && file.matrix.type != Type::f32) {
-      refuse(file.path + ": its elements are " + name(file.matrix.type) + " but must be " + name(type) +
-             (o.type ? " (--type)" : ", the type of " + o.a_path));
+    if (file.matrix.type != file.type && file.matrix.type != Type::f32) {
+      refuse(file.path + ": its elements are " + name(file.matrix.type) + " but must be " + name(file.type) +
+             (file.option != nullptr ? std::string(" (") + file.option + ")" : ", the type of " + o.a_path));
     }
   }
-  return type;
+  return types;
 }
 
 Request read_request(const Options& o) {
   check_usage(o);
   Request request;
   Gemm& p = request.problem;
-  Type type = o.type ? type_named(*o.type) : Type::f16;
+  Types types;
   Order a_order = row_major, b_order = row_major;
   if (o.from_files()) {
-    const bool u2_is_bf16 = o.type && *o.type == "bf16";
-    request.a = read_npy(o.a_path, u2_is_bf16);
-    request.b = read_npy(o.b_path, u2_is_bf16);
+    request.a = read_npy(o.a_path, asked(o.type));
+    request.b = read_npy(o.b_path, asked_of_b(o));
     if (request.a->columns != request.b->rows) {
       refuse(o.a_path + " is " + size_text(request.a->rows, request.a->columns) + " and " + o.b_path +
              " is " + size_text(request.b->rows, request.b->columns) + ": the columns of A (" +
              std::to_string(request.a->columns) + ") must be as many as the rows of B (" +
              std::to_string(request.b->rows) + ")");
     }
-    type = input_type(o, *request.a, *request.b);
+    types = input_types(o, *request.a, *request.b);
     p.m = request.a->rows;
     p.n = request.b->columns;
     p.k = request.a->columns;
@@ -128,7 +144,7 @@ Request read_request(const Options& o) {
     a_order = request.a->order;
     b_order = request.b->order;
     if (!o.c_path.empty()) {
-      request.c = read_npy(o.c_path, false);
+      request.c = read_npy(o.c_path);
       if (request.c->rows != p.m || request.c->columns != p.n || request.c->order != row_major) {
         refuse(o.c_path + " is " + size_text(request.c->rows, request.c->columns) +
                (request.c->order == row_major ? "" : " in Fortran order") + " but C must be " +
@@ -139,16 +155,27 @@ Request read_request(const Options& o) {
     p.m = *o.m;
     p.n = *o.n;
     p.k = *o.k;
+    types.a = asked(o.type).value_or(Type::f16);
+    types.b = asked_of_b(o).value_or(types.a);
     const std::string layout = o.layout.value_or("tn");
     a_order = layout[0] == 't' ? row_major : column_major;
     b_order = layout[1] == 't' ? row_major : column_major;
   }
-  p.a = {nullptr, o.lda.value_or(a_order == row_major ? p.k : p.m), a_order, type};
-  p.b = {nullptr, o.ldb.value_or(b_order == row_major ? p.n : p.k), b_order, type};
-  p.c = {nullptr, o.ldc.value_or(p.n), type_named(o.out_type)};
+  const Type sums = types.a == Type::s8 ? Type::s32 : Type::f32;
+  p.a = {nullptr, o.lda.value_or(a_order == row_major ? p.k : p.m), a_order, types.a};
+  p.b = {nullptr, o.ldb.value_or(b_order == row_major ? p.n : p.k), b_order, types.b};
+  p.c = {nullptr, o.ldc.value_or(p.n), asked(o.out_type).value_or(sums)};
   p.alpha = o.alpha;
   p.beta = o.beta;
-  p.accumulate = type_named(o.accumulate);
+  p.accumulate = asked(o.accumulate).value_or(sums);
+  p.promote = o.promote;
+  // Whether they may be given; on the device they get a place of their own.
+  p.scale_a = o.scale_a ? &*o.scale_a : nullptr;
+  p.scale_b = o.scale_b ? &*o.scale_b : nullptr;
+  if (request.c && (request.c->type == Type::s32) != (p.c.type == Type::s32) &&
+      request.c->type != Type::f32) {
+    refuse(o.c_path + ": its elements are " + name(request.c->type) + " but C is " + name(p.c.type));
+  }
   if (!o.kernel.empty()) p.kernel = o.kernel.c_str();
   require(validate_shape(p));
   if (p.kernel != nullptr && find_kernel(o.kernel) == nullptr) {
@@ -200,6 +227,20 @@ void require_memory(Device& device, const Gemm& p) {
       needed / 0x1p30, static_cast<double>(free) / 0x1p30);
   throw Failure(Exit::machine_cannot, sentence);
 }
+
+// A factor on the device; none is wanted for most products.
+class Scale {
+ public:
+  Scale(Device& device, const std::optional<float>& value) {
+    if (!value) return;
+    buffer_.emplace(device, "a factor", sizeof *value);
+    buffer_->upload(&*value, sizeof *value);
+  }
+  const float* get() const { return buffer_ ? static_cast<const float*>(buffer_->get()) : nullptr; }
+
+ private:
+  std::optional<DeviceBuffer> buffer_;
+};
 
 // C as numpy sees it: without what lies between rows.
 void write_result(OutputFile& file, const Operand& c) {
@@ -257,10 +298,12 @@ void print_json(const Gemm& p, const Answer& answer) {
 }
 
 void print_text(const Gemm& p, const Options& o, const Answer& answer) {
-  std::printf("problem  %lld x %lld x %lld, %s inputs, %s accumulate, %s result, layout %c%c\n",
+  std::string inputs = name(p.a.type);
+  if (p.a.type != p.b.type) inputs += std::string(" and ") + name(p.b.type);
+  std::printf("problem  %lld x %lld x %lld, %s inputs, %s accumulate%s, %s result, layout %c%c\n",
               static_cast<long long>(p.m), static_cast<long long>(p.n), static_cast<long long>(p.k),
-              name(p.a.type), name(p.accumulate), name(p.c.type), p.a.order == row_major ? 't' : 'n',
-              p.b.order == row_major ? 't' : 'n');
+              inputs.c_str(), name(p.accumulate), p.promote ? ", promoted" : "", name(p.c.type),
+              p.a.order == row_major ? 't' : 'n', p.b.order == row_major ? 't' : 'n');
   std::printf("kernel   %s\n",
               answer.kernel ? answer.kernel->c_str() : "none: there is no product to compute");
   std::printf("device   %s\n", answer.device_name.c_str());
@@ -315,6 +358,9 @@ void run(const Options& o) {
   p.a.data = a_device.get();
   p.b.data = b_device.get();
   p.c.data = c_device.get();
+  const Scale scale_a(*device, o.scale_a), scale_b(*device, o.scale_b);
+  p.scale_a = scale_a.get();
+  p.scale_b = scale_b.get();
   Launcher& launcher = device->launcher();
   const std::size_t workspace_bytes = workspace_size(launcher, p);
   const DeviceBuffer workspace(*device, "the workspace", workspace_bytes);
@@ -335,7 +381,11 @@ void run(const Options& o) {
 
   Operand c_after = c_before;
   c_device.download(c_after.data.data(), c_after.data.size());
-  if (o.check) answer.check = check(p, a, b, c_before, c_after, emulated ? nullptr : device.get());
+  if (o.check) {
+    const double scale =
+        static_cast<double>(o.scale_a.value_or(1.0F)) * static_cast<double>(o.scale_b.value_or(1.0F));
+    answer.check = check(p, a, b, c_before, c_after, emulated ? nullptr : device.get(), scale);
+  }
   if (o.bench) answer.ms = time_gemm(p);
 
   if (output && answer.right()) write_result(*output, c_after);
@@ -363,14 +413,23 @@ void add_gemm(CLI::App& application) {
   command->add_option("--m", o->m, "Rows of A and C");
   command->add_option("--n", o->n, "Columns of B and C");
   command->add_option("--k", o->k, "Columns of A, rows of B");
+  const auto types = CLI::IsMember({"f16", "bf16", "tf32", "e4m3", "e5m2", "s8"});
   command->add_option("--type", o->type, "Type of A and B (default: f16, or that of the files)")
-      ->check(CLI::IsMember({"f16", "bf16"}));
-  command->add_option("--out-type", o->out_type, "Type of C")
-      ->check(CLI::IsMember({"f16", "bf16", "f32"}))
-      ->capture_default_str();
-  command->add_option("--accumulate", o->accumulate, "Precision of the sums")
-      ->check(CLI::IsMember({"f32", "f16"}))
-      ->capture_default_str();
+      ->check(types);
+  command
+      ->add_option("--type-b", o->type_b,
+                   "Type of B, if it is not A's: e4m3 and e5m2 may be multiplied by each other")
+      ->check(types);
+  command->add_option("--out-type", o->out_type, "Type of C (default: f32; of s8 s32)")
+      ->check(CLI::IsMember({"f16", "bf16", "f32", "s32"}));
+  command->add_option("--accumulate", o->accumulate, "Precision of the sums (default: f32; of s8 s32)")
+      ->check(CLI::IsMember({"f32", "f16", "s32"}));
+  command->add_flag("--promote", o->promote,
+                    "Of e4m3 and e5m2: add up sums of 128 products in f32, which loses less than the tensor "
+                    "core does over a long k");
+  command->add_option("--scale-a", o->scale_a,
+                      "Of e4m3 and e5m2: a factor of A, read on the device (default: 1)");
+  command->add_option("--scale-b", o->scale_b, "The same of B");
   command
       ->add_option("--layout", o->layout,
                    "A then B: t = row-major, n = column-major (default: tn, both contiguous along k)")
@@ -380,9 +439,14 @@ void add_gemm(CLI::App& application) {
   command->add_option("--ldc", o->ldc, "Leading dimension of C on the device (default: dense)");
   command->add_option("--alpha", o->alpha, "Factor of the product")->capture_default_str();
   command->add_option("--beta", o->beta, "Factor of the old C; 0 does not read it")->capture_default_str();
-  command->add_option("--seed", o->seed, "Seed of random matrices, N(0, 1)")->capture_default_str();
-  command->add_option("--a", o->a_path,
-                      "A from this .npy file: float16, bfloat16 ('<V2') or float32 (rounded)");
+  command
+      ->add_option("--seed", o->seed,
+                   "Seed of random matrices: N(0, 1); of s8 round(42 * N(0, 1)), within +-127")
+      ->capture_default_str();
+  command->add_option(
+      "--a", o->a_path,
+      "A from this .npy file: float16, bfloat16 ('<V2'), int8, 8-bit floats ('|V1' or '|u1', with "
+      "--type) or float32 (rounded to the type)");
   command->add_option("--b", o->b_path, "B from this .npy file");
   command->add_option("--c", o->c_path, "The old C from this .npy file, where --beta is not 0");
   command->add_option("--out", o->out_path, "Write C to this .npy file");
@@ -407,6 +471,8 @@ void add_gemm(CLI::App& application) {
       "Examples:\n"
       "  tenon gemm --m 4096 --n 4096 --k 4096 --check --bench\n"
       "  tenon gemm --m 128 --n 96 --k 64 --type bf16 --out-type f32 --layout nn --seed 7 --check --json\n"
+      "  tenon gemm --m 512 --n 512 --k 4096 --type e4m3 --promote --scale-a 0.5 --scale-b 0.25 --check\n"
+      "  tenon gemm --m 256 --n 256 --k 256 --type s8 --check\n"
       "  tenon gemm --a A.npy --b B.npy --out C.npy\n"
       "  tenon gemm --m 200 --n 100 --k 50 --device emulator --check\n"
       "A result that --check finds wrong is not written, nor is that of a kernel in which the emulator found "

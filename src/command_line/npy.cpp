@@ -33,7 +33,7 @@ class HeaderParser {
       const std::string key = string();
       expect(':');
       if (key == "descr" && !seen_descr) {
-        if (peek() == '[') fail("its elements are records, but they must be '<f2', '<f4', '<V2' or '<u2'");
+        if (peek() == '[') fail("its elements are records, but they must be numbers, as '<f2' or '|i1'");
         header.descr = string();
         seen_descr = true;
       } else if (key == "fortran_order" && !seen_order) {
@@ -135,20 +135,29 @@ class HeaderParser {
   throw Failure(Exit::bad_input, path + ": " + what);
 }
 
-Type type_of(const std::string& path, const std::string& descr, bool u2_is_bf16) {
+Type type_of(const std::string& path, const std::string& descr, std::optional<Type> bits) {
   if (descr == "<f2") return Type::f16;
   if (descr == "<f4") return Type::f32;
+  if (descr == "<f1" || descr == "|f1") return Type::e5m2;
+  if (descr == "|i1" || descr == "<i1") return Type::s8;
+  if (descr == "<i4") return Type::s32;
   if (descr == "<V2" || descr == "|V2") return Type::bf16;
   if (descr == "<u2") {
-    if (u2_is_bf16) return Type::bf16;
+    if (bits == Type::bf16) return Type::bf16;
     fail(path, "its elements are '<u2', which means bfloat16 only with --type bf16");
   }
-  if (descr == ">f2" || descr == ">f4" || descr == ">u2" || descr == ">V2") {
+  if (descr == "|u1" || descr == "<u1" || descr == "|V1" || descr == "<V1") {
+    if (bits && is_fp8(*bits)) return *bits;
+    fail(path, "its elements are '" + descr + "', which means an 8-bit float only with --type e4m3 or e5m2");
+  }
+  if (descr == ">f2" || descr == ">f4" || descr == ">i4" || descr == ">u2" || descr == ">V2") {
     fail(path, "its elements are big-endian ('" + descr + "') but must be little-endian ('<" +
                    descr.substr(1) + "')");
   }
   fail(path,
-       "its elements are '" + descr + "' but must be '<f2' (float16), '<f4' (float32) or '<V2' (bfloat16)");
+       "its elements are '" + descr +
+           "' but must be '<f2' (float16), '<f4' (float32), '<V2' (bfloat16), '|V1' or '|u1' (8-bit floats), "
+           "'|i1' (int8) or '<i4' (int32)");
 }
 
 // '<f4': the bytes of an element; 0: not one of the types that read_npy_array takes.
@@ -231,13 +240,13 @@ NpyArray read_file(const std::string& path, const std::function<Element(const He
 
 }  // namespace
 
-NpyMatrix read_npy(const std::string& path, bool u2_is_bf16) {
+NpyMatrix read_npy(const std::string& path, std::optional<Type> bits) {
   NpyMatrix matrix;
   NpyArray array = read_file(path, [&](const Header& header) {
     if (header.shape.size() != 2) {
       fail(path, "it has " + std::to_string(header.shape.size()) + " dimensions but a matrix needs 2");
     }
-    matrix.type = type_of(path, header.descr, u2_is_bf16);
+    matrix.type = type_of(path, header.descr, bits);
     return Element{bytes(matrix.type), name(matrix.type)};
   });
   matrix.rows = array.shape[0];
@@ -259,7 +268,27 @@ NpyArray read_npy_array(const std::string& path) {
 }
 
 std::string npy_header(Type type, std::int64_t rows, std::int64_t columns) {
-  return npy_header(type == Type::f16 ? "<f2" : type == Type::f32 ? "<f4" : "<V2", {rows, columns});
+  const auto descr = [type] {
+    switch (type) {
+      case Type::f16:
+        return "<f2";
+      case Type::bf16:
+        return "<V2";
+      case Type::f32:
+      case Type::tf32:
+        return "<f4";
+      case Type::e4m3:
+        return "<V1";
+      case Type::e5m2:
+        return "<f1";
+      case Type::s8:
+        return "|i1";
+      case Type::s32:
+        break;
+    }
+    return "<i4";
+  };
+  return npy_header(descr(), {rows, columns});
 }
 
 std::string npy_header(const std::string& descr, const std::vector<std::int64_t>& shape) {

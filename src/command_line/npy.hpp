@@ -2,13 +2,14 @@
 // none.
 //
 // Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html, versions 1.0, 2.0 and 3.0.
-// Element types of matrices: '<f2', '<f4', and bfloat16 as '<V2' / '|V2' (what numpy writes for
-// ml_dtypes.bfloat16) or
-// '<u2'.
+// Element types of matrices: '<f2', '<f4', '|i1', '<i4'; bfloat16 as '<V2' / '|V2' (what numpy writes for
+// ml_dtypes.bfloat16) or '<u2'; e5m2 as '<f1' (for ml_dtypes.float8_e5m2); and e4m3 or e5m2 as '<V1' / '|V1'
+// (for ml_dtypes.float8_e4m3fn) or '|u1', bytes that only the reader knows to be of either.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,11 @@ struct NpyMatrix {
   std::vector<unsigned char> data;  // rows * columns elements
 };
 
-// Reads a 2-dimensional file. u2_is_bf16: take '<u2' as bfloat16 bit patterns instead of refusing it.
+// Reads a 2-dimensional file. bits: what '<u2' (bf16), '|u1' and '|V1' (e4m3, e5m2) stand for; refused if it
+// is none of these.
 // Throws Failure(bad_input) with a sentence that starts with the path: not readable, not .npy, truncated or
 // too long, not 2-dimensional, another type or byte order.
-NpyMatrix read_npy(const std::string& path, bool u2_is_bf16);
+NpyMatrix read_npy(const std::string& path, std::optional<Type> bits = std::nullopt);
 
 // An array of any shape, as it lies in a file.
 struct NpyArray {

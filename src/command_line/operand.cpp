@@ -41,6 +41,9 @@ Operand random_operand(const std::string& label, std::uint64_t seed, std::int64_
       if (order == row_major && index % 2 == 0 && j + 1 < x.length())
         line[static_cast<std::size_t>(++j)] = pair.second;
     }
+    if (type == Type::s8 || type == Type::s32) {
+      for (float& value : line) value = std::clamp(42.0F * value, -127.0F, 127.0F);
+    }
     reference::encode(type, line.data(), line.size(),
                       x.data.data() + static_cast<std::size_t>(i * ld) * bytes(type));
     progress.advance();
@@ -82,6 +85,18 @@ std::vector<float> decoded(const Operand& operand, Order into) {
         values[static_cast<std::size_t>(j * operand.lines() + i)] = line[static_cast<std::size_t>(j)];
       }
     }
+  }
+  return values;
+}
+
+std::vector<std::int32_t> integers(const Operand& operand) {
+  const auto columns = static_cast<std::size_t>(operand.columns);
+  std::vector<std::int32_t> values(static_cast<std::size_t>(operand.rows) * columns);
+  if (operand.data.empty()) return values;
+  for (std::int64_t i = 0; i < operand.rows; ++i) {
+    std::memcpy(values.data() + static_cast<std::size_t>(i) * columns,
+                operand.data.data() + static_cast<std::size_t>(i * operand.ld) * sizeof(std::int32_t),
+                columns * sizeof(std::int32_t));
   }
   return values;
 }

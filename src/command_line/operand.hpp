@@ -13,7 +13,7 @@
 namespace tenon::command {
 
 // A matrix on the host in the layout that the device gets: ld elements between rows (columns). What lies
-// between the end of one row and the next is poison (0xFF bytes: NaN in every type).
+// between the end of one row and the next is poison (0xFF bytes: NaN in every float, -1 in integers).
 struct Operand {
   std::int64_t rows = 0, columns = 0, ld = 0;
   Order order = row_major;
@@ -30,15 +30,18 @@ struct Operand {
 // An operand of poison alone. Its shape must be valid: ld >= length.
 Operand poisoned(std::int64_t rows, std::int64_t columns, std::int64_t ld, Order order, Type type);
 
-// N(0, 1) values that depend on the seed and on (row, column), not on the layout.
+// N(0, 1) values, of integers round(42 * N(0, 1)) within +-127, that depend on the seed and on (row, column),
+// not on the layout.
 Operand random_operand(const std::string& label, std::uint64_t seed, std::int64_t rows, std::int64_t columns,
                        std::int64_t ld, Order order, Type type);
 
 // The matrix of a file with leading dimension ld, in `type`; f32 elements are rounded to it.
 Operand from_npy(const NpyMatrix& matrix, std::int64_t ld, Type type);
 
-// The elements as float, dense; k-major for a product: row after row, or column after column.
+// The elements as float, dense; k-major for a product: row after row, or column after column. Of any type but
+// s32, which a float does not hold; integers() are those of a row-major matrix of s32.
 std::vector<float> decoded(const Operand& operand, Order into);
+std::vector<std::int32_t> integers(const Operand& operand);
 
 // Device memory that frees itself. Throws Failure(machine_cannot) that says how much was wanted and is free.
 class DeviceBuffer {

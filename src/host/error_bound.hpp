@@ -1,26 +1,48 @@
 // How far a correct tensor-core product may lie from the exact one: the bound that tests, `tenon gemm
 // --check` and users compare with.
 //
-// One step of a tensor core adds L products to the accumulator (L = 8 on sm_80 to sm_89, 16 on sm_90; longer
-// k is a sequence of steps). It aligns all L + 1 terms to the largest, cuts each to F fraction bits below it
-// (F = 24; 25 on sm_90), adds exactly, and rounds: toward zero to 24 bits (f32 accumulate), to nearest in f16
-// (f16 accumulate). With M the largest magnitude among products and partial sums, one step therefore errs by
-// at most
+// One step of a tensor core adds L products to the accumulator; longer k is a sequence of steps. It aligns
+// all L + 1 terms to the largest, cuts each to F fraction bits below it, adds exactly, and rounds. With M the
+// largest magnitude among products and partial sums, a step therefore errs by at most (L + 1) 2^-F M for the
+// cuts and R M for the rounding:
 //
-//   f32:  (L + 1) 2^-F M + 2^-23 M  <=  11 * 2^-24 M                for both (L, F): 9 + 2 and 8.5 + 2, in
-//   2^-24 f16:  (L + 1) 2^-F M + 2^-11 M  <=  (9 * 2^-24 + 2^-11) M + 2^-25   (the last: half the least
-//   subnormal f16)
+//   operands    sums   on            L   F   rounding                      R       c = (L + 1) 2^-F + R
+//   f16, bf16   f32    sm_80, sm_90  8   24  toward zero to 24 bits        2^-23   11    * 2^-24
+//               f32    wgmma         16  25  the same                      2^-23   10.5  * 2^-24
+//   f16         f16    all           8   24  to nearest in f16             2^-11   9 * 2^-24 + 2^-11
+//   tf32        f32    wgmma         8   25  toward zero to 24 bits        2^-23   6.5   * 2^-24
+//   fp8         f32    wgmma         32  13  toward zero to 14 bits        2^-13   34    * 2^-13
+//   s8          s32    all               exact modulo 2^32                         0
 //
-// and T = ceil(k / 8) steps, each of which sees the errors of the ones before as part of M, by
+// (F and the rounding of fp8 are no misprint: a sum keeps 13 bits behind its leading one at every step.) T
+// steps, each of which sees the errors of the ones before as part of M, err by
 //
-//   e  <=  ((1 + c)^T - 1) M     with c the factor above.
+//   e  <=  ((1 + c)^T - 1) M.
 //
 // M is taken from the exact prefix sums in increasing k: the order in which every kernel of this library
-// adds. Sources for L, F and the rounding: Xie et al. arXiv:2511.10909, Khattak & Mikaitis arXiv:2512.07004,
-// Fasi et al. PeerJ CS 7:e330. A plain loop of FP32 fused multiply-adds is within the same bound (k roundings
-// of 2^-24 M).
+// adds. Where blocks divide k among them (wgmma kernels "_k2", "_k4"), their sums are differences of two
+// prefixes, at most 2 M, and are added in f32. For f16 and bf16, T = ceil(k / 8) covers that: wgmma takes
+// half as many steps. For tf32 (T = ceil(k / 8)) the factor is 13 * 2^-24, twice that of a step, of which B
+// blocks use 2 - 1 / B; the rest is more than the B - 1 additions need. For fp8 (T = ceil(k / 32)) M itself
+// is doubled.
 //
-// The epilogue alpha * sum + beta * c makes three f32 roundings and one to the output type.
+// Promoted sums (Gemm::promote) are the tensor core's over 128 of k, from zero, added in f32, to nearest. A
+// chunk errs by four steps with the M of its own partial sums, which DotProduct adds up over the chunks; the
+// ceil(k / 128) additions by 2^-24 of the prefix.
+//
+// It is the worst case that is bounded: all terms of all steps cut by all they can lose, the same way. Where
+// signs are random fp8 errs by a hundredth of it, and from k = 4096 or so on the bound of sums that are not
+// promoted lies above the typical sum: it finds what is grossly wrong, that of promoted sums a lost chunk.
+//
+// A product of a subnormal operand is aligned by the exponent of the least normal number. That matters for
+// fp8 alone, whose numbers are that small in earnest: DotProduct::add() takes a magnitude to align to.
+//
+// Sources for L, F and the rounding: Xie et al. arXiv:2511.10909, Khattak & Mikaitis arXiv:2512.07004,
+// Fasi et al. PeerJ CS 7:e330; for promoted sums DeepSeek-V3 arXiv:2412.19437, section 3.3.2. A plain loop of
+// FP32 fused multiply-adds is within the bound of f16 (k roundings of 2^-24 M).
+//
+// The epilogue alpha * sum + beta * c makes three f32 roundings and one to the output type; the factors of
+// fp8 operands are multiplied into alpha, two more. With C in s32 nothing is rounded, and sums wrap around.
 #pragma once
 
 #include <algorithm>
@@ -32,61 +54,138 @@
 
 namespace tenon {
 
+// How products are summed. A Gemm is one; so is the type of the sums alone, for f16 and bf16 operands, which
+// have one bound, and for s8.
+struct Summation {
+  Type operand, accumulate;
+  bool promote = false;
+
+  constexpr Summation(Type operand_, Type accumulate_, bool promote_ = false) noexcept
+      : operand(operand_), accumulate(accumulate_), promote(promote_) {}
+  constexpr Summation(Type accumulate_) noexcept  // NOLINT(google-explicit-constructor): one of three ways
+      : Summation(accumulate_ == Type::s32 ? Type::s8 : Type::f16, accumulate_) {}
+  constexpr Summation(const Gemm& problem) noexcept  // NOLINT(google-explicit-constructor): to say it
+      : Summation(problem.a.type, problem.accumulate, problem.promote) {}
+};
+
+// Products that the tensor core adds up before a promoted sum leaves it.
+constexpr int promoted_chunk = 128;
+
 // What the bound needs to know of one element of A * B, from exact (in practice: FP64) arithmetic.
 struct DotProduct {
   double sum = 0.0;
   double largest_prefix = 0.0;   // max over k' of |sum of the first k' products|
   double largest_product = 0.0;  // max |a * b|
+  // Over chunks of promoted_chunk products, the sum of the largest magnitudes within: of a product, or of a
+  // sum of the chunk's first products. 0 where nobody knows: largest_prefix then stands for it.
+  double chunk_magnitudes = 0.0;
 
-  void add(double product) noexcept {
+  void add(double product) noexcept { add(product, std::fabs(product)); }
+  // aligned: >= |product|, for fp8: aligned_magnitude() of its factors.
+  void add(double product, double aligned) noexcept {
+    if (left_ == 0) {
+      left_ = promoted_chunk;
+      before_ = sum;
+      in_chunk_ = 0.0;
+    }
+    --left_;
     sum += product;
     largest_prefix = std::max(largest_prefix, std::fabs(sum));
-    largest_product = std::max(largest_product, std::fabs(product));
+    largest_product = std::max(largest_product, aligned);
+    const double now = std::max(std::fabs(sum - before_), aligned);
+    if (now > in_chunk_) {
+      chunk_magnitudes += now - in_chunk_;
+      in_chunk_ = now;
+    }
   }
+
+ private:
+  // Of the chunk: products that it still takes, the sum before it, its part of chunk_magnitudes.
+  int left_ = 0;
+  double before_ = 0.0, in_chunk_ = 0.0;
 };
+
+// The least normal number of fp8; of other types 0.
+constexpr double least_normal(Type type) noexcept {
+  return type == Type::e4m3 ? 0x1p-6 : type == Type::e5m2 ? 0x1p-14 : 0.0;
+}
+// The magnitude to which a product is aligned: |a * b|, or more where an operand is a subnormal of fp8.
+inline double aligned_magnitude(double a, Type a_type, double b, Type b_type) noexcept {
+  if (a == 0.0 || b == 0.0) return 0.0;
+  return std::max(std::fabs(a), least_normal(a_type)) * std::max(std::fabs(b), least_normal(b_type));
+}
 
 // Unit roundoff (round to nearest) and half the least subnormal of an output type.
 constexpr double unit_roundoff(Type type) noexcept {
-  return type == Type::f16 ? 0x1p-11 : type == Type::bf16 ? 0x1p-8 : 0x1p-24;
+  return type == Type::f16 ? 0x1p-11 : type == Type::bf16 ? 0x1p-8 : type == Type::s32 ? 0.0 : 0x1p-24;
 }
 constexpr double half_least_subnormal(Type type) noexcept {
-  return type == Type::f16 ? 0x1p-25 : type == Type::bf16 ? 0x1p-134 : 0x1p-150;
+  return type == Type::f16 ? 0x1p-25 : type == Type::bf16 ? 0x1p-134 : type == Type::s32 ? 0.0 : 0x1p-150;
 }
 constexpr double largest_finite(Type type) noexcept {
   return type == Type::f16 ? 65504.0 : type == Type::bf16 ? 0x1.FEp127 : 0x1.FFFFFEp127;
 }
 
-// e above: the error of the accumulator after k products. Infinite if an f16 partial sum may have overflowed.
-inline double accumulation_bound(const DotProduct& dot, std::int64_t k, Type accumulate) noexcept {
-  const std::int64_t whole_steps = (k + 7) / 8;
-  const auto steps = static_cast<double>(whole_steps);
-  const double magnitude = std::max(dot.largest_prefix, dot.largest_product);
-  const double per_step = accumulate == Type::f16 ? 9 * 0x1p-24 + 0x1p-11 : 11 * 0x1p-24;
-  const double growth = std::expm1(steps * std::log1p(per_step));
-  const double absolute = accumulate == Type::f16 ? steps * 0x1p-25 * (1 + growth) : 0.0;
-  const double bound = growth * magnitude + absolute;
-  if (magnitude + bound > largest_finite(accumulate)) return std::numeric_limits<double>::infinity();
+// One step: the products it adds, c above, and what it errs by even where M is tiny (a result below the least
+// normal number).
+struct StepError {
+  int products;
+  double relative, absolute;
+};
+constexpr StepError step_error(const Summation& sums) noexcept {
+  if (is_fp8(sums.operand)) return {32, 34 * 0x1p-13, 0x1p-148};
+  if (sums.operand == Type::tf32) return {8, 13 * 0x1p-24, 0x1p-148};
+  if (sums.accumulate == Type::f16) return {8, 9 * 0x1p-24 + 0x1p-11, 0x1p-25};
+  return {8, 11 * 0x1p-24, 0x1p-148};
+}
+
+// e above: the error of the accumulator after k products. Infinite if a sum may have overflowed.
+inline double accumulation_bound(const DotProduct& dot, std::int64_t k, const Summation& sums) noexcept {
+  if (sums.accumulate == Type::s32) return 0.0;
+  const auto divide_up = [](std::int64_t x, std::int64_t y) { return (x + y - 1) / y; };
+  const StepError step = step_error(sums);
+  const auto growth_of = [&step](double steps) { return std::expm1(steps * std::log1p(step.relative)); };
+  const double prefix = is_fp8(sums.operand) ? 2 * dot.largest_prefix : dot.largest_prefix;
+  const double magnitude = std::max(prefix, dot.largest_product);
+  double bound = 0.0;
+  if (sums.promote) {
+    const auto chunks = static_cast<double>(divide_up(k, promoted_chunk));
+    const int steps = promoted_chunk / step.products;
+    const double magnitudes = dot.chunk_magnitudes > 0.0 ? dot.chunk_magnitudes : chunks * magnitude;
+    const double of_chunks = growth_of(steps) * magnitudes;
+    bound = of_chunks + chunks * 0x1p-24 * (dot.largest_prefix + of_chunks);
+  } else {
+    const auto steps = static_cast<double>(divide_up(k, step.products));
+    const double growth = growth_of(steps);
+    bound = growth * magnitude + steps * step.absolute * (1 + growth);
+  }
+  if (magnitude + bound > largest_finite(sums.accumulate)) return std::numeric_limits<double>::infinity();
   return bound;
 }
 
 // The largest |computed - exact| of one element of C = alpha * A * B + beta * C, where exact is
-// alpha * dot.sum + beta * c in FP64 and c was read before the product (0 if beta == 0).
-inline double error_bound(const DotProduct& dot, std::int64_t k, Type accumulate, Type output,
+// alpha * dot.sum + beta * c in FP64 and c was read before the product (0 if beta == 0). alpha: times the
+// factors of fp8 operands, where there are any. With C in s32, where exact may lie beyond 32 bits, 0 is the
+// bound of error_of().
+inline double error_bound(const DotProduct& dot, std::int64_t k, const Summation& sums, Type output,
                           double alpha = 1.0, double beta = 0.0, double c = 0.0) noexcept {
-  const double accumulated = alpha == 0.0 ? 0.0 : std::fabs(alpha) * accumulation_bound(dot, k, accumulate);
+  if (output == Type::s32) return 0.0;
+  const double accumulated = alpha == 0.0 ? 0.0 : std::fabs(alpha) * accumulation_bound(dot, k, sums);
   const double terms = std::fabs(alpha * dot.sum) + accumulated + std::fabs(beta * c);
-  const double epilogue = 3 * 0x1p-24 * terms + 0x1p-149;
+  const int roundings = is_fp8(sums.operand) ? 5 : 3;
+  const double epilogue = roundings * 0x1p-24 * terms + 0x1p-149;
   const double exact = std::fabs(alpha * dot.sum + beta * c);
   const double before_output = accumulated + epilogue;
   return before_output + unit_roundoff(output) * (exact + before_output) + half_least_subnormal(output);
 }
 
 // The largest error when only k and bounds on the elements are known: |a| <= a_max, |b| <= b_max, C not read.
-inline double error_bound(std::int64_t k, Type accumulate, Type output, double a_max, double b_max) noexcept {
+inline double error_bound(std::int64_t k, const Summation& sums, Type output, double a_max,
+                          double b_max) noexcept {
   DotProduct dot;
   dot.largest_product = a_max * b_max;
   dot.sum = dot.largest_prefix = static_cast<double>(k) * dot.largest_product;
-  return error_bound(dot, k, accumulate, output);
+  return error_bound(dot, k, sums, output);
 }
 
 // The least magnitude that rounds to infinity: half a unit in the last place above the largest finite value.
@@ -95,9 +194,11 @@ constexpr double overflow_threshold(Type type) noexcept {
 }
 
 // |computed - exact|, where infinity is right if a value within the bound of the exact one rounds to it, and
-// NaN is right where the exact value is NaN. Any other value that is not finite is infinitely far off.
+// NaN is right where the exact value is NaN. Any other value that is not finite is infinitely far off. s32 is
+// compared modulo 2^32: exact may lie outside, below 2^53 in magnitude.
 inline double error_of(double computed, double exact, double bound, Type output) noexcept {
   constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (output == Type::s32) return std::fabs(std::remainder(computed - exact, 0x1p32));
   if (std::isnan(exact)) return std::isnan(computed) ? 0.0 : infinity;
   if (std::isinf(computed) && std::signbit(computed) == std::signbit(exact) &&
       std::fabs(exact) + bound >= overflow_threshold(output)) {

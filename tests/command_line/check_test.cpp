@@ -22,18 +22,19 @@ void set(Operand* c, std::int64_t row, std::int64_t column, float value) {
 }
 
 // A product computed here, in float, from the definition.
-Case right_case(Order a_order, Order b_order, Type out, float alpha, float beta) {
+Case right_case(Order a_order, Order b_order, Type out, float alpha, float beta, Type type = Type::f16,
+                Type type_b = Type::f16) {
   const std::int64_t m = 13, n = 9, k = 33;
   Case x;
-  x.a = random_operand("A", 1, m, k, a_order == row_major ? k + 1 : m, a_order, Type::f16);
-  x.b = random_operand("B", 2, k, n, b_order == row_major ? n : k + 3, b_order, Type::f16);
+  x.a = random_operand("A", 1, m, k, a_order == row_major ? k + 1 : m, a_order, type);
+  x.b = random_operand("B", 2, k, n, b_order == row_major ? n : k + 3, b_order, type_b);
   x.before = beta == 0.0F ? poisoned(m, n, n + 2, row_major, out)
                           : random_operand("C", 3, m, n, n + 2, row_major, out);
   x.problem.m = m;
   x.problem.n = n;
   x.problem.k = k;
-  x.problem.a = {nullptr, x.a.ld, a_order, Type::f16};
-  x.problem.b = {nullptr, x.b.ld, b_order, Type::f16};
+  x.problem.a = {nullptr, x.a.ld, a_order, type};
+  x.problem.b = {nullptr, x.b.ld, b_order, type_b};
   x.problem.c = {nullptr, n + 2, out};
   x.problem.alpha = alpha;
   x.problem.beta = beta;
@@ -68,6 +69,80 @@ TEST(Check, PassesRightResults) {
       }
     }
   }
+}
+
+TEST(Check, PassesRightResultsOfOtherTypes) {
+  constexpr Type types[][2] = {{Type::tf32, Type::tf32}, {Type::e4m3, Type::e4m3}, {Type::e5m2, Type::e4m3}};
+  for (const auto& [a, b] : types) {
+    for (const bool promote : {false, true}) {
+      Case x = right_case(row_major, column_major, Type::f32, 1.5F, -0.5F, a, b);
+      x.problem.promote = promote && is_fp8(a);
+      const CheckResult r = check_case(x);
+      EXPECT_TRUE(r.ok) << name(a) << ", max error " << r.max_error << ", bound " << r.error_bound;
+      // Beyond the bound of tf32, and of fp8: 34 * 2^-13 of twice the sums, at each of two steps.
+      const float beyond = a == Type::tf32 ? 0.01F : 2.0F;
+      set(&x.after, 5, 7, decoded(x.after, row_major)[5 * 9 + 7] + beyond);
+      EXPECT_FALSE(check_case(x).ok) << name(a);
+    }
+  }
+}
+
+TEST(Check, FactorsOfFp8MultiplyTheProduct) {
+  Case x = right_case(row_major, column_major, Type::f32, 1.5F, -0.5F, Type::e4m3, Type::e5m2);
+  x.problem.alpha = 0.25F;
+  EXPECT_TRUE(check(x.problem, x.a, x.b, x.before, x.after, nullptr, 6.0).ok);
+  EXPECT_FALSE(check(x.problem, x.a, x.b, x.before, x.after, nullptr, 1.0).ok);
+}
+
+// What right_case() makes of integers of s8 is exact: sums below 2^24.
+Case integer_case(float alpha, float beta) {
+  Case x = right_case(row_major, column_major, Type::s32, alpha, beta, Type::s8, Type::s8);
+  x.problem.accumulate = Type::s32;
+  return x;
+}
+std::int32_t& integer(Operand* c, std::int64_t row, std::int64_t column) {
+  return *reinterpret_cast<std::int32_t*>(c->data.data() +
+                                          4 * static_cast<std::size_t>(row * c->ld + column));
+}
+
+TEST(Check, IntegersAreExact) {
+  for (const float beta : {0.0F, -2.0F}) {
+    Case x = integer_case(3.0F, beta);
+    CheckResult r = check_case(x);
+    EXPECT_TRUE(r.ok);
+    EXPECT_EQ(r.max_error, 0.0);
+    EXPECT_EQ(r.error_bound, 0.0);
+    integer(&x.after, 4, 8) += 1;
+    r = check_case(x);
+    EXPECT_FALSE(r.ok);
+    EXPECT_EQ(r.max_error, 1.0);
+    EXPECT_EQ(r.row, 4);
+    EXPECT_EQ(r.column, 8);
+    EXPECT_EQ(r.computed, r.exact + 1);
+  }
+}
+
+// Also where a float or a double no longer holds them.
+TEST(Check, IntegersWrapAround) {
+  Case x = integer_case(1.0F, 2.0F), y = integer_case(2147483520.0F, 2.0F);
+  const std::vector<float> a = decoded(x.a, row_major), b = decoded(x.b, column_major);
+  for (std::int64_t row = 0; row < 13; ++row) {
+    for (std::int64_t column = 0; column < 9; ++column) {
+      std::int64_t sum = 0;
+      for (std::size_t i = 0; i < 33; ++i) {
+        sum += static_cast<std::int64_t>(a[static_cast<std::size_t>(row) * 33 + i]) *
+               static_cast<std::int64_t>(b[static_cast<std::size_t>(column) * 33 + i]);
+      }
+      integer(&x.before, row, column) = 2000000001;
+      integer(&x.after, row, column) = static_cast<std::int32_t>(sum + 2 * std::int64_t{2000000001});
+      integer(&y.before, row, column) = 7;
+      integer(&y.after, row, column) = static_cast<std::int32_t>(2147483520 * sum + 14);
+    }
+  }
+  EXPECT_TRUE(check_case(x).ok);
+  EXPECT_TRUE(check_case(y).ok);
+  integer(&y.after, 0, 0) ^= 1;
+  EXPECT_EQ(check_case(y).max_error, 1.0);
 }
 
 TEST(Check, SeesOneWrongElement) {

@@ -123,7 +123,61 @@ TEST(DoctorProblem, F32IsDiagnosedAsTheBugThatItIs) {
   Gemm rounded = problem(4096, 4096, 4096);
   rounded.a.type = rounded.b.type = Type::bf16;
   const Diagnosis then = diagnose(kernel_list(), rounded, h200);
-  EXPECT_EQ(then.kernel != nullptr, holds(found->remedy, "the problem then gets "));
+  const std::string rounding = found->remedy.substr(found->remedy.find("round A and B"));
+  EXPECT_EQ(then.kernel != nullptr, holds(rounding, "the problem then gets "));
+}
+
+TEST(DoctorProblem, F32MayBeCalledTf32WhereThereIsAKernel) {
+  Gemm p = problem(4096, 4096, 4096);
+  p.a.type = p.b.type = Type::f32;
+  const std::string say = "say that they are tf32", gets = "the problem then gets tf32";
+  const Diagnosis hopper = diagnose(kernel_list(), p, h200), ampere = diagnose(kernel_list(), p, a100);
+  EXPECT_TRUE(holds(find(hopper, "type")->remedy, say) && holds(find(hopper, "type")->remedy, gets));
+  EXPECT_FALSE(holds(find(ampere, "type")->remedy, say));
+}
+
+TEST(DoctorProblem, OtherTypesAreSaidToBeTransposed) {
+  Gemm p = problem(4096, 4096, 4096, Type::e4m3);
+  EXPECT_TRUE(diagnose(kernel_list(), p, h200).obstacles.empty());
+  p.b.order = row_major;
+  const Diagnosis d = diagnose(kernel_list(), p, h200);
+  ASSERT_NE(d.kernel, nullptr);
+  EXPECT_EQ(d.kernel_without_workspace, nullptr);
+  EXPECT_EQ(d.workspace_bytes, 4096U * 4096);
+  EXPECT_TRUE(d.pads_b && !d.pads_a);
+  const Obstacle* found = find(d, "layout");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->severity, Severity::against);
+  EXPECT_EQ(
+      found->message,
+      "B is row-major, but elements of e4m3 are multiplied with k contiguous: it is transposed into the "
+      "workspace before, and the workspace must be there");
+  EXPECT_TRUE(holds(found->remedy, "A row-major and B column-major need no copy")) << found->remedy;
+  EXPECT_EQ(find(d, "alignment"), nullptr);
+  p.b.ld = 4097;  // what is transposed may begin anywhere
+  EXPECT_EQ(find(diagnose(kernel_list(), p, h200), "alignment"), nullptr);
+  Gemm sixteen = problem(4096, 4096, 4096);
+  sixteen.a.order = column_major;
+  sixteen.b.order = row_major;
+  EXPECT_EQ(find(diagnose(kernel_list(), sixteen, h200), "layout"), nullptr);
+}
+
+TEST(DoctorProblem, AlignmentIsCountedInElements) {
+  Gemm p = problem(4096, 4096, 4096, Type::s8);
+  p.a.ld = 4104;
+  EXPECT_TRUE(holds(message(diagnose(kernel_list(), p, h200), "alignment"),
+                    "lda is 4104, no multiple of 16, so rows of A begin where 16-byte copies cannot: it is "
+                    "copied to aligned rows before, and the workspace must be there"));
+  EXPECT_TRUE(holds(find(diagnose(kernel_list(), p, h200), "alignment")->remedy, "lda = 4112"));
+  p = problem(4096, 4096, 4096, Type::tf32);
+  p.a.ld = 4100;
+  EXPECT_EQ(find(diagnose(kernel_list(), p, h200), "alignment"), nullptr);
+}
+
+TEST(DoctorProblem, OtherTypesNeedAnotherDevice) {
+  const Diagnosis d = diagnose(kernel_list(), problem(4096, 4096, 4096, Type::s8), a100);
+  EXPECT_EQ(d.kernel, nullptr);
+  EXPECT_TRUE(holds(message(d, "device"), "needs sm_90 exactly but the device is sm_80"));
 }
 
 TEST(DoctorProblem, AKernelThatTheDeviceLacksIsNamed) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "command_line/exit_status.hpp"
@@ -30,10 +31,10 @@ std::string header(const std::string& descr, const std::string& shape, const std
 class Npy : public ::testing::Test {
  protected:
   // The sentence with which the file is refused, without the path.
-  std::string refusal(const std::string& content, bool u2_is_bf16 = false) {
+  std::string refusal(const std::string& content, std::optional<Type> bits = std::nullopt) {
     const std::string path = folder_.write("x.npy", content);
     try {
-      read_npy(path, u2_is_bf16);
+      read_npy(path, bits);
     } catch (const Failure& failure) {
       EXPECT_EQ(failure.status(), Exit::bad_input);
       const std::string sentence = failure.what();
@@ -42,8 +43,8 @@ class Npy : public ::testing::Test {
     }
     return "accepted";
   }
-  NpyMatrix accepted(const std::string& content, bool u2_is_bf16 = false) {
-    return read_npy(folder_.write("x.npy", content), u2_is_bf16);
+  NpyMatrix accepted(const std::string& content, std::optional<Type> bits = std::nullopt) {
+    return read_npy(folder_.write("x.npy", content), bits);
   }
 
   TemporaryFolder folder_;
@@ -61,7 +62,27 @@ TEST_F(Npy, ReadsEveryVersionAndType) {
   EXPECT_EQ(accepted(npy(header("<f4", "(1, 1)"), "abcd")).type, Type::f32);
   EXPECT_EQ(accepted(npy(header("<V2", "(1, 2)"), "abcd")).type, Type::bf16);
   EXPECT_EQ(accepted(npy(header("|V2", "(1, 2)"), "abcd")).type, Type::bf16);
-  EXPECT_EQ(accepted(npy(header("<u2", "(1, 2)"), "abcd"), true).type, Type::bf16);
+  EXPECT_EQ(accepted(npy(header("<u2", "(1, 2)"), "abcd"), Type::bf16).type, Type::bf16);
+  EXPECT_EQ(accepted(npy(header("|i1", "(2, 2)"), "abcd")).type, Type::s8);
+  EXPECT_EQ(accepted(npy(header("<i4", "(1, 1)"), "abcd")).type, Type::s32);
+  EXPECT_EQ(accepted(npy(header("<f1", "(2, 2)"), "abcd")).type, Type::e5m2);
+}
+
+// The files do not say which 8-bit float they hold.
+TEST_F(Npy, BytesAreTheFloatsThatTheyAreSaidToBe) {
+  for (const char* descr : {"|u1", "|V1", "<V1"}) {
+    for (const Type type : {Type::e4m3, Type::e5m2}) {
+      const NpyMatrix x = accepted(npy(header(descr, "(2, 2)"), "abcd"), type);
+      EXPECT_EQ(x.type, type);
+      EXPECT_EQ(std::string(x.data.begin(), x.data.end()), "abcd");
+    }
+    for (const std::optional<Type> other :
+         {std::optional<Type>(), std::optional(Type::s8), std::optional(Type::bf16)}) {
+      EXPECT_EQ(refusal(npy(header(descr, "(2, 2)"), "abcd"), other),
+                std::string("its elements are '") + descr +
+                    "', which means an 8-bit float only with --type e4m3 or e5m2");
+    }
+  }
 }
 
 TEST_F(Npy, FortranOrderIsColumnMajor) {
@@ -82,7 +103,7 @@ TEST_F(Npy, EmptyMatrices) {
 TEST_F(Npy, NotAFile) {
   for (const std::string& path : {folder_ / "missing.npy", folder_ / "."}) {
     try {
-      read_npy(path, false);
+      read_npy(path);
       FAIL() << path << " was read";
     } catch (const Failure& failure) {
       EXPECT_EQ(failure.status(), Exit::bad_input);
@@ -121,13 +142,16 @@ TEST_F(Npy, NotTwoDimensional) {
 
 TEST_F(Npy, OtherTypes) {
   EXPECT_EQ(refusal(npy(header("<f8", "(1, 1)"), "abcdefgh")),
-            "its elements are '<f8' but must be '<f2' (float16), '<f4' (float32) or '<V2' (bfloat16)");
+            "its elements are '<f8' but must be '<f2' (float16), '<f4' (float32), '<V2' (bfloat16), '|V1' or "
+            "'|u1' (8-bit floats), '|i1' (int8) or '<i4' (int32)");
+  EXPECT_EQ(refusal(npy(header(">i4", "(1, 1)"), "abcd")),
+            "its elements are big-endian ('>i4') but must be little-endian ('<i4')");
   EXPECT_EQ(refusal(npy(header(">f2", "(1, 1)"), "ab")),
             "its elements are big-endian ('>f2') but must be little-endian ('<f2')");
   EXPECT_EQ(refusal(npy(header("<u2", "(1, 1)"), "ab")),
             "its elements are '<u2', which means bfloat16 only with --type bf16");
   EXPECT_EQ(refusal(npy("{'descr': [('x', '<f2')], 'fortran_order': False, 'shape': (1, 1)}", "ab")),
-            "its elements are records, but they must be '<f2', '<f4', '<V2' or '<u2'");
+            "its elements are records, but they must be numbers, as '<f2' or '|i1'");
 }
 
 TEST_F(Npy, MalformedHeaders) {
@@ -154,13 +178,13 @@ TEST_F(Npy, ForgedShapesDoNotOverflow) {
 }
 
 TEST_F(Npy, HeaderRoundTrip) {
-  for (const Type type : {Type::f16, Type::bf16, Type::f32}) {
+  for (const Type type : all_types) {
     const std::string head = npy_header(type, 3, 2);
     EXPECT_EQ(head.size() % 64, 0U);
-    const NpyMatrix x = accepted(head + std::string(6 * bytes(type), 'x'));
+    const NpyMatrix x = accepted(head + std::string(6 * bytes(type), 'x'), type);
     EXPECT_EQ(x.rows, 3);
     EXPECT_EQ(x.columns, 2);
-    EXPECT_EQ(x.type, type);
+    EXPECT_EQ(x.type, type == Type::tf32 ? Type::f32 : type);
     EXPECT_EQ(x.order, row_major);
   }
   EXPECT_EQ(npy_header(Type::f16, 1234567890, 1234567890).size() % 64, 0U);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "command_line/random.hpp"
 
@@ -36,7 +37,7 @@ TEST(Random, IsNormal) {
 }
 
 TEST(Operand, ValuesDoNotDependOnTheLayout) {
-  for (const Type type : {Type::f16, Type::bf16, Type::f32}) {
+  for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::tf32, Type::e4m3, Type::e5m2, Type::s8}) {
     for (const std::int64_t columns : {1, 4, 5}) {
       const Operand rows = random_operand("A", 3, 7, columns, columns + 2, row_major, type);
       const Operand by_columns = random_operand("A", 3, 7, columns, 9, column_major, type);
@@ -46,6 +47,32 @@ TEST(Operand, ValuesDoNotDependOnTheLayout) {
                 decoded(random_operand("A", 4, 7, columns, columns, row_major, type), row_major));
     }
   }
+}
+
+// round(42 * N(0, 1)), within +-127: 0.25 % of the values.
+TEST(Operand, IntegersAreSpreadOverTheirRange) {
+  const Operand x = random_operand("A", 5, 100, 1000, 1000, row_major, Type::s8);
+  double squares = 0.0;
+  int clipped = 0;
+  for (const float value : decoded(x, row_major)) {
+    ASSERT_LE(std::fabs(value), 127.0F);
+    squares += static_cast<double>(value) * static_cast<double>(value);
+    clipped += std::fabs(value) == 127.0F ? 1 : 0;
+  }
+  EXPECT_NEAR(std::sqrt(squares / 1e5), 42.0, 0.5);
+  EXPECT_NEAR(clipped / 1e5, 0.0025, 0.0008);
+  const Operand c = random_operand("C", 5, 100, 1000, 1000, row_major, Type::s32);
+  const std::vector<float> narrow = decoded(x, row_major);
+  EXPECT_EQ(integers(c), std::vector<std::int32_t>(narrow.begin(), narrow.end()));
+}
+
+// Beyond the 24 bits of a float.
+TEST(Operand, IntegersKeepTheirBits) {
+  Operand x = poisoned(2, 2, 3, row_major, Type::s32);
+  const std::int32_t values[] = {2147483647, -2147483647, 0, 16777217, 5};
+  std::memcpy(x.data.data(), values, sizeof values);
+  EXPECT_EQ(integers(x), (std::vector<std::int32_t>{2147483647, -2147483647, 16777217, 5}));
+  EXPECT_TRUE(integers(poisoned(0, 5, 5, row_major, Type::s32)).empty());
 }
 
 TEST(Operand, GapsArePoison) {

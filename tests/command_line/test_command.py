@@ -31,7 +31,7 @@ def has_gpu():
 
 
 def npy(path, rows, columns, values, code="e", descr="<f2", fortran="False"):
-    """Writes a matrix; code is struct's letter of an element (e: half, f: float, H: 16 bits)."""
+    """Writes a matrix; code is struct's letter of an element (e: half, f: float, H: 16 bits, b, B: 8 bits, i: 32)."""
     text = "{'descr': '%s', 'fortran_order': %s, 'shape': (%d, %d), }\n" % (descr, fortran, rows, columns)
     with open(path, "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
@@ -47,7 +47,7 @@ def read_npy(path):
     header = eval(content[10:10 + length], {"__builtins__": {}})  # a Python literal by definition of the format
     assert (10 + length) % 64 == 0 and header["fortran_order"] is False
     rows, columns = header["shape"]
-    code = {"<f2": "e", "<f4": "f", "<V2": "H"}[header["descr"]]
+    code = {"<f2": "e", "<f4": "f", "<V2": "H", "<i4": "i"}[header["descr"]]
     return header["descr"], rows, columns, struct.unpack("<%d%s" % (rows * columns, code), content[10 + length:])
 
 
@@ -78,6 +78,12 @@ class Usage(Folder):
             self.assertIn("Examples:\n  tenon " + command, out)
         self.assertEqual(run("--help")[0], 0)
 
+    def test_help_names_the_types(self):
+        text = " ".join(run("gemm", "--help")[1].split())
+        for words in ("{f16,bf16,tf32,e4m3,e5m2,s8}", "{f16,bf16,f32,s32}", "{f32,f16,s32}", "--type-b", "--promote",
+                      "--scale-a", "--scale-b", "of s8 round(42 * N(0, 1)), within +-127"):
+            self.assertIn(words, text)
+
     def test_bad_usage(self):
         self.refused(2, "subcommand", )
         self.refused(2, "--frobnicate", "gemm", "--frobnicate")
@@ -97,6 +103,25 @@ class Usage(Folder):
         self.refused(2, "accumulate is f16 with bf16 inputs but must be f32", "gemm", *self.SIZES, "--type", "bf16",
                      "--accumulate", "f16")
         self.refused(2, "no kernel has the name 'nobody'", "gemm", *self.SIZES, "--kernel", "nobody")
+
+    def test_bad_types(self):
+        for words, arguments in (
+                ("A is e4m3 and B is s8 but they must have the same type, or be e4m3 and e5m2",
+                 ("--type", "e4m3", "--type-b", "s8")),
+                ("A is f16 and B is e5m2 but they must have the same type", ("--type-b", "e5m2")),
+                ("C is f32 with s8 inputs but must be s32", ("--type", "s8", "--out-type", "f32")),
+                ("C is s32 with e4m3 inputs but must be f16, bf16 or f32", ("--type", "e4m3", "--out-type", "s32")),
+                ("accumulate is f32 with s8 inputs but must be s32", ("--type", "s8", "--accumulate", "f32")),
+                ("accumulate is f16 with tf32 inputs but must be f32", ("--type", "tf32", "--accumulate", "f16")),
+                ("promote is given but A and B are s8", ("--type", "s8", "--promote")),
+                ("promote is given but A and B are f16", ("--promote",)),
+                ("scale_a is given but A and B are tf32", ("--type", "tf32", "--scale-a", 2)),
+                ("scale_b is given but A and B are bf16", ("--type", "bf16", "--scale-b", 2)),
+                ("alpha is 0.5 but with C in s32 must be a whole number", ("--type", "s8", "--alpha", 0.5)),
+                ("beta is 3e+09 but with C in s32 must be a whole number", ("--type", "s8", "--beta", 3e9)),
+                ("f32 not in", ("--type", "f32")),
+                ("s8 not in", ("--out-type", "s8"))):
+            self.refused(2, words, "gemm", *self.SIZES, *arguments, "--device", "emulator")
 
     def test_the_emulator_does_not_time(self):
         self.refused(2, "--bench times a GPU", "gemm", *self.SIZES, "--device", "emulator", "--bench")
@@ -142,6 +167,24 @@ class Files(Folder):
         self.gemm_refused("its elements are bf16 but must be f16, the type of")
         npy(self.b, 3, 2, [0] * 6)
         self.gemm_refused("its elements are f16 but must be bf16 (--type)", "--type", "bf16")
+        self.gemm_refused("its elements are f16 but must be s8 (--type)", "--type", "s8")
+        npy(self.a, 2, 3, [0] * 6, code="f", descr="<f4")
+        self.gemm_refused("B.npy: its elements are f16 but must be e5m2 (--type-b)", "--type", "e4m3", "--type-b",
+                          "e5m2")
+        npy(self.b, 3, 2, [0] * 6, code="B", descr="|u1")
+        self.gemm_refused("its elements are '|u1', which means an 8-bit float only with --type e4m3 or e5m2")
+        npy(self.b, 3, 2, [0] * 6, code="b", descr="|i1")
+        self.gemm_refused("its elements are s8 but must be tf32 (--type)", "--type", "tf32")
+        npy(self.b, 3, 2, [0] * 6, code="i", descr="<i4")
+        self.gemm_refused("its elements are s32 but must be s8 (--type)", "--type", "s8")
+
+    def test_type_of_c(self):
+        npy(self.path("C0.npy"), 2, 2, [0] * 4, code="i", descr="<i4")
+        self.gemm_refused("C0.npy: its elements are s32 but C is f32", "--c", self.path("C0.npy"), "--beta", 1)
+        npy(self.a, 2, 3, [0] * 6, code="b", descr="|i1")
+        npy(self.b, 3, 2, [0] * 6, code="b", descr="|i1")
+        npy(self.path("C0.npy"), 2, 2, [0] * 4)
+        self.gemm_refused("C0.npy: its elements are f16 but C is s32", "--c", self.path("C0.npy"), "--beta", 1)
 
     def test_contradictions(self):
         self.gemm_refused("--m is 5 but the files make it 2", "--m", 5)
@@ -276,6 +319,18 @@ class Doctor(Folder):
                 self.assertIn(f"_{layout}_", answer["kernel"])
                 self.assertEqual((answer["arch"], answer["layout"], answer["tensor_cores"]), (arch, layout, True))
 
+    def test_other_types_run_with_k_contiguous(self):
+        for type_, out in (("tf32", "f32"), ("e4m3", "f32"), ("e5m2", "f32"), ("s8", "s32")):
+            answer = self.diagnose(*self.SIZES, "--type", type_, "--arch", "sm_90")
+            self.assertEqual((answer["type"], answer["out_type"], answer["workspace_bytes"]), (type_, out, 0))
+            self.assertTrue(answer["kernel"].startswith(f"wgmma_{type_}_{out}_tn_"), answer["kernel"])
+            answer = self.diagnose(*self.SIZES, "--type", type_, "--arch", "sm_90", "--layout", "tt")
+            self.assertIsNone(answer["kernel_without_workspace"])
+            self.assertEqual([(x["kind"], x["remedy"]) for x in answer["findings"]],
+                             [("layout", "layout tn: A row-major and B column-major need no copy")])
+            answer = self.diagnose(*self.SIZES, "--type", type_, "--arch", "sm_80")
+            self.assertEqual((answer["kernel"], answer["findings"][0]["kind"]), (None, "device"))
+
     def test_findings_keep_their_form(self):
         answer = self.diagnose("--m", 4095, "--n", 4095, "--k", 4095, "--arch", "sm_90")
         self.assertEqual(answer["workspace_bytes"], 2 * 4095 * 4096 * 2)
@@ -300,7 +355,9 @@ class Doctor(Folder):
         self.refused(2, "--c-offset is 2 but f32 needs a multiple of 4", "doctor", *self.SIZES, "--c-offset", 2)
         self.refused(2, "--arch is 'sm_75' but must be", "doctor", *self.SIZES, "--arch", "sm_75")
         self.refused(2, "diagnosed for one", "doctor", *self.SIZES, "--arch", "80", "90")
-        self.refused(2, "s8 not in", "doctor", *self.SIZES, "--type", "s8")
+        self.refused(2, "s4 not in", "doctor", *self.SIZES, "--type", "s4")
+        self.refused(2, "C is f32 with s8 inputs but must be s32", "doctor", *self.SIZES, "--type", "s8", "--out-type",
+                     "f32")
         self.refused(2, "--kernel and --tool are for --binary", "doctor", *self.SIZES, "--kernel", "x")
         self.refused(2, "give one of the two", "doctor", *self.SIZES, "--binary", "x")
 
@@ -466,12 +523,90 @@ class InTheEmulator(OnADevice):
             self.assertTrue(answer["ok"])
             self.assertIsNone(answer["kernel"])
             self.assertEqual(answer["findings"], [])
+        for type_, beta in (("e4m3", 0.5), ("s8", -3)):
+            self.assertTrue(self.gemm("--m", 8, "--n", 8, "--k", 0, "--type", type_, "--beta", beta, "--check")["ok"])
+
+    # Sizes that are multiples of nothing: copies, whatever the layout.
+    OTHERS = (("tf32", "tf32", ("--out-type", "f16", "--beta", -0.5)),
+              ("tf32", "tf32", ("--alpha", 1.5)),
+              ("e4m3", "e4m3", ("--out-type", "bf16", "--alpha", 2, "--beta", 0.5)),
+              ("e4m3", "e5m2", ("--promote", "--out-type", "f16")),
+              ("e5m2", "e4m3", ("--promote", "--scale-a", 0.125)),
+              ("e5m2", "e5m2", ("--scale-a", 3, "--scale-b", 0.25, "--beta", 1)),
+              ("s8", "s8", ()),
+              ("s8", "s8", ("--alpha", -70000, "--beta", 3)))
+
+    def test_other_types_and_layouts(self):
+        for i, (a, b, more) in enumerate(self.OTHERS):
+            layouts = ("tn", ("nn", "tt", "nt")[i % 3])
+            for layout in layouts:
+                with self.subTest(a=a, b=b, layout=layout, more=more):
+                    answer = self.gemm("--m", 70, "--n", 37, "--k", 150, "--type", a, "--type-b", b, "--layout", layout,
+                                       *more, "--check")
+                    self.assertEqual((answer["ok"], answer["findings"]), (True, []))
+                    kernel = answer["kernel"]
+                    self.assertTrue(kernel.startswith("wgmma_" + (a if a == b else a + "_" + b) + "_"), kernel)
+                    self.assertIn("_tn_", kernel)
+                    self.assertEqual(kernel.endswith("_promoted"), "--promote" in more)
+                    if a == "s8":
+                        self.assertEqual((answer["max_error"], answer["error_bound"]), (0, 0))
+                    else:
+                        self.assertTrue(0 < answer["max_error"] <= answer["error_bound"])
+
+    def test_promotion_is_worth_it(self):
+        sizes = ("--m", 16, "--n", 16, "--k", 4096, "--type", "e4m3", "--check")
+        plain, promoted = self.gemm(*sizes), self.gemm(*sizes, "--promote")
+        self.assertLess(4 * promoted["max_error"], plain["max_error"])
+        self.assertLess(4 * promoted["error_bound"], plain["error_bound"])
+
+    def test_text_names_both_types_and_promotion(self):
+        sizes = ("gemm", "--m", 8, "--n", 8, "--k", 16, *self.DEVICE)
+        self.assertIn("e4m3 and e5m2 inputs, f32 accumulate, promoted, bf16 result, layout tn",
+                      run(*sizes, "--type", "e4m3", "--type-b", "e5m2", "--promote", "--out-type", "bf16")[1])
+        self.assertIn("s8 inputs, s32 accumulate, s32 result", run(*sizes, "--type", "s8")[1])
 
     def test_files(self):
         npy(self.path("A.npy"), 2, 3, [1, 2, 3, 4, 5, 6])
         npy(self.path("B.npy"), 3, 2, [1, 0, 0, 1, 1, 1])
         self.gemm("--a", self.path("A.npy"), "--b", self.path("B.npy"), "--out", self.path("C.npy"), "--check")
         self.assertEqual(read_npy(self.path("C.npy")), ("<f4", 2, 2, (4, 5, 10, 11)))
+
+    def multiply(self, *more):
+        self.gemm("--a", self.path("A.npy"), "--b", self.path("B.npy"), "--out", self.path("C.npy"), "--check", *more)
+        return read_npy(self.path("C.npy"))
+
+    def test_files_of_integers(self):
+        npy(self.path("A.npy"), 2, 3, [1, -2, 3, 127, -128, 100], code="b", descr="|i1")
+        npy(self.path("B.npy"), 3, 2, [1, 0, 0, -128, 1, 1], code="b", descr="|i1")
+        self.assertEqual(self.multiply(), ("<i4", 2, 2, (4, 259, 227, 16484)))
+        self.assertEqual(self.multiply("--ldc", 5, "--alpha", 3), ("<i4", 2, 2, (12, 777, 681, 49452)))
+        npy(self.path("C0.npy"), 2, 2, [1, 2147483647, -2147483648, 16777217], code="i", descr="<i4")
+        self.assertEqual(self.multiply("--c", self.path("C0.npy"), "--beta", 1),
+                         ("<i4", 2, 2, (5, 258 - 2**31, 227 - 2**31, 16777217 + 16484)))
+        # Rounded to the nearest even, and kept within the range.
+        npy(self.path("A.npy"), 2, 3, [0.5, 2.5, -1e9, 0, 0, 1e9], code="f", descr="<f4")
+        npy(self.path("B.npy"), 3, 2, [100, 1, 1, 100, 1, -1], code="f", descr="<f4")
+        self.assertEqual(self.multiply("--type", "s8")[3], (2 - 128, 200 + 128, 127, -127))
+
+    def test_files_of_8_bit_floats(self):
+        # 1, 2, 448, -0.5, 2^-9, 3 of e4m3; the same but 57344 and 2^-16 of e5m2.
+        e4m3, e5m2 = [0x38, 0x40, 0x7E, 0xB0, 0x01, 0x44], [0x3C, 0x40, 0x7B, 0xB8, 0x01, 0x42]
+        for descr in ("|u1", "|V1", "<V1"):
+            npy(self.path("A.npy"), 2, 3, e4m3, code="B", descr=descr)
+            npy(self.path("B.npy"), 3, 2, [1, 0, 0, 1, 0, 0], code="f", descr="<f4")
+            self.assertEqual(self.multiply("--type", "e4m3")[3], (1, 2, -0.5, 2**-9))
+            self.assertEqual(self.multiply("--type", "e4m3", "--type-b", "e5m2")[3], (1, 2, -0.5, 2**-9))
+        npy(self.path("A.npy"), 2, 3, e5m2, code="B", descr="<f1")  # as ml_dtypes writes it
+        self.assertEqual(self.multiply()[3], (1, 2, -0.5, 2**-16))
+        npy(self.path("B.npy"), 3, 2, [0, 0, 0, 0, 1e9, 1], code="f", descr="<f4")  # becomes 448
+        self.assertEqual(self.multiply("--type", "e5m2", "--type-b", "e4m3", "--scale-b", 0.5)[3],
+                         (57344 * 224, 57344 * 0.5, 3 * 224, 1.5))
+
+    def test_files_of_tf32(self):
+        npy(self.path("A.npy"), 1, 2, [1 + 2**-10, 1 + 2**-11], code="f", descr="<f4")
+        npy(self.path("B.npy"), 2, 2, [1, 0, 0, 1], code="f", descr="<f4")
+        self.assertEqual(self.multiply("--type", "tf32"), ("<f4", 1, 2, (1 + 2**-10, 1)))
+        self.assertEqual(self.multiply("--type", "tf32", "--out-type", "bf16"), ("<V2", 1, 2, (0x3F80, 0x3F80)))
 
     def test_more_than_fits(self):
         self.refused(3, "of device memory but", "gemm", "--m", 2000000000, "--n", 2000000000, "--k", 8, *self.DEVICE)
@@ -549,6 +684,16 @@ class OnTheGpu(OnADevice):
                 self.assertTrue(self.gemm("--m", 200, "--n", 136, "--k", 88, "--layout", layout, "--accumulate", "f16",
                                           "--check")["ok"])
 
+    def test_other_types_and_layouts(self):
+        if json.loads(run("info", "--json")[1])["devices"][0]["arch"] != "sm_90":
+            self.skipTest("needs a GPU of sm_90")
+        for a, b, more in InTheEmulator.OTHERS:
+            for layout in ("tn", "nn", "tt", "nt"):
+                for sizes in (("--m", 200, "--n", 137, "--k", 333), ("--m", 700, "--n", 650, "--k", 1030)):
+                    with self.subTest(a=a, b=b, layout=layout, more=more, sizes=sizes):
+                        answer = self.gemm(*sizes, "--type", a, "--type-b", b, "--layout", layout, *more, "--check")
+                        self.assertTrue(answer["ok"])
+
     def test_leading_dimensions_and_odd_sizes(self):
         for arguments in (("--m", 65, "--n", 67, "--k", 71, "--lda", 72, "--ldb", 73, "--ldc", 70),
                           ("--m", 1, "--n", 1, "--k", 1), ("--m", 1025, "--n", 1027, "--k", 1029)):
@@ -569,10 +714,12 @@ class OnTheGpu(OnADevice):
         for kernel in json.loads(run("list", "--json")[1]):
             name = kernel["name"]
             with self.subTest(kernel=name):
-                type_, accumulate, layout = re.search(r"_(f16|bf16)_(f32|f16)_([tn]{2})_", name).groups()
+                type_, type_b, accumulate, layout = re.search(
+                    r"^[a-z_]+?_(f16|bf16|tf32|e4m3|e5m2|s8)(?:_(e4m3|e5m2))?_(f32|f16|s32)_([tn]{2})_", name).groups()
+                promote = ("--promote",) if name.endswith("_promoted") else ()
                 code, out, err = run("gemm", "--m", 264, "--n", 136, "--k", 200, "--kernel", name, "--type", type_,
-                                     "--out-type", "f16", "--layout", layout, "--accumulate", accumulate, "--check",
-                                     "--json")
+                                     "--type-b", type_b or type_, "--out-type", "s32" if type_ == "s8" else "f16",
+                                     "--layout", layout, "--accumulate", accumulate, *promote, "--check", "--json")
                 if code == 3 and kernel["arch"] == "sm_90a" and arch != "sm_90":
                     continue  # another device could
                 self.assertEqual(code, 0, err)
@@ -647,8 +794,8 @@ class OnTheGpu(OnADevice):
         bf16 = [kernel["name"] for kernel in kernels if "_bf16_" in kernel["name"]]
         if not bf16:
             self.skipTest("no kernel has bf16 in its name")
-        self.refused(2, "multiplies bf16 but A and B are f16", "gemm", "--m", 64, "--n", 64, "--k", 64, "--type",
-                     "f16", "--kernel", bf16[0])
+        self.refused(2, "multiplies bf16 by bf16 but A is f16 and B is f16", "gemm", "--m", 64, "--n", 64, "--k", 64,
+                     "--type", "f16", "--kernel", bf16[0])
 
 
 def main():

@@ -271,6 +271,28 @@ TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
   EXPECT_GT(subnormals, 30);
 }
 
+// The tensor core keeps 13 bits behind the leading one of a sum of fp8 products: 8192 + 0.5 is 8192 there,
+// and in f32 it is not. A slab of k holds the large term, the others a small one each.
+TEST_P(GemmTest, PromotionKeepsWhatTheTensorCoreLoses) {
+  if (!is_fp8(kernel().type)) GTEST_SKIP() << "only sums of fp8 products are promoted";
+  const std::int64_t slab = kernel().tile_k, slabs = 8;
+  Operands operands{std::vector<float>(static_cast<std::size_t>(slab * slabs)),
+                    std::vector<float>(static_cast<std::size_t>(slab * slabs)),
+                    {}};
+  operands.a[0] = 128;
+  operands.b[0] = 64;
+  for (std::int64_t i = 1; i < slabs; ++i) {
+    operands.a[static_cast<std::size_t>(slab * i)] = 0.5F;
+    operands.b[static_cast<std::size_t>(slab * i)] = 1;
+  }
+  Product product(kernel(), {1, 1, slab * slabs}, std::make_shared<const Operands>(operands));
+  product.run();
+  if (HasFailure()) return;
+  // Of blocks along k only the first has the large term; all are added in f32.
+  const float lost = kernel().promotes ? 0 : 0.5F * static_cast<float>(slabs / kernel().split - 1);
+  EXPECT_EQ(product.result()[0], 8192 + 0.5F * static_cast<float>(slabs - 1) - lost);
+}
+
 TEST_P(GemmTest, TwoStreamsGiveTheSameBits) {
   if (test::emulated()) GTEST_SKIP() << "the emulator has no streams";
   const Case c = with_output({300, 270, 200, Numbers::normals, Type::f32, 0, 0, 0, 1, 0, 1.5F, 0.5F});

@@ -213,7 +213,7 @@ class Product {
       }
       const double old = case_.beta == 0.0F ? 0.0 : static_cast<double>(old_[i]);
       const double bound =
-          error_bound(operands_->exact[i], case_.k, problem.accumulate, case_.out,
+          error_bound(operands_->exact[i], case_.k, problem, case_.out,
                       static_cast<double>(case_.alpha), static_cast<double>(case_.beta), old);
       ASSERT_TRUE(std::isfinite(bound)) << where(i);
       ASSERT_LE(error_of(static_cast<double>(found[i]), exact(i), bound, case_.out), bound)

@@ -68,6 +68,19 @@ TEST(CApi, TranslatesEveryField) {
             "C is a null pointer but must point to 64 rows of 64 f32 elements in device memory");
   EXPECT_EQ(message([](P& p) { p.accumulate = TENON_BF16; }),
             "accumulate is bf16 with f16 inputs but must be f32 or f16");
+  EXPECT_EQ(message([](P& p) { p.promote = 1; }),
+            "promote is given but A and B are f16: only e4m3 and e5m2 have it");
+  static const float factor = 1.0F;
+  EXPECT_EQ(message([](P& p) { p.scale_a = &factor; }),
+            "scale_a is given but A and B are f16: only e4m3 and e5m2 have it");
+  EXPECT_EQ(message([](P& p) { p.scale_b = &factor; }),
+            "scale_b is given but A and B are f16: only e4m3 and e5m2 have it");
+  EXPECT_EQ(message([](P& p) {
+              p.a.type = p.b.type = TENON_S8;
+              p.c.type = p.accumulate = TENON_S32;
+              p.beta = 0.25F;
+            }),
+            "beta is 0.25 but with C in s32 must be a whole number between -2^31 and 2^31");
   EXPECT_EQ(message([](P& p) { p.kernel = "nobody"; }),
             "no kernel has the name 'nobody': `tenon list` prints the names that exist");
   EXPECT_EQ(message([](P& p) { p.workspace_bytes = 9; }),

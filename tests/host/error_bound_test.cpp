@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "reference/float_bits.hpp"
@@ -14,60 +15,106 @@ namespace tenon {
 namespace {
 
 struct Step {
-  int products;  // L
-  int fraction;  // F
+  int products;   // L
+  int fraction;   // F
+  int kept = 23;  // bits behind the leading one of an f32 result
 };
-constexpr Step ampere{8, 24}, hopper{16, 25};
+constexpr Step ampere{8, 24}, hopper{16, 25}, hopper_tf32{8, 25}, hopper_fp8{32, 13, 13};
+
+// A product as a tensor core sees it: aligned by the exponents of its factors.
+struct Product {
+  double value;
+  int exponent;
+
+  Product(double v) : value(v), exponent(v == 0.0 ? std::numeric_limits<int>::min() : std::ilogb(v)) {}
+  Product(double a, Type a_type, double b, Type b_type) : Product(a * b) {
+    if (value != 0.0) exponent = exponent_of(a, a_type) + exponent_of(b, b_type);
+  }
+
+  static int exponent_of(double x, Type type) {
+    const int least = type == Type::e4m3 ? -6 : type == Type::e5m2 ? -14 : -126;
+    return std::max(std::ilogb(x), least);
+  }
+};
 
 // One step: align to the largest exponent, cut to F bits below it, add, round toward zero to f32 (or to
 // nearest f16).
-double step(double c, const double* p, int count, int fraction, Type accumulate) {
-  int largest = std::numeric_limits<int>::min();
-  const auto exponent = [](double x) { return x == 0.0 ? std::numeric_limits<int>::min() : std::ilogb(x); };
-  largest = exponent(c);
-  for (int i = 0; i < count; ++i) largest = std::max(largest, exponent(p[i]));
+double step(double c, const Product* p, int count, const Step& kind, Type accumulate) {
+  int largest = Product(c).exponent;
+  for (int i = 0; i < count; ++i) largest = std::max(largest, p[i].exponent);
   if (largest == std::numeric_limits<int>::min()) return 0.0;
-  const double unit = std::ldexp(1.0, largest - fraction);
+  const double unit = std::ldexp(1.0, largest - kind.fraction);
   double sum = std::trunc(c / unit);
-  for (int i = 0; i < count; ++i) sum += std::trunc(p[i] / unit);
+  for (int i = 0; i < count; ++i) sum += std::trunc(p[i].value / unit);
   const double value = sum * unit;
   if (value == 0.0) return 0.0;
   if (accumulate == Type::f16) {
     return static_cast<double>(
         reference::float_from_f16(reference::f16_from_float(static_cast<float>(value))));
   }
-  const double ulp = std::ldexp(1.0, std::ilogb(value) - 23);
+  const double ulp = std::ldexp(1.0, std::ilogb(value) - kind.kept);
   return std::trunc(value / ulp) * ulp;
 }
 
-double tensor_core(const std::vector<double>& products, Step kind, Type accumulate) {
+double tensor_core(const Product* products, std::size_t size, Step kind, Type accumulate) {
   double c = 0.0;
-  for (std::size_t k = 0; k < products.size(); k += static_cast<std::size_t>(kind.products)) {
+  for (std::size_t k = 0; k < size; k += static_cast<std::size_t>(kind.products)) {
     const int count =
-        static_cast<int>(std::min<std::size_t>(products.size() - k, static_cast<std::size_t>(kind.products)));
-    c = step(c, products.data() + k, count, kind.fraction, accumulate);
+        static_cast<int>(std::min<std::size_t>(size - k, static_cast<std::size_t>(kind.products)));
+    c = step(c, products + k, count, kind, accumulate);
   }
   return c;
 }
+double tensor_core(const std::vector<Product>& products, Step kind, Type accumulate) {
+  return tensor_core(products.data(), products.size(), kind, accumulate);
+}
 
-// Products of f16 values; drift > 0 makes most of them positive, the worst case for sums that are cut.
-std::vector<double> random_products(int k, double drift, unsigned seed) {
+// In chunks that the tensor core sums from zero, and which are added in f32: promoted sums, or blocks that
+// divide k.
+double in_chunks(const std::vector<Product>& products, std::size_t chunk, Step kind) {
+  float sum = 0.0F;
+  for (std::size_t k = 0; k < products.size(); k += chunk) {
+    sum += static_cast<float>(
+        tensor_core(products.data() + k, std::min(chunk, products.size() - k), kind, Type::f32));
+  }
+  return static_cast<double>(sum);
+}
+
+double rounded(float x, Type type) {
+  using namespace reference;
+  switch (type) {
+    case Type::tf32:
+      return static_cast<double>(float_from_tf32(tf32_from_float(x)));
+    case Type::e4m3:
+      return static_cast<double>(float_from_small(small_from_float(x, e4m3_format), e4m3_format));
+    case Type::e5m2:
+      return static_cast<double>(float_from_small(small_from_float(x, e5m2_format), e5m2_format));
+    default:
+      return static_cast<double>(float_from_f16(f16_from_float(x)));
+  }
+}
+
+// Products of N(0, scale) values of two types; drift > 0 makes most of them positive, the worst case for sums
+// that are cut.
+std::vector<Product> random_products(int k, double drift, unsigned seed, Type a_type = Type::f16,
+                                     Type b_type = Type::f16, float scale = 1.0F) {
   std::mt19937 engine(seed);
   std::normal_distribution<float> normal;
-  const auto draw = [&] {
-    return static_cast<double>(reference::float_from_f16(reference::f16_from_float(normal(engine))));
-  };
-  std::vector<double> products(static_cast<std::size_t>(k));
-  for (double& p : products) {
-    p = draw() * draw();
-    if (drift > 0) p = std::fabs(p) * drift;
+  std::vector<Product> products;
+  for (int i = 0; i < k; ++i) {
+    double a = rounded(scale * normal(engine), a_type), b = rounded(normal(engine), b_type);
+    if (drift > 0) a = std::fabs(a) * drift, b = std::fabs(b);
+    products.emplace_back(a, a_type, b, b_type);
   }
   return products;
 }
 
-DotProduct exact(const std::vector<double>& products) {
+// The products with what they are aligned to.
+DotProduct exact(const std::vector<Product>& products) {
   DotProduct dot;
-  for (const double p : products) dot.add(p);
+  for (const Product& p : products) {
+    dot.add(p.value, p.value == 0.0 ? 0.0 : std::max(std::fabs(p.value), std::ldexp(1.0, p.exponent)));
+  }
   return dot;
 }
 
@@ -88,19 +135,138 @@ TEST(ErrorBound, HoldsForTheModelOfTheTensorCore) {
   }
 }
 
+// Kernels that divide k among 2 or 4 blocks too.
+TEST(ErrorBound, HoldsForTf32) {
+  for (const int k : {1, 8, 9, 100, 512, 4096}) {
+    for (const double drift : {0.0, 1.0}) {
+      for (unsigned seed = 0; seed < 20; ++seed) {
+        const auto products = random_products(k, drift, seed, Type::tf32, Type::tf32);
+        const DotProduct dot = exact(products);
+        const double bound = accumulation_bound(dot, k, {Type::tf32, Type::f32});
+        for (const int blocks : {1, 2, 4}) {
+          const std::size_t chunk = static_cast<std::size_t>((k + 32 * blocks - 1) / (32 * blocks) * 32);
+          const double error = std::fabs(in_chunks(products, chunk, hopper_tf32) - dot.sum);
+          EXPECT_LE(error, bound) << "k " << k << ", blocks " << blocks;
+        }
+      }
+    }
+  }
+}
+
+TEST(ErrorBound, HoldsForFp8) {
+  for (const Type a : {Type::e4m3, Type::e5m2}) {
+    for (const Type b : {Type::e4m3, Type::e5m2}) {
+      for (const int k : {1, 31, 33, 128, 129, 1000, 4096}) {
+        // 2^-7: most of A is subnormal, if it is e4m3.
+        for (const float scale : {1.0F, 0x1p-7F}) {
+          for (unsigned seed = 0; seed < 10; ++seed) {
+            const auto products = random_products(k, seed % 2, seed, a, b, scale);
+            const DotProduct dot = exact(products);
+            const double bound = accumulation_bound(dot, k, {a, Type::f32});
+            for (const int blocks : {1, 2, 4}) {
+              const std::size_t chunk =
+                  static_cast<std::size_t>((k + 128 * blocks - 1) / (128 * blocks) * 128);
+              const double error = std::fabs(in_chunks(products, chunk, hopper_fp8) - dot.sum);
+              EXPECT_LE(error, bound) << name(a) << ", " << name(b) << ", k " << k << ", blocks " << blocks;
+            }
+            EXPECT_LE(std::fabs(in_chunks(products, promoted_chunk, hopper_fp8) - dot.sum),
+                      accumulation_bound(dot, k, {a, Type::f32, true}))
+                << name(a) << ", " << name(b) << ", k " << k << ", promoted";
+          }
+        }
+      }
+    }
+  }
+}
+
+// One product of a subnormal, aligned as if it were eight times as large, and 31 that are cut at 2^-11 for
+// it: a bound that knows the magnitude of the products alone does not hold.
+TEST(ErrorBound, SubnormalsOfFp8AreAlignedByTheLeastNormal) {
+  constexpr Type e4m3 = Type::e4m3;
+  const double tiny = 0x1p-9, large = 256.0, x = 1.75 * 0x1p-5, y = 1.125 * 0x1p-5;  // x * y = 126 * 2^-16
+  std::vector<Product> products(31, Product(x, e4m3, y, e4m3));
+  products.emplace_back(tiny, e4m3, large, e4m3);
+  DotProduct naive, aligned;
+  for (const Product& p : products) naive.add(p.value);
+  for (int i = 0; i < 31; ++i) aligned.add(x * y, aligned_magnitude(x, e4m3, y, e4m3));
+  aligned.add(tiny * large, aligned_magnitude(tiny, e4m3, large, e4m3));
+  EXPECT_EQ(aligned.largest_product, 0x1p-6 * large);
+  for (const bool promote : {false, true}) {
+    const Summation sums(e4m3, Type::f32, promote);
+    const double error = std::fabs(tensor_core(products, hopper_fp8, Type::f32) - naive.sum);
+    EXPECT_GT(error, accumulation_bound(naive, 32, sums));
+    EXPECT_LE(error, accumulation_bound(aligned, 32, sums));
+  }
+  EXPECT_EQ(aligned_magnitude(0.0, e4m3, large, e4m3), 0.0);
+  EXPECT_EQ(aligned_magnitude(-3.0, Type::f16, 2.0, Type::f16), 6.0);
+}
+
+TEST(ErrorBound, PromotedSumsAreHeldToMore) {
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    const DotProduct dot = exact(random_products(4096, 0.0, seed, Type::e4m3, Type::e4m3));
+    const double promoted = accumulation_bound(dot, 4096, {Type::e4m3, Type::f32, true});
+    EXPECT_LT(4 * promoted, accumulation_bound(dot, 4096, {Type::e4m3, Type::f32}));
+    // Less than the loss of one chunk of 128 products, typically 11.3.
+    EXPECT_LT(promoted, 11.3);
+  }
+}
+
+// What is known of the chunks: what they add up to, or where nobody knows, at most what they can.
+TEST(ErrorBound, AddsUpTheMagnitudesOfChunks) {
+  DotProduct dot;
+  for (int i = 0; i < 128; ++i) dot.add(i % 2 == 0 ? 3.0 : -1.0);  // up to 2 * 63 + 3
+  EXPECT_EQ(dot.chunk_magnitudes, 129.0);
+  dot.add(-7.0);
+  EXPECT_EQ(dot.chunk_magnitudes, 136.0);
+  EXPECT_EQ(dot.largest_prefix, 129.0);
+  const Summation sums(Type::e5m2, Type::f32, true);
+  const double known = accumulation_bound(dot, 129, sums);
+  dot.chunk_magnitudes = 0.0;
+  EXPECT_GT(accumulation_bound(dot, 129, sums), known);
+}
+
+TEST(ErrorBound, IntegersAreExact) {
+  DotProduct dot;
+  for (int i = 0; i < 200000; ++i) dot.add(127.0 * 127.0);
+  EXPECT_GT(dot.sum, 0x1p31);
+  EXPECT_EQ(accumulation_bound(dot, 200000, Type::s32), 0.0);
+  EXPECT_EQ(error_bound(dot, 200000, Type::s32, Type::s32, 3.0, -2.0, 1e9), 0.0);
+}
+
+TEST(Summation, IsWhatAGemmSaysOrTheTypeOfTheSums) {
+  Gemm problem;
+  problem.a.type = Type::e5m2;
+  problem.b.type = Type::e4m3;
+  problem.promote = true;
+  const Summation of_problem = problem, of_type = Type::f16, of_integers = Type::s32;
+  EXPECT_EQ(of_problem.operand, Type::e5m2);
+  EXPECT_EQ(of_problem.accumulate, Type::f32);
+  EXPECT_TRUE(of_problem.promote);
+  EXPECT_EQ(of_type.operand, Type::f16);
+  EXPECT_EQ(of_type.accumulate, Type::f16);
+  EXPECT_EQ(of_integers.operand, Type::s8);
+}
+
 TEST(ErrorBound, IsNotIdle) {
   // Truncation drifts one way: with positive products the model really uses a good part of the bound.
   const auto products = random_products(4096, 1.0, 3);
   const DotProduct dot = exact(products);
   const double error = std::fabs(tensor_core(products, ampere, Type::f32) - dot.sum);
   EXPECT_GT(error, 0.05 * accumulation_bound(dot, 4096, Type::f32));
+  for (const auto& [type, kind] : {std::pair(Type::tf32, hopper_tf32), std::pair(Type::e4m3, hopper_fp8)}) {
+    const auto narrow = random_products(1024, 1.0, 3, type, type);
+    const DotProduct sum = exact(narrow);
+    EXPECT_GT(std::fabs(tensor_core(narrow, kind, Type::f32) - sum.sum),
+              0.02 * accumulation_bound(sum, 1024, {type, Type::f32}))
+        << name(type);
+  }
 }
 
 TEST(ErrorBound, HoldsForAnFp32Loop) {
   for (unsigned seed = 0; seed < 50; ++seed) {
     const auto products = random_products(2000, 0.0, seed);
     float sum = 0.0F;
-    for (const double p : products) sum = static_cast<float>(p + static_cast<double>(sum));
+    for (const Product& p : products) sum = static_cast<float>(p.value + static_cast<double>(sum));
     const DotProduct dot = exact(products);
     EXPECT_LE(std::fabs(static_cast<double>(sum) - dot.sum), accumulation_bound(dot, 2000, Type::f32));
   }
@@ -156,6 +322,13 @@ TEST(ErrorOf, InfinityAndNan) {
   EXPECT_EQ(error_of(nan, 1.0, 100.0, Type::f32), inf);
   EXPECT_EQ(error_of(1.0, nan, 100.0, Type::f32), inf);
   EXPECT_EQ(error_of(1.5, 1.0, 0.0, Type::f32), 0.5);
+}
+
+TEST(ErrorOf, IntegersAreCountedModuloTwoToThe32) {
+  EXPECT_EQ(error_of(-0x1p31, 0x1p31, 0.0, Type::s32), 0.0);
+  EXPECT_EQ(error_of(5.0, 5.0 + 7 * 0x1p32, 0.0, Type::s32), 0.0);
+  EXPECT_EQ(error_of(5.0, 6.0 - 0x1p32, 0.0, Type::s32), 1.0);
+  EXPECT_EQ(error_of(-1.0, 1.0, 0.0, Type::s32), 2.0);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ inline Kernel kernel(const char* name, Copy copy, int tile_m, int tile_n, Order 
   k.minimum_sm = copy == Copy::tma ? 90 : 80;
   k.exact_sm = copy == Copy::tma;
   k.copy = copy;
-  k.type = type;
+  k.type = k.type_b = type;
   k.accumulate = Type::f32;
   k.a_order = a;
   k.b_order = b;
@@ -29,6 +29,18 @@ inline Kernel kernel(const char* name, Copy copy, int tile_m, int tile_n, Order 
   return k;
 }
 
+// A kernel for operands of which k must be contiguous, with slabs of 128 bytes.
+inline Kernel k_major_kernel(const char* name, Type type, Type type_b, Type accumulate,
+                             bool promotes = false) {
+  Kernel k = kernel(name, Copy::tma, 128, 128, row_major, column_major, type);
+  k.instruction = Instruction::wgmma;
+  k.type_b = type_b;
+  k.accumulate = accumulate;
+  k.promotes = promotes;
+  k.tile_k = static_cast<int>(128 / bytes(type));
+  return k;
+}
+
 inline const std::vector<Kernel>& kernel_list() {
   static const std::vector<Kernel> list = {
       kernel("module_256x128", Copy::module, 256, 128),
@@ -36,7 +48,12 @@ inline const std::vector<Kernel>& kernel_list() {
       kernel("async_256x128", Copy::cp_async, 256, 128),
       kernel("async_64x64", Copy::cp_async, 64, 64),
       kernel("any_128x128", Copy::any, 128, 128),
-      kernel("any_128x128_nt", Copy::any, 128, 128, column_major, row_major)};
+      kernel("any_128x128_nt", Copy::any, 128, 128, column_major, row_major),
+      k_major_kernel("tf32", Type::tf32, Type::tf32, Type::f32),
+      k_major_kernel("e4m3", Type::e4m3, Type::e4m3, Type::f32),
+      k_major_kernel("e4m3_promoted", Type::e4m3, Type::e4m3, Type::f32, true),
+      k_major_kernel("e4m3_e5m2", Type::e4m3, Type::e5m2, Type::f32),
+      k_major_kernel("s8", Type::s8, Type::s8, Type::s32)};
   return list;
 }
 
@@ -53,6 +70,14 @@ inline Gemm problem(std::int64_t m, std::int64_t n, std::int64_t k) {
   p.a = {reinterpret_cast<const void*>(std::uintptr_t{1} << 40), k, row_major, Type::f16};
   p.b = {reinterpret_cast<const void*>(std::uintptr_t{2} << 40), k, column_major, Type::f16};
   p.c = {reinterpret_cast<void*>(std::uintptr_t{3} << 40), n, Type::f32};
+  return p;
+}
+
+// The same of other types.
+inline Gemm problem(std::int64_t m, std::int64_t n, std::int64_t k, Type type) {
+  Gemm p = problem(m, n, k);
+  p.a.type = p.b.type = type;
+  if (type == Type::s8) p.accumulate = p.c.type = Type::s32;
   return p;
 }
 

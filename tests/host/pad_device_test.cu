@@ -20,39 +20,104 @@ using test::launcher;
 using Pad = test::DeviceTest;
 using Scale = test::DeviceTest;
 
-// Every start within 16 bytes, several leading dimensions, rows shorter and longer than one vector. The
-// source ends with its last element, so that compute-sanitizer sees a read past it.
-TEST_F(Pad, CopiesRowsOfAnyAlignment) {
-  for (int offset = 0; offset < 8; ++offset) {
-    for (const std::int64_t length : {1, 7, 8, 9, 31, 257, 2049}) {
+// Elements that are not zero, and mostly differ from their neighbours in a row and in a column.
+template <typename T>
+std::vector<T> numbered(std::size_t count) {
+  std::vector<T> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<T>(i * 2654435761U >> 7U) | T{1};
+  return values;
+}
+
+constexpr std::size_t guard = 64;  // elements behind a copy, which must stay as they are
+
+// What a copy must leave in memory: `lines` lines of `length` elements at(line, element), and zeros up to the
+// leading dimension.
+template <typename T, typename At>
+std::vector<T> expected_copy(std::int64_t lines, std::int64_t length, T poison, const At& at) {
+  const std::int64_t ld = padded_ld(length, sizeof(T));
+  EXPECT_EQ(ld * static_cast<std::int64_t>(sizeof(T)) % 16, 0);
+  EXPECT_EQ(padded_bytes(lines, length, sizeof(T)), static_cast<std::size_t>(lines * ld) * sizeof(T));
+  std::vector<T> expected(static_cast<std::size_t>(lines * ld) + guard, poison);
+  for (std::int64_t line = 0; line < lines; ++line) {
+    for (std::int64_t i = 0; i < ld; ++i)
+      expected[static_cast<std::size_t>(line * ld + i)] = i < length ? at(line, i) : T{0};
+  }
+  return expected;
+}
+
+// One copy of a source that ends with its last element, so that compute-sanitizer and the emulator see a read
+// past it.
+template <typename T>
+void check_copy(std::int64_t offset, std::int64_t lines, std::int64_t length, std::int64_t ld,
+                bool transposed) {
+  constexpr T poison = static_cast<T>(0xABABABABU);
+  const std::vector<T> source = numbered<T>(static_cast<std::size_t>(offset + (lines - 1) * ld + length));
+  const auto at = [&](std::int64_t line, std::int64_t i) {
+    const std::int64_t row = transposed ? i : line, column = transposed ? line : i;
+    return source[static_cast<std::size_t>(offset + row * ld + column)];
+  };
+  const std::vector<T> expected =
+      transposed ? expected_copy<T>(length, lines, poison, at) : expected_copy<T>(lines, length, poison, at);
+  const Buffer<T> from(source), to(std::vector<T>(expected.size(), poison));
+  const PadCopy copy{from.get() + offset, lines, length, ld, to.get(), sizeof(T), transposed};
+  const Status s = pad_copies(launcher(), &copy, 1);
+  ASSERT_TRUE(s) << s.message();
+  ASSERT_EQ(to.read(), expected) << sizeof(T) << " bytes, offset " << offset << ", " << lines << " rows of "
+                                 << length << ", ld " << ld;
+}
+
+// Every start within 16 bytes, several leading dimensions, rows shorter and longer than one vector.
+template <typename T>
+void check_rows_of_any_alignment() {
+  for (std::int64_t offset = 0; offset < static_cast<std::int64_t>(16 / sizeof(T)); ++offset) {
+    for (const std::int64_t length : {1, 3, 7, 8, 9, 16, 17, 31, 257, 2049}) {
       if (test::emulated() && length > 257) continue;
       for (const std::int64_t gap : {0, 1, 2, 5, 8}) {
         for (const std::int64_t lines : {1, 3, 130}) {
-          if (test::emulated() && lines * length > 4000) continue;
-          const std::int64_t ld = length + gap;
-          std::vector<std::uint16_t> source(static_cast<std::size_t>(offset + (lines - 1) * ld + length));
-          for (std::size_t i = 0; i < source.size(); ++i)
-            source[i] = static_cast<std::uint16_t>(i * 40503U + 1U);
-          const std::int64_t out_ld = padded_ld(length);
-          const std::size_t guard = 64;
-          std::vector<std::uint16_t> expected(static_cast<std::size_t>(lines * out_ld) + guard, 0xABCD);
-          const Buffer<std::uint16_t> from(source), to(expected);
-          ASSERT_EQ(padded_bytes(lines, length), static_cast<std::size_t>(lines * out_ld) * 2);
-          const PadCopy copy{from.get() + offset, lines, length, ld, to.get()};
-          const Status s = pad_copies(launcher(), &copy, 1);
-          ASSERT_TRUE(s) << s.message();
-          for (std::int64_t r = 0; r < lines; ++r) {
-            for (std::int64_t c = 0; c < out_ld; ++c) {
-              expected[static_cast<std::size_t>(r * out_ld + c)] =
-                  c < length ? source[static_cast<std::size_t>(offset + r * ld + c)] : std::uint16_t{0};
-            }
-          }
-          ASSERT_EQ(to.read(), expected)
-              << "offset " << offset << ", " << lines << " rows of " << length << ", ld " << ld;
+          if (test::emulated() && (lines * length > 1000 || gap == 2)) continue;
+          ASSERT_NO_FATAL_FAILURE(check_copy<T>(offset, lines, length, length + gap, false));
         }
       }
     }
   }
+}
+
+TEST_F(Pad, CopiesRowsOfAnyAlignment) {
+  check_rows_of_any_alignment<std::uint16_t>();
+}
+TEST_F(Pad, CopiesRowsOfBytes) {
+  check_rows_of_any_alignment<std::uint8_t>();
+}
+TEST_F(Pad, CopiesRowsOfWords) {
+  check_rows_of_any_alignment<std::uint32_t>();
+}
+
+// Around the tiles of 64 x 64, one and several of them; the zeros behind a line of the copy are as many as
+// lines are missing from 16 bytes.
+template <typename T>
+void check_transposed() {
+  for (const std::int64_t lines : {1, 15, 16, 17, 63, 64, 65, 129, 500}) {
+    for (const std::int64_t length : {1, 3, 64, 65, 130, 777}) {
+      if (test::emulated() && lines * length > 9000) continue;
+      for (const std::int64_t offset : {0, 3}) {
+        ASSERT_NO_FATAL_FAILURE(check_copy<T>(offset, lines, length, length + offset, true));
+      }
+    }
+  }
+}
+
+TEST_F(Pad, TransposesBytes) {
+  check_transposed<std::uint8_t>();
+}
+TEST_F(Pad, TransposesWords) {
+  check_transposed<std::uint32_t>();
+}
+
+// More tiles than the blocks of the grid cover at once, along and down: they walk on.
+TEST_F(Pad, TransposesManyTiles) {
+  if (test::emulated()) GTEST_SKIP() << "too many tiles for the emulator";
+  check_copy<std::uint8_t>(1, 64 * 1024 + 77, 5, 5, true);
+  check_copy<std::uint32_t>(0, 3, 64 * 1024 + 77, 64 * 1024 + 78, true);
 }
 
 // More rows than the blocks of the grid cover at once: they walk on.
@@ -78,26 +143,36 @@ TEST_F(Pad, CopiesManyRows) {
 // The second copy has more rows and shorter ones: the grid is made for the larger of each.
 TEST_F(Pad, CopiesTwoOperandsInOneLaunch) {
   const std::int64_t lines[] = {5, 300}, length[] = {1000, 33};
-  std::vector<std::uint16_t> source(300 * 33 + 5 * 1000);
-  for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<std::uint16_t>(i * 40503U + 1U);
-  const Buffer<std::uint16_t> from(source), first(std::vector<std::uint16_t>(5 * 1000, 0xFFFF)),
-      second(std::vector<std::uint16_t>(300 * 40, 0xFFFF));
+  const std::vector<std::uint16_t> source = numbered<std::uint16_t>(300 * 33 + 5 * 1000);
+  const Buffer<std::uint16_t> from(source), first(std::vector<std::uint16_t>(5 * 1000 + guard, 0xFFFF)),
+      second(std::vector<std::uint16_t>(300 * 40 + guard, 0xFFFF));
   const Buffer<std::uint16_t>* const to[] = {&first, &second};
   const PadCopy copies[] = {{from.get() + 1, lines[0], length[0], length[0], first.get()},
                             {from.get() + 3, lines[1], length[1], length[1], second.get()}};
   ASSERT_TRUE(pad_copies(launcher(), copies, 2));
   for (int i = 0; i < 2; ++i) {
-    const std::vector<std::uint16_t> out = to[i]->read();
-    const std::int64_t ld = padded_ld(length[i]);
-    for (std::int64_t r = 0; r < lines[i]; ++r) {
-      for (std::int64_t c = 0; c < ld; ++c) {
-        const std::int64_t at = 1 + 2 * i + r * length[i] + c;
-        ASSERT_EQ(out[static_cast<std::size_t>(r * ld + c)],
-                  c < length[i] ? source[static_cast<std::size_t>(at)] : 0)
-            << "operand " << i << ", row " << r << ", column " << c;
-      }
-    }
+    const auto at = [&](std::int64_t line, std::int64_t element) {
+      return source[static_cast<std::size_t>(1 + 2 * i + line * length[i] + element)];
+    };
+    ASSERT_EQ(to[i]->read(), expected_copy<std::uint16_t>(lines[i], length[i], 0xFFFF, at))
+        << "operand " << i;
   }
+}
+
+// One operand is transposed, the other is not: two launches.
+TEST_F(Pad, CopiesOneOperandAndTransposesTheOther) {
+  const std::vector<std::uint8_t> source = numbered<std::uint8_t>(40 * 70 + 50 * 21);
+  const Buffer<std::uint8_t> from(source), first(std::vector<std::uint8_t>(70 * 48 + guard, 0xFF)),
+      second(std::vector<std::uint8_t>(50 * 32 + guard, 0xFF));
+  const PadCopy copies[] = {{from.get(), 40, 70, 70, first.get(), 1, true},
+                            {from.get() + 40 * 70, 50, 21, 21, second.get(), 1, false}};
+  ASSERT_TRUE(pad_copies(launcher(), copies, 2));
+  ASSERT_EQ(first.read(), expected_copy<std::uint8_t>(70, 40, 0xFF, [&](std::int64_t line, std::int64_t i) {
+              return source[static_cast<std::size_t>(i * 70 + line)];
+            }));
+  ASSERT_EQ(second.read(), expected_copy<std::uint8_t>(50, 21, 0xFF, [&](std::int64_t line, std::int64_t i) {
+              return source[static_cast<std::size_t>(40 * 70 + line * 21 + i)];
+            }));
 }
 
 template <typename T>
@@ -128,6 +203,30 @@ void check_scale(Type type, T (*encode)(float)) {
       } else {
         ASSERT_EQ(now, static_cast<float>(encode(beta * old))) << "beta " << beta << ", at " << i;
       }
+    }
+  }
+}
+
+// Modulo 2^32.
+TEST_F(Scale, ScalesIntegers) {
+  const std::int64_t m = 7, n = 300, ld = 303;
+  std::vector<std::int32_t> before(static_cast<std::size_t>((m - 1) * ld + n));
+  for (std::size_t i = 0; i < before.size(); ++i) before[i] = static_cast<std::int32_t>(i * 2654435761U);
+  for (const float beta : {0.0F, 1.0F, -3.0F, 16777215.0F}) {
+    const Buffer<std::int32_t> buffer(before);
+    Gemm p;
+    p.m = m;
+    p.n = n;
+    p.beta = beta;
+    p.c = {buffer.get(), ld, Type::s32};
+    const Status s = scale_c(launcher(), p);
+    ASSERT_TRUE(s) << s.message();
+    const std::vector<std::int32_t> after = buffer.read();
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const auto factor = static_cast<std::uint32_t>(static_cast<std::int32_t>(beta));
+      const auto wanted = static_cast<std::int32_t>(factor * static_cast<std::uint32_t>(before[i]));
+      ASSERT_EQ(after[i], static_cast<std::int64_t>(i) % ld >= n ? before[i] : wanted)
+          << "beta " << beta << ", at " << i;
     }
   }
 }

@@ -99,7 +99,14 @@ TEST(Accepts, SaysWhatItFoundAndNeeds) {
             "kernel async_64x64 copies 16 bytes at a time: B is 6 bytes past a multiple of 16 but needs 0");
   p = problem(64, 64, 64);
   p.a.type = p.b.type = Type::bf16;
-  EXPECT_EQ(refusal("async_64x64", p, a100), "kernel async_64x64 multiplies f16 but A and B are bf16");
+  EXPECT_EQ(refusal("async_64x64", p, a100),
+            "kernel async_64x64 multiplies f16 by f16 but A is bf16 and B is bf16");
+  p = problem(64, 64, 64, Type::e4m3);
+  p.promote = true;
+  EXPECT_EQ(refusal("e4m3", p, h200), "kernel e4m3 does not promote its sums but the problem asks for it");
+  p.a.ld = 72;
+  EXPECT_EQ(refusal("e4m3_promoted", p, h200),
+            "kernel e4m3_promoted copies 16 bytes at a time: lda is 72 but needs a multiple of 16");
   p = problem(64, 64, 64);
   p.accumulate = Type::f16;
   EXPECT_EQ(refusal("async_64x64", p, a100),
@@ -117,6 +124,10 @@ TEST(Accepts, SaysWhatItFoundAndNeeds) {
       "kernel tma_256x128 copies by TMA: a leading dimension is 549755813888 but needs <= 549755813880");
   p = problem(64, 64, 64);
   EXPECT_EQ(refusal("module_256x128", p, h200), "kernel module_256x128 writes f16 but C is f32");
+  p = problem(64, 64, 64, Type::s8);
+  p.b.ld = (std::int64_t{1} << 40);
+  EXPECT_EQ(refusal("s8", p, h200),
+            "kernel s8 copies by TMA: a leading dimension is 1099511627776 but needs <= 1099511627760");
 }
 
 TEST(CopyAlignment, IsTheWidestCopyOfEveryRow) {

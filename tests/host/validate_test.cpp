@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace tenon {
@@ -103,17 +104,20 @@ TEST(Validate, EmptyMatricesMayBeNull) {
 TEST(Validate, Types) {
   Gemm p = valid();
   p.b.type = Type::bf16;
-  expect_refusal(p, StatusCode::unsupported, "A is f16 and B is bf16 but they must have the same type");
+  expect_refusal(p, StatusCode::unsupported,
+                 "A is f16 and B is bf16 but they must have the same type, or be e4m3 and e5m2");
   p = valid();
   p.a.type = Type::f32;
-  expect_refusal(p, StatusCode::unsupported, "A is f32 but must be f16 or bf16");
+  expect_refusal(p, StatusCode::unsupported, "A is f32 but must be f16, bf16, tf32, e4m3, e5m2 or s8");
   p = valid();
-  p.b.type = static_cast<Type>(7);
-  expect_refusal(p, StatusCode::invalid_argument, "the type of B is 7 but must be f16 (0) or bf16 (1)");
+  p.b.type = Type::s32;
+  expect_refusal(p, StatusCode::unsupported, "B is s32 but must be f16, bf16, tf32, e4m3, e5m2 or s8");
+  p = valid();
+  p.b.type = static_cast<Type>(8);
+  expect_refusal(p, StatusCode::invalid_argument, "the type of B is 8 but a type is a number from 0 to 7");
   p = valid();
   p.c.type = static_cast<Type>(-1);
-  expect_refusal(p, StatusCode::invalid_argument,
-                 "the type of C is -1 but must be f16 (0), bf16 (1) or f32 (2)");
+  expect_refusal(p, StatusCode::invalid_argument, "the type of C is -1 but a type is a number from 0 to 7");
   p = valid();
   p.a.order = static_cast<Order>(2);
   expect_refusal(p, StatusCode::invalid_argument,
@@ -126,9 +130,107 @@ TEST(Validate, Types) {
   p.accumulate = Type::bf16;
   expect_refusal(p, StatusCode::unsupported, "accumulate is bf16 with f16 inputs but must be f32 or f16");
   p.accumulate = static_cast<Type>(9);
-  expect_refusal(p, StatusCode::invalid_argument, "the accumulate type is 9 but must be f32 (2) or f16 (0)");
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "the type of accumulate is 9 but a type is a number from 0 to 7");
   p.accumulate = Type::f16;
   EXPECT_TRUE(validate(p));
+}
+
+// A valid problem of other types: leading dimensions in elements are those of valid().
+Gemm of_types(Type a, Type b, Type accumulate, Type c) {
+  Gemm p = valid();
+  p.a.type = a;
+  p.b.type = b;
+  p.accumulate = accumulate;
+  p.c.type = c;
+  return p;
+}
+
+// The table of gemm.hpp, and nothing else.
+TEST(Validate, EveryCombinationOfTypes) {
+  const auto in_the_table = [](Type a, Type b, Type sums, Type c) {
+    if (a == Type::s8) return b == Type::s8 && sums == Type::s32 && c == Type::s32;
+    const bool c_fits = c == Type::f16 || c == Type::bf16 || c == Type::f32;
+    const bool pair =
+        (is_fp8(a) && is_fp8(b)) || (a == b && (a == Type::f16 || a == Type::bf16 || a == Type::tf32));
+    return pair && c_fits && (sums == Type::f32 || (a == Type::f16 && sums == Type::f16));
+  };
+  int accepted = 0;
+  for (const Type a : all_types) {
+    for (const Type b : all_types) {
+      for (const Type sums : all_types) {
+        for (const Type c : all_types) {
+          const Status s = validate(of_types(a, b, sums, c));
+          EXPECT_EQ(static_cast<bool>(s), in_the_table(a, b, sums, c))
+              << name(a) << ", " << name(b) << ", " << name(sums) << ", " << name(c) << ": " << s.message();
+          EXPECT_EQ(s.code(), s ? StatusCode::ok : StatusCode::unsupported);
+          accepted += s ? 1 : 0;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(accepted, 6 + 3 + 3 + 12 + 1);
+}
+
+TEST(Validate, WhatOtherTypesNeed) {
+  expect_refusal(of_types(Type::s8, Type::s8, Type::f32, Type::s32), StatusCode::unsupported,
+                 "accumulate is f32 with s8 inputs but must be s32");
+  expect_refusal(of_types(Type::s8, Type::s8, Type::s32, Type::f32), StatusCode::unsupported,
+                 "C is f32 with s8 inputs but must be s32");
+  expect_refusal(of_types(Type::tf32, Type::tf32, Type::f16, Type::f32), StatusCode::unsupported,
+                 "accumulate is f16 with tf32 inputs but must be f32");
+  expect_refusal(of_types(Type::e4m3, Type::e5m2, Type::f32, Type::e4m3), StatusCode::unsupported,
+                 "C is e4m3 with e4m3 inputs but must be f16, bf16 or f32");
+  expect_refusal(of_types(Type::f16, Type::f16, Type::f32, Type::s32), StatusCode::unsupported,
+                 "C is s32 with f16 inputs but must be f16, bf16 or f32");
+  expect_refusal(of_types(Type::e4m3, Type::s8, Type::f32, Type::f32), StatusCode::unsupported,
+                 "A is e4m3 and B is s8 but they must have the same type, or be e4m3 and e5m2");
+}
+
+TEST(Validate, PromotionAndFactorsBelongToFp8) {
+  const auto* const factor = static_cast<const float*>(at(0x50000000));
+  for (const Type type : {Type::f16, Type::bf16, Type::tf32}) {
+    Gemm p = of_types(type, type, Type::f32, Type::f32);
+    const std::string types =
+        std::string(" is given but A and B are ") + name(type) + ": only e4m3 and e5m2 have it";
+    p.promote = true;
+    expect_refusal(p, StatusCode::unsupported, "promote" + types);
+    p.promote = false;
+    p.scale_a = factor;
+    expect_refusal(p, StatusCode::unsupported, "scale_a" + types);
+    p.scale_a = nullptr;
+    p.scale_b = factor;
+    expect_refusal(p, StatusCode::unsupported, "scale_b" + types);
+  }
+  Gemm p = of_types(Type::e4m3, Type::e5m2, Type::f32, Type::bf16);
+  p.promote = true;
+  p.scale_a = p.scale_b = factor;
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+  p.scale_b = static_cast<const float*>(at(0x50000002));
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "scale_b is at an address 2 past a multiple of 4 but a float needs a multiple of 4");
+  p.scale_a = static_cast<const float*>(at(0x50000001));
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "scale_a is at an address 1 past a multiple of 4 but a float needs a multiple of 4");
+}
+
+TEST(Validate, FactorsOfIntegersAreWholeNumbers) {
+  Gemm p = of_types(Type::s8, Type::s8, Type::s32, Type::s32);
+  for (const float whole : {-3.0F, 0.0F, 16777216.0F, -2147483520.0F}) {
+    p.alpha = p.beta = whole;
+    EXPECT_TRUE(validate(p)) << whole;
+  }
+  p.beta = 0.0F;
+  p.alpha = 0.5F;
+  expect_refusal(p, StatusCode::unsupported,
+                 "alpha is 0.5 but with C in s32 must be a whole number between -2^31 and 2^31");
+  p.alpha = 1.0F;
+  p.beta = 0x1p31F;
+  expect_refusal(p, StatusCode::unsupported,
+                 "beta is 2.14748e+09 but with C in s32 must be a whole number between -2^31 and 2^31");
+  p.beta = std::numeric_limits<float>::quiet_NaN();
+  expect_refusal(p, StatusCode::unsupported,
+                 "beta is nan but with C in s32 must be a whole number between -2^31 and 2^31");
 }
 
 TEST(Validate, ElementAlignment) {
@@ -142,6 +244,13 @@ TEST(Validate, ElementAlignment) {
                  "C is at an address 2 past a multiple of 4 but f32 needs a multiple of 4");
   p.c.type = Type::f16;
   EXPECT_TRUE(validate(p));
+  p = of_types(Type::e4m3, Type::e4m3, Type::f32, Type::f32);
+  p.a.data = at(0x10000001);
+  EXPECT_TRUE(validate(p)) << "a byte is aligned anywhere";
+  p = of_types(Type::tf32, Type::tf32, Type::f32, Type::f32);
+  p.b.data = at(0x20000002);
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "B is at an address 2 past a multiple of 4 but tf32 needs a multiple of 4");
 }
 
 TEST(Validate, IndexOverflow) {

@@ -111,7 +111,7 @@ TEST(HostGemm, InfinitiesFollowIeee) {
 
 TEST(Encode, GoesThereAndBack) {
   const std::vector<float> values = {0.0F, -1.5F, 65504.0F, 0x1p-24F, 3.0F};
-  for (Type type : {Type::f16, Type::bf16, Type::f32}) {
+  for (Type type : {Type::f16, Type::bf16, Type::f32, Type::tf32}) {
     std::vector<unsigned char> elements(values.size() * bytes(type));
     std::vector<float> back(values.size());
     encode(type, values.data(), values.size(), elements.data());
@@ -121,6 +121,58 @@ TEST(Encode, GoesThereAndBack) {
       EXPECT_EQ(back[i], wanted) << name(type);
     }
   }
+}
+
+// Encodes and decodes one value.
+float through(Type type, float value) {
+  unsigned char element[4];
+  encode(type, &value, 1, element);
+  decode(type, element, 1, &value);
+  return value;
+}
+
+TEST(Encode, EightBitFloatsSaturate) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(through(Type::e4m3, 0.3F), 0.3125F);
+  EXPECT_EQ(through(Type::e5m2, 0.3F), 0.3125F);
+  EXPECT_EQ(through(Type::e4m3, 1.125F), 1.125F);
+  EXPECT_EQ(through(Type::e5m2, 1.125F), 1.0F);  // a tie: to even
+  EXPECT_EQ(through(Type::e4m3, -1e9F), -448.0F);
+  EXPECT_EQ(through(Type::e4m3, infinity), 448.0F);
+  EXPECT_EQ(through(Type::e5m2, 1e9F), 57344.0F);
+  EXPECT_EQ(through(Type::e5m2, -infinity), -57344.0F);
+  EXPECT_TRUE(std::isnan(through(Type::e4m3, nan)) && std::isnan(through(Type::e5m2, nan)));
+  EXPECT_EQ(through(Type::tf32, 1.0F + 0x1p-11F), 1.0F);
+  EXPECT_TRUE(std::isnan(through(Type::tf32, nan)));
+}
+
+TEST(Encode, IntegersRoundToEvenAndSaturate) {
+  for (const Type type : {Type::s8, Type::s32}) {
+    EXPECT_EQ(through(type, 2.5F), 2.0F);
+    EXPECT_EQ(through(type, 3.5F), 4.0F);
+    EXPECT_EQ(through(type, -0.5F), 0.0F);
+    EXPECT_EQ(through(type, -7.51F), -8.0F);
+    EXPECT_EQ(through(type, nan), 0.0F);
+  }
+  EXPECT_EQ(through(Type::s8, 127.4F), 127.0F);
+  EXPECT_EQ(through(Type::s8, 1000.0F), 127.0F);
+  EXPECT_EQ(through(Type::s8, -1000.0F), -128.0F);
+  EXPECT_EQ(through(Type::s32, 1000.0F), 1000.0F);
+  const float large = 1e10F;
+  std::int32_t element = 0;
+  encode(Type::s32, &large, 1, &element);
+  EXPECT_EQ(element, 2147483647);
+  EXPECT_EQ(through(Type::s32, -1e10F), -0x1p31F);
+  for (int x = -128; x < 128; ++x) EXPECT_EQ(through(Type::s8, static_cast<float>(x)), static_cast<float>(x));
+}
+
+TEST(Decode, CutsTf32) {
+  const std::uint32_t bits = 0x3f801fffU;
+  float value = 0.0F;
+  decode(Type::tf32, &bits, 1, &value);
+  EXPECT_EQ(value, 1.0F);
+  decode(Type::f32, &bits, 1, &value);
+  EXPECT_GT(value, 1.0F);
 }
 
 }  // namespace
