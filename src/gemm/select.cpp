@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "gemm/pairs.hpp"
+
 namespace tenon {
 namespace {
 
@@ -22,7 +24,7 @@ struct Pace {
 Pace pace(const Kernel& kernel) noexcept {
   const int area = kernel.tile_m * kernel.tile_n;
   if (kernel.instruction == Instruction::wgmma) {
-    return {1, area > 128 * 256   ? 1.47
+    return {1, area > 128 * 256   ? 1.45
                : area > 128 * 128 ? 1.43
                : area > 64 * 128  ? 1.31
                : area > 64 * 64   ? 1.10
@@ -47,6 +49,12 @@ double tensor_rate(Type type) noexcept {
 
 const char* words(Order order) noexcept {
   return order == row_major ? "row-major" : "column-major";
+}
+
+// Whether its last tiles are computed by two blocks each if they are few: GemmWgmma::has_pairs.
+bool ends_in_pairs(const Kernel& kernel) noexcept {
+  return kernel.instruction == Instruction::wgmma && kernel.cluster == 2 && kernel.split == 1 &&
+         kernel.warp_m > 64;
 }
 
 // What adding up the sums of a cluster costs each of its tiles, in multiply-adds at speed 1: 1.3 us at 2.1e12
@@ -173,17 +181,30 @@ bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription&
 
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
   const auto round_up_divide = [](std::int64_t x, std::int64_t y) { return x / y + (x % y != 0 ? 1 : 0); };
-  const double tiles = static_cast<double>(round_up_divide(problem.m, kernel.tile_m)) *
-                       static_cast<double>(round_up_divide(problem.n, kernel.tile_n));
+  const std::int64_t tiles_m = round_up_divide(problem.m, kernel.tile_m);
+  const std::int64_t tiles_n = round_up_divide(problem.n, kernel.tile_n);
+  const int multiprocessors = std::max(device.multiprocessors, 1);
   Pace p = pace(kernel);
   p.speed *= tensor_rate(kernel.type);
-  const double rounds = std::ceil(tiles * kernel.split /
-                                  (static_cast<double>(std::max(device.multiprocessors, 1)) * p.resident));
   const double area = static_cast<double>(kernel.tile_m) * kernel.tile_n;
-  if (kernel.split == 1) return rounds * p.resident * area * static_cast<double>(problem.k) / p.speed;
+  const std::int64_t slabs = round_up_divide(problem.k, kernel.tile_k);
+  const double whole = area * static_cast<double>(slabs * kernel.tile_k) / p.speed;  // a tile
+
+  if (ends_in_pairs(kernel)) {
+    const std::int64_t clusters = std::max(multiprocessors / 2, 1);
+    const std::int64_t tiles = round_up_divide(tiles_m, 2) * tiles_n;  // of clusters, two along m
+    const bool paired = tiles_in_pairs(static_cast<int>(tiles % clusters), static_cast<int>(clusters),
+                                       static_cast<int>(std::min<std::int64_t>(slabs, INT32_MAX))) != 0;
+    const double last = tiles % clusters == 0 ? 0 : paired ? whole / 2 + exchange : whole;
+    return static_cast<double>(tiles / clusters) * whole + last;
+  }
+  const double tiles = static_cast<double>(tiles_m) * static_cast<double>(tiles_n);
+  const double rounds = std::ceil(tiles * kernel.split / (static_cast<double>(multiprocessors) * p.resident));
+  if (kernel.split == 1)
+    return rounds * p.resident * area * static_cast<double>(problem.k) / p.speed;
   // The block with most slabs, as the kernel divides them.
-  const std::int64_t slabs = round_up_divide(round_up_divide(problem.k, kernel.tile_k), kernel.split);
-  return rounds * p.resident * (area * static_cast<double>(slabs * kernel.tile_k) / p.speed + exchange);
+  const std::int64_t most = round_up_divide(slabs, kernel.split);
+  return rounds * p.resident * (area * static_cast<double>(most * kernel.tile_k) / p.speed + exchange);
 }
 
 const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,

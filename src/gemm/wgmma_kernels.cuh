@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gemm/describe.hpp"
+#include "gemm/pairs.hpp"
 #include "tenon/gemm/gemm_wgmma.hpp"
 
 namespace tenon {
@@ -59,13 +60,11 @@ Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& d
   }
   launch->overlaps_previous = true;
   const int tiles = arguments.raster.tiles();
-  arguments.undivided = tiles;
-  if constexpr (Gemm_::has_pairs) {
-    // Tiles that are left for less than half of the blocks, after rounds of all: two blocks for each.
-    const int left = tiles % clusters;
-    if (left * Cluster::blocks <= clusters && arguments.k >= 16 * Block::k) arguments.undivided -= left;
-  }
-  const int busy = arguments.undivided > 0 ? tiles : tiles * Cluster::blocks;
+  int pairs = 0;  // tiles of clusters that end in pairs, a cluster for each of their tiles
+  if constexpr (Gemm_::has_pairs)
+    pairs = tiles_in_pairs(tiles, clusters, arguments.k / Block::k + (arguments.k % Block::k != 0));
+  arguments.undivided = tiles - pairs;
+  const int busy = std::max(arguments.undivided, pairs * Cluster::blocks);
   launch->grid.x =
       static_cast<unsigned>(Cluster::blocks * (Cluster::blocks > 2 ? tiles : std::min(clusters, busy)));
   launch->arguments.set(map_a, map_b, map_c, arguments);

@@ -5,26 +5,31 @@
 
 using namespace tenon;
 
+using Halves = WgmmaOperands<half, half, float>;
+
 // Consumers, stages, cluster, staged strips are those of a small kernel but for the misuse.
 #if defined(MISUSE_correct)
-using Config = WgmmaConfig<half, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 1>;
+using Config = WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 1>;
 #elif defined(MISUSE_three_consumers)
 using Config =
-    WgmmaConfig<half, row_major, column_major, TileShape<192, 64, 64>, 3, 2, ClusterShape<1, 1>, 1>;
+    WgmmaConfig<Halves, row_major, column_major, TileShape<192, 64, 64>, 3, 2, ClusterShape<1, 1>, 1>;
 #elif defined(MISUSE_half_a_warpgroup)
-using Config = WgmmaConfig<half, row_major, column_major, TileShape<64, 64, 64>, 2, 2, ClusterShape<1, 1>, 1>;
+using Config = WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 2, 2, ClusterShape<1, 1>, 1>;
 #elif defined(MISUSE_short_lines)
-using Config = WgmmaConfig<half, row_major, column_major, TileShape<64, 64, 32>, 1, 2, ClusterShape<1, 1>, 1>;
+using Config = WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 32>, 1, 2, ClusterShape<1, 1>, 1>;
 #elif defined(MISUSE_odd_strips)
-using Config = WgmmaConfig<half, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 2>;
-#elif defined(MISUSE_parts_of_a_panel)
-using Config = WgmmaConfig<half, row_major, row_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<2, 1>, 1>;
-#elif defined(MISUSE_sharing_along_m_and_k)
-using Config =
-    WgmmaConfig<half, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<2, 1, 2>, 1>;
+using Config = WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 2>;
+#elif defined(MISUSE_parts_of_lines)
+using Config = WgmmaConfig<Halves, row_major, row_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<16, 1>, 1>;
+#elif defined(MISUSE_promoted_128_rows)
+using Config = WgmmaConfig<WgmmaOperands<e4m3, e4m3, float, true>, row_major, column_major,
+                           TileShape<128, 64, 128>, 1, 2, ClusterShape<1, 1>, 1>;
+#elif defined(MISUSE_fp8_in_rows_of_m)
+using Config = WgmmaConfig<WgmmaOperands<e4m3, e4m3, float>, column_major, column_major,
+                           TileShape<128, 64, 128>, 1, 2, ClusterShape<1, 1>, 1>;
 #elif defined(MISUSE_more_blocks_than_warps)
 using Config =
-    WgmmaConfig<half, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1, 8>, 1>;
+    WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1, 8>, 1>;
 #else
 #error "name the misuse"
 #endif

@@ -64,3 +64,25 @@ foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_along_k ARCH 90a
     KERNEL "gemm_wgmma<.*${operands}, .*ClusterShape<1, 1, [24]>" EXPECT STAS.128>=8 LDS.128>=8)
 endforeach()
+
+# The other types: the same copies and stores, their own instruction. Integers leave as they are, without stmatrix.
+foreach(types IN ITEMS
+    "tf32 tf32 tf32 float HGMMA.64x256x8.F32.TF32 STSM.16>=4"
+    "e4m3 e4m3 e4m3 float QGMMA.64x256x32.F32.E4M3.E4M3 STSM.16>=4"
+    "e4m3_e5m2 e4m3 e5m2 float QGMMA.64x256x32.F32.E4M3.E5M2 STSM.16>=4"
+    "e5m2_e4m3 e5m2 e4m3 float QGMMA.64x256x32.F32.E5M2.E4M3 STSM.16>=4"
+    "e5m2 e5m2 e5m2 float QGMMA.64x256x32.F32.E5M2.E5M2 STSM.16>=4"
+    "s8 char char int IGMMA.64x256x32.S8.S8 STS.64>=8")
+  separate_arguments(types)
+  list(POP_FRONT types label a b sum instruction store)
+  set(operands "WgmmaOperands<[a-z: ]*${a}, [a-z: ]*${b}, ${sum}, false>")
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} ARCH 90a KERNEL "gemm_wgmma<.*${operands}"
+    EXPECT UTMALDG.2D>=2 UTMASTG.2D>=2 ${store} SYNCS.PHASECHK>=2
+    FORBID HMMA IMMA QMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
+    KERNEL "gemm_wgmma<.*${operands}.*TileShape<128, 256, " EXPECT ${instruction}>=4)
+endforeach()
+# Promoted sums: 128 columns at a time, each added in f32.
+tenon_add_sass_test(tenon_kernels NAME sass.wgmma_promoted ARCH 90a
+  KERNEL "gemm_wgmma<.*float, true>.*TileShape<128, 256, "
+  EXPECT QGMMA.64x128x32.F32>=8 FADD>=128 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)

@@ -35,8 +35,11 @@ struct GemmWgmma {
   static constexpr int depth = Block::k;
   // The blocks that share a tile copy as many parts of it.
   static constexpr int parts_a = Cluster::n, parts_b = Cluster::m;
+  // Of a slab that is not k-major whole panels of 64, or where they are too few the same lines of each.
   template <class Tile, int parts>
-  static constexpr int copy_lines = Tile::k_major ? Tile::lines / parts : Tile::lines;
+  static constexpr bool copies_panels = !Tile::k_major && Tile::panels % parts == 0;
+  template <class Tile, int parts>
+  static constexpr int copy_lines = copies_panels<Tile, parts> ? Tile::lines : Tile::lines / parts;
 
   // Without blocks along k there is nothing to add up, and no memory for it.
   using Sum =
@@ -219,25 +222,24 @@ struct GemmWgmma {
   template <class Tile, int parts>
   __device__ __forceinline__ static void copy_part(std::uint8_t* to, const TensorMap& map, int start, int k,
                                                    int part, std::uint16_t sharing, std::uint64_t* barrier) {
-    const auto copy = [&](int offset, int line, int column) {
+    constexpr int panels = copies_panels<Tile, parts> ? Tile::panels / parts : Tile::panels;
+    constexpr int lines = copy_lines<Tile, parts>;
+    static_assert(lines % 8 == 0 && lines * parts * panels >= Tile::lines * Tile::panels,
+                  "GemmWgmma: a part of a slab must be whole groups of 8 lines");
+    const int first_panel = copies_panels<Tile, parts> ? part * panels : 0;
+    const int first_line = copies_panels<Tile, parts> ? 0 : part * lines;
+    // Not unrolled: one thread copies, with few registers, and has the time.
+#pragma unroll 1
+    for (int i = 0; i < panels; ++i) {
+      const int panel = first_panel + i;
+      const int offset = panel * Tile::panel_bytes + first_line * Tile::line_bytes;
+      // Lines run along m or n where k is contiguous, else along k.
+      const int along_lines = first_line + (Tile::k_major ? start : k);
+      const int along_line = panel * Tile::panel_columns + (Tile::k_major ? k : start);
       if constexpr (parts == 1) {
-        copy_box(to + offset, map, line, column, barrier);
+        copy_box(to + offset, map, along_lines, along_line, barrier);
       } else {
-        copy_box_to_cluster(to + offset, map, line, column, barrier, sharing);
-      }
-    };
-    if constexpr (Tile::k_major) {
-      static_assert(
-          Tile::lines % (8 * parts) == 0 && Tile::panels == 1,
-          "GemmWgmma: a part of a k-major slab must be whole groups of 8 lines, k at most 128 bytes");
-      const int first = part * copy_lines<Tile, parts>;
-      copy(first * Tile::line_bytes, start + first, k);
-    } else {
-      static_assert(Tile::panels % parts == 0, "GemmWgmma: a part of a slab must be whole panels of 64");
-#pragma unroll
-      for (int i = 0; i < Tile::panels / parts; ++i) {
-        const int panel = part * (Tile::panels / parts) + i;
-        copy(panel * Tile::panel_bytes, k, start + panel * Tile::panel_columns);
+        copy_box_to_cluster(to + offset, map, along_lines, along_line, barrier, sharing);
       }
     }
   }

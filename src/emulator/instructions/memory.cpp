@@ -13,9 +13,10 @@ namespace {
 using ptx::Space;
 using ptx::Type;
 
-// op.bits: 0 elements, 1 space, 2 order, 3 width to sign-extend to (0: none).
+// op.bits: 0 elements, 1 space (and only_own_memory), 2 order, 3 width to sign-extend to (0: none).
 // op.values: 0 address, then the elements.
 constexpr int largest_access = 32;  // bytes: v8.b32, v4.b64
+constexpr std::uint32_t only_own_memory = 1U << 8;  // .shared::cta, which .shared stands for
 
 struct Lanes {
   Warp& warp;
@@ -28,7 +29,7 @@ struct Lanes {
   Lanes(Warp& warp, const Op& op, LaneMask active, int element_bytes, Direction direction)
       : warp(warp),
         op(op),
-        space(static_cast<Space>(op.bits[1])),
+        space(static_cast<Space>(op.bits[1] & ~only_own_memory)),
         order(static_cast<Order>(op.bits[2])),
         elements(static_cast<int>(op.bits[0])) {
     Warp::LaneBuffer buffer;
@@ -36,6 +37,21 @@ struct Lanes {
     for (int lane = 0; lane < warp_size; ++lane)
       addresses[lane] = base[lane] + static_cast<std::uint64_t>(op.offset);
     count_traffic(warp, space, addresses, active, element_bytes * elements, direction);
+    if ((op.bits[1] & only_own_memory) != 0) check_own(active);
+  }
+
+  // A GPU takes the instruction for an illegal one.
+  void check_own(LaneMask active) const {
+    const std::uint32_t own = warp.cta().rank;
+    for_each_lane(active, [&](int lane) {
+      const std::uint32_t rank = shared_rank(addresses[lane]);
+      if (rank == own || rank >= warp.cluster().ctas.size()) return;
+      warp.cluster().report(FindingKind::out_of_bounds, warp.actor(lane).issue, addresses[lane], [&] {
+        return "the shared memory of the CTA of rank " + std::to_string(rank) +
+               " is accessed by the CTA of rank " + std::to_string(own) +
+               " in its own: .shared::cluster is needed";
+      });
+    });
   }
 };
 
@@ -177,7 +193,8 @@ std::uint32_t register_width(Decoding& decoding, int operand) {
 void decode_access(const ptx::Instruction& instruction, Scope& scope, Op& op, bool is_load) {
   Decoding decoding(instruction, scope, op);
   Order order = accept_order(decoding, is_load);
-  const Space space = accept_space(decoding);
+  bool only_own = false;
+  const Space space = accept_space(decoding, &only_own);
   if (is_load && decoding.accept("nc") && (space != Space::global || is_strong(order)))
     decoding.fail(".nc is for .global and without an order");
   const bool has_hint = accept_cache_modifiers(decoding);
@@ -195,7 +212,7 @@ void decode_access(const ptx::Instruction& instruction, Scope& scope, Op& op, bo
   op.values.push_back(scope.address(decoding.operand(address), op));
   add_elements(decoding, data, type, elements, is_load);
   op.bits[0] = static_cast<std::uint32_t>(elements);
-  op.bits[1] = static_cast<std::uint32_t>(space);
+  op.bits[1] = static_cast<std::uint32_t>(space) | (only_own ? only_own_memory : 0);
   op.bits[2] = static_cast<std::uint32_t>(order);
   op.bits[3] = is_load && is_signed(type) ? register_width(decoding, data) : 0;
   op.handler = is_load ? loader(bytes_of(type)) : storer(bytes_of(type));
