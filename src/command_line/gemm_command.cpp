@@ -459,7 +459,8 @@ void add_gemm(CLI::App& application) {
       ->capture_default_str();
   command->add_option("--kernel", o->kernel,
                       "Run this kernel (see `tenon list`) instead of the library's choice");
-  command->add_option("--tuning", o->tuning_path, "Choose by this table of `tenon tune` where it has an answer");
+  command->add_option("--tuning", o->tuning_path,
+                      "Choose by this table of `tenon tune` where it has an answer");
   command->add_flag("--check", o->check,
                     "Compare every element with the exact product (FP64) and its error bound");
   command->add_flag("--bench", o->bench, "Time it on a GPU: median of bursts between CUDA events");

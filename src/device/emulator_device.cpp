@@ -99,10 +99,9 @@ class EmulatorDevice final : public Device, private Launcher {
       const TensorMapType type = element == 1   ? TensorMapType::uint8
                                  : element == 2 ? TensorMapType::uint16
                                                 : TensorMapType::uint32;
-      const emulator::TensorMap encoded =
-          encode_tiled(type, 2, address_of(matrix.data), extents, strides, box, element_strides,
-                       TensorMapInterleave::none, TensorMapSwizzle::bytes_128,
-                       TensorMapL2Promotion::bytes_256, TensorMapFill::zeros);
+      const emulator::TensorMap encoded = encode_tiled(
+          type, 2, address_of(matrix.data), extents, strides, box, element_strides, TensorMapInterleave::none,
+          TensorMapSwizzle::bytes_128, TensorMapL2Promotion::bytes_256, TensorMapFill::zeros);
       std::memcpy(static_cast<void*>(map), &encoded, sizeof encoded);
     });
   }

@@ -45,9 +45,9 @@ Kernel describe(const std::string& family) {
   kernel.accumulate = type_of<typename Config::Acc>;
   kernel.name = family + "_" + name(kernel.type) + "_" +
                 (kernel.type_b == kernel.type ? std::string() : name(kernel.type_b) + std::string("_")) +
-                name(kernel.accumulate) + "_" + layout_name(Config::a_order, Config::b_order) + "_" + std::to_string(Block::m) + "x" +
-                std::to_string(Block::n) + "x" + std::to_string(Block::k) + "_s" +
-                std::to_string(Config::stages);
+                name(kernel.accumulate) + "_" + layout_name(Config::a_order, Config::b_order) + "_" +
+                std::to_string(Block::m) + "x" + std::to_string(Block::n) + "x" + std::to_string(Block::k) +
+                "_s" + std::to_string(Config::stages);
   kernel.a_order = Config::a_order;
   kernel.b_order = Config::b_order;
   kernel.tile_m = Block::m;
@@ -67,7 +67,8 @@ inline constexpr int raster_band = 8;
 // Of A (extent: m) or B (extent: n), as Tile says that it lies.
 template <class Tile>
 MatrixInMemory operand_in_memory(const ConstMatrix& matrix, int extent, int k) {
-  return {matrix.data, Tile::element_bytes, Tile::k_major ? extent : k, Tile::k_major ? k : extent, matrix.ld};
+  return {matrix.data, Tile::element_bytes, Tile::k_major ? extent : k, Tile::k_major ? k : extent,
+          matrix.ld};
 }
 
 template <class Config>
@@ -83,10 +84,9 @@ GemmArguments make_arguments(const Gemm& problem) {
           Output{problem.c.data, problem.c.ld, m, n, problem.c.type},
           problem.alpha,
           problem.beta,
-          problem.scale_a,
-          problem.scale_b,
           make_raster(m, n, Config::Block::m, Config::Block::n, raster_band),
-          0};
+          problem.scale_a,
+          problem.scale_b};
 }
 
 }  // namespace tenon

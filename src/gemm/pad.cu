@@ -1,8 +1,9 @@
 // The padding copy: element-aligned rows in, 16-byte-aligned rows out, at memory speed. See pad.hpp.
 //
 // A thread writes 16 bytes. Their source starts at any byte, so the thread loads the two aligned 16-byte
-// words that hold it and shifts them into place (whole 4-byte words by selects, the rest by funnel shifts). The shift is the same along a row. Neighbouring threads share a word, which the L1 cache serves:
-// memory sees each byte once. Four rows a thread keep eight loads in flight.
+// words that hold it and shifts them into place (whole 4-byte words by selects, the rest by funnel shifts).
+// The shift is the same along a row. Neighbouring threads share a word, which the L1 cache serves: memory
+// sees each byte once. Four rows a thread keep eight loads in flight.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ constexpr int block_threads = 256;
 constexpr std::int64_t most_blocks_down = 1024;
 
 struct Source {
-  std::uintptr_t first, last;  // the matrix holds the bytes [first, last)
+  std::uintptr_t first, last;      // the matrix holds the bytes [first, last)
   std::int64_t lines, length, ld;  // the last two in bytes
 };
 
@@ -134,7 +135,8 @@ Status pad_copies(Launcher& launcher, const PadCopy* list, int count) noexcept {
     }
     const auto element = static_cast<std::int64_t>(c.element_bytes);
     const auto first = reinterpret_cast<std::uintptr_t>(c.source);
-    const std::uintptr_t last = first + static_cast<std::uintptr_t>(((c.lines - 1) * c.ld + c.length) * element);
+    const std::uintptr_t last =
+        first + static_cast<std::uintptr_t>(((c.lines - 1) * c.ld + c.length) * element);
     const std::int64_t vectors = padded_ld(c.length, c.element_bytes) * element / 16;
     tasks.task[tasks_count++] = {{first, last, c.lines, c.length * element, c.ld * element},
                                  static_cast<uint4*>(c.destination),

@@ -20,16 +20,8 @@ struct Pace {
 
 // Measured on an H200 at 512^3 to 8192^3, bf16 (microbench/results): 555, 480 TFLOP/s for the TMA tiles, 445,
 // 430 and 270 for cp.async, 270 for `any` with aligned operands. (With others it is the only one to choose.)
-// The wgmma tiles: from the time of their rounds at 1024^3 to 8192^3.
 Pace pace(const Kernel& kernel) noexcept {
   const int area = kernel.tile_m * kernel.tile_n;
-  if (kernel.instruction == Instruction::wgmma) {
-    return {1, area > 128 * 256   ? 1.45
-               : area > 128 * 128 ? 1.43
-               : area > 64 * 128  ? 1.31
-               : area > 64 * 64   ? 1.10
-                                  : 0.70};
-  }
   switch (kernel.copy) {
     case Copy::tma:
       return area > 128 * 128 ? Pace{1, 1.0} : Pace{1, 0.86};
@@ -41,6 +33,29 @@ Pace pace(const Kernel& kernel) noexcept {
   }
   return {2, 0.49};
 }
+
+// What the wgmma kernels reach, in clocks of a multiprocessor. Fitted to the time of each of them, of bf16,
+// on an H200, at the 60 shapes of the suite `models` and those of `shapes`: what it chooses is within 1 % of
+// the best, in the mean.
+namespace wgmma {
+constexpr double flop_per_clock = 4096;     // of 16-bit operands, if nothing else limits
+constexpr double bytes_per_clock = 43;      // that a multiprocessor gets from the L2,
+constexpr double new_bytes_per_clock = 25;  // and from memory
+constexpr double tile_clocks = 410;         // of a tile, before and after its slabs
+constexpr double adding_clocks = 5800;      // of the sums of blocks that divide a k
+// Multiply-adds at the speed of the largest TMA tile (555 TFLOP/s) in a clock: the unit of other kernels.
+constexpr double unit = 1200;
+
+double efficiency(const Kernel& kernel) noexcept {
+  const int area = kernel.tile_m * kernel.tile_n;
+  return area > 128 * 256   ? 0.93
+         : area > 128 * 192 ? 0.94
+         : area > 128 * 128 ? 0.92
+         : area > 64 * 128  ? 0.85
+         : area > 64 * 64   ? 0.99
+                            : 0.78;
+}
+}  // namespace wgmma
 
 // Multiply-adds of the tensor cores in a clock, those of 16-bit operands being 1.
 double tensor_rate(Type type) noexcept {
@@ -57,10 +72,7 @@ bool ends_in_pairs(const Kernel& kernel) noexcept {
          kernel.warp_m > 64;
 }
 
-// What adding up the sums of a cluster costs each of its tiles, in multiply-adds at speed 1: 1.3 us at 2.1e12
-// multiply-adds a second, a 132nd of what speed 1 stands for. Measured on an H200: 1.2 to 1.4 us between the
-// kernels with and without a division of k, of 64 x 64 and 64 x 128 tiles, at 512^3, 64 x 4096 x 4096 and 256
-// x 256 x 8192.
+// What adding up the sums of a cluster costs each of its tiles, in multiply-adds at speed 1.
 constexpr double exchange = 2.7e6;
 
 // A tensor map holds strides below 2^40 bytes.
@@ -179,32 +191,68 @@ bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription&
   return found == Misfit::none;
 }
 
-double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
-  const auto round_up_divide = [](std::int64_t x, std::int64_t y) { return x / y + (x % y != 0 ? 1 : 0); };
-  const std::int64_t tiles_m = round_up_divide(problem.m, kernel.tile_m);
-  const std::int64_t tiles_n = round_up_divide(problem.n, kernel.tile_n);
-  const int multiprocessors = std::max(device.multiprocessors, 1);
-  Pace p = pace(kernel);
-  p.speed *= tensor_rate(kernel.type);
-  const double area = static_cast<double>(kernel.tile_m) * kernel.tile_n;
-  const std::int64_t slabs = round_up_divide(problem.k, kernel.tile_k);
-  const double whole = area * static_cast<double>(slabs * kernel.tile_k) / p.speed;  // a tile
+namespace {
 
+std::int64_t round_up_divide(std::int64_t x, std::int64_t y) noexcept {
+  return x / y + (x % y != 0 ? 1 : 0);
+}
+
+// The time of a wgmma kernel in clocks. A slab takes as long as its multiplication or its copy, whichever is
+// longer. Blocks of a cluster along m copy half of B each, and come in pairs whether C has rows for both.
+double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
+  const int multiprocessors = std::max(device.multiprocessors, 1), along_m = kernel.cluster / kernel.split;
+  const std::int64_t tiles_m = round_up_divide(problem.m, std::int64_t{kernel.tile_m} * along_m) * along_m;
+  const std::int64_t tiles_n = round_up_divide(problem.n, kernel.tile_n);
+  const std::int64_t slabs = round_up_divide(problem.k, kernel.tile_k);
+
+  const double multiplying = 2.0 * kernel.tile_m * kernel.tile_n * kernel.tile_k /
+                             (wgmma::flop_per_clock * tensor_rate(kernel.type) * wgmma::efficiency(kernel));
+  // Of A no more rows are copied than it has (GemmWgmma::few_rows).
+  const double rows =
+      kernel.tile_m > 64
+          ? kernel.tile_m
+          : static_cast<double>(std::min<std::int64_t>(kernel.tile_m, round_up_divide(problem.m, 8) * 8));
+  const double line = static_cast<double>(kernel.tile_k) * static_cast<double>(bytes(kernel.type));
+  double copying = (rows + static_cast<double>(kernel.tile_n) / along_m) * line / wgmma::bytes_per_clock;
+  const double operands = (static_cast<double>(problem.m) + static_cast<double>(problem.n)) *
+                          static_cast<double>(problem.k) * static_cast<double>(bytes(kernel.type));
+  if (operands > static_cast<double>(device.l2_bytes)) {  // what is not in the L2 from another tile
+    const double once = rows / static_cast<double>(tiles_n) +
+                        static_cast<double>(kernel.tile_n) / static_cast<double>(tiles_m);
+    copying = std::max(copying, once * line / wgmma::new_bytes_per_clock);
+  }
+  const double slab = std::max(multiplying, copying);
+
+  const double whole = static_cast<double>(slabs) * slab + wgmma::tile_clocks;
   if (ends_in_pairs(kernel)) {
-    const std::int64_t clusters = std::max(multiprocessors / 2, 1);
-    const std::int64_t tiles = round_up_divide(tiles_m, 2) * tiles_n;  // of clusters, two along m
+    const std::int64_t clusters = std::max(multiprocessors / 2, 1), tiles = tiles_m / 2 * tiles_n;
     const bool paired = tiles_in_pairs(static_cast<int>(tiles % clusters), static_cast<int>(clusters),
                                        static_cast<int>(std::min<std::int64_t>(slabs, INT32_MAX))) != 0;
-    const double last = tiles % clusters == 0 ? 0 : paired ? whole / 2 + exchange : whole;
+    const double last = tiles % clusters == 0 ? 0 : paired ? whole / 2 + wgmma::adding_clocks : whole;
     return static_cast<double>(tiles / clusters) * whole + last;
   }
-  const double tiles = static_cast<double>(tiles_m) * static_cast<double>(tiles_n);
-  const double rounds = std::ceil(tiles * kernel.split / (static_cast<double>(multiprocessors) * p.resident));
-  if (kernel.split == 1)
-    return rounds * p.resident * area * static_cast<double>(problem.k) / p.speed;
+  const double rounds =
+      std::ceil(static_cast<double>(tiles_m) * static_cast<double>(tiles_n) * kernel.split / multiprocessors);
+  if (kernel.split == 1) return rounds * whole;
+  const auto most = static_cast<double>(round_up_divide(slabs, kernel.split));  // slabs of a block
+  return rounds * (most * slab + wgmma::tile_clocks + wgmma::adding_clocks);
+}
+
+}  // namespace
+
+double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
+  if (kernel.instruction == Instruction::wgmma) return wgmma::unit * wgmma_clocks(kernel, problem, device);
+  const double tiles = static_cast<double>(round_up_divide(problem.m, kernel.tile_m)) *
+                       static_cast<double>(round_up_divide(problem.n, kernel.tile_n));
+  const Pace p = pace(kernel);
+  const double rounds = std::ceil(tiles * kernel.split /
+                                  (static_cast<double>(std::max(device.multiprocessors, 1)) * p.resident));
   // The block with most slabs, as the kernel divides them.
-  const std::int64_t most = round_up_divide(slabs, kernel.split);
-  return rounds * p.resident * (area * static_cast<double>(most * kernel.tile_k) / p.speed + exchange);
+  const std::int64_t slabs = round_up_divide(round_up_divide(problem.k, kernel.tile_k), kernel.split);
+  const double products = static_cast<double>(kernel.tile_m) * kernel.tile_n *
+                          static_cast<double>(slabs * kernel.tile_k) / p.speed;
+  return rounds * p.resident * (products + (kernel.split > 1 ? exchange : 0)) +
+         rounds * wgmma::unit * wgmma::tile_clocks;
 }
 
 const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,

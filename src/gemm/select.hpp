@@ -23,10 +23,11 @@ bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription&
              Status* why = nullptr);
 
 // The time that select_kernel() expects, in a unit that is the same for every kernel: the machine runs
-// ceil(blocks / (multiprocessors x blocks that fit one)) rounds, with `split` blocks a tile; a round takes
-// the area of the tiles that a multiprocessor then holds, times the k of a block, over the speed measured for
-// the kernel's family and tile, plus a constant for adding up where blocks share a tile. A last round that ends
-// in pairs (pairs.hpp) takes half of that.
+// ceil(blocks / (multiprocessors x blocks that fit one)) rounds, with `split` blocks a tile. A round takes
+// the products of the tiles that a multiprocessor then holds, over the speed measured for the kernel's family
+// and tile; of wgmma kernels also the bytes that are copied for them, from the L2 or from memory, if that is
+// longer. A constant is added for each round, and one for adding up where blocks share a tile. A last round
+// that ends in pairs (pairs.hpp) takes half.
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept;
 
 // The accepted kernel with the least estimated cost; among equals the one listed first. nullptr if none

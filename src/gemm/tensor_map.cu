@@ -36,16 +36,16 @@ Status make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_colu
                                    : matrix.element_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
                                                                : CU_TENSOR_MAP_DATA_TYPE_UINT32;
   CUtensorMap encoded;
-  const CUresult result =
-      encode(&encoded, type, 2, const_cast<void*>(matrix.data), extents, strides, box, element_strides,
-             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result = encode(&encoded, type, 2, const_cast<void*>(matrix.data), extents, strides, box,
+                                 element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
-    return Status(StatusCode::cuda_error,
-                  "cuTensorMapEncodeTiled refused (error %d) a matrix of %d lines of %d elements of %d bytes, "
-                  "%lld apart, at %p",
-                  static_cast<int>(result), matrix.lines, matrix.columns, matrix.element_bytes,
-                  static_cast<long long>(matrix.ld), matrix.data);
+    return Status(
+        StatusCode::cuda_error,
+        "cuTensorMapEncodeTiled refused (error %d) a matrix of %d lines of %d elements of %d bytes, "
+        "%lld apart, at %p",
+        static_cast<int>(result), matrix.lines, matrix.columns, matrix.element_bytes,
+        static_cast<long long>(matrix.ld), matrix.data);
   }
   std::memcpy(map, &encoded, sizeof encoded);
   return {};

@@ -11,10 +11,10 @@
 namespace tenon {
 
 // A map of an operand in boxes of one part, where `parts` blocks copy a part each.
-template <class Config, class Tile, int parts>
-Status make_part_map(Launcher& launcher, const ConstMatrix& matrix, int extent, int k, TensorMap* map) {
-  return launcher.make_tensor_map(operand_in_memory<Tile>(matrix, extent, k),
-                                  GemmWgmma<Config>::template copy_lines<Tile, parts>, Tile::panel_columns,
+template <class Config, class Tile>
+Status make_part_map(Launcher& launcher, const ConstMatrix& matrix, int extent, int k, int lines,
+                     TensorMap* map) {
+  return launcher.make_tensor_map(operand_in_memory<Tile>(matrix, extent, k), lines, Tile::panel_columns,
                                   map);
 }
 
@@ -38,14 +38,18 @@ Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& d
   arguments.raster =
       make_raster(arguments.m, arguments.n, rows, columns, square_band(clusters, rows, columns));
 
+  // Lines beyond the matrix cost the copy engine as much as others: of a few rows of A only those are copied.
+  constexpr int lines_a = Gemm_::template copy_lines<typename Config::TileA, Gemm_::parts_a>;
+  constexpr int lines_b = Gemm_::template copy_lines<typename Config::TileB, Gemm_::parts_b>;
+  arguments.box_rows = Gemm_::few_rows ? std::min(lines_a, (arguments.m + 7) / 8 * 8) : lines_a;
   TensorMap map_a, map_b, map_c{};
-  if (Status s = make_part_map<Config, typename Config::TileA, Gemm_::parts_a>(
-          launcher, problem.a, arguments.m, arguments.k, &map_a);
+  if (Status s = make_part_map<Config, typename Config::TileA>(launcher, problem.a, arguments.m, arguments.k,
+                                                               arguments.box_rows, &map_a);
       !s) {
     return s;
   }
-  if (Status s = make_part_map<Config, typename Config::TileB, Gemm_::parts_b>(
-          launcher, problem.b, arguments.n, arguments.k, &map_b);
+  if (Status s = make_part_map<Config, typename Config::TileB>(launcher, problem.b, arguments.n, arguments.k,
+                                                               lines_b, &map_b);
       !s) {
     return s;
   }

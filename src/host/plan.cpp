@@ -27,10 +27,12 @@ struct OperandCopy {
   std::int64_t ld;
   std::size_t bytes;
 };
-OperandCopy copy_of(const ConstMatrix& x, Order k_contiguous, std::int64_t rows, std::int64_t columns) noexcept {
+OperandCopy copy_of(const ConstMatrix& x, Order k_contiguous, std::int64_t rows,
+                    std::int64_t columns) noexcept {
   const std::size_t element = bytes(x.type);
   const Order order = element == 2 ? x.order : k_contiguous;
-  const std::int64_t lines = order == row_major ? rows : columns, length = order == row_major ? columns : rows;
+  const std::int64_t lines = order == row_major ? rows : columns,
+                     length = order == row_major ? columns : rows;
   const std::size_t needed = padded_bytes(lines, length, element);
   return {order, padded_ld(length, element), (needed + 255) / 256 * 256};
 }

@@ -157,9 +157,8 @@ Status check_types(const Gemm& p) noexcept {
                 {"accumulate", p.accumulate, sums_in(operand, p.accumulate), sums_of(operand)}};
   for (const auto& other : others) {
     if (!is_type(other.type)) {
-      return Status(StatusCode::invalid_argument,
-                    "the type of %s is %d but a type is a number from 0 to 7", other.what,
-                    static_cast<int>(other.type));
+      return Status(StatusCode::invalid_argument, "the type of %s is %d but a type is a number from 0 to 7",
+                    other.what, static_cast<int>(other.type));
     }
     if (!other.fits) {
       return Status(StatusCode::unsupported, "%s is %s with %s inputs but must be %s", other.what,
@@ -173,7 +172,10 @@ Status check_types(const Gemm& p) noexcept {
 Status check_factors(const Gemm& p) noexcept {
   if (!is_fp8(p.a.type) && (p.scale_a != nullptr || p.scale_b != nullptr || p.promote)) {
     return Status(StatusCode::unsupported, "%s is given but A and B are %s: only e4m3 and e5m2 have it",
-                  p.promote ? "promote" : p.scale_a != nullptr ? "scale_a" : "scale_b", name(p.a.type));
+                  p.promote              ? "promote"
+                  : p.scale_a != nullptr ? "scale_a"
+                                         : "scale_b",
+                  name(p.a.type));
   }
   if (p.c.type != Type::s32) return {};
   const struct {

@@ -107,9 +107,9 @@ void convert_all(const void* from, std::size_t count, void* to, const Convert& c
 template <class Integer>
 Integer integer_from_float(float value) noexcept {
   constexpr double low = std::numeric_limits<Integer>::min(), high = std::numeric_limits<Integer>::max();
-  return std::isnan(value) ? Integer{0}
-                           : static_cast<Integer>(
-                                 std::clamp(std::nearbyint(static_cast<double>(value)), low, high));
+  return std::isnan(value)
+             ? Integer{0}
+             : static_cast<Integer>(std::clamp(std::nearbyint(static_cast<double>(value)), low, high));
 }
 
 const SmallFloat& fp8_format(Type type) noexcept {

@@ -52,7 +52,8 @@ class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<s
   static Case fitted(Case c) {
     if (kernel().copy == Copy::module) c.k = (c.k + 7) / 8 * 8;
     if (c.out == Type::s32) {
-      for (float* factor : {&c.alpha, &c.beta}) *factor = std::copysign(std::ceil(std::fabs(*factor)), *factor);
+      for (float* factor : {&c.alpha, &c.beta})
+        *factor = std::copysign(std::ceil(std::fabs(*factor)), *factor);
     }
     return c;
   }
@@ -390,9 +391,9 @@ TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
   if (!test::emulated()) GTEST_SKIP() << "a GPU does not count";
   // A tile for each block of a cluster, whichever way it lies; two slabs for each of those that share a tile.
   const int split = kernel().split, blocks = kernel().cluster / split;
-  const Case c = with_output({std::int64_t{kernel().tile_m} * blocks, std::int64_t{kernel().tile_n} * blocks,
-                              2 * split * std::int64_t{kernel().tile_k}, Numbers::integers,
-                              outputs().front()});
+  const Case c =
+      with_output({std::int64_t{kernel().tile_m} * blocks, std::int64_t{kernel().tile_n} * blocks,
+                   2 * split * std::int64_t{kernel().tile_k}, Numbers::integers, outputs().front()});
   Product product(kernel(), c);
   const emulator::Counts counts = product.run();
   product.expect_right();

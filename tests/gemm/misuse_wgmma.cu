@@ -9,16 +9,20 @@ using Halves = WgmmaOperands<half, half, float>;
 
 // Consumers, stages, cluster, staged strips are those of a small kernel but for the misuse.
 #if defined(MISUSE_correct)
-using Config = WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 1>;
+using Config =
+    WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 1>;
 #elif defined(MISUSE_three_consumers)
 using Config =
     WgmmaConfig<Halves, row_major, column_major, TileShape<192, 64, 64>, 3, 2, ClusterShape<1, 1>, 1>;
 #elif defined(MISUSE_half_a_warpgroup)
-using Config = WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 2, 2, ClusterShape<1, 1>, 1>;
+using Config =
+    WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 2, 2, ClusterShape<1, 1>, 1>;
 #elif defined(MISUSE_short_lines)
-using Config = WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 32>, 1, 2, ClusterShape<1, 1>, 1>;
+using Config =
+    WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 32>, 1, 2, ClusterShape<1, 1>, 1>;
 #elif defined(MISUSE_odd_strips)
-using Config = WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 2>;
+using Config =
+    WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 2>;
 #elif defined(MISUSE_parts_of_lines)
 using Config = WgmmaConfig<Halves, row_major, row_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<16, 1>, 1>;
 #elif defined(MISUSE_promoted_128_rows)

@@ -129,8 +129,7 @@ class Product {
  public:
   // `given` replaces the random operands.
   Product(const Kernel& kernel, const Case& c, std::shared_ptr<const Operands> given = nullptr)
-      : case_(c),
-        operands_(given != nullptr ? given : operands_of(c, kernel.type, kernel.type_b)) {
+      : case_(c), operands_(given != nullptr ? given : operands_of(c, kernel.type, kernel.type_b)) {
     const bool aligned = c.shift_ab % 8 == 0;
     const auto element = static_cast<std::int64_t>(bytes(kernel.type));
     const auto elements = [&](std::int64_t x) { return aligned && x % 8 == 0 ? 2 * x / element : x; };
@@ -213,8 +212,8 @@ class Product {
       }
       const double old = case_.beta == 0.0F ? 0.0 : static_cast<double>(old_[i]);
       const double bound =
-          error_bound(operands_->exact[i], case_.k, problem, case_.out,
-                      static_cast<double>(case_.alpha), static_cast<double>(case_.beta), old);
+          error_bound(operands_->exact[i], case_.k, problem, case_.out, static_cast<double>(case_.alpha),
+                      static_cast<double>(case_.beta), old);
       ASSERT_TRUE(std::isfinite(bound)) << where(i);
       ASSERT_LE(error_of(static_cast<double>(found[i]), exact(i), bound, case_.out), bound)
           << where(i) << " is " << found[i] << " but should be " << exact(i);

@@ -82,7 +82,7 @@ foreach(types IN ITEMS
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
     KERNEL "gemm_wgmma<.*${operands}.*TileShape<128, 256, " EXPECT ${instruction}>=4)
 endforeach()
-# Promoted sums: 128 columns at a time, each added in f32.
+# Promoted sums: those of a slab are added in f32 while the next is multiplied into other registers.
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_promoted ARCH 90a
-  KERNEL "gemm_wgmma<.*float, true>.*TileShape<128, 256, "
+  KERNEL "gemm_wgmma<.*float, true>.*TileShape<128, 128, "
   EXPECT QGMMA.64x128x32.F32>=8 FADD>=128 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)

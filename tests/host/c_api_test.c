@@ -28,6 +28,6 @@ int c_defaults_are_right(void) {
   const tenon_gemm_problem p = tenon_gemm_problem_default();
   return p.m == 0 && p.n == 0 && p.k == 0 && p.a.data == NULL && p.b.data == NULL && p.c.data == NULL &&
          p.alpha == 1.0F && p.beta == 0.0F && p.accumulate == TENON_F32 && p.promote == 0 &&
-         p.scale_a == NULL && p.scale_b == NULL && p.kernel == NULL && p.tuning == NULL && p.workspace == NULL &&
-         p.workspace_bytes == 0;
+         p.scale_a == NULL && p.scale_b == NULL && p.kernel == NULL && p.tuning == NULL &&
+         p.workspace == NULL && p.workspace_bytes == 0;
 }

@@ -181,5 +181,44 @@ TEST(EstimatedCost, CountsEveryBlockOfATileAndTheSlabsOfTheLongest) {
   EXPECT_GT(cost(halves, 132, 4096), cost(whole, 132, 4096));    // and gain nothing if all are busy
 }
 
+Kernel wgmma_kernel(int tile_m, int tile_n, int cluster, int split = 1, int warp_m = 64) {
+  Kernel k = test::kernel("wgmma", Copy::tma, tile_m, tile_n);
+  k.instruction = Instruction::wgmma;
+  k.tile_k = 64;
+  k.cluster = cluster;
+  k.split = split;
+  k.warp_m = warp_m;
+  return k;
+}
+
+// The last 28 of 688 pairs of tiles, on 66 clusters: two blocks for each tile take half as long.
+TEST(EstimatedCost, HalvesALastRoundThatEndsInPairs) {
+  const Kernel alone = wgmma_kernel(256, 192, 2, 1, 64), pairs = wgmma_kernel(256, 192, 2, 1, 128);
+  const Gemm p = problem(8192, 8192, 8192);
+  EXPECT_LT(estimated_cost(pairs, p, h200), 0.97 * estimated_cost(alone, p, h200));
+  EXPECT_GT(estimated_cost(pairs, p, h200), 10.4 / 11 * estimated_cost(alone, p, h200));
+  const Gemm short_k = problem(8192, 8192, 64);  // adding up would take longer
+  EXPECT_EQ(estimated_cost(pairs, short_k, h200), estimated_cost(alone, short_k, h200));
+  const Gemm full = problem(512 * 66, 192, 8192);  // nothing is left
+  EXPECT_EQ(estimated_cost(pairs, full, h200), estimated_cost(alone, full, h200));
+}
+
+// Of a cluster along m half computes nothing if C has rows for one tile.
+TEST(EstimatedCost, CountsBlocksThatHaveNoTile) {
+  const Kernel one = wgmma_kernel(128, 128, 1), two = wgmma_kernel(128, 128, 2);
+  const Gemm p = problem(128, 128 * 132, 4096);
+  EXPECT_GT(estimated_cost(two, p, h200), 1.5 * estimated_cost(one, p, h200));
+}
+
+// One row of A against 235 MB of B: what is copied counts, not what is multiplied, nor rows that A has not.
+TEST(EstimatedCost, OfFewRowsIsThatOfTheCopies) {
+  const Kernel narrow = wgmma_kernel(64, 64, 1), wide = wgmma_kernel(128, 128, 1);
+  const auto cost = [](const Kernel& kernel, std::int64_t m) {
+    return estimated_cost(kernel, problem(m, 64 * 132, 14336), h200);
+  };
+  EXPECT_EQ(cost(narrow, 1), cost(narrow, 8));
+  EXPECT_LT(cost(narrow, 1), cost(wide, 1));
+}
+
 }  // namespace
 }  // namespace tenon

@@ -14,10 +14,13 @@ struct GemmArguments {
   std::int64_t ldb;
   Output c;
   float alpha, beta;
-  const float* scale_a;  // device pointers, null for 1: fp8 kernels only
-  const float* scale_b;
   Raster raster;
-  int undivided;  // tiles of the raster before those whose k two blocks share: gemm_wgmma.hpp
+  // Device pointers to factors of A and B, null for 1: fp8 kernels only.
+  const float* scale_a = nullptr;
+  const float* scale_b = nullptr;
+  // Of the wgmma kernels: rows of the boxes in which A is copied, all of a part's but where A has fewer; and
+  // the tiles of the raster before those whose k two blocks share.
+  int box_rows = 0, undivided = 0;
 };
 
 }  // namespace tenon

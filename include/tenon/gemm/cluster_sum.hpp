@@ -12,8 +12,8 @@
 
 namespace tenon {
 
-// Value_: float or int32_t. Blocks: of the cluster along k, `Step` apart in its numbering. Warps: of a block, that multiply. Columns:
-// of the tile; a warp holds 16 rows of them in Columns / 2 registers a lane.
+// Value_: float or int32_t. Blocks: of the cluster along k, `Step` apart in its numbering. Warps: of a block,
+// that multiply. Columns: of the tile; a warp holds 16 rows of them in Columns / 2 registers a lane.
 template <class Value_, int Blocks, int Step, int Warps, int Columns>
 class ClusterSum {
   static_assert(Warps % Blocks == 0,
@@ -88,7 +88,9 @@ class ClusterSum {
     }
   }
 
-  __device__ __forceinline__ static void add(float& sum, std::uint32_t bits) { sum += __uint_as_float(bits); }
+  __device__ __forceinline__ static void add(float& sum, std::uint32_t bits) {
+    sum += __uint_as_float(bits);
+  }
   __device__ __forceinline__ static void add(std::int32_t& sum, std::uint32_t bits) {
     sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) + bits);
   }
@@ -140,7 +142,9 @@ class ClusterSum {
   }
 
   // Number in the cluster of the rank-th block along k.
-  __device__ __forceinline__ int block(int rank) const { return first_ + rank * Step; }
+  __device__ __forceinline__ int block(int rank) const {
+    return first_ + rank * Step;
+  }
 
   std::uint32_t received_;
   Ring ring_;

@@ -5,9 +5,10 @@
 // core where the slabs stand. One group of wgmma is always in flight, so a slab is released when the
 // instructions on the next one have been issued. The grid is persistent: copies for the next tile run during
 // the epilogue of this one, whose stores are the copy engine's as well (StoreStaged). Where tiles are few the
-// blocks of a cluster divide the k of one tile instead and add up (ClusterSum). A launch may overlap the end
-// of the kernel before it. Below: wgmma_config.hpp, cluster_sum.hpp, store_tma.hpp, pipeline/tma_ring.hpp,
-// ptx/setmaxnreg.hpp.
+// blocks of a cluster divide the k of one tile instead and add up (ClusterSum); so do they with the last
+// tiles of a large product, if those would keep less than half of the device busy (PairSum). A launch may
+// overlap the end of the kernel before it. Below: wgmma_config.hpp, cluster_sum.hpp, pair_sum.hpp,
+// store_tma.hpp, pipeline/tma_ring.hpp, ptx/setmaxnreg.hpp.
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"
@@ -42,8 +43,7 @@ struct GemmWgmma {
   static constexpr int copy_lines = copies_panels<Tile, parts> ? Tile::lines : Tile::lines / parts;
 
   // Without blocks along k there is nothing to add up, and no memory for it.
-  using Sum =
-      ClusterSum<typename Config::Acc, Cluster::k, Cluster::m * Cluster::n, Config::warps, Block::n>;
+  using Sum = ClusterSum<typename Config::Acc, Cluster::k, Cluster::m * Cluster::n, Config::warps, Block::n>;
   static constexpr bool divides_k = Cluster::k > 1;
   static constexpr int sharing_blocks = Cluster::m * Cluster::n;  // of one part of k
 
@@ -54,6 +54,9 @@ struct GemmWgmma {
   static constexpr int parts_of_group = Config::Warp::m / 64;
   static_assert(!has_pairs || (Config::consumers == 2 && parts_of_group * Pair::bytes <= Config::ring_bytes),
                 "GemmWgmma: the ring must hold the sums of a warpgroup");
+
+  // Whether A may have so few rows that only part of its slab is copied.
+  static constexpr bool few_rows = Config::a_order == Order::row_major && Block::m == 64 && parts_a == 1;
 
   // Shared memory, from a multiple of 1024 bytes on: the ring, the staged strips of C, the sums of other
   // blocks, the barriers.
@@ -71,9 +74,9 @@ struct GemmWgmma {
   // tiles.
   template <class Op>
   __device__ __forceinline__ static void run(const TensorMap& map_a, const TensorMap& map_b,
-                                             const TensorMap& map_c, int k, const Raster& raster,
-                                             int undivided, std::uint8_t* shared, const Output& c,
-                                             const Op& op) {
+                                             const TensorMap& map_c, int k, int box_rows,
+                                             const Raster& raster, int undivided, std::uint8_t* shared,
+                                             const Output& c, const Op& op) {
     const std::uint32_t misaligned = ptx::shared_address(shared) % alignment;
     std::uint8_t* const memory = shared + (misaligned == 0 ? 0 : alignment - misaligned);
     const Ring ring(reinterpret_cast<std::uint64_t*>(memory + barriers_at));
@@ -84,6 +87,7 @@ struct GemmWgmma {
       ring.initialize(Config::warps * (Cluster::m + Cluster::n - 1));
       if constexpr (divides_k) sum.initialize();
     }
+    if constexpr (few_rows) clear_rows(memory, box_rows);
     meet();
     // What is before this line overlaps the end of the kernel before; the next kernel may do likewise.
     cudaTriggerProgrammaticLaunchCompletion();
@@ -91,7 +95,8 @@ struct GemmWgmma {
     const int group = static_cast<int>(threadIdx.x) / 128;
     if (group == Config::consumers) {
       if constexpr (Config::consumers > 1) ptx::setmaxnreg_dec_sync_aligned_u32<copying_registers>();
-      if (threadIdx.x == 128 * Config::consumers) copy_all(map_a, map_b, k, raster, undivided, memory, ring);
+      if (threadIdx.x == 128 * Config::consumers)
+        copy_all(map_a, map_b, k, box_rows, raster, undivided, memory, ring);
       if constexpr (has_pairs) {
         __syncwarp();
         if (ends_in_pair(raster, undivided)) {  // as those who multiply
@@ -110,6 +115,17 @@ struct GemmWgmma {
   }
 
  private:
+  // By all threads: zeros in the rows of A that are never copied. The sums of those rows are not stored.
+  __device__ __forceinline__ static void clear_rows(std::uint8_t* memory, int box_rows) {
+    const int chunks = (Block::m - box_rows) * (TileA::line_bytes / 16);  // of a stage
+    if (chunks == 0) return;
+    for (int i = static_cast<int>(threadIdx.x); i < chunks * Config::stages; i += threads) {
+      const int stage = i / chunks, chunk = box_rows * (TileA::line_bytes / 16) + i % chunks;
+      reinterpret_cast<uint4*>(memory + stage * Config::stage_bytes)[chunk] = make_uint4(0, 0, 0, 0);
+    }
+    cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+  }
+
   __device__ __forceinline__ static void meet() {
     if constexpr (Cluster::blocks > 1) {
       cuda::ptx::barrier_cluster_arrive();
@@ -172,15 +188,16 @@ struct GemmWgmma {
 
   // One thread: this block's part of every slab of its tiles, as far ahead as the ring allows.
   __device__ __forceinline__ static void copy_all(const TensorMap& map_a, const TensorMap& map_b, int k,
-                                                  const Raster& raster, int undivided, std::uint8_t* memory,
-                                                  const Ring& ring) {
+                                                  int box_rows, const Raster& raster, int undivided,
+                                                  std::uint8_t* memory, const Ring& ring) {
+    const int missing = few_rows ? (Block::m - box_rows) * TileA::line_bytes : 0;  // bytes of a slab
     Stage<Config::stages> stage;
     for_each_tile(raster, undivided, [&](int index) {
       const Work work = work_at(index, raster, undivided, k);
       const int row = work.tile.m * Block::m, column = work.tile.n * Block::n;
       for (int slab = work.slabs.first; slab < work.slabs.first + work.slabs.count; ++slab) {
         ring.wait_empty(stage);
-        ring.expect(stage, Config::stage_bytes);
+        ring.expect(stage, Config::stage_bytes - missing);
         std::uint8_t* const to = memory + stage.index * Config::stage_bytes;
         copy_slab<TileA, parts_a>(to, map_a, row, slab * depth, work.paired, rank_n(),
                                   every_mth_block() << rank_m(), ring.full_barrier(stage));
@@ -257,30 +274,43 @@ struct GemmWgmma {
       const Work now = work_at(index, raster, undivided, k);
       const int block = block_to_tell(now.paired);
       sums.clear();
+      Stage<Config::stages> previous{none, 0};
+      // start(a, b) of a slab, then wait(), after which the slab before it is free.
+      const auto multiply_slab = [&](const auto& start, const auto& wait) {
+        ring.wait_full(stage);
+        const std::uint32_t a = memory + stage.index * Config::stage_bytes;
+        start(TileA{a}, TileB{a + TileA::bytes});
+        wait();
+        if (previous.index != none) release(ring, previous, block);
+        previous = stage;
+        stage = stage.next();
+      };
+      int left = now.slabs.count;
       if constexpr (Config::promotes) {
-#pragma unroll 1
-        for (int slab = 0; slab < now.slabs.count; ++slab) {
-          ring.wait_full(stage);
-          const std::uint32_t a = memory + stage.index * Config::stage_bytes;
-          sums.add(TileA{a}, TileB{a + TileA::bytes}, group_row, 0);
-          release(ring, stage, block);
-          stage = stage.next();
+        const auto even = [&](const TileA& a, const TileB& b) { sums.template start<0>(a, b, group_row, 0); };
+        const auto odd = [&](const TileA& a, const TileB& b) { sums.template start<1>(a, b, group_row, 0); };
+        multiply_slab(even, [] {});
+        while (true) {
+          if (--left == 0) {
+            sums.template add_last<0>();
+            break;
+          }
+          multiply_slab(odd, [&] { sums.template add_previous<1>(); });
+          if (--left == 0) {
+            sums.template add_last<1>();
+            break;
+          }
+          multiply_slab(even, [&] { sums.template add_previous<0>(); });
         }
       } else {
-        Stage<Config::stages> previous{none, 0};
 #pragma unroll 1
-        for (int left = now.slabs.count; left > 0; --left) {
-          ring.wait_full(stage);
-          const std::uint32_t a = memory + stage.index * Config::stage_bytes;
-          sums.start(TileA{a}, TileB{a + TileA::bytes}, group_row, 0);
-          sums.wait_previous();
-          if (previous.index != none) release(ring, previous, block);
-          previous = stage;
-          stage = stage.next();
+        for (; left > 0; --left) {
+          multiply_slab([&](const TileA& a, const TileB& b) { sums.start(a, b, group_row, 0); },
+                        [&] { sums.wait_previous(); });
         }
         sums.wait();
-        release(ring, previous, block);
       }
+      release(ring, previous, block);
       // Worked out once more, from numbers that "change" here: the main loop needs the registers. And the
       // epilogue needs all but one of these.
       std::uint32_t here = static_cast<std::uint32_t>(index) * (2 * Config::stages) +
@@ -293,11 +323,12 @@ struct GemmWgmma {
         store(rows, work.tile.m * Block::m + row + warp_row, work.tile.n * Block::n);
       };
       if constexpr (divides_k) {
-        sums.for_each_part([&](const auto& part, int row) {
-          sum(part, [&](const auto& rows) { store_rows(rows, row); });
-        });
+        sums.for_each_part(
+            [&](const auto& part, int row) { sum(part, [&](const auto& rows) { store_rows(rows, row); }); });
       } else if constexpr (has_pairs) {
-        const auto received = [&](int row) { return memory + static_cast<std::uint32_t>(row / 64 * Pair::bytes); };
+        const auto received = [&](int row) {
+          return memory + static_cast<std::uint32_t>(row / 64 * Pair::bytes);
+        };
         const bool gives = work.paired && group != rank();
         if (work.paired) {
           meet();  // nobody needs the rings any more
@@ -355,8 +386,8 @@ __global__ void __launch_bounds__(GemmWgmma<Config>::threads, 1)
   extern __shared__ std::uint8_t shared[];
   const LinearCombination combination{arguments.alpha, arguments.beta, arguments.c};
   const auto run = [&](const auto& op) {
-    GemmWgmma<Config>::run(map_a, map_b, map_c, arguments.k, arguments.raster, arguments.undivided, shared, arguments.c,
-                           op);
+    GemmWgmma<Config>::run(map_a, map_b, map_c, arguments.k, arguments.box_rows, arguments.raster,
+                           arguments.undivided, shared, arguments.c, op);
   };
   if constexpr (std::is_same_v<typename Config::Acc, float> && Config::TileA::element_bytes == 1) {
     run(ScaledCombination{combination, arguments.scale_a, arguments.scale_b});

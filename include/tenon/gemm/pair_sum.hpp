@@ -1,11 +1,11 @@
 // The sums of a tile whose k is halved between the two blocks of a cluster at the end of their work, when
 // their rings are idle: each block gives away the rows of one of its two warpgroups and gets those of the
 // other, through the memory of the ring. (ClusterSum is for kernels whose every tile is divided.) Below:
-// pipeline/tma_ring.hpp.
+// ptx/cluster.hpp.
 #pragma once
 
 #include "tenon/fragment/registers.hpp"
-#include "tenon/pipeline/tma_ring.hpp"
+#include "tenon/ptx/cluster.hpp"
 
 namespace tenon {
 
@@ -71,16 +71,10 @@ class PairSum {
                  : "memory");
   }
   __device__ __forceinline__ static void load_here(std::uint32_t address, float (&two)[2]) {
-    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
-                 : "=f"(two[0]), "=f"(two[1])
-                 : "r"(address)
-                 : "memory");
+    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(two[0]), "=f"(two[1]) : "r"(address) : "memory");
   }
   __device__ __forceinline__ static void load_here(std::uint32_t address, std::int32_t (&two)[2]) {
-    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
-                 : "=r"(two[0]), "=r"(two[1])
-                 : "r"(address)
-                 : "memory");
+    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(two[0]), "=r"(two[1]) : "r"(address) : "memory");
   }
 };
 

@@ -38,6 +38,7 @@ class StoreStaged {
   template <class Part>
   __device__ __forceinline__ void operator()(const Part& part, int row, int column) const {
     static_assert(Part::rows == 1, "StoreStaged: a part is one row of 16 x 8 fragments");
+    if (row >= c_.m) return;
     // As in StoreC: values that "change" here keep all that follows from them out of the main loop's
     // registers.
     Output c = c_;

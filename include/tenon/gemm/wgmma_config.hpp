@@ -22,8 +22,8 @@ struct WgmmaOperands {
 
 // Blocks of a cluster, along m, n and k, numbered in that order. Those along m compute with the same columns
 // of B, those along n with the same rows of A: each copies a part of what they share, and the copy engine
-// writes it to all of them. Those along k compute parts of the same sums, for problems whose tiles are too few
-// to occupy the device: they share nothing but the result (cluster_sum.hpp).
+// writes it to all of them. Those along k compute parts of the same sums, for problems whose tiles are too
+// few to occupy the device: they share nothing but the result (cluster_sum.hpp).
 template <int M, int N, int K = 1>
 struct ClusterShape {
   static constexpr int m = M, n = N, k = K, blocks = M * N * K;

@@ -1,27 +1,32 @@
 // The warpgroup microkernel for fp8 operands whose sums must be better than the tensor core's: 64 x N sums in
 // f32, to which each slab of k adds what the tensor core made of it.
 //
-//   PromotedTile<e4m3, 256> c;
+//   PromotedTile<e4m3, 128> c;
 //   c.clear();
-//   for (...) c.add(tile_a, tile_b, row, column);    // over the tiles' depth; they may be overwritten after
+//   c.start<0>(tile_a, tile_b, row, column);           // a stage of a ring
+//   for (...) {                                        // and two at a time
+//     c.start<1>(tile_a, tile_b, row, column);
+//     c.add_previous<1>();                             // the stage before is free
+//     c.start<0>(tile_a, tile_b, row, column);
+//     c.add_previous<0>();
+//   }
+//   c.add_last<0>();
 //   c.for_each_part([&](const auto& part, int row) { ... });
 //
-// The tensor core aligns fp8 products to the largest term and keeps 13 bits (reference: two-level accumulation
-// of DeepSeek-V3, arXiv:2412.19437, section 3.3.2): over a long k small terms are lost. Here it sums 128 of k
-// at most, from zero, and the rest is f32 additions. They need the registers of all sums beside those that the
-// tensor core writes, so it multiplies 128 columns at a time. The tensor core idles while these are added: two
-// warpgroups take turns by themselves. sm_90a. Below: wgmma_accumulator.hpp.
+// The tensor core aligns fp8 products to the largest term and keeps 13 bits (DeepSeek-V3, arXiv:2412.19437,
+// section 3.3.2): over a long k small terms are lost. Here it sums 128 of k at most, from zero, and the rest
+// is f32 additions: those of one slab while the next is multiplied into other registers. sm_90a. Below:
+// wgmma_accumulator.hpp.
 #pragma once
 
 #include "tenon/warp/wgmma_accumulator.hpp"
 
 namespace tenon {
 
-// T, TB: element types of A and B: e4m3 or e5m2. N: up to 128, or a multiple of 128 up to 256.
+// T, TB: element types of A and B: e4m3 or e5m2. N: up to 128, for the registers of all sums three times.
 template <class T, int N, class TB = T>
 class PromotedTile {
-  static constexpr int width = N < 128 ? N : 128;  // columns that the tensor core computes at a time
-  static_assert(N % width == 0 && N <= 256, "PromotedTile: N must be at most 128, or 256");
+  static_assert(N <= 128, "PromotedTile: N must be at most 128: a thread has no registers for more");
   static constexpr int most_depth = 128;
 
  public:
@@ -32,10 +37,10 @@ class PromotedTile {
     for (int i = 0; i < N / 2; ++i) total_[i] = 0.0F;
   }
 
-  // Adds the product of rows `row` .. + 64 of tile a and columns `column` .. + N of tile b, both multiples
-  // of 8.
-  template <class TileA, class TileB>
-  __device__ __forceinline__ void add(const TileA& a, const TileB& b, int row, int column) {
+  // Starts the product of rows `row` .. + 64 of tile a and columns `column` .. + N of tile b, both multiples
+  // of 8. parity: 0 and 1 in turn: registers have no index.
+  template <int parity, class TileA, class TileB>
+  __device__ __forceinline__ void start(const TileA& a, const TileB& b, int row, int column) {
     static_assert(TileA::depth == TileB::depth && TileA::depth <= most_depth,
                   "PromotedTile: both tiles must have the same depth, at most 128");
     static_assert(std::is_same_v<typename TileA::Type, T> && std::is_same_v<typename TileB::Type, TB>,
@@ -44,20 +49,25 @@ class PromotedTile {
                   "PromotedTile: the tiles are smaller than the product");
     using OperandA = OperandDescriptor<TileA>;
     const OperandA operand_a(a, row);
+    const OperandDescriptor<TileB> operand_b(b, column);
+    Accumulator& part = parity == 0 ? even_ : odd_;
+    part.fence();
 #pragma unroll
-    for (int first = 0; first < N; first += width) {
-      const OperandDescriptor<TileB> operand_b(b, column + first);
-      part_.fence();
-#pragma unroll
-      for (int step = 0; step < OperandA::steps; ++step) {
-        part_.template multiply<T, TB>(operand_a.at(step), operand_b.at(step), step > 0);
-      }
-      part_.commit();
-      part_.when_done([&](const auto& values) {
-#pragma unroll
-        for (int i = 0; i < width / 2; ++i) total_[first / 2 + i] += values.reg[i];
-      });
+    for (int step = 0; step < OperandA::steps; ++step) {
+      part.template multiply<T, TB>(operand_a.at(step), operand_b.at(step), step > 0);
     }
+    part.commit();
+  }
+
+  // After start<parity>(): waits for the one started before, and adds it while this one runs.
+  template <int parity>
+  __device__ __forceinline__ void add_previous() {
+    add<1>(parity == 0 ? odd_ : even_);
+  }
+  // Waits for start<parity>(), which was the last, and adds it.
+  template <int parity>
+  __device__ __forceinline__ void add_last() {
+    add<0>(parity == 0 ? even_ : odd_);
   }
 
   // f(part, 0): the sums as WarpgroupTile hands them out.
@@ -67,6 +77,8 @@ class PromotedTile {
   }
 
  private:
+  using Accumulator = WgmmaAccumulator<float, N>;
+
   struct Part {
     using Value = float;
     static constexpr int rows = 1, columns = N / 8;
@@ -78,8 +90,17 @@ class PromotedTile {
     }
   };
 
+  // younger: 1 if the other part runs.
+  template <int younger>
+  __device__ __forceinline__ void add(Accumulator& part) {
+    part.template when_done<younger>([&](const auto& values) {
+#pragma unroll
+      for (int i = 0; i < N / 2; ++i) total_[i] += values.reg[i];
+    });
+  }
+
   float total_[N / 2];
-  WgmmaAccumulator<float, width> part_;
+  Accumulator even_, odd_;
 };
 
 }  // namespace tenon

@@ -15,7 +15,7 @@ using ptx::Type;
 
 // op.bits: 0 elements, 1 space (and only_own_memory), 2 order, 3 width to sign-extend to (0: none).
 // op.values: 0 address, then the elements.
-constexpr int largest_access = 32;  // bytes: v8.b32, v4.b64
+constexpr int largest_access = 32;                  // bytes: v8.b32, v4.b64
 constexpr std::uint32_t only_own_memory = 1U << 8;  // .shared::cta, which .shared stands for
 
 struct Lanes {

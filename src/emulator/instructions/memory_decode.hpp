@@ -9,8 +9,8 @@ namespace tenon::emulator {
 // .global, .shared{::cta,::cluster}, .local, .param{::entry,::func}, .const; none: generic. only_own: .shared
 // and .shared::cta, which are the executing CTA's.
 inline ptx::Space accept_space(Decoding& decoding, bool* only_own = nullptr) {
-  const int which = decoding.accept_one({"global", "shared", "shared::cta", "shared::cluster", "local", "param",
-                               "param::entry", "param::func", "const"});
+  const int which = decoding.accept_one({"global", "shared", "shared::cta", "shared::cluster", "local",
+                                         "param", "param::entry", "param::func", "const"});
   if (only_own != nullptr) *only_own = which == 1 || which == 2;
   switch (which) {
     case 0:

@@ -85,8 +85,7 @@ TEST(Cluster, a_rank_outside_the_cluster_is_found) {
 
 TEST(Cluster, another_ctas_memory_is_not_the_own_one) {
   expect_neighbours_fault(changed(neighbours, "ld.shared::cluster.b32", "ld.shared.b32"),
-                          FindingKind::out_of_bounds,
-                          "in its own: .shared::cluster is needed");
+                          FindingKind::out_of_bounds, "in its own: .shared::cluster is needed");
 }
 
 TEST(Cluster, one_cta_that_does_not_come_is_a_deadlock) {
