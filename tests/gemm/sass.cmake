@@ -76,9 +76,11 @@ foreach(types IN ITEMS
   separate_arguments(types)
   list(POP_FRONT types label a b sum instruction store)
   set(operands "WgmmaOperands<[a-z: ]*${a}, [a-z: ]*${b}, ${sum}, false>")
-  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} ARCH 90a KERNEL "gemm_wgmma<.*${operands}"
-    EXPECT UTMALDG.2D>=2 UTMASTG.2D>=2 ${store} SYNCS.PHASECHK>=2
-    FORBID HMMA IMMA QMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
+  if(a STREQUAL b)
+    tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} ARCH 90a KERNEL "gemm_wgmma<.*${operands}"
+      EXPECT UTMALDG.2D>=2 UTMASTG.2D>=2 ${store} SYNCS.PHASECHK>=2
+      FORBID HMMA IMMA QMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
+  endif()
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
     KERNEL "gemm_wgmma<.*${operands}.*TileShape<128, 256, " EXPECT ${instruction}>=4)
 endforeach()
