@@ -48,7 +48,7 @@ constexpr double unit = 1200;
 
 double efficiency(const Kernel& kernel) noexcept {
   const int area = kernel.tile_m * kernel.tile_n;
-  return area > 128 * 256   ? 0.93
+  return area > 128 * 256   ? 0.95
          : area > 128 * 192 ? 0.94
          : area > 128 * 128 ? 0.92
          : area > 64 * 128  ? 0.85

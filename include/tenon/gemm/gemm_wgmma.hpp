@@ -311,16 +311,20 @@ struct GemmWgmma {
         sums.wait();
       }
       release(ring, previous, block);
-      // Worked out once more, from numbers that "change" here: the main loop needs the registers. And the
-      // epilogue needs all but one of these.
+      // The largest tiles need the registers: there all of this is worked out once more, from numbers that
+      // "change" here, and the epilogue holds one number for where the block is. It takes its time, which
+      // small products have not.
       std::uint32_t here = static_cast<std::uint32_t>(index) * (2 * Config::stages) +
                            static_cast<std::uint32_t>(stage.index) * 2 + stage.phase;
       int thread = static_cast<int>(threadIdx.x);
-      asm volatile("" : "+r"(here), "+r"(thread));
-      const Work work = work_at(static_cast<int>(here / (2 * Config::stages)), raster, undivided, k);
+      if constexpr (has_pairs) asm volatile("" : "+r"(here), "+r"(thread));
+      const Work work =
+          has_pairs ? work_at(static_cast<int>(here / (2 * Config::stages)), raster, undivided, k) : now;
       const int warp_row = group_row + 16 * (thread / 32 % 4);
       const auto store_rows = [&](const auto& rows, int row) {
-        store(rows, work.tile.m * Block::m + row + warp_row, work.tile.n * Block::n);
+        const int first = work.tile.m * Block::m + row + warp_row;
+        if (few_rows && !store.has_row(first)) return;
+        store(rows, first, work.tile.n * Block::n);
       };
       if constexpr (divides_k) {
         sums.for_each_part(
@@ -345,9 +349,11 @@ struct GemmWgmma {
       } else {
         sums.for_each_part(store_rows);
       }
-      asm volatile("" : "+r"(here));
-      index = static_cast<int>(here / (2 * Config::stages));
-      stage = {static_cast<int>(here / 2 % Config::stages), here % 2};
+      if constexpr (has_pairs) {
+        asm volatile("" : "+r"(here));
+        index = static_cast<int>(here / (2 * Config::stages));
+        stage = {static_cast<int>(here / 2 % Config::stages), here % 2};
+      }
     });
     store.finish();
   }

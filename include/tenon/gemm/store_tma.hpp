@@ -33,12 +33,14 @@ class StoreStaged {
                                          std::uint32_t staging)
       : c_(c), op_(op), map_(map), staging_(staging + threadIdx.x / 32 * (Strips * staged_strip_bytes)) {}
 
+  // Whether C has a row of that number.
+  __device__ __forceinline__ bool has_row(int row) const { return row < c_.m; }
+
   // By whole warps. part: 16 rows of sums a warp, as the sums of wgmma are held
   // (WarpgroupTile::for_each_part); row and column: of the warp's first element in C.
   template <class Part>
   __device__ __forceinline__ void operator()(const Part& part, int row, int column) const {
     static_assert(Part::rows == 1, "StoreStaged: a part is one row of 16 x 8 fragments");
-    if (row >= c_.m) return;
     // As in StoreC: values that "change" here keep all that follows from them out of the main loop's
     // registers.
     Output c = c_;
