@@ -229,7 +229,8 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescr
     const bool paired = tiles_in_pairs(static_cast<int>(tiles % clusters), static_cast<int>(clusters),
                                        static_cast<int>(std::min<std::int64_t>(slabs, INT32_MAX))) != 0;
     const double last = tiles % clusters == 0 ? 0 : paired ? whole / 2 + wgmma::adding_clocks : whole;
-    return static_cast<double>(tiles / clusters) * whole + last;
+    const std::int64_t rounds = tiles / clusters;
+    return static_cast<double>(rounds) * whole + last;
   }
   const double rounds =
       std::ceil(static_cast<double>(tiles_m) * static_cast<double>(tiles_n) * kernel.split / multiprocessors);
