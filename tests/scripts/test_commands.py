@@ -1,5 +1,6 @@
 """scripts/setup, run and test: their arguments, the summary line, and the main job against a stand-in for `tenon`."""
 
+import importlib.machinery
 import json
 import os
 import shutil
@@ -215,6 +216,20 @@ class MainJob(unittest.TestCase):
         expected = {"kernel": "^_Z5plainPf$", "expect": ["HMMA.16816", "LDGSTS", "LDSM"], "spill_free": True}
         self.assertEqual(rows, [expected])
         self.assertTrue(done.stdout.endswith("correct\n"))
+
+    def test_each_family_of_kernels_has_its_own_machine_code(self):
+        job = importlib.machinery.SourceFileLoader("main_job", str(SCRIPTS / "main_job")).load_module()
+        expected = {
+            "tma_f16_f32_tn_128x256x64_s4": ["HMMA.16816", "UTMALDG", "LDSM"],
+            "cp_async_bf16_f32_nn_64x64x64_s5": ["HMMA.16816", "LDGSTS", "LDSM"],
+            "any_f16_f16_tn_128x128x32_s2": ["HMMA.16816"],
+            "wgmma_bf16_f32_tn_256x192x64_s3_c2x1": ["HGMMA", "UTMALDG", "UTMASTG"],
+            "wgmma_tf32_f32_tn_64x64x32_s8_k4": ["HGMMA", "UTMALDG", "UTMASTG"],
+            "wgmma_e4m3_e5m2_f32_tn_128x128x128_s5_c2x1_promoted": ["QGMMA", "UTMALDG", "UTMASTG"],
+            "wgmma_s8_s32_tn_128x256x128_s4_c2x1": ["IGMMA", "UTMALDG", "UTMASTG"],
+        }
+        for name, machine_code in expected.items():
+            self.assertEqual(job.expectations_of({"name": name, "symbol": "s"})["expect"], machine_code, name)
 
     def test_a_wrong_product_is_found_by_numpy(self):
         done = self.job("wrong")
