@@ -88,6 +88,7 @@ void append_wgmma(std::vector<Kernel>& list) {
   kernel.copy = Copy::tma;
   kernel.instruction = Instruction::wgmma;
   kernel.cluster = Cluster::blocks;
+  kernel.cluster_n = Cluster::n;
   kernel.split = Cluster::k;
   kernel.promotes = Config::promotes;
   kernel.threads = GemmWgmma<Config>::threads;
@@ -97,20 +98,16 @@ void append_wgmma(std::vector<Kernel>& list) {
   list.push_back(kernel);
 }
 
-// The four layouts of a tile; only k-major operands where the elements are not of 16 bits, for which wgmma
-// has no other.
+// The four layouts of a tile of 16-bit operands.
 template <class Operands, class Block, int consumers, int stages, class Cluster, int staged>
-void append_wgmma_kernels(std::vector<Kernel>& list) {
+void append_wgmma_layouts(std::vector<Kernel>& list) {
   append_wgmma<WgmmaConfig<Operands, row_major, column_major, Block, consumers, stages, Cluster, staged>>(
       list);
-  if constexpr (Element<typename Operands::A>::bits == 16) {
-    append_wgmma<
-        WgmmaConfig<Operands, column_major, column_major, Block, consumers, stages, Cluster, staged>>(list);
-    append_wgmma<WgmmaConfig<Operands, row_major, row_major, Block, consumers, stages, Cluster, staged>>(
-        list);
-    append_wgmma<WgmmaConfig<Operands, column_major, row_major, Block, consumers, stages, Cluster, staged>>(
-        list);
-  }
+  append_wgmma<WgmmaConfig<Operands, column_major, column_major, Block, consumers, stages, Cluster, staged>>(
+      list);
+  append_wgmma<WgmmaConfig<Operands, row_major, row_major, Block, consumers, stages, Cluster, staged>>(list);
+  append_wgmma<WgmmaConfig<Operands, column_major, row_major, Block, consumers, stages, Cluster, staged>>(
+      list);
 }
 
 }  // namespace tenon

@@ -208,6 +208,20 @@ TEST_P(GemmTest, MoreTilesThanBlocks) {
   check(with_output({5, (multiprocessors + 3) * std::int64_t{kernel().tile_n} + 1, kernel().tile_k + 1}));
 }
 
+// Whole tiles and a part of one beside each other, in rows of C that the widest stores take: every column is
+// written by the tile that has it, once. Tiles that are no multiple of 64 wide end in a narrow strip.
+TEST_P(GemmTest, TilesBesideEachOther) {
+  if (test::emulated() && kernel().tile_n % 64 == 0) {
+    GTEST_SKIP() << "EveryShape has what the emulator shows of tiles without a narrow strip";
+  }
+  Case c{9, 2 * std::int64_t{kernel().tile_n} + 8, 24, Numbers::normals};
+  c.beta = 1;
+  for (const Type out : outputs()) {
+    c.out = out;
+    check(c);
+  }
+}
+
 // Kernels of the largest tiles: those that are left after rounds of all clusters have two blocks each, whose
 // sums of half of k meet in one of them. Alone, and after a round; k is no multiple of a slab.
 TEST_P(GemmTest, LastTilesOfTwoBlocksEach) {

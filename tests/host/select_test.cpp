@@ -210,6 +210,32 @@ TEST(EstimatedCost, CountsBlocksThatHaveNoTile) {
   EXPECT_GT(estimated_cost(two, p, h200), 1.5 * estimated_cost(one, p, h200));
 }
 
+// 36 columns of tiles 128 wide, 4 rows of them, are 144 tiles for 132 processors; 32 of 144 are 128.
+TEST(Select, AWidthThatTheDeviceComputesInOneRound) {
+  std::vector<Kernel> list = {wgmma_kernel(128, 128, 2), wgmma_kernel(128, 144, 2),
+                              wgmma_kernel(128, 256, 2)};
+  EXPECT_EQ(select_kernel(list, problem(512, 4608, 3584), h200)->tile_n, 144);
+  EXPECT_EQ(select_kernel(list, problem(512, 4096, 3584), h200)->tile_n, 128);
+  EXPECT_EQ(select_kernel(list, problem(8192, 8192, 8192), h200)->tile_n, 256);
+}
+
+// Blocks along n copy half of A each, and need columns for both; those along m half of B.
+TEST(EstimatedCost, OfAClusterAlongNCountsHalfOfA) {
+  Kernel along_m = wgmma_kernel(128, 64, 2), along_n = along_m;
+  along_n.cluster_n = 2;
+  const Gemm p = problem(256, 64 * 66, 4096);
+  EXPECT_LT(estimated_cost(along_n, p, h200), estimated_cost(along_m, p, h200));
+  EXPECT_EQ(estimated_cost(along_n, problem(128, 64 * 131, 4096), h200),
+            estimated_cost(along_n, problem(128, 64 * 132, 4096), h200));
+}
+
+// 33 clusters of four have a processor for each block, but not in groups that take them.
+TEST(EstimatedCost, OfLargeClustersCountsThoseThatRunAtOnce) {
+  const Kernel four = wgmma_kernel(64, 64, 4, 4);
+  const auto cost = [&](int tiles) { return estimated_cost(four, problem(64, 64 * tiles, 4096), h200); };
+  EXPECT_EQ(cost(33), 2 * cost(30));
+}
+
 // One row of A against 235 MB of B: what is copied counts, not what is multiplied, nor rows that A has not.
 TEST(EstimatedCost, OfFewRowsIsThatOfTheCopies) {
   const Kernel narrow = wgmma_kernel(64, 64, 1), wide = wgmma_kernel(128, 128, 1);

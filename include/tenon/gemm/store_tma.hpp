@@ -41,6 +41,7 @@ class StoreStaged {
   template <class Part>
   __device__ __forceinline__ void operator()(const Part& part, int row, int column) const {
     static_assert(Part::rows == 1, "StoreStaged: a part is one row of 16 x 8 fragments");
+    static_assert(Part::columns % 2 == 0, "StoreStaged: a part must be a multiple of 16 columns wide");
     // As in StoreC: values that "change" here keep all that follows from them out of the main loop's
     // registers.
     Output c = c_;
@@ -71,28 +72,34 @@ class StoreStaged {
 
  private:
   // stage(strip, j) writes the strip that begins at fragment j; `fragments` of them fill it, with elements of
-  // `element_bytes`.
+  // `element_bytes`. The last strip of a part may be narrower: the boxes of the map are not, so the warp
+  // carries it itself.
   template <int fragments, int element_bytes, class Part, class Stage>
   __device__ __forceinline__ void for_each_strip(const Output& c, const Part&, int row, int column,
                                                  const Stage& stage) const {
-    static_assert(
-        Part::columns % (fragments * Strips) == 0,
-        "StoreStaged: the strips of a part must be a multiple of those that a warp may have under way");
+    constexpr int strips = (Part::columns + fragments - 1) / fragments;
     const bool by_copy_engine = copy_engine_can_write(c);
 #pragma unroll
-    for (int s = 0; s < Part::columns / fragments; ++s) {
+    for (int s = 0; s < strips; ++s) {
       std::uint32_t staging = staging_;
       asm volatile("" : "+r"(staging));  // likewise the address of each strip
       const std::uint32_t strip = staging + s % Strips * staged_strip_bytes;
       // A lane that "changes" here keeps the addresses of every strip from being held at once.
       int lane = lane_id();
       asm volatile("" : "+r"(lane));
-      // Only lane 0 has copies of its own to wait for.
-      cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<Strips - 1>());
+      // Only lane 0 has copies of its own to wait for: all but those of the places that come next, or all of
+      // them where the part before did not end with a copy from the last place.
+      constexpr int younger = Part::columns % (fragments * Strips) == 0 ? Strips - 1 : 0;
+      if (s == 0) {
+        cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<younger>());
+      } else {
+        cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<Strips - 1>());
+      }
       __syncwarp();
       stage(strip, s * fragments, lane);
       const int first = column + 8 * s * fragments;
-      if (by_copy_engine) {
+      const int width = 8 * (s + 1 < strips ? fragments : Part::columns - s * fragments);
+      if (by_copy_engine && width == 8 * fragments) {
         cuda::ptx::fence_proxy_async(
             cuda::ptx::space_shared);  // the copy engine reads through the other proxy
         __syncwarp();
@@ -102,7 +109,11 @@ class StoreStaged {
         }
       } else {
         __syncwarp();
-        carry<element_bytes>(c, strip, row, first, lane);
+        if (by_copy_engine) {
+          carry_chunks<element_bytes>(c, strip, row, first, width, lane);
+        } else {
+          carry<element_bytes>(c, strip, row, first, width, lane);
+        }
       }
     }
   }
@@ -124,25 +135,56 @@ class StoreStaged {
     return half;
   }
 
-  // The warp stores a strip to C itself: a line is 32 words, one a lane. In a line that begins in the middle
-  // of a word the words are those of memory, and lane 0 stores the two halves at the ends.
+  // The warp stores the first `width` elements of a strip's lines to C itself, 16 bytes a lane: in rows of C
+  // that begin on multiples of 16 bytes. What is beyond C is cut off.
+  template <int element_bytes>
+  __device__ __forceinline__ static void carry_chunks(const Output& c, std::uint32_t strip, int row,
+                                                      int column, int width, int lane) {
+    constexpr int elements = 16 / element_bytes;  // of a chunk
+    using Element = std::conditional_t<element_bytes == 4, std::uint32_t, std::uint16_t>;
+    const int chunks = width / elements;  // of a line
+#pragma unroll
+    for (int i = 0; i < staged_rows * chunks; i += 32) {
+      const int line = (i + lane) / chunks, chunk = (i + lane) % chunks;
+      const int left = row + line < c.m ? c.n - column - chunk * elements : 0;  // elements of the row
+      auto* const to = static_cast<Element*>(c.data) + (row + line) * c.ld + column + chunk * elements;
+      std::uint32_t word[4];
+      asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
+                   : "r"(in_strip(strip, line, 8 * chunk))
+                   : "memory");
+      if (left >= elements) {
+        *reinterpret_cast<uint4*>(to) = make_uint4(word[0], word[1], word[2], word[3]);
+      } else {
+#pragma unroll
+        for (int e = 0; e < elements - 1; ++e) {
+          if (e < left)
+            to[e] = static_cast<Element>(word[e * element_bytes / 4] >> e * element_bytes % 4 * 8);
+        }
+      }
+    }
+    __syncwarp();
+  }
+
+  // The same for any rows and columns: a line is up to 32 words, one a lane. In a line that begins in the
+  // middle of a word the words are those of memory, and lane 0 stores the two halves at the ends.
   template <int element_bytes>
   __device__ __forceinline__ static void carry(const Output& c, std::uint32_t strip, int row, int column,
-                                               int lane) {
+                                               int width, int lane) {
     const int lines = min(staged_rows, c.m - row);
-    const int elements = min(staged_line_bytes / element_bytes, c.n - column);  // of a line that are in C
+    const int elements = min(width, c.n - column);  // of a line that are in C
 #pragma unroll 1
     for (int line = 0; line < lines; ++line) {
       const std::int64_t first = (row + line) * c.ld + column;
       if constexpr (element_bytes == 4) {
-        const std::uint32_t word = load_word(in_strip(strip, line, 2 * lane));
+        const std::uint32_t word = load_word(in_strip(strip, line, 2 * min(lane, width - 1)));
         if (lane < elements) static_cast<std::uint32_t*>(c.data)[first + lane] = word;
       } else {
         auto* const to = static_cast<std::uint16_t*>(c.data) + first;
         const int shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / 2 % 2);
         const int e = 2 * lane - shift;  // of the word's low half
-        const std::uint32_t low = load_half(in_strip(strip, line, max(e, 0)));
-        const std::uint32_t high = load_half(in_strip(strip, line, e + 1));
+        const std::uint32_t low = load_half(in_strip(strip, line, min(max(e, 0), width - 1)));
+        const std::uint32_t high = load_half(in_strip(strip, line, min(e + 1, width - 1)));
         if (e >= 0 && e + 1 < elements) {
           *reinterpret_cast<std::uint32_t*>(to + e) = low | high << 16;
         } else {
@@ -160,9 +202,11 @@ class StoreStaged {
   template <Type type, class Part>
   __device__ __forceinline__ auto strip_of(const Part& part, int j, int half, int row, int column,
                                            int lane) const {
-    StripOf<typename Part::Value> strip;
+    StripOf<typename Part::Value> strip{};
 #pragma unroll
-    for (int x = 0; x < 4; ++x) part.pair(0, j + x, half, strip.value[x]);
+    for (int x = 0; x < 4; ++x) {
+      if (j + x < Part::columns) part.pair(0, j + x, half, strip.value[x]);
+    }
     apply<type>(op_, strip, row + 8 * half + lane / 4, column + 8 * j + 2 * (lane % 4));
     return strip;
   }
@@ -174,6 +218,7 @@ class StoreStaged {
     const int line = lane % 16, chunk = lane / 16;  // that this lane addresses for stmatrix
 #pragma unroll
     for (int quad = 0; quad < 2; ++quad) {
+      if (j + 4 * quad >= Part::columns) break;
       std::uint32_t word[2][4];
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
