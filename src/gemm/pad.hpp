@@ -41,6 +41,9 @@ constexpr int most_pad_copies = 2;
 // Launches up to most_pad_copies copies: those that are not transposed as one kernel, each other as one.
 Status pad_copies(Launcher& launcher, const PadCopy* list, int count) noexcept;
 
+// The __global__ function that pad_copies() launches on sm_90, compiled for it alone.
+const void* pad_sm_90() noexcept;
+
 // One that is transposed. Elements of 1 or 4 bytes: those of 2 bytes need it nowhere.
 Status transpose_copy(Launcher& launcher, const PadCopy& copy) noexcept;
 
