@@ -113,12 +113,17 @@ Status can_implement(const Gemm& problem) noexcept;
 // Bytes of workspace with which gemm() runs this problem fastest on the current device; 0 for most problems.
 std::size_t workspace_size(const Gemm& problem) noexcept;
 
-// The kernel that gemm() would run for the problem on the current device; nullptr if can_implement() fails or
-// there is no product to compute (m, n or k is 0, or alpha is).
+// The kernel that gemm() would run first for the problem on the current device; nullptr if can_implement()
+// fails or there is no product to compute (m, n or k is 0, or alpha is).
 const char* kernel_name(const Gemm& problem) noexcept;
 
-// Enqueues the product on the stream of the current device and returns. On failure nothing was launched or
-// written.
+// Enqueues the product on the stream of the current device and returns. On failure C was not written: nothing
+// was launched, or nothing but copies of operands into the workspace.
+//
+// If the device refuses the kernel that the library chose (its clusters, shared memory or registers, a tensor
+// map that cannot be encoded), the next best one is launched in its place, and so on; if none is left the
+// sentence is that of the first refusal, device_unsupported. A kernel named by problem.kernel has no
+// substitute, and errors of the stream or of what ran before it are returned at once, cuda_error.
 Status gemm(const Gemm& problem, CUstream_st* stream = nullptr) noexcept;
 
 }  // namespace tenon

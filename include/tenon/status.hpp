@@ -14,9 +14,9 @@ enum class StatusCode {
   invalid_argument,     // the problem itself is wrong: negative size, null pointer, short leading dimension,
                         // overlap
   unsupported,          // a valid problem that no kernel of this library (or the kernel named) computes
-  device_unsupported,   // this machine cannot: no device, no driver, or an architecture that the kernel needs
+  device_unsupported,   // this machine cannot: no device, no driver, no such architecture, a launch refused
   workspace_too_small,  // call again with at least the bytes that the sentence names
-  cuda_error,           // the CUDA runtime reported an error; the sentence carries its text
+  cuda_error,           // the CUDA runtime (or the emulator) reported an error; the sentence carries its text
 };
 
 class Status {

@@ -40,7 +40,7 @@ typedef enum tenon_status_code {
   TENON_OK = 0,
   TENON_INVALID_ARGUMENT = 1,    /* the problem is wrong: negative size, null pointer, short ld, overlap */
   TENON_UNSUPPORTED = 2,         /* a valid problem that no kernel (or not the one named) computes */
-  TENON_DEVICE_UNSUPPORTED = 3,  /* no device, no driver, or an architecture that the kernel needs */
+  TENON_DEVICE_UNSUPPORTED = 3,  /* no device, no driver, no such architecture, or a launch that it refuses */
   TENON_WORKSPACE_TOO_SMALL = 4, /* call again with at least the bytes that the message names */
   TENON_CUDA_ERROR = 5           /* the CUDA runtime reported an error; the message carries its text */
 } tenon_status_code;
@@ -100,11 +100,11 @@ tenon_status tenon_gemm_can_implement(const tenon_gemm_problem* problem);
  * run. */
 size_t tenon_gemm_workspace_size(const tenon_gemm_problem* problem);
 
-/* The kernel that would run, a string that is never freed; NULL if none would. */
+/* The kernel that would run first, a string that is never freed; NULL if none would. */
 const char* tenon_gemm_kernel_name(const tenon_gemm_problem* problem);
 
 /* Enqueues the product on the stream of the current device and returns. On failure nothing was written to C.
- */
+ * If the device refuses the kernel that the library chose, the next best one is launched: gemm.hpp. */
 tenon_status tenon_gemm(const tenon_gemm_problem* problem, struct CUstream_st* stream);
 
 /* Reads a table that `tenon tune` wrote: *tuning is then to be freed with tenon_tuning_free(), after the last

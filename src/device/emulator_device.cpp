@@ -106,11 +106,12 @@ class EmulatorDevice final : public Device, private Launcher {
     });
   }
 
+  // Never device_unsupported: what the emulator cannot run shall not be hidden by another kernel that it can.
   Status launch(const Launch& launch) noexcept override try {
     // The hand-written module is part of the library; it has neither a function nor a file.
     const char* entry = launch.entry != nullptr ? launch.entry : kernel_symbol(launch.function);
     if (entry == nullptr) {
-      return Status(StatusCode::device_unsupported, "%s has no symbol in the table of kernels", launch.what);
+      return Status(StatusCode::cuda_error, "%s has no symbol in the table of kernels", launch.what);
     }
     std::string text;
     auto module = modules_.find(launch.ptx);
@@ -118,7 +119,7 @@ class EmulatorDevice final : public Device, private Launcher {
       if (launch.function == nullptr) {
         text = module_text;
       } else if (Status s = read_ptx(ptx_folder_, launch.ptx, &text); !s) {
-        return s;
+        return Status(StatusCode::cuda_error, "%s", s.message());
       }
       module = modules_.emplace(launch.ptx, emulator_.load(text)).first;
     }
@@ -134,10 +135,9 @@ class EmulatorDevice final : public Device, private Launcher {
     reports_.push_back({launch.what, emulator_.launch(module->second, entry, shape, arguments, options_)});
     return {};
   } catch (const std::bad_alloc&) {
-    return Status(StatusCode::device_unsupported, "no memory is left for the emulation of %s", launch.what);
+    return Status(StatusCode::cuda_error, "no memory is left for the emulation of %s", launch.what);
   } catch (const std::exception& error) {
-    return Status(StatusCode::device_unsupported, "the emulator cannot run %s: %s", launch.what,
-                  error.what());
+    return Status(StatusCode::cuda_error, "the emulator cannot run %s: %s", launch.what, error.what());
   }
 
   std::string ptx_folder_;

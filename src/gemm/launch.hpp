@@ -87,6 +87,8 @@ class Launcher {
   // tensor_map.hpp
   virtual Status make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_columns,
                                  TensorMap* map) noexcept = 0;
+  // device_unsupported where the device refuses this launch, but may run another kernel: its clusters, shared
+  // memory, registers or code. Anything else (cuda_error) would happen to another kernel as well.
   virtual Status launch(const Launch& launch) noexcept = 0;
 
  protected:

@@ -262,11 +262,12 @@ double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDes
 }
 
 const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,
-                            const DeviceDescription& device) {
+                            const DeviceDescription& device, const RefusedKernels& refused) {
   const Kernel* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
   for (const Kernel& kernel : list) {
     if (kernel.copy == Copy::module || !accepts(kernel, problem, device)) continue;
+    if (std::find(refused.begin(), refused.end(), &kernel) != refused.end()) continue;
     if (const double cost = estimated_cost(kernel, problem, device); cost < least) {
       least = cost;
       best = &kernel;

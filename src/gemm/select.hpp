@@ -30,10 +30,14 @@ bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription&
 // that ends in pairs (pairs.hpp) takes half.
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept;
 
-// The accepted kernel with the least estimated cost; among equals the one listed first. nullptr if none
-// accepts. Copy::module kernels are never chosen: they run by name. problem.kernel is not looked at.
+// Kernels of a list that the device did not launch: for the choice of the next best one.
+using RefusedKernels = std::vector<const Kernel*>;
+
+// The accepted kernel with the least estimated cost that is not among the refused; among equals the one
+// listed first. nullptr if none accepts. Copy::module kernels are never chosen: they run by name.
+// problem.kernel is not looked at.
 const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,
-                            const DeviceDescription& device);
+                            const DeviceDescription& device, const RefusedKernels& refused = {});
 
 // The same from kernels().
 const Kernel* select_kernel(const Gemm& problem, const DeviceDescription& device);

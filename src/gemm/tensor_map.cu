@@ -41,7 +41,7 @@ Status make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_colu
                                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
     return Status(
-        StatusCode::cuda_error,
+        StatusCode::device_unsupported,
         "cuTensorMapEncodeTiled refused (error %d) a matrix of %d lines of %d elements of %d bytes, "
         "%lld apart, at %p",
         static_cast<int>(result), matrix.lines, matrix.columns, matrix.element_bytes,

@@ -18,6 +18,24 @@ dim3 dim3_of(const Extent3& extent) noexcept {
   return {extent.x, extent.y, extent.z};
 }
 
+// Whether an error says that the device does not run such a launch (its clusters, shared memory, registers or
+// code): nothing was launched, and another kernel may be. All others are those of the stream, of the context,
+// or of what ran before, and would come again.
+bool refuses_launch(cudaError_t error) noexcept {
+  switch (error) {
+    case cudaErrorInvalidValue:  // more shared memory than a block may have
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorInvalidClusterSize:
+    case cudaErrorLaunchOutOfResources:
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorNotSupported:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 Status CudaLauncher::describe(DeviceDescription* device) noexcept {
@@ -56,6 +74,13 @@ Status CudaLauncher::launch(const Launch& launch) noexcept {
   }
   if (error == cudaSuccess) return {};
   cudaGetLastError();  // reported here; the caller's next check shall not find it
+  if (refuses_launch(error)) {
+    return Status(
+        StatusCode::device_unsupported,
+        "%s, of %u threads and %u bytes of dynamic shared memory a block, was refused by the device: %s",
+        launch.what, launch.block.x * launch.block.y * launch.block.z, launch.shared_bytes,
+        cudaGetErrorString(error));
+  }
   return Status(StatusCode::cuda_error, "%s could not be launched: %s", launch.what,
                 cudaGetErrorString(error));
 }

@@ -43,6 +43,35 @@ Status prepare(Launcher& launcher, const Gemm& problem, DeviceDescription* devic
   return Status(StatusCode::cuda_error, "no host memory is left for the list of kernels");
 }
 
+// Launches the copies of a plan unless they are there (*copied), then its kernel. Every plan of a problem
+// that copies makes the same copies: of whatever operand the fast kernels do not take.
+Status run_plan(Launcher& launcher, const Gemm& problem, const DeviceDescription& device, const Plan& plan,
+                bool* copied) noexcept {
+  const Gemm run = planned_problem(problem, plan);
+  Launch product;
+  if (Status s = plan.kernel->configure(run, device, launcher, &product); !s) return s;
+  PadCopy copies[most_pad_copies];
+  int count = 0;
+  const auto pad = [&](const ConstMatrix& from, const ConstMatrix& to, std::int64_t rows,
+                       std::int64_t columns) {
+    const bool by_rows = from.order == row_major;
+    copies[count++] = {from.data,
+                       by_rows ? rows : columns,
+                       by_rows ? columns : rows,
+                       from.ld,
+                       const_cast<void*>(to.data),
+                       bytes(from.type),
+                       from.order != to.order};
+  };
+  if (plan.pad_a) pad(problem.a, run.a, problem.m, problem.k);
+  if (plan.pad_b) pad(problem.b, run.b, problem.k, problem.n);
+  if (count != 0 && !*copied) {
+    if (Status s = pad_copies(launcher, copies, count); !s) return s;
+    *copied = true;
+  }
+  return launcher.launch(product);
+}
+
 }  // namespace
 
 Status can_implement(Launcher& launcher, const Gemm& problem) noexcept {
@@ -74,7 +103,7 @@ const char* kernel_name(Launcher& launcher, const Gemm& problem) noexcept {
   return plan.kernel->name.c_str();
 }
 
-Status gemm(Launcher& launcher, const Gemm& problem) noexcept {
+Status gemm(Launcher& launcher, const Gemm& problem) noexcept try {
   DeviceDescription device;
   Work work = Work::nothing;
   Plan plan;
@@ -82,26 +111,19 @@ Status gemm(Launcher& launcher, const Gemm& problem) noexcept {
   if (work == Work::nothing) return {};
   if (work == Work::scale) return scale_c(launcher, problem);
 
-  const Gemm run = planned_problem(problem, plan);
-  Launch product;
-  if (Status s = plan.kernel->configure(run, device, launcher, &product); !s) return s;
-  PadCopy copies[most_pad_copies];
-  int count = 0;
-  const auto pad = [&](const ConstMatrix& from, const ConstMatrix& to, std::int64_t rows,
-                       std::int64_t columns) {
-    const bool by_rows = from.order == row_major;
-    copies[count++] = {from.data,
-                       by_rows ? rows : columns,
-                       by_rows ? columns : rows,
-                       from.ld,
-                       const_cast<void*>(to.data),
-                       bytes(from.type),
-                       from.order != to.order};
-  };
-  if (plan.pad_a) pad(problem.a, run.a, problem.m, problem.k);
-  if (plan.pad_b) pad(problem.b, run.b, problem.k, problem.n);
-  if (Status s = pad_copies(launcher, copies, count); !s) return s;
-  return launcher.launch(product);
+  // The next best kernel takes the place of one that the device refuses, unless the caller has named it.
+  bool copied = false;
+  RefusedKernels refused;
+  Status first_refusal;
+  while (true) {
+    const Status s = run_plan(launcher, problem, device, plan, &copied);
+    if (s.code() != StatusCode::device_unsupported || problem.kernel != nullptr) return s;
+    if (refused.empty()) first_refusal = s;
+    refused.push_back(plan.kernel);
+    if (!make_plan(kernels(), problem, device, &plan, refused)) return first_refusal;
+  }
+} catch (const std::bad_alloc&) {
+  return Status(StatusCode::cuda_error, "no host memory is left to choose another kernel");
 }
 
 Status can_implement(const Gemm& problem) noexcept {

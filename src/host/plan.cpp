@@ -77,9 +77,9 @@ Plan padding_plan(const Gemm& p, std::size_t* needed) noexcept {
 }
 
 // The kernel that the problem names, or `tuned` (if there is one, and it takes the problem), or the choice
-// among all; nullptr and why if none computes it.
+// among all but the refused; nullptr and why if none computes it.
 const Kernel* choose(const std::vector<Kernel>& list, const Gemm& problem, const Kernel* tuned,
-                     const DeviceDescription& device, Status* why) {
+                     const DeviceDescription& device, const RefusedKernels& refused, Status* why) {
   if (problem.kernel != nullptr) {
     for (const Kernel& kernel : list) {
       if (kernel.name != problem.kernel) continue;
@@ -91,7 +91,7 @@ const Kernel* choose(const std::vector<Kernel>& list, const Gemm& problem, const
     return nullptr;
   }
   if (tuned != nullptr && accepts(*tuned, problem, device)) return tuned;
-  if (const Kernel* kernel = select_kernel(list, problem, device)) return kernel;
+  if (const Kernel* kernel = select_kernel(list, problem, device, refused)) return kernel;
   // Why not: a kernel that only another device could run says most, then one that refuses for another reason.
   *why = Status(StatusCode::unsupported,
                 "this build has no kernel for %s inputs accumulated in %s, A %s, B %s", name(problem.a.type),
@@ -110,14 +110,15 @@ const Kernel* choose(const std::vector<Kernel>& list, const Gemm& problem, const
 // The plan within the workspace of the problem, or (any_workspace) with as much as helps, and the bytes it
 // uses.
 Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device,
-                 bool any_workspace, Plan* plan, std::size_t* used) {
+                 const RefusedKernels& refused, bool any_workspace, Plan* plan, std::size_t* used) {
   *plan = Plan{};
   *used = 0;
   Status why_not_direct, why_not_padded;
   // Tables speak of the operands as the caller has them, not of their copies. They name kernels; whether
   // operands are copied is decided with them as without.
   const Kernel* tuned = problem.kernel == nullptr ? tuned_kernel(list, problem, device) : nullptr;
-  const Kernel* direct = choose(list, problem, tuned, device, &why_not_direct);
+  if (std::find(refused.begin(), refused.end(), tuned) != refused.end()) tuned = nullptr;
+  const Kernel* direct = choose(list, problem, tuned, device, refused, &why_not_direct);
 
   std::size_t needed = 0;
   Plan padded = padding_plan(problem, &needed);
@@ -130,7 +131,7 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
     Plan at_its_start = padded;
     at_its_start.b_offset = 0;
     padded.kernel =
-        choose(list, planned_problem(with_workspace, at_its_start), tuned, device, &why_not_padded);
+        choose(list, planned_problem(with_workspace, at_its_start), tuned, device, refused, &why_not_padded);
     if (padded.kernel != nullptr) {
       if (any_workspace || problem.workspace_bytes >= needed) {
         *plan = padded;
@@ -155,14 +156,14 @@ std::size_t planned_workspace(const std::vector<Kernel>& list, const Gemm& probl
                               const DeviceDescription& device) {
   Plan plan;
   std::size_t needed = 0;
-  plan_with(list, problem, device, true, &plan, &needed);
+  plan_with(list, problem, device, {}, true, &plan, &needed);
   return needed;
 }
 
 Status make_plan(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device,
-                 Plan* plan) {
+                 Plan* plan, const RefusedKernels& refused) {
   std::size_t used = 0;
-  return plan_with(list, problem, device, false, plan, &used);
+  return plan_with(list, problem, device, refused, false, plan, &used);
 }
 
 }  // namespace tenon

@@ -27,9 +27,10 @@ std::size_t planned_workspace(const std::vector<Kernel>& list, const Gemm& probl
 
 // The plan for a valid problem with m, n, k > 0 and alpha != 0, within the workspace that the problem brings.
 // unsupported / device_unsupported if no kernel (or not the one named) computes it, workspace_too_small if
-// the kernel named could with more workspace, invalid_argument if no kernel has the name.
+// the kernel named could with more workspace, invalid_argument if no kernel has the name. refused: kernels of
+// the list that are not chosen; one that the problem names is.
 Status make_plan(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device,
-                 Plan* plan);
+                 Plan* plan, const RefusedKernels& refused = {});
 
 // The problem that the planned kernel computes: padded operands replaced by their copies.
 Gemm planned_problem(const Gemm& problem, const Plan& plan) noexcept;

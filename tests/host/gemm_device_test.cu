@@ -13,8 +13,10 @@
 
 #include "gemm/kernel.hpp"
 #include "gemm/select.hpp"
+#include "host/cuda_launcher.hpp"
 #include "host/error_bound.hpp"
 #include "host/gemm_on.hpp"
+#include "host/refusing_launcher.hpp"
 #include "host/tuning_table.hpp"
 #include "host/tuning_text.hpp"
 #include "support/device.hpp"
@@ -349,6 +351,56 @@ TEST_F(GemmOnDevice, KernelNameIsWhatTheLibraryChooses) {
   const char* chosen = kernel_name(launcher(), product.problem);
   ASSERT_NE(chosen, nullptr);
   EXPECT_NE(find_kernel(chosen), nullptr);
+}
+
+// With the old C in the sum: it would show whether C was written twice.
+TEST_F(GemmOnDevice, WhatRunsAfterRefusalsIsRight) {
+  for (const std::int64_t k : {88, 83}) {  // as it lies; from a copy
+    Product product(129, 67, k);
+    product.problem.beta = -0.5F;
+    product.set_c(std::vector<float>(129 * 67, 3.0F));
+    const std::size_t bytes = workspace_size(launcher(), product.problem);
+    ASSERT_EQ(bytes != 0, k == 83);
+    const Buffer<unsigned char> workspace(std::vector<unsigned char>(bytes, 0xFF));
+    product.problem.workspace = workspace.get();
+    product.problem.workspace_bytes = bytes;
+    test::RefusingLauncher refusing(&launcher());
+    refusing.answer = [](const Launch& launch) {
+      const Kernel* const kernel = find_kernel(launch.what);
+      return kernel == nullptr || kernel->copy != Copy::tma
+                 ? Status()
+                 : Status(StatusCode::device_unsupported, "no %s here", launch.what);
+    };
+    const Status s = gemm(refusing, product.problem);
+    ASSERT_TRUE(s) << s.message();
+    ASSERT_EQ(refusing.launched.size(), bytes == 0 ? 1U : 2U);
+    EXPECT_EQ(find_kernel(refusing.launched.back())->copy, Copy::cp_async);
+    product.expect_right();
+  }
+}
+
+// What a device says of too much shared memory is a refusal, and no error that stays.
+TEST_F(GemmGpu, TooMuchSharedMemoryIsRefusedByTheDevice) {
+  Product product(70, 50, 96);
+  DeviceDescription description;
+  CudaLauncher cuda(nullptr);
+  ASSERT_TRUE(cuda.describe(&description));
+  test::RefusingLauncher asking(&cuda);
+  Status refusal;
+  asking.answer = [&](const Launch& launch) {
+    if (!asking.refused.empty()) return Status();
+    Launch larger = launch;
+    larger.shared_bytes = 1U << 20;
+    return refusal = cuda.launch(larger);
+  };
+  const Status s = gemm(asking, product.problem);
+  ASSERT_TRUE(s) << s.message();
+  EXPECT_EQ(refusal.code(), StatusCode::device_unsupported);
+  EXPECT_NE(std::string(refusal.message()).find("1048576 bytes of dynamic shared memory"), std::string::npos)
+      << refusal.message();
+  EXPECT_EQ(asking.launched.size(), 1U);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  product.expect_right();
 }
 
 }  // namespace

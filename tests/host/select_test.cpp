@@ -75,6 +75,19 @@ TEST(Select, NeverTheModule) {
   }
 }
 
+TEST(Select, NeverARefusedKernel) {
+  const Gemm p = problem(4096, 4096, 4096);
+  const std::vector<Kernel>& list = kernel_list();
+  RefusedKernels refused;
+  for (const char* const next : {"tma_256x128", "async_256x128", "any_128x128", "async_64x64"}) {
+    const Kernel* const chosen = select_kernel(list, p, h200, refused);
+    ASSERT_NE(chosen, nullptr);
+    EXPECT_EQ(chosen->name, next);
+    refused.push_back(chosen);
+  }
+  EXPECT_EQ(select_kernel(list, p, h200, refused), nullptr);
+}
+
 TEST(Select, IsAFunctionOfItsArguments) {
   const Gemm p = problem(3000, 2000, 1000);
   const std::string first = choice(p, h200);

@@ -497,6 +497,17 @@ TEST(TunedPlan, CopiesOfOperandsAreDecidedAsWithoutATable) {
   EXPECT_EQ(planned(p), "any_128x128");
 }
 
+TEST(TunedPlan, WhatTheDeviceRefusesIsChosenWithoutTheTable) {
+  Gemm p = problem(4096, 4096, 4096);
+  const Tuning tuning = loaded(table_of({entry(4096, "async_64x64")}));
+  p.tuning = &tuning;
+  Plan plan;
+  ASSERT_TRUE(make_plan(kernel_list(), p, h200, &plan));
+  ASSERT_EQ(plan.kernel->name, "async_64x64");
+  ASSERT_TRUE(make_plan(kernel_list(), p, h200, &plan, {plan.kernel}));
+  EXPECT_EQ(plan.kernel->name, "tma_256x128");
+}
+
 // wgmma reads 8-bit operands in one order: the copies have it, the table speaks of the operands.
 TEST(TunedPlan, TheTableSpeaksOfTheOperandsNotOfTheirCopies) {
   std::vector<Kernel> list;

@@ -1,0 +1,128 @@
+// What gemm() launches where the device refuses the kernel that was chosen. On a launcher that launches
+// nothing; gemm_device_test.cu computes on one that does.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "host/gemm_on.hpp"
+#include "host/plan.hpp"
+#include "host/refusing_launcher.hpp"
+
+namespace tenon {
+namespace {
+
+using test::h200;
+using test::problem;
+using test::refusing;
+using test::RefusingLauncher;
+
+constexpr int all = std::numeric_limits<int>::max();
+const char* const copies = "the copy of operands into the workspace";
+
+// The kernels that the library may choose for the problem, in the order in which it would.
+std::vector<std::string> in_order(const Gemm& p) {
+  std::vector<const Kernel*> able;
+  for (const Kernel& kernel : kernels())
+    if (kernel.copy != Copy::module && accepts(kernel, p, h200)) able.push_back(&kernel);
+  std::stable_sort(able.begin(), able.end(), [&](const Kernel* x, const Kernel* y) {
+    return estimated_cost(*x, p, h200) < estimated_cost(*y, p, h200);
+  });
+  std::vector<std::string> names;
+  for (const Kernel* kernel : able) names.push_back(kernel->name);
+  return names;
+}
+
+TEST(FallBack, TheNextBestKernelIsLaunchedOnce) {
+  const Gemm p = problem(1024, 1024, 1024);
+  const std::vector<std::string> order = in_order(p);
+  ASSERT_GT(order.size(), 4U);
+  for (const int count : {0, 1, 3}) {
+    RefusingLauncher launcher;
+    launcher.answer = refusing(count);
+    const Status s = gemm(launcher, p);
+    EXPECT_TRUE(s) << s.message();
+    EXPECT_EQ(launcher.refused, std::vector<std::string>(order.begin(), order.begin() + count));
+    EXPECT_EQ(launcher.launched, std::vector<std::string>{order[static_cast<std::size_t>(count)]});
+  }
+}
+
+TEST(FallBack, WithoutTensorMapsAKernelThatNeedsNoneRuns) {
+  RefusingLauncher launcher;
+  launcher.encodes_tensor_maps = false;
+  const Status s = gemm(launcher, problem(1024, 1024, 1024));
+  EXPECT_TRUE(s) << s.message();
+  ASSERT_EQ(launcher.launched.size(), 1U);
+  const Kernel* ran = find_kernel(launcher.launched[0]);
+  ASSERT_NE(ran, nullptr);
+  EXPECT_EQ(ran->copy, Copy::cp_async) << ran->name;
+  EXPECT_TRUE(launcher.refused.empty());
+}
+
+TEST(FallBack, ANamedKernelHasNoSubstitute) {
+  Gemm p = problem(1024, 1024, 1024);
+  const std::string named = in_order(p)[2];
+  p.kernel = named.c_str();
+  RefusingLauncher launcher;
+  launcher.answer = refusing(1);
+  const Status s = gemm(launcher, p);
+  EXPECT_EQ(s.code(), StatusCode::device_unsupported);
+  EXPECT_EQ(s.message(), named + " is refused");
+  EXPECT_EQ(launcher.refused, std::vector<std::string>{named});
+  EXPECT_TRUE(launcher.launched.empty());
+}
+
+TEST(FallBack, ErrorsOfTheStreamAreReturnedAtOnce) {
+  const Gemm p = problem(1024, 1024, 1024);
+  RefusingLauncher launcher;
+  launcher.answer = refusing(1, StatusCode::cuda_error);
+  const Status s = gemm(launcher, p);
+  EXPECT_EQ(s.code(), StatusCode::cuda_error);
+  EXPECT_EQ(launcher.refused.size(), 1U);
+  EXPECT_TRUE(launcher.launched.empty());
+}
+
+TEST(FallBack, IfEveryKernelIsRefusedTheFirstSentenceIsReturned) {
+  // Of 16 bits down to the `any` kernels, of 8 bits to the last wgmma kernel; each is tried once.
+  for (const Gemm& p : {problem(1024, 1024, 1024), problem(1024, 1024, 1024, Type::e4m3)}) {
+    const std::vector<std::string> order = in_order(p);
+    RefusingLauncher launcher;
+    launcher.answer = refusing(all);
+    const Status s = gemm(launcher, p);
+    EXPECT_EQ(s.code(), StatusCode::device_unsupported);
+    EXPECT_EQ(s.message(), order[0] + " is refused");
+    EXPECT_EQ(launcher.refused, order);
+    EXPECT_TRUE(launcher.launched.empty());
+  }
+}
+
+TEST(FallBack, OperandsAreCopiedOnceWhateverRuns) {
+  Gemm p = problem(1025, 1023, 1021);
+  p.workspace = reinterpret_cast<void*>(std::uintptr_t{4} << 40);
+  p.workspace_bytes = planned_workspace(kernels(), p, h200);
+  ASSERT_GT(p.workspace_bytes, 0U);
+  RefusingLauncher launcher;
+  launcher.answer = refusing(3);
+  EXPECT_TRUE(gemm(launcher, p));
+  EXPECT_EQ(launcher.refused.size(), 3U);
+  ASSERT_EQ(launcher.launched.size(), 2U);
+  EXPECT_EQ(launcher.launched[0], copies);
+  EXPECT_NE(find_kernel(launcher.launched[1]), nullptr);
+}
+
+TEST(FallBack, WithoutItsCopiesNoProductIsLaunched) {
+  Gemm p = problem(1025, 1023, 1021);
+  p.workspace = reinterpret_cast<void*>(std::uintptr_t{4} << 40);
+  p.workspace_bytes = planned_workspace(kernels(), p, h200);
+  RefusingLauncher launcher;
+  launcher.answer = [](const Launch& launch) {
+    return std::string(launch.what) == copies ? Status(StatusCode::cuda_error, "no copy") : Status();
+  };
+  EXPECT_STREQ(gemm(launcher, p).message(), "no copy");
+  EXPECT_TRUE(launcher.launched.empty());
+}
+
+}  // namespace
+}  // namespace tenon
