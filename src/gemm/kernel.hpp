@@ -31,6 +31,7 @@ struct Kernel {
   Type type, type_b;  // of A, of B
   Type accumulate;
   bool promotes = false;  // Gemm::promote
+  bool pingpong = false;  // the warpgroups of a CTA compute whole tiles, by turns; else each tile together
   Order a_order, b_order;
   int tile_m, tile_n, tile_k;    // block tile
   int warp_m, warp_n;            // warp tile; with wgmma that of a warpgroup

@@ -81,6 +81,7 @@ void append_wgmma(std::vector<Kernel>& list) {
   Kernel kernel = describe<Config>("wgmma");
   if (Cluster::m * Cluster::n > 1)
     kernel.name += "_c" + std::to_string(Cluster::m) + "x" + std::to_string(Cluster::n);
+  if (Config::pingpong) kernel.name += "_pingpong";
   if (Config::promotes) kernel.name += "_promoted";
   if (Cluster::k > 1) kernel.name += "_k" + std::to_string(Cluster::k);
   kernel.minimum_sm = 90;
@@ -91,6 +92,7 @@ void append_wgmma(std::vector<Kernel>& list) {
   kernel.cluster_n = Cluster::n;
   kernel.split = Cluster::k;
   kernel.promotes = Config::promotes;
+  kernel.pingpong = Config::pingpong;
   kernel.threads = GemmWgmma<Config>::threads;
   kernel.shared_bytes = GemmWgmma<Config>::shared_bytes;
   kernel.function = reinterpret_cast<const void*>(&gemm_wgmma<Config>);
@@ -98,15 +100,20 @@ void append_wgmma(std::vector<Kernel>& list) {
   list.push_back(kernel);
 }
 
-// The four layouts of a tile of 16-bit operands.
-template <class Operands, class Block, int consumers, int stages, class Cluster, int staged>
+// The four layouts of a tile of 16-bit operands. Schedule: Cooperative or Pingpong.
+template <template <class> class Schedule, class Operands, class Block, int consumers, int stages,
+          class Cluster, int staged>
 void append_wgmma_layouts(std::vector<Kernel>& list) {
-  append_wgmma<WgmmaConfig<Operands, row_major, column_major, Block, consumers, stages, Cluster, staged>>(
+  append_wgmma<
+      Schedule<WgmmaConfig<Operands, row_major, column_major, Block, consumers, stages, Cluster, staged>>>(
       list);
-  append_wgmma<WgmmaConfig<Operands, column_major, column_major, Block, consumers, stages, Cluster, staged>>(
+  append_wgmma<
+      Schedule<WgmmaConfig<Operands, column_major, column_major, Block, consumers, stages, Cluster, staged>>>(
       list);
-  append_wgmma<WgmmaConfig<Operands, row_major, row_major, Block, consumers, stages, Cluster, staged>>(list);
-  append_wgmma<WgmmaConfig<Operands, column_major, row_major, Block, consumers, stages, Cluster, staged>>(
+  append_wgmma<
+      Schedule<WgmmaConfig<Operands, row_major, row_major, Block, consumers, stages, Cluster, staged>>>(list);
+  append_wgmma<
+      Schedule<WgmmaConfig<Operands, column_major, row_major, Block, consumers, stages, Cluster, staged>>>(
       list);
 }
 

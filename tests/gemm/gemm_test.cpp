@@ -225,7 +225,8 @@ TEST_P(GemmTest, TilesBesideEachOther) {
 // Kernels of the largest tiles: those that are left after rounds of all clusters have two blocks each, whose
 // sums of half of k meet in one of them. Alone, and after a round; k is no multiple of a slab.
 TEST_P(GemmTest, LastTilesOfTwoBlocksEach) {
-  if (kernel().instruction != Instruction::wgmma || kernel().split > 1 || kernel().warp_m <= 64) {
+  if (kernel().instruction != Instruction::wgmma || kernel().split > 1 || kernel().warp_m <= 64 ||
+      kernel().pingpong) {
     GTEST_SKIP() << "each tile of this kernel has one block";
   }
   DeviceDescription description;
@@ -240,6 +241,30 @@ TEST_P(GemmTest, LastTilesOfTwoBlocksEach) {
   for (const Type out : outputs()) {
     check({2 * m * (clusters + 1) - 3, 9, k, Numbers::normals, out, 0, 0, 0, 0, 0, 2, 1});
     check({2 * m * (clusters + 1) - 3, 8, k, Numbers::integers, out});
+  }
+}
+
+// Kernels whose warpgroups take tiles by turns: a block with one tile, with an odd number and with an even
+// one, and slabs of a tile that are fewer than the ring has stages, as many, more: where a warpgroup goes on
+// in the ring is another place each time.
+TEST_P(GemmTest, WarpgroupsThatTakeTilesByTurns) {
+  if (!kernel().pingpong) GTEST_SKIP() << "the warpgroups of this kernel compute a tile together";
+  DeviceDescription description;
+  ASSERT_TRUE(test::launcher().describe(&description));
+  const std::int64_t clusters = description.multiprocessors / kernel().cluster, m = kernel().tile_m + 1;
+  const std::int64_t n = kernel().tile_n, k = kernel().tile_k, ring = kernel().stages;
+  if (test::emulated()) {
+    check(with_output({m, 2 * clusters * n + 1, (ring - 1) * k - 3, Numbers::normals, Type::bf16}));
+    check(with_output({m, 3 * clusters * n + 1, k, Numbers::normals, Type::f16}));
+    check(with_output({m, (clusters + 1) * n - 5, (ring + 1) * k, Numbers::normals}));
+    return;
+  }
+  for (const std::int64_t slabs : {std::int64_t{1}, ring - 1, ring, ring + 1}) {
+    for (const int rounds : {1, 2, 3}) {
+      check(with_output({2, rounds * clusters * n - 3, slabs * k - 1, Numbers::normals}));
+      check(with_output({1, (rounds * clusters + 1) * n, slabs * k, Numbers::integers, Type::f16}));
+      if (HasFatalFailure()) return;
+    }
   }
 }
 

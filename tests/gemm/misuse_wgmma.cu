@@ -34,6 +34,12 @@ using Config = WgmmaConfig<WgmmaOperands<e4m3, e4m3, float>, column_major, colum
 #elif defined(MISUSE_more_blocks_than_warps)
 using Config =
     WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1, 8>, 1>;
+#elif defined(MISUSE_pingpong_of_two)
+using Config = Pingpong<
+    WgmmaConfig<Halves, row_major, column_major, TileShape<128, 64, 64>, 2, 2, ClusterShape<1, 1>, 1> >;
+#elif defined(MISUSE_pingpong_along_k)
+using Config = Pingpong<
+    WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1, 2>, 1> >;
 #else
 #error "name the misuse"
 #endif

@@ -28,6 +28,26 @@ TEST(Stage, CountsIndexAndLap) {
   static_assert(Stage<3>{2, 0}.next().index == 0 && Stage<3>{2, 0}.next().phase == 1);
 }
 
+template <int Stages>
+void expect_after_is_next_repeated() {
+  Stage<Stages> start;
+  for (int i = 0; i < 2 * Stages; ++i, start = start.next()) {
+    Stage<Stages> stage = start;
+    for (int count = 0; count <= 4 * Stages + 1; ++count, stage = stage.next()) {
+      ASSERT_EQ(start.after(count).index, stage.index) << count << " after " << i;
+      ASSERT_EQ(start.after(count).phase, stage.phase) << count << " after " << i;
+    }
+  }
+}
+
+TEST(Stage, AfterIsNextRepeated) {
+  expect_after_is_next_repeated<1>();
+  expect_after_is_next_repeated<2>();
+  expect_after_is_next_repeated<3>();
+  expect_after_is_next_repeated<4>();
+  expect_after_is_next_repeated<7>();
+}
+
 // Completes a phase each time that `expected` arrivals have come. A wait on a parity succeeds while the phase
 // of that parity is the one completed last: before any, that is parity 1.
 class Barrier {

@@ -4,11 +4,12 @@
 // No operand passes through registers: a consumer warpgroup holds its part of the sums and tells the tensor
 // core where the slabs stand. One group of wgmma is always in flight, so a slab is released when the
 // instructions on the next one have been issued. The grid is persistent: copies for the next tile run during
-// the epilogue of this one, whose stores are the copy engine's as well (StoreStaged). Where tiles are few the
-// blocks of a cluster divide the k of one tile instead and add up (ClusterSum); so do they with the last
-// tiles of a large product, if those would keep less than half of the device busy (PairSum). A launch may
-// overlap the end of the kernel before it. Below: wgmma_config.hpp, cluster_sum.hpp, pair_sum.hpp,
-// store_tma.hpp, pipeline/tma_ring.hpp, ptx/setmaxnreg.hpp.
+// the epilogue of this one, whose stores are the copy engine's as well (StoreStaged). The warpgroups compute
+// a part of each tile, or (Pingpong) the tiles by turns, so that the products of the next one do too. Where
+// tiles are few the blocks of a cluster divide the k of one tile instead and add up (ClusterSum); so do they
+// with the last tiles of a large product, if those would keep less than half of the device busy (PairSum). A
+// launch may overlap the end of the kernel before it. Below: wgmma_config.hpp, cluster_sum.hpp, pair_sum.hpp,
+// store_tma.hpp, pipeline/tma_ring.hpp, pipeline/turns.hpp, ptx/setmaxnreg.hpp.
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"
@@ -17,14 +18,15 @@
 #include "tenon/gemm/store_tma.hpp"
 #include "tenon/gemm/wgmma_config.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
+#include "tenon/pipeline/turns.hpp"
 #include "tenon/ptx/setmaxnreg.hpp"
 #include "tenon/ptx/shared_address.hpp"
 
 namespace tenon {
 
-// Config: WgmmaConfig. Launch with `threads`, shared_bytes of dynamic shared memory and clusters of
-// Config::Cluster, at most as many as the device runs at once. map_a and map_b: 128-byte swizzle, boxes of
-// copy_lines<Tile, parts> x Tile::panel_columns.
+// Config: WgmmaConfig, or Pingpong of one. Launch with `threads`, shared_bytes of dynamic shared memory and
+// clusters of Config::Cluster, at most as many as the device runs at once. map_a and map_b: 128-byte swizzle,
+// boxes of copy_lines<Tile, parts> x Tile::panel_columns.
 template <class Config>
 struct GemmWgmma {
   using Block = typename Config::Block;
@@ -49,11 +51,17 @@ struct GemmWgmma {
 
   // Whether the last tiles, too few for all blocks, can be computed by two blocks each (work_at).
   // Of the largest tiles alone: a last round that few of them fill is the longest.
-  static constexpr bool has_pairs = Cluster::blocks == 2 && !divides_k && Config::Warp::m > 64;
+  static constexpr bool has_pairs =
+      Cluster::blocks == 2 && !divides_k && Config::Warp::m > 64 && !Config::pingpong;
   using Pair = PairSum<typename Config::Acc, Block::n>;
   static constexpr int parts_of_group = Config::Warp::m / 64;
   static_assert(!has_pairs || (Config::consumers == 2 && parts_of_group * Pair::bytes <= Config::ring_bytes),
                 "GemmWgmma: the ring must hold the sums of a warpgroup");
+
+  // Ping-pong: the warpgroups that multiply take the block's tiles by turns, and each reads the slabs of its
+  // own alone; else all read every slab.
+  static constexpr int turns = Config::pingpong ? Config::consumers : 1;
+  static constexpr int warps_of_a_tile = Config::warps / turns;
 
   // Whether A may have so few rows that only part of its slab is copied.
   static constexpr bool few_rows = Config::a_order == Order::row_major && Block::m == 64 && parts_a == 1;
@@ -69,6 +77,8 @@ struct GemmWgmma {
   // 65536 registers: 128 threads x 24 + 256 threads x 240. With one warpgroup that multiplies there are
   // enough.
   static constexpr int copying_registers = 24, multiplying_registers = 240;
+  // Sums that leave the epilogue few of them.
+  static constexpr bool scarce_registers = Config::Warp::m > 64 && Config::Warp::n > 128;
 
   // By all threads of the block. op: what an epilogue's operation is, epilogue.hpp. raster: of clusters of
   // tiles.
@@ -84,7 +94,7 @@ struct GemmWgmma {
     // neighbours.
     Sum sum(memory + sum_at, rank_k(), rank() % sharing_blocks);
     if (threadIdx.x == 0) {
-      ring.initialize(Config::warps * (Cluster::m + Cluster::n - 1));
+      ring.initialize(warps_of_a_tile * (Cluster::m + Cluster::n - 1));
       if constexpr (divides_k) sum.initialize();
     }
     if constexpr (few_rows) clear_rows(memory, box_rows);
@@ -147,6 +157,7 @@ struct GemmWgmma {
   struct Slabs {
     int first, count;
   };
+  __device__ __forceinline__ static int slabs_of(int k) { return k / depth + (k % depth != 0); }
   // One slab at least, so that there are sums: if it is beyond k, the copy engine fills it with zeros.
   __device__ __forceinline__ static Slabs part_of(int all, int parts, int part) {
     if (parts == 1) return {0, all};
@@ -167,19 +178,20 @@ struct GemmWgmma {
     const TilePosition at = raster.at(paired ? undivided + beyond / Cluster::blocks : index);
     const int member = paired ? beyond % Cluster::blocks : rank() % sharing_blocks;
     const TilePosition tile{at.m * Cluster::m + member % Cluster::m, at.n * Cluster::n + member / Cluster::m};
-    const int all = k / depth + (k % depth != 0);
+    const int all = slabs_of(k);
     if (paired) return {tile, part_of(all, 2, rank()), true};
     return {tile, part_of(all, Cluster::k, rank_k()), false};
   }
-  // Calls f(index) for all work of this block, in the order in which the grid takes it. What the raster has
-  // from `undivided` on comes last, a tile for each cluster at most.
+  // Calls f(index) for the work of this block, in the order in which the grid takes it: for all of it, or
+  // (every > 1) for what comes at one of so many turns. What the raster has from `undivided` on comes last, a
+  // tile for each cluster at most.
   template <class F>
-  __device__ __forceinline__ static void for_each_tile(const Raster& raster, int undivided, F&& f) {
+  __device__ __forceinline__ static void for_each_tile(const Raster& raster, int undivided, int turn,
+                                                       int every, F&& f) {
     const int end = undivided + (raster.tiles() - undivided) * Cluster::blocks;
     const int clusters = static_cast<int>(gridDim.x) / Cluster::blocks;
-    for (int index = static_cast<int>(blockIdx.x) / Cluster::blocks; index < end; index += clusters) {
-      f(index);
-    }
+    int index = static_cast<int>(blockIdx.x) / Cluster::blocks + turn * clusters;
+    for (; index < end; index += every * clusters) f(index);
   }
 
   __device__ __forceinline__ static bool ends_in_pair(const Raster& raster, int undivided) {
@@ -192,7 +204,7 @@ struct GemmWgmma {
                                                   std::uint8_t* memory, const Ring& ring) {
     const int missing = few_rows ? (Block::m - box_rows) * TileA::line_bytes : 0;  // bytes of a slab
     Stage<Config::stages> stage;
-    for_each_tile(raster, undivided, [&](int index) {
+    for_each_tile(raster, undivided, 0, 1, [&](int index) {
       const Work work = work_at(index, raster, undivided, k);
       const int row = work.tile.m * Block::m, column = work.tile.n * Block::n;
       for (int slab = work.slabs.first; slab < work.slabs.first + work.slabs.count; ++slab) {
@@ -267,12 +279,16 @@ struct GemmWgmma {
   __device__ __forceinline__ static void multiply_all(int group, int k, const Raster& raster, int undivided,
                                                       std::uint32_t memory, const Ring& ring, Sum& sum,
                                                       const Store& store) {
-    const int group_row = group * Config::Warp::m;
+    const int turn = Config::pingpong ? group : 0;
+    const int group_row = Config::pingpong ? 0 : group * Config::Warp::m;
     typename Config::Sums sums;
     Stage<Config::stages> stage;
-    for_each_tile(raster, undivided, [&](int& index) {
+    if constexpr (Config::pingpong) stage = stage.after(turn * slabs_of(k));
+    const Turns<turns> multiplies(turn);
+    for_each_tile(raster, undivided, turn, turns, [&](int& index) {
       const Work now = work_at(index, raster, undivided, k);
       const int block = block_to_tell(now.paired);
+      multiplies.wait();
       sums.clear();
       Stage<Config::stages> previous{none, 0};
       // start(a, b) of a slab, then wait(), after which the slab before it is free.
@@ -308,18 +324,22 @@ struct GemmWgmma {
           multiply_slab([&](const TileA& a, const TileB& b) { sums.start(a, b, group_row, 0); },
                         [&] { sums.wait_previous(); });
         }
+        multiplies.pass();
         sums.wait();
       }
       release(ring, previous, block);
+      // The slabs of the other warpgroup's tile lie between: the ring is filled in the order of tiles.
+      if constexpr (Config::pingpong) stage = stage.after((turns - 1) * slabs_of(k));
       // The largest tiles need the registers: there all of this is worked out once more, from numbers that
       // "change" here, and the epilogue holds one number for where the block is. It takes its time, which
       // small products have not.
       std::uint32_t here = static_cast<std::uint32_t>(index) * (2 * Config::stages) +
                            static_cast<std::uint32_t>(stage.index) * 2 + stage.phase;
       int thread = static_cast<int>(threadIdx.x);
-      if constexpr (has_pairs) asm volatile("" : "+r"(here), "+r"(thread));
-      const Work work =
-          has_pairs ? work_at(static_cast<int>(here / (2 * Config::stages)), raster, undivided, k) : now;
+      if constexpr (scarce_registers) asm volatile("" : "+r"(here), "+r"(thread));
+      const Work work = scarce_registers
+                            ? work_at(static_cast<int>(here / (2 * Config::stages)), raster, undivided, k)
+                            : now;
       const int warp_row = group_row + 16 * (thread / 32 % 4);
       const auto store_rows = [&](const auto& rows, int row) {
         const int first = work.tile.m * Block::m + row + warp_row;
@@ -349,7 +369,7 @@ struct GemmWgmma {
       } else {
         sums.for_each_part(store_rows);
       }
-      if constexpr (has_pairs) {
+      if constexpr (scarce_registers) {
         asm volatile("" : "+r"(here));
         index = static_cast<int>(here / (2 * Config::stages));
         stage = {static_cast<int>(here / 2 % Config::stages), here % 2};

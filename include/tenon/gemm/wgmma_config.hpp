@@ -42,6 +42,7 @@ struct WgmmaConfig {
   using Cluster = Cluster_;
   static constexpr bool promotes = Operands::promotes;
   static constexpr int consumers = Consumers, stages = Stages, staged = Staged;
+  static constexpr bool pingpong = false;
   static_assert(
       Consumers == 1 || Consumers == 2,
       "WgmmaConfig: one or two warpgroups multiply; with three, none could hold sums 256 columns wide");
@@ -64,6 +65,26 @@ struct WgmmaConfig {
   static constexpr int warps = 4 * Consumers;  // that multiply
   static_assert(Cluster::k == 1 || Warp::m == 64,
                 "WgmmaConfig: with blocks along k each warpgroup that multiplies has 64 rows");
+};
+
+// How the warpgroups of a block share its tiles. Cooperative: each computes a part of the rows of every tile,
+// as Config says.
+template <class Config>
+using Cooperative = Config;
+
+// Ping-pong, as CUTLASS has named it: two warpgroups take the block's tiles by turns, and one multiplies
+// while the other stores. Config: a WgmmaConfig of one warpgroup.
+template <class Config>
+struct Pingpong : Config {
+  static_assert(Config::consumers == 1,
+                "Pingpong: each warpgroup computes whole tiles, so the configuration must have one consumer");
+  static_assert(Config::Cluster::k == 1,
+                "Pingpong: blocks along k add up their sums together, so there must be 1 of them");
+  static_assert(
+      !Config::promotes,
+      "Pingpong: promoted sums leave registers for tiles of 64 rows alone, too small for one warpgroup");
+  static constexpr bool pingpong = true;
+  static constexpr int consumers = 2, warps = 4 * consumers;
 };
 
 }  // namespace tenon

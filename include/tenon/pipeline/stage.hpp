@@ -18,6 +18,11 @@ struct Stage {
   TENON_HOST_DEVICE constexpr Stage next() const {
     return index + 1 == Stages ? Stage{0, phase ^ 1U} : Stage{index + 1, phase};
   }
+  // next() so many times. count: >= 0.
+  TENON_HOST_DEVICE constexpr Stage after(int count) const {
+    const int laps = (index + count) / Stages;
+    return {index + count - laps * Stages, phase ^ (static_cast<std::uint32_t>(laps) & 1U)};
+  }
 };
 
 }  // namespace tenon
