@@ -39,11 +39,12 @@ Pace pace(const Kernel& kernel) noexcept {
 // within 1 % of the best, in the mean, and within 7 % at each of them.
 namespace wgmma {
 constexpr double flop_per_clock = 4096;     // of 16-bit operands, if nothing else limits
-constexpr double bytes_per_clock = 52;      // that a multiprocessor gets from the L2,
+constexpr double bytes_per_clock = 55;      // that a multiprocessor gets from the L2,
 constexpr double new_bytes_per_clock = 23;  // and from memory: of operands that fill more
 constexpr double part_of_l2 = 0.75;         // than this of the L2
-constexpr double tile_clocks = 300;         // of a tile, before and after its slabs
-constexpr double adding_clocks = 2700;      // of the sums of blocks that divide a k
+constexpr double sum_clocks = 21;           // of a tile beside its slabs, for each sum that a thread holds
+constexpr double adding_clocks = 2500;      // of the sums of blocks that divide a k
+constexpr double tile_clocks = 300;         // of a tile of other kernels beside its slabs
 // Clusters of more than two do not fill the groups that multiprocessors come in.
 constexpr double reached_by_large_clusters = 10.0 / 11;
 // Multiply-adds at the speed of the largest TMA tile (555 TFLOP/s) in a clock: the unit of other kernels.
@@ -52,9 +53,10 @@ constexpr double unit = 1200;
 // Of the tensor cores, while they are what limits: larger tiles read less for a product.
 double efficiency(const Kernel& kernel) noexcept {
   const double n = kernel.tile_n;
-  return kernel.tile_m > 128  ? 0.89 + 0.06 * (n - 192) / 128
-         : kernel.tile_m > 64 ? 0.83 + 0.06 * (n - 128) / 128
-                              : 0.60 + 0.32 * (n - 64) / 64;
+  return kernel.pingpong       ? 0.93 + 0.07 * (n - 128) / 128
+         : kernel.tile_m > 128 ? 0.99
+         : kernel.tile_m > 64  ? 0.91 + 0.09 * (n - 128) / 128
+                               : 0.50 + 0.45 * (n - 64) / 64;
 }
 }  // namespace wgmma
 
@@ -70,7 +72,7 @@ const char* words(Order order) noexcept {
 // Whether its last tiles are computed by two blocks each if they are few: GemmWgmma::has_pairs.
 bool ends_in_pairs(const Kernel& kernel) noexcept {
   return kernel.instruction == Instruction::wgmma && kernel.cluster == 2 && kernel.split == 1 &&
-         kernel.warp_m > 64;
+         kernel.warp_m > 64 && !kernel.pingpong;
 }
 
 // What adding up the sums of a cluster costs each of its tiles, in multiply-adds at speed 1.
@@ -227,7 +229,8 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescr
   }
   const double slab = std::max(multiplying, copying);
 
-  const double whole = static_cast<double>(slabs) * slab + wgmma::tile_clocks;
+  const double storing = wgmma::sum_clocks * kernel.warp_m * kernel.warp_n / 128;
+  const double products = static_cast<double>(slabs) * slab, whole = products + storing;
   const double reached = kernel.cluster > 2 ? wgmma::reached_by_large_clusters : 1;
   const auto clusters =
       std::max<std::int64_t>(static_cast<std::int64_t>(multiprocessors * reached) / kernel.cluster, 1);
@@ -239,9 +242,11 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescr
     return static_cast<double>(work / clusters) * whole + last;
   }
   const auto rounds = static_cast<double>(round_up_divide(work, clusters));
+  // One warpgroup multiplies while the other stores.
+  if (kernel.pingpong) return rounds * products + storing;
   if (kernel.split == 1) return rounds * whole;
   const auto most = static_cast<double>(round_up_divide(slabs, kernel.split));  // slabs of a block
-  return rounds * (most * slab + wgmma::tile_clocks + wgmma::adding_clocks);
+  return rounds * (most * slab + storing + wgmma::adding_clocks);
 }
 
 }  // namespace

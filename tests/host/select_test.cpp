@@ -201,12 +201,15 @@ Kernel wgmma_kernel(int tile_m, int tile_n, int cluster, int split = 1, int warp
   k.cluster = cluster;
   k.split = split;
   k.warp_m = warp_m;
+  k.warp_n = tile_n;
   return k;
 }
 
 // The last 28 of 688 pairs of tiles, on 66 clusters: two blocks for each tile take half as long.
 TEST(EstimatedCost, HalvesALastRoundThatEndsInPairs) {
-  const Kernel alone = wgmma_kernel(256, 192, 2, 1, 64), pairs = wgmma_kernel(256, 192, 2, 1, 128);
+  Kernel alone = wgmma_kernel(256, 192, 2, 1, 64);
+  alone.warp_n *= 2;  // as many sums a thread
+  const Kernel pairs = wgmma_kernel(256, 192, 2, 1, 128);
   const Gemm p = problem(8192, 8192, 8192);
   EXPECT_LT(estimated_cost(pairs, p, h200), 0.97 * estimated_cost(alone, p, h200));
   EXPECT_GT(estimated_cost(pairs, p, h200), 10.4 / 11 * estimated_cost(alone, p, h200));
@@ -214,6 +217,30 @@ TEST(EstimatedCost, HalvesALastRoundThatEndsInPairs) {
   EXPECT_EQ(estimated_cost(pairs, short_k, h200), estimated_cost(alone, short_k, h200));
   const Gemm full = problem(512 * 66, 192, 8192);  // nothing is left
   EXPECT_EQ(estimated_cost(pairs, full, h200), estimated_cost(alone, full, h200));
+}
+
+// While one warpgroup stores the other multiplies: what a tile costs beside its products is paid once.
+TEST(EstimatedCost, OfPingPongKernelsHidesTheStoresOfAllTilesButTheLast) {
+  const Kernel together = wgmma_kernel(128, 128, 1, 1, 128);
+  Kernel by_turns = together;
+  by_turns.pingpong = true;
+  const auto cost = [](const Kernel& kernel, int rounds, std::int64_t k) {
+    return estimated_cost(kernel, problem(128 * rounds, 128 * 132, k), h200);
+  };
+  EXPECT_EQ(cost(by_turns, 1, 2048), cost(together, 1, 2048));
+  const double stores = 2 * cost(together, 1, 2048) - cost(together, 1, 4096);
+  EXPECT_GT(stores, 0);
+  EXPECT_DOUBLE_EQ(cost(by_turns, 7, 2048), cost(together, 7, 2048) - 6 * stores);
+}
+
+// The sums of tiles of 128 rows a warpgroup are divided among blocks only if both warpgroups compute the
+// tile.
+TEST(EstimatedCost, OfPingPongKernelsHasNoLastRoundInPairs) {
+  Kernel kernel = wgmma_kernel(128, 192, 2, 1, 128);
+  const Gemm p = problem(256 * 67, 192, 8192);  // one pair of tiles after a round
+  const double in_pairs = estimated_cost(kernel, p, h200);
+  kernel.pingpong = true;
+  EXPECT_GT(estimated_cost(kernel, p, h200), 1.2 * in_pairs);
 }
 
 // Of a cluster along m half computes nothing if C has rows for one tile.
