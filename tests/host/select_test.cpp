@@ -248,6 +248,12 @@ TEST(EstimatedCost, CountsBlocksThatHaveNoTile) {
   const Kernel one = wgmma_kernel(128, 128, 1), two = wgmma_kernel(128, 128, 2);
   const Gemm p = problem(128, 128 * 132, 4096);
   EXPECT_GT(estimated_cost(two, p, h200), 1.5 * estimated_cost(one, p, h200));
+  Kernel along_n = two;
+  along_n.cluster_n = 2;
+  EXPECT_LE(estimated_cost(along_n, p, h200), estimated_cost(one, p, h200));
+  const Gemm column = problem(128 * 132, 128, 4096);
+  EXPECT_GT(estimated_cost(along_n, column, h200), 1.5 * estimated_cost(one, column, h200));
+  EXPECT_LE(estimated_cost(two, column, h200), estimated_cost(one, column, h200));
 }
 
 // 36 columns of tiles 128 wide, 4 rows of them, are 144 tiles for 132 processors; 32 of 144 are 128.

@@ -225,7 +225,7 @@ class MainJob(unittest.TestCase):
             "any_f16_f16_tn_128x128x32_s2": ["HMMA.16816"],
             "wgmma_bf16_f32_tn_256x192x64_s3_c2x1": ["HGMMA", "UTMALDG", "UTMASTG"],
             "wgmma_tf32_f32_tn_64x64x32_s8_k4": ["HGMMA", "UTMALDG", "UTMASTG"],
-            "wgmma_e4m3_e5m2_f32_tn_128x128x128_s5_c2x1_promoted": ["QGMMA", "UTMALDG", "UTMASTG"],
+            "wgmma_e4m3_e5m2_f32_tn_128x128x128_s6_c1x2_promoted": ["QGMMA", "UTMALDG", "UTMASTG"],
             "wgmma_s8_s32_tn_128x256x128_s4_c2x1": ["IGMMA", "UTMALDG", "UTMASTG"],
         }
         for name, machine_code in expected.items():

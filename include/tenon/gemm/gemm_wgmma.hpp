@@ -102,7 +102,7 @@ struct GemmWgmma {
     // What is before this line overlaps the end of the kernel before; the next kernel may do likewise.
     cudaTriggerProgrammaticLaunchCompletion();
     cudaGridDependencySynchronize();
-    const int group = static_cast<int>(threadIdx.x) / 128;
+    const int group = warpgroup();
     if (group == Config::consumers) {
       if constexpr (Config::consumers > 1) ptx::setmaxnreg_dec_sync_aligned_u32<copying_registers>();
       if (threadIdx.x == 128 * Config::consumers)
@@ -143,6 +143,14 @@ struct GemmWgmma {
     } else {
       __syncthreads();
     }
+  }
+
+  // Of 8-bit operands the warpgroup's number comes from lane 0, by which ptxas knows that a warp has one: it
+  // computes the operands' descriptors in uniform registers, instead of moving them there before every
+  // instruction. Those of 16-bit operands run as long and gain nothing.
+  __device__ __forceinline__ static int warpgroup() {
+    const int group = static_cast<int>(threadIdx.x) / 128;
+    return Config::TileA::element_bytes == 1 ? __shfl_sync(0xffffffffU, group, 0) : group;
   }
 
   // Blocks of a cluster are numbered along m first.
