@@ -275,10 +275,12 @@ TEST_F(GemmOnDevice, BetaAddsTheOldC) {
   product.expect_right();
 }
 
-// The start of a launch may overlap the end of the one before it: what that one stores must still be seen.
+// The start of a launch may overlap the end of the one before it: what that one stores must still be seen,
+// and what it reads must not be overwritten yet: odd sizes are multiplied from copies, all in one workspace.
 // Each product moves the columns of a matrix by one, exactly.
 TEST_F(GemmOnDevice, AChainOfProductsSeesEveryResult) {
-  for (const std::int64_t size : {std::int64_t{72}, std::int64_t{test::emulated() ? 136 : 2048}}) {
+  const std::int64_t large = test::emulated() ? 136 : 2048;
+  for (const std::int64_t size : {std::int64_t{72}, std::int64_t{71}, large, large - 1}) {
     const int launches = test::emulated() ? 3 : 100;
     const auto at = [=](std::int64_t row, std::int64_t column) {
       return static_cast<std::size_t>(row * size + column);
@@ -288,13 +290,19 @@ TEST_F(GemmOnDevice, AChainOfProductsSeesEveryResult) {
     for (std::int64_t column = 0; column < size; ++column)
       shift[at(column, (column + 1) % size)] = __float2half(1.0F);
     const Buffer<__half> moved(shift), even(start), odd(start);
+    Gemm problem;
+    problem.m = problem.n = problem.k = size;
+    problem.a = {even.get(), size, row_major};
+    problem.b = {moved.get(), size, column_major};
+    problem.c = {odd.get(), size};
+    problem.c.type = Type::f16;
+    problem.workspace_bytes = workspace_size(launcher(), problem);
+    EXPECT_EQ(problem.workspace_bytes != 0, size % 8 != 0);
+    const Buffer<unsigned char> workspace(std::vector<unsigned char>(problem.workspace_bytes + 1));
+    problem.workspace = workspace.get();
     for (int i = 0; i < launches; ++i) {
-      Gemm problem;
-      problem.m = problem.n = problem.k = size;
-      problem.a = {i % 2 == 0 ? even.get() : odd.get(), size, row_major};
-      problem.b = {moved.get(), size, column_major};
-      problem.c = {i % 2 == 0 ? odd.get() : even.get(), size};
-      problem.c.type = Type::f16;
+      problem.a.data = i % 2 == 0 ? even.get() : odd.get();
+      problem.c.data = i % 2 == 0 ? odd.get() : even.get();
       const Status s = gemm(launcher(), problem);
       ASSERT_TRUE(s) << s.message();
     }

@@ -145,12 +145,10 @@ struct GemmWgmma {
     }
   }
 
-  // Of 8-bit operands the warpgroup's number comes from lane 0, by which ptxas knows that a warp has one: it
-  // computes the operands' descriptors in uniform registers, instead of moving them there before every
-  // instruction. Those of 16-bit operands run as long and gain nothing.
+  // The warpgroup's number comes from lane 0, by which ptxas knows that a warp has one: it computes the
+  // operands' descriptors in uniform registers, instead of moving them there before every instruction.
   __device__ __forceinline__ static int warpgroup() {
-    const int group = static_cast<int>(threadIdx.x) / 128;
-    return Config::TileA::element_bytes == 1 ? __shfl_sync(0xffffffffU, group, 0) : group;
+    return __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
   }
 
   // Blocks of a cluster are numbered along m first.
