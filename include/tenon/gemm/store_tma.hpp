@@ -145,7 +145,10 @@ class StoreStaged {
     const int chunks = width / elements;  // of a line
 #pragma unroll
     for (int i = 0; i < staged_rows * chunks; i += 32) {
-      const int line = (i + lane) / chunks, chunk = (i + lane) % chunks;
+      // Lines with their bits reversed: the 8 chunks that are read at once stand on different banks where a
+      // line has 2 or 4 of them.
+      const int turn = (i + lane) / chunks, chunk = (i + lane) % chunks;
+      const int line = turn / 8 * 8 + (turn % 2 * 4 | turn & 2 | turn / 4 % 2);
       const int left = row + line < c.m ? c.n - column - chunk * elements : 0;  // elements of the row
       auto* const to = static_cast<Element*>(c.data) + (row + line) * c.ld + column + chunk * elements;
       std::uint32_t word[4];
