@@ -265,6 +265,13 @@ TEST(Select, AWidthThatTheDeviceComputesInOneRound) {
   EXPECT_EQ(select_kernel(list, problem(8192, 8192, 8192), h200)->tile_n, 256);
 }
 
+// 36 or 48 blocks take one round either way: then whole strips of C are worth a wider tile.
+TEST(Select, ANarrowStripIsNotFree) {
+  std::vector<Kernel> list = {wgmma_kernel(64, 48, 1), wgmma_kernel(64, 64, 1)};
+  EXPECT_EQ(select_kernel(list, problem(1, 2304, 768), h200)->tile_n, 64);
+  EXPECT_EQ(select_kernel(list, problem(16, 6144, 4096), h200)->tile_n, 48);
+}
+
 // Blocks along n copy half of A each, and need columns for both; those along m half of B.
 TEST(EstimatedCost, OfAClusterAlongNCountsHalfOfA) {
   Kernel along_m = wgmma_kernel(128, 64, 2), along_n = along_m;
