@@ -241,7 +241,8 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescr
     const bool paired = tiles_in_pairs(static_cast<int>(work % clusters), static_cast<int>(clusters),
                                        static_cast<int>(std::min<std::int64_t>(slabs, INT32_MAX))) != 0;
     const double last = work % clusters == 0 ? 0 : paired ? whole / 2 + wgmma::adding_clocks : whole;
-    return static_cast<double>(work / clusters) * whole + last;
+    const std::int64_t full_rounds = work / clusters;
+    return static_cast<double>(full_rounds) * whole + last;
   }
   const auto rounds = static_cast<double>(round_up_divide(work, clusters));
   // One warpgroup multiplies while the other stores.
