@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct DoctorOptions {
   std::optional<std::int64_t> m, n, k, lda, ldb, ldc;
   std::optional<std::string> type, out_type, layout;
   std::optional<int> a_offset, b_offset, c_offset;  // bytes past a multiple of 16
@@ -33,10 +33,6 @@ struct Options {
     return m || n || k || lda || ldb || ldc || type || out_type || layout || a_offset || b_offset || c_offset;
   }
 };
-
-[[noreturn]] void refuse(const std::string& sentence) {
-  throw Failure(Exit::bad_input, sentence);
-}
 
 // A GPU of each architecture that --arch can name: the one of the data centre where there is a choice.
 struct KnownDevice {
@@ -53,7 +49,7 @@ const KnownDevice known_devices[] = {
 };
 
 // The device asked for, else that of this machine, else the last of those known.
-KnownDevice device_of(const Options& o) {
+KnownDevice device_of(const DoctorOptions& o) {
   if (o.archs.empty()) {
     KnownDevice here{"", "this machine's", {}};
     return describe_current_device(&here.device) ? here : *std::rbegin(known_devices);
@@ -82,7 +78,7 @@ char* place(const std::optional<int>& offset, Type type, const char* option) {
   return anchor + beyond;
 }
 
-Gemm problem_of(const Options& o) {
+Gemm problem_of(const DoctorOptions& o) {
   if (!o.m || !o.n || !o.k) refuse("give --m, --n and --k of a problem, or --binary");
   if (!o.kernel.empty() || !o.tool.empty()) refuse("--kernel and --tool are for --binary");
   const Type type = type_named(o.type.value_or("f16"));
@@ -138,7 +134,7 @@ Json describe(const Gemm& p, const KnownDevice& known, const Diagnosis& d) {
   return json;
 }
 
-void print_text(const Json& json) {
+void print_diagnosis(const Json& json) {
   const auto text = [&json](const char* key) { return json[key].get<std::string>(); };
   std::cout << "problem  " << json["m"] << " x " << json["n"] << " x " << json["k"] << ", " << text("type")
             << " -> " << text("out_type") << ", " << text("layout") << ", lda " << json["lda"] << ", ldb "
@@ -169,7 +165,7 @@ void print_text(const Json& json) {
   if (json["findings"].empty()) std::cout << "nothing speaks against a fast product\n";
 }
 
-void run(const Options& o) {
+void run(const DoctorOptions& o) {
   if (!o.binary.empty()) {
     if (o.of_a_problem())
       refuse("--binary is about a file, the other options about a problem: give one of the two");
@@ -187,7 +183,7 @@ void run(const Options& o) {
   if (o.json) {
     std::cout << json.dump(2) << "\n";
   } else {
-    print_text(json);
+    print_diagnosis(json);
   }
 }
 
@@ -196,7 +192,7 @@ void run(const Options& o) {
 void add_doctor(CLI::App& application) {
   CLI::App* command = application.add_subcommand(
       "doctor", "Say which kernel a problem gets, or what a binary's kernels are, and what keeps them slow");
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<DoctorOptions>();
   command->add_option("--m", o->m, "Rows of A and C");
   command->add_option("--n", o->n, "Columns of B and C");
   command->add_option("--k", o->k, "Columns of A, rows of B");

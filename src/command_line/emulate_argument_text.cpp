@@ -8,6 +8,7 @@
 
 #include "command_line/emulate_arguments.hpp"
 #include "command_line/exit_status.hpp"
+#include "command_line/split.hpp"
 #include "reference/float_bits.hpp"
 
 namespace tenon::command {
@@ -17,17 +18,6 @@ using Kind = ArgumentText::Kind;
 
 [[noreturn]] void refuse(const std::string& text, const std::string& what) {
   throw Failure(Exit::bad_input, text + ": " + what);
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == separator)
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  return parts;
 }
 
 // Digits, or 0x and hexadecimal digits. False: not that, or more than 64 bits.

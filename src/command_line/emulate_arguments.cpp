@@ -12,10 +12,6 @@ namespace {
 
 using Kind = ArgumentText::Kind;
 
-[[noreturn]] void refuse(const std::string& sentence) {
-  throw Failure(Exit::bad_input, sentence);
-}
-
 std::string parameter_text(const emulator::Parameter& parameter) {
   return parameter.name + " (" + parameter.type +
          (parameter.type[0] == 'b' && parameter.type != "b" + std::to_string(8 * parameter.bytes)

@@ -27,10 +27,6 @@ struct EmulateOptions {
   bool no_findings = false, json = false;
 };
 
-[[noreturn]] void refuse(const std::string& sentence) {
-  throw Failure(Exit::bad_input, sentence);
-}
-
 std::string read_text(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);

@@ -26,6 +26,10 @@ class Failure : public std::runtime_error {
   Exit status_;
 };
 
+[[noreturn]] inline void refuse(const std::string& sentence) {
+  throw Failure(Exit::bad_input, sentence);
+}
+
 // A Status that is not ok becomes a Failure: the problem's fault is bad input, anything else the machine's.
 inline void require(const Status& status) {
   if (status) return;

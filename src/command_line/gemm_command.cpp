@@ -28,7 +28,7 @@
 namespace tenon::command {
 namespace {
 
-struct Options {
+struct GemmOptions {
   std::optional<std::int64_t> m, n, k, lda, ldb, ldc;
   std::optional<std::string> type, type_b, out_type, accumulate, layout;
   std::string device = "auto", kernel, tuning_path;
@@ -51,11 +51,7 @@ struct Request {
   std::optional<NpyMatrix> a, b, c;  // from files
 };
 
-[[noreturn]] void refuse(const std::string& sentence) {
-  throw Failure(Exit::bad_input, sentence);
-}
-
-void check_usage(const Options& o) {
+void check_usage(const GemmOptions& o) {
   if (o.a_path.empty() != o.b_path.empty()) refuse("--a and --b must be given together");
   if (o.from_files()) {
     if (o.layout) refuse("--layout is for random matrices: with --a and --b the files say how they lie");
@@ -79,12 +75,12 @@ struct Types {
 std::optional<Type> asked(const std::optional<std::string>& option) {
   return option ? std::optional(type_named(*option)) : std::nullopt;
 }
-std::optional<Type> asked_of_b(const Options& o) {
+std::optional<Type> asked_of_b(const GemmOptions& o) {
   return asked(o.type_b ? o.type_b : o.type);
 }
 
 // The types of the inputs: as asked, else as in the files; f32 files are rounded to them.
-Types input_types(const Options& o, const NpyMatrix& a, const NpyMatrix& b) {
+Types input_types(const GemmOptions& o, const NpyMatrix& a, const NpyMatrix& b) {
   Types types;
   if (o.type) {
     types.a = type_named(*o.type);
@@ -111,7 +107,7 @@ Types input_types(const Options& o, const NpyMatrix& a, const NpyMatrix& b) {
   return types;
 }
 
-Request read_request(const Options& o) {
+Request read_request(const GemmOptions& o) {
   check_usage(o);
   Request request;
   Gemm& p = request.problem;
@@ -185,7 +181,7 @@ Request read_request(const Options& o) {
 }
 
 // The device that runs the request; throws where there is none.
-std::unique_ptr<Device> open_device(const Options& o) {
+std::unique_ptr<Device> open_device(const GemmOptions& o) {
   std::unique_ptr<Device> device;
   if (o.device != "emulator") {
     const Status cuda = open_cuda_device(&device);
@@ -297,7 +293,7 @@ void print_json(const Gemm& p, const Answer& answer) {
   std::cout << json.dump(2) << "\n";
 }
 
-void print_text(const Gemm& p, const Options& o, const Answer& answer) {
+void print_text(const Gemm& p, const GemmOptions& o, const Answer& answer) {
   std::string inputs = name(p.a.type);
   if (p.a.type != p.b.type) inputs += std::string(" and ") + name(p.b.type);
   std::printf("problem  %lld x %lld x %lld, %s inputs, %s accumulate%s, %s result, layout %c%c\n",
@@ -329,7 +325,7 @@ void print_text(const Gemm& p, const Options& o, const Answer& answer) {
   std::fflush(stdout);
 }
 
-void run(const Options& o) {
+void run(const GemmOptions& o) {
   Request request = read_request(o);
   Gemm& p = request.problem;
   Tuning tuning;
@@ -409,7 +405,7 @@ void run(const Options& o) {
 void add_gemm(CLI::App& application) {
   CLI::App* command =
       application.add_subcommand("gemm", "Multiply two matrices: C = alpha * A * B + beta * C");
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<GemmOptions>();
   command->add_option("--m", o->m, "Rows of A and C");
   command->add_option("--n", o->n, "Columns of B and C");
   command->add_option("--k", o->k, "Columns of A, rows of B");

@@ -78,7 +78,7 @@ Json collect() {
   return info;
 }
 
-void print_text(const Json& info) {
+void print_info(const Json& info) {
   const auto text = [](const Json& value) { return value.get<std::string>(); };
   std::cout << "tenon     " << text(info["version"]) << ", built for sm " << text(info["built_for"]) << ", "
             << info["kernels"] << " GEMM kernels\n"
@@ -123,7 +123,7 @@ void add_info(CLI::App& application) {
     if (*json) {
       std::cout << info.dump(2) << "\n";
     } else {
-      print_text(info);
+      print_info(info);
     }
   });
 }

@@ -16,7 +16,7 @@
 namespace tenon::command {
 namespace {
 
-struct Options {
+struct LadderOptions {
   std::int64_t m = 4096, n = 4096, k = 4096;
   bool json = false;
 };
@@ -46,7 +46,7 @@ void require_gpu() {
                                           "one");
 }
 
-void run(const Options& o) {
+void run(const LadderOptions& o) {
   require_gpu();
   try {
     const microbench::Layout layout;
@@ -82,7 +82,7 @@ void run(const Options& o) {
 void add_ladder(CLI::App& application) {
   CLI::App* command = application.add_subcommand(
       "ladder", "Time one product from the naive kernel to cuBLASLt, each step checked");
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<LadderOptions>();
   constexpr std::int64_t largest = 1 << 20;
   command->add_option("--m", o->m, "Rows of A and C")
       ->check(CLI::Range(std::int64_t{1}, largest))

@@ -15,7 +15,7 @@
 namespace tenon::command {
 namespace {
 
-struct Options {
+struct LayoutOptions {
   std::string shape, type, operand, svg_path;
   bool json = false, matrix = false, list = false;
 };
@@ -44,7 +44,7 @@ void print_names(bool json) {
   if (json) std::cout << list.dump(2) << "\n";
 }
 
-void run(const Options& o) {
+void run(const LayoutOptions& o) {
   if (o.list) return print_names(o.json);
   if (o.operand.empty()) {
     throw Failure(Exit::bad_input, "give a shape, a type and an operand (m16n8k16 f16 a), or --list");
@@ -80,7 +80,7 @@ void run(const Options& o) {
 void add_layout(CLI::App& application) {
   CLI::App* command =
       application.add_subcommand("layout", "Print which lane holds which element of a fragment");
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<LayoutOptions>();
   command->add_option("shape", o->shape, "Instruction: m16n8k16, m16n8k8, ..., wmma16x16x16");
   command->add_option("type", o->type,
                       "Element: f16 bf16 tf32 f64 e4m3 e5m2 s8 u8 s4 u4 b1; accumulators f16 f32 f64 s32");

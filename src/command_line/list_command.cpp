@@ -54,7 +54,7 @@ Json describe(const Kernel& kernel) {
   return json;
 }
 
-void print_text(const Json& list) {
+void print_list(const Json& list) {
   std::size_t width = 6;
   for (const Json& kernel : list) width = std::max(width, kernel["name"].get<std::string>().size());
   const auto number = [](const Json& value) { return value.is_null() ? std::string("-") : value.dump(); };
@@ -88,7 +88,7 @@ void add_list(CLI::App& application) {
     if (*json) {
       std::cout << list.dump(2) << "\n";
     } else {
-      print_text(list);
+      print_list(list);
     }
   });
 }

@@ -28,7 +28,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct TuneOptions {
   std::string shapes, shapes_path, out_path, kernel, device = "auto", commit;
   TuneTypes types;
   RaceRules rules;
@@ -47,11 +47,7 @@ struct Machine {
   std::unique_ptr<Device> cuda;  // null where a GPU is only described
 };
 
-[[noreturn]] void refuse(const std::string& sentence) {
-  throw Failure(Exit::bad_input, sentence);
-}
-
-std::vector<Gemm> read_problems(const Options& o) {
+std::vector<Gemm> read_problems(const TuneOptions& o) {
   std::vector<TuneShape> shapes;
   if (!o.shapes.empty()) shapes = parse_tune_shapes("--shapes", o.shapes);
   if (!o.shapes_path.empty()) {
@@ -61,13 +57,13 @@ std::vector<Gemm> read_problems(const Options& o) {
   return tune_problems(shapes, o.types);
 }
 
-std::regex read_pattern(const Options& o) try {
+std::regex read_pattern(const TuneOptions& o) try {
   return std::regex(o.kernel);
 } catch (const std::regex_error& error) {
   refuse("--kernel is '" + o.kernel + "' but must be a regular expression: " + error.what());
 }
 
-Machine open_machine(const Options& o) {
+Machine open_machine(const TuneOptions& o) {
   Machine machine;
   if (o.device != "emulator") {
     const Status cuda = open_cuda_device(&machine.cuda);
@@ -87,7 +83,7 @@ Machine open_machine(const Options& o) {
   return machine;
 }
 
-std::vector<Contest> contests_of(const Options& o, const std::vector<Gemm>& problems,
+std::vector<Contest> contests_of(const TuneOptions& o, const std::vector<Gemm>& problems,
                                  const DeviceDescription& device) {
   const std::regex pattern = read_pattern(o);
   std::vector<Contest> contests;
@@ -105,7 +101,7 @@ std::vector<Contest> contests_of(const Options& o, const std::vector<Gemm>& prob
   return contests;
 }
 
-void print_candidates(const Options& o, const Machine& machine, const std::vector<Contest>& contests) {
+void print_candidates(const TuneOptions& o, const Machine& machine, const std::vector<Contest>& contests) {
   Json list = Json::array();
   for (const Contest& contest : contests) {
     const Gemm& p = contest.problem;
@@ -158,7 +154,7 @@ void print_row(const Gemm& p, const TuningEntry& entry) {
   std::fflush(stdout);
 }
 
-void run(const Options& o) {
+void run(const TuneOptions& o) {
   const std::vector<Gemm> problems = read_problems(o);
   read_pattern(o);
   if (!o.dry_run) {
@@ -230,7 +226,7 @@ void add_tune(CLI::App& application) {
   CLI::App* command = application.add_subcommand(
       "tune",
       "Find the fastest kernel for each of a list of problems on this GPU, and write a table for gemm()");
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<TuneOptions>();
   command->add_option("--shapes", o->shapes, "SIZE or M:N:K, several by comma");
   command->add_option("--shapes-from", o->shapes_path, "A file of shapes, one a line; # begins a comment");
   command

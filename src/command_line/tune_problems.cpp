@@ -9,28 +9,13 @@
 #include <tuple>
 
 #include "command_line/exit_status.hpp"
+#include "command_line/split.hpp"
 #include "host/plan.hpp"
 #include "host/tuning_table.hpp"
 #include "host/validate.hpp"
 
 namespace tenon::command {
 namespace {
-
-[[noreturn]] void refuse(const std::string& sentence) {
-  throw Failure(Exit::bad_input, sentence);
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == separator) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
 
 std::string trimmed(const std::string& text) {
   constexpr const char* space = " \t\r";

@@ -1,15 +1,13 @@
 """`tenon emulate` as scripts see it: exit status, JSON and text on stdout, sentences on stderr, .npy in and out."""
-import argparse
 import json
 import os
-import struct
-import subprocess
+import pathlib
 import sys
-import tempfile
-import unittest
 
-COMMAND = None
-FAULTS = None  # the folder with a planted fault in each module
+import command_test
+from command_test import Folder, npy, read_npy, run
+
+FAULTS = pathlib.Path(__file__).parents[1] / "emulator" / "faults"  # modules, each with a planted fault
 
 SCALE = """.version 8.0
 .target sm_80
@@ -79,41 +77,16 @@ WAIT:
 """
 
 
-def run(*arguments):
-    """Exit status, stdout and stderr of one call."""
-    done = subprocess.run([COMMAND, "emulate", *map(str, arguments)], capture_output=True, text=True, timeout=300)
-    return done.returncode, done.stdout, done.stderr
+def emulate(*arguments):
+    return run("emulate", *arguments)
 
 
-def write_npy(path, values, shape, code="f", descr="<f4"):
-    text = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n" % (descr, shape)
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
-        file.write(struct.pack("<%d%s" % (len(values), code), *values))
-
-
-def read_npy(path, code):
-    """descr, shape, values."""
-    with open(path, "rb") as file:
-        content = file.read()
-    (length,) = struct.unpack("<H", content[8:10])
-    header = eval(content[10:10 + length], {"__builtins__": {}})  # a Python literal by definition of the format
-    size = len(content) - 10 - length
-    return header["descr"], header["shape"], struct.unpack("<%d%s" % (size // struct.calcsize(code), code),
-                                                           content[10 + length:])
-
-
-class Folder(unittest.TestCase):
+class Modules(Folder):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = temporary.name
+        super().setUp()
         self.scale, self.x, self.y = self.path("scale.ptx"), self.path("x.npy"), self.path("y.npy")
         self.write("scale.ptx", SCALE)
-        write_npy(self.x, [1, 2, 3, 4, 5, 6], (2, 3))
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
+        npy(self.x, (2, 3), [1, 2, 3, 4, 5, 6], "f", "<f4")
 
     def write(self, name, text):
         with open(self.path(name), "w") as file:
@@ -127,22 +100,22 @@ class Folder(unittest.TestCase):
     def refused(self, words, *arguments):
         """Status 2, one line with the words on stderr, nothing on stdout, nothing written."""
         before = sorted(os.listdir(self.folder))
-        code, out, err = run(*arguments)
+        code, out, err = emulate(*arguments)
         self.assertEqual((code, out), (2, ""), err)
         self.assertTrue(err.startswith("tenon: "), err)
         self.assertIn(words, err)
         self.assertEqual(sorted(os.listdir(self.folder)), before)
 
 
-class Emulate(Folder):
+class Emulate(Modules):
     def test_a_kernel_computes(self):
-        code, out, err = run(*self.scaled())
+        code, out, err = emulate(*self.scaled())
         self.assertEqual((code, err), (0, ""))
         self.assertIn("findings     0", out)
-        self.assertEqual(read_npy(self.y, "f"), ("<f4", (2, 3), (2, 4, 6, 8, 10, 12)))
+        self.assertEqual(read_npy(self.y), ("<f4", (2, 3), (2, 4, 6, 8, 10, 12)))
 
     def test_json(self):
-        code, out, _ = run(*self.scaled("--json"))
+        code, out, _ = emulate(*self.scaled("--json"))
         self.assertEqual(code, 0)
         result = json.loads(out)
         self.assertEqual(sorted(result), ["counters", "findings", "outputs"])
@@ -160,7 +133,7 @@ class Emulate(Folder):
         self.assertEqual([(line["ptx_line"], line["class"], line["global_sectors"]) for line in load], [(22, "memory", 2)])
 
     def test_findings(self):
-        code, out, err = run(*self.scaled("--json", n=8))
+        code, out, err = emulate(*self.scaled("--json", n=8))
         self.assertEqual((code, err.count("\n")), (1, 1))
         self.assertIn("2 findings, the first: out_of_bounds at PTX line 22", err)
         findings = json.loads(out)["findings"]
@@ -172,10 +145,10 @@ class Emulate(Folder):
             self.assertEqual(finding["first"]["thread"], [2, 0, 0])
             self.assertGreater(finding["first"]["address"], 0)
             self.assertIn("24 bytes", finding["message"])
-        self.assertEqual(read_npy(self.y, "f")[2], (2, 4, 6, 8, 10, 12), "results are written with findings too")
+        self.assertEqual(read_npy(self.y)[2], (2, 4, 6, 8, 10, 12), "results are written with findings too")
 
     def test_findings_as_text(self):
-        code, out, _ = run(*self.scaled(n=8))
+        code, out, _ = emulate(*self.scaled(n=8))
         self.assertEqual(code, 1)
         for words in ("findings     2", "out_of_bounds in scale at PTX line 22", "ptx      ld.global.f32 %f0, [%rd3];",
                       "count    2", "thread (2,0,0) of block (1,0,0), address 0x"):
@@ -184,44 +157,44 @@ class Emulate(Folder):
     def test_source_lines(self):
         ptx = SCALE.replace("  ld.global.f32", "  .loc 1 12 3\n  ld.global.f32") + '.file 1 "scale.cu"\n'
         self.write("scale.ptx", ptx)
-        out = run(*self.scaled("--json", n=8))[1]
+        out = emulate(*self.scaled("--json", n=8))[1]
         self.assertEqual(json.loads(out)["findings"][0]["source"], "scale.cu:12")
 
     def test_unwritten_memory_is_a_finding_unless_switched_off(self):
         arguments = (self.scale, "--entry", "scale", "--block", 4, "--arg", "unwritten:16", "--arg",
                      "out:%s:f32:4" % self.y, "--arg", "f32:1", "--arg", "u32:4")
-        code, out, _ = run(*arguments, "--json")
+        code, out, _ = emulate(*arguments, "--json")
         self.assertEqual((code, json.loads(out)["findings"][0]["kind"]), (1, "uninitialized"))
-        self.assertEqual(run(*arguments, "--no-findings")[0], 0)
-        self.assertEqual(run(*(str(a).replace("unwritten", "zeros") for a in arguments))[0], 0)
+        self.assertEqual(emulate(*arguments, "--no-findings")[0], 0)
+        self.assertEqual(emulate(*(str(a).replace("unwritten", "zeros") for a in arguments))[0], 0)
 
     def test_outputs_that_the_kernel_did_not_fill(self):
-        code, out, _ = run(*self.scaled(n=4))
+        code, out, _ = emulate(*self.scaled(n=4))
         self.assertEqual(code, 0)
         self.assertIn("y.npy, of whose 24 bytes the kernel never wrote 8\n", out)
         for more in ((), ("--no-findings",)):
-            out = run(*self.scaled("--json", *more, n=1))[1]
+            out = emulate(*self.scaled("--json", *more, n=1))[1]
             self.assertEqual(json.loads(out)["outputs"], [{"path": self.y, "bytes": 24, "unwritten_bytes": 20}])
 
     def test_inout_and_same(self):
         arguments = (self.scale, "--entry", "scale", "--block", 8, "--arg", "inout:%s:%s" % (self.x, self.y), "--arg",
                      "same:1", "--arg", "f32:-1", "--arg", "u32:6")
-        self.assertEqual(run(*arguments)[0], 0)
-        self.assertEqual(read_npy(self.y, "f"), ("<f4", (2, 3), (-1, -2, -3, -4, -5, -6)))
+        self.assertEqual(emulate(*arguments)[0], 0)
+        self.assertEqual(read_npy(self.y), ("<f4", (2, 3), (-1, -2, -3, -4, -5, -6)))
 
     def test_the_only_entry_needs_no_name(self):
         only = self.write("only.ptx", SCALE.replace(".visible .entry nothing() { ret; }", ""))
-        self.assertEqual(run(only, *self.scaled()[3:])[0], 0)
+        self.assertEqual(emulate(only, *self.scaled()[3:])[0], 0)
 
     def test_tensor_maps(self):
         box = self.write("box.ptx", BOX)
-        write_npy(self.x, list(range(64)), (8, 8), "I", "<u4")
+        npy(self.x, (8, 8), list(range(64)), "I", "<u4")
         wanted = tuple(8 * row + column for row in range(8) for column in range(4, 8))
         for schedule in ("early", "late", "random:3"):
-            code, out, err = run(box, "--block", 32, "--buffer", "file:" + self.x, "--arg", "map:b1:u32:8x8:box=8x4",
+            code, out, err = emulate(box, "--block", 32, "--buffer", "file:" + self.x, "--arg", "map:b1:u32:8x8:box=8x4",
                                  "--arg", "out:%s:u32:8x4" % self.y, "--schedule", schedule)
             self.assertEqual((code, err), (0, ""), out)
-            self.assertEqual(read_npy(self.y, "I"), ("<u4", (8, 4), wanted))
+            self.assertEqual(read_npy(self.y), ("<u4", (8, 4), wanted))
 
     def test_every_planted_fault_has_the_status_of_findings(self):
         for name, arguments in (("race_missing_barrier", ("--block", 64)), ("misaligned", ("--block", 32)),
@@ -229,7 +202,7 @@ class Emulate(Folder):
                                 ("wgmma_missing_fence", ("--block", 128)),
                                 ("tensor_store_missing_proxy_fence", ("--block", 64)),
                                 ("remote_shared_race", ("--block", 32, "--grid", 2, "--cluster", 2))):
-            path = os.path.join(FAULTS, name + ".ptx")
+            path = FAULTS / (name + ".ptx")
             with open(path) as file:
                 lines = file.read().split("\n")
             (line,) = [i + 1 for i, text in enumerate(lines) if "finding: " in text]
@@ -239,14 +212,14 @@ class Emulate(Folder):
             given += ["--arg", "zeros:4096"] * "".join(lines).count(".param .u64")
             for schedule in ("early", "late", "random:1"):
                 with self.subTest(name=name, schedule=schedule):
-                    code, out, _ = run(path, *arguments, *given, "--json", "--schedule", schedule, "--threads", 1)
+                    code, out, _ = emulate(path, *arguments, *given, "--json", "--schedule", schedule, "--threads", 1)
                     found = [(f["kind"], f["ptx_line"]) for f in json.loads(out)["findings"]]
                     self.assertEqual((code, found), (1, [(lines[line - 1].split("finding: ")[1], line)]))
 
 
-class Refusals(Folder):
+class Refusals(Modules):
     def test_help_has_examples(self):
-        code, out, _ = run("--help")
+        code, out, _ = emulate("--help")
         self.assertEqual(code, 0)
         for words in ("Examples:\n  tenon emulate", "--arg", "zeros:4096", "map:1:f16:64x128:box=64x64:swizzle=128B"):
             self.assertIn(words, out)
@@ -278,7 +251,7 @@ class Refusals(Folder):
     def test_sizes(self):
         self.refused("--block is required", self.scale, "--entry", "nothing")
         nothing = (self.scale, "--entry", "nothing")
-        self.assertEqual(run(*nothing, "--block", "8,8,2", "--grid", "3,2,1")[0], 0)
+        self.assertEqual(emulate(*nothing, "--block", "8,8,2", "--grid", "3,2,1")[0], 0)
         self.refused("--block is 'wide' but must be one to three sizes", *nothing, "--block", "wide")
         self.refused("--grid is '0' but must be", *nothing, "--block", 32, "--grid", 0)
         self.refused("the block is 1025x1x1: its x must be from 1 to 1024", *nothing, "--block", 1025)
@@ -294,21 +267,8 @@ class Refusals(Folder):
         self.refused("sm_70 not in", *nothing, "--numerics", "sm_70")
         self.refused("--threads", *nothing, "--threads", 0)
         for numerics in ("target", "sm_75", "sm_80", "sm_89", "sm_90", "ieee"):
-            self.assertEqual(run(*nothing, "--numerics", numerics)[0], 0)
-
-
-def main():
-    global COMMAND, FAULTS
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--command", required=True)
-    parser.add_argument("--faults", required=True)
-    arguments = parser.parse_args()
-    COMMAND, FAULTS = os.path.abspath(arguments.command), os.path.abspath(arguments.faults)
-    load = unittest.defaultTestLoader.loadTestsFromTestCase
-    result = unittest.TextTestRunner(verbosity=2).run(
-        unittest.TestSuite(load(case) for case in (Emulate, Refusals)))
-    return 0 if result.wasSuccessful() else 1
+            self.assertEqual(emulate(*nothing, "--numerics", numerics)[0], 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command_test.main({"L3": [Emulate, Refusals]}))

@@ -1,4 +1,4 @@
-// When two results are taken for the same product. The rest of tune_measure.hpp needs a GPU: test_command.py.
+// When two results are taken for the same product. The rest of tune_measure.hpp needs a GPU: test_gemm.py.
 #include "command_line/tune_measure.hpp"
 
 #include <gtest/gtest.h>

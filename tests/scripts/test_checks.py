@@ -138,6 +138,13 @@ class Tidy(Tree):
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"--part is '{part}'", done.stderr)
 
+    def test_sources_that_are_built_together_are_looked_at_one_by_one(self):
+        first = self.write("src/host/first.cpp", "int* nothing = 0;\n")
+        second = self.write("src/host/second.cpp", "int one = 1;\n")
+        self.database(self.write("build/unity_0_cxx.cxx", f'#include "{first}"\n\n#include "{second}"\n'))
+        self.assert_finds("check_tidy", "first.cpp:1")
+        self.assertEqual([self.script("check_tidy", "--part", f"{i}/2").returncode for i in (0, 1)], [1, 0])
+
     def test_a_part_is_every_nth_source(self):
         self.database(self.write("src/host/a.cpp", "int* nothing = 0;\n"), self.write("src/host/b.cpp", "int one = 1;\n"))
         self.assertEqual([self.script("check_tidy", "--part", f"{i}/2").returncode for i in (0, 1)], [1, 0])

@@ -342,13 +342,6 @@ void decode_set(Decoding& decoding) {
   decoding.op().handler = set;
 }
 
-template <void (*decode)(Decoding&)>
-void decoder(const ptx::Instruction& instruction, Scope& scope, Op& op) {
-  Decoding decoding(instruction, scope, op);
-  decode(decoding);
-  decoding.finish();
-}
-
 }  // namespace
 
 void add_compare_instructions(Decoders& decoders) {

@@ -205,13 +205,6 @@ void decode_slct(Decoding& decoding) {
                                           : lanewise::run<&select_by_f32<false>>;
 }
 
-template <void (*decode)(Decoding&)>
-void decoder(const ptx::Instruction& instruction, Scope& scope, Op& op) {
-  Decoding decoding(instruction, scope, op);
-  decode(decoding);
-  decoding.finish();
-}
-
 }  // namespace
 
 void add_move_instructions(Decoders& decoders) {

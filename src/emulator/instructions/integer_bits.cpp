@@ -207,13 +207,6 @@ void decode_szext(Decoding& decoding) {
   }
 }
 
-template <void (*decode)(Decoding&)>
-void decoder(const ptx::Instruction& instruction, Scope& scope, Op& op) {
-  Decoding decoding(instruction, scope, op);
-  decode(decoding);
-  decoding.finish();
-}
-
 }  // namespace
 
 void add_integer_bit_instructions(Decoders& decoders) {

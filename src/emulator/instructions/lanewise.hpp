@@ -82,6 +82,14 @@ class Decoding {
   std::vector<bool> taken_;
 };
 
+// The decoder that `decode` makes of an instruction, all of whose modifiers it must take.
+template <void (*decode)(Decoding&)>
+void decoder(const ptx::Instruction& instruction, Scope& scope, Op& op) {
+  Decoding decoding(instruction, scope, op);
+  decode(decoding);
+  decoding.finish();
+}
+
 // op.values[0] = function(op.values[1], ...) for every active lane. `Extra...` is what the function wants
 // besides: nothing, or the Op.
 namespace lanewise {

@@ -315,13 +315,6 @@ void decode_elect(Decoding& decoding) {
   decoding.op().handler = elect;
 }
 
-template <void (*decode)(Decoding&)>
-void decoder(const ptx::Instruction& instruction, Scope& scope, Op& op) {
-  Decoding decoding(instruction, scope, op);
-  decode(decoding);
-  decoding.finish();
-}
-
 }  // namespace
 
 void add_warp_instructions(Decoders& decoders) {

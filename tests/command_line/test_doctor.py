@@ -1,0 +1,94 @@
+"""`tenon doctor` as scripts see it: the diagnosis of a product, and of a binary."""
+import json
+import os
+import sys
+
+import command_test
+from command_test import Folder, run
+
+
+class Doctor(Folder):
+    SIZES = ("--m", 4096, "--n", 4096, "--k", 4096)
+    KEYS = ["m", "n", "k", "type", "out_type", "layout", "lda", "ldb", "ldc", "arch", "device", "multiprocessors",
+            "tensor_cores", "kernel", "workspace_bytes", "kernel_without_workspace", "tiles", "efficiency", "findings"]
+
+    def diagnose(self, *arguments):
+        code, out, err = run("doctor", *arguments, "--json")
+        self.assertEqual((code, err), (0, ""))
+        answer = json.loads(out)
+        self.assertEqual(list(answer), self.KEYS)
+        return answer
+
+    def test_the_kernel_is_one_that_the_library_has(self):
+        names = [kernel["name"] for kernel in json.loads(run("list", "--json")[1])]
+        for arch in ("sm_80", "sm_86", "sm_89", "sm_90"):
+            for layout in ("tn", "nn", "tt", "nt"):
+                answer = self.diagnose(*self.SIZES, "--layout", layout, "--type", "bf16", "--arch", arch)
+                self.assertIn(answer["kernel"], names)
+                self.assertIn(f"_{layout}_", answer["kernel"])
+                self.assertEqual((answer["arch"], answer["layout"], answer["tensor_cores"]), (arch, layout, True))
+
+    def test_other_types_run_with_k_contiguous(self):
+        for type_, out in (("tf32", "f32"), ("e4m3", "f32"), ("e5m2", "f32"), ("s8", "s32")):
+            answer = self.diagnose(*self.SIZES, "--type", type_, "--arch", "sm_90")
+            self.assertEqual((answer["type"], answer["out_type"], answer["workspace_bytes"]), (type_, out, 0))
+            self.assertTrue(answer["kernel"].startswith(f"wgmma_{type_}_{out}_tn_"), answer["kernel"])
+            answer = self.diagnose(*self.SIZES, "--type", type_, "--arch", "sm_90", "--layout", "tt")
+            self.assertIsNone(answer["kernel_without_workspace"])
+            self.assertEqual([(x["kind"], x["remedy"]) for x in answer["findings"]],
+                             [("layout", "layout tn: A row-major and B column-major need no copy")])
+            answer = self.diagnose(*self.SIZES, "--type", type_, "--arch", "sm_80")
+            self.assertEqual((answer["kernel"], answer["findings"][0]["kind"]), (None, "device"))
+
+    def test_findings_keep_their_form(self):
+        answer = self.diagnose("--m", 4095, "--n", 4095, "--k", 4095, "--arch", "sm_90")
+        self.assertEqual(answer["workspace_bytes"], 2 * 4095 * 4096 * 2)
+        self.assertTrue(answer["kernel_without_workspace"].startswith("any_"))
+        for finding in answer["findings"]:
+            self.assertEqual(list(finding), ["kind", "severity", "message", "remedy"])
+        self.assertIn("lda is 4095, no multiple of 8", answer["findings"][0]["message"])
+
+    def test_text(self):
+        code, out, _ = run("doctor", *self.SIZES, "--type", "f32", "--arch", "90")
+        self.assertEqual(code, 0)
+        self.assertIn("\nkernel   none\nagainst  type: A and B are f32", out)
+        code, out, _ = run("doctor", *self.SIZES, "--a-offset", 2, "--arch", "sm_90a")
+        self.assertIn("against  alignment: A begins 2 bytes past a multiple of 16", out)
+
+    def test_bad_requests(self):
+        self.refused(2, "give --m, --n and --k of a problem, or --binary", "doctor", "--m", 8)
+        self.refused(2, "m is -1 but must be >= 0", "doctor", "--m", -1, "--n", 8, "--k", 8)
+        self.refused(2, "lda is 7 but row-major A with k = 4096", "doctor", *self.SIZES, "--lda", 7)
+        self.refused(2, "lda is 7 but row-major A with k = 4096", "doctor", *self.SIZES, "--lda", 7, "--type", "f32")
+        self.refused(2, "--a-offset is 16 but must lie in 0..15", "doctor", *self.SIZES, "--a-offset", 16)
+        self.refused(2, "--c-offset is 2 but f32 needs a multiple of 4", "doctor", *self.SIZES, "--c-offset", 2)
+        self.refused(2, "--arch is 'sm_75' but must be", "doctor", *self.SIZES, "--arch", "sm_75")
+        self.refused(2, "diagnosed for one", "doctor", *self.SIZES, "--arch", "80", "90")
+        self.refused(2, "s4 not in", "doctor", *self.SIZES, "--type", "s4")
+        self.refused(2, "C is f32 with s8 inputs but must be s32", "doctor", *self.SIZES, "--type", "s8", "--out-type",
+                     "f32")
+        self.refused(2, "--kernel and --tool are for --binary", "doctor", *self.SIZES, "--kernel", "x")
+        self.refused(2, "give one of the two", "doctor", *self.SIZES, "--binary", "x")
+
+    def test_a_binary_is_handed_to_the_script(self):
+        os.mkdir(self.path("tenon_sass"))
+        with open(self.path("binary_doctor"), "w") as script:
+            script.write("import json, sys; print(json.dumps(sys.argv[1:])); sys.exit(3)")
+        code, out, _ = run("doctor", "--binary", "a file", "--kernel", "x|y", "--arch", "80", "90a", "--json",
+                           TENON_SCRIPTS_PATH=self.folder)
+        self.assertEqual(code, 3, "the exit status of the script")
+        self.assertEqual(json.loads(out), ["--binary=a file", "--kernel=x|y", "--json", "--arch", "80", "90a"])
+
+    def test_without_scripts_or_python(self):
+        self.refused(3, "that folder does not hold the scripts", "doctor", "--binary", "x",
+                     TENON_SCRIPTS_PATH="/nowhere")
+        self.refused(3, "needs python3", "doctor", "--binary", "x", PATH="/nowhere")
+
+    def test_the_scripts_are_found_beside_the_program(self):
+        code, out, err = run("doctor", "--binary", self.path("absent"))
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("absent: cannot be read", err)
+
+
+if __name__ == "__main__":
+    sys.exit(command_test.main({"L0": [Doctor]}))
