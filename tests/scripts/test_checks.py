@@ -1,5 +1,6 @@
 """scripts/check_floors, check_format and check_tidy: each finds what it is for, on a tree made for it."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -144,6 +145,17 @@ class Tidy(Tree):
         self.database(self.write("build/unity_0_cxx.cxx", f'#include "{first}"\n\n#include "{second}"\n'))
         self.assert_finds("check_tidy", "first.cpp:1")
         self.assertEqual([self.script("check_tidy", "--part", f"{i}/2").returncode for i in (0, 1)], [1, 0])
+
+    def test_precompiled_headers_are_the_compilers_alone(self):
+        source = self.write("src/host/a.cpp", "std::size_t one = 1;\n")
+        header = self.write("build/cmake_pch.hxx", "#include <cstddef>\n")
+        self.write("build/cmake_pch.hxx.gch", "for gcc")
+        self.write("build/compile_commands.json", json.dumps([{
+            "directory": str(self.root), "file": str(source),
+            "command": f"g++ -std=c++17 -Winvalid-pch -include {header} -c {source}"}]))
+        self.assert_finds("check_tidy", "'std'")
+        self.write("src/host/a.cpp", "#include <cstddef>\nstd::size_t one = 1;\n")
+        self.assert_content("check_tidy")
 
     def test_a_part_is_every_nth_source(self):
         self.database(self.write("src/host/a.cpp", "int* nothing = 0;\n"), self.write("src/host/b.cpp", "int one = 1;\n"))

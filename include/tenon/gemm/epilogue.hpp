@@ -50,31 +50,26 @@ struct Elementwise {
 template <class F>
 Elementwise(F) -> Elementwise<F>;
 
-// Element (row, column) of C, as float if it is one; zero where C has none. type: that of C.
-template <Type type>
-__device__ __forceinline__ auto load_element(const Output& c, int row, int column) {
+// Functions of a type take it as an argument: where the caller knows it, they are compiled for it alone.
+
+// Element (row, column) of C as float; zero where C has none. type: that of C, f32, f16 or bf16.
+__device__ __forceinline__ float load_element(const Output& c, Type type, int row, int column) {
   const bool inside = row < c.m && column < c.n;
   const std::int64_t at = row * c.ld + column;
-  if constexpr (type == Type::s32) {
-    return inside ? static_cast<const std::int32_t*>(c.data)[at] : 0;
-  } else if constexpr (type == Type::f32) {
-    return inside ? static_cast<const float*>(c.data)[at] : 0.0F;
+  if (type == Type::f32) return inside ? static_cast<const float*>(c.data)[at] : 0.0F;
+  const std::uint32_t bits = inside ? static_cast<const std::uint16_t*>(c.data)[at] : 0U;
+  float pair[2];
+  if (type == Type::f16) {
+    Packing<__half>::unpack(bits, pair);
   } else {
-    const std::uint32_t bits = inside ? static_cast<const std::uint16_t*>(c.data)[at] : 0U;
-    float pair[2];
-    Packing<std::conditional_t<type == Type::f16, __half, __nv_bfloat16>>::unpack(bits, pair);
-    return pair[0];
+    Packing<__nv_bfloat16>::unpack(bits, pair);
   }
+  return pair[0];
 }
 
-// Two values rounded to a 16-bit type, the first in the low half.
-template <Type type>
-__device__ __forceinline__ std::uint32_t pack_pair(const float (&pair)[2]) {
-  if constexpr (type == Type::f16) {
-    return Packing<__half>::pack(pair);
-  } else {
-    return Packing<__nv_bfloat16>::pack(pair);
-  }
+// Two values rounded to f16 or bf16, the first in the low half.
+__device__ __forceinline__ std::uint32_t pack_pair(Type type, const float (&pair)[2]) {
+  return type == Type::f16 ? Packing<__half>::pack(pair) : Packing<__nv_bfloat16>::pack(pair);
 }
 
 // Word i of lane t (of each four) goes to lane i as its word t: a 4 x 4 transpose in two exchanges.
@@ -98,18 +93,11 @@ struct LinearCombination {
   Output c;
 
   __device__ __forceinline__ void operator()(Strip& strip, int row, int column) const {
-    if (c.type == Type::f32) {
-      combine<Type::f32>(strip, row, column);
-    } else if (c.type == Type::f16) {
-      combine<Type::f16>(strip, row, column);
-    } else {
-      combine<Type::bf16>(strip, row, column);
-    }
+    combine(c.type, strip, row, column);
   }
 
-  // The same by who knows the type of C.
-  template <Type type>
-  __device__ __forceinline__ void combine(Strip& strip, int row, int column) const {
+  // The same by who knows the type of C, or some of it.
+  __device__ __forceinline__ void combine(Type type, Strip& strip, int row, int column) const {
 #pragma unroll
     for (int x = 0; x < 4; ++x) {
 #pragma unroll
@@ -119,13 +107,15 @@ struct LinearCombination {
 #pragma unroll
     for (int x = 0; x < 4; ++x) {
 #pragma unroll
-      for (int y = 0; y < 2; ++y) strip.value[x][y] += beta * load_element<type>(c, row, column + 8 * x + y);
+      for (int y = 0; y < 2; ++y) strip.value[x][y] += beta * load_element(c, type, row, column + 8 * x + y);
     }
   }
 
-  // Of integers, for which alpha and beta are whole numbers of at most 31 bits: modulo 2^32.
-  template <Type type>
-  __device__ __forceinline__ void combine(StripOf<std::int32_t>& strip, int row, int column) const {
+  // Of integers, for which alpha and beta are whole numbers of at most 31 bits: modulo 2^32. C is s32.
+  __device__ __forceinline__ void combine(Type, StripOf<std::int32_t>& strip, int row, int column) const {
+    const auto element = [&](int at) {
+      return row < c.m && at < c.n ? static_cast<const std::int32_t*>(c.data)[row * c.ld + at] : 0;
+    };
     const auto times = [](float factor, std::int32_t x) {
       return static_cast<std::uint32_t>(static_cast<std::int32_t>(factor)) * static_cast<std::uint32_t>(x);
     };
@@ -134,7 +124,7 @@ struct LinearCombination {
 #pragma unroll
       for (int y = 0; y < 2; ++y) {
         std::uint32_t sum = times(alpha, strip.value[x][y]);
-        if (beta != 0.0F) sum += times(beta, load_element<type>(c, row, column + 8 * x + y));
+        if (beta != 0.0F) sum += times(beta, element(column + 8 * x + y));
         strip.value[x][y] = static_cast<std::int32_t>(sum);
       }
     }
@@ -161,12 +151,11 @@ __device__ __forceinline__ LinearCombination loaded(const ScaledCombination& op)
   return combination;
 }
 
-// op(strip, row, column), where C is known to be of `type`: an operation that reads C need not look it up
-// again.
-template <Type type, class Op, class Value>
-__device__ __forceinline__ void apply(const Op& op, StripOf<Value>& strip, int row, int column) {
+// op(strip, row, column), where C is of `type`: an operation that reads C need not look it up again.
+template <class Op, class Value>
+__device__ __forceinline__ void apply(const Op& op, Type type, StripOf<Value>& strip, int row, int column) {
   if constexpr (std::is_same_v<Op, LinearCombination>) {
-    op.template combine<type>(strip, row, column);
+    op.combine(type, strip, row, column);
   } else {
     op(strip, row, column);
   }
@@ -189,21 +178,18 @@ class StoreC {
     // arithmetic here.
     Output c = c_;
     asm volatile("" : "+l"(c.ld));
-    // Chosen once a tile: the fast paths ask neither type nor alignment again.
+    // Chosen once a tile. The 16-bit types share their code: what differs is how a pair is rounded.
+    const Type half = c.type == Type::f16 ? Type::f16 : Type::bf16;
     if (c.type == Type::f32) {
-      store<Type::f32>(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
+      store(Type::f32, tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
         store_pairs(c, strip, row, column + 2 * t);
       });
-    } else if (!chunks_aligned_) {
-      store_shifted(c, tile, tile_row, tile_column);
-    } else if (c.type == Type::f16) {
-      store<Type::f16>(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
-        store_chunk<Type::f16>(c, strip, row, column, t);
+    } else if (chunks_aligned_) {
+      store(half, tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
+        store_chunk(c, half, strip, row, column, t);
       });
     } else {
-      store<Type::bf16>(tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
-        store_chunk<Type::bf16>(c, strip, row, column, t);
-      });
+      store_shifted(c, half, tile, tile_row, tile_column);
     }
   }
 
@@ -230,27 +216,26 @@ class StoreC {
     return strip;
   }
 
-  template <Type type, class Tile, class StoreStrip>
-  __device__ __forceinline__ void store(Tile& tile, int tile_row, int tile_column,
+  template <class Tile, class StoreStrip>
+  __device__ __forceinline__ void store(Type type, Tile& tile, int tile_row, int tile_column,
                                         const StoreStrip& store_strip) const {
     for_each_row<Tile>(tile_row, [&](int i, int half, int row) {
 #pragma unroll
       for (int j = 0; j < Tile::columns; j += 4) {
         const int column = tile_column + 8 * j;
         Strip strip = strip_of(tile, i, half, j);
-        apply<type>(op_, strip, row, column + 2 * (lane_id() % 4));
+        apply(op_, type, strip, row, column + 2 * (lane_id() % 4));
         store_strip(strip, row, column, lane_id() % 4);
       }
     });
   }
 
   // Lanes of a row trade so that each holds 8 neighbours: 16-byte stores, 64 bytes of a row a warp row.
-  template <Type type>
-  __device__ __forceinline__ static void store_chunk(const Output& c, const Strip& strip, int row, int column,
-                                                     int t) {
+  __device__ __forceinline__ static void store_chunk(const Output& c, Type type, const Strip& strip, int row,
+                                                     int column, int t) {
     std::uint32_t word[4];
 #pragma unroll
-    for (int x = 0; x < 4; ++x) word[x] = pack_pair<type>(strip.value[x]);
+    for (int x = 0; x < 4; ++x) word[x] = pack_pair(type, strip.value[x]);
     transpose_quad(word, t);
     const int first = column + 8 * t;
     if (row >= c.m || first >= c.n) return;
@@ -261,7 +246,7 @@ class StoreC {
   // between the lanes that hold it until they lie as memory does, so that all but the ends of the row leave
   // in 16-byte stores.
   template <class Tile>
-  __device__ __forceinline__ void store_shifted(const Output& c, Tile& tile, int tile_row,
+  __device__ __forceinline__ void store_shifted(const Output& c, Type type, Tile& tile, int tile_row,
                                                 int tile_column) const {
     constexpr int strips = Tile::columns / 4;
     const int t = lane_id() % 4;
@@ -270,12 +255,9 @@ class StoreC {
 #pragma unroll
       for (int s = 0; s < strips; ++s) {
         Strip strip = strip_of(tile, i, half, 4 * s);
-        op_(strip, row, tile_column + 32 * s + 2 * t);
+        apply(op_, type, strip, row, tile_column + 32 * s + 2 * t);
 #pragma unroll
-        for (int x = 0; x < 4; ++x) {
-          word[s][x] = c.type == Type::f16 ? pack_pair<Type::f16>(strip.value[x])
-                                           : pack_pair<Type::bf16>(strip.value[x]);
-        }
+        for (int x = 0; x < 4; ++x) word[s][x] = pack_pair(type, strip.value[x]);
         transpose_quad(word[s], t);
       }
       auto* const to = static_cast<std::uint16_t*>(c.data) + (row * c.ld + tile_column + 8 * t);

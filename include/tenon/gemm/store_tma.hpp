@@ -210,7 +210,7 @@ class StoreStaged {
     for (int x = 0; x < 4; ++x) {
       if (j + x < Part::columns) part.pair(0, j + x, half, strip.value[x]);
     }
-    apply<type>(op_, strip, row + 8 * half + lane / 4, column + 8 * j + 2 * (lane % 4));
+    apply(op_, type, strip, row + 8 * half + lane / 4, column + 8 * j + 2 * (lane % 4));
     return strip;
   }
 
@@ -227,7 +227,7 @@ class StoreStaged {
       for (int half = 0; half < 2; ++half) {
         const Strip values = strip_of<type>(part, j + 4 * quad, half, row, column, lane);
 #pragma unroll
-        for (int x = 0; x < 4; ++x) word[half][x] = pack_pair<type>(values.value[x]);
+        for (int x = 0; x < 4; ++x) word[half][x] = pack_pair(type, values.value[x]);
       }
 #pragma unroll
       for (int x = 0; x < 4; x += 2) {

@@ -74,7 +74,8 @@ bool is_timer(Special special) {
   return special >= Special::clock && special <= Special::globaltimer_hi;
 }
 
-int width(ptx::Type type) {
+// Of an immediate constant.
+int constant_bits(ptx::Type type) {
   if (type == ptx::Type::pred) return 1;
   const int bits = 8 * ptx::bytes(type);
   return bits == 0 || bits > 64 ? 64 : bits;
@@ -225,7 +226,7 @@ Value FunctionScope::constant(const ptx::Immediate& immediate, ptx::Type type) c
     const double wide = real;
     std::memcpy(&value.constant, &wide, sizeof wide);
   } else if (immediate.kind != Kind::integer && !is_f32(type) && type != ptx::Type::f64 &&
-             !(is_bits(type) && width(type) == (immediate.kind == Kind::f32_bits ? 32 : 64))) {
+             !(is_bits(type) && constant_bits(type) == (immediate.kind == Kind::f32_bits ? 32 : 64))) {
     fail("a real constant stands where a constant of another type is needed");
   } else if (immediate.kind == Kind::integer && (is_f32(type) || type == ptx::Type::f64)) {
     fail("the integer " + std::to_string(static_cast<std::int64_t>(immediate.bits)) +
@@ -233,8 +234,8 @@ Value FunctionScope::constant(const ptx::Immediate& immediate, ptx::Type type) c
   }
   if (type == ptx::Type::pred)
     value.constant = value.constant != 0 ? 1 : 0;
-  else if (width(type) < 64)
-    value.constant &= (std::uint64_t{1} << width(type)) - 1;
+  else if (constant_bits(type) < 64)
+    value.constant &= (std::uint64_t{1} << constant_bits(type)) - 1;
   return value;
 }
 
