@@ -10,13 +10,11 @@
 
 Exit status 77: skipped.
 """
-import concurrent.futures
 import ctypes
 import pathlib
 import re
 import subprocess
 import sys
-import threading
 
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
 HEADERS = sorted(p.relative_to(INCLUDE) for suffix in ("*.hpp", "*.h") for p in (INCLUDE / "tenon").rglob(suffix))
@@ -129,7 +127,7 @@ def baseline_of(header):
 
 def characters(nvcc, folder, text):
     """What is left of a source for the compiler proper: its characters after the preprocessor, line markers aside."""
-    source = folder / f"budget_{threading.get_ident()}.cu"
+    source = folder / "budget.cu"
     source.write_text(text)
     output = subprocess.run([nvcc, "-std=c++17", "-gencode", "arch=compute_90a,code=compute_90a", "-E", f"-I{INCLUDE}", source],
                             check=True, text=True, capture_output=True).stdout
@@ -141,8 +139,7 @@ def budget(nvcc, folder):
     folder.mkdir(parents=True, exist_ok=True)
     baseline = {h: baseline_of(h) for h in HEADERS}
     texts = sorted({"", *baseline.values(), *(f'#include "{h}"\n' for h in HEADERS)})
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        size = dict(zip(texts, pool.map(lambda text: characters(nvcc, folder, text), texts)))
+    size = {text: characters(nvcc, folder, text) for text in texts}
     extra = {h: size[f'#include "{h}"\n'] - size[baseline[h]] for h in HEADERS}
     for header in HEADERS:
         over_what = " ".join(baseline[header].replace("#include", "").split())
