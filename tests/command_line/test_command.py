@@ -4,8 +4,8 @@ import os
 import sys
 import unittest
 
-import command_test
-from command_test import Folder, has_gpu, npy, run
+import tenon_command
+from tenon_command import Folder, has_gpu, npy, run
 
 
 class Usage(Folder):
@@ -242,4 +242,4 @@ class ListAndInfo(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sys.exit(command_test.main({"L0": [Usage, Files, Layout, ListAndInfo]}))
+    sys.exit(tenon_command.main({"L0": [Usage, Files, Layout, ListAndInfo]}))

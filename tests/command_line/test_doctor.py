@@ -3,8 +3,8 @@ import json
 import os
 import sys
 
-import command_test
-from command_test import Folder, run
+import tenon_command
+from tenon_command import Folder, run
 
 
 class Doctor(Folder):
@@ -91,4 +91,4 @@ class Doctor(Folder):
 
 
 if __name__ == "__main__":
-    sys.exit(command_test.main({"L0": [Doctor]}))
+    sys.exit(tenon_command.main({"L0": [Doctor]}))

@@ -4,8 +4,8 @@ import os
 import pathlib
 import sys
 
-import command_test
-from command_test import Folder, npy, read_npy, run
+import tenon_command
+from tenon_command import Folder, npy, read_npy, run
 
 FAULTS = pathlib.Path(__file__).parents[1] / "emulator" / "faults"  # modules, each with a planted fault
 
@@ -271,4 +271,4 @@ class Refusals(Modules):
 
 
 if __name__ == "__main__":
-    sys.exit(command_test.main({"L3": [Emulate, Refusals]}))
+    sys.exit(tenon_command.main({"L3": [Emulate, Refusals]}))

@@ -6,8 +6,8 @@ import shutil
 import stat
 import sys
 
-import command_test
-from command_test import Folder, has_gpu, npy, read_npy, run
+import tenon_command
+from tenon_command import Folder, has_gpu, npy, read_npy, run
 
 
 class OnADevice(Folder):
@@ -173,7 +173,7 @@ class InTheEmulator(OnADevice):
 
     def test_a_fault_in_a_kernel(self):
         """A wait that lets the copy it is for go on: found, named at its line, status 1, nothing written."""
-        shutil.copytree(command_test.PTX, self.path("ptx"))
+        shutil.copytree(tenon_command.PTX, self.path("ptx"))
         file = self.path("ptx/cp_async_f16_f32_64x64x64_s5.ptx")
         with open(file) as text:
             right = text.read()
@@ -360,4 +360,4 @@ class OnTheGpu(OnADevice):
 
 
 if __name__ == "__main__":
-    sys.exit(command_test.main({"L3": [InTheEmulator], "L4": [OnTheGpu]}))
+    sys.exit(tenon_command.main({"L3": [InTheEmulator], "L4": [OnTheGpu]}))

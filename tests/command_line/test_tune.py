@@ -3,8 +3,8 @@ import json
 import os
 import sys
 
-import command_test
-from command_test import Folder, has_gpu, run
+import tenon_command
+from tenon_command import Folder, has_gpu, run
 
 
 class Tune(Folder):
@@ -78,4 +78,4 @@ class Tune(Folder):
 
 
 if __name__ == "__main__":
-    sys.exit(command_test.main({"L0": [Tune]}))
+    sys.exit(tenon_command.main({"L0": [Tune]}))

@@ -179,17 +179,17 @@ class StoreC {
     Output c = c_;
     asm volatile("" : "+l"(c.ld));
     // Chosen once a tile. The 16-bit types share their code: what differs is how a pair is rounded.
-    const Type half = c.type == Type::f16 ? Type::f16 : Type::bf16;
+    const Type narrow = c.type == Type::f16 ? Type::f16 : Type::bf16;
     if (c.type == Type::f32) {
       store(Type::f32, tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
         store_pairs(c, strip, row, column + 2 * t);
       });
     } else if (chunks_aligned_) {
-      store(half, tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
-        store_chunk(c, half, strip, row, column, t);
+      store(narrow, tile, tile_row, tile_column, [&](const Strip& strip, int row, int column, int t) {
+        store_chunk(c, narrow, strip, row, column, t);
       });
     } else {
-      store_shifted(c, half, tile, tile_row, tile_column);
+      store_shifted(c, narrow, tile, tile_row, tile_column);
     }
   }
 
