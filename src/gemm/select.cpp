@@ -35,17 +35,19 @@ Pace pace(const Kernel& kernel) noexcept {
 }
 
 // What the wgmma kernels reach, in clocks of a multiprocessor. Fitted to the time of each of them, of bf16,
-// on an H200, at the 60 shapes of the suite `models` and 10 others: what it chooses takes 0.4 % longer than
+// on an H200, at the 60 shapes of the suite `models` and 8 others: what it chooses takes 0.3 % longer than
 // the best in the mean, and 6 % at most.
 namespace wgmma {
-constexpr double flop_per_clock = 4096;     // of 16-bit operands, if nothing else limits
-constexpr double bytes_per_clock = 55;      // that a multiprocessor gets from the L2,
-constexpr double new_bytes_per_clock = 23;  // and from memory: of operands that fill more
-constexpr double part_of_l2 = 0.75;         // than this of the L2
-constexpr double sum_clocks = 21;           // of a tile beside its slabs, for each sum that a thread holds
-constexpr double narrow_clocks = 400;       // of the narrow strip of C that ends a tile (StoreStaged)
-constexpr double adding_clocks = 2500;      // of the sums of blocks that divide a k
-constexpr double tile_clocks = 300;         // of a tile of other kernels beside its slabs
+constexpr double flop_per_clock = 4096;       // of 16-bit operands, if nothing else limits
+constexpr double bytes_per_clock = 56;        // that a multiprocessor gets from the L2,
+constexpr double new_bytes_per_clock = 33.5;  // and from memory: of operands that fill more
+constexpr double part_of_l2 = 0.75;           // than this of the L2
+constexpr double start_clocks = 110;          // of a tile beside its slabs, and
+constexpr double element_clocks = 0.092;  // for each element of C in it: all multiprocessors store at once
+constexpr double narrow_clocks = 520;     // of the narrow strip of C that ends a tile (StoreStaged)
+constexpr double adding_clocks = 2950;    // of the sums of two blocks that divide a k,
+constexpr double further_clocks = 800;    // and of each further one
+constexpr double tile_clocks = 300;       // of a tile of other kernels beside its slabs
 // Clusters of more than two do not fill the groups that multiprocessors come in.
 constexpr double reached_by_large_clusters = 10.0 / 11;
 // Multiply-adds at the speed of the largest TMA tile (555 TFLOP/s) in a clock: the unit of other kernels.
@@ -54,10 +56,10 @@ constexpr double unit = 1200;
 // Of the tensor cores, while they are what limits: larger tiles read less for a product.
 double efficiency(const Kernel& kernel) noexcept {
   const double n = kernel.tile_n;
-  return kernel.pingpong       ? 0.93 + 0.07 * (n - 128) / 128
-         : kernel.tile_m > 128 ? 0.99
-         : kernel.tile_m > 64  ? 0.91 + 0.09 * (n - 128) / 128
-                               : 0.50 + 0.45 * (n - 64) / 64;
+  return kernel.pingpong       ? 0.918 + 0.009 * (n - 128) / 128
+         : kernel.tile_m > 128 ? 0.957 + 0.01 * (n - 192) / 32
+         : kernel.tile_m > 64  ? 0.903 + 0.052 * (n - 128) / 128
+                               : 0.477 + 0.5 * (n - 64) / 64;
 }
 }  // namespace wgmma
 
@@ -230,7 +232,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescr
   }
   const double slab = std::max(multiplying, copying);
 
-  const double storing = wgmma::sum_clocks * kernel.warp_m * kernel.warp_n / 128 +
+  const double storing = wgmma::start_clocks + wgmma::element_clocks * kernel.tile_m * kernel.tile_n +
                          (kernel.tile_n % 64 != 0 ? wgmma::narrow_clocks : 0);
   const double products = static_cast<double>(slabs) * slab, whole = products + storing;
   const double reached = kernel.cluster > 2 ? wgmma::reached_by_large_clusters : 1;
@@ -249,7 +251,8 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescr
   if (kernel.pingpong) return rounds * products + storing;
   if (kernel.split == 1) return rounds * whole;
   const auto most = static_cast<double>(round_up_divide(slabs, kernel.split));  // slabs of a block
-  return rounds * (most * slab + storing + wgmma::adding_clocks);
+  const double adding = wgmma::adding_clocks + wgmma::further_clocks * (kernel.split - 2);
+  return rounds * (most * slab + storing + adding);
 }
 
 }  // namespace

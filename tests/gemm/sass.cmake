@@ -51,7 +51,7 @@ foreach(arch IN LISTS others)
   endforeach()
 endforeach()
 
-# wgmma: four instructions to a slab of 64 and 64 rows; C leaves by the copy engine (of 48 columns only 32 of f32).
+# wgmma: four instructions to a slab of 64 and 64 rows; C leaves by the copy engine.
 foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
   separate_arguments(types)
   list(POP_FRONT types label operands suffix)

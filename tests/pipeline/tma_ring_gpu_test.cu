@@ -15,24 +15,32 @@ constexpr int lines = 32, columns = 64;  // of a box: lines of 128 bytes
 using Tile = SharedTile<__half, lines, columns>;
 constexpr int consumers = 4;  // warps
 
-// Box i is the one at (first_line, first_column + 64 i). It is written to out dense, line by line.
+// Box i is the one at (first_line, first_column + 64 i). It is written to out dense, line by line. released:
+// the boxes that warps had released when the producer found all of them read.
 template <int Stages>
 __global__ void copy_boxes(const __grid_constant__ TensorMap map, int first_line, int first_column, int trips,
-                           std::uint16_t* out) {
+                           std::uint16_t* out, int* released) {
   __shared__ __align__(1024) std::uint8_t memory[Stages][Tile::bytes];
   __shared__ std::uint64_t barriers[TmaRing<Stages>::bytes / sizeof(std::uint64_t)];
   const TmaRing<Stages> ring(barriers);
-  if (threadIdx.x == 0) ring.initialize(consumers);
+  __shared__ int count;
+  if (works_for_warp(0)) {
+    ring.initialize(consumers);
+    count = 0;
+  }
   __syncthreads();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   Stage<Stages> stage;
   if (warp == consumers) {
-    if (lane != 0) return;
+    if (!works_for_warp(consumers)) return;
+    prefetch_map(map);
     for (int i = 0; i < trips; ++i, stage = stage.next()) {
       ring.wait_empty(stage);
       ring.expect(stage, Tile::bytes);
       copy_box(memory[stage.index], map, first_line, first_column + columns * i, ring.full_barrier(stage));
     }
+    ring.drain(stage);
+    *released = atomicAdd(&count, 0);
     return;
   }
   for (int i = 0; i < trips; ++i, stage = stage.next()) {
@@ -45,7 +53,10 @@ __global__ void copy_boxes(const __grid_constant__ TensorMap map, int first_line
       }
     }
     __syncwarp();
-    if (lane == 0) ring.release(stage);
+    if (lane == 0) {
+      atomicAdd(&count, 1);
+      ring.release(stage);
+    }
   }
 }
 
@@ -66,8 +77,11 @@ void expect_boxes(int matrix_lines, int matrix_columns, int first_line, int firs
       make_tensor_map({matrix.data(), 2, matrix_lines, matrix_columns, ld}, lines, columns, &map);
   ASSERT_TRUE(status) << status.message();
   test::Managed<std::uint16_t> out(static_cast<std::size_t>(trips * lines * columns + 1), 0xffff);
-  copy_boxes<Stages><<<1, 32 * (consumers + 1)>>>(map, first_line, first_column, trips, out.data());
+  test::Managed<int> released(1, -1);
+  copy_boxes<Stages>
+      <<<1, 32 * (consumers + 1)>>>(map, first_line, first_column, trips, out.data(), released.data());
   ASSERT_TRUE(test::finished());
+  ASSERT_EQ(released[0], consumers * trips) << "the producer did not wait for all that read";
   for (int i = 0; i < trips; ++i) {
     for (int line = 0; line < lines; ++line) {
       for (int c = 0; c < columns; ++c) {

@@ -18,7 +18,7 @@ from tenon_ptx import table  # noqa: E402  (the line above makes it importable)
 
 # Register class -> C++ type.
 CPP = {"b8": "uint8_t", "b16": "uint16_t", "b32": "uint32_t", "s32": "int32_t", "f32": "float", "f64": "double",
-       "b64": "const void*"}
+       "b64": "const void*", "pred": "bool"}
 
 
 @dataclass(frozen=True)

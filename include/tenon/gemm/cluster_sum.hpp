@@ -75,6 +75,12 @@ class ClusterSum {
     own_.phase ^= 1U;
   }
 
+  // By whole warps that multiply, before they leave: what they sent has been read, and no other block has an
+  // arrival on its way to this one.
+  __device__ __forceinline__ void finish() const {
+    if (rank_ != own_.index / adds_up) ring_.wait_empty(own_);
+  }
+
  private:
   // Registers i to i + 3 of a lane: its part of a fragment.
   template <class Part>

@@ -87,6 +87,19 @@ __device__ __forceinline__ void transpose_quad(std::uint32_t (&word)[4], int t) 
   }
 }
 
+// alpha * sum: what LinearCombination does where beta is 0.
+struct Scaling {
+  float alpha;
+
+  __device__ __forceinline__ void operator()(Strip& strip, int, int) const {
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+#pragma unroll
+      for (int y = 0; y < 2; ++y) strip.value[x][y] *= alpha;
+    }
+  }
+};
+
 // alpha * sum + beta * C. beta == 0 does not read C.
 struct LinearCombination {
   float alpha, beta;
@@ -98,11 +111,7 @@ struct LinearCombination {
 
   // The same by who knows the type of C, or some of it.
   __device__ __forceinline__ void combine(Type type, Strip& strip, int row, int column) const {
-#pragma unroll
-    for (int x = 0; x < 4; ++x) {
-#pragma unroll
-      for (int y = 0; y < 2; ++y) strip.value[x][y] *= alpha;
-    }
+    Scaling{alpha}(strip, row, column);
     if (beta == 0.0F) return;
 #pragma unroll
     for (int x = 0; x < 4; ++x) {

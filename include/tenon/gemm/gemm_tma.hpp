@@ -40,13 +40,13 @@ struct GemmTma {
     const std::uint32_t misaligned = ptx::shared_address(shared) % ring_alignment;
     std::uint8_t* const ring_memory = shared + (misaligned == 0 ? 0 : ring_alignment - misaligned);
     const Ring ring(reinterpret_cast<std::uint64_t*>(ring_memory + Config::ring_bytes));
-    if (threadIdx.x == 0) ring.initialize(Config::warps);
+    if (works_for_warp(0)) ring.initialize(Config::warps);
     __syncthreads();
     const int slabs = k / depth + (k % depth != 0);
     const int warp = static_cast<int>(threadIdx.x) / 32;
     if (warp >= Config::warps) {
       ptx::setmaxnreg_dec_sync_aligned_u32<copying_registers>();
-      if (threadIdx.x == 32 * Config::warps) copy_all(map_a, map_b, slabs, raster, ring_memory, ring);
+      if (works_for_warp(Config::warps)) copy_all(map_a, map_b, slabs, raster, ring_memory, ring);
     } else {
       ptx::setmaxnreg_inc_sync_aligned_u32<multiplying_registers>();
       multiply_all(warp, slabs, raster, ptx::shared_address(ring_memory), ring, epilogue);

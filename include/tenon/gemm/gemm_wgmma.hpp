@@ -77,6 +77,9 @@ struct GemmWgmma {
   // 65536 registers: 128 threads x 24 + 256 threads x 240. With one warpgroup that multiplies there are
   // enough.
   static constexpr int copying_registers = 24, multiplying_registers = 240;
+  // One warpgroup alone stores the last of a block's tiles that are taken by turns: that is worth code of its
+  // own (StoreStaged), if the sums leave registers for it.
+  static constexpr bool stores_apart = Config::pingpong && Config::Warp::n < 192;
   // Sums that leave the epilogue few of them.
   static constexpr bool scarce_registers = Config::Warp::m > 64 && Config::Warp::n > 128;
 
@@ -87,17 +90,31 @@ struct GemmWgmma {
                                              const TensorMap& map_c, int k, int box_rows,
                                              const Raster& raster, int undivided, std::uint8_t* shared,
                                              const Output& c, const Op& op) {
+    if (works_for_warp(Config::warps)) {
+      prefetch_map(map_a);
+      prefetch_map(map_b);
+      if (copy_engine_can_write(c)) prefetch_map(map_c);
+    }
     const std::uint32_t misaligned = ptx::shared_address(shared) % alignment;
     std::uint8_t* const memory = shared + (misaligned == 0 ? 0 : alignment - misaligned);
     const Ring ring(reinterpret_cast<std::uint64_t*>(memory + barriers_at));
     // A stage is free when every warp that reads a part written from here says so, in this block and its
     // neighbours.
     Sum sum(memory + sum_at, rank_k(), rank() % sharing_blocks);
-    if (threadIdx.x == 0) {
+    if (works_for_warp(0)) {
       ring.initialize(warps_of_a_tile * (Cluster::m + Cluster::n - 1));
       if constexpr (divides_k) sum.initialize();
     }
-    if constexpr (few_rows) clear_rows(memory, box_rows);
+    if constexpr (few_rows) {
+      clear_rows(memory, box_rows);
+      if constexpr (Cluster::blocks > 1) __syncthreads();  // meet() would not order the writes
+    }
+    // Its divisions take their time: not after the launch before has ended.
+    Work first{};
+    if constexpr (!scarce_registers) {
+      first = work_at(first_index(), raster, undivided, k);
+      asm volatile("" ::"r"(first.tile.m), "r"(first.tile.n), "r"(first.slabs.first), "r"(first.slabs.count));
+    }
     meet();
     // What is before this line overlaps the end of the kernel before; the next kernel may do likewise.
     cudaTriggerProgrammaticLaunchCompletion();
@@ -105,23 +122,22 @@ struct GemmWgmma {
     const int group = warpgroup();
     if (group == Config::consumers) {
       if constexpr (Config::consumers > 1) ptx::setmaxnreg_dec_sync_aligned_u32<copying_registers>();
-      if (threadIdx.x == 128 * Config::consumers)
-        copy_all(map_a, map_b, k, box_rows, raster, undivided, memory, ring);
+      if (works_for_warp(Config::warps))
+        copy_all(map_a, map_b, k, box_rows, raster, undivided, memory, ring, first);
       if constexpr (has_pairs) {
         __syncwarp();
         if (ends_in_pair(raster, undivided)) {  // as those who multiply
-          meet();
-          meet();
+          hand_over();
+          hand_over();
         }
       }
     } else {
       if constexpr (Config::consumers > 1) ptx::setmaxnreg_inc_sync_aligned_u32<multiplying_registers>();
       const auto operation = loaded(op);
-      const StoreStaged<std::remove_const_t<decltype(operation)>, Config::staged> store(
+      const StoreStaged<std::remove_const_t<decltype(operation)>, Config::staged, stores_apart> store(
           c, operation, map_c, ptx::shared_address(memory + staging_at));
       multiply_all(group, k, raster, undivided, ptx::shared_address(memory), ring, sum, store);
     }
-    if constexpr (Cluster::blocks > 1) meet();  // nobody leaves while another block may write to its memory
   }
 
  private:
@@ -136,13 +152,20 @@ struct GemmWgmma {
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
   }
 
+  // Of a cluster this orders no memory but the barriers that were initialised: by default an arrival waits
+  // for all that the thread ever wrote, as seen by the whole device.
   __device__ __forceinline__ static void meet() {
     if constexpr (Cluster::blocks > 1) {
-      cuda::ptx::barrier_cluster_arrive();
+      cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_relaxed);
       cuda::ptx::barrier_cluster_wait();
     } else {
       __syncthreads();
     }
+  }
+  // By all threads of a cluster: what they wrote to each other's memory is there.
+  __device__ __forceinline__ static void hand_over() {
+    cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_release);
+    cuda::ptx::barrier_cluster_wait();
   }
 
   // The warpgroup's number comes from lane 0, by which ptxas knows that a warp has one: it computes the
@@ -188,6 +211,9 @@ struct GemmWgmma {
     if (paired) return {tile, part_of(all, 2, rank()), true};
     return {tile, part_of(all, Cluster::k, rank_k()), false};
   }
+  __device__ __forceinline__ static int first_index() {
+    return static_cast<int>(blockIdx.x) / Cluster::blocks;
+  }
   // Calls f(index) for the work of this block, in the order in which the grid takes it: for all of it, or
   // (every > 1) for what comes at one of so many turns. What the raster has from `undivided` on comes last, a
   // tile for each cluster at most.
@@ -196,22 +222,23 @@ struct GemmWgmma {
                                                        int every, F&& f) {
     const int end = undivided + (raster.tiles() - undivided) * Cluster::blocks;
     const int clusters = static_cast<int>(gridDim.x) / Cluster::blocks;
-    int index = static_cast<int>(blockIdx.x) / Cluster::blocks + turn * clusters;
+    int index = first_index() + turn * clusters;
     for (; index < end; index += every * clusters) f(index);
   }
 
   __device__ __forceinline__ static bool ends_in_pair(const Raster& raster, int undivided) {
-    return static_cast<int>(blockIdx.x) / Cluster::blocks < (raster.tiles() - undivided) * Cluster::blocks;
+    return first_index() < (raster.tiles() - undivided) * Cluster::blocks;
   }
 
-  // One thread: this block's part of every slab of its tiles, as far ahead as the ring allows.
+  // One thread: this block's part of every slab of its tiles, as far ahead as the ring allows. work: the
+  // first of it, but where registers are scarce.
   __device__ __forceinline__ static void copy_all(const TensorMap& map_a, const TensorMap& map_b, int k,
                                                   int box_rows, const Raster& raster, int undivided,
-                                                  std::uint8_t* memory, const Ring& ring) {
+                                                  std::uint8_t* memory, const Ring& ring, Work work) {
     const int missing = few_rows ? (Block::m - box_rows) * TileA::line_bytes : 0;  // bytes of a slab
     Stage<Config::stages> stage;
     for_each_tile(raster, undivided, 0, 1, [&](int index) {
-      const Work work = work_at(index, raster, undivided, k);
+      if (scarce_registers || index != first_index()) work = work_at(index, raster, undivided, k);
       const int row = work.tile.m * Block::m, column = work.tile.n * Block::n;
       for (int slab = work.slabs.first; slab < work.slabs.first + work.slabs.count; ++slab) {
         ring.wait_empty(stage);
@@ -225,6 +252,7 @@ struct GemmWgmma {
         stage = stage.next();
       }
     });
+    if constexpr (sharing_blocks > 1) ring.drain(stage);
   }
 
   // What this block copies of a slab of an operand: its part, to all that read it; sharing: those of the
@@ -361,11 +389,11 @@ struct GemmWgmma {
         };
         const bool gives = work.paired && group != rank();
         if (work.paired) {
-          meet();  // nobody needs the rings any more
+          hand_over();  // nobody needs the rings any more
           if (gives) {
             sums.for_each_part([&](const auto& part, int row) { Pair::send(part, received(row), group); });
           }
-          meet();
+          hand_over();
         }
         if (!gives) {
           sums.for_each_part([&](const auto& part, int row) {
@@ -382,6 +410,7 @@ struct GemmWgmma {
       }
     });
     store.finish();
+    if constexpr (divides_k) sum.finish();
   }
 
   // Blocks that write to this one: those along m, then the others along n.

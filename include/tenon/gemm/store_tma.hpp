@@ -9,6 +9,7 @@
 
 #include "tenon/gemm/epilogue.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
+#include "tenon/ptx/elect.hpp"
 #include "tenon/ptx/stmatrix.hpp"
 
 namespace tenon {
@@ -26,12 +27,18 @@ TENON_HOST_DEVICE inline bool copy_engine_can_write(const Output& c) {
 // Op: see epilogue.hpp. Strips: how many a warp may have under way. map: C as 16-bit elements (an f32 is
 // two), boxes of staged_rows x 64 of them, 128-byte swizzle; not looked at where the copy engine cannot write
 // C. staging: Strips * staged_strip_bytes of shared memory a warp, from a multiple of 1024 bytes on.
-template <class Op, int Strips>
+// Apart: LinearCombination without C (beta == 0) is compiled apart from it: more code, but none to jump over.
+template <class Op, int Strips, bool Apart = false>
 class StoreStaged {
  public:
   __device__ __forceinline__ StoreStaged(const Output& c, const Op& op, const TensorMap& map,
                                          std::uint32_t staging)
       : c_(c), op_(op), map_(map), staging_(staging + threadIdx.x / 32 * (Strips * staged_strip_bytes)) {}
+
+  // The same places, another operation.
+  template <class Other, bool Other_apart>
+  __device__ __forceinline__ StoreStaged(const StoreStaged<Other, Strips, Other_apart>& store, const Op& op)
+      : c_(store.c_), op_(op), map_(store.map_), staging_(store.staging_) {}
 
   // Whether C has a row of that number.
   __device__ __forceinline__ bool has_row(int row) const { return row < c_.m; }
@@ -42,6 +49,13 @@ class StoreStaged {
   __device__ __forceinline__ void operator()(const Part& part, int row, int column) const {
     static_assert(Part::rows == 1, "StoreStaged: a part is one row of 16 x 8 fragments");
     static_assert(Part::columns % 2 == 0, "StoreStaged: a part must be a multiple of 16 columns wide");
+    if constexpr (Apart && std::is_same_v<Op, LinearCombination> &&
+                  std::is_same_v<typename Part::Value, float>) {
+      if (op_.beta == 0.0F) {
+        StoreStaged<Scaling, Strips>(*this, Scaling{op_.alpha})(part, row, column);
+        return;
+      }
+    }
     // As in StoreC: values that "change" here keep all that follows from them out of the main loop's
     // registers.
     Output c = c_;
@@ -71,6 +85,9 @@ class StoreStaged {
   }
 
  private:
+  template <class Other_op, int Other_strips, bool Other_apart>
+  friend class StoreStaged;
+
   // stage(strip, j) writes the strip that begins at fragment j; `fragments` of them fill it, with elements of
   // `element_bytes`. The last strip of a part may be narrower: the boxes of the map are not, so the warp
   // carries it itself.
@@ -87,8 +104,8 @@ class StoreStaged {
       // A lane that "changes" here keeps the addresses of every strip from being held at once.
       int lane = lane_id();
       asm volatile("" : "+r"(lane));
-      // Only lane 0 has copies of its own to wait for: all but those of the places that come next, or all of
-      // them where the part before did not end with a copy from the last place.
+      // Only the elected lane has copies of its own to wait for: all but those of the places that come next,
+      // or all of them where the part before did not end with a copy from the last place.
       constexpr int younger = Part::columns % (fragments * Strips) == 0 ? Strips - 1 : 0;
       if (s == 0) {
         cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<younger>());
@@ -103,7 +120,7 @@ class StoreStaged {
         cuda::ptx::fence_proxy_async(
             cuda::ptx::space_shared);  // the copy engine reads through the other proxy
         __syncwarp();
-        if (lane == 0) {
+        if (ptx::elect_sync(0xffffffffU)) {
           store_box(map_, row, first * (element_bytes / 2), strip);
           cuda::ptx::cp_async_bulk_commit_group();
         }

@@ -13,6 +13,7 @@
 
 #include "tenon/pipeline/stage.hpp"
 #include "tenon/ptx/cluster.hpp"
+#include "tenon/ptx/elect.hpp"
 #include "tenon/ptx/shared_address.hpp"
 
 namespace tenon {
@@ -21,6 +22,17 @@ namespace tenon {
 struct alignas(64) TensorMap {
   std::uint64_t opaque[16];
 };
+
+// By whole warps: whether this thread works for all of the block's warp `warp`. A thread chosen by its number
+// would do the same, but slower (ptx/elect.hpp).
+__device__ __forceinline__ bool works_for_warp(int warp) {
+  return static_cast<int>(threadIdx.x) / 32 == warp && ptx::elect_sync(0xffffffffU);
+}
+
+// Fetches the map, for copies to come. PTX ISA, "prefetch".
+__device__ __forceinline__ void prefetch_map(const TensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
 
 template <int Stages>
 class TmaRing {
@@ -31,7 +43,8 @@ class TmaRing {
   __device__ __forceinline__ explicit TmaRing(std::uint64_t* barriers)
       : full_(barriers), empty_(barriers + Stages) {}
 
-  // By one thread, before the block's first __syncthreads(). consumers: calls of release() that free a stage.
+  // By one thread, before the block, or the cluster, first meets, for which a barrier that orders no memory
+  // (.relaxed) will do. consumers: calls of release() that free a stage.
   __device__ __forceinline__ void initialize(int consumers) const {
     for (int i = 0; i < Stages; ++i) {
       cuda::ptx::mbarrier_init(full_ + i, 1);
@@ -50,6 +63,11 @@ class TmaRing {
     cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta,
                                          cuda::ptx::space_shared, full_ + stage.index,
                                          static_cast<std::uint32_t>(transaction_bytes));
+  }
+  // Producer, after its last copy; `stage` would be the next. Until all it copied has been read: a block of a
+  // cluster may leave then, because no other has an arrival on the way to it.
+  __device__ __forceinline__ void drain(Stage<Stages> stage) const {
+    for (int i = 0; i < Stages; ++i, stage = stage.next()) wait_empty(stage);
   }
   __device__ __forceinline__ std::uint64_t* full_barrier(Stage<Stages> stage) const {
     return full_ + stage.index;

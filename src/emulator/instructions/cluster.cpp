@@ -138,7 +138,7 @@ void end_phase_if_all_arrived(Cluster& cluster, ClusterBarrier& barrier) {
   cluster.changed();
 }
 
-// op.bits[0]: .relaxed, the arrival releases nothing.
+// op.bits[0]: .relaxed, the arrival releases nothing but what a fence before it says.
 Flow run_arrive(Warp& warp, const Op& op, LaneMask active) {
   ClusterBarrier& barrier = barrier_of(warp);
   for_each_lane(active, [&](int lane) {
@@ -149,7 +149,11 @@ Flow run_arrive(Warp& warp, const Op& op, LaneMask active) {
       });
     }
     waits_for = barrier.phase + 1;
-    if (op.bits[0] == 0) warp.release(lane, barrier.arriving);
+    if (op.bits[0] == 0) {
+      warp.release(lane, barrier.arriving);
+    } else {
+      warp.cluster().clocks.release_relaxed(warp.thread(lane), barrier.arriving);
+    }
   });
   arrived_of(barrier, warp) |= active;
   warp.cluster().changed();

@@ -280,8 +280,8 @@ Flow run_fence_nothing(Warp&, const Op&, LaneMask) {
   return Flow::next;
 }
 
-Flow run_fence(Warp& warp, const Op&, LaneMask active) {
-  for_each_lane(active, [&](int lane) { warp.cluster().clocks.fence(warp.thread(lane)); });
+Flow run_fence_inits(Warp& warp, const Op&, LaneMask active) {
+  for_each_lane(active, [&](int lane) { warp.cluster().clocks.fence_inits(warp.thread(lane)); });
   return Flow::next;
 }
 
@@ -291,7 +291,7 @@ void decode_fence_proxy(const ptx::Instruction& instruction, Scope& scope, Op& o
     decoding.require("release");
     decoding.require("cluster");
     decoding.require_count(0, 0);
-    op.handler = run_fence;
+    op.handler = run_fence_inits;
     decoding.finish();
     return;
   }

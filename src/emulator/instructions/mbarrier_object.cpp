@@ -89,13 +89,14 @@ MbarrierAt checked(Cluster& cluster, const Actor& actor, std::uint32_t address) 
              " was overwritten by something else than mbarrier operations.";
     });
   }
-  if (cluster.clocks.enabled() && !cluster.clocks.knows(*actor.view, object->maker, object->made) &&
-      !actor.async_proxy) {
-    cluster.report(FindingKind::barrier, actor.issue, address, [&] {
-      return "The mbarrier at " + hex(address) + " was initialized by " + cluster.describe(object->maker) +
-             ", and nothing orders that before this use; a barrier must stand between them.";
-    });
-    at.is_unordered = true;
+  if (cluster.clocks.enabled() && !actor.async_proxy) {
+    at.is_unordered = !cluster.clocks.knows(*actor.view, object->maker, object->made);
+    if (at.is_unordered && !cluster.clocks.knows_init(*actor.view, object->maker, object->made)) {
+      cluster.report(FindingKind::barrier, actor.issue, address, [&] {
+        return "The mbarrier at " + hex(address) + " was initialized by " + cluster.describe(object->maker) +
+               ", and nothing orders that before this use; a barrier must stand between them.";
+      });
+    }
   }
   at.object = object;
   return at;

@@ -26,7 +26,9 @@ struct MbarrierAt {
   MbarrierObject* object = nullptr;  // null: reported, nothing to do
   Cta* cta = nullptr;
   std::uint32_t address = 0;
-  bool is_unordered = false;  // with its initialisation, which was reported
+  // With its initialisation, as accesses to memory: that was reported, or fence.mbarrier_init ordered the two
+  // as operations of the mbarrier.
+  bool is_unordered = false;
 };
 
 // Resolves an operand's address: generic or shared. `only_own`: the instruction takes no other CTA's.

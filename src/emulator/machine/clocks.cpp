@@ -72,24 +72,37 @@ Snapshot Clocks::everything_fenced(const View& view) const {
   return with(with(view.fenced, view.thread, view.fenced_now), threads_ + view.thread, view.fenced_copies);
 }
 
+bool Clocks::knows_init(const View& view, Component component, Epoch epoch) const {
+  return epoch <= at(view.inits, component);
+}
+
 void Clocks::release(ThreadId thread, SyncClock& object) {
   if (!enabled_) return;
   View& view = views_[thread];
   object.seen = joined(object.seen, everything(view));
   object.fenced = joined(object.fenced, everything_fenced(view));
+  object.inits = joined(object.inits, view.inits);
   ++view.now;
 }
 
+void Clocks::release_relaxed(ThreadId thread, SyncClock& object) {
+  if (!enabled_) return;
+  join(object, fences_[thread].released);
+  object.inits = joined(object.inits, views_[thread].inits);
+}
+
 void Clocks::acquire(ThreadId thread, const SyncClock& object) {
-  if (!enabled_ || !object.seen) return;
+  if (!enabled_) return;
   View& view = views_[thread];
   view.seen = joined(view.seen, object.seen);
   view.fenced = joined(view.fenced, object.fenced);
+  view.inits = joined(view.inits, object.inits);
 }
 
 void Clocks::join(SyncClock& object, const SyncClock& other) {
   object.seen = joined(object.seen, other.seen);
   object.fenced = joined(object.fenced, other.fenced);
+  object.inits = joined(object.inits, other.inits);
 }
 
 void Clocks::barrier(const ThreadId* threads, std::size_t count, const SyncClock& arrived) {
@@ -104,6 +117,7 @@ void Clocks::barrier(const ThreadId* threads, std::size_t count, const SyncClock
     raise(*seen, view.thread, view.now);
     raise(*seen, threads_ + view.thread, view.copies);
     sum.fenced = joined(sum.fenced, everything_fenced(view));
+    sum.inits = joined(sum.inits, view.inits);
   }
   if (arrived.seen) raise(*seen, *arrived.seen);
   sum.seen = std::move(seen);
@@ -111,6 +125,7 @@ void Clocks::barrier(const ThreadId* threads, std::size_t count, const SyncClock
     View& view = views_[threads[i]];
     view.seen = sum.seen;
     view.fenced = sum.fenced;
+    view.inits = sum.inits;
     ++view.now;
   }
 }
@@ -121,6 +136,12 @@ void Clocks::fence_proxy(ThreadId thread) {
   view.fenced = joined(view.fenced, view.seen);
   view.fenced_now = view.now++;
   view.fenced_copies = view.copies;
+}
+
+void Clocks::fence_inits(ThreadId thread) {
+  if (!enabled_) return;
+  View& view = views_[thread];
+  view.inits = with(view.inits, thread, view.now++);
 }
 
 Agent Clocks::start(Issue issue, Component component, Epoch epoch, bool async_proxy) {

@@ -8,7 +8,9 @@
 //
 // A thread's clock is a snapshot shared with others (what it learnt at its last synchronisation) and its own
 // epoch, so a barrier costs one new snapshot for all. Beside what it has seen, a clock knows what the async
-// proxy may rely on: what had been seen at the last fence.proxy.async (`fenced`).
+// proxy may rely on: what had been seen at the last fence.proxy.async (`fenced`). And it knows of mbarriers
+// that were initialised (`inits`), which fence.mbarrier_init hands over across a barrier that hands over
+// nothing else.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +27,7 @@ using Snapshot = std::shared_ptr<const std::vector<Epoch>>;  // null: zeros; mis
 
 // The clock of a synchronisation object: barrier, mbarrier phase, flag in memory.
 struct SyncClock {
-  Snapshot seen, fenced;
+  Snapshot seen, fenced, inits;
 };
 
 // What a thread has seen, or what the agent that it started could see: `seen` for all but the thread's own
@@ -37,6 +39,7 @@ struct View {
   Snapshot seen;
   Epoch fenced_now = 0, fenced_copies = 0;  // the same, for the async proxy
   Snapshot fenced;
+  Snapshot inits;  // the thread's own too: those before its last fence.mbarrier_init
 };
 
 // An asynchronous operation's identity: accesses carry (component, epoch) and are checked from `view`.
@@ -72,9 +75,14 @@ class Clocks {
     return result;
   }
   bool fenced(const View& view, Component component, Epoch epoch) const;  // may the async proxy rely on it?
+  // Whether fence.mbarrier_init handed over an mbarrier.init of that component and epoch.
+  bool knows_init(const View& view, Component component, Epoch epoch) const;
 
   // The object learns what the thread knows and did; what the thread does later is not part of it.
   void release(ThreadId thread, SyncClock& object);
+  // A relaxed arrival: the object learns what the thread knew at its last fence, and the mbarriers that it
+  // knows of.
+  void release_relaxed(ThreadId thread, SyncClock& object);
   // The thread learns what the object knows.
   void acquire(ThreadId thread, const SyncClock& object);
   static void join(SyncClock& object, const SyncClock& other);
@@ -83,6 +91,8 @@ class Clocks {
   void barrier(const ThreadId* threads, std::size_t count, const SyncClock& arrived = {});
   // fence.proxy.async: what the thread knows by now, the async proxy may rely on.
   void fence_proxy(ThreadId thread);
+  // fence.mbarrier_init: the mbarriers that the thread initialised are handed over by whatever comes next.
+  void fence_inits(ThreadId thread);
 
   // A new component for an agent: "the bulk copies of this mbarrier". Its epochs are the caller's to count,
   // from 1 (a phase, a group); an epoch is learnt by those who wait for it.

@@ -66,6 +66,18 @@ TEST(Cluster, a_relaxed_arrival_hands_over_nothing) {
                           FindingKind::race);
 }
 
+TEST(Cluster, a_fence_before_a_relaxed_arrival_hands_over_all_and_that_of_mbarriers_nothing_else) {
+  const char* const arrival = "barrier.cluster.arrive.release.aligned;";
+  PtxKernel kernel(one_pointer, changed(neighbours, arrival,
+                                        "fence.acq_rel.cluster; barrier.cluster.arrive.relaxed.aligned;"));
+  kernel.grid(2, 32, 2).argument(0, kernel.zeros<std::uint32_t>(64));
+  expect_clean(kernel, [] {});
+  expect_neighbours_fault(
+      changed(neighbours, arrival,
+              "fence.mbarrier_init.release.cluster; barrier.cluster.arrive.relaxed.aligned;"),
+      FindingKind::race);
+}
+
 TEST(Cluster, arriving_twice_and_waiting_unasked_are_found) {
   expect_neighbours_fault(changed(neighbours, "barrier.cluster.arrive.release.aligned;",
                                   "barrier.cluster.arrive.release.aligned;\n"

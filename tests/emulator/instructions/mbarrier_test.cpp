@@ -288,6 +288,18 @@ DONE:
   barrier.cluster.wait.aligned;
   ret;)";
 
+TEST(Mbarrier, its_initialisation_is_handed_over_by_a_fence_of_its_own_and_a_relaxed_arrival) {
+  const std::string relaxed =
+      changed(remote, "barrier.cluster.arrive.release.aligned;", "barrier.cluster.arrive.relaxed.aligned;");
+  PtxKernel kernel(one_pointer, relaxed);
+  const std::uint64_t to = kernel.zeros<std::uint32_t>(1);
+  kernel.grid(2, 1, 2).argument(0, to);
+  expect_clean(kernel, [&] { EXPECT_EQ(kernel.download<std::uint32_t>(to, 1)[0], 99u); });
+  PtxKernel faulty(one_pointer, changed(relaxed, "fence.mbarrier_init.release.cluster;", ""));
+  faulty.grid(2, 1, 2).argument(0, faulty.zeros<std::uint32_t>(1));
+  expect_some_finding(faulty);
+}
+
 TEST(Mbarrier, is_reached_from_another_cta) {
   PtxKernel kernel(one_pointer, remote);
   const std::uint64_t to = kernel.zeros<std::uint32_t>(1);

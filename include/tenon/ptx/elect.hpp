@@ -1,0 +1,22 @@
+// One thread of a warp. ptxas knows of the elected one that it is alone: what it starts is issued as it
+// stands, while behind a comparison of thread numbers each copy of the copy engine comes in a loop over the
+// warp's threads.
+#pragma once
+
+#include "tenon/ptx/arch.hpp"
+
+namespace tenon::ptx {
+
+// elect.sync _|p, mask;
+// PTX ISA 8.0, sm_90. SASS: ELECT.
+// By all threads of mask. Whether this thread is the one of them, the same every time.
+template <class Dependent = void>
+__device__ __forceinline__ bool elect_sync(uint32_t mask) {
+  static_assert(sm_at_least<90, Dependent>,
+                "tenon::ptx::elect_sync needs sm_90 or newer: compile with -arch=sm_90 or above");
+  uint32_t p;
+  asm volatile("{.reg .pred q; elect.sync _|q, %1; selp.b32 %0, 1, 0, q;}" : "=r"(p) : "r"(mask));
+  return p != 0;
+}
+
+}  // namespace tenon::ptx
