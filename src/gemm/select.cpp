@@ -43,11 +43,12 @@ constexpr double bytes_per_clock = 56;        // that a multiprocessor gets from
 constexpr double new_bytes_per_clock = 33.5;  // and from memory: of operands that fill more
 constexpr double part_of_l2 = 0.75;           // than this of the L2
 constexpr double start_clocks = 110;          // of a tile beside its slabs, and
-constexpr double element_clocks = 0.092;  // for each element of C in it: all multiprocessors store at once
-constexpr double narrow_clocks = 520;     // of the narrow strip of C that ends a tile (StoreStaged)
-constexpr double adding_clocks = 2950;    // of the sums of two blocks that divide a k,
-constexpr double further_clocks = 800;    // and of each further one
-constexpr double tile_clocks = 300;       // of a tile of other kernels beside its slabs
+constexpr double element_clocks = 0.092;    // for each element of C in it: all multiprocessors store at once
+constexpr double narrow_clocks = 520;       // of the narrow strip of C that ends a tile (StoreStaged)
+constexpr double hidden_of_odd_rows = 0.4;  // part of the stores that ping-pong hides if the warps carry C
+constexpr double adding_clocks = 2950;      // of the sums of two blocks that divide a k,
+constexpr double further_clocks = 800;      // and of each further one
+constexpr double tile_clocks = 300;         // of a tile of other kernels beside its slabs
 // Clusters of more than two do not fill the groups that multiprocessors come in.
 constexpr double reached_by_large_clusters = 10.0 / 11;
 // Multiply-adds at the speed of the largest TMA tile (555 TFLOP/s) in a clock: the unit of other kernels.
@@ -248,7 +249,11 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescr
   }
   const auto rounds = static_cast<double>(round_up_divide(work, clusters));
   // One warpgroup multiplies while the other stores.
-  if (kernel.pingpong) return rounds * products + storing;
+  if (kernel.pingpong) {
+    const ConstMatrix c(problem.c.data, problem.c.ld, row_major, problem.c.type);
+    const double hidden = copy_alignment(c) == 16 ? 1 : wgmma::hidden_of_odd_rows;
+    return rounds * (products + (1 - hidden) * storing) + hidden * storing;
+  }
   if (kernel.split == 1) return rounds * whole;
   const auto most = static_cast<double>(round_up_divide(slabs, kernel.split));  // slabs of a block
   const double adding = wgmma::adding_clocks + wgmma::further_clocks * (kernel.split - 2);

@@ -26,8 +26,9 @@ bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription&
 // ceil(blocks / (multiprocessors x blocks that fit one)) rounds, with `split` blocks a tile. A round takes
 // the products of the tiles that a multiprocessor then holds, over the speed measured for the kernel's family
 // and tile; of wgmma kernels also the bytes that are copied for them, from the L2 or from memory, if that is
-// longer. Added are the stores of the tiles, of ping-pong kernels only those of the last one, and the sums of
-// blocks that share a tile. A last round that ends in pairs (pairs.hpp) takes half.
+// longer. Added are the stores of the tiles, of ping-pong kernels only those of the last one (but less than
+// half is hidden if the copy engine cannot store C), and the sums of blocks that share a tile. A last round
+// that ends in pairs (pairs.hpp) takes half.
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept;
 
 // Kernels of a list that the device did not launch: for the choice of the next best one.

@@ -231,6 +231,11 @@ TEST(EstimatedCost, OfPingPongKernelsHidesTheStoresOfAllTilesButTheLast) {
   const double stores = 2 * cost(together, 1, 2048) - cost(together, 1, 4096);
   EXPECT_GT(stores, 0);
   EXPECT_DOUBLE_EQ(cost(by_turns, 7, 2048), cost(together, 7, 2048) - 6 * stores);
+  // Rows of C that do not begin at multiples of 16 bytes are stored by the warps, and less is hidden.
+  Gemm odd = problem(128 * 7, 128 * 132, 2048);
+  odd.c.ld += 1;
+  EXPECT_LT(estimated_cost(by_turns, odd, h200), estimated_cost(together, odd, h200) - stores);
+  EXPECT_GT(estimated_cost(by_turns, odd, h200), cost(by_turns, 7, 2048) + stores);
 }
 
 // The sums of tiles of 128 rows a warpgroup are divided among blocks only if both warpgroups compute the
@@ -265,11 +270,12 @@ TEST(Select, AWidthThatTheDeviceComputesInOneRound) {
   EXPECT_EQ(select_kernel(list, problem(8192, 8192, 8192), h200)->tile_n, 256);
 }
 
-// 36 or 48 blocks take one round either way: then whole strips of C are worth a wider tile.
+// 36 or 29 blocks take one round either way: then whole strips of C are worth more blocks. 160 take two, 128
+// one.
 TEST(Select, ANarrowStripIsNotFree) {
-  std::vector<Kernel> list = {wgmma_kernel(64, 48, 1), wgmma_kernel(64, 64, 1)};
+  std::vector<Kernel> list = {wgmma_kernel(64, 80, 1), wgmma_kernel(64, 64, 1)};
   EXPECT_EQ(select_kernel(list, problem(1, 2304, 768), h200)->tile_n, 64);
-  EXPECT_EQ(select_kernel(list, problem(16, 6144, 4096), h200)->tile_n, 48);
+  EXPECT_EQ(select_kernel(list, problem(1, 10240, 8192), h200)->tile_n, 80);
 }
 
 // Blocks along n copy half of A each, and need columns for both; those along m half of B.

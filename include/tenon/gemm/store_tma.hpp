@@ -146,11 +146,6 @@ class StoreStaged {
     asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");
     return word;
   }
-  __device__ __forceinline__ static std::uint16_t load_half(std::uint32_t address) {
-    std::uint16_t half;
-    asm volatile("ld.shared.b16 %0, [%1];" : "=h"(half) : "r"(address) : "memory");
-    return half;
-  }
 
   // The warp stores the first `width` elements of a strip's lines to C itself, 16 bytes a lane: in rows of C
   // that begin on multiples of 16 bytes. What is beyond C is cut off.
@@ -187,34 +182,50 @@ class StoreStaged {
   }
 
   // The same for any rows and columns: a line is up to 32 words, one a lane. In a line that begins in the
-  // middle of a word the words are those of memory, and lane 0 stores the two halves at the ends.
+  // middle of a word the words are those of memory, and lane 0 stores the two halves at the ends. Four lines
+  // at a time, so that a warp waits for their words once.
   template <int element_bytes>
   __device__ __forceinline__ static void carry(const Output& c, std::uint32_t strip, int row, int column,
                                                int width, int lane) {
+    constexpr int together = 4, per_word = 4 / element_bytes;
+    static_assert(staged_rows % together == 0, "StoreStaged: the lines of a strip must be carried in fours");
     const int lines = min(staged_rows, c.m - row);
-    const int elements = min(width, c.n - column);  // of a line that are in C
+    const int elements = min(width, c.n - column);            // of a line that are in C
+    const int mine = min(per_word * lane, width - per_word);  // lanes beyond the strip look at its last word
 #pragma unroll 1
-    for (int line = 0; line < lines; ++line) {
-      const std::int64_t first = (row + line) * c.ld + column;
-      if constexpr (element_bytes == 4) {
-        const std::uint32_t word = load_word(in_strip(strip, line, 2 * min(lane, width - 1)));
-        if (lane < elements) static_cast<std::uint32_t*>(c.data)[first + lane] = word;
-      } else {
-        auto* const to = static_cast<std::uint16_t*>(c.data) + first;
-        const int shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / 2 % 2);
-        const int e = 2 * lane - shift;  // of the word's low half
-        const std::uint32_t low = load_half(in_strip(strip, line, min(max(e, 0), width - 1)));
-        const std::uint32_t high = load_half(in_strip(strip, line, min(e + 1, width - 1)));
-        if (e >= 0 && e + 1 < elements) {
-          *reinterpret_cast<std::uint32_t*>(to + e) = low | high << 16;
+    for (int line = 0; line < lines; line += together) {
+      std::uint32_t word[together];
+#pragma unroll
+      for (int i = 0; i < together; ++i)
+        word[i] = load_word(in_strip(strip, line + i, mine * element_bytes / 2));
+#pragma unroll
+      for (int i = 0; i < together; ++i) {
+        const std::int64_t first = (row + line + i) * c.ld + column;
+        const int left = line + i < lines ? elements : 0;
+        if constexpr (element_bytes == 4) {
+          if (lane < left) static_cast<std::uint32_t*>(c.data)[first + lane] = word[i];
         } else {
-          if (e >= 0 && e < elements) to[e] = static_cast<std::uint16_t>(low);
-          if (e < 0 && elements > 0) to[0] = static_cast<std::uint16_t>(high);
+          store_halves(static_cast<std::uint16_t*>(c.data) + first, word[i], left, lane);
         }
-        if (shift != 0 && lane == 31 && elements == 64) to[63] = load_half(in_strip(strip, line, 63));
       }
     }
     __syncwarp();
+  }
+
+  // By whole warps: the first `left` 16-bit elements of a line, two in each lane's word.
+  __device__ __forceinline__ static void store_halves(std::uint16_t* to, std::uint32_t word, int left,
+                                                      int lane) {
+    const int shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / 2 % 2);
+    const std::uint32_t before = __shfl_up_sync(0xffffffffU, word, 1);
+    const std::uint32_t both = shift == 0 ? word : __funnelshift_r(before, word, 16);
+    const int e = 2 * lane - shift;  // of the low half
+    if (e >= 0 && e + 1 < left) {
+      *reinterpret_cast<std::uint32_t*>(to + e) = both;
+    } else {
+      if (e >= 0 && e < left) to[e] = static_cast<std::uint16_t>(both);
+      if (e < 0 && left > 0) to[0] = static_cast<std::uint16_t>(both >> 16);
+    }
+    if (shift != 0 && lane == 31 && left == 64) to[63] = static_cast<std::uint16_t>(word >> 16);
   }
 
   // What the operation makes of this lane's part of four fragments from fragment j on, in row g or (half) g
