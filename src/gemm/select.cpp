@@ -35,7 +35,7 @@ Pace pace(const Kernel& kernel) noexcept {
 }
 
 // What the wgmma kernels reach, in clocks of a multiprocessor. Fitted to the time of each of them, of bf16,
-// on an H200, at the 60 shapes of the suite `models` and 8 others: what it chooses takes 0.3 % longer than
+// on an H200, at the 60 shapes of the suite `models` and 8 others: what it chooses takes 0.4 % longer than
 // the best in the mean, and 6 % at most.
 namespace wgmma {
 constexpr double flop_per_clock = 4096;       // of 16-bit operands, if nothing else limits

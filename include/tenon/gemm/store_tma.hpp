@@ -182,7 +182,7 @@ class StoreStaged {
   }
 
   // The same for any rows and columns: a line is up to 32 words, one a lane. In a line that begins in the
-  // middle of a word the words are those of memory, and lane 0 stores the two halves at the ends. Four lines
+  // middle of a word the words are those of memory, and the lanes at its ends store a half each. Four lines
   // at a time, so that a warp waits for their words once.
   template <int element_bytes>
   __device__ __forceinline__ static void carry(const Output& c, std::uint32_t strip, int row, int column,
