@@ -77,8 +77,9 @@ void look_at_alignment(const Operand& x, const Diagnosis& d, std::vector<Obstacl
               : text("ld%c is %lld, no multiple of %lld, so %s of %c begin where 16-byte copies cannot",
                      x.ld(), number(x.matrix.ld), number(step), x.lines, x.letter);
   const bool padded = x.letter == 'A' ? d.pads_a : d.pads_b;
-  message += padded ? text(": it is copied to aligned rows before, %s", if_there(d))
-                    : ": it is copied to shared memory in smaller pieces";
+  message += padded              ? text(": it is copied to aligned rows before, %s", if_there(d))
+             : d.kernel->any_lda ? ": every eighth of them is read as a matrix of its own"
+                                 : ": it is copied to shared memory in smaller pieces";
   std::string remedy = ld_fits ? text("let %c begin at a multiple of 16 bytes", x.letter)
                                : text("ld%c = %lld: a leading dimension need not be the width of the matrix",
                                       x.ld(), number(divide_up(x.matrix.ld, step) * step));
@@ -250,16 +251,16 @@ Diagnosis diagnose(const std::vector<Kernel>& list, const Gemm& problem, const D
   d.kernel = plan.kernel;
   d.pads_a = plan.pad_a;
   d.pads_b = plan.pad_b;
-  d.tiles = divide_up(p.m, d.kernel->tile_m) * divide_up(p.n, d.kernel->tile_n);
-  d.efficiency = efficiency(*d.kernel, p, device);
+  Gemm planned = planned_problem(p, plan);  // it may be the transpose of this one
+  if (plan.pad_b && !plan.turns) planned.b.data = &aligned;
+  d.tiles = divide_up(planned.m, d.kernel->tile_m) * divide_up(planned.n, d.kernel->tile_n);
+  d.efficiency = efficiency(*d.kernel, planned, device);
   look_at_alignment(operand_a(p), d, &d.obstacles);
   look_at_alignment(operand_b(p), d, &d.obstacles);
   look_at_layout(operand_a(p), d, &d.obstacles);
   look_at_layout(operand_b(p), d, &d.obstacles);
   look_at_stores(p, &d.obstacles);
-  look_at_size(p, device, d, &d.obstacles);
-  Gemm planned = planned_problem(p, plan);
-  if (plan.pad_b) planned.b.data = &aligned;
+  look_at_size(planned, device, d, &d.obstacles);
   look_at_device(list, planned, device, d, &d.obstacles);
   return d;
 }

@@ -13,7 +13,7 @@
 namespace tenon {
 namespace pad {
 
-constexpr int rows_per_thread = 2;
+constexpr int rows_per_thread = 1;
 constexpr int block_threads = 256;
 // Blocks down the rows; each walks on by as many. A multiprocessor runs four at a time: 1024 fill any GPU.
 constexpr std::int64_t most_blocks_down = 1024;

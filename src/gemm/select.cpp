@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "gemm/eighths.hpp"
 #include "gemm/pairs.hpp"
 
 namespace tenon {
@@ -53,10 +54,15 @@ constexpr double tile_clocks = 300;         // of a tile of other kernels beside
 constexpr double reached_by_large_clusters = 10.0 / 11;
 // Multiply-adds at the speed of the largest TMA tile (555 TFLOP/s) in a clock: the unit of other kernels.
 constexpr double unit = 1200;
+// Copies of operands, from the products of the suite `unaligned` with them and without: a launch that
+// transposes, and bytes of the copy a clock.
+constexpr double transposing_clocks = 3500, transposed_bytes_per_clock = 730, copied_bytes_per_clock = 950;
+constexpr double of_eighths = 0.93;  // of the speed of other kernels, where A is read in eighths
 
 // Of the tensor cores, while they are what limits: larger tiles read less for a product.
 double efficiency(const Kernel& kernel) noexcept {
   const double n = kernel.tile_n;
+  if (kernel.any_lda) return of_eighths * (0.903 + 0.052 * (n - 128) / 128);
   return kernel.pingpong       ? 0.918 + 0.009 * (n - 128) / 128
          : kernel.tile_m > 128 ? 0.957 + 0.01 * (n - 192) / 32
          : kernel.tile_m > 64  ? 0.903 + 0.052 * (n - 128) / 128
@@ -118,7 +124,8 @@ Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription
     return Misfit::architecture;
   if (kernel.shared_bytes > device.shared_bytes_per_block_optin) return Misfit::shared_memory;
   if (kernel.copy == Copy::any) return Misfit::none;
-  if (copy_alignment(problem.a) < 16) return Misfit::a_alignment;
+  if (kernel.any_lda ? !begins_aligned(problem.a) : copy_alignment(problem.a) < 16)
+    return Misfit::a_alignment;
   if (copy_alignment(problem.b) < 16) return Misfit::b_alignment;
   if (kernel.copy == Copy::tma && std::max(problem.a.ld, problem.b.ld) > longest_tma_stride(kernel.type))
     return Misfit::tma_stride;
@@ -192,6 +199,10 @@ int copy_alignment(const ConstMatrix& matrix) noexcept {
   return static_cast<int>(bits & (~bits + 1));  // lowest set bit
 }
 
+bool begins_aligned(const ConstMatrix& matrix) noexcept {
+  return reinterpret_cast<std::uintptr_t>(matrix.data) % 16 == 0;
+}
+
 bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device, Status* why) {
   const Misfit found = misfit(kernel, problem, device);
   if (why != nullptr) *why = sentence(found, kernel, problem, device);
@@ -210,9 +221,11 @@ std::int64_t round_up_divide(std::int64_t x, std::int64_t y) noexcept {
 double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
   const int multiprocessors = std::max(device.multiprocessors, 1);
   const int along_n = kernel.cluster_n, along_m = kernel.cluster / kernel.split / along_n;
-  const std::int64_t tiles_m = round_up_divide(problem.m, std::int64_t{kernel.tile_m} * along_m) * along_m;
+  const std::int64_t tiles_m =
+      kernel.any_lda ? row_tiles_of_eighths(static_cast<int>(problem.m))
+                     : round_up_divide(problem.m, std::int64_t{kernel.tile_m} * along_m) * along_m;
   const std::int64_t tiles_n = round_up_divide(problem.n, std::int64_t{kernel.tile_n} * along_n) * along_n;
-  const std::int64_t slabs = round_up_divide(problem.k, kernel.tile_k);
+  const std::int64_t slabs = round_up_divide(problem.k + (kernel.any_lda ? 7 : 0), kernel.tile_k);
 
   const double multiplying = 2.0 * kernel.tile_m * kernel.tile_n * kernel.tile_k /
                              (wgmma::flop_per_clock * tensor_rate(kernel.type) * wgmma::efficiency(kernel));
@@ -275,6 +288,11 @@ double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDes
                           static_cast<double>(slabs * kernel.tile_k) / p.speed;
   return rounds * p.resident * (products + (kernel.split > 1 ? exchange : 0)) +
          rounds * wgmma::unit * wgmma::tile_clocks;
+}
+
+double estimated_copy_cost(double bytes, bool transposed) noexcept {
+  return wgmma::unit * (transposed ? wgmma::transposing_clocks + bytes / wgmma::transposed_bytes_per_clock
+                                   : bytes / wgmma::copied_bytes_per_clock);
 }
 
 const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,

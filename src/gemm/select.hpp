@@ -16,6 +16,9 @@ namespace tenon {
 // widest copy that can move it.
 int copy_alignment(const ConstMatrix& matrix) noexcept;
 
+// Whether the first row (column) begins on a multiple of 16 bytes.
+bool begins_aligned(const ConstMatrix& matrix) noexcept;
+
 // Whether the kernel computes the problem on the device. If not, *why (when given) says what was found and
 // what is needed; it is StatusCode::unsupported, or device_unsupported when another device could run it. The
 // problem is valid by validate(); its pointers are looked at for their alignment only.
@@ -30,6 +33,10 @@ bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription&
 // half is hidden if the copy engine cannot store C), and the sums of blocks that share a tile. A last round
 // that ends in pairs (pairs.hpp) takes half.
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept;
+
+// The time of copying an operand of so many bytes into the workspace, in the same unit. transposed: its rows
+// become columns.
+double estimated_copy_cost(double bytes, bool transposed) noexcept;
 
 // Kernels of a list that the device did not launch: for the choice of the next best one.
 using RefusedKernels = std::vector<const Kernel*>;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gemm/describe.hpp"
+#include "gemm/eighths.hpp"
 #include "gemm/pairs.hpp"
 #include "tenon/gemm/gemm_wgmma.hpp"
 
@@ -22,6 +23,23 @@ Status make_part_map(Launcher& launcher, const ConstMatrix& matrix, int extent, 
 inline int square_band(int clusters, int rows, int columns) {
   return std::max(1,
                   static_cast<int>(std::lround(std::sqrt(static_cast<double>(clusters) * columns / rows))));
+}
+
+// A row-major matrix in eighths: of[i] has rows i, i + 8, ..., which begin with as many elements of what is
+// before them as there are between them and a multiple of 16 bytes.
+inline Status make_maps_of_eighths(Launcher& launcher, const ConstMatrix& a, int m, int k,
+                                   TensorMapsOfEighths* maps) {
+  for (int i = 0; i < 8; ++i) {
+    const int lines = std::max(1, (m - i + 7) / 8);  // one that is never read
+    const std::int64_t first = i < m ? i * a.ld : 0, shift = first % 8;
+    const auto* const data = static_cast<const std::uint16_t*>(a.data) + (first - shift);
+    if (Status s = launcher.make_tensor_map({data, 2, lines, static_cast<int>(k + shift), 8 * a.ld}, 64, 64,
+                                            &maps->of[i]);
+        !s) {
+      return s;
+    }
+  }
+  return {};
 }
 
 template <class Config>
@@ -42,10 +60,15 @@ Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& d
   constexpr int lines_a = Gemm_::template copy_lines<typename Config::TileA, Gemm_::parts_a>;
   constexpr int lines_b = Gemm_::template copy_lines<typename Config::TileB, Gemm_::parts_b>;
   arguments.box_rows = Gemm_::few_rows ? std::min(lines_a, (arguments.m + 7) / 8 * 8) : lines_a;
-  TensorMap map_a, map_b, map_c{};
-  if (Status s = make_part_map<Config, typename Config::TileA>(launcher, problem.a, arguments.m, arguments.k,
-                                                               arguments.box_rows, &map_a);
-      !s) {
+  typename Gemm_::MapA map_a;
+  TensorMap map_b, map_c{};
+  if constexpr (Gemm_::eighths) {
+    arguments.raster = make_raster(row_tiles_of_eighths(arguments.m) * rows, arguments.n, rows, columns,
+                                   square_band(clusters, rows, columns));
+    if (Status s = make_maps_of_eighths(launcher, problem.a, arguments.m, arguments.k, &map_a); !s) return s;
+  } else if (Status s = make_part_map<Config, typename Config::TileA>(
+                 launcher, problem.a, arguments.m, arguments.k, arguments.box_rows, &map_a);
+             !s) {
     return s;
   }
   if (Status s = make_part_map<Config, typename Config::TileB>(launcher, problem.b, arguments.n, arguments.k,
@@ -53,7 +76,7 @@ Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& d
       !s) {
     return s;
   }
-  if (copy_engine_can_write(arguments.c)) {
+  if (!Gemm_::eighths && copy_engine_can_write(arguments.c)) {
     const int halves = static_cast<int>(bytes(problem.c.type) / 2);  // 16-bit elements of one of C
     if (Status s = launcher.make_tensor_map(
             {problem.c.data, 2, arguments.m, halves * arguments.n, halves * problem.c.ld}, staged_rows,
@@ -83,6 +106,7 @@ void append_wgmma(std::vector<Kernel>& list) {
     kernel.name += "_c" + std::to_string(Cluster::m) + "x" + std::to_string(Cluster::n);
   if (Config::pingpong) kernel.name += "_pingpong";
   if (Config::promotes) kernel.name += "_promoted";
+  if (Config::eighths) kernel.name += "_unaligned";
   if (Cluster::k > 1) kernel.name += "_k" + std::to_string(Cluster::k);
   kernel.minimum_sm = 90;
   kernel.exact_sm = true;
@@ -93,6 +117,7 @@ void append_wgmma(std::vector<Kernel>& list) {
   kernel.split = Cluster::k;
   kernel.promotes = Config::promotes;
   kernel.pingpong = Config::pingpong;
+  kernel.any_lda = Config::eighths;
   kernel.threads = GemmWgmma<Config>::threads;
   kernel.shared_bytes = GemmWgmma<Config>::shared_bytes;
   kernel.function = reinterpret_cast<const void*>(&gemm_wgmma<Config>);

@@ -43,33 +43,35 @@ Status prepare(Launcher& launcher, const Gemm& problem, DeviceDescription* devic
   return Status(StatusCode::cuda_error, "no host memory is left for the list of kernels");
 }
 
-// Launches the copies of a plan unless they are there (*copied), then its kernel. Every plan of a problem
-// that copies makes the same copies: of whatever operand the fast kernels do not take.
+bool copies_the_same(const Plan& x, const Plan& y) noexcept {
+  return x.pad_a == y.pad_a && x.pad_b == y.pad_b && x.a_order == y.a_order && x.b_order == y.b_order;
+}
+
+// Launches the copies of a plan unless they are there, those of *copied, then its kernel.
 Status run_plan(Launcher& launcher, const Gemm& problem, const DeviceDescription& device, const Plan& plan,
-                bool* copied) noexcept {
+                Plan* copied) noexcept {
   const Gemm run = planned_problem(problem, plan);
   Launch product;
   if (Status s = plan.kernel->configure(run, device, launcher, &product); !s) return s;
   PadCopy copies[most_pad_copies];
   int count = 0;
-  const auto pad = [&](const ConstMatrix& from, const ConstMatrix& to, std::int64_t rows,
+  const auto pad = [&](const ConstMatrix& from, Order order, const void* to, std::int64_t rows,
                        std::int64_t columns) {
     const bool by_rows = from.order == row_major;
-    copies[count++] = {from.data,
-                       by_rows ? rows : columns,
-                       by_rows ? columns : rows,
-                       from.ld,
-                       const_cast<void*>(to.data),
-                       bytes(from.type),
-                       from.order != to.order};
+    copies[count++] = {
+        from.data,        by_rows ? rows : columns, by_rows ? columns : rows, from.ld, const_cast<void*>(to),
+        bytes(from.type), from.order != order};
   };
-  if (plan.pad_a) pad(problem.a, run.a, problem.m, problem.k);
-  if (plan.pad_b) pad(problem.b, run.b, problem.k, problem.n);
-  if (count != 0 && !*copied) {
+  if (plan.pad_a) pad(problem.a, plan.a_order, plan.turns ? run.b.data : run.a.data, problem.m, problem.k);
+  if (plan.pad_b) pad(problem.b, plan.b_order, plan.turns ? run.a.data : run.b.data, problem.k, problem.n);
+  if (count != 0 && !copies_the_same(plan, *copied)) {
     if (Status s = pad_copies(launcher, copies, count); !s) return s;
-    *copied = true;
+    *copied = plan;
   }
-  return launcher.launch(product);
+  if (Status s = launcher.launch(product); !s || !plan.turns) return s;
+  return transpose_to(
+      launcher, {run.c.data, problem.n, problem.m, run.c.ld, problem.c.data, bytes(problem.c.type), true},
+      problem.c.ld);
 }
 
 }  // namespace
@@ -112,7 +114,7 @@ Status gemm(Launcher& launcher, const Gemm& problem) noexcept try {
   if (work == Work::scale) return scale_c(launcher, problem);
 
   // The next best kernel takes the place of one that the device refuses, unless the caller has named it.
-  bool copied = false;
+  Plan copied;
   RefusedKernels refused;
   Status first_refusal;
   while (true) {

@@ -18,33 +18,37 @@ bool padding_pays(const Gemm& p) noexcept {
          static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) >= 64.0 * 64.0 * 64.0;
 }
 
-// wgmma reads only 16-bit operands in either order; of others k is contiguous.
-constexpr Order a_order = row_major, b_order = column_major;
-
-// The copy of an operand in the workspace: it keeps the order of 16-bit operands.
+// The copy of an operand in the workspace.
 struct OperandCopy {
-  Order order;
   std::int64_t ld;
   std::size_t bytes;
 };
-OperandCopy copy_of(const ConstMatrix& x, Order k_contiguous, std::int64_t rows,
-                    std::int64_t columns) noexcept {
-  const std::size_t element = bytes(x.type);
-  const Order order = element == 2 ? x.order : k_contiguous;
+OperandCopy copy_of(const ConstMatrix& x, Order order, std::int64_t rows, std::int64_t columns) noexcept {
   const std::int64_t lines = order == row_major ? rows : columns,
                      length = order == row_major ? columns : rows;
-  const std::size_t needed = padded_bytes(lines, length, element);
-  return {order, padded_ld(length, element), (needed + 255) / 256 * 256};
+  const std::size_t needed = padded_bytes(lines, length, bytes(x.type));
+  return {padded_ld(length, bytes(x.type)), (needed + 255) / 256 * 256};
 }
-OperandCopy copy_of_a(const Gemm& p) noexcept {
-  return copy_of(p.a, a_order, p.m, p.k);
+OperandCopy copy_of_a(const Gemm& p, const Plan& plan) noexcept {
+  return copy_of(p.a, plan.a_order, p.m, p.k);
 }
-OperandCopy copy_of_b(const Gemm& p) noexcept {
-  return copy_of(p.b, b_order, p.k, p.n);
+OperandCopy copy_of_b(const Gemm& p, const Plan& plan) noexcept {
+  return copy_of(p.b, plan.b_order, p.k, p.n);
 }
 
-bool needs_copy(const ConstMatrix& x, Order k_contiguous) noexcept {
-  return copy_alignment(x) < 16 || (bytes(x.type) != 2 && x.order != k_contiguous);
+// The problem whose C is the transpose of this one's, in rows at `c`.
+Gemm turned(const Gemm& problem, void* c) noexcept {
+  Gemm result = problem;
+  const auto turned_order = [](Order order) { return order == row_major ? column_major : row_major; };
+  result.m = problem.n;
+  result.n = (problem.m + 7) / 8 * 8;  // the copy of A ends with zeros, and the next copy reads 16 bytes
+  result.a = problem.b;
+  result.b = problem.a;
+  result.a.order = turned_order(problem.b.order);
+  result.b.order = turned_order(problem.a.order);
+  result.c.data = c;
+  result.c.ld = padded_ld(problem.m, bytes(problem.c.type));
+  return result;
 }
 
 }  // namespace
@@ -52,28 +56,86 @@ bool needs_copy(const ConstMatrix& x, Order k_contiguous) noexcept {
 Gemm planned_problem(const Gemm& problem, const Plan& plan) noexcept {
   Gemm run = problem;
   char* workspace = static_cast<char*>(problem.workspace);
-  const auto copied = [](ConstMatrix& x, const OperandCopy& copy, void* data) {
+  const auto copied = [](ConstMatrix& x, Order order, const OperandCopy& copy, void* data) {
     x.data = data;
-    x.order = copy.order;
+    x.order = order;
     x.ld = copy.ld;
   };
-  if (plan.pad_a) copied(run.a, copy_of_a(problem), workspace);
-  if (plan.pad_b) copied(run.b, copy_of_b(problem), workspace + plan.b_offset);
-  return run;
+  if (plan.pad_a) copied(run.a, plan.a_order, copy_of_a(problem, plan), workspace);
+  if (plan.pad_b) copied(run.b, plan.b_order, copy_of_b(problem, plan), workspace + plan.b_offset);
+  return plan.turns ? turned(run, workspace + plan.c_offset) : run;
 }
 
 namespace {
 
-// The plan that copies every operand that the fast kernels cannot take, without its kernel.
-Plan padding_plan(const Gemm& p, std::size_t* needed) noexcept {
+// A way to run a problem with copies, without its kernel: every operand in `order`, from a copy if it is not
+// so or if its rows do not begin on multiples of 16 bytes, unless it is kept.
+enum class Keeps { nothing, a, b };  // what may have any leading dimension; with B the problem is turned
+struct Way {
   Plan plan;
-  plan.pad_a = needs_copy(p.a, a_order);
-  plan.pad_b = needs_copy(p.b, b_order);
-  const std::size_t a_bytes = plan.pad_a ? copy_of_a(p).bytes : 0;
-  const std::size_t b_bytes = plan.pad_b ? copy_of_b(p).bytes : 0;
-  plan.b_offset = a_bytes;
-  *needed = a_bytes + b_bytes;
-  return plan;
+  Keeps keeps = Keeps::nothing;
+  std::size_t needed = 0;  // of workspace
+  double cost = 0;         // of the copies, then with the kernel's
+};
+Way way(const Gemm& p, Order a_order, Order b_order, Keeps keeps = Keeps::nothing) noexcept {
+  const auto needs_copy = [](const ConstMatrix& x, Order order) {
+    return copy_alignment(x) < 16 || x.order != order;
+  };
+  Way result;
+  Plan& plan = result.plan;
+  plan.a_order = a_order;
+  plan.b_order = b_order;
+  plan.pad_a = keeps != Keeps::a && needs_copy(p.a, a_order);
+  plan.pad_b = keeps != Keeps::b && needs_copy(p.b, b_order);
+  result.keeps = keeps;
+  // Copies that keep the order are one launch.
+  double kept = 0;
+  const auto count = [&](bool pads, const ConstMatrix& x, Order order, const OperandCopy& copy) {
+    if (!pads) return;
+    result.needed += copy.bytes;
+    const auto moved = static_cast<double>(copy.bytes);
+    if (x.order == order) {
+      kept += moved;
+    } else {
+      result.cost += estimated_copy_cost(moved, true);
+    }
+  };
+  count(plan.pad_a, p.a, a_order, copy_of_a(p, plan));
+  plan.b_offset = result.needed;
+  count(plan.pad_b, p.b, b_order, copy_of_b(p, plan));
+  if (kept != 0) result.cost += estimated_copy_cost(kept, false);
+  if (keeps == Keeps::b) {
+    plan.turns = true;
+    plan.c_offset = result.needed;
+    const std::size_t c_bytes =
+        copy_of({p.c.data, p.c.ld, row_major, p.c.type}, column_major, p.m, p.n).bytes;
+    result.needed += c_bytes;
+    result.cost += estimated_copy_cost(static_cast<double>(c_bytes), true);
+  }
+  return result;
+}
+
+// The ways with copies that may be worth it, the usual one first: rows that are aligned. wgmma reads only
+// 16-bit operands in either order; of others k is contiguous. Kernels whose A may have any leading dimension
+// save the copy of a large operand for that of a small one, of which they want k not contiguous; where B is
+// the large one, also for that of C, if that is only moved (beta == 0).
+std::vector<Way> ways_with_copies(const Gemm& p) {
+  std::vector<Way> result;
+  const bool narrow = bytes(p.a.type) == 2;
+  const auto add = [&](const Way& w) {
+    if (w.needed != 0) result.push_back(w);
+  };
+  add(way(p, narrow ? p.a.order : row_major, narrow ? p.b.order : column_major));
+  const auto any_ld = [&](const ConstMatrix& x, Order order) {
+    return narrow && x.order == order && begins_aligned(x) && copy_alignment(x) < 16;
+  };
+  if (any_ld(p.a, row_major)) add(way(p, row_major, row_major, Keeps::a));
+  // C is copied 8 neighbours at a time, which must have been computed: where A is not copied, it may end
+  // before.
+  const bool whole_chunks = p.m % 8 == 0 || p.a.order != column_major || copy_alignment(p.a) < 16;
+  if (any_ld(p.b, column_major) && p.beta == 0.0F && bytes(p.c.type) == 2 && whole_chunks)
+    add(way(p, column_major, column_major, Keeps::b));
+  return result;
 }
 
 // The kernel that the problem names, or `tuned` (if there is one, and it takes the problem), or the choice
@@ -113,37 +175,49 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
                  const RefusedKernels& refused, bool any_workspace, Plan* plan, std::size_t* used) {
   *plan = Plan{};
   *used = 0;
-  Status why_not_direct, why_not_padded;
+  Status why_not_direct, why_not_copied;
   // Tables speak of the operands as the caller has them, not of their copies. They name kernels; whether
   // operands are copied is decided with them as without.
   const Kernel* tuned = problem.kernel == nullptr ? tuned_kernel(list, problem, device) : nullptr;
   if (std::find(refused.begin(), refused.end(), tuned) != refused.end()) tuned = nullptr;
   const Kernel* direct = choose(list, problem, tuned, device, refused, &why_not_direct);
 
-  std::size_t needed = 0;
-  Plan padded = padding_plan(problem, &needed);
-  if (needed != 0 && (direct == nullptr || padding_pays(problem))) {
-    // The choice looks at the alignment of the copies only: an address aligned like theirs stands for both,
-    // whether there is a workspace or not.
-    alignas(256) char aligned = 0;
-    Gemm with_workspace = problem;
-    with_workspace.workspace = &aligned;
-    Plan at_its_start = padded;
-    at_its_start.b_offset = 0;
-    padded.kernel =
-        choose(list, planned_problem(with_workspace, at_its_start), tuned, device, refused, &why_not_padded);
-    if (padded.kernel != nullptr) {
-      if (any_workspace || problem.workspace_bytes >= needed) {
-        *plan = padded;
-        *used = needed;
-        return {};
-      }
-      if (direct == nullptr) {
-        return Status(StatusCode::workspace_too_small,
-                      "workspace_bytes is %zu but %s needs >= %zu here to copy operands into aligned rows",
-                      problem.workspace_bytes, padded.kernel->name.c_str(), needed);
-      }
-    }
+  std::vector<Way> ways;
+  if (direct == nullptr || padding_pays(problem)) ways = ways_with_copies(problem);
+  // The choice looks at the alignment of the copies only: an address aligned like theirs stands for both,
+  // whether there is a workspace or not.
+  alignas(256) char aligned = 0;
+  Gemm with_workspace = problem;
+  with_workspace.workspace = &aligned;
+  const Way* best = nullptr;
+  const Way* best_within = nullptr;
+  for (Way& w : ways) {
+    Plan at_its_start = w.plan;
+    at_its_start.b_offset = at_its_start.c_offset = 0;
+    const Gemm copied = planned_problem(with_workspace, at_its_start);
+    w.plan.kernel = choose(list, copied, tuned, device, refused, &why_not_copied);
+    if (w.plan.kernel == nullptr) continue;
+    // What kernels are for whose A may have any leading dimension.
+    const bool could_keep = w.plan.pad_a && problem.a.order == row_major && begins_aligned(problem.a);
+    if (w.plan.kernel->any_lda ? w.keeps == Keeps::nothing && could_keep : w.keeps != Keeps::nothing)
+      continue;
+    w.cost += estimated_cost(*w.plan.kernel, copied, device);
+    const auto better = [&](const Way* than) { return than == nullptr || w.cost < than->cost; };
+    if (better(best)) best = &w;
+    if ((any_workspace || problem.workspace_bytes >= w.needed) && better(best_within)) best_within = &w;
+  }
+  // A kernel that takes the operands as they are and copies as fast as others needs no workspace.
+  const bool direct_is_fast = direct != nullptr && direct->any_lda;
+  if (best_within != nullptr &&
+      !(direct_is_fast && estimated_cost(*direct, problem, device) <= best_within->cost)) {
+    *plan = best_within->plan;
+    *used = best_within->needed;
+    return {};
+  }
+  if (direct == nullptr && best != nullptr) {
+    return Status(StatusCode::workspace_too_small,
+                  "workspace_bytes is %zu but %s needs >= %zu here to copy operands into aligned rows",
+                  problem.workspace_bytes, best->plan.kernel->name.c_str(), best->needed);
   }
   if (direct == nullptr) return why_not_direct;
   plan->kernel = direct;

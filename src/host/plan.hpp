@@ -14,10 +14,14 @@ namespace tenon {
 
 struct Plan {
   const Kernel* kernel = nullptr;
-  // Operands that run from a copy with aligned rows (src/gemm/pad.hpp), and where in the workspace the copies
-  // lie.
+  // Operands that run from a copy with aligned rows (src/gemm/pad.hpp), the copies' orders, and where in the
+  // workspace they lie.
   bool pad_a = false, pad_b = false;
+  Order a_order = row_major, b_order = column_major;
   std::size_t b_offset = 0;  // A's copy is at 0
+  // Computes the transpose of C, from B as A and A as B, into the workspace; a copy then transposes it.
+  bool turns = false;
+  std::size_t c_offset = 0;
 };
 
 // Bytes with which the problem runs fastest: those of the padded copies if padding pays or if the kernel
@@ -32,7 +36,8 @@ std::size_t planned_workspace(const std::vector<Kernel>& list, const Gemm& probl
 Status make_plan(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device,
                  Plan* plan, const RefusedKernels& refused = {});
 
-// The problem that the planned kernel computes: padded operands replaced by their copies.
+// The problem that the planned kernel computes: padded operands replaced by their copies, and if the plan
+// turns the problem, the turned one.
 Gemm planned_problem(const Gemm& problem, const Plan& plan) noexcept;
 
 }  // namespace tenon

@@ -182,6 +182,44 @@ TEST_P(GemmTest, OperandsThatAreNotAligned) {
   }
 }
 
+// Kernels that read A in eighths: rows that lie 0 to 7 elements beyond a multiple of 16 bytes, in each order;
+// eighths with rows and without, one more row than whole tiles; the last elements of a row in a slab of its
+// own or not. Before a row lies what is not a number.
+TEST_P(GemmTest, RowsOfAThatBeginAnywhere) {
+  if (!kernel().any_lda) GTEST_SKIP() << "this kernel copies rows of A that begin on multiples of 16 bytes";
+  const std::vector<std::int64_t> lengths =
+      test::emulated() ? std::vector<std::int64_t>{65, 127}
+                       : std::vector<std::int64_t>{57, 58, 60, 63, 65, 121, 127, 700};
+  for (const std::int64_t k : lengths) {
+    for (const int pad : {0, 1, 6}) {
+      if (test::emulated() && pad == 1) continue;
+      for (const std::int64_t m :
+           {std::int64_t{6}, std::int64_t{513}, 2 * std::int64_t{kernel().tile_m} * 4 + 15}) {
+        if (test::emulated() && m > 513) continue;
+        check(with_output({m, 40, k, Numbers::normals, Type::bf16, 0, pad}));
+        check(with_output({m, 41, k, Numbers::integers, Type::f32, 0, pad, 0, 1, 1, 2.0F, 1.0F}));
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+  const Case c = with_output({20, 24, 67});
+  Operands operands{test::random_numbers(c.m * c.k, c.numbers, kernel().type, 1),
+                    test::random_numbers(c.n * c.k, c.numbers, kernel().type_b, 2),
+                    {}};
+  for (int row = 0; row < 20; row += 2)  // the end of every other row, which stands before the next
+    operands.a[static_cast<std::size_t>(row * c.k + c.k - 1)] = std::numeric_limits<float>::infinity();
+  operands.exact = test::exact_products(operands.a, operands.b, c.m, c.n, c.k);
+  Product product(kernel(), c, std::make_shared<const Operands>(operands));
+  product.bring_workspace();
+  product.run();
+  if (HasFailure()) return;
+  const std::vector<float> found = product.result();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(std::isfinite(found[i]), std::isfinite(operands.exact[i].sum))
+        << "element " << i << " is " << found[i];
+  }
+}
+
 TEST_P(GemmTest, SaysHowMuchWorkspaceItWantsAndWritesNothingIfItNeedsIt) {
   Product product(kernel(), with_output({65, 131, 77, Numbers::integers, Type::f32, 1}));
   EXPECT_GT(workspace_size(test::launcher(), product.problem), 0U);
@@ -428,6 +466,7 @@ TEST_P(GemmTest, LargeProductsDoNotDependOnTheLeadingDimensionOfC) {
 // What a product costs where nothing is cut: the emulator counts it.
 TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
   if (!test::emulated()) GTEST_SKIP() << "a GPU does not count";
+  if (kernel().any_lda) GTEST_SKIP() << "a kernel for rows that are not aligned";
   // A tile for each block of a cluster, whichever way it lies; two slabs for each of those that share a tile.
   const int split = kernel().split, blocks = kernel().cluster / split;
   const Case c =

@@ -35,7 +35,7 @@ constexpr std::size_t guard = 64;  // elements behind a copy, which must stay as
 template <typename T, typename At>
 std::vector<T> expected_copy(std::int64_t lines, std::int64_t length, T poison, const At& at) {
   const std::int64_t ld = padded_ld(length, sizeof(T));
-  EXPECT_EQ(ld * static_cast<std::int64_t>(sizeof(T)) % 16, 0);
+  EXPECT_EQ(ld * static_cast<std::int64_t>(sizeof(T)) % 128, 0);
   EXPECT_EQ(padded_bytes(lines, length, sizeof(T)), static_cast<std::size_t>(lines * ld) * sizeof(T));
   std::vector<T> expected(static_cast<std::size_t>(lines * ld) + guard, poison);
   for (std::int64_t line = 0; line < lines; ++line) {
@@ -93,7 +93,7 @@ TEST_F(Pad, CopiesRowsOfWords) {
 }
 
 // Around the tiles of 64 x 64, one and several of them; the zeros behind a line of the copy are as many as
-// lines are missing from 16 bytes.
+// lines are missing from 128 bytes.
 template <typename T>
 void check_transposed() {
   for (const std::int64_t lines : {1, 15, 16, 17, 63, 64, 65, 129, 500}) {
@@ -109,8 +109,36 @@ void check_transposed() {
 TEST_F(Pad, TransposesBytes) {
   check_transposed<std::uint8_t>();
 }
+TEST_F(Pad, TransposesHalves) {
+  check_transposed<std::uint16_t>();
+}
 TEST_F(Pad, TransposesWords) {
   check_transposed<std::uint32_t>();
+}
+
+// To lines that begin at any element and have something between them.
+TEST_F(Pad, TransposesToLinesOfAnyAlignment) {
+  constexpr std::uint16_t poison = 0xABAB;
+  for (const std::int64_t lines : {1, 7, 64, 131}) {
+    for (const std::int64_t length : {1, 8, 65}) {
+      for (const std::int64_t offset : {0, 1, 3}) {
+        const std::int64_t source_ld = padded_ld(length, 2), ld = lines + offset;
+        std::vector<std::uint16_t> source =
+            numbered<std::uint16_t>(static_cast<std::size_t>(lines * source_ld));
+        std::vector<std::uint16_t> expected(static_cast<std::size_t>(offset + length * ld) + guard, poison);
+        for (std::int64_t line = 0; line < lines; ++line) {
+          for (std::int64_t i = 0; i < length; ++i)
+            expected[static_cast<std::size_t>(offset + i * ld + line)] =
+                source[static_cast<std::size_t>(line * source_ld + i)];
+        }
+        const Buffer<std::uint16_t> from(source), to(std::vector<std::uint16_t>(expected.size(), poison));
+        const Status s =
+            transpose_to(launcher(), {from.get(), lines, length, source_ld, to.get() + offset, 2, true}, ld);
+        ASSERT_TRUE(s) << s.message();
+        ASSERT_EQ(to.read(), expected) << lines << " x " << length << ", offset " << offset;
+      }
+    }
+  }
 }
 
 // More tiles than the blocks of the grid cover at once, along and down: they walk on.
@@ -123,17 +151,17 @@ TEST_F(Pad, TransposesManyTiles) {
 // More rows than the blocks of the grid cover at once: they walk on.
 TEST_F(Pad, CopiesManyRows) {
   if (test::emulated()) GTEST_SKIP() << "too many rows for the emulator";
-  const std::int64_t lines = 1024LL * 1024 + 77, length = 3;
+  const std::int64_t lines = 1024LL * 1024 + 77, length = 3, ld = padded_ld(length, 2);
   std::vector<std::uint16_t> source(static_cast<std::size_t>(lines * length));
   for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<std::uint16_t>(i);
   const Buffer<std::uint16_t> from(source),
-      to(std::vector<std::uint16_t>(static_cast<std::size_t>(lines) * 8, 0xFFFF));
+      to(std::vector<std::uint16_t>(static_cast<std::size_t>(lines * ld), 0xFFFF));
   const PadCopy copy{from.get(), lines, length, length, to.get()};
   ASSERT_TRUE(pad_copies(launcher(), &copy, 1));
   const std::vector<std::uint16_t> out = to.read();
   for (std::int64_t r = 0; r < lines; ++r) {
-    for (std::int64_t c = 0; c < 8; ++c) {
-      ASSERT_EQ(out[static_cast<std::size_t>(r * 8 + c)],
+    for (std::int64_t c = 0; c < ld; ++c) {
+      ASSERT_EQ(out[static_cast<std::size_t>(r * ld + c)],
                 c < length ? source[static_cast<std::size_t>(r * length + c)] : 0)
           << "row " << r << ", column " << c;
     }
@@ -144,8 +172,8 @@ TEST_F(Pad, CopiesManyRows) {
 TEST_F(Pad, CopiesTwoOperandsInOneLaunch) {
   const std::int64_t lines[] = {5, 300}, length[] = {1000, 33};
   const std::vector<std::uint16_t> source = numbered<std::uint16_t>(300 * 33 + 5 * 1000);
-  const Buffer<std::uint16_t> from(source), first(std::vector<std::uint16_t>(5 * 1000 + guard, 0xFFFF)),
-      second(std::vector<std::uint16_t>(300 * 40 + guard, 0xFFFF));
+  const Buffer<std::uint16_t> from(source), first(std::vector<std::uint16_t>(5 * 1024 + guard, 0xFFFF)),
+      second(std::vector<std::uint16_t>(300 * 64 + guard, 0xFFFF));
   const Buffer<std::uint16_t>* const to[] = {&first, &second};
   const PadCopy copies[] = {{from.get() + 1, lines[0], length[0], length[0], first.get()},
                             {from.get() + 3, lines[1], length[1], length[1], second.get()}};
@@ -162,8 +190,8 @@ TEST_F(Pad, CopiesTwoOperandsInOneLaunch) {
 // One operand is transposed, the other is not: two launches.
 TEST_F(Pad, CopiesOneOperandAndTransposesTheOther) {
   const std::vector<std::uint8_t> source = numbered<std::uint8_t>(40 * 70 + 50 * 21);
-  const Buffer<std::uint8_t> from(source), first(std::vector<std::uint8_t>(70 * 48 + guard, 0xFF)),
-      second(std::vector<std::uint8_t>(50 * 32 + guard, 0xFF));
+  const Buffer<std::uint8_t> from(source), first(std::vector<std::uint8_t>(70 * 128 + guard, 0xFF)),
+      second(std::vector<std::uint8_t>(50 * 128 + guard, 0xFF));
   const PadCopy copies[] = {{from.get(), 40, 70, 70, first.get(), 1, true},
                             {from.get() + 40 * 70, 50, 21, 21, second.get(), 1, false}};
   ASSERT_TRUE(pad_copies(launcher(), copies, 2));

@@ -138,45 +138,45 @@ TEST(Plan, OtherTypesAreTransposedWhereKIsNotContiguous) {
   Gemm p = problem(100, 33, 70, Type::e4m3);
   p.a = {p.a.data, 112, column_major, Type::e4m3};
   p.b = {p.b.data, 48, row_major, Type::e4m3};
-  // 100 rows and 33 columns of 70 elements, 80 apart.
-  Plan plan = planned(&p, 8192 + 2816);
+  // 100 rows and 33 columns of 70 elements, 128 apart, rounded up to 256 bytes.
+  Plan plan = planned(&p, 12800 + 4352);
   EXPECT_TRUE(plan.pad_a && plan.pad_b);
-  EXPECT_EQ(plan.b_offset, 8192U);
+  EXPECT_EQ(plan.b_offset, 12800U);
   Gemm run = planned_problem(p, plan);
   EXPECT_EQ(run.a.data, workspace);
   EXPECT_EQ(run.a.order, row_major);
-  EXPECT_EQ(run.a.ld, 80);
-  EXPECT_EQ(run.b.data, static_cast<char*>(workspace) + 8192);
+  EXPECT_EQ(run.a.ld, 128);
+  EXPECT_EQ(run.b.data, static_cast<char*>(workspace) + 12800);
   EXPECT_EQ(run.b.order, column_major);
-  EXPECT_EQ(run.b.ld, 80);
+  EXPECT_EQ(run.b.ld, 128);
 
   p = problem(100, 33, 70, Type::tf32);
   p.a.ld = 72;  // as it should be
   p.b = {p.b.data, 36, row_major, Type::tf32};
-  plan = planned(&p, 9728);  // 33 columns of 72 floats, rounded up to 256 bytes
+  plan = planned(&p, 12800);  // 33 columns of 96 floats, rounded up to 256 bytes
   EXPECT_TRUE(!plan.pad_a && plan.pad_b);
   run = planned_problem(p, plan);
   EXPECT_EQ(run.a.data, p.a.data);
   EXPECT_EQ(run.b.order, column_major);
-  EXPECT_EQ(run.b.ld, 72);
+  EXPECT_EQ(run.b.ld, 96);
 }
 
-TEST(Plan, OtherTypesArePaddedToWhole16Bytes) {
+TEST(Plan, OtherTypesArePaddedToWhole128Bytes) {
   Gemm p = problem(4, 4, 17, Type::s8);  // far too small to be padded for speed
-  Plan plan = planned(&p, 2U * 256);
+  Plan plan = planned(&p, 2U * 512);
   EXPECT_TRUE(plan.pad_a && plan.pad_b);
-  EXPECT_EQ(planned_problem(p, plan).a.ld, 32);
+  EXPECT_EQ(planned_problem(p, plan).a.ld, 128);
   EXPECT_EQ(planned_problem(p, plan).a.order, row_major);
 
   p = problem(4, 4, 18, Type::tf32);
   plan = planned(&p, 2U * 512);
-  EXPECT_EQ(planned_problem(p, plan).b.ld, 20);
+  EXPECT_EQ(planned_problem(p, plan).b.ld, 32);
 
   p = problem(4, 4, 16, Type::s8);
   p.b.data = static_cast<const char*>(p.b.data) + 1;
-  plan = planned(&p, 256);
+  plan = planned(&p, 512);
   EXPECT_TRUE(!plan.pad_a && plan.pad_b);
-  EXPECT_EQ(planned_problem(p, plan).b.ld, 16);
+  EXPECT_EQ(planned_problem(p, plan).b.ld, 128);
 }
 
 TEST(Plan, OtherTypesSayThatTheyNeedTheWorkspace) {
@@ -186,7 +186,7 @@ TEST(Plan, OtherTypesSayThatTheyNeedTheWorkspace) {
   const Status s = make_plan(kernel_list(), p, h200, &plan);
   EXPECT_EQ(s.code(), StatusCode::workspace_too_small);
   EXPECT_STREQ(s.message(),
-               "workspace_bytes is 0 but e4m3 needs >= 4096 here to copy operands into aligned rows");
+               "workspace_bytes is 0 but e4m3 needs >= 8192 here to copy operands into aligned rows");
 }
 
 TEST(Plan, PairsAndPromotedSumsHaveKernelsOfTheirOwn) {
@@ -219,6 +219,106 @@ TEST(Plan, SaysWhatIsMissing) {
   turing.sm = 75;
   s = make_plan(kernel_list(), problem(64, 64, 64), turing, &plan);
   EXPECT_EQ(s.code(), StatusCode::device_unsupported);
+}
+
+// The list with a kernel whose A may have any leading dimension.
+const std::vector<Kernel>& with_any_lda() {
+  static const std::vector<Kernel> list = [] {
+    std::vector<Kernel> l = kernel_list();
+    Kernel k = test::kernel("eighths", Copy::tma, 128, 256, row_major, row_major);
+    k.instruction = Instruction::wgmma;
+    k.any_lda = true;
+    l.push_back(k);
+    return l;
+  }();
+  return list;
+}
+
+// m x n x k with odd rows of both operands and of C, which is f16.
+Gemm odd_problem(std::int64_t m, std::int64_t n, std::int64_t k) {
+  Gemm p = problem(m, n, k);
+  p.c.type = Type::f16;
+  p.workspace = workspace;
+  p.workspace_bytes = planned_workspace(with_any_lda(), p, h200);
+  return p;
+}
+
+TEST(Plan, OfALargeAAndASmallBOnlyBIsCopiedIfAMayHaveAnyLeadingDimension) {
+  const Gemm p = odd_problem(4095, 511, 4095);
+  EXPECT_EQ(p.workspace_bytes, 4095U * 512 * 2);  // k lines of B
+  Plan plan;
+  ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "eighths");
+  EXPECT_TRUE(!plan.pad_a && plan.pad_b && !plan.turns);
+  const Gemm run = planned_problem(p, plan);
+  EXPECT_EQ(run.a.data, p.a.data);
+  EXPECT_EQ(run.a.ld, 4095);
+  EXPECT_EQ(run.b.data, workspace);
+  EXPECT_EQ(run.b.order, row_major);
+  EXPECT_EQ(run.b.ld, 512);
+  EXPECT_EQ(run.c.data, p.c.data);
+}
+
+TEST(Plan, OfASmallAAndALargeBTheTransposeIsComputed) {
+  const Gemm p = odd_problem(511, 4095, 4095);
+  EXPECT_EQ(p.workspace_bytes, 2 * 4095U * 512 * 2);  // k lines of A, n lines of the transpose of C
+  Plan plan;
+  ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "eighths");
+  EXPECT_TRUE(plan.pad_a && !plan.pad_b && plan.turns);
+  const Gemm run = planned_problem(p, plan);
+  EXPECT_EQ(run.m, 4095);
+  EXPECT_EQ(run.n, 512);  // with the zeros that the copy of A ends with
+  EXPECT_EQ(run.a.data, p.b.data);
+  EXPECT_EQ(run.a.order, row_major);
+  EXPECT_EQ(run.a.ld, 4095);
+  EXPECT_EQ(run.b.data, workspace);
+  EXPECT_EQ(run.b.order, row_major);
+  EXPECT_EQ(run.c.data, static_cast<char*>(workspace) + p.workspace_bytes / 2);
+  EXPECT_EQ(run.c.ld, 512);
+}
+
+// What the turned way cannot do: add to C, round what is not only moved, begin in the middle of 16 bytes.
+TEST(Plan, TheTransposeIsNotComputedWhereCIsReadOrWideOrBBeginsAnywhere) {
+  for (int what = 0; what < 3; ++what) {
+    Gemm p = odd_problem(511, 4095, 4095);
+    if (what == 0) p.beta = 1;
+    if (what == 1) p.c.type = Type::f32;
+    if (what == 2) p.b.data = static_cast<const char*>(p.b.data) + 2;
+    p.workspace_bytes = planned_workspace(with_any_lda(), p, h200);
+    Plan plan;
+    ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
+    EXPECT_FALSE(plan.turns) << what;
+  }
+}
+
+// With less workspace than the fastest way needs, the fastest of those that fit.
+TEST(Plan, TakesTheWayThatFitsTheWorkspace) {
+  Gemm p = odd_problem(4095, 4095, 4095);
+  Plan plan;
+  ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
+  const std::size_t b_alone = 4095U * 4096 * 2;
+  p.workspace_bytes = b_alone;
+  ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "eighths");
+  EXPECT_TRUE(!plan.pad_a && plan.pad_b);
+  p.workspace_bytes = b_alone - 1;
+  ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "any_128x128");
+}
+
+TEST(Plan, AKernelForAnyLeadingDimensionRunsWithoutWorkspaceWhereTheOtherOperandFits) {
+  Gemm p = problem(4095, 512, 4095);
+  p.b = {p.b.data, 512, row_major, Type::f16};
+  Plan plan;
+  ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "eighths");
+  EXPECT_EQ(planned_workspace(with_any_lda(), p, h200), 0U);
+  p.a.data = static_cast<const char*>(p.a.data) + 2;
+  p.kernel = "eighths";
+  const Status s = make_plan(with_any_lda(), p, h200, &plan);
+  EXPECT_EQ(s.code(), StatusCode::workspace_too_small);
+  EXPECT_NE(std::string(s.message()).find("eighths needs >="), std::string::npos) << s.message();
 }
 
 }  // namespace

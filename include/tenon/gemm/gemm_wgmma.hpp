@@ -27,6 +27,11 @@ namespace tenon {
 // Config: WgmmaConfig, or Pingpong of one. Launch with `threads`, shared_bytes of dynamic shared memory and
 // clusters of Config::Cluster, at most as many as the device runs at once. map_a and map_b: 128-byte swizzle,
 // boxes of copy_lines<Tile, parts> x Tile::panel_columns.
+// The eighths of a matrix of lines (EveryEighthLine): of[i] is that of lines i, i + 8, ...
+struct TensorMapsOfEighths {
+  TensorMap of[8];
+};
+
 template <class Config>
 struct GemmWgmma {
   using Block = typename Config::Block;
@@ -36,6 +41,8 @@ struct GemmWgmma {
   using Ring = TmaRing<Config::stages>;
   static constexpr int threads = 32 * Config::warps + 128;
   static constexpr int depth = Block::k;
+  static constexpr bool eighths = Config::eighths;
+  using MapA = std::conditional_t<eighths, TensorMapsOfEighths, TensorMap>;
   // The blocks that share a tile copy as many parts of it.
   static constexpr int parts_a = Cluster::n, parts_b = Cluster::m;
   // Of a slab that is not k-major whole panels of 64, or where they are too few the same lines of each.
@@ -86,14 +93,14 @@ struct GemmWgmma {
   // By all threads of the block. op: what an epilogue's operation is, epilogue.hpp. raster: of clusters of
   // tiles.
   template <class Op>
-  __device__ __forceinline__ static void run(const TensorMap& map_a, const TensorMap& map_b,
+  __device__ __forceinline__ static void run(const MapA& map_a, const TensorMap& map_b,
                                              const TensorMap& map_c, int k, int box_rows,
-                                             const Raster& raster, int undivided, std::uint8_t* shared,
-                                             const Output& c, const Op& op) {
+                                             const Raster& raster, int undivided, std::int64_t lda,
+                                             std::uint8_t* shared, const Output& c, const Op& op) {
     if (works_for_warp(Config::warps)) {
-      prefetch_map(map_a);
+      if constexpr (!eighths) prefetch_map(map_a);
       prefetch_map(map_b);
-      if (copy_engine_can_write(c)) prefetch_map(map_c);
+      if (!eighths && copy_engine_can_write(c)) prefetch_map(map_c);
     }
     const std::uint32_t misaligned = ptx::shared_address(shared) % alignment;
     std::uint8_t* const memory = shared + (misaligned == 0 ? 0 : alignment - misaligned);
@@ -114,6 +121,11 @@ struct GemmWgmma {
     if constexpr (!scarce_registers) {
       first = work_at(first_index(), raster, undivided, k);
       asm volatile("" ::"r"(first.tile.m), "r"(first.tile.n), "r"(first.slabs.first), "r"(first.slabs.count));
+    }
+    if constexpr (eighths) {
+      if (works_for_warp(Config::warps)) {
+        for (int i = 0; i < 2; ++i) prefetch_map(map_a.of[eighth_of(first.tile.m, i)]);
+      }
     }
     meet();
     // What is before this line overlaps the end of the kernel before; the next kernel may do likewise.
@@ -136,7 +148,8 @@ struct GemmWgmma {
       const auto operation = loaded(op);
       const StoreStaged<std::remove_const_t<decltype(operation)>, Config::staged, stores_apart> store(
           c, operation, map_c, ptx::shared_address(memory + staging_at));
-      multiply_all(group, k, raster, undivided, ptx::shared_address(memory), ring, sum, store);
+      multiply_all(group, k, raster, undivided, static_cast<int>(lda % 8), ptx::shared_address(memory), ring,
+                   sum, store);
     }
   }
 
@@ -186,7 +199,10 @@ struct GemmWgmma {
   struct Slabs {
     int first, count;
   };
-  __device__ __forceinline__ static int slabs_of(int k) { return k / depth + (k % depth != 0); }
+  __device__ __forceinline__ static int slabs_of(int k) {
+    if constexpr (eighths) k += 7;  // that a line may lie further right
+    return k / depth + (k % depth != 0);
+  }
   // One slab at least, so that there are sums: if it is beyond k, the copy engine fills it with zeros.
   __device__ __forceinline__ static Slabs part_of(int all, int parts, int part) {
     if (parts == 1) return {0, all};
@@ -232,7 +248,7 @@ struct GemmWgmma {
 
   // One thread: this block's part of every slab of its tiles, as far ahead as the ring allows. work: the
   // first of it, but where registers are scarce.
-  __device__ __forceinline__ static void copy_all(const TensorMap& map_a, const TensorMap& map_b, int k,
+  __device__ __forceinline__ static void copy_all(const MapA& map_a, const TensorMap& map_b, int k,
                                                   int box_rows, const Raster& raster, int undivided,
                                                   std::uint8_t* memory, const Ring& ring, Work work) {
     const int missing = few_rows ? (Block::m - box_rows) * TileA::line_bytes : 0;  // bytes of a slab
@@ -244,10 +260,14 @@ struct GemmWgmma {
         ring.wait_empty(stage);
         ring.expect(stage, Config::stage_bytes - missing);
         std::uint8_t* const to = memory + stage.index * Config::stage_bytes;
-        copy_slab<TileA, parts_a>(to, map_a, row, slab * depth, work.paired, rank_n(),
-                                  every_mth_block() << rank_m(), ring.full_barrier(stage));
-        copy_slab<TileB, parts_b>(to + TileA::bytes, map_b, column, slab * depth, work.paired, rank_m(),
-                                  ((1U << Cluster::m) - 1) << rank_n() * Cluster::m,
+        if constexpr (eighths) {
+          copy_eighths(to, map_a, work.tile.m, slab * depth, ring.full_barrier(stage));
+        } else {
+          copy_slab<TileA, parts_a>(to, map_a, row, slab * depth, work.paired, rank_n(),
+                                    every_mth_block() << rank_m(), ring.full_barrier(stage));
+        }
+        copy_slab<TileB, parts_b>(to + TileA::bytes, map_b, column, slab * depth - lines_before, work.paired,
+                                  rank_m(), ((1U << Cluster::m) - 1) << rank_n() * Cluster::m,
                                   ring.full_barrier(stage));
         stage = stage.next();
       }
@@ -272,6 +292,56 @@ struct GemmWgmma {
     const int first = rank() - rank() % sharing_blocks;
     copy_part<Tile, parts>(to, map, start, k, part, static_cast<std::uint16_t>(sharing << first), barrier);
   }
+
+  // The rows of a tile that is made of eighths of A: 64 of one for each warpgroup. Tiles go through all
+  // eighths of 512 rows first.
+  static constexpr int eighths_rows = 64;
+  __device__ __forceinline__ static int eighth_of(int tile_m, int group) {
+    return tile_m % 4 * 2 + group;
+  }
+  __device__ __forceinline__ static int row_in_eighth(int tile_m) {
+    return tile_m / 4 * eighths_rows;
+  }
+  static constexpr int lines_before = eighths ? 8 : 0;  // of B, those that an eighth may begin with
+
+  __device__ __forceinline__ static void copy_eighths(std::uint8_t* to, const MapA& map, int tile_m, int k,
+                                                      std::uint64_t* barrier) {
+    constexpr int copies = 2 / parts_a;
+#pragma unroll 1
+    for (int i = 0; i < copies; ++i) {
+      const int group = parts_a == 1 ? i : rank_n();
+      const TensorMap& eighth = map.of[eighth_of(tile_m, group)];
+      std::uint8_t* const there = to + group * eighths_rows * TileA::line_bytes;
+      if constexpr (parts_a == 1) {
+        copy_box(there, eighth, row_in_eighth(tile_m), k, barrier);
+      } else {
+        copy_box_to_cluster(there, eighth, row_in_eighth(tile_m), k, barrier,
+                            static_cast<std::uint16_t>(every_mth_block()));
+      }
+    }
+  }
+
+  // By a warpgroup: its rows of a tile's first slab begin with the end of the lines before them; zeros
+  // instead.
+  __device__ __forceinline__ static void clear_shift(std::uint32_t a, int group, int shift) {
+    const int thread = static_cast<int>(threadIdx.x) % 128;
+    if (thread < eighths_rows) {
+      const int line = group * eighths_rows + thread;
+      const std::uint32_t chunk = a + static_cast<std::uint32_t>(TileA::offset(line, 0));
+#pragma unroll
+      for (int e = 0; e < 7; ++e) {
+        if (e < shift)
+          asm volatile("st.shared.b16 [%0], %1;" ::"r"(chunk + 2 * e), "h"(std::uint16_t{0}) : "memory");
+      }
+    }
+    cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+    asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
+  }
+
+  // B as an eighth of A needs it: from `lines` lines of k further on.
+  struct ShiftedB : TileB {
+    static constexpr int depth = Block::k;
+  };
 
   // The blocks of a cluster that stand along n from block 0, as bits.
   __device__ __forceinline__ static constexpr unsigned every_mth_block() {
@@ -311,8 +381,8 @@ struct GemmWgmma {
 
   template <class Store>
   __device__ __forceinline__ static void multiply_all(int group, int k, const Raster& raster, int undivided,
-                                                      std::uint32_t memory, const Ring& ring, Sum& sum,
-                                                      const Store& store) {
+                                                      int lda, std::uint32_t memory, const Ring& ring,
+                                                      Sum& sum, const Store& store) {
     const int turn = Config::pingpong ? group : 0;
     const int group_row = Config::pingpong ? 0 : group * Config::Warp::m;
     typename Config::Sums sums;
@@ -336,7 +406,22 @@ struct GemmWgmma {
         stage = stage.next();
       };
       int left = now.slabs.count;
-      if constexpr (Config::promotes) {
+      if constexpr (eighths) {
+        const int shift = eighth_of(now.tile.m, group) * lda % 8;
+        bool first = shift != 0;
+#pragma unroll 1
+        for (; left > 0; --left) {
+          multiply_slab(
+              [&](const TileA& a, const TileB& b) {
+                if (first) clear_shift(a.base, group, shift);
+                first = false;
+                sums.start(a, ShiftedB{{{b.base + static_cast<std::uint32_t>((lines_before - shift) * 128)}}},
+                           group_row, 0);
+              },
+              [&] { sums.wait_previous(); });
+        }
+        sums.wait();
+      } else if constexpr (Config::promotes) {
         const auto even = [&](const TileA& a, const TileB& b) { sums.template start<0>(a, b, group_row, 0); };
         const auto odd = [&](const TileA& a, const TileB& b) { sums.template start<1>(a, b, group_row, 0); };
         multiply_slab(even, [] {});
@@ -376,9 +461,15 @@ struct GemmWgmma {
                             : now;
       const int warp_row = group_row + 16 * (thread / 32 % 4);
       const auto store_rows = [&](const auto& rows, int row) {
-        const int first = work.tile.m * Block::m + row + warp_row;
-        if (few_rows && !store.has_row(first)) return;
-        store(rows, first, work.tile.n * Block::n);
+        const int column = work.tile.n * Block::n;
+        if constexpr (eighths) {
+          store.every_eighth(eighth_of(work.tile.m, group))(
+              rows, row_in_eighth(work.tile.m) + 16 * (thread / 32 % 4), column);
+        } else {
+          const int first = work.tile.m * Block::m + row + warp_row;
+          if (few_rows && !store.has_row(first)) return;
+          store(rows, first, column);
+        }
       };
       if constexpr (divides_k) {
         sums.for_each_part(
@@ -442,13 +533,14 @@ struct GemmWgmma {
 template <class Config>
 __global__ void __launch_bounds__(GemmWgmma<Config>::threads, 1)
     __cluster_dims__(Config::Cluster::blocks, 1, 1)
-        gemm_wgmma(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
-                   const __grid_constant__ TensorMap map_c, const __grid_constant__ GemmArguments arguments) {
+        gemm_wgmma(const __grid_constant__ typename GemmWgmma<Config>::MapA map_a,
+                   const __grid_constant__ TensorMap map_b, const __grid_constant__ TensorMap map_c,
+                   const __grid_constant__ GemmArguments arguments) {
   extern __shared__ std::uint8_t shared[];
   const LinearCombination combination{arguments.alpha, arguments.beta, arguments.c};
   const auto run = [&](const auto& op) {
     GemmWgmma<Config>::run(map_a, map_b, map_c, arguments.k, arguments.box_rows, arguments.raster,
-                           arguments.undivided, shared, arguments.c, op);
+                           arguments.undivided, arguments.lda, shared, arguments.c, op);
   };
   if constexpr (std::is_same_v<typename Config::Acc, float> && Config::TileA::element_bytes == 1) {
     run(ScaledCombination{combination, arguments.scale_a, arguments.scale_b});

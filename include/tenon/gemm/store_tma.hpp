@@ -4,10 +4,11 @@
 //
 // The copy engine writes C where base and rows are multiples of 16 bytes, and cuts off what is beyond C.
 // Elsewhere the warp carries the strips itself, a row of a strip in one store. Below: epilogue.hpp,
-// pipeline/tma_ring.hpp, ptx/stmatrix.hpp.
+// word_of_line.hpp, pipeline/tma_ring.hpp, ptx/stmatrix.hpp.
 #pragma once
 
 #include "tenon/gemm/epilogue.hpp"
+#include "tenon/gemm/word_of_line.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/ptx/elect.hpp"
 #include "tenon/ptx/stmatrix.hpp"
@@ -28,7 +29,8 @@ TENON_HOST_DEVICE inline bool copy_engine_can_write(const Output& c) {
 // two), boxes of staged_rows x 64 of them, 128-byte swizzle; not looked at where the copy engine cannot write
 // C. staging: Strips * staged_strip_bytes of shared memory a warp, from a multiple of 1024 bytes on.
 // Apart: LinearCombination without C (beta == 0) is compiled apart from it: more code, but none to jump over.
-template <class Op, int Strips, bool Apart = false>
+// Boxes: whether the map is that of C.
+template <class Op, int Strips, bool Apart = false, bool Boxes = true>
 class StoreStaged {
  public:
   __device__ __forceinline__ StoreStaged(const Output& c, const Op& op, const TensorMap& map,
@@ -37,8 +39,20 @@ class StoreStaged {
 
   // The same places, another operation.
   template <class Other, bool Other_apart>
-  __device__ __forceinline__ StoreStaged(const StoreStaged<Other, Strips, Other_apart>& store, const Op& op)
+  __device__ __forceinline__ StoreStaged(const StoreStaged<Other, Strips, Other_apart, Boxes>& store,
+                                         const Op& op)
       : c_(store.c_), op_(op), map_(store.map_), staging_(store.staging_) {}
+
+  // The same for every eighth row of C, from row `first` on.
+  __device__ __forceinline__ StoreStaged<Op, Strips, Apart, false> every_eighth(int first) const {
+    Output c = c_;
+    c.data = static_cast<std::uint8_t*>(c.data) + first * c.ld * static_cast<std::int64_t>(bytes(c.type));
+    c.ld *= 8;
+    c.m = (c.m - first + 7) / 8;
+    Op op = op_;
+    if constexpr (std::is_same_v<Op, LinearCombination>) op.c = c;
+    return {c, op, map_, staging_, 0};
+  }
 
   // Whether C has a row of that number.
   __device__ __forceinline__ bool has_row(int row) const { return row < c_.m; }
@@ -52,7 +66,7 @@ class StoreStaged {
     if constexpr (Apart && std::is_same_v<Op, LinearCombination> &&
                   std::is_same_v<typename Part::Value, float>) {
       if (op_.beta == 0.0F) {
-        StoreStaged<Scaling, Strips>(*this, Scaling{op_.alpha})(part, row, column);
+        StoreStaged<Scaling, Strips, false, Boxes>(*this, Scaling{op_.alpha})(part, row, column);
         return;
       }
     }
@@ -62,19 +76,19 @@ class StoreStaged {
     asm volatile("" : "+l"(c.ld));
     if constexpr (std::is_same_v<typename Part::Value, std::int32_t>) {
       for_each_strip<4, 4>(c, part, row, column, [&](std::uint32_t strip, int j, int lane) {
-        stage_32_bit<Type::s32>(part, j, strip, row, column, lane);
+        stage_32_bit(Type::s32, part, j, strip, row, column, lane);
       });
     } else if (c.type == Type::f32) {
       for_each_strip<4, 4>(c, part, row, column, [&](std::uint32_t strip, int j, int lane) {
-        stage_32_bit<Type::f32>(part, j, strip, row, column, lane);
+        stage_32_bit(Type::f32, part, j, strip, row, column, lane);
       });
     } else if (c.type == Type::f16) {
       for_each_strip<8, 2>(c, part, row, column, [&](std::uint32_t strip, int j, int lane) {
-        stage_16_bit<Type::f16>(part, j, strip, row, column, lane);
+        stage_16_bit(Type::f16, part, j, strip, row, column, lane);
       });
     } else {
       for_each_strip<8, 2>(c, part, row, column, [&](std::uint32_t strip, int j, int lane) {
-        stage_16_bit<Type::bf16>(part, j, strip, row, column, lane);
+        stage_16_bit(Type::bf16, part, j, strip, row, column, lane);
       });
     }
   }
@@ -85,8 +99,11 @@ class StoreStaged {
   }
 
  private:
-  template <class Other_op, int Other_strips, bool Other_apart>
+  template <class Other_op, int Other_strips, bool Other_apart, bool Other_boxes>
   friend class StoreStaged;
+  __device__ __forceinline__ StoreStaged(const Output& c, const Op& op, const TensorMap& map,
+                                         std::uint32_t staging, int)
+      : c_(c), op_(op), map_(map), staging_(staging) {}
 
   // stage(strip, j) writes the strip that begins at fragment j; `fragments` of them fill it, with elements of
   // `element_bytes`. The last strip of a part may be narrower: the boxes of the map are not, so the warp
@@ -116,7 +133,7 @@ class StoreStaged {
       stage(strip, s * fragments, lane);
       const int first = column + 8 * s * fragments;
       const int width = 8 * (s + 1 < strips ? fragments : Part::columns - s * fragments);
-      if (by_copy_engine && width == 8 * fragments) {
+      if (Boxes && by_copy_engine && width == 8 * fragments) {
         cuda::ptx::fence_proxy_async(
             cuda::ptx::space_shared);  // the copy engine reads through the other proxy
         __syncwarp();
@@ -181,17 +198,19 @@ class StoreStaged {
     __syncwarp();
   }
 
-  // The same for any rows and columns: a line is up to 32 words, one a lane. In a line that begins in the
-  // middle of a word the words are those of memory, and the lanes at its ends store a half each. Four lines
-  // at a time, so that a warp waits for their words once.
+  // The same for any rows and columns: a line is up to 32 words, one a lane. Four lines at a time, so that a
+  // warp waits for their words once.
   template <int element_bytes>
   __device__ __forceinline__ static void carry(const Output& c, std::uint32_t strip, int row, int column,
                                                int width, int lane) {
     constexpr int together = 4, per_word = 4 / element_bytes;
     static_assert(staged_rows % together == 0, "StoreStaged: the lines of a strip must be carried in fours");
+    using Element = std::conditional_t<element_bytes == 4, std::uint32_t, std::uint16_t>;
     const int lines = min(staged_rows, c.m - row);
     const int elements = min(width, c.n - column);            // of a line that are in C
     const int mine = min(per_word * lane, width - per_word);  // lanes beyond the strip look at its last word
+    const WordOfLine word_of_line(lane, elements);
+    auto* to = static_cast<Element*>(c.data) + row * c.ld + column + per_word * lane;
 #pragma unroll 1
     for (int line = 0; line < lines; line += together) {
       std::uint32_t word[together];
@@ -200,38 +219,21 @@ class StoreStaged {
         word[i] = load_word(in_strip(strip, line + i, mine * element_bytes / 2));
 #pragma unroll
       for (int i = 0; i < together; ++i) {
-        const std::int64_t first = (row + line + i) * c.ld + column;
-        const int left = line + i < lines ? elements : 0;
         if constexpr (element_bytes == 4) {
-          if (lane < left) static_cast<std::uint32_t*>(c.data)[first + lane] = word[i];
+          if (line + i < lines && lane < elements) *to = word[i];
         } else {
-          store_halves(static_cast<std::uint16_t*>(c.data) + first, word[i], left, lane);
+          word_of_line.store(to, word[i], line + i < lines);
         }
+        to += c.ld;
       }
     }
     __syncwarp();
   }
 
-  // By whole warps: the first `left` 16-bit elements of a line, two in each lane's word.
-  __device__ __forceinline__ static void store_halves(std::uint16_t* to, std::uint32_t word, int left,
-                                                      int lane) {
-    const int shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / 2 % 2);
-    const std::uint32_t before = __shfl_up_sync(0xffffffffU, word, 1);
-    const std::uint32_t both = shift == 0 ? word : __funnelshift_r(before, word, 16);
-    const int e = 2 * lane - shift;  // of the low half
-    if (e >= 0 && e + 1 < left) {
-      *reinterpret_cast<std::uint32_t*>(to + e) = both;
-    } else {
-      if (e >= 0 && e < left) to[e] = static_cast<std::uint16_t>(both);
-      if (e < 0 && left > 0) to[0] = static_cast<std::uint16_t>(both >> 16);
-    }
-    if (shift != 0 && lane == 31 && left == 64) to[63] = static_cast<std::uint16_t>(word >> 16);
-  }
-
   // What the operation makes of this lane's part of four fragments from fragment j on, in row g or (half) g
   // + 8.
-  template <Type type, class Part>
-  __device__ __forceinline__ auto strip_of(const Part& part, int j, int half, int row, int column,
+  template <class Part>
+  __device__ __forceinline__ auto strip_of(Type type, const Part& part, int j, int half, int row, int column,
                                            int lane) const {
     StripOf<typename Part::Value> strip{};
 #pragma unroll
@@ -243,9 +245,9 @@ class StoreStaged {
   }
 
   // 8 fragments of 16-bit elements by stmatrix: no two rows of an 8 x 8 matrix meet on a bank.
-  template <Type type, class Part>
-  __device__ __forceinline__ void stage_16_bit(const Part& part, int j, std::uint32_t strip, int row,
-                                               int column, int lane) const {
+  template <class Part>
+  __device__ __forceinline__ void stage_16_bit(Type type, const Part& part, int j, std::uint32_t strip,
+                                               int row, int column, int lane) const {
     const int line = lane % 16, chunk = lane / 16;  // that this lane addresses for stmatrix
 #pragma unroll
     for (int quad = 0; quad < 2; ++quad) {
@@ -253,7 +255,7 @@ class StoreStaged {
       std::uint32_t word[2][4];
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const Strip values = strip_of<type>(part, j + 4 * quad, half, row, column, lane);
+        const Strip values = strip_of(type, part, j + 4 * quad, half, row, column, lane);
 #pragma unroll
         for (int x = 0; x < 4; ++x) word[half][x] = pack_pair(type, values.value[x]);
       }
@@ -276,14 +278,14 @@ class StoreStaged {
 
   // 4 fragments of 32-bit elements, 8 bytes a lane. Half a warp writes at once, 4 rows x 32 bytes, and rows
   // 2r and 2r + 1 would meet on the same banks: so every other row takes its fragments in another order.
-  template <Type type, class Part>
-  __device__ __forceinline__ void stage_32_bit(const Part& part, int j, std::uint32_t strip, int row,
-                                               int column, int lane) const {
+  template <class Part>
+  __device__ __forceinline__ void stage_32_bit(Type type, const Part& part, int j, std::uint32_t strip,
+                                               int row, int column, int lane) const {
     const int g = lane / 4, t = lane % 4;
     const bool odd = g % 2 != 0;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const auto values = strip_of<type>(part, j, half, row, column, lane);
+      const auto values = strip_of(type, part, j, half, row, column, lane);
       const int line = g + 8 * half;
 #pragma unroll
       for (int x = 0; x < 4; ++x) {

@@ -57,6 +57,9 @@ struct WgmmaConfig {
                 "WgmmaConfig: lines of shared memory must be 128 bytes, for that swizzle");
   static_assert(!promotes || Warp::m == 64,
                 "WgmmaConfig: a warpgroup that promotes its sums has registers for 64 rows of them");
+  // See EveryEighthLine.
+  static constexpr bool eighths = false;
+
   using Sums = std::conditional_t<promotes, PromotedTile<T, Block::n, TB>,
                                   WarpgroupTile<T, Acc, Warp::m, Warp::n, TB>>;
 
@@ -85,6 +88,26 @@ struct Pingpong : Config {
       "Pingpong: promoted sums leave registers for tiles of 64 rows alone, too small for one warpgroup");
   static constexpr bool pingpong = true;
   static constexpr int consumers = 2, warps = 4 * consumers;
+};
+
+// Config, with A at any leading dimension. The copy engine begins at multiples of 16 bytes, where only some
+// lines of such a matrix begin; but every eighth line lies equally: such lines are a matrix of their own that
+// the copy engine can read, at most 7 elements further right than it should be. Each warpgroup has 64 of
+// them, and takes B from as many lines of k further up. A: row-major, from a multiple of 16 bytes on,
+// elements of 16 bits; B: row-major, a line for each k, so that lines can be counted off.
+template <class Config>
+struct EveryEighthLine : Config {
+  static constexpr bool eighths = true;
+  static constexpr int most_shift = 8;  // lines of B before a slab's first; whole patterns of the swizzle
+  static_assert(
+      Config::TileA::element_bytes == 2 && Config::Warp::m == 64 && Config::consumers == 2 &&
+          !Config::pingpong && Config::Cluster::m == 1 && Config::Cluster::k == 1,
+      "EveryEighthLine: two warpgroups multiply 64 rows each of elements of 16 bits, in clusters along n");
+  static_assert(Config::a_order == Order::row_major && Config::b_order == Order::row_major,
+                "EveryEighthLine: k must be contiguous in A, and n in B");
+  using TileB = OperandTile<typename Config::TB, Config::Block::n, Config::Block::k + most_shift, false>;
+  static constexpr int stage_bytes = Config::TileA::bytes + TileB::bytes;
+  static constexpr int ring_bytes = Config::stages * stage_bytes;
 };
 
 }  // namespace tenon

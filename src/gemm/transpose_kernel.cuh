@@ -1,0 +1,108 @@
+// Transposing copies: lines become columns, by tiles of 64 x 64 elements through shared memory. See pad.hpp.
+//
+// Of 16-bit elements a thread loads 16 bytes at a time, as pad_kernel.cuh does, and a warp stores half a line
+// of a cache of the copy. Below: pad_kernel.cuh, word_of_line.hpp.
+#pragma once
+
+#include "gemm/pad_kernel.cuh"
+#include "tenon/gemm/word_of_line.hpp"
+
+namespace tenon {
+namespace transpose {
+
+constexpr int edge = 64, block_threads = 512;
+
+struct Task {
+  const void* source;
+  std::int64_t lines, length, ld;
+  void* destination;
+  std::int64_t destination_ld;
+  std::int64_t destination_length;  // of a line of the copy, >= lines: zeros between them
+};
+
+// Calls f(line, column) for the tiles of the source that this block takes. Grid: tiles along the source's
+// lines, tiles down them; both walk on by the grid.
+template <class F>
+__device__ __forceinline__ void for_each_tile(const Task& task, const F& f) {
+  for (std::int64_t line = std::int64_t{blockIdx.y} * edge; line < task.destination_length;
+       line += std::int64_t{gridDim.y} * edge) {
+    for (std::int64_t column = std::int64_t{blockIdx.x} * edge; column < task.length;
+         column += std::int64_t{gridDim.x} * edge) {
+      __syncthreads();  // the last tile has been read
+      f(line, column);
+    }
+  }
+}
+
+// Elements of 1 or 4 bytes.
+template <class Word>
+__device__ __forceinline__ void copy_elements(const Task& task) {
+  __shared__ Word tile[edge][edge + 4 / sizeof(Word)];  // a line's end is moved on by a bank
+  const auto* const source = static_cast<const Word*>(task.source);
+  auto* const destination = static_cast<Word*>(task.destination);
+  const int x = static_cast<int>(threadIdx.x) % edge, y = static_cast<int>(threadIdx.x) / edge;
+  constexpr int step = block_threads / edge;
+  for_each_tile(task, [&](std::int64_t line0, std::int64_t column0) {
+#pragma unroll 4
+    for (int i = y; i < edge; i += step) {
+      const std::int64_t line = line0 + i, column = column0 + x;
+      tile[i][x] = line < task.lines && column < task.length ? source[line * task.ld + column] : Word{0};
+    }
+    __syncthreads();
+#pragma unroll 4
+    for (int i = y; i < edge; i += step) {
+      const std::int64_t line = column0 + i, column = line0 + x;  // of the copy
+      if (line < task.length && column < task.destination_length)
+        destination[line * task.destination_ld + column] = tile[x][i];
+    }
+  });
+}
+
+// Elements of 16 bits.
+__device__ __forceinline__ void copy_halves(const Task& task) {
+  constexpr int chunks = edge / 8, rounds = edge * chunks / block_threads, warps = block_threads / 32;
+  __shared__ std::uint16_t tile[edge][edge + 2];  // transposed; a line's end is moved on by a bank
+  const auto first = reinterpret_cast<std::uintptr_t>(task.source);
+  const pad::Source source{
+      first, first + static_cast<std::uintptr_t>(2 * ((task.lines - 1) * task.ld + task.length)), task.lines,
+      2 * task.length, 2 * task.ld};
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  for_each_tile(task, [&](std::int64_t line0, std::int64_t column0) {
+    pad::Words words[rounds];
+    std::uintptr_t at[rounds];
+    std::int64_t left[rounds];  // bytes of the line
+#pragma unroll
+    for (int i = 0; i < rounds; ++i) {
+      const std::int64_t line = line0 + (thread + i * block_threads) / chunks;
+      const std::int64_t column = column0 + thread % chunks * 8;
+      at[i] = first + static_cast<std::uintptr_t>(2 * (line * task.ld + column));
+      left[i] = line < task.lines ? 2 * (task.length - column) : 0;
+      if (left[i] > 0) words[i] = pad::load(source, at[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < rounds; ++i) {
+      uint4 chunk = make_uint4(0, 0, 0, 0);
+      if (left[i] > 0) chunk = pad::shift_down(words[i], static_cast<unsigned>(at[i] & 15U), left[i]);
+      const unsigned word[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
+      const int line = (thread + i * block_threads) / chunks, column = thread % chunks * 8;
+#pragma unroll
+      for (int x = 0; x < 8; ++x)
+        tile[column + x][line] = static_cast<std::uint16_t>(word[x / 2] >> x % 2 * 16);
+    }
+    __syncthreads();
+    const WordOfLine word_of_line(lane,
+                                  static_cast<int>(min(std::int64_t{edge}, task.destination_length - line0)));
+    auto* to = static_cast<std::uint16_t*>(task.destination) +
+               ((column0 + thread / 32) * task.destination_ld + line0 + 2 * lane);
+#pragma unroll
+    for (int i = 0; i < edge / warps; ++i) {
+      const int column = thread / 32 + i * warps;
+      word_of_line.store(to, *reinterpret_cast<const std::uint32_t*>(&tile[column][2 * lane]),
+                         column0 + column < task.length);
+      to += warps * task.destination_ld;
+    }
+  });
+}
+
+}  // namespace transpose
+}  // namespace tenon
