@@ -89,6 +89,7 @@ struct GemmWgmma {
   static constexpr bool stores_apart = Config::pingpong && Config::Warp::n < 192;
   // Sums that leave the epilogue few of them.
   static constexpr bool scarce_registers = Config::Warp::m > 64 && Config::Warp::n > 128;
+  static constexpr int carried_lines = scarce_registers ? 2 : 4;  // at a time (StoreStaged)
 
   // By all threads of the block. op: what an epilogue's operation is, epilogue.hpp. raster: of clusters of
   // tiles.
@@ -146,8 +147,8 @@ struct GemmWgmma {
     } else {
       if constexpr (Config::consumers > 1) ptx::setmaxnreg_inc_sync_aligned_u32<multiplying_registers>();
       const auto operation = loaded(op);
-      const StoreStaged<std::remove_const_t<decltype(operation)>, Config::staged, stores_apart> store(
-          c, operation, map_c, ptx::shared_address(memory + staging_at));
+      const StoreStaged<std::remove_const_t<decltype(operation)>, Config::staged, stores_apart, carried_lines>
+          store(c, operation, map_c, ptx::shared_address(memory + staging_at));
       multiply_all(group, k, raster, undivided, static_cast<int>(lda % 8), ptx::shared_address(memory), ring,
                    sum, store);
     }

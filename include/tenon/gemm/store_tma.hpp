@@ -29,8 +29,9 @@ TENON_HOST_DEVICE inline bool copy_engine_can_write(const Output& c) {
 // two), boxes of staged_rows x 64 of them, 128-byte swizzle; not looked at where the copy engine cannot write
 // C. staging: Strips * staged_strip_bytes of shared memory a warp, from a multiple of 1024 bytes on.
 // Apart: LinearCombination without C (beta == 0) is compiled apart from it: more code, but none to jump over.
-// Boxes: whether the map is that of C.
-template <class Op, int Strips, bool Apart = false, bool Boxes = true>
+// Together: lines that a warp carries at a time. Of the largest tiles 2: with 4, ptxas no longer keeps the
+// operands' descriptors of the main loop in uniform registers. Boxes: whether the map is that of C.
+template <class Op, int Strips, bool Apart = false, int Together = 4, bool Boxes = true>
 class StoreStaged {
  public:
   __device__ __forceinline__ StoreStaged(const Output& c, const Op& op, const TensorMap& map,
@@ -39,12 +40,12 @@ class StoreStaged {
 
   // The same places, another operation.
   template <class Other, bool Other_apart>
-  __device__ __forceinline__ StoreStaged(const StoreStaged<Other, Strips, Other_apart, Boxes>& store,
-                                         const Op& op)
+  __device__ __forceinline__
+  StoreStaged(const StoreStaged<Other, Strips, Other_apart, Together, Boxes>& store, const Op& op)
       : c_(store.c_), op_(op), map_(store.map_), staging_(store.staging_) {}
 
   // The same for every eighth row of C, from row `first` on.
-  __device__ __forceinline__ StoreStaged<Op, Strips, Apart, false> every_eighth(int first) const {
+  __device__ __forceinline__ StoreStaged<Op, Strips, Apart, Together, false> every_eighth(int first) const {
     Output c = c_;
     c.data = static_cast<std::uint8_t*>(c.data) + first * c.ld * static_cast<std::int64_t>(bytes(c.type));
     c.ld *= 8;
@@ -66,7 +67,7 @@ class StoreStaged {
     if constexpr (Apart && std::is_same_v<Op, LinearCombination> &&
                   std::is_same_v<typename Part::Value, float>) {
       if (op_.beta == 0.0F) {
-        StoreStaged<Scaling, Strips, false, Boxes>(*this, Scaling{op_.alpha})(part, row, column);
+        StoreStaged<Scaling, Strips, false, Together, Boxes>(*this, Scaling{op_.alpha})(part, row, column);
         return;
       }
     }
@@ -99,7 +100,7 @@ class StoreStaged {
   }
 
  private:
-  template <class Other_op, int Other_strips, bool Other_apart, bool Other_boxes>
+  template <class Other_op, int Other_strips, bool Other_apart, int Other_together, bool Other_boxes>
   friend class StoreStaged;
   __device__ __forceinline__ StoreStaged(const Output& c, const Op& op, const TensorMap& map,
                                          std::uint32_t staging, int)
@@ -198,13 +199,14 @@ class StoreStaged {
     __syncwarp();
   }
 
-  // The same for any rows and columns: a line is up to 32 words, one a lane. Four lines at a time, so that a
-  // warp waits for their words once.
+  // The same for any rows and columns: a line is up to 32 words, one a lane. Several lines at a time, so that
+  // a warp waits for their words once.
   template <int element_bytes>
   __device__ __forceinline__ static void carry(const Output& c, std::uint32_t strip, int row, int column,
                                                int width, int lane) {
-    constexpr int together = 4, per_word = 4 / element_bytes;
-    static_assert(staged_rows % together == 0, "StoreStaged: the lines of a strip must be carried in fours");
+    constexpr int per_word = 4 / element_bytes;
+    static_assert(staged_rows % Together == 0,
+                  "StoreStaged: the lines of a strip must be a multiple of those carried together");
     using Element = std::conditional_t<element_bytes == 4, std::uint32_t, std::uint16_t>;
     const int lines = min(staged_rows, c.m - row);
     const int elements = min(width, c.n - column);            // of a line that are in C
@@ -212,13 +214,13 @@ class StoreStaged {
     const WordOfLine word_of_line(lane, elements);
     auto* to = static_cast<Element*>(c.data) + row * c.ld + column + per_word * lane;
 #pragma unroll 1
-    for (int line = 0; line < lines; line += together) {
-      std::uint32_t word[together];
+    for (int line = 0; line < lines; line += Together) {
+      std::uint32_t word[Together];
 #pragma unroll
-      for (int i = 0; i < together; ++i)
+      for (int i = 0; i < Together; ++i)
         word[i] = load_word(in_strip(strip, line + i, mine * element_bytes / 2));
 #pragma unroll
-      for (int i = 0; i < together; ++i) {
+      for (int i = 0; i < Together; ++i) {
         if constexpr (element_bytes == 4) {
           if (line + i < lines && lane < elements) *to = word[i];
         } else {
