@@ -89,7 +89,7 @@ struct GemmWgmma {
   static constexpr bool stores_apart = Config::pingpong && Config::Warp::n < 192;
   // Sums that leave the epilogue few of them.
   static constexpr bool scarce_registers = Config::Warp::m > 64 && Config::Warp::n > 128;
-  static constexpr int carried_lines = scarce_registers ? 2 : 4;  // at a time (StoreStaged)
+  static constexpr int carried_lines = scarce_registers || stores_apart ? 2 : 4;  // at a time (StoreStaged)
 
   // By all threads of the block. op: what an epilogue's operation is, epilogue.hpp. raster: of clusters of
   // tiles.

@@ -29,7 +29,7 @@ TENON_HOST_DEVICE inline bool copy_engine_can_write(const Output& c) {
 // two), boxes of staged_rows x 64 of them, 128-byte swizzle; not looked at where the copy engine cannot write
 // C. staging: Strips * staged_strip_bytes of shared memory a warp, from a multiple of 1024 bytes on.
 // Apart: LinearCombination without C (beta == 0) is compiled apart from it: more code, but none to jump over.
-// Together: lines that a warp carries at a time. Of the largest tiles 2: with 4, ptxas no longer keeps the
+// Together: lines that a warp carries at a time. Of some kernels 2: with 4, ptxas no longer keeps the
 // operands' descriptors of the main loop in uniform registers. Boxes: whether the map is that of C.
 template <class Op, int Strips, bool Apart = false, int Together = 4, bool Boxes = true>
 class StoreStaged {
