@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "gemm/describe.hpp"
 #include "gemm/eighths.hpp"
@@ -63,8 +65,9 @@ Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& d
   typename Gemm_::MapA map_a;
   TensorMap map_b, map_c{};
   if constexpr (Gemm_::eighths) {
-    arguments.raster = make_raster(row_tiles_of_eighths(arguments.m) * rows, arguments.n, rows, columns,
-                                   square_band(clusters, rows, columns));
+    const std::int64_t whole_tiles = std::int64_t{row_tiles_of_eighths(arguments.m)} * rows;
+    const int m = static_cast<int>(std::min<std::int64_t>(whole_tiles, std::numeric_limits<int>::max()));
+    arguments.raster = make_raster(m, arguments.n, rows, columns, square_band(clusters, rows, columns));
     if (Status s = make_maps_of_eighths(launcher, problem.a, arguments.m, arguments.k, &map_a); !s) return s;
   } else if (Status s = make_part_map<Config, typename Config::TileA>(
                  launcher, problem.a, arguments.m, arguments.k, arguments.box_rows, &map_a);

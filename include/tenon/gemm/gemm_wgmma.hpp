@@ -303,7 +303,8 @@ struct GemmWgmma {
   __device__ __forceinline__ static int row_in_eighth(int tile_m) {
     return tile_m / 4 * eighths_rows;
   }
-  static constexpr int lines_before = eighths ? 8 : 0;  // of B, those that an eighth may begin with
+  // Lines of B before those of a slab, which an eighth may begin with: whole patterns of the swizzle.
+  static constexpr int lines_before = TileB::k_major ? 0 : TileB::lines - depth;
 
   __device__ __forceinline__ static void copy_eighths(std::uint8_t* to, const MapA& map, int tile_m, int k,
                                                       std::uint64_t* barrier) {
@@ -339,7 +340,7 @@ struct GemmWgmma {
     asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
   }
 
-  // B as an eighth of A needs it: from `lines` lines of k further on.
+  // B from some line of k on, as an eighth of A needs it.
   struct ShiftedB : TileB {
     static constexpr int depth = Block::k;
   };
@@ -382,7 +383,7 @@ struct GemmWgmma {
 
   template <class Store>
   __device__ __forceinline__ static void multiply_all(int group, int k, const Raster& raster, int undivided,
-                                                      int lda, std::uint32_t memory, const Ring& ring,
+                                                      int lda_mod_8, std::uint32_t memory, const Ring& ring,
                                                       Sum& sum, const Store& store) {
     const int turn = Config::pingpong ? group : 0;
     const int group_row = Config::pingpong ? 0 : group * Config::Warp::m;
@@ -408,7 +409,7 @@ struct GemmWgmma {
       };
       int left = now.slabs.count;
       if constexpr (eighths) {
-        const int shift = eighth_of(now.tile.m, group) * lda % 8;
+        const int shift = eighth_of(now.tile.m, group) * lda_mod_8 % 8;
         bool first = shift != 0;
 #pragma unroll 1
         for (; left > 0; --left) {

@@ -98,7 +98,7 @@ struct Pingpong : Config {
 template <class Config>
 struct EveryEighthLine : Config {
   static constexpr bool eighths = true;
-  static constexpr int most_shift = 8;  // lines of B before a slab's first; whole patterns of the swizzle
+  static constexpr int most_shift = 8;  // elements, and lines of B before a slab's first
   static_assert(
       Config::TileA::element_bytes == 2 && Config::Warp::m == 64 && Config::consumers == 2 &&
           !Config::pingpong && Config::Cluster::m == 1 && Config::Cluster::k == 1,
