@@ -202,7 +202,10 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
     if (w.plan.kernel->any_lda ? w.keeps == Keeps::nothing && could_keep : w.keeps != Keeps::nothing)
       continue;
     w.cost += estimated_cost(*w.plan.kernel, copied, device);
-    const auto better = [&](const Way* than) { return than == nullptr || w.cost < than->cost; };
+    const bool as_tuned = w.plan.kernel == tuned;  // before what costs less
+    const auto better = [&](const Way* than) {
+      return than == nullptr || (as_tuned != (than->plan.kernel == tuned) ? as_tuned : w.cost < than->cost);
+    };
     if (better(best)) best = &w;
     if ((any_workspace || problem.workspace_bytes >= w.needed) && better(best_within)) best_within = &w;
   }

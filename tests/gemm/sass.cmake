@@ -56,9 +56,13 @@ endforeach()
 foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
   separate_arguments(types)
   list(POP_FRONT types label operands suffix)
-  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} KERNEL "gemm_wgmma<.*${operands}, " ARCH 90a
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} KERNEL "gemm_wgmma<(?!.*EveryEighthLine).*${operands}, " ARCH 90a
     EXPECT HGMMA>=4 UTMALDG.2D>=2 UTMASTG.2D>=1 STSM.16>=4 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
+  # Every eighth row of C is not for the copy engine.
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_unaligned KERNEL "gemm_wgmma<.*EveryEighthLine.*${operands}, " ARCH 90a
+    EXPECT HGMMA>=4 UTMALDG.2D>=2 STSM.16>=4 SYNCS.PHASECHK>=2
+    FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
     KERNEL "gemm_wgmma<.*${operands}, .*TileShape<128, 256, " EXPECT HGMMA.64x256x16.${suffix}>=4)
   # Blocks along k: 64 x 64 sums are 32 registers a lane, which leave for another block 4 at a time.
@@ -82,6 +86,10 @@ foreach(types IN ITEMS
       EXPECT UTMALDG.2D>=2 UTMASTG.2D>=2 ${store} SYNCS.PHASECHK>=2
       FORBID HMMA IMMA QMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
   endif()
+  # Every eighth row of C is not for the copy engine.
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_unaligned KERNEL "gemm_wgmma<.*EveryEighthLine.*${operands}, " ARCH 90a
+    EXPECT HGMMA>=4 UTMALDG.2D>=2 STSM.16>=4 SYNCS.PHASECHK>=2
+    FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
     KERNEL "gemm_wgmma<.*${operands}.*TileShape<128, 256, " EXPECT ${instruction}>=4)
 endforeach()
