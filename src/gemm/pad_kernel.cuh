@@ -3,7 +3,7 @@
 // A thread writes 16 bytes. Their source starts at any byte, so the thread loads the two aligned 16-byte
 // words that hold it and shifts them into place (whole 4-byte words by selects, the rest by funnel shifts).
 // The shift is the same along a row. Neighbouring threads share a word, which the L1 cache serves: memory
-// sees each byte once. Two rows a thread keep four loads in flight.
+// sees each byte once.
 #pragma once
 
 #include <cuda_runtime.h>
