@@ -101,7 +101,8 @@ class EmulatorDevice final : public Device, private Launcher {
                                                 : TensorMapType::uint32;
       const emulator::TensorMap encoded = encode_tiled(
           type, 2, address_of(matrix.data), extents, strides, box, element_strides, TensorMapInterleave::none,
-          TensorMapSwizzle::bytes_128, TensorMapL2Promotion::bytes_256, TensorMapFill::zeros);
+          box[0] * element == 128 ? TensorMapSwizzle::bytes_128 : TensorMapSwizzle::none,
+          TensorMapL2Promotion::bytes_256, TensorMapFill::zeros);
       std::memcpy(static_cast<void*>(map), &encoded, sizeof encoded);
     });
   }

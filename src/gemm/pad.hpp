@@ -46,13 +46,15 @@ Status pad_copies(Launcher& launcher, const PadCopy* list, int count) noexcept;
 // The __global__ function that pad_copies() launches on sm_90, compiled for it alone.
 const void* pad_sm_90() noexcept;
 
-// The same for the transposing copy of elements of 2 bytes, which nothing but sm_90 needs.
-const void* transpose_2_sm_90() noexcept;
-
 // One that is transposed. Elements of 2 bytes: on sm_90.
 Status transpose_copy(Launcher& launcher, const PadCopy& copy) noexcept;
 
 // The same to lines `ld` elements apart, at any address, of which nothing is written between the lines.
 Status transpose_to(Launcher& launcher, const PadCopy& copy, std::int64_t ld) noexcept;
+
+// Both, of elements of 2 bytes: a copy whose lines are `ld` elements apart and `length` long, >= the source's
+// lines; what that has none for is zero.
+Status transpose_halves(Launcher& launcher, const PadCopy& copy, std::int64_t ld,
+                        std::int64_t length) noexcept;
 
 }  // namespace tenon

@@ -56,7 +56,7 @@ constexpr double reached_by_large_clusters = 10.0 / 11;
 constexpr double unit = 1200;
 // Copies of operands, from the products of the suite `unaligned` with them and without: a launch that
 // transposes, and bytes of the copy a clock.
-constexpr double transposing_clocks = 3500, transposed_bytes_per_clock = 730, copied_bytes_per_clock = 950;
+constexpr double transposing_clocks = 2000, transposed_bytes_per_clock = 1050, copied_bytes_per_clock = 950;
 constexpr double of_eighths = 0.93;  // of the speed of other kernels, where A is read in eighths
 
 // Of the tensor cores, while they are what limits: larger tiles read less for a product.
@@ -264,7 +264,9 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescr
   // One warpgroup multiplies while the other stores.
   if (kernel.pingpong) {
     const ConstMatrix c(problem.c.data, problem.c.ld, row_major, problem.c.type);
-    const double hidden = copy_alignment(c) == 16 ? 1 : wgmma::hidden_of_odd_rows;
+    const bool by_copy_engine =
+        copy_alignment(c) == 16 && problem.n * static_cast<std::int64_t>(bytes(c.type)) % 16 == 0;
+    const double hidden = by_copy_engine ? 1 : wgmma::hidden_of_odd_rows;
     return rounds * (products + (1 - hidden) * storing) + hidden * storing;
   }
   if (kernel.split == 1) return rounds * whole;

@@ -35,9 +35,11 @@ Status make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_colu
   const CUtensorMapDataType type = matrix.element_bytes == 1   ? CU_TENSOR_MAP_DATA_TYPE_UINT8
                                    : matrix.element_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
                                                                : CU_TENSOR_MAP_DATA_TYPE_UINT32;
+  const bool swizzled = box_columns * matrix.element_bytes == 128;
   CUtensorMap encoded;
   const CUresult result = encode(&encoded, type, 2, const_cast<void*>(matrix.data), extents, strides, box,
-                                 element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                 element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                 swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
                                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
     return Status(

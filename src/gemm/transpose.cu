@@ -20,27 +20,22 @@ extern "C" __global__ void __launch_bounds__(block_threads) tenon_transpose_4(co
 
 namespace {
 
-Status launch_transpose(Launcher& launcher, const transpose::Task& task, std::size_t element_bytes) noexcept {
+// To a copy whose lines are `ld` apart and `length` long.
+Status launch_transpose(Launcher& launcher, const PadCopy& c, std::int64_t ld, std::int64_t length) noexcept {
+  if (c.element_bytes == 2) return transpose_halves(launcher, c, ld, length);
   using namespace transpose;
   constexpr std::int64_t most_blocks_across = 1024, most_blocks_down = 1024;  // each walks on
   const auto tiles = [](std::int64_t x) { return (x + edge - 1) / edge; };
   Launch launch;
   launch.what = "a transposing copy";
-  if (element_bytes == 2) {
-    launch.function = transpose_2_sm_90();
-    launch.ptx = "pad_sm_90";
-    launch.entry = "tenon_transpose_2_sm_90";
-    launch.overlaps_previous = true;
-  } else {
-    launch.function = element_bytes == 1 ? reinterpret_cast<const void*>(&tenon_transpose_1)
+  launch.function = c.element_bytes == 1 ? reinterpret_cast<const void*>(&tenon_transpose_1)
                                          : reinterpret_cast<const void*>(&tenon_transpose_4);
-    launch.ptx = "transpose";
-    launch.entry = element_bytes == 1 ? "tenon_transpose_1" : "tenon_transpose_4";
-  }
-  launch.grid = {static_cast<unsigned>(std::min(tiles(task.length), most_blocks_across)),
-                 static_cast<unsigned>(std::min(tiles(task.destination_length), most_blocks_down))};
+  launch.ptx = "transpose";
+  launch.entry = c.element_bytes == 1 ? "tenon_transpose_1" : "tenon_transpose_4";
+  launch.grid = {static_cast<unsigned>(std::min(tiles(c.length), most_blocks_across)),
+                 static_cast<unsigned>(std::min(tiles(length), most_blocks_down))};
   launch.block = {block_threads};
-  launch.arguments.set(task);
+  launch.arguments.set(Task{c.source, c.lines, c.length, c.ld, c.destination, ld, length});
   return launcher.launch(launch);
 }
 
@@ -48,14 +43,11 @@ Status launch_transpose(Launcher& launcher, const transpose::Task& task, std::si
 
 Status transpose_copy(Launcher& launcher, const PadCopy& copy) noexcept {
   const std::int64_t ld = padded_ld(copy.lines, copy.element_bytes);
-  return launch_transpose(launcher, {copy.source, copy.lines, copy.length, copy.ld, copy.destination, ld, ld},
-                          copy.element_bytes);
+  return launch_transpose(launcher, copy, ld, ld);
 }
 
 Status transpose_to(Launcher& launcher, const PadCopy& copy, std::int64_t ld) noexcept {
-  return launch_transpose(launcher,
-                          {copy.source, copy.lines, copy.length, copy.ld, copy.destination, ld, copy.lines},
-                          copy.element_bytes);
+  return launch_transpose(launcher, copy, ld, copy.lines);
 }
 
 }  // namespace tenon

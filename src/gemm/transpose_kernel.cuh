@@ -58,51 +58,5 @@ __device__ __forceinline__ void copy_elements(const Task& task) {
   });
 }
 
-// Elements of 16 bits.
-__device__ __forceinline__ void copy_halves(const Task& task) {
-  constexpr int chunks = edge / 8, rounds = edge * chunks / block_threads, warps = block_threads / 32;
-  __shared__ std::uint16_t tile[edge][edge + 2];  // transposed; a line's end is moved on by a bank
-  const auto first = reinterpret_cast<std::uintptr_t>(task.source);
-  const pad::Source source{
-      first, first + static_cast<std::uintptr_t>(2 * ((task.lines - 1) * task.ld + task.length)), task.lines,
-      2 * task.length, 2 * task.ld};
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
-  for_each_tile(task, [&](std::int64_t line0, std::int64_t column0) {
-    pad::Words words[rounds];
-    std::uintptr_t at[rounds];
-    std::int64_t left[rounds];  // bytes of the line
-#pragma unroll
-    for (int i = 0; i < rounds; ++i) {
-      const std::int64_t line = line0 + (thread + i * block_threads) / chunks;
-      const std::int64_t column = column0 + thread % chunks * 8;
-      at[i] = first + static_cast<std::uintptr_t>(2 * (line * task.ld + column));
-      left[i] = line < task.lines ? 2 * (task.length - column) : 0;
-      if (left[i] > 0) words[i] = pad::load(source, at[i]);
-    }
-#pragma unroll
-    for (int i = 0; i < rounds; ++i) {
-      uint4 chunk = make_uint4(0, 0, 0, 0);
-      if (left[i] > 0) chunk = pad::shift_down(words[i], static_cast<unsigned>(at[i] & 15U), left[i]);
-      const unsigned word[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
-      const int line = (thread + i * block_threads) / chunks, column = thread % chunks * 8;
-#pragma unroll
-      for (int x = 0; x < 8; ++x)
-        tile[column + x][line] = static_cast<std::uint16_t>(word[x / 2] >> x % 2 * 16);
-    }
-    __syncthreads();
-    const WordOfLine word_of_line(lane,
-                                  static_cast<int>(min(std::int64_t{edge}, task.destination_length - line0)));
-    auto* to = static_cast<std::uint16_t*>(task.destination) +
-               ((column0 + thread / 32) * task.destination_ld + line0 + 2 * lane);
-#pragma unroll
-    for (int i = 0; i < edge / warps; ++i) {
-      const int column = thread / 32 + i * warps;
-      word_of_line.store(to, *reinterpret_cast<const std::uint32_t*>(&tile[column][2 * lane]),
-                         column0 + column < task.length);
-      to += warps * task.destination_ld;
-    }
-  });
-}
-
 }  // namespace transpose
 }  // namespace tenon

@@ -8,6 +8,7 @@
 
 #include "gemm/describe.hpp"
 #include "gemm/eighths.hpp"
+#include "gemm/maps_of_eighths.hpp"
 #include "gemm/pairs.hpp"
 #include "tenon/gemm/gemm_wgmma.hpp"
 
@@ -25,23 +26,6 @@ Status make_part_map(Launcher& launcher, const ConstMatrix& matrix, int extent, 
 inline int square_band(int clusters, int rows, int columns) {
   return std::max(1,
                   static_cast<int>(std::lround(std::sqrt(static_cast<double>(clusters) * columns / rows))));
-}
-
-// A row-major matrix in eighths: of[i] has rows i, i + 8, ..., which begin with as many elements of what is
-// before them as there are between them and a multiple of 16 bytes.
-inline Status make_maps_of_eighths(Launcher& launcher, const ConstMatrix& a, int m, int k,
-                                   TensorMapsOfEighths* maps) {
-  for (int i = 0; i < 8; ++i) {
-    const int lines = std::max(1, (m - i + 7) / 8);  // one that is never read
-    const std::int64_t first = i < m ? i * a.ld : 0, shift = first % 8;
-    const auto* const data = static_cast<const std::uint16_t*>(a.data) + (first - shift);
-    if (Status s = launcher.make_tensor_map({data, 2, lines, static_cast<int>(k + shift), 8 * a.ld}, 64, 64,
-                                            &maps->of[i]);
-        !s) {
-      return s;
-    }
-  }
-  return {};
 }
 
 template <class Config>
@@ -68,7 +52,8 @@ Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& d
     const std::int64_t whole_tiles = std::int64_t{row_tiles_of_eighths(arguments.m)} * rows;
     const int m = static_cast<int>(std::min<std::int64_t>(whole_tiles, std::numeric_limits<int>::max()));
     arguments.raster = make_raster(m, arguments.n, rows, columns, square_band(clusters, rows, columns));
-    if (Status s = make_maps_of_eighths(launcher, problem.a, arguments.m, arguments.k, &map_a); !s) return s;
+    if (Status s = make_maps_of_eighths(launcher, problem.a, arguments.m, arguments.k, 64, 64, &map_a); !s)
+      return s;
   } else if (Status s = make_part_map<Config, typename Config::TileA>(
                  launcher, problem.a, arguments.m, arguments.k, arguments.box_rows, &map_a);
              !s) {

@@ -132,6 +132,7 @@ TEST_P(GemmTest, LeadingDimensionsAndAlignmentsOfC) {
   if (test::emulated()) {
     check(with_output({35, 72, 40, Numbers::integers, Type::f32, 8, 8, 24, 1, 1}));
     check(with_output({35, 72, 40, Numbers::normals, Type::f16, 0, 16, 8, 2, 2}));
+    check(with_output({35, 71, 40, Numbers::integers, Type::f16, 8, 8, 24, 1, 0}));  // rows of whole 16 bytes
     return;
   }
   for (const Type out : outputs()) {
@@ -139,6 +140,7 @@ TEST_P(GemmTest, LeadingDimensionsAndAlignmentsOfC) {
       for (const int shift_c : {0, 1, 2, 8})
         check({130, 72, 40, Numbers::integers, out, 8, 8, 24, pad_c, shift_c});
     }
+    for (const int n : {65, 66, 68, 70, 71}) check({130, n, 40, Numbers::integers, out, 8, 8, 24, 72 - n, 0});
     check({65, 131, 100, Numbers::normals, out, 0, 64, 8, 3, 1});
     check({131, 65, 33, Numbers::normals, out, 16, 16, 256, 5, 0});
   }

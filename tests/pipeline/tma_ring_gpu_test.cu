@@ -1,5 +1,6 @@
 // The ring of the copy engine alone: boxes of a matrix travel through it, for trip counts below, at and above
-// its stages; they must stand in shared memory where SharedTile says, with zeros outside the matrix.
+// its stages; they must stand in shared memory where SharedTile says, with zeros outside the matrix. And what
+// its stores do at the edge of a matrix, which the PTX ISA does not tell.
 #include <gtest/gtest.h>
 
 #include "fragment/managed.hpp"
@@ -119,6 +120,50 @@ TEST_F(TmaRingGpu, ZerosOutsideTheMatrix) {
   expect_boxes<3>(lines, 72, 0, 0, 2);
   expect_boxes<2>(100, 3 * columns, 90, 64, 4);
   expect_boxes<2>(1, 1, 0, 0, 1);
+}
+
+// A box of 8 lines of 128 bytes, each byte its place in the box.
+__global__ void store_numbered_box(const __grid_constant__ TensorMap map) {
+  __shared__ __align__(1024) std::uint8_t box[8 * 128];
+  for (int i = static_cast<int>(threadIdx.x); i < 8 * 128; i += 32) {
+    const int line = i / 128, byte = i % 128;
+    box[line * 128 + swizzled_chunk<128>(line, byte / 16) * 16 + byte % 16] =
+        static_cast<std::uint8_t>(line * 128 + byte);
+  }
+  cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+  __syncwarp();
+  if (works_for_warp(0)) {
+    store_box(map, 0, 0, ptx::shared_address(box));
+    cuda::ptx::cp_async_bulk_commit_group();
+    cuda::ptx::cp_async_bulk_wait_group(cuda::ptx::n32_t<0>());
+  }
+}
+
+using TmaStoreGpu = TmaRingGpu;
+
+// A line of the matrix that ends within 16 bytes of memory is stored to their end; nothing is, further on.
+TEST_F(TmaStoreGpu, EndsWithWhole16Bytes) {
+  for (const int element : {1, 2, 4}) {
+    for (const int length : {4, 12, 16, 20, 36, 124, 128}) {  // bytes
+      constexpr int pitch = 256, matrix_lines = 5;
+      test::Managed<std::uint8_t> matrix(8 * pitch, 0xee);
+      TensorMap map;
+      const Status status = make_tensor_map(
+          {matrix.data(), element, matrix_lines, length / element, pitch / element}, 8, 128 / element, &map);
+      ASSERT_TRUE(status) << status.message();
+      store_numbered_box<<<1, 32>>>(map);
+      ASSERT_TRUE(test::finished());
+      const int end = (length + 15) / 16 * 16;
+      for (int i = 0; i < 8 * pitch; ++i) {
+        const int line = i / pitch, byte = i % pitch;
+        const bool stored = line < matrix_lines && byte < end;
+        ASSERT_EQ(matrix[static_cast<std::size_t>(i)],
+                  stored ? static_cast<std::uint8_t>(line * 128 + byte) : std::uint8_t{0xee})
+            << "elements of " << element << " bytes, lines of " << length << ", line " << line << " byte "
+            << byte;
+      }
+    }
+  }
 }
 
 }  // namespace

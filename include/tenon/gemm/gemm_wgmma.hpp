@@ -27,11 +27,6 @@ namespace tenon {
 // Config: WgmmaConfig, or Pingpong of one. Launch with `threads`, shared_bytes of dynamic shared memory and
 // clusters of Config::Cluster, at most as many as the device runs at once. map_a and map_b: 128-byte swizzle,
 // boxes of copy_lines<Tile, parts> x Tile::panel_columns.
-// The eighths of a matrix of lines (EveryEighthLine): of[i] is that of lines i, i + 8, ...
-struct TensorMapsOfEighths {
-  TensorMap of[8];
-};
-
 template <class Config>
 struct GemmWgmma {
   using Block = typename Config::Block;
@@ -340,10 +335,13 @@ struct GemmWgmma {
     asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
   }
 
-  // B from some line of k on, as an eighth of A needs it.
-  struct ShiftedB : TileB {
-    static constexpr int depth = Block::k;
+  // A tile from some address on, and only so deep: B from some line of k on, as an eighth of A needs it, or
+  // what one step of wgmma multiplies.
+  template <class Tile, int Depth>
+  struct PartOf : Tile {
+    static constexpr int depth = Depth;
   };
+  static constexpr int step_depth = 32 / TileA::element_bytes;
 
   // The blocks of a cluster that stand along n from block 0, as bits.
   __device__ __forceinline__ static constexpr unsigned every_mth_block() {
@@ -409,18 +407,31 @@ struct GemmWgmma {
       };
       int left = now.slabs.count;
       if constexpr (eighths) {
-        const int shift = eighth_of(now.tile.m, group) * lda_mod_8 % 8;
+        // From lane 0, as the warpgroup's number: the descriptors of B depend on it.
+        const int shift = __shfl_sync(0xffffffffU, eighth_of(now.tile.m, group) * lda_mod_8 % 8, 0);
         bool first = shift != 0;
+        const auto start = [&](const auto& a, const auto& b) {
+          if (first) clear_shift(a.base, group, shift);
+          first = false;
+          sums.start(a, b, group_row, 0);
+        };
+        const auto wait = [&] { sums.wait_previous(); };
+        const auto b_from = [&](const TileB& b) {
+          return b.base + static_cast<std::uint32_t>((lines_before - shift) * 128);
+        };
+        // Of a last slab that holds what the shift has moved there and nothing else, one step of wgmma.
+        const bool ends_early = k + shift <= (left - 1) * depth + step_depth;
+        if (ends_early) --left;
 #pragma unroll 1
-        for (; left > 0; --left) {
+        for (; left > 0; --left)
+          multiply_slab([&](const TileA& a, const TileB& b) { start(a, PartOf<TileB, depth>{b_from(b)}); },
+                        wait);
+        if (ends_early) {
           multiply_slab(
               [&](const TileA& a, const TileB& b) {
-                if (first) clear_shift(a.base, group, shift);
-                first = false;
-                sums.start(a, ShiftedB{{{b.base + static_cast<std::uint32_t>((lines_before - shift) * 128)}}},
-                           group_row, 0);
+                start(PartOf<TileA, step_depth>{a.base}, PartOf<TileB, step_depth>{b_from(b)});
               },
-              [&] { sums.wait_previous(); });
+              wait);
         }
         sums.wait();
       } else if constexpr (Config::promotes) {

@@ -2,12 +2,14 @@
 // 16 rows x 128 bytes, and lets the copy engine carry the strips to C while it goes on. Warps never wait for
 // each other.
 //
-// The copy engine writes C where base and rows are multiples of 16 bytes, and cuts off what is beyond C.
+// The copy engine writes C where base, rows and their distance are multiples of 16 bytes, and cuts off what
+// is beyond C.
 // Elsewhere the warp carries the strips itself, a row of a strip in one store. Below: epilogue.hpp,
-// word_of_line.hpp, pipeline/tma_ring.hpp, ptx/stmatrix.hpp.
+// row_carrier.hpp, word_of_line.hpp, pipeline/tma_ring.hpp, ptx/stmatrix.hpp.
 #pragma once
 
 #include "tenon/gemm/epilogue.hpp"
+#include "tenon/gemm/row_carrier.hpp"
 #include "tenon/gemm/word_of_line.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/ptx/elect.hpp"
@@ -18,11 +20,13 @@ namespace tenon {
 inline constexpr int staged_rows = 16, staged_line_bytes = 128;
 inline constexpr int staged_strip_bytes = staged_rows * staged_line_bytes;
 
-// Whether the copy engine can write C: what a tensor map of it needs.
+// Whether the copy engine can write C: what a tensor map of it needs, and rows that end with whole 16 bytes.
+// (It begins each 16 bytes within the matrix, and then writes them to the end, also beyond it.)
 TENON_HOST_DEVICE inline bool copy_engine_can_write(const Output& c) {
   const std::uint64_t element = bytes(c.type);
   return reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0 &&
-         static_cast<std::uint64_t>(c.ld) * element % 16 == 0;
+         static_cast<std::uint64_t>(c.ld) * element % 16 == 0 &&
+         static_cast<std::uint64_t>(c.n) * element % 16 == 0;
 }
 
 // Op: see epilogue.hpp. Strips: how many a warp may have under way. map: C as 16-bit elements (an f32 is
@@ -75,6 +79,17 @@ class StoreStaged {
     // registers.
     Output c = c_;
     asm volatile("" : "+l"(c.ld));
+    if constexpr (carries_lines<Part>) {
+      if (op_.beta == 0.0F && bytes(c.type) == 2) {
+        const StoreStaged<Scaling, Strips, false, Together, Boxes> scaled(*this, Scaling{op_.alpha});
+        if (c.type == Type::f16) {
+          scaled.carry_lines(Type::f16, c, part, row, column);
+        } else {
+          scaled.carry_lines(Type::bf16, c, part, row, column);
+        }
+        return;
+      }
+    }
     if constexpr (std::is_same_v<typename Part::Value, std::int32_t>) {
       for_each_strip<4, 4>(c, part, row, column, [&](std::uint32_t strip, int j, int lane) {
         stage_32_bit(Type::s32, part, j, strip, row, column, lane);
@@ -150,6 +165,61 @@ class StoreStaged {
           carry<element_bytes>(c, strip, row, first, width, lane);
         }
       }
+    }
+  }
+
+  // Whether rows of C leave by whole lines of the L2, wherever they begin (RowCarrier). The code for it is
+  // worth it where no row needs the copy engine, and for wide tiles: of 128 columns there is too much to
+  // begin and to end.
+  template <class Part>
+  static constexpr bool carries_lines = !Boxes && std::is_same_v<Op, LinearCombination> && Part::columns > 16;
+
+  // A strip's memory is two slots of 8 rows.
+  template <class Part>
+  __device__ __forceinline__ void carry_lines(Type type, const Output& c, const Part& part, int row,
+                                              int column) const {
+    constexpr int strips = (Part::columns + 7) / 8;
+    static_assert(2 * RowCarrier::slot_bytes <= Strips * staged_strip_bytes,
+                  "StoreStaged: two slots of rows must fit the strips");
+    const int width = min(8 * Part::columns, c.n - column);
+    int lane = lane_id();
+    asm volatile("" : "+r"(lane));
+    lane &= 31;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      std::uint32_t staging = staging_;
+      asm volatile("" : "+r"(staging));
+      const int first = row + 8 * half;
+      const RowCarrier carrier(static_cast<std::uint16_t*>(c.data) + (first * c.ld + column), c.ld,
+                               c.m - first, width, staging, static_cast<unsigned>(lane));
+#pragma unroll
+      for (int s = 0; s < strips; ++s) {
+        if (64 * s < width) {
+          __syncwarp();
+          stage_half(type, part, 8 * s, half, carrier.slot(s), row, column, lane);
+          __syncwarp();
+          carrier.carry(s);
+        }
+      }
+      carrier.finish();
+    }
+  }
+
+  // 8 fragments of 16-bit elements, of 8 rows, by stmatrix: its rows stand on different banks.
+  template <class Part>
+  __device__ __forceinline__ void stage_half(Type type, const Part& part, int j, int half, std::uint32_t slot,
+                                             int row, int column, int lane) const {
+    const int line = lane % 8;
+#pragma unroll
+    for (int quad = 0; quad < 2; ++quad) {
+      if (j + 4 * quad >= Part::columns) break;
+      const Strip values = strip_of(type, part, j + 4 * quad, half, row, column, lane);
+      std::uint32_t word[4];
+#pragma unroll
+      for (int x = 0; x < 4; ++x) word[x] = pack_pair(type, values.value[x]);
+      const int at = line * staged_line_bytes +
+                     swizzled_chunk<staged_line_bytes>(line, 4 * quad + lane / 8) * chunk_bytes;
+      ptx::stmatrix_sync_aligned_m8n8_x4_shared_b16(slot + static_cast<std::uint32_t>(at), word);
     }
   }
 

@@ -23,6 +23,11 @@ struct alignas(64) TensorMap {
   std::uint64_t opaque[16];
 };
 
+// The eighths of a matrix: of[i] is a map of lines i, i + 8, ... of it, which lie equally to 16 bytes.
+struct TensorMapsOfEighths {
+  TensorMap of[8];
+};
+
 // By whole warps: whether this thread works for all of the block's warp `warp`. A thread chosen by its number
 // would do the same, but slower (ptx/elect.hpp).
 __device__ __forceinline__ bool works_for_warp(int warp) {
@@ -124,8 +129,9 @@ __device__ __forceinline__ void copy_box_to_cluster(void* destination, const Ten
 }
 
 // Starts the copy of one box from shared memory (`source`, an address in the shared window) to the matrix,
-// where it is cut off at the edges. Part of the thread's bulk group: commit, and wait before the memory is
-// written again.
+// where it is cut off at the edges: but a line that ends within 16 bytes of memory is written to their end
+// (seen on an H200; the PTX ISA does not tell). Part of the thread's bulk group: commit, and wait before the
+// memory is written again.
 __device__ __forceinline__ void store_box(const TensorMap& map, int line, int column, std::uint32_t source) {
   const std::int32_t at[2] = {column, line};
   cuda::ptx::cp_async_bulk_tensor(cuda::ptx::space_global, cuda::ptx::space_shared, &map, at,

@@ -2,9 +2,9 @@
 //
 //   WarpgroupTile<half, float, 64, 128> c;
 //   c.clear();
-//   for (...) {                                   // stages of a ring
-//     c.start(tile_a, tile_b, row, column);       // c += A[row .., :] * B[:, column ..] over the tiles'
-//     depth c.wait_previous();                          // the stage before this one is free
+//   for (...) {                               // stages of a ring
+//     c.start(tile_a, tile_b, row, column);   // c += A[row .., :] * B[:, column ..] over their depth
+//     c.wait_previous();                      // the stage before this one is free
 //   }
 //   c.for_each([&](float& v, int row, int col) { ... });
 //

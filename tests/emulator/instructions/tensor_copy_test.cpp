@@ -367,6 +367,21 @@ TEST(TensorStore, writes_what_is_inside) {
   });
 }
 
+// As an H200 does: TmaStoreGpu.EndsWithWhole16Bytes.
+TEST(TensorStore, writes_whole_16_bytes_beyond_the_end_of_a_row) {
+  const Tensor tensor{TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}};
+  Tensor narrow = tensor;
+  narrow.dimensions[0] = 35;
+  PtxKernel kernel(map_and_out, store);
+  const std::vector<std::uint16_t> before = numbered(tensor.bytes());
+  const std::uint64_t memory = kernel.upload(before);
+  ASSERT_EQ(narrow.strides(), tensor.strides());
+  kernel.grid(1, 64).argument(0, narrow.map(memory)).argument(1, memory);
+  expect_clean(kernel, [&] {
+    EXPECT_EQ(kernel.download<std::uint16_t>(memory, before.size()), stored(tensor, before, false));
+  });
+}
+
 TEST(TensorStore, needs_a_proxy_fence) {
   const Tensor tensor{TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}};
   PtxKernel kernel(map_and_out, changed(changed(store, "fence.proxy.async.shared::cta;", ""),

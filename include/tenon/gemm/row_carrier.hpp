@@ -1,0 +1,152 @@
+// Rows of 16-bit elements on their way from shared memory to rows of C that begin anywhere, by whole lines of
+// the L2: a line that is written in two parts is written twice.
+//
+// A warp stages strips of 8 rows x 64 columns in two slots by turns. A line of 128 bytes of C holds the end
+// of one strip and the beginning of the next: when that is staged, 8 lanes store the line, 16 bytes each,
+// which they shift out of two neighbouring chunks of 16 bytes of the strips. What a row has at its ends,
+// fewer than 8 elements, is stored one by one. Below: shared/swizzle.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "tenon/shared/swizzle.hpp"
+
+namespace tenon {
+
+class RowCarrier {
+ public:
+  static constexpr int rows = 8, slot_bytes = rows * 128;  // a slot has the 128-byte swizzle
+
+  // By whole warps. to: the first element in C, of rows `ld` apart; rows_left: how many of them C has (any
+  // number); width: of so many elements; slots: two of them, from a multiple of 1024 bytes on.
+  __device__ __forceinline__ RowCarrier(std::uint16_t* to, std::int64_t ld, int rows_left, int width,
+                                        std::uint32_t slots, unsigned lane)
+      : width_(width), slots_(slots) {
+    const unsigned chunk = lane % 8;  // of a line of C
+#pragma unroll
+    for (int i = 0; i < turns; ++i) {
+      const unsigned row = 4 * i + lane / 8;
+      std::uint16_t* const start = to + row * ld;
+      // The chunk begins with element `from` of the strip before the current one and that one together.
+      const unsigned before = place(start), from = 64 - before + 8 * chunk;
+      Row& r = row_[i];
+      r.chunk = start - before + 8 * chunk;
+      r.first = static_cast<int>(row) < rows_left ? static_cast<int>(8 * chunk - before) : beyond;
+      r.shift = from % 8;
+#pragma unroll
+      for (int parity = 0; parity < 2; ++parity) {
+        r.low[parity] = chunk_address(row, from / 8, parity);
+        r.high[parity] = chunk_address(row, from / 8 + (from % 8 != 0 ? 1 : 0), parity);
+      }
+    }
+    row_of_lane_ = lane % rows;
+    begin_ = to + row_of_lane_ * ld;
+    mine_ = static_cast<int>(lane) < min(rows, rows_left) ? width : 0;
+    head_ = static_cast<int>((8 - place(begin_) % 8) % 8);
+  }
+
+  // Address of the slot where strip number `strip` is staged.
+  __device__ __forceinline__ std::uint32_t slot(int strip) const {
+    return slots_ + strip % 2 * slot_bytes;
+  }
+
+  // When the strip has been staged, as all lanes see: for each of them that begins within `width`.
+  __device__ __forceinline__ void carry(int strip) const {
+    if (strip == 0) carry_elements(0, min(head_, mine_));
+    carry_lines(strip, slot(strip));
+  }
+  // After the last one.
+  __device__ __forceinline__ void finish() const {
+    if (width_ <= 0) return;
+    const int tail = max(width_ - static_cast<int>(static_cast<unsigned>(width_ - head_) % 8), head_);
+    carry_elements(tail, mine_ - tail);
+    const int end = (width_ + 63) / 64;
+    carry_lines(end, slot(end - 1));
+  }
+
+ private:
+  static constexpr int turns = rows / 4, beyond = 1 << 30;
+
+  // A lane's chunk of the first line of C in which the row has elements.
+  struct Row {
+    std::uint16_t* chunk;
+    int first;                      // number of its first element in the row
+    unsigned shift;                 // of its first element in the chunk of shared memory at `low`
+    std::uint32_t low[2], high[2];  // addresses, where the current strip's number is even, odd
+  };
+
+  // Elements since a multiple of 128 bytes.
+  __device__ __forceinline__ static unsigned place(const std::uint16_t* at) {
+    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(at)) / 2 % 64;
+  }
+  // Of a row's 16 chunks: 8 of the strip before, then 8 of the current one.
+  __device__ __forceinline__ std::uint32_t chunk_address(unsigned row, unsigned chunk, int parity) const {
+    const int swizzled = swizzled_chunk<128>(static_cast<int>(row), static_cast<int>(chunk % 8));
+    return slots_ + (chunk / 8 == static_cast<unsigned>(parity) ? slot_bytes : 0) + row * 128 +
+           static_cast<std::uint32_t>(swizzled) * 16;
+  }
+
+  __device__ __forceinline__ static uint4 load_chunk(std::uint32_t address) {
+    uint4 v;
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(address)
+                 : "memory");
+    return v;
+  }
+
+  // Of each row the line of C that strip `strip` is the end of. staged: a slot, for lanes that store nothing:
+  // they load what is there.
+  __device__ __forceinline__ void carry_lines(int strip, std::uint32_t staged) const {
+    uint4 low[turns], high[turns];
+    bool whole[turns];
+#pragma unroll
+    for (int i = 0; i < turns; ++i) {
+      const Row& r = row_[i];
+      const int first = r.first + 64 * strip;
+      whole[i] = (strip > 0 || first >= 0) && first + 8 <= width_;
+      low[i] = load_chunk(!whole[i] ? staged : strip % 2 == 0 ? r.low[0] : r.low[1]);
+      high[i] = load_chunk(!whole[i] ? staged : strip % 2 == 0 ? r.high[0] : r.high[1]);
+    }
+#pragma unroll
+    for (int i = 0; i < turns; ++i) {
+      const Row& r = row_[i];
+      const std::uint32_t word[8] = {low[i].x,  low[i].y,  low[i].z,  low[i].w,
+                                     high[i].x, high[i].y, high[i].z, high[i].w};
+      std::uint32_t by_4[6], by_2[5], by_1[4];
+#pragma unroll
+      for (int k = 0; k < 6; ++k) by_4[k] = (r.shift & 4) != 0 ? word[k + 2] : word[k];
+#pragma unroll
+      for (int k = 0; k < 5; ++k) by_2[k] = (r.shift & 2) != 0 ? by_4[k + 1] : by_4[k];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) by_1[k] = __funnelshift_r(by_2[k], by_2[k + 1], 16 * (r.shift & 1));
+      if (whole[i])
+        *reinterpret_cast<uint4*>(r.chunk + 64 * strip) = make_uint4(by_1[0], by_1[1], by_1[2], by_1[3]);
+    }
+  }
+
+  // `count` elements from `first` on, up to 7, of a row a lane.
+  __device__ __forceinline__ void carry_elements(int first, int count) const {
+    std::uint16_t element[7];
+#pragma unroll
+    for (int x = 0; x < 7; ++x) {
+      const auto e = static_cast<unsigned>(min(first + x, width_ - 1));
+      const std::uint32_t address =
+          chunk_address(row_of_lane_, 8 + e / 8 % 8, static_cast<int>(e / 64 % 2)) + e % 8 * 2;
+      asm volatile("ld.shared.b16 %0, [%1];" : "=h"(element[x]) : "r"(address) : "memory");
+    }
+#pragma unroll
+    for (int x = 0; x < 7; ++x) {
+      if (x < count) begin_[first + x] = element[x];
+    }
+  }
+
+  int width_;
+  std::uint32_t slots_;
+  Row row_[turns];
+  unsigned row_of_lane_;
+  std::uint16_t* begin_;  // of this lane's row
+  int mine_, head_;       // elements of that row: those in C, those before a multiple of 16 bytes
+};
+
+}  // namespace tenon
