@@ -98,19 +98,26 @@ void look_at_layout(const Operand& x, const Diagnosis& d, std::vector<Obstacle>*
        "layout tn: A row-major and B column-major need no copy"});
 }
 
-void look_at_stores(const Gemm& p, std::vector<Obstacle>* found) {
+void look_at_stores(const Gemm& p, const Kernel& kernel, std::vector<Obstacle>* found) {
+  const bool by_copy_engine = kernel.instruction == Instruction::wgmma;
   const auto address = reinterpret_cast<std::uintptr_t>(p.c.data);
-  const int step = bytes(p.c.type) == 4 ? 8 : 16;
-  const auto bytes_of_row = p.c.ld * static_cast<std::int64_t>(bytes(p.c.type));
-  if (address % static_cast<unsigned>(step) == 0 && bytes_of_row % step == 0) return;
-  found->push_back(
-      {"alignment", Severity::note,
-       text(
-           "not all rows of C begin at multiples of %d bytes (ldc is %lld, C begins %d bytes past one): they "
-           "are stored in narrower or shifted pieces",
-           step, number(p.c.ld), static_cast<int>(address % static_cast<unsigned>(step))),
-       text("C at a multiple of %d bytes, ldc a multiple of %d", step,
-            step / static_cast<int>(bytes(p.c.type)))});
+  const auto element = static_cast<int>(bytes(p.c.type));
+  const int step = element == 4 && !by_copy_engine ? 8 : 16;
+  if (address % static_cast<unsigned>(step) != 0 || p.c.ld * element % step != 0) {
+    found->push_back(
+        {"alignment", Severity::note,
+         text("not all rows of C begin at multiples of %d bytes (ldc is %lld, C begins %d bytes past one): "
+              "they are stored in narrower or shifted pieces",
+              step, number(p.c.ld), static_cast<int>(address % static_cast<unsigned>(step))),
+         text("C at a multiple of %d bytes, ldc a multiple of %d", step, step / element)});
+  } else if (by_copy_engine && p.n * element % step != 0) {
+    found->push_back(
+        {"alignment", Severity::note,
+         text("rows of C end within 16 bytes (n is %lld), to whose end the copy engine would write: they "
+              "are stored in narrower pieces",
+              number(p.n)),
+         text("n a multiple of %d", step / element)});
+  }
 }
 
 // Elements per unit of the model's time.
@@ -259,7 +266,7 @@ Diagnosis diagnose(const std::vector<Kernel>& list, const Gemm& problem, const D
   look_at_alignment(operand_b(p), d, &d.obstacles);
   look_at_layout(operand_a(p), d, &d.obstacles);
   look_at_layout(operand_b(p), d, &d.obstacles);
-  look_at_stores(p, &d.obstacles);
+  look_at_stores(p, *d.kernel, &d.obstacles);
   look_at_size(planned, device, d, &d.obstacles);
   look_at_device(list, planned, device, d, &d.obstacles);
   return d;

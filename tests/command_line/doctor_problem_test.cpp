@@ -77,8 +77,21 @@ TEST(DoctorProblem, TheRowsOfCAreANoteAndLeaveTheKernelAlone) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->severity, Severity::note);
   EXPECT_TRUE(holds(found->message, "ldc is 4100")) << found->message;
-  p.c.type = Type::f32;  // pairs of f32 leave together: 4100 is even
+  p.c.type = Type::f32;  // 4100 of them are a multiple of 16 bytes
   EXPECT_EQ(find(diagnose(kernel_list(), p, h200), "alignment"), nullptr);
+}
+
+TEST(DoctorProblem, RowsOfCThatEndWithinWhatTheCopyEngineWritesAreANote) {
+  Gemm p = problem(4096, 4092, 4096);
+  p.c.ld = 4096;
+  EXPECT_EQ(find(diagnose(kernels(), p, h200), "alignment"), nullptr);  // 4092 of f32
+  p.c.type = Type::f16;
+  const Diagnosis d = diagnose(kernels(), p, h200);
+  ASSERT_EQ(d.kernel->instruction, Instruction::wgmma);
+  const Obstacle* found = find(d, "alignment");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->severity, Severity::note);
+  EXPECT_TRUE(holds(found->message, "n is 4092")) << found->message;
 }
 
 TEST(DoctorProblem, FewTilesLeaveMultiprocessorsIdle) {
