@@ -255,6 +255,7 @@ void Cluster::synchronize(const Actor& actor, const Location& at, Use use, Order
 
 bool Cluster::load(const Actor& actor, ptx::Space space, std::uint64_t address, void* to, std::uint32_t size,
                    Order order, std::uint32_t alignment) {
+  if (size == 0) return true;  // a bulk copy of no bytes has no memory to bring them to
   Location at;
   if (!locate(actor, space, address, size, alignment == 0 ? size : alignment, Use::load, order, at)) {
     std::memset(to, 0, size);
@@ -276,6 +277,7 @@ bool Cluster::load(const Actor& actor, ptx::Space space, std::uint64_t address, 
 
 bool Cluster::store(const Actor& actor, ptx::Space space, std::uint64_t address, const void* from,
                     std::uint32_t size, Order order, std::uint32_t alignment) {
+  if (size == 0) return true;
   Location at;
   at.from = from;
   if (!locate(actor, space, address, size, alignment == 0 ? size : alignment, Use::store, order, at))
