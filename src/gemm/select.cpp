@@ -56,8 +56,8 @@ constexpr double reached_by_large_clusters = 10.0 / 11;
 constexpr double unit = 1200;
 // Copies of operands, measured alone at 2 to 34 MB: a launch that transposes, and bytes of the copy a clock.
 constexpr double transposing_clocks = 2000, transposed_bytes_per_clock = 900, copied_bytes_per_clock = 1040;
-// Of the speed of other kernels, where A is read in eighths: 4096 x 4096 x 4095 0.94 in a burst, less where
-// the board's power limits.
+// Of the speed of other kernels, where A is read in eighths: 4096 x 4096 x 4095, the copy of B taken off, has
+// 0.94 of 4096^3 in a burst, and less where the board's power limits.
 constexpr double of_eighths = 0.92;
 
 // Of the tensor cores, while they are what limits: larger tiles read less for a product.
