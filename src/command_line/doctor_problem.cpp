@@ -77,9 +77,10 @@ void look_at_alignment(const Operand& x, const Diagnosis& d, std::vector<Obstacl
               : text("ld%c is %lld, no multiple of %lld, so %s of %c begin where 16-byte copies cannot",
                      x.ld(), number(x.matrix.ld), number(step), x.lines, x.letter);
   const bool padded = x.letter == 'A' ? d.pads_a : d.pads_b;
-  message += padded              ? text(": it is copied to aligned rows before, %s", if_there(d))
-             : d.kernel->any_lda ? ": every eighth of them is read as a matrix of its own"
-                                 : ": it is copied to shared memory in smaller pieces";
+  message += padded ? text(": it is copied to aligned rows before, %s", if_there(d))
+             : d.kernel->any_lda || d.kernel->anywhere
+                 ? ": every eighth of them is read as a matrix of its own"
+                 : ": it is copied to shared memory in smaller pieces";
   std::string remedy = ld_fits ? text("let %c begin at a multiple of 16 bytes", x.letter)
                                : text("ld%c = %lld: a leading dimension need not be the width of the matrix",
                                       x.ld(), number(divide_up(x.matrix.ld, step) * step));

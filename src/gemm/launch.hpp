@@ -49,7 +49,7 @@ class LaunchArguments {
   static constexpr int most = 12;
 
  private:
-  static constexpr std::size_t capacity = 1536, step = 16;
+  static constexpr std::size_t capacity = 2560, step = 16;
   alignas(64) unsigned char bytes_[capacity] = {};
   std::uint16_t begin_[most] = {}, size_[most] = {};
   int count_ = 0;

@@ -45,6 +45,7 @@ constexpr double new_bytes_per_clock = 33.5;  // and from memory: of operands th
 constexpr double part_of_l2 = 0.75;           // than this of the L2
 constexpr double start_clocks = 110;          // of a tile beside its slabs, and
 constexpr double element_clocks = 0.092;    // for each element of C in it: all multiprocessors store at once
+constexpr double any_element_clocks = 0.2;  // where StoreTurned does not store the type of the operands alone
 constexpr double narrow_clocks = 520;       // of the narrow strip of C that ends a tile (StoreStaged)
 constexpr double hidden_of_odd_rows = 0.4;  // part of the stores that ping-pong hides if the warps carry C
 constexpr double adding_clocks = 2950;      // of the sums of two blocks that divide a k,
@@ -59,10 +60,14 @@ constexpr double transposing_clocks = 2000, transposed_bytes_per_clock = 900, co
 // Of the speed of other kernels, where A is read in eighths: 4096 x 4096 x 4095, the copy of B taken off, has
 // 0.94 of 4096^3 in a burst, and less where the board's power limits.
 constexpr double of_eighths = 0.92;
+// Where both lie anywhere: what the copy engine brings in the time of a slab limits, lines in two parts each;
+// of 2047 x 2047 x 511 to 2047, and of 4095^3 and 12289 x 1023 x 2049, whose operands do not stay in the L2.
+constexpr double anywhere = 0.92, anywhere_from_memory = 0.84;
 
 // Of the tensor cores, while they are what limits: larger tiles read less for a product.
 double efficiency(const Kernel& kernel) noexcept {
   const double n = kernel.tile_n;
+  if (kernel.anywhere) return anywhere;
   if (kernel.any_lda) return of_eighths * (0.903 + 0.052 * (n - 128) / 128);
   return kernel.pingpong       ? 0.918 + 0.009 * (n - 128) / 128
          : kernel.tile_m > 128 ? 0.957 + 0.01 * (n - 192) / 32
@@ -83,15 +88,17 @@ const char* words(Order order) noexcept {
 // Whether its last tiles are computed by two blocks each if they are few: GemmWgmma::has_pairs.
 bool ends_in_pairs(const Kernel& kernel) noexcept {
   return kernel.instruction == Instruction::wgmma && kernel.cluster == 2 && kernel.split == 1 &&
-         kernel.warp_m > 64 && !kernel.pingpong;
+         kernel.warp_m > 64 && !kernel.pingpong && !kernel.anywhere;
 }
 
 // What adding up the sums of a cluster costs each of its tiles, in multiply-adds at speed 1.
 constexpr double exchange = 2.7e6;
 
-// A tensor map holds strides below 2^40 bytes.
-std::int64_t longest_tma_stride(Type type) noexcept {
-  return ((std::int64_t{1} << 40) - 16) / static_cast<std::int64_t>(bytes(type));
+// A tensor map holds strides below 2^40 bytes; they are those of eight lines where lines are taken in
+// eighths.
+std::int64_t longest_tma_stride(const Kernel& kernel) noexcept {
+  const int lines = kernel.any_lda || kernel.anywhere ? 8 : 1;
+  return ((std::int64_t{1} << 40) - 16) / (lines * static_cast<std::int64_t>(bytes(kernel.type)));
 }
 
 // Why a kernel does not take a problem. Found without a sentence: a choice asks every kernel, and formatting
@@ -125,11 +132,12 @@ Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription
     return Misfit::architecture;
   if (kernel.shared_bytes > device.shared_bytes_per_block_optin) return Misfit::shared_memory;
   if (kernel.copy == Copy::any) return Misfit::none;
+  const bool addressable = std::max(problem.a.ld, problem.b.ld) <= longest_tma_stride(kernel);
+  if (kernel.anywhere) return addressable ? Misfit::none : Misfit::tma_stride;
   if (kernel.any_lda ? !begins_aligned(problem.a) : copy_alignment(problem.a) < 16)
     return Misfit::a_alignment;
   if (copy_alignment(problem.b) < 16) return Misfit::b_alignment;
-  if (kernel.copy == Copy::tma && std::max(problem.a.ld, problem.b.ld) > longest_tma_stride(kernel.type))
-    return Misfit::tma_stride;
+  if (kernel.copy == Copy::tma && !addressable) return Misfit::tma_stride;
   return Misfit::none;
 }
 
@@ -187,7 +195,7 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
       return Status(StatusCode::unsupported,
                     "kernel %s copies by TMA: a leading dimension is %lld but needs <= %lld", who,
                     static_cast<long long>(std::max(problem.a.ld, problem.b.ld)),
-                    static_cast<long long>(longest_tma_stride(kernel.type)));
+                    static_cast<long long>(longest_tma_stride(kernel)));
   }
   return {};
 }
@@ -222,14 +230,19 @@ std::int64_t round_up_divide(std::int64_t x, std::int64_t y) noexcept {
 double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
   const int multiprocessors = std::max(device.multiprocessors, 1);
   const int along_n = kernel.cluster_n, along_m = kernel.cluster / kernel.split / along_n;
+  const auto rows_of_c = static_cast<int>(problem.m);
   const std::int64_t tiles_m =
-      kernel.any_lda ? row_tiles_of_eighths(static_cast<int>(problem.m))
-                     : round_up_divide(problem.m, std::int64_t{kernel.tile_m} * along_m) * along_m;
+      kernel.any_lda ? row_tiles_of_two_eighths(rows_of_c)
+      : kernel.anywhere && copy_alignment(problem.a) < 16
+          ? row_tiles_of_eighths(rows_of_c, kernel.tile_m, 1)
+          : round_up_divide(problem.m, std::int64_t{kernel.tile_m} * along_m) * along_m;
   const std::int64_t tiles_n = round_up_divide(problem.n, std::int64_t{kernel.tile_n} * along_n) * along_n;
-  const std::int64_t slabs = round_up_divide(problem.k + (kernel.any_lda ? 7 : 0), kernel.tile_k);
+  // Elements by which lines begin further right, or slabs before them.
+  const int further = kernel.any_lda ? 7 : kernel.anywhere ? 15 : 0;
+  const std::int64_t slabs = round_up_divide(problem.k + further, kernel.tile_k);
 
-  const double multiplying = 2.0 * kernel.tile_m * kernel.tile_n * kernel.tile_k /
-                             (wgmma::flop_per_clock * tensor_rate(kernel.type) * wgmma::efficiency(kernel));
+  double multiplying = 2.0 * kernel.tile_m * kernel.tile_n * kernel.tile_k /
+                       (wgmma::flop_per_clock * tensor_rate(kernel.type) * wgmma::efficiency(kernel));
   // Of A no more rows are copied than it has (GemmWgmma::few_rows).
   const double rows =
       kernel.tile_m > 64
@@ -244,12 +257,19 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescr
     // What is not in the L2 from another tile.
     const double once = rows / static_cast<double>(tiles_n) + columns / static_cast<double>(tiles_m);
     copying = std::max(copying, once * line / wgmma::new_bytes_per_clock);
+    if (kernel.anywhere) multiplying *= wgmma::anywhere / wgmma::anywhere_from_memory;
   }
   const double slab = std::max(multiplying, copying);
 
-  const double storing = wgmma::start_clocks + wgmma::element_clocks * kernel.tile_m * kernel.tile_n +
-                         (kernel.tile_n % 64 != 0 ? wgmma::narrow_clocks : 0);
-  const double products = static_cast<double>(slabs) * slab, whole = products + storing;
+  const bool stores_anything = kernel.anywhere && (problem.c.type != kernel.type || problem.beta != 0.0F);
+  const double storing =
+      wgmma::start_clocks +
+      (stores_anything ? wgmma::any_element_clocks : wgmma::element_clocks) * kernel.tile_m * kernel.tile_n +
+      (kernel.tile_n % 64 != 0 ? wgmma::narrow_clocks : 0);
+  // What lines that begin further right leave for the last slab takes one step of its four.
+  const double almost_nothing =
+      kernel.anywhere && (problem.k - 1) % kernel.tile_k >= kernel.tile_k - 15 ? 0.75 : 0;
+  const double products = (static_cast<double>(slabs) - almost_nothing) * slab, whole = products + storing;
   const double reached = kernel.cluster > 2 ? wgmma::reached_by_large_clusters : 1;
   const auto clusters =
       std::max<std::int64_t>(static_cast<std::int64_t>(multiprocessors * reached) / kernel.cluster, 1);
@@ -305,6 +325,7 @@ const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem
   for (const Kernel& kernel : list) {
     if (kernel.copy == Copy::module || !accepts(kernel, problem, device)) continue;
     if (std::find(refused.begin(), refused.end(), &kernel) != refused.end()) continue;
+    if (kernel.anywhere && copy_alignment(problem.a) == 16 && copy_alignment(problem.b) == 16) continue;
     if (const double cost = estimated_cost(kernel, problem, device); cost < least) {
       least = cost;
       best = &kernel;

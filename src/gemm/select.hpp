@@ -42,7 +42,8 @@ double estimated_copy_cost(double bytes, bool transposed) noexcept;
 using RefusedKernels = std::vector<const Kernel*>;
 
 // The accepted kernel with the least estimated cost that is not among the refused; among equals the one
-// listed first. nullptr if none accepts. Copy::module kernels are never chosen: they run by name.
+// listed first. nullptr if none accepts. Copy::module kernels are never chosen, they run by name, nor kernels
+// for operands that lie anywhere where both are aligned.
 // problem.kernel is not looked at.
 const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,
                             const DeviceDescription& device, const RefusedKernels& refused = {});

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -10,6 +9,7 @@
 #include "gemm/eighths.hpp"
 #include "gemm/maps_of_eighths.hpp"
 #include "gemm/pairs.hpp"
+#include "gemm/square_band.hpp"
 #include "tenon/gemm/gemm_wgmma.hpp"
 
 namespace tenon {
@@ -20,12 +20,6 @@ Status make_part_map(Launcher& launcher, const ConstMatrix& matrix, int extent, 
                      TensorMap* map) {
   return launcher.make_tensor_map(operand_in_memory<Tile>(matrix, extent, k), lines, Tile::panel_columns,
                                   map);
-}
-
-// Clusters that run at once read as few lines of A and B as possible if they stand in a square of C.
-inline int square_band(int clusters, int rows, int columns) {
-  return std::max(1,
-                  static_cast<int>(std::lround(std::sqrt(static_cast<double>(clusters) * columns / rows))));
 }
 
 template <class Config>
@@ -49,7 +43,7 @@ Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& d
   typename Gemm_::MapA map_a;
   TensorMap map_b, map_c{};
   if constexpr (Gemm_::eighths) {
-    const std::int64_t whole_tiles = std::int64_t{row_tiles_of_eighths(arguments.m)} * rows;
+    const std::int64_t whole_tiles = std::int64_t{row_tiles_of_two_eighths(arguments.m)} * rows;
     const int m = static_cast<int>(std::min<std::int64_t>(whole_tiles, std::numeric_limits<int>::max()));
     arguments.raster = make_raster(m, arguments.n, rows, columns, square_band(clusters, rows, columns));
     if (Status s = make_maps_of_eighths(launcher, problem.a, arguments.m, arguments.k, 64, 64, &map_a); !s)

@@ -70,7 +70,12 @@ namespace {
 
 // A way to run a problem with copies, without its kernel: every operand in `order`, from a copy if it is not
 // so or if its rows do not begin on multiples of 16 bytes, unless it is kept.
-enum class Keeps { nothing, a, b };  // what may have any leading dimension; with B the problem is turned
+enum class Keeps {  // what needs a kernel of its own
+  nothing,
+  a,       // at any leading dimension
+  turned,  // the same of B, which takes the place of A in a problem that is turned
+  b,       // wherever it lies
+};
 struct Way {
   Plan plan;
   Keeps keeps = Keeps::nothing;
@@ -86,7 +91,7 @@ Way way(const Gemm& p, Order a_order, Order b_order, Keeps keeps = Keeps::nothin
   plan.a_order = a_order;
   plan.b_order = b_order;
   plan.pad_a = keeps != Keeps::a && needs_copy(p.a, a_order);
-  plan.pad_b = keeps != Keeps::b && needs_copy(p.b, b_order);
+  plan.pad_b = keeps != Keeps::b && keeps != Keeps::turned && needs_copy(p.b, b_order);
   result.keeps = keeps;
   // Copies that keep the order are one launch.
   double kept = 0;
@@ -104,7 +109,7 @@ Way way(const Gemm& p, Order a_order, Order b_order, Keeps keeps = Keeps::nothin
   plan.b_offset = result.needed;
   count(plan.pad_b, p.b, b_order, copy_of_b(p, plan));
   if (kept != 0) result.cost += estimated_copy_cost(kept, false);
-  if (keeps == Keeps::b) {
+  if (keeps == Keeps::turned) {
     plan.turns = true;
     plan.c_offset = result.needed;
     const std::size_t c_bytes =
@@ -118,7 +123,8 @@ Way way(const Gemm& p, Order a_order, Order b_order, Keeps keeps = Keeps::nothin
 // The ways with copies that may be worth it, the usual one first: rows that are aligned. wgmma reads only
 // 16-bit operands in either order; of others k is contiguous. Kernels whose A may have any leading dimension
 // save the copy of a large operand for that of a small one, of which they want k not contiguous; where B is
-// the large one, also for that of C, if that is only moved (beta == 0).
+// the large one, also for that of C, if that is only moved (beta == 0). Kernels whose operands lie anywhere
+// have fewer tiles where A is aligned, if it has few rows: B then stays where it is.
 std::vector<Way> ways_with_copies(const Gemm& p) {
   std::vector<Way> result;
   const bool narrow = bytes(p.a.type) == 2;
@@ -134,8 +140,27 @@ std::vector<Way> ways_with_copies(const Gemm& p) {
   // before.
   const bool whole_chunks = p.m % 8 == 0 || p.a.order != column_major || copy_alignment(p.a) < 16;
   if (any_ld(p.b, column_major) && p.beta == 0.0F && bytes(p.c.type) == 2 && whole_chunks)
-    add(way(p, column_major, column_major, Keeps::b));
+    add(way(p, column_major, column_major, Keeps::turned));
+  if (narrow && p.a.order == row_major && p.b.order == column_major)
+    add(way(p, row_major, column_major, Keeps::b));
   return result;
+}
+
+// Whether the kernel, which takes what the copies of a way are, is what the way is for; of kernels for
+// operands that are not aligned, also whether the way copies none that they would take as it is.
+bool is_for(const Kernel& kernel, const Way& w, const Gemm& problem) noexcept {
+  switch (w.keeps) {
+    case Keeps::nothing: {
+      const bool could_keep = w.plan.pad_a && problem.a.order == row_major && begins_aligned(problem.a);
+      return !(kernel.any_lda && could_keep) && !kernel.anywhere;
+    }
+    case Keeps::a:
+    case Keeps::turned:
+      return kernel.any_lda;
+    case Keeps::b:
+      return kernel.anywhere;
+  }
+  return false;
 }
 
 // The kernel that the problem names, or `tuned` (if there is one, and it takes the problem), or the choice
@@ -197,10 +222,7 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
     const Gemm copied = planned_problem(with_workspace, at_its_start);
     w.plan.kernel = choose(list, copied, tuned, device, refused, &why_not_copied);
     if (w.plan.kernel == nullptr) continue;
-    // What kernels are for whose A may have any leading dimension.
-    const bool could_keep = w.plan.pad_a && problem.a.order == row_major && begins_aligned(problem.a);
-    if (w.plan.kernel->any_lda ? w.keeps == Keeps::nothing && could_keep : w.keeps != Keeps::nothing)
-      continue;
+    if (!is_for(*w.plan.kernel, w, problem)) continue;
     w.cost += estimated_cost(*w.plan.kernel, copied, device);
     const bool as_tuned = w.plan.kernel == tuned;  // before what costs less
     const auto better = [&](const Way* than) {
@@ -210,7 +232,7 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
     if ((any_workspace || problem.workspace_bytes >= w.needed) && better(best_within)) best_within = &w;
   }
   // A kernel that takes the operands as they are and copies as fast as others needs no workspace.
-  const bool direct_is_fast = direct != nullptr && direct->any_lda;
+  const bool direct_is_fast = direct != nullptr && (direct->any_lda || direct->anywhere);
   if (best_within != nullptr &&
       !(direct_is_fast && estimated_cost(*direct, problem, device) <= best_within->cost)) {
     *plan = best_within->plan;

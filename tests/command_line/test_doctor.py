@@ -42,6 +42,10 @@ class Doctor(Folder):
 
     def test_findings_keep_their_form(self):
         answer = self.diagnose("--m", 4095, "--n", 4095, "--k", 4095, "--arch", "sm_90")
+        self.assertTrue(answer["kernel"].endswith("_unaligned"), answer["kernel"])
+        self.assertEqual(answer["workspace_bytes"], 0)
+        self.assertIn("every eighth of them", answer["findings"][1]["message"])
+        answer = self.diagnose("--m", 4095, "--n", 4095, "--k", 4095, "--arch", "sm_80")
         self.assertEqual(answer["workspace_bytes"], 2 * 4095 * 4096 * 2)
         self.assertTrue(answer["kernel_without_workspace"].startswith("any_"))
         for finding in answer["findings"]:

@@ -184,11 +184,12 @@ TEST_P(GemmTest, OperandsThatAreNotAligned) {
   }
 }
 
-// Kernels that read A in eighths: rows that lie 0 to 7 elements beyond a multiple of 16 bytes, in each order;
-// eighths with rows and without, one more row than whole tiles; the last elements of a row in a slab of its
-// own or not. Before a row lies what is not a number.
+// Kernels that read A in eighths, and B: rows that lie 0 to 7 elements beyond a multiple of 16 bytes, in each
+// order; eighths with rows and without, one more row than whole tiles; the last elements of a row in a slab
+// of its own or not. Before a row lies what is not a number.
 TEST_P(GemmTest, RowsOfAThatBeginAnywhere) {
-  if (!kernel().any_lda) GTEST_SKIP() << "this kernel copies rows of A that begin on multiples of 16 bytes";
+  if (!kernel().any_lda && !kernel().anywhere)
+    GTEST_SKIP() << "this kernel copies rows of A that begin on multiples of 16 bytes";
   const std::vector<std::int64_t> lengths =
       test::emulated() ? std::vector<std::int64_t>{65, 127}
                        : std::vector<std::int64_t>{57, 58, 60, 63, 65, 121, 127, 700};
@@ -210,6 +211,8 @@ TEST_P(GemmTest, RowsOfAThatBeginAnywhere) {
                     {}};
   for (int row = 0; row < 20; row += 2)  // the end of every other row, which stands before the next
     operands.a[static_cast<std::size_t>(row * c.k + c.k - 1)] = std::numeric_limits<float>::infinity();
+  for (int column = 0; kernel().anywhere && column < 24; column += 3)
+    operands.b[static_cast<std::size_t>(column * c.k + c.k - 1)] = std::numeric_limits<float>::infinity();
   operands.exact = test::exact_products(operands.a, operands.b, c.m, c.n, c.k);
   Product product(kernel(), c, std::make_shared<const Operands>(operands));
   product.bring_workspace();
@@ -225,7 +228,7 @@ TEST_P(GemmTest, RowsOfAThatBeginAnywhere) {
 TEST_P(GemmTest, SaysHowMuchWorkspaceItWantsAndWritesNothingIfItNeedsIt) {
   Product product(kernel(), with_output({65, 131, 77, Numbers::integers, Type::f32, 1}));
   EXPECT_GT(workspace_size(test::launcher(), product.problem), 0U);
-  if (kernel().copy == Copy::any) {  // faster with, right without and with
+  if (kernel().copy == Copy::any || kernel().anywhere) {  // faster with, right without and with
     product.run();
     product.expect_right();
     product.bring_workspace();
@@ -468,7 +471,7 @@ TEST_P(GemmTest, LargeProductsDoNotDependOnTheLeadingDimensionOfC) {
 // What a product costs where nothing is cut: the emulator counts it.
 TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
   if (!test::emulated()) GTEST_SKIP() << "a GPU does not count";
-  if (kernel().any_lda) GTEST_SKIP() << "a kernel for rows that are not aligned";
+  if (kernel().any_lda || kernel().anywhere) GTEST_SKIP() << "a kernel for rows that are not aligned";
   // A tile for each block of a cluster, whichever way it lies; two slabs for each of those that share a tile.
   const int split = kernel().split, blocks = kernel().cluster / split;
   const Case c =
@@ -499,6 +502,23 @@ TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
   EXPECT_TRUE(counts.async_bytes == bytes(1, blocks) || counts.async_bytes == bytes(blocks, 1))
       << counts.async_bytes << " bytes moved, " << bytes(1, blocks) << " or " << bytes(blocks, 1)
       << " needed";
+}
+
+// Wherever the rows of A and B begin, no two lanes that read them meet on a bank: what conflicts there are,
+// at the beginning of rows and in C, does not grow with k.
+TEST_P(GemmTest, RowsThatBeginAnywhereMeetOnNoBank) {
+  if (!test::emulated()) GTEST_SKIP() << "a GPU does not count";
+  if (!kernel().anywhere) GTEST_SKIP() << "this kernel copies aligned rows";
+  for (const int pad : {0, 1, 2, 3}) {
+    const auto conflicts = [&](std::int64_t k) {
+      Product product(kernel(),
+                      with_output({80, 300, k, Numbers::integers, kernel().type, pad, pad, 1, 1, 1}));
+      const emulator::Counts counts = product.run();
+      product.expect_right();
+      return counts.shared_wavefronts - counts.ideal_shared_wavefronts;
+    };
+    EXPECT_EQ(conflicts(120), conflicts(248)) << "pad " << pad;
+  }
 }
 
 std::vector<std::string> kernel_names() {

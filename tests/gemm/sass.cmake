@@ -63,6 +63,10 @@ foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_unaligned KERNEL "gemm_wgmma<.*EveryEighthLine.*${operands}, " ARCH 90a
     EXPECT HGMMA>=4 UTMALDG.2D>=2 STSM.16>=4 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
+  # Operands anywhere: one from registers, read a word at a time and shifted; a tile, and what is left of k for one step more.
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_anywhere KERNEL "gemm_unaligned<.*UnalignedConfig<${operands}, " ARCH 90a
+    EXPECT HGMMA.64x256x16.${suffix}>=9 UTMALDG.2D>=2 LDS>=96 PRMT>=32 STG.E.128>=16 SYNCS.PHASECHK>=2
+    FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
     KERNEL "gemm_wgmma<.*${operands}, .*TileShape<128, 256, " EXPECT HGMMA.64x256x16.${suffix}>=4)
   # Blocks along k: 64 x 64 sums are 32 registers a lane, which leave for another block 4 at a time.

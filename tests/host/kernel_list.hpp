@@ -41,6 +41,18 @@ inline Kernel k_major_kernel(const char* name, Type type, Type type_b, Type accu
   return k;
 }
 
+// A kernel for operands that lie anywhere, as the library has them.
+inline Kernel anywhere_kernel(const char* name) {
+  Kernel k = kernel(name, Copy::tma, 256, 128);
+  k.instruction = Instruction::wgmma;
+  k.anywhere = true;
+  k.tile_k = 64;
+  k.warp_m = 256;
+  k.warp_n = 64;
+  k.cluster = k.cluster_n = 2;
+  return k;
+}
+
 inline const std::vector<Kernel>& kernel_list() {
   static const std::vector<Kernel> list = {
       kernel("module_256x128", Copy::module, 256, 128),

@@ -321,5 +321,57 @@ TEST(Plan, AKernelForAnyLeadingDimensionRunsWithoutWorkspaceWhereTheOtherOperand
   EXPECT_NE(std::string(s.message()).find("eighths needs >="), std::string::npos) << s.message();
 }
 
+// The same list and a kernel whose operands lie anywhere.
+const std::vector<Kernel>& with_anywhere() {
+  static const std::vector<Kernel> list = [] {
+    std::vector<Kernel> l = with_any_lda();
+    l.push_back(test::anywhere_kernel("anywhere"));
+    return l;
+  }();
+  return list;
+}
+
+TEST(Plan, OperandsAnywhereRunWithoutCopiesWhereThatCostsLess) {
+  Gemm p = odd_problem(2047, 2047, 2047);
+  EXPECT_EQ(planned_workspace(with_anywhere(), p, h200), 0U);
+  for (const std::size_t workspace_bytes : {p.workspace_bytes, std::size_t{0}}) {
+    p.workspace_bytes = workspace_bytes;
+    Plan plan;
+    ASSERT_TRUE(make_plan(with_anywhere(), p, h200, &plan));
+    EXPECT_EQ(plan.kernel->name, "anywhere");
+    EXPECT_FALSE(plan.pad_a || plan.pad_b || plan.turns);
+  }
+}
+
+// 125 lines of each eighth of A would fill half of a tile of 256; 1000 neighbours fill four.
+TEST(Plan, OfAFewRowsOnlyThoseAreCopiedWhereBLiesAnywhere) {
+  Gemm p = odd_problem(1000, 4001, 3001);
+  p.workspace_bytes = planned_workspace(with_anywhere(), p, h200);
+  EXPECT_EQ(p.workspace_bytes, (1000U * 3008 * 2 + 255) / 256 * 256);
+  Plan plan;
+  ASSERT_TRUE(make_plan(with_anywhere(), p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "anywhere");
+  EXPECT_TRUE(plan.pad_a && !plan.pad_b && !plan.turns);
+  const Gemm run = planned_problem(p, plan);
+  EXPECT_EQ(run.a.data, workspace);
+  EXPECT_EQ(run.a.order, row_major);
+  EXPECT_EQ(run.a.ld, 3008);
+  EXPECT_EQ(run.b.data, p.b.data);
+  EXPECT_EQ(run.b.ld, 3001);
+  p.workspace_bytes -= 1;  // then as they lie
+  ASSERT_TRUE(make_plan(with_anywhere(), p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "anywhere");
+  EXPECT_FALSE(plan.pad_a);
+}
+
+TEST(Plan, AKernelForOperandsAnywhereTakesAlignedOnesIfItIsNamed) {
+  Gemm p = problem(512, 512, 512);
+  p.kernel = "anywhere";
+  Plan plan;
+  ASSERT_TRUE(make_plan(with_anywhere(), p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "anywhere");
+  EXPECT_FALSE(plan.pad_a || plan.pad_b);
+}
+
 }  // namespace
 }  // namespace tenon

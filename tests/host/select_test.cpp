@@ -305,5 +305,56 @@ TEST(EstimatedCost, OfFewRowsIsThatOfTheCopies) {
   EXPECT_LT(cost(narrow, 1), cost(wide, 1));
 }
 
+TEST(Select, KernelsForOperandsAnywhereAreForThemAlone) {
+  std::vector<Kernel> list = kernel_list();
+  list.push_back(test::anywhere_kernel("anywhere"));
+  const auto chosen = [&](const Gemm& p) { return select_kernel(list, p, h200)->name; };
+  Gemm p = problem(2048, 2048, 2048);
+  EXPECT_EQ(chosen(p), "tma_256x128");
+  p.a.ld = 2049;
+  EXPECT_EQ(chosen(p), "anywhere");
+  p = problem(2048, 2048, 2048);
+  p.b.data = static_cast<const char*>(p.b.data) + 2;
+  EXPECT_EQ(chosen(p), "anywhere");
+}
+
+// Eight lines of a matrix are a line of a tensor map.
+TEST(Accepts, LeadingDimensionsWhoseEightfoldATensorMapHolds) {
+  const Kernel kernel = test::anywhere_kernel("anywhere");
+  Gemm p = problem(63, 63, 63);
+  p.a.data = static_cast<const char*>(p.a.data) + 14;
+  p.b.ld = (std::int64_t{1} << 36) - 1;
+  Status why;
+  EXPECT_TRUE(accepts(kernel, p, h200, &why)) << why.message();
+  p.b.ld += 1;
+  EXPECT_FALSE(accepts(kernel, p, h200, &why));
+  EXPECT_STREQ(why.message(),
+               "kernel anywhere copies by TMA: a leading dimension is 68719476736 but needs <= 68719476735");
+  Kernel of_a = kernel;
+  of_a.anywhere = false;
+  of_a.any_lda = true;
+  p = problem(64, 64, 64);
+  p.a.ld = std::int64_t{1} << 36;
+  EXPECT_FALSE(accepts(of_a, p, h200));
+}
+
+// Tiles are of lines of one eighth, of which 2048 rows fill eight: one row more makes one more, and where A
+// is aligned tiles are of neighbours.
+TEST(EstimatedCost, CountsTilesOfEighths) {
+  const Kernel kernel = test::anywhere_kernel("anywhere");
+  const auto cost = [&](std::int64_t m, int pad) {
+    Gemm p = problem(m, 256 * 66, 4096);  // a round for each row of tiles
+    p.a.ld += pad;
+    p.b.ld += 1;
+    return estimated_cost(kernel, p, h200);
+  };
+  const double round = cost(256, 0);
+  EXPECT_DOUBLE_EQ(cost(1000, 0), 4 * round);
+  EXPECT_DOUBLE_EQ(cost(1000, 1), 8 * round);
+  EXPECT_DOUBLE_EQ(cost(2048, 1), 8 * round);
+  EXPECT_DOUBLE_EQ(cost(2049, 1), 9 * round);
+  EXPECT_DOUBLE_EQ(cost(5, 1), 5 * round);
+}
+
 }  // namespace
 }  // namespace tenon

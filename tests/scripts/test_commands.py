@@ -228,6 +228,7 @@ class MainJob(unittest.TestCase):
             "wgmma_e4m3_e5m2_f32_tn_128x128x128_s6_c1x2_promoted": ["QGMMA", "UTMALDG", "UTMASTG"],
             "wgmma_s8_s32_tn_128x256x128_s4_c2x1": ["IGMMA", "UTMALDG", "UTMASTG"],
             "wgmma_f16_f32_tt_128x256x64_s4_c1x2_unaligned": ["HGMMA", "UTMALDG", "STSM", "STG"],
+            "wgmma_f16_f32_tn_256x128x64_s4_c1x2_unaligned": ["HGMMA", "UTMALDG", "STG"],
         }
         for name, machine_code in expected.items():
             self.assertEqual(job.expectations_of({"name": name, "symbol": "s"})["expect"], machine_code, name)

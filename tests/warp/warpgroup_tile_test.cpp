@@ -1,6 +1,6 @@
-// WarpgroupTile and WgmmaAccumulator executed (warpgroup_kernels.cu), against the product in integers: k- and
-// mn-major tiles, panels, several warpgroups, a ring of stages with one group in flight, sums changed and
-// added to. In the emulator under every schedule, or with TENON_TEST_DEVICE=cuda on a GPU.
+// WarpgroupTile, WgmmaAccumulator and ShiftedRows executed (warpgroup_kernels.cu), against the product in
+// integers: k- and mn-major tiles, panels, several warpgroups, a ring of stages with one group in flight,
+// sums changed and added to. In the emulator under every schedule, or with TENON_TEST_DEVICE=cuda on a GPU.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -116,6 +116,40 @@ TEST(WgmmaAccumulator, HandsItsSumsOnAsTheNextOperand) {
   const std::vector<float> expected(sums.begin(), sums.end());
   expect_clean(
       kernel, [&] { EXPECT_EQ(kernel.download<float>(c, 64 * 64), expected); }, 4);
+}
+
+// Every shift alone, all of them at once in both directions, and even ones beside odd ones: the sums know
+// nothing of it.
+TEST(ShiftedRows, BringsEveryRowToWhereTheOtherOperandHasIt) {
+  std::vector<std::vector<int>> shifts = {
+      {0, 1, 2, 3, 4, 5, 6, 7}, {7, 6, 5, 4, 3, 2, 1, 0}, {0, 2, 4, 6, 1, 3, 5, 7}};
+  for (int i = 0; i < 8; ++i) shifts.emplace_back(8, i);
+  for (const int slabs : {1, 3}) {
+    const int k = 64 * slabs;
+    const std::vector<int> a = integers(64 * k, 1), b = integers(64 * k, 2);
+    std::vector<float> expected;
+    for (int i = 0; i < 64; ++i) {
+      for (int j = 0; j < 64; ++j) {
+        int sum = 0;
+        for (int x = 0; x < k; ++x)
+          sum += a[static_cast<std::size_t>(i * k + x)] * b[static_cast<std::size_t>(j * k + x)];
+        expected.push_back(static_cast<float>(sum));
+      }
+    }
+    for (const std::vector<int>& shift : shifts) {
+      SCOPED_TRACE("first shift " + std::to_string(shift[0]) + ", slabs " + std::to_string(slabs));
+      PtxKernel kernel(entry("shifted").parameters, entry("shifted").body);
+      const std::uint64_t c = kernel.zeros<float>(64 * 64);
+      kernel.grid(1, 128)
+          .argument(0, upload(kernel, "f16", a))
+          .argument(1, upload(kernel, "f16", b))
+          .argument(2, kernel.upload(shift))
+          .argument(3, c)
+          .argument(4, std::int32_t{slabs});
+      expect_clean(
+          kernel, [&] { EXPECT_EQ(kernel.download<float>(c, 64 * 64), expected); }, 0);
+    }
+  }
 }
 
 }  // namespace

@@ -10,10 +10,11 @@
 //
 // LinearCombination, alpha * sum + beta * C, is the operation of a plain GEMM. All is computed in f32 and
 // rounded once. The output type is a run-time value, looked at outside of every loop over k. Below:
-// warp/warp_tile.hpp.
+// drop_elements.hpp, warp/warp_tile.hpp.
 #pragma once
 
 #include "tenon/fragment/pack.hpp"
+#include "tenon/gemm/drop_elements.hpp"
 #include "tenon/gemm/types.hpp"
 #include "tenon/warp/warp_tile.hpp"
 
@@ -282,7 +283,7 @@ class StoreC {
           run[4 + x] = __shfl_sync(0xffffffffU, wanted, t + 1, 4);
         }
         if (t < 3 || s + 1 < strips) {
-          drop_elements(run, shift);
+          drop_elements(run, static_cast<unsigned>(shift));
           store_elements(to + 32 * s + shift, run, 0, min(8, left - 32 * s - shift));
         }
       }
@@ -293,16 +294,6 @@ class StoreC {
       if (t == 0) store_elements(to, end, 0, min(shift, left));
       if (t == 3) store_elements(to + 32 * (strips - 1), end, shift, min(8, left - 32 * (strips - 1)));
     });
-  }
-
-  // Moves element `count` (0 to 7) of 16 to the front; the first 8 are defined afterwards.
-  __device__ __forceinline__ static void drop_elements(std::uint32_t (&word)[8], int count) {
-#pragma unroll
-    for (int x = 0; x < 6; ++x) word[x] = (count & 4) != 0 ? word[x + 2] : word[x];
-#pragma unroll
-    for (int x = 0; x < 5; ++x) word[x] = (count & 2) != 0 ? word[x + 1] : word[x];
-#pragma unroll
-    for (int x = 0; x < 4; ++x) word[x] = __funnelshift_r(word[x], word[x + 1], 16 * (count & 1));
   }
 
   // Elements first to last - 1 of the 8 in `word`; all 8 of them only at a multiple of 16 bytes.

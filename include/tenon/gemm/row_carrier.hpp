@@ -4,11 +4,12 @@
 // A warp stages strips of 8 rows x 64 columns in two slots by turns. A line of 128 bytes of C holds the end
 // of one strip and the beginning of the next: when that is staged, 8 lanes store the line, 16 bytes each,
 // which they shift out of two neighbouring chunks of 16 bytes of the strips. What a row has at its ends,
-// fewer than 8 elements, is stored one by one. Below: shared/swizzle.hpp.
+// fewer than 8 elements, is stored one by one. Below: drop_elements.hpp, shared/swizzle.hpp.
 #pragma once
 
 #include <cstdint>
 
+#include "tenon/gemm/drop_elements.hpp"
 #include "tenon/shared/swizzle.hpp"
 
 namespace tenon {
@@ -111,17 +112,11 @@ class RowCarrier {
 #pragma unroll
     for (int i = 0; i < turns; ++i) {
       const Row& r = row_[i];
-      const std::uint32_t word[8] = {low[i].x,  low[i].y,  low[i].z,  low[i].w,
-                                     high[i].x, high[i].y, high[i].z, high[i].w};
-      std::uint32_t by_4[6], by_2[5], by_1[4];
-#pragma unroll
-      for (int k = 0; k < 6; ++k) by_4[k] = (r.shift & 4) != 0 ? word[k + 2] : word[k];
-#pragma unroll
-      for (int k = 0; k < 5; ++k) by_2[k] = (r.shift & 2) != 0 ? by_4[k + 1] : by_4[k];
-#pragma unroll
-      for (int k = 0; k < 4; ++k) by_1[k] = __funnelshift_r(by_2[k], by_2[k + 1], 16 * (r.shift & 1));
+      std::uint32_t word[8] = {low[i].x,  low[i].y,  low[i].z,  low[i].w,
+                               high[i].x, high[i].y, high[i].z, high[i].w};
+      drop_elements(word, r.shift);
       if (whole[i])
-        *reinterpret_cast<uint4*>(r.chunk + 64 * strip) = make_uint4(by_1[0], by_1[1], by_1[2], by_1[3]);
+        *reinterpret_cast<uint4*>(r.chunk + 64 * strip) = make_uint4(word[0], word[1], word[2], word[3]);
     }
   }
 

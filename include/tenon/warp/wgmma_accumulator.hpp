@@ -74,11 +74,10 @@ class WgmmaAccumulator {
   WgmmaAccumulator(const WgmmaAccumulator&) = delete;  // a copy would read registers in flight
   WgmmaAccumulator& operator=(const WgmmaAccumulator&) = delete;
 
-  // Before a chain of multiply(): what was written before, also to A in registers, is there.
-  __device__ __forceinline__ static void fence() { ptx::wgmma_fence_sync_aligned(); }
-  template <class Shape, class TA>
-  __device__ __forceinline__ static void fence(FragmentA<Shape, TA>& a) {
-    ptx::wgmma_fence_sync_aligned(a.reg);
+  // Before a chain of multiply(): what was written before, also to A in registers, is there. a: FragmentA.
+  template <class... Fragments>
+  __device__ __forceinline__ static void fence(Fragments&... a) {
+    ptx::wgmma_fence_sync_aligned(a.reg...);
   }
 
   // Starts *this = A * B, or *this += A * B if add. TA, TB: element types of A and B; Major: how they lie.

@@ -1,0 +1,245 @@
+// The epilogue of kernels whose sums are the transpose of C: what a warp holds of a row of C are 16 columns.
+//
+// The eight warps of a tile lay lines of C, 128 columns of a row each, down in shared memory, some at a time,
+// and carry each other's away while they lay down the next ones. Rows of C begin anywhere: of 16-bit elements
+// half a warp takes a line, each lane 16 bytes, shifted out of two neighbouring chunks of the line; what is
+// left at its ends, fewer than 8 elements, is stored one by one. Below: epilogue.hpp, drop_elements.hpp.
+#pragma once
+
+#include "tenon/gemm/drop_elements.hpp"
+#include "tenon/gemm/epilogue.hpp"
+
+namespace tenon {
+
+// Where the rows of a tile are in C: row `row` and each rows_apart further, from column `column` on, a
+// multiple of 128.
+struct LinesOfC {
+  int row, rows_apart, column;
+  __device__ __forceinline__ int row_of(int line) const { return row + line * rows_apart; }
+};
+
+// Op: see epilogue.hpp. Rows: of C in a tile, columns of the sums. Fast: the type of 16 bits in which C is
+// stored fast.
+template <class Op, int Rows, Type Fast>
+class StoreTurned {
+  static_assert(Rows % 32 == 0, "StoreTurned: a tile must have a multiple of 32 rows");
+
+ public:
+  static constexpr int columns = 128, threads = 256;
+  static constexpr int bytes = 16384;  // of shared memory, from a multiple of 1024 bytes on
+
+  // barrier: number of a named barrier for these threads.
+  __device__ __forceinline__ StoreTurned(const Output& c, const Op& op, std::uint32_t staging, int barrier)
+      : c_(c), op_(op), staging_(staging), barrier_(barrier) {}
+
+  // By all 256 threads of two warpgroups. values: the sums, as WgmmaAccumulator::when_done() hands them out.
+  // Column x of them is line x; rows g and g + 8 of warp w are columns 16 w + 2 g and 16 w + 2 g + 1.
+  template <class Values>
+  __device__ __forceinline__ void operator()(const Values& values, const LinesOfC& lines) const {
+    if constexpr (std::is_same_v<Op, LinearCombination>) {
+      if (op_.beta == 0.0F && c_.type == Fast) {
+        store_lines(values, lines);
+        return;
+      }
+    }
+    store_any(values, lines);
+  }
+
+ private:
+  static constexpr int buffer_bytes = bytes / 2;  // they are used by turns
+
+  __device__ __forceinline__ void meet() const {
+    asm volatile("bar.sync %0, %1;" ::"r"(barrier_), "n"(threads) : "memory");
+  }
+  __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x) / 32 % 8; }
+
+  // Address of the 16-byte chunk of a line, in lines of 256 or 512 bytes: eight neighbouring lines have equal
+  // chunks on different banks; so have the quarters of a line of 512.
+  template <int line_bytes>
+  __device__ __forceinline__ static std::uint32_t chunk_address(std::uint32_t buffer, int line, int chunk) {
+    const int quarter = line_bytes == 512 ? chunk / 8 : 0;
+    return buffer + static_cast<std::uint32_t>(line * line_bytes + (chunk ^ (line + 2 * quarter) % 8) * 16);
+  }
+
+  // alpha * sum in C of 16-bit elements.
+  template <class Values>
+  __device__ __forceinline__ void store_lines(const Values& values, const LinesOfC& to) const {
+    constexpr int lines = buffer_bytes / (2 * columns), passes = Rows / lines, share = lines / 8;
+    const int first = share * warp() + lane_id() / 16;  // of this half of the warp, which has every other one
+    const Carried carried[] = {carry_from(to, first), carry_from(to, first + 2)};
+    static_assert(share == 4, "StoreTurned: two lines for each half of a warp");
+    const std::int64_t step = std::int64_t{lines} * to.rows_apart * c_.ld;
+    lay_down<lines>(values, 0, staging_);
+#pragma unroll
+    for (int pass = 0; pass < passes; ++pass) {
+      meet();
+      if (pass + 1 < passes) lay_down<lines>(values, pass + 1, staging_ + staging_offset(pass + 1));
+      const int rows = pass * lines * to.rows_apart;  // since the first pass
+      carry(carried, staging_offset(pass), rows, pass * step);
+    }
+  }
+  __device__ __forceinline__ static constexpr std::uint32_t staging_offset(int pass) {
+    return static_cast<std::uint32_t>(pass % 2 * buffer_bytes);
+  }
+
+  // Two neighbours of a line are a word: rows g and g + 8 of the sums.
+  template <int lines, class Values>
+  __device__ __forceinline__ void lay_down(const Values& values, int pass, std::uint32_t buffer) const {
+    const int g = lane_id() / 4, t = lane_id() % 4;
+#pragma unroll
+    for (int j = 0; j < lines / 8; ++j) {
+#pragma unroll
+      for (int y = 0; y < 2; ++y) {
+        const int first = 4 * (pass * lines / 8 + j) + y;
+        const float pair[2] = {op_.alpha * values.reg[first], op_.alpha * values.reg[first + 2]};
+        const std::uint32_t word = pack_pair(Fast, pair);
+        const std::uint32_t to = chunk_address<2 * columns>(buffer, 8 * j + 2 * t + y, 2 * warp() + g / 4);
+        asm volatile("st.shared.b32 [%0], %1;" ::"r"(to + g % 4 * 4), "r"(word) : "memory");
+      }
+    }
+  }
+
+  // What a lane does with a line of a buffer: the same for all lines that pass through it, since they lie as
+  // many rows apart that they begin equally.
+  struct Carried {
+    // 16 bytes of C, shifted out of two chunks of the line.
+    std::uint16_t* chunk;
+    std::uint32_t low, high;  // their addresses, in the first buffer
+    unsigned shift;           // elements
+    int rows_for_chunk;  // from the line on there are so many rows of C, or none if the chunk is not whole
+    // One of the elements before the first whole chunk of C, or behind the last one.
+    std::uint16_t* end;
+    std::uint32_t end_at;
+    int rows_for_end;
+  };
+  __device__ __forceinline__ Carried carry_from(const LinesOfC& lines, int line) const {
+    const int row = lines.row_of(line), rows_left = c_.m - row;
+    const int width = min(columns, c_.n - lines.column), lane = lane_id() % 16;
+    auto* const to = static_cast<std::uint16_t*>(c_.data) + (row * c_.ld + lines.column);
+    const auto address_of = [&](int chunk) { return chunk_address<2 * columns>(staging_, line, chunk); };
+    const int head = static_cast<int>(-(reinterpret_cast<std::uintptr_t>(to) / 2) & 7U);
+    const int first = head + 8 * lane, tail = head + max(width - head, 0) / 8 * 8;
+    const int end = lane < 8 ? lane : tail + lane - 8;
+    const bool has_end = end < (lane < 8 ? min(head, width) : width);
+    const int end_in_line = min(end, columns - 1);
+    return {to + first,
+            address_of(lane),
+            address_of(min(lane + 1, 15)),
+            static_cast<unsigned>(head),
+            first + 8 <= width ? rows_left : 0,
+            to + end,
+            address_of(end_in_line / 8) + static_cast<std::uint32_t>(end_in_line % 8 * 2),
+            has_end ? rows_left : 0};
+  }
+
+  // The lines of a buffer, `rows` rows and `step` elements of C further than those of the first. All loads
+  // come before the stores, which have a predicate each: the compiler would branch around them.
+  template <int count>
+  __device__ __forceinline__ static void carry(const Carried (&lines)[count], std::uint32_t buffer, int rows,
+                                               std::int64_t step) {
+    std::uint32_t word[count][8];
+    std::uint16_t end[count];
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      load_chunk(lines[i].low + buffer, &word[i][0]);
+      load_chunk(lines[i].high + buffer, &word[i][4]);
+      asm volatile("ld.shared.b16 %0, [%1];" : "=h"(end[i]) : "r"(lines[i].end_at + buffer) : "memory");
+    }
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      drop_elements(word[i], lines[i].shift);
+      asm volatile(
+          "{.reg .pred inside; setp.gt.s32 inside, %5, %6; @inside st.global.v4.b32 [%0], {%1, %2, %3, "
+          "%4};}" ::"l"(lines[i].chunk + step),
+          "r"(word[i][0]), "r"(word[i][1]), "r"(word[i][2]), "r"(word[i][3]), "r"(lines[i].rows_for_chunk),
+          "r"(rows)
+          : "memory");
+      asm volatile("{.reg .pred inside; setp.gt.s32 inside, %2, %3; @inside st.global.b16 [%0], %1;}" ::"l"(
+                       lines[i].end + step),
+                   "h"(end[i]), "r"(lines[i].rows_for_end), "r"(rows)
+                   : "memory");
+    }
+  }
+
+  __device__ __forceinline__ static void load_chunk(std::uint32_t address, std::uint32_t* word) {
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
+                 : "r"(address)
+                 : "memory");
+  }
+
+  // What any operation makes of the sums, in C of any type: lines of f32. One piece of code for all of them.
+  template <class Values>
+  __device__ __forceinline__ void store_any(const Values& values, const LinesOfC& to) const {
+    constexpr int lines = buffer_bytes / (4 * columns);
+    const int g = lane_id() / 4, t = lane_id() % 4;
+#pragma unroll 1
+    for (int pass = 0; pass < Rows / lines; ++pass) {
+      const std::uint32_t buffer = staging_ + static_cast<std::uint32_t>(pass % 2 * buffer_bytes);
+#pragma unroll
+      for (int i = 0; i < Rows / lines; ++i) {
+        if (i != pass) continue;  // registers have no index
+#pragma unroll
+        for (int j = 0; j < lines / 8; ++j) {
+#pragma unroll
+          for (int y = 0; y < 2; ++y) {
+            const int first = 4 * (i * lines / 8 + j) + y;
+            const std::uint32_t to =
+                chunk_address<4 * columns>(buffer, 8 * j + 2 * t + y, 4 * warp() + g / 2);
+            asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to + g % 2 * 8), "f"(values.reg[first]),
+                         "f"(values.reg[first + 2])
+                         : "memory");
+          }
+        }
+      }
+      meet();
+      const int line = 2 * warp() + lane_id() / 16, l = lane_id() % 16;
+      carry_any(to.row_of(pass * lines + line), to.column + l / 4 * 32 + l % 4 * 2,
+                [&](int x, float(&two)[2]) {
+                  const int column = l / 4 * 32 + l % 4 * 2 + 8 * x;
+                  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+                               : "=f"(two[0]), "=f"(two[1])
+                               : "r"(chunk_address<4 * columns>(buffer, line, column / 4) + column % 4 * 4)
+                               : "memory");
+                });
+    }
+  }
+
+  // This lane's 8 elements of a row, two at `column` and each 8 further; load(x, two) of the sums.
+  template <class Load>
+  __device__ __forceinline__ void carry_any(int row, int column, const Load& load) const {
+    Strip strip;
+#pragma unroll
+    for (int x = 0; x < 4; ++x) load(x, strip.value[x]);
+    if (row >= c_.m) return;
+    apply(op_, c_.type, strip, row, column);
+    const std::int64_t first = row * c_.ld + column;
+    const auto place = reinterpret_cast<std::uintptr_t>(c_.data) / 4 + static_cast<std::uint64_t>(first);
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+      const int left = c_.n - column - 8 * x;  // elements of the row
+      const float(&two)[2] = strip.value[x];
+      if (c_.type == Type::f32) {
+        float* const to = static_cast<float*>(c_.data) + first + 8 * x;
+        if (left >= 2 && place % 2 == 0) {
+          *reinterpret_cast<float2*>(to) = make_float2(two[0], two[1]);
+        } else {
+          if (left >= 1) to[0] = two[0];
+          if (left >= 2) to[1] = two[1];
+        }
+      } else {
+        std::uint16_t* const to = static_cast<std::uint16_t*>(c_.data) + first + 8 * x;
+        const std::uint32_t word = pack_pair(c_.type, two);
+        if (left >= 1) to[0] = static_cast<std::uint16_t>(word);
+        if (left >= 2) to[1] = static_cast<std::uint16_t>(word >> 16);
+      }
+    }
+  }
+
+  Output c_;
+  Op op_;
+  std::uint32_t staging_;
+  int barrier_;
+};
+
+}  // namespace tenon

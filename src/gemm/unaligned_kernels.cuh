@@ -1,0 +1,69 @@
+// The kernels of GemmUnaligned as rows of the kernel list (sm_90a): operands that the copy engine can address
+// line by line alone.
+#pragma once
+
+#include <algorithm>
+
+#include "gemm/describe.hpp"
+#include "gemm/eighths.hpp"
+#include "gemm/maps_of_eighths.hpp"
+#include "gemm/select.hpp"
+#include "gemm/square_band.hpp"
+#include "tenon/gemm/gemm_wgmma_unaligned.hpp"
+
+namespace tenon {
+
+template <class Config>
+Status fill_unaligned(const Kernel&, const Gemm& problem, const DeviceDescription& device, Launcher& launcher,
+                      Launch* launch) {
+  using Gemm_ = GemmUnaligned<Config>;
+  using Block = typename Config::Block;
+  UnalignedArguments arguments{make_arguments<Config>(problem), 8};
+  GemmArguments& g = arguments.gemm;
+  TensorMapsOfEighths map_a, map_b;
+  if (copy_alignment(problem.a) == 16) {  // neighbours all lie equally
+    arguments.rows_apart = 1;
+    if (Status s = launcher.make_tensor_map(operand_in_memory<typename Gemm_::TileA>(problem.a, g.m, g.k),
+                                            Gemm_::box_lines_a, Block::k, &map_a.of[0]);
+        !s) {
+      return s;
+    }
+    std::fill(map_a.of + 1, map_a.of + 8, map_a.of[0]);
+  } else if (Status s =
+                 make_maps_of_eighths(launcher, problem.a, g.m, g.k, Gemm_::box_lines_a, Block::k, &map_a);
+             !s) {
+    return s;
+  }
+  if (Status s = make_maps_of_eighths(launcher, problem.b, g.n, g.k, Gemm_::box_lines_b, Block::k, &map_b);
+      !s)
+    return s;
+  constexpr int columns = Block::n * Gemm_::cluster;
+  const int clusters = std::max(1, device.multiprocessors / Gemm_::cluster);
+  g.raster = make_raster(g.m, g.n, Block::m, columns, square_band(clusters, Block::m, columns));
+  // Of eighths, those of 8 tiles' rows come together.
+  if (arguments.rows_apart == 8) g.raster.tiles_m = row_tiles_of_eighths(g.m, Block::m, 1);
+  launch->overlaps_previous = true;
+  launch->grid.x = static_cast<unsigned>(Gemm_::cluster * std::min(clusters, g.raster.tiles()));
+  launch->arguments.set(map_a, map_b, arguments);
+  return {};
+}
+
+template <class Config>
+void append_unaligned(std::vector<Kernel>& list) {
+  using Gemm_ = GemmUnaligned<Config>;
+  Kernel kernel = describe<Config>("wgmma");
+  kernel.name += "_c1x" + std::to_string(Gemm_::cluster) + "_unaligned";
+  kernel.minimum_sm = 90;
+  kernel.exact_sm = true;
+  kernel.copy = Copy::tma;
+  kernel.instruction = Instruction::wgmma;
+  kernel.cluster = kernel.cluster_n = Gemm_::cluster;
+  kernel.anywhere = true;
+  kernel.threads = Gemm_::threads;
+  kernel.shared_bytes = Gemm_::shared_bytes;
+  kernel.function = reinterpret_cast<const void*>(&gemm_unaligned<Config>);
+  kernel.fill = &fill_unaligned<Config>;
+  list.push_back(kernel);
+}
+
+}  // namespace tenon

@@ -1,0 +1,22 @@
+// Not a program: compiled by ctest with one MISUSE_... defined, to see which sentence nvcc prints.
+#include <cuda_fp16.h>
+
+#include "tenon/gemm/gemm_wgmma_unaligned.hpp"
+
+using namespace tenon;
+
+#if defined(MISUSE_correct)
+using Config = UnalignedConfig<half, 64, 2>;
+#elif defined(MISUSE_bytes)
+using Config = UnalignedConfig<e4m3, 64, 2>;
+#elif defined(MISUSE_one_stage)
+using Config = UnalignedConfig<half, 64, 1>;
+#elif defined(MISUSE_odd_rows)
+using Config = UnalignedConfig<half, 48, 2>;
+#else
+#error "name the misuse"
+#endif
+
+template __global__ void tenon::gemm_unaligned<Config>(const __grid_constant__ TensorMapsOfEighths,
+                                                       const __grid_constant__ TensorMapsOfEighths,
+                                                       const __grid_constant__ UnalignedArguments);
