@@ -231,10 +231,14 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
     if (better(best)) best = &w;
     if ((any_workspace || problem.workspace_bytes >= w.needed) && better(best_within)) best_within = &w;
   }
-  // A kernel that takes the operands as they are and copies as fast as others needs no workspace.
-  const bool direct_is_fast = direct != nullptr && (direct->any_lda || direct->anywhere);
-  if (best_within != nullptr &&
-      !(direct_is_fast && estimated_cost(*direct, problem, device) <= best_within->cost)) {
+  // A kernel that takes the operands as they are and copies as fast as others needs no workspace; but what
+  // the table names comes first.
+  const auto direct_is_better = [&](const Way& than) {
+    if (direct == nullptr || !(direct->any_lda || direct->anywhere)) return false;
+    if (tuned != nullptr && (direct == tuned) != (than.plan.kernel == tuned)) return direct == tuned;
+    return estimated_cost(*direct, problem, device) <= than.cost;
+  };
+  if (best_within != nullptr && !direct_is_better(*best_within)) {
     *plan = best_within->plan;
     *used = best_within->needed;
     return {};

@@ -41,7 +41,7 @@ class Doctor(Folder):
             self.assertEqual((answer["kernel"], answer["findings"][0]["kind"]), (None, "device"))
 
     def test_findings_keep_their_form(self):
-        answer = self.diagnose("--m", 4095, "--n", 4095, "--k", 4095, "--arch", "sm_90")
+        answer = self.diagnose("--m", 4095, "--n", 4095, "--k", 4095, "--out-type", "f16", "--arch", "sm_90")
         self.assertTrue(answer["kernel"].endswith("_unaligned"), answer["kernel"])
         self.assertEqual(answer["workspace_bytes"], 0)
         self.assertIn("every eighth of them", answer["findings"][1]["message"])

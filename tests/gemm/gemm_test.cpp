@@ -227,7 +227,7 @@ TEST_P(GemmTest, RowsOfAThatBeginAnywhere) {
 
 TEST_P(GemmTest, SaysHowMuchWorkspaceItWantsAndWritesNothingIfItNeedsIt) {
   Product product(kernel(), with_output({65, 131, 77, Numbers::integers, Type::f32, 1}));
-  EXPECT_GT(workspace_size(test::launcher(), product.problem), 0U);
+  EXPECT_TRUE(workspace_size(test::launcher(), product.problem) > 0 || kernel().anywhere);
   if (kernel().copy == Copy::any || kernel().anywhere) {  // faster with, right without and with
     product.run();
     product.expect_right();
