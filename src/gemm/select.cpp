@@ -61,9 +61,9 @@ constexpr double transposing_clocks = 2000, transposed_bytes_per_clock = 900, co
 constexpr double of_eighths = 0.92;
 // Where both lie anywhere: the copy engine limits, lines in two parts each; the second, where the operands
 // fill more than that part of the L2. And what a tile takes beside its slabs, by its elements: where C is the
-// sums rounded to the type of the operands, and where it is anything else. Fitted to 12 products from 2047 x
-// 2047 x 511 to 6000^3 beside what is chosen for them without such kernels: what is chosen with them is 5 %
-// slower than the other in one of them, else as fast or faster. (All these take up to a fifth longer than is
+// sums rounded to the type of the operands, and where it is anything else. Fitted to 11 products from 4095 x
+// 4095 x 511 to 6000^3 and what is chosen for them without such kernels: what is chosen with them is 5 %
+// slower than the other in one, else as fast or faster. (All of these take up to a fifth longer than is
 // estimated.)
 constexpr double anywhere = 0.94, anywhere_from_memory = 0.88;
 constexpr double anywhere_element_clocks = 0.15, anywhere_any_element_clocks = 0.9;
