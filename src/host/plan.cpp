@@ -61,12 +61,16 @@ Gemm planned_problem(const Gemm& problem, const Plan& plan) noexcept {
     x.order = order;
     x.ld = copy.ld;
   };
-  if (plan.pad_a) copied(run.a, plan.a_order, copy_of_a(problem, plan), workspace);
+  if (plan.pad_a) copied(run.a, plan.a_order, copy_of_a(problem, plan), workspace + plan.a_offset);
   if (plan.pad_b) copied(run.b, plan.b_order, copy_of_b(problem, plan), workspace + plan.b_offset);
   return plan.turns ? turned(run, workspace + plan.c_offset) : run;
 }
 
 namespace {
+
+// Kernels whose operands lie anywhere read A from 8 elements before its lines on: of lines that begin so far
+// into 128 bytes, whole lines of the L2 (GemmUnaligned).
+constexpr std::size_t before_lines_of_a = 16;
 
 // A way to run a problem with copies, without its kernel: every operand in `order`, from a copy if it is not
 // so or if its rows do not begin on multiples of 16 bytes, unless it is kept.
@@ -106,6 +110,10 @@ Way way(const Gemm& p, Order a_order, Order b_order, Keeps keeps = Keeps::nothin
     }
   };
   count(plan.pad_a, p.a, a_order, copy_of_a(p, plan));
+  if (keeps == Keeps::b && plan.pad_a) {
+    plan.a_offset = before_lines_of_a;
+    result.needed += 256;  // by so much it ends later at most
+  }
   plan.b_offset = result.needed;
   count(plan.pad_b, p.b, b_order, copy_of_b(p, plan));
   if (kept != 0) result.cost += estimated_copy_cost(kept, false);
@@ -211,9 +219,9 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
   if (direct == nullptr || padding_pays(problem)) ways = ways_with_copies(problem);
   // The choice looks at the alignment of the copies only: an address aligned like theirs stands for both,
   // whether there is a workspace or not.
-  alignas(256) char aligned = 0;
+  alignas(256) char aligned[32] = {};  // more than Plan::a_offset
   Gemm with_workspace = problem;
-  with_workspace.workspace = &aligned;
+  with_workspace.workspace = aligned;
   const Way* best = nullptr;
   const Way* best_within = nullptr;
   for (Way& w : ways) {

@@ -131,11 +131,15 @@ __device__ __forceinline__ void copy_box_to_cluster(void* destination, const Ten
 // Starts the copy of one box from shared memory (`source`, an address in the shared window) to the matrix,
 // where it is cut off at the edges: but a line that ends within 16 bytes of memory is written to their end
 // (seen on an H200; the PTX ISA does not tell). Part of the thread's bulk group: commit, and wait before the
-// memory is written again.
+// memory is written again. What is stored leaves the L2 first, before what a kernel still reads. PTX ISA,
+// "cp.async.bulk.tensor", "createpolicy".
 __device__ __forceinline__ void store_box(const TensorMap& map, int line, int column, std::uint32_t source) {
-  const std::int32_t at[2] = {column, line};
-  cuda::ptx::cp_async_bulk_tensor(cuda::ptx::space_global, cuda::ptx::space_shared, &map, at,
-                                  __cvta_shared_to_generic(source));
+  asm volatile(
+      "{.reg .b64 policy; createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], "
+      "policy;}" ::"l"(&map),
+      "r"(column), "r"(line), "r"(source)
+      : "memory");
 }
 
 }  // namespace tenon
