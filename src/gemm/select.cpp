@@ -66,16 +66,7 @@ constexpr double of_eighths = 0.92;
 // slower than the other in one, else as fast or faster. (All of these take up to a fifth longer than is
 // estimated.)
 constexpr double anywhere = 0.94, anywhere_from_memory = 0.88;
-// Where what it reads of A are whole lines of the L2 (2047^3 26.6 us instead of 27.7, 4095 x 4095 x 2047
-// 102.6 instead of 109.6), so much faster.
-constexpr double of_whole_lines = 1.065;
 constexpr double anywhere_element_clocks = 0.15, anywhere_any_element_clocks = 0.9;
-
-// Whether boxes that begin 8 elements before lines of the matrix are whole lines of the L2 (GemmUnaligned).
-bool has_whole_lines(const ConstMatrix& x) noexcept {
-  return reinterpret_cast<std::uintptr_t>(x.data) % 128 == 16 &&
-         static_cast<std::uint64_t>(x.ld) * bytes(x.type) % 128 == 0;
-}
 
 // Of the tensor cores, while they are what limits: larger tiles read less for a product.
 double efficiency(const Kernel& kernel) noexcept {
@@ -272,7 +263,6 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescr
     copying = std::max(copying, once * line / wgmma::new_bytes_per_clock);
     if (kernel.anywhere) multiplying *= wgmma::anywhere / wgmma::anywhere_from_memory;
   }
-  if (kernel.anywhere && wgmma::has_whole_lines(problem.a)) multiplying /= wgmma::of_whole_lines;
   const double slab = std::max(multiplying, copying);
 
   const bool only_rounds = problem.c.type == kernel.type && problem.beta == 0.0F;

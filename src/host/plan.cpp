@@ -219,14 +219,14 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
   if (direct == nullptr || padding_pays(problem)) ways = ways_with_copies(problem);
   // The choice looks at the alignment of the copies only: an address aligned like theirs stands for both,
   // whether there is a workspace or not.
-  alignas(256) char aligned[32] = {};  // more than Plan::a_offset
+  alignas(256) char aligned = 0;
   Gemm with_workspace = problem;
-  with_workspace.workspace = aligned;
+  with_workspace.workspace = &aligned;
   const Way* best = nullptr;
   const Way* best_within = nullptr;
   for (Way& w : ways) {
     Plan at_its_start = w.plan;
-    at_its_start.b_offset = at_its_start.c_offset = 0;
+    at_its_start.a_offset = at_its_start.b_offset = at_its_start.c_offset = 0;
     const Gemm copied = planned_problem(with_workspace, at_its_start);
     w.plan.kernel = choose(list, copied, tuned, device, refused, &why_not_copied);
     if (w.plan.kernel == nullptr) continue;

@@ -356,22 +356,5 @@ TEST(EstimatedCost, CountsTilesOfEighths) {
   EXPECT_DOUBLE_EQ(cost(5, 1), 5 * round);
 }
 
-// Such kernels read A from 8 elements before its lines on: of a base 16 bytes past a multiple of 128, and
-// lines of whole 128 bytes, that is one line of the L2 for each line of a slab, and two of others.
-TEST(EstimatedCost, IsLessWhereLinesOfALieInWholeLinesOfTheL2) {
-  const Kernel kernel = test::anywhere_kernel("anywhere");
-  const auto cost = [&](int bytes, int pad) {
-    Gemm p = problem(1000, 4096, 4096);
-    p.a.data = static_cast<const char*>(p.a.data) + bytes;
-    p.a.ld += pad;
-    p.b.ld += 1;
-    return estimated_cost(kernel, p, h200);
-  };
-  EXPECT_LT(cost(16, 0), cost(0, 0));
-  EXPECT_LT(cost(16, 64), cost(16, 8));
-  EXPECT_DOUBLE_EQ(cost(32, 0), cost(0, 0));
-  EXPECT_DOUBLE_EQ(cost(16, 8), cost(0, 0));
-}
-
 }  // namespace
 }  // namespace tenon
