@@ -61,12 +61,13 @@ constexpr double transposing_clocks = 2000, transposed_bytes_per_clock = 900, co
 constexpr double of_eighths = 0.92;
 // Where both lie anywhere: the copy engine limits, lines in two parts each; the second, where the operands
 // fill more than that part of the L2. And what a tile takes beside its slabs, by its elements: where C is the
-// sums rounded to the type of the operands, and where it is anything else. Fitted to 11 products from 4095 x
-// 4095 x 511 to 6000^3 and what is chosen for them without such kernels: what is chosen with them is 5 %
-// slower than the other in one, else as fast or faster. (All of these take up to a fifth longer than is
-// estimated.)
+// sums rounded to the type of the operands, where it is the sums in f32, and where it is anything else.
+// Fitted to 11 products from 4095 x 4095 x 511 to 6000^3 and what is chosen for them without such kernels:
+// what is chosen with them is 5 % slower than the other in one, else as fast or faster. (All of these take up
+// to a fifth longer than is estimated.)
 constexpr double anywhere = 0.94, anywhere_from_memory = 0.88;
-constexpr double anywhere_element_clocks = 0.15, anywhere_any_element_clocks = 0.9;
+constexpr double anywhere_element_clocks = 0.15, anywhere_f32_element_clocks = 0.2,
+                 anywhere_any_element_clocks = 0.9;
 
 // Of the tensor cores, while they are what limits: larger tiles read less for a product.
 double efficiency(const Kernel& kernel) noexcept {
@@ -265,10 +266,11 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescr
   }
   const double slab = std::max(multiplying, copying);
 
-  const bool only_rounds = problem.c.type == kernel.type && problem.beta == 0.0F;
-  const double of_element = !kernel.anywhere ? wgmma::element_clocks
-                            : only_rounds    ? wgmma::anywhere_element_clocks
-                                             : wgmma::anywhere_any_element_clocks;
+  const bool only_sums = problem.beta == 0.0F;
+  const double of_element = !kernel.anywhere                             ? wgmma::element_clocks
+                            : only_sums && problem.c.type == kernel.type ? wgmma::anywhere_element_clocks
+                            : only_sums && problem.c.type == Type::f32   ? wgmma::anywhere_f32_element_clocks
+                                                                         : wgmma::anywhere_any_element_clocks;
   const double storing = wgmma::start_clocks + of_element * kernel.tile_m * kernel.tile_n +
                          (kernel.tile_n % 64 != 0 ? wgmma::narrow_clocks : 0);
   // What lines that begin further right leave for the last slab takes one step of its four.

@@ -1,9 +1,9 @@
 // The epilogue of kernels whose sums are the transpose of C: what a warp holds of a row of C are 16 columns.
 //
 // The eight warps of a tile lay lines of C, 128 columns of a row each, down in shared memory, some at a time,
-// and carry each other's away while they lay down the next ones. Rows of C begin anywhere: of 16-bit elements
-// half a warp takes a line, each lane 16 bytes, shifted out of two neighbouring chunks of the line; what is
-// left at its ends, fewer than 8 elements, is stored one by one. Below: epilogue.hpp, drop_elements.hpp.
+// and carry each other's away while they lay down the next ones. Rows of C begin anywhere: a lane takes 16
+// bytes of a line, shifted out of two neighbouring chunks of it; what is left at its ends, less than 16 bytes
+// each, is stored element by element. Below: epilogue.hpp, drop_elements.hpp.
 #pragma once
 
 #include "tenon/gemm/drop_elements.hpp"
@@ -19,7 +19,7 @@ struct LinesOfC {
 };
 
 // Op: see epilogue.hpp. Rows: of C in a tile, columns of the sums. Fast: the type of 16 bits in which C is
-// stored fast.
+// stored as fast as in f32.
 template <class Op, int Rows, Type Fast>
 class StoreTurned {
   static_assert(Rows % 32 == 0, "StoreTurned: a tile must have a multiple of 32 rows");
@@ -37,10 +37,8 @@ class StoreTurned {
   template <class Values>
   __device__ __forceinline__ void operator()(const Values& values, const LinesOfC& lines) const {
     if constexpr (std::is_same_v<Op, LinearCombination>) {
-      if (op_.beta == 0.0F && c_.type == Fast) {
-        store_lines(values, lines);
-        return;
-      }
+      if (op_.beta == 0.0F && c_.type == Fast) return store_lines<2>(values, lines);
+      if (op_.beta == 0.0F && c_.type == Type::f32) return store_lines<4>(values, lines);
     }
     store_any(values, lines);
   }
@@ -61,40 +59,48 @@ class StoreTurned {
     return buffer + static_cast<std::uint32_t>(line * line_bytes + (chunk ^ (line + 2 * quarter) % 8) * 16);
   }
 
-  // alpha * sum in C of 16-bit elements.
-  template <class Values>
+  // alpha * sum in C of elements of so many bytes, Fast or f32.
+  template <int size, class Values>
   __device__ __forceinline__ void store_lines(const Values& values, const LinesOfC& to) const {
-    constexpr int lines = buffer_bytes / (2 * columns), passes = Rows / lines, share = lines / 8;
-    const int first = share * warp() + lane_id() / 16;  // of this half of the warp, which has every other one
-    const Carried carried[] = {carry_from(to, first), carry_from(to, first + 2)};
-    static_assert(share == 4, "StoreTurned: two lines for each half of a warp");
-    const std::int64_t step = std::int64_t{lines} * to.rows_apart * c_.ld;
-    lay_down<lines>(values, 0, staging_);
+    constexpr int lines = buffer_bytes / (size * columns), passes = Rows / lines, share = lines / 8;
+    static_assert(share == 2 * (32 / lanes_of_line<size>), "StoreTurned: a lane has two lines of a buffer");
+    const int first = share * warp() + lane_id() / lanes_of_line<size>;
+    const Carried carried[] = {carry_from<size>(to, first), carry_from<size>(to, first + share / 2)};
+    const std::int64_t step = std::int64_t{lines} * to.rows_apart * c_.ld * size;
+    lay_down<size, lines>(values, 0, staging_);
 #pragma unroll
     for (int pass = 0; pass < passes; ++pass) {
       meet();
-      if (pass + 1 < passes) lay_down<lines>(values, pass + 1, staging_ + staging_offset(pass + 1));
+      if (pass + 1 < passes) lay_down<size, lines>(values, pass + 1, staging_ + staging_offset(pass + 1));
       const int rows = pass * lines * to.rows_apart;  // since the first pass
-      carry(carried, staging_offset(pass), rows, pass * step);
+      carry<size>(carried, staging_offset(pass), rows, pass * step);
     }
   }
+  template <int size>
+  static constexpr int lanes_of_line = size* columns / 16;
   __device__ __forceinline__ static constexpr std::uint32_t staging_offset(int pass) {
     return static_cast<std::uint32_t>(pass % 2 * buffer_bytes);
   }
 
-  // Two neighbours of a line are a word: rows g and g + 8 of the sums.
-  template <int lines, class Values>
+  // Rows g and g + 8 of the sums are two neighbours of a line.
+  template <int size, int lines, class Values>
   __device__ __forceinline__ void lay_down(const Values& values, int pass, std::uint32_t buffer) const {
     const int g = lane_id() / 4, t = lane_id() % 4;
+    constexpr int pairs = 8 / size;  // in a chunk
+    const std::uint32_t place = static_cast<std::uint32_t>(g % pairs * 2 * size);
 #pragma unroll
     for (int j = 0; j < lines / 8; ++j) {
 #pragma unroll
       for (int y = 0; y < 2; ++y) {
         const int first = 4 * (pass * lines / 8 + j) + y;
         const float pair[2] = {op_.alpha * values.reg[first], op_.alpha * values.reg[first + 2]};
-        const std::uint32_t word = pack_pair(Fast, pair);
-        const std::uint32_t to = chunk_address<2 * columns>(buffer, 8 * j + 2 * t + y, 2 * warp() + g / 4);
-        asm volatile("st.shared.b32 [%0], %1;" ::"r"(to + g % 4 * 4), "r"(word) : "memory");
+        const std::uint32_t to =
+            place + chunk_address<size * columns>(buffer, 8 * j + 2 * t + y, (8 * warp() + g) / pairs);
+        if constexpr (size == 2) {
+          asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(pack_pair(Fast, pair)) : "memory");
+        } else {
+          asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(pair[0]), "f"(pair[1]) : "memory");
+        }
       }
     }
   }
@@ -103,47 +109,54 @@ class StoreTurned {
   // many rows apart that they begin equally.
   struct Carried {
     // 16 bytes of C, shifted out of two chunks of the line.
-    std::uint16_t* chunk;
+    std::uint8_t* chunk;
     std::uint32_t low, high;  // their addresses, in the first buffer
-    unsigned shift;           // elements
+    unsigned shift;           // of 16 bits each
     int rows_for_chunk;  // from the line on there are so many rows of C, or none if the chunk is not whole
     // One of the elements before the first whole chunk of C, or behind the last one.
-    std::uint16_t* end;
+    std::uint8_t* end;
     std::uint32_t end_at;
     int rows_for_end;
   };
+  template <int size>
   __device__ __forceinline__ Carried carry_from(const LinesOfC& lines, int line) const {
+    constexpr int elements = 16 / size, chunks = columns / elements;
     const int row = lines.row_of(line), rows_left = c_.m - row;
-    const int width = min(columns, c_.n - lines.column), lane = lane_id() % 16;
-    auto* const to = static_cast<std::uint16_t*>(c_.data) + (row * c_.ld + lines.column);
-    const auto address_of = [&](int chunk) { return chunk_address<2 * columns>(staging_, line, chunk); };
-    const int head = static_cast<int>(-(reinterpret_cast<std::uintptr_t>(to) / 2) & 7U);
-    const int first = head + 8 * lane, tail = head + max(width - head, 0) / 8 * 8;
-    const int end = lane < 8 ? lane : tail + lane - 8;
-    const bool has_end = end < (lane < 8 ? min(head, width) : width);
+    const int width = min(columns, c_.n - lines.column), lane = lane_id() % lanes_of_line<size>;
+    auto* const to = static_cast<std::uint8_t*>(c_.data) + (row * c_.ld + lines.column) * size;
+    const auto address_of = [&](int chunk) { return chunk_address<size * columns>(staging_, line, chunk); };
+    const int head = static_cast<int>(-(reinterpret_cast<std::uintptr_t>(to) / size) & (elements - 1U));
+    const int first = head + elements * lane, tail = head + max(width - head, 0) / elements * elements;
+    const bool of_head = lane < elements;
+    const int end = of_head ? lane : tail + lane - elements;
+    const bool has_end = lane < 2 * elements && end < (of_head ? min(head, width) : width);
     const int end_in_line = min(end, columns - 1);
-    return {to + first,
+    return {to + first * size,
             address_of(lane),
-            address_of(min(lane + 1, 15)),
-            static_cast<unsigned>(head),
-            first + 8 <= width ? rows_left : 0,
-            to + end,
-            address_of(end_in_line / 8) + static_cast<std::uint32_t>(end_in_line % 8 * 2),
+            address_of(min(lane + 1, chunks - 1)),
+            static_cast<unsigned>(head * size / 2),
+            first + elements <= width ? rows_left : 0,
+            to + end * size,
+            address_of(end_in_line / elements) + static_cast<std::uint32_t>(end_in_line % elements * size),
             has_end ? rows_left : 0};
   }
 
-  // The lines of a buffer, `rows` rows and `step` elements of C further than those of the first. All loads
-  // come before the stores, which have a predicate each: the compiler would branch around them.
-  template <int count>
+  // The lines of a buffer, `rows` rows and `step` bytes of C further than those of the first. All loads come
+  // before the stores, which have a predicate each: the compiler would branch around them.
+  template <int size, int count>
   __device__ __forceinline__ static void carry(const Carried (&lines)[count], std::uint32_t buffer, int rows,
                                                std::int64_t step) {
-    std::uint32_t word[count][8];
-    std::uint16_t end[count];
+    std::uint32_t word[count][8], end[count];
 #pragma unroll
     for (int i = 0; i < count; ++i) {
       load_chunk(lines[i].low + buffer, &word[i][0]);
       load_chunk(lines[i].high + buffer, &word[i][4]);
-      asm volatile("ld.shared.b16 %0, [%1];" : "=h"(end[i]) : "r"(lines[i].end_at + buffer) : "memory");
+      const std::uint32_t from = lines[i].end_at + buffer;
+      if constexpr (size == 2) {
+        asm volatile("ld.shared.u16 %0, [%1];" : "=r"(end[i]) : "r"(from) : "memory");
+      } else {
+        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(end[i]) : "r"(from) : "memory");
+      }
     }
 #pragma unroll
     for (int i = 0; i < count; ++i) {
@@ -154,10 +167,17 @@ class StoreTurned {
           "r"(word[i][0]), "r"(word[i][1]), "r"(word[i][2]), "r"(word[i][3]), "r"(lines[i].rows_for_chunk),
           "r"(rows)
           : "memory");
-      asm volatile("{.reg .pred inside; setp.gt.s32 inside, %2, %3; @inside st.global.b16 [%0], %1;}" ::"l"(
-                       lines[i].end + step),
-                   "h"(end[i]), "r"(lines[i].rows_for_end), "r"(rows)
-                   : "memory");
+      if constexpr (size == 2) {
+        asm volatile("{.reg .pred inside; setp.gt.s32 inside, %2, %3; @inside st.global.u16 [%0], %1;}" ::"l"(
+                         lines[i].end + step),
+                     "r"(end[i]), "r"(lines[i].rows_for_end), "r"(rows)
+                     : "memory");
+      } else {
+        asm volatile("{.reg .pred inside; setp.gt.s32 inside, %2, %3; @inside st.global.u32 [%0], %1;}" ::"l"(
+                         lines[i].end + step),
+                     "r"(end[i]), "r"(lines[i].rows_for_end), "r"(rows)
+                     : "memory");
+      }
     }
   }
 
