@@ -13,16 +13,22 @@
 
 namespace tenon {
 
+inline bool begins_lines_of_the_l2(const ConstMatrix& x) noexcept {
+  return reinterpret_cast<std::uintptr_t>(x.data) % 128 == 0 &&
+         static_cast<std::uint64_t>(x.ld) * bytes(x.type) % 128 == 0;
+}
+
 template <class Config>
 Status fill_unaligned(const Kernel&, const Gemm& problem, const DeviceDescription& device, Launcher& launcher,
                       Launch* launch) {
   using Gemm_ = GemmUnaligned<Config>;
   using Block = typename Config::Block;
-  UnalignedArguments arguments{make_arguments<Config>(problem), 8};
+  UnalignedArguments arguments{make_arguments<Config>(problem), 8, 8};
   GemmArguments& g = arguments.gemm;
   TensorMapsOfEighths map_a, map_b;
   if (copy_alignment(problem.a) == 16) {  // neighbours all lie equally
     arguments.rows_apart = 1;
+    if (begins_lines_of_the_l2(problem.a)) arguments.before = Block::k;
     if (Status s = launcher.make_tensor_map(operand_in_memory<typename Gemm_::TileA>(problem.a, g.m, g.k),
                                             Gemm_::box_lines_a, Block::k, &map_a.of[0]);
         !s) {

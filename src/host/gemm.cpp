@@ -44,8 +44,7 @@ Status prepare(Launcher& launcher, const Gemm& problem, DeviceDescription* devic
 }
 
 bool copies_the_same(const Plan& x, const Plan& y) noexcept {
-  return x.pad_a == y.pad_a && x.pad_b == y.pad_b && x.a_order == y.a_order && x.b_order == y.b_order &&
-         x.a_offset == y.a_offset;
+  return x.pad_a == y.pad_a && x.pad_b == y.pad_b && x.a_order == y.a_order && x.b_order == y.b_order;
 }
 
 // Launches the copies of a plan unless they are there, those of *copied, then its kernel.

@@ -61,16 +61,12 @@ Gemm planned_problem(const Gemm& problem, const Plan& plan) noexcept {
     x.order = order;
     x.ld = copy.ld;
   };
-  if (plan.pad_a) copied(run.a, plan.a_order, copy_of_a(problem, plan), workspace + plan.a_offset);
+  if (plan.pad_a) copied(run.a, plan.a_order, copy_of_a(problem, plan), workspace);
   if (plan.pad_b) copied(run.b, plan.b_order, copy_of_b(problem, plan), workspace + plan.b_offset);
   return plan.turns ? turned(run, workspace + plan.c_offset) : run;
 }
 
 namespace {
-
-// Kernels whose operands lie anywhere read A from 8 elements before its lines on: of lines that begin so far
-// into 128 bytes, whole lines of the L2 (GemmUnaligned).
-constexpr std::size_t before_lines_of_a = 16;
 
 // A way to run a problem with copies, without its kernel: every operand in `order`, from a copy if it is not
 // so or if its rows do not begin on multiples of 16 bytes, unless it is kept.
@@ -110,10 +106,6 @@ Way way(const Gemm& p, Order a_order, Order b_order, Keeps keeps = Keeps::nothin
     }
   };
   count(plan.pad_a, p.a, a_order, copy_of_a(p, plan));
-  if (keeps == Keeps::b && plan.pad_a) {
-    plan.a_offset = before_lines_of_a;
-    result.needed += 256;  // by so much it ends later at most
-  }
   plan.b_offset = result.needed;
   count(plan.pad_b, p.b, b_order, copy_of_b(p, plan));
   if (kept != 0) result.cost += estimated_copy_cost(kept, false);
@@ -226,7 +218,7 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
   const Way* best_within = nullptr;
   for (Way& w : ways) {
     Plan at_its_start = w.plan;
-    at_its_start.a_offset = at_its_start.b_offset = at_its_start.c_offset = 0;
+    at_its_start.b_offset = at_its_start.c_offset = 0;
     const Gemm copied = planned_problem(with_workspace, at_its_start);
     w.plan.kernel = choose(list, copied, tuned, device, refused, &why_not_copied);
     if (w.plan.kernel == nullptr) continue;

@@ -18,7 +18,7 @@ struct Plan {
   // workspace they lie.
   bool pad_a = false, pad_b = false;
   Order a_order = row_major, b_order = column_major;
-  std::size_t a_offset = 0, b_offset = 0;
+  std::size_t b_offset = 0;  // A's copy is at 0
   // Computes the transpose of C, from B as A and A as B, into the workspace; a copy then transposes it.
   bool turns = false;
   std::size_t c_offset = 0;

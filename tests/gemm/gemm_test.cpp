@@ -225,6 +225,17 @@ TEST_P(GemmTest, RowsOfAThatBeginAnywhere) {
   }
 }
 
+// Rows of A that are lines of the L2, beside rows of B that begin anywhere: of a k that ends with a slab, in
+// its first step or behind it.
+TEST_P(GemmTest, RowsOfAInWholeLinesAndOfBAnywhere) {
+  if (!kernel().anywhere) GTEST_SKIP() << "this kernel copies aligned rows";
+  for (const auto& [k, pad_a] : {std::pair{64, 0}, {7, 57}, {80, 48}, {81, 47}, {576, 64}}) {
+    check(with_output({70, 41, k, Numbers::normals, kernel().type, 0, pad_a, 1}));
+    check(with_output({300, 270, k, Numbers::integers, Type::f32, 0, pad_a, 4}));
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST_P(GemmTest, SaysHowMuchWorkspaceItWantsAndWritesNothingIfItNeedsIt) {
   Product product(kernel(), with_output({65, 131, 77, Numbers::integers, Type::f32, 1}));
   EXPECT_TRUE(workspace_size(test::launcher(), product.problem) > 0 || kernel().anywhere);

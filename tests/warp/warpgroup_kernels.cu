@@ -132,11 +132,11 @@ extern "C" __global__ void __launch_bounds__(128)
 }
 
 // c = A * B^T, 64 x 64, of `slabs` slabs of 64: A in lines that lie too far right, those of rows r with r % 8
-// = i by shift[i].
+// = i by shift[i]. before: elements of k before the first, 8, or 64: a slab that is not multiplied.
 extern "C" __global__ void __launch_bounds__(128)
-    shifted(const __half* a, const __half* b, const int* shift, float* c, int slabs) {
+    shifted(const __half* a, const __half* b, const int* shift, float* c, int slabs, int before) {
   using Rows = ShiftedRows<__half>;
-  constexpr int line_bytes = 128, lines = 64, most = 8;
+  constexpr int line_bytes = 128, lines = 64;
   __shared__ alignas(1024) unsigned char memory[2][lines * line_bytes + KHalf64::bytes];
   const int k = slabs * Rows::depth, thread = static_cast<int>(threadIdx.x);
   const int row = thread / 32 * 16 + thread % 32 / 4;
@@ -145,13 +145,13 @@ extern "C" __global__ void __launch_bounds__(128)
   Rows rows(offset, shift_of_rows);
   WgmmaAccumulator<float, 64> sums;
   FragmentA<WgmmaShape<64, 16>, __half> fragment[4];
-  // The 8 elements before a row are a slab's first.
-  for (int slab = 0; slab * Rows::depth < k + most; ++slab) {
+  const int first = before == Rows::depth ? 1 : 0;  // that is multiplied
+  for (int slab = 0; slab * Rows::depth < k + before; ++slab) {
     unsigned char* const stage = memory[slab % 2];
     for (int i = thread; i < lines * Rows::depth; i += 128) {
       const int line = i / Rows::depth, x = i % Rows::depth;
       // Element x of the line is that of the row that shift() makes element x + 8 - shift of the slab.
-      const int in_a = slab * Rows::depth + x - shift[line % 8], in_b = slab * Rows::depth + x - most;
+      const int in_b = slab * Rows::depth + x - before, in_a = in_b + 8 - shift[line % 8];
       const std::uint16_t bits_a = in_a < 0 || in_a >= k ? 0 : __half_as_ushort(a[line * k + in_a]);
       const std::uint16_t bits_b = in_b < 0 || in_b >= k ? 0 : __half_as_ushort(b[line * k + in_b]);
       *reinterpret_cast<std::uint16_t*>(stage + KHalf64::offset(line, x)) = bits_a;
@@ -160,13 +160,17 @@ extern "C" __global__ void __launch_bounds__(128)
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
     const std::uint32_t base = ptx::shared_address(stage);
+    if (slab < first) {
+      rows.load_before(base);
+      continue;  // the other memory is next
+    }
     rows.load(base);
     sums.wait_for_operands<0>();
     rows.shift(fragment);
     sums.fence(fragment[0], fragment[1], fragment[2], fragment[3]);
     const auto of_b = operand_descriptor(KHalf64{base + lines * line_bytes}, 0);
     for (int step = 0; step < 4; ++step)
-      sums.multiply<__half, __half>(fragment[step], of_b.at(step), slab > 0 || step > 0);
+      sums.multiply<__half, __half>(fragment[step], of_b.at(step), slab > first || step > 0);
     sums.commit();
     __syncthreads();  // nobody writes where somebody reads
   }

@@ -137,17 +137,21 @@ TEST(ShiftedRows, BringsEveryRowToWhereTheOtherOperandHasIt) {
       }
     }
     for (const std::vector<int>& shift : shifts) {
-      SCOPED_TRACE("first shift " + std::to_string(shift[0]) + ", slabs " + std::to_string(slabs));
-      PtxKernel kernel(entry("shifted").parameters, entry("shifted").body);
-      const std::uint64_t c = kernel.zeros<float>(64 * 64);
-      kernel.grid(1, 128)
-          .argument(0, upload(kernel, "f16", a))
-          .argument(1, upload(kernel, "f16", b))
-          .argument(2, kernel.upload(shift))
-          .argument(3, c)
-          .argument(4, std::int32_t{slabs});
-      expect_clean(
-          kernel, [&] { EXPECT_EQ(kernel.download<float>(c, 64 * 64), expected); }, 0);
+      for (const std::int32_t before : {8, 64}) {
+        SCOPED_TRACE("first shift " + std::to_string(shift[0]) + ", slabs " + std::to_string(slabs) +
+                     ", before the first " + std::to_string(before));
+        PtxKernel kernel(entry("shifted").parameters, entry("shifted").body);
+        const std::uint64_t c = kernel.zeros<float>(64 * 64);
+        kernel.grid(1, 128)
+            .argument(0, upload(kernel, "f16", a))
+            .argument(1, upload(kernel, "f16", b))
+            .argument(2, kernel.upload(shift))
+            .argument(3, c)
+            .argument(4, std::int32_t{slabs})
+            .argument(5, before);
+        expect_clean(
+            kernel, [&] { EXPECT_EQ(kernel.download<float>(c, 64 * 64), expected); }, 0);
+      }
     }
   }
 }

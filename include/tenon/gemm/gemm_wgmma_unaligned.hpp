@@ -44,9 +44,14 @@ struct UnalignedConfig {
 
 // Which lines of A make the rows of a tile: those of one eighth, or (rows_apart 1) neighbours. Tiles go
 // through all eighths of 8 M rows first.
+//
+// Slabs begin some elements before the lines of A: 8, so that B can be shifted both ways. Where that tears
+// every line of a box in two lines of the L2, which takes the copy engine longer, they begin a whole slab
+// before; of that one only B is copied, and nothing multiplied.
 struct UnalignedArguments {
   GemmArguments gemm;
   int rows_apart;  // 8 or 1: then every map of A is that of all its lines
+  int before;      // 8, or 64 if all lines of A begin on multiples of 16 bytes
 };
 
 // Launch with `threads`, shared_bytes of dynamic shared memory and clusters of Config::cluster, at most as
@@ -150,38 +155,45 @@ struct GemmUnaligned {
       f(tile_at(index, p));
   }
 
-  // Slabs begin 8 elements before the lines of A, and lines end up to 7 after k.
-  static constexpr int before = 8;
-  __device__ __forceinline__ static int slabs_of(int k) { return (k - 1 + before + 7) / depth + 1; }
-  // B begins there or, where its lines lie further right than those of A, with them: then what is left to
-  // shift is 0 to 7.
-  __device__ __forceinline__ static int start_of_b(int shift_b, int shift_a) {
-    return shift_b >= shift_a ? 0 : -before;
+  static constexpr int chunk = 8;  // elements
+  // Of which the first holds nothing of A where there is one before its lines. Lines that begin further right
+  // end up to 7 after k.
+  __device__ __forceinline__ static int slabs_of(const UnalignedArguments& p) {
+    return (p.gemm.k - 1 + p.before + (p.before == depth ? 0 : chunk - 1)) / depth + 1;
   }
+  __device__ __forceinline__ static bool has_slab_before(const UnalignedArguments& p) {
+    return p.before == depth;
+  }
+  // B begins with A or, where its lines lie further right than those of A, a chunk later: then what is left
+  // to shift is 0 to 7.
+  __device__ __forceinline__ static bool begins_later(int shift_b, int shift_a) { return shift_b >= shift_a; }
 
   // One thread: the slabs of all tiles, as far ahead as the ring allows.
   __device__ __forceinline__ static void copy_all(const TensorMapsOfEighths& map_a,
                                                   const TensorMapsOfEighths& map_b,
                                                   const UnalignedArguments& p, std::uint8_t* memory,
                                                   const Ring& ring) {
-    const int slabs = slabs_of(p.gemm.k);
+    const int slabs = slabs_of(p);
     Stage<stages> stage;
     for_each_tile(p, [&](const Tile& tile) {
-      unsigned later = 0;  // eighths of B that begin 8 elements later
-      for (int i = 0; i < 8; ++i) later |= (start_of_b(shift_of_b(p, i), tile.shift) == 0 ? 1U : 0U) << i;
+      unsigned later = 0;  // eighths of B that begin so
+      for (int i = 0; i < 8; ++i) later |= (begins_later(shift_of_b(p, i), tile.shift) ? 1U : 0U) << i;
 #pragma unroll 1
       for (int slab = 0; slab < slabs; ++slab) {
+        const bool has_a = slab > 0 || !has_slab_before(p);
         ring.wait_empty(stage);
-        ring.expect(stage, copied_bytes);
+        ring.expect(stage, has_a ? copied_bytes : copied_bytes - TileA::bytes);
         std::uint8_t* const b = memory + stage.index * stage_bytes;
-        const int k = slab * depth - before;
-        copy_box_to_cluster(b + b_bytes + rank() * box_lines_a * 128, map_a.of[tile.eighth],
-                            tile.first + rank() * box_lines_a, k, ring.full_barrier(stage),
-                            static_cast<std::uint16_t>((1U << cluster) - 1));
+        const int k = slab * depth - p.before;
+        if (has_a) {
+          copy_box_to_cluster(b + b_bytes + rank() * box_lines_a * 128, map_a.of[tile.eighth],
+                              tile.first + rank() * box_lines_a, k, ring.full_barrier(stage),
+                              static_cast<std::uint16_t>((1U << cluster) - 1));
+        }
 #pragma unroll 1
         for (int i = 0; i < 8; ++i) {
           copy_box(b + i * eighth_bytes, map_b.of[i], tile.column / 8,
-                   k + static_cast<int>(later >> i & 1U) * before, ring.full_barrier(stage));
+                   k + static_cast<int>(later >> i & 1U) * chunk, ring.full_barrier(stage));
         }
         stage = stage.next();
       }
@@ -204,18 +216,21 @@ struct GemmUnaligned {
                  : "memory");
   }
   // By all threads that multiply: a tile's lines begin with the end of the lines before them; zeros instead.
+  // In its first slab.
   __device__ __forceinline__ static void clear_shifts(const UnalignedArguments& p, const Tile& tile,
                                                       std::uint32_t b) {
-    const int thread = static_cast<int>(threadIdx.x);
-    const auto chunk = [](int line, int c) {
+    const int thread = static_cast<int>(threadIdx.x), first = p.before / chunk;
+    const auto address = [](int line, int c) {
       return static_cast<std::uint32_t>(line * 128 + swizzled_chunk<128>(line, c) * 16);
     };
-    for (int line = thread; line < Block::m; line += 32 * warps)
-      clear(b + b_bytes + chunk(line, before / 8), tile.shift);
+    if (tile.shift != 0) {
+      for (int line = thread; line < Block::m; line += 32 * warps)
+        clear(b + b_bytes + address(line, first), tile.shift);
+    }
     if (thread < Block::n) {
       const int eighth = thread / box_lines_b, shift = shift_of_b(p, eighth);
       const int line = thread % box_lines_b + eighth * (eighth_bytes / 128);
-      clear(b + chunk(line, start_of_b(shift, tile.shift) == 0 ? 0 : before / 8), shift);
+      clear(b + address(line, first - (begins_later(shift, tile.shift) ? 1 : 0)), shift);
     }
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
     asm volatile("bar.sync %0, %1;" ::"n"(barrier), "n"(32 * warps) : "memory");
@@ -238,7 +253,7 @@ struct GemmUnaligned {
   template <class Store>
   __device__ __forceinline__ static void multiply_all(const UnalignedArguments& p, std::uint32_t memory,
                                                       const Ring& ring, const Store& store) {
-    const int slabs = slabs_of(p.gemm.k), lane = lane_id();
+    const int slabs = slabs_of(p) - (has_slab_before(p) ? 1 : 0), lane = lane_id();  // that are multiplied
     const auto slab_at = [&](Stage<stages> stage) {
       return memory + static_cast<std::uint32_t>(stage.index * stage_bytes);
     };
@@ -276,10 +291,18 @@ struct GemmUnaligned {
       constexpr std::integral_constant<int, 1> one{};
       ring.wait_full(stage);
       clear_shifts(p, tile, slab_at(stage));
+      const Stage<stages> slab_before = stage;
+      if (has_slab_before(p)) {
+        rows.load_before(slab_at(stage));
+        stage = stage.next();
+        ring.wait_full(stage);
+      }
       rows.load(slab_at(stage));
       multiply(whole, false);
+      if (has_slab_before(p)) release(slab_before);
       // Of a last slab that holds a few elements, or none, one step.
-      const bool ends_early = slabs > 1 && p.gemm.k + before + tile.shift <= (slabs - 1) * depth + 16;
+      const bool ends_early =
+          slabs > 1 && p.gemm.k + p.before % depth + tile.shift <= (slabs - 1) * depth + 16;
 #pragma unroll 1
       for (int left = slabs - (ends_early ? 2 : 1); left > 0; --left) multiply_next(whole);
       if (ends_early) multiply_next(one);

@@ -33,7 +33,7 @@ class ShiftedRows {
   // that the lanes of a warp read for one of the two must stand on different banks: their numbers differ
   // modulo 8.
   // shift: 0 to 7. Element x of a row in a slab is element x - 8 + shift of its line; where that is below 0,
-  // element 64 + that of the slab before, and zero in the first.
+  // element 64 + that of the slab before, and zero in the first without load_before().
   __device__ __forceinline__ ShiftedRows(const int (&offset)[2], const int (&shift)[2]) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
@@ -59,21 +59,14 @@ class ShiftedRows {
 #pragma unroll
     for (int chunk = 0; chunk < chunks; ++chunk) {
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const int at = at_[h][chunk];
-        int next;
-        asm("add.s32 %0, %1, %2;" : "=r"(next) : "r"(at), "r"(to_next_[h]));
-        asm volatile("ld.shared.b32 %0, [%1];"
-                     : "=r"(word_[h][chunk][0])
-                     : "r"(slab + static_cast<std::uint32_t>(at))
-                     : "memory");
-        // A warp of which no lane wants the second word does not ask for it.
-        asm volatile("{.reg .pred wanted; setp.ne.s32 wanted, %2, 0; @wanted ld.shared.b32 %0, [%1];}"
-                     : "+r"(word_[h][chunk][1])
-                     : "r"(slab + static_cast<std::uint32_t>(next)), "r"(odd_[h])
-                     : "memory");
-      }
+      for (int h = 0; h < 2; ++h) load_words(slab, h, chunk, word_[h][chunk]);
     }
+  }
+  // Before the first slab, if there is one before it that is not multiplied: starts to read what the first
+  // one wants of it.
+  __device__ __forceinline__ void load_before(std::uint32_t slab) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) load_words(slab, h, chunks - 1, last_[h]);
   }
 
   // The slab's rows, as wgmma takes 16 elements of k each. Nobody may read `a` any more: wait before.
@@ -101,6 +94,23 @@ class ShiftedRows {
 
  private:
   static constexpr int chunks = depth / 8;  // of 16 bytes
+
+  __device__ __forceinline__ void load_words(std::uint32_t slab, int h, int chunk,
+                                             std::uint32_t (&word)[2]) const {
+    const int at = at_[h][chunk];
+    int next;
+    asm("add.s32 %0, %1, %2;" : "=r"(next) : "r"(at), "r"(to_next_[h]));
+    asm volatile("ld.shared.b32 %0, [%1];"
+                 : "=r"(word[0])
+                 : "r"(slab + static_cast<std::uint32_t>(at))
+                 : "memory");
+    // A warp of which no lane wants the second word does not ask for it.
+    asm volatile("{.reg .pred wanted; setp.ne.s32 wanted, %2, 0; @wanted ld.shared.b32 %0, [%1];}"
+                 : "+r"(word[1])
+                 : "r"(slab + static_cast<std::uint32_t>(next)), "r"(odd_[h])
+                 : "memory");
+  }
+
   bool from_before_[2][2];
   int odd_[2];
   unsigned selector_[2];
