@@ -26,11 +26,11 @@ struct HalvesTask {
   std::int64_t destination_length;  // of a line of the copy: what the source has no line for is zero
 };
 
-// Lines: of a tile. Lead: of a box before those, which tiles may begin earlier by; 0 where lines of the copy
+// Lead: lines of a box before those of a tile, which tiles may begin earlier by; 0 where lines of the copy
 // begin at multiples of 128 bytes.
-template <int Lines, int Lead>
+template <int Lead>
 struct Halves {
-  static constexpr int lines = Lines, columns = 64, threads = 256;  // of a tile, of a block
+  static constexpr int lines = 64, columns = 64, threads = 256;  // of a tile, of a block
   static constexpr int box_lines = (Lead + lines) / 8, box_columns = columns + 8;
 
   struct Shared {
@@ -125,8 +125,8 @@ struct Halves {
   }
 };
 
-using ToLines = Halves<64, 0>;
-using ToAnywhere = Halves<64, 64>;
+using ToLines = Halves<0>;
+using ToAnywhere = Halves<64>;
 
 // extern "C": the names of their entries in PTX.
 extern "C" __global__ void __launch_bounds__(ToLines::threads)

@@ -9,11 +9,12 @@
 // tiles are few the blocks of a cluster divide the k of one tile instead and add up (ClusterSum); so do they
 // with the last tiles of a large product, if those would keep less than half of the device busy (PairSum). A
 // launch may overlap the end of the kernel before it. Below: wgmma_config.hpp, cluster_sum.hpp, pair_sum.hpp,
-// store_tma.hpp, pipeline/tma_ring.hpp, pipeline/turns.hpp, ptx/setmaxnreg.hpp.
+// drop_elements.hpp, store_tma.hpp, pipeline/tma_ring.hpp, pipeline/turns.hpp, ptx/setmaxnreg.hpp.
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"
 #include "tenon/gemm/cluster_sum.hpp"
+#include "tenon/gemm/drop_elements.hpp"
 #include "tenon/gemm/pair_sum.hpp"
 #include "tenon/gemm/store_tma.hpp"
 #include "tenon/gemm/wgmma_config.hpp"
@@ -324,12 +325,7 @@ struct GemmWgmma {
     const int thread = static_cast<int>(threadIdx.x) % 128;
     if (thread < eighths_rows) {
       const int line = group * eighths_rows + thread;
-      const std::uint32_t chunk = a + static_cast<std::uint32_t>(TileA::offset(line, 0));
-#pragma unroll
-      for (int e = 0; e < 7; ++e) {
-        if (e < shift)
-          asm volatile("st.shared.b16 [%0], %1;" ::"r"(chunk + 2 * e), "h"(std::uint16_t{0}) : "memory");
-      }
+      clear_elements(a + static_cast<std::uint32_t>(TileA::offset(line, 0)), shift);
     }
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
     asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");

@@ -11,12 +11,13 @@
 // it.
 //
 // A ring of slabs, one warpgroup that copies and two that multiply, as in gemm_wgmma.hpp; the two blocks of a
-// cluster stand along n and share the slabs of A. Below: store_turned.hpp, arguments.hpp,
+// cluster stand along n and share the slabs of A. Below: store_turned.hpp, drop_elements.hpp, arguments.hpp,
 // warp/shifted_rows.hpp, warp/wgmma_accumulator.hpp, pipeline/tma_ring.hpp, ptx/setmaxnreg.hpp.
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"
 #include "tenon/gemm/config.hpp"
+#include "tenon/gemm/drop_elements.hpp"
 #include "tenon/gemm/store_turned.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/ptx/setmaxnreg.hpp"
@@ -201,20 +202,6 @@ struct GemmUnaligned {
     ring.drain(stage);
   }
 
-  // The first `count` elements of a chunk, up to 7, become zeros.
-  __device__ __forceinline__ static void clear(std::uint32_t chunk, int count) {
-    std::uint32_t word[4];
-    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
-                 : "r"(chunk)
-                 : "memory");
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      word[i] = count >= 2 * i + 2 ? 0U : count == 2 * i + 1 ? word[i] & 0xffff0000U : word[i];
-    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(chunk), "r"(word[0]), "r"(word[1]),
-                 "r"(word[2]), "r"(word[3])
-                 : "memory");
-  }
   // By all threads that multiply: a tile's lines begin with the end of the lines before them; zeros instead.
   // In its first slab.
   __device__ __forceinline__ static void clear_shifts(const UnalignedArguments& p, const Tile& tile,
@@ -225,12 +212,12 @@ struct GemmUnaligned {
     };
     if (tile.shift != 0) {
       for (int line = thread; line < Block::m; line += 32 * warps)
-        clear(b + b_bytes + address(line, first), tile.shift);
+        clear_elements(b + b_bytes + address(line, first), tile.shift);
     }
     if (thread < Block::n) {
       const int eighth = thread / box_lines_b, shift = shift_of_b(p, eighth);
       const int line = thread % box_lines_b + eighth * (eighth_bytes / 128);
-      clear(b + address(line, first - (begins_later(shift, tile.shift) ? 1 : 0)), shift);
+      clear_elements(b + address(line, first - (begins_later(shift, tile.shift) ? 1 : 0)), shift);
     }
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
     asm volatile("bar.sync %0, %1;" ::"n"(barrier), "n"(32 * warps) : "memory");
