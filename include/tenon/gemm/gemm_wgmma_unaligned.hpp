@@ -202,8 +202,8 @@ struct GemmUnaligned {
     ring.drain(stage);
   }
 
-  // By all threads that multiply: a tile's lines begin with the end of the lines before them; zeros instead.
-  // In its first slab.
+  // By all threads that multiply, of a tile's first slab: lines begin with the end of the lines before them;
+  // zeros instead.
   __device__ __forceinline__ static void clear_shifts(const UnalignedArguments& p, const Tile& tile,
                                                       std::uint32_t b) {
     const int thread = static_cast<int>(threadIdx.x), first = p.before / chunk;
