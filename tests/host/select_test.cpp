@@ -356,5 +356,22 @@ TEST(EstimatedCost, CountsTilesOfEighths) {
   EXPECT_DOUBLE_EQ(cost(5, 1), 5 * round);
 }
 
+// Of what the copy engine cannot write, whichever kernel carries it: only kernels that carry their own lines
+// come off better.
+TEST(EstimatedCost, OfOddRowsInF32GrowsAlikeForAllKernelsButThoseOfOperandsAnywhere) {
+  const auto of_odd_rows = [](const Kernel& kernel) {
+    Gemm p = problem(2048, 2048, 2048);
+    p.c.type = Type::f32;
+    const double even = estimated_cost(kernel, p, h200);
+    p.c.ld += 1;
+    return estimated_cost(kernel, p, h200) - even;
+  };
+  const double of_wide = of_odd_rows(wgmma_kernel(128, 256, 1));
+  EXPECT_GT(of_wide, 0);
+  EXPECT_DOUBLE_EQ(of_odd_rows(wgmma_kernel(64, 128, 1)), of_wide);
+  EXPECT_DOUBLE_EQ(of_odd_rows(kernel_list().front()), of_wide);
+  EXPECT_EQ(of_odd_rows(test::anywhere_kernel("anywhere")), 0);
+}
+
 }  // namespace
 }  // namespace tenon
