@@ -46,8 +46,8 @@ constexpr double part_of_l2 = 0.75;           // than this of the L2
 constexpr double start_clocks = 110;          // of a tile beside its slabs, and
 constexpr double element_clocks = 0.092;  // for each element of C in it: all multiprocessors store at once
 // And of one of 4 bytes in rows that the copy engine cannot write, beside that: 4095^3 takes 228 us with C in
-// f32, 217 in bf16 (padded copies, 128x256), 4095 x 4095 x 511 56 and 40 (128x128 by turns). Taken as the
-// same for all kernels: only where there are others for such rows does it change what is chosen.
+// f32, 217 in bf16 (padded copies, 128x256), 4095 x 4095 x 511 56 and 40 (128x128 by turns). How it differs
+// from kernel to kernel was not measured: it is the same for all but those that carry such rows by lines.
 constexpr double odd_word_clocks = 0.15;
 constexpr double narrow_clocks = 520;       // of the narrow strip of C that ends a tile (StoreStaged)
 constexpr double hidden_of_odd_rows = 0.4;  // part of the stores that ping-pong hides if the warps carry C
@@ -312,10 +312,6 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescr
   const double adding = wgmma::adding_clocks + wgmma::further_clocks * (kernel.split - 2);
   return rounds * (most * slab + storing + adding);
 }
-
-}  // namespace
-
-namespace {
 
 double cost_without_odd_words(const Kernel& kernel, const Gemm& problem,
                               const DeviceDescription& device) noexcept {

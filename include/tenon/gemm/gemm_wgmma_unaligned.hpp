@@ -203,21 +203,19 @@ struct GemmUnaligned {
   }
 
   // By all threads that multiply, of a tile's first slab: lines begin with the end of the lines before them;
-  // zeros instead.
+  // zeros instead. Where there is a slab before, that is where those ends are.
   __device__ __forceinline__ static void clear_shifts(const UnalignedArguments& p, const Tile& tile,
                                                       std::uint32_t b) {
-    const int thread = static_cast<int>(threadIdx.x), first = p.before / chunk;
+    const int thread = static_cast<int>(threadIdx.x);
     const auto address = [](int line, int c) {
       return static_cast<std::uint32_t>(line * 128 + swizzled_chunk<128>(line, c) * 16);
     };
-    if (tile.shift != 0) {
-      for (int line = thread; line < Block::m; line += 32 * warps)
-        clear_elements(b + b_bytes + address(line, first), tile.shift);
-    }
+    for (int line = thread; line < Block::m; line += 32 * warps)
+      clear_elements(b + b_bytes + address(line, 1), tile.shift);
     if (thread < Block::n) {
       const int eighth = thread / box_lines_b, shift = shift_of_b(p, eighth);
       const int line = thread % box_lines_b + eighth * (eighth_bytes / 128);
-      clear_elements(b + address(line, first - (begins_later(shift, tile.shift) ? 1 : 0)), shift);
+      clear_elements(b + address(line, begins_later(shift, tile.shift) ? 0 : 1), shift);
     }
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
     asm volatile("bar.sync %0, %1;" ::"n"(barrier), "n"(32 * warps) : "memory");
@@ -277,12 +275,13 @@ struct GemmUnaligned {
       constexpr std::integral_constant<int, steps> whole{};
       constexpr std::integral_constant<int, 1> one{};
       ring.wait_full(stage);
-      clear_shifts(p, tile, slab_at(stage));
       const Stage<stages> slab_before = stage;
       if (has_slab_before(p)) {
         rows.load_before(slab_at(stage));
         stage = stage.next();
         ring.wait_full(stage);
+      } else {
+        clear_shifts(p, tile, slab_at(stage));
       }
       rows.load(slab_at(stage));
       multiply(whole, false);

@@ -18,8 +18,8 @@ struct LinesOfC {
   __device__ __forceinline__ int row_of(int line) const { return row + line * rows_apart; }
 };
 
-// Op: see epilogue.hpp. Rows: of C in a tile, columns of the sums. Fast: the type of 16 bits in which C is
-// stored as fast as in f32.
+// Op: see epilogue.hpp. Rows: of C in a tile, columns of the sums. Fast: the type of 16 bits that leaves
+// in lines, as f32 does.
 template <class Op, int Rows, Type Fast>
 class StoreTurned {
   static_assert(Rows % 32 == 0, "StoreTurned: a tile must have a multiple of 32 rows");
@@ -77,7 +77,7 @@ class StoreTurned {
     }
   }
   template <int size>
-  static constexpr int lanes_of_line = size* columns / 16;
+  static constexpr int lanes_of_line = columns / (16 / size);
   __device__ __forceinline__ static constexpr std::uint32_t staging_offset(int pass) {
     return static_cast<std::uint32_t>(pass % 2 * buffer_bytes);
   }
