@@ -14,4 +14,15 @@ constexpr int tiles_in_pairs(int tiles, int clusters, int slabs) noexcept {
   return 2 * left <= clusters && slabs >= least_slabs_of_pairs ? left : 0;
 }
 
+// The grid of such a kernel: tiles that are computed whole, after which come those in pairs, and how many
+// clusters have work: one for each tile, in pairs one for each of the two tiles of blocks.
+struct SharedOut {
+  int undivided, busy_clusters;
+};
+constexpr SharedOut share_out(int tiles, int clusters, int slabs) noexcept {
+  const int pairs = tiles_in_pairs(tiles, clusters, slabs), undivided = tiles - pairs;
+  const int wanted = undivided > 2 * pairs ? undivided : 2 * pairs;
+  return {undivided, wanted < clusters ? wanted : clusters};
+}
+
 }  // namespace tenon

@@ -70,6 +70,8 @@ constexpr double of_eighths = 0.92;
 // what is chosen with them is 5 % slower than the other in one, else as fast or faster. (All of these take up
 // to a fifth longer than is estimated.)
 constexpr double anywhere = 0.94, anywhere_from_memory = 0.88;
+// How much longer a block takes that shares nothing, being paired: 768 lines of the L2 for a slab, not 512.
+constexpr double anywhere_alone = 1.5;
 constexpr double anywhere_element_clocks = 0.15, anywhere_f32_element_clocks = 0.2,
                  anywhere_any_element_clocks = 0.9;
 
@@ -97,7 +99,7 @@ const char* words(Order order) noexcept {
 // Whether its last tiles are computed by two blocks each if they are few: GemmWgmma::has_pairs.
 bool ends_in_pairs(const Kernel& kernel) noexcept {
   return kernel.instruction == Instruction::wgmma && kernel.cluster == 2 && kernel.split == 1 &&
-         kernel.warp_m > 64 && !kernel.pingpong && !kernel.anywhere;
+         (kernel.warp_m > 64 || kernel.anywhere) && !kernel.pingpong;
 }
 
 // What adding up the sums of a cluster costs each of its tiles, in multiply-adds at speed 1.
@@ -221,6 +223,11 @@ bool begins_aligned(const ConstMatrix& matrix) noexcept {
   return reinterpret_cast<std::uintptr_t>(matrix.data) % 16 == 0;
 }
 
+bool begins_lines_of_the_l2(const ConstMatrix& matrix) noexcept {
+  return reinterpret_cast<std::uintptr_t>(matrix.data) % 128 == 0 &&
+         static_cast<std::uint64_t>(matrix.ld) * bytes(matrix.type) % 128 == 0;
+}
+
 bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device, Status* why) {
   const Misfit found = misfit(kernel, problem, device);
   if (why != nullptr) *why = sentence(found, kernel, problem, device);
@@ -251,7 +258,10 @@ double clocks_of_element(const Kernel& kernel, const Gemm& problem) noexcept {
 // for all of them or not.
 double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
   const int multiprocessors = std::max(device.multiprocessors, 1);
-  const int along_n = kernel.cluster_n, along_m = kernel.cluster / kernel.split / along_n;
+  const bool whole_lines = kernel.anywhere && begins_lines_of_the_l2(problem.a);
+  const bool along_m_alone = whole_lines && shares_b(problem.m, problem.n, kernel.tile_m, kernel.tile_n);
+  const int along_n = along_m_alone ? 1 : kernel.cluster_n;
+  const int along_m = kernel.cluster / kernel.split / along_n;
   const auto rows_of_c = static_cast<int>(problem.m);
   const std::int64_t tiles_m =
       kernel.any_lda ? row_tiles_of_two_eighths(rows_of_c)
@@ -295,9 +305,13 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescr
       std::max<std::int64_t>(static_cast<std::int64_t>(multiprocessors * reached) / kernel.cluster, 1);
   const std::int64_t work = tiles_m / along_m * (tiles_n / along_n);  // of a cluster each
   if (ends_in_pairs(kernel)) {
+    const std::int64_t slabs_of_k = round_up_divide(problem.k, kernel.tile_k);
     const bool paired = tiles_in_pairs(static_cast<int>(work % clusters), static_cast<int>(clusters),
-                                       static_cast<int>(std::min<std::int64_t>(slabs, INT32_MAX))) != 0;
-    const double last = work % clusters == 0 ? 0 : paired ? whole / 2 + wgmma::adding_clocks : whole;
+                                       static_cast<int>(std::min<std::int64_t>(slabs_of_k, INT32_MAX))) != 0;
+    const double alone = kernel.anywhere && !whole_lines ? wgmma::anywhere_alone : 1;
+    const double last = work % clusters == 0 ? 0
+                        : paired             ? (alone * products + storing) / 2 + wgmma::adding_clocks
+                                             : whole;
     const std::int64_t full_rounds = work / clusters;
     return static_cast<double>(full_rounds) * whole + last;
   }

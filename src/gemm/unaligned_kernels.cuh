@@ -7,49 +7,52 @@
 #include "gemm/describe.hpp"
 #include "gemm/eighths.hpp"
 #include "gemm/maps_of_eighths.hpp"
+#include "gemm/pairs.hpp"
 #include "gemm/select.hpp"
 #include "gemm/square_band.hpp"
 #include "tenon/gemm/gemm_wgmma_unaligned.hpp"
 
 namespace tenon {
 
-inline bool begins_lines_of_the_l2(const ConstMatrix& x) noexcept {
-  return reinterpret_cast<std::uintptr_t>(x.data) % 128 == 0 &&
-         static_cast<std::uint64_t>(x.ld) * bytes(x.type) % 128 == 0;
-}
-
 template <class Config>
 Status fill_unaligned(const Kernel&, const Gemm& problem, const DeviceDescription& device, Launcher& launcher,
                       Launch* launch) {
   using Gemm_ = GemmUnaligned<Config>;
   using Block = typename Config::Block;
-  UnalignedArguments arguments{make_arguments<Config>(problem), 8, 8};
+  UnalignedArguments arguments{make_arguments<Config>(problem), 8, 8, 0};
   GemmArguments& g = arguments.gemm;
   TensorMapsOfEighths map_a, map_b;
-  if (copy_alignment(problem.a) == 16) {  // neighbours all lie equally
-    arguments.rows_apart = 1;
-    if (begins_lines_of_the_l2(problem.a)) arguments.before = Block::k;
+  const bool aligned = copy_alignment(problem.a) == 16;
+  if (aligned) arguments.rows_apart = 1;  // neighbours all lie equally
+  if (aligned && begins_lines_of_the_l2(problem.a)) {
+    arguments.before = Block::k;
+    arguments.shares_b = shares_b(g.m, g.n, Block::m, Block::n) ? 1 : 0;
+  }
+  const int box_lines_a = Gemm_::box_lines_a(arguments.shares_b != 0);
+  if (aligned) {
     if (Status s = launcher.make_tensor_map(operand_in_memory<typename Gemm_::TileA>(problem.a, g.m, g.k),
-                                            Gemm_::box_lines_a, Block::k, &map_a.of[0]);
+                                            box_lines_a, Block::k, &map_a.of[0]);
         !s) {
       return s;
     }
     std::fill(map_a.of + 1, map_a.of + 8, map_a.of[0]);
-  } else if (Status s =
-                 make_maps_of_eighths(launcher, problem.a, g.m, g.k, Gemm_::box_lines_a, Block::k, &map_a);
+  } else if (Status s = make_maps_of_eighths(launcher, problem.a, g.m, g.k, box_lines_a, Block::k, &map_a);
              !s) {
     return s;
   }
   if (Status s = make_maps_of_eighths(launcher, problem.b, g.n, g.k, Gemm_::box_lines_b, Block::k, &map_b);
       !s)
     return s;
-  constexpr int columns = Block::n * Gemm_::cluster;
+  const int rows = Block::m * (arguments.shares_b ? Gemm_::cluster : 1);
+  const int columns = Block::n * (arguments.shares_b ? 1 : Gemm_::cluster);
   const int clusters = std::max(1, device.multiprocessors / Gemm_::cluster);
-  g.raster = make_raster(g.m, g.n, Block::m, columns, square_band(clusters, Block::m, columns));
+  g.raster = make_raster(g.m, g.n, rows, columns, square_band(clusters, rows, columns));
   // Of eighths, those of 8 tiles' rows come together.
   if (arguments.rows_apart == 8) g.raster.tiles_m = row_tiles_of_eighths(g.m, Block::m, 1);
+  const SharedOut shared = share_out(g.raster.tiles(), clusters, g.k / Block::k + (g.k % Block::k != 0));
+  g.undivided = shared.undivided;
   launch->overlaps_previous = true;
-  launch->grid.x = static_cast<unsigned>(Gemm_::cluster * std::min(clusters, g.raster.tiles()));
+  launch->grid.x = static_cast<unsigned>(Gemm_::cluster * shared.busy_clusters);
   launch->arguments.set(map_a, map_b, arguments);
   return {};
 }

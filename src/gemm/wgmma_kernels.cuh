@@ -69,13 +69,11 @@ Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& d
   }
   launch->overlaps_previous = true;
   const int tiles = arguments.raster.tiles();
-  int pairs = 0;  // tiles of clusters that end in pairs, a cluster for each of their tiles
-  if constexpr (Gemm_::has_pairs)
-    pairs = tiles_in_pairs(tiles, clusters, arguments.k / Block::k + (arguments.k % Block::k != 0));
-  arguments.undivided = tiles - pairs;
-  const int busy = std::max(arguments.undivided, pairs * Cluster::blocks);
+  const int slabs = arguments.k / Block::k + (arguments.k % Block::k != 0);
+  const SharedOut shared = share_out(tiles, clusters, Gemm_::has_pairs ? slabs : 0);
+  arguments.undivided = shared.undivided;
   launch->grid.x =
-      static_cast<unsigned>(Cluster::blocks * (Cluster::blocks > 2 ? tiles : std::min(clusters, busy)));
+      static_cast<unsigned>(Cluster::blocks * (Cluster::blocks > 2 ? tiles : shared.busy_clusters));
   launch->arguments.set(map_a, map_b, map_c, arguments);
   return {};
 }

@@ -234,12 +234,13 @@ TEST_P(GemmTest, RowsOfAThatBeginAnywhere) {
 // its first step or behind it.
 TEST_P(GemmTest, RowsOfAInWholeLinesAndOfBAnywhere) {
   if (!kernel().anywhere) GTEST_SKIP() << "this kernel copies aligned rows";
-  for (const auto& [k, pad_a] : {std::pair{64, 0}, {7, 57}, {80, 48}, {81, 47}, {576, 64}}) {
+  for (const auto& [k, pad_a] : {std::pair{64, 0}, {7, 56}, {80, 48}, {81, 40}, {576, 64}}) {
     check(with_output({70, 41, k, Numbers::normals, kernel().type, 0, pad_a, 1}));
     check(with_output({300, 270, k, Numbers::integers, Type::f32, 0, pad_a, 4}));
     if (HasFatalFailure()) return;
   }
-  expect_infinities_to_stay_in_their_rows(with_output({20, 24, 67, Numbers::integers, Type::f32, 0, 61}));
+  check(with_output({75, 270, 81, Numbers::normals, Type::f32, 0, 40, 1}));  // blocks share A, above B
+  expect_infinities_to_stay_in_their_rows(with_output({20, 24, 67, Numbers::integers, Type::f32, 0, 56, 1}));
 }
 
 TEST_P(GemmTest, SaysHowMuchWorkspaceItWantsAndWritesNothingIfItNeedsIt) {
@@ -285,14 +286,29 @@ TEST_P(GemmTest, TilesBesideEachOther) {
 // Kernels of the largest tiles: those that are left after rounds of all clusters have two blocks each, whose
 // sums of half of k meet in one of them. Alone, and after a round; k is no multiple of a slab.
 TEST_P(GemmTest, LastTilesOfTwoBlocksEach) {
-  if (kernel().instruction != Instruction::wgmma || kernel().split > 1 || kernel().warp_m <= 64 ||
-      kernel().pingpong) {
+  if (kernel().instruction != Instruction::wgmma || kernel().split > 1 ||
+      (kernel().warp_m <= 64 && !kernel().anywhere) || kernel().pingpong) {
     GTEST_SKIP() << "each tile of this kernel has one block";
   }
   DeviceDescription description;
   ASSERT_TRUE(test::launcher().describe(&description));
   const std::int64_t clusters = description.multiprocessors / 2, m = kernel().tile_m, n = kernel().tile_n;
   const std::int64_t k = 17 * std::int64_t{kernel().tile_k} - 3;
+  if (kernel().anywhere) {
+    // Rows of A that begin lines of the L2, where blocks share B, or A; that begin on 16 bytes; anywhere; and
+    // after a round. Without a workspace, in which there would be another A.
+    for (const Case& c : {Case{m + 2, n - 5, k, Numbers::normals, kernel().type, 0, 0, 3},
+                          {m - 5, n + 6, k + 2, Numbers::normals, Type::f32, 0, 0, 1},
+                          {m - 5, n + 7, k, Numbers::integers, Type::f32, 0, 8, 1, 0, 0, 2.0F, 1.0F},
+                          {3, n + 7, k + 5, Numbers::normals, kernel().type, 3, 0, 1, 1, 1},
+                          {m + 2, 2 * n + 9, k - 60, Numbers::integers, Type::f32, 0, 56, 1}}) {
+      SCOPED_TRACE(::testing::PrintToString(c));
+      Product product(kernel(), c);
+      product.run();
+      product.expect_right();
+      if (HasFailure()) return;
+    }
+  }
   if (test::emulated()) {
     check(with_output({m + 2, n - 5, k, Numbers::normals}));
     return;

@@ -219,6 +219,44 @@ TEST(EstimatedCost, HalvesALastRoundThatEndsInPairs) {
   EXPECT_EQ(estimated_cost(pairs, full, h200), estimated_cost(alone, full, h200));
 }
 
+// So do 32 pairs of tiles that begin anywhere, if rows of A begin lines of the L2. Otherwise a block that
+// shares nothing waits for the copy engine, but less than for twice the slabs.
+TEST(EstimatedCost, HalvesALastRoundOfTilesThatBeginAnywhere) {
+  Kernel kernel = wgmma_kernel(256, 128, 2, 1, 256);
+  kernel.warp_n = 64;
+  kernel.cluster_n = 2;
+  kernel.anywhere = true;
+  Gemm p = problem(511, 4095, 4095);
+  p.b.ld = 4095;
+  const Gemm twice = problem(1023, 4095, 4095);  // 64 pairs
+  const auto cost = [&](Gemm c, std::int64_t lda) {
+    c.a.ld = lda, c.b.ld = 4095;
+    return estimated_cost(kernel, c, h200);
+  };
+  EXPECT_LT(cost(p, 4096), 0.6 * cost(twice, 4096));
+  EXPECT_GT(cost(p, 4096), 0.5 * cost(twice, 4096));
+  EXPECT_GT(cost(p, 4104), 1.3 * cost(p, 4096));
+  EXPECT_LT(cost(p, 4104), 0.9 * cost(twice, 4104));
+}
+
+// Blocks that share B instead of A need an even number of tiles along m, not along n.
+TEST(EstimatedCost, OfTilesThatBeginAnywhereIsThatOfTheBetterCluster) {
+  Kernel kernel = wgmma_kernel(256, 128, 2, 1, 256);
+  kernel.warp_n = 64;
+  kernel.cluster_n = 2;
+  kernel.anywhere = true;
+  const auto cost = [&](std::int64_t m, std::int64_t n, std::int64_t lda) {
+    Gemm p = problem(m, n, 960);  // too short for pairs
+    p.a.ld = lda, p.b.ld = 961;
+    return estimated_cost(kernel, p, h200);
+  };
+  EXPECT_EQ(cost(512, 66 * 128, 960 + 64), cost(256, 132 * 128, 960 + 64));  // 66 clusters each
+  EXPECT_GT(cost(512, 66 * 128 + 1, 960 + 64), 1.5 * cost(512, 66 * 128, 960 + 64));
+  EXPECT_EQ(cost(512, 65 * 128, 960 + 64), cost(512, 66 * 128, 960 + 64));
+  EXPECT_EQ(cost(1024, 33 * 128, 960 + 64), cost(512, 66 * 128, 960 + 64));       // along m
+  EXPECT_GT(cost(1024, 33 * 128, 960 + 8), 1.5 * cost(1024, 32 * 128, 960 + 8));  // along n alone
+}
+
 // While one warpgroup stores the other multiplies: what a tile costs beside its products is paid once.
 TEST(EstimatedCost, OfPingPongKernelsHidesTheStoresOfAllTilesButTheLast) {
   const Kernel together = wgmma_kernel(128, 128, 1, 1, 128);

@@ -103,10 +103,7 @@ class ClusterSum {
 
   __device__ __forceinline__ void add_others(Total& total, std::uint32_t parts) const {
     if (lane_id() == 0) ring_.expect(own_, others * part_bytes);
-    // What another block wrote is visible to those who acquire at the scope of the cluster.
-    while (!cuda::ptx::mbarrier_try_wait_parity(cuda::ptx::sem_acquire, cuda::ptx::scope_cluster,
-                                                ring_.full_barrier(own_), own_.phase)) {
-    }
+    ring_.wait_full_by_cluster(own_);
     std::uint32_t last = 0;
 #pragma unroll
     for (int other = 0; other < others; ++other) {

@@ -10,12 +10,15 @@
 // transpose of C (StoreTurned). Where A is aligned after all, or a copy is, a tile has neighbouring rows of
 // it.
 //
-// A ring of slabs, one warpgroup that copies and two that multiply, as in gemm_wgmma.hpp; the two blocks of a
-// cluster stand along n and share the slabs of A. Below: store_turned.hpp, drop_elements.hpp, arguments.hpp,
-// warp/shifted_rows.hpp, warp/wgmma_accumulator.hpp, pipeline/tma_ring.hpp, ptx/setmaxnreg.hpp.
+// A ring of slabs, one warpgroup that copies and two that multiply, as in gemm_wgmma.hpp. The two blocks of a
+// cluster stand along n and share the slabs of A, or along m and share those of B; where the last tiles are
+// few, both compute half of the k of one. Below: store_turned.hpp, cluster_halves.hpp, drop_elements.hpp,
+// arguments.hpp, warp/shifted_rows.hpp, warp/wgmma_accumulator.hpp, pipeline/tma_ring.hpp,
+// ptx/setmaxnreg.hpp.
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"
+#include "tenon/gemm/cluster_halves.hpp"
 #include "tenon/gemm/config.hpp"
 #include "tenon/gemm/drop_elements.hpp"
 #include "tenon/gemm/store_turned.hpp"
@@ -40,7 +43,7 @@ struct UnalignedConfig {
   using Warp = TileShape<M, 64, 0>;  // of a warpgroup
   static constexpr int stages = Stages;
   static constexpr Order a_order = Order::row_major, b_order = Order::column_major;
-  static constexpr int cluster = 2;  // blocks along n
+  static constexpr int cluster = 2;  // blocks, along n or m
 };
 
 // Which lines of A make the rows of a tile: those of one eighth, or (rows_apart 1) neighbours. Tiles go
@@ -53,11 +56,14 @@ struct UnalignedArguments {
   GemmArguments gemm;
   int rows_apart;  // 8 or 1: then every map of A is that of all its lines
   int before;      // 8, or 64 if all lines of A begin on multiples of 16 bytes
+  // Not 0, with rows_apart 1 alone: the blocks of a cluster stand along m and share B, not along n and A. (An
+  // int, because uniform registers, in which the thread that copies computes, are loaded with no less.)
+  int shares_b;
 };
 
 // Launch with `threads`, shared_bytes of dynamic shared memory and clusters of Config::cluster, at most as
-// many as the device runs at once. map_a and map_b: 128-byte swizzle, boxes of box_lines_a and box_lines_b x
-// 64.
+// many as the device runs at once. map_a and map_b: 128-byte swizzle, boxes of box_lines_a() and box_lines_b
+// x 64.
 template <class Config>
 struct GemmUnaligned {
   using T = typename Config::T;
@@ -73,7 +79,9 @@ struct GemmUnaligned {
   static constexpr int depth = Block::k, steps = 4;  // of wgmma in a slab
   static_assert(depth == Rows::depth && depth == steps * 16, "GemmUnaligned: slabs have 64 elements of k");
 
-  static constexpr int box_lines_a = Block::m / cluster, box_lines_b = Block::n / 8;
+  static constexpr int boxes_b = 8, box_lines_b = Block::n / boxes_b;
+  // Each block copies a half of what both share.
+  static constexpr int box_lines_a(bool shares_b) { return shares_b ? Block::m : Block::m / cluster; }
   // Between the eighths of B a line is left out: lanes read lines of all eighths at once, which then stand on
   // different banks.
   static constexpr int eighth_bytes = (box_lines_b + 1) * 128;
@@ -86,12 +94,15 @@ struct GemmUnaligned {
   static constexpr int alignment = 1024;
   static constexpr int staging_at = stages * stage_bytes;
   template <class Op>
-  using Store = StoreTurned<Op, Block::m, std::is_same_v<T, __half> ? Type::f16 : Type::bf16>;
+  using Store = StoreTurned<Op, std::is_same_v<T, __half> ? Type::f16 : Type::bf16>;
+  using Halves = ClusterHalves<Block::m>;
+  static_assert(Halves::received_bytes <= staging_at,
+                "GemmUnaligned: the ring must have room for half of the sums");
   static constexpr int barriers_at = staging_at + Store<LinearCombination>::bytes;
-  static constexpr int shared_bytes = barriers_at + Ring::bytes + alignment;
+  static constexpr int shared_bytes = barriers_at + Ring::bytes + Halves::bytes + alignment;
 
-  // 65536 registers: 128 threads x 24 + 256 threads x 240.
-  static constexpr int copying_registers = 24, multiplying_registers = 240;
+  // 64512 registers: 128 threads x 40 + 256 threads x 232.
+  static constexpr int copying_registers = 40, multiplying_registers = 232;
 
   // By all threads of the block. op: what an epilogue's operation is, epilogue.hpp.
   template <class Op>
@@ -101,11 +112,16 @@ struct GemmUnaligned {
     const std::uint32_t misaligned = ptx::shared_address(shared) % alignment;
     std::uint8_t* const memory = shared + (misaligned == 0 ? 0 : alignment - misaligned);
     const Ring ring(reinterpret_cast<std::uint64_t*>(memory + barriers_at));
+    const Halves halves(ptx::shared_address(memory),
+                        reinterpret_cast<std::uint64_t*>(memory + barriers_at + Ring::bytes), rank());
     if (works_for_warp(warps)) {
       for (int i = 0; i < 8; ++i) prefetch_map(map_b.of[i]);
     }
     // A stage is free when every warp of both blocks says so: each writes to both.
-    if (works_for_warp(0)) ring.initialize(cluster * warps);
+    if (works_for_warp(0)) {
+      ring.initialize(cluster * warps);
+      halves.initialize();
+    }
     cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_relaxed);  // orders the barriers, which is enough
     cuda::ptx::barrier_cluster_wait();
     // What is before this line overlaps the end of the kernel before; the next kernel may do likewise.
@@ -116,10 +132,12 @@ struct GemmUnaligned {
     if (group == 2) {
       ptx::setmaxnreg_dec_sync_aligned_u32<copying_registers>();
       if (works_for_warp(warps)) copy_all(map_a, map_b, p, memory, ring);
+      // Others do not wait for this one: it would compute where the copies go in its own registers, not in
+      // uniform ones, and start fewer than the copy engine takes.
     } else {
       ptx::setmaxnreg_inc_sync_aligned_u32<multiplying_registers>();
       const std::uint32_t base = ptx::shared_address(memory);
-      multiply_all(p, base, ring, Store<Op>(p.gemm.c, op, base + staging_at, barrier));
+      multiply_all(p, base, ring, halves, Store<Op>(p.gemm.c, op, base + staging_at, barrier));
     }
   }
 
@@ -138,33 +156,50 @@ struct GemmUnaligned {
 
   __device__ __forceinline__ static int rank() { return static_cast<int>(blockIdx.x) % cluster; }
 
-  struct Tile {
-    int eighth, first;  // of A, and its first line in it
-    int column;
-    int shift;  // of the lines of A
-  };
-  __device__ __forceinline__ static Tile tile_at(int index, const UnalignedArguments& p) {
-    const TilePosition at = p.gemm.raster.at(index);
-    const int eighth = at.m % p.rows_apart;
-    return {eighth, at.m / p.rows_apart * Block::m, (at.n * cluster + rank()) * Block::n,
-            shift_of(p.gemm.a, p.gemm.lda, eighth)};
-  }
-  template <class F>
-  __device__ __forceinline__ static void for_each_tile(const UnalignedArguments& p, F&& f) {
-    const int clusters = static_cast<int>(gridDim.x) / cluster, tiles = p.gemm.raster.tiles();
-    for (int index = static_cast<int>(blockIdx.x) / cluster; index < tiles; index += clusters)
-      f(tile_at(index, p));
-  }
-
   static constexpr int chunk = 8;  // elements
-  // Of which the first holds nothing of A where there is one before its lines. Lines that begin further right
-  // end up to 7 after k.
+  // Of k, from `before` elements before the lines of A on. Lines that begin further right end up to 7 after
+  // k.
   __device__ __forceinline__ static int slabs_of(const UnalignedArguments& p) {
     return (p.gemm.k - 1 + p.before + (p.before == depth ? 0 : chunk - 1)) / depth + 1;
   }
-  __device__ __forceinline__ static bool has_slab_before(const UnalignedArguments& p) {
-    return p.before == depth;
+
+  // What a block computes next: a tile or, paired with the other block of its cluster, half of the k of one.
+  struct Work {
+    int eighth, line;  // of A, and the tile's first line in it
+    int column;
+    int shift;  // of the lines of A
+    bool paired;
+    // Slabs that are multiplied, `count` of them from `first` on. Before the first one, unless that is 0,
+    // there is another one, of which B alone is copied.
+    int first, count;
+  };
+  __device__ __forceinline__ static Work work_at(int index, const UnalignedArguments& p) {
+    const int beyond = index - p.gemm.undivided;
+    const bool paired = beyond >= 0;
+    const TilePosition at = p.gemm.raster.at(paired ? p.gemm.undivided + beyond / cluster : index);
+    // Of a paired tile both blocks take the same one of the cluster's two.
+    const int member = paired ? beyond % cluster : rank();
+    const int row = p.shares_b ? at.m * cluster + member : at.m;
+    const int column = p.shares_b ? at.n : at.n * cluster + member, eighth = row % p.rows_apart;
+    const int end = slabs_of(p), begin = p.before == depth ? 1 : 0, half = (end - begin + 1) / 2;
+    const int first = begin + (paired ? rank() * half : 0);
+    return {eighth,
+            row / p.rows_apart * Block::m,
+            column * Block::n,
+            shift_of(p.gemm.a, p.gemm.lda, eighth),
+            paired,
+            first,
+            paired && rank() == 0 ? half : end - first};
   }
+  __device__ __forceinline__ static int first_index() { return static_cast<int>(blockIdx.x) / cluster; }
+  // What the raster has from `undivided` on comes last, a tile for each cluster at most.
+  template <class F>
+  __device__ __forceinline__ static void for_each_work(const UnalignedArguments& p, F&& f) {
+    const int end = p.gemm.undivided + (p.gemm.raster.tiles() - p.gemm.undivided) * cluster;
+    const int clusters = static_cast<int>(gridDim.x) / cluster;
+    for (int index = first_index(); index < end; index += clusters) f(work_at(index, p));
+  }
+
   // B begins with A or, where its lines lie further right than those of A, a chunk later: then what is left
   // to shift is 0 to 7.
   __device__ __forceinline__ static bool begins_later(int shift_b, int shift_a) { return shift_b >= shift_a; }
@@ -174,48 +209,81 @@ struct GemmUnaligned {
                                                   const TensorMapsOfEighths& map_b,
                                                   const UnalignedArguments& p, std::uint8_t* memory,
                                                   const Ring& ring) {
-    const int slabs = slabs_of(p);
     Stage<stages> stage;
-    for_each_tile(p, [&](const Tile& tile) {
+    for_each_work(p, [&](const Work& work) {
       unsigned later = 0;  // eighths of B that begin so
-      for (int i = 0; i < 8; ++i) later |= (begins_later(shift_of_b(p, i), tile.shift) ? 1U : 0U) << i;
 #pragma unroll 1
-      for (int slab = 0; slab < slabs; ++slab) {
-        const bool has_a = slab > 0 || !has_slab_before(p);
+      for (int i = 0; i < boxes_b; ++i) later |= (begins_later(shift_of_b(p, i), work.shift) ? 1U : 0U) << i;
+      const bool shares_b = !work.paired && p.shares_b != 0;
+      const int end = work.first + work.count;
+#pragma unroll 1
+      for (int slab = work.first > 0 ? work.first - 1 : 0; slab < end; ++slab) {
+        const bool has_a = slab >= work.first;
         ring.wait_empty(stage);
         ring.expect(stage, has_a ? copied_bytes : copied_bytes - TileA::bytes);
         std::uint8_t* const b = memory + stage.index * stage_bytes;
+        std::uint64_t* const barrier = ring.full_barrier(stage);
         const int k = slab * depth - p.before;
-        if (has_a) {
-          copy_box_to_cluster(b + b_bytes + rank() * box_lines_a * 128, map_a.of[tile.eighth],
-                              tile.first + rank() * box_lines_a, k, ring.full_barrier(stage),
-                              static_cast<std::uint16_t>((1U << cluster) - 1));
-        }
+        const auto copy_a = [&](auto to, int i) {
+          const int line = i * (Block::m / cluster);
+          copy(to, b + b_bytes + line * 128, map_a.of[work.eighth], work.line + line, k, barrier);
+        };
+        const auto copy_b = [&](auto to, int i) {
+          copy(to, b + i * eighth_bytes, map_b.of[i], work.column / 8,
+               k + static_cast<int>(later >> i & 1U) * chunk, barrier);
+        };
+        const auto all_of_a = [&] {
+          if (p.shares_b != 0) {
+            copy_a(this_block, 0);
+          } else if (work.paired) {
+            for (int i = 0; i < cluster; ++i) copy_a(this_block, i);
+          } else {
+            copy_a(both_blocks, rank());
+          }
+        };
+        // First what is shared: both blocks wait for it. And no branch for each box: where lines of both
+        // operands lie in two of the L2, a thread can just start as many boxes as the copy engine takes.
+        if (has_a && p.shares_b == 0) all_of_a();
+        if (shares_b) {
+          const int first = rank() * (boxes_b / cluster);
 #pragma unroll 1
-        for (int i = 0; i < 8; ++i) {
-          copy_box(b + i * eighth_bytes, map_b.of[i], tile.column / 8,
-                   k + static_cast<int>(later >> i & 1U) * chunk, ring.full_barrier(stage));
+          for (int i = first; i < first + boxes_b / cluster; ++i) copy_b(both_blocks, i);
+        } else {
+#pragma unroll 1
+          for (int i = 0; i < boxes_b; ++i) copy_b(this_block, i);
         }
+        if (has_a && p.shares_b != 0) all_of_a();
         stage = stage.next();
       }
     });
     ring.drain(stage);
   }
+  static constexpr std::false_type this_block{};
+  static constexpr std::true_type both_blocks{};
+  // To this block: which would take longer as a copy to those blocks of a cluster that are it.
+  __device__ __forceinline__ static void copy(std::false_type, std::uint8_t* to, const TensorMap& map,
+                                              int line, int column, std::uint64_t* barrier) {
+    copy_box(to, map, line, column, barrier);
+  }
+  __device__ __forceinline__ static void copy(std::true_type, std::uint8_t* to, const TensorMap& map,
+                                              int line, int column, std::uint64_t* barrier) {
+    copy_box_to_cluster(to, map, line, column, barrier, static_cast<std::uint16_t>((1U << cluster) - 1));
+  }
 
   // By all threads that multiply, of a tile's first slab: lines begin with the end of the lines before them;
   // zeros instead. Where there is a slab before, that is where those ends are.
-  __device__ __forceinline__ static void clear_shifts(const UnalignedArguments& p, const Tile& tile,
+  __device__ __forceinline__ static void clear_shifts(const UnalignedArguments& p, const Work& work,
                                                       std::uint32_t b) {
     const int thread = static_cast<int>(threadIdx.x);
     const auto address = [](int line, int c) {
       return static_cast<std::uint32_t>(line * 128 + swizzled_chunk<128>(line, c) * 16);
     };
     for (int line = thread; line < Block::m; line += 32 * warps)
-      clear_elements(b + b_bytes + address(line, 1), tile.shift);
+      clear_elements(b + b_bytes + address(line, 1), work.shift);
     if (thread < Block::n) {
       const int eighth = thread / box_lines_b, shift = shift_of_b(p, eighth);
       const int line = thread % box_lines_b + eighth * (eighth_bytes / 128);
-      clear_elements(b + address(line, begins_later(shift, tile.shift) ? 0 : 1), shift);
+      clear_elements(b + address(line, begins_later(shift, work.shift) ? 0 : 1), shift);
     }
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
     asm volatile("bar.sync %0, %1;" ::"n"(barrier), "n"(32 * warps) : "memory");
@@ -223,29 +291,30 @@ struct GemmUnaligned {
 
   // Rows g and g + 8 of the sums of warp w are neighbours, columns 16 w + 2 g and 16 w + 2 g + 1 of the tile:
   // where ldb is odd all lanes want an odd shift for one of the two, and an even one for the other.
-  __device__ __forceinline__ static Rows rows_of(const UnalignedArguments& p, const Tile& tile) {
+  __device__ __forceinline__ static Rows rows_of(const UnalignedArguments& p, const Work& work) {
     const int first = static_cast<int>(threadIdx.x) / 32 * 16 + lane_id() / 4 * 2;
     int offset[2], shift[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const int eighth = (first + h) % 8;
       offset[h] = eighth * eighth_bytes + first / 8 * 128;
-      shift[h] = (shift_of_b(p, eighth) - tile.shift) & 7;
+      shift[h] = (shift_of_b(p, eighth) - work.shift) & 7;
     }
     return {offset, shift};
   }
 
   template <class Store>
   __device__ __forceinline__ static void multiply_all(const UnalignedArguments& p, std::uint32_t memory,
-                                                      const Ring& ring, const Store& store) {
-    const int slabs = slabs_of(p) - (has_slab_before(p) ? 1 : 0), lane = lane_id();  // that are multiplied
+                                                      const Ring& ring, const Halves& halves,
+                                                      const Store& store) {
+    const int lane = lane_id();
     const auto slab_at = [&](Stage<stages> stage) {
       return memory + static_cast<std::uint32_t>(stage.index * stage_bytes);
     };
     Sums sums;
     Stage<stages> stage;
-    for_each_tile(p, [&](const Tile& tile) {
-      Rows rows = rows_of(p, tile);
+    for_each_work(p, [&](const Work& work) {
+      Rows rows = rows_of(p, work);
       Fragment b[steps];
       // Adds the products of the first `count` steps of the slab that was loaded.
       const auto multiply = [&](auto count, bool add) {
@@ -258,8 +327,11 @@ struct GemmUnaligned {
         sums.commit();
         __syncwarp();  // all lanes have read the slab, before one of them releases it
       };
+      // Both blocks are told, or where they share nothing this one as often.
+      std::uint32_t told = ring.empty_in(work.paired ? rank() : lane % cluster);
+      asm volatile("" : "+r"(told));  // kept: computed again it would come late
       const auto release = [&](Stage<stages> of) {
-        if (lane < cluster) ring.release_in(of, lane);
+        if (lane < cluster) ring.release_at(of, told);
       };
       // While one warpgroup shifts, the other one multiplies: a second set of fragments, to shift ahead, was
       // no faster.
@@ -274,28 +346,36 @@ struct GemmUnaligned {
       };
       constexpr std::integral_constant<int, steps> whole{};
       constexpr std::integral_constant<int, 1> one{};
+      const bool has_slab_before = work.first > 0;
       ring.wait_full(stage);
       const Stage<stages> slab_before = stage;
-      if (has_slab_before(p)) {
+      if (has_slab_before) {
         rows.load_before(slab_at(stage));
         stage = stage.next();
         ring.wait_full(stage);
       } else {
-        clear_shifts(p, tile, slab_at(stage));
+        clear_shifts(p, work, slab_at(stage));
       }
       rows.load(slab_at(stage));
       multiply(whole, false);
-      if (has_slab_before(p)) release(slab_before);
+      if (has_slab_before) release(slab_before);
       // Of a last slab that holds a few elements, or none, one step.
-      const bool ends_early =
-          slabs > 1 && p.gemm.k + p.before % depth + tile.shift <= (slabs - 1) * depth + 16;
+      const int last = work.first + work.count - 1;
+      const bool ends_early = work.count > 1 && p.gemm.k + p.before + work.shift <= last * depth + 16;
 #pragma unroll 1
-      for (int left = slabs - (ends_early ? 2 : 1); left > 0; --left) multiply_next(whole);
+      for (int left = work.count - (ends_early ? 2 : 1); left > 0; --left) multiply_next(whole);
       if (ends_early) multiply_next(one);
       sums.when_done([&](auto& values) {
         release(stage);
         stage = stage.next();
-        store(values, {tile.first * p.rows_apart + tile.eighth, p.rows_apart, tile.column});
+        const auto lines_from = [&](int line) {
+          return LinesOfC{(work.line + line) * p.rows_apart + work.eighth, p.rows_apart, work.column};
+        };
+        if (work.paired) {
+          store.template rows<Block::m / 2>(halves.exchange(values), lines_from(rank() * (Block::m / 2)));
+        } else {
+          store.template rows<Block::m>(values, lines_from(0));
+        }
       });
     });
   }

@@ -18,12 +18,9 @@ struct LinesOfC {
   __device__ __forceinline__ int row_of(int line) const { return row + line * rows_apart; }
 };
 
-// Op: see epilogue.hpp. Rows: of C in a tile, columns of the sums. Fast: the type of 16 bits that leaves
-// in lines, as f32 does.
-template <class Op, int Rows, Type Fast>
+// Op: see epilogue.hpp. Fast: the type of 16 bits that leaves in lines, as f32 does.
+template <class Op, Type Fast>
 class StoreTurned {
-  static_assert(Rows % 32 == 0, "StoreTurned: a tile must have a multiple of 32 rows");
-
  public:
   static constexpr int columns = 128, threads = 256;
   static constexpr int bytes = 16384;  // of shared memory, from a multiple of 1024 bytes on
@@ -32,15 +29,17 @@ class StoreTurned {
   __device__ __forceinline__ StoreTurned(const Output& c, const Op& op, std::uint32_t staging, int barrier)
       : c_(c), op_(op), staging_(staging), barrier_(barrier) {}
 
-  // By all 256 threads of two warpgroups. values: the sums, as WgmmaAccumulator::when_done() hands them out.
-  // Column x of them is line x; rows g and g + 8 of warp w are columns 16 w + 2 g and 16 w + 2 g + 1.
-  template <class Values>
-  __device__ __forceinline__ void operator()(const Values& values, const LinesOfC& lines) const {
+  // By all 256 threads of two warpgroups, `Rows` rows of C. values: the sums, of which reg is as
+  // WgmmaAccumulator::when_done() hands it out. Column x of them is line x; rows g and g + 8 of warp w are
+  // columns 16 w + 2 g and 16 w + 2 g + 1.
+  template <int Rows, class Values>
+  __device__ __forceinline__ void rows(const Values& values, const LinesOfC& lines) const {
+    static_assert(Rows % 32 == 0, "StoreTurned: a tile must have a multiple of 32 rows");
     if constexpr (std::is_same_v<Op, LinearCombination>) {
-      if (op_.beta == 0.0F && c_.type == Fast) return store_lines<2>(values, lines);
-      if (op_.beta == 0.0F && c_.type == Type::f32) return store_lines<4>(values, lines);
+      if (op_.beta == 0.0F && c_.type == Fast) return store_lines<2, Rows>(values, lines);
+      if (op_.beta == 0.0F && c_.type == Type::f32) return store_lines<4, Rows>(values, lines);
     }
-    store_any(values, lines);
+    store_any<Rows>(values, lines);
   }
 
  private:
@@ -60,7 +59,7 @@ class StoreTurned {
   }
 
   // alpha * sum in C of elements of so many bytes, Fast or f32.
-  template <int size, class Values>
+  template <int size, int Rows, class Values>
   __device__ __forceinline__ void store_lines(const Values& values, const LinesOfC& to) const {
     constexpr int lines = buffer_bytes / (size * columns), passes = Rows / lines, share = lines / 8;
     static_assert(share == 2 * (32 / lanes_of_line<size>), "StoreTurned: a lane has two lines of a buffer");
@@ -189,7 +188,7 @@ class StoreTurned {
   }
 
   // What any operation makes of the sums, in C of any type: lines of f32. One piece of code for all of them.
-  template <class Values>
+  template <int Rows, class Values>
   __device__ __forceinline__ void store_any(const Values& values, const LinesOfC& to) const {
     constexpr int lines = buffer_bytes / (4 * columns);
     const int g = lane_id() / 4, t = lane_id() % 4;

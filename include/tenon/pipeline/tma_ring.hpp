@@ -85,6 +85,12 @@ class TmaRing {
   __device__ __forceinline__ void wait_full(Stage<Stages> stage) const {
     wait(full_ + stage.index, stage.phase);
   }
+  // The same where other blocks fill the stage with st.async: what they wrote is visible then.
+  __device__ __forceinline__ void wait_full_by_cluster(Stage<Stages> stage) const {
+    while (!cuda::ptx::mbarrier_try_wait_parity(cuda::ptx::sem_acquire, cuda::ptx::scope_cluster,
+                                                full_ + stage.index, stage.phase)) {
+    }
+  }
   // By one lane, after __syncwarp(), when its warp has read all it wants: when the registers are there, not
   // when the loads were issued, since an arrival overtakes loads under way. nothing: 0, computed from the
   // last register loaded, to order the two.
@@ -94,8 +100,15 @@ class TmaRing {
 
   // release() in block `rank` of the cluster, whose producer writes to this block too.
   __device__ __forceinline__ void release_in(Stage<Stages> stage, int rank) const {
-    ptx::mbarrier_arrive_shared_cluster_b64(ptx::mapa_shared_cluster_u32(
-        ptx::shared_address(empty_ + stage.index), static_cast<std::uint32_t>(rank)));
+    release_at(stage, empty_in(rank));
+  }
+  // The same in two parts, the first of which does not depend on the stage.
+  __device__ __forceinline__ std::uint32_t empty_in(int rank) const {
+    return ptx::mapa_shared_cluster_u32(ptx::shared_address(empty_), static_cast<std::uint32_t>(rank));
+  }
+  __device__ __forceinline__ static void release_at(Stage<Stages> stage, std::uint32_t empty) {
+    ptx::mbarrier_arrive_shared_cluster_b64(
+        empty + static_cast<std::uint32_t>(stage.index * static_cast<int>(sizeof(std::uint64_t))));
   }
 
  private:
