@@ -1,5 +1,6 @@
 // Acceptance and choice of kernels on made-up lists and devices.
 #include "gemm/select.hpp"
+#include "gemm/pairs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -217,6 +218,22 @@ TEST(EstimatedCost, HalvesALastRoundThatEndsInPairs) {
   EXPECT_EQ(estimated_cost(pairs, short_k, h200), estimated_cost(alone, short_k, h200));
   const Gemm full = problem(512 * 66, 192, 8192);  // nothing is left
   EXPECT_EQ(estimated_cost(pairs, full, h200), estimated_cost(alone, full, h200));
+}
+
+// Of kernels that end in pairs: where the pairs begin, and for how many clusters there is work.
+TEST(SharedOut, PairsTheTilesThatAreLeftIfTheyAreFewAndTheirKIsLong) {
+  const auto is = [](const SharedOut& s, int undivided, int busy_clusters) {
+    return s.undivided == undivided && s.busy_clusters == busy_clusters;
+  };
+  EXPECT_TRUE(is(share_out(688, 66, 128), 660, 66));  // 28 after ten rounds
+  EXPECT_TRUE(is(share_out(33, 66, 16), 0, 66));
+  EXPECT_TRUE(is(share_out(34, 66, 16), 34, 34));  // more than half of a round
+  EXPECT_TRUE(is(share_out(64, 66, 16), 64, 64));
+  EXPECT_TRUE(is(share_out(66, 66, 16), 66, 66));
+  EXPECT_TRUE(is(share_out(1, 66, 16), 0, 2));
+  EXPECT_TRUE(is(share_out(1, 66, 15), 1, 1));  // adding up would take longer
+  EXPECT_TRUE(is(share_out(3, 2, 17), 2, 2));
+  EXPECT_TRUE(is(share_out(1, 1, 17), 1, 1));
 }
 
 // So do 32 pairs of tiles that begin anywhere, if rows of A begin lines of the L2. Otherwise a block that
