@@ -38,11 +38,11 @@ struct Kernel {
   int tile_m, tile_n, tile_k;    // block tile
   int warp_m, warp_n;            // warp tile; with wgmma that of a warpgroup
   int stages, threads, cluster;  // cluster: CTAs that share operands by multicast, or a tile's k; else 1
-  int cluster_n = 1;             // of the cluster: CTAs along n, which share rows of A
-  int split = 1;                 // of the cluster: CTAs that compute a part of k each of the same tile
-  std::size_t shared_bytes;      // dynamic shared memory of a block
-  const void* function;          // the __global__ function; nullptr for Copy::module
-  std::string ptx;               // the file of its PTX, without folder and extension
+  int cluster_n = 1;         // of the cluster: CTAs along n, which share rows of A (anywhere: see shares_b)
+  int split = 1;             // of the cluster: CTAs that compute a part of k each of the same tile
+  std::size_t shared_bytes;  // dynamic shared memory of a block
+  const void* function;      // the __global__ function; nullptr for Copy::module
+  std::string ptx;           // the file of its PTX, without folder and extension
   // Fills grid and arguments of a launch, for configure(). `launcher` makes tensor maps.
   Status (*fill)(const Kernel& self, const Gemm& problem, const DeviceDescription& device, Launcher& launcher,
                  Launch* launch);

@@ -15,7 +15,7 @@ constexpr int tiles_in_pairs(int tiles, int clusters, int slabs) noexcept {
 }
 
 // The grid of such a kernel: tiles that are computed whole, after which come those in pairs, and how many
-// clusters have work: one for each tile, in pairs one for each of the two tiles of blocks.
+// clusters have work: one for each tile, two for one in pairs.
 struct SharedOut {
   int undivided, busy_clusters;
 };

@@ -70,10 +70,11 @@ constexpr double of_eighths = 0.92;
 // what is chosen with them is 5 % slower than the other in one, else as fast or faster. (All of these take up
 // to a fifth longer than is estimated.)
 constexpr double anywhere = 0.94, anywhere_from_memory = 0.88;
-// How much longer a block takes that shares nothing, being paired: 768 lines of the L2 for a slab, not 512.
-constexpr double anywhere_alone = 1.5;
 constexpr double anywhere_element_clocks = 0.15, anywhere_f32_element_clocks = 0.2,
                  anywhere_any_element_clocks = 0.9;
+// How much longer a slab then takes a block that shares nothing, being paired: by the lines of the L2 that it
+// copies, 768 instead of 512. Not measured.
+constexpr double anywhere_alone = 1.5;
 
 // Of the tensor cores, while they are what limits: larger tiles read less for a product.
 double efficiency(const Kernel& kernel) noexcept {
@@ -96,10 +97,11 @@ const char* words(Order order) noexcept {
   return order == row_major ? "row-major" : "column-major";
 }
 
-// Whether its last tiles are computed by two blocks each if they are few: GemmWgmma::has_pairs.
+// Whether its last tiles are computed by two blocks each if they are few: GemmWgmma::has_pairs,
+// GemmUnaligned.
 bool ends_in_pairs(const Kernel& kernel) noexcept {
   return kernel.instruction == Instruction::wgmma && kernel.cluster == 2 && kernel.split == 1 &&
-         (kernel.warp_m > 64 || kernel.anywhere) && !kernel.pingpong;
+         kernel.warp_m > 64 && !kernel.pingpong;
 }
 
 // What adding up the sums of a cluster costs each of its tiles, in multiply-adds at speed 1.
@@ -259,8 +261,8 @@ double clocks_of_element(const Kernel& kernel, const Gemm& problem) noexcept {
 double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
   const int multiprocessors = std::max(device.multiprocessors, 1);
   const bool whole_lines = kernel.anywhere && begins_lines_of_the_l2(problem.a);
-  const bool along_m_alone = whole_lines && shares_b(problem.m, problem.n, kernel.tile_m, kernel.tile_n);
-  const int along_n = along_m_alone ? 1 : kernel.cluster_n;
+  const bool b_is_shared = whole_lines && shares_b(problem.m, problem.n, kernel.tile_m, kernel.tile_n);
+  const int along_n = b_is_shared ? 1 : kernel.cluster_n;
   const int along_m = kernel.cluster / kernel.split / along_n;
   const auto rows_of_c = static_cast<int>(problem.m);
   const std::int64_t tiles_m =

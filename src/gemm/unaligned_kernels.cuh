@@ -24,7 +24,7 @@ Status fill_unaligned(const Kernel&, const Gemm& problem, const DeviceDescriptio
   TensorMapsOfEighths map_a, map_b;
   const bool aligned = copy_alignment(problem.a) == 16;
   if (aligned) arguments.rows_apart = 1;  // neighbours all lie equally
-  if (aligned && begins_lines_of_the_l2(problem.a)) {
+  if (begins_lines_of_the_l2(problem.a)) {
     arguments.before = Block::k;
     arguments.shares_b = shares_b(g.m, g.n, Block::m, Block::n) ? 1 : 0;
   }

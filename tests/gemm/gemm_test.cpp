@@ -286,8 +286,8 @@ TEST_P(GemmTest, TilesBesideEachOther) {
 // Kernels of the largest tiles: those that are left after rounds of all clusters have two blocks each, whose
 // sums of half of k meet in one of them. Alone, and after a round; k is no multiple of a slab.
 TEST_P(GemmTest, LastTilesOfTwoBlocksEach) {
-  if (kernel().instruction != Instruction::wgmma || kernel().split > 1 ||
-      (kernel().warp_m <= 64 && !kernel().anywhere) || kernel().pingpong) {
+  if (kernel().instruction != Instruction::wgmma || kernel().split > 1 || kernel().warp_m <= 64 ||
+      kernel().pingpong) {
     GTEST_SKIP() << "each tile of this kernel has one block";
   }
   DeviceDescription description;

@@ -98,7 +98,8 @@ TEST(FallBack, IfEveryKernelIsRefusedTheFirstSentenceIsReturned) {
   }
 }
 
-// Of operands that begin anywhere: no kernel takes one of them as it is, so that all want the same copies.
+// Of operands that begin anywhere, and a k too short for the kernels that take one of them as it is to be
+// among the first: so all want the same copies.
 TEST(FallBack, OperandsAreCopiedOnceWhateverRuns) {
   Gemm p = problem(1025, 1023, 509);
   p.a.data = p.b.data = static_cast<const std::uint16_t*>(p.a.data) + 1;

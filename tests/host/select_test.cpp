@@ -239,29 +239,22 @@ TEST(SharedOut, PairsTheTilesThatAreLeftIfTheyAreFewAndTheirKIsLong) {
 // So do 32 pairs of tiles that begin anywhere, if rows of A begin lines of the L2. Otherwise a block that
 // shares nothing waits for the copy engine, but less than for twice the slabs.
 TEST(EstimatedCost, HalvesALastRoundOfTilesThatBeginAnywhere) {
-  Kernel kernel = wgmma_kernel(256, 128, 2, 1, 256);
-  kernel.warp_n = 64;
-  kernel.cluster_n = 2;
-  kernel.anywhere = true;
-  Gemm p = problem(511, 4095, 4095);
-  p.b.ld = 4095;
-  const Gemm twice = problem(1023, 4095, 4095);  // 64 pairs
-  const auto cost = [&](Gemm c, std::int64_t lda) {
-    c.a.ld = lda, c.b.ld = 4095;
-    return estimated_cost(kernel, c, h200);
+  const Kernel kernel = test::anywhere_kernel("anywhere");
+  const auto cost = [&](std::int64_t m, std::int64_t lda) {
+    Gemm p = problem(m, 4095, 4095);
+    p.a.ld = lda, p.b.ld = 4095;
+    return estimated_cost(kernel, p, h200);
   };
-  EXPECT_LT(cost(p, 4096), 0.6 * cost(twice, 4096));
-  EXPECT_GT(cost(p, 4096), 0.5 * cost(twice, 4096));
-  EXPECT_GT(cost(p, 4104), 1.3 * cost(p, 4096));
-  EXPECT_LT(cost(p, 4104), 0.9 * cost(twice, 4104));
+  constexpr std::int64_t half = 511, whole = 1023;  // 32 pairs of tiles, 64
+  EXPECT_LT(cost(half, 4096), 0.6 * cost(whole, 4096));
+  EXPECT_GT(cost(half, 4096), 0.5 * cost(whole, 4096));
+  EXPECT_GT(cost(half, 4104), 1.3 * cost(half, 4096));
+  EXPECT_LT(cost(half, 4104), 0.9 * cost(whole, 4104));
 }
 
 // Blocks that share B instead of A need an even number of tiles along m, not along n.
 TEST(EstimatedCost, OfTilesThatBeginAnywhereIsThatOfTheBetterCluster) {
-  Kernel kernel = wgmma_kernel(256, 128, 2, 1, 256);
-  kernel.warp_n = 64;
-  kernel.cluster_n = 2;
-  kernel.anywhere = true;
+  const Kernel kernel = test::anywhere_kernel("anywhere");
   const auto cost = [&](std::int64_t m, std::int64_t n, std::int64_t lda) {
     Gemm p = problem(m, n, 960);  // too short for pairs
     p.a.ld = lda, p.b.ld = 961;

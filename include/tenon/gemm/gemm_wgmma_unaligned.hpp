@@ -56,8 +56,7 @@ struct UnalignedArguments {
   GemmArguments gemm;
   int rows_apart;  // 8 or 1: then every map of A is that of all its lines
   int before;      // 8, or 64 if all lines of A begin on multiples of 16 bytes
-  // Not 0, with rows_apart 1 alone: the blocks of a cluster stand along m and share B, not along n and A. (An
-  // int, because uniform registers, in which the thread that copies computes, are loaded with no less.)
+  // Not 0, with rows_apart 1 alone: the blocks of a cluster stand along m and share B, not along n and A.
   int shares_b;
 };
 
@@ -260,7 +259,6 @@ struct GemmUnaligned {
   }
   static constexpr std::false_type this_block{};
   static constexpr std::true_type both_blocks{};
-  // To this block: which would take longer as a copy to those blocks of a cluster that are it.
   __device__ __forceinline__ static void copy(std::false_type, std::uint8_t* to, const TensorMap& map,
                                               int line, int column, std::uint64_t* barrier) {
     copy_box(to, map, line, column, barrier);
