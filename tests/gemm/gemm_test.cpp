@@ -243,6 +243,22 @@ TEST_P(GemmTest, RowsOfAInWholeLinesAndOfBAnywhere) {
   expect_infinities_to_stay_in_their_rows(with_output({20, 24, 67, Numbers::integers, Type::f32, 0, 56, 1}));
 }
 
+// Blocks with several tiles, the last rows of which other warps carry while the next one is multiplied: of
+// one slab and of more, A in whole lines and anywhere, C that leaves in lines and C that does not.
+TEST_P(GemmTest, RowsThatAreCarriedWhileTheNextTileIsMultiplied) {
+  if (!kernel().anywhere) GTEST_SKIP() << "the warps that multiply carry all of C";
+  DeviceDescription description;
+  ASSERT_TRUE(test::launcher().describe(&description));
+  const std::int64_t m = (description.multiprocessors + 2) * std::int64_t{kernel().tile_m} + 9;
+  for (const auto& [k, pad_a] : {std::pair{3, 56}, {150, 40}}) {
+    check(with_output({m, 261, k, Numbers::normals, kernel().type, 0, pad_a, 1, 1, 1}));
+    check(with_output({m, 133, k, Numbers::normals, kernel().type, 1, 1, 1, 1}));
+    check(with_output({m, 133, k, Numbers::normals, Type::f32, 0, pad_a, 1, 3}));
+    check(with_output({m, 133, k, Numbers::integers, Type::f32, 0, 3, 1, 0, 0, 2.0F, 1.0F}));
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST_P(GemmTest, SaysHowMuchWorkspaceItWantsAndWritesNothingIfItNeedsIt) {
   Product product(kernel(), with_output({65, 131, 77, Numbers::integers, Type::f32, 1}));
   EXPECT_TRUE(workspace_size(test::launcher(), product.problem) > 0 || kernel().anywhere);
@@ -528,8 +544,12 @@ TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
   // way, all whole strips of 32 columns, and touch global memory no other.
   const std::int64_t whole_strips = wgmma ? kernel().tile_n / 32 * 32 : 0;  // columns of a tile
   EXPECT_EQ(counts.global_sectors == 0, whole_strips == kernel().tile_n);
+  // Blocks along m copy as many groups of 8 columns of B each.
+  const std::int64_t group = wgmma ? 8 * (blocks / kernel().cluster_n) : 1;
+  const std::int64_t copied_n = (kernel().tile_n + group - 1) / group * group;
   const auto bytes = [&](std::int64_t times_a, std::int64_t times_b) {
-    return static_cast<std::uint64_t>(element * (times_a * c.m + times_b * c.n) * c.k +
+    const std::int64_t columns = c.n / kernel().tile_n * copied_n;
+    return static_cast<std::uint64_t>(element * (times_a * c.m + times_b * columns) * c.k +
                                       4 * c.m * c.n / kernel().tile_n * whole_strips);
   };
   EXPECT_TRUE(counts.async_bytes == bytes(1, blocks) || counts.async_bytes == bytes(blocks, 1))

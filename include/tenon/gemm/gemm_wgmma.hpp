@@ -125,9 +125,10 @@ struct GemmWgmma {
       }
     }
     meet();
-    // What is before this line overlaps the end of the kernel before; the next kernel may do likewise.
+    // The next kernel may begin. What it does before it waits for this one overlaps the end of it: of those
+    // who copy all but the copies.
     cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
+    if constexpr (scarce_registers) cudaGridDependencySynchronize();  // later, ptxas spills
     const int group = warpgroup();
     if (group == Config::consumers) {
       if constexpr (Config::consumers > 1) ptx::setmaxnreg_dec_sync_aligned_u32<copying_registers>();
@@ -142,6 +143,7 @@ struct GemmWgmma {
       }
     } else {
       if constexpr (Config::consumers > 1) ptx::setmaxnreg_inc_sync_aligned_u32<multiplying_registers>();
+      if constexpr (!scarce_registers) cudaGridDependencySynchronize();  // for what the operation reads
       const auto operation = loaded(op);
       const StoreStaged<std::remove_const_t<decltype(operation)>, Config::staged, stores_apart, carried_lines>
           store(c, operation, map_c, ptx::shared_address(memory + staging_at));
@@ -253,6 +255,7 @@ struct GemmWgmma {
     for_each_tile(raster, undivided, 0, 1, [&](int index) {
       if (scarce_registers || index != first_index()) work = work_at(index, raster, undivided, k);
       const int row = work.tile.m * Block::m, column = work.tile.n * Block::n;
+      if (!scarce_registers && index == first_index()) cudaGridDependencySynchronize();
       for (int slab = work.slabs.first; slab < work.slabs.first + work.slabs.count; ++slab) {
         ring.wait_empty(stage);
         ring.expect(stage, Config::stage_bytes - missing);

@@ -10,9 +10,10 @@
 // transpose of C (StoreTurned). Where A is aligned after all, or a copy is, a tile has neighbouring rows of
 // it.
 //
-// A ring of slabs, one warpgroup that copies and two that multiply, as in gemm_wgmma.hpp. The two blocks of a
-// cluster stand along n and share the slabs of A, or along m and share those of B; where the last tiles are
-// few, both compute half of the k of one. Below: store_turned.hpp, cluster_halves.hpp, drop_elements.hpp,
+// A ring of slabs, a warp that copies and two warpgroups that multiply, as in gemm_wgmma.hpp; three more
+// warps carry the last rows of a tile to C, while the next one is multiplied. The two blocks of a cluster
+// stand along n and share the slabs of A, or along m and share those of B; where the last tiles are few, both
+// compute half of the k of one. Below: store_turned.hpp, cluster_halves.hpp, drop_elements.hpp,
 // arguments.hpp, warp/shifted_rows.hpp, warp/wgmma_accumulator.hpp, pipeline/tma_ring.hpp,
 // ptx/setmaxnreg.hpp.
 #pragma once
@@ -73,8 +74,9 @@ struct GemmUnaligned {
   using Sums = WgmmaAccumulator<float, Block::m>;
   using Fragment = FragmentA<WgmmaShape<Block::m, 16>, T>;
   using Rows = ShiftedRows<T>;
-  static constexpr int warps = 8;  // that multiply
-  static constexpr int threads = 32 * warps + 128;
+  static constexpr int warps = 8;     // that multiply
+  static constexpr int carriers = 3;  // warps that carry
+  static constexpr int threads = 32 * (warps + 1 + carriers);
   static constexpr int depth = Block::k, steps = 4;  // of wgmma in a slab
   static_assert(depth == Rows::depth && depth == steps * 16, "GemmUnaligned: slabs have 64 elements of k");
 
@@ -98,7 +100,9 @@ struct GemmUnaligned {
   static_assert(Halves::received_bytes <= staging_at,
                 "GemmUnaligned: the ring must have room for half of the sums");
   static constexpr int barriers_at = staging_at + Store<LinearCombination>::bytes;
-  static constexpr int shared_bytes = barriers_at + Ring::bytes + Halves::bytes + alignment;
+  // Rows of C on their way from the warps that multiply to those that carry: of one tile at a time.
+  using Handover = TmaRing<1>;
+  static constexpr int shared_bytes = barriers_at + Ring::bytes + Halves::bytes + Handover::bytes + alignment;
 
   // 64512 registers: 128 threads x 40 + 256 threads x 232.
   static constexpr int copying_registers = 40, multiplying_registers = 232;
@@ -113,6 +117,8 @@ struct GemmUnaligned {
     const Ring ring(reinterpret_cast<std::uint64_t*>(memory + barriers_at));
     const Halves halves(ptx::shared_address(memory),
                         reinterpret_cast<std::uint64_t*>(memory + barriers_at + Ring::bytes), rank());
+    const Handover handover(
+        reinterpret_cast<std::uint64_t*>(memory + barriers_at + Ring::bytes + Halves::bytes));
     if (works_for_warp(warps)) {
       for (int i = 0; i < 8; ++i) prefetch_map(map_b.of[i]);
     }
@@ -120,23 +126,31 @@ struct GemmUnaligned {
     if (works_for_warp(0)) {
       ring.initialize(cluster * warps);
       halves.initialize();
+      handover.initialize(carriers, warps);
     }
     cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_relaxed);  // orders the barriers, which is enough
     cuda::ptx::barrier_cluster_wait();
-    // What is before this line overlaps the end of the kernel before; the next kernel may do likewise.
+    // The next kernel may begin. What it does before it waits for this one overlaps the end of it: whose
+    // slabs come first, and where. Not so behind a copy of A, where that was no faster in a burst and slower
+    // after.
     cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
+    if (p.before == depth) cudaGridDependencySynchronize();
     // From lane 0, by which ptxas knows that a warp has one number.
-    const int group = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
-    if (group == 2) {
+    const int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0);
+    const std::uint32_t base = ptx::shared_address(memory);
+    const Store<Op> store(p.gemm.c, op, base + staging_at, barrier);
+    if (warp >= warps) {
       ptx::setmaxnreg_dec_sync_aligned_u32<copying_registers>();
-      if (works_for_warp(warps)) copy_all(map_a, map_b, p, memory, ring);
-      // Others do not wait for this one: it would compute where the copies go in its own registers, not in
-      // uniform ones, and start fewer than the copy engine takes.
+      if (warp > warps) {
+        if (store.leaves_last()) carry_all(p, handover, store, warp - warps - 1);
+      } else if (ptx::elect_sync(0xffffffffU)) {
+        copy_all(map_a, map_b, p, memory, ring);
+      }
+      // Other threads do not wait for the one that copies: it would compute where the copies go in its own
+      // registers, not in uniform ones, and start fewer than the copy engine takes.
     } else {
       ptx::setmaxnreg_inc_sync_aligned_u32<multiplying_registers>();
-      const std::uint32_t base = ptx::shared_address(memory);
-      multiply_all(p, base, ring, halves, Store<Op>(p.gemm.c, op, base + staging_at, barrier));
+      multiply_all(p, base, ring, halves, handover, store);
     }
   }
 
@@ -168,6 +182,7 @@ struct GemmUnaligned {
     int column;
     int shift;  // of the lines of A
     bool paired;
+    bool is_first, is_last;  // of this block
     // Slabs that are multiplied, `count` of them from `first` on. Before the first one, unless that is 0,
     // there is another one, of which B alone is copied.
     int first, count;
@@ -187,16 +202,26 @@ struct GemmUnaligned {
             column * Block::n,
             shift_of(p.gemm.a, p.gemm.lda, eighth),
             paired,
+            index == first_index(),
+            index + clusters() >= end_index(p),
             first,
             paired && rank() == 0 ? half : end - first};
   }
   __device__ __forceinline__ static int first_index() { return static_cast<int>(blockIdx.x) / cluster; }
+  __device__ __forceinline__ static int clusters() { return static_cast<int>(gridDim.x) / cluster; }
   // What the raster has from `undivided` on comes last, a tile for each cluster at most.
+  __device__ __forceinline__ static int end_index(const UnalignedArguments& p) {
+    return p.gemm.undivided + (p.gemm.raster.tiles() - p.gemm.undivided) * cluster;
+  }
   template <class F>
   __device__ __forceinline__ static void for_each_work(const UnalignedArguments& p, F&& f) {
-    const int end = p.gemm.undivided + (p.gemm.raster.tiles() - p.gemm.undivided) * cluster;
-    const int clusters = static_cast<int>(gridDim.x) / cluster;
-    for (int index = first_index(); index < end; index += clusters) f(work_at(index, p));
+    const int end = end_index(p);
+    for (int index = first_index(); index < end; index += clusters()) f(work_at(index, p));
+  }
+  // From line number `line` of the tile on.
+  __device__ __forceinline__ static LinesOfC lines_of(const UnalignedArguments& p, const Work& work,
+                                                      int line) {
+    return {(work.line + line) * p.rows_apart + work.eighth, p.rows_apart, work.column};
   }
 
   // B begins with A or, where its lines lie further right than those of A, a chunk later: then what is left
@@ -213,6 +238,7 @@ struct GemmUnaligned {
       unsigned later = 0;  // eighths of B that begin so
 #pragma unroll 1
       for (int i = 0; i < boxes_b; ++i) later |= (begins_later(shift_of_b(p, i), work.shift) ? 1U : 0U) << i;
+      if (work.is_first) cudaGridDependencySynchronize();
       const bool shares_b = !work.paired && p.shares_b != 0;
       const int end = work.first + work.count;
 #pragma unroll 1
@@ -268,6 +294,22 @@ struct GemmUnaligned {
     copy_box_to_cluster(to, map, line, column, barrier, static_cast<std::uint16_t>((1U << cluster) - 1));
   }
 
+  // By warp number `carrier` of those that carry.
+  template <class Store>
+  __device__ __forceinline__ static void carry_all(const UnalignedArguments& p, const Handover& handover,
+                                                   const Store& store, int carrier) {
+    Stage<1> tile;
+    for_each_work(p, [&](const Work& work) {
+      if (work.is_last) return;
+      if (work.is_first) cudaGridDependencySynchronize();
+      handover.wait_full(tile);
+      store.template last_rows<Block::m>(lines_of(p, work, 0), carrier, carriers);
+      __syncwarp();
+      if (lane_id() == 0) handover.release(tile);
+      tile = tile.next();
+    });
+  }
+
   // By all threads that multiply, of a tile's first slab: lines begin with the end of the lines before them;
   // zeros instead. Where there is a slab before, that is where those ends are.
   __device__ __forceinline__ static void clear_shifts(const UnalignedArguments& p, const Work& work,
@@ -304,15 +346,17 @@ struct GemmUnaligned {
   template <class Store>
   __device__ __forceinline__ static void multiply_all(const UnalignedArguments& p, std::uint32_t memory,
                                                       const Ring& ring, const Halves& halves,
-                                                      const Store& store) {
+                                                      const Handover& handover, const Store& store) {
     const int lane = lane_id();
     const auto slab_at = [&](Stage<stages> stage) {
       return memory + static_cast<std::uint32_t>(stage.index * stage_bytes);
     };
     Sums sums;
     Stage<stages> stage;
+    Stage<1> tile;  // that is handed over
     for_each_work(p, [&](const Work& work) {
       Rows rows = rows_of(p, work);
+      if (work.is_first) cudaGridDependencySynchronize();
       Fragment b[steps];
       // Adds the products of the first `count` steps of the slab that was loaded.
       const auto multiply = [&](auto count, bool add) {
@@ -366,13 +410,17 @@ struct GemmUnaligned {
       sums.when_done([&](auto& values) {
         release(stage);
         stage = stage.next();
-        const auto lines_from = [&](int line) {
-          return LinesOfC{(work.line + line) * p.rows_apart + work.eighth, p.rows_apart, work.column};
-        };
+        handover.wait_empty(tile);  // the rows of the tile before have been carried
         if (work.paired) {
-          store.template rows<Block::m / 2>(halves.exchange(values), lines_from(rank() * (Block::m / 2)));
+          constexpr int half = Block::m / 2;
+          store.template rows<half>(halves.exchange(values), lines_of(p, work, rank() * half));
         } else {
-          store.template rows<Block::m>(values, lines_from(0));
+          store.template rows<Block::m>(values, lines_of(p, work, 0), !work.is_last);
+          if (!work.is_last && store.leaves_last()) {
+            __syncwarp();
+            if (lane == 0) handover.arrive(tile);
+            tile = tile.next();
+          }
         }
       });
     });

@@ -67,7 +67,6 @@ class StoreStaged {
   template <class Part>
   __device__ __forceinline__ void operator()(const Part& part, int row, int column) const {
     static_assert(Part::rows == 1, "StoreStaged: a part is one row of 16 x 8 fragments");
-    static_assert(Part::columns % 2 == 0, "StoreStaged: a part must be a multiple of 16 columns wide");
     if constexpr (Apart && std::is_same_v<Op, LinearCombination> &&
                   std::is_same_v<typename Part::Value, float>) {
       if (op_.beta == 0.0F) {
@@ -248,6 +247,7 @@ class StoreStaged {
       // Lines with their bits reversed: the 8 chunks that are read at once stand on different banks where a
       // line has 2 or 4 of them.
       const int turn = (i + lane) / chunks, chunk = (i + lane) % chunks;
+      if (turn >= staged_rows) break;  // half of the lanes, where a line is one chunk
       const int line = turn / 8 * 8 + (turn % 2 * 4 | turn & 2 | turn / 4 % 2);
       const int left = row + line < c.m ? c.n - column - chunk * elements : 0;  // elements of the row
       auto* const to = static_cast<Element*>(c.data) + (row + line) * c.ld + column + chunk * elements;
@@ -316,7 +316,8 @@ class StoreStaged {
     return strip;
   }
 
-  // 8 fragments of 16-bit elements by stmatrix: no two rows of an 8 x 8 matrix meet on a bank.
+  // 8 fragments of 16-bit elements by stmatrix, in pairs, what is beyond the part being zero: no two rows of
+  // an 8 x 8 matrix meet on a bank.
   template <class Part>
   __device__ __forceinline__ void stage_16_bit(Type type, const Part& part, int j, std::uint32_t strip,
                                                int row, int column, int lane) const {

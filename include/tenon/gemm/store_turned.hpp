@@ -1,9 +1,10 @@
 // The epilogue of kernels whose sums are the transpose of C: what a warp holds of a row of C are 16 columns.
 //
 // The eight warps of a tile lay lines of C, 128 columns of a row each, down in shared memory, some at a time,
-// and carry each other's away while they lay down the next ones. Rows of C begin anywhere: a lane takes 16
-// bytes of a line, shifted out of two neighbouring chunks of it; what is left at its ends, less than 16 bytes
-// each, is stored element by element. Below: epilogue.hpp, drop_elements.hpp.
+// and carry each other's away while they lay down the next ones; the last ones they may leave to others. Rows
+// of C begin anywhere: a lane takes 16 bytes of a line, shifted out of two neighbouring chunks of it; what is
+// left at its ends, less than 16 bytes each, is stored element by element. Below: epilogue.hpp,
+// drop_elements.hpp.
 #pragma once
 
 #include "tenon/gemm/drop_elements.hpp"
@@ -23,7 +24,7 @@ template <class Op, Type Fast>
 class StoreTurned {
  public:
   static constexpr int columns = 128, threads = 256;
-  static constexpr int bytes = 16384;  // of shared memory, from a multiple of 1024 bytes on
+  static constexpr int bytes = 24576;  // of shared memory, from a multiple of 1024 bytes on
 
   // barrier: number of a named barrier for these threads.
   __device__ __forceinline__ StoreTurned(const Output& c, const Op& op, std::uint32_t staging, int barrier)
@@ -31,19 +32,39 @@ class StoreTurned {
 
   // By all 256 threads of two warpgroups, `Rows` rows of C. values: the sums, of which reg is as
   // WgmmaAccumulator::when_done() hands it out. Column x of them is line x; rows g and g + 8 of warp w are
-  // columns 16 w + 2 g and 16 w + 2 g + 1.
+  // columns 16 w + 2 g and 16 w + 2 g + 1. leave_last: the last rows are only laid down, for last_rows(), if
+  // leaves_last(); they are there when all threads have returned.
   template <int Rows, class Values>
-  __device__ __forceinline__ void rows(const Values& values, const LinesOfC& lines) const {
+  __device__ __forceinline__ void rows(const Values& values, const LinesOfC& lines,
+                                       bool leave_last = false) const {
     static_assert(Rows % 32 == 0, "StoreTurned: a tile must have a multiple of 32 rows");
-    if constexpr (std::is_same_v<Op, LinearCombination>) {
-      if (op_.beta == 0.0F && c_.type == Fast) return store_lines<2, Rows>(values, lines);
-      if (op_.beta == 0.0F && c_.type == Type::f32) return store_lines<4, Rows>(values, lines);
+    if constexpr (scales) {
+      if (op_.beta == 0.0F && c_.type == Fast) return store_lines<2, Rows>(values, lines, leave_last);
+      if (op_.beta == 0.0F && c_.type == Type::f32) return store_lines<4, Rows>(values, lines, leave_last);
     }
     store_any<Rows>(values, lines);
   }
+  // Whether rows are left at all: of those that leave in lines.
+  __device__ __forceinline__ bool leaves_last() const {
+    if constexpr (scales) return op_.beta == 0.0F && (c_.type == Fast || c_.type == Type::f32);
+    return false;
+  }
+  // The rows that were left, by `warps` warps, of which this one is number `warp`.
+  template <int Rows>
+  __device__ __forceinline__ void last_rows(const LinesOfC& lines, int warp, int warps) const {
+    if (c_.type == Type::f32) {
+      carry_last<4, Rows>(lines, warp, warps);
+    } else {
+      carry_last<2, Rows>(lines, warp, warps);
+    }
+  }
 
  private:
-  static constexpr int buffer_bytes = bytes / 2;  // they are used by turns
+  static constexpr bool scales = std::is_same_v<Op, LinearCombination>;
+  // Used by turns.
+  static constexpr int buffers = 3, buffer_bytes = bytes / buffers;
+  template <int size>
+  static constexpr int lines_of_buffer = buffer_bytes / (size * columns);
 
   __device__ __forceinline__ void meet() const {
     asm volatile("bar.sync %0, %1;" ::"r"(barrier_), "n"(threads) : "memory");
@@ -58,27 +79,72 @@ class StoreTurned {
     return buffer + static_cast<std::uint32_t>(line * line_bytes + (chunk ^ (line + 2 * quarter) % 8) * 16);
   }
 
-  // alpha * sum in C of elements of so many bytes, Fast or f32.
+  // alpha * sum in C of elements of so many bytes, Fast or f32. leave_last: what fills all buffers.
   template <int size, int Rows, class Values>
-  __device__ __forceinline__ void store_lines(const Values& values, const LinesOfC& to) const {
-    constexpr int lines = buffer_bytes / (size * columns), passes = Rows / lines, share = lines / 8;
+  __device__ __forceinline__ void store_lines(const Values& values, const LinesOfC& to,
+                                              bool leave_last) const {
+    constexpr int lines = lines_of_buffer<size>, passes = Rows / lines, share = lines / 8;
     static_assert(share == 2 * (32 / lanes_of_line<size>), "StoreTurned: a lane has two lines of a buffer");
+    static_assert(passes > buffers, "StoreTurned: a tile must have more rows than fit the buffers");
     const int first = share * warp() + lane_id() / lanes_of_line<size>;
     const Carried carried[] = {carry_from<size>(to, first), carry_from<size>(to, first + share / 2)};
     const std::int64_t step = std::int64_t{lines} * to.rows_apart * c_.ld * size;
-    lay_down<size, lines>(values, 0, staging_);
+    const auto lay_down_pass = [&](int pass) {
+      if (pass < passes) lay_down<size, lines>(values, pass, staging_ + staging_offset(pass, passes));
+    };
+    lay_down_pass(0);
 #pragma unroll
     for (int pass = 0; pass < passes; ++pass) {
       meet();
-      if (pass + 1 < passes) lay_down<size, lines>(values, pass + 1, staging_ + staging_offset(pass + 1));
+      lay_down_pass(pass + 1);
+      if (pass == passes - buffers && leave_last) {
+        lay_down_pass(pass + 2);
+        return;
+      }
+      const std::uint32_t buffer = staging_offset(pass, passes);
+      Loaded loaded[] = {load<size>(carried[0], buffer), load<size>(carried[1], buffer)};
       const int rows = pass * lines * to.rows_apart;  // since the first pass
-      carry<size>(carried, staging_offset(pass), rows, pass * step);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) store<size>(carried[i], loaded[i], rows, pass * step);
     }
   }
   template <int size>
   static constexpr int lanes_of_line = columns / (16 / size);
-  __device__ __forceinline__ static constexpr std::uint32_t staging_offset(int pass) {
-    return static_cast<std::uint32_t>(pass % 2 * buffer_bytes);
+  // The last passes take the buffers in their order.
+  __device__ __forceinline__ static constexpr std::uint32_t staging_offset(int pass, int passes) {
+    return static_cast<std::uint32_t>((pass + (buffers - 1) * passes) % buffers * buffer_bytes);
+  }
+
+  // What store_lines() left. A warp takes whole eighths of the lines, of which all begin equally.
+  template <int size, int Rows>
+  __device__ __forceinline__ void carry_last(const LinesOfC& to, int warp, int warps) const {
+    constexpr int lines = buffers * lines_of_buffer<size>;
+    constexpr int together = 32 / lanes_of_line<size>, apart = 8 * together;  // lines of a warp at a time
+    static_assert(lines % (2 * apart) == 0, "StoreTurned: a warp carries two lines at a time");
+    const std::int64_t step = std::int64_t{apart} * to.rows_apart * c_.ld * size;
+    const LinesOfC last{to.row_of(Rows - lines), to.rows_apart, to.column};
+#pragma unroll 1
+    for (int eighth = warp; eighth < 8; eighth += warps) {
+      Carried carried = carry_from<size>(last, eighth + 8 * (lane_id() / lanes_of_line<size>));
+#pragma unroll 1
+      for (int line = 0; line < lines; line += 2 * apart) {
+        Loaded loaded[2];
+#pragma unroll
+        for (int i = 0; i < 2; ++i) loaded[i] = load<size>(carried, i * apart * size * columns);
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          store<size>(carried, loaded[i], 0, 0);
+          carried.chunk += step;
+          carried.end += step;
+          carried.rows_for_chunk -= apart * to.rows_apart;
+          carried.rows_for_end -= apart * to.rows_apart;
+        }
+        constexpr std::uint32_t read = 2 * apart * size * columns;
+        carried.low += read;
+        carried.high += read;
+        carried.end_at += read;
+      }
+    }
   }
 
   // Rows g and g + 8 of the sums are two neighbours of a line.
@@ -140,43 +206,45 @@ class StoreTurned {
             has_end ? rows_left : 0};
   }
 
-  // The lines of a buffer, `rows` rows and `step` bytes of C further than those of the first. All loads come
-  // before the stores, which have a predicate each: the compiler would branch around them.
-  template <int size, int count>
-  __device__ __forceinline__ static void carry(const Carried (&lines)[count], std::uint32_t buffer, int rows,
-                                               std::int64_t step) {
-    std::uint32_t word[count][8], end[count];
-#pragma unroll
-    for (int i = 0; i < count; ++i) {
-      load_chunk(lines[i].low + buffer, &word[i][0]);
-      load_chunk(lines[i].high + buffer, &word[i][4]);
-      const std::uint32_t from = lines[i].end_at + buffer;
-      if constexpr (size == 2) {
-        asm volatile("ld.shared.u16 %0, [%1];" : "=r"(end[i]) : "r"(from) : "memory");
-      } else {
-        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(end[i]) : "r"(from) : "memory");
-      }
+  // What a lane has of a line: two chunks, and an element of an end.
+  struct Loaded {
+    std::uint32_t word[8], end;
+  };
+  // Of the line that lies so many bytes behind `line`. All loads of several lines come before their stores.
+  template <int size>
+  __device__ __forceinline__ static Loaded load(const Carried& line, std::uint32_t offset) {
+    Loaded loaded;
+    load_chunk(line.low + offset, &loaded.word[0]);
+    load_chunk(line.high + offset, &loaded.word[4]);
+    if constexpr (size == 2) {
+      asm volatile("ld.shared.u16 %0, [%1];" : "=r"(loaded.end) : "r"(line.end_at + offset) : "memory");
+    } else {
+      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(loaded.end) : "r"(line.end_at + offset) : "memory");
     }
-#pragma unroll
-    for (int i = 0; i < count; ++i) {
-      drop_elements(word[i], lines[i].shift);
-      asm volatile(
-          "{.reg .pred inside; setp.gt.s32 inside, %5, %6; @inside st.global.v4.b32 [%0], {%1, %2, %3, "
-          "%4};}" ::"l"(lines[i].chunk + step),
-          "r"(word[i][0]), "r"(word[i][1]), "r"(word[i][2]), "r"(word[i][3]), "r"(lines[i].rows_for_chunk),
-          "r"(rows)
-          : "memory");
-      if constexpr (size == 2) {
-        asm volatile("{.reg .pred inside; setp.gt.s32 inside, %2, %3; @inside st.global.u16 [%0], %1;}" ::"l"(
-                         lines[i].end + step),
-                     "r"(end[i]), "r"(lines[i].rows_for_end), "r"(rows)
-                     : "memory");
-      } else {
-        asm volatile("{.reg .pred inside; setp.gt.s32 inside, %2, %3; @inside st.global.u32 [%0], %1;}" ::"l"(
-                         lines[i].end + step),
-                     "r"(end[i]), "r"(lines[i].rows_for_end), "r"(rows)
-                     : "memory");
-      }
+    return loaded;
+  }
+  // To C, `rows` rows and `step` bytes further than `line`. Stores have a predicate each: the compiler would
+  // branch around them.
+  template <int size>
+  __device__ __forceinline__ static void store(const Carried& line, Loaded& loaded, int rows,
+                                               std::int64_t step) {
+    std::uint32_t(&word)[8] = loaded.word;
+    drop_elements(word, line.shift);
+    asm volatile(
+        "{.reg .pred inside; setp.gt.s32 inside, %5, %6; @inside st.global.v4.b32 [%0], {%1, %2, %3, "
+        "%4};}" ::"l"(line.chunk + step),
+        "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(line.rows_for_chunk), "r"(rows)
+        : "memory");
+    if constexpr (size == 2) {
+      asm volatile("{.reg .pred inside; setp.gt.s32 inside, %2, %3; @inside st.global.u16 [%0], %1;}" ::"l"(
+                       line.end + step),
+                   "r"(loaded.end), "r"(line.rows_for_end), "r"(rows)
+                   : "memory");
+    } else {
+      asm volatile("{.reg .pred inside; setp.gt.s32 inside, %2, %3; @inside st.global.u32 [%0], %1;}" ::"l"(
+                       line.end + step),
+                   "r"(loaded.end), "r"(line.rows_for_end), "r"(rows)
+                   : "memory");
     }
   }
 

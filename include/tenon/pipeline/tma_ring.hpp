@@ -49,10 +49,11 @@ class TmaRing {
       : full_(barriers), empty_(barriers + Stages) {}
 
   // By one thread, before the block, or the cluster, first meets, for which a barrier that orders no memory
-  // (.relaxed) will do. consumers: calls of release() that free a stage.
-  __device__ __forceinline__ void initialize(int consumers) const {
+  // (.relaxed) will do. consumers: calls of release() that free a stage. producers: calls of expect() or
+  // arrive() that fill one.
+  __device__ __forceinline__ void initialize(int consumers, int producers = 1) const {
     for (int i = 0; i < Stages; ++i) {
-      cuda::ptx::mbarrier_init(full_ + i, 1);
+      cuda::ptx::mbarrier_init(full_ + i, static_cast<std::uint32_t>(producers));
       cuda::ptx::mbarrier_init(empty_ + i, static_cast<std::uint32_t>(consumers));
     }
     // The copy engine reads the barriers through its own proxy.
@@ -68,6 +69,10 @@ class TmaRing {
     cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta,
                                          cuda::ptx::space_shared, full_ + stage.index,
                                          static_cast<std::uint32_t>(transaction_bytes));
+  }
+  // Producers that fill a stage themselves, with plain stores: by one lane after __syncwarp().
+  __device__ __forceinline__ void arrive(Stage<Stages> stage) const {
+    cuda::ptx::mbarrier_arrive(full_ + stage.index);
   }
   // Producer, after its last copy; `stage` would be the next. Until all it copied has been read: a block of a
   // cluster may leave then, because no other has an arrival on the way to it.
