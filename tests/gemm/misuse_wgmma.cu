@@ -20,9 +20,6 @@ using Config =
 #elif defined(MISUSE_short_lines)
 using Config =
     WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 32>, 1, 2, ClusterShape<1, 1>, 1>;
-#elif defined(MISUSE_narrow_part)
-using Config =
-    WgmmaConfig<Halves, row_major, column_major, TileShape<64, 24, 64>, 1, 2, ClusterShape<1, 1>, 2>;
 #elif defined(MISUSE_parts_of_lines)
 using Config = WgmmaConfig<Halves, row_major, row_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<16, 1>, 1>;
 #elif defined(MISUSE_promoted_128_rows)

@@ -142,7 +142,7 @@ struct GemmUnaligned {
     if (warp >= warps) {
       ptx::setmaxnreg_dec_sync_aligned_u32<copying_registers>();
       if (warp > warps) {
-        if (store.leaves_last()) carry_all(p, handover, store, warp - warps - 1);
+        if (store.template leaves_last<Block::m>()) carry_all(p, handover, store, warp - warps - 1);
       } else if (ptx::elect_sync(0xffffffffU)) {
         copy_all(map_a, map_b, p, memory, ring);
       }
@@ -416,7 +416,7 @@ struct GemmUnaligned {
           store.template rows<half>(halves.exchange(values), lines_of(p, work, rank() * half));
         } else {
           store.template rows<Block::m>(values, lines_of(p, work, 0), !work.is_last);
-          if (!work.is_last && store.leaves_last()) {
+          if (!work.is_last && store.template leaves_last<Block::m>()) {
             __syncwarp();
             if (lane == 0) handover.arrive(tile);
             tile = tile.next();

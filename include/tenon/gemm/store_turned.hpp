@@ -44,18 +44,22 @@ class StoreTurned {
     }
     store_any<Rows>(values, lines);
   }
-  // Whether rows are left at all: of those that leave in lines.
+  // Whether any are left of so many rows: of those that leave in lines, if they are more than the buffers
+  // hold.
+  template <int Rows>
   __device__ __forceinline__ bool leaves_last() const {
-    if constexpr (scales) return op_.beta == 0.0F && (c_.type == Fast || c_.type == Type::f32);
+    if constexpr (scales)
+      return op_.beta == 0.0F &&
+             ((c_.type == Fast && fill_buffers<2, Rows>) || (c_.type == Type::f32 && fill_buffers<4, Rows>));
     return false;
   }
   // The rows that were left, by `warps` warps, of which this one is number `warp`.
   template <int Rows>
   __device__ __forceinline__ void last_rows(const LinesOfC& lines, int warp, int warps) const {
     if (c_.type == Type::f32) {
-      carry_last<4, Rows>(lines, warp, warps);
+      if constexpr (fill_buffers<4, Rows>) carry_last<4, Rows>(lines, warp, warps);
     } else {
-      carry_last<2, Rows>(lines, warp, warps);
+      if constexpr (fill_buffers<2, Rows>) carry_last<2, Rows>(lines, warp, warps);
     }
   }
 
@@ -65,6 +69,8 @@ class StoreTurned {
   static constexpr int buffers = 3, buffer_bytes = bytes / buffers;
   template <int size>
   static constexpr int lines_of_buffer = buffer_bytes / (size * columns);
+  template <int size, int Rows>
+  static constexpr bool fill_buffers = Rows > buffers* lines_of_buffer<size>;
 
   __device__ __forceinline__ void meet() const {
     asm volatile("bar.sync %0, %1;" ::"r"(barrier_), "n"(threads) : "memory");
@@ -85,7 +91,6 @@ class StoreTurned {
                                               bool leave_last) const {
     constexpr int lines = lines_of_buffer<size>, passes = Rows / lines, share = lines / 8;
     static_assert(share == 2 * (32 / lanes_of_line<size>), "StoreTurned: a lane has two lines of a buffer");
-    static_assert(passes > buffers, "StoreTurned: a tile must have more rows than fit the buffers");
     const int first = share * warp() + lane_id() / lanes_of_line<size>;
     const Carried carried[] = {carry_from<size>(to, first), carry_from<size>(to, first + share / 2)};
     const std::int64_t step = std::int64_t{lines} * to.rows_apart * c_.ld * size;
@@ -97,7 +102,7 @@ class StoreTurned {
     for (int pass = 0; pass < passes; ++pass) {
       meet();
       lay_down_pass(pass + 1);
-      if (pass == passes - buffers && leave_last) {
+      if (fill_buffers<size, Rows> && pass == passes - buffers && leave_last) {
         lay_down_pass(pass + 2);
         return;
       }
