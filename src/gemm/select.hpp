@@ -33,7 +33,8 @@ bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription&
 // and tile; of wgmma kernels also the bytes that are copied for them, from the L2 or from memory, if that is
 // longer. Added are the stores of the tiles, of ping-pong kernels only those of the last one (but less than
 // half is hidden if the copy engine cannot store C), and the sums of blocks that share a tile. A last round
-// that ends in pairs (pairs.hpp) takes half.
+// that ends in pairs (pairs.hpp) takes half, of slabs that take longer since these blocks share nothing, and
+// adds up.
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept;
 
 // The time of copying an operand of so many bytes into the workspace, in the same unit. transposed: its rows

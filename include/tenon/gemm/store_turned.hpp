@@ -70,7 +70,7 @@ class StoreTurned {
   template <int size>
   static constexpr int lines_of_buffer = buffer_bytes / (size * columns);
   template <int size, int Rows>
-  static constexpr bool fill_buffers = Rows > buffers* lines_of_buffer<size>;
+  static constexpr bool fill_buffers = Rows / lines_of_buffer<size> > buffers;
 
   __device__ __forceinline__ void meet() const {
     asm volatile("bar.sync %0, %1;" ::"r"(barrier_), "n"(threads) : "memory");

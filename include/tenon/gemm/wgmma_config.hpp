@@ -52,7 +52,7 @@ struct WgmmaConfig {
   static constexpr Order a_order = a_order_, b_order = b_order_;
 
   using TileA = OperandTile<T, Block::m, Block::k, a_order == Order::row_major>;
-  // Blocks along m copy as many groups of 8 lines of B each, up to 8 more than the tile has.
+  // Blocks along m copy as many groups of 8 lines of B each: of two blocks, up to 8 more than the tile has.
   static constexpr int copied_n = (Block::n + 8 * Cluster::m - 1) / (8 * Cluster::m) * (8 * Cluster::m);
   static constexpr bool b_k_major = b_order == Order::column_major;
   using TileB = OperandTile<TB, b_k_major ? copied_n : Block::n, Block::k, b_k_major>;
