@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -56,6 +58,11 @@ struct Kernel {
     launch->ptx = ptx.c_str();
     launch->block.x = static_cast<unsigned>(threads);
     launch->shared_bytes = static_cast<unsigned>(shared_bytes);
+    const std::int64_t tiles = ((problem.m + tile_m - 1) / tile_m) * ((problem.n + tile_n - 1) / tile_n);
+    if (tiles > std::numeric_limits<std::int32_t>::max()) {
+      return Status(StatusCode::unsupported, "%s needs at most 2147483647 tiles of %d x %d but C has %lld",
+                    name.c_str(), tile_m, tile_n, static_cast<long long>(tiles));
+    }
     return fill(*this, problem, device, launcher, launch);
   }
 };

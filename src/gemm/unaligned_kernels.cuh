@@ -46,9 +46,11 @@ Status fill_unaligned(const Kernel&, const Gemm& problem, const DeviceDescriptio
   const int rows = Block::m * (arguments.shares_b ? Gemm_::cluster : 1);
   const int columns = Block::n * (arguments.shares_b ? 1 : Gemm_::cluster);
   const int clusters = std::max(1, device.multiprocessors / Gemm_::cluster);
-  g.raster = make_raster(g.m, g.n, rows, columns, square_band(clusters, rows, columns));
+  const int band = square_band(clusters, rows, columns);
+  g.raster = make_raster(g.m, g.n, rows, columns, band);
   // Of eighths, those of 8 tiles' rows come together.
-  if (arguments.rows_apart == 8) g.raster.tiles_m = row_tiles_of_eighths(g.m, Block::m, 1);
+  if (arguments.rows_apart == 8)
+    g.raster = Raster(row_tiles_of_eighths(g.m, Block::m, 1), g.raster.tiles_n(), band);
   const SharedOut shared = share_out(g.raster.tiles(), clusters, g.k / Block::k + (g.k % Block::k != 0));
   g.undivided = shared.undivided;
   launch->overlaps_previous = true;

@@ -31,12 +31,12 @@ TEST(Raster, TakesEveryTileOnce) {
     std::set<std::pair<int, int>> taken;
     for (int i = 0; i < raster.tiles(); ++i) {
       const TilePosition tile = raster.at(i);
-      ASSERT_TRUE(tile.m >= 0 && tile.m < raster.tiles_m && tile.n >= 0 && tile.n < raster.tiles_n)
+      ASSERT_TRUE(tile.m >= 0 && tile.m < raster.tiles_m() && tile.n >= 0 && tile.n < raster.tiles_n())
           << "index " << i;
       ASSERT_TRUE(taken.insert({tile.m, tile.n}).second) << "index " << i;
     }
     ASSERT_EQ(taken.size(),
-              static_cast<std::size_t>(raster.tiles_m) * static_cast<std::size_t>(raster.tiles_n));
+              static_cast<std::size_t>(raster.tiles_m()) * static_cast<std::size_t>(raster.tiles_n()));
   });
 }
 
@@ -46,13 +46,13 @@ TEST(Raster, WalksDownAndToANeighbour) {
   for_every_raster([](const Raster& raster) {
     for (int i = 0; i + 1 < raster.tiles(); ++i) {
       const TilePosition here = raster.at(i), next = raster.at(i + 1);
-      const bool same_band = here.m / raster.band == next.m / raster.band;
+      const bool same_band = here.m / raster.band() == next.m / raster.band();
       if (next.m == here.m + 1) {
         ASSERT_EQ(next.n, here.n) << "index " << i;
       } else {
         ASSERT_TRUE(same_band) << "index " << i;
         ASSERT_EQ(std::abs(next.n - here.n), 1) << "index " << i;
-        ASSERT_EQ(next.m, here.m / raster.band * raster.band) << "index " << i;
+        ASSERT_EQ(next.m, here.m / raster.band() * raster.band()) << "index " << i;
       }
     }
   });
@@ -77,9 +77,9 @@ TEST(Raster, RoundsUpToWholeTiles) {
   constexpr int most = std::numeric_limits<int>::max();
   static_assert(make_raster(1, 1, 128, 256, 8).tiles() == 1);
   static_assert(make_raster(128, 256, 128, 256, 8).tiles() == 1);
-  static_assert(make_raster(129, 257, 128, 256, 8).tiles_m == 2 &&
-                make_raster(129, 257, 128, 256, 8).tiles_n == 2);
-  static_assert(make_raster(most, 1, 128, 128, 8).tiles_m == 1 << 24);  // no overflow
+  static_assert(make_raster(129, 257, 128, 256, 8).tiles_m() == 2 &&
+                make_raster(129, 257, 128, 256, 8).tiles_n() == 2);
+  static_assert(make_raster(most, 1, 128, 128, 8).tiles_m() == 1 << 24);  // no overflow
   SUCCEED();
 }
 

@@ -230,6 +230,36 @@ TEST(Select, BlocksOfAPairShareNothing) {
   EXPECT_EQ(select_kernel(list, problem(4096, 1280, 8192), h200)->tile_m, 256);  // 64 of 66 clusters
 }
 
+// Lines that begin between the sectors of the L2 take the copy engine more than twice as long, and a tile of
+// 128 x 128 has more of them for its products than one of 128 x 256 (measured: 316 and 441 TFLOP/s with
+// k = 856). From a multiple of 32 bytes on they do not, wherever the lines of the L2 begin.
+TEST(Select, LinesBetweenTheSectorsOfTheL2WantLargeTiles) {
+  Kernel by_turns = wgmma_kernel(128, 128, 2, 1, 128);
+  by_turns.cluster_n = 2;
+  by_turns.pingpong = true;
+  const std::vector<Kernel> list = {wgmma_kernel(128, 224, 2, 1, 64), by_turns};
+  EXPECT_EQ(select_kernel(list, problem(5648, 1048, 856), h200)->tile_n, 224);
+  EXPECT_EQ(select_kernel(list, problem(5648, 1048, 848), h200)->tile_n, 128);
+  EXPECT_EQ(select_kernel(list, problem(5648, 1048, 896), h200)->tile_n, 128);
+}
+
+// All warpgroups store a tile of 128 x 256 at once, but with code of its own: where C has 16 bits that is
+// faster than two tiles of 128 x 128 by turns when the board's power limits, else a little slower.
+TEST(Select, StoresThatAreCompiledApart) {
+  Kernel by_turns = wgmma_kernel(128, 128, 2, 1, 128);
+  by_turns.cluster_n = 2;
+  by_turns.pingpong = true;
+  const std::vector<Kernel> list = {wgmma_kernel(128, 256, 2, 1, 64), by_turns};
+  Gemm square = problem(2048, 2048, 2048);
+  square.c.type = Type::f16;
+  EXPECT_EQ(select_kernel(list, square, h200)->tile_n, 256);
+  square.beta = 1.0F;
+  EXPECT_EQ(select_kernel(list, square, h200)->tile_n, 128);
+  square.beta = 0.0F;
+  square.c.type = Type::f32;
+  EXPECT_EQ(select_kernel(list, square, h200)->tile_n, 128);
+}
+
 // Of kernels that end in pairs: where the pairs begin, and for how many clusters there is work.
 TEST(SharedOut, PairsTheTilesThatAreLeftIfTheyAreFewAndTheirKIsLong) {
   const auto is = [](const SharedOut& s, int undivided, int busy_clusters) {

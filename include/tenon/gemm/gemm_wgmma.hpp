@@ -80,12 +80,16 @@ struct GemmWgmma {
   // 65536 registers: 128 threads x 24 + 256 threads x 240. With one warpgroup that multiplies there are
   // enough.
   static constexpr int copying_registers = 24, multiplying_registers = 240;
-  // One warpgroup alone stores the last of a block's tiles that are taken by turns: that is worth code of its
-  // own (StoreStaged), if the sums leave registers for it.
-  static constexpr bool stores_apart = Config::pingpong && Config::Warp::n < 192;
+  // All warpgroups store a large tile together, and one alone the last of a block's tiles that are taken by
+  // turns, while nothing is multiplied: that is worth code of its own (StoreStaged), if the sums leave
+  // registers for it. (Of elements of 8 bits every product is scaled: there is no such code.)
+  static constexpr bool large = !Config::pingpong && Block::m * Block::n >= 128 * 224;
+  static constexpr bool stores_apart =
+      Config::pingpong ? Config::Warp::n < 192 : large && !eighths && Config::TileA::element_bytes > 1;
   // Sums that leave the epilogue few of them.
   static constexpr bool scarce_registers = Config::Warp::m > 64 && Config::Warp::n > 128;
-  static constexpr int carried_lines = scarce_registers || stores_apart ? 2 : 4;  // at a time (StoreStaged)
+  // At a time (StoreStaged).
+  static constexpr int carried_lines = scarce_registers || (Config::pingpong && stores_apart) ? 2 : 4;
 
   // By all threads of the block. op: what an epilogue's operation is, epilogue.hpp. raster: of clusters of
   // tiles.
@@ -113,15 +117,10 @@ struct GemmWgmma {
       clear_rows(memory, box_rows);
       if constexpr (Cluster::blocks > 1) __syncthreads();  // meet() would not order the writes
     }
-    // Its divisions take their time: not after the launch before has ended.
-    Work first{};
-    if constexpr (!scarce_registers) {
-      first = work_at(first_index(), raster, undivided, k);
-      asm volatile("" ::"r"(first.tile.m), "r"(first.tile.n), "r"(first.slabs.first), "r"(first.slabs.count));
-    }
     if constexpr (eighths) {
       if (works_for_warp(Config::warps)) {
-        for (int i = 0; i < 2; ++i) prefetch_map(map_a.of[eighth_of(first.tile.m, i)]);
+        const int tile_m = work_at(first_index(), raster, undivided, k).tile.m;
+        for (int i = 0; i < 2; ++i) prefetch_map(map_a.of[eighth_of(tile_m, i)]);
       }
     }
     meet();
@@ -132,8 +131,7 @@ struct GemmWgmma {
     const int group = warpgroup();
     if (group == Config::consumers) {
       if constexpr (Config::consumers > 1) ptx::setmaxnreg_dec_sync_aligned_u32<copying_registers>();
-      if (works_for_warp(Config::warps))
-        copy_all(map_a, map_b, k, box_rows, raster, undivided, memory, ring, first);
+      if (works_for_warp(Config::warps)) copy_all(map_a, map_b, k, box_rows, raster, undivided, memory, ring);
       if constexpr (has_pairs) {
         __syncwarp();
         if (ends_in_pair(raster, undivided)) {  // as those who multiply
@@ -245,15 +243,15 @@ struct GemmWgmma {
     return first_index() < (raster.tiles() - undivided) * Cluster::blocks;
   }
 
-  // One thread: this block's part of every slab of its tiles, as far ahead as the ring allows. work: the
-  // first of it, but where registers are scarce.
+  // One thread: this block's part of every slab of its tiles, as far ahead as the ring allows.
   __device__ __forceinline__ static void copy_all(const MapA& map_a, const TensorMap& map_b, int k,
                                                   int box_rows, const Raster& raster, int undivided,
-                                                  std::uint8_t* memory, const Ring& ring, Work work) {
+                                                  std::uint8_t* memory, const Ring& ring) {
     const int missing = few_rows ? (Block::m - box_rows) * TileA::line_bytes : 0;  // bytes of a slab
-    Stage<Config::stages> stage;
+    constexpr Stage<Config::stages> first_stage;
+    Stage<Config::stages> stage = first_stage;
     for_each_tile(raster, undivided, 0, 1, [&](int index) {
-      if (scarce_registers || index != first_index()) work = work_at(index, raster, undivided, k);
+      const Work work = work_at(index, raster, undivided, k);
       const int row = work.tile.m * Block::m, column = work.tile.n * Block::n;
       if (!scarce_registers && index == first_index()) cudaGridDependencySynchronize();
       for (int slab = work.slabs.first; slab < work.slabs.first + work.slabs.count; ++slab) {
@@ -270,6 +268,9 @@ struct GemmWgmma {
                                   rank_m(), ((1U << Cluster::m) - 1) << rank_n() * Cluster::m,
                                   ring.full_barrier(stage));
         stage = stage.next();
+        // All blocks begin at once, and the L2 gives each what it asked for first: slabs for later would come
+        // before the first ones of the blocks that begin last, with which the launch ends.
+        if (large && index == first_index() && slab == work.slabs.first + 1) ring.wait_full(first_stage);
       }
     });
     if constexpr (sharing_blocks > 1) ring.drain(stage);

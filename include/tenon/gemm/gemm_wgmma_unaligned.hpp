@@ -128,7 +128,7 @@ struct GemmUnaligned {
     if (works_for_warp(0)) {
       ring.initialize(cluster * warps);
       halves.initialize();
-      handover.initialize(carriers, warps);
+      handover.initialize(32 * carriers, 32 * warps);  // all threads, each for what it wrote or read
     }
     cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_relaxed);  // orders the barriers, which is enough
     cuda::ptx::barrier_cluster_wait();
@@ -196,11 +196,11 @@ struct GemmUnaligned {
     // Of a paired tile both blocks take the same one of the cluster's two.
     const int member = paired ? beyond % cluster : rank();
     const int row = p.shares_b ? at.m * cluster + member : at.m;
-    const int column = p.shares_b ? at.n : at.n * cluster + member, eighth = row % p.rows_apart;
+    const int column = p.shares_b ? at.n : at.n * cluster + member, eighth = row & (p.rows_apart - 1);
     const int end = slabs_of(p), begin = p.before == depth ? 1 : 0, half = (end - begin + 1) / 2;
     const int first = begin + (paired ? rank() * half : 0);
     return {eighth,
-            row / p.rows_apart * Block::m,
+            (p.rows_apart == 8 ? row / 8 : row) * Block::m,
             column * Block::n,
             shift_of(p.gemm.a, p.gemm.lda, eighth),
             paired,
@@ -306,8 +306,7 @@ struct GemmUnaligned {
       if (work.is_first) cudaGridDependencySynchronize();
       handover.wait_full(tile);
       store.template last_rows<Block::m>(lines_of(p, work, 0), carrier, carriers);
-      __syncwarp();
-      if (lane_id() == 0) handover.release(tile);
+      handover.release(tile);
       tile = tile.next();
     });
   }
@@ -419,8 +418,7 @@ struct GemmUnaligned {
         } else {
           store.template rows<Block::m>(values, lines_of(p, work, 0), !work.is_last);
           if (!work.is_last && store.template leaves_last<Block::m>()) {
-            __syncwarp();
-            if (lane == 0) handover.arrive(tile);
+            handover.arrive(tile);
             tile = tile.next();
           }
         }

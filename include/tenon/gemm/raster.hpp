@@ -1,10 +1,10 @@
 // The order in which blocks take output tiles. Blocks that run together should read the same rows of A and
 // columns of B, so that both stay in the L2: tiles are taken in bands of `band` tile rows, down each band's
 // columns first, and every other band from right to left, so that a band begins where the last one ended.
-// Plain C++17.
+// Plain C++17. Below: divisor.hpp.
 #pragma once
 
-#include "tenon/fragment/host_device.hpp"
+#include "tenon/gemm/divisor.hpp"
 
 namespace tenon {
 
@@ -12,20 +12,36 @@ struct TilePosition {
   int m, n;  // in tiles
 };
 
-struct Raster {
-  int tiles_m, tiles_n, band;
+class Raster {
+ public:
+  constexpr Raster() = default;
+  // tiles_m, tiles_n, band: >= 1; a band is no higher than the matrix. tiles_m * tiles_n < 2^31.
+  TENON_HOST_DEVICE constexpr Raster(int tiles_m, int tiles_n, int band)
+      : tiles_m_(tiles_m),
+        tiles_n_(tiles_n),
+        band_(band < tiles_m ? band : tiles_m),
+        whole_bands_(tiles_m / band_),
+        by_band_(band_ * tiles_n),
+        by_rows_(band_),
+        by_last_rows_(tiles_m % band_ > 0 ? tiles_m % band_ : 1) {}
 
-  TENON_HOST_DEVICE constexpr int tiles() const { return tiles_m * tiles_n; }
+  TENON_HOST_DEVICE constexpr int tiles_m() const { return tiles_m_; }
+  TENON_HOST_DEVICE constexpr int tiles_n() const { return tiles_n_; }
+  TENON_HOST_DEVICE constexpr int tiles() const { return tiles_m_ * tiles_n_; }
+  TENON_HOST_DEVICE constexpr int band() const { return band_; }
 
   // The index-th tile, 0 <= index < tiles(): each position once.
-  TENON_HOST_DEVICE constexpr TilePosition at(int index) const {
-    const int per_band = band * tiles_n;
-    const int which = index / per_band, rest = index - which * per_band;
-    const int rows_left = tiles_m - which * band;
-    const int rows = rows_left < band ? rows_left : band;
-    const int n = rest / rows;
-    return {which * band + rest - n * rows, which % 2 == 0 ? n : tiles_n - 1 - n};
+  TENON_HOST_DEVICE TilePosition at(int index) const {
+    const int which = by_band_.quotient(index), rest = index - which * (band_ * tiles_n_);
+    const bool whole = which < whole_bands_;
+    const int n = (whole ? by_rows_ : by_last_rows_).quotient(rest);
+    const int rows = whole ? band_ : tiles_m_ - which * band_;
+    return {which * band_ + rest - n * rows, which % 2 == 0 ? n : tiles_n_ - 1 - n};
   }
+
+ private:
+  int tiles_m_ = 0, tiles_n_ = 0, band_ = 1, whole_bands_ = 0;
+  Divisor by_band_, by_rows_, by_last_rows_;  // tiles of a band; rows of a band, and of the last one
 };
 
 TENON_HOST_DEVICE constexpr Raster make_raster(int m, int n, int tile_m, int tile_n, int band) {

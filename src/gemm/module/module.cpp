@@ -186,10 +186,6 @@ std::int64_t blocks(const Gemm& problem) noexcept {
 
 Status fill(const Kernel& self, const Gemm& problem, const DeviceDescription&, Launcher&, Launch* launch) {
   if (Status status = check(self, problem); !status) return status;
-  if (blocks(problem) > std::numeric_limits<std::int32_t>::max()) {
-    return Status(StatusCode::unsupported, "%s needs at most 2147483647 tiles of 128 x 128 but C has %lld",
-                  self.name.c_str(), static_cast<long long>(blocks(problem)));
-  }
   launch->entry = module_symbol;
   launch->grid.x = static_cast<unsigned>(blocks(problem));
   // The product vanishes if alpha is zero, whatever A and B hold, and if k is, whatever alpha is.
