@@ -374,8 +374,13 @@ double cost_without_odd_words(const Kernel& kernel, const Gemm& problem,
                                   (static_cast<double>(std::max(device.multiprocessors, 1)) * p.resident));
   // The block with most slabs, as the kernel divides them.
   const std::int64_t slabs = round_up_divide(round_up_divide(problem.k, kernel.tile_k), kernel.split);
-  const double products = static_cast<double>(kernel.tile_m) * kernel.tile_n *
-                          static_cast<double>(slabs * kernel.tile_k) / p.speed;
+  double products = static_cast<double>(kernel.tile_m) * kernel.tile_n *
+                    static_cast<double>(slabs * kernel.tile_k) / p.speed;
+  if (kernel.copy == Copy::tma) {
+    const double lines =
+        kernel.tile_m * lines_for_each(problem.a) + kernel.tile_n * lines_for_each(problem.b);
+    products = std::max(products, wgmma::unit * static_cast<double>(slabs) * lines * wgmma::line_clocks);
+  }
   return rounds * p.resident * (products + (kernel.split > 1 ? exchange : 0)) +
          rounds * wgmma::unit * wgmma::tile_clocks;
 }
