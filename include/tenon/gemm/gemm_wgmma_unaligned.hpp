@@ -100,9 +100,7 @@ struct GemmUnaligned {
   static_assert(Halves::received_bytes <= staging_at,
                 "GemmUnaligned: the ring must have room for half of the sums");
   static constexpr int barriers_at = staging_at + Store<LinearCombination>::bytes;
-  // Rows of C on their way from the warps that multiply to those that carry: of one tile at a time. (One lane
-  // arrives for its warp, after __syncwarp(): racecheck does not see that order, and reports what the other
-  // lanes laid down. The emulator does, and finds no race.)
+  // Rows of C on their way from the warps that multiply to those that carry: of one tile at a time.
   using Handover = TmaRing<1>;
   static constexpr int shared_bytes = barriers_at + Ring::bytes + Halves::bytes + Handover::bytes + alignment;
 
