@@ -8,6 +8,7 @@
 
 #include "gemm/eighths.hpp"
 #include "gemm/pairs.hpp"
+#include "tenon/gemm/output.hpp"
 
 namespace tenon {
 namespace {
@@ -262,8 +263,8 @@ std::int64_t round_up_divide(std::int64_t x, std::int64_t y) noexcept {
 }
 
 bool copy_engine_can_write(const Gemm& problem) noexcept {
-  const ConstMatrix c(problem.c.data, problem.c.ld, row_major, problem.c.type);
-  return copy_alignment(c) == 16 && problem.n * static_cast<std::int64_t>(bytes(c.type)) % 16 == 0;
+  return tenon::copy_engine_can_write(Output{problem.c.data, problem.c.ld, static_cast<int>(problem.m),
+                                             static_cast<int>(problem.n), problem.c.type});
 }
 
 // What an element of C adds to the time of its tile.

@@ -10,23 +10,15 @@
 //
 // LinearCombination, alpha * sum + beta * C, is the operation of a plain GEMM. All is computed in f32 and
 // rounded once. The output type is a run-time value, looked at outside of every loop over k. Below:
-// drop_elements.hpp, warp/warp_tile.hpp.
+// output.hpp, drop_elements.hpp, warp/warp_tile.hpp.
 #pragma once
 
 #include "tenon/fragment/pack.hpp"
 #include "tenon/gemm/drop_elements.hpp"
-#include "tenon/gemm/types.hpp"
+#include "tenon/gemm/output.hpp"
 #include "tenon/warp/warp_tile.hpp"
 
 namespace tenon {
-
-// C in device memory, row-major, m x n.
-struct Output {
-  void* data;
-  std::int64_t ld;  // elements
-  int m, n;
-  Type type;
-};
 
 // What one lane holds of 32 columns of a row: value[x][y] is column 8 * x + y of the strip. Value: float, or
 // int32_t where integers are summed.

@@ -20,15 +20,6 @@ namespace tenon {
 inline constexpr int staged_rows = 16, staged_line_bytes = 128;
 inline constexpr int staged_strip_bytes = staged_rows * staged_line_bytes;
 
-// Whether the copy engine can write C: what a tensor map of it needs, and rows that end with whole 16 bytes.
-// (It begins each 16 bytes within the matrix, and then writes them to the end, also beyond it.)
-TENON_HOST_DEVICE inline bool copy_engine_can_write(const Output& c) {
-  const std::uint64_t element = bytes(c.type);
-  return reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0 &&
-         static_cast<std::uint64_t>(c.ld) * element % 16 == 0 &&
-         static_cast<std::uint64_t>(c.n) * element % 16 == 0;
-}
-
 // Op: see epilogue.hpp. Strips: how many a warp may have under way. map: C as 16-bit elements (an f32 is
 // two), boxes of staged_rows x 64 of them, 128-byte swizzle; not looked at where the copy engine cannot write
 // C. staging: Strips * staged_strip_bytes of shared memory a warp, from a multiple of 1024 bytes on.
