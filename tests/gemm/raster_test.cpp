@@ -73,6 +73,24 @@ TEST(Raster, ConsecutiveTilesShareOperands) {
   }
 }
 
+TEST(Raster, OfNothingHasNoTiles) {
+  static_assert(Raster().tiles() == 0 && Raster(0, 5, 8).tiles() == 0 && Raster(5, 0, 8).tiles() == 0);
+  static_assert(make_raster(0, 0, 128, 256, 8).tiles() == 0);
+  SUCCEED();
+}
+
+// Rows of tiles as many as 31 bits count, of one column; columns likewise.
+TEST(Raster, TakesTheLastOfAsManyTilesAsCanBeCounted) {
+  constexpr int most = std::numeric_limits<int>::max();
+  const TilePosition lowest = Raster(most, 1, 8).at(most - 1), last = Raster(1, most, 8).at(most - 1);
+  EXPECT_EQ(lowest.m, most - 1);
+  EXPECT_EQ(lowest.n, 0);
+  EXPECT_EQ(last.m, 0);
+  EXPECT_EQ(last.n, most - 1);
+  const TilePosition middle = Raster(1 << 15, (1 << 16) - 1, 8).at(most - (1 << 15));
+  EXPECT_EQ(middle.m / 8, (1 << 15) / 8 - 1);
+}
+
 TEST(Raster, RoundsUpToWholeTiles) {
   constexpr int most = std::numeric_limits<int>::max();
   static_assert(make_raster(1, 1, 128, 256, 8).tiles() == 1);

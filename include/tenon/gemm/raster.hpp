@@ -15,15 +15,15 @@ struct TilePosition {
 class Raster {
  public:
   constexpr Raster() = default;
-  // tiles_m, tiles_n, band: >= 1; a band is no higher than the matrix. tiles_m * tiles_n < 2^31.
+  // tiles_m, tiles_n: >= 0, less than 2^31 tiles; band: >= 1, no higher than the matrix in effect.
   TENON_HOST_DEVICE constexpr Raster(int tiles_m, int tiles_n, int band)
       : tiles_m_(tiles_m),
         tiles_n_(tiles_n),
-        band_(band < tiles_m ? band : tiles_m),
+        band_(one_or(band < tiles_m ? band : tiles_m)),
         whole_bands_(tiles_m / band_),
-        by_band_(band_ * tiles_n),
+        by_band_(one_or(band_ * tiles_n)),
         by_rows_(band_),
-        by_last_rows_(tiles_m % band_ > 0 ? tiles_m % band_ : 1) {}
+        by_last_rows_(one_or(tiles_m % band_)) {}
 
   TENON_HOST_DEVICE constexpr int tiles_m() const { return tiles_m_; }
   TENON_HOST_DEVICE constexpr int tiles_n() const { return tiles_n_; }
@@ -40,6 +40,9 @@ class Raster {
   }
 
  private:
+  // A divisor, if there is something to divide.
+  TENON_HOST_DEVICE static constexpr int one_or(int divisor) { return divisor > 0 ? divisor : 1; }
+
   int tiles_m_ = 0, tiles_n_ = 0, band_ = 1, whole_bands_ = 0;
   Divisor by_band_, by_rows_, by_last_rows_;  // tiles of a band; rows of a band, and of the last one
 };

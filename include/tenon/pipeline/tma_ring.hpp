@@ -70,9 +70,8 @@ class TmaRing {
                                          cuda::ptx::space_shared, full_ + stage.index,
                                          static_cast<std::uint32_t>(transaction_bytes));
   }
-  // Producers that fill a stage themselves, with plain stores: by every thread that stored. (By one lane
-  // after
-  // __syncwarp() would do, but racecheck does not see that order.)
+  // Producers that fill a stage themselves, with plain stores: by every thread that stored. One lane of each
+  // warp would do after __syncwarp(), but racecheck does not see that order.
   __device__ __forceinline__ void arrive(Stage<Stages> stage) const {
     cuda::ptx::mbarrier_arrive(full_ + stage.index);
   }
