@@ -67,8 +67,29 @@ const char* if_there(const Diagnosis& d) {
                                                : "and the workspace must be there";
 }
 
+// A leading dimension with which all lines begin sectors of the L2, if the first one does.
+std::int64_t good_ld(const ConstMatrix& matrix) {
+  const auto step = static_cast<std::int64_t>(32 / bytes(matrix.type));
+  return divide_up(matrix.ld, step) * step;
+}
+
+// Lines that the copy engine can address, but slowly.
+void look_at_sectors(const Operand& x, const Diagnosis& d, std::vector<Obstacle>* found) {
+  if (d.kernel->copy != Copy::tma || begins_sectors_of_the_l2(x.matrix)) return;
+  const bool ld_fits = good_ld(x.matrix) == x.matrix.ld;
+  found->push_back(
+      {"alignment", Severity::note,
+       text("%s of %c begin between multiples of 32 bytes, the sectors of the L2 (ld%c is %lld): the copy "
+            "engine "
+            "takes twice as long for %c, which larger tiles hide in part",
+            ld_fits ? "all lines" : "half of the lines", x.letter, x.ld(), number(x.matrix.ld), x.letter),
+       ld_fits ? text("let %c begin at a multiple of 32 bytes", x.letter)
+               : text("ld%c = %lld", x.ld(), number(good_ld(x.matrix)))});
+}
+
 void look_at_alignment(const Operand& x, const Diagnosis& d, std::vector<Obstacle>* found) {
-  if (copy_alignment(x.matrix) >= 16 || x.must_be_transposed()) return;
+  if (x.must_be_transposed()) return;
+  if (copy_alignment(x.matrix) >= 16) return look_at_sectors(x, d, found);
   const auto beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(x.matrix.data) % 16);
   const auto step = static_cast<std::int64_t>(16 / bytes(x.matrix.type));
   const bool ld_fits = x.matrix.ld % step == 0;
@@ -83,7 +104,7 @@ void look_at_alignment(const Operand& x, const Diagnosis& d, std::vector<Obstacl
                  : ": it is copied to shared memory in smaller pieces";
   std::string remedy = ld_fits ? text("let %c begin at a multiple of 16 bytes", x.letter)
                                : text("ld%c = %lld: a leading dimension need not be the width of the matrix",
-                                      x.ld(), number(divide_up(x.matrix.ld, step) * step));
+                                      x.ld(), number(good_ld(x.matrix)));
   if (!ld_fits && beyond != 0) remedy += text(", and begin %c at a multiple of 16 bytes", x.letter);
   found->push_back({"alignment", Severity::against, std::move(message), std::move(remedy)});
 }
@@ -215,7 +236,7 @@ void diagnose_f32(const std::vector<Kernel>& list, const Gemm& problem, const De
   const auto to_bf16 = [](ConstMatrix* x) {
     x->type = Type::bf16;
     x->data = nullptr;  // the rounded copy is a matrix of its own
-    x->ld = divide_up(x->ld, 8) * 8;
+    x->ld = good_ld(*x);
   };
   to_bf16(&rounded.a);
   to_bf16(&rounded.b);

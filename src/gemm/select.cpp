@@ -250,6 +250,10 @@ bool begins_lines_of_the_l2(const ConstMatrix& matrix) noexcept {
   return begins_on(matrix, 128);
 }
 
+bool begins_sectors_of_the_l2(const ConstMatrix& matrix) noexcept {
+  return begins_on(matrix, 32);
+}
+
 bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device, Status* why) {
   const Misfit found = misfit(kernel, problem, device);
   if (why != nullptr) *why = sentence(found, kernel, problem, device);
@@ -284,7 +288,7 @@ double clocks_of_element(const Kernel& kernel, const Gemm& problem) noexcept {
 
 // What the copy engine takes for the lines of an operand, in lines that begin on a sector of the L2.
 double lines_for_each(const ConstMatrix& matrix) noexcept {
-  return begins_on(matrix, 32) ? 1 : wgmma::of_torn_lines;
+  return begins_sectors_of_the_l2(matrix) ? 1 : wgmma::of_torn_lines;
 }
 
 // The time of a wgmma kernel in clocks. A slab takes as long as its multiplication or its copy, whichever is

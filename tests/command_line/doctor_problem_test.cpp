@@ -57,7 +57,31 @@ TEST(DoctorProblem, AnOddLeadingDimensionIsNamedWithTheNextGoodOne) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->severity, Severity::against);
   EXPECT_TRUE(holds(found->message, "lda is 4097, no multiple of 8, so rows of A")) << found->message;
-  EXPECT_TRUE(holds(found->remedy, "lda = 4104")) << found->remedy;
+  EXPECT_TRUE(holds(found->remedy, "lda = 4112")) << found->remedy;
+}
+
+TEST(DoctorProblem, LinesBetweenTheSectorsOfTheL2AreANote) {
+  const std::vector<Kernel> with_copy_engine = {test::kernel("tma", Copy::tma, 256, 128)};
+  const std::vector<Kernel> without = {test::kernel("async", Copy::cp_async, 256, 128)};
+  Gemm p = problem(4096, 4096, 4096);
+  p.b.ld = 4104;
+  const Diagnosis d = diagnose(with_copy_engine, p, h200);
+  ASSERT_EQ(d.obstacles.size(), 1U);
+  const Obstacle& found = d.obstacles.front();
+  EXPECT_STREQ(found.kind, "alignment");
+  EXPECT_EQ(found.severity, Severity::note);
+  EXPECT_TRUE(holds(found.message, "half of the lines of B begin between multiples of 32 bytes"))
+      << found.message;
+  EXPECT_TRUE(holds(found.message, "(ldb is 4104)")) << found.message;
+  EXPECT_EQ(found.remedy, "ldb = 4112");
+  EXPECT_TRUE(diagnose(without, p, h200).obstacles.empty());
+
+  p.b.ld = 4112;
+  EXPECT_TRUE(diagnose(with_copy_engine, p, h200).obstacles.empty());
+  p.a.data = static_cast<const char*>(p.a.data) + 16;
+  const Diagnosis shifted = diagnose(with_copy_engine, p, h200);
+  EXPECT_TRUE(holds(message(shifted, "alignment"), "all lines of A begin between"));
+  EXPECT_EQ(find(shifted, "alignment")->remedy, "let A begin at a multiple of 32 bytes");
 }
 
 TEST(DoctorProblem, AnOffsetPointerIsNamed) {
@@ -181,9 +205,9 @@ TEST(DoctorProblem, AlignmentIsCountedInElements) {
   EXPECT_TRUE(holds(message(diagnose(kernel_list(), p, h200), "alignment"),
                     "lda is 4104, no multiple of 16, so rows of A begin where 16-byte copies cannot: it is "
                     "copied to aligned rows before, and the workspace must be there"));
-  EXPECT_TRUE(holds(find(diagnose(kernel_list(), p, h200), "alignment")->remedy, "lda = 4112"));
+  EXPECT_TRUE(holds(find(diagnose(kernel_list(), p, h200), "alignment")->remedy, "lda = 4128"));
   p = problem(4096, 4096, 4096, Type::tf32);
-  p.a.ld = 4100;
+  p.a.ld = 4104;
   EXPECT_EQ(find(diagnose(kernel_list(), p, h200), "alignment"), nullptr);
 }
 
