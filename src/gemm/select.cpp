@@ -37,7 +37,7 @@ Pace pace(const Kernel& kernel) noexcept {
 }
 
 // What the wgmma kernels reach, in clocks of a multiprocessor. Fitted to the time of each of them, of bf16,
-// on an H200, at the 60 shapes of the suite `models` and 8 others: what it chooses takes 0.4 % longer than
+// on an H200, at the 60 shapes of the suite `models` and 8 others: what it chose then took 0.4 % longer than
 // the best in the mean, and 6 % at most.
 namespace wgmma {
 constexpr double flop_per_clock = 4096;       // of 16-bit operands, if nothing else limits
@@ -275,8 +275,7 @@ bool copy_engine_can_write(const Gemm& problem) noexcept {
 double clocks_of_element(const Kernel& kernel, const Gemm& problem) noexcept {
   // What was fitted to tiles by turns has code of its own for stores; of tiles of 128 rows it saves little
   // where C has 4 bytes, and of 256x160, of which a warp lays down one strip at a time, it was not measured.
-  const bool apart = !kernel.pingpong && !kernel.anywhere && !kernel.any_lda &&
-                     kernel.tile_m * kernel.tile_n >= 128 * 224 && kernel.tile_n != 160 &&
+  const bool apart = kernel.stores_apart && !kernel.pingpong && kernel.tile_n != 160 &&
                      bytes(kernel.type) == 2 && problem.beta == 0.0F && copy_engine_can_write(problem);
   if (apart && kernel.tile_m == 256) return wgmma::element_clocks - wgmma::apart_of_256;
   if (apart && bytes(problem.c.type) == 2) return wgmma::element_clocks - wgmma::apart_of_128;

@@ -97,6 +97,7 @@ void append_wgmma(std::vector<Kernel>& list) {
   kernel.split = Cluster::k;
   kernel.promotes = Config::promotes;
   kernel.pingpong = Config::pingpong;
+  kernel.stores_apart = GemmWgmma<Config>::stores_apart;
   kernel.any_lda = Config::eighths;
   kernel.threads = GemmWgmma<Config>::threads;
   kernel.shared_bytes = GemmWgmma<Config>::shared_bytes;

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <random>
-#include <vector>
 
 namespace tenon {
 namespace {
