@@ -80,8 +80,8 @@ void look_at_sectors(const Operand& x, const Diagnosis& d, std::vector<Obstacle>
   found->push_back(
       {"alignment", Severity::note,
        text("%s of %c begin between multiples of 32 bytes, the sectors of the L2 (ld%c is %lld): the "
-            "copy engine takes twice as long for %c, which larger tiles hide in part",
-            ld_fits ? "all lines" : "half of the lines", x.letter, x.ld(), number(x.matrix.ld), x.letter),
+            "L2 has more work with them, which large tiles hide and small ones do not",
+            ld_fits ? "all lines" : "half of the lines", x.letter, x.ld(), number(x.matrix.ld)),
        ld_fits ? text("let %c begin at a multiple of 32 bytes", x.letter)
                : text("ld%c = %lld", x.ld(), number(good_ld(x.matrix)))});
 }

@@ -44,16 +44,18 @@ constexpr double flop_per_clock = 4096;       // of 16-bit operands, if nothing 
 constexpr double bytes_per_clock = 56;        // that a multiprocessor gets from the L2,
 constexpr double new_bytes_per_clock = 33.5;  // and from memory: of operands that fill more
 constexpr double part_of_l2 = 0.75;           // than this of the L2
-// Of the copy engine for a line of a slab, which has as many bytes as one of the L2; and by how much more for
-// one that does not begin on a sector of it, 32 bytes: 1.9 to 2.6 in 12 measurements. Of 13 products with
-// such lines for which both were measured what is chosen with it takes 14 % less in the mean, 43 % at most,
-// than what was chosen without, and 14 % more in one.
-constexpr double line_clocks = 2.1, of_torn_lines = 2.3;
+// How much longer it takes for lines that do not begin on its sectors, 32 bytes. Fitted to all kernels at 19
+// products with such lines: what it chooses takes 1.5 % longer than the best in the mean, 13 % at most; as if
+// there were no difference, 5.7 and 25 %.
+constexpr double torn = 1.6;
 constexpr double start_clocks = 110;      // of a tile beside its slabs, and
 constexpr double element_clocks = 0.092;  // for each element of C in it: all multiprocessors store at once.
 // Less where the code that stores is compiled apart (GemmWgmma::stores_apart), of tiles of 128 rows and of
 // 256: what 2048^3 in 128x256 and 8192^3 in 256x200 gained.
 constexpr double apart_of_128 = 0.02, apart_of_256 = 0.039;
+// And of one of 4 bytes, beside that: 4096^3 with C in f32 takes 128x256 and 128x128 by turns as long in a
+// burst, and sustained the latter 1.2, 1.1 and -0.6 % less, in three runs on two chips.
+constexpr double word_clocks = 0.002;
 // And of one of 4 bytes in rows that the copy engine cannot write, beside that: 4095^3 takes 228 us with C in
 // f32, 217 in bf16 (padded copies, 128x256), 4095 x 4095 x 511 56 and 40 (128x128 by turns). How it differs
 // from kernel to kernel was not measured: it is the same for all but those that carry such rows by lines.
@@ -279,15 +281,15 @@ double clocks_of_element(const Kernel& kernel, const Gemm& problem) noexcept {
                      bytes(kernel.type) == 2 && problem.beta == 0.0F && copy_engine_can_write(problem);
   if (apart && kernel.tile_m == 256) return wgmma::element_clocks - wgmma::apart_of_256;
   if (apart && bytes(problem.c.type) == 2) return wgmma::element_clocks - wgmma::apart_of_128;
-  if (!kernel.anywhere) return wgmma::element_clocks;
+  if (!kernel.anywhere) return wgmma::element_clocks + (bytes(problem.c.type) == 4 ? wgmma::word_clocks : 0);
   if (problem.beta == 0.0F && problem.c.type == kernel.type) return wgmma::anywhere_element_clocks;
   if (problem.beta == 0.0F && problem.c.type == Type::f32) return wgmma::anywhere_f32_element_clocks;
   return wgmma::anywhere_any_element_clocks;
 }
 
-// What the copy engine takes for the lines of an operand, in lines that begin on a sector of the L2.
-double lines_for_each(const ConstMatrix& matrix) noexcept {
-  return begins_sectors_of_the_l2(matrix) ? 1 : wgmma::of_torn_lines;
+// What the lines of an operand take the L2, those that begin on its sectors being 1.
+double effort(const ConstMatrix& matrix) noexcept {
+  return begins_sectors_of_the_l2(matrix) ? 1 : wgmma::torn;
 }
 
 // The time of a wgmma kernel in clocks. A slab takes as long as its multiplication or its copy, whichever is
@@ -319,12 +321,10 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& problem, const DeviceDescr
           : static_cast<double>(std::min<std::int64_t>(kernel.tile_m, round_up_divide(problem.m, 8) * 8));
   const double columns = kernel.tile_n;
   const double line = static_cast<double>(kernel.tile_k) * static_cast<double>(bytes(kernel.type));
-  double copying = (rows / along_n + columns / along_m) * line / wgmma::bytes_per_clock;
-  if (!kernel.any_lda && !kernel.anywhere) {
-    const double lines =
-        rows / along_n * lines_for_each(problem.a) + columns / along_m * lines_for_each(problem.b);
-    copying = std::max(copying, lines * wgmma::line_clocks);
-  }
+  // (What reads eighths of lines was fitted as a whole.)
+  const bool reads_eighths = kernel.any_lda || kernel.anywhere;
+  const double of_a = reads_eighths ? 1 : effort(problem.a), of_b = reads_eighths ? 1 : effort(problem.b);
+  double copying = (rows / along_n * of_a + columns / along_m * of_b) * line / wgmma::bytes_per_clock;
   const double operands = (static_cast<double>(problem.m) + static_cast<double>(problem.n)) *
                           static_cast<double>(problem.k) * static_cast<double>(bytes(kernel.type));
   if (operands > wgmma::part_of_l2 * static_cast<double>(device.l2_bytes)) {
@@ -379,13 +379,8 @@ double cost_without_odd_words(const Kernel& kernel, const Gemm& problem,
                                   (static_cast<double>(std::max(device.multiprocessors, 1)) * p.resident));
   // The block with most slabs, as the kernel divides them.
   const std::int64_t slabs = round_up_divide(round_up_divide(problem.k, kernel.tile_k), kernel.split);
-  double products = static_cast<double>(kernel.tile_m) * kernel.tile_n *
-                    static_cast<double>(slabs * kernel.tile_k) / p.speed;
-  if (kernel.copy == Copy::tma) {
-    const double lines =
-        kernel.tile_m * lines_for_each(problem.a) + kernel.tile_n * lines_for_each(problem.b);
-    products = std::max(products, wgmma::unit * static_cast<double>(slabs) * lines * wgmma::line_clocks);
-  }
+  const double products = static_cast<double>(kernel.tile_m) * kernel.tile_n *
+                          static_cast<double>(slabs * kernel.tile_k) / p.speed;
   return rounds * p.resident * (products + (kernel.split > 1 ? exchange : 0)) +
          rounds * wgmma::unit * wgmma::tile_clocks;
 }

@@ -20,7 +20,7 @@ int copy_alignment(const ConstMatrix& matrix) noexcept;
 bool begins_aligned(const ConstMatrix& matrix) noexcept;
 // Whether every row (column) begins on a multiple of 128 bytes, a line of the L2.
 bool begins_lines_of_the_l2(const ConstMatrix& matrix) noexcept;
-// The same of 32 bytes, a sector: for lines that begin elsewhere the copy engine takes twice as long.
+// The same of 32 bytes, a sector: lines that begin elsewhere are more work for the L2.
 bool begins_sectors_of_the_l2(const ConstMatrix& matrix) noexcept;
 
 // Whether the kernel computes the problem on the device. If not, *why (when given) says what was found and

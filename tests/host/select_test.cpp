@@ -230,17 +230,17 @@ TEST(Select, BlocksOfAPairShareNothing) {
   EXPECT_EQ(select_kernel(list, problem(4096, 1280, 8192), h200)->tile_m, 256);  // 64 of 66 clusters
 }
 
-// Lines that begin between the sectors of the L2 take the copy engine more than twice as long, and a tile of
-// 128 x 128 has more of them for its products than one of 128 x 224 (measured: 316 and 442 TFLOP/s with
-// k = 856). From a multiple of 32 bytes on they do not, wherever the lines of the L2 begin.
+// Lines that begin between the sectors of the L2 are more work for it, and a tile of 128 x 128 has more of
+// them for its products than one of 128 x 224 (measured: 543 and 664 TFLOP/s with k = 1912). From a multiple
+// of 32 bytes on they are not, wherever the lines of the L2 begin.
 TEST(Select, LinesBetweenTheSectorsOfTheL2WantLargeTiles) {
   Kernel by_turns = wgmma_kernel(128, 128, 2, 1, 128);
   by_turns.cluster_n = 2;
   by_turns.pingpong = true;
   const std::vector<Kernel> list = {wgmma_kernel(128, 224, 2, 1, 64), by_turns};
-  EXPECT_EQ(select_kernel(list, problem(5648, 1048, 856), h200)->tile_n, 224);
-  EXPECT_EQ(select_kernel(list, problem(5648, 1048, 848), h200)->tile_n, 128);
-  EXPECT_EQ(select_kernel(list, problem(5648, 1048, 896), h200)->tile_n, 128);
+  EXPECT_EQ(select_kernel(list, problem(3776, 3520, 1912), h200)->tile_n, 224);
+  EXPECT_EQ(select_kernel(list, problem(3776, 3520, 1904), h200)->tile_n, 128);
+  EXPECT_EQ(select_kernel(list, problem(3776, 3520, 1920), h200)->tile_n, 128);
 }
 
 // All warpgroups store a tile of 128 x 256 at once, but with code of its own: where C has 16 bits that is
