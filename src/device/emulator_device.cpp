@@ -99,10 +99,14 @@ class EmulatorDevice final : public Device, private Launcher {
       const TensorMapType type = element == 1   ? TensorMapType::uint8
                                  : element == 2 ? TensorMapType::uint16
                                                 : TensorMapType::uint32;
+      const std::uint64_t width = box[0] * element;
+      const TensorMapSwizzle swizzle = width == 128  ? TensorMapSwizzle::bytes_128
+                                       : width == 64 ? TensorMapSwizzle::bytes_64
+                                       : width == 32 ? TensorMapSwizzle::bytes_32
+                                                     : TensorMapSwizzle::none;
       const emulator::TensorMap encoded = encode_tiled(
           type, 2, address_of(matrix.data), extents, strides, box, element_strides, TensorMapInterleave::none,
-          box[0] * element == 128 ? TensorMapSwizzle::bytes_128 : TensorMapSwizzle::none,
-          TensorMapL2Promotion::bytes_256, TensorMapFill::zeros);
+          swizzle, TensorMapL2Promotion::bytes_128, TensorMapFill::zeros);
       std::memcpy(static_cast<void*>(map), &encoded, sizeof encoded);
     });
   }

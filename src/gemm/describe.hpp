@@ -34,27 +34,40 @@ inline std::string layout_name(Order a, Order b) {
   return {a == Order::row_major ? 't' : 'n', b == Order::row_major ? 't' : 'n'};
 }
 
+// Whether a configuration is Turned.
+template <class Config, class = void>
+inline constexpr bool is_turned = false;
+template <class Config>
+inline constexpr bool is_turned<Config, std::enable_if_t<Config::turned>> = true;
+
 // All but what the family adds (name prefix, minimum_sm, copy, threads, shared_bytes, function, fill) and the
 // list (ptx).
 template <class Config>
 Kernel describe(const std::string& family) {
   using Block = typename Config::Block;
   Kernel kernel{};
+  kernel.turned = is_turned<Config>;
   kernel.type = type_of<typename Config::T>;
   kernel.type_b = type_of<typename Config::TB>;
+  static_assert(!is_turned<Config> || std::is_same_v<typename Config::T, typename Config::TB>,
+                "A and B have each other's places, so they must be of one type");
+  // As the caller has them: B^T and A^T are the operands of the transpose of C.
+  const auto flipped = [](Order order) {
+    return order == Order::row_major ? Order::column_major : Order::row_major;
+  };
+  kernel.a_order = kernel.turned ? flipped(Config::b_order) : Config::a_order;
+  kernel.b_order = kernel.turned ? flipped(Config::a_order) : Config::b_order;
+  kernel.tile_m = kernel.turned ? Block::n : Block::m;
+  kernel.tile_n = kernel.turned ? Block::m : Block::n;
+  kernel.tile_k = Block::k;
+  kernel.warp_m = kernel.turned ? Config::Warp::n : Config::Warp::m;
+  kernel.warp_n = kernel.turned ? Config::Warp::m : Config::Warp::n;
   kernel.accumulate = type_of<typename Config::Acc>;
   kernel.name = family + "_" + name(kernel.type) + "_" +
                 (kernel.type_b == kernel.type ? std::string() : name(kernel.type_b) + std::string("_")) +
-                name(kernel.accumulate) + "_" + layout_name(Config::a_order, Config::b_order) + "_" +
-                std::to_string(Block::m) + "x" + std::to_string(Block::n) + "x" + std::to_string(Block::k) +
-                "_s" + std::to_string(Config::stages);
-  kernel.a_order = Config::a_order;
-  kernel.b_order = Config::b_order;
-  kernel.tile_m = Block::m;
-  kernel.tile_n = Block::n;
-  kernel.tile_k = Block::k;
-  kernel.warp_m = Config::Warp::m;
-  kernel.warp_n = Config::Warp::n;
+                name(kernel.accumulate) + "_" + layout_name(kernel.a_order, kernel.b_order) + "_" +
+                std::to_string(kernel.tile_m) + "x" + std::to_string(kernel.tile_n) + "x" +
+                std::to_string(kernel.tile_k) + "_s" + std::to_string(Config::stages);
   kernel.stages = Config::stages;
   kernel.cluster = 1;
   return kernel;

@@ -34,6 +34,8 @@ struct Kernel {
   Type accumulate;
   bool promotes = false;  // Gemm::promote
   bool pingpong = false;  // the warpgroups of a CTA compute whole tiles, by turns; else each tile together
+  // Computes the transpose of C (Turned): what the tensor core has as rows of a tile are columns of C.
+  bool turned = false;
   Order a_order, b_order;
   bool stores_apart = false;   // has code of its own for the stores of large tiles (GemmWgmma::stores_apart)
   bool any_lda = false;        // A may have any leading dimension if it begins on 16 bytes: EveryEighthLine
@@ -49,6 +51,11 @@ struct Kernel {
   // Fills grid and arguments of a launch, for configure(). `launcher` makes tensor maps.
   Status (*fill)(const Kernel& self, const Gemm& problem, const DeviceDescription& device, Launcher& launcher,
                  Launch* launch);
+
+  // Of the tile and the warp tile, as the tensor core has them.
+  int rows() const noexcept { return turned ? tile_n : tile_m; }
+  int columns() const noexcept { return turned ? tile_m : tile_n; }
+  int warp_rows() const noexcept { return turned ? warp_n : warp_m; }
 
   // The launch that computes the problem, which was validated and has m, n > 0; k may be 0. Fails where the
   // kernel cannot compute it.

@@ -91,6 +91,18 @@ __device__ __forceinline__ uint4 shift_down(const Words& words, unsigned shift, 
   return make_uint4(out[0], out[1], out[2], out[3]);
 }
 
+// A thread's part of its first row, fetched into the L2 while the kernel before this one ends: should that
+// one write it, it does so there. PTX ISA, "prefetch".
+__device__ __forceinline__ void prefetch_rows(const PadTasks& tasks) {
+  const PadTask& copy = tasks.task[blockIdx.z];
+  const std::int64_t vector = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::int64_t row = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
+  if (vector >= copy.vectors || row >= copy.source.lines) return;
+  const std::uintptr_t address =
+      copy.source.first + static_cast<std::uintptr_t>(row * copy.source.ld + 16 * vector);
+  if (address < copy.source.last) asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+}
+
 // By all threads of the grid: blocks along a row, blocks down the rows, copies.
 __device__ __forceinline__ void copy_rows(const PadTasks& tasks) {
   const PadTask& copy = tasks.task[blockIdx.z];

@@ -8,6 +8,7 @@ namespace pad {
 extern "C" __global__ void __launch_bounds__(block_threads)
     tenon_pad_sm_90(const __grid_constant__ PadTasks tasks) {
   cudaTriggerProgrammaticLaunchCompletion();
+  prefetch_rows(tasks);
   cudaGridDependencySynchronize();
   copy_rows(tasks);
 }

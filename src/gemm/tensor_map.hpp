@@ -16,10 +16,10 @@ struct MatrixInMemory {
   std::int64_t ld;
 };
 
-// A map of the matrix, read (or written) in boxes of box_lines x box_columns: 128 bytes wide and with the
-// 128-byte swizzle, or of another width and without one. What lies outside of the matrix reads as zero.
-// Refused: a base or a leading dimension that is no multiple of 16 bytes, a driver without tensor maps:
-// device_unsupported.
+// A map of the matrix, read (or written) in boxes of box_lines x box_columns: 128, 64 or 32 bytes wide and
+// with the swizzle of that width, or of another width and without one. What lies outside of the matrix reads
+// as zero. Refused: a base or a leading dimension that is no multiple of 16 bytes, a driver without tensor
+// maps: device_unsupported.
 Status make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_columns, TensorMap* map);
 
 }  // namespace tenon

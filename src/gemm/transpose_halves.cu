@@ -61,6 +61,13 @@ struct Halves {
       from[i] = eighth * Shared::box_elements + line / 8 * box_columns + column +
                 (task.shift + eighth * task.ld_mod_8) % 8;
     }
+    if (works_for_warp(0)) {  // of the first tile, while the kernel before this one ends
+      for (int i = 0; i < 8; ++i) {
+        if (i < task.lines)
+          prefetch_box(maps.of[i], (static_cast<int>(blockIdx.y) * lines - Lead) / 8,
+                       static_cast<int>(blockIdx.x) * columns);
+      }
+    }
     cudaGridDependencySynchronize();
     Stage<1> stage;
     for (std::int64_t line0 = std::int64_t{blockIdx.y} * lines; line0 < end(task.destination_length);

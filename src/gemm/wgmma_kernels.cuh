@@ -10,6 +10,7 @@
 #include "gemm/maps_of_eighths.hpp"
 #include "gemm/pairs.hpp"
 #include "gemm/square_band.hpp"
+#include "gemm/turned_operands.hpp"
 #include "tenon/gemm/gemm_wgmma.hpp"
 
 namespace tenon {
@@ -28,7 +29,9 @@ Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& d
   using Gemm_ = GemmWgmma<Config>;
   using Block = typename Config::Block;
   using Cluster = typename Config::Cluster;
-  GemmArguments arguments = make_arguments<Config>(problem);
+  const Gemm seen = Config::turned ? with_turned_operands(problem) : problem;
+  GemmArguments arguments = make_arguments<Config>(seen);
+  arguments.c.m = static_cast<int>(problem.m), arguments.c.n = static_cast<int>(problem.n);
   constexpr int rows = Block::m * Cluster::m, columns = Block::n * Cluster::n;
   // Multiprocessors come in pairs that a cluster of 2 fits. How many larger clusters run at once depends on
   // their grouping: the device then hands out tiles itself, a cluster each.
@@ -46,23 +49,25 @@ Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& d
     const std::int64_t whole_tiles = std::int64_t{row_tiles_of_two_eighths(arguments.m)} * rows;
     const int m = static_cast<int>(std::min<std::int64_t>(whole_tiles, std::numeric_limits<int>::max()));
     arguments.raster = make_raster(m, arguments.n, rows, columns, square_band(clusters, rows, columns));
-    if (Status s = make_maps_of_eighths(launcher, problem.a, arguments.m, arguments.k, 64, 64, &map_a); !s)
+    if (Status s = make_maps_of_eighths(launcher, seen.a, arguments.m, arguments.k, 64, 64, &map_a); !s)
       return s;
   } else if (Status s = make_part_map<Config, typename Config::TileA>(
-                 launcher, problem.a, arguments.m, arguments.k, arguments.box_rows, &map_a);
+                 launcher, seen.a, arguments.m, arguments.k, arguments.box_rows, &map_a);
              !s) {
     return s;
   }
-  if (Status s = make_part_map<Config, typename Config::TileB>(launcher, problem.b, arguments.n, arguments.k,
+  if (Status s = make_part_map<Config, typename Config::TileB>(launcher, seen.b, arguments.n, arguments.k,
                                                                lines_b, &map_b);
       !s) {
     return s;
   }
   if (!Gemm_::eighths && copy_engine_can_write(arguments.c)) {
     const int halves = static_cast<int>(bytes(problem.c.type) / 2);  // 16-bit elements of one of C
+    const int box_lines = Config::turned ? turned_box_lines : staged_rows;
+    const int width = Config::turned ? turned_box_width(Gemm_::storing_warps, 2 * halves) : staged_line_bytes;
     if (Status s = launcher.make_tensor_map(
-            {problem.c.data, 2, arguments.m, halves * arguments.n, halves * problem.c.ld}, staged_rows,
-            staged_line_bytes / 2, &map_c);
+            {problem.c.data, 2, arguments.c.m, halves * arguments.c.n, halves * problem.c.ld}, box_lines,
+            width / 2, &map_c);
         !s) {
       return s;
     }
@@ -82,8 +87,10 @@ template <class Config>
 void append_wgmma(std::vector<Kernel>& list) {
   using Cluster = typename Config::Cluster;
   Kernel kernel = describe<Config>("wgmma");
-  if (Cluster::m * Cluster::n > 1)
-    kernel.name += "_c" + std::to_string(Cluster::m) + "x" + std::to_string(Cluster::n);
+  constexpr int cluster_m = Config::turned ? Cluster::n : Cluster::m;
+  constexpr int cluster_n = Config::turned ? Cluster::m : Cluster::n;
+  if (cluster_m * cluster_n > 1)
+    kernel.name += "_c" + std::to_string(cluster_m) + "x" + std::to_string(cluster_n);
   if (Config::pingpong) kernel.name += "_pingpong";
   if (Config::promotes) kernel.name += "_promoted";
   if (Config::eighths) kernel.name += "_unaligned";
@@ -93,7 +100,7 @@ void append_wgmma(std::vector<Kernel>& list) {
   kernel.copy = Copy::tma;
   kernel.instruction = Instruction::wgmma;
   kernel.cluster = Cluster::blocks;
-  kernel.cluster_n = Cluster::n;
+  kernel.cluster_n = cluster_n;
   kernel.split = Cluster::k;
   kernel.promotes = Config::promotes;
   kernel.pingpong = Config::pingpong;

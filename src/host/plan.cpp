@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gemm/pad.hpp"
+#include "gemm/turned_operands.hpp"
 #include "host/tuning_table.hpp"
 
 namespace tenon {
@@ -38,14 +39,8 @@ OperandCopy copy_of_b(const Gemm& p, const Plan& plan) noexcept {
 
 // The problem whose C is the transpose of this one's, in rows at `c`.
 Gemm turned(const Gemm& problem, void* c) noexcept {
-  Gemm result = problem;
-  const auto turned_order = [](Order order) { return order == row_major ? column_major : row_major; };
-  result.m = problem.n;
+  Gemm result = with_turned_operands(problem);
   result.n = (problem.m + 7) / 8 * 8;  // the copy of A ends with zeros, and the next copy reads 16 bytes
-  result.a = problem.b;
-  result.b = problem.a;
-  result.a.order = turned_order(problem.b.order);
-  result.b.order = turned_order(problem.a.order);
   result.c.data = c;
   result.c.ld = padded_ld(problem.m, bytes(problem.c.type));
   return result;

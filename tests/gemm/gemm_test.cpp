@@ -302,7 +302,7 @@ TEST_P(GemmTest, TilesBesideEachOther) {
 // Kernels of the largest tiles: those that are left after rounds of all clusters have two blocks each, whose
 // sums of half of k meet in one of them. Alone, and after a round; k is no multiple of a slab.
 TEST_P(GemmTest, LastTilesOfTwoBlocksEach) {
-  if (kernel().instruction != Instruction::wgmma || kernel().split > 1 || kernel().warp_m <= 64 ||
+  if (kernel().instruction != Instruction::wgmma || kernel().split > 1 || kernel().warp_rows() <= 64 ||
       kernel().pingpong) {
     GTEST_SKIP() << "each tile of this kernel has one block";
   }
@@ -532,7 +532,8 @@ TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
   const bool wgmma = kernel().instruction == Instruction::wgmma;
   const auto element = static_cast<std::int64_t>(bytes(kernel().type));
   // Of one instruction: m n k. A promoting kernel computes at most 128 columns at a time.
-  const std::int64_t n = kernel().promotes ? std::min(kernel().warp_n, 128) : kernel().warp_n;
+  const int columns = kernel().turned ? kernel().warp_m : kernel().warp_n;
+  const std::int64_t n = kernel().promotes ? std::min(columns, 128) : columns;
   const std::int64_t instruction = wgmma ? 64 * n * (32 / element) : 16 * 8 * 16;
   EXPECT_EQ(counts.matrix_operations, static_cast<std::uint64_t>(c.m * c.n * c.k / instruction));
   EXPECT_EQ(counts.flop, static_cast<std::uint64_t>(2 * c.m * c.n * c.k));

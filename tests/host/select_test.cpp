@@ -243,6 +243,35 @@ TEST(Select, LinesBetweenTheSectorsOfTheL2WantLargeTiles) {
   EXPECT_EQ(select_kernel(list, problem(3776, 3520, 1920), h200)->tile_n, 128);
 }
 
+// 264 rows are three tiles of 128, or two of 144 that compute the transpose of C (measured: 268 and 552
+// TFLOP/s). Where the copy engine cannot write C these would store element by element.
+TEST(Select, TilesOfTheTransposeOfCFitNumbersOfRowsBetweenMultiplesOf128) {
+  const Kernel upright = wgmma_kernel(128, 128, 2, 2, 64);
+  Kernel turned = upright;
+  turned.turned = true;
+  turned.tile_m = turned.warp_m = 144;
+  turned.warp_n = 64;
+  const std::vector<Kernel> list = {upright, turned};
+  EXPECT_EQ(select_kernel(list, problem(264, 4096, 4096), h200)->tile_m, 144);
+  EXPECT_EQ(select_kernel(list, problem(256, 4096, 4096), h200)->tile_m, 128);
+  Gemm odd = problem(264, 4096, 4096);
+  odd.c.ld += 1;
+  EXPECT_EQ(select_kernel(list, odd, h200)->tile_m, 128);
+}
+
+// The transpose of a product, by a kernel that is the same but for its stores, takes as long but for these.
+TEST(EstimatedCost, OfTheTransposeOfCIsThatOfTheTurnedProduct) {
+  const Kernel upright = wgmma_kernel(128, 192, 2, 1, 64);
+  Kernel turned = upright;
+  turned.turned = true;
+  turned.tile_m = turned.warp_m = 192;
+  turned.tile_n = 128, turned.warp_n = 64;
+  turned.cluster_n = 2;
+  const double as_long = estimated_cost(upright, problem(4096, 768, 2048), h200);
+  EXPECT_NEAR(estimated_cost(turned, problem(768, 4096, 2048), h200), as_long, 0.02 * as_long);
+  EXPECT_GT(estimated_cost(turned, problem(4096, 768, 2048), h200), as_long);
+}
+
 // All warpgroups store a tile of 128 x 256 at once, but with code of its own: where C has 16 bits that is
 // faster than two tiles of 128 x 128 by turns when the board's power limits, else a little slower.
 TEST(Select, StoresThatAreCompiledApart) {

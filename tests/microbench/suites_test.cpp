@@ -76,6 +76,16 @@ TEST(Suites, ModelsAreSixtyProductsThatModelsUse) {
   EXPECT_GE(odd_results, 2);
 }
 
+TEST(Suites, TokensAreBetweenThoseOfModelsAndFewFillTilesOf128) {
+  const std::vector<Shape> shapes = parse_shapes(find_suite("tokens")->shapes);
+  EXPECT_EQ(shapes.size(), 36U);
+  for (const Shape& shape : shapes) {
+    EXPECT_GT(shape.m, 128);
+    EXPECT_LE(shape.m, 1100);
+    EXPECT_NE(shape.m % 128, 0) << shape.m;
+  }
+}
+
 TEST(Suites, UnalignedBeginsWith4095CubedAndHasNoAlignedProduct) {
   const std::vector<Shape> shapes = parse_shapes(find_suite("unaligned")->shapes);
   ASSERT_EQ(shapes.size(), 11U);

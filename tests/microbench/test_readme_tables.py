@@ -144,18 +144,19 @@ class ReadmeTables(unittest.TestCase):
         self.assertIn("types 'bf16' are not", outcome.stderr)
 
     def test_suites_with_a_table_of_their_own_stand_in_it_alone(self):
-        markers = "".join(f"<!-- table:{name} -->\n<!-- /table -->\n" for name in ("gemm", "types", "unaligned", "models"))
+        markers = "".join(f"<!-- table:{name} -->\n<!-- /table -->\n" for name in ("gemm", "types", "unaligned", "models", "tokens"))
         self.readme.write_text(markers, encoding="utf-8")
         self.store([record(kernel="of_main")], "main.json")
         self.store([record(kernel="of_types", types="e4m3_f32p_bf16")], "types.json")
         self.store([record(kernel="of_unaligned", layout="tn lda=4097 ldb=4097 ldc=4096")], "unaligned.json")
         self.store([record(kernel="of_models", m=1)], "models.json")
+        self.store([record(kernel="of_tokens", m=136)], "tokens.json")
         self.assertEqual(self.run_script().returncode, 0)
         _, *tables = self.text().split("<!-- table:")
-        self.assertEqual(len(tables), 4)
+        self.assertEqual(len(tables), 5)
         for own in tables:
             name = own.split(" ")[0]
-            for kernel in ("of_main", "of_types", "of_unaligned", "of_models"):
+            for kernel in ("of_main", "of_types", "of_unaligned", "of_models", "of_tokens"):
                 self.assertEqual(kernel in own, kernel == "of_" + name.replace("gemm", "main"), f"{kernel} in {name}")
         self.assertIn("| tn lda=4097 ldb=4097 ldc=4096 |", tables[2])
 

@@ -39,6 +39,14 @@ struct Elementwise {
       for (int y = 0; y < 2; ++y) strip.value[x][y] = f(strip.value[x][y], row, column + 8 * x + y);
     }
   }
+  // Of kernels whose sums are the transpose of C: value[x][y] is row 8 * x + y of a column.
+  __device__ __forceinline__ void turned(Strip& strip, int row, int column) const {
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+#pragma unroll
+      for (int y = 0; y < 2; ++y) strip.value[x][y] = f(strip.value[x][y], row + 8 * x + y, column);
+    }
+  }
 };
 template <class F>
 Elementwise(F) -> Elementwise<F>;
@@ -91,6 +99,9 @@ struct Scaling {
       for (int y = 0; y < 2; ++y) strip.value[x][y] *= alpha;
     }
   }
+  __device__ __forceinline__ void turned(Strip& strip, int row, int column) const {
+    (*this)(strip, row, column);
+  }
 };
 
 // alpha * sum + beta * C. beta == 0 does not read C.
@@ -110,6 +121,21 @@ struct LinearCombination {
     for (int x = 0; x < 4; ++x) {
 #pragma unroll
       for (int y = 0; y < 2; ++y) strip.value[x][y] += beta * load_element(c, type, row, column + 8 * x + y);
+    }
+  }
+
+  // Of kernels whose sums are the transpose of C: value[x][y] is row 8 * x + y of a column.
+  __device__ __forceinline__ void combine_turned(Type type, Strip& strip, int row, int column) const {
+    Scaling{alpha}(strip, row, column);
+    if (beta == 0.0F) return;
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+#pragma unroll
+      for (int y = 0; y < 2; ++y) {
+        strip.value[x][y] += beta * load_element(c, type, row, column);
+        row += y == 0 ? 1 : 7;
+        asm volatile("" : "+r"(row), "+r"(column));  // an address at a time: registers are few
+      }
     }
   }
 
@@ -160,6 +186,16 @@ __device__ __forceinline__ void apply(const Op& op, Type type, StripOf<Value>& s
     op.combine(type, strip, row, column);
   } else {
     op(strip, row, column);
+  }
+}
+
+// The same of sums that are the transpose of C.
+template <class Op>
+__device__ __forceinline__ void apply_turned(const Op& op, Type type, Strip& strip, int row, int column) {
+  if constexpr (std::is_same_v<Op, LinearCombination>) {
+    op.combine_turned(type, strip, row, column);
+  } else {
+    op.turned(strip, row, column);
   }
 }
 

@@ -9,7 +9,8 @@
 // tiles are few the blocks of a cluster divide the k of one tile instead and add up (ClusterSum); so do they
 // with the last tiles of a large product, if those would keep less than half of the device busy (PairSum). A
 // launch may overlap the end of the kernel before it. Below: wgmma_config.hpp, cluster_sum.hpp, pair_sum.hpp,
-// drop_elements.hpp, store_tma.hpp, pipeline/tma_ring.hpp, pipeline/turns.hpp, ptx/setmaxnreg.hpp.
+// drop_elements.hpp, store_tma.hpp, store_tma_turned.hpp, pipeline/tma_ring.hpp, pipeline/turns.hpp,
+// ptx/setmaxnreg.hpp.
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"
@@ -17,6 +18,7 @@
 #include "tenon/gemm/drop_elements.hpp"
 #include "tenon/gemm/pair_sum.hpp"
 #include "tenon/gemm/store_tma.hpp"
+#include "tenon/gemm/store_tma_turned.hpp"
 #include "tenon/gemm/wgmma_config.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/pipeline/turns.hpp"
@@ -84,12 +86,20 @@ struct GemmWgmma {
   // turns, while nothing is multiplied: that is worth code of its own (StoreStaged), if the sums leave
   // registers for it. (Of elements of 8 bits every product is scaled: there is no such code.)
   static constexpr bool large = !Config::pingpong && Block::m * Block::n >= 128 * 224;
-  static constexpr bool stores_apart =
-      Config::pingpong ? Config::Warp::n < 192 : large && !eighths && Config::TileA::element_bytes > 1;
+  static constexpr bool stores_apart = Config::pingpong
+                                           ? Config::Warp::n < (Config::turned ? 176 : 192)
+                                           : large && !eighths && Config::TileA::element_bytes > 1;
   // Sums that leave the epilogue few of them.
   static constexpr bool scarce_registers = Config::Warp::m > 64 && Config::Warp::n > 128;
   // At a time (StoreStaged).
   static constexpr int carried_lines = scarce_registers || (Config::pingpong && stores_apart) ? 2 : 4;
+
+  // Of blocks that divide a k some warps of a warpgroup store in one, the others in another.
+  static constexpr int storing_warps = divides_k ? 1 : 4;
+  template <class Op>
+  using Store =
+      std::conditional_t<Config::turned, StoreStagedTurned<Op, Config::staged, storing_warps, stores_apart>,
+                         StoreStaged<Op, Config::staged, stores_apart, carried_lines>>;
 
   // By all threads of the block. op: what an epilogue's operation is, epilogue.hpp. raster: of clusters of
   // tiles.
@@ -143,8 +153,8 @@ struct GemmWgmma {
       if constexpr (Config::consumers > 1) ptx::setmaxnreg_inc_sync_aligned_u32<multiplying_registers>();
       if constexpr (!scarce_registers) cudaGridDependencySynchronize();  // for what the operation reads
       const auto operation = loaded(op);
-      const StoreStaged<std::remove_const_t<decltype(operation)>, Config::staged, stores_apart, carried_lines>
-          store(c, operation, map_c, ptx::shared_address(memory + staging_at));
+      const Store<std::remove_const_t<decltype(operation)>> store(c, operation, map_c,
+                                                                  ptx::shared_address(memory + staging_at));
       multiply_all(group, k, raster, undivided, static_cast<int>(lda % 8), ptx::shared_address(memory), ring,
                    sum, store);
     }

@@ -60,8 +60,8 @@ struct WgmmaConfig {
                 "WgmmaConfig: lines of shared memory must be 128 bytes, for that swizzle");
   static_assert(!promotes || Warp::m == 64,
                 "WgmmaConfig: a warpgroup that promotes its sums has registers for 64 rows of them");
-  // See EveryEighthLine.
-  static constexpr bool eighths = false;
+  // See EveryEighthLine, and Turned.
+  static constexpr bool eighths = false, turned = false;
 
   using Sums = std::conditional_t<promotes, PromotedTile<T, Block::n, TB>,
                                   WarpgroupTile<T, Acc, Warp::m, Warp::n, TB>>;
@@ -91,6 +91,17 @@ struct Pingpong : Config {
       "Pingpong: promoted sums leave registers for tiles of 64 rows alone, too small for one warpgroup");
   static constexpr bool pingpong = true;
   static constexpr int consumers = 2, warps = 4 * consumers;
+};
+
+// Config, for the transpose of C: A and B have each other's places, and what the kernel's sums have as rows
+// are columns of C. wgmma has tiles of 64, 128 or 256 rows but of any multiple of 8 columns: so have these of
+// C's rows, of which products of language models have as many as there are tokens.
+template <class Config>
+struct Turned : Config {
+  static constexpr bool turned = true;
+  static_assert(Config::TileA::element_bytes == 2 && Config::TileB::element_bytes == 2 && !Config::eighths &&
+                    Config::Block::n % 16 == 0,
+                "Turned: operands have 16 bits, and C leaves in boxes of 16 of its rows");
 };
 
 // Config, with A at any leading dimension. The copy engine begins at multiples of 16 bytes, where only some

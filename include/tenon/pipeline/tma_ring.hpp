@@ -147,6 +147,14 @@ __device__ __forceinline__ void copy_box_to_cluster(void* destination, const Ten
                                   barrier, blocks);
 }
 
+// Fetches a box into the L2, for copies to come. What writes it later writes it there: a kernel may ask for
+// it before the one that it depends on has ended. PTX ISA, "cp.async.bulk.prefetch.tensor".
+__device__ __forceinline__ void prefetch_box(const TensorMap& map, int line, int column) {
+  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map), "r"(column),
+               "r"(line)
+               : "memory");
+}
+
 // Starts the copy of one box from shared memory (`source`, an address in the shared window) to the matrix,
 // where it is cut off at the edges: but a line that ends within 16 bytes of memory is written to their end
 // (seen on an H200; the PTX ISA does not tell). Part of the thread's bulk group: commit, and wait before the
