@@ -82,8 +82,8 @@ std::string model_shapes() {
   });
 }
 
-// Numbers of tokens that requests add up to, most of them no multiple of a tile's rows: Llama 3 8B's output, gate
-// and up, down.
+// Numbers of tokens that requests add up to, most of them no multiple of a tile's rows: Llama 3 8B's output,
+// gate and up, down.
 std::string tokens_shapes() {
   const std::initializer_list<int> tokens = {136, 176, 200, 264, 300, 330, 400, 520, 600, 700, 900, 1100};
   return shapes_of({{4096, 4096, tokens}, {28672, 4096, tokens}, {4096, 14336, tokens}});
@@ -99,8 +99,8 @@ const std::vector<Suite>& suites() {
        "e4m3_f32_bf16,e4m3_f32p_bf16,s8,tf32", "tn", true, true},
       {"models", "60 products of language models, from one token to 8192", model_shapes(), "bf16", "tn", true,
        false},
-      {"tokens", "36 products of a language model, of 136 to 1100 tokens", tokens_shapes(), "bf16", "tn", true,
-       false},
+      {"tokens", "36 products of a language model, of 136 to 1100 tokens", tokens_shapes(), "bf16", "tn",
+       true, false},
       {"layouts", "the other orders of A and B", "4096,8192", "bf16", "nn,tt,nt", true, true},
       {"shapes", "small, thin and odd products",
        "512,1024,2048,64:4096:4096,128:7168:4096,4096:7168:2048,8192:1024:8192,1023", "bf16", "tn", true,
