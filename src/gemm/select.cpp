@@ -132,6 +132,9 @@ std::int64_t longest_tma_stride(const Kernel& kernel) noexcept {
   return ((std::int64_t{1} << 40) - 16) / (lines * static_cast<std::int64_t>(bytes(kernel.type)));
 }
 
+// Of kernels that compute the transpose of C: they count the bytes of its rows, of f32, in 31 bits.
+constexpr int most_turned_columns = std::numeric_limits<std::int32_t>::max() / 4;
+
 // Why a kernel does not take a problem. Found without a sentence: a choice asks every kernel, and formatting
 // text for each that does not fit would cost more than a small product.
 enum class Misfit {
@@ -143,6 +146,7 @@ enum class Misfit {
   b_order,
   output_type,
   k_multiple,
+  columns,
   architecture,
   shared_memory,
   a_alignment,
@@ -159,6 +163,7 @@ Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription
   // The module copies 16 bytes along k or nothing.
   if (kernel.copy == Copy::module && problem.k % 8 != 0) return Misfit::k_multiple;
   if (kernel.copy == Copy::module && problem.c.type != Type::f16) return Misfit::output_type;
+  if (kernel.turned && problem.n > most_turned_columns) return Misfit::columns;
   if (kernel.exact_sm ? device.sm != kernel.minimum_sm : device.sm < kernel.minimum_sm)
     return Misfit::architecture;
   if (kernel.shared_bytes > device.shared_bytes_per_block_optin) return Misfit::shared_memory;
@@ -211,6 +216,9 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
     case Misfit::k_multiple:
       return Status(StatusCode::unsupported, "kernel %s needs k to be a multiple of 8 but k is %lld", who,
                     static_cast<long long>(problem.k));
+    case Misfit::columns:
+      return Status(StatusCode::unsupported, "kernel %s needs n <= %d but n is %lld", who,
+                    most_turned_columns, static_cast<long long>(problem.n));
     case Misfit::architecture:
       return Status(StatusCode::device_unsupported, "kernel %s needs sm_%d%s but the device is sm_%d", who,
                     kernel.minimum_sm, kernel.exact_sm ? " exactly" : " or newer", device.sm);

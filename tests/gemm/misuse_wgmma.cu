@@ -37,6 +37,12 @@ using Config = Pingpong<
 #elif defined(MISUSE_pingpong_along_k)
 using Config = Pingpong<
     WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1, 2>, 1> >;
+#elif defined(MISUSE_turned_bytes)
+using Config = Turned<WgmmaConfig<WgmmaOperands<e4m3, e4m3, float>, row_major, column_major,
+                                  TileShape<64, 64, 128>, 1, 2, ClusterShape<1, 1>, 1> >;
+#elif defined(MISUSE_turned_72_rows)
+using Config =
+    Turned<WgmmaConfig<Halves, row_major, column_major, TileShape<64, 72, 64>, 1, 2, ClusterShape<1, 1>, 1> >;
 #else
 #error "name the misuse"
 #endif

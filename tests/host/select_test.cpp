@@ -259,6 +259,16 @@ TEST(Select, TilesOfTheTransposeOfCFitNumbersOfRowsBetweenMultiplesOf128) {
   EXPECT_EQ(select_kernel(list, odd, h200)->tile_m, 128);
 }
 
+TEST(Accepts, RowsOfCOfUpTo31BitsOfBytesForItsTranspose) {
+  Kernel turned = wgmma_kernel(128, 128, 2);
+  turned.turned = true;
+  EXPECT_TRUE(accepts(turned, problem(264, 536870911, 8), h200));
+  Status why;
+  EXPECT_FALSE(accepts(turned, problem(264, 536870912, 8), h200, &why));
+  EXPECT_EQ(why.code(), StatusCode::unsupported);
+  EXPECT_STREQ(why.message(), "kernel wgmma needs n <= 536870911 but n is 536870912");
+}
+
 // The transpose of a product, by a kernel that is the same but for its stores, takes as long but for these.
 TEST(EstimatedCost, OfTheTransposeOfCIsThatOfTheTurnedProduct) {
   const Kernel upright = wgmma_kernel(128, 192, 2, 1, 64);

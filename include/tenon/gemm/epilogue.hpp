@@ -39,14 +39,6 @@ struct Elementwise {
       for (int y = 0; y < 2; ++y) strip.value[x][y] = f(strip.value[x][y], row, column + 8 * x + y);
     }
   }
-  // Of kernels whose sums are the transpose of C: value[x][y] is row 8 * x + y of a column.
-  __device__ __forceinline__ void turned(Strip& strip, int row, int column) const {
-#pragma unroll
-    for (int x = 0; x < 4; ++x) {
-#pragma unroll
-      for (int y = 0; y < 2; ++y) strip.value[x][y] = f(strip.value[x][y], row + 8 * x + y, column);
-    }
-  }
 };
 template <class F>
 Elementwise(F) -> Elementwise<F>;
@@ -98,9 +90,6 @@ struct Scaling {
 #pragma unroll
       for (int y = 0; y < 2; ++y) strip.value[x][y] *= alpha;
     }
-  }
-  __device__ __forceinline__ void turned(Strip& strip, int row, int column) const {
-    (*this)(strip, row, column);
   }
 };
 
@@ -186,16 +175,6 @@ __device__ __forceinline__ void apply(const Op& op, Type type, StripOf<Value>& s
     op.combine(type, strip, row, column);
   } else {
     op(strip, row, column);
-  }
-}
-
-// The same of sums that are the transpose of C.
-template <class Op>
-__device__ __forceinline__ void apply_turned(const Op& op, Type type, Strip& strip, int row, int column) {
-  if constexpr (std::is_same_v<Op, LinearCombination>) {
-    op.combine_turned(type, strip, row, column);
-  } else {
-    op.turned(strip, row, column);
   }
 }
 

@@ -7,10 +7,10 @@
 // the epilogue of this one, whose stores are the copy engine's as well (StoreStaged). The warpgroups compute
 // a part of each tile, or (Pingpong) the tiles by turns, so that the products of the next one do too. Where
 // tiles are few the blocks of a cluster divide the k of one tile instead and add up (ClusterSum); so do they
-// with the last tiles of a large product, if those would keep less than half of the device busy (PairSum). A
-// launch may overlap the end of the kernel before it. Below: wgmma_config.hpp, cluster_sum.hpp, pair_sum.hpp,
-// drop_elements.hpp, store_tma.hpp, store_tma_turned.hpp, pipeline/tma_ring.hpp, pipeline/turns.hpp,
-// ptx/setmaxnreg.hpp.
+// with the last tiles of a large product, if those would keep less than half of the device busy (PairSum).
+// Tiles whose rows are no 64, 128 or 256 are those of the transpose of C (Turned). A launch may overlap the
+// end of the kernel before it. Below: wgmma_config.hpp, cluster_sum.hpp, pair_sum.hpp, drop_elements.hpp,
+// store_tma.hpp, store_tma_turned.hpp, pipeline/tma_ring.hpp, pipeline/turns.hpp, ptx/setmaxnreg.hpp.
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"

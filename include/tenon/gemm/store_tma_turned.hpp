@@ -3,8 +3,7 @@
 // a box, which the copy engine carries away while they go on.
 //
 // Where the copy engine cannot write C, they carry the boxes themselves, element by element: right, but slow.
-// Below: epilogue.hpp,
-// store_tma.hpp, ptx/stmatrix.hpp.
+// Below: epilogue.hpp, store_tma.hpp, ptx/stmatrix.hpp.
 #pragma once
 
 #include "tenon/gemm/store_tma.hpp"
@@ -17,13 +16,16 @@ TENON_HOST_DEVICE constexpr int turned_box_width(int warps, int element_bytes) {
   return warps * 16 * element_bytes < 128 ? warps * 16 * element_bytes : 128;
 }
 
-// Op: see epilogue.hpp; it has turned(). Strips: of staged_strip_bytes, how many a warp may have under way.
+// Op: LinearCombination, or Scaling. Strips: of staged_strip_bytes, how many a warp may have under way.
 // Warps: neighbours that store together, 4, a warpgroup, or 1. map: C as 16-bit elements (an f32 is two),
 // boxes of turned_box_lines of turned_box_width() bytes, with the swizzle of that width; not looked at where
 // the copy engine cannot write C. staging: Strips * staged_strip_bytes of shared memory a warp, from a
-// multiple of 1024 bytes on. Apart: as StoreStaged has it. Takes the named barriers 3 and 4.
+// multiple of 1024 bytes on. Apart: as StoreStaged has it. Takes the named barriers 3 and 4. A row of C has
+// less than 2^31 bytes.
 template <class Op, int Strips, int Warps, bool Apart>
 class StoreStagedTurned {
+  static_assert(std::is_same_v<Op, LinearCombination> || std::is_same_v<Op, Scaling>,
+                "StoreStagedTurned: other operations would take a part of a column of C for one of a row");
   static_assert(Warps == 1 || Warps == 4, "StoreStagedTurned: a warp stores alone, or with its warpgroup");
 
  public:
@@ -89,7 +91,7 @@ class StoreStagedTurned {
     }
   }
 
-  // lay_down(place, j, lane) writes this warp's part of the boxes from fragment j on; `fragments` of them,
+  // lay_down(place, j, thread) writes this warp's part of the boxes from fragment j on; `fragments` of them,
   // with elements of `element_bytes`, fill the place.
   template <int fragments, int element_bytes, class Part, class LayDown>
   __device__ __forceinline__ void for_each_strip(const Output& c, const Part&, int row, int column,
@@ -112,8 +114,8 @@ class StoreStagedTurned {
       }
       meet();
       lay_down(place, s * fragments, thread);
-      if (by_copy_engine)
-        cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);  // it reads through the other
+      // The copy engine reads through the other proxy.
+      if (by_copy_engine) cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
       meet();
       if (!by_copy_engine) {
         const int left = Part::columns - s * fragments;
@@ -130,6 +132,7 @@ class StoreStagedTurned {
       }
     }
   }
+
   // Address of a byte of a line of a place: of the elements of all warps that store together.
   template <int element_bytes>
   __device__ __forceinline__ static std::uint32_t in_place(std::uint32_t place, int line, int byte) {
@@ -150,7 +153,12 @@ class StoreStagedTurned {
     for (int x = 0; x < 4; ++x) {
       if (j + x < Part::columns) part.pair(0, j + x, half, strip.value[x]);
     }
-    apply_turned(op_, type, strip, column + 8 * j + 2 * (lane % 4), row + 8 * half + lane / 4);
+    const int m = column + 8 * j + 2 * (lane % 4), n = row + 8 * half + lane / 4;
+    if constexpr (std::is_same_v<Op, LinearCombination>) {
+      op_.combine_turned(type, strip, m, n);
+    } else {
+      op_(strip, m, n);
+    }
     return strip;
   }
 

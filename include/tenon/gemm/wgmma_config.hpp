@@ -99,9 +99,11 @@ struct Pingpong : Config {
 template <class Config>
 struct Turned : Config {
   static constexpr bool turned = true;
-  static_assert(Config::TileA::element_bytes == 2 && Config::TileB::element_bytes == 2 && !Config::eighths &&
-                    Config::Block::n % 16 == 0,
-                "Turned: operands have 16 bits, and C leaves in boxes of 16 of its rows");
+  static_assert(
+      Config::TileA::element_bytes == 2 && Config::TileB::element_bytes == 2 && !Config::eighths,
+      "Turned: the elements of A and B must have 16 bits, and lie where the copy engine reads them");
+  static_assert(Config::Block::n % 16 == 0,
+                "Turned: the block's columns, rows of C, must be a multiple of 16, which leave in a box");
 };
 
 // Config, with A at any leading dimension. The copy engine begins at multiples of 16 bytes, where only some
