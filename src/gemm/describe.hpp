@@ -7,6 +7,7 @@
 #include <string>
 
 #include "gemm/kernel.hpp"
+#include "gemm/turned_operands.hpp"
 #include "tenon/gemm/arguments.hpp"
 #include "tenon/gemm/config.hpp"
 
@@ -52,9 +53,6 @@ Kernel describe(const std::string& family) {
   static_assert(!is_turned<Config> || std::is_same_v<typename Config::T, typename Config::TB>,
                 "A and B have each other's places, so they must be of one type");
   // As the caller has them: B^T and A^T are the operands of the transpose of C.
-  const auto flipped = [](Order order) {
-    return order == Order::row_major ? Order::column_major : Order::row_major;
-  };
   kernel.a_order = kernel.turned ? flipped(Config::b_order) : Config::a_order;
   kernel.b_order = kernel.turned ? flipped(Config::a_order) : Config::b_order;
   kernel.tile_m = kernel.turned ? Block::n : Block::m;
