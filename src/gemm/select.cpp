@@ -62,8 +62,8 @@ constexpr double word_clocks = 0.002;
 // f32, 217 in bf16 (padded copies, 128x256), 4095 x 4095 x 511 56 and 40 (128x128 by turns). How it differs
 // from kernel to kernel was not measured: it is the same for all but those that carry such rows by lines.
 constexpr double odd_word_clocks = 0.15;
-// And of one that leaves in boxes of 16 x 16 (Turned), beside that: not measured alone. It keeps the choice
-// where such a kernel would gain less than one percent.
+// And of one that leaves transposed (Turned), beside that: not measured alone, and no better a fit than 0. Of
+// 1280 products drawn at random it leaves 67 choices as they were without such kernels.
 constexpr double boxed_clocks = 0.02;
 constexpr double narrow_clocks = 520;       // of the narrow strip of C that ends a tile (StoreStaged)
 constexpr double hidden_of_odd_rows = 0.4;  // part of the stores that ping-pong hides if the warps carry C
