@@ -38,6 +38,7 @@ struct Kernel {
   bool turned = false;
   Order a_order, b_order;
   bool stores_apart = false;   // has code of its own for the stores of large tiles (GemmWgmma::stores_apart)
+  bool cuts = false;           // copies less of tiles that reach beyond the matrix (GemmWgmma::cuts)
   bool any_lda = false;        // A may have any leading dimension if it begins on 16 bytes: EveryEighthLine
   bool anywhere = false;       // A and B may begin anywhere, with any leading dimension: GemmUnaligned
   int tile_m, tile_n, tile_k;  // block tile

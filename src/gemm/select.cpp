@@ -39,8 +39,8 @@ Pace pace(const Kernel& kernel) noexcept {
 
 // What the wgmma kernels reach, in clocks of a multiprocessor. Fitted to the time of each of them, of bf16,
 // on an H200, at the 60 shapes of the suite `models` and 8 others: what it chose then took 0.4 % longer than
-// the best in the mean, and 6 % at most. Kernels that compute the transpose of C came later, and nothing was
-// fitted to them: at 16 shapes of 136 to 2048 rows it chooses what takes 0.6 % longer than the best, and 6 %.
+// the best in the mean, and 6 % at most. Kernels that compute the transpose of C came later
+// (boxed_clocks).
 namespace wgmma {
 constexpr double flop_per_clock = 4096;       // of 16-bit operands, if nothing else limits
 constexpr double bytes_per_clock = 56;        // that a multiprocessor gets from the L2,
@@ -62,9 +62,9 @@ constexpr double word_clocks = 0.002;
 // f32, 217 in bf16 (padded copies, 128x256), 4095 x 4095 x 511 56 and 40 (128x128 by turns). How it differs
 // from kernel to kernel was not measured: it is the same for all but those that carry such rows by lines.
 constexpr double odd_word_clocks = 0.15;
-// And of one that leaves transposed (Turned), beside that: not measured alone, and no better a fit than 0. Of
-// 1280 products drawn at random it leaves 67 choices as they were without such kernels.
-constexpr double boxed_clocks = 0.02;
+// And of one that leaves transposed (Turned), beside that: fitted to all kernels at 57 products, of which
+// what it chooses takes 1.4 % longer than the best in the mean; 2.5 % with 0.02, which was a guess.
+constexpr double boxed_clocks = 0.06;
 constexpr double narrow_clocks = 520;       // of the narrow strip of C that ends a tile (StoreStaged)
 constexpr double hidden_of_odd_rows = 0.4;  // part of the stores that ping-pong hides if the warps carry C
 constexpr double adding_clocks = 2950;      // of the sums of two blocks that divide a k,
@@ -332,14 +332,16 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
 
   double multiplying = 2.0 * tile_m * tile_n * kernel.tile_k /
                        (wgmma::flop_per_clock * tensor_rate(kernel.type) * wgmma::efficiency(kernel));
-  // Of A no more rows are copied than it has (GemmWgmma::few_rows).
-  const double rows =
-      tile_m > 64 ? tile_m
-                  : static_cast<double>(std::min<std::int64_t>(tile_m, round_up_divide(problem.m, 8) * 8));
-  const double columns = tile_n;
-  const double line = static_cast<double>(kernel.tile_k) * static_cast<double>(bytes(kernel.type));
   // (What reads eighths of lines was fitted as a whole.)
   const bool reads_eighths = kernel.any_lda || kernel.anywhere;
+  // Where there is but one tile along m or n, no more lines are copied than the operand has
+  // (GemmWgmma::cuts).
+  const auto lines = [&](int tile, std::int64_t extent, bool is_cut) {
+    return static_cast<double>(is_cut ? std::min<std::int64_t>(tile, round_up_divide(extent, 8) * 8) : tile);
+  };
+  const double rows = lines(tile_m, problem.m, kernel.cuts && problem.a.order == row_major);
+  const double columns = lines(tile_n, problem.n, kernel.cuts && problem.b.order == column_major);
+  const double line = static_cast<double>(kernel.tile_k) * static_cast<double>(bytes(kernel.type));
   const double of_a = reads_eighths ? 1 : effort(problem.a), of_b = reads_eighths ? 1 : effort(problem.b);
   double copying = (rows / along_n * of_a + columns / along_m * of_b) * line / wgmma::bytes_per_clock;
   const double operands = (static_cast<double>(problem.m) + static_cast<double>(problem.n)) *

@@ -299,6 +299,24 @@ TEST_P(GemmTest, TilesBesideEachOther) {
   }
 }
 
+// Tiles that reach beyond the matrix, of which less is copied: the first of a block and later ones, where all
+// of the ring was written before and where it was not.
+TEST_P(GemmTest, TilesThatReachBeyondTheMatrix) {
+  if (kernel().instruction != Instruction::wgmma || kernel().anywhere) GTEST_SKIP() << "all is copied";
+  DeviceDescription description;
+  ASSERT_TRUE(test::launcher().describe(&description));
+  const std::int64_t m = kernel().tile_m, n = kernel().tile_n, tiles = description.multiprocessors + 3;
+  const std::int64_t once_around = std::int64_t{kernel().stages} * kernel().split * kernel().tile_k;
+  if (test::emulated()) {
+    check(with_output({m + 3, 3 * n + 5, once_around + 1, Numbers::normals}));
+    check(with_output({m + 11, 3 * n + 5, kernel().tile_k + 1, Numbers::normals}));
+    return;
+  }
+  check(with_output({3, tiles * n + 9, once_around + 1, Numbers::normals}));
+  check(with_output({tiles * m + 9, 3, once_around + 1, Numbers::normals}));
+  check(with_output({m + 3, 5 * n + 1, once_around - 1, Numbers::normals}));
+}
+
 // Kernels of the largest tiles: those that are left after rounds of all clusters have two blocks each, whose
 // sums of half of k meet in one of them. Alone, and after a round; k is no multiple of a slab.
 TEST_P(GemmTest, LastTilesOfTwoBlocksEach) {

@@ -47,7 +47,7 @@ using Config =
 #error "name the misuse"
 #endif
 
-template __global__ void tenon::gemm_wgmma<Config>(const __grid_constant__ TensorMap,
-                                                   const __grid_constant__ TensorMap,
+template __global__ void tenon::gemm_wgmma<Config>(const __grid_constant__ GemmWgmma<Config>::MapA,
+                                                   const __grid_constant__ GemmWgmma<Config>::MapB,
                                                    const __grid_constant__ TensorMap,
                                                    const __grid_constant__ GemmArguments);

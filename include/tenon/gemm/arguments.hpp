@@ -1,10 +1,15 @@
 // What every GEMM kernel is told at run time.
 #pragma once
 
+#include <limits>
+
 #include "tenon/gemm/epilogue.hpp"
 #include "tenon/gemm/raster.hpp"
 
 namespace tenon {
+
+// More rows than a matrix has: of a tile all lines are copied, those beyond the matrix as zeros.
+inline constexpr int all_of_it = std::numeric_limits<int>::max();
 
 struct GemmArguments {
   int m, n, k;    // >= 1
@@ -18,9 +23,9 @@ struct GemmArguments {
   // Device pointers to factors of A and B, null for 1: fp8 kernels only.
   const float* scale_a = nullptr;
   const float* scale_b = nullptr;
-  // Of the wgmma kernels: rows of the boxes in which A is copied, all of a part's but where A has fewer; and
-  // the tiles of the raster before those whose k two blocks share.
-  int box_rows = 0, undivided = 0;
+  // Of the wgmma kernels: the tiles of the raster before those whose k two blocks share; and the rows of A
+  // and columns of B beyond which nothing is copied (TileCopy): m and n, or all_of_it.
+  int undivided = 0, copied_m = all_of_it, copied_n = all_of_it;
 };
 
 }  // namespace tenon

@@ -10,7 +10,8 @@
 // with the last tiles of a large product, if those would keep less than half of the device busy (PairSum).
 // Tiles whose rows are no 64, 128 or 256 are those of the transpose of C (Turned). A launch may overlap the
 // end of the kernel before it. Below: wgmma_config.hpp, cluster_sum.hpp, pair_sum.hpp, drop_elements.hpp,
-// store_tma.hpp, store_tma_turned.hpp, pipeline/tma_ring.hpp, pipeline/turns.hpp, ptx/setmaxnreg.hpp.
+// store_tma.hpp, store_tma_turned.hpp, tile_copy.hpp, pipeline/tma_ring.hpp, pipeline/turns.hpp,
+// ptx/setmaxnreg.hpp.
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"
@@ -19,6 +20,7 @@
 #include "tenon/gemm/pair_sum.hpp"
 #include "tenon/gemm/store_tma.hpp"
 #include "tenon/gemm/store_tma_turned.hpp"
+#include "tenon/gemm/tile_copy.hpp"
 #include "tenon/gemm/wgmma_config.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/pipeline/turns.hpp"
@@ -29,7 +31,7 @@ namespace tenon {
 
 // Config: WgmmaConfig, or Pingpong of one. Launch with `threads`, shared_bytes of dynamic shared memory and
 // clusters of Config::Cluster, at most as many as the device runs at once. map_a and map_b: 128-byte swizzle,
-// boxes of copy_lines<Tile, parts> x Tile::panel_columns.
+// boxes of so many lines as CopyA and CopyB say, Tile::panel_columns wide.
 template <class Config>
 struct GemmWgmma {
   using Block = typename Config::Block;
@@ -40,14 +42,10 @@ struct GemmWgmma {
   static constexpr int threads = 32 * Config::warps + 128;
   static constexpr int depth = Block::k;
   static constexpr bool eighths = Config::eighths;
-  using MapA = std::conditional_t<eighths, TensorMapsOfEighths, TensorMap>;
   // The blocks that share a tile copy as many parts of it.
   static constexpr int parts_a = Cluster::n, parts_b = Cluster::m;
-  // Of a slab that is not k-major whole panels of 64, or where they are too few the same lines of each.
-  template <class Tile, int parts>
-  static constexpr bool copies_panels = !Tile::k_major && Tile::panels % parts == 0;
-  template <class Tile, int parts>
-  static constexpr int copy_lines = copies_panels<Tile, parts> ? Tile::lines : Tile::lines / parts;
+  using CopyA = TileCopy<TileA, parts_a>;
+  using CopyB = TileCopy<TileB, parts_b>;
 
   // Without blocks along k there is nothing to add up, and no memory for it.
   using Sum = ClusterSum<typename Config::Acc, Cluster::k, Cluster::m * Cluster::n, Config::warps, Block::n>;
@@ -67,9 +65,7 @@ struct GemmWgmma {
   // own alone; else all read every slab.
   static constexpr int turns = Config::pingpong ? Config::consumers : 1;
   static constexpr int warps_of_a_tile = Config::warps / turns;
-
-  // Whether A may have so few rows that only part of its slab is copied.
-  static constexpr bool few_rows = Config::a_order == Order::row_major && Block::m == 64 && parts_a == 1;
+  static constexpr int consumers_of_a_tile = Config::consumers / turns;
 
   // Shared memory, from a multiple of 1024 bytes on: the ring, the staged strips of C, the sums of other
   // blocks, the barriers.
@@ -89,6 +85,12 @@ struct GemmWgmma {
   static constexpr bool stores_apart = Config::pingpong
                                            ? Config::Warp::n < (Config::turned ? 176 : 192)
                                            : large && !eighths && Config::TileA::element_bytes > 1;
+  // Whether of tiles that reach beyond the matrix fewer lines are copied. Not of the largest ones: who copies
+  // them would spill registers, and what is multiplied with lines beyond the matrix takes longer than they
+  // do.
+  static constexpr bool cuts = !has_pairs && !large && !eighths;
+  using MapB = std::conditional_t<cuts, TileMaps, TileMap>;
+  using MapA = std::conditional_t<eighths, TensorMapsOfEighths, MapB>;
   // Sums that leave the epilogue few of them.
   static constexpr bool scarce_registers = Config::Warp::m > 64 && Config::Warp::n > 128;
   // At a time (StoreStaged).
@@ -104,14 +106,12 @@ struct GemmWgmma {
   // By all threads of the block. op: what an epilogue's operation is, epilogue.hpp. raster: of clusters of
   // tiles.
   template <class Op>
-  __device__ __forceinline__ static void run(const MapA& map_a, const TensorMap& map_b,
-                                             const TensorMap& map_c, int k, int box_rows,
-                                             const Raster& raster, int undivided, std::int64_t lda,
-                                             std::uint8_t* shared, const Output& c, const Op& op) {
+  __device__ __forceinline__ static void run(const MapA& map_a, const MapB& map_b, const TensorMap& map_c,
+                                             const GemmArguments& p, std::uint8_t* shared, const Op& op) {
     if (works_for_warp(Config::warps)) {
-      if constexpr (!eighths) prefetch_map(map_a);
-      prefetch_map(map_b);
-      if (!eighths && copy_engine_can_write(c)) prefetch_map(map_c);
+      if constexpr (!eighths) prefetch_maps(map_a);
+      prefetch_maps(map_b);
+      if (!eighths && copy_engine_can_write(p.c)) prefetch_map(map_c);
     }
     const std::uint32_t misaligned = ptx::shared_address(shared) % alignment;
     std::uint8_t* const memory = shared + (misaligned == 0 ? 0 : alignment - misaligned);
@@ -123,13 +123,9 @@ struct GemmWgmma {
       ring.initialize(warps_of_a_tile * (Cluster::m + Cluster::n - 1));
       if constexpr (divides_k) sum.initialize();
     }
-    if constexpr (few_rows) {
-      clear_rows(memory, box_rows);
-      if constexpr (Cluster::blocks > 1) __syncthreads();  // meet() would not order the writes
-    }
     if constexpr (eighths) {
       if (works_for_warp(Config::warps)) {
-        const int tile_m = work_at(first_index(), raster, undivided, k).tile.m;
+        const int tile_m = work_at(first_index(), p).tile.m;
         for (int i = 0; i < 2; ++i) prefetch_map(map_a.of[eighth_of(tile_m, i)]);
       }
     }
@@ -141,35 +137,76 @@ struct GemmWgmma {
     const int group = warpgroup();
     if (group == Config::consumers) {
       if constexpr (Config::consumers > 1) ptx::setmaxnreg_dec_sync_aligned_u32<copying_registers>();
-      if (works_for_warp(Config::warps)) copy_all(map_a, map_b, k, box_rows, raster, undivided, memory, ring);
+      if (is_cut(p) && static_cast<int>(threadIdx.x) >= threads - idle_threads) clear_beyond(p, memory);
+      if (works_for_warp(Config::warps)) {
+        if (copies_as_if_cut || is_cut(p)) {
+          copy_all<cuts>(map_a, map_b, p, memory, ring);
+        } else {
+          copy_all<false>(map_a, map_b, p, memory, ring);
+        }
+      }
       if constexpr (has_pairs) {
         __syncwarp();
-        if (ends_in_pair(raster, undivided)) {  // as those who multiply
+        if (ends_in_pair(p)) {  // as those who multiply
           hand_over();
           hand_over();
         }
       }
     } else {
       if constexpr (Config::consumers > 1) ptx::setmaxnreg_inc_sync_aligned_u32<multiplying_registers>();
+      if (is_cut(p) && group < consumers_of_a_tile) meet_at_cleared_slabs();
       if constexpr (!scarce_registers) cudaGridDependencySynchronize();  // for what the operation reads
       const auto operation = loaded(op);
-      const Store<std::remove_const_t<decltype(operation)>> store(c, operation, map_c,
+      const Store<std::remove_const_t<decltype(operation)>> store(p.c, operation, map_c,
                                                                   ptx::shared_address(memory + staging_at));
-      multiply_all(group, k, raster, undivided, static_cast<int>(lda % 8), ptx::shared_address(memory), ring,
-                   sum, store);
+      multiply_all(group, p, ptx::shared_address(memory), ring, sum, store);
     }
   }
 
  private:
-  // By all threads: zeros in the rows of A that are never copied. The sums of those rows are not stored.
-  __device__ __forceinline__ static void clear_rows(std::uint8_t* memory, int box_rows) {
-    const int chunks = (Block::m - box_rows) * (TileA::line_bytes / 16);  // of a stage
-    if (chunks == 0) return;
-    for (int i = static_cast<int>(threadIdx.x); i < chunks * Config::stages; i += threads) {
-      const int stage = i / chunks, chunk = box_rows * (TileA::line_bytes / 16) + i % chunks;
-      reinterpret_cast<uint4*>(memory + stage * Config::stage_bytes)[chunk] = make_uint4(0, 0, 0, 0);
-    }
+  // Whether of some tile not all lines of a slab are copied.
+  __device__ __forceinline__ static bool is_cut(const GemmArguments& p) {
+    return cuts && min(p.copied_m, p.copied_n) < all_of_it;
+  }
+  // Rows of A, columns of B, from the tile's first one on.
+  __device__ __forceinline__ static int rest_of_a(TilePosition tile, const GemmArguments& p) {
+    return p.copied_m - tile.m * Block::m;
+  }
+  __device__ __forceinline__ static int rest_of_b(TilePosition tile, const GemmArguments& p) {
+    return p.copied_n - tile.n * Block::n;
+  }
+
+  // Where who copies has registers enough, by the same code as if something were always cut off.
+  static constexpr bool copies_as_if_cut = cuts && Config::consumers == 1;
+  // Of the warpgroup that copies, those whose warps do not.
+  static constexpr int idle_threads = 96;
+  // By them: zeros where nothing of the block's first tile is copied to. What a later tile leaves of a slab
+  // holds what was there before. The sums of either are not stored.
+  __device__ __forceinline__ static void clear_beyond(const GemmArguments& p, std::uint8_t* memory) {
+    const TilePosition tile = work_at(first_index(), p).tile;
+    clear_slabs(memory, CopyA::bytes_of(rest_of_a(tile, p)), TileA::bytes);
+    clear_slabs(memory + TileA::bytes, CopyB::bytes_of(rest_of_b(tile, p)), TileB::bytes);
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+    meet_at_cleared_slabs();
+  }
+  // The bytes [from, to) of an operand's part of each stage.
+  __device__ __forceinline__ static void clear_slabs(std::uint8_t* operand, int from, int to) {
+    const int first = static_cast<int>(threadIdx.x) - (threads - idle_threads);
+#pragma unroll 1
+    for (int at = from + 16 * first; at < to; at += 16 * idle_threads) {
+#pragma unroll
+      for (int stage = 0; stage < Config::stages; ++stage)
+        *reinterpret_cast<uint4*>(operand + stage * Config::stage_bytes + at) = make_uint4(0, 0, 0, 0);
+    }
+  }
+  // And by all who multiply the first tile.
+  __device__ __forceinline__ static void meet_at_cleared_slabs() {
+    asm volatile("bar.sync 5, %0;" ::"n"(idle_threads + 128 * consumers_of_a_tile) : "memory");
+  }
+  // Both: to ask first whether the second is wanted would take longer.
+  __device__ __forceinline__ static void prefetch_maps(const MapB& maps) {
+    prefetch_map(maps.whole);
+    if constexpr (cuts) prefetch_map(maps.last);
   }
 
   // Of a cluster this orders no memory but the barriers that were initialised: by default an arrival waits
@@ -198,9 +235,15 @@ struct GemmWgmma {
   __device__ __forceinline__ static int rank() {
     return Cluster::blocks == 1 ? 0 : static_cast<int>(blockIdx.x) % Cluster::blocks;
   }
-  __device__ __forceinline__ static int rank_m() { return rank() % Cluster::m; }
-  __device__ __forceinline__ static int rank_n() { return rank() / Cluster::m % Cluster::n; }
-  __device__ __forceinline__ static int rank_k() { return rank() / (Cluster::m * Cluster::n); }
+  __device__ __forceinline__ static int rank_m() {
+    return rank() % Cluster::m;
+  }
+  __device__ __forceinline__ static int rank_n() {
+    return rank() / Cluster::m % Cluster::n;
+  }
+  __device__ __forceinline__ static int rank_k() {
+    return rank() / (Cluster::m * Cluster::n);
+  }
 
   // The part-th of `parts` of all slabs of k: `count` of them from slab `first` on.
   struct Slabs {
@@ -223,14 +266,14 @@ struct GemmWgmma {
     Slabs slabs;
     bool paired;
   };
-  __device__ __forceinline__ static Work work_at(int index, const Raster& raster, int undivided, int k) {
-    const int beyond = index - undivided;
+  __device__ __forceinline__ static Work work_at(int index, const GemmArguments& p) {
+    const int beyond = index - p.undivided;
     const bool paired = has_pairs && beyond >= 0;
     // Of a paired tile both blocks of a cluster take the same member of the cluster's tiles.
-    const TilePosition at = raster.at(paired ? undivided + beyond / Cluster::blocks : index);
+    const TilePosition at = p.raster.at(paired ? p.undivided + beyond / Cluster::blocks : index);
     const int member = paired ? beyond % Cluster::blocks : rank() % sharing_blocks;
     const TilePosition tile{at.m * Cluster::m + member % Cluster::m, at.n * Cluster::n + member / Cluster::m};
-    const int all = slabs_of(k);
+    const int all = slabs_of(p.k);
     if (paired) return {tile, part_of(all, 2, rank()), true};
     return {tile, part_of(all, Cluster::k, rank_k()), false};
   }
@@ -241,41 +284,44 @@ struct GemmWgmma {
   // (every > 1) for what comes at one of so many turns. What the raster has from `undivided` on comes last, a
   // tile for each cluster at most.
   template <class F>
-  __device__ __forceinline__ static void for_each_tile(const Raster& raster, int undivided, int turn,
-                                                       int every, F&& f) {
-    const int end = undivided + (raster.tiles() - undivided) * Cluster::blocks;
+  __device__ __forceinline__ static void for_each_tile(const GemmArguments& p, int turn, int every, F&& f) {
+    const int end = p.undivided + (p.raster.tiles() - p.undivided) * Cluster::blocks;
     const int clusters = static_cast<int>(gridDim.x) / Cluster::blocks;
     int index = first_index() + turn * clusters;
     for (; index < end; index += every * clusters) f(index);
   }
 
-  __device__ __forceinline__ static bool ends_in_pair(const Raster& raster, int undivided) {
-    return first_index() < (raster.tiles() - undivided) * Cluster::blocks;
+  __device__ __forceinline__ static bool ends_in_pair(const GemmArguments& p) {
+    return first_index() < (p.raster.tiles() - p.undivided) * Cluster::blocks;
   }
 
-  // One thread: this block's part of every slab of its tiles, as far ahead as the ring allows.
-  __device__ __forceinline__ static void copy_all(const MapA& map_a, const TensorMap& map_b, int k,
-                                                  int box_rows, const Raster& raster, int undivided,
-                                                  std::uint8_t* memory, const Ring& ring) {
-    const int missing = few_rows ? (Block::m - box_rows) * TileA::line_bytes : 0;  // bytes of a slab
+  // One thread: this block's part of every slab of its tiles, as far ahead as the ring allows. cut: compiled
+  // apart, so that where nothing is cut off the first copy waits for nothing more.
+  template <bool cut>
+  __device__ __forceinline__ static void copy_all(const MapA& map_a, const MapB& map_b,
+                                                  const GemmArguments& p, std::uint8_t* memory,
+                                                  const Ring& ring) {
     constexpr Stage<Config::stages> first_stage;
     Stage<Config::stages> stage = first_stage;
-    for_each_tile(raster, undivided, 0, 1, [&](int index) {
-      const Work work = work_at(index, raster, undivided, k);
+    for_each_tile(p, 0, 1, [&](int index) {
+      const Work work = work_at(index, p);
       const int row = work.tile.m * Block::m, column = work.tile.n * Block::n;
+      const int rest_a = cut ? rest_of_a(work.tile, p) : all_of_it;
+      const int rest_b = cut ? rest_of_b(work.tile, p) : all_of_it;
+      const int bytes = CopyA::bytes_of(rest_a) + CopyB::bytes_of(rest_b);
       if (!scarce_registers && index == first_index()) cudaGridDependencySynchronize();
       for (int slab = work.slabs.first; slab < work.slabs.first + work.slabs.count; ++slab) {
         ring.wait_empty(stage);
-        ring.expect(stage, Config::stage_bytes - missing);
+        ring.expect(stage, bytes);
         std::uint8_t* const to = memory + stage.index * Config::stage_bytes;
         if constexpr (eighths) {
           copy_eighths(to, map_a, work.tile.m, slab * depth, ring.full_barrier(stage));
         } else {
-          copy_slab<TileA, parts_a>(to, map_a, row, slab * depth, work.paired, rank_n(),
+          copy_slab<TileA, parts_a>(to, map_a, row, rest_a, slab * depth, work.paired, rank_n(),
                                     every_mth_block() << rank_m(), ring.full_barrier(stage));
         }
-        copy_slab<TileB, parts_b>(to + TileA::bytes, map_b, column, slab * depth - lines_before, work.paired,
-                                  rank_m(), ((1U << Cluster::m) - 1) << rank_n() * Cluster::m,
+        copy_slab<TileB, parts_b>(to + TileA::bytes, map_b, column, rest_b, slab * depth - lines_before,
+                                  work.paired, rank_m(), ((1U << Cluster::m) - 1) << rank_n() * Cluster::m,
                                   ring.full_barrier(stage));
         stage = stage.next();
         // All blocks begin at once, and the L2 gives each what it asked for first: slabs for later would come
@@ -289,19 +335,21 @@ struct GemmWgmma {
   // What this block copies of a slab of an operand: its part, to all that read it; sharing: those of the
   // blocks that compute the same part of k. A paired block shares nothing: all parts, to itself.
   template <class Tile, int parts>
-  __device__ __forceinline__ static void copy_slab(std::uint8_t* to, const TensorMap& map, int start, int k,
-                                                   bool paired, int part, unsigned sharing,
+  __device__ __forceinline__ static void copy_slab(std::uint8_t* to, const MapB& maps, int start, int rest,
+                                                   int k, bool paired, int part, unsigned sharing,
                                                    std::uint64_t* barrier) {
     if constexpr (has_pairs && parts > 1) {
       if (paired) {
 #pragma unroll 1
         for (int i = 0; i < parts; ++i)
-          copy_part<Tile, parts>(to, map, start, k, i, static_cast<std::uint16_t>(1U << rank()), barrier);
+          copy_part<Tile, parts>(to, maps, start, rest, k, i, static_cast<std::uint16_t>(1U << rank()),
+                                 barrier);
         return;
       }
     }
     const int first = rank() - rank() % sharing_blocks;
-    copy_part<Tile, parts>(to, map, start, k, part, static_cast<std::uint16_t>(sharing << first), barrier);
+    copy_part<Tile, parts>(to, maps, start, rest, k, part, static_cast<std::uint16_t>(sharing << first),
+                           barrier);
   }
 
   // The rows of a tile that is made of eighths of A: 64 of one for each warpgroup. Tiles go through all
@@ -361,28 +409,30 @@ struct GemmWgmma {
   }
 
   // The part-th of `parts` of a slab, to the same place in all the blocks of `sharing`, counted on the
-  // barrier of each. start: the tile's first row (column) along m (n).
+  // barrier of each. start: the tile's first row (column) along m (n); rest: as TileCopy has it.
   template <class Tile, int parts>
-  __device__ __forceinline__ static void copy_part(std::uint8_t* to, const TensorMap& map, int start, int k,
-                                                   int part, std::uint16_t sharing, std::uint64_t* barrier) {
-    constexpr int panels = copies_panels<Tile, parts> ? Tile::panels / parts : Tile::panels;
-    constexpr int lines = copy_lines<Tile, parts>;
-    static_assert(lines % 8 == 0 && lines * parts * panels >= Tile::lines * Tile::panels,
-                  "GemmWgmma: a part of a slab must be whole groups of 8 lines");
-    const int first_panel = copies_panels<Tile, parts> ? part * panels : 0;
-    const int first_line = copies_panels<Tile, parts> ? 0 : part * lines;
+  __device__ __forceinline__ static void copy_part(std::uint8_t* to, const MapB& maps, int start, int rest,
+                                                   int k, int part, std::uint16_t sharing,
+                                                   std::uint64_t* barrier) {
+    using Copy = TileCopy<Tile, parts>;
+    const int lines = Copy::lines_of(rest);
+    if (lines == 0) return;
+    const TensorMap* map = &maps.whole;
+    if constexpr (cuts) map = lines == Copy::lines ? &maps.whole : &maps.last;
+    const int first_panel = Copy::by_panels ? part * Copy::panels : 0;
+    const int first_line = Copy::by_panels ? 0 : part * lines;
     // Not unrolled: one thread copies, with few registers, and has the time.
 #pragma unroll 1
-    for (int i = 0; i < panels; ++i) {
+    for (int i = 0; i < Copy::panels; ++i) {
       const int panel = first_panel + i;
       const int offset = panel * Tile::panel_bytes + first_line * Tile::line_bytes;
       // Lines run along m or n where k is contiguous, else along k.
       const int along_lines = first_line + (Tile::k_major ? start : k);
       const int along_line = panel * Tile::panel_columns + (Tile::k_major ? k : start);
       if constexpr (parts == 1) {
-        copy_box(to + offset, map, along_lines, along_line, barrier);
+        copy_box(to + offset, *map, along_lines, along_line, barrier);
       } else {
-        copy_box_to_cluster(to + offset, map, along_lines, along_line, barrier, sharing);
+        copy_box_to_cluster(to + offset, *map, along_lines, along_line, barrier, sharing);
       }
     }
   }
@@ -390,17 +440,16 @@ struct GemmWgmma {
   static constexpr int none = -1;  // no stage
 
   template <class Store>
-  __device__ __forceinline__ static void multiply_all(int group, int k, const Raster& raster, int undivided,
-                                                      int lda_mod_8, std::uint32_t memory, const Ring& ring,
-                                                      Sum& sum, const Store& store) {
+  __device__ __forceinline__ static void multiply_all(int group, const GemmArguments& p, std::uint32_t memory,
+                                                      const Ring& ring, Sum& sum, const Store& store) {
     const int turn = Config::pingpong ? group : 0;
     const int group_row = Config::pingpong ? 0 : group * Config::Warp::m;
     typename Config::Sums sums;
     Stage<Config::stages> stage;
-    if constexpr (Config::pingpong) stage = stage.after(turn * slabs_of(k));
+    if constexpr (Config::pingpong) stage = stage.after(turn * slabs_of(p.k));
     const Turns<turns> multiplies(turn);
-    for_each_tile(raster, undivided, turn, turns, [&](int& index) {
-      const Work now = work_at(index, raster, undivided, k);
+    for_each_tile(p, turn, turns, [&](int& index) {
+      const Work now = work_at(index, p);
       const int block = block_to_tell(now.paired);
       multiplies.wait();
       sums.clear();
@@ -418,7 +467,8 @@ struct GemmWgmma {
       int left = now.slabs.count;
       if constexpr (eighths) {
         // From lane 0, as the warpgroup's number: the descriptors of B depend on it.
-        const int shift = __shfl_sync(0xffffffffU, eighth_of(now.tile.m, group) * lda_mod_8 % 8, 0);
+        const int shift =
+            __shfl_sync(0xffffffffU, eighth_of(now.tile.m, group) * static_cast<int>(p.lda % 8) % 8, 0);
         bool first = shift != 0;
         const auto start = [&](const auto& a, const auto& b) {
           if (first) clear_shift(a.base, group, shift);
@@ -430,7 +480,7 @@ struct GemmWgmma {
           return b.base + static_cast<std::uint32_t>((lines_before - shift) * 128);
         };
         // Of a last slab that holds what the shift has moved there and nothing else, one step of wgmma.
-        const bool ends_early = k + shift <= (left - 1) * depth + step_depth;
+        const bool ends_early = p.k + shift <= (left - 1) * depth + step_depth;
         if (ends_early) --left;
 #pragma unroll 1
         for (; left > 0; --left)
@@ -471,7 +521,7 @@ struct GemmWgmma {
       }
       release(ring, previous, block);
       // The slabs of the other warpgroup's tile lie between: the ring is filled in the order of tiles.
-      if constexpr (Config::pingpong) stage = stage.after((turns - 1) * slabs_of(k));
+      if constexpr (Config::pingpong) stage = stage.after((turns - 1) * slabs_of(p.k));
       // The largest tiles need the registers: there all of this is worked out once more, from numbers that
       // "change" here, and the epilogue holds one number for where the block is. It takes its time, which
       // small products have not.
@@ -479,9 +529,7 @@ struct GemmWgmma {
                            static_cast<std::uint32_t>(stage.index) * 2 + stage.phase;
       int thread = static_cast<int>(threadIdx.x);
       if constexpr (scarce_registers) asm volatile("" : "+r"(here), "+r"(thread));
-      const Work work = scarce_registers
-                            ? work_at(static_cast<int>(here / (2 * Config::stages)), raster, undivided, k)
-                            : now;
+      const Work work = scarce_registers ? work_at(static_cast<int>(here / (2 * Config::stages)), p) : now;
       const int warp_row = group_row + 16 * (thread / 32 % 4);
       const auto store_rows = [&](const auto& rows, int row) {
         const int column = work.tile.n * Block::n;
@@ -490,7 +538,7 @@ struct GemmWgmma {
               rows, row_in_eighth(work.tile.m) + 16 * (thread / 32 % 4), column);
         } else {
           const int first = work.tile.m * Block::m + row + warp_row;
-          if (few_rows && !store.has_row(first)) return;
+          if (Block::m == 64 && !store.has_row(first)) return;
           store(rows, first, column);
         }
       };
@@ -557,13 +605,12 @@ template <class Config>
 __global__ void __launch_bounds__(GemmWgmma<Config>::threads, 1)
     __cluster_dims__(Config::Cluster::blocks, 1, 1)
         gemm_wgmma(const __grid_constant__ typename GemmWgmma<Config>::MapA map_a,
-                   const __grid_constant__ TensorMap map_b, const __grid_constant__ TensorMap map_c,
-                   const __grid_constant__ GemmArguments arguments) {
+                   const __grid_constant__ typename GemmWgmma<Config>::MapB map_b,
+                   const __grid_constant__ TensorMap map_c, const __grid_constant__ GemmArguments arguments) {
   extern __shared__ std::uint8_t shared[];
   const LinearCombination combination{arguments.alpha, arguments.beta, arguments.c};
   const auto run = [&](const auto& op) {
-    GemmWgmma<Config>::run(map_a, map_b, map_c, arguments.k, arguments.box_rows, arguments.raster,
-                           arguments.undivided, arguments.lda, shared, arguments.c, op);
+    GemmWgmma<Config>::run(map_a, map_b, map_c, arguments, shared, op);
   };
   if constexpr (std::is_same_v<typename Config::Acc, float> && Config::TileA::element_bytes == 1) {
     run(ScaledCombination{combination, arguments.scale_a, arguments.scale_b});

@@ -23,6 +23,15 @@ struct alignas(64) TensorMap {
   std::uint64_t opaque[16];
 };
 
+// Of a matrix that is copied tile by tile: in boxes of a whole tile's lines, and, where a last tile has
+// fewer, in boxes of those.
+struct TileMap {
+  TensorMap whole;
+};
+struct TileMaps {
+  TensorMap whole, last;
+};
+
 // The eighths of a matrix: of[i] is a map of lines i, i + 8, ... of it, which lie equally to 16 bytes.
 struct TensorMapsOfEighths {
   TensorMap of[8];
