@@ -33,11 +33,12 @@ bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription&
 // ceil(blocks / (multiprocessors x blocks that fit one)) rounds, with `split` blocks a tile. A round takes
 // the products of the tiles that a multiprocessor then holds, over the speed measured for the kernel's family
 // and tile; of wgmma kernels also the bytes that are copied for them, from the L2 (longer, if lines begin
-// between its sectors) or from memory, if that is longer. Added are the stores of the tiles, of ping-pong
-// kernels only those of the last one (but less than half is hidden if the copy engine cannot store C), and
-// the sums of blocks that share a tile. A last round that ends in pairs (pairs.hpp) takes half, of slabs that
-// take longer since these blocks share nothing, and adds up. Kernels that compute the transpose of C take as
-// long as others for the product turned, but for their stores.
+// between its sectors) or from memory, if that is longer; of a product of one tile along m or n, those of the
+// lines it has. Added are the stores of the tiles, of ping-pong kernels only those of the last one (but less
+// than half is hidden if the copy engine cannot store C), and the sums of blocks that share a tile. A last
+// round that ends in pairs (pairs.hpp) takes half, of slabs that take longer since these blocks share
+// nothing, and adds up. Kernels that compute the transpose of C take as long as others for the product
+// turned, but for their stores.
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept;
 
 // The time of copying an operand of so many bytes into the workspace, in the same unit. transposed: its rows

@@ -2,7 +2,7 @@
 // Lines beyond the matrix would be filled with zeros, but as if all of them were fetched from one place:
 // where many multiprocessors ask for such lines each takes several times as long as one that is there
 // (microbench/README.md). So of operands that are k-major the last tile along m or n, which reaches beyond
-// the matrix, has boxes of its own. What they leave of a slab is never written, and of its sums nothing is
+// the matrix, has boxes of its own. What they leave of a slab is not copied, and of its sums nothing is
 // stored. Plain C++17. Below: shared/tile.hpp.
 #pragma once
 
