@@ -132,8 +132,13 @@ std::int64_t longest_tma_stride(const Kernel& kernel) noexcept {
   return ((std::int64_t{1} << 40) - 16) / (lines * static_cast<std::int64_t>(bytes(kernel.type)));
 }
 
-// Of kernels that compute the transpose of C: they count the bytes of its rows, of f32, in 31 bits.
-constexpr int most_turned_columns = std::numeric_limits<std::int32_t>::max() / 4;
+// The longest rows of C. Kernels that compute its transpose count their bytes, of f32, in 31 bits; the wgmma
+// kernels that store by the copy engine, in which C has elements of 16 bits, count those.
+std::int64_t most_columns(const Kernel& kernel, const Gemm& problem) noexcept {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (kernel.turned) return most / 4;
+  return kernel.instruction == Instruction::wgmma && bytes(problem.c.type) == 4 ? most / 2 : most;
+}
 
 // Why a kernel does not take a problem. Found without a sentence: a choice asks every kernel, and formatting
 // text for each that does not fit would cost more than a small product.
@@ -163,7 +168,7 @@ Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription
   // The module copies 16 bytes along k or nothing.
   if (kernel.copy == Copy::module && problem.k % 8 != 0) return Misfit::k_multiple;
   if (kernel.copy == Copy::module && problem.c.type != Type::f16) return Misfit::output_type;
-  if (kernel.turned && problem.n > most_turned_columns) return Misfit::columns;
+  if (problem.n > most_columns(kernel, problem)) return Misfit::columns;
   if (kernel.exact_sm ? device.sm != kernel.minimum_sm : device.sm < kernel.minimum_sm)
     return Misfit::architecture;
   if (kernel.shared_bytes > device.shared_bytes_per_block_optin) return Misfit::shared_memory;
@@ -217,8 +222,8 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
       return Status(StatusCode::unsupported, "kernel %s needs k to be a multiple of 8 but k is %lld", who,
                     static_cast<long long>(problem.k));
     case Misfit::columns:
-      return Status(StatusCode::unsupported, "kernel %s needs n <= %d but n is %lld", who,
-                    most_turned_columns, static_cast<long long>(problem.n));
+      return Status(StatusCode::unsupported, "kernel %s needs n <= %lld but n is %lld", who,
+                    static_cast<long long>(most_columns(kernel, problem)), static_cast<long long>(problem.n));
     case Misfit::architecture:
       return Status(StatusCode::device_unsupported, "kernel %s needs sm_%d%s but the device is sm_%d", who,
                     kernel.minimum_sm, kernel.exact_sm ? " exactly" : " or newer", device.sm);

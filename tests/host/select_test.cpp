@@ -259,7 +259,7 @@ TEST(Select, TilesOfTheTransposeOfCFitNumbersOfRowsBetweenMultiplesOf128) {
   EXPECT_EQ(select_kernel(list, odd, h200)->tile_m, 128);
 }
 
-TEST(Accepts, RowsOfCOfUpTo31BitsOfBytesForItsTranspose) {
+TEST(Accepts, RowsOfCThatAreCountedIn31Bits) {
   Kernel turned = wgmma_kernel(128, 128, 2);
   turned.turned = true;
   EXPECT_TRUE(accepts(turned, problem(264, 536870911, 8), h200));
@@ -267,6 +267,17 @@ TEST(Accepts, RowsOfCOfUpTo31BitsOfBytesForItsTranspose) {
   EXPECT_FALSE(accepts(turned, problem(264, 536870912, 8), h200, &why));
   EXPECT_EQ(why.code(), StatusCode::unsupported);
   EXPECT_STREQ(why.message(), "kernel wgmma needs n <= 536870911 but n is 536870912");
+
+  const Kernel upright = wgmma_kernel(128, 192, 2, 1, 64);
+  Gemm words = problem(264, 1073741823, 8);
+  words.c.type = Type::f32;
+  EXPECT_TRUE(accepts(upright, words, h200));
+  words = problem(264, 1073741824, 8);
+  words.c.type = Type::f32;
+  EXPECT_FALSE(accepts(upright, words, h200, &why));
+  EXPECT_STREQ(why.message(), "kernel wgmma needs n <= 1073741823 but n is 1073741824");
+  words.c.type = Type::f16;
+  EXPECT_TRUE(accepts(upright, words, h200));
 }
 
 // The transpose of a product, by a kernel that is the same but for its stores, takes as long but for these.
