@@ -132,8 +132,8 @@ std::int64_t longest_tma_stride(const Kernel& kernel) noexcept {
   return ((std::int64_t{1} << 40) - 16) / (lines * static_cast<std::int64_t>(bytes(kernel.type)));
 }
 
-// The longest rows of C. Kernels that compute its transpose count their bytes, of f32, in 31 bits; the wgmma
-// kernels that store by the copy engine, in which C has elements of 16 bits, count those.
+// The longest rows of C. Kernels that compute its transpose count their bytes, of f32, in 31 bits; the other
+// wgmma kernels count elements of 16 bits, as which the copy engine stores them.
 std::int64_t most_columns(const Kernel& kernel, const Gemm& problem) noexcept {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   if (kernel.turned) return most / 4;
