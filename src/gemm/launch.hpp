@@ -9,7 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "gemm/tensor_map.hpp"
+#include "tenon/pipeline/tensor_map.hpp"
 #include "tenon/status.hpp"
 
 namespace tenon {
@@ -84,7 +84,7 @@ class Launcher {
 
   // device_unsupported, with the reason, where there is no such device here.
   virtual Status describe(DeviceDescription* device) noexcept = 0;
-  // tensor_map.hpp
+  // As make_tensor_map() of tenon/pipeline/make_tensor_map.hpp.
   virtual Status make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_columns,
                                  TensorMap* map) noexcept = 0;
   // device_unsupported where the device refuses this launch, but may run another kernel: its clusters, shared

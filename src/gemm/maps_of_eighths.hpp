@@ -6,7 +6,7 @@
 
 #include "gemm/launch.hpp"
 #include "tenon/gemm.hpp"
-#include "tenon/pipeline/tma_ring.hpp"
+#include "tenon/pipeline/tensor_map.hpp"
 
 namespace tenon {
 

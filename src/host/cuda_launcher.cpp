@@ -5,8 +5,8 @@
 #include <cuda_runtime.h>
 
 #include "gemm/module/module.hpp"
-#include "gemm/tensor_map.hpp"
 #include "host/device.hpp"
+#include "tenon/pipeline/make_tensor_map.hpp"
 
 namespace tenon {
 namespace {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "fragment/managed.hpp"
-#include "gemm/tensor_map.hpp"
 #include "support/gpu.hpp"
+#include "tenon/pipeline/make_tensor_map.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/shared/tile.hpp"
 

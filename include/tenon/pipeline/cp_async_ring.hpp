@@ -2,10 +2,13 @@
 // once a stage.
 //
 //   CpAsyncRing<4> ring;
-//   for (int s = 0; s < 3; ++s) { /* cp.async into stage s */ ring.commit(); }     // Stages - 1 groups under
-//   way ring.wait_oldest();                                                            // stage 0 is there,
-//   for the block for (...) { /* cp.async into the stage freed last */ ring.commit();  /* read */
-//   ring.wait_oldest(); }
+//   for (int s = 0; s < 3; ++s) { /* cp.async into stage s */ ring.commit(); }  // Stages - 1 groups
+//   ring.wait_oldest();                                       // stage 0 is there, for all of the block
+//   for (...) {
+//     /* cp.async into the stage freed last */ ring.commit();
+//     /* read */
+//     ring.wait_oldest();
+//   }
 //
 // Commit once a turn even when nothing is left to copy: empty groups keep the count right (and cost nothing).
 // Below: ptx/cp_async.hpp, stage.hpp.

@@ -6,45 +6,32 @@
 //   consumer:  Stage<4> s;  ring.wait_full(s);  /* read */  __syncwarp();  /* one lane: */ ring.release(s);
 //   both:      s = s.next();
 //
-// Below: stage.hpp; mbarriers and bulk copies are cuda::ptx's.
+// Blocks have one dimension, here and in what stands on it: warps are numbered by threadIdx.x. Below:
+// stage.hpp, tensor_map.hpp; mbarriers and bulk copies are cuda::ptx's.
 #pragma once
 
 #include <cuda/ptx>
 
 #include "tenon/pipeline/stage.hpp"
+#include "tenon/pipeline/tensor_map.hpp"
 #include "tenon/ptx/cluster.hpp"
 #include "tenon/ptx/elect.hpp"
 #include "tenon/ptx/shared_address.hpp"
 
 namespace tenon {
 
-// A CUtensorMap by value, without <cuda.h>: pass it as a __grid_constant__ kernel parameter.
-struct alignas(64) TensorMap {
-  std::uint64_t opaque[16];
-};
-
-// Of a matrix that is copied tile by tile: in boxes of a whole tile's lines, and, where a last tile has
-// fewer, in boxes of those.
-struct TileMap {
-  TensorMap whole;
-};
-struct TileMaps {
-  TensorMap whole, last;
-};
-
-// The eighths of a matrix: of[i] is a map of lines i, i + 8, ... of it, which lie equally to 16 bytes.
-struct TensorMapsOfEighths {
-  TensorMap of[8];
-};
-
 // By whole warps: whether this thread works for all of the block's warp `warp`. A thread chosen by its number
 // would do the same, but slower (ptx/elect.hpp).
+template <class Dependent = void>
 __device__ __forceinline__ bool works_for_warp(int warp) {
-  return static_cast<int>(threadIdx.x) / 32 == warp && ptx::elect_sync(0xffffffffU);
+  return static_cast<int>(threadIdx.x) / 32 == warp && ptx::elect_sync<Dependent>(0xffffffffU);
 }
 
 // Fetches the map, for copies to come. PTX ISA, "prefetch".
+template <class Dependent = void>
 __device__ __forceinline__ void prefetch_map(const TensorMap& map) {
+  static_assert(ptx::sm_at_least<90, Dependent>,
+                "tenon::prefetch_map needs sm_90 or newer: compile with -arch=sm_90");
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
@@ -74,6 +61,7 @@ class TmaRing {
   __device__ __forceinline__ void wait_empty(Stage<Stages> stage) const {
     wait(empty_ + stage.index, stage.phase ^ 1U);
   }
+  // transaction_bytes: of all copies to come, whole boxes, also where they reach beyond the matrix.
   __device__ __forceinline__ void expect(Stage<Stages> stage, int transaction_bytes) const {
     cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta,
                                          cuda::ptx::space_shared, full_ + stage.index,
@@ -138,7 +126,8 @@ class TmaRing {
 
 // Starts the copy of one box of a 2-D tensor map: the box whose first element is (line, column), to
 // `destination` in shared memory (as the map's swizzle says), counted on `barrier`. Outside the matrix the
-// box is filled with zeros.
+// box is filled with zeros. destination: a multiple of 128 bytes, and of the 1024 that a SharedTile starts
+// on.
 __device__ __forceinline__ void copy_box(void* destination, const TensorMap& map, int line, int column,
                                          std::uint64_t* barrier) {
   const std::int32_t at[2] = {column, line};
@@ -158,7 +147,10 @@ __device__ __forceinline__ void copy_box_to_cluster(void* destination, const Ten
 
 // Fetches a box into the L2, for copies to come. What writes it later writes it there: a kernel may ask for
 // it before the one that it depends on has ended. PTX ISA, "cp.async.bulk.prefetch.tensor".
+template <class Dependent = void>
 __device__ __forceinline__ void prefetch_box(const TensorMap& map, int line, int column) {
+  static_assert(ptx::sm_at_least<90, Dependent>,
+                "tenon::prefetch_box needs sm_90 or newer: compile with -arch=sm_90");
   asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map), "r"(column),
                "r"(line)
                : "memory");
@@ -169,7 +161,10 @@ __device__ __forceinline__ void prefetch_box(const TensorMap& map, int line, int
 // (seen on an H200; the PTX ISA does not tell). Part of the thread's bulk group: commit, and wait before the
 // memory is written again. What is stored leaves the L2 first, before what a kernel still reads. PTX ISA,
 // "cp.async.bulk.tensor", "createpolicy".
+template <class Dependent = void>
 __device__ __forceinline__ void store_box(const TensorMap& map, int line, int column, std::uint32_t source) {
+  static_assert(ptx::sm_at_least<90, Dependent>,
+                "tenon::store_box needs sm_90 or newer: compile with -arch=sm_90");
   asm volatile(
       "{.reg .b64 policy; createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
       "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], "

@@ -17,6 +17,8 @@ namespace tenon {
 // Of `Groups` warpgroups; 1: nobody waits. Takes the barriers 1 to Groups.
 template <int Groups>
 class Turns {
+  static_assert(Groups >= 1 && Groups <= 15, "Turns: a block has the named barriers 1 to 15");
+
  public:
   // By all of each warpgroup, at the start. group: 0 to Groups - 1, in the order of their turns.
   __device__ __forceinline__ explicit Turns(int group) : group_(group) {
