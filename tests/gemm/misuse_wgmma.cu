@@ -1,6 +1,7 @@
 // Not a program: compiled by ctest with one MISUSE_... defined, to see which sentence nvcc prints.
 #include <cuda_fp16.h>
 
+#include "tenon/gemm/gemm_tma.hpp"
 #include "tenon/gemm/gemm_wgmma.hpp"
 
 using namespace tenon;
@@ -20,6 +21,25 @@ using Config =
 #elif defined(MISUSE_short_lines)
 using Config =
     WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 32>, 1, 2, ClusterShape<1, 1>, 1>;
+#elif defined(MISUSE_lines_of_256_bytes)
+using Config =
+    WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 128>, 1, 2, ClusterShape<1, 1>, 1>;
+#elif defined(MISUSE_one_stage)
+using Config =
+    WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 1, ClusterShape<1, 1>, 1>;
+#elif defined(MISUSE_nothing_staged)
+using Config =
+    WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 0>;
+#elif defined(MISUSE_eight_stages)
+using Config =
+    WgmmaConfig<Halves, row_major, column_major, TileShape<128, 256, 64>, 2, 8, ClusterShape<1, 1>, 1>;
+#elif defined(MISUSE_sums_in_f16)
+using Config = WgmmaConfig<WgmmaOperands<half, half, half>, row_major, column_major, TileShape<64, 64, 64>, 1,
+                           2, ClusterShape<1, 1>, 1>;
+#elif defined(MISUSE_tma_of_one_stage)
+using Config =
+    GemmConfig<half, float, row_major, column_major, TileShape<128, 128, 64>, TileShape<64, 32, 0>, 1>;
+static_assert(GemmTma<Config>::threads > 0, "judged before");
 #elif defined(MISUSE_parts_of_lines)
 using Config = WgmmaConfig<Halves, row_major, row_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<16, 1>, 1>;
 #elif defined(MISUSE_promoted_128_rows)

@@ -2,6 +2,8 @@
 
   test_headers.py alone  <nvcc> <c++ compiler> <folder> [I/N]   nvcc, and g++ where the header needs no CUDA; no
                                           warning. I/N: every N-th header, from number I on
+  test_headers.py older  <nvcc> <folder>                  for older targets they compile all the same, for the parts that
+                                          those have; the kernels of clusters are refused with a sentence
   test_headers.py nvrtc  <cuda library folder>            what embedders compile at run time: the headers of ptx/
   test_headers.py budget <nvcc> <folder>                  what a header adds to an empty source, or to one that includes
                                           just <cuda/ptx>, or what the emulator's host API takes from the standard
@@ -91,6 +93,28 @@ def alone(nvcc, cxx, folder, part="0/1"):
     print(f"{len(headers)} headers compile alone, {host} of them without CUDA")
 
 
+def older(nvcc, folder):
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def compiled(name, headers, sm):
+        source = folder / f"{name}_{sm}.cu"
+        source.write_text("".join(f'#include "{header}"\n' for header in headers))
+        return subprocess.run([nvcc, "-std=c++17", f"-arch=sm_{sm}", "--Werror=all-warnings", f"-I{INCLUDE}", "-cubin", source,
+                               "-o", folder / "older.cubin"], text=True, capture_output=True)
+
+    of_clusters = [pathlib.Path(f"tenon/gemm/{name}.hpp") for name in ("gemm_wgmma", "gemm_wgmma_unaligned")]
+    for sm in (75, 80):
+        result = compiled("all", [h for h in HEADERS if h not in of_clusters], sm)
+        if result.returncode != 0 or result.stderr:
+            sys.exit(f"the headers do not compile for sm_{sm}:\n{result.stderr}")
+        for header in of_clusters:
+            result = compiled(header.stem, [header], sm)
+            if result.returncode == 0 or f"{header} needs sm_90a: compile" not in result.stderr:
+                sys.exit(f"{header} does not say for sm_{sm} what it needs:\n{result.stderr}")
+    print(f"{len(HEADERS) - len(of_clusters)} headers compile for sm_75 and sm_80")
+
+
 def nvrtc(folder):
     libraries = sorted(pathlib.Path(folder).glob("libnvrtc.so*"))
     if not libraries:
@@ -151,4 +175,4 @@ def budget(nvcc, folder):
 
 
 if __name__ == "__main__":
-    {"alone": alone, "nvrtc": nvrtc, "budget": budget}[sys.argv[1]](*sys.argv[2:])
+    {"alone": alone, "older": older, "nvrtc": nvrtc, "budget": budget}[sys.argv[1]](*sys.argv[2:])

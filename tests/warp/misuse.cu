@@ -28,6 +28,17 @@ __global__ void __launch_bounds__(128)
 #elif defined(MISUSE_narrow)
   WarpgroupTile<half, float, 32, 64> other;
   other.clear();
+#elif defined(MISUSE_in_f32)
+  WarpgroupTile<float, float, 64, 64> other;
+  other.clear();
+  other.start(OperandTile<float, 64, 32, true>{base}, OperandTile<float, 64, 32, true>{base}, 0, 0);
+#elif defined(MISUSE_few_columns)
+  c.multiply(operand_descriptor(TileA{base}, 0), operand_descriptor(OperandTile<half, 32, 64, true>{base}, 0),
+             0, false);
+#elif defined(MISUSE_part_of_a_panel)
+  out[1] = static_cast<float>(operand_descriptor(OperandTile<half, 68, 128, true>{base}, 0).at(0).bits());
+#elif defined(MISUSE_sums_as_bytes)
+  c.when_done([&](auto& values) { out[1] = static_cast<float>(as_a<e4m3, 64>(values, 0).reg[0]); });
 #elif defined(MISUSE_no_such_n)
   float e[126];
   ptx::wgmma_mma_async_sync_aligned<252, ptx::type_f16, ptx::type_f16>(e, a, b, 1);

@@ -42,7 +42,7 @@ __device__ void copy_in(unsigned char* memory, const void* from, int first, int 
 }
 
 // c = A * B^T over `slabs` slabs, through a ring of two: a warpgroup for every M rows. Then every element is
-// doubled, and if `again` the last slab is added once more.
+// doubled, and if `again` the last slab is added once more. The sums leave in pairs.
 template <class TileA, class TileB, class AccT, int M, int N>
 __device__ void product(const void* a, const void* b, float* c, int slabs, int again) {
   constexpr int stage_bytes = TileA::bytes + TileB::bytes;
@@ -66,7 +66,17 @@ __device__ void product(const void* a, const void* b, float* c, int slabs, int a
   }
   sum.for_each([&](auto& v, int, int) { v = v + v; });
   if (again != 0) start(sum, (slabs - 1) % 2);
-  sum.for_each([&](auto& v, int i, int j) { c[(row + i) * N + j] = static_cast<float>(v); });
+  const int lane = warpgroup_lane_id(), i = lane / 32 * 16 + lane % 32 / 4, j = lane % 4 * 2;
+  sum.for_each_part([&](const auto& part, int first) {
+    for (int x = 0; x < part.columns; ++x) {
+      for (int half = 0; half < 2; ++half) {
+        typename std::remove_reference_t<decltype(part)>::Value two[2];
+        part.pair(0, x, half, two);
+        for (int y = 0; y < 2; ++y)
+          c[(row + first + i + 8 * half) * N + 8 * x + j + y] = static_cast<float>(two[y]);
+      }
+    }
+  });
 }
 
 #define PRODUCT(name, threads, TileA, TileB, AccT, M, N)                   \

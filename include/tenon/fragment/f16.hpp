@@ -45,6 +45,7 @@ struct Mma<Shape, float, __nv_bfloat16, __nv_bfloat16> {
 template <class T>
 __device__ __forceinline__ FragmentA<m16n8k16, T> as_a(const Accumulator<m16n8k16, float>& left,
                                                        const Accumulator<m16n8k16, float>& right) {
+  static_assert(Element<T>::bits == 16, "as_a: the operand must have 16 bits: others lie differently");
   FragmentA<m16n8k16, T> a;
 #pragma unroll
   for (int i = 0; i < 2; ++i) {  // rows 0..7, rows 8..15

@@ -1,8 +1,8 @@
 // Who holds what: which element of a matrix sits in which register of which lane of a warp.
 //
-//   constexpr auto where = tenon::LayoutA<tenon::m16n8k16, __half>::coord(1, 2);    // lane 1, element 2: {8,
-//   2} constexpr auto who = tenon::LayoutA<tenon::m16n8k16, __half>::owner(8, 2);      // row 8, column 2:
-//   {1, 2}
+//   using A = tenon::LayoutA<tenon::m16n8k16, __half>;
+//   constexpr auto where = A::coord(1, 2);   // lane 1, element 2: row 8, column 2
+//   constexpr auto who = A::owner(8, 2);     // row 8, column 2: lane 1, element 2
 //
 // Rows and columns are those of the operand: A is m x k, B is k x n, C and D are m x n. Elements are counted
 // in the order of PTX: register by register, from the low bits up. All is constexpr, for host and device, and

@@ -20,7 +20,7 @@
 namespace tenon {
 
 TENON_HOST_DEVICE inline std::uint32_t pack_f16x2(float low, float high) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   return ptx::cvt_rn_f16x2_f32(high, low);
 #else
   return encode<FormatF16>(low) | encode<FormatF16>(high) << 16;

@@ -1,7 +1,11 @@
 // Fragments that own their registers: FragmentA, FragmentB and Accumulator, for nvcc.
 //
-//   FragmentA<m16n8k16, half> a;  FragmentB<m16n8k16, half> b;  Accumulator<m16n8k16, float> c{};  // {}
-//   clears a.load(tile_a, row, k); b.load(tile_b, k, col); c.mma(a, b); // c += a * b, one instruction
+//   FragmentA<m16n8k16, half> a;
+//   FragmentB<m16n8k16, half> b;
+//   Accumulator<m16n8k16, float> c{};                                  // {} clears
+//   a.load(tile_a, row, k);
+//   b.load(tile_b, k, col);
+//   c.mma(a, b);                                                       // c += a * b, one instruction
 //   c.for_each([&](float& v, int row, int col) { v += bias[col]; });   // what this lane holds
 //
 // A fragment belongs to a whole warp: every lane of it must make the same call. The arithmetic comes from the
@@ -155,12 +159,12 @@ __device__ constexpr void check_ldmatrix() {
 }
 
 // load(tile, ...) takes any tile in shared memory with
-//   uint32_t address(int row, int col) const    shared address, 16-byte aligned, of the 16 bytes that start
-//   at (row, col)
-//                                               in the tile's own storage order, col being the contiguous
-//                                               direction
-//   static constexpr bool k_major               true: stored (m or n, k), k contiguous; false: stored (k, m
-//   or n)
+//
+//   uint32_t address(int row, int col) const
+//   static constexpr bool k_major
+//
+// address(): in the shared window, 16-byte aligned, of the 16 bytes that start at (row, col) in the tile's
+// own order, col being the contiguous direction. k_major: stored (m or n, k), k contiguous; else (k, m or n).
 // Eight rows are read per matrix; whether they conflict is the tile's affair.
 
 // Operand A of one mma: m x k.

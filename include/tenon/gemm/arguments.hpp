@@ -25,7 +25,7 @@ struct GemmArguments {
   const float* scale_b = nullptr;
   // Of the wgmma kernels: the tiles of the raster before those whose k two blocks share; and the rows of A
   // and columns of B beyond which nothing is copied (TileCopy): m and n, or all_of_it.
-  int undivided = 0, copied_m = all_of_it, copied_n = all_of_it;
+  int undivided = raster.tiles(), copied_m = all_of_it, copied_n = all_of_it;
 };
 
 }  // namespace tenon

@@ -8,6 +8,9 @@
 
 namespace tenon {
 
+// Shared memory that a block can have, of compute capability 9.0, which has most.
+inline constexpr int most_shared_bytes = 227 * 1024;
+
 template <int M, int N, int K>
 struct TileShape {
   static constexpr int m = M, n = N, k = K;

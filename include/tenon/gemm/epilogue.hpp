@@ -30,9 +30,12 @@ using Strip = StripOf<float>;
 
 template <class F>
 struct Elementwise {
-  F f;  // float(float sum, int row, int column); called for rows and columns beyond C too
+  // float(float sum, int row, int column), of integers int32_t(int32_t sum, ...); called for rows and columns
+  // beyond C too.
+  F f;
 
-  __device__ __forceinline__ void operator()(Strip& strip, int row, int column) const {
+  template <class Value>
+  __device__ __forceinline__ void operator()(StripOf<Value>& strip, int row, int column) const {
 #pragma unroll
     for (int x = 0; x < 4; ++x) {
 #pragma unroll

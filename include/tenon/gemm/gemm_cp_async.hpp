@@ -22,6 +22,8 @@ struct GemmCpAsync {
   static_assert(Config::stages >= 2 && Config::stages <= 5, "GemmCpAsync: the ring has 2 to 5 stages");
   static constexpr int threads = 32 * Config::warps;
   static constexpr int shared_bytes = Config::ring_bytes;
+  static_assert(shared_bytes <= most_shared_bytes,
+                "GemmCpAsync: the ring is larger than the shared memory of any block, 227 KB: fewer stages");
 
   using TileA = typename Config::TileA;
   using TileB = typename Config::TileB;
@@ -30,7 +32,9 @@ struct GemmCpAsync {
   static_assert(CopyA::conflicts() == 0 && CopyB::conflicts() == 0,
                 "GemmCpAsync: the copies would conflict on the banks of shared memory");
 
-  // By all threads of the block. shared: shared_bytes, aligned to 1024. epilogue: see epilogue.hpp.
+  // By all threads of the block, which has one dimension. shared: shared_bytes, aligned to 1024; other warps
+  // may still read it when this returns, or the epilogue runs: __syncthreads() before it is used again.
+  // epilogue: see epilogue.hpp.
   template <class Epilogue>
   __device__ __forceinline__ static void run(const GemmArguments& arguments, TilePosition tile, void* shared,
                                              const Epilogue& epilogue) {

@@ -15,16 +15,20 @@
 
 namespace tenon {
 
-// Config: GemmConfig with 8 warps. Launch with threads, shared_bytes of dynamic shared memory, at most one
-// block a multiprocessor. map_a and map_b: 16-bit elements, 128-byte swizzle, boxes of Tile::panel_columns x
-// Tile::lines.
+// Config: GemmConfig with 8 warps and 2 stages or more. Launch with threads, shared_bytes of dynamic shared
+// memory, at most one block a multiprocessor. map_a and map_b: 16-bit elements, boxes of Tile::panel_columns
+// x Tile::lines with the swizzle of Tile::line_bytes, 64 or 128.
 template <class Config>
 struct GemmTma {
   static_assert(Config::warps == 8, "GemmTma: two warpgroups multiply; the registers are divided for that");
+  static_assert(Config::stages >= 2,
+                "GemmTma: a slab is copied while another one is multiplied: 2 stages or more");
   static constexpr int threads = 32 * Config::warps + 128;
   static constexpr int ring_alignment = 1024;
   using Ring = TmaRing<Config::stages>;
   static constexpr int shared_bytes = Config::ring_bytes + Ring::bytes + ring_alignment;
+  static_assert(shared_bytes <= most_shared_bytes,
+                "GemmTma: the ring is larger than the shared memory of a block, 227 KB: fewer stages");
   // 65536 registers: 128 threads x 40 + 256 threads x 232.
   static constexpr int copying_registers = 40, multiplying_registers = 232;
 
@@ -32,7 +36,8 @@ struct GemmTma {
   using TileB = typename Config::TileB;
   static constexpr int depth = Config::Block::k;
 
-  // By all threads of the block. epilogue: see epilogue.hpp.
+  // By all threads of the block, which has one dimension, once a kernel: the barriers in `shared` serve one
+  // call. epilogue: see epilogue.hpp.
   template <class Epilogue>
   __device__ __forceinline__ static void run(const TensorMap& map_a, const TensorMap& map_b, int k,
                                              const Raster& raster, std::uint8_t* shared,

@@ -27,6 +27,12 @@
 #include "tenon/ptx/setmaxnreg.hpp"
 #include "tenon/ptx/shared_address.hpp"
 
+// Clusters are said in the kernel's declaration, which no assertion can stand before.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#error \
+    "tenon/gemm/gemm_wgmma.hpp needs sm_90a: compile what includes it with -gencode arch=compute_90a,code=sm_90a alone"
+#endif
+
 namespace tenon {
 
 // Config: WgmmaConfig, or Pingpong of one. Launch with `threads`, shared_bytes of dynamic shared memory and
@@ -74,6 +80,9 @@ struct GemmWgmma {
   static constexpr int sum_at = staging_at + Config::warps * Config::staged * staged_strip_bytes;
   static constexpr int barriers_at = sum_at + (divides_k ? Sum::bytes : 0);
   static constexpr int shared_bytes = barriers_at + Ring::bytes + alignment;
+  static_assert(
+      shared_bytes <= most_shared_bytes,
+      "GemmWgmma: ring and strips are larger than the shared memory of a block, 227 KB: fewer stages");
 
   // 65536 registers: 128 threads x 24 + 256 threads x 240. With one warpgroup that multiplies there are
   // enough.
@@ -103,8 +112,9 @@ struct GemmWgmma {
       std::conditional_t<Config::turned, StoreStagedTurned<Op, Config::staged, storing_warps, stores_apart>,
                          StoreStaged<Op, Config::staged, stores_apart, carried_lines>>;
 
-  // By all threads of the block. op: what an epilogue's operation is, epilogue.hpp. raster: of clusters of
-  // tiles.
+  // By all threads of the block, which has one dimension, once a kernel: the barriers in `shared` serve one
+  // call. Takes the named barriers 1 to 5. op: what an epilogue's operation is, epilogue.hpp. p.raster: of
+  // clusters of tiles.
   template <class Op>
   __device__ __forceinline__ static void run(const MapA& map_a, const MapB& map_b, const TensorMap& map_c,
                                              const GemmArguments& p, std::uint8_t* shared, const Op& op) {

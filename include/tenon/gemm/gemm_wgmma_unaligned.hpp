@@ -29,6 +29,12 @@
 #include "tenon/warp/shifted_rows.hpp"
 #include "tenon/warp/wgmma_accumulator.hpp"
 
+// Clusters are said in the kernel's declaration, which no assertion can stand before.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#error \
+    "tenon/gemm/gemm_wgmma_unaligned.hpp needs sm_90a: compile what includes it with -gencode arch=compute_90a,code=sm_90a alone"
+#endif
+
 namespace tenon {
 
 // T_: __half or __nv_bfloat16. M: rows of C in a tile, what wgmma has as n. Stages: slabs of 64 of k in
@@ -103,11 +109,15 @@ struct GemmUnaligned {
   // Rows of C on their way from the warps that multiply to those that carry: of one tile at a time.
   using Handover = TmaRing<1>;
   static constexpr int shared_bytes = barriers_at + Ring::bytes + Halves::bytes + Handover::bytes + alignment;
+  static_assert(shared_bytes <= most_shared_bytes,
+                "GemmUnaligned: ring and lines are larger than the shared memory of a block, 227 KB: fewer "
+                "stages");
 
   // 64512 registers: 128 threads x 40 + 256 threads x 232.
   static constexpr int copying_registers = 40, multiplying_registers = 232;
 
-  // By all threads of the block. op: what an epilogue's operation is, epilogue.hpp.
+  // By all threads of the block, which has one dimension, once a kernel: the barriers in `shared` serve one
+  // call. Takes the named barrier 1. op: what an epilogue's operation is, epilogue.hpp.
   template <class Op>
   __device__ __forceinline__ static void run(const TensorMapsOfEighths& map_a,
                                              const TensorMapsOfEighths& map_b, const UnalignedArguments& p,

@@ -19,6 +19,8 @@ struct TileCopy {
   static constexpr bool by_panels = !Tile::k_major && Tile::panels % Parts == 0;
   static constexpr int panels = by_panels ? Tile::panels / Parts : Tile::panels;
   static constexpr int lines = by_panels ? Tile::lines : Tile::lines / Parts;
+  static_assert(!Tile::k_major || Tile::panels == 1,
+                "TileCopy: lines along k are copied one box a slab, so the slab's k must fit into a line");
   static_assert(lines % 8 == 0 && lines * Parts * panels >= Tile::lines * Tile::panels,
                 "TileCopy: a part of a slab must be whole groups of 8 lines");
 

@@ -14,6 +14,8 @@ namespace tenon {
 // for 8-bit integers. Promotes: sums of fp8 products leave the tensor core every 128 of k (PromotedTile).
 template <class A_, class B_, class Acc_, bool Promotes = false>
 struct WgmmaOperands {
+  static_assert(std::is_same_v<Acc_, float> || std::is_same_v<Acc_, std::int32_t>,
+                "WgmmaOperands: sums are float, or int32_t of 8-bit integers");
   using A = A_;
   using B = B_;
   using Acc = Acc_;
@@ -48,6 +50,9 @@ struct WgmmaConfig {
       "WgmmaConfig: one or two warpgroups multiply; with three, none could hold sums 256 columns wide");
   static_assert(Block::m % (64 * Consumers) == 0,
                 "WgmmaConfig: the block's rows must be 64 or a multiple for each warpgroup that multiplies");
+  static_assert(Stages >= 2,
+                "WgmmaConfig: a slab is copied while another one is multiplied: 2 stages or more");
+  static_assert(Staged >= 1, "WgmmaConfig: each warp needs memory for one strip on its way to C");
   using Warp = TileShape<Block::m / Consumers, Block::n, 0>;  // of a warpgroup
   static constexpr Order a_order = a_order_, b_order = b_order_;
 
@@ -58,6 +63,8 @@ struct WgmmaConfig {
   using TileB = OperandTile<TB, b_k_major ? copied_n : Block::n, Block::k, b_k_major>;
   static_assert(TileA::line_bytes == 128 && TileB::line_bytes == 128,
                 "WgmmaConfig: lines of shared memory must be 128 bytes, for that swizzle");
+  static_assert(Block::k * TileA::element_bytes == 128,
+                "WgmmaConfig: the block's k must be 128 bytes: 64 elements of 16 bits, 128 of 8, 32 of tf32");
   static_assert(!promotes || Warp::m == 64,
                 "WgmmaConfig: a warpgroup that promotes its sums has registers for 64 rows of them");
   // See EveryEighthLine, and Turned.

@@ -126,6 +126,10 @@ template <class Tile>
 class OperandDescriptor {
   static constexpr int line_bytes = Tile::line_bytes, element_bytes = Tile::element_bytes;
   static_assert(
+      Tile::panels == 1 || Tile::lines % 8 == 0,
+      "OperandDescriptor: where a tile has several panels, each must be whole groups of 8 lines, after "
+      "which the swizzle begins anew");
+  static_assert(
       Tile::k_major || element_bytes == 2,
       "OperandDescriptor: wgmma reads only types of 16 bits with m or n contiguous; others are k-major");
 

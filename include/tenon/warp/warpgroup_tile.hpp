@@ -41,7 +41,6 @@ class WarpgroupTile {
                   "WarpgroupTile: the tiles must hold the element types of this product; are they swapped?");
     static_assert(TileA::extent >= M && TileB::extent >= N,
                   "WarpgroupTile: the tiles are smaller than the product");
-    using Major = WgmmaMajor<TileA::k_major, TileB::k_major>;
     using OperandA = OperandDescriptor<TileA>;
     const OperandDescriptor<TileB> operand_b(b, column);
     c_[0].fence();
@@ -50,7 +49,7 @@ class WarpgroupTile {
 #pragma unroll
       for (int i = 0; i < rows; ++i) {
         const OperandA operand_a(a, row + 64 * i);
-        c_[i].template multiply<T, TB, Major>(operand_a.at(step), operand_b.at(step), add_ || step > 0);
+        c_[i].multiply(operand_a, operand_b, step, add_ || step > 0);
       }
     }
     c_[0].commit();
@@ -80,7 +79,7 @@ class WarpgroupTile {
   }
 
   // Waits for the sums, then f(part, row) for each 64 rows of them from `row` on: for epilogues that look at
-  // pairs.
+  // pairs, part.pair(0, j, half, two), which are float, or int32_t if the sums are.
   template <class F>
   __device__ __forceinline__ void for_each_part(F&& f) {
 #pragma unroll
@@ -92,14 +91,18 @@ class WarpgroupTile {
  private:
   // What a warp holds of 64 rows: one row of 16 x 8 fragments, as in WarpTile.
   struct Part {
-    using Value = AccT;
+    using Value = typename Packing<AccT>::Value;
     static constexpr int rows = 1, columns = N / 8;
     const typename WgmmaAccumulator<AccT, N>::Values& values;
 
     // The two neighbours that this lane holds of fragment (0, j), in row g or (half) g + 8 of it.
-    __device__ __forceinline__ void pair(int, int j, int half, AccT (&two)[2]) const {
-      two[0] = values.reg[4 * j + 2 * half];
-      two[1] = values.reg[4 * j + 2 * half + 1];
+    __device__ __forceinline__ void pair(int, int j, int half, Value (&two)[2]) const {
+      if constexpr (std::is_same_v<AccT, __half>) {
+        Packing<AccT>::unpack(values.reg[2 * j + half], two);
+      } else {
+        two[0] = values.reg[4 * j + 2 * half];
+        two[1] = values.reg[4 * j + 2 * half + 1];
+      }
     }
   };
 

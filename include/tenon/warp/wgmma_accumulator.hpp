@@ -1,8 +1,8 @@
 // The 64 x N sums of a warpgroup's wgmma, out of reach while instructions may be writing them.
 //
 //   WgmmaAccumulator<float, 128> c;
-//   c.fence();
-//   c.multiply<half, half>(a, b, false);  c.multiply<half, half>(a.after(32), b.after(32), true);
+//   c.fence();                                                                 // a, b: OperandDescriptor
+//   for (int step = 0; step < a.steps; ++step) c.multiply(a, b, step, step > 0);
 //   c.commit();
 //   c.when_done([&](auto& values) { values.for_each([&](float& v, int row, int col) { ... }); });
 //
@@ -20,7 +20,12 @@ namespace tenon {
 
 // The type of an operand by its PTX name.
 template <class T>
-struct WgmmaType;
+struct WgmmaType {
+  static_assert(
+      sizeof(T) == 0,
+      "wgmma multiplies __half, __nv_bfloat16, tf32 (floats of which it ignores the low 13 bits), e4m3, "
+      "e5m2, int8_t, uint8_t and b1");
+};
 template <>
 struct WgmmaType<__half> {
   using type = ptx::type_f16;
@@ -80,11 +85,22 @@ class WgmmaAccumulator {
     ptx::wgmma_fence_sync_aligned(a.reg...);
   }
 
-  // Starts *this = A * B, or *this += A * B if add. TA, TB: element types of A and B; Major: how they lie.
+  // Starts *this = A * B, or *this += A * B if add. TA, TB: element types of A and B; Major: how they lie,
+  // which a descriptor does not tell.
   template <class TA, class TB, class Major = WgmmaMajor<true, true>>
   __device__ __forceinline__ void multiply(MatrixDescriptor a, MatrixDescriptor b, bool add) {
     ptx::wgmma_mma_async_sync_aligned<N, typename WgmmaType<TA>::type, typename WgmmaType<TB>::type, 1, 1,
                                       Major::trans_a, Major::trans_b>(values_.reg, a.bits(), b.bits(), add);
+  }
+  // The same of two tiles, whose types and order are theirs: instruction `step` of TileA::depth.
+  template <class TileA, class TileB>
+  __device__ __forceinline__ void multiply(const OperandDescriptor<TileA>& a,
+                                           const OperandDescriptor<TileB>& b, int step, bool add) {
+    static_assert(TileA::depth == TileB::depth, "WgmmaAccumulator: both tiles must have the same depth");
+    static_assert(TileA::extent >= m && TileB::extent >= n,
+                  "WgmmaAccumulator: the tiles have fewer rows or columns than the product");
+    multiply<typename TileA::Type, typename TileB::Type, WgmmaMajor<TileA::k_major, TileB::k_major>>(
+        a.at(step), b.at(step), add);
   }
   // A in registers, which nobody touches before the wait.
   template <class TA, class TB, class Major = WgmmaMajor<true, true>, class Shape>
@@ -128,6 +144,8 @@ class WgmmaAccumulator {
 template <class T, int NextN, int N>
 __device__ __forceinline__ FragmentA<WgmmaShape<NextN, 16>, T> as_a(
     const Registers<float, LayoutC<WgmmaShape<N, 16>, float>>& sums, int step) {
+  static_assert(Element<T>::bits == 16, "as_a: the operand must have 16 bits: others lie differently");
+  static_assert(N % 16 == 0, "as_a: the sums must have a multiple of 16 columns");
   FragmentA<WgmmaShape<NextN, 16>, T> a;
 #pragma unroll
   for (int r = 0; r < 4; ++r) {
