@@ -68,17 +68,19 @@ struct Matrix {
 
 // One product. A is m x k, B is k x n, C is m x n.
 //
-// Any m, n, k >= 0 (up to 2^31 - 4096), any leading dimension that holds a row (or column), any pointer
-// aligned to its element. beta == 0 does not read C (NaN there does not spread). k == 0 or alpha == 0 gives
-// beta * C. C may not overlap A or B.
+// Any m, n, k >= 0 (up to 2^31 - 4096; but of the last three rows below with C in f32 or s32, n up to
+// 2^30 - 1), any leading dimension that holds a row (or column), any pointer aligned to its element.
+// beta == 0 does not read C (NaN there does not spread). k == 0 or alpha == 0 gives beta * C. C may not
+// overlap A or B.
 //
 //   A and B                           accumulate    C                 runs on
-//   f16, f16                          f32, f16      f16, bf16, f32    sm_80 and newer
-//   bf16, bf16                        f32           f16, bf16, f32    sm_80 and newer
+//   f16, f16                          f32, f16      f16, bf16, f32    sm_80 to sm_90
+//   bf16, bf16                        f32           f16, bf16, f32    sm_80 to sm_90
 //   tf32, tf32                        f32           f16, bf16, f32    sm_90
 //   e4m3 or e5m2, e4m3 or e5m2        f32           f16, bf16, f32    sm_90
 //   s8, s8                            s32           s32               sm_90
 //
+// For newer devices than sm_90 the first two rows have to be built: name them in TENON_ARCHITECTURES (CMake).
 // With s32 alpha and beta are whole numbers, and sums beyond 32 bits wrap around. The types of the last three
 // rows are multiplied with A row-major and B column-major; where they lie otherwise, or begin at an odd
 // address, the workspace takes a copy and is not optional.

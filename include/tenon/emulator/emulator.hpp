@@ -4,9 +4,9 @@
 //   const auto module = emulator.load(ptx_text);
 //   const auto x = emulator.allocate(4 * n);
 //   emulator.copy_in(x, host.data(), 4 * n);
-//   const auto result = emulator.launch(module, "scale", {grid, block}, {x, 2.0f, n});
-//   for (const auto& finding : result.findings) std::cerr << finding.ptx_line << ": " << finding.message <<
-//   '\n'; emulator.copy_out(host.data(), x, 4 * n);
+//   const auto result = emulator.launch(module, "scale", {{grid}, {block}}, {x, 2.0f, n});
+//   for (const auto& f : result.findings) std::cerr << f.ptx_line << ": " << f.message << '\n';
+//   emulator.copy_out(host.data(), x, 4 * n);
 //
 // What the caller does wrong is thrown as Error: text that is no PTX, an instruction that is not known, a
 // launch beyond the limits of the module's target. What a kernel does wrong is in the result of its launch.

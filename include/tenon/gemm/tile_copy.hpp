@@ -1,9 +1,11 @@
 // How a tile's slabs of an operand are copied: by so many blocks of a cluster, each a part, to all of them.
 // Lines beyond the matrix would be filled with zeros, but as if all of them were fetched from one place:
 // where many multiprocessors ask for such lines each takes several times as long as one that is there
-// (microbench/README.md). So of operands that are k-major the last tile along m or n, which reaches beyond
-// the matrix, has boxes of its own. What they leave of a slab is not copied, and of its sums nothing is
-// stored. Plain C++17. Below: shared/tile.hpp.
+// (microbench/HISTORY.md). So the last tile along m or n, which reaches beyond the matrix, has boxes of its
+// own: of operands that are k-major, in kernels that can afford it (GemmWgmma::cuts: tiles below 128x224, not
+// in eighths), if what they leave of a slab can be cleared in time (CopiedOperand of
+// src/gemm/wgmma_kernels.cuh). That is not copied, and of its sums nothing is stored. All other slabs are
+// copied whole, zeros included. Plain C++17. Below: shared/tile.hpp.
 #pragma once
 
 #include "tenon/shared/tile.hpp"
