@@ -1,24 +1,41 @@
 #!/usr/bin/env bash
-# Tests and measures on a GPU machine from programs that were built elsewhere. Everything is written under OUT.
-#
-#   microbench/run_on_gpu.sh OUT [--test PROGRAM]... [--sanitize TOOL:PROGRAM]... [--benchmark PROGRAM [ARGUMENT]...]
-#
-#   --test PROGRAM           a GoogleTest program; its report goes to OUT/<name>.xml
-#   --sanitize TOOL:PROGRAM  the same under compute-sanitizer: memcheck, racecheck, initcheck or synccheck
-#   --benchmark PROGRAM ...  tenon_gemm_benchmark and its arguments, last; results go to OUT/gemm.json
-#
-# Ends with a table of what ran. Exit status: 0 all passed, 1 something failed, 2 bad usage.
+# Tests and measures on a GPU machine from programs that were built elsewhere. See --help.
 set -uo pipefail
 
+help() {
+  cat <<'HELP'
+usage: microbench/run_on_gpu.sh OUT [--test PROGRAM]... [--sanitize TOOL:PROGRAM]... [--benchmark PROGRAM [ARGUMENT]...]
+
+Tests and measures on a GPU machine from programs that were built elsewhere. Everything is written into the folder OUT.
+
+  --test PROGRAM           a GoogleTest program; its report goes to OUT/<name>.xml
+  --sanitize TOOL:PROGRAM  the same under compute-sanitizer: memcheck, racecheck, initcheck or synccheck
+  --benchmark PROGRAM ...  tenon_gemm_benchmark and its arguments, last; results go to OUT/gemm.json
+
+Ends with a table of what ran.
+
+example:
+  microbench/run_on_gpu.sh out --test build/tests/host/host_gpu_test \
+    --benchmark build/microbench/tenon_gemm_benchmark --shapes 4096,8192
+
+exit status: 0 all passed, 1 something failed, 2 bad usage
+HELP
+}
+
 fail_usage() {
-  echo "run_on_gpu.sh: $1" >&2
+  echo "run_on_gpu.sh: $1; see microbench/run_on_gpu.sh --help" >&2
   exit 2
 }
 
 [ $# -ge 1 ] || fail_usage "needs the folder to write to"
+case $1 in
+  -h | --help) help && exit 0 ;;
+  -*) fail_usage "needs the folder to write to before '$1'" ;;
+esac
 out=$1
 shift
-mkdir -p "$out" || fail_usage "cannot write to '$out'"
+[ $# -ge 1 ] || fail_usage "has nothing to run: give --test, --sanitize or --benchmark"
+mkdir -p -- "$out" || fail_usage "cannot write to '$out'"
 rows=()
 status=0
 

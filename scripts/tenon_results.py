@@ -1,30 +1,32 @@
 """Reads files of results: arrays of records, and what tenon_instruction_benchmark writes."""
 
 import collections
-import json
 import re
+
+from tenon_sass.errors import BadInput
+from tenon_sass.files import check_fields, read_json, shown
 
 # Of A, B, the sum and C; whether the sum is promoted, that of 128 products at a time.
 Types = collections.namedtuple("Types", "a b accumulate promoted output")
 TYPES = re.compile(r"([a-z0-9]+)_(?:([a-z0-9]+)_)?([a-z]+[0-9]+)(p?)_([a-z0-9]+)")
 
 
-class BadInput(Exception):
-    """The file does not hold results."""
-
-
 def flat(loaded, path):
     """The records of a loaded file. What an instruction benchmark says once, and in names, each record gets for itself."""
     if isinstance(loaded, dict) and loaded.get("benchmark") == "instruction" and isinstance(loaded.get("results"), list):
         shared = {key: value for key, value in loaded.items() if key != "results"}
-        return [{**shared, **parts_of(record["name"]), **record} for record in loaded["results"]]
+        for i, record in enumerate(loaded["results"]):
+            check_fields(record, {"name": "a string"}, f"{path}: result {i}")
+        return [{**shared, **parts_of(record["name"], path), **record} for record in loaded["results"]]
     if not isinstance(loaded, list) or not all(isinstance(record, dict) for record in loaded):
         raise BadInput(f"{path} must hold an array of objects, or the object that tenon_instruction_benchmark writes")
     return loaded
 
 
-def parts_of(name):
+def parts_of(name, path):
     """family/kernel/measure/axis:value/axis:value... of the name of an instruction's case."""
+    if not re.fullmatch(r"[^/]+/[^/]+/[^/]+(/[^/:]+:[^/]*)*", name):
+        raise BadInput(f"{path}: a result's name is {shown(name)} but must be family/kernel/measure/axis:value...")
     family, kernel, measure, *axes = name.split("/")
     return {"family": family, "kernel": kernel, "measure": measure, "axes": dict(axis.split(":", 1) for axis in axes)}
 
@@ -39,7 +41,14 @@ def types_of(text):
 
 
 def load(path):
-    try:
-        return flat(json.loads(path.read_text(encoding="utf-8")), path)
-    except json.JSONDecodeError as error:
-        raise BadInput(f"{path} is not JSON: {error}") from error
+    return flat(read_json(path), path)
+
+
+def files_below(folder):
+    """The JSON files of a folder of results, in order of their names; BadInput if there is none."""
+    if not folder.is_dir():
+        raise BadInput(f"{folder} must be a folder of results but is {'a file' if folder.exists() else 'not there'}")
+    paths = sorted(folder.rglob("*.json"))
+    if not paths:
+        raise BadInput(f"{folder} must hold results, files *.json, but has none")
+    return paths

@@ -5,11 +5,13 @@ A Form is a row. Its operands stand in the columns `results` and `operands` as n
 """
 
 import csv
+import io
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tenon_sass.errors import BadInput
+from tenon_sass.files import read_csv, write_file
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "ptx" / "instructions.csv"
@@ -39,6 +41,8 @@ class Lowering:
         words = words[emulated:]
         if words == ["nothing"]:
             return Lowering(emulated, ())
+        if not words or not all(re.fullmatch(r"\d+\*\S+", word) for word in words):
+            raise BadInput(f"the SASS is '{text}' but must be counts and opcodes such as '2*HMMA.16816.F32', or 'nothing'")
         return Lowering(emulated, tuple((op, int(n)) for n, op in (word.split("*") for word in words)))
 
 
@@ -62,7 +66,7 @@ def decode_sass(text):
     for group in filter(None, text.split("; ")):
         span, _, what = group.partition(": ")
         first, _, last = span.partition("-")
-        for name in filter(None, (first, last)):
+        for name in (first, last or first):
             if name not in ARCHITECTURES:
                 raise BadInput(f"the table names architecture '{name}', which must be one of {', '.join(ARCHITECTURES)}")
         for place in range(ARCHITECTURES.index(first), ARCHITECTURES.index(last or first) + 1):
@@ -148,17 +152,30 @@ FAMILIES = {
 
 
 def load(path=TABLE):
-    with open(path, newline="", encoding="utf-8") as file:
-        return [
-            Form(r["form"], r["provider"], r["name"], r["header"], tuple(map(Operand.parse, r["results"].split())),
-                 tuple(map(Operand.parse, r["operands"].split())), tuple(int(x) for x in r["ptx_isa"].split(".")),
-                 decode_sass(r["sass"]))
-            for r in csv.DictReader(file)
-        ]
+    forms = []
+    for line, row in read_csv(path, COLUMNS):
+        try:
+            forms.append(form_of(row))
+        except BadInput as error:
+            raise BadInput(f"{path}:{line}: {error}") from None
+    return forms
+
+
+def form_of(row):
+    if not row["form"].strip():
+        raise BadInput("a row has no form")
+    if row["provider"] not in PROVIDERS:
+        raise BadInput(f"the provider is '{row['provider']}' but must be one of {', '.join(PROVIDERS)}")
+    if not re.fullmatch(r"\d+\.\d+", row["ptx_isa"]):
+        raise BadInput(f"the PTX ISA is '{row['ptx_isa']}' but must be a version such as 7.0")
+    return Form(row["form"], row["provider"], row["name"], row["header"], tuple(map(Operand.parse, row["results"].split())),
+                tuple(map(Operand.parse, row["operands"].split())), tuple(int(x) for x in row["ptx_isa"].split(".")),
+                decode_sass(row["sass"]))  # fmt: skip
 
 
 def save(forms, path=TABLE):
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(form.row() for form in forms)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(form.row() for form in forms)
+    write_file(path, text.getvalue())

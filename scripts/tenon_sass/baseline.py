@@ -3,10 +3,19 @@
 import json
 
 from .errors import BadInput
+from .expect import Selection
+from .files import check_fields, read_json
 
 REGISTERS, INSTRUCTIONS, LOOP, LOOP_AT_LEAST = 4, 0.10, 0.05, 4
 _EXACT = ("local_bytes", "static_shared_bytes", "barriers", "loop_tensor")
-_KEYS = {"kernel", "arch", *_EXACT, "registers", "instructions", "loop", "findings"}
+_NUMBERS = ("registers", "local_bytes", "static_shared_bytes", "instructions", "loop", "loop_tensor")
+_FIELDS = {
+    "kernel": "a string",
+    "arch": "a string",
+    **dict.fromkeys(_NUMBERS, "a whole number"),
+    "barriers": "a whole number or null",  # images before CUDA 13 do not say
+    "findings": "a list of strings",
+}
 
 
 def row_of(analysis):
@@ -26,27 +35,24 @@ def row_of(analysis):
     }
 
 
-def write_baseline(analyses):
+def write_baseline(rows):
     """The file's text: a line a kernel, so that a change shows as one line of a diff."""
-    return "[\n" + ",\n".join(json.dumps(row_of(a)) for a in analyses) + "\n]\n"
+    rows = sorted(rows, key=lambda row: (row["kernel"], row["arch"]))
+    return "[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n"
 
 
 def read_baseline(path):
-    try:
-        with open(path, encoding="utf-8") as file:
-            rows = json.load(file)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise BadInput(f"{path}: not JSON: {error}") from None
-    if not isinstance(rows, list) or not all(isinstance(row, dict) and set(row) == _KEYS for row in rows):
-        raise BadInput(f"{path}: must hold a list of objects with the keys {', '.join(sorted(_KEYS))}")
+    rows = read_json(path)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) and set(row) == _FIELDS.keys() for row in rows):
+        raise BadInput(f"{path}: must hold a list of objects with the keys {', '.join(sorted(_FIELDS))}")
+    for i, row in enumerate(rows):
+        check_fields(row, _FIELDS, f"{path}: object {i}")
     return rows
 
 
-def compare(rows, analyses, archs=()):
-    """Sentences, one for each value of a kernel that is too far from its row. archs: compare these, not all rows."""
-    known = {(row["kernel"], row["arch"]): row for row in rows if not archs or row["arch"] in archs}
+def compare(rows, analyses, selection=Selection()):
+    """Sentences, one for each value of a kernel that is too far from its row. selection: compare these, not all rows."""
+    known = {(row["kernel"], row["arch"]): row for row in rows if selection.holds(row["kernel"], row["arch"])}
     found = {(a.name, a.arch): row_of(a) for a in analyses}
     differences = [f"sm_{arch} {name}: in the baseline but not in the files" for name, arch in sorted(known.keys() - found)]
     differences += [f"sm_{arch} {name}: not in the baseline" for name, arch in sorted(found.keys() - known)]

@@ -2,12 +2,12 @@
 
 import argparse
 import json
-import sys
 from collections import Counter
 
+from .command import command
 from .demangle import demangle
 from .disassemble import find_tool
-from .errors import FAILED, OK, BadInput, NoTool
+from .errors import FAILED, OK, BadInput
 from .expect import Expectation, Kernel, read_expectations
 from .load import look_at_kernels
 
@@ -26,6 +26,15 @@ exit status: 0 every requirement holds, 1 one does not, 2 bad usage or an unread
 """
 
 
+class Once(argparse.Action):
+    """An option whose second value would replace the first without a word, and with it a requirement."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        if getattr(namespace, self.dest) is not None:
+            parser.error(f"{option_string} is given twice")
+        setattr(namespace, self.dest, values)
+
+
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(
         prog="sass_check",
@@ -34,13 +43,13 @@ def parse_arguments(arguments):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("files", nargs="+", help="cubin, fatbin, object, static or shared library, executable")
-    parser.add_argument("--kernel", metavar="REGEX", help="which kernels the requirements below are about")
-    parser.add_argument("--arch", nargs="+", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the files")
-    parser.add_argument("--expect", nargs="+", default=[], metavar="OPCODE[>=N]", help="required opcodes, with a count")
-    parser.add_argument("--forbid", nargs="+", default=[], metavar="OPCODE", help="opcodes that must not occur")
-    parser.add_argument("--max-registers", type=int, metavar="N", help="registers a thread may use")
+    parser.add_argument("--kernel", action=Once, metavar="REGEX", help="which kernels the requirements below are about")
+    parser.add_argument("--arch", nargs="+", action="extend", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the files")
+    parser.add_argument("--expect", nargs="+", action="extend", default=[], metavar="OPCODE[>=N]", help="required opcodes, with a count")
+    parser.add_argument("--forbid", nargs="+", action="extend", default=[], metavar="OPCODE", help="opcodes that must not occur")
+    parser.add_argument("--max-registers", action=Once, type=int, metavar="N", help="registers a thread may use")
     parser.add_argument("--spill-free", action="store_true", help="no local memory, no LDL, no STL")
-    parser.add_argument("--expectations", metavar="FILE", help="JSON list of requirements, instead of or besides --kernel")
+    parser.add_argument("--expectations", action=Once, metavar="FILE", help="JSON list of requirements, instead of or besides --kernel")
     parser.add_argument("--tool", metavar="PATH", help="nvdisasm or cuobjdump; without it: found")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--brief", action="store_true", help="print only what fails, and the sum")
@@ -131,15 +140,12 @@ def as_json(results, unanswered, ok):
     return json.dumps({"ok": ok, "kernels": kernels, "unanswered": unanswered}, indent=2)
 
 
+@command("sass_check")
 def main(arguments=None):
     options = parse_arguments(arguments)
-    try:
-        expectations = expectations_of(options)
-        tool = find_tool(options.tool)
-        results, unanswered = judge(expectations, *load_kernels(options.files, expectations, tool))
-    except (BadInput, NoTool) as error:
-        print(f"sass_check: {error}", file=sys.stderr)
-        return error.status
+    expectations = expectations_of(options)
+    tool = find_tool(options.tool)
+    results, unanswered = judge(expectations, *load_kernels(options.files, expectations, tool))
     ok = not unanswered and all(c.ok for _, checks in results for c in checks)
     print(as_json(results, unanswered, ok) if options.json else table(results, unanswered, options.brief))
     return OK if ok else FAILED

@@ -2,8 +2,11 @@
 
 import ctypes
 import ctypes.util
+import functools
 
 from .errors import BadInput, NoTool
+
+ZSTD_RATIO = 1 << 15  # the most that the format can: a block of 128 KB of one byte takes four
 
 
 def lz4_block(data, size):
@@ -27,11 +30,10 @@ def lz4_block(data, size):
             start = len(out) - distance
             if distance == 0 or start < 0:
                 raise BadInput("an LZ4 image of the fat binary refers to bytes before its start: the file is corrupt")
-            while length > 0:  # a match may overlap what it produces: copy what exists, as often as needed
-                piece = out[start : start + min(length, len(out) - start)]
-                out += piece
-                start += len(piece)
-                length -= len(piece)
+            if len(out) + length > size:  # before it is produced: corrupt lengths are long
+                raise BadInput(f"an LZ4 image of the fat binary holds more than the {size} bytes that its header says")
+            piece = out[start : start + length]  # a match may overlap what it produces: what exists, as often as needed
+            out += (piece * -(-length // len(piece)))[:length]
     except IndexError:
         raise BadInput("an LZ4 image of the fat binary ends inside a sequence: the file is truncated") from None
     if len(out) != size:
@@ -50,8 +52,9 @@ def _lz4_length(data, at, length):
     return length, at
 
 
-def zstd_frame(data, size):
-    """The `size` bytes that a zstd frame holds, through the system's libzstd (dpkg and rpm depend on it)."""
+@functools.lru_cache(maxsize=None)
+def _zstd():
+    """The system's libzstd (dpkg and rpm depend on it)."""
     name = ctypes.util.find_library("zstd") or "libzstd.so.1"
     try:
         zstd = ctypes.CDLL(name)
@@ -62,6 +65,18 @@ def zstd_frame(data, size):
         ) from None
     zstd.ZSTD_decompress.restype = ctypes.c_size_t
     zstd.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+    zstd.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+    zstd.ZSTD_getFrameContentSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    return zstd
+
+
+def zstd_frame(data, size):
+    """The `size` bytes that a zstd frame holds."""
+    zstd = _zstd()
+    # A corrupt header may say any size: it is held against the frame before there is memory for it.
+    most = min(zstd.ZSTD_getFrameContentSize(bytes(data), len(data)), ZSTD_RATIO * len(data))
+    if size > most:
+        raise BadInput(f"a zstd image of the fat binary holds {most} bytes at most but its header says {size}")
     out = ctypes.create_string_buffer(max(size, 1))
     found = zstd.ZSTD_decompress(out, size, bytes(data), len(data))
     if zstd.ZSTD_isError(ctypes.c_size_t(found)):

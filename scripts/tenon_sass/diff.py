@@ -3,16 +3,15 @@
 import argparse
 import difflib
 import json
-import re
-import sys
 from collections import Counter
 from dataclasses import dataclass
 from typing import Dict, List, Tuple
 
+from .command import command
 from .demangle import demangle
 from .disassemble import find_tool
-from .errors import FAILED, OK, BadInput, NoTool
-from .expect import parse_arch
+from .errors import FAILED, OK, BadInput
+from .expect import Selection
 from .load import look_at_kernels
 from .normalise import canonical, stable_name, without_registers
 
@@ -45,7 +44,7 @@ def parse_arguments(arguments):
     parser.add_argument("old", help="cubin, fatbin, object, static or shared library, executable")
     parser.add_argument("new", help="the same of the other build")
     parser.add_argument("--kernel", metavar="REGEX", default="", help="kernels whose mangled or demangled name holds it")
-    parser.add_argument("--arch", nargs="+", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the files")
+    parser.add_argument("--arch", nargs="+", action="extend", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the files")
     parser.add_argument("--order", action="store_true", help="ignore the order of instructions and their registers")
     parser.add_argument("--tool", metavar="PATH", help="nvdisasm or cuobjdump; without it: found")
     form = parser.add_mutually_exclusive_group()
@@ -87,16 +86,11 @@ def normalised(code):
 
 def kernels_of(file, options, tool):
     """{(stable name, arch): Normalised}; of instances repeated in several objects the first."""
-    try:
-        pattern = re.compile(options.kernel)
-    except re.error as error:
-        raise BadInput(f"the kernel pattern '{options.kernel}' is not a regular expression: {error}") from None
-    archs = [parse_arch(arch) for arch in options.arch]
+    selection = Selection(options.kernel, options.arch)
     seen = set()
 
     def wanted(name, arch):
-        fits = (not archs or arch in archs) and (pattern.search(name) or pattern.search(demangle(name)))
-        if not fits or (name, arch) in seen:
+        if (name, arch) in seen or not selection.holds(name, arch):
             return False
         seen.add((name, arch))
         return True
@@ -145,16 +139,13 @@ def as_json(verdicts, ok):
     return json.dumps({"identical": ok, "kernels": kernels}, indent=2)
 
 
+@command("sass_diff")
 def main(arguments=None):
     options = parse_arguments(arguments)
-    try:
-        tool = find_tool(options.tool)
-        verdicts = compare(kernels_of(options.old, options, tool), kernels_of(options.new, options, tool), options.order)
-        if not verdicts:
-            raise BadInput(f"no kernel of {options.old} or {options.new} fits the request: nothing was compared")
-    except (BadInput, NoTool) as error:
-        print(f"sass_diff: {error}", file=sys.stderr)
-        return error.status
+    tool = find_tool(options.tool)
+    verdicts = compare(kernels_of(options.old, options, tool), kernels_of(options.new, options, tool), options.order)
+    if not verdicts:
+        raise BadInput(f"no kernel of {options.old} or {options.new} fits the request: nothing was compared")
     ok = all(v.state == "identical" for v in verdicts)
     print(as_json(verdicts, ok) if options.json else table(verdicts, options.full))
     return OK if ok else FAILED

@@ -50,13 +50,19 @@ def disassemble(cubin, kernels, tool):
     """{kernel: listing.Listing} for the kernels named (mangled) of an elf.Cubin."""
     with tempfile.TemporaryDirectory(prefix="tenon-sass-") as folder:
         path = Path(folder, "kernel.cubin")
-        path.write_bytes(cubin.data)
+        try:
+            path.write_bytes(cubin.data)
+        except OSError as error:
+            raise NoTool(f"{path}: cannot be written: {error.strerror}") from None
         if Path(tool).name.startswith("nvdisasm"):
             indices = ",".join(str(cubin.kernels[k]) for k in kernels)
             command = [tool, "--print-code", "--no-dataflow", f"--cuda-function-index={indices}", str(path)]
         else:
             command = [tool, "-sass", str(path)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        except OSError as error:
+            raise NoTool(f"{tool} cannot be run: {error.strerror}") from None
     if done.returncode != 0:
         why = (done.stderr or done.stdout).strip().splitlines()
         raise BadInput(f"{cubin.origin}: {Path(tool).name} fails: {why[-1] if why else f'exit {done.returncode}'}")

@@ -2,12 +2,13 @@
 
 import argparse
 import json
-import sys
 from collections import Counter
 
 from .analyse import as_dict
+from .command import command
 from .demangle import demangle
-from .errors import OK, BadInput, NoTool
+from .errors import OK
+from .expect import Selection
 from .report import analyses_of
 
 EXAMPLES = """\
@@ -34,7 +35,7 @@ def parse_arguments(arguments):
     )
     parser.add_argument("--binary", required=True, metavar="FILE", help="what to look at")
     parser.add_argument("--kernel", metavar="REGEX", default="", help="kernels whose mangled or demangled name holds it")
-    parser.add_argument("--arch", nargs="+", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the file")
+    parser.add_argument("--arch", nargs="+", action="extend", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the file")
     parser.add_argument("--tool", metavar="PATH", help="nvdisasm or cuobjdump; without it: found")
     parser.add_argument("--json", action="store_true", help="for scripts")
     return parser.parse_args(arguments)
@@ -65,12 +66,9 @@ def table(analyses):
     return "\n".join(lines)
 
 
+@command("tenon doctor")
 def main(arguments=None):
     options = parse_arguments(arguments)
-    try:
-        analyses = analyses_of([options.binary], options.kernel, options.arch, options.tool)
-    except (BadInput, NoTool) as error:
-        print(f"tenon doctor: {error}", file=sys.stderr)
-        return error.status
+    analyses = analyses_of([options.binary], Selection(options.kernel, options.arch), options.tool)
     print(json.dumps([as_dict(a, demangle(a.name)) for a in analyses], indent=2) if options.json else table(analyses))
     return OK

@@ -86,7 +86,7 @@ class Elf:
     def _unpack(self, form, offset):
         try:
             return struct.unpack_from(form, self.data, offset)
-        except struct.error:
+        except (struct.error, OverflowError):
             raise BadInput(
                 f"{self.origin}: truncated: the ELF image has {len(self.data)} bytes and refers to byte {offset}"
             ) from None
@@ -118,13 +118,18 @@ class Elf:
     def section(self, name):
         return next((s for s in self.sections if s.name == name), None)
 
+    def _section_at(self, index, what):
+        if index >= len(self.sections):
+            raise BadInput(f"{self.origin}: corrupt: section {index} should hold {what} but there are {len(self.sections)} sections")
+        return self.sections[index]
+
     def bytes_of(self, section):
         return b"" if section.kind == SHT_NOBITS else self.data[section.offset : section.offset + section.size]
 
     def symbols(self):
         found = []
         for table in (s for s in self.sections if s.kind == SHT_SYMTAB):
-            names = self.sections[table.link].offset
+            names = self._section_at(table.link, "the names of symbols").offset
             for i in range(table.size // 24):
                 name, info, other, section, _, size = self._unpack("<IBBHQQ", table.offset + 24 * i)
                 found.append(Symbol(self._string(names, name), info, other, section, size))
@@ -156,7 +161,7 @@ class Cubin(Elf):
     def resources(self, kernel):
         """Registers, local and static shared memory of a kernel, as the driver will see them."""
         symbol = self._symbols[self.kernels[kernel]]
-        text = self.sections[symbol.section]
+        text = self._section_at(symbol.section, f"the code of {kernel}")
         values = {EIATTR_REGCOUNT: text.info >> 24, EIATTR_FRAME_SIZE: 0, EIATTR_MIN_STACK_SIZE: 0}
         for attribute, form, value in self._info(".nv.info"):
             if form == EIFMT_SVAL and len(value) == 8:

@@ -10,6 +10,6 @@ class BadInput(Exception):
 
 
 class NoTool(Exception):
-    """A program or library that the work needs is not on this machine: exit status 3."""
+    """This machine cannot: a program or library that the work needs is missing, or does not answer: exit status 3."""
 
     status = NO_TOOL

@@ -1,6 +1,5 @@
 """What a kernel must and must not contain: the requirements, how they are written, how they are judged."""
 
-import json
 import operator
 import re
 from collections import Counter
@@ -9,6 +8,7 @@ from typing import List, Optional
 
 from .demangle import demangle
 from .errors import BadInput
+from .files import check_fields, read_json
 
 _COMPARISONS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, "=": operator.eq, ">": operator.gt, "<": operator.lt}
 _COUNT = re.compile(r"^([A-Z][A-Za-z0-9_.]*)(?:(>=|<=|==|=|>|<)(\d+))?$")
@@ -51,10 +51,7 @@ class Expectation:
     spill_free: bool = False
 
     def __post_init__(self):
-        try:
-            self._pattern = re.compile(self.kernel)
-        except re.error as error:
-            raise BadInput(f"the kernel pattern '{self.kernel}' is not a regular expression: {error}") from None
+        self._pattern = compile_pattern(self.kernel)
         self.archs = [parse_arch(a) for a in self.archs]
         self._counts = [_parse_count(e) for e in self.expect]
         for opcode in self.forbid:
@@ -103,6 +100,26 @@ def _parse_count(text):
     return opcode, "==" if relation == "=" else relation, int(bound)
 
 
+def compile_pattern(text):
+    try:
+        return re.compile(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise BadInput(f"the kernel pattern '{text}' is not a regular expression: {error}") from None
+
+
+class Selection:
+    """The kernels that --kernel and --arch ask for: all of them, where these say nothing."""
+
+    def __init__(self, kernel="", archs=()):
+        self.kernel = kernel
+        self.archs = [parse_arch(arch) for arch in archs]
+        self._pattern = compile_pattern(kernel)
+
+    def holds(self, name, arch):
+        fits = not self.archs or arch in self.archs
+        return fits and bool(self._pattern.search(name) or self._pattern.search(demangle(name)))
+
+
 def parse_arch(text):
     match = _ARCH.match(str(text))
     if not match:
@@ -112,29 +129,29 @@ def parse_arch(text):
 
 def read_expectations(path):
     """Expectations from a JSON file: a list of objects with the keys of class Expectation (arch for archs)."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            rows = json.load(file)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise BadInput(f"{path}: not JSON: {error}") from None
+    rows = read_json(path)
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows) or not rows:
         raise BadInput(f"{path}: must hold a list of one or more objects")
     return [_expectation_of(row, f"{path}: object {i}") for i, row in enumerate(rows)]
 
 
-_TYPES = {"kernel": str, "arch": list, "expect": list, "forbid": list, "max_registers": int, "spill_free": bool}
+_FIELDS = {
+    "kernel": "a string",
+    "arch": "a list of strings or whole numbers",
+    "expect": "a list of strings",
+    "forbid": "a list of strings",
+    "max_registers": "a whole number",
+    "spill_free": "true or false",
+}
 
 
 def _expectation_of(row, where):
-    for key, value in row.items():
-        if key not in _TYPES:
-            raise BadInput(f"{where}: unknown key '{key}'; known are {', '.join(_TYPES)}")
-        if not isinstance(value, _TYPES[key]):
-            raise BadInput(f"{where}: '{key}' is {value!r} but must be a {_TYPES[key].__name__}")
+    for key in row:
+        if key not in _FIELDS:
+            raise BadInput(f"{where}: unknown key '{key}'; known are {', '.join(_FIELDS)}")
     if "kernel" not in row:
         raise BadInput(f"{where}: has no key 'kernel'")
+    check_fields(row, _FIELDS, where, optional=True)
     values = dict(row)
     values["archs"] = values.pop("arch", [])
     return Expectation(**values)

@@ -11,6 +11,7 @@ Flags: 0x2000 LZ4, 0x8000 zstd, 0x100000 architecture-specific (the a of sm_90a)
 and tested for each of its --compress-mode values.
 """
 
+import re
 import struct
 
 from .decompress import lz4_block, zstd_frame
@@ -57,11 +58,10 @@ def archive_members(data, origin):
     at, long_names, members = len(ARCHIVE_MAGIC), b"", []
     while at + 60 <= len(data):
         name = data[at : at + 16].decode("latin-1").rstrip()
-        try:
-            size = int(data[at + 48 : at + 58])
-        except ValueError:
-            raise BadInput(f"{origin}: corrupt: no member size at byte {at + 48} of the static library") from None
-        start = at + 60
+        field = data[at + 48 : at + 58]
+        if not re.fullmatch(rb"\d+ *", field):  # int() would take "-60", which leads back to this member, too
+            raise BadInput(f"{origin}: corrupt: no member size at byte {at + 48} of the static library")
+        size, start = int(field), at + 60
         if start + size > len(data):
             raise BadInput(f"{origin}: truncated: member {name} ends at byte {start + size} of {len(data)}")
         body = data[start : start + size]
@@ -69,6 +69,8 @@ def archive_members(data, origin):
             long_names = body
         elif body[:4] == b"\x7fELF":
             if name.startswith("/"):
+                if not re.fullmatch(r"/[0-9]+", name):
+                    raise BadInput(f"{origin}: corrupt: no member name at byte {at} of the static library")
                 name = long_names[int(name[1:]) :].split(b"/\n")[0].decode("utf-8", "replace")
             members.append((f"{origin}({name.rstrip('/')})", body))
         at = start + size + size % 2
@@ -83,6 +85,8 @@ def _cubins_of_containers(data, origin):
             at += 8  # the linker aligns containers to 8 bytes
             continue
         end = at + header + size
+        if header < 16:
+            raise BadInput(f"{origin}: corrupt: the header of the fat binary at byte {at} has {header} bytes but needs 16")
         if end > len(data):
             raise BadInput(f"{origin}: truncated: a fat binary ends at byte {end} of {len(data)}")
         found += _cubins_of_entries(data, at + header, end, origin)
@@ -102,12 +106,15 @@ def _cubins_of_entries(data, at, end, origin):
             sm = struct.unpack_from("<I", data, at + 28)[0]
             flags = struct.unpack_from("<Q", data, at + 40)[0]
             size = struct.unpack_from("<Q", data, at + 56)[0]
-            if flags & FLAG_ZSTD:
-                image = zstd_frame(data[payload : payload + compressed], size)
-            elif flags & FLAG_LZ4:
-                image = lz4_block(data[payload : payload + compressed], size)
-            else:
-                image = data[payload:after]
+            try:
+                if flags & FLAG_ZSTD:
+                    image = zstd_frame(data[payload : payload + compressed], size)
+                elif flags & FLAG_LZ4:
+                    image = lz4_block(data[payload : payload + compressed], size)
+                else:
+                    image = data[payload:after]
+            except BadInput as error:
+                raise BadInput(f"{origin}: {error}") from None
             found.append(Cubin(image, origin, str(sm) + ("a" if flags & FLAG_ARCH_SPECIFIC else "")))
         at = after
     return found

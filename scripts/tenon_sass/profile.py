@@ -23,7 +23,7 @@ def profile(command, metrics, kernel, options=(), ncu="ncu"):
     """The Launches of the kernels whose name holds the regular expression. NoTool where ncu cannot measure."""
     call = [ncu, "--csv", "--metrics", ",".join(metrics), "-k", f"regex:{kernel}", *options, *command]
     try:
-        done = subprocess.run([str(word) for word in call], capture_output=True, text=True, check=False)
+        done = subprocess.run([str(word) for word in call], capture_output=True, text=True, errors="replace", check=False)
     except OSError as error:
         raise NoTool(f"{ncu} cannot be run: {error.strerror}") from None
     said = re.findall(r"==ERROR== (.*)", done.stdout + done.stderr)
@@ -40,9 +40,12 @@ def launches(text):
         raise NoTool("ncu measured no kernel: does --kernel fit one that the command launches?")
     rows = [lines[start], *(line for line in lines[start + 1 :] if re.match(r'"\d+",', line))]
     found = {}
-    for row in csv.DictReader(io.StringIO("\n".join(rows))):
-        launch = found.setdefault(row["ID"], Launch(row["Kernel Name"], row.get("CC") or ""))
-        launch.counters[row["Metric Name"]] = _number(row["Metric Value"])
+    try:
+        for row in csv.DictReader(io.StringIO("\n".join(rows))):
+            launch = found.setdefault(row["ID"], Launch(row["Kernel Name"], row.get("CC") or ""))
+            launch.counters[row["Metric Name"]] = _number(row["Metric Value"] or "")
+    except (csv.Error, KeyError) as error:
+        raise NoTool(f"ncu's answer cannot be read, a table with the columns {lines[start]}: {error}") from None
     return list(found.values())
 
 

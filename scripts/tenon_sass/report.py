@@ -2,15 +2,16 @@
 
 import argparse
 import json
-import re
-import sys
+import os
 
 from .analyse import analyse, as_dict
-from .baseline import compare, read_baseline, write_baseline
+from .baseline import compare, read_baseline, row_of, write_baseline
+from .command import command
 from .demangle import demangle
 from .disassemble import find_tool
-from .errors import FAILED, OK, BadInput, NoTool
-from .expect import parse_arch
+from .errors import FAILED, OK, BadInput
+from .expect import Selection
+from .files import write_file
 from .load import look_at_kernels
 from .resources import as_cpp, host_stubs_of, rows_of
 
@@ -19,7 +20,8 @@ examples:
   kernel_report build/lib/libmine.a                            a line a kernel, and what was found in it
   kernel_report my_program --kernel 'fused_.*' --opcodes       with the opcodes, most frequent first
   kernel_report a.o b.o --arch 90a --json                      a list of objects
-  kernel_report libmine.a --baseline kernels.json              compare; --update-baseline writes the file
+  kernel_report libmine.a --baseline kernels.json              compare; --update-baseline writes the file, with --kernel
+                                                               or --arch only the rows of these kernels
   kernel_report a.o b.o --cpp kernel_resources.cpp             defines the table of src/gemm/kernel_resources.hpp
 
 columns: registers and bytes of local memory of a thread, static shared bytes and named barriers of a block;
@@ -47,7 +49,7 @@ def parse_arguments(arguments):
     )
     parser.add_argument("files", nargs="+", help="cubin, fatbin, object, static or shared library, executable")
     parser.add_argument("--kernel", metavar="REGEX", default="", help="kernels whose mangled or demangled name holds it")
-    parser.add_argument("--arch", nargs="+", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the files")
+    parser.add_argument("--arch", nargs="+", action="extend", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the files")
     parser.add_argument("--opcodes", action="store_true", help="print each kernel's opcodes with their counts")
     parser.add_argument("--baseline", metavar="FILE", help="compare with this file")
     parser.add_argument("--update-baseline", action="store_true", help="write the --baseline file instead")
@@ -58,22 +60,17 @@ def parse_arguments(arguments):
     options = parser.parse_args(arguments)
     if options.update_baseline and not options.baseline:
         parser.error("--update-baseline needs --baseline FILE, the file to write")
+    if options.cpp and (options.kernel or options.arch or options.baseline):
+        parser.error("--cpp writes the table of every kernel: --kernel, --arch and --baseline do not go with it")
     return options
 
 
-def analyses_of(files, kernel="", archs=(), tool=None):
+def analyses_of(files, selection=Selection(), tool=None):
     """One Analysis a kernel and architecture, sorted; instances repeated in several objects appear once."""
-    try:
-        pattern = re.compile(kernel)
-    except re.error as error:
-        raise BadInput(f"the kernel pattern '{kernel}' is not a regular expression: {error}") from None
-    archs = [parse_arch(arch) for arch in archs]
     seen = set()
 
     def wanted(name, arch):
-        if (name, arch) in seen or (archs and arch not in archs):
-            return False
-        if not (pattern.search(name) or pattern.search(demangle(name))):
+        if (name, arch) in seen or not selection.holds(name, arch):
             return False
         seen.add((name, arch))
         return True
@@ -81,9 +78,9 @@ def analyses_of(files, kernel="", archs=(), tool=None):
     found, present = look_at_kernels(files, find_tool(tool), wanted, analyse)
     if not found:
         held = ", ".join(sorted({"sm_" + arch for arch, _ in present})) or "no kernel"
-        asked = f" matches '{kernel}'" if kernel else ""
-        raise BadInput(f"no kernel{asked}{' for ' + ', '.join('sm_' + a for a in archs) if archs else ''}: the files hold "
-                       f"{held}" + (f", {len(present)} kernels" if present else ""))  # fmt: skip
+        asked = f" matches '{selection.kernel}'" if selection.kernel else ""
+        asked += f" for {', '.join('sm_' + arch for arch in selection.archs)}" if selection.archs else ""
+        raise BadInput(f"no kernel{asked}: the files hold {held}" + (f", {len(present)} kernels" if present else ""))
     return sorted(found, key=lambda a: (a.name, a.arch))
 
 
@@ -107,14 +104,6 @@ def table(analyses, opcodes=False):
     return "\n".join(lines)
 
 
-def write_file(path, text):
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
-
-
 def write_cpp(options):
     rows = rows_of(options.files)
     if not rows:
@@ -123,12 +112,22 @@ def write_cpp(options):
     return OK
 
 
-def judge_baseline(options, analyses):
-    if options.update_baseline:
-        write_file(options.baseline, write_baseline(analyses))
-        print(f"{options.baseline}: {len(analyses)} kernels written")
-        return OK
-    differences = compare(read_baseline(options.baseline), analyses, [parse_arch(a) for a in options.arch])
+def update_baseline(options, selection, analyses):
+    """Rows of kernels that were not asked for stay."""
+    kept = []
+    if (options.kernel or options.arch) and os.path.exists(options.baseline):
+        kept = [row for row in read_baseline(options.baseline) if not selection.holds(row["kernel"], row["arch"])]
+    write_file(options.baseline, write_baseline([*kept, *map(row_of, analyses)]))
+    if options.json:
+        print(json.dumps({"baseline": options.baseline, "kernels": len(analyses), "kept": len(kept)}, indent=2))
+    else:
+        others = f", {len(kept)} others kept" if kept else ""
+        print(f"{options.baseline}: {len(analyses)} kernels written{others}")
+    return OK
+
+
+def judge_baseline(options, selection, analyses):
+    differences = compare(read_baseline(options.baseline), analyses, selection)
     if options.json:
         print(json.dumps({"ok": not differences, "kernels": len(analyses), "differences": differences}, indent=2))
     else:
@@ -139,24 +138,18 @@ def judge_baseline(options, analyses):
     return FAILED if differences else OK
 
 
-def run(options):
+@command("kernel_report")
+def main(arguments=None):
+    options = parse_arguments(arguments)
     if options.cpp:
         return write_cpp(options)
-    analyses = analyses_of(options.files, options.kernel, options.arch, options.tool)
+    selection = Selection(options.kernel, options.arch)
+    analyses = analyses_of(options.files, selection, options.tool)
     if options.baseline:
-        return judge_baseline(options, analyses)
+        return (update_baseline if options.update_baseline else judge_baseline)(options, selection, analyses)
     if options.json:
         rows = [{**as_dict(a, demangle(a.name)), "opcodes": dict(a.opcodes.most_common())} for a in analyses]
         print(json.dumps(rows, indent=2))
     else:
         print(table(analyses, options.opcodes))
     return OK
-
-
-def main(arguments=None):
-    options = parse_arguments(arguments)
-    try:
-        return run(options)
-    except (BadInput, NoTool) as error:
-        print(f"kernel_report: {error}", file=sys.stderr)
-        return error.status

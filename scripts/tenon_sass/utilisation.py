@@ -4,11 +4,12 @@ import argparse
 import json
 import re
 import shutil
-import sys
 
+from .command import command
 from .demangle import demangle
 from .doctor import verdict
-from .errors import OK, BadInput, NoTool
+from .errors import OK, BadInput
+from .expect import Selection
 from .profile import profile
 from .report import analyses_of
 
@@ -87,7 +88,7 @@ def verdicts(options, rows):
         raise BadInput(f"{options.command[0]} is no program that could be looked at: give --binary the file with the kernels")
     pattern = "^(" + "|".join(re.escape(row["kernel"]) for row in rows) + ")$"
     try:
-        analyses = analyses_of([file], pattern)
+        analyses = analyses_of([file], Selection(pattern))
     except BadInput as error:
         if options.binary:
             raise
@@ -128,13 +129,10 @@ def table(rows):
     return "\n".join(lines)
 
 
+@command("tensor_utilisation")
 def main(arguments=None):
     options = parse_arguments(arguments)
-    try:
-        rows = measured(options)
-        verdicts(options, rows)
-    except (BadInput, NoTool) as error:
-        print(f"tensor_utilisation: {error}", file=sys.stderr)
-        return error.status
+    rows = measured(options)
+    verdicts(options, rows)
     print(json.dumps(rows, indent=2) if options.json else table(rows))
     return OK

@@ -50,6 +50,32 @@ class Compare(unittest.TestCase):
     def test_bad_input_is_a_sentence(self):
         self.assertEqual(self.compare("{", [record("x", 1)]).returncode, 2)
         self.assertIn("no case in common", self.compare([record("x", 1)], [record("y", 1)]).stderr)
+        good = [record("x", 1)]
+        for bad, sentence in (
+            (record("x", None), "'cycles' is null but must be a number above 0"),
+            (record("x", 0), "'cycles' is 0 but must be a number above 0"),
+            (record("x", float("nan")), "'cycles' is NaN but must be a number above 0"),
+            ({"benchmark": "instruction", "name": "x"}, "result 0 lacks family, measure, cycles"),
+        ):
+            done = self.compare(good, [bad])
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stderr, f"^compare_instructions: .*b.json: .*{sentence}")
+        for results, sentence in (
+            ([{"cycles": 1}], "result 0 lacks name"),
+            ([None], "result 0 is null but must be an object"),
+            ([{"name": "x", "cycles": 1}], 'name is "x" but must be family/kernel/measure'),
+            ([{"name": "a/b/c/d", "cycles": 1}], 'name is "a/b/c/d" but must be family/kernel/measure'),
+        ):
+            done = self.compare(json.dumps({"benchmark": "instruction", "results": results}), good)
+            self.assertEqual(done.returncode, 2, sentence)
+            self.assertIn(sentence, done.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "latin")
+            path.write_bytes(b'["\xe9"]')
+            done = subprocess.run([SCRIPT, path, path], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"{path} is not UTF-8 text", done.stderr)
+        self.assertEqual(self.compare(good, good, "--tolerance", "nan").returncode, 2)  # which no difference exceeds
         self.assertIn("must hold results of", self.compare([{"benchmark": "gemm"}], [record("y", 1)]).stderr)
 
 

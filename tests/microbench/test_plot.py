@@ -107,22 +107,49 @@ class Plot(unittest.TestCase):
 class Input(Plot):
     def test_bad_input_is_a_sentence(self):
         two_cases = [record("a", 1.0, 1.0), record("a", 1.0, 1.0, layout="nt")]
-        self.refused("plot: ", "ladder", "[")
+        self.refused("results.json is not JSON", "ladder", "[")
+        self.refused("results.json is not JSON", "scaling", "")
         self.refused("array of objects", "ladder", "{}")
-        self.refused("lacks 'n'", "ladder", [{"m": 1}])
+        self.refused("record 0 lacks n, k", "ladder", [{"m": 1}])
         self.refused("more than one case", "ladder", two_cases)
         self.refused("no record", "ladder", two_cases, "--shape", "1:2:3")
         self.refused("no row", "ladder", {"m": 1, "n": 1, "k": 1, "machine": "x", "rows": []})
         self.refused("more than one kind", "scaling", two_cases)
         self.refused("nothing to scale with", "scaling", two_cases, "--layout", "tn")
         self.refused("no record has a burst figure", "roofline", [record("a", None, 1.0)])
+        self.refused("'tflops_burst' is \"fast\" but must be a number or null", "ladder", [dict(record("a", 1.0, 1.0), tflops_burst="fast")])
+        self.refused("'m' is 0 but must be a whole number above 0", "roofline", [record("a", 1.0, 1.0, shape=(0, 1, 1))])
+        ladder = {"m": 1, "n": 1, "k": 1, "machine": "x"}
+        self.refused("row 0 is null but must be an object", "ladder", {**ladder, "rows": [None]})
+        self.refused("'rows' must be a list", "ladder", {**ladder, "rows": 1})
+        self.refused("'tflops' is \"1\" but must be", "ladder", {**ladder, "rows": [{"rung": "a", "tflops": "1"}]})
+        path = self.write("ceilings.json", [{"benchmark": "instruction", "name": "x", "measure": "y", "axes": 3}])
+        self.refused("'axes' is 3 but must be an object", "roofline", two_cases, "--ceilings", path)
         self.refused("neither a .svg nor a .png", "ladder", two_cases, out=self.root / "x.pdf")
+
+    def test_a_ladder_of_the_command_is_drawn_alone(self):
+        ladder = {"m": 1, "n": 1, "k": 1, "machine": "x", "rows": [{"rung": "a", "tflops": 1.0}]}
+        for more in (("--shape", "1:1:1"), ("--types", "f16_f32_f16"), ("--layout", "tn")):
+            self.refused("it is drawn alone", "ladder", ladder, *more)
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors):
+            status = PLOT.main(["ladder", str(self.root / "results.json"), str(self.root / "absent.json"), "--out", str(self.out)])
+        self.assertEqual(status, 2)
+        self.assertIn("it is drawn alone", errors.getvalue())
+
+    def test_the_page_names_files_that_are_there(self):
+        root = pathlib.Path(SCRIPT).resolve().parents[1]
+        lines = [line.split("#")[0].split() for line in (root / "microbench/README.md").read_text(encoding="utf-8").splitlines()
+                 if line.startswith("    scripts/plot")]  # fmt: skip
+        self.assertEqual([words[1] for words in lines], ["ladder", "scaling", "roofline"])
+        for name in (word for words in lines for word in words if word.endswith(".json")):
+            self.assertTrue(list(root.glob(name)), name)
 
     def test_ceilings_are_an_array(self):
         path = self.write("ceilings.json", {"tflops": 1})
         self.refused("array of objects", "roofline", [record("a", 1.0, 1.0)], "--ceilings", path)
         path = self.write("ceilings.json", [{"benchmark": "instruction"}])
-        self.refused("lacks 'measure'", "roofline", [record("a", 1.0, 1.0)], "--ceilings", path)
+        self.refused("lacks measure", "roofline", [record("a", 1.0, 1.0)], "--ceilings", path)
 
     def test_without_matplotlib_it_says_how_to_get_it(self):
         line = [sys.executable, "-S", SCRIPT, *self.line("ladder", [record("a", 1.0, 1.0)])]  # -S: no packages

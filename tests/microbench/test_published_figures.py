@@ -78,7 +78,29 @@ class Published(unittest.TestCase):
     def test_a_wrong_section_is_a_sentence(self):
         done = self.run_script("magic,new,,,a/latency,cycles,\n", [RECORD])
         self.assertEqual(done.returncode, 2)
-        self.assertIn("a section of", done.stderr)
+        self.assertIn("no section of", done.stderr)
+
+    def test_bad_input_is_a_sentence_and_writes_nothing(self):
+        rows = "open,new,,,a/latency,cycles,\n"
+        self.run_script(rows, [RECORD])
+        before = self.page.read_text(encoding="utf-8")
+        for bad_rows, records, more, sentence in (
+            (rows, [RECORD], ["--results", str(self.root / "absent")], "absent must be a folder of results but is not there"),
+            (rows, [RECORD], ["--results", str(self.root / "empty")], "empty must hold results, files *.json, but has none"),
+            (rows, [RECORD], ["--results", str(self.root / "rows.csv")], "rows.csv must be a folder of results but is a file"),
+            (rows, [{**RECORD, "cycles": None}], [], "r.json: result 0: 'cycles' is null"),
+            (rows, [{**RECORD, "name": 1}], [], "r.json: result 0: 'name' is 1"),
+            (rows, [{"benchmark": "instruction"}], [], "r.json: result 0 lacks name"),
+            (rows.replace("cycles", "remark"), [{**RECORD, "remark": "fast"}], [], "'remark' is \"fast\" but must be a number"),
+            ("open,new\n", [RECORD], [], "rows.csv:2: the row has 2 cells but must have 7"),
+            (rows, [{**RECORD, "cycles": 9.0}], ["--page", str(self.root / "no" / "page.md")], "page.md: cannot be written: No such file"),
+        ):
+            (self.root / "empty").mkdir(exist_ok=True)
+            done = self.run_script(bad_rows, records, *more)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertRegex(done.stderr, r"^published_figures: [^\n]*\n$")
+            self.assertIn(sentence, done.stderr)
+            self.assertEqual(self.page.read_text(encoding="utf-8"), before)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -184,7 +185,28 @@ class ReadmeTables(unittest.TestCase):
         self.assertIn("`tma_a` | 111 / 451", self.text())
         self.assertNotIn("222 /", self.text())
 
+    def test_a_folder_that_is_wrong_writes_nothing(self):
+        for folder, sentence in (("absent", "is not there"), ("results", "has none"), ("README.md", "is a file")):
+            outcome = self.run_script("--results", str(self.root / folder))
+            self.assertEqual(outcome.returncode, 2)
+            self.assertIn(f"readme_tables: {self.root / folder} must", outcome.stderr)
+            self.assertIn(sentence, outcome.stderr)
+            self.assertEqual(self.text(), README)
+
+    def test_a_full_disk_leaves_the_old_file(self):
+        self.store([record()])
+        self.readme.chmod(0o640)
+        command = [sys.executable, SCRIPT, "--readme", str(self.readme), "--results", str(self.results)]
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))  # noqa: E731
+        outcome = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=limit)
+        self.assertEqual((outcome.returncode, outcome.stderr), (2, f"readme_tables: {self.readme}: cannot be written: File too large\n"))
+        self.assertEqual(self.text(), README)
+        self.assertEqual(self.run_script().returncode, 0)
+        self.assertEqual(self.readme.stat().st_mode & 0o777, 0o640)
+        self.assertEqual(sorted(path.name for path in self.root.iterdir()), ["README.md", "results"])
+
     def test_no_results_say_so(self):
+        self.store([])
         self.assertEqual(self.run_script().returncode, 0)
         self.assertIn("No results are committed yet.", self.text())
 
@@ -192,13 +214,21 @@ class ReadmeTables(unittest.TestCase):
         for content, sentence in (
             ("[{", "is not JSON"),
             ("{}", "array of objects"),
-            ('[{"m": 1}]', "lacks benchmark"),
+            ('[{"m": 1}]', "record 0 lacks benchmark"),
+            (json.dumps([record(m="x")]), "'m' is \"x\" but must be a whole number"),
+            (json.dumps([record(watts=[])]), "'watts' is [] but must be a number or null"),
+            (json.dumps([record(date=None)]), "'date' is null but must be a string"),
+            ("", "gemm.json is not JSON"),
+            ("[" * 100000, "nested too deeply"),
         ):
             (self.results / "h200" / "gemm.json").write_text(content, encoding="utf-8")
             outcome = self.run_script()
             self.assertEqual(outcome.returncode, 2)
             self.assertIn(sentence, outcome.stderr)
+            self.assertNotIn("Traceback", outcome.stderr)
             self.assertEqual(self.text(), README)
+        (self.results / "h200" / "gemm.json").write_bytes(b"\xff")
+        self.assertIn("gemm.json is not UTF-8 text", self.run_script().stderr)
         self.store([])
         for content, sentence in (("# nothing\n", "markers"), (README.replace("gemm", "gmm"), "table:gmm")):
             self.readme.write_text(content, encoding="utf-8")

@@ -62,10 +62,19 @@ class RunOnGpu(unittest.TestCase):
         self.assertIn("MISSING", outcome.stdout)
 
     def test_bad_usage_is_a_sentence(self):
-        for arguments in (["--test"], ["--sanitize", "memcheck"], ["--nonsense"], ["--benchmark"]):
+        for arguments in ([], ["--test"], ["--sanitize", "memcheck"], ["--nonsense"], ["--benchmark"]):
             outcome = self.run_script(*arguments)
             self.assertEqual(outcome.returncode, 2)
             self.assertIn("run_on_gpu.sh: ", outcome.stderr)
+        self.assertIn("has nothing to run", self.run_script().stderr)
+
+    def test_help_and_options_are_no_folders(self):
+        for argument, status in (("--help", 0), ("-h", 0), ("--test", 2), ("-x", 2)):
+            command = ["bash", str(pathlib.Path(SCRIPT).resolve()), argument, str(self.root / "good")]
+            outcome = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.root)
+            self.assertEqual(outcome.returncode, status, outcome.stderr)
+            self.assertIn("usage: microbench/run_on_gpu.sh OUT" if status == 0 else "needs the folder to write to", outcome.stdout + outcome.stderr)
+            self.assertFalse((self.root / argument).exists())
 
 
 if __name__ == "__main__":

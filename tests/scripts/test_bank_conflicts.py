@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import stat
 import subprocess
 import sys
@@ -74,9 +75,20 @@ class BankConflicts(unittest.TestCase):
 
     def test_a_file_that_is_not_json_is_2_and_stays(self):
         path = pathlib.Path(self.folder.name, "out.json")
-        path.write_text("not json", encoding="utf-8")
-        self.assertEqual(self.call("--json", path).returncode, 2)
-        self.assertEqual(path.read_text(encoding="utf-8"), "not json")
+        for text, sentence in (("not json", "is not JSON"), ('{"kernel": 1}', "must hold an array of objects"), ("[1]", "array of objects")):
+            path.write_text(text, encoding="utf-8")
+            done = self.call("--json", path)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"bank_conflicts: {path} ", done.stderr)
+            self.assertIn(sentence, done.stderr)
+            self.assertEqual(path.read_text(encoding="utf-8"), text)
+
+    def test_the_examples_name_the_extents_that_tenon_gemm_needs(self):
+        done = subprocess.run([sys.executable, "-B", SCRIPT, "--help"], capture_output=True, text=True, check=False)
+        examples = re.findall(r"tenon gemm (.*)", done.stdout)
+        self.assertEqual(len(examples), 2)
+        for example in examples:
+            self.assertRegex(example, r"--m \d+ --n \d+ --k \d+")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """scripts/check_floors, check_format and check_tidy: each finds what it is for, on a tree made for it."""
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,6 +27,7 @@ class Tree(unittest.TestCase):
         (self.root / "scripts").mkdir()
         for name in ("check_floors", "check_format", "check_tidy", "environment.sh"):
             shutil.copy(ROOT / "scripts" / name, self.root / "scripts")
+        (self.root / "scripts" / "tenon_sass").symlink_to(ROOT / "scripts" / "tenon_sass")
         for name in (".clang-format", ".clang-tidy"):
             shutil.copy(ROOT / name, self.root)
         if (ROOT / ".tools").is_dir():
@@ -134,6 +137,8 @@ class Tidy(Tree):
         self.assertIn("configure the build first", done.stderr)
         self.database(self.write("tests/a.cpp", ""))
         self.assertEqual(self.script("check_tidy").returncode, 2)
+        done = self.script("check_tidy", "--bogus")
+        self.assertEqual((done.returncode, done.stderr), (2, "check_tidy: unknown argument '--bogus'; see scripts/check_tidy --help\n"))
         for part in ("2/2", "1", "-1/2", "0/0"):
             done = self.script("check_tidy", "--part", part)
             self.assertEqual(done.returncode, 2)
@@ -163,15 +168,37 @@ class Tidy(Tree):
 
 
 class Help(unittest.TestCase):
+    def scripts(self):
+        """(path, is it Python)"""
+        files = [p for p in sorted((ROOT / "scripts").iterdir()) if p.is_file() and not p.suffix and p.stat().st_mode & 0o100]
+        return [(path, "python" in path.read_text().split("\n")[0]) for path in files]
+
     def test_every_script_has_help_with_examples(self):
-        for path in sorted((ROOT / "scripts").iterdir()):
-            if not path.is_file() or path.suffix or path.name == "main_job" or not path.stat().st_mode & 0o100:
+        for path, is_python in self.scripts():
+            if path.name == "main_job":
                 continue
             with self.subTest(script=path.name):
-                interpreter = [sys.executable] if "python" in path.read_text().split("\n")[0] else ["bash"]
-                done = run(*interpreter, path, "--help")
+                done = run(sys.executable if is_python else "bash", path, "--help")
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertRegex(done.stdout, r"examples?:\n")
+
+    def test_output_that_nobody_reads_or_that_does_not_fit(self):
+        # Without a buffer argparse passes over what it cannot write of its help.
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        for path, is_python in self.scripts():
+            if not is_python:
+                continue
+            with self.subTest(script=path.name), open("/dev/full", "w") as full:
+                read, write = os.pipe()
+                os.close(read)
+                command = [sys.executable, "-B", path, "--help"]
+                options = {"stderr": subprocess.PIPE, "text": True, "check": False, "env": environment}
+                done = subprocess.run(command, stdout=write, **options)
+                os.close(write)
+                self.assertEqual((done.returncode, done.stderr), (128 + signal.SIGPIPE, ""))
+                done = subprocess.run(command, stdout=full, **options)
+                self.assertEqual(done.returncode, 3)
+                self.assertRegex(done.stderr, r"^[\w ]+: standard output cannot be written: No space left on device\n$")
 
 
 if __name__ == "__main__":

@@ -37,6 +37,38 @@ class Arguments(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("--level is 'L9' but must be", done.stderr)
 
+    def test_what_ctest_would_join_or_drop_or_not_understand_is_refused_before_the_build(self):
+        self.assert_refused("--level is given twice, L0 and L2", "test", "--level", "L0", "--level", "L2")
+        self.assert_refused("--filter is given twice: join the patterns, 'a|b'", "test", "--filter", "a", "--filter", "b")
+        self.assert_refused("--filter is empty", "test", "--filter", "")
+        for pattern in ("[", "(", "*a"):
+            self.assert_refused(f"--filter is '{pattern}', which is not a regular expression", "test", "--filter", pattern)
+
+
+class Selection(unittest.TestCase):
+    """scripts/test in a tree whose build is there already."""
+
+    def test_no_test_is_no_success_and_no_failure(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scripts, build = Path(folder, "scripts"), Path(folder, "build")
+            scripts.mkdir()
+            build.mkdir()
+            for name in ("test", "test_summary"):
+                shutil.copy(SCRIPTS / name, scripts)
+            (scripts / "tenon_sass").symlink_to(SCRIPTS / "tenon_sass")
+            (scripts / "build.sh").write_text("tenon_build() { return 0; }\n")
+            (build / "CTestTestfile.cmake").write_text(
+                'add_test(fragment true)\nset_tests_properties(fragment PROPERTIES LABELS "L0")\n'
+            )
+            for arguments, status, last in (
+                (("--filter", "frag", "--level", "L0"), 0, "1 passed, 0 failed, 0 skipped"),
+                (("--filter", "absent"), 2, "0 passed, 0 failed, 0 skipped"),
+                (("--filter", "frag", "--level", "L2"), 2, "0 passed, 0 failed, 0 skipped"),
+            ):
+                done = run("bash", scripts / "test", *arguments)
+                self.assertEqual((done.returncode, done.stdout.rstrip().split("\n")[-1]), (status, last), done.stderr)
+            self.assertIn("no test of level L2 whose name holds 'frag': nothing was tested", done.stderr)
+
 
 class Setup(unittest.TestCase):
     def test_without_a_toolkit_says_so(self):
@@ -193,6 +225,7 @@ class MainJob(unittest.TestCase):
         self.folder = Path(self._folder.name)
         (self.folder / "scripts").mkdir()
         shutil.copy(SCRIPTS / "main_job", self.folder / "scripts")
+        (self.folder / "scripts" / "tenon_sass").symlink_to(SCRIPTS / "tenon_sass")
         self.program("tenon", STAND_IN.format(python=sys.executable))
         text = "import os, sys; print('SASS', open(sys.argv[3]).read()); sys.exit(int(os.environ['SASS']))\n"
         self.program("scripts/sass_check", text)
@@ -232,6 +265,18 @@ class MainJob(unittest.TestCase):
         }
         for name, machine_code in expected.items():
             self.assertEqual(job.expectations_of({"name": name, "symbol": "s"})["expect"], machine_code, name)
+
+    def test_a_program_that_is_missing_or_says_something_else(self):
+        self.program("tenon", "#!/bin/sh\necho hello\n")
+        done = self.job("good")
+        self.assertEqual((done.returncode, done.stderr), (2, "run: `tenon info --json` exits with 0 and prints no JSON: \n"))
+        self.program("tenon", "#!/bin/sh\necho '{}'\n")
+        done = self.job("good")
+        self.assertEqual((done.returncode, done.stderr), (2, "run: what `tenon info --json` prints lacks can_run\n"))
+        (self.folder / "tenon").unlink()
+        done = self.job("good")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, f"run: {self.folder}/tenon cannot be run: No such file or directory\n")
 
     def test_a_wrong_product_is_found_by_numpy(self):
         done = self.job("wrong")

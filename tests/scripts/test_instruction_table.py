@@ -78,13 +78,27 @@ class InstructionTable(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"not in PTX ISA {version} for sm_90", done.stderr)
 
+    def test_options_that_are_repeated_are_added_up(self):
+        rows = json.loads(self.run_script("--family", "mbarrier", "--family", "mma", "--json").stdout)
+        self.assertEqual([row["form"] for row in rows], [F16[0], S4[0], WAIT[0]])
+        self.assertEqual(self.run_script("--arch", "80", "--arch", "90", "80").returncode, 0)
+        self.assertEqual(self.sass()[0], "80: 1*HMMA.16816.F32; 90: 1*HMMA.16816.F32; 120a: 1*HMMA.16816.F32")
+        done = self.run_script("--check", "--arch", "80", "--arch", "90", "80")
+        self.assertIn("3 forms on 2 architectures", done.stdout, done.stderr)
+
     def test_json_prints_the_rows_of_a_family(self):
         rows = json.loads(self.run_script("--family", "mbarrier", "--json").stdout)
         self.assertEqual([row["form"] for row in rows], [WAIT[0]])
 
     def test_what_it_cannot_do_is_a_sentence(self):
         self.write([[*F16[:7], "80: HMMA"]])
-        self.assertEqual(self.run_script("--check").returncode, 2)
+        done = self.run_script("--check")
+        self.assertEqual(done.returncode, 2)
+        self.assertTrue(done.stderr.startswith(f"instruction_table: {self.table}:2: the SASS is 'HMMA'"), done.stderr)
+        self.table.write_text(",".join(COLUMNS) + "\nx,ptx\n", encoding="utf-8")
+        done = self.run_script("--check")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("the row has 2 cells but must have 8", done.stderr)
         self.write([[*F16[:7], "79: 1*HMMA"]])
         done = self.run_script("--check")
         self.assertEqual(done.returncode, 2)

@@ -16,7 +16,8 @@ HERE = Path(__file__).resolve().parent
 SCRIPTS = HERE.parents[1] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 sys.dont_write_bytecode = True
-from tenon_sass.baseline import compare, write_baseline  # noqa: E402
+from tenon_sass.baseline import compare, row_of, write_baseline  # noqa: E402
+from tenon_sass.expect import Selection  # noqa: E402
 from tenon_sass.report import analyses_of  # noqa: E402
 
 SOURCE = HERE / "patterns.cu"
@@ -149,6 +150,8 @@ class Patterns(unittest.TestCase):
             ((PATTERNS, "--arch", "86"), "for sm_86: the files hold sm_80, sm_90a"),
             ((PATTERNS, "--arch", "x"), "must be one such as 80"),
             ((PATTERNS, "--update-baseline"), "needs --baseline"),
+            ((PATTERNS, "--cpp", FOLDER / "table.cpp", "--kernel", "copy"), "--kernel, --arch and --baseline do not go with it"),
+            ((PATTERNS, "--cpp", FOLDER / "table.cpp", "--arch", "80"), "--kernel, --arch and --baseline do not go with it"),
             ((SOURCE,), "neither an ELF file"),
         ):
             with self.subTest(words=words):
@@ -160,7 +163,7 @@ class Patterns(unittest.TestCase):
 
 class Baselines(unittest.TestCase):
     def setUp(self):
-        self.rows = json.loads(write_baseline(ANALYSES))
+        self.rows = json.loads(write_baseline(map(row_of, ANALYSES)))
 
     def row(self, kernel="independent", arch="80"):
         return next(row for row in self.rows if (row["kernel"], row["arch"]) == (kernel, arch))
@@ -180,6 +183,32 @@ class Baselines(unittest.TestCase):
         self.assertIn("--update-baseline", done.stdout)
         done = run("kernel_report", PATTERNS, "--baseline", file, "--arch", "90a", "--json")
         self.assertEqual((done.returncode, json.loads(done.stdout)["differences"]), (0, []))
+
+    def test_of_kernels_that_were_chosen(self):
+        file, asked = FOLDER / "chosen.json", ("--kernel", "^(copy|fp32)$", "--arch", "80")
+        for row in self.rows:
+            row["registers"] += 50
+        self.rows.append({**self.row("copy"), "kernel": "gone"})
+        chosen = (self.row("copy"), self.row("fp32"))
+        text = write_baseline(self.rows)
+        file.write_text(text, encoding="utf-8")
+        done = run("kernel_report", PATTERNS, "--baseline", file, "--json", *asked)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(len(json.loads(done.stdout)["differences"]), 2)  # the others are not 'not in the files'
+        done = run("kernel_report", PATTERNS, "--baseline", file, "--update-baseline", "--json", *asked)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout), {"baseline": str(file), "kernels": 2, "kept": len(self.rows) - 2})
+        for row in chosen:
+            row["registers"] -= 50
+        self.assertEqual(file.read_text(encoding="utf-8"), write_baseline(self.rows))
+        done = run("kernel_report", PATTERNS, "--baseline", file, *asked)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        # A row that the files lack goes only if it was asked for.
+        asked = ("--kernel", "^(copy|gone)$", "--arch", "80")
+        self.assertIn("sm_80 gone: in the baseline", run("kernel_report", PATTERNS, "--baseline", file, *asked).stdout)
+        done = run("kernel_report", PATTERNS, "--baseline", file, "--update-baseline", *asked)
+        self.assertIn(f"1 kernels written, {len(self.rows) - 2} others kept", done.stdout)
+        self.assertNotIn("gone", file.read_text(encoding="utf-8"))
 
     def test_each_value_can_fail(self):
         self.assertEqual(compare(self.rows, ANALYSES), [])
@@ -208,11 +237,12 @@ class Baselines(unittest.TestCase):
             compare(self.rows, ANALYSES), ["sm_80 gone: in the baseline but not in the files", "sm_80 copy: not in the baseline"]
         )
         newest = [analysis for analysis in ANALYSES if analysis.arch == "90a"]
-        self.assertEqual(compare(self.rows, newest, ["90a"]), [])
+        self.assertEqual(compare(self.rows, newest, Selection(archs=["90a"])), [])
 
     def test_files_that_are_no_baseline(self):
         file = FOLDER / "bad.json"
-        for text, words in (("{", "not JSON"), ('[{"kernel": "x"}]', "with the keys")):
+        strange = json.dumps([{**self.row(), "registers": "many"}])
+        for text, words in (("{", "not JSON"), ('[{"kernel": "x"}]', "with the keys"), (strange, '"many" but must be a whole number')):
             file.write_text(text, encoding="utf-8")
             done = run("kernel_report", PATTERNS, "--baseline", file, "--kernel", "copy")
             self.assertEqual(done.returncode, 2)
@@ -262,6 +292,10 @@ class Differences(unittest.TestCase):
         self.assertRegex(full.stdout, r"different +sm_80 +k\n.*\+\d MUFU\.RSQ")
         self.assertRegex(full.stdout, r"\n\+ *MUFU\.RSQ R\d+\.\d, R")
 
+    def test_architectures_that_are_repeated_are_added_up(self):
+        _, answer = self.states(PATTERNS, PATTERNS, "--kernel", "^copy$", "--arch", "80", "--arch", "90a")
+        self.assertEqual([row["arch"] for row in answer["kernels"]], ["80", "90a"])
+
     def test_a_kernel_that_is_gone(self):
         shorter = self.KERNEL.replace('extern "C" __global__ void same(float* a) { a[threadIdx.x] += 1; }', "")
         states, _ = self.states(self.variant("plain"), self.variant("fewer", text=shorter))
@@ -290,6 +324,8 @@ class Doctor(unittest.TestCase):
         self.assertRegex(done.stdout, r"sm_90a +fp32\n +no tensor cores\n +against: .*FFMA in a loop: FP32 operands run on CUDA")
         self.assertRegex(done.stdout, r"tensor cores: 4 HGMMA\.64x8x16\.F32; 4 of \d+ instructions of a trip")
         self.assertIn("7 of 9 kernels use tensor cores\n", done.stdout)
+        both = run("binary_doctor", "--binary", PATTERNS, "--kernel", "^copy$", "--arch", "80", "--arch", "90a")
+        self.assertIn("of 2 kernels use tensor cores", both.stdout)
 
     def test_json_keeps_its_form(self):
         done = run("binary_doctor", "--binary", PATTERNS, "--kernel", "^dependent$", "--arch", "80", "--json")

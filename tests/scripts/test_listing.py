@@ -1,13 +1,18 @@
 """The pieces of scripts/tenon_sass that need no compiler: canned listings, requirements, decompression."""
 
+import os
+import random
+import signal
+import struct
 import sys
+import tempfile
 import unittest
 from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 sys.dont_write_bytecode = True
-from tenon_sass.decompress import lz4_block  # noqa: E402
+from tenon_sass.decompress import lz4_block, zstd_frame  # noqa: E402
 from tenon_sass.demangle import demangle  # noqa: E402
 from tenon_sass.disassemble import opcodes_of_listing  # noqa: E402
 from tenon_sass.flow import busiest_loop, loops  # noqa: E402
@@ -17,6 +22,7 @@ from tenon_sass.elf import Elf, Resources  # noqa: E402
 from tenon_sass.errors import BadInput  # noqa: E402
 from tenon_sass.expect import Expectation, Kernel  # noqa: E402
 from tenon_sass.fatbin import cubins_of  # noqa: E402
+from tenon_sass.files import read_csv, read_json, write_file  # noqa: E402
 
 NVDISASM = """\
 	.target	sm_80
@@ -190,10 +196,171 @@ class Lz4(unittest.TestCase):
         block = bytes([0xFF, 255, 3]) + b"x" * 273 + bytes([1, 0, 1]) + bytes([0x10]) + b"y"
         self.assertEqual(lz4_block(block, 294), b"x" * 293 + b"y")
 
+    def test_a_match_stops_at_the_size_that_the_header_says(self):
+        block = bytes([0x1F]) + b"x" + bytes([1, 0]) + b"\xff" * 1000 + bytes([0, 0x10]) + b"y"
+        with self.assertRaisesRegex(BadInput, "more than the 9 bytes"):
+            lz4_block(block, 9)
+
     def test_corrupt_blocks_get_a_sentence(self):
         for block, size in ((b"\x46abc", 4), (b"\x46abcd\x09\x00", 14), (b"\x46abcd\x02", 14), (b"\x40abcd", 5)):
             with self.subTest(block=block), self.assertRaisesRegex(BadInput, "truncated|corrupt|header says"):
                 lz4_block(block, size)
+
+
+class Zstd(unittest.TestCase):
+    # Magic, one segment of 5 bytes, a last block of 5 raw bytes.
+    FRAME = bytes.fromhex("28b52ffd 20 05 290000") + b"hello"
+
+    def test_a_frame(self):
+        self.assertEqual(zstd_frame(self.FRAME, 5), b"hello")
+
+    def test_a_forged_size_takes_no_memory(self):
+        for size in (6, 1 << 40, (1 << 64) - 1):
+            with self.assertRaisesRegex(BadInput, f"holds 5 bytes at most but its header says {size}"):
+                zstd_frame(self.FRAME, size)
+        with self.assertRaisesRegex(BadInput, "truncated or corrupt"):
+            zstd_frame(self.FRAME[:-1], 5)
+
+
+def fat_binary(payload, header=16):
+    return struct.pack("<IHHQ", 0xBA55ED50, 1, header, len(payload)) + payload
+
+
+def archive(body, name=b"a.o/", size=None):
+    return b"!<arch>\n" + name.ljust(48) + (str(len(body)).encode() if size is None else size).ljust(10) + b"`\n" + body
+
+
+def cubin():
+    """The smallest image that the reader takes for a cubin: a kernel k with its records."""
+    names = b"\0.strtab\0.symtab\0.text.k\0.nv.info\0.nv.info.k\0.nv.shared.k\0k\0"
+    symbols = bytes(24) + struct.pack("<IBBHQQ", names.index(b"\0k\0") + 1, 0x12, 0x10, 3, 0, 16)
+    registers = struct.pack("<BBHII", 4, 0x2F, 8, 1, 40) + struct.pack("<BBHII", 4, 0x11, 8, 1, 24)
+    contents = [(b"", 0), (names, 3), (symbols, 2), (bytes(16), 1), (registers, 1), (struct.pack("<BBH", 2, 0x4C, 1), 1), (bytes(64), 8)]
+    titles = (b"", b".strtab", b".symtab", b".text.k", b".nv.info", b".nv.info.k", b".nv.shared.k")
+    image, rows = bytearray(64), b""
+    for title, (content, kind) in zip(titles, contents):
+        at = names.index(title + b"\0") if title else 0
+        rows += struct.pack("<IIQQQQIIQQ", at, kind, 0, 0, len(image), len(content), 1, 0, 1, 24 if kind == 2 else 0)
+        image += content if kind != 8 else b""
+    image[:9] = b"\x7fELF\x02\x01\x01\x33\x08"
+    image[18:20], image[40:48], image[48:52] = struct.pack("<H", 190), struct.pack("<Q", len(image)), struct.pack("<I", 80 << 8)
+    image[58:64] = struct.pack("<HHH", 64, len(contents), 1)
+    return bytes(image + rows)
+
+
+def entry(image):
+    return struct.pack("<HHIQIIII", 2, 1, 64, len(image), 0, 0, 0, 80) + bytes(32) + image
+
+
+class Corruption(unittest.TestCase):
+    """What is not an image, whatever its bytes, is refused with a sentence that names the file, and soon."""
+
+    def setUp(self):
+        signal.alarm(60)  # an endless loop ends the test, and does not stop the others
+        self.addCleanup(signal.alarm, 0)
+
+    def test_the_images_are_read(self):
+        for image in (cubin(), fat_binary(entry(cubin())), archive(cubin())):
+            (found,) = cubins_of(image, "file")
+            self.assertEqual((found.arch, list(found.kernels)), ("80", ["k"]))
+            self.assertEqual(found.resources("k"), Resources(40, 24, 64, 1))
+
+    def test_sizes_that_lead_nowhere(self):
+        for data, sentence in (
+            (fat_binary(b"", header=0) + bytes(32), "file: corrupt: the header of the fat binary at byte 0 has 0 bytes"),
+            (fat_binary(bytes(64), header=8), "has 8 bytes but needs 16"),
+            (archive(b"", size=b"-60"), "file: corrupt: no member size"),
+            (archive(b"", size=b"1_0"), "file: corrupt: no member size"),
+            (archive(cubin(), name=b"/x"), "file: corrupt: no member name at byte 8"),
+        ):
+            with self.subTest(sentence=sentence), self.assertRaisesRegex(BadInput, sentence):
+                cubins_of(data, "file")
+
+    def test_numbers_out_of_range(self):
+        image = cubin()
+        table = struct.unpack_from("<Q", image, 40)[0]
+        symbol = image.index(struct.pack("<IBBH", image.index(b"\0k\0") - 64 + 1, 0x12, 0x10, 3))
+        for at, value, sentence in (
+            (40, b"\xff" * 8, "file: truncated: the ELF image has .* refers to byte 18446744073709551615"),
+            (table + 2 * 64 + 40, b"\x99", "file: corrupt: section 153 should hold the names of symbols but there are 7"),
+            (symbol + 6, b"\x99", "file: corrupt: section 153 should hold the code of k but there are 7"),
+        ):
+            changed = bytearray(image)
+            changed[at : at + len(value)] = value
+            with self.subTest(sentence=sentence), self.assertRaisesRegex(BadInput, sentence):
+                cubins_of(bytes(changed), "file")[0].resources("k")
+
+    def test_an_image_that_cannot_be_unpacked_names_its_file(self):
+        packed = bytearray(entry(Zstd.FRAME))
+        packed[16:20], packed[40:48], packed[56:64] = struct.pack("<I", 14), struct.pack("<Q", 0x8000), struct.pack("<Q", 1 << 50)
+        with self.assertRaisesRegex(BadInput, "^file: a zstd image .* says 1125899906842624"):
+            cubins_of(fat_binary(bytes(packed)), "file")
+
+    def test_flipped_bytes(self):
+        chance = random.Random(7)
+        for name, image in (("cubin", cubin()), ("fatbin", fat_binary(entry(cubin()))), ("archive", archive(cubin()))):
+            outcomes = Counter()
+            for trial in range(2000):
+                changed = bytearray(image)
+                for _ in range(chance.choice((1, 1, 2, 3))):
+                    changed[chance.randrange(len(changed))] = chance.choice((0, 0x7F, 0x80, 0xFF, chance.randrange(256)))
+                with self.subTest(image=name, trial=trial):
+                    try:
+                        for found in cubins_of(bytes(changed), "the file"):
+                            for kernel in found.kernels:
+                                found.resources(kernel)
+                        outcomes["read"] += 1
+                    except BadInput as error:
+                        self.assertIn("the file", str(error))
+                        outcomes["refused"] += 1
+            self.assertGreater(min(outcomes["read"], outcomes["refused"]), 100)
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.file = self.folder / "file"
+
+    def test_a_file_keeps_its_mode_and_a_link_its_target(self):
+        self.file.write_text("old")
+        self.file.chmod(0o640)
+        link = self.folder / "link"
+        link.symlink_to(self.file)
+        write_file(link, "new")
+        self.assertEqual((self.file.read_text(), self.file.stat().st_mode & 0o777, link.is_symlink()), ("new", 0o640, True))
+        before = os.umask(0o027)
+        self.addCleanup(os.umask, before)
+        write_file(self.folder / "fresh", b"bytes")
+        self.assertEqual((self.folder / "fresh").stat().st_mode & 0o777, 0o640)
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["file", "fresh", "link"])
+
+    def test_what_is_no_regular_file_is_written_and_not_replaced(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, end)
+        write_file(pipe, "text")
+        self.assertEqual(os.read(end, 9), b"text")
+        self.assertTrue(pipe.is_fifo())
+
+    def test_what_cannot_be_written(self):
+        for path, why in ((self.folder, "Is a directory"), (self.folder / "no" / "x", "No such file"), ("/dev/full", "No space left")):
+            with self.assertRaisesRegex(BadInput, f"^{path}: cannot be written: {why}"):
+                write_file(path, "text")
+
+    def test_what_cannot_be_read(self):
+        for data, why in ((b"", "is not JSON"), (b"\xff", "is not UTF-8 text: invalid start byte at byte 0"), (b"[" * 100000, "too deeply"),
+                          (b'"\\ud800"', "surrogates")):  # fmt: skip
+            self.file.write_bytes(data)
+            with self.subTest(data=data[:9]), self.assertRaisesRegex(BadInput, f"^{self.file} .*{why}"):
+                read_json(self.file)
+        for data, why in ((b"a,c\n", "the columns are 'a,c' but must be 'a,b'"), (b"a,b\n1\n", ":2: the row has 1 cells but must have 2"),
+                          (b"a,b\n1,2\n1,2,3\n", ":3: the row has 3 cells"), (b'a,b\n"1"2,3\n', ":2: not CSV")):  # fmt: skip
+            self.file.write_bytes(data)
+            with self.subTest(data=data), self.assertRaisesRegex(BadInput, f"^{self.file}.*{why}"):
+                read_csv(self.file, ("a", "b"))
 
 
 class Containers(unittest.TestCase):

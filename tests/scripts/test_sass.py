@@ -158,6 +158,19 @@ class Verdicts(Compiled):
         self.assertEqual(check(self.object, "--kernel", "spilling", "--forbid", "LDL", "STL").returncode, 1)
         self.assertEqual(check(self.object, "--kernel", "tensor|plain", "--spill-free").returncode, 0)
 
+    def test_lists_that_are_repeated_are_added_up(self):
+        for requirements, sentence in (
+            (["--forbid", "HMMA", "--forbid", "LDL"], "no HMMA"),
+            (["--expect", "LDSM", "--expect", "HMMA"], "LDSM >= 1"),
+            (["--arch", "77", "--arch", "80", "--expect", "HMMA"], "for sm_77"),
+        ):
+            done = check(self.object, "--kernel", "tensor", *requirements)
+            self.assertEqual(done.returncode, 1, requirements)
+            self.assertRegex(done.stdout, f"FAIL .*{sentence}")
+        done = check(self.object, "--kernel", "tensor", "--kernel", "plain", "--expect", "HMMA")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--kernel is given twice", done.stderr)
+
     def test_a_pattern_or_architecture_without_a_kernel_fails(self):
         done = check(self.object, "--kernel", "absent", "--forbid", "LDL")
         self.assertEqual(done.returncode, 1)
@@ -201,12 +214,18 @@ class Verdicts(Compiled):
             ('[{"kernel": "x", "expct": ["LDSM"]}]', "unknown key 'expct'"),
             ('[{"expect": ["LDSM"]}]', "no key 'kernel'"),
             ('[{"kernel": "x", "expect": "LDSM"}]', "must be a list"),
+            ('[{"kernel": "x", "expect": [1]}]', "'expect' is [1] but must be a list of strings"),
+            ('[{"kernel": "x", "forbid": [1]}]', "'forbid' is [1] but must be a list of strings"),
+            ('[{"kernel": "x", "forbid": ["LDL"], "max_registers": true}]', "'max_registers' is true but must be a whole number"),
+            ('[{"kernel": "a{99999999999}", "forbid": ["LDL"]}]', "not a regular expression"),
+            ("[" * 100000, "nested too deeply"),
         ):
-            with self.subTest(bad=bad):
+            with self.subTest(bad=bad[:60]):
                 path.write_text(bad)
                 done = check(self.object, "--expectations", path)
-                self.assertEqual(done.returncode, 2)
+                self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertIn(sentence, done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
 
 
 class BadUsage(Compiled):

@@ -126,7 +126,11 @@ class SupportMatrix(unittest.TestCase):
 
     def test_bad_input_is_a_sentence_and_writes_nothing(self):
         for catalogue, sentence in (
-            ("a,b\n1,2\n", "'form'"),
+            ("a,b\n1,2\n", "the columns are 'a,b' but must be 'form,"),
+            (CATALOGUE + "short,tenon\n", f":{CATALOGUE.count(chr(10)) + 1}: the row has 2 cells but must have 8"),
+            (CATALOGUE.replace("7.0", "7.x", 1), "PTX ISA is '7.x'"),
+            (CATALOGUE.replace("75-121a: 1*X", "75-121a: X", 1), "the SASS is 'X'"),
+            (CATALOGUE.replace("cvt.rna.tf32.f32 d, a;", "mma.sync;"), "'mma.sync;' is too short"),
             (COLUMNS, "no forms"),
             (CATALOGUE.replace("75-121a", "75-99"), "architecture '99', which must be one of 75, 80,"),
             (CATALOGUE.replace(".f16.f16.f16.f16 ", ".f16 "), "no types"),
@@ -136,6 +140,8 @@ class SupportMatrix(unittest.TestCase):
             self.assertEqual(done.returncode, 2, catalogue)
             self.assertIn(sentence, done.stderr)
             self.assertEqual(self.text(), README)
+        self.catalogue.write_bytes(b"\xff")
+        self.assertIn(f"{self.catalogue} is not UTF-8 text", self.run_script().stderr)
         self.catalogue.write_text(CATALOGUE, encoding="utf-8")
         self.readme.write_text("# nothing\n", encoding="utf-8")
         self.assertEqual(self.run_script().returncode, 2)

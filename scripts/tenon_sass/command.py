@@ -1,0 +1,67 @@
+"""How every command of scripts/ ends: with an exit status of errors.py and a sentence, never with a traceback."""
+
+import errno
+import functools
+import os
+import signal
+import sys
+
+from .errors import BAD_INPUT, NO_TOOL, BadInput, NoTool
+
+
+def command(name):
+    """Decorates a main(): what it raises becomes a sentence that begins with the command's name, and an exit status."""
+
+    def decorate(main):
+        @functools.wraps(main)
+        def ended(*arguments):
+            if hasattr(sys.stdout, "reconfigure"):
+                sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be UTF-8
+            try:
+                try:
+                    return main(*arguments)
+                finally:
+                    _flush()  # at the interpreter's end nobody could be told any more that the disk is full
+            except (BadInput, NoTool) as error:
+                return _say(name, error, error.status)
+            except MemoryError:
+                return _say(name, "this machine has not enough memory", NO_TOOL)
+            except BrokenPipeError:  # as quiet as a program that the signal ends: whoever read has seen enough
+                _forget_output()
+                return 128 + signal.SIGPIPE
+            except OSError as error:
+                return _say(name, *_told(error))
+
+        return ended
+
+    return decorate
+
+
+def _told(error):
+    """(sentence, exit status) of an OSError."""
+    if error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}", BAD_INPUT
+    if error.errno in (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE):  # no process or file can be opened
+        return f"this machine cannot: {error.strerror}", NO_TOOL
+    _forget_output()
+    return f"standard output cannot be written: {error.strerror}", NO_TOOL
+
+
+def _say(name, sentence, status):
+    try:
+        print(f"{name}: {sentence}", file=sys.stderr)
+    except OSError:
+        pass  # the status says it
+    return status
+
+
+def _flush():
+    if sys.stdout:  # None where the caller closed it
+        sys.stdout.flush()
+
+
+def _forget_output():
+    """What is still in the buffer goes nowhere, so that the interpreter does not fail at it when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
