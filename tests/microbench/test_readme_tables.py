@@ -180,10 +180,17 @@ class ReadmeTables(unittest.TestCase):
 
     def test_of_one_day_what_was_sustained_counts_more_than_a_burst(self):
         self.store([record(tflops_burst=111.0)], "main.json")
-        self.store([record(tflops_burst=222.0, tflops_sustained=None), record(kernel="b", tflops_sustained=None)], "sweep_size.json")
+        self.store([record(tflops_burst=222.0, tflops_sustained=None), record(kernel="b", tflops_sustained=None)], "shapes.json")
         self.run_script()
         self.assertIn("`tma_a` | 111 / 451", self.text())
         self.assertNotIn("222 /", self.text())
+
+    def test_sweeps_are_left_to_the_plots(self):
+        self.store([record()], "main.json")
+        self.store([record(kernel="c", m=64)], "sweep_m.json")
+        self.assertEqual(self.run_script().returncode, 0)
+        self.assertIn("`tma_a`", self.text())
+        self.assertNotIn("`c`", self.text())
 
     def test_a_folder_that_is_wrong_writes_nothing(self):
         for folder, sentence in (("absent", "is not there"), ("results", "has none"), ("README.md", "is a file")):
