@@ -100,6 +100,10 @@ TEST(Accepts, SaysWhatItFoundAndNeeds) {
   Gemm p = problem(64, 64, 64);
   EXPECT_EQ(refusal("tma_256x128", p, a100),
             "kernel tma_256x128 needs sm_90 exactly but the device is sm_80");
+  DeviceDescription newer = h200;
+  newer.sm = 100;
+  EXPECT_EQ(refusal("tma_256x128", p, newer),
+            "kernel tma_256x128 needs sm_90 exactly but the device is sm_100");
   DeviceDescription turing = a100;
   turing.sm = 75;
   EXPECT_EQ(refusal("any_128x128", p, turing),
