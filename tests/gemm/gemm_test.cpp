@@ -393,13 +393,13 @@ float least_subnormal(Type type) {
   }
 }
 
-// NaN, infinities and subnormal numbers reach C as IEEE 754 has it: wherever FP64 sums are finite they are
-// exact.
+// NaN, infinities and subnormal numbers reach C as IEEE 754 has it, whatever its type: wherever FP64 sums are
+// finite they are exact, and what is too large for 16 bits is infinite.
 TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
   if (kernel().accumulate == Type::s32) GTEST_SKIP() << "integers have none of these";
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
                   infinity = std::numeric_limits<float>::infinity();
-  const Case c = with_output({67, 70, 75});
+  const Case c = with_output({67, 72, 75});
   Operands operands{test::random_numbers(c.m * c.k, c.numbers, kernel().type, 1),
                     test::random_numbers(c.n * c.k, c.numbers, kernel().type_b, 2),
                     {}};
@@ -409,6 +409,12 @@ TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
   const auto b = [&](int k, int column) -> float& {
     return operands.b[static_cast<std::size_t>(column * c.k + k)];
   };
+  // 75 times 448, the largest number of e4m3, times 2 is beyond 65504, the largest of f16.
+  for (int k = 0; k < c.k; ++k) {
+    a(13, k) = 448;
+    b(k, 21) = 2;
+    b(k, 22) = -2;
+  }
   a(3, 10) = nan;
   b(33, 69) = nan;
   // Of fp8 e4m3 has no infinity, and conversions to either saturate.
@@ -422,25 +428,40 @@ TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
   for (int k = 0; k < c.k; ++k) a(11, k) *= least_subnormal(kernel().type);
   operands.exact = test::exact_products(operands.a, operands.b, c.m, c.n, c.k);
   int nans = 0, infinities = 0, subnormals = 0;
-
-  Product product(kernel(), c, std::make_shared<const Operands>(operands));
-  product.run();
-  if (HasFailure()) return;
-  const std::vector<float> found = product.result();
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const double wanted = operands.exact[i].sum;
-    if (std::isnan(wanted)) {
-      ASSERT_TRUE(std::isnan(found[i])) << "element " << i << " is " << found[i];
-    } else {
-      ASSERT_EQ(static_cast<double>(found[i]), wanted) << "element " << i;
-    }
-    nans += std::isnan(wanted) ? 1 : 0;
-    infinities += std::isinf(wanted) ? 1 : 0;
-    subnormals += std::isfinite(wanted) && wanted != 0.0 && i / 70 == 11 ? 1 : 0;
+  for (std::size_t i = 0; i < operands.exact.size(); ++i) {
+    const double sum = operands.exact[i].sum;
+    nans += std::isnan(sum) ? 1 : 0;
+    infinities += std::isinf(sum) ? 1 : 0;
+    subnormals += std::isfinite(sum) && sum != 0.0 && static_cast<std::int64_t>(i) / c.n == 11 ? 1 : 0;
   }
   EXPECT_GE(nans, 67 + 69);
   EXPECT_GT(infinities, (a_infinite ? 30 : 0) + (b_infinite ? 30 : 0) - 1);
   EXPECT_GT(subnormals, 30);
+
+  for (const Type out : outputs()) {
+    SCOPED_TRACE(name(out));
+    Case of_type = c;
+    of_type.out = out;
+    of_type.pad_c = out == Type::f16 ? 0 : 1;  // rows that the copy engine can write, and others
+    Product product(kernel(), of_type, std::make_shared<const Operands>(operands));
+    product.run();
+    if (HasFailure()) return;
+    const std::vector<float> found = product.result();
+    std::vector<float> wanted(found.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = static_cast<float>(operands.exact[i].sum);
+    for (const Type type : {kernel().accumulate, out}) test::round_to(type, wanted);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (std::isnan(wanted[i])) {
+        ASSERT_TRUE(std::isnan(found[i])) << "element " << i << " is " << found[i];
+      } else {
+        ASSERT_EQ(found[i], wanted[i]) << "element " << i;
+      }
+    }
+    const bool overflows = out == Type::f16 || kernel().accumulate == Type::f16;
+    const auto largest = static_cast<std::size_t>(13 * c.n + 21);
+    EXPECT_EQ(std::isinf(wanted[largest]), overflows);
+    EXPECT_EQ(std::isinf(wanted[largest + 1]), overflows);
+  }
 }
 
 // The tensor core keeps 13 bits behind the leading one of a sum of fp8 products: 8192 + 0.5 is 8192 there,

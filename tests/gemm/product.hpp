@@ -55,6 +55,13 @@ struct Operands {
   std::vector<DotProduct> exact;
 };
 
+// The nearest values that the type holds.
+inline void round_to(Type type, std::vector<float>& values) {
+  std::vector<unsigned char> elements(values.size() * bytes(type));
+  reference::encode(type, values.data(), values.size(), elements.data());
+  reference::decode(type, elements.data(), values.size(), values.data());
+}
+
 // Random numbers that the type holds.
 inline std::vector<float> random_numbers(std::int64_t count, Numbers numbers, Type type, unsigned seed) {
   std::mt19937 random(seed);
@@ -63,9 +70,7 @@ inline std::vector<float> random_numbers(std::int64_t count, Numbers numbers, Ty
   for (float& v : values) {
     v = numbers == Numbers::normals ? normal(random) : static_cast<float>(static_cast<int>(random() % 5) - 2);
   }
-  std::vector<unsigned char> elements(values.size() * bytes(type));
-  reference::encode(type, values.data(), values.size(), elements.data());
-  reference::decode(type, elements.data(), values.size(), values.data());
+  round_to(type, values);
   return values;
 }
 
@@ -204,7 +209,7 @@ class Product {
     const std::vector<float> found = result();
     std::vector<float> wanted(found.size());  // rounded to the output type
     for (std::size_t i = 0; i < found.size(); ++i) wanted[i] = static_cast<float>(exact(i));
-    round(wanted);
+    round_to(case_.out, wanted);
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (case_.numbers == Numbers::integers || case_.out == Type::s32) {
         ASSERT_EQ(found[i], wanted[i]) << where(i);
@@ -232,11 +237,6 @@ class Product {
     const double old =
         case_.beta == 0.0F ? 0.0 : static_cast<double>(case_.beta) * static_cast<double>(old_[i]);
     return static_cast<double>(case_.alpha) * operands_->exact[i].sum + old;
-  }
-  void round(std::vector<float>& values) const {
-    std::vector<unsigned char> elements(values.size() * bytes(case_.out));
-    reference::encode(case_.out, values.data(), values.size(), elements.data());
-    reference::decode(case_.out, elements.data(), values.size(), values.data());
   }
   std::string where(std::size_t i) const {
     const std::size_t n = static_cast<std::size_t>(case_.n);
