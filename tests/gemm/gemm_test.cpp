@@ -168,6 +168,64 @@ TEST_P(GemmTest, LeadingDimensionsAndAlignmentsOfC) {
   }
 }
 
+// A, B or C of lines so far apart that no 32 bits hold an address within it: 16 bytes at a time, C being
+// added to; and one element off that, where operands of 8 and 32 bits are also transposed.
+TEST_P(GemmTest, LinesFurtherApartThan32BitsCount) {
+  DeviceDescription description;
+  ASSERT_TRUE(test::launcher().describe(&description));
+  // Rows of C enough that some are carried while the next tile is multiplied.
+  const std::int64_t rows = (description.multiprocessors + 2) * std::int64_t{kernel().tile_m} + 9;
+  const auto run = [&](char matrix, Type out, bool odd) {
+    const std::int64_t m = kernel().anywhere && matrix == 'C' ? rows : 9;
+    const float beta = odd ? 0 : 1;
+    const Case c = fitted({m, 16, 16, Numbers::normals, out, 0, 0, 0, 0, 0, 1, beta});
+    SCOPED_TRACE(std::string(1, matrix) + (odd ? ", odd: " : ": ") + ::testing::PrintToString(c));
+    Product product(kernel(), c);
+    Gemm& p = product.problem;
+    const std::shared_ptr<const Operands> operands =
+        test::operands_of(c, kernel().type, kernel().type_b);  // those of the product
+    std::vector<unsigned char> dense;
+    std::int64_t lines = c.m;
+    const auto lay = [&](ConstMatrix& x, const std::vector<float>& values, std::int64_t extent,
+                         Order k_major) {
+      if (odd && bytes(x.type) != 2) x.order = x.order == row_major ? column_major : row_major;
+      lines = x.order == k_major ? extent : c.k;
+      dense = test::in_memory(values, extent, c.k, x.type, x.order == k_major,
+                              x.order == k_major ? c.k : extent, 0);
+    };
+    void* const near_c = p.c.data;
+    if (matrix == 'A') {
+      lay(p.a, operands->a, c.m, row_major);
+    } else if (matrix == 'B') {
+      lay(p.b, operands->b, c.n, column_major);
+    } else {
+      dense.resize(static_cast<std::size_t>(c.m * c.n) * bytes(out));
+      ASSERT_TRUE(test::device()->download(dense.data(), near_c, dense.size()));
+    }
+    const Type type = matrix == 'A' ? p.a.type : matrix == 'B' ? p.b.type : out;
+    const auto element = static_cast<std::int64_t>(bytes(type));
+    const test::FarLines far(dense, lines, odd ? element : 0);
+    if (!far.allocated()) GTEST_SKIP() << "needs 4.3 GB of device memory";
+    const std::int64_t ld = far.pitch() / element;
+    if (matrix == 'A') p.a = ConstMatrix(far.get(), ld, p.a.order, type);
+    if (matrix == 'B') p.b = ConstMatrix(far.get(), ld, p.b.order, type);
+    if (matrix == 'C') p.c = Matrix(far.get(), ld, type);
+    if (kernel().copy != Copy::any) product.bring_workspace();
+    product.run();
+    if (matrix == 'C') {
+      dense = far.read();
+      ASSERT_TRUE(test::device()->upload(near_c, dense.data(), dense.size()));
+    }
+    if (!HasFailure()) product.expect_right();
+  };
+  for (const bool odd : {false, true}) {
+    for (const char matrix : {'A', 'B'}) run(matrix, outputs().front(), odd);
+    for (const Type out : outputs()) {
+      if (out != Type::bf16) run('C', out, odd);  // its way is that of f16
+    }
+  }
+}
+
 TEST_P(GemmTest, AlphaAndBeta) {
   if (test::emulated()) {
     check(with_output({33, 40, 24, Numbers::normals, Type::f32, 0, 0, 0, 0, 0, 2.25F, -1.5F}));

@@ -130,6 +130,52 @@ inline std::vector<unsigned char> in_memory(const std::vector<float>& values, st
   return memory;
 }
 
+// Lines of memory so far apart that 32 bits do not count the bytes between the first and the last. (On a GPU
+// that is 4.3 GB; the emulator's memory takes nothing until it is touched.)
+class FarLines {
+ public:
+  // Filled with lines that stand one behind the other, and 0xff beside each; as many bytes beyond a multiple
+  // of 16 apart.
+  FarLines(const std::vector<unsigned char>& dense, std::int64_t lines, std::int64_t beyond)
+      : lines_(static_cast<std::size_t>(lines)), line_(dense.size() / lines_) {
+    constexpr std::size_t most = std::size_t{1} << 32;
+    pitch_ = (most / (lines_ - 1) / 16 + 1) * 16 + static_cast<std::size_t>(beyond);
+    if (!device()->allocate((lines_ - 1) * pitch_ + line_, &data_)) return;
+    for (std::size_t i = 0; i < lines_; ++i) {
+      std::vector<unsigned char> part(before(i) + line_ + behind(i), 0xff);
+      std::memcpy(&part[before(i)], &dense[i * line_], line_);
+      EXPECT_TRUE(device()->upload(get() + i * pitch_ - before(i), part.data(), part.size()));
+    }
+  }
+  ~FarLines() { device()->free(data_); }
+  FarLines(const FarLines&) = delete;
+  FarLines& operator=(const FarLines&) = delete;
+
+  bool allocated() const { return data_ != nullptr; }
+  unsigned char* get() const { return static_cast<unsigned char*>(data_); }
+  std::int64_t pitch() const { return static_cast<std::int64_t>(pitch_); }  // bytes
+  // The lines one behind the other; nobody has written beside them.
+  std::vector<unsigned char> read() const {
+    std::vector<unsigned char> dense(lines_ * line_);
+    for (std::size_t i = 0; i < lines_; ++i) {
+      std::vector<unsigned char> part(before(i) + line_ + behind(i));
+      EXPECT_TRUE(device()->download(part.data(), get() + i * pitch_ - before(i), part.size()));
+      std::memcpy(&dense[i * line_], &part[before(i)], line_);
+      std::memset(&part[before(i)], 0xff, line_);
+      EXPECT_EQ(part, std::vector<unsigned char>(part.size(), 0xff)) << "beside line " << i;
+    }
+    return dense;
+  }
+
+ private:
+  static constexpr std::size_t guard = 256;
+  std::size_t before(std::size_t i) const { return i == 0 ? 0 : guard; }
+  std::size_t behind(std::size_t i) const { return i == lines_ - 1 ? 0 : guard; }
+
+  std::size_t lines_, line_, pitch_ = 0;
+  void* data_ = nullptr;
+};
+
 class Product {
  public:
   // `given` replaces the random operands.
