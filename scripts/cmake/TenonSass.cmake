@@ -4,6 +4,8 @@
 #   include(TenonSass)
 #   tenon_add_sass_test(my_kernels KERNEL "fused_.*" ARCH 80 90a
 #                       EXPECT HMMA.16816.F32>=64 LDSM FORBID LDL STL MAX_REGISTERS 168 SPILL_FREE)
+#
+# An installed copy lies in <prefix>/share/tenon/scripts/cmake, which then takes the place of <tenon>/scripts/cmake.
 include_guard(GLOBAL)
 
 get_filename_component(_tenon_scripts "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
@@ -73,7 +75,7 @@ function(tenon_add_sass_test subject)
   set_tests_properties("${arg_NAME}" PROPERTIES LABELS L2)
 endfunction()
 
-# tenon_add_kernel_resources(<library> FROM <target>...)
+# tenon_add_kernel_resources(<library> FROM <target>...), with tenon's sources at hand
 #
 # Compiles into <library> the table of gemm/kernel_resources.hpp: what each kernel of the targets takes. A target is an
 # object library, or a custom target that makes the cubins named in its property TENON_CUBINS.

@@ -168,6 +168,64 @@ TEST_P(GemmTest, LeadingDimensionsAndAlignmentsOfC) {
   }
 }
 
+// A, B or C of lines so far apart that no 32 bits hold an address within it: 16 bytes at a time, C being
+// added to; and one element off that, where operands of 8 and 32 bits are also transposed.
+TEST_P(GemmTest, LinesFurtherApartThan32BitsCount) {
+  DeviceDescription description;
+  ASSERT_TRUE(test::launcher().describe(&description));
+  // Rows of C enough that some are carried while the next tile is multiplied.
+  const std::int64_t rows = (description.multiprocessors + 2) * std::int64_t{kernel().tile_m} + 9;
+  const auto run = [&](char matrix, Type out, bool odd) {
+    const std::int64_t m = kernel().anywhere && matrix == 'C' ? rows : 9;
+    const float beta = odd ? 0 : 1;
+    const Case c = fitted({m, 16, 16, Numbers::normals, out, 0, 0, 0, 0, 0, 1, beta});
+    SCOPED_TRACE(std::string(1, matrix) + (odd ? ", odd: " : ": ") + ::testing::PrintToString(c));
+    Product product(kernel(), c);
+    Gemm& p = product.problem;
+    const std::shared_ptr<const Operands> operands =
+        test::operands_of(c, kernel().type, kernel().type_b);  // those of the product
+    std::vector<unsigned char> dense;
+    std::int64_t lines = c.m;
+    const auto lay = [&](ConstMatrix& x, const std::vector<float>& values, std::int64_t extent,
+                         Order k_major) {
+      if (odd && bytes(x.type) != 2) x.order = x.order == row_major ? column_major : row_major;
+      lines = x.order == k_major ? extent : c.k;
+      dense = test::in_memory(values, extent, c.k, x.type, x.order == k_major,
+                              x.order == k_major ? c.k : extent, 0);
+    };
+    void* const near_c = p.c.data;
+    if (matrix == 'A') {
+      lay(p.a, operands->a, c.m, row_major);
+    } else if (matrix == 'B') {
+      lay(p.b, operands->b, c.n, column_major);
+    } else {
+      dense.resize(static_cast<std::size_t>(c.m * c.n) * bytes(out));
+      ASSERT_TRUE(test::device()->download(dense.data(), near_c, dense.size()));
+    }
+    const Type type = matrix == 'A' ? p.a.type : matrix == 'B' ? p.b.type : out;
+    const auto element = static_cast<std::int64_t>(bytes(type));
+    const test::FarLines far(dense, lines, odd ? element : 0);
+    if (!far.allocated()) GTEST_SKIP() << "needs 4.3 GB of device memory";
+    const std::int64_t ld = far.pitch() / element;
+    if (matrix == 'A') p.a = ConstMatrix(far.get(), ld, p.a.order, type);
+    if (matrix == 'B') p.b = ConstMatrix(far.get(), ld, p.b.order, type);
+    if (matrix == 'C') p.c = Matrix(far.get(), ld, type);
+    if (kernel().copy != Copy::any) product.bring_workspace();
+    product.run();
+    if (matrix == 'C') {
+      dense = far.read();
+      ASSERT_TRUE(test::device()->upload(near_c, dense.data(), dense.size()));
+    }
+    if (!HasFailure()) product.expect_right();
+  };
+  for (const bool odd : {false, true}) {
+    for (const char matrix : {'A', 'B'}) run(matrix, outputs().front(), odd);
+    for (const Type out : outputs()) {
+      if (out != Type::bf16) run('C', out, odd);  // its way is that of f16
+    }
+  }
+}
+
 TEST_P(GemmTest, AlphaAndBeta) {
   if (test::emulated()) {
     check(with_output({33, 40, 24, Numbers::normals, Type::f32, 0, 0, 0, 0, 0, 2.25F, -1.5F}));
@@ -393,13 +451,13 @@ float least_subnormal(Type type) {
   }
 }
 
-// NaN, infinities and subnormal numbers reach C as IEEE 754 has it: wherever FP64 sums are finite they are
-// exact.
+// NaN, infinities and subnormal numbers reach C as IEEE 754 has it, whatever its type: wherever FP64 sums are
+// finite they are exact, and what is too large for 16 bits is infinite.
 TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
   if (kernel().accumulate == Type::s32) GTEST_SKIP() << "integers have none of these";
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
                   infinity = std::numeric_limits<float>::infinity();
-  const Case c = with_output({67, 70, 75});
+  const Case c = with_output({67, 72, 75});
   Operands operands{test::random_numbers(c.m * c.k, c.numbers, kernel().type, 1),
                     test::random_numbers(c.n * c.k, c.numbers, kernel().type_b, 2),
                     {}};
@@ -409,6 +467,12 @@ TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
   const auto b = [&](int k, int column) -> float& {
     return operands.b[static_cast<std::size_t>(column * c.k + k)];
   };
+  // 75 times 448, the largest number of e4m3, times 2 is beyond 65504, the largest of f16.
+  for (int k = 0; k < c.k; ++k) {
+    a(13, k) = 448;
+    b(k, 21) = 2;
+    b(k, 22) = -2;
+  }
   a(3, 10) = nan;
   b(33, 69) = nan;
   // Of fp8 e4m3 has no infinity, and conversions to either saturate.
@@ -422,25 +486,40 @@ TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
   for (int k = 0; k < c.k; ++k) a(11, k) *= least_subnormal(kernel().type);
   operands.exact = test::exact_products(operands.a, operands.b, c.m, c.n, c.k);
   int nans = 0, infinities = 0, subnormals = 0;
-
-  Product product(kernel(), c, std::make_shared<const Operands>(operands));
-  product.run();
-  if (HasFailure()) return;
-  const std::vector<float> found = product.result();
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const double wanted = operands.exact[i].sum;
-    if (std::isnan(wanted)) {
-      ASSERT_TRUE(std::isnan(found[i])) << "element " << i << " is " << found[i];
-    } else {
-      ASSERT_EQ(static_cast<double>(found[i]), wanted) << "element " << i;
-    }
-    nans += std::isnan(wanted) ? 1 : 0;
-    infinities += std::isinf(wanted) ? 1 : 0;
-    subnormals += std::isfinite(wanted) && wanted != 0.0 && i / 70 == 11 ? 1 : 0;
+  for (std::size_t i = 0; i < operands.exact.size(); ++i) {
+    const double sum = operands.exact[i].sum;
+    nans += std::isnan(sum) ? 1 : 0;
+    infinities += std::isinf(sum) ? 1 : 0;
+    subnormals += std::isfinite(sum) && sum != 0.0 && static_cast<std::int64_t>(i) / c.n == 11 ? 1 : 0;
   }
   EXPECT_GE(nans, 67 + 69);
   EXPECT_GT(infinities, (a_infinite ? 30 : 0) + (b_infinite ? 30 : 0) - 1);
   EXPECT_GT(subnormals, 30);
+
+  for (const Type out : outputs()) {
+    SCOPED_TRACE(name(out));
+    Case of_type = c;
+    of_type.out = out;
+    of_type.pad_c = out == Type::f16 ? 0 : 1;  // rows that the copy engine can write, and others
+    Product product(kernel(), of_type, std::make_shared<const Operands>(operands));
+    product.run();
+    if (HasFailure()) return;
+    const std::vector<float> found = product.result();
+    std::vector<float> wanted(found.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = static_cast<float>(operands.exact[i].sum);
+    for (const Type type : {kernel().accumulate, out}) test::round_to(type, wanted);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (std::isnan(wanted[i])) {
+        ASSERT_TRUE(std::isnan(found[i])) << "element " << i << " is " << found[i];
+      } else {
+        ASSERT_EQ(found[i], wanted[i]) << "element " << i;
+      }
+    }
+    const bool overflows = out == Type::f16 || kernel().accumulate == Type::f16;
+    const auto largest = static_cast<std::size_t>(13 * c.n + 21);
+    EXPECT_EQ(std::isinf(wanted[largest]), overflows);
+    EXPECT_EQ(std::isinf(wanted[largest + 1]), overflows);
+  }
 }
 
 // The tensor core keeps 13 bits behind the leading one of a sum of fp8 products: 8192 + 0.5 is 8192 there,

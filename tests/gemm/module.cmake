@@ -17,11 +17,9 @@ target_compile_definitions(module_text_test PRIVATE TENON_MODULE_PTX="${module_p
 tenon_add_device_test(module_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/module_test.cu)
 
 # L2: 64 tensor-core instructions a turn; 24 ldmatrix (8 before the loop, 16 in it); 32 copies.
-if(COMMAND tenon_add_sass_test)
-  foreach(cubin IN LISTS module_cubins)
-    get_filename_component(name ${cubin} NAME_WE)
-    tenon_add_sass_test(${cubin} NAME sass.${name} KERNEL tenon_module_f16_f32_tn_128x128x32_s4
-      EXPECT HMMA.16816.F32>=64 LDSM.16.M88.4>=24 LDGSTS.E.BYPASS>=32 LDGDEPBAR>=4
-      FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
-  endforeach()
-endif()
+foreach(cubin IN LISTS module_cubins)
+  get_filename_component(name ${cubin} NAME_WE)
+  tenon_add_sass_test(${cubin} NAME sass.${name} KERNEL tenon_module_f16_f32_tn_128x128x32_s4
+    EXPECT HMMA.16816.F32>=64 LDSM.16.M88.4>=24 LDGSTS.E.BYPASS>=32 LDGDEPBAR>=4
+    FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
+endforeach()

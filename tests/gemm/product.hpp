@@ -55,6 +55,13 @@ struct Operands {
   std::vector<DotProduct> exact;
 };
 
+// The nearest values that the type holds.
+inline void round_to(Type type, std::vector<float>& values) {
+  std::vector<unsigned char> elements(values.size() * bytes(type));
+  reference::encode(type, values.data(), values.size(), elements.data());
+  reference::decode(type, elements.data(), values.size(), values.data());
+}
+
 // Random numbers that the type holds.
 inline std::vector<float> random_numbers(std::int64_t count, Numbers numbers, Type type, unsigned seed) {
   std::mt19937 random(seed);
@@ -63,9 +70,7 @@ inline std::vector<float> random_numbers(std::int64_t count, Numbers numbers, Ty
   for (float& v : values) {
     v = numbers == Numbers::normals ? normal(random) : static_cast<float>(static_cast<int>(random() % 5) - 2);
   }
-  std::vector<unsigned char> elements(values.size() * bytes(type));
-  reference::encode(type, values.data(), values.size(), elements.data());
-  reference::decode(type, elements.data(), values.size(), values.data());
+  round_to(type, values);
   return values;
 }
 
@@ -124,6 +129,52 @@ inline std::vector<unsigned char> in_memory(const std::vector<float>& values, st
   }
   return memory;
 }
+
+// Lines of memory so far apart that 32 bits do not count the bytes between the first and the last. (On a GPU
+// that is 4.3 GB; the emulator's memory takes nothing until it is touched.)
+class FarLines {
+ public:
+  // Filled with lines that stand one behind the other, and 0xff beside each; as many bytes beyond a multiple
+  // of 16 apart.
+  FarLines(const std::vector<unsigned char>& dense, std::int64_t lines, std::int64_t beyond)
+      : lines_(static_cast<std::size_t>(lines)), line_(dense.size() / lines_) {
+    constexpr std::size_t most = std::size_t{1} << 32;
+    pitch_ = (most / (lines_ - 1) / 16 + 1) * 16 + static_cast<std::size_t>(beyond);
+    if (!device()->allocate((lines_ - 1) * pitch_ + line_, &data_)) return;
+    for (std::size_t i = 0; i < lines_; ++i) {
+      std::vector<unsigned char> part(before(i) + line_ + behind(i), 0xff);
+      std::memcpy(&part[before(i)], &dense[i * line_], line_);
+      EXPECT_TRUE(device()->upload(get() + i * pitch_ - before(i), part.data(), part.size()));
+    }
+  }
+  ~FarLines() { device()->free(data_); }
+  FarLines(const FarLines&) = delete;
+  FarLines& operator=(const FarLines&) = delete;
+
+  bool allocated() const { return data_ != nullptr; }
+  unsigned char* get() const { return static_cast<unsigned char*>(data_); }
+  std::int64_t pitch() const { return static_cast<std::int64_t>(pitch_); }  // bytes
+  // The lines one behind the other; nobody has written beside them.
+  std::vector<unsigned char> read() const {
+    std::vector<unsigned char> dense(lines_ * line_);
+    for (std::size_t i = 0; i < lines_; ++i) {
+      std::vector<unsigned char> part(before(i) + line_ + behind(i));
+      EXPECT_TRUE(device()->download(part.data(), get() + i * pitch_ - before(i), part.size()));
+      std::memcpy(&dense[i * line_], &part[before(i)], line_);
+      std::memset(&part[before(i)], 0xff, line_);
+      EXPECT_EQ(part, std::vector<unsigned char>(part.size(), 0xff)) << "beside line " << i;
+    }
+    return dense;
+  }
+
+ private:
+  static constexpr std::size_t guard = 256;
+  std::size_t before(std::size_t i) const { return i == 0 ? 0 : guard; }
+  std::size_t behind(std::size_t i) const { return i == lines_ - 1 ? 0 : guard; }
+
+  std::size_t lines_, line_, pitch_ = 0;
+  void* data_ = nullptr;
+};
 
 class Product {
  public:
@@ -204,7 +255,7 @@ class Product {
     const std::vector<float> found = result();
     std::vector<float> wanted(found.size());  // rounded to the output type
     for (std::size_t i = 0; i < found.size(); ++i) wanted[i] = static_cast<float>(exact(i));
-    round(wanted);
+    round_to(case_.out, wanted);
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (case_.numbers == Numbers::integers || case_.out == Type::s32) {
         ASSERT_EQ(found[i], wanted[i]) << where(i);
@@ -232,11 +283,6 @@ class Product {
     const double old =
         case_.beta == 0.0F ? 0.0 : static_cast<double>(case_.beta) * static_cast<double>(old_[i]);
     return static_cast<double>(case_.alpha) * operands_->exact[i].sum + old;
-  }
-  void round(std::vector<float>& values) const {
-    std::vector<unsigned char> elements(values.size() * bytes(case_.out));
-    reference::encode(case_.out, values.data(), values.size(), elements.data());
-    reference::decode(case_.out, elements.data(), values.size(), values.data());
   }
   std::string where(std::size_t i) const {
     const std::size_t n = static_cast<std::size_t>(case_.n);

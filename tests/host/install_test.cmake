@@ -1,4 +1,5 @@
 # Installs the library into an empty folder, then configures, builds and runs a project that knows only that folder.
+# SCRIPTS, if the command line is built: where in it the scripts lie.
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result EQUAL 0)
@@ -8,6 +9,13 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD}/src/host --prefix ${WORK}/prefix)
-run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK}/prefix)
+if(SCRIPTS)
+  run(${CMAKE_COMMAND} --install ${BUILD}/src/command_line --prefix ${WORK}/prefix)
+  set(modules -DCMAKE_MODULE_PATH=${WORK}/prefix/${SCRIPTS}/cmake)
+endif()
+run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK}/prefix ${modules})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
+if(SCRIPTS)
+  run(${WORK}/prefix/${SCRIPTS}/sass_check --help)
+endif()

@@ -292,6 +292,24 @@ TEST(Plan, TheTransposeIsNotComputedWhereCIsReadOrWideOrBBeginsAnywhere) {
   }
 }
 
+// The transpose of C is copied 8 columns at a time, computed from 8 columns of A: from a copy of A, or from A
+// where it has them. Of 65 the last are not in the caller's memory.
+TEST(Plan, TheTransposeIsNotComputedWhereAEndsInsideOfEightColumns) {
+  std::vector<Kernel> list = with_any_lda();
+  list.push_back(test::kernel("nn", Copy::tma, 128, 128, column_major, column_major));
+  for (const auto& [m, turns] : {std::pair{72, true}, {65, false}}) {
+    Gemm p = problem(m, 32001, 4095);
+    p.a = {p.a.data, 72, column_major, Type::f16};
+    p.c.type = Type::f16;
+    p.workspace = workspace;
+    p.workspace_bytes = planned_workspace(list, p, h200);
+    Plan plan;
+    ASSERT_TRUE(make_plan(list, p, h200, &plan));
+    EXPECT_FALSE(plan.pad_a);
+    EXPECT_EQ(plan.turns, turns) << m;
+  }
+}
+
 // With less workspace than the fastest way needs, the fastest of those that fit.
 TEST(Plan, TakesTheWayThatFitsTheWorkspace) {
   Gemm p = odd_problem(4095, 4095, 4095);

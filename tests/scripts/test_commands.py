@@ -86,6 +86,20 @@ class Setup(unittest.TestCase):
             self.assertIn("no CUDA Toolkit", done.stderr)
             self.assertFalse((Path(folder, "tree") / ".tools").exists())
 
+    def test_an_old_toolkit_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            nvcc = Path(folder, "nvcc")
+            nvcc.write_text("#!/bin/sh\necho 'Cuda compilation tools, release 12.4, V12.4.131'\n")
+            nvcc.chmod(0o755)
+            scripts = Path(folder, "tree", "scripts")
+            scripts.mkdir(parents=True)
+            for script in ("setup", "environment.sh"):
+                shutil.copy(SCRIPTS / script, scripts)
+            done = run("bash", scripts / "setup", env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+            self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+            self.assertIn(f"{nvcc} is of CUDA 12.4 but must be of 13.0 or newer", done.stderr)
+            self.assertFalse((Path(folder, "tree") / ".tools").exists())
+
 
 GTEST_SKIP = "[ RUN      ] A.b\n/x/a.cpp:12: Skipped\nneeds a GPU of sm_80 or newer\n[  SKIPPED ] A.b (0 ms)\n"
 SAYS_SO = '<skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>'

@@ -1,0 +1,90 @@
+// What gemm() chooses is what was measured. The results under microbench/results, and with them the README's
+// tables, are of the library's own choice: a choice that changes without new measurements makes them stale.
+// Of the constants of the cost model (gemm/select.cpp) most that are moved far change a choice here. A change
+// that is wanted comes with new results of the suites that it touches.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "host/kernel_list.hpp"
+#include "host/plan.hpp"
+#include "microbench/cases.hpp"
+#include "microbench/record.hpp"
+#include "microbench/suites.hpp"
+
+namespace tenon {
+namespace {
+
+using microbench::Suite;
+
+// Results of gemm()'s own choice: suites that are not `best` name every kernel in turn. Those of sweeps are
+// curves, which say nothing of a kernel and are not measured anew with each change of the choice.
+bool is_of_the_choice(const Suite& suite) {
+  return suite.best && suite.name.rfind("sweep_", 0) != 0;
+}
+
+// The case of a record, with the workspace it asks for, at addresses as aligned as the benchmark's. Leading
+// dimensions stand behind the letters of the layout where they are not the packed ones: "tn lda=4097
+// ldb=4097 ldc=4096".
+Gemm problem_of(const nlohmann::json& record) {
+  const std::string described = record["layout"];
+  const microbench::Types types = microbench::parse_types(record["types"]).front();
+  const microbench::Layout layout = microbench::parse_layouts(described.substr(0, 2)).front();
+  microbench::Shape shape{record["m"], record["n"], record["k"]};
+  const auto given = [&](const std::string& name) -> std::int64_t {
+    const std::size_t found = described.find(name);
+    return found == std::string::npos ? 0 : std::stoll(described.substr(found + name.size()));
+  };
+  shape.lda = given(" lda=");
+  shape.ldb = given(" ldb=");
+  shape.ldc = given(" ldc=");
+  shape = microbench::with_leading_dimensions(shape, layout);
+  EXPECT_EQ(microbench::describe_layout(shape, layout), described);
+
+  const auto address = [](std::uintptr_t number) { return reinterpret_cast<void*>(number << 40); };
+  Gemm p;
+  p.m = shape.m;
+  p.n = shape.n;
+  p.k = shape.k;
+  p.a = ConstMatrix(address(1), shape.lda, layout.a, types.input);
+  p.b = ConstMatrix(address(2), shape.ldb, layout.b, types.input_b);
+  p.c = Matrix(address(3), shape.ldc, types.output);
+  p.accumulate = types.accumulate;
+  p.promote = types.promote;
+  p.workspace_bytes = planned_workspace(kernels(), p, test::h200);
+  p.workspace = p.workspace_bytes != 0 ? address(4) : nullptr;
+  return p;
+}
+
+// As records name it.
+std::string chosen_for(const Gemm& problem) {
+  Plan plan;
+  const Status status = make_plan(kernels(), problem, test::h200, &plan);
+  if (!status) return status.message();
+  return plan.kernel->name + (problem.workspace != nullptr ? " + padded copies" : "");
+}
+
+TEST(MeasuredChoices, AreStillThoseOfTheLibrary) {
+  int suites = 0;
+  for (const Suite& suite : microbench::suites()) {
+    if (!is_of_the_choice(suite)) continue;
+    ++suites;
+    std::ifstream file(std::string(TENON_RESULTS) + "/" + suite.name + ".json");
+    ASSERT_TRUE(file) << suite.name;
+    const nlohmann::json records = nlohmann::json::parse(file);
+    EXPECT_FALSE(records.empty()) << suite.name;
+    for (const nlohmann::json& record : records) {
+      ASSERT_EQ(record["machine"], "NVIDIA H200") << suite.name;
+      EXPECT_EQ(chosen_for(problem_of(record)), record["kernel"].get<std::string>())
+          << suite.name << " " << record["m"] << " x " << record["n"] << " x " << record["k"] << ", "
+          << record["types"].get<std::string>() << ", " << record["layout"].get<std::string>()
+          << ": the first is chosen now, the second was measured";
+    }
+  }
+  EXPECT_EQ(suites, 7);
+}
+
+}  // namespace
+}  // namespace tenon
