@@ -82,6 +82,11 @@ struct Matrix {
 // With s32 alpha and beta are whole numbers, and sums beyond 32 bits wrap around. The types of the last three
 // rows are multiplied with A row-major and B column-major; where they lie otherwise, or begin at an odd
 // address, the workspace takes a copy and is not optional.
+//
+// What is written, C and the workspace, overlaps nothing else that the problem names: A, B, the factors, each
+// other. Two strided matrices may lie between each other's lines if one leading dimension, in bytes, is a
+// multiple of the other, as those of parts of one buffer are; with others they may not cross. With alpha == 0
+// A and B are not looked at, and may be null.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
   ConstMatrix a, b;

@@ -70,7 +70,8 @@ typedef struct tenon_matrix {
 typedef struct tenon_tuning tenon_tuning;
 
 /* One product: A is m x k, B is k x n, C is m x n. Which types go together: the table of gemm.hpp. beta == 0
- * does not read C; k == 0 or alpha == 0 gives beta * C. C may not overlap A or B. Start from
+ * does not read C; k == 0 or alpha == 0 gives beta * C, and alpha == 0 does not look at A and B. C and the
+ * workspace may not overlap A, B, the factors or each other (gemm.hpp). Start from
  * tenon_gemm_problem_default(). */
 typedef struct tenon_gemm_problem {
   int64_t m, n, k;
