@@ -115,7 +115,10 @@ struct Gemm {
 // Whether gemm() can compute the problem on the current device, and if not why. Touches no device memory.
 Status can_implement(const Gemm& problem) noexcept;
 
-// Bytes of workspace with which gemm() runs this problem fastest on the current device; 0 for most problems.
+// Bytes of workspace with which gemm() runs this problem fastest on the current device; 0 for most problems,
+// and where there is nothing to run: a problem that is not valid, no device. May be asked before anything is
+// allocated: a matrix whose pointer is null counts as one that begins on a multiple of 256 bytes.
+// problem.workspace is not looked at.
 std::size_t workspace_size(const Gemm& problem) noexcept;
 
 // The kernel that gemm() would run first for the problem on the current device; nullptr if can_implement()
