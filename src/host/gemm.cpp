@@ -64,8 +64,9 @@ bool copies_the_same(const Plan& x, const Plan& y) noexcept {
 }
 
 // Launches the copies of a plan unless they are there, those of *copied, then its kernel.
-Status run_plan(Launcher& launcher, const Gemm& problem, const DeviceDescription& device, const Plan& plan,
+Status run_plan(Launcher& launcher, const Gemm& given, const DeviceDescription& device, const Plan& plan,
                 Plan* copied) noexcept {
+  const Gemm problem = with_unused_lds_aligned(given);
   const Gemm run = planned_problem(problem, plan);
   Launch product;
   if (Status s = plan.kernel->configure(run, device, launcher, &product); !s) return s;
