@@ -7,7 +7,9 @@
 //   problem.c = {c, ldc};
 //   if (tenon::Status s = tenon::gemm(problem, stream); !s) std::cerr << s.message();
 //
-// No hidden allocation, no hidden synchronisation, no global state, no exception. Link with tenon::tenon.
+// No hidden synchronisation, no exception, nothing that changes from call to call, and no hidden allocation:
+// of device memory none, of host memory only in the first call, which builds the list of kernels, and where
+// the device refuses kernels. Link with tenon::tenon.
 #pragma once
 
 #include <cstddef>

@@ -8,8 +8,9 @@
  *   tenon_status s = tenon_gemm(&p, stream);
  *   if (s.code != TENON_OK) fprintf(stderr, "%s\n", s.message);
  *
- * C99. No hidden allocation, no hidden synchronisation, no global state; every function may be called from
- * any thread. Needs no CUDA header: a stream is a cudaStream_t (CUstream), NULL the default stream. */
+ * C99. No hidden synchronisation, no hidden allocation (of host memory the first call takes some, for the
+ * list of kernels: gemm.hpp); every function may be called from any thread. Needs no CUDA header: a stream is
+ * a cudaStream_t (CUstream), NULL the default stream. */
 #ifndef TENON_TENON_H
 #define TENON_TENON_H
 
