@@ -7,7 +7,9 @@
 //   problem.c = {c, ldc};
 //   if (tenon::Status s = tenon::gemm(problem, stream); !s) std::cerr << s.message();
 //
-// No hidden allocation, no hidden synchronisation, no global state, no exception. Link with tenon::tenon.
+// No hidden synchronisation, no exception, nothing that changes from call to call, and no hidden allocation:
+// of device memory none, of host memory only in the first call, which builds the list of kernels, and where
+// the device refuses kernels. Link with tenon::tenon.
 #pragma once
 
 #include <cstddef>
@@ -84,6 +86,11 @@ struct Matrix {
 // With s32 alpha and beta are whole numbers, and sums beyond 32 bits wrap around. The types of the last three
 // rows are multiplied with A row-major and B column-major; where they lie otherwise, or begin at an odd
 // address, the workspace takes a copy and is not optional.
+//
+// What is written, C and the workspace, overlaps nothing else that the problem names: A, B, the factors, each
+// other. Two strided matrices may lie between each other's lines if one leading dimension, in bytes, is a
+// multiple of the other, as those of parts of one buffer are; with others they may not cross. With alpha == 0
+// A and B are not looked at, and may be null.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
   ConstMatrix a, b;
@@ -112,7 +119,10 @@ struct Gemm {
 // Whether gemm() can compute the problem on the current device, and if not why. Touches no device memory.
 Status can_implement(const Gemm& problem) noexcept;
 
-// Bytes of workspace with which gemm() runs this problem fastest on the current device; 0 for most problems.
+// Bytes of workspace with which gemm() runs this problem fastest on the current device; 0 for most problems,
+// and where there is nothing to run: a problem that is not valid, no device. May be asked before anything is
+// allocated: a matrix whose pointer is null counts as one that begins on a multiple of 256 bytes.
+// problem.workspace is not looked at.
 std::size_t workspace_size(const Gemm& problem) noexcept;
 
 // The kernel that gemm() would run first for the problem on the current device; nullptr if can_implement()

@@ -8,8 +8,9 @@
  *   tenon_status s = tenon_gemm(&p, stream);
  *   if (s.code != TENON_OK) fprintf(stderr, "%s\n", s.message);
  *
- * C99. No hidden allocation, no hidden synchronisation, no global state; every function may be called from
- * any thread. Needs no CUDA header: a stream is a cudaStream_t (CUstream), NULL the default stream. */
+ * C99. No hidden synchronisation, no hidden allocation (of host memory the first call takes some, for the
+ * list of kernels: gemm.hpp); every function may be called from any thread. Needs no CUDA header: a stream is
+ * a cudaStream_t (CUstream), NULL the default stream. */
 #ifndef TENON_TENON_H
 #define TENON_TENON_H
 
@@ -70,7 +71,8 @@ typedef struct tenon_matrix {
 typedef struct tenon_tuning tenon_tuning;
 
 /* One product: A is m x k, B is k x n, C is m x n. Which types go together: the table of gemm.hpp. beta == 0
- * does not read C; k == 0 or alpha == 0 gives beta * C. C may not overlap A or B. Start from
+ * does not read C; k == 0 or alpha == 0 gives beta * C, and alpha == 0 does not look at A and B. C and the
+ * workspace may not overlap A, B, the factors or each other (gemm.hpp). Start from
  * tenon_gemm_problem_default(). */
 typedef struct tenon_gemm_problem {
   int64_t m, n, k;
@@ -97,7 +99,8 @@ tenon_gemm_problem tenon_gemm_problem_default(void);
 tenon_status tenon_gemm_can_implement(const tenon_gemm_problem* problem);
 
 /* Bytes of workspace with which the problem runs fastest on the current device; 0 for most, and if it cannot
- * run. */
+ * run. May be asked before anything is allocated: a matrix whose pointer is NULL counts as one that begins on
+ * a multiple of 256 bytes. */
 size_t tenon_gemm_workspace_size(const tenon_gemm_problem* problem);
 
 /* The kernel that would run first, a string that is never freed; NULL if none would. */

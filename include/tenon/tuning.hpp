@@ -12,7 +12,7 @@
 // build has it and it takes the problem. Wherever the table has no answer the documented choice
 // (src/gemm/select.hpp) stands; Gemm::kernel, where it is given, comes before both.
 //
-// load() allocates; gemm() with a table does not, and only reads it.
+// load() allocates; with a table gemm() allocates no more than without (gemm.hpp), and only reads it.
 #pragma once
 
 #include <cstddef>

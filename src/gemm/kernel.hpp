@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gemm/launch.hpp"
@@ -58,8 +58,8 @@ struct Kernel {
   int columns() const noexcept { return turned ? tile_m : tile_n; }
   int warp_rows() const noexcept { return turned ? warp_n : warp_m; }
 
-  // The launch that computes the problem, which was validated and has m, n > 0; k may be 0. Fails where the
-  // kernel cannot compute it.
+  // The launch that computes the problem, which was validated, accepts() takes, and has m, n > 0; k may be 0.
+  // Fails where a tensor map cannot be encoded.
   Status configure(const Gemm& problem, const DeviceDescription& device, Launcher& launcher,
                    Launch* launch) const {
     launch->what = name.c_str();
@@ -67,11 +67,6 @@ struct Kernel {
     launch->ptx = ptx.c_str();
     launch->block.x = static_cast<unsigned>(threads);
     launch->shared_bytes = static_cast<unsigned>(shared_bytes);
-    const std::int64_t tiles = ((problem.m + tile_m - 1) / tile_m) * ((problem.n + tile_n - 1) / tile_n);
-    if (tiles > std::numeric_limits<std::int32_t>::max()) {
-      return Status(StatusCode::unsupported, "%s needs at most 2147483647 tiles of %d x %d but C has %lld",
-                    name.c_str(), tile_m, tile_n, static_cast<long long>(tiles));
-    }
     return fill(*this, problem, device, launcher, launch);
   }
 };
@@ -80,6 +75,6 @@ struct Kernel {
 const std::vector<Kernel>& kernels();
 
 // nullptr if there is none of that name.
-const Kernel* find_kernel(const std::string& name);
+const Kernel* find_kernel(std::string_view name);
 
 }  // namespace tenon

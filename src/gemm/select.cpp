@@ -125,12 +125,42 @@ bool ends_in_pairs(const Kernel& kernel) noexcept {
 // What adding up the sums of a cluster costs each of its tiles, in multiply-adds at speed 1.
 constexpr double exchange = 2.7e6;
 
-// A tensor map holds strides below 2^40 bytes; they are those of eight lines where lines are taken in
-// eighths.
-std::int64_t longest_tma_stride(const Kernel& kernel) noexcept {
-  const int lines = kernel.any_lda || kernel.anywhere ? 8 : 1;
-  return ((std::int64_t{1} << 40) - 16) / (lines * static_cast<std::int64_t>(bytes(kernel.type)));
+std::int64_t round_up_divide(std::int64_t x, std::int64_t y) noexcept {
+  return x / y + (x % y != 0 ? 1 : 0);
 }
+
+bool copy_engine_can_write(const Gemm& problem) noexcept {
+  return tenon::copy_engine_can_write(Output{problem.c.data, problem.c.ld, static_cast<int>(problem.m),
+                                             static_cast<int>(problem.n), problem.c.type});
+}
+
+// A tensor map holds strides below 2^40 bytes.
+constexpr std::int64_t longest_tma_stride = (std::int64_t{1} << 40) - 16;
+
+// The largest leading dimension of an operand: strides are those of eight lines where lines are taken in
+// eighths.
+std::int64_t largest_ld(const Kernel& kernel) noexcept {
+  const int lines = kernel.any_lda || kernel.anywhere ? 8 : 1;
+  return longest_tma_stride / (lines * static_cast<std::int64_t>(bytes(kernel.type)));
+}
+
+// The same of C, if the kernel has it written by the copy engine, which knows it by a tensor map too.
+std::int64_t largest_ldc(const Kernel& kernel, const Gemm& problem) noexcept {
+  const bool has_map = kernel.instruction == Instruction::wgmma && !kernel.any_lda && !kernel.anywhere &&
+                       copy_engine_can_write(problem);
+  return has_map ? longest_tma_stride / static_cast<std::int64_t>(bytes(problem.c.type))
+                 : std::numeric_limits<std::int64_t>::max();
+}
+
+// Blocks that compute C, one a tile, in whole clusters. (Rows of kernels that read A in eighths: eight tiles
+// at a time, or less.)
+std::int64_t blocks_of(const Kernel& kernel, const Gemm& problem) noexcept {
+  const int sharing = kernel.cluster / kernel.split, along_n = kernel.cluster_n;
+  const int along_m = kernel.any_lda || kernel.anywhere ? 8 : sharing / along_n;
+  return round_up_divide(problem.m, std::int64_t{kernel.tile_m} * along_m) * along_m *
+         round_up_divide(problem.n, std::int64_t{kernel.tile_n} * along_n) * along_n * kernel.split;
+}
+constexpr std::int64_t most_blocks = std::numeric_limits<std::int32_t>::max();  // of a grid
 
 // The longest rows of C. Kernels that compute its transpose count their bytes, of f32, in 31 bits; the other
 // wgmma kernels count elements of 16 bits, as which the copy engine stores them.
@@ -156,30 +186,41 @@ enum class Misfit {
   shared_memory,
   a_alignment,
   b_alignment,
-  tma_stride
+  lda,
+  ldb,
+  ldc,
+  blocks
 };
 
-Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
+Misfit misfit_of_kind(const Kernel& kernel, const Gemm& problem) noexcept {
   if (problem.a.type != kernel.type || problem.b.type != kernel.type_b) return Misfit::type;
   if (problem.promote != kernel.promotes) return Misfit::promotion;
   if (problem.accumulate != kernel.accumulate) return Misfit::accumulate;
   if (problem.a.order != kernel.a_order) return Misfit::a_order;
   if (problem.b.order != kernel.b_order) return Misfit::b_order;
+  return Misfit::none;
+}
+
+Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
+  if (const Misfit why = misfit_of_kind(kernel, problem); why != Misfit::none) return why;
   // The module copies 16 bytes along k or nothing.
   if (kernel.copy == Copy::module && problem.k % 8 != 0) return Misfit::k_multiple;
   if (kernel.copy == Copy::module && problem.c.type != Type::f16) return Misfit::output_type;
   if (problem.n > most_columns(kernel, problem)) return Misfit::columns;
+  if (blocks_of(kernel, problem) > most_blocks) return Misfit::blocks;
   if (kernel.exact_sm ? device.sm != kernel.minimum_sm : device.sm < kernel.minimum_sm)
     return Misfit::architecture;
   if (kernel.shared_bytes > device.shared_bytes_per_block_optin) return Misfit::shared_memory;
   if (kernel.copy == Copy::any) return Misfit::none;
-  const bool addressable = std::max(problem.a.ld, problem.b.ld) <= longest_tma_stride(kernel);
-  if (kernel.anywhere) return addressable ? Misfit::none : Misfit::tma_stride;
-  if (kernel.any_lda ? !begins_aligned(problem.a) : copy_alignment(problem.a) < 16)
-    return Misfit::a_alignment;
-  if (copy_alignment(problem.b) < 16) return Misfit::b_alignment;
-  if (kernel.copy == Copy::tma && !addressable) return Misfit::tma_stride;
-  return Misfit::none;
+  if (!kernel.anywhere) {
+    if (kernel.any_lda ? !begins_aligned(problem.a) : copy_alignment(problem.a) < 16)
+      return Misfit::a_alignment;
+    if (copy_alignment(problem.b) < 16) return Misfit::b_alignment;
+  }
+  if (kernel.copy != Copy::tma) return Misfit::none;
+  if (problem.a.ld > largest_ld(kernel)) return Misfit::lda;
+  if (problem.b.ld > largest_ld(kernel)) return Misfit::ldb;
+  return problem.c.ld > largest_ldc(kernel, problem) ? Misfit::ldc : Misfit::none;
 }
 
 Status alignment_sentence(const char* kernel, char letter, const ConstMatrix& matrix) {
@@ -193,6 +234,11 @@ Status alignment_sentence(const char* kernel, char letter, const ConstMatrix& ma
                 "kernel %s copies 16 bytes at a time: ld%c is %lld but needs a multiple of %d", kernel,
                 letter - 'A' + 'a', static_cast<long long>(matrix.ld),
                 static_cast<int>(16 / bytes(matrix.type)));
+}
+
+Status ld_sentence(const char* kernel, char letter, std::int64_t ld, std::int64_t largest) {
+  return Status(StatusCode::unsupported, "kernel %s copies by TMA: ld%c is %lld but needs <= %lld", kernel,
+                letter, static_cast<long long>(ld), static_cast<long long>(largest));
 }
 
 Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) {
@@ -235,11 +281,17 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
       return alignment_sentence(who, 'A', problem.a);
     case Misfit::b_alignment:
       return alignment_sentence(who, 'B', problem.b);
-    case Misfit::tma_stride:
+    case Misfit::lda:
+      return ld_sentence(who, 'a', problem.a.ld, largest_ld(kernel));
+    case Misfit::ldb:
+      return ld_sentence(who, 'b', problem.b.ld, largest_ld(kernel));
+    case Misfit::ldc:
+      return ld_sentence(who, 'c', problem.c.ld, largest_ldc(kernel, problem));
+    case Misfit::blocks:
       return Status(StatusCode::unsupported,
-                    "kernel %s copies by TMA: a leading dimension is %lld but needs <= %lld", who,
-                    static_cast<long long>(std::max(problem.a.ld, problem.b.ld)),
-                    static_cast<long long>(longest_tma_stride(kernel)));
+                    "kernel %s needs at most %lld blocks, each of a tile of %d x %d, but C has %lld", who,
+                    static_cast<long long>(most_blocks), kernel.tile_m, kernel.tile_n,
+                    static_cast<long long>(blocks_of(kernel, problem)));
   }
   return {};
 }
@@ -274,6 +326,10 @@ bool begins_sectors_of_the_l2(const ConstMatrix& matrix) noexcept {
   return begins_on(matrix, 32);
 }
 
+bool is_kind_of(const Kernel& kernel, const Gemm& problem) noexcept {
+  return misfit_of_kind(kernel, problem) == Misfit::none;
+}
+
 bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device, Status* why) {
   const Misfit found = misfit(kernel, problem, device);
   if (why != nullptr) *why = sentence(found, kernel, problem, device);
@@ -281,15 +337,6 @@ bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription&
 }
 
 namespace {
-
-std::int64_t round_up_divide(std::int64_t x, std::int64_t y) noexcept {
-  return x / y + (x % y != 0 ? 1 : 0);
-}
-
-bool copy_engine_can_write(const Gemm& problem) noexcept {
-  return tenon::copy_engine_can_write(Output{problem.c.data, problem.c.ld, static_cast<int>(problem.m),
-                                             static_cast<int>(problem.n), problem.c.type});
-}
 
 // What an element of C adds to the time of its tile.
 double clocks_of_element(const Kernel& kernel, const Gemm& problem) noexcept {

@@ -23,6 +23,10 @@ bool begins_lines_of_the_l2(const ConstMatrix& matrix) noexcept;
 // The same of 32 bytes, a sector: lines that begin elsewhere are more work for the L2.
 bool begins_sectors_of_the_l2(const ConstMatrix& matrix) noexcept;
 
+// Whether the kernel is for operands of these types and orders, summed like this: if it refuses the problem
+// then for sizes, alignment or the device.
+bool is_kind_of(const Kernel& kernel, const Gemm& problem) noexcept;
+
 // Whether the kernel computes the problem on the device. If not, *why (when given) says what was found and
 // what is needed; it is StatusCode::unsupported, or device_unsupported when another device could run it. The
 // problem is valid by validate(); its pointers are looked at for their alignment only.

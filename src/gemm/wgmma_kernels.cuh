@@ -108,7 +108,7 @@ Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& d
     }
   }
   launch->overlaps_previous = true;
-  launch->grid.x = static_cast<unsigned>(Cluster::blocks * launched);
+  launch->grid.x = static_cast<unsigned>(Cluster::blocks) * static_cast<unsigned>(launched);
   launch->arguments.set(map_a, map_b, map_c, arguments);
   return {};
 }

@@ -31,6 +31,22 @@ Status check_kernel_name(const Gemm& problem) {
                 "no kernel has the name '%.100s': `tenon list` prints the names that exist", problem.kernel);
 }
 
+// Whether the problem is valid, if need be with memory for its matrices that is not allocated yet: as well
+// aligned as what CUDA allocates. Nothing but the alignment of an address is looked at before a launch.
+bool is_askable(Gemm* problem) noexcept {
+  alignas(256) static char somewhere[1];
+  bool complete = true;
+  const auto stand_in = [&](auto& matrix) {
+    if (matrix.data != nullptr) return;
+    matrix.data = somewhere;
+    complete = false;
+  };
+  stand_in(problem->a);
+  stand_in(problem->b);
+  stand_in(problem->c);
+  return static_cast<bool>(complete ? validate(*problem) : validate_shape(*problem));
+}
+
 Status prepare(Launcher& launcher, const Gemm& problem, DeviceDescription* device, Work* work,
                Plan* plan) noexcept try {
   if (Status s = validate(problem); !s) return s;
@@ -48,8 +64,9 @@ bool copies_the_same(const Plan& x, const Plan& y) noexcept {
 }
 
 // Launches the copies of a plan unless they are there, those of *copied, then its kernel.
-Status run_plan(Launcher& launcher, const Gemm& problem, const DeviceDescription& device, const Plan& plan,
+Status run_plan(Launcher& launcher, const Gemm& given, const DeviceDescription& device, const Plan& plan,
                 Plan* copied) noexcept {
+  const Gemm problem = with_unused_lds_aligned(given);
   const Gemm run = planned_problem(problem, plan);
   Launch product;
   if (Status s = plan.kernel->configure(run, device, launcher, &product); !s) return s;
@@ -84,15 +101,15 @@ Status can_implement(Launcher& launcher, const Gemm& problem) noexcept {
 }
 
 std::size_t workspace_size(Launcher& launcher, const Gemm& problem) noexcept try {
-  Gemm without = problem;  // the question is what workspace to bring: the one brought does not matter
-  without.workspace = nullptr;
-  without.workspace_bytes = 0;
+  Gemm asked = problem;  // the question is what workspace to bring: the one brought does not matter
+  asked.workspace = nullptr;
+  asked.workspace_bytes = 0;
   DeviceDescription device;
-  if (!validate(without) || !check_kernel_name(without) || work_of(without) != Work::product ||
+  if (!is_askable(&asked) || !check_kernel_name(asked) || work_of(asked) != Work::product ||
       !launcher.describe(&device)) {
     return 0;
   }
-  return planned_workspace(kernels(), without, device);
+  return planned_workspace(kernels(), asked, device);
 } catch (const std::bad_alloc&) {
   return 0;
 }

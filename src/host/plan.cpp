@@ -48,8 +48,23 @@ Gemm turned(const Gemm& problem, void* c) noexcept {
 
 }  // namespace
 
+Gemm with_unused_lds_aligned(const Gemm& problem) noexcept {
+  Gemm result = problem;
+  const auto align = [](std::int64_t& ld, Type type, std::int64_t lines, std::int64_t length) {
+    if (lines == 1) ld = padded_ld(length, bytes(type));
+  };
+  const auto align_operand = [&](ConstMatrix& x, std::int64_t rows, std::int64_t columns) {
+    const bool by_rows = x.order == row_major;
+    align(x.ld, x.type, by_rows ? rows : columns, by_rows ? columns : rows);
+  };
+  align_operand(result.a, problem.m, problem.k);
+  align_operand(result.b, problem.k, problem.n);
+  align(result.c.ld, problem.c.type, problem.m, problem.n);
+  return result;
+}
+
 Gemm planned_problem(const Gemm& problem, const Plan& plan) noexcept {
-  Gemm run = problem;
+  Gemm run = with_unused_lds_aligned(problem);
   char* workspace = static_cast<char*>(problem.workspace);
   const auto copied = [](ConstMatrix& x, Order order, const OperandCopy& copy, void* data) {
     x.data = data;
@@ -115,16 +130,25 @@ Way way(const Gemm& p, Order a_order, Order b_order, Keeps keeps = Keeps::nothin
   return result;
 }
 
+// Held by value: a call of gemm() allocates nothing.
+struct Ways {
+  Way way[4];
+  int count = 0;
+
+  Way* begin() noexcept { return way; }
+  Way* end() noexcept { return way + count; }
+};
+
 // The ways with copies that may be worth it, the usual one first: rows that are aligned. wgmma reads only
 // 16-bit operands in either order; of others k is contiguous. Kernels whose A may have any leading dimension
 // save the copy of a large operand for that of a small one, of which they want k not contiguous; where B is
 // the large one, also for that of C, if that is only moved (beta == 0). Kernels whose operands lie anywhere
 // have fewer tiles where A is aligned, if it has few rows: B then stays where it is.
-std::vector<Way> ways_with_copies(const Gemm& p) {
-  std::vector<Way> result;
+Ways ways_with_copies(const Gemm& p) noexcept {
+  Ways result;
   const bool narrow = bytes(p.a.type) == 2;
   const auto add = [&](const Way& w) {
-    if (w.needed != 0) result.push_back(w);
+    if (w.needed != 0) result.way[result.count++] = w;
   };
   add(way(p, narrow ? p.a.order : row_major, narrow ? p.b.order : column_major));
   const auto any_ld = [&](const ConstMatrix& x, Order order) {
@@ -141,14 +165,13 @@ std::vector<Way> ways_with_copies(const Gemm& p) {
   return result;
 }
 
-// Whether the kernel, which takes what the copies of a way are, is what the way is for; of kernels for
-// operands that are not aligned, also whether the way copies none that they would take as it is.
-bool is_for(const Kernel& kernel, const Way& w, const Gemm& problem) noexcept {
+// Whether the kernel, which takes what the copies of a way are, is what the way is for. (One for any leading
+// dimension of A may also read a copy of A; where it could have read A itself, the way that keeps A costs
+// less.)
+bool is_for(const Kernel& kernel, const Way& w) noexcept {
   switch (w.keeps) {
-    case Keeps::nothing: {
-      const bool could_keep = w.plan.pad_a && problem.a.order == row_major && begins_aligned(problem.a);
-      return !(kernel.any_lda && could_keep) && !kernel.anywhere;
-    }
+    case Keeps::nothing:
+      return !kernel.anywhere;
     case Keeps::a:
     case Keeps::turned:
       return kernel.any_lda;
@@ -174,25 +197,31 @@ const Kernel* choose(const std::vector<Kernel>& list, const Gemm& problem, const
   }
   if (tuned != nullptr && accepts(*tuned, problem, device)) return tuned;
   if (const Kernel* kernel = select_kernel(list, problem, device, refused)) return kernel;
-  // Why not: a kernel that only another device could run says most, then one that refuses for another reason.
+  // Why not: what a kernel for such operands says, best one that only another device could run.
   *why = Status(StatusCode::unsupported,
                 "this build has no kernel for %s inputs accumulated in %s, A %s, B %s", name(problem.a.type),
                 name(problem.accumulate), problem.a.order == row_major ? "row-major" : "column-major",
                 problem.b.order == row_major ? "row-major" : "column-major");
+  bool is_first = true;
   for (const Kernel& kernel : list) {
     Status refusal;
-    if (!accepts(kernel, problem, device, &refusal) && refusal.code() == StatusCode::device_unsupported) {
-      *why = refusal;
-      break;
+    if (kernel.copy == Copy::module || !is_kind_of(kernel, problem) ||
+        accepts(kernel, problem, device, &refusal)) {
+      continue;
     }
+    const bool is_of_the_device = refusal.code() == StatusCode::device_unsupported;
+    if (is_first || is_of_the_device) *why = refusal;
+    if (is_of_the_device) break;
+    is_first = false;
   }
   return nullptr;
 }
 
 // The plan within the workspace of the problem, or (any_workspace) with as much as helps, and the bytes it
 // uses.
-Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device,
+Status plan_with(const std::vector<Kernel>& list, const Gemm& given, const DeviceDescription& device,
                  const RefusedKernels& refused, bool any_workspace, Plan* plan, std::size_t* used) {
+  const Gemm problem = with_unused_lds_aligned(given);
   *plan = Plan{};
   *used = 0;
   Status why_not_direct, why_not_copied;
@@ -202,7 +231,7 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
   if (std::find(refused.begin(), refused.end(), tuned) != refused.end()) tuned = nullptr;
   const Kernel* direct = choose(list, problem, tuned, device, refused, &why_not_direct);
 
-  std::vector<Way> ways;
+  Ways ways;
   if (direct == nullptr || padding_pays(problem)) ways = ways_with_copies(problem);
   // The choice looks at the alignment of the copies only: an address aligned like theirs stands for both,
   // whether there is a workspace or not.
@@ -217,7 +246,7 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
     const Gemm copied = planned_problem(with_workspace, at_its_start);
     w.plan.kernel = choose(list, copied, tuned, device, refused, &why_not_copied);
     if (w.plan.kernel == nullptr) continue;
-    if (!is_for(*w.plan.kernel, w, problem)) continue;
+    if (!is_for(*w.plan.kernel, w)) continue;
     w.cost += estimated_cost(*w.plan.kernel, copied, device);
     const bool as_tuned = w.plan.kernel == tuned;  // before what costs less
     const auto better = [&](const Way* than) {
@@ -243,7 +272,8 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& problem, const Dev
                   "workspace_bytes is %zu but %s needs >= %zu here to copy operands into aligned rows",
                   problem.workspace_bytes, best->plan.kernel->name.c_str(), best->needed);
   }
-  if (direct == nullptr) return why_not_direct;
+  // Copies lie as kernels want them: what is wrong even then says more than what is wrong with the operands.
+  if (direct == nullptr) return why_not_copied ? why_not_direct : why_not_copied;
   plan->kernel = direct;
   return {};
 }

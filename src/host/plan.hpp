@@ -24,6 +24,11 @@ struct Plan {
   std::size_t c_offset = 0;
 };
 
+// The same problem, in which a matrix of a single line has the leading dimension of one with aligned lines.
+// Its own is never used: so it decides nothing, and no tensor map gets to see it. What is planned, and what
+// runs, is this problem.
+Gemm with_unused_lds_aligned(const Gemm& problem) noexcept;
+
 // Bytes with which the problem runs fastest: those of the padded copies if padding pays or if the kernel
 // named needs it, else 0. problem.workspace is not looked at.
 std::size_t planned_workspace(const std::vector<Kernel>& list, const Gemm& problem,

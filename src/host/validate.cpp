@@ -41,15 +41,18 @@ struct Extent {
   Type type;
 
   bool empty() const noexcept { return lines == 0 || length == 0; }
+  const char* lines_word() const noexcept { return order[0] == 'r' ? "rows" : "columns"; }
   char ld_letter() const noexcept { return static_cast<char>(letter[0] - 'A' + 'a'); }
   Wide byte_count() const noexcept {
     return (Wide{lines - 1} * ld + length) * static_cast<Wide>(bytes(type));
   }
+  // After check_memory(): with several lines, a pitch that was shown to fit 64 bits.
   ByteLines byte_lines() const noexcept {
-    const std::uint64_t element = bytes(type);
-    return {reinterpret_cast<std::uintptr_t>(data), static_cast<std::uint64_t>(lines),
-            static_cast<std::uint64_t>(length) * element, static_cast<std::uint64_t>(ld) * element};
+    const std::uint64_t element = bytes(type), line = static_cast<std::uint64_t>(length) * element;
+    return {address(), static_cast<std::uint64_t>(lines), line,
+            lines == 1 ? line : static_cast<std::uint64_t>(ld) * element};
   }
+  std::uintptr_t address() const noexcept { return reinterpret_cast<std::uintptr_t>(data); }
 };
 
 Extent extent_of(const char* letter, const ConstMatrix& matrix, std::int64_t rows, std::int64_t columns,
@@ -87,24 +90,33 @@ Status check_memory(const Extent& x) noexcept {
   if (x.data == nullptr) {
     return Status(StatusCode::invalid_argument,
                   "%s is a null pointer but must point to %lld %s of %lld %s elements in device memory",
-                  x.letter, static_cast<long long>(x.lines), x.order[0] == 'r' ? "rows" : "columns",
-                  static_cast<long long>(x.length), name(x.type));
+                  x.letter, static_cast<long long>(x.lines), x.lines_word(), static_cast<long long>(x.length),
+                  name(x.type));
   }
-  const auto address = reinterpret_cast<std::uintptr_t>(x.data);
-  if (address % bytes(x.type) != 0) {
+  const std::uintptr_t address = x.address();
+  const std::size_t element = bytes(x.type);
+  if (address % element != 0) {
     return Status(StatusCode::invalid_argument,
                   "%s is at an address %zu past a multiple of %zu but %s needs a multiple of %zu", x.letter,
-                  static_cast<std::size_t>(address % bytes(x.type)), bytes(x.type), name(x.type),
-                  bytes(x.type));
+                  static_cast<std::size_t>(address % element), element, name(x.type), element);
   }
-  constexpr Wide largest_offset = INT64_MAX;
-  if (x.byte_count() > largest_offset || Wide{address} + x.byte_count() > Wide{UINTPTR_MAX}) {
+  const Wide room = std::min(Wide{INT64_MAX}, Wide{UINTPTR_MAX} - Wide{address});
+  if (x.byte_count() <= room) return {};
+  const Wide all_but_the_last_line = room / static_cast<Wide>(element) - x.length;
+  const Wide largest_ld = x.lines == 1 ? -1 : all_but_the_last_line / (x.lines - 1);
+  if (largest_ld < x.length) {  // no ld helps
     return Status(StatusCode::invalid_argument,
-                  "ld%c is %lld: %lld %s of it end beyond the address space, a smaller ld%c is needed",
-                  x.ld_letter(), static_cast<long long>(x.ld), static_cast<long long>(x.lines),
-                  x.order[0] == 'r' ? "rows" : "columns", x.ld_letter());
+                  "%s begins at 0x%llx: its %lld %s of %lld %s elements end beyond the address space, so it "
+                  "must begin before",
+                  x.letter, static_cast<unsigned long long>(address), static_cast<long long>(x.lines),
+                  x.lines_word(), static_cast<long long>(x.length), name(x.type));
   }
-  return {};
+  return Status(StatusCode::invalid_argument,
+                "ld%c is %lld: with %lld %s from 0x%llx on %s ends beyond the address space, ld%c <= %lld is "
+                "needed",
+                x.ld_letter(), static_cast<long long>(x.ld), static_cast<long long>(x.lines), x.lines_word(),
+                static_cast<unsigned long long>(address), x.letter, x.ld_letter(),
+                static_cast<long long>(largest_ld));
 }
 
 Status check_operand(char letter, const ConstMatrix& matrix) noexcept {
@@ -203,26 +215,92 @@ Status check_workspace(const Gemm& p) noexcept {
                   "workspace is at an address %zu past a multiple of 256 but needs a multiple of 256",
                   static_cast<std::size_t>(address % 256));
   }
+  if (Wide{address} + static_cast<Wide>(p.workspace_bytes) > Wide{UINTPTR_MAX}) {
+    return Status(StatusCode::invalid_argument,
+                  "workspace_bytes is %zu: from 0x%llx on the workspace ends beyond the address space, "
+                  "workspace_bytes <= %llu is needed",
+                  p.workspace_bytes, static_cast<unsigned long long>(address),
+                  static_cast<unsigned long long>(UINTPTR_MAX - address));
+  }
   return {};
+}
+
+// Memory that a problem names, with the name.
+struct Memory {
+  const char* what;
+  bool empty;
+  ByteLines lines;
+
+  unsigned long long begin() const noexcept { return lines.base; }
+  unsigned long long size() const noexcept {  // from the first byte to the last
+    return (lines.lines - 1) * lines.pitch_bytes + lines.line_bytes;
+  }
+};
+
+Memory memory_of(const Extent& x) noexcept {
+  return {x.letter, x.empty(), x.empty() ? ByteLines{} : x.byte_lines()};
+}
+
+// One stretch; none, if it begins nowhere.
+Memory memory_of(const char* what, const void* data, std::size_t size) noexcept {
+  return {what, data == nullptr || size == 0, {reinterpret_cast<std::uintptr_t>(data), 1, size, size}};
+}
+
+Status check_apart(const Memory& written, const Memory& other) noexcept {
+  if (written.empty || other.empty || !overlap(written.lines, other.lines)) return {};
+  return Status(StatusCode::invalid_argument,
+                "%s (%llu bytes from 0x%llx) %s %s (%llu bytes from 0x%llx) but needs memory of its own",
+                written.what, written.size(), written.begin(),
+                overlap_is_exact(written.lines, other.lines) ? "overlaps" : "may overlap", other.what,
+                other.size(), other.begin());
 }
 
 }  // namespace
 
-bool overlap(const ByteLines& x, const ByteLines& y) noexcept {
+namespace {
+
+// Lines without gaps between them are one.
+ByteLines joined(const ByteLines& x) noexcept {
+  return x.lines != 1 && x.pitch_bytes == x.line_bytes ? ByteLines{x.base, 1, x.lines * x.line_bytes, 0} : x;
+}
+
+bool is_exact(const ByteLines& x, const ByteLines& y) noexcept {
+  return x.lines == 1 || y.lines == 1 || x.pitch_bytes % y.pitch_bytes == 0 ||
+         y.pitch_bytes % x.pitch_bytes == 0;
+}
+
+bool joined_overlap(const ByteLines& x, const ByteLines& y) noexcept {
   const Wide distance = Wide{y.base} - Wide{x.base};
-  if (x.lines == 1 || y.lines == 1 || x.pitch_bytes == y.pitch_bytes) {
-    // Line i of x and line j of y meet iff  distance - x.line < (i - j) * pitch < distance + y.line.
-    const Wide pitch = x.lines == 1 ? y.pitch_bytes : x.pitch_bytes;
-    const Wide low = distance - Wide{x.line_bytes} + 1, high = distance + Wide{y.line_bytes} - 1;
-    // The integers t with low <= t * pitch <= high, clipped to the possible i - j.
-    const auto floor_divide = [](Wide a, Wide b) { return a / b - (a % b < 0 ? 1 : 0); };
-    const Wide first = std::max<Wide>(-floor_divide(-low, pitch), 1 - Wide{y.lines});
-    const Wide last = std::min<Wide>(floor_divide(high, pitch), Wide{x.lines} - 1);
-    return first <= last;
+  if ((x.lines == 1 && y.lines == 1) || !is_exact(x, y)) {
+    const Wide x_bytes = x.lines == 1 ? x.line_bytes : Wide{x.lines - 1} * x.pitch_bytes + x.line_bytes;
+    const Wide y_bytes = y.lines == 1 ? y.line_bytes : Wide{y.lines - 1} * y.pitch_bytes + y.line_bytes;
+    return distance < x_bytes && -distance < y_bytes;
   }
-  const Wide x_bytes = Wide{x.lines - 1} * x.pitch_bytes + x.line_bytes;
-  const Wide y_bytes = Wide{y.lines - 1} * y.pitch_bytes + y.line_bytes;
-  return distance < x_bytes && -distance < y_bytes;
+  // A single line is one of any pitch.
+  const Wide x_pitch = x.lines == 1 ? y.pitch_bytes : x.pitch_bytes;
+  const Wide y_pitch = y.lines == 1 ? x.pitch_bytes : y.pitch_bytes;
+  if (x_pitch > y_pitch) return joined_overlap(y, x);
+  // Line i of x and line j of y meet iff  distance - x.line < (i - j * ratio) * x_pitch < distance + y.line,
+  // so t = i - j * ratio is one of the integers from `first` to `last`.
+  const auto floor_divide = [](Wide a, Wide b) { return a / b - (a % b < 0 ? 1 : 0); };
+  const auto ceil_divide = [&](Wide a, Wide b) { return -floor_divide(-a, b); };
+  const Wide ratio = y_pitch / x_pitch;
+  const Wide first = ceil_divide(distance - Wide{x.line_bytes} + 1, x_pitch);
+  const Wide last = floor_divide(distance + Wide{y.line_bytes} - 1, x_pitch);
+  // Line j of y has those from -j * ratio to -j * ratio + x.lines - 1.
+  const Wide first_j = std::max<Wide>(ceil_divide(-last, ratio), 0);
+  const Wide last_j = std::min<Wide>(floor_divide(Wide{x.lines} - 1 - first, ratio), Wide{y.lines} - 1);
+  return first <= last && first_j <= last_j;
+}
+
+}  // namespace
+
+bool overlap_is_exact(const ByteLines& x, const ByteLines& y) noexcept {
+  return is_exact(joined(x), joined(y));
+}
+
+bool overlap(const ByteLines& x, const ByteLines& y) noexcept {
+  return joined_overlap(joined(x), joined(y));
 }
 
 Status validate_shape(const Gemm& problem) noexcept {
@@ -239,7 +317,9 @@ Status validate_shape(const Gemm& problem) noexcept {
 Status validate(const Gemm& problem) noexcept {
   if (Status s = validate_shape(problem); !s) return s;
   const Extent a = extent_of_a(problem), b = extent_of_b(problem), c = extent_of_c(problem);
+  const bool is_read = problem.alpha != 0.0F;  // A and B, of which else nothing is known
   for (const Extent* x : {&a, &b, &c}) {
+    if (x != &c && !is_read) continue;
     if (Status s = check_memory(*x); !s) return s;
   }
   for (const float* scale : {problem.scale_a, problem.scale_b}) {
@@ -253,24 +333,17 @@ Status validate(const Gemm& problem) noexcept {
   }
   if (Status s = check_workspace(problem); !s) return s;
 
-  const ByteLines workspace{reinterpret_cast<std::uintptr_t>(problem.workspace), 1, problem.workspace_bytes,
-                            problem.workspace_bytes};
-  if (problem.workspace_bytes != 0 && Wide{workspace.base} + Wide{workspace.line_bytes} > Wide{UINTPTR_MAX}) {
-    return Status(
-        StatusCode::invalid_argument,
-        "workspace_bytes is %zu: the workspace ends beyond the address space, fewer bytes are needed",
-        problem.workspace_bytes);
-  }
-  for (const Extent* x : {&a, &b, &c}) {
-    if (x->empty()) continue;
-    if (x != &c && !c.empty() && overlap(c.byte_lines(), x->byte_lines())) {
-      return Status(StatusCode::invalid_argument, "C overlaps %s but the result needs memory of its own",
-                    x->letter);
+  // What is written, C and the workspace, may be nothing else.
+  const Memory of_a = memory_of(a), of_b = memory_of(b), of_c = memory_of(c);
+  const Memory workspace = memory_of("the workspace", problem.workspace, problem.workspace_bytes);
+  const Memory scale_a = memory_of("scale_a", problem.scale_a, sizeof(float));
+  const Memory scale_b = memory_of("scale_b", problem.scale_b, sizeof(float));
+  for (const Memory* x : {&of_a, &of_b, &of_c, &scale_a, &scale_b}) {
+    if ((x == &of_a || x == &of_b) && !is_read) continue;
+    if (x != &of_c) {
+      if (Status s = check_apart(of_c, *x); !s) return s;
     }
-    if (problem.workspace_bytes != 0 && overlap(workspace, x->byte_lines())) {
-      return Status(StatusCode::invalid_argument, "the workspace overlaps %s but needs memory of its own",
-                    x->letter);
-    }
+    if (Status s = check_apart(workspace, *x); !s) return s;
   }
   return {};
 }

@@ -13,17 +13,18 @@ namespace tenon {
 // The largest m, n or k: kernels count rows and columns in 32 bits and may round them up to a tile.
 inline constexpr std::int64_t largest_dimension = (std::int64_t{1} << 31) - 4096;
 
-// A strided set of byte ranges: `lines` ranges of `line_bytes`, `pitch_bytes` apart (lines >= 1, pitch >=
-// line).
+// A strided set of byte ranges: `lines` ranges of `line_bytes`, `pitch_bytes` apart (lines >= 1; the pitch of
+// several is >= the line, that of a single one is not looked at).
 struct ByteLines {
   std::uintptr_t base;
   std::uint64_t lines, line_bytes, pitch_bytes;
 };
 
-// Whether the two share a byte. Exact when the pitches are equal or one of them is a single line (so two
-// column blocks of one wide matrix are told apart); otherwise true if the ranges from first to last byte
-// meet.
+// Whether the two share a byte. Where overlap_is_exact() says so (one of them has no gaps, or one pitch is a
+// multiple of the other) line by line, so that two column blocks of one wide matrix are told apart; otherwise
+// true if the ranges from first to last byte meet.
 bool overlap(const ByteLines& x, const ByteLines& y) noexcept;
+bool overlap_is_exact(const ByteLines& x, const ByteLines& y) noexcept;
 
 // The part of validate() that needs no pointer: sizes, types, orders, leading dimensions.
 Status validate_shape(const Gemm& problem) noexcept;

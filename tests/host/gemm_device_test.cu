@@ -374,6 +374,27 @@ TEST_F(GemmOnDevice, AChainOfProductsSeesEveryResult) {
   }
 }
 
+// It is never used: neither does it make a row's place odd, nor does a tensor map get to see it.
+TEST_F(GemmOnDevice, ASingleLineMayHaveAnyLeadingDimension) {
+  const std::int64_t far = (std::int64_t{1} << 45) + 1;
+  for (const char* const name :
+       {static_cast<const char*>(nullptr), "cp_async_f16_f32_tn_64x64x64_s5", "tma_f16_f32_tn_128x128x64_s5",
+        "any_f16_f32_tn_128x128x32_s2", "wgmma_f16_f32_tn_176x128x64_s4_k2",
+        "wgmma_f16_f32_tn_256x128x64_s4_c1x2_unaligned"}) {
+    for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{1, 72}, {72, 1}, {1, 1}}) {
+      Product product(m, n, 96);
+      Gemm& problem = product.problem;
+      problem.kernel = name;
+      if (m == 1) problem.a.ld = problem.c.ld = far;
+      if (n == 1) problem.b.ld = far;
+      EXPECT_EQ(workspace_size(launcher(), problem), 0U);
+      const Status s = gemm(launcher(), problem);
+      ASSERT_TRUE(s) << s.message();
+      product.expect_right();
+    }
+  }
+}
+
 TEST_F(GemmOnDevice, RefusesOverlapAndWritesNothing) {
   Product product(64, 64, 64);
   const std::vector<float> before = product.c();
@@ -381,7 +402,8 @@ TEST_F(GemmOnDevice, RefusesOverlapAndWritesNothing) {
   wrong.a.data = static_cast<const char*>(wrong.c.data) + 64;
   const Status s = gemm(launcher(), wrong);
   EXPECT_EQ(s.code(), StatusCode::invalid_argument);
-  EXPECT_STREQ(s.message(), "C overlaps A but the result needs memory of its own");
+  EXPECT_EQ(std::string(s.message()).substr(0, 22), "C (16384 bytes from 0x");
+  EXPECT_NE(std::string(s.message()).find(" overlaps A ("), std::string::npos) << s.message();
   const std::vector<float> after = product.c();
   EXPECT_EQ(std::memcmp(before.data(), after.data(), before.size() * sizeof(float)), 0);
   if (!test::emulated()) EXPECT_EQ(cudaGetLastError(), cudaSuccess);

@@ -137,15 +137,14 @@ TEST(Accepts, SaysWhatItFoundAndNeeds) {
   EXPECT_EQ(refusal("async_64x64", p, a100), "kernel async_64x64 takes B column-major but B is row-major");
   p = problem(64, 64, 64);
   p.b.ld = (std::int64_t{1} << 39);
-  EXPECT_EQ(
-      refusal("tma_256x128", p, h200),
-      "kernel tma_256x128 copies by TMA: a leading dimension is 549755813888 but needs <= 549755813880");
+  EXPECT_EQ(refusal("tma_256x128", p, h200),
+            "kernel tma_256x128 copies by TMA: ldb is 549755813888 but needs <= 549755813880");
   p = problem(64, 64, 64);
   EXPECT_EQ(refusal("module_256x128", p, h200), "kernel module_256x128 writes f16 but C is f32");
   p = problem(64, 64, 64, Type::s8);
   p.b.ld = (std::int64_t{1} << 40);
   EXPECT_EQ(refusal("s8", p, h200),
-            "kernel s8 copies by TMA: a leading dimension is 1099511627776 but needs <= 1099511627760");
+            "kernel s8 copies by TMA: ldb is 1099511627776 but needs <= 1099511627760");
 }
 
 TEST(CopyAlignment, IsTheWidestCopyOfEveryRow) {
@@ -495,8 +494,7 @@ TEST(Accepts, LeadingDimensionsWhoseEightfoldATensorMapHolds) {
   EXPECT_TRUE(accepts(kernel, p, h200, &why)) << why.message();
   p.b.ld += 1;
   EXPECT_FALSE(accepts(kernel, p, h200, &why));
-  EXPECT_STREQ(why.message(),
-               "kernel anywhere copies by TMA: a leading dimension is 68719476736 but needs <= 68719476735");
+  EXPECT_STREQ(why.message(), "kernel anywhere copies by TMA: ldb is 68719476736 but needs <= 68719476735");
   Kernel of_a = kernel;
   of_a.anywhere = false;
   of_a.any_lda = true;

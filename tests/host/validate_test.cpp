@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <string>
 
@@ -258,25 +259,59 @@ TEST(Validate, IndexOverflow) {
   p.a.ld = INT64_MAX;
   expect_refusal(
       p, StatusCode::invalid_argument,
-      "lda is 9223372036854775807: 64 rows of it end beyond the address space, a smaller lda is needed");
+      "lda is 9223372036854775807: with 64 rows from 0x10000000 on A ends beyond the address space, lda <= "
+      "73201365371863298 is needed");
+  p.c.data = writable(0x8000000);
+  p.a.ld = 73201365371863298;
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+  p.a.ld += 1;
+  EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
   p = valid();
   p.c.ld = INT64_MAX / 63;  // the last byte fits 64 bits only if the product is formed in 64 bits and wraps
   EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
   p = valid();
   p.b.data = at(UINT64_MAX - 0x1FF);
-  EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "B begins at 0xfffffffffffffe00: its 96 columns of 128 f16 elements end beyond the address "
+                 "space, so it must begin before");
+}
+
+// Of a single line the leading dimension is never used, however large: neither it nor what it is in bytes.
+TEST(Validate, TheLeadingDimensionOfASingleLineMayBeAnything) {
+  for (const std::int64_t ld : {std::int64_t{1} << 62, std::int64_t{INT64_MAX}}) {
+    Gemm p = valid();
+    p.m = 1;
+    p.c.ld = ld;
+    p.workspace = writable(0x40000000);
+    p.workspace_bytes = 256;
+    EXPECT_TRUE(validate(p)) << validate(p).message();
+    p.workspace = writable(0x30000000);
+    EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
+
+    p = valid();
+    p.m = 1;
+    p.a.type = p.b.type = Type::tf32;
+    p.a.ld = ld;
+    EXPECT_TRUE(validate(p)) << validate(p).message();
+    p.c.data = writable(0x10000000);
+    EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
+  }
 }
 
 TEST(Validate, OverlapWithC) {
   const std::uint64_t c_bytes = 64 * 96 * 4;
   Gemm p = valid();
   p.a.data = at(0x30000000 + c_bytes - 2);  // the last byte of C is A's first
-  expect_refusal(p, StatusCode::invalid_argument, "C overlaps A but the result needs memory of its own");
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "C (24576 bytes from 0x30000000) overlaps A (16384 bytes from 0x30005ffe) but needs memory "
+                 "of its own");
   p.a.data = at(0x30000000 + c_bytes);
   EXPECT_TRUE(validate(p)) << "A starts where C ends";
   p = valid();
   p.b.data = at(0x30000000 - 96 * 128 * 2 + 2);
-  expect_refusal(p, StatusCode::invalid_argument, "C overlaps B but the result needs memory of its own");
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "C (24576 bytes from 0x30000000) overlaps B (24576 bytes from 0x2fffa002) but needs memory "
+                 "of its own");
   p.b.data = at(0x30000000 - 96 * 128 * 2);
   EXPECT_TRUE(validate(p)) << "B ends where C starts";
   p = valid();
@@ -299,6 +334,25 @@ TEST(Validate, ColumnBlocksOfOneMatrixDoNotOverlap) {
   EXPECT_TRUE(validate(p)) << validate(p).message();
 }
 
+// Every second row of the buffer that A has a part of; rows of 1024 bytes.
+TEST(Validate, RowsOfTwiceThePitchDoNotOverlap) {
+  Gemm p = valid();
+  p.a = {at(0x30000000), 512, row_major, Type::f16};
+  p.c = {writable(0x30000200), 512, Type::f32};
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+  p.c.data = writable(0x300000FC);
+  expect_refusal(
+      p, StatusCode::invalid_argument,
+      "C (129408 bytes from 0x300000fc) overlaps A (64768 bytes from 0x30000000) but needs memory of "
+      "its own");
+  // Of pitches that have no such relation only the whole ranges are compared.
+  p.c = {writable(0x30000200), 500, Type::f32};
+  expect_refusal(
+      p, StatusCode::invalid_argument,
+      "C (126384 bytes from 0x30000200) may overlap A (64768 bytes from 0x30000000) but needs memory "
+      "of its own");
+}
+
 TEST(Validate, Workspace) {
   Gemm p = valid();
   p.workspace_bytes = 256;
@@ -307,11 +361,69 @@ TEST(Validate, Workspace) {
   p.workspace = writable(0x40000080);
   expect_refusal(p, StatusCode::invalid_argument,
                  "workspace is at an address 128 past a multiple of 256 but needs a multiple of 256");
-  p.workspace = writable(0x10000000);
-  expect_refusal(p, StatusCode::invalid_argument, "the workspace overlaps A but needs memory of its own");
+  const struct {
+    std::uint64_t address;
+    const char* matrix;
+  } others[] = {{0x10000000, "A (16384 bytes from 0x10000000)"},
+                {0x20000000, "B (24576 bytes from 0x20000000)"},
+                {0x30000000, "C (24576 bytes from 0x30000000)"}};
+  for (const auto& other : others) {
+    p.workspace = writable(other.address - 256);
+    p.workspace_bytes = 256;
+    EXPECT_TRUE(validate(p)) << "ends where the matrix begins: " << validate(p).message();
+    p.workspace_bytes = 257;
+    char begin[64];
+    std::snprintf(begin, sizeof begin, "the workspace (257 bytes from 0x%llx) overlaps ",
+                  static_cast<unsigned long long>(other.address - 256));
+    expect_refusal(p, StatusCode::invalid_argument,
+                   std::string(begin) + other.matrix + " but needs memory of its own");
+  }
   p.workspace = writable(0x40000000);
   EXPECT_TRUE(validate(p));
   p.workspace_bytes = SIZE_MAX;
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "workspace_bytes is 18446744073709551615: from 0x40000000 on the workspace ends beyond the "
+                 "address space, workspace_bytes <= 18446744072635809791 is needed");
+}
+
+// The factors are read while the kernels run: where C or the copies of operands are written they would
+// change.
+TEST(Validate, FactorsLieApartFromWhatIsWritten) {
+  const auto factor = [](std::uint64_t address) { return static_cast<const float*>(at(address)); };
+  Gemm p = of_types(Type::e4m3, Type::e4m3, Type::f32, Type::f32);
+  p.workspace = writable(0x40000000);
+  p.workspace_bytes = 4096;
+  p.scale_a = factor(0x40000000 - 4);
+  p.scale_b = factor(0x40001000);
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+  p.scale_a = factor(0x40000000);
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "the workspace (4096 bytes from 0x40000000) overlaps scale_a (4 bytes from 0x40000000) but "
+                 "needs memory of its own");
+  p.scale_a = nullptr;
+  p.scale_b = factor(0x40000ffc);
+  EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
+  p.scale_b = factor(0x30005ffc);
+  expect_refusal(
+      p, StatusCode::invalid_argument,
+      "C (24576 bytes from 0x30000000) overlaps scale_b (4 bytes from 0x30005ffc) but needs memory "
+      "of its own");
+  p.scale_b = factor(0x30006000);
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+  p.scale_a = factor(0x30000000);
+  EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
+}
+
+// beta * C is all that is left: A and B, which nobody reads, may be nothing.
+TEST(Validate, WithoutAlphaAAndBAreNotLookedAt) {
+  Gemm p = valid();
+  p.alpha = 0;
+  p.a.data = p.b.data = nullptr;
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+  p.a.data = p.c.data;
+  p.b.data = at(1);
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+  p.c.data = nullptr;
   EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
 }
 
@@ -347,7 +459,51 @@ TEST(Overlap, AgreesWithTheDefinition) {
   EXPECT_GT(disjoint, compared / 10);
 }
 
+TEST(Overlap, AgreesWithTheDefinitionWhereOnePitchIsAMultiple) {
+  const auto meet = [](const ByteLines& x, const ByteLines& y) {
+    for (std::uint64_t i = 0; i < x.lines; ++i) {
+      for (std::uint64_t j = 0; j < y.lines; ++j) {
+        const std::uint64_t a = x.base + i * x.pitch_bytes, b = y.base + j * y.pitch_bytes;
+        if (a < b + y.line_bytes && b < a + x.line_bytes) return true;
+      }
+    }
+    return false;
+  };
+  int compared = 0, disjoint = 0;
+  for (const std::uint64_t ratio : {1, 2, 3, 5}) {
+    for (std::uint64_t lines = 1; lines <= 7; ++lines) {
+      for (const std::uint64_t width : {1, 4, 9, 10, 13, 20}) {
+        if (width > 10 * ratio) continue;
+        for (std::uint64_t base = 0; base < 300; ++base) {
+          const ByteLines x{150, lines, 4, 10}, y{base, 3, width, 10 * ratio};
+          EXPECT_TRUE(overlap_is_exact(x, y) && overlap_is_exact(y, x));
+          EXPECT_EQ(overlap(x, y), meet(x, y))
+              << lines << " lines, base " << base << ", width " << width << ", ratio " << ratio;
+          EXPECT_EQ(overlap(y, x), meet(x, y))
+              << lines << " lines, base " << base << ", width " << width << ", ratio " << ratio;
+          ++compared;
+          disjoint += !meet(x, y);
+        }
+      }
+    }
+  }
+  EXPECT_GT(disjoint, compared / 10);
+}
+
+// Nor is it divided by.
+TEST(Overlap, ThePitchOfASingleLineIsNotLookedAt) {
+  for (const std::uint64_t pitch : {std::uint64_t{0}, std::uint64_t{3}, UINT64_MAX}) {
+    const ByteLines x{100, 1, 8, pitch};
+    EXPECT_TRUE(overlap(x, {107, 1, 1, pitch}));
+    EXPECT_FALSE(overlap(x, {108, 1, 1, pitch}));
+    EXPECT_FALSE(overlap(x, {92, 1, 8, pitch}));
+    EXPECT_TRUE(overlap(x, {98, 3, 4, 10}) && overlap({98, 3, 4, 10}, x));
+    EXPECT_FALSE(overlap(x, {88, 3, 4, 20}) || overlap({88, 3, 4, 20}, x));
+  }
+}
+
 TEST(Overlap, OtherPitchesCompareTheirRanges) {
+  EXPECT_FALSE(overlap_is_exact({0, 3, 4, 10}, {24, 2, 4, 7}));
   EXPECT_FALSE(overlap({0, 3, 4, 10}, {24, 2, 4, 7}));  // x ends at 24
   EXPECT_TRUE(overlap({0, 3, 4, 10}, {23, 2, 4, 7}));
   EXPECT_FALSE(overlap({100, 3, 4, 10}, {89, 2, 4, 7}));  // y ends at 100

@@ -1,0 +1,230 @@
+// Plans with copies: which way comes first, what is said where none is left, and matrices of a single line.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "host/kernel_list.hpp"
+#include "host/plan.hpp"
+#include "tenon/tuning.hpp"
+
+namespace tenon {
+namespace {
+
+using test::a100;
+using test::h200;
+using test::kernel_list;
+using test::problem;
+
+void* const workspace = reinterpret_cast<void*>(std::uintptr_t{4} << 40);
+
+// The list, and a kernel that takes A at any leading dimension.
+std::vector<Kernel> with_any_lda() {
+  std::vector<Kernel> list = kernel_list();
+  list.push_back(test::kernel("eighths", Copy::tma, 128, 256, row_major, row_major));
+  list.back().instruction = Instruction::wgmma;
+  list.back().any_lda = true;
+  return list;
+}
+
+// The list, and a kernel that takes both operands wherever they lie.
+std::vector<Kernel> with_anywhere() {
+  std::vector<Kernel> list = kernel_list();
+  list.push_back(test::anywhere_kernel("anywhere"));
+  return list;
+}
+
+// The plan with the workspace that it asks for, and perhaps a table that has `tuned` for this problem (layout
+// tn, f16).
+Plan planned(const std::vector<Kernel>& list, Gemm p, const char* tuned = nullptr) {
+  Tuning table;
+  if (tuned != nullptr) {
+    char text[512];
+    std::snprintf(
+        text, sizeof text,
+        R"({"tenon_tuning": 1, "device": "NVIDIA H200", "sm": 90, "multiprocessors": 132, "entries": [
+{"a": "f16", "b": "f16", "accumulate": "f32", "c": "%s", "promote": false, "layout": "tn", "m": %lld, "n": %lld,
+"k": %lld, "kernel": "%s", "microseconds": 1, "documented": "x", "documented_microseconds": 2}]})",
+        name(p.c.type), static_cast<long long>(p.m), static_cast<long long>(p.n), static_cast<long long>(p.k),
+        tuned);
+    const Status s = table.load_text(text, std::strlen(text));
+    EXPECT_TRUE(s) << s.message();
+    p.tuning = &table;
+  }
+  p.workspace_bytes = planned_workspace(list, p, h200);
+  p.workspace = p.workspace_bytes != 0 ? workspace : nullptr;
+  Plan plan;
+  const Status s = make_plan(list, p, h200, &plan);
+  EXPECT_TRUE(s) << s.message();
+  return plan;
+}
+
+// Both run from copies: one of B for the kernel that costs less, of both operands for that of the table.
+TEST(PlanOfCopies, TheKernelOfTheTableComesBeforeOneThatCostsLess) {
+  const std::vector<Kernel> list = with_any_lda();
+  Gemm p = problem(4095, 511, 4095);
+  p.c.type = Type::f16;
+  Plan plan = planned(list, p);
+  EXPECT_EQ(plan.kernel->name, "eighths");
+  EXPECT_TRUE(!plan.pad_a && plan.pad_b);
+  plan = planned(list, p, "async_64x64");
+  EXPECT_EQ(plan.kernel->name, "async_64x64");
+  EXPECT_TRUE(plan.pad_a && plan.pad_b);
+}
+
+// The operands run as they lie, or from copies by the kernel of the table.
+TEST(PlanOfCopies, TheKernelOfTheTableComesBeforeOneThatNeedsNoCopies) {
+  const std::vector<Kernel> list = with_anywhere();
+  Gemm p = problem(2047, 2047, 2047);
+  p.c.type = Type::f16;
+  Plan plan = planned(list, p);
+  EXPECT_EQ(plan.kernel->name, "anywhere");
+  EXPECT_FALSE(plan.pad_a || plan.pad_b);
+  plan = planned(list, p, "tma_256x128");
+  EXPECT_EQ(plan.kernel->name, "tma_256x128");
+  EXPECT_TRUE(plan.pad_a && plan.pad_b);
+}
+
+void expect_refusal(const Gemm& p, const DeviceDescription& device, StatusCode code, const char* sentence,
+                    const std::vector<Kernel>& list = kernel_list()) {
+  Plan plan;
+  const Status s = make_plan(list, p, device, &plan);
+  EXPECT_EQ(s.code(), code);
+  EXPECT_STREQ(s.message(), sentence);
+}
+
+// There are kernels for such operands, but not of this size: that is what the sentence is about.
+TEST(PlanOfCopies, SaysWhichSizeIsTooLarge) {
+  const std::int64_t columns = std::int64_t{1} << 30;
+  Gemm p = problem(1, columns, 16, Type::s8);
+  const char* const too_wide = "kernel s8 needs n <= 1073741823 but n is 1073741824";
+  expect_refusal(p, h200, StatusCode::unsupported, too_wide);
+  p.b.ld = 17;
+  expect_refusal(p, h200, StatusCode::unsupported, too_wide);
+  p.b = {p.b.data, columns, row_major, Type::s8};
+  expect_refusal(p, h200, StatusCode::unsupported, too_wide);
+  p.n -= 1;
+  p.workspace = workspace;
+  p.workspace_bytes = planned_workspace(kernel_list(), p, h200);
+  Plan plan;
+  EXPECT_TRUE(make_plan(kernel_list(), p, h200, &plan));
+
+  // The module runs by name alone: what it needs is nobody's concern.
+  std::vector<Kernel> list = {kernel_list()[0], kernel_list()[1]};
+  list[1].instruction = Instruction::wgmma;
+  expect_refusal(problem(1, columns, 16), h200, StatusCode::unsupported,
+                 "kernel tma_256x128 needs n <= 1073741823 but n is 1073741824", list);
+}
+
+// A tensor map holds strides below 2^40 bytes, of C too where the copy engine writes it.
+TEST(PlanOfCopies, SaysWhichRowsOfCAreTooFarApart) {
+  Gemm p = problem(64, 64, 64, Type::tf32);
+  p.c.ld = std::int64_t{1} << 38;
+  expect_refusal(p, h200, StatusCode::unsupported,
+                 "kernel tf32 copies by TMA: ldc is 274877906944 but needs <= 274877906940");
+  Plan plan;
+  p.c.ld -= 4;
+  EXPECT_TRUE(make_plan(kernel_list(), p, h200, &plan));
+  p.c.ld += 5;
+  EXPECT_TRUE(make_plan(kernel_list(), p, h200, &plan)) << "rows that the copy engine does not write";
+  p = problem(64, 64, 64);
+  p.c.ld = std::int64_t{1} << 38;
+  EXPECT_TRUE(accepts(test::anywhere_kernel("anywhere"), p, h200)) << "whose warps store C";
+  p.b.order = row_major;
+  EXPECT_TRUE(accepts(with_any_lda().back(), p, h200));
+  p.b.order = column_major;
+  EXPECT_TRUE(make_plan(kernel_list(), p, h200, &plan));
+}
+
+TEST(PlanOfCopies, SaysThatAGridHoldsNoMoreBlocks) {
+  const Kernel& kernel = kernel_list()[1];
+  const auto of_tiles = [](std::int64_t m, std::int64_t n) { return problem(256 * m, 128 * n, 8); };
+  Status why;
+  EXPECT_FALSE(accepts(kernel, of_tiles(1 << 15, 1 << 16), h200, &why));
+  EXPECT_STREQ(why.message(),
+               "kernel tma_256x128 needs at most 2147483647 blocks, each of a tile of 256 x 128, but C has "
+               "2147483648");
+  EXPECT_TRUE(accepts(kernel, of_tiles((1 << 15) - 1, 1 << 16), h200, &why)) << why.message();
+  // Clusters of two along n, or along m, take a tile more than C has.
+  EXPECT_TRUE(accepts(kernel, of_tiles(1 << 15, (1 << 16) - 1), h200));
+  Kernel other = kernel;
+  other.cluster = other.cluster_n = 2;
+  EXPECT_FALSE(accepts(other, of_tiles(1 << 15, (1 << 16) - 1), h200));
+  EXPECT_TRUE(accepts(other, of_tiles((1 << 15) - 1, (1 << 16) - 1), h200));
+  other.cluster_n = 1;
+  EXPECT_TRUE(accepts(other, of_tiles(1 << 15, (1 << 16) - 1), h200));
+  EXPECT_FALSE(accepts(other, of_tiles((1 << 15) - 1, 1 << 16), h200));
+  // Two blocks for each tile.
+  other.split = 2;
+  EXPECT_FALSE(accepts(other, of_tiles(1 << 14, 1 << 16), h200));
+  EXPECT_TRUE(accepts(other, of_tiles((1 << 14) - 1, 1 << 16), h200));
+  // Eight tiles along m at a time.
+  EXPECT_FALSE(accepts(test::anywhere_kernel("anywhere"), of_tiles((1 << 15) - 7, 1 << 16), h200));
+  EXPECT_TRUE(accepts(test::anywhere_kernel("anywhere"), of_tiles((1 << 15) - 8, 1 << 16), h200));
+}
+
+// Whether or not they are copied before.
+TEST(PlanOfCopies, SaysWhichDeviceIsNeeded) {
+  for (const Order a : {row_major, column_major}) {
+    for (const Order b : {row_major, column_major}) {
+      for (const std::int64_t ld : {64, 65}) {
+        Gemm p = problem(64, 64, 64, Type::e4m3);
+        p.a = {p.a.data, ld, a, Type::e4m3};
+        p.b = {p.b.data, ld, b, Type::e4m3};
+        expect_refusal(p, a100, StatusCode::device_unsupported,
+                       "kernel e4m3 needs sm_90 exactly but the device is sm_80");
+        p.kernel = "e4m3";
+        expect_refusal(p, a100, StatusCode::device_unsupported,
+                       "kernel e4m3 needs sm_90 exactly but the device is sm_80");
+      }
+    }
+  }
+}
+
+// What other copies would be refused for is not what the caller asks.
+TEST(PlanOfCopies, SaysWhatIsWrongWithTheUsualWay) {
+  Gemm p = problem(4095, 4095, 4095);
+  expect_refusal(p, a100, StatusCode::device_unsupported,
+                 "kernel tma_256x128 needs sm_90 exactly but the device is sm_80", {kernel_list()[1]});
+  p.a.order = column_major;
+  expect_refusal(p, a100, StatusCode::unsupported,
+                 "this build has no kernel for f16 inputs accumulated in f32, A column-major, B column-major",
+                 {kernel_list()[1]});
+}
+
+// Of a single line nothing says how far away the next one is.
+TEST(PlanOfCopies, TheLeadingDimensionOfASingleLineDecidesNothing) {
+  for (const std::int64_t ld : {std::int64_t{4095}, std::int64_t{5001}, std::int64_t{1} << 45}) {
+    Gemm p = problem(1, 4096, 4095, Type::e4m3);
+    p.a.ld = ld;
+    p.b.ld = 4096;
+    p.c.ld = ld + 2;
+    EXPECT_EQ(planned_workspace(kernel_list(), p, h200), 0U);
+    Plan plan;
+    ASSERT_TRUE(make_plan(kernel_list(), p, h200, &plan));
+    EXPECT_EQ(plan.kernel->name, "e4m3");
+    const Gemm run = planned_problem(p, plan);
+    EXPECT_EQ(run.a.data, p.a.data);
+    EXPECT_EQ(run.a.ld, 4096);
+    EXPECT_EQ(run.b.ld, 4096);
+    EXPECT_EQ(run.c.ld, 4096);
+    p.a.data = static_cast<const char*>(p.a.data) + 1;
+    EXPECT_EQ(planned_workspace(kernel_list(), p, h200), 4096U) << "its address still does";
+  }
+  const std::int64_t odd = 4097;
+  Gemm p = problem(4096, 1, 4096);
+  p.b.ld = odd;  // one column
+  EXPECT_EQ(with_unused_lds_aligned(p).b.ld, 4096);
+  EXPECT_EQ(with_unused_lds_aligned(p).a.ld, 4096);
+  p = problem(100, 96, 1);
+  p.a = {p.a.data, odd, column_major, Type::f16};
+  p.b = {p.b.data, odd, row_major, Type::f16};
+  p.c.ld = odd;
+  EXPECT_EQ(with_unused_lds_aligned(p).a.ld, 128);
+  EXPECT_EQ(with_unused_lds_aligned(p).b.ld, 128);
+  EXPECT_EQ(with_unused_lds_aligned(p).c.ld, odd) << "100 rows";
+}
+
+}  // namespace
+}  // namespace tenon
