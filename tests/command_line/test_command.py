@@ -1,6 +1,7 @@
 """The executable `tenon` as scripts see it: exit status, JSON on stdout, sentences on stderr, files."""
 import json
 import os
+import subprocess
 import sys
 import unittest
 
@@ -25,7 +26,6 @@ class Usage(Folder):
             self.assertIn(words, text)
 
     def test_bad_usage(self):
-        self.refused(2, "subcommand", )
         self.refused(2, "--frobnicate", "gemm", "--frobnicate")
         self.refused(2, "give --m, --n and --k", "gemm")
         self.refused(2, "give --m, --n and --k", "gemm", "--m", 8, "--n", 8)
@@ -34,6 +34,35 @@ class Usage(Folder):
         self.refused(2, "xy not in", "gemm", *self.SIZES, "--layout", "xy")
         self.refused(2, "tpu not in", "gemm", *self.SIZES, "--device", "tpu")
         self.refused(2, "--k = many", "gemm", "--m", 8, "--n", 8, "--k", "many")
+
+    def test_help_by_name(self):
+        for command in ("gemm", "tune", "emulate"):
+            self.assertEqual(run("help", command), run(command, "--help"))
+        self.assertEqual(run("help"), run("--help"))
+        code, out, _ = run("--version")
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"^tenon \d+\.\d+\.\d+\n$")
+
+    def test_unknown_commands(self):
+        self.refused(2, "give a command, one of gemm, ladder, ")
+        self.refused(2, "there is no command 'gem' (is gemm meant?); there are gemm, ladder, ", "gem", "--m", 8)
+        self.refused(2, "there is no command 'docter' (is doctor meant?)", "docter")
+        self.refused(2, "there is no command 'multiply'; there are gemm, ", "help", "multiply")
+        self.refused(2, "'--json' stands where a command is needed", "--json", "list")
+
+    def test_empty_values(self):
+        """An empty variable of a script is neither a 0 nor an option that was left out."""
+        gemm = ("gemm", *self.SIZES, "--device", "emulator")
+        for option in ("--alpha", "--beta", "--out", "--kernel", "--tuning", "--lda", "--seed", "--type", "--scale-a"):
+            self.refused(2, option + ": the value is empty but must not be", *gemm, option, "")
+        self.refused(2, "--a: the value is empty", "gemm", "--a", "", "--b", "")
+        self.refused(2, "--svg: the value is empty", "layout", "m16n8k16", "f16", "a", "--svg", "")
+        self.refused(2, "shape: the value is empty", "layout", "", "f16", "a")
+        self.refused(2, "--m: the value is empty", "ladder", "--m", "")
+        self.refused(2, "--arg: the value is empty", "emulate", "x.ptx", "--block", 32, "--arg", "")
+        self.refused(2, "--out: the value is empty", "tune", "--shapes", 64, "--out", "")
+        self.refused(2, "--binary: the value is empty", "doctor", "--binary", "")
+        self.refused(2, "--out= ends where its value must follow", *gemm, "--out=", "--json")
 
     def test_bad_problems(self):
         self.refused(2, "m is -1 but must be >= 0", "gemm", "--m", -1, "--n", 8, "--k", 8)
@@ -200,6 +229,36 @@ class Layout(Folder):
 
 
 
+class StandardOutput(Folder):
+    """What is printed arrives, or the exit status says that it did not."""
+    COMMANDS = (("list",), ("list", "--json"), ("info",), ("layout", "m16n8k16", "f16", "a"), ("--help",), ("--version",),
+                ("help", "gemm"), ("doctor", "--m", "8", "--n", "8", "--k", "8"),
+                ("tune", "--shapes", "64", "--dry-run", "--device", "emulator"))
+
+    def test_a_full_disk(self):
+        for arguments in self.COMMANDS:
+            with self.subTest(arguments), open("/dev/full", "w") as full:
+                done = subprocess.run([tenon_command.COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 3)
+                self.assertRegex(done.stderr, "^tenon: standard output cannot be written(: No space left on device)?\n$")
+
+    def test_closed(self):
+        for arguments in self.COMMANDS:
+            with self.subTest(arguments):
+                done = subprocess.run(["/bin/sh", "-c", 'exec "$@" >&-', "sh", tenon_command.COMMAND, *arguments],
+                                      stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 3)
+                self.assertRegex(done.stderr, "^tenon: standard output cannot be written(: Bad file descriptor)?\n$")
+
+    def test_text_does_not_end_in_a_file(self):
+        """The first file that is opened would get the number of the closed descriptor."""
+        svg = self.path("a.svg")
+        subprocess.run(["/bin/sh", "-c", 'exec "$@" >&-', "sh", tenon_command.COMMAND, "layout", "m16n8k16", "f16", "a",
+                        "--svg", svg], stderr=subprocess.DEVNULL)
+        with open(svg) as file:
+            self.assertTrue(file.read().endswith("</svg>\n"))
+
+
 class ListAndInfo(unittest.TestCase):
     KEYS = ["name", "arch", "tile", "stages", "threads", "registers", "spill_bytes", "shared_bytes",
             "symbol"]
@@ -242,4 +301,4 @@ class ListAndInfo(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sys.exit(tenon_command.main({"L0": [Usage, Files, Layout, ListAndInfo]}))
+    sys.exit(tenon_command.main({"L0": [Usage, Files, Layout, StandardOutput, ListAndInfo]}))
