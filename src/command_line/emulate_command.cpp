@@ -12,6 +12,7 @@
 #include "command_line/exit_status.hpp"
 #include "command_line/options.hpp"
 #include "command_line/print_json.hpp"
+#include "command_line/progress.hpp"
 #include "command_line/text_file.hpp"
 
 namespace tenon::command {
@@ -188,7 +189,10 @@ void run(const EmulateOptions& o) {
     entry = entry_of(module, o);
     emulator.check(module, entry);
     EmulatedArguments arguments(emulator, entry, module.parameters(entry), o.arguments, o.buffers);
-    result = emulator.launch(module, entry, shape, arguments.values(), options);
+    {
+      const Elapsed elapsed("emulating " + entry);
+      result = emulator.launch(module, entry, shape, arguments.values(), options);
+    }
     written = arguments.write_outputs();
   } catch (const emulator::Error& error) {
     refuse(o.path + ": " + error.what());

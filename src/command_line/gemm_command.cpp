@@ -18,6 +18,7 @@
 #include "command_line/operand.hpp"
 #include "command_line/options.hpp"
 #include "command_line/print_json.hpp"
+#include "command_line/progress.hpp"
 #include "command_line/random.hpp"
 #include "command_line/text_file.hpp"
 #include "command_line/tuning_answer.hpp"
@@ -387,8 +388,12 @@ void run(const GemmOptions& o) {
     require(launcher.describe(&description));
     answer.tuning = tuning_answer(kernels(), p, description, kernel_name(launcher, p));
   }
-  require(gemm(launcher, p));
-  require(device->synchronize());
+  {
+    std::optional<Elapsed> elapsed;
+    if (emulated) elapsed.emplace("emulating " + answer.kernel.value_or("nothing"));
+    require(gemm(launcher, p));
+    require(device->synchronize());
+  }
   if (emulated) {
     answer.findings.emplace();
     for (const LaunchReport& report : device->take_reports()) {

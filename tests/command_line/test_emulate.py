@@ -228,9 +228,24 @@ class Emulate(Modules):
         self.assertTrue(json.loads(done.stdout)["outputs"][0]["path"].endswith("/\ufffdt\ufffd.npy"))
         self.assertTrue(os.path.exists(path))
 
+    ENDLESS = (".version 8.3\n.target sm_80\n.address_size 64\n.visible .entry endless() {\n  .reg .b32 %r0;\n"
+               "  mov.u32 %r0, 0;\nAGAIN:\n  add.u32 %r0, %r0, 1;\n  bra AGAIN;\n}\n")
+
+    def test_a_terminal_sees_that_it_works(self):
+        ours, theirs = os.openpty()
+        process = subprocess.Popen([tenon_command.COMMAND, "emulate", self.write("endless.ptx", self.ENDLESS), "--block",
+                                    "32", "--threads", "1"], stderr=theirs)
+        os.close(theirs)
+        seen = b""
+        while b", 2 s" not in seen:
+            seen += os.read(ours, 100)
+        process.kill()
+        process.wait()
+        os.close(ours)
+        self.assertIn(b"\remulating endless, 1 s\remulating endless, 2 s", seen)
+
     def test_an_endless_kernel_ends_at_the_limit(self):
-        endless = self.write("endless.ptx", ".version 8.3\n.target sm_80\n.address_size 64\n.visible .entry endless() {\n"
-                             "AGAIN:\n  bra AGAIN;\n}\n")
+        endless = self.write("endless.ptx", self.ENDLESS)
         code, out, err = emulate(endless, "--block", 32, "--limit", 10000, "--json")
         self.assertEqual(code, 1, err)
         self.assertEqual([f["kind"] for f in json.loads(out)["findings"]], ["deadlock"])
