@@ -12,6 +12,8 @@
 
 #include "microbench/case_runner.hpp"
 #include "microbench/record.hpp"
+#include "microbench/replace_file.hpp"
+#include "microbench/standard_output.hpp"
 #include "microbench/suites.hpp"
 
 namespace {
@@ -66,6 +68,20 @@ std::vector<Candidate> chosen(const Options& options, const Types& types, const 
   return result;
 }
 
+// A pattern that no contender of any types and layout has is a misspelt one.
+void check_patterns(const Options& options, const Cases& cases) {
+  for (const std::string& pattern : options.kernels) {
+    Options alone;
+    alone.kernels = {pattern};
+    bool found = false;
+    for (const Types& types : cases.types) {
+      for (const Layout& layout : cases.layouts) found = found || !chosen(alone, types, layout).empty();
+    }
+    if (!found)
+      throw Failure("--kernel is '" + pattern + "' but no kernel of that name takes these types and layouts");
+  }
+}
+
 // What the suite says, where it was not said otherwise.
 void apply_suite(Options& options, const CLI::App& app) {
   const Suite* suite = find_suite(options.suite);
@@ -88,6 +104,14 @@ std::string suite_lines() {
     text += name + suite.what + (suite.sustained ? "" : " (bursts)") + "\n";
   }
   return text;
+}
+
+// The exit status, unless what was printed got lost.
+int ended(int status) {
+  const std::string lost = lost_standard_output();
+  if (lost.empty()) return status;
+  std::fprintf(stderr, "tenon_gemm_benchmark: %s\n", lost.c_str());
+  return 3;
 }
 
 // Returns the number of cases that could not be measured.
@@ -145,6 +169,7 @@ void run(const Options& options, const Cases& cases) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_standard_descriptors();
   Options options;
   CLI::App app(
       "GEMM kernels against cuBLASLt: burst and sustained TFLOP/s, each contender alone, results checked");
@@ -152,7 +177,15 @@ int main(int argc, char** argv) {
   for (const Suite& suite : suites()) names.push_back(suite.name);
   app.add_option("--suite", options.suite, "a named set of cases, below; other options change parts of it")
       ->check(CLI::IsMember(names));
-  app.footer(suite_lines());
+  app.footer(
+      suite_lines() +
+      "Examples:\n"
+      "  tenon_gemm_benchmark --shapes 4096,8192 --types bf16 --layout tn --best\n"
+      "  tenon_gemm_benchmark --suite main --commit \"$(git rev-parse --short HEAD)\" --json main.json\n"
+      "  tenon_gemm_benchmark --shapes 64:4096:4096 --types e4m3 --kernel 'wgmma_.*_k2' --quick --mode "
+      "burst\n"
+      "Exit status: 0 done and correct, 1 wrong result or a case that could not be measured, 2 bad "
+      "usage, 3 no GPU, or standard output cannot be written.");
   app.add_option("--shapes", options.shapes, "size, m:n:k, m:n:k:ld or m:n:k:lda:ldb:ldc, by comma")
       ->capture_default_str();
   app.add_option(
@@ -174,7 +207,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return app.exit(error) == 0 ? ended(0) : 2;
   }
   apply_suite(options, app);
   Cases cases;
@@ -183,7 +216,9 @@ int main(int argc, char** argv) {
     for (const Layout& layout : cases.layouts) {
       for (const Shape& shape : cases.shapes) with_leading_dimensions(shape, layout);
     }
-    for (const std::string& pattern : options.kernels) const std::regex valid(pattern);
+    check_patterns(options, cases);
+    if (const std::string why = options.json.empty() ? "" : unwritable(options.json); !why.empty())
+      throw Failure("--json: " + why);
   } catch (const std::regex_error& error) {
     std::fprintf(stderr, "tenon_gemm_benchmark: --kernel is not a regular expression: %s\n", error.what());
     return 2;
@@ -200,7 +235,7 @@ int main(int argc, char** argv) {
     run(options, cases);
   } catch (const Failure& failure) {
     std::fprintf(stderr, "tenon_gemm_benchmark: %s\n", failure.what());
-    return 1;
+    return ended(1);
   }
-  return 0;
+  return ended(0);
 }

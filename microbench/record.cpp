@@ -4,8 +4,9 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "microbench/replace_file.hpp"
 
 namespace tenon::microbench {
 namespace {
@@ -96,10 +97,9 @@ void write_json(const std::string& path, const std::vector<Record>& records) {
   for (const Record& record : records) {
     if (record.odd.empty()) array.push_back(to_json(record));
   }
-  std::ofstream file(path);
-  file << array.dump(2) << '\n';
-  file.close();
-  if (!file) throw Failure("'" + path + "' cannot be written");
+  // A commit or a path need not be UTF-8, and hours of measuring shall not be lost to one.
+  const std::string text = array.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  if (const std::string lost = replace_file(path, text); !lost.empty()) throw Failure(lost);
 }
 
 std::string table(std::vector<Record> records) {

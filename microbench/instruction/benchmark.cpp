@@ -8,14 +8,20 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "microbench/instruction/result.hpp"
 #include "microbench/instruction/runner.hpp"
+#include "microbench/replace_file.hpp"
+#include "microbench/standard_output.hpp"
 
 namespace {
 
@@ -31,6 +37,47 @@ struct Options {
   double budget = 280;  // seconds
   std::string json, commit;
 };
+
+// The parts of "8,16".
+std::vector<std::string> values_of(const std::string& list) {
+  std::vector<std::string> values;
+  std::istringstream stream(list + ",");
+  for (std::string value; std::getline(stream, value, ',');) values.push_back(value);
+  return values;
+}
+
+// Refuses what no case has: it is misspelt, and would keep all cases or none without a word.
+void require_known(const std::string& what, const std::string& found, const std::set<std::string>& known) {
+  if (known.count(found) != 0) return;
+  std::string list;
+  for (const std::string& one : known) list += (list.empty() ? "" : ", ") + one;
+  throw std::invalid_argument(what + " '" + found + "' is that of no case, there are " + list);
+}
+
+void check_choice(const Manifest& manifest, const Options& options) {
+  std::set<std::string> families, measures, axes;
+  std::map<std::string, std::set<std::string>> values;
+  for (const Case& test : manifest.cases) {
+    families.insert(test.kernel->family);
+    measures.insert(test.measure);
+    for (const auto& [name, value] : test.axes) {
+      axes.insert(name);
+      values[name].insert(value);
+    }
+  }
+  for (const std::string& family : options.families) require_known("the family", family, families);
+  for (const std::string& measure : options.measures) require_known("the measure", measure, measures);
+  for (const std::string& axis : options.axes) {
+    const std::size_t colon = axis.find(':');
+    const std::string name = axis.substr(0, colon);
+    require_known("the axis", name, axes);
+    for (const std::string& value : values_of(axis.substr(colon + 1)))
+      require_known("the value of " + name, value, values[name]);
+  }
+  if (options.proofs && (!options.measures.empty() || !options.axes.empty() || options.quick))
+    throw std::invalid_argument(
+        "--proofs is about kernels: --family and --filter choose among them, nothing else");
+}
 
 // Whether the case has the value of the axis, or does not have the axis at all.
 bool on_axis(const Case& test, const std::string& wanted) {
@@ -154,14 +201,29 @@ class Silent : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>&) override {}
 };
 
+// The exit status, unless what was printed got lost.
+int ended(int status) {
+  const std::string lost = lost_standard_output();
+  if (lost.empty()) return status;
+  std::fprintf(stderr, "%s: %s\n", program, lost.c_str());
+  return 3;
+}
+
 int list(const std::vector<const Case*>& cases) {
   for (const Case* test : cases) std::printf("%s\n", test->name.c_str());
   return 0;
 }
 
-int proofs(const Manifest& manifest) {
+// Of the kernels of the chosen cases; where nothing was chosen of all, even those of no case.
+int proofs(const Manifest& manifest, const Options& options, const std::vector<const Case*>& cases) {
   int unproven = 0;
+  std::size_t kernels = 0;
+  std::set<std::string> wanted;
+  for (const Case* test : cases) wanted.insert(test->kernel->name);
+  const bool all = options.families.empty() && options.filters.empty();
   for (const auto& [name, kernel] : manifest.kernels) {
+    if (!all && wanted.count(name) == 0) continue;
+    ++kernels;
     std::printf("%-60s", name.c_str());
     for (const auto& [opcode, count] : kernel.claim) std::printf(" %d %s", count, opcode.c_str());
     std::printf("%s%s\n", kernel.unproven.empty() ? "" : ": ", kernel.unproven.c_str());
@@ -172,7 +234,7 @@ int proofs(const Manifest& manifest) {
     std::printf("%s.cubin is not the one whose machine code was looked at\n", file.c_str());
     ++unproven;
   }
-  std::printf("%zu kernels, %d unproven\n", manifest.kernels.size(), unproven);
+  std::printf("%zu kernels, %d unproven\n", kernels, unproven);
   return unproven == 0 ? 0 : 1;
 }
 
@@ -194,6 +256,7 @@ int measure(const Manifest& manifest, const Options& options, const std::vector<
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_standard_descriptors();
   Options options;
   CLI::App app(
       "What tensor-core instructions and their feeders cost: latency and throughput in cycles of the SM");
@@ -215,34 +278,55 @@ int main(int argc, char** argv) {
   app.add_flag("--quick", options.quick,
                "the most wanted cases, 5 shorter repeats to begin with instead of 7: under a minute");
   app.add_option("--budget", options.budget, "seconds after which no further case is begun")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            char* end = nullptr;
+            const double seconds = std::strtod(text.c_str(), &end);
+            const bool right = !text.empty() && *end == '\0' && seconds >= 0 && seconds <= 1e6;
+            return right ? std::string() : "'" + text + "' is no number of seconds from 0 to 1000000";
+          },
+          "", "seconds"))
       ->capture_default_str();
   app.add_option("--json", options.json, "file for the results, written after every case");
   app.add_option("--commit", options.commit, "commit to store with the results");
   app.add_flag("--list", options.list, "print the names of the chosen cases and end");
-  app.add_flag("--proofs", options.proofs,
-               "print what each timed loop was found to hold and end; 1 if one is unproven");
+  app.add_flag(
+      "--proofs", options.proofs,
+      "print what each timed loop (of the chosen families and names) was found to hold and end; 1 if "
+      "one is unproven");
   app.footer(
-      "Exit status: 0 done, 1 nothing could be reported or the device was lost, 2 bad usage, 3 no GPU of "
-      "sm_90a.");
+      "Examples:\n"
+      "  tenon_instruction_benchmark --quick --json quick.json\n"
+      "  tenon_instruction_benchmark --family mma,wgmma --measure latency\n"
+      "  tenon_instruction_benchmark --family shared --axis ways:1,8\n"
+      "  tenon_instruction_benchmark --family wgmma --proofs\n"
+      "Exit status: 0 done, 1 nothing could be reported, a loop is unproven or the device was lost, 2 bad "
+      "usage, 3 no GPU of sm_90a, or standard output cannot be written.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return app.exit(error) == 0 ? ended(0) : 2;
   }
   const Manifest manifest = parse_manifest(embedded_manifest());
-  if (options.proofs) return proofs(manifest);
   std::vector<const Case*> cases;
   try {
+    check_choice(manifest, options);
     cases = chosen(manifest, options);
+    if (const std::string why = options.json.empty() ? "" : unwritable(options.json); !why.empty())
+      throw std::invalid_argument("--json: " + why);
   } catch (const std::regex_error& error) {
     std::fprintf(stderr, "%s: --filter is not a regular expression: %s\n", program, error.what());
+    return 2;
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "%s: %s; see --help\n", program, error.what());
     return 2;
   }
   if (cases.empty()) {
     std::fprintf(stderr, "%s: no case has that family, measure, axis and name: see --list\n", program);
     return 2;
   }
-  if (options.list) return list(cases);
+  if (options.proofs) return ended(proofs(manifest, options, cases));
+  if (options.list) return ended(list(cases));
   int devices = 0, major = 0;
   if (const cudaError_t error = cudaGetDeviceCount(&devices); error != cudaSuccess || devices == 0) {
     std::fprintf(stderr, "%s: needs a GPU: %s\n", program, cudaGetErrorString(error));
@@ -253,7 +337,7 @@ int main(int argc, char** argv) {
     return 3;
   }
   try {
-    return measure(manifest, options, cases);
+    return ended(measure(manifest, options, cases));
   } catch (const DeviceLost& lost) {
     // Destructors would wait for a device that does not answer.
     std::fprintf(stderr, "%s: %s\n", program, lost.what());

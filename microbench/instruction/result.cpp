@@ -79,7 +79,7 @@ void ResultFile::add(const Json& result) {
                        {"machine", origin_.machine},
                        {"toolkit", origin_.toolkit},
                        {"date", origin_.date}};
-    const std::string text = head.dump();
+    const std::string text = head.dump(-1, ' ', false, Json::error_handler_t::replace);
     file << text.substr(0, text.size() - 1) << ",\"results\":[\n";
   } else {
     file.seekp(-static_cast<std::streamoff>(end.size()), std::ios::end);

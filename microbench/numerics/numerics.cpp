@@ -5,7 +5,6 @@
 // everywhere.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,10 +13,13 @@
 #include "microbench/numerics/cuda_subject.hpp"
 #include "microbench/numerics/emulator_subject.hpp"
 #include "microbench/numerics/report.hpp"
+#include "microbench/replace_file.hpp"
+#include "microbench/standard_output.hpp"
 
 namespace {
 
 using namespace tenon::probing;
+using namespace tenon::microbench;
 using tenon::emulator::Numerics;
 using tenon::emulator::numerics::NamedForm;
 
@@ -49,6 +51,26 @@ std::vector<NamedForm> chosen(const std::string& pattern, int sm) {
   return result;
 }
 
+// A minus would wrap around, to a number of results that takes for ever.
+CLI::Validator whole_number() {
+  return {[](std::string& text) {
+            const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+            const bool octal = text.size() > 1 && text[0] == '0';
+            return digits && !octal && text.size() <= 18
+                       ? std::string()
+                       : "'" + text + "' is no whole number of 1 to 18 digits";
+          },
+          ""};
+}
+
+// The exit status, unless what was printed got lost.
+int ended(int status) {
+  const std::string lost = lost_standard_output();
+  if (lost.empty()) return status;
+  std::fprintf(stderr, "tenon_numerics: %s\n", lost.c_str());
+  return 3;
+}
+
 int run(const Options& options, Subject& subject, std::FILE* out) {
   const std::vector<NamedForm> forms = chosen(options.forms, subject.sm());
   if (forms.empty()) {
@@ -65,14 +87,10 @@ int run(const Options& options, Subject& subject, std::FILE* out) {
   std::fputs(verdict(examination).c_str(), out);
   if (!options.json.empty()) {
     const std::string json = to_json(examination).dump(2) + "\n";
-    std::ofstream file;
     if (options.json == "-") {
       std::fputs(json.c_str(), stdout);
-    } else {
-      file.open(options.json);
-      file << json;
-      file.close();
-      if (!file) throw std::runtime_error("'" + options.json + "' cannot be written");
+    } else if (const std::string lost = replace_file(options.json, json); !lost.empty()) {
+      throw std::runtime_error(lost);
     }
   }
   return fitting_models(examination.forms).empty() ? 1 : 0;
@@ -81,6 +99,7 @@ int run(const Options& options, Subject& subject, std::FILE* out) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_standard_descriptors();
   Options options;
   CLI::App app(
       "What arithmetic do this chip's tensor cores do? Probes every mma and wgmma, and names the model of "
@@ -96,8 +115,11 @@ int main(int argc, char** argv) {
                  "regular expression on the PTX text, sparse and wmma forms included; without it every dense "
                  "mma and wgmma");
   app.add_option("--results", options.sampling.results, "random results to compare, a form")
+      ->check(whole_number())
       ->capture_default_str();
-  app.add_option("--seed", options.sampling.seed, "seed of the random operands")->capture_default_str();
+  app.add_option("--seed", options.sampling.seed, "seed of the random operands")
+      ->check(whole_number())
+      ->capture_default_str();
   app.add_flag("--quiet", options.quiet, "the verdict alone");
   app.add_option("--json", options.json,
                  "file for all that was found; - for standard output, the text going to stderr");
@@ -106,11 +128,18 @@ int main(int argc, char** argv) {
       "  tenon_numerics --json numerics.json\n"
       "  tenon_numerics --forms 'm16n8k32.*e4m3.e4m3|wgmma.*e4m3.e4m3' --results 1000000\n"
       "  tenon_numerics --device emulator --model sm_80 --results 2000\n"
-      "Exit status: 0 a model fits, 1 none does, 2 bad usage, 3 no GPU.");
+      "Exit status: 0 a model fits, 1 none does, 2 bad usage, 3 no GPU, or standard output "
+      "cannot be written.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return app.exit(error) == 0 ? ended(0) : 2;
+  }
+  if (!options.json.empty() && options.json != "-") {
+    if (const std::string why = unwritable(options.json); !why.empty()) {
+      std::fprintf(stderr, "tenon_numerics: --json: %s\n", why.c_str());
+      return 2;
+    }
   }
   try {
     std::unique_ptr<Subject> subject;
@@ -119,7 +148,7 @@ int main(int argc, char** argv) {
     } else {
       subject = std::make_unique<CudaSubject>();
     }
-    return run(options, *subject, options.json == "-" ? stderr : stdout);
+    return ended(run(options, *subject, options.json == "-" ? stderr : stdout));
   } catch (const std::regex_error& error) {
     std::fprintf(stderr, "tenon_numerics: --forms is not a regular expression: %s\n", error.what());
     return 2;

@@ -12,6 +12,8 @@
 #include "command_line/doctor_binary.hpp"
 #include "command_line/doctor_problem.hpp"
 #include "command_line/exit_status.hpp"
+#include "command_line/options.hpp"
+#include "command_line/print_json.hpp"
 #include "command_line/type_named.hpp"
 #include "host/device.hpp"
 #include "host/validate.hpp"
@@ -23,14 +25,15 @@ using Json = nlohmann::ordered_json;
 
 struct DoctorOptions {
   std::optional<std::int64_t> m, n, k, lda, ldb, ldc;
-  std::optional<std::string> type, out_type, layout;
+  std::optional<std::string> type, type_b, out_type, accumulate, layout;
   std::optional<int> a_offset, b_offset, c_offset;  // bytes past a multiple of 16
   std::vector<std::string> archs;
   std::string binary, kernel, tool;
-  bool json = false;
+  bool promote = false, json = false;
 
   bool of_a_problem() const {
-    return m || n || k || lda || ldb || ldc || type || out_type || layout || a_offset || b_offset || c_offset;
+    return m || n || k || lda || ldb || ldc || type || type_b || out_type || accumulate || layout ||
+           a_offset || b_offset || c_offset || promote;
   }
 };
 
@@ -68,9 +71,6 @@ KnownDevice device_of(const DoctorOptions& o) {
 char* place(const std::optional<int>& offset, Type type, const char* option) {
   alignas(256) static char anchor[16];
   const int beyond = offset.value_or(0);
-  if (beyond < 0 || beyond > 15) {
-    refuse(std::string(option) + " is " + std::to_string(beyond) + " but must lie in 0..15");
-  }
   if (beyond % static_cast<int>(bytes(type)) != 0) {
     refuse(std::string(option) + " is " + std::to_string(beyond) + " but " + name(type) +
            " needs a multiple of " + std::to_string(bytes(type)));
@@ -82,6 +82,7 @@ Gemm problem_of(const DoctorOptions& o) {
   if (!o.m || !o.n || !o.k) refuse("give --m, --n and --k of a problem, or --binary");
   if (!o.kernel.empty() || !o.tool.empty()) refuse("--kernel and --tool are for --binary");
   const Type type = type_named(o.type.value_or("f16"));
+  const Type type_b = o.type_b ? type_named(*o.type_b) : type;
   const std::string layout = o.layout.value_or("tn");
   Gemm p;
   p.m = *o.m, p.n = *o.n, p.k = *o.k;
@@ -89,13 +90,17 @@ Gemm problem_of(const DoctorOptions& o) {
   const Order b_order = layout[1] == 't' ? row_major : column_major;
   p.a = {place(o.a_offset, type, "--a-offset"), o.lda.value_or(a_order == row_major ? p.k : p.m), a_order,
          type};
-  p.b = {place(o.b_offset, type, "--b-offset"), o.ldb.value_or(b_order == row_major ? p.n : p.k), b_order,
-         type};
-  p.accumulate = type == Type::s8 ? Type::s32 : Type::f32;
-  const Type out_type = o.out_type ? type_named(*o.out_type) : p.accumulate;
+  p.b = {place(o.b_offset, type_b, "--b-offset"), o.ldb.value_or(b_order == row_major ? p.n : p.k), b_order,
+         type_b};
+  const Type sums = type == Type::s8 ? Type::s32 : Type::f32;
+  p.accumulate = o.accumulate ? type_named(*o.accumulate) : sums;
+  p.promote = o.promote;
+  const Type out_type = o.out_type ? type_named(*o.out_type) : sums;
   p.c = {place(o.c_offset, out_type, "--c-offset"), o.ldc.value_or(p.n), out_type};
+  if (type == Type::f32 && (p.promote || p.accumulate != Type::f32))
+    refuse("A and B are f32, whose sums are f32: --promote and --accumulate are for other types");
   Gemm shape = p;  // whether its sizes make sense; that f32 has no kernel is the diagnosis
-  if (type == Type::f32) shape.a.type = shape.b.type = Type::bf16;
+  if (type == Type::f32 && type_b == Type::f32) shape.a.type = shape.b.type = Type::bf16;
   require(validate_shape(shape));
   return p;
 }
@@ -109,6 +114,9 @@ Json describe(const Gemm& p, const KnownDevice& known, const Diagnosis& d) {
   json["n"] = p.n;
   json["k"] = p.k;
   json["type"] = name(p.a.type);
+  json["type_b"] = name(p.b.type);
+  json["accumulate"] = name(p.accumulate);
+  json["promote"] = p.promote;
   json["out_type"] = name(p.c.type);
   json["layout"] = std::string(p.a.order == row_major ? "t" : "n") + (p.b.order == row_major ? "t" : "n");
   json["lda"] = p.a.ld;
@@ -137,8 +145,10 @@ Json describe(const Gemm& p, const KnownDevice& known, const Diagnosis& d) {
 void print_diagnosis(const Json& json) {
   const auto text = [&json](const char* key) { return json[key].get<std::string>(); };
   std::cout << "problem  " << json["m"] << " x " << json["n"] << " x " << json["k"] << ", " << text("type")
-            << " -> " << text("out_type") << ", " << text("layout") << ", lda " << json["lda"] << ", ldb "
-            << json["ldb"] << ", ldc " << json["ldc"] << "\n"
+            << (text("type_b") == text("type") ? "" : " x " + text("type_b")) << " -> " << text("out_type")
+            << (text("accumulate") == "f16" ? ", f16 sums" : "") << (json["promote"] ? ", promoted" : "")
+            << ", " << text("layout") << ", lda " << json["lda"] << ", ldb " << json["ldb"] << ", ldc "
+            << json["ldc"] << "\n"
             << "device   " << text("arch") << ", " << json["multiprocessors"] << " multiprocessors ("
             << text("device") << ")\n";
   if (json["kernel"].is_null()) {
@@ -181,7 +191,7 @@ void run(const DoctorOptions& o) {
   const KnownDevice known = device_of(o);
   const Json json = describe(problem, known, diagnose(kernels(), problem, known.device));
   if (o.json) {
-    std::cout << json.dump(2) << "\n";
+    print_json(json);
   } else {
     print_diagnosis(json);
   }
@@ -193,22 +203,32 @@ void add_doctor(CLI::App& application) {
   CLI::App* command = application.add_subcommand(
       "doctor", "Say which kernel a problem gets, or what a binary's kernels are, and what keeps them slow");
   const auto o = std::make_shared<DoctorOptions>();
-  command->add_option("--m", o->m, "Rows of A and C");
-  command->add_option("--n", o->n, "Columns of B and C");
-  command->add_option("--k", o->k, "Columns of A, rows of B");
+  command->add_option("--m", o->m, "Rows of A and C")->transform(matrix_size());
+  command->add_option("--n", o->n, "Columns of B and C")->transform(matrix_size());
+  command->add_option("--k", o->k, "Columns of A, rows of B")->transform(matrix_size());
   command->add_option("--type", o->type, "Type of A and B (default: f16)")
+      ->check(CLI::IsMember({"f16", "bf16", "f32", "tf32", "e4m3", "e5m2", "s8"}));
+  command
+      ->add_option("--type-b", o->type_b,
+                   "Type of B, if it is not A's: e4m3 and e5m2 may be multiplied by each other")
       ->check(CLI::IsMember({"f16", "bf16", "f32", "tf32", "e4m3", "e5m2", "s8"}));
   command->add_option("--out-type", o->out_type, "Type of C (default: f32; of s8 s32)")
       ->check(CLI::IsMember({"f16", "bf16", "f32", "s32"}));
+  command->add_option("--accumulate", o->accumulate, "Precision of the sums (default: f32; of s8 s32)")
+      ->check(CLI::IsMember({"f32", "f16", "s32"}));
+  command->add_flag("--promote", o->promote, "Of e4m3 and e5m2: add up sums of 128 products in f32");
   command->add_option("--layout", o->layout, "A then B: t = row-major, n = column-major (default: tn)")
       ->check(CLI::IsMember({"tn", "nn", "tt", "nt"}));
-  command->add_option("--lda", o->lda, "Leading dimension of A, in elements (default: dense)");
-  command->add_option("--ldb", o->ldb, "Leading dimension of B (default: dense)");
-  command->add_option("--ldc", o->ldc, "Leading dimension of C (default: dense)");
-  command->add_option("--a-offset", o->a_offset,
-                      "Bytes by which A begins past a multiple of 16 (default: 0)");
-  command->add_option("--b-offset", o->b_offset, "The same of B");
-  command->add_option("--c-offset", o->c_offset, "The same of C");
+  command->add_option("--lda", o->lda, "Leading dimension of A, in elements (default: dense)")
+      ->transform(leading_dimension());
+  command->add_option("--ldb", o->ldb, "Leading dimension of B (default: dense)")
+      ->transform(leading_dimension());
+  command->add_option("--ldc", o->ldc, "Leading dimension of C (default: dense)")
+      ->transform(leading_dimension());
+  command->add_option("--a-offset", o->a_offset, "Bytes by which A begins past a multiple of 16 (default: 0)")
+      ->transform(whole_number(0, 15));
+  command->add_option("--b-offset", o->b_offset, "The same of B")->transform(whole_number(0, 15));
+  command->add_option("--c-offset", o->c_offset, "The same of C")->transform(whole_number(0, 15));
   command->add_option(
       "--arch", o->archs,
       "For which device: sm_80, sm_86, sm_89, sm_90 (default: this machine's, else sm_90); of a "
@@ -220,7 +240,8 @@ void add_doctor(CLI::App& application) {
   command->add_option("--tool", o->tool, "Of a binary: path of nvdisasm or cuobjdump (default: found)");
   command->add_flag(
       "--json", o->json,
-      "Of a problem: one object with m, n, k, type, out_type, layout, lda, ldb, ldc, arch, device, "
+      "Of a problem: one object with m, n, k, type, type_b, accumulate, promote, out_type, layout, lda, ldb, "
+      "ldc, arch, device, "
       "multiprocessors, tensor_cores, kernel, workspace_bytes, kernel_without_workspace, tiles, "
       "efficiency, findings [{kind, severity, message, remedy}]; of a binary: an array, one "
       "object a kernel");
@@ -229,6 +250,7 @@ void add_doctor(CLI::App& application) {
       "  tenon doctor --m 4095 --n 4095 --k 4095\n"
       "  tenon doctor --m 64 --n 4096 --k 4096 --type bf16 --arch sm_80 --json\n"
       "  tenon doctor --m 1024 --n 1024 --k 1024 --type f32\n"
+      "  tenon doctor --m 512 --n 512 --k 4096 --type e4m3 --type-b e5m2 --promote\n"
       "  tenon doctor --binary my_program --kernel 'fused_.*'\n"
       "Exit status 0 means that there is a diagnosis, good or bad. --binary needs python3 and a disassembler "
       "(nvdisasm or cuobjdump), a problem needs nothing.");

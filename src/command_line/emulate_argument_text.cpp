@@ -106,16 +106,27 @@ void set_real(ArgumentText& a, const ScalarType& type, const std::string& value)
   if (value.empty() || *end != '\0' || std::isspace(static_cast<unsigned char>(value[0])) != 0)
     refuse(a.text, "the value must be a number such as 1.5, -2e-3, inf or nan");
   const float narrow = std::strtof(value.c_str(), nullptr);
+  bool is_infinite = std::isinf(narrow);
   switch (type.name[0] == 'b' ? 0 : type.bytes) {
     case 0:
-      return set_bytes(a, reference::bf16_from_float(narrow));
+      set_bytes(a, reference::bf16_from_float(narrow));
+      is_infinite = (a.bytes[1] & 0x7F) == 0x7F && a.bytes[0] == 0x80;
+      break;
     case 2:
-      return set_bytes(a, reference::f16_from_float(narrow));
+      set_bytes(a, reference::f16_from_float(narrow));
+      is_infinite = (a.bytes[1] & 0x7F) == 0x7C && a.bytes[0] == 0;
+      break;
     case 4:
-      return set_bytes(a, narrow);
+      set_bytes(a, narrow);
+      break;
     default:
-      return set_bytes(a, wide);
+      set_bytes(a, wide);
+      is_infinite = std::isinf(wide);
   }
+  const bool names_infinity = value.find_first_of("0123456789") == std::string::npos;
+  if (is_infinite && !names_infinity)
+    refuse(a.text,
+           "the value would become infinite in " + std::string(type.name) + "; infinity is written inf");
 }
 
 void set_hex(ArgumentText& a, const std::string& digits) {

@@ -3,7 +3,10 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <stdexcept>
+#include <system_error>
+#include <utility>
 
 #include "command_line/exit_status.hpp"
 
@@ -68,9 +71,19 @@ EmulatedArguments::EmulatedArguments(emulator::Emulator& emulator, const std::st
     values_.push_back(make_value(texts[i], arguments_[i], parameters[i]));
 }
 
+// The emulator keeps a flag for each byte; beyond the machine's memory the system would end us unasked.
+void EmulatedArguments::require_memory(const ArgumentText& argument, std::uint64_t size) const {
+  const auto memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                      static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  if (size > memory / 2 || bytes_ + size > memory / 2)
+    refuse(argument.text + ": with this buffer of " + std::to_string(size) +
+           " bytes, the buffers need more memory than this machine has");
+}
+
 emulator::Address EmulatedArguments::make_buffer(const ArgumentText& argument) {
   std::uint64_t size = argument.size;
   NpyArray array;
+  std::error_code unreadable;  // which read_npy_array says in words
   switch (argument.kind) {
     case Kind::value:
     case Kind::same:
@@ -78,6 +91,8 @@ emulator::Address EmulatedArguments::make_buffer(const ArgumentText& argument) {
       return 0;
     case Kind::file:
     case Kind::inout:
+      size = std::filesystem::file_size(argument.in_path, unreadable);
+      if (!unreadable) require_memory(argument, size);
       array = read_npy_array(argument.in_path);
       size = array.data.size();
       break;
@@ -86,12 +101,8 @@ emulator::Address EmulatedArguments::make_buffer(const ArgumentText& argument) {
     case Kind::out:
       break;
   }
-  // The emulator keeps a flag for each byte; beyond the machine's memory the system would end us unasked.
-  const auto memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                      static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  if (size > memory / 2 || (bytes_ += size) > memory / 2)
-    refuse(argument.text + ": with this buffer of " + std::to_string(size) +
-           " bytes, the buffers need more memory than this machine has");
+  require_memory(argument, size);
+  bytes_ += size;
   const emulator::Address address = emulator_.allocate(size);
   if (argument.kind == Kind::zeros) emulator_.fill(address, 0, size);
   if (!array.data.empty()) emulator_.copy_in(address, array.data.data(), size);
@@ -103,8 +114,12 @@ emulator::Address EmulatedArguments::make_buffer(const ArgumentText& argument) {
     const std::size_t at = header.find("False");
     header.replace(at, 5, "True ");
   }
-  outputs_.push_back(
-      {std::make_unique<OutputFile>(argument.out_path), argument.out_path, header, address, size});
+  auto file = std::make_unique<OutputFile>(argument.out_path);
+  for (const Output& other : outputs_) {
+    if (other.file->path() == file->path())
+      refuse(argument.text + ": the output " + other.path + " is the same file, but each needs its own");
+  }
+  outputs_.push_back({std::move(file), argument.out_path, header, address, size});
   return address;
 }
 

@@ -79,6 +79,7 @@ class EmulatedArguments {
     emulator::Address address;
     std::size_t bytes;
   };
+  void require_memory(const ArgumentText& argument, std::uint64_t size) const;
   // The buffer's address; 0: the argument has none.
   emulator::Address make_buffer(const ArgumentText& argument);
   emulator::Address address_of(const ArgumentText& argument, const BufferNumber& number) const;

@@ -1,13 +1,8 @@
 // `tenon emulate`: run a kernel of any PTX file on the CPU, say what is wrong with it and what it did.
 #include <algorithm>
-#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
+#include <limits>
 #include <memory>
 #include <sstream>
 
@@ -15,6 +10,10 @@
 #include "command_line/emulate_arguments.hpp"
 #include "command_line/emulator_report.hpp"
 #include "command_line/exit_status.hpp"
+#include "command_line/options.hpp"
+#include "command_line/print_json.hpp"
+#include "command_line/progress.hpp"
+#include "command_line/text_file.hpp"
 
 namespace tenon::command {
 namespace {
@@ -23,18 +22,10 @@ struct EmulateOptions {
   std::string path, entry, grid = "1", block, cluster, schedule = "early", numerics = "target";
   std::vector<std::string> arguments, buffers;
   std::uint32_t shared = 0;
+  std::uint64_t limit = 0;  // 0: none
   int threads = 0;
   bool no_findings = false, json = false;
 };
-
-std::string read_text(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) refuse(path + ": cannot be read: " + std::strerror(errno));
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) refuse(path + ": cannot be read: it is a folder");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 void set_schedule(const std::string& text, emulator::Options& options) {
   static const std::string random = "random:";
@@ -46,7 +37,7 @@ void set_schedule(const std::string& text, emulator::Options& options) {
     options.schedule = emulator::Schedule::random;
     const std::string seed = text.compare(0, random.size(), random) == 0 ? text.substr(random.size()) : "";
     if (seed.empty() || seed.size() > 19 || seed.find_first_not_of("0123456789") != std::string::npos)
-      refuse("--schedule is '" + text + "' but must be early, late or random:SEED, as random:7");
+      refuse("--schedule is '" + shortened(text) + "' but must be early, late or random:SEED, as random:7");
     options.seed = std::stoull(seed);
   }
 }
@@ -76,7 +67,7 @@ std::string entry_of(const emulator::Module& module, const EmulateOptions& o) {
 
 // --- JSON
 
-void print_json(const emulator::Result& result, const std::vector<EmulatedArguments::Written>& written) {
+void print_result(const emulator::Result& result, const std::vector<EmulatedArguments::Written>& written) {
   nlohmann::ordered_json json, by_class = nlohmann::ordered_json::object(),
                                lines = nlohmann::ordered_json::array();
   json["findings"] = findings_json(result.findings);
@@ -99,7 +90,7 @@ void print_json(const emulator::Result& result, const std::vector<EmulatedArgume
   for (const EmulatedArguments::Written& file : written)
     json["outputs"].push_back(
         {{"path", file.path}, {"bytes", file.bytes}, {"unwritten_bytes", file.unwritten_bytes}});
-  std::cout << json.dump(2) << "\n";
+  print_json(json);
 }
 
 // --- text
@@ -181,6 +172,7 @@ void run(const EmulateOptions& o) {
   options.numerics = numerics_named(o.numerics);
   options.findings = !o.no_findings;
   options.threads = o.threads;
+  options.instruction_limit = o.limit;
   emulator::Shape shape;
   shape.grid = parse_size("--grid", o.grid);
   shape.block = parse_size("--block", o.block);
@@ -197,13 +189,16 @@ void run(const EmulateOptions& o) {
     entry = entry_of(module, o);
     emulator.check(module, entry);
     EmulatedArguments arguments(emulator, entry, module.parameters(entry), o.arguments, o.buffers);
-    result = emulator.launch(module, entry, shape, arguments.values(), options);
+    {
+      const Elapsed elapsed("emulating " + entry);
+      result = emulator.launch(module, entry, shape, arguments.values(), options);
+    }
     written = arguments.write_outputs();
   } catch (const emulator::Error& error) {
     refuse(o.path + ": " + error.what());
   }
   if (o.json) {
-    print_json(result, written);
+    print_result(result, written);
   } else {
     std::printf("kernel       %s, grid %s, block %s\n", entry.c_str(), text(shape.grid).c_str(),
                 text(shape.block).c_str());
@@ -212,7 +207,6 @@ void run(const EmulateOptions& o) {
     std::printf("findings     %zu\n", result.findings.size());
     const PtxLines lines(ptx);
     for (const emulator::Finding& finding : result.findings) print_finding(finding, lines);
-    std::fflush(stdout);
   }
   if (!result.findings.empty()) {
     const emulator::Finding& first = result.findings[0];
@@ -235,6 +229,7 @@ void add_emulate(CLI::App& application) {
   command->add_option("--block", o->block, "Threads of a block: X, X,Y or X,Y,Z")->required();
   command->add_option("--cluster", o->cluster, "Blocks of a cluster (default: what the kernel requires)");
   command->add_option("--shared", o->shared, "Bytes of dynamic shared memory of a block")
+      ->transform(whole_number(0, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
   command->add_option("--arg", o->arguments, "An argument of the kernel: see below")->allow_extra_args(false);
   command->add_option("--buffer", o->buffers, "A buffer that no parameter takes: see below")
@@ -251,7 +246,13 @@ void add_emulate(CLI::App& application) {
   command->add_flag("--no-findings", o->no_findings,
                     "Faster: do not look for races, missing fences and unwritten memory");
   command->add_option("--threads", o->threads, "Threads of this machine (default: all)")
-      ->check(CLI::Range(1, 1024));
+      ->transform(whole_number(1, 1024));
+  command
+      ->add_option(
+          "--limit", o->limit,
+          "Instructions that the warps of a cluster may execute; a kernel that goes on is a deadlock, "
+          "which is a finding (default: no limit)")
+      ->transform(whole_number(1, std::numeric_limits<std::int64_t>::max()));
   command->add_flag("--json", o->json, "Print one object: findings, counters, outputs");
   command->footer(
       "Examples:\n"

@@ -4,7 +4,6 @@
 // is opened before anything is computed.
 #include <cmath>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,7 +16,12 @@
 #include "command_line/exit_status.hpp"
 #include "command_line/npy.hpp"
 #include "command_line/operand.hpp"
+#include "command_line/options.hpp"
+#include "command_line/print_json.hpp"
+#include "command_line/progress.hpp"
 #include "command_line/random.hpp"
+#include "command_line/text_file.hpp"
+#include "command_line/tuning_answer.hpp"
 #include "command_line/type_named.hpp"
 #include "device/device.hpp"
 #include "gemm/kernel.hpp"
@@ -35,7 +39,7 @@ struct GemmOptions {
   std::string a_path, b_path, c_path, out_path;
   float alpha = 1.0F, beta = 0.0F;
   std::optional<float> scale_a, scale_b;
-  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> seed;  // default: 1
   bool promote = false, check = false, bench = false, json = false;
 
   bool from_files() const { return !a_path.empty(); }
@@ -48,13 +52,14 @@ std::string size_text(std::int64_t rows, std::int64_t columns) {
 // What is multiplied: the operands on the host, and the problem without pointers.
 struct Request {
   Gemm problem;
-  std::optional<NpyMatrix> a, b, c;  // from files
+  std::optional<NpyMatrix> a, b, c;  // from files, without their elements
 };
 
 void check_usage(const GemmOptions& o) {
   if (o.a_path.empty() != o.b_path.empty()) refuse("--a and --b must be given together");
   if (o.from_files()) {
     if (o.layout) refuse("--layout is for random matrices: with --a and --b the files say how they lie");
+    if (o.seed) refuse("--seed is for random matrices: with --a and --b the files hold the numbers");
   } else {
     if (!o.m || !o.n || !o.k) refuse("give --m, --n and --k for random matrices, or --a and --b for files");
     if (!o.c_path.empty()) refuse("--c needs --a and --b");
@@ -114,8 +119,8 @@ Request read_request(const GemmOptions& o) {
   Types types;
   Order a_order = row_major, b_order = row_major;
   if (o.from_files()) {
-    request.a = read_npy(o.a_path, asked(o.type));
-    request.b = read_npy(o.b_path, asked_of_b(o));
+    request.a = read_npy_header(o.a_path, asked(o.type));
+    request.b = read_npy_header(o.b_path, asked_of_b(o));
     if (request.a->columns != request.b->rows) {
       refuse(o.a_path + " is " + size_text(request.a->rows, request.a->columns) + " and " + o.b_path +
              " is " + size_text(request.b->rows, request.b->columns) + ": the columns of A (" +
@@ -140,7 +145,7 @@ Request read_request(const GemmOptions& o) {
     a_order = request.a->order;
     b_order = request.b->order;
     if (!o.c_path.empty()) {
-      request.c = read_npy(o.c_path);
+      request.c = read_npy_header(o.c_path);
       if (request.c->rows != p.m || request.c->columns != p.n || request.c->order != row_major) {
         refuse(o.c_path + " is " + size_text(request.c->rows, request.c->columns) +
                (request.c->order == row_major ? "" : " in Fortran order") + " but C must be " +
@@ -175,7 +180,7 @@ Request read_request(const GemmOptions& o) {
   if (!o.kernel.empty()) p.kernel = o.kernel.c_str();
   require(validate_shape(p));
   if (p.kernel != nullptr && find_kernel(o.kernel) == nullptr) {
-    refuse("no kernel has the name '" + o.kernel + "': `tenon list` prints the names that exist");
+    refuse("no kernel has the name '" + shortened(o.kernel) + "': `tenon list` prints the names that exist");
   }
   return request;
 }
@@ -224,6 +229,16 @@ void require_memory(Device& device, const Gemm& p) {
   throw Failure(Exit::machine_cannot, sentence);
 }
 
+// The matrix whose header was read before, in the type and with the leading dimension of the problem.
+Operand read_operand(const std::string& path, const NpyMatrix& header, std::int64_t ld, Type type) {
+  const NpyMatrix matrix = read_npy(path, header.type);
+  if (matrix.rows != header.rows || matrix.columns != header.columns || matrix.order != header.order ||
+      matrix.type != header.type) {
+    refuse(path + ": it was another matrix a moment ago, but must stay as it is");
+  }
+  return from_npy(matrix, ld, type);
+}
+
 // A factor on the device; none is wanted for most products.
 class Scale {
  public:
@@ -255,6 +270,7 @@ struct Answer {
   std::string device, device_name;
   std::optional<CheckResult> check;
   std::optional<double> ms;
+  std::optional<TuningAnswer> tuning;
   // Of the emulator.
   std::optional<std::vector<emulator::Finding>> findings;
   emulator::Counts counts;
@@ -266,7 +282,7 @@ double tflops(const Gemm& p, double ms) {
   return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) / (ms * 1e9);
 }
 
-void print_json(const Gemm& p, const Answer& answer) {
+void print_answer(const Gemm& p, const Answer& answer) {
   nlohmann::ordered_json json;
   json["kernel"] = nullptr;
   if (answer.kernel) json["kernel"] = *answer.kernel;
@@ -276,7 +292,8 @@ void print_json(const Gemm& p, const Answer& answer) {
   json["n"] = p.n;
   json["k"] = p.k;
   json["max_error"] = json["error_bound"] = json["ok"] = json["ms"] = json["tflops"] = nullptr;
-  json["findings"] = json["counters"] = nullptr;
+  json["tuning"] = json["findings"] = json["counters"] = nullptr;
+  if (answer.tuning) json["tuning"] = {{"used", answer.tuning->used}, {"why", answer.tuning->why}};
   if (answer.check) {
     json["max_error"] = answer.check->max_error;
     json["error_bound"] = answer.check->error_bound;
@@ -290,7 +307,7 @@ void print_json(const Gemm& p, const Answer& answer) {
     json["findings"] = findings_json(*answer.findings);
     json["counters"] = counts_json(answer.counts);
   }
-  std::cout << json.dump(2) << "\n";
+  print_json(json);
 }
 
 void print_text(const Gemm& p, const GemmOptions& o, const Answer& answer) {
@@ -302,6 +319,9 @@ void print_text(const Gemm& p, const GemmOptions& o, const Answer& answer) {
               p.a.order == row_major ? 't' : 'n', p.b.order == row_major ? 't' : 'n');
   std::printf("kernel   %s\n",
               answer.kernel ? answer.kernel->c_str() : "none: there is no product to compute");
+  if (answer.tuning) {
+    std::printf("tuning   %s: %s\n", answer.tuning->used ? "used" : "not used", answer.tuning->why.c_str());
+  }
   std::printf("device   %s\n", answer.device_name.c_str());
   if (answer.check) {
     std::printf("check    %s: max error %.3g, error bound %.3g\n", answer.check->ok ? "ok" : "WRONG",
@@ -322,7 +342,6 @@ void print_text(const Gemm& p, const GemmOptions& o, const Answer& answer) {
     if (answer.findings->empty()) std::printf("findings none\n");
   }
   if (!o.out_path.empty() && answer.right()) std::printf("written  %s\n", o.out_path.c_str());
-  std::fflush(stdout);
 }
 
 void run(const GemmOptions& o) {
@@ -341,14 +360,14 @@ void run(const GemmOptions& o) {
   require_memory(*device, p);
   if (emulated) announce(p);
 
-  const auto seed = [&o](std::uint64_t stream) { return random_bits(o.seed, stream); };
-  const Operand a = request.a ? from_npy(*request.a, p.a.ld, p.a.type)
+  const auto seed = [&o](std::uint64_t stream) { return random_bits(o.seed.value_or(1), stream); };
+  const Operand a = request.a ? read_operand(o.a_path, *request.a, p.a.ld, p.a.type)
                               : random_operand("A", seed(0), p.m, p.k, p.a.ld, p.a.order, p.a.type);
-  const Operand b = request.b ? from_npy(*request.b, p.b.ld, p.b.type)
+  const Operand b = request.b ? read_operand(o.b_path, *request.b, p.b.ld, p.b.type)
                               : random_operand("B", seed(1), p.k, p.n, p.b.ld, p.b.order, p.b.type);
   // Where C is not read it starts as poison, so that an element that is not written shows.
   const Operand c_before = p.beta == 0.0F ? poisoned(p.m, p.n, p.c.ld, row_major, p.c.type)
-                           : request.c    ? from_npy(*request.c, p.c.ld, p.c.type)
+                           : request.c    ? read_operand(o.c_path, *request.c, p.c.ld, p.c.type)
                                        : random_operand("C", seed(2), p.m, p.n, p.c.ld, row_major, p.c.type);
   const DeviceBuffer a_device(*device, a, "A"), b_device(*device, b, "B"), c_device(*device, c_before, "C");
   p.a.data = a_device.get();
@@ -364,8 +383,17 @@ void run(const GemmOptions& o) {
   p.workspace_bytes = workspace_bytes;
 
   if (const char* kernel = kernel_name(launcher, p)) answer.kernel = kernel;
-  require(gemm(launcher, p));
-  require(device->synchronize());
+  if (!o.tuning_path.empty()) {
+    DeviceDescription description;
+    require(launcher.describe(&description));
+    answer.tuning = tuning_answer(kernels(), p, description, kernel_name(launcher, p));
+  }
+  {
+    std::optional<Elapsed> elapsed;
+    if (emulated) elapsed.emplace("emulating " + answer.kernel.value_or("nothing"));
+    require(gemm(launcher, p));
+    require(device->synchronize());
+  }
   if (emulated) {
     answer.findings.emplace();
     for (const LaunchReport& report : device->take_reports()) {
@@ -385,7 +413,7 @@ void run(const GemmOptions& o) {
   if (o.bench) answer.ms = time_gemm(p);
 
   if (output && answer.right()) write_result(*output, c_after);
-  o.json ? print_json(p, answer) : print_text(p, o, answer);
+  o.json ? print_answer(p, answer) : print_text(p, o, answer);
   if (answer.check && !answer.check->ok) {
     char sentence[256];
     std::snprintf(sentence, sizeof sentence,
@@ -406,9 +434,9 @@ void add_gemm(CLI::App& application) {
   CLI::App* command =
       application.add_subcommand("gemm", "Multiply two matrices: C = alpha * A * B + beta * C");
   const auto o = std::make_shared<GemmOptions>();
-  command->add_option("--m", o->m, "Rows of A and C");
-  command->add_option("--n", o->n, "Columns of B and C");
-  command->add_option("--k", o->k, "Columns of A, rows of B");
+  command->add_option("--m", o->m, "Rows of A and C")->transform(matrix_size());
+  command->add_option("--n", o->n, "Columns of B and C")->transform(matrix_size());
+  command->add_option("--k", o->k, "Columns of A, rows of B")->transform(matrix_size());
   const auto types = CLI::IsMember({"f16", "bf16", "tf32", "e4m3", "e5m2", "s8"});
   command->add_option("--type", o->type, "Type of A and B (default: f16, or that of the files)")
       ->check(types);
@@ -423,22 +451,31 @@ void add_gemm(CLI::App& application) {
   command->add_flag("--promote", o->promote,
                     "Of e4m3 and e5m2: add up sums of 128 products in f32, which loses less than the tensor "
                     "core does over a long k");
-  command->add_option("--scale-a", o->scale_a,
-                      "Of e4m3 and e5m2: a factor of A, read on the device (default: 1)");
-  command->add_option("--scale-b", o->scale_b, "The same of B");
+  command
+      ->add_option("--scale-a", o->scale_a,
+                   "Of e4m3 and e5m2: a factor of A, read on the device (default: 1)")
+      ->check(float_number());
+  command->add_option("--scale-b", o->scale_b, "The same of B")->check(float_number());
   command
       ->add_option("--layout", o->layout,
                    "A then B: t = row-major, n = column-major (default: tn, both contiguous along k)")
       ->check(CLI::IsMember({"tn", "nn", "tt", "nt"}));
-  command->add_option("--lda", o->lda, "Leading dimension of A on the device, in elements (default: dense)");
-  command->add_option("--ldb", o->ldb, "Leading dimension of B on the device (default: dense)");
-  command->add_option("--ldc", o->ldc, "Leading dimension of C on the device (default: dense)");
-  command->add_option("--alpha", o->alpha, "Factor of the product")->capture_default_str();
-  command->add_option("--beta", o->beta, "Factor of the old C; 0 does not read it")->capture_default_str();
+  command->add_option("--lda", o->lda, "Leading dimension of A on the device, in elements (default: dense)")
+      ->transform(leading_dimension());
+  command->add_option("--ldb", o->ldb, "Leading dimension of B on the device (default: dense)")
+      ->transform(leading_dimension());
+  command->add_option("--ldc", o->ldc, "Leading dimension of C on the device (default: dense)")
+      ->transform(leading_dimension());
+  command->add_option("--alpha", o->alpha, "Factor of the product")
+      ->check(float_number())
+      ->capture_default_str();
+  command->add_option("--beta", o->beta, "Factor of the old C; 0 does not read it")
+      ->check(float_number())
+      ->capture_default_str();
   command
       ->add_option("--seed", o->seed,
-                   "Seed of random matrices: N(0, 1); of s8 round(42 * N(0, 1)), within +-127")
-      ->capture_default_str();
+                   "Seed of random matrices: N(0, 1); of s8 round(42 * N(0, 1)), within +-127 (default: 1)")
+      ->transform(seed_number());
   command->add_option(
       "--a", o->a_path,
       "A from this .npy file: float16, bfloat16 ('<V2'), int8, 8-bit floats ('|V1' or '|u1', with "
@@ -460,10 +497,10 @@ void add_gemm(CLI::App& application) {
   command->add_flag("--check", o->check,
                     "Compare every element with the exact product (FP64) and its error bound");
   command->add_flag("--bench", o->bench, "Time it on a GPU: median of bursts between CUDA events");
-  command->add_flag("--json", o->json,
-                    "Print one object: kernel, device, m, n, k, max_error, error_bound, ok, ms, tflops and, "
-                    "of the emulator, "
-                    "findings and counters; what was not asked for is null");
+  command->add_flag(
+      "--json", o->json,
+      "Print one object: kernel, device, m, n, k, max_error, error_bound, ok, ms, tflops, "
+      "tuning {used, why} and, of the emulator, findings and counters; what was not asked for is null");
   command->footer(
       "Examples:\n"
       "  tenon gemm --m 4096 --n 4096 --k 4096 --check --bench\n"

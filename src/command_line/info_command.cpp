@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "command_line/commands.hpp"
+#include "command_line/print_json.hpp"
 #include "device/device.hpp"
 #include "gemm/kernel.hpp"
 #include "host/device.hpp"
@@ -121,7 +122,7 @@ void add_info(CLI::App& application) {
   command->callback([json] {
     const Json info = collect();
     if (*json) {
-      std::cout << info.dump(2) << "\n";
+      print_json(info);
     } else {
       print_info(info);
     }

@@ -10,6 +10,8 @@
 
 #include "command_line/commands.hpp"
 #include "command_line/exit_status.hpp"
+#include "command_line/options.hpp"
+#include "command_line/print_json.hpp"
 #include "microbench/case_runner.hpp"
 #include "microbench/ladder.hpp"
 
@@ -61,7 +63,7 @@ void run(const LadderOptions& o) {
         records.push_back(std::move(record));
     }
     if (o.json) {
-      std::cout << microbench::to_json(shape, records).dump(2) << "\n";
+      print_json(microbench::to_json(shape, records));
     } else {
       std::cout << microbench::table(microbench::climb(records));
     }
@@ -85,13 +87,13 @@ void add_ladder(CLI::App& application) {
   const auto o = std::make_shared<LadderOptions>();
   constexpr std::int64_t largest = 1 << 20;
   command->add_option("--m", o->m, "Rows of A and C")
-      ->check(CLI::Range(std::int64_t{1}, largest))
+      ->transform(whole_number(1, largest))
       ->capture_default_str();
   command->add_option("--n", o->n, "Columns of B and C")
-      ->check(CLI::Range(std::int64_t{1}, largest))
+      ->transform(whole_number(1, largest))
       ->capture_default_str();
   command->add_option("--k", o->k, "Columns of A, rows of B")
-      ->check(CLI::Range(std::int64_t{1}, largest))
+      ->transform(whole_number(1, largest))
       ->capture_default_str();
   command->add_flag(
       "--json", o->json,

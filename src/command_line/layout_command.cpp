@@ -9,6 +9,7 @@
 #include "command_line/commands.hpp"
 #include "command_line/exit_status.hpp"
 #include "command_line/npy.hpp"
+#include "command_line/print_json.hpp"
 #include "tenon/fragment/catalogue.hpp"
 #include "tenon/fragment/print.hpp"
 
@@ -41,11 +42,18 @@ void print_names(bool json) {
       std::cout << layout.shape << " " << layout.type << " " << layout.operand << "\n";
     }
   }
-  if (json) std::cout << list.dump(2) << "\n";
+  if (json) print_json(list);
 }
 
 void run(const LayoutOptions& o) {
-  if (o.list) return print_names(o.json);
+  if (o.list) {
+    if (!o.shape.empty() || o.matrix || !o.svg_path.empty())
+      refuse(
+          "--list prints every layout: a shape, --matrix or --svg, which are for one, cannot be given with "
+          "it");
+    return print_names(o.json);
+  }
+  if (o.matrix && o.json) refuse("--matrix and --json both say how to print the layout: give one of the two");
   if (o.operand.empty()) {
     throw Failure(Exit::bad_input, "give a shape, a type and an operand (m16n8k16 f16 a), or --list");
   }
@@ -57,15 +65,12 @@ void run(const LayoutOptions& o) {
     throw Failure(Exit::bad_input, sentence.str());
   }
   if (!o.svg_path.empty()) {
-    OutputFile file(o.svg_path);
-    std::ostringstream out;
-    print_layout_svg(out, *layout);
-    const std::string svg = out.str();
-    file.write(svg.data(), svg.size());
-    file.commit();
+    std::ostringstream svg;
+    print_layout_svg(svg, *layout);
+    write_file(o.svg_path, svg.str());
   }
   if (o.json) {
-    std::cout << elements_of(*layout).dump() << "\n";
+    print_json(elements_of(*layout), -1);
   } else if (o.matrix) {
     print_layout_matrix(std::cout, *layout);
   } else if (o.svg_path.empty()) {

@@ -1,12 +1,12 @@
 // `tenon list`: every GEMM kernel of this build, with what it takes of a multiprocessor.
 #include <algorithm>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "command_line/commands.hpp"
+#include "command_line/print_json.hpp"
 #include "gemm/kernel.hpp"
 #include "gemm/kernel_resources.hpp"
 #include "gemm/module/module.hpp"
@@ -68,7 +68,6 @@ void print_list(const Json& list) {
                 number(kernel["shared_bytes"]).c_str(), number(kernel["spill_bytes"]).c_str());
   }
   std::printf("%zu kernels\n", list.size());
-  std::fflush(stdout);
 }
 
 }  // namespace
@@ -86,7 +85,7 @@ void add_list(CLI::App& application) {
     Json list = Json::array();
     for (const Kernel& kernel : kernels()) list.push_back(describe(kernel));
     if (*json) {
-      std::cout << list.dump(2) << "\n";
+      print_json(list);
     } else {
       print_list(list);
     }

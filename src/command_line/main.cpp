@@ -2,22 +2,30 @@
 //
 // Results go to stdout, sentences about what went wrong to stderr. The exit status is that of
 // exit_status.hpp.
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <new>
+#include <numeric>
+#include <string>
+#include <vector>
 
 #include "command_line/commands.hpp"
 #include "command_line/exit_status.hpp"
+#include "command_line/options.hpp"
+#include "command_line/text_file.hpp"
+#include "microbench/standard_output.hpp"
 
-int main(int argc, char** argv) {
-  using namespace tenon::command;
-  CLI::App application("Matrix products on tensor cores: run, check, time and inspect the kernels of tenon.",
-                       "tenon");
+namespace tenon::command {
+namespace {
+
+void add_commands(CLI::App& application) {
   application.require_subcommand(1);
+  application.set_version_flag("--version", "tenon " TENON_VERSION, "Print the version and exit");
   application.footer(
       "Exit status: 0 done and correct, 1 wrong result or a fault found by the emulator, 2 bad usage or "
       "input, 3 this machine cannot.\n"
-      "`tenon COMMAND --help` shows the options and examples of a command.");
+      "`tenon COMMAND --help` and `tenon help COMMAND` show the options and examples of a command.");
   add_gemm(application);
   add_ladder(application);
   add_emulate(application);
@@ -26,24 +34,100 @@ int main(int argc, char** argv) {
   add_info(application);
   add_doctor(application);
   add_tune(application);
-  try {
-    application.parse(argc, argv);
-    std::cout.flush();
-    if (!std::cout) throw Failure(Exit::machine_cannot, "standard output cannot be written");
-    return static_cast<int>(Exit::ok);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return application.exit(error);  // --help
-    std::cerr << "tenon: " << error.what() << "\nRun with --help for usage.\n";
-    return static_cast<int>(Exit::bad_input);
-  } catch (const Failure& failure) {
-    std::cout.flush();
-    std::cerr << "tenon: " << failure.what() << "\n";
-    return static_cast<int>(failure.status());
-  } catch (const std::bad_alloc&) {
-    std::cerr << "tenon: this machine has too little memory for matrices of this size\n";
-    return static_cast<int>(Exit::machine_cannot);
-  } catch (const std::exception& error) {
-    std::cerr << "tenon: " << error.what() << "\n";
-    return static_cast<int>(Exit::machine_cannot);
+  refuse_empty_values(application);
+}
+
+// Letters to insert, delete or replace that make one word of the other (Levenshtein).
+std::size_t distance(const std::string& from, const std::string& to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
   }
+  return row.back();
+}
+
+// CLI11 would say that a subcommand is required, whatever stands in its place.
+void check_command(const CLI::App& application, const std::vector<std::string>& arguments) {
+  std::string commands, closest;
+  std::size_t least = 3;  // further away it is another word
+  const std::string given = arguments.empty() ? "" : arguments.front();
+  for (const CLI::App* command : application.get_subcommands({})) {
+    const std::string& name = command->get_name();
+    if (given == name) return;
+    commands += name + ", ";
+    if (const std::size_t away = distance(given, name); away < std::min(least, name.size() - 1)) {
+      least = away;
+      closest = name;
+    }
+  }
+  commands += "help";
+  if (arguments.empty()) refuse("give a command, one of " + commands);
+  if (given[0] != '-') {
+    refuse("there is no command '" + shortened(given) + "'" +
+           (closest.empty() ? "" : " (is " + closest + " meant?)") + "; there are " + commands);
+  }
+  if (given != "-h" && given != "--help" && given != "--version")
+    refuse("'" + shortened(given) + "' stands where a command is needed, one of " + commands);
+}
+
+// `tenon help gemm` is `tenon gemm --help`.
+std::vector<std::string> arguments_of(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + std::max(argc, 1));
+  if (!arguments.empty() && arguments.front() == "help") {
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
+  }
+  // With nothing behind '=' CLI11 takes the argument that follows, which is often another option.
+  for (const std::string& argument : arguments) {
+    if (argument.compare(0, 2, "--") == 0 && argument.find('=') == argument.size() - 1)
+      refuse(shortened(argument) + " ends where its value must follow");
+  }
+  return arguments;
+}
+
+Exit run(int argc, char** argv) {
+  CLI::App application("Matrix products on tensor cores: run, check, time and inspect the kernels of tenon.",
+                       "tenon");
+  add_commands(application);
+  try {
+    std::vector<std::string> arguments = arguments_of(argc, argv);
+    check_command(application, arguments);
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+    application.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) refuse(std::string(error.what()) + "\nRun with --help for usage.");
+    application.exit(error);  // --help, --version
+  }
+  if (const std::string lost = microbench::lost_standard_output(); !lost.empty())
+    throw Failure(Exit::machine_cannot, lost);
+  return Exit::ok;
+}
+
+}  // namespace
+}  // namespace tenon::command
+
+int main(int argc, char** argv) {
+  using namespace tenon::command;
+  tenon::microbench::keep_standard_descriptors();
+  Exit status = Exit::machine_cannot;
+  std::string sentence;
+  try {
+    return static_cast<int>(run(argc, argv));
+  } catch (const Failure& failure) {
+    status = failure.status();
+    sentence = failure.what();
+  } catch (const std::bad_alloc&) {
+    sentence = "this machine has too little memory for matrices of this size";
+  } catch (const std::exception& error) {
+    sentence = error.what();
+  }
+  std::cout.flush();
+  std::cerr << "tenon: " << sentence << "\n";
+  return static_cast<int>(status);
 }

@@ -172,12 +172,14 @@ std::size_t bytes_of(const std::string& descr) {
   return descr[0] == '|' && bytes > 1 && descr[1] != 'V' ? 0 : bytes;
 }
 
-// Reads a file; `element(header)` gives the bytes and the name of an element, or refuses the header.
+// Reads a file, or all of it but the elements; `element(header)` gives the bytes and the name of an element,
+// or refuses the header.
 struct Element {
   std::size_t bytes;
   std::string name;
 };
-NpyArray read_file(const std::string& path, const std::function<Element(const Header&)>& element) {
+enum class Part { header, whole };
+NpyArray read_file(const std::string& path, Part part, const std::function<Element(const Header&)>& element) {
   errno = 0;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::streamoff file_bytes = file ? static_cast<std::streamoff>(file.tellg()) : -1;
@@ -232,17 +234,16 @@ NpyArray read_file(const std::string& path, const std::function<Element(const He
   if (needed > data_bytes) fail(path, "it is truncated: it holds " + found + "more");
   if (needed < data_bytes) fail(path, "it is too long: it holds " + found + std::to_string(needed));
   NpyArray array{header.descr, one.bytes, header.shape, header.fortran_order, {}};
+  if (part == Part::header) return array;
   array.data.resize(needed);
   file.read(reinterpret_cast<char*>(array.data.data()), static_cast<std::streamsize>(needed));
   if (static_cast<std::uint64_t>(file.gcount()) != needed) fail(path, "it cannot be read to its end");
   return array;
 }
 
-}  // namespace
-
-NpyMatrix read_npy(const std::string& path, std::optional<Type> bits) {
+NpyMatrix read_matrix(const std::string& path, std::optional<Type> bits, Part part) {
   NpyMatrix matrix;
-  NpyArray array = read_file(path, [&](const Header& header) {
+  NpyArray array = read_file(path, part, [&](const Header& header) {
     if (header.shape.size() != 2) {
       fail(path, "it has " + std::to_string(header.shape.size()) + " dimensions but a matrix needs 2");
     }
@@ -256,8 +257,18 @@ NpyMatrix read_npy(const std::string& path, std::optional<Type> bits) {
   return matrix;
 }
 
+}  // namespace
+
+NpyMatrix read_npy(const std::string& path, std::optional<Type> bits) {
+  return read_matrix(path, bits, Part::whole);
+}
+
+NpyMatrix read_npy_header(const std::string& path, std::optional<Type> bits) {
+  return read_matrix(path, bits, Part::header);
+}
+
 NpyArray read_npy_array(const std::string& path) {
-  return read_file(path, [&](const Header& header) {
+  return read_file(path, Part::whole, [&](const Header& header) {
     const std::size_t bytes = bytes_of(header.descr);
     if (bytes == 0) {
       fail(path, "its elements are '" + header.descr +

@@ -30,6 +30,8 @@ struct NpyMatrix {
 // Throws Failure(bad_input) with a sentence that starts with the path: not readable, not .npy, truncated or
 // too long, not 2-dimensional, another type or byte order.
 NpyMatrix read_npy(const std::string& path, std::optional<Type> bits = std::nullopt);
+// The same, but without the elements: `data` is empty. What it refuses read_npy() would refuse.
+NpyMatrix read_npy_header(const std::string& path, std::optional<Type> bits = std::nullopt);
 
 // An array of any shape, as it lies in a file.
 struct NpyArray {
@@ -44,8 +46,10 @@ struct NpyArray {
 NpyArray read_npy_array(const std::string& path);
 
 // A file being written. The constructor fails (bad_input) where the path cannot be written, before any work
-// is done for it; the content goes to a temporary file in the same folder and takes the name only in
-// commit(). An object that dies before leaves nothing behind, and what stood at the path untouched.
+// is done for it; the content goes to a file without a name in the same folder, which takes the name only in
+// commit(). An object that dies before, or a program that is killed, leaves nothing behind, and what stood at
+// the path untouched. A file that is replaced hands on its rights; a symbolic link stays, and what it leads
+// to is written.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
@@ -56,13 +60,18 @@ class OutputFile {
   void write(const void* data,
              std::size_t bytes);  // throws Failure(machine_cannot), for instance on a full disk
   void commit();
+  const std::string& path() const noexcept { return path_; }  // without links and dots: the same for one file
 
  private:
   [[noreturn]] void fail(const char* action, int error);
+  std::string name_it();
 
-  std::string path_, temporary_;
+  std::string given_, path_;
   int descriptor_ = -1;
 };
+
+// The whole of a file.
+void write_file(const std::string& path, const std::string& text);
 
 // The header of a version 1.0 file with a C-order matrix or array: its length is a multiple of 64 bytes.
 std::string npy_header(Type type, std::int64_t rows, std::int64_t columns);

@@ -1,4 +1,4 @@
-// OutputFile of npy.hpp, on POSIX: a temporary neighbour that is renamed when it is complete.
+// OutputFile of npy.hpp, on POSIX: a file without a name that gets one when it is complete.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,65 +8,185 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "command_line/exit_status.hpp"
 #include "command_line/npy.hpp"
 
 namespace tenon::command {
+namespace {
 
-OutputFile::OutputFile(const std::string& path) : path_(path) {
-  // Through a symbolic link the file behind it is replaced, not the link.
-  if (char* real = ::realpath(path.c_str(), nullptr)) {
-    path_ = real;
-    std::free(real);
+[[noreturn]] void unwritable(const std::string& path, const std::string& why) {
+  throw Failure(Exit::bad_input, path + ": cannot be written: " + why);
+}
+
+// The folder of a path, without links and dots.
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  char* real = ::realpath(folder.c_str(), nullptr);
+  if (real == nullptr) return "";
+  std::string result = real;
+  std::free(real);
+  return result == "/" ? result : result + "/";
+}
+
+// Through symbolic links the file behind them is written, there or not, and the links stay.
+std::string file_behind(const std::string& given) {
+  std::string path = given;
+  for (int links = 0; links < 40; ++links) {  // as many as the system follows
+    const std::string folder = folder_of(path);
+    if (folder.empty()) unwritable(given, std::strerror(errno));
+    // /dev/stdout leads here. The file behind it is open, and replacing it would take it from whoever writes.
+    if (folder.compare(0, 6, "/proc/") == 0)
+      unwritable(given, "it stands for an open file, but a path of its own is needed");
+    const std::string name = path.substr(path.rfind('/') + 1);
+    path = folder;
+    path += name;
+    char target[4096];
+    const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
+    if (length < 0) return path;
+    const std::string to(target, static_cast<std::size_t>(length));
+    path = to[0] == '/' ? to : folder + to;
   }
-  struct ::stat status {};
-  if (::stat(path_.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) throw Failure(Exit::bad_input, path + ": cannot be written: it is a folder");
-    if (!S_ISREG(status.st_mode))
-      throw Failure(Exit::bad_input, path + ": cannot be written: it is not a regular file");
-    if (::access(path_.c_str(), W_OK) != 0) {
-      throw Failure(Exit::bad_input, path + ": cannot be written: " + std::strerror(errno));
-    }
+  unwritable(given, std::strerror(ELOOP));
+}
+
+bool is_same_file(const struct ::stat& x, int descriptor) {
+  struct ::stat y {};
+  return ::fstat(descriptor, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+// What stands there, if it may be replaced.
+bool standing_there(const std::string& given, const std::string& path, struct ::stat& status) {
+  if (::stat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT) unwritable(given, std::strerror(errno));
+    return false;
   }
-  const mode_t mode = 0666;  // less the umask, as any new file
-  for (int attempt = 0; descriptor_ < 0; ++attempt) {
-    temporary_ = path_ + "." + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".tmp";
-    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (descriptor_ < 0 && (errno != EEXIST || attempt == 100)) {
-      throw Failure(Exit::bad_input, path + ": cannot be written: " + std::strerror(errno));
-    }
+  if (S_ISDIR(status.st_mode)) unwritable(given, "it is a folder");
+  if (!S_ISREG(status.st_mode)) unwritable(given, "it is not a regular file");
+  if (is_same_file(status, STDOUT_FILENO) || is_same_file(status, STDERR_FILENO))
+    unwritable(given, "what is printed goes there, but the file needs a path of its own");
+  if (::access(path.c_str(), W_OK) != 0) unwritable(given, std::strerror(errno));
+  return true;
+}
+
+std::string neighbour(const std::string& path, int attempt) {
+  return path.substr(0, path.rfind('/') + 1) + "tenon-" + std::to_string(::getpid()) + "-" +
+         std::to_string(attempt) + ".tmp";
+}
+
+// A new neighbour of the path, and its name.
+int create_neighbour(const std::string& path, std::string& name) {
+  for (int attempt = 0;; ++attempt) {
+    name = neighbour(path, attempt);
+    const int descriptor = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0 || errno != EEXIST || attempt == 100) return descriptor;
   }
 }
 
-OutputFile::~OutputFile() {
-  if (descriptor_ < 0) return;
-  ::close(descriptor_);
-  ::unlink(temporary_.c_str());
+// A file in the folder of the path that goes when it is closed, so that a signal leaves nothing behind. Its
+// rights are those of any new file: 0666 less the umask.
+int create_nameless(const std::string& path) {
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  if (const int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666); descriptor >= 0)
+    return descriptor;
+  std::string name;  // a file system that knows no such files, or does not let us write
+  const int descriptor = create_neighbour(path, name);
+  if (descriptor >= 0) ::unlink(name.c_str());
+  return descriptor;
 }
 
-void OutputFile::fail(const char* action, int error) {
-  throw Failure(Exit::machine_cannot, path_ + ": cannot be " + action + ": " + std::strerror(error));
-}
-
-void OutputFile::write(const void* data, std::size_t bytes) {
+// 0, or what went wrong.
+int write_all(int descriptor, const void* data, std::size_t bytes) {
   const char* at = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t written = ::write(descriptor_, at, std::min<std::size_t>(bytes, std::size_t{1} << 30));
+    const ssize_t written = ::write(descriptor, at, std::min<std::size_t>(bytes, std::size_t{1} << 30));
     if (written < 0) {
       if (errno == EINTR) continue;
-      fail("written", errno);
+      return errno;
     }
     at += written;
     bytes -= static_cast<std::size_t>(written);
   }
+  return 0;
+}
+
+int copy_all(int from, int to) {
+  std::vector<char> block(std::size_t{1} << 20);
+  for (off_t at = 0;;) {
+    const ssize_t count = ::pread(from, block.data(), block.size(), at);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return count == 0 ? 0 : errno;
+    if (const int error = write_all(to, block.data(), static_cast<std::size_t>(count))) return error;
+    at += count;
+  }
+}
+
+// The owner as far as we may, and the rights, of the file that is replaced.
+void take_over(int descriptor, const struct ::stat& replaced) {
+  if (::fchown(descriptor, replaced.st_uid, replaced.st_gid) != 0 &&
+      ::fchown(descriptor, static_cast<uid_t>(-1), replaced.st_gid) != 0) {
+    // The file becomes ours, as one that we had made.
+  }
+  ::fchmod(descriptor, replaced.st_mode & 0777);
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const std::string& path) : given_(path), path_(file_behind(path)) {
+  struct ::stat replaced {};
+  const bool replaces = standing_there(given_, path_, replaced);
+  descriptor_ = create_nameless(path_);
+  if (descriptor_ < 0) unwritable(given_, std::strerror(errno));
+  if (replaces) take_over(descriptor_, replaced);
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void OutputFile::fail(const char* action, int error) {
+  throw Failure(Exit::machine_cannot, given_ + ": cannot be " + action + ": " + std::strerror(error));
+}
+
+void OutputFile::write(const void* data, std::size_t bytes) {
+  if (const int error = write_all(descriptor_, data, bytes)) fail("written", error);
+}
+
+// A name beside the path: by a link, or where there is none (no /proc, another file system) by a copy.
+std::string OutputFile::name_it() {
+  std::string name = neighbour(path_, 0);
+  const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
+  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return name;
+  const int copy = create_neighbour(path_, name);
+  if (copy < 0) fail("written", errno);
+  struct ::stat status {};
+  if (::fstat(descriptor_, &status) == 0) take_over(copy, status);
+  int error = copy_all(descriptor_, copy);
+  if (error == 0 && ::fsync(copy) != 0 && errno != EINVAL) error = errno;
+  ::close(copy);
+  if (error == 0) return name;
+  ::unlink(name.c_str());
+  fail("written", error);
 }
 
 void OutputFile::commit() {
   if (::fsync(descriptor_) != 0 && errno != EINVAL) fail("written", errno);
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("renamed into place", errno);
+  const std::string name = name_it();
+  if (std::rename(name.c_str(), path_.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(name.c_str());
+    fail("renamed into place", error);
+  }
   ::close(descriptor_);
   descriptor_ = -1;
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  OutputFile file(path);
+  file.write(text.data(), text.size());
+  file.commit();
 }
 
 }  // namespace tenon::command

@@ -42,4 +42,28 @@ void Progress::advance(std::int64_t amount) {
   std::fflush(stderr);
 }
 
+Elapsed::Elapsed(std::string label) : label_(std::move(label)) {
+  if (::isatty(STDERR_FILENO) == 1) thread_ = std::thread([this] { draw(); });
+}
+
+Elapsed::~Elapsed() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_over_ = true;
+  }
+  ended_.notify_one();
+  thread_.join();
+}
+
+void Elapsed::draw() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  int seconds = 0;
+  while (!ended_.wait_for(lock, std::chrono::seconds(1), [this] { return is_over_; })) {
+    std::fprintf(stderr, "\r%s, %d s", label_.c_str(), ++seconds);
+    std::fflush(stderr);
+  }
+  if (seconds > 0) std::fputs("\r\033[K", stderr);
+}
+
 }  // namespace tenon::command

@@ -9,7 +9,6 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <regex>
 #include <string>
 #include <vector>
@@ -17,11 +16,13 @@
 #include "command_line/commands.hpp"
 #include "command_line/exit_status.hpp"
 #include "command_line/npy.hpp"
+#include "command_line/options.hpp"
+#include "command_line/print_json.hpp"
 #include "command_line/tune_measure.hpp"
 #include "command_line/tune_problems.hpp"
+#include "command_line/tune_table.hpp"
 #include "host/device.hpp"
 #include "host/tuning_table.hpp"
-#include "host/tuning_text.hpp"
 
 namespace tenon::command {
 namespace {
@@ -57,8 +58,13 @@ std::vector<Gemm> read_problems(const TuneOptions& o) {
   return tune_problems(shapes, o.types);
 }
 
+// A pattern that fits no kernel at all is a misspelt one.
 std::regex read_pattern(const TuneOptions& o) try {
-  return std::regex(o.kernel);
+  std::regex pattern(o.kernel);
+  for (const Kernel& kernel : kernels()) {
+    if (std::regex_search(kernel.name, pattern)) return pattern;
+  }
+  refuse("--kernel is '" + o.kernel + "' but is found in the name of no kernel: `tenon list` prints them");
 } catch (const std::regex_error& error) {
   refuse("--kernel is '" + o.kernel + "' but must be a regular expression: " + error.what());
 }
@@ -87,6 +93,7 @@ std::vector<Contest> contests_of(const TuneOptions& o, const std::vector<Gemm>& 
                                  const DeviceDescription& device) {
   const std::regex pattern = read_pattern(o);
   std::vector<Contest> contests;
+  bool any_wanted = false;
   for (const Gemm& problem : problems) {
     Status why;
     Contest contest{problem, tune_candidates(kernels(), problem, device, &why)};
@@ -95,9 +102,12 @@ std::vector<Contest> contests_of(const TuneOptions& o, const std::vector<Gemm>& 
       return !std::regex_search(kernel->name, pattern);
     };
     auto& all = contest.candidates;
+    any_wanted = any_wanted || !std::all_of(all.begin(), all.end(), unwanted);
     all.erase(std::remove_if(all.begin() + 1, all.end(), unwanted), all.end());
     contests.push_back(std::move(contest));
   }
+  if (!any_wanted)
+    refuse("--kernel is '" + o.kernel + "' but no kernel with such a name takes any of these problems");
   return contests;
 }
 
@@ -116,7 +126,7 @@ void print_candidates(const TuneOptions& o, const Machine& machine, const std::v
                     {"candidates", names}});
   }
   if (o.json) {
-    std::cout << Json{{"device", machine.name}, {"problems", list}}.dump(2) << "\n";
+    print_json({{"device", machine.name}, {"problems", list}});
     return;
   }
   std::printf("device   %s\n", machine.name.c_str());
@@ -129,7 +139,6 @@ void print_candidates(const TuneOptions& o, const Machine& machine, const std::v
       std::printf("         %s%s\n", kernel->name.c_str(), documented ? "  (the documented choice)" : "");
     }
   }
-  std::fflush(stdout);
 }
 
 std::string toolkit_text() {
@@ -154,33 +163,34 @@ void print_row(const Gemm& p, const TuningEntry& entry) {
   std::fflush(stdout);
 }
 
-void run(const TuneOptions& o) {
-  const std::vector<Gemm> problems = read_problems(o);
-  read_pattern(o);
-  if (!o.dry_run) {
-    if (o.device == "emulator") {
-      refuse("--device is emulator but kernels are timed on a GPU: --dry-run lists them without one");
-    }
-    if (o.out_path.empty() && !o.json)
-      refuse("give the file for the table with --out, or --json to print it");
-  }
-  std::optional<OutputFile> output;
-  if (!o.dry_run && !o.out_path.empty()) output.emplace(o.out_path);
-  const Machine machine = open_machine(o);
-  const std::vector<Contest> contests = contests_of(o, problems, machine.description);
+void check_usage(const TuneOptions& o) {
   if (o.dry_run) {
-    print_candidates(o, machine, contests);
+    if (!o.out_path.empty())
+      refuse("--dry-run measures nothing, so there is no table to write: leave out --out");
     return;
   }
+  if (o.device == "emulator")
+    refuse("--device is emulator but kernels are timed on a GPU: --dry-run lists them without one");
+  if (o.out_path.empty() && !o.json) refuse("give the file for the table with --out, or --json to print it");
+}
 
-  TuningTable table;
-  table.device = machine.name;
-  table.sm = machine.description.sm;
-  table.multiprocessors = machine.description.multiprocessors;
-  table.version = TENON_VERSION;
-  table.commit = o.commit;
-  table.toolkit = toolkit_text();
-  TuneBench bench(*machine.cuda);
+TuningTable head_of(const TuneOptions& o, const Machine& machine) {
+  TuningTable head;
+  head.device = machine.name;
+  head.sm = machine.description.sm;
+  head.multiprocessors = machine.description.multiprocessors;
+  head.version = TENON_VERSION;
+  head.commit = o.commit;
+  head.toolkit = toolkit_text();
+  return head;
+}
+
+// How many results were wrong. The table grows by each problem.
+std::size_t measure(const TuneOptions& o, Device& cuda, const std::vector<Contest>& contests,
+                    TuneTable& table) {
+  // Nobody should wait for hours to hear that the last problem does not fit.
+  for (const Contest& contest : contests) require_room(cuda, contest.problem);
+  TuneBench bench(cuda);
   std::size_t wrong = 0;
   for (const Contest& contest : contests) {
     const std::string label =
@@ -197,23 +207,39 @@ void run(const TuneOptions& o) {
     entry.microseconds = outcome.race.microseconds[outcome.race.winner];
     entry.documented = outcome.right.front()->name;
     entry.documented_microseconds = outcome.race.microseconds.front();
-    if (!o.json && table.entries.empty()) print_head();
+    if (!o.json && table.empty()) print_head();
     if (!o.json) print_row(contest.problem, entry);
-    table.entries.push_back(std::move(entry));
+    table.add(std::move(entry));
   }
-  std::sort(table.entries.begin(), table.entries.end(),
-            [](const TuningEntry& x, const TuningEntry& y) { return x.key < y.key; });
-  const std::string text = write_tuning(table);
-  if (output) {
-    output->write(text.data(), text.size());
-    output->commit();
+  if (table.empty()) table.write();
+  return wrong;
+}
+
+void run(const TuneOptions& o) {
+  const std::vector<Gemm> problems = read_problems(o);
+  read_pattern(o);
+  check_usage(o);
+  if (!o.out_path.empty()) const OutputFile writable(o.out_path);  // else nobody measures for it
+  const Machine machine = open_machine(o);
+  const std::vector<Contest> contests = contests_of(o, problems, machine.description);
+  if (o.dry_run) {
+    print_candidates(o, machine, contests);
+    return;
+  }
+  TuneTable table(head_of(o, machine), o.out_path);
+  std::size_t wrong = 0;
+  try {
+    wrong = measure(o, *machine.cuda, contests, table);
+  } catch (...) {
+    if (o.json && !table.empty()) std::cout << table.text();
+    if (!o.json && !table.empty()) std::printf("written  %s, up to here\n", o.out_path.c_str());
+    throw;
   }
   if (o.json) {
-    std::cout << text;
-  } else if (output) {
+    std::cout << table.text();
+  } else {
     std::printf("written  %s\n", o.out_path.c_str());
   }
-  std::fflush(stdout);
   if (wrong != 0) {
     throw Failure(Exit::wrong_result, std::to_string(wrong) + (wrong == 1 ? " result is" : " results are") +
                                           " wrong: see above; no such kernel is in the table");
@@ -245,14 +271,14 @@ void add_tune(CLI::App& application) {
       ->add_option("--layout", o->types.layouts,
                    "A then B: t = row-major, n = column-major; tn, nn, tt, nt, several by comma")
       ->capture_default_str();
-  command->add_option("--out", o->out_path, "Write the table to this file");
+  command->add_option("--out", o->out_path, "Write the table to this file, anew after each problem");
   command->add_option(
       "--kernel", o->kernel,
       "Only kernels whose name this regular expression is found in, and the documented choice");
   command
       ->add_option("--seconds", o->rules.seconds,
                    "Time for the careful look at the best few of a problem; at least seven rounds")
-      ->check(CLI::Range(0.0, 3600.0))
+      ->check(number_within(0.0, 3600.0))
       ->capture_default_str();
   command->add_option("--commit", o->commit, "Stored with the table: of what it was measured");
   command

@@ -14,6 +14,7 @@
 #include "command_line/operand.hpp"
 #include "command_line/progress.hpp"
 #include "command_line/random.hpp"
+#include "command_line/tune_problems.hpp"
 #include "microbench/measure.hpp"
 
 namespace tenon::command {
@@ -24,15 +25,16 @@ double bytes_of(std::int64_t rows, std::int64_t columns, Type type) {
 }
 
 // Refuses matrices that the device cannot hold, before the host tries to.
-void require_memory(Device& cuda, double needed) {
+void require_memory(Device& cuda, const Gemm& problem, double needed) {
   std::size_t free = 0;
   require(cuda.free_memory(&free));
   if (needed <= static_cast<double>(free)) return;
   char sentence[160];
-  std::snprintf(sentence, sizeof sentence,
-                "A, B and C need %.2f GiB of device memory but %.2f GiB are free: smaller shapes are needed",
-                needed / 0x1p30, static_cast<double>(free) / 0x1p30);
-  throw Failure(Exit::machine_cannot, sentence);
+  std::snprintf(
+      sentence, sizeof sentence,
+      ": A, B and C need %.2f GiB of device memory but %.2f GiB are free: smaller shapes are needed",
+      needed / 0x1p30, static_cast<double>(free) / 0x1p30);
+  throw Failure(Exit::machine_cannot, shape_text(problem) + sentence);
 }
 
 // A dense matrix on both sides that is kept while problems agree on it: often a whole list shares B.
@@ -104,6 +106,11 @@ bool agree(const Operand& x, const Operand& y, double bound, std::string* where)
   return true;
 }
 
+void require_room(Device& cuda, const Gemm& p) {
+  require_memory(cuda, p,
+                 bytes_of(p.m, p.k, p.a.type) + bytes_of(p.k, p.n, p.b.type) + bytes_of(p.m, p.n, p.c.type));
+}
+
 struct TuneBench::Operands {
   KeptOperand a{"A", random_bits(seed, 0)}, b{"B", random_bits(seed, 1)};
 };
@@ -127,8 +134,9 @@ TuneOutcome TuneBench::run(const Gemm& problem, const std::vector<const Kernel*>
   Gemm p = problem;
   operands_->a.keep_only(p.m, p.k, p.a);
   operands_->b.keep_only(p.k, p.n, p.b);
-  require_memory(cuda_, operands_->a.missing(p.m, p.k, p.a) + operands_->b.missing(p.k, p.n, p.b) +
-                            bytes_of(p.m, p.n, p.c.type));
+  require_memory(cuda_, p,
+                 operands_->a.missing(p.m, p.k, p.a) + operands_->b.missing(p.k, p.n, p.b) +
+                     bytes_of(p.m, p.n, p.c.type));
   operands_->a.draw(cuda_, p.m, p.k, p.a);
   operands_->b.draw(cuda_, p.k, p.n, p.b);
   const Operand poison = poisoned(p.m, p.n, p.c.ld, row_major, p.c.type);

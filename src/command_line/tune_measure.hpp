@@ -24,6 +24,9 @@ struct TuneOutcome {
 // and should be.
 bool agree(const Operand& computed, const Operand& documented, double bound, std::string* where);
 
+// Throws Failure(machine_cannot) if the device has not enough free memory for A, B and C of the problem.
+void require_room(Device& cuda, const Gemm& problem);
+
 class TuneBench {
  public:
   // On the current CUDA device.

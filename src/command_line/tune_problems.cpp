@@ -2,14 +2,13 @@
 #include "command_line/tune_problems.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <limits>
+#include <sstream>
 #include <tuple>
 
 #include "command_line/exit_status.hpp"
 #include "command_line/split.hpp"
+#include "command_line/text_file.hpp"
 #include "host/plan.hpp"
 #include "host/tuning_table.hpp"
 #include "host/validate.hpp"
@@ -35,7 +34,7 @@ Type type_named(const std::string& text) {
   for (const Type type : all_types) {
     if (text == name(type)) return type;
   }
-  refuse("--types: '" + text + "' is no type but must be f16, bf16, tf32, e4m3, e5m2 or s8");
+  refuse("--types: '" + shortened(text) + "' is no type but must be f16, bf16, tf32, e4m3, e5m2 or s8");
 }
 
 std::vector<std::pair<Type, Type>> operand_types(const std::string& text) {
@@ -43,7 +42,7 @@ std::vector<std::pair<Type, Type>> operand_types(const std::string& text) {
   for (const std::string& item : split(text, ',')) {
     const std::vector<std::string> parts = split(trimmed(item), ':');
     if (parts.size() > 2)
-      refuse("--types: '" + item + "' names " + std::to_string(parts.size()) +
+      refuse("--types: '" + shortened(item) + "' names " + std::to_string(parts.size()) +
              " types but A and B have one each, as in e4m3:e5m2");
     result.emplace_back(type_named(parts.front()), type_named(parts.back()));
   }
@@ -55,7 +54,7 @@ std::vector<std::pair<Order, Order>> orders(const std::string& text) {
   for (const std::string& item : split(text, ',')) {
     const std::string layout = trimmed(item);
     if (layout.size() != 2 || layout.find_first_not_of("tn") != std::string::npos) {
-      refuse("--layout: '" + item + "' is no layout but must be tn, nn, tt or nt");
+      refuse("--layout: '" + shortened(item) + "' is no layout but must be tn, nn, tt or nt");
     }
     result.emplace_back(layout[0] == 't' ? row_major : column_major,
                         layout[1] == 't' ? row_major : column_major);
@@ -73,9 +72,11 @@ std::vector<TuneShape> parse_tune_shapes(const std::string& where, const std::st
     for (const std::string& size : split(item, ':')) sizes.push_back(size_of(size));
     const bool a_shape = sizes.size() == 1 || sizes.size() == 3;
     if (!a_shape || std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) {
-      refuse(
-          std::string(where).append(": '").append(item).append("' is no shape but must be SIZE or M:N:K, ") +
-          "whole numbers from 1 to " + std::to_string(largest_dimension));
+      refuse(std::string(where)
+                 .append(": '")
+                 .append(shortened(item))
+                 .append("' is no shape but must be SIZE or M:N:K, ") +
+             "whole numbers from 1 to " + std::to_string(largest_dimension));
     }
     shapes.push_back({sizes.front(), sizes[sizes.size() / 2], sizes.back()});
   }
@@ -83,9 +84,7 @@ std::vector<TuneShape> parse_tune_shapes(const std::string& where, const std::st
 }
 
 std::vector<TuneShape> read_tune_shapes(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path);
-  if (!file) refuse(path + ": cannot be read: " + std::strerror(errno));
+  std::istringstream file(read_text(path));
   std::vector<TuneShape> shapes;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
@@ -95,7 +94,6 @@ std::vector<TuneShape> read_tune_shapes(const std::string& path) {
       shapes.push_back(shape);
     }
   }
-  if (file.bad()) refuse(path + ": cannot be read: " + std::strerror(errno));
   if (shapes.empty()) refuse(path + ": it holds no shape but must hold at least one");
   return shapes;
 }

@@ -54,6 +54,14 @@ TEST(ParseArgument, ValuesThatDoNotFitAreRefused) {
   EXPECT_EQ(refusal_of("u32:-1"), "u32:-1: the value must be an unsigned integer of 32 bits");
   EXPECT_EQ(refusal_of("u64:18446744073709551616"),
             "u64:18446744073709551616: the value must be an unsigned integer of 64 bits");
+  for (const std::string text : {"f16:1e9", "bf16:1e39", "f32:1e99", "f64:-1e999"}) {
+    const std::string type = text.substr(0, text.find(':'));
+    EXPECT_EQ(refusal_of(text),
+              text + ": the value would become infinite in " + type + "; infinity is written inf");
+    EXPECT_EQ(refusal_of(type + ":-inf"), "accepted");
+    EXPECT_EQ(refusal_of(type + ":nan"), "accepted");
+    EXPECT_EQ(refusal_of(type + ":65504"), "accepted");
+  }
   EXPECT_NE(refusal_of("s32:1.5"), "accepted");
   EXPECT_NE(refusal_of("s32:--5"), "accepted");
   EXPECT_NE(refusal_of("u32:0x"), "accepted");
@@ -201,6 +209,14 @@ TEST_F(Arguments, NothingIsWrittenWithoutALaunch) {
   EXPECT_NE(refusal_of({pointer_}, {"out:" + folder_ / "no/c.npy" + ":f32:4"}), "accepted");
 }
 
+TEST_F(Arguments, TwoOutputsAreTwoFiles) {
+  const std::string path = folder_ / "c.npy";
+  EXPECT_EQ(
+      refusal_of({pointer_, pointer_}, {"out:" + path + ":f32:4", "out:" + folder_ / "./c.npy" + ":f32:8"}),
+      "out:" + folder_ / "./c.npy" + ":f32:8: the output " + path +
+          " is the same file, but each needs its own");
+}
+
 TEST_F(Arguments, TensorMapsByValueAndByAddress) {
   EmulatedArguments by_value = make({map_}, {"map:b1:f32:16x16:box=16x16"}, {"zeros:1024"});
   ASSERT_EQ(by_value.values()[0].bytes.size(), 128u);
@@ -228,6 +244,11 @@ TEST_F(Arguments, TensorMapsByValueAndByAddress) {
 
 TEST_F(Arguments, BuffersBeyondTheMachineAreRefused) {
   EXPECT_NE(refusal_of({pointer_}, {"zeros:0xffffffffffff"}).find("more memory than this machine has"),
+            std::string::npos);
+  // Before a byte of it is read: the file is a hole.
+  const std::string path = folder_.write("large.npy", "");
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 42);
+  EXPECT_NE(refusal_of({pointer_}, {"file:" + path}).find("more memory than this machine has"),
             std::string::npos);
 }
 

@@ -177,6 +177,17 @@ TEST_F(Npy, ForgedShapesDoNotOverflow) {
   EXPECT_EQ(refusal(file), "it is truncated: it ends inside its header");
 }
 
+TEST_F(Npy, TheHeaderAlone) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("x.npy", npy(header("<f2", "(1, 2)"), "abcd"));
+  const NpyMatrix x = read_npy_header(path);
+  EXPECT_EQ(x.rows, 1);
+  EXPECT_EQ(x.columns, 2);
+  EXPECT_EQ(x.type, Type::f16);
+  EXPECT_TRUE(x.data.empty());
+  EXPECT_THROW(read_npy_header(folder.write("short.npy", npy(header("<f2", "(1, 2)"), "abc"))), Failure);
+}
+
 TEST_F(Npy, HeaderRoundTrip) {
   for (const Type type : all_types) {
     const std::string head = npy_header(type, 3, 2);
@@ -230,6 +241,46 @@ TEST(OutputFile, WritesThroughALink) {
   file.commit();
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
   EXPECT_EQ(folder.read("target"), "new");
+}
+
+TEST(OutputFile, ALinkToWhatIsNotThereYetStays) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "deep");
+  std::filesystem::create_symlink("deep/second", folder / "first");
+  std::filesystem::create_symlink("target", folder / "deep/second");
+  write_file(folder / "first", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "first"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "deep/second"));
+  EXPECT_EQ(folder.read("deep/target"), "new");
+  std::filesystem::create_symlink("circle", folder / "circle");
+  EXPECT_THROW(OutputFile(folder / "circle"), Failure);
+}
+
+TEST(OutputFile, NothingHasANameBeforeItIsComplete) {
+  const TemporaryFolder folder;
+  OutputFile file(folder / "out");
+  file.write("new", 3);
+  EXPECT_EQ(folder.files(), 0U) << "a signal would leave it behind";
+  file.commit();
+  EXPECT_EQ(folder.read("out"), "new");
+}
+
+TEST(OutputFile, KeepsTheRightsOfWhatItReplaces) {
+  namespace files = std::filesystem;
+  const TemporaryFolder folder;
+  folder.write("out", "old");
+  files::permissions(folder / "out", files::perms::owner_read | files::perms::owner_write);
+  write_file(folder / "out", "new");
+  EXPECT_EQ(files::status(folder / "out").permissions(),
+            files::perms::owner_read | files::perms::owner_write);
+}
+
+TEST(OutputFile, OneFileHasOnePath) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("x", folder / "link");
+  EXPECT_EQ(OutputFile(folder / "x").path(), OutputFile(folder / "./x").path());
+  EXPECT_EQ(OutputFile(folder / "x").path(), OutputFile(folder / "link").path());
+  EXPECT_NE(OutputFile(folder / "x").path(), OutputFile(folder / "y").path());
 }
 
 }  // namespace

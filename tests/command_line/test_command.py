@@ -1,7 +1,10 @@
 """The executable `tenon` as scripts see it: exit status, JSON on stdout, sentences on stderr, files."""
 import json
 import os
+import signal
+import subprocess
 import sys
+import time
 import unittest
 
 import tenon_command
@@ -25,7 +28,6 @@ class Usage(Folder):
             self.assertIn(words, text)
 
     def test_bad_usage(self):
-        self.refused(2, "subcommand", )
         self.refused(2, "--frobnicate", "gemm", "--frobnicate")
         self.refused(2, "give --m, --n and --k", "gemm")
         self.refused(2, "give --m, --n and --k", "gemm", "--m", 8, "--n", 8)
@@ -33,11 +35,63 @@ class Usage(Folder):
         self.refused(2, "f64 not in", "gemm", *self.SIZES, "--type", "f64")
         self.refused(2, "xy not in", "gemm", *self.SIZES, "--layout", "xy")
         self.refused(2, "tpu not in", "gemm", *self.SIZES, "--device", "tpu")
-        self.refused(2, "--k = many", "gemm", "--m", 8, "--n", 8, "--k", "many")
+
+    def test_help_by_name(self):
+        for command in ("gemm", "tune", "emulate"):
+            self.assertEqual(run("help", command), run(command, "--help"))
+        self.assertEqual(run("help"), run("--help"))
+        code, out, _ = run("--version")
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"^tenon \d+\.\d+\.\d+\n$")
+
+    def test_unknown_commands(self):
+        self.refused(2, "give a command, one of gemm, ladder, ")
+        self.refused(2, "there is no command 'gem' (is gemm meant?); there are gemm, ladder, ", "gem", "--m", 8)
+        self.refused(2, "there is no command 'docter' (is doctor meant?)", "docter")
+        self.refused(2, "there is no command 'multiply'; there are gemm, ", "help", "multiply")
+        self.refused(2, "'--json' stands where a command is needed", "--json", "list")
+
+    def test_empty_values(self):
+        """An empty variable of a script is neither a 0 nor an option that was left out."""
+        gemm = ("gemm", *self.SIZES, "--device", "emulator")
+        for option in ("--alpha", "--beta", "--out", "--kernel", "--tuning", "--lda", "--seed", "--type", "--scale-a"):
+            self.refused(2, option + ": the value is empty but must not be", *gemm, option, "")
+        self.refused(2, "--a: the value is empty", "gemm", "--a", "", "--b", "")
+        self.refused(2, "--svg: the value is empty", "layout", "m16n8k16", "f16", "a", "--svg", "")
+        self.refused(2, "shape: the value is empty", "layout", "", "f16", "a")
+        self.refused(2, "--m: the value is empty", "ladder", "--m", "")
+        self.refused(2, "--arg: the value is empty", "emulate", "x.ptx", "--block", 32, "--arg", "")
+        self.refused(2, "--out: the value is empty", "tune", "--shapes", 64, "--out", "")
+        self.refused(2, "--binary: the value is empty", "doctor", "--binary", "")
+        self.refused(2, "--out= ends where its value must follow", *gemm, "--out=", "--json")
+
+    def test_numbers(self):
+        gemm = ("gemm", "--n", 8, "--k", 8, "--device", "emulator")
+        for text in ("1e3", "0x10", "1.5", "many", " 8", "+8", "-1", "9223372036854775808", "99999999999999999999"):
+            self.refused(2, "--m: '%s' is no whole number from 0 to 2147479552 in decimal digits" % text, *gemm, "--m", text)
+        self.refused(2, "--seed: '99999999999999999999' is no whole number from 0 to 18446744073709551615", "gemm",
+                     *self.SIZES, "--seed", "99999999999999999999")
+        self.refused(2, "--lda: '9223372036854775808' is no whole number from 0 to 9223372036854775807", "gemm",
+                     *self.SIZES, "--lda", "9223372036854775808")
+        self.refused(2, "lda is 7 but", "gemm", *self.SIZES, "--lda", "007")
+        self.refused(2, "--m: '0' is no whole number from 1 to 1048576", "ladder", "--m", 0)
+        for option in ("--alpha", "--beta", "--scale-a", "--scale-b"):
+            self.refused(2, option + ": '1e50' is no number that a float holds: it would become infinite", "gemm",
+                         *self.SIZES, option, "1e50")
+            self.refused(2, option + ": '-1e-50' is no number that a float holds: it would become 0", "gemm",
+                         *self.SIZES, option, "-1e-50")
+            self.refused(2, option + ": '1,5' is no number such as 1.5", "gemm", *self.SIZES, option, "1,5")
+        answer = json.loads(run("doctor", "--m", "010", "--n", "08", "--k", 8, "--json")[1])
+        self.assertEqual((answer["m"], answer["n"]), (10, 8), "decimal, whatever stands in front")
+
+    def test_combinations_that_would_drop_an_option(self):
+        for more in (("m16n8k16",), ("--matrix",), ("--svg", "x.svg")):
+            self.refused(2, "--list prints every layout", "layout", "--list", *more)
+        self.refused(2, "--matrix and --json", "layout", "m16n8k16", "f16", "a", "--matrix", "--json")
+        self.refused(2, "--seed is for random matrices", "gemm", "--a", "A.npy", "--b", "B.npy", "--seed", 1)
 
     def test_bad_problems(self):
-        self.refused(2, "m is -1 but must be >= 0", "gemm", "--m", -1, "--n", 8, "--k", 8)
-        self.refused(2, "k is 3000000000 but must be <=", "gemm", "--m", 8, "--n", 8, "--k", 3000000000)
+        self.refused(2, "--k: '3000000000' is no whole number from 0 to 2147479552", "gemm", "--m", 8, "--n", 8, "--k", 3000000000)
         self.refused(2, "lda is 7 but row-major A with k = 8 needs lda >= 8", "gemm", *self.SIZES, "--lda", 7)
         self.refused(2, "ldc is 7 but row-major C with n = 8 needs ldc >= 8", "gemm", *self.SIZES, "--ldc", 7)
         self.refused(2, "accumulate is f16 with bf16 inputs but must be f32", "gemm", *self.SIZES, "--type", "bf16",
@@ -71,7 +125,7 @@ class Usage(Folder):
                      TENON_PTX_PATH="/nowhere")
 
     def test_bad_input_comes_before_the_machine(self):
-        self.refused(2, "m is -1", "gemm", "--m", -1, "--n", 8, "--k", 8, "--device", "emulator",
+        self.refused(2, "--m: '-1' is no whole number", "gemm", "--m", -1, "--n", 8, "--k", 8, "--device", "emulator",
                      TENON_PTX_PATH="/nowhere")
 
 
@@ -136,9 +190,58 @@ class Files(Folder):
         npy(self.path("C0.npy"), (3, 3), [0] * 9)
         self.gemm_refused("C must be 2 x 2", "--c", self.path("C0.npy"), "--beta", 1)
 
+    def test_the_header_is_enough_to_refuse(self):
+        """Sparse files of more than the machine can hold: whoever reads them whole dies or takes minutes."""
+        for path, rows, columns in ((self.a, 2**20, 2**19), (self.b, 2**18, 2**20)):
+            npy(path, (rows, columns), [])
+            os.truncate(path, os.path.getsize(path) + 2 * rows * columns)
+        self.gemm_refused("the columns of A (524288) must be as many as the rows of B (262144)")
+        npy(self.a, (2**20, 2**18), [])
+        os.truncate(self.a, os.path.getsize(self.a) + 2 * 2**38)
+        self.refused(3, "GiB of device memory but", "gemm", "--a", self.a, "--b", self.b, "--device", "emulator")
+
     def test_unwritable_output(self):
         self.gemm_refused("cannot be written: No such file or directory", "--out", self.path("no/folder/C.npy"))
         self.gemm_refused("cannot be written: it is a folder", "--out", self.folder)
+
+    def test_standard_output_is_no_output_file(self):
+        """Whoever appends the text to a log shall not lose the log to the picture."""
+        log = self.path("log")
+        for path in ("/dev/stdout", "/dev/fd/1", log):
+            with open(log, "w") as file:
+                file.write("precious\n")
+            with open(log, "a") as file:
+                done = subprocess.run([tenon_command.COMMAND, "layout", "m16n8k16", "f16", "a", "--svg", path],
+                                      stdout=file, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(path + ": cannot be written: ", done.stderr)
+            with open(log) as file:
+                self.assertEqual(file.read(), "precious\n")
+
+    def test_a_signal_leaves_nothing_behind(self):
+        def as_usual():  # in the background, or under nohup, some are ignored
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
+
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
+            process = subprocess.Popen([tenon_command.COMMAND, "gemm", "--m", "2000", "--n", "2000", "--k", "2000",
+                                        "--device", "emulator", "--out", self.path("C.npy")], stderr=subprocess.DEVNULL,
+                                       preexec_fn=as_usual)
+            # From then on it has the file.
+            while not any(path.startswith(self.folder) for path in self.open_files(process.pid)):
+                self.assertIsNone(process.poll(), "it ended before it opened the file")
+                time.sleep(0.01)
+            process.send_signal(number)
+            self.assertEqual(process.wait(), -number)
+            self.assertEqual(sorted(os.listdir(self.folder)), ["A.npy", "B.npy"])
+
+    @staticmethod
+    def open_files(pid):
+        for descriptor in os.listdir("/proc/%d/fd" % pid):
+            try:
+                yield os.readlink("/proc/%d/fd/%s" % (pid, descriptor))
+            except FileNotFoundError:
+                pass  # closed since
 
     def test_an_input_is_kept_when_nothing_can_run(self):
         with open(self.a, "rb") as file:
@@ -200,6 +303,36 @@ class Layout(Folder):
 
 
 
+class StandardOutput(Folder):
+    """What is printed arrives, or the exit status says that it did not."""
+    COMMANDS = (("list",), ("list", "--json"), ("info",), ("layout", "m16n8k16", "f16", "a"), ("--help",), ("--version",),
+                ("help", "gemm"), ("doctor", "--m", "8", "--n", "8", "--k", "8"),
+                ("tune", "--shapes", "64", "--dry-run", "--device", "emulator"))
+
+    def test_a_full_disk(self):
+        for arguments in self.COMMANDS:
+            with self.subTest(arguments), open("/dev/full", "w") as full:
+                done = subprocess.run([tenon_command.COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 3)
+                self.assertRegex(done.stderr, "^tenon: standard output cannot be written(: No space left on device)?\n$")
+
+    def test_closed(self):
+        for arguments in self.COMMANDS:
+            with self.subTest(arguments):
+                done = subprocess.run(["/bin/sh", "-c", 'exec "$@" >&-', "sh", tenon_command.COMMAND, *arguments],
+                                      stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 3)
+                self.assertRegex(done.stderr, "^tenon: standard output cannot be written(: Bad file descriptor)?\n$")
+
+    def test_text_does_not_end_in_a_file(self):
+        """The first file that is opened would get the number of the closed descriptor."""
+        svg = self.path("a.svg")
+        subprocess.run(["/bin/sh", "-c", 'exec "$@" >&-', "sh", tenon_command.COMMAND, "layout", "m16n8k16", "f16", "a",
+                        "--svg", svg], stderr=subprocess.DEVNULL)
+        with open(svg) as file:
+            self.assertTrue(file.read().endswith("</svg>\n"))
+
+
 class ListAndInfo(unittest.TestCase):
     KEYS = ["name", "arch", "tile", "stages", "threads", "registers", "spill_bytes", "shared_bytes",
             "symbol"]
@@ -242,4 +375,4 @@ class ListAndInfo(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sys.exit(tenon_command.main({"L0": [Usage, Files, Layout, ListAndInfo]}))
+    sys.exit(tenon_command.main({"L0": [Usage, Files, Layout, StandardOutput, ListAndInfo]}))

@@ -9,7 +9,7 @@ from tenon_command import Folder, run
 
 class Doctor(Folder):
     SIZES = ("--m", 4096, "--n", 4096, "--k", 4096)
-    KEYS = ["m", "n", "k", "type", "out_type", "layout", "lda", "ldb", "ldc", "arch", "device", "multiprocessors",
+    KEYS = ["m", "n", "k", "type", "type_b", "accumulate", "promote", "out_type", "layout", "lda", "ldb", "ldc", "arch", "device", "multiprocessors",
             "tensor_cores", "kernel", "workspace_bytes", "kernel_without_workspace", "tiles", "efficiency", "findings"]
 
     def diagnose(self, *arguments):
@@ -52,6 +52,21 @@ class Doctor(Folder):
             self.assertEqual(list(finding), ["kind", "severity", "message", "remedy"])
         self.assertIn("lda is 4095, no multiple of 8", answer["findings"][0]["message"])
 
+    def test_what_gemm_takes(self):
+        answer = self.diagnose(*self.SIZES, "--type", "e4m3", "--type-b", "e5m2", "--promote", "--out-type", "bf16", "--arch",
+                               "sm_90")
+        self.assertEqual([answer[key] for key in ("type", "type_b", "accumulate", "promote", "out_type")],
+                         ["e4m3", "e5m2", "f32", True, "bf16"])
+        self.assertRegex(answer["kernel"], "^wgmma_e4m3_e5m2_f32_tn_.*_promoted$")
+        self.assertIn("_f16_f16_tn_", self.diagnose(*self.SIZES, "--accumulate", "f16", "--out-type", "f16")["kernel"])
+        self.assertIn(", e4m3 x e5m2 -> f32, promoted, tn, ",
+                      run("doctor", *self.SIZES, "--type", "e4m3", "--type-b", "e5m2", "--promote")[1])
+        self.assertIn(", f16 -> f32, f16 sums, tn, ", run("doctor", *self.SIZES, "--accumulate", "f16")[1])
+        self.refused(2, "A is f16 and B is e5m2 but they must have the same type", "doctor", *self.SIZES, "--type-b", "e5m2")
+        self.refused(2, "promote is given but A and B are f16", "doctor", *self.SIZES, "--promote")
+        self.refused(2, "A and B are f32, whose sums are f32", "doctor", *self.SIZES, "--type", "f32", "--promote")
+        self.refused(2, "give one of the two", "doctor", "--binary", "x", "--promote")
+
     def test_text(self):
         code, out, _ = run("doctor", *self.SIZES, "--type", "f32", "--arch", "90")
         self.assertEqual(code, 0)
@@ -61,10 +76,10 @@ class Doctor(Folder):
 
     def test_bad_requests(self):
         self.refused(2, "give --m, --n and --k of a problem, or --binary", "doctor", "--m", 8)
-        self.refused(2, "m is -1 but must be >= 0", "doctor", "--m", -1, "--n", 8, "--k", 8)
+        self.refused(2, "--m: '-1' is no whole number from 0", "doctor", "--m", -1, "--n", 8, "--k", 8)
         self.refused(2, "lda is 7 but row-major A with k = 4096", "doctor", *self.SIZES, "--lda", 7)
         self.refused(2, "lda is 7 but row-major A with k = 4096", "doctor", *self.SIZES, "--lda", 7, "--type", "f32")
-        self.refused(2, "--a-offset is 16 but must lie in 0..15", "doctor", *self.SIZES, "--a-offset", 16)
+        self.refused(2, "--a-offset: '16' is no whole number from 0 to 15", "doctor", *self.SIZES, "--a-offset", 16)
         self.refused(2, "--c-offset is 2 but f32 needs a multiple of 4", "doctor", *self.SIZES, "--c-offset", 2)
         self.refused(2, "--arch is 'sm_75' but must be", "doctor", *self.SIZES, "--arch", "sm_75")
         self.refused(2, "diagnosed for one", "doctor", *self.SIZES, "--arch", "80", "90")

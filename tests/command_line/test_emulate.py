@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 import tenon_command
@@ -217,6 +218,40 @@ class Emulate(Modules):
                     self.assertEqual((code, found), (1, [(lines[line - 1].split("finding: ")[1], line)]))
 
 
+    def test_paths_that_are_not_utf_8(self):
+        """The answer was worked for: it is printed, whatever the name of a file."""
+        path = os.fsencode(self.folder) + b"/\xe9t\xe9.npy"
+        done = subprocess.run([tenon_command.COMMAND, "emulate", *map(str, self.scaled()[:5]), "--block", "4", "--arg",
+                               "file:" + self.x, "--arg", b"out:" + path + b":f32:2x3", "--arg", "f32:2", "--arg", "u32:6",
+                               "--json"], capture_output=True)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertTrue(json.loads(done.stdout)["outputs"][0]["path"].endswith("/\ufffdt\ufffd.npy"))
+        self.assertTrue(os.path.exists(path))
+
+    ENDLESS = (".version 8.3\n.target sm_80\n.address_size 64\n.visible .entry endless() {\n  .reg .b32 %r0;\n"
+               "  mov.u32 %r0, 0;\nAGAIN:\n  add.u32 %r0, %r0, 1;\n  bra AGAIN;\n}\n")
+
+    def test_a_terminal_sees_that_it_works(self):
+        ours, theirs = os.openpty()
+        process = subprocess.Popen([tenon_command.COMMAND, "emulate", self.write("endless.ptx", self.ENDLESS), "--block",
+                                    "32", "--threads", "1"], stderr=theirs)
+        os.close(theirs)
+        seen = b""
+        while b", 2 s" not in seen:
+            seen += os.read(ours, 100)
+        process.kill()
+        process.wait()
+        os.close(ours)
+        self.assertIn(b"\remulating endless, 1 s\remulating endless, 2 s", seen)
+
+    def test_an_endless_kernel_ends_at_the_limit(self):
+        endless = self.write("endless.ptx", self.ENDLESS)
+        code, out, err = emulate(endless, "--block", 32, "--limit", 10000, "--json")
+        self.assertEqual(code, 1, err)
+        self.assertEqual([f["kind"] for f in json.loads(out)["findings"]], ["deadlock"])
+        self.assertEqual(emulate(*self.scaled("--limit", 10000))[0], 0)
+
+
 class Refusals(Modules):
     def test_help_has_examples(self):
         code, out, _ = emulate("--help")
@@ -228,6 +263,8 @@ class Refusals(Modules):
         self.refused("gone.ptx: cannot be read: No such file", self.path("gone.ptx"), "--block", 32)
         self.refused("cannot be read: it is a folder", self.folder, "--block", 32)
         self.refused("file is required", "--block", 32)
+        self.refused("/dev/zero: it has more than the 67108864 bytes", "/dev/zero", "--block", 32)
+        self.refused("y.npy is the same file, but each needs its own", *self.scaled(a="out:%s/./y.npy:f32:1" % self.folder))
         self.refused("x.npy: cannot be read", *(str(a).replace("x.npy", "no/x.npy") for a in self.scaled()))
         self.refused("cannot be written", *(str(a).replace("y.npy", "no/y.npy") for a in self.scaled()))
 
@@ -266,6 +303,8 @@ class Refusals(Modules):
                          schedule)
         self.refused("sm_70 not in", *nothing, "--numerics", "sm_70")
         self.refused("--threads", *nothing, "--threads", 0)
+        self.refused("--limit: '0' is no whole number from 1", *nothing, "--limit", 0)
+        self.refused("--shared: '4294967296' is no whole number from 0 to 4294967295", *nothing, "--shared", 2**32)
         for numerics in ("target", "sm_75", "sm_80", "sm_89", "sm_90", "ieee"):
             self.assertEqual(emulate(*nothing, "--numerics", numerics)[0], 0)
 

@@ -12,7 +12,7 @@ from tenon_command import Folder, has_gpu, npy, read_npy, run
 
 class OnADevice(Folder):
     KEYS = {"kernel", "device", "device_name", "m", "n", "k", "max_error", "error_bound", "ok", "ms", "tflops",
-            "findings", "counters"}
+            "tuning", "findings", "counters"}
     DEVICE = ()
 
     def gemm(self, *arguments):
@@ -170,6 +170,49 @@ class InTheEmulator(OnADevice):
 
     def test_more_than_fits(self):
         self.refused(3, "of device memory but", "gemm", "--m", 2000000000, "--n", 2000000000, "--k", 8, *self.DEVICE)
+
+    def write_table(self, kernel, multiprocessors=4):
+        entry = {"a": "f16", "b": "f16", "accumulate": "f32", "c": "f32", "promote": False, "layout": "tn", "m": 64, "n": 64,
+                 "k": 64, "kernel": kernel, "microseconds": 1, "documented": kernel, "documented_microseconds": 1}
+        with open(self.path("x.tune"), "w") as file:
+            json.dump({"tenon_tuning": 1, "device": "a chip", "sm": 90, "multiprocessors": multiprocessors,
+                       "entries": [entry]}, file)
+
+    def tuned(self, *more, m=64):
+        answer = self.gemm("--m", m, "--n", 64, "--k", 64, "--tuning", self.path("x.tune"), *more)
+        return answer["tuning"]["used"], answer["tuning"]["why"], answer["kernel"] == self.KERNEL
+
+    def test_what_became_of_a_tuning_table(self):
+        self.write_table(self.KERNEL)
+        self.assertEqual(self.tuned(), (True, "it has an entry for 64 x 64 x 64", True))
+        self.assertEqual(self.tuned(m=80), (True, "it has an entry for 64 x 64 x 64", True))
+        self.assertEqual(self.tuned(m=16), (False, "it has no entry for this problem", False))
+        self.assertEqual(self.tuned("--kernel", self.KERNEL), (False, "a kernel that is named comes before it", True))
+        self.write_table("nobody")
+        self.assertEqual(self.tuned(), (False, "it has an entry for 64 x 64 x 64, but its kernel nobody is not in this build",
+                                        False))
+        self.write_table(self.KERNEL, multiprocessors=132)
+        self.assertEqual(self.tuned(), (False, "it was measured on a chip, sm_90 with 132 multiprocessors, but this device is "
+                                        "sm_90 with 4 multiprocessors", False))
+        sizes = ("gemm", "--m", 64, "--n", 64, "--k", 64, *self.DEVICE)
+        self.assertIn("\ntuning   not used: it was measured on a chip", run(*sizes, "--tuning", self.path("x.tune"))[1])
+        self.assertNotIn("tuning", run(*sizes)[1])
+        self.assertIsNone(self.gemm("--m", 8, "--n", 8, "--k", 8)["tuning"])
+
+    def test_outputs_that_stand_there(self):
+        """A file keeps its rights, and a link leads where it led."""
+        sizes = ("--m", 8, "--n", 8, "--k", 8)
+        out, link = self.path("C.npy"), self.path("link")
+        with open(out, "w") as file:
+            file.write("old")
+        os.chmod(out, 0o600)
+        os.symlink("dangling.npy", link)
+        self.gemm(*sizes, "--out", out)
+        self.gemm(*sizes, "--out", link)
+        self.assertEqual(stat.S_IMODE(os.stat(out).st_mode), 0o600)
+        self.assertEqual(os.readlink(link), "dangling.npy")
+        self.assertEqual(read_npy(self.path("dangling.npy")), read_npy(out))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["C.npy", "dangling.npy", "link"])
 
     def test_a_fault_in_a_kernel(self):
         """A wait that lets the copy it is for go on: found, named at its line, status 1, nothing written."""

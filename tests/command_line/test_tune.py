@@ -57,6 +57,22 @@ class Tune(Folder):
         self.refused(2, "kernels are timed on a GPU", "tune", "--shapes", 64, "--device", "emulator", "--json")
         self.refused(2, "cannot be written", "tune", "--shapes", 64, "--out", self.path("no/folder/x.tune"))
         self.assertEqual(os.listdir(self.folder), [])
+        self.refused(2, "--kernel is 'nosuch' but is found in the name of no kernel", "tune", "--shapes", 64, "--kernel",
+                     "nosuch", *self.DRY)
+        self.refused(2, "--kernel is '_bf16_' but no kernel with such a name takes any of these problems", "tune", "--shapes",
+                     64, "--kernel", "_bf16_", *self.DRY)
+        self.refused(2, "--dry-run measures nothing", "tune", "--shapes", 64, "--out", self.path("x.tune"), *self.DRY)
+        for seconds in ("nan", "-1", "3601", "many"):
+            self.refused(2, "--seconds: '%s' is no number from 0 to 3600" % seconds, "tune", "--shapes", 64, "--seconds",
+                         seconds, *self.DRY)
+
+    def test_endless_input(self):
+        self.refused(2, "/dev/zero: it has more than the 67108864 bytes", "tune", "--shapes-from", "/dev/zero", *self.DRY)
+        with open(self.path("shapes.txt"), "w") as file:
+            file.write("x" * 3000000)
+        _, _, err = run("tune", "--shapes-from", self.path("shapes.txt"), *self.DRY)
+        self.assertIn("line 1: 'xxxxxxxxxx", err)
+        self.assertLess(len(err), 500)
 
     def test_without_a_gpu(self):
         if has_gpu():

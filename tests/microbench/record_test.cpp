@@ -86,6 +86,21 @@ TEST(Record, OddRecordsArePrintedAndNotStored) {
   EXPECT_NE(table({example(), odd}).find("! hardware slowdown"), std::string::npos);
 }
 
+TEST(Record, AFileIsReplacedAsAWhole) {
+  const std::string path = ::testing::TempDir() + "tenon_record_replaced.json";
+  std::ofstream(path) << "what stood there";
+  std::ifstream before(path);  // keeps reading what stood there
+  Record record = example();
+  record.commit = "\xE9";  // no UTF-8
+  write_json(path, {record});
+  std::string kept;
+  std::getline(before, kept);
+  EXPECT_EQ(kept, "what stood there") << "written over in place, it would be lost where the disk is full";
+  std::ifstream file(path);
+  EXPECT_EQ(nlohmann::json::parse(file)[0]["commit"], "\xEF\xBF\xBD");
+  std::remove(path.c_str());
+}
+
 TEST(Record, AnUnwritableFileIsNamed) {
   try {
     write_json("/nonexistent/results.json", {});

@@ -1,0 +1,30 @@
+// What the values of options must be, beyond what CLI11 asks of them; what is not gets a sentence that names
+// the value found and the value needed.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+
+namespace tenon::command {
+
+// Decimal digits: 010 is ten, as people and `seq -w` write it; 1e3, 0x10 and what is out of range are
+// refused.
+CLI::Validator whole_number(std::int64_t least, std::int64_t most);
+// The same from 0 to 2^64 - 1.
+CLI::Validator seed_number();
+
+// A number that float holds: 1e50, which would become infinite, and 1e-50, which would become 0, are refused;
+// nan, inf and -inf are themselves.
+CLI::Validator float_number();
+CLI::Validator number_within(double least, double most);
+
+// Sizes m, n and k, and leading dimensions: what the library takes of them is its own to say, in its own
+// words.
+CLI::Validator matrix_size();
+CLI::Validator leading_dimension();
+
+// Every option of every command that takes a value refuses an empty one: an empty variable in a script is a
+// mistake, not a 0 and not an option that was left out.
+void refuse_empty_values(CLI::App& application);
+
+}  // namespace tenon::command

@@ -1,0 +1,22 @@
+// Whether a tuning table decided which kernel runs, and if not, why not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gemm/kernel.hpp"
+#include "tenon/gemm.hpp"
+
+namespace tenon::command {
+
+struct TuningAnswer {
+  bool used = false;
+  std::string why;  // "it has an entry for 64 x 4096 x 4096"; "it was measured on ... but this device ..."
+};
+
+// problem.tuning is the table asked about; `running` is the kernel that runs, null where there is nothing to
+// compute.
+TuningAnswer tuning_answer(const std::vector<Kernel>& list, const Gemm& problem,
+                           const DeviceDescription& device, const char* running);
+
+}  // namespace tenon::command

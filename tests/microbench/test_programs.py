@@ -1,0 +1,100 @@
+"""The three measuring programs as scripts see them, up to where a GPU is needed: what they refuse, and that they say so
+when what they print gets lost."""
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+PROGRAMS = {}
+
+
+def run(program, *arguments, stdout=subprocess.PIPE):
+    done = subprocess.run([PROGRAMS[program], *arguments], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=300)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Programs(unittest.TestCase):
+    def refused(self, words, program, *arguments):
+        code, out, err = run(program, *arguments)
+        self.assertEqual((code, out), (2, ""), err)
+        self.assertIn(words, err)
+
+    def test_help_has_examples_and_exit_statuses(self):
+        for program in PROGRAMS:
+            code, out, _ = run(program, "--help")
+            self.assertEqual(code, 0)
+            self.assertIn("Examples:\n  tenon_" + program, out)
+            self.assertIn("Exit status: 0 ", out)
+
+    def test_what_no_case_of_the_instruction_benchmark_has(self):
+        program = "instruction_benchmark"
+        for more in ("--list", "--proofs"):
+            self.refused("the family 'nosuch' is that of no case, there are barrier, ", program, "--family", "mma,nosuch", more)
+        self.refused("the measure 'nosuch' is that of no case", program, "--measure", "nosuch", "--list")
+        self.refused("the axis 'nosuch' is that of no case", program, "--axis", "nosuch:1", "--list")
+        self.refused("the value of warps 'abc' is that of no case, there are 1, ", program, "--axis", "warps:8,abc", "--list")
+        self.refused("--proofs is about kernels", program, "--axis", "warps:8", "--proofs")
+        for seconds in ("nan", "-1", "soon"):
+            self.refused("'%s' is no number of seconds" % seconds, program, "--budget", seconds, "--list")
+        self.assertIn("/warps:8/", run(program, "--axis", "warps:8", "--family", "mma", "--list")[1])
+
+    def test_proofs_of_a_family(self):
+        every = run("instruction_benchmark", "--proofs")[1].splitlines()
+        some = run("instruction_benchmark", "--proofs", "--family", "mma_sp")[1].splitlines()
+        self.assertLess(set(some[:-1]), set(every))
+        self.assertTrue(some[-1].startswith("%d kernels, " % (len(some) - 1)), some[-1])
+
+    def test_numbers_of_results(self):
+        for option in ("--results", "--seed"):
+            for text in ("-1", "1e3", "nan", "010", "9" * 19):
+                self.refused("%s: '%s' is no whole number" % (option, text), "numerics", "--device", "emulator", option, text)
+
+    def test_a_kernel_that_nobody_has(self):
+        self.refused("--kernel is 'nosuch' but no kernel of that name takes", "gemm_benchmark", "--kernel", "nosuch")
+        self.refused("--kernel is '_e4m3_' but no kernel of that name takes", "gemm_benchmark", "--types", "bf16", "--kernel",
+                     "wgmma", "--kernel", "_e4m3_")
+
+    def test_results_that_cannot_be_written(self):
+        """Before anything is measured."""
+        for program in PROGRAMS:
+            self.refused("--json: '/nonexistent/x.json' cannot be written: No such file", program, "--json",
+                         "/nonexistent/x.json")
+
+    def test_pipes_and_links(self):
+        numerics = ("numerics", "--device", "emulator", "--forms", "m16n8k8.*bf16", "--results", "10", "--quiet", "--json")
+        with tempfile.TemporaryDirectory() as folder:
+            target, link = os.path.join(folder, "x.json"), os.path.join(folder, "link")
+            os.symlink(target, link)
+            for _ in range(2):  # a link to nothing yet, and to a file
+                self.assertEqual(run(*numerics, link)[0], 0)
+                self.assertTrue(os.path.islink(link))
+                with open(target) as file:
+                    self.assertIn("fits", json.load(file))
+            self.assertEqual(sorted(os.listdir(folder)), ["link", "x.json"])
+        code, out, _ = run(*numerics, "/dev/stdout")
+        self.assertEqual(code, 0)
+        self.assertIn('"fits"', out)
+
+    def test_asking_leaves_no_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run("numerics", "--device", "emulator", "--forms", "(", "--json", os.path.join(folder, "x.json"))
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_a_full_disk(self):
+        for arguments in (("instruction_benchmark", "--list"), ("instruction_benchmark", "--proofs"),
+                          ("instruction_benchmark", "--help"), ("gemm_benchmark", "--help"), ("numerics", "--help"),
+                          ("numerics", "--device", "emulator", "--forms", "m16n8k8.*bf16", "--results", "10")):
+            with self.subTest(arguments), open("/dev/full", "w") as full:
+                code, _, err = run(*arguments, stdout=full)
+                self.assertEqual(code, 3, err)
+                self.assertIn("tenon_%s: standard output cannot be written" % arguments[0], err)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    for name in ("gemm_benchmark", "instruction_benchmark", "numerics"):
+        parser.add_argument("--" + name, required=True)
+    PROGRAMS = vars(parser.parse_args())
+    unittest.main(argv=["test_programs"], verbosity=2)
