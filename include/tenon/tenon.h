@@ -25,6 +25,11 @@ extern "C" {
 
 struct CUstream_st;
 
+/* The version of this header. */
+#define TENON_VERSION_MAJOR 0
+#define TENON_VERSION_MINOR 1
+#define TENON_VERSION_PATCH 0
+
 typedef enum tenon_type {
   TENON_F16 = 0,
   TENON_BF16 = 1,
@@ -90,6 +95,9 @@ typedef struct tenon_gemm_problem {
 } tenon_gemm_problem;
 
 /* NOLINTEND(modernize-use-using) */
+
+/* The version of the library that is linked: "0.1.0". */
+const char* tenon_version(void);
 
 /* Everything zero except alpha = 1 and accumulate = TENON_F32. */
 tenon_gemm_problem tenon_gemm_problem_default(void);

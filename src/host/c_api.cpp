@@ -73,7 +73,15 @@ tenon_status null_problem() noexcept {
 
 }  // namespace
 
+#define TENON_TEXT_OF(x) #x
+#define TENON_TEXT(x) TENON_TEXT_OF(x)
+
 extern "C" {
+
+const char* tenon_version(void) {
+  return TENON_TEXT(TENON_VERSION_MAJOR) "." TENON_TEXT(TENON_VERSION_MINOR) "." TENON_TEXT(
+      TENON_VERSION_PATCH);
+}
 
 tenon_gemm_problem tenon_gemm_problem_default(void) {
   tenon_gemm_problem problem{};

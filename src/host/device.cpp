@@ -10,9 +10,9 @@ const char* built_architectures() noexcept {
   return TENON_BUILT_FOR;
 }
 
-bool has_code_for(int sm) noexcept {
+bool runs_code_for(const char* architectures, int sm) noexcept {
   int built = 0;
-  for (const char* p = TENON_BUILT_FOR;; ++p) {
+  for (const char* p = architectures;; ++p) {
     if (*p >= '0' && *p <= '9') {
       built = 10 * built + (*p - '0');
       continue;
@@ -21,6 +21,10 @@ bool has_code_for(int sm) noexcept {
     built = 0;
     if (*p == '\0') return false;
   }
+}
+
+bool has_code_for(int sm) noexcept {
+  return runs_code_for(built_architectures(), sm);
 }
 
 Status describe_current_device(DeviceDescription* device) noexcept {

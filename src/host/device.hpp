@@ -6,8 +6,11 @@
 
 namespace tenon {
 
-// Whether this build holds machine code that a device of this compute capability executes: code for sm_xy
-// runs on x.z with z >= y, and no other.
+// Whether machine code for some of these architectures ("80 86 89 90") is such that a device of this compute
+// capability executes: code for sm_xy runs on x.z with z >= y, and no other.
+bool runs_code_for(const char* architectures, int sm) noexcept;
+
+// Whether this build holds such code.
 bool has_code_for(int sm) noexcept;
 
 // The architectures that this build holds code for: "80 86 89 90".

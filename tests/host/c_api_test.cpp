@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 
 #include "tenon/tenon.h"
 
@@ -40,8 +41,16 @@ TEST(CApi, NullProblem) {
   EXPECT_EQ(tenon_gemm_kernel_name(nullptr), nullptr);
 }
 
-TEST(CApi, TranslatesEveryField) {
-  // Each field, made wrong by itself, must arrive: the sentence names it.
+// The library's and the header's are that of the build, which packages ask for.
+TEST(CApi, Version) {
+  EXPECT_STREQ(tenon_version(), TENON_PROJECT_VERSION);
+  EXPECT_EQ(std::to_string(TENON_VERSION_MAJOR) + "." + std::to_string(TENON_VERSION_MINOR) + "." +
+                std::to_string(TENON_VERSION_PATCH),
+            TENON_PROJECT_VERSION);
+}
+
+// Of a field that is wrong the sentence says so. (That each one arrives: c_api_calls_test.cpp.)
+TEST(CApi, SentencesNameTheField) {
   const auto message = [](auto change) {
     tenon_gemm_problem p = tenon_gemm_problem_default();
     p.m = p.n = p.k = 64;

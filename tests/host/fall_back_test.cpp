@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -21,6 +23,7 @@ using test::RefusingLauncher;
 
 constexpr int all = std::numeric_limits<int>::max();
 const char* const copies = "the copy of operands into the workspace";
+const char* const transposing = "a transposing copy";
 
 // The kernels that the library may choose for a problem of aligned operands, in the order in which it would.
 std::vector<std::string> in_order(const Gemm& p) {
@@ -113,6 +116,57 @@ TEST(FallBack, OperandsAreCopiedOnceWhateverRuns) {
   ASSERT_EQ(launcher.launched.size(), 2U);
   EXPECT_EQ(launcher.launched[0], copies);
   EXPECT_NE(find_kernel(launcher.launched[1]), nullptr);
+}
+
+// The launches of a problem of which so many kernels are refused: copies before the first kernel that wants
+// them, and others before one that wants others.
+std::vector<std::string> launches_after(const Gemm& p, int refusals, int* times_copied) {
+  std::vector<std::string> launches;
+  RefusedKernels refused;
+  Plan there;
+  for (;; --refusals) {
+    Plan plan;
+    EXPECT_TRUE(make_plan(kernels(), p, h200, &plan, refused));
+    const auto is_there = [&] {
+      return plan.pad_a == there.pad_a && plan.pad_b == there.pad_b && plan.a_order == there.a_order &&
+             plan.b_order == there.b_order;
+    };
+    if ((plan.pad_a || plan.pad_b) && !is_there()) {
+      const bool transposes_a = plan.a_order != p.a.order, transposes_b = plan.b_order != p.b.order;
+      if (plan.pad_a && transposes_a) launches.emplace_back(transposing);
+      if (plan.pad_b && transposes_b) launches.emplace_back(transposing);
+      if ((plan.pad_a && !transposes_a) || (plan.pad_b && !transposes_b)) launches.emplace_back(copies);
+      there = plan;
+      ++*times_copied;
+    }
+    if (refusals == 0) {
+      launches.push_back(plan.kernel->name);
+      if (plan.turns) launches.emplace_back(transposing);
+      return launches;
+    }
+    refused.push_back(plan.kernel);
+  }
+}
+
+// Copies of other operands, and in the last problem of the same one, A, in the other order.
+TEST(FallBack, AKernelThatWantsOtherCopiesGetsThem) {
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{9, 33, 131}, {9, 4095, 4095}, {9, 12289, 1023}}) {
+    Gemm p = problem(m, n, k);
+    p.c.type = Type::f16;
+    p.workspace = reinterpret_cast<void*>(std::uintptr_t{4} << 40);
+    p.workspace_bytes = std::size_t{1} << 30;
+    int most_copied = 0;
+    for (int refusals = 0; refusals < 24; ++refusals) {
+      RefusingLauncher launcher;
+      launcher.answer = refusing(refusals);
+      const Status s = gemm(launcher, p);
+      EXPECT_TRUE(s) << s.message();
+      int times_copied = 0;
+      EXPECT_EQ(launcher.launched, launches_after(p, refusals, &times_copied)) << refusals << " refusals";
+      most_copied = std::max(most_copied, times_copied);
+    }
+    EXPECT_GE(most_copied, 3) << "the copies change, and back, or this test proves nothing";
+  }
 }
 
 TEST(FallBack, WithoutItsCopiesNoProductIsLaunched) {

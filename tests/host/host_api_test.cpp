@@ -2,6 +2,7 @@
 // work.
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 
 #include "host/device.hpp"
@@ -64,13 +65,23 @@ TEST(HostApi, WithoutADeviceItSaysSo) {
 }
 
 TEST(HostApi, CodeRunsOnItsMajorArchitectureAndLater) {
-  // Every build holds code for what it was built for, and none runs on a major architecture before or after.
-  const std::string built = built_architectures();
-  ASSERT_FALSE(built.empty());
-  EXPECT_TRUE(has_code_for(std::stoi(built)));
-  EXPECT_FALSE(has_code_for(75));
+  const char* const built = "80 86 90";
+  for (const int sm : {80, 86, 87, 89, 90}) EXPECT_TRUE(runs_code_for(built, sm)) << sm;
+  for (const int sm : {0, 70, 75, 100, 103, 110, 120, 800}) EXPECT_FALSE(runs_code_for(built, sm)) << sm;
+  EXPECT_FALSE(runs_code_for("86", 80)) << "an earlier one";
+  EXPECT_TRUE(runs_code_for("86", 89));
+  EXPECT_TRUE(runs_code_for("90 120", 120)) << "three digits, and the last of the list";
+  EXPECT_FALSE(runs_code_for("90 120", 100));
+  EXPECT_FALSE(runs_code_for("", 80));
+}
+
+TEST(HostApi, ThisBuildHasCodeForWhatItWasBuiltFor) {
+  std::istringstream built(built_architectures());
+  int sm = 0, architectures = 0;
+  for (; built >> sm; ++architectures) EXPECT_TRUE(has_code_for(sm)) << sm;
+  EXPECT_GT(architectures, 0);
+  EXPECT_TRUE(built.eof());
   EXPECT_FALSE(has_code_for(70));
-  EXPECT_FALSE(has_code_for(0));
 }
 
 }  // namespace

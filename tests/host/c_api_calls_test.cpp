@@ -1,0 +1,165 @@
+// What of a call of the C API arrives at the C++ one, and comes back: c_api.cpp, linked with functions of
+// this file in the place of the library.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "tenon/gemm.hpp"
+#include "tenon/tenon.h"
+#include "tenon/tuning.hpp"
+
+namespace tenon {
+namespace {
+
+// The last call.
+struct Call {
+  const char* function = "";
+  Gemm problem;
+  CUstream_st* stream = nullptr;
+  const Tuning* loaded = nullptr;
+  std::string path;
+} call;
+
+Status answer;
+
+Status note(const char* function, const Gemm& problem, CUstream_st* stream = nullptr) {
+  call.function = function;
+  call.problem = problem;
+  call.stream = stream;
+  return answer;
+}
+
+}  // namespace
+
+Status can_implement(const Gemm& problem) noexcept {
+  return note("can_implement", problem);
+}
+std::size_t workspace_size(const Gemm& problem) noexcept {
+  note("workspace_size", problem);
+  return 4321;
+}
+const char* kernel_name(const Gemm& problem) noexcept {
+  note("kernel_name", problem);
+  return "some kernel";
+}
+Status gemm(const Gemm& problem, CUstream_st* stream) noexcept {
+  return note("gemm", problem, stream);
+}
+
+Tuning::~Tuning() = default;
+Status Tuning::load(const char* path) noexcept {
+  call.loaded = this;
+  call.path = path;
+  return answer;
+}
+
+namespace {
+
+template <class T>
+T* at(std::uintptr_t address) {
+  return reinterpret_cast<T*>(address);
+}
+
+// Two problems that have no field in common, nor any with the default one.
+tenon_gemm_problem of_c(int which, const tenon_tuning* tuning) {
+  const bool first = which == 0;
+  tenon_gemm_problem p = tenon_gemm_problem_default();
+  p.m = 1 + 100 * which;
+  p.n = 2 + 100 * which;
+  p.k = 3 + 100 * which;
+  p.a = {at<void>(first ? 0x10 : 0x110), 4 + 100 * which, first ? TENON_COLUMN_MAJOR : TENON_ROW_MAJOR,
+         first ? TENON_E4M3 : TENON_BF16};
+  p.b = {at<void>(first ? 0x20 : 0x120), 5 + 100 * which, first ? TENON_ROW_MAJOR : TENON_COLUMN_MAJOR,
+         first ? TENON_E5M2 : TENON_TF32};
+  p.c = {at<void>(first ? 0x30 : 0x130), 6 + 100 * which, first ? TENON_F32 : TENON_S32};
+  p.alpha = first ? 0.5F : 3.0F;
+  p.beta = first ? 0.25F : -1.0F;
+  p.accumulate = first ? TENON_F16 : TENON_S32;
+  p.promote = first ? 2 : 0;
+  p.scale_a = at<const float>(first ? 0x40 : 0x140);
+  p.scale_b = at<const float>(first ? 0x50 : 0x150);
+  p.kernel = first ? "one" : "another";
+  p.tuning = first ? tuning : nullptr;
+  p.workspace = at<void>(first ? 0x60 : 0x160);
+  p.workspace_bytes = first ? 7 : 107;
+  return p;
+}
+
+void expect_arrived(const tenon_gemm_problem& p, const Tuning* tuning) {
+  const Gemm& q = call.problem;
+  EXPECT_EQ(q.m, p.m);
+  EXPECT_EQ(q.n, p.n);
+  EXPECT_EQ(q.k, p.k);
+  EXPECT_EQ(q.a.data, p.a.data);
+  EXPECT_EQ(q.a.ld, p.a.ld);
+  EXPECT_EQ(static_cast<int>(q.a.order), static_cast<int>(p.a.order));
+  EXPECT_EQ(static_cast<int>(q.a.type), static_cast<int>(p.a.type));
+  EXPECT_EQ(q.b.data, p.b.data);
+  EXPECT_EQ(q.b.ld, p.b.ld);
+  EXPECT_EQ(static_cast<int>(q.b.order), static_cast<int>(p.b.order));
+  EXPECT_EQ(static_cast<int>(q.b.type), static_cast<int>(p.b.type));
+  EXPECT_EQ(q.c.data, p.c.data);
+  EXPECT_EQ(q.c.ld, p.c.ld);
+  EXPECT_EQ(static_cast<int>(q.c.type), static_cast<int>(p.c.type));
+  EXPECT_EQ(q.alpha, p.alpha);
+  EXPECT_EQ(q.beta, p.beta);
+  EXPECT_EQ(static_cast<int>(q.accumulate), static_cast<int>(p.accumulate));
+  EXPECT_EQ(q.promote, p.promote != 0);
+  EXPECT_EQ(q.scale_a, p.scale_a);
+  EXPECT_EQ(q.scale_b, p.scale_b);
+  EXPECT_EQ(q.kernel, p.kernel);
+  EXPECT_EQ(q.tuning, p.tuning != nullptr ? tuning : nullptr);
+  EXPECT_EQ(q.workspace, p.workspace);
+  EXPECT_EQ(q.workspace_bytes, p.workspace_bytes);
+}
+
+void expect_answer(const tenon_status& s) {
+  EXPECT_EQ(static_cast<int>(s.code), static_cast<int>(answer.code()));
+  EXPECT_STREQ(s.message, answer.message());
+}
+
+TEST(CApiCalls, TranslateEveryField) {
+  tenon_tuning* tuning = nullptr;
+  answer = Status();
+  expect_answer(tenon_tuning_load("a path", &tuning));
+  ASSERT_NE(tuning, nullptr);
+  EXPECT_EQ(call.path, "a path");
+  const Tuning* const table = call.loaded;
+  auto* const stream = at<CUstream_st>(0x70);
+  for (const int which : {0, 1}) {
+    const tenon_gemm_problem p = of_c(which, tuning);
+    for (const StatusCode code : {StatusCode::ok, StatusCode::unsupported, StatusCode::cuda_error}) {
+      answer = code == StatusCode::ok ? Status() : Status(code, "sentence %d", which);
+      call = {};
+      expect_answer(tenon_gemm_can_implement(&p));
+      EXPECT_STREQ(call.function, "can_implement");
+      expect_arrived(p, table);
+      call = {};
+      expect_answer(tenon_gemm(&p, stream));
+      EXPECT_STREQ(call.function, "gemm");
+      EXPECT_EQ(call.stream, stream);
+      expect_arrived(p, table);
+    }
+    call = {};
+    EXPECT_EQ(tenon_gemm_workspace_size(&p), 4321U);
+    EXPECT_STREQ(call.function, "workspace_size");
+    expect_arrived(p, table);
+    call = {};
+    EXPECT_STREQ(tenon_gemm_kernel_name(&p), "some kernel");
+    EXPECT_STREQ(call.function, "kernel_name");
+    expect_arrived(p, table);
+  }
+  tenon_tuning_free(tuning);
+}
+
+TEST(CApiCalls, ATableThatCannotBeLoadedIsNone) {
+  tenon_tuning* tuning = at<tenon_tuning>(0x80);
+  answer = Status(StatusCode::invalid_argument, "no such file");
+  expect_answer(tenon_tuning_load("a path", &tuning));
+  EXPECT_EQ(tuning, nullptr);
+  tenon_tuning_free(nullptr);
+}
+
+}  // namespace
+}  // namespace tenon
