@@ -251,7 +251,7 @@ void diagnose_f32(const std::vector<Kernel>& list, const Gemm& problem, const De
 
 Diagnosis diagnose(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device) {
   Diagnosis d;
-  Gemm p = problem;
+  Gemm p = with_unused_lds_aligned(problem);
   p.kernel = nullptr;
   p.workspace = nullptr;
   p.workspace_bytes = 0;
@@ -272,8 +272,12 @@ Diagnosis diagnose(const std::vector<Kernel>& list, const Gemm& problem, const D
   p.workspace = &aligned;
   p.workspace_bytes = d.workspace_bytes;
   if (const Status s = make_plan(list, p, device, &plan); !s) {
-    d.obstacles.push_back(
-        {s.code() == StatusCode::device_unsupported ? "device" : "type", Severity::against, s.message(), ""});
+    const bool of_size = std::any_of(list.begin(), list.end(),
+                                     [&](const Kernel& kernel) { return is_kind_of(kernel, p); });
+    d.obstacles.push_back({s.code() == StatusCode::device_unsupported ? "device"
+                           : of_size                                  ? "size"
+                                                                      : "type",
+                           Severity::against, s.message(), ""});
     return d;
   }
   d.kernel = plan.kernel;

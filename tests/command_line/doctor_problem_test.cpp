@@ -225,6 +225,26 @@ TEST(DoctorProblem, AKernelThatTheDeviceLacksIsNamed) {
       << message(d, "device");
 }
 
+TEST(DoctorProblem, TheLeadingDimensionOfASingleRowIsNoObstacle) {
+  Gemm p = problem(1, 4096, 4096);
+  p.a.ld = 4097;
+  p.c.ld = 4099;
+  const Diagnosis d = diagnose(kernel_list(), p, h200);
+  ASSERT_NE(d.kernel, nullptr);
+  EXPECT_EQ(d.workspace_bytes, 0U);
+  EXPECT_EQ(find(d, "alignment"), nullptr);
+}
+
+TEST(DoctorProblem, ASizeThatNoKernelTakesIsNotBlamedOnTheTypes) {
+  Gemm p = problem(1, std::int64_t{1} << 30, 32);
+  p.a.type = p.b.type = Type::tf32;
+  p.a.ld = p.b.ld = 32;
+  p.c = {p.c.data, p.n, Type::f32};
+  const Diagnosis d = diagnose(kernels(), p, h200);
+  EXPECT_EQ(d.kernel, nullptr);
+  EXPECT_TRUE(holds(message(d, "size"), "needs n <= 1073741823 but n is 1073741824")) << message(d, "size");
+}
+
 TEST(DoctorProblem, NothingToMultiply) {
   const Diagnosis d = diagnose(kernel_list(), problem(0, 8, 8), h200);
   EXPECT_EQ(d.kernel, nullptr);
