@@ -272,8 +272,8 @@ Diagnosis diagnose(const std::vector<Kernel>& list, const Gemm& problem, const D
   p.workspace = &aligned;
   p.workspace_bytes = d.workspace_bytes;
   if (const Status s = make_plan(list, p, device, &plan); !s) {
-    const bool of_size = std::any_of(list.begin(), list.end(),
-                                     [&](const Kernel& kernel) { return is_kind_of(kernel, p); });
+    const bool of_size =
+        std::any_of(list.begin(), list.end(), [&](const Kernel& kernel) { return is_kind_of(kernel, p); });
     d.obstacles.push_back({s.code() == StatusCode::device_unsupported ? "device"
                            : of_size                                  ? "size"
                                                                       : "type",
