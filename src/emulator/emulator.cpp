@@ -120,6 +120,26 @@ bool same(Dim3 a, Dim3 b) {
   return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
+// Of blocks: .blocksareclusters counts the grid's sizes in clusters.
+Shape in_blocks(const ptx::Function& entry, Shape shape) {
+  constexpr Dim3 largest{0x7fffffff, 65535, 65535};
+  check_size("grid", shape.grid, largest);
+  if (!entry.blocks_are_clusters) return shape;
+  if (entry.required_cluster[0] == 0)
+    throw Error("the kernel has .blocksareclusters, which needs .reqnctapercluster");
+  const Dim3 cluster = required(entry.required_cluster);
+  const auto multiply = [&](std::uint32_t& size, std::uint32_t by, std::uint32_t most) {
+    if (std::uint64_t{size} * by > most)
+      throw Error("the grid of " + text_of(shape.grid) + " clusters of " + text_of(cluster) +
+                  " blocks is too large");
+    size *= by;
+  };
+  multiply(shape.grid.x, cluster.x, largest.x);
+  multiply(shape.grid.y, cluster.y, largest.y);
+  multiply(shape.grid.z, cluster.z, largest.z);
+  return shape;
+}
+
 Dim3 cluster_of(const ptx::Function& entry, const Shape& shape, int target) {
   constexpr std::uint64_t most = 16;
   const bool is_required = entry.required_cluster[0] != 0;
@@ -312,12 +332,12 @@ void Emulator::check(const Module& module, const std::string& entry) const {
   module.loaded_->program(entry);
 }
 
-Result Emulator::launch(const Module& module, const std::string& entry, const Shape& shape,
+Result Emulator::launch(const Module& module, const std::string& entry, const Shape& given,
                         const std::vector<Argument>& arguments, const Options& options) {
   if (module.loaded_->owner != state_.get()) throw Error("the module was loaded by another Emulator");
   const Program& program = module.loaded_->program(entry);
   const ptx::Function& function = *program.entry;
-  check_size("grid", shape.grid, {0x7fffffff, 65535, 65535});
+  const Shape shape = in_blocks(function, given);
   check_block(function, shape.block);
 
   Launch launch;

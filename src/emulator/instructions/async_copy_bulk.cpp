@@ -1,5 +1,6 @@
 // cp.async.bulk and cp.reduce.async.bulk (PTX ISA 9.7.9.25.4): runs of bytes, and the bulk groups of a
 // thread.
+#include <algorithm>
 #include <cstring>
 #include <deque>
 
@@ -25,6 +26,14 @@ struct LaneGroups {
   Epoch now = 1;  // of the open group
   std::deque<Epoch> groups;
   std::deque<Store> stores;
+  Epoch read = 0;  // the last group whose reads were waited for
+
+  // Stores that only their reads were waited for would pile up: the oldest happen, as they may at any time.
+  void forget_some(AsyncQueue& queue) {
+    constexpr std::size_t most = 4096;
+    for (; stores.size() > most; stores.pop_front()) queue.finish(stores.front().all);
+    while (groups.size() > most) groups.pop_front();
+  }
 };
 struct WarpGroups : SideState {
   LaneGroups lanes[warp_size];
@@ -65,11 +74,15 @@ Flow run_wait(Warp& warp, const Op& op, LaneMask active) {
     if (groups.groups.size() <= op.bits[0]) return;
     const bool reads_only = op.bits[1] != 0;
     const Epoch last = groups.groups[groups.groups.size() - op.bits[0] - 1];
-    for (const LaneGroups::Store& store : groups.stores) {
-      if (store.epoch <= last) cluster.async.finish(reads_only ? store.read : store.all);
-    }
+    auto store = groups.stores.begin();
+    if (reads_only)
+      store = std::upper_bound(store, groups.stores.end(), groups.read,
+                               [](Epoch read, const LaneGroups::Store& one) { return read < one.epoch; });
+    for (; store != groups.stores.end() && store->epoch <= last; ++store)
+      cluster.async.finish(reads_only ? store->read : store->all);
     cluster.clocks.complete(warp.thread(lane), groups.component, last);
-    if (reads_only) return;
+    groups.read = std::max(groups.read, last);
+    if (reads_only) return groups.forget_some(cluster.async);
     while (!groups.groups.empty() && groups.groups.front() <= last) groups.groups.pop_front();
     while (!groups.stores.empty() && groups.stores.front().epoch <= last) groups.stores.pop_front();
   });

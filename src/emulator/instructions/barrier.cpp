@@ -63,7 +63,7 @@ void complete_if_full(Cta& cta, Barrier& barrier) {
   barrier.waiting.clear();
   barrier.clock = {};
   barrier.lanes_of_warps.assign(barrier.lanes_of_warps.size(), 0);
-  cta.cluster.changed();
+  cta.cluster.woke();
 }
 
 // The lanes' barrier and count, if they are right and the same in all of them; else a finding.
@@ -128,7 +128,7 @@ void arrive(Warp& warp, const Op& op, LaneMask lanes, std::uint32_t number, std:
              std::to_string(number) + ", which is for " + std::to_string(barrier.expected);
     });
   }
-  warp.cluster().changed();
+  warp.cluster().woke();
   complete_if_full(cta, barrier);
 }
 
@@ -223,7 +223,7 @@ Flow barrier_of_warp(Warp& warp, const Op& op, LaneMask active) {
       state.released |= lane_bit(lane);
       state.waiting &= ~lane_bit(lane);
     }
-    warp.cluster().changed();
+    warp.cluster().woke();
   });
   for (LaneMask left = active & state.waiting; left != 0;) {
     const LaneMask members = state.members[static_cast<std::size_t>(first_lane(left))];
@@ -240,7 +240,7 @@ Flow barrier_of_warp(Warp& warp, const Op& op, LaneMask active) {
     warp.cluster().clocks.barrier(threads, count);
     state.waiting &= ~needed;
     state.released |= needed;
-    warp.cluster().changed();
+    warp.cluster().woke();
   }
   const LaneMask done = active & state.released;
   state.released &= ~done;

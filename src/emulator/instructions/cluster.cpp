@@ -132,15 +132,24 @@ void end_phase_if_all_arrived(Cluster& cluster, ClusterBarrier& barrier) {
     }
   }
   ++barrier.phase;
+  cluster.all_have_started(barrier.ended);
   Clocks::join(barrier.ended, barrier.arriving);
   barrier.arriving = {};
   std::fill(barrier.arrived.begin(), barrier.arrived.end(), LaneMask{0});
-  cluster.changed();
+  cluster.woke();
 }
+
+// The threads of the lanes, for what clocks do with all of them at once.
+struct Threads {
+  ThreadId list[warp_size];
+  std::size_t count = 0;
+  void add(ThreadId thread) { list[count++] = thread; }
+};
 
 // op.bits[0]: .relaxed, the arrival releases nothing but what a fence before it says.
 Flow run_arrive(Warp& warp, const Op& op, LaneMask active) {
   ClusterBarrier& barrier = barrier_of(warp);
+  Threads releasing;
   for_each_lane(active, [&](int lane) {
     std::uint64_t& waits_for = barrier.waits_for[warp.thread(lane)];
     if (waits_for != 0) {
@@ -150,13 +159,14 @@ Flow run_arrive(Warp& warp, const Op& op, LaneMask active) {
     }
     waits_for = barrier.phase + 1;
     if (op.bits[0] == 0) {
-      warp.release(lane, barrier.arriving);
+      releasing.add(warp.thread(lane));
     } else {
       warp.cluster().clocks.release_relaxed(warp.thread(lane), barrier.arriving);
     }
   });
+  warp.cluster().clocks.release(releasing.list, releasing.count, barrier.arriving);
   arrived_of(barrier, warp) |= active;
-  warp.cluster().changed();
+  warp.cluster().woke();
   end_phase_if_all_arrived(warp.cluster(), barrier);
   return Flow::next;
 }
@@ -173,6 +183,7 @@ Flow run_wait(Warp& warp, const Op&, LaneMask active) {
     for_each_lane(active, [&](int lane) { waits = waits || is_waiting(lane); });
   }
   if (waits) return Flow::blocked;
+  Threads acquiring;
   for_each_lane(active, [&](int lane) {
     std::uint64_t& waits_for = barrier.waits_for[warp.thread(lane)];
     if (waits_for == 0) {
@@ -181,8 +192,9 @@ Flow run_wait(Warp& warp, const Op&, LaneMask active) {
       return;
     }
     waits_for = 0;
-    warp.acquire(lane, barrier.ended);
+    acquiring.add(warp.thread(lane));
   });
+  warp.cluster().clocks.acquire(acquiring.list, acquiring.count, barrier.ended);
   return Flow::next;
 }
 

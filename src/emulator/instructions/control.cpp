@@ -118,13 +118,28 @@ Flow call_indirect(Warp& warp, const Op& op, LaneMask active) {
   return Flow::branched;
 }
 
-// An assertion of CUDA C++ that failed: the one function that is called without a body in the module.
+// An assertion of CUDA C++ that failed: with vprintf the functions that are called without a body in the
+// module.
 Flow failed_assertion(Warp& warp, const Op&, LaneMask active) {
   warp.report(FindingKind::trap, first_lane(active), 0, [&] {
     return warp.cluster().describe(warp.thread(first_lane(active))) + ": an assertion failed";
   });
   warp.cluster().abort();
   return Flow::blocked;
+}
+
+// printf of CUDA C++: nothing is printed, and the answer is 0, as where the output is full. bits[0]: the
+// result is a .param variable, whose address values[0] is.
+Flow print_nothing(Warp& warp, const Op& op, LaneMask active) {
+  if (op.values.empty()) return Flow::next;
+  for_each_lane(active, [&](int lane) {
+    const std::uint32_t count = 0;
+    if (op.bits[0] == 0)
+      warp.write(op.values[0], lane, count);
+    else
+      warp.store(lane, ptx::Space::generic, warp.read(op.values[0], lane), &count, sizeof count);
+  });
+  return Flow::next;
 }
 
 const std::vector<ptx::Operand>& list_in(const Decoding& decoding, int operand) {
@@ -169,6 +184,12 @@ void decode_call(const ptx::Instruction& instruction, Scope& scope, Op& op) {
     const std::string& name = name_in(decoding, callee, "a function");
     if (name == "__assertfail") {
       op.handler = failed_assertion;
+      return;
+    }
+    if (name == "vprintf" && !functions.is_defined(name)) {
+      if (!results.empty()) op.values.push_back(functions.value(results[0], ptx::Type::b32));
+      op.bits[0] = !results.empty() && std::holds_alternative<ptx::Symbol>(results[0].value) ? 1 : 0;
+      op.handler = print_nothing;
       return;
     }
     site->callee = &functions.function(name);

@@ -61,14 +61,37 @@ Flow run_inval(Warp& warp, const Op& op, LaneMask active) {
   return Flow::next;
 }
 
+// Lanes that arrive at one mbarrier, whose phase cannot end with any but the last of them, tell what they
+// know all at once: one by one that costs as much for each.
+bool release_together(Warp& warp, const Op& op, LaneMask active) {
+  const MbarrierDetail& d = detail_of(op);
+  const std::uint64_t address = d.address.of(warp, op, first_lane(active));
+  std::uint64_t arrivals = 0;
+  ThreadId threads[warp_size];
+  std::size_t count = 0;
+  bool is_one = true;
+  for_each_lane(active, [&](int lane) {
+    is_one = is_one && d.address.of(warp, op, lane) == address;
+    arrivals += d.expects ? 1 : amount_of(warp, op, lane, 1);
+    threads[count++] = warp.thread(lane);
+  });
+  if (!is_one || count == 1) return false;
+  MbarrierObject* object = own_mbarrier(warp.cluster(), threads[0], d.space, address);
+  if (object == nullptr || !object->is_live || object->state.pending() < arrivals) return false;
+  warp.cluster().clocks.release(threads, count, object->arriving);
+  return true;
+}
+
 Flow run_arrive(Warp& warp, const Op& op, LaneMask active) {
   const MbarrierDetail& d = detail_of(op);
+  const bool are_released = d.is_release && release_together(warp, op, active);
   for_each_lane(active, [&](int lane) {
     const MbarrierAt at = object_at(warp, op, lane);
     std::uint64_t state = 0;
     if (at.object != nullptr) {
       state = at.object->state.token();
-      if (d.is_release) warp.release(lane, at.object->arriving);
+      note_guest(warp.cluster(), warp.actor(lane), at);
+      if (d.is_release && !are_released) warp.release(lane, at.object->arriving);
       Arrival arrival;
       arrival.drop = d.drop;
       arrival.no_complete = d.no_complete;

@@ -157,6 +157,8 @@ void initialize_mbarrier(Cluster& cluster, const Actor& actor, std::uint32_t add
     });
   }
   object.state = fresh;
+  object.address = address;
+  object.guests.clear();
   object.maker = actor.component;
   object.made = actor.epoch;
   object.is_live = true;
@@ -179,6 +181,26 @@ void arrive(Cluster& cluster, const Actor& actor, const MbarrierAt& at, Arrival 
   actor.async_proxy ? write_image_unchecked(cluster, actor, at) : write_image(cluster, actor, at);
 }
 
+void note_guest(Cluster& cluster, const Actor& actor, const MbarrierAt& at) {
+  if (!cluster.clocks.enabled() || at.cta == &cluster.cta_of(actor.issue.thread)) return;
+  at.object->guests[actor.issue.thread] = {actor.epoch, actor.issue.place};
+  // Else the access to memory finds it.
+  if (at.is_unordered && at.cta->live_threads == 0)
+    cluster.report_outlived(actor.issue, *at.cta, shared_offset(at.address), true);
+}
+
+// An arrival from another block must have been waited for: it may come when the memory is another block's.
+void MbarrierObject::block_ends(Cta& cta) {
+  const Cluster& cluster = cta.cluster;
+  const ThreadId first = cta.rank * cluster.threads_per_cta();
+  for (const auto& [thread, guest] : guests) {
+    bool is_known = false;
+    for (ThreadId own = first; own < first + cluster.threads_per_cta() && !is_known; ++own)
+      is_known = cluster.clocks.knows(cluster.clocks.view(own), thread, guest.epoch);
+    if (!is_known) cta.cluster.report_outlived({guest.place, thread}, cta, shared_offset(address), true);
+  }
+}
+
 void expect_bytes(Cluster& cluster, const Actor& actor, const MbarrierAt& at, std::uint32_t bytes) {
   settle(cluster, actor, at, at.object->state.expect_bytes(bytes), bytes);
   write_image(cluster, actor, at);
@@ -194,16 +216,23 @@ void add_pending_arrival(Cluster& cluster, const Actor& actor, const MbarrierAt&
   write_image(cluster, actor, at);
 }
 
-std::string description_at(const Cluster& cluster, ThreadId thread, ptx::Space space, std::uint64_t address) {
+MbarrierObject* own_mbarrier(const Cluster& cluster, ThreadId thread, ptx::Space space,
+                             std::uint64_t address) {
   if (space == ptx::Space::generic) {
-    if (Cluster::space_of(address) != ptx::Space::shared) return {};
+    if (Cluster::space_of(address) != ptx::Space::shared) return nullptr;
     address = Cluster::from_generic(ptx::Space::shared, address);
   }
   const Cta& cta = cluster.cta_of(thread);
   const auto found = cta.beside.find(shared_offset(address));
-  if (shared_rank(address) != cta.rank || found == cta.beside.end()) return {};
-  return "the mbarrier at " + hex(address) + ", where " +
-         static_cast<const MbarrierObject&>(*found->second).state.description();
+  if (shared_rank(address) != cta.rank || found == cta.beside.end()) return nullptr;
+  return static_cast<MbarrierObject*>(found->second.get());
+}
+
+std::string description_at(const Cluster& cluster, ThreadId thread, ptx::Space space, std::uint64_t address) {
+  const MbarrierObject* object = own_mbarrier(cluster, thread, space, address);
+  if (object == nullptr) return {};
+  if (space == ptx::Space::generic) address = Cluster::from_generic(ptx::Space::shared, address);
+  return "the mbarrier at " + hex(address) + ", where " + object->state.description();
 }
 
 bool phase_is_over(Cluster& cluster, const Actor& actor, const MbarrierAt& at, bool by_parity,

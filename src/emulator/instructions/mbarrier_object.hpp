@@ -19,6 +19,15 @@ struct MbarrierObject : SideState {
   std::uint32_t looks = 0;
   std::uint32_t helping = 1;    // how many operations take effect when there have been too many
   std::uint64_t under_way = 0;  // bytes of copies that were issued in this phase and have not come yet
+  // Threads of other blocks, and the last arrival of each: who knows of that epoch knows of it.
+  struct Guest {
+    Epoch epoch = 0;
+    Place place = 0;
+  };
+  std::unordered_map<ThreadId, Guest> guests;
+  std::uint32_t address = 0;
+
+  void block_ends(Cta& cta) override;
 };
 
 // A place where an mbarrier operation acts: shared address with rank, and the object there.
@@ -52,9 +61,14 @@ struct Arrival {
   bool drop = false, no_complete = false;
 };
 void arrive(Cluster& cluster, const Actor& actor, const MbarrierAt& at, Arrival arrival);
+// A thread of another block is about to arrive, and releases what it knows at this epoch.
+void note_guest(Cluster& cluster, const Actor& actor, const MbarrierAt& at);
 void expect_bytes(Cluster& cluster, const Actor& actor, const MbarrierAt& at, std::uint32_t bytes);
 void complete_bytes(Cluster& cluster, const Actor& actor, const MbarrierAt& at, std::uint32_t bytes);
 void add_pending_arrival(Cluster& cluster, const Actor& actor, const MbarrierAt& at);
+// The object at an operand's address in the thread's own block; null: none. Looks, and reports nothing.
+MbarrierObject* own_mbarrier(const Cluster& cluster, ThreadId thread, ptx::Space space,
+                             std::uint64_t address);
 // What stands at a place, for those who wait there for ever: "the mbarrier at 0x400, where phase 0 (parity 0)
 // waits for 1 of 2 arrivals". Looks, and reports nothing; empty: there is none.
 std::string description_at(const Cluster& cluster, ThreadId thread, ptx::Space space, std::uint64_t address);

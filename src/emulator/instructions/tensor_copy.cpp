@@ -1,6 +1,7 @@
 // cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and cp.async.bulk.prefetch.tensor (PTX ISA 9.7.9.27):
 // boxes of tensors that a tensor map describes, or in the im2col modes columns of their pixels.
 #include "emulator/instructions/tensor_copy.hpp"
+#include "emulator/machine/text.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -59,8 +60,23 @@ struct Box {
   }
 };
 
+// A copy takes its tensor map from parameters, constants or global memory. What comes by another way is the
+// copy of a parameter that was not declared __grid_constant__.
+bool is_map_in_reach(Warp& warp, int lane, std::uint64_t address) {
+  const Space space = Cluster::space_of(address);
+  if (space != Space::local && space != Space::shared) return true;
+  warp.report(FindingKind::argument, lane, address, [&] {
+    return "The tensor map at " + hex(address) + " is in " + (space == Space::local ? "local" : "shared") +
+           " memory, but must be a parameter of the kernel (const __grid_constant__) or in constant or "
+           "global "
+           "memory.";
+  });
+  return false;
+}
+
 bool box_of(Warp& warp, const Op& op, int lane, Box& box) {
   const TensorDetail& d = detail_of(op);
+  if (!is_map_in_reach(warp, lane, d.map.of(warp, op, lane))) return false;
   if (!load_tensor_map(warp.cluster(), warp.actor(lane), Space::generic, d.map.of(warp, op, lane), d.rank,
                        box.tensor)) {
     return false;

@@ -52,6 +52,20 @@ bool load_bytes(Cluster& cluster, const Actor& actor, Space space, std::uint64_t
   return false;
 }
 
+// Fields that have room for fewer bits than the operand, and what they may be; empty: it fits.
+std::string range_problem(Field field, std::uint64_t value) {
+  const auto outside = [&](std::uint64_t least, std::uint64_t most, const char* what) {
+    return value >= least && value <= most
+               ? std::string()
+               : std::string(what) + " is " + std::to_string(value) + " but must be from " +
+                     std::to_string(least) + " to " + std::to_string(most) + ".";
+  };
+  if (field == Field::rank) return outside(0, max_tensor_rank - 1, "The rank less one");
+  if (field == Field::box_dim) return outside(1, 256, "The size of the box");
+  if (field == Field::element_stride) return outside(1, 8, "The element stride");
+  return {};
+}
+
 void replace(MappedTensor& t, const ReplaceDetail& d, std::uint64_t value) {
   switch (d.field) {
     case Field::global_address:
@@ -96,7 +110,12 @@ Flow run_replace(Warp& warp, const Op& op, LaneMask active) {
     std::uint8_t bytes[128];
     MappedTensor tensor;
     if (!load_bytes(warp.cluster(), warp.actor(lane), d.space, address, bytes, tensor)) return;
-    replace(tensor, d, warp.read(op.values[static_cast<std::size_t>(d.value)], lane));
+    const std::uint64_t value = warp.read(op.values[static_cast<std::size_t>(d.value)], lane);
+    if (const std::string problem = range_problem(d.field, value); !problem.empty()) {
+      warp.report(FindingKind::argument, lane, address, [&] { return problem; });
+      return;
+    }
+    replace(tensor, d, value);
     encode(tensor, bytes);
     warp.cluster().store(warp.actor(lane), d.space, address, bytes, 128, Order::weak, 64);
   });

@@ -24,6 +24,7 @@ void decode_setmaxnreg(const ptx::Instruction& instruction, Scope& scope, Op& op
   op.bits[0] = static_cast<std::uint32_t>(count);
   op.aligned = true;
   op.handler = run_setmaxnreg;
+  op.awaited = awaited_registers;
   decoding.finish();
 }
 

@@ -2,36 +2,13 @@
 #include "emulator/instructions/wgmma_state.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace tenon::emulator {
 
 namespace {
 
-const FencedSlots& fenced_slots(Warp& warp) {
-  const Program& program = *warp.launch().program;
-  const FunctionCode* code = program.steps[warp.place()].code;
-  const auto [found, is_new] = state_of(warp.cta()).slots.try_emplace(code);
-  FencedSlots& result = found->second;
-  if (!is_new) return result;
-  result.positions.assign(static_cast<std::size_t>(code->slots), -1);
-  for (const Step& step : program.steps) {
-    if (step.code != code || step.op.handler != run_wgmma) continue;
-    const auto& d = static_cast<const WgmmaDetail&>(*step.op.detail);
-    for (int i = d.d; i < d.b; ++i) {
-      if (!d.form.a_in_registers && i >= d.a) break;
-      const int slot = step.op.values[static_cast<std::size_t>(i)].slot;
-      if (slot < 0 || result.positions[static_cast<std::size_t>(slot)] >= 0) continue;
-      result.positions[static_cast<std::size_t>(slot)] = static_cast<int>(result.slots.size());
-      result.slots.push_back(slot);
-    }
-  }
-  return result;
-}
-
 // A register that wgmma is about to use: by whom else, and since the fence?
-void check_register(Warp& warp, const FencedSlots& fenced, const Value& value, const WgmmaForm& form,
-                    bool is_accumulator) {
+void check_register(Warp& warp, const Value& value, const WgmmaForm& form, bool is_accumulator) {
   if (value.slot < 0) return;
   WarpWgmma& state = state_of(warp);
   const std::size_t absolute = warp.frame() + static_cast<std::size_t>(value.slot);
@@ -55,27 +32,35 @@ void check_register(Warp& warp, const FencedSlots& fenced, const Value& value, c
     });
     return;
   }
-  const int position = fenced.positions[static_cast<std::size_t>(value.slot)];
-  if (position < 0 || state.frame != warp.frame()) return;
-  const std::uint64_t* then = &state.values[static_cast<std::size_t>(position) * warp_size];
-  if (std::equal(then, then + warp_size, warp.lanes(value.slot))) return;
+  // PTX asks for the fence after any access, a mere read too.
+  if (!warp.is_used(value)) return;
   warp.report(FindingKind::async_use, 0, 0, [] {
-    return "A register of this wgmma was written after the last wgmma.fence; wgmma.fence must stand between "
-           "the write "
-           "and the wgmma.";
+    return "A register of this wgmma was written or read after the last wgmma.fence by another instruction; "
+           "wgmma.fence must stand between that and the wgmma.";
   });
 }
 
 constexpr std::uint64_t registers_of_sm = 65536;
 
-// How many registers a thread starts with, PTX does not say; the most that fit, in steps of 8, is what a
-// kernel that is bounded for one CTA an SM gets.
+// How many registers a thread starts with: as many as .maxnreg says. Else PTX does not say; the most that
+// fit, in steps of 8, is what a kernel of so many threads and blocks an SM can have.
 void prepare_registers(Cta& cta) {
   CtaWgmma& state = state_of(cta);
   if (!state.registers.empty()) return;
-  const std::uint64_t threads = cta.warps.size() * warp_size;
-  const std::uint64_t each = std::min<std::uint64_t>(registers_of_sm / threads / 8 * 8, 256);
-  state.registers.assign(cta.warps.size(), static_cast<std::uint32_t>(each));
+  const ptx::Function& entry = *cta.cluster.launch.program->entry;
+  const auto product = [](const int(&sizes)[3]) {
+    return static_cast<std::uint64_t>(sizes[0]) * static_cast<std::uint64_t>(sizes[1]) *
+           static_cast<std::uint64_t>(sizes[2]);
+  };
+  const std::uint64_t threads = std::max({std::uint64_t{cta.warps.size()} * warp_size,
+                                          product(entry.max_threads), product(entry.required_threads)});
+  const auto blocks = static_cast<std::uint64_t>(std::max(entry.min_blocks, 1));
+  std::uint64_t each = std::min<std::uint64_t>(registers_of_sm / blocks / threads / 8 * 8, 256);
+  CtaWgmma::Registers first;
+  first.is_bound = entry.max_registers == 0;
+  if (!first.is_bound) each = static_cast<std::uint64_t>(entry.max_registers) / 8 * 8;
+  first.count = static_cast<std::uint32_t>(each);
+  state.registers.assign(cta.warps.size(), first);
 }
 
 }  // namespace
@@ -100,14 +85,8 @@ bool is_complete_warpgroup(Warp& warp) {
 
 Flow run_wgmma_fence(Warp& warp, const Op&, LaneMask) {
   if (!warp.cluster().findings.enabled() || !is_complete_warpgroup(warp)) return Flow::next;
-  WarpWgmma& state = state_of(warp);
-  const FencedSlots& fenced = fenced_slots(warp);
-  state.has_fence = true;
-  state.frame = warp.frame();
-  state.values.resize(fenced.slots.size() * warp_size);
-  for (std::size_t i = 0; i < fenced.slots.size(); ++i) {
-    std::memcpy(&state.values[i * warp_size], warp.lanes(fenced.slots[i]), sizeof(std::uint64_t) * warp_size);
-  }
+  state_of(warp).has_fence = true;
+  warp.forget_used();
   return Flow::next;
 }
 
@@ -121,13 +100,9 @@ void check_wgmma_registers(Warp& warp, const Op& op) {
     return;
   }
   const auto& d = static_cast<const WgmmaDetail&>(*op.detail);
-  const FencedSlots& fenced = fenced_slots(warp);
-  if (state.values.size() != fenced.slots.size() * warp_size) return;  // the fence was in another function
-  for (int i = d.d; i < d.a; ++i)
-    check_register(warp, fenced, op.values[static_cast<std::size_t>(i)], d.form, true);
+  for (int i = d.d; i < d.a; ++i) check_register(warp, op.values[static_cast<std::size_t>(i)], d.form, true);
   if (!d.form.a_in_registers) return;
-  for (int i = d.a; i < d.b; ++i)
-    check_register(warp, fenced, op.values[static_cast<std::size_t>(i)], d.form, false);
+  for (int i = d.a; i < d.b; ++i) check_register(warp, op.values[static_cast<std::size_t>(i)], d.form, false);
 }
 
 void take_wgmma_registers(Warp& warp, const WgmmaCall& call) {
@@ -146,46 +121,72 @@ void take_wgmma_registers(Warp& warp, const WgmmaCall& call) {
 void give_wgmma_registers_back(Warp& warp, const WgmmaCall& call) {
   WarpWgmma& state = state_of(warp);
   const std::size_t frame = call.frames[warp.index() % group_warps];
-  const bool fenced = warp.cluster().findings.enabled() && state.frame == frame && !state.values.empty();
-  const FencedSlots* slots = fenced ? &fenced_slots(warp) : nullptr;
   for_each_wgmma_register(call, [&](const Value& value, bool is_accumulator) {
     warp.disown(value, frame);
-    if (!is_accumulator || value.slot < 0) return;
-    --state.writers[frame + static_cast<std::size_t>(value.slot)].calls;
-    if (slots == nullptr || state.values.size() != slots->slots.size() * warp_size) return;
-    const int position = slots->positions[static_cast<std::size_t>(value.slot)];
-    if (position < 0) return;
-    std::memcpy(&state.values[static_cast<std::size_t>(position) * warp_size],
-                warp.lanes_of_frame(frame, value.slot), sizeof(std::uint64_t) * warp_size);
+    if (is_accumulator && value.slot >= 0)
+      --state.writers[frame + static_cast<std::size_t>(value.slot)].calls;
   });
 }
 
-// op.bits[0]: the count; op.bits[1]: .inc.
+// op.bits[0]: the count; op.bits[1]: .inc. Waits for registers before it counts as executed.
 Flow run_setmaxnreg(Warp& warp, const Op& op, LaneMask active) {
   if (!is_complete_warpgroup(warp)) return Flow::next;
   prepare_registers(warp.cta());
   CtaWgmma& state = state_of(warp.cta());
-  std::uint32_t& own = state.registers[static_cast<std::size_t>(warp.index())];
+  CtaWgmma::Registers& own = state.registers[static_cast<std::size_t>(warp.index())];
   const std::uint32_t wanted = op.bits[0];
   const bool grows = op.bits[1] != 0;
-  if (grows ? wanted < own : wanted > own) {
+  // A correct kernel starts with no more than it asks for.
+  if (grows && own.is_bound) own.count = std::min(own.count, wanted);
+  const bool is_wrong = grows ? wanted < own.count : wanted > own.count;
+  if (grows && !is_wrong) {
+    const std::uint64_t missing = std::uint64_t{wanted - own.count} * warp_size;
+    if (missing > state.free_registers) return Flow::blocked;
+    state.free_registers -= missing;
+  }
+  own.is_bound = false;
+  ++own.changes;
+  own.place = warp.place();
+  if (is_wrong) {
     warp.report(FindingKind::argument, first_lane(active), 0, [&] {
       return std::string("setmaxnreg.") + (grows ? "inc" : "dec") + " asks for " + std::to_string(wanted) +
-             " registers a thread, but the warp has " + (grows ? "already " : "only ") + std::to_string(own) +
-             ".";
+             " registers a thread, but the warp has " + (grows ? "already " : "only ") +
+             std::to_string(own.count) + ".";
     });
     return Flow::next;
   }
-  if (grows) {
-    const std::uint64_t missing = std::uint64_t{wanted - own} * warp_size;
-    if (missing > state.free_registers) return Flow::blocked;
-    state.free_registers -= missing;
-  } else {
-    state.free_registers += std::uint64_t{own - wanted} * warp_size;
+  if (!grows) {
+    state.free_registers += std::uint64_t{own.count - wanted} * warp_size;
     warp.cluster().changed();
   }
-  own = wanted;
+  own.count = wanted;
   return Flow::next;
+}
+
+std::string awaited_registers(Warp& warp, const Op& op, int) {
+  const CtaWgmma& state = state_of(warp.cta());
+  const auto own = state.registers[static_cast<std::size_t>(warp.index())].count;
+  return std::to_string(op.bits[0] - std::min(own, op.bits[0])) +
+         " more registers for each thread of the warp, of which " + std::to_string(state.free_registers) +
+         " are free";
+}
+
+// setmaxnreg is for all four warps of a warpgroup, each for its part.
+void CtaWgmma::block_ends(Cta& cta) {
+  for (std::size_t first = 0; first + group_warps <= registers.size(); first += group_warps) {
+    const auto begin = registers.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto by_changes = [](const Registers& a, const Registers& b) { return a.changes < b.changes; };
+    const auto [least, most] = std::minmax_element(begin, begin + group_warps, by_changes);
+    if (least->changes == most->changes) continue;
+    const Warp& warp = *cta.warps[static_cast<std::size_t>(most - registers.begin())];
+    cta.cluster.report(FindingKind::divergence, {most->place, warp.thread(0)}, 0,
+                       [&, least = least, most = most] {
+                         return "Warp " + std::to_string(most - registers.begin()) + " has executed " +
+                                std::to_string(most->changes) + " setmaxnreg and warp " +
+                                std::to_string(least - registers.begin()) + " of the same warpgroup " +
+                                std::to_string(least->changes) + "; all four warps must execute each.";
+                       });
+  }
 }
 
 }  // namespace tenon::emulator

@@ -51,18 +51,19 @@ struct Warpgroup {
   const std::shared_ptr<WgmmaCall>& call(std::uint64_t number) const { return calls[number - first]; }
 };
 
-// The registers that the wgmma instructions of a function use, which wgmma.fence is about.
-struct FencedSlots {
-  std::vector<int> slots;
-  std::vector<int> positions;  // in `slots`, by slot; -1: none
-};
-
 struct CtaWgmma : SideState {
   std::vector<Warpgroup> groups;
-  std::unordered_map<const FunctionCode*, FencedSlots> slots;
-  // setmaxnreg: registers of a thread, by warp, and how many of the CTA are in no warp's hands.
-  std::vector<std::uint32_t> registers;
+  // setmaxnreg: by warp, and how many of the CTA's registers are in no warp's hands.
+  struct Registers {
+    std::uint32_t count = 0;    // of a thread
+    bool is_bound = false;      // it may be fewer: nothing has said how many yet
+    std::uint32_t changes = 0;  // by setmaxnreg; the last one stands at `place`
+    Place place = no_place;
+  };
+  std::vector<Registers> registers;
   std::uint64_t free_registers = 0;
+
+  void block_ends(Cta& cta) override;
 };
 
 // One warp's side of it.
@@ -70,9 +71,6 @@ struct WarpWgmma : SideState {
   std::uint64_t issued = 0, waited = 0;  // calls
   std::deque<std::uint64_t> groups;      // committed and not waited for: number of calls at the commit
   bool has_fence = false;
-  // At the last wgmma.fence, or when wgmma wrote them since: the registers of FencedSlots, 32 lanes each.
-  std::size_t frame = 0;
-  std::vector<std::uint64_t> values;
   // By absolute slot: calls in flight that write it, and the form of the last of them.
   struct Writer {
     std::uint32_t calls = 0;
@@ -102,6 +100,7 @@ void take_wgmma_registers(Warp& warp, const WgmmaCall& call);
 void give_wgmma_registers_back(Warp& warp, const WgmmaCall& call);
 Flow run_wgmma_fence(Warp& warp, const Op& op, LaneMask active);
 Flow run_setmaxnreg(Warp& warp, const Op& op, LaneMask active);  // bits[0]: the count; bits[1]: .inc
+std::string awaited_registers(Warp& warp, const Op& op, int lane);
 
 // wgmma.cpp
 Flow run_wgmma(Warp& warp, const Op& op, LaneMask active);

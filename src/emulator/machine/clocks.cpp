@@ -85,6 +85,23 @@ void Clocks::release(ThreadId thread, SyncClock& object) {
   ++view.now;
 }
 
+void Clocks::release(const ThreadId* threads, std::size_t count, SyncClock& object) {
+  if (!enabled_ || count == 0) return;
+  auto seen = object.seen ? std::make_shared<Epochs>(*object.seen) : std::make_shared<Epochs>(threads_);
+  Snapshot last;
+  for (std::size_t i = 0; i < count; ++i) {
+    View& view = views_[threads[i]];
+    if (view.seen && view.seen != last) raise(*seen, *view.seen);
+    last = view.seen;
+    raise(*seen, view.thread, view.now);
+    raise(*seen, threads_ + view.thread, view.copies);
+    object.fenced = joined(object.fenced, everything_fenced(view));
+    object.inits = joined(object.inits, view.inits);
+    ++view.now;
+  }
+  object.seen = std::move(seen);
+}
+
 void Clocks::release_relaxed(ThreadId thread, SyncClock& object) {
   if (!enabled_) return;
   join(object, fences_[thread].released);
@@ -97,6 +114,22 @@ void Clocks::acquire(ThreadId thread, const SyncClock& object) {
   view.seen = joined(view.seen, object.seen);
   view.fenced = joined(view.fenced, object.fenced);
   view.inits = joined(view.inits, object.inits);
+}
+
+void Clocks::acquire(const ThreadId* threads, std::size_t count, const SyncClock& object) {
+  if (!enabled_) return;
+  SyncClock before, after;  // of the thread before, which mostly knew the same
+  for (std::size_t i = 0; i < count; ++i) {
+    View& view = views_[threads[i]];
+    const SyncClock own{view.seen, view.fenced, view.inits};
+    if (i == 0 || own.seen != before.seen) after.seen = joined(own.seen, object.seen);
+    if (i == 0 || own.fenced != before.fenced) after.fenced = joined(own.fenced, object.fenced);
+    if (i == 0 || own.inits != before.inits) after.inits = joined(own.inits, object.inits);
+    view.seen = after.seen;
+    view.fenced = after.fenced;
+    view.inits = after.inits;
+    before = own;
+  }
 }
 
 void Clocks::join(SyncClock& object, const SyncClock& other) {

@@ -83,8 +83,11 @@ class Clocks {
   // A relaxed arrival: the object learns what the thread knew at its last fence, and the mbarriers that it
   // knows of.
   void release_relaxed(ThreadId thread, SyncClock& object);
+  // The same of several threads, which costs hardly more than of one.
+  void release(const ThreadId* threads, std::size_t count, SyncClock& object);
   // The thread learns what the object knows.
   void acquire(ThreadId thread, const SyncClock& object);
+  void acquire(const ThreadId* threads, std::size_t count, const SyncClock& object);
   static void join(SyncClock& object, const SyncClock& other);
   // All learn of all, and of those who left their clock in `arrived`: bar.sync, bar.warp.sync,
   // barrier.cluster.

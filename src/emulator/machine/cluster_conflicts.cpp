@@ -1,6 +1,7 @@
 // What is said of accesses to shared memory that are not ordered: races, bytes that an asynchronous operation
 // still owns, missing proxy fences, and what outlives its block.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "emulator/machine/text.hpp"
@@ -22,14 +23,44 @@ void Cluster::report_outlived(Issue issue, const Cta& cta, std::uint32_t offset,
   });
 }
 
-void Cluster::block_ended(Cta& cta) {
-  if (!cta.has_guests || !clocks.enabled() || aborted_) return;
+void Cluster::all_have_started(SyncClock& object) {
+  for (const Component block : started_) clocks.complete(object, block, 1);
+}
+
+// A block whose threads have told nothing yet, not even at a barrier, may not be there.
+void Cluster::check_started(const Actor& actor, const Cta& cta, std::uint32_t offset, bool write) {
+  if (clocks.knows(*actor.view, started_[cta.rank], 1)) return;
+  if (std::find(raced_.begin(), raced_.end(), actor.issue.place) != raced_.end()) return;  // of one cause
   const ThreadId first = cta.rank * threads_per_cta_;
-  for (const SharedMemory::Conflict& access : cta.shared.recorded()) {
+  for (ThreadId thread = first; thread < first + threads_per_cta_; ++thread)
+    if (clocks.knows(*actor.view, thread, 1)) return;
+  const std::uint64_t address = shared_address(cta.rank, offset);
+  unstarted_.insert(actor.issue.place);
+  report(FindingKind::out_of_bounds, actor.issue, address, [&] {
+    return describe(actor.issue.thread) + (write ? " writes" : " reads") + " shared address " + hex(address) +
+           " of the block of rank " + std::to_string(cta.rank) +
+           ", which may not have started: a barrier of the cluster must come before";
+  });
+}
+
+void Cluster::block_ended(Cta& cta) {
+  if (!clocks.enabled() || aborted_) return;
+  cta.side.block_ends(cta);
+  for (const auto& object : cta.beside) object.second->block_ends(cta);
+  if (!cta.has_guests) return;
+  const ThreadId first = cta.rank * threads_per_cta_;
+  const std::vector<SharedMemory::Conflict> accesses = cta.shared.recorded();
+  // Words that the block itself looks at by strong accesses are how others tell it that they are done.
+  std::set<std::uint32_t> flags;
+  for (const SharedMemory::Conflict& access : accesses)
+    if (access.earlier.is_strong && &cta == &cta_of(access.earlier.thread)) flags.insert(access.offset);
+  for (const SharedMemory::Conflict& access : accesses) {
     const AccessRecord& record = access.earlier;
     const bool is_own = &cta == &cta_of(record.thread);
-    // Strong accesses by others are how they tell the block that they are done.
-    if (record.is_strong || (is_own && !record.is_async_proxy)) continue;
+    // An mbarrier sees to its arrivals itself.
+    const bool is_told =
+        record.is_strong && (flags.count(access.offset) != 0 || cta.beside.count(access.offset / 8 * 8) != 0);
+    if (is_told || (is_own && !record.is_async_proxy)) continue;
     LaneMask unknown = record.lanes;
     for (ThreadId thread = first; thread < first + threads_per_cta_ && unknown != 0; ++thread)
       unknown = clocks.unknown(clocks.view(thread), record.component, unknown, record.epoch);
@@ -73,6 +104,12 @@ void Cluster::report_conflict(const Actor& actor, Cta& cta, const SharedMemory::
     std::swap(here, there);
     std::swap(here_writes, there_writes);
   }
+  if (is_race)
+    for (const Issue issue : {here, there}) {
+      if (std::find(raced_.begin(), raced_.end(), issue.place) != raced_.end()) continue;
+      raced_.push_back(issue.place);
+      if (unstarted_.erase(issue.place) != 0) findings.drop(FindingKind::out_of_bounds, issue.place);
+    }
   report(is_race ? FindingKind::race : FindingKind::async_use, here, address, [&] {
     const std::string subject = here_is_thread || there_is_thread
                                     ? describe(here.thread)

@@ -120,7 +120,8 @@ bool Cluster::is_repetition(const Actor& actor, const AccessRecord& earlier, con
 bool Cluster::locate_shared(const Actor& actor, std::uint64_t address, std::uint32_t size, Use use,
                             Order order, Location& at) {
   const std::uint32_t rank = shared_rank(address), offset = shared_offset(address);
-  if (address >= window_size || rank >= ctas.size() || offset < shared_reserved ||
+  const std::uint32_t first = launch.program->maps_reserved ? shared_null : shared_reserved;
+  if (address >= window_size || rank >= ctas.size() || offset < first ||
       std::uint64_t{offset} + size > ctas[rank]->shared.size()) {
     const bool is_null = address == 0;
     report(is_null ? FindingKind::null_pointer : FindingKind::out_of_bounds, actor.issue, address, [&] {
@@ -143,6 +144,7 @@ bool Cluster::locate_shared(const Actor& actor, std::uint64_t address, std::uint
     if (!cta.shared.record(clocks, actor, offset, size, use != Use::load, is_strong(order), conflict) &&
         !is_repetition(actor, conflict.earlier, at, size))
       report_conflict(actor, cta, conflict, use != Use::load);
+    if (&cta != &cta_of(actor.issue.thread)) check_started(actor, cta, offset, use != Use::load);
     cta.has_guests |= actor.async_proxy || &cta != &cta_of(actor.issue.thread);
   }
   if (cta.live_threads == 0 && (actor.async_proxy || &cta != &cta_of(actor.issue.thread)))

@@ -26,7 +26,10 @@ Cta::Cta(Cluster& cluster, std::uint32_t rank, Dim3 index)
       rank(rank),
       index(index),
       shared(cluster.launch.shared_size, cluster.launch.findings),
-      live_threads(static_cast<int>(cluster.threads_per_cta())) {}
+      live_threads(static_cast<int>(cluster.threads_per_cta())) {
+  // What the system keeps there it has set up; cooperative groups only clear the bits that they use.
+  if (cluster.launch.program->maps_reserved) std::memset(shared.written(0), 1, shared_reserved);
+}
 
 Cta::~Cta() = default;
 
@@ -47,6 +50,8 @@ Cluster::Cluster(const Launch& launch, std::uint64_t number, PlaceCounters& coun
              index.z * launch.cluster.z + within.z}));
     live_threads += ctas.back()->live_threads;
   }
+  if (ctas.size() > 1)
+    for (std::size_t rank = 0; rank < ctas.size(); ++rank) started_.push_back(clocks.new_component());
   const int warps = static_cast<int>((threads_per_cta_ + warp_size - 1) / warp_size);
   for (const auto& cta : ctas)
     for (int warp = 0; warp < warps; ++warp) cta->warps.push_back(std::make_unique<Warp>(*cta, warp));

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -27,6 +28,8 @@ class Cta;
 // Derive from it; the owner of the slot is the only one to cast it.
 struct SideState {
   virtual ~SideState() = default;
+  // The block's last thread has ended, and findings are on: is there something left undone?
+  virtual void block_ends(Cta&) {}
 };
 enum class Family : std::uint8_t { copies, bulk_copies, wgmma, cluster_barrier, cta_barriers, warp_barrier };
 constexpr int families = 6;
@@ -38,6 +41,10 @@ class SideStates {
     auto& state = states_[static_cast<int>(family)];
     if (!state) state = std::make_unique<State>();
     return static_cast<State&>(*state);
+  }
+  void block_ends(Cta& cta) {
+    for (const auto& state : states_)
+      if (state) state->block_ends(cta);
   }
 
  private:
@@ -94,8 +101,15 @@ class Cluster {
 
   // Something that a blocked or spinning thread may wait for has changed: memory, a barrier, an asynchronous
   // operation, a thread's end. store, atomic and the queue call it; whoever keeps other state must.
-  void changed() { changes_.store(changes_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+  void changed() {
+    news_.store(news_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    woke();
+  }
+  // Who is blocked may go on, but nothing is new to look at: an arrival at a barrier. Threads that only meet
+  // at barriers, and come back to where they were, get nowhere.
+  void woke() { changes_.store(changes_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
   std::uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
+  std::uint64_t news() const { return news_.load(std::memory_order_acquire); }  // calls of changed()
   // Ends all threads at once: after a trap, or when going on makes no sense.
   void abort() { aborted_ = true; }
   bool is_aborted() const { return aborted_; }
@@ -133,6 +147,10 @@ class Cluster {
 
   // The block's last thread has ended: whoever else uses its shared memory must have been waited for.
   void block_ended(Cta& cta);
+  // Reports an access to the shared memory of a block that did not wait for it before it ended.
+  void report_outlived(Issue issue, const Cta& cta, std::uint32_t offset, bool write);
+  // Whoever learns what the object knows, knows that all blocks of the cluster have started.
+  void all_have_started(SyncClock& object);
 
   // The generic address as one of the space that holds it (Space::generic if none does), and back.
   static ptx::Space space_of(std::uint64_t generic_address);
@@ -169,7 +187,7 @@ class Cluster {
   bool locate_local(const Actor& actor, std::uint64_t address, std::uint32_t size, Location& at);
   bool locate_global(const Actor& actor, std::uint64_t address, std::uint32_t size, Use use, Location& at);
   void report_conflict(const Actor& actor, Cta& cta, const SharedMemory::Conflict& conflict, bool write);
-  void report_outlived(Issue issue, const Cta& cta, std::uint32_t offset, bool write);
+  void check_started(const Actor& actor, const Cta& cta, std::uint32_t offset, bool write);
   // False, with a finding, if there is nothing that can be accessed. What is wrong with an access that is
   // possible is reported too, but for what note_written finds.
   bool locate(const Actor& actor, ptx::Space space, std::uint64_t address, std::uint32_t size,
@@ -181,9 +199,12 @@ class Cluster {
   void synchronize(const Actor& actor, const Location& at, Use use, Order order);
 
   ThreadId threads_per_cta_;
-  std::atomic<std::uint64_t> changes_{0};
+  std::atomic<std::uint64_t> changes_{0}, news_{0};
+  std::vector<Component> started_;  // by rank: that the block has started, epoch 1; empty: a cluster of one
   bool aborted_ = false;
   std::vector<Place> unwaited_;  // asynchronous operations that were reported to be used too early
+  std::vector<Place> raced_;     // accesses that were reported to race
+  std::set<Place> unstarted_;    // accesses that were reported to come before their block may have started
   const Allocation* near_ = nullptr;
   std::unordered_map<std::uint64_t, SyncClock>
       flags_;  // clocks of strongly written words, by generic address

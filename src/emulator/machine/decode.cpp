@@ -6,6 +6,7 @@
 #include "emulator/machine/carried_values.hpp"
 #include "emulator/machine/function_scope.hpp"
 #include "emulator/machine/memory.hpp"
+#include "emulator/machine/registers_of.hpp"
 
 namespace tenon::emulator {
 namespace {
@@ -157,6 +158,27 @@ void decode_instruction(const ptx::Instruction& instruction, FunctionScope& scop
   step.is_wgmma = instruction.opcode == "wgmma";
 }
 
+// Notes which instructions name registers of wgmma: accumulators and fragments of A, which are its lists.
+void find_wgmma_registers(const FunctionScope& scope, const std::vector<ptx::Instruction>& body,
+                          Step* steps) {
+  std::set<int> slots;
+  for (const ptx::Instruction& instruction : body) {
+    if (instruction.opcode != "wgmma") continue;
+    for (const ptx::Operand& operand : instruction.operands)
+      if (std::holds_alternative<ptx::Vector>(operand.value))
+        visit_registers(operand, [&](const ptx::Register& reg) { slots.insert(scope.slot(reg)); });
+  }
+  if (slots.empty()) return;
+  for (std::size_t at = 0; at < body.size(); ++at) {
+    if (body[at].opcode == "wgmma") continue;
+    const auto note = [&](const ptx::Register& reg) {
+      if (slots.count(scope.slot(reg)) != 0) steps[at].wgmma_slots.push_back(scope.slot(reg));
+    };
+    for (const ptx::Operand& operand : body[at].operands) visit_registers(operand, note);
+    if (body[at].guard) note(*body[at].guard);
+  }
+}
+
 // Sentences of all that could not be decoded, as one error.
 class Problems {
  public:
@@ -250,6 +272,7 @@ std::unique_ptr<Program> decode(const ptx::Module& module, const ptx::Function& 
     Step* step = &program->steps[code.entry];
     const std::vector<bool> carrying = loads_that_carry(*code.function);
     for (std::size_t at = 0; at < carrying.size(); ++at) step[at].is_carrying = carrying[at];
+    find_wgmma_registers(*scopes[i], code.function->body, step);
     const auto decode_one = [&](const ptx::Instruction& instruction) {
       step->code = &code;
       step->text = instruction.text();

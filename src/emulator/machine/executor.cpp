@@ -14,6 +14,12 @@ constexpr int patience = 1 << 16;                // steps after which it is chos
 constexpr int idle_steps = 1024;                 // without a change, after which a loop counts as a poll
 constexpr std::uint32_t polls_before_hash = 32;  // hashing a warp costs as much as a thousand instructions
 constexpr std::uint64_t polls_before_pause = 1 << 16;
+constexpr std::uint32_t enough_timed_polls = 1 << 12;  // at a cluster in which nothing happens
+constexpr std::uint32_t polls_after_leap = 64;
+constexpr std::uint32_t enough_circles = 8;  // of every warp, where barriers tie them together
+constexpr int enough_rests = 64;
+constexpr int first_window = 256, last_window = 1 << 20, enough_windows = 3;    // in rounds
+constexpr std::uint64_t first_leap = 1'000'003, last_leap = 1'000'000'000'000;  // nanoseconds
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
@@ -55,19 +61,22 @@ Executor::Outcome Executor::run() {
     const std::uint64_t changes = cluster_.changes();
     for (const std::size_t index : order_) {
       Runner& runner = runners_[index];
-      if (runner.is_circling && runner.changes == cluster_.changes()) continue;
+      if (runner.is_circling && runner.quiet.counter == cluster_.changes()) continue;
       runner.is_circling = false;
-      has_moved |= run_slice(runner, is_random_ ? static_cast<int>(1 + random_() % 48) : slice);
+      const bool moved = run_slice(runner, is_random_ ? static_cast<int>(1 + random_() % 48) : slice);
+      runner.rests = moved ? 0 : runner.rests + 1;
+      has_moved |= moved;
       cluster_.async.perform_some();
       if (cluster_.is_aborted()) return Outcome::finished;
     }
-    if (limit != 0 && cluster_.clock > limit) {
+    if (limit != 0 && cluster_.clock - leaped_ > limit) {
       report_deadlock();
       return Outcome::finished;
     }
     // A copy that landed behind a warp's back may be what the warp looks for.
-    if (!has_moved && cluster_.changes() == changes && !cluster_.async.perform_oldest())
-      return Outcome::stalled;
+    const bool stands = !has_moved && cluster_.changes() == changes;
+    goes_in_circles_ = !stands && all_go_in_circles();
+    if ((stands || goes_in_circles_) && !cluster_.async.perform_oldest()) return Outcome::stalled;
     if (polls_ > polls_before_pause) return Outcome::paused;
   }
   // What nobody waited for still happens: a copy that lands after the kernel's last instruction.
@@ -79,10 +88,33 @@ Executor::Outcome Executor::run() {
 void Executor::look_again() {
   for (Runner& runner : runners_) {
     for (Warp::Group& group : runner.warp->groups_) group.blocked_at = ~std::uint64_t{0};
+    runner.rests = 0;
     if (!runner.is_circling) continue;
     runner.is_circling = false;
     runner.idle_steps = idle_steps;
   }
+  goes_in_circles_ = false;
+  agreements_ = 0;
+  start_window();
+}
+
+// Short leaps first, so that a timeout is found to be one before time has passed that matters elsewhere.
+bool Executor::let_time_pass() {
+  const bool reads_timer = std::any_of(runners_.begin(), runners_.end(), [](const Runner& runner) {
+    return runner.quiet.timed_polls != 0 || runner.idle.timed_polls != 0 || runner.has_read_timer;
+  });
+  if (!reads_timer) return false;
+  if (leap_news_ != cluster_.news()) leap_ = 0;
+  leap_news_ = cluster_.news();
+  if (leap_ >= last_leap) return false;
+  leap_ = leap_ == 0 ? first_leap : leap_ * 1000;
+  cluster_.clock += leap_;
+  leaped_ += leap_;
+  for (Runner& runner : runners_)
+    for (Circle* circle : {&runner.quiet, &runner.idle})
+      circle->timed_polls = std::min(circle->timed_polls, enough_timed_polls - polls_after_leap);
+  look_again();
+  return true;
 }
 
 bool Executor::run_slice(Runner& runner, int steps) {
@@ -96,8 +128,10 @@ bool Executor::run_slice(Runner& runner, int steps) {
     if (!moved) ++steps;  // however short the slice: another group of the warp may be able to move
     if (cluster_.is_aborted()) break;
     bool is_idle = false;
-    if (runner.idle_changes != cluster_.changes()) {
-      runner.idle_changes = cluster_.changes();
+    runner.has_read_timer |= has_read_timer_;
+    has_read_timer_ = false;
+    if (runner.idle_news != cluster_.news()) {
+      runner.idle_news = cluster_.news();
       runner.idle_steps = 0;
     }
     if (++runner.idle_steps > idle_steps && has_looped_) {
@@ -189,8 +223,11 @@ bool Executor::step(Warp& warp, std::size_t index) {
     settle(warp, index, Flow::next, 0);
     return true;
   }
-  if (step.reads_timer) warp.refresh_timers(*step.code, active);
-  if (warp.owned_ != 0 && !step.is_wgmma) check_owned(warp, op, active);
+  if (step.reads_timer) {
+    warp.refresh_timers(*step.code, active);
+    has_read_timer_ = true;
+  }
+  if (!step.wgmma_slots.empty()) note_wgmma_registers(warp, step, active);
   const Flow flow = op.handler(warp, op, active);
   if (flow != Flow::blocked) {
     Counts& counts = cluster_.counters.at(warp.place_);
@@ -271,38 +308,23 @@ void Executor::clear_tokens(Warp& warp, LaneMask leaving) {
   warp.tokens_used_ = any;
 }
 
-void Executor::check_owned(Warp& warp, const Op& op, LaneMask active) {
-  const auto look_at = [&](const Value& value) {
-    if (active == 0 || !warp.is_owned(value)) return;
+// The registers of wgmma that another instruction uses: none may be in flight, and the next wgmma needs a
+// fence.
+void Executor::note_wgmma_registers(Warp& warp, const Step& step, LaneMask active) {
+  for (const int slot : step.wgmma_slots) {
+    Value value;
+    value.slot = slot;
+    warp.used_[warp.frame_ + static_cast<std::size_t>(slot)] = true;
+    if (!warp.is_owned(value)) continue;
     warp.report(FindingKind::async_use, first_lane(active), 0, [&] {
       return cluster_.describe(warp.thread(first_lane(active))) +
              " uses a register of a wgmma that is still running: a wgmma.wait_group is needed before";
     });
-  };
-  for (const Value& value : op.values) look_at(value);
-  look_at(op.guard);
+  }
 }
 
-// A warp whose registers, local memory and places come back to an earlier state, with nothing changed that it
-// could read, will do so for ever.
-void Executor::note_poll(Runner& runner, bool is_idle) {
-  Warp& warp = *runner.warp;
-  runner.poll_place = warp.place_;
-  runner.favoured_steps = 0;
-  runner.steps_since_choice = patience;  // another group first
-  const std::uint64_t changes = cluster_.changes();
-  if (poll_changes_ != changes) {
-    poll_changes_ = changes;
-    polls_ = 0;
-  }
-  ++polls_;
-  if (runner.changes != changes) {
-    runner.changes = changes;
-    runner.polls = 0;
-  }
-  if (is_idle)
-    runner.polls = std::max(runner.polls, polls_before_hash - 1);  // so many steps are worth a hash
-  if (++runner.polls < polls_before_hash) return;
+// What decides what the warp will do, but for what it reads of others.
+std::uint64_t Executor::state_of(const Warp& warp) const {
   std::uint64_t hash = 0;
   std::size_t end = 0;
   for (const Warp::Group& group : warp.groups_) {
@@ -316,19 +338,104 @@ void Executor::note_poll(Runner& runner, bool is_idle) {
   for (const std::uint64_t part : parts) hash = mixed(hash, part);
   for (const LocalMemory& local : warp.local_)
     for (const std::uint8_t byte : local.bytes) hash = mixed(hash, byte);
-  if ((runner.polls & (runner.polls - 1)) == 0)
-    runner.state = hash;
-  else if (hash == runner.state)
-    runner.is_circling = true;
+  return hash;
+}
+
+// Notes a poll. True if the warp has come back to the state of an earlier one, or has looked so often with a
+// clock in its hands that it must be taken to. `hash`: of the warp; 0: not made yet.
+bool Executor::closes(Circle& circle, std::uint64_t counter, Runner& runner, bool is_idle,
+                      std::uint64_t& hash) {
+  if (circle.counter != counter) {
+    circle = {};
+    circle.counter = counter;
+  }
+  if (is_idle)
+    circle.polls = std::max(circle.polls, polls_before_hash - 1);  // so many steps are worth a hash
+  else if (runner.has_read_timer)
+    circle.timed_polls = std::min(circle.timed_polls + 1, enough_timed_polls);
+  if (++circle.polls < polls_before_hash) return false;
+  // In a window the first state is the one to come back to; without windows, ever later ones.
+  const bool is_new =
+      &circle == &runner.idle ? circle.polls == polls_before_hash : (circle.polls & (circle.polls - 1)) == 0;
+  bool has_closed = circle.timed_polls == enough_timed_polls;
+  // With a clock in it the state hardly comes back: it is looked at now and then.
+  const bool is_looked_at = circle.timed_polls < polls_before_hash || circle.polls % 16 == 0;
+  if (is_new || is_looked_at) {
+    if (hash == 0) hash = state_of(*runner.warp);
+    has_closed |= !is_new && hash == circle.state;
+  }
+  if (is_new) circle.state = hash;
+  if (has_closed) ++circle.closed;
+  return has_closed;
+}
+
+// A warp whose registers, local memory and places come back to an earlier state, with nothing changed that it
+// could read, will do so for ever.
+void Executor::note_poll(Runner& runner, bool is_idle) {
+  runner.poll_place = runner.warp->place_;
+  runner.favoured_steps = 0;
+  runner.steps_since_choice = patience;  // another group first
+  const std::uint64_t changes = cluster_.changes();
+  if (poll_changes_ != changes) {
+    poll_changes_ = changes;
+    polls_ = 0;
+  }
+  ++polls_;
+  std::uint64_t hash = 0;
+  runner.is_circling = closes(runner.quiet, changes, runner, is_idle, hash);
+  closes(runner.idle, cluster_.news(), runner, is_idle, hash);
+  if (!is_idle) runner.has_read_timer = false;
+}
+
+// With barriers between them, no warp stands still; but each has come back to where it was when the window
+// began, again and again, or waits for those who do.
+bool Executor::each_has_come_back() const {
+  bool any = false;
+  for (const Runner& runner : runners_) {
+    const bool closes = runner.idle.counter == cluster_.news() && runner.idle.closed >= enough_circles;
+    if (!closes && runner.rests < enough_rests && runner.warp->live() != 0) return false;
+    any |= closes;
+  }
+  return any;
+}
+
+// Asked once a round. One window does not prove it: a warp may have come back in its first half, and be on
+// its way to something new in the second, where another has begun to come back.
+bool Executor::all_go_in_circles() {
+  if (window_news_ != cluster_.news()) {
+    window_news_ = cluster_.news();
+    window_ = first_window;
+    rounds_ = agreements_ = 0;
+    return false;
+  }
+  if (each_has_come_back()) {
+    start_window();
+    return ++agreements_ >= enough_windows;
+  }
+  if (++rounds_ < window_) return false;
+  window_ = std::min(2 * window_, last_window);
+  agreements_ = 0;
+  start_window();
+  return false;
+}
+
+void Executor::start_window() {
+  rounds_ = 0;
+  for (Runner& runner : runners_) {
+    runner.idle.closed = 0;
+    runner.idle.polls = std::min(runner.idle.polls, polls_before_hash - 1);  // the next state is the one
+  }
 }
 
 bool Executor::polls() const {
-  return std::any_of(runners_.begin(), runners_.end(),
-                     [](const Runner& runner) { return runner.is_circling; });
+  return goes_in_circles_ || std::any_of(runners_.begin(), runners_.end(),
+                                         [](const Runner& runner) { return runner.is_circling; });
 }
 
 bool Executor::force_divergence() {
   for (Runner& runner : runners_) {
+    // Lanes that go round and round by a barrier are apart for a moment only.
+    if (goes_in_circles_ && !runner.is_circling && runner.rests < enough_rests) continue;
     Warp& warp = *runner.warp;
     for (Warp::Group& group : warp.groups_) {
       const Step& step = steps_[group.place];
@@ -369,7 +476,9 @@ void Executor::report_deadlock() {
   for (const Runner& runner : runners_) {
     Warp& warp = *runner.warp;
     for (const Warp::Group& group : warp.groups_) {
-      const bool is_polling = !group.is_blocked && runner.poll_place != no_place;
+      // At a barrier of the loop that it goes round.
+      const bool is_met = goes_in_circles_ && runner.rests < enough_rests && warp.groups_.size() == 1;
+      const bool is_polling = (!group.is_blocked || is_met) && runner.poll_place != no_place;
       const Place place = is_polling ? runner.poll_place : group.place;
       const int waiting = count_lanes(group.lanes);
       for_each_lane(group.lanes, [&](int lane) {

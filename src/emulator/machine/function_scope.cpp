@@ -156,13 +156,15 @@ Value FunctionScope::special(const std::string& name) {
   for (const SpecialName& one : special_names)
     if (name == one.name) return frame_value(one.special, 0);
   Value value;
-  if (name == "%reserved_smem_offset_end" || name == "%reserved_smem_offset_cap") {
-    value.constant = shared_reserved;
+  if (name.rfind("%reserved_smem_offset", 0) == 0) {
+    const bool is_end = name == "%reserved_smem_offset_end" || name == "%reserved_smem_offset_cap";
+    value.constant = is_end ? shared_reserved : shared_null;
+    program_.maps_reserved = true;
     return value;
   }
   const bool is_fourth = name.size() > 2 && name.compare(name.size() - 2, 2, ".w") == 0;
   if (is_fourth || name.rfind("%envreg", 0) == 0 || name.rfind("%pm", 0) == 0 ||
-      name.rfind("%reserved_smem_offset", 0) == 0 || name == "%current_graph_exec")
+      name == "%current_graph_exec")
     return value;
   fail("the special register " + quoted(name) + " is not known here");
 }
@@ -300,6 +302,11 @@ const FunctionCode& FunctionScope::function(const std::string& name) const {
   if (found == layout_.functions.end())
     fail("the function " + quoted(name) + " is declared, but has no body");
   return *found->second;
+}
+
+bool FunctionScope::is_defined(const std::string& function) const {
+  const ptx::Function* found = layout_.module->find(function);
+  return found != nullptr && found->is_defined;
 }
 
 const ptx::Function* FunctionScope::prototype(const std::string& name) const {

@@ -34,6 +34,7 @@ class FunctionScope : public Scope {
   // For control instructions.
   Place label(const std::string& name) const;
   const std::vector<std::string>& branch_targets(const std::string& name) const;
+  bool is_defined(const std::string& function) const;
   const FunctionCode& function(const std::string& name) const;  // throws if it cannot be called
   const ptx::Function* prototype(const std::string& name) const;
   // A .param variable or a register; `declared` is what the callee declares it as.

@@ -114,7 +114,7 @@ class Grid {
       // All look at memory that nobody changes any more. The one in front, which has waited longest, ends it.
       JobPointer job = std::move(waiting_.front());
       waiting_.pop_front();
-      if (job->executor.force_divergence()) return job;
+      if (job->executor.let_time_pass() || job->executor.force_divergence()) return job;
       job->executor.report_deadlock();
       finish(*job);
     }
@@ -135,7 +135,7 @@ class Grid {
   std::uint64_t changes_of_others(const Job& one) const {
     std::uint64_t sum = finished_changes_;
     for (const Job* job : live_)
-      if (job != &one) sum += job->cluster.changes();
+      if (job != &one) sum += job->cluster.news();
     return sum;
   }
 
@@ -158,7 +158,7 @@ class Grid {
       if (found.cluster < known->second.cluster) known->second = found;
       known->second.finding.count = count;
     }
-    finished_changes_ += job.cluster.changes() + 1;
+    finished_changes_ += job.cluster.news() + 1;
     live_.erase(std::find(live_.begin(), live_.end(), &job));
     free_counters_.push_back(&job.counters);
   }

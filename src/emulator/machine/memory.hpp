@@ -3,9 +3,10 @@
 //
 // Addresses. A generic address is 64 bits. An address in the shared space is 32 bits: the CTA's rank in its
 // cluster in bits 24..31, the offset in that CTA's shared memory below; so an address of the CTA's own memory
-// is also its shared::cluster address. The first kilobyte is not mapped, as on the hardware: 0 is no address.
-// A generic shared address is shared_window + that. Local addresses are offsets in the thread's stack,
-// generic ones local_window + offset. The addresses of global, const and param variables are generic already.
+// is also its shared::cluster address. The first kilobyte is the system's, as on the hardware: it is mapped
+// for kernels that ask where it is (cooperative groups keep barriers there), and 0 is no address. A generic
+// shared address is shared_window + that. Local addresses are offsets in the thread's stack, generic ones
+// local_window + offset. The addresses of global, const and param variables are generic already.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +31,7 @@ constexpr std::uint64_t heap_window = 0x7000'0000'0000;
 constexpr std::uint64_t window_size = std::uint64_t{1} << 32;  // of shared, local, param and code
 constexpr int shared_rank_shift = 24;
 constexpr std::uint32_t shared_reserved = 1024;  // bytes at the start of every CTA's shared memory
+constexpr std::uint32_t shared_null = 64;        // of them, never mapped: what a null pointer may be
 
 constexpr bool is_in_window(std::uint64_t address, std::uint64_t window) {
   return address - window < window_size;

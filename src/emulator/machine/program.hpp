@@ -119,6 +119,8 @@ struct Step {
   std::string text;          // of the opcode, for the counters of every launch
   bool reads_timer = false;  // refresh code->timers first
   bool is_wgmma = false;     // looks after asynchronous registers itself
+  std::vector<int>
+      wgmma_slots;           // of registers that it names, as a wgmma of its function does: A, accumulators
   bool is_carrying = false;  // a load whose value only goes back to memory (carried_values.hpp)
 };
 
@@ -133,7 +135,8 @@ struct Program {
   std::uint32_t dynamic_alignment = 1;
   std::vector<std::int64_t> parameter_offsets;  // of the entry's parameters in parameter memory
   std::int64_t parameter_bytes = 0;
-  int target = 0;  // 90 for sm_90a
+  int target = 0;              // 90 for sm_90a
+  bool maps_reserved = false;  // the kernel asks where the reserved shared memory is, and so may use it
 
   const Op& op(Place place) const { return steps[place].op; }
   int line(Place place) const { return steps[place].op.instruction->line; }

@@ -35,6 +35,7 @@ void Warp::clear_registers(LaneMask lanes, std::size_t base, std::size_t slots) 
   if (end <= owners_.size()) return;
   registers_.resize(end * warp_size);
   owners_.resize(end);
+  used_.resize(end);
 }
 
 // Makes a frame of a lane, whose registers have been cleared: special registers and addresses filled in.

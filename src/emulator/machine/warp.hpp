@@ -132,6 +132,12 @@ class Warp {
   bool is_owned(const Value& value) const {
     return owned_ != 0 && value.slot >= 0 && owners_[frame_ + static_cast<std::size_t>(value.slot)] != 0;
   }
+  // Registers of the frame that something else than wgmma has used since the last forget_used. The machine
+  // keeps it for those that a wgmma of their function names too.
+  bool is_used(const Value& value) const {
+    return value.slot >= 0 && used_[frame_ + static_cast<std::size_t>(value.slot)];
+  }
+  void forget_used() { used_.assign(used_.size(), false); }
   std::size_t frame() const { return frame_; }  // to come back to registers of this frame later:
   std::uint64_t* lanes_of_frame(std::size_t frame, int slot) {
     return registers_.data() + (frame + static_cast<std::size_t>(slot)) * warp_size;
@@ -184,6 +190,7 @@ class Warp {
   std::array<std::uint64_t, warp_size> wait_tokens_{};
   bool tokens_used_ = false;
   std::vector<std::uint16_t> owners_;  // by absolute slot
+  std::vector<bool> used_;             // by absolute slot
   std::uint32_t owned_ = 0;
 };
 

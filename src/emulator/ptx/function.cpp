@@ -31,13 +31,18 @@ void directives(Cursor& cursor, Function& function) {
       threads(cursor, directive, function.required_cluster);
     } else if (directive == ".explicitcluster") {
       function.explicit_cluster = true;
-    } else if (directive == ".minnctapersm" || directive == ".maxnctapersm" || directive == ".maxnreg" ||
-               directive == ".maxclusterrank" || directive == ".abi_preserve" ||
-               directive == ".abi_preserve_control") {
+    } else if (directive == ".blocksareclusters") {
+      function.blocks_are_clusters = true;
+    } else if (directive == ".maxnreg") {
+      function.max_registers = static_cast<int>(cursor.integer("a number for `.maxnreg`", 0, 1 << 30));
+    } else if (directive == ".minnctapersm") {
+      function.min_blocks = static_cast<int>(cursor.integer("a number for `.minnctapersm`", 0, 1 << 30));
+    } else if (directive == ".maxnctapersm" || directive == ".maxclusterrank" ||
+               directive == ".abi_preserve" || directive == ".abi_preserve_control") {
       cursor.integer("a number for `" + directive + "`", 0, 1 << 30);  // for the assembler
     } else if (directive == ".attribute") {
       skip_brackets(cursor, '(', ')', "`.attribute`");
-    } else if (directive != ".noreturn" && directive != ".blocksareclusters") {
+    } else if (directive != ".noreturn") {
       throw Error(token.line,
                   "the directive " + cited(token) + " of function `" + function.name + "` is not known");
     }

@@ -160,6 +160,9 @@ struct Function {
   int required_threads[3] = {0, 0, 0};                             // .reqntid
   int required_cluster[3] = {0, 0, 0};                             // .reqnctapercluster
   bool explicit_cluster = false;
+  bool blocks_are_clusters = false;  // .blocksareclusters: a launch gives its grid in clusters
+  int max_registers = 0;             // .maxnreg; 0: not said
+  int min_blocks = 0;                // .minnctapersm
   int line = 0;
 };
 

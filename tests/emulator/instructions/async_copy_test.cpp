@@ -309,6 +309,28 @@ TEST(BulkStore, overwriting_the_source_without_the_wait_is_found) {
   expect_fault(kernel, FindingKind::async_use);
 }
 
+// Takes a moment, and would take minutes if every wait went through all stores before it.
+TEST(BulkStore, that_only_the_reads_are_waited_for_do_not_pile_up) {
+  PtxKernel kernel(two_pointers, R"(
+  .shared .align 128 .b8 tile[16];
+  .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .pred %p<4>;
+  ld.param.u64 %d1, [to]; mov.u32 %r1, tile; mov.u32 %r2, 0;
+AGAIN:
+  st.shared.v4.b32 [%r1], {%r2, %r2, %r2, %r2};
+  fence.proxy.async.shared::cta;
+  cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r1], 16;
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group.read 0;
+  add.s32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 100000;
+  @%p0 bra AGAIN;
+  cp.async.bulk.wait_group 0;
+  ret;)");
+  const std::uint64_t to = kernel.zeros<std::uint32_t>(4);
+  kernel.grid(1, 1).argument(0, to).argument(1, to);
+  expect_clean(
+      kernel, [&] { EXPECT_EQ(kernel.download<std::uint32_t>(to, 1)[0], 99999u); }, 1);
+}
+
 TEST(BulkStore, reduces_into_global_memory) {
   PtxKernel kernel(two_pointers, changed(bulk_store, "cp.async.bulk.global.shared::cta.bulk_group [%d1]",
                                          "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1]"));

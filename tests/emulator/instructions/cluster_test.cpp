@@ -179,8 +179,36 @@ TEST(SetMaxRegisters, waits_for_ever_for_what_nobody_gives) {
 TEST(SetMaxRegisters, inc_must_not_lower) {
   PtxKernel kernel(one_pointer, pool(40, 160));
   kernel.grid(1, 384).argument(0, kernel.zeros<std::uint32_t>(1));
-  expect_fault(kernel, FindingKind::argument,
+  if (!on_gpu()) expect_clean(kernel);  // 168 is only the most that they may have
+  PtxKernel with_168(one_pointer, pool(40, 160), "", "sm_90a", ".maxnreg 168");
+  with_168.grid(1, 384).argument(0, with_168.zeros<std::uint32_t>(1));
+  expect_fault(with_168, FindingKind::argument,
                "setmaxnreg.inc asks for 160 registers a thread, but the warp has already 168");
+}
+
+TEST(SetMaxRegisters, start_with_what_the_directives_leave) {
+  // Two blocks an SM: 80 registers a thread, of which the producer gives 56.
+  for (const char* directives : {".maxntid 384 .minnctapersm 2", ".maxnreg 80"}) {
+    PtxKernel right(one_pointer, pool(24, 104), "", "sm_90a", directives);
+    right.grid(1, 384).argument(0, right.zeros<std::uint32_t>(1));
+    expect_clean(right);
+    PtxKernel wrong(one_pointer, pool(24, 232), "", "sm_90a", directives);
+    wrong.grid(1, 384).argument(0, wrong.zeros<std::uint32_t>(1));
+    expect_fault(wrong, FindingKind::deadlock);
+  }
+}
+
+TEST(SetMaxRegisters, is_for_all_warps_of_a_warpgroup) {
+  PtxKernel kernel(one_pointer, R"(
+  .reg .b32 %r<4>; .reg .pred %p<2>;
+  mov.u32 %r0, %tid.x; setp.ge.u32 %p0, %r0, 32;
+  @%p0 bra OTHERS;
+  setmaxnreg.dec.sync.aligned.u32 24;  // FAULT
+OTHERS:
+  ret;)");
+  kernel.grid(1, 128).argument(0, kernel.zeros<std::uint32_t>(1));
+  expect_fault(kernel, FindingKind::divergence,
+               "has executed 1 setmaxnreg and warp 1 of the same warpgroup 0");
 }
 
 TEST(SetMaxRegisters, refuses_counts_that_are_no_multiples_of_8) {

@@ -46,9 +46,9 @@ class PtxKernel {
   // `body`: what stands between the braces of the entry; `parameters`: its parameter list, and module-level
   // variables before the entry in `module_level`.
   PtxKernel(const std::string& parameters, const std::string& body, const std::string& module_level = "",
-            const std::string& target = "sm_90a")
+            const std::string& target = "sm_90a", const std::string& directives = "")
       : text_(".version 8.6\n.target " + target + "\n.address_size 64\n" + module_level +
-              "\n.visible .entry k(" + parameters + ")\n{\n" + body + "\n}\n"),
+              "\n.visible .entry k(" + parameters + ") " + directives + "\n{\n" + body + "\n}\n"),
         module_(ptx::parse(text_)),
         program_(decode(module_, *module_.find("k"), NoSymbols())) {
     launch_.program = program_.get();

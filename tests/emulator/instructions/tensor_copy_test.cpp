@@ -547,5 +547,19 @@ TEST(TensorCopy, refuses_what_it_does_not_know) {
   EXPECT_EQ(refusal("cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%d0, {%r0}];"), "accepted");
 }
 
+TEST(TensorMapReplace, values_that_no_map_can_hold_are_found) {
+  for (const char* replaced :
+       {"rank.global.b1024.b32 [%d0], 5", "rank.global.b1024.b32 [%d0], 257",
+        "box_dim.global.b1024.b32 [%d0], 0, 257", "box_dim.global.b1024.b32 [%d0], 0, 0",
+        "element_stride.global.b1024.b32 [%d0], 0, 9"}) {
+    PtxKernel kernel(".param .u64 map", std::string(".reg .b64 %d<2>; ld.param.u64 %d0, [map];\n") +
+                                            "tensormap.replace.tile." + replaced + ";  // FAULT\nret;");
+    const Tensor tensor{TensorMapType::uint16, {16, 20}, {16, 8}, {1, 1}};
+    const TensorMap map = tensor.map(kernel.zeros<std::uint16_t>(320));
+    kernel.grid(1, 1).argument(0, kernel.upload(std::vector<std::uint8_t>(map.bytes, map.bytes + 128)));
+    expect_fault(kernel, FindingKind::argument, "but must be from");
+  }
+}
+
 }  // namespace
 }  // namespace tenon::emulator::testing

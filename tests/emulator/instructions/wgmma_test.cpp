@@ -176,7 +176,7 @@ TEST(Wgmma, registers_written_after_the_fence_are_found) {
       [](const std::string& body) {
         return changed(changed(body, "// FENCE", "\n add.f32 %c3, %c3, %c3;"), "// MMA", "// FAULT");
       },
-      FindingKind::async_use, "was written after the last wgmma.fence");
+      FindingKind::async_use, "was written or read after the last wgmma.fence");
   WgmmaCase form;
   form.a_in_registers = true;
   expect_wgmma_fault(
@@ -184,7 +184,7 @@ TEST(Wgmma, registers_written_after_the_fence_are_found) {
       [](const std::string& body) {
         return changed(changed(body, "// FENCE", "\n not.b32 %a1, %a1;"), "// MMA", "// FAULT");
       },
-      FindingKind::async_use, "was written after the last wgmma.fence");
+      FindingKind::async_use, "was written or read after the last wgmma.fence");
 }
 
 TEST(Wgmma, a_missing_proxy_fence_is_found) {
@@ -237,7 +237,7 @@ TEST(Wgmma, going_on_with_changed_accumulators_needs_a_fence) {
       "  // FAULT\n wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n";
   expect_wgmma_fault(
       {}, [&](const std::string& body) { return changed(body, "// WAIT", second); }, FindingKind::async_use,
-      "was written after the last wgmma.fence");
+      "was written or read after the last wgmma.fence");
   WgmmaKernel run(data, changed(data.body(), "// WAIT",
                                 changed(second, "add.f32 %c0, %c0, %c0;",
                                         "add.f32 %c0, %c0, %c0; wgmma.fence.sync.aligned;")));

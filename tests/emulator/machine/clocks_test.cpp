@@ -36,6 +36,25 @@ TEST(Clocks, ReleaseAndAcquireCarryWhatWasLearntBefore) {
   EXPECT_FALSE(knows(clocks, 2, 0, later));
 }
 
+TEST(Clocks, SeveralThreadsReleaseAndAcquireAsEachByItself) {
+  Clocks together(5, true), alone(5, true);
+  SyncClock object, other;
+  const ThreadId first[] = {0, 1, 2}, second[] = {3, 4};
+  together.fence_proxy(1);
+  alone.fence_proxy(1);
+  together.release(first, 3, object);
+  for (const ThreadId thread : first) alone.release(thread, other);
+  together.acquire(second, 2, object);
+  for (const ThreadId thread : second) alone.acquire(thread, other);
+  for (ThreadId observer = 0; observer < 5; ++observer)
+    for (ThreadId thread = 0; thread < 5; ++thread)
+      for (Epoch epoch = 1; epoch < 4; ++epoch) {
+        EXPECT_EQ(knows(together, observer, thread, epoch), knows(alone, observer, thread, epoch));
+        EXPECT_EQ(together.fenced(together.view(observer), thread, epoch),
+                  alone.fenced(alone.view(observer), thread, epoch));
+      }
+}
+
 TEST(Clocks, AnAgentKnowsItsIssueAndIsKnownByThoseWhoWait) {
   Clocks clocks(2, true);
   const Epoch before = clocks.view(0).now;

@@ -48,14 +48,43 @@ TEST(Emulator, NamesEveryUnknownInstructionOfWhatAKernelCallsBeforeItRuns) {
 }
 
 TEST(Emulator, RefusesCallsWithoutABodyAndVariablesWithoutADefinition) {
-  Kernel call(module_text("", "{ .param .b64 x; .param .b32 y; call (y), vprintf, (x, x); }",
-                          ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);"));
-  expect_contains(error_of([&] { call.run({{1}, {1}}, {}); }), "`vprintf` is declared, but has no body");
+  Kernel call(module_text("", "{ .param .b64 x; .param .b64 y; call (y), malloc, (x); }",
+                          ".extern .func (.param .b64 r) malloc(.param .b64 a);"));
+  expect_contains(error_of([&] { call.run({{1}, {1}}, {}); }), "`malloc` is declared, but has no body");
   Kernel variable(module_text("", "ld.global.u32 %r1, [elsewhere];", ".extern .global .u32 elsewhere;"));
   expect_contains(error_of([&] {
                     variable.run({{1}, {1}}, {});
                   }),
                   "`elsewhere` is declared, but defined nowhere");
+}
+
+TEST(Emulator, PrintfPrintsNothingAndAnswersZero) {
+  Kernel kernel(module_text(".param .u64 out", R"(
+    { .param .b64 x; .param .b64 y; .param .b32 z;
+      mov.u64 %d2, 0; st.param.b64 [x], %d2; st.param.b64 [y], %d2;
+      call.uni (z), vprintf, (x, y);
+      ld.param.b32 %r1, [z]; }
+    ld.param.u64 %d1, [out]; st.global.u32 [%d1], %r1;)",
+                            ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);"));
+  const Address out = kernel.upload(std::vector<std::uint32_t>{7});
+  const Result result = kernel.run({{1}, {32}}, {out});
+  EXPECT_TRUE(result.findings.empty());
+  EXPECT_EQ(kernel.download<std::uint32_t>(out, 1)[0], 0u);
+}
+
+TEST(Emulator, CountsTheGridInClustersWhereTheKernelSaysSo) {
+  const auto text = [](const char* directives) {
+    std::string module = module_text(".param .u64 out", R"(
+      ld.param.u64 %d1, [out]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x;
+      mul.wide.u32 %d2, %r1, 4; add.s64 %d1, %d1, %d2; st.global.u32 [%d1], %r2;)");
+    return module.replace(module.find(")\n{"), 1, std::string(") ") + directives);
+  };
+  Kernel kernel(text(".blocksareclusters .reqntid 32, 1, 1 .reqnctapercluster 2, 1, 1"));
+  const Address out = kernel.upload(std::vector<std::uint32_t>(7, 0));
+  kernel.run({{3}, {32}}, {out});
+  EXPECT_EQ(kernel.download<std::uint32_t>(out, 7), (std::vector<std::uint32_t>{6, 6, 6, 6, 6, 6, 0}));
+  Kernel lacking(text(".blocksareclusters"));
+  expect_contains(error_of([&] { lacking.run({{3}, {32}}, {out}); }), ".reqnctapercluster");
 }
 
 TEST(Emulator, ChecksTheShapeOfALaunch) {

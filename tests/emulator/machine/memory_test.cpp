@@ -261,5 +261,17 @@ TEST(Memory, FloatAtomicsFlushSubnormalsInGlobalMemoryOnly) {
   EXPECT_EQ(kernel.download<std::uint32_t>(words, 2), (std::vector<std::uint32_t>{0, 0x11}));
 }
 
+TEST(Memory, TheReservedBytesOfABlockAreThereForWhoAsksWhereTheyAre) {
+  // As cooperative groups keep the barriers of groups of several warps there.
+  Kernel asks(module_text("", "mov.u32 %r1, %reserved_smem_offset_1; red.shared.or.b32 [%r1], 1;"));
+  const Result right = asks.run({{1}, {32}}, {});
+  EXPECT_TRUE(right.findings.empty()) << listed(right.findings);
+  Kernel null(module_text(
+      "", "mov.u32 %r2, %reserved_smem_offset_1; mov.u32 %r1, 0;\nst.shared.u32 [%r1], 1; // here"));
+  the_finding(null, null.run({{1}, {32}}, {}), FindingKind::null_pointer, "// here");
+  Kernel silent(module_text("", "mov.u32 %r1, 64;\nst.shared.u32 [%r1], 1; // here"));
+  the_finding(silent, silent.run({{1}, {32}}, {}), FindingKind::out_of_bounds, "// here");
+}
+
 }  // namespace
 }  // namespace tenon::emulator::testing

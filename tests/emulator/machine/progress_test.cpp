@@ -147,6 +147,149 @@ TEST(Progress, WaitingForTimeToPassIsNone) {
   EXPECT_GE(kernel.download<std::uint64_t>(out, 1)[0], 50000u);
 }
 
+TEST(Progress, AWaitThatReadsAClockIsADeadlockTooIfNobodyComes) {
+  // As cuda::barrier waits: it sleeps longer and longer, and is never in the same state twice.
+  const auto text = [](const char* arrivals) {
+    return module_text("", std::string(R"(
+    .shared .align 8 .b64 full;
+    mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0;
+    @%p1 mbarrier.init.shared::cta.b64 [full], )") +
+                               arrivals + R"(;
+    bar.sync 0;
+    mbarrier.arrive.shared::cta.b64 %d1, [full];
+    mov.u64 %d2, %globaltimer;
+  wait:
+    mbarrier.try_wait.shared::cta.b64 %p2, [full], %d1; // looks
+    @%p2 bra over;
+    mov.u64 %d3, %globaltimer; sub.u64 %d4, %d3, %d2;
+    shr.u64 %d5, %d4, 2; cvt.u32.u64 %r4, %d5; min.u32 %r4, %r4, 1000;
+    nanosleep.u32 %r4;
+    bra wait;
+  over:)");
+  };
+  Kernel right(text("64")), stuck(text("65"));
+  for (const Options& options : all_schedules(2)) {
+    const Result good = right.run({{1}, {64}}, {}, options);
+    EXPECT_TRUE(good.findings.empty()) << listed(good.findings);
+    const Result bad = stuck.run({{1}, {64}}, {}, options);
+    ASSERT_EQ(bad.findings.size(), 1u) << listed(bad.findings);
+    EXPECT_EQ(bad.findings[0].kind, FindingKind::deadlock);
+  }
+}
+
+// Every warp looks at a flag and meets the others at a barrier, again and again.
+std::string barrier_loop(const std::string& before_barrier) {
+  return module_text(".param .u64 flag", R"(
+    ld.param.u64 %d1, [flag]; mov.u32 %r1, %tid.x; mov.u32 %r2, 0; mov.u32 %r5, 1;
+  again:
+    )" + before_barrier + R"(
+    bar.sync 0;
+    ld.volatile.global.u32 %r3, [%d1]; // looks
+    setp.eq.u32 %p1, %r3, 0;
+    @%p1 bra again;)");
+}
+
+TEST(Progress, ALoopThroughABarrierThatNobodyEndsIsADeadlock) {
+  Kernel kernel(barrier_loop("bar.red.or.pred %p2, 1, %p3;"));
+  for (const Options& options : all_schedules()) {
+    const Address flag = kernel.upload(std::vector<std::uint32_t>{0});
+    const Finding finding =
+        the_finding(kernel, kernel.run({{3}, {128}}, {flag}, options), FindingKind::deadlock, "// looks");
+    EXPECT_EQ(finding.count, 3u * 128);
+  }
+}
+
+TEST(Progress, ALoopThroughABarrierThatOneWarpWillEndIsNone) {
+  // Only the last warp counts; the others come back to the same state all the time.
+  Kernel kernel(barrier_loop(R"(
+    setp.lt.u32 %p2, %r1, 96;
+    @%p2 bra ready;
+    add.u32 %r2, %r2, 1;
+    setp.eq.u32 %p3, %r2, 20000;
+    @%p3 st.volatile.global.u32 [%d1], %r5;
+  ready:)"));
+  for (const Options& options : all_schedules(2)) {
+    const Address flag = kernel.upload(std::vector<std::uint32_t>{0});
+    const Result result = kernel.run({{1}, {128}}, {flag}, options);
+    EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
+  }
+}
+
+TEST(Progress, WarpsThatTakeTurnsInCountingAreNone) {
+  // Nothing is written before the end. While one warp counts the others come back to the same state; then it
+  // is another's turn, and in the end all work by themselves.
+  Kernel kernel(module_text(".param .u64 out", R"(
+    ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; mov.u32 %r3, 0; mov.u32 %r7, 0;
+    mov.u32 %r4, 0;
+  turn:
+    setp.eq.u32 %p1, %r2, %r3;
+    @%p1 add.u32 %r4, %r4, 1;
+    setp.ge.u32 %p2, %r4, 2000;
+    and.pred %p2, %p2, %p1;
+    ld.volatile.global.u32 %r5, [%d1];
+    bar.red.or.pred %p3, 0, %p2;
+    @!%p3 bra turn;
+    mov.u32 %r4, 0; add.u32 %r3, %r3, 1; setp.lt.u32 %p4, %r3, 4;
+    @%p4 bra turn;
+    setp.ne.u32 %p5, %r2, 0;
+    @%p5 bra wait;
+  work:
+    add.u32 %r7, %r7, 1; setp.lt.u32 %p6, %r7, 100000;
+    @%p6 bra work;
+  wait:
+    bar.sync 0;
+    st.global.u32 [%d1], %r3;)"));
+  for (const Options& options : all_schedules(2)) {
+    const Address out = kernel.upload(std::vector<std::uint32_t>{0});
+    const Result result = kernel.run({{1}, {128}}, {out}, options);
+    EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
+    EXPECT_EQ(kernel.download<std::uint32_t>(out, 1)[0], 4u);
+  }
+}
+
+// Block 0 waits for block 1, which works for long; but no longer than 2 seconds.
+std::string wait_with_timeout(const std::string& last) {
+  return module_text(".param .u64 data", R"(
+    ld.param.u64 %d1, [data]; mov.u32 %r1, %ctaid.x; setp.eq.u32 %p1, %r1, 1; mov.u32 %r2, 0; mov.u32 %r5, 1;
+    @%p1 bra work;
+    mov.u64 %d2, %globaltimer;
+  wait:
+    ld.acquire.gpu.global.u32 %r3, [%d1]; // looks
+    setp.ne.u32 %p2, %r3, 0;
+    @%p2 bra got;
+    mov.u64 %d3, %globaltimer; sub.u64 %d4, %d3, %d2;
+    setp.lt.u64 %p3, %d4, LIMIT;
+    @%p3 bra wait;
+    st.global.u32 [%d1+4], 2;
+    ret;
+  got:
+    st.global.u32 [%d1+4], 1;
+    ret;
+  work:
+    add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 300000;
+    @%p2 bra work;
+    )" + last);
+}
+
+TEST(Progress, ATimeoutEndsAWaitOnlyIfNobodyElseDoes) {
+  const auto with_limit = [](std::string text, const char* limit) {
+    return text.replace(text.find("LIMIT"), 5, limit);
+  };
+  const auto outcome_of = [](const std::string& text) {
+    Kernel kernel(text);
+    const Address data = kernel.upload(std::vector<std::uint32_t>{0, 0});
+    const Result result = kernel.run({{2}, {1}}, {data});
+    EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
+    return kernel.download<std::uint32_t>(data, 2)[1];
+  };
+  const char* sets = "st.release.gpu.global.u32 [%d1], %r5;";
+  EXPECT_EQ(outcome_of(with_limit(wait_with_timeout(sets), "2000000000")), 1u);
+  EXPECT_EQ(outcome_of(with_limit(wait_with_timeout(""), "2000000000")), 2u);
+  Kernel endless(with_limit(wait_with_timeout(""), "0xffffffffffffffff"));
+  const Address data = endless.upload(std::vector<std::uint32_t>{0, 0});
+  the_finding(endless, endless.run({{2}, {1}}, {data}), FindingKind::deadlock, "// looks");
+}
+
 TEST(Progress, ATrapEndsItsBlockAndIsNamed) {
   Kernel kernel(module_text(".param .u64 out", R"(
     ld.param.u64 %d1, [out]; mov.u32 %r1, %ctaid.x; mul.wide.u32 %d2, %r1, 4; add.s64 %d1, %d1, %d2;
