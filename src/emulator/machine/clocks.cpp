@@ -140,26 +140,13 @@ void Clocks::join(SyncClock& object, const SyncClock& other) {
 
 void Clocks::barrier(const ThreadId* threads, std::size_t count, const SyncClock& arrived) {
   if (!enabled_ || count == 0) return;
-  auto seen = std::make_shared<Epochs>(threads_);
   SyncClock sum = arrived;
-  Snapshot last;
-  for (std::size_t i = 0; i < count; ++i) {
-    View& view = views_[threads[i]];
-    if (view.seen && view.seen != last) raise(*seen, *view.seen);
-    last = view.seen;
-    raise(*seen, view.thread, view.now);
-    raise(*seen, threads_ + view.thread, view.copies);
-    sum.fenced = joined(sum.fenced, everything_fenced(view));
-    sum.inits = joined(sum.inits, view.inits);
-  }
-  if (arrived.seen) raise(*seen, *arrived.seen);
-  sum.seen = std::move(seen);
+  release(threads, count, sum);
   for (std::size_t i = 0; i < count; ++i) {
     View& view = views_[threads[i]];
     view.seen = sum.seen;
     view.fenced = sum.fenced;
     view.inits = sum.inits;
-    ++view.now;
   }
 }
 
