@@ -1,3 +1,4 @@
+// A table that is written anew with each entry: what was measured is not lost with what comes after.
 #include "command_line/tune_table.hpp"
 
 #include <algorithm>

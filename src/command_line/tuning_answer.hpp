@@ -11,7 +11,7 @@ namespace tenon::command {
 
 struct TuningAnswer {
   bool used = false;
-  std::string why;  // "it has an entry for 64 x 4096 x 4096"; "it was measured on ... but this device ..."
+  std::string why;  // "it has an entry for m = 64"; "it was measured on ... but this device ..."
 };
 
 // problem.tuning is the table asked about; `running` is the kernel that runs, null where there is nothing to

@@ -2,13 +2,12 @@
 #include "tenon/tuning.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <utility>
 
+#include "host/read_file.hpp"
 #include "host/tuning_table.hpp"
 #include "host/tuning_text.hpp"
 
@@ -51,49 +50,36 @@ const TuningEntry* find_tuning(const TuningTable& table, const Gemm& problem) no
 }
 
 const Kernel* tuned_kernel(const std::vector<Kernel>& list, const Gemm& problem,
-                           const DeviceDescription& device) noexcept {
-  if (problem.tuning == nullptr) return nullptr;
-  const TuningTable* table = problem.tuning->table();
-  if (table == nullptr || table->sm != device.sm || table->multiprocessors != device.multiprocessors) {
+                           const DeviceDescription& device, Status* why) noexcept {
+  const auto none = [why](const auto& sentence) -> const Kernel* {
+    if (why != nullptr) *why = sentence();
     return nullptr;
+  };
+  const TuningTable* table = problem.tuning == nullptr ? nullptr : problem.tuning->table();
+  if (table == nullptr) return none([] { return Status(StatusCode::unsupported, "there is no table"); });
+  if (table->sm != device.sm || table->multiprocessors != device.multiprocessors) {
+    return none([&] {
+      return Status(
+          StatusCode::unsupported,
+          "it was measured on %.60s, sm_%d with %d multiprocessors, but this device is sm_%d with %d "
+          "multiprocessors",
+          table->device.c_str(), table->sm, table->multiprocessors, device.sm, device.multiprocessors);
+    });
   }
   const TuningEntry* entry = find_tuning(*table, problem);
-  if (entry == nullptr) return nullptr;
-  for (const Kernel& kernel : list) {
-    if (kernel.name == entry->kernel) return kernel.copy == Copy::module ? nullptr : &kernel;
-  }
-  return nullptr;
+  if (entry == nullptr)
+    return none([] { return Status(StatusCode::unsupported, "it has no entry for this problem"); });
+  const auto kernel = std::find_if(list.begin(), list.end(),
+                                   [entry](const Kernel& one) { return one.name == entry->kernel; });
+  if (kernel != list.end() && kernel->copy != Copy::module) return &*kernel;
+  return none([&] {
+    return Status(StatusCode::unsupported, "it has an entry for m = %lld, but its kernel %.120s %s",
+                  static_cast<long long>(entry->key.m), entry->kernel.c_str(),
+                  kernel == list.end() ? "is not in this build" : "runs only where it is named");
+  });
 }
 
 namespace {
-
-// Far more than anybody measures; a file that goes on for ever shall not take all memory.
-constexpr std::size_t largest_file = std::size_t{64} << 20;
-
-struct CloseFile {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-
-Status unreadable(const char* path, int error) noexcept {
-  return Status(StatusCode::invalid_argument, "%.150s: cannot be read: %s", path, std::strerror(error));
-}
-
-// Throws std::bad_alloc.
-Status read_file(const char* path, std::string* text) {
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path, "rb"));
-  if (file == nullptr) return unreadable(path, errno);
-  char block[1 << 14];
-  for (;;) {
-    const std::size_t count = std::fread(block, 1, sizeof block, file.get());
-    text->append(block, count);
-    if (std::ferror(file.get()) != 0) return unreadable(path, errno);
-    if (text->size() > largest_file) {
-      return Status(StatusCode::invalid_argument,
-                    "%.150s: it has more than the %zu bytes that a table may have", path, largest_file);
-    }
-    if (count < sizeof block) return {};
-  }
-}
 
 Status out_of_memory() noexcept {
   return Status(StatusCode::cuda_error, "no host memory is left for the table of tunings");

@@ -44,8 +44,9 @@ const TuningEntry* find_tuning(const TuningTable& table, const Gemm& problem) no
 
 // The kernel that problem.tuning has for the problem: nullptr without a table, from a table of another
 // device, where there is no entry, or if the list has no such kernel or only a Copy::module one, which runs
-// by name alone. Whether it takes the problem is not asked. problem.kernel is not looked at.
+// by name alone; *why, when given, then says so of the table. Whether it takes the problem is not asked.
+// problem.kernel is not looked at.
 const Kernel* tuned_kernel(const std::vector<Kernel>& list, const Gemm& problem,
-                           const DeviceDescription& device) noexcept;
+                           const DeviceDescription& device, Status* why = nullptr) noexcept;
 
 }  // namespace tenon

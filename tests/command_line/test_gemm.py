@@ -184,12 +184,12 @@ class InTheEmulator(OnADevice):
 
     def test_what_became_of_a_tuning_table(self):
         self.write_table(self.KERNEL)
-        self.assertEqual(self.tuned(), (True, "it has an entry for 64 x 64 x 64", True))
-        self.assertEqual(self.tuned(m=80), (True, "it has an entry for 64 x 64 x 64", True))
+        self.assertEqual(self.tuned(), (True, "it has an entry for m = 64", True))
+        self.assertEqual(self.tuned(m=80), (True, "it has an entry for m = 64", True))
         self.assertEqual(self.tuned(m=16), (False, "it has no entry for this problem", False))
         self.assertEqual(self.tuned("--kernel", self.KERNEL), (False, "a kernel that is named comes before it", True))
         self.write_table("nobody")
-        self.assertEqual(self.tuned(), (False, "it has an entry for 64 x 64 x 64, but its kernel nobody is not in this build",
+        self.assertEqual(self.tuned(), (False, "it has an entry for m = 64, but its kernel nobody is not in this build",
                                         False))
         self.write_table(self.KERNEL, multiprocessors=132)
         self.assertEqual(self.tuned(), (False, "it was measured on a chip, sm_90 with 132 multiprocessors, but this device is "

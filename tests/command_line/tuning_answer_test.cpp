@@ -50,17 +50,16 @@ class Answers : public ::testing::Test {
 TEST_F(Answers, AnEntryIsUsed) {
   const TuningAnswer answer = tuning_answer(list_, problem_, device_, "one");
   EXPECT_TRUE(answer.used);
-  EXPECT_EQ(answer.why, "it has an entry for 64 x 64 x 64");
+  EXPECT_EQ(answer.why, "it has an entry for m = 64");
 }
 
 TEST_F(Answers, WhatSpeaksAgainstATable) {
   EXPECT_EQ(why_not(nullptr), "there is no product to compute");
-  EXPECT_EQ(why_not(), "it has an entry for 64 x 64 x 64, but its kernel one does not take this problem");
+  EXPECT_EQ(why_not(), "it has an entry for m = 64, but its kernel one does not take this problem");
   load("three");
-  EXPECT_EQ(why_not(), "it has an entry for 64 x 64 x 64, but its kernel three is not in this build");
+  EXPECT_EQ(why_not(), "it has an entry for m = 64, but its kernel three is not in this build");
   load("by_name");
-  EXPECT_EQ(why_not(),
-            "it has an entry for 64 x 64 x 64, but its kernel by_name runs only where it is named");
+  EXPECT_EQ(why_not(), "it has an entry for m = 64, but its kernel by_name runs only where it is named");
   load("one", "80, \"multiprocessors\": 108");
   EXPECT_EQ(why_not(),
             "it was measured on a chip, sm_80 with 108 multiprocessors, but this device is sm_90 with 132 "
@@ -68,10 +67,10 @@ TEST_F(Answers, WhatSpeaksAgainstATable) {
   load("one");
   problem_.m = 100;
   EXPECT_EQ(why_not(), "it has no entry for this problem");
-  problem_.kernel = "two";
-  EXPECT_EQ(why_not(), "a kernel that is named comes before it");
   problem_.tuning = nullptr;
   EXPECT_EQ(why_not(), "there is no table");
+  problem_.kernel = "two";
+  EXPECT_EQ(why_not(), "a kernel that is named comes before it");
 }
 
 }  // namespace

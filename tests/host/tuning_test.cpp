@@ -356,10 +356,10 @@ TEST(Tuning, LoadsFiles) {
   EXPECT_EQ(s.code(), StatusCode::invalid_argument);
   EXPECT_EQ(s.message(), path + ": cannot be read: No such file or directory");
   s = tuning.load(testing::TempDir().c_str());
-  EXPECT_NE(std::string(s.message()).find("cannot be read: Is a directory"), std::string::npos)
+  EXPECT_NE(std::string(s.message()).find("cannot be read: it is a folder"), std::string::npos)
       << s.message();
   s = tuning.load("/dev/zero");
-  EXPECT_STREQ(s.message(), "/dev/zero: it has more than the 67108864 bytes that a table may have");
+  EXPECT_STREQ(s.message(), "/dev/zero: it has more than the 67108864 bytes that it may have");
   s = tuning.load(nullptr);
   EXPECT_STREQ(s.message(), "path is a null pointer but must name a tuning table");
   EXPECT_EQ(tuning.size(), 2U);
