@@ -206,19 +206,18 @@ void add_doctor(CLI::App& application) {
   command->add_option("--m", o->m, "Rows of A and C")->transform(matrix_size());
   command->add_option("--n", o->n, "Columns of B and C")->transform(matrix_size());
   command->add_option("--k", o->k, "Columns of A, rows of B")->transform(matrix_size());
-  command->add_option("--type", o->type, "Type of A and B (default: f16)")
-      ->check(CLI::IsMember({"f16", "bf16", "f32", "tf32", "e4m3", "e5m2", "s8"}));
+  const auto types = CLI::IsMember({"f16", "bf16", "f32", "tf32", "e4m3", "e5m2", "s8"});
+  command->add_option("--type", o->type, "Type of A and B (default: f16)")->check(types);
   command
       ->add_option("--type-b", o->type_b,
                    "Type of B, if it is not A's: e4m3 and e5m2 may be multiplied by each other")
-      ->check(CLI::IsMember({"f16", "bf16", "f32", "tf32", "e4m3", "e5m2", "s8"}));
-  command->add_option("--out-type", o->out_type, "Type of C (default: f32; of s8 s32)")
-      ->check(CLI::IsMember({"f16", "bf16", "f32", "s32"}));
+      ->check(types);
+  command->add_option("--out-type", o->out_type, "Type of C (default: f32; of s8 s32)")->check(output_type());
   command->add_option("--accumulate", o->accumulate, "Precision of the sums (default: f32; of s8 s32)")
-      ->check(CLI::IsMember({"f32", "f16", "s32"}));
+      ->check(sum_type());
   command->add_flag("--promote", o->promote, "Of e4m3 and e5m2: add up sums of 128 products in f32");
   command->add_option("--layout", o->layout, "A then B: t = row-major, n = column-major (default: tn)")
-      ->check(CLI::IsMember({"tn", "nn", "tt", "nt"}));
+      ->check(layout_name());
   command->add_option("--lda", o->lda, "Leading dimension of A, in elements (default: dense)")
       ->transform(leading_dimension());
   command->add_option("--ldb", o->ldb, "Leading dimension of B (default: dense)")

@@ -444,10 +444,9 @@ void add_gemm(CLI::App& application) {
       ->add_option("--type-b", o->type_b,
                    "Type of B, if it is not A's: e4m3 and e5m2 may be multiplied by each other")
       ->check(types);
-  command->add_option("--out-type", o->out_type, "Type of C (default: f32; of s8 s32)")
-      ->check(CLI::IsMember({"f16", "bf16", "f32", "s32"}));
+  command->add_option("--out-type", o->out_type, "Type of C (default: f32; of s8 s32)")->check(output_type());
   command->add_option("--accumulate", o->accumulate, "Precision of the sums (default: f32; of s8 s32)")
-      ->check(CLI::IsMember({"f32", "f16", "s32"}));
+      ->check(sum_type());
   command->add_flag("--promote", o->promote,
                     "Of e4m3 and e5m2: add up sums of 128 products in f32, which loses less than the tensor "
                     "core does over a long k");
@@ -459,7 +458,7 @@ void add_gemm(CLI::App& application) {
   command
       ->add_option("--layout", o->layout,
                    "A then B: t = row-major, n = column-major (default: tn, both contiguous along k)")
-      ->check(CLI::IsMember({"tn", "nn", "tt", "nt"}));
+      ->check(layout_name());
   command->add_option("--lda", o->lda, "Leading dimension of A on the device, in elements (default: dense)")
       ->transform(leading_dimension());
   command->add_option("--ldb", o->ldb, "Leading dimension of B on the device (default: dense)")

@@ -13,6 +13,7 @@
 #include "device/device.hpp"
 #include "gemm/kernel.hpp"
 #include "host/device.hpp"
+#include "tenon/tenon.h"
 
 namespace tenon::command {
 namespace {
@@ -49,7 +50,7 @@ Json describe(int ordinal) {
 
 Json collect() {
   Json info;
-  info["version"] = TENON_VERSION;
+  info["version"] = tenon_version();
   info["built_for"] = built_architectures();
   info["kernels"] = kernels().size();
   info["cpu_threads"] = std::thread::hardware_concurrency();

@@ -15,13 +15,15 @@
 #include "command_line/options.hpp"
 #include "command_line/text_file.hpp"
 #include "microbench/standard_output.hpp"
+#include "tenon/tenon.h"
 
 namespace tenon::command {
 namespace {
 
 void add_commands(CLI::App& application) {
   application.require_subcommand(1);
-  application.set_version_flag("--version", "tenon " TENON_VERSION, "Print the version and exit");
+  application.set_version_flag("--version", std::string("tenon ") + tenon_version(),
+                               "Print the version and exit");
   application.footer(
       "Exit status: 0 done and correct, 1 wrong result or a fault found by the emulator, 2 bad usage or "
       "input, 3 this machine cannot.\n"

@@ -1,3 +1,4 @@
+// The checks of options.hpp, as CLI11 validators.
 #include "command_line/options.hpp"
 
 #include <cctype>
@@ -92,6 +93,16 @@ CLI::Validator number_within(double least, double most) {
             return "'" + shortened(text) + needed;
           },
           range};
+}
+
+CLI::Validator output_type() {
+  return CLI::IsMember({"f16", "bf16", "f32", "s32"});
+}
+CLI::Validator sum_type() {
+  return CLI::IsMember({"f32", "f16", "s32"});
+}
+CLI::Validator layout_name() {
+  return CLI::IsMember({"tn", "nn", "tt", "nt"});
 }
 
 void refuse_empty_values(CLI::App& application) {

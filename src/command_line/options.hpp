@@ -23,6 +23,11 @@ CLI::Validator number_within(double least, double most);
 CLI::Validator matrix_size();
 CLI::Validator leading_dimension();
 
+// Names of types, of C and of sums, and of layouts, A then B.
+CLI::Validator output_type();
+CLI::Validator sum_type();
+CLI::Validator layout_name();
+
 // Every option of every command that takes a value refuses an empty one: an empty variable in a script is a
 // mistake, not a 0 and not an option that was left out.
 void refuse_empty_values(CLI::App& application);

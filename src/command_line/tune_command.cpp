@@ -23,6 +23,7 @@
 #include "command_line/tune_table.hpp"
 #include "host/device.hpp"
 #include "host/tuning_table.hpp"
+#include "tenon/tenon.h"
 
 namespace tenon::command {
 namespace {
@@ -179,7 +180,7 @@ TuningTable head_of(const TuneOptions& o, const Machine& machine) {
   head.device = machine.name;
   head.sm = machine.description.sm;
   head.multiprocessors = machine.description.multiprocessors;
-  head.version = TENON_VERSION;
+  head.version = tenon_version();
   head.commit = o.commit;
   head.toolkit = toolkit_text();
   return head;

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <string>
 
 #include "tenon/gemm.hpp"
 #include "tenon/tenon.h"
@@ -73,14 +74,13 @@ tenon_status null_problem() noexcept {
 
 }  // namespace
 
-#define TENON_TEXT_OF(x) #x
-#define TENON_TEXT(x) TENON_TEXT_OF(x)
-
 extern "C" {
 
 const char* tenon_version(void) {
-  return TENON_TEXT(TENON_VERSION_MAJOR) "." TENON_TEXT(TENON_VERSION_MINOR) "." TENON_TEXT(
-      TENON_VERSION_PATCH);
+  static const std::string version = std::to_string(TENON_VERSION_MAJOR) + "." +
+                                     std::to_string(TENON_VERSION_MINOR) + "." +
+                                     std::to_string(TENON_VERSION_PATCH);
+  return version.c_str();
 }
 
 tenon_gemm_problem tenon_gemm_problem_default(void) {
