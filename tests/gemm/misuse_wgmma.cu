@@ -9,7 +9,7 @@ using namespace tenon;
 using Halves = WgmmaOperands<half, half, float>;
 
 // Consumers, stages, cluster, staged strips are those of a small kernel but for the misuse.
-#if defined(MISUSE_correct)
+#if defined(MISUSE_correct) || defined(MISUSE_none_of_integers)
 using Config =
     WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 1>;
 #elif defined(MISUSE_three_consumers)
@@ -71,3 +71,15 @@ template __global__ void tenon::gemm_wgmma<Config>(const __grid_constant__ GemmW
                                                    const __grid_constant__ GemmWgmma<Config>::MapB,
                                                    const __grid_constant__ TensorMap,
                                                    const __grid_constant__ GemmArguments);
+
+#if defined(MISUSE_none_of_integers)  // an operation of one's own on sums in s32, as on those in f32
+using Integers = WgmmaConfig<WgmmaOperands<std::int8_t, std::int8_t, std::int32_t>, row_major, column_major,
+                             TileShape<64, 64, 128>, 1, 2, ClusterShape<1, 1>, 1>;
+__global__ void relu(const __grid_constant__ GemmWgmma<Integers>::MapA a,
+                     const __grid_constant__ GemmWgmma<Integers>::MapB b, const __grid_constant__ TensorMap c,
+                     const __grid_constant__ GemmArguments p) {
+  extern __shared__ std::uint8_t shared[];
+  const Elementwise relu{[](std::int32_t x, int, int) { return x > 0 ? x : 0; }};
+  GemmWgmma<Integers>::run(a, b, c, p, shared, relu);
+}
+#endif
