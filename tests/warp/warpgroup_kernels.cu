@@ -141,8 +141,8 @@ extern "C" __global__ void __launch_bounds__(128)
       [&](auto& values) { values.for_each([&](float& v, int i, int j) { c[i * 64 + j] = v; }); });
 }
 
-// c = A * B^T, 64 x 64, of `slabs` slabs of 64: A in lines that lie too far right, those of rows r with r % 8
-// = i by shift[i]. before: elements of k before the first, 8, or 64: a slab that is not multiplied.
+// c = A * B^T, 64 x 64, of `slabs` slabs of 64: A in lines that lie too far right, rows 8 i to 8 i + 7 by
+// shift[i]. before: elements of k before the first, 8, or 64: a slab that is not multiplied.
 extern "C" __global__ void __launch_bounds__(128)
     shifted(const __half* a, const __half* b, const int* shift, float* c, int slabs, int before) {
   using Rows = ShiftedRows<__half>;
@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(128)
   const int k = slabs * Rows::depth, thread = static_cast<int>(threadIdx.x);
   const int row = thread / 32 * 16 + thread % 32 / 4;
   const int offset[2] = {row * line_bytes, (row + 8) * line_bytes};
-  const int shift_of_rows[2] = {shift[row % 8], shift[row % 8]};
+  const int shift_of_rows[2] = {shift[row / 8], shift[row / 8 + 1]};
   Rows rows(offset, shift_of_rows);
   WgmmaAccumulator<float, 64> sums;
   FragmentA<WgmmaShape<64, 16>, __half> fragment[4];
@@ -161,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(128)
     for (int i = thread; i < lines * Rows::depth; i += 128) {
       const int line = i / Rows::depth, x = i % Rows::depth;
       // Element x of the line is that of the row that shift() makes element x + 8 - shift of the slab.
-      const int in_b = slab * Rows::depth + x - before, in_a = in_b + 8 - shift[line % 8];
+      const int in_b = slab * Rows::depth + x - before, in_a = in_b + 8 - shift[line / 8];
       const std::uint16_t bits_a = in_a < 0 || in_a >= k ? 0 : __half_as_ushort(a[line * k + in_a]);
       const std::uint16_t bits_b = in_b < 0 || in_b >= k ? 0 : __half_as_ushort(b[line * k + in_b]);
       *reinterpret_cast<std::uint16_t*>(stage + KHalf64::offset(line, x)) = bits_a;

@@ -89,9 +89,7 @@ struct GemmUnaligned {
   static constexpr int boxes_b = 8, box_lines_b = Block::n / boxes_b;
   // Each block copies a half of what both share.
   static constexpr int box_lines_a(bool shares_b) { return shares_b ? Block::m : Block::m / cluster; }
-  // Between the eighths of B a line is left out: lanes read lines of all eighths at once, which then stand on
-  // different banks.
-  static constexpr int eighth_bytes = (box_lines_b + 1) * 128;
+  static constexpr int eighth_bytes = box_lines_b * 128;
   static constexpr int b_bytes = 8 * eighth_bytes;
   static constexpr int stage_bytes = b_bytes + TileA::bytes;
   static constexpr int copied_bytes = Block::n * 128 + TileA::bytes;
@@ -338,15 +336,16 @@ struct GemmUnaligned {
     asm volatile("bar.sync %0, %1;" ::"n"(barrier), "n"(32 * warps) : "memory");
   }
 
-  // Rows g and g + 8 of the sums of warp w are neighbours, columns 16 w + 2 g and 16 w + 2 g + 1 of the tile:
-  // where ldb is odd all lanes want an odd shift for one of the two, and an even one for the other.
+  // Rows g and g + 8 of the sums of a warp are neighbours, of two eighths of B: see StoreTurned. So all rows
+  // that lanes read at once have one shift, and where ldb is odd each warp has an odd one and an even one.
   __device__ __forceinline__ static Rows rows_of(const UnalignedArguments& p, const Work& work) {
-    const int first = static_cast<int>(threadIdx.x) / 32 * 16 + lane_id() / 4 * 2;
+    const int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0);
+    const int line = warp / 4 * 8 + lane_id() / 4;  // in its eighth
     int offset[2], shift[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      const int eighth = (first + h) % 8;
-      offset[h] = eighth * eighth_bytes + first / 8 * 128;
+      const int eighth = warp % 4 * 2 + h;
+      offset[h] = eighth * eighth_bytes + line * 128;
       shift[h] = (shift_of_b(p, eighth) - work.shift) & 7;
     }
     return {offset, shift};

@@ -32,8 +32,8 @@ class StoreTurned {
 
   // By all 256 threads of two warpgroups, `Rows` rows of C. values: the sums, of which reg is as
   // WgmmaAccumulator::when_done() hands it out. Column x of them is line x; rows g and g + 8 of warp w are
-  // columns 16 w + 2 g and 16 w + 2 g + 1. leave_last: the last rows are only laid down, for last_rows(), if
-  // leaves_last(); they are there when all threads have returned.
+  // columns first_column() and the next one. leave_last: the last rows are only laid down, for last_rows(),
+  // if leaves_last(); they are there when all threads have returned.
   template <int Rows, class Values>
   __device__ __forceinline__ void rows(const Values& values, const LinesOfC& lines,
                                        bool leave_last = false) const {
@@ -77,12 +77,25 @@ class StoreTurned {
   }
   __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x) / 32 % 8; }
 
-  // Address of the 16-byte chunk of a line, in lines of 256 or 512 bytes: eight neighbouring lines have equal
-  // chunks on different banks; so have the quarters of a line of 512.
-  template <int line_bytes>
-  __device__ __forceinline__ static std::uint32_t chunk_address(std::uint32_t buffer, int line, int chunk) {
-    const int quarter = line_bytes == 512 ? chunk / 8 : 0;
-    return buffer + static_cast<std::uint32_t>(line * line_bytes + (chunk ^ (line + 2 * quarter) % 8) * 16);
+  // Of rows g and g + 8 of this warp's sums: the columns of a warp are 8 apart.
+  __device__ __forceinline__ static int first_column() {
+    return warp() / 4 * 64 + lane_id() / 4 * 8 + warp() % 4 * 2;
+  }
+
+  // Elements by which a line is rotated in a buffer: of eight neighbours two each equally, so that the four
+  // which a warp writes at once stand on different banks.
+  __device__ __forceinline__ static int rotation_of(int line) { return line / 2 % 4 * 2; }
+  // Address of element x of a line.
+  template <int size>
+  __device__ __forceinline__ static std::uint32_t address_of(std::uint32_t buffer, int line, int x) {
+    return buffer + static_cast<std::uint32_t>((line * columns + (x + rotation_of(line)) % columns) * size);
+  }
+
+  // The same of elements of 4 bytes, each quarter of a line rotated alone, so that its quarters have equal
+  // places on different banks.
+  __device__ __forceinline__ static std::uint32_t address_in_quarters(std::uint32_t buffer, int line, int x) {
+    const int quarter = x / 32, in_quarter = (x + rotation_of(line) + 8 * quarter) % 32;
+    return buffer + static_cast<std::uint32_t>((line * columns + quarter * 32 + in_quarter) * 4);
   }
 
   // alpha * sum in C of elements of so many bytes, Fast or f32. leave_last: what fills all buffers.
@@ -155,17 +168,15 @@ class StoreTurned {
   // Rows g and g + 8 of the sums are two neighbours of a line.
   template <int size, int lines, class Values>
   __device__ __forceinline__ void lay_down(const Values& values, int pass, std::uint32_t buffer) const {
-    const int g = lane_id() / 4, t = lane_id() % 4;
-    constexpr int pairs = 8 / size;  // in a chunk
-    const std::uint32_t place = static_cast<std::uint32_t>(g % pairs * 2 * size);
+    const int t = lane_id() % 4;
+    const std::uint32_t place = address_of<size>(buffer, 2 * t, first_column());  // 2 t + 1 rotates equally
 #pragma unroll
     for (int j = 0; j < lines / 8; ++j) {
 #pragma unroll
       for (int y = 0; y < 2; ++y) {
         const int first = 4 * (pass * lines / 8 + j) + y;
         const float pair[2] = {op_.alpha * values.reg[first], op_.alpha * values.reg[first + 2]};
-        const std::uint32_t to =
-            place + chunk_address<size * columns>(buffer, 8 * j + 2 * t + y, (8 * warp() + g) / pairs);
+        const std::uint32_t to = place + (8 * j + y) * columns * size;
         if constexpr (size == 2) {
           asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(pack_pair(Fast, pair)) : "memory");
         } else {
@@ -194,20 +205,23 @@ class StoreTurned {
     const int row = lines.row_of(line), rows_left = c_.m - row;
     const int width = min(columns, c_.n - lines.column), lane = lane_id() % lanes_of_line<size>;
     auto* const to = static_cast<std::uint8_t*>(c_.data) + (row * c_.ld + lines.column) * size;
-    const auto address_of = [&](int chunk) { return chunk_address<size * columns>(staging_, line, chunk); };
     const int head = static_cast<int>(-(reinterpret_cast<std::uintptr_t>(to) / size) & (elements - 1U));
     const int first = head + elements * lane, tail = head + max(width - head, 0) / elements * elements;
     const bool of_head = lane < elements;
     const int end = of_head ? lane : tail + lane - elements;
     const bool has_end = lane < 2 * elements && end < (of_head ? min(head, width) : width);
-    const int end_in_line = min(end, columns - 1);
+    const int moved = head + rotation_of(line);
+    const auto address_of_chunk = [&](int further) {
+      return staging_ + static_cast<std::uint32_t>(line * columns * size +
+                                                   (moved / elements + lane + further) % chunks * 16);
+    };
     return {to + first * size,
-            address_of(lane),
-            address_of(min(lane + 1, chunks - 1)),
-            static_cast<unsigned>(head * size / 2),
+            address_of_chunk(0),
+            address_of_chunk(1),
+            static_cast<unsigned>(moved % elements * size / 2),
             first + elements <= width ? rows_left : 0,
             to + end * size,
-            address_of(end_in_line / elements) + static_cast<std::uint32_t>(end_in_line % elements * size),
+            address_of<size>(staging_, line, end),
             has_end ? rows_left : 0};
   }
 
@@ -264,10 +278,10 @@ class StoreTurned {
   template <int Rows, class Values>
   __device__ __forceinline__ void store_any(const Values& values, const LinesOfC& to) const {
     constexpr int lines = buffer_bytes / (4 * columns);
-    const int g = lane_id() / 4, t = lane_id() % 4;
 #pragma unroll 1
     for (int pass = 0; pass < Rows / lines; ++pass) {
       const std::uint32_t buffer = staging_ + static_cast<std::uint32_t>(pass % 2 * buffer_bytes);
+      const std::uint32_t place = address_in_quarters(buffer, 2 * (lane_id() % 4), first_column());
 #pragma unroll
       for (int i = 0; i < Rows / lines; ++i) {
         if (i != pass) continue;  // registers have no index
@@ -276,10 +290,8 @@ class StoreTurned {
 #pragma unroll
           for (int y = 0; y < 2; ++y) {
             const int first = 4 * (i * lines / 8 + j) + y;
-            const std::uint32_t to =
-                chunk_address<4 * columns>(buffer, 8 * j + 2 * t + y, 4 * warp() + g / 2);
-            asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to + g % 2 * 8), "f"(values.reg[first]),
-                         "f"(values.reg[first + 2])
+            asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(place + (8 * j + y) * columns * 4),
+                         "f"(values.reg[first]), "f"(values.reg[first + 2])
                          : "memory");
           }
         }
@@ -291,7 +303,7 @@ class StoreTurned {
                   const int column = l / 4 * 32 + l % 4 * 2 + 8 * x;
                   asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
                                : "=f"(two[0]), "=f"(two[1])
-                               : "r"(chunk_address<4 * columns>(buffer, line, column / 4) + column % 4 * 4)
+                               : "r"(address_in_quarters(buffer, line, column))
                                : "memory");
                 });
     }

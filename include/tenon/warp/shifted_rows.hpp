@@ -9,10 +9,10 @@
 //     c.multiply<half, half>(a[0], b.at(0), true); ...
 //   }
 //
-// A lane needs two neighbours of each 16 bytes, from the same place in all of them: one word, or where the
-// shift is odd the halves of two. It reads the same 16-byte chunk as all other lanes, so that no two meet on
-// a bank, and takes a word from the chunk before where its place is there. Below: fragment/registers.hpp,
-// shared/swizzle.hpp.
+// A lane needs two neighbours of each 16 bytes: one word, or where the shift is odd the halves of two. The
+// eight rows that a load reads have one shift, so that lanes of equal place in a row take equal chunks of
+// eight lines, and those of different place different words: no two meet on a bank. Below:
+// fragment/registers.hpp, shared/swizzle.hpp.
 #pragma once
 
 #include "tenon/fragment/registers.hpp"
@@ -32,26 +32,18 @@ class ShiftedRows {
   // offset: of the lines that hold rows l / 4 and l / 4 + 8 in a slab, bytes, a multiple of 128. The lines
   // that the lanes of a warp read for one of the two must stand on different banks: their numbers differ
   // modulo 8.
-  // shift: 0 to 7. Element x of a row in a slab is element x - 8 + shift of its line; where that is below 0,
-  // element 64 + that of the slab before, and zero in the first without load_before().
+  // shift: 0 to 7, of each of the two the same for all lanes of a warp. Element x of a row in a slab is
+  // element x - 8 + shift of its line; where that is below 0, element 64 + that of the slab before, and zero
+  // in the first without load_before().
   __device__ __forceinline__ ShiftedRows(const int (&offset)[2], const int (&shift)[2]) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      const int line_in_pattern = offset[h] / 128 % 8;
-      const int first = lane % 4 + shift[h] / 2;  // word, from the chunk before on
-      odd_[h] = shift[h] % 2;
-      selector_[h] = odd_[h] != 0 ? 0x5432U : 0x3210U;
-      from_before_[h][0] = first < 4;
-      from_before_[h][1] = first + 1 < 4;
-      to_next_[h] = first % 4 == 3 ? -12 : 4;
-#pragma unroll
-      for (int chunk = 0; chunk < chunks; ++chunk) {
-        int& at = at_[h][chunk];
-        at = offset[h] + swizzled_chunk<128>(line_in_pattern, chunk) * 16 + first % 4 * 4;
-        asm volatile("" : "+r"(at));  // kept: ptxas would compute it again for every slab
-      }
+      is_odd_[h] = shift[h] % 2 != 0;
+      selector_[h] = is_odd_[h] ? 0x5432U : 0x3210U;
+      place(h, offset[h], lane % 4 + shift[h] / 2);
     }
+    place(2, is_odd_[1] ? offset[1] : offset[0], lane % 4 + (is_odd_[1] ? shift[1] : shift[0]) / 2 + 1);
   }
 
   // Starts to read a slab. slab: address of its first line in the shared window, a multiple of 1024.
@@ -59,65 +51,79 @@ class ShiftedRows {
 #pragma unroll
     for (int chunk = 0; chunk < chunks; ++chunk) {
 #pragma unroll
-      for (int h = 0; h < 2; ++h) load_words(slab, h, chunk, word_[h][chunk]);
+      for (int i = 0; i < 3; ++i) load_word(slab, i, chunk, word_[i][chunk]);
     }
   }
   // Before the first slab, if there is one before it that is not multiplied: starts to read what the first
   // one wants of it.
   __device__ __forceinline__ void load_before(std::uint32_t slab) {
 #pragma unroll
-    for (int h = 0; h < 2; ++h) load_words(slab, h, chunks - 1, last_[h]);
+    for (int i = 0; i < 3; ++i) load_word(slab, i, 0, last_[i]);
   }
 
   // The slab's rows, as wgmma takes 16 elements of k each. Nobody may read `a` any more: wait before.
   template <class Fragment>
   __device__ __forceinline__ void shift(Fragment (&a)[depth / 16]) {
+    const std::uint32_t next_slab[3] = {word_[0][0], word_[1][0], word_[2][0]};
 #pragma unroll
-    for (int chunk = 0; chunk < chunks; ++chunk) {
+    for (int i = 0; i < 3; ++i) word_[i][0] = from_before_[i] ? last_[i] : word_[i][0];
+    join(a, 1);
+    if (is_odd_[0] && is_odd_[1]) {
+      // The next word of a lane is the word of the next lane or, of the last one, a chunk further of the
+      // first.
+      const int lane = static_cast<int>(threadIdx.x) % 4;
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        std::uint32_t two[2];
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          const std::uint32_t before = chunk == 0 ? last_[h][i] : word_[h][chunk == 0 ? 0 : chunk - 1][i];
-          two[i] = from_before_[h][i] ? before : word_[h][chunk][i];
-        }
-        a[chunk / 2].reg[h + chunk % 2 * 2] = __byte_perm(two[0], two[1], selector_[h]);
+      for (int chunk = 0; chunk < chunks; ++chunk) {
+        const std::uint32_t further = chunk + 1 < chunks ? word_[0][(chunk + 1) % chunks] : next_slab[0];
+        word_[2][chunk] = __shfl_sync(0xffffffffU, lane == 0 ? further : word_[0][chunk], lane + 1, 4);
       }
     }
+    join(a, 0);
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-#pragma unroll
-      for (int i = 0; i < 2; ++i) last_[h][i] = word_[h][chunks - 1][i];
-    }
+    for (int i = 0; i < 3; ++i) last_[i] = next_slab[i];
   }
 
  private:
   static constexpr int chunks = depth / 8;  // of 16 bytes
 
-  __device__ __forceinline__ void load_words(std::uint32_t slab, int h, int chunk,
-                                             std::uint32_t (&word)[2]) const {
-    const int at = at_[h][chunk];
-    int next;
-    asm("add.s32 %0, %1, %2;" : "=r"(next) : "r"(at), "r"(to_next_[h]));
-    asm volatile("ld.shared.b32 %0, [%1];"
-                 : "=r"(word[0])
-                 : "r"(slab + static_cast<std::uint32_t>(at))
-                 : "memory");
-    // A warp of which no lane wants the second word does not ask for it.
-    asm volatile("{.reg .pred wanted; setp.ne.s32 wanted, %2, 0; @wanted ld.shared.b32 %0, [%1];}"
-                 : "+r"(word[1])
-                 : "r"(slab + static_cast<std::uint32_t>(next)), "r"(odd_[h])
-                 : "memory");
+  // Where words number i are. first: counted from the chunk before on.
+  __device__ __forceinline__ void place(int i, int offset, int first) {
+    from_before_[i] = first < 4;
+#pragma unroll
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      const int read = (chunk - (from_before_[i] ? 1 : 0)) & (chunks - 1);
+      int& at = at_[i][chunk];
+      at = offset + swizzled_chunk<128>(offset / 128 % 8, read) * 16 + first % 4 * 4;
+      asm volatile("" : "+r"(at));  // kept: ptxas would compute it again for every slab
+    }
+  }
+  __device__ __forceinline__ void load_word(std::uint32_t slab, int i, int chunk, std::uint32_t& word) const {
+    const std::uint32_t at = slab + static_cast<std::uint32_t>(at_[i][chunk]);
+    if (i < 2) {
+      asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(at) : "memory");
+    } else {
+      // A warp that does not want the next word does not ask for it.
+      asm volatile("{.reg .pred wanted; setp.ne.s32 wanted, %2, 0; @wanted ld.shared.b32 %0, [%1];}"
+                   : "+r"(word)
+                   : "r"(at), "r"(static_cast<int>(is_odd_[0] || is_odd_[1]))
+                   : "memory");
+    }
+  }
+  template <class Fragment>
+  __device__ __forceinline__ void join(Fragment (&a)[depth / 16], int h) const {
+#pragma unroll
+    for (int chunk = 0; chunk < chunks; ++chunk)
+      a[chunk / 2].reg[h + chunk % 2 * 2] = __byte_perm(word_[h][chunk], word_[2][chunk], selector_[h]);
   }
 
-  bool from_before_[2][2];
-  int odd_[2];
+  bool is_odd_[2];
   unsigned selector_[2];
-  int at_[2][chunks];                      // offset of the word in a slab
-  int to_next_[2];                         // and from there to the next one
-  std::uint32_t word_[2][chunks][2] = {};  // [row][chunk]: the word, and the next one if that is wanted
-  std::uint32_t last_[2][2] = {};          // those of the last chunk of the slab before
+  // Of rows l / 4 and l / 4 + 8, and the next ones of the odd row, the second if both are odd: [chunk] offset
+  // in a slab of the word. The first is in the slab before where the shift reaches so far: then the last of
+  // this slab stands there, for the next one.
+  int at_[3][chunks];
+  bool from_before_[3];
+  std::uint32_t word_[3][chunks] = {}, last_[3] = {};
 };
 
 }  // namespace tenon
