@@ -26,16 +26,9 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-void report(const std::string& name, const Figure& burst, const Figure& sustained) {
-  std::fprintf(stderr, "  %-44s", name.c_str());
-  if (burst.tflops > 0) {
-    std::fprintf(stderr, " burst %7.1f (%.1f us, %.0f MHz)", burst.tflops, burst.microseconds, burst.sm_mhz);
-  }
-  if (sustained.tflops > 0) {
-    std::fprintf(stderr, " sustained %7.1f (%.0f MHz, %.0f W)", sustained.tflops, sustained.sm_mhz,
-                 sustained.watts);
-  }
-  std::fprintf(stderr, " %s %s\n", burst.odd.c_str(), sustained.odd.c_str());
+void report(const std::string& name, const char* kind, const Figure& figure) {
+  std::fprintf(stderr, "  %-44s %-9s %7.1f (%.1f us, %.0f MHz, %.0f W) %s\n", name.c_str(), kind,
+               figure.tflops, figure.microseconds, figure.sm_mhz, figure.watts, figure.odd.c_str());
 }
 
 }  // namespace
@@ -196,24 +189,21 @@ int CaseRunner::pick(const Case& c, const CublasLtGemm& reference) {
 }
 
 // What looks odd is measured once more.
-CaseRunner::Timing CaseRunner::time(const Contender& contender) {
-  Timing timing;
-  for (int attempt = 0; attempt < 2 && options_.burst; ++attempt) {
-    timing.burst = stopwatch_.burst(contender, options_.protocol);
-    if (timing.burst.odd.empty()) break;
+Figure CaseRunner::time(const Contender& contender, const Measurement& measurement) {
+  Figure figure;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    figure = (stopwatch_.*measurement.function)(contender, options_.protocol);
+    if (figure.odd.empty()) break;
   }
-  for (int attempt = 0; attempt < 2 && options_.sustained; ++attempt) {
-    timing.sustained = stopwatch_.sustained(contender, options_.protocol);
-    if (timing.sustained.odd.empty()) break;
-  }
-  report(contender.name, timing.burst, timing.sustained);
-  return timing;
+  report(contender.name, measurement.name, figure);
+  return figure;
 }
 
-bool CaseRunner::measure(const Case& c, const Candidate& candidate, Record& record) {
+// The candidate, if it takes the problem and computes it right.
+std::optional<CaseRunner::Entrant> CaseRunner::enter(const Case& c, const Candidate& candidate) {
   const std::size_t workspace_bytes = candidate.workspace_size(problem(c, 0));
   workspace_.reserve(workspace_bytes);
-  const auto with_workspace = [&](int set) {
+  const auto with_workspace = [this, &c, workspace_bytes](int set) {
     Gemm p = problem(c, set);
     p.workspace = workspace_bytes > 0 ? workspace_.data() : nullptr;
     p.workspace_bytes = workspace_bytes;
@@ -221,29 +211,40 @@ bool CaseRunner::measure(const Case& c, const Candidate& candidate, Record& reco
   };
   if (const Status status = candidate.can_implement(with_workspace(0)); !status) {
     std::fprintf(stderr, "  %-44s skipped: %s\n", candidate.name.c_str(), status.message());
-    return false;
+    return std::nullopt;
   }
-  Contender contender;
-  contender.name = candidate.kernel(with_workspace(0));
-  contender.flop = c.flop();
-  contender.rotation = c.sets;
-  contender.enqueue = [&](cudaStream_t stream, int iteration) {
+  Entrant entrant;
+  entrant.contender.name = candidate.kernel(with_workspace(0));
+  entrant.contender.flop = c.flop();
+  entrant.contender.rotation = c.sets;
+  entrant.contender.enqueue = [with_workspace, &candidate, &c](cudaStream_t stream, int iteration) {
     return candidate.enqueue(with_workspace(iteration % c.sets), stream);
   };
-  const Comparison comparison = check(c, contender);
-  if (!is_right(c, contender.name, comparison)) return false;
-  const Timing timing = time(contender);
-  const Figure& figure = options_.sustained ? timing.sustained : timing.burst;
-  record.kernel = contender.name;
-  record.tflops_burst = timing.burst.tflops;
-  record.tflops_sustained = timing.sustained.tflops;
-  record.sm_mhz = figure.sm_mhz;
-  record.watts = figure.watts;
-  record.flop_per_clk_per_sm = flop_per_clk_per_sm(figure.tflops, figure.sm_mhz, stopwatch_.sm_count());
-  record.max_error = comparison.max_error;
-  record.error_bound = c.absolute + c.relative * comparison.max_expected;
-  record.odd = timing.burst.odd.empty() ? timing.sustained.odd : timing.burst.odd;
-  return true;
+  entrant.comparison = check(c, entrant.contender);
+  if (!is_right(c, entrant.contender.name, entrant.comparison)) return std::nullopt;
+  return entrant;
+}
+
+// Calls f(). Whether that ended well; if not, it counts as a wrong result of `name`.
+bool CaseRunner::attempt(const std::string& name, const std::function<void()>& f) {
+  try {
+    f();
+    return true;
+  } catch (const Failure& failure) {
+    std::fprintf(stderr, "  %-44s failed: %s\n", name.c_str(), failure.what());
+    ++wrong_results_;
+    cudaGetLastError();
+    require(cudaDeviceSynchronize(),
+            "the device is lost");  // an illegal access ends every later call as well
+    return false;
+  }
+}
+
+std::vector<CaseRunner::Measurement> CaseRunner::measurements() const {
+  std::vector<Measurement> all;
+  if (options_.burst) all.push_back({"burst", &Stopwatch::burst, &Timing::burst});
+  if (options_.sustained) all.push_back({"sustained", &Stopwatch::sustained, &Timing::sustained});
+  return all;
 }
 
 std::vector<Record> CaseRunner::run(const Types& types, const Layout& layout, const Shape& shape,
@@ -260,35 +261,53 @@ std::vector<Record> CaseRunner::run(const Types& types, const Layout& layout, co
   const CublasLtGemm reference(cublaslt_, problem(c, 0), reference_workspace_.data());
   const int answer = pick(c, reference);
   const Contender reference_best = reference_contender(c, reference, answer);
-  const Timing before = time(reference_best);
-  std::vector<Record> records;
+  std::vector<Entrant> entrants;
   for (const Candidate& candidate : candidates) {
-    Record record;
-    try {
-      if (measure(c, candidate, record)) records.push_back(record);
-    } catch (const Failure& failure) {
-      std::fprintf(stderr, "  %-44s failed: %s\n", candidate.name.c_str(), failure.what());
-      ++wrong_results_;
-      cudaGetLastError();
-      require(cudaDeviceSynchronize(),
-              "the device is lost");  // an illegal access ends every later call as well
-    }
+    attempt(candidate.name, [&] {
+      if (std::optional<Entrant> entrant = enter(c, candidate)) entrants.push_back(std::move(*entrant));
+    });
   }
-  const Timing after = time(reference_best);
+  // All bursts first: half a second at the power limit still lowers the clock of a burst 30 ms later.
+  Timing before, after;
+  for (const Measurement& measurement : measurements()) {
+    Figure Timing::*const figure = measurement.figure;
+    before.*figure = time(reference_best, measurement);
+    for (Entrant& entrant : entrants) {
+      if (entrant.failed) continue;
+      entrant.failed = !attempt(entrant.contender.name,
+                                [&] { entrant.timing.*figure = time(entrant.contender, measurement); });
+    }
+    after.*figure = time(reference_best, measurement);
+  }
   const double apart = std::max(disagreement(before.burst.tflops, after.burst.tflops),
                                 disagreement(before.sustained.tflops, after.sustained.tflops));
   std::fprintf(stderr, "  cuBLASLt first and last: %.1f %% apart\n", apart * 100);
-  for (Record& record : records) {
+  std::vector<Record> records;
+  for (const Entrant& entrant : entrants) {
+    if (entrant.failed) continue;
+    const Timing& timing = entrant.timing;
+    const Figure& figure = options_.sustained ? timing.sustained : timing.burst;
+    Record record;
     record.benchmark = options_.cold ? "gemm_cold" : "gemm";
     record.shape = shape;
     record.types = name(types);
     record.layout = describe_layout(shape, layout);
+    record.kernel = entrant.contender.name;
+    record.tflops_burst = timing.burst.tflops;
+    record.tflops_sustained = timing.sustained.tflops;
+    record.sm_mhz = figure.sm_mhz;
+    record.watts = figure.watts;
+    record.flop_per_clk_per_sm = flop_per_clk_per_sm(figure.tflops, figure.sm_mhz, stopwatch_.sm_count());
+    record.max_error = entrant.comparison.max_error;
+    record.error_bound = c.absolute + c.relative * entrant.comparison.max_expected;
     record.reference = reference.describe(answer);
     record.reference_tflops_burst = 0.5 * (before.burst.tflops + after.burst.tflops);
     record.reference_tflops_sustained = 0.5 * (before.sustained.tflops + after.sustained.tflops);
     record.machine = machine_;
     record.toolkit = toolkit_;
+    record.odd = timing.burst.odd.empty() ? timing.sustained.odd : timing.burst.odd;
     if (record.odd.empty() && apart > reference_agreement) record.odd = "cuBLASLt first and last disagree";
+    records.push_back(std::move(record));
   }
   return records;
 }

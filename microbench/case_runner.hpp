@@ -1,6 +1,9 @@
-// One types x layout x shape: operands, expected result, reference first, every candidate, reference last.
+// One types x layout x shape: operands, expected result, then bursts and after them sustained runs, each of
+// the reference first, every candidate, the reference last.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +38,18 @@ class CaseRunner {
   struct Timing {
     Figure burst, sustained;
   };
+  struct Measurement {
+    const char* name;
+    Figure (Stopwatch::*function)(const Contender&, const Protocol&);
+    Figure Timing::*figure;
+  };
+  // A candidate that takes the problem.
+  struct Entrant {
+    Contender contender;
+    Comparison comparison;
+    Timing timing;
+    bool failed = false;
+  };
   struct Case;
 
   void prepare(Case& c);
@@ -44,8 +59,10 @@ class CaseRunner {
   bool is_right(const Case& c, const std::string& name, const Comparison& comparison);
   int pick(const Case& c, const CublasLtGemm& reference);
   Contender reference_contender(const Case& c, const CublasLtGemm& reference, int answer) const;
-  Timing time(const Contender& contender);
-  bool measure(const Case& c, const Candidate& candidate, Record& record);
+  std::vector<Measurement> measurements() const;
+  Figure time(const Contender& contender, const Measurement& measurement);
+  std::optional<Entrant> enter(const Case& c, const Candidate& candidate);
+  bool attempt(const std::string& name, const std::function<void()>& f);
 
   RunnerOptions options_;
   int l2_bytes_ = 0;
