@@ -37,12 +37,13 @@ struct Kernel {
   // Computes the transpose of C (Turned): what the tensor core has as rows of a tile are columns of C.
   bool turned = false;
   Order a_order, b_order;
-  bool stores_apart = false;   // has code of its own for the stores of large tiles (GemmWgmma::stores_apart)
-  bool cuts = false;           // copies less of tiles that reach beyond the matrix (GemmWgmma::cuts)
-  bool any_lda = false;        // A may have any leading dimension if it begins on 16 bytes: EveryEighthLine
-  bool anywhere = false;       // A and B may begin anywhere, with any leading dimension: GemmUnaligned
-  int tile_m, tile_n, tile_k;  // block tile
-  int warp_m, warp_n;          // warp tile; with wgmma that of a warpgroup
+  bool stores_apart = false;  // has code of its own for the stores of large tiles (GemmWgmma::stores_apart)
+  bool cuts = false;          // copies less of tiles that reach beyond the matrix (GemmWgmma::cuts)
+  bool any_lda = false;       // A may have any leading dimension if it begins on 16 bytes: EveryEighthLine
+  // A and, unless turned, B may begin anywhere, with any leading dimension: GemmUnaligned.
+  bool anywhere = false;
+  int tile_m, tile_n, tile_k;    // block tile
+  int warp_m, warp_n;            // warp tile; with wgmma that of a warpgroup
   int stages, threads, cluster;  // cluster: CTAs that share operands by multicast, or a tile's k; else 1
   int cluster_n = 1;         // of the cluster: CTAs along n, which share rows of A (anywhere: see shares_b)
   int split = 1;             // of the cluster: CTAs that compute a part of k each of the same tile

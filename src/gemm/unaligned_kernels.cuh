@@ -10,17 +10,20 @@
 #include "gemm/pairs.hpp"
 #include "gemm/select.hpp"
 #include "gemm/square_band.hpp"
+#include "gemm/turned_operands.hpp"
 #include "tenon/gemm/gemm_wgmma_unaligned.hpp"
 
 namespace tenon {
 
 template <class Config>
-Status fill_unaligned(const Kernel&, const Gemm& problem, const DeviceDescription& device, Launcher& launcher,
+Status fill_unaligned(const Kernel&, const Gemm& given, const DeviceDescription& device, Launcher& launcher,
                       Launch* launch) {
   using Gemm_ = GemmUnaligned<Config>;
   using Block = typename Config::Block;
+  const Gemm problem = Config::turned ? with_turned_operands(given) : given;
   UnalignedArguments arguments{make_arguments<Config>(problem), 8, 8, 0};
   GemmArguments& g = arguments.gemm;
+  g.c.m = static_cast<int>(given.m), g.c.n = static_cast<int>(given.n);
   TensorMapsOfEighths map_a, map_b;
   const bool aligned = copy_alignment(problem.a) == 16;
   if (aligned) arguments.rows_apart = 1;  // neighbours all lie equally
@@ -63,12 +66,15 @@ template <class Config>
 void append_unaligned(std::vector<Kernel>& list) {
   using Gemm_ = GemmUnaligned<Config>;
   Kernel kernel = describe<Config>("wgmma");
-  kernel.name += "_c1x" + std::to_string(Gemm_::cluster) + "_unaligned";
+  kernel.name += (Config::turned ? "_c" + std::to_string(Gemm_::cluster) + "x1"
+                                 : "_c1x" + std::to_string(Gemm_::cluster)) +
+                 "_unaligned";
   kernel.minimum_sm = 90;
   kernel.exact_sm = true;
   kernel.copy = Copy::tma;
   kernel.instruction = Instruction::wgmma;
-  kernel.cluster = kernel.cluster_n = Gemm_::cluster;
+  kernel.cluster = Gemm_::cluster;
+  kernel.cluster_n = Config::turned ? 1 : Gemm_::cluster;
   kernel.anywhere = true;
   kernel.threads = Gemm_::threads;
   kernel.shared_bytes = Gemm_::shared_bytes;

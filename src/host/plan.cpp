@@ -82,9 +82,10 @@ namespace {
 // so or if its rows do not begin on multiples of 16 bytes, unless it is kept.
 enum class Keeps {  // what needs a kernel of its own
   nothing,
-  a,       // at any leading dimension
-  turned,  // the same of B, which takes the place of A in a problem that is turned
-  b,       // wherever it lies
+  a,           // at any leading dimension
+  turned,      // the same of B, which takes the place of A in a problem that is turned
+  b,           // wherever it lies
+  a_anywhere,  // the same of A
 };
 struct Way {
   Plan plan;
@@ -100,7 +101,7 @@ Way way(const Gemm& p, Order a_order, Order b_order, Keeps keeps = Keeps::nothin
   Plan& plan = result.plan;
   plan.a_order = a_order;
   plan.b_order = b_order;
-  plan.pad_a = keeps != Keeps::a && needs_copy(p.a, a_order);
+  plan.pad_a = keeps != Keeps::a && keeps != Keeps::a_anywhere && needs_copy(p.a, a_order);
   plan.pad_b = keeps != Keeps::b && keeps != Keeps::turned && needs_copy(p.b, b_order);
   result.keeps = keeps;
   // Copies that keep the order are one launch.
@@ -132,7 +133,7 @@ Way way(const Gemm& p, Order a_order, Order b_order, Keeps keeps = Keeps::nothin
 
 // Held by value: a call of gemm() allocates nothing.
 struct Ways {
-  Way way[4];
+  Way way[5];
   int count = 0;
 
   Way* begin() noexcept { return way; }
@@ -143,7 +144,7 @@ struct Ways {
 // 16-bit operands in either order; of others k is contiguous. Kernels whose A may have any leading dimension
 // save the copy of a large operand for that of a small one, of which they want k not contiguous; where B is
 // the large one, also for that of C, if that is only moved (beta == 0). Kernels whose operands lie anywhere
-// have fewer tiles where A is aligned, if it has few rows: B then stays where it is.
+// have fewer tiles where A is aligned, if it has few rows: B then stays where it is; or the other way round.
 Ways ways_with_copies(const Gemm& p) noexcept {
   Ways result;
   const bool narrow = bytes(p.a.type) == 2;
@@ -160,8 +161,10 @@ Ways ways_with_copies(const Gemm& p) noexcept {
   const bool whole_chunks = p.m % 8 == 0 || p.a.order != column_major || copy_alignment(p.a) < 16;
   if (any_ld(p.b, column_major) && p.beta == 0.0F && bytes(p.c.type) == 2 && whole_chunks)
     add(way(p, column_major, column_major, Keeps::turned));
-  if (narrow && p.a.order == row_major && p.b.order == column_major)
+  if (narrow && p.a.order == row_major && p.b.order == column_major) {
     add(way(p, row_major, column_major, Keeps::b));
+    add(way(p, row_major, column_major, Keeps::a_anywhere));
+  }
   return result;
 }
 
@@ -176,7 +179,9 @@ bool is_for(const Kernel& kernel, const Way& w) noexcept {
     case Keeps::turned:
       return kernel.any_lda;
     case Keeps::b:
-      return kernel.anywhere;
+      return kernel.anywhere && !kernel.turned;
+    case Keeps::a_anywhere:
+      return kernel.anywhere && kernel.turned;
   }
   return false;
 }

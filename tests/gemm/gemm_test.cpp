@@ -55,6 +55,9 @@ class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<s
     }
   }
 
+  // Whether B may begin anywhere too.
+  static bool takes_any_b() { return kernel().anywhere && !kernel().turned; }
+
   // What C may be: the hand-written module has one type, and so have integers.
   static std::vector<Type> outputs() {
     if (kernel().copy == Copy::module) return {Type::f16};
@@ -319,8 +322,8 @@ TEST_P(GemmTest, RowsThatAreCarriedWhileTheNextTileIsMultiplied) {
 
 TEST_P(GemmTest, SaysHowMuchWorkspaceItWantsAndWritesNothingIfItNeedsIt) {
   Product product(kernel(), with_output({65, 131, 77, Numbers::integers, Type::f32, 1}));
-  EXPECT_TRUE(workspace_size(test::launcher(), product.problem) > 0 || kernel().anywhere);
-  if (kernel().copy == Copy::any || kernel().anywhere) {  // faster with, right without and with
+  EXPECT_TRUE(workspace_size(test::launcher(), product.problem) > 0 || takes_any_b());
+  if (kernel().copy == Copy::any || takes_any_b()) {  // faster with, right without and with
     product.run();
     product.expect_right();
     product.bring_workspace();
@@ -389,11 +392,20 @@ TEST_P(GemmTest, LastTilesOfTwoBlocksEach) {
   if (kernel().anywhere) {
     // Rows of A that begin lines of the L2, where blocks share B, or A; that begin on 16 bytes; anywhere; and
     // after a round. Without a workspace, in which there would be another A.
-    for (const Case& c : {Case{m + 2, n - 5, k, Numbers::normals, kernel().type, 0, 0, 3},
-                          {m - 5, n + 6, k + 2, Numbers::normals, Type::f32, 0, 0, 1},
-                          {m - 5, n + 7, k, Numbers::integers, Type::f32, 0, 8, 1, 0, 0, 2.0F, 1.0F},
-                          {3, n + 7, k + 5, Numbers::normals, kernel().type, 3, 0, 1, 1, 1},
-                          {m + 2, 2 * n + 9, k - 60, Numbers::integers, Type::f32, 0, 56, 1}}) {
+    const std::vector<Case> both_anywhere = {
+        {m + 2, n - 5, k, Numbers::normals, kernel().type, 0, 0, 3},
+        {m - 5, n + 6, k + 2, Numbers::normals, Type::f32, 0, 0, 1},
+        {m - 5, n + 7, k, Numbers::integers, Type::f32, 0, 8, 1, 0, 0, 2.0F, 1.0F},
+        {3, n + 7, k + 5, Numbers::normals, kernel().type, 3, 0, 1, 1, 1},
+        {m + 2, 2 * n + 9, k - 60, Numbers::integers, Type::f32, 0, 56, 1}};
+    // The same of B, beside an A that lies anywhere.
+    const std::vector<Case> a_anywhere = {
+        {m - 5, n + 2, k, Numbers::normals, kernel().type, 0, 3, 0, 1},
+        {m + 6, n - 5, k + 2, Numbers::normals, Type::f32, 0, 1},
+        {m + 7, n - 5, k, Numbers::integers, Type::f32, 0, 1, 8, 0, 0, 2.0F, 1.0F},
+        {m + 7, 3, k + 5, Numbers::normals, kernel().type, 0, 2, 56, 1, 1},
+        {2 * m + 9, n + 2, k - 60, Numbers::integers, Type::f32, 0, 1, 56}};
+    for (const Case& c : takes_any_b() ? both_anywhere : a_anywhere) {
       SCOPED_TRACE(::testing::PrintToString(c));
       Product product(kernel(), c);
       product.run();
@@ -655,15 +667,16 @@ TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
       << " needed";
 }
 
-// Wherever the rows of A and B begin, no two lanes that read them meet on a bank: what conflicts there are,
-// at the beginning of rows and in C, does not grow with k.
+// Wherever the rows of A and, if it may, B begin, no two lanes that read them meet on a bank: what conflicts
+// there are, at the beginning of rows and in C, does not grow with k.
 TEST_P(GemmTest, RowsThatBeginAnywhereMeetOnNoBank) {
   if (!test::emulated()) GTEST_SKIP() << "a GPU does not count";
   if (!kernel().anywhere) GTEST_SKIP() << "this kernel copies aligned rows";
   for (const int pad : {0, 1, 2, 3}) {
     const auto conflicts = [&](std::int64_t k) {
-      Product product(kernel(),
-                      with_output({80, 300, k, Numbers::integers, kernel().type, pad, pad, 1, 1, 1}));
+      const bool any_b = takes_any_b();
+      Product product(kernel(), with_output({80, 300, k, Numbers::integers, kernel().type, any_b ? pad : 0,
+                                             pad, any_b ? 1 : 0, 1, 1}));
       const emulator::Counts counts = product.run();
       product.expect_right();
       return counts.shared_wavefronts - counts.ideal_shared_wavefronts;

@@ -10,15 +10,21 @@
 
 namespace tenon {
 
-// Columns: of the sums, of which two warpgroups hold 64 rows each.
-template <int Columns>
+// Columns: of the sums, of which two warpgroups hold 64 rows each. Parts: a half is exchanged in parts of 16
+// registers, so that the first ones are on their way to C while the last ones arrive;
+// Parts::register_of<Columns / 2>(part, i) is the place of number i of a part among the registers of a half.
+template <int Columns, class Parts>
 class ClusterHalves {
-  static constexpr int warps = 8, count = Columns / 4;  // registers of a half
-  // One stage: empty when the other block's warps have read all slabs, full when it has sent its sums.
-  using Ring = TmaRing<1>;
+  static constexpr int warps = 8, half = Columns / 2, count = half / 2;  // registers of a half
+  static constexpr int part_count = 16, parts = count / part_count;
+  static_assert(count % part_count == 0, "ClusterHalves: half of the columns must be a multiple of 32");
+  // A stage for each part, full when the other block has sent it. The first one is empty when the other
+  // block's warps have read all slabs: then all are.
+  using Ring = TmaRing<parts>;
+  static constexpr int part_bytes = 32 * warps * part_count * 4;
 
  public:
-  static constexpr int received_bytes = 32 * warps * count * 4;
+  static constexpr int received_bytes = parts * part_bytes;
   static constexpr int bytes = Ring::bytes;  // of the barriers
 
   // memory: `received_bytes`, an address in the shared window and a multiple of 16; barriers: `bytes`, 8-byte
@@ -29,51 +35,84 @@ class ClusterHalves {
   // By one thread, before the cluster meets for the first time.
   __device__ __forceinline__ void initialize() const { ring_.initialize(warps); }
 
-  struct Sum {
-    float reg[count];
-  };
-  // By all threads of both warpgroups, once, when they have read all slabs of this block. values: the sums,
-  // as WgmmaAccumulator::when_done() hands them out. The half that this block keeps, of both blocks.
+  // By all threads of both warpgroups, once, when they have read all slabs of this block: starts to give half
+  // of the sums away. values: the sums, as WgmmaAccumulator::when_done() hands them out; they stay.
   template <class Values>
-  __device__ __forceinline__ Sum exchange(const Values& values) const {
-    constexpr Stage<1> received{0, 0}, idle{0, 1};  // the latter as the stage that follows
-    if (lane_id() == 0) ring_.release_in(received, 1 - rank_);
-    if (threadIdx.x == 0) ring_.expect(received, received_bytes);
-    const auto there = [&](std::uint32_t address) {
-      return __cvta_shared_to_generic(
-          ptx::mapa_shared_cluster_u32(address, static_cast<std::uint32_t>(1 - rank_)));
-    };
-    const std::uint32_t place = memory_ + threadIdx.x * 16;
-    auto* const to = static_cast<float*>(there(place));
-    auto* const barrier =
-        static_cast<std::uint64_t*>(there(ptx::shared_address(ring_.full_barrier(received))));
-    ring_.wait_empty(idle);
-#pragma unroll
-    for (int i = 0; i < count; i += 4) {
-      float four[4];
-#pragma unroll
-      for (int x = 0; x < 4; ++x) four[x] = rank_ == 0 ? values.reg[count + i + x] : values.reg[i + x];
-      cuda::ptx::st_async(to + i / 4 * step, four, barrier);
-    }
-    Sum sum;
-#pragma unroll
-    for (int i = 0; i < count; ++i) sum.reg[i] = rank_ == 0 ? values.reg[i] : values.reg[count + i];
-    ring_.wait_full_by_cluster(received);
-#pragma unroll
-    for (int i = 0; i < count; i += 4) {
-      float four[4];
-      asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-                   : "=f"(four[0]), "=f"(four[1]), "=f"(four[2]), "=f"(four[3])
-                   : "r"(place + i / 4 * step * 4)
-                   : "memory");
-#pragma unroll
-      for (int x = 0; x < 4; ++x) sum.reg[i + x] += four[x];
-    }
-    return sum;
+  __device__ __forceinline__ auto exchange(const Values& values) const {
+    return Exchange<Values>(*this, values);
   }
 
+  // The half that this block keeps, of both blocks as far as it was received: once each, first part first.
+  template <class Values>
+  class Exchange {
+   public:
+    float reg[count];
+
+    __device__ __forceinline__ Exchange(const ClusterHalves& halves, const Values& values)
+        : halves_(halves), values_(values) {
+      const Ring& ring = halves.ring_;
+      constexpr Stage<parts> first{0, 0}, idle{0, 1};  // the latter as the stage that follows
+      if (lane_id() == 0) ring.release_in(first, 1 - halves.rank_);
+      if (threadIdx.x == 0) {
+#pragma unroll
+        for (int part = 0; part < parts; ++part) ring.expect({part, 0}, part_bytes);
+      }
+      ring.wait_empty(idle);
+      send(0);
+#pragma unroll
+      for (int i = 0; i < count; ++i) reg[i] = halves.rank_ == 0 ? values.reg[i] : values.reg[count + i];
+    }
+
+    __device__ __forceinline__ void receive(int part) {
+      if (part + 1 < parts) send(part + 1);
+      halves_.ring_.wait_full_by_cluster({part, 0});
+#pragma unroll
+      for (int i = 0; i < part_count; i += 4) {
+        float four[4];
+        asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                     : "=f"(four[0]), "=f"(four[1]), "=f"(four[2]), "=f"(four[3])
+                     : "r"(halves_.place() + part * part_bytes + i / 4 * step)
+                     : "memory");
+#pragma unroll
+        for (int x = 0; x < 4; ++x) reg[register_of(part, i + x)] += four[x];
+      }
+    }
+
+   private:
+    // Of what the other block keeps.
+    __device__ __forceinline__ void send(int part) const {
+      const auto there = [&](std::uint32_t address) {
+        return __cvta_shared_to_generic(
+            ptx::mapa_shared_cluster_u32(address, static_cast<std::uint32_t>(1 - halves_.rank_)));
+      };
+      auto* const to = static_cast<float*>(there(halves_.place() + part * part_bytes));
+      auto* const barrier =
+          static_cast<std::uint64_t*>(there(ptx::shared_address(halves_.ring_.full_barrier({part, 0}))));
+#pragma unroll
+      for (int i = 0; i < part_count; i += 4) {
+        float four[4];
+#pragma unroll
+        for (int x = 0; x < 4; ++x) {
+          const int at = register_of(part, i + x);
+          four[x] = halves_.rank_ == 0 ? values_.reg[count + at] : values_.reg[at];
+        }
+        cuda::ptx::st_async(to + i / 4 * step / 4, four, barrier);
+      }
+    }
+
+    const ClusterHalves& halves_;
+    const Values& values_;
+  };
+
  private:
-  static constexpr int step = 32 * warps * 4;  // floats: 4 a thread, neighbours side by side
+  static constexpr int step = 32 * warps * 16;  // bytes: 16 a thread, neighbours side by side
+
+  __device__ __forceinline__ static constexpr int register_of(int part, int i) {
+    return Parts::template register_of<half>(part, i);
+  }
+  __device__ __forceinline__ std::uint32_t place() const {
+    return memory_ + threadIdx.x * 16;
+  }
 
   std::uint32_t memory_;
   Ring ring_;

@@ -181,6 +181,36 @@ __device__ __forceinline__ void apply(const Op& op, Type type, StripOf<Value>& s
   }
 }
 
+// A lane's strip, sums, in C of any type, whose rows may begin anywhere: two elements of `row` at `column`,
+// which is even, and two each 8 further.
+template <class Op>
+__device__ __forceinline__ void store_strip(const Output& c, const Op& op, Strip& strip, int row,
+                                            int column) {
+  if (row >= c.m) return;
+  apply(op, c.type, strip, row, column);
+  const std::int64_t first = row * c.ld + column;
+  const auto place = reinterpret_cast<std::uintptr_t>(c.data) / 4 + static_cast<std::uint64_t>(first);
+#pragma unroll
+  for (int x = 0; x < 4; ++x) {
+    const int left = c.n - column - 8 * x;  // elements of the row
+    const float(&two)[2] = strip.value[x];
+    if (c.type == Type::f32) {
+      float* const to = static_cast<float*>(c.data) + first + 8 * x;
+      if (left >= 2 && place % 2 == 0) {
+        *reinterpret_cast<float2*>(to) = make_float2(two[0], two[1]);
+      } else {
+        if (left >= 1) to[0] = two[0];
+        if (left >= 2) to[1] = two[1];
+      }
+    } else {
+      std::uint16_t* const to = static_cast<std::uint16_t*>(c.data) + first + 8 * x;
+      const std::uint32_t word = pack_pair(c.type, two);
+      if (left >= 1) to[0] = static_cast<std::uint16_t>(word);
+      if (left >= 2) to[1] = static_cast<std::uint16_t>(word >> 16);
+    }
+  }
+}
+
 template <class Op>
 class StoreC {
  public:

@@ -22,6 +22,7 @@
 #include "tenon/gemm/cluster_halves.hpp"
 #include "tenon/gemm/config.hpp"
 #include "tenon/gemm/drop_elements.hpp"
+#include "tenon/gemm/store_eighths.hpp"
 #include "tenon/gemm/store_turned.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/ptx/setmaxnreg.hpp"
@@ -38,8 +39,9 @@
 namespace tenon {
 
 // T_: __half or __nv_bfloat16. M: rows of C in a tile, what wgmma has as n. Stages: slabs of 64 of k in
-// flight.
-template <class T_, int M, int Stages>
+// flight. Turned_: A and B have each other's places, and so have m and n, for an A that lies anywhere beside
+// a B whose rows are aligned. The sums, the transpose of that product, are then C.
+template <class T_, int M, int Stages, bool Turned_ = false>
 struct UnalignedConfig {
   static_assert(sizeof(T_) == 2, "UnalignedConfig: elements must have 16 bits; 8 lines of them lie equally");
   static_assert(Stages >= 2, "UnalignedConfig: a slab is copied while another one is multiplied");
@@ -49,6 +51,7 @@ struct UnalignedConfig {
   using Block = TileShape<M, 128, 64>;
   using Warp = TileShape<M, 64, 0>;  // of a warpgroup
   static constexpr int stages = Stages;
+  static constexpr bool turned = Turned_;
   static constexpr Order a_order = Order::row_major, b_order = Order::column_major;
   static constexpr int cluster = 2;  // blocks, along n or m
 };
@@ -61,7 +64,7 @@ struct UnalignedConfig {
 // before; of that one only B is copied, and nothing multiplied.
 struct UnalignedArguments {
   GemmArguments gemm;
-  int rows_apart;  // 8 or 1: then every map of A is that of all its lines
+  int rows_apart;  // 8 or, always if turned, 1: then every map of A is that of all its lines
   int before;      // 8, or 64 if all lines of A begin on multiples of 16 bytes
   // Not 0, with rows_apart 1 alone: the blocks of a cluster stand along m and share B, not along n and A.
   int shares_b;
@@ -98,9 +101,10 @@ struct GemmUnaligned {
   // Shared memory, from a multiple of 1024 bytes on: the ring, the lines of C, the barriers.
   static constexpr int alignment = 1024;
   static constexpr int staging_at = stages * stage_bytes;
+  static constexpr Type fast = std::is_same_v<T, __half> ? Type::f16 : Type::bf16;
   template <class Op>
-  using Store = StoreTurned<Op, std::is_same_v<T, __half> ? Type::f16 : Type::bf16>;
-  using Halves = ClusterHalves<Block::m>;
+  using Store = std::conditional_t<Config::turned, StoreEighths<Op, fast>, StoreTurned<Op, fast>>;
+  using Halves = ClusterHalves<Block::m, Store<LinearCombination>>;
   static_assert(Halves::received_bytes <= staging_at,
                 "GemmUnaligned: the ring must have room for half of the sums");
   static constexpr int barriers_at = staging_at + Store<LinearCombination>::bytes;
@@ -421,9 +425,11 @@ struct GemmUnaligned {
         handover.wait_empty(tile);  // the rows of the tile before have been carried
         if (work.paired) {
           constexpr int half = Block::m / 2;
-          store.template rows<half>(halves.exchange(values), lines_of(p, work, rank() * half));
+          auto sums_of_both = halves.exchange(values);
+          store.template rows<half>(sums_of_both, lines_of(p, work, rank() * half), false,
+                                    [&](int part) { sums_of_both.receive(part); });
         } else {
-          store.template rows<Block::m>(values, lines_of(p, work, 0), !work.is_last);
+          store.template rows<Block::m>(values, lines_of(p, work, 0), !work.is_last, [](int) {});
           if (!work.is_last && store.template leaves_last<Block::m>()) {
             handover.arrive(tile);
             tile = tile.next();
