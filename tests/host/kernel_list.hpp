@@ -1,6 +1,7 @@
 // A made-up kernel list and made-up devices, on which choices can be tested without a GPU.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "gemm/kernel.hpp"
@@ -50,6 +51,16 @@ inline Kernel anywhere_kernel(const char* name) {
   k.warp_m = 256;
   k.warp_n = 64;
   k.cluster = k.cluster_n = 2;
+  return k;
+}
+
+// The same for an A that lies anywhere beside an aligned B.
+inline Kernel anywhere_turned_kernel(const char* name) {
+  Kernel k = anywhere_kernel(name);
+  k.turned = true;
+  std::swap(k.tile_m, k.tile_n);
+  std::swap(k.warp_m, k.warp_n);
+  k.cluster_n = 1;
   return k;
 }
 

@@ -361,6 +361,30 @@ TEST(Plan, OperandsAnywhereRunWithoutCopiesWhereThatCostsLess) {
   }
 }
 
+// An A that lies anywhere beside a B that is aligned, or of few enough columns to be copied.
+TEST(Plan, OfAFewColumnsOnlyThoseAreCopiedWhereALiesAnywhere) {
+  std::vector<Kernel> list = with_anywhere();
+  list.push_back(test::anywhere_turned_kernel("turned"));
+  Gemm p = odd_problem(12289, 511, 2049);
+  p.workspace_bytes = planned_workspace(list, p, h200);
+  EXPECT_EQ(p.workspace_bytes, (511U * 2112 * 2 + 255) / 256 * 256);
+  Plan plan;
+  ASSERT_TRUE(make_plan(list, p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "turned");
+  EXPECT_TRUE(!plan.pad_a && plan.pad_b && !plan.turns);
+  const Gemm run = planned_problem(p, plan);
+  EXPECT_EQ(run.a.data, p.a.data);
+  EXPECT_EQ(run.a.ld, 2049);
+  EXPECT_EQ(run.b.data, workspace);
+  EXPECT_EQ(run.b.order, column_major);
+  p.b.ld = 2112;  // then nothing is copied
+  EXPECT_EQ(planned_workspace(list, p, h200), 0U);
+  p.workspace_bytes = 0;
+  ASSERT_TRUE(make_plan(list, p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "turned");
+  EXPECT_FALSE(plan.pad_b);
+}
+
 // 125 lines of each eighth of A would fill half of a tile of 256; 1000 neighbours fill four.
 TEST(Plan, OfAFewRowsOnlyThoseAreCopiedWhereBLiesAnywhere) {
   Gemm p = odd_problem(1000, 4001, 3001);

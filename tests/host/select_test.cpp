@@ -484,6 +484,20 @@ TEST(Select, KernelsForOperandsAnywhereAreForThemAlone) {
   EXPECT_EQ(chosen(p), "anywhere");
 }
 
+// Kernels for an A that lies anywhere: their B is copied 16 bytes at a time, and C leaves as it must.
+TEST(Accepts, AnAThatLiesAnywhereBesideAnAlignedB) {
+  const Kernel kernel = test::anywhere_turned_kernel("turned");
+  Gemm p = problem(63, 63, 64);
+  p.a.data = static_cast<const char*>(p.a.data) + 14;
+  p.a.ld = 65;
+  p.c.ld = 67;
+  Status why;
+  EXPECT_TRUE(accepts(kernel, p, h200, &why)) << why.message();
+  p.b.ld = 65;
+  EXPECT_FALSE(accepts(kernel, p, h200, &why));
+  EXPECT_STREQ(why.message(), "kernel turned copies 16 bytes at a time: ldb is 65 but needs a multiple of 8");
+}
+
 // Eight lines of a matrix are a line of a tensor map.
 TEST(Accepts, LeadingDimensionsWhoseEightfoldATensorMapHolds) {
   const Kernel kernel = test::anywhere_kernel("anywhere");
