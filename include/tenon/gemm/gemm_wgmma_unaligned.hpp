@@ -13,7 +13,8 @@
 // A ring of slabs, a warp that copies and two warpgroups that multiply, as in gemm_wgmma.hpp; three more
 // warps carry the last rows of a tile to C, while the next one is multiplied. The two blocks of a cluster
 // stand along n and share the slabs of A, or along m and share those of B; where the last tiles are few, both
-// compute half of the k of one. Below: store_turned.hpp, cluster_halves.hpp, drop_elements.hpp,
+// compute half of the k of one. With A and B in each other's places (UnalignedConfig) the sums are C
+// (StoreEighths). Below: store_turned.hpp, store_eighths.hpp, cluster_halves.hpp, drop_elements.hpp,
 // arguments.hpp, warp/shifted_rows.hpp, warp/wgmma_accumulator.hpp, pipeline/tma_ring.hpp,
 // ptx/setmaxnreg.hpp.
 #pragma once
