@@ -1,8 +1,8 @@
 #include "microbench/case_runner.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "host/error_bound.hpp"
 #include "microbench/statistics.hpp"

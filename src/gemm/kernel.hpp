@@ -34,7 +34,8 @@ struct Kernel {
   Type accumulate;
   bool promotes = false;  // Gemm::promote
   bool pingpong = false;  // the warpgroups of a CTA compute whole tiles, by turns; else each tile together
-  // Computes the transpose of C (Turned): what the tensor core has as rows of a tile are columns of C.
+  // Computes the transpose of C (Turned): what the tensor core has as rows of a tile are columns of C. Of
+  // kernels `anywhere`, which store the transpose of what they compute, A and B have each other's places.
   bool turned = false;
   Order a_order, b_order;
   bool stores_apart = false;  // has code of its own for the stores of large tiles (GemmWgmma::stores_apart)

@@ -54,9 +54,8 @@ using RefusedKernels = std::vector<const Kernel*>;
 
 // The accepted kernel with the least estimated cost that is not among the refused; among equals the one
 // listed first. nullptr if none accepts. Copy::module kernels are never chosen, they run by name, nor kernels
-// for operands that lie anywhere where both are aligned, nor those that compute the transpose of C where the
-// copy engine cannot write C.
-// problem.kernel is not looked at.
+// for operands that lie anywhere where both are aligned, nor those others that compute the transpose of C
+// where the copy engine cannot write C. problem.kernel is not looked at.
 const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,
                             const DeviceDescription& device, const RefusedKernels& refused = {});
 
