@@ -111,7 +111,7 @@ Flow run_replace(Warp& warp, const Op& op, LaneMask active) {
     MappedTensor tensor;
     if (!load_bytes(warp.cluster(), warp.actor(lane), d.space, address, bytes, tensor)) return;
     const std::uint64_t value = warp.read(op.values[static_cast<std::size_t>(d.value)], lane);
-    if (const std::string problem = range_problem(d.field, value); !problem.empty()) {
+    if (std::string problem = range_problem(d.field, value); !problem.empty()) {
       warp.report(FindingKind::argument, lane, address, [&] { return problem; });
       return;
     }
