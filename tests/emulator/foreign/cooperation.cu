@@ -197,6 +197,30 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) across_blocks(const int* in
   cluster.sync();
 }
 
+// Tiles of four warps meet, in memory that the block has for it.
+extern "C" __global__ void tiles_of_warps(const int* in, int* out) {
+  __shared__ cg::block_tile_memory<256> memory;
+  __shared__ int values[256];
+  const auto tile = cg::tiled_partition<128>(cg::this_thread_block(memory));
+  const int i = static_cast<int>(threadIdx.x);
+  values[i] = in[i];
+  tile.sync();
+  const int other = values[i ^ 127];
+  tile.sync();
+  values[i] = other * 3;
+  tile.sync();
+  out[i] = values[i ^ 64];
+}
+
+// And vote: the last warp to arrive hands what one of its lanes has acquired to the others by a shuffle,
+// which orders no memory.
+extern "C" __global__ void vote_of_warps(const int* in, int* out) {
+  __shared__ cg::block_tile_memory<256> memory;
+  const auto tile = cg::tiled_partition<128>(cg::this_thread_block(memory));
+  const int i = static_cast<int>(threadIdx.x);
+  out[i] = tile.any(in[i] == 7);
+}
+
 // With a fault in the line marked so: a barrier is missing. To be found at its source line.
 extern "C" __global__ void racing(int* out) {
   __shared__ int values[64];

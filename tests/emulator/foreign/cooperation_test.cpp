@@ -192,6 +192,36 @@ TEST_P(Cooperation, reads_shared_memory_of_another_block) {
   }
 }
 
+TEST_P(Cooperation, meets_in_tiles_of_several_warps) {
+  const auto in = random_values<int>(256, 1000);
+  std::vector<int> expected(256);
+  for (std::size_t i = 0; i < 256; ++i) expected[i] = in[i ^ 64 ^ 127] * 3;
+  for (const Options& options : several_schedules()) {
+    Compiled compiled(GetParam());
+    const Address out = compiled.room<int>(256);
+    compiled.run("tiles_of_warps", {{1, 1, 1}, {256, 1, 1}}, {compiled.upload(in), out}, options);
+    EXPECT_EQ(compiled.download<int>(out, 256), expected);
+  }
+}
+
+// What cooperative_groups does there is a race by the PTX ISA: shfl.sync hands on a value, and orders no
+// memory.
+TEST_P(Cooperation, votes_in_tiles_of_several_warps_which_is_a_race) {
+  std::vector<int> in(256, 1), expected(256, 0);
+  in[200] = 7;
+  std::fill(expected.begin() + 128, expected.end(), 1);
+  Compiled compiled(GetParam());
+  const Address out = compiled.room<int>(256);
+  const Result result =
+      compiled.launch("vote_of_warps", {{1, 1, 1}, {256, 1, 1}}, {compiled.upload(in), out});
+  EXPECT_EQ(compiled.download<int>(out, 256), expected);
+  EXPECT_FALSE(result.findings.empty());
+  for (const Finding& finding : result.findings) {
+    EXPECT_EQ(finding.kind, FindingKind::race) << finding.message;
+    EXPECT_NE(finding.source.find("cooperative_groups"), std::string::npos) << finding.source;
+  }
+}
+
 // The line of cooperation.cu that holds FAULT.
 std::string faulty_line() {
   std::istringstream text(testing::read_text(TENON_FOREIGN_SOURCES "/cooperation.cu"));
