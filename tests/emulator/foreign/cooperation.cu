@@ -212,13 +212,36 @@ extern "C" __global__ void tiles_of_warps(const int* in, int* out) {
   out[i] = values[i ^ 64];
 }
 
-// And vote: the last warp to arrive hands what one of its lanes has acquired to the others by a shuffle,
-// which orders no memory.
+// And vote.
 extern "C" __global__ void vote_of_warps(const int* in, int* out) {
   __shared__ cg::block_tile_memory<256> memory;
   const auto tile = cg::tiled_partition<128>(cg::this_thread_block(memory));
   const int i = static_cast<int>(threadIdx.x);
   out[i] = tile.any(in[i] == 7);
+}
+
+// A warp writes, and a lane of another one waits for it and tells its warp by a shuffle, which orders no
+// memory; a barrier of the warp does. 64 threads.
+extern "C" __global__ void told_by_a_shuffle(int* out, int with_barrier) {
+  __shared__ int values[32], flag;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  cuda::atomic_ref<int, cuda::thread_scope_block> is_there(flag);
+  if (threadIdx.x == 0) is_there.store(0, cuda::memory_order_relaxed);
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    values[lane] = 3 * lane;
+    __syncwarp();
+    if (lane == 0) is_there.store(1, cuda::memory_order_release);
+  } else {
+    int told = 0;
+    if (lane == 0) {
+      while ((told = is_there.load(cuda::memory_order_acquire)) == 0) {
+      }
+    }
+    told = __shfl_sync(~0u, told, 0);
+    if (with_barrier != 0) __syncwarp();
+    out[lane] = told + values[lane];
+  }
 }
 
 // With a fault in the line marked so: a barrier is missing. To be found at its source line.
