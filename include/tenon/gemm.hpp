@@ -96,7 +96,8 @@ struct Gemm {
   ConstMatrix a, b;
   Matrix c;
   float alpha = 1.0F, beta = 0.0F;
-  // The precision in which products are summed: above.
+  // The precision in which products are summed: above. Where blocks divide k, their sums in f16 are added in
+  // f32.
   Type accumulate = Type::f32;
   // fp8 only. The tensor core keeps 13 bits behind the leading one of a sum of fp8 products, at every step;
   // with `promote` it sums 128 products at a time, and those sums are added in f32.

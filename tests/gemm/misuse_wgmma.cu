@@ -34,7 +34,7 @@ using Config =
 using Config =
     WgmmaConfig<Halves, row_major, column_major, TileShape<128, 256, 64>, 2, 8, ClusterShape<1, 1>, 1>;
 #elif defined(MISUSE_sums_in_f16)
-using Config = WgmmaConfig<WgmmaOperands<half, half, half>, row_major, column_major, TileShape<64, 64, 64>, 1,
+using Config = WgmmaConfig<WgmmaOperands<e4m3, e4m3, half>, row_major, column_major, TileShape<64, 64, 64>, 1,
                            2, ClusterShape<1, 1>, 1>;
 #elif defined(MISUSE_tma_of_one_stage)
 using Config =

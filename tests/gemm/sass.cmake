@@ -55,27 +55,29 @@ endforeach()
 # wgmma: four instructions to a slab of 64 and 64 rows; C leaves by the copy engine.
 foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
   separate_arguments(types)
-  list(POP_FRONT types label operands suffix)
-  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} KERNEL "gemm_wgmma<(?!.*EveryEighthLine).*${operands}, " ARCH 90a
+  list(POP_FRONT types label operand suffix)
+  set(operands "WgmmaOperands<${operand}, ${operand}, float, ")
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} KERNEL "gemm_wgmma<(?!.*EveryEighthLine).*${operands}" ARCH 90a
     EXPECT HGMMA>=4 UTMALDG.2D>=2 UTMASTG.2D>=1 STSM.16>=4 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
   # Every eighth row of C is not for the copy engine.
-  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_unaligned KERNEL "gemm_wgmma<.*EveryEighthLine.*${operands}, " ARCH 90a
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_unaligned KERNEL "gemm_wgmma<.*EveryEighthLine.*${operands}" ARCH 90a
     EXPECT HGMMA>=4 UTMALDG.2D>=2 STSM.16>=4 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
   # Operands anywhere: one from registers, read a word at a time and shifted; a tile, and what is left of k for one step more.
-  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_anywhere KERNEL "gemm_unaligned<.*UnalignedConfig<${operands}, " ARCH 90a
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_anywhere KERNEL "gemm_unaligned<.*UnalignedConfig<${operand}, " ARCH 90a
     EXPECT HGMMA.64x256x16.${suffix}>=9 UTMALDG.2D>=2 LDS>=96 PRMT>=32 STG.E.128>=16 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
-    KERNEL "gemm_wgmma<.*${operands}, .*TileShape<128, 256, " EXPECT HGMMA.64x256x16.${suffix}>=4)
+    KERNEL "gemm_wgmma<.*${operands}.*TileShape<128, 256, " EXPECT HGMMA.64x256x16.${suffix}>=4)
   # Blocks along k: 64 x 64 sums are 32 registers a lane, which leave for another block 4 at a time.
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_along_k ARCH 90a
-    KERNEL "gemm_wgmma<.*${operands}, .*ClusterShape<1, 1, [24]>" EXPECT STAS.128>=8 LDS.128>=8)
+    KERNEL "gemm_wgmma<.*${operands}.*ClusterShape<1, 1, [24]>" EXPECT STAS.128>=8 LDS.128>=8)
 endforeach()
 
 # The other types: the same copies and stores, their own instruction. Integers leave as they are, without stmatrix.
 foreach(types IN ITEMS
+    "f16_f16 __half __half __half HGMMA.64x256x16.F16 STSM.16>=4"
     "tf32 tf32 tf32 float HGMMA.64x256x8.F32.TF32 STSM.16>=4"
     "e4m3 e4m3 e4m3 float QGMMA.64x256x32.F32.E4M3.E4M3 STSM.16>=4"
     "e4m3_e5m2 e4m3 e5m2 float QGMMA.64x256x32.F32.E4M3.E5M2 STSM.16>=4"

@@ -53,8 +53,10 @@ struct GemmWgmma {
   using CopyA = TileCopy<TileA, parts_a>;
   using CopyB = TileCopy<TileB, parts_b>;
 
+  // What the sums of several blocks are added up in: those in f16 as float.
+  using Value = typename Packing<typename Config::Acc>::Value;
   // Without blocks along k there is nothing to add up, and no memory for it.
-  using Sum = ClusterSum<typename Config::Acc, Cluster::k, Cluster::m * Cluster::n, Config::warps, Block::n>;
+  using Sum = ClusterSum<Value, Cluster::k, Cluster::m * Cluster::n, Config::warps, Block::n>;
   static constexpr bool divides_k = Cluster::k > 1;
   static constexpr int sharing_blocks = Cluster::m * Cluster::n;  // of one part of k
 
@@ -62,7 +64,7 @@ struct GemmWgmma {
   // Of the largest tiles alone: a last round that few of them fill is the longest.
   static constexpr bool has_pairs =
       Cluster::blocks == 2 && !divides_k && Config::Warp::m > 64 && !Config::pingpong;
-  using Pair = PairSum<typename Config::Acc, Block::n>;
+  using Pair = PairSum<Value, Block::n>;
   static constexpr int parts_of_group = Config::Warp::m / 64;
   static_assert(!has_pairs || (Config::consumers == 2 && parts_of_group * Pair::bytes <= Config::ring_bytes),
                 "GemmWgmma: the ring must hold the sums of a warpgroup");
@@ -87,12 +89,14 @@ struct GemmWgmma {
   // 65536 registers: 128 threads x 24 + 256 threads x 240. With one warpgroup that multiplies there are
   // enough.
   static constexpr int copying_registers = 24, multiplying_registers = 240;
+  static constexpr int sum_registers =  // of a thread that multiplies, for its sums
+      Config::Warp::m * Config::Warp::n / 128 * static_cast<int>(sizeof(typename Config::Acc)) / 4;
   // All warpgroups store a large tile together, and one alone the last of a block's tiles that are taken by
   // turns, while nothing is multiplied: that is worth code of its own (StoreStaged), if the sums leave
   // registers for it. (Of elements of 8 bits every product is scaled: there is no such code.)
   static constexpr bool large = !Config::pingpong && Block::m * Block::n >= 128 * 224;
   static constexpr bool stores_apart = Config::pingpong
-                                           ? Config::Warp::n < (Config::turned ? 176 : 192)
+                                           ? sum_registers < (Config::turned ? 176 : 192)
                                            : large && !eighths && Config::TileA::element_bytes > 1;
   // Whether of tiles that reach beyond the matrix fewer lines are copied. Not of the largest ones: who copies
   // them would spill registers, and what is multiplied with lines beyond the matrix takes longer than they
@@ -101,7 +105,7 @@ struct GemmWgmma {
   using MapB = std::conditional_t<cuts, TileMaps, TileMap>;
   using MapA = std::conditional_t<eighths, TensorMapsOfEighths, MapB>;
   // Sums that leave the epilogue few of them.
-  static constexpr bool scarce_registers = Config::Warp::m > 64 && Config::Warp::n > 128;
+  static constexpr bool scarce_registers = has_pairs || sum_registers > 128;
   // At a time (StoreStaged).
   static constexpr int carried_lines = scarce_registers || (Config::pingpong && stores_apart) ? 2 : 4;
 

@@ -10,12 +10,14 @@
 
 namespace tenon {
 
-// What is multiplied and summed. A_ and B_: element types as WarpgroupTile has them; Acc_: float, or int32_t
-// for 8-bit integers. Promotes: sums of fp8 products leave the tensor core every 128 of k (PromotedTile).
+// What is multiplied and summed. A_ and B_: element types as WarpgroupTile has them; Acc_: float, int32_t for
+// 8-bit integers, or __half for operands in f16. Promotes: sums of fp8 products leave the tensor core every
+// 128 of k (PromotedTile).
 template <class A_, class B_, class Acc_, bool Promotes = false>
 struct WgmmaOperands {
-  static_assert(std::is_same_v<Acc_, float> || std::is_same_v<Acc_, std::int32_t>,
-                "WgmmaOperands: sums are float, or int32_t of 8-bit integers");
+  static_assert(std::is_same_v<Acc_, float> || std::is_same_v<Acc_, std::int32_t> ||
+                    (std::is_same_v<Acc_, __half> && std::is_same_v<A_, __half>),
+                "WgmmaOperands: sums are float, int32_t of 8-bit integers, or __half of operands in f16");
   using A = A_;
   using B = B_;
   using Acc = Acc_;
