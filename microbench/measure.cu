@@ -204,7 +204,7 @@ Figure Stopwatch::sustained(const Contender& contender, const Protocol& protocol
   const Batch batch(contender, rounds * contender.rotation, estimate < protocol.graph_below_us, stream_);
   const int half = std::max(1, launches_for(protocol.sustained_ms / 2, estimate) / batch.count());
   require(cudaStreamSynchronize(stream_), contender.name.c_str());
-  sleep_ms(protocol.idle_ms);
+  sleep_ms(protocol.rest_ms);
   delay_kernel<<<1, 1, 0, stream_>>>(delay_ns);
   for (int i = 0; i < half; ++i) batch.enqueue(stream_);
   read_counters(1);

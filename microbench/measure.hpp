@@ -3,7 +3,12 @@
 // Above about 2048^3 a GEMM is held by the board's power limit, and kernels that take turns share a clock,
 // which flatters the hungry one. So each contender is measured alone, twice:
 //   burst       30 ms idle, then about 3 ms of launches; the median of five
-//   sustained   30 ms idle, then 0.5 s back to back; the second half counts
+//   sustained   300 ms idle, then 0.5 s back to back; the second half counts
+//
+// What a board has drawn beyond its limit it pays back later: 30 ms after half a second of cuBLASLt, which
+// had 730 W, another kernel had 640 W and up to a tenth less speed; 100 ms after it, nothing of that was
+// left.
+//
 // Launches shorter than 50 us are replayed from a CUDA graph, so that the host does not set the pace. The
 // clock is read from the SMs' own cycle counters before and after the timed launches; NVML's samples stand in
 // where those are implausible, and give power and throttle reasons.
@@ -21,7 +26,8 @@
 namespace tenon::microbench {
 
 struct Protocol {
-  double idle_ms = 30;
+  double idle_ms = 30;   // before each burst
+  double rest_ms = 300;  // before a sustained run
   double burst_ms = 3;
   int bursts = 5;
   double sustained_ms = 500;

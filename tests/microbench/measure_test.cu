@@ -58,6 +58,7 @@ TEST_F(Measure, ShortLaunchesAreReplayedFromAGraph) {
 TEST_F(Measure, SustainedRunsForAboutTheTimeAsked) {
   Stopwatch stopwatch(0);
   Protocol protocol;
+  protocol.rest_ms = 30;
   protocol.sustained_ms = 100;
   const auto begin = Telemetry::Clock::now();
   const Figure figure = stopwatch.sustained(waiting(1'000'000), protocol);
