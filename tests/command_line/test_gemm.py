@@ -1,4 +1,5 @@
 """`tenon gemm` with kernels executed, in the emulator and on a GPU; and there `tenon ladder` and `tenon tune`, which time."""
+import concurrent.futures
 import json
 import os
 import re
@@ -313,17 +314,23 @@ class OnTheGpu(OnADevice):
         self.assertTrue(self.gemm("--m", 1000, "--n", 1000, "--k", 1000, "--check")["ok"])
 
     def test_every_kernel_by_name(self):
+        def run_by_name(kernel):
+            type_, type_b, accumulate, layout = re.search(
+                r"^[a-z_]+?_(f16|bf16|tf32|e4m3|e5m2|s8)(?:_(e4m3|e5m2))?_(f32|f16|s32)_([tn]{2})_",
+                kernel["name"]).groups()
+            promote = ("--promote",) if kernel["name"].endswith("_promoted") else ()
+            return run("gemm", "--m", 264, "--n", 136, "--k", 200, "--kernel", kernel["name"], "--type", type_,
+                       "--type-b", type_b or type_, "--out-type", "s32" if type_ == "s8" else "f16", "--layout",
+                       layout, "--accumulate", accumulate, *promote, *self.DEVICE, "--check", "--json")
+
         arch = json.loads(run("info", "--json")[1])["devices"][0]["arch"]
+        kernels = json.loads(run("list", "--json")[1])
         runs = 0
-        for kernel in json.loads(run("list", "--json")[1]):
+        with concurrent.futures.ThreadPoolExecutor(8) as several:  # each is a process that waits
+            answers = list(several.map(run_by_name, kernels))
+        for kernel, (code, out, err) in zip(kernels, answers):
             name = kernel["name"]
             with self.subTest(kernel=name):
-                type_, type_b, accumulate, layout = re.search(
-                    r"^[a-z_]+?_(f16|bf16|tf32|e4m3|e5m2|s8)(?:_(e4m3|e5m2))?_(f32|f16|s32)_([tn]{2})_", name).groups()
-                promote = ("--promote",) if name.endswith("_promoted") else ()
-                code, out, err = run("gemm", "--m", 264, "--n", 136, "--k", 200, "--kernel", name, "--type", type_,
-                                     "--type-b", type_b or type_, "--out-type", "s32" if type_ == "s8" else "f16",
-                                     "--layout", layout, "--accumulate", accumulate, *promote, "--check", "--json")
                 if code == 3 and kernel["arch"] == "sm_90a" and arch != "sm_90":
                     continue  # another device could
                 self.assertEqual(code, 0, err)
