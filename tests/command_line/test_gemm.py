@@ -321,7 +321,7 @@ class OnTheGpu(OnADevice):
             promote = ("--promote",) if kernel["name"].endswith("_promoted") else ()
             return run("gemm", "--m", 264, "--n", 136, "--k", 200, "--kernel", kernel["name"], "--type", type_,
                        "--type-b", type_b or type_, "--out-type", "s32" if type_ == "s8" else "f16", "--layout",
-                       layout, "--accumulate", accumulate, *promote, *self.DEVICE, "--check", "--json")
+                       layout, "--accumulate", accumulate, *promote, "--check", "--json")
 
         arch = json.loads(run("info", "--json")[1])["devices"][0]["arch"]
         kernels = json.loads(run("list", "--json")[1])
