@@ -1,15 +1,11 @@
-// What every GEMM kernel is told at run time.
+// What every GEMM kernel is told at run time. Below: operand_load.hpp, output.hpp, raster.hpp.
 #pragma once
 
-#include <limits>
-
-#include "tenon/gemm/epilogue.hpp"
+#include "tenon/gemm/operand_load.hpp"
+#include "tenon/gemm/output.hpp"
 #include "tenon/gemm/raster.hpp"
 
 namespace tenon {
-
-// More rows than a matrix has: of a tile all lines are copied, those beyond the matrix as zeros.
-inline constexpr int all_of_it = std::numeric_limits<int>::max();
 
 struct GemmArguments {
   int m, n, k;    // >= 1
@@ -19,13 +15,14 @@ struct GemmArguments {
   std::int64_t ldb;
   Output c;
   float alpha, beta;
-  Raster raster;
+  Raster raster;  // of cluster tiles
   // Device pointers to factors of A and B, null for 1: fp8 kernels only.
   const float* scale_a = nullptr;
   const float* scale_b = nullptr;
-  // Of the wgmma kernels: the tiles of the raster before those whose k two blocks share; and the rows of A
-  // and columns of B beyond which nothing is copied (TileCopy): m and n, or all_of_it.
-  int undivided = raster.tiles(), copied_m = all_of_it, copied_n = all_of_it;
+  // Of the wgmma kernels: the cluster tiles that are computed whole, before those whose k two CTAs share
+  // (TileScheduler), and the rows of A and columns of B beyond which nothing is loaded (OperandLoad): m and
+  // n, or load_whole_tiles.
+  int whole_tiles = raster.tiles(), residue_m = load_whole_tiles, residue_n = load_whole_tiles;
 };
 
 }  // namespace tenon

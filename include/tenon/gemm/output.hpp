@@ -16,9 +16,9 @@ struct Output {
   Type type;
 };
 
-// Whether the copy engine can write C: what a tensor map of it needs, and rows that end with whole 16 bytes.
-// (It begins each 16 bytes within the matrix, and then writes them to the end, also beyond it.)
-TENON_HOST_DEVICE inline bool copy_engine_can_write(const Output& c) {
+// Whether TMA can store C: what a tensor map of it needs, and rows that end with whole 16 bytes. (TMA leaves
+// out what begins beyond the matrix in steps of 16 bytes.)
+TENON_HOST_DEVICE inline bool tma_can_store(const Output& c) {
   const std::uint64_t element = bytes(c.type);
   return reinterpret_cast<std::uintptr_t>(c.data) % 16 == 0 &&
          static_cast<std::uint64_t>(c.ld) * element % 16 == 0 &&

@@ -1,4 +1,4 @@
-// Tensor maps as values: what the TMA unit is told about a matrix. Made on the host (make_tensor_map.hpp),
+// Tensor maps as values: what TMA is told about a matrix. Made on the host (make_tensor_map.hpp),
 // passed to kernels by value, used by copy_box() and its like (tma_ring.hpp). Plain C++17; nothing stands
 // below this file.
 #pragma once
@@ -13,21 +13,22 @@ struct alignas(64) TensorMap {
   std::uint64_t opaque[16];
 };
 
-// Of a matrix that is copied tile by tile: in boxes of a whole tile's lines, and, where a last tile has
-// fewer, in boxes of those.
-struct TileMap {
+// The maps of an operand that is loaded tile by tile: boxes of a whole tile's rows and, where kernels load the
+// residue tile in a box of its own, boxes of the rows that exist in it.
+struct OperandMap {
   TensorMap whole;
 };
-struct TileMaps {
-  TensorMap whole, last;
+struct OperandMaps {
+  TensorMap whole, residue;
 };
 
-// The eighths of a matrix: of[i] is a map of lines i, i + 8, ... of it, which lie equally to 16 bytes.
-struct TensorMapsOfEighths {
-  TensorMap of[8];
+// Row-interleaved (stride-8) views of a matrix: view[i] is a map of rows i, i + 8, ..., which all have the
+// same offset from a multiple of 16 bytes.
+struct RowInterleavedMaps {
+  TensorMap view[8];
 };
 
-// A matrix in device memory: `lines` lines of `columns` contiguous elements of 1, 2 or 4 bytes, `ld` elements
+// A matrix in device memory: `lines` rows (columns, if column-major) of `columns` contiguous elements of 1, 2 or 4 bytes, `ld` elements
 // apart.
 struct MatrixInMemory {
   const void* data;

@@ -1,25 +1,26 @@
-// The sums of a tile whose k is halved between the two blocks of a cluster at the end of their work, for
-// kernels whose sums are the transpose of C: each block keeps one half of the lines of C, columns of the
-// sums, gives the other half away, and gets what the other block has of its own, through the memory of its
-// slabs, which are of no more use then. (PairSum divides by warpgroups; here each must have a part of every
-// line.) Below: pipeline/tma_ring.hpp.
+// Tail split-K of the kernel for unaligned operands, whose accumulators are the transpose of C: the two CTAs
+// of a cluster compute half of the k of one tile each. Each CTA keeps the accumulators of one half of the
+// rows of C, sends the other half to its peer, and receives what the peer has of its own, through the memory
+// of the ring, which is idle then. (TailSplitKReduction divides by warpgroups; here each must have a part of
+// every row.) Below: pipeline/tma_ring.hpp.
 #pragma once
 
 #include "tenon/fragment/registers.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
+#include "tenon/ptx/ld_shared.hpp"
 
 namespace tenon {
 
-// Columns: of the sums, of which two warpgroups hold 64 rows each. Parts: a half is exchanged in parts of 16
-// registers, so that the first ones are on their way to C while the last ones arrive;
+// Columns: of the accumulators, of which two warpgroups hold 64 rows each. Parts: a half is exchanged in parts
+// of 16 registers, so that the first ones are on their way to C while the last ones arrive;
 // Parts::register_of<Columns / 2>(part, i) is the place of number i of a part among the registers of a half.
 template <int Columns, class Parts>
-class ClusterHalves {
+class HalvesReduction {
   static constexpr int warps = 8, half = Columns / 2, count = half / 2;  // registers of a half
   static constexpr int part_count = 16, parts = count / part_count;
-  static_assert(count % part_count == 0, "ClusterHalves: half of the columns must be a multiple of 32");
-  // A stage for each part, full when the other block has sent it. The first one is empty when the other
-  // block's warps have read all slabs: then all are.
+  static_assert(count % part_count == 0, "HalvesReduction: half of the columns must be a multiple of 32");
+  // A stage for each part, full when the peer CTA has sent it. The first one is empty when the peer's warps
+  // have read all k-tiles: then all are.
   using Ring = TmaRing<parts>;
   static constexpr int part_bytes = 32 * warps * part_count * 4;
 
@@ -28,27 +29,27 @@ class ClusterHalves {
   static constexpr int bytes = Ring::bytes;  // of the barriers
 
   // memory: `received_bytes`, an address in the shared window and a multiple of 16; barriers: `bytes`, 8-byte
-  // aligned. Both at the same place in both blocks. rank: of this block; the first keeps the first half.
-  __device__ __forceinline__ ClusterHalves(std::uint32_t memory, std::uint64_t* barriers, int rank)
+  // aligned. Both at the same place in both CTAs. rank: of this CTA; the first keeps the first half.
+  __device__ __forceinline__ HalvesReduction(std::uint32_t memory, std::uint64_t* barriers, int rank)
       : memory_(memory), ring_(barriers), rank_(rank) {}
 
-  // By one thread, before the cluster meets for the first time.
+  // By one thread, before the cluster first synchronises.
   __device__ __forceinline__ void initialize() const { ring_.initialize(warps); }
 
-  // By all threads of both warpgroups, once, when they have read all slabs of this block: starts to give half
-  // of the sums away. values: the sums, as WgmmaAccumulator::when_done() hands them out; they stay.
+  // By all threads of both warpgroups, once, when they have read all k-tiles of this CTA: starts to send half
+  // of the accumulators. values: the accumulators, as WgmmaAccumulator::when_done() hands them out; they stay.
   template <class Values>
   __device__ __forceinline__ auto exchange(const Values& values) const {
     return Exchange<Values>(*this, values);
   }
 
-  // The half that this block keeps, of both blocks as far as it was received: once each, first part first.
+  // The half that this CTA keeps, of both CTAs as far as it was received. receive() each part once, in order.
   template <class Values>
   class Exchange {
    public:
     float reg[count];
 
-    __device__ __forceinline__ Exchange(const ClusterHalves& halves, const Values& values)
+    __device__ __forceinline__ Exchange(const HalvesReduction& halves, const Values& values)
         : halves_(halves), values_(values) {
       const Ring& ring = halves.ring_;
       constexpr Stage<parts> first{0, 0}, idle{0, 1};  // the latter as the stage that follows
@@ -69,17 +70,14 @@ class ClusterHalves {
 #pragma unroll
       for (int i = 0; i < part_count; i += 4) {
         float four[4];
-        asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-                     : "=f"(four[0]), "=f"(four[1]), "=f"(four[2]), "=f"(four[3])
-                     : "r"(halves_.place() + part * part_bytes + i / 4 * step)
-                     : "memory");
+        ptx::ld_shared_v4_f32(four, halves_.place() + part * part_bytes + i / 4 * step);
 #pragma unroll
         for (int x = 0; x < 4; ++x) reg[register_of(part, i + x)] += four[x];
       }
     }
 
    private:
-    // Of what the other block keeps.
+    // A part of what the peer keeps.
     __device__ __forceinline__ void send(int part) const {
       const auto there = [&](std::uint32_t address) {
         return __cvta_shared_to_generic(
@@ -100,7 +98,7 @@ class ClusterHalves {
       }
     }
 
-    const ClusterHalves& halves_;
+    const HalvesReduction& halves_;
     const Values& values_;
   };
 

@@ -1,8 +1,12 @@
-// Runs of 16-bit elements that do not begin where they should: moved in registers to where memory wants them,
-// and cleared in shared memory where they begin with what belongs to others.
+// Runs of 16-bit elements that do not begin where they should: shifted in registers to where memory wants
+// them, and cleared in shared memory where they begin with elements of something else. Below:
+// ptx/ld_shared.hpp, ptx/st_shared.hpp.
 #pragma once
 
 #include <cstdint>
+
+#include "tenon/ptx/ld_shared.hpp"
+#include "tenon/ptx/st_shared.hpp"
 
 namespace tenon {
 
@@ -20,16 +24,11 @@ __device__ __forceinline__ void drop_elements(std::uint32_t (&word)[8], unsigned
 // window.
 __device__ __forceinline__ void clear_elements(std::uint32_t chunk, int count) {
   std::uint32_t word[4];
-  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
-               : "r"(chunk)
-               : "memory");
+  ptx::ld_shared_v4_b32(word, chunk);
 #pragma unroll
   for (int i = 0; i < 4; ++i)
     word[i] = count >= 2 * i + 2 ? 0U : count == 2 * i + 1 ? word[i] & 0xffff0000U : word[i];
-  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(chunk), "r"(word[0]), "r"(word[1]),
-               "r"(word[2]), "r"(word[3])
-               : "memory");
+  ptx::st_shared_v4_b32(chunk, word);
 }
 
 }  // namespace tenon

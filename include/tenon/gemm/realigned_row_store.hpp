@@ -1,34 +1,36 @@
-// Rows of 16-bit elements on their way from shared memory to rows of C that begin anywhere, by whole lines of
-// the L2: a line that is written in two parts is written twice.
+// The realigned store of whole 128-byte segments: rows of 16-bit elements go from shared memory to rows of C
+// that begin anywhere, a segment of C at a time, since a segment that is written in two parts is written
+// twice.
 //
-// A warp stages strips of 8 rows x 64 columns in two slots by turns. A line of 128 bytes of C holds the end
-// of one strip and the beginning of the next: when that is staged, 8 lanes store the line, 16 bytes each,
-// which they shift out of two neighbouring chunks of 16 bytes of the strips. What a row has at its ends,
-// fewer than 8 elements, is stored one by one. Below: drop_elements.hpp, shared/swizzle.hpp.
+// A warp stages 8 rows x 64 columns after the other in two slots. A 128-byte segment of C holds the end of
+// one slot and the beginning of the next: when that is staged, 8 lanes store the segment, 16 bytes each,
+// which they shift out of two neighbouring chunks of 16 bytes of the slots. What a row has at its ends, fewer
+// than 8 elements, is stored element by element. Below: realign.hpp, shared/swizzle.hpp, ptx/ld_shared.hpp.
 #pragma once
 
 #include <cstdint>
 
-#include "tenon/gemm/drop_elements.hpp"
+#include "tenon/gemm/realign.hpp"
+#include "tenon/ptx/ld_shared.hpp"
 #include "tenon/shared/swizzle.hpp"
 
 namespace tenon {
 
-class RowCarrier {
+class RealignedRowStore {
  public:
   static constexpr int rows = 8, slot_bytes = rows * 128;  // a slot has the 128-byte swizzle
 
   // By whole warps. to: the first element in C, of rows `ld` apart; rows_left: how many of them C has (any
   // number); width: of so many elements; slots: two of them, from a multiple of 1024 bytes on.
-  __device__ __forceinline__ RowCarrier(std::uint16_t* to, std::int64_t ld, int rows_left, int width,
+  __device__ __forceinline__ RealignedRowStore(std::uint16_t* to, std::int64_t ld, int rows_left, int width,
                                         std::uint32_t slots, unsigned lane)
       : width_(width), slots_(slots) {
-    const unsigned chunk = lane % 8;  // of a line of C
+    const unsigned chunk = lane % 8;  // of a segment of C
 #pragma unroll
     for (int i = 0; i < turns; ++i) {
       const unsigned row = 4 * i + lane / 8;
       std::uint16_t* const start = to + row * ld;
-      // The chunk begins with element `from` of the strip before the current one and that one together.
+      // The chunk begins with element `from` of the slot before and the current one together.
       const unsigned before = place(start), from = 64 - before + 8 * chunk;
       Row& r = row_[i];
       r.chunk = start - before + 8 * chunk;
@@ -46,41 +48,39 @@ class RowCarrier {
     head_ = static_cast<int>((8 - place(begin_) % 8) % 8);
   }
 
-  // Address of the slot where strip number `strip` is staged.
-  __device__ __forceinline__ std::uint32_t slot(int strip) const {
-    return slots_ + strip % 2 * slot_bytes;
-  }
+  // Address of the slot where columns 64 s to 64 s + 63 are staged.
+  __device__ __forceinline__ std::uint32_t slot(int s) const { return slots_ + s % 2 * slot_bytes; }
 
-  // When the strip has been staged, as all lanes see: for each of them that begins within `width`.
-  __device__ __forceinline__ void carry(int strip) const {
-    if (strip == 0) carry_elements(0, min(head_, mine_));
-    carry_lines(strip, slot(strip));
+  // When slot s has been staged, as all lanes see: for each slot that begins within `width`.
+  __device__ __forceinline__ void store(int s) const {
+    if (s == 0) store_elements(0, min(head_, mine_));
+    store_segments(s, slot(s));
   }
   // After the last one.
   __device__ __forceinline__ void finish() const {
     if (width_ <= 0) return;
     const int tail = max(width_ - static_cast<int>(static_cast<unsigned>(width_ - head_) % 8), head_);
-    carry_elements(tail, mine_ - tail);
+    store_elements(tail, mine_ - tail);
     const int end = (width_ + 63) / 64;
-    carry_lines(end, slot(end - 1));
+    store_segments(end, slot(end - 1));
   }
 
  private:
   static constexpr int turns = rows / 4, beyond = 1 << 30;
 
-  // A lane's chunk of the first line of C in which the row has elements.
+  // A lane's chunk of the first segment of C in which the row has elements.
   struct Row {
     std::uint16_t* chunk;
     int first;                      // number of its first element in the row
     unsigned shift;                 // of its first element in the chunk of shared memory at `low`
-    std::uint32_t low[2], high[2];  // addresses, where the current strip's number is even, odd
+    std::uint32_t low[2], high[2];  // addresses, where the current slot is the first, the second
   };
 
   // Elements since a multiple of 128 bytes.
   __device__ __forceinline__ static unsigned place(const std::uint16_t* at) {
     return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(at)) / 2 % 64;
   }
-  // Of a row's 16 chunks: 8 of the strip before, then 8 of the current one.
+  // Of a row's 16 chunks: 8 of the slot before, then 8 of the current one.
   __device__ __forceinline__ std::uint32_t chunk_address(unsigned row, unsigned chunk, int parity) const {
     const int swizzled = swizzled_chunk<128>(static_cast<int>(row), static_cast<int>(chunk % 8));
     return slots_ + (chunk / 8 == static_cast<unsigned>(parity) ? slot_bytes : 0) + row * 128 +
@@ -88,26 +88,23 @@ class RowCarrier {
   }
 
   __device__ __forceinline__ static uint4 load_chunk(std::uint32_t address) {
-    uint4 v;
-    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "r"(address)
-                 : "memory");
-    return v;
+    std::uint32_t word[4];
+    ptx::ld_shared_v4_b32(word, address);
+    return make_uint4(word[0], word[1], word[2], word[3]);
   }
 
-  // Of each row the line of C that strip `strip` is the end of. staged: a slot, for lanes that store nothing:
+  // Of each row the segment of C that slot s is the end of. staged: a slot, for lanes that store nothing:
   // they load what is there.
-  __device__ __forceinline__ void carry_lines(int strip, std::uint32_t staged) const {
+  __device__ __forceinline__ void store_segments(int s, std::uint32_t staged) const {
     uint4 low[turns], high[turns];
     bool whole[turns];
 #pragma unroll
     for (int i = 0; i < turns; ++i) {
       const Row& r = row_[i];
-      const int first = r.first + 64 * strip;
-      whole[i] = (strip > 0 || first >= 0) && first + 8 <= width_;
-      low[i] = load_chunk(!whole[i] ? staged : strip % 2 == 0 ? r.low[0] : r.low[1]);
-      high[i] = load_chunk(!whole[i] ? staged : strip % 2 == 0 ? r.high[0] : r.high[1]);
+      const int first = r.first + 64 * s;
+      whole[i] = (s > 0 || first >= 0) && first + 8 <= width_;
+      low[i] = load_chunk(!whole[i] ? staged : s % 2 == 0 ? r.low[0] : r.low[1]);
+      high[i] = load_chunk(!whole[i] ? staged : s % 2 == 0 ? r.high[0] : r.high[1]);
     }
 #pragma unroll
     for (int i = 0; i < turns; ++i) {
@@ -116,19 +113,18 @@ class RowCarrier {
                                high[i].x, high[i].y, high[i].z, high[i].w};
       drop_elements(word, r.shift);
       if (whole[i])
-        *reinterpret_cast<uint4*>(r.chunk + 64 * strip) = make_uint4(word[0], word[1], word[2], word[3]);
+        *reinterpret_cast<uint4*>(r.chunk + 64 * s) = make_uint4(word[0], word[1], word[2], word[3]);
     }
   }
 
   // `count` elements from `first` on, up to 7, of a row a lane.
-  __device__ __forceinline__ void carry_elements(int first, int count) const {
+  __device__ __forceinline__ void store_elements(int first, int count) const {
     std::uint16_t element[7];
 #pragma unroll
     for (int x = 0; x < 7; ++x) {
       const auto e = static_cast<unsigned>(min(first + x, width_ - 1));
-      const std::uint32_t address =
-          chunk_address(row_of_lane_, 8 + e / 8 % 8, static_cast<int>(e / 64 % 2)) + e % 8 * 2;
-      asm volatile("ld.shared.b16 %0, [%1];" : "=h"(element[x]) : "r"(address) : "memory");
+      element[x] = ptx::ld_shared_b16(
+          chunk_address(row_of_lane_, 8 + e / 8 % 8, static_cast<int>(e / 64 % 2)) + e % 8 * 2);
     }
 #pragma unroll
     for (int x = 0; x < 7; ++x) {

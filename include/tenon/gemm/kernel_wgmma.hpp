@@ -1,0 +1,145 @@
+// The GEMM of sm_90a: warpgroups multiply straight from shared memory (wgmma), one more loads operands by
+// TMA, and the CTAs of a cluster share what they both need (multicast).
+//
+// No operand passes through registers: a consumer warpgroup holds its part of the accumulators and tells the
+// tensor core where the k-tiles stand. The grid is persistent: loads for the next tile run during the
+// epilogue of this one, whose stores are TMA's as well. How the consumers share the CTA's tiles is
+// kernel_wgmma_cooperative.hpp or kernel_wgmma_pingpong.hpp; this file has what both kernels have in common:
+// the start, the producer warpgroup, and the kernels themselves. Below: wgmma_pieces.hpp, ptx/setmaxnreg.hpp.
+#pragma once
+
+#include "tenon/gemm/kernel_wgmma_cooperative.hpp"
+#include "tenon/gemm/kernel_wgmma_pingpong.hpp"
+#include "tenon/gemm/wgmma_pieces.hpp"
+#include "tenon/ptx/setmaxnreg.hpp"
+#include "tenon/ptx/shared_address.hpp"
+
+// Clusters are declared with the kernel, before which no assertion can stand.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#error \
+    "tenon/gemm/kernel_wgmma.hpp needs sm_90a: compile what includes it with -gencode arch=compute_90a,code=sm_90a alone"
+#endif
+
+namespace tenon {
+
+// Config: see WgmmaPieces. Launch with `threads`, shared_bytes of dynamic shared memory and clusters of
+// Config::Cluster, at most as many as the device runs at once (launch_sm90.hpp).
+template <class Config>
+struct GemmWgmma : WgmmaPieces<Config> {
+  using Pieces = WgmmaPieces<Config>;
+  using typename Pieces::Budget;
+  using typename Pieces::Cluster;
+  using typename Pieces::Producer;
+  using typename Pieces::Reduction;
+  using typename Pieces::Ring;
+  using typename Pieces::Scheduler;
+  using MapA = typename Producer::MapA;
+  using MapB = typename Producer::MapB;
+
+  // By all threads of the CTA, which has one dimension, once a kernel: the barriers in `shared` serve one
+  // call. Takes the named barriers of NamedBarrier. op: see epilogue.hpp. map_c: as the store says.
+  template <class Op>
+  __device__ __forceinline__ static void run(const MapA& map_a, const MapB& map_b, const TensorMap& map_c,
+                                             const GemmArguments& p, std::uint8_t* shared, const Op& op) {
+    const Scheduler scheduler(p.raster, p.whole_tiles, Producer::k_tiles(p.k), static_cast<int>(blockIdx.x),
+                              static_cast<int>(gridDim.x));
+    if (works_for_warp(Pieces::producer_warp)) {
+      Producer::prefetch(map_a, map_b, scheduler);
+      if (!Config::row_interleaved && tma_can_store(p.c)) prefetch_map(map_c);
+    }
+    const std::uint32_t misaligned = ptx::shared_address(shared) % Pieces::alignment;
+    std::uint8_t* const memory = shared + (misaligned == 0 ? 0 : Pieces::alignment - misaligned);
+    const std::uint32_t ring_memory = ptx::shared_address(memory);
+    const Ring ring(reinterpret_cast<std::uint64_t*>(memory + Pieces::barriers_at));
+    Reduction reduction(memory + Pieces::reduction_at, ring_memory);
+    if (works_for_warp(0)) {
+      // A stage is free when every warp that reads it says so, in each CTA that is written to from here.
+      ring.initialize(Pieces::warps_of_a_tile * Cluster::writers);
+      reduction.initialize();
+    }
+    synchronise_barriers();
+    // The next grid's prologue overlaps this grid's tail; its producer waits on the grid dependency before
+    // the first load.
+    cudaTriggerProgrammaticLaunchCompletion();
+    if (Budget::scarce) cudaGridDependencySynchronize();  // later, ptxas spills
+    const int group = warpgroup();
+    if (group == Config::consumers) {
+      set_registers<false>();
+      produce_all(map_a, map_b, p, scheduler, memory, ring);
+      reduction.join(scheduler.ends_with_split_tile());
+    } else {
+      set_registers<true>();
+      if (group < consumers_of_a_tile) Producer::wait_for_cleared_residue(p);
+      if (!Budget::scarce) cudaGridDependencySynchronize();  // for what the operation reads
+      const auto& operation = LoadedOperation<Op>::of(op);
+      using Store = typename Pieces::template Store<typename LoadedOperation<Op>::type>;
+      const Store store(p.c, operation, map_c, ring_memory + Pieces::subtiles_at);
+      ConsumersOf<Config>::run(group, p, scheduler, ring, ring_memory, reduction, store);
+    }
+  }
+
+ private:
+  template <class C>
+  using ConsumersOf = std::conditional_t<C::pingpong, PingpongConsumers<C>, CooperativeConsumers<C>>;
+  static constexpr int consumers_of_a_tile = Config::pingpong ? 1 : Config::consumers;
+
+  // The producer warpgroup: one thread loads, its other warps clear what residue tiles leave.
+  __device__ __forceinline__ static void produce_all(const MapA& map_a, const MapB& map_b,
+                                                     const GemmArguments& p, const Scheduler& scheduler,
+                                                     std::uint8_t* memory, const Ring& ring) {
+    Producer::clear_residue(p, scheduler, memory,
+                            static_cast<int>(threadIdx.x) - (Pieces::threads - Producer::clearing_threads));
+    if (works_for_warp(Pieces::producer_warp)) Producer::run(map_a, map_b, p, scheduler, memory, ring);
+  }
+
+  // With one consumer warpgroup there are registers enough for all.
+  template <bool consumer>
+  __device__ __forceinline__ static void set_registers() {
+    if constexpr (Config::consumers > 1) {
+      if constexpr (consumer) {
+        ptx::setmaxnreg_inc_sync_aligned_u32<WgmmaRegisters::consumer>();
+      } else {
+        ptx::setmaxnreg_dec_sync_aligned_u32<WgmmaRegisters::producer>();
+      }
+    }
+  }
+
+  // By all threads: the barriers are initialised, in every CTA of the cluster. This orders no other memory:
+  // by default an arrival waits for all that the thread ever wrote, as seen by the whole device.
+  __device__ __forceinline__ static void synchronise_barriers() {
+    if constexpr (Cluster::ctas > 1) {
+      cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_relaxed);
+      cuda::ptx::barrier_cluster_wait();
+    } else {
+      __syncthreads();
+    }
+  }
+
+  // The warpgroup's number comes from lane 0, by which ptxas knows that it is the same in all lanes: it
+  // computes the operands' descriptors in uniform registers, instead of moving them there before every
+  // instruction.
+  __device__ __forceinline__ static int warpgroup() {
+    return __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
+  }
+};
+
+// The kernel of the library: alpha * A * B + beta * C.
+template <class Config>
+__global__ void __launch_bounds__(GemmWgmma<Config>::threads, 1)
+    __cluster_dims__(Config::Cluster::ctas, 1, 1)
+        gemm_wgmma(const __grid_constant__ typename GemmWgmma<Config>::MapA map_a,
+                   const __grid_constant__ typename GemmWgmma<Config>::MapB map_b,
+                   const __grid_constant__ TensorMap map_c, const __grid_constant__ GemmArguments arguments) {
+  extern __shared__ std::uint8_t shared[];
+  const LinearCombination combination{arguments.alpha, arguments.beta, arguments.c};
+  const auto run = [&](const auto& op) {
+    GemmWgmma<Config>::run(map_a, map_b, map_c, arguments, shared, op);
+  };
+  if constexpr (std::is_same_v<typename Config::Acc, float> && Config::TileA::element_bytes == 1) {
+    run(ScaledCombination{combination, arguments.scale_a, arguments.scale_b});
+  } else {
+    run(combination);
+  }
+}
+
+}  // namespace tenon

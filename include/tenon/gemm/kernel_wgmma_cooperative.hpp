@@ -1,0 +1,42 @@
+// The consumers of the cooperative kernel: all consumer warpgroups compute a part of the rows of each work
+// tile of the CTA. Below: wgmma_pieces.hpp.
+#pragma once
+
+#include "tenon/gemm/wgmma_pieces.hpp"
+
+namespace tenon {
+
+// Config: see WgmmaPieces, without Pingpong.
+template <class Config>
+struct CooperativeConsumers {
+  using Pieces = WgmmaPieces<Config>;
+
+  // By all of a consumer warpgroup, `consumer` of Config::consumers. ring_memory: address of the ring's
+  // stages in the shared window.
+  template <class Store>
+  __device__ __forceinline__ static void run(int consumer, const GemmArguments& p,
+                                             const typename Pieces::Scheduler& scheduler,
+                                             const typename Pieces::Ring& ring, std::uint32_t ring_memory,
+                                             typename Pieces::Reduction& reduction, const Store& store) {
+    const int consumer_row = consumer * Config::Warp::m;  // in the tile
+    typename Config::Accumulators accumulators;
+    Stage<Config::stages> stage;
+    for_each_work(scheduler, 0, 1, [&](int& index) {
+      const WorkTile now = scheduler.at(index);
+      StageConsumer<Config> stages(ring, ring_memory, stage, now);
+      Pieces::Mainloop::run(accumulators, stages, now, p, consumer, consumer_row, [] {});
+
+      typename Pieces::Position position(index, stage);
+      const WorkTile work = position.work(now, scheduler);
+      const int warp_row = consumer_row + 16 * (position.thread() / 32 % 4);
+      reduction(accumulators, work, consumer, [&](const auto& rows, int row) {
+        Pieces::StorePlace::store(store, rows, work, consumer, row + warp_row);
+      });
+      position.restore(index, stage);
+    });
+    store.finish();
+    reduction.finish();
+  }
+};
+
+}  // namespace tenon

@@ -1,0 +1,49 @@
+// The consumers of the ping-pong kernel: two consumer warpgroups take the CTA's work tiles in turn, and one
+// multiplies while the other stores. Below: wgmma_pieces.hpp, pipeline/turns.hpp.
+#pragma once
+
+#include "tenon/gemm/wgmma_pieces.hpp"
+#include "tenon/pipeline/turns.hpp"
+
+namespace tenon {
+
+// Config: Pingpong of a WgmmaConfig, or SwapAB of that.
+template <class Config>
+struct PingpongConsumers {
+  using Pieces = WgmmaPieces<Config>;
+  static constexpr int consumers = Config::consumers;
+
+  // By all of a consumer warpgroup, `consumer` of two. ring_memory: address of the ring's stages in the
+  // shared window.
+  template <class Store>
+  __device__ __forceinline__ static void run(int consumer, const GemmArguments& p,
+                                             const typename Pieces::Scheduler& scheduler,
+                                             const typename Pieces::Ring& ring, std::uint32_t ring_memory,
+                                             typename Pieces::Reduction& reduction, const Store& store) {
+    // The ring is filled in the order of the tiles: the k-tiles of the other consumer's tile lie between.
+    const int k_tiles = scheduler.k_tiles();
+    typename Config::Accumulators accumulators;
+    Stage<Config::stages> stage;
+    stage = stage.after(consumer * k_tiles);
+    const Turns<consumers> turns(consumer);
+    for_each_work(scheduler, consumer, consumers, [&](int& index) {
+      const WorkTile now = scheduler.at(index);
+      StageConsumer<Config> stages(ring, ring_memory, stage, now);
+      turns.wait();
+      Pieces::Mainloop::run(accumulators, stages, now, p, consumer, 0, [&] { turns.pass(); });
+      stage = stage.after((consumers - 1) * k_tiles);
+
+      typename Pieces::Position position(index, stage);
+      const WorkTile work = position.work(now, scheduler);
+      const int warp_row = 16 * (position.thread() / 32 % 4);
+      reduction(accumulators, work, consumer, [&](const auto& rows, int row) {
+        Pieces::StorePlace::store(store, rows, work, consumer, row + warp_row);
+      });
+      position.restore(index, stage);
+    });
+    store.finish();
+    reduction.finish();
+  }
+};
+
+}  // namespace tenon

@@ -1,0 +1,190 @@
+// The GEMM of wgmma for unaligned operands: k contiguous in both, elements of 16 bits, any pointers and
+// leading dimensions, no copies.
+//
+// TMA begins at multiples of 16 bytes, where only some rows of such a matrix begin. But every eighth row has
+// the same offset, and such rows are a view of their own that TMA can read (row-interleaved, stride-8), at
+// most 7 elements further right than it should be. wgmma reads A from shared memory, in which all rows must
+// have the same offset: a tile of A has the rows of one view, so that it computes every eighth row of C. wgmma
+// takes the other operand from registers, and what passes through registers can be shifted (ShiftedRows): a
+// tile of B has neighbouring rows, from all views. So the accumulators are C^T (StoreUnalignedTransposed).
+// Where A is aligned after all, or a copy is, a tile has neighbouring rows of it.
+//
+// The roles: a producer warp; two consumer warpgroups; three store warps, which store the last rows of a tile
+// while the next one is multiplied. The two CTAs of a cluster stand along n and share the k-tiles of A, or
+// along m and share those of B; where the last tiles are few, both compute half of the k of one (tail
+// split-K). With A and B swapped (UnalignedConfig) the accumulators are C (StoreUnaligned). Below:
+// mainloop_wgmma_unaligned.hpp, producer_tma_unaligned.hpp, reduction_cluster_halves.hpp,
+// register_budget.hpp, store_unaligned.hpp, tile_scheduler_unaligned.hpp, ptx/setmaxnreg.hpp.
+#pragma once
+
+#include "tenon/gemm/mainloop_wgmma_unaligned.hpp"
+#include "tenon/gemm/producer_tma_unaligned.hpp"
+#include "tenon/gemm/reduction_cluster_halves.hpp"
+#include "tenon/gemm/register_budget.hpp"
+#include "tenon/gemm/store_unaligned.hpp"
+#include "tenon/gemm/store_unaligned_transposed.hpp"
+#include "tenon/ptx/setmaxnreg.hpp"
+#include "tenon/ptx/shared_address.hpp"
+
+// Clusters are declared with the kernel, before which no assertion can stand.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#error \
+    "tenon/gemm/kernel_wgmma_unaligned.hpp needs sm_90a: compile what includes it with -gencode arch=compute_90a,code=sm_90a alone"
+#endif
+
+namespace tenon {
+
+// Launch with `threads`, shared_bytes of dynamic shared memory and clusters of Config::cluster, at most as
+// many as the device runs at once. map_a and map_b: 128-byte swizzle, boxes of box_rows_a() and box_rows_b x
+// 64.
+template <class Config>
+struct GemmUnaligned : UnalignedTiles<Config> {
+  using T = typename Config::T;
+  using Block = typename Config::Block;
+  using Tiles = UnalignedTiles<Config>;
+  using Scheduler = UnalignedTileScheduler<Config>;
+  using Producer = ProducerUnaligned<Config>;
+  using Mainloop = MainloopUnaligned<Config>;
+  using Ring = TmaRing<Config::stages>;
+  static constexpr int producer_warp = Tiles::consumer_warps, store_warps = 3;
+  static constexpr int threads = 32 * (Tiles::consumer_warps + 1 + store_warps);
+
+  static constexpr Type fast = std::is_same_v<T, __half> ? Type::f16 : Type::bf16;
+  template <class Op>
+  using Store =
+      std::conditional_t<Config::swap_ab, StoreUnaligned<Op, fast>, StoreUnalignedTransposed<Op, fast>>;
+  using Reduction = HalvesReduction<Block::m, Store<LinearCombination>>;
+  // Staged rows of C on their way from the consumers to the store warps: of one tile at a time.
+  using StagedRows = TmaRing<1>;
+
+  // Shared memory, from a multiple of 1024 bytes on: the ring, the staged rows of C, the barriers.
+  static constexpr int alignment = 1024;
+  static constexpr int staging_at = Config::stages * Tiles::stage_bytes;
+  static_assert(Reduction::received_bytes <= staging_at,
+                "GemmUnaligned: the ring must have room for half of the accumulators");
+  static constexpr int barriers_at = staging_at + Store<LinearCombination>::bytes;
+  static constexpr int shared_bytes =
+      barriers_at + Ring::bytes + Reduction::bytes + StagedRows::bytes + alignment;
+  static_assert(shared_bytes <= most_shared_bytes,
+                "GemmUnaligned: ring and staged rows are larger than the shared memory of a CTA, 227 KB: take "
+                "fewer stages");
+
+  // By all threads of the CTA, which has one dimension, once a kernel: the barriers in `shared` serve one
+  // call. Takes the named barrier 1. op: see epilogue.hpp.
+  template <class Op>
+  __device__ __forceinline__ static void run(const RowInterleavedMaps& map_a, const RowInterleavedMaps& map_b,
+                                             const UnalignedArguments& p, std::uint8_t* shared,
+                                             const Op& op) {
+    const int rank = static_cast<int>(blockIdx.x) % Config::cluster;
+    const Scheduler scheduler(p, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+    const std::uint32_t misaligned = ptx::shared_address(shared) % alignment;
+    std::uint8_t* const memory = shared + (misaligned == 0 ? 0 : alignment - misaligned);
+    const auto barriers = [&](int at) { return reinterpret_cast<std::uint64_t*>(memory + barriers_at + at); };
+    const Ring ring(barriers(0));
+    const Reduction reduction(ptx::shared_address(memory), barriers(Ring::bytes), rank);
+    const StagedRows staged(barriers(Ring::bytes + Reduction::bytes));
+    if (works_for_warp(producer_warp)) {
+      for (int i = 0; i < 8; ++i) prefetch_map(map_b.view[i]);
+    }
+    if (works_for_warp(0)) {
+      ring.initialize(Config::cluster * Tiles::consumer_warps);  // each CTA writes to both
+      reduction.initialize();
+      // All threads, each for what it wrote or read.
+      staged.initialize(32 * store_warps, 32 * Tiles::consumer_warps);
+    }
+    cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_relaxed);  // orders the barriers, which is enough
+    cuda::ptx::barrier_cluster_wait();
+    // The next grid's prologue overlaps this grid's tail. Behind a copy of A that was no faster in a burst,
+    // and slower after.
+    cudaTriggerProgrammaticLaunchCompletion();
+    if (p.before == Block::k) cudaGridDependencySynchronize();
+    // From lane 0, by which ptxas knows that it is the same in all lanes.
+    const int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0);
+    const std::uint32_t base = ptx::shared_address(memory);
+    using Loaded = LoadedOperation<Op>;
+    const Store<typename Loaded::type> store(p.gemm.c, Loaded::of(op), base + staging_at);
+    if (warp >= producer_warp) {
+      ptx::setmaxnreg_dec_sync_aligned_u32<WideProducerRegisters::producer>();
+      if (warp > producer_warp) {
+        if (store.template leaves_last<Block::m>())
+          store_last_rows(p, scheduler, staged, store, warp - producer_warp - 1);
+      } else if (ptx::elect_sync(0xffffffffU)) {
+        Producer::run(map_a, map_b, p, scheduler, rank, memory, ring);
+      }
+      // No other thread waits for the producer: it would then compute the addresses of its loads in its own
+      // registers, not in uniform ones, and start fewer than TMA takes.
+    } else {
+      ptx::setmaxnreg_inc_sync_aligned_u32<WideProducerRegisters::consumer>();
+      consume_all(p, scheduler, rank, base, ring, reduction, staged, store);
+    }
+  }
+
+ private:
+  // The tile's rows of C from the i-th on.
+  __device__ __forceinline__ static RowsOfC rows_of(const UnalignedArguments& p,
+                                                    const UnalignedWorkTile& work, int i) {
+    return {(work.row + i) * p.rows_apart + work.view, p.rows_apart, work.column};
+  }
+
+  // By a store warp, number `warp` of them.
+  template <class Store>
+  __device__ __forceinline__ static void store_last_rows(const UnalignedArguments& p,
+                                                         const Scheduler& scheduler, const StagedRows& staged,
+                                                         const Store& store, int warp) {
+    Stage<1> tile;
+    for_each_work(scheduler, 0, 1, [&](int index) {
+      const UnalignedWorkTile work = scheduler.at(index);
+      if (work.is_last) return;
+      if (work.is_first) cudaGridDependencySynchronize();
+      staged.wait_full(tile);
+      store.template last_rows<Block::m>(rows_of(p, work, 0), warp, store_warps);
+      staged.release(tile);
+      tile = tile.next();
+    });
+  }
+
+  // By all consumers.
+  template <class Store>
+  __device__ __forceinline__ static void consume_all(const UnalignedArguments& p, const Scheduler& scheduler,
+                                                     int rank, std::uint32_t memory, const Ring& ring,
+                                                     const Reduction& reduction, const StagedRows& staged,
+                                                     const Store& store) {
+    typename Mainloop::Accumulators accumulators;
+    Stage<Config::stages> stage;
+    Stage<1> tile;  // whose last rows the store warps get
+    for_each_work(scheduler, 0, 1, [&](int index) {
+      const UnalignedWorkTile work = scheduler.at(index);
+      typename Mainloop::Tile mainloop(p, work, memory, ring, stage, rank);
+      mainloop.run(accumulators, p, work);
+      accumulators.when_done([&](auto& values) {
+        mainloop.release_last();
+        staged.wait_empty(tile);  // the rows of the tile before have been stored
+        if (work.tail_split) {
+          constexpr int half = Block::m / 2;
+          auto reduced = reduction.exchange(values);
+          store.template rows<half>(reduced, rows_of(p, work, rank * half), false,
+                                    [&](int part) { reduced.receive(part); });
+        } else {
+          store.template rows<Block::m>(values, rows_of(p, work, 0), !work.is_last, [](int) {});
+          if (!work.is_last && store.template leaves_last<Block::m>()) {
+            staged.arrive(tile);
+            tile = tile.next();
+          }
+        }
+      });
+    });
+  }
+};
+
+// The kernel of the library: alpha * A * B + beta * C.
+template <class Config>
+__global__ void __launch_bounds__(GemmUnaligned<Config>::threads, 1) __cluster_dims__(Config::cluster, 1, 1)
+    gemm_unaligned(const __grid_constant__ RowInterleavedMaps map_a,
+                   const __grid_constant__ RowInterleavedMaps map_b,
+                   const __grid_constant__ UnalignedArguments arguments) {
+  extern __shared__ std::uint8_t shared[];
+  const GemmArguments& p = arguments.gemm;
+  GemmUnaligned<Config>::run(map_a, map_b, arguments, shared, LinearCombination{p.alpha, p.beta, p.c});
+}
+
+}  // namespace tenon

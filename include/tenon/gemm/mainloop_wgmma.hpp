@@ -1,0 +1,103 @@
+// The mainloop of a consumer warpgroup: wait until a stage is full, issue the wgmma of its k-tile, release
+// the stage before it. One group of wgmma is always in flight, so a stage is released when the instructions
+// on the next one have been issued.
+//
+// StageConsumer is what every wgmma mainloop does with the ring; MainloopWgmma issues one k-tile after the
+// other. mainloop_wgmma_promoted.hpp and mainloop_wgmma_interleaved.hpp have the same interface. Below:
+// tile_scheduler.hpp, wgmma_config.hpp, pipeline/tma_ring.hpp.
+#pragma once
+
+#include "tenon/gemm/arguments.hpp"
+#include "tenon/gemm/tile_scheduler.hpp"
+#include "tenon/gemm/wgmma_config.hpp"
+#include "tenon/pipeline/tma_ring.hpp"
+#include "tenon/ptx/opaque.hpp"
+
+namespace tenon {
+
+// The stages of one work tile as a consumer warpgroup reads them. By whole warps.
+template <class Config>
+class StageConsumer {
+  using Cluster = typename Config::Cluster;
+  using TileA = typename Config::TileA;
+  using TileB = typename Config::TileB;
+
+ public:
+  using Ring = TmaRing<Config::stages>;
+
+  // memory: address of the ring's stages in the shared window. stage: the first one that is read; counted
+  // up.
+  __device__ __forceinline__ StageConsumer(const Ring& ring, std::uint32_t memory,
+                                           Stage<Config::stages>& stage, const WorkTile& work)
+      : ring_(ring), memory_(memory), stage_(stage), writer_(writer_of_lane(work.tail_split)) {}
+
+  // Waits for the next stage, calls issue(a, b) with its tiles, which starts their product, then wait(),
+  // after which the stage before has been read, and releases that one.
+  template <class Issue, class Wait>
+  __device__ __forceinline__ void consume(const Issue& issue, const Wait& wait) {
+    ring_.wait_full(stage_);
+    const std::uint32_t a = memory_ + stage_.index * Config::stage_bytes;
+    issue(TileA{a}, TileB{a + TileA::bytes});
+    wait();
+    if (previous_.index != none) release(previous_);
+    previous_ = stage_;
+    stage_ = stage_.next();
+  }
+  // After the last one, when it has been read too.
+  __device__ __forceinline__ void release_last() const { release(previous_); }
+
+ private:
+  static constexpr int none = -1;  // no stage
+
+  // This warp has read the stage: says so to every CTA that writes to it.
+  __device__ __forceinline__ void release(Stage<Config::stages> stage) const {
+    if constexpr (Cluster::sharing == 1) {
+      if (lane_id() == 0) ring_.release(stage);
+    } else {
+      if (lane_id() < Cluster::writers) ring_.release_in(stage, writer_);
+    }
+  }
+  // The CTA to which lane i says so. Of a split tile only this CTA writes to its stages, and is told as
+  // often.
+  __device__ __forceinline__ static int writer_of_lane(bool tail_split) {
+    const int rank = Cluster::rank(static_cast<int>(blockIdx.x)), lane = lane_id();
+    int writer = tail_split ? rank : Cluster::writer(rank, lane);
+    // Opaque to the compiler, which would otherwise clone the loop over k-tiles and move the accumulators
+    // between the registers of the two while instructions write them.
+    ptx::opaque(writer);
+    return writer;
+  }
+
+  const Ring& ring_;
+  std::uint32_t memory_;
+  Stage<Config::stages>& stage_;
+  Stage<Config::stages> previous_{none, 0};
+  int writer_;
+};
+
+// Config: WgmmaConfig, Pingpong or SwapAB of one.
+template <class Config>
+struct MainloopWgmma {
+  // By all of a consumer warpgroup: multiplies the k-tiles of a work tile. row: of the warpgroup's first row
+  // in the tile. issued(): called when all instructions have been issued and may still run. The accumulators
+  // have their values afterwards.
+  template <class Issued>
+  __device__ __forceinline__ static void run(typename Config::Accumulators& accumulators,
+                                             StageConsumer<Config>& stages, const WorkTile& work,
+                                             const GemmArguments&, int, int row,
+                                             const Issued& issued) {
+    using TileA = typename Config::TileA;
+    using TileB = typename Config::TileB;
+    accumulators.clear();
+#pragma unroll 1
+    for (int left = work.k_count; left > 0; --left) {
+      stages.consume([&](const TileA& a, const TileB& b) { accumulators.start(a, b, row, 0); },
+                     [&] { accumulators.wait_previous(); });
+    }
+    issued();
+    accumulators.wait();
+    stages.release_last();
+  }
+};
+
+}  // namespace tenon

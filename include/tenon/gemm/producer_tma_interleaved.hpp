@@ -1,0 +1,90 @@
+// The producer for an A of any leading dimension, which TMA reads through row-interleaved (stride-8) views
+// (RowInterleaved of wgmma_config.hpp). The interface is that of producer_tma.hpp, whose loop it uses. Below:
+// producer_tma.hpp.
+#pragma once
+
+#include "tenon/gemm/producer_tma.hpp"
+#include "tenon/gemm/row_interleaved.hpp"
+
+namespace tenon {
+
+// Config: RowInterleaved of a WgmmaConfig.
+template <class Config>
+class ProducerRowInterleaved {
+  using Block = typename Config::Block;
+  using Cluster = typename Config::Cluster;
+  using TileA = typename Config::TileA;
+  using TileB = typename Config::TileB;
+  using Views = RowInterleavedTiles<2>;
+  static constexpr int parts_a = Cluster::n, parts_b = Cluster::m;
+  static_assert(parts_a == 1 || parts_a == 2, "ProducerRowInterleaved: a view each is loaded by two CTAs at most");
+
+ public:
+  using LoadA = OperandLoad<TileA, parts_a>;
+  using LoadB = OperandLoad<TileB, parts_b>;
+  using MapA = RowInterleavedMaps;  // boxes of Views::rows x Block::k
+  using MapB = OperandMap;
+  using Ring = TmaRing<Config::stages>;
+
+  // Rows of a view begin up to 7 elements before those of A.
+  TENON_HOST_DEVICE static constexpr int k_tiles(int k) {
+    k += Config::views - 1;
+    return k / Block::k + (k % Block::k != 0);
+  }
+
+  template <class Scheduler>
+  __device__ __forceinline__ static void prefetch(const MapA& map_a, const MapB& map_b,
+                                                  const Scheduler& scheduler) {
+    prefetch_map(map_b.whole);
+    const int tile_m = scheduler.at(scheduler.first()).m;
+    for (int i = 0; i < 2; ++i) prefetch_map(map_a.view[Views::view(tile_m, i)]);
+  }
+
+  template <class Scheduler>
+  __device__ __forceinline__ static void run(const MapA& map_a, const MapB& map_b, const GemmArguments& p,
+                                             const Scheduler& scheduler, std::uint8_t* memory,
+                                             const Ring& ring) {
+    produce<Config, Loads>(map_a, map_b, p, scheduler, memory, ring);
+  }
+
+  // All tiles are loaded whole.
+  template <class Scheduler>
+  __device__ __forceinline__ static void clear_residue(const GemmArguments&, const Scheduler&, std::uint8_t*,
+                                                       int) {}
+  static constexpr int clearing_threads = 96;
+  __device__ __forceinline__ static void wait_for_cleared_residue(const GemmArguments&) {}
+
+ private:
+  class Loads {
+   public:
+    __device__ __forceinline__ Loads(const WorkTile& work, const GemmArguments&)
+        : tile_m_(work.m), column_(work.n * Block::n) {}
+
+    __device__ __forceinline__ static constexpr int bytes() { return TileA::bytes + TileB::bytes; }
+
+    __device__ __forceinline__ void start(std::uint8_t* to, const MapA& map_a, const MapB& map_b, int k_tile,
+                                          std::uint64_t* barrier) const {
+      const int rank = Cluster::rank(static_cast<int>(blockIdx.x)), k = k_tile * Block::k;
+      // A CTA that shares A loads the view of one consumer, else those of both.
+#pragma unroll 1
+      for (int i = 0; i < 2 / parts_a; ++i) {
+        const int consumer = parts_a == 1 ? i : Cluster::rank_n(rank);
+        const TensorMap& view = map_a.view[Views::view(tile_m_, consumer)];
+        std::uint8_t* const there = to + consumer * Views::rows * TileA::line_bytes;
+        if constexpr (parts_a == 1) {
+          copy_box(there, view, Views::row_in_view(tile_m_), k, barrier);
+        } else {
+          copy_box_to_cluster(there, view, Views::row_in_view(tile_m_), k, barrier, Cluster::mask_a(rank));
+        }
+      }
+      // B from some rows before the k-tile on: a view of A may begin with as many elements.
+      load_part<TileB, parts_b>(to + TileA::bytes, map_b, column_, load_whole_tiles, k - Config::most_shift,
+                                Cluster::rank_m(rank), Cluster::mask_b(rank), barrier);
+    }
+
+   private:
+    int tile_m_, column_;
+  };
+};
+
+}  // namespace tenon

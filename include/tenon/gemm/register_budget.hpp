@@ -1,0 +1,61 @@
+// The register budget: every threshold of the sm_90a kernels that exists because ptxas runs out of registers,
+// in one place. All were seen with nvcc 13.0.88; with another version, compile with -Xptxas -v and look for
+// spills (tests/gemm/sass.cmake forbids them).
+//
+// A multiprocessor has 65536 registers. setmaxnreg takes them from the producer warpgroup and gives them to
+// the consumers; the counts are multiples of 8. Plain C++17; nothing stands below this file.
+#pragma once
+
+#include <type_traits>
+
+namespace tenon {
+
+// What setmaxnreg leaves a thread of each role.
+template <int Producer, int Consumer>
+struct RoleRegisters {
+  static constexpr int producer = Producer, consumer = Consumer;
+  static_assert(128 * Producer + 256 * Consumer <= 65536,
+                "RoleRegisters: one producer and two consumer warpgroups have 65536 registers");
+};
+
+// Of the kernels with wgmma from shared memory: the producer thread needs little. With one consumer warpgroup
+// nothing is moved: there are enough for all.
+using WgmmaRegisters = RoleRegisters<24, 240>;
+// Where the producer keeps addresses of eight maps (kernel_wgmma_unaligned.hpp), or the consumers are warps
+// that multiply from registers (kernel_tma.hpp).
+using WideProducerRegisters = RoleRegisters<40, 232>;
+
+// Config: WgmmaConfig.
+template <class Config>
+struct RegisterBudget {
+  // 32-bit registers of a consumer thread that hold accumulators.
+  static constexpr int accumulators =
+      Config::Warp::m * Config::Warp::n / 128 * static_cast<int>(sizeof(typename Config::Acc)) / 4;
+
+  // Tiles whose main loop and epilogue together leave no registers: 128x224 and more of cooperative kernels.
+  static constexpr bool large = !Config::pingpong && Config::Block::m * Config::Block::n >= 128 * 224;
+
+  // Whether the epilogue for beta == 0 is compiled apart from the one that reads C. It is shorter, which
+  // counts where nothing is multiplied meanwhile: of large tiles all warpgroups store together, of ping-pong
+  // kernels the last tile is stored alone. Elements of 8 bits are always scaled: they have no such code.
+  static constexpr bool specialises_beta_zero =
+      Config::pingpong ? accumulators < (Config::swap_ab ? 176 : 192)
+                       : large && !Config::row_interleaved && Config::TileA::element_bytes > 1;
+
+  // Whether residue tiles are loaded in boxes of their own (operand_load.hpp). The producer of the largest
+  // tiles would spill, and their products take longer than the zeros do.
+  static constexpr bool loads_residue = !Config::splits_tail && !large && !Config::row_interleaved;
+  // Whether the producer runs its residue code for whole tiles too. With two consumers it has 24 registers,
+  // and the code is compiled twice instead.
+  static constexpr bool one_load_loop = loads_residue && Config::consumers == 1;
+
+  // Whether the accumulators leave so few registers that the consumers keep one number across the epilogue
+  // and compute the position again (HeldPosition), wait for the grid before them at the start of the kernel,
+  // and store fewer rows at a time.
+  static constexpr bool scarce = Config::splits_tail || accumulators > 128;
+  // Rows of a subtile that a warp stores at a time where TMA cannot write C. With 4, ptxas no longer keeps
+  // the operands' descriptors in uniform registers.
+  static constexpr int rows_at_a_time = scarce || (Config::pingpong && specialises_beta_zero) ? 2 : 4;
+};
+
+}  // namespace tenon

@@ -1,0 +1,107 @@
+// The store of kernels whose tiles hold the rows of a row-interleaved (stride-8) view: row r of a tile is row
+// view + 8 r of C. Below: realigned_row_store.hpp, store_tma.hpp.
+#pragma once
+
+#include "tenon/gemm/realigned_row_store.hpp"
+#include "tenon/gemm/store_tma.hpp"
+
+namespace tenon {
+
+// An operation on the rows of a view, with the row's number in C.
+template <class Op>
+struct OperationOnView {
+  Op op;
+  int view;
+  template <class Value>
+  __device__ __forceinline__ auto operator()(Value accumulator, int row, int column) const {
+    return op(accumulator, view + 8 * row, column);
+  }
+};
+
+// Op: see epilogue.hpp. Subtiles, rows_at_a_time: as StoreTma has them.
+template <class Op, int Subtiles, int rows_at_a_time>
+class StoreTmaInterleaved {
+ public:
+  static constexpr int bytes_of_warp = Subtiles * subtile_bytes;
+
+  __device__ __forceinline__ StoreTmaInterleaved(const Output& c, const Op& op, const TensorMap& map,
+                                                 std::uint32_t staging)
+      : c_(c), op_(op), map_(map), staging_(staging + threadIdx.x / 32 * bytes_of_warp) {}
+
+  // By whole warps. row: of the warp's first accumulator in the view.
+  template <class Part>
+  __device__ __forceinline__ void operator()(const Part& part, int view, int row, int column) const {
+    Output c = c_;
+    c.data = static_cast<std::uint8_t*>(c.data) + view * c.ld * static_cast<std::int64_t>(bytes(c.type));
+    c.ld *= 8;
+    c.m = (c.m - view + 7) / 8;
+    if constexpr (std::is_same_v<Op, LinearCombination>) {
+      const LinearCombination op{op_.alpha, op_.beta, c};
+      if constexpr (Part::columns > 16) {
+        // Whole 128-byte segments of C, wherever its rows begin. Not for tiles of 128 columns: there is too
+        // much to begin and to end.
+        if (op.beta == 0.0F && bytes(c.type) == 2) {
+          if (c.type == Type::f16) {
+            store_realigned(Type::f16, c, op.alpha, part, row, column);
+          } else {
+            store_realigned(Type::bf16, c, op.alpha, part, row, column);
+          }
+          return;
+        }
+      }
+      by_subtiles(c, op)(part, row, column);
+    } else {
+      by_subtiles(c, OperationOnView<Op>{op_, view})(part, row, column);
+    }
+  }
+
+  __device__ __forceinline__ void finish() const {
+    cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
+  }
+
+ private:
+  template <class Other>
+  __device__ __forceinline__ StoreTma<Other, Subtiles, false, rows_at_a_time, false> by_subtiles(
+      const Output& c, const Other& op) const {
+    return {c, op, map_, staging_, 0};
+  }
+
+  // The memory of the subtiles is two slots of 8 rows.
+  template <class Part>
+  __device__ __forceinline__ void store_realigned(Type type, Output c, float alpha, const Part& part, int row,
+                                                  int column) const {
+    constexpr int slots = (Part::columns + 7) / 8;
+    static_assert(2 * RealignedRowStore::slot_bytes <= bytes_of_warp,
+                  "StoreTmaInterleaved: two slots of rows must fit the subtiles");
+    ptx::opaque(c.ld);
+    const int width = min(8 * Part::columns, c.n - column);
+    int lane = lane_id();
+    ptx::opaque(lane);
+    lane &= 31;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      std::uint32_t staging = staging_;
+      ptx::opaque(staging);
+      const int first = row + 8 * half;
+      const RealignedRowStore rows(static_cast<std::uint16_t*>(c.data) + (first * c.ld + column), c.ld,
+                                   c.m - first, width, staging, static_cast<unsigned>(lane));
+#pragma unroll
+      for (int s = 0; s < slots; ++s) {
+        if (64 * s < width) {
+          __syncwarp();
+          stage_16_bit_half(Scaling{alpha}, c, type, part, 8 * s, half, rows.slot(s), row, column, lane);
+          __syncwarp();
+          rows.store(s);
+        }
+      }
+      rows.finish();
+    }
+  }
+
+  Output c_;
+  Op op_;
+  const TensorMap& map_;
+  std::uint32_t staging_;
+};
+
+}  // namespace tenon

@@ -1,0 +1,247 @@
+// The transposed store, of swap-AB kernels: their accumulators are C^T, and a warp has 16 columns of C. The
+// warps of a warpgroup lay down their accumulators beside each other in shared memory, as boxes of 16 rows of
+// C, which TMA carries away while they go on.
+//
+// Where TMA cannot write C, the warps store the boxes themselves, element by element: right, but slow. Below:
+// epilogue_subtile.hpp, store_subtile.hpp, pipeline/tma_ring.hpp, ptx/barrier.hpp.
+#pragma once
+
+#include "tenon/gemm/epilogue_subtile.hpp"
+#include "tenon/gemm/store_subtile.hpp"
+#include "tenon/gemm/wgmma_config.hpp"
+#include "tenon/pipeline/tma_ring.hpp"
+#include "tenon/ptx/barrier.hpp"
+
+namespace tenon {
+
+// Rows of C in a box, and the bytes of each: all that so many warps have of it, as far as a swizzle reaches.
+inline constexpr int transposed_box_rows = 16;
+TENON_HOST_DEVICE constexpr int transposed_box_width(int warps, int element_bytes) {
+  return warps * 16 * element_bytes < 128 ? warps * 16 * element_bytes : 128;
+}
+
+// Op: see epilogue.hpp. Subtiles: how many a warp may have in flight. Warps: neighbours that store together,
+// 4, a warpgroup, or 1. specialises_beta_zero: as StoreTma has it.
+//
+// map: C as 16-bit elements (an f32 is two), boxes of transposed_box_rows of transposed_box_width() bytes,
+// with the swizzle of that width; not looked at where TMA cannot write C. A row of C has less than 2^31
+// bytes. Takes the named barriers NamedBarrier::transposed_store and the next one.
+template <class Op, int Subtiles, int Warps, bool specialises_beta_zero>
+class StoreTmaTransposed {
+  static_assert(Warps == 1 || Warps == 4,
+                "StoreTmaTransposed: a warp stores alone, or with the four warps of its warpgroup");
+
+ public:
+  static constexpr int bytes_of_warp = Subtiles * subtile_bytes;
+
+  // staging: bytes_of_warp of shared memory for each warp that stores, from a multiple of 1024 bytes on.
+  __device__ __forceinline__ StoreTmaTransposed(const Output& c, const Op& op, const TensorMap& map,
+                                                std::uint32_t staging)
+      : c_(c), op_(op), map_(map), staging_(staging + threadIdx.x / (32 * Warps) * (Subtiles * place_bytes)) {}
+
+  // Whether C has columns for the warps that store together. row: of the warp's first accumulator.
+  __device__ __forceinline__ bool has_row(int row) const { return row - 16 * rank() < c_.n; }
+
+  // By all threads of the warps that store together. part: 16 rows of accumulators a warp
+  // (epilogue_subtile.hpp); row and column: of the warp's first accumulator, a column and a row of C.
+  template <class Part>
+  __device__ __forceinline__ void operator()(const Part& part, int row, int column) const {
+    static_assert(Part::rows == 1, "StoreTmaTransposed: a part is one row of 16 x 8 fragments");
+    static_assert(Part::columns % 2 == 0, "StoreTmaTransposed: a box has two fragments");
+    if constexpr (specialises_beta_zero && std::is_same_v<Op, LinearCombination>) {
+      if (op_.beta == 0.0F) {
+        StoreTmaTransposed<Scaling, Subtiles, Warps, false>(*this, Scaling{op_.alpha})(part, row, column);
+        return;
+      }
+    }
+    // As in StoreTma: an opaque value keeps all that follows from it out of the mainloop's registers.
+    Output c = c_;
+    ptx::opaque(c.ld);
+    if (c.type == Type::f32) {
+      for_each_subtile<4, 4>(c, part, row, column, [&](std::uint32_t place, int j, int thread) {
+        stage_32_bit(part, j, place, row, column, thread);
+      });
+    } else {
+      const Type type = c.type == Type::f16 ? Type::f16 : Type::bf16;
+      for_each_subtile<8, 2>(c, part, row, column, [&](std::uint32_t place, int j, int thread) {
+        stage_16_bit(type, part, j, place, row, column, thread);
+      });
+    }
+  }
+
+  // Before the warp ends: its shared memory has been read.
+  __device__ __forceinline__ void finish() const {
+    cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
+  }
+
+ private:
+  template <class, int, int, bool>
+  friend class StoreTmaTransposed;
+  // The same places, another operation.
+  template <class Other, bool other_specialises>
+  __device__ __forceinline__
+  StoreTmaTransposed(const StoreTmaTransposed<Other, Subtiles, Warps, other_specialises>& store, const Op& op)
+      : c_(store.c_), op_(op), map_(store.map_), staging_(store.staging_) {}
+
+  static constexpr int place_bytes = Warps * subtile_bytes;  // of the subtiles that lie beside each other
+  // Of the warp among those that store together.
+  __device__ __forceinline__ static int rank() { return static_cast<int>(threadIdx.x) / 32 % Warps; }
+
+  __device__ __forceinline__ static void synchronise() {
+    if constexpr (Warps == 1) {
+      __syncwarp();
+    } else {
+      ptx::bar_sync<32 * Warps>(NamedBarrier::transposed_store +
+                                static_cast<int>(threadIdx.x) / (32 * Warps));
+    }
+  }
+
+  // stage(place, j, thread) writes this warp's part of the boxes from fragment j on; `fragments` of them,
+  // with elements of `element_bytes`, fill the place.
+  template <int fragments, int element_bytes, class Part, class Stage>
+  __device__ __forceinline__ void for_each_subtile(const Output& c, const Part&, int row, int column,
+                                                   const Stage& stage) const {
+    constexpr int subtiles = (Part::columns + fragments - 1) / fragments;
+    constexpr int width = transposed_box_width(Warps, element_bytes),
+                  across = Warps * 16 * element_bytes / width;
+    const bool by_tma = tma_can_store(c);
+    row -= 16 * rank();  // the first warp's
+#pragma unroll
+    for (int s = 0; s < subtiles; ++s) {
+      std::uint32_t staging = staging_;
+      int thread = static_cast<int>(threadIdx.x) % (32 * Warps);
+      ptx::opaque(staging, thread);  // as in StoreTma
+      const std::uint32_t place = staging + s % Subtiles * place_bytes;
+      // Only one thread has stores of its own to wait for: all but those of the places that come next.
+      if (s == 0) {
+        cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<(subtiles - 1) % Subtiles>());
+      } else {
+        cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<Subtiles - 1>());
+      }
+      synchronise();
+      stage(place, s * fragments, thread);
+      // TMA reads through the other proxy.
+      if (by_tma) cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+      synchronise();
+      if (!by_tma) {
+        const int left = Part::columns - s * fragments;
+        store_elements<element_bytes>(c, place, row, column + 8 * s * fragments, 8 * min(fragments, left),
+                                      thread);
+      } else if (thread == 0) {
+#pragma unroll
+        for (int i = 0; i < fragments / 2 * across; ++i) {
+          const int j = s * fragments + i / across * 2;
+          if (j >= Part::columns) break;
+          store_box(map_, column + 8 * j, (row * element_bytes + i % across * width) / 2,
+                    place + static_cast<std::uint32_t>(i * transposed_box_rows * width));
+        }
+        cuda::ptx::cp_async_bulk_commit_group();
+      }
+    }
+  }
+
+  // Address of a byte of a row of a place: of the elements of all warps that store together.
+  template <int element_bytes>
+  __device__ __forceinline__ static std::uint32_t in_place(std::uint32_t place, int row, int byte) {
+    constexpr int width = transposed_box_width(Warps, element_bytes), across = Warps * 16 * element_bytes / width;
+    const int box = row / transposed_box_rows * across + byte / width, of_box = row % transposed_box_rows;
+    const int chunk = swizzled_chunk<width>(of_box, byte % width / chunk_bytes);
+    return place + static_cast<std::uint32_t>((box * transposed_box_rows + of_box) * width +
+                                              chunk * chunk_bytes + byte % chunk_bytes);
+  }
+
+  // What the operation makes of this lane's part of four fragments from fragment j on, in column g or (half) g
+  // + 8 of C.
+  template <class Part>
+  __device__ __forceinline__ LaneRow<float> lane_column(Type type, const Part& part, int j, int half, int row,
+                                                        int column, int lane) const {
+    LaneRow<float> values{};
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+      if (j + x < Part::columns) part.pair(0, j + x, half, values.value[x]);
+    }
+    apply_transposed(op_, c_, type, values, column + 8 * j + 2 * (lane % 4), row + 8 * half + lane / 4);
+    return values;
+  }
+
+  // 8 fragments: four boxes, by stmatrix, which transposes: no two rows of an 8 x 8 matrix conflict on a
+  // bank.
+  template <class Part>
+  __device__ __forceinline__ void stage_16_bit(Type type, const Part& part, int j, std::uint32_t place,
+                                                  int row, int column, int thread) const {
+    const int lane = thread % 32;
+    // What this lane addresses for stmatrix.
+    const std::uint32_t to =
+        in_place<2>(place, lane / 16 * 8 + lane % 8, thread / 32 * 32 + lane / 8 % 2 * chunk_bytes);
+#pragma unroll
+    for (int quad = 0; quad < 2; ++quad) {
+      if (j + 4 * quad >= Part::columns) break;
+      std::uint32_t word[2][4];
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const LaneRow<float> values = lane_column(type, part, j + 4 * quad, half, row, column, lane);
+#pragma unroll
+        for (int x = 0; x < 4; ++x) word[half][x] = pack_pair(type, values.value[x]);
+      }
+#pragma unroll
+      for (int x = 0; x < 4; x += 2) {
+        const std::uint32_t four[4] = {word[0][x], word[1][x], word[0][x + 1], word[1][x + 1]};
+        constexpr int box_bytes = transposed_box_rows * 32 * Warps;
+        ptx::stmatrix_sync_aligned_m8n8_x4_trans_shared_b16(
+            to + static_cast<std::uint32_t>((4 * quad + x) / 2 * box_bytes), four);
+      }
+    }
+  }
+
+  // 4 fragments: two boxes, an element at a time. Of boxes 64 bytes wide the rows that are written at once
+  // would all have the same half of the banks: every other four lanes take their two in the other order.
+  template <class Part>
+  __device__ __forceinline__ void stage_32_bit(const Part& part, int j, std::uint32_t place, int row,
+                                                  int column, int thread) const {
+    const int lane = thread % 32, g = lane / 4, t = lane % 4;
+    const bool swaps = Warps == 1 && g >= 4;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const LaneRow<float> values = lane_column(Type::f32, part, j, half, row, column, lane);
+#pragma unroll
+      for (int x = 0; x < 4; ++x) {
+#pragma unroll
+        for (int y = 0; y < 2; ++y) {
+          // 8 rows further the swizzle is the same.
+          const std::uint32_t to =
+              in_place<4>(place, 2 * t + (swaps ? 1 - y : y), thread / 32 * 64 + (8 * half + g) * 4) +
+              static_cast<std::uint32_t>(x / 2 * (transposed_box_rows * 64 * Warps) +
+                                         x % 2 * 8 * transposed_box_width(Warps, 4));
+          ptx::st_shared_f32(to, swaps ? values.value[x][1 - y] : values.value[x][y]);
+        }
+      }
+    }
+  }
+
+  // By all threads of the warps that store together: so many rows of a place, element by element.
+  template <int element_bytes>
+  __device__ __forceinline__ static void store_elements(const Output& c, std::uint32_t place, int row,
+                                                        int column, int rows, int thread) {
+    using Element = MovedElement<element_bytes>;
+    constexpr int columns = 16 * Warps;
+#pragma unroll 1
+    for (int i = thread; i < rows * columns; i += 32 * Warps) {
+      const int r = i / columns, e = i % columns, m = column + r, n = row + e;
+      if (m >= c.m || n >= c.n) continue;
+      const std::uint32_t from = in_place<element_bytes>(place, r, e * element_bytes);
+      auto* const to = static_cast<Element*>(c.data) + (m * c.ld + n);
+      if constexpr (element_bytes == 4) {
+        ptx::st_global_b32(to, ptx::ld_shared_b32(from));
+      } else {
+        ptx::st_global_b16(to, ptx::ld_shared_b16(from));
+      }
+    }
+  }
+
+  Output c_;
+  Op op_;
+  const TensorMap& map_;
+  std::uint32_t staging_;
+};
+
+}  // namespace tenon

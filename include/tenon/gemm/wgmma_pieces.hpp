@@ -1,0 +1,106 @@
+// Which pieces a configuration is put together from, and where each has its shared memory. Below: the pieces.
+#pragma once
+
+#include "tenon/gemm/held_position.hpp"
+#include "tenon/gemm/mainloop_wgmma.hpp"
+#include "tenon/gemm/mainloop_wgmma_interleaved.hpp"
+#include "tenon/gemm/mainloop_wgmma_promoted.hpp"
+#include "tenon/gemm/producer_tma.hpp"
+#include "tenon/gemm/producer_tma_interleaved.hpp"
+#include "tenon/gemm/reduction.hpp"
+#include "tenon/gemm/reduction_cluster.hpp"
+#include "tenon/gemm/reduction_cluster_tail.hpp"
+#include "tenon/gemm/register_budget.hpp"
+#include "tenon/gemm/store_tma.hpp"
+#include "tenon/gemm/store_tma_interleaved.hpp"
+#include "tenon/gemm/store_tma_transposed.hpp"
+#include "tenon/gemm/tile_scheduler.hpp"
+#include "tenon/gemm/wgmma_config.hpp"
+
+namespace tenon {
+
+// Where a warp's rows of accumulators stand in C. work: the work tile; consumer: the warpgroup's number; row:
+// of the warp's first row in the tile.
+template <class Config>
+struct StoreInTile {
+  template <class Store, class Rows>
+  __device__ __forceinline__ static void store(const Store& store, const Rows& rows, const WorkTile& work,
+                                               int /*consumer*/, int row) {
+    const int first = work.m * Config::Block::m + row;
+    if (Config::Block::m == 64 && !store.has_row(first)) return;
+    store(rows, first, work.n * Config::Block::n);
+  }
+};
+// The same for a RowInterleaved configuration: each consumer has the rows of one view.
+template <class Config>
+struct StoreInView {
+  using Views = RowInterleavedTiles<2>;
+  template <class Store, class Rows>
+  __device__ __forceinline__ static void store(const Store& store, const Rows& rows, const WorkTile& work,
+                                               int consumer, int row) {
+    store(rows, Views::view(work.m, consumer), Views::row_in_view(work.m) + row % Views::rows,
+          work.n * Config::Block::n);
+  }
+};
+
+// Config: WgmmaConfig, Pingpong, SwapAB or RowInterleaved of one.
+template <class Config>
+struct WgmmaPieces {
+  using Block = typename Config::Block;
+  using Cluster = typename Config::Cluster;
+  using Budget = RegisterBudget<Config>;
+  using Ring = TmaRing<Config::stages>;
+
+  using Scheduler = TileScheduler<Cluster, Config::splits_tail>;
+  using Producer = std::conditional_t<Config::row_interleaved, ProducerRowInterleaved<Config>, ProducerTma<Config>>;
+  using Mainloop = std::conditional_t<
+      Config::row_interleaved, MainloopRowInterleaved<Config>,
+      std::conditional_t<Config::promotes, MainloopPromoted<Config>, MainloopWgmma<Config>>>;
+  template <bool splits_k, bool splits_tail, class C>
+  struct ReductionOf {
+    using type = NoReduction<C>;
+  };
+  template <class C>
+  struct ReductionOf<true, false, C> {
+    using type = ClusterSplitKReduction<C>;
+  };
+  template <class C>
+  struct ReductionOf<false, true, C> {
+    using type = TailSplitKReduction<C>;
+  };
+  using Reduction = typename ReductionOf<(Cluster::k > 1), Config::splits_tail, Config>::type;
+  using Position =
+      std::conditional_t<Budget::scarce, PackedPosition<Config::stages>, HeldPosition<Config::stages>>;
+
+  // Of CTAs of cluster split-K some warps of a warpgroup store in one, the others in another.
+  static constexpr int storing_warps = Cluster::k > 1 ? 1 : 4;
+  template <class Op>
+  using Store = std::conditional_t<
+      Config::swap_ab,
+      StoreTmaTransposed<Op, Config::subtiles, storing_warps, Budget::specialises_beta_zero>,
+      std::conditional_t<Config::row_interleaved,
+                         StoreTmaInterleaved<Op, Config::subtiles, Budget::rows_at_a_time>,
+                         StoreTma<Op, Config::subtiles, Budget::specialises_beta_zero,
+                                  Budget::rows_at_a_time>>>;
+  using StorePlace =
+      std::conditional_t<Config::row_interleaved, StoreInView<Config>, StoreInTile<Config>>;
+
+  // Shared memory, from a multiple of 1024 bytes on: the ring, the epilogue subtiles, what the reduction
+  // needs, the barriers of the ring.
+  static constexpr int alignment = 1024;
+  static constexpr int subtiles_at = Config::ring_bytes;
+  static constexpr int reduction_at = subtiles_at + Config::warps * Config::subtiles * subtile_bytes;
+  static constexpr int barriers_at = reduction_at + Reduction::bytes;
+  static constexpr int shared_bytes = barriers_at + Ring::bytes + alignment;
+  static_assert(shared_bytes <= most_shared_bytes,
+                "WgmmaConfig: ring and epilogue subtiles are larger than the shared memory of a CTA, 227 KB: "
+                "take fewer stages");
+
+  // Consumer warps, then a warpgroup whose first warp is the producer.
+  static constexpr int threads = 32 * Config::warps + 128;
+  static constexpr int producer_warp = Config::warps;
+  // Consumer warps of this CTA that read each stage.
+  static constexpr int warps_of_a_tile = Config::pingpong ? Config::warps / 2 : Config::warps;
+};
+
+}  // namespace tenon
