@@ -7,25 +7,9 @@
 #pragma once
 
 #include "tenon/ptx/arch.hpp"
+#include "tenon/ptx/opaque.hpp"
 
 namespace tenon::ptx {
-
-// Where the program stands, these registers have their values: no instruction, an order for the compiler.
-template <int count>
-__device__ __forceinline__ void hold(float (&d)[count]) {
-#pragma unroll
-  for (int i = 0; i < count; ++i) asm volatile("" : "+f"(d[i])::"memory");
-}
-template <int count>
-__device__ __forceinline__ void hold(uint32_t (&d)[count]) {
-#pragma unroll
-  for (int i = 0; i < count; ++i) asm volatile("" : "+r"(d[i])::"memory");
-}
-template <int count>
-__device__ __forceinline__ void hold(int32_t (&d)[count]) {
-#pragma unroll
-  for (int i = 0; i < count; ++i) asm volatile("" : "+r"(d[i])::"memory");
-}
 
 // wgmma.fence.sync.aligned;
 // PTX ISA 8.0, sm_90a. SASS: WARPGROUP.ARRIVE.
