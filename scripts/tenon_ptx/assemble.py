@@ -74,11 +74,12 @@ def kernel(form, name):
             tail += [line for line in lines if not line.startswith(".reg")]
         else:
             head += lines
-    mnemonic, _, rest = form.form.partition(" ")
+    mnemonic, _, rest = form.instruction.partition(" ")
+    guard = f"@{text[form.predicate]} " if form.predicate else ""
     names = sorted(text, key=len, reverse=True)
     if names and rest:
         rest = re.sub(r"\b(" + "|".join(map(re.escape, names)) + r")\b", lambda m: text[m[1]], rest)
-    body = "\n  ".join([*head, f"{mnemonic} {rest}".strip(), *tail])
+    body = "\n  ".join([*head, f"{guard}{mnemonic} {rest}".strip(), *tail])
     one = "mov.b32 one, 1;" if any(r.kind == "pred" for r in form.results) else ""
     return frame(name, per_lane(form), f"  .reg .b32 one;\n  {one}\n  {body}\n")
 

@@ -102,8 +102,18 @@ class Form:
     sass: dict  # architecture -> Lowering
 
     @property
+    def predicate(self):
+        """The operand that decides whether the instruction runs at all: "predicate" of "@predicate st...", else None."""
+        return self.form.split()[0][1:] if self.form.startswith("@") else None
+
+    @property
+    def instruction(self):
+        """The form without its predicate."""
+        return self.form.partition(" ")[2] if self.predicate else self.form
+
+    @property
     def mnemonic(self):
-        return self.form.split()[0].rstrip(";")
+        return self.instruction.split()[0].rstrip(";")
 
     @property
     def family(self):
@@ -142,10 +152,11 @@ FAMILIES = {
     "TMA": r"cp\.(reduce\.)?async\.bulk\.(prefetch\.)?tensor\.|prefetch(\.\w+)?\.tensormap|tensormap\.replace",
     "bulk copy": r"cp\.(reduce\.)?async\.bulk\.",
     "cp.async": r"cp\.async\.",
+    "load, store, prefetch": r"ld\.shared\.|st\.(shared|global)\.|prefetch\.global|createpolicy\.",
     "mbarrier": r"mbarrier\.",
     "fence": r"fence\.|tensormap\.cp_fenceproxy",
     "distributed shared memory": r"(st|red)\.async\.|st\.bulk\.|(ld|st)\.shared::cluster|mapa\.|getctarank\.",
-    "warp, block, cluster": r"setmaxnreg|elect|barrier|griddepcontrol|nanosleep|bar\.|redux|shfl|clusterlaunchcontrol",
+    "warp, block, cluster": r"setmaxnreg|mov\.|elect|barrier|griddepcontrol|nanosleep|bar\.|redux|shfl|clusterlaunchcontrol",
     "conversion": r"cvt\.",
     "packed arithmetic": r"",
 }

@@ -9,6 +9,7 @@
 #include <cuda_runtime.h>
 
 #include "gemm/pad.hpp"
+#include "tenon/ptx/prefetch.hpp"
 
 namespace tenon {
 namespace pad {
@@ -100,7 +101,7 @@ __device__ __forceinline__ void prefetch_rows(const PadTasks& tasks) {
   if (vector >= copy.vectors || row >= copy.source.lines) return;
   const std::uintptr_t address =
       copy.source.first + static_cast<std::uintptr_t>(row * copy.source.ld + 16 * vector);
-  if (address < copy.source.last) asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+  if (address < copy.source.last) ptx::prefetch_global_L2(reinterpret_cast<const void*>(address));
 }
 
 // By all threads of the grid: blocks along a row, blocks down the rows, copies.

@@ -58,12 +58,21 @@ class Wrapped:
         """(return type, [parameter types]): arrays by reference; a scalar result is returned."""
         def parameter(operand, constant):
             kind = CPP[operand.kind]
+            if operand.name == self.row.predicate:
+                kind = "uint32_t"  # a bit field's mask, or a bool
+            elif operand.kind == "b64" and operand.name == "address" and self.mnemonic.startswith("st."):
+                kind = "void*"
+            elif operand.kind == "b64" and operand.name == "policy":
+                kind = "uint64_t"
             return f"{'const ' if constant else ''}{kind} (&)[{operand.count}]" if operand.count else kind
 
         inputs = [parameter(o, True) for o in self.row.operands if o.kind != "imm"]
         if any(o.count for o in self.row.results):
             return "void", [parameter(self.row.results[0], False)] + inputs
-        return (CPP[self.row.results[0].kind] if self.row.results else "void"), inputs
+        if self.row.results and self.row.predicate:  # keeps its value where the instruction does not run
+            return "void", [f"{CPP[self.row.results[0].kind]}&", *inputs]
+        kinds = {**CPP, "b64": "uint64_t"}  # as a result it is no address
+        return (kinds[self.row.results[0].kind] if self.row.results else "void"), inputs
 
     def callee(self):
         arguments = [f"tenon::ptx::{t}" for t in self.types] + [o.value for o in self.immediates]
@@ -117,9 +126,9 @@ def wrappers(header):
 
 
 def headers():
-    """The headers that hold wrappers of one function a form."""
+    """The headers that hold wrappers of one function a form; opaque.hpp holds no instruction."""
     names = {p.name for p in (INCLUDE / "tenon/ptx").glob("*.hpp") if not p.name.startswith(("wgmma", "tcgen05"))}
-    return sorted(names - {"arch.hpp", "operand_types.hpp", "shared_address.hpp"})
+    return sorted(names - {"arch.hpp", "opaque.hpp", "operand_types.hpp", "shared_address.hpp"})
 
 
 def key(header, function, returns, parameters):
@@ -136,12 +145,17 @@ def call_kernel(form, name):
     """A kernel that calls the form's function through a pointer of exactly the table's signature, with operands from
     memory. The pointer is a constant, so the compiler inlines the call and the kernel holds the one form."""
     returns, types = form.signature()
-    operands = [o for o in form.row.results if o.count] + [o for o in form.row.operands if o.kind != "imm"]
+    operands = [o for o in form.row.results if o.count or form.row.predicate]
+    operands += [o for o in form.row.operands if o.kind != "imm"]
     parameters, arguments, loads, stores = [], [], [], []
     for kind, operand in zip(types, operands):
         letter, is_result = operand.name, operand in form.row.results
         if not operand.count and form.mnemonic.startswith("mma"):  # metadata and scales are each lane's own
             parameters.append(f"const {kind}* {letter}")
+            arguments.append(f"{letter}[threadIdx.x]")
+            continue
+        if kind.endswith("&"):
+            parameters.append(f"{kind[:-1]}* {letter}")
             arguments.append(f"{letter}[threadIdx.x]")
             continue
         if not operand.count:

@@ -21,7 +21,7 @@ from tenon_sass.errors import NoTool
 # The opcodes compared: what else a kernel has may belong to its operands. Loads and stores of local memory would mean a
 # spill.
 WATCHED = re.compile(r"^(HMMA|IMMA|BMMA|DMMA|QMMA|OMMA|QGMMA|HGMMA|LDSM|STSM|MOVM|LDGSTS|LDGDEPBAR|USETMAXREG|F2FP|F2IP|"
-                     r"I2IP|SHFL|CALL|LDL|STL)\b")
+                     r"I2IP|SHFL|CALL|LDL|STL|STS|ST|BAR|UTMASTG|UTMAPF|UTMACCTL|CCTL)\b")
 
 
 def forms_of(target):

@@ -34,9 +34,11 @@ def operands(text):
 
 
 def instruction(wrapper):
-    """The one instruction of the asm statement, without the moves that 8-bit registers need around it."""
-    found = [line.strip() for line in wrapper.asm.strip("{} ").split(";") if line.strip()]
-    return next(line for line in found if not line.startswith((".reg", "mov."))) + ";"
+    """The one instruction of the asm statement, without the moves that 8-bit registers need around it, or without the
+    comparison that makes its predicate, and its predicate."""
+    found = [line.strip() for line in wrapper.asm.removeprefix("{").removesuffix("}").split(";") if line.strip()]
+    chosen = [line for line in found if not line.startswith((".reg", "setp.") + (() if len(found) == 1 else ("mov.",)))]
+    return re.sub(r"^@\w+ ", "", chosen[0]).replace("%%", "%") + ";"
 
 
 def generic(form, text):
@@ -72,8 +74,8 @@ class Catalogue(unittest.TestCase):
         for form, _ in PAIRS:
             name = re.sub(r"::|\.", "_", generic(form, form.mnemonic))
             name = name.replace("_A_B_", "_") if form.types else name
-            size = re.search(r"\], (\d+)", form.form)
-            self.assertEqual(form.function, name + (f"_{size.group(1)}" if size else ""))
+            size = re.search(r"\], (\d+)|%(\w+)", form.form)
+            self.assertEqual(form.function, name + (f"_{size[1] or size[2]}" if size else ""))
 
     def test_the_template_takes_the_types_then_the_immediates(self):
         for form, wrapper in PAIRS:
@@ -113,12 +115,26 @@ class Catalogue(unittest.TestCase):
             text = instruction(wrapper)
             mnemonic = re.sub(r"%\d+\.%\d+", "A.B", text.split()[0].rstrip(";"))
             self.assertEqual(mnemonic, generic(form, form.mnemonic))
-            said, written = operands(form.form), operands(text)
+            said, written = operands(form.row.instruction), operands(text)
             self.assertEqual(len(said), len(written), wrapper.asm)
             for a, b in zip(said, written):
-                if a.isdigit() or b.isdigit():
+                if a[0].isdigit() or b[0].isdigit() or a.startswith("%"):
                     self.assertEqual(a, b, wrapper.asm)
                 self.assertEqual(a.startswith("["), b.startswith("["), wrapper.asm)
+
+    def test_a_predicate_is_made_from_the_last_operand_and_guards_the_instruction(self):
+        guarded = [(form, wrapper) for form, wrapper in PAIRS if form.row.predicate]
+        self.assertTrue(guarded)
+        for form, wrapper in guarded:
+            last = sum(o.count or 1 for o in form.row.results + form.row.operands) - 1
+            self.assertEqual(form.row.operands[-1].name, form.row.predicate, form.form)
+            self.assertRegex(wrapper.asm, rf"^\{{\.reg \.pred p; setp\.ne\.s32 p, %{last}, 0; @p {form.mnemonic} .*;\}}$")
+            numbers = [int(n) for n in re.findall(r"%(\d+)", wrapper.asm.split("@p")[1])]
+            self.assertEqual(numbers, list(range(last)), form.form)
+            for result in form.row.results:  # it is read as well: kept where the instruction does not run
+                self.assertIn(f'"+r"({result.name})', wrapper.body, form.form)
+        for form, wrapper in PAIRS:
+            self.assertEqual("@" in wrapper.asm, form.row.predicate is not None, form.form)
 
     def test_operands_are_numbered_in_order_and_as_many_as_the_table_says(self):
         for form, wrapper in PAIRS:
@@ -132,7 +148,7 @@ class Catalogue(unittest.TestCase):
 
     def test_operands_are_passed_in_order_and_elements_too(self):
         for form, wrapper in PAIRS:
-            bound = re.findall(r'"=?\w"\((?:uint16_t\{)?(\w+)(?:\[(\d+)\])?(?:::name)?\}?\)', wrapper.body)
+            bound = re.findall(r'"[=+]?\w"\((?:uint16_t\{)?(\w+)(?:\[(\d+)\])?(?:::name)?\}?\)', wrapper.body)
             expected = []
             for operand in form.row.results + form.row.operands:
                 expected += [(operand.name, str(i)) for i in range(operand.count)] or [(operand.name, "")]
@@ -140,9 +156,11 @@ class Catalogue(unittest.TestCase):
 
     def test_what_touches_or_orders_memory_says_so_and_nothing_else_does(self):
         for form, wrapper in PAIRS:
-            memory = form.mnemonic.startswith(("ldmatrix", "stmatrix", "cp.async", "mbarrier"))
+            memory = form.mnemonic.startswith(("ldmatrix", "stmatrix", "cp.async", "mbarrier", "ld.", "st.", "bar.", "prefetch"))
             self.assertEqual(wrapper.clobbers_memory, memory, form.form)
-            self.assertEqual("asm volatile" in wrapper.body, memory or ".sync" in form.mnemonic, form.form)
+            # A policy is not kept in registers from one store to the next: it is a constant to ptxas.
+            stays = memory or ".sync" in form.mnemonic or form.mnemonic.startswith("createpolicy")
+            self.assertEqual("asm volatile" in wrapper.body, stays, form.form)
 
     def test_the_guard_names_the_function_and_every_architecture(self):
         for form, wrapper in PAIRS:

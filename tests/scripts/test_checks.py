@@ -96,6 +96,18 @@ class Floors(Tree):
         self.write("include/tenon/emulator/types.hpp", '#include "tenon/status.hpp"\n')
         self.assert_finds("check_floors", "types.hpp:1: includes tenon/status.hpp, but the emulator stands alone")
 
+    def test_inline_assembly_stands_on_the_lowest_floor(self):
+        statement = 'void f() {\n  asm volatile("bar.sync 1;" ::: "memory");\n}\n'
+        self.write("include/tenon/ptx/barrier.hpp", statement)
+        self.write("src/host/words.cpp", '// asm("nop;");\nconst char* text = "asm(nop)";  /* asm\n("nop;") */\n')
+        self.assert_content("check_floors")
+        for path, text, line in (("include/tenon/warp/tile.hpp", statement, 2),
+                                 ("src/gemm/pad.cuh", '/* a\n */\n\nasm ("nop;");\n', 4),
+                                 ("src/host/gemm.cpp", "void g() { __asm__ __volatile__(\"\"); }\n", 1)):
+            written = self.write(path, text)
+            self.assert_finds("check_floors", f"{path}:{line}: inline assembly, which stands in include/tenon/ptx alone")
+            written.unlink()
+
     def test_bad_usage(self):
         done = self.script("check_floors", "--root", self.root / "scripts")
         self.assertEqual(done.returncode, 2)

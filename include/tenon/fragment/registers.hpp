@@ -20,14 +20,13 @@
 #include "tenon/fragment/ldmatrix_rows.hpp"
 #include "tenon/fragment/pack.hpp"
 #include "tenon/ptx/ldmatrix.hpp"
+#include "tenon/ptx/special_registers.hpp"
 
 namespace tenon {
 
 // This thread's lane in its warp, whatever the shape of the block.
 __device__ __forceinline__ int lane_id() {
-  int lane;
-  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
-  return lane;
+  return static_cast<int>(ptx::mov_u32_laneid());
 }
 
 // This thread's number in its warpgroup, which is 128 neighbouring threads of the block, from a multiple of

@@ -15,7 +15,9 @@
 #include "tenon/pipeline/stage.hpp"
 #include "tenon/pipeline/tensor_map.hpp"
 #include "tenon/ptx/cluster.hpp"
+#include "tenon/ptx/cp_async_bulk_tensor.hpp"
 #include "tenon/ptx/elect.hpp"
+#include "tenon/ptx/prefetch.hpp"
 #include "tenon/ptx/shared_address.hpp"
 
 namespace tenon {
@@ -32,7 +34,7 @@ template <class Dependent = void>
 __device__ __forceinline__ void prefetch_map(const TensorMap& map) {
   static_assert(ptx::sm_at_least<90, Dependent>,
                 "tenon::prefetch_map needs sm_90 or newer: compile with -arch=sm_90");
-  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+  ptx::prefetch_tensormap<Dependent>(&map);
 }
 
 template <int Stages>
@@ -151,9 +153,8 @@ template <class Dependent = void>
 __device__ __forceinline__ void prefetch_box(const TensorMap& map, int line, int column) {
   static_assert(ptx::sm_at_least<90, Dependent>,
                 "tenon::prefetch_box needs sm_90 or newer: compile with -arch=sm_90");
-  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map), "r"(column),
-               "r"(line)
-               : "memory");
+  const std::int32_t at[2] = {column, line};
+  ptx::cp_async_bulk_prefetch_tensor_2d_L2_global_tile<Dependent>(&map, at);
 }
 
 // Starts the copy of one box from shared memory (`source`, an address in the shared window) to the matrix,
@@ -165,12 +166,9 @@ template <class Dependent = void>
 __device__ __forceinline__ void store_box(const TensorMap& map, int line, int column, std::uint32_t source) {
   static_assert(ptx::sm_at_least<90, Dependent>,
                 "tenon::store_box needs sm_90 or newer: compile with -arch=sm_90");
-  asm volatile(
-      "{.reg .b64 policy; createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
-      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], "
-      "policy;}" ::"l"(&map),
-      "r"(column), "r"(line), "r"(source)
-      : "memory");
+  const std::int32_t at[2] = {column, line};
+  ptx::cp_async_bulk_tensor_2d_global_shared_cta_tile_bulk_group_L2_cache_hint<Dependent>(
+      &map, at, source, ptx::createpolicy_fractional_L2_evict_first_b64<Dependent>());
 }
 
 }  // namespace tenon

@@ -8,9 +8,10 @@
 //
 // With a ring (tma_ring.hpp) whose stages are filled for the warpgroups by turns, no turn may begin before
 // the one before has seen its last stage full: a barrier of the ring shows the parity of its lap and not the
-// lap, so nobody may look at a stage more than a lap ahead. sm_70. Below: the named barriers of a block, PTX
-// ISA, "barrier".
+// lap, so nobody may look at a stage more than a lap ahead. sm_75. Below: ptx/barrier.hpp.
 #pragma once
+
+#include "tenon/ptx/barrier.hpp"
 
 namespace tenon {
 
@@ -28,12 +29,12 @@ class Turns {
   // By all of a warpgroup: until the one before has passed on the turn. What that did before is seen after.
   // The barrier counts the 128 threads of both.
   __device__ __forceinline__ void wait() const {
-    if constexpr (Groups > 1) asm volatile("bar.sync %0, 256;" ::"r"(1 + group_) : "memory");
+    if constexpr (Groups > 1) ptx::bar_sync<256>(1 + group_);
   }
   // By all of the warpgroup whose turn it is. The last turn of all is passed on to nobody, and ends with the
   // block.
   __device__ __forceinline__ void pass() const {
-    if constexpr (Groups > 1) asm volatile("bar.arrive %0, 256;" ::"r"(1 + (group_ + 1) % Groups) : "memory");
+    if constexpr (Groups > 1) ptx::bar_arrive<256>(1 + (group_ + 1) % Groups);
   }
 
  private:

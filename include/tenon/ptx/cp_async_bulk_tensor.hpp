@@ -23,8 +23,9 @@ __device__ __forceinline__ void cp_async_bulk_prefetch_tensor_2d_L2_global_tile(
 }
 
 // createpolicy.fractional.L2::evict_first.b64 d, 1.0;
-// PTX ISA 7.4, sm_80. SASS: X.
-// The policy of a cache_hint: what is accessed with it leaves the L2 first.
+// PTX ISA 7.4, sm_80. SASS: its constant in uniform registers.
+// The policy of a cache_hint: data accessed with it leaves the L2 first. Create it beside its use: to ptxas
+// it is a constant, but to nvcc a register pair.
 template <class Dependent = void>
 __device__ __forceinline__ uint64_t createpolicy_fractional_L2_evict_first_b64() {
   static_assert(sm_at_least<80, Dependent>,

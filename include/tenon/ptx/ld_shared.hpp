@@ -55,7 +55,7 @@ __device__ __forceinline__ void ld_shared_b32(uint32_t& d, uint32_t address, uin
   static_assert(sm_at_least<75, Dependent>,
                 "tenon::ptx::ld_shared_b32 needs sm_75 or newer: "
                 "compile with -arch=sm_75 or above");
-  asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p ld.shared.b32 %0, [%1];}"
+  asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; @p ld.shared.b32 %0, [%1];}"
                : "+r"(d)
                : "r"(address), "r"(predicate)
                : "memory");

@@ -37,7 +37,7 @@ __device__ __forceinline__ void st_global_b16(void* address, uint16_t b, uint32_
   static_assert(sm_at_least<75, Dependent>,
                 "tenon::ptx::st_global_b16 needs sm_75 or newer: "
                 "compile with -arch=sm_75 or above");
-  asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.b16 [%0], %1;}" ::"l"(address), "h"(b),
+  asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; @p st.global.b16 [%0], %1;}" ::"l"(address), "h"(b),
                "r"(predicate)
                : "memory");
 }
@@ -49,7 +49,7 @@ __device__ __forceinline__ void st_global_u16(void* address, uint32_t b, uint32_
   static_assert(sm_at_least<75, Dependent>,
                 "tenon::ptx::st_global_u16 needs sm_75 or newer: "
                 "compile with -arch=sm_75 or above");
-  asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u16 [%0], %1;}" ::"l"(address), "r"(b),
+  asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; @p st.global.u16 [%0], %1;}" ::"l"(address), "r"(b),
                "r"(predicate)
                : "memory");
 }
@@ -61,7 +61,7 @@ __device__ __forceinline__ void st_global_b32(void* address, uint32_t b, uint32_
   static_assert(sm_at_least<75, Dependent>,
                 "tenon::ptx::st_global_b32 needs sm_75 or newer: "
                 "compile with -arch=sm_75 or above");
-  asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.b32 [%0], %1;}" ::"l"(address), "r"(b),
+  asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; @p st.global.b32 [%0], %1;}" ::"l"(address), "r"(b),
                "r"(predicate)
                : "memory");
 }
@@ -74,7 +74,7 @@ __device__ __forceinline__ void st_global_v4_b32(void* address, const uint32_t (
                 "tenon::ptx::st_global_v4_b32 needs sm_75 or newer: "
                 "compile with -arch=sm_75 or above");
   asm volatile(
-      "{.reg .pred p; setp.ne.u32 p, %5, 0; @p st.global.v4.b32 [%0], {%1, %2, %3, %4};}" ::"l"(address),
+      "{.reg .pred p; setp.ne.s32 p, %5, 0; @p st.global.v4.b32 [%0], {%1, %2, %3, %4};}" ::"l"(address),
       "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]), "r"(predicate)
       : "memory");
 }

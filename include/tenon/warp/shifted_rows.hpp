@@ -12,10 +12,12 @@
 // A lane needs two neighbours of each 16 bytes: one word, or where the shift is odd the halves of two. The
 // eight rows that a load reads have one shift, so that lanes of equal place in a row take equal chunks of
 // eight lines, and those of different place different words: no two meet on a bank. Below:
-// fragment/registers.hpp, shared/swizzle.hpp.
+// fragment/registers.hpp, shared/swizzle.hpp, ptx/ld_shared.hpp.
 #pragma once
 
 #include "tenon/fragment/registers.hpp"
+#include "tenon/ptx/ld_shared.hpp"
+#include "tenon/ptx/opaque.hpp"
 #include "tenon/shared/swizzle.hpp"
 
 namespace tenon {
@@ -94,19 +96,16 @@ class ShiftedRows {
       const int read = (chunk - (from_before_[i] ? 1 : 0)) & (chunks - 1);
       int& at = at_[i][chunk];
       at = offset + swizzled_chunk<128>(offset / 128 % 8, read) * 16 + first % 4 * 4;
-      asm volatile("" : "+r"(at));  // kept: ptxas would compute it again for every slab
+      ptx::opaque(at);  // kept: ptxas would compute it again for every slab
     }
   }
   __device__ __forceinline__ void load_word(std::uint32_t slab, int i, int chunk, std::uint32_t& word) const {
     const std::uint32_t at = slab + static_cast<std::uint32_t>(at_[i][chunk]);
     if (i < 2) {
-      asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(at) : "memory");
+      word = ptx::ld_shared_b32(at);
     } else {
       // A warp that does not want the next word does not ask for it.
-      asm volatile("{.reg .pred wanted; setp.ne.s32 wanted, %2, 0; @wanted ld.shared.b32 %0, [%1];}"
-                   : "+r"(word)
-                   : "r"(at), "r"(static_cast<int>(is_odd_[0] || is_odd_[1]))
-                   : "memory");
+      ptx::ld_shared_b32(word, at, is_odd_[0] || is_odd_[1]);
     }
   }
   template <class Fragment>
