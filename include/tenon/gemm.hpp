@@ -15,58 +15,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tenon/gemm/problem.hpp"
 #include "tenon/gemm/types.hpp"
 #include "tenon/status.hpp"
 
-// Forward declarations of the CUDA types, so that including this header costs nothing.
+// Forward declaration of the CUDA type, so that including this header costs nothing.
 struct CUstream_st;
-// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's, whose right it is to take reserved ones
-struct __half;
-struct __nv_bfloat16;
-struct __nv_fp8_e4m3;
-struct __nv_fp8_e5m2;
-// NOLINTEND(bugprone-reserved-identifier)
 
 namespace tenon {
 
 class Tuning;  // tuning.hpp
-
-// A device matrix. ld is the distance, in elements, between rows (row_major) or columns (column_major).
-// Floats that may lose their lowest 13 bits are said to be tf32: no pointer type says so by itself.
-struct ConstMatrix {
-  const void* data = nullptr;
-  std::int64_t ld = 0;
-  Order order = Order::row_major;
-  Type type = Type::f16;
-
-  constexpr ConstMatrix() noexcept = default;
-  constexpr ConstMatrix(const void* d, std::int64_t l, Order o, Type t) noexcept
-      : data(d), ld(l), order(o), type(t) {}
-  constexpr ConstMatrix(const __half* d, std::int64_t l, Order o = row_major) noexcept
-      : ConstMatrix(d, l, o, Type::f16) {}
-  constexpr ConstMatrix(const __nv_bfloat16* d, std::int64_t l, Order o = row_major) noexcept
-      : ConstMatrix(d, l, o, Type::bf16) {}
-  constexpr ConstMatrix(const __nv_fp8_e4m3* d, std::int64_t l, Order o = row_major) noexcept
-      : ConstMatrix(d, l, o, Type::e4m3) {}
-  constexpr ConstMatrix(const __nv_fp8_e5m2* d, std::int64_t l, Order o = row_major) noexcept
-      : ConstMatrix(d, l, o, Type::e5m2) {}
-  constexpr ConstMatrix(const std::int8_t* d, std::int64_t l, Order o = row_major) noexcept
-      : ConstMatrix(d, l, o, Type::s8) {}
-};
-
-// The result: row-major always.
-struct Matrix {
-  void* data = nullptr;
-  std::int64_t ld = 0;
-  Type type = Type::f16;
-
-  constexpr Matrix() noexcept = default;
-  constexpr Matrix(void* d, std::int64_t l, Type t) noexcept : data(d), ld(l), type(t) {}
-  constexpr Matrix(__half* d, std::int64_t l) noexcept : Matrix(d, l, Type::f16) {}
-  constexpr Matrix(__nv_bfloat16* d, std::int64_t l) noexcept : Matrix(d, l, Type::bf16) {}
-  constexpr Matrix(float* d, std::int64_t l) noexcept : Matrix(d, l, Type::f32) {}
-  constexpr Matrix(std::int32_t* d, std::int64_t l) noexcept : Matrix(d, l, Type::s32) {}
-};
 
 // One product. A is m x k, B is k x n, C is m x n.
 //

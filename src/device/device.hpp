@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gemm/launch.hpp"
+#include "tenon/gemm/launch_plan.hpp"
 #include "tenon/emulator/emulator.hpp"
 #include "tenon/status.hpp"
 

@@ -2,17 +2,14 @@
 #pragma once
 
 #include "gemm/describe.hpp"
-#include "tenon/gemm/gemm_cp_async.hpp"
+#include "tenon/gemm/plan_sm80.hpp"
 
 namespace tenon {
 
-template <class Config>
+template <class Config, Alignment alignment>
 Status fill_cp_async(const Kernel&, const Gemm& problem, const DeviceDescription&, Launcher&,
                      Launch* launch) {
-  const GemmArguments arguments = make_arguments<Config>(problem);
-  launch->grid.x = static_cast<unsigned>(arguments.raster.tiles());
-  launch->arguments.set(arguments);
-  return {};
+  return plan_cp_async<Config, alignment>(product_of(problem), combination_of<Config>(problem), launch);
 }
 
 template <class Config, Alignment alignment>
@@ -23,8 +20,8 @@ void append_cp_async(std::vector<Kernel>& list) {
   kernel.copy = alignment == Alignment::full_16 ? Copy::cp_async : Copy::any;
   kernel.threads = GemmCpAsync<Config, alignment>::threads;
   kernel.shared_bytes = GemmCpAsync<Config, alignment>::shared_bytes;
-  kernel.function = reinterpret_cast<const void*>(&gemm_cp_async<Config, alignment>);
-  kernel.fill = &fill_cp_async<Config>;
+  kernel.function = reinterpret_cast<const void*>((&gemm_cp_async<Config, alignment, CombinationOf<Config>>));
+  kernel.fill = &fill_cp_async<Config, alignment>;
   list.push_back(kernel);
 }
 

@@ -1,45 +1,25 @@
 // From a kernel configuration, a compile-time type, to its row in the kernel list.
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include <string>
 
 #include "gemm/kernel.hpp"
-#include "gemm/turned_operands.hpp"
-#include "tenon/gemm/arguments.hpp"
-#include "tenon/gemm/config.hpp"
+#include "tenon/gemm/element_type.hpp"
+#include "tenon/gemm/epilogue.hpp"
+#include "tenon/gemm/problem.hpp"
 
 namespace tenon {
-
-template <class T>
-inline constexpr Type type_of = Type::f32;
-template <>
-inline constexpr Type type_of<__half> = Type::f16;
-template <>
-inline constexpr Type type_of<__nv_bfloat16> = Type::bf16;
-template <>
-inline constexpr Type type_of<tf32> = Type::tf32;
-template <>
-inline constexpr Type type_of<e4m3> = Type::e4m3;
-template <>
-inline constexpr Type type_of<e5m2> = Type::e5m2;
-template <>
-inline constexpr Type type_of<std::int8_t> = Type::s8;
-template <>
-inline constexpr Type type_of<std::int32_t> = Type::s32;
 
 // "tn": A row-major, B column-major; t is row-major and n column-major, as in BLAS.
 inline std::string layout_name(Order a, Order b) {
   return {a == Order::row_major ? 't' : 'n', b == Order::row_major ? 't' : 'n'};
 }
 
-// Whether a configuration is Turned.
+// Whether a configuration is SwapAB.
 template <class Config, class = void>
-inline constexpr bool is_turned = false;
+inline constexpr bool is_swap_ab = false;
 template <class Config>
-inline constexpr bool is_turned<Config, std::enable_if_t<Config::turned>> = true;
+inline constexpr bool is_swap_ab<Config, std::enable_if_t<Config::swap_ab>> = true;
 
 // All but what the family adds (name prefix, minimum_sm, copy, threads, shared_bytes, function, fill) and the
 // list (ptx).
@@ -47,11 +27,11 @@ template <class Config>
 Kernel describe(const std::string& family) {
   using Block = typename Config::Block;
   Kernel kernel{};
-  kernel.turned = is_turned<Config>;
-  kernel.type = type_of<typename Config::T>;
-  kernel.type_b = type_of<typename Config::TB>;
-  static_assert(!is_turned<Config> || std::is_same_v<typename Config::T, typename Config::TB>,
-                "A and B have each other's places, so they must be of one type");
+  kernel.turned = is_swap_ab<Config>;
+  kernel.type = TypeOf<typename Config::T>::value;
+  kernel.type_b = TypeOf<typename Config::TB>::value;
+  static_assert(!is_swap_ab<Config> || std::is_same_v<typename Config::T, typename Config::TB>,
+                "swap-AB: A and B are swapped, so they must be of one type");
   // As the caller has them: B^T and A^T are the operands of the transpose of C.
   kernel.a_order = kernel.turned ? flipped(Config::b_order) : Config::a_order;
   kernel.b_order = kernel.turned ? flipped(Config::a_order) : Config::b_order;
@@ -60,7 +40,7 @@ Kernel describe(const std::string& family) {
   kernel.tile_k = Block::k;
   kernel.warp_m = kernel.turned ? Config::Warp::n : Config::Warp::m;
   kernel.warp_n = kernel.turned ? Config::Warp::m : Config::Warp::n;
-  kernel.accumulate = type_of<typename Config::Acc>;
+  kernel.accumulate = TypeOf<typename Config::Acc>::value;
   kernel.name = family + "_" + name(kernel.type) + "_" +
                 (kernel.type_b == kernel.type ? std::string() : name(kernel.type_b) + std::string("_")) +
                 name(kernel.accumulate) + "_" + layout_name(kernel.a_order, kernel.b_order) + "_" +
@@ -71,33 +51,23 @@ Kernel describe(const std::string& family) {
   return kernel;
 }
 
-// Tile rows in a band of the raster: 8 rows of tiles keep A's band and a column of B within the L2 at any
-// size.
-inline constexpr int raster_band = 8;
-
-// Of A (extent: m) or B (extent: n), as Tile says that it lies.
-template <class Tile>
-MatrixInMemory operand_in_memory(const ConstMatrix& matrix, int extent, int k) {
-  return {matrix.data, Tile::element_bytes, Tile::k_major ? extent : k, Tile::k_major ? k : extent,
-          matrix.ld};
+inline Product product_of(const Gemm& problem) {
+  return {problem.m, problem.n, problem.k, problem.a, problem.b, problem.c};
 }
 
+// The operation of a plain product; of fp8 the one with factors in device memory.
 template <class Config>
-GemmArguments make_arguments(const Gemm& problem) {
-  const int m = static_cast<int>(problem.m), n = static_cast<int>(problem.n), k = static_cast<int>(problem.k);
-  return {m,
-          n,
-          k,
-          problem.a.data,
-          problem.a.ld,
-          problem.b.data,
-          problem.b.ld,
-          Output{problem.c.data, problem.c.ld, m, n, problem.c.type},
-          problem.alpha,
-          problem.beta,
-          make_raster(m, n, Config::Block::m, Config::Block::n, raster_band),
-          problem.scale_a,
-          problem.scale_b};
+auto combination_of(const Gemm& problem) {
+  const LinearCombination plain{problem.alpha, problem.beta,
+                                Output{problem.c.data, problem.c.ld, static_cast<int>(problem.m),
+                                       static_cast<int>(problem.n), problem.c.type}};
+  if constexpr (std::is_same_v<typename Config::Acc, float> && sizeof(typename Config::T) == 1) {
+    return ScaledCombination{plain, problem.scale_a, problem.scale_b};
+  } else {
+    return plain;
+  }
 }
+template <class Config>
+using CombinationOf = decltype(combination_of<Config>(Gemm{}));
 
 }  // namespace tenon

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gemm/launch.hpp"
+#include "tenon/gemm/launch_plan.hpp"
 #include "tenon/gemm.hpp"
 
 namespace tenon {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gemm/launch.hpp"
+#include "tenon/gemm/launch_plan.hpp"
 
 namespace tenon {
 

@@ -1,7 +1,7 @@
 // C = beta * C: what is left of a product with k == 0 or alpha == 0.
 #pragma once
 
-#include "gemm/launch.hpp"
+#include "tenon/gemm/launch_plan.hpp"
 #include "tenon/gemm.hpp"
 
 namespace tenon {

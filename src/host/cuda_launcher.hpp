@@ -1,7 +1,7 @@
 // Launches on the current CUDA device: the launcher behind tenon/gemm.hpp.
 #pragma once
 
-#include "gemm/launch.hpp"
+#include "tenon/gemm/launch_plan.hpp"
 
 struct CUstream_st;
 

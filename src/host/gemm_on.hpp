@@ -3,7 +3,7 @@
 // launcher's.
 #pragma once
 
-#include "gemm/launch.hpp"
+#include "tenon/gemm/launch_plan.hpp"
 #include "tenon/gemm.hpp"
 
 namespace tenon {

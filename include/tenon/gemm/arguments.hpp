@@ -14,11 +14,7 @@ struct GemmArguments {
   const void* b;
   std::int64_t ldb;
   Output c;
-  float alpha, beta;
   Raster raster;  // of cluster tiles
-  // Device pointers to factors of A and B, null for 1: fp8 kernels only.
-  const float* scale_a = nullptr;
-  const float* scale_b = nullptr;
   // Of the wgmma kernels: the cluster tiles that are computed whole, before those whose k two CTAs share
   // (TileScheduler), and the rows of A and columns of B beyond which nothing is loaded (OperandLoad): m and
   // n, or load_whole_tiles.

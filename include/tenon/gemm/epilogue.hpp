@@ -140,15 +140,17 @@ struct ScaledCombination {
 template <class Op>
 inline constexpr bool is_linear = std::is_same_v<Op, LinearCombination> || std::is_same_v<Op, Scaling>;
 
-// An operation as it is applied.
+// An operation as it is applied. reads_memory: whether to ask for it reads what ran before on the stream.
 template <class Op, class = void>
 struct LoadedOperation {
   using type = Op;
+  static constexpr bool reads_memory = false;
   __device__ __forceinline__ static const Op& of(const Op& op) { return op; }
 };
 template <class Op>
 struct LoadedOperation<Op, std::void_t<decltype(std::declval<const Op&>().loaded())>> {
   using type = std::decay_t<decltype(std::declval<const Op&>().loaded())>;
+  static constexpr bool reads_memory = true;
   __device__ __forceinline__ static type of(const Op& op) { return op.loaded(); }
 };
 

@@ -97,11 +97,11 @@ struct GemmUnaligned : UnalignedTiles<Config> {
     // The next grid's prologue overlaps this grid's tail. Behind a copy of A that was no faster in a burst,
     // and slower after.
     cudaTriggerProgrammaticLaunchCompletion();
-    if (p.before == Block::k) cudaGridDependencySynchronize();
+    using Loaded = LoadedOperation<Op>;
+    if (p.before == Block::k || Loaded::reads_memory) cudaGridDependencySynchronize();
     // From lane 0, by which ptxas knows that it is the same in all lanes.
     const int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0);
     const std::uint32_t base = ptx::shared_address(memory);
-    using Loaded = LoadedOperation<Op>;
     const Store<typename Loaded::type> store(p.gemm.c, Loaded::of(op), base + staging_at);
     if (warp >= producer_warp) {
       ptx::setmaxnreg_dec_sync_aligned_u32<WideProducerRegisters::producer>();
@@ -176,15 +176,14 @@ struct GemmUnaligned : UnalignedTiles<Config> {
   }
 };
 
-// The kernel of the library: alpha * A * B + beta * C.
-template <class Config>
+// C = op(A * B). Launch it as plan_sm90_unaligned.hpp says. Op: see epilogue.hpp.
+template <class Config, class Op>
 __global__ void __launch_bounds__(GemmUnaligned<Config>::threads, 1) __cluster_dims__(Config::cluster, 1, 1)
     gemm_unaligned(const __grid_constant__ RowInterleavedMaps map_a,
                    const __grid_constant__ RowInterleavedMaps map_b,
-                   const __grid_constant__ UnalignedArguments arguments) {
+                   const __grid_constant__ UnalignedArguments arguments, const __grid_constant__ Op op) {
   extern __shared__ std::uint8_t shared[];
-  const GemmArguments& p = arguments.gemm;
-  GemmUnaligned<Config>::run(map_a, map_b, arguments, shared, LinearCombination{p.alpha, p.beta, p.c});
+  GemmUnaligned<Config>::run(map_a, map_b, arguments, shared, op);
 }
 
 }  // namespace tenon

@@ -7,7 +7,7 @@
 //
 // Loads run ahead of the mma instructions: rows of A through two buffers, one row ahead; a pair of B
 // fragments is fetched again as soon as the last row of a k-step has used it. That takes 8 + N / 2 registers
-// for operands, so a 64 x 64 tile fits 168 registers and leaves none idle. multiply_slab() is the same loop
+// for operands, so a 64 x 64 tile fits 168 registers and leaves none idle. multiply_k_tile() is the same loop
 // for kernels that stream slabs through a ring: the next slab's first fragments are loaded before the current
 // one ends. Below: operand_cursor.hpp, fragment/f16.hpp.
 #pragma once
@@ -65,11 +65,11 @@ class WarpTile {
     const OperandCursor<TileA, Operand::a, M> walk_a(row);
     const OperandCursor<TileB, Operand::b, N> walk_b(column);
     load_first(walk_a, walk_b, a.base, b.base);
-    multiply_slab<TileA::depth, false>(
+    multiply_k_tile<TileA::depth, false>(
         walk_a, walk_b, a.base, b.base, 0, 0, [](int) {}, [] {});
   }
 
-  // Loads the fragments that multiply_slab starts with.
+  // Loads the fragments that multiply_k_tile starts with.
   template <class WalkA, class WalkB>
   __device__ __forceinline__ void load_first(const WalkA& walk_a, const WalkB& walk_b, std::uint32_t a,
                                              std::uint32_t b) {
@@ -83,7 +83,7 @@ class WarpTile {
   // load from the next slab: every load from the current slab has been issued by then. `more` is a constant,
   // so that the loop over all slabs but the last carries no predicate: the last slab is a copy of its own.
   template <int depth, bool more, class WalkA, class WalkB, class KStep, class WaitNext>
-  __device__ __forceinline__ void multiply_slab(const WalkA& walk_a, const WalkB& walk_b, std::uint32_t a,
+  __device__ __forceinline__ void multiply_k_tile(const WalkA& walk_a, const WalkB& walk_b, std::uint32_t a,
                                                 std::uint32_t b, std::uint32_t next_a, std::uint32_t next_b,
                                                 KStep&& k_step, WaitNext&& wait_next) {
     constexpr int steps = depth / 16;
@@ -123,7 +123,7 @@ class WarpTile {
                   "WarpTile: an odd number of A rows a slab would swap the two A buffers");
   }
 
-  // A register of the last load that multiply_slab issued from its current slab. Loads return in order: who
+  // A register of the last load that multiply_k_tile issued from its current slab. Loads return in order: who
   // has this value has read the whole slab.
   __device__ __forceinline__ std::uint32_t last_loaded() const {
     return a_[1].reg[0];

@@ -1,7 +1,9 @@
-// One launch of a kernel as data, and who can carry it out: a GPU through CUDA, or the emulator. What gemm()
-// does is written against these two, so that it is the same on either.
+// One launch of a kernel as data, and what can carry it out: a GPU through CUDA (launch.hpp), or the emulator.
+// The plans of the kernels (plan_sm80.hpp, plan_sm90.hpp) are written against these two, so that they are the
+// same on either.
 //
-// Nothing here calls CUDA, and nothing allocates: a launch lives on its caller's stack.
+// Nothing here calls CUDA, and nothing allocates: a launch lives on its caller's stack. Below:
+// pipeline/tensor_map.hpp, status.hpp.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +29,11 @@ class LaunchArguments {
  public:
   template <class... T>
   void set(const T&... values) noexcept {
-    static_assert((std::is_trivially_copyable_v<T> && ...), "kernel arguments are copied byte by byte");
+    static_assert((std::is_trivially_copyable_v<T> && ...), "an epilogue operation, like every kernel argument, is copied byte by byte: it must be "
+                  "trivially copyable");
     static_assert(sizeof...(T) <= most, "LaunchArguments::most is too small for this kernel");
     static_assert((((sizeof(T) + step - 1) / step * step) + ...) <= capacity,
-                  "LaunchArguments::capacity is too small for this kernel");
+                  "the arguments of a kernel, its epilogue operation included, have room for 4096 bytes");
     count_ = 0;
     std::size_t end = 0;
     const auto add = [&](const void* value, std::size_t size) {
@@ -49,7 +52,7 @@ class LaunchArguments {
   static constexpr int most = 12;
 
  private:
-  static constexpr std::size_t capacity = 2560, step = 16;
+  static constexpr std::size_t capacity = 4096, step = 16;
   alignas(64) unsigned char bytes_[capacity] = {};
   std::uint16_t begin_[most] = {}, size_[most] = {};
   int count_ = 0;
@@ -70,7 +73,7 @@ struct Launch {
   Extent3 grid, block;        // in blocks, in threads
   unsigned shared_bytes = 0;  // dynamic shared memory of a block
   // The kernel waits itself (cudaGridDependencySynchronize) for what runs before it in the stream, so that
-  // its start may overlap that one's end.
+  // its prologue may overlap the end of that (programmatic dependent launch).
   bool overlaps_previous = false;
   LaunchArguments arguments;
 };

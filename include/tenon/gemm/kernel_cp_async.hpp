@@ -1,62 +1,64 @@
-// The pipelined GEMM of sm_80: one block computes one tile of C, through a cp.async ring in swizzled shared
+// The pipelined GEMM of sm_80: one CTA computes one tile of C, through a cp.async ring in swizzled shared
 // memory.
 //
-// Each turn reads one slab (Block::k of k) while the copies of Stages - 1 later slabs are under way. All
-// warps both copy and multiply: the copies of a slab are spread over the k-steps of another, so that their
-// address arithmetic hides behind the tensor cores. Below: config.hpp, global_to_shared.hpp, epilogue.hpp,
-// pipeline/cp_async_ring.hpp.
+// Each iteration multiplies one k-tile (Block::k of k) while the copies of Stages - 1 later k-tiles are in
+// flight. All warps both copy and multiply: the copies of a k-tile are spread over the k-steps of another, so
+// that their address arithmetic hides behind the tensor cores. Below: config.hpp, producer_cp_async.hpp,
+// store_registers.hpp, pipeline/cp_async_ring.hpp.
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"
 #include "tenon/gemm/config.hpp"
-#include "tenon/gemm/global_to_shared.hpp"
+#include "tenon/gemm/producer_cp_async.hpp"
+#include "tenon/gemm/store_registers.hpp"
 #include "tenon/pipeline/cp_async_ring.hpp"
 #include "tenon/ptx/shared_address.hpp"
 
 namespace tenon {
 
 // Config: GemmConfig with 2 to 5 stages. Launch with threads, shared_bytes of dynamic shared memory and one
-// block a tile.
+// CTA a tile (plan_sm80.hpp).
 template <class Config, Alignment alignment>
 struct GemmCpAsync {
   static_assert(Config::stages >= 2 && Config::stages <= 5, "GemmCpAsync: the ring has 2 to 5 stages");
   static constexpr int threads = 32 * Config::warps;
   static constexpr int shared_bytes = Config::ring_bytes;
   static_assert(shared_bytes <= most_shared_bytes,
-                "GemmCpAsync: the ring is larger than the shared memory of any block, 227 KB: fewer stages");
+                "GemmCpAsync: the ring is larger than the shared memory of any CTA, 227 KB: take fewer stages");
 
   using TileA = typename Config::TileA;
   using TileB = typename Config::TileB;
-  using CopyA = SlabCopy<TileA, threads, alignment>;
-  using CopyB = SlabCopy<TileB, threads, alignment>;
+  using CopyA = ProducerCpAsync<TileA, threads, alignment>;
+  using CopyB = ProducerCpAsync<TileB, threads, alignment>;
   static_assert(CopyA::conflicts() == 0 && CopyB::conflicts() == 0,
                 "GemmCpAsync: the copies would conflict on the banks of shared memory");
 
-  // By all threads of the block, which has one dimension. shared: shared_bytes, aligned to 1024; other warps
-  // may still read it when this returns, or the epilogue runs: __syncthreads() before it is used again.
-  // epilogue: see epilogue.hpp.
+  // By all threads of the CTA, which has one dimension. k >= 1. shared: shared_bytes, aligned to 1024; other
+  // warps may still read it when this returns, or the epilogue runs: __syncthreads() before it is used again.
+  // epilogue: epilogue(warp_tile, row, column), called by whole warps with the position of the warp tile's
+  // first element in C, such as StoreRegisters.
   template <class Epilogue>
   __device__ __forceinline__ static void run(const GemmArguments& arguments, TilePosition tile, void* shared,
                                              const Epilogue& epilogue) {
     constexpr int depth = Config::Block::k, steps = depth / 16;
     const int m = arguments.m, n = arguments.n, k = arguments.k;
-    const int block_row = tile.m * Config::Block::m, block_column = tile.n * Config::Block::n;
+    const int cta_row = tile.m * Config::Block::m, cta_column = tile.n * Config::Block::n;
     const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
     const std::uint32_t ring_base = ptx::shared_address(shared);
     const auto stage_a = [=](int stage) { return ring_base + stage * Config::stage_bytes; };
     const auto stage_b = [=](int stage) { return ring_base + stage * Config::stage_bytes + TileA::bytes; };
 
-    const GlobalLines a{static_cast<const std::uint16_t*>(arguments.a), arguments.lda, TileA::k_major ? m : k,
+    const GlobalRows a{static_cast<const std::uint16_t*>(arguments.a), arguments.lda, TileA::k_major ? m : k,
                         TileA::k_major ? k : m};
-    const GlobalLines b{static_cast<const std::uint16_t*>(arguments.b), arguments.ldb, TileB::k_major ? n : k,
+    const GlobalRows b{static_cast<const std::uint16_t*>(arguments.b), arguments.ldb, TileB::k_major ? n : k,
                         TileB::k_major ? k : n};
-    CopyA copy_a(a, block_row, thread);
-    CopyB copy_b(b, block_column, thread);
-    const int slabs = k / depth + (k % depth != 0);
+    CopyA copy_a(a, cta_row, thread);
+    CopyB copy_b(b, cta_column, thread);
+    const int k_tiles = k / depth + (k % depth != 0);
     using Ring = CpAsyncRing<Config::stages>;
 
-    // The share of k-step `step` of `of` in copying the next slab into a stage. Slabs are copied in order.
-    int slabs_left = slabs;
+    // The share of k-step `step` of `of` in copying the next k-tile into a stage. k-tiles are copied in order.
+    int left_to_copy = k_tiles;
     const auto copy_chunks = [&](auto whole, int stage, int step, int of) {
 #pragma unroll
       for (int i = step * CopyA::count / of; i < (step + 1) * CopyA::count / of; ++i) {
@@ -68,7 +70,7 @@ struct GemmCpAsync {
       }
     };
     const auto copy_share = [&](int stage, int step, int of) {
-      if (slabs_left > 0) {
+      if (left_to_copy > 0) {
         if (copy_a.whole() && copy_b.whole()) {
           copy_chunks(std::true_type{}, stage, step, of);
         } else {
@@ -79,7 +81,7 @@ struct GemmCpAsync {
       Ring::commit();
       copy_a.advance();
       copy_b.advance();
-      --slabs_left;
+      --left_to_copy;
     };
 #pragma unroll
     for (int stage = 0; stage < Config::stages - 1; ++stage) copy_share(stage, 0, 1);
@@ -88,39 +90,40 @@ struct GemmCpAsync {
               warp_column = warp / Config::warps_m * Config::Warp::n;
     const typename Config::WalkA walk_a(warp_row);
     const typename Config::WalkB walk_b(warp_column);
-    typename Config::WarpAccumulator sums;
-    sums.clear();
+    typename Config::WarpAccumulator accumulators;
+    accumulators.clear();
 
     Ring::wait_oldest();
-    sums.load_first(walk_a, walk_b, stage_a(0), stage_b(0));
+    accumulators.load_first(walk_a, walk_b, stage_a(0), stage_b(0));
     Stage<Config::stages> reading;
     int writing = Config::stages - 1;
 #pragma unroll 1
-    for (int slab = 1; slab < slabs; ++slab) {
+    for (int k_tile = 1; k_tile < k_tiles; ++k_tile) {
       const Stage<Config::stages> next = reading.next();
-      sums.template multiply_slab<depth, true>(
+      accumulators.template multiply_k_tile<depth, true>(
           walk_a, walk_b, stage_a(reading.index), stage_b(reading.index), stage_a(next.index),
           stage_b(next.index), [&](int step) { copy_share(writing, step, steps); },
           [] { Ring::wait_oldest(); });
-      writing = reading.index;  // read to its end by every warp before the next turn's copies
+      writing = reading.index;  // read to its end by every warp before the next copies
       reading = next;
     }
-    sums.template multiply_slab<depth, false>(
+    accumulators.template multiply_k_tile<depth, false>(
         walk_a, walk_b, stage_a(reading.index), stage_b(reading.index), 0, 0, [](int) {}, [] {});
-    epilogue(sums, block_row + warp_row, block_column + warp_column);
+    epilogue(accumulators, cta_row + warp_row, cta_column + warp_column);
   }
 };
 
-// The kernel of the library: alpha * A * B + beta * C. Grid: raster.tiles() blocks. Up to 128 x 128, two
-// blocks share a multiprocessor, and the registers are held to that.
-template <class Config, Alignment alignment>
+// C = op(A * B). Launch it as plan_sm80.hpp says. Op: see epilogue.hpp. Up to 128 x 128, two CTAs share a
+// multiprocessor, and the registers are held to that.
+template <class Config, Alignment alignment, class Op>
 __global__ void __launch_bounds__(GemmCpAsync<Config, alignment>::threads,
                                   Config::Block::m* Config::Block::n > 128 * 128 ? 1 : 2)
-    gemm_cp_async(const __grid_constant__ GemmArguments arguments) {
+    gemm_cp_async(const __grid_constant__ GemmArguments arguments, const __grid_constant__ Op op) {
   extern __shared__ __align__(1024) std::uint8_t shared[];
   const TilePosition tile = arguments.raster.at(static_cast<int>(blockIdx.x));
-  const LinearCombination combination{arguments.alpha, arguments.beta, arguments.c};
-  GemmCpAsync<Config, alignment>::run(arguments, tile, shared, StoreC(arguments.c, combination));
+  using Loaded = LoadedOperation<Op>;
+  const StoreRegisters<typename Loaded::type> store(arguments.c, Loaded::of(op));
+  GemmCpAsync<Config, alignment>::run(arguments, tile, shared, store);
 }
 
 }  // namespace tenon

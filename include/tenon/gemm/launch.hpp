@@ -1,0 +1,100 @@
+// The public launch: from a problem and a kernel type to a launch on a stream, with whatever epilogue
+// operation the embedder brings. Header-only.
+//
+//   using Kernel = tenon::sm90::GemmKernel<tenon::sm90::Config<half, float, 128, 256>, BiasRelu>;
+//   tenon::Status s = tenon::launch<Kernel>(problem, BiasRelu{bias}, stream);
+//
+// Include launch_sm80.hpp or launch_sm90.hpp, which have the kernel types. Nothing is allocated, nothing
+// synchronises, and nothing is launched where the status is not ok. Below: cuda_launcher.hpp, epilogue.hpp,
+// plan.hpp.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "tenon/gemm/cuda_launcher.hpp"
+#include "tenon/gemm/element_type.hpp"
+#include "tenon/gemm/epilogue.hpp"
+#include "tenon/gemm/plan.hpp"
+
+namespace tenon {
+
+// C = op(0), for products with k == 0: one element a thread and iteration.
+template <class Op, class Value, class TC>
+__global__ void gemm_of_no_k(Output c, const __grid_constant__ Op op) {
+  const auto operation = LoadedOperation<Op>::of(op);
+  for (int row = static_cast<int>(blockIdx.y); row < c.m; row += static_cast<int>(gridDim.y)) {
+    for (int column = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); column < c.n;
+         column += static_cast<int>(gridDim.x * blockDim.x)) {
+      LaneRow<Value> values{};
+      const Output element{c.data, c.ld, row + 1, column + 1, c.type};  // of the row, this one alone
+      apply(operation, element, TypeOf<TC>::value, values, row, column);
+      static_cast<TC*>(c.data)[row * c.ld + column] = static_cast<TC>(values.value[0][0]);
+    }
+  }
+}
+
+// The product of a typed problem, as a kernel of these orders takes it.
+template <class TA, class TC, class TB>
+Product product_of(const GemmProblem<TA, TC, TB>& problem, Order a_order, Order b_order) {
+  return {problem.m,
+          problem.n,
+          problem.k,
+          {problem.a.data, problem.a.ld, a_order, TypeOf<TA>::value},
+          {problem.b.data, problem.b.ld, b_order, TypeOf<TB>::value},
+          {problem.c.data, problem.c.ld, TypeOf<TC>::value}};
+}
+
+// Plans the launch of a kernel without launching it: for graphs, JIT compilers, and devices other than CUDA's.
+// *launches: whether there is anything to launch (not if m or n is 0).
+//
+// Kernel: sm80::GemmKernel, sm90::GemmKernel or sm90::UnalignedGemmKernel. Fails with invalid_argument where
+// the problem makes no sense, unsupported where this kernel does not take it (alignment, size), and
+// device_unsupported where the device does not run the kernel; each names the value found and the value
+// needed.
+template <class Kernel, class TA, class TC, class TB>
+Status plan_launch(const GemmProblem<TA, TC, TB>& problem, const typename Kernel::Op& op, Launcher& launcher,
+                   Launch* launch, bool* launches) {
+  using Config = typename Kernel::Config;
+  static_assert(std::is_same_v<TA, typename Config::T> && std::is_same_v<TB, typename Config::TB>,
+                "launch: the problem's A and B must have the element types of the kernel's configuration");
+  static_assert(std::is_same_v<TC, std::int32_t> == std::is_same_v<typename Config::Acc, std::int32_t>,
+                "launch: C is int32_t where the kernel accumulates in int32_t, and only there");
+  static_assert(sizeof(TC) == 2 || std::is_same_v<TC, float> || std::is_same_v<TC, std::int32_t>,
+                "launch: C is __half, __nv_bfloat16, float or int32_t");
+  *launches = false;
+  const Product product = product_of(problem, Kernel::a_order, Kernel::b_order);
+  if (Status s = check_product(product); !s) return s;
+  if (product.m == 0 || product.n == 0) return {};
+  DeviceDescription device;
+  if (Status s = launcher.describe(&device); !s) return s;
+  if (Status s = Kernel::check(product, device); !s) return s;
+  *launches = true;
+  if (product.k == 0) {
+    using Value = std::conditional_t<std::is_same_v<TC, std::int32_t>, std::int32_t, float>;
+    launch->what = "the epilogue of a GEMM with k = 0";
+    launch->function = reinterpret_cast<const void*>(&gemm_of_no_k<typename Kernel::Op, Value, TC>);
+    launch->block.x = 256;
+    launch->grid.x = static_cast<unsigned>(std::min<std::int64_t>((product.n + 255) / 256, 4096));
+    launch->grid.y = static_cast<unsigned>(std::min<std::int64_t>(product.m, 4096));
+    launch->arguments.set(Output{product.c.data, product.c.ld, static_cast<int>(product.m),
+                                 static_cast<int>(product.n), product.c.type},
+                          op);
+    return {};
+  }
+  launch->what = Kernel::name;
+  return Kernel::plan(product, op, device, launcher, launch);
+}
+
+// Enqueues C = op(A * B) on the stream of the current device and returns.
+template <class Kernel, class TA, class TC, class TB>
+Status launch(const GemmProblem<TA, TC, TB>& problem, const typename Kernel::Op& op,
+              cudaStream_t stream = nullptr) {
+  StreamLauncher launcher(stream);
+  Launch plan;
+  bool launches = false;
+  if (Status s = plan_launch<Kernel>(problem, op, launcher, &plan, &launches); !s) return s;
+  return launches ? launcher.launch(plan) : Status();
+}
+
+}  // namespace tenon

@@ -1,0 +1,95 @@
+// The GEMM of Hopper for embedders: kernel types to give to launch(). Compile with
+// -gencode arch=compute_90a,code=sm_90a; runs on compute capability 9.0 alone. Below: launch.hpp,
+// plan_sm90.hpp, plan_sm90_unaligned.hpp.
+#pragma once
+
+#include "tenon/gemm/launch.hpp"
+#include "tenon/gemm/plan_sm90.hpp"
+#include "tenon/gemm/plan_sm90_unaligned.hpp"
+
+namespace tenon::sm90 {
+
+// How many stages of so many bytes fit into the shared memory of a CTA beside the rest.
+constexpr int stages_that_fit(int stage_bytes, int rest) {
+  const int stages = (most_shared_bytes - rest) / stage_bytes;
+  return stages < 8 ? stages : 8;
+}
+
+// T, TB: element types of A and B: __half, __nv_bfloat16, tf32, e4m3, e5m2, int8_t; Acc: float, int32_t with
+// int8_t, __half with __half. M x N: the tile of a CTA; M is 64, 128 or 256, N a multiple of 8 (16 of
+// integers) up to 256. A is m x k, B is k x n; types that are not of 16 bits are row-major and column-major.
+// CTAs of a cluster along m share B, those along n share A.
+template <class T, class Acc, int M, int N, Order a_order = row_major, Order b_order = column_major,
+          class Cluster = ClusterShape<2, 1>, class TB = T,
+          int Stages = stages_that_fit((M + N) * 128, 32 * 1024)>
+using Config = WgmmaConfig<WgmmaOperands<T, TB, Acc>, a_order, b_order,
+                           TileShape<M, N, 128 / (Element<T>::bits / 8)>, (M >= 128 ? 2 : 1), Stages, Cluster,
+                           2>;
+
+// C = op(A * B). Config_: Config, or any WgmmaConfig, Pingpong, SwapAB or RowInterleaved of one; Op: see
+// epilogue.hpp.
+template <class Config_, class Op_ = LinearCombination>
+struct GemmKernel {
+  using Config = Config_;
+  using Op = Op_;
+  using Value = std::conditional_t<std::is_same_v<typename Config::Acc, std::int32_t>, std::int32_t, float>;
+  static_assert(is_linear<typename LoadedOperation<Op>::type> ||
+                    is_operation<typename LoadedOperation<Op>::type, Value>,
+                "GemmKernel: an epilogue operation is called as op(accumulator, int row, int column) and "
+                "returns the accumulator's type: float, or int32_t where integers are multiplied");
+  static constexpr const char* name = "a wgmma kernel (tenon::sm90::GemmKernel)";
+  // Of A and B as the problem has them: a swap-AB configuration describes B^T and A^T.
+  static constexpr Order a_order = Config::swap_ab ? flipped(Config::b_order) : Config::a_order;
+  static constexpr Order b_order = Config::swap_ab ? flipped(Config::a_order) : Config::b_order;
+
+  static Status check(const Product& product, const DeviceDescription& device) {
+    if (device.sm != 90)
+      return Status(StatusCode::device_unsupported, "%s needs sm_90a but the device is sm_%d", name, device.sm);
+    if (product.k > 0 && !Config::row_interleaved) {
+      if (Status s = check_tma_operand('A', product.a); !s) return s;
+    }
+    if (product.k > 0) {
+      if (Status s = check_tma_operand('B', product.b); !s) return s;
+    }
+    // The store counts elements of 16 bits in a row of C, or (swap-AB) bytes.
+    const std::int64_t most = std::numeric_limits<int>::max() / (Config::swap_ab ? 4 : 2);
+    if (product.n > most)
+      return Status(StatusCode::unsupported, "%s needs n <= %lld but n is %lld", name,
+                    static_cast<long long>(most), static_cast<long long>(product.n));
+    return Config::swap_ab ? check_tiles(product.n, product.m, Config::Block::m, Config::Block::n)
+                           : check_tiles(product.m, product.n, Config::Block::m, Config::Block::n);
+  }
+  static Status plan(const Product& product, const Op& op, const DeviceDescription& device,
+                     Launcher& launcher, Launch* launch) {
+    return plan_wgmma<Config>(product, op, device, launcher, launch);
+  }
+};
+
+// The same for operands of 16 bits at any address and with any leading dimension, k contiguous in both.
+template <class T, class Op_ = LinearCombination, bool swap_ab = false>
+struct UnalignedGemmKernel {
+  using Config = UnalignedConfig<T, 256, 4, swap_ab>;
+  using Op = Op_;
+  static_assert(is_linear<typename LoadedOperation<Op>::type> ||
+                    is_operation<typename LoadedOperation<Op>::type, float>,
+                "UnalignedGemmKernel: an epilogue operation is called as op(float accumulator, int row, int "
+                "column) and returns float");
+  static constexpr const char* name = "a wgmma kernel (tenon::sm90::UnalignedGemmKernel)";
+  static constexpr Order a_order = row_major, b_order = column_major;
+
+  static Status check(const Product& product, const DeviceDescription& device) {
+    if (device.sm != 90)
+      return Status(StatusCode::device_unsupported, "%s needs sm_90a but the device is sm_%d", name, device.sm);
+    // Swapped, the operand that stays in shared memory is B, whose rows must lie equally.
+    if (swap_ab && product.k > 0) {
+      if (Status s = check_tma_operand('B', product.b); !s) return s;
+    }
+    return check_tiles(product.m, product.n, 64, 64);
+  }
+  static Status plan(const Product& product, const Op& op, const DeviceDescription& device,
+                     Launcher& launcher, Launch* launch) {
+    return plan_unaligned<Config>(product, op, device, launcher, launch);
+  }
+};
+
+}  // namespace tenon::sm90

@@ -1,0 +1,23 @@
+// The launch plan of the sm_80 kernel: from a product to grid and arguments. Host code. Below:
+// kernel_cp_async.hpp, plan.hpp.
+#pragma once
+
+#include "tenon/gemm/kernel_cp_async.hpp"
+#include "tenon/gemm/plan.hpp"
+
+namespace tenon {
+
+// The launch of gemm_cp_async<Config, alignment, Op> for a product with m, n, k >= 1 whose operands the
+// kernel takes.
+template <class Config, Alignment alignment, class Op>
+Status plan_cp_async(const Product& product, const Op& op, Launch* launch) {
+  const GemmArguments arguments = make_arguments<Config>(product);
+  launch->function = reinterpret_cast<const void*>(&gemm_cp_async<Config, alignment, Op>);
+  launch->grid.x = static_cast<unsigned>(arguments.raster.tiles());
+  launch->block.x = GemmCpAsync<Config, alignment>::threads;
+  launch->shared_bytes = GemmCpAsync<Config, alignment>::shared_bytes;
+  launch->arguments.set(arguments, op);
+  return {};
+}
+
+}  // namespace tenon

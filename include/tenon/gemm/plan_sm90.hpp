@@ -1,0 +1,141 @@
+// Launch plans of the sm_90a kernels: from a product to tensor maps, raster, grid and arguments. Host code;
+// the launcher makes the tensor maps, so that the plans serve CUDA and the emulator. Below:
+// kernel_wgmma.hpp, plan.hpp.
+#pragma once
+
+#include "tenon/gemm/kernel_wgmma.hpp"
+#include "tenon/gemm/plan.hpp"
+
+namespace tenon {
+
+// Maps of `rows` rows of `length` elements of 16 bits, matrix.ld elements apart: view[i] has rows i, i + 8,
+// ..., which begin with as many elements of what is before them as there are since a multiple of 16 bytes.
+inline Status make_row_interleaved_maps(Launcher& launcher, const ConstMatrix& matrix, int rows, int length,
+                                        int box_rows, int box_columns, RowInterleavedMaps* maps) {
+  for (int i = 0; i < 8; ++i) {
+    const int rows_of_view = std::max(1, (rows - i + 7) / 8);  // one that is never read
+    const auto* const first =
+        static_cast<const std::uint16_t*>(matrix.data) + (i < rows ? i * matrix.ld : 0);
+    const int shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(first) % 16 / 2);
+    if (Status s =
+            launcher.make_tensor_map({first - shift, 2, rows_of_view, length + shift, 8 * matrix.ld},
+                                     box_rows, box_columns, &maps->view[i]);
+        !s) {
+      return s;
+    }
+  }
+  return {};
+}
+
+// An operand as a kernel loads it. Load: OperandLoad; rows: of A in a tile, or columns of B; `tiles` of them,
+// some of which may lie beyond its `extent`.
+template <class Load, int rows>
+struct LoadedOperand {
+  using Tile = typename Load::Tile;
+  const ConstMatrix& matrix;
+  int extent, k, tiles;
+
+  // The extent beyond which the kernel loads nothing (GemmArguments::residue_m). What the load of a residue
+  // tile leaves of a stage must have been written before, or be cleared, as a CTA does for its first tile: so
+  // everything is loaded where some CTA comes to its second tile before it has filled the ring.
+  int residue_extent(bool ring_is_written) const {
+    const std::int64_t left = extent - std::int64_t{tiles - 1} * rows;
+    const bool has_residue =
+        Load::bytes_of(static_cast<int>(left)) < Load::bytes_of(load_whole_tiles);
+    return has_residue && (ring_is_written || tiles == 1) ? extent : load_whole_tiles;
+  }
+  Status make_maps(Launcher& launcher, int /*residue*/, OperandMap* maps) const {
+    return launcher.make_tensor_map(operand_in_memory<Tile>(matrix, extent, k), Load::rows,
+                                    Tile::panel_columns, &maps->whole);
+  }
+  // residue: what residue_extent() says, or load_whole_tiles.
+  Status make_maps(Launcher& launcher, int residue, OperandMaps* maps) const {
+    const MatrixInMemory operand = operand_in_memory<Tile>(matrix, extent, k);
+    if (Status s = launcher.make_tensor_map(operand, Load::rows, Tile::panel_columns, &maps->whole); !s)
+      return s;
+    const int box_rows = Load::rows_of((extent - 1) % rows + 1);
+    if (residue == load_whole_tiles || box_rows == Load::rows) {
+      maps->residue = maps->whole;
+      return {};
+    }
+    return launcher.make_tensor_map(operand, box_rows, Tile::panel_columns, &maps->residue);
+  }
+};
+
+// The map of C for the store of a kernel; left as it is where TMA cannot store C.
+template <class Config>
+Status make_output_map(Launcher& launcher, const Output& c, TensorMap* map) {
+  if (Config::row_interleaved || !tma_can_store(c)) return {};
+  const int halves = static_cast<int>(bytes(c.type) / 2);  // 16-bit elements of one of C
+  const int box_rows = Config::swap_ab ? transposed_box_rows : subtile_rows;
+  const int width = Config::swap_ab
+                        ? transposed_box_width(WgmmaPieces<Config>::storing_warps, 2 * halves)
+                        : subtile_row_bytes;
+  return launcher.make_tensor_map({c.data, 2, c.m, halves * c.n, halves * c.ld}, box_rows, width / 2, map);
+}
+
+// The launch of gemm_wgmma<Config, Op> for a product with m, n, k >= 1 whose operands the kernel takes: grid,
+// block, shared memory and arguments. Fails where a tensor map cannot be encoded.
+template <class Config, class Op>
+Status plan_wgmma(const Product& product, const Op& op, const DeviceDescription& device, Launcher& launcher,
+                  Launch* launch) {
+  using Kernel = GemmWgmma<Config>;
+  using Producer = typename Kernel::Producer;
+  using Block = typename Config::Block;
+  using Cluster = typename Config::Cluster;
+  const Product seen = Config::swap_ab ? with_swapped_operands(product) : product;
+  GemmArguments arguments = make_arguments<Config>(seen);
+  arguments.c.m = static_cast<int>(product.m), arguments.c.n = static_cast<int>(product.n);
+  constexpr int rows = Block::m * Cluster::m, columns = Block::n * Cluster::n;
+  // Multiprocessors come in pairs that a cluster of 2 fits. How many larger clusters run at once depends on
+  // their grouping: the device then hands out tiles itself, a cluster each.
+  const int clusters = std::max(1, device.multiprocessors / Cluster::ctas);
+  const int band = square_band(clusters, rows, columns);
+  if (Config::row_interleaved) {
+    const std::int64_t whole_rows = std::int64_t{RowInterleavedTiles<2>::tiles_of(arguments.m)} * rows;
+    const int m = static_cast<int>(std::min<std::int64_t>(whole_rows, std::numeric_limits<int>::max()));
+    arguments.raster = make_raster(m, arguments.n, rows, columns, band);
+  } else {
+    arguments.raster = make_raster(arguments.m, arguments.n, rows, columns, band);
+  }
+  const int tiles = arguments.raster.tiles();
+  const int k_tiles = arguments.k / Block::k + (arguments.k % Block::k != 0);
+  const TailSplit tail = TailSplit::of(tiles, clusters, Config::splits_tail ? k_tiles : 0);
+  const int launched = Cluster::ctas > 2 ? tiles : tail.busy_clusters;
+  arguments.whole_tiles = tail.whole_tiles;
+  const std::int64_t work = std::int64_t{tail.whole_tiles} + (tiles - tail.whole_tiles) * Cluster::ctas;
+  const int least_k_tiles =  // of a CTA
+      k_tiles - (Cluster::k - 1) * ((k_tiles + Cluster::k - 1) / Cluster::k);
+  const bool ring_is_written = work <= launched || least_k_tiles >= Config::stages;
+
+  const LoadedOperand<typename Producer::LoadA, Block::m> a{seen.a, arguments.m, arguments.k,
+                                                            arguments.raster.tiles_m() * Cluster::m};
+  const LoadedOperand<typename Producer::LoadB, Block::n> b{seen.b, arguments.n, arguments.k,
+                                                            arguments.raster.tiles_n() * Cluster::n};
+  if (RegisterBudget<Config>::loads_residue) {
+    arguments.residue_m = a.residue_extent(ring_is_written);
+    arguments.residue_n = b.residue_extent(ring_is_written);
+  }
+  typename Kernel::MapA map_a;
+  typename Kernel::MapB map_b;
+  TensorMap map_c{};
+  if constexpr (Config::row_interleaved) {
+    if (Status s = make_row_interleaved_maps(launcher, seen.a, arguments.m, arguments.k,
+                                             RowInterleavedTiles<2>::rows, Block::k, &map_a);
+        !s)
+      return s;
+  } else if (Status s = a.make_maps(launcher, arguments.residue_m, &map_a); !s) {
+    return s;
+  }
+  if (Status s = b.make_maps(launcher, arguments.residue_n, &map_b); !s) return s;
+  if (Status s = make_output_map<Config>(launcher, arguments.c, &map_c); !s) return s;
+  launch->function = reinterpret_cast<const void*>(&gemm_wgmma<Config, Op>);
+  launch->overlaps_previous = true;
+  launch->grid.x = static_cast<unsigned>(Cluster::ctas) * static_cast<unsigned>(launched);
+  launch->block.x = Kernel::threads;
+  launch->shared_bytes = Kernel::shared_bytes;
+  launch->arguments.set(map_a, map_b, map_c, arguments, op);
+  return {};
+}
+
+}  // namespace tenon
