@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/error_bound.hpp"
+#include "microbench/machine.hpp"
 #include "microbench/statistics.hpp"
 
 namespace tenon::microbench {
@@ -20,10 +21,6 @@ std::size_t aligned(std::size_t bytes) {
 
 std::size_t matrix_bytes(std::int64_t lines, std::int64_t ld, Type type) {
   return aligned(static_cast<std::size_t>(lines * ld) * bytes(type));
-}
-
-std::string version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
 void report(const std::string& name, const char* kind, const Figure& figure) {
@@ -50,13 +47,10 @@ struct CaseRunner::Case {
 };
 
 CaseRunner::CaseRunner(const RunnerOptions& options) : options_(options), stopwatch_(device) {
-  cudaDeviceProp properties{};
-  int driver = 0;
-  require(cudaGetDeviceProperties(&properties, device), "asking the device");
-  require(cudaDriverGetVersion(&driver), "asking the driver");
-  machine_ = properties.name;
-  l2_bytes_ = properties.l2CacheSize;
-  toolkit_ = "CUDA " + version_text(CUDART_VERSION) + ", driver for CUDA " + version_text(driver);
+  const Machine machine = describe_machine(device);
+  machine_ = machine.name;
+  toolkit_ = machine.toolkit;
+  require(cudaDeviceGetAttribute(&l2_bytes_, cudaDevAttrL2CacheSize, device), "asking the device");
   reference_workspace_.reserve(CublasLtGemm::workspace_bytes);
   if (!stopwatch_.telemetry().trouble().empty()) {
     std::fprintf(stderr, "%s\n", stopwatch_.telemetry().trouble().c_str());

@@ -10,7 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "gemm/kernel.hpp"
+#include "host/device.hpp"
 #include "microbench/case_runner.hpp"
+#include "microbench/choice_recorder.hpp"
+#include "microbench/choice_timer.hpp"
+#include "microbench/machine.hpp"
 #include "microbench/record.hpp"
 #include "microbench/replace_file.hpp"
 #include "microbench/standard_output.hpp"
@@ -24,6 +29,9 @@ struct Options {
   std::string suite, shapes = "4096,8192", types = "bf16", layouts = "tn", mode = "both", json, commit;
   std::vector<std::string> kernels;
   bool best = false, quick = false, cold = false;
+  int choice_seconds = 0;  // 0: compare with cuBLASLt instead
+  std::uint64_t seed = 1;
+  int problems = 200;
 };
 
 struct Cases {
@@ -166,6 +174,28 @@ void run(const Options& options, const Cases& cases) {
   if (records.empty()) throw Failure("nothing was measured");
 }
 
+// Records the time of every kernel for problems drawn at random, and prints what gemm()'s choice costs.
+void record_choices(const Options& options) {
+  ChoiceRecord record;
+  record.seed = options.seed;
+  record.commit = options.commit;
+  record.date = today();
+  const Machine machine = describe_machine(0);
+  record.machine = machine.name;
+  record.toolkit = machine.toolkit;
+  if (const tenon::Status status = tenon::describe_current_device(&record.device); !status)
+    throw Failure(status.message());
+  CudaBurstTimer timer;
+  ChoiceRecorderRules rules;
+  rules.seconds = options.choice_seconds;
+  record.problems = record_choices(tenon::kernels(), record.device,
+                                   draw_choice_problems(options.seed, options.problems), timer, rules);
+  if (record.problems.empty()) throw Failure("no problem was finished in time");
+  if (const std::string lost = replace_file(options.json, to_text(record)); !lost.empty())
+    throw Failure(lost);
+  std::fputs(regret_table(record, tenon::kernels()).c_str(), stdout);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -184,6 +214,7 @@ int main(int argc, char** argv) {
       "  tenon_gemm_benchmark --suite main --commit \"$(git rev-parse --short HEAD)\" --json main.json\n"
       "  tenon_gemm_benchmark --shapes 64:4096:4096 --types e4m3 --kernel 'wgmma_.*_k2' --quick --mode "
       "burst\n"
+      "  tenon_gemm_benchmark --choices 120 --json choices.json --commit \"$(git rev-parse --short HEAD)\"\n"
       "Exit status: 0 done and correct, 1 wrong result or a case that could not be measured, 2 bad "
       "usage, 3 no GPU, or standard output cannot be written.");
   app.add_option("--shapes", options.shapes, "size, m:n:k, m:n:k:ld or m:n:k:lda:ldb:ldc, by comma")
@@ -204,6 +235,21 @@ int main(int argc, char** argv) {
   app.add_flag("--cold", options.cold, "rotate operands over more than twice the L2");
   app.add_option("--json", options.json, "file for the results, one object a measurement");
   app.add_option("--commit", options.commit, "commit to store with the results");
+  CLI::Option* const choices =
+      app.add_option("--choices", options.choice_seconds,
+                     "instead: time every kernel on problems drawn at random, for so many seconds, to judge "
+                     "gemm()'s choice by; needs --json")
+          ->check(CLI::Range(1, 36000));
+  for (const char* other :
+       {"--suite", "--shapes", "--types", "--layout", "--kernel", "--best", "--mode", "--quick", "--cold"})
+    choices->excludes(app.get_option(other));
+  app.add_option("--seed", options.seed, "of the problems of --choices")
+      ->needs(choices)
+      ->capture_default_str();
+  app.add_option("--problems", options.problems, "of --choices, at most")
+      ->needs(choices)
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10000));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -217,6 +263,8 @@ int main(int argc, char** argv) {
       for (const Shape& shape : cases.shapes) with_leading_dimensions(shape, layout);
     }
     check_patterns(options, cases);
+    if (options.choice_seconds > 0 && options.json.empty())
+      throw Failure("--choices needs --json: its times are for a test to read");
     if (const std::string why = options.json.empty() ? "" : unwritable(options.json); !why.empty())
       throw Failure("--json: " + why);
   } catch (const std::regex_error& error) {
@@ -232,7 +280,11 @@ int main(int argc, char** argv) {
     return 3;
   }
   try {
-    run(options, cases);
+    if (options.choice_seconds > 0) {
+      record_choices(options);
+    } else {
+      run(options, cases);
+    }
   } catch (const Failure& failure) {
     std::fprintf(stderr, "tenon_gemm_benchmark: %s\n", failure.what());
     return ended(1);

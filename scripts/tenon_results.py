@@ -18,6 +18,8 @@ def flat(loaded, path):
         for i, record in enumerate(loaded["results"]):
             check_fields(record, {"name": "a string"}, f"{path}: result {i}")
         return [{**shared, **parts_of(record["name"], path), **record} for record in loaded["results"]]
+    if isinstance(loaded, dict) and loaded.get("benchmark") == "gemm_choices":
+        return []  # times of many kernels, from which a test judges the choice: no results to show
     if not isinstance(loaded, list) or not all(isinstance(record, dict) for record in loaded):
         raise BadInput(f"{path} must hold an array of objects, or the object that tenon_instruction_benchmark writes")
     return loaded

@@ -78,6 +78,37 @@ Gemm planned_problem(const Gemm& problem, const Plan& plan) noexcept {
 
 namespace {
 
+// What the copies of a plan take: bytes of the workspace, and time.
+struct Copies {
+  std::size_t bytes = 0;
+  double cost = 0;
+};
+
+// Gives each copy of the plan its place in the workspace.
+Copies lay_out_copies(const Gemm& p, Plan* plan) noexcept {
+  Copies result;
+  double moved = 0;  // bytes of copies that keep the order: one launch makes both
+  const auto add = [&](bool is_copied, const ConstMatrix& x, Order order, const OperandCopy& copy) {
+    if (!is_copied) return;
+    result.bytes += copy.bytes;
+    if (x.order == order) {
+      moved += static_cast<double>(copy.bytes);
+    } else {
+      result.cost += estimated_copy_cost(static_cast<double>(copy.bytes), true);
+    }
+  };
+  add(plan->pad_a, p.a, plan->a_order, copy_of_a(p, *plan));
+  plan->b_offset = result.bytes;
+  add(plan->pad_b, p.b, plan->b_order, copy_of_b(p, *plan));
+  if (moved != 0) result.cost += estimated_copy_cost(moved, false);
+  if (!plan->turns) return result;
+  plan->c_offset = result.bytes;
+  const OperandCopy c = copy_of({p.c.data, p.c.ld, row_major, p.c.type}, column_major, p.m, p.n);
+  result.bytes += c.bytes;
+  result.cost += estimated_copy_cost(static_cast<double>(c.bytes), true);
+  return result;
+}
+
 // A way to run a problem with copies, without its kernel: every operand in `order`, from a copy if it is not
 // so or if its rows do not begin on multiples of 16 bytes, unless it is kept.
 enum class Keeps {  // what needs a kernel of its own
@@ -103,31 +134,11 @@ Way way(const Gemm& p, Order a_order, Order b_order, Keeps keeps = Keeps::nothin
   plan.b_order = b_order;
   plan.pad_a = keeps != Keeps::a && keeps != Keeps::a_anywhere && needs_copy(p.a, a_order);
   plan.pad_b = keeps != Keeps::b && keeps != Keeps::turned && needs_copy(p.b, b_order);
+  plan.turns = keeps == Keeps::turned;
   result.keeps = keeps;
-  // Copies that keep the order are one launch.
-  double kept = 0;
-  const auto count = [&](bool pads, const ConstMatrix& x, Order order, const OperandCopy& copy) {
-    if (!pads) return;
-    result.needed += copy.bytes;
-    const auto moved = static_cast<double>(copy.bytes);
-    if (x.order == order) {
-      kept += moved;
-    } else {
-      result.cost += estimated_copy_cost(moved, true);
-    }
-  };
-  count(plan.pad_a, p.a, a_order, copy_of_a(p, plan));
-  plan.b_offset = result.needed;
-  count(plan.pad_b, p.b, b_order, copy_of_b(p, plan));
-  if (kept != 0) result.cost += estimated_copy_cost(kept, false);
-  if (keeps == Keeps::turned) {
-    plan.turns = true;
-    plan.c_offset = result.needed;
-    const std::size_t c_bytes =
-        copy_of({p.c.data, p.c.ld, row_major, p.c.type}, column_major, p.m, p.n).bytes;
-    result.needed += c_bytes;
-    result.cost += estimated_copy_cost(static_cast<double>(c_bytes), true);
-  }
+  const Copies copies = lay_out_copies(p, &plan);
+  result.needed = copies.bytes;
+  result.cost = copies.cost;
   return result;
 }
 
@@ -297,6 +308,12 @@ Status make_plan(const std::vector<Kernel>& list, const Gemm& problem, const Dev
                  Plan* plan, const RefusedKernels& refused) {
   std::size_t used = 0;
   return plan_with(list, problem, device, refused, false, plan, &used);
+}
+
+double planned_cost(const Gemm& problem, const Plan& plan, const DeviceDescription& device) noexcept {
+  Plan laid_out = plan;
+  const Copies copies = lay_out_copies(with_unused_lds_aligned(problem), &laid_out);
+  return copies.cost + estimated_cost(*plan.kernel, planned_problem(problem, plan), device);
 }
 
 }  // namespace tenon

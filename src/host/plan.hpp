@@ -41,6 +41,9 @@ std::size_t planned_workspace(const std::vector<Kernel>& list, const Gemm& probl
 Status make_plan(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device,
                  Plan* plan, const RefusedKernels& refused = {});
 
+// The time that is expected of a plan of make_plan(), the copies included, in the unit of estimated_cost().
+double planned_cost(const Gemm& problem, const Plan& plan, const DeviceDescription& device) noexcept;
+
 // The problem that the planned kernel computes: padded operands replaced by their copies, and if the plan
 // turns the problem, the turned one.
 Gemm planned_problem(const Gemm& problem, const Plan& plan) noexcept;

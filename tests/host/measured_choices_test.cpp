@@ -1,7 +1,6 @@
-// What gemm() chooses is what was measured. The results under microbench/results, and with them the README's
-// tables, are of the library's own choice: a choice that changes without new measurements makes them stale.
-// Of the constants of the cost model (gemm/select.cpp) most that are moved far change a choice here. A change
-// that is wanted comes with new results of the suites that it touches.
+// The results under microbench/results, and with them the README's tables, are of the library's own choice.
+// A choice may get better without new measurements (choice_regret_test.cpp judges that), but where many
+// choices of a suite have changed its tables show another library, and the suite must be measured again.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -66,7 +65,15 @@ std::string chosen_for(const Gemm& problem) {
   return plan.kernel->name + (problem.workspace != nullptr ? " + padded copies" : "");
 }
 
-TEST(MeasuredChoices, AreStillThoseOfTheLibrary) {
+// Of the cases of a suite, so many may have another choice now.
+constexpr double most_that_changed = 0.1;
+
+std::string case_of(const nlohmann::json& record) {
+  return record["m"].dump() + " x " + record["n"].dump() + " x " + record["k"].dump() + ", " +
+         record["types"].get<std::string>() + ", " + record["layout"].get<std::string>();
+}
+
+TEST(MeasuredChoices, AreThoseOfTheLibraryInAllButAFewCases) {
   int suites = 0;
   for (const Suite& suite : microbench::suites()) {
     if (!is_of_the_choice(suite)) continue;
@@ -75,13 +82,21 @@ TEST(MeasuredChoices, AreStillThoseOfTheLibrary) {
     ASSERT_TRUE(file) << suite.name;
     const nlohmann::json records = nlohmann::json::parse(file);
     EXPECT_FALSE(records.empty()) << suite.name;
+    std::size_t changed = 0;
+    std::string changes;
     for (const nlohmann::json& record : records) {
       ASSERT_EQ(record["machine"], "NVIDIA H200") << suite.name;
-      EXPECT_EQ(chosen_for(problem_of(record)), record["kernel"].get<std::string>())
-          << suite.name << " " << record["m"] << " x " << record["n"] << " x " << record["k"] << ", "
-          << record["types"].get<std::string>() << ", " << record["layout"].get<std::string>()
-          << ": the first is chosen now, the second was measured";
+      const std::string measured = record["kernel"];
+      EXPECT_NE(find_kernel(measured.substr(0, measured.find(" + "))), nullptr)
+          << suite.name << ", " << case_of(record) << ": the library has no kernel " << measured;
+      const std::string chosen = chosen_for(problem_of(record));
+      if (chosen == measured) continue;
+      ++changed;
+      changes += "  " + case_of(record) + ": " + chosen + ", measured " + measured + "\n";
     }
+    EXPECT_LE(static_cast<double>(changed), most_that_changed * static_cast<double>(records.size()))
+        << suite.name << " must be measured again, these choices have changed:\n"
+        << changes;
   }
   EXPECT_EQ(suites, 7);
 }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <string>
 
 #include "host/kernel_list.hpp"
@@ -89,11 +91,35 @@ TEST(Select, NeverARefusedKernel) {
   EXPECT_EQ(select_kernel(list, p, h200, refused), nullptr);
 }
 
-TEST(Select, IsAFunctionOfItsArguments) {
-  const Gemm p = problem(3000, 2000, 1000);
-  const std::string first = choice(p, h200);
-  choice(problem(64, 64, 64), a100);
-  EXPECT_EQ(choice(p, h200), first);
+// The library's own kernels, on problems of all sizes: neither what was chosen before, nor the order of the
+// list, nor anything of an address but its alignment decides.
+TEST(Select, TakesTheLeastEstimateWhateverWasChosenBeforeAndHoweverTheListIsOrdered) {
+  std::vector<Kernel> reversed = kernels();
+  std::reverse(reversed.begin(), reversed.end());
+  std::mt19937 random(24);
+  const auto extent = [&] { return std::int64_t{8} << std::uniform_int_distribution<int>(0, 10)(random); };
+  for (int i = 0; i < 100; ++i) {
+    const std::int64_t m = extent() + 8 * (i % 3), n = extent(), k = extent();
+    Gemm p = problem(m, n, k);
+    p.a.ld += i % 2;
+    const DeviceDescription& device = i % 5 == 0 ? a100 : h200;
+    const Kernel* const chosen = select_kernel(kernels(), p, device);
+    ASSERT_NE(chosen, nullptr);
+    const double cost = estimated_cost(*chosen, p, device);
+    const Kernel* const chosen_of_reversed = select_kernel(reversed, p, device);
+    ASSERT_NE(chosen_of_reversed, nullptr);
+    EXPECT_EQ(estimated_cost(*chosen_of_reversed, p, device), cost) << m << " x " << n << " x " << k;
+    for (const Kernel& kernel : kernels()) {
+      if (kernel.copy == Copy::module || !accepts(kernel, p, device)) continue;
+      if (kernel.anywhere && p.a.ld % 8 == 0) continue;  // only for unaligned operands
+      EXPECT_GE(estimated_cost(kernel, p, device), cost) << kernel.name << " instead of " << chosen->name;
+    }
+    Gemm elsewhere = p;
+    elsewhere.a.data = static_cast<const char*>(p.a.data) + 4096;
+    elsewhere.b.data = static_cast<const char*>(p.b.data) + 512;
+    elsewhere.c.data = static_cast<char*>(p.c.data) + 1024;
+    EXPECT_EQ(select_kernel(kernels(), elsewhere, device), chosen);
+  }
 }
 
 TEST(Accepts, SaysWhatItFoundAndNeeds) {

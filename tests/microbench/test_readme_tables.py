@@ -46,6 +46,12 @@ class ReadmeTables(unittest.TestCase):
     def text(self):
         return self.readme.read_text(encoding="utf-8")
 
+    def test_a_record_of_choices_among_the_results_is_no_result(self):
+        self.store({"benchmark": "gemm_choices", "problems": [{"group": "fp8", "m": 4096}]}, "choices.json")
+        self.store([record()])
+        self.assertEqual(self.run_script().returncode, 0)
+        self.assertEqual(len([line for line in self.text().splitlines() if line.startswith("| 4")]), 1)
+
     def test_the_fastest_kernel_of_each_case_stands_beside_cublaslt(self):
         self.store([
             record(),

@@ -1,0 +1,149 @@
+#include "microbench/choice_problems.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "microbench/record.hpp"
+
+namespace tenon::microbench {
+namespace {
+
+constexpr std::int64_t smallest_extent = 16, largest_extent = 12288;
+
+// One problem's random numbers. The distributions of <random> differ between standard libraries; the engine
+// does not.
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : engine_(seed) {}
+
+  // From 0 to below 1.
+  double uniform() { return static_cast<double>(engine_() >> 11U) * 0x1p-53; }
+
+  // A multiple of `step`, from at least `low` to at most `high`, with a uniformly distributed logarithm.
+  std::int64_t log_uniform(std::int64_t low, std::int64_t high, std::int64_t step) {
+    const double x =
+        static_cast<double>(low) * std::pow(static_cast<double>(high) / static_cast<double>(low), uniform());
+    const std::int64_t multiple = std::llround(x / static_cast<double>(step)) * step;
+    return std::clamp(multiple, (low + step - 1) / step * step, high / step * step);
+  }
+
+  template <class T>
+  const T& one_of(const std::vector<T>& values) {
+    return values[static_cast<std::size_t>(uniform() * static_cast<double>(values.size()))];
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+Types draw_types(Draw& draw, const std::vector<std::string>& names) {
+  return parse_types(draw.one_of(names)).front();
+}
+
+Layout draw_layout(Draw& draw, const std::vector<std::string>& names) {
+  return parse_layouts(draw.one_of(names)).front();
+}
+
+const std::vector<std::string> types_of_16_bits = {"f16", "bf16", "f16_f32_f32", "bf16_f32_f32"};
+
+Shape draw_shape(Draw& draw, std::int64_t step) {
+  const auto extent = [&] { return draw.log_uniform(smallest_extent, largest_extent, step); };
+  Shape shape{};
+  shape.m = extent();
+  shape.n = extent();
+  shape.k = extent();
+  return shape;
+}
+
+ChoiceProblem draw_aligned(Draw& draw) {
+  // tn as often as the three others together: it is the layout of most callers.
+  return {"aligned", draw_types(draw, types_of_16_bits),
+          draw_layout(draw, {"tn", "tn", "tn", "nn", "nt", "tt"}), draw_shape(draw, 8)};
+}
+
+ChoiceProblem draw_decode(Draw& draw) {
+  Shape shape{};
+  shape.m = draw.log_uniform(1, 128, 1);
+  shape.n = draw.log_uniform(512, largest_extent, 64);
+  shape.k = draw.log_uniform(512, largest_extent, 64);
+  return {"decode", draw_types(draw, {"bf16", "bf16", "f16", "e4m3"}), parse_layouts("tn").front(), shape};
+}
+
+ChoiceProblem draw_unaligned(Draw& draw) {
+  ChoiceProblem problem{"unaligned", draw_types(draw, types_of_16_bits),
+                        draw_layout(draw, {"tn", "tn", "tn", "nn", "nt", "tt"}), draw_shape(draw, 8)};
+  if (draw.uniform() < 0.5) {
+    // Any subset of the extents that leaves rows (columns) of a matrix unaligned.
+    const auto odd_or_same = [&](std::int64_t extent) {
+      if (draw.uniform() < 0.4) return extent;
+      return std::min(extent, largest_extent - 8) + draw.one_of<std::int64_t>({1, 3, 5, 7});
+    };
+    Shape odd{};
+    do {
+      odd = {odd_or_same(problem.shape.m), odd_or_same(problem.shape.n), odd_or_same(problem.shape.k)};
+      odd = with_leading_dimensions(odd, problem.layout);
+    } while (odd.lda % 8 == 0 && odd.ldb % 8 == 0 && odd.ldc % 8 == 0);
+    problem.shape = odd;
+    return problem;
+  }
+  problem.shape = with_leading_dimensions(problem.shape, problem.layout);
+  std::int64_t Shape::*const ld = draw.one_of<std::int64_t Shape::*>({&Shape::lda, &Shape::ldb, &Shape::ldc});
+  problem.shape.*ld += 1;
+  return problem;
+}
+
+ChoiceProblem draw_k_major(Draw& draw, const std::string& group) {
+  if (group == "fp8")
+    return {group, draw_types(draw, {"e4m3", "e4m3_f32p_bf16"}), parse_layouts("tn").front(),
+            draw_shape(draw, 16)};
+  return {group, parse_types(group).front(), parse_layouts("tn").front(),
+          draw_shape(draw, group == "s8" ? 16 : 8)};
+}
+
+}  // namespace
+
+const std::vector<std::string>& choice_groups() {
+  static const std::vector<std::string> groups = {"aligned", "decode", "unaligned", "fp8", "s8", "tf32"};
+  return groups;
+}
+
+std::vector<ChoiceProblem> draw_choice_problems(std::uint64_t seed, int count) {
+  static const std::vector<std::string> cycle = {
+      "aligned", "decode", "unaligned", "fp8",     "aligned", "decode", "s8",      "aligned",
+      "decode",  "tf32",   "unaligned", "aligned", "decode",  "fp8",    "aligned", "unaligned"};
+  Draw draw(seed);
+  std::vector<ChoiceProblem> problems;
+  for (int i = 0; i < count; ++i) {
+    const std::string& group = cycle[static_cast<std::size_t>(i) % cycle.size()];
+    ChoiceProblem problem = group == "aligned"     ? draw_aligned(draw)
+                            : group == "decode"    ? draw_decode(draw)
+                            : group == "unaligned" ? draw_unaligned(draw)
+                                                   : draw_k_major(draw, group);
+    problem.shape = with_leading_dimensions(problem.shape, problem.layout);
+    problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+Gemm gemm_of(const ChoiceProblem& problem) {
+  const auto address = [](std::uintptr_t number) { return reinterpret_cast<void*>(number << 40U); };
+  Gemm p;
+  p.m = problem.shape.m;
+  p.n = problem.shape.n;
+  p.k = problem.shape.k;
+  p.a = {address(1), problem.shape.lda, problem.layout.a, problem.types.input};
+  p.b = {address(2), problem.shape.ldb, problem.layout.b, problem.types.input_b};
+  p.c = {address(3), problem.shape.ldc, problem.types.output};
+  p.accumulate = problem.types.accumulate;
+  p.promote = problem.types.promote;
+  return p;
+}
+
+std::string describe(const ChoiceProblem& problem) {
+  const Shape& s = problem.shape;
+  return name(problem.types) + " " + describe_layout(s, problem.layout) + " " + std::to_string(s.m) + " x " +
+         std::to_string(s.n) + " x " + std::to_string(s.k);
+}
+
+}  // namespace tenon::microbench

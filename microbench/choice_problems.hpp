@@ -1,0 +1,38 @@
+// Problems on which gemm()'s choice of a kernel is judged: drawn at random, so that the choice cannot have
+// been tuned on them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "microbench/cases.hpp"
+#include "tenon/gemm.hpp"
+
+namespace tenon::microbench {
+
+struct ChoiceProblem {
+  std::string group;  // a member of choice_groups()
+  Types types;
+  Layout layout;
+  Shape shape;  // leading dimensions included
+};
+
+// aligned   f16 and bf16, C of the same type or f32, in all four layouts; m, n, k multiples of 8
+// decode    1 to 128 rows of A, as language models have them while they generate text: bf16, f16, e4m3; tn
+// unaligned f16 and bf16; odd extents, or aligned extents and one odd leading dimension
+// fp8, s8, tf32   tn; m, n, k multiples of 16 (tf32: 8)
+const std::vector<std::string>& choice_groups();
+
+// The first `count` problems of the sequence that the seed begins. Extents are log-uniform from 16 to 12288
+// (decode: m from 1 to 128, n and k from 512). Any 16 consecutive problems hold every group in the same
+// proportions, so that a run which ends early is a smaller sample of the same distribution.
+std::vector<ChoiceProblem> draw_choice_problems(std::uint64_t seed, int count);
+
+// The problem with stand-in addresses, aligned as cudaMalloc aligns them, and without a workspace.
+Gemm gemm_of(const ChoiceProblem& problem);
+
+// "bf16_f32_bf16 tn 4096 x 128 x 512", for messages.
+std::string describe(const ChoiceProblem& problem);
+
+}  // namespace tenon::microbench

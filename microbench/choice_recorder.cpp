@@ -1,0 +1,114 @@
+#include "microbench/choice_recorder.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "host/plan.hpp"
+#include "microbench/statistics.hpp"
+
+namespace tenon::microbench {
+namespace {
+
+// Plans look at the size and the alignment of a workspace alone.
+void* stand_in_workspace(std::size_t bytes) {
+  return bytes == 0 ? nullptr : reinterpret_cast<void*>(std::uintptr_t{4} << 40U);
+}
+
+std::string name_of(const Kernel& kernel, bool with_workspace) {
+  return kernel.name + (with_workspace ? " + padded copies" : "");
+}
+
+}  // namespace
+
+std::string ChoiceCandidate::name() const {
+  return name_of(*kernel, workspace_bytes != 0);
+}
+
+std::vector<ChoiceCandidate> choice_candidates(const std::vector<Kernel>& list, const Gemm& problem,
+                                               const DeviceDescription& device) {
+  std::vector<ChoiceCandidate> candidates;
+  for (const Kernel& kernel : list) {
+    if (kernel.copy == Copy::module) continue;
+    Gemm named = problem;
+    named.kernel = kernel.name.c_str();
+    const auto add = [&](std::size_t workspace_bytes) {
+      named.workspace_bytes = workspace_bytes;
+      named.workspace = stand_in_workspace(workspace_bytes);
+      Plan plan;
+      if (make_plan(list, named, device, &plan))
+        candidates.push_back({&kernel, workspace_bytes, planned_cost(named, plan, device)});
+    };
+    add(0);
+    if (const std::size_t bytes = planned_workspace(list, named, device); bytes != 0) add(bytes);
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const ChoiceCandidate& a, const ChoiceCandidate& b) { return a.cost < b.cost; });
+  return candidates;
+}
+
+std::string choice_of(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device) {
+  Gemm p = problem;
+  p.workspace_bytes = planned_workspace(list, p, device);
+  p.workspace = stand_in_workspace(p.workspace_bytes);
+  Plan plan;
+  if (const Status status = make_plan(list, p, device, &plan); !status) throw Failure(status.message());
+  return name_of(*plan.kernel, p.workspace_bytes != 0);
+}
+
+std::vector<ChoiceTimes> record_choices(const std::vector<Kernel>& list, const DeviceDescription& device,
+                                        const std::vector<ChoiceProblem>& problems, BurstTimer& timer,
+                                        const ChoiceRecorderRules& rules) {
+  const double end = timer.seconds() + rules.seconds;
+  std::vector<ChoiceTimes> result;
+  for (const ChoiceProblem& problem : problems) {
+    std::vector<ChoiceCandidate> candidates = choice_candidates(list, gemm_of(problem), device);
+    if (candidates.empty()) continue;
+    const double most = rules.cost_factor * candidates.front().cost;
+    const std::string chosen = choice_of(list, gemm_of(problem), device);
+    const auto hopeless = [&](const ChoiceCandidate& candidate) {
+      return candidate.cost > most && candidate.name() != chosen;
+    };
+    candidates.erase(std::remove_if(candidates.begin(), candidates.end(), hopeless), candidates.end());
+    if (timer.seconds() >= end) return result;
+    timer.prepare(problem, candidates);
+    std::vector<std::vector<double>> bursts(candidates.size());
+    for (int round = 0; round < rules.bursts; ++round) {
+      for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (timer.seconds() >= end) return result;
+        bursts[i].push_back(timer.burst(i));
+      }
+    }
+    ChoiceTimes times{problem, {}};
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      if (const double microseconds = median(bursts[i]); microseconds > 0)
+        times.times.push_back({candidates[i].name(), microseconds});
+    }
+    if (!times.times.empty()) result.push_back(std::move(times));
+  }
+  return result;
+}
+
+std::string regret_table(const ChoiceRecord& record, const std::vector<Kernel>& list) {
+  std::string text = "group      problems   mean  worst\n";
+  const auto choice = [&](const ChoiceTimes& times) {
+    return choice_of(list, gemm_of(times.problem), record.device);
+  };
+  for (const std::string& group : choice_groups()) {
+    const Regrets regrets = regrets_of(record, group, choice);
+    char numbers[80];
+    std::snprintf(numbers, sizeof numbers, "%-10s %8zu %6.3f", group.c_str(),
+                  regrets.regrets.size() + regrets.unknown.size(), geometric_mean(regrets.regrets));
+    text += numbers;
+    if (const Regret* const most = worst(regrets.regrets)) {
+      std::snprintf(numbers, sizeof numbers, " %6.3f  ", most->ratio);
+      text += numbers + describe(most->of->problem) + ": " + most->chosen + ", fastest " +
+              fastest(*most->of).name;
+    }
+    text += "\n";
+    for (const auto& [of, chosen] : regrets.unknown)
+      text += "  no time of " + chosen + ", chosen for " + describe(of->problem) + "\n";
+  }
+  return text;
+}
+
+}  // namespace tenon::microbench

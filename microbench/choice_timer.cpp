@@ -1,0 +1,132 @@
+#include "microbench/choice_timer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <thread>
+
+#include "microbench/device_data.hpp"
+
+namespace tenon::microbench {
+namespace {
+
+// Launches of a burst: three, or as many as fill 200 us; one, if it takes more than a millisecond.
+int launches_of_burst(double microseconds) {
+  if (microseconds > 1000) return 1;
+  return std::clamp(static_cast<int>(std::ceil(200 / std::max(microseconds, 1.0))), 3, 100);
+}
+
+constexpr double longest_rest_ms = 10;
+
+std::size_t bytes_of(std::int64_t rows, std::int64_t columns, std::int64_t ld, Order order, Type type) {
+  return static_cast<std::size_t>((order == row_major ? rows : columns) * ld) * bytes(type);
+}
+
+}  // namespace
+
+CudaBurstTimer::CudaBurstTimer() {
+  require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
+  require(cudaEventCreate(&begin_), "creating an event");
+  require(cudaEventCreate(&end_), "creating an event");
+}
+
+CudaBurstTimer::~CudaBurstTimer() {
+  forget();
+  cudaEventDestroy(end_);
+  cudaEventDestroy(begin_);
+  cudaStreamDestroy(stream_);
+}
+
+void CudaBurstTimer::forget() {
+  for (const Burst& burst : bursts_) {
+    if (burst.graph != nullptr) cudaGraphExecDestroy(burst.graph);
+  }
+  bursts_.clear();
+}
+
+float CudaBurstTimer::milliseconds_between_events() {
+  require(cudaStreamSynchronize(stream_), "running a burst");
+  float milliseconds = 0;
+  require(cudaEventElapsedTime(&milliseconds, begin_, end_), "timing");
+  return milliseconds;
+}
+
+// Of the second launch: the first one loads the kernel.
+double CudaBurstTimer::launch_microseconds(const Gemm& problem) {
+  for (const bool timed : {false, true}) {
+    if (timed) require(cudaEventRecord(begin_, stream_), "timing");
+    if (const Status status = gemm(problem, stream_); !status) throw Failure(status.message());
+  }
+  require(cudaEventRecord(end_, stream_), "timing");
+  return milliseconds_between_events() * 1e3;
+}
+
+CudaBurstTimer::Burst CudaBurstTimer::capture(const Gemm& problem, int launches) {
+  require(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing a graph");
+  Status status;
+  for (int i = 0; i < launches && status; ++i) status = gemm(problem, stream_);
+  cudaGraph_t graph = nullptr;
+  const cudaError_t captured = cudaStreamEndCapture(stream_, &graph);
+  Burst burst;
+  burst.launches = launches;
+  const cudaError_t instantiated =
+      status && captured == cudaSuccess ? cudaGraphInstantiate(&burst.graph, graph, 0) : captured;
+  cudaGraphDestroy(graph);
+  if (!status) throw Failure(std::string("while captured in a graph: ") + status.message());
+  require(instantiated, "capturing a graph");
+  require(cudaGraphUpload(burst.graph, stream_), "uploading a graph");
+  return burst;
+}
+
+void CudaBurstTimer::prepare(const ChoiceProblem& problem, const std::vector<ChoiceCandidate>& candidates) {
+  forget();
+  Gemm p = gemm_of(problem);
+  void* const a = a_.reserve(bytes_of(p.m, p.k, p.a.ld, p.a.order, p.a.type));
+  void* const b = b_.reserve(bytes_of(p.k, p.n, p.b.ld, p.b.order, p.b.type));
+  p.a.data = a;
+  p.b.data = b;
+  p.c.data = c_.reserve(bytes_of(p.m, p.n, p.c.ld, row_major, p.c.type));
+  const bool a_by_rows = p.a.order == row_major, b_by_rows = p.b.order == row_major;
+  fill_normal(a, p.a.type, a_by_rows ? p.m : p.k, a_by_rows ? p.k : p.m, p.a.ld, 1, stream_);
+  fill_normal(b, p.b.type, b_by_rows ? p.k : p.n, b_by_rows ? p.n : p.k, p.b.ld, 2, stream_);
+  // Before any graph holds its address.
+  std::size_t workspace_bytes = 0;
+  for (const ChoiceCandidate& candidate : candidates)
+    workspace_bytes = std::max(workspace_bytes, candidate.workspace_bytes);
+  workspace_.reserve(workspace_bytes);
+  for (const ChoiceCandidate& candidate : candidates) {
+    p.kernel = candidate.kernel->name.c_str();
+    p.workspace_bytes = candidate.workspace_bytes;
+    p.workspace = candidate.workspace_bytes == 0 ? nullptr : workspace_.data();
+    Burst burst;
+    try {
+      burst = capture(p, launches_of_burst(launch_microseconds(p)));
+    } catch (const Failure& failure) {
+      std::fprintf(stderr, "  %s, %s: %s\n", describe(problem).c_str(), candidate.name().c_str(),
+                   failure.what());
+      cudaGetLastError();
+      require(cudaDeviceSynchronize(), "the device is lost");
+    }
+    bursts_.push_back(burst);
+  }
+}
+
+double CudaBurstTimer::burst(std::size_t i) {
+  const Burst& burst = bursts_[i];
+  if (burst.graph == nullptr) return 0;
+  require(cudaGraphLaunch(burst.graph, stream_), "launching a graph");
+  require(cudaEventRecord(begin_, stream_), "timing");
+  require(cudaGraphLaunch(burst.graph, stream_), "launching a graph");
+  require(cudaEventRecord(end_, stream_), "timing");
+  const double milliseconds = milliseconds_between_events();
+  std::this_thread::sleep_for(
+      std::chrono::duration<double, std::milli>(std::min(2 * milliseconds, longest_rest_ms)));
+  return milliseconds * 1e3 / burst.launches;
+}
+
+double CudaBurstTimer::seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace tenon::microbench

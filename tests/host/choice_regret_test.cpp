@@ -1,0 +1,200 @@
+// How much longer gemm()'s choice of a kernel takes than the fastest kernel, by recorded times of all of them
+// (microbench/results/h200/choices.json, which tenon_gemm_benchmark --choices wrote on that machine). The
+// problems were drawn at random: the cost model (gemm/select.cpp) was fitted to others.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gemm/kernel.hpp"
+#include "host/kernel_list.hpp"
+#include "microbench/choice_record.hpp"
+#include "microbench/choice_recorder.hpp"
+
+namespace tenon {
+namespace {
+
+using namespace microbench;
+
+// What the choice may cost in a group of problems: time over that of the fastest kernel. A change of the
+// model that goes beyond a limit is worse than the model that the limit was set for.
+struct Limits {
+  const char* group;
+  double mean;   // geometric
+  double worst;  // of one problem
+};
+// Provisional until the record exists. Beside each limit belongs what was measured, mean and worst, and the
+// limit about 1 % (mean) and 10 % (worst) above it.
+constexpr Limits limits[] = {
+    {"aligned", 1.05, 1.40},    // not measured yet
+    {"decode", 1.06, 1.50},     // not measured yet
+    {"unaligned", 1.08, 1.60},  // not measured yet
+    {"fp8", 1.06, 1.50},        // not measured yet
+    {"s8", 1.08, 1.60},         // not measured yet
+    {"tf32", 1.08, 1.60},       // not measured yet
+};
+
+// A sentence for each limit that a choice exceeds, and for each problem that the record cannot judge.
+std::vector<std::string> complaints(const ChoiceRecord& record, const std::vector<Kernel>& list) {
+  std::vector<std::string> result;
+  const auto choice = [&](const ChoiceTimes& times) {
+    return choice_of(list, gemm_of(times.problem), record.device);
+  };
+  for (const Limits& limit : limits) {
+    const Regrets regrets = regrets_of(record, limit.group, choice);
+    std::ostringstream text;
+    if (const double mean = geometric_mean(regrets.regrets); mean > limit.mean) {
+      text << limit.group << ": the choice takes " << mean << " of the least time in the mean, limit "
+           << limit.mean;
+      result.push_back(text.str());
+    }
+    for (const Regret& regret : regrets.regrets) {
+      if (regret.ratio <= limit.worst) continue;
+      text.str("");
+      text << limit.group << ", " << describe(regret.of->problem) << ": " << regret.chosen << " takes "
+           << regret.ratio << " of the time of " << fastest(*regret.of).name << ", limit " << limit.worst;
+      result.push_back(text.str());
+    }
+    for (const auto& [of, chosen] : regrets.unknown)
+      result.push_back(std::string(limit.group) + ", " + describe(of->problem) + ": " + chosen +
+                       " is chosen, but the record has no time of it: record the choices again");
+  }
+  return result;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+constexpr const char* path = TENON_RESULTS "/choices.json";
+
+// None where the file does not exist.
+std::optional<ChoiceRecord> committed() {
+  std::ifstream file(path);
+  if (!file) return std::nullopt;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return read_choice_record(text.str());
+}
+
+#define RECORD_OR_SKIP(record)                            \
+  const std::optional<ChoiceRecord> record = committed(); \
+  if (!record) GTEST_SKIP() << path << " does not exist yet: no times of all kernels were recorded"
+
+TEST(ChoiceRegret, IsWithinTheLimits) {
+  RECORD_OR_SKIP(record);
+  const std::vector<std::string> found = complaints(*record, kernels());
+  EXPECT_TRUE(found.empty()) << joined(found) << regret_table(*record, kernels());
+}
+
+TEST(ChoiceRegret, RecordIsOfThisLibraryAndLargeEnough) {
+  RECORD_OR_SKIP(record);
+  EXPECT_EQ(record->machine, "NVIDIA H200");
+  EXPECT_EQ(record->device.sm, test::h200.sm);
+  EXPECT_FALSE(record->commit.empty());
+  EXPECT_GE(record->problems.size(), 100U);
+  for (const Limits& limit : limits) {
+    const auto is_of_the_group = [&](const ChoiceTimes& times) { return times.problem.group == limit.group; };
+    EXPECT_GE(std::count_if(record->problems.begin(), record->problems.end(), is_of_the_group), 5)
+        << limit.group;
+  }
+  const std::vector<ChoiceProblem> drawn =
+      draw_choice_problems(record->seed, static_cast<int>(record->problems.size()));
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const ChoiceTimes& times = record->problems[i];
+    EXPECT_EQ(describe(times.problem), describe(drawn[i])) << "problem " << i << " of the seed";
+    EXPECT_GE(times.times.size(), 2U) << describe(times.problem);
+    for (const ChoiceTime& time : times.times) {
+      const std::string kernel = time.name.substr(0, time.name.find(" + "));
+      EXPECT_NE(find_kernel(kernel), nullptr) << kernel << ": the library has no kernel of this name";
+    }
+  }
+}
+
+// A record in which the choice is the fastest kernel, and others that deviate from it, show that the test
+// above can fail.
+class PlantedRegret : public testing::Test {
+ protected:
+  PlantedRegret() {
+    record_.device = test::h200;
+    for (const ChoiceProblem& problem : draw_choice_problems(5, 32)) {
+      const Gemm p = gemm_of(problem);
+      ChoiceTimes times{problem, {}};
+      const std::string chosen = choice_of(kernels(), p, record_.device);
+      for (const ChoiceCandidate& candidate : choice_candidates(kernels(), p, record_.device))
+        times.times.push_back({candidate.name(), candidate.name() == chosen ? 10.0 : 20.0});
+      record_.problems.push_back(times);
+    }
+  }
+
+  // Makes the choice take so many times as long, for `count` problems of a group.
+  void slow_down(const std::string& group, double factor, int count) {
+    for (ChoiceTimes& times : record_.problems) {
+      if (times.problem.group != group || count-- <= 0) continue;
+      for (ChoiceTime& time : times.times) time.microseconds = time.microseconds == 10 ? 20 * factor : 20;
+    }
+  }
+
+  ChoiceRecord record_;
+};
+
+TEST_F(PlantedRegret, OfNothingIsWithinTheLimits) {
+  EXPECT_EQ(joined(complaints(record_, kernels())), "");
+}
+
+TEST_F(PlantedRegret, OfOneProblemIsFound) {
+  for (const Limits& limit : limits) {
+    const ChoiceRecord before = record_;
+    slow_down(limit.group, limit.worst * 1.01, 1);
+    const std::vector<std::string> found = complaints(record_, kernels());
+    ASSERT_FALSE(found.empty()) << limit.group;
+    EXPECT_NE(joined(found).find(std::string(limit.group) + ", "), std::string::npos) << joined(found);
+    EXPECT_NE(joined(found).find(" of the time of "), std::string::npos) << joined(found);
+    record_ = before;
+  }
+}
+
+TEST_F(PlantedRegret, OfAWholeGroupIsFoundBelowTheWorstCase) {
+  for (const Limits& limit : limits) {
+    const ChoiceRecord before = record_;
+    slow_down(limit.group, limit.mean * 1.01, 1000);
+    const std::vector<std::string> found = complaints(record_, kernels());
+    ASSERT_EQ(found.size(), 1U) << joined(found);
+    EXPECT_EQ(found[0].find(std::string(limit.group) + ": the choice takes "), 0U) << found[0];
+    record_ = before;
+  }
+}
+
+TEST_F(PlantedRegret, OfAKernelThatWasNotTimedIsUnknownAndSaidAloud) {
+  ChoiceTimes& times = record_.problems.front();
+  times.times.erase(std::remove_if(times.times.begin(), times.times.end(),
+                                   [](const ChoiceTime& time) { return time.microseconds == 10; }),
+                    times.times.end());
+  const std::vector<std::string> found = complaints(record_, kernels());
+  ASSERT_EQ(found.size(), 1U) << joined(found);
+  EXPECT_NE(found[0].find("the record has no time of it"), std::string::npos) << found[0];
+}
+
+// A choice that ignores the cost model is outside the limits by the committed times as well.
+TEST(ChoiceRegret, OfTheMedianKernelIsBeyondTheLimits) {
+  RECORD_OR_SKIP(record);
+  const auto median_kernel = [](const ChoiceTimes& times) {
+    std::vector<ChoiceTime> sorted = times.times;
+    std::sort(sorted.begin(), sorted.end(),
+              [](const ChoiceTime& a, const ChoiceTime& b) { return a.microseconds < b.microseconds; });
+    return sorted[sorted.size() / 2].name;
+  };
+  for (const Limits& limit : limits)
+    EXPECT_GT(geometric_mean(regrets_of(*record, limit.group, median_kernel).regrets), limit.mean)
+        << limit.group;
+}
+
+}  // namespace
+}  // namespace tenon

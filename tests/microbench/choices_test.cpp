@@ -1,0 +1,301 @@
+// The recording of choices, without a GPU: what problems are drawn, what the recorder times and when it
+// stops, and what the record says of a choice.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "host/kernel_list.hpp"
+#include "host/validate.hpp"
+#include "microbench/choice_problems.hpp"
+#include "microbench/choice_record.hpp"
+#include "microbench/choice_recorder.hpp"
+
+namespace tenon::microbench {
+namespace {
+
+using test::h200;
+
+// A clock that a burst moves on, and times that are the estimates: candidate i takes a little less in its
+// second burst than in its first, and ten times as long in its third.
+class FakeTimer final : public BurstTimer {
+ public:
+  double seconds_per_burst = 0;
+  std::string failing;                // the candidate of this name cannot be launched
+  std::vector<std::string> prepared;  // names, of all problems
+  std::vector<std::size_t> order;     // of the bursts
+
+  void prepare(const ChoiceProblem&, const std::vector<ChoiceCandidate>& candidates) override {
+    candidates_ = candidates;
+    rounds_.assign(candidates.size(), 0);
+    for (const ChoiceCandidate& candidate : candidates) prepared.push_back(candidate.name());
+  }
+  double burst(std::size_t i) override {
+    now_ += seconds_per_burst;
+    order.push_back(i);
+    if (candidates_[i].name() == failing) return 0;
+    const double factor[] = {1.01, 1, 10};
+    return candidates_[i].cost * 1e-8 * factor[rounds_[i]++ % 3];
+  }
+  double seconds() override { return now_; }
+
+ private:
+  std::vector<ChoiceCandidate> candidates_;
+  std::vector<int> rounds_;
+  double now_ = 1000;
+};
+
+TEST(ChoiceProblems, AreAFunctionOfTheSeedAndAPrefixOfMore) {
+  const std::vector<ChoiceProblem> few = draw_choice_problems(7, 40), more = draw_choice_problems(7, 200);
+  int same_as_other_seed = 0;
+  for (std::size_t i = 0; i < few.size(); ++i) {
+    EXPECT_EQ(describe(few[i]), describe(more[i]));
+    same_as_other_seed += static_cast<int>(describe(few[i]) == describe(draw_choice_problems(8, 40)[i]));
+  }
+  EXPECT_LT(same_as_other_seed, 3);
+}
+
+TEST(ChoiceProblems, AreValidAndWhatTheirGroupSays) {
+  std::map<std::string, int> count;
+  std::set<std::string> layouts, types;
+  for (const ChoiceProblem& problem : draw_choice_problems(1, 1600)) {
+    const Shape& s = problem.shape;
+    ++count[problem.group];
+    types.insert(name(problem.types));
+    const Status status = validate(gemm_of(problem));
+    ASSERT_TRUE(status) << describe(problem) << ": " << status.message();
+    EXPECT_GE(std::min(s.n, s.k), 16) << describe(problem);
+    EXPECT_LE(std::max({s.m, s.n, s.k}), 12288) << describe(problem);
+    const std::int64_t multiple = 16 / static_cast<std::int64_t>(bytes(problem.types.input));
+    const bool is_aligned = s.lda % multiple == 0 && s.ldb % multiple == 0 && s.ldc % 8 == 0;
+    EXPECT_EQ(is_aligned, problem.group != "unaligned") << describe(problem);
+    if (problem.group == "decode") {
+      EXPECT_LE(s.m, 128);
+    } else {
+      EXPECT_GE(s.m, 16);
+    }
+    if (problem.group == "aligned") layouts.insert(name(problem.layout));
+  }
+  EXPECT_EQ(
+      count,
+      (std::map<std::string, int>{
+          {"aligned", 500}, {"decode", 400}, {"unaligned", 300}, {"fp8", 200}, {"s8", 100}, {"tf32", 100}}));
+  EXPECT_EQ(layouts, (std::set<std::string>{"nn", "nt", "tn", "tt"}));
+  EXPECT_EQ(types, (std::set<std::string>{"bf16_f32_bf16", "bf16_f32_f32", "e4m3_f32_bf16", "e4m3_f32p_bf16",
+                                          "f16_f32_f16", "f16_f32_f32", "s8_s32_s32", "tf32_f32_f32"}));
+}
+
+// As many below the geometric mean of the limits as above it.
+TEST(ChoiceProblems, HaveLogUniformExtents) {
+  int small = 0, all = 0;
+  for (const ChoiceProblem& problem : draw_choice_problems(3, 1600)) {
+    if (problem.group != "aligned") continue;
+    for (const std::int64_t extent : {problem.shape.m, problem.shape.n, problem.shape.k}) {
+      small += static_cast<int>(static_cast<double>(extent) < std::sqrt(16.0 * 12288.0));
+      ++all;
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(small) / all, 0.5, 0.05);
+}
+
+TEST(ChoiceCandidates, AreTheKernelsThatComputeTheProblemWithAndWithoutAWorkspace) {
+  const std::vector<Kernel>& list = kernels();
+  Gemm p = test::problem(511, 1024, 2048);
+  const std::vector<ChoiceCandidate> aligned = choice_candidates(list, p, h200);
+  std::size_t accepting = 0;
+  for (const Kernel& kernel : list)
+    accepting += static_cast<std::size_t>(kernel.copy != Copy::module && accepts(kernel, p, h200));
+  EXPECT_EQ(aligned.size(), accepting);
+  EXPECT_GT(accepting, 10U);
+  for (const ChoiceCandidate& candidate : aligned) EXPECT_EQ(candidate.workspace_bytes, 0U);
+  EXPECT_EQ(aligned.front().name(), choice_of(list, p, h200));
+
+  p.a.ld += 1;
+  std::set<std::string> names;
+  int copying = 0;
+  double least = INFINITY;
+  for (const ChoiceCandidate& candidate : choice_candidates(list, p, h200)) {
+    EXPECT_TRUE(names.insert(candidate.name()).second) << candidate.name();
+    copying += static_cast<int>(candidate.workspace_bytes != 0);
+    least = std::min(least, candidate.cost);
+    EXPECT_GE(candidate.cost, least) << "cheapest first";
+  }
+  EXPECT_GT(copying, 10);
+  EXPECT_GT(names.size(), static_cast<std::size_t>(copying)) << "some take the operands as they are";
+  EXPECT_EQ(names.count(choice_of(list, p, h200)), 1U);
+}
+
+TEST(ChoiceRecorder, TimesWhatIsWorthItInTurnsAndKeepsMedians) {
+  const std::vector<Kernel>& list = kernels();
+  const std::vector<ChoiceProblem> problems = draw_choice_problems(1, 16);
+  FakeTimer timer;
+  const std::vector<ChoiceTimes> recorded = record_choices(list, h200, problems, timer, {});
+  ASSERT_EQ(recorded.size(), problems.size());
+  std::size_t burst = 0, prepared = 0;
+  for (std::size_t i = 0; i < recorded.size(); ++i) {
+    EXPECT_EQ(describe(recorded[i].problem), describe(problems[i]));
+    const std::vector<ChoiceTime>& times = recorded[i].times;
+    const Gemm p = gemm_of(problems[i]);
+    std::map<std::string, double> cost;
+    for (const ChoiceCandidate& candidate : choice_candidates(list, p, h200))
+      cost[candidate.name()] = candidate.cost;
+    const std::string chosen = choice_of(list, p, h200);
+    double least = INFINITY;
+    for (const auto& [name, value] : cost) least = std::min(least, value);
+    std::size_t worth_it = 0;
+    for (const auto& [name, value] : cost)
+      worth_it += static_cast<std::size_t>(value <= 3 * least || name == chosen);
+    EXPECT_EQ(times.size(), worth_it);
+    for (const ChoiceTime& time : times) {
+      EXPECT_DOUBLE_EQ(time.microseconds, 1.01e-8 * cost.at(time.name)) << "the median of three";
+      EXPECT_EQ(timer.prepared[prepared++], time.name);
+    }
+    for (int round = 0; round < 3; ++round) {
+      for (std::size_t j = 0; j < times.size(); ++j) EXPECT_EQ(timer.order.at(burst++), j);
+    }
+  }
+  EXPECT_EQ(burst, timer.order.size());
+}
+
+TEST(ChoiceRecorder, StopsInTimeAndKeepsWhatIsFinished) {
+  const std::vector<ChoiceProblem> problems = draw_choice_problems(1, 48);
+  FakeTimer timer;
+  timer.seconds_per_burst = 0.01;
+  ChoiceRecorderRules rules;
+  rules.seconds = 5;
+  const double begin = timer.seconds();
+  const std::vector<ChoiceTimes> recorded = record_choices(kernels(), h200, problems, timer, rules);
+  EXPECT_LT(timer.seconds(), begin + 5.02);
+  EXPECT_GT(timer.seconds(), begin + 4.98);
+  EXPECT_GT(recorded.size(), 0U);
+  EXPECT_LT(recorded.size(), problems.size());
+  for (const ChoiceTimes& times : recorded) EXPECT_GT(times.times.size(), 1U);
+}
+
+TEST(ChoiceRecorder, LeavesOutWhatCannotBeLaunched) {
+  const std::vector<ChoiceProblem> problems = draw_choice_problems(1, 1);
+  FakeTimer timer;
+  const std::size_t all = record_choices(kernels(), h200, problems, timer, {}).front().times.size();
+  timer.failing = choice_of(kernels(), gemm_of(problems.front()), h200);
+  const std::vector<ChoiceTimes> recorded = record_choices(kernels(), h200, problems, timer, {});
+  EXPECT_EQ(recorded.front().times.size(), all - 1);
+  for (const ChoiceTime& time : recorded.front().times) EXPECT_NE(time.name, timer.failing);
+}
+
+ChoiceRecord example() {
+  ChoiceRecord record;
+  record.seed = 9;
+  record.device = h200;
+  record.commit = "0123456";
+  record.machine = "NVIDIA H200";
+  record.toolkit = "CUDA 13.0";
+  record.date = "2026-11-23";
+  const std::vector<ChoiceProblem> problems = draw_choice_problems(9, 16);
+  for (const ChoiceProblem& problem : problems)
+    record.problems.push_back({problem, {{"slow", 30}, {"fast", 10}, {"fast + padded copies", 12.345678}}});
+  return record;
+}
+
+TEST(ChoiceRecord, IsReadAsItWasWritten) {
+  const ChoiceRecord record = example(), read = read_choice_record(to_text(record));
+  EXPECT_EQ(read.seed, record.seed);
+  EXPECT_EQ(read.commit, record.commit);
+  EXPECT_EQ(read.machine, record.machine);
+  EXPECT_EQ(read.toolkit, record.toolkit);
+  EXPECT_EQ(read.date, record.date);
+  EXPECT_EQ(read.device.sm, h200.sm);
+  EXPECT_EQ(read.device.multiprocessors, h200.multiprocessors);
+  EXPECT_EQ(read.device.shared_bytes_per_block_optin, h200.shared_bytes_per_block_optin);
+  EXPECT_EQ(read.device.l2_bytes, h200.l2_bytes);
+  ASSERT_EQ(read.problems.size(), record.problems.size());
+  for (std::size_t i = 0; i < read.problems.size(); ++i) {
+    EXPECT_EQ(describe(read.problems[i].problem), describe(record.problems[i].problem));
+    EXPECT_EQ(read.problems[i].problem.group, record.problems[i].problem.group);
+    const std::vector<ChoiceTime>& times = read.problems[i].times;
+    ASSERT_EQ(times.size(), 3U);
+    EXPECT_EQ(times[0].name, "fast");
+    EXPECT_EQ(times[1].name, "fast + padded copies");
+    EXPECT_EQ(times[1].microseconds, 12.35);
+    EXPECT_EQ(times[2].name, "slow");
+  }
+  EXPECT_EQ(to_text(read), to_text(read_choice_record(to_text(read))));
+}
+
+// 200 problems, with every kernel of the library that would be timed.
+TEST(ChoiceRecord, IsAFileOfBelowHalfAMegabyte) {
+  FakeTimer timer;
+  ChoiceRecord record;
+  record.problems = record_choices(kernels(), h200, draw_choice_problems(1, 200), timer, {});
+  EXPECT_EQ(record.problems.size(), 200U);
+  EXPECT_LT(to_text(record).size(), 500'000U);
+}
+
+TEST(ChoiceRecord, RefusesWhatIsNone) {
+  const auto refusal = [](const std::string& text) -> std::string {
+    try {
+      read_choice_record(text);
+    } catch (const Failure& failure) {
+      return failure.what();
+    }
+    return "read";
+  };
+  const std::string good = to_text(example());
+  const auto with = [&good](const std::string& from, const std::string& to) {
+    std::string text = good;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  EXPECT_EQ(refusal(good), "read");
+  EXPECT_NE(refusal("[]").find("not a record of choices: "), std::string::npos);
+  EXPECT_NE(refusal("{").find("not a record of choices: "), std::string::npos);
+  EXPECT_EQ(refusal(with("gemm_choices", "gemm")), "the benchmark is not 'gemm_choices'");
+  EXPECT_NE(refusal(with("[0,10.0]", "[3,10.0]")).find("is of kernel number 3, but there are 3 kernels"),
+            std::string::npos);
+  EXPECT_NE(refusal(with("[0,10.0]", "[0,0.0]")).find("is not above 0"), std::string::npos);
+  EXPECT_NE(refusal(with("[0,10.0]", "[0,\"10\"]")).find("not a record of choices: "), std::string::npos);
+}
+
+TEST(Regret, IsTheTimeOfTheChoiceOverTheLeast) {
+  const ChoiceRecord record = example();
+  int problems = 0;
+  const auto chosen = [&](const ChoiceTimes&) -> std::string {
+    const char* const names[] = {"fast", "slow", "fast + padded copies", "none"};
+    return names[problems++ % 4];
+  };
+  const Regrets regrets = regrets_of(record, "aligned", chosen);
+  EXPECT_EQ(problems, 5);
+  ASSERT_EQ(regrets.regrets.size(), 4U);
+  EXPECT_EQ(regrets.regrets[0].ratio, 1);
+  EXPECT_EQ(regrets.regrets[1].ratio, 3);
+  EXPECT_DOUBLE_EQ(regrets.regrets[2].ratio, 1.2345678);
+  ASSERT_EQ(regrets.unknown.size(), 1U);
+  EXPECT_EQ(regrets.unknown[0].second, "none");
+  EXPECT_DOUBLE_EQ(geometric_mean(regrets.regrets), std::pow(3 * 1.2345678, 0.25));
+  EXPECT_EQ(worst(regrets.regrets)->chosen, "slow");
+  EXPECT_EQ(worst({}), nullptr);
+  EXPECT_EQ(geometric_mean({}), 1);
+}
+
+TEST(Regret, IsPrintedForEachGroup) {
+  FakeTimer timer;
+  ChoiceRecord record;
+  record.device = h200;
+  record.problems = record_choices(kernels(), h200, draw_choice_problems(1, 16), timer, {});
+  for (ChoiceTimes& times : record.problems) {
+    const std::string chosen = choice_of(kernels(), gemm_of(times.problem), h200);
+    for (ChoiceTime& time : times.times) time.microseconds = time.name == chosen ? 15 : 10;
+  }
+  const std::string table = regret_table(record, kernels());
+  EXPECT_NE(table.find("\ndecode            4  1.500  1.500  "), std::string::npos) << table;
+  EXPECT_NE(table.find("\ntf32              1  1.500  1.500  tf32_f32_f32 tn "), std::string::npos) << table;
+  EXPECT_EQ(table.find("no time of"), std::string::npos) << table;
+  const std::string chosen = choice_of(kernels(), gemm_of(record.problems[0].problem), h200);
+  for (ChoiceTime& time : record.problems[0].times) {
+    if (time.name == chosen) time.name = "gone";
+  }
+  EXPECT_NE(regret_table(record, kernels()).find("\n  no time of " + chosen + ", chosen for "),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tenon::microbench
