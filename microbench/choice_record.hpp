@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "gemm/launch.hpp"
+#include "tenon/gemm/launch_plan.hpp"
 #include "microbench/choice_problems.hpp"
 
 namespace tenon::microbench {

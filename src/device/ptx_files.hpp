@@ -12,7 +12,7 @@ namespace tenon {
 // device_unsupported, with the places that were looked at, if there is none.
 Status find_ptx_folder(std::string* folder);
 
-// The text of NAME.ptx in the folder.
+// The text of NAME.ptx in the folder; NAME may be an absolute path.
 Status read_ptx(const std::string& folder, const std::string& name, std::string* text);
 
 }  // namespace tenon

@@ -6,10 +6,11 @@
 #include <cstdint>
 #include <limits>
 
-#include "gemm/eighths.hpp"
-#include "gemm/pairs.hpp"
-#include "gemm/turned_operands.hpp"
+#include "gemm/swapped_operands.hpp"
 #include "tenon/gemm/output.hpp"
+#include "tenon/gemm/row_interleaved.hpp"
+#include "tenon/gemm/tile_scheduler.hpp"
+#include "tenon/gemm/tile_scheduler_unaligned.hpp"
 
 namespace tenon {
 namespace {
@@ -132,8 +133,8 @@ std::int64_t round_up_divide(std::int64_t x, std::int64_t y) noexcept {
   return x / y + (x % y != 0 ? 1 : 0);
 }
 
-bool copy_engine_can_write(const Gemm& problem) noexcept {
-  return tenon::copy_engine_can_write(Output{problem.c.data, problem.c.ld, static_cast<int>(problem.m),
+bool tma_can_store(const Gemm& problem) noexcept {
+  return tenon::tma_can_store(Output{problem.c.data, problem.c.ld, static_cast<int>(problem.m),
                                              static_cast<int>(problem.n), problem.c.type});
 }
 
@@ -150,7 +151,7 @@ std::int64_t largest_ld(const Kernel& kernel) noexcept {
 // The same of C, if the kernel has it written by the copy engine, which knows it by a tensor map too.
 std::int64_t largest_ldc(const Kernel& kernel, const Gemm& problem) noexcept {
   const bool has_map = kernel.instruction == Instruction::wgmma && !kernel.any_lda && !kernel.anywhere &&
-                       copy_engine_can_write(problem);
+                       tma_can_store(problem);
   return has_map ? longest_tma_stride / static_cast<std::int64_t>(bytes(problem.c.type))
                  : std::numeric_limits<std::int64_t>::max();
 }
@@ -345,7 +346,7 @@ double clocks_of_element(const Kernel& kernel, const Gemm& problem) noexcept {
   // What was fitted to tiles by turns has code of its own for stores; of tiles of 128 rows it saves little
   // where C has 4 bytes, and of 256x160, of which a warp lays down one strip at a time, it was not measured.
   const bool apart = kernel.stores_apart && !kernel.pingpong && kernel.columns() != 160 &&
-                     bytes(kernel.type) == 2 && problem.beta == 0.0F && copy_engine_can_write(problem);
+                     bytes(kernel.type) == 2 && problem.beta == 0.0F && tma_can_store(problem);
   if (apart && kernel.rows() == 256) return wgmma::element_clocks - wgmma::apart_of_256 + boxed;
   if (apart && bytes(problem.c.type) == 2) return wgmma::element_clocks - wgmma::apart_of_128 + boxed;
   const double of_word = bytes(problem.c.type) == 4 ? wgmma::word_clocks : 0;
@@ -365,18 +366,18 @@ double effort(const ConstMatrix& matrix) noexcept {
 // for all of them or not.
 double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescription& device) noexcept {
   // As the tensor core has it.
-  const Gemm problem = kernel.turned ? with_turned_operands(given) : given;
+  const Gemm problem = kernel.turned ? with_swapped_operands(given) : given;
   const int tile_m = kernel.rows(), tile_n = kernel.columns();
   const int multiprocessors = std::max(device.multiprocessors, 1);
   const bool whole_lines = kernel.anywhere && begins_lines_of_the_l2(problem.a);
-  const bool b_is_shared = whole_lines && shares_b(problem.m, problem.n, tile_m, tile_n);
+  const bool b_is_shared = whole_lines && shares_unaligned_b(problem.m, problem.n, tile_m, tile_n);
   const int sharing = kernel.cluster / kernel.split;
   const int along_n = b_is_shared ? 1 : kernel.turned ? sharing / kernel.cluster_n : kernel.cluster_n;
   const int along_m = sharing / along_n;
   const auto rows_of_c = static_cast<int>(problem.m);
-  const std::int64_t tiles_m = kernel.any_lda ? row_tiles_of_two_eighths(rows_of_c)
+  const std::int64_t tiles_m = kernel.any_lda ? RowInterleavedTiles<2>::tiles_of(rows_of_c)
                                : kernel.anywhere && copy_alignment(problem.a) < 16
-                                   ? row_tiles_of_eighths(rows_of_c, tile_m, 1)
+                                   ? row_interleaved_tiles(rows_of_c, tile_m, 1)
                                    : round_up_divide(problem.m, std::int64_t{tile_m} * along_m) * along_m;
   const std::int64_t tiles_n = round_up_divide(problem.n, std::int64_t{tile_n} * along_n) * along_n;
   // Elements by which lines begin further right, or slabs before them.
@@ -420,7 +421,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   const std::int64_t work = tiles_m / along_m * (tiles_n / along_n);  // of a cluster each
   if (ends_in_pairs(kernel)) {
     const std::int64_t slabs_of_k = round_up_divide(problem.k, kernel.tile_k);
-    const bool paired = tiles_in_pairs(static_cast<int>(work % clusters), static_cast<int>(clusters),
+    const bool paired = TailSplit::split_tiles(static_cast<int>(work % clusters), static_cast<int>(clusters),
                                        static_cast<int>(std::min<std::int64_t>(slabs_of_k, INT32_MAX))) != 0;
     const double alone = !kernel.anywhere ? wgmma::alone : whole_lines ? 1 : wgmma::anywhere_alone;
     const double last = work % clusters == 0 ? 0
@@ -432,7 +433,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   const auto rounds = static_cast<double>(round_up_divide(work, clusters));
   // One warpgroup multiplies while the other stores.
   if (kernel.pingpong) {
-    const double hidden = copy_engine_can_write(given) ? 1 : wgmma::hidden_of_odd_rows;
+    const double hidden = tma_can_store(given) ? 1 : wgmma::hidden_of_odd_rows;
     return rounds * (products + (1 - hidden) * storing) + hidden * storing;
   }
   if (kernel.split == 1) return rounds * whole;
@@ -460,7 +461,7 @@ double cost_without_odd_words(const Kernel& kernel, const Gemm& problem,
 }  // namespace
 
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
-  const bool odd_words = !kernel.anywhere && bytes(problem.c.type) == 4 && !copy_engine_can_write(problem);
+  const bool odd_words = !kernel.anywhere && bytes(problem.c.type) == 4 && !tma_can_store(problem);
   const double of_odd_words = wgmma::unit * wgmma::odd_word_clocks * static_cast<double>(problem.m) *
                               static_cast<double>(problem.n) / std::max(device.multiprocessors, 1);
   return cost_without_odd_words(kernel, problem, device) + (odd_words ? of_odd_words : 0);
@@ -479,7 +480,7 @@ const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem
     if (kernel.copy == Copy::module || !accepts(kernel, problem, device)) continue;
     if (std::find(refused.begin(), refused.end(), &kernel) != refused.end()) continue;
     // Element by element: slow.
-    if (kernel.turned && !kernel.anywhere && !copy_engine_can_write(problem)) continue;
+    if (kernel.turned && !kernel.anywhere && !tma_can_store(problem)) continue;
     if (kernel.anywhere && copy_alignment(problem.a) == 16 && copy_alignment(problem.b) == 16) continue;
     if (const double cost = estimated_cost(kernel, problem, device); cost < least) {
       least = cost;

@@ -5,13 +5,13 @@
 // line lies equally, so that eight maps reach all of them, up to 7 elements further right than where their
 // tile begins. Threads gather 8 lines of a column and store them as 16 bytes. What one of them stores with
 // its neighbours is a line of the L2: where lines of the copy begin between two such, so do the tiles of
-// their columns, some lines earlier. Below: maps_of_eighths.hpp, pipeline/tma_ring.hpp.
+// their columns, some lines earlier. Below: tenon/gemm/row_interleaved_maps.hpp, pipeline/tma_ring.hpp.
 #include <cuda_runtime.h>
 
 #include <algorithm>
 
-#include "gemm/maps_of_eighths.hpp"
 #include "gemm/pad.hpp"
+#include "tenon/gemm/row_interleaved_maps.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 
 namespace tenon {
@@ -40,12 +40,12 @@ struct Halves {
   };
 
   // By all threads of a block. Grid: tiles along the source's lines, tiles down them; both walk on by it.
-  __device__ __forceinline__ static void run(const TensorMapsOfEighths& maps, const HalvesTask& task,
+  __device__ __forceinline__ static void run(const RowInterleavedMaps& maps, const HalvesTask& task,
                                              Shared& shared) {
     const TmaRing<1> ring(reinterpret_cast<std::uint64_t*>(shared.barriers));
     if (works_for_warp(0)) {
       ring.initialize(1);
-      for (const TensorMap& map : maps.of) prefetch_map(map);
+      for (const TensorMap& map : maps.view) prefetch_map(map);
     }
     __syncthreads();
     // Of a column's chunks of 8 lines a quarter of a warp has 8, then comes the next column.
@@ -64,7 +64,7 @@ struct Halves {
     if (works_for_warp(0)) {  // of the first tile, while the kernel before this one ends
       for (int i = 0; i < 8; ++i) {
         if (i < task.lines)
-          prefetch_box(maps.of[i], (static_cast<int>(blockIdx.y) * lines - Lead) / 8,
+          prefetch_box(maps.view[i], (static_cast<int>(blockIdx.y) * lines - Lead) / 8,
                        static_cast<int>(blockIdx.x) * columns);
       }
     }
@@ -79,7 +79,7 @@ struct Halves {
           for (int i = 0; i < 8; ++i) {
             // An eighth without a line has a map of another one: beyond it, where all is zero.
             const auto first = static_cast<int>((line0 - Lead) / 8) + (i < task.lines ? 0 : box_lines);
-            copy_box(shared.box[i], maps.of[i], first, static_cast<int>(column0), ring.full_barrier(stage));
+            copy_box(shared.box[i], maps.view[i], first, static_cast<int>(column0), ring.full_barrier(stage));
           }
         }
         ring.wait_full(stage);
@@ -137,14 +137,14 @@ using ToAnywhere = Halves<64>;
 
 // extern "C": the names of their entries in PTX.
 extern "C" __global__ void __launch_bounds__(ToLines::threads)
-    tenon_transpose_halves(const __grid_constant__ TensorMapsOfEighths maps,
+    tenon_transpose_halves(const __grid_constant__ RowInterleavedMaps maps,
                            const __grid_constant__ HalvesTask task) {
   __shared__ ToLines::Shared shared;
   cudaTriggerProgrammaticLaunchCompletion();
   ToLines::run(maps, task, shared);
 }
 extern "C" __global__ void __launch_bounds__(ToAnywhere::threads)
-    tenon_transpose_halves_to_anywhere(const __grid_constant__ TensorMapsOfEighths maps,
+    tenon_transpose_halves_to_anywhere(const __grid_constant__ RowInterleavedMaps maps,
                                        const __grid_constant__ HalvesTask task) {
   __shared__ ToAnywhere::Shared shared;
   cudaTriggerProgrammaticLaunchCompletion();
@@ -155,9 +155,9 @@ namespace {
 
 template <class Halves_>
 Status launch_halves(Launcher& launcher, const PadCopy& c, const HalvesTask& task, Launch& launch) noexcept {
-  TensorMapsOfEighths maps;
+  RowInterleavedMaps maps;
   if (Status s =
-          make_maps_of_eighths(launcher, {c.source, c.ld, row_major, Type::f16}, task.lines,
+          make_row_interleaved_maps(launcher, {c.source, c.ld, row_major, Type::f16}, task.lines,
                                static_cast<int>(c.length), Halves_::box_lines, Halves_::box_columns, &maps);
       !s) {
     return s;
@@ -179,7 +179,7 @@ Status transpose_halves(Launcher& launcher, const PadCopy& c, std::int64_t ld, s
   using namespace transpose;
   const HalvesTask task{c.length,
                         static_cast<int>(c.lines),
-                        halves_beyond_16_bytes(c.source),
+                        static_cast<int>(reinterpret_cast<std::uintptr_t>(c.source) % 16 / 2),
                         static_cast<int>(c.ld % 8),
                         static_cast<std::uint16_t*>(c.destination),
                         ld,

@@ -1,11 +1,10 @@
 // Transposing copies: lines become columns, by tiles of 64 x 64 elements through shared memory. See pad.hpp.
 //
 // Of 16-bit elements a thread loads 16 bytes at a time, as pad_kernel.cuh does, and a warp stores half a line
-// of a cache of the copy. Below: pad_kernel.cuh, word_of_line.hpp.
+// of a cache of the copy. Below: pad_kernel.cuh.
 #pragma once
 
 #include "gemm/pad_kernel.cuh"
-#include "tenon/gemm/word_of_line.hpp"
 
 namespace tenon {
 namespace transpose {

@@ -1,42 +1,12 @@
-// The launches of cuda_launcher.hpp. cudaLaunchKernelExC rather than <<<>>>: it returns the error of this
-// launch and leaves the caller's last error be.
+// The launches of cuda_launcher.hpp: the public ones (tenon/gemm/cuda_launcher.hpp), and the hand-written
+// module, which the driver loads.
 #include "host/cuda_launcher.hpp"
-
-#include <cuda_runtime.h>
 
 #include "gemm/module/module.hpp"
 #include "host/device.hpp"
-#include "tenon/pipeline/make_tensor_map.hpp"
+#include "tenon/gemm/cuda_launcher.hpp"
 
 namespace tenon {
-namespace {
-
-// A block may use as much dynamic shared memory without being asked for.
-constexpr unsigned shared_by_default = 48U << 10;
-
-dim3 dim3_of(const Extent3& extent) noexcept {
-  return {extent.x, extent.y, extent.z};
-}
-
-// Whether an error says that the device does not run such a launch (its clusters, shared memory, registers or
-// code): nothing was launched, and another kernel may be. All others are those of the stream, of the context,
-// or of what ran before, and would come again.
-bool refuses_launch(cudaError_t error) noexcept {
-  switch (error) {
-    case cudaErrorInvalidValue:  // more shared memory than a block may have
-    case cudaErrorInvalidConfiguration:
-    case cudaErrorInvalidClusterSize:
-    case cudaErrorLaunchOutOfResources:
-    case cudaErrorInvalidDeviceFunction:
-    case cudaErrorNoKernelImageForDevice:
-    case cudaErrorNotSupported:
-      return true;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
 
 Status CudaLauncher::describe(DeviceDescription* device) noexcept {
   return describe_current_device(device);
@@ -48,41 +18,7 @@ Status CudaLauncher::make_tensor_map(const MatrixInMemory& matrix, int box_lines
 }
 
 Status CudaLauncher::launch(const Launch& launch) noexcept {
-  if (launch.function == nullptr) return launch_module(launch, stream_);
-  cudaError_t error = cudaSuccess;
-  // Per device, and cheap: asked for at every launch rather than remembered.
-  if (launch.shared_bytes > shared_by_default) {
-    error = cudaFuncSetAttribute(launch.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(launch.shared_bytes));
-  }
-  if (error == cudaSuccess) {
-    void* arguments[LaunchArguments::most];
-    for (int i = 0; i < launch.arguments.count(); ++i) {
-      arguments[i] = const_cast<void*>(launch.arguments.data(i));
-    }
-    cudaLaunchAttribute overlap{};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3_of(launch.grid);
-    config.blockDim = dim3_of(launch.block);
-    config.dynamicSmemBytes = launch.shared_bytes;
-    config.stream = stream_;
-    config.attrs = &overlap;
-    config.numAttrs = launch.overlaps_previous ? 1 : 0;
-    error = cudaLaunchKernelExC(&config, launch.function, arguments);
-  }
-  if (error == cudaSuccess) return {};
-  cudaGetLastError();  // reported here; the caller's next check shall not find it
-  if (refuses_launch(error)) {
-    return Status(
-        StatusCode::device_unsupported,
-        "%s, of %u threads and %u bytes of dynamic shared memory a block, was refused by the device: %s",
-        launch.what, launch.block.x * launch.block.y * launch.block.z, launch.shared_bytes,
-        cudaGetErrorString(error));
-  }
-  return Status(StatusCode::cuda_error, "%s could not be launched: %s", launch.what,
-                cudaGetErrorString(error));
+  return launch.function == nullptr ? launch_module(launch, stream_) : launch_on_stream(launch, stream_);
 }
 
 }  // namespace tenon

@@ -1,7 +1,7 @@
-// The queries of device.hpp: attributes only, each a read of driver state.
+// The queries of device.hpp.
 #include "host/device.hpp"
 
-#include <cuda_runtime.h>
+#include "tenon/gemm/cuda_launcher.hpp"
 
 namespace tenon {
 
@@ -28,43 +28,12 @@ bool has_code_for(int sm) noexcept {
 }
 
 Status describe_current_device(DeviceDescription* device) noexcept {
-  int ordinal = 0, count = 0;
-  cudaError_t error = cudaGetDeviceCount(&count);
-  if (error == cudaSuccess && count == 0) error = cudaErrorNoDevice;
-  if (error == cudaSuccess) error = cudaGetDevice(&ordinal);
-  if (error != cudaSuccess) {
-    cudaGetLastError();  // reported here; the caller's next check shall not find it
-    int driver = 0;
-    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
-      return Status(StatusCode::device_unsupported, "no CUDA device: no NVIDIA driver is installed");
-    }
-    return Status(StatusCode::device_unsupported, "no CUDA device: %s", cudaGetErrorString(error));
-  }
-  int major = 0, minor = 0, shared = 0, l2 = 0;
-  const struct {
-    int* value;
-    cudaDeviceAttr attribute;
-  } queries[] = {{&major, cudaDevAttrComputeCapabilityMajor},
-                 {&minor, cudaDevAttrComputeCapabilityMinor},
-                 {&device->multiprocessors, cudaDevAttrMultiProcessorCount},
-                 {&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin},
-                 {&l2, cudaDevAttrL2CacheSize}};
-  for (const auto& query : queries) {
-    error = cudaDeviceGetAttribute(query.value, query.attribute, ordinal);
-    if (error != cudaSuccess) {
-      cudaGetLastError();
-      return Status(StatusCode::cuda_error, "an attribute of CUDA device %d could not be read: %s", ordinal,
-                    cudaGetErrorString(error));
-    }
-  }
-  device->sm = 10 * major + minor;
-  device->shared_bytes_per_block_optin = static_cast<std::size_t>(shared);
-  device->l2_bytes = static_cast<std::size_t>(l2);
+  if (Status s = describe_cuda_device(device); !s) return s;
   if (!has_code_for(device->sm)) {
     return Status(
         StatusCode::device_unsupported,
-        "CUDA device %d is sm_%d but this build holds code for sm %s: rebuild with TENON_ARCHITECTURES=%d",
-        ordinal, device->sm, built_architectures(), device->sm);
+        "the CUDA device is sm_%d but this build holds code for sm %s: rebuild with TENON_ARCHITECTURES=%d",
+        device->sm, built_architectures(), device->sm);
   }
   return {};
 }

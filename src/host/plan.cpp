@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "gemm/pad.hpp"
-#include "gemm/turned_operands.hpp"
+#include "gemm/swapped_operands.hpp"
 #include "host/tuning_table.hpp"
 
 namespace tenon {
@@ -39,7 +39,7 @@ OperandCopy copy_of_b(const Gemm& p, const Plan& plan) noexcept {
 
 // The problem whose C is the transpose of this one's, in rows at `c`.
 Gemm turned(const Gemm& problem, void* c) noexcept {
-  Gemm result = with_turned_operands(problem);
+  Gemm result = with_swapped_operands(problem);
   result.n = (problem.m + 7) / 8 * 8;  // the copy of A ends with zeros, and the next copy reads 16 bytes
   result.c.data = c;
   result.c.ld = padded_ld(problem.m, bytes(problem.c.type));

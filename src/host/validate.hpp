@@ -10,9 +10,6 @@
 
 namespace tenon {
 
-// The largest m, n or k: kernels count rows and columns in 32 bits and may round them up to a tile.
-inline constexpr std::int64_t largest_dimension = (std::int64_t{1} << 31) - 4096;
-
 // A strided set of byte ranges: `lines` ranges of `line_bytes`, `pitch_bytes` apart (lines >= 1; the pitch of
 // several is >= the line, that of a single one is not looked at).
 struct ByteLines {

@@ -1,7 +1,7 @@
 // The block-level GEMM with an epilogue that stores no C: the squared length of every row of a * b^T.
 #include <cuda_fp16.h>
 #include "example.hpp"
-#include "tenon/gemm/gemm_cp_async.hpp"
+#include "tenon/gemm/kernel_cp_async.hpp"
 using namespace tenon;
 using Gemm = GemmConfig<half, float, row_major, column_major, TileShape<64, 64, 64>, TileShape<32, 32, 0>, 3>;
 using Block = GemmCpAsync<Gemm, Alignment::full_16>;
@@ -20,7 +20,7 @@ int main() {
   half *a = integers<half>(m * k), *b = integers<half>(n * k);
   float* squares = integers<float>(m);
   cudaMemset(squares, 0, sizeof(float) * m);
-  const GemmArguments p{m, n, k, a, k, b, k, {}, 1, 0, make_raster(m, n, 64, 64, 8)};
+  const GemmArguments p{m, n, k, a, k, b, k, {}, make_raster(m, n, 64, 64, 8)};
   squared_rows<<<p.raster.tiles(), Block::threads, Block::shared_bytes>>>(p, squares);  // of 48 KB: no opt-in
   return check(m, [=](int i) {
     float sum = 0.0F;

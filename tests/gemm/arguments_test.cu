@@ -6,15 +6,15 @@
 namespace tenon {
 namespace {
 
-// With fewer the others would be divided between the blocks of a cluster, by kernels that can and that
+// With fewer, the others would be split along k between the CTAs of a cluster, by kernels that can and that
 // cannot.
-TEST(GemmArguments, LeaveEveryTileUndivided) {
+TEST(GemmArguments, LeaveEveryTileWhole) {
   const GemmArguments p{
-      300, 500, 64, nullptr, 64, nullptr, 64, {}, 1.0F, 0.0F, make_raster(300, 500, 128, 128, 8)};
+      300, 500, 64, nullptr, 64, nullptr, 64, {}, make_raster(300, 500, 128, 128, 8)};
   EXPECT_EQ(p.raster.tiles(), 12);
-  EXPECT_EQ(p.undivided, 12);
-  EXPECT_EQ(p.copied_m, all_of_it);
-  EXPECT_EQ(p.copied_n, all_of_it);
+  EXPECT_EQ(p.whole_tiles, 12);
+  EXPECT_EQ(p.residue_m, load_whole_tiles);
+  EXPECT_EQ(p.residue_n, load_whole_tiles);
 }
 
 }  // namespace

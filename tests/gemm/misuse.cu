@@ -2,7 +2,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "tenon/gemm/gemm_cp_async.hpp"
+#include "tenon/gemm/launch_sm80.hpp"
 
 using namespace tenon;
 
@@ -40,12 +40,28 @@ __global__ void odd(std::uint32_t base) {
   WarpTile<half, float, 16, 32> sum;
   sum.multiply(Tile{base}, Tile{base}, 0, 0);
 }
+#elif defined(MISUSE_operation) || defined(MISUSE_element_types) || defined(MISUSE_output_type)
+using Config = sm80::Config<half, float, 64, 64>;
+struct Column {
+  __device__ float operator()(float accumulator, int) const { return accumulator; }
+};
+struct Plain {
+  __device__ float operator()(float accumulator, int, int) const { return accumulator; }
+};
+#if defined(MISUSE_operation)
+using Kernel = sm80::GemmKernel<Config, Column>;
+static_assert(sizeof(Kernel) > 0, "judged before");
+#elif defined(MISUSE_element_types)
+inline Status call() { return launch<sm80::GemmKernel<Config, Plain>>(GemmProblem<float, half>{}, Plain{}); }
+#else
+inline Status call() { return launch<sm80::GemmKernel<Config, Plain>>(GemmProblem<half, std::int32_t>{}, Plain{}); }
+#endif
 #else
 #error "name the misuse"
 #endif
 
 __global__ void kernel(GemmArguments arguments) {
   extern __shared__ __align__(1024) char shared[];
-  const Elementwise same{[](float sum, int, int) { return sum; }};
-  GemmCpAsync<Config, Alignment::full_16>::run(arguments, {0, 0}, shared, StoreC{arguments.c, same});
+  const auto same = [](float accumulator, int, int) { return accumulator; };
+  GemmCpAsync<Config, Alignment::full_16>::run(arguments, {0, 0}, shared, StoreRegisters{arguments.c, same});
 }

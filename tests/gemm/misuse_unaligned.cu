@@ -1,7 +1,7 @@
 // Not a program: compiled by ctest with one MISUSE_... defined, to see which sentence nvcc prints.
 #include <cuda_fp16.h>
 
-#include "tenon/gemm/gemm_wgmma_unaligned.hpp"
+#include "tenon/gemm/kernel_wgmma_unaligned.hpp"
 
 using namespace tenon;
 
@@ -17,6 +17,7 @@ using Config = UnalignedConfig<half, 48, 2>;
 #error "name the misuse"
 #endif
 
-template __global__ void tenon::gemm_unaligned<Config>(const __grid_constant__ TensorMapsOfEighths,
-                                                       const __grid_constant__ TensorMapsOfEighths,
-                                                       const __grid_constant__ UnalignedArguments);
+template __global__ void tenon::gemm_unaligned<Config, LinearCombination>(const __grid_constant__ RowInterleavedMaps,
+                                                       const __grid_constant__ RowInterleavedMaps,
+                                                       const __grid_constant__ UnalignedArguments,
+                                                       const __grid_constant__ LinearCombination);

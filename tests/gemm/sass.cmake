@@ -52,19 +52,19 @@ foreach(arch IN LISTS others)
   endforeach()
 endforeach()
 
-# wgmma: four instructions to a slab of 64 and 64 rows; C leaves by the copy engine.
+# wgmma: four instructions to a k-tile of 64 and 64 rows; TMA stores C.
 foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
   separate_arguments(types)
   list(POP_FRONT types label operand suffix)
   set(operands "WgmmaOperands<${operand}, ${operand}, float, ")
-  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} KERNEL "gemm_wgmma<(?!.*EveryEighthLine).*${operands}" ARCH 90a
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} KERNEL "gemm_wgmma<(?!.*RowInterleaved).*${operands}" ARCH 90a
     EXPECT HGMMA>=4 UTMALDG.2D>=2 UTMASTG.2D>=1 STSM.16>=4 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
-  # Every eighth row of C is not for the copy engine.
-  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_unaligned KERNEL "gemm_wgmma<.*EveryEighthLine.*${operands}" ARCH 90a
+  # TMA cannot store every eighth row of C.
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_unaligned KERNEL "gemm_wgmma<.*RowInterleaved.*${operands}" ARCH 90a
     EXPECT HGMMA>=4 UTMALDG.2D>=2 STSM.16>=4 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
-  # Operands anywhere: one from registers, read a word at a time and shifted; a tile, and what is left of k for one step more.
+  # Unaligned operands: one from registers, read a word at a time and shifted; a tile, and what is left of k for one step more.
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_anywhere KERNEL "gemm_unaligned<.*UnalignedConfig<${operand}, " ARCH 90a
     EXPECT HGMMA.64x256x16.${suffix}>=9 UTMALDG.2D>=2 LDS>=96 PRMT>=32 STG.E.128>=16 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)

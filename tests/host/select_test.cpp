@@ -1,6 +1,5 @@
 // Acceptance and choice of kernels on made-up lists and devices.
 #include "gemm/select.hpp"
-#include "gemm/pairs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -356,23 +355,7 @@ TEST(Select, StoresThatAreCompiledApart) {
   EXPECT_EQ(select_kernel(list, square, h200)->tile_n, 128);
 }
 
-// Of kernels that end in pairs: where the pairs begin, and for how many clusters there is work.
-TEST(SharedOut, PairsTheTilesThatAreLeftIfTheyAreFewAndTheirKIsLong) {
-  const auto is = [](const SharedOut& s, int undivided, int busy_clusters) {
-    return s.undivided == undivided && s.busy_clusters == busy_clusters;
-  };
-  EXPECT_TRUE(is(share_out(688, 66, 128), 660, 66));  // 28 after ten rounds
-  EXPECT_TRUE(is(share_out(33, 66, 16), 0, 66));
-  EXPECT_TRUE(is(share_out(34, 66, 16), 34, 34));  // more than half of a round
-  EXPECT_TRUE(is(share_out(64, 66, 16), 64, 64));
-  EXPECT_TRUE(is(share_out(66, 66, 16), 66, 66));
-  EXPECT_TRUE(is(share_out(1, 66, 16), 0, 2));
-  EXPECT_TRUE(is(share_out(1, 66, 15), 1, 1));  // adding up would take longer
-  EXPECT_TRUE(is(share_out(3, 2, 17), 2, 2));
-  EXPECT_TRUE(is(share_out(1, 1, 17), 1, 1));
-}
-
-// So do 32 pairs of tiles that begin anywhere, if rows of A begin lines of the L2. Otherwise a block that
+// 32 pairs of unaligned tiles end with split tiles, if rows of A begin lines of the L2. Otherwise a block that
 // shares nothing waits for the copy engine, but less than for twice the slabs.
 TEST(EstimatedCost, HalvesALastRoundOfTilesThatBeginAnywhere) {
   const Kernel kernel = test::anywhere_kernel("anywhere");

@@ -1,23 +1,16 @@
-// What a block of a GEMM kernel is made of: types, layouts, tile, warps, stages; and what follows from them.
-// Below: shared/tile.hpp, warp/warp_tile.hpp.
+// What a CTA of a kernel that multiplies from registers (mma.sync) is made of: types, layouts, tile, warps,
+// stages; and what follows from them. Below: tile_shape.hpp, types.hpp, shared/tile.hpp, warp/warp_tile.hpp.
 #pragma once
 
+#include "tenon/gemm/tile_shape.hpp"
 #include "tenon/gemm/types.hpp"
 #include "tenon/shared/tile.hpp"
 #include "tenon/warp/warp_tile.hpp"
 
 namespace tenon {
 
-// Shared memory that a block can have, of compute capability 9.0, which has most.
-inline constexpr int most_shared_bytes = 227 * 1024;
-
-template <int M, int N, int K>
-struct TileShape {
-  static constexpr int m = M, n = N, k = K;
-};
-
 // T_: __half or __nv_bfloat16. Acc_: float, or __half with T_ = __half.
-// Block, Warp: TileShape; Warp::k is not used (0). Stages: slabs of Block::k in flight.
+// Block, Warp: TileShape; Warp::k is not used (0). Stages: k-tiles in flight.
 template <class T_, class Acc_, Order a_order_, Order b_order_, class Block_, class Warp_, int Stages>
 struct GemmConfig {
   using T = T_;
@@ -28,7 +21,7 @@ struct GemmConfig {
   static constexpr Order a_order = a_order_, b_order = b_order_;
   static constexpr int stages = Stages;
   static_assert(Block::m % Warp::m == 0 && Block::n % Warp::n == 0,
-                "GemmConfig: the block tile must be a whole number of warp tiles");
+                "GemmConfig: the CTA tile must be a whole number of warp tiles");
 
   using TileA = OperandTile<T, Block::m, Block::k, a_order == Order::row_major>;
   using TileB = OperandTile<T, Block::n, Block::k, b_order == Order::column_major>;

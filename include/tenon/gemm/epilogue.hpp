@@ -158,6 +158,20 @@ struct LoadedOperation<Op, std::void_t<decltype(std::declval<const Op&>().loaded
 template <class Op, class Value>
 inline constexpr bool is_operation = std::is_invocable_r_v<Value, const Op&, Value, int, int>;
 
+// An operation on elements that all lie in C: applied without a look at where C ends.
+template <class Op_>
+struct InteriorOperation {
+  Op_ op;
+  template <class Value>
+  __device__ __forceinline__ auto operator()(Value accumulator, int row, int column) const {
+    return op(accumulator, row, column);
+  }
+};
+template <class Op>
+inline constexpr bool is_interior = false;
+template <class Op>
+inline constexpr bool is_interior<InteriorOperation<Op>> = true;
+
 // Applies the operation to a lane's values of `row` of C, from `column` on. type: that of C.
 template <class Op, class Value>
 __device__ __forceinline__ void apply(const Op& op, const Output& c, Type type, LaneRow<Value>& values,
@@ -170,13 +184,13 @@ __device__ __forceinline__ void apply(const Op& op, const Output& c, Type type, 
     static_assert(is_operation<Op, Value>,
                   "an epilogue operation is called as op(accumulator, int row, int column) and returns the "
                   "accumulator's type: float, or int32_t where integers are multiplied");
-    if (row >= c.m) return;
+    if (!is_interior<Op> && row >= c.m) return;
 #pragma unroll
     for (int x = 0; x < 4; ++x) {
 #pragma unroll
       for (int y = 0; y < 2; ++y) {
         const int at = column + 8 * x + y;
-        if (at < c.n) values.value[x][y] = op(values.value[x][y], row, at);
+        if (is_interior<Op> || at < c.n) values.value[x][y] = op(values.value[x][y], row, at);
       }
     }
   }
@@ -194,13 +208,13 @@ __device__ __forceinline__ void apply_transposed(const Op& op, const Output& c, 
     static_assert(is_operation<Op, float>,
                   "an epilogue operation is called as op(float accumulator, int row, int column) and returns "
                   "float");
-    if (column >= c.n) return;
+    if (!is_interior<Op> && column >= c.n) return;
 #pragma unroll
     for (int x = 0; x < 4; ++x) {
 #pragma unroll
       for (int y = 0; y < 2; ++y) {
         const int at = row + 8 * x + y;
-        if (at < c.m) values.value[x][y] = op(values.value[x][y], at, column);
+        if (is_interior<Op> || at < c.m) values.value[x][y] = op(values.value[x][y], at, column);
       }
     }
   }

@@ -25,6 +25,10 @@ __device__ __forceinline__ std::uint32_t in_subtile(std::uint32_t subtile, int r
 // (WarpgroupTile::for_each_part): part.pair(0, j, half, two) gives this lane's two neighbours of the 16 x 8
 // fragment j, in row g or (half) g + 8. row, column: of the warp's first accumulator in C. type: that of C.
 
+// The columns for which the operation is asked: those of a part, in groups of four fragments.
+template <class Part>
+inline constexpr int operation_columns = (Part::columns + 3) / 4 * 32;
+
 // What the operation makes of this lane's part of four fragments from fragment j on.
 template <class Op, class Part>
 __device__ __forceinline__ LaneRow<typename Part::Value> lane_row(const Op& op, const Output& c, Type type,

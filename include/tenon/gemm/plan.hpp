@@ -13,9 +13,6 @@
 
 namespace tenon {
 
-// The largest m, n or k: kernels count rows and columns in 32 bits and may round them up to a tile.
-inline constexpr std::int64_t largest_dimension = (std::int64_t{1} << 31) - 4096;
-
 // Tile rows in a band of the raster for grids of one CTA a tile: 8 rows of tiles keep A's band and a column
 // of B within the L2 at any size.
 inline constexpr int raster_band = 8;

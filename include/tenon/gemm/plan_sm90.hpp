@@ -1,31 +1,13 @@
 // Launch plans of the sm_90a kernels: from a product to tensor maps, raster, grid and arguments. Host code;
 // the launcher makes the tensor maps, so that the plans serve CUDA and the emulator. Below:
-// kernel_wgmma.hpp, plan.hpp.
+// kernel_wgmma.hpp, plan.hpp, row_interleaved_maps.hpp.
 #pragma once
 
 #include "tenon/gemm/kernel_wgmma.hpp"
 #include "tenon/gemm/plan.hpp"
+#include "tenon/gemm/row_interleaved_maps.hpp"
 
 namespace tenon {
-
-// Maps of `rows` rows of `length` elements of 16 bits, matrix.ld elements apart: view[i] has rows i, i + 8,
-// ..., which begin with as many elements of what is before them as there are since a multiple of 16 bytes.
-inline Status make_row_interleaved_maps(Launcher& launcher, const ConstMatrix& matrix, int rows, int length,
-                                        int box_rows, int box_columns, RowInterleavedMaps* maps) {
-  for (int i = 0; i < 8; ++i) {
-    const int rows_of_view = std::max(1, (rows - i + 7) / 8);  // one that is never read
-    const auto* const first =
-        static_cast<const std::uint16_t*>(matrix.data) + (i < rows ? i * matrix.ld : 0);
-    const int shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(first) % 16 / 2);
-    if (Status s =
-            launcher.make_tensor_map({first - shift, 2, rows_of_view, length + shift, 8 * matrix.ld},
-                                     box_rows, box_columns, &maps->view[i]);
-        !s) {
-      return s;
-    }
-  }
-  return {};
-}
 
 // An operand as a kernel loads it. Load: OperandLoad; rows: of A in a tile, or columns of B; `tiles` of them,
 // some of which may lie beyond its `extent`.

@@ -52,6 +52,9 @@ struct Matrix {
   constexpr Matrix(std::int32_t* d, std::int64_t l) noexcept : Matrix(d, l, Type::s32) {}
 };
 
+// The largest m, n or k: kernels count rows and columns in 32 bits and may round them up to a tile.
+inline constexpr std::int64_t largest_dimension = (std::int64_t{1} << 31) - 4096;
+
 // The product of A, m x k, and B, k x n, in C, m x n. What happens to the accumulators before they are stored
 // is the operation of an epilogue (epilogue.hpp).
 struct Product {

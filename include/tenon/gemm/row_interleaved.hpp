@@ -6,6 +6,14 @@
 
 namespace tenon {
 
+// Tiles that m rows make, each of `rows` rows of `views_of_tile` neighbouring views. Neighbouring tiles go
+// through all views of the same rows first: those without a row are the last of all, and left out.
+TENON_HOST_DEVICE constexpr int row_interleaved_tiles(int m, int rows, int views_of_tile) {
+  const int together = 8 / views_of_tile, rows_together = 8 * rows;
+  const int left = (m % rows_together + views_of_tile - 1) / views_of_tile;
+  return m / rows_together * together + (left < together ? left : together);
+}
+
 // Tiles along m, each of `Rows` rows of `ViewsOfTile` neighbouring views. Neighbouring tiles go through all
 // views of the same rows first.
 template <int ViewsOfTile, int Rows = 64>
@@ -20,10 +28,8 @@ struct RowInterleavedTiles {
   }
   TENON_HOST_DEVICE static constexpr int row_in_view(int tile_m) { return tile_m / tiles_together * Rows; }
 
-  // Tiles that m rows make: those without a row are the last of all, and left out.
   TENON_HOST_DEVICE static constexpr int tiles_of(int m) {
-    const int together = views * Rows, left = (m % together + ViewsOfTile - 1) / ViewsOfTile;
-    return m / together * tiles_together + (left < tiles_together ? left : tiles_together);
+    return row_interleaved_tiles(m, Rows, ViewsOfTile);
   }
 };
 

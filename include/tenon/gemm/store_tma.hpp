@@ -46,6 +46,12 @@ class StoreTma {
         return;
       }
     }
+    if constexpr (!is_linear<Op>) {
+      if (row + subtile_rows <= c_.m && column + operation_columns<Part> <= c_.n) {
+        with(InteriorOperation<Op>{op_}).store(part, row, column);
+        return;
+      }
+    }
     store(part, row, column);
   }
 

@@ -53,6 +53,14 @@ class StoreTmaTransposed {
         StoreTmaTransposed<Scaling, Subtiles, Warps, false>(*this, Scaling{op_.alpha})(part, row, column);
         return;
       }
+    } else if constexpr (!is_linear<Op> && !is_interior<Op>) {
+      // Of all warps that store together, which synchronise.
+      const int first = row - 16 * rank();
+      if (first + 16 * Warps <= c_.n && column + operation_columns<Part> <= c_.m) {
+        const InteriorOperation<Op> interior{op_};
+        StoreTmaTransposed<InteriorOperation<Op>, Subtiles, Warps, false>(*this, interior)(part, row, column);
+        return;
+      }
     }
     // As in StoreTma: an opaque value keeps all that follows from it out of the mainloop's registers.
     Output c = c_;

@@ -1,12 +1,13 @@
 // The tile scheduler of the kernel for unaligned operands (kernel_wgmma_unaligned.hpp): which tile of which
 // view of A a CTA computes next, from which k-tile on, and whether the CTAs of a cluster share A or B. Plain
-// C++17. Below: arguments.hpp, config.hpp, row_interleaved.hpp, tile_scheduler.hpp.
+// C++17. Below: arguments.hpp, row_interleaved.hpp, tile_scheduler.hpp.
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"
-#include "tenon/gemm/config.hpp"
 #include "tenon/gemm/row_interleaved.hpp"
 #include "tenon/gemm/tile_scheduler.hpp"
+#include "tenon/gemm/tile_shape.hpp"
+#include "tenon/gemm/types.hpp"
 
 namespace tenon {
 

@@ -1,4 +1,4 @@
-// StoreC alone: one warp writes its tile into C, every output type, every alignment, every way to be cut by
+// StoreRegisters alone: one warp writes its tile into C, every output type, every alignment, every way to be cut by
 // the edge of C; and nothing around C changes by a bit.
 #include <cuda_fp16.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "fragment/managed.hpp"
 #include "reference/cpu.hpp"
 #include "support/gpu.hpp"
-#include "tenon/gemm/epilogue.hpp"
+#include "tenon/gemm/store_registers.hpp"
 
 namespace tenon {
 namespace {
@@ -27,12 +27,13 @@ __global__ void store(const float* sums, Output c, int tile_row, int tile_column
   tile.clear();
   tile.for_each([&](float& v, int row, int column) { v = sums[row * tile_n + column]; });
   if (op == Op::linear_combination) {
-    StoreC{c, LinearCombination{alpha, beta, c}}(tile, tile_row, tile_column);
+    StoreRegisters{c, LinearCombination{alpha, beta, c}}(tile, tile_row, tile_column);
   } else {
-    const Elementwise bias_relu{[bias, n = c.n](float sum, int, int column) {
-      return column < n ? fmaxf(sum + bias[column], 0.0F) : NAN;  // what lies outside must not reach C
-    }};
-    StoreC{c, bias_relu}(tile, tile_row, tile_column);
+    // Asked for elements of C alone: bias has no more.
+    const auto bias_relu = [bias](float accumulator, int, int column) {
+      return fmaxf(accumulator + bias[column], 0.0F);
+    };
+    StoreRegisters{c, bias_relu}(tile, tile_row, tile_column);
   }
 }
 

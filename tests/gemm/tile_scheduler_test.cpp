@@ -1,0 +1,231 @@
+// The tile scheduler on the host: for 10^5 problems drawn at random, each tile of C is computed with all of k,
+// each k-tile once, by CTAs of one cluster that take their work in one order; and views of unaligned operands
+// hold each row of C once.
+#include "tenon/gemm/tile_scheduler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "tenon/gemm/row_interleaved.hpp"
+#include "tenon/gemm/tile_scheduler_unaligned.hpp"
+
+namespace tenon {
+namespace {
+
+struct Problem {
+  int tiles_m, tiles_n, band, k_tiles, clusters;  // cluster tiles; clusters that run at once
+};
+
+Problem draw(std::mt19937& random) {
+  const auto up_to = [&](int most) { return 1 + static_cast<int>(random() % static_cast<unsigned>(most)); };
+  // Half of them are a few tiles, where tails are all there is.
+  const int most = random() % 2 == 0 ? 3 : 12;
+  return {up_to(most), up_to(most), up_to(14), random() % 8 == 0 ? up_to(200) : up_to(40), up_to(66)};
+}
+
+// k-tiles that each tile of C was multiplied with, as [begin, end) in the order of their beginning.
+using Coverage = std::map<std::pair<int, int>, std::map<int, int>>;
+
+template <class Cluster, bool splits_tail>
+void expect_all_of_c_once(const Problem& p) {
+  SCOPED_TRACE(::testing::Message() << p.tiles_m << " x " << p.tiles_n << " cluster tiles in bands of "
+                                    << p.band << ", " << p.k_tiles << " k-tiles, " << p.clusters
+                                    << " clusters of " << Cluster::m << " x " << Cluster::n << " x "
+                                    << Cluster::k);
+  const Raster raster(p.tiles_m, p.tiles_n, p.band);
+  const TailSplit tail = TailSplit::of(raster.tiles(), p.clusters, splits_tail ? p.k_tiles : 0);
+  const int ctas = tail.busy_clusters * Cluster::ctas;
+  Coverage coverage;
+  for (int cta = 0; cta < ctas; ++cta) {
+    const TileScheduler<Cluster, splits_tail> scheduler(raster, tail.whole_tiles, p.k_tiles, cta, ctas);
+    bool had_split = false;
+    int last = -1;
+    for_each_work(scheduler, 0, 1, [&](int index) {
+      ASSERT_GT(index, last);
+      last = index;
+      const WorkTile work = scheduler.at(index);
+      ASSERT_GE(work.k_begin, 0);
+      ASSERT_GE(work.k_count, 1);  // so that the accumulators have a value
+      ASSERT_FALSE(had_split && !work.tail_split) << "split tiles come last";
+      had_split = had_split || work.tail_split;
+      if (work.k_begin >= p.k_tiles) {  // zeros beyond k, one k-tile of them
+        ASSERT_EQ(work.k_count, 1);
+        return;
+      }
+      const bool is_new =
+          coverage[{work.m, work.n}].emplace(work.k_begin, work.k_begin + work.k_count).second;
+      ASSERT_TRUE(is_new) << "tile " << work.m << ", " << work.n << " from " << work.k_begin << " twice";
+    });
+    if (::testing::Test::HasFatalFailure()) return;
+    EXPECT_EQ(scheduler.ends_with_split_tile(), had_split);
+  }
+  ASSERT_EQ(coverage.size(), static_cast<std::size_t>(p.tiles_m * Cluster::m) *
+                                 static_cast<std::size_t>(p.tiles_n * Cluster::n));
+  for (const auto& [tile, parts] : coverage) {
+    ASSERT_TRUE(tile.first >= 0 && tile.first < p.tiles_m * Cluster::m);
+    ASSERT_TRUE(tile.second >= 0 && tile.second < p.tiles_n * Cluster::n);
+    int end = 0;
+    for (const auto& [begin, part_end] : parts) {
+      ASSERT_EQ(begin, end);
+      end = part_end;
+    }
+    ASSERT_EQ(end, p.k_tiles);
+  }
+}
+
+TEST(TileScheduler, ComputesEachElementOfCOnceWithAllOfKForRandomProblems) {
+  std::mt19937 random(20261123);
+  for (int i = 0; i < 100000 / 8; ++i) {
+    expect_all_of_c_once<ClusterShape<1, 1>, false>(draw(random));
+    expect_all_of_c_once<ClusterShape<2, 1>, false>(draw(random));
+    expect_all_of_c_once<ClusterShape<1, 2>, false>(draw(random));
+    expect_all_of_c_once<ClusterShape<2, 1>, true>(draw(random));
+    expect_all_of_c_once<ClusterShape<1, 2>, true>(draw(random));
+    expect_all_of_c_once<ClusterShape<1, 1, 2>, false>(draw(random));
+    expect_all_of_c_once<ClusterShape<1, 1, 4>, false>(draw(random));
+    expect_all_of_c_once<ClusterShape<2, 2, 2>, false>(draw(random));
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Ping-pong: consumers that take every other work tile take all of them together.
+TEST(TileScheduler, TurnsTakeAllWorkTilesTogether) {
+  std::mt19937 random(3);
+  for (int i = 0; i < 1000; ++i) {
+    const Problem p = draw(random);
+    const Raster raster(p.tiles_m, p.tiles_n, p.band);
+    const TileScheduler<ClusterShape<1, 1>, false> scheduler(raster, raster.tiles(), p.k_tiles, 0, p.clusters);
+    std::vector<int> all, turns[2], merged;
+    for_each_work(scheduler, 0, 1, [&](int index) { all.push_back(index); });
+    for (int turn = 0; turn < 2; ++turn)
+      for_each_work(scheduler, turn, 2, [&](int index) { turns[turn].push_back(index); });
+    for (std::size_t x = 0; x < all.size(); ++x) {
+      ASSERT_LT(x / 2, turns[x % 2].size());
+      merged.push_back(turns[x % 2][x / 2]);
+    }
+    ASSERT_EQ(merged, all);
+  }
+}
+
+TEST(TileScheduler, SplitsTheTailIfItFillsAtMostHalfOfAWave) {
+  const auto is = [](TailSplit tail, int whole, int busy) {
+    return tail.whole_tiles == whole && tail.busy_clusters == busy;
+  };
+  EXPECT_TRUE(is(TailSplit::of(688, 66, 128), 660, 66));  // 28 after ten waves
+  EXPECT_TRUE(is(TailSplit::of(33, 66, 16), 0, 66));
+  EXPECT_TRUE(is(TailSplit::of(34, 66, 16), 34, 34));  // more than half of a wave
+  EXPECT_TRUE(is(TailSplit::of(66, 66, 16), 66, 66));
+  EXPECT_TRUE(is(TailSplit::of(1, 66, 15), 1, 1));  // the reduction would take longer
+}
+
+TEST(TileScheduler, TailSplitFunctionsAreConstantExpressions) {
+  static_assert(TailSplit::of(1, 66, 16).busy_clusters == 2);
+  static_assert(part_of_k(10, 4, 3).begin == 9 && part_of_k(10, 4, 3).count == 1);
+  static_assert(part_of_k(2, 4, 3).begin == 3 && part_of_k(2, 4, 3).count == 1);  // beyond k
+}
+
+// Every row of C is a row of one tile of one view, whatever m is.
+template <int ViewsOfTile, int Rows>
+void expect_each_row_once(int m) {
+  using Tiles = RowInterleavedTiles<ViewsOfTile, Rows>;
+  std::vector<int> seen(static_cast<std::size_t>(m), 0);
+  for (int tile = 0; tile < Tiles::tiles_of(m); ++tile) {
+    for (int v = 0; v < ViewsOfTile; ++v) {
+      for (int r = 0; r < Rows; ++r) {
+        const int row = Tiles::view(tile, v) + 8 * (Tiles::row_in_view(tile) + r);
+        if (row < m) ++seen[static_cast<std::size_t>(row)];
+      }
+    }
+  }
+  for (const int count : seen) ASSERT_EQ(count, 1) << m;
+}
+TEST(TileScheduler, ViewsHoldEachRowOnce) {
+  for (const int m : {1, 2, 7, 8, 9, 63, 64, 65, 511, 512, 513, 1000, 1024, 4095}) {
+    expect_each_row_once<2, 64>(m);
+    expect_each_row_once<1, 256>(m);
+  }
+}
+
+// The scheduler of the kernel for unaligned operands: rows of views, columns, k.
+void expect_unaligned_c_once(int m, int n, int k, bool aligned, int before, bool shares_b, int clusters) {
+  using Config = UnalignedConfig<std::uint16_t, 256, 4>;
+  SCOPED_TRACE(::testing::Message() << m << " x " << n << " x " << k << ", aligned " << aligned << ", before "
+                                    << before << ", shares B " << shares_b << ", " << clusters
+                                    << " clusters");
+  UnalignedArguments p{};
+  p.gemm.m = m, p.gemm.n = n, p.gemm.k = k;
+  p.rows_apart = aligned ? 1 : 8, p.before = before, p.shares_b = shares_b ? 1 : 0;
+  const int rows = 256 * (shares_b ? 2 : 1), columns = 128 * (shares_b ? 1 : 2);
+  p.gemm.raster = make_raster(m, n, rows, columns, 3);
+  if (!aligned)
+    p.gemm.raster = Raster(RowInterleavedTiles<1, 256>::tiles_of(m), p.gemm.raster.tiles_n(), 3);
+  const TailSplit tail = TailSplit::of(p.gemm.raster.tiles(), clusters, (k + 63) / 64);
+  p.gemm.whole_tiles = tail.whole_tiles;
+  const int k_tiles = UnalignedTileScheduler<Config>::k_tiles(p), skipped = before == 64 ? 1 : 0;
+  std::map<std::pair<int, int>, int> multiplied;  // (row, first column of a tile) -> k-tiles
+  for (int cta = 0; cta < 2 * tail.busy_clusters; ++cta) {
+    const UnalignedTileScheduler<Config> scheduler(p, cta, 2 * tail.busy_clusters);
+    for_each_work(scheduler, 0, 1, [&](int index) {
+      const UnalignedWorkTile work = scheduler.at(index);
+      ASSERT_GE(work.k_begin, skipped);
+      ASSERT_LE(work.k_begin + work.k_count, k_tiles);
+      ASSERT_EQ(work.is_first, index == scheduler.first());
+      for (int r = 0; r < 256; ++r) {
+        const int row = work.view + p.rows_apart * (work.row + r);
+        if (row < m && work.column < n) multiplied[{row, work.column}] += work.k_count;
+      }
+    });
+  }
+  ASSERT_EQ(multiplied.size(), static_cast<std::size_t>(m) * static_cast<std::size_t>((n + 127) / 128));
+  for (const auto& [at, count] : multiplied) ASSERT_EQ(count, k_tiles - skipped);
+}
+TEST(UnalignedTileScheduler, ComputesEachRowOfEachColumnOnceWithAllOfK) {
+  std::mt19937 random(11);
+  const auto up_to = [&](int most) { return 1 + static_cast<int>(random() % static_cast<unsigned>(most)); };
+  for (int i = 0; i < 200; ++i) {
+    const int m = up_to(1500), n = up_to(700), k = up_to(2000), clusters = up_to(20);
+    expect_unaligned_c_once(m, n, k, false, 8, false, clusters);
+    expect_unaligned_c_once(m, n, k, true, 8, false, clusters);
+    expect_unaligned_c_once(m, n, k, true, 64, false, clusters);
+    expect_unaligned_c_once(m, n, k, true, 64, true, clusters);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Masks and ranks of a cluster: who shares A stands along n, who shares B along m.
+template <class Cluster>
+void expect_masks() {
+  for (int rank = 0; rank < Cluster::ctas; ++rank) {
+    unsigned a = 0, b = 0, writers = 0;
+    for (int other = 0; other < Cluster::ctas; ++other) {
+      if (Cluster::rank_k(other) != Cluster::rank_k(rank)) continue;
+      const bool same_m = Cluster::rank_m(other) == Cluster::rank_m(rank);
+      const bool same_n = Cluster::rank_n(other) == Cluster::rank_n(rank);
+      if (same_m) a |= 1U << other;
+      if (same_n) b |= 1U << other;
+      if (same_m || same_n) writers |= 1U << other;
+    }
+    EXPECT_EQ(Cluster::mask_a(rank), a) << rank;
+    EXPECT_EQ(Cluster::mask_b(rank), b) << rank;
+    unsigned told = 0;
+    for (int i = 0; i < Cluster::writers; ++i) told |= 1U << Cluster::writer(rank, i);
+    EXPECT_EQ(told, writers) << rank;
+  }
+}
+TEST(ClusterShape, MasksHoldTheCtasThatShareAnOperand) {
+  expect_masks<ClusterShape<1, 1>>();
+  expect_masks<ClusterShape<2, 1>>();
+  expect_masks<ClusterShape<1, 2>>();
+  expect_masks<ClusterShape<1, 4>>();
+  expect_masks<ClusterShape<2, 2>>();
+  expect_masks<ClusterShape<4, 2>>();
+  expect_masks<ClusterShape<2, 2, 2>>();
+  expect_masks<ClusterShape<1, 1, 4>>();
+}
+
+}  // namespace
+}  // namespace tenon
