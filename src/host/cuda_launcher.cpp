@@ -1,5 +1,5 @@
-// The launches of cuda_launcher.hpp. cudaLaunchKernelExC rather than <<<>>>: it returns the error of this
-// launch and leaves the caller's last error be.
+// The launches of cuda_launcher.hpp. They use cudaLaunchKernelExC rather than <<<>>>, because it returns the
+// error of this launch and keeps an earlier error of the caller.
 #include "host/cuda_launcher.hpp"
 
 #include <cuda_runtime.h>
@@ -11,19 +11,19 @@
 namespace tenon {
 namespace {
 
-// A block may use as much dynamic shared memory without being asked for.
+// The dynamic shared memory of a CTA that needs no attribute.
 constexpr unsigned shared_by_default = 48U << 10;
 
 dim3 dim3_of(const Extent3& extent) noexcept {
   return {extent.x, extent.y, extent.z};
 }
 
-// Whether an error says that the device does not run such a launch (its clusters, shared memory, registers or
-// code): nothing was launched, and another kernel may be. All others are those of the stream, of the context,
-// or of what ran before, and would come again.
+// Whether an error says that the device cannot run this launch (its clusters, shared memory, registers or
+// code). Nothing was launched then, and another kernel may run. Other errors are those of the stream, of the
+// context, or of earlier work: any further launch would return them again.
 bool refuses_launch(cudaError_t error) noexcept {
   switch (error) {
-    case cudaErrorInvalidValue:  // more shared memory than a block may have
+    case cudaErrorInvalidValue:  // more shared memory than a CTA may have
     case cudaErrorInvalidConfiguration:
     case cudaErrorInvalidClusterSize:
     case cudaErrorLaunchOutOfResources:
@@ -50,7 +50,8 @@ Status CudaLauncher::make_tensor_map(const MatrixInMemory& matrix, int box_lines
 Status CudaLauncher::launch(const Launch& launch) noexcept {
   if (launch.function == nullptr) return launch_module(launch, stream_);
   cudaError_t error = cudaSuccess;
-  // Per device, and cheap: asked for at every launch rather than remembered.
+  // The attribute is one of the current device, and setting it is cheap: so it is set at every launch, and
+  // nothing has to be remembered for each device.
   if (launch.shared_bytes > shared_by_default) {
     error = cudaFuncSetAttribute(launch.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(launch.shared_bytes));
@@ -73,7 +74,7 @@ Status CudaLauncher::launch(const Launch& launch) noexcept {
     error = cudaLaunchKernelExC(&config, launch.function, arguments);
   }
   if (error == cudaSuccess) return {};
-  cudaGetLastError();  // reported here; the caller's next check shall not find it
+  cudaGetLastError();  // clears it: the returned status reports this error
   if (refuses_launch(error)) {
     return Status(
         StatusCode::device_unsupported,

@@ -1,4 +1,4 @@
-// The queries of device.hpp: attributes only, each a read of driver state.
+// The queries of device.hpp. They read attributes only, which the driver answers from its own memory.
 #include "host/device.hpp"
 
 #include <cuda_runtime.h>
@@ -33,7 +33,7 @@ Status describe_current_device(DeviceDescription* device) noexcept {
   if (error == cudaSuccess && count == 0) error = cudaErrorNoDevice;
   if (error == cudaSuccess) error = cudaGetDevice(&ordinal);
   if (error != cudaSuccess) {
-    cudaGetLastError();  // reported here; the caller's next check shall not find it
+    cudaGetLastError();  // clears it: the returned status reports this error
     int driver = 0;
     if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
       return Status(StatusCode::device_unsupported, "no CUDA device: no NVIDIA driver is installed");
@@ -53,7 +53,7 @@ Status describe_current_device(DeviceDescription* device) noexcept {
     error = cudaDeviceGetAttribute(query.value, query.attribute, ordinal);
     if (error != cudaSuccess) {
       cudaGetLastError();
-      return Status(StatusCode::cuda_error, "an attribute of CUDA device %d could not be read: %s", ordinal,
+      return Status(StatusCode::cuda_error, "an attribute of CUDA device %d cannot be read: %s", ordinal,
                     cudaGetErrorString(error));
     }
   }

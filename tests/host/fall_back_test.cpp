@@ -141,7 +141,7 @@ std::vector<std::string> launches_after(const Gemm& p, int refusals, int* times_
     }
     if (refusals == 0) {
       launches.push_back(plan.kernel->name);
-      if (plan.turns) launches.emplace_back(transposing);
+      if (plan.swaps_ab) launches.emplace_back(transposing);
       return launches;
     }
     refused.push_back(plan.kernel);

@@ -143,7 +143,7 @@ TEST(PlanOfCopies, SaysThatAGridHoldsNoMoreBlocks) {
   Status why;
   EXPECT_FALSE(accepts(kernel, of_tiles(1 << 15, 1 << 16), h200, &why));
   EXPECT_STREQ(why.message(),
-               "kernel tma_256x128 needs at most 2147483647 blocks, each of a tile of 256 x 128, but C has "
+               "kernel tma_256x128 needs at most 2147483647 CTAs, one for each tile of 256 x 128, but C has "
                "2147483648");
   EXPECT_TRUE(accepts(kernel, of_tiles((1 << 15) - 1, 1 << 16), h200, &why)) << why.message();
   // Clusters of two along n, or along m, take a tile more than C has.

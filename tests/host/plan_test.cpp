@@ -202,7 +202,7 @@ TEST(Plan, PairsAndPromotedSumsHaveKernelsOfTheirOwn) {
                "kernel e4m3_promoted multiplies e4m3 by e4m3 but A is e4m3 and B is e5m2");
   p.b.type = Type::e4m3;
   EXPECT_STREQ(make_plan(kernel_list(), p, h200, &plan).message(),
-               "kernel e4m3_promoted promotes its sums but the problem asks for sums that are not promoted");
+               "kernel e4m3_promoted promotes its accumulators but the problem does not ask for promotion");
   EXPECT_EQ(make_plan(kernel_list(), problem(64, 64, 64, Type::s8), a100, &plan).code(),
             StatusCode::device_unsupported);
 }
@@ -249,7 +249,7 @@ TEST(Plan, OfALargeAAndASmallBOnlyBIsCopiedIfAMayHaveAnyLeadingDimension) {
   Plan plan;
   ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
   EXPECT_EQ(plan.kernel->name, "eighths");
-  EXPECT_TRUE(!plan.pad_a && plan.pad_b && !plan.turns);
+  EXPECT_TRUE(!plan.pad_a && plan.pad_b && !plan.swaps_ab);
   const Gemm run = planned_problem(p, plan);
   EXPECT_EQ(run.a.data, p.a.data);
   EXPECT_EQ(run.a.ld, 4095);
@@ -265,7 +265,7 @@ TEST(Plan, OfASmallAAndALargeBTheTransposeIsComputed) {
   Plan plan;
   ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
   EXPECT_EQ(plan.kernel->name, "eighths");
-  EXPECT_TRUE(plan.pad_a && !plan.pad_b && plan.turns);
+  EXPECT_TRUE(plan.pad_a && !plan.pad_b && plan.swaps_ab);
   const Gemm run = planned_problem(p, plan);
   EXPECT_EQ(run.m, 4095);
   EXPECT_EQ(run.n, 512);  // with the zeros that the copy of A ends with
@@ -288,7 +288,7 @@ TEST(Plan, TheTransposeIsNotComputedWhereCIsReadOrWideOrBBeginsAnywhere) {
     p.workspace_bytes = planned_workspace(with_any_lda(), p, h200);
     Plan plan;
     ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
-    EXPECT_FALSE(plan.turns) << what;
+    EXPECT_FALSE(plan.swaps_ab) << what;
   }
 }
 
@@ -306,7 +306,7 @@ TEST(Plan, TheTransposeIsNotComputedWhereAEndsInsideOfEightColumns) {
     Plan plan;
     ASSERT_TRUE(make_plan(list, p, h200, &plan));
     EXPECT_FALSE(plan.pad_a);
-    EXPECT_EQ(plan.turns, turns) << m;
+    EXPECT_EQ(plan.swaps_ab, turns) << m;
   }
 }
 
@@ -357,7 +357,7 @@ TEST(Plan, OperandsAnywhereRunWithoutCopiesWhereThatCostsLess) {
     Plan plan;
     ASSERT_TRUE(make_plan(with_anywhere(), p, h200, &plan));
     EXPECT_EQ(plan.kernel->name, "anywhere");
-    EXPECT_FALSE(plan.pad_a || plan.pad_b || plan.turns);
+    EXPECT_FALSE(plan.pad_a || plan.pad_b || plan.swaps_ab);
   }
 }
 
@@ -371,7 +371,7 @@ TEST(Plan, OfAFewColumnsOnlyThoseAreCopiedWhereALiesAnywhere) {
   Plan plan;
   ASSERT_TRUE(make_plan(list, p, h200, &plan));
   EXPECT_EQ(plan.kernel->name, "turned");
-  EXPECT_TRUE(!plan.pad_a && plan.pad_b && !plan.turns);
+  EXPECT_TRUE(!plan.pad_a && plan.pad_b && !plan.swaps_ab);
   const Gemm run = planned_problem(p, plan);
   EXPECT_EQ(run.a.data, p.a.data);
   EXPECT_EQ(run.a.ld, 2049);
@@ -393,7 +393,7 @@ TEST(Plan, OfAFewRowsOnlyThoseAreCopiedWhereBLiesAnywhere) {
   Plan plan;
   ASSERT_TRUE(make_plan(with_anywhere(), p, h200, &plan));
   EXPECT_EQ(plan.kernel->name, "anywhere");
-  EXPECT_TRUE(plan.pad_a && !plan.pad_b && !plan.turns);
+  EXPECT_TRUE(plan.pad_a && !plan.pad_b && !plan.swaps_ab);
   const Gemm run = planned_problem(p, plan);
   EXPECT_EQ(run.a.data, workspace);
   EXPECT_EQ(run.a.order, row_major);

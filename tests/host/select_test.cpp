@@ -147,7 +147,8 @@ TEST(Accepts, SaysWhatItFoundAndNeeds) {
             "kernel async_64x64 multiplies f16 by f16 but A is bf16 and B is bf16");
   p = problem(64, 64, 64, Type::e4m3);
   p.promote = true;
-  EXPECT_EQ(refusal("e4m3", p, h200), "kernel e4m3 does not promote its sums but the problem asks for it");
+  EXPECT_EQ(refusal("e4m3", p, h200),
+            "kernel e4m3 does not promote its accumulators but the problem asks for promotion");
   p.a.ld = 72;
   EXPECT_EQ(refusal("e4m3_promoted", p, h200),
             "kernel e4m3_promoted copies 16 bytes at a time: lda is 72 but needs a multiple of 16");
