@@ -276,7 +276,7 @@ TEST(Validate, IndexOverflow) {
                  "space, so it must begin at a lower address");
 }
 
-// Of a single line the leading dimension is never used, however large: neither it nor what it is in bytes.
+// The leading dimension of a single row is never used, however large it is, in elements or in bytes.
 TEST(Validate, TheLeadingDimensionOfASingleLineMayBeAnything) {
   for (const std::int64_t ld : {std::int64_t{1} << 62, std::int64_t{INT64_MAX}}) {
     Gemm p = valid();
@@ -334,7 +334,7 @@ TEST(Validate, ColumnBlocksOfOneMatrixDoNotOverlap) {
   EXPECT_TRUE(validate(p)) << validate(p).message();
 }
 
-// Every second row of the buffer that A has a part of; rows of 1024 bytes.
+// A is part of every second row of a buffer with rows of 1024 bytes.
 TEST(Validate, RowsOfTwiceThePitchDoNotOverlap) {
   Gemm p = valid();
   p.a = {at(0x30000000), 512, row_major, Type::f16};
@@ -345,7 +345,7 @@ TEST(Validate, RowsOfTwiceThePitchDoNotOverlap) {
       p, StatusCode::invalid_argument,
       "C (129408 bytes from 0x300000fc) overlaps A (64768 bytes from 0x30000000) but needs memory of "
       "its own");
-  // Of pitches that have no such relation only the whole ranges are compared.
+  // For other pitches only the intervals from the first to the last byte are compared.
   p.c = {writable(0x30000200), 500, Type::f32};
   expect_refusal(
       p, StatusCode::invalid_argument,
@@ -386,8 +386,7 @@ TEST(Validate, Workspace) {
                  "address space, workspace_bytes <= 18446744072635809791 is needed");
 }
 
-// The factors are read while the kernels run: where C or the copies of operands are written they would
-// change.
+// Kernels read the factors while they write C and the workspace, so that factors there would change.
 TEST(Validate, FactorsLieApartFromWhatIsWritten) {
   const auto factor = [](std::uint64_t address) { return static_cast<const float*>(at(address)); };
   Gemm p = of_types(Type::e4m3, Type::e4m3, Type::f32, Type::f32);
@@ -414,7 +413,7 @@ TEST(Validate, FactorsLieApartFromWhatIsWritten) {
   EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
 }
 
-// beta * C is all that is left: A and B, which nobody reads, may be nothing.
+// The result is beta * C. A and B are not read, and may be null.
 TEST(Validate, WithoutAlphaAAndBAreNotLookedAt) {
   Gemm p = valid();
   p.alpha = 0;
