@@ -18,6 +18,20 @@ dim3 dim3_of(const Extent3& extent) noexcept {
   return {extent.x, extent.y, extent.z};
 }
 
+// The first launch of a kernel on a device loads its code. That is no stream operation, but a stream capture
+// that is not relaxed forbids calls that are none: a thread-local capture to its own thread, a global one to
+// every thread of the process. So a launch is relaxed while it lasts. A capture records it all the same.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() noexcept { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // then the mode that the thread had before
+};
+
 // Whether an error says that the device cannot run this launch (its clusters, shared memory, registers or
 // code). Nothing was launched then, and another kernel may run. Other errors are those of the stream, of the
 // context, or of earlier work: any further launch would return them again.
@@ -48,6 +62,7 @@ Status CudaLauncher::make_tensor_map(const MatrixInMemory& matrix, int box_lines
 }
 
 Status CudaLauncher::launch(const Launch& launch) noexcept {
+  const RelaxedCapture relaxed;
   if (launch.function == nullptr) return launch_module(launch, stream_);
   cudaError_t error = cudaSuccess;
   // The attribute is one of the current device, and setting it is cheap: so it is set at every launch, and

@@ -277,7 +277,7 @@ TEST(Validate, IndexOverflow) {
 }
 
 // The leading dimension of a single row is never used, however large it is, in elements or in bytes.
-TEST(Validate, TheLeadingDimensionOfASingleLineMayBeAnything) {
+TEST(Validate, TheLeadingDimensionOfASingleRowMayBeAnything) {
   for (const std::int64_t ld : {std::int64_t{1} << 62, std::int64_t{INT64_MAX}}) {
     Gemm p = valid();
     p.m = 1;
