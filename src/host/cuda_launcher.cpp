@@ -18,9 +18,10 @@ dim3 dim3_of(const Extent3& extent) noexcept {
   return {extent.x, extent.y, extent.z};
 }
 
-// The first launch of a kernel on a device loads its code. That is no stream operation, but a stream capture
-// that is not relaxed forbids calls that are none: a thread-local capture to its own thread, a global one to
-// every thread of the process. So a launch is relaxed while it lasts. A capture records it all the same.
+// The first launch of a kernel on a device loads its code. Loading is not a stream operation, and a stream
+// capture that is not relaxed may forbid it: a thread-local capture in its own thread, a global one in every
+// thread of the process. launch() is therefore relaxed until it returns. The launch itself is captured as
+// usual.
 class RelaxedCapture {
  public:
   RelaxedCapture() noexcept { cudaThreadExchangeStreamCaptureMode(&mode_); }

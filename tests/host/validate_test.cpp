@@ -18,7 +18,7 @@ void* writable(std::uint64_t address) {
   return reinterpret_cast<void*>(address);
 }
 
-// 64 x 96 x 128, "tn", dense, far apart.
+// 64 x 96 x 128, "tn", packed, the matrices far apart.
 Gemm valid() {
   Gemm p;
   p.m = 64;
