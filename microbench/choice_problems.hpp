@@ -1,5 +1,5 @@
-// Problems on which gemm()'s choice of a kernel is judged: drawn at random, so that the choice cannot have
-// been tuned on them.
+// Problems by which gemm()'s choice of a kernel is judged. They are random, so that the choice was not tuned
+// on them.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct ChoiceProblem {
 };
 
 // aligned   f16 and bf16, C of the same type or f32, in all four layouts; m, n, k multiples of 8
-// decode    1 to 128 rows of A, as language models have them while they generate text: bf16, f16, e4m3; tn
+// decode    1 to 128 rows of A, as in the decode phase of language models; bf16, f16, e4m3; tn
 // unaligned f16 and bf16; odd extents, or aligned extents and one odd leading dimension
 // fp8, s8, tf32   tn; m, n, k multiples of 16 (tf32: 8)
 const std::vector<std::string>& choice_groups();
 
 // The first `count` problems of the sequence that the seed begins. Extents are log-uniform from 16 to 12288
-// (decode: m from 1 to 128, n and k from 512). Any 16 consecutive problems hold every group in the same
-// proportions, so that a run which ends early is a smaller sample of the same distribution.
+// (decode: m from 1 to 128, n and k from 512). Any 16 consecutive problems have the same number of each
+// group, so that a run that ends early is a smaller sample of the same distribution.
 std::vector<ChoiceProblem> draw_choice_problems(std::uint64_t seed, int count);
 
 // The problem with stand-in addresses, aligned as cudaMalloc aligns them, and without a workspace.

@@ -1,7 +1,7 @@
-// Recorded times of every kernel that computes a problem, and what a choice among them costs.
+// Recorded times of every kernel that computes a problem, and the regret of a choice among them.
 //
-// microbench/results/<machine>/choices.json is one such record: tenon_gemm_benchmark --choices writes it, and
-// a test judges gemm()'s choice by it on machines without a GPU.
+// tenon_gemm_benchmark --choices writes such a record to microbench/results/<machine>/choices.json. A test
+// reads it to judge gemm()'s choice on machines without a GPU.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace tenon::microbench {
 
-// Microseconds of a launch. The name is that of the kernel, with " + padded copies" behind it where operands
-// were copied into the workspace first.
+// The time of a launch. The name is that of the kernel, followed by " + padded copies" if operands were
+// copied into the workspace first.
 struct ChoiceTime {
   std::string name;
   double microseconds = 0;
@@ -36,13 +36,13 @@ struct ChoiceRecord {
 
 const ChoiceTime& fastest(const ChoiceTimes& times);
 
-// The names are written once, in a table; a problem, a line of the text, holds [number in that table,
-// microseconds] pairs, fastest first.
+// JSON in which a table holds each name once. Each problem is a line, with pairs [number in that table,
+// microseconds], fastest first.
 std::string to_text(const ChoiceRecord& record);
 // The inverse. Failure where the text is not such a record.
 ChoiceRecord read_choice_record(const std::string& text);
 
-// Time of the kernel that is chosen over the time of the fastest one: 1 at best.
+// The time of the chosen kernel over that of the fastest one: 1 at best.
 struct Regret {
   const ChoiceTimes* of;
   std::string chosen;
@@ -51,11 +51,11 @@ struct Regret {
 
 struct Regrets {
   std::vector<Regret> regrets;
-  // Problems whose choice has no recorded time, and what was chosen: it says nothing of them.
+  // Problems whose choice has no recorded time, and the choice.
   std::vector<std::pair<const ChoiceTimes*, std::string>> unknown;
 };
 
-// Of the problems of one group. chosen: the name of what is chosen for a problem.
+// The regrets of the problems of a group. chosen() returns the name of the choice for a problem.
 Regrets regrets_of(const ChoiceRecord& record, const std::string& group,
                    const std::function<std::string(const ChoiceTimes&)>& chosen);
 

@@ -55,11 +55,10 @@ std::string choice_of(const std::vector<Kernel>& list, const Gemm& problem, cons
   return name_of(*plan.kernel, p.workspace_bytes != 0);
 }
 
-std::vector<ChoiceTimes> record_choices(const std::vector<Kernel>& list, const DeviceDescription& device,
-                                        const std::vector<ChoiceProblem>& problems, BurstTimer& timer,
-                                        const ChoiceRecorderRules& rules) {
+void record_choices(const std::vector<Kernel>& list, const DeviceDescription& device,
+                    const std::vector<ChoiceProblem>& problems, BurstTimer& timer,
+                    const ChoiceRecorderRules& rules, std::vector<ChoiceTimes>* result) {
   const double end = timer.seconds() + rules.seconds;
-  std::vector<ChoiceTimes> result;
   for (const ChoiceProblem& problem : problems) {
     std::vector<ChoiceCandidate> candidates = choice_candidates(list, gemm_of(problem), device);
     if (candidates.empty()) continue;
@@ -69,12 +68,12 @@ std::vector<ChoiceTimes> record_choices(const std::vector<Kernel>& list, const D
       return candidate.cost > most && candidate.name() != chosen;
     };
     candidates.erase(std::remove_if(candidates.begin(), candidates.end(), hopeless), candidates.end());
-    if (timer.seconds() >= end) return result;
+    if (timer.seconds() >= end) return;
     timer.prepare(problem, candidates);
     std::vector<std::vector<double>> bursts(candidates.size());
     for (int round = 0; round < rules.bursts; ++round) {
       for (std::size_t i = 0; i < candidates.size(); ++i) {
-        if (timer.seconds() >= end) return result;
+        if (timer.seconds() >= end) return;
         bursts[i].push_back(timer.burst(i));
       }
     }
@@ -83,9 +82,8 @@ std::vector<ChoiceTimes> record_choices(const std::vector<Kernel>& list, const D
       if (const double microseconds = median(bursts[i]); microseconds > 0)
         times.times.push_back({candidates[i].name(), microseconds});
     }
-    if (!times.times.empty()) result.push_back(std::move(times));
+    if (!times.times.empty()) result->push_back(std::move(times));
   }
-  return result;
 }
 
 std::string regret_table(const ChoiceRecord& record, const std::vector<Kernel>& list) {

@@ -1,6 +1,7 @@
 // Times every kernel that computes a problem, problem after problem, until a time limit.
 //
-// The loop knows neither CUDA nor a clock: both are behind BurstTimer, and a test brings its own.
+// The loop calls neither CUDA nor a clock: both are behind BurstTimer, and tests have a BurstTimer of their
+// own.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +22,20 @@ struct ChoiceCandidate {
   std::string name() const;  // as ChoiceTime has it
 };
 
-// What gemm() can be made to run by naming a kernel, with and without a workspace, cheapest estimate first.
-// Not the kernels of Copy::module, which gemm() never chooses.
+// Each kernel that computes the problem, with and without a workspace, least estimate first. Kernels of
+// Copy::module are left out, since gemm() never chooses them.
 std::vector<ChoiceCandidate> choice_candidates(const std::vector<Kernel>& list, const Gemm& problem,
                                                const DeviceDescription& device);
 
-// What gemm() chooses by itself with as much workspace as helps, named like a candidate. Failure where it has
-// no kernel.
+// The name, like that of a candidate, of what gemm() chooses with as much workspace as helps. Failure if no
+// kernel computes the problem.
 std::string choice_of(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device);
 
 class BurstTimer {
  public:
   virtual ~BurstTimer() = default;
-  // Prepares operands for the problem and all candidates. One whose launch fails gets an empty burst: its
-  // burst() returns 0.
+  // Prepares the operands of the problem, and all candidates. burst() returns 0 for a candidate that cannot
+  // be launched.
   virtual void prepare(const ChoiceProblem& problem, const std::vector<ChoiceCandidate>& candidates) = 0;
   // Microseconds of a launch in a short burst of candidate i.
   virtual double burst(std::size_t i) = 0;
@@ -47,15 +48,16 @@ struct ChoiceRecorderRules {
   double cost_factor = 3;  // candidates are left out whose estimate is above this multiple of the least
 };
 
-// One entry a problem, in order, of those that were finished in time; gemm()'s choice is always among the
-// candidates. The candidates of a problem take turns, so that a change of the clock or of the temperature
-// meets all of them.
-std::vector<ChoiceTimes> record_choices(const std::vector<Kernel>& list, const DeviceDescription& device,
-                                        const std::vector<ChoiceProblem>& problems, BurstTimer& timer,
-                                        const ChoiceRecorderRules& rules);
+// Appends an entry to *result for each problem that was finished in time, in the order of the problems.
+// gemm()'s choice is always among the candidates. Each round of bursts goes through all candidates of a
+// problem, so that a change of the clock or of the temperature affects all of them. If the timer throws,
+// *result keeps the problems before.
+void record_choices(const std::vector<Kernel>& list, const DeviceDescription& device,
+                    const std::vector<ChoiceProblem>& problems, BurstTimer& timer,
+                    const ChoiceRecorderRules& rules, std::vector<ChoiceTimes>* result);
 
-// The regret of gemm()'s choice, a line a group: geometric mean, and the worst problem with what was chosen
-// and what was fastest.
+// The regret of gemm()'s choice, a line for each group: the geometric mean, and the worst problem with its
+// choice and its fastest kernel.
 std::string regret_table(const ChoiceRecord& record, const std::vector<Kernel>& list);
 
 }  // namespace tenon::microbench

@@ -81,6 +81,7 @@ CudaBurstTimer::Burst CudaBurstTimer::capture(const Gemm& problem, int launches)
 
 void CudaBurstTimer::prepare(const ChoiceProblem& problem, const std::vector<ChoiceCandidate>& candidates) {
   forget();
+  std::fprintf(stderr, "%s: %zu candidates\n", describe(problem).c_str(), candidates.size());
   Gemm p = gemm_of(problem);
   void* const a = a_.reserve(bytes_of(p.m, p.k, p.a.ld, p.a.order, p.a.type));
   void* const b = b_.reserve(bytes_of(p.k, p.n, p.b.ld, p.b.order, p.b.type));
@@ -90,7 +91,7 @@ void CudaBurstTimer::prepare(const ChoiceProblem& problem, const std::vector<Cho
   const bool a_by_rows = p.a.order == row_major, b_by_rows = p.b.order == row_major;
   fill_normal(a, p.a.type, a_by_rows ? p.m : p.k, a_by_rows ? p.k : p.m, p.a.ld, 1, stream_);
   fill_normal(b, p.b.type, b_by_rows ? p.k : p.n, b_by_rows ? p.n : p.k, p.b.ld, 2, stream_);
-  // Before any graph holds its address.
+  // It must not move once a graph has its address.
   std::size_t workspace_bytes = 0;
   for (const ChoiceCandidate& candidate : candidates)
     workspace_bytes = std::max(workspace_bytes, candidate.workspace_bytes);

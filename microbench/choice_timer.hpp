@@ -10,10 +10,9 @@
 
 namespace tenon::microbench {
 
-// A burst replays a CUDA graph twice and times the second run: while the first one runs, the host has
-// enqueued the second, so that no host time is in the figure. Operands are drawn as elsewhere
-// (device_data.hpp) and stay in the L2 as far as they fit. Between bursts the device rests about as long as a
-// burst, 10 ms at most.
+// A burst replays a CUDA graph twice and times the second replay. The host enqueues the second one while the
+// first one runs, so that the time contains no host time. Operands are random (device_data.hpp), and stay in
+// the L2 as far as they fit. After a burst the device rests as long as the burst took, 10 ms at most.
 class CudaBurstTimer final : public BurstTimer {
  public:
   CudaBurstTimer();

@@ -188,12 +188,20 @@ void record_choices(const Options& options) {
   CudaBurstTimer timer;
   ChoiceRecorderRules rules;
   rules.seconds = options.choice_seconds;
-  record.problems = record_choices(tenon::kernels(), record.device,
-                                   draw_choice_problems(options.seed, options.problems), timer, rules);
+  const auto write = [&] {
+    if (const std::string lost = replace_file(options.json, to_text(record)); !lost.empty())
+      throw Failure(lost);
+    std::fputs(regret_table(record, tenon::kernels()).c_str(), stdout);
+  };
+  try {
+    record_choices(tenon::kernels(), record.device, draw_choice_problems(options.seed, options.problems),
+                   timer, rules, &record.problems);
+  } catch (const Failure&) {
+    if (!record.problems.empty()) write();
+    throw;
+  }
   if (record.problems.empty()) throw Failure("no problem was finished in time");
-  if (const std::string lost = replace_file(options.json, to_text(record)); !lost.empty())
-    throw Failure(lost);
-  std::fputs(regret_table(record, tenon::kernels()).c_str(), stdout);
+  write();
 }
 
 }  // namespace

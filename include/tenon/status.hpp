@@ -1,7 +1,7 @@
 // What every host function of tenon returns: a code for programs and a sentence for people.
 //
-// A Status owns its sentence (no allocation, no static buffer) and never throws. The sentence names the value
-// found and the value needed: "lda is 100 but row-major A with k = 128 needs lda >= 128".
+// A Status holds its sentence by value (no allocation, no static buffer) and never throws. The sentence names
+// the value found and the value needed: "lda is 100 but row-major A with k = 128 needs lda >= 128".
 #pragma once
 
 #include <cstdarg>
@@ -13,8 +13,8 @@ enum class StatusCode {
   ok = 0,
   invalid_argument,     // the problem itself is wrong: negative size, null pointer, short leading dimension,
                         // overlap
-  unsupported,          // a valid problem that no kernel of this library (or the kernel named) computes
-  device_unsupported,   // this machine cannot: no device, no driver, no such architecture, a launch refused
+  unsupported,          // a valid problem that no kernel of this library (or not the named one) computes
+  device_unsupported,   // this machine cannot: no device, no driver, no such architecture, a refused launch
   workspace_too_small,  // call again with at least the bytes that the sentence names
   cuda_error,           // the CUDA runtime (or the emulator) reported an error; the sentence carries its text
 };

@@ -8,9 +8,9 @@
  *   tenon_status s = tenon_gemm(&p, stream);
  *   if (s.code != TENON_OK) fprintf(stderr, "%s\n", s.message);
  *
- * C99. No hidden synchronisation, no hidden allocation (of host memory the first call takes some, for the
- * list of kernels: gemm.hpp); every function may be called from any thread. Needs no CUDA header: a stream is
- * a cudaStream_t (CUstream), NULL the default stream. */
+ * C99. No hidden synchronisation and no hidden allocation, except that the first call allocates host memory
+ * for the list of kernels (gemm.hpp). Every function may be called from any thread. This header includes no
+ * CUDA header: a stream is a cudaStream_t (CUstream), and NULL is the default stream. */
 #ifndef TENON_TENON_H
 #define TENON_TENON_H
 
@@ -34,7 +34,7 @@ typedef enum tenon_type {
   TENON_F16 = 0,
   TENON_BF16 = 1,
   TENON_F32 = 2,
-  TENON_TF32 = 3, /* floats whose lowest 13 bits nobody looks at */
+  TENON_TF32 = 3, /* floats whose lowest 13 bits are ignored */
   TENON_E4M3 = 4,
   TENON_E5M2 = 5,
   TENON_S8 = 6,
@@ -45,13 +45,13 @@ typedef enum tenon_order { TENON_ROW_MAJOR = 0, TENON_COLUMN_MAJOR = 1 } tenon_o
 typedef enum tenon_status_code {
   TENON_OK = 0,
   TENON_INVALID_ARGUMENT = 1,    /* the problem is wrong: negative size, null pointer, short ld, overlap */
-  TENON_UNSUPPORTED = 2,         /* a valid problem that no kernel (or not the one named) computes */
-  TENON_DEVICE_UNSUPPORTED = 3,  /* no device, no driver, no such architecture, or a launch that it refuses */
+  TENON_UNSUPPORTED = 2,         /* a valid problem that no kernel (or not the named one) computes */
+  TENON_DEVICE_UNSUPPORTED = 3,  /* no device, no driver, no such architecture, or a refused launch */
   TENON_WORKSPACE_TOO_SMALL = 4, /* call again with at least the bytes that the message names */
   TENON_CUDA_ERROR = 5           /* the CUDA runtime reported an error; the message carries its text */
 } tenon_status_code;
 
-/* A code for programs and a sentence for people ("" when ok), held by value: nothing to free. */
+/* A code for programs and a sentence for people ("" when ok). It holds its text: there is nothing to free. */
 typedef struct tenon_status {
   tenon_status_code code;
   char message[256];
@@ -62,36 +62,37 @@ typedef struct tenon_const_matrix {
   const void* data;
   int64_t ld;
   tenon_order order;
-  tenon_type type; /* the same for A and B, but for fp8; not TENON_F32, not TENON_S32 */
+  tenon_type type; /* the same for A and B, except fp8; not TENON_F32, not TENON_S32 */
 } tenon_const_matrix;
 
-/* The result: row-major always. */
+/* The result, always row-major. */
 typedef struct tenon_matrix {
   void* data;
   int64_t ld;
   tenon_type type;
 } tenon_matrix;
 
-/* A table of measured choices, as `tenon tune` writes it: tenon/tuning.hpp says when it has an answer. */
+/* A table of measured choices, as `tenon tune` writes it. tenon/tuning.hpp says for which problems it holds.
+ */
 typedef struct tenon_tuning tenon_tuning;
 
-/* One product: A is m x k, B is k x n, C is m x n. Which types go together: the table of gemm.hpp. beta == 0
- * does not read C; k == 0 or alpha == 0 gives beta * C, and alpha == 0 does not look at A and B. C and the
- * workspace may not overlap A, B, the factors or each other (gemm.hpp). Start from
+/* One product: A is m x k, B is k x n, C is m x n. The table in gemm.hpp has the combinations of types.
+ * beta == 0 does not read C. k == 0 or alpha == 0 gives beta * C, and alpha == 0 does not read A and B. C and
+ * the workspace may overlap neither A, B and the factors nor each other (gemm.hpp). Start from
  * tenon_gemm_problem_default(). */
 typedef struct tenon_gemm_problem {
   int64_t m, n, k;
   tenon_const_matrix a, b;
   tenon_matrix c;
   float alpha, beta;
-  tenon_type accumulate;      /* TENON_F32; TENON_F16 with f16 inputs if wanted; TENON_S32 with s8 inputs */
-  int promote;                /* fp8: not 0: sums of 128 products at a time are added up in f32 */
+  tenon_type accumulate;      /* TENON_F32, or TENON_F16 with f16 inputs; TENON_S32 with s8 inputs */
+  int promote;                /* fp8: if not 0, accumulators of 128 products are added in f32 */
   const float* scale_a;       /* fp8: a factor of A in device memory; NULL stands for 1 */
   const float* scale_b;       /* the same of B */
-  const char* kernel;         /* NULL: the library chooses; else a name that `tenon list` prints */
+  const char* kernel;         /* NULL: the library chooses; otherwise a name that `tenon list` prints */
   const tenon_tuning* tuning; /* measured choices, where kernel is NULL; may be NULL */
   void* workspace;            /* device memory, 256-byte aligned, of workspace_bytes; may be NULL */
-  size_t workspace_bytes;     /* tenon_gemm_workspace_size() says with how many the problem runs fastest */
+  size_t workspace_bytes;     /* tenon_gemm_workspace_size() says how many are fastest */
 } tenon_gemm_problem;
 
 /* NOLINTEND(modernize-use-using) */
@@ -102,28 +103,27 @@ const char* tenon_version(void);
 /* Everything zero except alpha = 1 and accumulate = TENON_F32. */
 tenon_gemm_problem tenon_gemm_problem_default(void);
 
-/* Whether tenon_gemm() can compute the problem on the current device, and if not why. Touches no device
+/* Whether tenon_gemm() can compute the problem on the current device, and if not, why. Reads no device
  * memory. */
 tenon_status tenon_gemm_can_implement(const tenon_gemm_problem* problem);
 
-/* Bytes of workspace with which the problem runs fastest on the current device; 0 for most, and if it cannot
- * run. May be asked before anything is allocated: a matrix whose pointer is NULL counts as one that begins on
- * a multiple of 256 bytes. */
+/* Bytes of workspace with which the problem runs fastest on the current device. 0 for most problems, and for
+ * those that cannot run. It may be called before anything is allocated: a matrix whose pointer is NULL counts
+ * as one that begins on a multiple of 256 bytes. */
 size_t tenon_gemm_workspace_size(const tenon_gemm_problem* problem);
 
-/* The kernel that would run first, a string that is never freed; NULL if none would. */
+/* The kernel that tenon_gemm() would launch first, as a string that is never freed. NULL if there is none. */
 const char* tenon_gemm_kernel_name(const tenon_gemm_problem* problem);
 
-/* Enqueues the product on the stream of the current device and returns. On failure nothing was written to C.
- * If the device refuses the kernel that the library chose, the next best one is launched: gemm.hpp. */
+/* Enqueues the product on a stream of the current device and returns. If it fails, C is unchanged. If the
+ * device refuses the kernel that the library chose, the next best one is launched (gemm.hpp). */
 tenon_status tenon_gemm(const tenon_gemm_problem* problem, struct CUstream_st* stream);
 
-/* Reads a table that `tenon tune` wrote: *tuning is then to be freed with tenon_tuning_free(), after the last
- * call that names it. On failure *tuning is NULL, and the message says what is wrong with which line of the
- * file. */
+/* Reads a table that `tenon tune` wrote. Free *tuning with tenon_tuning_free(), after the last call that uses
+ * it. On failure *tuning is NULL, and the message names the line of the file and what is wrong with it. */
 tenon_status tenon_tuning_load(const char* path, tenon_tuning** tuning);
 
-/* NULL is fine. */
+/* Frees a table. NULL has no effect. */
 void tenon_tuning_free(tenon_tuning* tuning);
 
 #ifdef __cplusplus

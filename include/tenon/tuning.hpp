@@ -6,13 +6,14 @@
 //   problem.tuning = &table;                       // one table, any number of problems, any thread
 //   tenon::gemm(problem, stream);
 //
-// A table is for one kind of device, that on which it was measured: on one with another compute capability or
-// number of multiprocessors it is not used. An entry is for a problem of the same types, orders, n and k, and
-// the same m, or of those the m that is nearest by ratio, up to a factor of sqrt(2). Its kernel runs if this
-// build has it and it takes the problem. Wherever the table has no answer the documented choice
-// (src/gemm/select.hpp) stands; Gemm::kernel, where it is given, comes before both.
+// A table is for one kind of device: it has no effect on devices with another compute capability or another
+// number of SMs than the one on which it was measured. An entry is for problems with the same types, orders,
+// n and k. Its m is that of the problem, or else the nearest one by ratio, up to a factor of sqrt(2). Its
+// kernel runs if this build has the kernel and if the kernel accepts the problem. Otherwise the library's
+// choice (src/gemm/select.hpp) runs. Gemm::kernel, if given, overrides both.
 //
-// load() allocates; with a table gemm() allocates no more than without (gemm.hpp), and only reads it.
+// load() allocates memory. gemm() only reads the table, and allocates no more with it than without
+// (gemm.hpp).
 #pragma once
 
 #include <cstddef>
@@ -32,14 +33,14 @@ class Tuning {
   Tuning(const Tuning&) = delete;
   Tuning& operator=(const Tuning&) = delete;
 
-  // Takes over the table of a file, or of `size` bytes of text, instead of what was there. On failure
-  // (invalid_argument, with a sentence that names the line, the field, what was found and what is needed)
-  // what was there stays. Not while another thread runs a problem with this table.
+  // Replaces the table by that of a file, or of `size` bytes of text. On failure (invalid_argument, with a
+  // sentence that names the line, the field, the value found and the value needed) the old table stays. Not
+  // to be called while another thread runs a problem with this table.
   Status load(const char* path) noexcept;
   Status load_text(const char* text, std::size_t size) noexcept;
 
   std::size_t size() const noexcept;  // entries
-  // Where it was measured: "NVIDIA H200"; "" and 0 without a table.
+  // The device on which the table was measured: "NVIDIA H200". "" and 0 without a table.
   const char* device() const noexcept;
   int sm() const noexcept;
   int multiprocessors() const noexcept;

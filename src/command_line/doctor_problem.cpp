@@ -284,7 +284,7 @@ Diagnosis diagnose(const std::vector<Kernel>& list, const Gemm& problem, const D
   d.pads_a = plan.pad_a;
   d.pads_b = plan.pad_b;
   Gemm planned = planned_problem(p, plan);  // it may be the transpose of this one
-  if (plan.pad_b && !plan.turns) planned.b.data = &aligned;
+  if (plan.pad_b && !plan.swaps_ab) planned.b.data = &aligned;
   d.tiles = divide_up(planned.m, d.kernel->tile_m) * divide_up(planned.n, d.kernel->tile_n);
   d.efficiency = efficiency(*d.kernel, planned, device);
   look_at_alignment(operand_a(p), d, &d.obstacles);

@@ -15,15 +15,16 @@
 namespace tenon {
 namespace {
 
-// How a kernel fills a multiprocessor: blocks that run side by side on one, and the multiply-adds of a full
-// multiprocessor in a unit of time, the largest TMA tile being 1.
+// How a kernel fills an SM: the CTAs that run side by side on it, and the multiply-adds of a full SM in a
+// unit of time. The speed of the largest TMA tile is 1.
 struct Pace {
   int resident;
   double speed;
 };
 
-// Measured on an H200 at 512^3 to 8192^3, bf16 (microbench/results): 555, 480 TFLOP/s for the TMA tiles, 445,
-// 430 and 270 for cp.async, 270 for `any` with aligned operands. (With others it is the only one to choose.)
+// Measured on an H200 at 512^3 to 8192^3 in bf16 (microbench/results), in TFLOP/s: TMA tiles 555 and 480,
+// cp.async tiles 445, 430 and 270, `any` tiles with aligned operands 270. With unaligned operands only `any`
+// kernels accept, so that their speed does not matter there.
 Pace pace(const Kernel& kernel) noexcept {
   const int area = kernel.tile_m * kernel.tile_n;
   switch (kernel.copy) {
@@ -38,71 +39,73 @@ Pace pace(const Kernel& kernel) noexcept {
   return {2, 0.49};
 }
 
-// What the wgmma kernels reach, in clocks of a multiprocessor. Fitted to the time of each of them, of bf16,
-// on an H200, at the 60 shapes of the suite `models` and 8 others: what it chose then took 0.4 % longer than
-// the best in the mean, and 6 % at most. Kernels that compute the transpose of C came later
-// (boxed_clocks).
+// The cost model of the wgmma kernels, in clocks of an SM. The constants were fitted to the times of all bf16
+// kernels on an H200, for the 60 problems of the suite `models` and 8 others. The kernels that the model then
+// chose took 0.4 % longer than the fastest ones in the mean, and 6 % at most. Swap-AB kernels came later
+// (transposed_store_clocks).
 namespace wgmma {
-constexpr double flop_per_clock = 4096;       // of 16-bit operands, if nothing else limits
-constexpr double bytes_per_clock = 56;        // that a multiprocessor gets from the L2,
-constexpr double new_bytes_per_clock = 33.5;  // and from memory: of operands that fill more
-constexpr double part_of_l2 = 0.75;           // than this of the L2
-// How much longer it takes for lines that do not begin on its sectors, 32 bytes. Fitted to all kernels at 19
-// products with such lines: what it chooses takes 1.5 % longer than the best in the mean, 13 % at most; as if
-// there were no difference, 5.7 and 25 %.
-constexpr double torn = 1.6;
-constexpr double start_clocks = 110;      // of a tile beside its slabs, and
-constexpr double element_clocks = 0.092;  // for each element of C in it: all multiprocessors store at once.
-// Less where the code that stores is compiled apart (GemmWgmma::stores_apart), of tiles of 128 rows and of
-// 256: what 2048^3 in 128x256 and 8192^3 in 256x200 gained.
-constexpr double apart_of_128 = 0.02, apart_of_256 = 0.039;
-// And of one of 4 bytes, beside that: 4096^3 with C in f32 takes 128x256 and 128x128 by turns as long in a
-// burst, and sustained the latter 1.2, 1.1 and -0.6 % less, in three runs on two chips.
-constexpr double word_clocks = 0.002;
-// And of one of 4 bytes in rows that the copy engine cannot write, beside that: 4095^3 takes 228 us with C in
-// f32, 217 in bf16 (padded copies, 128x256), 4095 x 4095 x 511 56 and 40 (128x128 by turns). How it differs
-// from kernel to kernel was not measured: it is the same for all but those that carry such rows by lines.
-constexpr double odd_word_clocks = 0.15;
-// And of one that leaves transposed (Turned), beside that: fitted to all kernels at 57 products, of which
-// what it chooses takes 1.4 % longer than the best in the mean; 2.5 % with 0.02, which was a guess.
-constexpr double boxed_clocks = 0.06;
-constexpr double narrow_clocks = 520;       // of the narrow strip of C that ends a tile (StoreStaged)
-constexpr double hidden_of_odd_rows = 0.4;  // part of the stores that ping-pong hides if the warps carry C
-constexpr double adding_clocks = 2950;      // of the sums of two blocks that divide a k,
-constexpr double further_clocks = 800;      // and of each further one
-constexpr double tile_clocks = 300;         // of a tile of other kernels beside its slabs
-// Clusters of more than two do not fill the groups that multiprocessors come in.
+constexpr double flop_per_clock = 4096;       // of an SM, for 16-bit operands, before efficiency()
+constexpr double bytes_per_clock = 56;        // from the L2 to an SM
+constexpr double new_bytes_per_clock = 33.5;  // from memory to an SM, for operands
+constexpr double part_of_l2 = 0.75;           // that fill more than this part of the L2
+// Slowdown of loads whose rows do not begin on 32-byte sectors. Fitted to all kernels on 19 such problems:
+// the choice takes 1.5 % longer than the fastest kernel in the mean, 13 % at most. Without this factor it
+// takes 5.7 % and 25 %.
+constexpr double sector_crossing = 1.6;
+constexpr double tile_clocks = 110;     // of a tile, whatever its size, and
+constexpr double store_clocks = 0.092;  // of each element of C in it. All SMs store at the same time.
+// The beta == 0 specialisation (GemmWgmma::stores_apart) saves this much for each element, in tiles of 128
+// and of 256 rows: the gain of 2048^3 in 128x256 and of 8192^3 in 256x200.
+constexpr double beta_zero_saves_of_128 = 0.02, beta_zero_saves_of_256 = 0.039;
+// Added for an element of 4 bytes. 4096^3 with C in f32 takes equally long in 128x256 and in ping-pong
+// 128x128 in a burst. Sustained, the latter took 1.2, 1.1 and -0.6 % less in three runs on two chips.
+constexpr double f32_store_clocks = 0.002;
+// Added for an element of 4 bytes where TMA cannot store C. 4095^3 takes 228 us with C in f32 and 217 in bf16
+// (padded copies, 128x256), 4095 x 4095 x 511 56 and 40 (ping-pong 128x128). The difference between kernels
+// was not measured. So all kernels have the same term, except the unaligned ones, which realign the rows of
+// C.
+constexpr double unaligned_f32_store_clocks = 0.15;
+// Added for an element that a swap-AB kernel stores transposed. Fitted to all kernels on 57 problems: the
+// choice takes 1.4 % longer than the fastest kernel in the mean, and 2.5 % with 0.02, which was a guess.
+constexpr double transposed_store_clocks = 0.06;
+constexpr double narrow_subtile_clocks = 520;  // of a last epilogue subtile below 64 columns (StoreStaged)
+constexpr double overlap_of_register_stores = 0.4;  // part of the stores that ping-pong hides without TMA
+constexpr double reduction_clocks = 2950;           // between two CTAs that split k,
+constexpr double further_reduction_clocks = 800;    // and for each CTA beyond two
+constexpr double mma_sync_tile_clocks = 300;        // of a tile of the other kernels, whatever its size
+// Clusters of more than two CTAs do not fill the GPCs: part of the SMs that they reach.
 constexpr double reached_by_large_clusters = 10.0 / 11;
-// Multiply-adds at the speed of the largest TMA tile (555 TFLOP/s) in a clock: the unit of other kernels.
+// Multiply-adds of the largest TMA tile (555 TFLOP/s) in a clock: from clocks to the unit of the other
+// kernels.
 constexpr double unit = 1200;
-// Copies of operands, measured alone at 2 to 34 MB: a launch that transposes, and bytes of the copy a clock.
+// Copies of operands, measured alone at 2 to 34 MB: the launch of a transposing copy, and bytes in a clock.
 constexpr double transposing_clocks = 2000, transposed_bytes_per_clock = 900, copied_bytes_per_clock = 1040;
-// Of the speed of other kernels, where A is read in eighths: 4096 x 4096 x 4095, the copy of B taken off, has
-// 0.94 of 4096^3 in a burst, and less where the board's power limits.
-constexpr double of_eighths = 0.92;
-// Where both lie anywhere: the copy engine limits, lines in two parts each; the second, where the operands
-// fill more than that part of the L2. And what a tile takes beside its slabs, by its elements: where C is the
-// sums rounded to the type of the operands, where it is the sums in f32, and where it is anything else.
-// Fitted to 11 products from 4095 x 4095 x 511 to 6000^3 and what is chosen for them without such kernels:
-// what is chosen with them is 5 % slower than the other in one, else as fast or faster. (All of these take up
-// to a fifth longer than is estimated.)
-constexpr double anywhere = 0.94, anywhere_from_memory = 0.88;
-// Where the operand that stays in shared memory lies in whole lines of the L2: 2048^3 with lda 2049 in
-// 128x256 has 705 TFLOP/s, in 256x128 656; 12288 x 1024 x 2048 with lda 2049 716 and 653.
-constexpr double anywhere_in_whole_lines = 0.97;
-constexpr double anywhere_element_clocks = 0.15, anywhere_f32_element_clocks = 0.2,
-                 anywhere_any_element_clocks = 0.9;
-// How much longer a slab takes a block that shares nothing, being paired. Of 1228 products the first changed
-// the choice for 21, which then took 5 % less in the mean: 2520 x 872 x 2112 31 %, but 9536 x 200 x 11008 9 %
-// more. The second where both lie anywhere: by the lines of the L2 that the block copies, 768 instead of 512.
-// Not measured.
-constexpr double alone = 1.12, anywhere_alone = 1.5;
+// Speed of kernels with row-interleaved TMA views of A, relative to the other kernels. 4096 x 4096 x 4095
+// without the copy of B reaches 0.94 of 4096^3 in a burst, and less under the power limit of the board.
+constexpr double row_interleaved = 0.92;
+// Efficiency of the unaligned kernels. TMA limits them, since each row takes two boxes: the second value
+// holds where the operands fill more than part_of_l2. The three terms for an element of C hold where C has
+// the type of the operands, where it is f32, and for everything else. Fitted to 11 problems from 4095 x 4095
+// x 511 to 6000^3 and to the choice without such kernels: the choice with them is 5 % slower in one problem,
+// else equally fast or faster. All of these problems take up to a fifth longer than estimated.
+constexpr double unaligned = 0.94, unaligned_from_memory = 0.88;
+// The same where the operand that stays in shared memory has rows on 128-byte lines of the L2. 2048^3 with
+// lda 2049 reaches 705 TFLOP/s in 128x256 and 656 in 256x128; 12288 x 1024 x 2048 with lda 2049 716 and 653.
+constexpr double unaligned_on_l2_lines = 0.97;
+constexpr double unaligned_store_clocks = 0.15, unaligned_to_f32_store_clocks = 0.2,
+                 unaligned_general_store_clocks = 0.9;
+// Slowdown of a k-tile in tail split-K, whose CTAs share no operands. Of 1228 problems the first value
+// changed the choice for 21, which then took 5 % less in the mean: 2520 x 872 x 2112 31 % less, but 9536 x
+// 200 x 11008 9 % more. The second one is for unaligned kernels: the L2 lines that the CTA loads, 768 instead
+// of 512. It was not measured.
+constexpr double tail_split = 1.12, unaligned_tail_split = 1.5;
 
-// Of the tensor cores, while they are what limits: larger tiles read less for a product.
+// Part of flop_per_clock that a kernel reaches while the tensor cores limit it. Larger tiles read less shared
+// memory for a multiply-add.
 double efficiency(const Kernel& kernel) noexcept {
   const double n = kernel.columns();
-  if (kernel.anywhere) return anywhere;
-  if (kernel.any_lda) return of_eighths * (0.903 + 0.052 * (n - 128) / 128);
+  if (kernel.anywhere) return unaligned;
+  if (kernel.any_lda) return row_interleaved * (0.903 + 0.052 * (n - 128) / 128);
   return kernel.pingpong       ? 0.918 + 0.009 * (n - 128) / 128
          : kernel.rows() > 128 ? 0.957 + 0.01 * (n - 192) / 32
          : kernel.rows() > 64  ? 0.903 + 0.052 * (n - 128) / 128
@@ -110,7 +113,7 @@ double efficiency(const Kernel& kernel) noexcept {
 }
 }  // namespace wgmma
 
-// Multiply-adds of the tensor cores in a clock, those of 16-bit operands being 1.
+// Multiply-adds of the tensor cores in a clock, relative to 16-bit operands.
 double tensor_rate(Type type) noexcept {
   return bytes(type) == 1 ? 2.0 : type == Type::tf32 ? 0.5 : 1.0;
 }
@@ -119,15 +122,15 @@ const char* words(Order order) noexcept {
   return order == row_major ? "row-major" : "column-major";
 }
 
-// Whether its last tiles are computed by two blocks each if they are few: GemmWgmma::has_pairs,
-// GemmUnaligned.
+// Whether the kernel has tail split-K (GemmWgmma::has_pairs, GemmUnaligned): two CTAs compute each of the
+// last tiles if those fill less than half a wave.
 bool ends_in_pairs(const Kernel& kernel) noexcept {
   return kernel.instruction == Instruction::wgmma && kernel.cluster == 2 && kernel.split == 1 &&
          kernel.warp_rows() > 64 && !kernel.pingpong;
 }
 
-// What adding up the sums of a cluster costs each of its tiles, in multiply-adds at speed 1.
-constexpr double exchange = 2.7e6;
+// The reduction between the CTAs of a cluster costs each of its tiles so many multiply-adds at speed 1.
+constexpr double reduction = 2.7e6;
 
 std::int64_t round_up_divide(std::int64_t x, std::int64_t y) noexcept {
   return x / y + (x % y != 0 ? 1 : 0);
@@ -141,14 +144,13 @@ bool tma_can_store(const Gemm& problem) noexcept {
 // A tensor map holds strides below 2^40 bytes.
 constexpr std::int64_t longest_tma_stride = (std::int64_t{1} << 40) - 16;
 
-// The largest leading dimension of an operand: strides are those of eight lines where lines are taken in
-// eighths.
+// The largest leading dimension of an operand. Row-interleaved views have a stride of eight rows.
 std::int64_t largest_ld(const Kernel& kernel) noexcept {
-  const int lines = kernel.any_lda || kernel.anywhere ? 8 : 1;
-  return longest_tma_stride / (lines * static_cast<std::int64_t>(bytes(kernel.type)));
+  const int rows = kernel.any_lda || kernel.anywhere ? 8 : 1;
+  return longest_tma_stride / (rows * static_cast<std::int64_t>(bytes(kernel.type)));
 }
 
-// The same of C, if the kernel has it written by the copy engine, which knows it by a tensor map too.
+// The largest leading dimension of C. It is limited if the kernel stores C by TMA, through a tensor map.
 std::int64_t largest_ldc(const Kernel& kernel, const Gemm& problem) noexcept {
   const bool has_map = kernel.instruction == Instruction::wgmma && !kernel.any_lda && !kernel.anywhere &&
                        tma_can_store(problem);
@@ -156,26 +158,26 @@ std::int64_t largest_ldc(const Kernel& kernel, const Gemm& problem) noexcept {
                  : std::numeric_limits<std::int64_t>::max();
 }
 
-// Blocks that compute C, one a tile, in whole clusters. (Rows of kernels that read A in eighths: eight tiles
-// at a time, or less.)
-std::int64_t blocks_of(const Kernel& kernel, const Gemm& problem) noexcept {
+// CTAs that compute C, one a tile and `split` for cluster split-K, in whole clusters. Kernels with
+// row-interleaved views of A make up to eight tiles along m at a time.
+std::int64_t ctas_of(const Kernel& kernel, const Gemm& problem) noexcept {
   const int sharing = kernel.cluster / kernel.split, along_n = kernel.cluster_n;
   const int along_m = kernel.any_lda || (kernel.anywhere && !kernel.turned) ? 8 : sharing / along_n;
   return round_up_divide(problem.m, std::int64_t{kernel.tile_m} * along_m) * along_m *
          round_up_divide(problem.n, std::int64_t{kernel.tile_n} * along_n) * along_n * kernel.split;
 }
-constexpr std::int64_t most_blocks = std::numeric_limits<std::int32_t>::max();  // of a grid
+constexpr std::int64_t most_ctas = std::numeric_limits<std::int32_t>::max();  // of a grid
 
-// The longest rows of C. Kernels that compute its transpose count their bytes, of f32, in 31 bits; the other
-// wgmma kernels count elements of 16 bits, as which the copy engine stores them.
+// The longest rows of C. Swap-AB kernels count the bytes of a row, as f32, in 31 bits. The other wgmma
+// kernels count elements of 16 bits, because TMA stores C as such.
 std::int64_t most_columns(const Kernel& kernel, const Gemm& problem) noexcept {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   if (kernel.turned && !kernel.anywhere) return most / 4;
   return kernel.instruction == Instruction::wgmma && bytes(problem.c.type) == 4 ? most / 2 : most;
 }
 
-// Why a kernel does not take a problem. Found without a sentence: a choice asks every kernel, and formatting
-// text for each that does not fit would cost more than a small product.
+// Why a kernel does not accept a problem. The sentence is made on demand: a choice asks every kernel, and
+// formatting a text for each refusal would cost more time than a small product.
 enum class Misfit {
   none,
   type,
@@ -193,7 +195,7 @@ enum class Misfit {
   lda,
   ldb,
   ldc,
-  blocks
+  ctas
 };
 
 Misfit misfit_of_kind(const Kernel& kernel, const Gemm& problem) noexcept {
@@ -207,11 +209,11 @@ Misfit misfit_of_kind(const Kernel& kernel, const Gemm& problem) noexcept {
 
 Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
   if (const Misfit why = misfit_of_kind(kernel, problem); why != Misfit::none) return why;
-  // The module copies 16 bytes along k or nothing.
+  // The module has no path for less than 16 bytes along k.
   if (kernel.copy == Copy::module && problem.k % 8 != 0) return Misfit::k_multiple;
   if (kernel.copy == Copy::module && problem.c.type != Type::f16) return Misfit::output_type;
   if (problem.n > most_columns(kernel, problem)) return Misfit::columns;
-  if (blocks_of(kernel, problem) > most_blocks) return Misfit::blocks;
+  if (ctas_of(kernel, problem) > most_ctas) return Misfit::ctas;
   if (kernel.exact_sm ? device.sm != kernel.minimum_sm : device.sm < kernel.minimum_sm)
     return Misfit::architecture;
   if (kernel.shared_bytes > device.shared_bytes_per_block_optin) return Misfit::shared_memory;
@@ -252,9 +254,9 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
       return Status(StatusCode::unsupported, "kernel %s multiplies %s by %s but A is %s and B is %s", who,
                     name(kernel.type), name(kernel.type_b), name(problem.a.type), name(problem.b.type));
     case Misfit::promotion:
-      return Status(StatusCode::unsupported, "kernel %s %s its sums but the problem asks %s", who,
+      return Status(StatusCode::unsupported, "kernel %s %s its accumulators but the problem %s", who,
                     kernel.promotes ? "promotes" : "does not promote",
-                    problem.promote ? "for it" : "for sums that are not promoted");
+                    problem.promote ? "asks for promotion" : "does not ask for promotion");
     case Misfit::accumulate:
       return Status(StatusCode::unsupported, "kernel %s accumulates in %s but the problem asks for %s", who,
                     name(kernel.accumulate), name(problem.accumulate));
@@ -289,11 +291,11 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
       return ld_sentence(who, 'b', problem.b.ld, largest_ld(kernel));
     case Misfit::ldc:
       return ld_sentence(who, 'c', problem.c.ld, largest_ldc(kernel, problem));
-    case Misfit::blocks:
+    case Misfit::ctas:
       return Status(StatusCode::unsupported,
-                    "kernel %s needs at most %lld blocks, each of a tile of %d x %d, but C has %lld", who,
-                    static_cast<long long>(most_blocks), kernel.tile_m, kernel.tile_n,
-                    static_cast<long long>(blocks_of(kernel, problem)));
+                    "kernel %s needs at most %lld CTAs, one for each tile of %d x %d, but C has %lld", who,
+                    static_cast<long long>(most_ctas), kernel.tile_m, kernel.tile_n,
+                    static_cast<long long>(ctas_of(kernel, problem)));
   }
   return {};
 }
@@ -312,7 +314,7 @@ bool begins_aligned(const ConstMatrix& matrix) noexcept {
 
 namespace {
 
-// Whether every row (column) begins on a multiple of so many bytes, a power of two.
+// Whether every row (column) begins on a multiple of `multiple` bytes, a power of two.
 bool begins_on(const ConstMatrix& matrix, std::uint64_t multiple) noexcept {
   return reinterpret_cast<std::uintptr_t>(matrix.data) % multiple == 0 &&
          static_cast<std::uint64_t>(matrix.ld) * bytes(matrix.type) % multiple == 0;
@@ -340,37 +342,39 @@ bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription&
 
 namespace {
 
-// What an element of C adds to the time of its tile.
+// The clocks that the epilogue takes for an element of C.
 double clocks_of_element(const Kernel& kernel, const Gemm& problem) noexcept {
-  const double boxed = kernel.turned ? wgmma::boxed_clocks : 0;
-  // What was fitted to tiles by turns has code of its own for stores; of tiles of 128 rows it saves little
-  // where C has 4 bytes, and of 256x160, of which a warp lays down one strip at a time, it was not measured.
-  const bool apart = kernel.stores_apart && !kernel.pingpong && kernel.columns() != 160 &&
-                     bytes(kernel.type) == 2 && problem.beta == 0.0F && tma_can_store(problem);
-  if (apart && kernel.rows() == 256) return wgmma::element_clocks - wgmma::apart_of_256 + boxed;
-  if (apart && bytes(problem.c.type) == 2) return wgmma::element_clocks - wgmma::apart_of_128 + boxed;
-  const double of_word = bytes(problem.c.type) == 4 ? wgmma::word_clocks : 0;
-  if (!kernel.anywhere) return wgmma::element_clocks + of_word + boxed;
-  if (problem.beta == 0.0F && problem.c.type == kernel.type) return wgmma::anywhere_element_clocks;
-  if (problem.beta == 0.0F && problem.c.type == Type::f32) return wgmma::anywhere_f32_element_clocks;
-  return wgmma::anywhere_any_element_clocks;
+  const double transposed = kernel.turned ? wgmma::transposed_store_clocks : 0;
+  // The ping-pong constants were fitted with the specialisation. Tiles of 128 rows gain little from it if C
+  // has 4 bytes, and 256x160, whose epilogue has one subtile at a time, was not measured.
+  const bool beta_zero = kernel.stores_apart && !kernel.pingpong && kernel.columns() != 160 &&
+                         bytes(kernel.type) == 2 && problem.beta == 0.0F && tma_can_store(problem);
+  if (beta_zero && kernel.rows() == 256)
+    return wgmma::store_clocks - wgmma::beta_zero_saves_of_256 + transposed;
+  if (beta_zero && bytes(problem.c.type) == 2)
+    return wgmma::store_clocks - wgmma::beta_zero_saves_of_128 + transposed;
+  const double f32 = bytes(problem.c.type) == 4 ? wgmma::f32_store_clocks : 0;
+  if (!kernel.anywhere) return wgmma::store_clocks + f32 + transposed;
+  if (problem.beta == 0.0F && problem.c.type == kernel.type) return wgmma::unaligned_store_clocks;
+  if (problem.beta == 0.0F && problem.c.type == Type::f32) return wgmma::unaligned_to_f32_store_clocks;
+  return wgmma::unaligned_general_store_clocks;
 }
 
-// What the lines of an operand take the L2, those that begin on its sectors being 1.
-double effort(const ConstMatrix& matrix) noexcept {
-  return begins_sectors_of_the_l2(matrix) ? 1 : wgmma::torn;
+// The work of the L2 for a row of an operand, relative to a row that begins on a sector.
+double l2_work(const ConstMatrix& matrix) noexcept {
+  return begins_sectors_of_the_l2(matrix) ? 1 : wgmma::sector_crossing;
 }
 
-// The time of a wgmma kernel in clocks. A slab takes as long as its multiplication or its copy, whichever is
-// longer. Blocks of a cluster along m (n) copy a part of B (A) each, and compute whether C has rows (columns)
-// for all of them or not.
+// The time of a wgmma kernel in clocks. A k-tile takes as long as its multiplication or its loads, whichever
+// is longer. Each CTA of a cluster along m (n) loads a part of B (A) for all of them. A cluster computes all
+// of its tiles, even those beyond the rows (columns) of C.
 double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescription& device) noexcept {
-  // As the tensor core has it.
+  // The product that the tensor cores compute.
   const Gemm problem = kernel.turned ? with_swapped_operands(given) : given;
   const int tile_m = kernel.rows(), tile_n = kernel.columns();
-  const int multiprocessors = std::max(device.multiprocessors, 1);
-  const bool whole_lines = kernel.anywhere && begins_lines_of_the_l2(problem.a);
-  const bool b_is_shared = whole_lines && shares_unaligned_b(problem.m, problem.n, tile_m, tile_n);
+  const int sms = std::max(device.multiprocessors, 1);
+  const bool on_l2_lines = kernel.anywhere && begins_lines_of_the_l2(problem.a);
+  const bool b_is_shared = on_l2_lines && shares_unaligned_b(problem.m, problem.n, tile_m, tile_n);
   const int sharing = kernel.cluster / kernel.split;
   const int along_n = b_is_shared ? 1 : kernel.turned ? sharing / kernel.cluster_n : kernel.cluster_n;
   const int along_m = sharing / along_n;
@@ -380,91 +384,94 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
                                    ? row_interleaved_tiles(rows_of_c, tile_m, 1)
                                    : round_up_divide(problem.m, std::int64_t{tile_m} * along_m) * along_m;
   const std::int64_t tiles_n = round_up_divide(problem.n, std::int64_t{tile_n} * along_n) * along_n;
-  // Elements by which lines begin further right, or slabs before them.
-  const int further = kernel.any_lda ? 7 : kernel.anywhere ? 15 : 0;
-  const std::int64_t slabs = round_up_divide(problem.k + further, kernel.tile_k);
+  // Unaligned rows begin up to so many elements inside their first k-tile.
+  const int leading = kernel.any_lda ? 7 : kernel.anywhere ? 15 : 0;
+  const std::int64_t k_tiles = round_up_divide(problem.k + leading, kernel.tile_k);
 
   double multiplying = 2.0 * tile_m * tile_n * kernel.tile_k /
                        (wgmma::flop_per_clock * tensor_rate(kernel.type) * wgmma::efficiency(kernel));
-  if (whole_lines) multiplying *= wgmma::anywhere / wgmma::anywhere_in_whole_lines;
-  // (What reads eighths of lines was fitted as a whole.)
-  const bool reads_eighths = kernel.any_lda || kernel.anywhere;
-  // Where there is but one tile along m or n, no more lines are copied than the operand has
-  // (GemmWgmma::cuts).
-  const auto lines = [&](int tile, std::int64_t extent, bool is_cut) {
-    return static_cast<double>(is_cut ? std::min<std::int64_t>(tile, round_up_divide(extent, 8) * 8) : tile);
+  if (on_l2_lines) multiplying *= wgmma::unaligned / wgmma::unaligned_on_l2_lines;
+  // A single tile along m or n loads no rows that the operand does not have (GemmWgmma::cuts).
+  const auto loaded = [](int tile, std::int64_t extent, bool has_residue_extent) {
+    return static_cast<double>(
+        has_residue_extent ? std::min<std::int64_t>(tile, round_up_divide(extent, 8) * 8) : tile);
   };
-  const double rows = lines(tile_m, problem.m, kernel.cuts && problem.a.order == row_major);
-  const double columns = lines(tile_n, problem.n, kernel.cuts && problem.b.order == column_major);
-  const double line = static_cast<double>(kernel.tile_k) * static_cast<double>(bytes(kernel.type));
-  const double of_a = reads_eighths ? 1 : effort(problem.a), of_b = reads_eighths ? 1 : effort(problem.b);
-  double copying = (rows / along_n * of_a + columns / along_m * of_b) * line / wgmma::bytes_per_clock;
+  const double rows = loaded(tile_m, problem.m, kernel.cuts && problem.a.order == row_major);
+  const double columns = loaded(tile_n, problem.n, kernel.cuts && problem.b.order == column_major);
+  const double row_bytes = static_cast<double>(kernel.tile_k) * static_cast<double>(bytes(kernel.type));
+  // Kernels with row-interleaved views were fitted without the work of the L2.
+  const bool is_row_interleaved = kernel.any_lda || kernel.anywhere;
+  const double of_a = is_row_interleaved ? 1 : l2_work(problem.a);
+  const double of_b = is_row_interleaved ? 1 : l2_work(problem.b);
+  double loading = (rows / along_n * of_a + columns / along_m * of_b) * row_bytes / wgmma::bytes_per_clock;
   const double operands = (static_cast<double>(problem.m) + static_cast<double>(problem.n)) *
                           static_cast<double>(problem.k) * static_cast<double>(bytes(kernel.type));
   if (operands > wgmma::part_of_l2 * static_cast<double>(device.l2_bytes)) {
-    // What is not in the L2 from another tile.
+    // What no other tile has brought into the L2.
     const double once = rows / static_cast<double>(tiles_n) + columns / static_cast<double>(tiles_m);
-    copying = std::max(copying, once * line / wgmma::new_bytes_per_clock);
-    if (kernel.anywhere) multiplying *= wgmma::anywhere / wgmma::anywhere_from_memory;
+    loading = std::max(loading, once * row_bytes / wgmma::new_bytes_per_clock);
+    if (kernel.anywhere) multiplying *= wgmma::unaligned / wgmma::unaligned_from_memory;
   }
-  const double slab = std::max(multiplying, copying);
+  const double k_tile = std::max(multiplying, loading);
 
-  const double storing = wgmma::start_clocks + clocks_of_element(kernel, given) * tile_m * tile_n +
-                         (tile_n % 64 != 0 && !kernel.turned ? wgmma::narrow_clocks : 0);
-  // What lines that begin further right leave for the last slab takes one step of its four.
-  const double almost_nothing =
-      kernel.anywhere && (problem.k - 1) % kernel.tile_k >= kernel.tile_k - 15 ? 0.75 : 0;
-  const double products = (static_cast<double>(slabs) - almost_nothing) * slab, whole = products + storing;
+  const double storing = wgmma::tile_clocks + clocks_of_element(kernel, given) * tile_m * tile_n +
+                         (tile_n % 64 != 0 && !kernel.turned ? wgmma::narrow_subtile_clocks : 0);
+  // A last k-tile that holds only the leading elements takes one of its four wgmma steps.
+  const double saved = kernel.anywhere && (problem.k - 1) % kernel.tile_k >= kernel.tile_k - 15 ? 0.75 : 0;
+  const double mainloop = (static_cast<double>(k_tiles) - saved) * k_tile, tile = mainloop + storing;
   const double reached = kernel.cluster > 2 ? wgmma::reached_by_large_clusters : 1;
-  const auto clusters =
-      std::max<std::int64_t>(static_cast<std::int64_t>(multiprocessors * reached) / kernel.cluster, 1);
-  const std::int64_t work = tiles_m / along_m * (tiles_n / along_n);  // of a cluster each
+  const auto clusters = std::max<std::int64_t>(static_cast<std::int64_t>(sms * reached) / kernel.cluster, 1);
+  const std::int64_t cluster_tiles = tiles_m / along_m * (tiles_n / along_n);
   if (ends_in_pairs(kernel)) {
-    const std::int64_t slabs_of_k = round_up_divide(problem.k, kernel.tile_k);
-    const bool paired = TailSplit::split_tiles(static_cast<int>(work % clusters), static_cast<int>(clusters),
-                                       static_cast<int>(std::min<std::int64_t>(slabs_of_k, INT32_MAX))) != 0;
-    const double alone = !kernel.anywhere ? wgmma::alone : whole_lines ? 1 : wgmma::anywhere_alone;
-    const double last = work % clusters == 0 ? 0
-                        : paired             ? (alone * products + storing) / 2 + wgmma::adding_clocks
-                                             : whole;
-    const std::int64_t full_rounds = work / clusters;
-    return static_cast<double>(full_rounds) * whole + last;
+    const std::int64_t k_tiles_of_k = round_up_divide(problem.k, kernel.tile_k);
+    const bool is_split =
+        TailSplit::split_tiles(static_cast<int>(cluster_tiles % clusters), static_cast<int>(clusters),
+                       static_cast<int>(std::min<std::int64_t>(k_tiles_of_k, INT32_MAX))) != 0;
+    const double slowdown = !kernel.anywhere ? wgmma::tail_split
+                            : on_l2_lines    ? 1
+                                             : wgmma::unaligned_tail_split;
+    const double last_wave = cluster_tiles % clusters == 0 ? 0
+                             : is_split ? (slowdown * mainloop + storing) / 2 + wgmma::reduction_clocks
+                                        : tile;
+    const std::int64_t full_waves = cluster_tiles / clusters;
+    return static_cast<double>(full_waves) * tile + last_wave;
   }
-  const auto rounds = static_cast<double>(round_up_divide(work, clusters));
-  // One warpgroup multiplies while the other stores.
+  const auto waves = static_cast<double>(round_up_divide(cluster_tiles, clusters));
+  // One warpgroup multiplies while the other one stores.
   if (kernel.pingpong) {
-    const double hidden = tma_can_store(given) ? 1 : wgmma::hidden_of_odd_rows;
-    return rounds * (products + (1 - hidden) * storing) + hidden * storing;
+    const double hidden = tma_can_store(given) ? 1 : wgmma::overlap_of_register_stores;
+    return waves * (mainloop + (1 - hidden) * storing) + hidden * storing;
   }
-  if (kernel.split == 1) return rounds * whole;
-  const auto most = static_cast<double>(round_up_divide(slabs, kernel.split));  // slabs of a block
-  const double adding = wgmma::adding_clocks + wgmma::further_clocks * (kernel.split - 2);
-  return rounds * (most * slab + storing + adding);
+  if (kernel.split == 1) return waves * tile;
+  const auto most_k_tiles = static_cast<double>(round_up_divide(k_tiles, kernel.split));  // of a CTA
+  const double reducing = wgmma::reduction_clocks + wgmma::further_reduction_clocks * (kernel.split - 2);
+  return waves * (most_k_tiles * k_tile + storing + reducing);
 }
 
-double cost_without_odd_words(const Kernel& kernel, const Gemm& problem,
-                              const DeviceDescription& device) noexcept {
+// The cost but for the stores of a C in f32 that TMA cannot store.
+double cost_with_tma_stores(const Kernel& kernel, const Gemm& problem,
+                            const DeviceDescription& device) noexcept {
   if (kernel.instruction == Instruction::wgmma) return wgmma::unit * wgmma_clocks(kernel, problem, device);
   const double tiles = static_cast<double>(round_up_divide(problem.m, kernel.tile_m)) *
                        static_cast<double>(round_up_divide(problem.n, kernel.tile_n));
   const Pace p = pace(kernel);
-  const double rounds = std::ceil(tiles * kernel.split /
-                                  (static_cast<double>(std::max(device.multiprocessors, 1)) * p.resident));
-  // The block with most slabs, as the kernel divides them.
-  const std::int64_t slabs = round_up_divide(round_up_divide(problem.k, kernel.tile_k), kernel.split);
-  const double products = static_cast<double>(kernel.tile_m) * kernel.tile_n *
-                          static_cast<double>(slabs * kernel.tile_k) / p.speed;
-  return rounds * p.resident * (products + (kernel.split > 1 ? exchange : 0)) +
-         rounds * wgmma::unit * wgmma::tile_clocks;
+  const double waves = std::ceil(tiles * kernel.split /
+                                 (static_cast<double>(std::max(device.multiprocessors, 1)) * p.resident));
+  // Of the CTA that has the most k-tiles.
+  const std::int64_t k_tiles = round_up_divide(round_up_divide(problem.k, kernel.tile_k), kernel.split);
+  const double mainloop = static_cast<double>(kernel.tile_m) * kernel.tile_n *
+                          static_cast<double>(k_tiles * kernel.tile_k) / p.speed;
+  return waves * p.resident * (mainloop + (kernel.split > 1 ? reduction : 0)) +
+         waves * wgmma::unit * wgmma::mma_sync_tile_clocks;
 }
 
 }  // namespace
 
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
-  const bool odd_words = !kernel.anywhere && bytes(problem.c.type) == 4 && !tma_can_store(problem);
-  const double of_odd_words = wgmma::unit * wgmma::odd_word_clocks * static_cast<double>(problem.m) *
-                              static_cast<double>(problem.n) / std::max(device.multiprocessors, 1);
-  return cost_without_odd_words(kernel, problem, device) + (odd_words ? of_odd_words : 0);
+  const double cost = cost_with_tma_stores(kernel, problem, device);
+  if (kernel.anywhere || bytes(problem.c.type) != 4 || tma_can_store(problem)) return cost;
+  return cost + wgmma::unit * wgmma::unaligned_f32_store_clocks * static_cast<double>(problem.m) *
+                    static_cast<double>(problem.n) / std::max(device.multiprocessors, 1);
 }
 
 double estimated_copy_cost(double bytes, bool transposed) noexcept {
@@ -479,7 +486,7 @@ const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem
   for (const Kernel& kernel : list) {
     if (kernel.copy == Copy::module || !accepts(kernel, problem, device)) continue;
     if (std::find(refused.begin(), refused.end(), &kernel) != refused.end()) continue;
-    // Element by element: slow.
+    // These store C element by element, which is slow.
     if (kernel.turned && !kernel.anywhere && !tma_can_store(problem)) continue;
     if (kernel.anywhere && copy_alignment(problem.a) == 16 && copy_alignment(problem.b) == 16) continue;
     if (const double cost = estimated_cost(kernel, problem, device); cost < least) {

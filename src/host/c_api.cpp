@@ -1,4 +1,4 @@
-// tenon.h on top of gemm.hpp: a translation of structs, field by field.
+// tenon.h on top of gemm.hpp: each function converts the structs field by field.
 #include <cstring>
 #include <memory>
 #include <new>
@@ -109,7 +109,7 @@ tenon_status tenon_gemm(const tenon_gemm_problem* problem, struct CUstream_st* s
 tenon_status tenon_tuning_load(const char* path, tenon_tuning** tuning) {
   if (tuning == nullptr) {
     return status_of(tenon::Status(tenon::StatusCode::invalid_argument,
-                                   "tuning is a null pointer but must point to where the table goes"));
+                                   "tuning is a null pointer but must point to a pointer for the table"));
   }
   *tuning = nullptr;
   std::unique_ptr<tenon_tuning> loaded(new (std::nothrow) tenon_tuning);

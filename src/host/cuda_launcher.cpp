@@ -18,7 +18,9 @@ Status CudaLauncher::make_tensor_map(const MatrixInMemory& matrix, int box_lines
 }
 
 Status CudaLauncher::launch(const Launch& launch) noexcept {
-  return launch.function == nullptr ? launch_module(launch, stream_) : launch_on_stream(launch, stream_);
+  if (launch.function != nullptr) return launch_on_stream(launch, stream_);
+  const RelaxedCapture relaxed;  // the driver loads the module
+  return launch_module(launch, stream_);
 }
 
 }  // namespace tenon

@@ -7,7 +7,7 @@ struct CUstream_st;
 
 namespace tenon {
 
-// Enqueues on a stream, without synchronisation. Cheap to make: nothing is kept but the stream.
+// Enqueues on a stream, without synchronisation. It holds the stream and nothing else.
 class CudaLauncher final : public Launcher {
  public:
   explicit CudaLauncher(CUstream_st* stream) noexcept : stream_(stream) {}

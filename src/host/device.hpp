@@ -1,4 +1,4 @@
-// What the current CUDA device is, as far as the choice of a kernel depends on it.
+// The properties of the current CUDA device on which the choice of a kernel depends.
 #pragma once
 
 #include "gemm/select.hpp"
@@ -6,18 +6,19 @@
 
 namespace tenon {
 
-// Whether machine code for some of these architectures ("80 86 89 90") is such that a device of this compute
-// capability executes: code for sm_xy runs on x.z with z >= y, and no other.
+// Whether a device of compute capability `sm` executes machine code for one of the architectures ("80 86 89
+// 90"). Code for sm_xy runs on devices x.z with z >= y only.
 bool runs_code_for(const char* architectures, int sm) noexcept;
 
-// Whether this build holds such code.
+// Whether this build has such code.
 bool has_code_for(int sm) noexcept;
 
-// The architectures that this build holds code for: "80 86 89 90".
+// The architectures that this build has code for: "80 86 89 90".
 const char* built_architectures() noexcept;
 
-// Fills *device for the current device; no synchronisation, nothing cached. device_unsupported, with the
-// reason, if there is no device or driver, or no code for the device.
+// Fills *device for the current device, without synchronisation. The result is not cached, since each thread
+// may have another current device. device_unsupported, with the reason, if there is no device, no driver, or
+// no code for the device.
 Status describe_current_device(DeviceDescription* device) noexcept;
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// The host API of tenon/gemm.hpp: validate, plan, launch, whatever device the launcher stands for. Nothing is
-// launched before everything has been checked.
+// The host API of tenon/gemm.hpp on any launcher, that is on a GPU or in the emulator: validate, plan,
+// launch. Every check comes before the first launch.
 #include "tenon/gemm.hpp"
 
 #include <new>
@@ -15,7 +15,7 @@
 namespace tenon {
 namespace {
 
-// What gemm() will do: nothing, scale C, or run a plan.
+// What gemm() has to do: nothing, scale C, or run a plan.
 enum class Work { nothing, scale, product };
 
 Work work_of(const Gemm& p) noexcept {
@@ -24,15 +24,16 @@ Work work_of(const Gemm& p) noexcept {
   return Work::product;
 }
 
-// A name that no kernel has is a mistake even where there is nothing to do.
+// A name that no kernel has is an error even if there is nothing to compute.
 Status check_kernel_name(const Gemm& problem) {
   if (problem.kernel == nullptr || find_kernel(problem.kernel) != nullptr) return {};
   return Status(StatusCode::invalid_argument,
                 "no kernel has the name '%.100s': `tenon list` prints the names that exist", problem.kernel);
 }
 
-// Whether the problem is valid, if need be with memory for its matrices that is not allocated yet: as well
-// aligned as what CUDA allocates. Nothing but the alignment of an address is looked at before a launch.
+// Whether the problem is valid. Each null pointer is replaced by an address as aligned as those of
+// cudaMalloc, since workspace_size() may be called before anything is allocated. Before a launch only the
+// alignment of an address matters.
 bool is_askable(Gemm* problem) noexcept {
   alignas(256) static char somewhere[1];
   bool complete = true;
@@ -63,7 +64,8 @@ bool copies_the_same(const Plan& x, const Plan& y) noexcept {
   return x.pad_a == y.pad_a && x.pad_b == y.pad_b && x.a_order == y.a_order && x.b_order == y.b_order;
 }
 
-// Launches the copies of a plan unless they are there, those of *copied, then its kernel.
+// Launches the copies of a plan and its kernel. The copies of *copied are in the workspace already, and are
+// not made again; *copied becomes the plan whose copies are there.
 Status run_plan(Launcher& launcher, const Gemm& given, const DeviceDescription& device, const Plan& plan,
                 Plan* copied) noexcept {
   const Gemm problem = with_unused_lds_aligned(given);
@@ -79,13 +81,13 @@ Status run_plan(Launcher& launcher, const Gemm& given, const DeviceDescription& 
         from.data,        by_rows ? rows : columns, by_rows ? columns : rows, from.ld, const_cast<void*>(to),
         bytes(from.type), from.order != order};
   };
-  if (plan.pad_a) pad(problem.a, plan.a_order, plan.turns ? run.b.data : run.a.data, problem.m, problem.k);
-  if (plan.pad_b) pad(problem.b, plan.b_order, plan.turns ? run.a.data : run.b.data, problem.k, problem.n);
+  if (plan.pad_a) pad(problem.a, plan.a_order, plan.swaps_ab ? run.b.data : run.a.data, problem.m, problem.k);
+  if (plan.pad_b) pad(problem.b, plan.b_order, plan.swaps_ab ? run.a.data : run.b.data, problem.k, problem.n);
   if (count != 0 && !copies_the_same(plan, *copied)) {
     if (Status s = pad_copies(launcher, copies, count); !s) return s;
     *copied = plan;
   }
-  if (Status s = launcher.launch(product); !s || !plan.turns) return s;
+  if (Status s = launcher.launch(product); !s || !plan.swaps_ab) return s;
   return transpose_to(
       launcher, {run.c.data, problem.n, problem.m, run.c.ld, problem.c.data, bytes(problem.c.type), true},
       problem.c.ld);
@@ -101,7 +103,7 @@ Status can_implement(Launcher& launcher, const Gemm& problem) noexcept {
 }
 
 std::size_t workspace_size(Launcher& launcher, const Gemm& problem) noexcept try {
-  Gemm asked = problem;  // the question is what workspace to bring: the one brought does not matter
+  Gemm asked = problem;  // the answer does not depend on the workspace that the problem has
   asked.workspace = nullptr;
   asked.workspace_bytes = 0;
   DeviceDescription device;
@@ -130,7 +132,7 @@ Status gemm(Launcher& launcher, const Gemm& problem) noexcept try {
   if (work == Work::nothing) return {};
   if (work == Work::scale) return scale_c(launcher, problem);
 
-  // The next best kernel takes the place of one that the device refuses, unless the caller has named it.
+  // If the device refuses a kernel, the next best one runs, unless the caller named the kernel.
   Plan copied;
   RefusedKernels refused;
   Status first_refusal;

@@ -1,6 +1,5 @@
-// The host API of tenon/gemm.hpp on a device of one's choice. Each function here is the one of the same name
-// there, which runs it on the current CUDA device; what that says of the current device holds for the
-// launcher's.
+// The host API of tenon/gemm.hpp on the device of a launcher. Each function does what the one of the same
+// name there does on the current CUDA device.
 #pragma once
 
 #include "tenon/gemm/launch_plan.hpp"

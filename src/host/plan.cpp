@@ -10,9 +10,9 @@
 namespace tenon {
 namespace {
 
-// Copying an operand moves 4 bytes an element, once; the copy saves work in every tile that reads the
-// element. H200, bf16, odd leading dimensions, microseconds with copies and without: 64^3 4.9 and 7.2,
-// 192^3 6.4 and 16.7, 64 x 4096 x 4096 50 and 206, 32 x 4096 x 1024 18 and 54. Smaller products were not
+// A copy moves 4 bytes for each element once, and saves work in every tile that reads the element. On an
+// H200, in bf16 with odd leading dimensions, microseconds with copies and without: 64^3 4.9 and 7.2,
+// 192^3 6.4 and 16.7, 64 x 4096 x 4096 50 and 206, 32 x 4096 x 1024 18 and 54. Smaller problems were not
 // measured.
 bool padding_pays(const Gemm& p) noexcept {
   return p.k >= 64 &&
@@ -25,9 +25,9 @@ struct OperandCopy {
   std::size_t bytes;
 };
 OperandCopy copy_of(const ConstMatrix& x, Order order, std::int64_t rows, std::int64_t columns) noexcept {
-  const std::int64_t lines = order == row_major ? rows : columns,
+  const std::int64_t count = order == row_major ? rows : columns,
                      length = order == row_major ? columns : rows;
-  const std::size_t needed = padded_bytes(lines, length, bytes(x.type));
+  const std::size_t needed = padded_bytes(count, length, bytes(x.type));
   return {padded_ld(length, bytes(x.type)), (needed + 255) / 256 * 256};
 }
 OperandCopy copy_of_a(const Gemm& p, const Plan& plan) noexcept {
@@ -37,10 +37,11 @@ OperandCopy copy_of_b(const Gemm& p, const Plan& plan) noexcept {
   return copy_of(p.b, plan.b_order, p.k, p.n);
 }
 
-// The problem whose C is the transpose of this one's, in rows at `c`.
-Gemm turned(const Gemm& problem, void* c) noexcept {
+// The problem B^T A^T = C^T, with C^T row-major at `c`.
+Gemm swap_ab(const Gemm& problem, void* c) noexcept {
   Gemm result = with_swapped_operands(problem);
-  result.n = (problem.m + 7) / 8 * 8;  // the copy of A ends with zeros, and the next copy reads 16 bytes
+  // The transposing copy reads 16 bytes at a time. The copy of A has zeros behind its last row.
+  result.n = (problem.m + 7) / 8 * 8;
   result.c.data = c;
   result.c.ld = padded_ld(problem.m, bytes(problem.c.type));
   return result;
@@ -50,8 +51,8 @@ Gemm turned(const Gemm& problem, void* c) noexcept {
 
 Gemm with_unused_lds_aligned(const Gemm& problem) noexcept {
   Gemm result = problem;
-  const auto align = [](std::int64_t& ld, Type type, std::int64_t lines, std::int64_t length) {
-    if (lines == 1) ld = padded_ld(length, bytes(type));
+  const auto align = [](std::int64_t& ld, Type type, std::int64_t count, std::int64_t length) {
+    if (count == 1) ld = padded_ld(length, bytes(type));
   };
   const auto align_operand = [&](ConstMatrix& x, std::int64_t rows, std::int64_t columns) {
     const bool by_rows = x.order == row_major;
@@ -73,7 +74,7 @@ Gemm planned_problem(const Gemm& problem, const Plan& plan) noexcept {
   };
   if (plan.pad_a) copied(run.a, plan.a_order, copy_of_a(problem, plan), workspace);
   if (plan.pad_b) copied(run.b, plan.b_order, copy_of_b(problem, plan), workspace + plan.b_offset);
-  return plan.turns ? turned(run, workspace + plan.c_offset) : run;
+  return plan.swaps_ab ? swap_ab(run, workspace + plan.c_offset) : run;
 }
 
 namespace {
@@ -101,7 +102,7 @@ Copies lay_out_copies(const Gemm& p, Plan* plan) noexcept {
   plan->b_offset = result.bytes;
   add(plan->pad_b, p.b, plan->b_order, copy_of_b(p, *plan));
   if (moved != 0) result.cost += estimated_copy_cost(moved, false);
-  if (!plan->turns) return result;
+  if (!plan->swaps_ab) return result;
   plan->c_offset = result.bytes;
   const OperandCopy c = copy_of({p.c.data, p.c.ld, row_major, p.c.type}, column_major, p.m, p.n);
   result.bytes += c.bytes;
@@ -109,20 +110,23 @@ Copies lay_out_copies(const Gemm& p, Plan* plan) noexcept {
   return result;
 }
 
-// A way to run a problem with copies, without its kernel: every operand in `order`, from a copy if it is not
-// so or if its rows do not begin on multiples of 16 bytes, unless it is kept.
-enum class Keeps {  // what needs a kernel of its own
-  nothing,
-  a,           // at any leading dimension
-  turned,      // the same of B, which takes the place of A in a problem that is turned
-  b,           // wherever it lies
-  a_anywhere,  // the same of A
+// The operand that a kernel with unaligned operands reads without a copy.
+enum class Keeps {
+  nothing,      // any kernel, aligned operands
+  a,            // row-interleaved views of A: any leading dimension, aligned first row
+  b_as_a,       // the same of B, which is the A operand of the swapped problem
+  b,            // an unaligned kernel: any B
+  a_unaligned,  // an unaligned kernel: any A
 };
+
+// A way to run a problem from copies, before its kernel is known. Each operand gets the given order. An
+// operand is copied if its order differs or if its rows do not begin on multiples of 16 bytes, unless the
+// kernel keeps it.
 struct Way {
   Plan plan;
   Keeps keeps = Keeps::nothing;
-  std::size_t needed = 0;  // of workspace
-  double cost = 0;         // of the copies, then with the kernel's
+  std::size_t needed = 0;  // bytes of workspace
+  double cost = 0;         // of the copies; plan_with() adds that of the kernel
 };
 Way way(const Gemm& p, Order a_order, Order b_order, Keeps keeps = Keeps::nothing) noexcept {
   const auto needs_copy = [](const ConstMatrix& x, Order order) {
@@ -132,9 +136,9 @@ Way way(const Gemm& p, Order a_order, Order b_order, Keeps keeps = Keeps::nothin
   Plan& plan = result.plan;
   plan.a_order = a_order;
   plan.b_order = b_order;
-  plan.pad_a = keeps != Keeps::a && keeps != Keeps::a_anywhere && needs_copy(p.a, a_order);
-  plan.pad_b = keeps != Keeps::b && keeps != Keeps::turned && needs_copy(p.b, b_order);
-  plan.turns = keeps == Keeps::turned;
+  plan.pad_a = keeps != Keeps::a && keeps != Keeps::a_unaligned && needs_copy(p.a, a_order);
+  plan.pad_b = keeps != Keeps::b && keeps != Keeps::b_as_a && needs_copy(p.b, b_order);
+  plan.swaps_ab = keeps == Keeps::b_as_a;
   result.keeps = keeps;
   const Copies copies = lay_out_copies(p, &plan);
   result.needed = copies.bytes;
@@ -142,7 +146,7 @@ Way way(const Gemm& p, Order a_order, Order b_order, Keeps keeps = Keeps::nothin
   return result;
 }
 
-// Held by value: a call of gemm() allocates nothing.
+// An array of fixed size: gemm() allocates no memory.
 struct Ways {
   Way way[5];
   int count = 0;
@@ -151,54 +155,55 @@ struct Ways {
   Way* end() noexcept { return way + count; }
 };
 
-// The ways with copies that may be worth it, the usual one first: rows that are aligned. wgmma reads only
-// 16-bit operands in either order; of others k is contiguous. Kernels whose A may have any leading dimension
-// save the copy of a large operand for that of a small one, of which they want k not contiguous; where B is
-// the large one, also for that of C, if that is only moved (beta == 0). Kernels whose operands lie anywhere
-// have fewer tiles where A is aligned, if it has few rows: B then stays where it is; or the other way round.
+// The ways with copies that may be fastest.
+//
+// First the usual one: both operands with aligned rows. wgmma reads 16-bit operands in either order, others
+// with contiguous k only. Row-interleaved views keep a large A and copy a small B, which must not be
+// contiguous along k. If B is the large operand, the swapped problem keeps it and copies C as well, provided
+// that nothing but the product goes into C (beta == 0). The unaligned kernels have fewer tiles if A is
+// aligned: for few rows of A it pays to copy A and to keep B, or the other way round.
 Ways ways_with_copies(const Gemm& p) noexcept {
   Ways result;
-  const bool narrow = bytes(p.a.type) == 2;
+  const bool is_16_bit = bytes(p.a.type) == 2;
   const auto add = [&](const Way& w) {
     if (w.needed != 0) result.way[result.count++] = w;
   };
-  add(way(p, narrow ? p.a.order : row_major, narrow ? p.b.order : column_major));
+  add(way(p, is_16_bit ? p.a.order : row_major, is_16_bit ? p.b.order : column_major));
   const auto any_ld = [&](const ConstMatrix& x, Order order) {
-    return narrow && x.order == order && begins_aligned(x) && copy_alignment(x) < 16;
+    return is_16_bit && x.order == order && begins_aligned(x) && copy_alignment(x) < 16;
   };
   if (any_ld(p.a, row_major)) add(way(p, row_major, row_major, Keeps::a));
-  // C is copied 8 neighbours at a time, which must have been computed: where A is not copied, it may end
-  // before.
+  // The transposing copy reads C^T in chunks of 8 elements, which the kernel must have computed. Without a
+  // copy of A, A may end inside a chunk.
   const bool whole_chunks = p.m % 8 == 0 || p.a.order != column_major || copy_alignment(p.a) < 16;
   if (any_ld(p.b, column_major) && p.beta == 0.0F && bytes(p.c.type) == 2 && whole_chunks)
-    add(way(p, column_major, column_major, Keeps::turned));
-  if (narrow && p.a.order == row_major && p.b.order == column_major) {
+    add(way(p, column_major, column_major, Keeps::b_as_a));
+  if (is_16_bit && p.a.order == row_major && p.b.order == column_major) {
     add(way(p, row_major, column_major, Keeps::b));
-    add(way(p, row_major, column_major, Keeps::a_anywhere));
+    add(way(p, row_major, column_major, Keeps::a_unaligned));
   }
   return result;
 }
 
-// Whether the kernel, which takes what the copies of a way are, is what the way is for. (One for any leading
-// dimension of A may also read a copy of A; where it could have read A itself, the way that keeps A costs
-// less.)
+// Whether a kernel that accepts the operands of a way is of the kind that the way is for. (A kernel with
+// row-interleaved views of A may also read a copy of A. The way that keeps A costs less then.)
 bool is_for(const Kernel& kernel, const Way& w) noexcept {
   switch (w.keeps) {
     case Keeps::nothing:
       return !kernel.anywhere;
     case Keeps::a:
-    case Keeps::turned:
+    case Keeps::b_as_a:
       return kernel.any_lda;
     case Keeps::b:
       return kernel.anywhere && !kernel.turned;
-    case Keeps::a_anywhere:
+    case Keeps::a_unaligned:
       return kernel.anywhere && kernel.turned;
   }
   return false;
 }
 
-// The kernel that the problem names, or `tuned` (if there is one, and it takes the problem), or the choice
-// among all but the refused; nullptr and why if none computes it.
+// The kernel that the problem names, or `tuned` (if it is not null and accepts the problem), or the choice
+// among all kernels that were not refused. nullptr, and *why, if none computes the problem.
 const Kernel* choose(const std::vector<Kernel>& list, const Gemm& problem, const Kernel* tuned,
                      const DeviceDescription& device, const RefusedKernels& refused, Status* why) {
   if (problem.kernel != nullptr) {
@@ -213,7 +218,7 @@ const Kernel* choose(const std::vector<Kernel>& list, const Gemm& problem, const
   }
   if (tuned != nullptr && accepts(*tuned, problem, device)) return tuned;
   if (const Kernel* kernel = select_kernel(list, problem, device, refused)) return kernel;
-  // Why not: what a kernel for such operands says, best one that only another device could run.
+  // The sentence is that of a kernel for such operands, preferably of one that another device could run.
   *why = Status(StatusCode::unsupported,
                 "this build has no kernel for %s inputs accumulated in %s, A %s, B %s", name(problem.a.type),
                 name(problem.accumulate), problem.a.order == row_major ? "row-major" : "column-major",
@@ -233,24 +238,24 @@ const Kernel* choose(const std::vector<Kernel>& list, const Gemm& problem, const
   return nullptr;
 }
 
-// The plan within the workspace of the problem, or (any_workspace) with as much as helps, and the bytes it
-// uses.
+// The plan within the workspace of the problem, or (any_workspace) with as much workspace as helps, and the
+// bytes of workspace that it uses.
 Status plan_with(const std::vector<Kernel>& list, const Gemm& given, const DeviceDescription& device,
                  const RefusedKernels& refused, bool any_workspace, Plan* plan, std::size_t* used) {
   const Gemm problem = with_unused_lds_aligned(given);
   *plan = Plan{};
   *used = 0;
   Status why_not_direct, why_not_copied;
-  // Tables speak of the operands as the caller has them, not of their copies. They name kernels; whether
-  // operands are copied is decided with them as without.
+  // A tuning table is for the operands as the caller has them. It names a kernel, and does not decide whether
+  // operands are copied.
   const Kernel* tuned = problem.kernel == nullptr ? tuned_kernel(list, problem, device) : nullptr;
   if (std::find(refused.begin(), refused.end(), tuned) != refused.end()) tuned = nullptr;
   const Kernel* direct = choose(list, problem, tuned, device, refused, &why_not_direct);
 
   Ways ways;
   if (direct == nullptr || padding_pays(problem)) ways = ways_with_copies(problem);
-  // The choice looks at the alignment of the copies only: an address aligned like theirs stands for both,
-  // whether there is a workspace or not.
+  // The choice depends on the alignment of the copies only: an address as aligned as theirs stands for each
+  // of them, whether there is a workspace or not.
   alignas(256) char aligned = 0;
   Gemm with_workspace = problem;
   with_workspace.workspace = &aligned;
@@ -264,15 +269,15 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& given, const Devic
     if (w.plan.kernel == nullptr) continue;
     if (!is_for(*w.plan.kernel, w)) continue;
     w.cost += estimated_cost(*w.plan.kernel, copied, device);
-    const bool as_tuned = w.plan.kernel == tuned;  // before what costs less
+    const bool as_tuned = w.plan.kernel == tuned;  // goes before a lower cost
     const auto better = [&](const Way* than) {
       return than == nullptr || (as_tuned != (than->plan.kernel == tuned) ? as_tuned : w.cost < than->cost);
     };
     if (better(best)) best = &w;
     if ((any_workspace || problem.workspace_bytes >= w.needed) && better(best_within)) best_within = &w;
   }
-  // A kernel that takes the operands as they are and copies as fast as others needs no workspace; but what
-  // the table names comes first.
+  // A kernel for unaligned operands needs no copies if it is as fast as one with copies. But a kernel of the
+  // tuning table comes first.
   const auto direct_is_better = [&](const Way& than) {
     if (direct == nullptr || !(direct->any_lda || direct->anywhere)) return false;
     if (tuned != nullptr && (direct == tuned) != (than.plan.kernel == tuned)) return direct == tuned;
@@ -288,7 +293,7 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& given, const Devic
                   "workspace_bytes is %zu but %s needs >= %zu here to copy operands into aligned rows",
                   problem.workspace_bytes, best->plan.kernel->name.c_str(), best->needed);
   }
-  // Copies lie as kernels want them: what is wrong even then says more than what is wrong with the operands.
+  // A kernel that refuses even the aligned copies names the actual obstacle.
   if (direct == nullptr) return why_not_copied ? why_not_direct : why_not_copied;
   plan->kernel = direct;
   return {};

@@ -1,4 +1,4 @@
-// The reading of read_file.hpp: block by block, since what is no regular file has no size.
+// read_file() reads block by block, since only regular files have a size.
 #include "host/read_file.hpp"
 
 #include <cerrno>

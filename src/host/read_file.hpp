@@ -1,4 +1,4 @@
-// Text from outside, whole: tuning tables, and what the commands read.
+// Reads whole text files: tuning tables, and the inputs of the commands.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace tenon {
 
-// Far more than anybody writes; a file that goes on for ever shall not take all memory.
+// More than any valid file has. The limit keeps an endless file (a device, a pipe) from filling the memory.
 constexpr std::size_t largest_file = std::size_t{64} << 20;
 
-// The bytes of a file. invalid_argument, with a sentence that starts with the path: it cannot be read, or has
-// more than largest_file. Throws std::bad_alloc.
+// The bytes of a file. invalid_argument, with a sentence that starts with the path, if the file cannot be
+// read or has more than largest_file bytes. Throws std::bad_alloc.
 Status read_file(const char* path, std::string* text);
 
 }  // namespace tenon

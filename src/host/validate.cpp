@@ -1,4 +1,4 @@
-// The checks of validate.hpp, in the order in which a reader would want to hear of them.
+// The checks of validate.hpp, the most basic mistake first.
 #include "host/validate.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-// Extents and addresses are formed in 128 bits, where the product of two 64-bit values cannot wrap.
+// 128 bits, in which the product of two 64-bit sizes cannot wrap.
 __extension__ using Wide = __int128;
 
 bool is_type(Type type) noexcept {
@@ -31,26 +31,26 @@ Status check_size(const char* letter, std::int64_t size) noexcept {
   return {};
 }
 
-// One matrix in memory: `lines` contiguous runs of `length` elements, `ld` apart.
+// A matrix in memory: `count` rows (columns, if column-major) of `length` elements, `ld` elements apart.
 struct Extent {
   const char* letter;         // "A"
   const char* order;          // "row-major"
   const char* length_letter;  // "k"
   const void* data;
-  std::int64_t lines, length, ld;
+  std::int64_t count, length, ld;
   Type type;
 
-  bool empty() const noexcept { return lines == 0 || length == 0; }
-  const char* lines_word() const noexcept { return order[0] == 'r' ? "rows" : "columns"; }
+  bool empty() const noexcept { return count == 0 || length == 0; }
+  const char* rows_or_columns() const noexcept { return order[0] == 'r' ? "rows" : "columns"; }
   char ld_letter() const noexcept { return static_cast<char>(letter[0] - 'A' + 'a'); }
   Wide byte_count() const noexcept {
-    return (Wide{lines - 1} * ld + length) * static_cast<Wide>(bytes(type));
+    return (Wide{count - 1} * ld + length) * static_cast<Wide>(bytes(type));
   }
-  // After check_memory(): with several lines, a pitch that was shown to fit 64 bits.
-  ByteLines byte_lines() const noexcept {
-    const std::uint64_t element = bytes(type), line = static_cast<std::uint64_t>(length) * element;
-    return {address(), static_cast<std::uint64_t>(lines), line,
-            lines == 1 ? line : static_cast<std::uint64_t>(ld) * element};
+  // Only after check_memory(), which shows that the pitch of several rows fits 64 bits.
+  ByteRanges byte_ranges() const noexcept {
+    const std::uint64_t element = bytes(type), row_bytes = static_cast<std::uint64_t>(length) * element;
+    return {address(), static_cast<std::uint64_t>(count), row_bytes,
+            count == 1 ? row_bytes : static_cast<std::uint64_t>(ld) * element};
   }
   std::uintptr_t address() const noexcept { return reinterpret_cast<std::uintptr_t>(data); }
 };
@@ -90,8 +90,8 @@ Status check_memory(const Extent& x) noexcept {
   if (x.data == nullptr) {
     return Status(StatusCode::invalid_argument,
                   "%s is a null pointer but must point to %lld %s of %lld %s elements in device memory",
-                  x.letter, static_cast<long long>(x.lines), x.lines_word(), static_cast<long long>(x.length),
-                  name(x.type));
+                  x.letter, static_cast<long long>(x.count), x.rows_or_columns(),
+                  static_cast<long long>(x.length), name(x.type));
   }
   const std::uintptr_t address = x.address();
   const std::size_t element = bytes(x.type);
@@ -102,20 +102,20 @@ Status check_memory(const Extent& x) noexcept {
   }
   const Wide room = std::min(Wide{INT64_MAX}, Wide{UINTPTR_MAX} - Wide{address});
   if (x.byte_count() <= room) return {};
-  const Wide all_but_the_last_line = room / static_cast<Wide>(element) - x.length;
-  const Wide largest_ld = x.lines == 1 ? -1 : all_but_the_last_line / (x.lines - 1);
+  const Wide all_but_the_last_row = room / static_cast<Wide>(element) - x.length;
+  const Wide largest_ld = x.count == 1 ? -1 : all_but_the_last_row / (x.count - 1);
   if (largest_ld < x.length) {  // no ld helps
     return Status(StatusCode::invalid_argument,
                   "%s begins at 0x%llx: its %lld %s of %lld %s elements end beyond the address space, so it "
-                  "must begin before",
-                  x.letter, static_cast<unsigned long long>(address), static_cast<long long>(x.lines),
-                  x.lines_word(), static_cast<long long>(x.length), name(x.type));
+                  "must begin at a lower address",
+                  x.letter, static_cast<unsigned long long>(address), static_cast<long long>(x.count),
+                  x.rows_or_columns(), static_cast<long long>(x.length), name(x.type));
   }
   return Status(StatusCode::invalid_argument,
                 "ld%c is %lld: with %lld %s from 0x%llx on %s ends beyond the address space, ld%c <= %lld is "
                 "needed",
-                x.ld_letter(), static_cast<long long>(x.ld), static_cast<long long>(x.lines), x.lines_word(),
-                static_cast<unsigned long long>(address), x.letter, x.ld_letter(),
+                x.ld_letter(), static_cast<long long>(x.ld), static_cast<long long>(x.count),
+                x.rows_or_columns(), static_cast<unsigned long long>(address), x.letter, x.ld_letter(),
                 static_cast<long long>(largest_ld));
 }
 
@@ -136,11 +136,11 @@ Status check_operand(char letter, const ConstMatrix& matrix) noexcept {
   return {};
 }
 
-// What products of these operands are summed in, and what C may be, in words.
-const char* sums_of(Type operand) noexcept {
+// The accumulators, and the types of C, that operands of a type allow, in words.
+const char* accumulators_of(Type operand) noexcept {
   return operand == Type::s8 ? "s32" : operand == Type::f16 ? "f32 or f16" : "f32";
 }
-bool sums_in(Type operand, Type accumulate) noexcept {
+bool accumulates_in(Type operand, Type accumulate) noexcept {
   return accumulate == (operand == Type::s8 ? Type::s32 : Type::f32) ||
          (operand == Type::f16 && accumulate == Type::f16);
 }
@@ -165,8 +165,9 @@ Status check_types(const Gemm& p) noexcept {
     Type type;
     bool fits;
     const char* needed;
-  } others[] = {{"C", p.c.type, can_become(operand, p.c.type), results_of(operand)},
-                {"accumulate", p.accumulate, sums_in(operand, p.accumulate), sums_of(operand)}};
+  } others[] = {
+      {"C", p.c.type, can_become(operand, p.c.type), results_of(operand)},
+      {"accumulate", p.accumulate, accumulates_in(operand, p.accumulate), accumulators_of(operand)}};
   for (const auto& other : others) {
     if (!is_type(other.type)) {
       return Status(StatusCode::invalid_argument, "the type of %s is %d but a type is a number from 0 to 7",
@@ -180,7 +181,7 @@ Status check_types(const Gemm& p) noexcept {
   return {};
 }
 
-// What only some types have: scales, promotion, integer factors.
+// Checks what only some types have: scales, promotion, integer factors.
 Status check_factors(const Gemm& p) noexcept {
   if (!is_fp8(p.a.type) && (p.scale_a != nullptr || p.scale_b != nullptr || p.promote)) {
     return Status(StatusCode::unsupported, "%s is given but A and B are %s: only e4m3 and e5m2 have it",
@@ -225,33 +226,33 @@ Status check_workspace(const Gemm& p) noexcept {
   return {};
 }
 
-// Memory that a problem names, with the name.
+// Memory that a problem uses, and its name in sentences.
 struct Memory {
   const char* what;
   bool empty;
-  ByteLines lines;
+  ByteRanges ranges;
 
-  unsigned long long begin() const noexcept { return lines.base; }
+  unsigned long long begin() const noexcept { return ranges.base; }
   unsigned long long size() const noexcept {  // from the first byte to the last
-    return (lines.lines - 1) * lines.pitch_bytes + lines.line_bytes;
+    return (ranges.count - 1) * ranges.pitch_bytes + ranges.range_bytes;
   }
 };
 
 Memory memory_of(const Extent& x) noexcept {
-  return {x.letter, x.empty(), x.empty() ? ByteLines{} : x.byte_lines()};
+  return {x.letter, x.empty(), x.empty() ? ByteRanges{} : x.byte_ranges()};
 }
 
-// One stretch; none, if it begins nowhere.
+// A single range. It is empty if the pointer is null.
 Memory memory_of(const char* what, const void* data, std::size_t size) noexcept {
   return {what, data == nullptr || size == 0, {reinterpret_cast<std::uintptr_t>(data), 1, size, size}};
 }
 
 Status check_apart(const Memory& written, const Memory& other) noexcept {
-  if (written.empty || other.empty || !overlap(written.lines, other.lines)) return {};
+  if (written.empty || other.empty || !overlap(written.ranges, other.ranges)) return {};
   return Status(StatusCode::invalid_argument,
                 "%s (%llu bytes from 0x%llx) %s %s (%llu bytes from 0x%llx) but needs memory of its own",
                 written.what, written.size(), written.begin(),
-                overlap_is_exact(written.lines, other.lines) ? "overlaps" : "may overlap", other.what,
+                overlap_is_exact(written.ranges, other.ranges) ? "overlaps" : "may overlap", other.what,
                 other.size(), other.begin());
 }
 
@@ -259,47 +260,49 @@ Status check_apart(const Memory& written, const Memory& other) noexcept {
 
 namespace {
 
-// Lines without gaps between them are one.
-ByteLines joined(const ByteLines& x) noexcept {
-  return x.lines != 1 && x.pitch_bytes == x.line_bytes ? ByteLines{x.base, 1, x.lines * x.line_bytes, 0} : x;
+// Ranges without gaps between them are a single range.
+ByteRanges joined(const ByteRanges& x) noexcept {
+  return x.count != 1 && x.pitch_bytes == x.range_bytes ? ByteRanges{x.base, 1, x.count * x.range_bytes, 0}
+                                                        : x;
 }
 
-bool is_exact(const ByteLines& x, const ByteLines& y) noexcept {
-  return x.lines == 1 || y.lines == 1 || x.pitch_bytes % y.pitch_bytes == 0 ||
+bool is_exact(const ByteRanges& x, const ByteRanges& y) noexcept {
+  return x.count == 1 || y.count == 1 || x.pitch_bytes % y.pitch_bytes == 0 ||
          y.pitch_bytes % x.pitch_bytes == 0;
 }
 
-bool joined_overlap(const ByteLines& x, const ByteLines& y) noexcept {
+bool joined_overlap(const ByteRanges& x, const ByteRanges& y) noexcept {
   const Wide distance = Wide{y.base} - Wide{x.base};
-  if ((x.lines == 1 && y.lines == 1) || !is_exact(x, y)) {
-    const Wide x_bytes = x.lines == 1 ? x.line_bytes : Wide{x.lines - 1} * x.pitch_bytes + x.line_bytes;
-    const Wide y_bytes = y.lines == 1 ? y.line_bytes : Wide{y.lines - 1} * y.pitch_bytes + y.line_bytes;
+  if ((x.count == 1 && y.count == 1) || !is_exact(x, y)) {
+    const Wide x_bytes = x.count == 1 ? x.range_bytes : Wide{x.count - 1} * x.pitch_bytes + x.range_bytes;
+    const Wide y_bytes = y.count == 1 ? y.range_bytes : Wide{y.count - 1} * y.pitch_bytes + y.range_bytes;
     return distance < x_bytes && -distance < y_bytes;
   }
-  // A single line is one of any pitch.
-  const Wide x_pitch = x.lines == 1 ? y.pitch_bytes : x.pitch_bytes;
-  const Wide y_pitch = y.lines == 1 ? x.pitch_bytes : y.pitch_bytes;
+  // A single range may have any pitch.
+  const Wide x_pitch = x.count == 1 ? y.pitch_bytes : x.pitch_bytes;
+  const Wide y_pitch = y.count == 1 ? x.pitch_bytes : y.pitch_bytes;
   if (x_pitch > y_pitch) return joined_overlap(y, x);
-  // Line i of x and line j of y meet iff  distance - x.line < (i - j * ratio) * x_pitch < distance + y.line,
-  // so t = i - j * ratio is one of the integers from `first` to `last`.
+  // Range i of x and range j of y intersect if and only if
+  //   distance - x.range_bytes < (i - j * ratio) * x_pitch < distance + y.range_bytes,
+  // so that t = i - j * ratio is one of the integers from `first` to `last`.
   const auto floor_divide = [](Wide a, Wide b) { return a / b - (a % b < 0 ? 1 : 0); };
   const auto ceil_divide = [&](Wide a, Wide b) { return -floor_divide(-a, b); };
   const Wide ratio = y_pitch / x_pitch;
-  const Wide first = ceil_divide(distance - Wide{x.line_bytes} + 1, x_pitch);
-  const Wide last = floor_divide(distance + Wide{y.line_bytes} - 1, x_pitch);
-  // Line j of y has those from -j * ratio to -j * ratio + x.lines - 1.
+  const Wide first = ceil_divide(distance - Wide{x.range_bytes} + 1, x_pitch);
+  const Wide last = floor_divide(distance + Wide{y.range_bytes} - 1, x_pitch);
+  // For range j of y, t goes from -j * ratio to -j * ratio + x.count - 1.
   const Wide first_j = std::max<Wide>(ceil_divide(-last, ratio), 0);
-  const Wide last_j = std::min<Wide>(floor_divide(Wide{x.lines} - 1 - first, ratio), Wide{y.lines} - 1);
+  const Wide last_j = std::min<Wide>(floor_divide(Wide{x.count} - 1 - first, ratio), Wide{y.count} - 1);
   return first <= last && first_j <= last_j;
 }
 
 }  // namespace
 
-bool overlap_is_exact(const ByteLines& x, const ByteLines& y) noexcept {
+bool overlap_is_exact(const ByteRanges& x, const ByteRanges& y) noexcept {
   return is_exact(joined(x), joined(y));
 }
 
-bool overlap(const ByteLines& x, const ByteLines& y) noexcept {
+bool overlap(const ByteRanges& x, const ByteRanges& y) noexcept {
   return joined_overlap(joined(x), joined(y));
 }
 
@@ -317,7 +320,7 @@ Status validate_shape(const Gemm& problem) noexcept {
 Status validate(const Gemm& problem) noexcept {
   if (Status s = validate_shape(problem); !s) return s;
   const Extent a = extent_of_a(problem), b = extent_of_b(problem), c = extent_of_c(problem);
-  const bool is_read = problem.alpha != 0.0F;  // A and B, of which else nothing is known
+  const bool is_read = problem.alpha != 0.0F;  // A and B; else they may be anything
   for (const Extent* x : {&a, &b, &c}) {
     if (x != &c && !is_read) continue;
     if (Status s = check_memory(*x); !s) return s;
@@ -333,7 +336,7 @@ Status validate(const Gemm& problem) noexcept {
   }
   if (Status s = check_workspace(problem); !s) return s;
 
-  // What is written, C and the workspace, may be nothing else.
+  // gemm() writes C and the workspace: they may overlap nothing else.
   const Memory of_a = memory_of(a), of_b = memory_of(b), of_c = memory_of(c);
   const Memory workspace = memory_of("the workspace", problem.workspace, problem.workspace_bytes);
   const Memory scale_a = memory_of("scale_a", problem.scale_a, sizeof(float));

@@ -1,7 +1,7 @@
-// Whether a Gemm makes sense by itself: sizes, pointers, leading dimensions, types, alignment, overlap.
+// Checks a Gemm by itself: sizes, pointers, leading dimensions, types, alignment, overlap.
 //
-// Pure: no CUDA call, no look at a kernel or a device. Each refusal names the value found and the value
-// needed.
+// Pure functions, which call no CUDA and know neither kernels nor devices. Each refusal names the value found
+// and the value needed.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace tenon {
 
-// A strided set of byte ranges: `lines` ranges of `line_bytes`, `pitch_bytes` apart (lines >= 1; the pitch of
-// several is >= the line, that of a single one is not looked at).
-struct ByteLines {
+// The rows (or columns) of a matrix in memory: `count` ranges of `range_bytes`, `pitch_bytes` apart. count
+// >= 1. The pitch of several ranges is at least range_bytes; that of a single one is ignored.
+struct ByteRanges {
   std::uintptr_t base;
-  std::uint64_t lines, line_bytes, pitch_bytes;
+  std::uint64_t count, range_bytes, pitch_bytes;
 };
 
-// Whether the two share a byte. Where overlap_is_exact() says so (one of them has no gaps, or one pitch is a
-// multiple of the other) line by line, so that two column blocks of one wide matrix are told apart; otherwise
-// true if the ranges from first to last byte meet.
-bool overlap(const ByteLines& x, const ByteLines& y) noexcept;
-bool overlap_is_exact(const ByteLines& x, const ByteLines& y) noexcept;
+// Whether the two share a byte. The answer is exact if one of them has no gaps or if one pitch is a multiple
+// of the other, so that two column blocks of one wide matrix do not overlap. overlap_is_exact() says so.
+// Otherwise overlap() is true if the intervals from the first to the last byte intersect.
+bool overlap(const ByteRanges& x, const ByteRanges& y) noexcept;
+bool overlap_is_exact(const ByteRanges& x, const ByteRanges& y) noexcept;
 
-// The part of validate() that needs no pointer: sizes, types, orders, leading dimensions.
+// The part of validate() that reads no pointer: sizes, types, orders, leading dimensions.
 Status validate_shape(const Gemm& problem) noexcept;
 
 // ok, or StatusCode::invalid_argument (unsupported for a combination of types) with a sentence.

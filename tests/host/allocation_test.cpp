@@ -1,5 +1,4 @@
-// From its second call on gemm() allocates no host memory: it may be called from where that is not allowed,
-// or slow.
+// From its second call on, gemm() allocates no host memory: callers may forbid it, or find it slow.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -15,7 +14,7 @@ namespace {
 thread_local long allocations = 0;
 }
 
-// Of the whole test program; others do not look at the count.
+// These replace the operators of the whole test program. Other tests ignore the count.
 void* operator new(std::size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size != 0 ? size : 1)) return memory;
@@ -44,7 +43,7 @@ class NoLauncher final : public Launcher {
   Status launch(const Launch&) noexcept override { return {}; }
 };
 
-// In the second of two rounds of calls.
+// Allocations of a second round of calls.
 long allocations_of(Gemm p) {
   NoLauncher launcher;
   p.workspace_bytes = workspace_size(launcher, p);
@@ -70,7 +69,7 @@ TEST(Allocation, IsCountedHere) {
 TEST(Allocation, LaterCallsDoNot) {
   EXPECT_EQ(allocations_of(problem(512, 512, 512)), 0) << "aligned";
   EXPECT_EQ(allocations_of(problem(4095, 4095, 4095)), 0) << "not aligned";
-  EXPECT_EQ(allocations_of(problem(511, 509, 507, Type::e4m3)), 0) << "copied before";
+  EXPECT_EQ(allocations_of(problem(511, 509, 507, Type::e4m3)), 0) << "with copies";
   Gemm p = problem(512, 512, 512);
   p.kernel = "wgmma_f16_f32_tn_128x256x64_s4_c2x1";
   EXPECT_EQ(allocations_of(p), 0) << "named";

@@ -1,5 +1,5 @@
-// What of a call of the C API arrives at the C++ one, and comes back: c_api.cpp, linked with functions of
-// this file in the place of the library.
+// What a call of the C API passes to the C++ API, and returns: c_api.cpp, linked with functions of this file
+// instead of the library.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -61,7 +61,7 @@ T* at(std::uintptr_t address) {
   return reinterpret_cast<T*>(address);
 }
 
-// Two problems that have no field in common, nor any with the default one.
+// Two problems that share no value of a field with each other or with the default problem.
 tenon_gemm_problem of_c(int which, const tenon_tuning* tuning) {
   const bool first = which == 0;
   tenon_gemm_problem p = tenon_gemm_problem_default();

@@ -41,7 +41,7 @@ TEST(CApi, NullProblem) {
   EXPECT_EQ(tenon_gemm_kernel_name(nullptr), nullptr);
 }
 
-// The library's and the header's are that of the build, which packages ask for.
+// Library and header have the version of the project, which find_package() compares.
 TEST(CApi, Version) {
   EXPECT_STREQ(tenon_version(), TENON_PROJECT_VERSION);
   EXPECT_EQ(std::to_string(TENON_VERSION_MAJOR) + "." + std::to_string(TENON_VERSION_MINOR) + "." +
@@ -49,7 +49,7 @@ TEST(CApi, Version) {
             TENON_PROJECT_VERSION);
 }
 
-// Of a field that is wrong the sentence says so. (That each one arrives: c_api_calls_test.cpp.)
+// The sentence names the wrong field. (c_api_calls_test.cpp shows that every field arrives.)
 TEST(CApi, SentencesNameTheField) {
   const auto message = [](auto change) {
     tenon_gemm_problem p = tenon_gemm_problem_default();

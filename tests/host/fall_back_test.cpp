@@ -1,5 +1,5 @@
-// What gemm() launches where the device refuses the kernel that was chosen. On a launcher that launches
-// nothing; gemm_device_test.cu computes on one that does.
+// What gemm() launches if the device refuses the chosen kernel. The launcher here launches nothing;
+// gemm_device_test.cu has the same on a device.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,16 +25,17 @@ constexpr int all = std::numeric_limits<int>::max();
 const char* const copies = "the copy of operands into the workspace";
 const char* const transposing = "a transposing copy";
 
-// The kernels that the library may choose for a problem of aligned operands, in the order in which it would.
+// The kernels that the library may choose for a problem with aligned operands, best first.
 std::vector<std::string> in_order(const Gemm& p) {
-  std::vector<const Kernel*> able;
+  std::vector<const Kernel*> accepting;
   for (const Kernel& kernel : kernels())
-    if (kernel.copy != Copy::module && !kernel.anywhere && accepts(kernel, p, h200)) able.push_back(&kernel);
-  std::stable_sort(able.begin(), able.end(), [&](const Kernel* x, const Kernel* y) {
+    if (kernel.copy != Copy::module && !kernel.anywhere && accepts(kernel, p, h200))
+      accepting.push_back(&kernel);
+  std::stable_sort(accepting.begin(), accepting.end(), [&](const Kernel* x, const Kernel* y) {
     return estimated_cost(*x, p, h200) < estimated_cost(*y, p, h200);
   });
   std::vector<std::string> names;
-  for (const Kernel* kernel : able) names.push_back(kernel->name);
+  for (const Kernel* kernel : accepting) names.push_back(kernel->name);
   return names;
 }
 
@@ -88,7 +89,7 @@ TEST(FallBack, ErrorsOfTheStreamAreReturnedAtOnce) {
 }
 
 TEST(FallBack, IfEveryKernelIsRefusedTheFirstSentenceIsReturned) {
-  // Of 16 bits down to the `any` kernels, of 8 bits to the last wgmma kernel; each is tried once.
+  // Each kernel is tried once: in f16 down to the `any` kernels, in fp8 down to the last wgmma kernel.
   for (const Gemm& p : {problem(1024, 1024, 1024), problem(1024, 1024, 1024, Type::e4m3)}) {
     const std::vector<std::string> order = in_order(p);
     RefusingLauncher launcher;
@@ -101,8 +102,8 @@ TEST(FallBack, IfEveryKernelIsRefusedTheFirstSentenceIsReturned) {
   }
 }
 
-// Of operands that begin anywhere, and a k too short for the kernels that take one of them as it is to be
-// among the first: so all want the same copies.
+// Both operands begin unaligned, and k is so short that kernels that keep one of them are not among the best
+// ones. So all refused kernels read the same copies.
 TEST(FallBack, OperandsAreCopiedOnceWhateverRuns) {
   Gemm p = problem(1025, 1023, 509);
   p.a.data = p.b.data = static_cast<const std::uint16_t*>(p.a.data) + 1;
@@ -118,8 +119,8 @@ TEST(FallBack, OperandsAreCopiedOnceWhateverRuns) {
   EXPECT_NE(find_kernel(launcher.launched[1]), nullptr);
 }
 
-// The launches of a problem of which so many kernels are refused: copies before the first kernel that wants
-// them, and others before one that wants others.
+// The launches for a problem after so many refusals. Copies come before the first kernel that reads them, and
+// again before a kernel that reads other copies.
 std::vector<std::string> launches_after(const Gemm& p, int refusals, int* times_copied) {
   std::vector<std::string> launches;
   RefusedKernels refused;
@@ -141,15 +142,15 @@ std::vector<std::string> launches_after(const Gemm& p, int refusals, int* times_
     }
     if (refusals == 0) {
       launches.push_back(plan.kernel->name);
-      if (plan.turns) launches.emplace_back(transposing);
+      if (plan.swaps_ab) launches.emplace_back(transposing);
       return launches;
     }
     refused.push_back(plan.kernel);
   }
 }
 
-// Copies of other operands, and in the last problem of the same one, A, in the other order.
-TEST(FallBack, AKernelThatWantsOtherCopiesGetsThem) {
+// The kernels read copies of different operands, and in the last problem copies of A in both orders.
+TEST(FallBack, AKernelThatReadsOtherCopiesGetsThem) {
   for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{9, 33, 131}, {9, 4095, 4095}, {9, 12289, 1023}}) {
     Gemm p = problem(m, n, k);
     p.c.type = Type::f16;
@@ -165,7 +166,7 @@ TEST(FallBack, AKernelThatWantsOtherCopiesGetsThem) {
       EXPECT_EQ(launcher.launched, launches_after(p, refusals, &times_copied)) << refusals << " refusals";
       most_copied = std::max(most_copied, times_copied);
     }
-    EXPECT_GE(most_copied, 3) << "the copies change, and back, or this test proves nothing";
+    EXPECT_GE(most_copied, 3) << "the copies must change, and change back, or this test shows nothing";
   }
 }
 

@@ -1,5 +1,4 @@
-// What gemm() promises beside the numbers of its kernels: streams, workspace, k == 0, alpha == 0, beta,
-// refusals.
+// What gemm() promises beside correct products: streams, workspace, k == 0, alpha == 0, beta, refusals.
 #include <cuda_fp16.h>
 
 #include <cmath>
@@ -31,7 +30,7 @@ using test::Buffer;
 using test::launcher;
 using GemmOnDevice = test::DeviceTest;
 
-// Streams, captures and the functions of tenon/gemm.hpp, which name no device.
+// Streams, captures and the functions of tenon/gemm.hpp, which have no launcher argument.
 using GemmGpu = test::CudaTest;
 
 const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -114,8 +113,8 @@ TEST_F(GemmGpu, RunsOnTheStreamGiven) {
   ASSERT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
-// No allocation and no synchronisation: a stream capture would refuse both. Nothing runs before the graph
-// does.
+// A capture refuses allocation and synchronisation, and nothing runs before the graph is launched.
+// (first_use_test.cpp captures kernels before they are loaded.)
 TEST_F(GemmGpu, CanBeCaptured) {
   Product product(1025, 1025, 1025);  // with the padding copies
   const std::size_t bytes = workspace_size(product.problem);
@@ -123,8 +122,6 @@ TEST_F(GemmGpu, CanBeCaptured) {
   const Buffer<unsigned char> workspace(std::vector<unsigned char>(bytes, 0));
   product.problem.workspace = workspace.get();
   product.problem.workspace_bytes = bytes;
-  ASSERT_TRUE(gemm(product.problem));  // loads the code, which a capture may not
-  product.set_c(std::vector<float>(1025 * 1025, nan));
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
@@ -143,7 +140,8 @@ TEST_F(GemmGpu, CanBeCaptured) {
   cudaStreamDestroy(stream);
 }
 
-// A table of this device whose only entry names another kernel than the documented choice, and that kernel.
+// A tuning table of this device, whose only entry names another kernel than the library chooses, and that
+// kernel.
 std::string table_with_another_choice(const Gemm& problem, const Kernel** other) {
   const std::string documented = kernel_name(launcher(), problem);
   DeviceDescription description;
@@ -226,17 +224,17 @@ TEST_F(GemmOnDevice, OddSizesWithAndWithoutWorkspace) {
     ASSERT_TRUE(s) << s.message();
     product.expect_right(test::emulated() ? 1 : 73);
     const std::vector<unsigned char> bytes = workspace.read();
-    // With a byte less than needed there may be another way to copy.
+    // With one byte less, another way to copy may fit.
     for (std::size_t i = brought; i < bytes.size(); ++i)
       ASSERT_EQ(bytes[i], 0xA5) << "byte " << i << " of the workspace";
   }
 }
 
-// Of few rows of A and many columns of B, all odd, the transpose is computed and then transposed.
-TEST_F(GemmOnDevice, ManyOddColumnsComeFromTheTranspose) {
+// For few rows of A and many columns of B, all unaligned, the kernel computes C^T and a copy transposes it.
+TEST_F(GemmOnDevice, ManyUnalignedColumnsComeFromTheTranspose) {
   DeviceDescription device;
   ASSERT_TRUE(launcher().describe(&device));
-  if (device.sm != 90) GTEST_SKIP() << "the kernels that do so are of sm_90a";
+  if (device.sm != 90) GTEST_SKIP() << "needs the sm_90a kernels";
   for (const std::int64_t m : {std::int64_t{9}, std::int64_t{64}}) {
     if (test::emulated() && m != 9) continue;
     const std::int64_t n = test::emulated() ? 4001 : 32001, k = test::emulated() ? 331 : 1027;
@@ -255,7 +253,7 @@ TEST_F(GemmOnDevice, ManyOddColumnsComeFromTheTranspose) {
     p.b = {on_b.get(), k, column_major};
     p.c = {on_c.get(), n};
     p.kernel =
-        "wgmma_f16_f32_tt_128x128x64_s5_c1x2_unaligned";  // the choice takes this way for some sizes alone
+        "wgmma_f16_f32_tt_128x128x64_s5_c1x2_unaligned";  // the library chooses this way for some sizes only
     const std::size_t needed = workspace_size(launcher(), p);
     const auto whole = [](std::size_t size) { return (size + 255) / 256 * 256; };
     EXPECT_EQ(needed, whole(padded_bytes(k, m, 2)) + whole(padded_bytes(n, m, 2))) << "a copy of A, and of C";
@@ -290,7 +288,7 @@ TEST_F(GemmOnDevice, WithoutProductsCIsScaled) {
       product.problem.a.data = product.problem.b.data = nullptr;
     } else {
       product.problem.alpha = 0.0F;
-      // NaN in A must not reach C: with alpha == 0 it is not read.
+      // With alpha == 0, A is not read: its NaN must not reach C.
       const std::vector<__half> nans(33 * 64, __float2half(nan));
       product.set_a(nans);
     }
@@ -298,7 +296,7 @@ TEST_F(GemmOnDevice, WithoutProductsCIsScaled) {
     ASSERT_TRUE(gemm(launcher(), product.problem));
     std::vector<float> now = product.c();
     for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(now[i], 0.5F * c[i]) << "at " << i;
-    product.problem.a.data = product.problem.b.data = nullptr;  // so they may be nothing
+    product.problem.a.data = product.problem.b.data = nullptr;  // they may be null
     product.problem.beta = 0.0F;
     ASSERT_TRUE(gemm(launcher(), product.problem));
     now = product.c();
@@ -324,9 +322,9 @@ TEST_F(GemmOnDevice, BetaAddsTheOldC) {
   product.expect_right();
 }
 
-// The start of a launch may overlap the end of the one before it: what that one stores must still be seen,
-// and what it reads must not be overwritten yet: odd sizes are multiplied by the library's choice, and from
-// copies, all in one workspace. Each product moves the columns of a matrix by one, exactly.
+// A launch may overlap the end of the launch before it. It must see what that one stores, and must not
+// overwrite what that one still reads. Each product moves the columns of a matrix by one, exactly. Unaligned
+// sizes run by the library's choice and from copies, which share one workspace.
 TEST_F(GemmOnDevice, AChainOfProductsSeesEveryResult) {
   const std::int64_t large = test::emulated() ? 136 : 2048;
   const char* const copied = "cp_async_f16_f32_tn_64x64x64_s5";
@@ -375,8 +373,8 @@ TEST_F(GemmOnDevice, AChainOfProductsSeesEveryResult) {
   }
 }
 
-// It is never used: neither does it make a row's place odd, nor does a tensor map get to see it.
-TEST_F(GemmOnDevice, ASingleLineMayHaveAnyLeadingDimension) {
+// The leading dimension of a single row is never used: it affects neither alignment nor tensor maps.
+TEST_F(GemmOnDevice, ASingleRowMayHaveAnyLeadingDimension) {
   const std::int64_t far = (std::int64_t{1} << 45) + 1;
   for (const char* const name :
        {static_cast<const char*>(nullptr), "cp_async_f16_f32_tn_64x64x64_s5", "tma_f16_f32_tn_128x128x64_s5",
@@ -413,7 +411,7 @@ TEST_F(GemmOnDevice, RefusesOverlapAndWritesNothing) {
 TEST_F(GemmOnDevice, TheKernelNamedIsTheKernelThatRuns) {
   int ran = 0;
   for (const Kernel& kernel : kernels()) {
-    if (kernel.copy == Copy::module) continue;  // writes f16 only; it has tests of its own
+    if (kernel.copy == Copy::module) continue;  // writes f16 only, and has tests of its own
     if (kernel.type != Type::f16 || kernel.accumulate != Type::f32 || kernel.a_order != row_major ||
         kernel.b_order != column_major) {
       continue;
@@ -440,9 +438,9 @@ TEST_F(GemmOnDevice, KernelNameIsWhatTheLibraryChooses) {
   EXPECT_NE(find_kernel(chosen), nullptr);
 }
 
-// With the old C in the sum: it would show whether C was written twice.
+// With beta != 0, a C that is written twice would be wrong.
 TEST_F(GemmOnDevice, WhatRunsAfterRefusalsIsRight) {
-  for (const std::int64_t k : {88, 83}) {  // as it lies; from a copy
+  for (const std::int64_t k : {88, 83}) {  // without and with copies
     Product product(129, 67, k);
     product.problem.beta = -0.5F;
     product.set_c(std::vector<float>(129 * 67, 3.0F));
@@ -466,7 +464,7 @@ TEST_F(GemmOnDevice, WhatRunsAfterRefusalsIsRight) {
   }
 }
 
-// What a device says of too much shared memory is a refusal, and no error that stays.
+// Too much shared memory is a refusal, and leaves no CUDA error behind.
 TEST_F(GemmGpu, TooMuchSharedMemoryIsRefusedByTheDevice) {
   Product product(70, 50, 96);
   DeviceDescription description;

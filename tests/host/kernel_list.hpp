@@ -1,4 +1,4 @@
-// A made-up kernel list and made-up devices, on which choices can be tested without a GPU.
+// A made-up kernel list and made-up devices, to test choices without a GPU.
 #pragma once
 
 #include <utility>
@@ -30,7 +30,7 @@ inline Kernel kernel(const char* name, Copy copy, int tile_m, int tile_n, Order 
   return k;
 }
 
-// A kernel for operands of which k must be contiguous, with slabs of 128 bytes.
+// A kernel that needs k contiguous in both operands, with k-tiles of 128 bytes.
 inline Kernel k_major_kernel(const char* name, Type type, Type type_b, Type accumulate,
                              bool promotes = false) {
   Kernel k = kernel(name, Copy::tma, 128, 128, row_major, column_major, type);
@@ -42,8 +42,8 @@ inline Kernel k_major_kernel(const char* name, Type type, Type type_b, Type accu
   return k;
 }
 
-// A kernel for operands that lie anywhere, as the library has them.
-inline Kernel anywhere_kernel(const char* name) {
+// A kernel for two unaligned operands, as the library has them.
+inline Kernel unaligned_kernel(const char* name) {
   Kernel k = kernel(name, Copy::tma, 256, 128);
   k.instruction = Instruction::wgmma;
   k.anywhere = true;
@@ -54,9 +54,9 @@ inline Kernel anywhere_kernel(const char* name) {
   return k;
 }
 
-// The same for an A that lies anywhere beside an aligned B.
-inline Kernel anywhere_turned_kernel(const char* name) {
-  Kernel k = anywhere_kernel(name);
+// A kernel for an unaligned A and an aligned B.
+inline Kernel unaligned_swapab_kernel(const char* name) {
+  Kernel k = unaligned_kernel(name);
   k.turned = true;
   std::swap(k.tile_m, k.tile_n);
   std::swap(k.warp_m, k.warp_n);

@@ -1,5 +1,5 @@
-// can_implement() and gemm() agree, also at the limits of tensor maps, grids and sizes. On a launcher that
-// refuses what a GPU would.
+// can_implement() and gemm() agree, even at the limits of tensor maps, grids and sizes. The launcher refuses
+// what a GPU would refuse.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using test::problem;
 
-// An H200 that computes nothing, and counts what cuTensorMapEncodeTiled and a launch would refuse.
+// An H200 that computes nothing, and records what cuTensorMapEncodeTiled and a launch would refuse.
 class StrictLauncher final : public Launcher {
  public:
   std::vector<std::string> launched, refused;
@@ -48,7 +48,8 @@ class StrictLauncher final : public Launcher {
   }
 };
 
-// Runs the problem, with the workspace that it asks for: nothing is refused that was promised.
+// Runs the problem with the workspace that it asks for. No launch may be refused that can_implement()
+// promised.
 StatusCode run(Gemm p) {
   StrictLauncher launcher;
   p.workspace_bytes = workspace_size(launcher, p);
@@ -87,7 +88,7 @@ TEST(Limits, OfRowsOfC) {
   }
 }
 
-TEST(Limits, OfSingleLines) {
+TEST(Limits, OfSingleRows) {
   for (const std::int64_t ld : {power(37) + 1, power(40), power(61), std::int64_t{INT64_MAX}}) {
     for (const Type type : {Type::f16, Type::e4m3, Type::tf32, Type::s8}) {
       Gemm p = problem(1, 600, 131, type);
@@ -101,7 +102,7 @@ TEST(Limits, OfSingleLines) {
       p.b = {p.b.data, ld, row_major, type};
       EXPECT_EQ(run(p), StatusCode::ok) << name(type);
     }
-    // A is copied, transposed: by tensor maps, too.
+    // A transposing copy of A uses tensor maps as well.
     Gemm p = problem(1, 4095, 4095);
     p.a.ld = p.c.ld = ld;
     p.a.data = static_cast<const char*>(p.a.data) + 2;

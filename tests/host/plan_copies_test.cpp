@@ -1,4 +1,4 @@
-// Plans with copies: which way comes first, what is said where none is left, and matrices of a single line.
+// Plans with copies: which way comes first, the sentences if there is none, and matrices of a single row.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -19,24 +19,24 @@ using test::problem;
 
 void* const workspace = reinterpret_cast<void*>(std::uintptr_t{4} << 40);
 
-// The list, and a kernel that takes A at any leading dimension.
+// The list, and a kernel with row-interleaved views of A.
 std::vector<Kernel> with_any_lda() {
   std::vector<Kernel> list = kernel_list();
-  list.push_back(test::kernel("eighths", Copy::tma, 128, 256, row_major, row_major));
+  list.push_back(test::kernel("interleaved", Copy::tma, 128, 256, row_major, row_major));
   list.back().instruction = Instruction::wgmma;
   list.back().any_lda = true;
   return list;
 }
 
-// The list, and a kernel that takes both operands wherever they lie.
-std::vector<Kernel> with_anywhere() {
+// The list, and a kernel for unaligned operands.
+std::vector<Kernel> with_unaligned() {
   std::vector<Kernel> list = kernel_list();
-  list.push_back(test::anywhere_kernel("anywhere"));
+  list.push_back(test::unaligned_kernel("unaligned"));
   return list;
 }
 
-// The plan with the workspace that it asks for, and perhaps a table that has `tuned` for this problem (layout
-// tn, f16).
+// The plan with the workspace that it asks for, and with a tuning table that has the kernel `tuned` for this
+// problem (layout tn, f16) if that is not null.
 Plan planned(const std::vector<Kernel>& list, Gemm p, const char* tuned = nullptr) {
   Tuning table;
   if (tuned != nullptr) {
@@ -60,26 +60,26 @@ Plan planned(const std::vector<Kernel>& list, Gemm p, const char* tuned = nullpt
   return plan;
 }
 
-// Both run from copies: one of B for the kernel that costs less, of both operands for that of the table.
+// The cheaper kernel runs from a copy of B, that of the table from copies of both operands.
 TEST(PlanOfCopies, TheKernelOfTheTableComesBeforeOneThatCostsLess) {
   const std::vector<Kernel> list = with_any_lda();
   Gemm p = problem(4095, 511, 4095);
   p.c.type = Type::f16;
   Plan plan = planned(list, p);
-  EXPECT_EQ(plan.kernel->name, "eighths");
+  EXPECT_EQ(plan.kernel->name, "interleaved");
   EXPECT_TRUE(!plan.pad_a && plan.pad_b);
   plan = planned(list, p, "async_64x64");
   EXPECT_EQ(plan.kernel->name, "async_64x64");
   EXPECT_TRUE(plan.pad_a && plan.pad_b);
 }
 
-// The operands run as they lie, or from copies by the kernel of the table.
+// The cheaper kernel needs no copies, that of the table reads copies.
 TEST(PlanOfCopies, TheKernelOfTheTableComesBeforeOneThatNeedsNoCopies) {
-  const std::vector<Kernel> list = with_anywhere();
+  const std::vector<Kernel> list = with_unaligned();
   Gemm p = problem(2047, 2047, 2047);
   p.c.type = Type::f16;
   Plan plan = planned(list, p);
-  EXPECT_EQ(plan.kernel->name, "anywhere");
+  EXPECT_EQ(plan.kernel->name, "unaligned");
   EXPECT_FALSE(plan.pad_a || plan.pad_b);
   plan = planned(list, p, "tma_256x128");
   EXPECT_EQ(plan.kernel->name, "tma_256x128");
@@ -94,7 +94,7 @@ void expect_refusal(const Gemm& p, const DeviceDescription& device, StatusCode c
   EXPECT_STREQ(s.message(), sentence);
 }
 
-// There are kernels for such operands, but not of this size: that is what the sentence is about.
+// There are kernels for such operands, but not of this size: the sentence names the size.
 TEST(PlanOfCopies, SaysWhichSizeIsTooLarge) {
   const std::int64_t columns = std::int64_t{1} << 30;
   Gemm p = problem(1, columns, 16, Type::s8);
@@ -110,14 +110,14 @@ TEST(PlanOfCopies, SaysWhichSizeIsTooLarge) {
   Plan plan;
   EXPECT_TRUE(make_plan(kernel_list(), p, h200, &plan));
 
-  // The module runs by name alone: what it needs is nobody's concern.
+  // The module runs by name only: its needs do not go into the sentence.
   std::vector<Kernel> list = {kernel_list()[0], kernel_list()[1]};
   list[1].instruction = Instruction::wgmma;
   expect_refusal(problem(1, columns, 16), h200, StatusCode::unsupported,
                  "kernel tma_256x128 needs n <= 1073741823 but n is 1073741824", list);
 }
 
-// A tensor map holds strides below 2^40 bytes, of C too where the copy engine writes it.
+// A tensor map holds strides below 2^40 bytes. C has one too if TMA stores it.
 TEST(PlanOfCopies, SaysWhichRowsOfCAreTooFarApart) {
   Gemm p = problem(64, 64, 64, Type::tf32);
   p.c.ld = std::int64_t{1} << 38;
@@ -127,26 +127,26 @@ TEST(PlanOfCopies, SaysWhichRowsOfCAreTooFarApart) {
   p.c.ld -= 4;
   EXPECT_TRUE(make_plan(kernel_list(), p, h200, &plan));
   p.c.ld += 5;
-  EXPECT_TRUE(make_plan(kernel_list(), p, h200, &plan)) << "rows that the copy engine does not write";
+  EXPECT_TRUE(make_plan(kernel_list(), p, h200, &plan)) << "TMA does not store these rows";
   p = problem(64, 64, 64);
   p.c.ld = std::int64_t{1} << 38;
-  EXPECT_TRUE(accepts(test::anywhere_kernel("anywhere"), p, h200)) << "whose warps store C";
+  EXPECT_TRUE(accepts(test::unaligned_kernel("unaligned"), p, h200)) << "the warps store C";
   p.b.order = row_major;
   EXPECT_TRUE(accepts(with_any_lda().back(), p, h200));
   p.b.order = column_major;
   EXPECT_TRUE(make_plan(kernel_list(), p, h200, &plan));
 }
 
-TEST(PlanOfCopies, SaysThatAGridHoldsNoMoreBlocks) {
+TEST(PlanOfCopies, SaysThatAGridHoldsNoMoreCtas) {
   const Kernel& kernel = kernel_list()[1];
   const auto of_tiles = [](std::int64_t m, std::int64_t n) { return problem(256 * m, 128 * n, 8); };
   Status why;
   EXPECT_FALSE(accepts(kernel, of_tiles(1 << 15, 1 << 16), h200, &why));
   EXPECT_STREQ(why.message(),
-               "kernel tma_256x128 needs at most 2147483647 blocks, each of a tile of 256 x 128, but C has "
+               "kernel tma_256x128 needs at most 2147483647 CTAs, one for each tile of 256 x 128, but C has "
                "2147483648");
   EXPECT_TRUE(accepts(kernel, of_tiles((1 << 15) - 1, 1 << 16), h200, &why)) << why.message();
-  // Clusters of two along n, or along m, take a tile more than C has.
+  // Clusters of two along n, or along m, have one tile more than C.
   EXPECT_TRUE(accepts(kernel, of_tiles(1 << 15, (1 << 16) - 1), h200));
   Kernel other = kernel;
   other.cluster = other.cluster_n = 2;
@@ -155,16 +155,16 @@ TEST(PlanOfCopies, SaysThatAGridHoldsNoMoreBlocks) {
   other.cluster_n = 1;
   EXPECT_TRUE(accepts(other, of_tiles(1 << 15, (1 << 16) - 1), h200));
   EXPECT_FALSE(accepts(other, of_tiles((1 << 15) - 1, 1 << 16), h200));
-  // Two blocks for each tile.
+  // Two CTAs for each tile.
   other.split = 2;
   EXPECT_FALSE(accepts(other, of_tiles(1 << 14, 1 << 16), h200));
   EXPECT_TRUE(accepts(other, of_tiles((1 << 14) - 1, 1 << 16), h200));
   // Eight tiles along m at a time.
-  EXPECT_FALSE(accepts(test::anywhere_kernel("anywhere"), of_tiles((1 << 15) - 7, 1 << 16), h200));
-  EXPECT_TRUE(accepts(test::anywhere_kernel("anywhere"), of_tiles((1 << 15) - 8, 1 << 16), h200));
+  EXPECT_FALSE(accepts(test::unaligned_kernel("unaligned"), of_tiles((1 << 15) - 7, 1 << 16), h200));
+  EXPECT_TRUE(accepts(test::unaligned_kernel("unaligned"), of_tiles((1 << 15) - 8, 1 << 16), h200));
 }
 
-// Whether or not they are copied before.
+// With and without copies.
 TEST(PlanOfCopies, SaysWhichDeviceIsNeeded) {
   for (const Order a : {row_major, column_major}) {
     for (const Order b : {row_major, column_major}) {
@@ -182,7 +182,7 @@ TEST(PlanOfCopies, SaysWhichDeviceIsNeeded) {
   }
 }
 
-// What other copies would be refused for is not what the caller asks.
+// Refusals of the other ways do not replace the sentence of the usual one.
 TEST(PlanOfCopies, SaysWhatIsWrongWithTheUsualWay) {
   Gemm p = problem(4095, 4095, 4095);
   expect_refusal(p, a100, StatusCode::device_unsupported,
@@ -193,8 +193,8 @@ TEST(PlanOfCopies, SaysWhatIsWrongWithTheUsualWay) {
                  {kernel_list()[1]});
 }
 
-// Of a single line nothing says how far away the next one is.
-TEST(PlanOfCopies, TheLeadingDimensionOfASingleLineDecidesNothing) {
+// Nothing reads the leading dimension of a single row.
+TEST(PlanOfCopies, TheLeadingDimensionOfASingleRowDecidesNothing) {
   for (const std::int64_t ld : {std::int64_t{4095}, std::int64_t{5001}, std::int64_t{1} << 45}) {
     Gemm p = problem(1, 4096, 4095, Type::e4m3);
     p.a.ld = ld;
@@ -210,7 +210,7 @@ TEST(PlanOfCopies, TheLeadingDimensionOfASingleLineDecidesNothing) {
     EXPECT_EQ(run.b.ld, 4096);
     EXPECT_EQ(run.c.ld, 4096);
     p.a.data = static_cast<const char*>(p.a.data) + 1;
-    EXPECT_EQ(planned_workspace(kernel_list(), p, h200), 4096U) << "its address still does";
+    EXPECT_EQ(planned_workspace(kernel_list(), p, h200), 4096U) << "the address is still unaligned";
   }
   const std::int64_t odd = 4097;
   Gemm p = problem(4096, 1, 4096);

@@ -1,4 +1,4 @@
-// When operands are copied into the workspace, and what is said when the workspace is too small.
+// When gemm() copies operands into the workspace, and what it says if the workspace is too small.
 #include "host/plan.hpp"
 
 #include <gtest/gtest.h>
@@ -124,7 +124,7 @@ Plan planned(Gemm* p, std::size_t wanted_bytes) {
   return plan;
 }
 
-TEST(Plan, OtherTypesRunAsTheyLieWhereKIsContiguous) {
+TEST(Plan, OtherTypesNeedNoCopyWhereKIsContiguous) {
   for (const Type type : {Type::tf32, Type::e4m3, Type::s8}) {
     Gemm p = problem(96, 80, 64, type);
     const Plan plan = planned(&p, 0);
@@ -133,7 +133,7 @@ TEST(Plan, OtherTypesRunAsTheyLieWhereKIsContiguous) {
   }
 }
 
-// Whatever its size: no kernel takes them as they lie.
+// At any size, since no kernel reads them otherwise.
 TEST(Plan, OtherTypesAreTransposedWhereKIsNotContiguous) {
   Gemm p = problem(100, 33, 70, Type::e4m3);
   p.a = {p.a.data, 112, column_major, Type::e4m3};
@@ -151,7 +151,7 @@ TEST(Plan, OtherTypesAreTransposedWhereKIsNotContiguous) {
   EXPECT_EQ(run.b.ld, 128);
 
   p = problem(100, 33, 70, Type::tf32);
-  p.a.ld = 72;  // as it should be
+  p.a.ld = 72;  // aligned
   p.b = {p.b.data, 36, row_major, Type::tf32};
   plan = planned(&p, 12800);  // 33 columns of 96 floats, rounded up to 256 bytes
   EXPECT_TRUE(!plan.pad_a && plan.pad_b);
@@ -189,7 +189,7 @@ TEST(Plan, OtherTypesSayThatTheyNeedTheWorkspace) {
                "workspace_bytes is 0 but e4m3 needs >= 8192 here to copy operands into aligned rows");
 }
 
-TEST(Plan, PairsAndPromotedSumsHaveKernelsOfTheirOwn) {
+TEST(Plan, MixedTypesAndPromotionHaveKernelsOfTheirOwn) {
   Gemm p = problem(64, 64, 64, Type::e4m3);
   p.promote = true;
   EXPECT_EQ(planned(&p, 0).kernel->name, "e4m3_promoted");
@@ -202,7 +202,7 @@ TEST(Plan, PairsAndPromotedSumsHaveKernelsOfTheirOwn) {
                "kernel e4m3_promoted multiplies e4m3 by e4m3 but A is e4m3 and B is e5m2");
   p.b.type = Type::e4m3;
   EXPECT_STREQ(make_plan(kernel_list(), p, h200, &plan).message(),
-               "kernel e4m3_promoted promotes its sums but the problem asks for sums that are not promoted");
+               "kernel e4m3_promoted promotes its accumulators but the problem does not ask for promotion");
   EXPECT_EQ(make_plan(kernel_list(), problem(64, 64, 64, Type::s8), a100, &plan).code(),
             StatusCode::device_unsupported);
 }
@@ -221,11 +221,11 @@ TEST(Plan, SaysWhatIsMissing) {
   EXPECT_EQ(s.code(), StatusCode::device_unsupported);
 }
 
-// The list with a kernel whose A may have any leading dimension.
+// The list, and a kernel with row-interleaved views of A.
 const std::vector<Kernel>& with_any_lda() {
   static const std::vector<Kernel> list = [] {
     std::vector<Kernel> l = kernel_list();
-    Kernel k = test::kernel("eighths", Copy::tma, 128, 256, row_major, row_major);
+    Kernel k = test::kernel("interleaved", Copy::tma, 128, 256, row_major, row_major);
     k.instruction = Instruction::wgmma;
     k.any_lda = true;
     l.push_back(k);
@@ -234,8 +234,8 @@ const std::vector<Kernel>& with_any_lda() {
   return list;
 }
 
-// m x n x k with odd rows of both operands and of C, which is f16.
-Gemm odd_problem(std::int64_t m, std::int64_t n, std::int64_t k) {
+// m x n x k in f16, with unaligned rows of both operands and of C.
+Gemm unaligned_problem(std::int64_t m, std::int64_t n, std::int64_t k) {
   Gemm p = problem(m, n, k);
   p.c.type = Type::f16;
   p.workspace = workspace;
@@ -243,13 +243,13 @@ Gemm odd_problem(std::int64_t m, std::int64_t n, std::int64_t k) {
   return p;
 }
 
-TEST(Plan, OfALargeAAndASmallBOnlyBIsCopiedIfAMayHaveAnyLeadingDimension) {
-  const Gemm p = odd_problem(4095, 511, 4095);
-  EXPECT_EQ(p.workspace_bytes, 4095U * 512 * 2);  // k lines of B
+TEST(Plan, ARowInterleavedKernelCopiesASmallBAndKeepsALargeA) {
+  const Gemm p = unaligned_problem(4095, 511, 4095);
+  EXPECT_EQ(p.workspace_bytes, 4095U * 512 * 2);  // k rows of B
   Plan plan;
   ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
-  EXPECT_EQ(plan.kernel->name, "eighths");
-  EXPECT_TRUE(!plan.pad_a && plan.pad_b && !plan.turns);
+  EXPECT_EQ(plan.kernel->name, "interleaved");
+  EXPECT_TRUE(!plan.pad_a && plan.pad_b && !plan.swaps_ab);
   const Gemm run = planned_problem(p, plan);
   EXPECT_EQ(run.a.data, p.a.data);
   EXPECT_EQ(run.a.ld, 4095);
@@ -259,16 +259,16 @@ TEST(Plan, OfALargeAAndASmallBOnlyBIsCopiedIfAMayHaveAnyLeadingDimension) {
   EXPECT_EQ(run.c.data, p.c.data);
 }
 
-TEST(Plan, OfASmallAAndALargeBTheTransposeIsComputed) {
-  const Gemm p = odd_problem(511, 4095, 4095);
-  EXPECT_EQ(p.workspace_bytes, 2 * 4095U * 512 * 2);  // k lines of A, n lines of the transpose of C
+TEST(Plan, ARowInterleavedKernelSwapsASmallAAndALargeB) {
+  const Gemm p = unaligned_problem(511, 4095, 4095);
+  EXPECT_EQ(p.workspace_bytes, 2 * 4095U * 512 * 2);  // k columns of A, n rows of the transpose of C
   Plan plan;
   ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
-  EXPECT_EQ(plan.kernel->name, "eighths");
-  EXPECT_TRUE(plan.pad_a && !plan.pad_b && plan.turns);
+  EXPECT_EQ(plan.kernel->name, "interleaved");
+  EXPECT_TRUE(plan.pad_a && !plan.pad_b && plan.swaps_ab);
   const Gemm run = planned_problem(p, plan);
   EXPECT_EQ(run.m, 4095);
-  EXPECT_EQ(run.n, 512);  // with the zeros that the copy of A ends with
+  EXPECT_EQ(run.n, 512);  // the copy of A ends with a column of zeros
   EXPECT_EQ(run.a.data, p.b.data);
   EXPECT_EQ(run.a.order, row_major);
   EXPECT_EQ(run.a.ld, 4095);
@@ -278,26 +278,26 @@ TEST(Plan, OfASmallAAndALargeBTheTransposeIsComputed) {
   EXPECT_EQ(run.c.ld, 512);
 }
 
-// What the turned way cannot do: add to C, round what is not only moved, begin in the middle of 16 bytes.
-TEST(Plan, TheTransposeIsNotComputedWhereCIsReadOrWideOrBBeginsAnywhere) {
+// The swapped problem can neither read C, nor write 4-byte elements, nor begin inside 16 bytes of B.
+TEST(Plan, DoesNotSwapWhereCIsReadOrF32OrBBeginsUnaligned) {
   for (int what = 0; what < 3; ++what) {
-    Gemm p = odd_problem(511, 4095, 4095);
+    Gemm p = unaligned_problem(511, 4095, 4095);
     if (what == 0) p.beta = 1;
     if (what == 1) p.c.type = Type::f32;
     if (what == 2) p.b.data = static_cast<const char*>(p.b.data) + 2;
     p.workspace_bytes = planned_workspace(with_any_lda(), p, h200);
     Plan plan;
     ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
-    EXPECT_FALSE(plan.turns) << what;
+    EXPECT_FALSE(plan.swaps_ab) << what;
   }
 }
 
-// The transpose of C is copied 8 columns at a time, computed from 8 columns of A: from a copy of A, or from A
-// where it has them. Of 65 the last are not in the caller's memory.
-TEST(Plan, TheTransposeIsNotComputedWhereAEndsInsideOfEightColumns) {
+// The transposing copy reads 8 columns of C^T at a time, which the kernel computes from 8 columns of A. Of 65
+// columns, the last 7 of a chunk are not in A.
+TEST(Plan, DoesNotSwapWhereAEndsInsideEightColumns) {
   std::vector<Kernel> list = with_any_lda();
   list.push_back(test::kernel("nn", Copy::tma, 128, 128, column_major, column_major));
-  for (const auto& [m, turns] : {std::pair{72, true}, {65, false}}) {
+  for (const auto& [m, swaps] : {std::pair{72, true}, {65, false}}) {
     Gemm p = problem(m, 32001, 4095);
     p.a = {p.a.data, 72, column_major, Type::f16};
     p.c.type = Type::f16;
@@ -306,112 +306,113 @@ TEST(Plan, TheTransposeIsNotComputedWhereAEndsInsideOfEightColumns) {
     Plan plan;
     ASSERT_TRUE(make_plan(list, p, h200, &plan));
     EXPECT_FALSE(plan.pad_a);
-    EXPECT_EQ(plan.turns, turns) << m;
+    EXPECT_EQ(plan.swaps_ab, swaps) << m;
   }
 }
 
-// With less workspace than the fastest way needs, the fastest of those that fit.
+// With less workspace than the fastest way needs, the plan takes the fastest way that fits.
 TEST(Plan, TakesTheWayThatFitsTheWorkspace) {
-  Gemm p = odd_problem(4095, 4095, 4095);
+  Gemm p = unaligned_problem(4095, 4095, 4095);
   Plan plan;
   ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
   const std::size_t b_alone = 4095U * 4096 * 2;
   p.workspace_bytes = b_alone;
   ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
-  EXPECT_EQ(plan.kernel->name, "eighths");
+  EXPECT_EQ(plan.kernel->name, "interleaved");
   EXPECT_TRUE(!plan.pad_a && plan.pad_b);
   p.workspace_bytes = b_alone - 1;
   ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
   EXPECT_EQ(plan.kernel->name, "any_128x128");
 }
 
-TEST(Plan, AKernelForAnyLeadingDimensionRunsWithoutWorkspaceWhereTheOtherOperandFits) {
+TEST(Plan, ARowInterleavedKernelNeedsNoWorkspaceIfBIsAligned) {
   Gemm p = problem(4095, 512, 4095);
   p.b = {p.b.data, 512, row_major, Type::f16};
   Plan plan;
   ASSERT_TRUE(make_plan(with_any_lda(), p, h200, &plan));
-  EXPECT_EQ(plan.kernel->name, "eighths");
+  EXPECT_EQ(plan.kernel->name, "interleaved");
   EXPECT_EQ(planned_workspace(with_any_lda(), p, h200), 0U);
   p.a.data = static_cast<const char*>(p.a.data) + 2;
-  p.kernel = "eighths";
+  p.kernel = "interleaved";
   const Status s = make_plan(with_any_lda(), p, h200, &plan);
   EXPECT_EQ(s.code(), StatusCode::workspace_too_small);
-  EXPECT_NE(std::string(s.message()).find("eighths needs >="), std::string::npos) << s.message();
+  EXPECT_NE(std::string(s.message()).find("interleaved needs >="), std::string::npos) << s.message();
 }
 
-// The same list and a kernel whose operands lie anywhere.
-const std::vector<Kernel>& with_anywhere() {
+// The same list, and a kernel for unaligned operands.
+const std::vector<Kernel>& with_unaligned() {
   static const std::vector<Kernel> list = [] {
     std::vector<Kernel> l = with_any_lda();
-    l.push_back(test::anywhere_kernel("anywhere"));
+    l.push_back(test::unaligned_kernel("unaligned"));
     return l;
   }();
   return list;
 }
 
-TEST(Plan, OperandsAnywhereRunWithoutCopiesWhereThatCostsLess) {
-  Gemm p = odd_problem(2047, 2047, 2047);
-  EXPECT_EQ(planned_workspace(with_anywhere(), p, h200), 0U);
+TEST(Plan, UnalignedOperandsRunWithoutCopiesWhereThatCostsLess) {
+  Gemm p = unaligned_problem(2047, 2047, 2047);
+  EXPECT_EQ(planned_workspace(with_unaligned(), p, h200), 0U);
   for (const std::size_t workspace_bytes : {p.workspace_bytes, std::size_t{0}}) {
     p.workspace_bytes = workspace_bytes;
     Plan plan;
-    ASSERT_TRUE(make_plan(with_anywhere(), p, h200, &plan));
-    EXPECT_EQ(plan.kernel->name, "anywhere");
-    EXPECT_FALSE(plan.pad_a || plan.pad_b || plan.turns);
+    ASSERT_TRUE(make_plan(with_unaligned(), p, h200, &plan));
+    EXPECT_EQ(plan.kernel->name, "unaligned");
+    EXPECT_FALSE(plan.pad_a || plan.pad_b || plan.swaps_ab);
   }
 }
 
-// An A that lies anywhere beside a B that is aligned, or of few enough columns to be copied.
-TEST(Plan, OfAFewColumnsOnlyThoseAreCopiedWhereALiesAnywhere) {
-  std::vector<Kernel> list = with_anywhere();
-  list.push_back(test::anywhere_turned_kernel("turned"));
-  Gemm p = odd_problem(12289, 511, 2049);
+// An unaligned A, and a B that is aligned or that has few columns to copy.
+TEST(Plan, CopiesFewColumnsOfBBesideAnUnalignedA) {
+  std::vector<Kernel> list = with_unaligned();
+  list.push_back(test::unaligned_swapab_kernel("swapab"));
+  Gemm p = unaligned_problem(12289, 511, 2049);
   p.workspace_bytes = planned_workspace(list, p, h200);
   EXPECT_EQ(p.workspace_bytes, (511U * 2112 * 2 + 255) / 256 * 256);
   Plan plan;
   ASSERT_TRUE(make_plan(list, p, h200, &plan));
-  EXPECT_EQ(plan.kernel->name, "turned");
-  EXPECT_TRUE(!plan.pad_a && plan.pad_b && !plan.turns);
+  EXPECT_EQ(plan.kernel->name, "swapab");
+  EXPECT_TRUE(!plan.pad_a && plan.pad_b && !plan.swaps_ab);
   const Gemm run = planned_problem(p, plan);
   EXPECT_EQ(run.a.data, p.a.data);
   EXPECT_EQ(run.a.ld, 2049);
   EXPECT_EQ(run.b.data, workspace);
   EXPECT_EQ(run.b.order, column_major);
-  p.b.ld = 2112;  // then nothing is copied
+  p.b.ld = 2112;  // aligned: no copy
   EXPECT_EQ(planned_workspace(list, p, h200), 0U);
   p.workspace_bytes = 0;
   ASSERT_TRUE(make_plan(list, p, h200, &plan));
-  EXPECT_EQ(plan.kernel->name, "turned");
+  EXPECT_EQ(plan.kernel->name, "swapab");
   EXPECT_FALSE(plan.pad_b);
 }
 
-// 125 lines of each eighth of A would fill half of a tile of 256; 1000 neighbours fill four.
-TEST(Plan, OfAFewRowsOnlyThoseAreCopiedWhereBLiesAnywhere) {
-  Gemm p = odd_problem(1000, 4001, 3001);
-  p.workspace_bytes = planned_workspace(with_anywhere(), p, h200);
+// Every eighth of 1000 rows, 125 of them, fills half a tile of 256. 1000 adjacent rows of a copy fill four
+// tiles.
+TEST(Plan, CopiesFewRowsOfABesideAnUnalignedB) {
+  Gemm p = unaligned_problem(1000, 4001, 3001);
+  p.workspace_bytes = planned_workspace(with_unaligned(), p, h200);
   EXPECT_EQ(p.workspace_bytes, (1000U * 3008 * 2 + 255) / 256 * 256);
   Plan plan;
-  ASSERT_TRUE(make_plan(with_anywhere(), p, h200, &plan));
-  EXPECT_EQ(plan.kernel->name, "anywhere");
-  EXPECT_TRUE(plan.pad_a && !plan.pad_b && !plan.turns);
+  ASSERT_TRUE(make_plan(with_unaligned(), p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "unaligned");
+  EXPECT_TRUE(plan.pad_a && !plan.pad_b && !plan.swaps_ab);
   const Gemm run = planned_problem(p, plan);
   EXPECT_EQ(run.a.data, workspace);
   EXPECT_EQ(run.a.order, row_major);
   EXPECT_EQ(run.a.ld, 3008);
   EXPECT_EQ(run.b.data, p.b.data);
   EXPECT_EQ(run.b.ld, 3001);
-  p.workspace_bytes -= 1;  // then as they lie
-  ASSERT_TRUE(make_plan(with_anywhere(), p, h200, &plan));
-  EXPECT_EQ(plan.kernel->name, "anywhere");
+  p.workspace_bytes -= 1;  // no room for the copy
+  ASSERT_TRUE(make_plan(with_unaligned(), p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "unaligned");
   EXPECT_FALSE(plan.pad_a);
 }
 
-TEST(Plan, AKernelForOperandsAnywhereTakesAlignedOnesIfItIsNamed) {
+TEST(Plan, AnUnalignedKernelTakesAlignedOperandsIfItIsNamed) {
   Gemm p = problem(512, 512, 512);
-  p.kernel = "anywhere";
+  p.kernel = "unaligned";
   Plan plan;
-  ASSERT_TRUE(make_plan(with_anywhere(), p, h200, &plan));
-  EXPECT_EQ(plan.kernel->name, "anywhere");
+  ASSERT_TRUE(make_plan(with_unaligned(), p, h200, &plan));
+  EXPECT_EQ(plan.kernel->name, "unaligned");
   EXPECT_FALSE(plan.pad_a || plan.pad_b);
 }
 

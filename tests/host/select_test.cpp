@@ -146,7 +146,8 @@ TEST(Accepts, SaysWhatItFoundAndNeeds) {
             "kernel async_64x64 multiplies f16 by f16 but A is bf16 and B is bf16");
   p = problem(64, 64, 64, Type::e4m3);
   p.promote = true;
-  EXPECT_EQ(refusal("e4m3", p, h200), "kernel e4m3 does not promote its sums but the problem asks for it");
+  EXPECT_EQ(refusal("e4m3", p, h200),
+            "kernel e4m3 does not promote its accumulators but the problem asks for promotion");
   p.a.ld = 72;
   EXPECT_EQ(refusal("e4m3_promoted", p, h200),
             "kernel e4m3_promoted copies 16 bytes at a time: lda is 72 but needs a multiple of 16");
@@ -184,15 +185,15 @@ TEST(CopyAlignment, IsTheWidestCopyOfEveryRow) {
   EXPECT_EQ(of(264, 16), 8);
 }
 
-TEST(EstimatedCost, CountsWholeRounds) {
+TEST(EstimatedCost, CountsWholeWaves) {
   const Kernel& kernel = kernel_list()[2];  // 256 x 128
-  const double one_round = estimated_cost(kernel, problem(256 * 108, 128, 64), a100);
-  EXPECT_EQ(estimated_cost(kernel, problem(256, 128, 64), a100), one_round);
-  EXPECT_EQ(estimated_cost(kernel, problem(256 * 109, 128, 64), a100), 2 * one_round);
+  const double one_wave = estimated_cost(kernel, problem(256 * 108, 128, 64), a100);
+  EXPECT_EQ(estimated_cost(kernel, problem(256, 128, 64), a100), one_wave);
+  EXPECT_EQ(estimated_cost(kernel, problem(256 * 109, 128, 64), a100), 2 * one_wave);
 }
 
-// Two kernels that differ in nothing but the blocks that share a tile of 64 x 64.
-const std::vector<Kernel>& whole_and_halves() {
+// Two kernels with tiles of 64 x 64: one CTA computes a tile, or two split its k.
+const std::vector<Kernel>& with_and_without_split() {
   static const std::vector<Kernel> list = [] {
     std::vector<Kernel> two(2, test::kernel("whole", Copy::tma, 64, 64));
     two[1].name = "halves";
@@ -202,25 +203,25 @@ const std::vector<Kernel>& whole_and_halves() {
   return list;
 }
 
-TEST(Select, BlocksShareATileWhereTilesAreFewAndKIsLong) {
+TEST(Select, SplitsKWhereTilesAreFewAndKIsLong) {
   const auto chosen = [](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return select_kernel(whole_and_halves(), problem(m, n, k), h200)->name;
+    return select_kernel(with_and_without_split(), problem(m, n, k), h200)->name;
   };
-  EXPECT_EQ(chosen(64, 4096, 4096), "halves");  // 64 tiles, 132 processors
-  EXPECT_EQ(chosen(64, 4096, 64), "whole");     // adding up would take longer than a block's part
+  EXPECT_EQ(chosen(64, 4096, 4096), "halves");  // 64 tiles, 132 SMs
+  EXPECT_EQ(chosen(64, 4096, 64), "whole");     // the reduction takes longer than half of k
   EXPECT_EQ(chosen(4096, 4096, 4096), "whole");
 }
 
-TEST(EstimatedCost, CountsEveryBlockOfATileAndTheSlabsOfTheLongest) {
-  const Kernel &whole = whole_and_halves()[0], &halves = whole_and_halves()[1];
+TEST(EstimatedCost, CountsEveryCtaOfATileAndTheMostKTiles) {
+  const Kernel &whole = with_and_without_split()[0], &halves = with_and_without_split()[1];
   const auto cost = [](const Kernel& kernel, int tiles, std::int64_t k) {
     return estimated_cost(kernel, problem(64 * tiles, 64, k), h200);
   };
   EXPECT_EQ(cost(halves, 67, 4096), 2 * cost(halves, 66, 4096));
   EXPECT_EQ(cost(halves, 66, 3 * 32), cost(halves, 66, 4 * 32));
   EXPECT_LT(cost(halves, 66, 2 * 32), cost(halves, 66, 3 * 32));
-  EXPECT_GT(cost(halves, 66, 4096), cost(whole, 66, 4096) / 2);  // they add up
-  EXPECT_GT(cost(halves, 132, 4096), cost(whole, 132, 4096));    // and gain nothing if all are busy
+  EXPECT_GT(cost(halves, 66, 4096), cost(whole, 66, 4096) / 2);  // the reduction
+  EXPECT_GT(cost(halves, 132, 4096), cost(whole, 132, 4096));    // no gain if all SMs are busy
 }
 
 Kernel wgmma_kernel(int tile_m, int tile_n, int cluster, int split = 1, int warp_m = 64) {
@@ -234,52 +235,52 @@ Kernel wgmma_kernel(int tile_m, int tile_n, int cluster, int split = 1, int warp
   return k;
 }
 
-// The last 28 of 688 pairs of tiles, on 66 clusters: two blocks for each tile take half as long.
-TEST(EstimatedCost, HalvesALastRoundThatEndsInPairs) {
-  Kernel alone = wgmma_kernel(256, 192, 2, 1, 64);
-  alone.warp_n *= 2;  // as many sums a thread
-  const Kernel pairs = wgmma_kernel(256, 192, 2, 1, 128);
+// 688 tile pairs on 66 clusters leave 28 for the last wave. Tail split-K halves its time.
+TEST(EstimatedCost, HalvesALastWaveWithTailSplitK) {
+  Kernel whole = wgmma_kernel(256, 192, 2, 1, 64);
+  whole.warp_n *= 2;  // as many accumulators a thread
+  const Kernel tail_split = wgmma_kernel(256, 192, 2, 1, 128);
   const Gemm p = problem(8192, 8192, 8192);
-  EXPECT_LT(estimated_cost(pairs, p, h200), 0.97 * estimated_cost(alone, p, h200));
-  EXPECT_GT(estimated_cost(pairs, p, h200), 10.4 / 11 * estimated_cost(alone, p, h200));
-  const Gemm short_k = problem(8192, 8192, 64);  // adding up would take longer
-  EXPECT_EQ(estimated_cost(pairs, short_k, h200), estimated_cost(alone, short_k, h200));
-  const Gemm full = problem(512 * 66, 192, 8192);  // nothing is left
-  EXPECT_EQ(estimated_cost(pairs, full, h200), estimated_cost(alone, full, h200));
+  EXPECT_LT(estimated_cost(tail_split, p, h200), 0.97 * estimated_cost(whole, p, h200));
+  EXPECT_GT(estimated_cost(tail_split, p, h200), 10.4 / 11 * estimated_cost(whole, p, h200));
+  const Gemm short_k = problem(8192, 8192, 64);  // the reduction would take longer
+  EXPECT_EQ(estimated_cost(tail_split, short_k, h200), estimated_cost(whole, short_k, h200));
+  const Gemm full = problem(512 * 66, 192, 8192);  // no last wave
+  EXPECT_EQ(estimated_cost(tail_split, full, h200), estimated_cost(whole, full, h200));
 }
 
-// 30 pairs of tiles on 66 clusters are computed by two blocks each, which share nothing (measured: 377
-// TFLOP/s); 100 tiles that are smaller fill the device as well (549).
-TEST(Select, BlocksOfAPairShareNothing) {
-  Kernel by_turns = wgmma_kernel(128, 176, 2, 1, 128);
-  by_turns.pingpong = true;
-  const std::vector<Kernel> list = {wgmma_kernel(256, 160, 2, 1, 128), by_turns};
+// With 30 tile pairs on 66 clusters, tail split-K computes everything, and its CTAs share no operands (377
+// TFLOP/s measured). 100 smaller tiles fill the device as well (549).
+TEST(Select, TailSplitKSharesNoOperands) {
+  Kernel pingpong = wgmma_kernel(128, 176, 2, 1, 128);
+  pingpong.pingpong = true;
+  const std::vector<Kernel> list = {wgmma_kernel(256, 160, 2, 1, 128), pingpong};
   EXPECT_EQ(select_kernel(list, problem(2520, 872, 2112), h200)->tile_m, 128);
   EXPECT_EQ(select_kernel(list, problem(4096, 1280, 8192), h200)->tile_m, 256);  // 64 of 66 clusters
 }
 
-// Lines that begin between the sectors of the L2 are more work for it, and a tile of 128 x 128 has more of
-// them for its products than one of 128 x 224 (measured: 543 and 664 TFLOP/s with k = 1912). From a multiple
-// of 32 bytes on they are not, wherever the lines of the L2 begin.
-TEST(Select, LinesBetweenTheSectorsOfTheL2WantLargeTiles) {
-  Kernel by_turns = wgmma_kernel(128, 128, 2, 1, 128);
-  by_turns.cluster_n = 2;
-  by_turns.pingpong = true;
-  const std::vector<Kernel> list = {wgmma_kernel(128, 224, 2, 1, 64), by_turns};
+// Rows that cross L2 sectors are more work for the L2. A tile of 128 x 128 loads more rows for a multiply-add
+// than one of 128 x 224 (543 and 664 TFLOP/s measured with k = 1912). Rows on multiples of 32 bytes cross no
+// sector, even if they cross cache lines.
+TEST(Select, RowsThatCrossSectorsWantLargeTiles) {
+  Kernel pingpong = wgmma_kernel(128, 128, 2, 1, 128);
+  pingpong.cluster_n = 2;
+  pingpong.pingpong = true;
+  const std::vector<Kernel> list = {wgmma_kernel(128, 224, 2, 1, 64), pingpong};
   EXPECT_EQ(select_kernel(list, problem(3776, 3520, 1912), h200)->tile_n, 224);
   EXPECT_EQ(select_kernel(list, problem(3776, 3520, 1904), h200)->tile_n, 128);
   EXPECT_EQ(select_kernel(list, problem(3776, 3520, 1920), h200)->tile_n, 128);
 }
 
-// 264 rows are three tiles of 128, or two of 144 that compute the transpose of C (measured: 268 and 552
-// TFLOP/s). Where the copy engine cannot write C these would store element by element.
-TEST(Select, TilesOfTheTransposeOfCFitNumbersOfRowsBetweenMultiplesOf128) {
-  const Kernel upright = wgmma_kernel(128, 128, 2, 2, 64);
-  Kernel turned = upright;
-  turned.turned = true;
-  turned.tile_m = turned.warp_m = 144;
-  turned.warp_n = 64;
-  const std::vector<Kernel> list = {upright, turned};
+// 264 rows are three tiles of 128, or two swap-AB tiles of 144 (268 and 552 TFLOP/s measured). Where TMA
+// cannot store C, a swap-AB kernel would store element by element.
+TEST(Select, SwapAbTilesFitRowsBetweenMultiplesOf128) {
+  const Kernel plain = wgmma_kernel(128, 128, 2, 2, 64);
+  Kernel swapab = plain;
+  swapab.turned = true;
+  swapab.tile_m = swapab.warp_m = 144;
+  swapab.warp_n = 64;
+  const std::vector<Kernel> list = {plain, swapab};
   EXPECT_EQ(select_kernel(list, problem(264, 4096, 4096), h200)->tile_m, 144);
   EXPECT_EQ(select_kernel(list, problem(256, 4096, 4096), h200)->tile_m, 128);
   Gemm odd = problem(264, 4096, 4096);
@@ -288,63 +289,64 @@ TEST(Select, TilesOfTheTransposeOfCFitNumbersOfRowsBetweenMultiplesOf128) {
 }
 
 TEST(Accepts, RowsOfCThatAreCountedIn31Bits) {
-  Kernel turned = wgmma_kernel(128, 128, 2);
-  turned.turned = true;
-  EXPECT_TRUE(accepts(turned, problem(264, 536870911, 8), h200));
+  Kernel swapab = wgmma_kernel(128, 128, 2);
+  swapab.turned = true;
+  EXPECT_TRUE(accepts(swapab, problem(264, 536870911, 8), h200));
   Status why;
-  EXPECT_FALSE(accepts(turned, problem(264, 536870912, 8), h200, &why));
+  EXPECT_FALSE(accepts(swapab, problem(264, 536870912, 8), h200, &why));
   EXPECT_EQ(why.code(), StatusCode::unsupported);
   EXPECT_STREQ(why.message(), "kernel wgmma needs n <= 536870911 but n is 536870912");
 
-  const Kernel upright = wgmma_kernel(128, 192, 2, 1, 64);
+  const Kernel plain = wgmma_kernel(128, 192, 2, 1, 64);
   Gemm words = problem(264, 1073741823, 8);
   words.c.type = Type::f32;
-  EXPECT_TRUE(accepts(upright, words, h200));
+  EXPECT_TRUE(accepts(plain, words, h200));
   words = problem(264, 1073741824, 8);
   words.c.type = Type::f32;
-  EXPECT_FALSE(accepts(upright, words, h200, &why));
+  EXPECT_FALSE(accepts(plain, words, h200, &why));
   EXPECT_STREQ(why.message(), "kernel wgmma needs n <= 1073741823 but n is 1073741824");
   words.c.type = Type::f16;
-  EXPECT_TRUE(accepts(upright, words, h200));
+  EXPECT_TRUE(accepts(plain, words, h200));
 }
 
-// The transpose of a product, by a kernel that is the same but for its stores, takes as long but for these.
-TEST(EstimatedCost, OfTheTransposeOfCIsThatOfTheTurnedProduct) {
-  const Kernel upright = wgmma_kernel(128, 192, 2, 1, 64);
-  Kernel turned = upright;
-  turned.turned = true;
-  turned.tile_m = turned.warp_m = 192;
-  turned.tile_n = 128, turned.warp_n = 64;
-  turned.cluster_n = 2;
-  const double as_long = estimated_cost(upright, problem(4096, 768, 2048), h200);
-  const double stored_transposed = estimated_cost(turned, problem(768, 4096, 2048), h200);
+// A swap-AB kernel takes as long as the same kernel on the transposed problem, but for its transposed stores.
+TEST(EstimatedCost, OfSwapAbIsThatOfTheTransposedProblemButForTheStores) {
+  const Kernel plain = wgmma_kernel(128, 192, 2, 1, 64);
+  Kernel swapab = plain;
+  swapab.turned = true;
+  swapab.tile_m = swapab.warp_m = 192;
+  swapab.tile_n = 128, swapab.warp_n = 64;
+  swapab.cluster_n = 2;
+  const double as_long = estimated_cost(plain, problem(4096, 768, 2048), h200);
+  const double stored_transposed = estimated_cost(swapab, problem(768, 4096, 2048), h200);
   EXPECT_GT(stored_transposed, as_long);
   EXPECT_LT(stored_transposed, 1.06 * as_long);
 }
 
-TEST(EstimatedCost, OfOneTileCountsTheLinesThatAreCopied) {
+TEST(EstimatedCost, OfOneTileCountsTheRowsThatAreLoaded) {
   Kernel all = wgmma_kernel(64, 64, 1, 1, 64);
-  Kernel cut = all;
-  cut.cuts = true;
-  EXPECT_LT(estimated_cost(cut, problem(3, 4096, 4096), h200),
+  Kernel with_residue = all;
+  with_residue.cuts = true;
+  EXPECT_LT(estimated_cost(with_residue, problem(3, 4096, 4096), h200),
             estimated_cost(all, problem(3, 4096, 4096), h200));
-  EXPECT_EQ(estimated_cost(cut, problem(1, 4096, 4096), h200),
-            estimated_cost(cut, problem(8, 4096, 4096), h200));
-  EXPECT_EQ(estimated_cost(cut, problem(64, 4096, 4096), h200),
+  EXPECT_EQ(estimated_cost(with_residue, problem(1, 4096, 4096), h200),
+            estimated_cost(with_residue, problem(8, 4096, 4096), h200));
+  EXPECT_EQ(estimated_cost(with_residue, problem(64, 4096, 4096), h200),
             estimated_cost(all, problem(64, 4096, 4096), h200));
-  EXPECT_EQ(estimated_cost(cut, problem(65, 4096, 4096), h200),
+  EXPECT_EQ(estimated_cost(with_residue, problem(65, 4096, 4096), h200),
             estimated_cost(all, problem(65, 4096, 4096), h200));
 }
 
-// All warpgroups store a tile of 128 x 256 at once, but with code of its own: where C has 16 bits that is
-// faster than two tiles of 128 x 128 by turns when the board's power limits, else a little slower.
-TEST(Select, StoresThatAreCompiledApart) {
-  Kernel by_turns = wgmma_kernel(128, 128, 2, 1, 128);
-  by_turns.cluster_n = 2;
-  by_turns.pingpong = true;
-  Kernel together = wgmma_kernel(128, 256, 2, 1, 64);
-  together.stores_apart = true;
-  const std::vector<Kernel> list = {together, by_turns};
+// A cooperative kernel stores a tile of 128 x 256 with all warpgroups. With the beta == 0 specialisation and
+// C in 16 bits it is faster than ping-pong 128 x 128 under the power limit of the board, otherwise a little
+// slower.
+TEST(Select, TheBetaZeroSpecialisation) {
+  Kernel pingpong = wgmma_kernel(128, 128, 2, 1, 128);
+  pingpong.cluster_n = 2;
+  pingpong.pingpong = true;
+  Kernel cooperative = wgmma_kernel(128, 256, 2, 1, 64);
+  cooperative.stores_apart = true;
+  const std::vector<Kernel> list = {cooperative, pingpong};
   Gemm square = problem(2048, 2048, 2048);
   square.c.type = Type::f16;
   EXPECT_EQ(select_kernel(list, square, h200)->tile_n, 256);
@@ -355,27 +357,27 @@ TEST(Select, StoresThatAreCompiledApart) {
   EXPECT_EQ(select_kernel(list, square, h200)->tile_n, 128);
 }
 
-// 32 pairs of unaligned tiles end with split tiles, if rows of A begin lines of the L2. Otherwise a block that
-// shares nothing waits for the copy engine, but less than for twice the slabs.
-TEST(EstimatedCost, HalvesALastRoundOfTilesThatBeginAnywhere) {
-  const Kernel kernel = test::anywhere_kernel("anywhere");
+// Tail split-K halves the time of 32 unaligned tile pairs, if the rows of A begin on L2 lines. Otherwise a
+// CTA that shares no operands waits for TMA, but less than for twice the k-tiles.
+TEST(EstimatedCost, HalvesALastWaveOfUnalignedTiles) {
+  const Kernel kernel = test::unaligned_kernel("unaligned");
   const auto cost = [&](std::int64_t m, std::int64_t lda) {
     Gemm p = problem(m, 4095, 4095);
     p.a.ld = lda, p.b.ld = 4095;
     return estimated_cost(kernel, p, h200);
   };
-  constexpr std::int64_t half = 511, whole = 1023;  // 32 pairs of tiles, 64
+  constexpr std::int64_t half = 511, whole = 1023;  // 32 tile pairs, 64
   EXPECT_LT(cost(half, 4096), 0.6 * cost(whole, 4096));
   EXPECT_GT(cost(half, 4096), 0.5 * cost(whole, 4096));
   EXPECT_GT(cost(half, 4104), 1.3 * cost(half, 4096));
   EXPECT_LT(cost(half, 4104), 0.9 * cost(whole, 4104));
 }
 
-// Blocks that share B instead of A need an even number of tiles along m, not along n.
-TEST(EstimatedCost, OfTilesThatBeginAnywhereIsThatOfTheBetterCluster) {
-  const Kernel kernel = test::anywhere_kernel("anywhere");
+// CTAs that share B instead of A need an even number of tiles along m, not along n.
+TEST(EstimatedCost, OfUnalignedTilesIsThatOfTheBetterCluster) {
+  const Kernel kernel = test::unaligned_kernel("unaligned");
   const auto cost = [&](std::int64_t m, std::int64_t n, std::int64_t lda) {
-    Gemm p = problem(m, n, 960);  // too short for pairs
+    Gemm p = problem(m, n, 960);  // too short for tail split-K
     p.a.ld = lda, p.b.ld = 961;
     return estimated_cost(kernel, p, h200);
   };
@@ -386,40 +388,39 @@ TEST(EstimatedCost, OfTilesThatBeginAnywhereIsThatOfTheBetterCluster) {
   EXPECT_GT(cost(1024, 33 * 128, 960 + 8), 1.5 * cost(1024, 32 * 128, 960 + 8));  // along n alone
 }
 
-// While one warpgroup stores the other multiplies: what a tile costs beside its products is paid once.
+// One warpgroup multiplies while the other one stores: only the stores of the last tile take time.
 TEST(EstimatedCost, OfPingPongKernelsHidesTheStoresOfAllTilesButTheLast) {
-  const Kernel together = wgmma_kernel(128, 128, 1, 1, 128);
-  Kernel by_turns = together;
-  by_turns.pingpong = true;
-  const auto cost = [](const Kernel& kernel, int rounds, std::int64_t k) {
-    return estimated_cost(kernel, problem(128 * rounds, 128 * 132, k), h200);
+  const Kernel cooperative = wgmma_kernel(128, 128, 1, 1, 128);
+  Kernel pingpong = cooperative;
+  pingpong.pingpong = true;
+  const auto cost = [](const Kernel& kernel, int waves, std::int64_t k) {
+    return estimated_cost(kernel, problem(128 * waves, 128 * 132, k), h200);
   };
-  EXPECT_EQ(cost(by_turns, 1, 2048), cost(together, 1, 2048));
-  const double stores = 2 * cost(together, 1, 2048) - cost(together, 1, 4096);
+  EXPECT_EQ(cost(pingpong, 1, 2048), cost(cooperative, 1, 2048));
+  const double stores = 2 * cost(cooperative, 1, 2048) - cost(cooperative, 1, 4096);
   EXPECT_GT(stores, 0);
-  EXPECT_DOUBLE_EQ(cost(by_turns, 7, 2048), cost(together, 7, 2048) - 6 * stores);
-  // Rows of C that do not begin at multiples of 16 bytes are stored by the warps, and less is hidden. (Of
-  // 16 bits: those of f32 cost more for themselves.)
+  EXPECT_DOUBLE_EQ(cost(pingpong, 7, 2048), cost(cooperative, 7, 2048) - 6 * stores);
+  // The warps store rows of C that do not begin on multiples of 16 bytes, and hide less of it. (In f16: in
+  // f32 such rows have a cost of their own.)
   Gemm odd = problem(128 * 7, 128 * 132, 2048);
   odd.c.type = Type::f16;
-  const double even = estimated_cost(by_turns, odd, h200);
+  const double even = estimated_cost(pingpong, odd, h200);
   odd.c.ld += 1;
-  EXPECT_LT(estimated_cost(by_turns, odd, h200), estimated_cost(together, odd, h200) - stores);
-  EXPECT_GT(estimated_cost(by_turns, odd, h200), even + stores);
+  EXPECT_LT(estimated_cost(pingpong, odd, h200), estimated_cost(cooperative, odd, h200) - stores);
+  EXPECT_GT(estimated_cost(pingpong, odd, h200), even + stores);
 }
 
-// The sums of tiles of 128 rows a warpgroup are divided among blocks only if both warpgroups compute the
-// tile.
-TEST(EstimatedCost, OfPingPongKernelsHasNoLastRoundInPairs) {
+// Tail split-K is for cooperative kernels only.
+TEST(EstimatedCost, OfPingPongKernelsHasNoTailSplitK) {
   Kernel kernel = wgmma_kernel(128, 192, 2, 1, 128);
-  const Gemm p = problem(256 * 67, 192, 8192);  // one pair of tiles after a round
-  const double in_pairs = estimated_cost(kernel, p, h200);
+  const Gemm p = problem(256 * 67, 192, 8192);  // one tile pair after a wave
+  const double with_tail_split = estimated_cost(kernel, p, h200);
   kernel.pingpong = true;
-  EXPECT_GT(estimated_cost(kernel, p, h200), 1.2 * in_pairs);
+  EXPECT_GT(estimated_cost(kernel, p, h200), 1.2 * with_tail_split);
 }
 
-// Of a cluster along m half computes nothing if C has rows for one tile.
-TEST(EstimatedCost, CountsBlocksThatHaveNoTile) {
+// Half of a cluster along m computes nothing if C has rows for one tile only.
+TEST(EstimatedCost, CountsCtasThatHaveNoTile) {
   const Kernel one = wgmma_kernel(128, 128, 1), two = wgmma_kernel(128, 128, 2);
   const Gemm p = problem(128, 128 * 132, 4096);
   EXPECT_GT(estimated_cost(two, p, h200), 1.5 * estimated_cost(one, p, h200));
@@ -431,8 +432,8 @@ TEST(EstimatedCost, CountsBlocksThatHaveNoTile) {
   EXPECT_LE(estimated_cost(two, column, h200), estimated_cost(one, column, h200));
 }
 
-// 36 columns of tiles 128 wide, 4 rows of them, are 144 tiles for 132 processors; 32 of 144 are 128.
-TEST(Select, AWidthThatTheDeviceComputesInOneRound) {
+// 4 x 36 tiles of 128 columns are 144 tiles for 132 SMs, 4 x 32 tiles of 144 columns are 128.
+TEST(Select, AWidthThatTheDeviceComputesInOneWave) {
   std::vector<Kernel> list = {wgmma_kernel(128, 128, 2), wgmma_kernel(128, 144, 2),
                               wgmma_kernel(128, 256, 2)};
   EXPECT_EQ(select_kernel(list, problem(512, 4608, 3584), h200)->tile_n, 144);
@@ -440,15 +441,15 @@ TEST(Select, AWidthThatTheDeviceComputesInOneRound) {
   EXPECT_EQ(select_kernel(list, problem(8192, 8192, 8192), h200)->tile_n, 256);
 }
 
-// 18 or 24 blocks take one round either way. 32 columns more take a tile less time than a narrow strip while
-// it has but one slab.
-TEST(Select, ANarrowStripIsNotFree) {
+// 18 or 24 CTAs take one wave either way. With a single k-tile, 32 more columns take less time than a narrow
+// epilogue subtile.
+TEST(Select, ANarrowSubtileIsNotFree) {
   const std::vector<Kernel> list = {wgmma_kernel(64, 96, 1), wgmma_kernel(64, 128, 1)};
   EXPECT_EQ(select_kernel(list, problem(1, 2304, 64), h200)->tile_n, 128);
   EXPECT_EQ(select_kernel(list, problem(1, 2304, 768), h200)->tile_n, 96);
 }
 
-// Blocks along n copy half of A each, and need columns for both; those along m half of B.
+// CTAs of a cluster along n load half of A each, and need columns for both. Those along m load half of B.
 TEST(EstimatedCost, OfAClusterAlongNCountsHalfOfA) {
   Kernel along_m = wgmma_kernel(128, 64, 2), along_n = along_m;
   along_n.cluster_n = 2;
@@ -458,16 +459,16 @@ TEST(EstimatedCost, OfAClusterAlongNCountsHalfOfA) {
             estimated_cost(along_n, problem(128, 64 * 132, 4096), h200));
 }
 
-// 33 clusters of four have a processor for each block, but not in groups that take them.
+// 33 clusters of four have an SM for each CTA, but not within the GPCs.
 TEST(EstimatedCost, OfLargeClustersCountsThoseThatRunAtOnce) {
   const Kernel four = wgmma_kernel(64, 64, 4, 4);
   const auto cost = [&](int tiles) { return estimated_cost(four, problem(64, 64 * tiles, 4096), h200); };
   EXPECT_EQ(cost(33), 2 * cost(30));
 }
 
-// One row of A: what is copied counts, not what is multiplied, nor rows that A has not. With k = 1024 the L2
-// holds B (35 of its 50 MB); with 4096 it comes from memory.
-TEST(EstimatedCost, OfFewRowsIsThatOfTheCopies) {
+// With one row of A the loads of existing rows count, not the multiplication. With k = 1024 the L2 holds B
+// (35 of its 50 MB). With k = 4096 B comes from memory.
+TEST(EstimatedCost, OfFewRowsIsThatOfTheLoads) {
   Kernel narrow = wgmma_kernel(64, 128, 1);
   narrow.cuts = true;
   const auto cost = [&](std::int64_t m, std::int64_t k) {
@@ -480,22 +481,22 @@ TEST(EstimatedCost, OfFewRowsIsThatOfTheCopies) {
   EXPECT_LT(cost(1, 4096), estimated_cost(wgmma_kernel(128, 128, 1), problem(1, 128 * 132, 4096), h200));
 }
 
-TEST(Select, KernelsForOperandsAnywhereAreForThemAlone) {
+TEST(Select, UnalignedKernelsAreForUnalignedOperandsOnly) {
   std::vector<Kernel> list = kernel_list();
-  list.push_back(test::anywhere_kernel("anywhere"));
+  list.push_back(test::unaligned_kernel("unaligned"));
   const auto chosen = [&](const Gemm& p) { return select_kernel(list, p, h200)->name; };
   Gemm p = problem(2048, 2048, 2048);
   EXPECT_EQ(chosen(p), "tma_256x128");
   p.a.ld = 2049;
-  EXPECT_EQ(chosen(p), "anywhere");
+  EXPECT_EQ(chosen(p), "unaligned");
   p = problem(2048, 2048, 2048);
   p.b.data = static_cast<const char*>(p.b.data) + 2;
-  EXPECT_EQ(chosen(p), "anywhere");
+  EXPECT_EQ(chosen(p), "unaligned");
 }
 
-// Kernels for an A that lies anywhere: their B is copied 16 bytes at a time, and C leaves as it must.
-TEST(Accepts, AnAThatLiesAnywhereBesideAnAlignedB) {
-  const Kernel kernel = test::anywhere_turned_kernel("turned");
+// A kernel for an unaligned A copies B 16 bytes at a time, and takes any C.
+TEST(Accepts, AnUnalignedABesideAnAlignedB) {
+  const Kernel kernel = test::unaligned_swapab_kernel("swapab");
   Gemm p = problem(63, 63, 64);
   p.a.data = static_cast<const char*>(p.a.data) + 14;
   p.a.ld = 65;
@@ -504,12 +505,12 @@ TEST(Accepts, AnAThatLiesAnywhereBesideAnAlignedB) {
   EXPECT_TRUE(accepts(kernel, p, h200, &why)) << why.message();
   p.b.ld = 65;
   EXPECT_FALSE(accepts(kernel, p, h200, &why));
-  EXPECT_STREQ(why.message(), "kernel turned copies 16 bytes at a time: ldb is 65 but needs a multiple of 8");
+  EXPECT_STREQ(why.message(), "kernel swapab copies 16 bytes at a time: ldb is 65 but needs a multiple of 8");
 }
 
-// Eight lines of a matrix are a line of a tensor map.
-TEST(Accepts, LeadingDimensionsWhoseEightfoldATensorMapHolds) {
-  const Kernel kernel = test::anywhere_kernel("anywhere");
+// A row-interleaved tensor map has a stride of eight rows.
+TEST(Accepts, LeadingDimensionsOfWhichATensorMapHoldsEight) {
+  const Kernel kernel = test::unaligned_kernel("unaligned");
   Gemm p = problem(63, 63, 63);
   p.a.data = static_cast<const char*>(p.a.data) + 14;
   p.b.ld = (std::int64_t{1} << 36) - 1;
@@ -517,7 +518,7 @@ TEST(Accepts, LeadingDimensionsWhoseEightfoldATensorMapHolds) {
   EXPECT_TRUE(accepts(kernel, p, h200, &why)) << why.message();
   p.b.ld += 1;
   EXPECT_FALSE(accepts(kernel, p, h200, &why));
-  EXPECT_STREQ(why.message(), "kernel anywhere copies by TMA: ldb is 68719476736 but needs <= 68719476735");
+  EXPECT_STREQ(why.message(), "kernel unaligned copies by TMA: ldb is 68719476736 but needs <= 68719476735");
   Kernel of_a = kernel;
   of_a.anywhere = false;
   of_a.any_lda = true;
@@ -526,40 +527,39 @@ TEST(Accepts, LeadingDimensionsWhoseEightfoldATensorMapHolds) {
   EXPECT_FALSE(accepts(of_a, p, h200));
 }
 
-// Tiles are of lines of one eighth, of which 2048 rows fill eight: one row more makes one more, and where A
-// is aligned tiles are of neighbours.
-TEST(EstimatedCost, CountsTilesOfEighths) {
-  const Kernel kernel = test::anywhere_kernel("anywhere");
+// A tile holds every eighth row: 2048 rows fill eight tiles of 256, one more row makes a ninth. If A is
+// aligned, a tile holds adjacent rows.
+TEST(EstimatedCost, CountsRowInterleavedTiles) {
+  const Kernel kernel = test::unaligned_kernel("unaligned");
   const auto cost = [&](std::int64_t m, int pad) {
-    Gemm p = problem(m, 256 * 66, 4096);  // a round for each row of tiles
+    Gemm p = problem(m, 256 * 66, 4096);  // a wave for each row of tiles
     p.a.ld += pad;
     p.b.ld += 1;
     return estimated_cost(kernel, p, h200);
   };
-  const double round = cost(256, 8);  // neighbours, in lines that begin on 16 bytes
-  EXPECT_DOUBLE_EQ(cost(1000, 8), 4 * round);
-  EXPECT_LT(cost(256, 0), round);  // in whole lines of the L2
-  EXPECT_DOUBLE_EQ(cost(1000, 1), 8 * round);
-  EXPECT_DOUBLE_EQ(cost(2048, 1), 8 * round);
-  EXPECT_DOUBLE_EQ(cost(2049, 1), 9 * round);
-  EXPECT_DOUBLE_EQ(cost(5, 1), 5 * round);
+  const double wave = cost(256, 8);  // adjacent rows on multiples of 16 bytes
+  EXPECT_DOUBLE_EQ(cost(1000, 8), 4 * wave);
+  EXPECT_LT(cost(256, 0), wave);  // on L2 lines
+  EXPECT_DOUBLE_EQ(cost(1000, 1), 8 * wave);
+  EXPECT_DOUBLE_EQ(cost(2048, 1), 8 * wave);
+  EXPECT_DOUBLE_EQ(cost(2049, 1), 9 * wave);
+  EXPECT_DOUBLE_EQ(cost(5, 1), 5 * wave);
 }
 
-// Of what the copy engine cannot write, whichever kernel carries it: only kernels that carry their own lines
-// come off better.
-TEST(EstimatedCost, OfOddRowsInF32GrowsAlikeForAllKernelsButThoseOfOperandsAnywhere) {
-  const auto of_odd_rows = [](const Kernel& kernel) {
+// Rows of C that TMA cannot store cost the same in all kernels but the unaligned ones, which realign them.
+TEST(EstimatedCost, OfUnalignedRowsInF32GrowsAlikeForAllKernelsButUnalignedOnes) {
+  const auto of_unaligned_rows = [](const Kernel& kernel) {
     Gemm p = problem(2048, 2048, 2048);
     p.c.type = Type::f32;
     const double even = estimated_cost(kernel, p, h200);
     p.c.ld += 1;
     return estimated_cost(kernel, p, h200) - even;
   };
-  const double of_wide = of_odd_rows(wgmma_kernel(128, 256, 1));
+  const double of_wide = of_unaligned_rows(wgmma_kernel(128, 256, 1));
   EXPECT_GT(of_wide, 0);
-  EXPECT_DOUBLE_EQ(of_odd_rows(wgmma_kernel(64, 128, 1)), of_wide);
-  EXPECT_DOUBLE_EQ(of_odd_rows(kernel_list().front()), of_wide);
-  EXPECT_EQ(of_odd_rows(test::anywhere_kernel("anywhere")), 0);
+  EXPECT_DOUBLE_EQ(of_unaligned_rows(wgmma_kernel(64, 128, 1)), of_wide);
+  EXPECT_DOUBLE_EQ(of_unaligned_rows(kernel_list().front()), of_wide);
+  EXPECT_EQ(of_unaligned_rows(test::unaligned_kernel("unaligned")), 0);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ void* writable(std::uint64_t address) {
   return reinterpret_cast<void*>(address);
 }
 
-// 64 x 96 x 128, "tn", dense, far apart.
+// 64 x 96 x 128, "tn", packed, the matrices far apart.
 Gemm valid() {
   Gemm p;
   p.m = 64;
@@ -273,11 +273,11 @@ TEST(Validate, IndexOverflow) {
   p.b.data = at(UINT64_MAX - 0x1FF);
   expect_refusal(p, StatusCode::invalid_argument,
                  "B begins at 0xfffffffffffffe00: its 96 columns of 128 f16 elements end beyond the address "
-                 "space, so it must begin before");
+                 "space, so it must begin at a lower address");
 }
 
-// Of a single line the leading dimension is never used, however large: neither it nor what it is in bytes.
-TEST(Validate, TheLeadingDimensionOfASingleLineMayBeAnything) {
+// The leading dimension of a single row is never used, however large it is, in elements or in bytes.
+TEST(Validate, TheLeadingDimensionOfASingleRowMayBeAnything) {
   for (const std::int64_t ld : {std::int64_t{1} << 62, std::int64_t{INT64_MAX}}) {
     Gemm p = valid();
     p.m = 1;
@@ -334,7 +334,7 @@ TEST(Validate, ColumnBlocksOfOneMatrixDoNotOverlap) {
   EXPECT_TRUE(validate(p)) << validate(p).message();
 }
 
-// Every second row of the buffer that A has a part of; rows of 1024 bytes.
+// A is part of every second row of a buffer with rows of 1024 bytes.
 TEST(Validate, RowsOfTwiceThePitchDoNotOverlap) {
   Gemm p = valid();
   p.a = {at(0x30000000), 512, row_major, Type::f16};
@@ -345,7 +345,7 @@ TEST(Validate, RowsOfTwiceThePitchDoNotOverlap) {
       p, StatusCode::invalid_argument,
       "C (129408 bytes from 0x300000fc) overlaps A (64768 bytes from 0x30000000) but needs memory of "
       "its own");
-  // Of pitches that have no such relation only the whole ranges are compared.
+  // For other pitches only the intervals from the first to the last byte are compared.
   p.c = {writable(0x30000200), 500, Type::f32};
   expect_refusal(
       p, StatusCode::invalid_argument,
@@ -386,8 +386,7 @@ TEST(Validate, Workspace) {
                  "address space, workspace_bytes <= 18446744072635809791 is needed");
 }
 
-// The factors are read while the kernels run: where C or the copies of operands are written they would
-// change.
+// Kernels read the factors while they write C and the workspace, so that factors there would change.
 TEST(Validate, FactorsLieApartFromWhatIsWritten) {
   const auto factor = [](std::uint64_t address) { return static_cast<const float*>(at(address)); };
   Gemm p = of_types(Type::e4m3, Type::e4m3, Type::f32, Type::f32);
@@ -414,7 +413,7 @@ TEST(Validate, FactorsLieApartFromWhatIsWritten) {
   EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
 }
 
-// beta * C is all that is left: A and B, which nobody reads, may be nothing.
+// The result is beta * C. A and B are not read, and may be null.
 TEST(Validate, WithoutAlphaAAndBAreNotLookedAt) {
   Gemm p = valid();
   p.alpha = 0;
@@ -429,29 +428,29 @@ TEST(Validate, WithoutAlphaAAndBAreNotLookedAt) {
 
 // overlap() against the definition, byte by byte, over small strided sets.
 TEST(Overlap, AgreesWithTheDefinition) {
-  const auto covers = [](const ByteLines& x, std::uint64_t byte) {
-    for (std::uint64_t line = 0; line < x.lines; ++line) {
-      const std::uint64_t start = x.base + line * x.pitch_bytes;
-      if (byte >= start && byte < start + x.line_bytes) return true;
+  const auto covers = [](const ByteRanges& x, std::uint64_t byte) {
+    for (std::uint64_t range = 0; range < x.count; ++range) {
+      const std::uint64_t start = x.base + range * x.pitch_bytes;
+      if (byte >= start && byte < start + x.range_bytes) return true;
     }
     return false;
   };
   int compared = 0, disjoint = 0;
-  const ByteLines x{40, 3, 4, 10};
+  const ByteRanges x{40, 3, 4, 10};
   for (std::uint64_t base = 20; base < 80; ++base) {
-    for (std::uint64_t lines = 1; lines <= 4; ++lines) {
+    for (std::uint64_t count = 1; count <= 4; ++count) {
       for (std::uint64_t width = 1; width <= 8; ++width) {
         for (const std::uint64_t pitch : {10, 7, 13}) {
-          // Others than x's only of a single line, where they mean nothing.
-          if (width > pitch || (pitch != 10 && lines != 1)) continue;
-          const ByteLines y{base, lines, width, pitch};
-          bool meet = false;
+          // Another pitch than that of x only for a single range, whose pitch is ignored.
+          if (width > pitch || (pitch != 10 && count != 1)) continue;
+          const ByteRanges y{base, count, width, pitch};
+          bool intersect = false;
           for (std::uint64_t byte = 0; byte < 140; ++byte)
-            meet = meet || (covers(x, byte) && covers(y, byte));
-          EXPECT_EQ(overlap(x, y), meet) << "base " << base << ", " << lines << " lines of " << width;
-          EXPECT_EQ(overlap(y, x), meet) << "base " << base << ", " << lines << " lines of " << width;
+            intersect = intersect || (covers(x, byte) && covers(y, byte));
+          EXPECT_EQ(overlap(x, y), intersect) << "base " << base << ", " << count << " ranges of " << width;
+          EXPECT_EQ(overlap(y, x), intersect) << "base " << base << ", " << count << " ranges of " << width;
           ++compared;
-          disjoint += !meet;
+          disjoint += !intersect;
         }
       }
     }
@@ -460,29 +459,29 @@ TEST(Overlap, AgreesWithTheDefinition) {
 }
 
 TEST(Overlap, AgreesWithTheDefinitionWhereOnePitchIsAMultiple) {
-  const auto meet = [](const ByteLines& x, const ByteLines& y) {
-    for (std::uint64_t i = 0; i < x.lines; ++i) {
-      for (std::uint64_t j = 0; j < y.lines; ++j) {
+  const auto intersect = [](const ByteRanges& x, const ByteRanges& y) {
+    for (std::uint64_t i = 0; i < x.count; ++i) {
+      for (std::uint64_t j = 0; j < y.count; ++j) {
         const std::uint64_t a = x.base + i * x.pitch_bytes, b = y.base + j * y.pitch_bytes;
-        if (a < b + y.line_bytes && b < a + x.line_bytes) return true;
+        if (a < b + y.range_bytes && b < a + x.range_bytes) return true;
       }
     }
     return false;
   };
   int compared = 0, disjoint = 0;
   for (const std::uint64_t ratio : {1, 2, 3, 5}) {
-    for (std::uint64_t lines = 1; lines <= 7; ++lines) {
+    for (std::uint64_t count = 1; count <= 7; ++count) {
       for (const std::uint64_t width : {1, 4, 9, 10, 13, 20}) {
         if (width > 10 * ratio) continue;
         for (std::uint64_t base = 0; base < 300; ++base) {
-          const ByteLines x{150, lines, 4, 10}, y{base, 3, width, 10 * ratio};
+          const ByteRanges x{150, count, 4, 10}, y{base, 3, width, 10 * ratio};
           EXPECT_TRUE(overlap_is_exact(x, y) && overlap_is_exact(y, x));
-          EXPECT_EQ(overlap(x, y), meet(x, y))
-              << lines << " lines, base " << base << ", width " << width << ", ratio " << ratio;
-          EXPECT_EQ(overlap(y, x), meet(x, y))
-              << lines << " lines, base " << base << ", width " << width << ", ratio " << ratio;
+          EXPECT_EQ(overlap(x, y), intersect(x, y))
+              << count << " ranges, base " << base << ", width " << width << ", ratio " << ratio;
+          EXPECT_EQ(overlap(y, x), intersect(x, y))
+              << count << " ranges, base " << base << ", width " << width << ", ratio " << ratio;
           ++compared;
-          disjoint += !meet(x, y);
+          disjoint += !intersect(x, y);
         }
       }
     }
@@ -490,10 +489,10 @@ TEST(Overlap, AgreesWithTheDefinitionWhereOnePitchIsAMultiple) {
   EXPECT_GT(disjoint, compared / 10);
 }
 
-// Nor is it divided by.
-TEST(Overlap, ThePitchOfASingleLineIsNotLookedAt) {
+// A pitch of 0 must not be divided by.
+TEST(Overlap, ThePitchOfASingleRangeIsIgnored) {
   for (const std::uint64_t pitch : {std::uint64_t{0}, std::uint64_t{3}, UINT64_MAX}) {
-    const ByteLines x{100, 1, 8, pitch};
+    const ByteRanges x{100, 1, 8, pitch};
     EXPECT_TRUE(overlap(x, {107, 1, 1, pitch}));
     EXPECT_FALSE(overlap(x, {108, 1, 1, pitch}));
     EXPECT_FALSE(overlap(x, {92, 1, 8, pitch}));
@@ -502,7 +501,7 @@ TEST(Overlap, ThePitchOfASingleLineIsNotLookedAt) {
   }
 }
 
-TEST(Overlap, OtherPitchesCompareTheirRanges) {
+TEST(Overlap, OtherPitchesCompareTheIntervalsFromFirstToLastByte) {
   EXPECT_FALSE(overlap_is_exact({0, 3, 4, 10}, {24, 2, 4, 7}));
   EXPECT_FALSE(overlap({0, 3, 4, 10}, {24, 2, 4, 7}));  // x ends at 24
   EXPECT_TRUE(overlap({0, 3, 4, 10}, {23, 2, 4, 7}));

@@ -1,4 +1,4 @@
-// workspace_size(): asked before the memory is there, and whatever workspace is.
+// workspace_size() needs no allocated memory, and ignores the workspace of the problem.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -33,7 +33,7 @@ TEST(WorkspaceSize, IsAskedBeforeAnythingIsAllocated) {
   }
   Gemm p = problem(1024, 1024, 1024, Type::e4m3);
   p.a.data = p.b.data = p.c.data = nullptr;
-  EXPECT_EQ(asked(p), 0U) << "memory that is allocated is aligned";
+  EXPECT_EQ(asked(p), 0U) << "allocated memory is aligned";
 }
 
 TEST(WorkspaceSize, IsNothingForWhatCannotRun) {
@@ -49,8 +49,8 @@ TEST(WorkspaceSize, IsNothingForWhatCannotRun) {
   EXPECT_EQ(asked(p), 0U) << "C is only scaled";
 }
 
-// One that is too small, or that is no valid one: the answer is what to bring instead.
-TEST(WorkspaceSize, DoesNotLookAtTheWorkspace) {
+// The workspace may be too small or invalid: the answer is what it should be.
+TEST(WorkspaceSize, IgnoresTheWorkspaceOfTheProblem) {
   Gemm p = problem(1000, 999, 509, Type::e4m3);
   const std::size_t needed = asked(p);
   p.workspace_bytes = 1;

@@ -46,6 +46,13 @@ class FakeTimer final : public BurstTimer {
   double now_ = 1000;
 };
 
+std::vector<ChoiceTimes> recorded_by(FakeTimer& timer, const std::vector<ChoiceProblem>& problems,
+                                     const ChoiceRecorderRules& rules = {}) {
+  std::vector<ChoiceTimes> result;
+  record_choices(kernels(), h200, problems, timer, rules, &result);
+  return result;
+}
+
 TEST(ChoiceProblems, AreAFunctionOfTheSeedAndAPrefixOfMore) {
   const std::vector<ChoiceProblem> few = draw_choice_problems(7, 40), more = draw_choice_problems(7, 200);
   int same_as_other_seed = 0;
@@ -130,7 +137,7 @@ TEST(ChoiceRecorder, TimesWhatIsWorthItInTurnsAndKeepsMedians) {
   const std::vector<Kernel>& list = kernels();
   const std::vector<ChoiceProblem> problems = draw_choice_problems(1, 16);
   FakeTimer timer;
-  const std::vector<ChoiceTimes> recorded = record_choices(list, h200, problems, timer, {});
+  const std::vector<ChoiceTimes> recorded = recorded_by(timer, problems);
   ASSERT_EQ(recorded.size(), problems.size());
   std::size_t burst = 0, prepared = 0;
   for (std::size_t i = 0; i < recorded.size(); ++i) {
@@ -165,7 +172,7 @@ TEST(ChoiceRecorder, StopsInTimeAndKeepsWhatIsFinished) {
   ChoiceRecorderRules rules;
   rules.seconds = 5;
   const double begin = timer.seconds();
-  const std::vector<ChoiceTimes> recorded = record_choices(kernels(), h200, problems, timer, rules);
+  const std::vector<ChoiceTimes> recorded = recorded_by(timer, problems, rules);
   EXPECT_LT(timer.seconds(), begin + 5.02);
   EXPECT_GT(timer.seconds(), begin + 4.98);
   EXPECT_GT(recorded.size(), 0U);
@@ -173,12 +180,27 @@ TEST(ChoiceRecorder, StopsInTimeAndKeepsWhatIsFinished) {
   for (const ChoiceTimes& times : recorded) EXPECT_GT(times.times.size(), 1U);
 }
 
+TEST(ChoiceRecorder, KeepsTheProblemsBeforeAFailure) {
+  class Failing final : public BurstTimer {
+   public:
+    int problems = 0;
+    void prepare(const ChoiceProblem&, const std::vector<ChoiceCandidate>&) override {
+      if (++problems == 4) throw Failure("the device is lost");
+    }
+    double burst(std::size_t i) override { return static_cast<double>(i + 1); }
+    double seconds() override { return 0; }
+  } timer;
+  std::vector<ChoiceTimes> result;
+  EXPECT_THROW(record_choices(kernels(), h200, draw_choice_problems(1, 8), timer, {}, &result), Failure);
+  EXPECT_EQ(result.size(), 3U);
+}
+
 TEST(ChoiceRecorder, LeavesOutWhatCannotBeLaunched) {
   const std::vector<ChoiceProblem> problems = draw_choice_problems(1, 1);
   FakeTimer timer;
-  const std::size_t all = record_choices(kernels(), h200, problems, timer, {}).front().times.size();
+  const std::size_t all = recorded_by(timer, problems).front().times.size();
   timer.failing = choice_of(kernels(), gemm_of(problems.front()), h200);
-  const std::vector<ChoiceTimes> recorded = record_choices(kernels(), h200, problems, timer, {});
+  const std::vector<ChoiceTimes> recorded = recorded_by(timer, problems);
   EXPECT_EQ(recorded.front().times.size(), all - 1);
   for (const ChoiceTime& time : recorded.front().times) EXPECT_NE(time.name, timer.failing);
 }
@@ -226,7 +248,7 @@ TEST(ChoiceRecord, IsReadAsItWasWritten) {
 TEST(ChoiceRecord, IsAFileOfBelowHalfAMegabyte) {
   FakeTimer timer;
   ChoiceRecord record;
-  record.problems = record_choices(kernels(), h200, draw_choice_problems(1, 200), timer, {});
+  record.problems = recorded_by(timer, draw_choice_problems(1, 200));
   EXPECT_EQ(record.problems.size(), 200U);
   EXPECT_LT(to_text(record).size(), 500'000U);
 }
@@ -280,7 +302,7 @@ TEST(Regret, IsPrintedForEachGroup) {
   FakeTimer timer;
   ChoiceRecord record;
   record.device = h200;
-  record.problems = record_choices(kernels(), h200, draw_choice_problems(1, 16), timer, {});
+  record.problems = recorded_by(timer, draw_choice_problems(1, 16));
   for (ChoiceTimes& times : record.problems) {
     const std::string chosen = choice_of(kernels(), gemm_of(times.problem), h200);
     for (ChoiceTime& time : times.times) time.microseconds = time.name == chosen ? 15 : 10;

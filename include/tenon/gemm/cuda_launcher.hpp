@@ -36,7 +36,7 @@ inline Status describe_cuda_device(DeviceDescription* device) noexcept {
     error = cudaDeviceGetAttribute(query.value, query.attribute, ordinal);
     if (error != cudaSuccess) {
       cudaGetLastError();
-      return Status(StatusCode::cuda_error, "an attribute of CUDA device %d could not be read: %s", ordinal,
+      return Status(StatusCode::cuda_error, "an attribute of CUDA device %d cannot be read: %s", ordinal,
                     cudaGetErrorString(error));
     }
   }
@@ -64,9 +64,25 @@ inline bool refuses_launch(cudaError_t error) noexcept {
   }
 }
 
+// The first launch of a kernel on a device loads its code. Loading is not a stream operation, and a stream
+// capture that is not relaxed may forbid it: a thread-local capture in its own thread, a global one in every
+// thread of the process. A launch is therefore relaxed while this exists. The launch itself is captured as
+// usual.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() noexcept { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // then the mode that the thread had before
+};
+
 // Enqueues a launch whose function is a __global__ function. cudaLaunchKernelExC rather than <<<>>>: it
 // returns the error of this launch and leaves the caller's last error be.
 inline Status launch_on_stream(const Launch& launch, cudaStream_t stream) noexcept {
+  const RelaxedCapture relaxed;
   constexpr unsigned shared_by_default = 48U << 10;  // dynamic shared memory that needs no opt-in
   cudaError_t error = cudaSuccess;
   // Per device, and cheap: asked for at every launch rather than remembered.

@@ -16,7 +16,7 @@ struct __nv_fp8_e5m2;
 namespace tenon {
 
 // A device matrix. ld is the distance, in elements, between rows (row_major) or columns (column_major).
-// Floats that may lose their lowest 13 bits are said to be tf32: no pointer type says so by itself.
+// Type::tf32 is for floats whose lowest 13 bits may be ignored. No pointer type implies it.
 struct ConstMatrix {
   const void* data = nullptr;
   std::int64_t ld = 0;
@@ -38,7 +38,7 @@ struct ConstMatrix {
       : ConstMatrix(d, l, o, Type::s8) {}
 };
 
-// The result: row-major always.
+// The result, always row-major.
 struct Matrix {
   void* data = nullptr;
   std::int64_t ld = 0;
