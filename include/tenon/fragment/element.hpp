@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "tenon/ptx/cpp17.hpp"
+
 // The CUDA types by name only: users of `half` spell FragmentA<m16n8k16, half>, and this header costs
 // nothing.
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's, whose right it is to take reserved ones
@@ -23,12 +25,32 @@ struct b1 {};
 
 enum class Number { floating, integer, bit };
 
-// Bits an element takes in a register, and the name that PTX gives it.
 template <class T>
-struct Element;  // an undefined Element<T> means: T is no operand of any mma instruction
+constexpr int bits_of_no_element();
+
+// The bits that an element takes in a register, and the name that PTX gives it. The specialisations below are
+// the types of operands and accumulators. For any other T `exists` is false, and to ask for the bits is a
+// compile error.
+template <class T>
+struct Element {
+  static constexpr bool exists = false;
+  static constexpr int bits = bits_of_no_element<T>();
+  static constexpr Number number = Number::floating;
+  static constexpr const char* name = "";
+};
+
+template <class T>
+constexpr int bits_of_no_element() {
+  static_assert(Element<T>::exists,
+                "this type is no element of an mma operand or accumulator, which are __half, __nv_bfloat16, "
+                "tenon::tf32, float, double, tenon::e4m3, tenon::e5m2, int32_t, int8_t, uint8_t, tenon::s4, "
+                "tenon::u4 and tenon::b1");
+  return 16;  // as most elements have: the error above is the only one
+}
 
 template <int Bits, Number Kind>
 struct ElementOf {
+  static constexpr bool exists = true;
   static constexpr int bits = Bits;
   static constexpr Number number = Kind;
 };
@@ -112,17 +134,23 @@ struct wmma16x16x16 {
 enum class Major { row, column };
 
 // Whether some mma instruction multiplies operands of type T in this shape (PTX ISA 9.7.14.5). In bits the
-// rule is short: a row of A is 128 or 256 bits of k; f64 has 256 to 1024.
+// rule is short: a row of A is 128 or 256 bits of k; f64 has 256 to 1024; Volta's f16 m8n8k4 has 64.
 template <class Shape, class T>
 constexpr bool mma_has_operand() {
-  constexpr int k_bits = Shape::k * Element<T>::bits;
-  constexpr bool is_f64 = Element<T>::bits == 64;
-  constexpr bool is_accumulator_only = Element<T>::bits == 32 && Element<T>::name[0] != 't';
-  if (Shape::n != 8 || is_accumulator_only) return false;
-  if (Shape::m == 16)
-    return is_f64 ? k_bits == 256 || k_bits == 512 || k_bits == 1024 : k_bits == 128 || k_bits == 256;
-  if (Shape::m == 8) return is_f64 ? k_bits == 256 : Element<T>::number != Number::floating && k_bits == 128;
-  return false;
+  if constexpr (!Element<T>::exists) {
+    return false;
+  } else {
+    constexpr int k_bits = Shape::k * Element<T>::bits;
+    constexpr bool is_f64 = Element<T>::bits == 64;
+    constexpr bool is_f16 = Element<T>::bits == 16 && Element<T>::name[0] == 'f';
+    constexpr bool is_accumulator_only = Element<T>::bits == 32 && Element<T>::name[0] != 't';
+    if (Shape::n != 8 || is_accumulator_only) return false;
+    if (Shape::m == 16)
+      return is_f64 ? k_bits == 256 || k_bits == 512 || k_bits == 1024 : k_bits == 128 || k_bits == 256;
+    if (Shape::m != 8) return false;
+    if (Element<T>::number == Number::floating) return is_f64 ? k_bits == 256 : is_f16 && k_bits == 64;
+    return k_bits == 128;
+  }
 }
 
 // Whether some mma instruction of this shape sums in T.

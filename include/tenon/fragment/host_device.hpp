@@ -3,6 +3,8 @@
 // file.
 #pragma once
 
+#include "tenon/ptx/cpp17.hpp"
+
 #if defined(__CUDACC__)
 #define TENON_HOST_DEVICE __host__ __device__
 #else

@@ -12,7 +12,7 @@
 // One rule covers every mma shape (PTX ISA 9.7.14.5.1 to .13) but Volta's f16 m8n8k4 (layout_volta.hpp): an
 // 8-row, 128-bit-wide core matrix gives lane 4g + t the 32-bit register at row g, bits 32t. The rest is the
 // order of core matrices: A goes down (m) first, then along k; B goes along k. Below: element.hpp. wmma's:
-// layout_wmma.hpp, wgmma's: layout_wgmma.hpp.
+// layout_wmma.hpp, wgmma's: layout_wgmma.hpp, what movmatrix makes of one: layout_movmatrix.hpp.
 #pragma once
 
 #include "tenon/fragment/element.hpp"
@@ -42,6 +42,7 @@ TENON_HOST_DEVICE constexpr bool operator!=(Owner x, Owner y) {
 // What every layout says about itself: its matrix, and how a lane's elements are packed into registers.
 template <class T, int Rows, int Cols, int Matrices = 1, int Lanes = 32>
 struct LayoutOf {
+  static_assert(Element<T>::bits > 0, "");  // if T is no element, its bits say so
   static constexpr int rows = Rows, cols = Cols;
   static constexpr int lanes = Lanes;  // of a warp; of wgmma's layouts, the threads of a warpgroup
   static constexpr int bits = Element<T>::bits;
@@ -57,10 +58,17 @@ struct LayoutOf {
   TENON_HOST_DEVICE static constexpr int bit_of(int element) { return element % per_register * bits; }
 };
 
+// What a layout that does not exist has of a layout: its assertion is then the only error that the compiler
+// prints.
+struct NoLayout {
+  TENON_HOST_DEVICE static constexpr Coord coord(int, int) { return {0, 0}; }
+  TENON_HOST_DEVICE static constexpr Owner owner(int, int) { return {0, 0}; }
+};
+
 // A: m x k, k-contiguous within a register.
 template <class Shape, class T, Major major = Major::row>
 struct LayoutA : LayoutOf<T, Shape::m, Shape::k> {
-  static_assert(mma_has_operand<Shape, T>(),
+  static_assert(mma_has_operand<Shape, T>() || !Element<T>::exists,
                 "LayoutA: no mma instruction takes an A of this element type in this shape");
   static_assert(major == Major::row,
                 "LayoutA: A is row-major in every mma but f16 m8n8k4 (LayoutA<m8n8k4, __half, ...>)");
@@ -82,7 +90,7 @@ struct LayoutA : LayoutOf<T, Shape::m, Shape::k> {
 // B: k x n, k-contiguous within a register: the transpose of an 8-row A.
 template <class Shape, class T, Major major = Major::column>
 struct LayoutB : LayoutOf<T, Shape::k, Shape::n> {
-  static_assert(mma_has_operand<Shape, T>(),
+  static_assert(mma_has_operand<Shape, T>() || !Element<T>::exists,
                 "LayoutB: no mma instruction takes a B of this element type in this shape");
   static_assert(major == Major::column,
                 "LayoutB: B is column-major in every mma but f16 m8n8k4 (LayoutB<m8n8k4, __half, ...>)");
@@ -101,7 +109,7 @@ struct LayoutB : LayoutOf<T, Shape::k, Shape::n> {
 // C and D: m x n, in T = float, __half, int32_t or double. Two neighbours of a row, then 8 rows further down.
 template <class Shape, class T>
 struct LayoutC : LayoutOf<T, Shape::m, Shape::n> {
-  static_assert(AccumulatorExists<Shape, T>::value,
+  static_assert(AccumulatorExists<Shape, T>::value || !Element<T>::exists,
                 "LayoutC: no mma instruction accumulates in this type in this shape");
 
   TENON_HOST_DEVICE static constexpr Coord coord(int lane, int element) {
@@ -114,6 +122,7 @@ struct LayoutC : LayoutOf<T, Shape::m, Shape::n> {
 
 }  // namespace tenon
 
+#include "tenon/fragment/layout_movmatrix.hpp"
 #include "tenon/fragment/layout_volta.hpp"
 #include "tenon/fragment/layout_wgmma.hpp"
 #include "tenon/fragment/layout_wmma.hpp"

@@ -27,9 +27,13 @@ constexpr bool wgmma_has_n(int n) {
 // Whether wgmma multiplies operands of type T in this shape: k fills 32 bytes.
 template <class Shape, class T>
 constexpr bool wgmma_has_operand() {
-  constexpr bool is_type = Element<T>::bits == 16 || Element<T>::bits == 8 || Element<T>::bits == 1 ||
-                           (Element<T>::bits == 32 && Element<T>::name[0] == 't');
-  return is_type && wgmma_has_n<T>(Shape::n) && Shape::k * Element<T>::bits == 256;
+  if constexpr (!Element<T>::exists) {
+    return false;
+  } else {
+    constexpr bool is_type = Element<T>::bits == 16 || Element<T>::bits == 8 || Element<T>::bits == 1 ||
+                             (Element<T>::bits == 32 && Element<T>::name[0] == 't');
+    return is_type && wgmma_has_n<T>(Shape::n) && Shape::k * Element<T>::bits == 256;
+  }
 }
 
 template <int N, int K>
@@ -48,7 +52,7 @@ struct AccumulatorExists<WgmmaShape<N, K>, std::int32_t> {
 
 template <int N, int K, class T, Major major>
 struct LayoutA<WgmmaShape<N, K>, T, major> : LayoutOf<T, 64, K, 1, 128> {
-  static_assert(wgmma_has_operand<WgmmaShape<N, K>, T>(),
+  static_assert(wgmma_has_operand<WgmmaShape<N, K>, T>() || !Element<T>::exists,
                 "LayoutA: no wgmma instruction takes an A of this element type in this shape");
   static_assert(major == Major::row, "LayoutA: A in the registers of wgmma is row-major");
   using OfWarp = LayoutA<MmaShape<16, 8, K>, T>;
@@ -63,9 +67,15 @@ struct LayoutA<WgmmaShape<N, K>, T, major> : LayoutOf<T, 64, K, 1, 128> {
   }
 };
 
+template <int N, int K, class T, Major major>
+struct LayoutB<WgmmaShape<N, K>, T, major> : LayoutOf<T, K, N>, NoLayout {
+  static_assert(!Element<T>::exists,
+                "LayoutB: wgmma reads B from shared memory: no thread holds it in registers");
+};
+
 template <int N, int K, class T>
 struct LayoutC<WgmmaShape<N, K>, T> : LayoutOf<T, 64, N, 1, 128> {
-  static_assert(AccumulatorExists<WgmmaShape<N, K>, T>::value,
+  static_assert(AccumulatorExists<WgmmaShape<N, K>, T>::value || !Element<T>::exists,
                 "LayoutC: no wgmma instruction accumulates in this type in this shape");
 
   TENON_HOST_DEVICE static constexpr Coord coord(int lane, int element) {

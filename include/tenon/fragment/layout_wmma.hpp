@@ -7,6 +7,8 @@
 // + 8] repeats x[i], and only the 8 distinct ones are counted here.
 #pragma once
 
+#include <type_traits>
+
 #include "tenon/fragment/layout.hpp"
 
 namespace tenon {
@@ -28,8 +30,22 @@ struct LayoutB<wmma16x16x16, __half, major> : LayoutOf<__half, 16, 16> {
   }
 };
 
+template <class T, Major major>
+struct LayoutA<wmma16x16x16, T, major> : LayoutOf<T, 16, 16>, NoLayout {
+  static_assert(!Element<T>::exists,
+                "LayoutA: of wmma16x16x16 the layouts are known where A and B are __half");
+};
+
+template <class T, Major major>
+struct LayoutB<wmma16x16x16, T, major> : LayoutOf<T, 16, 16>, NoLayout {
+  static_assert(!Element<T>::exists,
+                "LayoutB: of wmma16x16x16 the layouts are known where A and B are __half");
+};
+
 template <class T>
 struct LayoutC<wmma16x16x16, T> : LayoutOf<T, 16, 16> {
+  static_assert(std::is_same<T, float>::value || std::is_same<T, __half>::value || !Element<T>::exists,
+                "LayoutC: of wmma16x16x16 the layouts are known of accumulators of float and __half");
   using Half = LayoutC<m16n8k16, T>;
 
   TENON_HOST_DEVICE static constexpr Coord coord(int lane, int element) {

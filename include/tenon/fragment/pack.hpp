@@ -151,9 +151,11 @@ TENON_HOST_DEVICE inline void unpack_b1x32(std::uint32_t packed, bool (&values)[
 }
 
 // How a register of elements of type T is read and written as ordinary values: float, int32_t, double or
-// bool.
+// bool. Only of the types of Element<T>, which says so of another one.
 template <class T>
-struct Packing;
+struct Packing {
+  using Value = float;
+};
 
 template <>
 struct Packing<__half> {

@@ -123,7 +123,7 @@ struct Registers {
   }
 };
 
-// ldmatrix of as many matrices as there are registers.
+// ldmatrix of as many matrices as there are registers: 1, 2 or 4, as check_ldmatrix() has asserted.
 template <bool transposed, int registers>
 __device__ __forceinline__ void ldmatrix(std::uint32_t (&reg)[registers], std::uint32_t address) {
   if constexpr (registers == 1 && !transposed) {
@@ -136,25 +136,9 @@ __device__ __forceinline__ void ldmatrix(std::uint32_t (&reg)[registers], std::u
     ptx::ldmatrix_sync_aligned_m8n8_x2_trans_shared_b16(reg, address);
   } else if constexpr (registers == 4 && !transposed) {
     ptx::ldmatrix_sync_aligned_m8n8_x4_shared_b16(reg, address);
-  } else {
-    static_assert(registers == 4, "ldmatrix moves 1, 2 or 4 matrices");
+  } else if constexpr (registers == 4) {
     ptx::ldmatrix_sync_aligned_m8n8_x4_trans_shared_b16(reg, address);
   }
-}
-
-// What load() asks of its fragment and of the tile that it loads from.
-template <class Layout, class Tile>
-__device__ constexpr void check_ldmatrix() {
-  static_assert(Layout::bits <= 32,
-                "load: ldmatrix fills 32-bit registers; f64 fragments are loaded with fill()");
-  static_assert(Layout::lanes == 32,
-                "load: the A of wgmma is filled by fill(), or warp by warp as the A of m16n8k16");
-  static_assert(Layout::matrices == 1,
-                "load: the Volta m8n8k4 fragment does not fit ldmatrix; load it with fill()");
-  static_assert(
-      Tile::k_major || Layout::bits == 16,
-      "load: a tile that is not k-major needs ldmatrix.trans, which transposes 16-bit elements only; "
-      "store this operand k-major");
 }
 
 // load(tile, ...) takes any tile in shared memory with
@@ -173,10 +157,11 @@ struct FragmentA : Registers<T, LayoutA<Shape, T, order>> {
   template <class Tile>
   __device__ __forceinline__ void load(const Tile& tile, int row, int k) {
     using Layout = LayoutA<Shape, T, order>;
-    check_ldmatrix<Layout, Tile>();
-    const Coord at = ldmatrix_row_a<Layout>(lane_id(), Tile::k_major);
+    const Coord at = ldmatrix_row_a<Layout, Tile::k_major>(lane_id());
     const int m_at = row + at.row, k_at = k + at.col;
-    ldmatrix<!Tile::k_major>(this->reg, Tile::k_major ? tile.address(m_at, k_at) : tile.address(k_at, m_at));
+    if constexpr (Layout::bits <= 32)  // else ldmatrix_row_a has said so
+      ldmatrix<!Tile::k_major>(this->reg,
+                               Tile::k_major ? tile.address(m_at, k_at) : tile.address(k_at, m_at));
   }
 };
 
@@ -187,10 +172,11 @@ struct FragmentB : Registers<T, LayoutB<Shape, T, order>> {
   template <class Tile>
   __device__ __forceinline__ void load(const Tile& tile, int k, int col) {
     using Layout = LayoutB<Shape, T, order>;
-    check_ldmatrix<Layout, Tile>();
-    const Coord at = ldmatrix_row_b<Layout>(lane_id(), Tile::k_major);
+    const Coord at = ldmatrix_row_b<Layout, Tile::k_major>(lane_id());
     const int k_at = k + at.row, n_at = col + at.col;
-    ldmatrix<!Tile::k_major>(this->reg, Tile::k_major ? tile.address(n_at, k_at) : tile.address(k_at, n_at));
+    if constexpr (Layout::bits <= 32)  // else ldmatrix_row_b has said so
+      ldmatrix<!Tile::k_major>(this->reg,
+                               Tile::k_major ? tile.address(n_at, k_at) : tile.address(k_at, n_at));
   }
 };
 
@@ -199,8 +185,7 @@ template <class Shape, class T, class Tile>
 __device__ __forceinline__ void load_pair(FragmentB<Shape, T>& b0, FragmentB<Shape, T>& b1, const Tile& tile,
                                           int k, int col) {
   using Layout = LayoutB<Shape, T>;
-  check_ldmatrix<Layout, Tile>();
-  const Coord at = ldmatrix_row_b<Layout>(lane_id(), Tile::k_major, 2);
+  const Coord at = ldmatrix_row_b<Layout, Tile::k_major, 2>(lane_id());
   const int k_at = k + at.row, n_at = col + at.col;
   std::uint32_t both[2 * Layout::registers];
   ldmatrix<!Tile::k_major>(both, Tile::k_major ? tile.address(n_at, k_at) : tile.address(k_at, n_at));

@@ -10,6 +10,14 @@
 // not. In the host pass, where there is no target, everything is available.
 #pragma once
 
+#include "tenon/ptx/cpp17.hpp"
+
+#if !defined(__CUDACC__)
+#error \
+    "this header of tenon holds device code: compile with nvcc. Plain C++ may include tenon/fragment/layout.hpp and tenon/fragment/pack.hpp"
+#include "tenon stops here"  // as in cpp17.hpp
+#endif
+
 #if !defined(__CUDACC_RTC__)
 #include <cstdint>
 #endif

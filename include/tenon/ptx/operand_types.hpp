@@ -5,6 +5,8 @@
 // bits (e2m1); the digits are the bits of exponent and mantissa.
 #pragma once
 
+#include "tenon/ptx/cpp17.hpp"
+
 namespace tenon::ptx {
 
 struct type_f16 {

@@ -15,7 +15,8 @@ __device__ __forceinline__ void setmaxnreg_inc_sync_aligned_u32() {
   static_assert(is_specific_target<Dependent, 90, 100, 103, 110, 120, 121>,
                 "tenon::ptx::setmaxnreg_inc_sync_aligned_u32 needs sm_90a, sm_100a, sm_103a, sm_110a, "
                 "sm_120a or sm_121a: "
-                "compile with -gencode arch=compute_90a,code=sm_90a");
+                "compile with -gencode arch=compute_90a,code=sm_90a "
+                "(-arch=sm_90a compiles for compute_90, too)");
   static_assert(registers >= 24 && registers <= 256 && registers % 8 == 0,
                 "setmaxnreg: registers must be a multiple of 8 from 24 to 256");
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
@@ -28,7 +29,8 @@ __device__ __forceinline__ void setmaxnreg_dec_sync_aligned_u32() {
   static_assert(is_specific_target<Dependent, 90, 100, 103, 110, 120, 121>,
                 "tenon::ptx::setmaxnreg_dec_sync_aligned_u32 needs sm_90a, sm_100a, sm_103a, sm_110a, "
                 "sm_120a or sm_121a: "
-                "compile with -gencode arch=compute_90a,code=sm_90a");
+                "compile with -gencode arch=compute_90a,code=sm_90a "
+                "(-arch=sm_90a compiles for compute_90, too)");
   static_assert(registers >= 24 && registers <= 256 && registers % 8 == 0,
                 "setmaxnreg: registers must be a multiple of 8 from 24 to 256");
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));

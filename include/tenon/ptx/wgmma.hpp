@@ -89,7 +89,8 @@ template <bool sparse, bool a_in_registers, class D, int registers, int n, class
 struct WgmmaText {
   static_assert(
       is_sm_90a<Dependent>,
-      "tenon::ptx::wgmma_mma_async needs sm_90a: compile with -gencode arch=compute_90a,code=sm_90a");
+      "tenon::ptx::wgmma_mma_async needs sm_90a: compile with -gencode arch=compute_90a,code=sm_90a "
+      "(-arch=sm_90a compiles for compute_90, too)");
   static_assert(wgmma_has_types<D, TypeA, TypeB>,
                 "wgmma_mma_async: no instruction multiplies these types of A and B into this type of D "
                 "(float: f32, uint32_t: pairs of f16, int32_t: s32)");

@@ -20,7 +20,8 @@ template <class Dependent = void, class... Registers>
 __device__ __forceinline__ void wgmma_fence_sync_aligned(Registers&... written) {
   static_assert(is_sm_90a<Dependent>,
                 "tenon::ptx::wgmma_fence_sync_aligned needs sm_90a: "
-                "compile with -gencode arch=compute_90a,code=sm_90a");
+                "compile with -gencode arch=compute_90a,code=sm_90a "
+                "(-arch=sm_90a compiles for compute_90, too)");
   (hold(written), ...);
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -32,7 +33,8 @@ template <class Dependent = void>
 __device__ __forceinline__ void wgmma_commit_group_sync_aligned() {
   static_assert(is_sm_90a<Dependent>,
                 "tenon::ptx::wgmma_commit_group_sync_aligned needs sm_90a: "
-                "compile with -gencode arch=compute_90a,code=sm_90a");
+                "compile with -gencode arch=compute_90a,code=sm_90a "
+                "(-arch=sm_90a compiles for compute_90, too)");
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
@@ -44,7 +46,8 @@ template <int pending, class Dependent = void, class... Registers>
 __device__ __forceinline__ void wgmma_wait_group_sync_aligned(Registers&... done) {
   static_assert(is_sm_90a<Dependent>,
                 "tenon::ptx::wgmma_wait_group_sync_aligned needs sm_90a: "
-                "compile with -gencode arch=compute_90a,code=sm_90a");
+                "compile with -gencode arch=compute_90a,code=sm_90a "
+                "(-arch=sm_90a compiles for compute_90, too)");
   static_assert(pending >= 0 && pending <= 7, "wgmma_wait_group: pending must be 0 to 7");
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
   (hold(done), ...);
