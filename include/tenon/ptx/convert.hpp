@@ -6,8 +6,8 @@
 // large into the largest finite value. NaN becomes the canonical NaN of the result type. Narrower types:
 // convert_fp8.hpp, convert_narrow.hpp, convert_integer.hpp; random rounding: convert_stochastic.hpp.
 //
-// A conversion is no warp-wide instruction: plain asm, which the compiler may merge, move or drop. (PTX
-// ISA, "Data Movement and Conversion Instructions: cvt".)
+// The asm statements are not volatile: the compiler may merge, move or drop a conversion. (PTX ISA, "Data
+// Movement and Conversion Instructions: cvt".)
 #pragma once
 
 #include "tenon/ptx/arch.hpp"

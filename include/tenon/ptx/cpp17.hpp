@@ -1,5 +1,5 @@
-// What every header of the library needs of the compiler, in a sentence. For host and device; nothing stands
-// below it.
+// What every header of the library needs of the compiler, as one sentence. For host and device; includes
+// nothing.
 #pragma once
 
 #if __cplusplus < 201703L

@@ -1,5 +1,5 @@
-// Included by the headers of kernels that use what sm_80 brought: one sentence for an older target, where
-// each of the kernel's instructions would print its own.
+// For the headers of kernels that need sm_80. An older target gets one sentence, not one for each instruction
+// of the kernel.
 #pragma once
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800

@@ -1,6 +1,5 @@
-// Included by the headers of kernels for sm_90a: one sentence for another target, where each of the kernel's
-// instructions would print its own. That the target is sm_90a does not suffice: nvcc compiles for every
-// target named.
+// For the headers of kernels that need sm_90a. Any other target gets one sentence, not one for each
+// instruction of the kernel. A build that names sm_90a may name others, too: nvcc compiles for each of them.
 #pragma once
 
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)

@@ -1,13 +1,15 @@
-// What the compiler may know of registers. Each function writes an empty asm statement: no instruction.
+// Limits to what the compiler may assume about registers. Each function writes an empty asm statement, no
+// instruction.
 #pragma once
 
 #include "tenon/ptx/arch.hpp"
 
 namespace tenon::ptx {
 
-// Hides the values from the compiler: after the call it knows nothing of them. It cannot compute them again,
-// it cannot move what depends on them to before the call, and it cannot compile a special case of a value
-// that it knew. Integers and pointers of 4 or 8 bytes; of a pointer it also forgets the address space.
+// Makes the values opaque to the compiler: after the call it knows nothing about them. It keeps them in
+// registers, where it could have computed them again; it keeps what depends on them after the call; and it
+// compiles no special case for a value that it knew. For integers and pointers of 4 or 8 bytes. Of a pointer
+// it also forgets the address space.
 template <class... Values>
 __device__ __forceinline__ void opaque(Values&... values) {
   static_assert(((sizeof(Values) == 4 || sizeof(Values) == 8) && ...),
@@ -30,8 +32,8 @@ __device__ __forceinline__ Value opaque_copy(Value value) {
   return value;
 }
 
-// At this place the registers have their values: the compiler cannot move their definitions behind it nor
-// their uses before it.
+// Holds the registers' values at this place: the compiler moves neither their definitions behind it nor their
+// uses before it.
 template <int count>
 __device__ __forceinline__ void hold(float (&d)[count]) {
 #pragma unroll
