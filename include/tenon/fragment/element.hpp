@@ -1,12 +1,12 @@
-// What an operand can be made of, and the shapes that the mma instructions have. Plain C++17, no CUDA header.
+// The element types of mma operands and accumulators, and the shapes of mma instructions. Plain C++17,
+// without CUDA headers.
 #pragma once
 
 #include <cstdint>
 
 #include "tenon/ptx/cpp17.hpp"
 
-// The CUDA types by name only: users of `half` spell FragmentA<m16n8k16, half>, and this header costs
-// nothing.
+// Declarations of the CUDA types only: this header includes no CUDA header, which keeps it cheap.
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's, whose right it is to take reserved ones
 struct __half;
 struct __nv_bfloat16;
@@ -14,8 +14,8 @@ struct __nv_bfloat16;
 
 namespace tenon {
 
-// Element types without a C++ host type. Integers and floats of the machine stand for themselves: int8_t is
-// s8, uint8_t is u8, float is f32 (accumulators), double is f64, int32_t is s32 (accumulators).
+// Element types that C++ lacks. For the others the C++ types are used: int8_t is s8, uint8_t is u8, float is
+// f32 (accumulators), double is f64, int32_t is s32 (accumulators).
 struct tf32 {};  // 8-bit exponent, 10-bit mantissa, in the high 19 bits of a 32-bit register
 struct e4m3 {};  // fp8, 4-bit exponent; no infinity
 struct e5m2 {};  // fp8, 5-bit exponent
@@ -28,9 +28,8 @@ enum class Number { floating, integer, bit };
 template <class T>
 constexpr int bits_of_no_element();
 
-// The bits that an element takes in a register, and the name that PTX gives it. The specialisations below are
-// the types of operands and accumulators. For any other T `exists` is false, and to ask for the bits is a
-// compile error.
+// The bits of an element in a register, and its name in PTX. The specialisations below are the types of
+// operands and accumulators. For any other T `exists` is false, and using `bits` is a compile error.
 template <class T>
 struct Element {
   static constexpr bool exists = false;
@@ -125,12 +124,13 @@ using m16n8k64 = MmaShape<16, 8, 64>;
 using m16n8k128 = MmaShape<16, 8, 128>;
 using m16n8k256 = MmaShape<16, 8, 256>;
 
-// nvcuda::wmma's 16x16x16 tile: a type of its own, because its fragments are wider than any mma fragment.
+// The 16x16x16 tile of nvcuda::wmma: a type of its own, because its fragments are larger than any mma
+// fragment.
 struct wmma16x16x16 {
   static constexpr int m = 16, n = 16, k = 16;
 };
 
-// Storage order of an operand where the fragment depends on it: only the Volta f16 m8n8k4 does.
+// Storage order of an operand. Only the fragments of Volta's f16 m8n8k4 and of wmma depend on it.
 enum class Major { row, column };
 
 // Whether some mma instruction multiplies operands of type T in this shape (PTX ISA 9.7.14.5). In bits the
@@ -153,7 +153,7 @@ constexpr bool mma_has_operand() {
   }
 }
 
-// Whether some mma instruction of this shape sums in T.
+// Whether some mma instruction of this shape accumulates in T.
 template <class Shape, class T>
 struct AccumulatorExists {
   static constexpr bool value = false;

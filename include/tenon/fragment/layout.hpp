@@ -1,18 +1,18 @@
-// Who holds what: which element of a matrix sits in which register of which lane of a warp.
+// Fragment layouts: which element of a matrix is in which register of which lane of a warp.
 //
 //   using A = tenon::LayoutA<tenon::m16n8k16, __half>;
 //   constexpr auto where = A::coord(1, 2);   // lane 1, element 2: row 8, column 2
-//   constexpr auto who = A::owner(8, 2);     // row 8, column 2: lane 1, element 2
+//   constexpr auto owner = A::owner(8, 2);   // row 8, column 2: lane 1, element 2
 //
-// Rows and columns are those of the operand: A is m x k, B is k x n, C and D are m x n. Elements are counted
-// in the order of PTX: register by register, from the low bits up. All is constexpr, for host and device, and
-// needs no CUDA header. Arguments are not checked: 0 <= lane < 32, 0 <= element < elements, 0 <= row < rows
-// and 0 <= column < cols.
+// Rows and columns are those of the operand: A is m x k, B is k x n, C and D are m x n. Elements are numbered
+// as in PTX: register by register, from the low bits up. All functions are constexpr, for host and device,
+// and need no CUDA header. They do not check their arguments: 0 <= lane < 32, 0 <= element < elements, 0 <=
+// row < rows and 0 <= col < cols.
 //
-// One rule covers every mma shape (PTX ISA 9.7.14.5.1 to .13) but Volta's f16 m8n8k4 (layout_volta.hpp): an
-// 8-row, 128-bit-wide core matrix gives lane 4g + t the 32-bit register at row g, bits 32t. The rest is the
-// order of core matrices: A goes down (m) first, then along k; B goes along k. Below: element.hpp. wmma's:
-// layout_wmma.hpp, wgmma's: layout_wgmma.hpp, what movmatrix makes of one: layout_movmatrix.hpp.
+// One rule covers every mma shape (PTX ISA 9.7.14.5.1 to .13) except Volta's f16 m8n8k4 (layout_volta.hpp). A
+// core matrix has 8 rows of 128 bits; lane 4g + t holds the 32 bits from bit 32t on of row g. The core
+// matrices of A are numbered along m first, then along k; those of B along k. Builds on element.hpp. Layouts
+// of wmma: layout_wmma.hpp; of wgmma: layout_wgmma.hpp; after movmatrix: layout_movmatrix.hpp.
 #pragma once
 
 #include "tenon/fragment/element.hpp"
@@ -39,7 +39,7 @@ TENON_HOST_DEVICE constexpr bool operator!=(Owner x, Owner y) {
   return !(x == y);
 }
 
-// What every layout says about itself: its matrix, and how a lane's elements are packed into registers.
+// The members of every layout: the size of its matrix, and how a lane's elements are packed into registers.
 template <class T, int Rows, int Cols, int Matrices = 1, int Lanes = 32>
 struct LayoutOf {
   static_assert(Element<T>::bits > 0, "");  // if T is no element, its bits say so
@@ -53,13 +53,13 @@ struct LayoutOf {
   static constexpr int elements = Rows * Cols * Matrices / Lanes;  // per lane
   static constexpr int registers = elements / per_register;        // per lane
 
-  // The register that holds a lane's element, and the lowest of its bits there.
+  // The register that holds a lane's element, and the element's lowest bit in it.
   TENON_HOST_DEVICE static constexpr int register_of(int element) { return element / per_register; }
   TENON_HOST_DEVICE static constexpr int bit_of(int element) { return element % per_register * bits; }
 };
 
-// What a layout that does not exist has of a layout: its assertion is then the only error that the compiler
-// prints.
+// The members of a layout that does not exist: with them, its static_assert is the only error that the
+// compiler prints.
 struct NoLayout {
   TENON_HOST_DEVICE static constexpr Coord coord(int, int) { return {0, 0}; }
   TENON_HOST_DEVICE static constexpr Owner owner(int, int) { return {0, 0}; }

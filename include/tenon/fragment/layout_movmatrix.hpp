@@ -1,8 +1,8 @@
-// The layout that movmatrix makes of another one: each register of a fragment of 16-bit elements holds an 8 x
-// 8 matrix, and movmatrix (ptx/movmatrix.hpp) transposes it across the warp. Included by layout.hpp.
+// The layout that movmatrix makes of another one. Each register of a fragment of 16-bit elements holds an 8 x
+// 8 matrix, which movmatrix (ptx/movmatrix.hpp) transposes across the warp. Included by layout.hpp.
 //
-// The matrix is the same, in the coordinates of the layout before; its elements change their lanes. So the
-// f16 accumulator of one product becomes the B of the next, register by register:
+// The coordinates are still those of the layout before; the elements move to other lanes. So movmatrix makes
+// the f16 accumulator of one product the B of the next, register by register:
 //
 //   AfterMovmatrix<LayoutC<m16n8k16, __half>>    has the coordinates of    LayoutB<m16n8k16, __half>
 //

@@ -1,10 +1,9 @@
-// Layouts of the registers of wgmma, whose matrices are held by the 128 threads of a warpgroup: `lane` here
-// counts from 0 to 127. PTX ISA 9.7.15.5.1.1. Included by layout.hpp.
+// Layouts of the registers of wgmma. The 128 threads of a warpgroup hold its matrices: here `lane` counts
+// from 0 to 127. PTX ISA 9.7.15.5.1.1. Included by layout.hpp.
 //
-// Warp w of the warpgroup holds rows 16w to 16w + 15 as mma's m16n8 fragments lie side by side: A is one
-// m16n8 A of the same k, D is n / 8 accumulators, each 8 columns to the right of the one before. B, and
-// mostly A too, comes from shared memory and has no fragment. Sparse A in registers lies as dense A of half
-// the k.
+// Warp w of the warpgroup holds rows 16w to 16w + 15, as mma fragments of 16 rows: A is the A of an mma with
+// the same k, D is n / 8 accumulators side by side. B is always in shared memory and has no fragment; A may
+// be in registers. Sparse A in registers has the layout of a dense A of half the k.
 #pragma once
 
 #include "tenon/fragment/layout.hpp"
@@ -17,7 +16,7 @@ struct WgmmaShape {
   static constexpr int m = 64, n = N, k = K;
 };
 
-// Whether wgmma has this n for elements or sums of type T: integers leave out some.
+// Whether wgmma has this n for operands or accumulators of type T: integers lack some.
 template <class T>
 constexpr bool wgmma_has_n(int n) {
   const int step = Element<T>::number == Number::floating || n < 32 ? 8 : 16;

@@ -1,18 +1,18 @@
-// Which row of which 8x8 matrix each lane points ldmatrix at, so that what arrives is a fragment. Plain C++,
-// so that the tests can run it against a model of ldmatrix. Below: layout.hpp.
+// The rows that each lane addresses in ldmatrix, so that ldmatrix loads a fragment. Plain C++: the tests run
+// it against a model of ldmatrix. Builds on layout.hpp.
 //
-// ldmatrix (PTX ISA 9.7.14.5.15) reads up to four matrices of 8 rows of 16 bytes. Lane 8i + r gives the
-// address of row r of matrix i, and register i of lane 4g + t receives the 32 bits t of row g: exactly a core
-// matrix of layout.hpp. So matrix i has to be the part of the operand that register i holds. Where the
-// operand is stored the other way round, a row of the matrix runs along m (or n) instead of along k, and
-// ldmatrix.trans, for 16-bit elements, turns it.
+// ldmatrix (PTX ISA 9.7.14.5.15) reads up to four matrices of 8 rows of 16 bytes. Lane 8i + r supplies the
+// address of row r of matrix i, and register i of lane 4g + t receives the 32 bits t of row g: a core matrix
+// of layout.hpp. So matrix i must be the core matrix of the operand that register i holds. Where k is not
+// contiguous in memory, a row of the matrix runs along m (or n), and ldmatrix.trans transposes it, for 16-bit
+// elements.
 #pragma once
 
 #include "tenon/fragment/layout.hpp"
 
 namespace tenon {
 
-// What ldmatrix cannot load is an error of one sentence: the conditions exclude each other.
+// Reports what ldmatrix cannot load as one error: at most one of the conditions fails.
 template <class Layout, bool k_major, int count>
 TENON_HOST_DEVICE constexpr void check_ldmatrix() {
   constexpr bool fits = Layout::bits <= 32 && Layout::lanes == 32 && Layout::matrices == 1;

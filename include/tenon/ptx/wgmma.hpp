@@ -94,9 +94,9 @@ struct WgmmaText {
   static_assert(wgmma_has_types<D, TypeA, TypeB>,
                 "wgmma_mma_async: no instruction multiplies these types of A and B into this type of D "
                 "(float: f32, uint32_t: pairs of f16, int32_t: s32)");
-  static_assert(
-      wgmma_has_n<D, n>,
-      "wgmma_mma_async: n must be a multiple of 8 from 8 to 256; with s32 sums 8, 24 or a multiple of 16");
+  static_assert(wgmma_has_n<D, n>,
+                "wgmma_mma_async: n must be a multiple of 8 from 8 to 256; with s32 accumulators 8, 24 or a "
+                "multiple of 16");
   static_assert(registers == wgmma_registers<D, n>,
                 "wgmma_mma_async: d must have n / 2 elements, or n / 4 registers of two f16");
   static_assert((scale_a == 1 || scale_a == -1) && (scale_b == 1 || scale_b == -1),

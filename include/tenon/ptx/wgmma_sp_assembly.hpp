@@ -12,7 +12,7 @@
 
 namespace tenon::ptx {
 
-// D: float, uint32_t (two f16) or int32_t. Text says the rest: WgmmaText of wgmma.hpp.
+// D: float, uint32_t (two f16) or int32_t. Text holds the rest: WgmmaText of wgmma.hpp.
 template <class D, int n>
 struct WgmmaSparseAssembly;
 
