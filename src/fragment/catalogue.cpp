@@ -121,7 +121,8 @@ List all_layouts() {
   static std::deque<std::string> names;  // what NamedLayout::shape points to
 
   List list;
-  add_shape<m8n8k4>(list, "m8n8k4");
+  add_operands_of<m8n8k4, double>(list, "m8n8k4");
+  add_accumulator_of<m8n8k4, double>(list, "m8n8k4");
   add_ordered_shape<m8n8k4>(list, "m8n8k4");
   add_shape<m8n8k16>(list, "m8n8k16");
   add_shape<m8n8k32>(list, "m8n8k32");

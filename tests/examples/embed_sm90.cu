@@ -9,7 +9,7 @@ struct BiasRelu {
     return fmaxf(accumulator + bias[column], 0.0F);
   }
 };
-using Kernel = tenon::sm90::GemmKernel<tenon::sm90::Config<half, float, 128, 256>, BiasRelu>;
+using Kernel = tenon::sm90::GemmKernel<tenon::sm90::PingpongConfig<half, float, 128, 192>, BiasRelu>;
 
 // x: m x k, w: n x k, y: m x n, all row-major and dense in device memory; bias: n floats.
 tenon::Status linear_relu(int m, int n, int k, const half* x, const half* w, const float* bias, half* y,

@@ -34,6 +34,11 @@ static_assert(LayoutA<m16n8k64, s4>::register_of(15) == 1 && LayoutA<m16n8k64, s
 // The shapes of PTX, and none that PTX lacks.
 static_assert(mma_has_operand<m16n8k8, tf32>() && !mma_has_operand<m16n8k16, tf32>());
 static_assert(!mma_has_operand<m16n8k32, __half>() && !mma_has_operand<m8n8k16, e4m3>());
+static_assert(mma_has_operand<m8n8k4, __half>() && mma_has_operand<m8n8k4, double>());  // Volta's, and f64's
+static_assert(AccumulatorExists<m8n8k4, float>::value && AccumulatorExists<m8n8k4, __half>::value);
+static_assert(!mma_has_operand<m8n8k16, __half>() && !mma_has_operand<m16n8k4, __half>());
+static_assert(!mma_has_operand<m16n8k16, short>() && !wgmma_has_operand<WgmmaShape<64, 16>, short>());
+static_assert(!Element<short>::exists && Element<__half>::exists && Element<b1>::exists);
 static_assert(!mma_has_operand<m8n8k4, __nv_bfloat16>() && !mma_has_operand<m16n8k8, float>());
 static_assert(!AccumulatorExists<m16n8k64, float>::value && AccumulatorExists<m16n8k64, std::int32_t>::value);
 static_assert(!AccumulatorExists<m16n8k4, __half>::value && !AccumulatorExists<m8n8k16, double>::value);

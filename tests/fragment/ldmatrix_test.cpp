@@ -31,14 +31,14 @@ std::vector<Coord> sixteen_bytes(Coord first, int elements, bool along_col) {
   return row;
 }
 
-template <class Layout>
-void expect_a(bool k_major) {
+template <class Layout, bool k_major>
+void expect_a() {
   for (int lane = 0; lane < 32; ++lane) {
     for (int r = 0; r < Layout::registers; ++r) {
       Matrix matrix;
       for (int i = 0; i < 8; ++i) {
         matrix[static_cast<std::size_t>(i)] =
-            sixteen_bytes(ldmatrix_row_a<Layout>(8 * r + i, k_major), 128 / Layout::bits, k_major);
+            sixteen_bytes(ldmatrix_row_a<Layout, k_major>(8 * r + i), 128 / Layout::bits, k_major);
       }
       const std::vector<Coord> elements = received(matrix, lane, Layout::per_register, !k_major);
       for (int j = 0; j < Layout::per_register; ++j) {
@@ -49,14 +49,14 @@ void expect_a(bool k_major) {
   }
 }
 
-template <class Layout>
-void expect_b(bool k_major, int count) {
+template <class Layout, bool k_major, int count>
+void expect_b() {
   for (int lane = 0; lane < 32; ++lane) {
     for (int r = 0; r < count * Layout::registers; ++r) {
       Matrix matrix;
       for (int i = 0; i < 8; ++i) {
         matrix[static_cast<std::size_t>(i)] =
-            sixteen_bytes(ldmatrix_row_b<Layout>(8 * r + i, k_major, count), 128 / Layout::bits, !k_major);
+            sixteen_bytes(ldmatrix_row_b<Layout, k_major, count>(8 * r + i), 128 / Layout::bits, !k_major);
       }
       const std::vector<Coord> elements = received(matrix, lane, Layout::per_register, !k_major);
       for (int j = 0; j < Layout::per_register; ++j) {
@@ -70,16 +70,16 @@ void expect_b(bool k_major, int count) {
 
 template <class Shape, class T>
 void expect_k_major() {
-  expect_a<LayoutA<Shape, T>>(true);
-  expect_b<LayoutB<Shape, T>>(true, 1);
-  if (2 * LayoutB<Shape, T>::registers <= 4) expect_b<LayoutB<Shape, T>>(true, 2);
+  expect_a<LayoutA<Shape, T>, true>();
+  expect_b<LayoutB<Shape, T>, true, 1>();
+  if constexpr (2 * LayoutB<Shape, T>::registers <= 4) expect_b<LayoutB<Shape, T>, true, 2>();
 }
 template <class Shape, class T>
 void expect_both_orders() {
   expect_k_major<Shape, T>();
-  expect_a<LayoutA<Shape, T>>(false);
-  expect_b<LayoutB<Shape, T>>(false, 1);
-  expect_b<LayoutB<Shape, T>>(false, 2);
+  expect_a<LayoutA<Shape, T>, false>();
+  expect_b<LayoutB<Shape, T>, false, 1>();
+  expect_b<LayoutB<Shape, T>, false, 2>();
 }
 
 TEST(Ldmatrix, DeliversSixteenBitFragmentsFromEitherOrder) {

@@ -38,6 +38,9 @@ __global__ void kernel(float* out, uint32_t base) {
 #elif defined(MISUSE_transposed_bytes)
   FragmentA<m16n8k32, int8_t> bytes;
   bytes.load(Tile<false>{base}, 0, 0);
+#elif defined(MISUSE_unknown_type)
+  FragmentA<m16n8k16, short> unknown;
+  unknown.load(Tile<true>{base}, 0, 0);
 #else
 #error "name the misuse"
 #endif

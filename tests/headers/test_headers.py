@@ -4,6 +4,8 @@
                                           warning. I/N: every N-th header, from number I on
   test_headers.py older  <nvcc> <folder>                  for older targets they compile all the same, for the parts that
                                           those have; the kernels of clusters are refused with a sentence
+  test_headers.py sentences <nvcc> <c++ compiler> <folder>   what compiles a header and cannot is told so in one sentence:
+                                          C++14, plain C++ for device code, a target that a kernel's header excludes
   test_headers.py nvrtc  <cuda library folder>            what embedders compile at run time: the headers of ptx/
   test_headers.py budget <nvcc> <folder>                  what a header adds to an empty source, or to one that includes
                                           just <cuda/ptx>, or what the emulator's host API takes from the standard
@@ -13,6 +15,7 @@
 Exit status 77: skipped.
 """
 import ctypes
+import os
 import pathlib
 import re
 import subprocess
@@ -103,19 +106,70 @@ def older(nvcc, folder):
         return subprocess.run([nvcc, "-std=c++17", f"-arch=sm_{sm}", "--Werror=all-warnings", f"-I{INCLUDE}", "-cubin", source,
                                "-o", folder / "older.cubin"], text=True, capture_output=True)
 
-    # Headers of kernels with clusters, and what includes them: the first of them that is reached says what it needs.
-    kernel, unaligned = "tenon/gemm/kernel_wgmma.hpp", "tenon/gemm/kernel_wgmma_unaligned.hpp"
-    of_clusters = {kernel: kernel, unaligned: unaligned, "tenon/gemm/plan_sm90.hpp": kernel,
-                   "tenon/gemm/plan_sm90_unaligned.hpp": unaligned, "tenon/gemm/launch_sm90.hpp": kernel}
+    def needs(header, sm):
+        """Whether the header is one of kernels for newer targets, which says so in one sentence."""
+        names = {path.name for path in reachable(header)}
+        return "needs_sm_90a.hpp" in names or (sm < 80 and "needs_sm_80.hpp" in names)
+
     for sm in (75, 80):
-        result = compiled("all", [h for h in HEADERS if str(h) not in of_clusters], sm)
+        result = compiled("all", [h for h in HEADERS if not needs(h, sm)], sm)
         if result.returncode != 0 or result.stderr:
             sys.exit(f"the headers do not compile for sm_{sm}:\n{result.stderr}")
-        for header, speaker in of_clusters.items():
-            result = compiled(pathlib.Path(header).stem, [header], sm)
-            if result.returncode == 0 or f"{speaker} needs sm_90a: compile" not in result.stderr:
+        for header in (h for h in HEADERS if needs(h, sm)):
+            result = compiled(header.stem, [header], sm)
+            if result.returncode == 0 or "the kernels of this header need sm_" not in result.stderr:
                 sys.exit(f"{header} does not say for sm_{sm} what it needs:\n{result.stderr}")
-    print(f"{len(HEADERS) - len(of_clusters)} headers compile for sm_75 and sm_80")
+    print(f"{sum(not needs(h, 80) for h in HEADERS)} headers compile for sm_75 and sm_80")
+
+
+# What g++ does not go beyond: the include of a file that does not exist, behind #error.
+STOP = "tenon stops here"
+CPP17 = "needs C++17: compile with -std=c++17 or newer"
+DEVICE = "this header of tenon holds device code: compile with nvcc"
+KERNELS_ONLY = {pathlib.Path(f"tenon/{name}.hpp") for name in ("ptx/mma_f16", "fragment/f16", "warp/warp_tile", "pipeline/tma_ring")}
+LOWER_FLOORS = ("ptx", "fragment", "shared", "warp", "pipeline", "emulator")
+
+
+def sentences(nvcc, cxx, folder):
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    failures = []
+
+    def errors(suffix, text, *command):
+        """The errors that a compiler prints, those aside that only stop it."""
+        source = folder / f"sentences.{suffix}"
+        source.write_text(text)
+        result = subprocess.run([*command, f"-I{INCLUDE}", source], text=True, capture_output=True, env={**os.environ, "LC_ALL": "C"})
+        found = [line for line in result.stderr.splitlines() if re.match(r"\S+(:\d+:\d+:|\(\d+\):) (fatal )?error\b", line)]
+        return [line for line in found if STOP not in line]
+
+    def expect(what, found, sentence):
+        if sentence is None and found or sentence is not None and (len(found) != 1 or sentence not in found[0]):
+            failures.append(f"{what}: expected {sentence or 'no error'}, found {len(found)} errors:\n  " + "\n  ".join(found[:5]))
+
+    for header in (h for h in HEADERS if h.suffix == ".hpp"):
+        text = f'#include "{header}"\n'
+        if any(CPP17 in (INCLUDE / path).read_text() for path in reachable(header)):
+            expect(f"{header} in C++14", errors("cpp", text, cxx, "-std=c++14", "-fsyntax-only"), CPP17)
+        if header.parts[1] in LOWER_FLOORS:
+            found = errors("cpp", text, cxx, "-std=c++17", "-fsyntax-only")
+            if found or header in KERNELS_ONLY:
+                expect(f"{header} in plain C++", found, DEVICE)
+    hopper = ["-gencode", "arch=compute_90a,code=sm_90a"]
+    for name in ("fragment/f16", "warp/warp_tile", "pipeline/tma_ring"):
+        expect(f"{name} in C++14 by nvcc", errors("cu", f'#include "tenon/{name}.hpp"\n', nvcc, "-std=c++14", "-cubin", *hopper, "-o",
+                                                  folder / "sentences.cubin"), CPP17)
+    for name, wrong, right in (("needs_sm_80", ["-arch=sm_75"], ["-arch=sm_80"]), ("needs_sm_80", ["-arch=sm_75"], hopper),
+                               ("needs_sm_90a", ["-arch=sm_90a"], hopper), ("needs_sm_90a", ["-arch=sm_80"], hopper),
+                               ("needs_sm_90a", ["-arch=sm_120a"], hopper)):
+        sentence = "need sm_80 or newer: compile with -arch=sm_80" if name == "needs_sm_80" else \
+            "need sm_90a alone: compile with -gencode arch=compute_90a,code=sm_90a"
+        for flags, expected in ((wrong, sentence), (right, None)):
+            expect(f"{name} with {' '.join(flags)}", errors("cu", f'#include "tenon/ptx/{name}.hpp"\n', nvcc, "-std=c++17", *flags, "-c",
+                                                            "-o", folder / "sentences.o"), expected)
+    if failures:
+        sys.exit("\n".join(failures))
+    print(f"{len(HEADERS)} headers: one sentence each, or none")
 
 
 def nvrtc(folder):
@@ -178,4 +232,4 @@ def budget(nvcc, folder):
 
 
 if __name__ == "__main__":
-    {"alone": alone, "older": older, "nvrtc": nvrtc, "budget": budget}[sys.argv[1]](*sys.argv[2:])
+    {"alone": alone, "older": older, "sentences": sentences, "nvrtc": nvrtc, "budget": budget}[sys.argv[1]](*sys.argv[2:])

@@ -29,7 +29,7 @@ static_assert(wavefronts(stride(0), 4) == 1);
 
 // Half a warp at a time.
 static_assert(bank_conflicts(stride(8), 8) == 0);
-static_assert(bank_conflicts(stride(16), 8) == 2, "each half meets each bank twice");
+static_assert(bank_conflicts(stride(16), 8) == 2, "each half accesses each bank twice");
 static_assert(bank_conflicts(stride(128), 8) == 30);
 static_assert(bank_conflicts(stride(0), 8) == 0);
 
@@ -66,14 +66,14 @@ TEST(BankConflicts, PhasesDoNotDisturbEachOther) {
   EXPECT_EQ(bank_conflicts(address, 8), 1);
 }
 
-// The swizzle's purpose: any 8 lines at one column without a conflict, whatever the width of the lines.
+// The swizzle's purpose: no conflict between any 8 rows at one column, whatever the width of the rows.
 template <class Tile>
 void expect_no_conflict_down_a_column() {
   for (int first = 0; first + 8 <= Tile::lines; first += 8) {
     for (int column = 0; column < Tile::columns; column += Tile::chunk_elements) {
       LaneAddresses address{};
       for (int lane = 0; lane < 8; ++lane) address.at[lane] = Tile::offset(first + lane, column);
-      ASSERT_EQ(matrix_bank_conflicts(address, 1), 0) << "line " << first << " column " << column;
+      ASSERT_EQ(matrix_bank_conflicts(address, 1), 0) << "row " << first << " column " << column;
     }
   }
 }
@@ -86,7 +86,7 @@ TEST(BankConflicts, SwizzledTilesHaveNone) {
   expect_no_conflict_down_a_column<SharedTile<std::int8_t, 64, 128>>();
 }
 
-// The most words that one bank is asked for, phase by phase.
+// The most words that any bank delivers, phase by phase.
 int counted_by_sets(const LaneAddresses& address, int bytes) {
   int total = 0;
   const int together = 128 / bytes;

@@ -1,5 +1,5 @@
 // Matrix descriptors against the PTX ISA: the canonical layouts of 9.7.15.5.1.2 walked through with nothing
-// but the fields of a descriptor find every element where the tile put it.
+// but the fields of a descriptor find every element where the tile stored it.
 #include "tenon/shared/matrix_descriptor.hpp"
 
 #include <gtest/gtest.h>
@@ -143,8 +143,9 @@ TEST(MatrixDescriptor, ExplainsItself) {
       explain(MatrixDescriptor::mn_major<__half, Swizzle::bytes_128, 8192>(4096));
   EXPECT_EQ(
       swizzled_words,
-      "start at byte 4096 (0x1000) of shared memory; base offset 0; swizzle of 128 bytes: lines of 128 bytes "
-      "whose 16-byte chunks are permuted, anew every 1024 bytes. k-major: the next 8 rows of m (n) are 1024 "
+      "start at byte 4096 (0x1000) of shared memory; base offset 0; swizzle of 128 bytes: rows of 128 bytes "
+      "whose 16-byte chunks are permuted; the pattern repeats every 1024 bytes. k-major: the next 8 rows of "
+      "m (n) are 1024 "
       "bytes "
       "on. mn-major: the next 8 of k are 1024 bytes on, the next 128 bytes of m (n) 8192; the pattern begins "
       "at "
@@ -152,11 +153,11 @@ TEST(MatrixDescriptor, ExplainsItself) {
   const std::string plain_words = explain(MatrixDescriptor::k_major<__half, Swizzle::none>(32));
   EXPECT_EQ(
       plain_words,
-      "start at byte 32 (0x20) of shared memory; base offset 0; no swizzle: core matrices of 8 lines of 16 "
+      "start at byte 32 (0x20) of shared memory; base offset 0; no swizzle: core matrices of 8 rows of 16 "
       "bytes. "
       "k-major: the next 16 bytes of k are 128 bytes on, the next 8 rows of m (n) 256. mn-major: the next 16 "
       "bytes of m (n) are 256 bytes on, the next 8 of k 128");
-  EXPECT_NE(explain(MatrixDescriptor::of_bits(0x4006000000000000ULL)).find("begins 3 lines"),
+  EXPECT_NE(explain(MatrixDescriptor::of_bits(0x4006000000000000ULL)).find("begins 3 rows"),
             std::string::npos);
 }
 

@@ -68,7 +68,8 @@ TEST(Tcgen05Instruction, ExplainsItself) {
   EXPECT_EQ(
       explain(
           I::i8(Tcgen05Int8::s8, Tcgen05Int8::u8, true).shape<64, 8>().transpose(false, true).sparse<1>()),
-      "kind without block scales: D is 64 x 8 s32; types A 1, B 0; B n-major; A sparse, selector 1; sums "
+      "kind without block scales: D is 64 x 8 s32; types A 1, B 0; B n-major; A sparse, selector 1; "
+      "accumulators "
       "saturate");
   EXPECT_EQ(explain(I::mxf4<2, 0>(Tcgen05Scale::ue4m3).shape<256, 128>()),
             "kind::mxf4 or mxf4nvf4: D is 256 x 128; types A 1, B 1; scales ue4m3, those of A from place 2, "

@@ -1,4 +1,4 @@
-// Where a tile's elements stand: once each, chunks whole, and as the copy engine would put them.
+// The addresses of a tile's elements: each used once, chunks contiguous, and the swizzle that of TMA.
 #include "tenon/shared/tile.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 // What the CUDA driver documents of CU_TENSOR_MAP_SWIZZLE_32B, 64B and 128B, as operations on address bits:
 // bit 4 is XORed with bit 7, bits 4..5 with bits 7..8, bits 4..6 with bits 7..9.
-int copy_engine_address(int address, int span) {
+int tma_address(int address, int span) {
   const int bits = span == 128 ? 3 : span == 64 ? 2 : 1;
   const int mask = (1 << bits) - 1;
   return address ^ (((address >> 7) & mask) << 4);
@@ -19,9 +19,9 @@ int copy_engine_address(int address, int span) {
 template <class Tile>
 void expect_a_place_for_each() {
   std::vector<int> taken(Tile::bytes, 0);
-  for (int line = 0; line < Tile::lines; ++line) {
+  for (int row = 0; row < Tile::lines; ++row) {
     for (int column = 0; column < Tile::columns; ++column) {
-      const int at = Tile::offset(line, column);
+      const int at = Tile::offset(row, column);
       ASSERT_GE(at, 0);
       ASSERT_LE(at + Tile::element_bytes, Tile::bytes);
       for (int i = 0; i < Tile::element_bytes; ++i) ++taken[static_cast<std::size_t>(at + i)];
@@ -32,26 +32,26 @@ void expect_a_place_for_each() {
 
 template <class Tile>
 void expect_whole_chunks() {
-  for (int line = 0; line < Tile::lines; ++line) {
+  for (int row = 0; row < Tile::lines; ++row) {
     for (int column = 0; column < Tile::columns; ++column) {
       const int in_chunk = column % Tile::chunk_elements;
-      const int chunk = Tile::offset(line, column - in_chunk);
+      const int chunk = Tile::offset(row, column - in_chunk);
       ASSERT_EQ(chunk % chunk_bytes, 0);
-      ASSERT_EQ(Tile::offset(line, column), chunk + in_chunk * Tile::element_bytes);
+      ASSERT_EQ(Tile::offset(row, column), chunk + in_chunk * Tile::element_bytes);
     }
   }
 }
 
-// Panel by panel: a panel is one box of the copy engine, whose lines follow one another.
+// Panel by panel: a panel is one TMA box, with its rows one after the other.
 template <class Tile>
-void expect_the_copy_engines_pattern() {
-  for (int line = 0; line < Tile::lines; ++line) {
+void expect_the_swizzle_of_tma() {
+  for (int row = 0; row < Tile::lines; ++row) {
     for (int column = 0; column < Tile::columns; ++column) {
       const int panel = column / Tile::panel_columns;
-      const int unswizzled = panel * Tile::panel_bytes + line * Tile::line_bytes +
+      const int unswizzled = panel * Tile::panel_bytes + row * Tile::line_bytes +
                              column % Tile::panel_columns * Tile::element_bytes;
-      ASSERT_EQ(Tile::offset(line, column), copy_engine_address(unswizzled, Tile::line_bytes))
-          << "line " << line << " column " << column;
+      ASSERT_EQ(Tile::offset(row, column), tma_address(unswizzled, Tile::line_bytes))
+          << "row " << row << " column " << column;
     }
   }
 }
@@ -60,22 +60,22 @@ template <class Tile>
 void expect_right() {
   expect_a_place_for_each<Tile>();
   expect_whole_chunks<Tile>();
-  expect_the_copy_engines_pattern<Tile>();
+  expect_the_swizzle_of_tma<Tile>();
 }
 
-TEST(SharedTile, LinesOf32Bytes) {
+TEST(SharedTile, RowsOf32Bytes) {
   expect_right<SharedTile<std::int8_t, 64, 32>>();
   expect_right<SharedTile<__half, 32, 16>>();
   expect_right<SharedTile<double, 128, 4>>();
 }
 
-TEST(SharedTile, LinesOf64Bytes) {
+TEST(SharedTile, RowsOf64Bytes) {
   expect_right<SharedTile<__half, 128, 32>>();
   expect_right<SharedTile<__nv_bfloat16, 16, 32>>();
   expect_right<SharedTile<float, 64, 16>>();
 }
 
-TEST(SharedTile, LinesOf128Bytes) {
+TEST(SharedTile, RowsOf128Bytes) {
   expect_right<SharedTile<__half, 256, 64>>();
   expect_right<SharedTile<std::uint8_t, 8, 128>>();
   expect_right<SharedTile<double, 24, 16>>();
@@ -97,7 +97,7 @@ TEST(SharedTile, AddressesStartAtItsBase) {
   SUCCEED();
 }
 
-TEST(OperandTile, LinesRunAlongWhatIsContiguous) {
+TEST(OperandTile, RowsRunAlongTheContiguousDimension) {
   using KMajor = OperandTile<__half, 128, 32, true>;
   static_assert(KMajor::lines == 128 && KMajor::columns == 32 && KMajor::line_bytes == 64);
   using Other = OperandTile<__half, 128, 32, false>;

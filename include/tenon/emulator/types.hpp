@@ -2,6 +2,11 @@
 // and, through emulator.hpp, by its users.
 #pragma once
 
+#if __cplusplus < 201703L
+#error "tenon/emulator needs C++17: compile with -std=c++17 or newer"
+#include "tenon stops here"  // no file: #error alone lets g++ go on, to errors that follow from this one
+#endif
+
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
-// Fragments of b1: m8n8k128, m16n8k128 and m16n8k256, accumulating in int32_t. A product of bits is their
-// AND: mma adds popc(row & column). Below: registers.hpp; ptx/mma_b1.hpp, which has the XOR forms (Hamming
-// distances).
+// Fragments of b1: m8n8k128, m16n8k128 and m16n8k256, accumulating in int32_t. The product of two bits is
+// their AND: mma adds popc(row & column). Builds on registers.hpp and ptx/mma_b1.hpp, which has the XOR forms
+// (Hamming distances).
 #pragma once
 
 #include "tenon/fragment/registers.hpp"

@@ -1,13 +1,13 @@
-// Every layout by name, for programs that learn at run time which one they want (`tenon layout m16n8k16 f16
-// a`). Host only, compiled: link with tenon::layouts.
+// Every layout by name, for programs that choose one at run time (`tenon layout m16n8k16 f16 a`). Host only,
+// compiled: link with tenon::layouts.
 //
 //   const tenon::NamedLayout* layout = tenon::find_layout("m16n8k16", "f16", "a");    // nullptr: none
-//   tenon::Owner who = layout->owner(8, 2);
+//   tenon::Owner owner = layout->owner(8, 2);
 //
-// Operands are "a", "b" and "c" (D has the layout of C, and "d" finds it). Where the order of the matrix
-// belongs to the instruction, for wmma16x16x16 and for the f16 m8n8k4 of Volta, they are "a_row", "a_col",
-// "b_row", "b_col" and "c". Types are PTX's: f16 bf16 tf32 f64 e4m3 e5m2 s8 u8 s4 u4 b1 for operands, f16 f32
-// f64 s32 for accumulators. Below: layout.hpp. Defined in src/fragment/catalogue.cpp.
+// Operands are "a", "b" and "c"; "d" finds "c", since D has the layout of C. wmma16x16x16 and Volta's f16
+// m8n8k4 have instructions for either order of A and B: there operands are "a_row", "a_col", "b_row", "b_col"
+// and "c". Types are those of PTX: f16 bf16 tf32 f64 e4m3 e5m2 s8 u8 s4 u4 b1 for operands, f16 f32 f64 s32
+// for accumulators. Builds on layout.hpp. Defined in src/fragment/catalogue.cpp.
 #pragma once
 
 #include <iosfwd>
@@ -27,7 +27,7 @@ struct NamedLayout {
   int (*bit_of)(int element);
 };
 
-// What a range-based for takes.
+// A range of layouts, for a range-based for.
 struct NamedLayouts {
   const NamedLayout *first, *past_last;
   const NamedLayout* begin() const noexcept { return first; }

@@ -1,10 +1,12 @@
-// What an operand can be made of, and the shapes that the mma instructions have. Plain C++17, no CUDA header.
+// The element types of mma operands and accumulators, and the shapes of mma instructions. Plain C++17,
+// without CUDA headers.
 #pragma once
 
 #include <cstdint>
 
-// The CUDA types by name only: users of `half` spell FragmentA<m16n8k16, half>, and this header costs
-// nothing.
+#include "tenon/ptx/cpp17.hpp"
+
+// Declarations of the CUDA types only: this header includes no CUDA header, which keeps it cheap.
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's, whose right it is to take reserved ones
 struct __half;
 struct __nv_bfloat16;
@@ -12,8 +14,8 @@ struct __nv_bfloat16;
 
 namespace tenon {
 
-// Element types without a C++ host type. Integers and floats of the machine stand for themselves: int8_t is
-// s8, uint8_t is u8, float is f32 (accumulators), double is f64, int32_t is s32 (accumulators).
+// Element types that C++ lacks. For the others the C++ types are used: int8_t is s8, uint8_t is u8, float is
+// f32 (accumulators), double is f64, int32_t is s32 (accumulators).
 struct tf32 {};  // 8-bit exponent, 10-bit mantissa, in the high 19 bits of a 32-bit register
 struct e4m3 {};  // fp8, 4-bit exponent; no infinity
 struct e5m2 {};  // fp8, 5-bit exponent
@@ -23,12 +25,31 @@ struct b1 {};
 
 enum class Number { floating, integer, bit };
 
-// Bits an element takes in a register, and the name that PTX gives it.
 template <class T>
-struct Element;  // an undefined Element<T> means: T is no operand of any mma instruction
+constexpr int bits_of_no_element();
+
+// The bits of an element in a register, and its name in PTX. The specialisations below are the types of
+// operands and accumulators. For any other T `exists` is false, and using `bits` is a compile error.
+template <class T>
+struct Element {
+  static constexpr bool exists = false;
+  static constexpr int bits = bits_of_no_element<T>();
+  static constexpr Number number = Number::floating;
+  static constexpr const char* name = "";
+};
+
+template <class T>
+constexpr int bits_of_no_element() {
+  static_assert(Element<T>::exists,
+                "this type is no element of an mma operand or accumulator, which are __half, __nv_bfloat16, "
+                "tenon::tf32, float, double, tenon::e4m3, tenon::e5m2, int32_t, int8_t, uint8_t, tenon::s4, "
+                "tenon::u4 and tenon::b1");
+  return 16;  // as most elements have: the error above is the only one
+}
 
 template <int Bits, Number Kind>
 struct ElementOf {
+  static constexpr bool exists = true;
   static constexpr int bits = Bits;
   static constexpr Number number = Kind;
 };
@@ -103,29 +124,36 @@ using m16n8k64 = MmaShape<16, 8, 64>;
 using m16n8k128 = MmaShape<16, 8, 128>;
 using m16n8k256 = MmaShape<16, 8, 256>;
 
-// nvcuda::wmma's 16x16x16 tile: a type of its own, because its fragments are wider than any mma fragment.
+// The 16x16x16 tile of nvcuda::wmma: a type of its own, because its fragments are larger than any mma
+// fragment.
 struct wmma16x16x16 {
   static constexpr int m = 16, n = 16, k = 16;
 };
 
-// Storage order of an operand where the fragment depends on it: only the Volta f16 m8n8k4 does.
+// Storage order of an operand. Only the fragments of Volta's f16 m8n8k4 and of wmma depend on it.
 enum class Major { row, column };
 
 // Whether some mma instruction multiplies operands of type T in this shape (PTX ISA 9.7.14.5). In bits the
-// rule is short: a row of A is 128 or 256 bits of k; f64 has 256 to 1024.
+// rule is short: a row of A is 128 or 256 bits of k; f64 has 256 to 1024; Volta's f16 m8n8k4 has 64.
 template <class Shape, class T>
 constexpr bool mma_has_operand() {
-  constexpr int k_bits = Shape::k * Element<T>::bits;
-  constexpr bool is_f64 = Element<T>::bits == 64;
-  constexpr bool is_accumulator_only = Element<T>::bits == 32 && Element<T>::name[0] != 't';
-  if (Shape::n != 8 || is_accumulator_only) return false;
-  if (Shape::m == 16)
-    return is_f64 ? k_bits == 256 || k_bits == 512 || k_bits == 1024 : k_bits == 128 || k_bits == 256;
-  if (Shape::m == 8) return is_f64 ? k_bits == 256 : Element<T>::number != Number::floating && k_bits == 128;
-  return false;
+  if constexpr (!Element<T>::exists) {
+    return false;
+  } else {
+    constexpr int k_bits = Shape::k * Element<T>::bits;
+    constexpr bool is_f64 = Element<T>::bits == 64;
+    constexpr bool is_f16 = Element<T>::bits == 16 && Element<T>::name[0] == 'f';
+    constexpr bool is_accumulator_only = Element<T>::bits == 32 && Element<T>::name[0] != 't';
+    if (Shape::n != 8 || is_accumulator_only) return false;
+    if (Shape::m == 16)
+      return is_f64 ? k_bits == 256 || k_bits == 512 || k_bits == 1024 : k_bits == 128 || k_bits == 256;
+    if (Shape::m != 8) return false;
+    if (Element<T>::number == Number::floating) return is_f64 ? k_bits == 256 : is_f16 && k_bits == 64;
+    return k_bits == 128;
+  }
 }
 
-// Whether some mma instruction of this shape sums in T.
+// Whether some mma instruction of this shape accumulates in T.
 template <class Shape, class T>
 struct AccumulatorExists {
   static constexpr bool value = false;

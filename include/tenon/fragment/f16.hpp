@@ -1,5 +1,5 @@
-// Fragments of f16 and bf16: m16n8k8 and m16n8k16, accumulating in float, f16 also in f16 (__half).
-// Below: registers.hpp; ptx/mma_f16.hpp and ptx/mma_bf16.hpp.
+// Fragments of f16 and bf16: m16n8k8 and m16n8k16, accumulating in float, f16 also in f16 (__half). Builds on
+// registers.hpp, ptx/mma_f16.hpp and ptx/mma_bf16.hpp.
 #pragma once
 
 #include "tenon/fragment/registers.hpp"
@@ -40,8 +40,9 @@ struct Mma<Shape, float, __nv_bfloat16, __nv_bfloat16> {
   }
 };
 
-// The accumulators of two neighbouring products (columns 0..7 and 8..15), rounded to T, as the A operand of
-// the next product: the layouts agree, so nothing crosses lanes. This is P in softmax(Q K^T) V.
+// Rounds the accumulators of two neighbouring products (columns 0..7 and 8..15) to T and returns them as the
+// A operand of the next product. The layouts agree, so no value changes lanes. This makes the P of softmax(Q
+// K^T) V.
 template <class T>
 __device__ __forceinline__ FragmentA<m16n8k16, T> as_a(const Accumulator<m16n8k16, float>& left,
                                                        const Accumulator<m16n8k16, float>& right) {

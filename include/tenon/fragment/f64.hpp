@@ -1,5 +1,6 @@
 // Fragments of f64: m8n8k4 (sm_80) and m16n8k4, m16n8k8, m16n8k16 (sm_90), accumulating in double, rounding
-// to nearest. Loaded with fill(). Below: registers.hpp; ptx/mma_f64.hpp, which has the other roundings.
+// to nearest. Load them with fill(). Builds on registers.hpp and ptx/mma_f64.hpp, which has the other
+// roundings.
 #pragma once
 
 #include "tenon/fragment/registers.hpp"

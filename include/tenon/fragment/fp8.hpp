@@ -1,6 +1,6 @@
-// Fragments of fp8, e4m3 and e5m2 in any mix: m16n8k16 and m16n8k32, accumulating in float or f16 (__half);
-// sm_89. On sm_90 they are emulated with f16 products, and wgmma is the native way. Below: registers.hpp;
-// ptx/mma_fp8.hpp.
+// Fragments of fp8, e4m3 and e5m2 in any combination: m16n8k16 and m16n8k32, accumulating in float or f16
+// (__half); sm_89. sm_90 emulates them with f16 products; its native fp8 is wgmma. Builds on registers.hpp
+// and ptx/mma_fp8.hpp.
 #pragma once
 
 #include "tenon/fragment/registers.hpp"

@@ -1,5 +1,5 @@
-// Every typed fragment: see registers.hpp for what they are and layout.hpp for who holds what. Include the
-// header of one type family instead where compile time counts.
+// All fragment types. registers.hpp documents fragments, layout.hpp their layouts. Where compile time
+// matters, include the header of one family of types instead.
 #pragma once
 
 #include "tenon/fragment/b1.hpp"

@@ -1,6 +1,6 @@
-// Fragments of s4 and u4, in any mix: m8n8k32, m16n8k32 and m16n8k64, accumulating in int32_t, which wraps.
-// Native up to sm_89; emulated, slowly, from sm_90 on. Below: registers.hpp; ptx/mma_int4.hpp, which has the
-// saturating forms.
+// Fragments of s4 and u4, in any combination: m8n8k32, m16n8k32 and m16n8k64, accumulating in int32_t, which
+// wraps. Native up to sm_89; emulated, slowly, from sm_90 on. Builds on registers.hpp and ptx/mma_int4.hpp,
+// which has the saturating forms.
 #pragma once
 
 #include "tenon/fragment/registers.hpp"

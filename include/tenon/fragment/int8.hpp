@@ -1,5 +1,6 @@
-// Fragments of s8 (int8_t) and u8 (uint8_t), in any mix: m8n8k16, m16n8k16 and m16n8k32, accumulating in
-// int32_t, which wraps. Below: registers.hpp; ptx/mma_int8.hpp, which has the saturating forms (.satfinite).
+// Fragments of s8 (int8_t) and u8 (uint8_t), in any combination: m8n8k16, m16n8k16 and m16n8k32, accumulating
+// in int32_t, which wraps. Builds on registers.hpp and ptx/mma_int8.hpp, which has the saturating forms
+// (.satfinite).
 #pragma once
 
 #include "tenon/fragment/registers.hpp"

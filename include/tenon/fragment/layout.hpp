@@ -1,18 +1,18 @@
-// Who holds what: which element of a matrix sits in which register of which lane of a warp.
+// Fragment layouts: which element of a matrix is in which register of which lane of a warp.
 //
 //   using A = tenon::LayoutA<tenon::m16n8k16, __half>;
 //   constexpr auto where = A::coord(1, 2);   // lane 1, element 2: row 8, column 2
-//   constexpr auto who = A::owner(8, 2);     // row 8, column 2: lane 1, element 2
+//   constexpr auto owner = A::owner(8, 2);   // row 8, column 2: lane 1, element 2
 //
-// Rows and columns are those of the operand: A is m x k, B is k x n, C and D are m x n. Elements are counted
-// in the order of PTX: register by register, from the low bits up. All is constexpr, for host and device, and
-// needs no CUDA header. Arguments are not checked: 0 <= lane < 32, 0 <= element < elements, 0 <= row < rows
-// and 0 <= column < cols.
+// Rows and columns are those of the operand: A is m x k, B is k x n, C and D are m x n. Elements are numbered
+// as in PTX: register by register, from the low bits up. All functions are constexpr, for host and device,
+// and need no CUDA header. They do not check their arguments: 0 <= lane < 32, 0 <= element < elements, 0 <=
+// row < rows and 0 <= col < cols.
 //
-// One rule covers every mma shape (PTX ISA 9.7.14.5.1 to .13) but Volta's f16 m8n8k4 (layout_volta.hpp): an
-// 8-row, 128-bit-wide core matrix gives lane 4g + t the 32-bit register at row g, bits 32t. The rest is the
-// order of core matrices: A goes down (m) first, then along k; B goes along k. Below: element.hpp. wmma's:
-// layout_wmma.hpp, wgmma's: layout_wgmma.hpp.
+// One rule covers every mma shape (PTX ISA 9.7.14.5.1 to .13) except Volta's f16 m8n8k4 (layout_volta.hpp). A
+// core matrix has 8 rows of 128 bits; lane 4g + t holds the 32 bits from bit 32t on of row g. The core
+// matrices of A are numbered along m first, then along k; those of B along k. Builds on element.hpp. Layouts
+// of wmma: layout_wmma.hpp; of wgmma: layout_wgmma.hpp; after movmatrix: layout_movmatrix.hpp.
 #pragma once
 
 #include "tenon/fragment/element.hpp"
@@ -39,9 +39,10 @@ TENON_HOST_DEVICE constexpr bool operator!=(Owner x, Owner y) {
   return !(x == y);
 }
 
-// What every layout says about itself: its matrix, and how a lane's elements are packed into registers.
+// The members of every layout: the size of its matrix, and how a lane's elements are packed into registers.
 template <class T, int Rows, int Cols, int Matrices = 1, int Lanes = 32>
 struct LayoutOf {
+  static_assert(Element<T>::bits > 0, "");  // if T is no element, its bits say so
   static constexpr int rows = Rows, cols = Cols;
   static constexpr int lanes = Lanes;  // of a warp; of wgmma's layouts, the threads of a warpgroup
   static constexpr int bits = Element<T>::bits;
@@ -52,15 +53,22 @@ struct LayoutOf {
   static constexpr int elements = Rows * Cols * Matrices / Lanes;  // per lane
   static constexpr int registers = elements / per_register;        // per lane
 
-  // The register that holds a lane's element, and the lowest of its bits there.
+  // The register that holds a lane's element, and the element's lowest bit in it.
   TENON_HOST_DEVICE static constexpr int register_of(int element) { return element / per_register; }
   TENON_HOST_DEVICE static constexpr int bit_of(int element) { return element % per_register * bits; }
+};
+
+// The members of a layout that does not exist: with them, its static_assert is the only error that the
+// compiler prints.
+struct NoLayout {
+  TENON_HOST_DEVICE static constexpr Coord coord(int, int) { return {0, 0}; }
+  TENON_HOST_DEVICE static constexpr Owner owner(int, int) { return {0, 0}; }
 };
 
 // A: m x k, k-contiguous within a register.
 template <class Shape, class T, Major major = Major::row>
 struct LayoutA : LayoutOf<T, Shape::m, Shape::k> {
-  static_assert(mma_has_operand<Shape, T>(),
+  static_assert(mma_has_operand<Shape, T>() || !Element<T>::exists,
                 "LayoutA: no mma instruction takes an A of this element type in this shape");
   static_assert(major == Major::row,
                 "LayoutA: A is row-major in every mma but f16 m8n8k4 (LayoutA<m8n8k4, __half, ...>)");
@@ -82,7 +90,7 @@ struct LayoutA : LayoutOf<T, Shape::m, Shape::k> {
 // B: k x n, k-contiguous within a register: the transpose of an 8-row A.
 template <class Shape, class T, Major major = Major::column>
 struct LayoutB : LayoutOf<T, Shape::k, Shape::n> {
-  static_assert(mma_has_operand<Shape, T>(),
+  static_assert(mma_has_operand<Shape, T>() || !Element<T>::exists,
                 "LayoutB: no mma instruction takes a B of this element type in this shape");
   static_assert(major == Major::column,
                 "LayoutB: B is column-major in every mma but f16 m8n8k4 (LayoutB<m8n8k4, __half, ...>)");
@@ -101,7 +109,7 @@ struct LayoutB : LayoutOf<T, Shape::k, Shape::n> {
 // C and D: m x n, in T = float, __half, int32_t or double. Two neighbours of a row, then 8 rows further down.
 template <class Shape, class T>
 struct LayoutC : LayoutOf<T, Shape::m, Shape::n> {
-  static_assert(AccumulatorExists<Shape, T>::value,
+  static_assert(AccumulatorExists<Shape, T>::value || !Element<T>::exists,
                 "LayoutC: no mma instruction accumulates in this type in this shape");
 
   TENON_HOST_DEVICE static constexpr Coord coord(int lane, int element) {
@@ -114,6 +122,7 @@ struct LayoutC : LayoutOf<T, Shape::m, Shape::n> {
 
 }  // namespace tenon
 
+#include "tenon/fragment/layout_movmatrix.hpp"
 #include "tenon/fragment/layout_volta.hpp"
 #include "tenon/fragment/layout_wgmma.hpp"
 #include "tenon/fragment/layout_wmma.hpp"

@@ -1,14 +1,14 @@
-// Layouts of f16 mma.m8n8k4 (PTX ISA 9.7.14.5.1), Volta's instruction, which later architectures emulate:
-// four independent 8x8x4 products a warp. Product q is held by the 8 lanes 4q .. 4q+3 and 16+4q .. 16+4q+3,
-// so each coordinate has four owners: owner(row, col, matrix) takes which. Included by layout.hpp.
+// Layouts of f16 mma.m8n8k4 (PTX ISA 9.7.14.5.1), the instruction of Volta, which later architectures
+// emulate. A warp computes four independent 8x8x4 products. The lanes 4q .. 4q+3 and 16+4q .. 16+4q+3 hold
+// product q. A coordinate has an owner in each of the four: owner(row, col, matrix). Included by layout.hpp.
 #pragma once
 
 #include "tenon/fragment/layout.hpp"
 
 namespace tenon {
 
-// The product that a lane takes part in, and its place among the 8 lanes of it: t = lane % 4 and the half of
-// the warp.
+// The product of a lane, and the lane's place among the product's 8 lanes: t = lane % 4, and the half of the
+// warp.
 struct VoltaLane {
   TENON_HOST_DEVICE static constexpr int matrix_of(int lane) { return lane % 16 / 4; }
 
@@ -18,7 +18,7 @@ struct VoltaLane {
     return 16 * half + 4 * matrix + t;
   }
 
-  // An 8-long direction of which each lane holds one index, and of which each lane holds one half.
+  // The index of a lane along a dimension of 8 of which each lane holds one index.
   TENON_HOST_DEVICE static constexpr int spread(int lane) { return lane % 4 + 4 * half(lane); }
 };
 
@@ -54,8 +54,8 @@ struct LayoutC<m8n8k4, __half> : LayoutOf<__half, 8, 8, 4>, VoltaLane {
   }
 };
 
-// In f32 each lane holds 2x2 blocks of two rows: bit 1 of the element goes down two rows, its bit 2 right
-// four columns.
+// In f32 a lane holds 2x2 blocks that span two rows: bit 1 of the element number selects the row two further
+// down, bit 2 the column four further right.
 template <>
 struct LayoutC<m8n8k4, float> : LayoutOf<float, 8, 8, 4>, VoltaLane {
   TENON_HOST_DEVICE static constexpr Coord coord(int lane, int element) {

@@ -1,10 +1,9 @@
-// Layouts of the registers of wgmma, whose matrices are held by the 128 threads of a warpgroup: `lane` here
-// counts from 0 to 127. PTX ISA 9.7.15.5.1.1. Included by layout.hpp.
+// Layouts of the registers of wgmma. The 128 threads of a warpgroup hold its matrices: here `lane` counts
+// from 0 to 127. PTX ISA 9.7.15.5.1.1. Included by layout.hpp.
 //
-// Warp w of the warpgroup holds rows 16w to 16w + 15 as mma's m16n8 fragments lie side by side: A is one
-// m16n8 A of the same k, D is n / 8 accumulators, each 8 columns to the right of the one before. B, and
-// mostly A too, comes from shared memory and has no fragment. Sparse A in registers lies as dense A of half
-// the k.
+// Warp w of the warpgroup holds rows 16w to 16w + 15, as mma fragments of 16 rows: A is the A of an mma with
+// the same k, D is n / 8 accumulators side by side. B is always in shared memory and has no fragment; A may
+// be in registers. Sparse A in registers has the layout of a dense A of half the k.
 #pragma once
 
 #include "tenon/fragment/layout.hpp"
@@ -17,7 +16,7 @@ struct WgmmaShape {
   static constexpr int m = 64, n = N, k = K;
 };
 
-// Whether wgmma has this n for elements or sums of type T: integers leave out some.
+// Whether wgmma has this n for operands or accumulators of type T: integers lack some.
 template <class T>
 constexpr bool wgmma_has_n(int n) {
   const int step = Element<T>::number == Number::floating || n < 32 ? 8 : 16;
@@ -27,9 +26,13 @@ constexpr bool wgmma_has_n(int n) {
 // Whether wgmma multiplies operands of type T in this shape: k fills 32 bytes.
 template <class Shape, class T>
 constexpr bool wgmma_has_operand() {
-  constexpr bool is_type = Element<T>::bits == 16 || Element<T>::bits == 8 || Element<T>::bits == 1 ||
-                           (Element<T>::bits == 32 && Element<T>::name[0] == 't');
-  return is_type && wgmma_has_n<T>(Shape::n) && Shape::k * Element<T>::bits == 256;
+  if constexpr (!Element<T>::exists) {
+    return false;
+  } else {
+    constexpr bool is_type = Element<T>::bits == 16 || Element<T>::bits == 8 || Element<T>::bits == 1 ||
+                             (Element<T>::bits == 32 && Element<T>::name[0] == 't');
+    return is_type && wgmma_has_n<T>(Shape::n) && Shape::k * Element<T>::bits == 256;
+  }
 }
 
 template <int N, int K>
@@ -48,7 +51,7 @@ struct AccumulatorExists<WgmmaShape<N, K>, std::int32_t> {
 
 template <int N, int K, class T, Major major>
 struct LayoutA<WgmmaShape<N, K>, T, major> : LayoutOf<T, 64, K, 1, 128> {
-  static_assert(wgmma_has_operand<WgmmaShape<N, K>, T>(),
+  static_assert(wgmma_has_operand<WgmmaShape<N, K>, T>() || !Element<T>::exists,
                 "LayoutA: no wgmma instruction takes an A of this element type in this shape");
   static_assert(major == Major::row, "LayoutA: A in the registers of wgmma is row-major");
   using OfWarp = LayoutA<MmaShape<16, 8, K>, T>;
@@ -63,9 +66,15 @@ struct LayoutA<WgmmaShape<N, K>, T, major> : LayoutOf<T, 64, K, 1, 128> {
   }
 };
 
+template <int N, int K, class T, Major major>
+struct LayoutB<WgmmaShape<N, K>, T, major> : LayoutOf<T, K, N>, NoLayout {
+  static_assert(!Element<T>::exists,
+                "LayoutB: wgmma reads B from shared memory: no thread holds it in registers");
+};
+
 template <int N, int K, class T>
 struct LayoutC<WgmmaShape<N, K>, T> : LayoutOf<T, 64, N, 1, 128> {
-  static_assert(AccumulatorExists<WgmmaShape<N, K>, T>::value,
+  static_assert(AccumulatorExists<WgmmaShape<N, K>, T>::value || !Element<T>::exists,
                 "LayoutC: no wgmma instruction accumulates in this type in this shape");
 
   TENON_HOST_DEVICE static constexpr Coord coord(int lane, int element) {

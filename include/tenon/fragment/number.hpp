@@ -1,7 +1,7 @@
-// One number at a time: float <-> the bits of f16, bf16, tf32, e4m3 and e5m2, integers <-> the bits of s8 ..
-// u4, in plain C++ for host and device. These define what the packing functions of pack.hpp compute: the
-// results are those of the PTX conversions (PTX ISA 9.7.9.21 cvt), bit for bit, so host and kernel agree.
-// Nothing stands below this file.
+// Conversions of single numbers: float to and from the bits of f16, bf16, tf32, e4m3 and e5m2, integers to
+// and from the bits of s8, u8, s4 and u4. Plain C++ for host and device. They define what the functions of
+// pack.hpp compute: the results are those of the PTX conversions (PTX ISA 9.7.9.21 cvt), bit for bit, so host
+// and kernel agree. Includes host_device.hpp only.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +61,7 @@ TENON_HOST_DEVICE inline std::uint32_t encode(float value) {
   std::uint32_t kept = significand >> dropped;
   if (rest > half || (rest == half && (kept & 1U) != 0)) ++kept;
 
-  // The leading one of a normal significand, and the carry of the rounding, add themselves to the exponent
-  // field.
+  // The leading one of a normal significand, and a carry of the rounding, add to the exponent field.
   const std::uint32_t base = below != 0 ? 0 : static_cast<std::uint32_t>(exponent - F::least_exponent);
   const std::uint32_t result = (base << F::mantissa_bits) + kept;
   return sign | (result > F::largest ? F::overflow : result);
@@ -84,10 +83,10 @@ TENON_HOST_DEVICE inline float decode(std::uint32_t bits) {
   return float_of(sign | ((magnitude << (23 - F::mantissa_bits)) + rebias));
 }
 
-// tf32 is a float whose 13 low bits are zero. Round to nearest, ties away from zero, as cvt.rna.tf32.f32. (A
-// tensor core given an unrounded float cuts the bits off: twice the error, all of it towards zero.) A NaN
-// stays a NaN here even if its payload lies in the low 13 bits alone, which no arithmetic makes and which cvt
-// turns into an infinity.
+// tf32 is a float whose 13 low bits are zero. Rounds to nearest, ties away from zero, as cvt.rna.tf32.f32
+// does. (A tensor core truncates a float that is not rounded: twice the error, always towards zero.) Here a
+// NaN stays a NaN even if its payload is in the low 13 bits only. No arithmetic makes such a NaN, and cvt
+// turns it into an infinity.
 TENON_HOST_DEVICE inline std::uint32_t round_to_tf32(float value) {
   const std::uint32_t bits = bits_of(value);
   const std::uint32_t magnitude = bits & 0x7fffffffU;

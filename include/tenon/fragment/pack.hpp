@@ -1,12 +1,12 @@
-// Packing: numbers into the 32-bit register that an mma operand wants, and back. The first argument goes to
-// the lowest bits. On the device they are the PTX conversions where the target has them, elsewhere the
-// arithmetic of number.hpp: same bits. Floating-point values round to nearest even (tf32: ties away), fp8 and
-// integers saturate.
+// Packing of numbers into the 32-bit register of an mma operand, and unpacking. The first argument goes to
+// the lowest bits. On the device these are PTX conversions where the target has them, elsewhere the functions
+// of number.hpp, with the same results. Floating-point values round to nearest even (tf32: ties away from
+// zero); fp8 and integers saturate.
 //
 //   pack_f16x2 pack_bf16x2 pack_e4m3x4 pack_e5m2x4 pack_s8x4 pack_u8x4 pack_s4x8 pack_u4x8 pack_b1x32 to_tf32
 //
-// Packing<T> is the same by element type, for code that is written for any: Value, pack and unpack.
-// Below: number.hpp; the ptx/convert headers in device code.
+// Packing<T> offers the same by element type, for generic code: Value, pack and unpack. Builds on number.hpp
+// and, in device code, on the ptx/convert headers.
 #pragma once
 
 #include "tenon/fragment/element.hpp"
@@ -150,10 +150,12 @@ TENON_HOST_DEVICE inline void unpack_b1x32(std::uint32_t packed, bool (&values)[
   for (int i = 0; i < 32; ++i) values[i] = (packed >> i & 1U) != 0;
 }
 
-// How a register of elements of type T is read and written as ordinary values: float, int32_t, double or
-// bool.
+// How to read and write a register of elements of type T as ordinary values: float, int32_t, double or bool.
+// For the types of Element<T>; Element<T> reports any other type.
 template <class T>
-struct Packing;
+struct Packing {
+  using Value = float;
+};
 
 template <>
 struct Packing<__half> {
@@ -224,7 +226,7 @@ struct Packing<b1> {
   TENON_HOST_DEVICE static void unpack(std::uint32_t packed, bool (&v)[32]) { unpack_b1x32(packed, v); }
 };
 
-// Accumulators in full registers, and f64 operands, are their own value.
+// Accumulators of 32 and 64 bits, and f64 operands, need no packing.
 template <class T>
 struct PackingOfOne {
   using Value = T;

@@ -8,10 +8,10 @@
 //   c.mma(a, b);                                                       // c += a * b, one instruction
 //   c.for_each([&](float& v, int row, int col) { v += bias[col]; });   // what this lane holds
 //
-// A fragment belongs to a whole warp: every lane of it must make the same call. The arithmetic comes from the
-// header of the type: f16.hpp (and bf16), tf32.hpp, f64.hpp, fp8.hpp, int8.hpp, int4.hpp, b1.hpp, volta.hpp;
-// fragment.hpp has all. Below: layout.hpp says who holds what, pack.hpp how a register is packed,
-// ptx/ldmatrix.hpp loads.
+// A fragment belongs to a whole warp: all lanes must make the same calls. mma() needs the header of the
+// element types: f16.hpp (and bf16), tf32.hpp, f64.hpp, fp8.hpp, int8.hpp, int4.hpp, b1.hpp or volta.hpp;
+// fragment.hpp includes all. Builds on layout.hpp (which lane holds which element), pack.hpp (how registers
+// are packed) and ptx/ldmatrix.hpp (load).
 #pragma once
 
 #include <type_traits>
@@ -24,13 +24,12 @@
 
 namespace tenon {
 
-// This thread's lane in its warp, whatever the shape of the block.
+// This thread's lane in its warp, for a block of any shape.
 __device__ __forceinline__ int lane_id() {
   return static_cast<int>(ptx::mov_u32_laneid());
 }
 
-// This thread's number in its warpgroup, which is 128 neighbouring threads of the block, from a multiple of
-// 128.
+// This thread's number in its warpgroup: 128 consecutive threads of the block, the first a multiple of 128.
 __device__ __forceinline__ int warpgroup_lane_id() {
   return static_cast<int>((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 128);
 }
@@ -52,8 +51,8 @@ struct RegisterOf<std::int32_t> {
   using type = std::int32_t;
 };
 
-// What operands and accumulators share: registers, and access to their elements as Value = float, double,
-// int32_t or bool. Left uninitialised unless written with {}.
+// The common part of operands and accumulators: the registers, and access to their elements as Value = float,
+// double, int32_t or bool. The registers are uninitialised unless the fragment is initialised with {}.
 template <class T, class Held>
 struct Registers {
   using Layout = Held;
@@ -66,14 +65,14 @@ struct Registers {
     return Layout::coord(lane, element);
   }
   TENON_HOST_DEVICE static constexpr Owner owner(int row, int col) { return Layout::owner(row, col); }
-  // This thread among those that hold the matrix: a warp's lane, or the number in a warpgroup.
+  // This thread's number among the threads that hold the matrix: in its warp or in its warpgroup.
   __device__ __forceinline__ static int this_lane() {
     return Layout::lanes == 32 ? lane_id() : warpgroup_lane_id();
   }
 
   // Calls f(value, row, col) for each element of this lane; row and col count within the fragment. f may take
-  // the value by reference and change it: a packed element is unpacked before and rounded as pack.hpp says
-  // after.
+  // the value by reference and change it. Packed elements are unpacked before the call and rounded after it,
+  // as pack.hpp documents.
   template <class F>
   __device__ __forceinline__ void for_each(F&& f) {
     const int lane = this_lane();
@@ -106,7 +105,7 @@ struct Registers {
     }
   }
 
-  // Sets each element of this lane to value_at(row, col), rounded as pack.hpp says.
+  // Sets each element of this lane to value_at(row, col), rounded as pack.hpp documents.
   template <class F>
   __device__ __forceinline__ void fill(F&& value_at) {
     const int lane = this_lane();
@@ -123,7 +122,7 @@ struct Registers {
   }
 };
 
-// ldmatrix of as many matrices as there are registers.
+// ldmatrix of as many matrices as there are registers: 1, 2 or 4, as check_ldmatrix() has asserted.
 template <bool transposed, int registers>
 __device__ __forceinline__ void ldmatrix(std::uint32_t (&reg)[registers], std::uint32_t address) {
   if constexpr (registers == 1 && !transposed) {
@@ -136,25 +135,9 @@ __device__ __forceinline__ void ldmatrix(std::uint32_t (&reg)[registers], std::u
     ptx::ldmatrix_sync_aligned_m8n8_x2_trans_shared_b16(reg, address);
   } else if constexpr (registers == 4 && !transposed) {
     ptx::ldmatrix_sync_aligned_m8n8_x4_shared_b16(reg, address);
-  } else {
-    static_assert(registers == 4, "ldmatrix moves 1, 2 or 4 matrices");
+  } else if constexpr (registers == 4) {
     ptx::ldmatrix_sync_aligned_m8n8_x4_trans_shared_b16(reg, address);
   }
-}
-
-// What load() asks of its fragment and of the tile that it loads from.
-template <class Layout, class Tile>
-__device__ constexpr void check_ldmatrix() {
-  static_assert(Layout::bits <= 32,
-                "load: ldmatrix fills 32-bit registers; f64 fragments are loaded with fill()");
-  static_assert(Layout::lanes == 32,
-                "load: the A of wgmma is filled by fill(), or warp by warp as the A of m16n8k16");
-  static_assert(Layout::matrices == 1,
-                "load: the Volta m8n8k4 fragment does not fit ldmatrix; load it with fill()");
-  static_assert(
-      Tile::k_major || Layout::bits == 16,
-      "load: a tile that is not k-major needs ldmatrix.trans, which transposes 16-bit elements only; "
-      "store this operand k-major");
 }
 
 // load(tile, ...) takes any tile in shared memory with
@@ -162,9 +145,10 @@ __device__ constexpr void check_ldmatrix() {
 //   uint32_t address(int row, int col) const
 //   static constexpr bool k_major
 //
-// address(): in the shared window, 16-byte aligned, of the 16 bytes that start at (row, col) in the tile's
-// own order, col being the contiguous direction. k_major: stored (m or n, k), k contiguous; else (k, m or n).
-// Eight rows are read per matrix; whether they conflict is the tile's affair.
+// address(row, col): the address, in the shared window and 16-byte aligned, of the 16 bytes that start at
+// (row, col) of the stored matrix, whose contiguous direction is col. k_major: the matrix is stored as (m or
+// n, k), with k contiguous; else as (k, m or n). ldmatrix reads eight rows of 16 bytes per matrix; the tile
+// decides whether they conflict on banks.
 
 // Operand A of one mma: m x k.
 template <class Shape, class T, Major order = Major::row>
@@ -173,10 +157,11 @@ struct FragmentA : Registers<T, LayoutA<Shape, T, order>> {
   template <class Tile>
   __device__ __forceinline__ void load(const Tile& tile, int row, int k) {
     using Layout = LayoutA<Shape, T, order>;
-    check_ldmatrix<Layout, Tile>();
-    const Coord at = ldmatrix_row_a<Layout>(lane_id(), Tile::k_major);
+    const Coord at = ldmatrix_row_a<Layout, Tile::k_major>(lane_id());
     const int m_at = row + at.row, k_at = k + at.col;
-    ldmatrix<!Tile::k_major>(this->reg, Tile::k_major ? tile.address(m_at, k_at) : tile.address(k_at, m_at));
+    if constexpr (Layout::bits <= 32)  // else ldmatrix_row_a has said so
+      ldmatrix<!Tile::k_major>(this->reg,
+                               Tile::k_major ? tile.address(m_at, k_at) : tile.address(k_at, m_at));
   }
 };
 
@@ -187,20 +172,20 @@ struct FragmentB : Registers<T, LayoutB<Shape, T, order>> {
   template <class Tile>
   __device__ __forceinline__ void load(const Tile& tile, int k, int col) {
     using Layout = LayoutB<Shape, T, order>;
-    check_ldmatrix<Layout, Tile>();
-    const Coord at = ldmatrix_row_b<Layout>(lane_id(), Tile::k_major);
+    const Coord at = ldmatrix_row_b<Layout, Tile::k_major>(lane_id());
     const int k_at = k + at.row, n_at = col + at.col;
-    ldmatrix<!Tile::k_major>(this->reg, Tile::k_major ? tile.address(n_at, k_at) : tile.address(k_at, n_at));
+    if constexpr (Layout::bits <= 32)  // else ldmatrix_row_b has said so
+      ldmatrix<!Tile::k_major>(this->reg,
+                               Tile::k_major ? tile.address(n_at, k_at) : tile.address(k_at, n_at));
   }
 };
 
-// Two B fragments, at columns col and col + 8, by one ldmatrix of twice the width: half the instructions.
+// Loads two B fragments, at columns col and col + 8, by one ldmatrix of twice the width.
 template <class Shape, class T, class Tile>
 __device__ __forceinline__ void load_pair(FragmentB<Shape, T>& b0, FragmentB<Shape, T>& b1, const Tile& tile,
                                           int k, int col) {
   using Layout = LayoutB<Shape, T>;
-  check_ldmatrix<Layout, Tile>();
-  const Coord at = ldmatrix_row_b<Layout>(lane_id(), Tile::k_major, 2);
+  const Coord at = ldmatrix_row_b<Layout, Tile::k_major, 2>(lane_id());
   const int k_at = k + at.row, n_at = col + at.col;
   std::uint32_t both[2 * Layout::registers];
   ldmatrix<!Tile::k_major>(both, Tile::k_major ? tile.address(n_at, k_at) : tile.address(k_at, n_at));
@@ -211,8 +196,8 @@ __device__ __forceinline__ void load_pair(FragmentB<Shape, T>& b0, FragmentB<Sha
   }
 }
 
-// The instruction for these types, specialised by the header of each type family. `issue` is a template, so
-// that a header may offer an instruction which the target lacks: only calling it is an error.
+// The instruction for these types; the header of each family specialises it. `issue` is a template, so that a
+// header may offer an instruction that the target lacks: only calling it is an error.
 template <class Shape, class TC, class TA, class TB>
 struct Mma {
   template <class C, class A, class B>
@@ -234,7 +219,7 @@ struct Accumulator : Registers<T, LayoutC<Shape, T>> {
     Mma<Shape, T, TA, TB>::issue(*this, a, b);
   }
 
-  // Chosen for anything else, to say in one sentence what is wrong.
+  // The overload for all other arguments: it reports the mistake in one sentence.
   template <class X, class Y>
   __device__ void mma(const X&, const Y&) {
     static_assert(

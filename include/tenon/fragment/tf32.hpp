@@ -1,6 +1,6 @@
-// Fragments of tf32: m16n8k4 and m16n8k8, accumulating in float. Values are rounded to tf32 by for_each and
-// fill; load() moves 32-bit words as they are, and the tensor core cuts off the 13 low bits of words that
-// were not rounded. Below: registers.hpp; ptx/mma_tf32.hpp.
+// Fragments of tf32: m16n8k4 and m16n8k8, accumulating in float. for_each and fill round values to tf32.
+// load() copies 32-bit words unchanged, and the tensor core truncates the 13 low bits of words that are not
+// rounded. Builds on registers.hpp and ptx/mma_tf32.hpp.
 #pragma once
 
 #include "tenon/fragment/registers.hpp"

@@ -1,7 +1,7 @@
-// Fragments of Volta's f16 m8n8k4: four independent 8x8x4 products a warp, each operand in either order,
-// accumulating in float or f16 (__half). From sm_80 on no tensor core runs it: it is there to run and study
-// Volta kernels. Loaded with fill(), whose row and col count within the product that the lane belongs to
-// (LayoutA<m8n8k4, __half>::matrix_of(lane)). Below: registers.hpp; ptx/mma_f16_m8n8k4.hpp.
+// Fragments of Volta's f16 m8n8k4: four independent 8x8x4 products per warp, each operand in either order,
+// accumulating in float or f16 (__half). From sm_80 on no tensor core executes it: use it to run and study
+// Volta kernels. Load with fill(); its row and col count within the product of the lane (LayoutA<m8n8k4,
+// __half>::matrix_of(lane)). Builds on registers.hpp and ptx/mma_f16_m8n8k4.hpp.
 #pragma once
 
 #include "tenon/fragment/registers.hpp"

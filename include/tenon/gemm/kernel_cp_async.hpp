@@ -7,6 +7,8 @@
 // store_registers.hpp, pipeline/cp_async_ring.hpp.
 #pragma once
 
+#include "tenon/ptx/needs_sm_80.hpp"
+
 #include "tenon/gemm/arguments.hpp"
 #include "tenon/gemm/config.hpp"
 #include "tenon/gemm/producer_cp_async.hpp"

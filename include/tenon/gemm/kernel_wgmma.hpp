@@ -8,17 +8,13 @@
 // the start, the producer warpgroup, and the kernels themselves. Below: wgmma_pieces.hpp, ptx/setmaxnreg.hpp.
 #pragma once
 
+#include "tenon/ptx/needs_sm_90a.hpp"
+
 #include "tenon/gemm/kernel_wgmma_cooperative.hpp"
 #include "tenon/gemm/kernel_wgmma_pingpong.hpp"
 #include "tenon/gemm/wgmma_pieces.hpp"
 #include "tenon/ptx/setmaxnreg.hpp"
 #include "tenon/ptx/shared_address.hpp"
-
-// Clusters are declared with the kernel, before which no assertion can stand.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-#error \
-    "tenon/gemm/kernel_wgmma.hpp needs sm_90a: compile what includes it with -gencode arch=compute_90a,code=sm_90a alone"
-#endif
 
 namespace tenon {
 

@@ -17,6 +17,8 @@
 // register_budget.hpp, store_unaligned.hpp, tile_scheduler_unaligned.hpp, ptx/setmaxnreg.hpp.
 #pragma once
 
+#include "tenon/ptx/needs_sm_90a.hpp"
+
 #include "tenon/gemm/mainloop_wgmma_unaligned.hpp"
 #include "tenon/gemm/producer_tma_unaligned.hpp"
 #include "tenon/gemm/reduction_cluster_halves.hpp"
@@ -25,12 +27,6 @@
 #include "tenon/gemm/store_unaligned_transposed.hpp"
 #include "tenon/ptx/setmaxnreg.hpp"
 #include "tenon/ptx/shared_address.hpp"
-
-// Clusters are declared with the kernel, before which no assertion can stand.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-#error \
-    "tenon/gemm/kernel_wgmma_unaligned.hpp needs sm_90a: compile what includes it with -gencode arch=compute_90a,code=sm_90a alone"
-#endif
 
 namespace tenon {
 

@@ -21,12 +21,21 @@ constexpr int stages_that_fit(int stage_bytes, int rest) {
 // CTAs of a cluster along m share B, those along n share A.
 template <class T, class Acc, int M, int N, Order a_order = row_major, Order b_order = column_major,
           class Cluster = ClusterShape<2, 1>, class TB = T,
-          int Stages = stages_that_fit((M + N) * 128, 32 * 1024)>
+          int Stages = stages_that_fit((M + N) * 128, 34 * 1024)>
 using Config = WgmmaConfig<WgmmaOperands<T, TB, Acc>, a_order, b_order,
                            TileShape<M, N, 128 / (Element<T>::bits / 8)>, (M >= 128 ? 2 : 1), Stages, Cluster,
                            2>;
 
-// C = op(A * B). Config_: Config, or any WgmmaConfig, Pingpong, SwapAB or RowInterleaved of one; Op: see
+// The same as a ping-pong kernel: each consumer warpgroup computes whole tiles of M = 64 or 128 rows and stores
+// one while the other multiplies. What an operation costs is then mostly hidden.
+template <class T, class Acc, int M, int N, Order a_order = row_major, Order b_order = column_major,
+          class Cluster = ClusterShape<2, 1>, class TB = T,
+          int Stages = stages_that_fit((M + N) * 128, 50 * 1024)>
+using PingpongConfig =
+    Pingpong<WgmmaConfig<WgmmaOperands<T, TB, Acc>, a_order, b_order,
+                         TileShape<M, N, 128 / (Element<T>::bits / 8)>, 1, Stages, Cluster, 3>>;
+
+// C = op(A * B). Config_: Config, PingpongConfig, or any WgmmaConfig, Pingpong, SwapAB or RowInterleaved of one; Op: see
 // epilogue.hpp.
 template <class Config_, class Op_ = LinearCombination>
 struct GemmKernel {

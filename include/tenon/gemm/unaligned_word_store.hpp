@@ -25,10 +25,11 @@ class UnalignedWordStore {
     const std::uint32_t before = __shfl_up_sync(0xffffffffU, word, 1);
     const std::uint32_t kind = (reinterpret_cast<std::uintptr_t>(to) & 2U) != 0 ? odd_ : even_;
     const std::uint32_t which = exists ? kind : 0U;
-    ptx::st_global_b32(to, word, which & word_here);
-    ptx::st_global_b32(to - 1, __byte_perm(before, word, 0x5432), which & word_before);
-    ptx::st_global_u16(to, word, which & first_alone);
-    ptx::st_global_u16(to + 1, word >> 16, which & second_alone);
+    auto* const at = reinterpret_cast<std::uint16_t*>(__cvta_generic_to_global(to));
+    ptx::st_global_b32(at, word, which & word_here);
+    ptx::st_global_b32(at - 1, __byte_perm(before, word, 0x5432), which & word_before);
+    ptx::st_global_u16(at, word, which & first_alone);
+    ptx::st_global_u16(at + 1, word >> 16, which & second_alone);
   }
 
  private:

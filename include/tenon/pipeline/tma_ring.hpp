@@ -10,6 +10,8 @@
 // stage.hpp, tensor_map.hpp; mbarriers and bulk copies are cuda::ptx's.
 #pragma once
 
+#include "tenon/ptx/arch.hpp"  // first: <cuda/ptx> needs nvcc and C++17, too, and says so at length
+
 #include <cuda/ptx>
 
 #include "tenon/pipeline/stage.hpp"

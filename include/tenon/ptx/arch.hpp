@@ -1,14 +1,22 @@
-// The guard of every instruction wrapper: an instruction that the target lacks is a compile error with a
-// sentence.
+// The guard of every instruction wrapper: calling an instruction that the target lacks is a compile error of
+// one sentence.
 //
-// A wrapper is a template over `Dependent`, a type that nobody names, and begins with
+// A wrapper is a template over `Dependent`, a type that callers never name. It begins with
 //
 //   static_assert(sm_at_least<80, Dependent>, "tenon::ptx::... needs sm_80 or newer: compile with ...");
 //
-// so that the assertion is judged where the wrapper is called, in the pass that compiles for the target. It
-// fires in every mode of nvcc (-cubin, -ptx, -rdc=true), which an unresolved symbol or a run-time trap does
-// not. In the host pass, where there is no target, everything is available.
+// The compiler therefore evaluates the assertion where the wrapper is called, in the pass that compiles for
+// the target. The assertion fires in every mode of nvcc (-cubin, -ptx, -rdc=true); an unresolved symbol or a
+// run-time trap would not. The host pass has no target: there every instruction is available.
 #pragma once
+
+#include "tenon/ptx/cpp17.hpp"
+
+#if !defined(__CUDACC__)
+#error \
+    "this header of tenon holds device code: compile with nvcc. Plain C++ may include tenon/fragment/layout.hpp and tenon/fragment/pack.hpp"
+#include "tenon stops here"  // as in cpp17.hpp
+#endif
 
 #if !defined(__CUDACC_RTC__)
 #include <cstdint>
@@ -39,7 +47,7 @@ inline constexpr bool sm_at_least =
     sizeof(Dependent*) != 0;
 #endif
 
-// Whether the target of this pass is sm_90a, which alone has setmaxnreg and wgmma as Hopper has them.
+// Whether the target of this pass is sm_90a, the only one with wgmma.
 template <class Dependent>
 inline constexpr bool is_sm_90a =
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -48,7 +56,8 @@ inline constexpr bool is_sm_90a =
     sizeof(Dependent*) != 0;
 #endif
 
-// Whether the target of this pass is one of sm_<sms>a: what such a target has beyond sm_<sms> is on it alone.
+// Whether the target of this pass is one of sm_<sms>a. An instruction of such a target does not exist on
+// sm_<sms>, nor on newer targets.
 template <class Dependent, int... sms>
 inline constexpr bool is_specific_target =
 #if !defined(__CUDA_ARCH__)

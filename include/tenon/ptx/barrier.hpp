@@ -1,11 +1,11 @@
-// The named barriers of a block: 16 of them, numbered from 0, which is the one of __syncthreads().
+// The named barriers of a block: 16 of them, numbered from 0. __syncthreads() uses barrier 0.
 //
-// `threads` of the block, whole warps, meet on a barrier, each by bar.sync or bar.arrive. All threads of a
-// warp execute the instruction. Once the last of them is there, those in bar.sync go on and the barrier is as
-// new. bar.sync waits, and what any of the threads wrote before the barrier is visible behind it; bar.arrive
-// does not wait (PTX ISA, "Parallel Synchronization and Communication Instructions: bar").
+// `threads` threads of the block, in whole warps, synchronise on a barrier. Each warp executes bar.sync or
+// bar.arrive; bar.sync waits until all of them have arrived, bar.arrive does not wait. What any of them wrote
+// before the barrier is visible to those that waited. The barrier can be used again at once (PTX ISA,
+// "Parallel Synchronization and Communication Instructions: bar").
 //
-// `barrier` may be computed; ptxas puts a constant into the instruction.
+// `barrier` may be a variable. ptxas encodes a constant in the instruction.
 #pragma once
 
 #include "tenon/ptx/arch.hpp"

@@ -1,7 +1,8 @@
-// Across the blocks of a cluster: the address of another block's shared memory, and an arrival there.
+// Addresses in the shared memory of another block of the cluster, and an arrival on a barrier there.
 //
-// cuda::ptx has the arrival only with an explicit scope, .release.cluster, which ptxas turns into a fence of
-// the whole device before it; the default, .release.cta, is what orders this thread's own reads.
+// cuda::ptx has the arrival only with an explicit scope. ptxas compiles .release.cluster into a fence of the
+// whole device before the arrival. The default, .release.cta, orders this thread's own reads, which is all
+// that a consumer needs.
 #pragma once
 
 #include "tenon/ptx/arch.hpp"
@@ -10,8 +11,8 @@ namespace tenon::ptx {
 
 // mapa.shared::cluster.u32 d, a, cta;
 // PTX ISA 7.8, sm_90. SASS: PRMT.
-// d: the address, in the window of the cluster, of what stands at address a of this block in block cta of the
-// cluster.
+// d: the address in the cluster's shared window that corresponds to address a of this block, in block `cta`
+// of the cluster.
 template <class Dependent = void>
 __device__ __forceinline__ uint32_t mapa_shared_cluster_u32(uint32_t a, uint32_t cta) {
   static_assert(

@@ -1,13 +1,13 @@
 // Conversions from f32 to the operand types of 16 bits and to tf32, and back.
 //
 // As in PTX, a form that packs two values takes the upper one first: cvt_rn_f16x2_f32(x[1], x[0]) puts
-// x[0], the lower k, in the low half, where mma wants it. .rn rounds to nearest even, .rna to nearest and
+// x[0], the lower k, in the low half, where mma expects it. .rn rounds to nearest even, .rna to nearest and
 // ties away from zero, .rz toward zero, .relu turns negative values into +0, .satfinite turns what is too
 // large into the largest finite value. NaN becomes the canonical NaN of the result type. Narrower types:
 // convert_fp8.hpp, convert_narrow.hpp, convert_integer.hpp; random rounding: convert_stochastic.hpp.
 //
-// A conversion is no warp-wide instruction: plain asm, which the compiler may merge, move or drop. (PTX
-// ISA, "Data Movement and Conversion Instructions: cvt".)
+// The asm statements are not volatile: the compiler may merge, move or drop a conversion. (PTX ISA, "Data
+// Movement and Conversion Instructions: cvt".)
 #pragma once
 
 #include "tenon/ptx/arch.hpp"

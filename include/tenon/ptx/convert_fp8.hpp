@@ -4,8 +4,8 @@
 // byte. Always rounded to nearest even and saturated to the largest finite value; .relu turns negative
 // values into +0. From fp8 to f16 is exact.
 //
-// A conversion is no warp-wide instruction: plain asm, which the compiler may merge, move or drop. (PTX
-// ISA, "Data Movement and Conversion Instructions: cvt".)
+// The asm statements are not volatile: the compiler may merge, move or drop a conversion. (PTX ISA, "Data
+// Movement and Conversion Instructions: cvt".)
 #pragma once
 
 #include "tenon/ptx/arch.hpp"

@@ -4,8 +4,8 @@
 // 16 bits it first shifts `rest` left by two elements, so that two calls pack four 8-bit values and four
 // calls eight 4-bit values, the highest k first.
 //
-// A conversion is no warp-wide instruction: plain asm, which the compiler may merge, move or drop. (PTX
-// ISA, "Data Movement and Conversion Instructions: cvt.pack".)
+// The asm statements are not volatile: the compiler may merge, move or drop a conversion. (PTX ISA, "Data
+// Movement and Conversion Instructions: cvt.pack".)
 #pragma once
 
 #include "tenon/ptx/arch.hpp"

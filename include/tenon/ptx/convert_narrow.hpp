@@ -1,14 +1,14 @@
 // Conversions between f32 or f16 and pairs of 6- and 4-bit floats, and of the ue8m0 scales of block-scaled
 // mma.
 //
-// From sm_100a on, architecture-specific targets alone. A pair of e2m3 or e3m2 is two bytes, each element
-// in bits 0-5; a pair of e2m1 is one byte; ue8m0 is an exponent alone, 2^(byte - 127), to which .rp rounds
-// up and .rz down. As in PTX the upper value comes first and the lower one lands in the low byte or nibble.
-// To e2m3 and the like rounded to nearest even and saturated; .relu turns negative values into +0. The way
-// back is exact.
+// From sm_100a on, architecture-specific targets only. A pair of e2m3 or e3m2 is two bytes, with each element
+// in bits 0-5; a pair of e2m1 is one byte; ue8m0 is an exponent, 2^(byte - 127), which .rp rounds up and .rz
+// rounds down. As in PTX the upper value comes first and the lower one lands in the low byte or nibble.
+// Conversions to e2m3, e3m2 and e2m1 round to nearest even and saturate; .relu turns negative values into +0.
+// Conversions back are exact.
 //
-// A conversion is no warp-wide instruction: plain asm, which the compiler may merge, move or drop. (PTX
-// ISA, "Data Movement and Conversion Instructions: cvt".)
+// The asm statements are not volatile: the compiler may merge, move or drop a conversion. (PTX ISA, "Data
+// Movement and Conversion Instructions: cvt".)
 #pragma once
 
 #include "tenon/ptx/arch.hpp"

@@ -1,12 +1,13 @@
-// Conversions from f32 with stochastic rounding: upwards with the probability of the part cut off. sm_100a
-// and sm_103a.
+// Conversions from f32 with stochastic rounding: up with a probability equal to the discarded fraction.
+// sm_100a and sm_103a.
 //
-// `random_bits` are the caller's: the bits below the result are added to them, and what carries rounds up;
-// which bits serve which element the PTX ISA draws ("cvt", figures of .rs). A form of four takes them
-// highest first: a[0] lands in the high byte. As in PTX the upper of two values comes first.
+// The caller supplies `random_bits`. The instruction adds them to the bits below the result, and a carry
+// rounds up; the PTX ISA shows which bits belong to which element ("cvt", figures of .rs). A form of four
+// takes the elements from the highest to the lowest: a[0] lands in the high byte. As in PTX the upper of two
+// values comes first.
 //
-// A conversion is no warp-wide instruction: plain asm, which the compiler may merge, move or drop. (PTX
-// ISA, "Data Movement and Conversion Instructions: cvt".)
+// The asm statements are not volatile: the compiler may merge, move or drop a conversion. (PTX ISA, "Data
+// Movement and Conversion Instructions: cvt".)
 #pragma once
 
 #include "tenon/ptx/arch.hpp"

@@ -1,10 +1,10 @@
-// Asynchronous copies of 4, 8 or 16 bytes a thread from global to shared memory, past the registers.
+// Asynchronous copies of 4, 8 or 16 bytes per thread from global to shared memory, without registers.
 //
 // `destination` is a shared-window address (shared_address.hpp), `source` points to global memory; both must
-// be multiples of the size copied. .ca caches in L1 and L2, .cg in L2 alone; .L2::128B also prefetches the
-// rest of the 128-byte line. The forms with source_bytes read only that many bytes (0 up to the size; 0 reads
-// nothing) and fill the rest with zeros. A copy is visible to its own thread after a wait, to the block after
-// a barrier behind that wait (PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy").
+// be multiples of the size copied. .ca caches in L1 and L2, .cg in L2 only; .L2::128B also prefetches the
+// rest of the 128-byte line. The forms with source_bytes read only that many bytes (0 up to the size) and
+// fill the rest with zeros. A thread sees its own copy after a wait; the block sees it after the wait and a
+// barrier (PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy").
 #pragma once
 
 #include "tenon/ptx/arch.hpp"
@@ -130,7 +130,7 @@ __device__ __forceinline__ void cp_async_cg_shared_global_L2_128B_16(uint32_t de
 
 // cp.async.commit_group;
 // PTX ISA 7.0, sm_80. SASS: LDGDEPBAR.
-// Closes the group of the copies that this thread issued since the last one; a group may be empty.
+// Puts the copies that this thread issued since the last commit into a group, which may be empty.
 template <class Dependent = void>
 __device__ __forceinline__ void cp_async_commit_group() {
   static_assert(sm_at_least<80, Dependent>,
@@ -141,7 +141,7 @@ __device__ __forceinline__ void cp_async_commit_group() {
 
 // cp.async.wait_group pending;
 // PTX ISA 7.0, sm_80. SASS: DEPBAR.LE.
-// Waits until at most `pending` of the most recent groups of this thread are still under way.
+// Waits until at most `pending` groups of this thread, the youngest ones, are unfinished.
 template <int pending, class Dependent = void>
 __device__ __forceinline__ void cp_async_wait_group() {
   static_assert(sm_at_least<80, Dependent>,
@@ -153,7 +153,7 @@ __device__ __forceinline__ void cp_async_wait_group() {
 
 // cp.async.wait_all;
 // PTX ISA 7.0, sm_80. SASS: LDGDEPBAR, DEPBAR.LE.
-// Waits for every copy of this thread, committed or not.
+// Waits for all copies of this thread, committed or not.
 template <class Dependent = void>
 __device__ __forceinline__ void cp_async_wait_all() {
   static_assert(sm_at_least<80, Dependent>,

@@ -1,7 +1,8 @@
-// TMA instructions on boxes of two dimensions that <cuda/ptx> lacks. Executed by one thread.
+// TMA instructions on two-dimensional boxes that <cuda/ptx> lacks. One thread executes them.
 //
-// `tensor_map` points to the map, which says how large a box is; coordinates are those of the box's first
-// element, the fastest dimension first (PTX ISA, "Data Movement and Conversion Instructions: Tensor copy").
+// `tensor_map` points to the map, which holds the size of a box. `coordinates` are those of the box's first
+// element, the contiguous dimension first (PTX ISA, "Data Movement and Conversion Instructions: Tensor
+// copy").
 #pragma once
 
 #include "tenon/ptx/arch.hpp"
@@ -10,7 +11,7 @@ namespace tenon::ptx {
 
 // cp.async.bulk.prefetch.tensor.2d.L2.global.tile [tensor_map, coordinates];
 // PTX ISA 8.0, sm_90. SASS: UTMAPF.L2.2D.
-// Brings the box from global memory into the L2.
+// Fetches the box from global memory into the L2.
 template <class Dependent = void>
 __device__ __forceinline__ void cp_async_bulk_prefetch_tensor_2d_L2_global_tile(
     const void* tensor_map, const int32_t (&coordinates)[2]) {
@@ -24,8 +25,8 @@ __device__ __forceinline__ void cp_async_bulk_prefetch_tensor_2d_L2_global_tile(
 
 // createpolicy.fractional.L2::evict_first.b64 d, 1.0;
 // PTX ISA 7.4, sm_80. SASS: its constant in uniform registers.
-// The policy of a cache_hint: data accessed with it leaves the L2 first. Create it beside its use: to ptxas
-// it is a constant, but to nvcc a register pair.
+// The policy of a cache_hint: the L2 evicts data accessed with it first. Create it beside its use: to ptxas
+// it is a constant, but nvcc keeps it in a register pair.
 template <class Dependent = void>
 __device__ __forceinline__ uint64_t createpolicy_fractional_L2_evict_first_b64() {
   static_assert(sm_at_least<80, Dependent>,

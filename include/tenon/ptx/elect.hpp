@@ -1,6 +1,6 @@
-// One thread of a warp. ptxas knows of the elected one that it is alone: what it starts is issued as it
-// stands, while behind a comparison of thread numbers each copy of the copy engine comes in a loop over the
-// warp's threads.
+// Elects one thread of a warp. ptxas knows that the elected thread is the only active one and issues its TMA
+// instructions as they are. Behind a comparison of thread numbers ptxas puts each TMA instruction into a loop
+// over the warp's threads.
 #pragma once
 
 #include "tenon/ptx/arch.hpp"
@@ -9,7 +9,8 @@ namespace tenon::ptx {
 
 // elect.sync _|p, mask;
 // PTX ISA 8.0, sm_90. SASS: ELECT.
-// By all threads of mask. Whether this thread is the one of them, the same every time.
+// Executed by all threads of mask. Returns whether this thread is the elected one, which is the same thread
+// every time.
 template <class Dependent = void>
 __device__ __forceinline__ bool elect_sync(uint32_t mask) {
   static_assert(sm_at_least<90, Dependent>,

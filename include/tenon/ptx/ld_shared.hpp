@@ -1,9 +1,9 @@
-// Loads from shared memory into registers, by each thread for itself.
+// Loads from shared memory into the registers of a thread.
 //
-// `address` is a shared-window address (shared_address.hpp), a multiple of the size loaded: v2 and v4 load 8
-// and 16 bytes at once. A load through a pointer would do the same, but the compiler may move it, split it or
-// join it with another. These stay where they stand, in order with the stores of st_shared.hpp, and as wide
-// as they are written (PTX ISA, "Data Movement and Conversion Instructions: ld").
+// `address` is a shared-window address (shared_address.hpp) and a multiple of the size loaded; v2 and v4 load
+// 8 and 16 bytes. The compiler may move, split or merge a load through a pointer. It keeps these loads where
+// they stand and as wide as they are, in order with the stores of st_shared.hpp (PTX ISA, "Data Movement and
+// Conversion Instructions: ld").
 #pragma once
 
 #include "tenon/ptx/arch.hpp"

@@ -1,4 +1,5 @@
-// Warp loads of 8 x 8 matrices of 16-bit elements from shared memory, laid out as mma wants them.
+// Loads, by a warp, of 8 x 8 matrices of 16-bit elements from shared memory into the registers of mma
+// operands.
 //
 // Matrix i is read from eight rows of 16 bytes whose addresses lanes 8i..8i+7 supply; each must be a multiple
 // of 16. The addresses of the lanes beyond the last matrix are ignored. Lane l, with g = l / 4 and t = l % 4,

@@ -1,6 +1,6 @@
-// Warp loads of matrices of 8-, 6- and 4-bit elements from shared memory, one element a byte of the
-// registers: what mma_f8f6f4.hpp and mma_block_scale.hpp want. From sm_100a on, architecture-specific
-// targets alone.
+// Loads, by a warp, of matrices of 8-, 6- and 4-bit elements from shared memory, one element in each byte of
+// the registers: the operands of mma_f8f6f4.hpp and mma_block_scale.hpp. From sm_100a on,
+// architecture-specific targets only.
 //
 // A row in memory is 16 bytes, its address a multiple of 16: 16 elements of 8 bits, or 12 bytes of 6-bit
 // elements and 4 of padding (b6x16_p32), or 8 bytes of 4-bit elements and 8 of padding (b4x16_p64). m8n16:

@@ -1,9 +1,9 @@
 // D = C + the number of ones in (A and B), or in (A xor B), along k: A is row-major, B column-major.
 //
-// .and.popc is native up to sm_90, .xor.popc up to sm_89 only: on sm_90 ptxas makes it from .and.popc behind
-// a call, and sm_100 and newer have no product of bits at all: there 8-bit integers do both. A register of a
-// and b holds 32 bits that are neighbours along k, the lowest k in the lowest bit. In lane l, with g = l / 4
-// and t = l % 4 (PTX ISA, "Matrix Fragments for mma.m8n8k128" and after):
+// .and.popc is native up to sm_90. .xor.popc is native up to sm_89; on sm_90 ptxas emulates it by .and.popc
+// in a subroutine. sm_100 and newer have no product of bits: 8-bit integers emulate both. A register of a and
+// b holds 32 neighbouring bits along k, the lowest k in the lowest bit. In lane l, with g = l / 4 and t = l %
+// 4 (PTX ISA, "Matrix Fragments for mma.m8n8k128" and after):
 //   a[r]:            row g + 8 * (r % 2), columns 32t + 128 * (r / 2) and the next 31
 //   b[r]:            rows 32t + 128r and the next 31, column g
 //   c, d element i:  row g + 8 * (i / 2), column 2t + i % 2        (m8n8: two elements, all in row g)

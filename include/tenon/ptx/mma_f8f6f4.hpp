@@ -17,7 +17,7 @@
 
 namespace tenon::ptx {
 
-// Where kind::f8f6f4 exists: for the types of 8 bits also where the tensor core is tcgen05 and ptxas unpacks.
+// The targets of kind::f8f6f4. Types of 8 bits also exist on targets with tcgen05, where ptxas unpacks them.
 template <class A, class B, class Dependent>
 inline constexpr bool has_f8f6f4 = is_specific_target<Dependent, 120, 121> ||
                                    (is_fp8<A> && is_fp8<B> && is_specific_target<Dependent, 100, 103, 110>);

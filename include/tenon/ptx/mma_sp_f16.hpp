@@ -1,12 +1,11 @@
 // D = A * B + C with A half zeros, on f16: A is 16 x k row-major, B is k x 8 column-major, C and D are 16 x
 // 8.
 //
-// Of every group of four neighbours along k (tf32: of two; 4-bit: of four pairs) A holds only the half that
-// may be non-zero, `e` says which: two bits an element, the index of the element in its group, ascending;
-// only some lanes supply it, and `selector` says which. `mma.sp::ordered_metadata` requires the indices of
-// a group to ascend, which is how the hardware wants them; `mma.sp` without it does not, and is therefore
-// slow on sm_100 and newer. Prefer the ordered form. (PTX ISA, "Sparse matrix storage" and "Sparsity
-// selector".)
+// A holds two of every four neighbours along k (tf32: one of two; 4-bit: two of four pairs); the others are
+// zero. `e`, the metadata, holds for each element of A its index in the group, in two bits. Some lanes supply
+// it, as `selector` says. `mma.sp::ordered_metadata` requires the indices of a group to ascend, as the
+// hardware does. `mma.sp` does not require it and is therefore slow on sm_100 and newer: prefer the ordered
+// form. (PTX ISA, "Sparse matrix storage" and "Sparsity selector".)
 //
 // In lane l, with g = l / 4 and t = l % 4 (PTX ISA, "Matrix Fragments for sparse mma.m16n8k16 with .f16 and
 // .bf16" and "... mma.m16n8k32"):

@@ -3,7 +3,7 @@
 // 4-bit tensor instruction: ptxas unpacks to 8 bits, ordered metadata or not.
 //
 // .satfinite clamps to the range of s32 where the plain form wraps. A keeps two of every four *pairs* of
-// neighbours along k; an index of `e` is that of a pair (mma_sp_f16.hpp says what metadata is). In lane l,
+// neighbours along k; an index of `e` is that of a pair (mma_sp_f16.hpp explains the metadata). In lane l,
 // with g = l / 4 and t = l % 4:
 //   a[r]:            the four kept pairs of row g + 8 * (r % 2) in columns 16t + 64 * (r / 2) and the next
 //                    fifteen

@@ -1,8 +1,8 @@
 // D = A * B + C on tf32 operands: A is 16 x k row-major, B is k x 8 column-major, C and D are 16 x 8 of f32.
 //
-// A register of a and b holds one f32 bit pattern of which the chip ignores the low 13 bits: an f32 passed as
-// it is gets truncated toward zero. Round first with cvt_rna_tf32_f32 (convert.hpp). In lane l, with g = l /
-// 4 and t = l % 4 (PTX ISA, "Matrix Fragments for mma.m16n8k4" and "mma.m16n8k8"):
+// A register of a and b holds one f32 bit pattern. The chip ignores its low 13 bits, which truncates an
+// unrounded f32 toward zero: round first with cvt_rna_tf32_f32 (convert.hpp). In lane l, with g = l / 4 and t
+// = l % 4 (PTX ISA, "Matrix Fragments for mma.m16n8k4" and "mma.m16n8k8"):
 //   a[r]:            row g + 8 * (r % 2), column t + 4 * (r / 2)
 //   b[r]:            row t + 4r, column g
 //   c, d element i:  row g + 8 * (i / 2), column 2t + i % 2

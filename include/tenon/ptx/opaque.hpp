@@ -1,14 +1,15 @@
-// What the optimiser may know of registers, without any instruction: both functions write an empty asm
-// statement.
+// Limits to what the compiler may assume about registers. Each function writes an empty asm statement, no
+// instruction.
 #pragma once
 
 #include "tenon/ptx/arch.hpp"
 
 namespace tenon::ptx {
 
-// Hides the values from the compiler: behind the call it knows nothing of them. It keeps what it then cannot
-// compute again, it cannot move what depends on them to before the call, and it makes no special case of a
-// value that it knew. Integers and pointers of 4 or 8 bytes.
+// Makes the values opaque to the compiler: after the call it knows nothing about them. It keeps them in
+// registers, where it could have computed them again; it keeps what depends on them after the call; and it
+// compiles no special case for a value that it knew. For integers and pointers of 4 or 8 bytes. Of a pointer
+// it also forgets the address space.
 template <class... Values>
 __device__ __forceinline__ void opaque(Values&... values) {
   static_assert(((sizeof(Values) == 4 || sizeof(Values) == 8) && ...),
@@ -23,7 +24,16 @@ __device__ __forceinline__ void opaque(Values&... values) {
   (hide(values), ...);
 }
 
-// Where the program stands, these registers have their values: no instruction, an order for the compiler.
+// The same for a copy of the value: `x = opaque_copy(x);`. Use it for a variable that an unrolled loop
+// changes: opaque() takes the variable's address, which changes how nvcc optimises the loop.
+template <class Value>
+__device__ __forceinline__ Value opaque_copy(Value value) {
+  opaque(value);
+  return value;
+}
+
+// Holds the registers' values at this place: the compiler moves neither their definitions behind it nor their
+// uses before it.
 template <int count>
 __device__ __forceinline__ void hold(float (&d)[count]) {
 #pragma unroll

@@ -1,9 +1,11 @@
-// The operand types of matrix instructions as types of C++, for wrappers that differ in a type alone: such a
-// wrapper is a template over them, and `name` is what stands in the PTX text.
+// The operand types of matrix instructions as C++ types, for wrappers that differ in a type only. Such a
+// wrapper is a template over these types; `name` is the type's name in the PTX text.
 //
 // `bits`: of an element in memory. Integers of 8 and 4 bits, floats of 8 (e4m3, e5m2), 6 (e2m3, e3m2) and 4
 // bits (e2m1); the digits are the bits of exponent and mantissa.
 #pragma once
+
+#include "tenon/ptx/cpp17.hpp"
 
 namespace tenon::ptx {
 

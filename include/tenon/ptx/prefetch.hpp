@@ -1,7 +1,5 @@
-// Prefetches: hints that a line of global memory, or a tensor map, is read soon.
-//
-// Neither waits, and neither returns anything (PTX ISA, "Data Movement and Conversion Instructions:
-// prefetch").
+// Prefetches of a line of global memory and of a tensor map (PTX ISA, "Data Movement and Conversion
+// Instructions: prefetch").
 #pragma once
 
 #include "tenon/ptx/arch.hpp"
@@ -10,7 +8,7 @@ namespace tenon::ptx {
 
 // prefetch.global.L2 [address];
 // PTX ISA 6.3, sm_75. SASS: CCTL.E.PF2.
-// Brings the line that holds address into the L2. address must point to global memory.
+// Fetches the line that holds address into the L2. address must point to global memory.
 template <class Dependent = void>
 __device__ __forceinline__ void prefetch_global_L2(const void* address) {
   static_assert(sm_at_least<75, Dependent>,
@@ -21,7 +19,7 @@ __device__ __forceinline__ void prefetch_global_L2(const void* address) {
 
 // prefetch.tensormap [tensor_map];
 // PTX ISA 8.0, sm_90. SASS: UTMACCTL.PF.
-// Brings the map, of 128 bytes, to where TMA reads it. tensor_map: in constant, parameter or global memory.
+// Fetches the tensor map, 128 bytes in constant, parameter or global memory, for TMA instructions to come.
 template <class Dependent = void>
 __device__ __forceinline__ void prefetch_tensormap(const void* tensor_map) {
   static_assert(sm_at_least<90, Dependent>,

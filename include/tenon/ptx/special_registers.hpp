@@ -7,7 +7,7 @@ namespace tenon::ptx {
 
 // mov.u32 d, %laneid;
 // PTX ISA 6.3, sm_75. SASS: S2R.
-// This thread's lane in its warp, whatever the shape of the block.
+// This thread's lane in its warp, for a block of any shape.
 template <class Dependent = void>
 __device__ __forceinline__ uint32_t mov_u32_laneid() {
   static_assert(sm_at_least<75, Dependent>,

@@ -1,9 +1,9 @@
-// Stores from registers to global memory, by each thread for itself.
+// Stores from the registers of a thread to global memory.
 //
-// `address` points to global memory, at a multiple of the size stored. The forms with a predicate store if it
-// is not 0, as one predicated instruction: an `if` around a store becomes a branch where the compiler prefers
-// one. st.u16 stores the lower half of a 32-bit register (PTX ISA, "Data Movement and Conversion
-// Instructions: st").
+// `address` points to global memory, at a multiple of the size stored. The forms with `predicate` store where
+// it is not 0, by one predicated instruction: the compiler may turn an `if` around a store into a branch.
+// st.u16 stores the lower half of a 32-bit register (PTX ISA, "Data Movement and Conversion Instructions:
+// st").
 #pragma once
 
 #include "tenon/ptx/arch.hpp"

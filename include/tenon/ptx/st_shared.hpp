@@ -1,10 +1,10 @@
-// Stores from registers to shared memory, by each thread for itself.
+// Stores from the registers of a thread to shared memory.
 //
-// `address` is a shared-window address (shared_address.hpp), a multiple of the size stored: v2 and v4 store 8
-// and 16 bytes at once. As with the loads of ld_shared.hpp, the compiler neither moves nor splits nor joins
+// `address` is a shared-window address (shared_address.hpp) and a multiple of the size stored; v2 and v4
+// store 8 and 16 bytes. As with the loads of ld_shared.hpp, the compiler neither moves nor splits nor merges
 // them (PTX ISA, "Data Movement and Conversion Instructions: st").
 //
-// The stores to .shared::cluster reach every block of the cluster: address is what mapa returns
+// The stores to .shared::cluster write to any block of the cluster: address is what mapa returns
 // (cluster.hpp).
 #pragma once
 

@@ -1,4 +1,4 @@
-// Warp stores of 8 x 8 matrices of 16-bit elements to shared memory: the inverse of ldmatrix.hpp.
+// Stores, by a warp, of 8 x 8 matrices of 16-bit elements to shared memory: the inverse of ldmatrix.hpp.
 //
 // Matrix i goes to eight rows of 16 bytes whose addresses lanes 8i..8i+7 supply; each must be a multiple
 // of 16. The addresses of the lanes beyond the last matrix are ignored. Lane l, with g = l / 4 and t = l % 4,

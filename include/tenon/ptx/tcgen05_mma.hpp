@@ -1,7 +1,7 @@
-// The forms of tcgen05.mma that cuda::ptx lacks: sparse A (.sp, .ws.sp), and for the dense product the
-// collector usage and .ashift. D = A * B + D, started by one thread; D lies in tensor memory, B in shared
-// memory, A in either. Everything else of tcgen05 (alloc, ld, st, cp, shift, commit, wait, fence, dense mma
-// and mma.ws) is there: cuda::ptx::tcgen05_*.
+// The forms of tcgen05.mma that cuda::ptx lacks: sparse A (.sp, .ws.sp) and, for the dense product, the
+// collector usage and .ashift. D = A * B + D, issued by one thread; D is in tensor memory, B in shared
+// memory, A in either. cuda::ptx::tcgen05_* has the rest of tcgen05 (alloc, ld, st, cp, shift, commit, wait,
+// fence, dense mma and mma.ws).
 //
 //   tcgen05_mma_sp<1, kind_f16>(d, a_descriptor, b_descriptor, metadata, instruction, true);
 //
@@ -10,7 +10,7 @@
 // enable_input_d: false for D = A * B.
 //
 // PTX ISA 9.7.16.10.9. sm_100a, sm_103a and sm_110a (kind::i8 not on sm_103a, scale_input_d not on sm_110a).
-// Compiled and disassembled here, never run: no such machine was at hand.
+// Compiled and disassembled by the tests, never executed: no such machine was available.
 #pragma once
 
 #include "tenon/ptx/arch.hpp"
@@ -32,7 +32,7 @@ struct TensorMemory {
   uint32_t address;
 };
 
-// Kinds: the types of A and B, as far as the instruction descriptor leaves them open.
+// Kinds: the types of A and B, unless the instruction descriptor chooses among several.
 struct kind_f16 {
   static constexpr char text[] = "f16";
 };
@@ -97,8 +97,8 @@ struct collector_b_discard {
                                   'b', '0' + buffer, ':', ':', 'd', 'i', 's', 'c', 'a', 'r', 'd', 0};
 };
 
-// All that the instruction's text leaves open; and D scaled by 2 to the power of -scale_input_d before the
-// sum, 0: not.
+// The text of the instruction; and the scale of D before the addition, 2 to the power of -scale_input_d (0:
+// none).
 template <int cta_group, class KindOf, class CollectorOf, bool ashift, int scale_input_d, class Dependent>
 struct Tcgen05Text {
   static_assert(has_tcgen05<Dependent>,
@@ -178,8 +178,8 @@ __device__ __forceinline__ void tcgen05_mma_statement(uint32_t d, A a, uint64_t 
 
 // tcgen05.mma.cta_group.kind{.ashift}{.collector} [d], a, b, idesc, {lanes,} enable-input-d {, scale};
 // PTX ISA 8.6, sm_100a. SASS: UTCHMMA, UTCQMMA, UTCIMMA (cta_group 2: .2CTA).
-// A: uint64_t, a matrix descriptor, or TensorMemory. ashift: the rows of A are taken one further down; with
-// no collector, lastuse or discard.
+// A: uint64_t, a matrix descriptor, or TensorMemory. ashift: the instruction reads each row of A one row
+// further down; the collector must be none, lastuse or discard.
 template <int cta_group, class Kind, class Collector = collector_default, bool ashift = false,
           int scale_input_d = 0, class A, class Dependent = void>
 __device__ __forceinline__ void tcgen05_mma(uint32_t d, A a, uint64_t b, uint32_t instruction,

@@ -1,6 +1,6 @@
-// wgmma.mma_async: D = A * B + D by the four warps of a warpgroup at once, on operands in shared memory,
-// while the warps go on. D is 64 x n, A is 64 x k, B is k x n; k fills 32 bytes of the operands' type.
-// Sparse A: wgmma_sp.hpp.
+// wgmma.mma_async: D = A * B + D, computed by the four warps of a warpgroup together from operands in shared
+// memory, while the warps go on. D is 64 x n, A is 64 x k, B is k x n; k fills 32 bytes of the operands'
+// type. Sparse A: wgmma_sp.hpp.
 //
 //   float d[n / 2];                                                 // D: uint32_t d[n / 4] for f16
 //   wgmma_fence_sync_aligned();                                     // d (and a in registers) are written
@@ -10,16 +10,16 @@
 //   wgmma_wait_group_sync_aligned<0>(d);                            // before d is looked at
 //
 // a and b are matrix descriptors (shared/matrix_descriptor.hpp); a may be four registers instead. Between an
-// instruction and the wait for its group nobody may touch d, the registers of a, or shared memory under the
-// descriptors: warp/wgmma_accumulator.hpp is the type that keeps d out of reach meanwhile. All 128 threads of
-// a warpgroup execute it, whose first warp is a multiple of four.
+// instruction and the wait for its group the program must not touch d, the registers of a, or the shared
+// memory that the descriptors name. warp/wgmma_accumulator.hpp is a type that makes d inaccessible meanwhile.
+// All 128 threads of a warpgroup execute the instruction; the number of the warpgroup's first warp is a
+// multiple of four.
 //
 // In thread t, with w = t / 32, g = t % 32 / 4 and q = t % 4 (PTX ISA 9.7.15.5.1.1):
 //   d element i:   row 16w + g + 8 * (i / 2 % 2), column 8 * (i / 4) + 2q + i % 2; f16: two in a register
 //   a register r:  row 16w + g + 8 * (r % 2), the 32 bits from bit 32q + 128 * (r / 2) of the row
 //
-// sm_90a alone has it. The constraint "C" of its asm statements needs a CUDA Toolkit that knows it: 13.0
-// does.
+// Only sm_90a has it. The asm statements need a CUDA Toolkit that knows the constraint "C"; CUDA 13.0 does.
 #pragma once
 
 #include "tenon/ptx/arch.hpp"
@@ -39,7 +39,7 @@ inline constexpr bool wgmma_has_types = is_type<D, float>
                                                                     (is_int8<A> && is_int8<B>)
                                                               : false;
 
-// Whether wgmma has this n: multiples of 8 up to 256; with s32 sums above 32 only multiples of 16, and 24.
+// Whether wgmma has this n: multiples of 8 up to 256; with s32 accumulators 8, 16, 24 and multiples of 16.
 template <class D, int n>
 inline constexpr bool wgmma_has_n = n >= 8 && n <= 256 &&
                                     (is_type<D, int32_t> ? n % 16 == 0 || n == 8 || n == 24 : n % 8 == 0);
@@ -47,7 +47,7 @@ inline constexpr bool wgmma_has_n = n >= 8 && n <= 256 &&
 template <class D, int n>
 inline constexpr int wgmma_registers = is_type<D, uint32_t> ? n / 4 : n / 2;
 
-// What stands behind the types of A and B.
+// The text after the types of A and B.
 template <bool popc, bool satfinite>
 struct WgmmaSuffix {
   static constexpr char text[] = "";
@@ -61,8 +61,8 @@ struct WgmmaSuffix<false, true> {
   static constexpr char text[] = ".satfinite";
 };
 
-// What stands behind scale-d, `count` numbers: nothing for integers, the signs of A and B, and for types of
-// 16 bits also whether they are transposed; of A only where it comes from shared memory.
+// The text of the `count` immediates after scale-d: none for integers; the signs of A and B; for 16-bit types
+// also whether they are transposed, which A can be only in shared memory.
 template <int count, int scale_a, int scale_b, int trans_a, int trans_b>
 struct WgmmaImmediates {
   static constexpr char text[] = "";
@@ -83,19 +83,20 @@ struct WgmmaImmediates<4, scale_a, scale_b, trans_a, trans_b> {
       ',', trans_b == 0 ? '0' : '1', 0};
 };
 
-// All that WgmmaAssembly leaves open, and the judgement whether there is such an instruction.
+// The text that WgmmaAssembly takes as constants, and whether the instruction exists.
 template <bool sparse, bool a_in_registers, class D, int registers, int n, class TypeA, class TypeB,
           bool satfinite, int scale_a, int scale_b, int trans_a, int trans_b, int select, class Dependent>
 struct WgmmaText {
   static_assert(
       is_sm_90a<Dependent>,
-      "tenon::ptx::wgmma_mma_async needs sm_90a: compile with -gencode arch=compute_90a,code=sm_90a");
+      "tenon::ptx::wgmma_mma_async needs sm_90a: compile with -gencode arch=compute_90a,code=sm_90a "
+      "(-arch=sm_90a compiles for compute_90, too)");
   static_assert(wgmma_has_types<D, TypeA, TypeB>,
                 "wgmma_mma_async: no instruction multiplies these types of A and B into this type of D "
                 "(float: f32, uint32_t: pairs of f16, int32_t: s32)");
-  static_assert(
-      wgmma_has_n<D, n>,
-      "wgmma_mma_async: n must be a multiple of 8 from 8 to 256; with s32 sums 8, 24 or a multiple of 16");
+  static_assert(wgmma_has_n<D, n>,
+                "wgmma_mma_async: n must be a multiple of 8 from 8 to 256; with s32 accumulators 8, 24 or a "
+                "multiple of 16");
   static_assert(registers == wgmma_registers<D, n>,
                 "wgmma_mma_async: d must have n / 2 elements, or n / 4 registers of two f16");
   static_assert((scale_a == 1 || scale_a == -1) && (scale_b == 1 || scale_b == -1),

@@ -1,6 +1,6 @@
-// The lists that the inline assembly of wgmma.mma_async is made of: an asm statement names its operands one
-// by one, up to 128 accumulators here, and no template can make such a list. Included by wgmma_assembly.hpp
-// and wgmma_sp_assembly.hpp; only macros, all of them TENON_WGMMA_.
+// The operand lists of the inline assembly of wgmma.mma_async. An asm statement names its operands one by
+// one, up to 128 accumulators here, and no template can write such a list. Included by wgmma_assembly.hpp and
+// wgmma_sp_assembly.hpp. Defines macros only, all of them TENON_WGMMA_.
 #pragma once
 
 // The accumulators as text: "%0, %1, ...".

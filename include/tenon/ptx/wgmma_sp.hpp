@@ -1,6 +1,6 @@
-// wgmma.mma_async.sp: wgmma.hpp's product with a sparse A, of which two of every four neighbours along k are
-// stored (of tf32 one of two), and metadata that says which. The same accumulators, descriptors, fences and
-// waits; k is twice that of the dense form.
+// wgmma.mma_async.sp: the product of wgmma.hpp with a sparse A. Two of every four neighbours along k are
+// stored (tf32: one of two), and the metadata says which. Accumulators, descriptors, fences and waits are the
+// same; k is twice that of the dense form.
 #pragma once
 
 #include "tenon/ptx/wgmma.hpp"

@@ -1,10 +1,10 @@
 // The inline assembly of wgmma.mma_async.sp: an explicit specialisation of WgmmaSparseAssembly for each type
-// of D and n, because an asm statement lists its operands one by one. Whoever wants the instruction includes
-// wgmma_sp.hpp, which says what it does.
+// of D and each n, because an asm statement lists its operands one by one. Include wgmma_sp.hpp instead,
+// which documents the instruction.
 //
-// The text holds literally what the specialisation fixes (n, the type of D, the numbers of the operands). The
-// rest comes as constants: k, the names of the types of A and B, what follows them (".satfinite"), and the
-// immediates after scale-d. They are operands of the constraint "C", a char array that nvcc pastes in.
+// The text contains what the specialisation fixes: n, the type of D, the numbers of the operands. The rest
+// are constants: k, the names of the types of A and B, what follows them (".satfinite"), and the immediates
+// after scale-d. They are operands of the constraint "C", a char array whose text nvcc inserts.
 #pragma once
 
 #include "tenon/ptx/arch.hpp"
@@ -12,7 +12,7 @@
 
 namespace tenon::ptx {
 
-// D: float, uint32_t (two f16) or int32_t. Text says the rest: WgmmaText of wgmma.hpp.
+// D: float, uint32_t (two f16) or int32_t. Text holds the rest: WgmmaText of wgmma.hpp.
 template <class D, int n>
 struct WgmmaSparseAssembly;
 

@@ -1,16 +1,16 @@
-// How many passes (wavefronts) a warp's access to shared memory takes. Plain C++17, constexpr: kernels
-// static_assert that theirs take no more than they must.
+// Counts the wavefronts of a warp's access to shared memory. Plain C++17, constexpr: kernels static_assert
+// that theirs need no more than the minimum.
 //
-// Shared memory has 32 banks of 4 bytes. A warp is served in phases: all 32 lanes for 4-byte accesses, 16 for
-// 8 bytes, 8 for 16 bytes; ldmatrix and stmatrix take the 8 rows of one matrix a phase. Within a phase, each
-// bank yields one word a wavefront, and lanes that name the same word share it.
+// Shared memory has 32 banks of 4 bytes. It serves a warp in phases: all 32 lanes for 4-byte accesses, 16 for
+// 8 bytes, 8 for 16 bytes; for ldmatrix and stmatrix a phase is the 8 rows of one matrix. In a phase each
+// bank delivers one word per wavefront, and lanes that access the same word share it.
 #pragma once
 
 #include "tenon/fragment/host_device.hpp"
 
 namespace tenon {
 
-// Where each lane of a warp points, in bytes from the start of a 128-byte-aligned region.
+// The address of each lane of a warp, in bytes from the start of a 128-byte-aligned region.
 struct LaneAddresses {
   int at[32];
 };
@@ -44,14 +44,15 @@ TENON_HOST_DEVICE constexpr int wavefronts(const LaneAddresses& address, int byt
   return total;
 }
 
-// Wavefronts of an ldmatrix or stmatrix of `matrices` (1, 2 or 4): lane 8i + r points at row r of matrix i.
+// Wavefronts of an ldmatrix or stmatrix of `matrices` (1, 2 or 4): lane 8i + r supplies the address of row r
+// of matrix i.
 TENON_HOST_DEVICE constexpr int matrix_wavefronts(const LaneAddresses& address, int matrices) {
   int total = 0;
   for (int i = 0; i < matrices; ++i) total += phase_wavefronts(address, 8 * i, 8, 16);
   return total;
 }
 
-// Wavefronts beyond the least that the bytes moved need.
+// Wavefronts in excess of the minimum for the bytes accessed.
 TENON_HOST_DEVICE constexpr int bank_conflicts(const LaneAddresses& address, int bytes_per_lane) {
   return wavefronts(address, bytes_per_lane) - bytes_per_lane / 4;
 }

@@ -1,10 +1,10 @@
-// What the descriptors of wgmma and tcgen05 say, in words: for a debugger's prompt, a failed test, a line of
-// a log. Host only, compiled: link with tenon::layouts.
+// Prints the descriptors of wgmma and tcgen05 in words, for debuggers, tests and logs. Host only, compiled:
+// link with tenon::layouts.
 //
 //   std::cout << tenon::explain(descriptor);
 //   start at byte 4096 (0x1000) of shared memory; base offset 0; swizzle of 128 bytes: lines of ...
 //
-// Below: matrix_descriptor.hpp, tcgen05_descriptor.hpp. Defined in src/shared/descriptor_words.cpp.
+// Builds on matrix_descriptor.hpp and tcgen05_descriptor.hpp. Defined in src/shared/descriptor_words.cpp.
 #pragma once
 
 #include <string>
@@ -14,7 +14,8 @@
 
 namespace tenon {
 
-// Both readings of the strides, since a descriptor does not say what is contiguous: the instruction does.
+// Explains the strides for both orders: the instruction, not the descriptor, says which dimension is
+// contiguous.
 std::string explain(MatrixDescriptor descriptor);
 // The fields of a tcgen05 instruction descriptor: types, shape, signs, major-ness, sparsity, scales.
 std::string explain(Tcgen05Instruction instruction);

@@ -1,13 +1,14 @@
-// The 64 bits that tell wgmma where an operand lies in shared memory and how: start address, two strides, the
+// The 64-bit descriptor by which wgmma finds an operand in shared memory: start address, two strides,
 // swizzle. PTX ISA 9.7.15.5.1.2 (matrix descriptor, canonical layouts). Plain C++17, constexpr.
 //
-//   MatrixDescriptor::k_major<half, Swizzle::bytes_128>(address)      // dense lines of 128 bytes
+//   MatrixDescriptor::k_major<half, Swizzle::bytes_128>(address)      // dense rows of 128 bytes
 //   operand_descriptor(tile_b, column).at(step)                       // of an OperandTile: tile.hpp
 //
-// An operand is cut into core matrices of 8 lines of 16 bytes. The first letter of the major-ness says what
-// is contiguous in a line: k, or m (of A) and n (of B). Swizzled, a line has 32, 64 or 128 bytes and the
-// pattern begins anew every 8 lines of 128 bytes; it counts from address 0, so the operand starts on a
-// multiple of that. explain() of descriptor_words.hpp says in words what a descriptor holds.
+// An operand consists of core matrices of 8 rows of 16 bytes. The first letter of the major-ness names the
+// contiguous dimension: k, or m (of A) and n (of B). In shared memory a row has 32, 64 or 128 bytes if
+// swizzled (`line` in the names below). The swizzle repeats every 8 rows of 128 bytes and depends on the
+// address, so the operand must start on a multiple of that. explain() of descriptor_words.hpp prints a
+// descriptor in words.
 #pragma once
 
 #include <cstdint>
@@ -19,31 +20,31 @@ namespace tenon {
 
 enum class Swizzle { none, bytes_32, bytes_64, bytes_128 };
 
-// Bytes of a line, which is what the pattern permutes chunks within; without a swizzle one chunk.
+// Bytes of a row, in which the swizzle permutes chunks of 16 bytes; without a swizzle one chunk.
 TENON_HOST_DEVICE constexpr int line_bytes_of(Swizzle swizzle) {
   return swizzle == Swizzle::none       ? 16
          : swizzle == Swizzle::bytes_32 ? 32
          : swizzle == Swizzle::bytes_64 ? 64
                                         : 128;
 }
-// The swizzle of lines of 16 (none), 32, 64 or 128 bytes.
+// The swizzle of rows of 16 (none), 32, 64 or 128 bytes.
 TENON_HOST_DEVICE constexpr Swizzle swizzle_of(int line_bytes) {
   return line_bytes == 128  ? Swizzle::bytes_128
          : line_bytes == 64 ? Swizzle::bytes_64
          : line_bytes == 32 ? Swizzle::bytes_32
                             : Swizzle::none;
 }
-// What the start of a swizzled operand must be a multiple of.
+// The alignment of the start of an operand with this swizzle.
 TENON_HOST_DEVICE constexpr int alignment_of(Swizzle swizzle) {
   return 8 * line_bytes_of(swizzle) > 128 ? 8 * line_bytes_of(swizzle) : 16;
 }
 
 class MatrixDescriptor {
  public:
-  // k contiguous. stride_bytes: from 8 lines (of m or n) to the next 8. leading_bytes: from 16 bytes of k to
-  // the next 16 where there is no swizzle; ignored by the hardware where a line holds all of an instruction's
-  // k. The default is a dense operand, which without a swizzle is 8 lines x 32 bytes of k after another. T:
-  // an element type of wgmma. address: of the operand in the shared window.
+  // k contiguous. stride_bytes: from 8 rows (of m or n) to the next 8. leading_bytes: without a swizzle, from
+  // 16 bytes of k to the next 16; the hardware ignores it where a row holds the whole k of an instruction.
+  // The default is a dense operand: without a swizzle, blocks of 8 rows x 32 bytes of k, one after the other.
+  // T: an element type of wgmma. address: of the operand in the shared window.
   template <class T, Swizzle swizzle,
             int stride_bytes = swizzle == Swizzle::none ? 256 : 8 * line_bytes_of(swizzle),
             int leading_bytes = swizzle == Swizzle::none ? 128 : 16>
@@ -52,10 +53,10 @@ class MatrixDescriptor {
     return of<swizzle, leading_bytes, stride_bytes>(address);
   }
 
-  // m (of A) or n (of B) contiguous; the instruction transposes: trans_a, trans_b. Only types of 16 bits.
-  // Swizzled: stride_bytes from 8 lines of k to the next 8, leading_bytes from one line's worth of m (n) to
-  // the next. Without a swizzle: leading_bytes from 8 lines of k to the next 8, stride_bytes from 16 bytes of
-  // m (n) to the next 16.
+  // m (of A) or n (of B) contiguous, which the instruction transposes (trans_a, trans_b). Only types of 16
+  // bits. With a swizzle: stride_bytes from 8 rows of k to the next 8, leading_bytes from one row's m (n) to
+  // the next row's. Without a swizzle: leading_bytes from 8 rows of k to the next 8, stride_bytes from 16
+  // bytes of m (n) to the next 16.
   template <class T, Swizzle swizzle, int leading_bytes, int stride_bytes = 8 * line_bytes_of(swizzle)>
   TENON_HOST_DEVICE static constexpr MatrixDescriptor mn_major(std::uint32_t address) {
     static_assert(
@@ -64,16 +65,16 @@ class MatrixDescriptor {
     return of<swizzle, leading_bytes, stride_bytes>(address);
   }
 
-  // From the instruction's operand, as it is.
+  // From the bits of a descriptor.
   TENON_HOST_DEVICE static constexpr MatrixDescriptor of_bits(std::uint64_t bits) {
     return MatrixDescriptor(bits);
   }
 
-  // What wgmma takes.
+  // The operand of the instruction.
   TENON_HOST_DEVICE constexpr std::uint64_t bits() const { return bits_; }
 
-  // The same layout from `bytes` further on, a multiple of 16. Along a swizzled line too: the hardware
-  // permutes by the bits of the final address.
+  // The same layout, `bytes` further on, a multiple of 16. Also along a swizzled row: the hardware swizzles
+  // by the bits of the final address.
   TENON_HOST_DEVICE constexpr MatrixDescriptor after(int bytes) const {
     return MatrixDescriptor(bits_ + static_cast<std::uint64_t>(bytes / 16));
   }
@@ -94,7 +95,7 @@ class MatrixDescriptor {
  private:
   TENON_HOST_DEVICE constexpr explicit MatrixDescriptor(std::uint64_t bits) : bits_(bits) {}
 
-  // A number of bytes as the descriptor holds it: 18 bits, the lowest four left out.
+  // A number of bytes as the descriptor holds it: 18 bits without the lowest four.
   TENON_HOST_DEVICE static constexpr std::uint64_t encoded(std::uint32_t bytes) {
     return (bytes & 0x3ffff) >> 4;
   }
@@ -120,15 +121,15 @@ class MatrixDescriptor {
   std::uint64_t bits_;
 };
 
-// Where the instructions of a k-loop find one operand in an OperandTile: the descriptor of the first, and how
-// many bytes further the next ones are.
+// The descriptors of one operand in an OperandTile for the instructions of a k loop: the first descriptor,
+// and the steps to the next ones.
 template <class Tile>
 class OperandDescriptor {
   static constexpr int line_bytes = Tile::line_bytes, element_bytes = Tile::element_bytes;
   static_assert(
       Tile::panels == 1 || Tile::lines % 8 == 0,
-      "OperandDescriptor: where a tile has several panels, each must be whole groups of 8 lines, after "
-      "which the swizzle begins anew");
+      "OperandDescriptor: where a tile has several panels, each must be whole groups of 8 rows, after "
+      "which the swizzle repeats");
   static_assert(
       Tile::k_major || element_bytes == 2,
       "OperandDescriptor: wgmma reads only types of 16 bits with m or n contiguous; others are k-major");
@@ -140,8 +141,8 @@ class OperandDescriptor {
   static_assert(Tile::depth % k == 0,
                 "OperandDescriptor: the tile's depth must be a multiple of 32 bytes of k");
 
-  // Of the part of the tile that starts at `first` along m (of A) or n (of B): a multiple of 8, and of a line
-  // where m (n) is contiguous.
+  // For the part of the tile that starts at `first` along m (of A) or n (of B): a multiple of 8 and, where m
+  // (n) is contiguous, of a row.
   TENON_HOST_DEVICE constexpr OperandDescriptor(const Tile& tile, int first)
       : first_(descriptor(tile.base + static_cast<std::uint32_t>(Tile::k_major ? first * line_bytes
                                                                                : first / Tile::panel_columns *

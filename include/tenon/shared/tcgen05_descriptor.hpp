@@ -1,11 +1,11 @@
-// The two descriptors of tcgen05.mma: of an operand in shared memory (64 bits) and of the instruction (32
-// bits), which says the types, shape and signs that the PTX text leaves open. PTX ISA 9.7.16.4. Plain C++17,
-// constexpr; never run here: no such machine was at hand.
+// The two descriptors of tcgen05.mma: of an operand in shared memory (64 bits), and of the instruction (32
+// bits), which holds the types, shape and signs that the PTX text leaves open. PTX ISA 9.7.16.4. Plain C++17,
+// constexpr; never executed on a GPU: no such machine was available.
 //
 //   tcgen05_bits(MatrixDescriptor::k_major<half, Swizzle::bytes_128>(address))
 //   Tcgen05Instruction::f16(Tcgen05Float::f32, Tcgen05F16::bf16, Tcgen05F16::bf16).shape<128, 256>().bits()
 //
-// explain() of descriptor_words.hpp says in words what they hold. Below: matrix_descriptor.hpp.
+// explain() of descriptor_words.hpp prints them in words. Builds on matrix_descriptor.hpp.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace tenon {
 
-// The canonical layouts are those of wgmma and so are the fields, but for the swizzle's code (bits 61 to 63)
-// and a constant (bit 46).
+// The canonical layouts and the fields are those of wgmma, except for the encoding of the swizzle (bits 61 to
+// 63) and a constant (bit 46).
 TENON_HOST_DEVICE constexpr std::uint64_t tcgen05_bits(MatrixDescriptor operand) {
   const Swizzle swizzle = operand.swizzle();
   const std::uint64_t code = swizzle == Swizzle::bytes_128  ? 2
@@ -26,14 +26,14 @@ TENON_HOST_DEVICE constexpr std::uint64_t tcgen05_bits(MatrixDescriptor operand)
   return (operand.bits() & (fields | base_offset)) | std::uint64_t{1} << 46 | code << 61;
 }
 
-// Types as the instruction descriptor numbers them, a list a kind.
+// Types with their numbers in the instruction descriptor, a list for each kind.
 enum class Tcgen05Float { f16 = 0, f32 = 1 };  // of D
 enum class Tcgen05F16 { f16 = 0, bf16 = 1 };
 enum class Tcgen05F8F6F4 { e4m3 = 0, e5m2 = 1, e2m3 = 3, e3m2 = 4, e2m1 = 5 };
 enum class Tcgen05Int8 { u8 = 0, s8 = 1 };
 enum class Tcgen05Scale { ue4m3 = 0, ue8m0 = 1 };
 
-// Which of the three formats: the kinds without block scales, mxf8f6f4, or mxf4 and mxf4nvf4.
+// The three formats: kinds without block scales, mxf8f6f4, and mxf4 and mxf4nvf4.
 enum class Tcgen05Format { plain, mxf8f6f4, mxf4 };
 
 class Tcgen05Instruction {
@@ -47,7 +47,7 @@ class Tcgen05Instruction {
                                                                Tcgen05F8F6F4 b) {
     return plain(static_cast<int>(d), static_cast<int>(a), static_cast<int>(b));
   }
-  // saturate: sums stop at the ends of s32.
+  // saturate: accumulators are clamped to the range of s32.
   TENON_HOST_DEVICE static constexpr Tcgen05Instruction i8(Tcgen05Int8 a, Tcgen05Int8 b,
                                                            bool saturate = false) {
     return plain(2, static_cast<int>(a), static_cast<int>(b)).with(3, saturate ? 1 : 0);

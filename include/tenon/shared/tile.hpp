@@ -1,10 +1,11 @@
-// A tile in shared memory that knows its swizzle: where element (line, column) stands.
+// A tile in shared memory with its swizzle: computes the address of element (row, column).
 //
-//   SharedTile<half, 128, 64> tile{tenon::ptx::shared_address(buffer)};   // 128 lines of 64 halves: 16 KB
-//   tile.address(3, 16)                                                   // of the 16 bytes that start there
+//   SharedTile<half, 128, 64> tile{tenon::ptx::shared_address(buffer)};   // 128 rows of 64 halves: 16 KB
+//   tile.address(3, 16)                                                  // of the 16 bytes that start there
 //
-// Columns are contiguous. A line is at most 128 bytes; a wider tile is cut into panels of 128-byte lines that
-// follow one another (that is how the copy engine writes it, one box a panel). Below: swizzle.hpp.
+// Columns are contiguous. In shared memory a row has at most 128 bytes (`line` in the names below). A wider
+// tile is stored as panels with rows of 128 bytes, one panel after the other; TMA writes one box per panel.
+// Builds on swizzle.hpp.
 #pragma once
 
 #include <cstdint>
@@ -34,21 +35,21 @@ struct SharedTile {
 
   std::uint32_t base;  // shared-window address of the first byte
 
-  // Byte offset of the 16-byte chunk that holds (line, column), plus the element's place in it.
-  TENON_HOST_DEVICE static constexpr int offset(int line, int column) {
+  // Byte offset of element (row, column): the offset of its 16-byte chunk plus its offset in the chunk.
+  TENON_HOST_DEVICE static constexpr int offset(int row, int column) {
     const int panel = column / panel_columns, in_panel = column % panel_columns;
-    return panel * panel_bytes + line * line_bytes +
-           swizzled_chunk<line_bytes>(line, in_panel / chunk_elements) * chunk_bytes +
+    return panel * panel_bytes + row * line_bytes +
+           swizzled_chunk<line_bytes>(row, in_panel / chunk_elements) * chunk_bytes +
            in_panel % chunk_elements * element_bytes;
   }
 
-  TENON_HOST_DEVICE constexpr std::uint32_t address(int line, int column) const {
-    return base + static_cast<std::uint32_t>(offset(line, column));
+  TENON_HOST_DEVICE constexpr std::uint32_t address(int row, int column) const {
+    return base + static_cast<std::uint32_t>(offset(row, column));
   }
 };
 
-// One operand's slab: `extent` rows of A (or columns of B) by `depth` of k.
-// k_major: k is contiguous (A row-major, B column-major): lines run along m or n. Else lines run along k.
+// The k-tile of one operand: `extent` rows of A (or columns of B) by `depth` of k. k_major: k is contiguous
+// (A row-major, B column-major), and each row in shared memory is at one m or n. Else each row is at one k.
 template <class T, int Extent, int Depth, bool KMajor>
 struct OperandTile : SharedTile<T, KMajor ? Extent : Depth, KMajor ? Depth : Extent> {
   static constexpr int extent = Extent, depth = Depth;

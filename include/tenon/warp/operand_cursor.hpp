@@ -36,8 +36,8 @@ class OperandCursor {
   TENON_HOST_DEVICE static constexpr int lane_offset(int lane, int first) {
     using LayoutOfA = LayoutA<m16n8k16, __half>;
     using LayoutOfB = LayoutB<m16n8k16, __half>;
-    const Coord at = operand == Operand::a ? ldmatrix_row_a<LayoutOfA>(lane, Tile::k_major)
-                                           : ldmatrix_row_b<LayoutOfB>(lane, Tile::k_major, 2);
+    const Coord at = operand == Operand::a ? ldmatrix_row_a<LayoutOfA, Tile::k_major>(lane)
+                                           : ldmatrix_row_b<LayoutOfB, Tile::k_major, 2>(lane);
     const int extent_at = first + (operand == Operand::a ? at.row : at.col);
     const int k_at = operand == Operand::a ? at.col : at.row;
     return Tile::k_major ? Tile::offset(extent_at, k_at) : Tile::offset(k_at, extent_at);
