@@ -22,7 +22,7 @@ struct EmulateOptions {
   std::string path, entry, grid = "1", block, cluster, schedule = "early", numerics = "target";
   std::vector<std::string> arguments, buffers;
   std::uint32_t shared = 0;
-  std::uint64_t limit = 0;  // 0: none
+  std::uint64_t limit = 0, launch_limit = 0;  // 0: none
   int threads = 0;
   bool no_findings = false, json = false;
 };
@@ -173,6 +173,7 @@ void run(const EmulateOptions& o) {
   options.findings = !o.no_findings;
   options.threads = o.threads;
   options.instruction_limit = o.limit;
+  options.launch_instruction_limit = o.launch_limit;
   emulator::Shape shape;
   shape.grid = parse_size("--grid", o.grid);
   shape.block = parse_size("--block", o.block);
@@ -250,8 +251,12 @@ void add_emulate(CLI::App& application) {
   command
       ->add_option(
           "--limit", o->limit,
-          "Instructions that the warps of a cluster may execute; a kernel that goes on is a deadlock, "
-          "which is a finding (default: no limit)")
+          "Instructions that the warps of a cluster, or of a block without one, may execute: the cluster "
+          "ends before the next one, with the finding `limit` (default: no limit)")
+      ->transform(whole_number(1, std::numeric_limits<std::int64_t>::max()));
+  command
+      ->add_option("--launch-limit", o->launch_limit,
+                   "The same for the warps of all clusters together: the launch ends")
       ->transform(whole_number(1, std::numeric_limits<std::int64_t>::max()));
   command->add_flag("--json", o->json, "Print one object: findings, counters, outputs");
   command->footer(

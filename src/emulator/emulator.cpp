@@ -366,6 +366,7 @@ Result Emulator::launch(const Module& module, const std::string& entry, const Sh
   launch.threads = options.threads > 0 ? options.threads
                                        : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   launch.instruction_limit = options.instruction_limit;
+  launch.launch_instruction_limit = options.launch_instruction_limit;
   launch.number = ++state_->launches;
   LaunchReport report = run(launch);
   return {std::move(report.findings), std::move(report.counters)};

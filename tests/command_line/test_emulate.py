@@ -246,10 +246,30 @@ class Emulate(Modules):
 
     def test_an_endless_kernel_ends_at_the_limit(self):
         endless = self.write("endless.ptx", self.ENDLESS)
-        code, out, err = emulate(endless, "--block", 32, "--limit", 10000, "--json")
-        self.assertEqual(code, 1, err)
-        self.assertEqual([f["kind"] for f in json.loads(out)["findings"]], ["deadlock"])
-        self.assertEqual(emulate(*self.scaled("--limit", 10000))[0], 0)
+        for option in ("--limit", "--launch-limit"):
+            code, out, err = emulate(endless, "--block", 32, option, 10000, "--json")
+            self.assertEqual(code, 1, err)
+            result = json.loads(out)
+            self.assertEqual([f["kind"] for f in result["findings"]], ["limit"])
+            self.assertEqual(result["counters"]["total"]["instructions"], 10000)
+
+    def test_limits_are_exact(self):
+        """Two blocks of a warp, of which the first executes 17 instructions and the second 16 and 17."""
+        def instructions(*options):
+            code, out, err = emulate(*self.scaled("--json", *options))
+            result = json.loads(out)
+            self.assertEqual((code, len(result["findings"])), (1, 1) if "limit" in err else (0, 0), err)
+            return result["counters"]["total"]["instructions"]
+        self.assertEqual(instructions("--limit", 1), 2)
+        self.assertEqual(instructions("--limit", 16), 32)
+        self.assertEqual(instructions("--limit", 17), 33)
+        self.assertEqual(instructions("--launch-limit", 1), 1)
+        self.assertEqual(instructions("--launch-limit", 32), 32)
+        self.assertEqual(instructions("--launch-limit", 33), 33)
+        code, out, err = emulate(*self.scaled("--limit", 1))
+        self.assertEqual((code, err), (1, "tenon: 1 finding: limit at PTX line 11\n"))
+        self.assertIn("limit in scale at PTX line 11", out)
+        self.assertIn("the warps of its block have executed 1 instruction, the limit of a cluster", out)
 
 
 class Refusals(Modules):

@@ -65,8 +65,10 @@ struct Options {
   // Races, the async proxy and unwritten memory cost bookkeeping and can be switched off; all other findings
   // are always made.
   bool findings = true;
-  int threads = 0;                      // of the host; 0: as many as it has
-  std::uint64_t instruction_limit = 0;  // of a cluster, counted by warps; beyond it: deadlock. 0: none
+  int threads = 0;  // of the host; 0: as many as it has
+  // How many instructions the warps of one cluster, and those of the whole launch, may execute, counted as
+  // Counts::instructions is. What would execute one more is stopped, with the finding `limit`. 0: no limit.
+  std::uint64_t instruction_limit = 0, launch_instruction_limit = 0;
 };
 
 struct Result {

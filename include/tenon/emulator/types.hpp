@@ -45,6 +45,7 @@ enum class FindingKind : std::uint8_t {
   deadlock,
   trap,      // trap or brkpt was executed
   argument,  // an operand that the instruction's rules forbid
+  limit      // an instruction limit of the launch's Options was reached
 };
 const char* name(FindingKind kind);  // "out_of_bounds"
 

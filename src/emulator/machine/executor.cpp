@@ -38,8 +38,9 @@ std::string hex(LaneMask mask) {
 
 }  // namespace
 
-Executor::Executor(Cluster& cluster)
+Executor::Executor(Cluster& cluster, LaunchBudget& budget)
     : cluster_(cluster),
+      budget_(budget),
       steps_(cluster.launch.program->steps),
       random_(cluster.launch.seed * 0xd1342543de82ef95u + cluster.number),
       is_random_(cluster.launch.schedule == Schedule::random) {
@@ -53,7 +54,6 @@ Executor::Executor(Cluster& cluster)
 }
 
 Executor::Outcome Executor::run() {
-  const std::uint64_t limit = cluster_.launch.instruction_limit;
   polls_ = 0;
   while (cluster_.live_threads > 0 && !cluster_.is_aborted()) {
     if (is_random_) std::shuffle(order_.begin(), order_.end(), random_);
@@ -67,11 +67,7 @@ Executor::Outcome Executor::run() {
       runner.rests = moved ? 0 : runner.rests + 1;
       has_moved |= moved;
       cluster_.async.perform_some();
-      if (cluster_.is_aborted()) return Outcome::finished;
-    }
-    if (limit != 0 && cluster_.clock - leaped_ > limit) {
-      report_deadlock();
-      return Outcome::finished;
+      if (cluster_.is_aborted()) return is_over_budget_ ? Outcome::over_budget : Outcome::finished;
     }
     // A copy that landed behind a warp's back may be what the warp looks for.
     const bool stands = !has_moved && cluster_.changes() == changes;
@@ -223,19 +219,44 @@ bool Executor::step(Warp& warp, std::size_t index) {
     settle(warp, index, Flow::next, 0);
     return true;
   }
+  if (!may_execute(warp, active)) return false;
   if (step.reads_timer) {
     warp.refresh_timers(*step.code, active);
     has_read_timer_ = true;
   }
   if (!step.wgmma_slots.empty()) note_wgmma_registers(warp, step, active);
   const Flow flow = op.handler(warp, op, active);
-  if (flow != Flow::blocked) {
+  if (flow == Flow::blocked) {
+    budget_.give_back();
+  } else {
+    ++executed_;
+    budget_.spend();
     Counts& counts = cluster_.counters.at(warp.place_);
     ++counts.instructions;
     counts.thread_instructions += static_cast<std::uint64_t>(count_lanes(active));
   }
   settle(warp, index, flow, active);
   return flow != Flow::blocked;
+}
+
+// False: one of the limits is reached, and the cluster is ended.
+bool Executor::may_execute(const Warp& warp, LaneMask active) {
+  const std::uint64_t limit = cluster_.launch.instruction_limit;
+  const Issue issue{warp.place_, warp.thread(first_lane(active))};
+  if (limit != 0 && executed_ == limit) {
+    cluster_.report(FindingKind::limit, issue, 0, [&] {
+      return cluster_.describe(issue.thread) + " may not go on: the warps of its " +
+             (cluster_.ctas.size() > 1 ? "cluster" : "block") + " have executed " + std::to_string(limit) +
+             (limit == 1 ? " instruction" : " instructions") + ", the limit of a cluster";
+    });
+  } else if (budget_.reserve()) {
+    return true;
+  } else {
+    is_over_budget_ = true;
+    refused_ = issue;
+  }
+  cluster_.abort();
+  return false;
 }
 
 // Puts the lanes where they go on, and joins them with those who are there.

@@ -19,20 +19,23 @@
 #include <random>
 #include <vector>
 
+#include "emulator/machine/launch_budget.hpp"
 #include "emulator/machine/warp.hpp"
 
 namespace tenon::emulator {
 
 class Executor {
  public:
-  explicit Executor(Cluster& cluster);
+  Executor(Cluster& cluster, LaunchBudget& budget);
 
   enum class Outcome : std::uint8_t {
     finished,
     paused,  // it can move, but has polled for long: others should run
-    stalled
+    stalled,
+    over_budget  // the launch has executed its limit of instructions; refused() is the one that was next
   };
   Outcome run();
+  Issue refused() const { return refused_; }
   // After a stall: somebody else has changed memory. A warp that went in circles has to go round once more to
   // show that it still does.
   void look_again();
@@ -72,6 +75,7 @@ class Executor {
   bool run_slice(Runner& runner, int steps);
   int choose(Runner& runner);
   bool step(Warp& warp, std::size_t index);
+  bool may_execute(const Warp& warp, LaneMask active);
   void settle(Warp& warp, std::size_t index, Flow flow, LaneMask active);
   void clear_tokens(Warp& warp, LaneMask leaving);
   void note_poll(Runner& runner,
@@ -86,6 +90,10 @@ class Executor {
   std::string awaited(Warp& warp, const Warp::Group& group, Place place, int lane) const;
 
   Cluster& cluster_;
+  LaunchBudget& budget_;
+  std::uint64_t executed_ = 0;  // instructions of the cluster's warps
+  bool is_over_budget_ = false;
+  Issue refused_;
   const std::vector<Step>& steps_;
   std::vector<Runner> runners_;
   std::vector<std::size_t> order_;

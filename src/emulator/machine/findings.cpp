@@ -54,6 +54,8 @@ const char* name(FindingKind kind) {
       return "trap";
     case FindingKind::argument:
       return "argument";
+    case FindingKind::limit:
+      return "limit";
   }
   return "unknown";
 }

@@ -22,8 +22,8 @@ constexpr std::uint64_t largest_waiting = 512 << 20;
 constexpr std::size_t fewest_waiting = 132;
 
 struct Job {
-  Job(const Launch& launch, std::uint64_t number, PlaceCounters& counters)
-      : counters(counters), cluster(launch, number, counters), executor(cluster) {}
+  Job(const Launch& launch, std::uint64_t number, PlaceCounters& counters, LaunchBudget& budget)
+      : counters(counters), cluster(launch, number, counters), executor(cluster, budget) {}
   PlaceCounters& counters;
   Cluster cluster;
   Executor executor;
@@ -34,7 +34,9 @@ struct Job {
 class Grid {
  public:
   explicit Grid(const Launch& launch)
-      : launch_(launch), clusters_(launch.grid.count() / launch.cluster.count()) {
+      : launch_(launch),
+        clusters_(launch.grid.count() / launch.cluster.count()),
+        budget_(launch.launch_instruction_limit) {
     const std::uint64_t of_cta =
         std::uint64_t{launch.shared_size} * 10 +  // with flags and shadow
         launch.block.count() * 8 * static_cast<std::uint64_t>(launch.program->functions[0]->slots);
@@ -65,8 +67,11 @@ class Grid {
         const Executor::Outcome outcome = run(*job);
         lock.lock();
         --running_;
-        if (outcome == Executor::Outcome::finished) {
+        if (outcome == Executor::Outcome::over_budget) {
+          end_over_budget(*job);
+        } else if (outcome == Executor::Outcome::finished) {
           finish(*job);
+          ++ended_;
         } else {
           job->is_stalled = outcome == Executor::Outcome::stalled;
           waiting_.push_back(std::move(job));
@@ -96,6 +101,11 @@ class Grid {
   JobPointer next(std::unique_lock<std::mutex>& lock) {
     for (;;) {
       if (failure_) return nullptr;
+      if (is_over_budget_) {
+        for (const JobPointer& job : waiting_) finish(*job);
+        waiting_.clear();
+        return nullptr;
+      }
       if (started_ < clusters_ && waiting_.size() < most_waiting_) return start();
       const auto ready = std::find_if(waiting_.begin(), waiting_.end(), [&](const JobPointer& job) {
         return !job->is_stalled || changes_of_others(*job) != job->changes;
@@ -127,7 +137,7 @@ class Grid {
     }
     PlaceCounters& counters = *free_counters_.back();
     free_counters_.pop_back();
-    auto job = std::make_unique<Job>(launch_, started_++, counters);
+    auto job = std::make_unique<Job>(launch_, started_++, counters, budget_);
     live_.push_back(job.get());
     return job;
   }
@@ -137,6 +147,21 @@ class Grid {
     for (const Job* job : live_)
       if (job != &one) sum += job->cluster.news();
     return sum;
+  }
+
+  // The first cluster that may not go on says so for the launch; no other is run any more.
+  void end_over_budget(Job& job) {
+    if (!std::exchange(is_over_budget_, true)) {
+      job.cluster.report(FindingKind::limit, job.executor.refused(), 0, [&] {
+        const std::uint64_t limit = launch_.launch_instruction_limit;
+        return job.cluster.describe(job.executor.refused().thread) +
+               " may not go on: the warps of the launch have executed " + std::to_string(limit) +
+               (limit == 1 ? " instruction" : " instructions") + ", its limit; " + std::to_string(ended_) +
+               " of its " + std::to_string(clusters_) +
+               (launch_.cluster.count() > 1 ? " clusters" : " blocks") + " have ended";
+      });
+    }
+    finish(job);
   }
 
   void finish(Job& job) {
@@ -180,9 +205,11 @@ class Grid {
   const Launch& launch_;
   const std::uint64_t clusters_;
   std::uint64_t most_waiting_ = 0;
+  LaunchBudget budget_;
   std::mutex mutex_;  // of all below
   std::condition_variable condition_;
-  std::uint64_t started_ = 0, finished_changes_ = 0;
+  std::uint64_t started_ = 0, ended_ = 0, finished_changes_ = 0;
+  bool is_over_budget_ = false;
   int running_ = 0;
   std::deque<JobPointer> waiting_;
   std::vector<const Job*> live_;

@@ -24,9 +24,9 @@ struct Launch {
   std::uint64_t seed = 0;
   Numerics numerics = Numerics::target;  // never `target` here: that is resolved at the launch
   bool findings = true;
-  int threads = 1;                      // host threads
-  std::uint64_t instruction_limit = 0;  // of a cluster; 0: none
-  std::uint64_t number = 0;             // %gridid
+  int threads = 1;                                                    // host threads
+  std::uint64_t instruction_limit = 0, launch_instruction_limit = 0;  // 0: none
+  std::uint64_t number = 0;                                           // %gridid
 };
 
 struct LaunchReport {
