@@ -1,6 +1,7 @@
 // `tenon emulate`: run a kernel of any PTX file on the CPU, say what is wrong with it and what it did.
 #include <algorithm>
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -63,6 +64,33 @@ std::string entry_of(const emulator::Module& module, const EmulateOptions& o) {
   if (std::find(entries.begin(), entries.end(), o.entry) == entries.end())
     refuse(o.path + " has no kernel " + o.entry + "; it has " + list);
   return o.entry;
+}
+
+// Names what would take long before it begins, and refuses what could not end within a day. What a kernel's
+// instructions take is not known here, so this is the time for one instruction of each warp.
+void announce(const emulator::Shape& shape, std::uint64_t launch_limit) {
+  constexpr double warps_in_a_second = 1.0e6, worth_telling = 20, day = 24 * 3600, year = 365.25 * day;
+  const double blocks = static_cast<double>(shape.grid.x) * static_cast<double>(shape.grid.y) *
+                        static_cast<double>(shape.grid.z);
+  double warps = blocks * std::ceil(static_cast<double>(shape.block.count()) / 32);
+  if (launch_limit != 0) warps = std::min(warps, static_cast<double>(launch_limit));
+  const double seconds = warps / warps_in_a_second;
+  if (seconds < worth_telling) return;
+  const struct {
+    double seconds;
+    const char* name;
+  } units[] = {{1, "seconds"}, {60, "minutes"}, {3600, "hours"}, {day, "days"}, {year, "years"}};
+  int unit = 0;
+  while (unit < 4 && seconds >= 2 * units[unit + 1].seconds) ++unit;
+  char sentence[240];
+  std::snprintf(sentence, sizeof sentence, "at least %.*g %s of CPU time", seconds > 1e6 * year ? 3 : 9,
+                std::ceil(seconds / units[unit].seconds), units[unit].name);
+  const std::string time = sentence;
+  std::snprintf(sentence, sizeof sentence, "a grid of %.*g blocks", blocks > 1e12 ? 3 : 12, blocks);
+  if (seconds > day)
+    refuse(std::string(sentence) + " takes the emulator " + time +
+           ", more than the day that is allowed: make --grid smaller, or stop the launch by --launch-limit");
+  std::fprintf(stderr, "tenon: %s takes the emulator %s\n", sentence, time.c_str());
 }
 
 // --- JSON
@@ -189,6 +217,7 @@ void run(const EmulateOptions& o) {
     const emulator::Module module = emulator.load(ptx);
     entry = entry_of(module, o);
     emulator.check(module, entry);
+    announce(emulator.check(module, entry, shape), o.launch_limit);
     EmulatedArguments arguments(emulator, entry, module.parameters(entry), o.arguments, o.buffers);
     {
       const Elapsed elapsed("emulating " + entry);

@@ -172,6 +172,26 @@ void check_block(const ptx::Function& entry, Dim3 block) {
                 " threads; the kernel allows at most " + std::to_string(most) + " (.maxntid)");
 }
 
+std::uint64_t dynamic_shared_offset(const Program& program) {
+  const std::uint64_t alignment = program.dynamic_alignment;
+  return (shared_reserved + program.static_shared + alignment - 1) / alignment * alignment;
+}
+
+// What launch runs, with the cluster set.
+Shape checked(const Program& program, const Shape& given) {
+  const ptx::Function& function = *program.entry;
+  Shape shape = in_blocks(function, given);
+  check_block(function, shape.block);
+  shape.cluster = cluster_of(function, shape, program.target);
+  const std::uint64_t shared = dynamic_shared_offset(program) - shared_reserved + shape.shared_bytes;
+  if (shared > largest_shared(program.target))
+    throw Error(std::to_string(program.static_shared) + " bytes of static and " +
+                std::to_string(shape.shared_bytes) + " bytes of dynamic shared memory are more than the " +
+                std::to_string(largest_shared(program.target)) + " bytes that a block of sm_" +
+                std::to_string(program.target) + " can have");
+  return shape;
+}
+
 std::vector<std::uint8_t> parameter_memory(const Program& program, const std::vector<Argument>& arguments) {
   const std::vector<ptx::Variable>& parameters = program.entry->parameters;
   if (arguments.size() != parameters.size())
@@ -332,32 +352,25 @@ void Emulator::check(const Module& module, const std::string& entry) const {
   module.loaded_->program(entry);
 }
 
+Shape Emulator::check(const Module& module, const std::string& entry, const Shape& shape) const {
+  return checked(module.loaded_->program(entry), shape);
+}
+
 Result Emulator::launch(const Module& module, const std::string& entry, const Shape& given,
                         const std::vector<Argument>& arguments, const Options& options) {
   if (module.loaded_->owner != state_.get()) throw Error("the module was loaded by another Emulator");
   const Program& program = module.loaded_->program(entry);
-  const ptx::Function& function = *program.entry;
-  const Shape shape = in_blocks(function, given);
-  check_block(function, shape.block);
+  const Shape shape = checked(program, given);
 
   Launch launch;
   launch.program = &program;
   launch.global = &state_->memory;
   launch.grid = shape.grid;
   launch.block = shape.block;
-  launch.cluster = cluster_of(function, shape, program.target);
-  launch.explicit_cluster = shape.cluster.has_value() || function.required_cluster[0] != 0;
+  launch.cluster = *shape.cluster;
+  launch.explicit_cluster = given.cluster.has_value() || program.entry->required_cluster[0] != 0;
   launch.dynamic_shared = shape.shared_bytes;
-  const std::uint64_t alignment = program.dynamic_alignment;
-  const std::uint64_t before =
-      (shared_reserved + program.static_shared + alignment - 1) / alignment * alignment;
-  const std::uint64_t shared = before - shared_reserved + shape.shared_bytes;
-  if (shared > largest_shared(program.target))
-    throw Error(std::to_string(program.static_shared) + " bytes of static and " +
-                std::to_string(shape.shared_bytes) + " bytes of dynamic shared memory are more than the " +
-                std::to_string(largest_shared(program.target)) + " bytes that a block of sm_" +
-                std::to_string(program.target) + " can have");
-  launch.shared_size = static_cast<std::uint32_t>(before + shape.shared_bytes);
+  launch.shared_size = static_cast<std::uint32_t>(dynamic_shared_offset(program) + shape.shared_bytes);
   launch.parameters = parameter_memory(program, arguments);
   launch.schedule = options.schedule;
   launch.seed = options.seed;

@@ -244,6 +244,23 @@ class Emulate(Modules):
         os.close(ours)
         self.assertIn(b"\remulating endless, 1 s\remulating endless, 2 s", seen)
 
+    def test_a_large_grid_is_announced(self):
+        process = subprocess.Popen([tenon_command.COMMAND, "emulate", self.scale, "--entry", "nothing", "--block", "64", "--grid",
+                                    "2000,10000,3"], stderr=subprocess.PIPE, text=True)
+        line = process.stderr.readline()
+        process.kill()
+        process.wait()
+        process.stderr.close()
+        self.assertEqual(line, "tenon: a grid of 60000000 blocks takes the emulator at least 2 minutes of CPU time\n")
+        code, _, err = emulate(self.scale, "--entry", "nothing", "--block", 32, "--grid", 10000)
+        self.assertEqual((code, err), (0, ""))
+
+    def test_a_launch_limit_ends_the_largest_grid(self):
+        code, out, err = emulate(self.scale, "--entry", "nothing", "--block", 32, "--grid", "2147483647,65535,65535",
+                                 "--launch-limit", 1000)
+        self.assertEqual((code, err), (1, "tenon: 1 finding: limit at PTX line 29\n"))
+        self.assertIn("instructions 1000 of warps", out)
+
     def test_an_endless_kernel_ends_at_the_limit(self):
         endless = self.write("endless.ptx", self.ENDLESS)
         for option in ("--limit", "--launch-limit"):
@@ -314,6 +331,10 @@ class Refusals(Modules):
         self.refused("the block is 1025x1x1: its x must be from 1 to 1024", *nothing, "--block", 1025)
         self.refused("2048 threads; it can have at most 1024", *nothing, "--block", "64,32")
         self.refused("clusters need sm_90", *nothing, "--block", 32, "--grid", 2, "--cluster", 2)
+        self.refused("a grid of 9.22e+18 blocks takes the emulator at least 292263 years of CPU time, more than the day that "
+                     "is allowed: make --grid smaller, or stop the launch by --launch-limit",
+                     *nothing, "--block", 32, "--grid", "2147483647,65535,65535")
+        self.refused("the grid is 2147483648x1x1: its x must be from 1 to 2147483647", *nothing, "--block", 32, "--grid", 2**31)
         self.refused("dynamic shared memory are more than", *nothing, "--block", 32, "--shared", 1 << 20)
 
     def test_options(self):

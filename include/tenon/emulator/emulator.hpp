@@ -119,6 +119,9 @@ class Emulator {
   // Decodes the entry and all that it can call, as launch does first: throws Error naming every instruction
   // that is not known.
   void check(const Module& module, const std::string& entry) const;
+  // The shape as launch would run it: the grid in blocks, the cluster that the kernel requires. Throws Error
+  // if launch would refuse it.
+  Shape check(const Module& module, const std::string& entry, const Shape& shape) const;
   // Arguments in the order of the kernel's parameters, each of the size of its parameter.
   Result launch(const Module& module, const std::string& entry, const Shape& shape,
                 const std::vector<Argument>& arguments, const Options& options = {});
