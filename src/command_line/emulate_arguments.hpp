@@ -34,18 +34,29 @@ struct MapText {
 
 // One --arg or --buffer, taken apart.
 struct ArgumentText {
-  enum class Kind { value, zeros, unwritten, file, out, inout, same, map };
+  enum class Kind { value, zeros, unwritten, file, out, inout, same, map, structure, padding, alignment };
   std::string text;
   Kind kind = Kind::value;
   std::string type;                 // value, out: "f32"
   std::vector<std::uint8_t> bytes;  // value
-  std::uint64_t size = 0;           // zeros, unwritten, out: bytes
+  std::uint64_t size = 0;           // zeros, unwritten, out, padding, alignment: bytes
   std::string in_path, out_path;    // file, inout; out, inout
   std::vector<std::int64_t> shape;  // out
   BufferNumber other;               // same
   std::uint64_t offset = 0;         // same: bytes
   MapText map;
+  std::vector<ArgumentText> fields;  // structure; padding and alignment are fields only
+  emulator::Address address = 0;     // of its buffer, once EmulatedArguments has made it
 };
+
+// Where the fields of a struct stand, as C++ lays out a struct of their types.
+struct StructLayout {
+  std::uint64_t size = 0, alignment = 1;
+  std::vector<std::uint64_t> offsets;  // one each of ArgumentText::fields
+};
+// parameter_alignment: of the parameter that it is passed to. A tensor map in it is aligned to 128 bytes if
+// the parameter is, as CUtensorMap is since CUDA 13, and to 64 otherwise.
+StructLayout layout_of(const ArgumentText& structure, std::int64_t parameter_alignment = 1);
 
 // Throws Failure(bad_input) with a sentence that repeats the text and says what it should be.
 ArgumentText parse_argument(const std::string& text);
@@ -80,15 +91,18 @@ class EmulatedArguments {
     std::size_t bytes;
   };
   void require_memory(const ArgumentText& argument, std::uint64_t size) const;
-  // The buffer's address; 0: the argument has none.
-  emulator::Address make_buffer(const ArgumentText& argument);
+  // Allocates and fills the buffer of the argument or those of its fields, and sets its address.
+  void make_buffer(ArgumentText& argument);
   emulator::Address address_of(const ArgumentText& argument, const BufferNumber& number) const;
-  emulator::Argument make_value(const ArgumentText& argument, emulator::Address buffer,
-                                const emulator::Parameter& parameter);
+  emulator::TensorMap encoded(const ArgumentText& argument) const;
+  // What is passed for the argument, or stored for the field; a tensor map by value.
+  std::vector<std::uint8_t> bytes_of(const ArgumentText& argument,
+                                     const emulator::Parameter& parameter) const;
+  emulator::Argument make_value(const ArgumentText& argument, const emulator::Parameter& parameter);
 
   emulator::Emulator& emulator_;
   std::vector<emulator::Argument> values_;
-  std::vector<emulator::Address> arguments_, buffers_;  // addresses
+  std::vector<ArgumentText> arguments_, buffers_;
   std::vector<Output> outputs_;
   std::uint64_t bytes_ = 0;  // of all buffers
 };

@@ -176,7 +176,27 @@ void print_counters(const emulator::Counters& counters) {
   print_counts("shared", total.shared_wavefronts, total.ideal_shared_wavefronts, "wavefronts");
   print_counts("global", total.global_sectors, total.ideal_global_sectors, "sectors of 32 bytes");
   if (total.async_bytes != 0) std::printf("copies       %" PRIu64 " bytes\n", total.async_bytes);
-  for (const emulator::LineCounts& line : counters.lines) {
+  // The lines with the most in excess; of a kernel that copies element by element there are hundreds.
+  constexpr std::size_t most_lines = 20;
+  std::vector<const emulator::LineCounts*> wasteful;
+  const auto excess = [](const emulator::LineCounts* line) {
+    const emulator::Counts& c = line->counts;
+    const auto beyond = [](std::uint64_t count, std::uint64_t ideal) {
+      return count > ideal ? count - ideal : 0;
+    };
+    return beyond(c.shared_wavefronts, c.ideal_shared_wavefronts) +
+           beyond(c.global_sectors, c.ideal_global_sectors);
+  };
+  for (const emulator::LineCounts& line : counters.lines)
+    if (excess(&line) != 0) wasteful.push_back(&line);
+  const std::size_t found = wasteful.size();
+  std::stable_sort(wasteful.begin(), wasteful.end(),
+                   [&](const auto* one, const auto* other) { return excess(one) > excess(other); });
+  wasteful.resize(std::min(found, most_lines));
+  std::sort(wasteful.begin(), wasteful.end(),
+            [](const auto* one, const auto* other) { return one->ptx_line < other->ptx_line; });
+  for (const emulator::LineCounts* each : wasteful) {
+    const emulator::LineCounts& line = *each;
     const emulator::Counts& c = line.counts;
     if (c.shared_wavefronts > c.ideal_shared_wavefronts)
       std::printf("  line %d has bank conflicts: %" PRIu64 " wavefronts, ideally %" PRIu64 ": %s\n",
@@ -185,6 +205,8 @@ void print_counters(const emulator::Counters& counters) {
       std::printf("  line %d is not coalesced: %" PRIu64 " sectors, ideally %" PRIu64 ": %s\n", line.ptx_line,
                   c.global_sectors, c.ideal_global_sectors, line.instruction.c_str());
   }
+  if (found > most_lines)
+    std::printf("  and %zu more lines with no more in excess; --json has all\n", found - most_lines);
 }
 
 void print_written(const EmulatedArguments::Written& file) {
@@ -295,7 +317,9 @@ void add_emulate(CLI::App& application) {
       "--arg f32:2\n"
       "  tenon emulate copy.ptx --block 128 --buffer file:A.npy --arg "
       "map:b1:f16:64x128:box=64x64:swizzle=128B "
-      "--arg unwritten:8192 --schedule late --json\n" +
+      "--arg unwritten:8192 --schedule late --json\n"
+      "  tenon emulate gemm.ptx --grid 4 --block 128 --shared 65536 --arg "
+      "'{s32:150,s32:131,file:A.npy,s64:131,{out:C.npy:f16:150x131,s64:131},f32:1}'\n" +
       std::string(argument_help()) +
       "Exit status: 0 no findings, 1 findings, 2 bad usage or input. Outputs are written with findings too.");
   command->callback([o] { run(*o); });

@@ -10,6 +10,8 @@ from tenon_command import Folder, npy, read_npy, run
 
 FAULTS = pathlib.Path(__file__).parents[1] / "emulator" / "faults"  # modules, each with a planted fault
 
+STRUCTS = os.environ["TENON_STRUCT_KERNELS"]  # the PTX of struct_kernels.cu
+
 SCALE = """.version 8.0
 .target sm_80
 .address_size 64
@@ -228,6 +230,49 @@ class Emulate(Modules):
         self.assertTrue(json.loads(done.stdout)["outputs"][0]["path"].endswith("/\ufffdt\ufffd.npy"))
         self.assertTrue(os.path.exists(path))
 
+    def test_of_many_wasteful_lines_the_worst_are_named(self):
+        loads = "".join("  ld.global.u32 %%r1, [%%rd1+%d];\n" % (4 * i) for i in range(30))
+        strided = self.write("strided.ptx", SCALE[:SCALE.index("// y")] + (
+            ".visible .entry strided(.param .u64 x) {\n  .reg .b32 %r<3>;\n  .reg .b64 %rd<3>;\n  ld.param.u64 %rd1, [x];\n"
+            "  mov.u32 %r2, %tid.x;\n  mul.wide.u32 %rd2, %r2, 128;\n  add.u64 %rd1, %rd1, %rd2;\n" + loads + "  ret;\n}\n"))
+        code, out, err = emulate(strided, "--block", 32, "--arg", "zeros:8192")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(out.count("is not coalesced: 32 sectors, ideally 4"), 20)
+        self.assertIn("  and 10 more lines with no more in excess; --json has all\n", out)
+
+    def test_a_struct_passed_by_value(self):
+        """Numbers, pointers and structs in a struct, where nvcc expects them."""
+        a, b, c, seen = (self.path(name + ".npy") for name in ("a", "b", "c", "seen"))
+        npy(a, (3, 5), [i % 4 - 1 for i in range(15)])
+        npy(b, (2, 5), [i % 3 - 1 for i in range(10)])
+        npy(self.path("scale.npy"), (1,), [2], "f", "<f4")
+        for half, name, descr in ((0, "f32", "<f4"), (1, "f16", "<f2")):
+            output = "{out:%s:%s:3x2,s64:2,s32:3,s32:2,u8:%d}" % (c, name, half)
+            problem = "{s32:3,s32:2,s32:5, file:%s,s64:5, file:%s,s64:5, %s, f32:0.5, %s, file:%s, align:16,u16:7}" % (
+                a, b, output, "{s32:9,{u32:10,u8:11},{u32:12,u8:13}}", self.path("scale.npy"))
+            code, out, err = emulate(STRUCTS, "--entry", "product", "--block", 32, "--arg", problem, "--arg",
+                                     "out:%s:u32:6" % seen)
+            self.assertEqual((code, err), (0, ""), out)
+            product = [sum((i * 5 + x) % 4 * ((j * 5 + x) % 3 - 1) - ((j * 5 + x) % 3 - 1) for x in range(5))
+                       for i in range(3) for j in range(2)]
+            self.assertEqual(read_npy(c), (descr, (3, 2), tuple(product)))
+            self.assertEqual(read_npy(seen)[2], (7, 9, 10, 11, 12, 13))
+
+    def test_a_struct_whose_layout_is_another(self):
+        self.refused("the parameter product_param_0 (b8, 128 bytes) has 128 bytes but this argument has 24, its fields at 0 8 16",
+                     STRUCTS, "--entry", "product", "--block", 32, "--arg", "{s32:3,zeros:8,s32:1}", "--arg", "zeros:24")
+
+    def test_two_tensor_maps_in_one_parameter(self):
+        npy(self.x, (8, 8), list(range(64)), "f", "<f4")
+        wanted = tuple(2 * (8 * row + column + 8 * (row + 4) + column - 4 if row < 4 else 8 * row + column)
+                       for row in range(8) for column in range(4, 8))
+        for schedule in ("early", "late", "random:3"):
+            code, out, err = emulate(
+                STRUCTS, "--entry", "sum_of_boxes", "--block", 32, "--buffer", "file:" + self.x, "--arg",
+                "{f32:2,map:b1:f32:8x8:box=8x4,map:b1:f32:8x8:box=8x4}", "--arg", "out:%s:f32:8x4" % self.y, "--schedule", schedule)
+            self.assertEqual((code, err), (0, ""), out)
+            self.assertEqual(read_npy(self.y), ("<f4", (8, 4), wanted))
+
     ENDLESS = (".version 8.3\n.target sm_80\n.address_size 64\n.visible .entry endless() {\n  .reg .b32 %r0;\n"
                "  mov.u32 %r0, 0;\nAGAIN:\n  add.u32 %r0, %r0, 1;\n  bra AGAIN;\n}\n")
 
@@ -321,6 +366,8 @@ class Refusals(Modules):
         self.refused("u32:2: the parameter a (f32) takes a real number", *self.scaled(a="u32:2"))
         self.refused("f64:2: the parameter a (f32) has 4 bytes but this argument has 8", *self.scaled(a="f64:2"))
         self.refused("two:2: 'two' is no kind of argument", *self.scaled(a="two:2"))
+        self.refused("{f32:2}: the parameter a (f32) takes no struct", *self.scaled(a="{f32:2}"))
+        self.refused("structs in structs can be 16 deep at most", *self.scaled(a="{" * 10000 + "u8:1" + "}" * 10000))
 
     def test_sizes(self):
         self.refused("--block is required", self.scale, "--entry", "nothing")
