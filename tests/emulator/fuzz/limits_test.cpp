@@ -81,11 +81,11 @@ TEST(Limits, of_recursion) {
 
 TEST(Limits, of_loops) {
   EXPECT_EQ(answer(module("", "L: bra L;")), "deadlock");
-  EXPECT_EQ(answer(module("", "L: add.u32 %r0, %r0, 1; bra L;")), "deadlock");
+  EXPECT_EQ(answer(module("", "L: add.u32 %r0, %r0, 1; bra L;")), "limit");
   EXPECT_EQ(answer(module("",
                           "mov.u32 %r0, %laneid; L: add.u32 %r0, %r0, 1; setp.ne.u32 %p0, %r0, 31; @%p0 bra "
                           "L; M: bra M;")),
-            "deadlock");
+            "limit");
   EXPECT_EQ(answer(module("", "L: mov.u64 %d0, %globaltimer; nanosleep.u32 %r0; bra L;")), "deadlock");
 }
 
