@@ -92,7 +92,7 @@ std::string type_text(ptx::Type type) {
   }
 }
 
-// Shared memory of a block in bytes (CUDA C++ programming guide, technical specifications).
+// The most shared memory of a block, in bytes (CUDA C++ programming guide, technical specifications).
 std::uint32_t largest_shared(int target) {
   if (target >= 90) return 227 << 10;
   if (target == 80 || target == 87) return 163 << 10;
@@ -120,7 +120,7 @@ bool same(Dim3 a, Dim3 b) {
   return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-// Of blocks: .blocksareclusters counts the grid's sizes in clusters.
+// The grid in blocks: with .blocksareclusters it is given in clusters.
 Shape in_blocks(const ptx::Function& entry, Shape shape) {
   constexpr Dim3 largest{0x7fffffff, 65535, 65535};
   check_size("grid", shape.grid, largest);
@@ -177,7 +177,7 @@ std::uint64_t dynamic_shared_offset(const Program& program) {
   return (shared_reserved + program.static_shared + alignment - 1) / alignment * alignment;
 }
 
-// What launch runs, with the cluster set.
+// The shape that launch runs, with the cluster filled in.
 Shape checked(const Program& program, const Shape& given) {
   const ptx::Function& function = *program.entry;
   Shape shape = in_blocks(function, given);
@@ -216,7 +216,7 @@ Numerics numerics_of(Numerics chosen, int target) {
   return target >= 80 ? Numerics::sm_80 : Numerics::sm_75;
 }
 
-// The allocation that holds the bytes; throws.
+// The allocation that holds the bytes. Throws if none does.
 Allocation& holder(GlobalMemory& memory, Address address, std::size_t bytes, const char* what) {
   Allocation* allocation = memory.find(address);
   const std::string size = std::to_string(bytes) + " bytes ";

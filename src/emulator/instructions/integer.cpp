@@ -1,4 +1,4 @@
-// Integer arithmetic: add sub mul mad and their kin (PTX ISA 9.7.1), with the carry flag of 9.7.2. Logic,
+// Integer arithmetic: add sub mul mad and similar (PTX ISA 9.7.1), with the carry flag of 9.7.2. Logic,
 // shifts and bit fields are in integer_bits.cpp.
 #include "emulator/instructions/carry.hpp"
 #include "emulator/instructions/integer_operations.hpp"
@@ -23,7 +23,7 @@ Handler packed_handler(Type type) {
                              : lanewise::run<&run_packed<Operation, std::uint16_t>>;
 }
 
-// The type of 32-bit only operations: .s32 or .u32.
+// The type of operations on 32 bits only: .s32 or .u32.
 template <class Operation>
 Handler handler32(Type type) {
   return type == Type::s32 ? lanewise::run<&Operation::template run<std::int32_t>>
@@ -186,7 +186,7 @@ void decode_named(Decoding& decoding, const std::string& opcode) {
   decoding.fail("there is no such integer instruction");
 }
 
-// The opcodes that mean integers or floating-point numbers by their type.
+// The opcodes whose type selects integers or floating-point numbers.
 void decode_arithmetic(const ptx::Instruction& instruction, Scope& scope, Op& op) {
   for (const std::string& modifier : instruction.modifiers) {
     const auto type = type_named(modifier);

@@ -1,4 +1,4 @@
-// What the operations on an mbarrier do, and what is found wrong with them.
+// The operations on an mbarrier, and the findings about them.
 #include "emulator/instructions/mbarrier_object.hpp"
 #include "emulator/machine/text.hpp"
 
@@ -13,7 +13,7 @@ std::string named(const MbarrierAt& at) {
   return "The mbarrier at " + hex(at.address);
 }
 
-// An asynchronous agent changes the object's memory too, but in an order that only the object knows.
+// An asynchronous agent changes the object's memory too, in an order that only the object knows.
 void write_image_unchecked(Cluster& cluster, const Actor& actor, const MbarrierAt& at) {
   const std::uint64_t image = at.object->state.memory_image();
   if (std::uint8_t* bytes = cluster.raw(actor.issue.thread, ptx::Space::shared, at.address, 8)) {
@@ -38,7 +38,7 @@ void settle(Cluster& cluster, const Actor& actor, const MbarrierAt& at, Mbarrier
       return "This operation on the mbarrier at " + hex(at.address) + " " +
              describe(outcome.misuse, object.state, amount) + ".";
     });
-    // What was meant goes on, so that those who wait do not hide the cause by a deadlock.
+    // The intended operation continues, so that a deadlock of the waiting threads does not hide the cause.
     if (outcome.misuse == MbarrierState::Misuse::bytes_without_expectation)
       outcome = object.state.forget_unexpected();
     if (outcome.misuse == MbarrierState::Misuse::too_many_arrivals && object.state.pending() != 0)
@@ -49,7 +49,7 @@ void settle(Cluster& cluster, const Actor& actor, const MbarrierAt& at, Mbarrier
     cluster.report(FindingKind::barrier, actor.issue, at.address, [&] {
       return named(at) + " ended phase " + std::to_string(object.state.phase() - 1) + " while " +
              std::to_string(object.under_way) +
-             " bytes of copies issued in it were still on their way: expect_tx announced too few.";
+             " bytes of copies issued in it were still in flight: expect_tx announced too few.";
     });
     object.under_way = 0;
   }
@@ -67,7 +67,7 @@ MbarrierAt checked(Cluster& cluster, const Actor& actor, std::uint32_t address) 
   std::uint8_t* bytes = rank < cluster.ctas.size() && offset % 8 == 0
                             ? cluster.raw(actor.issue.thread, ptx::Space::shared, address, 8)
                             : nullptr;
-  if (bytes == nullptr) {  // the ordinary checks say what is wrong with the address
+  if (bytes == nullptr) {  // the ordinary checks report what is wrong with the address
     std::uint64_t ignored;
     cluster.load(actor, ptx::Space::shared, address, &ignored, 8, Order::relaxed);
     return at;
@@ -86,7 +86,7 @@ MbarrierAt checked(Cluster& cluster, const Actor& actor, std::uint32_t address) 
   if (std::memcmp(bytes, &image, 8) != 0) {
     cluster.report(FindingKind::barrier, actor.issue, address, [&] {
       return "The mbarrier at " + hex(address) +
-             " was overwritten by something else than mbarrier operations.";
+             " was overwritten by something other than mbarrier operations.";
     });
   }
   if (cluster.clocks.enabled() && !actor.async_proxy) {
@@ -94,7 +94,7 @@ MbarrierAt checked(Cluster& cluster, const Actor& actor, std::uint32_t address) 
     if (at.is_unordered && !cluster.clocks.knows_init(*actor.view, object->maker, object->made)) {
       cluster.report(FindingKind::barrier, actor.issue, address, [&] {
         return "The mbarrier at " + hex(address) + " was initialized by " + cluster.describe(object->maker) +
-               ", and nothing orders that before this use; a barrier must stand between them.";
+               ", and nothing orders that before this use; a barrier is needed between them.";
       });
     }
   }
@@ -184,12 +184,13 @@ void arrive(Cluster& cluster, const Actor& actor, const MbarrierAt& at, Arrival 
 void note_guest(Cluster& cluster, const Actor& actor, const MbarrierAt& at) {
   if (!cluster.clocks.enabled() || at.cta == &cluster.cta_of(actor.issue.thread)) return;
   at.object->guests[actor.issue.thread] = {actor.epoch, actor.issue.place};
-  // Else the access to memory finds it.
+  // Otherwise the access to memory finds it.
   if (at.is_unordered && at.cta->live_threads == 0)
     cluster.report_outlived(actor.issue, *at.cta, shared_offset(at.address), true);
 }
 
-// An arrival from another block must have been waited for: it may come when the memory is another block's.
+// An arrival from another block must have been waited for: it may come when the memory belongs to another
+// block.
 void MbarrierObject::block_ends(Cta& cta) {
   const Cluster& cluster = cta.cluster;
   const ThreadId first = cta.rank * cluster.threads_per_cta();
@@ -271,8 +272,8 @@ BulkArrival begin_copy(Cluster& cluster, Issue issue, const MbarrierAt& at, std:
   return copy;
 }
 
-// The bytes count in the phase in which they land, whatever phase the copy was issued in; who has waited for
-// the earlier one does not know of them.
+// The bytes count in the phase in which they land, whatever phase the copy was issued in. A wait for an
+// earlier phase does not cover them.
 Actor landing(Cluster& cluster, BulkArrival& copy) {
   const auto& beside = cluster.ctas[shared_rank(copy.address)]->beside;
   const auto found = beside.find(shared_offset(copy.address));

@@ -1,5 +1,5 @@
-// What is said of accesses to shared memory that are not ordered: races, bytes that an asynchronous operation
-// still owns, missing proxy fences, and what outlives its block.
+// The messages about unordered accesses to shared memory: races, bytes that an asynchronous operation still
+// owns, missing proxy fences, and accesses that outlive their block.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -9,9 +9,9 @@
 
 namespace tenon::emulator {
 
-// The shared memory of a block goes to another one when its last thread has ended, so nobody may use it any
-// longer: a thread of another block of the cluster, a bulk copy, a wgmma. What was reported as used too early
-// is not reported again.
+// When a block's last thread has ended, its shared memory goes to another block. So no thread of another
+// block, no bulk copy and no wgmma may use it any longer. What was already reported as used too early is not
+// reported again.
 void Cluster::report_outlived(Issue issue, const Cta& cta, std::uint32_t offset, bool write) {
   if (std::find(unwaited_.begin(), unwaited_.end(), issue.place) != unwaited_.end()) return;
   const bool is_own = &cta == &cta_of(issue.thread);
@@ -27,10 +27,10 @@ void Cluster::all_have_started(SyncClock& object) {
   for (const Component block : started_) clocks.complete(object, block, 1);
 }
 
-// A block whose threads have told nothing yet, not even at a barrier, may not be there.
+// A block may not have started if none of its threads has synchronised with this one, not even at a barrier.
 void Cluster::check_started(const Actor& actor, const Cta& cta, std::uint32_t offset, bool write) {
   if (clocks.knows(*actor.view, started_[cta.rank], 1)) return;
-  if (std::find(raced_.begin(), raced_.end(), actor.issue.place) != raced_.end()) return;  // of one cause
+  if (std::find(raced_.begin(), raced_.end(), actor.issue.place) != raced_.end()) return;  // the same cause
   const ThreadId first = cta.rank * threads_per_cta_;
   for (ThreadId thread = first; thread < first + threads_per_cta_; ++thread)
     if (clocks.knows(*actor.view, thread, 1)) return;
@@ -50,14 +50,14 @@ void Cluster::block_ended(Cta& cta) {
   if (!cta.has_guests) return;
   const ThreadId first = cta.rank * threads_per_cta_;
   const std::vector<SharedMemory::Conflict> accesses = cta.shared.recorded();
-  // Words that the block itself looks at by strong accesses are how others tell it that they are done.
+  // Other threads signal that they are done by words that the block itself reads by strong accesses.
   std::set<std::uint32_t> flags;
   for (const SharedMemory::Conflict& access : accesses)
     if (access.earlier.is_strong && &cta == &cta_of(access.earlier.thread)) flags.insert(access.offset);
   for (const SharedMemory::Conflict& access : accesses) {
     const AccessRecord& record = access.earlier;
     const bool is_own = &cta == &cta_of(record.thread);
-    // An mbarrier sees to its arrivals itself.
+    // An mbarrier checks its arrivals itself.
     const bool is_told =
         record.is_strong && (flags.count(access.offset) != 0 || cta.beside.count(access.offset / 8 * 8) != 0);
     if (is_told || (is_own && !record.is_async_proxy)) continue;
@@ -68,8 +68,8 @@ void Cluster::block_ended(Cta& cta) {
   }
 }
 
-// A race is reported where it reads, or at the later line of two writes, so that the line does not depend on
-// which came first; the use of what an asynchronous operation owns is reported where a thread uses it.
+// A race is reported at the read, or at the later line of two writes, so that the line does not depend on the
+// order. The use of bytes that an asynchronous operation owns is reported where a thread uses them.
 void Cluster::report_conflict(const Actor& actor, Cta& cta, const SharedMemory::Conflict& conflict,
                               bool write) {
   const AccessRecord& earlier = conflict.earlier;
@@ -93,7 +93,7 @@ void Cluster::report_conflict(const Actor& actor, Cta& cta, const SharedMemory::
        {std::pair(here_is_thread, here.place), std::pair(there_is_thread, there.place)})
     if (!is_thread && std::find(unwaited_.begin(), unwaited_.end(), place) == unwaited_.end())
       unwaited_.push_back(place);
-  // Who read too early has read bytes that nobody had written: one fault, not two.
+  // A thread that read too early has read unwritten bytes: one fault, not two.
   if (here_writes && !there_writes && *cta.shared.written(conflict.offset) == 0)
     findings.drop(FindingKind::uninitialized, there.place);
   const bool swap =

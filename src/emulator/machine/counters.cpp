@@ -7,7 +7,7 @@ namespace {
 
 constexpr int banks = 32;
 
-// Distinct words of one pass over the banks: how many there are, and how many the fullest bank holds.
+// The distinct words of one pass over the banks: their number, and the number in the fullest bank.
 class Pass {
  public:
   void add(std::uint64_t word) {
@@ -31,7 +31,7 @@ class Pass {
   int fullest_ = 0, distinct_ = 0;
 };
 
-// Whether lanes `distance` apart ask for the same address wherever both ask.
+// Whether lanes `distance` apart access the same address wherever both are active.
 bool partners_share(const std::uint64_t* addresses, LaneMask active, int distance) {
   for (int lane = 0; lane < warp_size; ++lane) {
     const int partner = lane ^ distance;

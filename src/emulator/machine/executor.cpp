@@ -8,15 +8,15 @@
 namespace tenon::emulator {
 namespace {
 
-constexpr int slice = 128;                       // instructions a warp runs before the next one does
-constexpr int favour = 32;                       // steps of the group that has waited longest
-constexpr int patience = 1 << 16;                // steps after which it is chosen, though nobody polled
-constexpr int idle_steps = 1024;                 // without a change, after which a loop counts as a poll
+constexpr int slice = 128;         // instructions that a warp runs before the next warp does
+constexpr int favour = 32;         // steps of the group that has waited longest
+constexpr int patience = 1 << 16;  // steps after which it is chosen, without any poll
+constexpr int idle_steps = 1024;   // steps without a change, after which a loop counts as a poll
 constexpr std::uint32_t polls_before_hash = 32;  // hashing a warp costs as much as a thousand instructions
 constexpr std::uint64_t polls_before_pause = 1 << 16;
-constexpr std::uint32_t enough_timed_polls = 1 << 12;  // at a cluster in which nothing happens
+constexpr std::uint32_t enough_timed_polls = 1 << 12;  // in a cluster in which nothing happens
 constexpr std::uint32_t polls_after_leap = 64;
-constexpr std::uint32_t enough_circles = 8;  // of every warp, where barriers tie them together
+constexpr std::uint32_t enough_circles = 8;  // of every warp, in loops with barriers
 constexpr int enough_rests = 64;
 constexpr int first_window = 256, last_window = 1 << 20, enough_windows = 3;    // in rounds
 constexpr std::uint64_t first_leap = 1'000'003, last_leap = 1'000'000'000'000;  // nanoseconds
@@ -69,13 +69,13 @@ Executor::Outcome Executor::run() {
       cluster_.async.perform_some();
       if (cluster_.is_aborted()) return is_over_budget_ ? Outcome::over_budget : Outcome::finished;
     }
-    // A copy that landed behind a warp's back may be what the warp looks for.
+    // A warp may be waiting for a copy that has just landed.
     const bool stands = !has_moved && cluster_.changes() == changes;
     goes_in_circles_ = !stands && all_go_in_circles();
     if ((stands || goes_in_circles_) && !cluster_.async.perform_oldest()) return Outcome::stalled;
     if (polls_ > polls_before_pause) return Outcome::paused;
   }
-  // What nobody waited for still happens: a copy that lands after the kernel's last instruction.
+  // Pending operations take effect without a wait: a copy may land after the kernel's last instruction.
   while (!cluster_.is_aborted() && cluster_.async.perform_oldest()) {
   }
   return Outcome::finished;
@@ -94,7 +94,7 @@ void Executor::look_again() {
   start_window();
 }
 
-// Short leaps first, so that a timeout is found to be one before time has passed that matters elsewhere.
+// Short skips first: they end a timeout before enough time has passed to matter elsewhere.
 bool Executor::let_time_pass() {
   const bool reads_timer = std::any_of(runners_.begin(), runners_.end(), [](const Runner& runner) {
     return runner.quiet.timed_polls != 0 || runner.idle.timed_polls != 0 || runner.has_read_timer;
@@ -179,14 +179,14 @@ int Executor::choose(Runner& runner) {
   return first;
 }
 
-// The lanes that an .aligned operation is for. A matrix instruction needs all there were: what an exited lane
-// holds is not defined. A barrier does with those that are left.
+// The lanes that an .aligned operation needs. A matrix instruction needs all present lanes, since the
+// registers of an exited lane are undefined. A barrier needs the live ones.
 LaneMask Executor::needed(const Warp& warp, const Step& step) const {
   const bool needs_all = step.kind == InstructionClass::matrix || step.kind == InstructionClass::wgmma;
   return needs_all ? warp.present() : warp.live();
 }
 
-// Runs one instruction for a group. False if it could not move.
+// Runs one instruction for a group. False if the group could not move.
 bool Executor::step(Warp& warp, std::size_t index) {
   has_looped_ = false;
   Warp::Group& group = warp.groups_[index];
@@ -239,7 +239,7 @@ bool Executor::step(Warp& warp, std::size_t index) {
   return flow != Flow::blocked;
 }
 
-// False: one of the limits is reached, and the cluster is ended.
+// False: a limit is reached, and the cluster ends.
 bool Executor::may_execute(const Warp& warp, LaneMask active) {
   const std::uint64_t limit = cluster_.launch.instruction_limit;
   const Issue issue{warp.place_, warp.thread(first_lane(active))};
@@ -259,13 +259,13 @@ bool Executor::may_execute(const Warp& warp, LaneMask active) {
   return false;
 }
 
-// Puts the lanes where they go on, and joins them with those who are there.
+// Moves the lanes to their next instructions, and joins them with the groups that are there.
 void Executor::settle(Warp& warp, std::size_t index, Flow flow, LaneMask active) {
   std::vector<Warp::Group>& groups = warp.groups_;
   const LaneMask rest = groups[index].lanes & ~active;  // whose guard was false
   const Place next = warp.place_ + 1;
   if (warp.tokens_used_ && flow != Flow::blocked && flow != Flow::branched) clear_tokens(warp, active);
-  if (groups.size() == 1) {  // nearly always: all together, on or to one target
+  if (groups.size() == 1) {  // the usual case: one group, which goes on or branches to one target
     const bool goes_on = flow == Flow::next;
     const bool jumps = flow == Flow::branched && warp.moved_.size() == 1 && rest == 0 && !warp.tokens_used_ &&
                        warp.moved_[0].place != warp.place_;
@@ -310,7 +310,7 @@ void Executor::settle(Warp& warp, std::size_t index, Flow flow, LaneMask active)
   groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(index));
   add(next, frame, going, false);
   for (const Warp::Group& moved : warp.moved_) {
-    // Back to the same instruction: a barrier that only some lanes have passed, or an endless empty loop.
+    // A branch to itself: a barrier that only some lanes have passed, or an endless empty loop.
     const bool stays = moved.place == warp.place_ && moved.frame == frame;
     has_looped_ |= moved.place <= warp.place_;
     if (warp.tokens_used_ && !stays) clear_tokens(warp, moved.lanes);
@@ -329,8 +329,7 @@ void Executor::clear_tokens(Warp& warp, LaneMask leaving) {
   warp.tokens_used_ = any;
 }
 
-// The registers of wgmma that another instruction uses: none may be in flight, and the next wgmma needs a
-// fence.
+// An instruction uses registers of a wgmma: none may be in flight, and the next wgmma needs a fence.
 void Executor::note_wgmma_registers(Warp& warp, const Step& step, LaneMask active) {
   for (const int slot : step.wgmma_slots) {
     Value value;
@@ -344,7 +343,7 @@ void Executor::note_wgmma_registers(Warp& warp, const Step& step, LaneMask activ
   }
 }
 
-// What decides what the warp will do, but for what it reads of others.
+// Hashes what decides the warp's next steps, apart from what it reads from memory.
 std::uint64_t Executor::state_of(const Warp& warp) const {
   std::uint64_t hash = 0;
   std::size_t end = 0;
@@ -353,7 +352,7 @@ std::uint64_t Executor::state_of(const Warp& warp) const {
     const auto& stack = warp.stacks_[static_cast<std::size_t>(first_lane(group.lanes))];
     end = std::max(end, group.frame + static_cast<std::size_t>(stack.back().code->slots));
   }
-  std::uint64_t parts[4] = {1, 2, 3, 4};  // for four multiplications at a time
+  std::uint64_t parts[4] = {1, 2, 3, 4};  // four independent chains of multiplications
   for (std::size_t i = 0; i < end * warp_size; i += 4)
     for (std::size_t part = 0; part < 4; ++part) parts[part] = mixed(parts[part], warp.registers_[i + part]);
   for (const std::uint64_t part : parts) hash = mixed(hash, part);
@@ -362,8 +361,8 @@ std::uint64_t Executor::state_of(const Warp& warp) const {
   return hash;
 }
 
-// Notes a poll. True if the warp has come back to the state of an earlier one, or has looked so often with a
-// clock in its hands that it must be taken to. `hash`: of the warp; 0: not made yet.
+// Records a poll. True if the warp has returned to the state of an earlier poll, or has polled so often while
+// reading a clock that it counts as spinning. `hash`: of the warp's state; 0: not computed yet.
 bool Executor::closes(Circle& circle, std::uint64_t counter, Runner& runner, bool is_idle,
                       std::uint64_t& hash) {
   if (circle.counter != counter) {
@@ -371,15 +370,15 @@ bool Executor::closes(Circle& circle, std::uint64_t counter, Runner& runner, boo
     circle.counter = counter;
   }
   if (is_idle)
-    circle.polls = std::max(circle.polls, polls_before_hash - 1);  // so many steps are worth a hash
+    circle.polls = std::max(circle.polls, polls_before_hash - 1);  // many idle steps justify a hash
   else if (runner.has_read_timer)
     circle.timed_polls = std::min(circle.timed_polls + 1, enough_timed_polls);
   if (++circle.polls < polls_before_hash) return false;
-  // In a window the first state is the one to come back to; without windows, ever later ones.
+  // In a window, the first state is the one to return to. Without windows, ever later states are.
   const bool is_new =
       &circle == &runner.idle ? circle.polls == polls_before_hash : (circle.polls & (circle.polls - 1)) == 0;
   bool has_closed = circle.timed_polls == enough_timed_polls;
-  // With a clock in it the state hardly comes back: it is looked at now and then.
+  // A state that holds a clock seldom repeats: it is compared now and then.
   const bool is_looked_at = circle.timed_polls < polls_before_hash || circle.polls % 16 == 0;
   if (is_new || is_looked_at) {
     if (hash == 0) hash = state_of(*runner.warp);
@@ -390,12 +389,12 @@ bool Executor::closes(Circle& circle, std::uint64_t counter, Runner& runner, boo
   return has_closed;
 }
 
-// A warp whose registers, local memory and places come back to an earlier state, with nothing changed that it
-// could read, will do so for ever.
+// A warp spins for ever if its registers, local memory and program counters return to an earlier state while
+// nothing that it could read has changed.
 void Executor::note_poll(Runner& runner, bool is_idle) {
   runner.poll_place = runner.warp->place_;
   runner.favoured_steps = 0;
-  runner.steps_since_choice = patience;  // another group first
+  runner.steps_since_choice = patience;  // another group runs first
   const std::uint64_t changes = cluster_.changes();
   if (poll_changes_ != changes) {
     poll_changes_ = changes;
@@ -408,8 +407,8 @@ void Executor::note_poll(Runner& runner, bool is_idle) {
   if (!is_idle) runner.has_read_timer = false;
 }
 
-// With barriers between them, no warp stands still; but each has come back to where it was when the window
-// began, again and again, or waits for those who do.
+// With barriers in the loop some warp always moves. So this asks whether every warp has returned, again and
+// again, to its state at the start of the window, or waits for warps that have.
 bool Executor::each_has_come_back() const {
   bool any = false;
   for (const Runner& runner : runners_) {
@@ -420,8 +419,8 @@ bool Executor::each_has_come_back() const {
   return any;
 }
 
-// Asked once a round. One window does not prove it: a warp may have come back in its first half, and be on
-// its way to something new in the second, where another has begun to come back.
+// Called once a round. One window is no proof: a warp may have returned in its first half, and be on its way
+// to a new state in the second, where another has begun to return.
 bool Executor::all_go_in_circles() {
   if (window_news_ != cluster_.news()) {
     window_news_ = cluster_.news();
@@ -444,7 +443,8 @@ void Executor::start_window() {
   rounds_ = 0;
   for (Runner& runner : runners_) {
     runner.idle.closed = 0;
-    runner.idle.polls = std::min(runner.idle.polls, polls_before_hash - 1);  // the next state is the one
+    runner.idle.polls =
+        std::min(runner.idle.polls, polls_before_hash - 1);  // so that the next state is the first
   }
 }
 
@@ -455,7 +455,7 @@ bool Executor::polls() const {
 
 bool Executor::force_divergence() {
   for (Runner& runner : runners_) {
-    // Lanes that go round and round by a barrier are apart for a moment only.
+    // Lanes that loop around a barrier diverge only for a moment.
     if (goes_in_circles_ && !runner.is_circling && runner.rests < enough_rests) continue;
     Warp& warp = *runner.warp;
     for (Warp::Group& group : warp.groups_) {
@@ -470,7 +470,7 @@ bool Executor::force_divergence() {
       const Issue issue{group.place, warp.thread(first_lane(group.lanes))};
       cluster_.report(FindingKind::divergence, issue, 0, [&] {
         return "only the lanes " + hex(group.lanes) + " of the warp's " + hex(all) +
-               " have come to this .aligned instruction; lane " + std::to_string(missing) +
+               " have reached this .aligned instruction; lane " + std::to_string(missing) +
                " waits at line " + std::to_string(cluster_.launch.program->line(elsewhere)) + " instead";
       });
       group.is_forced = true;
@@ -481,8 +481,8 @@ bool Executor::force_divergence() {
   return false;
 }
 
-// What a waiting lane waits for, if its instruction can say. A lane that has just looked stands behind the
-// instruction, with the operands that it looked with.
+// What a waiting lane waits for, if its instruction can tell. A lane that has just polled is past the
+// instruction, with the operands that it polled with.
 std::string Executor::awaited(Warp& warp, const Warp::Group& group, Place place, int lane) const {
   const Op& op = steps_[place].op;
   const bool is_there = group.place == place || group.place == place + 1;
@@ -497,7 +497,7 @@ void Executor::report_deadlock() {
   for (const Runner& runner : runners_) {
     Warp& warp = *runner.warp;
     for (const Warp::Group& group : warp.groups_) {
-      // At a barrier of the loop that it goes round.
+      // At a barrier of the loop in which it spins.
       const bool is_met = goes_in_circles_ && runner.rests < enough_rests && warp.groups_.size() == 1;
       const bool is_polling = (!group.is_blocked || is_met) && runner.poll_place != no_place;
       const Place place = is_polling ? runner.poll_place : group.place;
@@ -506,8 +506,8 @@ void Executor::report_deadlock() {
         cluster_.report(FindingKind::deadlock, {place, warp.thread(lane)}, 0, [&] {
           return cluster_.describe(warp.thread(lane)) + ", with " + std::to_string(waiting - 1) +
                  " other lanes of its warp, " +
-                 (is_polling ? "looks here again and again at what nobody will change"
-                             : "waits here for what nobody will do") +
+                 (is_polling ? "polls memory here that no thread will change"
+                             : "waits here for something that no thread will do") +
                  awaited(warp, group, place, lane) + "; " + std::to_string(cluster_.live_threads) +
                  " threads of its cluster have not ended";
         });

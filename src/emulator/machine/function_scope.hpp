@@ -1,5 +1,5 @@
-// A function while its instructions are decoded: what its operands mean. Registers get slots, variables get
-// addresses or frame slots that hold them, labels and functions get places.
+// Resolves operands while a function is decoded: registers to slots, variables to addresses or to frame slots
+// that hold them, labels and functions to program counters.
 #pragma once
 
 #include <cstdint>

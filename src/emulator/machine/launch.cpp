@@ -1,5 +1,5 @@
-// The clusters of a launch on host threads. A cluster runs until it ends or cannot go on by itself; then it
-// waits here, and goes on when another cluster has changed memory that it may be looking at.
+// The clusters of a launch on host threads. A cluster runs until it ends or cannot go on by itself. Then it
+// waits here, and goes on when another cluster has changed memory that it may be polling.
 #include "emulator/machine/launch.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace tenon::emulator {
 namespace {
 
-// What clusters that wait may hold; more are not started before some of them end.
+// Bytes that waiting clusters may hold. When they hold more, no cluster starts before some of them end.
 constexpr std::uint64_t largest_waiting = 512 << 20;
 constexpr std::size_t fewest_waiting = 132;
 
@@ -28,7 +28,7 @@ struct Job {
   Cluster cluster;
   Executor executor;
   bool is_stalled = false;
-  std::uint64_t changes = 0;  // of all others when it began to run
+  std::uint64_t changes = 0;  // of all other clusters when this one began to run
 };
 
 class Grid {
@@ -62,7 +62,7 @@ class Grid {
     try {
       while (JobPointer job = next(lock)) {
         ++running_;
-        job->changes = changes_of_others(*job);  // those that come while it runs it may have missed
+        job->changes = changes_of_others(*job);  // it may miss those that happen while it runs
         lock.unlock();
         const Executor::Outcome outcome = run(*job);
         lock.lock();
@@ -85,7 +85,7 @@ class Grid {
     }
   }
 
-  // Nobody else can help a cluster whose warps only wait for each other.
+  // No other cluster can help a cluster whose warps only wait for each other.
   static Executor::Outcome run(Job& job) {
     for (;;) {
       const Executor::Outcome outcome = job.executor.run();
@@ -97,7 +97,7 @@ class Grid {
     }
   }
 
-  // The cluster to run next; null when all have ended. Waits while others run that may change what waits.
+  // The cluster to run next; null when all have ended. Waits while running clusters may still change memory.
   JobPointer next(std::unique_lock<std::mutex>& lock) {
     for (;;) {
       if (failure_) return nullptr;
@@ -121,7 +121,8 @@ class Grid {
         continue;
       }
       if (waiting_.empty()) return nullptr;
-      // All look at memory that nobody changes any more. The one in front, which has waited longest, ends it.
+      // Every waiting cluster polls memory that no cluster changes any more. The first has waited longest: it
+      // ends the stall.
       JobPointer job = std::move(waiting_.front());
       waiting_.pop_front();
       if (job->executor.let_time_pass() || job->executor.force_divergence()) return job;
@@ -149,7 +150,7 @@ class Grid {
     return sum;
   }
 
-  // The first cluster that may not go on says so for the launch; no other is run any more.
+  // The first cluster to exceed the limit reports it for the launch. No other cluster runs any more.
   void end_over_budget(Job& job) {
     if (!std::exchange(is_over_budget_, true)) {
       job.cluster.report(FindingKind::limit, job.executor.refused(), 0, [&] {

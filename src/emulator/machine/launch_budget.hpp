@@ -12,8 +12,8 @@ class LaunchBudget {
  public:
   explicit LaunchBudget(std::uint64_t limit) : limit_(limit) {}  // 0: no limit
 
-  // False: the launch has executed all that it may. While another host thread holds the last instruction,
-  // which it may still return, this waits.
+  // False: the launch has executed all instructions that it may. While another host thread holds the last
+  // one, and may still return it, this waits.
   bool reserve() {
     if (limit_ == 0) return true;
     for (;;) {
@@ -26,14 +26,14 @@ class LaunchBudget {
   void spend() {
     if (limit_ != 0) spent_.fetch_add(1);
   }
-  // The instruction was blocked, and is tried again later.
+  // The instruction was blocked, and will be tried again.
   void give_back() {
     if (limit_ != 0) reserved_.fetch_sub(1);
   }
 
  private:
   const std::uint64_t limit_;
-  std::atomic<std::uint64_t> reserved_{0};  // spent ones among them
+  std::atomic<std::uint64_t> reserved_{0};  // includes the spent ones
   std::atomic<std::uint64_t> spent_{0};
 };
 

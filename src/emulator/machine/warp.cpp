@@ -6,7 +6,7 @@
 namespace tenon::emulator {
 namespace {
 
-// Beyond these, and largest_local, recursion has no end.
+// Beyond these limits and largest_local, recursion counts as endless.
 constexpr std::size_t deepest_stack = 4096;
 constexpr std::size_t most_slots = 1 << 18;  // of the frames of a warp
 
@@ -26,7 +26,8 @@ Warp::Warp(Cta& cta, int index)
   groups_.back().lanes = present_;
 }
 
-// Makes room for a frame's registers, zeroed: they are unwritten, but must not depend on the past.
+// Makes room for a frame's registers and zeroes them: they are unwritten, but must not depend on earlier
+// frames.
 void Warp::clear_registers(LaneMask lanes, std::size_t base, std::size_t slots) {
   const std::size_t end = base + slots, used = std::min(end, owners_.size());
   for (std::size_t slot = base; slot < used; ++slot)
@@ -38,7 +39,7 @@ void Warp::clear_registers(LaneMask lanes, std::size_t base, std::size_t slots) 
   used_.resize(end);
 }
 
-// Makes a frame of a lane, whose registers have been cleared: special registers and addresses filled in.
+// Makes a frame of a lane with cleared registers: fills in special registers and addresses.
 void Warp::enter(int lane, const Frame& frame) {
   const FunctionCode& code = *frame.code;
   const auto column = static_cast<std::size_t>(lane);
@@ -203,7 +204,7 @@ void Warp::exit(LaneMask mask) {
   if (cta_.live_threads == 0) cluster().block_ended(cta_);
 }
 
-// Copies an argument into a parameter, or a result to where the caller wants it. Bytes nobody wrote stay so.
+// Copies an argument into a parameter, or a result to the caller's place. Unwritten bytes stay unwritten.
 void Warp::pass(int lane, const Frame& from, const CallOperand& source, const Frame& to,
                 const CallOperand& target) {
   LocalMemory& local = local_[static_cast<std::size_t>(lane)];

@@ -1,8 +1,8 @@
-// Who holds which element of a matrix that a warp holds in registers. The machine asks when a matrix
-// instruction is decoded; everything is written down as a table then.
+// Fragment layouts: which lane and register of a warp holds which element of a matrix. The decoder of a
+// matrix instruction stores them as a table.
 //
-// PTX ISA 9.7.14.5 (mma, movmatrix), 9.7.14.6 (mma.sp). wmma leaves its fragments unspecified (9.7.14.2); the
-// places here are those of the mma instructions that the hardware makes of it.
+// PTX ISA 9.7.14.5 (mma, movmatrix), 9.7.14.6 (mma.sp). wmma leaves its fragments unspecified (9.7.14.2): the
+// layouts here are those of the mma instructions that implement it.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ struct Place {
   std::int16_t row = 0, column = 0;  // A: m, k. B: k, n. C: m, n
 };
 
-// The table of one matrix: for each lane, each register, each element of it (lowest bits first).
+// The table of one matrix: for each lane, each register, each of its elements (lowest bits first).
 class Fragment {
  public:
   static constexpr int lanes = 32;
 
-  // `copies`: how often the places repeat over the registers of a lane.
+  // `copies`: how often the elements repeat in the registers of a lane.
   Fragment(int registers, int element_bits, int copies = 1)
       : registers_(registers),
         copies_(copies),
@@ -59,24 +59,23 @@ class Fragment {
 // Bits of an element in a register: 1 for b1, 4 for s4 and u4, 32 for tf32.
 int element_bits(ptx::Type type);
 
-// Of mma with every shape m16n8kK and m8n8kK but m8n8k4 of f16. Of a sparse A: where its stored elements
-// stand in the matrix without its zeros, m x k/2; shape is the instruction's.
+// For mma of every shape m16n8kK and m8n8kK, except m8n8k4 of f16. For a sparse A: the coordinates of its
+// stored elements in the compressed matrix, m x k/2; shape is the instruction's.
 Fragment mma_fragment(Matrix matrix, Shape shape, ptx::Type type, bool sparse = false);
 
-// Of mma.m8n8k4 of f16: four products at once. The four A stand below each other (32 x 4), the four B side by
-// side (4 x 32), the four C below each other (32 x 8). `row_major` is the layout of A or B, of no meaning for
-// C.
+// For mma.m8n8k4 of f16: four products at once. The four A are stacked vertically (32 x 4), the four B side
+// by side (4 x 32), the four C vertically (32 x 8). `row_major` is the layout of A or B; C ignores it.
 Fragment m8n8k4_fragment(Matrix matrix, ptx::Type type, bool row_major);
 
-// Of wmma.
+// For wmma.
 Fragment wmma_fragment(Matrix matrix, Shape shape, ptx::Type type);
 
-// Sparse A: the column of the full matrix (of k) that stored element `index` of `row` stands for, from the
-// metadata registers of all lanes. `selector`: which of the lanes of a group of four provide metadata.
+// For a sparse A: the column in the full matrix (of k) of stored element `index` of `row`, from the metadata
+// registers of all lanes. `selector`: which lanes of a group of four provide metadata.
 int sparse_column(Shape shape, ptx::Type type, int selector, const std::uint64_t (&metadata)[Fragment::lanes],
                   int row, int index);
 
-// The selectors that a form has: 0 .. sparse_selectors - 1.
+// The selectors of a form: 0 .. sparse_selectors - 1.
 int sparse_selectors(Shape shape, ptx::Type type);
 
 }  // namespace tenon::emulator::numerics

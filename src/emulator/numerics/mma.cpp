@@ -31,7 +31,7 @@ const Number* line_of(const Number* matrix, std::ptrdiff_t number, std::ptrdiff_
   return matrix + number * length;
 }
 
-// Hands every element of a fragment to `take(place, bits)`.
+// Calls `take(place, bits)` for every element of a fragment.
 template <typename Take>
 void for_each(const Fragment& fragment, const std::uint64_t (*registers)[32], Take take) {
   const int bits = fragment.element_bits(), elements = fragment.elements();
@@ -42,13 +42,13 @@ void for_each(const Fragment& fragment, const std::uint64_t (*registers)[32], Ta
       std::uint64_t value = registers[reg][lane];
       for (int element = 0; element < elements; ++element) {
         take(*place++, value & mask);
-        value >>= bits % 64;  // f64 has one element a register
+        value >>= bits % 64;  // f64 has one element per register
       }
     }
   }
 }
 
-// The other way: every element from `give(place)`, zero-extended.
+// Sets every element of a fragment from `give(place)`, zero-extended.
 template <typename Give>
 void fill_each(const Fragment& fragment, std::uint64_t (*registers)[32], Give give) {
   const int bits = fragment.element_bits();
@@ -64,7 +64,7 @@ void fill_each(const Fragment& fragment, std::uint64_t (*registers)[32], Give gi
   }
 }
 
-// Columns of the full matrix that the stored elements of a sparse A stand for.
+// The columns, in the full matrix, of the stored elements of a sparse A.
 struct SparseColumns {
   SparseColumns(const Form& form, const Registers& registers) {
     for (int row = 0; row < form.shape.m; ++row) {
@@ -77,8 +77,8 @@ struct SparseColumns {
   std::int16_t of[16][most_stored];
 };
 
-// m8n8k4 of f16 from sm_80 on: no tensor core has it, the assembler calls a routine of f32 instructions. Its
-// order is that of the routine (disassembled from ptxas 13.0 for sm_80 and sm_90).
+// m8n8k4 of f16 from sm_80 on: no tensor core has it. The assembler calls a routine of f32 instructions; this
+// follows its order (disassembled from ptxas 13.0 for sm_80 and sm_90).
 std::uint32_t m8n8k4_by_f32(bool half_result, const std::uint32_t* a, const std::uint32_t* b,
                             std::uint32_t c) {
   const auto fma = [](std::uint64_t x, std::uint64_t y, std::uint64_t z) {
@@ -273,7 +273,7 @@ void Mma::integer(Registers& registers) const {
 }
 
 void Mma::bits(Registers& registers) const {
-  // Bits stay together in words of 32: A's columns and B's rows are words.
+  // Bits stay in words of 32: A's columns and B's rows are words.
   const Shape& shape = form_.shape;
   const int words = shape.k / 32;
   std::uint32_t a[16 * 8], b[8 * 8], c[16 * 8];

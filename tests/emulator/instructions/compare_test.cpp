@@ -197,7 +197,7 @@ TEST(Compare, RefusesWhatDoesNotGoTogether) {
   refuses("setp.hi.f32 %p0, %r1, %r2", "the comparison .hi does not go with .f32");
   refuses("setp.eq.ftz.f64 %p0, %d1, %d2", ".f64 has no .ftz");
   refuses("setp.u32 %p0, %r1, %r2", "a comparison is needed");
-  refuses("setp.eq.and.u32 %p0, %r1, %r2", "3 operands stand where 4 are needed");
+  refuses("setp.eq.and.u32 %p0, %r1, %r2", "3 operands are given where 4 are needed");
   refuses("set.eq.u16.u32 %h0, %r1, %r2", "has no result of type .u16");
   refuses("setp.eq.u32 %r0, %r1, %r2", "(.pred) is needed");
   refuses("setp.eq.f16 %p0|%p1, %h1, %h2", "writes one predicate only");

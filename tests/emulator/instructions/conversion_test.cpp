@@ -426,7 +426,7 @@ TEST(Conversion, RefusesWhatPtxRefuses) {
   refuses("cvt.rna.f16.f32 %h0, %r1", ".rna is for conversions to .tf32");
   refuses("cvt.ftz.u32.u32 %r0, %r1", ".ftz needs .f32");
   refuses("cvt.rn.f32.e4m3x2 %r0, %h1", "there is no conversion");
-  refuses("cvt.u64.u32 %r0, %r1", "a register of type .b32 stands where one of 64 bits is needed");
+  refuses("cvt.u64.u32 %r0, %r1", "a register of type .b32 is given where one of 64 bits is needed");
 }
 
 // --- mov, selp, slct

@@ -534,15 +534,15 @@ TEST(Integer, LeavesInactiveLanesAlone) {
 TEST(Integer, NamesWhatItDoesNotKnow) {
   EXPECT_NE(refusal("add.wrong.u32 %r0, %r1, %r2;").find("the modifier .wrong is not known"),
             std::string::npos);
-  EXPECT_NE(refusal("add.u32 %d0, %r1, %r2;").find("a register of type .b64 stands where one of 32 bits"),
+  EXPECT_NE(refusal("add.u32 %d0, %r1, %r2;").find("a register of type .b64 is given where one of 32 bits"),
             std::string::npos);
-  EXPECT_NE(refusal("add.u32 %r0, %r1;").find("2 operands stand where 3 are needed"), std::string::npos);
+  EXPECT_NE(refusal("add.u32 %r0, %r1;").find("2 operands are given where 3 are needed"), std::string::npos);
   EXPECT_NE(refusal("mul.u32 %r0, %r1, %r2;").find("one of the modifiers .lo, .hi, .wide"),
             std::string::npos);
   EXPECT_NE(refusal("mul.wide.u64 %d0, %d1, %d2;").find(".wide needs operands of 16 or 32 bits"),
             std::string::npos);
   EXPECT_NE(refusal("add.sat.u32 %r0, %r1, %r2;").find(".sat"), std::string::npos);
-  EXPECT_NE(refusal("popc.b16 %r0, %h1;").find("the type .b16 stands where one of .b32, .b64"),
+  EXPECT_NE(refusal("popc.b16 %r0, %h1;").find("the type .b16 is given where one of .b32, .b64"),
             std::string::npos);
   EXPECT_NE(refusal("lop3.b32 %r0, %r1, %r2, %r3, 256;").find("at most 255"), std::string::npos);
   EXPECT_NE(refusal("add.u32 %r0|%p0, %r1, %r2;").find("second destination"), std::string::npos);

@@ -173,7 +173,7 @@ TEST(Mbarrier, waiting_for_a_phase_that_never_ends_is_a_deadlock) {
           "CONSUME:\n  mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 0;\n  @!%p2 bra CONSUME;\nNEXT:\n"
           "  mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 1;  // FAULT\n  @!%p2 bra NEXT;\n"),
       FindingKind::deadlock,
-      "what nobody will change: the end of a phase of parity 1 of the mbarrier at 0x480, where phase 1 "
+      "that no thread will change: the end of a phase of parity 1 of the mbarrier at 0x480, where phase 1 "
       "(parity 1) "
       "waits for 32 of 32 arrivals; 32 threads");
   // One arrival too few.

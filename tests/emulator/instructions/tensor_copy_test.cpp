@@ -251,7 +251,7 @@ TEST(TensorLoad, needs_a_target_aligned_to_128_bytes) {
                    changed(load_and_dump(2, "0, 0", 256, 512), "bytes [%r1],", "bytes [%r1+64],"));
   const std::uint64_t memory = kernel.upload(numbered(tensor.bytes()));
   kernel.grid(1, 64).argument(0, tensor.map(memory)).argument(1, kernel.zeros<std::uint8_t>(512));
-  expect_fault(kernel, FindingKind::misaligned, "The target address");
+  expect_fault(kernel, FindingKind::misaligned, "The destination address");
 }
 
 // --- multicast: each CTA of a cluster of two loads one half of a tile into both.

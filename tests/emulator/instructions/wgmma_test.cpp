@@ -167,7 +167,7 @@ TEST(Wgmma, a_missing_fence_is_found) {
       [](const std::string& body) {
         return changed(changed(body, "wgmma.fence.sync.aligned;", ""), "// MMA", "// FAULT");
       },
-      FindingKind::async_use, "no wgmma.fence stands before it");
+      FindingKind::async_use, "no wgmma.fence precedes it");
 }
 
 TEST(Wgmma, registers_written_after_the_fence_are_found) {
