@@ -1,4 +1,4 @@
-// Taking the text of an --arg apart: parse_argument of emulate_arguments.hpp.
+// Parses the text of an --arg: parse_argument of emulate_arguments.hpp.
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -23,7 +23,7 @@ using Kind = ArgumentText::Kind;
                 (text.size() <= longest ? text : text.substr(0, longest) + "...") + ": " + what);
 }
 
-// Digits, or 0x and hexadecimal digits. False: not that, or more than 64 bits.
+// Digits, or 0x and hexadecimal digits. False if the text is neither, or exceeds 64 bits.
 bool read_unsigned(const std::string& text, std::uint64_t& value) {
   const bool is_hex = text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
   const char* digits = text.c_str() + (is_hex ? 2 : 0);
@@ -103,8 +103,8 @@ void set_bytes(ArgumentText& a, const T& value) {
 
 void set_real(ArgumentText& a, const ScalarType& type, const std::string& value) {
   char* end = nullptr;
-  // Each type is rounded once from the decimal digits; the 16-bit types through f32, which is wide enough for
-  // all but numbers with more than nine digits next to the middle between two of them.
+  // Each type is rounded once from the decimal digits. The 16-bit types are rounded through f32, which is
+  // precise enough except for numbers of more than nine digits next to a tie.
   const double wide = std::strtod(value.c_str(), &end);
   if (value.empty() || *end != '\0' || std::isspace(static_cast<unsigned char>(value[0])) != 0)
     refuse(a.text, "the value must be a number such as 1.5, -2e-3, inf or nan");
@@ -140,7 +140,7 @@ void set_hex(ArgumentText& a, const std::string& digits) {
     a.bytes.push_back(static_cast<std::uint8_t>(std::stoul(digits.substr(i, 2), nullptr, 16)));
 }
 
-// PATH:TYPE:SHAPE, taken from the right: a path may hold colons.
+// PATH:TYPE:SHAPE, parsed from the right: a path may hold colons.
 void set_output(ArgumentText& a, const std::string& rest) {
   const std::size_t before_shape = rest.rfind(':');
   const std::size_t before_type = before_shape == std::string::npos || before_shape == 0
@@ -302,7 +302,7 @@ void set_place(ArgumentText& a, const std::string& rest) {
     refuse(a.text, "an alignment is a power of two, up to 4096 bytes");
 }
 
-// `depth`: how many structs it stands in.
+// `depth`: how many structs enclose it.
 ArgumentText parse(const std::string& text, int depth) {
   ArgumentText a;
   a.text = text;

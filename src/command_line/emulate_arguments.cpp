@@ -1,4 +1,4 @@
-// Making a kernel's arguments in the emulator: EmulatedArguments of emulate_arguments.hpp.
+// Makes a kernel's arguments in the emulator: EmulatedArguments of emulate_arguments.hpp.
 #include "command_line/emulate_arguments.hpp"
 
 #include <unistd.h>
@@ -40,7 +40,7 @@ void check_number(const std::string& entry, const std::vector<emulator::Paramete
          std::to_string(found) + (found == 1 ? " time" : " times"));
 }
 
-// ", its fields at 0 4 8": what a layout that is not the kernel's is found by.
+// ", its fields at 0 4 8", which shows where a layout differs from the kernel's.
 std::string offsets_text(const ArgumentText& argument, const emulator::Parameter& parameter) {
   if (argument.kind != Kind::structure) return "";
   std::string text = ", its fields at";
@@ -49,7 +49,7 @@ std::string offsets_text(const ArgumentText& argument, const emulator::Parameter
   return text;
 }
 
-// A value of the parameter's size may still be of another kind: 5 is not 5.0.
+// A value of the parameter's size may still have the wrong kind: 5 is not 5.0.
 void check_type(const emulator::Parameter& parameter, const ArgumentText& argument, std::size_t bytes) {
   const std::string start = argument.text + ": the parameter " + parameter_text(parameter) + " ";
   if (bytes != static_cast<std::size_t>(parameter.bytes))
@@ -85,7 +85,7 @@ EmulatedArguments::EmulatedArguments(emulator::Emulator& emulator, const std::st
     values_.push_back(make_value(arguments_[i], parameters[i]));
 }
 
-// The emulator keeps a flag for each byte; beyond the machine's memory the system would end us unasked.
+// The emulator keeps a flag per byte. Beyond the machine's memory the system would kill this process.
 void EmulatedArguments::require_memory(const ArgumentText& argument, std::uint64_t size) const {
   const auto memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
                       static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -99,7 +99,7 @@ void EmulatedArguments::make_buffer(ArgumentText& argument) {
   if (!is_buffer(argument.kind)) return;
   std::uint64_t size = argument.size;
   NpyArray array;
-  std::error_code unreadable;  // which read_npy_array says in words
+  std::error_code unreadable;  // read_npy_array reports it in words
   if (!argument.in_path.empty()) {
     size = std::filesystem::file_size(argument.in_path, unreadable);
     if (!unreadable) require_memory(argument, size);
@@ -115,7 +115,7 @@ void EmulatedArguments::make_buffer(ArgumentText& argument) {
   const bool is_out = argument.kind == Kind::out;
   std::string header =
       npy_header(is_out ? argument.type : array.descr, is_out ? argument.shape : array.shape);
-  if (!is_out && array.fortran_order) {  // as it came
+  if (!is_out && array.fortran_order) {  // the order of the input file
     const std::size_t at = header.find("False");
     header.replace(at, 5, "True ");
   }

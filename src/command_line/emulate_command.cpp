@@ -1,4 +1,4 @@
-// `tenon emulate`: run a kernel of any PTX file on the CPU, say what is wrong with it and what it did.
+// `tenon emulate`: runs a kernel of any PTX file on the CPU, and reports its faults and counters.
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
@@ -66,8 +66,8 @@ std::string entry_of(const emulator::Module& module, const EmulateOptions& o) {
   return o.entry;
 }
 
-// Names what would take long before it begins, and refuses what could not end within a day. What a kernel's
-// instructions take is not known here, so this is the time for one instruction of each warp.
+// Announces a launch that takes long, and refuses one that takes more than a day. The kernel's instructions
+// are not known here, so this is the time for one instruction of each warp: a lower bound.
 void announce(const emulator::Shape& shape, std::uint64_t launch_limit) {
   constexpr double warps_in_a_second = 1.0e6, worth_telling = 20, day = 24 * 3600, year = 365.25 * day;
   const double blocks = static_cast<double>(shape.grid.x) * static_cast<double>(shape.grid.y) *
@@ -127,7 +127,7 @@ std::string text(const emulator::Dim3& at) {
   return "(" + std::to_string(at.x) + "," + std::to_string(at.y) + "," + std::to_string(at.z) + ")";
 }
 
-// Lines of PTX, for what stands at a finding's line.
+// The lines of the PTX text, for printing the line of a finding.
 class PtxLines {
  public:
   explicit PtxLines(const std::string& ptx) {
@@ -176,7 +176,7 @@ void print_counters(const emulator::Counters& counters) {
   print_counts("shared", total.shared_wavefronts, total.ideal_shared_wavefronts, "wavefronts");
   print_counts("global", total.global_sectors, total.ideal_global_sectors, "sectors of 32 bytes");
   if (total.async_bytes != 0) std::printf("copies       %" PRIu64 " bytes\n", total.async_bytes);
-  // The lines with the most in excess; of a kernel that copies element by element there are hundreds.
+  // The lines with the largest excess: a kernel that copies element by element has hundreds.
   constexpr std::size_t most_lines = 20;
   std::vector<const emulator::LineCounts*> wasteful;
   const auto excess = [](const emulator::LineCounts* line) {

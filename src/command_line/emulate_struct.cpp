@@ -12,8 +12,8 @@ struct Extent {
   std::uint64_t size, alignment;
 };
 
-// Of the C++ type that a field stands for: numbers and addresses are aligned to their size, bytes and padding
-// not at all.
+// Size and alignment of the C++ type that a field represents: numbers and addresses are aligned to their
+// size, bytes and padding are unaligned.
 Extent extent_of(const ArgumentText& field, std::int64_t parameter_alignment) {
   switch (field.kind) {
     case Kind::value:

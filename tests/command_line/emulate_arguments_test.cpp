@@ -1,4 +1,4 @@
-// What --arg says, the kernel arguments made of it, and each sentence of what is refused.
+// What --arg means, the kernel arguments made of it, and the sentences of refusals.
 #include "command_line/emulate_arguments.hpp"
 
 #include <gtest/gtest.h>
@@ -124,7 +124,7 @@ TEST(ParseArgument, TensorMaps) {
             "map:1:f16:64x128:box=64: box has 1 sizes but needs 2, as the shape has 2");
 }
 
-// The shapes that the layout depends on, and what C++ makes of them.
+// The layouts of structs, against C++'s own.
 TEST(ParseArgument, StructsAreLaidOutAsCppDoes) {
   const auto layout = [](const char* text) { return layout_of(parse_argument(text)); };
   struct Inner {
@@ -353,7 +353,7 @@ TEST_F(Arguments, StructsHoldNumbersAddressesAndTensorMaps) {
 TEST_F(Arguments, BuffersBeyondTheMachineAreRefused) {
   EXPECT_NE(refusal_of({pointer_}, {"zeros:0xffffffffffff"}).find("more memory than this machine has"),
             std::string::npos);
-  // Before a byte of it is read: the file is a hole.
+  // Refused before any byte is read: the file is sparse.
   const std::string path = folder_.write("large.npy", "");
   std::filesystem::resize_file(path, std::uintmax_t{1} << 42);
   EXPECT_NE(refusal_of({pointer_}, {"file:" + path}).find("more memory than this machine has"),

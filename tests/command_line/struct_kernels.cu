@@ -1,5 +1,5 @@
-// Kernels whose parameters are structs passed by value, for `tenon emulate`: what nvcc makes of their layout
-// is what test_emulate.py's arguments have to match.
+// Kernels whose parameters are structs passed by value, for `tenon emulate`: test_emulate.py's arguments must
+// match the layout that nvcc gives them.
 #include <cuda.h>
 #include <cuda_fp16.h>
 #include <cuda/barrier>
@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-// The shape of GemmArguments: numbers, pointers, and structs in it, with padding between and behind them.
+// The shape of GemmArguments: numbers, pointers and nested structs, with padding between and after them.
 struct Output {
   void* data;
   std::int64_t ld;
@@ -34,7 +34,7 @@ struct Problem {
   alignas(16) std::uint16_t tail;
 };
 
-// C = alpha * scale * A B^T, a thread an element; tail and the raster's numbers are written to `seen`.
+// C = alpha * scale * A B^T, one thread per element; writes tail and the raster's numbers to `seen`.
 extern "C" __global__ void product(Problem p, std::uint32_t* seen) {
   const int row = threadIdx.x / p.c.n, column = threadIdx.x % p.c.n;
   if (threadIdx.x == 0) {
@@ -57,7 +57,7 @@ extern "C" __global__ void product(Problem p, std::uint32_t* seen) {
     static_cast<float*>(p.c.data)[row * p.c.ld + column] = sum;
 }
 
-// Two tensor maps in one parameter: the sum of a tile of each, behind a number that moves them.
+// Two tensor maps in one parameter: the sum of a tile of each, after a number that moves them.
 struct TwoMaps {
   float factor;
   CUtensorMap a, b;

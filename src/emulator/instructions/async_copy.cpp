@@ -75,7 +75,7 @@ class WarpCopy : public AsyncOperation {
       // A shorter read keeps the alignment of the whole copy: the source is aligned to cp-size.
       if (lane.read != 0) cluster.load(actor, Space::global, lane.from, data, lane.read, Order::weak, bytes_);
       cluster.store(actor, Space::shared, lane.to, data, bytes_);
-      cluster.counters.count_async(lane.agent.issue.place, lane.read);
+      cluster.counters.count_async(lane.agent.issue.pc, lane.read);
     }
   }
 

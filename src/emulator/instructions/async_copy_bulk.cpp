@@ -139,7 +139,7 @@ class BulkLoad : public AsyncOperation {
       }
       end_copy(cluster, one.arrival);
     }
-    cluster.counters.count_async(arrivals_.all[0].arrival.agent.issue.place, size_);
+    cluster.counters.count_async(arrivals_.all[0].arrival.agent.issue.pc, size_);
   }
 
  private:
@@ -198,7 +198,7 @@ class BulkStore : public GroupedStore {
           cluster.store(actor, Space::global, to_ + i, data_.data() + i, 1);
       }
     }
-    cluster.counters.count_async(actor.issue.place, size);
+    cluster.counters.count_async(actor.issue.pc, size);
   }
 
   const BulkDetail& detail_;

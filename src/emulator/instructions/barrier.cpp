@@ -63,7 +63,7 @@ void complete_if_full(Cta& cta, Barrier& barrier) {
   barrier.waiting.clear();
   barrier.clock = {};
   barrier.lanes_of_warps.assign(barrier.lanes_of_warps.size(), 0);
-  cta.cluster.woke();
+  cta.cluster.wake();
 }
 
 // The lanes' barrier and count, if they are valid and equal in all lanes; else a finding.
@@ -128,7 +128,7 @@ void arrive(Warp& warp, const Op& op, LaneMask lanes, std::uint32_t number, std:
              std::to_string(number) + ", which is for " + std::to_string(barrier.expected);
     });
   }
-  warp.cluster().woke();
+  warp.cluster().wake();
   complete_if_full(cta, barrier);
 }
 
@@ -187,8 +187,8 @@ Flow barrier_of_cta(Warp& warp, const Op& op, LaneMask active) {
   }
   if (done == active) return Flow::next;
   if (done == 0) return Flow::blocked;
-  warp.jump(done, warp.place() + 1);
-  warp.jump(active & ~done, warp.place());
+  warp.jump(done, warp.pc() + 1);
+  warp.jump(active & ~done, warp.pc());
   return Flow::branched;
 }
 
@@ -223,7 +223,7 @@ Flow barrier_of_warp(Warp& warp, const Op& op, LaneMask active) {
       state.released |= lane_bit(lane);
       state.waiting &= ~lane_bit(lane);
     }
-    warp.cluster().woke();
+    warp.cluster().wake();
   });
   for (LaneMask left = active & state.waiting; left != 0;) {
     const LaneMask members = state.members[static_cast<std::size_t>(first_lane(left))];
@@ -240,14 +240,14 @@ Flow barrier_of_warp(Warp& warp, const Op& op, LaneMask active) {
     warp.cluster().clocks.barrier(threads, count);
     state.waiting &= ~needed;
     state.released |= needed;
-    warp.cluster().woke();
+    warp.cluster().wake();
   }
   const LaneMask done = active & state.released;
   state.released &= ~done;
   if (done == active) return Flow::next;
   if (done == 0) return Flow::blocked;
-  warp.jump(done, warp.place() + 1);
-  warp.jump(active & ~done, warp.place());
+  warp.jump(done, warp.pc() + 1);
+  warp.jump(active & ~done, warp.pc());
   return Flow::branched;
 }
 

@@ -78,7 +78,7 @@ Flow run_mad(Warp& warp, const Op& op, LaneMask active) {
 
 }  // namespace
 
-bool decode_carrying_add(Decoding& decoding) {
+bool decode_add_with_carry(Decoding& decoding) {
   const std::string& opcode = decoding.instruction().opcode;
   const bool reads = opcode == "addc" || opcode == "subc";
   const bool writes = decoding.accept("cc");
@@ -95,7 +95,7 @@ bool decode_carrying_add(Decoding& decoding) {
   return true;
 }
 
-bool decode_carrying_mad(Decoding& decoding, bool high) {
+bool decode_mad_with_carry(Decoding& decoding, bool high) {
   const bool reads = decoding.instruction().opcode == "madc";
   const bool writes = decoding.accept("cc");
   if (!reads && !writes) return false;

@@ -6,8 +6,8 @@
 namespace tenon::emulator {
 
 // add, addc, sub, subc if they write or read the flag. False: add and sub without .cc; nothing was done.
-bool decode_carrying_add(Decoding& decoding);
+bool decode_add_with_carry(Decoding& decoding);
 // The same for mad and madc, whose .lo or .hi is already accepted.
-bool decode_carrying_mad(Decoding& decoding, bool high);
+bool decode_mad_with_carry(Decoding& decoding, bool high);
 
 }  // namespace tenon::emulator

@@ -135,7 +135,7 @@ void end_phase_if_all_arrived(Cluster& cluster, ClusterBarrier& barrier) {
   Clocks::join(barrier.ended, barrier.arriving);
   barrier.arriving = {};
   std::fill(barrier.arrived.begin(), barrier.arrived.end(), LaneMask{0});
-  cluster.woke();
+  cluster.wake();
 }
 
 // The threads of the lanes, for operations of clocks on all of them at once.
@@ -165,7 +165,7 @@ Flow run_arrive(Warp& warp, const Op& op, LaneMask active) {
   });
   warp.cluster().clocks.release(releasing.list, releasing.count, barrier.arriving);
   arrived_of(barrier, warp) |= active;
-  warp.cluster().woke();
+  warp.cluster().wake();
   end_phase_if_all_arrived(warp.cluster(), barrier);
   return Flow::next;
 }

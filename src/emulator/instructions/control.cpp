@@ -39,7 +39,7 @@ void decode_bra(const ptx::Instruction& instruction, Scope& scope, Op& op) {
 }
 
 Flow brx(Warp& warp, const Op& op, LaneMask active) {
-  const auto& places = static_cast<const Targets&>(*op.detail).places;
+  const auto& pcs = static_cast<const Targets&>(*op.detail).pcs;
   for (LaneMask left = active; left != 0;) {
     const int lane = first_lane(left);
     const std::uint64_t index = warp.read(op.values[0], lane);
@@ -48,15 +48,15 @@ Flow brx(Warp& warp, const Op& op, LaneMask active) {
       if (warp.read(op.values[0], other) == index) same |= lane_bit(other);
     });
     left &= ~same;
-    if (index >= places.size()) {
+    if (index >= pcs.size()) {
       warp.report(FindingKind::argument, lane, 0, [&] {
-        return "the index " + std::to_string(index) + " selects none of the " +
-               std::to_string(places.size()) + " branch targets";
+        return "the index " + std::to_string(index) + " selects none of the " + std::to_string(pcs.size()) +
+               " branch targets";
       });
       warp.cluster().abort();
       return Flow::blocked;
     }
-    warp.jump(same, places[index]);
+    warp.jump(same, pcs[index]);
   }
   return Flow::branched;
 }
@@ -71,7 +71,7 @@ void decode_brx(const ptx::Instruction& instruction, Scope& scope, Op& op) {
   auto targets = std::make_unique<Targets>();
   for (const std::string& label :
        function_scope(decoding).branch_targets(name_in(decoding, 1, "a list of branch targets")))
-    targets->places.push_back(function_scope(decoding).label(label));
+    targets->pcs.push_back(function_scope(decoding).label(label));
   op.detail = std::move(targets);
   op.handler = brx;
 }

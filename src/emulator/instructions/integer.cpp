@@ -31,7 +31,7 @@ Handler handler32(Type type) {
 }
 
 void decode_add(Decoding& decoding) {
-  if (decode_carrying_add(decoding)) return;
+  if (decode_add_with_carry(decoding)) return;
   const Type type = decoding.type(
       {Type::u16, Type::u32, Type::u64, Type::s16, Type::s32, Type::s64, Type::u16x2, Type::s16x2});
   same_operands(decoding, 2, type);
@@ -43,7 +43,7 @@ void decode_add(Decoding& decoding) {
 }
 
 void decode_sub(Decoding& decoding) {
-  if (decode_carrying_add(decoding)) return;
+  if (decode_add_with_carry(decoding)) return;
   const Type type = decoding.type({Type::u16, Type::u32, Type::u64, Type::s16, Type::s32, Type::s64});
   same_operands(decoding, 2, type);
   decoding.op().handler = type == Type::s32 && decoding.accept("sat") ? lanewise::run<&subtract_saturated>
@@ -70,7 +70,7 @@ Type widened(Decoding& decoding, Type type) {
 // mul and mad.
 void decode_product(Decoding& decoding, bool accumulates) {
   const int part = decoding.require_one({"lo", "hi", "wide"});
-  if (accumulates && decode_carrying_mad(decoding, part == high_part)) return;
+  if (accumulates && decode_mad_with_carry(decoding, part == high_part)) return;
   const Type type = decoding.type({Type::u16, Type::u32, Type::u64, Type::s16, Type::s32, Type::s64});
   const Type result = part == wide_part ? widened(decoding, type) : type;
   decoding.require_count(accumulates ? 4 : 3, accumulates ? 4 : 3);
@@ -167,11 +167,11 @@ void decode_named(Decoding& decoding, const std::string& opcode) {
   if (opcode == "mul24") return decode_product24(decoding, false);
   if (opcode == "mad24") return decode_product24(decoding, true);
   if (opcode == "addc" || opcode == "subc") {
-    if (!decode_carrying_add(decoding)) decoding.fail("a type of 32 or 64 bits is needed");
+    if (!decode_add_with_carry(decoding)) decoding.fail("a type of 32 or 64 bits is needed");
     return;
   }
   if (opcode == "madc") {
-    decode_carrying_mad(decoding, decoding.require_one({"lo", "hi"}) == 1);
+    decode_mad_with_carry(decoding, decoding.require_one({"lo", "hi"}) == 1);
     return;
   }
   if (opcode == "sad") return decode_plain<AbsoluteDifferenceAdd>(decoding, 3);

@@ -108,7 +108,7 @@ Flow run_mma(Warp& warp, const Op& op, LaneMask active) {
   for (int i = 0; i < detail.mma.d().registers(); ++i) {
     write_lanes(warp, value_at(op, detail.d + i), active, registers.d[i]);
   }
-  warp.counters().count_matrix(warp.place(), detail.flop);
+  warp.counters().count_matrix(warp.pc(), detail.flop);
   return Flow::next;
 }
 

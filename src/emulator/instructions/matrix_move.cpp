@@ -53,7 +53,7 @@ LaneMask row_addresses(Warp& warp, const Value& base, const Op& op, LaneMask act
     valid |= lane_bit(lane);
   }
   for (int first = 0; first < rows * move.matrices; first += rows) {
-    warp.counters().count_shared(warp.place(), matrix_wavefronts(&addresses[first]));
+    warp.counters().count_shared(warp.pc(), matrix_wavefronts(&addresses[first]));
   }
   return valid;
 }

@@ -46,11 +46,11 @@ struct FragmentDetail : Detail {
 std::vector<Piece> cut(const numerics::Fragment& fragment, bool by_rows) {
   const int bits = fragment.element_bits(), elements = fragment.elements();
   const auto line = [&](int lane, int reg, int element) {
-    const numerics::Place at = fragment.at(lane, reg, element);
+    const numerics::Coord at = fragment.at(lane, reg, element);
     return by_rows ? at.row : at.column;
   };
   const auto position = [&](int lane, int reg, int element) {
-    const numerics::Place at = fragment.at(lane, reg, element);
+    const numerics::Coord at = fragment.at(lane, reg, element);
     return by_rows ? at.column : at.row;
   };
   // Whether element (reg, element) follows `before` in memory for every lane.
@@ -116,7 +116,7 @@ void count_matrices(Warp& warp, const FragmentDetail& detail, const std::uint64_
       for (int row = 0; row < 8; ++row) rows[row] = addresses[row % 2][row / 2];
       next += 2;
     }
-    warp.counters().count_shared(warp.place(), matrix_wavefronts(rows));
+    warp.counters().count_shared(warp.pc(), matrix_wavefronts(rows));
   }
 }
 
@@ -127,11 +127,10 @@ void count(Warp& warp, const FragmentDetail& detail, const Piece& piece, LaneMas
       (detail.space == Space::generic && Cluster::space_of(addresses[first_lane(active)]) == Space::shared);
   if (shared) {
     if (!detail.matrix_loads) {
-      warp.counters().count_shared(warp.place(),
-                                   shared_wavefronts(addresses, active, piece.bytes, direction));
+      warp.counters().count_shared(warp.pc(), shared_wavefronts(addresses, active, piece.bytes, direction));
     }
   } else {
-    warp.counters().count_global(warp.place(), global_sectors(addresses, active, piece.bytes));
+    warp.counters().count_global(warp.pc(), global_sectors(addresses, active, piece.bytes));
   }
 }
 

@@ -90,7 +90,7 @@ Flow run_arrive(Warp& warp, const Op& op, LaneMask active) {
     std::uint64_t state = 0;
     if (at.object != nullptr) {
       state = at.object->state.token();
-      note_guest(warp.cluster(), warp.actor(lane), at);
+      note_remote_arrival(warp.cluster(), warp.actor(lane), at);
       if (d.is_release && !are_released) warp.release(lane, at.object->arriving);
       Arrival arrival;
       arrival.drop = d.drop;
@@ -128,13 +128,13 @@ Flow run_bytes(Warp& warp, const Op& op, LaneMask active) {
 // phase may wait for hundreds.
 void help_on_after_many_looks(Cluster& cluster, MbarrierObject& object) {
   constexpr std::uint32_t many = 64, most = 1024;
-  if (object.looked_at != cluster.changes()) object.looks = 0;
-  object.looked_at = cluster.changes();
+  if (object.polled_at != cluster.changes()) object.looks = 0;
+  object.polled_at = cluster.changes();
   if (++object.looks < many) return;
   object.looks = 0;
-  for (std::uint32_t i = 0; i < object.helping && cluster.async.perform_oldest(); ++i) {
+  for (std::uint32_t i = 0; i < object.forced_operations && cluster.async.perform_oldest(); ++i) {
   }
-  object.helping = std::min(2 * object.helping, most);
+  object.forced_operations = std::min(2 * object.forced_operations, most);
 }
 
 // test_wait and try_wait. A try_wait that would suspend may also give up at once, so both return immediately.
@@ -151,7 +151,7 @@ Flow run_wait(Warp& warp, const Op& op, LaneMask active) {
       if (over && d.is_release) warp.acquire(lane, at.object->ended);
     }
     if (!over) waited_for = at.object;
-    if (over && at.object != nullptr) at.object->helping = 1;
+    if (over && at.object != nullptr) at.object->forced_operations = 1;
     warp.write(op.values[static_cast<std::size_t>(d.result)], lane, over ? 1 : 0);
   });
   if (waited_for != nullptr) {

@@ -15,17 +15,17 @@ struct MbarrierObject : SideState {
   Epoch made = 0;
   SyncClock arriving, ended;    // the clocks of this phase's arrivals, and of all phases that ended
   Component copies = 0;         // the bulk copies that complete on this object; epoch: phase + 1
-  std::uint64_t looked_at = 0;  // Cluster::changes at the last wait that failed, and how many have since
+  std::uint64_t polled_at = 0;  // Cluster::changes at the last wait that failed, and how many have since
   std::uint32_t looks = 0;
-  std::uint32_t helping = 1;    // how many operations take effect after too many polls
-  std::uint64_t under_way = 0;  // bytes of copies issued in this phase that have not landed yet
+  std::uint32_t forced_operations = 1;  // how many operations take effect after too many polls
+  std::uint64_t bytes_in_flight = 0;    // bytes of copies issued in this phase that have not landed yet
   // Threads of other blocks, with the epoch of the last arrival of each: a clock that holds the epoch covers
   // it.
-  struct Guest {
+  struct RemoteArrival {
     Epoch epoch = 0;
-    Place place = 0;
+    Pc pc = 0;
   };
-  std::unordered_map<ThreadId, Guest> guests;
+  std::unordered_map<ThreadId, RemoteArrival> remote_arrivals;
   std::uint32_t address = 0;
 
   void block_ends(Cta& cta) override;
@@ -64,7 +64,7 @@ struct Arrival {
 };
 void arrive(Cluster& cluster, const Actor& actor, const MbarrierAt& at, Arrival arrival);
 // A thread of another block is about to arrive, and releases its clock at this epoch.
-void note_guest(Cluster& cluster, const Actor& actor, const MbarrierAt& at);
+void note_remote_arrival(Cluster& cluster, const Actor& actor, const MbarrierAt& at);
 void expect_bytes(Cluster& cluster, const Actor& actor, const MbarrierAt& at, std::uint32_t bytes);
 void complete_bytes(Cluster& cluster, const Actor& actor, const MbarrierAt& at, std::uint32_t bytes);
 void add_pending_arrival(Cluster& cluster, const Actor& actor, const MbarrierAt& at);

@@ -61,9 +61,9 @@ inline void count_traffic(Warp& warp, ptx::Space space, const std::uint64_t* add
                           int bytes, Direction direction) {
   space = space_at(space, addresses[first_lane(active)]);
   if (space == ptx::Space::shared)
-    warp.counters().count_shared(warp.place(), shared_wavefronts(addresses, active, bytes, direction));
+    warp.counters().count_shared(warp.pc(), shared_wavefronts(addresses, active, bytes, direction));
   else if (space == ptx::Space::global)
-    warp.counters().count_global(warp.place(), global_sectors(addresses, active, bytes));
+    warp.counters().count_global(warp.pc(), global_sectors(addresses, active, bytes));
 }
 
 }  // namespace tenon::emulator

@@ -149,7 +149,7 @@ class TensorLoad : public AsyncOperation {
       }
     }
     for (const Arrivals::One& one : arrivals_.all) end_copy(cluster, one.arrival);
-    cluster.counters.count_async(reader.issue.place, t.copy_bytes());
+    cluster.counters.count_async(reader.issue.pc, t.copy_bytes());
   }
 
  private:
@@ -266,7 +266,7 @@ class TensorStore : public GroupedStore {
         cluster.store(actor, Space::global, row.global, data, bytes, Order::weak, element);
       }
     }
-    cluster.counters.count_async(actor.issue.place, box_.tensor.copy_bytes());
+    cluster.counters.count_async(actor.issue.pc, box_.tensor.copy_bytes());
   }
 
   const TensorDetail& detail_;

@@ -57,8 +57,8 @@ Flow synchronized(Warp& warp, const Value& membermask, LaneMask active, Body&& b
   if (waiting == 0) return Flow::next;
   if (waiting == active) return Flow::blocked;
   // Some lanes are done, others wait: the first go on, and the others execute this instruction again.
-  warp.jump(active & ~waiting, warp.place() + 1);
-  warp.jump(waiting, warp.place());
+  warp.jump(active & ~waiting, warp.pc() + 1);
+  warp.jump(waiting, warp.pc());
   warp.poll();
   return Flow::branched;
 }

@@ -49,8 +49,8 @@ class WgmmaOperation : public AsyncOperation {
     }
     WgmmaProduct product(d.form);
     product(model_of(cluster.launch), *call_->cta, actor_of(call_->agent), operands);
-    cluster.counters.count_matrix(call_->place, 2ull * 64 * static_cast<std::uint64_t>(d.form.n) *
-                                                    static_cast<std::uint64_t>(d.form.k));
+    cluster.counters.count_matrix(
+        call_->pc, 2ull * 64 * static_cast<std::uint64_t>(d.form.n) * static_cast<std::uint64_t>(d.form.k));
   }
 
  private:
@@ -71,7 +71,7 @@ std::uint64_t uniform(Warp& warp, const Op& op, int index, LaneMask active, cons
 }
 
 void start(Warp& warp, Warpgroup& group, const std::shared_ptr<WgmmaCall>& call, std::uint64_t number) {
-  call->agent = Clocks::start({call->place, call->warps[0]->thread(0)}, call->known, group.component,
+  call->agent = Clocks::start({call->pc, call->warps[0]->thread(0)}, call->known, group.component,
                               static_cast<Epoch>(number + 1), true);
   call->ticket = warp.cluster().async.enqueue(std::make_unique<WgmmaOperation>(call), group.stream);
   warp.cluster().changed();
@@ -92,7 +92,7 @@ Flow run_wgmma(Warp& warp, const Op& op, LaneMask active) {
   if (number == group.first + group.calls.size()) {
     auto fresh = std::make_shared<WgmmaCall>();
     fresh->op = &op;
-    fresh->place = warp.place();
+    fresh->pc = warp.pc();
     fresh->cta = &warp.cta();
     fresh->a_descriptor = a;
     fresh->b_descriptor = b;

@@ -73,8 +73,8 @@ void WgmmaProduct::read_a_registers(const WgmmaOperands& operands) {
       const std::uint64_t* lanes = operands.a[warp][static_cast<std::size_t>(reg)];
       for (int lane = 0; lane < warp_size; ++lane) {
         for (int e = 0; e < elements; ++e) {
-          const numerics::Place place = fragment.at(lane, reg, e);
-          const int row = 16 * warp + place.row, column = whole ? place.column / 32 : place.column;
+          const numerics::Coord coord = fragment.at(lane, reg, e);
+          const int row = 16 * warp + coord.row, column = whole ? coord.column / 32 : coord.column;
           a_[index(row, units, column)] =
               static_cast<std::uint32_t>(lanes[lane] >> e * bits) & low_bits(bits);
         }

@@ -144,7 +144,7 @@ Flow run_setmaxnreg(Warp& warp, const Op& op, LaneMask active) {
   }
   own.is_bound = false;
   ++own.changes;
-  own.place = warp.place();
+  own.pc = warp.pc();
   if (is_wrong) {
     warp.report(FindingKind::argument, first_lane(active), 0, [&] {
       return std::string("setmaxnreg.") + (grows ? "inc" : "dec") + " asks for " + std::to_string(wanted) +
@@ -177,7 +177,7 @@ void CtaWgmma::block_ends(Cta& cta) {
     const auto [least, most] = std::minmax_element(begin, begin + group_warps, by_changes);
     if (least->changes == most->changes) continue;
     const Warp& warp = *cta.warps[static_cast<std::size_t>(most - registers.begin())];
-    cta.cluster.report(FindingKind::divergence, {most->place, warp.thread(0)}, 0,
+    cta.cluster.report(FindingKind::divergence, {most->pc, warp.thread(0)}, 0,
                        [&, least = least, most = most] {
                          return "Warp " + std::to_string(most - registers.begin()) + " has executed " +
                                 std::to_string(most->changes) + " setmaxnreg and warp " +

@@ -27,7 +27,7 @@ struct WgmmaDetail : Detail {
 // One instruction of a warpgroup.
 struct WgmmaCall {
   const Op* op = nullptr;
-  Place place = 0;
+  Pc pc = 0;
   Cta* cta = nullptr;
   Warp* warps[WgmmaOperands::warps] = {};
   std::size_t frames[WgmmaOperands::warps] = {};
@@ -57,8 +57,8 @@ struct CtaWgmma : SideState {
   struct Registers {
     std::uint32_t count = 0;    // of a thread
     bool is_bound = false;      // it may be fewer: nothing has set the number yet
-    std::uint32_t changes = 0;  // by setmaxnreg; the last one is at `place`
-    Place place = no_place;
+    std::uint32_t changes = 0;  // by setmaxnreg; the last one is at `pc`
+    Pc pc = no_pc;
   };
   std::vector<Registers> registers;
   std::uint64_t free_registers = 0;

@@ -72,7 +72,7 @@ Snapshot Clocks::everything_fenced(const View& view) const {
   return with(with(view.fenced, view.thread, view.fenced_now), threads_ + view.thread, view.fenced_copies);
 }
 
-bool Clocks::knows_init(const View& view, Component component, Epoch epoch) const {
+bool Clocks::covers_init(const View& view, Component component, Epoch epoch) const {
   return epoch <= at(view.inits, component);
 }
 
@@ -197,14 +197,14 @@ void Clocks::complete(SyncClock& object, Component component, Epoch epoch) {
 void Clocks::fence(ThreadId thread) {
   if (!enabled_) return;
   Fence& fence = fences_[thread];
-  acquire(thread, fence.met);
-  fence.met = {};
+  acquire(thread, fence.observed);
+  fence.observed = {};
   fence.released = {};
   release(thread, fence.released);
 }
 
-void Clocks::met(ThreadId thread, const SyncClock& object) {
-  if (enabled_) join(fences_[thread].met, object);
+void Clocks::observe(ThreadId thread, const SyncClock& object) {
+  if (enabled_) join(fences_[thread].observed, object);
 }
 
 }  // namespace tenon::emulator

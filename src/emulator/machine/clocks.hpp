@@ -59,7 +59,7 @@ class Clocks {
   const View& view(ThreadId thread) const { return views_[thread]; }
   // Is the component a thread, rather than an asynchronous agent?
   bool is_thread(Component component) const { return component < threads_; }
-  bool knows(const View& view, Component component, Epoch epoch) const {
+  bool covers(const View& view, Component component, Epoch epoch) const {
     if (component == view.thread) return epoch <= view.now;
     if (component >= threads_ && component - threads_ == view.thread && epoch <= view.copies) return true;
     return view.seen && component < view.seen->size() && epoch <= (*view.seen)[component];
@@ -69,13 +69,13 @@ class Clocks {
     LaneMask result = 0;
     for (LaneMask left = lanes; left != 0; left &= left - 1) {
       const auto lane = static_cast<Component>(__builtin_ctz(left));
-      if (!knows(view, component + lane, epoch)) result |= LaneMask{1} << lane;
+      if (!covers(view, component + lane, epoch)) result |= LaneMask{1} << lane;
     }
     return result;
   }
   bool fenced(const View& view, Component component, Epoch epoch) const;  // may the async proxy rely on it?
   // Whether fence.mbarrier_init made an mbarrier.init of that component and epoch visible.
-  bool knows_init(const View& view, Component component, Epoch epoch) const;
+  bool covers_init(const View& view, Component component, Epoch epoch) const;
 
   // Release: the object's clock takes over the thread's clock. Later actions of the thread are not part of
   // it.
@@ -113,14 +113,14 @@ class Clocks {
   // releases the clock at the fence; a fence acquires the clocks of the strong reads before it.
   void fence(ThreadId thread);
   const SyncClock& at_last_fence(ThreadId thread) const { return fences_[thread].released; }
-  void met(ThreadId thread, const SyncClock& object);  // by a relaxed read
+  void observe(ThreadId thread, const SyncClock& object);  // by a relaxed read
 
  private:
   Snapshot everything(const View& view) const;  // with the thread's own components
   Snapshot everything_fenced(const View& view) const;
 
   struct Fence {
-    SyncClock released, met;
+    SyncClock released, observed;
   };
 
   ThreadId threads_;

@@ -97,7 +97,7 @@ void Cluster::note_written(const Actor& actor, const Location& at, std::uint32_t
   if (at.written == nullptr) return;  // parameters
   if (use != Use::store && findings.enabled()) {
     const auto* unwritten = static_cast<const std::uint8_t*>(std::memchr(at.written, 0, size));
-    if (unwritten != nullptr && !(at.is_local && launch.program->steps[actor.issue.place].is_carrying)) {
+    if (unwritten != nullptr && !(at.is_local && launch.program->steps[actor.issue.pc].only_copies)) {
       const std::uint64_t address = at.address + static_cast<std::uint64_t>(unwritten - at.written);
       report(FindingKind::uninitialized, actor.issue, address, [&] {
         return "no thread has written the " + std::string(space_name(at.space)) + " byte at " + hex(address) +
@@ -112,9 +112,9 @@ void Cluster::note_written(const Actor& actor, const Location& at, std::uint32_t
 // lane could.
 bool Cluster::is_repetition(const Actor& actor, const AccessRecord& earlier, const Location& at,
                             std::uint32_t size) const {
-  return at.from != nullptr && std::memcmp(at.bytes, at.from, size) == 0 &&
-         earlier.place == actor.issue.place && clocks.is_thread(actor.component) &&
-         clocks.is_thread(earlier.component) && &warp_of(earlier.thread) == &warp_of(actor.issue.thread);
+  return at.from != nullptr && std::memcmp(at.bytes, at.from, size) == 0 && earlier.pc == actor.issue.pc &&
+         clocks.is_thread(actor.component) && clocks.is_thread(earlier.component) &&
+         &warp_of(earlier.thread) == &warp_of(actor.issue.thread);
 }
 
 bool Cluster::locate_shared(const Actor& actor, std::uint64_t address, std::uint32_t size, Use use,
@@ -145,7 +145,7 @@ bool Cluster::locate_shared(const Actor& actor, std::uint64_t address, std::uint
         !is_repetition(actor, conflict.earlier, at, size))
       report_conflict(actor, cta, conflict, use != Use::load);
     if (&cta != &cta_of(actor.issue.thread)) check_started(actor, cta, offset, use != Use::load);
-    cta.has_guests |= actor.async_proxy || &cta != &cta_of(actor.issue.thread);
+    cta.has_remote_accesses |= actor.async_proxy || &cta != &cta_of(actor.issue.thread);
   }
   if (cta.live_threads == 0 && (actor.async_proxy || &cta != &cta_of(actor.issue.thread)))
     report_outlived(actor.issue, cta, offset, use != Use::load);
@@ -243,7 +243,7 @@ void Cluster::synchronize(const Actor& actor, const Location& at, Use use, Order
     if (acquires)
       clocks.acquire(thread, flag->second);
     else
-      clocks.met(thread, flag->second);
+      clocks.observe(thread, flag->second);
   }
   if (use == Use::load) return;
   const SyncClock& fenced = clocks.at_last_fence(thread);

@@ -31,32 +31,32 @@ Traffic matrix_wavefronts(const std::uint64_t* rows);
 Traffic global_sectors(const std::uint64_t* addresses, LaneMask active, int bytes);
 
 // The counts of one cluster or one host thread, by program counter.
-class PlaceCounters {
+class PcCounters {
  public:
-  explicit PlaceCounters(std::size_t places) : counts_(places) {}
-  Counts& at(Place place) { return counts_[place]; }
-  const Counts& at(Place place) const { return counts_[place]; }
+  explicit PcCounters(std::size_t pcs) : counts_(pcs) {}
+  Counts& at(Pc pc) { return counts_[pc]; }
+  const Counts& at(Pc pc) const { return counts_[pc]; }
   std::size_t size() const { return counts_.size(); }
 
-  void count_shared(Place place, Traffic traffic) {
-    counts_[place].shared_wavefronts += traffic.actual;
-    counts_[place].ideal_shared_wavefronts += traffic.ideal;
+  void count_shared(Pc pc, Traffic traffic) {
+    counts_[pc].shared_wavefronts += traffic.actual;
+    counts_[pc].ideal_shared_wavefronts += traffic.ideal;
   }
-  void count_global(Place place, Traffic traffic) {
-    counts_[place].global_sectors += traffic.actual;
-    counts_[place].ideal_global_sectors += traffic.ideal;
+  void count_global(Pc pc, Traffic traffic) {
+    counts_[pc].global_sectors += traffic.actual;
+    counts_[pc].ideal_global_sectors += traffic.ideal;
   }
-  void count_matrix(Place place, std::uint64_t flop) {
-    ++counts_[place].matrix_operations;
-    counts_[place].flop += flop;
+  void count_matrix(Pc pc, std::uint64_t flop) {
+    ++counts_[pc].matrix_operations;
+    counts_[pc].flop += flop;
   }
-  void count_async(Place place, std::uint64_t bytes) { counts_[place].async_bytes += bytes; }
-  PlaceCounters& operator+=(const PlaceCounters& other);
+  void count_async(Pc pc, std::uint64_t bytes) { counts_[pc].async_bytes += bytes; }
+  PcCounters& operator+=(const PcCounters& other);
 
  private:
   std::vector<Counts> counts_;
 };
 
-Counters summarize(const Program& program, const PlaceCounters& counters);
+Counters summarize(const Program& program, const PcCounters& counters);
 
 }  // namespace tenon::emulator

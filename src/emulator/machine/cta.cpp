@@ -33,7 +33,7 @@ Cta::Cta(Cluster& cluster, std::uint32_t rank, Dim3 index)
 
 Cta::~Cta() = default;
 
-Cluster::Cluster(const Launch& launch, std::uint64_t number, PlaceCounters& counters)
+Cluster::Cluster(const Launch& launch, std::uint64_t number, PcCounters& counters)
     : launch(launch),
       number(number),
       index(cluster_position(launch, number)),

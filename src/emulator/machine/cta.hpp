@@ -66,14 +66,14 @@ class Cta {
   std::vector<std::unique_ptr<Warp>> warps;
   SideStates side;
   int live_threads = 0;
-  bool has_guests = false;  // threads of other blocks have accessed its shared memory
+  bool has_remote_accesses = false;  // threads of other blocks have accessed its shared memory
 
   // Lives as long as the CTA, keyed by offset in its shared memory: for an mbarrier, the clock that belongs
   // to its 64 opaque bits.
-  std::unordered_map<std::uint32_t, std::unique_ptr<SideState>> beside;
+  std::unordered_map<std::uint32_t, std::unique_ptr<SideState>> state_by_offset;
   template <class State>
   State& state_at(std::uint32_t offset) {
-    auto& state = beside[offset];
+    auto& state = state_by_offset[offset];
     if (!state) state = std::make_unique<State>();
     return static_cast<State&>(*state);
   }
@@ -81,7 +81,7 @@ class Cta {
 
 class Cluster {
  public:
-  Cluster(const Launch& launch, std::uint64_t number, PlaceCounters& counters);
+  Cluster(const Launch& launch, std::uint64_t number, PcCounters& counters);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -92,7 +92,7 @@ class Cluster {
   std::vector<std::unique_ptr<Cta>> ctas;  // by rank
   Clocks clocks;
   Findings findings;
-  PlaceCounters& counters;
+  PcCounters& counters;
   AsyncQueue async;
   SideStates side;
   int live_threads = 0;
@@ -104,14 +104,16 @@ class Cluster {
   // thread's end has changed. store, atomic and the queue call it; a family that keeps other state must call
   // it too.
   void changed() {
-    news_.store(news_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-    woke();
+    data_changes_.store(data_changes_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    wake();
   }
   // Blocked threads may go on, but no data has changed: an arrival at a barrier. Threads that only pass
   // barriers, and return to an earlier state, make no progress.
-  void woke() { changes_.store(changes_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+  void wake() { changes_.store(changes_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
   std::uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
-  std::uint64_t news() const { return news_.load(std::memory_order_acquire); }  // calls of changed()
+  std::uint64_t data_changes() const {
+    return data_changes_.load(std::memory_order_acquire);
+  }  // calls of changed()
   // Ends all threads at once: after a trap, or when no thread can go on.
   void abort() { aborted_ = true; }
   bool is_aborted() const { return aborted_; }
@@ -204,12 +206,12 @@ class Cluster {
   void synchronize(const Actor& actor, const Location& at, Use use, Order order);
 
   ThreadId threads_per_cta_;
-  std::atomic<std::uint64_t> changes_{0}, news_{0};
+  std::atomic<std::uint64_t> changes_{0}, data_changes_{0};
   std::vector<Component> started_;  // by rank: the start of the block, epoch 1; empty: a cluster of one
   bool aborted_ = false;
-  std::vector<Place> unwaited_;  // asynchronous operations reported as used too early
-  std::vector<Place> raced_;     // accesses reported as races
-  std::set<Place> unstarted_;    // accesses reported as too early for their block's start
+  std::vector<Pc> unwaited_;  // asynchronous operations reported as used too early
+  std::vector<Pc> raced_;     // accesses reported as races
+  std::set<Pc> unstarted_;    // accesses reported as too early for their block's start
   const Allocation* near_ = nullptr;
   std::unordered_map<std::uint64_t, SyncClock>
       flags_;  // clocks of strongly written words, by generic address

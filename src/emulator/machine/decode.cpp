@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "emulator/machine/carried_values.hpp"
+#include "emulator/machine/copy_only_loads.hpp"
 #include "emulator/machine/function_scope.hpp"
 #include "emulator/machine/memory.hpp"
 #include "emulator/machine/registers_of.hpp"
@@ -114,7 +114,7 @@ class Reach {
 void lay_out_shared(const Reach& reach, KernelLayout& layout, Program& program) {
   std::int64_t end = shared_reserved, dynamic_alignment = 16;
   std::vector<const ptx::Variable*> dynamic;
-  const auto place = [&](const ptx::Variable& variable) {
+  const auto pc = [&](const ptx::Variable& variable) {
     if (variable.space != ptx::Space::shared) return;
     if (variable.count == 0) {
       dynamic.push_back(&variable);
@@ -133,9 +133,9 @@ void lay_out_shared(const Reach& reach, KernelLayout& layout, Program& program) 
       throw ptx::Error(variable.line, "the kernel's static shared memory exceeds 16 MiB");
   };
   for (const ptx::Variable& variable : layout.module->variables)
-    if (reach.mentions(variable.name)) place(variable);
+    if (reach.mentions(variable.name)) pc(variable);
   for (const ptx::Function* function : reach.functions())
-    for (const ptx::Variable& variable : function->variables) place(variable);
+    for (const ptx::Variable& variable : function->variables) pc(variable);
   program.static_shared = static_cast<std::uint32_t>(end - shared_reserved);
   program.dynamic_alignment = static_cast<std::uint32_t>(dynamic_alignment);
   end = (end + dynamic_alignment - 1) / dynamic_alignment * dynamic_alignment;
@@ -229,8 +229,8 @@ std::uint64_t function_address(const ptx::Module& module, const ptx::Function& f
   return code_window + 16 * static_cast<std::uint64_t>(&function - module.functions.data() + 1);
 }
 
-std::string Program::source(Place place) const {
-  const ptx::Source& source = steps[place].op.instruction->source;
+std::string Program::source(Pc pc) const {
+  const ptx::Source& source = steps[pc].op.instruction->source;
   const auto file = module->files.find(source.file);
   if (source.line == 0 || file == module->files.end()) return {};
   return file->second + ":" + std::to_string(source.line);
@@ -248,12 +248,12 @@ std::unique_ptr<Program> decode(const ptx::Module& module, const ptx::Function& 
   layout.symbols = &symbols;
   layout.module = &module;
   lay_out_shared(reach, layout, *program);
-  Place places = 0;
+  Pc pcs = 0;
   for (const ptx::Function* function : reach.functions()) {
     auto code = std::make_unique<FunctionCode>();
     code->function = function;
-    code->entry = places;
-    places += static_cast<Place>(function->body.size()) + 1;  // and the implicit return
+    code->entry = pcs;
+    pcs += static_cast<Pc>(function->body.size()) + 1;  // and the implicit return
     layout.functions[function] = code.get();
     program->by_address[function_address(module, *function)] = code.get();
     program->functions.push_back(std::move(code));
@@ -265,7 +265,7 @@ std::unique_ptr<Program> decode(const ptx::Module& module, const ptx::Function& 
 
   check_sizes(*program);
 
-  program->steps.resize(places);
+  program->steps.resize(pcs);
   Problems problems;
   for (std::size_t i = 0; i < program->functions.size(); ++i) {
     const FunctionCode& code = *program->functions[i];
@@ -273,8 +273,8 @@ std::unique_ptr<Program> decode(const ptx::Module& module, const ptx::Function& 
     back->opcode = "ret";
     back->line = code.function->body.empty() ? code.function->line : code.function->body.back().line;
     Step* step = &program->steps[code.entry];
-    const std::vector<bool> carrying = loads_that_carry(*code.function);
-    for (std::size_t at = 0; at < carrying.size(); ++at) step[at].is_carrying = carrying[at];
+    const std::vector<bool> carrying = copy_only_loads(*code.function);
+    for (std::size_t at = 0; at < carrying.size(); ++at) step[at].only_copies = carrying[at];
     find_wgmma_registers(*scopes[i], code.function->body, step);
     const auto decode_one = [&](const ptx::Instruction& instruction) {
       step->code = &code;

@@ -38,9 +38,9 @@ class Executor {
   Outcome run();
   Issue refused() const { return refused_; }
   // After a stall: another cluster has changed memory. A spinning warp must show again that it still spins.
-  void look_again();
+  void recheck();
   // When no other cluster can help: skips the clock ahead if a spinning warp reads it. False: no warp does.
-  bool let_time_pass();
+  bool skip_time();
 
   // At a stall: does a warp poll memory, rather than wait at a barrier?
   bool polls() const;
@@ -50,26 +50,26 @@ class Executor {
 
  private:
   // The polls of a warp while a counter of the cluster does not change.
-  struct Circle {
+  struct PollHistory {
     std::uint64_t counter = 0;
     std::uint32_t polls = 0;
     std::uint32_t timed_polls = 0;  // those of them with a read of a clock since the poll before
     std::uint64_t state = 0;        // hash of the warp's state at an earlier poll
-    std::uint32_t closed = 0;       // how often the state has repeated
+    std::uint32_t repeats = 0;      // how often the state has repeated
   };
   struct Runner {
     Warp* warp = nullptr;
-    Circle quiet;                 // while Cluster::changes does not change
-    Circle idle;                  // while Cluster::news does not change
-    bool is_circling = false;     // while Cluster::changes is quiet.counter
+    PollHistory quiet;            // while Cluster::changes does not change
+    PollHistory idle;             // while Cluster::data_changes does not change
+    bool is_spinning = false;     // while Cluster::changes is quiet.counter
     bool has_read_timer = false;  // since the last poll
-    int rests = 0;                // rounds in which it has not moved
-    Place poll_place = no_place;  // of the last poll
+    int idle_rounds = 0;          // rounds in which it has not moved
+    Pc poll_pc = no_pc;           // of the last poll
     int favoured_lane = -1;       // whose group runs next, ...
     int favoured_steps = 0;       // ... for so many steps
     int steps_since_choice = 0;
-    int idle_steps = 0;           // without a change in memory
-    std::uint64_t idle_news = 0;  // Cluster::news at the first of them
+    int idle_steps = 0;                   // without a change in memory
+    std::uint64_t idle_data_changes = 0;  // Cluster::data_changes at the first of them
   };
 
   bool run_slice(Runner& runner, int steps);
@@ -80,14 +80,15 @@ class Executor {
   void clear_tokens(Warp& warp, LaneMask leaving);
   void note_poll(Runner& runner,
                  bool is_idle);  // idle: not a poll by itself, but many steps without a change
-  bool closes(Circle& circle, std::uint64_t counter, Runner& runner, bool is_idle, std::uint64_t& hash);
+  bool repeats(PollHistory& history, std::uint64_t counter, Runner& runner, bool is_idle,
+               std::uint64_t& hash);
   std::uint64_t state_of(const Warp& warp) const;
-  bool each_has_come_back() const;
-  bool all_go_in_circles();
+  bool each_has_repeated() const;
+  bool all_spin();
   void start_window();
   void note_wgmma_registers(Warp& warp, const Step& step, LaneMask active);
   LaneMask needed(const Warp& warp, const Step& step) const;
-  std::string awaited(Warp& warp, const Warp::Group& group, Place place, int lane) const;
+  std::string awaited(Warp& warp, const Warp::Group& group, Pc pc, int lane) const;
 
   Cluster& cluster_;
   LaunchBudget& budget_;
@@ -101,12 +102,12 @@ class Executor {
   bool is_random_;
   bool has_looped_ = false;                     // the last step branched backwards
   bool has_read_timer_ = false;                 // a step has, since this was last read
-  std::uint64_t window_news_ = ~0ull;           // Cluster::news when all_go_in_circles began to watch
+  std::uint64_t window_data_changes_ = ~0ull;   // Cluster::data_changes when all_spin began to watch
   int window_ = 0, rounds_ = 0;                 // of a window: its length, and the rounds so far
   int agreements_ = 0;                          // windows in which every warp has repeated its state
-  bool goes_in_circles_ = false;                // why the cluster is stalled
-  std::uint64_t leap_ = 0, leaped_ = 0;         // of the clock, in total: the last skip, and all skips
-  std::uint64_t leap_news_ = 0;                 // Cluster::news at the last skip
+  bool spins_at_barriers_ = false;              // why the cluster is stalled
+  std::uint64_t skip_ = 0, skipped_ = 0;        // of the clock, in total: the last skip, and all skips
+  std::uint64_t skip_data_changes_ = 0;         // Cluster::data_changes at the last skip
   std::uint64_t polls_ = 0, poll_changes_ = 0;  // of the cluster, since the last change
 };
 

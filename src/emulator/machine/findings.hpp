@@ -17,7 +17,7 @@ using ThreadId = std::uint32_t;
 
 // The instruction and thread that findings and asynchronous operations are attributed to.
 struct Issue {
-  Place place = no_place;
+  Pc pc = no_pc;
   ThreadId thread = 0;
 };
 
@@ -25,7 +25,7 @@ class Findings {
  public:
   struct Entry {
     FindingKind kind;
-    Place place;
+    Pc pc;
     std::uint64_t count;
     ThreadId thread;  // of the first
     std::uint64_t address;
@@ -41,12 +41,12 @@ class Findings {
   //   if (auto* first = findings.add(kind, issue, address)) first->message = "...";
   Entry* add(FindingKind kind, Issue issue, std::uint64_t address);
   // Removes a finding that has turned out to be the consequence of another one at the same program counter.
-  void drop(FindingKind kind, Place place);
+  void drop(FindingKind kind, Pc pc);
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:
-  static std::uint64_t key(FindingKind kind, Place place) {
-    return (std::uint64_t{place} << 8) | static_cast<std::uint64_t>(kind);
+  static std::uint64_t key(FindingKind kind, Pc pc) {
+    return (std::uint64_t{pc} << 8) | static_cast<std::uint64_t>(kind);
   }
 
   bool enabled_;

@@ -283,10 +283,10 @@ ptx::Type FunctionScope::register_type(const ptx::Register& reg) {
   return function_.registers[static_cast<std::size_t>(reg.index)].type;
 }
 
-Place FunctionScope::label(const std::string& name) const {
+Pc FunctionScope::label(const std::string& name) const {
   const auto found = function_.labels.find(name);
   if (found == function_.labels.end()) fail("there is no label " + quoted(name) + " in this function");
-  return code_.entry + static_cast<Place>(found->second);
+  return code_.entry + static_cast<Pc>(found->second);
 }
 
 const std::vector<std::string>& FunctionScope::branch_targets(const std::string& name) const {

@@ -32,7 +32,7 @@ class FunctionScope : public Scope {
   int line() const override { return line_; }
 
   // For control instructions.
-  Place label(const std::string& name) const;
+  Pc label(const std::string& name) const;
   const std::vector<std::string>& branch_targets(const std::string& name) const;
   bool is_defined(const std::string& function) const;
   const FunctionCode& function(const std::string& name) const;  // throws if it cannot be called

@@ -22,9 +22,9 @@ constexpr std::uint64_t largest_waiting = 512 << 20;
 constexpr std::size_t fewest_waiting = 132;
 
 struct Job {
-  Job(const Launch& launch, std::uint64_t number, PlaceCounters& counters, LaunchBudget& budget)
+  Job(const Launch& launch, std::uint64_t number, PcCounters& counters, LaunchBudget& budget)
       : counters(counters), cluster(launch, number, counters), executor(cluster, budget) {}
-  PlaceCounters& counters;
+  PcCounters& counters;
   Cluster cluster;
   Executor executor;
   bool is_stalled = false;
@@ -113,7 +113,7 @@ class Grid {
       if (ready != waiting_.end()) {
         JobPointer job = std::move(*ready);
         waiting_.erase(ready);
-        job->executor.look_again();
+        job->executor.recheck();
         return job;
       }
       if (running_ > 0) {
@@ -125,7 +125,7 @@ class Grid {
       // ends the stall.
       JobPointer job = std::move(waiting_.front());
       waiting_.pop_front();
-      if (job->executor.let_time_pass() || job->executor.force_divergence()) return job;
+      if (job->executor.skip_time() || job->executor.force_divergence()) return job;
       job->executor.report_deadlock();
       finish(*job);
     }
@@ -133,10 +133,10 @@ class Grid {
 
   JobPointer start() {
     if (free_counters_.empty()) {
-      counters_.push_back(std::make_unique<PlaceCounters>(launch_.program->steps.size()));
+      counters_.push_back(std::make_unique<PcCounters>(launch_.program->steps.size()));
       free_counters_.push_back(counters_.back().get());
     }
-    PlaceCounters& counters = *free_counters_.back();
+    PcCounters& counters = *free_counters_.back();
     free_counters_.pop_back();
     auto job = std::make_unique<Job>(launch_, started_++, counters, budget_);
     live_.push_back(job.get());
@@ -146,7 +146,7 @@ class Grid {
   std::uint64_t changes_of_others(const Job& one) const {
     std::uint64_t sum = finished_changes_;
     for (const Job* job : live_)
-      if (job != &one) sum += job->cluster.news();
+      if (job != &one) sum += job->cluster.data_changes();
     return sum;
   }
 
@@ -171,8 +171,8 @@ class Grid {
       found.cluster = job.cluster.number;
       found.finding.kind = entry.kind;
       found.finding.entry = launch_.program->entry->name;
-      found.finding.ptx_line = launch_.program->line(entry.place);
-      found.finding.source = launch_.program->source(entry.place);
+      found.finding.ptx_line = launch_.program->line(entry.pc);
+      found.finding.source = launch_.program->source(entry.pc);
       found.finding.count = entry.count;
       found.finding.first = {job.cluster.cta_of(entry.thread).index, job.cluster.thread_index(entry.thread),
                              entry.address};
@@ -184,7 +184,7 @@ class Grid {
       if (found.cluster < known->second.cluster) known->second = found;
       known->second.finding.count = count;
     }
-    finished_changes_ += job.cluster.news() + 1;
+    finished_changes_ += job.cluster.data_changes() + 1;
     live_.erase(std::find(live_.begin(), live_.end(), &job));
     free_counters_.push_back(&job.counters);
   }
@@ -192,7 +192,7 @@ class Grid {
   LaunchReport report() {
     LaunchReport report;
     for (const auto& entry : found_) report.findings.push_back(entry.second.finding);
-    PlaceCounters sum(launch_.program->steps.size());
+    PcCounters sum(launch_.program->steps.size());
     for (const auto& counters : counters_) sum += *counters;
     report.counters = summarize(*launch_.program, sum);
     return report;
@@ -214,8 +214,8 @@ class Grid {
   int running_ = 0;
   std::deque<JobPointer> waiting_;
   std::vector<const Job*> live_;
-  std::vector<std::unique_ptr<PlaceCounters>> counters_;
-  std::vector<PlaceCounters*> free_counters_;
+  std::vector<std::unique_ptr<PcCounters>> counters_;
+  std::vector<PcCounters*> free_counters_;
   std::map<std::pair<int, int>, Found> found_;  // by line and kind
   std::exception_ptr failure_;
 };

@@ -92,14 +92,14 @@ bool SharedMemory::record_granule(const Clocks& clocks, const AccessRecord& now,
   const auto look_at = [&](AccessRecord& earlier) {
     if ((earlier.mask & now.mask) == 0) return;
     const bool is_covered = (earlier.mask & ~now.mask) == 0;
-    const bool is_repeated = earlier.component == now.component && earlier.place == now.place &&
+    const bool is_repeated = earlier.component == now.component && earlier.pc == now.pc &&
                              earlier.epoch <= now.epoch && earlier.is_write == now.is_write &&
                              earlier.is_strong == now.is_strong &&
                              earlier.is_async_proxy == now.is_async_proxy && !clocks.is_thread(now.component);
     if (!now.is_write && !earlier.is_write) {
       // The most frequent case by far: reads do not conflict, so other threads' clocks are not needed.
       if (earlier.component != now.component) return;
-      if (earlier.epoch == now.epoch && earlier.place == now.place && earlier.mask == now.mask &&
+      if (earlier.epoch == now.epoch && earlier.pc == now.pc && earlier.mask == now.mask &&
           earlier.is_strong == now.is_strong && earlier.is_async_proxy == now.is_async_proxy) {
         earlier.lanes |= now.lanes;
         is_merged = true;
@@ -148,7 +148,7 @@ void SharedMemory::add(const Clocks& clocks, const AccessRecord& now, const View
 bool SharedMemory::record(const Clocks& clocks, const Actor& actor, std::uint32_t offset, std::uint32_t size,
                           bool write, bool strong, Conflict& conflict) {
   auto* granules = reinterpret_cast<Granule*>(shadow_.get());
-  AccessRecord now{actor.component,   1,    actor.epoch, actor.issue.place, actor.issue.thread, 0, strong,
+  AccessRecord now{actor.component,   1,    actor.epoch, actor.issue.pc, actor.issue.thread, 0, strong,
                    actor.async_proxy, write};
   if (clocks.is_thread(actor.component)) {
     now.component = actor.component / 32 * 32;
@@ -177,7 +177,7 @@ std::vector<SharedMemory::Conflict> SharedMemory::recorded() const {
     if (record.mask == 0) return;
     const auto is_same = [&](const Conflict& other) {
       return other.earlier.component == record.component && other.earlier.epoch == record.epoch &&
-             other.earlier.place == record.place;
+             other.earlier.pc == record.pc;
     };
     // Neighbours usually have the same access.
     const std::size_t back = std::min<std::size_t>(all.size(), 4);

@@ -104,7 +104,7 @@ struct AccessRecord {
   Component component;  // of the first of the 32 threads; of the agent
   LaneMask lanes;       // an agent's: 1
   Epoch epoch;
-  Place place;
+  Pc pc;
   ThreadId thread;    // of the last access
   std::uint8_t mask;  // of the granule's bytes; 0: no record
   bool is_strong, is_async_proxy, is_write;

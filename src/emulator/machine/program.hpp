@@ -15,8 +15,8 @@
 
 namespace tenon::emulator {
 
-using Place = std::uint32_t;
-constexpr Place no_place = ~Place{0};
+using Pc = std::uint32_t;
+constexpr Pc no_pc = ~Pc{0};
 
 // Register slots that a function's frame holds besides its registers, filled when the frame is made: special
 // registers, and addresses that depend on the CTA or the frame.
@@ -93,7 +93,7 @@ constexpr std::int64_t largest_parameters = 32764;
 
 struct FunctionCode {
   const ptx::Function* function = nullptr;
-  Place entry = 0;
+  Pc entry = 0;
   int slots = 0;                       // of a frame
   std::int64_t local_bytes = 0;        // of a frame: .local and .param variables, parameters, results
   std::vector<FrameSlot> frame_slots;  // unordered
@@ -109,7 +109,7 @@ struct CallSite : Detail {
 
 // The detail of a branch's Op: one target, or those of brx.idx.
 struct Targets : Detail {
-  std::vector<Place> places;
+  std::vector<Pc> pcs;
 };
 
 struct Step {
@@ -121,7 +121,7 @@ struct Step {
   bool is_wgmma = false;     // checks asynchronous registers itself
   std::vector<int>
       wgmma_slots;           // of registers that it names and a wgmma of its function too: A, accumulators
-  bool is_carrying = false;  // a load whose value is only copied to memory (carried_values.hpp)
+  bool only_copies = false;  // a load whose value is only copied to memory (copy_only_loads.hpp)
 };
 
 struct Program {
@@ -139,9 +139,9 @@ struct Program {
   bool maps_reserved =
       false;  // the kernel asks for the address of the reserved shared memory, and so may use it
 
-  const Op& op(Place place) const { return steps[place].op; }
-  int line(Place place) const { return steps[place].op.instruction->line; }
-  std::string source(Place place) const;  // "file.cu:12" or empty
+  const Op& op(Pc pc) const { return steps[pc].op; }
+  int line(Pc pc) const { return steps[pc].op.instruction->line; }
+  std::string source(Pc pc) const;  // "file.cu:12" or empty
 };
 
 // What decoding asks about things outside the module's text: the addresses of its variables.

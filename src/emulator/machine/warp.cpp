@@ -22,7 +22,7 @@ Warp::Warp(Cta& cta, int index)
   clear_registers(present_, 0, static_cast<std::size_t>(entry.slots));
   for_each_lane(present_, [&](int lane) { enter(lane, {&entry, 0, 0, 0, nullptr}); });
   groups_.push_back({});
-  groups_.back().place = entry.entry;
+  groups_.back().pc = entry.entry;
   groups_.back().lanes = present_;
 }
 
@@ -188,9 +188,9 @@ void Warp::disown(const Value& value, std::size_t frame) {
   --owned_;
 }
 
-void Warp::jump(LaneMask mask, Place place) {
+void Warp::jump(LaneMask mask, Pc pc) {
   Group group;
-  group.place = place;
+  group.pc = pc;
   group.frame = frame_;
   group.lanes = mask;
   moved_.push_back(group);
@@ -234,7 +234,7 @@ void Warp::pass(int lane, const Frame& from, const CallOperand& source, const Fr
 
 void Warp::call(LaneMask mask, const FunctionCode& callee, const CallSite& site) {
   const Frame& caller = stacks_[static_cast<std::size_t>(first_lane(mask))].back();
-  Frame frame{&callee, frame_ + static_cast<std::size_t>(caller.code->slots), 0, place_ + 1, &site};
+  Frame frame{&callee, frame_ + static_cast<std::size_t>(caller.code->slots), 0, pc_ + 1, &site};
   const auto slots = static_cast<std::size_t>(callee.slots);
   bool is_too_deep = false;
   if (frame.registers + slots <= most_slots) clear_registers(mask, frame.registers, slots);
@@ -266,7 +266,7 @@ void Warp::call(LaneMask mask, const FunctionCode& callee, const CallSite& site)
     return;
   }
   Group group;
-  group.place = callee.entry;
+  group.pc = callee.entry;
   group.frame = frame.registers;
   group.lanes = mask;
   moved_.push_back(group);
@@ -288,7 +288,7 @@ Flow Warp::ret(LaneMask mask) {
     local.bytes.resize(frame.local);
     local.written.resize(frame.local);
     Group group;
-    group.place = frame.back;
+    group.pc = frame.back;
     group.frame = caller.registers;
     group.lanes = lane_bit(lane);
     moved_.push_back(group);

@@ -80,15 +80,15 @@ class Warp {
   }
 
   // --- the instruction that is running
-  Place place() const { return place_; }
-  Issue issue(int lane) const { return {place_, thread(lane)}; }
+  Pc pc() const { return pc_; }
+  Issue issue(int lane) const { return {pc_, thread(lane)}; }
   Actor actor(int lane) const {
     const ThreadId id = thread(lane);
     const View& view = cluster().clocks.view(id);
-    return {{place_, id}, &view, id, view.now, false};
+    return {{pc_, id}, &view, id, view.now, false};
   }
-  Counts& counts() { return cluster().counters.at(place_); }
-  PlaceCounters& counters() { return cluster().counters; }
+  Counts& counts() { return cluster().counters.at(pc_); }
+  PcCounters& counters() { return cluster().counters; }
   template <class Sentence>
   void report(FindingKind kind, int lane, std::uint64_t address, Sentence&& sentence) {
     cluster().report(kind, issue(lane), address, sentence);
@@ -143,9 +143,9 @@ class Warp {
   }
 
   // --- control, for instructions/control.cpp
-  void jump(LaneMask lanes, Place place);
+  void jump(LaneMask lanes, Pc pc);
   void exit(LaneMask lanes);
-  void call(LaneMask lanes, const FunctionCode& callee, const CallSite& site);  // comes back to place() + 1
+  void call(LaneMask lanes, const FunctionCode& callee, const CallSite& site);  // comes back to pc() + 1
   Flow ret(LaneMask lanes);                                                     // of the entry: exit
 
  private:
@@ -153,7 +153,7 @@ class Warp {
   friend class Cluster;
   // Lanes with the same program counter, in frames with the same base.
   struct Group {
-    Place place = 0;
+    Pc pc = 0;
     std::size_t frame = 0;
     LaneMask lanes = 0;
     bool is_blocked = false, is_forced = false;  // forced: runs an .aligned operation without the other lanes
@@ -164,7 +164,7 @@ class Warp {
     const FunctionCode* code = nullptr;
     std::size_t registers = 0;  // base of its slots
     std::size_t local = 0;      // base of its local bytes
-    Place back = 0;             // the caller's program counter to return to
+    Pc back = 0;                // the caller's program counter to return to
     const CallSite* site = nullptr;
   };
   void clear_registers(LaneMask lanes, std::size_t base, std::size_t slots);
@@ -180,7 +180,7 @@ class Warp {
   LaneMask present_ = 0, exited_ = 0;
   std::vector<std::uint64_t> registers_;  // [slot][lane], frames stacked
   std::size_t frame_ = 0;                 // of the group that is running
-  Place place_ = 0;
+  Pc pc_ = 0;
   bool polled_ = false;
   std::vector<Group> groups_;
   std::vector<Group> moved_;  // where jump, call and ret have moved lanes

@@ -7,7 +7,7 @@ namespace {
 
 using ptx::Type;
 
-Place place(int row, int column) {
+Coord coord(int row, int column) {
   return {static_cast<std::int16_t>(row), static_cast<std::int16_t>(column)};
 }
 
@@ -67,19 +67,19 @@ Fragment mma_fragment(Matrix matrix, Shape shape, Type type, bool sparse) {
                   [=, per = bits < 32 ? 32 / bits : 1](int group, int thread, int reg, int element) {
                     const int row = group + (tall ? 8 * (reg % 2) : 0);
                     const int block = tall ? reg / 2 : reg;
-                    return place(row, 4 * per * block + per * thread + element);
+                    return coord(row, 4 * per * block + per * thread + element);
                   });
     }
     case Matrix::b:
       return fill(Fragment(register_count(shape.k, shape.n, bits), bits),
                   [per = bits < 32 ? 32 / bits : 1](int group, int thread, int reg, int element) {
-                    return place(4 * per * reg + per * thread + element, group);
+                    return coord(4 * per * reg + per * thread + element, group);
                   });
     case Matrix::c:
       return fill(Fragment(register_count(shape.m, shape.n, bits), bits),
                   [per = bits < 32 ? 32 / bits : 1](int group, int thread, int reg, int element) {
                     const int i = reg * per + element;  // index among the lane's elements
-                    return place(group + 8 * (i / 2), 2 * thread + i % 2);
+                    return coord(group + 8 * (i / 2), 2 * thread + i % 2);
                   });
   }
   throw std::logic_error("mma_fragment: no such matrix");
@@ -109,7 +109,7 @@ Fragment m8n8k4_fragment(Matrix matrix, Type type, bool row_major) {
           row += 8 * q;
           break;
       }
-      fragment.set(lane, i / fragment.elements(), i % fragment.elements(), place(row, column));
+      fragment.set(lane, i / fragment.elements(), i % fragment.elements(), coord(row, column));
     }
   }
   return fragment;
@@ -137,11 +137,11 @@ Fragment wmma_fragment(Matrix matrix, Shape shape, Type type) {
     for (int reg = 0; reg < registers; ++reg) {
       const int number = reg / block.registers();
       for (int element = 0; element < fragment.elements(); ++element) {
-        const Place inner = block.at(lane, reg % block.registers(), element);
+        const Coord inner = block.at(lane, reg % block.registers(), element);
         int row = inner.row, column = inner.column;
         if (matrix == Matrix::a || (matrix == Matrix::c && below)) row += 16 * number;
         if (matrix == Matrix::b || (matrix == Matrix::c && !below)) column += 8 * number;
-        fragment.set(lane, reg, element, transposed ? place(column, row) : place(row, column));
+        fragment.set(lane, reg, element, transposed ? coord(column, row) : coord(row, column));
       }
     }
   }

@@ -18,7 +18,7 @@ struct Shape {
 
 enum class Matrix : std::uint8_t { a, b, c };  // c: the result too
 
-struct Place {
+struct Coord {
   std::int16_t row = 0, column = 0;  // A: m, k. B: k, n. C: m, n
 };
 
@@ -33,27 +33,27 @@ class Fragment {
         copies_(copies),
         bits_(element_bits),
         elements_(element_bits >= 32 ? 1 : 32 / element_bits),
-        places_(index(lanes, 0, 0)) {}
+        coords_(index(lanes, 0, 0)) {}
 
   int registers() const { return registers_; }  // without copies
   int copies() const { return copies_; }
   int element_bits() const { return bits_; }
   int elements() const { return elements_; }  // of one register
 
-  const Place& at(int lane, int reg, int element) const { return places_[index(lane, reg, element)]; }
-  const Place* places() const {
-    return places_.data();
+  const Coord& at(int lane, int reg, int element) const { return coords_[index(lane, reg, element)]; }
+  const Coord* coords() const {
+    return coords_.data();
   }  // element by element, register by register, lane by lane
-  void set(int lane, int reg, int element, Place place) { places_[index(lane, reg, element)] = place; }
+  void set(int lane, int reg, int element, Coord coord) { coords_[index(lane, reg, element)] = coord; }
 
  private:
   std::size_t index(int lane, int reg, int element) const {
-    const auto place = static_cast<std::size_t>(lane);
-    return (place * registers_ + reg) * elements() + element;
+    const auto first = static_cast<std::size_t>(lane);
+    return (first * registers_ + reg) * elements() + element;
   }
 
   int registers_, copies_, bits_, elements_;
-  std::vector<Place> places_;
+  std::vector<Coord> coords_;
 };
 
 // Bits of an element in a register: 1 for b1, 4 for s4 and u4, 32 for tf32.

@@ -196,7 +196,7 @@ class RandomOperands {
       for (int reg = 0; reg < fragment.registers(); ++reg) {
         std::uint64_t value = 0;
         for (int element = 0; element < fragment.elements(); ++element) {
-          const Place at = fragment.at(lane, reg, element);
+          const Coord at = fragment.at(lane, reg, element);
           const int position = by_columns ? at.column * line + at.row : at.row * line + at.column;
           value |= numbers[static_cast<std::size_t>(position)] << (fragment.element_bits() * element);
         }

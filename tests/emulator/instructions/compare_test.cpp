@@ -1,4 +1,4 @@
-// setp and set with every comparison, type and combination, against C++'s own comparisons.
+// setp and set with every comparison, type and combination, against C++'s comparisons.
 #include <cmath>
 
 #include "emulator/instructions/operands.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using numerics::Format;
 
-// What a comparison says of two numbers of any C++ type, after PTX ISA 9.3.1.
+// The outcome of a comparison of two numbers of any C++ type, after PTX ISA 9.3.1.
 template <class Number>
 bool compares(const std::string& comparison, Number x, Number y) {
   const bool unordered = x != x || y != y;
@@ -108,7 +108,7 @@ TEST(Compare, CombinesAndWritesTheComplementToo) {
         }
         check(modifiers + " %p0|%p5" + tail, kind.inputs,
               [&](Bits a, Bits b, Bits c) { return expected(a, b, c, false); });
-        // The same with the second predicate looked at: p is a sink.
+        // The same for the second predicate: p is a sink.
         OneWarp warp(modifiers + " _|%p0" + tail + ";");
         for (std::size_t lane = 0; lane < warp_size; ++lane) {
           const Triple& input = kind.inputs[lane * 11];

@@ -1,5 +1,4 @@
-// The integer instructions against computations of another kind: wide or bit by bit, as the PTX ISA writes
-// them down.
+// The integer instructions against other computations: wide or bit by bit, as the PTX ISA describes them.
 #include "emulator/instructions/operands.hpp"
 
 namespace tenon::emulator::testing {
@@ -14,7 +13,7 @@ void check(const std::string& text, const std::function<Bits(Bits, Bits, Bits)>&
   testing::check(text, inputs(), reference);
 }
 
-// A number with sign of up to 127 bits as the tests need it: sign-extended operands in two 64-bit halves.
+// A signed number of up to 127 bits for the tests: sign-extended operands in two 64-bit halves.
 struct Wide {
   Bits high, low;
 };
@@ -202,7 +201,7 @@ TEST(Integer, ComparesAndDiffers) {
   });
 }
 
-// A carry chain adds numbers of 64 bits by halves; each lane has a flag of its own.
+// A carry chain adds numbers of 64 bits in halves; each lane has its own flag.
 TEST(Integer, CarriesThroughTheFlag) {
   OneWarp add("add.cc.u32 %r0, %r1, %r2; addc.cc.u32 %r3, %r4, %r5; addc.u32 %r6, %r7, %r8;");
   OneWarp subtract("sub.cc.u32 %r0, %r1, %r2; subc.cc.u32 %r3, %r4, %r5; subc.u32 %r6, %r7, %r8;");
@@ -370,7 +369,7 @@ TEST(Integer, CountsAndFindsBits) {
   }
 }
 
-// fns as its loop in the ISA, for bases in range.
+// fns by the loop of the ISA, for bases in range.
 TEST(Integer, FindsTheNthSetBit) {
   std::mt19937_64 random(7);
   std::vector<Triple> some;

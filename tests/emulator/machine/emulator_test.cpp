@@ -1,4 +1,4 @@
-// The public interface: what it refuses, and the sentence it gives.
+// The public interface: what it refuses, and the message.
 #include "tenon/emulator/emulator.hpp"
 
 #include "emulator/machine/kernel.hpp"
@@ -6,7 +6,7 @@
 namespace tenon::emulator::testing {
 namespace {
 
-// The message of the Error that `call` throws; a failure if it throws none.
+// The message of the Error that `call` throws. The test fails if it throws none.
 template <class Call>
 std::string error_of(Call&& call) {
   try {
@@ -156,7 +156,7 @@ TEST(Emulator, ChecksItsOwnMemory) {
   expect_contains(error_of([&] { emulator.free(address); }), "cannot free");
 }
 
-TEST(Emulator, CountsTheBytesThatNobodyWrote) {
+TEST(Emulator, CountsUnwrittenBytes) {
   Kernel kernel(module_text(".param .u64 out", R"(
     ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 8; add.s64 %d1, %d1, %d2;
     st.global.u32 [%d1], %r1;)"));

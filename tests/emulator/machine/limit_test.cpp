@@ -8,8 +8,8 @@
 namespace tenon::emulator::testing {
 namespace {
 
-// Two warps meet at barriers, and leave a lane's way and a false guard behind them: 100 times.
-const char* const meeting = R"(
+// Two warps pass a barrier 100 times; one lane diverges, and a guard is false.
+const char* const passing_barriers = R"(
     mov.u32 %r1, 0; mov.u32 %r2, %tid.x; setp.eq.u32 %p2, %r2, 5;
   again:
     @%p2 add.u32 %r3, %r3, 1;
@@ -26,7 +26,7 @@ std::uint64_t instructions(const Result& result) {
 }
 
 TEST(Limit, OfAClusterIsExact) {
-  Kernel kernel(module_text("", meeting));
+  Kernel kernel(module_text("", passing_barriers));
   for (Options options : all_schedules(3)) {
     const std::uint64_t all = instructions(kernel.run({{1}, {64}}, {}, options));
     ASSERT_GT(all, 545u);
@@ -64,7 +64,7 @@ TEST(Limit, OfAClusterIsForEachClusterAndNamesTheInstructionThatWasNext) {
 }
 
 TEST(Limit, OfALaunchIsExactOnAnyNumberOfHostThreads) {
-  Kernel kernel(module_text("", meeting));
+  Kernel kernel(module_text("", passing_barriers));
   for (const int threads : {1, 2, 5}) {
     Options options;
     options.threads = threads;
@@ -89,7 +89,7 @@ TEST(Limit, OfALaunchIsExactOnAnyNumberOfHostThreads) {
 }
 
 TEST(Limit, OfALaunchEndsClustersThatWaitForOthers) {
-  // Block 0 looks at a flag that block 1 would set if it did not count without end.
+  // Block 0 polls a flag that block 1 would set if it did not count without end.
   Kernel kernel(module_text(".param .u64 flag", R"(
     ld.param.u64 %d1, [flag]; mov.u32 %r1, %ctaid.x; setp.eq.u32 %p1, %r1, 1; mov.u64 %d2, 0;
     @%p1 bra count;

@@ -80,7 +80,7 @@ TEST(Scope, KeepsNamesOfTheModuleApart) {
   EXPECT_EQ(std::get<Symbol>(std::get<Address>(k.body[1].operands[0].value).base).name, "tile");
 }
 
-TEST(Scope, HandsGlobalVariablesToTheModule) {
+TEST(Scope, AddsGlobalVariablesToTheModule) {
   const Module module =
       parse_module(kernel_text(".global .u32 x = 5; .shared .u32 y; .extern .shared .b8 z[];\nst.global.u32 "
                                "[x], 1; st.shared.u8 [z], 1;"));

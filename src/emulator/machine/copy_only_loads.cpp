@@ -1,4 +1,4 @@
-#include "emulator/machine/carried_values.hpp"
+#include "emulator/machine/copy_only_loads.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,7 +30,7 @@ bool stores_to_variable(const ptx::Instruction& instruction) {
 
 }  // namespace
 
-std::vector<bool> loads_that_carry(const ptx::Function& function) {
+std::vector<bool> copy_only_loads(const ptx::Function& function) {
   std::vector<bool> carried(function.registers.size(), true);
   bool has_changed = true;
   const auto decides = [&](const ptx::Register& reg) {

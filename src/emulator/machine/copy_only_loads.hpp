@@ -9,6 +9,6 @@ namespace tenon::emulator {
 
 // One flag per instruction of the body. True: a ld whose results, and what bitwise instructions make of them,
 // are only stored by st to memory other than .global and .shared.
-std::vector<bool> loads_that_carry(const ptx::Function& function);
+std::vector<bool> copy_only_loads(const ptx::Function& function);
 
 }  // namespace tenon::emulator
