@@ -1,4 +1,4 @@
-// Taking the text of an --arg apart: parse_argument of emulate_arguments.hpp.
+// Parses the text of an --arg: parse_argument of emulate_arguments.hpp.
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -9,6 +9,7 @@
 #include "command_line/emulate_arguments.hpp"
 #include "command_line/exit_status.hpp"
 #include "command_line/split.hpp"
+#include "command_line/text_file.hpp"
 #include "reference/float_bits.hpp"
 
 namespace tenon::command {
@@ -17,10 +18,12 @@ namespace {
 using Kind = ArgumentText::Kind;
 
 [[noreturn]] void refuse(const std::string& text, const std::string& what) {
-  throw Failure(Exit::bad_input, text + ": " + what);
+  constexpr std::size_t longest = 300;
+  throw Failure(Exit::bad_input,
+                (text.size() <= longest ? text : text.substr(0, longest) + "...") + ": " + what);
 }
 
-// Digits, or 0x and hexadecimal digits. False: not that, or more than 64 bits.
+// Digits, or 0x and hexadecimal digits. False if the text is neither, or exceeds 64 bits.
 bool read_unsigned(const std::string& text, std::uint64_t& value) {
   const bool is_hex = text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
   const char* digits = text.c_str() + (is_hex ? 2 : 0);
@@ -100,8 +103,8 @@ void set_bytes(ArgumentText& a, const T& value) {
 
 void set_real(ArgumentText& a, const ScalarType& type, const std::string& value) {
   char* end = nullptr;
-  // Each type is rounded once from the decimal digits; the 16-bit types through f32, which is wide enough for
-  // all but numbers with more than nine digits next to the middle between two of them.
+  // Each type is rounded once from the decimal digits. The 16-bit types are rounded through f32, which is
+  // precise enough except for numbers of more than nine digits next to a tie.
   const double wide = std::strtod(value.c_str(), &end);
   if (value.empty() || *end != '\0' || std::isspace(static_cast<unsigned char>(value[0])) != 0)
     refuse(a.text, "the value must be a number such as 1.5, -2e-3, inf or nan");
@@ -137,7 +140,7 @@ void set_hex(ArgumentText& a, const std::string& digits) {
     a.bytes.push_back(static_cast<std::uint8_t>(std::stoul(digits.substr(i, 2), nullptr, 16)));
 }
 
-// PATH:TYPE:SHAPE, taken from the right: a path may hold colons.
+// PATH:TYPE:SHAPE, parsed from the right: a path may hold colons.
 void set_output(ArgumentText& a, const std::string& rest) {
   const std::size_t before_shape = rest.rfind(':');
   const std::size_t before_type = before_shape == std::string::npos || before_shape == 0
@@ -254,11 +257,60 @@ void set_map(ArgumentText& a, const std::string& rest) {
   }
 }
 
-}  // namespace
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
+  return first == std::string::npos ? "" : text.substr(first, last - first + 1);
+}
 
-ArgumentText parse_argument(const std::string& text) {
+// "{a,{b,c},d}": the texts "a", "{b,c}" and "d".
+std::vector<std::string> field_texts(const std::string& text) {
+  std::vector<std::string> fields(1);
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '}' && --depth == 0 && i + 1 != text.size())
+      refuse(text, "something follows the struct's last }");
+    if (c == ',' && depth == 1)
+      fields.emplace_back();
+    else if (depth > 0)
+      fields.back() += c;
+    if (c == '{') ++depth;
+  }
+  if (depth != 0) refuse(text, "the struct's last } is missing");
+  return fields;
+}
+
+ArgumentText parse(const std::string& text, int depth);
+
+void set_fields(ArgumentText& a, const std::string& whole, int depth) {
+  constexpr int most = 16;
+  a.text = shortened(whole);
+  if (depth == most) refuse(a.text, "structs in structs can be " + std::to_string(most) + " deep at most");
+  for (const std::string& field : field_texts(whole)) {
+    const std::string text = trimmed(field);
+    if (text.empty()) refuse(a.text, "a field of the struct is empty");
+    a.fields.push_back(parse(text, depth + 1));
+  }
+}
+
+// pad:BYTES and align:BYTES
+void set_place(ArgumentText& a, const std::string& rest) {
+  a.size = unsigned_of(a, rest, "the number of bytes");
+  if (a.kind == Kind::padding && (a.size < 1 || a.size > 4096))
+    refuse(a.text, "padding is of 1 to 4096 bytes");
+  if (a.kind == Kind::alignment && (a.size < 1 || a.size > 4096 || (a.size & (a.size - 1)) != 0))
+    refuse(a.text, "an alignment is a power of two, up to 4096 bytes");
+}
+
+// `depth`: how many structs enclose it.
+ArgumentText parse(const std::string& text, int depth) {
   ArgumentText a;
   a.text = text;
+  if (!text.empty() && text[0] == '{') {
+    a.kind = Kind::structure;
+    set_fields(a, text, depth);
+    return a;
+  }
   const std::size_t colon = text.find(':');
   const std::string word = text.substr(0, colon);
   if (colon == std::string::npos || colon + 1 == text.size())
@@ -294,42 +346,52 @@ ArgumentText parse_argument(const std::string& text) {
   } else if (word == "map") {
     a.kind = Kind::map;
     set_map(a, rest);
+  } else if (depth > 0 && (word == "pad" || word == "align")) {
+    a.kind = word == "pad" ? Kind::padding : Kind::alignment;
+    set_place(a, rest);
   } else {
     refuse(text, "'" + word + "' is no kind of argument; there are " + scalar_names() +
-                     " bytes zeros unwritten file out inout same map");
+                     " bytes zeros unwritten file out inout same map, {FIELD,FIELD} for a struct" +
+                     (depth > 0 ? ", and in it pad align" : ""));
   }
   return a;
 }
 
+}  // namespace
+
+ArgumentText parse_argument(const std::string& text) {
+  return parse(text, 0);
+}
+
 const char* argument_help() {
-  return "Arguments, one --arg for each parameter of the kernel, in their order:\n"
-         "  u32:5  s64:-3  b32:0x3f800000  f16:0.5  bf16:1  f32:1.5  f64:-2e-3   a value (u8 to u64, s8 to "
-         "s64,\n"
-         "                           b8 to b64, f16, bf16, f32, f64)\n"
-         "  bytes:0500000000000000   a struct by value, as its bytes lie in memory\n"
-         "  zeros:4096               the address of a buffer of so many bytes, all 0\n"
-         "  unwritten:4096           the same, but to read what the kernel has not written is a finding\n"
-         "  file:A.npy               the address of a buffer with the array of a file, in the file's order\n"
-         "  out:C.npy:f32:128x128    the address of an unwritten buffer that is written to the file at the "
-         "end,\n"
-         "                           in C order; bf16 becomes uint16, b32 uint32\n"
-         "  inout:A.npy:B.npy        a buffer that is read from the first file and written to the second\n"
-         "  same:1  same:1+256       the address of the buffer of argument 1, or one so many bytes behind "
-         "it\n"
-         "  map:1:f16:64x128:box=64x64:swizzle=128B   a tensor map (CUtensorMap) over the buffer of argument "
-         "1:\n"
-         "                           type and shape of the tensor, outermost dimension first as in numpy, "
-         "and\n"
-         "                           options: box=SHAPE (needed); strides=BYTESxBYTES of all dimensions but "
-         "the\n"
-         "                           last (default: dense); offset=BYTES into the buffer; "
-         "swizzle=none|32B|64B|128B;\n"
-         "                           interleave=none|16B|32B; fill=zeros|nan; steps=SHAPE (element "
-         "strides).\n"
-         "                           Passed by value where the parameter has 128 bytes, else by address.\n"
-         "A buffer that no parameter takes, for a tensor map over it, is made by --buffer (zeros, unwritten, "
-         "file,\n"
-         "out, inout); the first is b1, the second b2: map:b1:...\n";
+  return R"(Arguments, one --arg for each parameter of the kernel, in their order:
+  u32:5  s64:-3  b32:0x3f800000  f16:0.5  bf16:1  f32:1.5  f64:-2e-3   a value (u8 to u64, s8 to s64,
+                           b8 to b64, f16, bf16, f32, f64)
+  bytes:0500000000000000   bytes as they lie in memory
+  zeros:4096               the address of a buffer of so many bytes, all 0
+  unwritten:4096           the same, but to read what the kernel has not written is a finding
+  file:A.npy               the address of a buffer with the array of a file, in the file's order
+  out:C.npy:f32:128x128    the address of an unwritten buffer that is written to the file at the end, in
+                           C order; bf16 becomes uint16, b32 uint32
+  inout:A.npy:B.npy        a buffer that is read from the first file and written to the second
+  same:1  same:1+256       the address of the buffer of argument 1, or one so many bytes behind it
+  map:1:f16:64x128:box=64x64:swizzle=128B   a tensor map (CUtensorMap) over the buffer of argument 1:
+                           type and shape of the tensor, outermost dimension first as in numpy, and
+                           options: box=SHAPE (needed); strides=BYTESxBYTES of all dimensions but the
+                           last (default: dense); offset=BYTES into the buffer;
+                           swizzle=none|32B|64B|128B; interleave=none|16B|32B; fill=zeros|nan;
+                           steps=SHAPE (element strides). Passed by address where the parameter has 8
+                           bytes, else by value.
+  '{s32:64,file:A.npy}'    a struct by value: its fields between commas, each an argument of a kind above
+                           or a struct. They stand where C++ puts them: a number or an address on a
+                           multiple of its size, a tensor map (by value) on a multiple of 64 bytes, or of
+                           128 where the parameter is aligned to that, as the CUtensorMap of CUDA 13 is.
+                           pad:BYTES is unused bytes. align:BYTES aligns the next field, and the struct,
+                           as alignas does: a float4 is '{align:16,f32:1,f32:2,f32:3,f32:4}'. A path in a
+                           field has no comma and no brace.
+A buffer that no parameter takes, for a tensor map over it or for several fields, is made by --buffer
+(zeros, unwritten, file, out, inout); the first is b1, the second b2: map:b1:..., same:b2
+)";
 }
 
 emulator::Dim3 parse_size(const std::string& option, const std::string& text) {

@@ -1,8 +1,9 @@
-// Making a kernel's arguments in the emulator: EmulatedArguments of emulate_arguments.hpp.
+// Makes a kernel's arguments in the emulator: EmulatedArguments of emulate_arguments.hpp.
 #include "command_line/emulate_arguments.hpp"
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 #include <system_error>
@@ -14,6 +15,11 @@ namespace tenon::command {
 namespace {
 
 using Kind = ArgumentText::Kind;
+
+bool is_buffer(Kind kind) {
+  return kind == Kind::zeros || kind == Kind::unwritten || kind == Kind::file || kind == Kind::out ||
+         kind == Kind::inout;
+}
 
 std::string parameter_text(const emulator::Parameter& parameter) {
   return parameter.name + " (" + parameter.type +
@@ -34,12 +40,22 @@ void check_number(const std::string& entry, const std::vector<emulator::Paramete
          std::to_string(found) + (found == 1 ? " time" : " times"));
 }
 
-// A value of the parameter's size may still be of another kind: 5 is not 5.0.
+// ", its fields at 0 4 8", which shows where a layout differs from the kernel's.
+std::string offsets_text(const ArgumentText& argument, const emulator::Parameter& parameter) {
+  if (argument.kind != Kind::structure) return "";
+  std::string text = ", its fields at";
+  for (const std::uint64_t offset : layout_of(argument, parameter.alignment).offsets)
+    text += " " + std::to_string(offset);
+  return text;
+}
+
+// A value of the parameter's size may still have the wrong kind: 5 is not 5.0.
 void check_type(const emulator::Parameter& parameter, const ArgumentText& argument, std::size_t bytes) {
   const std::string start = argument.text + ": the parameter " + parameter_text(parameter) + " ";
   if (bytes != static_cast<std::size_t>(parameter.bytes))
     refuse(start + "has " + std::to_string(parameter.bytes) + " bytes but this argument has " +
-           std::to_string(bytes));
+           std::to_string(bytes) + offsets_text(argument, parameter));
+  if (argument.kind == Kind::structure && parameter.type[0] != 'b') refuse(start + "takes no struct");
   if (argument.kind != Kind::value || argument.type.empty()) return;
   const auto is_real = [](const std::string& type) { return type[0] == 'f' || type == "bf16"; };
   if (argument.type[0] == 'b' && argument.type != "bf16") return;
@@ -56,22 +72,20 @@ EmulatedArguments::EmulatedArguments(emulator::Emulator& emulator, const std::st
                                      const std::vector<std::string>& arguments,
                                      const std::vector<std::string>& buffers)
     : emulator_(emulator) {
-  std::vector<ArgumentText> texts;
-  texts.reserve(arguments.size());
-  for (const std::string& text : arguments) texts.push_back(parse_argument(text));
-  check_number(entry, parameters, texts.size());
+  for (const std::string& text : arguments) arguments_.push_back(parse_argument(text));
+  check_number(entry, parameters, arguments_.size());
   for (const std::string& text : buffers) {
-    const ArgumentText buffer = parse_argument(text);
-    if (buffer.kind == Kind::value || buffer.kind == Kind::same || buffer.kind == Kind::map)
+    buffers_.push_back(parse_argument(text));
+    if (!is_buffer(buffers_.back().kind))
       refuse("--buffer " + text + ": a buffer is one of zeros, unwritten, file, out, inout");
-    buffers_.push_back(make_buffer(buffer));
+    make_buffer(buffers_.back());
   }
-  for (const ArgumentText& text : texts) arguments_.push_back(make_buffer(text));
-  for (std::size_t i = 0; i < texts.size(); ++i)
-    values_.push_back(make_value(texts[i], arguments_[i], parameters[i]));
+  for (ArgumentText& argument : arguments_) make_buffer(argument);
+  for (std::size_t i = 0; i < arguments_.size(); ++i)
+    values_.push_back(make_value(arguments_[i], parameters[i]));
 }
 
-// The emulator keeps a flag for each byte; beyond the machine's memory the system would end us unasked.
+// The emulator keeps a flag per byte. Beyond the machine's memory the system would kill this process.
 void EmulatedArguments::require_memory(const ArgumentText& argument, std::uint64_t size) const {
   const auto memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
                       static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -80,37 +94,28 @@ void EmulatedArguments::require_memory(const ArgumentText& argument, std::uint64
            " bytes, the buffers need more memory than this machine has");
 }
 
-emulator::Address EmulatedArguments::make_buffer(const ArgumentText& argument) {
+void EmulatedArguments::make_buffer(ArgumentText& argument) {
+  for (ArgumentText& field : argument.fields) make_buffer(field);
+  if (!is_buffer(argument.kind)) return;
   std::uint64_t size = argument.size;
   NpyArray array;
-  std::error_code unreadable;  // which read_npy_array says in words
-  switch (argument.kind) {
-    case Kind::value:
-    case Kind::same:
-    case Kind::map:
-      return 0;
-    case Kind::file:
-    case Kind::inout:
-      size = std::filesystem::file_size(argument.in_path, unreadable);
-      if (!unreadable) require_memory(argument, size);
-      array = read_npy_array(argument.in_path);
-      size = array.data.size();
-      break;
-    case Kind::zeros:
-    case Kind::unwritten:
-    case Kind::out:
-      break;
+  std::error_code unreadable;  // read_npy_array reports it in words
+  if (!argument.in_path.empty()) {
+    size = std::filesystem::file_size(argument.in_path, unreadable);
+    if (!unreadable) require_memory(argument, size);
+    array = read_npy_array(argument.in_path);
+    size = array.data.size();
   }
   require_memory(argument, size);
   bytes_ += size;
-  const emulator::Address address = emulator_.allocate(size);
+  const emulator::Address address = argument.address = emulator_.allocate(size);
   if (argument.kind == Kind::zeros) emulator_.fill(address, 0, size);
   if (!array.data.empty()) emulator_.copy_in(address, array.data.data(), size);
-  if (argument.out_path.empty()) return address;
+  if (argument.out_path.empty()) return;
   const bool is_out = argument.kind == Kind::out;
   std::string header =
       npy_header(is_out ? argument.type : array.descr, is_out ? argument.shape : array.shape);
-  if (!is_out && array.fortran_order) {  // as it came
+  if (!is_out && array.fortran_order) {  // the order of the input file
     const std::size_t at = header.find("False");
     header.replace(at, 5, "True ");
   }
@@ -120,54 +125,79 @@ emulator::Address EmulatedArguments::make_buffer(const ArgumentText& argument) {
       refuse(argument.text + ": the output " + other.path + " is the same file, but each needs its own");
   }
   outputs_.push_back({std::move(file), argument.out_path, header, address, size});
-  return address;
 }
 
 emulator::Address EmulatedArguments::address_of(const ArgumentText& argument,
                                                 const BufferNumber& number) const {
-  const std::vector<emulator::Address>& all = number.is_argument ? arguments_ : buffers_;
+  const std::vector<ArgumentText>& all = number.is_argument ? arguments_ : buffers_;
   const std::string what = (number.is_argument ? "argument " : "buffer b") + std::to_string(number.number);
   const auto index = static_cast<std::size_t>(number.number - 1);
   if (index >= all.size()) refuse(argument.text + ": there is no " + what);
-  if (all[index] == 0) refuse(argument.text + ": " + what + " is no buffer");
-  return all[index];
+  if (all[index].address == 0)
+    refuse(argument.text + ": " + what +
+           (all[index].kind == Kind::structure ? " is a struct: --buffer makes a buffer that others refer to"
+                                               : " is no buffer"));
+  return all[index].address;
 }
 
-emulator::Argument EmulatedArguments::make_value(const ArgumentText& argument, emulator::Address buffer,
+emulator::TensorMap EmulatedArguments::encoded(const ArgumentText& argument) const {
+  const MapText& m = argument.map;
+  const auto reversed = [](const auto& sizes) {
+    return std::vector<std::uint64_t>(sizes.rbegin(), sizes.rend());
+  };
+  const auto narrow = [](const std::vector<std::uint64_t>& sizes) {
+    return std::vector<std::uint32_t>(sizes.rbegin(), sizes.rend());
+  };
+  const std::vector<std::uint64_t> dimensions = reversed(m.dimensions), strides = reversed(m.strides);
+  const std::vector<std::uint32_t> box = narrow(m.box), steps = narrow(m.steps);
+  try {
+    return emulator::encode_tiled(m.type, static_cast<int>(dimensions.size()),
+                                  address_of(argument, m.over) + m.offset, dimensions.data(), strides.data(),
+                                  box.data(), steps.data(), m.interleave, m.swizzle,
+                                  emulator::TensorMapL2Promotion::none, m.fill);
+  } catch (const std::invalid_argument& error) {
+    refuse(argument.text + ": " + error.what());
+  }
+}
+
+std::vector<std::uint8_t> EmulatedArguments::bytes_of(const ArgumentText& argument,
+                                                      const emulator::Parameter& parameter) const {
+  switch (argument.kind) {
+    case Kind::value:
+      return argument.bytes;
+    case Kind::padding:
+      return std::vector<std::uint8_t>(argument.size);
+    case Kind::alignment:
+      return {};
+    case Kind::map:
+      return emulator::Argument(encoded(argument)).bytes;
+    case Kind::same:
+      return emulator::Argument(address_of(argument, argument.other) + argument.offset).bytes;
+    case Kind::structure:
+      break;
+    default:
+      return emulator::Argument(argument.address).bytes;
+  }
+  const StructLayout layout = layout_of(argument, parameter.alignment);
+  std::vector<std::uint8_t> bytes(layout.size);
+  for (std::size_t i = 0; i < argument.fields.size(); ++i) {
+    const std::vector<std::uint8_t> field = bytes_of(argument.fields[i], parameter);
+    std::copy(field.begin(), field.end(), bytes.begin() + static_cast<std::ptrdiff_t>(layout.offsets[i]));
+  }
+  return bytes;
+}
+
+emulator::Argument EmulatedArguments::make_value(const ArgumentText& argument,
                                                  const emulator::Parameter& parameter) {
-  if (argument.kind == Kind::value) {
-    check_type(parameter, argument, argument.bytes.size());
-    return emulator::Argument::of_bytes(argument.bytes.data(), argument.bytes.size());
+  if (argument.kind == Kind::map && parameter.bytes == 8) {
+    const emulator::TensorMap map = encoded(argument);
+    const emulator::Address address = emulator_.allocate(sizeof map);
+    emulator_.copy_in(address, &map, sizeof map);
+    return address;
   }
-  if (argument.kind == Kind::map) {
-    const MapText& m = argument.map;
-    const auto reversed = [](const auto& sizes) {
-      return std::vector<std::uint64_t>(sizes.rbegin(), sizes.rend());
-    };
-    const auto narrow = [](const std::vector<std::uint64_t>& sizes) {
-      return std::vector<std::uint32_t>(sizes.rbegin(), sizes.rend());
-    };
-    const std::vector<std::uint64_t> dimensions = reversed(m.dimensions), strides = reversed(m.strides);
-    const std::vector<std::uint32_t> box = narrow(m.box), steps = narrow(m.steps);
-    emulator::TensorMap map;
-    try {
-      map = emulator::encode_tiled(m.type, static_cast<int>(dimensions.size()),
-                                   address_of(argument, m.over) + m.offset, dimensions.data(), strides.data(),
-                                   box.data(), steps.data(), m.interleave, m.swizzle,
-                                   emulator::TensorMapL2Promotion::none, m.fill);
-    } catch (const std::invalid_argument& error) {
-      refuse(argument.text + ": " + error.what());
-    }
-    if (parameter.bytes != 8) {
-      check_type(parameter, argument, sizeof map);
-      return map;
-    }
-    buffer = emulator_.allocate(sizeof map);
-    emulator_.copy_in(buffer, &map, sizeof map);
-  }
-  if (argument.kind == Kind::same) buffer = address_of(argument, argument.other) + argument.offset;
-  check_type(parameter, argument, sizeof buffer);
-  return buffer;
+  const std::vector<std::uint8_t> bytes = bytes_of(argument, parameter);
+  check_type(parameter, argument, bytes.size());
+  return emulator::Argument::of_bytes(bytes.data(), bytes.size());
 }
 
 std::vector<EmulatedArguments::Written> EmulatedArguments::write_outputs() {

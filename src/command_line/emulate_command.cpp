@@ -1,6 +1,7 @@
-// `tenon emulate`: run a kernel of any PTX file on the CPU, say what is wrong with it and what it did.
+// `tenon emulate`: runs a kernel of any PTX file on the CPU, and reports its faults and counters.
 #include <algorithm>
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -22,7 +23,7 @@ struct EmulateOptions {
   std::string path, entry, grid = "1", block, cluster, schedule = "early", numerics = "target";
   std::vector<std::string> arguments, buffers;
   std::uint32_t shared = 0;
-  std::uint64_t limit = 0;  // 0: none
+  std::uint64_t limit = 0, launch_limit = 0;  // 0: none
   int threads = 0;
   bool no_findings = false, json = false;
 };
@@ -65,6 +66,33 @@ std::string entry_of(const emulator::Module& module, const EmulateOptions& o) {
   return o.entry;
 }
 
+// Announces a launch that takes long, and refuses one that takes more than a day. The kernel's instructions
+// are not known here, so this is the time for one instruction of each warp: a lower bound.
+void announce(const emulator::Shape& shape, std::uint64_t launch_limit) {
+  constexpr double warps_in_a_second = 1.0e6, worth_telling = 20, day = 24 * 3600, year = 365.25 * day;
+  const double blocks = static_cast<double>(shape.grid.x) * static_cast<double>(shape.grid.y) *
+                        static_cast<double>(shape.grid.z);
+  double warps = blocks * std::ceil(static_cast<double>(shape.block.count()) / 32);
+  if (launch_limit != 0) warps = std::min(warps, static_cast<double>(launch_limit));
+  const double seconds = warps / warps_in_a_second;
+  if (seconds < worth_telling) return;
+  const struct {
+    double seconds;
+    const char* name;
+  } units[] = {{1, "seconds"}, {60, "minutes"}, {3600, "hours"}, {day, "days"}, {year, "years"}};
+  int unit = 0;
+  while (unit < 4 && seconds >= 2 * units[unit + 1].seconds) ++unit;
+  char sentence[240];
+  std::snprintf(sentence, sizeof sentence, "at least %.*g %s of CPU time", seconds > 1e6 * year ? 3 : 9,
+                std::ceil(seconds / units[unit].seconds), units[unit].name);
+  const std::string time = sentence;
+  std::snprintf(sentence, sizeof sentence, "a grid of %.*g blocks", blocks > 1e12 ? 3 : 12, blocks);
+  if (seconds > day)
+    refuse(std::string(sentence) + " takes the emulator " + time +
+           ", more than the day that is allowed: make --grid smaller, or stop the launch by --launch-limit");
+  std::fprintf(stderr, "tenon: %s takes the emulator %s\n", sentence, time.c_str());
+}
+
 // --- JSON
 
 void print_result(const emulator::Result& result, const std::vector<EmulatedArguments::Written>& written) {
@@ -99,7 +127,7 @@ std::string text(const emulator::Dim3& at) {
   return "(" + std::to_string(at.x) + "," + std::to_string(at.y) + "," + std::to_string(at.z) + ")";
 }
 
-// Lines of PTX, for what stands at a finding's line.
+// The lines of the PTX text, for printing the line of a finding.
 class PtxLines {
  public:
   explicit PtxLines(const std::string& ptx) {
@@ -148,7 +176,27 @@ void print_counters(const emulator::Counters& counters) {
   print_counts("shared", total.shared_wavefronts, total.ideal_shared_wavefronts, "wavefronts");
   print_counts("global", total.global_sectors, total.ideal_global_sectors, "sectors of 32 bytes");
   if (total.async_bytes != 0) std::printf("copies       %" PRIu64 " bytes\n", total.async_bytes);
-  for (const emulator::LineCounts& line : counters.lines) {
+  // The lines with the largest excess: a kernel that copies element by element has hundreds.
+  constexpr std::size_t most_lines = 20;
+  std::vector<const emulator::LineCounts*> wasteful;
+  const auto excess = [](const emulator::LineCounts* line) {
+    const emulator::Counts& c = line->counts;
+    const auto beyond = [](std::uint64_t count, std::uint64_t ideal) {
+      return count > ideal ? count - ideal : 0;
+    };
+    return beyond(c.shared_wavefronts, c.ideal_shared_wavefronts) +
+           beyond(c.global_sectors, c.ideal_global_sectors);
+  };
+  for (const emulator::LineCounts& line : counters.lines)
+    if (excess(&line) != 0) wasteful.push_back(&line);
+  const std::size_t found = wasteful.size();
+  std::stable_sort(wasteful.begin(), wasteful.end(),
+                   [&](const auto* one, const auto* other) { return excess(one) > excess(other); });
+  wasteful.resize(std::min(found, most_lines));
+  std::sort(wasteful.begin(), wasteful.end(),
+            [](const auto* one, const auto* other) { return one->ptx_line < other->ptx_line; });
+  for (const emulator::LineCounts* each : wasteful) {
+    const emulator::LineCounts& line = *each;
     const emulator::Counts& c = line.counts;
     if (c.shared_wavefronts > c.ideal_shared_wavefronts)
       std::printf("  line %d has bank conflicts: %" PRIu64 " wavefronts, ideally %" PRIu64 ": %s\n",
@@ -157,6 +205,8 @@ void print_counters(const emulator::Counters& counters) {
       std::printf("  line %d is not coalesced: %" PRIu64 " sectors, ideally %" PRIu64 ": %s\n", line.ptx_line,
                   c.global_sectors, c.ideal_global_sectors, line.instruction.c_str());
   }
+  if (found > most_lines)
+    std::printf("  and %zu more lines with no more in excess; --json has all\n", found - most_lines);
 }
 
 void print_written(const EmulatedArguments::Written& file) {
@@ -173,6 +223,7 @@ void run(const EmulateOptions& o) {
   options.findings = !o.no_findings;
   options.threads = o.threads;
   options.instruction_limit = o.limit;
+  options.launch_instruction_limit = o.launch_limit;
   emulator::Shape shape;
   shape.grid = parse_size("--grid", o.grid);
   shape.block = parse_size("--block", o.block);
@@ -188,6 +239,7 @@ void run(const EmulateOptions& o) {
     const emulator::Module module = emulator.load(ptx);
     entry = entry_of(module, o);
     emulator.check(module, entry);
+    announce(emulator.check(module, entry, shape), o.launch_limit);
     EmulatedArguments arguments(emulator, entry, module.parameters(entry), o.arguments, o.buffers);
     {
       const Elapsed elapsed("emulating " + entry);
@@ -250,8 +302,12 @@ void add_emulate(CLI::App& application) {
   command
       ->add_option(
           "--limit", o->limit,
-          "Instructions that the warps of a cluster may execute; a kernel that goes on is a deadlock, "
-          "which is a finding (default: no limit)")
+          "Instructions that the warps of a cluster, or of a block without one, may execute: the cluster "
+          "ends before the next one, with the finding `limit` (default: no limit)")
+      ->transform(whole_number(1, std::numeric_limits<std::int64_t>::max()));
+  command
+      ->add_option("--launch-limit", o->launch_limit,
+                   "The same for the warps of all clusters together: the launch ends")
       ->transform(whole_number(1, std::numeric_limits<std::int64_t>::max()));
   command->add_flag("--json", o->json, "Print one object: findings, counters, outputs");
   command->footer(
@@ -261,7 +317,9 @@ void add_emulate(CLI::App& application) {
       "--arg f32:2\n"
       "  tenon emulate copy.ptx --block 128 --buffer file:A.npy --arg "
       "map:b1:f16:64x128:box=64x64:swizzle=128B "
-      "--arg unwritten:8192 --schedule late --json\n" +
+      "--arg unwritten:8192 --schedule late --json\n"
+      "  tenon emulate gemm.ptx --grid 4 --block 128 --shared 65536 --arg "
+      "'{s32:150,s32:131,file:A.npy,s64:131,{out:C.npy:f16:150x131,s64:131},f32:1}'\n" +
       std::string(argument_help()) +
       "Exit status: 0 no findings, 1 findings, 2 bad usage or input. Outputs are written with findings too.");
   command->callback([o] { run(*o); });

@@ -1,4 +1,4 @@
-// What the emulator found and counted, as JSON for scripts and as lines for people.
+// The emulator's findings and counters, as JSON for scripts and as text for people.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -10,7 +10,7 @@ namespace {
 
 Status status_of(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return {};
-  cudaGetLastError();  // reported here; the next check shall not find it
+  cudaGetLastError();  // reported here, so the next check must not find it
   return Status(StatusCode::cuda_error, "%s failed: %s", what, cudaGetErrorString(error));
 }
 
@@ -39,7 +39,7 @@ class CudaDevice final : public Device {
   Status upload(void* to, const void* from, std::size_t bytes) noexcept override {
     if (bytes == 0) return {};
     cudaError_t error = cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice);
-    // From pageable memory the copy may still be on its way.
+    // A copy from pageable memory may still be in flight.
     if (error == cudaSuccess) error = cudaDeviceSynchronize();
     return status_of(error, "the copy to the device");
   }

@@ -1,5 +1,5 @@
-// A device that tests and the command line can name: a GPU through CUDA, or the emulator. Memory, copies, and
-// a launcher for the functions of host/gemm_on.hpp.
+// A device that tests and the command line can name: a GPU through CUDA, or the emulator. It has memory,
+// copies, and a launcher for the functions of host/gemm_on.hpp.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace tenon {
 
-// What the emulator has to say about one launch.
+// The emulator's report about one launch.
 struct LaunchReport {
-  std::string what;  // the kernel's name, or what it does
+  std::string what;  // the kernel's name, or its purpose
   emulator::Result result;
 };
 
@@ -30,17 +30,17 @@ class Device {
   virtual std::string description() const = 0;    // "NVIDIA H200"
   virtual Launcher& launcher() noexcept = 0;
 
-  // Aligned to 256 bytes; for no bytes null. Fails with a sentence that says how much was wanted.
+  // Aligned to 256 bytes; null for no bytes. The status of a failure names the size that was asked for.
   virtual Status allocate(std::size_t bytes, void** memory) noexcept = 0;
   virtual void free(void* memory) noexcept = 0;
-  // Both wait for what was launched before, and have ended when they return.
+  // Both wait for earlier launches, and have ended when they return.
   virtual Status upload(void* to, const void* from, std::size_t bytes) noexcept = 0;
   virtual Status download(void* to, const void* from, std::size_t bytes) noexcept = 0;
   virtual Status synchronize() noexcept = 0;
   // Bytes that can still be allocated, as far as the device knows.
   virtual Status free_memory(std::size_t* bytes) noexcept = 0;
 
-  // One report a launch since the last call, in their order; none from a GPU.
+  // One report per launch since the last call, in order; a GPU has none.
   virtual std::vector<LaunchReport> take_reports() { return {}; }
 };
 
@@ -48,13 +48,14 @@ class Device {
 Status open_cuda_device(std::unique_ptr<Device>* device);
 
 // The emulator, which runs the PTX of every kernel of the library. It describes itself as sm_90 with
-// emulated_multiprocessors and computes as sm_90 does, unless the options say otherwise. device_unsupported,
-// with the places that were looked at, where the PTX is not found.
+// emulated_multiprocessors, and computes as sm_90 does unless the options choose otherwise. Where the PTX is
+// not found: device_unsupported, with the folders that were searched.
 Status open_emulator_device(std::unique_ptr<Device>* device, const emulator::Options& options);
 Status open_emulator_device(std::unique_ptr<Device>* device);
 
-// So few because a persistent grid has as many blocks: tests reach several tiles a block with small products,
-// and the choice of a kernel weighs the work of a product rather than how evenly it fills a GPU.
+// A small number: a persistent grid has as many blocks, so that small products already give a block several
+// tiles, and the choice of a kernel depends on the work of a product rather than on how evenly it fills a
+// GPU.
 constexpr int emulated_multiprocessors = 4;
 
 }  // namespace tenon

@@ -1,8 +1,7 @@
-// The emulator as a Device: loads a kernel's PTX when it is first launched, and keeps what each launch
-// reports.
+// The emulator as a Device: loads a kernel's PTX at its first launch, and keeps the report of each launch.
 //
-// Device pointers are addresses of the emulator's memory. They are looked at by nobody else, and as numbers
-// they serve the host API (alignment, overlap) as those of a GPU do.
+// Device pointers are addresses in the emulator's memory. Nothing on the host dereferences them. The host API
+// checks their alignment and overlap as it does for a GPU.
 #include <algorithm>
 #include <exception>
 #include <map>
@@ -40,7 +39,7 @@ class EmulatorDevice final : public Device, private Launcher {
   Status allocate(std::size_t bytes, void** memory) noexcept override try {
     *memory = nullptr;
     if (bytes == 0) return {};
-    // The address is a number for the host, which never follows it.
+    // The host never dereferences the address.
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
     *memory = reinterpret_cast<void*>(static_cast<std::uintptr_t>(emulator_.allocate(bytes)));
     return {};
@@ -65,8 +64,7 @@ class EmulatorDevice final : public Device, private Launcher {
   std::vector<LaunchReport> take_reports() override { return std::exchange(reports_, {}); }
 
  private:
-  // What fits on a machine that also holds the matrices on its own side, and can still be multiplied in
-  // hours.
+  // What fits on a machine whose host side holds the matrices too, and can be multiplied within hours.
   static constexpr std::size_t most_memory = std::size_t{1} << 30;
 
   template <class Action>
@@ -111,7 +109,8 @@ class EmulatorDevice final : public Device, private Launcher {
     });
   }
 
-  // Never device_unsupported: what the emulator cannot run shall not be hidden by another kernel that it can.
+  // Never device_unsupported: otherwise another kernel would replace one that the emulator cannot run, and
+  // hide it.
   Status launch(const Launch& launch) noexcept override try {
     // The hand-written module is part of the library; it has neither a function nor a file.
     const char* entry = launch.entry != nullptr ? launch.entry : kernel_symbol(launch.function);

@@ -7,9 +7,9 @@
 
 namespace tenon {
 
-// The folder that holds them: that of the environment variable TENON_PTX_PATH if it is set; else
-// share/tenon/ptx beside the folder of the running program, as it is installed; else that of the build.
-// device_unsupported, with the places that were looked at, if there is none.
+// The folder of the PTX files: TENON_PTX_PATH if that is set; else share/tenon/ptx beside the folder of the
+// running program, as it is installed; else the folder of the build. If there is none: device_unsupported,
+// with the folders that were searched.
 Status find_ptx_folder(std::string* folder);
 
 // The text of NAME.ptx in the folder; NAME may be an absolute path.

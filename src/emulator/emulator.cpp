@@ -92,7 +92,7 @@ std::string type_text(ptx::Type type) {
   }
 }
 
-// Shared memory of a block in bytes (CUDA C++ programming guide, technical specifications).
+// The most shared memory of a block, in bytes (CUDA C++ programming guide, technical specifications).
 std::uint32_t largest_shared(int target) {
   if (target >= 90) return 227 << 10;
   if (target == 80 || target == 87) return 163 << 10;
@@ -120,7 +120,7 @@ bool same(Dim3 a, Dim3 b) {
   return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-// Of blocks: .blocksareclusters counts the grid's sizes in clusters.
+// The grid in blocks: with .blocksareclusters it is given in clusters.
 Shape in_blocks(const ptx::Function& entry, Shape shape) {
   constexpr Dim3 largest{0x7fffffff, 65535, 65535};
   check_size("grid", shape.grid, largest);
@@ -172,6 +172,26 @@ void check_block(const ptx::Function& entry, Dim3 block) {
                 " threads; the kernel allows at most " + std::to_string(most) + " (.maxntid)");
 }
 
+std::uint64_t dynamic_shared_offset(const Program& program) {
+  const std::uint64_t alignment = program.dynamic_alignment;
+  return (shared_reserved + program.static_shared + alignment - 1) / alignment * alignment;
+}
+
+// The shape that launch runs, with the cluster filled in.
+Shape checked(const Program& program, const Shape& given) {
+  const ptx::Function& function = *program.entry;
+  Shape shape = in_blocks(function, given);
+  check_block(function, shape.block);
+  shape.cluster = cluster_of(function, shape, program.target);
+  const std::uint64_t shared = dynamic_shared_offset(program) - shared_reserved + shape.shared_bytes;
+  if (shared > largest_shared(program.target))
+    throw Error(std::to_string(program.static_shared) + " bytes of static and " +
+                std::to_string(shape.shared_bytes) + " bytes of dynamic shared memory are more than the " +
+                std::to_string(largest_shared(program.target)) + " bytes that a block of sm_" +
+                std::to_string(program.target) + " can have");
+  return shape;
+}
+
 std::vector<std::uint8_t> parameter_memory(const Program& program, const std::vector<Argument>& arguments) {
   const std::vector<ptx::Variable>& parameters = program.entry->parameters;
   if (arguments.size() != parameters.size())
@@ -196,7 +216,7 @@ Numerics numerics_of(Numerics chosen, int target) {
   return target >= 80 ? Numerics::sm_80 : Numerics::sm_75;
 }
 
-// The allocation that holds the bytes; throws.
+// The allocation that holds the bytes. Throws if none does.
 Allocation& holder(GlobalMemory& memory, Address address, std::size_t bytes, const char* what) {
   Allocation* allocation = memory.find(address);
   const std::string size = std::to_string(bytes) + " bytes ";
@@ -332,32 +352,25 @@ void Emulator::check(const Module& module, const std::string& entry) const {
   module.loaded_->program(entry);
 }
 
+Shape Emulator::check(const Module& module, const std::string& entry, const Shape& shape) const {
+  return checked(module.loaded_->program(entry), shape);
+}
+
 Result Emulator::launch(const Module& module, const std::string& entry, const Shape& given,
                         const std::vector<Argument>& arguments, const Options& options) {
   if (module.loaded_->owner != state_.get()) throw Error("the module was loaded by another Emulator");
   const Program& program = module.loaded_->program(entry);
-  const ptx::Function& function = *program.entry;
-  const Shape shape = in_blocks(function, given);
-  check_block(function, shape.block);
+  const Shape shape = checked(program, given);
 
   Launch launch;
   launch.program = &program;
   launch.global = &state_->memory;
   launch.grid = shape.grid;
   launch.block = shape.block;
-  launch.cluster = cluster_of(function, shape, program.target);
-  launch.explicit_cluster = shape.cluster.has_value() || function.required_cluster[0] != 0;
+  launch.cluster = *shape.cluster;
+  launch.explicit_cluster = given.cluster.has_value() || program.entry->required_cluster[0] != 0;
   launch.dynamic_shared = shape.shared_bytes;
-  const std::uint64_t alignment = program.dynamic_alignment;
-  const std::uint64_t before =
-      (shared_reserved + program.static_shared + alignment - 1) / alignment * alignment;
-  const std::uint64_t shared = before - shared_reserved + shape.shared_bytes;
-  if (shared > largest_shared(program.target))
-    throw Error(std::to_string(program.static_shared) + " bytes of static and " +
-                std::to_string(shape.shared_bytes) + " bytes of dynamic shared memory are more than the " +
-                std::to_string(largest_shared(program.target)) + " bytes that a block of sm_" +
-                std::to_string(program.target) + " can have");
-  launch.shared_size = static_cast<std::uint32_t>(before + shape.shared_bytes);
+  launch.shared_size = static_cast<std::uint32_t>(dynamic_shared_offset(program) + shape.shared_bytes);
   launch.parameters = parameter_memory(program, arguments);
   launch.schedule = options.schedule;
   launch.seed = options.seed;
@@ -366,6 +379,7 @@ Result Emulator::launch(const Module& module, const std::string& entry, const Sh
   launch.threads = options.threads > 0 ? options.threads
                                        : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   launch.instruction_limit = options.instruction_limit;
+  launch.launch_instruction_limit = options.launch_instruction_limit;
   launch.number = ++state_->launches;
   LaunchReport report = run(launch);
   return {std::move(report.findings), std::move(report.counters)};

@@ -1,8 +1,9 @@
-// What --arg says, the kernel arguments made of it, and each sentence of what is refused.
+// What --arg means, the kernel arguments made of it, and the sentences of refusals.
 #include "command_line/emulate_arguments.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -121,6 +122,83 @@ TEST(ParseArgument, TensorMaps) {
   EXPECT_NE(refusal_of("map:1:f16:64x128:box=64x64:twist=1"), "accepted");
   EXPECT_EQ(refusal_of("map:1:f16:64x128:box=64"),
             "map:1:f16:64x128:box=64: box has 1 sizes but needs 2, as the shape has 2");
+}
+
+// The layouts of structs, against C++'s own.
+TEST(ParseArgument, StructsAreLaidOutAsCppDoes) {
+  const auto layout = [](const char* text) { return layout_of(parse_argument(text)); };
+  struct Inner {
+    double x;
+    std::uint8_t y;
+  };
+  struct Mixed {
+    std::uint8_t a;
+    std::uint16_t b;
+    std::uint8_t c;
+    std::uint64_t d;
+    Inner e;
+    float f;
+    const void* g;
+    std::uint8_t h;
+  };
+  const StructLayout mixed = layout("{u8:1, u16:1,u8:1, u64:1, {f64:1, u8:1}, f32:1, zeros:8, u8:1}");
+  EXPECT_EQ(mixed.size, sizeof(Mixed));
+  EXPECT_EQ(mixed.alignment, alignof(Mixed));
+  EXPECT_EQ(mixed.offsets,
+            (std::vector<std::uint64_t>{offsetof(Mixed, a), offsetof(Mixed, b), offsetof(Mixed, c),
+                                        offsetof(Mixed, d), offsetof(Mixed, e), offsetof(Mixed, f),
+                                        offsetof(Mixed, g), offsetof(Mixed, h)}));
+  struct Small {
+    std::uint16_t a;
+    std::uint8_t b;
+  };
+  EXPECT_EQ(layout("{u16:1,u8:1}").size, sizeof(Small));
+  struct alignas(16) Vector {
+    float x, y, z;
+  };
+  struct WithVector {
+    std::uint8_t a;
+    Vector b;
+    std::uint8_t c;
+  };
+  const StructLayout vector = layout("{u8:1,{align:16,f32:1,f32:1,f32:1},u8:1}");
+  EXPECT_EQ(vector.offsets[1], offsetof(WithVector, b));
+  EXPECT_EQ(vector.offsets[2], offsetof(WithVector, c));
+  EXPECT_EQ(vector.size, sizeof(WithVector));
+  struct Maps {
+    std::uint8_t a;
+    emulator::TensorMap b, c;
+    std::uint8_t d;
+  };
+  const StructLayout maps = layout("{u8:1,map:b1:u8:64:box=64,map:b1:u8:64:box=64,u8:1}");
+  EXPECT_EQ(maps.offsets[1], offsetof(Maps, b));
+  EXPECT_EQ(maps.offsets[2], offsetof(Maps, c));
+  EXPECT_EQ(maps.size, sizeof(Maps));
+  const ArgumentText two = parse_argument("{u8:1,map:b1:u8:64:box=64,map:b1:u8:64:box=64}");
+  EXPECT_EQ(layout_of(two, 64).offsets, (std::vector<std::uint64_t>{0, 64, 192}));
+  EXPECT_EQ(layout_of(two, 128).offsets, (std::vector<std::uint64_t>{0, 128, 256})) << "CUDA 13";
+  EXPECT_EQ(layout("{u8:1,pad:3,bytes:0102,u8:1}").offsets, (std::vector<std::uint64_t>{0, 1, 4, 6}));
+  EXPECT_EQ(layout("{u8:1,pad:3,bytes:0102,u8:1}").size, 7u);
+}
+
+TEST(ParseArgument, StructsThatAreNoneAreRefused) {
+  EXPECT_EQ(refusal_of("{u8:1"), "{u8:1: the struct's last } is missing");
+  EXPECT_EQ(refusal_of("{u8:1},"), "{u8:1},: something follows the struct's last }");
+  EXPECT_EQ(refusal_of("{}"), "{}: a field of the struct is empty");
+  EXPECT_EQ(refusal_of("{u8:1,,u8:1}"), "{u8:1,,u8:1}: a field of the struct is empty");
+  EXPECT_EQ(refusal_of("{u8:1, {s8:200}}"), "s8:200: the value must be a signed integer of 8 bits");
+  EXPECT_EQ(refusal_of("{align:3,u8:1}"), "align:3: an alignment is a power of two, up to 4096 bytes");
+  EXPECT_EQ(refusal_of("{pad:0,u8:1}"), "pad:0: padding is of 1 to 4096 bytes");
+  EXPECT_NE(refusal_of("pad:4").find("'pad' is no kind of argument"), std::string::npos);
+  const auto nested = [](int depth) {
+    const auto count = static_cast<std::size_t>(depth);
+    return std::string(count, '{') + "u8:1" + std::string(count, '}');
+  };
+  EXPECT_EQ(refusal_of(nested(16)), "accepted");
+  EXPECT_NE(refusal_of(nested(17)).find("16 deep at most"), std::string::npos);
+  const std::string long_refusal = refusal_of(nested(100000));
+  EXPECT_NE(long_refusal.find("16 deep at most"), std::string::npos);
+  EXPECT_LT(long_refusal.size(), 1000u) << "who reads it has seen the argument";
 }
 
 TEST(ParseSize, OneToThreeNumbers) {
@@ -242,10 +320,40 @@ TEST_F(Arguments, TensorMapsByValueAndByAddress) {
   EXPECT_EQ(box.find("map:b1:f32:16x16:box=16x300: "), 0u) << box;
 }
 
+TEST_F(Arguments, StructsHoldNumbersAddressesAndTensorMaps) {
+  const emulator::Parameter structure{"p", "b8", 24, 8};
+  EmulatedArguments made =
+      make({structure, pointer_}, {"{u8:9,{zeros:8,same:2+4}}", "out:" + folder_ / "c.npy" + ":f32:4"});
+  struct {
+    std::uint8_t a;
+    emulator::Address b, c;
+  } value;
+  ASSERT_EQ(made.values()[0].bytes.size(), sizeof value);
+  std::memcpy(&value, made.values()[0].bytes.data(), sizeof value);
+  EXPECT_EQ(value.a, 9);
+  EXPECT_EQ(value.c, address(made.values()[1]) + 4);
+  std::uint64_t zeros = 1;
+  emulator_.copy_out(&zeros, value.b, 8);
+  EXPECT_EQ(zeros, 0u);
+  for (std::size_t i = 1; i < 8; ++i) EXPECT_EQ(made.values()[0].bytes[i], 0) << "padding";
+
+  EmulatedArguments output = make({structure}, {"{u64:0,{out:" + folder_ / "d.npy" + ":u8:2,u64:0}}"});
+  EXPECT_EQ(output.write_outputs().size(), 1u);
+
+  EXPECT_EQ(
+      refusal_of({structure}, {"{u8:1,u32:2}"}),
+      "{u8:1,u32:2}: the parameter p (b8, 24 bytes) has 24 bytes but this argument has 8, its fields at 0 4");
+  EXPECT_EQ(refusal_of({structure, pointer_}, {"{u64:1,zeros:8,u64:1}", "same:1"}),
+            "same:1: argument 1 is a struct: --buffer makes a buffer that others refer to");
+  EXPECT_EQ(refusal_of({pointer_}, {"{u64:1}"}), "{u64:1}: the parameter p (u64) takes no struct");
+  EXPECT_NE(refusal_of({structure}, {"{zeros:0xffffffffffff,u64:0,u64:0}"}).find("more memory than this"),
+            std::string::npos);
+}
+
 TEST_F(Arguments, BuffersBeyondTheMachineAreRefused) {
   EXPECT_NE(refusal_of({pointer_}, {"zeros:0xffffffffffff"}).find("more memory than this machine has"),
             std::string::npos);
-  // Before a byte of it is read: the file is a hole.
+  // Refused before any byte is read: the file is sparse.
   const std::string path = folder_.write("large.npy", "");
   std::filesystem::resize_file(path, std::uintmax_t{1} << 42);
   EXPECT_NE(refusal_of({pointer_}, {"file:" + path}).find("more memory than this machine has"),

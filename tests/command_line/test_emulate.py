@@ -10,6 +10,8 @@ from tenon_command import Folder, npy, read_npy, run
 
 FAULTS = pathlib.Path(__file__).parents[1] / "emulator" / "faults"  # modules, each with a planted fault
 
+STRUCTS = os.environ["TENON_STRUCT_KERNELS"]  # the PTX of struct_kernels.cu
+
 SCALE = """.version 8.0
 .target sm_80
 .address_size 64
@@ -228,6 +230,49 @@ class Emulate(Modules):
         self.assertTrue(json.loads(done.stdout)["outputs"][0]["path"].endswith("/\ufffdt\ufffd.npy"))
         self.assertTrue(os.path.exists(path))
 
+    def test_of_many_wasteful_lines_the_worst_are_named(self):
+        loads = "".join("  ld.global.u32 %%r1, [%%rd1+%d];\n" % (4 * i) for i in range(30))
+        strided = self.write("strided.ptx", SCALE[:SCALE.index("// y")] + (
+            ".visible .entry strided(.param .u64 x) {\n  .reg .b32 %r<3>;\n  .reg .b64 %rd<3>;\n  ld.param.u64 %rd1, [x];\n"
+            "  mov.u32 %r2, %tid.x;\n  mul.wide.u32 %rd2, %r2, 128;\n  add.u64 %rd1, %rd1, %rd2;\n" + loads + "  ret;\n}\n"))
+        code, out, err = emulate(strided, "--block", 32, "--arg", "zeros:8192")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(out.count("is not coalesced: 32 sectors, ideally 4"), 20)
+        self.assertIn("  and 10 more lines with no more in excess; --json has all\n", out)
+
+    def test_a_struct_passed_by_value(self):
+        """Numbers, pointers and structs in a struct, where nvcc expects them."""
+        a, b, c, seen = (self.path(name + ".npy") for name in ("a", "b", "c", "seen"))
+        npy(a, (3, 5), [i % 4 - 1 for i in range(15)])
+        npy(b, (2, 5), [i % 3 - 1 for i in range(10)])
+        npy(self.path("scale.npy"), (1,), [2], "f", "<f4")
+        for half, name, descr in ((0, "f32", "<f4"), (1, "f16", "<f2")):
+            output = "{out:%s:%s:3x2,s64:2,s32:3,s32:2,u8:%d}" % (c, name, half)
+            problem = "{s32:3,s32:2,s32:5, file:%s,s64:5, file:%s,s64:5, %s, f32:0.5, %s, file:%s, align:16,u16:7}" % (
+                a, b, output, "{s32:9,{u32:10,u8:11},{u32:12,u8:13}}", self.path("scale.npy"))
+            code, out, err = emulate(STRUCTS, "--entry", "product", "--block", 32, "--arg", problem, "--arg",
+                                     "out:%s:u32:6" % seen)
+            self.assertEqual((code, err), (0, ""), out)
+            product = [sum((i * 5 + x) % 4 * ((j * 5 + x) % 3 - 1) - ((j * 5 + x) % 3 - 1) for x in range(5))
+                       for i in range(3) for j in range(2)]
+            self.assertEqual(read_npy(c), (descr, (3, 2), tuple(product)))
+            self.assertEqual(read_npy(seen)[2], (7, 9, 10, 11, 12, 13))
+
+    def test_a_struct_whose_layout_is_another(self):
+        self.refused("the parameter product_param_0 (b8, 128 bytes) has 128 bytes but this argument has 24, its fields at 0 8 16",
+                     STRUCTS, "--entry", "product", "--block", 32, "--arg", "{s32:3,zeros:8,s32:1}", "--arg", "zeros:24")
+
+    def test_two_tensor_maps_in_one_parameter(self):
+        npy(self.x, (8, 8), list(range(64)), "f", "<f4")
+        wanted = tuple(2 * (8 * row + column + 8 * (row + 4) + column - 4 if row < 4 else 8 * row + column)
+                       for row in range(8) for column in range(4, 8))
+        for schedule in ("early", "late", "random:3"):
+            code, out, err = emulate(
+                STRUCTS, "--entry", "sum_of_boxes", "--block", 32, "--buffer", "file:" + self.x, "--arg",
+                "{f32:2,map:b1:f32:8x8:box=8x4,map:b1:f32:8x8:box=8x4}", "--arg", "out:%s:f32:8x4" % self.y, "--schedule", schedule)
+            self.assertEqual((code, err), (0, ""), out)
+            self.assertEqual(read_npy(self.y), ("<f4", (8, 4), wanted))
+
     ENDLESS = (".version 8.3\n.target sm_80\n.address_size 64\n.visible .entry endless() {\n  .reg .b32 %r0;\n"
                "  mov.u32 %r0, 0;\nAGAIN:\n  add.u32 %r0, %r0, 1;\n  bra AGAIN;\n}\n")
 
@@ -244,12 +289,49 @@ class Emulate(Modules):
         os.close(ours)
         self.assertIn(b"\remulating endless, 1 s\remulating endless, 2 s", seen)
 
+    def test_a_large_grid_is_announced(self):
+        process = subprocess.Popen([tenon_command.COMMAND, "emulate", self.scale, "--entry", "nothing", "--block", "64", "--grid",
+                                    "2000,10000,3"], stderr=subprocess.PIPE, text=True)
+        line = process.stderr.readline()
+        process.kill()
+        process.wait()
+        process.stderr.close()
+        self.assertEqual(line, "tenon: a grid of 60000000 blocks takes the emulator at least 2 minutes of CPU time\n")
+        code, _, err = emulate(self.scale, "--entry", "nothing", "--block", 32, "--grid", 10000)
+        self.assertEqual((code, err), (0, ""))
+
+    def test_a_launch_limit_ends_the_largest_grid(self):
+        code, out, err = emulate(self.scale, "--entry", "nothing", "--block", 32, "--grid", "2147483647,65535,65535",
+                                 "--launch-limit", 1000)
+        self.assertEqual((code, err), (1, "tenon: 1 finding: limit at PTX line 29\n"))
+        self.assertIn("instructions 1000 of warps", out)
+
     def test_an_endless_kernel_ends_at_the_limit(self):
         endless = self.write("endless.ptx", self.ENDLESS)
-        code, out, err = emulate(endless, "--block", 32, "--limit", 10000, "--json")
-        self.assertEqual(code, 1, err)
-        self.assertEqual([f["kind"] for f in json.loads(out)["findings"]], ["deadlock"])
-        self.assertEqual(emulate(*self.scaled("--limit", 10000))[0], 0)
+        for option in ("--limit", "--launch-limit"):
+            code, out, err = emulate(endless, "--block", 32, option, 10000, "--json")
+            self.assertEqual(code, 1, err)
+            result = json.loads(out)
+            self.assertEqual([f["kind"] for f in result["findings"]], ["limit"])
+            self.assertEqual(result["counters"]["total"]["instructions"], 10000)
+
+    def test_limits_are_exact(self):
+        """Two blocks of a warp, of which the first executes 17 instructions and the second 16 and 17."""
+        def instructions(*options):
+            code, out, err = emulate(*self.scaled("--json", *options))
+            result = json.loads(out)
+            self.assertEqual((code, len(result["findings"])), (1, 1) if "limit" in err else (0, 0), err)
+            return result["counters"]["total"]["instructions"]
+        self.assertEqual(instructions("--limit", 1), 2)
+        self.assertEqual(instructions("--limit", 16), 32)
+        self.assertEqual(instructions("--limit", 17), 33)
+        self.assertEqual(instructions("--launch-limit", 1), 1)
+        self.assertEqual(instructions("--launch-limit", 32), 32)
+        self.assertEqual(instructions("--launch-limit", 33), 33)
+        code, out, err = emulate(*self.scaled("--limit", 1))
+        self.assertEqual((code, err), (1, "tenon: 1 finding: limit at PTX line 11\n"))
+        self.assertIn("limit in scale at PTX line 11", out)
+        self.assertIn("the warps of its block have executed 1 instruction, the limit of a cluster", out)
 
 
 class Refusals(Modules):
@@ -284,6 +366,8 @@ class Refusals(Modules):
         self.refused("u32:2: the parameter a (f32) takes a real number", *self.scaled(a="u32:2"))
         self.refused("f64:2: the parameter a (f32) has 4 bytes but this argument has 8", *self.scaled(a="f64:2"))
         self.refused("two:2: 'two' is no kind of argument", *self.scaled(a="two:2"))
+        self.refused("{f32:2}: the parameter a (f32) takes no struct", *self.scaled(a="{f32:2}"))
+        self.refused("structs in structs can be 16 deep at most", *self.scaled(a="{" * 10000 + "u8:1" + "}" * 10000))
 
     def test_sizes(self):
         self.refused("--block is required", self.scale, "--entry", "nothing")
@@ -294,6 +378,10 @@ class Refusals(Modules):
         self.refused("the block is 1025x1x1: its x must be from 1 to 1024", *nothing, "--block", 1025)
         self.refused("2048 threads; it can have at most 1024", *nothing, "--block", "64,32")
         self.refused("clusters need sm_90", *nothing, "--block", 32, "--grid", 2, "--cluster", 2)
+        self.refused("a grid of 9.22e+18 blocks takes the emulator at least 292263 years of CPU time, more than the day that "
+                     "is allowed: make --grid smaller, or stop the launch by --launch-limit",
+                     *nothing, "--block", 32, "--grid", "2147483647,65535,65535")
+        self.refused("the grid is 2147483648x1x1: its x must be from 1 to 2147483647", *nothing, "--block", 32, "--grid", 2**31)
         self.refused("dynamic shared memory are more than", *nothing, "--block", 32, "--shared", 1 << 20)
 
     def test_options(self):

@@ -1,5 +1,5 @@
-// The emulator as a device: that it reports what a kernel does wrong, and refuses with a sentence what it
-// cannot do.
+// The emulator as a device: it reports what a kernel does wrong, and refuses with a sentence what it cannot
+// do.
 #include "device/device.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ std::string message_of(const Status& status) {
   return status.message();
 }
 
-// A device of its own for each test, which ends at once where the PTX of the kernels is missing.
+// A device per test; the test ends at once if the PTX of the kernels is missing.
 class EmulatorDevice : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -32,7 +32,7 @@ class EmulatorDevice : public ::testing::Test {
   std::unique_ptr<Device> device;
 };
 
-// A "tn" product of f16 zeros, each operand in memory of its own.
+// A "tn" product of f16 zeros, with separate memory for each operand.
 struct Product {
   Product(Device* device, std::int64_t size, const char* kernel, std::size_t bytes_of_a_less = 0)
       : device(device) {
@@ -88,7 +88,7 @@ TEST_F(EmulatorDevice, FindsTheUseOfFreedMemory) {
   EXPECT_EQ(reports[0].result.findings[0].kind, FindingKind::freed);
 }
 
-TEST_F(EmulatorDevice, FindsNumbersThatNobodyWrote) {
+TEST_F(EmulatorDevice, FindsUnwrittenNumbers) {
   Product product(device.get(), 64, small_kernel);
   void* unwritten = nullptr;
   ASSERT_TRUE(product.device->allocate(64 * 64 * 2, &unwritten));

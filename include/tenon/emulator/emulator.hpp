@@ -1,4 +1,4 @@
-// A streaming multiprocessor in software: loads PTX, runs kernels, says what is wrong with them.
+// A streaming multiprocessor in software: loads PTX, runs kernels, reports what is wrong with them.
 //
 //   tenon::emulator::Emulator emulator;
 //   const auto module = emulator.load(ptx_text);
@@ -8,9 +8,9 @@
 //   for (const auto& f : result.findings) std::cerr << f.ptx_line << ": " << f.message << '\n';
 //   emulator.copy_out(host.data(), x, 4 * n);
 //
-// What the caller does wrong is thrown as Error: text that is no PTX, an instruction that is not known, a
-// launch beyond the limits of the module's target. What a kernel does wrong is in the result of its launch.
-// One object is used by one thread at a time; a launch itself runs on several.
+// Error is thrown for mistakes of the caller: text that is no PTX, an unknown instruction, a launch beyond
+// the limits of the module's target. Faults of a kernel are findings in the result of its launch. One thread
+// at a time may use an object; a launch itself runs on several.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@
 
 namespace tenon::emulator {
 
-// A sentence that names what was found and what is needed; for PTX text it begins with "line N: ".
+// A sentence with what was found and what is needed; for PTX text it begins with "line N: ".
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -62,11 +62,13 @@ struct Options {
   Schedule schedule = Schedule::early;
   std::uint64_t seed = 0;  // of Schedule::random
   Numerics numerics = Numerics::target;
-  // Races, the async proxy and unwritten memory cost bookkeeping and can be switched off; all other findings
-  // are always made.
+  // The search for races, missing proxy fences and unwritten memory costs time, and can be switched off; all
+  // other findings are always made.
   bool findings = true;
-  int threads = 0;                      // of the host; 0: as many as it has
-  std::uint64_t instruction_limit = 0;  // of a cluster, counted by warps; beyond it: deadlock. 0: none
+  int threads = 0;  // of the host; 0: as many as it has
+  // How many instructions the warps of one cluster, and those of the whole launch, may execute, counted as
+  // Counts::instructions is. What would execute one more is stopped, with the finding `limit`. 0: no limit.
+  std::uint64_t instruction_limit = 0, launch_instruction_limit = 0;
 };
 
 struct Result {
@@ -102,21 +104,25 @@ class Emulator {
   Emulator(Emulator&&) noexcept;
   Emulator& operator=(Emulator&&) noexcept;
 
-  // Global memory: zeros that count as unwritten until somebody writes them. Aligned to 256 bytes.
+  // Global memory: zeros that count as unwritten until the host or a kernel writes them. Aligned to 256
+  // bytes.
   Address allocate(std::size_t bytes);
   void free(Address address);
   void copy_in(Address to, const void* from, std::size_t bytes);
   void copy_out(void* to, Address from, std::size_t bytes) const;
   void fill(Address to, std::uint8_t value, std::size_t bytes);
-  // How many of these bytes neither the host nor a kernel has written since they were allocated.
+  // The number of bytes that neither the host nor a kernel has written since the allocation.
   std::size_t unwritten(Address from, std::size_t bytes) const;
 
   Module load(const std::string& ptx);
-  // A .global or .const variable of the module. Throws Error: there is none.
+  // A .global or .const variable of the module. Throws Error if there is none.
   Address variable(const Module& module, const std::string& name) const;
-  // Decodes the entry and all that it can call, as launch does first: throws Error naming every instruction
-  // that is not known.
+  // Decodes the entry and all that it can call, as launch does first. Throws Error that names every unknown
+  // instruction.
   void check(const Module& module, const std::string& entry) const;
+  // The shape as launch would run it: the grid in blocks, the cluster that the kernel requires. Throws Error
+  // if launch would refuse it.
+  Shape check(const Module& module, const std::string& entry, const Shape& shape) const;
   // Arguments in the order of the kernel's parameters, each of the size of its parameter.
   Result launch(const Module& module, const std::string& entry, const Shape& shape,
                 const std::vector<Argument>& arguments, const Options& options = {});

@@ -1,6 +1,6 @@
-// Tensor maps for the emulator. What cuTensorMapEncodeTiled makes is opaque to everybody but the GPU, so a
-// kernel that takes a `const __grid_constant__ CUtensorMap` is given one of these instead: the same 128
-// bytes, the same arguments, the same enumerator values, the same requirements.
+// Tensor maps for the emulator. Only the GPU understands the result of cuTensorMapEncodeTiled. So a kernel
+// that takes a `const __grid_constant__ CUtensorMap` gets one of these instead: also 128 bytes, made from the
+// same arguments and enumerator values, with the same requirements.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The plain data of the emulator: how a launch is described, and what it reports. Used by the machine itself
-// and, through emulator.hpp, by its users.
+// The plain data of the emulator: the description of a launch, and its report. The machine itself uses it,
+// and its users through emulator.hpp.
 #pragma once
 
 #if __cplusplus < 201703L
@@ -22,7 +22,7 @@ struct Dim3 {
 enum class Schedule : std::uint8_t {
   early,  // at its issue
   late,   // when a wait forces it, or nothing else can run
-  random  // in between, by the seed; warps run in random order and slices too
+  random  // in between, by the seed; warps run in random order and in random slices
 };
 
 // The arithmetic of the matrix instructions.
@@ -42,18 +42,19 @@ enum class FindingKind : std::uint8_t {
   null_pointer,
   freed,
   read_only,    // a write to constant or parameter memory
-  race,         // two accesses to shared memory without an order, one a write
+  race,         // two unordered accesses to shared memory, one of them a write
   async_use,    // bytes or registers that an asynchronous operation still owns
-  proxy_fence,  // generic writes that the async proxy has not been told of
+  proxy_fence,  // generic writes that no proxy fence orders before an access of the async proxy
   barrier,      // a misused barrier or mbarrier: phase, count, bytes
-  divergence,   // a part of a warp at an .aligned operation
+  divergence,   // only some lanes of a warp at an .aligned operation
   deadlock,
   trap,      // trap or brkpt was executed
   argument,  // an operand that the instruction's rules forbid
+  limit      // an instruction limit of the launch's Options was reached
 };
 const char* name(FindingKind kind);  // "out_of_bounds"
 
-// Reported once for each kind and PTX line.
+// Reported once per kind and PTX line.
 struct Finding {
   FindingKind kind = FindingKind::race;
   std::string entry;   // the kernel
@@ -67,7 +68,7 @@ struct Finding {
   std::string message;  // a sentence about the first one
 };
 
-// What the executions of a PTX line, of a class of instructions or of a whole launch add up to.
+// Totals of a PTX line, of a class of instructions or of a whole launch.
 struct Counts {
   std::uint64_t instructions = 0;         // executions by a warp
   std::uint64_t thread_instructions = 0;  // executions by a thread

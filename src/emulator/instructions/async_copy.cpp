@@ -1,8 +1,8 @@
 // cp.async (PTX ISA 9.7.9.25.3) and its two ways of completion: a thread's groups, and mbarriers. Also the
 // decoder of the opcode `cp`.
 //
-// A thread's copies carry epochs of its component Clocks::copies_of: an epoch ends with a commit and with a
-// cp.async.mbarrier.arrive, so that whoever waits for one of these learns exactly the copies before it.
+// A thread's copies carry epochs of its component Clocks::copies_of. A commit ends an epoch, and so does a
+// cp.async.mbarrier.arrive. So a wait for one of these acquires exactly the copies before it.
 #include "emulator/instructions/async_copy.hpp"
 #include "emulator/instructions/tensor_copy.hpp"
 
@@ -51,8 +51,8 @@ WarpCopies& copies_of(Warp& warp) {
 struct CopyDetail : Detail {
   AddressOperand to, from;
   std::uint32_t bytes = 0;
-  int source_bytes = -1;   // op.values index: bytes that are read, the rest are zeros
-  int ignore_source = -1;  // op.values index of a predicate: true: all are zeros
+  int source_bytes = -1;   // op.values index: bytes that are read; zeros fill the rest
+  int ignore_source = -1;  // op.values index of a predicate; true: all zeros
   bool ignore_negated = false;
 };
 
@@ -72,10 +72,10 @@ class WarpCopy : public AsyncOperation {
       const Lane& lane = lanes_[i];
       const Actor actor = actor_of(lane.agent);
       std::uint8_t data[16] = {};
-      // A shortened read keeps the alignment of the whole: the source is aligned to cp-size.
+      // A shorter read keeps the alignment of the whole copy: the source is aligned to cp-size.
       if (lane.read != 0) cluster.load(actor, Space::global, lane.from, data, lane.read, Order::weak, bytes_);
       cluster.store(actor, Space::shared, lane.to, data, bytes_);
-      cluster.counters.count_async(lane.agent.issue.place, lane.read);
+      cluster.counters.count_async(lane.agent.issue.pc, lane.read);
     }
   }
 
@@ -164,7 +164,8 @@ Flow run_commit(Warp& warp, const Op&, LaneMask active) {
   return Flow::next;
 }
 
-// Waits until at most op.bits[0] groups are pending; op.bits[1]: first makes one of what is not in a group.
+// Waits until at most op.bits[0] groups are pending. op.bits[1]: first commits the copies that are in no
+// group.
 Flow run_wait(Warp& warp, const Op& op, LaneMask active) {
   WarpCopies& copies = copies_of(warp);
   Cluster& cluster = warp.cluster();

@@ -1,5 +1,5 @@
-// The parts of `cp`, and what linear and tensor bulk copies have in common: copies that complete on
-// mbarriers, and stores that complete in a thread's bulk groups.
+// The parts of `cp`, and what linear and tensor bulk copies share: copies that complete on mbarriers, and
+// stores that complete in a thread's bulk groups.
 #pragma once
 
 #include <memory>
@@ -11,15 +11,15 @@
 
 namespace tenon::emulator {
 
-// Each decodes its own forms of the opcode.
+// Each decodes its forms of the opcode.
 void decode_copy(Decoding& decoding);                       // cp.async...             async_copy.cpp
 void decode_bulk_copy(Decoding& decoding, bool reduces);    // cp{.reduce}.async.bulk  async_copy_bulk.cpp
 void decode_tensor_copy(Decoding& decoding, bool reduces);  // ....bulk.tensor         tensor_copy.cpp
 
 void add_async_store_instructions(Decoders& decoders);  // st.async, red.async    async_copy_store.cpp
 
-// A store from shared memory that belongs to a bulk group: it reads its source at one moment, and writes its
-// target then or at a later one (cp.async.bulk.wait_group.read waits for the first only).
+// A store from shared memory in a bulk group. It reads its source at one moment, and writes its destination
+// then or later (cp.async.bulk.wait_group.read waits for the read only).
 class GroupedStore {
  public:
   explicit GroupedStore(Agent agent) : agent_(std::move(agent)) {}
@@ -42,11 +42,11 @@ class GroupedStore {
   bool is_read_ = false;
 };
 
-// The agent of a lane's next grouped store; then the store itself, which joins the lane's open bulk group.
+// The agent of a lane's next grouped store; then the store, which joins the lane's open bulk group.
 Agent start_grouped_store(Warp& warp, int lane);
 void enqueue_grouped_store(Warp& warp, int lane, const std::shared_ptr<GroupedStore>& store);
 
-// Where the data of one copy arrives: in the executing CTA or another, or, .multicast::cluster, at the same
+// The destination of one copy: in the executing CTA or another one; with .multicast::cluster, at the same
 // offset in each CTA of a mask, with an mbarrier each.
 struct Arrivals {
   struct One {
@@ -60,11 +60,12 @@ struct ArrivalOperands {
   bool own_only = false;  // .shared::cta
   int mask = -1;          // op.values index of the CTA mask; -1: no multicast
 };
-// `alignment`, in bytes: of the target. Empty: what is wrong has been reported.
+// `alignment`, in bytes, of the destination. Empty: a fault has been reported.
 Arrivals begin_arrivals(Warp& warp, const Op& op, int lane, const ArrivalOperands& operands,
                         std::uint32_t bytes, std::uint32_t alignment);
 
-// `value` is a multiple of `of`, or it is reported: "The size is 24 but must be a multiple of 16 bytes."
+// True: `value` is a multiple of `of`. Else it is reported: "The size is 24 but must be a multiple of 16
+// bytes."
 bool is_multiple(Warp& warp, int lane, FindingKind kind, const char* what, std::uint64_t value,
                  std::uint32_t of);
 

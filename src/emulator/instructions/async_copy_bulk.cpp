@@ -1,4 +1,4 @@
-// cp.async.bulk and cp.reduce.async.bulk (PTX ISA 9.7.9.25.4): runs of bytes, and the bulk groups of a
+// cp.async.bulk and cp.reduce.async.bulk (PTX ISA 9.7.9.25.4): contiguous bytes, and the bulk groups of a
 // thread.
 #include <algorithm>
 #include <cstring>
@@ -22,13 +22,13 @@ struct LaneGroups {
     Ticket read, all;
   };
   Component component =
-      0;          // of the reads of shared memory; what is written is global, where no clocks are kept
+      0;          // of the reads of shared memory; the writes go to global memory, which has no clocks
   Epoch now = 1;  // of the open group
   std::deque<Epoch> groups;
   std::deque<Store> stores;
-  Epoch read = 0;  // the last group whose reads were waited for
+  Epoch read = 0;  // the last group whose reads a wait has covered
 
-  // Stores that only their reads were waited for would pile up: the oldest happen, as they may at any time.
+  // Stores whose reads alone are waited for would pile up. The oldest take effect, as they may at any time.
   void forget_some(AsyncQueue& queue) {
     constexpr std::size_t most = 4096;
     for (; stores.size() > most; stores.pop_front()) queue.finish(stores.front().all);
@@ -92,8 +92,8 @@ Flow run_wait(Warp& warp, const Op& op, LaneMask active) {
 // --- copies
 
 struct BulkDetail : Detail {
-  ArrivalOperands arrivals;  // of those that complete on mbarriers
-  AddressOperand to, from;   // to: of those in bulk groups
+  ArrivalOperands arrivals;  // of copies that complete on mbarriers
+  AddressOperand to, from;   // to: of copies in bulk groups
   int size = -1, byte_mask = -1;
   bool reduces = false;
   Reduction reduction = Reduction::add;
@@ -109,7 +109,7 @@ std::uint32_t size_of(Warp& warp, const Op& op, int lane) {
   return static_cast<std::uint32_t>(warp.read(op.values[static_cast<std::size_t>(detail_of(op).size)], lane));
 }
 
-// A copy larger than all shared memory is said to be so at once, before anybody makes room for its bytes.
+// A copy larger than all shared memory is reported at once, before memory is allocated for its bytes.
 bool fits(Warp& warp, int lane, std::uint32_t size, std::uint64_t address) {
   const std::uint32_t most = warp.cta().shared.size() - shared_reserved;
   if (size <= most) return true;
@@ -139,7 +139,7 @@ class BulkLoad : public AsyncOperation {
       }
       end_copy(cluster, one.arrival);
     }
-    cluster.counters.count_async(arrivals_.all[0].arrival.agent.issue.place, size_);
+    cluster.counters.count_async(arrivals_.all[0].arrival.agent.issue.pc, size_);
   }
 
  private:
@@ -198,7 +198,7 @@ class BulkStore : public GroupedStore {
           cluster.store(actor, Space::global, to_ + i, data_.data() + i, 1);
       }
     }
-    cluster.counters.count_async(actor.issue.place, size);
+    cluster.counters.count_async(actor.issue.pc, size);
   }
 
   const BulkDetail& detail_;
@@ -215,7 +215,7 @@ Flow run_store(Warp& warp, const Op& op, LaneMask active) {
     std::uint64_t from = d.from.of(warp, op, lane);
     if (!is_multiple(warp, lane, FindingKind::argument, "The size", size, 16) ||
         !is_multiple(warp, lane, FindingKind::misaligned, "The source address", from, 16) ||
-        !is_multiple(warp, lane, FindingKind::misaligned, "The target address", to, 16) ||
+        !is_multiple(warp, lane, FindingKind::misaligned, "The destination address", to, 16) ||
         !to_shared_address(warp.cluster(), warp.actor(lane), Space::shared, from, true, "The source") ||
         !fits(warp, lane, size, from)) {
       return;
@@ -230,7 +230,7 @@ Flow run_store(Warp& warp, const Op& op, LaneMask active) {
   return Flow::next;
 }
 
-// Nothing to do but to see that the range is there: a prefetch has no effect on results.
+// Only checks that the range is mapped: a prefetch has no effect on results.
 Flow run_prefetch(Warp&, const Op&, LaneMask) {
   return Flow::next;
 }
@@ -278,7 +278,7 @@ void decode_groups(Decoding& decoding, int which) {
 // [dst], [src], size, [mbar] {, mask} {, policy}
 void decode_load(Decoding& decoding, BulkDetail& d, bool own_only) {
   d.source = decoding.require_one({"global", "shared::cta"}) == 0 ? Space::global : Space::shared;
-  if (own_only && d.source == Space::shared) decoding.fail("the target must be .shared::cluster");
+  if (own_only && d.source == Space::shared) decoding.fail("the destination must be .shared::cluster");
   decoding.require("mbarrier::complete_tx::bytes");
   const bool multicast = d.source == Space::global && decoding.accept("multicast::cluster");
   const bool has_policy = d.source == Space::global && accept_cache_hint(decoding);
@@ -340,8 +340,8 @@ Arrivals begin_arrivals(Warp& warp, const Op& op, int lane, const ArrivalOperand
   const Actor actor = warp.actor(lane);
   std::uint64_t to = operands.to.of(warp, op, lane);
   Arrivals arrivals;
-  if (!is_multiple(warp, lane, FindingKind::misaligned, "The target address", to, alignment) ||
-      !to_shared_address(cluster, actor, Space::shared, to, operands.own_only, "The target")) {
+  if (!is_multiple(warp, lane, FindingKind::misaligned, "The destination address", to, alignment) ||
+      !to_shared_address(cluster, actor, Space::shared, to, operands.own_only, "The destination")) {
     return arrivals;
   }
   const MbarrierAt at =
@@ -351,7 +351,7 @@ Arrivals begin_arrivals(Warp& warp, const Op& op, int lane, const ArrivalOperand
     if (shared_rank(at.address) != shared_rank(to)) {
       warp.report(FindingKind::argument, lane, at.address, [&] {
         return "The mbarrier is in the CTA of rank " + std::to_string(shared_rank(at.address)) +
-               " but must be in that of the target, of rank " + std::to_string(shared_rank(to)) + ".";
+               " but must be in that of the destination, of rank " + std::to_string(shared_rank(to)) + ".";
       });
       return arrivals;
     }

@@ -1,4 +1,4 @@
-// Reducing elements into memory.
+// Reductions of elements into memory.
 #include "emulator/instructions/async_copy_reduce.hpp"
 
 #include <cstring>
@@ -42,8 +42,8 @@ std::uint64_t reduce_integer(Reduction reduction, Type type, std::uint64_t targe
   }
 }
 
-// Sums of two f16 or bf16 are rounded to f32 on the way, which has more than twice their precision, so the
-// second rounding gives what a single one would. Subnormals are kept: the narrow types have .noftz, and
+// The sum of two f16 or bf16 numbers is first rounded to f32, which has more than twice their precision, so
+// the second rounding gives the correctly rounded sum. Subnormals are kept: the narrow types have .noftz, and
 // additions to global memory in f32 keep them.
 std::uint64_t reduce_real(Reduction reduction, Type type, std::uint64_t target, std::uint64_t source) {
   const numerics::Format& format = format_of(type);

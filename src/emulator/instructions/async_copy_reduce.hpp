@@ -10,7 +10,7 @@ enum class Reduction : std::uint8_t { add, min, max, inc, dec, and_bits, or_bits
 // ".add" and so on; fails if there is none.
 Reduction require_reduction(Decoding& decoding);
 
-// target op source, on the bits of the type (zero-extended).
+// The result of `target op source`, on the bits of the type (zero-extended).
 std::uint64_t reduce(Reduction reduction, ptx::Type type, std::uint64_t target, std::uint64_t source);
 
 // Applies `bytes` of elements at `source` to memory, element by element, as relaxed atomics.

@@ -1,5 +1,5 @@
 // st.async and red.async (PTX ISA 9.7.9.12 and 9.7.13.13): a thread's registers into another CTA's shared
-// memory, with completion on an mbarrier there. They share their opcodes with the ordinary st and red.
+// memory, with completion on an mbarrier there. They share their opcodes with st and red.
 #include <cstring>
 #include <vector>
 
@@ -20,8 +20,8 @@ struct StoreDetail : Detail {
   Reduction reduction = Reduction::add;
 };
 
-// What one instruction stores. Its lanes land together, as they may in any schedule: one by one they would be
-// 32 moments for everyone who waits to ask again.
+// The stores of one instruction. All lanes' stores land at once, as any schedule permits: separate landings
+// would wake every waiting thread 32 times.
 class AsyncStores : public AsyncOperation {
  public:
   struct Store {
@@ -58,14 +58,14 @@ Flow run_store(Warp& warp, const Op& op, LaneMask active) {
   auto stores = std::make_unique<AsyncStores>(d);
   for_each_lane(active, [&](int lane) {
     std::uint64_t to = d.to.of(warp, op, lane);
-    if (!to_shared_address(cluster, warp.actor(lane), Space::shared, to, false, "The target")) return;
+    if (!to_shared_address(cluster, warp.actor(lane), Space::shared, to, false, "The destination")) return;
     const MbarrierAt at =
         mbarrier_at(cluster, warp.actor(lane), Space::shared, d.mbarrier.of(warp, op, lane), false);
     if (at.object == nullptr) return;
     if (shared_rank(at.address) != shared_rank(to)) {
       warp.report(FindingKind::argument, lane, at.address, [&] {
         return "The mbarrier is in the CTA of rank " + std::to_string(shared_rank(at.address)) +
-               " but must be in that of the target, of rank " + std::to_string(shared_rank(to)) + ".";
+               " but must be in that of the destination, of rank " + std::to_string(shared_rank(to)) + ".";
       });
       return;
     }
@@ -105,7 +105,7 @@ void decode_async_store(const ptx::Instruction& instruction, Scope& scope, Op& o
   detail->count = static_cast<int>(op.values.size()) - detail->first;
   const int needed = vector < 0 ? 1 : vector == 0 ? 2 : 4;
   if (detail->count != needed) {
-    decoding.fail(std::to_string(detail->count) + " values stand where " + std::to_string(needed) +
+    decoding.fail(std::to_string(detail->count) + " values are given where " + std::to_string(needed) +
                   " are needed");
   }
   detail->mbarrier = add_address(decoding, 2);

@@ -1,5 +1,5 @@
-// What the decoders of the asynchronous instructions share: several addresses an instruction, constants, the
-// names of shared memory, opcodes that belong to two families. Above stands lanewise.hpp's Decoding.
+// What the decoders of asynchronous instructions share: several addresses per instruction, constants, names
+// of shared memory, opcodes that belong to two families. Builds on lanewise.hpp's Decoding.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ inline AddressOperand add_address(Decoding& decoding, int operand) {
   return add_address(decoding, decoding.operand(operand));
 }
 
-// Appends the operand to op.values and gives its index there.
+// Appends the operand to op.values and returns its index there.
 inline int add_source(Decoding& decoding, int operand, ptx::Type type) {
   decoding.source(operand, type);
   return static_cast<int>(decoding.op().values.size()) - 1;
@@ -45,7 +45,7 @@ inline std::int64_t immediate(const Decoding& decoding, int operand, const char*
   return static_cast<std::int64_t>(value->bits);
 }
 
-// Which of the choices stands first in the opcode: of two state spaces, the destination.
+// Which choice comes first in the opcode: of two state spaces, the first is the destination's.
 inline int require_first_of(Decoding& decoding, std::initializer_list<const char*> choices) {
   for (const std::string& modifier : decoding.instruction().modifiers) {
     int index = 0;
@@ -57,16 +57,16 @@ inline int require_first_of(Decoding& decoding, std::initializer_list<const char
       ++index;
     }
   }
-  return decoding.require_one(choices);  // says what is needed
+  return decoding.require_one(choices);  // fails with a sentence that names the choices
 }
 
-// .L2::cache_hint with its operand, the last one, which has no effect on results. True: it is there.
+// Accepts .L2::cache_hint and its operand, the last one. It has no effect on results. True: it is present.
 inline bool accept_cache_hint(Decoding& decoding) {
   return decoding.accept("L2::cache_hint");
 }
 
-// Adds a decoder for those instructions of an opcode that `is_mine` picks; the others keep the decoder that
-// the opcode had before. `Tag` tells apart the opcodes that are shared.
+// Adds a decoder for the instructions of an opcode that `is_mine` selects; the others keep the opcode's
+// previous decoder. `Tag` distinguishes the shared opcodes.
 template <class Tag>
 void share_decoder(Decoders& decoders, const char* opcode, bool (*is_mine)(const ptx::Instruction&),
                    Decoder mine) {

@@ -11,7 +11,7 @@ namespace {
 using ptx::Space;
 using ptx::Type;
 
-// An element of up to 16 bytes and what is to be done to it.
+// An element of up to 16 bytes and the operation on it.
 struct Operands {
   std::uint64_t b[2] = {}, c[2] = {};
   bool in_global = false;
@@ -25,7 +25,7 @@ struct Atomic : Detail {
   std::uint32_t bytes = 4;  // of an element
   int elements = 1;
   bool has_result = false;
-  // In op.values: 0 address, then the elements' results if any, b, and c if any.
+  // op.values: 0 address, then the elements' results if any, b, and c if any.
   int at_b = 1, at_c = -1;
 };
 
@@ -107,7 +107,7 @@ void compare_and_swap(std::uint8_t* at, const Operands& operands) {
   if (std::memcmp(at, operands.b, bytes) == 0) std::memcpy(at, operands.c, bytes);
 }
 
-// On global memory subnormals are flushed, on shared memory they are not.
+// Subnormals are flushed in global memory, and kept in shared memory.
 void add_f32(std::uint8_t* at, const Operands& operands) {
   using namespace numerics;
   const auto flushed = [&](std::uint64_t bits) {
@@ -225,7 +225,8 @@ Flow run(Warp& warp, const Op& op, LaneMask active) {
       if (atomic.bytes == 16 && result.slot >= 0) warp.lanes(result.slot + 1)[lane] = old[1];
     }
   });
-  if (atomic.has_result && warp.cluster().changes() == before) warp.poll();  // a lock that is taken, perhaps
+  if (atomic.has_result && warp.cluster().changes() == before)
+    warp.poll();  // perhaps a lock that another thread holds
   return Flow::next;
 }
 
@@ -344,7 +345,7 @@ void decode_atomic(const ptx::Instruction& instruction, Scope& scope, Op& op, bo
       decoding.require_width(list, type);
     const std::vector<Value> values = scope.values(list, type);
     if (static_cast<int>(values.size()) != atomic->elements)
-      decoding.fail(std::to_string(values.size()) + " registers stand where " +
+      decoding.fail(std::to_string(values.size()) + " registers are given where " +
                     std::to_string(atomic->elements) + " are needed");
     op.values.insert(op.values.end(), values.begin(), values.end());
   };

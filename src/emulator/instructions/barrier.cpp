@@ -1,8 +1,8 @@
 // bar and barrier: the sixteen barriers of a CTA, and the warp's own (PTX ISA: bar, barrier, bar.warp.sync).
 //
-// A barrier counts threads. With a count operand a warp whose lanes have all arrived, or exited, counts as 32
-// whatever its number of lanes; without one the barrier is for all threads of the CTA that have not exited.
-// A lane that waits keeps the generation it waits for, so that it knows when it is over.
+// A barrier counts threads. With a count operand, a warp whose lanes have all arrived or exited counts as 32
+// whatever its number of lanes. Without one, the barrier is for all threads of the CTA that have not exited.
+// A waiting lane keeps the generation that it waits for, so that it knows when its wait ends.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -17,16 +17,16 @@ constexpr std::uint32_t barriers_of_cta = 16;
 enum class Reduction : std::uint32_t { none, popc, both, any };
 
 struct Barrier {
-  std::uint64_t generation = 1;  // of the arrivals now
-  int arrived = 0;               // lanes, those that do not wait (bar.arrive) too
+  std::uint64_t generation = 1;  // of the current arrivals
+  int arrived = 0;               // lanes, including those that do not wait (bar.arrive)
   std::uint32_t expected = 0;    // threads; 0: all of the CTA
   std::vector<ThreadId> waiting;
-  SyncClock clock;  // of those that do not wait
+  SyncClock clock;  // of the lanes that do not wait
   std::uint32_t trues = 0, voters = 0;
   struct Result {
     std::uint32_t trues = 0, voters = 0;
   };
-  std::array<Result, 64> results;  // by generation; nobody can be so far behind
+  std::array<Result, 64> results;  // by generation; no lane can be further behind
   std::vector<LaneMask> lanes_of_warps;
 };
 
@@ -34,11 +34,11 @@ struct CtaBarriers : SideState {
   std::array<Barrier, barriers_of_cta> barriers;
 };
 
-// op.values: barrier, count, predicate, result. op.bits: 0 has a count, 1 Reduction, 2 negated, 3 arrives
-// only
+// op.values: barrier, count, predicate, result. op.bits: 0 has a count, 1 Reduction, 2 negated, 3 only
+// arrives
 constexpr int at_barrier = 0, at_count = 1, at_predicate = 2, at_result = 3;
 
-// As the barrier counts: by lanes, or, with a count operand, complete warps as 32.
+// The count of the barrier: lanes, or, with a count operand, complete warps as 32.
 int arrivals(const Cta& cta, const Barrier& barrier) {
   if (barrier.expected == 0) return barrier.arrived;
   int sum = 0;
@@ -63,10 +63,10 @@ void complete_if_full(Cta& cta, Barrier& barrier) {
   barrier.waiting.clear();
   barrier.clock = {};
   barrier.lanes_of_warps.assign(barrier.lanes_of_warps.size(), 0);
-  cta.cluster.woke();
+  cta.cluster.wake();
 }
 
-// The lanes' barrier and count, if they are right and the same in all of them; else a finding.
+// The lanes' barrier and count, if they are valid and equal in all lanes; else a finding.
 bool check(Warp& warp, const Op& op, LaneMask active, std::uint32_t& number, std::uint32_t& count) {
   const int lane = first_lane(active);
   const auto bad = [&](const std::string& sentence) {
@@ -89,7 +89,7 @@ bool check(Warp& warp, const Op& op, LaneMask active, std::uint32_t& number, std
   return true;
 }
 
-// Lanes of one warp that arrive now, at the same barrier.
+// The lanes of one warp arrive at the same barrier.
 void arrive(Warp& warp, const Op& op, LaneMask lanes, std::uint32_t number, std::uint32_t count,
             Barrier& barrier) {
   Cta& cta = warp.cta();
@@ -128,7 +128,7 @@ void arrive(Warp& warp, const Op& op, LaneMask lanes, std::uint32_t number, std:
              std::to_string(number) + ", which is for " + std::to_string(barrier.expected);
     });
   }
-  warp.cluster().woke();
+  warp.cluster().wake();
   complete_if_full(cta, barrier);
 }
 
@@ -153,7 +153,7 @@ void write_result(Warp& warp, const Op& op, LaneMask lanes, const Barrier::Resul
 Flow barrier_of_cta(Warp& warp, const Op& op, LaneMask active) {
   auto& barriers = warp.cta().side.get<CtaBarriers>(Family::cta_barriers).barriers;
   LaneMask done = 0;
-  // Nearly always one round: lanes may name different barriers.
+  // Usually one pass: lanes may name different barriers.
   for (LaneMask left = active; left != 0;) {
     const std::uint64_t wanted = warp.read(op.values[at_barrier], first_lane(left));
     LaneMask same = 0, arriving = 0;
@@ -173,7 +173,7 @@ Flow barrier_of_cta(Warp& warp, const Op& op, LaneMask active) {
     if (arriving != 0)
       arrive(warp, op, arriving, number, count, barrier);
     else
-      complete_if_full(warp.cta(), barrier);  // others may have exited
+      complete_if_full(warp.cta(), barrier);  // other threads may have exited
     if (op.bits[3] != 0) {
       done |= same;
       continue;
@@ -187,8 +187,8 @@ Flow barrier_of_cta(Warp& warp, const Op& op, LaneMask active) {
   }
   if (done == active) return Flow::next;
   if (done == 0) return Flow::blocked;
-  warp.jump(done, warp.place() + 1);
-  warp.jump(active & ~done, warp.place());
+  warp.jump(done, warp.pc() + 1);
+  warp.jump(active & ~done, warp.pc());
   return Flow::branched;
 }
 
@@ -204,7 +204,7 @@ std::string awaited_barrier(Warp& warp, const Op& op, int lane) {
 // --- bar.warp.sync
 
 struct WarpBarrier : SideState {
-  std::array<LaneMask, warp_size> members{};  // that a waiting lane named
+  std::array<LaneMask, warp_size> members{};  // as each waiting lane named them
   LaneMask waiting = 0, released = 0;
 };
 
@@ -223,7 +223,7 @@ Flow barrier_of_warp(Warp& warp, const Op& op, LaneMask active) {
       state.released |= lane_bit(lane);
       state.waiting &= ~lane_bit(lane);
     }
-    warp.cluster().woke();
+    warp.cluster().wake();
   });
   for (LaneMask left = active & state.waiting; left != 0;) {
     const LaneMask members = state.members[static_cast<std::size_t>(first_lane(left))];
@@ -240,14 +240,14 @@ Flow barrier_of_warp(Warp& warp, const Op& op, LaneMask active) {
     warp.cluster().clocks.barrier(threads, count);
     state.waiting &= ~needed;
     state.released |= needed;
-    warp.cluster().woke();
+    warp.cluster().wake();
   }
   const LaneMask done = active & state.released;
   state.released &= ~done;
   if (done == active) return Flow::next;
   if (done == 0) return Flow::blocked;
-  warp.jump(done, warp.place() + 1);
-  warp.jump(active & ~done, warp.place());
+  warp.jump(done, warp.pc() + 1);
+  warp.jump(active & ~done, warp.pc());
   return Flow::branched;
 }
 
@@ -275,7 +275,7 @@ void decode_cta_barrier(Decoding& decoding, bool aligned) {
   op.aligned = decoding.accept("aligned") || aligned;
   decoding.finish();
   const int first = kind == 2 ? 1 : 0;                      // of a
-  const int last = decoding.count() - (kind == 2 ? 1 : 0);  // behind a{, b}
+  const int last = decoding.count() - (kind == 2 ? 1 : 0);  // after a{, b}
   if (kind == 1)
     decoding.require_count(2, 2);
   else

@@ -7,13 +7,13 @@ namespace {
 
 using ptx::Type;
 
-// A bit a lane. The flag belongs to the thread, and no call preserves it, so one set a warp is enough.
+// One bit per lane. The flag belongs to the thread, and no call preserves it, so one word per warp is enough.
 struct Flags : SideState {
   LaneMask carry = 0;
 };
 
 LaneMask& carry_of(Warp& warp) {
-  // Side states of a CTA are kept by offsets into its shared memory, which ends far below these.
+  // A CTA keeps family states by offsets into its shared memory, which ends far below these keys.
   constexpr std::uint32_t beyond_shared_memory = 0xffff0000;
   return warp.cta().state_at<Flags>(beyond_shared_memory + static_cast<std::uint32_t>(warp.index())).carry;
 }
@@ -50,7 +50,7 @@ Flow run_add(Warp& warp, const Op& op, LaneMask active) {
   return carry(warp, op, active, warp.gather(op.values[1], a), warp.gather(op.values[2], b));
 }
 
-// The product's half is added as a number of its own: its carry is that of the addition of c.
+// The product's half is added as a number: its carry is the carry of adding c.
 template <class Multiply>
 Flow run_mad(Warp& warp, const Op& op, LaneMask active) {
   Warp::LaneBuffer a_buffer, b_buffer, c_buffer, product;
@@ -78,7 +78,7 @@ Flow run_mad(Warp& warp, const Op& op, LaneMask active) {
 
 }  // namespace
 
-bool decode_carrying_add(Decoding& decoding) {
+bool decode_add_with_carry(Decoding& decoding) {
   const std::string& opcode = decoding.instruction().opcode;
   const bool reads = opcode == "addc" || opcode == "subc";
   const bool writes = decoding.accept("cc");
@@ -95,7 +95,7 @@ bool decode_carrying_add(Decoding& decoding) {
   return true;
 }
 
-bool decode_carrying_mad(Decoding& decoding, bool high) {
+bool decode_mad_with_carry(Decoding& decoding, bool high) {
   const bool reads = decoding.instruction().opcode == "madc";
   const bool writes = decoding.accept("cc");
   if (!reads && !writes) return false;

@@ -13,7 +13,7 @@ using ptx::Type;
 
 // --- addresses
 
-// op.bits[0]: the address is one of the shared space, not generic. bits[1]: it is 64 bits wide.
+// op.bits[0]: the address is in the shared space, not generic. bits[1]: it has 64 bits.
 Flow run_mapa(Warp& warp, const Op& op, LaneMask active) {
   const auto ctas = static_cast<std::uint64_t>(warp.cluster().ctas.size());
   for_each_lane(active, [&](int lane) {
@@ -56,7 +56,7 @@ Flow run_getctarank(Warp& warp, const Op& op, LaneMask active) {
   return Flow::next;
 }
 
-// .shared::cluster addresses may be 32 or 64 bits, generic ones are 64.
+// .shared::cluster addresses have 32 or 64 bits, generic ones have 64.
 void decode_address_form(Decoding& decoding, Op& op) {
   op.bits[0] = decoding.accept("shared::cluster") ? 1 : 0;
   const bool is_wide = decoding.require_one({"u32", "u64"}) == 1;
@@ -64,8 +64,7 @@ void decode_address_form(Decoding& decoding, Op& op) {
   if (op.bits[0] == 0 && !is_wide) decoding.fail("a generic address needs .u64");
 }
 
-// The address operand of mapa is no bracketed address but a register, a variable, or a variable with an
-// offset.
+// The address operand of mapa has no brackets: it is a register, a variable, or a variable with an offset.
 void add_plain_address(Decoding& decoding, int index, bool is_wide) {
   const ptx::Operand& operand = decoding.operand(index);
   Op& op = decoding.op();
@@ -99,13 +98,13 @@ void decode_getctarank(const ptx::Instruction& instruction, Scope& scope, Op& op
 
 // --- barrier.cluster
 
-// Threads arrive for a phase, at most once; a phase ends when every thread of the cluster that has not exited
-// has arrived. A thread waits for the phase that it arrived for.
+// Threads arrive for a phase, at most once. A phase ends when every live thread of the cluster has arrived. A
+// thread waits for the phase that it arrived for.
 struct ClusterBarrier : SideState {
   std::uint64_t phase = 0;
   std::vector<LaneMask> arrived;  // by warp of the cluster
   std::vector<std::uint64_t>
-      waits_for;  // by thread: 1 + the phase it arrived for and has not waited for; 0: none
+      waits_for;  // by thread: 1 + the phase that it arrived for and has not waited for; 0: none
   SyncClock arriving, ended;
 
   void prepare(const Cluster& cluster) {
@@ -136,17 +135,17 @@ void end_phase_if_all_arrived(Cluster& cluster, ClusterBarrier& barrier) {
   Clocks::join(barrier.ended, barrier.arriving);
   barrier.arriving = {};
   std::fill(barrier.arrived.begin(), barrier.arrived.end(), LaneMask{0});
-  cluster.woke();
+  cluster.wake();
 }
 
-// The threads of the lanes, for what clocks do with all of them at once.
+// The threads of the lanes, for operations of clocks on all of them at once.
 struct Threads {
   ThreadId list[warp_size];
   std::size_t count = 0;
   void add(ThreadId thread) { list[count++] = thread; }
 };
 
-// op.bits[0]: .relaxed, the arrival releases nothing but what a fence before it says.
+// op.bits[0]: .relaxed, the arrival releases only what an earlier fence released.
 Flow run_arrive(Warp& warp, const Op& op, LaneMask active) {
   ClusterBarrier& barrier = barrier_of(warp);
   Threads releasing;
@@ -166,7 +165,7 @@ Flow run_arrive(Warp& warp, const Op& op, LaneMask active) {
   });
   warp.cluster().clocks.release(releasing.list, releasing.count, barrier.arriving);
   arrived_of(barrier, warp) |= active;
-  warp.cluster().woke();
+  warp.cluster().wake();
   end_phase_if_all_arrived(warp.cluster(), barrier);
   return Flow::next;
 }
@@ -174,7 +173,7 @@ Flow run_arrive(Warp& warp, const Op& op, LaneMask active) {
 Flow run_wait(Warp& warp, const Op&, LaneMask active) {
   ClusterBarrier& barrier = barrier_of(warp);
   const auto is_waiting = [&](int lane) { return barrier.waits_for[warp.thread(lane)] > barrier.phase; };
-  // Threads that exit can end a phase too.
+  // A phase can also end because threads exit.
   bool waits = false;
   for_each_lane(active, [&](int lane) { waits = waits || is_waiting(lane); });
   if (waits) {

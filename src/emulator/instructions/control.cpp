@@ -1,5 +1,5 @@
-// Where lanes go on: branches, calls, returns, ends; and fences, which only move knowledge between clocks.
-// Barriers are in barrier.cpp.
+// Control flow: branches, calls, returns, exits. And fences, which only update clocks. Barriers are in
+// barrier.cpp.
 #include <algorithm>
 
 #include "emulator/instructions/lanewise.hpp"
@@ -12,7 +12,7 @@ void add_barrier_instructions(Decoders& decoders);  // barrier.cpp
 namespace {
 
 FunctionScope& function_scope(Decoding& decoding) {
-  return static_cast<FunctionScope&>(decoding.scope());  // decode() makes no other
+  return static_cast<FunctionScope&>(decoding.scope());  // decode() makes no other scope
 }
 
 const std::string& name_in(const Decoding& decoding, int operand, const char* what) {
@@ -31,7 +31,7 @@ Flow bra(Warp& warp, const Op& op, LaneMask active) {
 
 void decode_bra(const ptx::Instruction& instruction, Scope& scope, Op& op) {
   Decoding decoding(instruction, scope, op);
-  decoding.accept("uni");  // a promise that all lanes go together, which groups do not need
+  decoding.accept("uni");  // promises that all lanes branch together, which groups do not need
   decoding.finish();
   decoding.require_count(1, 1);
   op.bits[0] = function_scope(decoding).label(name_in(decoding, 0, "a label"));
@@ -39,7 +39,7 @@ void decode_bra(const ptx::Instruction& instruction, Scope& scope, Op& op) {
 }
 
 Flow brx(Warp& warp, const Op& op, LaneMask active) {
-  const auto& places = static_cast<const Targets&>(*op.detail).places;
+  const auto& pcs = static_cast<const Targets&>(*op.detail).pcs;
   for (LaneMask left = active; left != 0;) {
     const int lane = first_lane(left);
     const std::uint64_t index = warp.read(op.values[0], lane);
@@ -48,15 +48,15 @@ Flow brx(Warp& warp, const Op& op, LaneMask active) {
       if (warp.read(op.values[0], other) == index) same |= lane_bit(other);
     });
     left &= ~same;
-    if (index >= places.size()) {
+    if (index >= pcs.size()) {
       warp.report(FindingKind::argument, lane, 0, [&] {
-        return "the index " + std::to_string(index) + " selects none of the " +
-               std::to_string(places.size()) + " branch targets";
+        return "the index " + std::to_string(index) + " selects none of the " + std::to_string(pcs.size()) +
+               " branch targets";
       });
       warp.cluster().abort();
       return Flow::blocked;
     }
-    warp.jump(same, places[index]);
+    warp.jump(same, pcs[index]);
   }
   return Flow::branched;
 }
@@ -71,7 +71,7 @@ void decode_brx(const ptx::Instruction& instruction, Scope& scope, Op& op) {
   auto targets = std::make_unique<Targets>();
   for (const std::string& label :
        function_scope(decoding).branch_targets(name_in(decoding, 1, "a list of branch targets")))
-    targets->places.push_back(function_scope(decoding).label(label));
+    targets->pcs.push_back(function_scope(decoding).label(label));
   op.detail = std::move(targets);
   op.handler = brx;
 }
@@ -118,7 +118,7 @@ Flow call_indirect(Warp& warp, const Op& op, LaneMask active) {
   return Flow::branched;
 }
 
-// An assertion of CUDA C++ that failed: with vprintf the functions that are called without a body in the
+// A failed assertion of CUDA C++. It and vprintf are the functions that may be called without a body in the
 // module.
 Flow failed_assertion(Warp& warp, const Op&, LaneMask active) {
   warp.report(FindingKind::trap, first_lane(active), 0, [&] {
@@ -128,8 +128,8 @@ Flow failed_assertion(Warp& warp, const Op&, LaneMask active) {
   return Flow::blocked;
 }
 
-// printf of CUDA C++: nothing is printed, and the answer is 0, as where the output is full. bits[0]: the
-// result is a .param variable, whose address values[0] is.
+// printf of CUDA C++: prints nothing and returns 0, as with a full output buffer. bits[0]: the result is a
+// .param variable, whose address is values[0].
 Flow print_nothing(Warp& warp, const Op& op, LaneMask active) {
   if (op.values.empty()) return Flow::next;
   for_each_lane(active, [&](int lane) {
@@ -152,7 +152,7 @@ const std::vector<ptx::Operand>& list_in(const Decoding& decoding, int operand) 
 std::vector<CallOperand> call_operands(Decoding& decoding, const std::vector<ptx::Operand>& operands,
                                        const std::vector<ptx::Variable>& declared, const char* what) {
   if (operands.size() != declared.size()) {
-    decoding.fail(std::to_string(operands.size()) + " " + what + " stand where the function declares " +
+    decoding.fail(std::to_string(operands.size()) + " " + what + " are given where the function declares " +
                   std::to_string(declared.size()));
   }
   std::vector<CallOperand> list;
@@ -227,7 +227,7 @@ Flow trap(Warp& warp, const Op&, LaneMask active) {
 
 Flow brkpt(Warp& warp, const Op&, LaneMask active) {
   warp.report(FindingKind::trap, first_lane(active), 0, [&] {
-    return warp.cluster().describe(warp.thread(first_lane(active))) + " has come to a breakpoint";
+    return warp.cluster().describe(warp.thread(first_lane(active))) + " has reached a breakpoint";
   });
   return Flow::next;
 }
@@ -243,7 +243,7 @@ void decode_plain(const ptx::Instruction& instruction, Scope& scope, Op& op) {
 
 // --- fences
 
-// Every fence acquires and releases; scopes and the weaker kinds differ in what they need not do.
+// Every fence acquires and releases. Narrower scopes and weaker kinds only permit less ordering.
 Flow fence(Warp& warp, const Op&, LaneMask active) {
   for_each_lane(active, [&](int lane) { warp.cluster().clocks.fence(warp.thread(lane)); });
   return Flow::next;
@@ -293,7 +293,8 @@ void decode_nanosleep(const ptx::Instruction& instruction, Scope& scope, Op& op)
   op.handler = nanosleep;
 }
 
-// One kernel runs at a time: what it would wait for has ended before it, what it lets start comes after it.
+// One kernel runs at a time: the grids that it waits for have ended, and the grids that it releases start
+// after it.
 void decode_griddepcontrol(const ptx::Instruction& instruction, Scope& scope, Op& op) {
   Decoding decoding(instruction, scope, op);
   decoding.require_one({"launch_dependents", "wait"});

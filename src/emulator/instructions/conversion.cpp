@@ -14,7 +14,8 @@ using numerics::Overflow;
 using numerics::Rounding;
 using ptx::Type;
 
-// What cvt does, packed into op.bits: [0] types, [1] rounding and modifiers, [2] bits of the registers.
+// The parameters of cvt, packed into op.bits: [0] types, [1] rounding and modifiers, [2] bits of the
+// registers.
 struct Conversion {
   Type to = Type::none, from = Type::none;
   Rounding rounding = Rounding::nearest_even;
@@ -47,7 +48,7 @@ std::int64_t sign_extended(Bits bits, int width) {
   return static_cast<std::int64_t>(bits << (64 - width)) >> (64 - width);
 }
 
-// A result of `type` in a wider register is extended by its own sign (PTX ISA 9.4.1).
+// A result of `type` in a wider register is sign- or zero-extended by its type (PTX ISA 9.4.1).
 Bits in_register(Bits result, Type type, int register_width) {
   if (!is_signed(type)) return result;
   return static_cast<Bits>(sign_extended(result, width(type))) & mask_of(register_width);
@@ -124,9 +125,8 @@ Bits integer_to_float(Bits a, const Op& op) {
   return conversion.saturate ? arithmetic::saturate(format, result) : result;
 }
 
-// What a NaN becomes, as measured on an H200. Where f64 takes part it keeps its sign and as much of its
-// payload as there is room for, and becomes quiet. Copies of f32 and bf16 widened to it, a shift, change
-// nothing.
+// The result for a NaN, as measured on an H200. If f64 takes part, the NaN keeps its sign and as much of its
+// payload as fits, and becomes quiet. A widening of bf16 to f32 is a shift and changes nothing.
 Bits nan_to_nan(Bits a, const Conversion& conversion) {
   const Format &from = format_of(conversion.from), &to = format_of(conversion.to);
   const Type source = conversion.from, target = conversion.to;
@@ -151,8 +151,8 @@ Bits nan_to_nan(Bits a, const Conversion& conversion) {
 // One element between two floating-point formats.
 Bits float_to_float(Bits a, const Conversion& conversion) {
   const Format &from = format_of(conversion.from), &to = format_of(conversion.to);
-  // .ftz is about f32 only, as an argument and as a result, and changes nothing where f32 becomes f16: there
-  // an H200 reads subnormals as they are.
+  // .ftz applies to f32 only, as an argument and as a result. It changes nothing in f32 to f16, where an H200
+  // reads subnormals as they are.
   const auto is_f32 = [](Type type) { return type == Type::f32; };
   if (conversion.flush && is_f32(conversion.from) && conversion.to != Type::f16) {
     a = numerics::flush_subnormal(from, a);
@@ -195,7 +195,7 @@ Bits packed_floats(Bits a, const Op& op) {
   return two_floats(a >> half & mask_of(half), a & mask_of(half), op);
 }
 
-// --- the common ones, without modifiers and rounded to nearest, on the host
+// --- common forms, without modifiers and rounded to nearest, on the host
 
 template <Bits (*convert)(Bits)>
 Bits pair_of(Bits a, Bits b) {
@@ -263,7 +263,7 @@ constexpr std::initializer_list<Type> any = {Type::u8,     Type::u16,   Type::u3
                                              Type::f32,    Type::f64,   Type::tf32, Type::f16x2, Type::bf16x2,
                                              Type::e4m3x2, Type::e5m2x2};
 
-// A register of cvt may be wider than the type (PTX ISA 9.4.1), that of a result for integers only:
+// A register of cvt may be wider than the type (PTX ISA 9.4.1); a result's register only for integers.
 // op.bits[2] is its width.
 void wide_destination(Decoding& decoding, Type type) {
   const auto* reg = std::get_if<ptx::Register>(&decoding.operand(0).value);
@@ -302,7 +302,7 @@ void decode_packed(Decoding& decoding, Conversion conversion, const Rounds& roun
   if (of_two) decoding.source(2, Type::f32);
   decoding.op().handler = host_handler(conversion);
   if (decoding.op().handler != nullptr) return;
-  // The elements' own types from here on.
+  // From here on, the types of the elements.
   const auto element = [](Type type) {
     switch (type) {
       case Type::f16x2:
@@ -338,7 +338,7 @@ void decode_tf32(Decoding& decoding, Conversion conversion, const Rounds& rounds
   decoding.op().handler = lanewise::run_with_op<&one_float>;
 }
 
-// Which roundings a conversion to or from floating point needs.
+// Which conversions to or from floating point need which roundings.
 void choose_rounding(Decoding& decoding, Conversion& conversion, const Rounds& rounds) {
   const Type to = conversion.to, from = conversion.from;
   const std::string pair = "from ." + std::string(name(from)) + " to ." + name(to);

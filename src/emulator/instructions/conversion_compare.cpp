@@ -8,7 +8,7 @@ namespace {
 using numerics::Format;
 using ptx::Type;
 
-// A comparison says for which outcomes it is true.
+// A comparison is the set of outcomes for which it is true.
 enum : std::uint8_t { less = 1, equal = 2, greater = 4, unordered = 8 };
 
 struct Comparison {
@@ -26,7 +26,7 @@ constexpr Comparison comparisons[] = {
     {"ls", less | equal},
     {"hi", greater},
     {"hs", greater | equal},
-    {"equ", equal | unordered},  // of floating-point numbers, like the following
+    {"equ", equal | unordered},  // of floating-point numbers, like those below
     {"neu", less | greater | unordered},
     {"ltu", less | unordered},
     {"leu", less | equal | unordered},
@@ -42,8 +42,7 @@ std::uint8_t outcome(T a, T b) {
   return a < b ? less : a > b ? greater : a == b ? equal : unordered;
 }
 
-// --- an instance for each type; the outcomes looked for are a template argument where the loop should be
-// fast
+// --- an instance for each type; in the fast loop the outcomes are a template argument
 
 template <class T>
 struct OfIntegers {
@@ -87,7 +86,7 @@ Bits holds(Bits a, Bits b) {
   return (Type::compare(a, b) & outcomes) != 0 ? 1 : 0;
 }
 
-// The handler of a setp that writes one predicate and combines nothing.
+// The handler of a setp that writes one predicate and combines it with none.
 template <class Type>
 Handler plain_handler(int outcomes) {
   switch (outcomes) {
@@ -181,7 +180,7 @@ const CompareDetail& detail_of(const Op& op) {
   return static_cast<const CompareDetail&>(*op.detail);
 }
 
-// values: p, q, a, b, c. q is the complement combined with c; of packed types, the upper elements' result.
+// values: p, q, a, b, c. q is the complement, combined with c; for packed types, the upper elements' result.
 Flow setp(Warp& warp, const Op& op, LaneMask active) {
   const CompareDetail& detail = detail_of(op);
   for_each_lane(active, [&](int lane) {
@@ -252,7 +251,7 @@ void check(Decoding& decoding, Type type, int index, bool flush) {
   }
 }
 
-// The predicate that the result is combined with, if there is one, as the next value.
+// The predicate that the result is combined with, if any, as the next value.
 void combined_operand(Decoding& decoding, CompareDetail& detail) {
   const int needed = detail.combination == Combination::none ? 3 : 4;
   decoding.require_count(needed, needed);

@@ -12,12 +12,12 @@ Bits copy(Bits a) {
 Bits copy_predicate(Bits a, const Op& op) {
   return a ^ op.bits[0];
 }
-// Of a special register or an address as many bits as the type has.
+// Truncates a special register or an address to the bits of the type.
 Bits copy_low(Bits a, const Op& op) {
   return a & mask_of(static_cast<int>(op.bits[0]));
 }
 
-// The other slot of a b128 (op.hpp: two neighbouring ones, the lower half first).
+// The other slot of a b128 (op.hpp: two neighbouring slots, the lower half first).
 Value upper_half(Value value) {
   if (value.slot >= 0) {
     ++value.slot;
@@ -37,8 +37,8 @@ Flow copy_pair(Warp& warp, const Op& op, LaneMask active) {
   return Flow::next;
 }
 
-// Destinations first (op.bits[1] of them), then the sources; op.bits[0]: bits of an element. A whole of 128
-// bits is two values.
+// Destinations first (op.bits[1] of them), then the sources. op.bits[0]: bits of an element. A whole of 128
+// bits has two values.
 Flow pack(Warp& warp, const Op& op, LaneMask active) {
   const int element = static_cast<int>(op.bits[0]);
   const std::size_t wholes = op.bits[1];
@@ -77,13 +77,13 @@ const ptx::Vector* vector_of(const ptx::Operand& operand) {
   return std::get_if<ptx::Vector>(&operand.value);
 }
 
-// Bits of the elements of a braced list that make up `type` together.
+// Bits of each element of a braced list that makes up `type`.
 int element_width(Decoding& decoding, const ptx::Vector& vector, Type type) {
   const auto count = static_cast<int>(vector.elements.size());
   const int element = count == 0 ? 0 : width(type) / count;
   const bool known = element == 8 || element == 16 || element == 32 || element == 64;
   if (count < 2 || count > 4 || element * count != width(type) || !known) {
-    decoding.fail("a list of " + std::to_string(count) + " stands where 2 or 4 parts of a ." +
+    decoding.fail("a list of " + std::to_string(count) + " is given where 2 or 4 parts of a ." +
                   std::string(name(type)) + " are needed");
   }
   return element;
@@ -103,7 +103,7 @@ void whole(Decoding& decoding, const ptx::Operand& operand, Type type) {
 
 void decode_list(Decoding& decoding, Type type, bool packs) {
   const ptx::Operand &list = decoding.operand(packs ? 1 : 0), &other = decoding.operand(packs ? 0 : 1);
-  if (vector_of(other) != nullptr) decoding.fail("a list stands on both sides");
+  if (vector_of(other) != nullptr) decoding.fail("both operands are lists");
   const ptx::Vector& vector = *vector_of(list);
   const int element = element_width(decoding, vector, type);
   Op& op = decoding.op();
@@ -179,7 +179,7 @@ void decode_selp(Decoding& decoding) {
   decoding.op().handler = lanewise::run_with_op<&select>;
 }
 
-// c >= 0; of f32, -0 is, a NaN is not, and with .ftz a negative subnormal is.
+// c >= 0. For f32 this holds for -0, not for a NaN, and with .ftz for a negative subnormal.
 Bits select_by_sign(Bits a, Bits b, Bits c) {
   return (c & 0x80000000) == 0 ? a : b;
 }

@@ -1,5 +1,5 @@
 // Floating-point arithmetic (PTX ISA 9.7.3 to 9.7.5): f16, bf16, f32, f64 and their pairs. The common f32 and
-// f64 forms, round to nearest, run on the host's own arithmetic; everything else on float_arithmetic.
+// f64 forms, rounded to nearest, run on the host's arithmetic; all others on float_arithmetic.
 #include "emulator/instructions/float_arithmetic.hpp"
 #include "emulator/instructions/float_on_host.hpp"
 #include "emulator/instructions/half_on_host.hpp"
@@ -51,9 +51,9 @@ Bits after(const Format& format, Bits result, const Mode& mode) {
 
 // --- operations on one element: run(format, mode, a, b, ...)
 
-// (16-bit types have no other rounding than to nearest, and run on the host: half_on_host.)
+// (16-bit types only round to nearest, and run on the host: half_on_host.)
 
-// Operations whose subnormal results may be inexact, which is where .ftz takes care: sums' are exact.
+// Operations whose subnormal results may be inexact, which .ftz needs care for. Subnormal sums are exact.
 struct RoundedToSubnormals {};
 
 struct Add {
@@ -74,7 +74,8 @@ struct Multiply : RoundedToSubnormals {
     return arithmetic::multiply(format, a, b, mode.rounding);
   }
 };
-// What an H200 fills elements outside a tensor with: .oob makes 0 of a product with it, of either sign.
+// The value that an H200 puts at elements outside a tensor: .oob makes a product with it 0, whatever its
+// sign.
 bool is_out_of_bounds(Bits half) {
   return (half & 0x7fff) == 0x7ff7;
 }
@@ -123,7 +124,7 @@ struct Absolute {
 struct Negate {
   static Bits run(const Format& format, const Mode&, Bits a) { return arithmetic::negate(format, a); }
 };
-// min and max with .xorsign.abs (the magnitudes', signed as the product) and .abs.
+// min and max with .xorsign.abs (of the magnitudes, with the product's sign) and .abs.
 template <bool larger>
 struct Extreme {
   static Bits two(const Format& format, const Mode& mode, Bits a, Bits b) {
@@ -207,7 +208,7 @@ Handler handler_of(Type type) {
 
 // --- the forms that run on the host's arithmetic
 
-// The host's handler if the form has one: [f32, f32 with .ftz, f64].
+// The host's handler, if the form has one: [f32, f32 with .ftz, f64].
 struct Hosted {
   Handler f32 = nullptr, f32_flush = nullptr, f64 = nullptr;
   Handler of(Type type, Mode mode) const {
@@ -260,7 +261,7 @@ void decode_binary(Decoding& decoding, const Hosted& hosted) {
   finish<Operation, 2>(decoding, type, mode, hosted);
 }
 
-// fma, and mad, which is the same on everything since sm_20.
+// fma, and mad, which equals it since sm_20.
 void decode_fma(Decoding& decoding, bool mad) {
   const auto rounding = decoding.accept_rounding();
   if (!rounding) decoding.fail("a rounding is needed: .rn, .rz, .rm or .rp");
@@ -306,7 +307,7 @@ void decode_div(Decoding& decoding) {
       {lanewise::run<&divide_f32<false>>, lanewise::run<&divide_f32<true>>, lanewise::run<&divide_f64>});
 }
 
-// The host's way for f32, where it has one: sin and cos turn angles in their own way.
+// The host's version for f32, if there is one: sin and cos reduce angles in their own way.
 template <arithmetic::Function function>
 Hosted hosted_function() {
   using arithmetic::Function;
@@ -403,7 +404,7 @@ void decode_extreme(Decoding& decoding) {
   }
   const bool three = decoding.count() == 4;
   if (mode.xor_sign && (!mode.absolute || three)) {
-    decoding.fail(".xorsign stands before .abs, and with two sources only");
+    decoding.fail(".xorsign must precede .abs, and needs two sources");
   }
   if (three) {
     if (type != Type::f32) decoding.fail("only .f32 has three sources");

@@ -20,12 +20,12 @@ Bits quiet(const Format& format, Bits nan) {
   return nan | one << (format.fraction_bits - 1);
 }
 
-// The NaN that an operation makes of numbers.
+// The NaN result of an operation on numbers.
 Bits invalid(const Format& format) {
   return is_f64(format) ? format.sign_bit() | quiet(format, format.infinity()) : format.nan();
 }
 
-// The NaN that an operation makes of operands of which at least one is a NaN: the first in the order given.
+// The NaN result of an operation with at least one NaN operand: the first NaN in the given order.
 template <class... Rest>
 Bits propagate(const Format& format, Bits first, Rest... rest) {
   if (!is_f64(format)) return format.nan();
@@ -43,8 +43,8 @@ Bits zero(const Format& format, bool negative) {
   return negative ? format.sign_bit() : 0;
 }
 
-// (high:low) * 2^exponent, and a little more where `more`: 128 bits are enough to add the product of two f64
-// to a third and still know on which side of every rounding boundary the sum lies.
+// (high:low) * 2^exponent, plus a nonzero rest below that if `more`. 128 bits are enough to add the product
+// of two f64 to a third and to decide on which side of every rounding boundary the sum is.
 struct Wide {
   bool negative = false;
   int exponent = 0;
@@ -68,7 +68,7 @@ void shift_left(Wide& wide, int count) {
   wide.low <<= count;
 }
 
-// Bits shifted out are remembered in `more`.
+// `more` records the bits that are shifted out.
 void shift_right(Wide& wide, int count) {
   wide.exponent += count;
   if (count >= 128) {
@@ -88,7 +88,7 @@ void shift_right(Wide& wide, int count) {
   wide.high >>= count;
 }
 
-// The highest set bit becomes bit 126: one place is left for a carry.
+// The highest set bit becomes bit 126: one bit is left for a carry.
 void normalize(Wide& wide) {
   const int top = wide.high != 0 ? 64 + numerics::highest_bit(wide.high) : numerics::highest_bit(wide.low);
   if (top < 126) shift_left(wide, 126 - top);
@@ -112,7 +112,7 @@ Wide product(const Number& a, const Number& b) {
   return result;
 }
 
-// Neither is 0. The sum may be: then its sign is left to the caller.
+// Neither is 0. If the sum is 0, the caller decides its sign.
 Wide sum(Wide a, Wide b) {
   normalize(a);
   normalize(b);
@@ -145,7 +145,7 @@ Bits round(const Format& format, Wide value, Rounding rounding) {
   return encode(format, number, rounding, numerics::Overflow::infinity, value.more || value.low != 0);
 }
 
-// x + y of numbers, x a product or a number; the kinds come first as infinities and zeros have no Wide.
+// x + y of numbers, x a product or a number. Infinities and zeros, which have no Wide, are handled first.
 Bits round_sum(const Format& format, Kind x_kind, const Wide& x, const Number& y, Rounding rounding) {
   if (x_kind == Kind::infinity || y.kind == Kind::infinity) {
     if (x_kind == y.kind && x.negative != y.negative) return invalid(format);
@@ -216,7 +216,8 @@ Bits divide(const Format& format, Bits a, Bits b, Rounding rounding) {
   if (x.kind == y.kind && x.kind != Kind::finite) return invalid(format);
   if (x.kind == Kind::infinity || y.kind == Kind::zero) return infinity(format, negative);
   if (x.kind == Kind::zero || y.kind == Kind::infinity) return zero(format, negative);
-  // Long division, both significands brought to bit 62: the first digit may be 0, the other 63 are enough.
+  // Long division with both significands shifted to bit 62: the first digit may be 0, the other 63 are
+  // enough.
   const int x_shift = 62 - numerics::highest_bit(x.significand);
   const int y_shift = 62 - numerics::highest_bit(y.significand);
   std::uint64_t rest = x.significand << x_shift;
@@ -240,8 +241,8 @@ Bits square_root(const Format& format, Bits a, Rounding rounding) {
   if (x.kind == Kind::zero) return a;
   if (x.negative) return invalid(format);
   if (x.kind == Kind::infinity) return a;
-  // The host's root is correctly rounded to nearest, but may lie above the true one: the sign of
-  // x - root^2, exact, tells the largest double not above it.
+  // The host's root is correctly rounded to nearest, but may be above the true root. The sign of x - root^2,
+  // which is exact, tells the largest double not above it.
   const double nearest = std::sqrt(numerics::to_double(format, a));
   if (is_f64(format) && rounding == Rounding::nearest_even) return numerics::bits_of(nearest);
   Number root = decode(numerics::f64, numerics::bits_of(nearest));
@@ -252,8 +253,8 @@ Bits square_root(const Format& format, Bits a, Rounding rounding) {
   if (!exact && residual.negative) {
     root = decode(numerics::f64, numerics::bits_of(std::nextafter(nearest, 0.0)));
   }
-  // Two bits below the root's last place, so that `more` is heard (encode's condition). For f64 the rest may
-  // be any part of that place, which the directed roundings do not care about.
+  // Two bits below the root's last place, as encode requires for `more`. For f64 the rest may be any part of
+  // that place, which does not affect the directed roundings.
   root.significand <<= 2;
   root.exponent -= 2;
   return encode(format, root, rounding, numerics::Overflow::infinity, !exact);
@@ -285,7 +286,7 @@ Bits extreme(const Format& format, Bits a, Bits b, bool nan, bool larger) {
   if (a_nan && b_nan) return is_f64(format) ? quiet(format, b) : format.nan();
   if (a_nan || b_nan) return nan ? format.nan() : a_nan ? b : a;
   const Order order = compare(format, a, b);
-  if (order == Order::equal) {  // the same, or zeros of either sign
+  if (order == Order::equal) {  // equal, or zeros of either sign
     const bool negative = larger ? (a & b & format.sign_bit()) != 0 : ((a | b) & format.sign_bit()) != 0;
     return (a & ~format.sign_bit()) | (negative ? format.sign_bit() : 0);
   }
@@ -328,8 +329,8 @@ Bits approximate(const Format& format, Function function, Bits a) {
       break;
     case Function::sine:
     case Function::cosine: {
-      // The ISA bounds the error within [-2 pi, 2 pi] only. Beyond, the hardware's way of reducing the
-      // argument is all there is: a product with f32(1 / (2 pi)), rounded to zero, counts the turns.
+      // The ISA bounds the error within [-2 pi, 2 pi] only. Beyond, this follows the hardware's argument
+      // reduction: a product with f32(1 / (2 pi)), rounded to zero, counts the turns.
       const Bits per_turn = 0x3e22f983;
       const double two_pi = 6.283185307179586476925;
       const double turns = numerics::to_double(format, multiply(format, a, per_turn, Rounding::to_zero));

@@ -1,6 +1,6 @@
-// The common f32 and f64 instructions, rounded to nearest, on the host's own floating point: the fast path of
-// float.cpp. The compiler must not contract or reorder (-std=c++17 does neither), and f32 must be evaluated
-// in 24 bits, as SSE and NEON do. Below stands float_arithmetic.
+// The common f32 and f64 instructions, rounded to nearest, on the host's floating point: the fast path of
+// float.cpp. The compiler must neither contract nor reorder (-std=c++17 does neither), and must evaluate f32
+// in 24 bits, as SSE and NEON do. Builds on float_arithmetic.
 #pragma once
 
 #include <cmath>
@@ -75,12 +75,12 @@ Bits fma_f32(Bits a, Bits b, Bits c) {
   };
   return arithmetic::flush_result(numerics::f32, result, run, flushed(a), flushed(b), flushed(c));
 }
-// No quotient lies below the smallest normal number and rounds to it: 1 - x / y is more than half a unit.
+// No quotient below the smallest normal number rounds to it: 1 - x / y is more than half a unit.
 template <bool flush>
 Bits divide_f32(Bits a, Bits b) {
   return output<flush>(input<flush>(a) / input<flush>(b));
 }
-// Equal ones are the same pattern, or zeros: their common sign bits are the larger zero's.
+// Equal operands have the same pattern, or are zeros: the AND of their sign bits is the larger zero's.
 template <bool flush>
 Bits maximum_f32(Bits a, Bits b) {
   const float x = input<flush>(a), y = input<flush>(b);
@@ -111,7 +111,7 @@ inline double reciprocal(double x) {
   return 1 / x;
 }
 inline double reciprocal_root(double x) {
-  return 1 / std::sqrt(x);  // of -0 the root is -0
+  return 1 / std::sqrt(x);  // the root of -0 is -0
 }
 inline double square_root(double x) {
   return std::sqrt(x);
@@ -126,7 +126,7 @@ inline double tanh(double x) {
   return std::tanh(x);
 }
 
-// NaNs are left to float_arithmetic, which knows whose payload survives.
+// float_arithmetic handles NaNs, whose payload it selects.
 inline Bits add_f64(Bits a, Bits b) {
   const double result = double_of(a) + double_of(b);
   return result == result ? bits_of(result) : arithmetic::add(numerics::f64, a, b, Rounding::nearest_even);

@@ -1,6 +1,6 @@
-// f16 and bf16 on the host's floating point, rounded to nearest: conversions to and from f32 by bits, sums
-// and products exact or rounded to odd before their one rounding. The fast path of float.cpp and
-// conversion.cpp; formats is what it is held against. Below stands float_on_host.
+// f16 and bf16 on the host's floating point, rounded to nearest: conversions to and from f32 by bits; sums
+// and products that are exact, or rounded to odd before their only rounding. The fast path of float.cpp and
+// conversion.cpp; tests compare it with formats. Builds on float_on_host.
 #pragma once
 
 #include <cmath>
@@ -23,7 +23,7 @@ inline Bits f32_of_bf16(Bits a) {
 inline Bits f16_of_f32(Bits a) {
   const Bits sign = a >> 16 & 0x8000, magnitude = a & 0x7fffffff;
   if (magnitude > 0x7f800000) return 0x7fff;
-  if (magnitude >= 0x477ff000) return sign | 0x7c00;  // from half a unit beyond the largest number on
+  if (magnitude >= 0x477ff000) return sign | 0x7c00;  // from half a unit above the largest number on
   if (magnitude >= 0x38800000) {                      // 2^-14
     return sign | ((magnitude + 0xfff + (magnitude >> 13 & 1) - 0x38000000) >> 13);
   }
@@ -39,7 +39,7 @@ inline double number_of(const numerics::Format& half, Bits a) {
   return float_of(half.exponent_bits == 5 ? f32_of_f16(a) : f32_of_bf16(a));
 }
 
-// Rounding to odd (inexact results get their last bit set) keeps a later rounding to two bits fewer right.
+// Rounding to odd (inexact results get their last bit set) keeps a later rounding to two fewer bits correct.
 inline float float_to_odd(double x) {
   const auto nearest = static_cast<float>(x);
   if (static_cast<double>(nearest) == x || x != x) return nearest;
@@ -47,7 +47,8 @@ inline float float_to_odd(double x) {
   const Bits bits = bits_of(nearest);
   if ((bits & 1) != 0) return nearest;
   const bool beyond = std::fabs(static_cast<double>(nearest)) > std::fabs(x);
-  // A zero has come from a number too small: the smallest subnormal, of its sign, lies beyond.
+  // A zero results from a number that is too small: rounded to odd it is the smallest subnormal with its
+  // sign.
   return float_of(beyond ? bits - 1 : bits + 1);
 }
 inline double sum_to_odd(double x, double y) {

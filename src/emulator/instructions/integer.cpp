@@ -1,4 +1,4 @@
-// Integer arithmetic: add sub mul mad and their kin (PTX ISA 9.7.1), with the carry flag of 9.7.2. Logic,
+// Integer arithmetic: add sub mul mad and similar (PTX ISA 9.7.1), with the carry flag of 9.7.2. Logic,
 // shifts and bit fields are in integer_bits.cpp.
 #include "emulator/instructions/carry.hpp"
 #include "emulator/instructions/integer_operations.hpp"
@@ -23,7 +23,7 @@ Handler packed_handler(Type type) {
                              : lanewise::run<&run_packed<Operation, std::uint16_t>>;
 }
 
-// The type of 32-bit only operations: .s32 or .u32.
+// The type of operations on 32 bits only: .s32 or .u32.
 template <class Operation>
 Handler handler32(Type type) {
   return type == Type::s32 ? lanewise::run<&Operation::template run<std::int32_t>>
@@ -31,7 +31,7 @@ Handler handler32(Type type) {
 }
 
 void decode_add(Decoding& decoding) {
-  if (decode_carrying_add(decoding)) return;
+  if (decode_add_with_carry(decoding)) return;
   const Type type = decoding.type(
       {Type::u16, Type::u32, Type::u64, Type::s16, Type::s32, Type::s64, Type::u16x2, Type::s16x2});
   same_operands(decoding, 2, type);
@@ -43,7 +43,7 @@ void decode_add(Decoding& decoding) {
 }
 
 void decode_sub(Decoding& decoding) {
-  if (decode_carrying_add(decoding)) return;
+  if (decode_add_with_carry(decoding)) return;
   const Type type = decoding.type({Type::u16, Type::u32, Type::u64, Type::s16, Type::s32, Type::s64});
   same_operands(decoding, 2, type);
   decoding.op().handler = type == Type::s32 && decoding.accept("sat") ? lanewise::run<&subtract_saturated>
@@ -70,7 +70,7 @@ Type widened(Decoding& decoding, Type type) {
 // mul and mad.
 void decode_product(Decoding& decoding, bool accumulates) {
   const int part = decoding.require_one({"lo", "hi", "wide"});
-  if (accumulates && decode_carrying_mad(decoding, part == high_part)) return;
+  if (accumulates && decode_mad_with_carry(decoding, part == high_part)) return;
   const Type type = decoding.type({Type::u16, Type::u32, Type::u64, Type::s16, Type::s32, Type::s64});
   const Type result = part == wide_part ? widened(decoding, type) : type;
   decoding.require_count(accumulates ? 4 : 3, accumulates ? 4 : 3);
@@ -167,11 +167,11 @@ void decode_named(Decoding& decoding, const std::string& opcode) {
   if (opcode == "mul24") return decode_product24(decoding, false);
   if (opcode == "mad24") return decode_product24(decoding, true);
   if (opcode == "addc" || opcode == "subc") {
-    if (!decode_carrying_add(decoding)) decoding.fail("a type of 32 or 64 bits is needed");
+    if (!decode_add_with_carry(decoding)) decoding.fail("a type of 32 or 64 bits is needed");
     return;
   }
   if (opcode == "madc") {
-    decode_carrying_mad(decoding, decoding.require_one({"lo", "hi"}) == 1);
+    decode_mad_with_carry(decoding, decoding.require_one({"lo", "hi"}) == 1);
     return;
   }
   if (opcode == "sad") return decode_plain<AbsoluteDifferenceAdd>(decoding, 3);
@@ -186,7 +186,7 @@ void decode_named(Decoding& decoding, const std::string& opcode) {
   decoding.fail("there is no such integer instruction");
 }
 
-// The opcodes that mean integers or floating-point numbers by their type.
+// The opcodes whose type selects integers or floating-point numbers.
 void decode_arithmetic(const ptx::Instruction& instruction, Scope& scope, Op& op) {
   for (const std::string& modifier : instruction.modifiers) {
     const auto type = type_named(modifier);

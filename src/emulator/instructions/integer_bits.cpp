@@ -65,7 +65,7 @@ void decode_cnot(Decoding& decoding) {
   decoding.op().handler = integer_handler<LogicalNot>(type);
 }
 
-// The table is an operand of the instruction and a constant; it moves into op.bits[0].
+// The table is an immediate operand of the instruction; it is stored in op.bits[0].
 Bits lop3(Bits a, Bits b, Bits c, const Op& op) {
   return logic3(a, b, c, op.bits[0]);
 }

@@ -1,5 +1,5 @@
 // The integer instructions as pure functions on registers (PTX ISA 9.7.1, 9.7.7). Operation::run<T> is the
-// instruction for operands of type T; registers come and go zero-extended. Below stands nothing.
+// instruction for operands of type T. Registers are zero-extended.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ constexpr T from_bits(Bits bits) {
   return static_cast<T>(bits);
 }
 
-// Arithmetic modulo 2^64 serves all narrower types too: only what is kept of the result differs.
+// Arithmetic modulo 2^64 serves all narrower types too, whose results are truncated.
 template <class T>
 constexpr Bits low(Bits value) {
   return to_bits<T>(from_bits<T>(value));
@@ -114,7 +114,7 @@ inline Bits multiply_add_high_saturated(Bits a, Bits b, Bits c) {
   return add_saturated(multiply_high<std::int32_t>(a, b), c);
 }
 
-// mul24: the operands are the low 24 bits; .lo the lower 32 bits of the 48 of the product, .hi the upper 32.
+// mul24: the operands are the low 24 bits. .lo gives the lower 32 of the product's 48 bits, .hi the upper 32.
 template <class T>
 Bits product24(Bits a, Bits b) {
   const auto extended = [](Bits bits) {
@@ -139,7 +139,7 @@ inline Bits multiply_add24_high_saturated(Bits a, Bits b, Bits c) {
   return add_saturated(Multiply24High::run<std::int32_t>(a, b), c);
 }
 
-// Division by zero gives all ones, for the remainder too, as the code that ptxas makes of it does.
+// Division by zero gives all ones, as in the code that ptxas generates; so does the remainder.
 struct Divide {
   template <class T>
   static Bits run(Bits a, Bits b) {
@@ -260,7 +260,7 @@ struct ShiftRight {
     }
   }
 };
-// Of the 64 bits b:a.
+// A 32-bit window of the 64 bits b:a.
 template <bool left, bool wrap>
 Bits funnel_shift(Bits a, Bits b, Bits c) {
   const Bits count = wrap ? c & 31 : (c < 32 ? c : 32);
@@ -268,8 +268,8 @@ Bits funnel_shift(Bits a, Bits b, Bits c) {
   return (left ? both << count >> 32 : both >> count) & 0xffffffff;
 }
 
-// Any function of three bits: the bit of the table that a, b, c count to. The table unfolds into masks that
-// do not change from lane to lane.
+// Any function of three bits: a, b, c index a bit of the table. The table expands to masks that are equal in
+// all lanes.
 inline Bits logic3(Bits a, Bits b, Bits c, std::uint32_t table) {
   const auto entry = [&](int index) { return Bits{0} - (table >> index & 1); };
   const auto by_c = [&](int index) { return (entry(index) & ~c) | (entry(index + 1) & c); };
@@ -322,8 +322,8 @@ inline Bits find_nth_set(Bits mask, Bits base, Bits n) {
   return none;
 }
 
-// The position and the length of a field. 32 bits count them modulo 256, as the PTX ISA says; 64 bits do not,
-// measured on an H200: what is beyond 255 lies beyond the register.
+// The position and the length of a field. For 32 bits they are taken modulo 256, as the PTX ISA says. For 64
+// bits they are not (measured on an H200): a field beyond 255 is beyond the register.
 template <class T>
 int field_bound(Bits bound) {
   if (bits_in<T> < 64) return static_cast<int>(bound & 0xff);
@@ -363,7 +363,7 @@ Bits bit_mask(Bits a, Bits b) {
   const Bits length = b < 32 ? b : 32;
   return ((Bits{1} << length) - 1) << a & 0xffffffff;
 }
-// Of a the low b bits, extended by zeros or their own sign.
+// The low b bits of a, zero- or sign-extended.
 template <class T, bool wrap>
 Bits extend_field(Bits a, Bits b) {
   const Bits count = wrap ? b & 31 : b;
@@ -416,7 +416,7 @@ Bits permute_bytes(Bits a, Bits b, Bits c) {
   return result;
 }
 
-// Elements of 8 or 16 bits, of A's and of B's own signedness.
+// Elements of 8 or 16 bits; A and B have their own signedness.
 template <class Element>
 std::int64_t element(Bits bits, int index) {
   return from_bits<Element>(bits >> (bits_in<Element> * index));

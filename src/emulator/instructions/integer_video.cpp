@@ -1,5 +1,5 @@
 // The SIMD video instructions on two 16-bit or four 8-bit parts of a register (PTX ISA 9.7.17): vadd2 vsub2
-// vavrg2 vabsdiff2 vmin2 vmax2 vset2, and the same with 4. In the form that compilers emit: every part, in
+// vavrg2 vabsdiff2 vmin2 vmax2 vset2, and the same with 4. Only the form that compilers emit: every part in
 // its place, without masks and selectors.
 #include <algorithm>
 
@@ -30,7 +30,7 @@ std::int32_t combined(std::uint32_t operation, std::int32_t a, std::int32_t b) {
       return a + b;
     case 1:
       return a - b;
-    case 2:  // a half goes up, of negative sums down
+    case 2:  // a half rounds up, for negative sums down
       return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
     case 3:
       return a < b ? b - a : a - b;

@@ -142,7 +142,7 @@ Type Decoding::type(std::initializer_list<Type> allowed) {
     const auto type = taken_[i] ? std::nullopt : type_named(instruction_.modifiers[i]);
     if (!type) continue;
     if (std::find(allowed.begin(), allowed.end(), *type) == allowed.end()) {
-      fail("the type ." + instruction_.modifiers[i] + " stands where one of " + listed(allowed) +
+      fail("the type ." + instruction_.modifiers[i] + " is given where one of " + listed(allowed) +
            " is needed");
     }
     taken_[i] = true;
@@ -182,7 +182,7 @@ void Decoding::finish() {
 
 void Decoding::require_count(int least, int most) {
   if (count() >= least && count() <= most) return;
-  fail(std::to_string(count()) + " operands stand where " + std::to_string(least) +
+  fail(std::to_string(count()) + " operands are given where " + std::to_string(least) +
        (most == least ? "" : " to " + std::to_string(most)) + " are needed");
 }
 
@@ -192,7 +192,7 @@ const ptx::Operand& Decoding::operand(int index) const {
 
 void Decoding::refuse_extras(const ptx::Operand& operand, bool negation, bool pair) const {
   if (operand.negated && !negation) fail("an operand is negated, which the instruction does not allow");
-  if (operand.predicate && !pair) fail("a second destination stands where the instruction has only one");
+  if (operand.predicate && !pair) fail("a second destination is given where the instruction has only one");
 }
 
 void Decoding::require_width(const ptx::Operand& operand, Type type) {
@@ -200,7 +200,7 @@ void Decoding::require_width(const ptx::Operand& operand, Type type) {
   if (reg == nullptr) return;
   const Type declared = scope_.register_type(*reg);
   if (width(declared) == width(type)) return;
-  fail("a register of type ." + std::string(name(declared)) + " stands where one of " +
+  fail("a register of type ." + std::string(name(declared)) + " is given where one of " +
        std::to_string(width(type)) + (width(type) == 1 ? " bit (.pred)" : " bits") + " is needed");
 }
 

@@ -1,5 +1,5 @@
-// What all instructions share that work on each lane alone: reading modifiers and operands of a PTX
-// instruction into an Op, and the loop over lanes that applies a function on bits. Below stands machine/warp.
+// What all lane-wise instructions share: reading modifiers and operands of a PTX instruction into an Op, and
+// the loop over lanes that applies a function on bits. Builds on machine/warp.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace tenon::emulator {
 
 using Bits = std::uint64_t;  // a register of one lane
 
-// "s32" -> Type::s32; nothing for modifiers that are no type of ptx::Type.
+// "s32" -> Type::s32; nothing for modifiers that are no ptx::Type.
 std::optional<ptx::Type> type_named(const std::string& modifier);
 // "s32"
 const char* name(ptx::Type type);
@@ -28,7 +28,7 @@ bool is_signed(ptx::Type type);   // s8 ... s64, s16x2
 bool is_integer(ptx::Type type);  // u8 ... s64
 bool is_real(ptx::Type type);     // f16, bf16, f32, f64, tf32
 int width(ptx::Type type);        // bits of a register of the type; pred: 1
-// Of is_real types, the packed ones and fp8.
+// For is_real types, the packed ones and fp8.
 const numerics::Format& format_of(ptx::Type type);
 bool is_packed(ptx::Type type);  // f16x2 ...: two elements in a register
 
@@ -36,19 +36,19 @@ constexpr Bits mask_of(int width) {
   return width == 64 ? ~Bits{0} : (Bits{1} << width) - 1;
 }
 
-// Reads an instruction piece by piece. Each modifier must be taken by somebody: finish() names one that was
-// not. Operands are appended to op.values in the order of the calls.
+// Reads an instruction part by part. A decoder must accept every modifier: finish() fails with the name of
+// one that is left. Operands are appended to op.values in the order of the calls.
 class Decoding {
  public:
   Decoding(const ptx::Instruction& instruction, Scope& scope, Op& op);
 
   // --- modifiers
-  bool accept(const char* modifier);  // taken if it is there
+  bool accept(const char* modifier);  // accepts it if it is present
   void require(const char* modifier);
-  // Which of the choices stands there; -1 (or an error, if one is required) for none.
+  // Which of the choices is present; -1 (or an error, if one is required) for none.
   int accept_one(std::initializer_list<const char*> choices);
   int require_one(std::initializer_list<const char*> choices);
-  // The first type not yet taken, which must be one of these.
+  // The first type that is not yet accepted, which must be one of these.
   ptx::Type type(std::initializer_list<ptx::Type> allowed);
   std::optional<numerics::Rounding> accept_rounding();  // .rn .rz .rm .rp
   void require_target(int architecture);                // 100: sm_100 or later
@@ -82,7 +82,7 @@ class Decoding {
   std::vector<bool> taken_;
 };
 
-// The decoder that `decode` makes of an instruction, all of whose modifiers it must take.
+// The decoder for `decode`, which must accept all modifiers of an instruction.
 template <void (*decode)(Decoding&)>
 void decoder(const ptx::Instruction& instruction, Scope& scope, Op& op) {
   Decoding decoding(instruction, scope, op);
@@ -90,8 +90,8 @@ void decoder(const ptx::Instruction& instruction, Scope& scope, Op& op) {
   decoding.finish();
 }
 
-// op.values[0] = function(op.values[1], ...) for every active lane. `Extra...` is what the function wants
-// besides: nothing, or the Op.
+// op.values[0] = function(op.values[1], ...) for every active lane. `Extra...` is passed too: nothing, or the
+// Op.
 namespace lanewise {
 
 template <class Result, class... Arguments>
@@ -106,7 +106,7 @@ void apply(Warp& warp, const Op& op, LaneMask active, Function function, std::in
   Warp::LaneBuffer results;
   Bits* const target = warp.scatter(op.values[0], results);
   if (active == all_lanes) {
-    // Into a buffer first: the result may be one of the inputs, and the compiler can then use vectors.
+    // Into a buffer first: the result may be one of the inputs, and the compiler can then vectorise.
     for (int lane = 0; lane < warp_size; ++lane) results[lane] = function(inputs[input][lane]...);
     if (target != results) std::memcpy(target, results, sizeof results);
   } else {
@@ -169,7 +169,7 @@ Handler integer_handler(ptx::Type type) {
   }
 }
 
-// Where an opcode means both integers and floating-point numbers, its decoder asks for the type.
+// The decoders of opcodes whose type selects integers or floating-point numbers.
 void decode_integer(const ptx::Instruction& instruction, Scope& scope, Op& op);  // integer.cpp
 void decode_float(const ptx::Instruction& instruction, Scope& scope, Op& op);    // float.cpp
 

@@ -1,5 +1,5 @@
 // mma, mma.sp (PTX ISA 9.7.14.5, 9.7.14.6) and wmma.mma (9.7.14.4): one call of numerics::Mma on the warp's
-// registers. Which forms there are, numerics/forms.hpp knows.
+// registers. numerics/forms.hpp lists the forms.
 #include "emulator/instructions/matrix.hpp"
 
 #include <cstring>
@@ -108,7 +108,7 @@ Flow run_mma(Warp& warp, const Op& op, LaneMask active) {
   for (int i = 0; i < detail.mma.d().registers(); ++i) {
     write_lanes(warp, value_at(op, detail.d + i), active, registers.d[i]);
   }
-  warp.counters().count_matrix(warp.place(), detail.flop);
+  warp.counters().count_matrix(warp.pc(), detail.flop);
   return Flow::next;
 }
 
@@ -146,7 +146,7 @@ void decode_multiply(const ptx::Instruction& instruction, Scope& scope, Op& op) 
   detail->b = add(2, mma.b(), form.b, false, "B");
   detail->c = add(3, mma.c(), form.c, false, "C");
   if (form.sparse) detail->metadata = add_registers(decoding, 4, Type::b32, 1, false, "the metadata");
-  // Four products where the instruction makes four (m8n8k4 of f16).
+  // Four products if the instruction computes four (m8n8k4 of f16).
   const int products = form.a == Type::f16 && form.shape.k == 4 ? 4 : 1;
   detail->flop = std::uint64_t{2} * form.shape.m * form.shape.n * form.shape.k * products;
   op.detail = std::move(detail);

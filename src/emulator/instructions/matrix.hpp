@@ -1,5 +1,5 @@
-// What the files of the matrix instructions share. mma and wmma.mma are in matrix.cpp, ldmatrix, stmatrix and
-// movmatrix in matrix_move.cpp, wmma.load and wmma.store in matrix_wmma.cpp.
+// What the matrix instructions share. mma and wmma.mma are in matrix.cpp, ldmatrix, stmatrix and movmatrix in
+// matrix_move.cpp, wmma.load and wmma.store in matrix_wmma.cpp.
 #pragma once
 
 #include <vector>
@@ -10,11 +10,11 @@
 
 namespace tenon::emulator {
 
-// Which arithmetic a launch asked for.
+// The arithmetic that the launch selects.
 numerics::Model model_of(const Launch& launch);
 
-// Operand `index` as a list of `count` registers (or constants) of the width of `type`, appended to
-// op.values; gives the index of the first. `what` names it in errors.
+// Appends operand `index`, a list of `count` registers (or constants) of the width of `type`, to op.values,
+// and returns the index of the first. `what` names it in errors.
 int add_registers(Decoding& decoding, int index, ptx::Type type, int count, bool is_destination,
                   const char* what);
 
@@ -25,7 +25,7 @@ inline const Value& value_at(const Op& op, int index) {
 // Registers of a fragment as PTX declares them: .b32 for packed and narrow types.
 ptx::Type register_type_of(ptx::Type element);
 
-// The lanes of a result: into op.values[index] for the active ones.
+// Writes a result to op.values[index] for the active lanes.
 void write_lanes(Warp& warp, const Value& value, LaneMask active, const std::uint64_t* lanes);
 
 void decode_ldmatrix(const ptx::Instruction& instruction, Scope& scope, Op& op);

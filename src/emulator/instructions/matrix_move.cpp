@@ -1,6 +1,6 @@
 // ldmatrix, stmatrix and movmatrix (PTX ISA 9.7.14.5.15 to 9.7.14.5.17): 8x8 matrices of 16-bit elements
-// between shared memory, whose rows the lanes name, and registers, where lane 4g+t holds row g, columns 2t
-// and 2t+1.
+// between shared memory, whose row addresses the lanes give, and registers, where lane 4g+t holds row g,
+// columns 2t and 2t+1.
 #include <cstring>
 
 #include "emulator/instructions/matrix.hpp"
@@ -14,7 +14,7 @@ using ptx::Type;
 
 constexpr int rows = 8, row_bytes = 16;
 
-// op.bits: how many matrices; transposed; the space.
+// op.bits: number of matrices; transposed; space.
 struct Move {
   explicit Move(const Op& op)
       : matrices(static_cast<int>(op.bits[0])),
@@ -37,7 +37,7 @@ Element element_of(int lane, int half, bool transposed) {
   return transposed ? Element{column, row} : Element{row, column};
 }
 
-// The addresses of the rows as shared addresses; lanes whose address is none of this CTA's leave the result.
+// The row addresses as shared addresses. Lanes whose address is outside this CTA's shared memory are dropped.
 LaneMask row_addresses(Warp& warp, const Value& base, const Op& op, LaneMask active, const Move& move,
                        std::uint64_t (&addresses)[warp_size]) {
   LaneMask valid = 0;
@@ -53,7 +53,7 @@ LaneMask row_addresses(Warp& warp, const Value& base, const Op& op, LaneMask act
     valid |= lane_bit(lane);
   }
   for (int first = 0; first < rows * move.matrices; first += rows) {
-    warp.counters().count_shared(warp.place(), matrix_wavefronts(&addresses[first]));
+    warp.counters().count_shared(warp.pc(), matrix_wavefronts(&addresses[first]));
   }
   return valid;
 }
@@ -122,7 +122,7 @@ Flow run_movmatrix(Warp& warp, const Op& op, LaneMask active) {
   return Flow::next;
 }
 
-// Everything but the operands.
+// Everything except the operands.
 void decode_move(Decoding& decoding, Op& op) {
   decoding.require("sync");
   decoding.require("aligned");

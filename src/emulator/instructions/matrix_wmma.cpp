@@ -1,8 +1,8 @@
 // wmma.load and wmma.store (PTX ISA 9.7.14.4.3, 9.7.14.4.4): a fragment between registers and a matrix in
-// memory, row by row or column by column with a stride between them.
+// memory, with a stride between its rows or columns.
 //
-// Where elements of a lane are neighbours in memory too, they move in one access of up to 16 bytes, as the
-// hardware does it; how an access is cut is written down when the instruction is decoded.
+// Elements of a lane that are adjacent in memory move in one access of up to 16 bytes, as on the hardware.
+// The decoder splits a fragment into such accesses.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -18,23 +18,23 @@ namespace {
 using ptx::Space;
 using ptx::Type;
 
-// One access of all lanes: part of a register, a register, or some registers one after the other.
+// One access of all lanes: part of a register, a register, or several consecutive registers.
 struct Piece {
   int first_register = 0, registers = 1;
   int first_bit = 0;  // in the register
   int bytes = 4;
   struct {
-    std::int16_t line, position;  // rows and columns, or columns and rows; element in the line
+    std::int16_t line, position;  // row and column, or column and row: element in the line
   } at[warp_size];
 };
 
 struct FragmentDetail : Detail {
   std::vector<Piece> pieces;
-  int registers = 0, copies = 1;  // as op.values has them, and how often
+  int registers = 0, copies = 1;  // as in op.values, and how many copies
   int register_bytes = 4;
   int first = 0;  // of the fragment in op.values
   int address = 0;
-  int stride = -1;  // in op.values; -1: the length of a line
+  int stride = -1;  // in op.values; -1: the length of a row or column
   std::int64_t natural_stride = 0;
   int element_bits = 32;
   std::uint32_t base_alignment = 4, line_alignment = 4;
@@ -42,18 +42,18 @@ struct FragmentDetail : Detail {
   bool matrix_loads = false;  // 16-bit elements in shared memory: read by ldmatrix
 };
 
-// Cuts a fragment into accesses of a matrix whose lines are its rows (or columns).
+// Splits a fragment into accesses of a matrix that is stored by its rows (or columns).
 std::vector<Piece> cut(const numerics::Fragment& fragment, bool by_rows) {
   const int bits = fragment.element_bits(), elements = fragment.elements();
   const auto line = [&](int lane, int reg, int element) {
-    const numerics::Place at = fragment.at(lane, reg, element);
+    const numerics::Coord at = fragment.at(lane, reg, element);
     return by_rows ? at.row : at.column;
   };
   const auto position = [&](int lane, int reg, int element) {
-    const numerics::Place at = fragment.at(lane, reg, element);
+    const numerics::Coord at = fragment.at(lane, reg, element);
     return by_rows ? at.column : at.row;
   };
-  // Whether element (reg, element) comes right after `before` for every lane.
+  // Whether element (reg, element) follows `before` in memory for every lane.
   const auto follows = [&](int reg, int element, int reg_before, int element_before, int distance) {
     for (int lane = 0; lane < warp_size; ++lane) {
       if (line(lane, reg, element) != line(lane, reg_before, element_before) ||
@@ -90,7 +90,7 @@ std::vector<Piece> cut(const numerics::Fragment& fragment, bool by_rows) {
   return pieces;
 }
 
-// Where the lanes' accesses of a piece go.
+// The addresses of the lanes' accesses of a piece.
 void addresses_of(const FragmentDetail& detail, const Piece& piece, const std::uint64_t* base,
                   const std::int64_t* stride, std::uint64_t (&addresses)[warp_size]) {
   for (int lane = 0; lane < warp_size; ++lane) {
@@ -99,8 +99,8 @@ void addresses_of(const FragmentDetail& detail, const Piece& piece, const std::u
   }
 }
 
-// The 8 rows of an 8x8 matrix of 16-bit elements that a register of all lanes is: the lanes that hold their
-// first elements name them.
+// The 8 rows of the 8x8 matrix of 16-bit elements that one register of all lanes holds: the lanes with the
+// first elements of the rows give the addresses.
 void count_matrices(Warp& warp, const FragmentDetail& detail, const std::uint64_t* base,
                     const std::int64_t* stride) {
   std::size_t next = 0;
@@ -108,15 +108,15 @@ void count_matrices(Warp& warp, const FragmentDetail& detail, const std::uint64_
     const Piece& piece = detail.pieces[next];
     std::uint64_t rows[8], addresses[2][warp_size];
     addresses_of(detail, piece, base, stride, addresses[0]);
-    if (piece.bytes == 4) {  // row g is with lanes 4g .. 4g+3
+    if (piece.bytes == 4) {  // lanes 4g .. 4g+3 hold row g
       for (std::size_t row = 0; row < 8; ++row) rows[row] = addresses[0][4 * row];
       next += 1;
-    } else {  // the two halves are pieces; row 2t+j is with lanes t, 4+t, ...
+    } else {  // the two halves are pieces; lanes t, 4+t, ... hold row 2t+j
       addresses_of(detail, detail.pieces[next + 1], base, stride, addresses[1]);
       for (int row = 0; row < 8; ++row) rows[row] = addresses[row % 2][row / 2];
       next += 2;
     }
-    warp.counters().count_shared(warp.place(), matrix_wavefronts(rows));
+    warp.counters().count_shared(warp.pc(), matrix_wavefronts(rows));
   }
 }
 
@@ -127,17 +127,16 @@ void count(Warp& warp, const FragmentDetail& detail, const Piece& piece, LaneMas
       (detail.space == Space::generic && Cluster::space_of(addresses[first_lane(active)]) == Space::shared);
   if (shared) {
     if (!detail.matrix_loads) {
-      warp.counters().count_shared(warp.place(),
-                                   shared_wavefronts(addresses, active, piece.bytes, direction));
+      warp.counters().count_shared(warp.pc(), shared_wavefronts(addresses, active, piece.bytes, direction));
     }
   } else {
-    warp.counters().count_global(warp.place(), global_sectors(addresses, active, piece.bytes));
+    warp.counters().count_global(warp.pc(), global_sectors(addresses, active, piece.bytes));
   }
 }
 
-// Reads base and stride of every lane, and reports what the instruction's rules forbid. PTX asks for lines
-// that are aligned to the fragment; CUDA's documentation and everybody's padded tiles ask for 16 bytes, which
-// is what the hardware needs.
+// Reads base and stride of every lane, and reports what the instruction's rules forbid. PTX requires rows
+// aligned to the fragment. CUDA's documentation, and padded tiles in practice, need 16 bytes, as the hardware
+// does.
 void begin(Warp& warp, const Op& op, const FragmentDetail& detail, LaneMask active,
            std::uint64_t (&base)[warp_size], std::int64_t (&stride)[warp_size]) {
   const int leader = first_lane(active);
@@ -236,7 +235,7 @@ bool exists(numerics::Matrix matrix, numerics::Shape shape, Type type, bool is_s
   });
 }
 
-// From .sync to the type; then the operands' places in the instruction.
+// From .sync to the type; then the positions of the operands.
 void decode_fragment(Decoding& decoding, Op& op, numerics::Matrix matrix, bool is_store) {
   auto detail = std::make_unique<FragmentDetail>();
   decoding.require("sync");

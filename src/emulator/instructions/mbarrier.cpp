@@ -16,7 +16,7 @@ enum class Operation : std::uint8_t { arrive, expect_tx, complete_tx };
 struct MbarrierDetail : Detail {
   AddressOperand address;
   Space space = Space::generic;
-  bool only_own = true;    // .shared::cta: not another CTA's
+  bool only_own = true;    // .shared::cta: only the CTA's own
   bool is_release = true;  // arrive; of a wait: acquire
   int result = -1;         // op.values index of the state or predicate; -1: none
   int amount = -1;         // arrival count, bytes, state or parity
@@ -61,8 +61,8 @@ Flow run_inval(Warp& warp, const Op& op, LaneMask active) {
   return Flow::next;
 }
 
-// Lanes that arrive at one mbarrier, whose phase cannot end with any but the last of them, tell what they
-// know all at once: one by one that costs as much for each.
+// If lanes arrive at one mbarrier, and no arrival before the last can end the phase, they release their
+// clocks at once: one by one, each would cost as much.
 bool release_together(Warp& warp, const Op& op, LaneMask active) {
   const MbarrierDetail& d = detail_of(op);
   const std::uint64_t address = d.address.of(warp, op, first_lane(active));
@@ -90,7 +90,7 @@ Flow run_arrive(Warp& warp, const Op& op, LaneMask active) {
     std::uint64_t state = 0;
     if (at.object != nullptr) {
       state = at.object->state.token();
-      note_guest(warp.cluster(), warp.actor(lane), at);
+      note_remote_arrival(warp.cluster(), warp.actor(lane), at);
       if (d.is_release && !are_released) warp.release(lane, at.object->arriving);
       Arrival arrival;
       arrival.drop = d.drop;
@@ -107,7 +107,7 @@ Flow run_arrive(Warp& warp, const Op& op, LaneMask active) {
   return Flow::next;
 }
 
-// mbarrier.expect_tx and mbarrier.complete_tx, which are relaxed: they carry no clock.
+// mbarrier.expect_tx and mbarrier.complete_tx are relaxed: they release no clock.
 Flow run_bytes(Warp& warp, const Op& op, LaneMask active) {
   for_each_lane(active, [&](int lane) {
     const MbarrierAt at = object_at(warp, op, lane);
@@ -122,36 +122,36 @@ Flow run_bytes(Warp& warp, const Op& op, LaneMask active) {
   return Flow::next;
 }
 
-// A loop that reads a clock between its looks (cuda::barrier's does, to sleep longer and longer) is never in
-// the same state twice, so that the executor cannot see that it goes in circles: after many looks at an
-// unchanged cluster, what is on its way arrives. One operation first, and twice as many each time that this
-// did not help: a phase may wait for hundreds.
+// A loop that reads a clock between its polls (as cuda::barrier does, to sleep longer and longer) never
+// repeats its state, so the executor cannot see that it spins. After many polls of an unchanged cluster,
+// pending operations take effect: one at first, and twice as many each time that this did not help, since a
+// phase may wait for hundreds.
 void help_on_after_many_looks(Cluster& cluster, MbarrierObject& object) {
   constexpr std::uint32_t many = 64, most = 1024;
-  if (object.looked_at != cluster.changes()) object.looks = 0;
-  object.looked_at = cluster.changes();
+  if (object.polled_at != cluster.changes()) object.looks = 0;
+  object.polled_at = cluster.changes();
   if (++object.looks < many) return;
   object.looks = 0;
-  for (std::uint32_t i = 0; i < object.helping && cluster.async.perform_oldest(); ++i) {
+  for (std::uint32_t i = 0; i < object.forced_operations && cluster.async.perform_oldest(); ++i) {
   }
-  object.helping = std::min(2 * object.helping, most);
+  object.forced_operations = std::min(2 * object.forced_operations, most);
 }
 
-// test_wait and try_wait. A try_wait that would suspend may also give up at once, so both answer now; a loop
-// around them is polling.
+// test_wait and try_wait. A try_wait that would suspend may also give up at once, so both return immediately.
+// A loop around them polls.
 Flow run_wait(Warp& warp, const Op& op, LaneMask active) {
   const MbarrierDetail& d = detail_of(op);
   MbarrierObject* waited_for = nullptr;
   for_each_lane(active, [&](int lane) {
     const MbarrierAt at = object_at(warp, op, lane);
-    bool over = true;  // where there is no object, waiting for it would hang for nothing
+    bool over = true;  // without an object, a wait would only hang
     if (at.object != nullptr) {
       const std::uint64_t value = warp.read(op.values[static_cast<std::size_t>(d.amount)], lane);
       over = phase_is_over(warp.cluster(), warp.actor(lane), at, d.by_parity, value);
       if (over && d.is_release) warp.acquire(lane, at.object->ended);
     }
     if (!over) waited_for = at.object;
-    if (over && at.object != nullptr) at.object->helping = 1;
+    if (over && at.object != nullptr) at.object->forced_operations = 1;
     warp.write(op.values[static_cast<std::size_t>(d.result)], lane, over ? 1 : 0);
   });
   if (waited_for != nullptr) {
@@ -236,7 +236,8 @@ void decode_wait(Decoding& decoding, MbarrierDetail& d, bool is_try) {
   d.result = 0;
   d.address = add_address(decoding, 1);
   d.amount = add_source(decoding, 2, d.by_parity ? Type::u32 : Type::b64);
-  if (decoding.count() == 4) add_source(decoding, 3, Type::u32);  // the time limit, of no effect on results
+  if (decoding.count() == 4)
+    add_source(decoding, 3, Type::u32);  // the time limit, which has no effect on results
   decoding.op().handler = run_wait;
   decoding.op().awaited = awaited_phase;
 }
@@ -297,8 +298,8 @@ Flow run_fence_proxy(Warp& warp, const Op&, LaneMask active) {
   return Flow::next;
 }
 
-// Fences of proxies that the emulator does not tell apart (aliased addresses, tensor maps, mbarrier.init):
-// memory is one.
+// Fences of proxies that the emulator does not distinguish (aliased addresses, tensor maps, mbarrier.init):
+// they share one memory.
 Flow run_fence_nothing(Warp&, const Op&, LaneMask) {
   return Flow::next;
 }
@@ -321,7 +322,7 @@ void decode_fence_proxy(const ptx::Instruction& instruction, Scope& scope, Op& o
   decoding.require("proxy");
   switch (decoding.require_one({"async", "alias", "tensormap::generic", "async::generic"})) {
     case 0:
-      // .global does nothing for shared memory, and only there the proxies are told apart.
+      // .global does nothing: proxies are distinguished in shared memory only.
       op.handler = decoding.accept_one({"global", "shared::cta", "shared::cluster"}) == 0 ? run_fence_nothing
                                                                                           : run_fence_proxy;
       decoding.require_count(0, 0);

@@ -1,4 +1,4 @@
-// What the operations on an mbarrier do, and what is found wrong with them.
+// The operations on an mbarrier, and the findings about them.
 #include "emulator/instructions/mbarrier_object.hpp"
 #include "emulator/machine/text.hpp"
 
@@ -13,7 +13,7 @@ std::string named(const MbarrierAt& at) {
   return "The mbarrier at " + hex(at.address);
 }
 
-// An asynchronous agent changes the object's memory too, but in an order that only the object knows.
+// An asynchronous agent changes the object's memory too, in an order that only the object knows.
 void write_image_unchecked(Cluster& cluster, const Actor& actor, const MbarrierAt& at) {
   const std::uint64_t image = at.object->state.memory_image();
   if (std::uint8_t* bytes = cluster.raw(actor.issue.thread, ptx::Space::shared, at.address, 8)) {
@@ -38,20 +38,20 @@ void settle(Cluster& cluster, const Actor& actor, const MbarrierAt& at, Mbarrier
       return "This operation on the mbarrier at " + hex(at.address) + " " +
              describe(outcome.misuse, object.state, amount) + ".";
     });
-    // What was meant goes on, so that those who wait do not hide the cause by a deadlock.
+    // The intended operation continues, so that a deadlock of the waiting threads does not hide the cause.
     if (outcome.misuse == MbarrierState::Misuse::bytes_without_expectation)
       outcome = object.state.forget_unexpected();
     if (outcome.misuse == MbarrierState::Misuse::too_many_arrivals && object.state.pending() != 0)
       outcome = object.state.arrive(object.state.pending());
   }
   if (!outcome.phase_ended) return;
-  if (object.under_way != 0) {
+  if (object.bytes_in_flight != 0) {
     cluster.report(FindingKind::barrier, actor.issue, at.address, [&] {
       return named(at) + " ended phase " + std::to_string(object.state.phase() - 1) + " while " +
-             std::to_string(object.under_way) +
-             " bytes of copies issued in it were still on their way: expect_tx announced too few.";
+             std::to_string(object.bytes_in_flight) +
+             " bytes of copies issued in it were still in flight: expect_tx announced too few.";
     });
-    object.under_way = 0;
+    object.bytes_in_flight = 0;
   }
   Clocks::join(object.ended, object.arriving);
   object.arriving = {};
@@ -67,14 +67,15 @@ MbarrierAt checked(Cluster& cluster, const Actor& actor, std::uint32_t address) 
   std::uint8_t* bytes = rank < cluster.ctas.size() && offset % 8 == 0
                             ? cluster.raw(actor.issue.thread, ptx::Space::shared, address, 8)
                             : nullptr;
-  if (bytes == nullptr) {  // the ordinary checks say what is wrong with the address
+  if (bytes == nullptr) {  // the ordinary checks report what is wrong with the address
     std::uint64_t ignored;
     cluster.load(actor, ptx::Space::shared, address, &ignored, 8, Order::relaxed);
     return at;
   }
   at.cta = cluster.ctas[rank].get();
-  const auto found = at.cta->beside.find(offset);
-  auto* object = found == at.cta->beside.end() ? nullptr : static_cast<MbarrierObject*>(found->second.get());
+  const auto found = at.cta->state_by_offset.find(offset);
+  auto* object =
+      found == at.cta->state_by_offset.end() ? nullptr : static_cast<MbarrierObject*>(found->second.get());
   if (object == nullptr || !object->is_live) {
     cluster.report(FindingKind::barrier, actor.issue, address, [&] {
       return "There is no mbarrier at " + hex(address) + ": mbarrier.init has not been executed for it" +
@@ -86,15 +87,15 @@ MbarrierAt checked(Cluster& cluster, const Actor& actor, std::uint32_t address) 
   if (std::memcmp(bytes, &image, 8) != 0) {
     cluster.report(FindingKind::barrier, actor.issue, address, [&] {
       return "The mbarrier at " + hex(address) +
-             " was overwritten by something else than mbarrier operations.";
+             " was overwritten by something other than mbarrier operations.";
     });
   }
   if (cluster.clocks.enabled() && !actor.async_proxy) {
-    at.is_unordered = !cluster.clocks.knows(*actor.view, object->maker, object->made);
-    if (at.is_unordered && !cluster.clocks.knows_init(*actor.view, object->maker, object->made)) {
+    at.is_unordered = !cluster.clocks.covers(*actor.view, object->maker, object->made);
+    if (at.is_unordered && !cluster.clocks.covers_init(*actor.view, object->maker, object->made)) {
       cluster.report(FindingKind::barrier, actor.issue, address, [&] {
         return "The mbarrier at " + hex(address) + " was initialized by " + cluster.describe(object->maker) +
-               ", and nothing orders that before this use; a barrier must stand between them.";
+               ", and nothing orders that before this use; a barrier is needed between them.";
       });
     }
   }
@@ -158,12 +159,12 @@ void initialize_mbarrier(Cluster& cluster, const Actor& actor, std::uint32_t add
   }
   object.state = fresh;
   object.address = address;
-  object.guests.clear();
+  object.remote_arrivals.clear();
   object.maker = actor.component;
   object.made = actor.epoch;
   object.is_live = true;
   object.arriving = object.ended = {};
-  object.under_way = 0;
+  object.bytes_in_flight = 0;
   object.copies = 0;
   cluster.changed();
 }
@@ -181,23 +182,24 @@ void arrive(Cluster& cluster, const Actor& actor, const MbarrierAt& at, Arrival 
   actor.async_proxy ? write_image_unchecked(cluster, actor, at) : write_image(cluster, actor, at);
 }
 
-void note_guest(Cluster& cluster, const Actor& actor, const MbarrierAt& at) {
+void note_remote_arrival(Cluster& cluster, const Actor& actor, const MbarrierAt& at) {
   if (!cluster.clocks.enabled() || at.cta == &cluster.cta_of(actor.issue.thread)) return;
-  at.object->guests[actor.issue.thread] = {actor.epoch, actor.issue.place};
-  // Else the access to memory finds it.
+  at.object->remote_arrivals[actor.issue.thread] = {actor.epoch, actor.issue.pc};
+  // Otherwise the access to memory finds it.
   if (at.is_unordered && at.cta->live_threads == 0)
     cluster.report_outlived(actor.issue, *at.cta, shared_offset(at.address), true);
 }
 
-// An arrival from another block must have been waited for: it may come when the memory is another block's.
+// An arrival from another block must have been waited for: it may come when the memory belongs to another
+// block.
 void MbarrierObject::block_ends(Cta& cta) {
   const Cluster& cluster = cta.cluster;
   const ThreadId first = cta.rank * cluster.threads_per_cta();
-  for (const auto& [thread, guest] : guests) {
+  for (const auto& [thread, remote] : remote_arrivals) {
     bool is_known = false;
     for (ThreadId own = first; own < first + cluster.threads_per_cta() && !is_known; ++own)
-      is_known = cluster.clocks.knows(cluster.clocks.view(own), thread, guest.epoch);
-    if (!is_known) cta.cluster.report_outlived({guest.place, thread}, cta, shared_offset(address), true);
+      is_known = cluster.clocks.covers(cluster.clocks.view(own), thread, remote.epoch);
+    if (!is_known) cta.cluster.report_outlived({remote.pc, thread}, cta, shared_offset(address), true);
   }
 }
 
@@ -223,8 +225,8 @@ MbarrierObject* own_mbarrier(const Cluster& cluster, ThreadId thread, ptx::Space
     address = Cluster::from_generic(ptx::Space::shared, address);
   }
   const Cta& cta = cluster.cta_of(thread);
-  const auto found = cta.beside.find(shared_offset(address));
-  if (shared_rank(address) != cta.rank || found == cta.beside.end()) return nullptr;
+  const auto found = cta.state_by_offset.find(shared_offset(address));
+  if (shared_rank(address) != cta.rank || found == cta.state_by_offset.end()) return nullptr;
   return static_cast<MbarrierObject*>(found->second.get());
 }
 
@@ -267,16 +269,16 @@ BulkArrival begin_copy(Cluster& cluster, Issue issue, const MbarrierAt& at, std:
   copy.bytes = bytes;
   copy.phase = object.state.phase();
   copy.agent = cluster.clocks.start(issue, object.copies, static_cast<Epoch>(copy.phase + 1), async_proxy);
-  object.under_way += bytes;
+  object.bytes_in_flight += bytes;
   return copy;
 }
 
-// The bytes count in the phase in which they land, whatever phase the copy was issued in; who has waited for
-// the earlier one does not know of them.
+// The bytes count in the phase in which they land, whatever phase the copy was issued in. A wait for an
+// earlier phase does not cover them.
 Actor landing(Cluster& cluster, BulkArrival& copy) {
-  const auto& beside = cluster.ctas[shared_rank(copy.address)]->beside;
-  const auto found = beside.find(shared_offset(copy.address));
-  if (found != beside.end()) {
+  const auto& states = cluster.ctas[shared_rank(copy.address)]->state_by_offset;
+  const auto found = states.find(shared_offset(copy.address));
+  if (found != states.end()) {
     const auto& object = static_cast<const MbarrierObject&>(*found->second);
     copy.agent.epoch = std::max(copy.agent.epoch, static_cast<Epoch>(object.state.phase() + 1));
   }
@@ -287,7 +289,7 @@ void end_copy(Cluster& cluster, const BulkArrival& copy) {
   const Actor actor = actor_of(copy.agent);
   const MbarrierAt at = checked(cluster, actor, copy.address);
   if (at.object == nullptr) return;
-  if (at.object->state.phase() == copy.phase) at.object->under_way -= copy.bytes;
+  if (at.object->state.phase() == copy.phase) at.object->bytes_in_flight -= copy.bytes;
   complete_bytes(cluster, actor, at, copy.bytes);
 }
 

@@ -1,6 +1,6 @@
-// mbarrier objects in shared memory: the state machine of machine/mbarrier_state.hpp, the clocks that its
-// phases carry, and the bulk copies that are on their way to it. For mbarrier.cpp and for every copy that
-// completes on an mbarrier.
+// mbarrier objects in shared memory: the state machine of machine/mbarrier_state.hpp, the clocks of its
+// phases, and the bulk copies in flight to it. For mbarrier.cpp and for every copy that completes on an
+// mbarrier.
 #pragma once
 
 #include "emulator/machine/cta.hpp"
@@ -11,72 +11,74 @@ namespace tenon::emulator {
 struct MbarrierObject : SideState {
   MbarrierState state;
   bool is_live = false;
-  ThreadId maker = 0;  // who executed mbarrier.init, and when
+  ThreadId maker = 0;  // the thread of mbarrier.init, and its epoch
   Epoch made = 0;
-  SyncClock arriving, ended;    // what the arrivals of this phase know; what all phases that ended knew
-  Component copies = 0;         // the bulk copies that complete on this object; their epoch: phase + 1
-  std::uint64_t looked_at = 0;  // Cluster::changes at the last wait that was not over, and how many since
+  SyncClock arriving, ended;    // the clocks of this phase's arrivals, and of all phases that ended
+  Component copies = 0;         // the bulk copies that complete on this object; epoch: phase + 1
+  std::uint64_t polled_at = 0;  // Cluster::changes at the last wait that failed, and how many have since
   std::uint32_t looks = 0;
-  std::uint32_t helping = 1;    // how many operations take effect when there have been too many
-  std::uint64_t under_way = 0;  // bytes of copies that were issued in this phase and have not come yet
-  // Threads of other blocks, and the last arrival of each: who knows of that epoch knows of it.
-  struct Guest {
+  std::uint32_t forced_operations = 1;  // how many operations take effect after too many polls
+  std::uint64_t bytes_in_flight = 0;    // bytes of copies issued in this phase that have not landed yet
+  // Threads of other blocks, with the epoch of the last arrival of each: a clock that holds the epoch covers
+  // it.
+  struct RemoteArrival {
     Epoch epoch = 0;
-    Place place = 0;
+    Pc pc = 0;
   };
-  std::unordered_map<ThreadId, Guest> guests;
+  std::unordered_map<ThreadId, RemoteArrival> remote_arrivals;
   std::uint32_t address = 0;
 
   void block_ends(Cta& cta) override;
 };
 
-// A place where an mbarrier operation acts: shared address with rank, and the object there.
+// The mbarrier of an operation: shared address with rank, and the object there.
 struct MbarrierAt {
-  MbarrierObject* object = nullptr;  // null: reported, nothing to do
+  MbarrierObject* object = nullptr;  // null: a fault was reported, nothing to do
   Cta* cta = nullptr;
   std::uint32_t address = 0;
-  // With its initialisation, as accesses to memory: that was reported, or fence.mbarrier_init ordered the two
-  // as operations of the mbarrier.
+  // Not ordered after the initialisation, as accesses to memory: that was reported, unless
+  // fence.mbarrier_init ordered the two as operations of the mbarrier.
   bool is_unordered = false;
 };
 
-// Resolves an operand's address: generic or shared. `only_own`: the instruction takes no other CTA's.
-// Reports and gives null if it is no shared address, is not mapped or aligned, or if no live object is there.
+// Resolves an operand's address: generic or shared. `only_own`: the instruction takes no other CTA's. Null,
+// with a finding, if it is no shared address, is not mapped or not aligned, or if no live object is there.
 MbarrierAt mbarrier_at(Cluster& cluster, const Actor& actor, ptx::Space space, std::uint64_t address,
                        bool only_own);
-// The same address in another CTA of the cluster, for multicast; or with a rank that is known to be right.
+// The same address in another CTA of the cluster, for multicast; or with a rank that is known to be valid.
 MbarrierAt mbarrier_in(Cluster& cluster, const Actor& actor, std::uint32_t rank, std::uint32_t offset);
 
-// A shared address with rank from an operand; false: reported. `only_own`: of the actor's own CTA.
+// A shared address with rank from an operand. False: a fault was reported. `only_own`: in the actor's own
+// CTA.
 bool to_shared_address(Cluster& cluster, const Actor& actor, ptx::Space space, std::uint64_t& address,
                        bool only_own, const char* operand);
 
 void initialize_mbarrier(Cluster& cluster, const Actor& actor, std::uint32_t address, std::uint32_t count);
 void invalidate_mbarrier(Cluster& cluster, const Actor& actor, const MbarrierAt& at);
 
-// What an operation does to the object; misuse is reported under `actor`. The caller has joined its clock
-// into object.arriving before.
+// An operation's effect on the object. Misuse is reported for `actor`. The caller has joined its clock into
+// object.arriving before.
 struct Arrival {
   std::uint32_t count = 1;
   bool drop = false, no_complete = false;
 };
 void arrive(Cluster& cluster, const Actor& actor, const MbarrierAt& at, Arrival arrival);
-// A thread of another block is about to arrive, and releases what it knows at this epoch.
-void note_guest(Cluster& cluster, const Actor& actor, const MbarrierAt& at);
+// A thread of another block is about to arrive, and releases its clock at this epoch.
+void note_remote_arrival(Cluster& cluster, const Actor& actor, const MbarrierAt& at);
 void expect_bytes(Cluster& cluster, const Actor& actor, const MbarrierAt& at, std::uint32_t bytes);
 void complete_bytes(Cluster& cluster, const Actor& actor, const MbarrierAt& at, std::uint32_t bytes);
 void add_pending_arrival(Cluster& cluster, const Actor& actor, const MbarrierAt& at);
-// The object at an operand's address in the thread's own block; null: none. Looks, and reports nothing.
+// The object at an operand's address in the thread's own block; null: none. Reports nothing.
 MbarrierObject* own_mbarrier(const Cluster& cluster, ThreadId thread, ptx::Space space,
                              std::uint64_t address);
-// What stands at a place, for those who wait there for ever: "the mbarrier at 0x400, where phase 0 (parity 0)
-// waits for 1 of 2 arrivals". Looks, and reports nothing; empty: there is none.
+// The object's state, for threads that wait there for ever: "the mbarrier at 0x400, where phase 0 (parity 0)
+// waits for 1 of 2 arrivals". Reports nothing; empty: no object.
 std::string description_at(const Cluster& cluster, ThreadId thread, ptx::Space space, std::uint64_t address);
-// Whether the phase of a token, or of a parity, is over. Looks at memory as a relaxed load.
+// Whether the phase of a token, or of a parity, has ended. Reads memory as a relaxed load.
 bool phase_is_over(Cluster& cluster, const Actor& actor, const MbarrierAt& at, bool by_parity,
                    std::uint64_t value);
 
-// A bulk copy bound for an mbarrier: made at its issue, told of its end.
+// A bulk copy that completes on an mbarrier: made at its issue, completed when it lands.
 struct BulkArrival {
   std::uint32_t address = 0;
   std::uint32_t bytes = 0;
@@ -85,7 +87,7 @@ struct BulkArrival {
 };
 BulkArrival begin_copy(Cluster& cluster, Issue issue, const MbarrierAt& at, std::uint32_t bytes,
                        bool async_proxy);
-// Who writes the bytes, at the moment when they land; then the end.
+// The actor that writes the bytes when they land; then the completion.
 Actor landing(Cluster& cluster, BulkArrival& copy);
 void end_copy(Cluster& cluster, const BulkArrival& copy);
 

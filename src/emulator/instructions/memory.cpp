@@ -1,4 +1,4 @@
-// ld, st and what else is about addresses: cvta, isspacep, prefetches and cache hints. Atomics are in
+// ld, st and other instructions on addresses: cvta, isspacep, prefetches and cache hints. Atomics are in
 // atomic.cpp.
 #include <cstring>
 
@@ -16,7 +16,7 @@ using ptx::Type;
 // op.bits: 0 elements, 1 space (and only_own_memory), 2 order, 3 width to sign-extend to (0: none).
 // op.values: 0 address, then the elements.
 constexpr int largest_access = 32;                  // bytes: v8.b32, v4.b64
-constexpr std::uint32_t only_own_memory = 1U << 8;  // .shared::cta, which .shared stands for
+constexpr std::uint32_t only_own_memory = 1U << 8;  // .shared::cta, which .shared implies
 
 struct Lanes {
   Warp& warp;
@@ -40,7 +40,7 @@ struct Lanes {
     if ((op.bits[1] & only_own_memory) != 0) check_own(active);
   }
 
-  // A GPU takes the instruction for an illegal one.
+  // A GPU raises an illegal-instruction error here.
   void check_own(LaneMask active) const {
     const std::uint32_t own = warp.cta().rank;
     for_each_lane(active, [&](int lane) {
@@ -150,16 +150,15 @@ Order accept_order(Decoding& decoding, bool is_load) {
   const bool needs_scope = order != Order::weak && order != Order::volatile_;
   if (is_scoped != needs_scope)
     decoding.fail(needs_scope ? "a scope is needed: .cta, .cluster, .gpu or .sys"
-                              : "a scope stands without .relaxed, .acquire or .release");
+                              : "a scope needs .relaxed, .acquire or .release");
   if (is_mmio && order != Order::relaxed) decoding.fail(".mmio needs .relaxed.sys");
   return order;
 }
 
-// The values to be loaded or stored, which registers at least as wide as the type hold.
+// The values to be loaded or stored, in registers at least as wide as the type.
 void add_elements(Decoding& decoding, int operand, Type type, int elements, bool is_load) {
   const auto check = [&](const ptx::Operand& element) {
-    if (element.negated || element.predicate)
-      decoding.fail("a register stands with a negation or a predicate");
+    if (element.negated || element.predicate) decoding.fail("a register has a negation or a predicate");
     const auto* reg = std::get_if<ptx::Register>(&element.value);
     if (reg == nullptr) {
       if (is_load && !std::holds_alternative<ptx::Sink>(element.value))
@@ -178,7 +177,7 @@ void add_elements(Decoding& decoding, int operand, Type type, int elements, bool
     check(decoding.operand(operand));
   const std::vector<Value> values = decoding.scope().values(decoding.operand(operand), type);
   if (static_cast<int>(values.size()) != elements)
-    decoding.fail(std::to_string(values.size()) + " registers stand where " + std::to_string(elements) +
+    decoding.fail(std::to_string(values.size()) + " registers are given where " + std::to_string(elements) +
                   " are needed");
   decoding.op().values.insert(decoding.op().values.end(), values.begin(), values.end());
 }
@@ -312,7 +311,7 @@ void decode_applypriority(const ptx::Instruction& instruction, Scope& scope, Op&
   op.handler = nothing;
 }
 
-// discard{.global}.L2 [a], 128: what is in memory after it is not defined, so nobody has written it.
+// discard{.global}.L2 [a], 128: the memory's contents become undefined, so it counts as unwritten.
 Flow discard(Warp& warp, const Op& op, LaneMask active) {
   constexpr std::uint32_t size = 128;
   for_each_lane(active, [&](int lane) {
@@ -324,7 +323,7 @@ Flow discard(Warp& warp, const Op& op, LaneMask active) {
     if (is_mapped && allocation->written)
       std::memset(allocation->written.get() + (address - allocation->base), 0, size);
     else if (!is_mapped)
-      warp.cluster().load(warp.actor(lane), Space::global, address, unused, size);  // says what is wrong
+      warp.cluster().load(warp.actor(lane), Space::global, address, unused, size);  // reports what is wrong
   });
   return Flow::next;
 }
@@ -341,7 +340,7 @@ void decode_discard(const ptx::Instruction& instruction, Scope& scope, Op& op) {
   op.handler = discard;
 }
 
-// A cache policy is opaque; every one is this.
+// A cache policy is opaque; all of them are this value.
 Flow make_policy(Warp& warp, const Op& op, LaneMask active) {
   constexpr std::uint64_t some_policy = 0x12f0000000000000;
   for_each_lane(active, [&](int lane) { warp.write(op.values[0], lane, some_policy); });

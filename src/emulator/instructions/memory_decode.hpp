@@ -1,4 +1,4 @@
-// What ld, st, atom and red have in common: the modifiers that say where, in which order and how cached.
+// What ld, st, atom and red share: the modifiers for space, memory order and caching.
 #pragma once
 
 #include "emulator/instructions/lanewise.hpp"
@@ -32,8 +32,8 @@ inline ptx::Space accept_space(Decoding& decoding, bool* only_own = nullptr) {
   }
 }
 
-// Eviction priorities, prefetch sizes and cache operators have no effect on results. True: .L2::cache_hint,
-// whose operand is the last one.
+// Eviction priorities, prefetch sizes and cache operators have no effect on results. True: .L2::cache_hint is
+// present, whose operand is the last one.
 inline bool accept_cache_modifiers(Decoding& decoding) {
   decoding.accept_one({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
   decoding.accept_one(
@@ -51,19 +51,19 @@ inline int bytes_of(ptx::Type type) {
   return width(type) / 8;
 }
 
-// The space that an operation with this address is in: that of generic addresses by the address.
+// The space of an operation with this address; for a generic address, the space that holds it.
 inline ptx::Space space_at(ptx::Space space, std::uint64_t address) {
   return space == ptx::Space::generic ? Cluster::space_of(address) : space;
 }
 
-// Counts what the lanes' accesses ask of shared or global memory.
+// Counts the lanes' accesses to shared or global memory.
 inline void count_traffic(Warp& warp, ptx::Space space, const std::uint64_t* addresses, LaneMask active,
                           int bytes, Direction direction) {
   space = space_at(space, addresses[first_lane(active)]);
   if (space == ptx::Space::shared)
-    warp.counters().count_shared(warp.place(), shared_wavefronts(addresses, active, bytes, direction));
+    warp.counters().count_shared(warp.pc(), shared_wavefronts(addresses, active, bytes, direction));
   else if (space == ptx::Space::global)
-    warp.counters().count_global(warp.place(), global_sectors(addresses, active, bytes));
+    warp.counters().count_global(warp.pc(), global_sectors(addresses, active, bytes));
 }
 
 }  // namespace tenon::emulator

@@ -1,5 +1,5 @@
 // cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and cp.async.bulk.prefetch.tensor (PTX ISA 9.7.9.27):
-// boxes of tensors that a tensor map describes, or in the im2col modes columns of their pixels.
+// boxes of a tensor that a tensor map describes; in the im2col modes, columns of its pixels.
 #include "emulator/instructions/tensor_copy.hpp"
 #include "emulator/machine/text.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 using ptx::Space;
 using ptx::Type;
 
-constexpr std::uint32_t chunk = 16;  // bytes that a swizzle moves as one
+constexpr std::uint32_t chunk = 16;  // bytes that a swizzle moves as one unit
 
 struct TensorDetail : Detail {
   int rank = 1;
@@ -31,7 +31,7 @@ const TensorDetail& detail_of(const Op& op) {
   return static_cast<const TensorDetail&>(*op.detail);
 }
 
-// A box of a tensor, and where it lies in shared memory.
+// A box of a tensor, and its address in shared memory.
 struct Box {
   MappedTensor tensor;
   std::int32_t coordinates[max_tensor_rank] = {};
@@ -41,7 +41,7 @@ struct Box {
     return tensor.is_im2col ? pixel_row(tensor, coordinates, offsets, number)
                             : tensor_row(tensor, coordinates, number);
   }
-  // Calls visit(shared address, offset in the row, bytes) for the pieces of a row that lie together.
+  // Calls visit(shared address, offset in the row, bytes) for the contiguous pieces of a row.
   template <class Visit>
   void for_each_piece(std::uint64_t start, const TensorRow& row, std::uint32_t first, std::uint32_t last,
                       Visit&& visit) const {
@@ -60,8 +60,8 @@ struct Box {
   }
 };
 
-// A copy takes its tensor map from parameters, constants or global memory. What comes by another way is the
-// copy of a parameter that was not declared __grid_constant__.
+// A copy takes its tensor map from parameters, constants or global memory. A map elsewhere is the copy of a
+// parameter that was not declared __grid_constant__.
 bool is_map_in_reach(Warp& warp, int lane, std::uint64_t address) {
   const Space space = Cluster::space_of(address);
   if (space != Space::local && space != Space::shared) return true;
@@ -96,7 +96,7 @@ bool box_of(Warp& warp, const Op& op, int lane, Box& box) {
     box.coordinates[i] = static_cast<std::int32_t>(
         warp.read(op.values[static_cast<std::size_t>(d.coordinates) + static_cast<std::size_t>(i)], lane));
   }
-  // An H200 stops with an illegal instruction otherwise, for loads and stores, inside the tensor and outside.
+  // Otherwise an H200 stops with an illegal instruction, for loads and stores, inside the tensor and outside.
   const std::int64_t offset = std::int64_t{box.coordinates[0]} * box.tensor.element_bytes();
   if (offset % 16 == 0) return true;
   warp.report(FindingKind::argument, lane, d.map.of(warp, op, lane), [&] {
@@ -106,7 +106,7 @@ bool box_of(Warp& warp, const Op& op, int lane, Box& box) {
   return false;
 }
 
-// A box larger than all shared memory is said to be so at once, before anybody makes room for its bytes.
+// A box larger than all shared memory is reported at once, before memory is allocated for its bytes.
 bool fits(Warp& warp, const Op& op, int lane, const Box& box) {
   const bool is_im2col = box.tensor.is_im2col;
   std::uint64_t bytes = is_im2col ? std::uint64_t{box.row_bytes()} * box.tensor.rows() : box.row_bytes();
@@ -149,7 +149,7 @@ class TensorLoad : public AsyncOperation {
       }
     }
     for (const Arrivals::One& one : arrivals_.all) end_copy(cluster, one.arrival);
-    cluster.counters.count_async(reader.issue.place, t.copy_bytes());
+    cluster.counters.count_async(reader.issue.pc, t.copy_bytes());
   }
 
  private:
@@ -157,9 +157,9 @@ class TensorLoad : public AsyncOperation {
     const std::uint64_t bits = fill_bits(box_.tensor);
     for (std::uint32_t at = 0; at < row.size(); at += element) std::memcpy(row.data() + at, &bits, element);
   }
-  // A tensor of tfloat32 is one of float32 in memory; what arrives is rounded to tf32. As an H200 does it: to
-  // nearest even, NaN becomes 0x7fffe000, subnormal numbers stay, in the _ftz types too (those flush in
-  // reductions only), and elements outside the tensor are left as fill() made them.
+  // A tensor of tfloat32 is one of float32 in memory; elements are rounded to tf32 when they arrive, as on an
+  // H200: to nearest even, NaN becomes 0x7fffe000, subnormal numbers stay, in the _ftz types too (which flush
+  // in reductions only), and elements outside the tensor stay as fill() made them.
   void convert(std::uint8_t* elements, std::uint32_t count) const;
 
   Box box_;
@@ -190,7 +190,7 @@ Flow run_load(Warp& warp, const Op& op, LaneMask active) {
   return Flow::next;
 }
 
-// The type that elements are reduced as; none: the tensor's type has no such reduction.
+// The type that elements are reduced in; none: the tensor's type has no such reduction.
 Type reduction_type(TensorMapType type, Reduction reduction) {
   const bool is_bitwise = reduction >= Reduction::and_bits;
   const bool counts = reduction == Reduction::inc || reduction == Reduction::dec;
@@ -227,8 +227,8 @@ class TensorStore : public GroupedStore {
         data_(std::size_t{box_.row_bytes()} * box_.tensor.rows()) {}
 
  private:
-  // An H200 stores whole 16 bytes, also beyond a row of the tensor that ends within them. (Its reductions
-  // were not measured: of those only elements inside.)
+  // An H200 stores whole 16 bytes, beyond the end of a tensor's row too. (Its reductions were not measured:
+  // they store only elements inside.)
   TensorRow written(std::uint32_t i) const {
     TensorRow row = box_.row(i);
     const auto element = static_cast<std::uint32_t>(box_.tensor.element_bytes());
@@ -239,7 +239,7 @@ class TensorStore : public GroupedStore {
     return row;
   }
 
-  // Only what is written is read.
+  // Reads only the elements that are written.
   void read(Cluster& cluster, const Actor& actor) override {
     const auto element = static_cast<std::uint32_t>(box_.tensor.element_bytes());
     for (std::uint32_t i = 0; i < box_.tensor.rows(); ++i) {
@@ -266,7 +266,7 @@ class TensorStore : public GroupedStore {
         cluster.store(actor, Space::global, row.global, data, bytes, Order::weak, element);
       }
     }
-    cluster.counters.count_async(actor.issue.place, box_.tensor.copy_bytes());
+    cluster.counters.count_async(actor.issue.pc, box_.tensor.copy_bytes());
   }
 
   const TensorDetail& detail_;
@@ -298,7 +298,7 @@ Flow run_store(Warp& warp, const Op& op, LaneMask active) {
   return Flow::next;
 }
 
-// A prefetch has no effect but that its tensor map must be one.
+// A prefetch only checks its tensor map.
 Flow run_prefetch(Warp& warp, const Op& op, LaneMask active) {
   for_each_lane(active, [&](int lane) {
     Box box;
@@ -313,7 +313,7 @@ void decode_rank(Decoding& decoding, TensorDetail& d) {
   d.rank = decoding.require_one({"1d", "2d", "3d", "4d", "5d"}) + 1;
 }
 
-// `im2col`: the name that the mode has here, with offsets or without.
+// `im2col`: the name of the mode here, with offsets or without.
 void decode_mode(Decoding& decoding, TensorDetail& d, const char* im2col) {
   for (const char* mode : {"im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4"}) {
     if (decoding.accept(mode)) decoding.fail("the mode ." + std::string(mode) + " needs sm_100");
@@ -342,7 +342,7 @@ void decode_box(Decoding& decoding, TensorDetail& d, int operand) {
   const auto* tensor = std::get_if<ptx::TensorAddress>(&decoding.operand(operand).value);
   if (tensor == nullptr) decoding.fail("the tensor is given as [map, {coordinates}]");
   if (static_cast<int>(tensor->coordinates.size()) != d.rank) {
-    decoding.fail(std::to_string(tensor->coordinates.size()) + " coordinates stand where ." +
+    decoding.fail(std::to_string(tensor->coordinates.size()) + " coordinates are given where ." +
                   std::to_string(d.rank) + "d needs " + std::to_string(d.rank));
   }
   ptx::Operand map;
@@ -361,7 +361,7 @@ void decode_load(Decoding& decoding, TensorDetail& d, bool own_only) {
   decode_mode(decoding, d, "im2col");
   decoding.require("mbarrier::complete_tx::bytes");
   const bool multicast = decoding.accept("multicast::cluster");
-  if (multicast && own_only) decoding.fail(".multicast::cluster needs the target .shared::cluster");
+  if (multicast && own_only) decoding.fail(".multicast::cluster needs the destination .shared::cluster");
   const bool has_policy = accept_cache_hint(decoding);
   const int least = 3 + (d.is_im2col ? 1 : 0), all = least + multicast + has_policy;
   decoding.require_count(all, all);

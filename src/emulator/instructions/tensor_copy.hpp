@@ -6,8 +6,8 @@
 
 namespace tenon::emulator {
 
-// The tensor that the map at a generic or shared address describes; false: what is wrong has been reported.
-// `rank`: of the instruction; 0: any.
+// Decodes the tensor map at a generic or shared address. False: a fault has been reported. `rank`: of the
+// instruction; 0: any.
 bool load_tensor_map(Cluster& cluster, const Actor& actor, ptx::Space space, std::uint64_t address, int rank,
                      MappedTensor& tensor);
 

@@ -1,5 +1,5 @@
-// Tensor maps that a kernel reads and changes: tensormap.replace and tensormap.cp_fenceproxy (PTX
-// ISA 9.7.9.26 and 9.7.13.19).
+// Tensor maps that a kernel changes: tensormap.replace and tensormap.cp_fenceproxy (PTX ISA 9.7.9.26 and
+// 9.7.13.19).
 #include <cstring>
 
 #include "emulator/instructions/tensor_copy.hpp"
@@ -33,7 +33,7 @@ struct ReplaceDetail : Detail {
   int value = -1;
 };
 
-// PTX ISA, tensormap.replace, .elemtype: an order of its own.
+// PTX ISA, tensormap.replace, .elemtype: in an order of its own.
 constexpr TensorMapType element_types[] = {
     TensorMapType::uint8,       TensorMapType::uint16,  TensorMapType::uint32,   TensorMapType::int32,
     TensorMapType::uint64,      TensorMapType::int64,   TensorMapType::float16,  TensorMapType::float32,
@@ -52,7 +52,7 @@ bool load_bytes(Cluster& cluster, const Actor& actor, Space space, std::uint64_t
   return false;
 }
 
-// Fields that have room for fewer bits than the operand, and what they may be; empty: it fits.
+// Checks fields with fewer bits than the operand: the sentence names what they may be; empty: it fits.
 std::string range_problem(Field field, std::uint64_t value) {
   const auto outside = [&](std::uint64_t least, std::uint64_t most, const char* what) {
     return value >= least && value <= most
@@ -101,8 +101,8 @@ void replace(MappedTensor& t, const ReplaceDetail& d, std::uint64_t value) {
   }
 }
 
-// Weak like an ordinary store of the 128 bytes. The map may be inconsistent until the last field is replaced,
-// so it is checked when it is used.
+// A weak store of the 128 bytes. The map may be inconsistent until the last field is replaced, so it is
+// checked when it is used.
 Flow run_replace(Warp& warp, const Op& op, LaneMask active) {
   const auto& d = static_cast<const ReplaceDetail&>(*op.detail);
   for_each_lane(active, [&](int lane) {
@@ -164,8 +164,8 @@ struct CopyDetail : Detail {
   AddressOperand to, from;
 };
 
-// The warp copies one map from shared to global memory; its fence needs nothing, as memory is one for all
-// proxies.
+// The warp copies one map from shared to global memory. Its fence needs no action, as all proxies share one
+// memory.
 Flow run_copy_map(Warp& warp, const Op& op, LaneMask active) {
   const auto& d = static_cast<const CopyDetail&>(*op.detail);
   const int lane = first_lane(active);

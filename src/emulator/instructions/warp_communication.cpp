@@ -1,7 +1,7 @@
-// Lanes talking to each other (PTX ISA 9.7.9.6 shfl, 9.7.13 vote, match, redux, activemask, elect). A .sync
-// instruction waits until every lane of its membermask that has not exited stands at it; its effect is then
-// that of one moment. What the ISA leaves undefined (reading a lane outside the mask, a lane that is not in
-// its own mask) is the finding `argument`.
+// Communication between lanes (PTX ISA 9.7.9.6 shfl, 9.7.13 vote, match, redux, activemask, elect). A .sync
+// instruction waits until every live lane of its membermask has reached it, and then takes effect at once.
+// What the ISA leaves undefined (reading a lane outside the mask, a lane that is not in its own mask) is the
+// finding `argument`.
 #include "emulator/instructions/lanewise.hpp"
 #include "emulator/machine/text.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 
 using ptx::Type;
 
-// A lane whose membermask does not name it, or lanes that disagree about the mask.
+// A lane whose membermask does not name it, or lanes with different masks.
 void check_masks(Warp& warp, const Value& membermask, LaneMask mask, LaneMask lanes, LaneMask active) {
   const LaneMask outsiders = lanes & ~mask;
   if (outsiders != 0) {
@@ -33,7 +33,7 @@ void check_masks(Warp& warp, const Value& membermask, LaneMask mask, LaneMask la
 }
 
 // Runs body(lanes, participants) for each set of active lanes with the same membermask whose lanes have all
-// come: `lanes` get results, from `participants`.
+// arrived: `lanes` get results, from `participants`.
 template <class Body>
 Flow synchronized(Warp& warp, const Value& membermask, LaneMask active, Body&& body) {
   LaneMask waiting = 0;
@@ -56,9 +56,9 @@ Flow synchronized(Warp& warp, const Value& membermask, LaneMask active, Body&& b
   }
   if (waiting == 0) return Flow::next;
   if (waiting == active) return Flow::blocked;
-  // Some are done and others wait: let the first go on, and the others come here again.
-  warp.jump(active & ~waiting, warp.place() + 1);
-  warp.jump(waiting, warp.place());
+  // Some lanes are done, others wait: the first go on, and the others execute this instruction again.
+  warp.jump(active & ~waiting, warp.pc() + 1);
+  warp.jump(waiting, warp.pc());
   warp.poll();
   return Flow::branched;
 }
@@ -277,8 +277,8 @@ void decode_redux(Decoding& decoding) {
 
 // --- activemask, elect
 
-// nvcc makes one atomic of those of a warp: the lanes that are together by activemask leave it to the first
-// of them, and take their accesses so far to be ordered before it.
+// nvcc combines the atomics of a warp into one: the lanes that activemask returns leave it to the first of
+// them, and rely on their earlier accesses being ordered before it.
 Flow activemask(Warp& warp, const Op& op, LaneMask active) {
   ThreadId threads[warp_size];
   std::size_t count = 0;
@@ -295,7 +295,7 @@ void decode_activemask(Decoding& decoding) {
   decoding.op().handler = activemask;
 }
 
-// The lowest lane leads. values: d, p, membermask
+// The lowest lane is elected. values: d, p, membermask
 Flow elect(Warp& warp, const Op& op, LaneMask active) {
   return synchronized(warp, op.values[2], active, [&](LaneMask lanes, LaneMask participants) {
     const int leader = first_lane(participants != 0 ? participants : lanes);

@@ -1,5 +1,5 @@
-// Running a warpgroup's asynchronous matrix products: wgmma.mma_async, commit_group and wait_group (PTX ISA
-// 9.7.15).
+// Execution of a warpgroup's asynchronous matrix products: wgmma.mma_async, commit_group and wait_group (PTX
+// ISA 9.7.15).
 #include "emulator/instructions/wgmma_state.hpp"
 
 #include <algorithm>
@@ -49,15 +49,15 @@ class WgmmaOperation : public AsyncOperation {
     }
     WgmmaProduct product(d.form);
     product(model_of(cluster.launch), *call_->cta, actor_of(call_->agent), operands);
-    cluster.counters.count_matrix(call_->place, 2ull * 64 * static_cast<std::uint64_t>(d.form.n) *
-                                                    static_cast<std::uint64_t>(d.form.k));
+    cluster.counters.count_matrix(
+        call_->pc, 2ull * 64 * static_cast<std::uint64_t>(d.form.n) * static_cast<std::uint64_t>(d.form.k));
   }
 
  private:
   std::shared_ptr<WgmmaCall> call_;
 };
 
-// A value that all lanes must agree on.
+// A value that must be equal in all lanes.
 std::uint64_t uniform(Warp& warp, const Op& op, int index, LaneMask active, const char* what) {
   const Value& value = op.values[static_cast<std::size_t>(index)];
   const std::uint64_t first = warp.read(value, first_lane(active));
@@ -71,7 +71,7 @@ std::uint64_t uniform(Warp& warp, const Op& op, int index, LaneMask active, cons
 }
 
 void start(Warp& warp, Warpgroup& group, const std::shared_ptr<WgmmaCall>& call, std::uint64_t number) {
-  call->agent = Clocks::start({call->place, call->warps[0]->thread(0)}, call->known, group.component,
+  call->agent = Clocks::start({call->pc, call->warps[0]->thread(0)}, call->known, group.component,
                               static_cast<Epoch>(number + 1), true);
   call->ticket = warp.cluster().async.enqueue(std::make_unique<WgmmaOperation>(call), group.stream);
   warp.cluster().changed();
@@ -92,7 +92,7 @@ Flow run_wgmma(Warp& warp, const Op& op, LaneMask active) {
   if (number == group.first + group.calls.size()) {
     auto fresh = std::make_shared<WgmmaCall>();
     fresh->op = &op;
-    fresh->place = warp.place();
+    fresh->pc = warp.pc();
     fresh->cta = &warp.cta();
     fresh->a_descriptor = a;
     fresh->b_descriptor = b;
@@ -105,7 +105,7 @@ Flow run_wgmma(Warp& warp, const Op& op, LaneMask active) {
     warp.report(FindingKind::divergence, first_lane(active), 0, [&] {
       return "The warps of warpgroup " + std::to_string(warp.warpgroup()) +
              " must execute the same wgmma with the same descriptors and scale-d, but another warp's " +
-             (call->op == &op ? "operands differ." : "next wgmma is at another place.");
+             (call->op == &op ? "operands differ." : "next wgmma is another instruction.");
     });
     if (call->op != &op) return Flow::next;
   }
@@ -118,8 +118,8 @@ Flow run_wgmma(Warp& warp, const Op& op, LaneMask active) {
     }
   }
   take_wgmma_registers(warp, *call);
-  // What a warp does after its part of the issue is not ordered with the product, even if it is done before
-  // the last warp comes.
+  // A warp's actions after its part of the issue are not ordered with the product, even before the last warp
+  // issues its part.
   for (int lane = 0; lane < warp_size; ++lane) warp.release(lane, call->known);
   if (++call->arrived == group_warps) start(warp, group, call, number);
   return Flow::next;
@@ -141,7 +141,8 @@ Flow run_wgmma_wait(Warp& warp, const Op& op, LaneMask) {
   Warpgroup& group = warpgroup_of(warp);
   const std::uint64_t end = state.groups[state.groups.size() - op.bits[0] - 1];
   for (std::uint64_t number = state.waited; number < end; ++number) {
-    if (group.call(number)->ticket == 0) return Flow::blocked;  // a warp of the warpgroup has not come to it
+    if (group.call(number)->ticket == 0)
+      return Flow::blocked;  // a warp of the warpgroup has not issued it yet
   }
   for (; state.waited < end; ++state.waited) {
     WgmmaCall& call = *group.call(state.waited);

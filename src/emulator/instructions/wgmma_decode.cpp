@@ -1,4 +1,4 @@
-// Decoding wgmma and setmaxnreg: which types, shapes and operands there are (PTX ISA 9.7.15.5, 9.7.19.5).
+// Decoders of wgmma and setmaxnreg: the valid types, shapes and operands (PTX ISA 9.7.15.5, 9.7.19.5).
 #include "emulator/instructions/async_decode.hpp"
 #include "emulator/instructions/wgmma_state.hpp"
 
@@ -90,7 +90,7 @@ Major decode_transpose(Decoding& decoding, int operand) {
   return transpose == 1 ? Major::mn : Major::k;
 }
 
-// The next type modifier, of A or B. (.b1 is no type of a register, so Decoding::type does not know it.)
+// The next type modifier, for A or B. (.b1 is no type of a register, so Decoding::type does not accept it.)
 Type element_type(Decoding& decoding) {
   if (decoding.accept("b1")) return Type::b1;
   return decoding.type({Type::f16, Type::bf16, Type::tf32, Type::e4m3, Type::e5m2, Type::s8, Type::u8});

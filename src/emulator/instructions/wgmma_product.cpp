@@ -1,4 +1,4 @@
-// The arithmetic of wgmma, and how its operands lie in shared memory and registers.
+// The arithmetic of wgmma, and the layout of its operands in shared memory and registers.
 #include "emulator/instructions/wgmma_product.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::uint32_t low_bits(int count) {
   return count == 32 ? ~0u : (1u << count) - 1;
 }
 
-// 1-bit elements are handled 32 at a time.
+// 1-bit elements are processed 32 at a time.
 int unit_bits(const WgmmaForm& form) {
   return form.a == Type::b1 ? 32 : form.element_bits();
 }
@@ -28,7 +28,7 @@ std::int64_t integer_of(Type type, std::uint32_t bits) {
   return type == Type::s8 ? static_cast<std::int8_t>(bits) : static_cast<std::int64_t>(bits);
 }
 
-// Where element `column` of a row stands, of rows of `pitch` elements one behind the other.
+// The index of element `column` of a row, for consecutive rows of `pitch` elements.
 std::size_t index(int row, int pitch, int column = 0) {
   return static_cast<std::size_t>(row) * static_cast<std::size_t>(pitch) + static_cast<std::size_t>(column);
 }
@@ -41,7 +41,7 @@ WgmmaProduct::WgmmaProduct(const WgmmaForm& form) : form_(form) {
   }
 }
 
-// In chunks of 16 bytes along the contiguous dimension, as the hardware has them.
+// In chunks of 16 bytes along the contiguous dimension, as on the hardware.
 void WgmmaProduct::read_matrix(Cta& cta, const Actor& actor, std::uint64_t descriptor, Major major, int rows,
                                int columns, std::vector<std::uint32_t>& to) const {
   const MatrixDescriptor d = decode_descriptor(descriptor);
@@ -66,15 +66,15 @@ void WgmmaProduct::read_a_registers(const WgmmaOperands& operands) {
   const numerics::Fragment& fragment = *a_fragment_;
   const int units = form_.stored_k() * form_.element_bits() / unit_bits(form_);
   a_.assign(index(m, units), 0);
-  const bool whole = form_.a == Type::b1;  // a register is a unit; its first bit says which
+  const bool whole = form_.a == Type::b1;  // a register is a unit, identified by its first bit
   const int elements = whole ? 1 : fragment.elements(), bits = unit_bits(form_);
   for (int warp = 0; warp < WgmmaOperands::warps; ++warp) {
     for (int reg = 0; reg < fragment.registers(); ++reg) {
       const std::uint64_t* lanes = operands.a[warp][static_cast<std::size_t>(reg)];
       for (int lane = 0; lane < warp_size; ++lane) {
         for (int e = 0; e < elements; ++e) {
-          const numerics::Place place = fragment.at(lane, reg, e);
-          const int row = 16 * warp + place.row, column = whole ? place.column / 32 : place.column;
+          const numerics::Coord coord = fragment.at(lane, reg, e);
+          const int row = 16 * warp + coord.row, column = whole ? coord.column / 32 : coord.column;
           a_[index(row, units, column)] =
               static_cast<std::uint32_t>(lanes[lane] >> e * bits) & low_bits(bits);
         }

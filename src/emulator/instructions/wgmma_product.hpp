@@ -1,4 +1,5 @@
-// The product of one wgmma.mma_async: 64 x n from k products each, operands from shared memory or registers.
+// The product of one wgmma.mma_async: 64 x n accumulators from k products each, operands in shared memory or
+// registers.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,7 @@
 
 namespace tenon::emulator {
 
-// An instruction as its modifiers and constants say.
+// An instruction as its modifiers and constants describe it.
 struct WgmmaForm {
   int n = 0, k = 0;  // of the full matrix, zeros of a sparse A included
   ptx::Type a = ptx::Type::f16, b = ptx::Type::f16, d = ptx::Type::f32;
@@ -26,10 +27,10 @@ struct WgmmaForm {
   int element_bits() const { return numerics::element_bits(a); }
   int stored_k() const { return sparse ? k / 2 : k; }                                // of A
   int accumulator_registers() const { return d == ptx::Type::f16 ? n / 4 : n / 2; }  // a lane
-  numerics::Shape tile() const { return {16, 8, k}; }  // the mma that a warp's share is made of
+  numerics::Shape tile() const { return {16, 8, k}; }  // the mma that a warp's share consists of
 };
 
-// What the four warps give to one instruction.
+// The inputs of the four warps to one instruction.
 struct WgmmaOperands {
   static constexpr int warps = 4;
   std::uint64_t a_descriptor = 0, b_descriptor = 0;
@@ -44,7 +45,7 @@ class WgmmaProduct {
  public:
   explicit WgmmaProduct(const WgmmaForm& form);
 
-  // Reads what is in shared memory of `cta` as `actor`, and the registers; writes the accumulators.
+  // Reads operands in shared memory of `cta` as `actor`, and the registers; writes the accumulators.
   void operator()(numerics::Model model, Cta& cta, const Actor& actor, const WgmmaOperands& operands);
 
  private:
@@ -62,7 +63,7 @@ class WgmmaProduct {
   WgmmaForm form_;
   std::optional<numerics::Fragment> a_fragment_;
   std::vector<std::uint32_t> a_, b_;   // elements, k fastest: a_[row * stored_k + i], b_[column * k + i]
-  std::vector<std::int16_t> columns_;  // of a sparse A: the k that stored element i of a row stands for
+  std::vector<std::int16_t> columns_;  // of a sparse A: the k of stored element i of a row
 };
 
 }  // namespace tenon::emulator

@@ -1,4 +1,4 @@
-// The registers of wgmma: whom they belong to, wgmma.fence, and setmaxnreg (PTX ISA 9.7.15.7.1, 9.7.19.5).
+// The registers of wgmma: ownership, wgmma.fence, and setmaxnreg (PTX ISA 9.7.15.7.1, 9.7.19.5).
 #include "emulator/instructions/wgmma_state.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace tenon::emulator {
 
 namespace {
 
-// A register that wgmma is about to use: by whom else, and since the fence?
+// Checks a register that wgmma is about to use: has another instruction used it since the last fence?
 void check_register(Warp& warp, const Value& value, const WgmmaForm& form, bool is_accumulator) {
   if (value.slot < 0) return;
   WarpWgmma& state = state_of(warp);
@@ -32,18 +32,18 @@ void check_register(Warp& warp, const Value& value, const WgmmaForm& form, bool 
     });
     return;
   }
-  // PTX asks for the fence after any access, a mere read too.
+  // PTX requires the fence after any access, even a read.
   if (!warp.is_used(value)) return;
   warp.report(FindingKind::async_use, 0, 0, [] {
     return "A register of this wgmma was written or read after the last wgmma.fence by another instruction; "
-           "wgmma.fence must stand between that and the wgmma.";
+           "wgmma.fence is needed between that and the wgmma.";
   });
 }
 
 constexpr std::uint64_t registers_of_sm = 65536;
 
-// How many registers a thread starts with: as many as .maxnreg says. Else PTX does not say; the most that
-// fit, in steps of 8, is what a kernel of so many threads and blocks an SM can have.
+// The registers of a thread at the start: as .maxnreg says. Otherwise PTX defines nothing: this takes the
+// most that fit, in steps of 8, for a kernel of so many threads and blocks per SM.
 void prepare_registers(Cta& cta) {
   CtaWgmma& state = state_of(cta);
   if (!state.registers.empty()) return;
@@ -94,9 +94,8 @@ void check_wgmma_registers(Warp& warp, const Op& op) {
   if (!warp.cluster().findings.enabled()) return;
   WarpWgmma& state = state_of(warp);
   if (!state.has_fence) {
-    warp.report(FindingKind::async_use, 0, 0, [] {
-      return "This is the first wgmma of its warpgroup, and no wgmma.fence stands before it.";
-    });
+    warp.report(FindingKind::async_use, 0, 0,
+                [] { return "This is the first wgmma of its warpgroup, and no wgmma.fence precedes it."; });
     return;
   }
   const auto& d = static_cast<const WgmmaDetail&>(*op.detail);
@@ -116,8 +115,7 @@ void take_wgmma_registers(Warp& warp, const WgmmaCall& call) {
   });
 }
 
-// The results are the warp's now, and wgmma itself wrote them: no fence is needed before it goes on with
-// them.
+// The results belong to the warp now, and wgmma itself wrote them: the next wgmma on them needs no fence.
 void give_wgmma_registers_back(Warp& warp, const WgmmaCall& call) {
   WarpWgmma& state = state_of(warp);
   const std::size_t frame = call.frames[warp.index() % group_warps];
@@ -136,7 +134,7 @@ Flow run_setmaxnreg(Warp& warp, const Op& op, LaneMask active) {
   CtaWgmma::Registers& own = state.registers[static_cast<std::size_t>(warp.index())];
   const std::uint32_t wanted = op.bits[0];
   const bool grows = op.bits[1] != 0;
-  // A correct kernel starts with no more than it asks for.
+  // A correct kernel starts with no more registers than it requests.
   if (grows && own.is_bound) own.count = std::min(own.count, wanted);
   const bool is_wrong = grows ? wanted < own.count : wanted > own.count;
   if (grows && !is_wrong) {
@@ -146,7 +144,7 @@ Flow run_setmaxnreg(Warp& warp, const Op& op, LaneMask active) {
   }
   own.is_bound = false;
   ++own.changes;
-  own.place = warp.place();
+  own.pc = warp.pc();
   if (is_wrong) {
     warp.report(FindingKind::argument, first_lane(active), 0, [&] {
       return std::string("setmaxnreg.") + (grows ? "inc" : "dec") + " asks for " + std::to_string(wanted) +
@@ -171,7 +169,7 @@ std::string awaited_registers(Warp& warp, const Op& op, int) {
          " are free";
 }
 
-// setmaxnreg is for all four warps of a warpgroup, each for its part.
+// setmaxnreg is for all four warps of a warpgroup; each warp executes its own part.
 void CtaWgmma::block_ends(Cta& cta) {
   for (std::size_t first = 0; first + group_warps <= registers.size(); first += group_warps) {
     const auto begin = registers.begin() + static_cast<std::ptrdiff_t>(first);
@@ -179,7 +177,7 @@ void CtaWgmma::block_ends(Cta& cta) {
     const auto [least, most] = std::minmax_element(begin, begin + group_warps, by_changes);
     if (least->changes == most->changes) continue;
     const Warp& warp = *cta.warps[static_cast<std::size_t>(most - registers.begin())];
-    cta.cluster.report(FindingKind::divergence, {most->place, warp.thread(0)}, 0,
+    cta.cluster.report(FindingKind::divergence, {most->pc, warp.thread(0)}, 0,
                        [&, least = least, most = most] {
                          return "Warp " + std::to_string(most - registers.begin()) + " has executed " +
                                 std::to_string(most->changes) + " setmaxnreg and warp " +

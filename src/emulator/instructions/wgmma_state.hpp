@@ -1,9 +1,9 @@
-// What a CTA keeps for wgmma and setmaxnreg: the instructions of each warpgroup that are on their way, which
-// registers they own, and the pool of registers.
+// A CTA's state for wgmma and setmaxnreg: the instructions in flight of each warpgroup, the registers that
+// they own, and the pool of registers.
 //
-// A wgmma is one operation of four warps. Each warp comes to it in its own time; the fourth starts it. Its
-// clock component belongs to the warpgroup, its epoch is its number (from 1), so whoever waits for a group
-// learns the instructions up to the group's last.
+// A wgmma is one operation of four warps. Each warp issues its part at its own time; the fourth starts the
+// operation. Its clock component belongs to the warpgroup, and its epoch is its number (from 1). So a wait
+// for a group acquires all instructions up to the group's last.
 #pragma once
 
 #include <deque>
@@ -27,7 +27,7 @@ struct WgmmaDetail : Detail {
 // One instruction of a warpgroup.
 struct WgmmaCall {
   const Op* op = nullptr;
-  Place place = 0;
+  Pc pc = 0;
   Cta* cta = nullptr;
   Warp* warps[WgmmaOperands::warps] = {};
   std::size_t frames[WgmmaOperands::warps] = {};
@@ -35,9 +35,9 @@ struct WgmmaCall {
   std::uint64_t metadata[WgmmaOperands::warps][warp_size] = {};
   bool accumulate = true;
   int arrived = 0, waited = 0;  // warps
-  SyncClock known;              // what the warps knew, each when it came
+  SyncClock known;              // the clocks of the warps, each at its issue
   Agent agent;
-  AsyncQueue::Ticket ticket = 0;  // 0: not all warps have come
+  AsyncQueue::Ticket ticket = 0;  // 0: not all warps have issued it
 
   const WgmmaDetail& detail() const { return static_cast<const WgmmaDetail&>(*op->detail); }
 };
@@ -53,12 +53,12 @@ struct Warpgroup {
 
 struct CtaWgmma : SideState {
   std::vector<Warpgroup> groups;
-  // setmaxnreg: by warp, and how many of the CTA's registers are in no warp's hands.
+  // setmaxnreg: by warp, and the CTA's registers that belong to no warp.
   struct Registers {
     std::uint32_t count = 0;    // of a thread
-    bool is_bound = false;      // it may be fewer: nothing has said how many yet
-    std::uint32_t changes = 0;  // by setmaxnreg; the last one stands at `place`
-    Place place = no_place;
+    bool is_bound = false;      // it may be fewer: nothing has set the number yet
+    std::uint32_t changes = 0;  // by setmaxnreg; the last one is at `pc`
+    Pc pc = no_pc;
   };
   std::vector<Registers> registers;
   std::uint64_t free_registers = 0;
@@ -66,12 +66,12 @@ struct CtaWgmma : SideState {
   void block_ends(Cta& cta) override;
 };
 
-// One warp's side of it.
+// The state of one warp.
 struct WarpWgmma : SideState {
   std::uint64_t issued = 0, waited = 0;  // calls
-  std::deque<std::uint64_t> groups;      // committed and not waited for: number of calls at the commit
+  std::deque<std::uint64_t> groups;      // committed, not waited for: number of calls at the commit
   bool has_fence = false;
-  // By absolute slot: calls in flight that write it, and the form of the last of them.
+  // By absolute slot: the calls in flight that write it, and the form of the last of them.
   struct Writer {
     std::uint32_t calls = 0;
     const WgmmaForm* form = nullptr;
@@ -105,6 +105,6 @@ std::string awaited_registers(Warp& warp, const Op& op, int lane);
 // wgmma.cpp
 Flow run_wgmma(Warp& warp, const Op& op, LaneMask active);
 Flow run_wgmma_commit(Warp& warp, const Op& op, LaneMask active);
-Flow run_wgmma_wait(Warp& warp, const Op& op, LaneMask active);  // bits[0]: groups that may be left
+Flow run_wgmma_wait(Warp& warp, const Op& op, LaneMask active);  // bits[0]: groups that may stay pending
 
 }  // namespace tenon::emulator

@@ -23,7 +23,7 @@ bool AsyncQueue::is_done(Ticket ticket) const {
   return at == pending_.end() || at->ticket != ticket;
 }
 
-// Performing may enqueue others or finish more, so nothing of pending_ is held across it.
+// Performing may enqueue or finish other operations, so no reference into pending_ is held across it.
 void AsyncQueue::perform(std::size_t index) {
   const std::unique_ptr<AsyncOperation> operation = std::move(pending_[index].operation);
   pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(index));

@@ -28,7 +28,7 @@ bool covers(const Epochs& epochs, const Epochs& other) {
   return true;
 }
 
-// The least snapshot above both; one of them where that will do, so that equal knowledge stays shared.
+// The join of both snapshots. One of the two where it is the join, so that equal snapshots stay shared.
 Snapshot joined(const Snapshot& a, const Snapshot& b) {
   if (!b || a == b) return a;
   if (!a) return b;
@@ -72,7 +72,7 @@ Snapshot Clocks::everything_fenced(const View& view) const {
   return with(with(view.fenced, view.thread, view.fenced_now), threads_ + view.thread, view.fenced_copies);
 }
 
-bool Clocks::knows_init(const View& view, Component component, Epoch epoch) const {
+bool Clocks::covers_init(const View& view, Component component, Epoch epoch) const {
   return epoch <= at(view.inits, component);
 }
 
@@ -118,7 +118,7 @@ void Clocks::acquire(ThreadId thread, const SyncClock& object) {
 
 void Clocks::acquire(const ThreadId* threads, std::size_t count, const SyncClock& object) {
   if (!enabled_) return;
-  SyncClock before, after;  // of the thread before, which mostly knew the same
+  SyncClock before, after;  // the thread before usually had the same clock
   for (std::size_t i = 0; i < count; ++i) {
     View& view = views_[threads[i]];
     const SyncClock own{view.seen, view.fenced, view.inits};
@@ -175,7 +175,7 @@ Agent Clocks::start(Issue issue, Component component, Epoch epoch, bool async_pr
 
 Agent Clocks::start(Issue issue, const SyncClock& known, Component component, Epoch epoch, bool async_proxy) {
   Agent agent{issue, {}, component, epoch, async_proxy};
-  agent.view.thread = ~ThreadId{0};  // no one thread's: all is in the snapshots
+  agent.view.thread = ~ThreadId{0};  // of no single thread: the snapshots hold everything
   agent.view.seen = known.seen;
   agent.view.fenced = known.fenced;
   return agent;
@@ -197,14 +197,14 @@ void Clocks::complete(SyncClock& object, Component component, Epoch epoch) {
 void Clocks::fence(ThreadId thread) {
   if (!enabled_) return;
   Fence& fence = fences_[thread];
-  acquire(thread, fence.met);
-  fence.met = {};
+  acquire(thread, fence.observed);
+  fence.observed = {};
   fence.released = {};
   release(thread, fence.released);
 }
 
-void Clocks::met(ThreadId thread, const SyncClock& object) {
-  if (enabled_) join(fences_[thread].met, object);
+void Clocks::observe(ThreadId thread, const SyncClock& object) {
+  if (enabled_) join(fences_[thread].observed, object);
 }
 
 }  // namespace tenon::emulator

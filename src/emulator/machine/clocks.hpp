@@ -1,16 +1,15 @@
-// Who knows of what: vector clocks, the exact happened-before of a cluster's threads and asynchronous agents.
+// Vector clocks: the exact happened-before relation of a cluster's threads and asynchronous agents.
 //
-// A component is something that acts in an order of its own: each thread t has component t, its cp.async
-// operations together component threads+t, and further agents (an mbarrier's bulk copies, a thread's bulk
-// groups, a warpgroup's wgmma groups) get components when they first act. A component counts epochs. An
-// access carries (component, epoch); an observer knows of it if its clock holds that component at that epoch
-// or later.
+// A component is something that acts in program order: thread t is component t, its cp.async operations
+// together are component threads+t, and further agents (an mbarrier's bulk copies, a thread's bulk groups, a
+// warpgroup's wgmma groups) get components when they first act. A component counts epochs. An access is
+// recorded as (component, epoch). It happened before an observer if the observer's clock holds that component
+// at that epoch or a later one.
 //
-// A thread's clock is a snapshot shared with others (what it learnt at its last synchronisation) and its own
-// epoch, so a barrier costs one new snapshot for all. Beside what it has seen, a clock knows what the async
-// proxy may rely on: what had been seen at the last fence.proxy.async (`fenced`). And it knows of mbarriers
-// that were initialised (`inits`), which fence.mbarrier_init hands over across a barrier that hands over
-// nothing else.
+// A thread's clock is a shared snapshot (its state at the last synchronisation) and its own epoch, so that a
+// barrier costs one new snapshot for all threads. A clock also records what the async proxy may rely on: what
+// had been seen at the last fence.proxy.async (`fenced`). And it records initialised mbarriers (`inits`):
+// fence.mbarrier_init makes them visible across a relaxed barrier, which makes nothing else visible.
 #pragma once
 
 #include <cstdint>
@@ -30,21 +29,21 @@ struct SyncClock {
   Snapshot seen, fenced, inits;
 };
 
-// What a thread has seen, or what the agent that it started could see: `seen` for all but the thread's own
-// two components.
+// What a thread has seen, or what was visible to the agent that it started. `seen` covers all components but
+// the thread's own two.
 struct View {
   ThreadId thread = 0;
-  Epoch now = 1;     // own epoch; accesses made now carry it
+  Epoch now = 1;     // own epoch, which its accesses are recorded with
   Epoch copies = 0;  // own cp.async epochs that are known to be complete
   Snapshot seen;
   Epoch fenced_now = 0, fenced_copies = 0;  // the same, for the async proxy
   Snapshot fenced;
-  Snapshot inits;  // the thread's own too: those before its last fence.mbarrier_init
+  Snapshot inits;  // the thread's own included: those before its last fence.mbarrier_init
 };
 
 // An asynchronous operation's identity: accesses carry (component, epoch) and are checked from `view`.
 struct Agent {
-  Issue issue;  // whose instruction started it
+  Issue issue;  // the instruction that started it
   View view;
   Component component = 0;
   Epoch epoch = 0;
@@ -53,75 +52,75 @@ struct Agent {
 
 class Clocks {
  public:
-  // Does nothing but keep component numbers if not enabled: findings are off.
+  // If not enabled (findings are off), only component numbers are kept.
   Clocks(ThreadId threads, bool enabled);
   bool enabled() const { return enabled_; }
 
   const View& view(ThreadId thread) const { return views_[thread]; }
   // Is the component a thread, rather than an asynchronous agent?
   bool is_thread(Component component) const { return component < threads_; }
-  bool knows(const View& view, Component component, Epoch epoch) const {
+  bool covers(const View& view, Component component, Epoch epoch) const {
     if (component == view.thread) return epoch <= view.now;
     if (component >= threads_ && component - threads_ == view.thread && epoch <= view.copies) return true;
     return view.seen && component < view.seen->size() && epoch <= (*view.seen)[component];
   }
-  // Which of the components component + lane, all at this epoch, the observer does not know of.
+  // The components component + lane, all at this epoch, that did not happen before the observer.
   LaneMask unknown(const View& view, Component component, LaneMask lanes, Epoch epoch) const {
     LaneMask result = 0;
     for (LaneMask left = lanes; left != 0; left &= left - 1) {
       const auto lane = static_cast<Component>(__builtin_ctz(left));
-      if (!knows(view, component + lane, epoch)) result |= LaneMask{1} << lane;
+      if (!covers(view, component + lane, epoch)) result |= LaneMask{1} << lane;
     }
     return result;
   }
   bool fenced(const View& view, Component component, Epoch epoch) const;  // may the async proxy rely on it?
-  // Whether fence.mbarrier_init handed over an mbarrier.init of that component and epoch.
-  bool knows_init(const View& view, Component component, Epoch epoch) const;
+  // Whether fence.mbarrier_init made an mbarrier.init of that component and epoch visible.
+  bool covers_init(const View& view, Component component, Epoch epoch) const;
 
-  // The object learns what the thread knows and did; what the thread does later is not part of it.
+  // Release: the object's clock takes over the thread's clock. Later actions of the thread are not part of
+  // it.
   void release(ThreadId thread, SyncClock& object);
-  // A relaxed arrival: the object learns what the thread knew at its last fence, and the mbarriers that it
-  // knows of.
+  // A relaxed arrival: the object takes over the thread's clock at its last fence, and the initialised
+  // mbarriers.
   void release_relaxed(ThreadId thread, SyncClock& object);
-  // The same of several threads, which costs hardly more than of one.
+  // The same for several threads, which costs little more than for one.
   void release(const ThreadId* threads, std::size_t count, SyncClock& object);
-  // The thread learns what the object knows.
+  // Acquire: the thread's clock takes over the object's.
   void acquire(ThreadId thread, const SyncClock& object);
   void acquire(const ThreadId* threads, std::size_t count, const SyncClock& object);
   static void join(SyncClock& object, const SyncClock& other);
-  // All learn of all, and of those who left their clock in `arrived`: bar.sync, bar.warp.sync,
-  // barrier.cluster.
+  // Every thread acquires the clocks of all threads and `arrived`: bar.sync, bar.warp.sync, barrier.cluster.
   void barrier(const ThreadId* threads, std::size_t count, const SyncClock& arrived = {});
-  // fence.proxy.async: what the thread knows by now, the async proxy may rely on.
+  // fence.proxy.async: the async proxy may rely on what the thread's clock holds now.
   void fence_proxy(ThreadId thread);
-  // fence.mbarrier_init: the mbarriers that the thread initialised are handed over by whatever comes next.
+  // fence.mbarrier_init: the next release, relaxed or not, makes the thread's initialised mbarriers visible.
   void fence_inits(ThreadId thread);
 
-  // A new component for an agent: "the bulk copies of this mbarrier". Its epochs are the caller's to count,
-  // from 1 (a phase, a group); an epoch is learnt by those who wait for it.
+  // A new component for an agent, such as 'the bulk copies of this mbarrier'. The caller counts its epochs
+  // (phases, groups) from 1. A wait acquires an epoch.
   Component new_component() { return components_++; }
   Component copies_of(ThreadId thread) const { return threads_ + thread; }  // its cp.async groups
 
-  // An agent that starts now, on behalf of one thread or of several (a warpgroup): it knows what they know.
-  // What the threads do later is not ordered with it, until they wait.
+  // An agent that starts now for one thread or several (a warpgroup), with their clocks. Later actions of the
+  // threads are unordered with it until they wait for it.
   Agent start(Issue issue, Component component, Epoch epoch, bool async_proxy);
   static Agent start(Issue issue, const SyncClock& known, Component component, Epoch epoch, bool async_proxy);
-  // The thread, or the object, learns that a component's epochs up to this one are complete.
+  // The component's epochs up to this one are complete for the thread, or for the object.
   void complete(ThreadId thread, Component component, Epoch epoch);
   void complete(SyncClock& object, Component component, Epoch epoch);
 
-  // fence (membar, fence.acq_rel, fence.sc) with relaxed accesses around it: a strong write after a fence
-  // releases what was known at the fence; a fence acquires what strong reads before it have met.
+  // fence (membar, fence.acq_rel, fence.sc) combined with relaxed accesses: a strong write after a fence
+  // releases the clock at the fence; a fence acquires the clocks of the strong reads before it.
   void fence(ThreadId thread);
   const SyncClock& at_last_fence(ThreadId thread) const { return fences_[thread].released; }
-  void met(ThreadId thread, const SyncClock& object);  // by a relaxed read
+  void observe(ThreadId thread, const SyncClock& object);  // by a relaxed read
 
  private:
   Snapshot everything(const View& view) const;  // with the thread's own components
   Snapshot everything_fenced(const View& view) const;
 
   struct Fence {
-    SyncClock released, met;
+    SyncClock released, observed;
   };
 
   ThreadId threads_;

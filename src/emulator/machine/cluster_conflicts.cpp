@@ -1,5 +1,5 @@
-// What is said of accesses to shared memory that are not ordered: races, bytes that an asynchronous operation
-// still owns, missing proxy fences, and what outlives its block.
+// The messages about unordered accesses to shared memory: races, bytes that an asynchronous operation still
+// owns, missing proxy fences, and accesses that outlive their block.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -9,11 +9,11 @@
 
 namespace tenon::emulator {
 
-// The shared memory of a block goes to another one when its last thread has ended, so nobody may use it any
-// longer: a thread of another block of the cluster, a bulk copy, a wgmma. What was reported as used too early
-// is not reported again.
+// When a block's last thread has ended, its shared memory goes to another block. So no thread of another
+// block, no bulk copy and no wgmma may use it any longer. What was already reported as used too early is not
+// reported again.
 void Cluster::report_outlived(Issue issue, const Cta& cta, std::uint32_t offset, bool write) {
-  if (std::find(unwaited_.begin(), unwaited_.end(), issue.place) != unwaited_.end()) return;
+  if (std::find(unwaited_.begin(), unwaited_.end(), issue.pc) != unwaited_.end()) return;
   const bool is_own = &cta == &cta_of(issue.thread);
   const std::uint64_t address = shared_address(cta.rank, offset);
   report(is_own ? FindingKind::async_use : FindingKind::out_of_bounds, issue, address, [&] {
@@ -27,15 +27,15 @@ void Cluster::all_have_started(SyncClock& object) {
   for (const Component block : started_) clocks.complete(object, block, 1);
 }
 
-// A block whose threads have told nothing yet, not even at a barrier, may not be there.
+// A block may not have started if none of its threads has synchronised with this one, not even at a barrier.
 void Cluster::check_started(const Actor& actor, const Cta& cta, std::uint32_t offset, bool write) {
-  if (clocks.knows(*actor.view, started_[cta.rank], 1)) return;
-  if (std::find(raced_.begin(), raced_.end(), actor.issue.place) != raced_.end()) return;  // of one cause
+  if (clocks.covers(*actor.view, started_[cta.rank], 1)) return;
+  if (std::find(raced_.begin(), raced_.end(), actor.issue.pc) != raced_.end()) return;  // the same cause
   const ThreadId first = cta.rank * threads_per_cta_;
   for (ThreadId thread = first; thread < first + threads_per_cta_; ++thread)
-    if (clocks.knows(*actor.view, thread, 1)) return;
+    if (clocks.covers(*actor.view, thread, 1)) return;
   const std::uint64_t address = shared_address(cta.rank, offset);
-  unstarted_.insert(actor.issue.place);
+  unstarted_.insert(actor.issue.pc);
   report(FindingKind::out_of_bounds, actor.issue, address, [&] {
     return describe(actor.issue.thread) + (write ? " writes" : " reads") + " shared address " + hex(address) +
            " of the block of rank " + std::to_string(cta.rank) +
@@ -46,41 +46,41 @@ void Cluster::check_started(const Actor& actor, const Cta& cta, std::uint32_t of
 void Cluster::block_ended(Cta& cta) {
   if (!clocks.enabled() || aborted_) return;
   cta.side.block_ends(cta);
-  for (const auto& object : cta.beside) object.second->block_ends(cta);
-  if (!cta.has_guests) return;
+  for (const auto& object : cta.state_by_offset) object.second->block_ends(cta);
+  if (!cta.has_remote_accesses) return;
   const ThreadId first = cta.rank * threads_per_cta_;
   const std::vector<SharedMemory::Conflict> accesses = cta.shared.recorded();
-  // Words that the block itself looks at by strong accesses are how others tell it that they are done.
+  // Other threads signal that they are done by words that the block itself reads by strong accesses.
   std::set<std::uint32_t> flags;
   for (const SharedMemory::Conflict& access : accesses)
     if (access.earlier.is_strong && &cta == &cta_of(access.earlier.thread)) flags.insert(access.offset);
   for (const SharedMemory::Conflict& access : accesses) {
     const AccessRecord& record = access.earlier;
     const bool is_own = &cta == &cta_of(record.thread);
-    // An mbarrier sees to its arrivals itself.
-    const bool is_told =
-        record.is_strong && (flags.count(access.offset) != 0 || cta.beside.count(access.offset / 8 * 8) != 0);
+    // An mbarrier checks its arrivals itself.
+    const bool is_told = record.is_strong && (flags.count(access.offset) != 0 ||
+                                              cta.state_by_offset.count(access.offset / 8 * 8) != 0);
     if (is_told || (is_own && !record.is_async_proxy)) continue;
     LaneMask unknown = record.lanes;
     for (ThreadId thread = first; thread < first + threads_per_cta_ && unknown != 0; ++thread)
       unknown = clocks.unknown(clocks.view(thread), record.component, unknown, record.epoch);
-    if (unknown != 0) report_outlived({record.place, record.thread}, cta, access.offset, record.is_write);
+    if (unknown != 0) report_outlived({record.pc, record.thread}, cta, access.offset, record.is_write);
   }
 }
 
-// A race is reported where it reads, or at the later line of two writes, so that the line does not depend on
-// which came first; the use of what an asynchronous operation owns is reported where a thread uses it.
+// A race is reported at the read, or at the later line of two writes, so that the line does not depend on the
+// order. The use of bytes that an asynchronous operation owns is reported where a thread uses them.
 void Cluster::report_conflict(const Actor& actor, Cta& cta, const SharedMemory::Conflict& conflict,
                               bool write) {
   const AccessRecord& earlier = conflict.earlier;
   const Program& program = *launch.program;
   const std::uint64_t address = shared_address(cta.rank, conflict.offset);
-  Issue here = actor.issue, there{earlier.place, earlier.thread};
+  Issue here = actor.issue, there{earlier.pc, earlier.thread};
   const auto verb = [](bool writes) { return writes ? "writes" : "reads"; };
   if (conflict.is_proxy) {
     report(FindingKind::proxy_fence, here, address, [&] {
       return "the async proxy " + std::string(verb(write)) + " shared address " + hex(address) + ", which " +
-             describe(there.thread) + " wrote at line " + std::to_string(program.line(there.place)) +
+             describe(there.thread) + " wrote at line " + std::to_string(program.line(there.pc)) +
              ": a fence.proxy.async is needed between them";
     });
     return;
@@ -89,16 +89,16 @@ void Cluster::report_conflict(const Actor& actor, Cta& cta, const SharedMemory::
   const bool there_is_thread = clocks.is_thread(earlier.component);
   bool here_writes = write, there_writes = earlier.is_write;
   const bool is_race = here_is_thread && there_is_thread;
-  for (const auto& [is_thread, place] :
-       {std::pair(here_is_thread, here.place), std::pair(there_is_thread, there.place)})
-    if (!is_thread && std::find(unwaited_.begin(), unwaited_.end(), place) == unwaited_.end())
-      unwaited_.push_back(place);
-  // Who read too early has read bytes that nobody had written: one fault, not two.
+  for (const auto& [is_thread, pc] :
+       {std::pair(here_is_thread, here.pc), std::pair(there_is_thread, there.pc)})
+    if (!is_thread && std::find(unwaited_.begin(), unwaited_.end(), pc) == unwaited_.end())
+      unwaited_.push_back(pc);
+  // A thread that read too early has read unwritten bytes: one fault, not two.
   if (here_writes && !there_writes && *cta.shared.written(conflict.offset) == 0)
-    findings.drop(FindingKind::uninitialized, there.place);
+    findings.drop(FindingKind::uninitialized, there.pc);
   const bool swap =
       here_is_thread == there_is_thread
-          ? (here_writes != there_writes ? here_writes : program.line(there.place) > program.line(here.place))
+          ? (here_writes != there_writes ? here_writes : program.line(there.pc) > program.line(here.pc))
           : !here_is_thread && there_is_thread;
   if (swap) {
     std::swap(here, there);
@@ -106,9 +106,9 @@ void Cluster::report_conflict(const Actor& actor, Cta& cta, const SharedMemory::
   }
   if (is_race)
     for (const Issue issue : {here, there}) {
-      if (std::find(raced_.begin(), raced_.end(), issue.place) != raced_.end()) continue;
-      raced_.push_back(issue.place);
-      if (unstarted_.erase(issue.place) != 0) findings.drop(FindingKind::out_of_bounds, issue.place);
+      if (std::find(raced_.begin(), raced_.end(), issue.pc) != raced_.end()) continue;
+      raced_.push_back(issue.pc);
+      if (unstarted_.erase(issue.pc) != 0) findings.drop(FindingKind::out_of_bounds, issue.pc);
     }
   report(is_race ? FindingKind::race : FindingKind::async_use, here, address, [&] {
     const std::string subject = here_is_thread || there_is_thread
@@ -116,8 +116,7 @@ void Cluster::report_conflict(const Actor& actor, Cta& cta, const SharedMemory::
                                     : "an operation started by " + describe(here.thread);
     const std::string other = std::string(there_writes ? "is written" : "is read") +
                               (is_race ? " by " : " by the asynchronous operation of ") +
-                              describe(there.thread) + " at line " +
-                              std::to_string(program.line(there.place));
+                              describe(there.thread) + " at line " + std::to_string(program.line(there.pc));
     return subject + " " + verb(here_writes) + " shared address " + hex(address) + ", which " + other +
            (is_race ? ", without an order between them"
                     : ", and no wait orders the two (where another thread waits, a barrier must follow)");

@@ -1,5 +1,5 @@
-// Checked access to memory: an address is found in its space, what is wrong with the access is reported, the
-// bytes are moved.
+// Checked access to memory: resolves an address in its space, reports what is wrong with the access, moves
+// the bytes.
 #include <algorithm>
 
 #include "emulator/machine/text.hpp"
@@ -65,7 +65,7 @@ bool Cluster::locate(const Actor& actor, ptx::Space space, std::uint64_t address
   if (space == ptx::Space::generic) {
     space = space_of(address);
     address = from_generic(space, address);
-    if (space == ptx::Space::generic) space = ptx::Space::global;  // nowhere: reported there
+    if (space == ptx::Space::generic) space = ptx::Space::global;  // in no window: reported there
   }
   bool is_found = false;
   switch (space) {
@@ -97,10 +97,10 @@ void Cluster::note_written(const Actor& actor, const Location& at, std::uint32_t
   if (at.written == nullptr) return;  // parameters
   if (use != Use::store && findings.enabled()) {
     const auto* unwritten = static_cast<const std::uint8_t*>(std::memchr(at.written, 0, size));
-    if (unwritten != nullptr && !(at.is_local && launch.program->steps[actor.issue.place].is_carrying)) {
+    if (unwritten != nullptr && !(at.is_local && launch.program->steps[actor.issue.pc].only_copies)) {
       const std::uint64_t address = at.address + static_cast<std::uint64_t>(unwritten - at.written);
       report(FindingKind::uninitialized, actor.issue, address, [&] {
-        return "nobody has written the " + std::string(space_name(at.space)) + " byte at " + hex(address) +
+        return "no thread has written the " + std::string(space_name(at.space)) + " byte at " + hex(address) +
                ", one of " + bytes_text(size) + " read at " + hex(at.address);
       });
     }
@@ -108,13 +108,13 @@ void Cluster::note_written(const Actor& actor, const Location& at, std::uint32_t
   if (use != Use::load) std::memset(at.written, 1, size);
 }
 
-// Lanes of one store that put the same value into the same place: compilers let a whole warp store what one
+// Lanes of one store that write the same value to the same address: compilers let a whole warp store what one
 // lane could.
 bool Cluster::is_repetition(const Actor& actor, const AccessRecord& earlier, const Location& at,
                             std::uint32_t size) const {
-  return at.from != nullptr && std::memcmp(at.bytes, at.from, size) == 0 &&
-         earlier.place == actor.issue.place && clocks.is_thread(actor.component) &&
-         clocks.is_thread(earlier.component) && &warp_of(earlier.thread) == &warp_of(actor.issue.thread);
+  return at.from != nullptr && std::memcmp(at.bytes, at.from, size) == 0 && earlier.pc == actor.issue.pc &&
+         clocks.is_thread(actor.component) && clocks.is_thread(earlier.component) &&
+         &warp_of(earlier.thread) == &warp_of(actor.issue.thread);
 }
 
 bool Cluster::locate_shared(const Actor& actor, std::uint64_t address, std::uint32_t size, Use use,
@@ -145,7 +145,7 @@ bool Cluster::locate_shared(const Actor& actor, std::uint64_t address, std::uint
         !is_repetition(actor, conflict.earlier, at, size))
       report_conflict(actor, cta, conflict, use != Use::load);
     if (&cta != &cta_of(actor.issue.thread)) check_started(actor, cta, offset, use != Use::load);
-    cta.has_guests |= actor.async_proxy || &cta != &cta_of(actor.issue.thread);
+    cta.has_remote_accesses |= actor.async_proxy || &cta != &cta_of(actor.issue.thread);
   }
   if (cta.live_threads == 0 && (actor.async_proxy || &cta != &cta_of(actor.issue.thread)))
     report_outlived(actor.issue, cta, offset, use != Use::load);
@@ -176,7 +176,7 @@ bool Cluster::locate_global(const Actor& actor, std::uint64_t address, std::uint
     const std::uint64_t mapped = launch.parameters.size();
     if (offset < mapped && mapped - offset >= size) {
       if (use == Use::load) {
-        // Only read, and by all clusters: the cast is for what a Location of writable memory needs.
+        // Clusters only read it: the cast serves a Location of writable memory.
         at.bytes = const_cast<std::uint8_t*>(launch.parameters.data() + offset);
         return true;
       }
@@ -243,21 +243,20 @@ void Cluster::synchronize(const Actor& actor, const Location& at, Use use, Order
     if (acquires)
       clocks.acquire(thread, flag->second);
     else
-      clocks.met(thread, flag->second);
+      clocks.observe(thread, flag->second);
   }
   if (use == Use::load) return;
   const SyncClock& fenced = clocks.at_last_fence(thread);
-  if (flag == flags_.end() && !releases && !fenced.seen) return;  // tells nothing
+  if (flag == flags_.end() && !releases && !fenced.seen) return;  // releases nothing
   SyncClock& clock = flag == flags_.end() ? flags_[at.key] : flag->second;
-  if (use == Use::store)
-    clock = {};  // a read-modify-write continues what was released before, a store ends it
+  if (use == Use::store) clock = {};  // a read-modify-write continues the release before it, a store ends it
   Clocks::join(clock, fenced);
   if (releases) clocks.release(thread, clock);
 }
 
 bool Cluster::load(const Actor& actor, ptx::Space space, std::uint64_t address, void* to, std::uint32_t size,
                    Order order, std::uint32_t alignment) {
-  if (size == 0) return true;  // a bulk copy of no bytes has no memory to bring them to
+  if (size == 0) return true;  // a bulk copy of no bytes needs no destination
   Location at;
   if (!locate(actor, space, address, size, alignment == 0 ? size : alignment, Use::load, order, at)) {
     std::memset(to, 0, size);
@@ -286,7 +285,7 @@ bool Cluster::store(const Actor& actor, ptx::Space space, std::uint64_t address,
     return false;
   const auto put = [&] {
     note_written(actor, at, size, Use::store);
-    if (std::memcmp(at.bytes, from, size) == 0) return;  // nobody can be waiting for that
+    if (std::memcmp(at.bytes, from, size) == 0) return;  // no thread can be waiting for that
     std::memcpy(at.bytes, from, size);
     if (!at.is_local) changed();
   };

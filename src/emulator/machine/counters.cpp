@@ -7,7 +7,7 @@ namespace {
 
 constexpr int banks = 32;
 
-// Distinct words of one pass over the banks: how many there are, and how many the fullest bank holds.
+// The distinct words of one pass over the banks: their number, and the number in the fullest bank.
 class Pass {
  public:
   void add(std::uint64_t word) {
@@ -31,7 +31,7 @@ class Pass {
   int fullest_ = 0, distinct_ = 0;
 };
 
-// Whether lanes `distance` apart ask for the same address wherever both ask.
+// Whether lanes `distance` apart access the same address wherever both are active.
 bool partners_share(const std::uint64_t* addresses, LaneMask active, int distance) {
   for (int lane = 0; lane < warp_size; ++lane) {
     const int partner = lane ^ distance;
@@ -115,20 +115,20 @@ Counts& Counts::operator+=(const Counts& other) {
   return *this;
 }
 
-PlaceCounters& PlaceCounters::operator+=(const PlaceCounters& other) {
-  for (std::size_t place = 0; place < counts_.size(); ++place) counts_[place] += other.counts_[place];
+PcCounters& PcCounters::operator+=(const PcCounters& other) {
+  for (std::size_t pc = 0; pc < counts_.size(); ++pc) counts_[pc] += other.counts_[pc];
   return *this;
 }
 
-Counters summarize(const Program& program, const PlaceCounters& counters) {
+Counters summarize(const Program& program, const PcCounters& counters) {
   Counters summary;
-  for (Place place = 0; place < counters.size(); ++place) {
-    const Counts& counts = counters.at(place);
+  for (Pc pc = 0; pc < counters.size(); ++pc) {
+    const Counts& counts = counters.at(pc);
     if (counts.instructions == 0) continue;
-    const Step& step = program.steps[place];
+    const Step& step = program.steps[pc];
     summary.total += counts;
     summary.by_class[static_cast<int>(step.kind)] += counts;
-    summary.lines.push_back({program.line(place), step.text, program.source(place), step.kind, counts});
+    summary.lines.push_back({program.line(pc), step.text, program.source(pc), step.kind, counts});
   }
   std::stable_sort(summary.lines.begin(), summary.lines.end(),
                    [](const LineCounts& a, const LineCounts& b) { return a.ptx_line < b.ptx_line; });

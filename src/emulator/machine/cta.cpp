@@ -27,13 +27,13 @@ Cta::Cta(Cluster& cluster, std::uint32_t rank, Dim3 index)
       index(index),
       shared(cluster.launch.shared_size, cluster.launch.findings),
       live_threads(static_cast<int>(cluster.threads_per_cta())) {
-  // What the system keeps there it has set up; cooperative groups only clear the bits that they use.
+  // The system has initialised what it keeps there; cooperative groups only clear the bits that they use.
   if (cluster.launch.program->maps_reserved) std::memset(shared.written(0), 1, shared_reserved);
 }
 
 Cta::~Cta() = default;
 
-Cluster::Cluster(const Launch& launch, std::uint64_t number, PlaceCounters& counters)
+Cluster::Cluster(const Launch& launch, std::uint64_t number, PcCounters& counters)
     : launch(launch),
       number(number),
       index(cluster_position(launch, number)),

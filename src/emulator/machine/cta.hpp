@@ -1,5 +1,5 @@
-// A CTA and a cluster of CTAs: what their threads share, and checked access to memory. A launch without
-// clusters runs clusters of one CTA. All CTAs of a cluster run interleaved on one host thread.
+// A CTA and a cluster of CTAs: the state that their threads share, and checked access to memory. A launch
+// without clusters runs clusters of one CTA. All CTAs of a cluster run interleaved on one host thread.
 #pragma once
 
 #include <atomic>
@@ -24,18 +24,19 @@ namespace tenon::emulator {
 class Warp;
 class Cta;
 
-// What an instruction family keeps beside the machine: per warp, CTA, cluster, or word of shared memory.
-// Derive from it; the owner of the slot is the only one to cast it.
+// State that an instruction family keeps per warp, CTA, cluster or word of shared memory. A family derives
+// its own type from this one, and casts it back.
 struct SideState {
   virtual ~SideState() = default;
-  // The block's last thread has ended, and findings are on: is there something left undone?
+  // Called when the block's last thread has ended and findings are on: reports operations that were not
+  // completed.
   virtual void block_ends(Cta&) {}
 };
 enum class Family : std::uint8_t { copies, bulk_copies, wgmma, cluster_barrier, cta_barriers, warp_barrier };
 constexpr int families = 6;
 class SideStates {
  public:
-  // The family's state, made on first use.
+  // The family's state, constructed on first use.
   template <class State>
   State& get(Family family) {
     auto& state = states_[static_cast<int>(family)];
@@ -65,14 +66,14 @@ class Cta {
   std::vector<std::unique_ptr<Warp>> warps;
   SideStates side;
   int live_threads = 0;
-  bool has_guests = false;  // others than its threads have accessed its shared memory
+  bool has_remote_accesses = false;  // threads of other blocks have accessed its shared memory
 
-  // Lives as long as the CTA; keyed by offset in this CTA's shared memory: the clock of an mbarrier beside
-  // its 64 bits of opaque state in memory.
-  std::unordered_map<std::uint32_t, std::unique_ptr<SideState>> beside;
+  // Lives as long as the CTA, keyed by offset in its shared memory: for an mbarrier, the clock that belongs
+  // to its 64 opaque bits.
+  std::unordered_map<std::uint32_t, std::unique_ptr<SideState>> state_by_offset;
   template <class State>
   State& state_at(std::uint32_t offset) {
-    auto& state = beside[offset];
+    auto& state = state_by_offset[offset];
     if (!state) state = std::make_unique<State>();
     return static_cast<State&>(*state);
   }
@@ -80,7 +81,7 @@ class Cta {
 
 class Cluster {
  public:
-  Cluster(const Launch& launch, std::uint64_t number, PlaceCounters& counters);
+  Cluster(const Launch& launch, std::uint64_t number, PcCounters& counters);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -91,7 +92,7 @@ class Cluster {
   std::vector<std::unique_ptr<Cta>> ctas;  // by rank
   Clocks clocks;
   Findings findings;
-  PlaceCounters& counters;
+  PcCounters& counters;
   AsyncQueue async;
   SideStates side;
   int live_threads = 0;
@@ -99,32 +100,35 @@ class Cluster {
   ThreadId thread_count() const { return threads_per_cta_ * static_cast<ThreadId>(ctas.size()); }
   ThreadId threads_per_cta() const { return threads_per_cta_; }
 
-  // Something that a blocked or spinning thread may wait for has changed: memory, a barrier, an asynchronous
-  // operation, a thread's end. store, atomic and the queue call it; whoever keeps other state must.
+  // A blocked or spinning thread may be waiting for this: memory, a barrier, an asynchronous operation or a
+  // thread's end has changed. store, atomic and the queue call it; a family that keeps other state must call
+  // it too.
   void changed() {
-    news_.store(news_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-    woke();
+    data_changes_.store(data_changes_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    wake();
   }
-  // Who is blocked may go on, but nothing is new to look at: an arrival at a barrier. Threads that only meet
-  // at barriers, and come back to where they were, get nowhere.
-  void woke() { changes_.store(changes_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+  // Blocked threads may go on, but no data has changed: an arrival at a barrier. Threads that only pass
+  // barriers, and return to an earlier state, make no progress.
+  void wake() { changes_.store(changes_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
   std::uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
-  std::uint64_t news() const { return news_.load(std::memory_order_acquire); }  // calls of changed()
-  // Ends all threads at once: after a trap, or when going on makes no sense.
+  std::uint64_t data_changes() const {
+    return data_changes_.load(std::memory_order_acquire);
+  }  // calls of changed()
+  // Ends all threads at once: after a trap, or when no thread can go on.
   void abort() { aborted_ = true; }
   bool is_aborted() const { return aborted_; }
   std::uint64_t clock = 0;  // instructions of the cluster so far, and slept time: %clock, %globaltimer
 
-  // Checked access: bounds, null, alignment, written-ness (loads), races and proxies (shared memory). On a
-  // finding that leaves nothing to access, false: loads give zeros, stores do nothing; the caller goes on.
-  // `alignment` 0: `size` itself, which then must be a power of two up to 32. Space::generic is resolved;
+  // Checked access: bounds, null, alignment, written bytes (loads), races and proxies (shared memory). False,
+  // with a finding, if no memory can be accessed: loads return zeros, stores do nothing, and the caller goes
+  // on. `alignment` 0 means `size`, which then must be a power of two up to 32. Space::generic is resolved.
   // Space::shared takes addresses of any CTA of the cluster.
   bool load(const Actor& actor, ptx::Space space, std::uint64_t address, void* to, std::uint32_t size,
             Order order = Order::weak, std::uint32_t alignment = 0);
   bool store(const Actor& actor, ptx::Space space, std::uint64_t address, const void* from,
              std::uint32_t size, Order order = Order::weak, std::uint32_t alignment = 0);
-  // Read-modify-write, atomic also against other clusters. `update(std::uint8_t* bytes)` changes the bytes in
-  // place (nothing of tenon's memory may be called in it). False as above, and then update was not called.
+  // Read-modify-write, atomic against other clusters too. `update(std::uint8_t* bytes)` changes the bytes in
+  // place and must not access emulated memory. False as above, without a call of update.
   template <class Update>
   bool atomic(const Actor& actor, ptx::Space space, std::uint64_t address, std::uint32_t size, Order order,
               Update&& update) {
@@ -141,18 +145,19 @@ class Cluster {
     synchronize(actor, at, Use::atomic, order);
     return true;
   }
-  // Unchecked and unrecorded: the bytes, or null if they are not all mapped. For state whose accesses are
-  // ordered by other means (the 64 bits of an mbarrier, once checked), and for tests.
+  // Unchecked and unrecorded: the bytes, or null if not all are mapped. For state whose accesses are ordered
+  // by other means (the 64 bits of an mbarrier, once checked), and for tests.
   std::uint8_t* raw(ThreadId thread, ptx::Space space, std::uint64_t address, std::uint32_t size);
 
-  // The block's last thread has ended: whoever else uses its shared memory must have been waited for.
+  // The block's last thread has ended: every other user of its shared memory must have been waited for.
   void block_ended(Cta& cta);
-  // Reports an access to the shared memory of a block that did not wait for it before it ended.
+  // Reports an access to the shared memory of a block that ended without waiting for it.
   void report_outlived(Issue issue, const Cta& cta, std::uint32_t offset, bool write);
-  // Whoever learns what the object knows, knows that all blocks of the cluster have started.
+  // A thread that acquires the object also learns that all blocks of the cluster have started.
   void all_have_started(SyncClock& object);
 
-  // The generic address as one of the space that holds it (Space::generic if none does), and back.
+  // The space that holds the generic address (Space::generic if none does), and conversion in both
+  // directions.
   static ptx::Space space_of(std::uint64_t generic_address);
   static std::uint64_t to_generic(ptx::Space space, std::uint64_t address);
   static std::uint64_t from_generic(ptx::Space space, std::uint64_t address);
@@ -163,7 +168,8 @@ class Cluster {
   std::string describe(ThreadId thread) const;
   Dim3 thread_index(ThreadId thread) const;  // %tid
 
-  // Counts a finding; `sentence()` gives the message and is called for the first one at its place only.
+  // Counts a finding. `sentence()` makes the message, and is called only for the first one at its program
+  // counter.
   template <class Sentence>
   void report(FindingKind kind, Issue issue, std::uint64_t address, Sentence&& sentence) {
     if (auto* first = findings.add(kind, issue, address)) first->message = sentence();
@@ -188,23 +194,24 @@ class Cluster {
   bool locate_global(const Actor& actor, std::uint64_t address, std::uint32_t size, Use use, Location& at);
   void report_conflict(const Actor& actor, Cta& cta, const SharedMemory::Conflict& conflict, bool write);
   void check_started(const Actor& actor, const Cta& cta, std::uint32_t offset, bool write);
-  // False, with a finding, if there is nothing that can be accessed. What is wrong with an access that is
-  // possible is reported too, but for what note_written finds.
+  // False, with a finding, if no memory can be accessed. Reports other faults of the access too, except those
+  // that note_written finds.
   bool locate(const Actor& actor, ptx::Space space, std::uint64_t address, std::uint32_t size,
               std::uint32_t alignment, Use use, Order order, Location& at);
   std::unique_lock<std::mutex> lock_if_global(const Location& at);
-  // Bytes to be read must have been written; those to be written are marked. Under the lock, if there is one.
+  // Checks that bytes to be read were written, and marks bytes to be written. Under the lock, if there is
+  // one.
   void note_written(const Actor& actor, const Location& at, std::uint32_t size, Use use);
-  // What a strong access tells and learns of clocks, after it has happened.
+  // Releases and acquires clocks for a strong access, after it has happened.
   void synchronize(const Actor& actor, const Location& at, Use use, Order order);
 
   ThreadId threads_per_cta_;
-  std::atomic<std::uint64_t> changes_{0}, news_{0};
-  std::vector<Component> started_;  // by rank: that the block has started, epoch 1; empty: a cluster of one
+  std::atomic<std::uint64_t> changes_{0}, data_changes_{0};
+  std::vector<Component> started_;  // by rank: the start of the block, epoch 1; empty: a cluster of one
   bool aborted_ = false;
-  std::vector<Place> unwaited_;  // asynchronous operations that were reported to be used too early
-  std::vector<Place> raced_;     // accesses that were reported to race
-  std::set<Place> unstarted_;    // accesses that were reported to come before their block may have started
+  std::vector<Pc> unwaited_;  // asynchronous operations reported as used too early
+  std::vector<Pc> raced_;     // accesses reported as races
+  std::set<Pc> unstarted_;    // accesses reported as too early for their block's start
   const Allocation* near_ = nullptr;
   std::unordered_map<std::uint64_t, SyncClock>
       flags_;  // clocks of strongly written words, by generic address

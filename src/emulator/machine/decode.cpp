@@ -1,9 +1,9 @@
-// From a parsed module to a Program: which functions a kernel can call, where its shared variables lie, and
-// each instruction through the decoder of its opcode.
+// From a parsed module to a Program: the functions that a kernel can call, the offsets of its shared
+// variables, and each instruction through the decoder of its opcode.
 #include <algorithm>
 #include <set>
 
-#include "emulator/machine/carried_values.hpp"
+#include "emulator/machine/copy_only_loads.hpp"
 #include "emulator/machine/function_scope.hpp"
 #include "emulator/machine/memory.hpp"
 #include "emulator/machine/registers_of.hpp"
@@ -15,7 +15,8 @@ struct Family {
   void (*add)(Decoders&);
   InstructionClass kind;
 };
-// In this order: later families may take over a part of an opcode of earlier ones (fence, barrier, st, red).
+// In this order: later families may replace an earlier family's decoder for a part of an opcode (fence,
+// barrier, st, red).
 constexpr Family decoder_families[] = {
     {add_integer_instructions, InstructionClass::integer},
     {add_float_instructions, InstructionClass::floating_point},
@@ -47,7 +48,7 @@ const Opcodes& opcodes() {
   return all;
 }
 
-// `add` and its like belong to the integers by opcode; their types say what they are.
+// `add` and similar opcodes belong to the integers; their types tell the class.
 InstructionClass class_of(const ptx::Instruction& instruction, InstructionClass by_opcode) {
   if (by_opcode != InstructionClass::integer) return by_opcode;
   static const std::set<std::string> real = {"f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64"};
@@ -69,12 +70,12 @@ void visit_symbols(const ptx::Operand& operand, Visit&& visit) {
     for (const ptx::Operand& element : list->elements) visit_symbols(element, visit);
 }
 
-// The entry and every function that it can come to, and the module's shared variables that they mention.
+// The entry, every function that it can reach, and the module's shared variables that they mention.
 class Reach {
  public:
   Reach(const ptx::Module& module, const ptx::Function& entry) : module_(module) {
     add(entry);
-    // Through a pointer, whatever has its address in a table may be called.
+    // A call through a pointer may reach any function whose address is in a table.
     if (calls_pointers_)
       for (const ptx::Variable& variable : module.variables)
         for (const ptx::Variable::Address& address : variable.addresses) add_named(address.symbol);
@@ -108,11 +109,12 @@ class Reach {
   bool calls_pointers_ = false;
 };
 
-// Static variables one after the other, behind them all `extern .shared x[]` at the same place: dynamic.
+// Static variables one after the other; after them all `extern .shared x[]` at the same offset: dynamic
+// memory.
 void lay_out_shared(const Reach& reach, KernelLayout& layout, Program& program) {
   std::int64_t end = shared_reserved, dynamic_alignment = 16;
   std::vector<const ptx::Variable*> dynamic;
-  const auto place = [&](const ptx::Variable& variable) {
+  const auto pc = [&](const ptx::Variable& variable) {
     if (variable.space != ptx::Space::shared) return;
     if (variable.count == 0) {
       dynamic.push_back(&variable);
@@ -131,9 +133,9 @@ void lay_out_shared(const Reach& reach, KernelLayout& layout, Program& program) 
       throw ptx::Error(variable.line, "the kernel's static shared memory exceeds 16 MiB");
   };
   for (const ptx::Variable& variable : layout.module->variables)
-    if (reach.mentions(variable.name)) place(variable);
+    if (reach.mentions(variable.name)) pc(variable);
   for (const ptx::Function* function : reach.functions())
-    for (const ptx::Variable& variable : function->variables) place(variable);
+    for (const ptx::Variable& variable : function->variables) pc(variable);
   program.static_shared = static_cast<std::uint32_t>(end - shared_reserved);
   program.dynamic_alignment = static_cast<std::uint32_t>(dynamic_alignment);
   end = (end + dynamic_alignment - 1) / dynamic_alignment * dynamic_alignment;
@@ -158,7 +160,7 @@ void decode_instruction(const ptx::Instruction& instruction, FunctionScope& scop
   step.is_wgmma = instruction.opcode == "wgmma";
 }
 
-// Notes which instructions name registers of wgmma: accumulators and fragments of A, which are its lists.
+// Marks the instructions that name registers of wgmma (accumulators and fragments of A: its lists).
 void find_wgmma_registers(const FunctionScope& scope, const std::vector<ptx::Instruction>& body,
                           Step* steps) {
   std::set<int> slots;
@@ -179,7 +181,7 @@ void find_wgmma_registers(const FunctionScope& scope, const std::vector<ptx::Ins
   }
 }
 
-// Sentences of all that could not be decoded, as one error.
+// The sentences of all failed decodings, as one error.
 class Problems {
  public:
   void add(const ptx::Error& error) {
@@ -190,7 +192,7 @@ class Problems {
     if (count_ == 0) return;
     std::string text = text_;
     if (count_ > shown) text += "\nand " + std::to_string(count_ - shown) + " more";
-    const std::string prefix = "line " + std::to_string(line_) + ": ";  // which Error puts before it
+    const std::string prefix = "line " + std::to_string(line_) + ": ";  // Error adds it again
     throw ptx::Error(line_, text.substr(text.compare(0, prefix.size(), prefix) == 0 ? prefix.size() : 0));
   }
 
@@ -227,8 +229,8 @@ std::uint64_t function_address(const ptx::Module& module, const ptx::Function& f
   return code_window + 16 * static_cast<std::uint64_t>(&function - module.functions.data() + 1);
 }
 
-std::string Program::source(Place place) const {
-  const ptx::Source& source = steps[place].op.instruction->source;
+std::string Program::source(Pc pc) const {
+  const ptx::Source& source = steps[pc].op.instruction->source;
   const auto file = module->files.find(source.file);
   if (source.line == 0 || file == module->files.end()) return {};
   return file->second + ":" + std::to_string(source.line);
@@ -246,23 +248,24 @@ std::unique_ptr<Program> decode(const ptx::Module& module, const ptx::Function& 
   layout.symbols = &symbols;
   layout.module = &module;
   lay_out_shared(reach, layout, *program);
-  Place places = 0;
+  Pc pcs = 0;
   for (const ptx::Function* function : reach.functions()) {
     auto code = std::make_unique<FunctionCode>();
     code->function = function;
-    code->entry = places;
-    places += static_cast<Place>(function->body.size()) + 1;  // and the implicit return
+    code->entry = pcs;
+    pcs += static_cast<Pc>(function->body.size()) + 1;  // and the implicit return
     layout.functions[function] = code.get();
     program->by_address[function_address(module, *function)] = code.get();
     program->functions.push_back(std::move(code));
   }
-  std::vector<std::unique_ptr<FunctionScope>> scopes;  // all before the first body: calls look at callees
+  std::vector<std::unique_ptr<FunctionScope>>
+      scopes;  // all scopes before the first body: calls look at callees
   for (const auto& code : program->functions)
     scopes.push_back(std::make_unique<FunctionScope>(layout, *code, *program, share_slots(*code->function)));
 
   check_sizes(*program);
 
-  program->steps.resize(places);
+  program->steps.resize(pcs);
   Problems problems;
   for (std::size_t i = 0; i < program->functions.size(); ++i) {
     const FunctionCode& code = *program->functions[i];
@@ -270,8 +273,8 @@ std::unique_ptr<Program> decode(const ptx::Module& module, const ptx::Function& 
     back->opcode = "ret";
     back->line = code.function->body.empty() ? code.function->line : code.function->body.back().line;
     Step* step = &program->steps[code.entry];
-    const std::vector<bool> carrying = loads_that_carry(*code.function);
-    for (std::size_t at = 0; at < carrying.size(); ++at) step[at].is_carrying = carrying[at];
+    const std::vector<bool> carrying = copy_only_loads(*code.function);
+    for (std::size_t at = 0; at < carrying.size(); ++at) step[at].only_copies = carrying[at];
     find_wgmma_registers(*scopes[i], code.function->body, step);
     const auto decode_one = [&](const ptx::Instruction& instruction) {
       step->code = &code;

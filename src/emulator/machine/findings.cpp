@@ -3,23 +3,23 @@
 namespace tenon::emulator {
 
 Findings::Entry* Findings::add(FindingKind kind, Issue issue, std::uint64_t address) {
-  const auto [at, is_new] = index_.emplace(key(kind, issue.place), entries_.size());
+  const auto [at, is_new] = index_.emplace(key(kind, issue.pc), entries_.size());
   if (!is_new) {
     ++entries_[at->second].count;
     return nullptr;
   }
-  entries_.push_back({kind, issue.place, 1, issue.thread, address, {}});
+  entries_.push_back({kind, issue.pc, 1, issue.thread, address, {}});
   return &entries_.back();
 }
 
-void Findings::drop(FindingKind kind, Place place) {
-  const auto at = index_.find(key(kind, place));
+void Findings::drop(FindingKind kind, Pc pc) {
+  const auto at = index_.find(key(kind, pc));
   if (at == index_.end()) return;
   const std::size_t hole = at->second;
   index_.erase(at);
   if (hole + 1 != entries_.size()) {
     entries_[hole] = std::move(entries_.back());
-    index_[key(entries_[hole].kind, entries_[hole].place)] = hole;
+    index_[key(entries_[hole].kind, entries_[hole].pc)] = hole;
   }
   entries_.pop_back();
 }
@@ -54,6 +54,8 @@ const char* name(FindingKind kind) {
       return "trap";
     case FindingKind::argument:
       return "argument";
+    case FindingKind::limit:
+      return "limit";
   }
   return "unknown";
 }

@@ -1,4 +1,5 @@
-// Findings as a cluster collects them: one entry for each kind and place, strings made only for the first.
+// The findings of a cluster: one entry per kind and program counter, with a message for the first occurrence
+// only.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,9 @@ namespace tenon::emulator {
 // A thread by its number in its cluster: CTA by CTA (in the order of their ranks), in a CTA by %tid.
 using ThreadId = std::uint32_t;
 
-// Whose instruction: what findings and asynchronous operations are attributed to.
+// The instruction and thread that findings and asynchronous operations are attributed to.
 struct Issue {
-  Place place = no_place;
+  Pc pc = no_pc;
   ThreadId thread = 0;
 };
 
@@ -24,32 +25,33 @@ class Findings {
  public:
   struct Entry {
     FindingKind kind;
-    Place place;
+    Pc pc;
     std::uint64_t count;
     ThreadId thread;  // of the first
     std::uint64_t address;
     std::string message;
   };
 
-  // What has to be bookkept (written-ness, races, proxies) is looked for only if enabled; the rest always.
+  // Checks that need bookkeeping (written bytes, races, proxies) run only if enabled; all others always run.
   explicit Findings(bool enabled) : enabled_(enabled) {}
   bool enabled() const { return enabled_; }
 
-  // Counts one; not null if it is the first of its kind and place, whose message the caller then sets:
+  // Counts one finding. Not null if it is the first of its kind and program counter: the caller sets its
+  // message.
   //   if (auto* first = findings.add(kind, issue, address)) first->message = "...";
   Entry* add(FindingKind kind, Issue issue, std::uint64_t address);
-  // Takes back what has turned out to be the consequence of something else at the same place.
-  void drop(FindingKind kind, Place place);
+  // Removes a finding that has turned out to be the consequence of another one at the same program counter.
+  void drop(FindingKind kind, Pc pc);
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:
-  static std::uint64_t key(FindingKind kind, Place place) {
-    return (std::uint64_t{place} << 8) | static_cast<std::uint64_t>(kind);
+  static std::uint64_t key(FindingKind kind, Pc pc) {
+    return (std::uint64_t{pc} << 8) | static_cast<std::uint64_t>(kind);
   }
 
   bool enabled_;
   std::vector<Entry> entries_;
-  std::unordered_map<std::uint64_t, std::size_t> index_;  // kind and place -> entry
+  std::unordered_map<std::uint64_t, std::size_t> index_;  // kind and program counter -> entry
 };
 
 }  // namespace tenon::emulator

@@ -97,7 +97,7 @@ FunctionScope::FunctionScope(const KernelLayout& layout, FunctionCode& code, Pro
       code_(code),
       program_(program),
       slots_(std::move(slots.of)) {
-  code_.slots = std::max(slots.count, 1);  // lanes at different depths are told apart by their frames' bases
+  code_.slots = std::max(slots.count, 1);  // the bases of their frames distinguish lanes at different depths
   lay_out(function_.parameters, true);
   lay_out(function_.results, true);
   lay_out(function_.variables, false);
@@ -117,7 +117,7 @@ FunctionScope::FunctionScope(const KernelLayout& layout, FunctionCode& code, Pro
   operands(function_.results, code_.results);
 }
 
-// Parameters of an entry are in parameter memory; all else that is local is in the frame.
+// Parameters of an entry are in parameter memory; all other local variables are in the frame.
 void FunctionScope::lay_out(const std::vector<ptx::Variable>& variables, bool is_parameter) {
   for (const ptx::Variable& variable : variables) {
     if (variable.register_index >= 0) continue;
@@ -175,7 +175,8 @@ Value FunctionScope::register_value(const ptx::Register& reg) const {
   return value;
 }
 
-// The address of a variable in its own space; of a .param or .const variable or a function, the generic one.
+// The address of a variable in its own space; for a .param or .const variable or a function, the generic
+// address.
 Value FunctionScope::variable(const ptx::Symbol& symbol) {
   Value value;
   if (const Local* found = local(symbol.name)) {
@@ -229,10 +230,10 @@ Value FunctionScope::constant(const ptx::Immediate& immediate, ptx::Type type) c
     std::memcpy(&value.constant, &wide, sizeof wide);
   } else if (immediate.kind != Kind::integer && !is_f32(type) && type != ptx::Type::f64 &&
              !(is_bits(type) && constant_bits(type) == (immediate.kind == Kind::f32_bits ? 32 : 64))) {
-    fail("a real constant stands where a constant of another type is needed");
+    fail("a real constant is given where a constant of another type is needed");
   } else if (immediate.kind == Kind::integer && (is_f32(type) || type == ptx::Type::f64)) {
     fail("the integer " + std::to_string(static_cast<std::int64_t>(immediate.bits)) +
-         " stands where a real constant is needed, such as 0f3F800000 or 1.0");
+         " is given where a real constant is needed, such as 0f3F800000 or 1.0");
   }
   if (type == ptx::Type::pred)
     value.constant = value.constant != 0 ? 1 : 0;
@@ -253,8 +254,8 @@ Value FunctionScope::value(const ptx::Operand& operand, ptx::Type type) {
     return value;
   }
   if (const auto* list = std::get_if<ptx::Vector>(&operand.value))
-    fail("a list of " + std::to_string(list->elements.size()) + " stands where one operand is needed");
-  fail("an address in brackets stands where a register or constant is needed");
+    fail("a list of " + std::to_string(list->elements.size()) + " is given where one operand is needed");
+  fail("an address in brackets is given where a register or constant is needed");
 }
 
 std::vector<Value> FunctionScope::values(const ptx::Operand& operand, ptx::Type type) {
@@ -282,10 +283,10 @@ ptx::Type FunctionScope::register_type(const ptx::Register& reg) {
   return function_.registers[static_cast<std::size_t>(reg.index)].type;
 }
 
-Place FunctionScope::label(const std::string& name) const {
+Pc FunctionScope::label(const std::string& name) const {
   const auto found = function_.labels.find(name);
   if (found == function_.labels.end()) fail("there is no label " + quoted(name) + " in this function");
-  return code_.entry + static_cast<Place>(found->second);
+  return code_.entry + static_cast<Pc>(found->second);
 }
 
 const std::vector<std::string>& FunctionScope::branch_targets(const std::string& name) const {

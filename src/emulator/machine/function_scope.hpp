@@ -1,5 +1,5 @@
-// A function while its instructions are decoded: what its operands mean. Registers get slots, variables get
-// addresses or frame slots that hold them, labels and functions get places.
+// Resolves operands while a function is decoded: registers to slots, variables to addresses or to frame slots
+// that hold them, labels and functions to program counters.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class FunctionScope : public Scope {
   int line() const override { return line_; }
 
   // For control instructions.
-  Place label(const std::string& name) const;
+  Pc label(const std::string& name) const;
   const std::vector<std::string>& branch_targets(const std::string& name) const;
   bool is_defined(const std::string& function) const;
   const FunctionCode& function(const std::string& name) const;  // throws if it cannot be called

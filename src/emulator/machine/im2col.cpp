@@ -1,4 +1,4 @@
-// Tensor maps of im2col: their requirements, and the pixels that a copy goes through (PTX ISA 5.5.4).
+// Tensor maps of im2col: their requirements, and the pixels that a copy traverses (PTX ISA 5.5.4).
 #include <algorithm>
 
 #include "emulator/machine/tensor_map.hpp"
@@ -44,7 +44,7 @@ TensorRow pixel_row(const MappedTensor& t, const std::int32_t* coordinates, cons
                     std::uint32_t row) {
   TensorRow result;
   result.shared = row * t.row_pitch();
-  std::int64_t steps = row;  // still to go in this dimension
+  std::int64_t steps = row;  // remaining steps in this dimension
   std::uint64_t offset = 0;
   bool inside = true;
   for (int i = 1; i < t.rank; ++i) {
@@ -56,7 +56,7 @@ TensorRow pixel_row(const MappedTensor& t, const std::int32_t* coordinates, cons
     } else {
       const std::int64_t first = t.lower_corner[i - 1], last = last_position(t, i);
       const std::int64_t here =
-          std::max<std::int64_t>((last - position) / step, 0) + 1;  // positions of this line
+          std::max<std::int64_t>((last - position) / step, 0) + 1;  // positions of this row
       const std::int64_t line = (last - first) / step + 1;
       const bool wraps = steps >= here;
       position = wraps ? first + (steps - here) % line * step : position + steps * step;

@@ -1,5 +1,5 @@
-// The clusters of a launch on host threads. A cluster runs until it ends or cannot go on by itself; then it
-// waits here, and goes on when another cluster has changed memory that it may be looking at.
+// The clusters of a launch on host threads. A cluster runs until it ends or cannot go on by itself. Then it
+// waits here, and goes on when another cluster has changed memory that it may be polling.
 #include "emulator/machine/launch.hpp"
 
 #include <algorithm>
@@ -17,24 +17,26 @@
 namespace tenon::emulator {
 namespace {
 
-// What clusters that wait may hold; more are not started before some of them end.
+// Bytes that waiting clusters may hold. When they hold more, no cluster starts before some of them end.
 constexpr std::uint64_t largest_waiting = 512 << 20;
 constexpr std::size_t fewest_waiting = 132;
 
 struct Job {
-  Job(const Launch& launch, std::uint64_t number, PlaceCounters& counters)
-      : counters(counters), cluster(launch, number, counters), executor(cluster) {}
-  PlaceCounters& counters;
+  Job(const Launch& launch, std::uint64_t number, PcCounters& counters, LaunchBudget& budget)
+      : counters(counters), cluster(launch, number, counters), executor(cluster, budget) {}
+  PcCounters& counters;
   Cluster cluster;
   Executor executor;
   bool is_stalled = false;
-  std::uint64_t changes = 0;  // of all others when it began to run
+  std::uint64_t changes = 0;  // of all other clusters when this one began to run
 };
 
 class Grid {
  public:
   explicit Grid(const Launch& launch)
-      : launch_(launch), clusters_(launch.grid.count() / launch.cluster.count()) {
+      : launch_(launch),
+        clusters_(launch.grid.count() / launch.cluster.count()),
+        budget_(launch.launch_instruction_limit) {
     const std::uint64_t of_cta =
         std::uint64_t{launch.shared_size} * 10 +  // with flags and shadow
         launch.block.count() * 8 * static_cast<std::uint64_t>(launch.program->functions[0]->slots);
@@ -60,13 +62,16 @@ class Grid {
     try {
       while (JobPointer job = next(lock)) {
         ++running_;
-        job->changes = changes_of_others(*job);  // those that come while it runs it may have missed
+        job->changes = changes_of_others(*job);  // it may miss those that happen while it runs
         lock.unlock();
         const Executor::Outcome outcome = run(*job);
         lock.lock();
         --running_;
-        if (outcome == Executor::Outcome::finished) {
+        if (outcome == Executor::Outcome::over_budget) {
+          end_over_budget(*job);
+        } else if (outcome == Executor::Outcome::finished) {
           finish(*job);
+          ++ended_;
         } else {
           job->is_stalled = outcome == Executor::Outcome::stalled;
           waiting_.push_back(std::move(job));
@@ -80,7 +85,7 @@ class Grid {
     }
   }
 
-  // Nobody else can help a cluster whose warps only wait for each other.
+  // No other cluster can help a cluster whose warps only wait for each other.
   static Executor::Outcome run(Job& job) {
     for (;;) {
       const Executor::Outcome outcome = job.executor.run();
@@ -92,10 +97,15 @@ class Grid {
     }
   }
 
-  // The cluster to run next; null when all have ended. Waits while others run that may change what waits.
+  // The cluster to run next; null when all have ended. Waits while running clusters may still change memory.
   JobPointer next(std::unique_lock<std::mutex>& lock) {
     for (;;) {
       if (failure_) return nullptr;
+      if (is_over_budget_) {
+        for (const JobPointer& job : waiting_) finish(*job);
+        waiting_.clear();
+        return nullptr;
+      }
       if (started_ < clusters_ && waiting_.size() < most_waiting_) return start();
       const auto ready = std::find_if(waiting_.begin(), waiting_.end(), [&](const JobPointer& job) {
         return !job->is_stalled || changes_of_others(*job) != job->changes;
@@ -103,7 +113,7 @@ class Grid {
       if (ready != waiting_.end()) {
         JobPointer job = std::move(*ready);
         waiting_.erase(ready);
-        job->executor.look_again();
+        job->executor.recheck();
         return job;
       }
       if (running_ > 0) {
@@ -111,10 +121,11 @@ class Grid {
         continue;
       }
       if (waiting_.empty()) return nullptr;
-      // All look at memory that nobody changes any more. The one in front, which has waited longest, ends it.
+      // Every waiting cluster polls memory that no cluster changes any more. The first has waited longest: it
+      // ends the stall.
       JobPointer job = std::move(waiting_.front());
       waiting_.pop_front();
-      if (job->executor.let_time_pass() || job->executor.force_divergence()) return job;
+      if (job->executor.skip_time() || job->executor.force_divergence()) return job;
       job->executor.report_deadlock();
       finish(*job);
     }
@@ -122,12 +133,12 @@ class Grid {
 
   JobPointer start() {
     if (free_counters_.empty()) {
-      counters_.push_back(std::make_unique<PlaceCounters>(launch_.program->steps.size()));
+      counters_.push_back(std::make_unique<PcCounters>(launch_.program->steps.size()));
       free_counters_.push_back(counters_.back().get());
     }
-    PlaceCounters& counters = *free_counters_.back();
+    PcCounters& counters = *free_counters_.back();
     free_counters_.pop_back();
-    auto job = std::make_unique<Job>(launch_, started_++, counters);
+    auto job = std::make_unique<Job>(launch_, started_++, counters, budget_);
     live_.push_back(job.get());
     return job;
   }
@@ -135,8 +146,23 @@ class Grid {
   std::uint64_t changes_of_others(const Job& one) const {
     std::uint64_t sum = finished_changes_;
     for (const Job* job : live_)
-      if (job != &one) sum += job->cluster.news();
+      if (job != &one) sum += job->cluster.data_changes();
     return sum;
+  }
+
+  // The first cluster to exceed the limit reports it for the launch. No other cluster runs any more.
+  void end_over_budget(Job& job) {
+    if (!std::exchange(is_over_budget_, true)) {
+      job.cluster.report(FindingKind::limit, job.executor.refused(), 0, [&] {
+        const std::uint64_t limit = launch_.launch_instruction_limit;
+        return job.cluster.describe(job.executor.refused().thread) +
+               " may not go on: the warps of the launch have executed " + std::to_string(limit) +
+               (limit == 1 ? " instruction" : " instructions") + ", its limit; " + std::to_string(ended_) +
+               " of its " + std::to_string(clusters_) +
+               (launch_.cluster.count() > 1 ? " clusters" : " blocks") + " have ended";
+      });
+    }
+    finish(job);
   }
 
   void finish(Job& job) {
@@ -145,8 +171,8 @@ class Grid {
       found.cluster = job.cluster.number;
       found.finding.kind = entry.kind;
       found.finding.entry = launch_.program->entry->name;
-      found.finding.ptx_line = launch_.program->line(entry.place);
-      found.finding.source = launch_.program->source(entry.place);
+      found.finding.ptx_line = launch_.program->line(entry.pc);
+      found.finding.source = launch_.program->source(entry.pc);
       found.finding.count = entry.count;
       found.finding.first = {job.cluster.cta_of(entry.thread).index, job.cluster.thread_index(entry.thread),
                              entry.address};
@@ -158,7 +184,7 @@ class Grid {
       if (found.cluster < known->second.cluster) known->second = found;
       known->second.finding.count = count;
     }
-    finished_changes_ += job.cluster.news() + 1;
+    finished_changes_ += job.cluster.data_changes() + 1;
     live_.erase(std::find(live_.begin(), live_.end(), &job));
     free_counters_.push_back(&job.counters);
   }
@@ -166,7 +192,7 @@ class Grid {
   LaunchReport report() {
     LaunchReport report;
     for (const auto& entry : found_) report.findings.push_back(entry.second.finding);
-    PlaceCounters sum(launch_.program->steps.size());
+    PcCounters sum(launch_.program->steps.size());
     for (const auto& counters : counters_) sum += *counters;
     report.counters = summarize(*launch_.program, sum);
     return report;
@@ -180,14 +206,16 @@ class Grid {
   const Launch& launch_;
   const std::uint64_t clusters_;
   std::uint64_t most_waiting_ = 0;
+  LaunchBudget budget_;
   std::mutex mutex_;  // of all below
   std::condition_variable condition_;
-  std::uint64_t started_ = 0, finished_changes_ = 0;
+  std::uint64_t started_ = 0, ended_ = 0, finished_changes_ = 0;
+  bool is_over_budget_ = false;
   int running_ = 0;
   std::deque<JobPointer> waiting_;
   std::vector<const Job*> live_;
-  std::vector<std::unique_ptr<PlaceCounters>> counters_;
-  std::vector<PlaceCounters*> free_counters_;
+  std::vector<std::unique_ptr<PcCounters>> counters_;
+  std::vector<PcCounters*> free_counters_;
   std::map<std::pair<int, int>, Found> found_;  // by line and kind
   std::exception_ptr failure_;
 };

@@ -22,11 +22,11 @@ struct Launch {
   std::vector<std::uint8_t> parameters;  // parameter memory
   Schedule schedule = Schedule::early;
   std::uint64_t seed = 0;
-  Numerics numerics = Numerics::target;  // never `target` here: that is resolved at the launch
+  Numerics numerics = Numerics::target;  // never `target`, which the launch has resolved
   bool findings = true;
-  int threads = 1;                      // host threads
-  std::uint64_t instruction_limit = 0;  // of a cluster; 0: none
-  std::uint64_t number = 0;             // %gridid
+  int threads = 1;                                                    // host threads
+  std::uint64_t instruction_limit = 0, launch_instruction_limit = 0;  // 0: none
+  std::uint64_t number = 0;                                           // %gridid
 };
 
 struct LaunchReport {
@@ -34,9 +34,9 @@ struct LaunchReport {
   Counters counters;
 };
 
-// Runs it to its end. A deadlock or a trap ends the cluster that it happens in; the others still run. For a
-// program without races between clusters neither the report nor memory depends on the number of host threads;
-// with such races the clusters' host threads race for the same bytes, which changes values and nothing else.
+// Runs the launch to its end. A deadlock or a trap ends its cluster; the other clusters still run. Without
+// races between clusters, neither the report nor memory depends on the number of host threads. With such
+// races, the host threads race for the same bytes, which changes values and nothing else.
 LaunchReport run(const Launch& launch);
 
 }  // namespace tenon::emulator

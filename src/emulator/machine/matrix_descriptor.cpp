@@ -1,4 +1,4 @@
-// How a wgmma descriptor places a matrix in shared memory.
+// Where a wgmma descriptor places a matrix in shared memory.
 #include "emulator/machine/matrix_descriptor.hpp"
 
 namespace tenon::emulator {

@@ -1,5 +1,5 @@
-// The 64-bit matrix descriptors of wgmma (PTX ISA 9.7.15.5.1.2.2): where in shared memory element (mn, k) of
-// an operand is. mn is the row of A or the column of B.
+// The 64-bit matrix descriptors of wgmma (PTX ISA 9.7.15.5.1.2.2): the place of element (mn, k) of an operand
+// in shared memory. mn is the row of A or the column of B.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ struct MatrixDescriptor {
 MatrixDescriptor decode_descriptor(std::uint64_t bits);
 
 // Byte address in the CTA's shared memory of element (mn, k); elements of 1 bit are addressed by their byte.
-// Layouts, with rows of 16-byte chunks (PTX ISA, "Strides"; major-ness K unless MN is said):
-//   no swizzle      8x1-chunk bricks of 128 bytes; leading: from a chunk to the next in k; stride: from 8
-//   rows to the next 8 swizzled        rows of the span, 8 of them an atom; stride: from 8 rows to the next
-//   8; leading unused up to a span of
-//                   k, beyond it from atom to atom
-//   MN, no swizzle  leading: from 8 k to the next 8; stride: from a chunk to the next in mn
-//   MN, swizzled    rows of the span along mn, one a k; leading: from a span of mn to the next; stride: from
-//   8 k to the next 8
+// Layouts, with rows of 16-byte chunks (PTX ISA, "Strides"; K-major unless MN is named):
+//   no swizzle      8x1-chunk core matrices of 128 bytes. leading: from a chunk to the next in k. stride:
+//   from 8 rows to the next 8.
+//   swizzled        rows of the span, 8 of them an atom. stride: from 8 rows to the next 8. leading: unused
+//   up to a span of k, beyond it from atom to atom.
+//   MN, no swizzle  leading: from 8 k to the next 8. stride: from a chunk to the next in mn.
+//   MN, swizzled    rows of the span along mn, one per k. leading: from a span of mn to the next. stride:
+//   from 8 k to the next 8.
 std::uint32_t element_address(const MatrixDescriptor& descriptor, Major major, int element_bits, int mn,
                               int k);
 

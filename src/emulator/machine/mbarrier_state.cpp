@@ -64,7 +64,7 @@ MbarrierState::Outcome MbarrierState::settle() {
 }
 
 std::uint64_t MbarrierState::memory_image() const {
-  // One bit says that an object is here, so that zeroed memory is none.
+  // One bit marks an object, so that zeroed memory is none.
   return std::uint64_t{1} << 63 | (phase_ & 1) << 62 | std::uint64_t{pending_} << 42 |
          std::uint64_t{expected_} << 22 | (static_cast<std::uint64_t>(bytes_) & 0x3fffff);
 }

@@ -1,5 +1,5 @@
-// The mbarrier object as a state machine (PTX ISA 9.7.13.15): counts, phases, transaction bytes, and what is
-// wrong with an operation. Who is ordered before whom is not its business.
+// The mbarrier object as a state machine (PTX ISA 9.7.13.15): counts, phases, transaction bytes, and misuse.
+// Memory ordering is kept elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@ class MbarrierState {
  public:
   static constexpr std::uint32_t max_count = (1u << 20) - 1;  // arrivals; transaction bytes either way
 
-  // What an operation found. A misuse changes nothing, but for the last, whose arrival or bytes count.
+  // The result of an operation. A misuse changes nothing, except the last kind, whose arrival or bytes count.
   enum class Misuse : std::uint8_t {
     none,
     count_out_of_range,        // of an init or arrive: not in 1 .. max_count
     too_many_arrivals,         // more than are pending in this phase
     no_complete_completed,     // .noComplete, but this arrival ends the phase
     too_many_bytes,            // the transaction count left -max_count .. max_count
-    bytes_without_expectation  // all have arrived, but more bytes came than were expected: the phase can
-                               // never end
+    bytes_without_expectation  // every arrival has happened, but more bytes came than were expected: the
+                               // phase can never end
   };
   struct Outcome {
     Misuse misuse = Misuse::none;
@@ -30,9 +30,9 @@ class MbarrierState {
   Outcome arrive(std::uint32_t count, bool drop = false, bool no_complete = false);
   Outcome expect_bytes(std::uint32_t bytes);
   Outcome complete_bytes(std::uint32_t bytes);
-  // Forgets bytes that came without expectation, once they have been reported, so that the phase can end.
+  // Discards bytes that were not expected, once they have been reported, so that the phase can end.
   Outcome forget_unexpected();
-  // One more arrival is pending in this phase: what cp.async.mbarrier.arrive without .noinc does at once.
+  // Adds one pending arrival to this phase, as cp.async.mbarrier.arrive without .noinc does at once.
   Outcome add_pending();
 
   // The opaque value that arrive returns: the phase, and how many arrivals were pending before it.
@@ -44,7 +44,7 @@ class MbarrierState {
 
   // True: the phase that the token names has ended.
   bool ended(std::uint64_t token) const { return phase_ > token_phase(token); }
-  // True: the phase before the current one has this parity, so a wait for it is over.
+  // True: the phase before the current one has this parity, so a wait for it ends.
   bool ended_parity(std::uint32_t parity) const { return (phase_ & 1) != (parity & 1); }
 
   std::uint64_t phase() const { return phase_; }  // from 0
@@ -54,7 +54,7 @@ class MbarrierState {
     return bytes_;
   }  // expected and not yet arrived; negative: arrived and not yet expected
 
-  // The 64 bits that stand in shared memory: whoever overwrites them is found out.
+  // The 64 bits in shared memory, which reveal an overwritten object.
   std::uint64_t memory_image() const;
   // "phase 3 (parity 1) waits for 1 of 4 arrivals and 2048 bytes"
   std::string description() const;

@@ -19,7 +19,7 @@ Bytes zeroed_bytes(std::size_t size) {
 }
 
 std::uint64_t GlobalMemory::allocate(std::uint64_t size, std::uint64_t alignment, bool is_constant) {
-  constexpr std::uint64_t gap = 4096;  // so that running over an end meets nothing
+  constexpr std::uint64_t gap = 4096;  // so that an access past an end reaches no other allocation
   std::uint64_t& next = is_constant ? next_constant_ : next_;
   auto allocation = std::make_unique<Allocation>();
   allocation->base = (next + alignment - 1) / alignment * alignment;
@@ -66,10 +66,10 @@ SharedMemory::SharedMemory(std::uint32_t size, bool check)
   if (check) shadow_ = zeroed_bytes((size / 4 + 1) * sizeof(Granule));
 }
 
-// Two accesses conflict if one writes, they are not both strong, and the later one's clock does not hold the
-// earlier one. For the async proxy a generic write must have passed a proxy fence too. (That reads are not
-// held to it is how every pipeline refills its stages: an mbarrier alone stands between a generic read and
-// the bulk copy that overwrites what was read.)
+// Two accesses conflict if one of them writes, they are not both strong, and the later one's clock does not
+// hold the earlier one. For the async proxy, a generic write must also have passed a proxy fence. Reads need
+// none, which is how every pipeline refills its stages: only an mbarrier orders a generic read before the
+// bulk copy that overwrites the bytes.
 bool SharedMemory::is_conflict(const Clocks& clocks, const AccessRecord& now, const View& view,
                                const AccessRecord& earlier, LaneMask unknown, Conflict& conflict) {
   if (!(earlier.is_write || now.is_write) || (earlier.is_strong && now.is_strong)) return false;
@@ -82,24 +82,24 @@ bool SharedMemory::is_conflict(const Clocks& clocks, const AccessRecord& now, co
   return true;
 }
 
-// A record is dropped when the new access stands for it: whatever is ordered after the new one is ordered
-// after it too. So a granule keeps the last writes and the reads since that are not ordered among themselves,
-// and of one agent (an mbarrier's copies, say, which a loop may issue without end) the last at each
-// instruction: who knows of a component's epoch knows of those before it.
+// A record is dropped when the new access implies it: whatever is ordered after the new access is ordered
+// after the old one too. So a granule keeps the last writes, the reads since then that are unordered among
+// themselves, and of one agent (such as an mbarrier's copies, which a loop may issue without end) the last
+// access per instruction: a clock that holds a component's epoch holds the epochs before it.
 bool SharedMemory::record_granule(const Clocks& clocks, const AccessRecord& now, const View& view,
                                   Granule& granule, Conflict& conflict) {
   bool is_fine = true, is_merged = false;
   const auto look_at = [&](AccessRecord& earlier) {
     if ((earlier.mask & now.mask) == 0) return;
     const bool is_covered = (earlier.mask & ~now.mask) == 0;
-    const bool is_repeated = earlier.component == now.component && earlier.place == now.place &&
+    const bool is_repeated = earlier.component == now.component && earlier.pc == now.pc &&
                              earlier.epoch <= now.epoch && earlier.is_write == now.is_write &&
                              earlier.is_strong == now.is_strong &&
                              earlier.is_async_proxy == now.is_async_proxy && !clocks.is_thread(now.component);
     if (!now.is_write && !earlier.is_write) {
-      // By far the most frequent: reads have no quarrel, and what other threads know need not be looked at.
+      // The most frequent case by far: reads do not conflict, so other threads' clocks are not needed.
       if (earlier.component != now.component) return;
-      if (earlier.epoch == now.epoch && earlier.place == now.place && earlier.mask == now.mask &&
+      if (earlier.epoch == now.epoch && earlier.pc == now.pc && earlier.mask == now.mask &&
           earlier.is_strong == now.is_strong && earlier.is_async_proxy == now.is_async_proxy) {
         earlier.lanes |= now.lanes;
         is_merged = true;
@@ -148,7 +148,7 @@ void SharedMemory::add(const Clocks& clocks, const AccessRecord& now, const View
 bool SharedMemory::record(const Clocks& clocks, const Actor& actor, std::uint32_t offset, std::uint32_t size,
                           bool write, bool strong, Conflict& conflict) {
   auto* granules = reinterpret_cast<Granule*>(shadow_.get());
-  AccessRecord now{actor.component,   1,    actor.epoch, actor.issue.place, actor.issue.thread, 0, strong,
+  AccessRecord now{actor.component,   1,    actor.epoch, actor.issue.pc, actor.issue.thread, 0, strong,
                    actor.async_proxy, write};
   if (clocks.is_thread(actor.component)) {
     now.component = actor.component / 32 * 32;
@@ -177,9 +177,9 @@ std::vector<SharedMemory::Conflict> SharedMemory::recorded() const {
     if (record.mask == 0) return;
     const auto is_same = [&](const Conflict& other) {
       return other.earlier.component == record.component && other.earlier.epoch == record.epoch &&
-             other.earlier.place == record.place;
+             other.earlier.pc == record.pc;
     };
-    // Neighbours are mostly of the same access.
+    // Neighbours usually have the same access.
     const std::size_t back = std::min<std::size_t>(all.size(), 4);
     if (std::none_of(all.end() - static_cast<std::ptrdiff_t>(back), all.end(), is_same))
       all.push_back({record, false, offset});

@@ -1,12 +1,12 @@
-// Memory: the windows of the generic address space, allocations with bounds, which bytes were written, and
-// for shared memory who accessed what (the shadow that races are found with).
+// Memory: the windows of the generic address space, allocations with bounds, flags of written bytes, and for
+// shared memory the record of accesses that races are found with (the shadow).
 //
-// Addresses. A generic address is 64 bits. An address in the shared space is 32 bits: the CTA's rank in its
-// cluster in bits 24..31, the offset in that CTA's shared memory below; so an address of the CTA's own memory
-// is also its shared::cluster address. The first kilobyte is the system's, as on the hardware: it is mapped
-// for kernels that ask where it is (cooperative groups keep barriers there), and 0 is no address. A generic
-// shared address is shared_window + that. Local addresses are offsets in the thread's stack, generic ones
-// local_window + offset. The addresses of global, const and param variables are generic already.
+// Addresses. A generic address has 64 bits. An address in the shared space has 32 bits: the CTA's rank in its
+// cluster in bits 24..31, the offset in that CTA's shared memory below. So an address of the CTA's own memory
+// is also its shared::cluster address. The first kilobyte is reserved for the system, as on the hardware: it
+// is mapped for kernels that ask where it is (cooperative groups keep barriers there), and 0 is no address. A
+// generic shared address is shared_window + that. A local address is an offset in the thread's stack; its
+// generic form is local_window + offset. Addresses of global, const and param variables are generic already.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ constexpr std::uint64_t heap_window = 0x7000'0000'0000;
 constexpr std::uint64_t window_size = std::uint64_t{1} << 32;  // of shared, local, param and code
 constexpr int shared_rank_shift = 24;
 constexpr std::uint32_t shared_reserved = 1024;  // bytes at the start of every CTA's shared memory
-constexpr std::uint32_t shared_null = 64;        // of them, never mapped: what a null pointer may be
+constexpr std::uint32_t shared_null = 64;        // of these, never mapped: what a null pointer may be
 
 constexpr bool is_in_window(std::uint64_t address, std::uint64_t window) {
   return address - window < window_size;
@@ -46,14 +46,14 @@ constexpr std::uint64_t shared_address(std::uint32_t rank, std::uint32_t offset)
   return (std::uint64_t{rank} << shared_rank_shift) | offset;
 }
 
-// How an access takes part in the memory model. Weak accesses race; the others are strong: volatile_ is
-// relaxed at system scope. Scopes are not told apart (every scope reaches the cluster).
+// An access's part in the memory model. Weak accesses race; the others are strong. volatile_ is relaxed at
+// system scope. Scopes are not distinguished: every scope includes the cluster.
 enum class Order : std::uint8_t { weak, volatile_, relaxed, acquire, release, acquire_release };
 constexpr bool is_strong(Order order) {
   return order != Order::weak;
 }
 
-// Who accesses: a thread now (Warp::actor), or an agent on its behalf (Agent: actor_of).
+// The actor of an access: a thread now (Warp::actor), or an agent for it (Agent: actor_of).
 struct Actor {
   Issue issue;
   const View* view = nullptr;
@@ -65,7 +65,7 @@ inline Actor actor_of(const Agent& agent) {
   return {agent.issue, &agent.view, agent.component, agent.epoch, agent.async_proxy};
 }
 
-// Zeroed bytes that cost nothing until they are touched.
+// Zeroed bytes, which cost nothing until they are touched.
 struct Free {
   void operator()(std::uint8_t* bytes) const { std::free(bytes); }
 };
@@ -78,18 +78,17 @@ struct Allocation {
   bool is_read_only = false, is_freed = false;
 };
 
-// Global memory. Allocating and freeing is for the host, between launches; during a launch it only is looked
-// up.
+// Global memory. The host allocates and frees between launches; a launch only looks addresses up.
 class GlobalMemory {
  public:
-  // Contents: zeros that count as unwritten. Constants get addresses of their own, apart from the heap.
+  // Contents: zeros that count as unwritten. Constants get addresses apart from the heap.
   std::uint64_t allocate(std::uint64_t size, std::uint64_t alignment = 256, bool is_constant = false);
   bool free(std::uint64_t address);  // false: not an allocation's start
-  // The allocation that holds the address, freed ones too; null: none. `near` may be the last answer.
+  // The allocation that holds the address, freed ones included; null: none. `near` may be the last answer.
   const Allocation* find(std::uint64_t address, const Allocation* near = nullptr) const;
   Allocation* find(std::uint64_t address);
   std::uint64_t live_bytes() const { return live_bytes_; }
-  // Serialises strong accesses of several host threads to one place (they never span 32 bytes).
+  // Serialises strong accesses of several host threads to the same bytes (an access never crosses 32 bytes).
   std::mutex& lock_of(std::uint64_t address) { return locks_[(address >> 5) % lock_count]; }
 
  private:
@@ -99,19 +98,19 @@ class GlobalMemory {
   std::mutex locks_[lock_count];
 };
 
-// What the race check remembers of accesses to (a part of) 4 bytes of shared memory: of one by an agent, or
-// by those of 32 neighbouring threads (component + lane) that made the same read at the same epoch.
+// The race check's record of accesses to (a part of) 4 bytes of shared memory: by an agent, or by those of 32
+// neighbouring threads (component + lane) that made the same read at the same epoch.
 struct AccessRecord {
   Component component;  // of the first of the 32 threads; of the agent
   LaneMask lanes;       // an agent's: 1
   Epoch epoch;
-  Place place;
+  Pc pc;
   ThreadId thread;    // of the last access
   std::uint8_t mask;  // of the granule's bytes; 0: no record
   bool is_strong, is_async_proxy, is_write;
 };
 
-// The shared memory of a CTA. Offsets are those of the CTA, reserved kilobyte included.
+// The shared memory of a CTA. Offsets count from the CTA's shared memory, reserved kilobyte included.
 class SharedMemory {
  public:
   SharedMemory(std::uint32_t size, bool check);
@@ -121,17 +120,17 @@ class SharedMemory {
 
   struct Conflict {
     AccessRecord earlier{};
-    bool is_proxy = false;  // ordered, but not for the async proxy
+    bool is_proxy = false;  // ordered for threads, but not for the async proxy
     std::uint32_t offset = 0;
   };
-  // Records an access; false and `conflict` if an earlier one is not ordered before it.
+  // Records an access. False, with `conflict`, if an earlier access is not ordered before it.
   bool record(const Clocks& clocks, const Actor& actor, std::uint32_t offset, std::uint32_t size, bool write,
               bool strong, Conflict& conflict);
-  // What is recorded, one of each component, epoch and place, as a Conflict with its offset.
+  // The records, one per component, epoch and program counter, each as a Conflict with its offset.
   std::vector<Conflict> recorded() const;
 
  private:
-  // 4 bytes. Most granules never need more than the two records in place.
+  // 4 bytes. Most granules need no more than the two records inside.
   struct Granule {
     AccessRecord here[2];
     std::uint32_t more;  // 0: none; else lists_[more - 1]

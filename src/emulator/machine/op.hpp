@@ -1,7 +1,7 @@
-// A decoded instruction: what the interpreter runs, and how instruction files announce what they know.
+// A decoded instruction: what the interpreter runs, and how instruction files register their decoders.
 //
-// Instructions are executed for all lanes of a warp that stand at the same place. A register is 64 bits a
-// lane whatever its type: narrow values are kept zero-extended (the bits above the type's width are 0, signed
+// An instruction runs for all lanes of a warp with the same program counter. A register has 64 bits per lane
+// whatever its type: narrow values are kept zero-extended (the bits above the type's width are 0, for signed
 // types too), predicates are 0 or 1, b128 takes two neighbouring slots.
 #pragma once
 
@@ -20,16 +20,15 @@ struct Op;
 using LaneMask = std::uint32_t;
 constexpr int warp_size = 32;
 
-// What became of the lanes that a handler was called for.
+// What a handler did with its lanes.
 enum class Flow : std::uint8_t {
   next,      // done: on to the next instruction
-  blocked,   // nothing was done that must not be done again: call again when something has changed
+  blocked,   // nothing irreversible was done: call again when something has changed
   branched,  // the handler has set where the lanes go on
   exited     // the handler has ended the lanes
 };
 using Handler = Flow (*)(Warp&, const Op&, LaneMask active);
-// What a lane waits for at an instruction, and how far that is: "the mbarrier at 0x400, which in phase 0
-// ...".
+// What a lane waits for at an instruction, and its state: "the mbarrier at 0x400, which in phase 0 ...".
 using Awaited = std::string (*)(Warp&, const Op&, int lane);
 
 // A register or a constant.
@@ -39,17 +38,16 @@ struct Value {
   bool sink = false;           // `_`: reads as 0, writes vanish
 };
 
-// What a handler needs beside values: made once at decoding, owned by the Op (derive from it).
+// What a handler needs besides values: made at decoding, owned by the Op. Derive from it.
 struct Detail {
   virtual ~Detail() = default;
 };
 
 struct Op {
   Handler handler = nullptr;
-  Awaited awaited = nullptr;  // null: nothing to say of it in a deadlock
-  std::vector<Value>
-      values;               // operands in order, vectors flattened; what is what, the handler's decoder knows
-  std::int64_t offset = 0;  // of the address operand, if there is one: address = values[i] + offset
+  Awaited awaited = nullptr;   // null: a deadlock's message says nothing about it
+  std::vector<Value> values;   // operands in order, vectors flattened; the decoder defines their meaning
+  std::int64_t offset = 0;     // of the address operand, if any: address = values[i] + offset
   std::uint32_t bits[4] = {};  // small facts for the handler: sizes, modes
   std::unique_ptr<Detail> detail;
   Value guard;  // slot -1: unconditional
@@ -58,14 +56,14 @@ struct Op {
   const ptx::Instruction* instruction = nullptr;
 };
 
-// What a decoder may ask about the function around an instruction.
+// What a decoder may ask about the function that holds the instruction.
 class Scope {
  public:
   virtual ~Scope() = default;
   // Register, immediate of `type`, special register, or the address of a variable. Throws ptx::Error for
-  // others.
+  // other operands.
   virtual Value value(const ptx::Operand& operand, ptx::Type type) = 0;
-  // The values of a braced list, or of the one operand.
+  // The values of a braced list, or of the single operand.
   virtual std::vector<Value> values(const ptx::Operand& operand, ptx::Type type) = 0;
   // Base of [base+offset]; adds the offset to op.offset.
   virtual Value address(const ptx::Operand& operand, Op& op) = 0;
@@ -75,11 +73,11 @@ class Scope {
 };
 
 // Fills an Op (handler, values, ...) from an instruction, or throws ptx::Error with a sentence that names the
-// modifier or operand that is not known. Every modifier must be looked at: one that is skipped is an error.
+// unknown modifier or operand. Every modifier must be checked: one that a decoder skips is an error.
 using Decoder = void (*)(const ptx::Instruction&, Scope&, Op&);
 using Decoders = std::unordered_map<std::string, Decoder>;  // by opcode: "mma", "ld", ...
 
-// One function an instruction file; machine/decode.cpp calls them all.
+// One function per instruction file; machine/decode.cpp calls them all.
 void add_integer_instructions(
     Decoders&);  // add sub mul mad div rem min max abs neg bit logic shifts prmt dp4a ...
 void add_float_instructions(Decoders&);  // f16 bf16 f32 f64 arithmetic, ex2 lg2 rcp sqrt sin cos tanh ...

@@ -1,5 +1,5 @@
-// A kernel made ready to run: its decoded instructions and those of every function it can call, in one array.
-// An index into that array (a Place) is a program counter, and names an instruction in findings and counters.
+// A kernel ready to run: its decoded instructions and those of every function that it can call, in one array.
+// A program counter is an index into that array, and names an instruction in findings and counters.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace tenon::emulator {
 
-using Place = std::uint32_t;
-constexpr Place no_place = ~Place{0};
+using Pc = std::uint32_t;
+constexpr Pc no_pc = ~Pc{0};
 
 // Register slots that a function's frame holds besides its registers, filled when the frame is made: special
-// registers and the addresses that depend on the CTA or the frame.
+// registers, and addresses that depend on the CTA or the frame.
 enum class Special : std::uint8_t {
   tid_x,
   tid_y,
@@ -67,7 +67,7 @@ enum class Special : std::uint8_t {
   clock64,
   globaltimer,
   globaltimer_lo,
-  globaltimer_hi,  // read anew by each instruction
+  globaltimer_hi,  // refreshed by each instruction that reads it
   shared_address,  // of a shared variable: its offset with the CTA's rank above
   local_address,   // of a local variable: its offset from the frame's base
   param_address,   // the same as a generic address: a parameter of a device function
@@ -87,17 +87,17 @@ struct CallOperand {
   std::int64_t bytes = 0;
 };
 
-// What a thread's stack may hold, as on the hardware, and what a kernel's parameters may.
+// The largest stack of a thread, as on the hardware, and the largest parameters of a kernel.
 constexpr std::int64_t largest_local = 512 << 10;
 constexpr std::int64_t largest_parameters = 32764;
 
 struct FunctionCode {
   const ptx::Function* function = nullptr;
-  Place entry = 0;
+  Pc entry = 0;
   int slots = 0;                       // of a frame
   std::int64_t local_bytes = 0;        // of a frame: .local and .param variables, parameters, results
-  std::vector<FrameSlot> frame_slots;  // in no order
-  std::vector<FrameSlot> timers;       // those of frame_slots that change while a frame lives
+  std::vector<FrameSlot> frame_slots;  // unordered
+  std::vector<FrameSlot> timers;       // the frame_slots that change while a frame lives
   std::vector<CallOperand> parameters, results;  // where they are in the frame
 };
 
@@ -109,7 +109,7 @@ struct CallSite : Detail {
 
 // The detail of a branch's Op: one target, or those of brx.idx.
 struct Targets : Detail {
-  std::vector<Place> places;
+  std::vector<Pc> pcs;
 };
 
 struct Step {
@@ -118,10 +118,10 @@ struct Step {
   InstructionClass kind = InstructionClass::integer;
   std::string text;          // of the opcode, for the counters of every launch
   bool reads_timer = false;  // refresh code->timers first
-  bool is_wgmma = false;     // looks after asynchronous registers itself
+  bool is_wgmma = false;     // checks asynchronous registers itself
   std::vector<int>
-      wgmma_slots;           // of registers that it names, as a wgmma of its function does: A, accumulators
-  bool is_carrying = false;  // a load whose value only goes back to memory (carried_values.hpp)
+      wgmma_slots;           // of registers that it names and a wgmma of its function too: A, accumulators
+  bool only_copies = false;  // a load whose value is only copied to memory (copy_only_loads.hpp)
 };
 
 struct Program {
@@ -129,31 +129,32 @@ struct Program {
   const ptx::Function* entry = nullptr;
   std::vector<Step> steps;
   std::vector<std::unique_ptr<FunctionCode>> functions;               // [0]: the entry
-  std::vector<std::unique_ptr<ptx::Instruction>> implicit_returns;    // one behind each body
+  std::vector<std::unique_ptr<ptx::Instruction>> implicit_returns;    // one after each body
   std::unordered_map<std::uint64_t, const FunctionCode*> by_address;  // for indirect calls
   std::uint32_t static_shared = 0;  // bytes, and the alignment of what follows them
   std::uint32_t dynamic_alignment = 1;
   std::vector<std::int64_t> parameter_offsets;  // of the entry's parameters in parameter memory
   std::int64_t parameter_bytes = 0;
-  int target = 0;              // 90 for sm_90a
-  bool maps_reserved = false;  // the kernel asks where the reserved shared memory is, and so may use it
+  int target = 0;  // 90 for sm_90a
+  bool maps_reserved =
+      false;  // the kernel asks for the address of the reserved shared memory, and so may use it
 
-  const Op& op(Place place) const { return steps[place].op; }
-  int line(Place place) const { return steps[place].op.instruction->line; }
-  std::string source(Place place) const;  // "file.cu:12" or empty
+  const Op& op(Pc pc) const { return steps[pc].op; }
+  int line(Pc pc) const { return steps[pc].op.instruction->line; }
+  std::string source(Pc pc) const;  // "file.cu:12" or empty
 };
 
-// What decoding asks about things outside the module's text: where its variables were put.
+// What decoding asks about things outside the module's text: the addresses of its variables.
 class Symbols {
  public:
   virtual ~Symbols() = default;
   virtual std::uint64_t address(const std::string& variable) const = 0;  // .global or .const; 0: none such
 };
 
-// The generic address that a function's name stands for (indirect calls).
+// The generic address of a function (indirect calls).
 std::uint64_t function_address(const ptx::Module& module, const ptx::Function& function);
 
-// Decodes the entry and all that it can call. Throws ptx::Error with every instruction that is not known.
+// Decodes the entry and all that it can call. Throws ptx::Error that names every unknown instruction.
 std::unique_ptr<Program> decode(const ptx::Module& module, const ptx::Function& entry,
                                 const Symbols& symbols);
 

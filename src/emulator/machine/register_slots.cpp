@@ -13,11 +13,11 @@
 namespace tenon::emulator {
 namespace {
 
-// Words of the liveness sets, beyond which a function's registers are alive everywhere but in their own
-// block.
+// Limit of the liveness sets, in words. Beyond it, a function's registers are alive everywhere outside their
+// own basic block.
 constexpr std::size_t most_words = std::size_t{1} << 24;
 
-// Opcodes whose first operand, where it is a register or a list of them, is written and not read.
+// Opcodes whose first operand, if it is a register or a list of registers, is written and not read.
 bool writes_first_operand(const std::string& opcode) {
   static const std::unordered_set<std::string> opcodes = {
       "mov",       "ld",       "ldu",       "cvt",  "cvta",     "add",   "sub",      "mul",
@@ -43,7 +43,7 @@ struct Block {
   std::vector<int> next;    // blocks
 };
 
-// Positions from the first to the last where a register is alive.
+// The first and the last position where a register is alive.
 struct Span {
   int first = -1, last = -1;
   void reach(int position) {
@@ -61,7 +61,7 @@ class Liveness {
         written_at_(function.registers.size()) {
     if (function.body.empty()) return;
     find_blocks();
-    // What is read in a block before it is written there is what may be alive between blocks.
+    // A register may be alive between blocks if a block reads it before it writes it.
     for (const Block& block : blocks_)
       visit(block, [&](int reg) {
         int& index = crossing_[static_cast<std::size_t>(reg)];
@@ -116,8 +116,8 @@ class Liveness {
     }
   }
 
-  // Notes every place where a register stands, and calls `read_first(register)` for those that the block may
-  // read before it writes them. Returns those that it writes for certain.
+  // Records every occurrence of a register, and calls `read_first(register)` for those that the block may
+  // read before it writes them. Returns those that it certainly writes.
   template <class ReadFirst>
   std::vector<int> visit(const Block& block, ReadFirst&& read_first) {
     std::vector<int> written;
@@ -147,7 +147,7 @@ class Liveness {
            std::holds_alternative<ptx::Vector>(operand.value);
   }
 
-  // What is alive where a block begins is what it reads first, and what is alive at its end and not written.
+  // Alive at the start of a block: what it reads first, and what is alive at its end and not written.
   void solve() {
     const std::size_t count = blocks_.size();
     std::vector<Set> begin(count, Set(words_)), end(count, Set(words_)),
@@ -221,7 +221,7 @@ RegisterSlots share_slots(const ptx::Function& function) {
   const Liveness liveness(function);
   const std::vector<Span>& spans = liveness.spans();
   const std::vector<bool> own = not_shared(function);
-  std::vector<std::pair<int, int>> starts;  // where it is first alive, register
+  std::vector<std::pair<int, int>> starts;  // position where it is first alive, register
   for (std::size_t i = 0; i < slots.of.size(); ++i) {
     if (own[i]) {
       slots.of[i] = slots.count;
@@ -231,7 +231,7 @@ RegisterSlots share_slots(const ptx::Function& function) {
     }
   }
   std::sort(starts.begin(), starts.end());
-  using End = std::pair<int, int>;  // where its register is last alive, slot
+  using End = std::pair<int, int>;  // position where its register is last alive, slot
   std::priority_queue<End, std::vector<End>, std::greater<>> taken;
   for (const auto& [first, reg] : starts) {
     int slot = slots.count;

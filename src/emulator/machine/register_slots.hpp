@@ -1,6 +1,6 @@
-// Which registers of a function share a slot. A compiler declares a register for each value, twenty thousand
-// in a large kernel, and a slot takes 256 bytes of every warp; those that are alive at once are a few
-// hundred.
+// Register allocation: registers of a function that are never alive at once share a slot. A compiler declares
+// a register for each value, twenty thousand in a large kernel, and a slot takes 256 bytes of every warp.
+// Only a few hundred are alive at once.
 #pragma once
 
 #include <vector>
@@ -14,9 +14,9 @@ struct RegisterSlots {
   int count = 0;
 };
 
-// Two registers share a slot only if no instruction, and no path between two, finds both alive, the sources
-// and the results of one instruction included. One that may be read before it is written is alive from the
-// start, so that it reads as the zero that the frame began with. Not shared: what an asynchronous operation
+// Two registers share a slot only if they are never alive at once, within an instruction (sources and
+// results) or on a path between two. A register that may be read before it is written is alive from the
+// start, so that it reads as the zero of a new frame. Not shared: registers that an asynchronous operation
 // may own (operands of wgmma), b128, and what a caller reads and writes (parameters, results).
 RegisterSlots share_slots(const ptx::Function& function);
 

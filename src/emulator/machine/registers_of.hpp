@@ -1,4 +1,4 @@
-// The registers that stand in an operand, for analyses of a function's text.
+// The registers in an operand, for analyses of a function's text.
 #pragma once
 
 #include "emulator/ptx/module.hpp"

@@ -9,7 +9,7 @@ namespace tenon::emulator {
 
 namespace {
 
-// The layout of the 128 bytes. Dimensions go up to 2^32, so they are kept less one.
+// The layout of the 128 bytes. Dimensions go up to 2^32, so they are stored less one.
 struct Encoded {
   char magic[16];
   std::uint64_t address;
@@ -192,7 +192,7 @@ bool decode(const std::uint8_t (&bytes)[128], MappedTensor& t) {
 
 std::uint64_t fill_bits(const MappedTensor& t) {
   if (t.fill == TensorMapFill::zeros) return 0;
-  // The NaN of elements outside the tensor is 0x7ff7 again and again, whatever the type: so an H200 fills.
+  // The NaN of elements outside the tensor is 0x7ff7, repeated, whatever the type, as an H200 fills it.
   return 0x7ff77ff77ff77ff7U >> (64 - 8 * t.element_bytes());
 }
 

@@ -1,4 +1,4 @@
-// What a tensor map says, decoded; what one tensor copy moves, a box or a column of pixels, as runs of bytes.
+// A decoded tensor map, and what one tensor copy moves: a box, or a column of pixels, as runs of bytes.
 #pragma once
 
 #include <cstdint>
@@ -25,36 +25,36 @@ struct MappedTensor {
   TensorMapL2Promotion l2_promotion = TensorMapL2Promotion::none;
   TensorMapFill fill = TensorMapFill::zeros;
   bool is_im2col = false;
-  // Of im2col, for W, H, D: the box of pixels, from the tensor's first pixel and from its last.
+  // For im2col, of W, H, D: the box of pixels, from the tensor's first pixel and from its last.
   int lower_corner[max_tensor_rank - 2] = {}, upper_corner[max_tensor_rank - 2] = {};
 
   int element_bytes() const;
   // Elements that a copy moves along a dimension: ceil(box / element stride); the first dimension has no
   // stride.
   std::uint32_t count(int dimension) const;
-  // Bytes that a copy moves, those outside the tensor too: what complete_tx gets.
+  // Bytes that a copy moves, elements outside the tensor included: what complete_tx counts.
   std::uint32_t copy_bytes() const;
-  // Bytes of shared memory from one innermost row to the next: the row, or the swizzle's span where that is
-  // more.
+  // Bytes of shared memory from one innermost row to the next: the row, or the swizzle's span if that is
+  // larger.
   std::uint32_t row_pitch() const;
   // Rows of a copy: the product of count(1) and up; of im2col: pixels.
   std::uint32_t rows() const;
 };
 
-// The 128 bytes; throws std::invalid_argument with what problem() says.
+// The 128 bytes. Throws std::invalid_argument with the sentence of problem().
 TensorMap checked_map(const MappedTensor& tensor);
 
-// The requirements of the CUDA driver API; empty: all are met. Else a sentence.
+// What violates the requirements of the CUDA driver API, as a sentence; empty: nothing.
 std::string problem(const MappedTensor& tensor);
 
-// False: these 128 bytes are no tensor map that encode_tiled made.
+// False: encode_tiled made no such 128 bytes.
 bool decode(const std::uint8_t (&bytes)[128], MappedTensor& tensor);
 void encode(const MappedTensor& tensor, std::uint8_t (&bytes)[128]);
 
-// The bits of the element that stands for one outside the tensor, in the lowest element_bytes().
+// The bits of an element outside the tensor, in the lowest element_bytes().
 std::uint64_t fill_bits(const MappedTensor& tensor);
 
-// One innermost row of a copy: where its elements come from or go to.
+// One innermost row of a copy: the source or destination of its elements.
 struct TensorRow {
   std::uint64_t global = 0;  // address of the first element inside the tensor
   std::uint32_t first = 0;   // elements [first, last) of the row are inside the tensor, first == last: none
@@ -62,22 +62,22 @@ struct TensorRow {
   std::uint32_t shared = 0;  // offset of element 0 from the start of the box, before the swizzle
 };
 
-// Puts in what of a row's elements, the first at `start` of the innermost dimension, is inside the tensor;
-// `offset`, in bytes, is that of the row's place in the other dimensions.
+// Records the elements of a row that are inside the tensor; the first is at `start` of the innermost
+// dimension. `offset`, in bytes, is the row's offset in the other dimensions.
 void add_channels(const MappedTensor& tensor, std::int64_t start, std::uint64_t offset, TensorRow& row);
 
 // Row `row` (0 .. rows() - 1, the second dimension fastest) of the box whose first element is at
 // `coordinates`.
 TensorRow tensor_row(const MappedTensor& tensor, const std::int32_t* coordinates, std::uint32_t row);
 
-// The same of im2col: the pixel that stands `row` pixels behind that at `coordinates`, moved by `offsets`
-// (for W, H, D). Positions go through the box of pixels in steps of the element strides; an image's last is
-// followed by the next image's first (PTX ISA 5.5.4; not measured on hardware is a start outside the box: it
-// counts as its line's last).
+// The same for im2col: the pixel `row` pixels after that at `coordinates`, moved by `offsets` (for W, H, D).
+// Positions traverse the box of pixels in steps of the element strides; the next image's first position
+// follows an image's last (PTX ISA 5.5.4). A start outside the box counts as the last position of its row:
+// this is not measured on hardware.
 TensorRow pixel_row(const MappedTensor& tensor, const std::int32_t* coordinates, const std::uint16_t* offsets,
                     std::uint32_t row);
 
-// The requirements of im2col beyond problem()'s, which calls it.
+// The requirements of im2col beyond those of problem(), which calls it.
 std::string im2col_problem(const MappedTensor& tensor);
 
 }  // namespace tenon::emulator

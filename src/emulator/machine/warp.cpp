@@ -6,7 +6,7 @@
 namespace tenon::emulator {
 namespace {
 
-// Beyond these, and largest_local, recursion has no end.
+// Beyond these limits and largest_local, recursion counts as endless.
 constexpr std::size_t deepest_stack = 4096;
 constexpr std::size_t most_slots = 1 << 18;  // of the frames of a warp
 
@@ -22,11 +22,12 @@ Warp::Warp(Cta& cta, int index)
   clear_registers(present_, 0, static_cast<std::size_t>(entry.slots));
   for_each_lane(present_, [&](int lane) { enter(lane, {&entry, 0, 0, 0, nullptr}); });
   groups_.push_back({});
-  groups_.back().place = entry.entry;
+  groups_.back().pc = entry.entry;
   groups_.back().lanes = present_;
 }
 
-// Makes room for a frame's registers, zeroed: they are unwritten, but must not depend on the past.
+// Makes room for a frame's registers and zeroes them: they are unwritten, but must not depend on earlier
+// frames.
 void Warp::clear_registers(LaneMask lanes, std::size_t base, std::size_t slots) {
   const std::size_t end = base + slots, used = std::min(end, owners_.size());
   for (std::size_t slot = base; slot < used; ++slot)
@@ -38,7 +39,7 @@ void Warp::clear_registers(LaneMask lanes, std::size_t base, std::size_t slots) 
   used_.resize(end);
 }
 
-// Makes a frame of a lane, whose registers have been cleared: special registers and addresses filled in.
+// Makes a frame of a lane with cleared registers: fills in special registers and addresses.
 void Warp::enter(int lane, const Frame& frame) {
   const FunctionCode& code = *frame.code;
   const auto column = static_cast<std::size_t>(lane);
@@ -187,9 +188,9 @@ void Warp::disown(const Value& value, std::size_t frame) {
   --owned_;
 }
 
-void Warp::jump(LaneMask mask, Place place) {
+void Warp::jump(LaneMask mask, Pc pc) {
   Group group;
-  group.place = place;
+  group.pc = pc;
   group.frame = frame_;
   group.lanes = mask;
   moved_.push_back(group);
@@ -203,7 +204,7 @@ void Warp::exit(LaneMask mask) {
   if (cta_.live_threads == 0) cluster().block_ended(cta_);
 }
 
-// Copies an argument into a parameter, or a result to where the caller wants it. Bytes nobody wrote stay so.
+// Copies an argument into a parameter, or a result to the caller's place. Unwritten bytes stay unwritten.
 void Warp::pass(int lane, const Frame& from, const CallOperand& source, const Frame& to,
                 const CallOperand& target) {
   LocalMemory& local = local_[static_cast<std::size_t>(lane)];
@@ -233,7 +234,7 @@ void Warp::pass(int lane, const Frame& from, const CallOperand& source, const Fr
 
 void Warp::call(LaneMask mask, const FunctionCode& callee, const CallSite& site) {
   const Frame& caller = stacks_[static_cast<std::size_t>(first_lane(mask))].back();
-  Frame frame{&callee, frame_ + static_cast<std::size_t>(caller.code->slots), 0, place_ + 1, &site};
+  Frame frame{&callee, frame_ + static_cast<std::size_t>(caller.code->slots), 0, pc_ + 1, &site};
   const auto slots = static_cast<std::size_t>(callee.slots);
   bool is_too_deep = false;
   if (frame.registers + slots <= most_slots) clear_registers(mask, frame.registers, slots);
@@ -265,7 +266,7 @@ void Warp::call(LaneMask mask, const FunctionCode& callee, const CallSite& site)
     return;
   }
   Group group;
-  group.place = callee.entry;
+  group.pc = callee.entry;
   group.frame = frame.registers;
   group.lanes = mask;
   moved_.push_back(group);
@@ -287,7 +288,7 @@ Flow Warp::ret(LaneMask mask) {
     local.bytes.resize(frame.local);
     local.written.resize(frame.local);
     Group group;
-    group.place = frame.back;
+    group.pc = frame.back;
     group.frame = caller.registers;
     group.lanes = lane_bit(lane);
     moved_.push_back(group);

@@ -1,13 +1,12 @@
-// A warp: 32 lanes with registers, places and call stacks of their own. This is what a handler works on.
+// A warp: 32 lanes with registers, program counters and call stacks of their own. Handlers work on it.
 //
-// A handler is called for the lanes of `active`, which stand at the same instruction with the same frame. It
-// reads and writes registers with read/write (one lane) or lanes/gather (all), reaches memory by load/store
-// or through cluster(), reports with report, and says with its Flow what became of the lanes:
-//  - next: the machine moves them on.
-//  - blocked: the machine calls again for these lanes, perhaps more of them, once Cluster::changed was called
-//  or
-//    lanes have joined them. What must be done only once (to have arrived at a barrier) is kept in
-//    wait_token.
+// A handler is called for the lanes of `active`, which share the instruction and the frame. It reads and
+// writes registers with read/write (one lane) or lanes/gather (all), accesses memory by load/store or through
+// cluster(), reports with report, and returns a Flow:
+//  - next: the machine moves the lanes on.
+//  - blocked: the machine calls again for these lanes, perhaps with more of them, after a call of
+//    Cluster::changed or when lanes have joined them. What must be done only once (the arrival at a barrier)
+//    is kept in wait_token.
 //  - branched: the handler has called jump for every active lane. exited: it has called exit.
 #pragma once
 
@@ -46,7 +45,7 @@ class Warp {
  public:
   Warp(Cta& cta, int index);  // index: %warpid
 
-  // --- who it is
+  // --- identity
   Cta& cta() const { return cta_; }
   Cluster& cluster() const { return cta_.cluster; }
   const Launch& launch() const { return cta_.cluster.launch; }
@@ -68,7 +67,7 @@ class Warp {
   void write(const Value& value, int lane, std::uint64_t bits) {
     if (value.slot >= 0) lanes(value.slot)[lane] = bits;
   }
-  // All 32 lanes of a value: in place, or a constant spread into `buffer`. A sink reads as zeros.
+  // All 32 lanes of a value: in place, or a constant broadcast into `buffer`. A sink reads as zeros.
   using LaneBuffer = std::uint64_t[warp_size];
   const std::uint64_t* gather(const Value& value, LaneBuffer& buffer) {
     if (value.slot >= 0) return lanes(value.slot);
@@ -81,24 +80,24 @@ class Warp {
   }
 
   // --- the instruction that is running
-  Place place() const { return place_; }
-  Issue issue(int lane) const { return {place_, thread(lane)}; }
+  Pc pc() const { return pc_; }
+  Issue issue(int lane) const { return {pc_, thread(lane)}; }
   Actor actor(int lane) const {
     const ThreadId id = thread(lane);
     const View& view = cluster().clocks.view(id);
-    return {{place_, id}, &view, id, view.now, false};
+    return {{pc_, id}, &view, id, view.now, false};
   }
-  Counts& counts() { return cluster().counters.at(place_); }
-  PlaceCounters& counters() { return cluster().counters; }
+  Counts& counts() { return cluster().counters.at(pc_); }
+  PcCounters& counters() { return cluster().counters; }
   template <class Sentence>
   void report(FindingKind kind, int lane, std::uint64_t address, Sentence&& sentence) {
     cluster().report(kind, issue(lane), address, sentence);
   }
-  // This lane has looked at something that others change and will likely look again (try_wait that failed,
-  // volatile or acquire load, nanosleep): lets others run, and makes endless looking a deadlock.
+  // This lane has read something that other threads change, and will likely read it again (a failed try_wait,
+  // a volatile or acquire load, nanosleep). Lets other warps run, and makes endless polling a deadlock.
   void poll() { polled_ = true; }
 
-  // --- memory as one lane sees it; see Cluster::load, store, atomic
+  // --- memory as one lane accesses it; see Cluster::load, store, atomic
   bool load(int lane, ptx::Space space, std::uint64_t address, void* to, std::uint32_t size,
             Order order = Order::weak) {
     return cluster().load(actor(lane), space, address, to, size, order);
@@ -126,46 +125,46 @@ class Warp {
   }
 
   // --- registers that an asynchronous operation owns (wgmma accumulators and A fragments in flight).
-  // Touching one by any instruction but wgmma is reported by the machine as async_use. Ownership is counted.
+  // The machine reports an access by any other instruction as async_use. Ownership is counted.
   void own(const Value& value);
   void disown(const Value& value, std::size_t frame);
   bool is_owned(const Value& value) const {
     return owned_ != 0 && value.slot >= 0 && owners_[frame_ + static_cast<std::size_t>(value.slot)] != 0;
   }
-  // Registers of the frame that something else than wgmma has used since the last forget_used. The machine
-  // keeps it for those that a wgmma of their function names too.
+  // Registers of the frame that an instruction other than wgmma has used since the last forget_used. The
+  // machine records this for registers that a wgmma of the function names too.
   bool is_used(const Value& value) const {
     return value.slot >= 0 && used_[frame_ + static_cast<std::size_t>(value.slot)];
   }
   void forget_used() { used_.assign(used_.size(), false); }
-  std::size_t frame() const { return frame_; }  // to come back to registers of this frame later:
+  std::size_t frame() const { return frame_; }  // to return to registers of this frame later:
   std::uint64_t* lanes_of_frame(std::size_t frame, int slot) {
     return registers_.data() + (frame + static_cast<std::size_t>(slot)) * warp_size;
   }
 
   // --- control, for instructions/control.cpp
-  void jump(LaneMask lanes, Place place);
+  void jump(LaneMask lanes, Pc pc);
   void exit(LaneMask lanes);
-  void call(LaneMask lanes, const FunctionCode& callee, const CallSite& site);  // comes back to place() + 1
+  void call(LaneMask lanes, const FunctionCode& callee, const CallSite& site);  // comes back to pc() + 1
   Flow ret(LaneMask lanes);                                                     // of the entry: exit
 
  private:
   friend class Executor;
   friend class Cluster;
-  // Lanes at the same place in frames at the same base.
+  // Lanes with the same program counter, in frames with the same base.
   struct Group {
-    Place place = 0;
+    Pc pc = 0;
     std::size_t frame = 0;
     LaneMask lanes = 0;
-    bool is_blocked = false, is_forced = false;  // forced: to run an .aligned operation without the others
-    std::uint64_t blocked_at = 0;                // Cluster::changes when it was
+    bool is_blocked = false, is_forced = false;  // forced: runs an .aligned operation without the other lanes
+    std::uint64_t blocked_at = 0;                // Cluster::changes when it was blocked
     std::uint64_t last_run = 0;
   };
   struct Frame {
     const FunctionCode* code = nullptr;
     std::size_t registers = 0;  // base of its slots
     std::size_t local = 0;      // base of its local bytes
-    Place back = 0;             // where to go on in the caller
+    Pc back = 0;                // the caller's program counter to return to
     const CallSite* site = nullptr;
   };
   void clear_registers(LaneMask lanes, std::size_t base, std::size_t slots);
@@ -179,12 +178,12 @@ class Warp {
   int index_;
   ThreadId first_thread_;
   LaneMask present_ = 0, exited_ = 0;
-  std::vector<std::uint64_t> registers_;  // [slot][lane], frames one above the other
+  std::vector<std::uint64_t> registers_;  // [slot][lane], frames stacked
   std::size_t frame_ = 0;                 // of the group that is running
-  Place place_ = 0;
+  Pc pc_ = 0;
   bool polled_ = false;
   std::vector<Group> groups_;
-  std::vector<Group> moved_;  // where jump, call and ret have sent lanes
+  std::vector<Group> moved_;  // where jump, call and ret have moved lanes
   std::array<std::vector<Frame>, warp_size> stacks_;
   std::array<LocalMemory, warp_size> local_;
   std::array<std::uint64_t, warp_size> wait_tokens_{};

@@ -10,16 +10,16 @@
 namespace tenon::emulator::numerics {
 namespace {
 
-// Exponents of what is not a finite number, far enough from all others that sums of two of them tell the
-// kinds apart: a product is special if its exponent is above `special_from`.
+// Exponents that stand for numbers that are not finite, far enough from all others that the sum of two tells
+// the kinds apart: a product is special if its exponent is above `special_from`.
 constexpr int exponent_of_zero = -4096, exponent_of_special = 16384;
 constexpr int special_from = 2048;
 
 constexpr int factor_fraction = 10;  // fraction bits of a factor's significand
-// Fraction bits in which terms are held before they are cut; at least the largest `fraction` of any model.
+// Fraction bits of terms before truncation: at least the largest `fraction` of any model.
 constexpr int held_fraction = 25;
 
-// The accumulator as a term: significand with held_fraction bits below the point.
+// The accumulator as a term: a significand with held_fraction bits below the point.
 struct Term {
   std::int32_t significand;
   std::int32_t exponent;
@@ -46,14 +46,14 @@ Term accumulator(bool half, std::uint32_t pattern) {
   return term;
 }
 
-// A term cut toward zero after `shift` more bits.
+// A term, truncated toward zero after `shift` more bits.
 inline std::int32_t cut(std::int32_t significand, int shift) {
   const auto magnitude =
       static_cast<std::int32_t>(static_cast<std::uint32_t>(std::abs(significand)) >> std::min(shift, 31));
   return significand < 0 ? -magnitude : magnitude;
 }
 
-// A sum that holds an infinity or a NaN.
+// A sum with an infinity or a NaN among its terms.
 std::uint32_t special_sum(const Format& format, const std::int32_t* a, const std::int32_t* a_exponent,
                           const std::int32_t* b, const std::int32_t* b_exponent, int count, Term c) {
   bool plus = false, minus = false;
@@ -63,7 +63,7 @@ std::uint32_t special_sum(const Format& format, const std::int32_t* a, const std
     const bool special_a = a_exponent[i] > special_from, special_b = b_exponent[i] > special_from;
     if (!special_a && !special_b) continue;
     const std::int64_t product = std::int64_t{a[i]} * b[i];
-    if (product == 0) return nan;  // a NaN's significand is 0; and infinity * 0
+    if (product == 0) return nan;  // a NaN's significand is 0; also infinity * 0
     note(product);
   }
   if (c.exponent > special_from) {
@@ -81,8 +81,8 @@ std::uint32_t positive_if_zero(std::uint64_t pattern, const Format& format) {
   return pattern == format.sign_bit() ? 0 : static_cast<std::uint32_t>(pattern);
 }
 
-// sum * 2^exponent in the form of a result. A zero is +0, whatever was summed, and also where a negative sum
-// rounds to it (f16, tf32 into f32: measured on an H200; the others are taken to do the same).
+// sum * 2^exponent in the result's form. A zero is +0, whatever the terms, also where a negative sum rounds
+// to it (f16, tf32 into f32: measured on an H200; assumed for the others).
 std::uint32_t result_of(Arithmetic::Result form, std::int64_t sum, int exponent) {
   if (sum == 0) return 0;
   Number number;
@@ -93,7 +93,8 @@ std::uint32_t result_of(Arithmetic::Result form, std::int64_t sum, int exponent)
   if (form == Arithmetic::Result::f16_nearest) return positive_if_zero(encode(f16, number), f16);
   const int high = highest_bit(number.significand), leading = exponent + high;
   const std::uint32_t sign = number.negative ? 0x80000000 : 0;
-  if (leading > 127) return sign | 0x7f800000;  // the cut comes first, but what it cuts off never decides
+  if (leading > 127)
+    return sign | 0x7f800000;  // the truncation comes first, but what it removes never matters
   if (form == Arithmetic::Result::f32_cut_to_13_bits) {
     return positive_if_zero(encode(f32_of_13_bits, number, Rounding::to_zero), f32);
   }
@@ -102,7 +103,7 @@ std::uint32_t result_of(Arithmetic::Result form, std::int64_t sum, int exponent)
   return sign | (static_cast<std::uint32_t>(leading + 127) << 23) | fraction;
 }
 
-// Eight terms at a time; where the machine cannot, the compiler takes them apart.
+// Eight terms at a time; the compiler splits them where the machine has no such vectors.
 using Eight [[gnu::vector_size(32)]] = std::int32_t;
 
 template <int count>
@@ -115,7 +116,7 @@ template <int count>
   Eight exponents[parts];
   Eight most = Eight{} + term.exponent;
   for (std::size_t part = 0; part < parts; ++part) {
-    Eight x = most, y{};  // what is beyond `bytes` changes nothing
+    Eight x = most, y{};  // elements beyond `bytes` change nothing
     std::memcpy(&x, a_exponent + part * 8, bytes);
     std::memcpy(&y, b_exponent + part * 8, bytes);
     exponents[part] = x + y;
@@ -134,7 +135,8 @@ template <int count>
     Eight x{}, y{};
     std::memcpy(&x, a + part * 8, bytes);
     std::memcpy(&y, b + part * 8, bytes);
-    // Below 2^22 by the factors' 11 bits each, so below 2^27 when held; cut toward zero like cut() does.
+    // Each product is below 2^22 (factors of 11 bits), so below 2^27 as a term. Truncates toward zero as
+    // cut() does.
     const Eight product = x * y * (1 << (held_fraction - 2 * factor_fraction)), negative = product < 0;
     Eight shift = base - exponents[part];
     shift = shift > 31 ? Eight{} + 31 : shift;
@@ -142,11 +144,11 @@ template <int count>
   }
   std::int64_t sum = cut(term.significand, base - term.exponent);
   for (int i = 0; i < 8; ++i) sum += sums[i];
-  // Undo the cut's scale: the sum's unit is 2^(largest - fraction).
+  // Removes the scale of the truncation: the sum's unit is 2^(largest - fraction).
   return result_of(arithmetic.result, sum, largest - arithmetic.fraction);
 }
 
-// The steps of a sum, one after the other; each length is compiled for itself, and all of them twice.
+// The steps of a sum in order. Each length is compiled for itself, and all of them twice.
 template <int group>
 [[gnu::always_inline]] inline std::uint32_t steps_of(const Arithmetic& arithmetic, const std::int32_t* a,
                                                      const std::int32_t* a_exponent, const std::int32_t* b,
@@ -173,7 +175,7 @@ template <int group>
 }
 
 #ifdef __x86_64__
-// Where the machine has it, the shifts of eight terms are one instruction.
+// Where the machine has the instruction, one shifts eight terms.
 [[gnu::target("avx2")]] std::uint32_t steps_by_avx2(const Arithmetic& arithmetic, const std::int32_t* a,
                                                     const std::int32_t* a_exponent, const std::int32_t* b,
                                                     const std::int32_t* b_exponent, int group, int count,
@@ -191,7 +193,7 @@ std::uint32_t add_in_steps(const Arithmetic& arithmetic, const std::int32_t* a,
   return steps(arithmetic, a, a_exponent, b, b_exponent, group, count, c);
 }
 
-// The sum with one rounding.
+// The sum, rounded once.
 std::uint32_t exact(const Arithmetic& arithmetic, const std::int32_t* a, const std::int32_t* a_exponent,
                     const std::int32_t* b, const std::int32_t* b_exponent, int count, std::uint32_t c) {
   const bool half = arithmetic.result == Arithmetic::Result::f16_nearest;
@@ -213,9 +215,8 @@ std::uint32_t exact(const Arithmetic& arithmetic, const std::int32_t* a, const s
   return static_cast<std::uint32_t>(sum.round(format, Rounding::nearest_even));
 }
 
-// An fp8 factor as f16 has it: e4m3's subnormals, down to 2^-9, are normal there, so they are aligned by
-// their own binade. Measured on an H200, where it shows beside the large numbers of e5m2. e5m2's subnormals
-// are f16's too.
+// An fp8 factor as f16: e4m3's subnormals, down to 2^-9, are normal in f16, so they are aligned by their own
+// binade. Measured on an H200, where the large numbers of e5m2 show it. e5m2's subnormals are f16's too.
 void as_f16(std::int32_t& significand, std::int32_t& exponent) {
   if (significand == 0 || exponent > special_from) return;
   while (std::abs(significand) < 1 << factor_fraction && exponent > f16.minimum_exponent()) {
@@ -244,9 +245,8 @@ std::uint32_t fp8_by_halves(const Arithmetic& arithmetic, const std::int32_t* a,
   return static_cast<std::uint32_t>(fused_multiply_add(format, sum, one, c, Rounding::nearest_even));
 }
 
-// A fused multiply-add of the f64 tensor cores. NaN keep their payloads: of several, b's comes before c's and
-// c's before a's, made quiet. Measured on an H200, but for the sign of a NaN out of numbers, which is that of
-// fma.f64.
+// A fused multiply-add of the f64 tensor cores. NaNs keep their payloads, made quiet: b's before c's before
+// a's. Measured on an H200, except the sign of a NaN made from numbers, which is that of fma.f64.
 std::uint64_t chained_f64(Rounding rounding, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   constexpr std::uint64_t quiet = std::uint64_t{1} << 51, nan_of_numbers = 0xfff8000000000000;
   std::uint64_t sum = 0;
@@ -316,7 +316,7 @@ std::uint64_t dot_product_f64(Model model, Rounding rounding, const std::uint64_
   }
   using Kind = Number::Kind;
   ExactSum<f64_sum_words> sum(f64_sum_lowest);
-  std::uint64_t special = 0;  // the sum so far of what is not finite; 0: nothing yet
+  std::uint64_t special = 0;  // the special value of the sum so far; 0: none yet
   const auto note = [&](std::uint64_t pattern) {
     special = special == 0 || special == pattern ? pattern : f64.nan();
   };

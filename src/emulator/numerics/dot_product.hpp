@@ -1,8 +1,8 @@
-// The tensor core's dot product: a group of products and the accumulator are aligned to the largest of their
-// exponents, cut off toward zero a fixed number of bits below it, summed exactly and rounded once. Also the
+// The tensor core's dot product: a group of products and the accumulator are aligned to their largest
+// exponent, truncated toward zero a fixed number of bits below it, summed exactly, and rounded once. Also the
 // exact sum for the model `ieee`, and f64.
 //
-// Operands are taken apart once a matrix, not once a product: see Factors.
+// Operands are decoded once per matrix, not once per product: see Factors.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace tenon::emulator::numerics {
 
-// The numbers of one operand taken apart: value = significand * 2^(exponent - 10). Every input format has at
-// most 10 fraction bits; a subnormal keeps the format's smallest exponent, as the hardware leaves it
-// unnormalised. Number i of row r (of A; column r of B) stands at [r * k + i].
+// The decoded numbers of one operand: value = significand * 2^(exponent - 10). Every input format has at most
+// 10 fraction bits. A subnormal keeps the format's smallest exponent, as the hardware leaves it unnormalised.
+// Number i of row r of A (column r of B) is at [r * k + i].
 struct Factors {
   static constexpr int capacity = 256 * 32;  // wgmma's B: n = 256 columns, k = 32
   std::int32_t significand[capacity];
@@ -27,8 +27,8 @@ struct Factors {
 std::uint32_t dot_product(const Arithmetic& arithmetic, const Factors& a, int a_first, const Factors& b,
                           int b_first, int count, std::uint32_t c);
 
-// The same in f64: fused multiply-adds in order of i, each rounded as asked for, that hand on the payload of
-// a NaN (`ieee`: one rounding at the end, and every NaN is f64.nan()).
+// The same in f64: fused multiply-adds in order of i, each rounded as requested, which propagate the payload
+// of a NaN (`ieee`: one rounding at the end, and every NaN is f64.nan()).
 std::uint64_t dot_product_f64(Model model, Rounding rounding, const std::uint64_t* a, const std::uint64_t* b,
                               int count, std::uint64_t c);
 

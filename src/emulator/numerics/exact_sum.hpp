@@ -1,6 +1,6 @@
-// A sum without rounding: one long fixed-point number that spans the whole exponent range of what is added,
-// as Kulisch proposed. It is the yardstick (`ieee`) beside the tensor core's truncating sum, and what
-// directed roundings of f64 are made from.
+// A sum without rounding: one long fixed-point number that spans the whole exponent range of its terms
+// (Kulisch). It is the reference (`ieee`) for the tensor core's truncating sum, and the basis of f64's
+// directed roundings.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace tenon::emulator::numerics {
 
-// Room for terms significand * 2^exponent, significand < 2^64, lowest <= exponent, below 2^(lowest + 64 *
-// words - 2) in magnitude, sums included.
+// Holds terms significand * 2^exponent with significand < 2^64 and exponent >= lowest, and sums below
+// 2^(lowest + 64 * words - 2) in magnitude.
 template <int words>
 class ExactSum {
  public:
@@ -41,7 +41,7 @@ class ExactSum {
     add(negative, (a.significand >> 32) * (b.significand >> 32), exponent + 64);
   }
 
-  // The one rounding. A sum of 0 is a zero of the sign asked for.
+  // The single rounding. A sum of 0 is a zero of the requested sign.
   std::uint64_t round(const Format& format, Rounding rounding, bool negative_zero = false) const {
     Number number;
     number.negative = (value_[words - 1] >> 63) != 0;
@@ -61,7 +61,7 @@ class ExactSum {
     }
     number.kind = Number::Kind::finite;
     const int high = highest_bit(magnitude[top]);
-    // 64 bits from the highest downwards; what is left below is only known to be there or not.
+    // The 64 bits from the highest down; of the bits below, only whether any is set.
     bool more = false;
     number.exponent = lowest_ + 64 * top + high - 63;
     number.significand = magnitude[top] << (63 - high);
@@ -92,13 +92,12 @@ class ExactSum {
   std::array<std::uint64_t, words> value_{};  // two's complement, lowest word first
 };
 
-// Products of f64 values reach from 2^-2148 to below 2^2048, those of all narrower formats from 2^-298 to
-// below 2^256.
+// Products of f64 values span 2^-2148 to 2^2048, those of all narrower formats 2^-298 to 2^256.
 constexpr int f64_sum_words = 68, f64_sum_lowest = -2148;
 constexpr int f32_sum_words = 11, f32_sum_lowest = -298;
 
-// a * b + c with one rounding, in any format: fma. Written out for every rounding, with IEEE 754's zeros and
-// infinities; a NaN is format.nan().
+// a * b + c with one rounding, in any format: fma, for every rounding, with IEEE 754's zeros and infinities.
+// A NaN is format.nan().
 std::uint64_t fused_multiply_add(const Format& format, std::uint64_t a, std::uint64_t b, std::uint64_t c,
                                  Rounding rounding);
 

@@ -1,10 +1,10 @@
 // A kernel of one matrix instruction, as PTX text: each warp loads the registers of one set of operands,
-// executes the instruction and stores its result. A GPU runs it, and so does the emulator.
+// executes the instruction, and stores its result. A GPU runs it, and so does the emulator.
 //
 //   probe(a, b, c, metadata, d, sets): arrays [set][register][lane], the registers of numerics::Registers.
 //
-// wgmma m64n8 is asked about as an mma m16n8: its four warps get the same set, A and C in registers, whose
-// places are those of mma; B goes through shared memory.
+// wgmma m64n8 is tested as an mma m16n8: its four warps get the same set. A and C are in registers, in the
+// layout of mma; B goes through shared memory.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace tenon::emulator::numerics {
 class FormKernel {
  public:
   static constexpr int warps_per_block = 4;
-  // How many sets a block computes, a warp (wgmma: four warps) each.
+  // How many sets a block computes, one per warp (wgmma: per four warps).
   static int sets_per_block(const NamedForm& named) {
     return named.form.unit == Unit::wgmma ? 1 : warps_per_block;
   }
@@ -85,7 +85,7 @@ class FormKernel {
     line(std::string(".reg .") + type_of(type) + " %" + matrix + "<" + std::to_string(fragment.registers()) +
          ">");
   }
-  // %q0 = where this lane's first register of the set is
+  // %q0 = the address of this lane's first register of the set
   void address(const std::string& matrix, int registers, int size) {
     line("ld.param.u64 %q0, [p" + matrix + "]");
     line("mad.lo.u32 %u6, %u3, " + std::to_string(32 * registers) + ", %u4");
@@ -101,8 +101,8 @@ class FormKernel {
       line(start + (opcode == "ld" ? reg + ", " + memory : memory + ", " + reg));
     }
   }
-  // B without a swizzle, k-major: core matrices of 8 columns x 16 bytes of k, 128 bytes each, the two of them
-  // one behind the other (PTX ISA 9.7.15.5.1). A register of the mma fragment is 4 bytes of one line of one.
+  // B without a swizzle, k-major: two consecutive core matrices of 8 columns x 16 bytes of k, 128 bytes each
+  // (PTX ISA 9.7.15.5.1). A register of the mma fragment is 4 bytes of one of their rows.
   void wgmma(const NamedForm& named) {
     line("mov.u32 %u6, matrix_b");
     line("shl.b32 %u7, %u4, 2");  // lane / 4 is the column, lane % 4 the word

@@ -7,13 +7,13 @@ namespace {
 
 constexpr std::uint64_t one = 1;
 
-// significand / 2^shift rounded to an integer, `more` standing for a part below the significand.
+// significand / 2^shift rounded to an integer; `more` stands for a part below the significand.
 std::uint64_t round_shift(std::uint64_t significand, int shift, bool negative, Rounding rounding, bool more) {
   if (shift <= 0) return significand << -shift;
   const std::uint64_t kept = shift < 64 ? significand >> shift : 0;
   const std::uint64_t rest = shift < 64 ? significand & ((one << shift) - 1) : significand;
   if (rest == 0 && !more) return kept;
-  // Compare the rest with one half: -1, 0, 1.
+  // Compares the rest with one half: -1, 0, 1.
   int half = -1;
   if (shift <= 64) {
     const std::uint64_t middle = one << (shift - 1);
@@ -71,7 +71,7 @@ Number decode(const Format& format, std::uint64_t pattern) {
                                          ((one << format.exponent_bits) - 1));
   const int top = (1 << format.exponent_bits) - 1;
   if (exponent == top && format.has_infinity) {
-    // A tf32 register is an f32 one: bits in the padding alone make no NaN for an instruction that reads
+    // A tf32 register is an f32 register: bits in the padding alone make no NaN for an instruction that reads
     // tf32.
     number.kind = fraction != 0 ? Number::Kind::nan : Number::Kind::infinity;
   } else if (exponent == top && fraction == (one << format.fraction_bits) - 1) {
@@ -100,7 +100,7 @@ std::uint64_t encode(const Format& format, const Number& number, Rounding roundi
     case Number::Kind::finite:
       break;
   }
-  // The unit of the result's last place: that of the value's own binade, not below that of subnormals.
+  // The unit in the last place: of the value's own binade, but not below that of subnormals.
   const int leading = number.exponent + highest_bit(number.significand);
   int unit =
       (leading < format.minimum_exponent() ? format.minimum_exponent() : leading) - format.fraction_bits;

@@ -197,7 +197,7 @@ class Builder {
       for (const Type b : {Type::e4m3, Type::e5m2}) add({16, 8, k}, a, b, c, c, 89);
     }
   }
-  // wmma takes A and B in either layout; the fragments do not show which.
+  // wmma takes A and B in either layout; the fragments are the same.
   void layouts(Shape shape, Type a, Type c, Type d, int target, const std::string& suffix) {
     const std::string start = "wmma.mma.sync.aligned.", end = "." + shape_name(shape) + suffix;
     add_text(shape, a, a, c, d, target, start + "row.col" + end);
@@ -274,7 +274,7 @@ const NamedForm* find_form(const std::string& text) {
     return map;
   }();
   auto found = by_text.find(text);
-  // The ISA puts the rounding of wmma.mma before the types, nvcc puts it behind them; ptxas takes both.
+  // The ISA puts the rounding of wmma.mma before the types, nvcc puts it after them; ptxas accepts both.
   constexpr std::size_t letters = 3;
   const std::string types = ".f64.f64.f64.f64";
   const std::size_t at = text.find(types);

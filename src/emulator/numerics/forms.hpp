@@ -1,5 +1,5 @@
-// Every form of mma, mma.sp and wmma.mma that the emulator knows, by its PTX text: the decoder looks
-// instructions up here, so that nothing but what the PTX ISA lists is accepted.
+// Every form of mma, mma.sp and wmma.mma that the emulator knows, by its PTX text. The decoder looks
+// instructions up here, so it accepts only forms that the PTX ISA lists.
 #pragma once
 
 #include <string>
@@ -20,11 +20,11 @@ struct NamedForm {
 // In the order of the PTX ISA (9.7.14.5, 9.7.14.6, 9.7.14.2).
 const std::vector<NamedForm>& forms();
 
-// wgmma.mma_async m64n8 with A in registers, as the arithmetic has it: a warp's share of 16 rows, which is an
-// mma m16n8 (form.shape) of Unit::wgmma. Not among forms(): the machine decodes wgmma by itself.
+// wgmma.mma_async m64n8 with A in registers, as arithmetic: a warp's share of 16 rows is an mma m16n8
+// (form.shape) of Unit::wgmma. It is not in forms(): the machine decodes wgmma itself.
 const std::vector<NamedForm>& wgmma_forms();
 
-// Null: there is none of that text.
+// Null: no form has that text.
 const NamedForm* find_form(const std::string& text);
 
 const char* name(ptx::Type type);  // "f16", of a type of matrix instructions

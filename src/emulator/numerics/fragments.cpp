@@ -7,11 +7,11 @@ namespace {
 
 using ptx::Type;
 
-Place place(int row, int column) {
+Coord coord(int row, int column) {
   return {static_cast<std::int16_t>(row), static_cast<std::int16_t>(column)};
 }
 
-// Sets every place of a fragment to what `rule(group, thread, reg, element)` says; lane = 4 * group + thread.
+// Sets every element of a fragment by `rule(group, thread, reg, element)`; lane = 4 * group + thread.
 template <typename Rule>
 Fragment fill(Fragment fragment, Rule rule) {
   for (int lane = 0; lane < Fragment::lanes; ++lane) {
@@ -24,7 +24,7 @@ Fragment fill(Fragment fragment, Rule rule) {
   return fragment;
 }
 
-// Registers of a matrix of `rows` x `columns` elements spread over a warp.
+// Registers of a matrix of `rows` x `columns` elements distributed over a warp.
 int register_count(int rows, int columns, int bits) {
   return rows * columns * (bits < 32 ? bits : 32) / (32 * Fragment::lanes);
 }
@@ -67,26 +67,26 @@ Fragment mma_fragment(Matrix matrix, Shape shape, Type type, bool sparse) {
                   [=, per = bits < 32 ? 32 / bits : 1](int group, int thread, int reg, int element) {
                     const int row = group + (tall ? 8 * (reg % 2) : 0);
                     const int block = tall ? reg / 2 : reg;
-                    return place(row, 4 * per * block + per * thread + element);
+                    return coord(row, 4 * per * block + per * thread + element);
                   });
     }
     case Matrix::b:
       return fill(Fragment(register_count(shape.k, shape.n, bits), bits),
                   [per = bits < 32 ? 32 / bits : 1](int group, int thread, int reg, int element) {
-                    return place(4 * per * reg + per * thread + element, group);
+                    return coord(4 * per * reg + per * thread + element, group);
                   });
     case Matrix::c:
       return fill(Fragment(register_count(shape.m, shape.n, bits), bits),
                   [per = bits < 32 ? 32 / bits : 1](int group, int thread, int reg, int element) {
-                    const int i = reg * per + element;  // of the lane's elements, in order
-                    return place(group + 8 * (i / 2), 2 * thread + i % 2);
+                    const int i = reg * per + element;  // index among the lane's elements
+                    return coord(group + 8 * (i / 2), 2 * thread + i % 2);
                   });
   }
   throw std::logic_error("mma_fragment: no such matrix");
 }
 
 Fragment m8n8k4_fragment(Matrix matrix, Type type, bool row_major) {
-  // Product q is that of lanes 4q .. 4q+3 and 16+4q .. 16+4q+3.
+  // Lanes 4q .. 4q+3 and 16+4q .. 16+4q+3 hold product q.
   Fragment fragment(matrix == Matrix::c ? (type == Type::f32 ? 8 : 4) : 2, element_bits(type));
   for (int lane = 0; lane < Fragment::lanes; ++lane) {
     const int q = lane % 16 / 4, thread = lane % 4, upper = lane / 16;
@@ -109,7 +109,7 @@ Fragment m8n8k4_fragment(Matrix matrix, Type type, bool row_major) {
           row += 8 * q;
           break;
       }
-      fragment.set(lane, i / fragment.elements(), i % fragment.elements(), place(row, column));
+      fragment.set(lane, i / fragment.elements(), i % fragment.elements(), coord(row, column));
     }
   }
   return fragment;
@@ -118,18 +118,18 @@ Fragment m8n8k4_fragment(Matrix matrix, Type type, bool row_major) {
 Fragment wmma_fragment(Matrix matrix, Shape shape, Type type) {
   const int bits = element_bits(type);
   if (shape.m == 8 && shape.n == 8) return mma_fragment(matrix, shape, type);
-  // m8n32 is computed as its transpose, n32m8: swap the roles, then the places.
+  // m8n32 is computed as its transpose, n32m8: swaps the roles, then the coordinates.
   const bool transposed = shape.m == 8;
   const int rows = transposed ? shape.n : shape.m, columns = transposed ? shape.m : shape.n;
   if (transposed && matrix != Matrix::c) matrix = matrix == Matrix::a ? Matrix::b : Matrix::a;
-  // Blocks of m16n8, one after the other: either two below each other (32 x 8) or two side by side (16 x 16).
+  // Consecutive blocks of m16n8: two stacked vertically (32 x 8) or side by side (16 x 16).
   const Shape block_shape{16, 8, shape.k};
   const Fragment block = mma_fragment(matrix, block_shape, type);
   const int blocks = matrix == Matrix::a   ? rows / 16
                      : matrix == Matrix::b ? columns / 8
                                            : rows / 16 * (columns / 8);
   const bool below = rows == 32;
-  // f16 operands take 8 registers in every shape: more than some of them need.
+  // f16 operands take 8 registers in every shape, more than some shapes need.
   const int registers = block.registers() * blocks;
   const int copies = type == Type::f16 && matrix != Matrix::c ? 8 / registers : 1;
   Fragment fragment(registers, bits, copies);
@@ -137,11 +137,11 @@ Fragment wmma_fragment(Matrix matrix, Shape shape, Type type) {
     for (int reg = 0; reg < registers; ++reg) {
       const int number = reg / block.registers();
       for (int element = 0; element < fragment.elements(); ++element) {
-        const Place inner = block.at(lane, reg % block.registers(), element);
+        const Coord inner = block.at(lane, reg % block.registers(), element);
         int row = inner.row, column = inner.column;
         if (matrix == Matrix::a || (matrix == Matrix::c && below)) row += 16 * number;
         if (matrix == Matrix::b || (matrix == Matrix::c && !below)) column += 8 * number;
-        fragment.set(lane, reg, element, transposed ? place(column, row) : place(row, column));
+        fragment.set(lane, reg, element, transposed ? coord(column, row) : coord(row, column));
       }
     }
   }
@@ -163,8 +163,8 @@ int sparse_selectors(Shape shape, Type type) {
 
 int sparse_column(Shape shape, Type type, int selector, const std::uint64_t (&metadata)[Fragment::lanes],
                   int row, int index) {
-  // Metadata is in groups of 4 bits: two indices of 2 bits. A group covers 4 columns and 2 stored elements
-  // (tf32: 2 and 1, as pairs of 16-bit halves; 4-bit types: 8 and 4, in pairs).
+  // Metadata consists of groups of 4 bits: two indices of 2 bits. A group covers 4 columns and 2 stored
+  // elements (tf32: 2 and 1, as two 16-bit halves; 4-bit types: 8 and 4, in twos).
   const int bits = element_bits(type);
   const int stored = bits == 32 ? 1 : bits == 4 ? 4 : 2;
   const int group = index / stored;

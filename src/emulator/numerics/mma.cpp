@@ -31,40 +31,40 @@ const Number* line_of(const Number* matrix, std::ptrdiff_t number, std::ptrdiff_
   return matrix + number * length;
 }
 
-// Hands every element of a fragment to `take(place, bits)`.
+// Calls `take(coord, bits)` for every element of a fragment.
 template <typename Take>
 void for_each(const Fragment& fragment, const std::uint64_t (*registers)[32], Take take) {
   const int bits = fragment.element_bits(), elements = fragment.elements();
   const std::uint64_t mask = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-  const Place* place = fragment.places();
+  const Coord* coord = fragment.coords();
   for (int lane = 0; lane < Fragment::lanes; ++lane) {
     for (int reg = 0; reg < fragment.registers(); ++reg) {
       std::uint64_t value = registers[reg][lane];
       for (int element = 0; element < elements; ++element) {
-        take(*place++, value & mask);
-        value >>= bits % 64;  // f64 has one element a register
+        take(*coord++, value & mask);
+        value >>= bits % 64;  // f64 has one element per register
       }
     }
   }
 }
 
-// The other way: every element from `give(place)`, zero-extended.
+// Sets every element of a fragment from `give(coord)`, zero-extended.
 template <typename Give>
 void fill_each(const Fragment& fragment, std::uint64_t (*registers)[32], Give give) {
   const int bits = fragment.element_bits();
-  const Place* place = fragment.places();
+  const Coord* coord = fragment.coords();
   for (int lane = 0; lane < Fragment::lanes; ++lane) {
     for (int reg = 0; reg < fragment.registers(); ++reg) {
       std::uint64_t value = 0;
       for (int element = 0; element < fragment.elements(); ++element) {
-        value |= static_cast<std::uint64_t>(give(*place++)) << (bits * element);
+        value |= static_cast<std::uint64_t>(give(*coord++)) << (bits * element);
       }
       registers[reg][lane] = value;
     }
   }
 }
 
-// Columns of the full matrix that the stored elements of a sparse A stand for.
+// The columns, in the full matrix, of the stored elements of a sparse A.
 struct SparseColumns {
   SparseColumns(const Form& form, const Registers& registers) {
     for (int row = 0; row < form.shape.m; ++row) {
@@ -77,8 +77,8 @@ struct SparseColumns {
   std::int16_t of[16][most_stored];
 };
 
-// m8n8k4 of f16 from sm_80 on: no tensor core has it, the assembler calls a routine of f32 instructions. Its
-// order is that of the routine (disassembled from ptxas 13.0 for sm_80 and sm_90).
+// m8n8k4 of f16 from sm_80 on: no tensor core has it. The assembler calls a routine of f32 instructions; this
+// follows its order (disassembled from ptxas 13.0 for sm_80 and sm_90).
 std::uint32_t m8n8k4_by_f32(bool half_result, const std::uint32_t* a, const std::uint32_t* b,
                             std::uint32_t c) {
   const auto fma = [](std::uint64_t x, std::uint64_t y, std::uint64_t z) {
@@ -151,14 +151,14 @@ void Mma::operator()(const Arithmetic& arithmetic, Registers& registers) const {
 }
 
 void Mma::load_accumulators(const Registers& registers, std::uint32_t* c) const {
-  for_each(c_, registers.c, [&](Place at, std::uint64_t value) {
+  for_each(c_, registers.c, [&](Coord at, std::uint64_t value) {
     c[at.row * form_.shape.n + at.column] =
         static_cast<std::uint32_t>(form_.c == accumulator() ? value : convert(numerics::f32, f16, value));
   });
 }
 
 void Mma::store_accumulators(const std::uint32_t* c, Registers& registers) const {
-  fill_each(d_, registers.d, [&](Place at) {
+  fill_each(d_, registers.d, [&](Coord at) {
     const std::uint32_t sum = c[at.row * form_.shape.n + at.column];
     return form_.d == accumulator() ? sum : static_cast<std::uint32_t>(convert(f16, numerics::f32, sum));
   });
@@ -167,10 +167,10 @@ void Mma::store_accumulators(const std::uint32_t* c, Registers& registers) const
 void Mma::m8n8k4_in_f32(Registers& registers) const {
   const int n = form_.shape.n, rows = form_.shape.m * blocks_;
   std::uint32_t x[most_rows * 4], y[most_rows * 4], c[most_rows * 32];
-  for_each(a_, registers.a, [&](Place at, std::uint64_t value) {
+  for_each(a_, registers.a, [&](Coord at, std::uint64_t value) {
     x[at.row * 4 + at.column] = static_cast<std::uint32_t>(value);
   });
-  for_each(b_, registers.b, [&](Place at, std::uint64_t value) {
+  for_each(b_, registers.b, [&](Coord at, std::uint64_t value) {
     y[at.column * 4 + at.row] = static_cast<std::uint32_t>(value);
   });
   load_accumulators(registers, c);
@@ -190,11 +190,11 @@ void Mma::floating(const Arithmetic& arithmetic, Registers& registers) const {
   std::uint32_t c[most_rows * 32];
   load_accumulators(registers, c);
   std::uint32_t patterns[most_rows * most_stored];  // of A, then of B
-  for_each(a_, registers.a, [&](Place at, std::uint64_t value) {
+  for_each(a_, registers.a, [&](Coord at, std::uint64_t value) {
     patterns[at.row * stored + at.column] = static_cast<std::uint32_t>(value);
   });
   a.set(format_of(form_.a), patterns, rows * stored);
-  for_each(b_, registers.b, [&](Place at, std::uint64_t value) {
+  for_each(b_, registers.b, [&](Coord at, std::uint64_t value) {
     patterns[at.column * k + at.row] = static_cast<std::uint32_t>(value);
   });
   b.set(format_of(form_.b), patterns, n * blocks_ * k);
@@ -227,10 +227,10 @@ void Mma::floating(const Arithmetic& arithmetic, Registers& registers) const {
 void Mma::f64(Model model, Registers& registers) const {
   const Shape& shape = form_.shape;
   std::uint64_t a[16 * 16], b[8 * 16], c[16 * 8];
-  for_each(a_, registers.a, [&](Place at, std::uint64_t value) { a[at.row * shape.k + at.column] = value; });
-  for_each(b_, registers.b, [&](Place at, std::uint64_t value) { b[at.column * shape.k + at.row] = value; });
-  for_each(c_, registers.c, [&](Place at, std::uint64_t value) { c[at.row * shape.n + at.column] = value; });
-  fill_each(d_, registers.d, [&](Place at) {
+  for_each(a_, registers.a, [&](Coord at, std::uint64_t value) { a[at.row * shape.k + at.column] = value; });
+  for_each(b_, registers.b, [&](Coord at, std::uint64_t value) { b[at.column * shape.k + at.row] = value; });
+  for_each(c_, registers.c, [&](Coord at, std::uint64_t value) { c[at.row * shape.n + at.column] = value; });
+  fill_each(d_, registers.d, [&](Coord at) {
     return dot_product_f64(model, form_.rounding, line_of(a, at.row, shape.k), line_of(b, at.column, shape.k),
                            shape.k, c[at.row * shape.n + at.column]);
   });
@@ -241,12 +241,12 @@ void Mma::integer(Registers& registers) const {
   const int k = shape.k, stored = form_.sparse ? k / 2 : k;
   std::int32_t a[most_rows * most_stored], b[32 * 2 * most_stored], chosen[most_stored];
   std::uint32_t c[most_rows * 32];
-  for_each(a_, registers.a, [&](Place at, std::uint64_t value) {
+  for_each(a_, registers.a, [&](Coord at, std::uint64_t value) {
     a[at.row * stored + at.column] = integer_of(form_.a, value);
   });
   for_each(b_, registers.b,
-           [&](Place at, std::uint64_t value) { b[at.column * k + at.row] = integer_of(form_.b, value); });
-  for_each(c_, registers.c, [&](Place at, std::uint64_t value) {
+           [&](Coord at, std::uint64_t value) { b[at.column * k + at.row] = integer_of(form_.b, value); });
+  for_each(c_, registers.c, [&](Coord at, std::uint64_t value) {
     c[at.row * shape.n + at.column] = static_cast<std::uint32_t>(value);
   });
   const auto product = [&](const std::int32_t* x, const std::int32_t* y, std::uint32_t& sum) {
@@ -269,28 +269,28 @@ void Mma::integer(Registers& registers) const {
       }
     }
   }
-  fill_each(d_, registers.d, [&](Place at) { return c[at.row * shape.n + at.column]; });
+  fill_each(d_, registers.d, [&](Coord at) { return c[at.row * shape.n + at.column]; });
 }
 
 void Mma::bits(Registers& registers) const {
-  // Bits stay together in words of 32: A's columns and B's rows are words.
+  // Bits stay in words of 32: A's columns and B's rows are words.
   const Shape& shape = form_.shape;
   const int words = shape.k / 32;
   std::uint32_t a[16 * 8], b[8 * 8], c[16 * 8];
   for (int lane = 0; lane < Fragment::lanes; ++lane) {
     for (int reg = 0; reg < a_.registers(); ++reg) {
-      const Place at = a_.at(lane, reg, 0);
+      const Coord at = a_.at(lane, reg, 0);
       a[at.row * words + at.column / 32] = static_cast<std::uint32_t>(registers.a[reg][lane]);
     }
     for (int reg = 0; reg < b_.registers(); ++reg) {
-      const Place at = b_.at(lane, reg, 0);
+      const Coord at = b_.at(lane, reg, 0);
       b[at.column * words + at.row / 32] = static_cast<std::uint32_t>(registers.b[reg][lane]);
     }
   }
-  for_each(c_, registers.c, [&](Place at, std::uint64_t value) {
+  for_each(c_, registers.c, [&](Coord at, std::uint64_t value) {
     c[at.row * shape.n + at.column] = static_cast<std::uint32_t>(value);
   });
-  fill_each(d_, registers.d, [&](Place at) {
+  fill_each(d_, registers.d, [&](Coord at) {
     std::int64_t count = 0;
     for (int word = 0; word < words; ++word) {
       const std::uint32_t x = a[at.row * words + word], y = b[at.column * words + word];

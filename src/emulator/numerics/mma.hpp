@@ -1,5 +1,5 @@
-// One matrix instruction of a warp on the registers of its 32 lanes: mma, mma.sp and wmma.mma. What bits come
-// out is decided here, with fragments.hpp for the places and dot_product.hpp for the arithmetic.
+// One matrix instruction of a warp on the registers of its 32 lanes: mma, mma.sp and wmma.mma. This
+// determines the result's bits, with the layouts of fragments.hpp and the arithmetic of dot_product.hpp.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace tenon::emulator::numerics {
 
-// An instruction as its modifiers name it.
+// An instruction as its modifiers describe it.
 struct Form {
   Shape shape;
   ptx::Type a = ptx::Type::none, b = ptx::Type::none, c = ptx::Type::none, d = ptx::Type::none;
   Unit unit = Unit::mma;
-  bool a_row_major = true, b_row_major = false;  // of meaning for m8n8k4 of f16 alone
+  bool a_row_major = true, b_row_major = false;  // used by m8n8k4 of f16 only
   bool sparse = false;
   int selector = 0;
   bool saturate = false;                       // .satfinite of integers
@@ -34,22 +34,22 @@ class Mma {
   explicit Mma(const Form& form);
 
   const Form& form() const { return form_; }
-  // a, b, c and d as the instruction's operands have them; registers().a[a.registers()] and so on must be
-  // set, and metadata where the form is sparse. Copies (wmma of f16) are neither read nor written.
+  // a, b, c and d are the instruction's operands. registers().a[a.registers()] and so on must be set, and
+  // metadata for a sparse form. Copies (wmma of f16) are neither read nor written.
   const Fragment& a() const { return a_; }
   const Fragment& b() const { return b_; }
   const Fragment& c() const { return c_; }
   const Fragment& d() const { return d_; }
 
   void operator()(Model model, Registers& registers) const;
-  // With numbers of one's own instead of a model's; of forms whose result is f32 or f16.
+  // With custom parameters instead of a model's; for forms with an f32 or f16 result.
   void operator()(const Arithmetic& arithmetic, Registers& registers) const;
 
  private:
   void floating(const Arithmetic& arithmetic, Registers& registers) const;
   void m8n8k4_in_f32(Registers& registers) const;
-  // Of the sum: where c and d differ (m8n8k4 and wmma of f16) it is made in f32, and converted before or
-  // after.
+  // The type of the accumulation: if c and d differ (m8n8k4 and wmma of f16) it is f32, with a conversion
+  // before or after.
   ptx::Type accumulator() const { return form_.c == form_.d ? form_.d : ptx::Type::f32; }
   int stored_k() const { return form_.sparse ? form_.shape.k / 2 : form_.shape.k; }
   void load_accumulators(const Registers& registers, std::uint32_t* c) const;

@@ -40,7 +40,7 @@ Arithmetic arithmetic_of(Model model, Unit unit, ptx::Type input, ptx::Type outp
   const bool half_result = output == ptx::Type::f16;
   arithmetic.result = half_result ? Arithmetic::Result::f16_nearest : Arithmetic::Result::f32_cut;
   arithmetic.fraction = hopper ? 25 : 24;
-  // The result's smallest exponent, 5 bits of room, and one more for each fraction bit over 23.
+  // The result's smallest exponent, 5 bits of headroom, and one more for each fraction bit over 23.
   arithmetic.minimum_exponent = hopper ? (half_result ? -21 : -133) : (half_result ? -20 : -132);
   if (fp8 && hopper && unit != Unit::wgmma) {
     arithmetic.fp8_by_halves = true;
@@ -52,7 +52,7 @@ Arithmetic arithmetic_of(Model model, Unit unit, ptx::Type input, ptx::Type outp
     arithmetic.fraction = 13;
     if (!half_result) arithmetic.result = Arithmetic::Result::f32_cut_to_13_bits;
   } else if (input == ptx::Type::tf32) {
-    // wmma of tf32 is made of k4 instructions on every architecture.
+    // wmma of tf32 consists of k4 instructions on every architecture.
     arithmetic.group = hopper && unit != Unit::wmma ? 8 : 4;
   } else {
     arithmetic.group = hopper ? 16 : 8;

@@ -1,6 +1,6 @@
-// Random operands of a matrix instruction that look for trouble: sums that cancel, exponents far apart,
-// subnormals, overflow, infinities and NaN. The same seed and set always give the same bits, so that answers
-// of a GPU can be kept without the questions.
+// Random operands of a matrix instruction for difficult cases: sums that cancel, exponents far apart,
+// subnormals, overflow, infinities and NaN. A seed and a set always give the same bits, so that a GPU's
+// answers can be stored without the operands.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class Random {
 
 class RandomOperands {
  public:
-  static constexpr int characters = 10;  // a set's is set % characters
+  static constexpr int characters = 10;  // a set's character is set % characters
 
   explicit RandomOperands(const NamedForm& named)
       : mma_(named.form),
@@ -112,7 +112,7 @@ class RandomOperands {
     const Form& form = mma_.form();
     const Format &fa = format_of(form.a), &fb = format_of(form.b), &fc = format_of(form.c);
     const int whole = std::min(fa.maximum_exponent(), fb.maximum_exponent());
-    // Exponents of A and of B lie around `center`, `spread` on each side; those of C around the products'.
+    // Exponents of A and B are around `center`, `spread` on each side; those of C around the products'.
     int center = 0, spread = random.below(8), below_c = 30, above_c = 6;
     bool cancels = false;
     int specials = 0, zeros = 24;  // one in so many
@@ -167,7 +167,7 @@ class RandomOperands {
     }
   }
 
-  // The second half of each line becomes the first in reverse, with `flip` applied, but for a few last bits.
+  // Reverses the first half of each row into the second, applies `flip`, and changes a few last bits.
   static void mirror(Numbers& numbers, int line, std::uint64_t flip, Random& random) {
     for (std::size_t first = 0; first < numbers.size(); first += static_cast<std::size_t>(line)) {
       for (int i = 0; i < line / 2; ++i) {
@@ -178,7 +178,7 @@ class RandomOperands {
     }
   }
 
-  // Two indices of four, distinct; in increasing order where the form asks for it.
+  // Two distinct indices of four; in increasing order if the form requires it.
   std::uint64_t metadata(Random& random) const {
     std::uint64_t bits = 0;
     for (int group = 0; group < 8; ++group) {
@@ -196,7 +196,7 @@ class RandomOperands {
       for (int reg = 0; reg < fragment.registers(); ++reg) {
         std::uint64_t value = 0;
         for (int element = 0; element < fragment.elements(); ++element) {
-          const Place at = fragment.at(lane, reg, element);
+          const Coord at = fragment.at(lane, reg, element);
           const int position = by_columns ? at.column * line + at.row : at.row * line + at.column;
           value |= numbers[static_cast<std::size_t>(position)] << (fragment.element_bits() * element);
         }

@@ -92,7 +92,7 @@ class Body {
     const std::string name = names_.declare_variable(one.name, bytes(prefix.type));
     variable.name = name;
     if (is_external || prefix.space == Space::global || prefix.space == Space::constant) {
-      // It lives as long as the module, under a name that only this function knows.
+      // It lives as long as the module, under a name that is unique to this function.
       variable.name = names_.rename_variable(function_.name + "." + name);
       add_variable(module_, module_names_, std::move(variable));
     } else {
@@ -189,7 +189,7 @@ class Body {
       mention_labels(kept.operands, kept.line);
   }
 
-  // Names that the scopes do not know yet: labels, lists of targets, prototypes, functions.
+  // Names that the scopes do not declare: labels, lists of targets, prototypes, functions.
   void mention_labels(std::vector<Operand>& operands, int line) {
     for (Operand& operand : operands) {
       if (auto* const list = std::get_if<Vector>(&operand.value)) mention_labels(list->elements, line);

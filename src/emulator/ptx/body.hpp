@@ -1,4 +1,4 @@
-// What stands between the braces of a function: declarations, labels, instructions, nested scopes.
+// The contents of a function's braces: declarations, labels, instructions, nested scopes.
 #pragma once
 
 #include "emulator/ptx/cursor.hpp"
@@ -10,7 +10,7 @@ namespace tenon::emulator::ptx {
 void body(Cursor& cursor, FunctionNames& names, Function& function, Module& module,
           ModuleNames& module_names);
 
-// Parameters or results in brackets, declared in the scope that is open.
+// Parameters or results in brackets, declared in the innermost open scope.
 void add_parameters(Cursor& cursor, FunctionNames& names, Function& function, std::vector<Variable>& list,
                     const std::string& what);
 

@@ -1,4 +1,4 @@
-// A place in the tokens of a text, and the sentence that says what was found there instead of what.
+// A position in the tokens of a text, and the sentence for an error there: what was found, what is needed.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ class Cursor {
     if (peek().kind != Token::Kind::word) fail(needed);
     return std::string(take().text);
   }
-  // A plain integer between two bounds: what directives take.
+  // A plain integer between two bounds, as directives take it.
   std::int64_t integer(const std::string& what, std::int64_t least, std::int64_t most) {
     if (peek().kind != Token::Kind::number) fail(what);
     const Token number = take();

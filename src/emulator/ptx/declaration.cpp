@@ -16,7 +16,7 @@ std::int64_t alignment(Cursor& cursor) {
   return value;
 }
 
-// `.ptr .global .align 16`: what a parameter points to. Nothing that is executed depends on it.
+// `.ptr .global .align 16`: what a parameter points to. Execution does not depend on it.
 void skip_pointer_facts(Cursor& cursor) {
   if (space_named(cursor.peek().text)) cursor.take();
   if (cursor.accept_dotted(".align")) alignment(cursor);

@@ -11,7 +11,7 @@ namespace tenon::emulator::ptx {
 
 constexpr std::int64_t largest_variable = std::int64_t{1} << 40;  // bytes
 
-// `.shared .align 16 .v4 .f32`: what stands before the names.
+// `.shared .align 16 .v4 .f32`: what precedes the names.
 struct DeclarationPrefix {
   bool is_register = false;
   Space space = Space::generic;
@@ -21,7 +21,7 @@ struct DeclarationPrefix {
   int line = 0;
 };
 
-// One name with what belongs to it: `tile[4][32]`, `%r<17>`.
+// One name with its dimensions or range: `tile[4][32]`, `%r<17>`.
 struct Declarator {
   Token name;
   std::optional<std::int64_t> range;     // the 17 of %r<17>
@@ -35,7 +35,7 @@ Declarator declarator(Cursor& cursor, const std::string& what);
 
 // The variable without its initialiser; its name is that of the declarator.
 Variable make_variable(const DeclarationPrefix& prefix, const Declarator& declarator);
-// What follows `=`. Sets the length of an array declared with [].
+// The values after `=`. Sets the length of an array declared with [].
 void initialiser(Cursor& cursor, const DeclarationPrefix& prefix, const Declarator& declarator,
                  ModuleNames& names, Variable& variable);
 // Throws for an array without a length that is neither external nor a parameter.
@@ -48,7 +48,7 @@ struct Parameter {
 };
 std::vector<Parameter> parameters(Cursor& cursor, const std::string& what);
 
-// Balanced brackets and what is in them, from the opening one on.
+// Skips balanced brackets and their contents, from the opening bracket on.
 void skip_brackets(Cursor& cursor, char open, char close, const std::string& what);
 
 }  // namespace tenon::emulator::ptx

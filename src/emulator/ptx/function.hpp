@@ -7,11 +7,11 @@
 
 namespace tenon::emulator::ptx {
 
-// From .func or .entry on, to the end of the body or the `;` of a declaration. Variables that a function
-// declares in the module's state spaces (.global, .const, .extern) go to `module`.
+// From .func or .entry to the end of the body, or to the `;` of a declaration. Variables that a function
+// declares in the module's state spaces (.global, .const, .extern) are added to `module`.
 Function function(Cursor& cursor, Module& module, ModuleNames& names);
 
-// Directives that can stand in a function as well as outside. Each returns false at any other token.
+// Directives that may occur inside functions and outside. Each returns false at any other token.
 bool accept_debug_directive(Cursor& cursor, Module& module);  // .file .section
 bool accept_pragma(Cursor& cursor);                           // .pragma "nounroll";
 // .extern .visible .weak .common, any of them; true for .extern.

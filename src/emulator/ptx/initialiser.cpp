@@ -1,4 +1,4 @@
-// The values that a variable begins with: numbers, addresses, nested braces (PTX ISA 5.4.4).
+// The initial values of a variable: numbers, addresses, nested braces (PTX ISA 5.4.4).
 #include <algorithm>
 #include <cstring>
 
@@ -151,7 +151,7 @@ class Initialiser {
     }
   }
 
-  // Sparse braces could ask for terabytes: what may be stored is a multiple of the length of the text.
+  // Sparse braces could request terabytes: the stored bytes are limited to a multiple of the text's length.
   void reserve(int line, std::int64_t end) {
     const auto size = static_cast<std::size_t>(end);
     if (size <= variable_.initial.size()) return;

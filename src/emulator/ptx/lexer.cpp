@@ -80,7 +80,7 @@ class Lexer {
     }
   }
 
-  // `# 12 "file"` and `#line 12`, which preprocessors leave behind.
+  // `# 12 "file"` and `#line 12`, left by preprocessors.
   void skip_marker() {
     const std::size_t begin = position_;
     skip_line();
@@ -114,7 +114,7 @@ class Lexer {
     return token(Token::Kind::word, length);
   }
 
-  // A modifier or directive; or, where no name stands before it, a number such as .5
+  // A modifier or directive; or, without a name before it, a number such as .5
   Token dot() {
     if (is_digit(at(1)) && !(position_ > 0 && is_name_part(text_[position_ - 1]))) return number();
     std::size_t length = 1;

@@ -1,5 +1,5 @@
-// The words of a PTX text (PTX ISA 4): comments, blank space, `#` line markers and old `@@DWARF` lines are
-// gone, every other byte belongs to exactly one token. Nothing stands below this but module.hpp's Error.
+// The tokens of a PTX text (PTX ISA 4). Comments, white space, `#` line markers and old `@@DWARF` lines are
+// dropped; every other byte belongs to exactly one token. Includes nothing but module.hpp, for Error.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct Token {
     word,      // add, %r1, $L__BB0_1, _
     dotted,    // .f32, .shared::cta, .128x128b: the text begins with the dot
     number,    // 12, 0x1FU, 0f3F800000, 1.5e-3, .5: not yet checked, see literal()
-    string,    // "...": the text is what stands between the quotes
+    string,    // "...": the text is what is between the quotes
     mark,      // one of the marks of PTX, or << >> <= >= == != && ||
-    end_text,  // after the last token, for ever
+    end_text,  // after the last token, repeatedly
   };
   Kind kind = Kind::end_text;
-  bool glued = false;  // nothing stands between the token and the one before
+  bool glued = false;  // directly after the previous token
   int line = 0;
   std::string_view text;  // of the text that was given
 
@@ -31,17 +31,16 @@ struct Token {
   bool is_dotted(std::string_view word) const { return kind == Kind::dotted && text == word; }
 };
 
-// The tokens point into the text, which must outlive them. Throws Error at a byte that begins no token and
+// The tokens point into the text, which must outlive them. Throws Error at a byte that begins no token, and
 // at a comment or string that does not end.
 std::vector<Token> tokenize(std::string_view text);
 
-// "`add`", "the end of the text": how a token is named in a sentence.
+// "`add`", "the end of the text": a token's name in a sentence.
 std::string cited(const Token& token);
-// A piece of the text in backquotes, cut and escaped so that a message stays one readable line.
+// A part of the text in backquotes, shortened and escaped so that a message stays one readable line.
 std::string cited(std::string_view piece);
 
-// The value of a number token (PTX ISA 4.5). Throws Error for malformed ones and for those that are too
-// large.
+// The value of a number token (PTX ISA 4.5). Throws Error if it is malformed or too large.
 struct Constant {
   Immediate::Kind kind = Immediate::Kind::integer;
   bool is_unsigned = false;  // u64 rather than s64

@@ -1,4 +1,4 @@
-// Numbers as PTX writes them: 12, 017, 0x1F, 0b101, each with U or without; 1.5e-3; 0f and 0d with the bits.
+// Numbers in PTX: 12, 017, 0x1F, 0b101, each with or without U; 1.5e-3; 0f and 0d with the bits.
 #include <charconv>
 #include <cstring>
 #include <limits>

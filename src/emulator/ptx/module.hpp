@@ -1,5 +1,5 @@
-// A PTX file as the parser leaves it: functions, variables, instructions as written. Nothing here knows what
-// an instruction does; that is decided in machine/ when a module is loaded.
+// A parsed PTX file: functions, variables, and instructions as written. What an instruction does is decided
+// in machine/, when a module is loaded.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tenon::emulator::ptx {
 
-// What is wrong with a text, with the line of PTX (from 1; 0: the file as a whole).
+// An error in a text, with the line of PTX (from 1; 0: the file as a whole).
 class Error : public std::runtime_error {
  public:
   Error(int line, const std::string& sentence)
@@ -71,8 +71,8 @@ struct Variable {
       1;  // elements, vectors and arrays multiplied out; 0: `extern .shared x[];`, sized at launch
   std::int64_t alignment = 1;  // bytes, at least that of the type
   bool is_external = false;
-  // Up to the last byte that the text gives; the others, up to size(), are zeros (global, const) or unwritten
-  // (shared, local, param).
+  // Up to the last byte that the text defines; the others, up to size(), are zeros (global, const) or
+  // unwritten (shared, local, param).
   std::vector<std::uint8_t> initial;
   struct Address {        // an initialiser that is the address of another variable or of a function
     std::int64_t offset;  // bytes into `initial`
@@ -99,7 +99,7 @@ struct Immediate {
 struct SpecialRegister {
   std::string name;  // "%tid.x"
 };
-// A variable, label, function or parameter by name. Addresses keep their addend themselves: `[tile+16]`.
+// A variable, label, function or parameter by name. Addresses keep their own addend: `[tile+16]`.
 struct Symbol {
   std::string name;
   std::int64_t addend = 0;  // bytes, of an operand that is an address: `mov.u64 %rd1, tile+16`, or tile[4]
@@ -148,7 +148,7 @@ struct Function {
   std::string name;
   bool is_entry = false, is_defined = false;
   std::vector<Variable> parameters, results;
-  std::vector<RegisterDeclaration> registers;  // nested scopes flattened: a name may stand twice
+  std::vector<RegisterDeclaration> registers;  // nested scopes flattened: a name may occur twice
   std::vector<Variable> variables;  // .local, .shared and .param declared inside; names made unique
   std::vector<Instruction> body;
   // Index of the next instruction, body.size() at the end of the function; names made unique.
@@ -177,7 +177,7 @@ struct Module {
   const Function* find(const std::string& name) const;  // through aliases; nullptr: there is none
 };
 
-// Throws Error, naming the line and what was found instead of what. Any text is answered: never a crash.
+// Throws Error with the line, what was found, and what is needed. Accepts any text: it never crashes.
 Module parse(const std::string& text);
 
 }  // namespace tenon::emulator::ptx

@@ -33,7 +33,7 @@ class Operands {
   }
 
  private:
-  // Anything but lists and brackets.
+  // Any operand without brackets and braces.
   Operand simple() {
     Operand result;
     if ((cursor_.peek().is('-') || cursor_.peek().is('!')) &&
@@ -112,7 +112,7 @@ class Operands {
     Symbol symbol = named(token, meaning);
     if (cursor_.peek().is('[')) {
       element(token, meaning, symbol);
-      // The value of table[3], except for instructions that take the address itself.
+      // The value of table[3], except in instructions that take the address itself.
       if (opcode_ != "mov" && opcode_ != "cvta") {
         const std::int64_t offset = symbol.addend;
         symbol.addend = 0;
@@ -125,7 +125,7 @@ class Operands {
     result.value = std::move(symbol);
   }
 
-  // The symbol under the name that it has once scopes are gone.
+  // The symbol under its name after scopes are flattened.
   Symbol named(const Token& token, const Meaning& meaning) {
     if (meaning.kind == Kind::variable) return {names_.variable(meaning).name};
     Symbol symbol{std::string(token.text)};
@@ -198,7 +198,7 @@ class Operands {
     if (meaning.kind == Kind::nothing &&
         ((token.text[0] == '%' && !is_module_variable(token)) || token.text == "_")) {
       throw Error(token.line,
-                  cited(token) + " stands as an address, and no register of that name is declared");
+                  cited(token) + " is used as an address, but no register of that name is declared");
     }
     return {named(token, meaning), 0};
   }

@@ -9,7 +9,7 @@ namespace tenon::emulator::ptx {
 // One register by name, for guards and the second half of d|p.
 Register register_operand(Cursor& cursor, const FunctionNames& names, const std::string& needed);
 
-// All operands up to the `;`, which stays.
+// All operands up to the `;`, which is not consumed.
 std::vector<Operand> operands(Cursor& cursor, FunctionNames& names, const std::string& opcode);
 
 }  // namespace tenon::emulator::ptx

@@ -1,4 +1,4 @@
-// ptx::parse: the directives of a module (PTX ISA 11.1), and what must hold once all of it is read.
+// ptx::parse: the directives of a module (PTX ISA 11.1), and checks after the whole text.
 #include <algorithm>
 
 #include "emulator/ptx/function.hpp"
@@ -118,7 +118,7 @@ class Parser {
     cursor_.expect(';', "after the declaration of a variable");
   }
 
-  // A definition takes the place of its declarations.
+  // A definition replaces its declarations.
   void add(Function function) {
     const auto [place, is_new] = names_.functions.emplace(function.name, module_.functions.size());
     if (is_new) {
@@ -139,7 +139,7 @@ class Parser {
     if (!known.is_defined) known = std::move(function);
   }
 
-  // Functions may use what comes later in the text, but not what never comes.
+  // Functions may use what is declared later in the text, but not what is never declared.
   void check_mentions() const {
     const std::string* missing = nullptr;
     int first = 0;

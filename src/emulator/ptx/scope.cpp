@@ -38,7 +38,7 @@ void FunctionNames::take_registers(std::int64_t count, int line) {
   const auto have = static_cast<std::int64_t>(function_.registers.size());
   if (count > most_registers - have)
     throw Error(line, "the function declares more than " + std::to_string(most_registers) + " registers");
-  // A register that is used is written somewhere: more registers than bytes of text are a mistake.
+  // A used register appears in the text: more registers than bytes of text are a mistake.
   if (static_cast<std::size_t>(count) > module_.registers_left)
     throw Error(line, "the module declares more registers than a text of its length can use");
   module_.registers_left -= static_cast<std::size_t>(count);
@@ -69,7 +69,7 @@ void FunctionNames::declare_registers(const Token& name, Type type, std::int64_t
 
 std::string FunctionNames::unique(std::string_view name) {
   std::string result(name);
-  // A name of the module stays the module's: elsewhere in the function it may still be meant.
+  // A name of the module keeps its meaning: elsewhere in the function it may still denote the module's.
   if (module_.variables.count(result) == 0 && module_.functions.count(result) == 0 &&
       taken_.insert(result).second) {
     return result;
@@ -96,7 +96,7 @@ std::string FunctionNames::rename_variable(std::string name) {
 std::string FunctionNames::declare_label(const Token& name) {
   auto& labels = scopes_.back().labels;
   if (labels.count(name.text) != 0)
-    throw Error(name.line, "the label " + cited(name) + " stands twice in a scope");
+    throw Error(name.line, "the label " + cited(name) + " is declared twice in a scope");
   return labels.emplace(name.text, unique(name.text)).first->second;
 }
 

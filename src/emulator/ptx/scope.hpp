@@ -1,8 +1,8 @@
 // The names of one function: registers, variables and labels in nested scopes, flattened.
 //
-// A name means what the innermost scope that is open says. Registers become indices; a variable or label
-// whose name is taken gets a suffix that PTX cannot spell ("param0.1"). A branch may come before its label,
-// so mentions of labels wait until their scope is closed.
+// The innermost open scope that declares a name decides its meaning. Registers become indices. A variable or
+// label whose name is taken gets a suffix that PTX cannot spell ("param0.1"). A branch may precede its label,
+// so uses of labels are resolved when their scope closes.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace tenon::emulator::ptx {
 
-// The names of the module as they are known so far.
+// The names of the module that are known so far.
 struct ModuleNames {
   struct ModuleVariable {
     std::size_t index;  // into Module::variables
@@ -28,7 +28,7 @@ struct ModuleNames {
   std::size_t initial_bytes_left = 0;
 };
 
-// What a name is.
+// The meaning of a name.
 struct Meaning {
   enum class Kind : std::uint8_t { nothing, scalar, vector, variable } kind = Kind::nothing;
   int index = 0;  // registers: of the (first) register; variables: see FunctionNames::variable
@@ -48,15 +48,15 @@ class FunctionNames {
   int declare_register(const Token& name, Type type, int lanes);
   // name<count>: name0, name1, ...
   void declare_registers(const Token& name, Type type, std::int64_t count);
-  // Returns the name under which the variable goes on. element: bytes of one element.
+  // Returns the flattened name of the variable. element: bytes of one element.
   std::string declare_variable(const Token& name, int element);
-  // Gives the variable that was declared last another name, and returns it.
+  // Renames the variable that was declared last, and returns it.
   std::string rename_variable(std::string name);
   bool is_variable(const std::string& flattened) const { return variable_names_.count(flattened) != 0; }
   std::string declare_label(const Token& name);
-  // Renames *name to the label that it means, when that is known; it must stay where it is until then.
+  // Renames *name to the label that it denotes, once that is known; *name must stay valid until then.
   void mention_label(std::string& name, int line);
-  // Notes the use of a name that must be one of the module's in the end.
+  // Records the use of a name that must turn out to be the module's.
   void mention_symbol(const std::string& name, int line) { module_.mentions.emplace(name, line); }
 
   Meaning find(std::string_view name) const;

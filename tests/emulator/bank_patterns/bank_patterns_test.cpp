@@ -1,4 +1,5 @@
-// Wavefronts as an H200 counted them: h200.json holds what ncu said (record.py), the emulator says the same.
+// Wavefronts as an H200 counted them: h200.json holds ncu's numbers (record.py), which the emulator must
+// match.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -18,7 +19,7 @@ std::string text_of(const char* path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The wavefronts of a pattern's one access of shared memory.
+// The wavefronts of the one shared-memory access of a pattern.
 class Counter {
  public:
   Counter() : module_(emulator_.load(text_of(TENON_PATTERNS_PTX))) {
@@ -28,7 +29,7 @@ class Counter {
   std::uint64_t count(const bank_patterns::Pattern& pattern) {
     emulator_.copy_in(offsets_, pattern.offset.data(), 32 * 4);
     Options options;
-    options.findings = false;  // the memory that is read was never written
+    options.findings = false;  // the kernel reads memory that was never written
     options.threads = 1;
     const Result result = emulator_.launch(module_, bank_patterns::entries[static_cast<int>(pattern.access)],
                                            {{1}, {32}}, {offsets_, out_}, options);

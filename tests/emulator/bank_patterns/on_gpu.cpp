@@ -1,6 +1,6 @@
-// Runs every pattern once on a GPU, in the order of the list: to be watched by ncu. record.py does both.
+// Runs every pattern once on a GPU, in the order of the list, under ncu. record.py does both.
 //   bank_patterns_on_gpu            launches
-//   bank_patterns_on_gpu --list     "entry<tab>name" a line, in the same order
+//   bank_patterns_on_gpu --list     prints one line per pattern, "entry<tab>name", in the same order
 #include <cuda_runtime.h>
 
 #include <cstdio>

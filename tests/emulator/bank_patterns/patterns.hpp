@@ -1,5 +1,5 @@
-// Access patterns of a warp on shared memory: where each lane reads or writes. The same list runs on a GPU
-// under ncu (bank_patterns.cu) and in the emulator (bank_patterns_test.cpp), and both count wavefronts.
+// Access patterns of a warp in shared memory: the address of each lane. The same list runs on a GPU under ncu
+// (bank_patterns.cu) and in the emulator (bank_patterns_test.cpp); both count wavefronts.
 #pragma once
 
 #include <array>
@@ -9,8 +9,7 @@
 
 namespace bank_patterns {
 
-// The instruction of a pattern: one of each is executed by one warp. The order is that of the kernels'
-// argument.
+// The instruction of a pattern; one warp executes it once. The order is that of the kernels' argument.
 enum class Access {
   load_4,
   load_8,
@@ -30,7 +29,7 @@ constexpr const char* entries[] = {"load_4",     "load_8",           "load_16", 
                                    "ldmatrix_4", "ldmatrix_4_trans", "stmatrix_1", "stmatrix_4"};
 constexpr int accesses = 12;
 constexpr int shared_bytes = 32768;
-constexpr std::int32_t idle = -1;  // the lane takes no part (not for matrices: there every lane does)
+constexpr std::int32_t idle = -1;  // the lane is inactive (not for matrices, where every lane is active)
 
 struct Pattern {
   std::string name;
@@ -58,7 +57,7 @@ Pattern make(const std::string& name, Access access, const F& offset) {
   return pattern;
 }
 
-// A fixed permutation-like scatter: the same on every machine.
+// A fixed scatter, similar to a permutation, equal on every machine.
 inline std::int32_t scatter(int lane, int seed, int range) {
   std::uint32_t x =
       static_cast<std::uint32_t>(lane) * 2654435761U + static_cast<std::uint32_t>(seed) * 40503U;
@@ -102,7 +101,8 @@ inline std::vector<Pattern> all() {
     add("rows of 512 bytes by fours", [=](int lane) { return lane / 4 * 512 + lane % 4 * w; });
     add("rows of 128 bytes, swizzled",
         [=](int lane) { return lane / 8 * 128 + (lane % 8 ^ lane / 8) * 16 % 128 / w * w; });
-    // Loads wider than 4 bytes take fewer wavefronts where neighbours, or lanes 2 apart, share an address.
+    // Loads wider than 4 bytes take fewer wavefronts if neighbouring lanes, or lanes 2 apart, share an
+    // address.
     add("two apart share", [=](int lane) { return (lane & ~2) * w; });
     add("four apart share", [=](int lane) { return (lane & ~4) * w; });
     add("sixteen apart share", [=](int lane) { return (lane & ~16) * w; });

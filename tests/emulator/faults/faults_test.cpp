@@ -1,13 +1,12 @@
-// Kernels with one planted fault each, and what the emulator says of them: the fault at its line and nothing
-// else, and nothing at all of the corrected twin, whatever the schedule.
+// Kernels with one planted fault each. The emulator must report the fault at its line and nothing else, and
+// report nothing about the corrected version, whatever the schedule.
 //
-// A .ptx file of this folder holds both twins. The text as it stands has the fault. In the corrected twin,
-// lines that end in a comment with the word `fault` are left out, and of lines `//fix: INSTRUCTION` the
-// instruction is executed; line numbers stay the same. A comment `finding: KIND` at an instruction says what
-// is to be found there. Where the same fault shows in one way or another, as the schedule has it, the
-// comments are `sometimes: KIND`, the text above says why, and each schedule must find one of them at least.
-// The comment `// launch:` gives the sizes of the launch. What the entry's parameters are, their names say:
-// see the function `arguments`.
+// A .ptx file of this folder holds both versions. The text as written has the fault. The corrected version
+// drops lines that end in a comment with the word `fault`, and executes the instruction of lines `//fix:
+// INSTRUCTION`; line numbers stay the same. A comment `finding: KIND` at an instruction names the finding
+// there. If the schedule decides how the same fault shows, the comments are `sometimes: KIND`, the text above
+// explains it, and each schedule must find at least one of them. The comment `// launch:` gives the sizes of
+// the launch. The names of the entry's parameters say what they are: see the function `arguments`.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -85,8 +84,8 @@ std::vector<Fault> all_faults() {
   return faults;
 }
 
-// in: a buffer that is filled; out: one that nobody has written; freed; null; map: a tensor map of 16 x 16
-// f32 over a filled buffer, with a box as large.
+// in: a filled buffer; out: an unwritten one; freed; null; map: a tensor map of 16 x 16 f32 over a filled
+// buffer, with a box of the same size.
 std::vector<Argument> arguments(Emulator& emulator, const Module& module, const std::string& entry) {
   std::vector<Argument> list;
   for (const Parameter& parameter : module.parameters(entry)) {
@@ -152,7 +151,7 @@ TEST_P(Faults, IsFoundAtItsLineAndNothingElse) {
   possible.insert(fault.sometimes.begin(), fault.sometimes.end());
   for_each_schedule(fault.faulty, fault, [&](const Outcome& outcome, const std::string& schedule) {
     EXPECT_FALSE(outcome.found.empty()) << "under the schedule " << schedule;
-    std::set<std::string> expected = fault.always;  // and of the others those that were found
+    std::set<std::string> expected = fault.always;  // and those of the others that were found
     for (const std::string& finding : outcome.found)
       if (possible.count(finding) != 0) expected.insert(finding);
     EXPECT_EQ(outcome.found, expected) << "under the schedule " << schedule << "\n" << outcome.messages;

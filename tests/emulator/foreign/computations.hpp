@@ -1,6 +1,6 @@
-// Ordinary C++ that is run by a kernel and by the host, to be compared: integers of every width, division,
+// Ordinary C++ that runs both in a kernel and on the host, for comparison: integers of every width, division,
 // loops, recursion, function pointers, virtual functions, local arrays and pointers into them, switches,
-// float and double. Each computation takes two words and gives one.
+// float and double. Each computation maps two words to one.
 #pragma once
 
 #include <cmath>
@@ -237,7 +237,7 @@ TENON_ANYWHERE Word structs_by_value(Word a, Word b) {
   return sum + static_cast<Word>(record.weight);
 }
 
-// Digits into a buffer and back: bytes, pointers into local memory, memcpy of odd sizes.
+// Converts digits into a buffer and back: bytes, pointers into local memory, memcpy of odd sizes.
 TENON_ANYWHERE Word written_and_read(Word a, Word b) {
   char text[48] = {};
   char* end = text + sizeof text;
@@ -315,7 +315,7 @@ TENON_ANYWHERE Word floats(Word a, Word b) {
   return sum + bits_of(static_cast<double>(static_cast<std::int64_t>(a) % 12345678));
 }
 
-// Gauss's elimination with pivots, in a local array of two dimensions.
+// Gaussian elimination with pivoting, in a two-dimensional local array.
 TENON_ANYWHERE Word determinant(Word a, Word b) {
   double m[5][5];
   for (int i = 0; i < 5; ++i)

@@ -1,4 +1,4 @@
-// The same C++ run by the host and, as nvcc compiles it, by the emulator: equal to the last bit.
+// The same C++ on the host and, compiled by nvcc, in the emulator: equal to the last bit.
 #include "computations.hpp"
 
 #include "emulator/foreign/run.hpp"

@@ -1,4 +1,4 @@
-// Threads that work together, by the means CUDA C++ has for it.
+// Threads that cooperate, by the means of CUDA C++.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
@@ -68,7 +68,7 @@ extern "C" __global__ void histogram(const std::uint8_t* in, std::uint32_t* bins
   for (unsigned i = threadIdx.x; i < 256; i += blockDim.x) atomicAdd(&bins[i], local_bins[i]);
 }
 
-// Every atomic function once a thread.
+// Every atomic function, once per thread.
 extern "C" __global__ void atomics(std::uint32_t* words, std::int32_t* numbers, unsigned long long* wide,
                                    double* real) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -124,7 +124,7 @@ extern "C" __global__ void groups(const int* in, int* out, int n) {
   block.sync();
 }
 
-// Sorts a block's elements in shared memory, both halves of a pair apart.
+// A bitonic sort of a block's elements in shared memory.
 extern "C" __global__ void bitonic_sort(float* data) {
   extern __shared__ float values[];
   const unsigned i = threadIdx.x;
@@ -145,7 +145,7 @@ extern "C" __global__ void bitonic_sort(float* data) {
   data[blockIdx.x * blockDim.x + i] = values[i];
 }
 
-// Two stages of a pipeline of the standard library's kind: c[i] = sum over the rounds of a[round][i].
+// A two-stage pipeline as the standard library has it: c[i] = sum over the rounds of a[round][i].
 constexpr int stages = 2, row = 128;
 extern "C" __global__ void pipelined(const float4* in, float4* out, int rounds) {
   __shared__ __align__(16) float4 tile[stages][row];
@@ -197,7 +197,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) across_blocks(const int* in
   cluster.sync();
 }
 
-// Tiles of four warps meet, in memory that the block has for it.
+// Tiles of four warps synchronise, in memory that the block provides.
 extern "C" __global__ void tiles_of_warps(const int* in, int* out) {
   __shared__ cg::block_tile_memory<256> memory;
   __shared__ int values[256];
@@ -220,7 +220,7 @@ extern "C" __global__ void vote_of_warps(const int* in, int* out) {
   out[i] = tile.any(in[i] == 7);
 }
 
-// A warp writes, and a lane of another one waits for it and tells its warp by a shuffle, which orders no
+// A warp writes. A lane of another warp waits for it and signals its own warp by a shuffle, which orders no
 // memory; a barrier of the warp does. 64 threads.
 extern "C" __global__ void told_by_a_shuffle(int* out, int with_barrier) {
   __shared__ int values[32], flag;
@@ -244,7 +244,7 @@ extern "C" __global__ void told_by_a_shuffle(int* out, int with_barrier) {
   }
 }
 
-// With a fault in the line marked so: a barrier is missing. To be found at its source line.
+// The marked line has a fault: a barrier is missing. It must be found at its source line.
 extern "C" __global__ void racing(int* out) {
   __shared__ int values[64];
   values[threadIdx.x] = static_cast<int>(threadIdx.x);

@@ -1,5 +1,5 @@
-// Kernels whose threads work together, as CUDA C++ is written: results computed here another way, and no
-// findings under any schedule.
+// Kernels whose threads cooperate, as CUDA C++ is written: the test computes the results in another way, and
+// expects no findings under any schedule.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -15,7 +15,7 @@ using testing::several_schedules;
 
 class Cooperation : public ::testing::TestWithParam<std::string> {
  protected:
-  // Of a kernel that makes integers of integers: these, and nothing found, under every schedule.
+  // Runs a kernel that maps integers to integers, and expects these, without findings, under every schedule.
   static void expect_integers(const std::string& entry, const Shape& shape, const std::vector<int>& in,
                               const std::vector<int>& expected) {
     for (const Options& options : several_schedules()) {
@@ -113,7 +113,7 @@ TEST_P(Cooperation, has_every_atomic_function) {
   }
 }
 
-// What `groups` should give, one row a result.
+// What `groups` should return, one row per result.
 std::vector<int> expected_of_groups(const std::vector<int>& in) {
   const std::size_t n = in.size();
   std::vector<int> out(8 * n);
@@ -194,7 +194,7 @@ TEST_P(Cooperation, reads_shared_memory_of_another_block) {
   expect_integers("across_blocks", {{4, 1, 1}, {64, 1, 1}}, in, expected);
 }
 
-TEST_P(Cooperation, meets_in_tiles_of_several_warps) {
+TEST_P(Cooperation, synchronises_tiles_of_several_warps) {
   const auto in = random_values<int>(256, 1000);
   std::vector<int> expected(256);
   for (std::size_t i = 0; i < 256; ++i) expected[i] = in[i ^ 64 ^ 127] * 3;
@@ -216,7 +216,7 @@ TEST_P(Cooperation, gets_no_order_in_memory_from_a_shuffle) {
   }
 }
 
-// cooperative_groups of CUDA 13.0 relies on such a shuffle there; nothing else may be found.
+// cooperative_groups of CUDA 13.0 relies on such a shuffle there; no other finding is allowed.
 TEST_P(Cooperation, votes_in_tiles_of_several_warps) {
   std::vector<int> in(256, 1), expected(256, 0);
   in[200] = 7;

@@ -1,5 +1,5 @@
-// Mathematical functions as nvcc compiles them, against the host's: within the errors that the CUDA C++
-// programming guide states (appendix on mathematical functions), over ranges that reach the slow paths.
+// Mathematical functions compiled by nvcc against the host's: within the errors that the CUDA C++ programming
+// guide states (appendix on mathematical functions), over ranges that include the slow paths.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,7 +17,7 @@ struct Function {
   const char* name;
   Truth truth;
   double from, to;            // of x; of y: -20 to 20
-  int float_ulp, double_ulp;  // as stated, the host's own error added
+  int float_ulp, double_ulp;  // as stated, plus the host's own error
 };
 
 const Function functions[] = {
@@ -48,7 +48,7 @@ const Function functions[] = {
      0},
 };
 
-// How far `found` is from the exact value, in units of the last place of that value.
+// The distance of `found` from the exact value, in units of the last place of that value.
 template <class Real>
 double ulp_error(Real found, long double exact) {
   const auto nearest = static_cast<Real>(exact);
@@ -75,7 +75,7 @@ void expect_close(const char* entry, int which) {
   compiled.run(entry, {{4, 1, 1}, {64, 1, 1}},
                {which, compiled.upload(x), compiled.upload(y), to, static_cast<int>(n)});
   const auto z = compiled.download<Real>(to, n);
-  // CUDA states whole units beyond the correctly rounded result, which is half a unit off itself.
+  // CUDA states whole units from the correctly rounded result, which itself has an error of half a unit.
   const double most = (sizeof(Real) == 4 ? function.float_ulp : function.double_ulp) + 0.5;
   for (std::size_t i = 0; i < n; ++i)
     EXPECT_LE(ulp_error(z[i], function.truth(x[i], y[i])), most)

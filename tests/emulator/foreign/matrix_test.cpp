@@ -77,7 +77,7 @@ TEST(Wmma, multiplies_double) {
   EXPECT_EQ(compiled.download<double>(c, 64), reals(product(a, b, 8, 8, 4)));
 }
 
-// Sums and products of two such numbers are exact in double, so one rounding is all there is.
+// Sums and products of two such numbers are exact in double, so there is only one rounding.
 void expect_arithmetic(const std::string& entry, int mantissa) {
   const auto rounded = [&](double value) {
     if (value == 0) return 0.0f;

@@ -1,4 +1,4 @@
-// A module compiled from a file of this folder, and its kernels run: buffers in, buffers out, no
+// Loads a module compiled from a file of this folder and runs its kernels: buffers in, buffers out, no
 // findings.
 #pragma once
 
@@ -23,8 +23,8 @@ inline std::string read_text(const std::string& path) {
 
 class Compiled {
  public:
-  // "computations": made of computations.cu; "computations_debug": the same by nvcc -G; "triton/softmax":
-  // kept.
+  // "computations": compiled from computations.cu; "computations_debug": the same with nvcc -G;
+  // "triton/softmax": committed PTX.
   explicit Compiled(const std::string& name)
       : module_(emulator_.load(
             read_text((name.rfind("triton/", 0) == 0 ? TENON_FOREIGN_SOURCES "/" : TENON_FOREIGN_PTX "/") +

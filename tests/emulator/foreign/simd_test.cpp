@@ -22,7 +22,7 @@ struct Parts {
   Integer saturated(Integer value) const { return std::clamp(value, least(), most()); }
 };
 
-// Of the parts of three operands; what is too wide is cut off.
+// A function of the parts of three operands; results that are too wide are truncated.
 using OfParts = std::function<Integer(const Parts&, Integer, Integer, Integer)>;
 
 struct Intrinsic {
@@ -31,7 +31,7 @@ struct Intrinsic {
   bool is_sum = false;  // of all parts
 };
 
-// By name, without its number of parts.
+// By name, without the number of parts.
 const std::map<std::string, Intrinsic>& intrinsics() {
   static const std::map<std::string, Intrinsic> all = [] {
     std::map<std::string, Intrinsic> list;
@@ -56,7 +56,7 @@ const std::map<std::string, Intrinsic>& intrinsics() {
           [](const Parts& p, Integer a, Integer b, Integer) { return p.saturated(a + b); });
       add("__vsub" + s + "s", is_signed,
           [](const Parts& p, Integer a, Integer b, Integer) { return p.saturated(a - b); });
-      // Rounded: a half goes away from zero.
+      // Rounds half away from zero.
       add("__vavg" + s, is_signed, [](const Parts&, Integer a, Integer b, Integer) {
         return a + b >= 0 ? (a + b + 1) / 2 : (a + b - 1) / 2;
       });
@@ -126,7 +126,7 @@ Word apply(const Parts& p, const OfParts& of_parts, bool is_sum, const Word (&op
 }
 
 Word expected(const std::string& kernel, const Word (&operands)[3]) {
-  const std::string name = kernel.substr(4);  // behind "simd"
+  const std::string name = kernel.substr(4);  // after "simd"
   const std::size_t underscore = name.find('_', 2);
   if (underscore == std::string::npos) {
     const Intrinsic& intrinsic = intrinsics().at(name.substr(0, name.size() - 1));

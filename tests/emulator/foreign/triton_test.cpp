@@ -1,5 +1,5 @@
-// What Triton compiles its kernels to (triton/kernels.py), executed: code of another compiler's front end,
-// with mma.sync and a cp.async pipeline for sm_80, with wgmma for sm_90a.
+// Kernels compiled by Triton (triton/kernels.py): code of another compiler's front end, with mma.sync and a
+// cp.async pipeline for sm_80, with wgmma for sm_90a.
 #include <cmath>
 #include <random>
 

@@ -1,6 +1,6 @@
-// The short run for CI, with any compiler: every text of the corpora is parsed and launched, then a fixed
-// number of mutations of them, the same in every run. Whatever ends the process says which text did it: run
-// it again with `--only NUMBER` to see the text. Usage: corpus_main ROUNDS FOLDER...
+// The short run for CI, with any compiler: parses and launches every text of the corpora, then a fixed number
+// of mutations of them, equal in every run. If the process ends early, it prints which text did it: run it
+// again with `--only NUMBER` to see the text. Usage: corpus_main ROUNDS FOLDER...
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -20,7 +20,7 @@ using namespace tenon::emulator::fuzz;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t largest_text = 16384;
-constexpr double slowest = 20;  // seconds a text may take, on a machine that does other things too
+constexpr double slowest = 20;  // seconds a text may take, on a busy machine
 
 char current[200] = "";
 
@@ -46,7 +46,7 @@ std::vector<std::string> read_all(const char* const* folders, int count) {
   return texts;
 }
 
-// Text `number`: those of the corpora first, then their mutations.
+// Text `number`: the texts of the corpora first, then their mutations.
 std::string text_of(const std::vector<std::string>& texts, std::size_t number) {
   if (number < texts.size()) return texts[number];
   Random random(number);

@@ -13,7 +13,8 @@ namespace {
 constexpr std::uint64_t most_instructions = 5000;  // of a cluster, by warps
 constexpr std::size_t buffer_bytes = 4096, most_buffers = 16, most_entries = 4;
 
-// The number behind a word in the line `// launch:`; else, or when it is beyond `most`, something near it.
+// The number after a word in the line `// launch:`; if it is missing or beyond `most`, a number within the
+// range.
 std::uint32_t setting(const std::string& text, const std::string& word, std::uint32_t least,
                       std::uint32_t most, std::uint32_t otherwise) {
   const std::size_t line = text.find("// launch:");
@@ -121,7 +122,7 @@ void launch_anything(const std::string& text) {
       try {
         launch(emulator, module, entry, text);
       } catch (const Error&) {
-        // Not launchable: on to the next.
+        // Not launchable: continue with the next.
       }
     }
   } catch (const Error&) {

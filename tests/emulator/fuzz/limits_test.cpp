@@ -1,5 +1,4 @@
-// Kernels that ask for more than there is: each is answered by an Error or a finding, at once and with little
-// memory.
+// Kernels that request too much: each gets an Error or a finding, at once and with little memory.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -53,7 +52,7 @@ TEST(Limits, of_variables) {
       answer(module(".global .b8 x[2147483648]; .global .b8 y[1];", "ret;")),
       "line 4: with the variable `y` of 1 bytes the module has 2147483649 bytes of variables; 2 GiB are "
       "possible");
-  // Costs nothing until it is touched, and counts as written.
+  // It costs nothing until it is touched, and counts as written.
   EXPECT_EQ(answer(module(".global .b8 x[2147483648];", "ld.global.u8 %r0, [x+2147483647]; ret;")), "");
 }
 
@@ -73,19 +72,20 @@ TEST(Limits, of_bulk_copies) {
 
 TEST(Limits, of_recursion) {
   const std::string small = ".func f() { call f, (); ret; }";
-  const std::string many_registers = ".func f() { .reg .b32 %r<500>; mov.u32 %r499, 1; call f, (); ret; }" +
-                                     std::string(500, '\n');  // as long as so many registers ask for
+  const std::string many_registers =
+      ".func f() { .reg .b32 %r<500>; mov.u32 %r499, 1; call f, (); ret; }" +
+      std::string(500, '\n');  // as long as a text with so many registers must be
   for (const std::string& function : {small, many_registers})
     EXPECT_EQ(answer(module(function, "call f, (); ret;")), "out_of_bounds");
 }
 
 TEST(Limits, of_loops) {
   EXPECT_EQ(answer(module("", "L: bra L;")), "deadlock");
-  EXPECT_EQ(answer(module("", "L: add.u32 %r0, %r0, 1; bra L;")), "deadlock");
+  EXPECT_EQ(answer(module("", "L: add.u32 %r0, %r0, 1; bra L;")), "limit");
   EXPECT_EQ(answer(module("",
                           "mov.u32 %r0, %laneid; L: add.u32 %r0, %r0, 1; setp.ne.u32 %p0, %r0, 31; @%p0 bra "
                           "L; M: bra M;")),
-            "deadlock");
+            "limit");
   EXPECT_EQ(answer(module("", "L: mov.u64 %d0, %globaltimer; nanosleep.u32 %r0; bra L;")), "deadlock");
 }
 

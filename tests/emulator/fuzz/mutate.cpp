@@ -156,7 +156,7 @@ bool is_of_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '%' || c == '$' || c == ':';
 }
 
-// Lines with their ends.
+// The lines, each with its end.
 std::vector<Span> lines_of(const std::string& text) {
   std::vector<Span> lines;
   for (std::size_t at = 0; at < text.size();) {
@@ -194,7 +194,7 @@ Kind kind_of(const std::string& text, Span word) {
   return std::isdigit(static_cast<unsigned char>(text[word.begin])) ? Kind::number : Kind::name;
 }
 
-// Another word of the same kind, near in the text or from the tables above.
+// Another word of the same kind, from nearby in the text or from the tables above.
 std::string substitute(const std::string& text, Span word, Random& random) {
   const Kind kind = kind_of(text, word);
   if (kind == Kind::number && random() % 4 != 0) return pick(numbers, random);

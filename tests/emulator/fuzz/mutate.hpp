@@ -1,5 +1,5 @@
-// Changes of PTX text that mostly leave it PTX: lines are dropped, doubled, moved or taken from another text,
-// words exchanged for words of their kind. Mutations of bytes alone rarely come past the decoder.
+// Mutations of PTX text that usually keep it PTX: they drop, double, move or import lines, and exchange words
+// for words of the same kind. Mutations of single bytes rarely pass the decoder.
 #pragma once
 
 #include <random>

@@ -1,5 +1,5 @@
 // cp.async and its groups, bulk copies, bulk stores and reductions, st.async: correct kernels and faulty
-// twins, under every schedule.
+// versions, under every schedule.
 #include <numeric>
 
 #include "emulator/instructions/async_copy_reduce.hpp"
@@ -18,7 +18,7 @@ std::vector<std::uint32_t> counting(std::size_t count, std::uint32_t first = 1) 
 
 constexpr char two_pointers[] = ".param .u64 from, .param .u64 to";
 
-// 64 threads copy 16 bytes each; each thread stores what its neighbour's copy brought.
+// 64 threads copy 16 bytes each; each thread stores the data of its neighbour's copy.
 constexpr char exchange[] = R"(
   .shared .align 16 .b8 tile[1024];
   .reg .b32 %r<8>; .reg .b64 %d<6>;
@@ -179,7 +179,7 @@ TEST(AsyncCopy, an_ordinary_arrival_does_not_cover_the_copies) {
 }
 
 TEST(AsyncCopy, without_noinc_the_arrival_is_added_to_those_expected) {
-  // 32 ordinary arrivals are expected; the asynchronous ones come on top.
+  // 32 ordinary arrivals are expected; the asynchronous ones are additional.
   PtxKernel kernel(
       two_pointers,
       changed(copies_to_mbarrier, "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%r2];",
@@ -227,7 +227,8 @@ TEST(BulkCopy, reading_without_the_wait_is_found) {
   expect_fault(kernel, FindingKind::async_use);
 }
 
-// Before the first phase has ended such a wait is none, and what follows races; after it, it waits for ever.
+// Before the first phase has ended, such a wait does not wait, and the accesses after it race. Later it waits
+// for ever.
 TEST(BulkCopy, waiting_for_the_wrong_parity_is_found) {
   PtxKernel kernel(two_pointers, changed(bulk_load, "[%r2], 0;\n  @!%p2", "[%r2], 1;\n  @!%p2"));
   kernel.grid(1, 64).argument(0, kernel.upload(counting(64))).argument(1, kernel.zeros<std::uint32_t>(64));
@@ -262,7 +263,8 @@ TEST(BulkCopy, sizes_and_addresses_are_multiples_of_16) {
   expect_fault(shifted, FindingKind::misaligned, "The source address");
 }
 
-// Threads write a tile, one stores it in a bulk group, and it is written anew when the store has read it.
+// Threads write a tile, one stores it in a bulk group, and the tile is overwritten after the store has read
+// it.
 constexpr char bulk_store[] = R"(
   .shared .align 128 .b8 tile[256];
   .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .pred %p<4>;
@@ -309,7 +311,7 @@ TEST(BulkStore, overwriting_the_source_without_the_wait_is_found) {
   expect_fault(kernel, FindingKind::async_use);
 }
 
-// Takes a moment, and would take minutes if every wait went through all stores before it.
+// This takes a moment. It would take minutes if every wait went through all earlier stores.
 TEST(BulkStore, that_only_the_reads_are_waited_for_do_not_pile_up) {
   PtxKernel kernel(two_pointers, R"(
   .shared .align 128 .b8 tile[16];
@@ -422,7 +424,7 @@ TEST(AsyncStore, its_mbarrier_is_where_its_target_is) {
   expect_fault(kernel, FindingKind::argument, "The mbarrier is in the CTA of rank 0");
 }
 
-// --- what is no instruction
+// --- invalid instructions
 
 std::string refusal(const std::string& instruction) {
   try {

@@ -6,7 +6,7 @@ namespace {
 
 constexpr char one_pointer[] = ".param .u64 to";
 
-// Every CTA reads its neighbour's shared memory, and leaves only when all have read.
+// Every CTA reads its neighbour's shared memory, and exits only after all of them have read.
 constexpr char neighbours[] = R"(
   .shared .align 4 .b8 tile[128];
   .reg .b32 %r<10>; .reg .b64 %d<6>;
@@ -60,13 +60,13 @@ TEST(Cluster, reading_without_waiting_is_a_race) {
   }
 }
 
-TEST(Cluster, a_relaxed_arrival_hands_over_nothing) {
+TEST(Cluster, a_relaxed_arrival_releases_nothing) {
   expect_neighbours_fault(changed(neighbours, "barrier.cluster.arrive.release.aligned;",
                                   "barrier.cluster.arrive.relaxed.aligned;"),
                           FindingKind::race);
 }
 
-TEST(Cluster, a_fence_before_a_relaxed_arrival_hands_over_all_and_that_of_mbarriers_nothing_else) {
+TEST(Cluster, a_fence_before_a_relaxed_arrival_releases_all_and_that_of_mbarriers_nothing_else) {
   const char* const arrival = "barrier.cluster.arrive.release.aligned;";
   PtxKernel kernel(one_pointer, changed(neighbours, arrival,
                                         "fence.acq_rel.cluster; barrier.cluster.arrive.relaxed.aligned;"));
@@ -100,7 +100,7 @@ TEST(Cluster, another_ctas_memory_is_not_the_own_one) {
                           FindingKind::out_of_bounds, "in its own: .shared::cluster is needed");
 }
 
-TEST(Cluster, one_cta_that_does_not_come_is_a_deadlock) {
+TEST(Cluster, one_cta_that_does_not_arrive_is_a_deadlock) {
   expect_neighbours_fault(
       changed(
           changed(
@@ -148,7 +148,8 @@ TEST(Cluster, generic_addresses_are_mapped_too) {
   });
 }
 
-// --- setmaxnreg: 384 threads have 168 registers each; what the producer gives the consumers take.
+// --- setmaxnreg: 384 threads have 168 registers each; the consumers take the registers that the producer
+// releases.
 
 std::string pool(int producer, int consumer) {
   return R"(
@@ -170,7 +171,7 @@ TEST(SetMaxRegisters, takes_what_others_have_given) {
   expect_clean(kernel);
 }
 
-TEST(SetMaxRegisters, waits_for_ever_for_what_nobody_gives) {
+TEST(SetMaxRegisters, waits_for_ever_for_registers_that_no_warp_releases) {
   PtxKernel kernel(one_pointer, pool(40, 240));
   kernel.grid(1, 384).argument(0, kernel.zeros<std::uint32_t>(1));
   expect_fault(kernel, FindingKind::deadlock);
@@ -179,7 +180,7 @@ TEST(SetMaxRegisters, waits_for_ever_for_what_nobody_gives) {
 TEST(SetMaxRegisters, inc_must_not_lower) {
   PtxKernel kernel(one_pointer, pool(40, 160));
   kernel.grid(1, 384).argument(0, kernel.zeros<std::uint32_t>(1));
-  if (!on_gpu()) expect_clean(kernel);  // 168 is only the most that they may have
+  if (!on_gpu()) expect_clean(kernel);  // 168 is only the maximum
   PtxKernel with_168(one_pointer, pool(40, 160), "", "sm_90a", ".maxnreg 168");
   with_168.grid(1, 384).argument(0, with_168.zeros<std::uint32_t>(1));
   expect_fault(with_168, FindingKind::argument,
@@ -187,7 +188,7 @@ TEST(SetMaxRegisters, inc_must_not_lower) {
 }
 
 TEST(SetMaxRegisters, start_with_what_the_directives_leave) {
-  // Two blocks an SM: 80 registers a thread, of which the producer gives 56.
+  // Two blocks per SM: 80 registers per thread, of which the producer releases 56.
   for (const char* directives : {".maxntid 384 .minnctapersm 2", ".maxnreg 80"}) {
     PtxKernel right(one_pointer, pool(24, 104), "", "sm_90a", directives);
     right.grid(1, 384).argument(0, right.zeros<std::uint32_t>(1));

@@ -1,4 +1,4 @@
-// setp and set with every comparison, type and combination, against C++'s own comparisons.
+// setp and set with every comparison, type and combination, against C++'s comparisons.
 #include <cmath>
 
 #include "emulator/instructions/operands.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using numerics::Format;
 
-// What a comparison says of two numbers of any C++ type, after PTX ISA 9.3.1.
+// The outcome of a comparison of two numbers of any C++ type, after PTX ISA 9.3.1.
 template <class Number>
 bool compares(const std::string& comparison, Number x, Number y) {
   const bool unordered = x != x || y != y;
@@ -108,7 +108,7 @@ TEST(Compare, CombinesAndWritesTheComplementToo) {
         }
         check(modifiers + " %p0|%p5" + tail, kind.inputs,
               [&](Bits a, Bits b, Bits c) { return expected(a, b, c, false); });
-        // The same with the second predicate looked at: p is a sink.
+        // The same for the second predicate: p is a sink.
         OneWarp warp(modifiers + " _|%p0" + tail + ";");
         for (std::size_t lane = 0; lane < warp_size; ++lane) {
           const Triple& input = kind.inputs[lane * 11];
@@ -197,7 +197,7 @@ TEST(Compare, RefusesWhatDoesNotGoTogether) {
   refuses("setp.hi.f32 %p0, %r1, %r2", "the comparison .hi does not go with .f32");
   refuses("setp.eq.ftz.f64 %p0, %d1, %d2", ".f64 has no .ftz");
   refuses("setp.u32 %p0, %r1, %r2", "a comparison is needed");
-  refuses("setp.eq.and.u32 %p0, %r1, %r2", "3 operands stand where 4 are needed");
+  refuses("setp.eq.and.u32 %p0, %r1, %r2", "3 operands are given where 4 are needed");
   refuses("set.eq.u16.u32 %h0, %r1, %r2", "has no result of type .u16");
   refuses("setp.eq.u32 %r0, %r1, %r2", "(.pred) is needed");
   refuses("setp.eq.f16 %p0|%p1, %h1, %h2", "writes one predicate only");

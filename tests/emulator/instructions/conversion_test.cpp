@@ -1,5 +1,5 @@
-// cvt, mov, selp and slct: against the host's conversions where C++ has them, against a search in the target
-// format where it has none, and packing by hand.
+// cvt, mov, selp and slct: against the host's conversions if C++ has them, else against a search in the
+// target format; packing is written out.
 #include <cfenv>
 #include <cmath>
 #include <limits>
@@ -36,7 +36,7 @@ int register_width(const std::string& kind) {
   return kind == "h" ? 16 : kind == "r" ? 32 : 64;
 }
 
-// The value of an integer register as a number that no conversion below loses: 65 bits are needed.
+// The value of an integer register as a number that every conversion below preserves: 65 bits are needed.
 long double value_of(Bits bits, const Integer& type) {
   return type.is_signed ? static_cast<long double>(sign(bits, type.width))
                         : static_cast<long double>(cut_to(bits, type.width));
@@ -116,7 +116,7 @@ long double rint_as(long double value, int mode) {
 
 std::vector<Triple> real_inputs(const Real& real) {
   std::vector<Triple> all = triples(float_corners(*real.format), 2048);
-  // Random bits seldom are halves or lie in the range of integers.
+  // Random bits are seldom ties or in the range of integers.
   for (int i = 0; i < 2048; ++i) {
     const double value =
         std::ldexp((i % 128) - 64 + (i % 3) * 0.5, i / 128 * 4 - 4) + (i % 5 == 0 ? 0.25 : 0);
@@ -152,7 +152,8 @@ TEST(Conversion, FromFloatingPointToIntegersClamps) {
   }
 }
 
-// The neighbours of a value in a format, by bisection over its patterns, and the one that a mode picks.
+// The neighbours of a value in a format, by bisection over its patterns, and the one that a rounding mode
+// selects.
 Bits nearest_pattern(const Format& format, long double value, int mode) {
   const bool negative = std::signbit(value);
   const long double magnitude = std::fabs(value);
@@ -191,8 +192,8 @@ TEST(Conversion, FromIntegersToFloatingPointRounds) {
   }
 }
 
-// A NaN in another format: sign and payload kept, the payload's highest bit set, its lowest cut off or zeros.
-// So f64 does as measured on an H200.
+// A NaN in another format: sign and payload kept, the payload's highest bit set, its lowest bits truncated or
+// zero-filled. f64 behaves so (measured on an H200).
 Bits handed_on(const Format& to, const Format& from, Bits nan) {
   Bits result = (nan & from.sign_bit()) != 0 ? to.sign_bit() | to.infinity() : to.infinity();
   for (int i = 1; i <= to.fraction_bits; ++i) {  // from the payload's highest bit on
@@ -365,7 +366,7 @@ TEST(Conversion, RoundsToTf32) {
   });
 }
 
-// Answers of an H200 where the PTX ISA leaves it open, or says otherwise (the .ftz of f32 to f16).
+// Answers of an H200 where the PTX ISA is silent, or says otherwise (the .ftz of f32 to f16).
 TEST(Conversion, AnswersAsAnH200) {
   struct Answer {
     const char *text, *result, *operand;
@@ -426,7 +427,7 @@ TEST(Conversion, RefusesWhatPtxRefuses) {
   refuses("cvt.rna.f16.f32 %h0, %r1", ".rna is for conversions to .tf32");
   refuses("cvt.ftz.u32.u32 %r0, %r1", ".ftz needs .f32");
   refuses("cvt.rn.f32.e4m3x2 %r0, %h1", "there is no conversion");
-  refuses("cvt.u64.u32 %r0, %r1", "a register of type .b32 stands where one of 64 bits is needed");
+  refuses("cvt.u64.u32 %r0, %r1", "a register of type .b32 is given where one of 64 bits is needed");
 }
 
 // --- mov, selp, slct

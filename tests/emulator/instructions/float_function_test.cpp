@@ -1,5 +1,5 @@
-// Signs, minimum and maximum, and the functions that PTX lets be approximate: their special values exactly,
-// the rest within the bounds of the ISA.
+// Signs, minimum and maximum, and the functions that PTX allows to be approximate: their special values
+// exactly, the others within the bounds of the ISA.
 #include <cmath>
 
 #include "emulator/instructions/operands.hpp"
@@ -49,7 +49,7 @@ TEST(FloatFunction, ChangesSigns) {
         [&](Bits a, Bits, Bits) { return one(a & 0xffff, 0x7f80) | one(a >> 16 & 0xffff, 0x7f80) << 16; });
 }
 
-// A smaller number, by the host; the rules for NaNs and zeros by hand.
+// The smaller number by the host; NaNs and zeros by explicit rules.
 Bits extreme(Bits a, Bits b, bool larger, bool nan) {
   a &= 0xffffffff;
   b &= 0xffffffff;
@@ -176,7 +176,7 @@ TEST(FloatFunction, ApproximatesF32WithinTheBounds) {
   }
 }
 
-TEST(FloatFunction, TurnsAnglesLikeTheHardware) {
+TEST(FloatFunction, ReducesAnglesLikeTheHardware) {
   OneWarp warp("sin.approx.f32 %r0, %r1; cos.approx.f32 %r2, %r1;");
   for (int step = 0; step < 64; ++step) {
     for (std::size_t lane = 0; lane < warp_size; ++lane) {

@@ -1,6 +1,6 @@
-// The arithmetic that IEEE 754 fixes: f32 and f64 in every rounding against the host's own (which runs here,
-// and only here, with its rounding mode changed), 16-bit types against sums and products that are exact in
-// f64. NaNs, which the host's do not decide, by the rules of the PTX ISA.
+// The arithmetic that IEEE 754 defines: f32 and f64 in every rounding against the host's (which changes its
+// rounding mode here only), 16-bit types against sums and products that are exact in f64. NaNs follow the
+// rules of the PTX ISA, since the host's differ.
 #include <cfenv>
 #include <cmath>
 
@@ -25,8 +25,8 @@ struct Mode {
 };
 const Mode modes[] = {{"rn", FE_TONEAREST}, {"rz", FE_TOWARDZERO}, {"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}};
 
-// Evaluates an operation of the host with its rounding mode changed. The compiler neither knows the operands
-// (volatile) nor moves the call across the changes (a function pointer that it cannot see through).
+// Evaluates an operation of the host with another rounding mode. The compiler neither knows the operands
+// (volatile) nor moves the call across the mode changes (an opaque function pointer).
 template <class Number>
 Number rounded(int mode, Number (*operation)(Number, Number, Number), Number a, Number b, Number c) {
   Number (*volatile hidden)(Number, Number, Number) = operation;
@@ -78,7 +78,7 @@ std::vector<Operation<Number>> operations() {
           {"div", 2, quotient}, {"sqrt", 1, root},      {"rcp", 1, reciprocal}};
 }
 
-// Random bits seldom meet: operands of nearby exponents too, and products near the addend.
+// Random bits rarely interact: adds operands of nearby exponents, and products near the addend.
 std::vector<Triple> inputs(const Format& format, std::size_t random_count) {
   std::vector<Triple> all = triples(float_corners(format), random_count);
   std::mt19937_64 random(5);
@@ -136,8 +136,8 @@ float scaled(const std::string& opcode, int mode, float a, float b, float c) {
   return rounded(mode, fused<float>, scale * a, b, scale * c);
 }
 
-// What is rounded up to the smallest normal number is flushed if 24 bits would have held less (measured on an
-// H200).
+// A result that is rounded up to the smallest normal number is flushed if 24 bits would have held less
+// (measured on an H200).
 TEST(Float, FlushesSubnormalF32OnTheWayInAndOut) {
   const std::vector<Triple> all = inputs(numerics::f32, 4096);
   for (const auto& operation : operations<float>()) {
@@ -159,8 +159,8 @@ TEST(Float, FlushesSubnormalF32OnTheWayInAndOut) {
   }
 }
 
-// The NaN among the operands that is handed on, made quiet: b's before c's before a's, but a dividend's first
-// (measured on an H200); else the one NaN of operations on numbers.
+// The NaN operand that is propagated, made quiet: b's before c's before a's, but a dividend's first (measured
+// on an H200); otherwise the NaN of operations on numbers.
 Bits nan_of(const std::string& opcode, int sources, Bits a, Bits b, Bits c) {
   std::vector<Bits> order;
   if (sources == 1) order = {a};
@@ -188,7 +188,7 @@ TEST(Float, RoundsF64AsTheHostInEveryMode) {
   }
 }
 
-// The fast paths of f32 and f64 leave the exact engine nothing to do there: held against the host by itself.
+// The fast paths of f32 and f64 bypass the exact engine: tests the engine against the host directly.
 TEST(Float, ExactArithmeticRoundsToNearestAsTheHost) {
   const Rounding nearest = Rounding::nearest_even;
   for (const Triple& input : inputs(numerics::f64, 16384)) {
@@ -223,7 +223,7 @@ TEST(Float, ExactArithmeticRoundsToNearestAsTheHost) {
 
 // --- 16-bit types
 
-// x rounded to odd in f64 keeps every later rounding to fewer than 52 bits right.
+// Rounding x to odd in f64 keeps every later rounding to fewer than 52 bits correct.
 double sum_to_odd(double x, double y) {
   const double sum = x + y, part = sum - x;
   const double error = (x - (sum - part)) + (y - part);
@@ -242,7 +242,7 @@ const Half halves[] = {{"f16", "h", &numerics::f16, false},
                        {"bf16", "h", &numerics::bf16, false},
                        {"bf16x2", "r", &numerics::bf16, true}};
 
-// 16-bit triples; of packed types two of them side by side.
+// 16-bit triples; for packed types two of them side by side.
 std::vector<Triple> half_inputs(const Half& half, std::size_t random_count) {
   std::vector<Triple> all = inputs(*half.format, random_count);
   if (!half.packed) return all;
@@ -308,9 +308,10 @@ TEST(Float, RoundsSixteenBitTypesOnce) {
   }
 }
 
-// Sums that lie beside the middle of two neighbours by less than f32 can tell, where a second rounding shows:
-// 1 + m/1024 plus (1 + i/1024) (1 - i/1024) / 2048, whose distance from the middle is (i/1024)^2 / 2048.
-TEST(Float, RoundsSixteenBitSumsBesideTheMiddleOnce) {
+// Sums so close to the middle of two neighbours that f32 cannot tell the difference, where a second rounding
+// shows: 1 + m/1024 plus (1 + i/1024) (1 - i/1024) / 2048, whose distance from the middle is (i/1024)^2 /
+// 2048.
+TEST(Float, RoundsSixteenBitSumsNearTheMiddleOnce) {
   std::vector<Triple> close;
   const auto f16 = [](double value) { return numerics::from_double(numerics::f16, value); };
   for (int m = 0; m < 64; ++m) {
@@ -326,7 +327,7 @@ TEST(Float, RoundsSixteenBitSumsBesideTheMiddleOnce) {
   });
 }
 
-// 0x7ff7 is the NaN that stands for an element outside a tensor; any other NaN stays one.
+// 0x7ff7 is the NaN that stands for an element outside a tensor; any other NaN is propagated.
 TEST(Float, MakesZeroOfProductsOutsideATensor) {
   OneWarp warp("fma.rn.oob.bf16x2 %r0, %r1, %r2, %r3; fma.rn.oob.relu.f16 %h0, %h1, %h2, %h3;");
   warp.set_all("%r1", 0x7ff73f80);
@@ -344,8 +345,8 @@ TEST(Float, MakesZeroOfProductsOutsideATensor) {
   }
 }
 
-// Answers of an H200 where a result lies just below the smallest normal number and is rounded up to it: it is
-// flushed if it has no more bits than a number of the format, else only if it would be rounded to less.
+// Answers of an H200 where a result just below the smallest normal number is rounded up to it: it is flushed
+// if it has no more bits than a number of the format, else only if it would be rounded to less.
 TEST(Float, FlushesWhatOnlyRoundsUpToNormalAsAnH200) {
   struct Answer {
     const char *text, *kind;
@@ -376,8 +377,8 @@ TEST(Float, FlushesWhatOnlyRoundsUpToNormalAsAnH200) {
   }
 }
 
-// Which NaN is handed on, in the answers of an H200.
-TEST(Float, HandsOnTheNanOfF64AsAnH200) {
+// Which NaN is propagated, in the answers of an H200.
+TEST(Float, PropagatesTheNanOfF64AsAnH200) {
   const auto run = [](const char* text, Bits a, Bits b, Bits c = 0) {
     OneWarp warp(text);
     warp.set_all("%d1", a);

@@ -1,4 +1,4 @@
-// Tensor copies in the im2col modes: the pixels of a column against a walk through the box of pixels as PTX
+// Tensor copies in the im2col modes: the pixels of a column against a traversal of the box of pixels as PTX
 // ISA 5.5.4 describes it, loads with offsets, stores without; what the maps and the instructions refuse.
 #include <algorithm>
 #include <random>
@@ -30,7 +30,7 @@ struct Images {
   }
 };
 
-// The places in memory (in elements) of a column's channels, pixel by pixel; -1: outside the tensor.
+// The indices in memory (in elements) of a column's channels, pixel by pixel; -1: outside the tensor.
 std::vector<std::int64_t> column_of(const Images& t, std::vector<std::int32_t> at, std::vector<int> offsets) {
   offsets.resize(3);
   std::vector<std::int64_t> places;
@@ -69,7 +69,7 @@ constexpr char start[] = R"(
   mov.u32 %r0, %tid.x; mov.u32 %r1, tile; mov.u32 %r2, bar;
   setp.ne.u32 %p0, %r0, 0;)";
 
-// One thread loads a column and all write what has come, as it lies.
+// One thread loads a column, and all threads write the shared memory out unchanged.
 std::string load(const Images& t, const std::vector<std::int32_t>& at, const std::vector<int>& offsets) {
   const std::string bytes = std::to_string(t.channels * t.pixels * 2), rank = std::to_string(t.rank());
   return start + (R"(
@@ -130,7 +130,7 @@ TEST(Im2col, goes_through_the_pixels_of_a_line_an_image_and_the_next_image) {
   for (int y = 0; y < 3; ++y)
     for (int x = 0; x < 3; ++x) expect_column(images, {8, -1, -1, 0}, {x, y});
   expect_column(images, {0, 3, 2, 1}, {2, 0});
-  expect_column(images, {8, 5, 3, 2}, {1, 1});  // on into an image that is not there
+  expect_column(images, {8, 5, 3, 2}, {1, 1});  // on into an image that does not exist
 }
 
 TEST(Im2col, of_3_to_5_dimensions) {
@@ -232,7 +232,7 @@ std::string refusal(const Images& t) {
   return "accepted";
 }
 
-TEST(Im2col, maps_meet_the_requirements_of_the_driver) {
+TEST(Im2col, maps_satisfy_the_requirements_of_the_driver) {
   if (on_gpu()) GTEST_SKIP() << "of the emulator's own maps";
   const Images right{{16, 7, 5, 3}, {-1, -1}, {-1, -1}, 8, 60, {1, 1, 1, 1}};
   EXPECT_EQ(refusal(right), "accepted");

@@ -1,5 +1,4 @@
-// The integer instructions against computations of another kind: wide or bit by bit, as the PTX ISA writes
-// them down.
+// The integer instructions against other computations: wide or bit by bit, as the PTX ISA describes them.
 #include "emulator/instructions/operands.hpp"
 
 namespace tenon::emulator::testing {
@@ -14,7 +13,7 @@ void check(const std::string& text, const std::function<Bits(Bits, Bits, Bits)>&
   testing::check(text, inputs(), reference);
 }
 
-// A number with sign of up to 127 bits as the tests need it: sign-extended operands in two 64-bit halves.
+// A signed number of up to 127 bits for the tests: sign-extended operands in two 64-bit halves.
 struct Wide {
   Bits high, low;
 };
@@ -202,7 +201,7 @@ TEST(Integer, ComparesAndDiffers) {
   });
 }
 
-// A carry chain adds numbers of 64 bits by halves; each lane has a flag of its own.
+// A carry chain adds numbers of 64 bits in halves; each lane has its own flag.
 TEST(Integer, CarriesThroughTheFlag) {
   OneWarp add("add.cc.u32 %r0, %r1, %r2; addc.cc.u32 %r3, %r4, %r5; addc.u32 %r6, %r7, %r8;");
   OneWarp subtract("sub.cc.u32 %r0, %r1, %r2; subc.cc.u32 %r3, %r4, %r5; subc.u32 %r6, %r7, %r8;");
@@ -370,7 +369,7 @@ TEST(Integer, CountsAndFindsBits) {
   }
 }
 
-// fns as its loop in the ISA, for bases in range.
+// fns by the loop of the ISA, for bases in range.
 TEST(Integer, FindsTheNthSetBit) {
   std::mt19937_64 random(7);
   std::vector<Triple> some;
@@ -534,15 +533,15 @@ TEST(Integer, LeavesInactiveLanesAlone) {
 TEST(Integer, NamesWhatItDoesNotKnow) {
   EXPECT_NE(refusal("add.wrong.u32 %r0, %r1, %r2;").find("the modifier .wrong is not known"),
             std::string::npos);
-  EXPECT_NE(refusal("add.u32 %d0, %r1, %r2;").find("a register of type .b64 stands where one of 32 bits"),
+  EXPECT_NE(refusal("add.u32 %d0, %r1, %r2;").find("a register of type .b64 is given where one of 32 bits"),
             std::string::npos);
-  EXPECT_NE(refusal("add.u32 %r0, %r1;").find("2 operands stand where 3 are needed"), std::string::npos);
+  EXPECT_NE(refusal("add.u32 %r0, %r1;").find("2 operands are given where 3 are needed"), std::string::npos);
   EXPECT_NE(refusal("mul.u32 %r0, %r1, %r2;").find("one of the modifiers .lo, .hi, .wide"),
             std::string::npos);
   EXPECT_NE(refusal("mul.wide.u64 %d0, %d1, %d2;").find(".wide needs operands of 16 or 32 bits"),
             std::string::npos);
   EXPECT_NE(refusal("add.sat.u32 %r0, %r1, %r2;").find(".sat"), std::string::npos);
-  EXPECT_NE(refusal("popc.b16 %r0, %h1;").find("the type .b16 stands where one of .b32, .b64"),
+  EXPECT_NE(refusal("popc.b16 %r0, %h1;").find("the type .b16 is given where one of .b32, .b64"),
             std::string::npos);
   EXPECT_NE(refusal("lop3.b32 %r0, %r1, %r2, %r3, 256;").find("at most 255"), std::string::npos);
   EXPECT_NE(refusal("add.u32 %r0|%p0, %r1, %r2;").find("second destination"), std::string::npos);

@@ -1,6 +1,6 @@
-// Matrix instructions as PTX text, executed by the whole emulator: every form of mma gives what numerics::Mma
-// gives for the same registers; ldmatrix, stmatrix, movmatrix and wmma's loads and stores move what the PTX
-// ISA says; misuse is found and unknown spellings are refused.
+// Matrix instructions as PTX text, executed by the whole emulator: every form of mma matches numerics::Mma on
+// the same registers; ldmatrix, stmatrix, movmatrix and wmma's loads and stores move what the PTX ISA says;
+// misuse is found and unknown spellings are refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 namespace tenon::emulator {
 namespace {
 
+using numerics::Coord;
 using numerics::FormKernel;
 using numerics::Fragment;
 using numerics::Matrix;
 using numerics::NamedForm;
-using numerics::Place;
 
 // --- mma, mma.sp, wmma.mma
 
@@ -90,7 +90,7 @@ TEST(MatrixInstructions, EveryFormGivesWhatNumericsGive) {
 }
 
 TEST(MatrixInstructions, UseTheArithmeticThatTheLaunchAsksFor) {
-  // 1 + 8 * 2^-25, and nothing else: sm_90 keeps it, sm_80 loses it.
+  // 1 + 8 * 2^-25: sm_90 keeps the small terms, sm_80 loses them.
   const NamedForm* named = numerics::find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
   ASSERT_NE(named, nullptr);
   const numerics::Mma mma(named->form);
@@ -99,7 +99,7 @@ TEST(MatrixInstructions, UseTheArithmeticThatTheLaunchAsksFor) {
     for (int lane = 0; lane < 32; ++lane) {
       for (int reg = 0; reg < fragment.registers(); ++reg) {
         for (int element = 0; element < fragment.elements(); ++element) {
-          const Place at = fragment.at(lane, reg, element);
+          const Coord at = fragment.at(lane, reg, element);
           if (at.row != row || at.column != column) continue;
           to[reg][lane] |= numerics::from_double(numerics::f16, value) << (16 * element);
         }
@@ -231,7 +231,7 @@ TEST(Ldmatrix, X4LoadsTheAFragmentOfM16n8k16) {
   for (int lane = 0; lane < 32; ++lane) {
     for (int reg = 0; reg < 4; ++reg) {
       for (int element = 0; element < 2; ++element) {
-        const Place at = a.at(lane, reg, element);
+        const Coord at = a.at(lane, reg, element);
         EXPECT_EQ(half_at(ran.out, 8 * lane + 2 * reg + element), 16 * at.row + at.column);
       }
     }
@@ -249,7 +249,7 @@ TEST(Ldmatrix, TransposedLoadsTheBFragmentOfARowMajorTile) {
   for (int lane = 0; lane < 32; ++lane) {
     for (int reg = 0; reg < 2; ++reg) {
       for (int element = 0; element < 2; ++element) {
-        const Place at = b.at(lane, reg, element);
+        const Coord at = b.at(lane, reg, element);
         EXPECT_EQ(half_at(ran.out, 4 * lane + 2 * reg + element), 16 * at.row + at.column);
       }
     }
@@ -257,7 +257,7 @@ TEST(Ldmatrix, TransposedLoadsTheBFragmentOfARowMajorTile) {
 }
 
 TEST(Ldmatrix, X1TakesGenericAddressesAndOnlyThoseOfTheFirstEightLanes) {
-  // The other lanes give an address that is nowhere.
+  // The other lanes give invalid addresses.
   const Ran ran = run(kernel(fill_tile(512) + row_address +
                              "cvt.u64.u32 %at, %row;\ncvta.shared.u64 %at, %at;\nsetp.gt.u32 %p, %lane, 7;\n"
                              "selp.b64 %at, 12, %at, %p;\n"
@@ -344,7 +344,7 @@ TEST(MatrixInstructions, NeedTheWholeWarp) {
   const Ran ran = run(kernel(body), numbered_halves(64), 128);
   ASSERT_EQ(ran.result.findings.size(), 1U);
   EXPECT_EQ(ran.result.findings[0].kind, FindingKind::divergence);
-  EXPECT_EQ(half_at(ran.out, 40), 0U);  // lanes that did not execute it keep what they had
+  EXPECT_EQ(half_at(ran.out, 40), 0U);  // lanes that did not execute it keep their values
 }
 
 // --- wmma.load and wmma.store
@@ -436,7 +436,7 @@ TEST(Wmma, LoadsEveryElementFromWhereItsLayoutAndStrideSay) {
           for (int lane = 0; lane < 32; ++lane) {
             for (int i = 0; i < m.registers; ++i) {
               for (int element = 0; element < fragment.elements(); ++element) {
-                const Place at = fragment.at(lane, i % fragment.registers(), element);
+                const Coord at = fragment.at(lane, i % fragment.registers(), element);
                 const std::int64_t position = by_rows ? std::int64_t{at.row} * stride + at.column
                                                       : std::int64_t{at.column} * stride + at.row;
                 ASSERT_EQ(bits_at(ran.out, (lane * m.registers + i) * fragment.elements() + element, bits),

@@ -1,4 +1,4 @@
-// mbarrier.*: phases between warps, every form of arriving and waiting, and what is found wrong.
+// mbarrier.*: phases between warps, every form of arriving and waiting, and the findings about misuse.
 #include "emulator/instructions/run_ptx.hpp"
 
 namespace tenon::emulator::testing {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr char one_pointer[] = ".param .u64 to";
 
-// Something is found under every schedule; what, depends on who comes first.
+// Every schedule finds a fault; which one depends on the order of the threads.
 void expect_some_finding(PtxKernel& kernel) {
   for (const ScheduleChoice choice : all_schedules()) {
     const LaunchReport report = kernel.run(choice);
@@ -15,7 +15,7 @@ void expect_some_finding(PtxKernel& kernel) {
 }
 
 // Warp 0 writes and arrives, warp 1 waits and reads.
-constexpr char hand_over[] = R"(
+constexpr char producer_consumer[] = R"(
   .shared .align 4 .b8 tile[128]; .shared .align 8 .b64 bar;
   .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .pred %p<4>;
   ld.param.u64 %d1, [to];
@@ -49,38 +49,40 @@ void expect_handed_over(const std::string& body, const std::string& target = "sm
   kernel.grid(1, 64).argument(0, to);
   expect_clean(kernel, [&] { EXPECT_EQ(kernel.download<std::uint32_t>(to, 32), handed_over()); });
 }
-void expect_hand_over_fault(const std::string& body, FindingKind kind, const std::string& says = "") {
+void expect_fault_in_producer_consumer(const std::string& body, FindingKind kind,
+                                       const std::string& says = "") {
   PtxKernel kernel(one_pointer, body);
   kernel.grid(1, 64).argument(0, kernel.zeros<std::uint32_t>(32));
   expect_fault(kernel, kind, says);
 }
 
-TEST(Mbarrier, hands_data_from_warp_to_warp) {
-  expect_handed_over(hand_over);
-  const std::string before_sm_90 = changed(hand_over, "try_wait", "test_wait");
+TEST(Mbarrier, orders_data_between_warps) {
+  expect_handed_over(producer_consumer);
+  const std::string before_sm_90 = changed(producer_consumer, "try_wait", "test_wait");
   expect_handed_over(before_sm_90, "sm_80");
 }
 
 TEST(Mbarrier, arrives_and_waits_in_every_form) {
   const std::string arrive = "mbarrier.arrive.shared::cta.b64 %d3, [%r2];";
   const std::string wait = "mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 0;";
-  expect_handed_over(changed(hand_over, arrive, "mbarrier.arrive.release.cta.shared::cta.b64 _, [%r2], 1;"));
-  expect_handed_over(changed(hand_over, arrive,
+  expect_handed_over(
+      changed(producer_consumer, arrive, "mbarrier.arrive.release.cta.shared::cta.b64 _, [%r2], 1;"));
+  expect_handed_over(changed(producer_consumer, arrive,
                              "cvta.shared.u64 %d4, %d4; cvt.u64.u32 %d4, %r2; cvta.shared.u64 %d4, "
                              "%d4; mbarrier.arrive.b64 %d3, [%d4];"));
   expect_handed_over(
-      changed(hand_over, arrive, "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];"));
-  expect_handed_over(changed(hand_over, arrive,
+      changed(producer_consumer, arrive, "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];"));
+  expect_handed_over(changed(producer_consumer, arrive,
                              "mbarrier.arrive.expect_tx.shared::cta.b64 %d3, [%r2], 8; "
                              "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r2], 8;"));
-  expect_handed_over(changed(hand_over, arrive,
+  expect_handed_over(changed(producer_consumer, arrive,
                              "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r2], 8; "
                              "mbarrier.complete_tx.shared::cta.b64 [%r2], 8; " +
                                  arrive));
-  expect_handed_over(changed(hand_over, arrive, "mbarrier.arrive_drop.shared::cta.b64 %d3, [%r2];"));
-  expect_handed_over(
-      changed(hand_over, wait, "mbarrier.test_wait.parity.acquire.cta.shared::cta.b64 %p2, [%r2], 0;"));
-  expect_handed_over(changed(hand_over, wait,
+  expect_handed_over(changed(producer_consumer, arrive, "mbarrier.arrive_drop.shared::cta.b64 %d3, [%r2];"));
+  expect_handed_over(changed(producer_consumer, wait,
+                             "mbarrier.test_wait.parity.acquire.cta.shared::cta.b64 %p2, [%r2], 0;"));
+  expect_handed_over(changed(producer_consumer, wait,
                              "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r2], 0, 100;"));
 }
 
@@ -147,39 +149,41 @@ TEST(Mbarrier, a_state_tells_the_pending_count) {
 }
 
 TEST(Mbarrier, reading_without_a_wait_is_a_race) {
-  expect_hand_over_fault(changed(changed(hand_over, "@!%p2 bra CONSUME;", ""),
-                                 "mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 0;", ""),
-                         FindingKind::race);
+  expect_fault_in_producer_consumer(changed(changed(producer_consumer, "@!%p2 bra CONSUME;", ""),
+                                            "mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 0;", ""),
+                                    FindingKind::race);
 }
 
-TEST(Mbarrier, a_relaxed_arrival_hands_over_nothing) {
-  expect_hand_over_fault(changed(hand_over, "mbarrier.arrive.shared::cta.b64 %d3, [%r2];",
-                                 "mbarrier.arrive.relaxed.cta.shared::cta.b64 %d3, [%r2];"),
-                         FindingKind::race);
+TEST(Mbarrier, a_relaxed_arrival_releases_nothing) {
+  expect_fault_in_producer_consumer(changed(producer_consumer, "mbarrier.arrive.shared::cta.b64 %d3, [%r2];",
+                                            "mbarrier.arrive.relaxed.cta.shared::cta.b64 %d3, [%r2];"),
+                                    FindingKind::race);
 }
 
-// Before the first phase has ended such a wait is none, and what follows races; after it, it waits for ever.
+// Before the first phase has ended, such a wait does not wait, and the accesses after it race. Later it waits
+// for ever.
 TEST(Mbarrier, waiting_for_the_wrong_parity_is_found) {
-  PtxKernel kernel(one_pointer, changed(hand_over, "%p2, [%r2], 0;", "%p2, [%r2], 1;"));
+  PtxKernel kernel(one_pointer, changed(producer_consumer, "%p2, [%r2], 0;", "%p2, [%r2], 1;"));
   kernel.grid(1, 64).argument(0, kernel.zeros<std::uint32_t>(32));
   expect_some_finding(kernel);
 }
 
 TEST(Mbarrier, waiting_for_a_phase_that_never_ends_is_a_deadlock) {
-  // The second phase: all have arrived once, and nobody does again.
-  expect_hand_over_fault(
+  // The second phase: all threads have arrived once, and none arrives again.
+  expect_fault_in_producer_consumer(
       changed(
-          hand_over, "CONSUME:\n",
+          producer_consumer, "CONSUME:\n",
           "CONSUME:\n  mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 0;\n  @!%p2 bra CONSUME;\nNEXT:\n"
           "  mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 1;  // FAULT\n  @!%p2 bra NEXT;\n"),
       FindingKind::deadlock,
-      "what nobody will change: the end of a phase of parity 1 of the mbarrier at 0x480, where phase 1 "
+      "that no thread will change: the end of a phase of parity 1 of the mbarrier at 0x480, where phase 1 "
       "(parity 1) "
       "waits for 32 of 32 arrivals; 32 threads");
   // One arrival too few.
-  expect_hand_over_fault(
-      changed(changed(hand_over, "[%r2], 32;", "[%r2], 33;"), "%p2, [%r2], 0;", "%p2, [%r2], 0;  // FAULT"),
-      FindingKind::deadlock, "where phase 0 (parity 0) waits for 1 of 33 arrivals;");
+  expect_fault_in_producer_consumer(changed(changed(producer_consumer, "[%r2], 32;", "[%r2], 33;"),
+                                            "%p2, [%r2], 0;", "%p2, [%r2], 0;  // FAULT"),
+                                    FindingKind::deadlock,
+                                    "where phase 0 (parity 0) waits for 1 of 33 arrivals;");
   // By its state instead of the parity, and at a generic address.
   PtxKernel kernel("", R"(
   .shared .align 8 .b64 bar; .reg .b32 %r; .reg .b64 %d<3>; .reg .pred %p;
@@ -198,52 +202,54 @@ AGAIN:
 }
 
 TEST(Mbarrier, too_many_arrivals_are_found) {
-  expect_hand_over_fault(changed(hand_over, "mbarrier.arrive.shared::cta.b64 %d3, [%r2];",
-                                 "mbarrier.arrive.shared::cta.b64 %d3, [%r2], 40;  // FAULT"),
-                         FindingKind::barrier,
-                         "arrives 40 times, but only 32 arrivals of 32 can still come in phase 0");
+  expect_fault_in_producer_consumer(changed(producer_consumer, "mbarrier.arrive.shared::cta.b64 %d3, [%r2];",
+                                            "mbarrier.arrive.shared::cta.b64 %d3, [%r2], 40;  // FAULT"),
+                                    FindingKind::barrier,
+                                    "arrives 40 times, but only 32 arrivals of 32 can still come in phase 0");
 }
 
-TEST(Mbarrier, a_barrier_that_nobody_made_is_found) {
-  expect_hand_over_fault(changed(changed(hand_over, "@!%p0 mbarrier.init.shared::cta.b64 [%r2], 32;", ""),
-                                 "mbarrier.arrive.shared::cta.b64 %d3, [%r2];",
-                                 "mbarrier.arrive.shared::cta.b64 %d3, [%r2];  // FAULT"),
-                         FindingKind::barrier, "mbarrier.init has not been executed for it");
+TEST(Mbarrier, a_barrier_that_was_not_initialised_is_found) {
+  expect_fault_in_producer_consumer(
+      changed(changed(producer_consumer, "@!%p0 mbarrier.init.shared::cta.b64 [%r2], 32;", ""),
+              "mbarrier.arrive.shared::cta.b64 %d3, [%r2];",
+              "mbarrier.arrive.shared::cta.b64 %d3, [%r2];  // FAULT"),
+      FindingKind::barrier, "mbarrier.init has not been executed for it");
 }
 
-// Either the other warp comes too early, or it comes without an order.
+// Either the other warp comes too early, or nothing orders it.
 TEST(Mbarrier, using_it_without_a_barrier_after_its_init_is_found) {
-  PtxKernel kernel(one_pointer, changed(changed(hand_over, "bar.sync 0;", ""), "%p2, [%r2], 0;",
+  PtxKernel kernel(one_pointer, changed(changed(producer_consumer, "bar.sync 0;", ""), "%p2, [%r2], 0;",
                                         "%p2, [%r2], 0;  // FAULT"));
   kernel.grid(1, 64).argument(0, kernel.zeros<std::uint32_t>(32));
   expect_fault(kernel, FindingKind::barrier);
 }
 
 TEST(Mbarrier, making_it_twice_is_found) {
-  expect_hand_over_fault(
-      changed(hand_over, "  bar.sync 0;\n",
+  expect_fault_in_producer_consumer(
+      changed(producer_consumer, "  bar.sync 0;\n",
               "  @!%p0 mbarrier.init.shared::cta.b64 [%r2], 32;  // FAULT\n  bar.sync 0;\n"),
       FindingKind::barrier, "mbarrier.inval must come first");
 }
 
 TEST(Mbarrier, overwriting_it_is_found) {
-  expect_hand_over_fault(
-      changed(changed(hand_over, "  bar.sync 0;\n", "  @!%p0 st.shared.b32 [%r2], %r0;\n  bar.sync 0;\n"),
-              "mbarrier.arrive.shared::cta.b64 %d3, [%r2];",
-              "mbarrier.arrive.shared::cta.b64 %d3, [%r2];  // FAULT"),
-      FindingKind::barrier, "was overwritten");
+  expect_fault_in_producer_consumer(changed(changed(producer_consumer, "  bar.sync 0;\n",
+                                                    "  @!%p0 st.shared.b32 [%r2], %r0;\n  bar.sync 0;\n"),
+                                            "mbarrier.arrive.shared::cta.b64 %d3, [%r2];",
+                                            "mbarrier.arrive.shared::cta.b64 %d3, [%r2];  // FAULT"),
+                                    FindingKind::barrier, "was overwritten");
 }
 
 TEST(Mbarrier, a_misaligned_address_is_found) {
-  expect_hand_over_fault(changed(hand_over, "mbarrier.arrive.shared::cta.b64 %d3, [%r2];",
-                                 "mbarrier.arrive.shared::cta.b64 %d3, [%r2+4];  // FAULT"),
-                         FindingKind::misaligned);
+  expect_fault_in_producer_consumer(changed(producer_consumer, "mbarrier.arrive.shared::cta.b64 %d3, [%r2];",
+                                            "mbarrier.arrive.shared::cta.b64 %d3, [%r2+4];  // FAULT"),
+                                    FindingKind::misaligned);
 }
 
 TEST(Mbarrier, a_no_complete_arrival_must_not_complete) {
-  expect_hand_over_fault(changed(hand_over, "mbarrier.arrive.shared::cta.b64 %d3, [%r2];",
-                                 "mbarrier.arrive.noComplete.shared::cta.b64 %d3, [%r2], 1;  // FAULT"),
-                         FindingKind::barrier, ".noComplete");
+  expect_fault_in_producer_consumer(
+      changed(producer_consumer, "mbarrier.arrive.shared::cta.b64 %d3, [%r2];",
+              "mbarrier.arrive.noComplete.shared::cta.b64 %d3, [%r2], 1;  // FAULT"),
+      FindingKind::barrier, ".noComplete");
 }
 
 TEST(Mbarrier, a_state_of_long_ago_is_found) {
@@ -260,7 +266,7 @@ TEST(Mbarrier, a_state_of_long_ago_is_found) {
   expect_fault(kernel, FindingKind::barrier, "only the current phase and the one before can be waited for");
 }
 
-// An arrival at another CTA's mbarrier, for what was stored there.
+// An arrival at another CTA's mbarrier, for data that was stored there.
 constexpr char remote[] = R"(
   .shared .align 8 .b64 tile; .shared .align 8 .b64 bar;
   .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .pred %p<4>;
@@ -288,7 +294,7 @@ DONE:
   barrier.cluster.wait.aligned;
   ret;)";
 
-TEST(Mbarrier, its_initialisation_is_handed_over_by_a_fence_of_its_own_and_a_relaxed_arrival) {
+TEST(Mbarrier, its_initialisation_is_released_by_a_fence_of_its_own_and_a_relaxed_arrival) {
   const std::string relaxed =
       changed(remote, "barrier.cluster.arrive.release.aligned;", "barrier.cluster.arrive.relaxed.aligned;");
   PtxKernel kernel(one_pointer, relaxed);

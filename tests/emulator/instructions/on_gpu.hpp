@@ -1,5 +1,5 @@
-// The same kernel on the GPU of this machine: for tests whose kernels are right, so that the hardware has to
-// give the results that the emulator gives. Chosen by the environment, TENON_TEST_DEVICE=cuda.
+// Runs the same kernel on the GPU of this machine: for tests of correct kernels, where the hardware must give
+// the emulator's results. Selected by the environment, TENON_TEST_DEVICE=cuda.
 #pragma once
 
 #include <cuda.h>
@@ -27,7 +27,7 @@ inline bool there_is_a_gpu() {
   return found;
 }
 
-// Memory of the emulator that has a twin on the GPU.
+// Memory of the emulator with a copy on the GPU.
 struct MirroredBuffer {
   std::uint64_t address = 0;  // in the emulator
   std::uint8_t* host = nullptr;
@@ -39,7 +39,7 @@ struct GpuParameter {
   std::vector<std::uint8_t> bytes;
 };
 
-// Addresses and tensor maps of the emulator become those of the GPU.
+// Translates addresses and tensor maps of the emulator to those of the GPU.
 class GpuLaunch {
  public:
   explicit GpuLaunch(std::vector<MirroredBuffer> buffers) : buffers_(std::move(buffers)) {
@@ -55,7 +55,7 @@ class GpuLaunch {
   GpuLaunch(const GpuLaunch&) = delete;
   GpuLaunch& operator=(const GpuLaunch&) = delete;
 
-  // Runs the entry and brings the memory back. Empty: done; else what failed.
+  // Runs the entry and copies the memory back. Empty: done; otherwise the error.
   std::string run(const std::string& text, const char* entry, std::vector<GpuParameter> parameters,
                   const Dim3& grid, const Dim3& block, const Dim3& cluster, std::uint32_t dynamic_shared) {
     cudaKernel_t kernel = nullptr;

@@ -1,4 +1,4 @@
-// A warp of 32 lanes and a few instructions, run by their handlers alone: no executor, no memory. Registers
+// A warp of 32 lanes and a few instructions, run by their handlers only: no executor, no memory. Registers
 // are %h0..15 (b16), %r0..15 (b32), %d0..15 (b64), %p0..7 (pred) and %q0..3 (b128).
 #pragma once
 
@@ -19,7 +19,7 @@ using Lanes = std::array<std::uint64_t, warp_size>;
 
 class OneWarp {
  public:
-  // Throws ptx::Error where an instruction is refused.
+  // Throws ptx::Error if an instruction is refused.
   explicit OneWarp(const std::string& instructions, const std::string& target = "sm_90a",
                    std::uint32_t threads = warp_size)
       : module_(ptx::parse(".version 9.0\n.target " + target + "\n.address_size 64\n.visible .entry k() {\n" +
@@ -33,7 +33,7 @@ class OneWarp {
     code->function = &function;
     KernelLayout layout;
     layout.module = &module_;
-    RegisterSlots slots;  // one for each: they are looked at from outside, used by the text or not
+    RegisterSlots slots;  // one per register: tests read them, whether or not the text uses them
     for (const ptx::RegisterDeclaration& declaration : function.registers) {
       slots.of.push_back(slots.count);
       slots.count += declaration.type == ptx::Type::b128 ? 2 : 1;
@@ -60,7 +60,7 @@ class OneWarp {
     launch_.program = &program_;
     launch_.grid = launch_.cluster = {1, 1, 1};
     launch_.block = {threads, 1, 1};
-    counters_ = std::make_unique<PlaceCounters>(program_.steps.size());
+    counters_ = std::make_unique<PcCounters>(program_.steps.size());
     cluster_ = std::make_unique<Cluster>(launch_, 0, *counters_);
   }
 
@@ -87,7 +87,7 @@ class OneWarp {
     return values;
   }
 
-  // All instructions, one after the other; what the last one said.
+  // Runs all instructions in order; returns the Flow of the last one.
   Flow run(LaneMask active = all_lanes) {
     Flow flow = Flow::next;
     for (const Step& step : program_.steps) flow = step.op.handler(warp(), step.op, active);
@@ -99,11 +99,11 @@ class OneWarp {
   Program program_;
   std::unique_ptr<FunctionScope> scope_;
   Launch launch_;
-  std::unique_ptr<PlaceCounters> counters_;
+  std::unique_ptr<PcCounters> counters_;
   std::unique_ptr<Cluster> cluster_;
 };
 
-// The sentence with which the instructions are refused; empty if they are not.
+// The sentence that refuses the instructions; empty if they are accepted.
 inline std::string refusal(const std::string& instructions, const std::string& target = "sm_90a") {
   try {
     OneWarp warp(instructions, target);

@@ -1,5 +1,5 @@
-// Operands for the tests of lane-wise instructions: the corners of every width and format, and random bits;
-// and check(), which holds an instruction against another computation of it.
+// Operands for the tests of lane-wise instructions: edge cases of every width and format, and random bits;
+// and check(), which compares an instruction with another computation.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -103,7 +103,7 @@ struct Triple {
   Bits a, b, c;
 };
 
-// All pairs of corners with a third from them, then random bits; with a format, random values near it too.
+// All pairs of edge cases with a third of them, then random bits; with a format, random values near it too.
 inline std::vector<Triple> triples(const std::vector<Bits>& corners, std::size_t random_count) {
   std::mt19937_64 random(20240607);
   std::vector<Triple> all;
@@ -119,8 +119,9 @@ inline Bits cut(Bits bits, char kind) {
   return kind == 'h' ? bits & 0xffff : kind == 'r' ? bits & 0xffffffff : kind == 'p' ? bits & 1 : bits;
 }
 
-// text: one instruction from registers numbered 1, 2, 3 of any kinds to the one numbered 0 that it begins
-// with. reference(a, b, c) gets 64 bits each, of which the instruction sees as many as its registers hold.
+// text: one instruction on registers numbered 1, 2, 3 of any kinds, with the result in the one numbered 0,
+// which comes first. reference(a, b, c) gets 64 bits each, of which the instruction reads as many as its
+// registers hold.
 inline void check(const std::string& text, const std::vector<Triple>& inputs,
                   const std::function<Bits(Bits, Bits, Bits)>& reference) {
   OneWarp warp(text + ";");

@@ -1,4 +1,4 @@
-// A small PTX kernel run as a whole: text in, buffers in and out, findings by line. For the tests of the
+// Runs a whole small PTX kernel: text in, buffers in and out, findings by line. For the tests of the
 // asynchronous instructions, which need several warps, CTAs and schedules.
 #pragma once
 
@@ -35,7 +35,7 @@ inline std::vector<ScheduleChoice> all_schedules(std::uint64_t seeds = 6) {
   return all;
 }
 
-// Symbols of modules without global variables, which these are.
+// The symbols of modules without global variables.
 class NoSymbols : public Symbols {
  public:
   std::uint64_t address(const std::string&) const override { return 0; }
@@ -43,8 +43,8 @@ class NoSymbols : public Symbols {
 
 class PtxKernel {
  public:
-  // `body`: what stands between the braces of the entry; `parameters`: its parameter list, and module-level
-  // variables before the entry in `module_level`.
+  // `body`: the text between the entry's braces; `parameters`: its parameter list; `module_level`: variables
+  // before the entry.
   PtxKernel(const std::string& parameters, const std::string& body, const std::string& module_level = "",
             const std::string& target = "sm_90a", const std::string& directives = "")
       : text_(".version 8.6\n.target " + target + "\n.address_size 64\n" + module_level +
@@ -104,7 +104,7 @@ class PtxKernel {
     return tenon::emulator::run(launch_);
   }
 
-  // Once on the GPU; what it leaves in memory is then in the emulator's. Empty: done; else what failed.
+  // Runs once on the GPU, and copies its memory to the emulator's. Empty: done; otherwise the error.
   std::string run_on_gpu() {
     std::vector<GpuParameter> parameters;
     const std::vector<ptx::Variable>& declared = module_.find("k")->parameters;
@@ -159,8 +159,8 @@ inline void expect_clean(
   }
 }
 
-// Under every schedule, a finding of this kind stands at a line that has `FAULT` in it, and its message has
-// `says` in it.
+// Under every schedule, a finding of this kind is at a line that holds `FAULT`, and its message contains
+// `says`.
 inline void expect_fault(PtxKernel& kernel, FindingKind kind, const std::string& says = "",
                          std::uint64_t seeds = 6) {
   if (on_gpu()) GTEST_SKIP() << "a GPU finds no faults";
@@ -178,7 +178,7 @@ inline void expect_fault(PtxKernel& kernel, FindingKind kind, const std::string&
   }
 }
 
-// `text` with `from`, which must be in it once, replaced: the faulty twin of a correct kernel.
+// `text` with its only occurrence of `from` replaced: the faulty version of a correct kernel.
 inline std::string changed(std::string text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;

@@ -1,6 +1,6 @@
-// Every scalar instruction once in each form, with the operands it takes: from this table one PTX module is
-// made, which the emulator and a GPU both run on the same operands (scalar_on_device.cpp compares them), and
-// which the emulator runs alone as a whole kernel (scalar_kernel_test.cpp).
+// Every scalar instruction once in each form, with its operands: one PTX module is made from this table. The
+// emulator and a GPU run it on the same operands (scalar_on_device.cpp compares them), and the emulator runs
+// it alone as whole kernels (scalar_kernel_test.cpp).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tenon::emulator::testing {
 
-// What an operand holds, which decides its register and the operands tried.
+// The kind of an operand, which determines its register and the tested values.
 enum class Kind : std::uint8_t {
   none,
   pred,
@@ -27,7 +27,7 @@ enum class Kind : std::uint8_t {
   e5m2x2
 };
 
-// How far the hardware may be from the emulator: nothing, or, for approximations, either of the bounds.
+// The allowed distance between hardware and emulator: none, or, for approximations, either of the bounds.
 struct Tolerance {
   double ulp = 0, absolute = 0;
 };
@@ -58,7 +58,7 @@ inline char letter(Kind kind) {
   }
 }
 
-// "add.u32" with operands -> "add.u32 %r0, %r1, %r2" and what is still behind them.
+// "add.u32" with operands -> "add.u32 %r0, %r1, %r2" and any text after them.
 inline ScalarCase plain(const std::string& instruction, Kind result, const std::vector<Kind>& operands,
                         Tolerance tolerance = {}, const std::string& behind = "") {
   std::string text = instruction + " %" + letter(result) + "0";
@@ -279,7 +279,7 @@ inline void add_conversion_cases(std::vector<ScalarCase>& cases) {
       const bool to_signed = to.type[0] == 's', from_signed = from.type[0] == 's';
       const bool fits = to_signed ? to.bits > from.bits || (from_signed && to.bits == from.bits)
                                   : !from_signed && to.bits >= from.bits;
-      if (!fits) convert("sat.", to, from);  // ptxas refuses it where it changes nothing
+      if (!fits) convert("sat.", to, from);  // ptxas refuses it where it has no effect
     }
     for (const Form& real : reals) {
       if (real.kind == Kind::bf16 && from.bits == 8) continue;  // ptxas takes no register for these
@@ -412,7 +412,7 @@ inline void add_compare_cases(std::vector<ScalarCase>& cases) {
   cases.push_back(plain("set.eq.ftz.u32.f32", Kind::b32, {Kind::f32, Kind::f32}));
 }
 
-// All lanes take part; amounts and values are the operands, lane by lane.
+// All lanes participate; amounts and values are the operands, lane by lane.
 inline void add_warp_cases(std::vector<ScalarCase>& cases) {
   for (const std::string mode : {"up", "down", "bfly", "idx"}) {
     for (const std::string c : {"0", "31", "0x1807", "0x101f", "0x1c00"}) {
@@ -456,8 +456,9 @@ inline std::vector<ScalarCase> scalar_cases() {
 
 constexpr int scalar_operands = 4;  // at most
 
-// One entry a case, "case_0" and so on, of (out, in1, in2, in3, in4): arrays of 64-bit words, one a thread,
-// of which each operand takes its low bits; the result is zero-extended. Blocks must be whole warps.
+// One entry per case, "case_0" and so on, of (out, in1, in2, in3, in4): arrays of 64-bit words, one per
+// thread. Each operand takes the low bits of its word; the result is zero-extended. Blocks must be whole
+// warps.
 inline std::string scalar_module(const std::vector<ScalarCase>& cases) {
   std::string text = ".version 8.6\n.target sm_90a\n.address_size 64\n";
   for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -1,6 +1,6 @@
 // Every scalar instruction in a kernel of its own, through the public interface: parsed, decoded, launched,
-// fed from memory. What the threads store is what the handlers compute on a warp alone; that those are right
-// is for the tests of the families and, on a GPU, for scalar_on_device.cpp.
+// with operands from memory. The threads' results must equal those of the handlers on a single warp. The
+// tests of the families check the handlers, and on a GPU scalar_on_device.cpp does.
 #include <gtest/gtest.h>
 
 #include "emulator/instructions/scalar_operands.hpp"
@@ -53,7 +53,7 @@ TEST(ScalarKernel, StoresWhatTheHandlersCompute) {
   }
 }
 
-// A warp splits, each half shuffles within itself, and both meet again.
+// A warp diverges, each half shuffles within itself, and the halves reconverge.
 TEST(ScalarKernel, ShufflesInDivergedHalves) {
   const char* text = R"(
 .version 8.6

@@ -1,6 +1,6 @@
 // L4: every scalar instruction on this machine's GPU and on the emulator, with the same operands: bit for
-// bit, or, for the approximations, within the tolerance of scalar_cases.hpp. One test prints the distances
-// that approximations really had.
+// bit, or, for the approximations, within the tolerance of scalar_cases.hpp. One test prints the measured
+// distances of approximations.
 #include <cuda_runtime.h>
 
 #include <iostream>

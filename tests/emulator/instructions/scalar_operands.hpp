@@ -1,5 +1,5 @@
-// Operands for the cases of scalar_cases.hpp, the same for every run: all pairs of corners, then random bits
-// of several characters. And what agreement means.
+// Operands for the cases of scalar_cases.hpp, equal in every run: all pairs of edge cases, then random bits
+// of several characters. And the criterion for agreement.
 #pragma once
 
 #include <algorithm>
@@ -63,7 +63,8 @@ class OperandSource {
     return number(*format, thread + 1) << format->bits() | (low & ((Bits{1} << format->bits()) - 1));
   }
 
-  // While they last, the first two operands are all pairs of corners, further ones some corner.
+  // At first, the first two operands run through all pairs of edge cases, further operands through some of
+  // them.
   template <class Otherwise>
   Bits corner(const std::vector<Bits>& corners, std::size_t position, std::size_t thread,
               Otherwise otherwise) {
@@ -84,7 +85,7 @@ class OperandSource {
     }
   }
 
-  // Any bits; near 1; in the middle of the range, so that products stay in it; a small integer or half.
+  // Any bits; near 1; in the middle of the range, so that products stay in range; a small integer or a half.
   Bits number(const numerics::Format& format, std::size_t character) {
     const Bits any = random_() & ((format.sign_bit() << 1) - 1);
     const Bits fraction = any & ((Bits{1} << format.fraction_bits) - 1), sign = any & format.sign_bit();
@@ -130,7 +131,7 @@ inline double distance(const numerics::Format& format, Bits a, Bits b, bool flus
   return static_cast<double>(x > y ? x - y : y - x);
 }
 
-// worst: the largest distance met so far among elements that agree only by the tolerance.
+// worst: the largest distance so far among elements that agree only within the tolerance.
 inline bool agrees(const ScalarCase& one, Bits expected, Bits found, double& worst) {
   if (expected == found) return true;
   const numerics::Format* format = format_of_kind(one.result);

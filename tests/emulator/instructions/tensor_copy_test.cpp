@@ -1,5 +1,5 @@
 // Tensor copies: boxes in 1 to 5 dimensions against a direct computation, swizzles, edges, multicast, stores
-// and reductions, and what is found wrong.
+// and reductions, and the findings about misuse.
 #include <numeric>
 
 #include "emulator/instructions/run_ptx.hpp"
@@ -72,7 +72,7 @@ struct Tensor {
   std::size_t bytes() const { return strides().back(); }
 };
 
-// What the box holds, element by element, from its definition.
+// The elements of the box, one by one, from its definition.
 std::vector<std::uint16_t> box_of(const Tensor& t, const std::vector<std::uint16_t>& memory,
                                   const std::vector<std::int32_t>& at, std::uint16_t outside) {
   std::vector<std::uint16_t> result;
@@ -111,7 +111,7 @@ std::string joined(const std::vector<std::int32_t>& values) {
   return text;
 }
 
-// Loads a box without a swizzle, compares.
+// Loads a box without a swizzle and compares it.
 void expect_box(const Tensor& tensor, const std::vector<std::int32_t>& at, std::uint16_t outside = 0) {
   const std::vector<std::uint16_t> memory = numbered(tensor.bytes());
   const std::vector<std::uint16_t> expected = box_of(tensor, memory, at, outside);
@@ -251,7 +251,7 @@ TEST(TensorLoad, needs_a_target_aligned_to_128_bytes) {
                    changed(load_and_dump(2, "0, 0", 256, 512), "bytes [%r1],", "bytes [%r1+64],"));
   const std::uint64_t memory = kernel.upload(numbered(tensor.bytes()));
   kernel.grid(1, 64).argument(0, tensor.map(memory)).argument(1, kernel.zeros<std::uint8_t>(512));
-  expect_fault(kernel, FindingKind::misaligned, "The target address");
+  expect_fault(kernel, FindingKind::misaligned, "The destination address");
 }
 
 // --- multicast: each CTA of a cluster of two loads one half of a tile into both.
@@ -272,7 +272,7 @@ READY:
   @%p0 bra WAIT;
   mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 512;
   shl.b32 %r8, %r7, 3; shl.b32 %r9, %r7, 8; add.s32 %r9, %r9, %r1; mov.u32 %r3, 0;
-  and.b32 %r9, %r9, 0xffffff;  // the offset in any CTA; the mask says which
+  and.b32 %r9, %r9, 0xffffff;  // the offset in any CTA; the mask selects the CTAs
   mapa.shared::cluster.u32 %r9, %r9, %r7;
   cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%r9], [%d0, {%r3, %r8}], [%r2], %h0;
 WAIT:
@@ -392,7 +392,7 @@ TEST(TensorStore, needs_a_proxy_fence) {
 }
 
 TEST(TensorStore, reads_through_the_swizzle) {
-  // Loaded with a swizzle, stored with the same: the elements keep their places.
+  // Loaded and stored with the same swizzle: the elements keep their positions.
   Tensor tensor{TensorMapType::uint16, {64, 16}, {64, 16}, {1, 1}};
   tensor.swizzle = TensorMapSwizzle::bytes_128;
   PtxKernel kernel(".param .align 64 .b8 map[128], .param .align 64 .b8 other[128]", R"(

@@ -1,5 +1,5 @@
-// A small GEMM as people write it in CUDA C++: tensor maps as grid constants, cuda::barrier with transaction
-// counts, bulk tensor copies, wgmma by inline PTX. C = A B^T, 64 x 64 x k, tiles of 64 x 64 x 64.
+// A small GEMM in ordinary CUDA C++: tensor maps as grid constants, cuda::barrier with transaction counts,
+// bulk tensor copies, wgmma by inline PTX. C = A B^T, 64 x 64 x k, tiles of 64 x 64 x 64.
 #include <cuda.h>
 #include <cuda_fp16.h>
 #include <cuda/barrier>

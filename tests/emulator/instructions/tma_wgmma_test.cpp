@@ -1,4 +1,4 @@
-// What nvcc makes of ordinary CUDA C++ with tensor maps, cuda::barrier and wgmma (tma_wgmma.cu), executed.
+// Ordinary CUDA C++ with tensor maps, cuda::barrier and wgmma (tma_wgmma.cu), compiled by nvcc and executed.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -88,7 +88,7 @@ TEST(TmaWgmma, of_cuda_cpp_runs_with_findings_off) {
   expect_product(compiled(), 320, options);
 }
 
-// Faults planted in the compiled text, found where they are.
+// Faults planted in the compiled text, which must be found at their lines.
 std::string without(std::string text, const std::string& line) {
   const std::size_t at = text.find(line);
   EXPECT_NE(at, std::string::npos) << line;

@@ -1,5 +1,5 @@
-// Lanes that exchange values: who gets whose, who waits for whom, and what is reported where the ISA leaves
-// the result undefined.
+// Lanes that exchange values: sources, synchronisation, and the findings where the ISA leaves the result
+// undefined.
 #include <gtest/gtest.h>
 
 #include "emulator/instructions/one_warp.hpp"
@@ -22,7 +22,8 @@ Got shuffle(const std::string& mode, std::uint64_t b, std::uint64_t c) {
   return {warp.get("%r0"), warp.get("%p0")};
 }
 
-// c for segments of `width` lanes, as __shfl_sync and its kin make it: a mask above, a clamp below.
+// c for segments of `width` lanes, as __shfl_sync and similar functions compute it: a mask above, a clamp
+// below.
 std::uint64_t segments(int width, int clamp) {
   return static_cast<std::uint64_t>((32 - width) << 8 | clamp);
 }
@@ -90,7 +91,7 @@ TEST(Shuffle, DoesNotWaitForLanesThatDoNotExist) {
   for (std::size_t lane = 0; lane < warp_size; ++lane) warp.lanes("%r1")[lane] = lane;
   EXPECT_EQ(warp.run(0x000fffff), Flow::next);
   EXPECT_EQ(warp.lanes("%r0")[18], 19U);
-  // Lane 19 reads lane 20, which is not there.
+  // Lane 19 reads lane 20, which does not exist.
   ASSERT_EQ(warp.findings().size(), 1U);
   EXPECT_EQ(warp.findings()[0].kind, FindingKind::argument);
   EXPECT_EQ(warp.findings()[0].thread, 19U);
@@ -109,7 +110,7 @@ TEST(Shuffle, ServesDisjointMasksAtOnce) {
   for (std::size_t lane = 0; lane < warp_size; ++lane)
     EXPECT_EQ(warp.lanes("%r0")[lane], lane < 16 ? 3U : 30U);
   EXPECT_TRUE(warp.findings().empty());
-  // One half is complete, the other not: the first goes on, the second comes back.
+  // One half is complete, the other is not: the first goes on, the second executes again.
   warp.set_all("%r0", 99);
   EXPECT_EQ(warp.run(0x7fffffff), Flow::branched);
   EXPECT_EQ(warp.lanes("%r0")[0], 3U);

@@ -1,5 +1,5 @@
-// A kernel of one wgmma whose operands the host lays out in shared memory or registers, and the product by
-// its definition. Layouts here are written down from the figures of the PTX ISA, not taken from the emulator.
+// A kernel of one wgmma whose operands the host places in shared memory or registers, and the product by its
+// definition. Layouts here are transcribed from the figures of the PTX ISA, independently of the emulator.
 #pragma once
 
 #include <random>
@@ -40,7 +40,7 @@ inline std::uint32_t element(const std::string& type, int value) {
   return static_cast<std::uint32_t>(value) & (type == "b1" ? 1 : 0xff);
 }
 
-// Where a row-and-column position lies, in bits from the start of the operand; and what its descriptor says.
+// The bit offset of a row-and-column position from the start of the operand, and the operand's descriptor.
 struct OperandLayout {
   int span, bits;
   bool mn_major;
@@ -138,7 +138,7 @@ struct WgmmaData {
     make_a_registers(bits);
   }
 
-  // Rows of A: groups of four of k (tf32: two), two (one) of which are kept.
+  // Rows of A: of each group of four of k (tf32: two), two (one) are kept.
   void make_metadata(std::mt19937& random) {
     column.resize(static_cast<std::size_t>(64 * stored));
     const bool tf32 = form.a == "tf32";
@@ -258,8 +258,7 @@ struct WgmmaData {
     return text + ";";
   }
 
-  // The whole body. What the faulty twins change has names: PROXY, FENCE, MMA, COMMIT, WAIT are lines of
-  // their own.
+  // The whole body. The lines that faulty versions change have names: PROXY, FENCE, MMA, COMMIT, WAIT.
   std::string body() const {
     const int count = accumulator_registers();
     const std::string type = form.d == "f16" ? "b32" : form.d;

@@ -1,5 +1,5 @@
-// wgmma: every type, n, layout and operand source against the definition of the product; and what is found
-// wrong.
+// wgmma: every type, n, layout and operand source against the definition of the product; and the findings
+// about misuse.
 #include "emulator/instructions/wgmma_kernel.hpp"
 
 namespace tenon::emulator::testing {
@@ -167,7 +167,7 @@ TEST(Wgmma, a_missing_fence_is_found) {
       [](const std::string& body) {
         return changed(changed(body, "wgmma.fence.sync.aligned;", ""), "// MMA", "// FAULT");
       },
-      FindingKind::async_use, "no wgmma.fence stands before it");
+      FindingKind::async_use, "no wgmma.fence precedes it");
 }
 
 TEST(Wgmma, registers_written_after_the_fence_are_found) {
@@ -196,7 +196,7 @@ TEST(Wgmma, a_missing_proxy_fence_is_found) {
       FindingKind::proxy_fence);
 }
 
-// Whichever of the two comes second is where it is found.
+// The fault is found at the later of the two.
 TEST(Wgmma, operands_must_not_change_before_the_wait) {
   expect_wgmma_fault(
       {},
@@ -264,7 +264,7 @@ TEST(Wgmma, is_for_four_whole_warps) {
   expect_fault(run.kernel, FindingKind::divergence, "four whole warps");
 }
 
-TEST(Wgmma, one_warp_that_does_not_come_is_a_deadlock) {
+TEST(Wgmma, one_warp_that_does_not_arrive_is_a_deadlock) {
   expect_wgmma_fault(
       {},
       [](const std::string& body) {
@@ -326,10 +326,10 @@ TEST(Wgmma, refuses_forms_that_do_not_exist) {
   EXPECT_NE(refusal("wgmma.fence.sync;").find("aligned"), std::string::npos);
 }
 
-// --- the whole way: TMA load, wgmma, TMA store
+// --- end to end: TMA load, wgmma, TMA store
 
 // C (64 x 64, f16) = A B over k = 128 in two stages of 64, tiles of 64 x 64 with the 128-byte swizzle. A: m x
-// k with k contiguous, or k x m with m contiguous; B likewise. C goes through swizzled shared memory by TMA.
+// k with k contiguous, or k x m with m contiguous; B likewise. TMA stores C from swizzled shared memory.
 std::string pipeline(bool a_mn_major, bool b_mn_major) {
   const auto load = [](const char* map, int tile, bool mn_major) {
     const std::string coordinates = mn_major ? "%r9, %r8" : "%r8, %r9";

@@ -1,4 +1,4 @@
-// Barriers of a CTA and of a warp: who waits for whom, reductions, counts; misuse, divergence and deadlock.
+// Barriers of a CTA and of a warp: synchronisation, reductions, counts; misuse, divergence and deadlock.
 #include <cstdint>
 #include <numeric>
 
@@ -60,7 +60,7 @@ TEST(Barrier, ReductionsGiveAllThreadsTheSame) {
   }
 }
 
-// Warp 0 produces, warp 1 consumes: arrive and sync on two named barriers, as producers and consumers do.
+// Warp 0 produces, warp 1 consumes: arrive and sync on two named barriers.
 constexpr const char* named = R"(
     .shared .align 4 .b8 tile[128];
     ld.param.u64 %d1, [out];
@@ -129,7 +129,7 @@ TEST(Barrier, WrongNumbersAndCountsAreFound) {
       "bad");
 }
 
-TEST(Barrier, AWarpThatNeverComesIsADeadlock) {
+TEST(Barrier, AWarpThatNeverArrivesIsADeadlock) {
   Kernel kernel(module_text("", R"(
     mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 32;
     @%p1 bra first;
@@ -175,7 +175,7 @@ TEST(Barrier, HalfAWarpAtAnAlignedBarrierIsDivergence) {
   the_finding(guarded, guarded.run({{1}, {32}}, {}), FindingKind::divergence, "// bad");
 }
 
-TEST(Barrier, WithoutAlignedHalvesMayComeFromDifferentPlaces) {
+TEST(Barrier, WithoutAlignedHalvesMayArriveFromDifferentInstructions) {
   Kernel kernel(module_text(".param .u64 out", R"(
     .shared .align 4 .b8 tile[128];
     ld.param.u64 %d1, [out];

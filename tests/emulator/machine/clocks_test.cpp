@@ -1,4 +1,4 @@
-// What threads, objects and agents know of each other, step by step.
+// The vector clocks of threads, objects and agents, step by step.
 #include "emulator/machine/clocks.hpp"
 
 #include <gtest/gtest.h>
@@ -6,20 +6,20 @@
 namespace tenon::emulator {
 namespace {
 
-bool knows(const Clocks& clocks, ThreadId observer, ThreadId other, Epoch epoch) {
-  return clocks.knows(clocks.view(observer), other, epoch);
+bool covers(const Clocks& clocks, ThreadId observer, ThreadId other, Epoch epoch) {
+  return clocks.covers(clocks.view(observer), other, epoch);
 }
 
-TEST(Clocks, ABarrierTellsAllOfAllBeforeIt) {
+TEST(Clocks, ABarrierOrdersAllThreadsAfterAll) {
   Clocks clocks(4, true);
   const Epoch before = clocks.view(2).now;
-  EXPECT_TRUE(knows(clocks, 2, 2, before));
-  EXPECT_FALSE(knows(clocks, 1, 2, before));
+  EXPECT_TRUE(covers(clocks, 2, 2, before));
+  EXPECT_FALSE(covers(clocks, 1, 2, before));
   const ThreadId threads[] = {0, 1, 2};
   clocks.barrier(threads, 3);
-  EXPECT_TRUE(knows(clocks, 1, 2, before));
-  EXPECT_FALSE(knows(clocks, 3, 2, before)) << "thread 3 was not there";
-  EXPECT_FALSE(knows(clocks, 1, 2, clocks.view(2).now)) << "what thread 2 does after it";
+  EXPECT_TRUE(covers(clocks, 1, 2, before));
+  EXPECT_FALSE(covers(clocks, 3, 2, before)) << "thread 3 was not there";
+  EXPECT_FALSE(covers(clocks, 1, 2, clocks.view(2).now)) << "what thread 2 does after it";
   EXPECT_EQ(clocks.view(0).seen, clocks.view(1).seen) << "one snapshot for all";
 }
 
@@ -32,8 +32,8 @@ TEST(Clocks, ReleaseAndAcquireCarryWhatWasLearntBefore) {
   clocks.acquire(1, first);
   clocks.release(1, second);
   clocks.acquire(2, second);
-  EXPECT_TRUE(knows(clocks, 2, 0, done));
-  EXPECT_FALSE(knows(clocks, 2, 0, later));
+  EXPECT_TRUE(covers(clocks, 2, 0, done));
+  EXPECT_FALSE(covers(clocks, 2, 0, later));
 }
 
 TEST(Clocks, SeveralThreadsReleaseAndAcquireAsEachByItself) {
@@ -49,29 +49,29 @@ TEST(Clocks, SeveralThreadsReleaseAndAcquireAsEachByItself) {
   for (ThreadId observer = 0; observer < 5; ++observer)
     for (ThreadId thread = 0; thread < 5; ++thread)
       for (Epoch epoch = 1; epoch < 4; ++epoch) {
-        EXPECT_EQ(knows(together, observer, thread, epoch), knows(alone, observer, thread, epoch));
+        EXPECT_EQ(covers(together, observer, thread, epoch), covers(alone, observer, thread, epoch));
         EXPECT_EQ(together.fenced(together.view(observer), thread, epoch),
                   alone.fenced(alone.view(observer), thread, epoch));
       }
 }
 
-TEST(Clocks, AnAgentKnowsItsIssueAndIsKnownByThoseWhoWait) {
+TEST(Clocks, AnAgentIsOrderedAfterItsIssueAndBeforeItsWait) {
   Clocks clocks(2, true);
   const Epoch before = clocks.view(0).now;
   const Agent agent = clocks.start({0, 0}, clocks.copies_of(0), 1, false);
   const Epoch after = clocks.view(0).now;
-  EXPECT_TRUE(clocks.knows(agent.view, 0, before));
-  EXPECT_FALSE(clocks.knows(agent.view, 0, after)) << "what the thread does after the issue";
-  EXPECT_FALSE(clocks.knows(agent.view, agent.component, agent.epoch)) << "other copies of its group";
-  EXPECT_FALSE(knows(clocks, 0, agent.component, agent.epoch));
+  EXPECT_TRUE(clocks.covers(agent.view, 0, before));
+  EXPECT_FALSE(clocks.covers(agent.view, 0, after)) << "what the thread does after the issue";
+  EXPECT_FALSE(clocks.covers(agent.view, agent.component, agent.epoch)) << "other copies of its group";
+  EXPECT_FALSE(covers(clocks, 0, agent.component, agent.epoch));
   clocks.complete(0, agent.component, 1);
-  EXPECT_TRUE(knows(clocks, 0, agent.component, 1));
-  EXPECT_FALSE(knows(clocks, 1, agent.component, 1));
+  EXPECT_TRUE(covers(clocks, 0, agent.component, 1));
+  EXPECT_FALSE(covers(clocks, 1, agent.component, 1));
   SyncClock object;
   clocks.release(0, object);
   clocks.acquire(1, object);
-  EXPECT_TRUE(knows(clocks, 1, agent.component, 1));
-  EXPECT_FALSE(knows(clocks, 1, agent.component, 2));
+  EXPECT_TRUE(covers(clocks, 1, agent.component, 1));
+  EXPECT_FALSE(covers(clocks, 1, agent.component, 2));
 }
 
 TEST(Clocks, AnAgentOfAWarpgroupKnowsWhatAllItsThreadsKnow) {
@@ -82,14 +82,14 @@ TEST(Clocks, AnAgentOfAWarpgroupKnowsWhatAllItsThreadsKnow) {
   clocks.release(1, issue);
   const Component component = clocks.new_component();
   const Agent agent = Clocks::start({0, 0}, issue, component, 1, true);
-  EXPECT_TRUE(clocks.knows(agent.view, 0, of_0));
-  EXPECT_TRUE(clocks.knows(agent.view, 1, of_1));
-  EXPECT_FALSE(clocks.knows(agent.view, 2, clocks.view(2).now));
-  EXPECT_FALSE(clocks.knows(agent.view, 1, clocks.view(1).now));
+  EXPECT_TRUE(clocks.covers(agent.view, 0, of_0));
+  EXPECT_TRUE(clocks.covers(agent.view, 1, of_1));
+  EXPECT_FALSE(clocks.covers(agent.view, 2, clocks.view(2).now));
+  EXPECT_FALSE(clocks.covers(agent.view, 1, clocks.view(1).now));
   SyncClock object;
   clocks.complete(object, component, 1);
   clocks.acquire(2, object);
-  EXPECT_TRUE(knows(clocks, 2, component, 1));
+  EXPECT_TRUE(covers(clocks, 2, component, 1));
 }
 
 TEST(Clocks, TheAsyncProxyReliesOnWhatWasFencedOnly) {
@@ -100,7 +100,7 @@ TEST(Clocks, TheAsyncProxyReliesOnWhatWasFencedOnly) {
   const ThreadId threads[] = {0, 1};
   clocks.barrier(threads, 2);
   EXPECT_TRUE(clocks.fenced(clocks.view(1), 0, written));
-  EXPECT_TRUE(knows(clocks, 1, 0, unfenced));
+  EXPECT_TRUE(covers(clocks, 1, 0, unfenced));
   EXPECT_FALSE(clocks.fenced(clocks.view(1), 0, unfenced));
   clocks.fence_proxy(1);
   EXPECT_TRUE(clocks.fenced(clocks.view(1), 0, unfenced)) << "a fence behind the barrier does as well";
@@ -112,11 +112,11 @@ TEST(Clocks, AFenceReleasesAndAcquiresForTheRelaxedAccessesAroundIt) {
   const Epoch done = clocks.view(0).now;
   clocks.fence(0);
   const SyncClock flag = clocks.at_last_fence(0);
-  clocks.met(1, flag);
-  EXPECT_FALSE(knows(clocks, 1, 0, done));
+  clocks.observe(1, flag);
+  EXPECT_FALSE(covers(clocks, 1, 0, done));
   clocks.fence(1);
-  EXPECT_TRUE(knows(clocks, 1, 0, done));
-  EXPECT_FALSE(knows(clocks, 1, 0, clocks.view(0).now));
+  EXPECT_TRUE(covers(clocks, 1, 0, done));
+  EXPECT_FALSE(covers(clocks, 1, 0, clocks.view(0).now));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Bank conflicts by the hardware's rules, sectors, and what a launch adds up, by line and by class.
+// Bank conflicts by the hardware's rules, sectors, and the totals of a launch, by line and by class.
 #include "emulator/machine/counters.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The public interface: what it refuses, and the sentence it gives.
+// The public interface: what it refuses, and the message.
 #include "tenon/emulator/emulator.hpp"
 
 #include "emulator/machine/kernel.hpp"
@@ -6,7 +6,7 @@
 namespace tenon::emulator::testing {
 namespace {
 
-// The message of the Error that `call` throws; a failure if it throws none.
+// The message of the Error that `call` throws. The test fails if it throws none.
 template <class Call>
 std::string error_of(Call&& call) {
   try {
@@ -83,6 +83,9 @@ TEST(Emulator, CountsTheGridInClustersWhereTheKernelSaysSo) {
   const Address out = kernel.upload(std::vector<std::uint32_t>(7, 0));
   kernel.run({{3}, {32}}, {out});
   EXPECT_EQ(kernel.download<std::uint32_t>(out, 7), (std::vector<std::uint32_t>{6, 6, 6, 6, 6, 6, 0}));
+  const Shape shape = kernel.emulator().check(kernel.module(), "k", {{3}, {32}});
+  EXPECT_EQ(shape.grid.x, 6u);
+  EXPECT_EQ(shape.cluster->x, 2u);
   Kernel lacking(text(".blocksareclusters"));
   expect_contains(error_of([&] { lacking.run({{3}, {32}}, {out}); }), ".reqnctapercluster");
 }
@@ -92,6 +95,7 @@ TEST(Emulator, ChecksTheShapeOfALaunch) {
   Kernel kernel(plain);
   const auto refused = [&](Kernel& one, const Shape& shape, const std::string& part) {
     expect_contains(error_of([&] { one.run(shape, {}); }), part);
+    expect_contains(error_of([&] { one.emulator().check(one.module(), "k", shape); }), part);
   };
   refused(kernel, {{1}, {1025}}, "block is 1025x1x1: its x must be from 1 to 1024");
   refused(kernel, {{1}, {32, 64}}, "2048 threads; it can have at most 1024");
@@ -152,7 +156,7 @@ TEST(Emulator, ChecksItsOwnMemory) {
   expect_contains(error_of([&] { emulator.free(address); }), "cannot free");
 }
 
-TEST(Emulator, CountsTheBytesThatNobodyWrote) {
+TEST(Emulator, CountsUnwrittenBytes) {
   Kernel kernel(module_text(".param .u64 out", R"(
     ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 8; add.s64 %d1, %d1, %d2;
     st.global.u32 [%d1], %r1;)"));

@@ -1,4 +1,4 @@
-// Kernels that run as the PTX ISA says: arithmetic on every thread, divergence and reconvergence, calls.
+// Kernels that follow the PTX ISA: arithmetic on every thread, divergence and reconvergence, calls.
 #include <cstdint>
 #include <numeric>
 
@@ -34,7 +34,7 @@ TEST(Execution, EveryThreadAddsItsElement) {
 }
 
 TEST(Execution, LoopsOfDifferentLengthsEndAndReconverge) {
-  // Thread i sums 0..i in a loop and, for odd i, an inner loop; the shuffle-free join is seen in the counts.
+  // Thread i sums 0..i in a loop and, for odd i, an inner loop. The counts show where the lanes reconverge.
   Kernel kernel(module_text(".param .u64 out", R"(
     ld.param.u64 %d1, [out];
     mov.u32 %r1, %tid.x; mov.u32 %r2, 0; mov.u32 %r3, 0;

@@ -11,8 +11,8 @@
 
 namespace tenon::emulator::testing {
 
-// `.visible .entry k(parameters) { body }` of a module for sm_90a; `before` stands in front of it. Bodies may
-// use %p0..7 (pred), %h0..15 (b16), %r0..31 (b32), %d0..31 (b64), %f0..15 (f32), %g0..7 (f64).
+// `.visible .entry k(parameters) { body }` of a module for sm_90a, preceded by `before`. Bodies may use
+// %p0..7 (pred), %h0..15 (b16), %r0..31 (b32), %d0..31 (b64), %f0..15 (f32), %g0..7 (f64).
 inline std::string module_text(const std::string& parameters, const std::string& body,
                                const std::string& before = "", const std::string& target = "sm_90a") {
   return ".version 8.6\n.target " + target + "\n.address_size 64\n" + before + "\n.visible .entry k(" +
@@ -66,7 +66,8 @@ inline std::string listed(const std::vector<Finding>& findings) {
   return text;
 }
 
-// The one finding of the kind, at a line that holds `marker` (a comment in the PTX); else the test fails.
+// The only finding of the kind, at a line that holds `marker` (a comment in the PTX); otherwise the test
+// fails.
 inline Finding the_finding(const Kernel& kernel, const Result& result, FindingKind kind,
                            const std::string& marker) {
   std::vector<Finding> found;

@@ -1,4 +1,4 @@
-// wgmma matrix descriptors against layouts written down from the figures of the PTX ISA.
+// wgmma matrix descriptors against layouts transcribed from the figures of the PTX ISA.
 #include "emulator/machine/matrix_descriptor.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(MatrixDescriptor, k_major_without_swizzle_is_bricks_of_eight_rows) {
   }
 }
 
-// A tile of rows of 64 f16, k contiguous, as TMA with the 128-byte swizzle leaves it; the descriptor steps
+// A tile of rows of 64 f16, k contiguous, as TMA writes it with the 128-byte swizzle. The descriptor advances
 // along k by moving its start within the row.
 TEST(MatrixDescriptor, k_major_128_byte_swizzle_reads_what_tma_writes) {
   for (int step = 0; step < 4; ++step) {
@@ -86,8 +86,8 @@ TEST(MatrixDescriptor, mn_major_without_swizzle_is_bricks_of_eight_k) {
 }
 
 TEST(MatrixDescriptor, base_offset_moves_the_pattern_to_its_unaligned_start) {
-  // A pattern that starts at 0x2180 = row 3 of its period: base offset 3 makes its first row the unshuffled
-  // one.
+  // A pattern that starts at 0x2180, row 3 of its period: base offset 3 makes its first row the one without
+  // permutation.
   const MatrixDescriptor d = decode_descriptor(descriptor(0x2180, 16, 1024, 3, 1));
   for (int mn = 0; mn < 8; ++mn) {
     EXPECT_EQ(element_address(d, Major::k, 16, mn, 0), static_cast<unsigned>(0x2180 + mn * 128 + mn * 16));

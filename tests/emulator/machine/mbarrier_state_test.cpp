@@ -39,7 +39,7 @@ TEST(MbarrierState, a_phase_waits_for_its_bytes_too) {
   EXPECT_EQ(s.bytes(), 0);
 }
 
-TEST(MbarrierState, bytes_may_come_before_they_are_expected) {
+TEST(MbarrierState, bytes_may_arrive_before_they_are_expected) {
   MbarrierState s = of(1);
   EXPECT_EQ(s.complete_bytes(64).misuse, Misuse::none);
   EXPECT_EQ(s.bytes(), -64);
@@ -78,7 +78,7 @@ TEST(MbarrierState, refuses_what_the_isa_leaves_undefined) {
   EXPECT_EQ(s.initialize(1u << 20).misuse, Misuse::count_out_of_range);
 }
 
-TEST(MbarrierState, an_asynchronous_arrival_is_added_before_it_comes) {
+TEST(MbarrierState, an_asynchronous_arrival_is_added_before_it_happens) {
   MbarrierState s = of(1);
   s.add_pending();
   EXPECT_FALSE(s.arrive(1).phase_ended);

@@ -1,5 +1,5 @@
-// What is wrong with an access is found at its line, and only there; atomics and wide accesses do what they
-// say.
+// A faulty access is reported at its line, and only there. Atomics and wide accesses have the results of the
+// PTX ISA.
 #include <cstdint>
 #include <ostream>
 
@@ -176,7 +176,7 @@ TEST(Memory, WideVectorsAndSixteenByteRegisters) {
 }
 
 TEST(Memory, AtomicsOfEveryKind) {
-  // 64 threads of 2 blocks on words that start as given; each line's expected outcome in order.
+  // 64 threads of 2 blocks on words with given initial values; the expected outcome of each line, in order.
   Kernel kernel(module_text(".param .u64 w", R"(
     ld.param.u64 %d1, [w]; mov.u32 %r1, %tid.x; add.u32 %r2, %r1, 1; cvt.u64.u32 %d2, %r2;
     red.global.add.u32 [%d1], %r2;
@@ -231,8 +231,8 @@ TEST(Memory, AtomicsOfEveryKind) {
   EXPECT_EQ(got[22], 128u);
 }
 
-TEST(Memory, AtomicsReturnWhatWasThere) {
-  // Every thread draws a ticket; each ticket is drawn once.
+TEST(Memory, AtomicsReturnTheOldValue) {
+  // Every thread draws a ticket, each a different one.
   Kernel kernel(module_text(".param .u64 counter, .param .u64 out", R"(
     ld.param.u64 %d1, [counter]; ld.param.u64 %d2, [out];
     atom.global.add.u32 %r1, [%d1], 1;
@@ -261,7 +261,7 @@ TEST(Memory, FloatAtomicsFlushSubnormalsInGlobalMemoryOnly) {
   EXPECT_EQ(kernel.download<std::uint32_t>(words, 2), (std::vector<std::uint32_t>{0, 0x11}));
 }
 
-TEST(Memory, TheReservedBytesOfABlockAreThereForWhoAsksWhereTheyAre) {
+TEST(Memory, TheReservedBytesOfABlockAreMappedForKernelsThatAskForTheirAddress) {
   // As cooperative groups keep the barriers of groups of several warps there.
   Kernel asks(module_text("", "mov.u32 %r1, %reserved_smem_offset_1; red.shared.or.b32 [%r1], 1;"));
   const Result right = asks.run({{1}, {32}}, {});

@@ -1,5 +1,5 @@
-// Races in shared memory: found without an order between two accesses, not found with one, whatever the
-// schedule. Each fault beside its corrected twin.
+// Races in shared memory: found if nothing orders two accesses, and not found otherwise, whatever the
+// schedule. Each fault is paired with its corrected version.
 #include <cstdint>
 
 #include "emulator/machine/kernel.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 struct Twin {
   const char* what;
-  const char* order;  // what the corrected one has in place of ORDER
+  const char* order;  // replaces ORDER in the corrected version
   const char* body;
 };
 
@@ -138,7 +138,7 @@ TEST(Race, DisjointBytesOfAWordAreNone) {
 }
 
 TEST(Race, ManyReadersAreAllRemembered) {
-  // 64 threads read one word; the overwriting thread is ordered with all of them but one.
+  // 64 threads read one word; the thread that overwrites it is ordered after all of them but one.
   Kernel kernel(module_text("", R"(
     .shared .align 4 .b32 word;
     mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0;

@@ -1,5 +1,5 @@
-// Sharing slots between registers: whoever reads a register finds what was written to it last, or zero, on
-// every path; what must have a slot of its own has one; a chain of values takes a few slots only.
+// Registers that share slots: every read sees the last write, or zero, on every path; registers that must not
+// share have a slot of their own; a chain of values takes only a few slots.
 #include "emulator/machine/register_slots.hpp"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(RegisterSlots, OperandsOfAsynchronousProductsAndB128KeepTheirOwn) {
   EXPECT_EQ(distinct.size(), 11U) << "%r1 may take what %d2 had, and nobody else anything";
 }
 
-// A function of arithmetic, some of it guarded, and branches to anywhere.
+// A function of arithmetic, some of it guarded, with branches to arbitrary labels.
 std::string random_body(std::mt19937& random, int length) {
   const auto pick = [&](int below) { return std::to_string(random() % static_cast<unsigned>(below)); };
   std::string body = ".reg .b32 %r<12>; .reg .pred %p<3>;\n";
@@ -104,7 +104,7 @@ TEST(RegisterSlots, EveryPathOfARandomFunctionReadsWhatItWrote) {
     const RegisterSlots slots = share_slots(function);
     shared += slots.count < 15 ? 1 : 0;
     for (int path = 0; path < 10; ++path) {
-      // What stands in a slot is the number of the write; 0: none.
+      // The value in a slot is the number of the write; 0: none.
       std::vector<int> in_slot(static_cast<std::size_t>(slots.count)), expected(function.registers.size());
       int writes = 0;
       std::size_t at = 0;

@@ -10,7 +10,7 @@
 namespace tenon::emulator {
 namespace {
 
-// A valid map of 3 dimensions that each test changes in one place.
+// A valid map of 3 dimensions; each test changes one part of it.
 struct Arguments {
   TensorMapType type = TensorMapType::float16;
   int rank = 3;

@@ -1,6 +1,6 @@
-// The dot product against the probes that an H200 has answered, and against a second implementation in
-// floating point: terms as doubles (every product of two inputs is one), alignment by ldexp and trunc,
-// rounding by the host. Nothing is shared with the code under test but the parameters.
+// The dot product against probes that an H200 has answered, and against a second implementation in floating
+// point: terms as doubles (every product of two inputs fits), alignment by ldexp and trunc, rounding by the
+// host. It shares only the parameters with the code under test.
 #include "emulator/numerics/dot_product.hpp"
 
 #include <gtest/gtest.h>
@@ -165,9 +165,9 @@ TEST(Probes, AreAnsweredAsTheHardwareDoes) {
        0x00000000},
       {"O2", Type::bf16, 16, 0, {{0, 0, two(64), two(64)}}, Unit::mma, Model::sm_90, 0x7f800000},
       {"O3", Type::bf16, 16, largest, {{0, 0, two(60), two(42)}}, Unit::mma, Model::sm_90, 0x7f7fffff},
-      // Where the alignment stops, to the bit: 2^-149 - 2^-163 (127 * 129 = 2^14 - 1) becomes 2^-149 if 15
-      // terms
-      // of 2^-158 are kept, the last bit under an exponent of -133; not with 15 of 2^-159. Not measured.
+      // The exact limit of the alignment: 2^-149 - 2^-163 (127 * 129 = 2^14 - 1) becomes 2^-149 if 15 terms
+      // of
+      // 2^-158, the last bit below an exponent of -133, are kept, but not with 15 of 2^-159. Not measured.
       {"E1",
        Type::bf16,
        16,
@@ -187,7 +187,7 @@ TEST(Probes, AreAnsweredAsTheHardwareDoes) {
       // Zeros of either sign give +0.
       {"Z1", Type::f16, 16, -0.0, {{0, 15, -0.0, 1}}, Unit::mma, Model::sm_90, 0x00000000},
       {"Z2", Type::f16, 16, -0.0, {}, Unit::mma, Model::sm_90, 0x00000000},
-      // What the published models of the other architectures and of fp8 predict.
+      // Predictions of the published models for the other architectures and for fp8.
       {"P1 sm_80",
        Type::f16,
        16,
@@ -239,7 +239,7 @@ TEST(Probes, AreAnsweredAsTheHardwareDoes) {
        Model::sm_90,
        0x3f802000},
       {"Q4 mma", Type::e4m3, 32, two(24), {{0, 2, 1, 1}}, Unit::mma, Model::sm_90, 0x4b800002},
-      // Exact: what truncation loses stays.
+      // Exact: the sum keeps what truncation loses.
       {"P2 ieee",
        Type::f16,
        16,
@@ -262,7 +262,7 @@ TEST(Probes, AreAnsweredAsTheHardwareDoes) {
 
 // --- the second implementation
 
-// A number's exponent as the hardware aligns by it: that of its binade, subnormals at the smallest one.
+// The exponent by which the hardware aligns a number: that of its binade, or the smallest one for subnormals.
 int alignment(double value, int smallest) {
   return std::max(std::ilogb(value), smallest);
 }
@@ -314,7 +314,7 @@ std::uint32_t slow_step(const Arithmetic& arithmetic, const Format& fa, const Fo
   const Format& out = half ? f16 : f32;
   std::vector<double> terms;
   std::vector<int> exponents;
-  double plain = value_of(out, c);  // for infinities and NaN alone
+  double plain = value_of(out, c);  // only for infinities and NaN
   bool finite = std::isfinite(plain);
   if (plain != 0 && finite) {
     terms.push_back(plain);
@@ -397,7 +397,7 @@ class Sets {
     }
     vectors.c = number(fc, character, spread);
     if (random_() % 8 == 0) vectors.c = 0;
-    if (random_() % 3 == 0) {  // the second half takes the first's products away again, but for some
+    if (random_() % 3 == 0) {  // the second half subtracts most of the first half's products
       for (int i = 0; i < k / 2; ++i) {
         if (random_() % 8 == 0) continue;
         const auto from = static_cast<std::size_t>(i), to = static_cast<std::size_t>(k - 1 - i);
@@ -416,7 +416,7 @@ class Sets {
     const std::uint64_t top = (std::uint64_t{1} << format.exponent_bits) - 1;
     const std::uint64_t rest = ~(top << field) & mask;
     if (character == 0) {
-      if (random_() % 64 != 0 && (bits >> field & top) == top) bits &= rest;  // few of the specials
+      if (random_() % 64 != 0 && (bits >> field & top) == top) bits &= rest;  // few special values
       return static_cast<std::uint32_t>(bits);
     }
     const std::uint64_t around = character == 3 ? 0 : format.bias() - static_cast<std::uint64_t>(spread) / 2;
@@ -466,8 +466,8 @@ TEST(DotProduct, MatchesTheSecondImplementation) {
   }
 }
 
-// --- the exact sum, by expansions of doubles that do not overlap (Shewchuk): the sum of all is exact, and
-// its sign is that of the last.
+// --- the exact sum, by non-overlapping expansions of doubles (Shewchuk): the sum of all is exact, and its
+// sign is that of the last.
 class Expansion {
  public:
   void add(double term) {
@@ -539,7 +539,7 @@ TEST(DotProduct, IeeeModelIsTheExactSumRoundedOnce) {
         finite = finite && std::isfinite(product);
         if (finite) sum.add(product);
       }
-      if (!finite) continue;  // the same code as the other models', which is tested there
+      if (!finite) continue;  // the same code as for other models, which is tested there
       sum.add(float_of(vectors.c));
       ASSERT_EQ(run(Model::ieee, Unit::mma, type, type, Type::f32, vectors), exact_f32(sum)) << "set " << i;
     }
@@ -574,7 +574,7 @@ TEST(DotProduct, F64IsAChainOfFusedMultiplyAdds) {
       std::fesetround(FE_TONEAREST);
       const double expected = sum;
       const std::uint64_t found = dot_product_f64(Model::sm_90, mode.rounding, a, b, k, c);
-      // No operand is a NaN here, so each is the one that infinities make.
+      // No operand is a NaN here, so each NaN results from infinities.
       ASSERT_EQ(found, std::isnan(expected) ? 0xfff8000000000000 : bits_of(expected));
     }
   }

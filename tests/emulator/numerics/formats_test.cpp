@@ -1,5 +1,5 @@
-// Formats against two other ways to say the same: the definition of a binary format in double arithmetic, and
-// the search for neighbours among all values of a format.
+// Formats against two other computations: the definition of a binary format in double arithmetic, and a
+// search for neighbours among all values of a format.
 #include "emulator/numerics/formats.hpp"
 
 #include <gtest/gtest.h>
@@ -42,8 +42,8 @@ std::vector<double> values(const Format& format) {
   return all;
 }
 
-// Rounds by looking for the neighbours of |x|. Beyond the largest value the next one would be at twice its
-// distance to the one below, where the exponent range ends: IEEE 754's rule for overflow.
+// Rounds by a search for the neighbours of |x|. Beyond the largest value, the next one would be at the same
+// distance as the one below, where the exponent range ends: IEEE 754's rule for overflow.
 std::uint64_t round_by_search(const Format& format, const std::vector<double>& all, double x,
                               Rounding rounding) {
   const bool negative = std::signbit(x);
@@ -101,7 +101,7 @@ TEST_P(SmallFormat, EveryPatternHasTheValueOfItsDefinition) {
   }
 }
 
-TEST_P(SmallFormat, EveryPatternComesBackAndEveryNanBecomesTheOne) {
+TEST_P(SmallFormat, EveryPatternRoundTripsAndEveryNanBecomesTheCanonicalOne) {
   for (std::uint32_t i = 0; i < count(); ++i) {
     const std::uint64_t pattern = std::uint64_t{i} << format().padding_bits;
     const std::uint64_t back = encode(format(), decode(format(), pattern));

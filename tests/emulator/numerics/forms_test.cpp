@@ -1,5 +1,5 @@
-// The list of forms against the catalogue that the library's wrappers are checked with: one was written from
-// the PTX ISA's grammar, the other from what the assembler accepts.
+// The list of forms against the catalogue that the library's wrappers are checked with: one comes from the
+// PTX ISA's grammar, the other from what the assembler accepts.
 #include "emulator/numerics/forms.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Forms, HoldEveryMmaOfTheCatalogue) {
   int found = 0;
   for (std::string line; std::getline(catalogue, line);) {
     if (line.rfind("\"mma", 0) != 0 && line.rfind("\"wmma.mma", 0) != 0) continue;
-    // The last column begins with the first architecture: 100 and newer are none that the emulator knows.
+    // The last column begins with the first architecture: the emulator knows none from 100 on.
     if (line[line.rfind(',') + 1] == '1') continue;
     const std::string text = line.substr(1, line.find(' ') - 1);
     EXPECT_NE(find_form(text), nullptr) << text;

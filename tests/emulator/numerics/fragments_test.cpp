@@ -1,5 +1,5 @@
-// Fragments: every table holds every element of its tile exactly once (or as often as it says), and agrees
-// with the formulas of the PTX ISA, transcribed here shape by shape as they are printed.
+// Fragments: every table holds every element of its tile exactly once (or as often as documented), and agrees
+// with the formulas of the PTX ISA, transcribed here shape by shape.
 #include "emulator/numerics/fragments.hpp"
 
 #include <gtest/gtest.h>
@@ -14,14 +14,14 @@ namespace {
 
 using ptx::Type;
 
-// How often each place of rows x columns occurs.
+// How often each coordinate of rows x columns occurs.
 std::map<std::pair<int, int>, int> cover(const Fragment& fragment) {
   std::map<std::pair<int, int>, int> times;
   for (int lane = 0; lane < 32; ++lane) {
     for (int reg = 0; reg < fragment.registers(); ++reg) {
       for (int element = 0; element < fragment.elements(); ++element) {
-        const Place place = fragment.at(lane, reg, element);
-        ++times[{place.row, place.column}];
+        const Coord coord = fragment.at(lane, reg, element);
+        ++times[{coord.row, coord.column}];
       }
     }
   }
@@ -67,16 +67,16 @@ TEST(MmaFragments, CoverTheirTilesOnce) {
 }
 
 // The ISA's formulas give a row and a column for element i of a lane, in the order of its registers.
-using Formula = Place (*)(int group, int thread, int i);
-Place at(int row, int column) {
+using Formula = Coord (*)(int group, int thread, int i);
+Coord at(int row, int column) {
   return {static_cast<std::int16_t>(row), static_cast<std::int16_t>(column)};
 }
 
 void expect_formula(const Fragment& fragment, Formula formula, const std::string& what) {
   for (int lane = 0; lane < 32; ++lane) {
     for (int i = 0; i < fragment.registers() * fragment.elements(); ++i) {
-      const Place expected = formula(lane >> 2, lane % 4, i);
-      const Place found = fragment.at(lane, i / fragment.elements(), i % fragment.elements());
+      const Coord expected = formula(lane >> 2, lane % 4, i);
+      const Coord found = fragment.at(lane, i / fragment.elements(), i % fragment.elements());
       ASSERT_EQ(std::make_pair(found.row, found.column), std::make_pair(expected.row, expected.column))
           << what << " lane " << lane << " element " << i;
     }
@@ -213,9 +213,9 @@ TEST(M8n8k4Fragments, AgreeWithTheFormulasOfThePtxIsa) {
     for (int i = 0; i < 4; ++i) {
       const auto expect = [&](Matrix matrix, bool row_major, int row, int column) {
         const Fragment fragment = m8n8k4_fragment(matrix, Type::f16, row_major);
-        const Place place = fragment.at(lane, i / 2, i % 2);
-        EXPECT_EQ(place.row, row + (matrix == Matrix::a ? 8 * q : 0));
-        EXPECT_EQ(place.column, column + (matrix == Matrix::b ? 8 * q : 0));
+        const Coord coord = fragment.at(lane, i / 2, i % 2);
+        EXPECT_EQ(coord.row, row + (matrix == Matrix::a ? 8 * q : 0));
+        EXPECT_EQ(coord.column, column + (matrix == Matrix::b ? 8 * q : 0));
       };
       expect(Matrix::a, true, low ? lane % 4 : lane % 4 + 4, i);
       expect(Matrix::a, false, low ? i % 4 : i % 4 + 4, lane % 4);
@@ -223,10 +223,10 @@ TEST(M8n8k4Fragments, AgreeWithTheFormulasOfThePtxIsa) {
       expect(Matrix::b, false, i, low ? lane % 4 : lane % 4 + 4);
     }
     for (int i = 0; i < 8; ++i) {
-      const Place half = m8n8k4_fragment(Matrix::c, Type::f16, true).at(lane, i / 2, i % 2);
+      const Coord half = m8n8k4_fragment(Matrix::c, Type::f16, true).at(lane, i / 2, i % 2);
       EXPECT_EQ(half.row - 8 * q, low ? lane % 4 : lane % 4 + 4);
       EXPECT_EQ(half.column, i);
-      const Place single = m8n8k4_fragment(Matrix::c, Type::f32, true).at(lane, i, 0);
+      const Coord single = m8n8k4_fragment(Matrix::c, Type::f32, true).at(lane, i, 0);
       const int x = (lane & 1) + (i & 2);
       EXPECT_EQ(single.row - 8 * q, low ? x : x + 4);
       EXPECT_EQ(single.column, (i & 4) + (lane & 2) + (i & 1));
@@ -278,8 +278,8 @@ TEST(WmmaFragments, HoldIn16x16x16WhatAGpuPrints) {
     const Fragment fragment = wmma_fragment(matrix, {16, 16, 16}, Type::f16);
     std::vector<int> numbers;
     for (int i = 0; i < 8; ++i) {
-      const Place place = fragment.at(lane, i / 2, i % 2);
-      numbers.push_back(16 * place.row + place.column);
+      const Coord coord = fragment.at(lane, i / 2, i % 2);
+      numbers.push_back(16 * coord.row + coord.column);
     }
     return numbers;
   };
@@ -312,7 +312,7 @@ TEST(SparseFragments, CoverTheStoredElementsOnce) {
   }
 }
 
-// What a stored element of a row may stand for: its group of columns, chosen by the metadata.
+// The columns that a stored element of a row can have: those of its group, selected by the metadata.
 TEST(SparseFragments, EveryBitOfTheMetadataThatASelectorNamesDecidesOneElement) {
   for (const Sparse& form : sparse) {
     const int stored = form.shape.k / 2;
@@ -342,8 +342,8 @@ TEST(SparseFragments, EveryBitOfTheMetadataThatASelectorNamesDecidesOneElement) 
         }
       }
     }
-    // With all selectors together every bit decides something; for 4-bit types an index decides a pair of
-    // elements, and for tf32 only the upper bit of the first index does.
+    // With all selectors every bit matters. For 4-bit types an index selects two adjacent elements; for tf32
+    // only the upper bit of the first index matters.
     const int expected = form.type == Type::s4 || form.type == Type::u4 ? 2 : 1;
     if (form.type == Type::tf32) {
       EXPECT_EQ(deciding.size(), 32U * 8);

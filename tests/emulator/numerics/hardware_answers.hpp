@@ -1,6 +1,6 @@
-// What a GPU answered to random operands, as a file: a line for each form with 4 results of each of the first
-// sets. The operands are not in it: RandomOperands makes them again from the seed, and a checksum says
-// whether they are the same.
+// A GPU's answers to random operands, as a file: a line per form with 4 results of each of the first sets.
+// The operands are not in the file: RandomOperands generates them again from the seed, and a checksum
+// verifies them.
 //
 //   tenon hardware answers seed 1 sm 90
 //   <text> <selector> <checksum> <result> <result> ...
@@ -31,7 +31,7 @@ class HardwareAnswers {
 
   HardwareAnswers(std::uint64_t seed, int sm) : seed_(seed), sm_(sm) {}
 
-  // Register and lane of result i of a set: spread over all of D from set to set.
+  // Register and lane of result i of a set: they vary over all of D from set to set.
   static std::pair<int, int> position(const Mma& mma, std::uint64_t set, int i) {
     const int all = 32 * mma.d().registers();
     const int chosen =

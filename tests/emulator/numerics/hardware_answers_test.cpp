@@ -1,4 +1,4 @@
-// The emulator against answers that a GPU gave to random operands (written by hardware_vectors --write).
+// The emulator against a GPU's answers to random operands (written by hardware_vectors --write).
 #include "emulator/numerics/hardware_answers.hpp"
 
 #include <gtest/gtest.h>
@@ -47,8 +47,8 @@ TEST(HardwareAnswers, AreTheEmulatorsToo) {
   EXPECT_GT(compared, 10000);
 }
 
-// The file's form and the comparison, without a GPU: the emulator's own answers come back, and one of another
-// model are found to differ.
+// The file's format and the comparison, without a GPU: the emulator's own answers round-trip, and answers of
+// another model are found to differ.
 TEST(HardwareAnswers, AreReadAsTheyWereWritten) {
   const NamedForm* named = find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
   ASSERT_NE(named, nullptr);

@@ -4,8 +4,9 @@
 //   hardware_vectors [--sets N] [--seed S] [--only TEXT] [--model NAME] [--write FILE]
 //
 // A set is a row of A, a column of B and an element of C; one instruction computes m * n of them. Prints a
-// line for each form: sets, differences, and the first difference with its operands. --write keeps some of
-// the GPU's answers, which hardware_answers_test.cpp then asks of the emulator on machines without a GPU.
+// line per form: sets, differences, and the first difference with its operands. --write stores some of the
+// GPU's answers for hardware_answers_test.cpp, which compares the emulator with them on machines without a
+// GPU.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +26,7 @@ namespace {
 using namespace tenon::emulator::numerics;
 namespace ptx = tenon::emulator::ptx;
 
-// work(first, last, thread) on all processors.
+// Calls work(first, last, thread) on all processors.
 template <typename Work>
 void in_parallel(std::size_t count, Work work) {
   const std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
@@ -53,8 +54,8 @@ class Probe {
   Probe(const NamedForm& named, tenon::probing::Subject& subject)
       : named_(named), mma_(named.form), subject_(subject) {}
 
-  // The sets [first, first + count) of a seed; `visit(set, registers)` sees each with the GPU's answer in d,
-  // in order.
+  // The sets [first, first + count) of a seed; `visit(set, registers)` gets each in order, with the GPU's
+  // answer in d.
   template <typename Visit>
   void compare(Model model, std::uint64_t seed, std::uint64_t first, std::size_t count,
                Comparison& comparison, Visit visit) {
@@ -107,24 +108,23 @@ class Probe {
   tenon::probing::Subject& subject_;
 };
 
-// The row of A, the column of B (k in order; of a sparse A what it stands for) and c that make one element of
-// D.
+// The row of A, the column of B (k in order; for a sparse A the selected k) and c of one element of D.
 void print_operands(const NamedForm& named, std::uint64_t seed, const Difference& difference) {
   RandomOperands operands(named);
   auto registers = std::make_unique<Registers>();
   operands.fill(seed, difference.set, *registers);
   const Mma& mma = operands.mma();
-  const Place at = mma.d().at(difference.lane, difference.reg, 0);
+  const Coord at = mma.d().at(difference.lane, difference.reg, 0);
   const auto print = [&](const char* name, const Fragment& fragment, const std::uint64_t(*regs)[32], bool row,
                          int line, int length) {
     std::vector<std::uint64_t> numbers(static_cast<std::size_t>(length));
     for (int lane = 0; lane < 32; ++lane) {
       for (int reg = 0; reg < fragment.registers(); ++reg) {
         for (int element = 0; element < fragment.elements(); ++element) {
-          const Place place = fragment.at(lane, reg, element);
-          if ((row ? place.row : place.column) != line) continue;
+          const Coord coord = fragment.at(lane, reg, element);
+          if ((row ? coord.row : coord.column) != line) continue;
           const std::uint64_t mask = ~std::uint64_t{0} >> (64 - fragment.element_bits());
-          numbers[static_cast<std::size_t>(row ? place.column : place.row)] =
+          numbers[static_cast<std::size_t>(row ? coord.column : coord.row)] =
               regs[reg][lane] >> (fragment.element_bits() * element) & mask;
         }
       }
@@ -149,8 +149,8 @@ void print_operands(const NamedForm& named, std::uint64_t seed, const Difference
   for (int reg = 0; reg < mma.c().registers(); ++reg) {
     for (int lane = 0; lane < 32; ++lane) {
       for (int element = 0; element < mma.c().elements(); ++element) {
-        const Place place = mma.c().at(lane, reg, element);
-        if (place.row != at.row || place.column != at.column) continue;
+        const Coord coord = mma.c().at(lane, reg, element);
+        if (coord.row != at.row || coord.column != at.column) continue;
         const std::uint64_t mask = ~std::uint64_t{0} >> (64 - mma.c().element_bits());
         std::printf("    c: %llx\n",
                     static_cast<unsigned long long>(

@@ -1,5 +1,5 @@
-// Single results that an H200 gave where a model taken from the literature differed from it: a row of A, a
-// column of B, an element of C and the bits of D. Found by hardware_vectors on 200000 random sets a form.
+// Single results of an H200 that differ from a model in the literature: a row of A, a column of B, an element
+// of C and the bits of D. hardware_vectors found them on 200000 random sets per form.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -16,7 +16,7 @@ using ptx::Type;
 struct Row {
   const char* instruction;
   Type a_type, b_type, output;
-  std::vector<std::uint32_t> a, b;  // of a sparse A what is stored, and of B what it meets
+  std::vector<std::uint32_t> a, b;  // for a sparse A the stored elements, and of B their counterparts
   std::uint32_t c, d;
 };
 
@@ -83,7 +83,7 @@ TEST(MeasuredRows, NegativeSumsThatRoundToZeroLoseTheirSign) {
 }
 
 // fp8 of mma.sync is multiplied as f16, where e4m3's subnormals are normal numbers: aligned by their own
-// binade, they leave room for smaller terms beside the large numbers of e5m2.
+// binade, they keep smaller terms beside the large numbers of e5m2.
 TEST(MeasuredRows, SubnormalsOfE4m3AreNormalFactors) {
   expect({
       {"mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e5m2.f32",
@@ -215,10 +215,10 @@ TEST(MeasuredRows, NanOfF64KeepTheirPayloadsAndBecomeQuiet) {
             0xffff054fd6fa7810U);
 }
 
-// Of several NaN, b's wins over c's (what the sum so far is) and c's over a's. Not from single rows: it is
-// the one of the six orders with which the number of results that are not 0x7fffffffffffffff is the GPU's in
-// all 16 forms of mma of f64, 1228 to 4622 of 200000 sets each.
-TEST(MeasuredRows, OfSeveralNanOfF64ThatOfBIsHandedOn) {
+// Of several NaNs, b's takes precedence over c's (the sum so far), and c's over a's. This does not follow
+// from single rows: of the six orders, it is the one with which the number of results that are not
+// 0x7fffffffffffffff equals the GPU's in all 16 forms of mma of f64, 1228 to 4622 of 200000 sets each.
+TEST(MeasuredRows, OfSeveralNanOfF64ThatOfBIsPropagated) {
   const std::uint64_t one = 0x3ff0000000000000;
   const std::uint64_t nan_a = 0x7ff800000000000a, nan_b = 0x7ff800000000000b, nan_c = 0xfff800000000000c;
   EXPECT_EQ(f64_row({nan_a}, {nan_b}, nan_c), nan_b);

@@ -1,5 +1,5 @@
 // Whole instructions on a warp's registers: every form multiplies small integers exactly, whatever its
-// rounding; special routines by their own rules; and the speed that a GEMM needs.
+// rounding; special routines follow their own rules; and the speed suffices for a GEMM.
 #include "emulator/numerics/mma.hpp"
 
 #include <gtest/gtest.h>
@@ -60,11 +60,11 @@ class Warp32 {
     for (int& x : b) x = draw(b_unsigned);
     for (int& x : c) x = static_cast<int>(random() % 41) - 20;
     lay(mma.a(), registers.a, form_.a,
-        [&](Place at) { return a[static_cast<std::size_t>(at.row * stored + at.column)]; });
+        [&](Coord at) { return a[static_cast<std::size_t>(at.row * stored + at.column)]; });
     lay(mma.b(), registers.b, form_.b,
-        [&](Place at) { return b[static_cast<std::size_t>(at.column * form_.shape.k + at.row)]; });
+        [&](Coord at) { return b[static_cast<std::size_t>(at.column * form_.shape.k + at.row)]; });
     lay(mma.c(), registers.c, form_.c,
-        [&](Place at) { return c[static_cast<std::size_t>(at.row * form_.shape.n + at.column)]; });
+        [&](Coord at) { return c[static_cast<std::size_t>(at.row * form_.shape.n + at.column)]; });
     for (std::uint64_t& lane : registers.metadata) {
       lane = 0;
       for (int group = 0; group < 8; ++group) {
@@ -76,8 +76,8 @@ class Warp32 {
     }
   }
 
-  // What the instruction must give at a place of D.
-  int expected(Place at) const {
+  // The expected value at a coordinate of D.
+  int expected(Coord at) const {
     const int stored = form_.sparse ? form_.shape.k / 2 : form_.shape.k;
     int sum = c[static_cast<std::size_t>(at.row * form_.shape.n + at.column)];
     const int block = at.row / form_.shape.m;
@@ -192,9 +192,8 @@ TEST(Mma, M8n8k4FollowsTheRoutineOfF32Instructions) {
   EXPECT_EQ(one_row(Type::f32, {1, 0x1p-12, 0x1p-12, 0}, {1, 0x1p-12, 0x1p-12, 0}, 0), 0x3f800000U);
   EXPECT_EQ(one_row(Type::f32, {0x1p-12, 0x1p-12, 1, 0}, {0x1p-12, 0x1p-12, 1, 0}, 0), 0x3f800001U);
   EXPECT_EQ(one_row(Type::f32, {0x1p-12, 0x1p-12, 0, 0}, {0x1p-12, 0x1p-12, 0, 0}, 0x3f800000), 0x3f800001U);
-  // f16: c + (k 0, 1), then + (k 2, 3), and one rounding to f16: 2048 + 2^-14 loses the small one in f32, so
-  // that
-  // + 1 stands exactly between two f16 numbers, and goes to the even one.
+  // f16: c + (k 0, 1), then + (k 2, 3), and one rounding to f16. 2048 + 2^-14 loses the small term in f32, so
+  // + 1 is exactly between two f16 numbers and rounds to the even one.
   EXPECT_EQ(one_row(Type::f16, {0x1p-7, 0, 1, 0}, {0x1p-7, 0, 1, 0}, 0x6800), 0x6800U);
   EXPECT_EQ(one_row(Type::f16, {0x1p-6, 0, 1, 0}, {0x1p-6, 0, 1, 0}, 0x6800), 0x6801U);
   // -1024 + 2^-15 is -1024 again in f32; -1024 + 1024 first leaves room for 2^-15.

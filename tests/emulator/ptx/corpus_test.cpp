@@ -1,4 +1,4 @@
-// What nvcc makes of the files in corpus/: facts about them, and that no instruction is lost or made up.
+// PTX that nvcc compiles from the files in corpus/: facts about it, and no instruction is lost or invented.
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -16,8 +16,8 @@ std::string read(const std::string& name) {
   return text.str();
 }
 
-// Opcodes of a text, by rules that have nothing in common with the parser: a statement is what ends in `;`,
-// without labels, guards, braces and what begins with a dot.
+// The opcodes of a text, by rules independent of the parser: a statement ends in `;`; labels, guards, braces
+// and words that begin with a dot are dropped.
 std::vector<std::string> opcodes(std::string text) {
   text.erase(std::min(text.find("\t.section"), text.size()));
   std::stringstream lines(text);
@@ -80,7 +80,7 @@ void check(const Module& module) {
     for (const auto& [label, index] : f.labels) EXPECT_LE(index, static_cast<int>(f.body.size())) << label;
     for (const Instruction& instruction : f.body) {
       EXPECT_GT(instruction.line, 0);
-      // The line may be 0: code that the compiler made from several.
+      // The line may be 0: code that the compiler merged from several lines.
       EXPECT_EQ(module.files.count(instruction.source.file), 1U)
           << instruction.text() << " in line " << instruction.line;
       has_source |= instruction.source.line > 0;

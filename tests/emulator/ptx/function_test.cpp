@@ -1,4 +1,4 @@
-// Heads of functions and kernels, and what stands in their bodies beside instructions.
+// Heads of functions and kernels, and the parts of their bodies that are no instructions.
 #include "emulator/ptx/parse.hpp"
 
 namespace tenon::emulator::ptx::test {

@@ -1,4 +1,4 @@
-// Texts made to break a parser: every one is answered, at once and with little memory.
+// Texts made to break a parser: each gets an answer, at once and with little memory.
 #include <chrono>
 #include <random>
 
@@ -49,7 +49,7 @@ TEST(Hostile, SectionsMayBeNestedForEver) {
             "line 4: `.section` begins here and has no end: `}` is needed");
 }
 
-// Whatever is cut off, the answer is a module or an Error.
+// Wherever the text is truncated, the answer is a module or an Error.
 TEST(Hostile, EveryBeginningOfATextIsAnswered) {
   const std::string text =
       ".version 8.7 .target sm_90a .file 1 \"a\" .global .v2 .u64 g[][2] = {{g, generic(g)+4}}; .const .u8 b "
@@ -83,7 +83,7 @@ TEST(Hostile, RandomChangesOfATextAreAnswered) {
   EXPECT_GT(errors, 19000);
 }
 
-// A test of growth, not of the machine: a text of 2 MB; a second would do.
+// A test of growth, not of the machine: a text of 2 MB; a second would be enough.
 TEST(Hostile, TimeGrowsWithTheText) {
   std::string body;
   for (int i = 0; i < 20000; ++i) {

@@ -49,7 +49,7 @@ TEST(Lexer, ReadsNamesWithDollarPercentAndUnderscore) {
   EXPECT_EQ(words("$L__BB0_1 %r1 _ _x$y a%b"), (Words{"$L__BB0_1", "%r1", "_", "_x$y", "a", "%b"}));
 }
 
-TEST(Lexer, KnowsWhatStandsDirectlyBehindAnother) {
+TEST(Lexer, KnowsWhichTokensAreAdjacent) {
   const std::vector<Token> tokens = tokenize("%tid.x %tid .x a/**/b");
   EXPECT_TRUE(tokens[1].glued);
   EXPECT_FALSE(tokens[3].glued);

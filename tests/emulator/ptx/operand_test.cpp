@@ -182,9 +182,9 @@ TEST(Operand, SaysWhatIsWrong) {
   EXPECT_EQ(kernel_error("ld.u32 %r1, [];"),
             "line 5: found `]` where a register, variable or number as an address is needed");
   EXPECT_EQ(kernel_error("ld.u32 %r1, [%rd9];"),
-            "line 5: `%rd9` stands as an address, and no register of that name is declared");
+            "line 5: `%rd9` is used as an address, but no register of that name is declared");
   EXPECT_EQ(kernel_error("ld.u32 %r1, [_];"),
-            "line 5: `_` stands as an address, and no register of that name is declared");
+            "line 5: `_` is used as an address, but no register of that name is declared");
   EXPECT_EQ(kernel_error("ld.u32 %r1, [%rd1+1.5];"),
             "line 5: found a real where the offset of an address is needed, an integer");
   EXPECT_EQ(kernel_error("ld.u32 %r1, [%rd1, 5];"),

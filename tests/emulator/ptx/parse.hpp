@@ -1,4 +1,4 @@
-// Short texts for the tests of the parser: a module around a body, and the error that a text ends in.
+// Short texts for the tests of the parser: a module around a body, and the error message of a text.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -80,7 +80,7 @@ TEST(Scope, KeepsNamesOfTheModuleApart) {
   EXPECT_EQ(std::get<Symbol>(std::get<Address>(k.body[1].operands[0].value).base).name, "tile");
 }
 
-TEST(Scope, HandsGlobalVariablesToTheModule) {
+TEST(Scope, AddsGlobalVariablesToTheModule) {
   const Module module =
       parse_module(kernel_text(".global .u32 x = 5; .shared .u32 y; .extern .shared .b8 z[];\nst.global.u32 "
                                "[x], 1; st.shared.u8 [z], 1;"));
@@ -139,7 +139,7 @@ TEST(Scope, SaysWhatIsWrong) {
             "line 5: `a` is declared twice in a scope; the first time in line 5");
   EXPECT_EQ(kernel_error(".local .b32 a; .shared .b32 a;"),
             "line 5: `a` is declared twice in a scope; the first time in line 5");
-  EXPECT_EQ(kernel_error("L: ret;\nL: ret;"), "line 6: the label `L` stands twice in a scope");
+  EXPECT_EQ(kernel_error("L: ret;\nL: ret;"), "line 6: the label `L` is declared twice in a scope");
   EXPECT_EQ(kernel_error("bra nowhere;"),
             "line 5: `nowhere` is no register, variable, label or function that the text declares");
   EXPECT_EQ(kernel_error("{ L: ret; }\nbra L;"),

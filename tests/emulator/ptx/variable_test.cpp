@@ -131,7 +131,7 @@ TEST(Initialiser, MayBeOneByteOfAnAddress) {
   EXPECT_EQ(x.initial, (std::vector<std::uint8_t>{0, 5, 0}));
 }
 
-TEST(Initialiser, MayNameWhatComesLater) {
+TEST(Initialiser, MayNameLaterSymbols) {
   EXPECT_EQ(parse_module(".global .u64 x = y;\n.global .u32 y;").variables[0].addresses.size(), 1U);
 }
 

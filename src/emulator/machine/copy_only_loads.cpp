@@ -1,4 +1,4 @@
-#include "emulator/machine/carried_values.hpp"
+#include "emulator/machine/copy_only_loads.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@ bool has(const ptx::Instruction& instruction, const char* modifier) {
   return std::find(all.begin(), all.end(), modifier) != all.end();
 }
 
-// Whether the register in operand 0 is all that the instruction's other operands have a bearing on.
+// Whether the instruction's other operands affect nothing but the register in operand 0.
 bool is_bitwise(const ptx::Instruction& instruction) {
   static const std::array<const char*, 9> opcodes = {"mov", "and", "or",  "xor", "not",
                                                      "shl", "shr", "bfi", "prmt"};
@@ -30,7 +30,7 @@ bool stores_to_variable(const ptx::Instruction& instruction) {
 
 }  // namespace
 
-std::vector<bool> loads_that_carry(const ptx::Function& function) {
+std::vector<bool> copy_only_loads(const ptx::Function& function) {
   std::vector<bool> carried(function.registers.size(), true);
   bool has_changed = true;
   const auto decides = [&](const ptx::Register& reg) {
@@ -48,7 +48,7 @@ std::vector<bool> loads_that_carry(const ptx::Function& function) {
     has_changed = false;
     for (const ptx::Instruction& instruction : function.body) {
       const bool bitwise = is_bitwise(instruction);
-      if (!bitwise && !is_first) continue;  // says the same each time
+      if (!bitwise && !is_first) continue;  // the answer is the same each time
       if (instruction.guard) decides(*instruction.guard);
       const bool is_load = instruction.opcode == "ld", is_store = stores_to_variable(instruction);
       if (bitwise && is_carried(instruction.operands[0])) continue;
