@@ -12,8 +12,8 @@ from tenon_command import Folder, has_gpu, npy, read_npy, run
 
 
 class OnADevice(Folder):
-    KEYS = {"kernel", "device", "device_name", "m", "n", "k", "max_error", "error_bound", "ok", "ms", "tflops",
-            "tuning", "findings", "counters"}
+    KEYS = {"kernel", "device", "device_name", "m", "n", "k", "max_error", "error_bound", "relative_error", "bias", "ok",
+            "overflowed", "ms", "tflops", "tuning", "findings", "counters"}
     DEVICE = ()
 
     def gemm(self, *arguments):
@@ -118,7 +118,39 @@ class InTheEmulator(OnADevice):
         sizes = ("--m", 16, "--n", 16, "--k", 4096, "--type", "e4m3", "--check")
         plain, promoted = self.gemm(*sizes), self.gemm(*sizes, "--promote")
         self.assertLess(4 * promoted["max_error"], plain["max_error"])
-        self.assertLess(4 * promoted["error_bound"], plain["error_bound"])
+        self.assertLess(4 * promoted["relative_error"], plain["relative_error"])
+        self.assertLess(2 * promoted["error_bound"], plain["error_bound"])
+
+    def test_relative_error_and_bias(self):
+        """What the number formats make: smaller than the limits of error_statistics.hpp, which --check holds it to."""
+        for type_, k, accumulate, error in (("f16", 512, "f32", 3e-6), ("f16", 512, "f16", 6e-3), ("bf16", 512, "f32", 3e-6),
+                                            ("tf32", 512, "f32", 3e-6), ("e4m3", 4096, "f32", 6e-3),
+                                            ("e5m2", 1024, "f32", 6e-3)):
+            with self.subTest(type=type_, accumulate=accumulate):
+                answer = self.gemm("--m", 64, "--n", 64, "--k", k, "--type", type_, "--accumulate", accumulate, "--check")
+                self.assertTrue(0 < answer["relative_error"] < error, answer["relative_error"])
+                self.assertTrue(abs(answer["bias"]) < answer["relative_error"], answer["bias"])
+                self.assertLess(answer["relative_error"], answer["max_error"])
+
+    def test_overflow_is_said_aloud(self):
+        npy(self.path("A.npy"), (1, 2), [1e30, 1], code="f", descr="<f4")
+        npy(self.path("B.npy"), (2, 3), [1, 1, 1, 0, 0, 2], code="f", descr="<f4")
+        files = ("--a", self.path("A.npy"), "--b", self.path("B.npy"), "--check")
+        answer = self.gemm(*files)
+        self.assertEqual((answer["ok"], answer["overflowed"]), (True, {"a": 1, "b": 0, "old_c": 0, "c": 0}))
+        out = run("gemm", *files, *self.DEVICE)[1]
+        self.assertIn("overflow 1 element of %s became infinite: too large for f16\n" % self.path("A.npy"), out)
+        answer = self.gemm(*files, "--type", "bf16", "--out-type", "f16")
+        self.assertEqual((answer["ok"], answer["overflowed"]), (True, {"a": 0, "b": 0, "old_c": 0, "c": 3}))
+        out = run("gemm", *files, "--type", "bf16", "--out-type", "f16", *self.DEVICE)[1]
+        self.assertIn("overflow 3 elements of C became infinite: the exact product is too large for f16", out)
+        answer = self.gemm(*files, "--type", "e4m3")
+        self.assertEqual((answer["ok"], answer["overflowed"]["a"]), (True, 1))
+        out = run("gemm", *files, "--type", "e4m3", *self.DEVICE)[1]
+        self.assertIn("A.npy became the largest value: too large for e4m3\n", out)
+        answer = self.gemm("--m", 8, "--n", 8, "--k", 8)
+        self.assertEqual(answer["overflowed"], {"a": 0, "b": 0, "old_c": 0, "c": None})
+        self.assertNotIn("overflow", run("gemm", "--m", 8, "--n", 8, "--k", 8, "--check", *self.DEVICE)[1])
 
     def test_text_names_both_types_and_promotion(self):
         sizes = ("gemm", "--m", 8, "--n", 8, "--k", 16, *self.DEVICE)
