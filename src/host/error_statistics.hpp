@@ -18,7 +18,8 @@
 //   - The signs of the products lean toward the sign of their sum s: over products p their sum is
 //     s E|p| / E(p^2), which is 2 s / pi for p a product of two N(0, 1). They lose 2^-F M / 2 each: a bias
 //     toward zero of 2^-F M s / pi, where s is about sqrt(k).
-//   - An f32 accumulator is truncated in each step, by R M / 2 on average: a bias toward zero of T R M / 2. An
+//   - An f32 accumulator is truncated in each step, by R M / 2 on average: a bias toward zero of T R M / 2.
+//   An
 //     f16 one is rounded to nearest: a random error of sqrt(T / 3) R M.
 //   - Promoted accumulators do this over 128 products, then make k / 128 roundings of 2^-24 M.
 // M stands for the smaller partial sums before it too, and every product is taken to lose something: the
@@ -78,15 +79,17 @@ inline double independent(const Summation& sums, std::int64_t k, double count) n
   return std::min(count, is_fp8(sums.operand) && k < 8 ? 8.0 : 1024.0);
 }
 
-// Both figures for products of N(0, 1) operands, whose partial sums are a random walk. The root mean square
-// of the largest partial sum is 1.35 times that of the last one; the mean of the largest magnitude is 1.57
-// times that of the last one, and the root mean square of the largest 1.7 times.
-inline double relative_error_limit(const Summation& sums, std::int64_t k) noexcept {
-  return 1.35 * typical_error(sums, k).sigma();
+// Both limits for products of N(0, 1) operands whose partial sums are not known but are a random walk. The
+// root mean square of the largest partial sum is 1.35 times that of the last one; the mean of the largest
+// magnitude is 1.57 times that of the last one, and the root mean square of the largest 1.7 times.
+inline double relative_error_limit(const Summation& sums, std::int64_t k, Type output) noexcept {
+  return 1.35 * typical_error(sums, k).sigma() + unit_roundoff(output);
 }
-inline double bias_limit(const Summation& sums, std::int64_t k, double count) noexcept {
+// count: the elements of C.
+inline double bias_limit(const Summation& sums, std::int64_t k, Type output, double count) noexcept {
   const TypicalError error = typical_error(sums, k);
-  return 1.57 * error.bias + allowed_sigmas * 1.7 * error.sigma() / std::sqrt(independent(sums, k, count));
+  const double sigma = 1.7 * error.sigma() + 1.25 * unit_roundoff(output);  // over the mean magnitude
+  return 1.57 * error.bias + allowed_sigmas * sigma / std::sqrt(independent(sums, k, count));
 }
 
 enum class ErrorGroup { none, whole, row, column, bias };
@@ -175,7 +178,8 @@ class ErrorStatistics {
   // Whether an infinity is right: the result or the accumulator overflows, as near as sigma tells.
   bool may_overflow(double exact, double sigma, const DotProduct& dot) const noexcept {
     return std::fabs(exact) + allowed_sigmas * sigma >= overflow_threshold(output_) ||
-           (1 + allowed_sigmas * typical_.sigma()) * largest_magnitude(dot) > largest_finite(sums_.accumulate);
+           (1 + allowed_sigmas * typical_.sigma()) * largest_magnitude(dot) >
+               largest_finite(sums_.accumulate);
   }
 
   void add(std::int64_t row, std::int64_t column, double error, double exact, double bias,
@@ -192,7 +196,8 @@ class ErrorStatistics {
 
   double signed_limit() const noexcept {
     if (count_ == 0.0) return 0.0;
-    return bias_sum_ + allowed_sigmas * std::sqrt(whole_.sigma_squares * count_ / independent(sums_, k_, count_));
+    return bias_sum_ +
+           allowed_sigmas * std::sqrt(whole_.sigma_squares * count_ / independent(sums_, k_, count_));
   }
 
   // Sets *verdict to the worst wrong group, if there is one. Whether it tells more than the whole.

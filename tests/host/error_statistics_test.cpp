@@ -103,13 +103,13 @@ TEST(ErrorStatistics, LimitsAreNotFarAboveWhatIsFound) {
     for (const std::int64_t k : {512, 4096}) {
       const ErrorStatistics found = statistics_of(right_c(format, k));
       SCOPED_TRACE(::testing::Message() << format.name << ", k = " << k);
-      const double limit = relative_error_limit(format.sums(), k);
+      const double limit = relative_error_limit(format.sums(), k, Type::f32);
       // 6.5 of the largest sigmas count in a group of 256.
       EXPECT_GT(found.relative_error_limit(), 1.1 * limit);
       EXPECT_LT(found.relative_error_limit(), 2.5 * limit);
       EXPECT_LE(found.relative_error(), limit);
       EXPECT_GE(25 * found.relative_error(), limit);
-      const double bias = bias_limit(format.sums(), k, 16 * 16);
+      const double bias = bias_limit(format.sums(), k, Type::f32, 16 * 16);
       EXPECT_NEAR(found.bias_limit() / bias, 1.0, 0.3);
       EXPECT_LE(std::fabs(found.bias()), bias);
     }
