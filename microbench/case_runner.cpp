@@ -146,8 +146,8 @@ Comparison CaseRunner::check(const Case& c, const Contender& contender) {
 bool CaseRunner::is_right(const Case& c, const std::string& name, const Comparison& comparison) {
   const Types f32_types{Type::f32, Type::f32, Type::f32, Type::f32};
   const bool integers = c.types.accumulate == Type::s32;
-  const double allowed =
-      c.relative + frobenius_bound(c.types, c.shape.k) + (integers ? 0.0 : frobenius_bound(f32_types, c.shape.k));
+  const double allowed = c.relative + frobenius_bound(c.types, c.shape.k) +
+                         (integers ? 0.0 : frobenius_bound(f32_types, c.shape.k));
   const double allowed_bias =
       bias_bound(c.types, c.shape) + (integers ? 0.0 : bias_bound(f32_types, c.shape));
   const bool every_element = comparison.wrong == 0 && comparison.overwritten == 0;

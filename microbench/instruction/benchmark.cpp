@@ -102,7 +102,9 @@ std::vector<const Case*> chosen(const Manifest& manifest, const Options& options
   std::vector<const Case*> result;
   for (const Case& test : manifest.cases) {
     const auto is_on = [&](const std::string& axis) { return on_axis(test, axis); };
-    const auto has_name = [&](const tenon::command::NamePattern& filter) { return filter.matches(test.name); };
+    const auto has_name = [&](const tenon::command::NamePattern& filter) {
+      return filter.matches(test.name);
+    };
     if (among(options.families, test.kernel->family) && among(options.measures, test.measure) &&
         std::all_of(options.axes.begin(), options.axes.end(), is_on) &&
         (filters.empty() || std::any_of(filters.begin(), filters.end(), has_name)) &&

@@ -112,10 +112,11 @@ int main(int argc, char** argv) {
   app.add_option("--model", options.model, "arithmetic of --device emulator")
       ->check(CLI::IsMember(emulated))
       ->capture_default_str();
-  app.add_option("--forms", options.forms,
-                 std::string("pattern of the whole PTX text, sparse and wmma forms included; without it every "
-                             "dense mma and wgmma: ") +
-                     tenon::command::NamePattern::syntax);
+  app.add_option(
+      "--forms", options.forms,
+      std::string("pattern of the whole PTX text, sparse and wmma forms included; without it every "
+                  "dense mma and wgmma: ") +
+          tenon::command::NamePattern::syntax);
   app.add_option("--results", options.sampling.results, "random results to compare, a form")
       ->check(whole_number())
       ->capture_default_str();

@@ -24,7 +24,8 @@ enum class Numbers { random, any };
 struct CheckResult {
   double max_error = 0.0;    // max |computed - exact|
   double error_bound = 0.0;  // max of the bounds of the elements
-  bool ok = true;  // every element lies within its own bound, and of random numbers all of C within its limits
+  bool ok =
+      true;  // every element lies within its own bound, and of random numbers all of C within its limits
   // Frobenius norm of computed - exact over that of exact; mean signed error over mean magnitude.
   double relative_error = 0.0, bias = 0.0;
   double relative_error_limit = 0.0;  // for random numbers
@@ -47,7 +48,8 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
 // What is wrong with a result that is not ok: "C[1][2] is ...", "column 3 of C has ...".
 std::string fault_text(const CheckResult& result);
 
-// The dot products of rows [first, first + count) of A * B, on the GPU: n * count entries in dots. Defined in check.cu.
+// The dot products of rows [first, first + count) of A * B, on the GPU: n * count entries in dots. Defined in
+// check.cu.
 void device_dot_products(Device& cuda, const Gemm& problem, std::int64_t first, std::int64_t count,
                          std::vector<DotProduct>* dots);
 

@@ -2,7 +2,6 @@
 //
 // Everything that can be wrong with the request is found before the device is looked at, and the output file
 // is opened before anything is computed.
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 #include "command_line/check.hpp"
 #include "command_line/commands.hpp"
 #include "command_line/emulator_report.hpp"
+#include "command_line/emulator_time.hpp"
 #include "command_line/exit_status.hpp"
 #include "command_line/npy.hpp"
 #include "command_line/operand.hpp"
@@ -200,14 +200,20 @@ std::unique_ptr<Device> open_device(const GemmOptions& o) {
   return device;
 }
 
-// Nobody should wait for an answer that takes an hour without having been told.
-void announce(const Gemm& p) {
-  constexpr double products_in_a_second = 1.0e8, worth_telling = 20;  // on one core
-  const double seconds =
-      static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) / products_in_a_second;
-  if (seconds < worth_telling) return;
-  std::fprintf(stderr, "tenon: the emulator will take about %.0f %s of CPU time for this product\n",
-               seconds < 120 ? seconds : std::ceil(seconds / 60), seconds < 120 ? "seconds" : "minutes");
+// The kernel that the device will run, before there is memory for the operands: it depends on nothing but the
+// alignment of their addresses and that they do not overlap. Null where there is no product to compute.
+const Kernel* kernel_to_run(Launcher& launcher, const Gemm& problem) {
+  const auto somewhere = [](std::uintptr_t place) { return reinterpret_cast<void*>(place << 48); };
+  Gemm p = problem;
+  p.a.data = somewhere(1);
+  p.b.data = somewhere(2);
+  p.c.data = somewhere(3);
+  if (p.scale_a != nullptr) p.scale_a = static_cast<const float*>(somewhere(4));
+  if (p.scale_b != nullptr) p.scale_b = static_cast<const float*>(somewhere(5));
+  p.workspace_bytes = workspace_size(launcher, p);
+  if (p.workspace_bytes != 0) p.workspace = somewhere(6);
+  const char* name = kernel_name(launcher, p);
+  return name == nullptr ? nullptr : find_kernel(name);
 }
 
 // Refuses matrices that the device cannot hold, before the host tries to.
@@ -393,7 +399,9 @@ void run(const GemmOptions& o) {
   answer.device = device->kind();
   answer.device_name = device->description();
   require_memory(*device, p);
-  if (emulated) announce(p);
+  if (emulated) {
+    if (const Kernel* kernel = kernel_to_run(device->launcher(), p)) announce_emulator_time(p, *kernel);
+  }
 
   const auto seed = [&o](std::uint64_t stream) { return random_bits(o.seed.value_or(1), stream); };
   const Operand a = request.a ? read_operand(o.a_path, *request.a, p.a.ld, p.a.type)

@@ -1,8 +1,8 @@
 // The patterns by which the command and the benchmarks choose among names: * stands for any characters, ? for
 // one, | separates alternatives, and everything else for itself. An alternative matches a whole name.
 //
-// No regular expressions: std::regex overflows the stack on long patterns and takes exponential time on nested
-// ones. A match here takes at most length of the pattern times length of the name steps.
+// No regular expressions: std::regex overflows the stack on long patterns and takes exponential time on
+// nested ones. A match here takes at most length of the pattern times length of the name steps.
 #pragma once
 
 #include <cstddef>
@@ -47,8 +47,8 @@ class NamePattern {
   }
 
  private:
-  // Where the text after a * does not match, the * takes one character more. Only the last * has to: a shorter
-  // match of an earlier one leaves the later ones all that a longer one would.
+  // Where the text after a * does not match, the * takes one character more. Only the last * has to: a
+  // shorter match of an earlier one leaves the later ones all that a longer one would.
   static bool matches(const std::string& pattern, const std::string& name) {
     std::size_t p = 0, n = 0, after_star = std::string::npos, taken = 0;
     while (n < name.size()) {

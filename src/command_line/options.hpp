@@ -28,8 +28,9 @@ CLI::Validator output_type();
 CLI::Validator sum_type();
 CLI::Validator layout_name();
 
-// Every option of every command that takes a value refuses an empty one: an empty variable in a script is a
-// mistake, not a 0 and not an option that was left out.
-void refuse_empty_values(CLI::App& application);
+// Every option of every command that takes a value refuses two mistakes: an empty value, as of an empty
+// variable in a script, which is neither a 0 nor an option that was left out; and one that is an option
+// itself, because the value before it was forgotten (`--out --json` would write a file named --json).
+void refuse_mistaken_values(CLI::App& application);
 
 }  // namespace tenon::command

@@ -233,12 +233,12 @@ void run(const TuneOptions& o) {
   try {
     wrong = measure(o, *machine.cuda, contests, table);
   } catch (...) {
-    if (o.json && !table.empty()) std::cout << table.text();
+    if (o.json && !table.empty()) print_json(Json::parse(table.text()));  // main() adds the error
     if (!o.json && !table.empty()) std::printf("written  %s, up to here\n", o.out_path.c_str());
     throw;
   }
   if (o.json) {
-    std::cout << table.text();
+    wrong == 0 ? void(std::cout << table.text()) : print_json(Json::parse(table.text()));
   } else {
     std::printf("written  %s\n", o.out_path.c_str());
   }

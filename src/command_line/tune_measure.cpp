@@ -174,8 +174,8 @@ TuneOutcome TuneBench::run(const Gemm& problem, const std::vector<const Kernel*>
       c.download(result.data.data(), result.data.size());
       std::string why;
       if (kernel == candidates.front()) {
-        const CheckResult exact = check(p, operands_->a.host(), operands_->b.host(), poison, result, &cuda_,
-                                        Numbers::random);
+        const CheckResult exact =
+            check(p, operands_->a.host(), operands_->b.host(), poison, result, &cuda_, Numbers::random);
         if (!exact.ok) {
           outcome.wrong.push_back(kernel->name + ": " + fault_text(exact));
           return outcome;

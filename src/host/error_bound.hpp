@@ -2,12 +2,12 @@
 // `tenon gemm --check` and users compare with. error_statistics.hpp judges the elements of C together.
 //
 // One step of a tensor core adds L products to the accumulator; a longer k is a sequence of steps. The step
-// aligns all L + 1 terms to the largest, truncates each to F fraction bits below it, adds exactly, and rounds.
-// With M the largest magnitude among products and partial sums, a step therefore errs by at most
-// (L + 1) 2^-F M for the truncation and R M for the rounding:
+// aligns all L + 1 terms to the largest, truncates each to F fraction bits below it, adds exactly, and
+// rounds. With M the largest magnitude among products and partial sums, a step therefore errs by at most (L +
+// 1) 2^-F M for the truncation and R M for the rounding:
 //
-//   operands    accumulators  on            L   F   rounding                      R       c = (L + 1) 2^-F + R
-//   f16, bf16   f32           sm_80, sm_90  8   24  toward zero to 24 bits        2^-23   11    * 2^-24
+//   operands    accumulators  on            L   F   rounding                      R       c = (L + 1) 2^-F +
+//   R f16, bf16   f32           sm_80, sm_90  8   24  toward zero to 24 bits        2^-23   11    * 2^-24
 //               f32           wgmma         16  25  the same                      2^-23   10.5  * 2^-24
 //   f16         f16           all           8   24  to nearest in f16             2^-11   9 * 2^-24 + 2^-11
 //   tf32        f32           wgmma         8   25  toward zero to 24 bits        2^-23   6.5   * 2^-24

@@ -181,7 +181,8 @@ TEST(Check, SeesAScaledC) {
   EXPECT_FALSE(r.ok);
   EXPECT_NEAR(r.relative_error, 0.1, 1e-3);
   EXPECT_NEAR(r.bias, -0.1, 1e-3);
-  EXPECT_EQ(fault_text(r).rfind("C has a relative error of 0.1 but random numbers of these types allow", 0), 0U)
+  EXPECT_EQ(fault_text(r).rfind("C has a relative error of 0.1 but random numbers of these types allow", 0),
+            0U)
       << fault_text(r);
   const CheckResult of_files = check(x.problem, x.a, x.b, x.before, x.after, nullptr, Numbers::any);
   EXPECT_TRUE(of_files.ok);
@@ -191,7 +192,8 @@ TEST(Check, SeesAScaledC) {
 TEST(Check, SeesAWrongColumn) {
   Case x = long_case();
   const std::vector<float> right = decoded(x.after, row_major);
-  for (std::int64_t i = 0; i < 20; ++i) set(&x.after, i, 5, 0.8F * right[static_cast<std::size_t>(i * 24 + 5)]);
+  for (std::int64_t i = 0; i < 20; ++i)
+    set(&x.after, i, 5, 0.8F * right[static_cast<std::size_t>(i * 24 + 5)]);
   const CheckResult r = check_case(x);
   EXPECT_TRUE(r.elements_ok);
   EXPECT_FALSE(r.ok);

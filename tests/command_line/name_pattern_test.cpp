@@ -75,12 +75,13 @@ std::string refusal(const std::string& pattern) {
 
 TEST(NamePattern, Refuses) {
   EXPECT_EQ(refusal(std::string(256, 'a')), "");
-  EXPECT_EQ(refusal(std::string(257, 'a')), "is '" + std::string(60, 'a') +
-                                                "...' of 257 characters but a pattern must have at most 256");
+  EXPECT_EQ(refusal(std::string(257, 'a')),
+            "is '" + std::string(60, 'a') + "...' of 257 characters but a pattern must have at most 256");
   EXPECT_EQ(refusal("((.*)*)*x"),
             "is '((.*)*)*x' and has '(' but must be a pattern of whole names: * stands for any characters, ? "
             "for one, | separates alternatives");
-  for (const char* pattern : {"^a", "a$", "[ab]", "a+", "a{2}", "\\d"}) EXPECT_NE(refusal(pattern), "") << pattern;
+  for (const char* pattern : {"^a", "a$", "[ab]", "a+", "a{2}", "\\d"})
+    EXPECT_NE(refusal(pattern), "") << pattern;
 }
 
 }  // namespace

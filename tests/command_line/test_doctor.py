@@ -107,6 +107,10 @@ class Doctor(Folder):
         code, out, err = run("doctor", "--binary", self.path("absent"))
         self.assertEqual((code, out), (2, ""))
         self.assertIn("absent: cannot be read", err)
+        code, out, err = run("doctor", "--binary", self.path("absent"), "--json")
+        error = json.loads(out)["error"]
+        self.assertEqual((code, error["code"]), (2, "bad_input"))
+        self.assertIn(error["message"], err)
 
 
 if __name__ == "__main__":

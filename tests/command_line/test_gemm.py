@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import stat
+import subprocess
 import sys
 
 import tenon_command
@@ -113,6 +114,15 @@ class InTheEmulator(OnADevice):
                         self.assertEqual((answer["max_error"], answer["error_bound"]), (0, 0))
                     else:
                         self.assertTrue(0 < answer["max_error"] <= answer["error_bound"])
+
+    def test_long_products_are_announced(self):
+        """One element may take long, too: the emulator multiplies whole tiles."""
+        process = subprocess.Popen([tenon_command.COMMAND, "gemm", "--m", "1", "--n", "1", "--k", "100000000", *self.DEVICE],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        line = process.stderr.readline()
+        process.kill()
+        process.communicate()
+        self.assertRegex(line, r"^tenon: the emulator will take about \d+ minutes of CPU time for this product$")
 
     def test_promotion_is_worth_it(self):
         sizes = ("--m", 16, "--n", 16, "--k", 4096, "--type", "e4m3", "--check")
@@ -263,7 +273,10 @@ class InTheEmulator(OnADevice):
         code, out, err = run(*arguments, "--json", TENON_PTX_PATH=self.path("ptx"))
         self.assertEqual(code, 1, err)
         self.assertIn("the emulator found a fault in the kernel: async_use in ", err)
-        findings = json.loads(out)["findings"]
+        answer = json.loads(out)
+        self.assertEqual(set(answer), self.KEYS | {"error"})
+        self.assertEqual((answer["error"]["code"], "tenon: " + answer["error"]["message"] + "\n"), ("wrong_result", err))
+        findings = answer["findings"]
         self.assertTrue(findings)
         for finding in findings:
             self.assertEqual(list(finding), ["kind", "entry", "ptx_line", "source", "count", "first", "message"])

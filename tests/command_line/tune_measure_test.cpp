@@ -60,8 +60,8 @@ TEST(Agree, WhatIsNotFinite) {
   EXPECT_FALSE(agree(matrix(Type::f32, {1, infinity, nan, nan, 5, 6}), right, {1.0, 1.0}, &where));
   EXPECT_FALSE(agree(matrix(Type::f32, {1, infinity, 3, 4, 5, 6}), right, {1.0, 1.0}, &where));
   // An element that nobody wrote.
-  EXPECT_FALSE(
-      agree(poisoned(2, 3, 3, row_major, Type::f32), matrix(Type::f32, {1, 2, 3, 4, 5, 6}), {1e30, 1e30}, &where));
+  EXPECT_FALSE(agree(poisoned(2, 3, 3, row_major, Type::f32), matrix(Type::f32, {1, 2, 3, 4, 5, 6}),
+                     {1e30, 1e30}, &where));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The criterion for all of C: results of a model of the tensor core pass in every type, and each planted fault
-// is found: C = 0, C scaled by 0.9, one wrong column, one wrong row, an infinity.
+// The criterion for all of C: results of a model of the tensor core pass in every type, and each planted
+// fault is found: C = 0, C scaled by 0.9, one wrong column, one wrong row, an infinity.
 #include "host/error_statistics.hpp"
 
 #include <gtest/gtest.h>
@@ -85,10 +85,10 @@ TEST(ErrorStatistics, PassesTheModelOfTheTensorCore) {
     for (const std::int64_t k : {1, 8, 32, 64, 100, 512, 4096}) {
       for (const Type output : {Type::f32, Type::f16}) {
         const ErrorStatistics found = statistics_of(right_c(format, k, output));
-        SCOPED_TRACE(::testing::Message() << format.name << ", k = " << k << ", C in " << name(output)
-                                          << ": relative error " << found.relative_error() << " of "
-                                          << found.relative_error_limit() << ", bias " << found.bias() << " of "
-                                          << found.bias_limit());
+        SCOPED_TRACE(::testing::Message()
+                     << format.name << ", k = " << k << ", C in " << name(output) << ": relative error "
+                     << found.relative_error() << " of " << found.relative_error_limit() << ", bias "
+                     << found.bias() << " of " << found.bias_limit());
         EXPECT_TRUE(found.verdict().is_right());
         EXPECT_LE(found.relative_error(), found.relative_error_limit());
         EXPECT_LE(std::fabs(found.bias()), found.bias_limit());
@@ -167,7 +167,8 @@ TEST(ErrorStatistics, FindsOneWrongColumnOrRow) {
     RandomC wrong_column = right_c(format, 4096), wrong_row = wrong_column;
     for (std::size_t i = 0; i < 16; ++i) wrong_column.computed[i * 16 + 7] *= 0.5;
     for (std::size_t i = 0; i < 16; ++i) wrong_row.computed[9 * 16 + i] *= 0.5;
-    const ErrorVerdict column = statistics_of(wrong_column).verdict(), row = statistics_of(wrong_row).verdict();
+    const ErrorVerdict column = statistics_of(wrong_column).verdict(),
+                       row = statistics_of(wrong_row).verdict();
     EXPECT_EQ(column.group, ErrorGroup::column) << format.name;
     EXPECT_EQ(column.index, 7);
     EXPECT_NEAR(column.found, 0.5, 0.02);

@@ -98,7 +98,7 @@ inline double rounded(float x, Type type) {
 
 // Products of N(0, scale) values of two types; drift > 0 makes them positive, the worst case for truncation.
 inline std::vector<Product> random_products(int k, double drift, unsigned seed, Type a_type = Type::f16,
-                                     Type b_type = Type::f16, float scale = 1.0F) {
+                                            Type b_type = Type::f16, float scale = 1.0F) {
   std::mt19937 engine(seed);
   std::normal_distribution<float> normal;
   std::vector<Product> products;

@@ -296,7 +296,8 @@ TEST(Cases, FrobeniusBoundNoticesAMissingStepOfFp8) {
 
 // C = 0 and C scaled by 0.9 lie beyond both bounds, whatever the type.
 TEST(Cases, BoundsNoticeZerosAndAScaledResult) {
-  for (const char* text : {"f16", "bf16", "f16_f16_f16", "bf16_f32_bf16", "tf32", "e4m3", "e5m2_f32_bf16", "e4m3_f32p"}) {
+  for (const char* text :
+       {"f16", "bf16", "f16_f16_f16", "bf16_f32_bf16", "tf32", "e4m3", "e5m2_f32_bf16", "e4m3_f32p"}) {
     const Types types = parse_types(text)[0];
     for (const std::int64_t k : {64, 4096, 65536}) {
       EXPECT_LT(frobenius_bound(types, k), 0.1) << text << " k = " << k;

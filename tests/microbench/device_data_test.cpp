@@ -156,7 +156,8 @@ TEST_F(DeviceData, CompareMeasuresTheBias) {
     require(cudaMemcpy(computed.reserve(m * n * sizeof(float)), scaled.data(), m * n * sizeof(float),
                        cudaMemcpyHostToDevice),
             "copying");
-    const Comparison comparison = compare(computed.data(), Type::f32, n, expected.data(), m, n, 0, 1e6, nullptr);
+    const Comparison comparison =
+        compare(computed.data(), Type::f32, n, expected.data(), m, n, 0, 1e6, nullptr);
     EXPECT_NEAR(comparison.bias, static_cast<double>(factor) - 1, 1e-6);
     EXPECT_NEAR(comparison.relative_error, 1 - static_cast<double>(factor), 1e-6);
   }
