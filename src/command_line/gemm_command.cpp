@@ -162,13 +162,13 @@ Request read_request(const GemmOptions& o) {
     a_order = layout[0] == 't' ? row_major : column_major;
     b_order = layout[1] == 't' ? row_major : column_major;
   }
-  const Type sums = types.a == Type::s8 ? Type::s32 : Type::f32;
+  const Type accumulators = types.a == Type::s8 ? Type::s32 : Type::f32;
   p.a = {nullptr, o.lda.value_or(a_order == row_major ? p.k : p.m), a_order, types.a};
   p.b = {nullptr, o.ldb.value_or(b_order == row_major ? p.n : p.k), b_order, types.b};
-  p.c = {nullptr, o.ldc.value_or(p.n), asked(o.out_type).value_or(sums)};
+  p.c = {nullptr, o.ldc.value_or(p.n), asked(o.out_type).value_or(accumulators)};
   p.alpha = o.alpha;
   p.beta = o.beta;
-  p.accumulate = asked(o.accumulate).value_or(sums);
+  p.accumulate = asked(o.accumulate).value_or(accumulators);
   p.promote = o.promote;
   // Whether they may be given; on the device they get a place of their own.
   p.scale_a = o.scale_a ? &*o.scale_a : nullptr;
@@ -487,10 +487,11 @@ void add_gemm(CLI::App& application) {
                    "Type of B, if it is not A's: e4m3 and e5m2 may be multiplied by each other")
       ->check(types);
   command->add_option("--out-type", o->out_type, "Type of C (default: f32; of s8 s32)")->check(output_type());
-  command->add_option("--accumulate", o->accumulate, "Precision of the sums (default: f32; of s8 s32)")
+  command->add_option("--accumulate", o->accumulate, "Type of the accumulators (default: f32; of s8 s32)")
       ->check(sum_type());
   command->add_flag("--promote", o->promote,
-                    "Of e4m3 and e5m2: add up sums of 128 products in f32, which loses less than the tensor "
+                    "Of e4m3 and e5m2: promote the accumulators to f32 every 128 products, which loses less "
+                    "than the tensor "
                     "core does over a long k");
   command
       ->add_option("--scale-a", o->scale_a,

@@ -38,8 +38,8 @@ Operand poisoned(std::int64_t rows, std::int64_t columns, std::int64_t ld, Order
 Operand random_operand(const std::string& label, std::uint64_t seed, std::int64_t rows, std::int64_t columns,
                        std::int64_t ld, Order order, Type type);
 
-// The matrix of a file with leading dimension ld, in `type`; f32 elements are rounded to it, and those that
-// overflow are counted.
+// The matrix of a file with leading dimension ld, in `type`; f32 elements are rounded to it, and overflows
+// are counted.
 Operand from_npy(const NpyMatrix& matrix, std::int64_t ld, Type type);
 
 // The elements as float, dense; k-major for a product: row after row, or column after column. Of any type but

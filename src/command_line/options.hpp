@@ -1,5 +1,5 @@
-// What the values of options must be, beyond what CLI11 asks of them; what is not gets a sentence that names
-// the value found and the value needed.
+// What the values of options must be, beyond what CLI11 checks. A wrong one is refused with a sentence that
+// names the value found and the value needed.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,12 +18,11 @@ CLI::Validator seed_number();
 CLI::Validator float_number();
 CLI::Validator number_within(double least, double most);
 
-// Sizes m, n and k, and leading dimensions: what the library takes of them is its own to say, in its own
-// words.
+// Sizes m, n and k, and leading dimensions: the library refuses in its own words those that it cannot take.
 CLI::Validator matrix_size();
 CLI::Validator leading_dimension();
 
-// Names of types, of C and of sums, and of layouts, A then B.
+// Names of the types of C and of the accumulators, and of layouts, A then B.
 CLI::Validator output_type();
 CLI::Validator sum_type();
 CLI::Validator layout_name();

@@ -38,7 +38,7 @@ struct TuneOptions {
   bool dry_run = false, json = false;
 };
 
-// One problem and who competes for it, the documented choice first.
+// One problem and the kernels that compete for it, the documented choice first.
 struct Contest {
   Gemm problem;
   std::vector<const Kernel*> candidates;
@@ -265,10 +265,10 @@ void add_tune(CLI::App& application) {
   command->add_option("--out-type", o->types.out, "Type of C; with s8 it is s32")
       ->check(CLI::IsMember({"f16", "bf16", "f32"}))
       ->capture_default_str();
-  command->add_option("--accumulate", o->types.accumulate, "Precision of the sums; with s8 it is s32")
+  command->add_option("--accumulate", o->types.accumulate, "Type of the accumulators; with s8 it is s32")
       ->check(CLI::IsMember({"f32", "f16"}))
       ->capture_default_str();
-  command->add_flag("--promote", o->types.promote, "fp8: add up sums of 128 products in f32");
+  command->add_flag("--promote", o->types.promote, "fp8: promote the accumulators to f32 every 128 products");
   command
       ->add_option("--layout", o->types.layouts,
                    "A then B: t = row-major, n = column-major; tn, nn, tt, nt, several by comma")

@@ -1,4 +1,4 @@
-// One problem on the GPU: whether every candidate computes it right, and who is fastest.
+// One problem on the GPU: whether every candidate computes it right, and which one is fastest.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace tenon::command {
 
 struct TuneOutcome {
   std::vector<const Kernel*> right;  // the candidates that compute it right, in their order
-  std::vector<std::string> wrong;    // a sentence each about those that do not
+  std::vector<std::string> wrong;    // a sentence each about the others
   RaceResult race;                   // among `right`; not run if the documented choice is wrong
 };
 
