@@ -237,8 +237,10 @@ void run(const TuneOptions& o) {
     if (!o.json && !table.empty()) std::printf("written  %s, up to here\n", o.out_path.c_str());
     throw;
   }
-  if (o.json) {
-    wrong == 0 ? void(std::cout << table.text()) : print_json(Json::parse(table.text()));
+  if (o.json && wrong != 0) {
+    print_json(Json::parse(table.text()));  // main() adds the error
+  } else if (o.json) {
+    std::cout << table.text();
   } else {
     std::printf("written  %s\n", o.out_path.c_str());
   }
