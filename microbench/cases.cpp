@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "host/error_bound.hpp"
+#include "host/error_statistics.hpp"
 #include "host/validate.hpp"
 
 namespace tenon::microbench {
@@ -196,10 +197,14 @@ double accumulation_bound(const Types& types, std::int64_t k) {
 }
 
 double frobenius_bound(const Types& types, std::int64_t k) {
-  if (!is_fp8(types.input)) return 2 * accumulation_bound(types, k) / largest_sum(k);
-  const Fp8Error error = fp8_error(types, k);
-  return 2 * (error.sigma + error.bias) / std::sqrt(static_cast<double>(k)) +
-         (types.promote ? 2 * f32_bound(k) / largest_sum(k) : 0);
+  if (types.accumulate == Type::s32) return 0;
+  return relative_error_limit({types.input, types.accumulate, types.promote}, k, Type::f32);
+}
+
+double bias_bound(const Types& types, const Shape& shape) {
+  if (types.accumulate == Type::s32) return 0;
+  return bias_limit({types.input, types.accumulate, types.promote}, shape.k, types.output,
+                    static_cast<double>(shape.m) * static_cast<double>(shape.n));
 }
 
 }  // namespace tenon::microbench

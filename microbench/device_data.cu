@@ -104,8 +104,19 @@ __device__ float error_of(std::int32_t computed, std::int32_t expected) {
   return fabsf(static_cast<float>(static_cast<std::int64_t>(computed) - expected));
 }
 
+// Toward expected's sign where positive.
+template <typename T>
+__device__ double signed_error(T computed, float expected) {
+  const double error = static_cast<double>(static_cast<float>(computed)) - expected;
+  return expected < 0 ? -error : expected > 0 ? error : 0;
+}
+__device__ double signed_error(std::int32_t computed, std::int32_t expected) {
+  const double error = static_cast<double>(computed) - expected;
+  return expected < 0 ? -error : expected > 0 ? error : 0;
+}
+
 struct Sums {
-  double error_squares, expected_squares;
+  double error_squares, expected_squares, signed_errors, magnitudes;
   unsigned long long wrong, overwritten;
   unsigned int max_error, max_expected;  // bits of non-negative floats, which are ordered as integers are
 };
@@ -132,12 +143,16 @@ __global__ void compare_kernel(const T* computed, std::int64_t ldc, const Expect
     mine.wrong += error <= relative * fabsf(e) + absolute ? 0 : 1;
     mine.error_squares += static_cast<double>(error) * error;
     mine.expected_squares += static_cast<double>(e) * e;
+    mine.signed_errors += signed_error(computed[i], expected[row * n + column]);
+    mine.magnitudes += fabs(static_cast<double>(e));
     mine.max_error = max(mine.max_error, __float_as_uint(error));
     mine.max_expected = max(mine.max_expected, __float_as_uint(fabsf(e)));
   }
   for (int offset = 16; offset > 0; offset /= 2) {
     mine.error_squares += __shfl_down_sync(0xffffffffU, mine.error_squares, offset);
     mine.expected_squares += __shfl_down_sync(0xffffffffU, mine.expected_squares, offset);
+    mine.signed_errors += __shfl_down_sync(0xffffffffU, mine.signed_errors, offset);
+    mine.magnitudes += __shfl_down_sync(0xffffffffU, mine.magnitudes, offset);
     mine.wrong += __shfl_down_sync(0xffffffffU, mine.wrong, offset);
     mine.overwritten += __shfl_down_sync(0xffffffffU, mine.overwritten, offset);
     mine.max_error = max(mine.max_error, __shfl_down_sync(0xffffffffU, mine.max_error, offset));
@@ -146,6 +161,8 @@ __global__ void compare_kernel(const T* computed, std::int64_t ldc, const Expect
   if (threadIdx.x % 32 == 0) {
     atomicAdd(&sums->error_squares, mine.error_squares);
     atomicAdd(&sums->expected_squares, mine.expected_squares);
+    atomicAdd(&sums->signed_errors, mine.signed_errors);
+    atomicAdd(&sums->magnitudes, mine.magnitudes);
     atomicAdd(&sums->wrong, mine.wrong);
     atomicAdd(&sums->overwritten, mine.overwritten);
     atomicMax(&sums->max_error, mine.max_error);
@@ -266,6 +283,7 @@ Comparison compare(const void* computed, Type type, std::int64_t ldc, const void
   comparison.max_expected = float_of(host.max_expected);
   comparison.relative_error =
       host.expected_squares > 0 ? std::sqrt(host.error_squares / host.expected_squares) : 0;
+  comparison.bias = host.magnitudes > 0 ? host.signed_errors / host.magnitudes : 0;
   comparison.wrong = host.wrong;
   comparison.overwritten = host.overwritten;
   return comparison;

@@ -30,6 +30,7 @@ struct Comparison {
   double max_error = 0;          // max |computed - expected|; infinity if a NaN was computed
   double max_expected = 0;       // max |expected|
   double relative_error = 0;     // Frobenius norm of computed - expected over that of expected
+  double bias = 0;               // sum of (computed - expected) * sign(expected) over that of |expected|
   unsigned long long wrong = 0;  // elements with |computed - expected| > relative * |expected| + absolute
   unsigned long long overwritten = 0;  // elements between n and ldc that no longer hold the poison
 };

@@ -6,10 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <ctime>
-#include <regex>
 #include <string>
 #include <vector>
 
+#include "command_line/name_pattern.hpp"
 #include "gemm/kernel.hpp"
 #include "host/device.hpp"
 #include "microbench/case_runner.hpp"
@@ -64,10 +64,10 @@ std::vector<Candidate> chosen(const Options& options, const Types& types, const 
   std::vector<Candidate> result;
   if (options.best) result.push_back(selection());
   std::vector<std::string> patterns = options.kernels;
-  if (patterns.empty() && !options.best) patterns.emplace_back("");
+  if (patterns.empty() && !options.best) patterns.emplace_back("*");
   for (Candidate& candidate : candidates(types, layout)) {
     for (const std::string& pattern : patterns) {
-      if (std::regex_search(candidate.name, std::regex(pattern))) {
+      if (tenon::command::NamePattern(pattern).matches(candidate.name)) {
         result.push_back(candidate);
         break;
       }
@@ -79,6 +79,11 @@ std::vector<Candidate> chosen(const Options& options, const Types& types, const 
 // A pattern that no contender of any types and layout has is a misspelt one.
 void check_patterns(const Options& options, const Cases& cases) {
   for (const std::string& pattern : options.kernels) {
+    try {
+      const tenon::command::NamePattern valid(pattern);
+    } catch (const std::invalid_argument& error) {
+      throw Failure(std::string("--kernel ") + error.what());
+    }
     Options alone;
     alone.kernels = {pattern};
     bool found = false;
@@ -220,7 +225,7 @@ int main(int argc, char** argv) {
       "Examples:\n"
       "  tenon_gemm_benchmark --shapes 4096,8192 --types bf16 --layout tn --best\n"
       "  tenon_gemm_benchmark --suite main --commit \"$(git rev-parse --short HEAD)\" --json main.json\n"
-      "  tenon_gemm_benchmark --shapes 64:4096:4096 --types e4m3 --kernel 'wgmma_.*_k2' --quick --mode "
+      "  tenon_gemm_benchmark --shapes 64:4096:4096 --types e4m3 --kernel 'wgmma_*_k2' --quick --mode "
       "burst\n"
       "  tenon_gemm_benchmark --choices 120 --json choices.json --commit \"$(git rev-parse --short HEAD)\"\n"
       "Exit status: 0 done and correct, 1 wrong result or a case that could not be measured, 2 bad "
@@ -234,7 +239,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--layout", options.layouts, "tn, nn, tt, nt by comma, or all")->capture_default_str();
   app.add_option("--kernel", options.kernels,
-                 "regular expressions on kernel names; every kernel if none is given");
+                 std::string("patterns of whole kernel names; every kernel if none is given: ") +
+                     tenon::command::NamePattern::syntax);
   app.add_flag("--best", options.best, "what gemm() selects, workspace and copies included");
   app.add_option("--mode", options.mode, "burst, sustained or both")
       ->capture_default_str()
@@ -275,9 +281,6 @@ int main(int argc, char** argv) {
       throw Failure("--choices needs --json: its times are for a test to read");
     if (const std::string why = options.json.empty() ? "" : unwritable(options.json); !why.empty())
       throw Failure("--json: " + why);
-  } catch (const std::regex_error& error) {
-    std::fprintf(stderr, "tenon_gemm_benchmark: --kernel is not a regular expression: %s\n", error.what());
-    return 2;
   } catch (const Failure& failure) {
     std::fprintf(stderr, "tenon_gemm_benchmark: %s\n", failure.what());
     return 2;

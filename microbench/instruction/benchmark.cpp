@@ -11,13 +11,13 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "command_line/name_pattern.hpp"
 #include "microbench/instruction/result.hpp"
 #include "microbench/instruction/runner.hpp"
 #include "microbench/replace_file.hpp"
@@ -88,15 +88,23 @@ bool on_axis(const Case& test, const std::string& wanted) {
   return true;
 }
 
+std::vector<tenon::command::NamePattern> filters_of(const Options& options) try {
+  return {options.filters.begin(), options.filters.end()};
+} catch (const std::invalid_argument& error) {
+  throw std::invalid_argument(std::string("--filter ") + error.what());
+}
+
 std::vector<const Case*> chosen(const Manifest& manifest, const Options& options) {
   const auto among = [](const std::vector<std::string>& list, const std::string& value) {
     return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
   };
-  std::vector<std::regex> filters(options.filters.begin(), options.filters.end());
+  const std::vector<tenon::command::NamePattern> filters = filters_of(options);
   std::vector<const Case*> result;
   for (const Case& test : manifest.cases) {
     const auto is_on = [&](const std::string& axis) { return on_axis(test, axis); };
-    const auto has_name = [&](const std::regex& filter) { return std::regex_search(test.name, filter); };
+    const auto has_name = [&](const tenon::command::NamePattern& filter) {
+      return filter.matches(test.name);
+    };
     if (among(options.families, test.kernel->family) && among(options.measures, test.measure) &&
         std::all_of(options.axes.begin(), options.axes.end(), is_on) &&
         (filters.empty() || std::any_of(filters.begin(), filters.end(), has_name)) &&
@@ -274,7 +282,8 @@ int main(int argc, char** argv) {
                                                        : std::string();
           },
           "NAME:VALUE", "axis"));
-  app.add_option("--filter", options.filters, "regular expressions on case names");
+  app.add_option("--filter", options.filters,
+                 std::string("patterns of whole case names: ") + tenon::command::NamePattern::syntax);
   app.add_flag("--quick", options.quick,
                "the most wanted cases, 5 shorter repeats to begin with instead of 7: under a minute");
   app.add_option("--budget", options.budget, "seconds after which no further case is begun")
@@ -314,9 +323,6 @@ int main(int argc, char** argv) {
     cases = chosen(manifest, options);
     if (const std::string why = options.json.empty() ? "" : unwritable(options.json); !why.empty())
       throw std::invalid_argument("--json: " + why);
-  } catch (const std::regex_error& error) {
-    std::fprintf(stderr, "%s: --filter is not a regular expression: %s\n", program, error.what());
-    return 2;
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "%s: %s; see --help\n", program, error.what());
     return 2;

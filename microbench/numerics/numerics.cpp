@@ -8,8 +8,9 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <regex>
+#include <stdexcept>
 
+#include "command_line/name_pattern.hpp"
 #include "microbench/numerics/cuda_subject.hpp"
 #include "microbench/numerics/emulator_subject.hpp"
 #include "microbench/numerics/report.hpp"
@@ -39,14 +40,14 @@ const std::map<std::string, Numerics> emulated = {{"sm_75", Numerics::sm_75},
 std::vector<NamedForm> chosen(const std::string& pattern, int sm) {
   std::vector<NamedForm> all = tenon::emulator::numerics::forms();
   for (const NamedForm& named : tenon::emulator::numerics::wgmma_forms()) all.push_back(named);
-  const std::regex matcher(pattern);
+  const tenon::command::NamePattern matcher(pattern);
   std::vector<NamedForm> result;
   for (const NamedForm& named : all) {
     const bool is_wgmma = named.form.unit == tenon::emulator::numerics::Unit::wgmma;
     if (named.target > sm || (is_wgmma && sm != named.target)) continue;
     const bool is_dense = !named.form.sparse && !named.is_alternative &&
                           named.form.unit != tenon::emulator::numerics::Unit::wmma;
-    if (pattern.empty() ? is_dense : std::regex_search(named.text, matcher)) result.push_back(named);
+    if (pattern.empty() ? is_dense : matcher.matches(named.text)) result.push_back(named);
   }
   return result;
 }
@@ -111,9 +112,11 @@ int main(int argc, char** argv) {
   app.add_option("--model", options.model, "arithmetic of --device emulator")
       ->check(CLI::IsMember(emulated))
       ->capture_default_str();
-  app.add_option("--forms", options.forms,
-                 "regular expression on the PTX text, sparse and wmma forms included; without it every dense "
-                 "mma and wgmma");
+  app.add_option(
+      "--forms", options.forms,
+      std::string("pattern of the whole PTX text, sparse and wmma forms included; without it every "
+                  "dense mma and wgmma: ") +
+          tenon::command::NamePattern::syntax);
   app.add_option("--results", options.sampling.results, "random results to compare, a form")
       ->check(whole_number())
       ->capture_default_str();
@@ -126,7 +129,7 @@ int main(int argc, char** argv) {
   app.footer(
       "Examples:\n"
       "  tenon_numerics --json numerics.json\n"
-      "  tenon_numerics --forms 'm16n8k32.*e4m3.e4m3|wgmma.*e4m3.e4m3' --results 1000000\n"
+      "  tenon_numerics --forms '*m16n8k32*e4m3.e4m3*|wgmma*e4m3.e4m3*' --results 1000000\n"
       "  tenon_numerics --device emulator --model sm_80 --results 2000\n"
       "Exit status: 0 a model fits, 1 none does, 2 bad usage, 3 no GPU, or standard output "
       "cannot be written.");
@@ -134,6 +137,12 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? ended(0) : 2;
+  }
+  try {
+    const tenon::command::NamePattern valid(options.forms);
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "tenon_numerics: --forms %s\n", error.what());
+    return 2;
   }
   if (!options.json.empty() && options.json != "-") {
     if (const std::string why = unwritable(options.json); !why.empty()) {
@@ -149,9 +158,6 @@ int main(int argc, char** argv) {
       subject = std::make_unique<CudaSubject>();
     }
     return ended(run(options, *subject, options.json == "-" ? stderr : stdout));
-  } catch (const std::regex_error& error) {
-    std::fprintf(stderr, "tenon_numerics: --forms is not a regular expression: %s\n", error.what());
-    return 2;
   } catch (const Unsupported& reason) {
     std::fprintf(stderr, "tenon_numerics: %s; --device emulator needs none\n", reason.what());
     return 3;

@@ -7,7 +7,7 @@ from collections import Counter
 from .analyse import as_dict
 from .command import command
 from .demangle import demangle
-from .errors import OK
+from .errors import OK, BadInput, NoTool
 from .expect import Selection
 from .report import analyses_of
 
@@ -69,6 +69,12 @@ def table(analyses):
 @command("tenon doctor")
 def main(arguments=None):
     options = parse_arguments(arguments)
-    analyses = analyses_of([options.binary], Selection(options.kernel, options.arch), options.tool)
+    try:
+        analyses = analyses_of([options.binary], Selection(options.kernel, options.arch), options.tool)
+    except (BadInput, NoTool) as error:
+        if options.json:
+            code = "bad_input" if isinstance(error, BadInput) else "machine_cannot"
+            print(json.dumps({"error": {"code": code, "message": str(error)}}, indent=2))
+        raise
     print(json.dumps([as_dict(a, demangle(a.name)) for a in analyses], indent=2) if options.json else table(analyses))
     return OK

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "command_line/exit_status.hpp"
 #include "command_line/progress.hpp"
@@ -19,7 +20,10 @@ void compare(double computed, double exact, double bound, Type type, std::int64_
   const double error = error_of(computed, exact, bound, type);
   result->max_error = std::max(result->max_error, error);
   result->error_bound = std::max(result->error_bound, bound);
-  if (error != 0.0 && !(error <= bound)) result->ok = false;  // a NaN bound is no excuse
+  // A NaN bound excuses nothing, and nothing excuses a NaN.
+  const bool is_right = error == 0.0 || (error <= bound && !std::isnan(computed));
+  if (!is_right) result->elements_ok = false;
+  if (is_right && std::isinf(computed) && std::isfinite(exact)) ++result->overflowed;
   const double ratio = error == 0.0 ? 0.0 : error / bound;
   if (ratio > *worst_ratio) {
     *worst_ratio = ratio;
@@ -42,14 +46,14 @@ DotProduct host_dot_product(const float* a, const float* b, std::int64_t k, cons
   return dot;
 }
 
-// alpha * sum + beta * c, of whole numbers: what 32 bits hold of it. The sum is one in FP64 too: below 2^53.
+// alpha * sum + beta * c modulo 2^32, of whole numbers. The sum is exact in FP64: below 2^53.
 std::int32_t wrapped(const Gemm& problem, double sum, std::int32_t c) {
   const auto word = [](double x) { return static_cast<std::uint32_t>(static_cast<std::int64_t>(x)); };
   return static_cast<std::int32_t>(word(static_cast<double>(problem.alpha)) * word(sum) +
                                    word(static_cast<double>(problem.beta)) * static_cast<std::uint32_t>(c));
 }
 
-// What stands between the rows must be as it was.
+// The memory between the rows must be unchanged.
 void check_gaps(const Operand& before, const Operand& after) {
   const std::size_t element = bytes(after.type);
   for (std::int64_t row = 0; row + 1 < after.rows; ++row) {
@@ -67,7 +71,7 @@ void check_gaps(const Operand& before, const Operand& after) {
 }  // namespace
 
 CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const Operand& c_before,
-                  const Operand& c_after, Device* cuda, double scale) {
+                  const Operand& c_after, Device* cuda, Numbers numbers, double scale) {
   CheckResult result;
   if (c_after.data.empty()) return result;
   check_gaps(c_before, c_after);
@@ -95,6 +99,8 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
 
   const std::int64_t band = std::clamp<std::int64_t>(band_elements / n, 1, m);
   std::vector<DotProduct> dots;
+  const double alpha = static_cast<double>(problem.alpha) * scale, beta = static_cast<double>(problem.beta);
+  ErrorStatistics statistics(m, n, problem, k, problem.c.type, alpha, beta);
   double worst_ratio = -1.0;
   Progress progress(on_host ? "check on the host" : "check on the device", m);
   for (std::int64_t first = 0; first < m; first += band) {
@@ -106,24 +112,49 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
             on_host ? host_dot_product(a_rows.data() + row * k, b_columns.data() + column * k, k, problem)
                     : dots[static_cast<std::size_t>((row - first) * n + column)];
         const std::size_t at = static_cast<std::size_t>(row * n + column);
+        double element = 0.0, exact = 0.0, bound = 0.0, c = 0.0;
         if (in_s32) {
-          compare(static_cast<double>(computed_s32[at]),
-                  static_cast<double>(wrapped(problem, dot.sum, reads_c ? before_s32[at] : 0)), 0.0,
-                  problem.c.type, row, column, &result, &worst_ratio);
-          continue;
+          element = static_cast<double>(computed_s32[at]);
+          exact = static_cast<double>(wrapped(problem, dot.sum, reads_c ? before_s32[at] : 0));
+        } else {
+          element = static_cast<double>(computed[at]);
+          c = reads_c ? static_cast<double>(before[at]) : 0.0;
+          exact = (k == 0 ? 0.0 : alpha * dot.sum) + (reads_c ? beta * c : 0.0);
+          bound = error_bound(dot, k, problem, problem.c.type, alpha, beta, c, std::isfinite(element));
         }
-        const double c = reads_c ? static_cast<double>(before[at]) : 0.0;
-        const double alpha = static_cast<double>(problem.alpha) * scale;
-        const double beta = static_cast<double>(problem.beta);
-        const double exact = (k == 0 ? 0.0 : alpha * dot.sum) + (reads_c ? beta * c : 0.0);
-        const double bound = error_bound(dot, k, problem, problem.c.type, alpha, beta, c);
-        compare(static_cast<double>(computed[at]), exact, bound, problem.c.type, row, column, &result,
-                &worst_ratio);
+        compare(element, exact, bound, problem.c.type, row, column, &result, &worst_ratio);
+        statistics.add(row, column, element, exact, dot, c);
       }
       progress.advance();
     }
   }
+  result.relative_error = statistics.relative_error();
+  result.bias = statistics.bias();
+  result.relative_error_limit = statistics.relative_error_limit();
+  if (numbers == Numbers::random) result.verdict = statistics.verdict();
+  result.ok = result.elements_ok && result.verdict.is_right();
   return result;
+}
+
+std::string fault_text(const CheckResult& result) {
+  char sentence[256];
+  const ErrorVerdict& verdict = result.verdict;
+  const auto index = static_cast<long long>(verdict.index);
+  if (!result.elements_ok) {
+    std::snprintf(sentence, sizeof sentence, "C[%lld][%lld] is %.9g but must lie within %.3g of %.9g",
+                  static_cast<long long>(result.row), static_cast<long long>(result.column), result.computed,
+                  result.bound, result.exact);
+    return sentence;
+  }
+  std::string subject = "C";
+  if (verdict.group == ErrorGroup::row) subject = "row " + std::to_string(index) + " of C";
+  if (verdict.group == ErrorGroup::column) subject = "column " + std::to_string(index) + " of C";
+  std::snprintf(sentence, sizeof sentence,
+                verdict.group == ErrorGroup::bias
+                    ? " has a bias of %.3g but random numbers of these types allow at most %.3g"
+                    : " has a relative error of %.3g but random numbers of these types allow at most %.3g",
+                verdict.found, verdict.limit);
+  return subject + sentence;
 }
 
 }  // namespace tenon::command

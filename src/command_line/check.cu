@@ -1,4 +1,4 @@
-// The exact product on the device: FP64 sums, one element a thread, from shared tiles of 16 x 16.
+// The exact product on the device: FP64 accumulators, one element a thread, from shared tiles of 16 x 16.
 //
 // Products of two operands of up to 24 bits are exact in FP64 and their sum is as good as exact (k 2^-53; of
 // s8 it is exact). The largest prefix and product are kept as the upper 32 bits of a double, whose order is

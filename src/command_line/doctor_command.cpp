@@ -51,7 +51,7 @@ const KnownDevice known_devices[] = {
     {"90", "H100 SXM, H200", {90, 132, 227 * kibibyte, 50 * mebibyte}},
 };
 
-// The device asked for, else that of this machine, else the last of those known.
+// The device that was asked for, else the one of this machine, else the last known one.
 KnownDevice device_of(const DoctorOptions& o) {
   if (o.archs.empty()) {
     KnownDevice here{"", "this machine's", {}};
@@ -92,13 +92,13 @@ Gemm problem_of(const DoctorOptions& o) {
          type};
   p.b = {place(o.b_offset, type_b, "--b-offset"), o.ldb.value_or(b_order == row_major ? p.n : p.k), b_order,
          type_b};
-  const Type sums = type == Type::s8 ? Type::s32 : Type::f32;
-  p.accumulate = o.accumulate ? type_named(*o.accumulate) : sums;
+  const Type accumulators = type == Type::s8 ? Type::s32 : Type::f32;
+  p.accumulate = o.accumulate ? type_named(*o.accumulate) : accumulators;
   p.promote = o.promote;
-  const Type out_type = o.out_type ? type_named(*o.out_type) : sums;
+  const Type out_type = o.out_type ? type_named(*o.out_type) : accumulators;
   p.c = {place(o.c_offset, out_type, "--c-offset"), o.ldc.value_or(p.n), out_type};
   if (type == Type::f32 && (p.promote || p.accumulate != Type::f32))
-    refuse("A and B are f32, whose sums are f32: --promote and --accumulate are for other types");
+    refuse("A and B are f32, whose accumulators are f32: --promote and --accumulate are for other types");
   Gemm shape = p;  // whether its sizes make sense; that f32 has no kernel is the diagnosis
   if (type == Type::f32 && type_b == Type::f32) shape.a.type = shape.b.type = Type::bf16;
   require(validate_shape(shape));
@@ -146,9 +146,9 @@ void print_diagnosis(const Json& json) {
   const auto text = [&json](const char* key) { return json[key].get<std::string>(); };
   std::cout << "problem  " << json["m"] << " x " << json["n"] << " x " << json["k"] << ", " << text("type")
             << (text("type_b") == text("type") ? "" : " x " + text("type_b")) << " -> " << text("out_type")
-            << (text("accumulate") == "f16" ? ", f16 sums" : "") << (json["promote"] ? ", promoted" : "")
-            << ", " << text("layout") << ", lda " << json["lda"] << ", ldb " << json["ldb"] << ", ldc "
-            << json["ldc"] << "\n"
+            << (text("accumulate") == "f16" ? ", f16 accumulators" : "")
+            << (json["promote"] ? ", promoted" : "") << ", " << text("layout") << ", lda " << json["lda"]
+            << ", ldb " << json["ldb"] << ", ldc " << json["ldc"] << "\n"
             << "device   " << text("arch") << ", " << json["multiprocessors"] << " multiprocessors ("
             << text("device") << ")\n";
   if (json["kernel"].is_null()) {
@@ -213,9 +213,10 @@ void add_doctor(CLI::App& application) {
                    "Type of B, if it is not A's: e4m3 and e5m2 may be multiplied by each other")
       ->check(types);
   command->add_option("--out-type", o->out_type, "Type of C (default: f32; of s8 s32)")->check(output_type());
-  command->add_option("--accumulate", o->accumulate, "Precision of the sums (default: f32; of s8 s32)")
+  command->add_option("--accumulate", o->accumulate, "Type of the accumulators (default: f32; of s8 s32)")
       ->check(sum_type());
-  command->add_flag("--promote", o->promote, "Of e4m3 and e5m2: add up sums of 128 products in f32");
+  command->add_flag("--promote", o->promote,
+                    "Of e4m3 and e5m2: promote the accumulators to f32 every 128 products");
   command->add_option("--layout", o->layout, "A then B: t = row-major, n = column-major (default: tn)")
       ->check(layout_name());
   command->add_option("--lda", o->lda, "Leading dimension of A, in elements (default: dense)")

@@ -228,8 +228,7 @@ void diagnose_f32(const std::vector<Kernel>& list, const Gemm& problem, const De
   cut.a.type = cut.b.type = Type::tf32;
   std::string remedy;
   if (const Kernel* kernel = diagnose(list, cut, device).kernel) {
-    remedy = "say that they are tf32, of which the tensor cores leave out the lowest 13 bits" + gets(kernel) +
-             "; faster: ";
+    remedy = "declare them tf32: the tensor cores ignore their lowest 13 bits" + gets(kernel) + "; faster: ";
   }
   Gemm rounded = problem;
   const auto to_bf16 = [](ConstMatrix* x) {
@@ -243,7 +242,7 @@ void diagnose_f32(const std::vector<Kernel>& list, const Gemm& problem, const De
       {"type", Severity::against,
        "A and B are f32: a product of f32 runs on CUDA cores and leaves the tensor cores idle, and the "
        "library has no kernel for it",
-       remedy + "round A and B to bf16 or f16, with sums in f32 and, if wanted, C in f32" +
+       remedy + "round A and B to bf16 or f16, with accumulators in f32 and, if wanted, C in f32" +
            gets(diagnose(list, rounded, device).kernel)});
 }
 

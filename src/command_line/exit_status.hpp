@@ -16,7 +16,23 @@ enum class Exit : int {
   machine_cannot = 3  // the request is fine, but not on this machine
 };
 
-// Thrown with one sentence for people; main() prints it to stderr and exits with the status.
+// The code of an error in JSON.
+inline const char* name_of(Exit status) noexcept {
+  switch (status) {
+    case Exit::ok:
+      return "ok";
+    case Exit::wrong_result:
+      return "wrong_result";
+    case Exit::bad_input:
+      return "bad_input";
+    case Exit::machine_cannot:
+      break;
+  }
+  return "machine_cannot";
+}
+
+// Thrown with one sentence for people; main() prints it to stderr, with --json to stdout too, and exits with
+// the status.
 class Failure : public std::runtime_error {
  public:
   Failure(Exit status, const std::string& sentence) : std::runtime_error(sentence), status_(status) {}

@@ -2,7 +2,6 @@
 //
 // Everything that can be wrong with the request is found before the device is looked at, and the output file
 // is opened before anything is computed.
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 #include "command_line/check.hpp"
 #include "command_line/commands.hpp"
 #include "command_line/emulator_report.hpp"
+#include "command_line/emulator_time.hpp"
 #include "command_line/exit_status.hpp"
 #include "command_line/npy.hpp"
 #include "command_line/operand.hpp"
@@ -162,13 +162,13 @@ Request read_request(const GemmOptions& o) {
     a_order = layout[0] == 't' ? row_major : column_major;
     b_order = layout[1] == 't' ? row_major : column_major;
   }
-  const Type sums = types.a == Type::s8 ? Type::s32 : Type::f32;
+  const Type accumulators = types.a == Type::s8 ? Type::s32 : Type::f32;
   p.a = {nullptr, o.lda.value_or(a_order == row_major ? p.k : p.m), a_order, types.a};
   p.b = {nullptr, o.ldb.value_or(b_order == row_major ? p.n : p.k), b_order, types.b};
-  p.c = {nullptr, o.ldc.value_or(p.n), asked(o.out_type).value_or(sums)};
+  p.c = {nullptr, o.ldc.value_or(p.n), asked(o.out_type).value_or(accumulators)};
   p.alpha = o.alpha;
   p.beta = o.beta;
-  p.accumulate = asked(o.accumulate).value_or(sums);
+  p.accumulate = asked(o.accumulate).value_or(accumulators);
   p.promote = o.promote;
   // Whether they may be given; on the device they get a place of their own.
   p.scale_a = o.scale_a ? &*o.scale_a : nullptr;
@@ -200,14 +200,20 @@ std::unique_ptr<Device> open_device(const GemmOptions& o) {
   return device;
 }
 
-// Nobody should wait for an answer that takes an hour without having been told.
-void announce(const Gemm& p) {
-  constexpr double products_in_a_second = 1.0e8, worth_telling = 20;  // on one core
-  const double seconds =
-      static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) / products_in_a_second;
-  if (seconds < worth_telling) return;
-  std::fprintf(stderr, "tenon: the emulator will take about %.0f %s of CPU time for this product\n",
-               seconds < 120 ? seconds : std::ceil(seconds / 60), seconds < 120 ? "seconds" : "minutes");
+// The kernel that the device will run, before there is memory for the operands: it depends on nothing but the
+// alignment of their addresses and that they do not overlap. Null where there is no product to compute.
+const Kernel* kernel_to_run(Launcher& launcher, const Gemm& problem) {
+  const auto somewhere = [](std::uintptr_t place) { return reinterpret_cast<void*>(place << 48); };
+  Gemm p = problem;
+  p.a.data = somewhere(1);
+  p.b.data = somewhere(2);
+  p.c.data = somewhere(3);
+  if (p.scale_a != nullptr) p.scale_a = static_cast<const float*>(somewhere(4));
+  if (p.scale_b != nullptr) p.scale_b = static_cast<const float*>(somewhere(5));
+  p.workspace_bytes = workspace_size(launcher, p);
+  if (p.workspace_bytes != 0) p.workspace = somewhere(6);
+  const char* name = kernel_name(launcher, p);
+  return name == nullptr ? nullptr : find_kernel(name);
 }
 
 // Refuses matrices that the device cannot hold, before the host tries to.
@@ -271,6 +277,7 @@ struct Answer {
   std::optional<CheckResult> check;
   std::optional<double> ms;
   std::optional<TuningAnswer> tuning;
+  std::int64_t overflowed_a = 0, overflowed_b = 0, overflowed_old_c = 0;  // Operand::overflowed
   // Of the emulator.
   std::optional<std::vector<emulator::Finding>> findings;
   emulator::Counts counts;
@@ -291,12 +298,20 @@ void print_answer(const Gemm& p, const Answer& answer) {
   json["m"] = p.m;
   json["n"] = p.n;
   json["k"] = p.k;
-  json["max_error"] = json["error_bound"] = json["ok"] = json["ms"] = json["tflops"] = nullptr;
+  json["max_error"] = json["error_bound"] = json["relative_error"] = json["bias"] = json["ok"] = nullptr;
+  json["overflowed"] = {{"a", answer.overflowed_a},
+                        {"b", answer.overflowed_b},
+                        {"old_c", answer.overflowed_old_c},
+                        {"c", nullptr}};
+  json["ms"] = json["tflops"] = nullptr;
   json["tuning"] = json["findings"] = json["counters"] = nullptr;
   if (answer.tuning) json["tuning"] = {{"used", answer.tuning->used}, {"why", answer.tuning->why}};
   if (answer.check) {
     json["max_error"] = answer.check->max_error;
     json["error_bound"] = answer.check->error_bound;
+    json["relative_error"] = answer.check->relative_error;
+    json["bias"] = answer.check->bias;
+    json["overflowed"]["c"] = answer.check->overflowed;
     json["ok"] = answer.check->ok;
   }
   if (answer.ms) {
@@ -308,6 +323,30 @@ void print_answer(const Gemm& p, const Answer& answer) {
     json["counters"] = counts_json(answer.counts);
   }
   print_json(json);
+}
+
+// An infinity can be right and yet be no surprise that anybody wants: it is said aloud.
+void print_overflows(const Gemm& p, const GemmOptions& o, const Answer& answer) {
+  const auto count = [](std::int64_t n) {
+    return std::to_string(n) + (n == 1 ? " element of " : " elements of ");
+  };
+  const struct {
+    std::int64_t overflowed;
+    const std::string& path;
+    Type type;
+  } files[] = {{answer.overflowed_a, o.a_path, p.a.type},
+               {answer.overflowed_b, o.b_path, p.b.type},
+               {answer.overflowed_old_c, o.c_path, p.c.type}};
+  for (const auto& file : files) {
+    if (file.overflowed == 0) continue;
+    const bool saturates = is_fp8(file.type) || file.type == Type::s8 || file.type == Type::s32;
+    std::printf("overflow %s%s became %s: too large for %s\n", count(file.overflowed).c_str(),
+                file.path.c_str(), saturates ? "the largest value" : "infinite", name(file.type));
+  }
+  if (answer.check && answer.check->overflowed > 0) {
+    std::printf("overflow %sC became infinite: the exact product is too large for %s or its accumulators\n",
+                count(answer.check->overflowed).c_str(), name(p.c.type));
+  }
 }
 
 void print_text(const Gemm& p, const GemmOptions& o, const Answer& answer) {
@@ -324,9 +363,11 @@ void print_text(const Gemm& p, const GemmOptions& o, const Answer& answer) {
   }
   std::printf("device   %s\n", answer.device_name.c_str());
   if (answer.check) {
-    std::printf("check    %s: max error %.3g, error bound %.3g\n", answer.check->ok ? "ok" : "WRONG",
-                answer.check->max_error, answer.check->error_bound);
+    std::printf("check    %s: max error %.3g, error bound %.3g, relative error %.3g, bias %.3g\n",
+                answer.check->ok ? "ok" : "WRONG", answer.check->max_error, answer.check->error_bound,
+                answer.check->relative_error, answer.check->bias);
   }
+  print_overflows(p, o, answer);
   if (answer.ms) std::printf("time     %.4f ms, %.2f TFLOP/s\n", *answer.ms, tflops(p, *answer.ms));
   if (answer.findings) {
     const emulator::Counts& counts = answer.counts;
@@ -358,7 +399,9 @@ void run(const GemmOptions& o) {
   answer.device = device->kind();
   answer.device_name = device->description();
   require_memory(*device, p);
-  if (emulated) announce(p);
+  if (emulated) {
+    if (const Kernel* kernel = kernel_to_run(device->launcher(), p)) announce_emulator_time(p, *kernel);
+  }
 
   const auto seed = [&o](std::uint64_t stream) { return random_bits(o.seed.value_or(1), stream); };
   const Operand a = request.a ? read_operand(o.a_path, *request.a, p.a.ld, p.a.type)
@@ -369,6 +412,9 @@ void run(const GemmOptions& o) {
   const Operand c_before = p.beta == 0.0F ? poisoned(p.m, p.n, p.c.ld, row_major, p.c.type)
                            : request.c    ? read_operand(o.c_path, *request.c, p.c.ld, p.c.type)
                                        : random_operand("C", seed(2), p.m, p.n, p.c.ld, row_major, p.c.type);
+  answer.overflowed_a = a.overflowed;
+  answer.overflowed_b = b.overflowed;
+  answer.overflowed_old_c = c_before.overflowed;
   const DeviceBuffer a_device(*device, a, "A"), b_device(*device, b, "B"), c_device(*device, c_before, "C");
   p.a.data = a_device.get();
   p.b.data = b_device.get();
@@ -408,19 +454,15 @@ void run(const GemmOptions& o) {
   if (o.check) {
     const double scale =
         static_cast<double>(o.scale_a.value_or(1.0F)) * static_cast<double>(o.scale_b.value_or(1.0F));
-    answer.check = check(p, a, b, c_before, c_after, emulated ? nullptr : device.get(), scale);
+    answer.check = check(p, a, b, c_before, c_after, emulated ? nullptr : device.get(),
+                         o.from_files() ? Numbers::any : Numbers::random, scale);
   }
   if (o.bench) answer.ms = time_gemm(p);
 
   if (output && answer.right()) write_result(*output, c_after);
   o.json ? print_answer(p, answer) : print_text(p, o, answer);
   if (answer.check && !answer.check->ok) {
-    char sentence[256];
-    std::snprintf(sentence, sizeof sentence,
-                  "the result is wrong: C[%lld][%lld] is %.9g but must lie within %.3g of %.9g",
-                  static_cast<long long>(answer.check->row), static_cast<long long>(answer.check->column),
-                  answer.check->computed, answer.check->bound, answer.check->exact);
-    throw Failure(Exit::wrong_result, sentence);
+    throw Failure(Exit::wrong_result, "the result is wrong: " + fault_text(*answer.check));
   }
   if (!answer.right()) {
     throw Failure(Exit::wrong_result,
@@ -445,10 +487,11 @@ void add_gemm(CLI::App& application) {
                    "Type of B, if it is not A's: e4m3 and e5m2 may be multiplied by each other")
       ->check(types);
   command->add_option("--out-type", o->out_type, "Type of C (default: f32; of s8 s32)")->check(output_type());
-  command->add_option("--accumulate", o->accumulate, "Precision of the sums (default: f32; of s8 s32)")
+  command->add_option("--accumulate", o->accumulate, "Type of the accumulators (default: f32; of s8 s32)")
       ->check(sum_type());
   command->add_flag("--promote", o->promote,
-                    "Of e4m3 and e5m2: add up sums of 128 products in f32, which loses less than the tensor "
+                    "Of e4m3 and e5m2: promote the accumulators to f32 every 128 products, which loses less "
+                    "than the tensor "
                     "core does over a long k");
   command
       ->add_option("--scale-a", o->scale_a,
@@ -494,12 +537,16 @@ void add_gemm(CLI::App& application) {
   command->add_option("--tuning", o->tuning_path,
                       "Choose by this table of `tenon tune` where it has an answer");
   command->add_flag("--check", o->check,
-                    "Compare every element with the exact product (FP64) and its error bound");
+                    "Compare every element with the exact product (FP64) and its error bound, and of random "
+                    "matrices the relative error and the bias of C, of each row and of each column with what "
+                    "the types allow");
   command->add_flag("--bench", o->bench, "Time it on a GPU: median of bursts between CUDA events");
   command->add_flag(
       "--json", o->json,
-      "Print one object: kernel, device, m, n, k, max_error, error_bound, ok, ms, tflops, "
-      "tuning {used, why} and, of the emulator, findings and counters; what was not asked for is null");
+      "Print one object: kernel, device, m, n, k, max_error, error_bound, relative_error (of the Frobenius "
+      "norm), bias (mean signed error over mean magnitude), ok, overflowed {a, b, old_c, c} (elements that "
+      "rounding made infinite), ms, tflops, tuning {used, why} and, of the emulator, findings and counters; "
+      "what was not asked for is null");
   command->footer(
       "Examples:\n"
       "  tenon gemm --m 4096 --n 4096 --k 4096 --check --bench\n"

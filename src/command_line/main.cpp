@@ -1,7 +1,7 @@
 // tenon, the command: multiply matrices, print layouts, list kernels, describe the machine.
 //
-// Results go to stdout, sentences about what went wrong to stderr. The exit status is that of
-// exit_status.hpp.
+// Results go to stdout, sentences about what went wrong to stderr. With --json standard output is one JSON
+// document, which holds the error if the command fails. The exit status is that of exit_status.hpp.
 #include <algorithm>
 #include <exception>
 #include <iostream>
@@ -13,6 +13,7 @@
 #include "command_line/commands.hpp"
 #include "command_line/exit_status.hpp"
 #include "command_line/options.hpp"
+#include "command_line/print_json.hpp"
 #include "command_line/text_file.hpp"
 #include "microbench/standard_output.hpp"
 #include "tenon/tenon.h"
@@ -27,6 +28,9 @@ void add_commands(CLI::App& application) {
   application.footer(
       "Exit status: 0 done and correct, 1 wrong result or a fault found by the emulator, 2 bad usage or "
       "input, 3 this machine cannot.\n"
+      "With --json a failure prints {\"error\": {\"code\", \"message\"}} on standard output, in the answer "
+      "where there "
+      "is one; code is wrong_result, bad_input or machine_cannot.\n"
       "`tenon COMMAND --help` and `tenon help COMMAND` show the options and examples of a command.");
   add_gemm(application);
   add_ladder(application);
@@ -36,7 +40,7 @@ void add_commands(CLI::App& application) {
   add_info(application);
   add_doctor(application);
   add_tune(application);
-  refuse_empty_values(application);
+  refuse_mistaken_values(application);
 }
 
 // Letters to insert, delete or replace that make one word of the other (Levenshtein).
@@ -93,6 +97,13 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
   return arguments;
 }
 
+// Whether a script reads standard output: CLI11 may not have come as far as the option.
+bool wants_json(int argc, char** argv) {
+  return std::any_of(argv, argv + argc, [](const std::string& argument) {
+    return argument == "--json" || argument.compare(0, 7, "--json=") == 0;
+  });
+}
+
 Exit run(int argc, char** argv) {
   CLI::App application("Matrix products on tensor cores: run, check, time and inspect the kernels of tenon.",
                        "tenon");
@@ -106,6 +117,7 @@ Exit run(int argc, char** argv) {
     if (error.get_exit_code() != 0) refuse(std::string(error.what()) + "\nRun with --help for usage.");
     application.exit(error);  // --help, --version
   }
+  print_json_answer();
   if (const std::string lost = microbench::lost_standard_output(); !lost.empty())
     throw Failure(Exit::machine_cannot, lost);
   return Exit::ok;
@@ -129,6 +141,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     sentence = error.what();
   }
+  if (wants_json(argc, argv)) print_json_error(status, sentence);
   std::cout.flush();
   std::cerr << "tenon: " << sentence << "\n";
   return static_cast<int>(status);

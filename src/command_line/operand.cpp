@@ -4,11 +4,13 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "command_line/exit_status.hpp"
 #include "command_line/progress.hpp"
 #include "command_line/random.hpp"
+#include "host/error_bound.hpp"
 #include "reference/cpu.hpp"
 
 namespace tenon::command {
@@ -51,6 +53,19 @@ Operand random_operand(const std::string& label, std::uint64_t seed, std::int64_
   return x;
 }
 
+namespace {
+
+std::int64_t count_overflows(const std::vector<float>& values, Type type) {
+  const double above = overflow_threshold(type);
+  const double below = type == Type::s8 || type == Type::s32 ? above + 1 : above;  // -128 is one of s8
+  return std::count_if(values.begin(), values.end(), [=](float value) {
+    const double x = static_cast<double>(value);
+    return std::isfinite(x) && (x >= above || x <= -below);
+  });
+}
+
+}  // namespace
+
 Operand from_npy(const NpyMatrix& matrix, std::int64_t ld, Type type) {
   Operand x = poisoned(matrix.rows, matrix.columns, ld, matrix.order, type);
   if (x.data.empty()) return x;
@@ -65,6 +80,7 @@ Operand from_npy(const NpyMatrix& matrix, std::int64_t ld, Type type) {
     } else {
       reference::decode(matrix.type, from, length, line.data());
       reference::encode(type, line.data(), length, to);
+      x.overflowed += count_overflows(line, type);
     }
   }
   return x;

@@ -19,6 +19,9 @@ struct Operand {
   Order order = row_major;
   Type type = Type::f16;
   std::vector<unsigned char> data;
+  // Finite elements of a file that are too large for `type`: they became infinite, or in fp8 and integers the
+  // largest value.
+  std::int64_t overflowed = 0;
 
   std::int64_t lines() const noexcept { return order == row_major ? rows : columns; }
   std::int64_t length() const noexcept { return order == row_major ? columns : rows; }
@@ -35,7 +38,8 @@ Operand poisoned(std::int64_t rows, std::int64_t columns, std::int64_t ld, Order
 Operand random_operand(const std::string& label, std::uint64_t seed, std::int64_t rows, std::int64_t columns,
                        std::int64_t ld, Order order, Type type);
 
-// The matrix of a file with leading dimension ld, in `type`; f32 elements are rounded to it.
+// The matrix of a file with leading dimension ld, in `type`; f32 elements are rounded to it, and overflows
+// are counted.
 Operand from_npy(const NpyMatrix& matrix, std::int64_t ld, Type type);
 
 // The elements as float, dense; k-major for a product: row after row, or column after column. Of any type but

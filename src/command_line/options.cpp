@@ -105,14 +105,21 @@ CLI::Validator layout_name() {
   return CLI::IsMember({"tn", "nn", "tt", "nt"});
 }
 
-void refuse_empty_values(CLI::App& application) {
-  const CLI::Validator not_empty{
-      [](std::string& text) { return text.empty() ? "the value is empty but must not be" : std::string(); },
+void refuse_mistaken_values(CLI::App& application) {
+  const CLI::Validator no_mistake{
+      [](std::string& text) -> std::string {
+        if (text.empty()) return "the value is empty but must not be";
+        const bool is_option = text == "-h" || (text.size() > 2 && text.compare(0, 2, "--") == 0);
+        if (!is_option) return "";
+        return "'" + shortened(text) +
+               "' stands where the value must, but looks like an option (a file of that name is ./" +
+               shortened(text) + ")";
+      },
       ""};
   for (CLI::App* command : application.get_subcommands({})) {
     for (CLI::Option* option : command->get_options()) {
       // transform() puts it in front of what else is asked of the value.
-      if (option->get_items_expected_min() > 0) option->transform(not_empty);
+      if (option->get_items_expected_min() > 0) option->transform(no_mistake);
     }
   }
 }

@@ -1,5 +1,5 @@
-// What the values of options must be, beyond what CLI11 asks of them; what is not gets a sentence that names
-// the value found and the value needed.
+// What the values of options must be, beyond what CLI11 checks. A wrong one is refused with a sentence that
+// names the value found and the value needed.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,18 +18,18 @@ CLI::Validator seed_number();
 CLI::Validator float_number();
 CLI::Validator number_within(double least, double most);
 
-// Sizes m, n and k, and leading dimensions: what the library takes of them is its own to say, in its own
-// words.
+// Sizes m, n and k, and leading dimensions: the library refuses in its own words those that it cannot take.
 CLI::Validator matrix_size();
 CLI::Validator leading_dimension();
 
-// Names of types, of C and of sums, and of layouts, A then B.
+// Names of the types of C and of the accumulators, and of layouts, A then B.
 CLI::Validator output_type();
 CLI::Validator sum_type();
 CLI::Validator layout_name();
 
-// Every option of every command that takes a value refuses an empty one: an empty variable in a script is a
-// mistake, not a 0 and not an option that was left out.
-void refuse_empty_values(CLI::App& application);
+// Every option of every command that takes a value refuses two mistakes: an empty value, as of an empty
+// variable in a script, which is neither a 0 nor an option that was left out; and one that is an option
+// itself, because the value before it was forgotten (`--out --json` would write a file named --json).
+void refuse_mistaken_values(CLI::App& application);
 
 }  // namespace tenon::command

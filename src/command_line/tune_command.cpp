@@ -9,15 +9,16 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include "command_line/commands.hpp"
 #include "command_line/exit_status.hpp"
+#include "command_line/name_pattern.hpp"
 #include "command_line/npy.hpp"
 #include "command_line/options.hpp"
 #include "command_line/print_json.hpp"
+#include "command_line/text_file.hpp"
 #include "command_line/tune_measure.hpp"
 #include "command_line/tune_problems.hpp"
 #include "command_line/tune_table.hpp"
@@ -31,13 +32,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct TuneOptions {
-  std::string shapes, shapes_path, out_path, kernel, device = "auto", commit;
+  std::string shapes, shapes_path, out_path, kernel = "*", device = "auto", commit;
   TuneTypes types;
   RaceRules rules;
   bool dry_run = false, json = false;
 };
 
-// One problem and who competes for it, the documented choice first.
+// One problem and the kernels that compete for it, the documented choice first.
 struct Contest {
   Gemm problem;
   std::vector<const Kernel*> candidates;
@@ -59,15 +60,16 @@ std::vector<Gemm> read_problems(const TuneOptions& o) {
   return tune_problems(shapes, o.types);
 }
 
-// A pattern that fits no kernel at all is a misspelt one.
-std::regex read_pattern(const TuneOptions& o) try {
-  std::regex pattern(o.kernel);
+// A pattern that matches no kernel at all is misspelt.
+NamePattern read_pattern(const TuneOptions& o) try {
+  NamePattern pattern(o.kernel);
   for (const Kernel& kernel : kernels()) {
-    if (std::regex_search(kernel.name, pattern)) return pattern;
+    if (pattern.matches(kernel.name)) return pattern;
   }
-  refuse("--kernel is '" + o.kernel + "' but is found in the name of no kernel: `tenon list` prints them");
-} catch (const std::regex_error& error) {
-  refuse("--kernel is '" + o.kernel + "' but must be a regular expression: " + error.what());
+  refuse("--kernel is '" + shortened(o.kernel) + "' but matches the name of no kernel (" +
+         NamePattern::syntax + "): `tenon list` prints them");
+} catch (const std::invalid_argument& error) {
+  refuse(std::string("--kernel ") + error.what());
 }
 
 Machine open_machine(const TuneOptions& o) {
@@ -92,23 +94,22 @@ Machine open_machine(const TuneOptions& o) {
 
 std::vector<Contest> contests_of(const TuneOptions& o, const std::vector<Gemm>& problems,
                                  const DeviceDescription& device) {
-  const std::regex pattern = read_pattern(o);
+  const NamePattern pattern = read_pattern(o);
   std::vector<Contest> contests;
   bool any_wanted = false;
   for (const Gemm& problem : problems) {
     Status why;
     Contest contest{problem, tune_candidates(kernels(), problem, device, &why)};
     require(why);
-    const auto unwanted = [&pattern](const Kernel* kernel) {
-      return !std::regex_search(kernel->name, pattern);
-    };
+    const auto unwanted = [&pattern](const Kernel* kernel) { return !pattern.matches(kernel->name); };
     auto& all = contest.candidates;
     any_wanted = any_wanted || !std::all_of(all.begin(), all.end(), unwanted);
     all.erase(std::remove_if(all.begin() + 1, all.end(), unwanted), all.end());
     contests.push_back(std::move(contest));
   }
   if (!any_wanted)
-    refuse("--kernel is '" + o.kernel + "' but no kernel with such a name takes any of these problems");
+    refuse("--kernel is '" + shortened(o.kernel) +
+           "' but no kernel with such a name takes any of these problems");
   return contests;
 }
 
@@ -232,11 +233,13 @@ void run(const TuneOptions& o) {
   try {
     wrong = measure(o, *machine.cuda, contests, table);
   } catch (...) {
-    if (o.json && !table.empty()) std::cout << table.text();
+    if (o.json && !table.empty()) print_json(Json::parse(table.text()));  // main() adds the error
     if (!o.json && !table.empty()) std::printf("written  %s, up to here\n", o.out_path.c_str());
     throw;
   }
-  if (o.json) {
+  if (o.json && wrong != 0) {
+    print_json(Json::parse(table.text()));  // main() adds the error
+  } else if (o.json) {
     std::cout << table.text();
   } else {
     std::printf("written  %s\n", o.out_path.c_str());
@@ -264,18 +267,18 @@ void add_tune(CLI::App& application) {
   command->add_option("--out-type", o->types.out, "Type of C; with s8 it is s32")
       ->check(CLI::IsMember({"f16", "bf16", "f32"}))
       ->capture_default_str();
-  command->add_option("--accumulate", o->types.accumulate, "Precision of the sums; with s8 it is s32")
+  command->add_option("--accumulate", o->types.accumulate, "Type of the accumulators; with s8 it is s32")
       ->check(CLI::IsMember({"f32", "f16"}))
       ->capture_default_str();
-  command->add_flag("--promote", o->types.promote, "fp8: add up sums of 128 products in f32");
+  command->add_flag("--promote", o->types.promote, "fp8: promote the accumulators to f32 every 128 products");
   command
       ->add_option("--layout", o->types.layouts,
                    "A then B: t = row-major, n = column-major; tn, nn, tt, nt, several by comma")
       ->capture_default_str();
   command->add_option("--out", o->out_path, "Write the table to this file, anew after each problem");
-  command->add_option(
-      "--kernel", o->kernel,
-      "Only kernels whose name this regular expression is found in, and the documented choice");
+  command->add_option("--kernel", o->kernel,
+                      std::string("Only kernels whose whole name matches, and the documented choice: ") +
+                          NamePattern::syntax);
   command
       ->add_option("--seconds", o->rules.seconds,
                    "Time for the careful look at the best few of a problem; at least seven rounds")
@@ -298,6 +301,7 @@ void add_tune(CLI::App& application) {
       "  tenon tune --shapes 4096,64:4096:4096 --types bf16,e4m3 --out h200.tune\n"
       "  tenon tune --shapes-from layers.txt --types bf16 --out-type bf16 --layout tn,nn --out h200.tune\n"
       "  tenon tune --shapes 64:4096:4096 --dry-run\n"
+      "  tenon tune --shapes 64:4096:4096 --dry-run --kernel 'wgmma_*|tma_*'\n"
       "  tenon gemm --m 64 --n 4096 --k 4096 --type bf16 --tuning h200.tune --bench\n"
       "Every kernel that takes a problem is run, and compared with the documented choice, which is compared "
       "with the\n"

@@ -85,25 +85,38 @@ constexpr std::uint64_t seed = 1;
 
 }  // namespace
 
-bool agree(const Operand& x, const Operand& y, double bound, std::string* where) {
+bool agree(const Operand& x, const Operand& y, const Agreement& allowed, std::string* where) {
   if (x.data == y.data) return true;
   if (x.type == Type::s32) {
     *where = "the whole numbers differ from those of the documented choice";
     return false;
   }
   const std::vector<float> a = decoded(x, row_major), b = decoded(y, row_major);
+  double error_squares = 0.0, squares = 0.0;
+  char sentence[200];
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const bool same = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]));
-    if (same || std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i])) <= bound) continue;
-    char sentence[200];
-    const auto n = static_cast<std::size_t>(x.columns);
-    std::snprintf(sentence, sizeof sentence,
-                  "C[%zu][%zu] is %.9g but must lie within %.3g of %.9g, the documented choice's", i / n,
-                  i % n, static_cast<double>(a[i]), bound, static_cast<double>(b[i]));
-    *where = sentence;
-    return false;
+    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) {
+      if (std::isfinite(b[i])) squares += static_cast<double>(b[i]) * static_cast<double>(b[i]);
+      continue;
+    }
+    const double error = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+    if (!(std::fabs(error) <= allowed.error)) {
+      const auto n = static_cast<std::size_t>(x.columns);
+      std::snprintf(sentence, sizeof sentence,
+                    "C[%zu][%zu] is %.9g but must lie within %.3g of %.9g, the documented choice's", i / n,
+                    i % n, static_cast<double>(a[i]), allowed.error, static_cast<double>(b[i]));
+      *where = sentence;
+      return false;
+    }
+    error_squares += error * error;
+    squares += static_cast<double>(b[i]) * static_cast<double>(b[i]);
   }
-  return true;
+  if (std::sqrt(error_squares) <= allowed.relative_error * std::sqrt(squares)) return true;
+  std::snprintf(sentence, sizeof sentence,
+                "C differs from the documented choice's by %.3g of its norm but may by at most %.3g",
+                std::sqrt(error_squares / squares), allowed.relative_error);
+  *where = sentence;
+  return false;
 }
 
 void require_room(Device& cuda, const Gemm& p) {
@@ -150,7 +163,7 @@ TuneOutcome TuneBench::run(const Gemm& problem, const std::vector<const Kernel*>
 
   TuneOutcome outcome;
   Operand documented = poison, result = poison;
-  double bound = 0.0;
+  Agreement allowed;
   {
     Progress progress(label + ", checks", static_cast<std::int64_t>(candidates.size()));
     for (const Kernel* kernel : candidates) {
@@ -161,18 +174,15 @@ TuneOutcome TuneBench::run(const Gemm& problem, const std::vector<const Kernel*>
       c.download(result.data.data(), result.data.size());
       std::string why;
       if (kernel == candidates.front()) {
-        const CheckResult exact = check(p, operands_->a.host(), operands_->b.host(), poison, result, &cuda_);
+        const CheckResult exact =
+            check(p, operands_->a.host(), operands_->b.host(), poison, result, &cuda_, Numbers::random);
         if (!exact.ok) {
-          char sentence[200];
-          std::snprintf(sentence, sizeof sentence, "C[%lld][%lld] is %.9g but must lie within %.3g of %.9g",
-                        static_cast<long long>(exact.row), static_cast<long long>(exact.column),
-                        exact.computed, exact.bound, exact.exact);
-          outcome.wrong.push_back(kernel->name + ": " + sentence);
+          outcome.wrong.push_back(kernel->name + ": " + fault_text(exact));
           return outcome;
         }
-        bound = 2 * exact.error_bound;
+        allowed = {2 * exact.error_bound, 2 * exact.relative_error_limit};
         documented = result;
-      } else if (!agree(result, documented, bound, &why)) {
+      } else if (!agree(result, documented, allowed, &why)) {
         outcome.wrong.push_back(kernel->name + ": " + why);
         progress.advance();
         continue;

@@ -1,4 +1,4 @@
-// One problem on the GPU: whether every candidate computes it right, and who is fastest.
+// One problem on the GPU: whether every candidate computes it right, and which one is fastest.
 #pragma once
 
 #include <memory>
@@ -15,14 +15,19 @@ namespace tenon::command {
 
 struct TuneOutcome {
   std::vector<const Kernel*> right;  // the candidates that compute it right, in their order
-  std::vector<std::string> wrong;    // a sentence each about those that do not
+  std::vector<std::string> wrong;    // a sentence each about the others
   RaceResult race;                   // among `right`; not run if the documented choice is wrong
 };
 
-// Whether two results of the same shape and type lie within `bound` of each other, element by element; s32
-// are the same. NaN and infinities agree with themselves alone. If not, *where says which element, what it is
-// and should be.
-bool agree(const Operand& computed, const Operand& documented, double bound, std::string* where);
+// How far two right results may lie apart: each element, and the Frobenius norm of their difference relative
+// to that of the second.
+struct Agreement {
+  double error = 0.0, relative_error = 0.0;
+};
+
+// Whether two results of the same shape and type lie that near to each other; s32 must be equal. NaN and
+// infinities agree with themselves alone. If not, *where says what was found and what is needed.
+bool agree(const Operand& computed, const Operand& documented, const Agreement& allowed, std::string* where);
 
 // Throws Failure(machine_cannot) if the device has not enough free memory for A, B and C of the problem.
 void require_room(Device& cuda, const Gemm& problem);

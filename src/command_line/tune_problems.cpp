@@ -128,7 +128,7 @@ std::string types_text(const Gemm& problem) {
   std::string text = name(problem.a.type);
   if (problem.b.type != problem.a.type) text += std::string(" x ") + name(problem.b.type);
   text += std::string(" -> ") + name(problem.c.type);
-  if (problem.accumulate == Type::f16) text += ", f16 sums";
+  if (problem.accumulate == Type::f16) text += ", f16 accumulators";
   return problem.promote ? text + ", promoted" : text;
 }
 

@@ -10,7 +10,7 @@ namespace tenon::command {
 
 struct RaceRules {
   double seconds = 2.0;      // for the careful part, once it has its least number of rounds
-  double within = 0.10;      // of the best quick time: those are looked at carefully
+  double within = 0.10;      // of the best quick time: the candidates that are timed carefully
   double least_gain = 0.01;  // over the documented choice; less is not worth an answer of its own
   int least_rounds = 7, most_rounds = 31;  // fewer than 7 prove nothing, see below
 };

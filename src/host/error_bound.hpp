@@ -1,48 +1,49 @@
-// How far a correct tensor-core product may lie from the exact one: the bound that tests, `tenon gemm
-// --check` and users compare with.
+// How far a correct tensor-core product may lie from the exact one: the bound of each element that the tests,
+// `tenon gemm --check` and users compare with. error_statistics.hpp judges the elements of C together.
 //
-// One step of a tensor core adds L products to the accumulator; longer k is a sequence of steps. It aligns
-// all L + 1 terms to the largest, cuts each to F fraction bits below it, adds exactly, and rounds. With M the
-// largest magnitude among products and partial sums, a step therefore errs by at most (L + 1) 2^-F M for the
-// cuts and R M for the rounding:
+// One step of a tensor core adds L products to the accumulator; a longer k is a sequence of steps. The step
+// aligns all L + 1 terms to the largest, truncates each to F fraction bits below it, adds exactly, and
+// rounds. With M the largest magnitude among products and partial sums, a step therefore errs by at most (L +
+// 1) 2^-F M for the truncation and R M for the rounding:
 //
-//   operands    sums   on            L   F   rounding                      R       c = (L + 1) 2^-F + R
-//   f16, bf16   f32    sm_80, sm_90  8   24  toward zero to 24 bits        2^-23   11    * 2^-24
-//               f32    wgmma         16  25  the same                      2^-23   10.5  * 2^-24
-//   f16         f16    all           8   24  to nearest in f16             2^-11   9 * 2^-24 + 2^-11
-//   tf32        f32    wgmma         8   25  toward zero to 24 bits        2^-23   6.5   * 2^-24
-//   fp8         f32    wgmma         32  13  toward zero to 14 bits        2^-13   34    * 2^-13
-//   s8          s32    all               exact modulo 2^32                         0
+//   operands    accumulators  on            L   F   rounding                      R       c = (L + 1) 2^-F +
+//   R f16, bf16   f32           sm_80, sm_90  8   24  toward zero to 24 bits        2^-23   11    * 2^-24
+//               f32           wgmma         16  25  the same                      2^-23   10.5  * 2^-24
+//   f16         f16           all           8   24  to nearest in f16             2^-11   9 * 2^-24 + 2^-11
+//   tf32        f32           wgmma         8   25  toward zero to 24 bits        2^-23   6.5   * 2^-24
+//   fp8         f32           wgmma         32  13  toward zero to 14 bits        2^-13   34    * 2^-13
+//   s8          s32           all               exact modulo 2^32                         0
 //
-// (F and the rounding of fp8 are no misprint: a sum keeps 13 bits behind its leading one at every step.) T
-// steps, each of which sees the errors of the ones before as part of M, err by
+// (F and the rounding of fp8 are no misprint: the accumulator keeps 13 bits behind its leading one at every
+// step.) T steps, each of which sees the errors of the earlier steps as part of M, err by
 //
 //   e  <=  ((1 + c)^T - 1) M.
 //
 // M is taken from the exact prefix sums in increasing k: the order in which every kernel of this library
-// adds. Where blocks divide k among them (wgmma kernels "_k2", "_k4"), their sums are differences of two
-// prefixes, at most 2 M, and are added in f32. For f16 and bf16, T = ceil(k / 8) covers that: wgmma takes
-// half as many steps. For tf32 (T = ceil(k / 8)) the factor is 13 * 2^-24, twice that of a step, of which B
-// blocks use 2 - 1 / B; the rest is more than the B - 1 additions need. For fp8 (T = ceil(k / 32)) M itself
-// is doubled.
+// adds. Where split-K divides k among CTAs, their partial sums are differences of two prefixes, at most 2 M,
+// and are added in f32. For f16 and bf16, T = ceil(k / 8) covers that: wgmma takes half as many steps. For
+// tf32 (T = ceil(k / 8)) the factor is 13 * 2^-24, twice that of a step; B CTAs use 2 - 1 / B of it, and the
+// rest is more than the B - 1 additions need. For fp8 (T = ceil(k / 32)) M itself is doubled.
 //
-// Promoted sums (Gemm::promote) are the tensor core's over 128 of k, from zero, added in f32, to nearest. A
-// chunk errs by four steps with the M of its own partial sums, which DotProduct adds up over the chunks; the
-// ceil(k / 128) additions by 2^-24 of the prefix.
+// Promoted accumulators (Gemm::promote) hold the tensor core's result over 128 of k, starting from zero, and
+// are added in f32, to nearest. A chunk errs by four steps with the M of its own partial sums, which
+// DotProduct adds up over the chunks; the ceil(k / 128) additions err by 2^-24 of the prefix.
 //
-// It is the worst case that is bounded: all terms of all steps cut by all they can lose, the same way. Where
-// signs are random fp8 errs by a hundredth of it, and from k = 4096 or so on the bound of sums that are not
-// promoted lies above the typical sum: it finds what is grossly wrong, that of promoted sums a lost chunk.
+// This is the worst case: every term of every step truncated by all it can lose, in the same direction. For
+// fp8 that is not promoted it exceeds M itself from k = 3136 on, so that C = 0 would lie within it. The bound
+// is therefore never more than half of M: a result that has lost more is not called right, whatever the
+// arithmetic permits. That happens to long sums of one sign, which stagnate; promoted accumulators do not.
 //
 // A product of a subnormal operand is aligned by the exponent of the least normal number. That matters for
-// fp8 alone, whose numbers are that small in earnest: DotProduct::add() takes a magnitude to align to.
+// fp8 alone, whose subnormals are not tiny: DotProduct::add() takes a magnitude to align to.
 //
 // Sources for L, F and the rounding: Xie et al. arXiv:2511.10909, Khattak & Mikaitis arXiv:2512.07004,
-// Fasi et al. PeerJ CS 7:e330; for promoted sums DeepSeek-V3 arXiv:2412.19437, section 3.3.2. A plain loop of
-// FP32 fused multiply-adds is within the bound of f16 (k roundings of 2^-24 M).
+// Fasi et al. PeerJ CS 7:e330; for promoted accumulators DeepSeek-V3 arXiv:2412.19437, section 3.3.2. A plain
+// loop of FP32 fused multiply-adds is within the bound of f16 (k roundings of 2^-24 M).
 //
-// The epilogue alpha * sum + beta * c makes three f32 roundings and one to the output type; the factors of
-// fp8 operands are multiplied into alpha, two more. With C in s32 nothing is rounded, and sums wrap around.
+// The epilogue alpha * accumulator + beta * c makes three f32 roundings and one to the output type; the
+// factors of fp8 operands are multiplied into alpha, two more. With C in s32 nothing is rounded, and integers
+// wrap around.
 #pragma once
 
 #include <algorithm>
@@ -54,8 +55,8 @@
 
 namespace tenon {
 
-// How products are summed. A Gemm is one; so is the type of the sums alone, for f16 and bf16 operands, which
-// have one bound, and for s8.
+// How products are accumulated. A Gemm says it; so does the type of the accumulators alone, for f16 and bf16
+// operands, which have one bound, and for s8.
 struct Summation {
   Type operand, accumulate;
   bool promote = false;
@@ -68,7 +69,7 @@ struct Summation {
       : Summation(problem.a.type, problem.accumulate, problem.promote) {}
 };
 
-// Products that the tensor core adds up before a promoted sum leaves it.
+// Products that the tensor core adds up before a promoted accumulator is added to the f32 one.
 constexpr int promoted_chunk = 128;
 
 // What the bound needs to know of one element of A * B, from exact (in practice: FP64) arithmetic.
@@ -76,8 +77,8 @@ struct DotProduct {
   double sum = 0.0;
   double largest_prefix = 0.0;   // max over k' of |sum of the first k' products|
   double largest_product = 0.0;  // max |a * b|
-  // Over chunks of promoted_chunk products, the sum of the largest magnitudes within: of a product, or of a
-  // sum of the chunk's first products. 0 where nobody knows: largest_prefix then stands for it.
+  // Over chunks of promoted_chunk products, the sum of the largest magnitudes in each: of a product, or of a
+  // prefix sum of the chunk. 0 where it is not known: largest_prefix then stands for it.
   double chunk_magnitudes = 0.0;
 
   void add(double product) noexcept { add(product, std::fabs(product)); }
@@ -100,7 +101,7 @@ struct DotProduct {
   }
 
  private:
-  // Of the chunk: products that it still takes, the sum before it, its part of chunk_magnitudes.
+  // The products that the chunk still takes, the sum before it, its part of chunk_magnitudes.
   int left_ = 0;
   double before_ = 0.0, in_chunk_ = 0.0;
 };
@@ -139,41 +140,60 @@ constexpr StepError step_error(const Summation& sums) noexcept {
   return {8, 11 * 0x1p-24, 0x1p-148};
 }
 
-// e above: the error of the accumulator after k products. Infinite if a sum may have overflowed.
-inline double accumulation_bound(const DotProduct& dot, std::int64_t k, const Summation& sums) noexcept {
+// M above.
+inline double largest_magnitude(const DotProduct& dot) noexcept {
+  return std::max(dot.largest_prefix, dot.largest_product);
+}
+
+// The error of the accumulator after k products: e above, at most half of M. Infinite if the accumulator may
+// have overflowed; is_finite excludes that, for a result that is known to be finite.
+inline double accumulation_bound(const DotProduct& dot, std::int64_t k, const Summation& sums,
+                                 bool is_finite = false) noexcept {
   if (sums.accumulate == Type::s32) return 0.0;
   const auto divide_up = [](std::int64_t x, std::int64_t y) { return (x + y - 1) / y; };
   const StepError step = step_error(sums);
-  const auto growth_of = [&step](double steps) { return std::expm1(steps * std::log1p(step.relative)); };
+  // More than 1 is more than M: limited before it can overflow.
+  const auto growth_of = [&step](double steps) {
+    return std::min(std::expm1(steps * std::log1p(step.relative)), 1.0);
+  };
   const double prefix = is_fp8(sums.operand) ? 2 * dot.largest_prefix : dot.largest_prefix;
   const double magnitude = std::max(prefix, dot.largest_product);
-  double bound = 0.0;
+  double relative = 0.0, absolute = 0.0;
   if (sums.promote) {
     const auto chunks = static_cast<double>(divide_up(k, promoted_chunk));
     const int steps = promoted_chunk / step.products;
     const double magnitudes = dot.chunk_magnitudes > 0.0 ? dot.chunk_magnitudes : chunks * magnitude;
     const double of_chunks = growth_of(steps) * magnitudes;
-    bound = of_chunks + chunks * 0x1p-24 * (dot.largest_prefix + of_chunks);
+    relative = of_chunks + chunks * 0x1p-24 * (dot.largest_prefix + of_chunks);
   } else {
     const auto steps = static_cast<double>(divide_up(k, step.products));
     const double growth = growth_of(steps);
-    bound = growth * magnitude + steps * step.absolute * (1 + growth);
+    relative = growth * magnitude;
+    absolute = steps * step.absolute * (1 + growth);
   }
-  if (magnitude + bound > largest_finite(sums.accumulate)) return std::numeric_limits<double>::infinity();
+  const double bound = std::min(relative, largest_magnitude(dot) / 2) + absolute;
+  if (!is_finite && magnitude + bound > largest_finite(sums.accumulate))
+    return std::numeric_limits<double>::infinity();
   return bound;
+}
+
+// The f32 roundings of the epilogue, relative to the magnitude of its terms.
+constexpr double epilogue_roundoff(const Summation& sums) noexcept {
+  return (is_fp8(sums.operand) ? 5 : 3) * 0x1p-24;
 }
 
 // The largest |computed - exact| of one element of C = alpha * A * B + beta * C, where exact is
 // alpha * dot.sum + beta * c in FP64 and c was read before the product (0 if beta == 0). alpha: times the
 // factors of fp8 operands, where there are any. With C in s32, where exact may lie beyond 32 bits, 0 is the
-// bound of error_of().
+// bound of error_of(). is_finite: as above.
 inline double error_bound(const DotProduct& dot, std::int64_t k, const Summation& sums, Type output,
-                          double alpha = 1.0, double beta = 0.0, double c = 0.0) noexcept {
+                          double alpha = 1.0, double beta = 0.0, double c = 0.0,
+                          bool is_finite = false) noexcept {
   if (output == Type::s32) return 0.0;
-  const double accumulated = alpha == 0.0 ? 0.0 : std::fabs(alpha) * accumulation_bound(dot, k, sums);
+  const double accumulated =
+      alpha == 0.0 ? 0.0 : std::fabs(alpha) * accumulation_bound(dot, k, sums, is_finite);
   const double terms = std::fabs(alpha * dot.sum) + accumulated + std::fabs(beta * c);
-  const int roundings = is_fp8(sums.operand) ? 5 : 3;
-  const double epilogue = roundings * 0x1p-24 * terms + 0x1p-149;
+  const double epilogue = epilogue_roundoff(sums) * terms + 0x1p-149;
   const double exact = std::fabs(alpha * dot.sum + beta * c);
   const double before_output = accumulated + epilogue;
   return before_output + unit_roundoff(output) * (exact + before_output) + half_least_subnormal(output);
@@ -188,9 +208,27 @@ inline double error_bound(std::int64_t k, const Summation& sums, Type output, do
   return error_bound(dot, k, sums, output);
 }
 
-// The least magnitude that rounds to infinity: half a unit in the last place above the largest finite value.
+// The least magnitude that rounds beyond the largest finite value: half a unit in the last place above it.
+// (Of s8 and s32 the least positive value.)
 constexpr double overflow_threshold(Type type) noexcept {
-  return type == Type::f16 ? 65520.0 : type == Type::bf16 ? 0x1.FFp127 : 0x1.FFFFFFp127;
+  switch (type) {
+    case Type::f16:
+      return 65520.0;
+    case Type::bf16:
+      return 0x1.FFp127;
+    case Type::tf32:
+      return 0x1.FFFp127;
+    case Type::e4m3:
+      return 464.0;
+    case Type::e5m2:
+      return 61440.0;
+    case Type::s8:
+      return 127.5;
+    case Type::s32:
+      return 2147483647.5;
+    default:
+      return 0x1.FFFFFFp127;
+  }
 }
 
 // |computed - exact|, where infinity is right if a value within the bound of the exact one rounds to it, and

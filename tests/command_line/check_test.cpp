@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include "command_line/exit_status.hpp"
 #include "reference/cpu.hpp"
@@ -23,8 +25,7 @@ void set(Operand* c, std::int64_t row, std::int64_t column, float value) {
 
 // A product computed here, in float, from the definition.
 Case right_case(Order a_order, Order b_order, Type out, float alpha, float beta, Type type = Type::f16,
-                Type type_b = Type::f16) {
-  const std::int64_t m = 13, n = 9, k = 33;
+                Type type_b = Type::f16, std::int64_t m = 13, std::int64_t n = 9, std::int64_t k = 33) {
   Case x;
   x.a = random_operand("A", 1, m, k, a_order == row_major ? k + 1 : m, a_order, type);
   x.b = random_operand("B", 2, k, n, b_order == row_major ? n : k + 3, b_order, type_b);
@@ -53,7 +54,7 @@ Case right_case(Order a_order, Order b_order, Type out, float alpha, float beta,
 }
 
 CheckResult check_case(const Case& x) {
-  return check(x.problem, x.a, x.b, x.before, x.after, nullptr);
+  return check(x.problem, x.a, x.b, x.before, x.after, nullptr, Numbers::random);
 }
 
 TEST(Check, PassesRightResults) {
@@ -90,8 +91,8 @@ TEST(Check, PassesRightResultsOfOtherTypes) {
 TEST(Check, FactorsOfFp8MultiplyTheProduct) {
   Case x = right_case(row_major, column_major, Type::f32, 1.5F, -0.5F, Type::e4m3, Type::e5m2);
   x.problem.alpha = 0.25F;
-  EXPECT_TRUE(check(x.problem, x.a, x.b, x.before, x.after, nullptr, 6.0).ok);
-  EXPECT_FALSE(check(x.problem, x.a, x.b, x.before, x.after, nullptr, 1.0).ok);
+  EXPECT_TRUE(check(x.problem, x.a, x.b, x.before, x.after, nullptr, Numbers::random, 6.0).ok);
+  EXPECT_FALSE(check(x.problem, x.a, x.b, x.before, x.after, nullptr, Numbers::random, 1.0).ok);
 }
 
 // What right_case() makes of integers of s8 is exact: sums below 2^24.
@@ -143,6 +144,103 @@ TEST(Check, IntegersWrapAround) {
   EXPECT_TRUE(check_case(y).ok);
   integer(&y.after, 0, 0) ^= 1;
   EXPECT_EQ(check_case(y).max_error, 1.0);
+}
+
+// fp8 that is not promoted: at this k the arithmetic permits each element an error as large as itself.
+Case long_case() {
+  return right_case(row_major, column_major, Type::f32, 1.0F, 0.0F, Type::e4m3, Type::e4m3, 20, 24, 4096);
+}
+
+TEST(Check, SeesAnAllZeroC) {
+  Case x = long_case();
+  CheckResult r = check_case(x);
+  EXPECT_TRUE(r.ok);
+  EXPECT_LT(r.relative_error, 1e-5);  // FP32, not a tensor core
+  for (std::int64_t i = 0; i < 20; ++i)
+    for (std::int64_t j = 0; j < 24; ++j) set(&x.after, i, j, 0.0F);
+  for (const Numbers numbers : {Numbers::random, Numbers::any}) {
+    r = check(x.problem, x.a, x.b, x.before, x.after, nullptr, numbers);
+    EXPECT_FALSE(r.ok);
+    EXPECT_FALSE(r.elements_ok);
+    EXPECT_EQ(r.relative_error, 1.0);
+    EXPECT_EQ(r.bias, -1.0);
+  }
+  x.problem.promote = true;
+  EXPECT_FALSE(check_case(x).ok);
+}
+
+// Where the bound of each element allows it: random numbers are held to more.
+TEST(Check, SeesAScaledC) {
+  Case x = long_case();
+  const std::vector<float> right = decoded(x.after, row_major);
+  for (std::int64_t i = 0; i < 20; ++i)
+    for (std::int64_t j = 0; j < 24; ++j)
+      set(&x.after, i, j, 0.9F * right[static_cast<std::size_t>(i * 24 + j)]);
+  const CheckResult r = check_case(x);
+  EXPECT_TRUE(r.elements_ok);
+  EXPECT_FALSE(r.ok);
+  EXPECT_NEAR(r.relative_error, 0.1, 1e-3);
+  EXPECT_NEAR(r.bias, -0.1, 1e-3);
+  EXPECT_EQ(fault_text(r).rfind("C has a relative error of 0.1 but random numbers of these types allow", 0),
+            0U)
+      << fault_text(r);
+  const CheckResult of_files = check(x.problem, x.a, x.b, x.before, x.after, nullptr, Numbers::any);
+  EXPECT_TRUE(of_files.ok);
+  EXPECT_EQ(of_files.bias, r.bias);
+}
+
+TEST(Check, SeesAWrongColumn) {
+  Case x = long_case();
+  const std::vector<float> right = decoded(x.after, row_major);
+  for (std::int64_t i = 0; i < 20; ++i)
+    set(&x.after, i, 5, 0.8F * right[static_cast<std::size_t>(i * 24 + 5)]);
+  const CheckResult r = check_case(x);
+  EXPECT_TRUE(r.elements_ok);
+  EXPECT_FALSE(r.ok);
+  EXPECT_EQ(fault_text(r).rfind("column 5 of C has a relative error of 0.2 but", 0), 0U) << fault_text(r);
+}
+
+// Whatever the f16 accumulator may have overflowed to: a finite result is held to its bound.
+TEST(Check, SeesZerosWhereF16AccumulatorsMayOverflow) {
+  Case x = right_case(row_major, column_major, Type::f32, 1.0F, 0.0F);
+  x.problem.accumulate = Type::f16;
+  const float large = 256.0F;
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (std::int64_t l = 0; l < 33; ++l) {
+    reference::encode(Type::f16, &large, 1, x.a.data.data() + 2U * static_cast<std::size_t>(3 * x.a.ld + l));
+    reference::encode(Type::f16, &large, 1, x.b.data.data() + 2U * static_cast<std::size_t>(4 * x.b.ld + l));
+  }
+  const Case y = x;
+  const auto with = [&](float value) {
+    Case z = y;
+    for (std::int64_t i = 0; i < 13; ++i) {  // from the definition
+      for (std::int64_t j = 0; j < 9; ++j) {
+        const std::vector<float> a = decoded(z.a, row_major), b = decoded(z.b, column_major);
+        float sum = 0.0F;
+        for (std::size_t l = 0; l < 33; ++l)
+          sum += a[static_cast<std::size_t>(i) * 33 + l] * b[static_cast<std::size_t>(j) * 33 + l];
+        set(&z.after, i, j, sum);
+      }
+    }
+    set(&z.after, 3, 4, value);  // 33 * 65536
+    return check(z.problem, z.a, z.b, z.before, z.after, nullptr, Numbers::any);
+  };
+  EXPECT_TRUE(with(infinity).ok);
+  EXPECT_EQ(with(infinity).overflowed, 1);
+  EXPECT_FALSE(with(0.0F).ok);
+  EXPECT_FALSE(with(std::nanf("")).ok);
+}
+
+// The exact value is finite, the f16 result is not.
+TEST(Check, CountsWhatOverflows) {
+  Case x = right_case(row_major, column_major, Type::f16, 65504.0F, 0.0F);
+  const CheckResult r = check_case(x);
+  EXPECT_TRUE(r.ok) << fault_text(r);
+  std::int64_t infinities = 0;
+  for (const float value : decoded(x.after, row_major)) infinities += std::isinf(value) ? 1 : 0;
+  EXPECT_GT(infinities, 10);
+  EXPECT_EQ(r.overflowed, infinities);
+  EXPECT_TRUE(std::isfinite(r.error_bound));
 }
 
 TEST(Check, SeesOneWrongElement) {

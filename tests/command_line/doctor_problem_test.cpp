@@ -167,7 +167,7 @@ TEST(DoctorProblem, F32IsDiagnosedAsTheBugThatItIs) {
 TEST(DoctorProblem, F32MayBeCalledTf32WhereThereIsAKernel) {
   Gemm p = problem(4096, 4096, 4096);
   p.a.type = p.b.type = Type::f32;
-  const std::string say = "say that they are tf32", gets = "the problem then gets tf32";
+  const std::string say = "declare them tf32", gets = "the problem then gets tf32";
   const Diagnosis hopper = diagnose(kernel_list(), p, h200), ampere = diagnose(kernel_list(), p, a100);
   EXPECT_TRUE(holds(find(hopper, "type")->remedy, say) && holds(find(hopper, "type")->remedy, gets));
   EXPECT_FALSE(holds(find(ampere, "type")->remedy, say));

@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <vector>
 
 #include "command_line/random.hpp"
 
@@ -96,6 +98,26 @@ TEST(Operand, FromFileRoundsF32) {
 TEST(Operand, Empty) {
   EXPECT_TRUE(random_operand("A", 1, 0, 5, 5, row_major, Type::f16).data.empty());
   EXPECT_TRUE(decoded(poisoned(0, 5, 5, row_major, Type::f16), row_major).empty());
+}
+
+TEST(FromNpy, CountsWhatIsTooLarge) {
+  NpyMatrix matrix;
+  matrix.rows = 1;
+  matrix.type = Type::f32;
+  const auto overflows = [&](Type type, const std::vector<float>& values) {
+    matrix.columns = static_cast<std::int64_t>(values.size());
+    matrix.data.resize(4 * values.size());
+    std::memcpy(matrix.data.data(), values.data(), matrix.data.size());
+    return from_npy(matrix, matrix.columns, type).overflowed;
+  };
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(overflows(Type::f16, {65519.0F, 65520.0F, -65520.0F, infinity, std::nanf("")}), 2);
+  EXPECT_EQ(overflows(Type::bf16, {1e38F, 3.4e38F, -3.4e38F, infinity}), 2);
+  EXPECT_EQ(overflows(Type::tf32, {1e38F, 3.402e38F, 3.40282e38F}), 1);
+  EXPECT_EQ(overflows(Type::e4m3, {448.0F, 463.0F, 464.0F, -1e9F}), 2);
+  EXPECT_EQ(overflows(Type::e5m2, {57344.0F, 61439.0F, 61440.0F}), 1);
+  EXPECT_EQ(overflows(Type::s8, {127.0F, 128.0F, -128.0F, -129.0F}), 2);
+  EXPECT_EQ(overflows(Type::f32, {3e38F}), 0);
 }
 
 }  // namespace

@@ -58,11 +58,19 @@ class Folder(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def refused(self, status, words, *arguments, **environment):
-        """The call ends with the status, says the words in one line on stderr and nothing on stdout."""
+        """The call ends with the status, says the words in one line on stderr and nothing on stdout, or with --json
+        the error."""
         code, out, err = run(*arguments, **environment)
-        self.assertEqual((code, out), (status, ""), err)
+        self.assertEqual(code, status, err)
         self.assertTrue(err.startswith("tenon: "), err)
         self.assertIn(words, err)
+        if "--json" not in arguments:
+            self.assertEqual(out, "")
+            return
+        answer = json.loads(out)
+        self.assertEqual((list(answer), list(answer["error"])), (["error"], ["code", "message"]))
+        self.assertEqual(answer["error"]["code"], {1: "wrong_result", 2: "bad_input", 3: "machine_cannot"}[status])
+        self.assertEqual(answer["error"]["message"], err.splitlines()[0][len("tenon: "):])
 
 
 def main(cases_of_level):

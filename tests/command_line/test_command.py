@@ -36,6 +36,44 @@ class Usage(Folder):
         self.refused(2, "xy not in", "gemm", *self.SIZES, "--layout", "xy")
         self.refused(2, "tpu not in", "gemm", *self.SIZES, "--device", "tpu")
 
+    def test_failures_for_scripts(self):
+        """With --json standard output is one object, whoever refuses."""
+        self.refused(2, "--frobnicate", "gemm", "--frobnicate", "--json")
+        self.refused(2, "f64 not in", "gemm", *self.SIZES, "--type", "f64", "--json")
+        self.refused(2, "there is no command 'gem'", "gem", "--json")
+        self.refused(2, "'--json' stands where a command is needed", "--json")
+        self.refused(2, "--out= ends where its value must follow", "gemm", *self.SIZES, "--out=", "--json")
+        self.refused(2, "lda is 7 but", "gemm", *self.SIZES, "--lda", 7, "--json")
+        self.refused(2, "A.npy: cannot be read", "gemm", "--a", self.path("A.npy"), "--b", self.path("A.npy"), "--json")
+        self.refused(3, "TENON_PTX_PATH is '/nowhere' but", "gemm", *self.SIZES, "--device", "emulator", "--json",
+                     TENON_PTX_PATH="/nowhere")
+        self.refused(2, "no shape is called", "layout", "m1n1k1", "f16", "a", "--json")
+        self.refused(2, "give --m, --n and --k of a problem", "doctor", "--json")
+        self.refused(3, "that folder does not hold the scripts", "doctor", "--binary", "x", "--json",
+                     TENON_SCRIPTS_PATH="/nowhere")
+        self.refused(2, "--m: '0' is no whole number", "ladder", "--m", 0, "--json")
+        self.refused(2, "x.ptx: cannot be read", "emulate", self.path("x.ptx"), "--block", 32, "--json")
+        self.refused(2, "give the shapes", "tune", "--dry-run", "--device", "emulator", "--json")
+        for command in ("list", "info"):
+            self.refused(2, "--frobnicate", command, "--json", "--frobnicate")
+
+    def test_values_that_look_like_options(self):
+        """A forgotten value: no file has the name of the option that follows."""
+        here = os.getcwd()
+        os.chdir(self.folder)
+        try:
+            for option in ("--out", "--tuning", "--kernel", "--seed", "--alpha"):
+                self.refused(2, option + ": '--json' stands where the value must, but looks like an option", "gemm",
+                             *self.SIZES, "--device", "emulator", option, "--json")
+            self.refused(2, "--svg: '--matrix' stands where", "layout", "m16n8k16", "f16", "a", "--svg", "--matrix")
+            self.refused(2, "--out: '-h' stands where", "tune", "--shapes", 64, "--out", "-h")
+            self.refused(2, "--commit: '--dry-run' stands where", "tune", "--shapes", 64, "--commit", "--dry-run")
+            self.assertEqual(os.listdir(), [])
+            self.assertEqual(run("layout", "m16n8k16", "f16", "a", "--svg", "./--matrix")[0], 0)
+            self.assertEqual(os.listdir(), ["--matrix"])
+        finally:
+            os.chdir(here)
+
     def test_help_by_name(self):
         for command in ("gemm", "tune", "emulate"):
             self.assertEqual(run("help", command), run(command, "--help"))

@@ -61,10 +61,10 @@ class Doctor(Folder):
         self.assertIn("_f16_f16_tn_", self.diagnose(*self.SIZES, "--accumulate", "f16", "--out-type", "f16")["kernel"])
         self.assertIn(", e4m3 x e5m2 -> f32, promoted, tn, ",
                       run("doctor", *self.SIZES, "--type", "e4m3", "--type-b", "e5m2", "--promote")[1])
-        self.assertIn(", f16 -> f32, f16 sums, tn, ", run("doctor", *self.SIZES, "--accumulate", "f16")[1])
+        self.assertIn(", f16 -> f32, f16 accumulators, tn, ", run("doctor", *self.SIZES, "--accumulate", "f16")[1])
         self.refused(2, "A is f16 and B is e5m2 but they must have the same type", "doctor", *self.SIZES, "--type-b", "e5m2")
         self.refused(2, "promote is given but A and B are f16", "doctor", *self.SIZES, "--promote")
-        self.refused(2, "A and B are f32, whose sums are f32", "doctor", *self.SIZES, "--type", "f32", "--promote")
+        self.refused(2, "A and B are f32, whose accumulators are f32", "doctor", *self.SIZES, "--type", "f32", "--promote")
         self.refused(2, "give one of the two", "doctor", "--binary", "x", "--promote")
 
     def test_text(self):
@@ -107,6 +107,10 @@ class Doctor(Folder):
         code, out, err = run("doctor", "--binary", self.path("absent"))
         self.assertEqual((code, out), (2, ""))
         self.assertIn("absent: cannot be read", err)
+        code, out, err = run("doctor", "--binary", self.path("absent"), "--json")
+        error = json.loads(out)["error"]
+        self.assertEqual((code, error["code"]), (2, "bad_input"))
+        self.assertIn(error["message"], err)
 
 
 if __name__ == "__main__":

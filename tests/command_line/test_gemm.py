@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import stat
+import subprocess
 import sys
 
 import tenon_command
@@ -12,8 +13,8 @@ from tenon_command import Folder, has_gpu, npy, read_npy, run
 
 
 class OnADevice(Folder):
-    KEYS = {"kernel", "device", "device_name", "m", "n", "k", "max_error", "error_bound", "ok", "ms", "tflops",
-            "tuning", "findings", "counters"}
+    KEYS = {"kernel", "device", "device_name", "m", "n", "k", "max_error", "error_bound", "relative_error", "bias", "ok",
+            "overflowed", "ms", "tflops", "tuning", "findings", "counters"}
     DEVICE = ()
 
     def gemm(self, *arguments):
@@ -114,11 +115,52 @@ class InTheEmulator(OnADevice):
                     else:
                         self.assertTrue(0 < answer["max_error"] <= answer["error_bound"])
 
+    def test_long_products_are_announced(self):
+        """One element may take long, too: the emulator multiplies whole tiles."""
+        process = subprocess.Popen([tenon_command.COMMAND, "gemm", "--m", "1", "--n", "1", "--k", "100000000", *self.DEVICE],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        line = process.stderr.readline()
+        process.kill()
+        process.communicate()
+        self.assertRegex(line, r"^tenon: the emulator will take about \d+ minutes of CPU time for this product$")
+
     def test_promotion_is_worth_it(self):
         sizes = ("--m", 16, "--n", 16, "--k", 4096, "--type", "e4m3", "--check")
         plain, promoted = self.gemm(*sizes), self.gemm(*sizes, "--promote")
         self.assertLess(4 * promoted["max_error"], plain["max_error"])
-        self.assertLess(4 * promoted["error_bound"], plain["error_bound"])
+        self.assertLess(4 * promoted["relative_error"], plain["relative_error"])
+        self.assertLess(2 * promoted["error_bound"], plain["error_bound"])
+
+    def test_relative_error_and_bias(self):
+        """What the number formats make: smaller than the limits of error_statistics.hpp, which --check holds it to."""
+        for type_, k, accumulate, error in (("f16", 512, "f32", 3e-6), ("f16", 512, "f16", 6e-3), ("bf16", 512, "f32", 3e-6),
+                                            ("tf32", 512, "f32", 3e-6), ("e4m3", 4096, "f32", 6e-3),
+                                            ("e5m2", 1024, "f32", 6e-3)):
+            with self.subTest(type=type_, accumulate=accumulate):
+                answer = self.gemm("--m", 64, "--n", 64, "--k", k, "--type", type_, "--accumulate", accumulate, "--check")
+                self.assertTrue(0 < answer["relative_error"] < error, answer["relative_error"])
+                self.assertTrue(abs(answer["bias"]) < answer["relative_error"], answer["bias"])
+                self.assertLess(answer["relative_error"], answer["max_error"])
+
+    def test_overflow_is_said_aloud(self):
+        npy(self.path("A.npy"), (1, 2), [1e30, 1], code="f", descr="<f4")
+        npy(self.path("B.npy"), (2, 3), [1, 1, 1, 0, 0, 2], code="f", descr="<f4")
+        files = ("--a", self.path("A.npy"), "--b", self.path("B.npy"), "--check")
+        answer = self.gemm(*files)
+        self.assertEqual((answer["ok"], answer["overflowed"]), (True, {"a": 1, "b": 0, "old_c": 0, "c": 0}))
+        out = run("gemm", *files, *self.DEVICE)[1]
+        self.assertIn("overflow 1 element of %s became infinite: too large for f16\n" % self.path("A.npy"), out)
+        answer = self.gemm(*files, "--type", "bf16", "--out-type", "f16")
+        self.assertEqual((answer["ok"], answer["overflowed"]), (True, {"a": 0, "b": 0, "old_c": 0, "c": 3}))
+        out = run("gemm", *files, "--type", "bf16", "--out-type", "f16", *self.DEVICE)[1]
+        self.assertIn("overflow 3 elements of C became infinite: the exact product is too large for f16", out)
+        answer = self.gemm(*files, "--type", "e4m3")
+        self.assertEqual((answer["ok"], answer["overflowed"]["a"]), (True, 1))
+        out = run("gemm", *files, "--type", "e4m3", *self.DEVICE)[1]
+        self.assertIn("A.npy became the largest value: too large for e4m3\n", out)
+        answer = self.gemm("--m", 8, "--n", 8, "--k", 8)
+        self.assertEqual(answer["overflowed"], {"a": 0, "b": 0, "old_c": 0, "c": None})
+        self.assertNotIn("overflow", run("gemm", "--m", 8, "--n", 8, "--k", 8, "--check", *self.DEVICE)[1])
 
     def test_text_names_both_types_and_promotion(self):
         sizes = ("gemm", "--m", 8, "--n", 8, "--k", 16, *self.DEVICE)
@@ -231,7 +273,10 @@ class InTheEmulator(OnADevice):
         code, out, err = run(*arguments, "--json", TENON_PTX_PATH=self.path("ptx"))
         self.assertEqual(code, 1, err)
         self.assertIn("the emulator found a fault in the kernel: async_use in ", err)
-        findings = json.loads(out)["findings"]
+        answer = json.loads(out)
+        self.assertEqual(set(answer), self.KEYS | {"error"})
+        self.assertEqual((answer["error"]["code"], "tenon: " + answer["error"]["message"] + "\n"), ("wrong_result", err))
+        findings = answer["findings"]
         self.assertTrue(findings)
         for finding in findings:
             self.assertEqual(list(finding), ["kind", "entry", "ptx_line", "source", "count", "first", "message"])
@@ -366,7 +411,7 @@ class OnTheGpu(OnADevice):
                 answer = self.gemm("--m", entry["m"], "--n", entry["n"], "--k", entry["k"], "--type", entry["a"],
                                    "--tuning", table, "--check")
                 self.assertEqual((answer["kernel"], answer["ok"]), (entry["kernel"], True))
-        code, out, err = run("tune", "--shapes", 64, "--kernel", "64x64x64_s5", "--seconds", 0, "--json")
+        code, out, err = run("tune", "--shapes", 64, "--kernel", "*_64x64x64_s5", "--seconds", 0, "--json")
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(len(json.loads(out)["entries"]), 1)
 

@@ -21,9 +21,9 @@ Operand matrix(Type type, const std::vector<float>& values) {
 TEST(Agree, WithinTheBound) {
   std::string where;
   const Operand right = matrix(Type::f32, {1, 2, 3, 4, 5, 6});
-  EXPECT_TRUE(agree(right, right, 0.0, &where));
-  EXPECT_TRUE(agree(matrix(Type::f32, {1, 2, 3, 4, 5.25F, 6}), right, 0.25, &where));
-  EXPECT_FALSE(agree(matrix(Type::f32, {1, 2, 3, 4, 5.5F, 6}), right, 0.25, &where));
+  EXPECT_TRUE(agree(right, right, {}, &where));
+  EXPECT_TRUE(agree(matrix(Type::f32, {1, 2, 3, 4, 5.25F, 6}), right, {0.25, 1.0}, &where));
+  EXPECT_FALSE(agree(matrix(Type::f32, {1, 2, 3, 4, 5.5F, 6}), right, {0.25, 1.0}, &where));
   EXPECT_EQ(where, "C[1][1] is 5.5 but must lie within 0.25 of 5, the documented choice's");
 }
 
@@ -31,12 +31,22 @@ TEST(Agree, EveryTypeOfResult) {
   std::string where;
   for (const Type type : {Type::f16, Type::bf16, Type::f32}) {
     const Operand right = matrix(type, {1, 2, 3, 4, 5, 6});
-    EXPECT_TRUE(agree(matrix(type, {1, 2, 3.5F, 4, 5, 6}), right, 0.5, &where));
-    EXPECT_FALSE(agree(matrix(type, {1, 2, 3.5F, 4, 5, 6}), right, 0.4, &where));
+    EXPECT_TRUE(agree(matrix(type, {1, 2, 3.5F, 4, 5, 6}), right, {0.5, 1.0}, &where));
+    EXPECT_FALSE(agree(matrix(type, {1, 2, 3.5F, 4, 5, 6}), right, {0.4, 1.0}, &where));
   }
   const Operand whole = matrix(Type::s32, {1, 2, 3, 4, 5, 6});
-  EXPECT_TRUE(agree(whole, whole, 0.0, &where));
-  EXPECT_FALSE(agree(matrix(Type::s32, {1, 2, 3, 4, 5, 7}), whole, 100.0, &where));
+  EXPECT_TRUE(agree(whole, whole, {}, &where));
+  EXPECT_FALSE(agree(matrix(Type::s32, {1, 2, 3, 4, 5, 7}), whole, {100.0, 100.0}, &where));
+}
+
+// Each element is near enough, but not all of them together: zeros, where the bound of an element is wide.
+TEST(Agree, ByTheNorm) {
+  std::string where;
+  const Operand right = matrix(Type::f32, {1, 2, 2, 4, 0, 0}), zeros = matrix(Type::f32, {0, 0, 0, 0, 0, 0});
+  EXPECT_FALSE(agree(zeros, right, {10.0, 0.5}, &where));
+  EXPECT_EQ(where, "C differs from the documented choice's by 1 of its norm but may by at most 0.5");
+  EXPECT_TRUE(agree(matrix(Type::f32, {1, 2, 2, 2.5F, 0, 0}), right, {10.0, 0.3}, &where));  // 1.5 of 5
+  EXPECT_FALSE(agree(matrix(Type::f32, {1, 2, 2, 2.5F, 0, 0}), right, {10.0, 0.29}, &where));
 }
 
 TEST(Agree, WhatIsNotFinite) {
@@ -44,14 +54,14 @@ TEST(Agree, WhatIsNotFinite) {
                   infinity = std::numeric_limits<float>::infinity();
   std::string where;
   const Operand right = matrix(Type::f32, {1, infinity, 3, nan, 5, 6});
-  EXPECT_TRUE(agree(matrix(Type::f32, {1.5F, infinity, 3, -nan, 5, 6}), right, 1.0, &where));
-  EXPECT_FALSE(agree(matrix(Type::f32, {1, 2, 3, nan, 5, 6}), right, 1.0, &where));
-  EXPECT_FALSE(agree(matrix(Type::f32, {1, -infinity, 3, nan, 5, 6}), right, 1.0, &where));
-  EXPECT_FALSE(agree(matrix(Type::f32, {1, infinity, nan, nan, 5, 6}), right, 1.0, &where));
-  EXPECT_FALSE(agree(matrix(Type::f32, {1, infinity, 3, 4, 5, 6}), right, 1.0, &where));
+  EXPECT_TRUE(agree(matrix(Type::f32, {1.5F, infinity, 3, -nan, 5, 6}), right, {1.0, 1.0}, &where));
+  EXPECT_FALSE(agree(matrix(Type::f32, {1, 2, 3, nan, 5, 6}), right, {1.0, 1.0}, &where));
+  EXPECT_FALSE(agree(matrix(Type::f32, {1, -infinity, 3, nan, 5, 6}), right, {1.0, 1.0}, &where));
+  EXPECT_FALSE(agree(matrix(Type::f32, {1, infinity, nan, nan, 5, 6}), right, {1.0, 1.0}, &where));
+  EXPECT_FALSE(agree(matrix(Type::f32, {1, infinity, 3, 4, 5, 6}), right, {1.0, 1.0}, &where));
   // An element that nobody wrote.
-  EXPECT_FALSE(
-      agree(poisoned(2, 3, 3, row_major, Type::f32), matrix(Type::f32, {1, 2, 3, 4, 5, 6}), 1e30, &where));
+  EXPECT_FALSE(agree(poisoned(2, 3, 3, row_major, Type::f32), matrix(Type::f32, {1, 2, 3, 4, 5, 6}),
+                     {1e30, 1e30}, &where));
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ TEST(TuneProblems, EveryShapeWithEveryTypeAndLayoutOnce) {
   EXPECT_EQ(problems[8].accumulate, Type::s32);
   types = {};
   types.accumulate = "f16";
-  EXPECT_EQ(types_text(tune_problems({{8, 8, 8}}, types)[0]), "f16 -> f32, f16 sums");
+  EXPECT_EQ(types_text(tune_problems({{8, 8, 8}}, types)[0]), "f16 -> f32, f16 accumulators");
   types = {};
   types.operands = "e4m3";
   types.promote = true;

@@ -20,6 +20,7 @@
 
 #include "gemm/kernel.hpp"
 #include "host/error_bound.hpp"
+#include "host/error_statistics.hpp"
 #include "host/gemm_on.hpp"
 #include "reference/cpu.hpp"
 #include "support/device.hpp"
@@ -252,23 +253,35 @@ class Product {
 
   void expect_right() const {
     expect_surroundings_untouched();
-    const std::vector<float> found = result();
+    expect_right(result());
+  }
+
+  // The same of a result that was read before, or that a test made.
+  void expect_right(const std::vector<float>& found) const {
     std::vector<float> wanted(found.size());  // rounded to the output type
     for (std::size_t i = 0; i < found.size(); ++i) wanted[i] = static_cast<float>(exact(i));
     round_to(case_.out, wanted);
+    const double alpha = static_cast<double>(case_.alpha), beta = static_cast<double>(case_.beta);
+    ErrorStatistics statistics(case_.m, case_.n, problem, case_.k, case_.out, alpha, beta);
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (case_.numbers == Numbers::integers || case_.out == Type::s32) {
         ASSERT_EQ(found[i], wanted[i]) << where(i);
         continue;
       }
       const double old = case_.beta == 0.0F ? 0.0 : static_cast<double>(old_[i]);
-      const double bound =
-          error_bound(operands_->exact[i], case_.k, problem, case_.out, static_cast<double>(case_.alpha),
-                      static_cast<double>(case_.beta), old);
+      const double element = static_cast<double>(found[i]);
+      const DotProduct& dot = operands_->exact[i];
+      const double bound = error_bound(dot, case_.k, problem, case_.out, alpha, beta, old);
       ASSERT_TRUE(std::isfinite(bound)) << where(i);
-      ASSERT_LE(error_of(static_cast<double>(found[i]), exact(i), bound, case_.out), bound)
+      ASSERT_LE(error_of(element, exact(i), bound, case_.out), bound)
           << where(i) << " is " << found[i] << " but should be " << exact(i);
+      const auto at = static_cast<std::int64_t>(i);
+      statistics.add(at / case_.n, at % case_.n, element, exact(i), dot, old);
     }
+    const ErrorVerdict verdict = statistics.verdict();
+    ASSERT_TRUE(verdict.is_right()) << "C as a whole, its row or column " << verdict.index
+                                    << " has a relative error or a bias of " << verdict.found
+                                    << " but may have " << verdict.limit;
   }
 
   Gemm problem;

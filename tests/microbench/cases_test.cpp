@@ -294,9 +294,23 @@ TEST(Cases, FrobeniusBoundNoticesAMissingStepOfFp8) {
   EXPECT_LT(frobenius_bound(fast, 32768) + 0x1p-8, std::sqrt(32.0 / 32768));
 }
 
+// C = 0 and C scaled by 0.9 lie beyond both bounds, whatever the type.
+TEST(Cases, BoundsNoticeZerosAndAScaledResult) {
+  for (const char* text :
+       {"f16", "bf16", "f16_f16_f16", "bf16_f32_bf16", "tf32", "e4m3", "e5m2_f32_bf16", "e4m3_f32p"}) {
+    const Types types = parse_types(text)[0];
+    for (const std::int64_t k : {64, 4096, 65536}) {
+      EXPECT_LT(frobenius_bound(types, k), 0.1) << text << " k = " << k;
+      EXPECT_LT(bias_bound(types, {1024, 1024, k, 0, 0, 0}), 0.1) << text << " k = " << k;
+      EXPECT_GT(bias_bound(types, {1024, 1024, k, 0, 0, 0}), 0) << text << " k = " << k;
+    }
+  }
+}
+
 TEST(Cases, IntegersMayNotBeOff) {
   EXPECT_EQ(accumulation_bound(parse_types("s8")[0], 16384), 0);
   EXPECT_EQ(frobenius_bound(parse_types("s8")[0], 16384), 0);
+  EXPECT_EQ(bias_bound(parse_types("s8")[0], {64, 64, 16384, 0, 0, 0}), 0);
 }
 
 }  // namespace

@@ -145,6 +145,24 @@ TEST_F(DeviceData, CompareFindsOneWrongElementAndOneOverwrittenGap) {
   EXPECT_EQ(compare(result, Type::f32, ldc, values, m, n, 0, 0.75, nullptr).wrong, 0U);
 }
 
+// Zeros, and a result scaled by 0.9.
+TEST_F(DeviceData, CompareMeasuresTheBias) {
+  constexpr std::int64_t m = 40, n = 30;
+  DeviceBuffer expected, computed;
+  fill_normal(expected.reserve(m * n * sizeof(float)), Type::f32, m, n, n, 3, nullptr);
+  for (const float factor : {0.0F, 0.9F, 1.0F}) {
+    std::vector<float> scaled = to_host(expected, m * n);
+    for (float& x : scaled) x *= factor;
+    require(cudaMemcpy(computed.reserve(m * n * sizeof(float)), scaled.data(), m * n * sizeof(float),
+                       cudaMemcpyHostToDevice),
+            "copying");
+    const Comparison comparison =
+        compare(computed.data(), Type::f32, n, expected.data(), m, n, 0, 1e6, nullptr);
+    EXPECT_NEAR(comparison.bias, static_cast<double>(factor) - 1, 1e-6);
+    EXPECT_NEAR(comparison.relative_error, 1 - static_cast<double>(factor), 1e-6);
+  }
+}
+
 // Sums beyond 2^24, one off by 1: floats would call them the same.
 TEST_F(DeviceData, IntegersAreComparedAsIntegers) {
   constexpr std::int64_t m = 3, n = 5, ldc = 8;
@@ -165,6 +183,7 @@ TEST_F(DeviceData, IntegersAreComparedAsIntegers) {
   EXPECT_EQ(comparison(0).max_error, 1);
   EXPECT_EQ(comparison(0).overwritten, 0U);
   EXPECT_GT(comparison(0).relative_error, 0);
+  EXPECT_GT(comparison(0).bias, 0);
   EXPECT_EQ(comparison(1).wrong, 0U);
   require(cudaMemcpy2D(result, ldc * 4, computed.data(), ldc * 4, (n + 1) * 4, m, cudaMemcpyHostToDevice),
           "copying");
