@@ -78,7 +78,7 @@ class Published(unittest.TestCase):
     def test_a_wrong_section_is_a_sentence(self):
         done = self.run_script("magic,new,,,a/latency,cycles,\n", [RECORD])
         self.assertEqual(done.returncode, 2)
-        self.assertIn("no section of", done.stderr)
+        self.assertIn("but the sections are mma.sync", done.stderr)
 
     def test_bad_input_is_a_sentence_and_writes_nothing(self):
         rows = "open,new,,,a/latency,cycles,\n"
