@@ -26,7 +26,7 @@ class Compare(unittest.TestCase):
     def test_within_one_percent_agrees(self):
         done = self.compare([record("x", 24.0)], [record("x", 24.2), record("y", 1)])
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("1 cases compared, 1 in one file only: 0 apart", done.stdout)
+        self.assertIn("1 cases compared, 1 in one file only: 0 differ", done.stdout)
 
     def test_beyond_it_does_not_and_is_named(self):
         done = self.compare([record("x", 24.0), record("z", 5)], [record("x", 25.0), record("z", 5)])
