@@ -61,17 +61,14 @@ Shape with_leading_dimensions(Shape shape, const Layout& layout);
 // a typical one 2^-13 (sqrt(K) + 3), where K is the number of products accumulated that way: k, or 128 if the
 // accumulators are promoted. The error has two parts:
 //   - a random walk of the truncations, g / sqrt(3) each, while the mean square of the partial sums is half
-//   of the
-//     last one's: sigma = g sqrt(34/32 k / 6). The bound allows 21 sigma: partial sums at 4.6 sigma and a
-//     walk at 4.6 sigma (4.6^2 = 6.5^2 / 2) are together as rare as one of them at 6.5 sigma.
-//   - a bias toward zero. The signs of the products lean toward that of the result S, by S E|product| in sum,
-//   and
-//     each is truncated by g / 2 on average: g S / pi, half of it while S still grows. With S and the partial
-//     sums at 6.5 sigma that is 6.5^2 / (2 pi) g sqrt(k).
+//     of the last one's: sigma = g sqrt(34/32 k / 6). The bound allows 21 sigma: partial sums at 4.6 sigma
+//     and a walk at 4.6 sigma (4.6^2 = 6.5^2 / 2) are together as rare as one of them at 6.5 sigma.
+//   - a bias toward zero. The signs of the products lean toward that of the result S, by S E|product| in
+//     sum, and each is truncated by g / 2 on average: g S / pi, half of it while S still grows. With S and
+//     the partial sums at 6.5 sigma that is 6.5^2 / (2 pi) g sqrt(k).
 // Of k / 128 promoted partial sums one may be off by that much, the others by 6.5 sigma together. In total,
 // for results with sigma sqrt(k): 8.2 of 64 at k = 4096, 32 of 128 at 16384; promoted 0.8 of 64 and 2.2 of
 // 128, half of it for the additions in f32.
-// half is for the sums in f32.
 double accumulation_bound(const Types& types, std::int64_t k);
 
 // The same for the Frobenius norm of the error relative to that of the product: the error that

@@ -63,10 +63,10 @@ def kernel(rows, columns):
         lines += loads(step + 1)
         for row in range(rows):
             for column in range(columns):
-                sums = vector("c", 4, 4 * (row * columns + column))
+                accumulators = vector("c", 4, 4 * (row * columns + column))
                 from_a = vector("a", 4, step % 2 * a + 4 * row)
                 from_b = vector("b", 2, step % 2 * b + 2 * column)
-                lines.append(f"    {form} {sums}, {from_a}, {from_b}, {sums};")
+                lines.append(f"    {form} {accumulators}, {from_a}, {from_b}, {accumulators};")
     operations = steps * products
     return Kernel(
         name=f"ldmatrix_mma_{16 * rows}x{8 * columns}", family="mma_fed", instruction=f"{form}; ldmatrix.x4",
