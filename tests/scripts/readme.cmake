@@ -5,7 +5,7 @@ if(TARGET tenon_command)
   set_property(TEST scripts.readme APPEND PROPERTY ENVIRONMENT
     "TENON_PROGRAM=$<TARGET_FILE:tenon_command>" "TENON_CXX=${CMAKE_CXX_COMPILER}"
     "TENON_CUDA_INCLUDE=${CUDAToolkit_INCLUDE_DIRS}")
-  # The part of scripts/run after the build, on the program itself.
+  # What scripts/run does after the build, on the program itself.
   add_test(NAME scripts.main_job COMMAND "${TENON_PYTHON}" -B "${PROJECT_SOURCE_DIR}/scripts/main_job"
            "$<TARGET_FILE:tenon_command>" "${CMAKE_CURRENT_BINARY_DIR}/main_job")
   set_tests_properties(scripts.main_job PROPERTIES LABELS L2 TIMEOUT 300)
