@@ -20,8 +20,8 @@ std::size_t aligned(std::size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-std::size_t matrix_bytes(std::int64_t lines, std::int64_t ld, Type type) {
-  return aligned(static_cast<std::size_t>(lines * ld) * bytes(type));
+std::size_t matrix_bytes(std::int64_t rows, std::int64_t ld, Type type) {
+  return aligned(static_cast<std::size_t>(rows * ld) * bytes(type));
 }
 
 void report(const std::string& name, const char* kind, const Figure& figure) {
@@ -31,14 +31,14 @@ void report(const std::string& name, const char* kind, const Figure& figure) {
 
 }  // namespace
 
-// What stays the same while the candidates of one case take turns.
+// What the candidates of one case share.
 struct CaseRunner::Case {
   Types types;
   Layout layout;
   Shape shape;
-  std::int64_t a_lines, b_lines;
+  std::int64_t a_rows, b_rows;  // of contiguous elements: columns where the matrix is column-major
   std::size_t a_bytes, b_bytes, c_bytes;
-  int sets = 1;                       // copies of the operands, in turn
+  int sets = 1;                       // copies of the operands, used in rotation
   double absolute = 0, relative = 0;  // an element may be off by absolute + relative * |expected|
 
   std::size_t set_bytes() const { return a_bytes + b_bytes + c_bytes; }
@@ -72,9 +72,9 @@ Gemm CaseRunner::problem(const Case& c, int set) const {
   return p;
 }
 
-// The product that says what is expected: not rounded to the output type, and in FP32 (of s8 in integers).
-// fp8 is multiplied as f16 and tf32 as f32, which hold the same numbers: what is expected does not depend on
-// what the tensor cores do with those types.
+// The problem that computes the expected result: not rounded to the output type, accumulated in FP32 (s8 in
+// s32). fp8 is multiplied as f16 and tf32 as f32, which hold the same numbers, so the expected result does
+// not depend on how the tensor cores treat those types.
 Gemm CaseRunner::exact_problem(const Case& c) {
   Gemm exact = problem(c, 0);
   const bool integers = c.types.accumulate == Type::s32;
@@ -83,10 +83,10 @@ Gemm CaseRunner::exact_problem(const Case& c) {
   exact.c = {expected_.data(), c.shape.n, exact.accumulate};
   if (c.types.input == Type::tf32) exact.a.type = exact.b.type = Type::f32;
   if (!is_fp8(c.types.input)) return exact;
-  const std::int64_t a_count = c.a_lines * c.shape.lda, b_count = c.b_lines * c.shape.ldb;
-  const std::size_t a_bytes = matrix_bytes(c.a_lines, c.shape.lda, Type::f16);
+  const std::int64_t a_count = c.a_rows * c.shape.lda, b_count = c.b_rows * c.shape.ldb;
+  const std::size_t a_bytes = matrix_bytes(c.a_rows, c.shape.lda, Type::f16);
   char* halves =
-      static_cast<char*>(halves_.reserve(a_bytes + matrix_bytes(c.b_lines, c.shape.ldb, Type::f16)));
+      static_cast<char*>(halves_.reserve(a_bytes + matrix_bytes(c.b_rows, c.shape.ldb, Type::f16)));
   copy_as_f16(exact.a.data, exact.a.type, a_count, halves, stopwatch_.stream());
   copy_as_f16(exact.b.data, exact.b.type, b_count, halves + a_bytes, stopwatch_.stream());
   exact.a = {halves, c.shape.lda, c.layout.a, Type::f16};
@@ -94,13 +94,13 @@ Gemm CaseRunner::exact_problem(const Case& c) {
   return exact;
 }
 
-// Draws the operands and computes what is expected.
+// Draws the operands and computes the expected result.
 void CaseRunner::prepare(Case& c) {
   const Shape& s = c.shape;
-  c.a_lines = c.layout.a == row_major ? s.m : s.k;
-  c.b_lines = c.layout.b == row_major ? s.k : s.n;
-  c.a_bytes = matrix_bytes(c.a_lines, s.lda, c.types.input);
-  c.b_bytes = matrix_bytes(c.b_lines, s.ldb, c.types.input_b);
+  c.a_rows = c.layout.a == row_major ? s.m : s.k;
+  c.b_rows = c.layout.b == row_major ? s.k : s.n;
+  c.a_bytes = matrix_bytes(c.a_rows, s.lda, c.types.input);
+  c.b_bytes = matrix_bytes(c.b_rows, s.ldb, c.types.input_b);
   c.c_bytes = matrix_bytes(s.m, s.ldc, c.types.output);
   if (options_.cold) c.sets = static_cast<int>(2 * static_cast<std::size_t>(l2_bytes_) / c.set_bytes()) + 2;
   if (c.types.output != Type::s32) {
@@ -112,9 +112,9 @@ void CaseRunner::prepare(Case& c) {
   const cudaStream_t stream = stopwatch_.stream();
   for (int set = 0; set < c.sets; ++set) {
     const Gemm p = problem(c, set);
-    fill_normal(const_cast<void*>(p.a.data), p.a.type, c.a_lines, c.layout.a == row_major ? s.k : s.m, s.lda,
+    fill_normal(const_cast<void*>(p.a.data), p.a.type, c.a_rows, c.layout.a == row_major ? s.k : s.m, s.lda,
                 1, stream);
-    fill_normal(const_cast<void*>(p.b.data), p.b.type, c.b_lines, c.layout.b == row_major ? s.n : s.k, s.ldb,
+    fill_normal(const_cast<void*>(p.b.data), p.b.type, c.b_rows, c.layout.b == row_major ? s.n : s.k, s.ldb,
                 2, stream);
   }
   const Gemm exact = exact_problem(c);
@@ -137,7 +137,7 @@ Comparison CaseRunner::check(const Case& c, const Contender& contender) {
 // Element by element, and by the criterion of host/error_statistics.hpp for all of C: one missing product
 // changes the norm, but hides in an element that is rounded to 8 or 11 bits. The expected result is itself
 // rounded as FP32 is.
-bool CaseRunner::is_right(const Case& c, const std::string& name, const Comparison& comparison) {
+bool CaseRunner::is_correct(const Case& c, const std::string& name, const Comparison& comparison) {
   const Types f32_types{Type::f32, Type::f32, Type::f32, Type::f32};
   const bool integers = c.types.accumulate == Type::s32;
   const double allowed = c.relative + frobenius_bound(c.types, c.shape.k) +
@@ -168,9 +168,9 @@ Contender CaseRunner::reference_contender(const Case& c, const CublasLtGemm& ref
   return contender;
 }
 
-// The answer that is fastest in idle bursts: picked while hot, a slower one can win by drawing less power.
-// None is refused for its rounding (a split-k answer may round twice): a reference with a handicap proves
-// nothing.
+// The answer that is fastest in idle bursts: on a hot board a slower one can win by drawing less power. No
+// answer is rejected for its rounding (a split-K answer may round twice), so that the reference is not
+// handicapped.
 int CaseRunner::pick(const Case& c, const CublasLtGemm& reference) {
   Protocol protocol = options_.protocol;
   protocol.bursts = options_.pick_bursts;
@@ -189,7 +189,7 @@ int CaseRunner::pick(const Case& c, const CublasLtGemm& reference) {
   return best;
 }
 
-// What looks odd is measured once more.
+// A figure that looks odd is measured once more.
 Figure CaseRunner::time(const Contender& contender, const Measurement& measurement) {
   Figure figure;
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -200,7 +200,7 @@ Figure CaseRunner::time(const Contender& contender, const Measurement& measureme
   return figure;
 }
 
-// The candidate, if it takes the problem and computes it right.
+// The candidate, if it takes the problem and computes it correctly.
 std::optional<CaseRunner::Entrant> CaseRunner::enter(const Case& c, const Candidate& candidate) {
   const std::size_t workspace_bytes = candidate.workspace_size(problem(c, 0));
   workspace_.reserve(workspace_bytes);
@@ -222,11 +222,11 @@ std::optional<CaseRunner::Entrant> CaseRunner::enter(const Case& c, const Candid
     return candidate.enqueue(with_workspace(iteration % c.sets), stream);
   };
   entrant.comparison = check(c, entrant.contender);
-  if (!is_right(c, entrant.contender.name, entrant.comparison)) return std::nullopt;
+  if (!is_correct(c, entrant.contender.name, entrant.comparison)) return std::nullopt;
   return entrant;
 }
 
-// Calls f(). Whether that ended well; if not, it counts as a wrong result of `name`.
+// Calls f() and returns whether it succeeded. A failure counts as a wrong result of `name`.
 bool CaseRunner::attempt(const std::string& name, const std::function<void()>& f) {
   try {
     f();

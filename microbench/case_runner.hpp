@@ -1,5 +1,6 @@
-// One types x layout x shape: operands, expected result, then bursts and after them sustained runs, each of
-// the reference first, every candidate, the reference last.
+// Measures one case (types x layout x shape): draws operands, computes the expected result, then runs all
+// bursts and after them all sustained runs, each time the reference first, every candidate, and the reference
+// again.
 #pragma once
 
 #include <functional>
@@ -17,7 +18,7 @@ namespace tenon::microbench {
 
 struct RunnerOptions {
   Protocol protocol;
-  int pick_bursts = 3;  // a cuBLASLt answer, while the best is picked
+  int pick_bursts = 3;  // bursts for each cuBLASLt answer while the best is picked
   bool burst = true, sustained = true;
   bool cold = false;  // rotate operands over more than twice the L2
 };
@@ -26,9 +27,9 @@ class CaseRunner {
  public:
   explicit CaseRunner(const RunnerOptions& options);
 
-  // One record a candidate that takes the problem and computes it right; commit and date are left open. A
-  // candidate that does not, and every figure, is reported on stderr as it comes. Throws Failure where
-  // nothing can go on.
+  // Returns one record for each candidate that takes the problem and computes it correctly; commit and date
+  // are left empty. Reports every figure and every other candidate on stderr as it goes. Throws Failure if
+  // nothing can be measured.
   std::vector<Record> run(const Types& types, const Layout& layout, const Shape& shape,
                           const std::vector<Candidate>& candidates);
 
@@ -56,7 +57,7 @@ class CaseRunner {
   Gemm exact_problem(const Case& c);
   Gemm problem(const Case& c, int set) const;
   Comparison check(const Case& c, const Contender& contender);
-  bool is_right(const Case& c, const std::string& name, const Comparison& comparison);
+  bool is_correct(const Case& c, const std::string& name, const Comparison& comparison);
   int pick(const Case& c, const CublasLtGemm& reference);
   Contender reference_contender(const Case& c, const CublasLtGemm& reference, int answer) const;
   std::vector<Measurement> measurements() const;

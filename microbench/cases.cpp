@@ -31,7 +31,7 @@ Type parse_type(const std::string& text, const std::string& whole) {
   throw Failure("types '" + whole + "' name '" + text + "', but a type is one of " + known);
 }
 
-Type usual_sum(Type input) {
+Type usual_accumulator(Type input) {
   return input == Type::s8 ? Type::s32 : Type::f32;
 }
 
@@ -40,14 +40,14 @@ Type usual_output(Type input) {
   return input == Type::tf32 ? Type::f32 : input == Type::s8 ? Type::s32 : input;
 }
 
-// Why there is no product of these types; "" if there is. The library refuses f32 operands, which the
-// reference kernels take.
+// Why no kernel computes these types; "" if one does. The library refuses f32 operands, which the reference
+// kernels take.
 std::string refusal(const Types& types) {
   const Type output = types.output;
   if (types.input == Type::f32 && types.input_b == Type::f32) {
     const bool is_float = output == Type::f16 || output == Type::bf16 || output == Type::f32;
     if (types.accumulate == Type::f32 && !types.promote && is_float) return "";
-    return "A and B are f32, which are summed in f32, and C must be f16, bf16 or f32";
+    return "A and B are f32, which accumulate in f32, and C must be f16, bf16 or f32";
   }
   Gemm problem;
   problem.a.type = types.input;
@@ -78,18 +78,18 @@ void fill_ld(std::int64_t& ld, std::int64_t needed, const char* name) {
 
 constexpr double sigmas = 6.5;
 
-double largest_sum(std::int64_t k) {
+double largest_result(std::int64_t k) {
   return sigmas * std::sqrt(static_cast<double>(k)) + 20;
 }
 
 double f32_bound(std::int64_t k) {
   DotProduct dot;
-  dot.largest_prefix = largest_sum(k);
+  dot.largest_prefix = largest_result(k);
   return tenon::accumulation_bound(dot, k, Type::f32);
 }
 
-// What cases.hpp says of fp8's sums: a sigma of the walk, the bias of a typical element, and the number of
-// sums that are added up in f32.
+// The quantities that cases.hpp derives for fp8: the standard deviation of the random walk, the bias of a
+// typical element, and the number of partial sums that are added in f32.
 struct Fp8Error {
   double sigma, bias, chains;
 };
@@ -97,7 +97,7 @@ Fp8Error fp8_error(const Types& types, std::int64_t k) {
   constexpr std::int64_t promoted_products = 128;
   constexpr double pi = 3.14159265358979, terms_a_product = 34.0 / 32;
   const std::int64_t chain = types.promote ? std::min(k, promoted_products) : k;
-  const double cut = 0x1p-13 * largest_sum(chain) / sigmas;
+  const double cut = 0x1p-13 * largest_result(chain) / sigmas;
   const auto products = static_cast<double>(k);
   return {cut * std::sqrt(terms_a_product * products / 6), cut * std::sqrt(products) / (2 * pi),
           products / static_cast<double>(chain)};
@@ -119,10 +119,10 @@ std::vector<Types> parse_types(const std::string& text) {
     std::size_t next = 1;
     Types types;
     types.input = types.input_b = parse_type(parts[0], entry);
-    // Nothing is summed in fp8: as the second part it is B's.
+    // No product accumulates in fp8, so a second fp8 type is B's.
     const bool mixed = parts.size() > 1 && (parts[1] == "e4m3" || parts[1] == "e5m2");
     if (mixed) types.input_b = parse_type(parts[next++], entry);
-    types.accumulate = usual_sum(types.input);
+    types.accumulate = usual_accumulator(types.input);
     if (next < parts.size()) {
       std::string sum = parts[next++];
       types.promote = sum.size() > 1 && sum.back() == 'p';
@@ -186,7 +186,7 @@ Shape with_leading_dimensions(Shape shape, const Layout& layout) {
 double accumulation_bound(const Types& types, std::int64_t k) {
   if (types.accumulate == Type::s32) return 0;
   if (types.accumulate == Type::f16) {
-    return unit_roundoff(Type::f16) * largest_sum(k) * std::sqrt(std::ceil(static_cast<double>(k) / 8));
+    return unit_roundoff(Type::f16) * largest_result(k) * std::sqrt(std::ceil(static_cast<double>(k) / 8));
   }
   if (!is_fp8(types.input)) return f32_bound(k);
   const Fp8Error error = fp8_error(types, k);

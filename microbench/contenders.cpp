@@ -6,8 +6,8 @@
 namespace tenon::microbench {
 namespace {
 
-// Through gemm(), as a user of the library would: its checks and, with a workspace, its copies are part of
-// the time.
+// A candidate that runs through gemm(), as a user of the library would run it: the time includes gemm()'s
+// checks and, with a workspace, its copies.
 Candidate through_gemm(const std::string& name, const char* kernel) {
   const auto named = [kernel](Gemm problem) {
     problem.kernel = kernel;

@@ -1,4 +1,4 @@
-// The products of this library that can be measured, each behind the same questions.
+// The kernels that can be measured, behind one interface.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ namespace tenon::microbench {
 struct Candidate {
   std::string name;
   std::function<std::size_t(const Gemm&)> workspace_size;
-  // The problem has a workspace of that size from here on.
+  // The functions below expect a problem with a workspace of that size.
   std::function<Status(const Gemm&)> can_implement;
-  std::function<std::string(const Gemm&)> kernel;  // what runs, as it is recorded
+  std::function<std::string(const Gemm&)> kernel;  // name of the kernel that runs, for the record
   std::function<Status(const Gemm&, CUstream_st*)> enqueue;
 };
 
-// Every kernel made for these types and this layout, in the library's order; then the reference kernels,
-// which take f16, bf16 and f32 and sum in f32.
+// Every kernel for these types and this layout, in the library's order; then the reference kernels, which
+// take f16, bf16 and f32 and accumulate in f32.
 std::vector<Candidate> candidates(const Types& types, const Layout& layout);
 
-// What gemm() selects by itself.
+// The kernel that gemm() selects.
 Candidate selection();
 
 }  // namespace tenon::microbench

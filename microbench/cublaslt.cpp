@@ -10,7 +10,7 @@
 namespace tenon::microbench {
 namespace {
 
-// Folders of the nvidia-cublas wheels, if a python3 is there that has them. One line a folder.
+// Folders of the nvidia-cublas wheels of python3, if there are any, one a line.
 std::vector<std::string> wheel_folders() {
   const char* command =
       "python3 -c 'import nvidia, glob\n"
@@ -83,8 +83,8 @@ cublasComputeType_t compute_type(const Gemm& problem) {
   return problem.a.type == Type::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
-// The products of 8-bit types that cuBLASLt does not have (cublasLtMatmul() in its documentation): asked for
-// them, it answers with a number.
+// Throws for products of 8-bit types that cuBLASLt does not have (cublasLtMatmul() in its documentation): its
+// own answer would be a bare error number.
 void require_offered(const Gemm& problem) {
   const Type a = problem.a.type, b = problem.b.type;
   if (bytes(a) != 1) return;
@@ -129,9 +129,9 @@ void CublasLt::require(cublasStatus_t status, const char* what) const {
   if (status != CUBLAS_STATUS_SUCCESS) throw Failure(std::string(what) + ": " + status_string(status));
 }
 
-// cuBLASLt is column-major. The row-major C is its C transposed, so that it computes C' = B' A': its first
-// operand is our B. A column-major B is k x n there and has to be transposed; a row-major one is n x k and is
-// taken as it is.
+// cuBLASLt is column-major. It sees the row-major C as the transpose of C and computes C' = B' A', so its
+// first operand is our B. It sees a row-major B as the n x k matrix B' and takes it as it is; a column-major
+// B is k x n there and must be transposed.
 CublasLtGemm::CublasLtGemm(const CublasLt& library, const Gemm& problem, void* workspace)
     : library_(library), workspace_(workspace), scale_(problem.accumulate) {
   require_offered(problem);
@@ -166,7 +166,7 @@ CublasLtGemm::CublasLtGemm(const CublasLt& library, const Gemm& problem, void* w
                                   sizeof workspace_bytes));
     const cublasStatus_t asked = library_.heuristic(library_.handle, operation_, first_, second_, result_,
                                                     result_, preference, max_answers, results, &found);
-    // A product that it has no algorithm for is an error to some versions, no answer to others.
+    // For a product without an algorithm some versions return an error, others no answer.
     if (asked == CUBLAS_STATUS_NOT_SUPPORTED) {
       found = 0;
     } else {

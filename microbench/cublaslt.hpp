@@ -1,7 +1,7 @@
-// cuBLASLt as the contender to beat: the best of its first eight heuristic answers.
+// cuBLASLt as the reference: the best of its first eight heuristic answers.
 //
-// The library is loaded at run time, so that this program starts on machines without it and takes the copy
-// that is there: $TENON_CUBLASLT (a file), the loader's path, the toolkit, or the wheels that PyTorch depends
+// The library is loaded at run time, so that the program starts on machines without it and uses the copy that
+// is installed: $TENON_CUBLASLT (a file), the loader's path, the toolkit, or the wheels that PyTorch depends
 // on.
 #pragma once
 
@@ -15,7 +15,8 @@
 
 namespace tenon::microbench {
 
-// The functions of libcublasLt that this folder calls. Failure with the places looked at if there is none.
+// The functions of libcublasLt that this folder calls. Throws Failure, with the places searched, if it is not
+// found.
 class CublasLt {
  public:
   CublasLt();
@@ -48,9 +49,9 @@ class CublasLt {
 };
 
 // One product as cuBLASLt sees it. alpha = 1 and beta = 0; the problem need not have a workspace. f32 inputs
-// run as SGEMM does (CUBLAS_COMPUTE_32F), tf32 inputs with CUBLAS_COMPUTE_32F_FAST_TF32. fp8 runs with scales
-// of 1 and with fast accumulation (sums stay in the tensor core), promoted without. Failure where cuBLASLt
-// has nothing: e5m2 by e5m2, fp8 and s8 in another layout than tn.
+// run as SGEMM (CUBLAS_COMPUTE_32F), tf32 inputs with CUBLAS_COMPUTE_32F_FAST_TF32. fp8 runs with scales of 1
+// and fast accumulation (the accumulators stay in the tensor core), promoted without it. Throws Failure for
+// products that cuBLASLt does not have: e5m2 by e5m2, fp8 and s8 in a layout other than tn.
 class CublasLtGemm {
  public:
   static constexpr int max_answers = 8;

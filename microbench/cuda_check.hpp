@@ -1,4 +1,4 @@
-// CUDA errors as Failure, and device memory by RAII.
+// CUDA errors as Failure; device memory as RAII.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,7 +14,7 @@ inline void require(cudaError_t error, const char* what) {
   if (error != cudaSuccess) throw Failure(std::string(what) + ": " + cudaGetErrorString(error));
 }
 
-// Grows, never shrinks: one buffer serves every shape of a run.
+// Grows and never shrinks, so that one buffer serves every shape of a run.
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;

@@ -12,9 +12,9 @@ namespace tenon::microbench {
 namespace {
 
 constexpr int threads = 256;
-constexpr int blocks = 1024;  // grid-stride loops: any size
+constexpr int blocks = 1024;  // the loops have grid stride, so this fits any size
 
-// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the n-th number without the ones before it.
+// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), which computes its n-th number directly.
 __device__ std::uint64_t splitmix64(std::uint64_t n) {
   std::uint64_t z = n * 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -22,19 +22,19 @@ __device__ std::uint64_t splitmix64(std::uint64_t n) {
   return z ^ (z >> 31);
 }
 
-// Box and Muller.
+// Box-Muller transform.
 __device__ float normal(std::uint64_t n) {
   const std::uint64_t bits = splitmix64(n);
   const float radius = sqrtf(-2.0F * logf((static_cast<float>(bits >> 40) + 1.0F) * 0x1p-24F));
   return radius * cospif(static_cast<float>(bits & 0xffffff) * 0x1p-23F);
 }
 
-// A float of which the upper 19 bits count, to the nearest, ties to even.
+// A float rounded to its upper 19 bits, to nearest, ties to even.
 struct Tf32 {
   float value;
 };
 
-// What stands in a matrix for a number drawn, and what in the gap.
+// The element for a random number, and the filler of the gap.
 template <typename T>
 __device__ T element(float drawn) {
   return static_cast<T>(drawn);
@@ -59,15 +59,15 @@ __device__ std::int8_t gap<std::int8_t>() {
 }
 
 template <typename T>
-__global__ void fill_normal_kernel(T* matrix, std::int64_t lines, std::int64_t extent, std::int64_t ld,
+__global__ void fill_normal_kernel(T* matrix, std::int64_t rows, std::int64_t length, std::int64_t ld,
                                    std::uint64_t seed) {
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; i < lines * ld;
+  for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; i < rows * ld;
        i += stride) {
-    const std::int64_t line = i / ld;
+    const std::int64_t row = i / ld;
     const std::int64_t position = i % ld;
-    const std::uint64_t number = (seed << 40) + static_cast<std::uint64_t>(line * extent + position) + 1;
-    matrix[i] = position < extent ? element<T>(normal(number)) : gap<T>();
+    const std::uint64_t number = (seed << 40) + static_cast<std::uint64_t>(row * length + position) + 1;
+    matrix[i] = position < length ? element<T>(normal(number)) : gap<T>();
   }
 }
 
@@ -93,7 +93,7 @@ __device__ bool is_poison(std::int32_t value) {
   return static_cast<std::uint32_t>(value) == 0x80808080U;
 }
 
-// |computed - expected|, infinity for a NaN. Of integers 0 only if they are the same: float may round the
+// |computed - expected|, infinity for a NaN. For integers it is 0 only if they are equal: float may round the
 // difference, but never to 0.
 template <typename T>
 __device__ float error_of(T computed, float expected) {
@@ -115,20 +115,20 @@ __device__ double signed_error(std::int32_t computed, std::int32_t expected) {
   return expected < 0 ? -error : expected > 0 ? error : 0;
 }
 
-struct Sums {
+struct Totals {
   double error_squares, expected_squares, signed_errors, magnitudes;
   unsigned long long wrong, overwritten;
-  unsigned int max_error, max_expected;  // bits of non-negative floats, which are ordered as integers are
+  unsigned int max_error, max_expected;  // bits of non-negative floats: integer order is float order
 };
 
-__global__ void clear_sums_kernel(Sums* sums) {
-  *sums = Sums{};
+__global__ void clear_totals_kernel(Totals* totals) {
+  *totals = Totals{};
 }
 
 template <typename T, typename Expected>
 __global__ void compare_kernel(const T* computed, std::int64_t ldc, const Expected* expected, std::int64_t m,
-                               std::int64_t n, float relative, float absolute, Sums* sums) {
-  Sums mine{};
+                               std::int64_t n, float relative, float absolute, Totals* totals) {
+  Totals mine{};
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; i < m * ldc;
        i += stride) {
@@ -159,14 +159,14 @@ __global__ void compare_kernel(const T* computed, std::int64_t ldc, const Expect
     mine.max_expected = max(mine.max_expected, __shfl_down_sync(0xffffffffU, mine.max_expected, offset));
   }
   if (threadIdx.x % 32 == 0) {
-    atomicAdd(&sums->error_squares, mine.error_squares);
-    atomicAdd(&sums->expected_squares, mine.expected_squares);
-    atomicAdd(&sums->signed_errors, mine.signed_errors);
-    atomicAdd(&sums->magnitudes, mine.magnitudes);
-    atomicAdd(&sums->wrong, mine.wrong);
-    atomicAdd(&sums->overwritten, mine.overwritten);
-    atomicMax(&sums->max_error, mine.max_error);
-    atomicMax(&sums->max_expected, mine.max_expected);
+    atomicAdd(&totals->error_squares, mine.error_squares);
+    atomicAdd(&totals->expected_squares, mine.expected_squares);
+    atomicAdd(&totals->signed_errors, mine.signed_errors);
+    atomicAdd(&totals->magnitudes, mine.magnitudes);
+    atomicAdd(&totals->wrong, mine.wrong);
+    atomicAdd(&totals->overwritten, mine.overwritten);
+    atomicMax(&totals->max_error, mine.max_error);
+    atomicMax(&totals->max_expected, mine.max_expected);
   }
 }
 
@@ -179,13 +179,13 @@ double float_of(unsigned int bits) {
 
 struct DeviceMatrix {
   void* data;
-  std::int64_t lines, extent, ld;
+  std::int64_t rows, length, ld;
 };
 
 template <typename T>
 void fill_normal_as(const DeviceMatrix& matrix, std::uint64_t seed, cudaStream_t stream) {
-  fill_normal_kernel<<<blocks, threads, 0, stream>>>(static_cast<T*>(matrix.data), matrix.lines,
-                                                     matrix.extent, matrix.ld, seed);
+  fill_normal_kernel<<<blocks, threads, 0, stream>>>(static_cast<T*>(matrix.data), matrix.rows, matrix.length,
+                                                     matrix.ld, seed);
 }
 
 struct Tolerance {
@@ -193,39 +193,39 @@ struct Tolerance {
 };
 
 template <typename T, typename Expected>
-void compare_as(const DeviceMatrix& computed, const void* expected, const Tolerance& allowed, Sums* sums,
+void compare_as(const DeviceMatrix& computed, const void* expected, const Tolerance& allowed, Totals* totals,
                 cudaStream_t stream) {
   compare_kernel<<<blocks, threads, 0, stream>>>(static_cast<const T*>(computed.data), computed.ld,
-                                                 static_cast<const Expected*>(expected), computed.lines,
-                                                 computed.extent, allowed.relative, allowed.absolute, sums);
+                                                 static_cast<const Expected*>(expected), computed.rows,
+                                                 computed.length, allowed.relative, allowed.absolute, totals);
 }
 
 }  // namespace
 
-void fill_normal(void* matrix, Type type, std::int64_t lines, std::int64_t extent, std::int64_t ld,
+void fill_normal(void* matrix, Type type, std::int64_t rows, std::int64_t length, std::int64_t ld,
                  std::uint64_t seed, cudaStream_t stream) {
-  const DeviceMatrix whole{matrix, lines, extent, ld};
+  const DeviceMatrix target{matrix, rows, length, ld};
   switch (type) {
     case Type::f16:
-      fill_normal_as<__half>(whole, seed, stream);
+      fill_normal_as<__half>(target, seed, stream);
       break;
     case Type::bf16:
-      fill_normal_as<__nv_bfloat16>(whole, seed, stream);
+      fill_normal_as<__nv_bfloat16>(target, seed, stream);
       break;
     case Type::f32:
-      fill_normal_as<float>(whole, seed, stream);
+      fill_normal_as<float>(target, seed, stream);
       break;
     case Type::tf32:
-      fill_normal_as<Tf32>(whole, seed, stream);
+      fill_normal_as<Tf32>(target, seed, stream);
       break;
     case Type::e4m3:
-      fill_normal_as<__nv_fp8_e4m3>(whole, seed, stream);
+      fill_normal_as<__nv_fp8_e4m3>(target, seed, stream);
       break;
     case Type::e5m2:
-      fill_normal_as<__nv_fp8_e5m2>(whole, seed, stream);
+      fill_normal_as<__nv_fp8_e5m2>(target, seed, stream);
       break;
     case Type::s8:
-      fill_normal_as<std::int8_t>(whole, seed, stream);
+      fill_normal_as<std::int8_t>(target, seed, stream);
       break;
     case Type::s32:
       throw Failure("an operand is s32 but must be f16, bf16, f32, tf32, e4m3, e5m2 or s8");
@@ -254,29 +254,30 @@ void poison(void* data, Type type, std::size_t bytes, cudaStream_t stream) {
 Comparison compare(const void* computed, Type type, std::int64_t ldc, const void* expected, std::int64_t m,
                    std::int64_t n, double relative, double absolute, cudaStream_t stream) {
   DeviceBuffer buffer;
-  Sums* sums = static_cast<Sums*>(buffer.reserve(sizeof(Sums)));
-  clear_sums_kernel<<<1, 1, 0, stream>>>(sums);
+  Totals* totals = static_cast<Totals*>(buffer.reserve(sizeof(Totals)));
+  clear_totals_kernel<<<1, 1, 0, stream>>>(totals);
   const DeviceMatrix result{const_cast<void*>(computed), m, n, ldc};
   const Tolerance allowed{static_cast<float>(relative), static_cast<float>(absolute)};
   switch (type) {
     case Type::f16:
-      compare_as<__half, float>(result, expected, allowed, sums, stream);
+      compare_as<__half, float>(result, expected, allowed, totals, stream);
       break;
     case Type::bf16:
-      compare_as<__nv_bfloat16, float>(result, expected, allowed, sums, stream);
+      compare_as<__nv_bfloat16, float>(result, expected, allowed, totals, stream);
       break;
     case Type::f32:
-      compare_as<float, float>(result, expected, allowed, sums, stream);
+      compare_as<float, float>(result, expected, allowed, totals, stream);
       break;
     case Type::s32:
-      compare_as<std::int32_t, std::int32_t>(result, expected, allowed, sums, stream);
+      compare_as<std::int32_t, std::int32_t>(result, expected, allowed, totals, stream);
       break;
     default:
       throw Failure(std::string("a result is ") + name(type) + " but must be f16, bf16, f32 or s32");
   }
   require(cudaGetLastError(), "comparing the result");
-  Sums host{};
-  require(cudaMemcpyAsync(&host, sums, sizeof host, cudaMemcpyDeviceToHost, stream), "comparing the result");
+  Totals host{};
+  require(cudaMemcpyAsync(&host, totals, sizeof host, cudaMemcpyDeviceToHost, stream),
+          "comparing the result");
   require(cudaStreamSynchronize(stream), "comparing the result");
   Comparison comparison;
   comparison.max_error = float_of(host.max_error);

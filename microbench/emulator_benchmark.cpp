@@ -1,7 +1,8 @@
 // How fast the emulator executes PTX: a 256^3 GEMM on tensor cores, and loops of scalar instructions.
 //
-// Google Benchmark's program, so --benchmark_filter, --benchmark_format=json and the like. `threads` in a
-// name is that of host threads, `findings` whether races, proxies and unwritten memory are looked for.
+// A Google Benchmark program: --benchmark_filter, --benchmark_format=json and the like. In the names
+// `threads` counts host threads, and `findings` says whether the emulator looks for races, missing proxy
+// fences and reads of unwritten memory.
 //   tenon_emulator_benchmark --benchmark_out=emulator.json --benchmark_out_format=json
 #include <benchmark/benchmark.h>
 
@@ -42,7 +43,7 @@ void count(benchmark::State& state, std::uint64_t instructions) {
       Counter(total / static_cast<double>(state.range(0)), Counter::kIsIterationInvariantRate);
 }
 
-// The hand-written module: 8192 mma.sync.m16n8k16, cp.async, ldmatrix, four blocks of 128 x 128.
+// The hand-written module: 8192 mma.sync.m16n8k16, cp.async, ldmatrix, a grid of four 128 x 128 tiles.
 void gemm_256(benchmark::State& state) {
   constexpr std::uint64_t n = 256;
   Emulator emulator;
@@ -69,7 +70,7 @@ BENCHMARK(gemm_256)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
-// 64 warps; the loop is the text and three instructions around it.
+// 64 warps; a loop of `body` and three instructions.
 void loop_of(benchmark::State& state, const std::string& body) {
   const std::string text = R"(.version 7.0
 .target sm_80

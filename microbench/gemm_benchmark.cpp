@@ -1,8 +1,8 @@
-// tenon_gemm_benchmark: kernels of this library against cuBLASLt, checked and timed in one process.
+// tenon_gemm_benchmark: the library's kernels against cuBLASLt, checked and timed in one process.
 //
-// For every types x layout x shape: operands are drawn, the expected product is computed, cuBLASLt's best
-// answer is picked and measured, then each kernel is checked on a poisoned output and measured, then cuBLASLt
-// once more.
+// For every types x layout x shape it draws operands, computes the expected product, picks and measures
+// cuBLASLt's best answer, checks each kernel on a poisoned output and measures it, and measures cuBLASLt once
+// more.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <ctime>
@@ -76,7 +76,7 @@ std::vector<Candidate> chosen(const Options& options, const Types& types, const 
   return result;
 }
 
-// A pattern that no contender of any types and layout has is a misspelt one.
+// Throws for a pattern that matches no contender of any types and layout: it is a misspelling.
 void check_patterns(const Options& options, const Cases& cases) {
   for (const std::string& pattern : options.kernels) {
     try {
@@ -95,7 +95,7 @@ void check_patterns(const Options& options, const Cases& cases) {
   }
 }
 
-// What the suite says, where it was not said otherwise.
+// Takes from the suite what the command line does not set.
 void apply_suite(Options& options, const CLI::App& app) {
   const Suite* suite = find_suite(options.suite);
   if (suite == nullptr) return;
@@ -119,7 +119,7 @@ std::string suite_lines() {
   return text;
 }
 
-// The exit status, unless what was printed got lost.
+// Returns the exit status, or 3 if standard output was lost.
 int ended(int status) {
   const std::string lost = lost_standard_output();
   if (lost.empty()) return status;
@@ -153,7 +153,7 @@ int measure(const Options& options, const Cases& cases, CaseRunner& runner, std:
           require(cudaDeviceSynchronize(), "the device is lost");
         }
         if (!options.json.empty())
-          write_json(options.json, records);  // now: a later case may end the program
+          write_json(options.json, records);  // after each case, since a later one may end the program
       }
     }
   }
@@ -215,10 +215,12 @@ int main(int argc, char** argv) {
   keep_standard_descriptors();
   Options options;
   CLI::App app(
-      "GEMM kernels against cuBLASLt: burst and sustained TFLOP/s, each contender alone, results checked");
+      "GEMM kernels against cuBLASLt: burst and sustained TFLOP/s, each contender measured alone, results "
+      "checked");
   std::vector<std::string> names;
   for (const Suite& suite : suites()) names.push_back(suite.name);
-  app.add_option("--suite", options.suite, "a named set of cases, below; other options change parts of it")
+  app.add_option("--suite", options.suite,
+                 "a named set of cases, listed below; other options override parts of it")
       ->check(CLI::IsMember(names));
   app.footer(
       suite_lines() +
@@ -230,14 +232,16 @@ int main(int argc, char** argv) {
       "  tenon_gemm_benchmark --choices 120 --json choices.json --commit \"$(git rev-parse --short HEAD)\"\n"
       "Exit status: 0 done and correct, 1 wrong result or a case that could not be measured, 2 bad "
       "usage, 3 no GPU, or standard output cannot be written.");
-  app.add_option("--shapes", options.shapes, "size, m:n:k, m:n:k:ld or m:n:k:lda:ldb:ldc, by comma")
+  app.add_option("--shapes", options.shapes,
+                 "size, m:n:k, m:n:k:ld or m:n:k:lda:ldb:ldc, separated by commas")
       ->capture_default_str();
-  app.add_option(
-         "--types", options.types,
-         "input_accumulate_output, by comma: bf16, f16_f32_f32, f16_f16, f32, tf32, s8, e4m3_f32_bf16, "
-         "e4m3_f32p_bf16 (sums promoted), e4m3_e5m2_f32_bf16 (A and B)")
+  app.add_option("--types", options.types,
+                 "input_accumulate_output, separated by commas: bf16, f16_f32_f32, f16_f16, f32, tf32, s8, "
+                 "e4m3_f32_bf16, "
+                 "e4m3_f32p_bf16 (accumulators promoted), e4m3_e5m2_f32_bf16 (A and B)")
       ->capture_default_str();
-  app.add_option("--layout", options.layouts, "tn, nn, tt, nt by comma, or all")->capture_default_str();
+  app.add_option("--layout", options.layouts, "tn, nn, tt, nt, separated by commas, or all")
+      ->capture_default_str();
   app.add_option("--kernel", options.kernels,
                  std::string("patterns of whole kernel names; every kernel if none is given: ") +
                      tenon::command::NamePattern::syntax);

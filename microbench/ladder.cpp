@@ -108,7 +108,7 @@ nlohmann::ordered_json to_json(const Shape& shape, const std::vector<Record>& re
     if (!row.is_reference) {
       entry["max_error"] = row.max_error;
       entry["error_bound"] = row.error_bound;
-      entry["ok"] = true;  // what is wrong is not timed, and has no record
+      entry["ok"] = true;  // wrong results are not timed and have no record
     }
     json["rows"].push_back(entry);
   }

@@ -18,8 +18,8 @@ struct SmCounters {
 constexpr int counter_slots = 3;  // before, in the middle, after
 constexpr int max_sms = 1024;     // %smid stays below this on any device
 
-// Holds the stream while the host enqueues what is to be timed, so that the first launch does not wait for
-// it.
+// Holds the stream while the host enqueues the launches to be timed, so that the first of them does not wait
+// for the host.
 __global__ void delay_kernel(std::uint64_t nanoseconds) {
   std::uint64_t start = 0;
   std::uint64_t now = 0;
@@ -30,7 +30,7 @@ __global__ void delay_kernel(std::uint64_t nanoseconds) {
 }
 constexpr std::uint64_t delay_ns = 400'000;
 
-// One block an SM, as far as the scheduler spreads them; SMs that get none keep their zeros.
+// One CTA an SM, if the scheduler spreads them; SMs without one keep their zeros.
 __global__ void read_counters_kernel(SmCounters* counters) {
   unsigned int sm = 0;
   SmCounters now{};
@@ -58,7 +58,7 @@ void sleep_ms(double milliseconds) {
 
 }  // namespace
 
-// A number of launches of one contender, as plain launches or as one graph.
+// Launches of one contender, issued one by one or as one graph.
 class Stopwatch::Batch {
  public:
   Batch(const Contender& contender, int count, bool as_graph, cudaStream_t stream)
@@ -141,7 +141,7 @@ double Stopwatch::mean_sm_mhz(int from, int to) const {
   return middle > 0.1 * max_mhz_ && middle < 1.02 * max_mhz_ ? middle : 0;
 }
 
-// A first estimate, from one launch or, if that is short, from ten.
+// A first estimate, from one launch or, if it is short, from ten.
 double Stopwatch::launch_microseconds(const Contender& contender) {
   double microseconds = 0;
   for (const int count : {1, 10}) {
@@ -158,8 +158,8 @@ double Stopwatch::launch_microseconds(const Contender& contender) {
 
 Figure Stopwatch::burst(const Contender& contender, const Protocol& protocol) {
   const double estimate = launch_microseconds(contender);
-  const int rounds = std::max(1, launches_for(protocol.burst_ms, estimate) / contender.rotation);
-  const Batch batch(contender, rounds * contender.rotation, estimate < protocol.graph_below_us, stream_);
+  const int rotations = std::max(1, launches_for(protocol.burst_ms, estimate) / contender.rotation);
+  const Batch batch(contender, rotations * contender.rotation, estimate < protocol.graph_below_us, stream_);
   std::vector<double> times;
   std::vector<double> clocks;
   double watts = 0;
@@ -200,8 +200,8 @@ Figure Stopwatch::burst(const Contender& contender, const Protocol& protocol) {
 
 Figure Stopwatch::sustained(const Contender& contender, const Protocol& protocol) {
   const double estimate = launch_microseconds(contender);
-  const int rounds = std::max(1, launches_for(protocol.burst_ms, estimate) / contender.rotation);
-  const Batch batch(contender, rounds * contender.rotation, estimate < protocol.graph_below_us, stream_);
+  const int rotations = std::max(1, launches_for(protocol.burst_ms, estimate) / contender.rotation);
+  const Batch batch(contender, rotations * contender.rotation, estimate < protocol.graph_below_us, stream_);
   const int half = std::max(1, launches_for(protocol.sustained_ms / 2, estimate) / batch.count());
   require(cudaStreamSynchronize(stream_), contender.name.c_str());
   sleep_ms(protocol.rest_ms);

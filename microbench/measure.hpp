@@ -1,17 +1,16 @@
-// The measuring protocol: how a launch becomes a figure that can be compared with another one.
+// The measurement protocol: how launches become a figure that can be compared with others.
 //
-// Above about 2048^3 a GEMM is held by the board's power limit, and kernels that take turns share a clock,
-// which flatters the hungry one. So each contender is measured alone, twice:
+// Above about 2048^3 the board's power limit holds a GEMM back. Kernels that alternate share a clock, which
+// flatters the one that draws more power. So each contender is measured alone, twice:
 //   burst       30 ms idle, then about 3 ms of launches; the median of five
 //   sustained   300 ms idle, then 0.5 s back to back; the second half counts
 //
-// What a board has drawn beyond its limit it pays back later: 30 ms after half a second of cuBLASLt, which
-// had 730 W, another kernel had 640 W and up to a tenth less speed; 100 ms after it, nothing of that was
-// left.
+// A board compensates later for power drawn beyond its limit: 30 ms after half a second of cuBLASLt at 730 W
+// another kernel had 640 W and up to a tenth less speed; 100 ms after it nothing of that was left.
 //
-// Launches shorter than 50 us are replayed from a CUDA graph, so that the host does not set the pace. The
-// clock is read from the SMs' own cycle counters before and after the timed launches; NVML's samples stand in
-// where those are implausible, and give power and throttle reasons.
+// Launches shorter than 50 us are replayed from a CUDA graph, so that the host does not limit them. The clock
+// comes from the SMs' own cycle counters before and after the timed launches. NVML's samples replace it where
+// they are implausible, and give power and throttle reasons.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -37,10 +36,10 @@ struct Protocol {
 struct Contender {
   std::string name;
   double flop = 0;  // of one launch
-  // Enqueues one launch on the stream. The iteration counts up: whoever rotates buffers takes it modulo their
-  // number.
+  // Enqueues one launch on the stream. The iteration counts up: a contender that rotates buffers takes it
+  // modulo their number.
   std::function<Status(cudaStream_t stream, int iteration)> enqueue;
-  int rotation = 1;  // number of buffer sets: a graph holds each of them equally often
+  int rotation = 1;  // number of buffer sets: a graph uses each equally often
 };
 
 struct Figure {
@@ -48,7 +47,7 @@ struct Figure {
   double microseconds = 0;  // of one launch
   double sm_mhz = 0;        // 0 if unknown
   double watts = 0;         // 0 if unknown
-  std::string odd;          // why the figure should not be kept, in words; "" if nothing was noticed
+  std::string odd;          // why the figure should not be stored, in words; "" if nothing was noticed
 };
 
 class Stopwatch {

@@ -25,22 +25,22 @@ struct Record {
          watts = 0;                       // of the sustained run, of the bursts if there was none
   double max_error = 0, error_bound = 0;  // against the exact product; absolute
   std::string commit, machine, toolkit, date;
-  std::string odd;  // printed, not stored: a record with a reason against it is not written to JSON
+  std::string odd;  // printed only: a record with such a reason is not written to JSON
 
   double ratio_burst() const;
   double ratio_sustained() const;
 };
 
-// The layout field: the letters, and leading dimensions where they are not the packed ones.
+// The layout field: the letters, and leading dimensions that are not the packed ones.
 std::string describe_layout(const Shape& shape, const Layout& layout);
 
 nlohmann::ordered_json to_json(const Record& record);
 
-// Replaces the file by an array of those records against which nothing speaks. Failure if it cannot be
+// Replaces the file by an array of the records whose `odd` is empty. Throws Failure if it cannot be
 // written.
 void write_json(const std::string& path, const std::vector<Record>& records);
 
-// The table for people: one line a record, best sustained (else burst) ratio first within a case.
+// The printed table: one line a record, best sustained (else burst) ratio first within a case.
 std::string table(std::vector<Record> records);
 
 }  // namespace tenon::microbench

@@ -1,5 +1,5 @@
-// Files of results: whole or as they were, and refused before anything is measured for one that cannot be
-// written.
+// Files of results: replaced completely or not at all, and checked for being writable before anything is
+// measured.
 #pragma once
 
 #include <unistd.h>
@@ -13,8 +13,8 @@
 
 namespace tenon::microbench {
 
-// False, with errno: it cannot be written.
-inline bool write_whole(const std::string& path, const std::string& text) {
+// Returns false, with errno set, if the file cannot be written.
+inline bool write_all(const std::string& path, const std::string& text) {
   std::FILE* file = std::fopen(path.c_str(), "wb");
   if (file == nullptr) return false;
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
@@ -25,13 +25,14 @@ inline std::string cannot_be_written(const std::string& path, int error) {
   return "'" + path + "' cannot be written" + (error != 0 ? std::string(": ") + std::strerror(error) : "");
 }
 
-// Replaces the file by the text: a neighbour is written and renamed, so that a full disk or a signal does not
-// take what stood there. "", or the sentence that says why it cannot be. What has no neighbours is written in
-// place: a pipe, /dev/stdout, a link to nothing yet, a file in a folder that is not ours.
+// Replaces the file by the text: writes a temporary file beside it and renames that, so that a full disk or a
+// signal does not destroy the old content. Returns "", or the sentence that says why the file cannot be
+// written. Writes in place what has no folder to write to: a pipe, /dev/stdout, a dangling link, a file in a
+// folder without write permission.
 inline std::string replace_file(const std::string& path, const std::string& text) {
   namespace files = std::filesystem;
   std::error_code error;
-  files::path target = files::canonical(path, error);  // a link stays, and the file behind it is replaced
+  files::path target = files::canonical(path, error);  // a link stays; its target is replaced
   if (error) target = path;
   const files::file_status status = files::symlink_status(target, error);
   const std::string neighbour = target.string() + "." + std::to_string(::getpid()) + ".tmp";
@@ -39,8 +40,8 @@ inline std::string replace_file(const std::string& path, const std::string& text
   errno = 0;
   if (!in_place && ::access(target.parent_path().empty() ? "." : target.parent_path().c_str(), W_OK) != 0)
     in_place = true;
-  if (in_place) return write_whole(path, text) ? "" : cannot_be_written(path, errno);
-  bool written = write_whole(neighbour, text);
+  if (in_place) return write_all(path, text) ? "" : cannot_be_written(path, errno);
+  bool written = write_all(neighbour, text);
   if (written && files::exists(status)) files::permissions(neighbour, status.permissions(), error);
   written = written && std::rename(neighbour.c_str(), target.c_str()) == 0;
   if (written) return "";
@@ -49,17 +50,17 @@ inline std::string replace_file(const std::string& path, const std::string& text
   return cannot_be_written(path, why);
 }
 
-// The same question, asked beforehand: the file stays as it is, and none is left where there was none.
+// The same check in advance, without changing an existing file or leaving a new one.
 inline std::string unwritable(const std::string& path) {
   namespace files = std::filesystem;
   std::error_code error;
   const files::file_status status = files::status(path, error);
-  if (files::exists(status) && !files::is_directory(status))  // to open a pipe would wait for its reader
+  if (files::exists(status) && !files::is_directory(status))  // opening a pipe would wait for its reader
     return ::access(path.c_str(), W_OK) == 0 ? "" : cannot_be_written(path, errno);
   std::FILE* file = std::fopen(path.c_str(), "ab");
   if (file == nullptr) return cannot_be_written(path, errno);
   std::fclose(file);
-  // Through a link to nothing yet a file was made behind it.
+  // The path may be a dangling link, whose target was just created.
   const files::path made = files::canonical(path, error);
   if (!error) files::remove(made, error);
   return "";

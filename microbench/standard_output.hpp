@@ -1,5 +1,4 @@
-// Standard output, of which nothing shall be lost in silence: a full disk or a closed descriptor is an error
-// of the program.
+// Checks of standard output: a full disk or a closed descriptor is an error of the program, not silence.
 #pragma once
 
 #include <fcntl.h>
@@ -13,15 +12,15 @@
 
 namespace tenon::microbench {
 
-// Where a program was started with a closed standard descriptor, the next file that it opens would take the
-// number, and get the text that was meant for people. To be called first in main(); writing still fails.
+// If a program starts with a closed standard descriptor, the next file that it opens gets that
+// number, and the text meant for the user. Call this first in main(); writing to the descriptor still fails.
 inline void keep_standard_descriptors() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) == -1 && errno == EBADF && ::open("/dev/null", O_RDONLY) < 0) return;
   }
 }
 
-// Writes what is still held back. "" if all that was ever printed arrived, else the sentence to end with.
+// Flushes standard output. "" if everything ever printed arrived, else the sentence to print at exit.
 inline std::string lost_standard_output() {
   errno = 0;
   std::cout.flush();

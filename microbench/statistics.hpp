@@ -1,4 +1,4 @@
-// The arithmetic of the protocol, apart from any device so that it can be tested alone.
+// The arithmetic of the protocol, without a device so that it can be tested alone.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,15 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 != 0 ? values[half] : 0.5 * (values[half - 1] + values[half]);
 }
 
-// How far the middle of the list is spread, relative to its median: one outlier on either side does not
-// count, because the median ignores it too. 0 for fewer than three values.
+// The spread of the list relative to its median, without the least and the greatest value: one outlier does
+// not count, because the median ignores it too. 0 for fewer than three values.
 inline double middle_spread(std::vector<double> values) {
   if (values.size() < 3) return 0;
   std::sort(values.begin(), values.end());
   return (values[values.size() - 2] - values[1]) / median(values);
 }
 
-// By how much the median is probably off, relative to it: its standard error if the values were normal, from
+// The standard error of the median, relative to it, if the values were normal; computed from
 // the middle half of them, so that outliers do not count. 0 for fewer than four values.
 inline double median_error(std::vector<double> values) {
   if (values.size() < 4) return 0;
@@ -35,17 +35,17 @@ inline double median_error(std::vector<double> values) {
   return of_median * deviation / std::sqrt(static_cast<double>(values.size())) / median(values);
 }
 
-// 2 m n k additions and multiplications in so many microseconds.
+// TFLOP/s of `flop` additions and multiplications in that many microseconds.
 inline double tflops(double flop, double microseconds) {
   return microseconds > 0 ? flop / microseconds * 1e-6 : 0;
 }
 
-// What one SM does in one cycle: the figure that a change of clock does not touch.
+// The work of one SM in one cycle, which is independent of the clock.
 inline double flop_per_clk_per_sm(double tflops, double sm_mhz, int sm_count) {
   return sm_mhz > 0 && sm_count > 0 ? tflops * 1e6 / (sm_mhz * sm_count) : 0;
 }
 
-// How many launches fill so many milliseconds; at least one.
+// The number of launches that fill that many milliseconds; at least one.
 inline int launches_for(double milliseconds, double microseconds_per_launch) {
   if (microseconds_per_launch <= 0) return 1;
   return static_cast<int>(std::clamp(std::round(milliseconds * 1e3 / microseconds_per_launch), 1.0, 1e5));

@@ -13,18 +13,18 @@ std::string joined(const std::vector<int>& sizes, const std::string& before, con
   return text;
 }
 
-// Powers of two, so that a curve is even on a logarithmic axis.
+// Powers of two, evenly spaced on a logarithmic axis.
 std::vector<int> powers(int first, int last) {
   std::vector<int> sizes;
   for (int size = first; size <= last; size *= 2) sizes.push_back(size);
   return sizes;
 }
 
-// A layer's product: the activations of m tokens (A, m x k) times its weights (n x k, which is B
+// A layer's product: the activations of m tokens (A, m x k) times the weights (B, stored n x k,
 // k-contiguous).
 struct Layer {
   int n, k;
-  std::vector<int> tokens;  // m: up to 128 while text is generated, more while a prompt is read
+  std::vector<int> tokens;  // m: up to 128 in decoding, more in prefill
 };
 
 std::string shapes_of(std::initializer_list<Layer> layers) {
@@ -82,7 +82,7 @@ std::string model_shapes() {
   });
 }
 
-// Numbers of tokens that requests add up to, most of them no multiple of a tile's rows: Llama 3 8B's output,
+// Token counts of batched requests, most of them no multiple of a tile's rows: Llama 3 8B's output,
 // gate and up, down.
 std::string tokens_shapes() {
   const std::initializer_list<int> tokens = {136, 176, 200, 264, 300, 330, 400, 520, 600, 700, 900, 1100};
@@ -93,10 +93,10 @@ std::string tokens_shapes() {
 
 const std::vector<Suite>& suites() {
   static const std::vector<Suite> all = {
-      {"main", "2048 to 16384 cubed in every type of 16 bits, both operands contiguous along k",
+      {"main", "2048 to 16384 cubed in every 16-bit type, both operands contiguous along k",
        "2048,4096,8192,16384", "bf16,f16,f16_f32_f32,f16_f16", "tn", true, true},
-      {"types", "4096 and 8192 cubed in fp8, with fast sums and with promoted ones, s8 and tf32", "4096,8192",
-       "e4m3_f32_bf16,e4m3_f32p_bf16,s8,tf32", "tn", true, true},
+      {"types", "4096 and 8192 cubed in fp8, with fast and with promoted accumulation, s8 and tf32",
+       "4096,8192", "e4m3_f32_bf16,e4m3_f32p_bf16,s8,tf32", "tn", true, true},
       {"models", "60 products of language models, from one token to 8192", model_shapes(), "bf16", "tn", true,
        false},
       {"tokens", "36 products of a language model, of 136 to 1100 tokens", tokens_shapes(), "bf16", "tn",
@@ -109,7 +109,7 @@ const std::vector<Suite>& suites() {
        "4095:4095:4095:4095,2047,4097,8191,4096:4096:4095,4096:4096:4096:4097:4097:4096,4096:4095:4096,"
        "511:4095:4095,4095:511:4095,1000:4001:3001,12289:1023:2049",
        "bf16,f16", "tn", true, true},
-      {"ladder", "every kernel at 4096 cubed, the naive ones among them", "4096", "f16", "tn", false, true},
+      {"ladder", "every kernel at 4096 cubed, the naive ones included", "4096", "f16", "tn", false, true},
       {"sweep_size", "m = n = k from 256 to 16384",
        joined({256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384}, "", ""), "bf16",
        "tn", true, false},

@@ -6,18 +6,18 @@
 
 namespace tenon::microbench {
 
-// A suite is what the options of tenon_gemm_benchmark would be: text that cases.hpp parses.
+// A suite holds values of tenon_gemm_benchmark's options, as text that cases.hpp parses.
 struct Suite {
   std::string name;
   std::string what;  // a line for --help
   std::string shapes, types, layouts;
-  bool best;  // what gemm() selects, else every kernel
+  bool best;  // only the kernel that gemm() selects, else every kernel
   bool sustained;
 };
 
 const std::vector<Suite>& suites();
 
-// Null: there is none of that name.
+// nullptr if there is none of that name.
 const Suite* find_suite(const std::string& name);
 
 }  // namespace tenon::microbench

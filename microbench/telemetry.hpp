@@ -30,7 +30,7 @@ class Telemetry {
   Telemetry(const Telemetry&) = delete;
   Telemetry& operator=(const Telemetry&) = delete;
 
-  // "" if NVML answers, else a sentence.
+  // "" if NVML works, else a sentence that says why not.
   const std::string& trouble() const { return trouble_; }
   Reading window(Clock::time_point begin, Clock::time_point end) const;
 
@@ -52,8 +52,8 @@ class Telemetry {
   std::thread thread_;
 };
 
-// The reasons that make a figure unfit to be kept, in words ("software thermal slowdown"); "" for none, for
-// idling, for clocks that were set for the whole run, and for the board's power limit: that is being
+// The throttle reasons that spoil a figure, in words ("software thermal slowdown"); "" for none, for
+// idling, for clocks set for the entire run, and for the board's power limit: its effect is being
 // measured.
 std::string odd_reasons(unsigned long long reasons);
 

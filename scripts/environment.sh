@@ -1,9 +1,9 @@
-# Sourced by the scripts of this folder: puts the private tools and the CUDA Toolkit on PATH. Needs $root.
+# The scripts of this folder source this file: it puts the private tools and the CUDA Toolkit on PATH. Needs $root.
 
 tenon_prepend_path() {
   if [[ -d "$1" && ":$PATH:" != *":$1:"* ]]; then PATH="$1:$PATH"; fi
 }
-# Private tools come first (they were fetched because the system's do not fit), but not before the user's nvcc.
+# Private tools come first (setup fetched them because the system's do not fit), but not before the user's nvcc.
 if ! command -v nvcc >/dev/null; then
   for toolkit in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda; do
     if [[ -n "$toolkit" && -x "$toolkit/bin/nvcc" ]]; then

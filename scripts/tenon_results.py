@@ -1,4 +1,4 @@
-"""Reads files of results: arrays of records, and what tenon_instruction_benchmark writes."""
+"""Reads files of results: arrays of records, and the files of tenon_instruction_benchmark."""
 
 import collections
 import re
@@ -6,13 +6,13 @@ import re
 from tenon_sass.errors import BadInput
 from tenon_sass.files import check_fields, read_json, shown
 
-# Of A, B, the sum and C; whether the sum is promoted, that of 128 products at a time.
+# Types of A, B, the accumulator and C; whether the accumulator is promoted every 128 products.
 Types = collections.namedtuple("Types", "a b accumulate promoted output")
 TYPES = re.compile(r"([a-z0-9]+)_(?:([a-z0-9]+)_)?([a-z]+[0-9]+)(p?)_([a-z0-9]+)")
 
 
 def flat(loaded, path):
-    """The records of a loaded file. What an instruction benchmark says once, and in names, each record gets for itself."""
+    """The records of a loaded file. Copies fields that an instruction benchmark's file has once, or in names, to each record."""
     if isinstance(loaded, dict) and loaded.get("benchmark") == "instruction" and isinstance(loaded.get("results"), list):
         shared = {key: value for key, value in loaded.items() if key != "results"}
         for i, record in enumerate(loaded["results"]):
@@ -26,7 +26,7 @@ def flat(loaded, path):
 
 
 def parts_of(name, path):
-    """family/kernel/measure/axis:value/axis:value... of the name of an instruction's case."""
+    """Splits the name of an instruction benchmark's case: family/kernel/measure/axis:value/axis:value..."""
     if not re.fullmatch(r"[^/]+/[^/]+/[^/]+(/[^/:]+:[^/]*)*", name):
         raise BadInput(f"{path}: a result's name is {shown(name)} but must be family/kernel/measure/axis:value...")
     family, kernel, measure, *axes = name.split("/")
@@ -34,7 +34,7 @@ def parts_of(name, path):
 
 
 def types_of(text):
-    """What a record's types say: bf16_f32_bf16, e4m3_f32p_bf16 (promoted), e4m3_e5m2_f32_bf16 (A and B differ)."""
+    """Parses a record's types: bf16_f32_bf16, e4m3_f32p_bf16 (promoted), e4m3_e5m2_f32_bf16 (A and B differ)."""
     match = TYPES.fullmatch(text)
     if not match:
         raise BadInput(f"types '{text}' are not a_accumulate_output or a_b_accumulate_output")
@@ -47,7 +47,7 @@ def load(path):
 
 
 def files_below(folder):
-    """The JSON files of a folder of results, in order of their names; BadInput if there is none."""
+    """The JSON files of a folder of results, sorted by name. Raises BadInput if there is none."""
     if not folder.is_dir():
         raise BadInput(f"{folder} must be a folder of results but is {'a file' if folder.exists() else 'not there'}")
     paths = sorted(folder.rglob("*.json"))

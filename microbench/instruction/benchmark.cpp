@@ -1,5 +1,5 @@
-// tenon_instruction_benchmark: what one instruction costs, in cycles, of the kernels whose timed loops were
-// proven in machine code when the program was built.
+// tenon_instruction_benchmark: the cost of one instruction in cycles, measured with kernels whose timed loops
+// the build has verified in machine code.
 #include <benchmark/benchmark.h>
 
 #include <CLI/CLI.hpp>
@@ -38,7 +38,7 @@ struct Options {
   std::string json, commit;
 };
 
-// The parts of "8,16".
+// Splits "8,16" at the commas.
 std::vector<std::string> values_of(const std::string& list) {
   std::vector<std::string> values;
   std::istringstream stream(list + ",");
@@ -46,7 +46,7 @@ std::vector<std::string> values_of(const std::string& list) {
   return values;
 }
 
-// Refuses what no case has: it is misspelt, and would keep all cases or none without a word.
+// Rejects a value that no case has: it is a misspelling, and would silently select all cases or none.
 void require_known(const std::string& what, const std::string& found, const std::set<std::string>& known) {
   if (known.count(found) != 0) return;
   std::string list;
@@ -79,7 +79,7 @@ void check_choice(const Manifest& manifest, const Options& options) {
         "--proofs is about kernels: --family and --filter choose among them, nothing else");
 }
 
-// Whether the case has the value of the axis, or does not have the axis at all.
+// Whether the case has that value on the axis, or lacks the axis.
 bool on_axis(const Case& test, const std::string& wanted) {
   const std::size_t colon = wanted.find(':');
   for (const auto& [name, value] : test.axes)
@@ -114,7 +114,7 @@ std::vector<const Case*> chosen(const Manifest& manifest, const Options& options
   return result;
 }
 
-// Runs the cases, and keeps what the reporter prints and the file gets.
+// Runs the cases and keeps the results for the reporter and the file.
 class Session {
  public:
   Session(const Manifest& manifest, const Options& options)
@@ -125,14 +125,14 @@ class Session {
       std::fprintf(stderr, "%s\n", runner_.telemetry_trouble().c_str());
   }
 
-  // The clock rises from idle within a fraction of a second; nothing is measured before.
+  // Warms up: the clock rises from idle within a fraction of a second.
   void warm_up(const Case& test) {
     const auto end = Clock::now() + std::chrono::milliseconds(300);
     try {
       while (Clock::now() < end) runner_.run(test);
     } catch (const DeviceLost&) {
       throw;
-    } catch (const Failure&) {  // is said again, and reported, when the case has its turn
+    } catch (const Failure&) {  // the case itself fails again and reports it
     }
   }
 
@@ -168,7 +168,7 @@ class Session {
     std::fflush(stdout);
   }
 
-  // Refused ones do not fail the run (a cluster of 16 may not fit), unless nothing is left.
+  // A case that cannot run (a cluster of 16 may not fit) does not fail the run, unless no case is left.
   int summary() const {
     std::printf("%d reported, %d not reported; largest error of a median %.2f%%\n", reported_, refused_,
                 100 * worst_error_);
@@ -187,7 +187,7 @@ class Session {
     if (options.quick) {
       protocol.repeats = 5;
       protocol.cycles = 60'000;
-      protocol.rounds = 2;
+      protocol.extensions = 2;
     }
     return protocol;
   }
@@ -202,14 +202,14 @@ class Session {
   double worst_error_ = 0;
 };
 
-// Rows are printed by the session, as they come.
+// The session prints rows as they come.
 class Silent : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
   void ReportRuns(const std::vector<Run>&) override {}
 };
 
-// The exit status, unless what was printed got lost.
+// Returns the exit status, or 3 if standard output was lost.
 int ended(int status) {
   const std::string lost = lost_standard_output();
   if (lost.empty()) return status;
@@ -222,7 +222,7 @@ int list(const std::vector<const Case*>& cases) {
   return 0;
 }
 
-// Of the kernels of the chosen cases; where nothing was chosen of all, even those of no case.
+// The kernels of the chosen cases; without a choice all kernels, even those that no case uses.
 int proofs(const Manifest& manifest, const Options& options, const std::vector<const Case*>& cases) {
   int unproven = 0;
   std::size_t kernels = 0;
@@ -239,7 +239,7 @@ int proofs(const Manifest& manifest, const Options& options, const std::vector<c
   }
   for (const auto& [file, hash] : manifest.cubins) {
     if (hash_of(embedded_cubin(file)) == hash) continue;
-    std::printf("%s.cubin is not the one whose machine code was looked at\n", file.c_str());
+    std::printf("%s.cubin is not the one whose machine code was checked\n", file.c_str());
     ++unproven;
   }
   std::printf("%zu kernels, %d unproven\n", kernels, unproven);
@@ -285,8 +285,8 @@ int main(int argc, char** argv) {
   app.add_option("--filter", options.filters,
                  std::string("patterns of whole case names: ") + tenon::command::NamePattern::syntax);
   app.add_flag("--quick", options.quick,
-               "the most wanted cases, 5 shorter repeats to begin with instead of 7: under a minute");
-  app.add_option("--budget", options.budget, "seconds after which no further case is begun")
+               "the most important cases, with 5 shorter repeats at first instead of 7: under a minute");
+  app.add_option("--budget", options.budget, "seconds after which no further case starts")
       ->check(CLI::Validator(
           [](const std::string& text) {
             char* end = nullptr;
@@ -298,11 +298,10 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--json", options.json, "file for the results, written after every case");
   app.add_option("--commit", options.commit, "commit to store with the results");
-  app.add_flag("--list", options.list, "print the names of the chosen cases and end");
-  app.add_flag(
-      "--proofs", options.proofs,
-      "print what each timed loop (of the chosen families and names) was found to hold and end; 1 if "
-      "one is unproven");
+  app.add_flag("--list", options.list, "print the names of the chosen cases and exit");
+  app.add_flag("--proofs", options.proofs,
+               "print the opcodes found in each timed loop (of the chosen families and names) and exit; 1 if "
+               "one is unproven");
   app.footer(
       "Examples:\n"
       "  tenon_instruction_benchmark --quick --json quick.json\n"
@@ -345,7 +344,7 @@ int main(int argc, char** argv) {
   try {
     return ended(measure(manifest, options, cases));
   } catch (const DeviceLost& lost) {
-    // Destructors would wait for a device that does not answer.
+    // Skips the destructors, which would wait for a device that does not answer.
     std::fprintf(stderr, "%s: %s\n", program, lost.what());
     std::fflush(nullptr);
     std::_Exit(1);

@@ -1,8 +1,8 @@
-"""What is measured: every case is a kernel and how it is launched. The most wanted figures come first.
+"""The cases to measure: each is a kernel and the parameters of its launch. The most important figures come first.
 
-A case takes one SM (grid "one"), all of them, one block each ("all"), one cluster ("cluster") or as many clusters as fit
-("clusters"). `issuers` of a block issue the kernel's operations. Protocol "cycles" divides the difference of two launches,
-"sustained" runs for 0.4 s and takes the second half, under whatever clock the power limit leaves.
+A case uses one SM (grid "one"), all SMs with one CTA each ("all"), one cluster ("cluster") or as many clusters as fit
+("clusters"). `issuers` of a CTA issue the kernel's operations. Protocol "cycles" divides the difference of two launches;
+"sustained" runs for 0.4 s and uses the second half, at the clock that the power limit allows.
 """
 
 from kernels import chains, copies, feed, synchronisation, tensor, wgmma
@@ -10,16 +10,16 @@ from kernels.frame import SHARED_SLOT
 
 KIB = 1024
 MIB = 1024 * KIB
-L2_ONE, L2_ALL = 1 * MIB, 64 * KIB  # window of a block: all of it stays in the L2
-DRAM_ONE, DRAM_ALL = 2048 * MIB, 16 * MIB  # windows are read on from launch to launch
+L2_ONE, L2_ALL = 1 * MIB, 64 * KIB  # window of a CTA: it fits the L2
+DRAM_ONE, DRAM_ALL = 2048 * MIB, 16 * MIB  # each launch continues to read where the last one stopped
 WARPS = (1, 2, 4, 8, 16)
 SHARED_LIMIT = 200 * KIB
-# One block a SM: more shared memory than half of what a SM has.
+# One CTA an SM: more than half of an SM's shared memory.
 WHOLE_SM = 120 * KIB
 
 
 class Suite:
-    """Kernels by file, and cases in the order in which they run."""
+    """Kernels by file, and cases in their order of execution."""
 
     def __init__(self):
         self.files = {}
@@ -50,7 +50,7 @@ class Suite:
 
 
 def mma(suite, table, primary):
-    """mma.sync and mma.sp; `primary` says whether the few forms that are measured over all axes, or the others."""
+    """mma.sync and mma.sp; `primary` selects the few forms that are measured over all axes, else the others."""
     for kernel, count in tensor.kernels(table):
         if tensor.is_primary(kernel.instruction) != primary:
             continue
@@ -76,7 +76,7 @@ def wgmma_case(suite, types, n, from_registers, sparse, measure, **options):
     suite.case(kernel, measure, 4 * groups, axes, shared=wgmma.shared_bytes(n), **options)
 
 
-# Types of wgmma that are run on all SMs, with random operands and with zeros.
+# Types of wgmma to run on all SMs, with random operands and with zeros.
 POWERED = (("f32", "f16", "f16"), ("f16", "f16", "f16"), ("f32", "tf32", "tf32"), ("f32", "e4m3", "e4m3"), ("s32", "s8", "s8"))
 
 
@@ -92,7 +92,7 @@ def wgmma_primary(suite):
             wgmma_case(suite, f32, n, rs, False, "throughput")
             wgmma_case(suite, f32, n, rs, False, "throughput", warpgroups=2)
             wgmma_case(suite, f32, n, rs, False, "latency", group=1, outstanding=0)
-    # S1's table of types, all SMs, random and zero operands.
+    # The types of S1's table, all SMs, random operands and zeros.
     for types in (*POWERED, ("f16", "e4m3", "e4m3")):
         for data in (types[1], "zeros"):
             wgmma_case(suite, types, 256, False, False, "all_sm", grid="all", data=data, more=data_axis(data))
@@ -123,7 +123,7 @@ def wgmma_rest(suite):
 
 
 def sustained(suite, table):
-    """The power limit at work: random operands against zeros."""
+    """The effect of the power limit: random operands against zeros."""
     for kernel, count in tensor.kernels(table):
         if count == 4 and kernel.instruction.endswith(tensor.PRIMARY[0]) and kernel.family == "mma":
             for data in ("f16", "zeros"):
@@ -136,7 +136,7 @@ def sustained(suite, table):
 
 
 def fed(suite):
-    """mma.sync with its operands from shared memory, over the size of the warp tile."""
+    """mma.sync with operands from shared memory, by size of the warp tile."""
     for rows, columns in feed.TILES:
         kernel = suite.kernel("mma_primary", feed.kernel(rows, columns))
         for warps in (4, 8):
@@ -253,14 +253,14 @@ def copying(suite):
                 for warps in (4, 8, 16) if cache == "cg" else (8,):
                     shared = copies.cp_async_shared_bytes(size, outstanding, 32 * warps)
                     if cache == "ca":
-                        shared = SHARED_LIMIT  # leaves the L1, through which these go, less than the window
+                        shared = SHARED_LIMIT  # leaves an L1 smaller than the window: these copies go through it
                     if shared <= SHARED_LIMIT:
                         suite.case(kernel, "throughput", warps, {**axes, "warps": warps}, grid="all", window=every,
                                    advance=source == "dram", shared=shared, quick=warps == 8)  # fmt: skip
 
 
 def suite_of(table):
-    """Everything, in the order in which it runs."""
+    """All cases, in their order of execution."""
     suite = Suite()
     mma(suite, table, primary=True)
     wgmma_primary(suite)

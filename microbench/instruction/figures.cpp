@@ -9,10 +9,10 @@
 namespace tenon::microbench::instruction {
 namespace {
 
-// How far the clock may change before a run is called changed, beside what the steps of %globaltimer explain.
+// The largest change of the clock in a valid run, beyond what the steps of %globaltimer explain.
 constexpr double clock_change = 0.02;
 
-// The step in which %globaltimer advances, in ns: 32 on some boards, 1000 or 1024 on others.
+// The step of %globaltimer in ns: 32 on some boards, 1000 or 1024 on others.
 double timer_step(const std::vector<Launch>& launches) {
   std::uint64_t step = 0;
   for (const Launch& launch : launches)
@@ -38,7 +38,7 @@ void add_cycles(Figures& figures, const std::vector<double>& repeats) {
 
 void add_rates(Figures& figures, const Case& test, int blocks) {
   if (figures.cycles <= 0) {
-    figures.odd = "more trips did not take longer";
+    figures.odd = "twice the trips did not take longer";
     return;
   }
   figures.operations_per_clk_per_sm = test.issuers / figures.cycles;
@@ -85,7 +85,7 @@ double sm_mhz_between(const Launch& earlier, const Launch& later) {
 Figures of_pairs(const Case& test, const std::vector<Launch>& launches, int blocks) {
   Figures figures;
   if (any_failed(launches)) {
-    figures.odd = "a wait in the kernel ran out of time";
+    figures.odd = "a wait in the kernel timed out";
     return figures;
   }
   std::vector<double> cycles, clocks;
@@ -108,7 +108,7 @@ Figures of_pairs(const Case& test, const std::vector<Launch>& launches, int bloc
     const double window = nanoseconds(launches.back());
     if (*fastest > *slowest * (1 + clock_change + 4 * timer_step(launches) / window)) {
       char text[80];
-      std::snprintf(text, sizeof text, "the clock changed in mid-run, from %.0f to %.0f MHz", *slowest,
+      std::snprintf(text, sizeof text, "the clock changed during the run, from %.0f to %.0f MHz", *slowest,
                     *fastest);
       figures.odd = text;
     }
@@ -120,7 +120,7 @@ Figures of_pairs(const Case& test, const std::vector<Launch>& launches, int bloc
 Figures of_series(const Case& test, const std::vector<Launch>& launches, int blocks) {
   Figures figures;
   if (any_failed(launches)) {
-    figures.odd = "a wait in the kernel ran out of time";
+    figures.odd = "a wait in the kernel timed out";
     return figures;
   }
   const std::size_t half = launches.size() / 2;

@@ -1,4 +1,4 @@
-// The parameters of every kernel of the instruction benchmark, and what it stamps: the C++ side of
+// The parameters and the time stamps of every kernel of the instruction benchmark: the C++ side of
 // kernels/frame.py.
 #pragma once
 
@@ -14,17 +14,17 @@ struct Arguments {
   } map;
 };
 
-// Of one warp.
+// The stamps of one warp.
 struct Stamp {
   std::uint64_t begin, end;        // cycles of the SM
   std::uint64_t ns_begin, ns_end;  // %globaltimer
   std::uint32_t sm;
-  std::uint32_t failed;  // a wait ran out of time: the stamps mean nothing
+  std::uint32_t failed;  // a wait timed out: the stamps are invalid
   std::uint64_t unused[3];
 };
 static_assert(sizeof(Stamp) == 64, "kernels write 64 bytes a warp");
 
-constexpr std::uint32_t data_bytes = 256 * 1024;  // of the operands
-constexpr std::uint32_t row_bytes = 128;          // of the tensor map: its box is bytes / row_bytes rows
+constexpr std::uint32_t data_bytes = 256 * 1024;  // size of the operands
+constexpr std::uint32_t row_bytes = 128;  // row size of the tensor map: its box is bytes / row_bytes rows
 
 }  // namespace tenon::microbench::instruction

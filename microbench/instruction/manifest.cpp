@@ -21,7 +21,7 @@ Kernel kernel_of(const std::string& name, const Json& json) {
   if (json.contains("loop")) {
     kernel.loop = json.at("loop").get<std::map<std::string, int>>();
   } else {
-    kernel.unproven = json.value("unproven", "nobody looked at its machine code");
+    kernel.unproven = json.value("unproven", "its machine code was not checked");
   }
   kernel.native = json.at("native");
   kernel.operations = json.at("operations");

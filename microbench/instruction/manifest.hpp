@@ -1,5 +1,5 @@
-// The kernels of the instruction benchmark and the cases in which they are measured, as the build made them:
-// PTX by `generate`, cubins by ptxas, and by `prove` what stands in each timed loop.
+// The kernels of the instruction benchmark and their cases, as the build made them: `generate` writes the
+// PTX, ptxas makes cubins, and `prove` counts the opcodes of each timed loop.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ struct Kernel {
   std::string name, file, family;
   std::string instruction;           // PTX
   std::string issuer;                // "warp", "warpgroup" or "block"
-  std::map<std::string, int> claim;  // SASS opcode -> how many one trip of the loop must hold
-  std::map<std::string, int> loop;   // SASS opcode -> how many one trip holds, counted in the cubin
+  std::map<std::string, int> claim;  // SASS opcode -> the count that one trip of the loop must have
+  std::map<std::string, int> loop;   // SASS opcode -> the count that one trip has in the cubin
   std::string unproven;              // why there is no such count; "" if there is
-  bool native = true;                // false: ptxas makes it of other instructions
-  int operations = 0;                // of the instruction in one trip of one issuer
+  bool native = true;                // false: ptxas emulates it with other instructions
+  int operations = 0;                // executions of the instruction in one trip of one issuer
   std::int64_t flop = 0, bytes = 0;  // of one operation
 };
 
@@ -28,15 +28,15 @@ struct Case {
   const Kernel* kernel = nullptr;
   std::string measure;  // "latency", "throughput", "round_trip", ...
   std::vector<std::pair<std::string, std::string>> axes;
-  std::string grid;      // "one" block, "all" SMs, one "cluster", or as many "clusters" as fit
-  std::string data;      // kind of the operands: see operands.hpp
+  std::string grid;      // "one" CTA, "all" SMs, one "cluster", or as many "clusters" as fit
+  std::string data;      // kind of operands: see operands.hpp
   std::string protocol;  // "cycles" or "sustained"
-  int warps = 1;         // of a block
-  int issuers = 1;       // of a block
-  int cluster = 1;       // blocks
+  int warps = 1;         // of a CTA
+  int issuers = 1;       // of a CTA
+  int cluster = 1;       // CTAs
   std::uint32_t shared = 0, stride = 0, bytes = 0, stages = 0, hop = 0;
-  std::uint64_t window = 0;  // bytes that a block reads over and over; 0: none
-  bool advance = false;      // every launch reads on where the last one stopped
+  std::uint64_t window = 0;  // bytes that a CTA reads repeatedly; 0: none
+  bool advance = false;      // every launch continues to read where the last one stopped
   bool map = false;          // takes a tensor map over the source
   bool quick = false;
 
@@ -46,19 +46,19 @@ struct Case {
 struct Manifest {
   std::map<std::string, Kernel> kernels;
   std::vector<Case> cases;                    // in the order in which they run
-  std::map<std::string, std::string> cubins;  // file -> hash of the one that was looked at
+  std::map<std::string, std::string> cubins;  // file -> hash of the checked cubin
 };
 
 // cases.json has no loops and no cubins: its kernels are unproven. Throws nlohmann::json::exception, or
-// std::invalid_argument with a sentence: a case names no kernel.
+// std::invalid_argument with a sentence if a case names no kernel.
 Manifest parse_manifest(std::string_view text);
 
-// 64-bit FNV-1a over words of 8 bytes, the tail padded with zeros, in hexadecimal: what `prove` takes of a
-// cubin.
+// 64-bit FNV-1a over words of 8 bytes, the tail padded with zeros, in hexadecimal: the hash that `prove`
+// computes of a cubin.
 std::string hash_of(std::string_view bytes);
 
-// What the build compiled into the program.
+// The manifest and the cubins embedded in the program.
 std::string_view embedded_manifest();
-std::string_view embedded_cubin(const std::string& file);  // empty: there is none
+std::string_view embedded_cubin(const std::string& file);  // empty if there is none
 
 }  // namespace tenon::microbench::instruction

@@ -10,7 +10,7 @@
 namespace tenon::microbench::instruction {
 namespace {
 
-// std::normal_distribution differs between standard libraries: Box and Muller's does not.
+// The Box-Muller transform: std::normal_distribution differs between standard libraries.
 class Normal {
  public:
   float operator()() {
@@ -23,7 +23,7 @@ class Normal {
   std::mt19937 generator_{20240229};
 };
 
-// One element of `bits` bits, in the low bits.
+// One element, in the low `bits` bits.
 std::uint64_t element(const std::string& kind, float value) {
   const auto rounded = [value](float scale) { return static_cast<std::int32_t>(std::lround(scale * value)); };
   if (kind == "f16") return encode<FormatF16>(value);

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Six digits are more than repeats agree in, and keep the file small.
+// Six digits: more than the repeats agree in, and a small file.
 double rounded(double value) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "%.6g", value);
@@ -71,7 +71,7 @@ std::string table_row(const Case& test, const Measurement& measurement) {
 
 void ResultFile::add(const Json& result) {
   if (path_.empty()) return;
-  constexpr std::string_view end = "\n]}\n";  // the next result is written over it
+  constexpr std::string_view end = "\n]}\n";  // the next result overwrites it
   std::fstream file(path_, empty_ ? std::ios::out | std::ios::trunc : std::ios::in | std::ios::out);
   if (empty_) {
     const Json head = {{"benchmark", "instruction"},

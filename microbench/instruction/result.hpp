@@ -1,5 +1,5 @@
-// One measured case as it is stored and printed. scripts/tenon_results reads the files: an object that says
-// once what all results share, and `results`, an array with one object a line.
+// One measured case, as stored and printed. scripts/tenon_results reads the files: an object with the fields
+// that all results share, and `results`, an array with one object a line.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,22 +10,22 @@
 
 namespace tenon::microbench::instruction {
 
-// What is the same for every result of a run.
+// The fields that all results of a run share.
 struct Origin {
   std::string commit, machine, toolkit, date;
 };
 
-// The name, which holds family, kernel, measure and axes, and what was measured.
+// The name, which contains family, kernel, measure and axes, and the figures.
 nlohmann::ordered_json to_json(const Case& test, const Measurement& measurement);
 
 std::string table_header();
-// One line: the name and the figures, or the sentence that stands against them.
+// One line: the name and the figures, or the sentence that says why they are invalid.
 std::string table_row(const Case& test, const Measurement& measurement);
 
-// Complete after every result: a later case may end the program. Throws Failure.
+// Complete after every result, since a later case may end the program. Throws Failure.
 class ResultFile {
  public:
-  ResultFile(std::string path, Origin origin)  // "": nothing is written
+  ResultFile(std::string path, Origin origin)  // "" writes nothing
       : path_(std::move(path)), origin_(std::move(origin)) {}
   void add(const nlohmann::ordered_json& result);
 

@@ -11,16 +11,17 @@
 namespace tenon::microbench::instruction {
 namespace {
 
-constexpr int slots = 64;                           // launches whose stamps are kept at a time
-constexpr std::uint32_t start_granule = 32 * 1024;  // the largest copy: none may cross the window's end
-constexpr std::size_t source_bytes = std::size_t{2304} << 20;  // 144 blocks of 16 MiB, or one of 2 GiB
+constexpr int slots = 64;  // launches whose stamps are stored at a time
+constexpr std::uint32_t start_granule =
+    32 * 1024;  // size of the largest copy: none may cross the window's end
+constexpr std::size_t source_bytes = std::size_t{2304} << 20;  // 144 windows of 16 MiB, or one of 2 GiB
 constexpr auto deadline = std::chrono::seconds(10);
 
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-// cuTensorMapEncodeTiled comes through the runtime: nothing here links libcuda.
+// Gets cuTensorMapEncodeTiled through the runtime, so that nothing here links libcuda.
 Arguments::Map map_over(void* address, std::uint64_t bytes, std::uint32_t box_bytes) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
@@ -85,7 +86,7 @@ cudaKernel_t Runner::kernel(const Kernel& kernel) {
     const std::string_view cubin = embedded_cubin(kernel.file);
     const auto hash = manifest_.cubins.find(kernel.file);
     if (cubin.empty() || hash == manifest_.cubins.end() || hash_of(cubin) != hash->second)
-      throw Failure(kernel.file + ".cubin is not the one whose machine code was looked at");
+      throw Failure(kernel.file + ".cubin is not the one whose machine code was checked");
     cudaLibrary_t library = nullptr;
     require(cudaLibraryLoadData(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
             ("loading " + kernel.file + ".cubin").c_str());
@@ -108,7 +109,7 @@ void* Runner::operands_of(const std::string& kind) {
 
 void* Runner::source() {
   if (source_.data() == nullptr)
-    require(cudaMemset(source_.reserve(source_bytes), 0, source_bytes), "clearing what copies read");
+    require(cudaMemset(source_.reserve(source_bytes), 0, source_bytes), "clearing the source buffer");
   return source_.data();
 }
 
@@ -156,15 +157,15 @@ Runner::Prepared Runner::prepare(const Case& test) {
   return prepared;
 }
 
-// Lays the windows somewhere else in the source buffer. Which slices of the L2 hold a window, and how far
-// they are from an SM, is a matter of its physical pages, and these differ from run to run: a figure of one
-// place would not come again.
+// Moves the windows to another place in the source buffer. A window's physical pages determine its L2 slices
+// and their distance from an SM, and they differ from run to run: a figure from one place would not be
+// reproducible.
 void Runner::move_to(Prepared& prepared, int place) {
   const Case& test = prepared.test;
   constexpr std::size_t page = std::size_t{2} << 20;
   const std::size_t bytes = prepared.blocks * test.window;
   const std::size_t places = (source_bytes - bytes) / page + 1;
-  constexpr std::size_t stride = 37;  // pages: a prime, so that places keep apart and do not repeat
+  constexpr std::size_t stride = 37;  // pages: a prime, so that places are distinct
   char* at = static_cast<char*>(source()) + stride * place % places * page;
   prepared.arguments.source = reinterpret_cast<std::uint64_t>(at);
   if (test.map) prepared.arguments.map = map_over(at, bytes, test.bytes);
@@ -225,7 +226,7 @@ Launch Runner::timed(Prepared& prepared, std::uint32_t trips) {
   return read(prepared, trips, 0);
 }
 
-// From two short launches, after one that loads the kernel.
+// An estimate from two short launches, after one that loads the kernel.
 double Runner::cycles_per_trip(Prepared& prepared) {
   constexpr std::uint32_t few = 2, more = 18;
   timed(prepared, few);
@@ -234,15 +235,15 @@ double Runner::cycles_per_trip(Prepared& prepared) {
   return std::max((high - low) / (more - few), 1.0);
 }
 
-// Launched back to back, and looked at afterwards: the device does not idle between them, and keeps its
-// clock. What stays in the L2 is read once in every place before it is timed there.
+// Launches back to back and evaluates afterwards, so that the device does not idle in between and keeps its
+// clock. A window that stays in the L2 is read once at every place before it is timed there.
 Figures Runner::pairs(Prepared& prepared, std::uint32_t trips, int repeats) {
   const int count = 2 * std::min(repeats, slots / 2);
   const bool in_l2 = prepared.test.window != 0 && !prepared.test.advance;
   for (int i = 0; i < count; ++i) {
     if (in_l2 && i % 2 == 0) {
       move_to(prepared, i / 2);
-      launch(prepared, 2 * trips, i);  // the timed launch writes its stamps over these
+      launch(prepared, 2 * trips, i);  // the timed launch overwrites these stamps
     }
     launch(prepared, trips * (i % 2 + 1), i);
   }
@@ -260,7 +261,7 @@ Figures Runner::series(Prepared& prepared, std::uint32_t trips, int count) {
   return of_series(prepared.test, launches, prepared.blocks);
 }
 
-// Pairs until they are settled, or have been as long and as many as they may be.
+// Measures pairs until the median is settled, or the limits of length and number are reached.
 Figures Runner::measure(Prepared& prepared, double per_trip, std::uint32_t& trips) {
   const auto trips_in = [&](double cycles) {
     return static_cast<std::uint32_t>(std::clamp(cycles / per_trip, 4.0, 1e9));
@@ -268,8 +269,9 @@ Figures Runner::measure(Prepared& prepared, double per_trip, std::uint32_t& trip
   double cycles = protocol_.cycles;
   trips = trips_in(cycles);
   Figures figures = pairs(prepared, trips, protocol_.repeats);
-  for (int round = 0; round < protocol_.rounds && figures.odd.empty() && figures.error > protocol_.settled;
-       ++round) {
+  for (int extension = 0;
+       extension < protocol_.extensions && figures.odd.empty() && figures.error > protocol_.settled;
+       ++extension) {
     cycles *= 4;
     trips = trips_in(cycles);
     figures = pairs(prepared, trips, protocol_.more_repeats);
@@ -286,7 +288,7 @@ Measurement Runner::run(const Case& test) {
   const auto begin = Telemetry::Clock::now();
   do {
     if (sustained) {
-      // The clock is at most 2 GHz: a series takes no less time than it is asked to.
+      // The clock is at most 2 GHz, so a series takes at least the requested time.
       constexpr int launches = 20;
       const double cycles = protocol_.sustained_seconds * 2e9 / launches;
       measurement.trips = static_cast<std::uint32_t>(std::clamp(cycles / per_trip, 4.0, 1e9));
@@ -300,7 +302,7 @@ Measurement Runner::run(const Case& test) {
   measurement.watts = reading.watts;
   const std::string reasons = odd_reasons(reading.reasons);
   if (!reasons.empty() && measurement.figures.odd.empty())
-    measurement.figures.odd = "the clock was held down: " + reasons;
+    measurement.figures.odd = "the clock was throttled: " + reasons;
   return measurement;
 }
 

@@ -18,10 +18,10 @@ namespace tenon::microbench::instruction {
 struct Protocol {
   int repeats = 7;          // pairs of launches
   double cycles = 100'000;  // of the shorter launch of a pair
-  // What those do not settle is measured again with more pairs, each time of launches four times as long.
+  // A case that is not settled is measured again with more pairs, each time with launches four times as long.
   double settled = 0.002;  // error of the median, relative
-  int more_repeats = 31, rounds = 3;
-  int attempts = 3;  // when the clock changes in mid-run
+  int more_repeats = 31, extensions = 3;
+  int attempts = 3;  // when the clock changes during the run
   double sustained_seconds = 0.4;
 };
 
@@ -33,7 +33,7 @@ struct Measurement {
   double watts = 0;  // 0 if no sample fell into the run
 };
 
-// The device does not answer any more: nothing else can be measured.
+// The device no longer answers: nothing else can be measured.
 class DeviceLost : public Failure {
  public:
   using Failure::Failure;
@@ -41,14 +41,15 @@ class DeviceLost : public Failure {
 
 class Runner {
  public:
-  // Throws Failure with a sentence: the cubin is not the one whose machine code was looked at, no memory.
+  // Throws Failure with a sentence: a cubin is not the one whose machine code was checked, or memory is
+  // short.
   Runner(const Manifest& manifest, const Protocol& protocol);
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
   // Throws Failure with a sentence if the case cannot run here (a cluster that does not fit), DeviceLost if
-  // it ended the context or did not end.
+  // it destroyed the context or did not end.
   Measurement run(const Case& test);
 
   const std::string& machine() const { return machine_; }
@@ -81,7 +82,7 @@ class Runner {
   std::map<std::string, cudaLibrary_t> libraries_;
   std::map<std::string, DeviceBuffer> operands_;
   DeviceBuffer stamps_, sink_, source_;
-  std::uint64_t read_on_ = 0;  // where the next launch reads, when launches read on
+  std::uint64_t read_on_ = 0;  // offset for the next launch of a case that advances
   Telemetry telemetry_;
 };
 

@@ -1,8 +1,8 @@
 """Finds the timed loop of a kernel in its machine code and counts the opcodes in it.
 
-The timed loop is the outermost one between the two reads of the cycle counter that holds the claimed opcodes; within it
-may stand others, which wait. A loop is what a branch backwards closes. What a CALL in the loop reaches counts with it:
-instructions that the chip lacks are subroutines.
+The timed loop is the outermost loop with the claimed opcodes between the two reads of the cycle counter; it may contain
+inner loops, which wait. A backward branch closes a loop. The opcodes of a subroutine called in the loop count as well,
+because ptxas implements instructions that the chip lacks as subroutines.
 """
 
 import re
@@ -63,7 +63,7 @@ def parse(listing):
 
 
 def matches(opcode, claimed):
-    """HMMA.16816.F32 is claimed by itself and by what it begins, HMMA.16816."""
+    """Whether the claim covers the opcode: HMMA.16816 and HMMA.16816.F32 both cover HMMA.16816.F32."""
     return opcode == claimed or opcode.startswith(claimed + ".")
 
 
@@ -73,7 +73,7 @@ def target_of(code, instruction):
 
 
 def _called(code, start):
-    """What runs from the address of a subroutine to its first return, apart from calls of its own."""
+    """The opcodes from a subroutine's address to its first return, without those of nested calls."""
     counts = Counter()
     for instruction in code.instructions:
         if instruction.address >= start:
@@ -85,10 +85,10 @@ def _called(code, start):
 
 
 def loop_counts(code, claim):
-    """Counter of the opcodes in one trip of the timed loop. Unproven: no such loop, or claimed opcodes beside it."""
+    """Counts the opcodes in one trip of the timed loop. Raises Unproven without one, or with claimed opcodes outside."""
     clocks = [i for i in code.instructions if i.opcode.startswith("CS2R") and "SR_CLOCKLO" in i.operands]
     if len(clocks) < 2:
-        raise Unproven(f"{len(clocks)} reads of the cycle counter, 2 are needed")
+        raise Unproven(f"{len(clocks)} reads of the cycle counter, but 2 are needed")
     begin = clocks[0].address
     loops = []
     for instruction in code.instructions:
@@ -96,7 +96,7 @@ def loop_counts(code, claim):
             target = target_of(code, instruction)
             if target is not None and begin < target <= instruction.address:
                 loops.append((instruction.address - target, target, instruction.address))
-    # The clock may be read inside the loop, where a wait has a deadline: the timed loop ends before some later read.
+    # A wait with a deadline reads the clock inside the loop: the timed loop ends before a later read.
     last_clock = clocks[-1].address
     loops = sorted((loop for loop in loops if loop[2] < last_clock), reverse=True)
     if not loops:
@@ -114,7 +114,7 @@ def loop_counts(code, claim):
         if first <= claimed_at[0] and claimed_at[-1] <= last:
             break
     else:
-        raise Unproven(f"{', '.join(claim)} stand outside of the loop, too")
+        raise Unproven(f"{', '.join(claim)} also outside of the loop")
     counts = Counter()
     for instruction in code.instructions:
         if first <= instruction.address <= last:
@@ -126,15 +126,15 @@ def loop_counts(code, claim):
 
 
 def prove(code, claim, may_spill=False):
-    """The opcodes of the timed loop, after checking that each claimed one stands in it exactly as often as claimed.
+    """The opcodes of the timed loop, after checking that it contains each claimed one exactly as often as claimed.
 
-    Registers must not be spilled in it, unless the instruction is one that ptxas emulates in local memory.
+    The loop must not spill registers, unless ptxas emulates the instruction in local memory.
     """
     counts = loop_counts(code, claim)
     for claimed, needed in claim.items():
         found = sum(n for opcode, n in counts.items() if matches(opcode, claimed))
         if found != needed:
-            raise Unproven(f"the timed loop holds {found} {claimed}, {needed} are claimed")
+            raise Unproven(f"the timed loop has {found} {claimed} but the claim is {needed}")
     spilled = sum(n for opcode, n in counts.items() if opcode.startswith(("LDL", "STL")))
     if spilled and not may_spill:
         raise Unproven(f"the timed loop spills: {spilled} accesses to local memory")

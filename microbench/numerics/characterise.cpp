@@ -31,8 +31,8 @@ std::vector<int> range(int first, int last) {
   return numbers;
 }
 
-// Products in steps of equal size in order of k, each with the result before it, the accumulator in the
-// first: the size; 0 if the order is another.
+// Recognises products added in steps of equal size in order of k, each step with the previous result, the
+// accumulator in the first. Returns the step size; 0 for any other order.
 int group_of_chain(const std::vector<const Step*>& steps, const Interview& interview) {
   const int accumulator = interview.accumulator();
   int next = 0, group = 0;
@@ -52,7 +52,7 @@ int group_of_chain(const std::vector<const Step*>& steps, const Interview& inter
   return next == interview.products() ? group : 0;
 }
 
-// fp8 as two halves: the products with k % 4 < 2, then those and the others, then the accumulator.
+// Recognises fp8 in two halves: the products with k % 4 < 2, then these and the others, then the accumulator.
 bool is_by_halves(const std::vector<const Step*>& steps, const Interview& interview) {
   if (steps.size() != 3) return false;
   std::vector<int> halves[2];
@@ -75,14 +75,14 @@ std::optional<Arithmetic> arithmetic_from(const Character& found, const Intervie
   const StepRounding& first = found.rounding.front();
   arithmetic.fp8_by_halves = is_by_halves(steps, interview);
   arithmetic.group = arithmetic.fp8_by_halves ? interview.products() / 2 : group_of_chain(steps, interview);
-  // What its loops are written for.
+  // The step sizes that its loops support.
   const bool has_group =
       arithmetic.group == 4 || arithmetic.group == 8 || arithmetic.group == 16 || arithmetic.group == 32;
   constexpr int most_kept = 25;
   if (!has_group || !first.kept_bits || *first.kept_bits > most_kept || first.cut != Direction::to_zero)
     return std::nullopt;
   arithmetic.fraction = *first.kept_bits;
-  // Where no end of the alignment can be reached, none is.
+  // Without a reachable limit of the alignment, there is none.
   constexpr int none = -2000;
   arithmetic.minimum_exponent = first.minimum_exponent.value_or(none);
   const bool same =
@@ -106,7 +106,7 @@ std::optional<Arithmetic> arithmetic_from(const Character& found, const Intervie
   return arithmetic;
 }
 
-// A candidate's own answer, in place of the subject's.
+// The candidate model's answer, in place of the subject's.
 using Compute = std::function<void(const Mma&, Registers&)>;
 
 std::string hexadecimal(std::uint64_t pattern) {
@@ -152,7 +152,7 @@ void compare_random(const Mma& mma, const std::vector<Registers>& sets, std::uin
   }
 }
 
-// work(i) for i < count, spread over the host's processors.
+// Calls work(i) for i < count on all host processors.
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next{0};
   std::vector<std::thread> threads;

@@ -1,6 +1,5 @@
-// All that is to be known of one instruction's arithmetic: what the probes find out without knowing any
-// model, and which of the emulator's models gives the same bits, on every question of the probes and on
-// random operands.
+// Everything about one instruction's arithmetic: what the probes find without knowing a model, and which of
+// the emulator's models gives the same bits for every question of the probes and for random operands.
 #pragma once
 
 #include <cstdint>
@@ -14,33 +13,33 @@
 
 namespace tenon::probing {
 
-// What the probes found. Of integers, and of f64 beside the order, the traits alone are asked.
+// The findings of the probes. Integers are probed for traits alone, f64 for order and traits.
 struct Character {
   Order order;
-  std::vector<StepRounding> rounding;  // of the steps in order; of an exact sum, its one rounding
+  std::vector<StepRounding> rounding;  // of the steps in order; for an exact sum, of its one rounding
   std::vector<Trait> traits;
-  // The numbers that the emulator would need for it; empty where its one algorithm is not what was found.
+  // The emulator's parameters for this arithmetic; empty if its algorithm cannot express it.
   std::optional<emulator::numerics::Arithmetic> arithmetic;
 };
 
 Character characterise(Interview& interview);
 
-// One model against what the subject answered.
+// One model compared with the subject's answers.
 struct Fit {
-  std::string model;  // "sm_90"; "probed": the numbers that the probes found
+  std::string model;  // "sm_90"; "probed": the parameters that the probes found
   std::uint64_t results = 0, differences = 0;
-  std::string first;  // the first difference, in words: what was asked, what the subject and the model say
+  std::string first;  // the first difference, in words: the question and both answers
 };
 
 struct FormReport {
   emulator::numerics::NamedForm named;
   std::string unsupported;  // why the subject cannot execute it; then the rest is empty
   Character character;
-  std::vector<Fit> fits;  // of every model, in their order; "probed" last, where there is one
+  std::vector<Fit> fits;  // of every model in order, then of "probed" if there is one
 };
 
 struct Sampling {
-  std::uint64_t results = 100000;  // random results a form, at least one instruction
+  std::uint64_t results = 100000;  // random results for each form, at least one instruction
   std::uint64_t seed = 1;
 };
 

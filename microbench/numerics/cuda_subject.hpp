@@ -9,7 +9,7 @@ namespace tenon::probing {
 
 class CudaSubject : public Subject {
  public:
-  // The first device. Throws Unsupported where there is none.
+  // The first device. Throws Unsupported if there is none.
   CudaSubject();
   ~CudaSubject() override;
 
@@ -24,7 +24,7 @@ class CudaSubject : public Subject {
 
   std::string description_;
   int sm_ = 0;
-  std::string loaded_;  // the text of the kernel below
+  std::string loaded_;  // the text of the loaded kernel
   cudaLibrary_t library_ = nullptr;
   cudaKernel_t kernel_ = nullptr;
 };

@@ -9,10 +9,10 @@ using namespace emulator::numerics;
 
 namespace {
 
-// Two indices of four, 0 and 1, for every group of a sparse A.
+// The sparsity metadata: indices 0 and 1 of four for every group of A.
 constexpr std::uint64_t first_two_of_four = 0x44444444;
 
-// work(register, shift, place, mask) for every element of a fragment.
+// Calls work(register, shift, place, mask) for every element of a fragment.
 template <typename Work>
 void for_each_element(const Fragment& fragment, Work work) {
   const int bits = fragment.element_bits();
@@ -89,7 +89,7 @@ void Interview::lay(const std::vector<Question>& questions, std::size_t first, A
     if (at.row >= asked.questions) return;
     registers.a[reg][lane] |= (question(at.row).a[static_cast<std::size_t>(at.column)] & mask) << shift;
   });
-  // Which product a row of B belongs to; of a sparse A, the rows of no stored element stay zero.
+  // The product to which a row of B belongs; with a sparse A, rows without a stored element stay zero.
   const Form& form = named_.form;
   std::vector<int> product(static_cast<std::size_t>(form.shape.k), form.sparse ? -1 : 0);
   for (int i = 0; i < products_; ++i) {

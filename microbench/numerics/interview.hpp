@@ -1,6 +1,6 @@
-// Questions to one matrix instruction, and what it answered: the black box that the probes ask. A question is
-// one element of the result, k products and an accumulator; the numbers are put into registers, and the
-// answer is taken out of them, here.
+// Questions to one matrix instruction and its answers: the interface of the probes to a black box. A question
+// is one element of the result: k products and an accumulator. An Interview puts the numbers into registers
+// and takes the answers out of them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tenon::probing {
 
-// Bit patterns, of the form's types: k factors of each operand (of a sparse A: those that are stored).
+// Bit patterns of the form's types: k factors of each operand (of a sparse A, the stored ones).
 struct Question {
   std::vector<std::uint64_t> a, b;
   std::uint64_t c = 0;
@@ -33,7 +33,7 @@ class Interview {
   const emulator::numerics::NamedForm& named() const { return named_; }
   const emulator::numerics::Mma& mma() const { return mma_; }
   bool is_integer() const { return named_.form.d == emulator::ptx::Type::s32; }
-  // Of the types; not of integers.
+  // Formats of the operand types; not for integers.
   const emulator::numerics::Format& a() const { return format(named_.form.a); }
   const emulator::numerics::Format& b() const { return format(named_.form.b); }
   const emulator::numerics::Format& c() const { return format(named_.form.c); }
@@ -45,10 +45,10 @@ class Interview {
   int terms() const { return products_ + 1; }
 
   Question zeros() const;
-  // Makes a term the value. False where the formats do not hold it: the question is not to be asked then.
-  // Factors are normal numbers where they can be.
+  // Sets a term to the value. Returns false if the formats cannot represent it; then the question must not be
+  // asked. Factors are normal numbers where possible.
   bool put(Question& question, int term, double value) const;
-  // The least and the largest exponent of a power of two that every term of a sum and the sum can be.
+  // The least and largest exponent of a power of two that every term and the result can represent.
   int lowest_exponent() const;
   int highest_exponent() const;
 

@@ -1,8 +1,8 @@
 // tenon_numerics: what arithmetic do this chip's tensor cores do?
 //
-// Asks every matrix instruction black-box questions, prints what follows from the answers (order of
-// summation, bits kept, rounding, special values), and which of the emulator's models gives the same bits
-// everywhere.
+// Asks every matrix instruction black-box questions and prints what the answers imply (order of summation,
+// bits kept, rounding, special values) and which of the emulator's models gives the same bits for all of
+// them.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
@@ -36,7 +36,7 @@ const std::map<std::string, Numerics> emulated = {{"sm_75", Numerics::sm_75},
                                                   {"sm_90", Numerics::sm_90},
                                                   {"ieee", Numerics::ieee}};
 
-// Without a pattern: every dense mma and wgmma. With one: whatever matches, sparse and wmma among it.
+// Without a pattern every dense mma and wgmma; with one every match, sparse and wmma included.
 std::vector<NamedForm> chosen(const std::string& pattern, int sm) {
   std::vector<NamedForm> all = tenon::emulator::numerics::forms();
   for (const NamedForm& named : tenon::emulator::numerics::wgmma_forms()) all.push_back(named);
@@ -52,7 +52,7 @@ std::vector<NamedForm> chosen(const std::string& pattern, int sm) {
   return result;
 }
 
-// A minus would wrap around, to a number of results that takes for ever.
+// A negative number would wrap around to a count that never ends.
 CLI::Validator whole_number() {
   return {[](std::string& text) {
             const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
@@ -64,7 +64,7 @@ CLI::Validator whole_number() {
           ""};
 }
 
-// The exit status, unless what was printed got lost.
+// Returns the exit status, or 3 if standard output was lost.
 int ended(int status) {
   const std::string lost = lost_standard_output();
   if (lost.empty()) return status;
@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
       "What arithmetic do this chip's tensor cores do? Probes every mma and wgmma, and names the model of "
       "the "
       "emulator that gives the same bits.");
-  app.add_option("--device", options.device, "what is probed: the first GPU, or the emulator with --model")
+  app.add_option("--device", options.device, "what to probe: the first GPU, or the emulator with --model")
       ->check(CLI::IsMember({"cuda", "emulator"}))
       ->capture_default_str();
   app.add_option("--model", options.model, "arithmetic of --device emulator")
@@ -123,9 +123,9 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.sampling.seed, "seed of the random operands")
       ->check(whole_number())
       ->capture_default_str();
-  app.add_flag("--quiet", options.quiet, "the verdict alone");
+  app.add_flag("--quiet", options.quiet, "print the verdict alone");
   app.add_option("--json", options.json,
-                 "file for all that was found; - for standard output, the text going to stderr");
+                 "file for all findings; - for standard output, with the text on stderr");
   app.footer(
       "Examples:\n"
       "  tenon_numerics --json numerics.json\n"

@@ -8,8 +8,8 @@
 namespace tenon::probing {
 namespace {
 
-// below[i][j]: how many terms lie below the step in which i and j meet.
-using Meetings = std::vector<std::vector<int>>;
+// below[i][j]: the number of terms in the subtree of the step that joins i and j.
+using TermCounts = std::vector<std::vector<int>>;
 
 struct NoTree : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -19,8 +19,8 @@ std::string name_of(int term, int accumulator) {
   return term == accumulator ? "c" : "k" + std::to_string(term);
 }
 
-// The step that sums these terms. Two of them belong to one part of it if they meet before it.
-Step build(const Meetings& below, const std::vector<int>& terms) {
+// The step that adds these terms. Two terms belong to the same part if an earlier step joins them.
+Step build(const TermCounts& below, const std::vector<int>& terms) {
   const int size = static_cast<int>(terms.size());
   std::vector<std::vector<int>> groups;
   for (const int term : terms) {
@@ -34,10 +34,10 @@ Step build(const Meetings& below, const std::vector<int>& terms) {
     for (const int x : groups[i]) {
       for (std::size_t j = i + 1; j < groups.size(); ++j) {
         for (const int y : groups[j]) {
-          const int met = below[static_cast<std::size_t>(x)][static_cast<std::size_t>(y)];
-          if (met == size) continue;
-          throw NoTree("terms " + std::to_string(x) + " and " + std::to_string(y) + " meet with " +
-                       std::to_string(met) + " terms below, where a step of " + std::to_string(size) + " is");
+          const int joined = below[static_cast<std::size_t>(x)][static_cast<std::size_t>(y)];
+          if (joined == size) continue;
+          throw NoTree("terms " + std::to_string(x) + " and " + std::to_string(y) + " are joined with " +
+                       std::to_string(joined) + " terms below, inside a step of " + std::to_string(size));
         }
       }
     }
@@ -59,13 +59,13 @@ void collect(const Step& step, std::vector<const Step*>& steps) {
   steps.push_back(&step);
 }
 
-// The sign of the first mask and of the units. Rounding toward zero, up or down, some arithmetic loses units
-// of one sign beside a mask of one sign, and gains a last place of the mask with others.
+// The signs of the first mask and of the units. When it rounds toward zero, up or down, some arithmetic loses
+// units of one sign beside a mask of one sign, and gains a unit in the mask's last place with other signs.
 constexpr std::pair<int, int> sign_choices[] = {{1, 1}, {-1, -1}, {1, -1}, {-1, 1}};
 
-// Asks about every pair whose answer is still open (0), and fills in what makes sense. False: not to be
-// asked.
-bool ask_pairs(Interview& interview, int mask_sign, int mask, int unit_sign, int unit, Meetings& below) {
+// Asks about every pair without an answer (0) and stores the plausible answers. Returns false if the types
+// cannot represent the probe.
+bool ask_pairs(Interview& interview, int mask_sign, int mask, int unit_sign, int unit, TermCounts& below) {
   const int terms = interview.terms();
   const double m = std::ldexp(mask_sign, mask), one = std::ldexp(unit_sign, unit);
   std::vector<Question> questions;
@@ -110,10 +110,10 @@ int Step::first() const {
 
 Order find_order(Interview& interview) {
   const auto terms = static_cast<std::size_t>(interview.terms());
-  // M a factor of four below what overflows; 90 bits are more than any arithmetic keeps.
+  // M is a factor of four below overflow; 90 bits are more than any arithmetic keeps.
   const int mask = interview.highest_exponent() - 2;
   const int unit = std::max(interview.lowest_exponent(), mask - 90);
-  Meetings below(terms, std::vector<int>(terms));
+  TermCounts below(terms, std::vector<int>(terms));
   Order order;
   for (const auto& [mask_sign, unit_sign] : sign_choices) {
     if (!ask_pairs(interview, mask_sign, mask, unit_sign, unit, below)) {
@@ -121,18 +121,18 @@ Order find_order(Interview& interview) {
       return order;
     }
   }
-  bool all_came_out = true;
+  bool all_kept = true;
   for (std::size_t i = 0; i < terms; ++i) {
     for (std::size_t j = i + 1; j < terms; ++j) {
-      all_came_out = all_came_out && below[i][j] == 2;
+      all_kept = all_kept && below[i][j] == 2;
       if (below[i][j] != 0) continue;
       order.why = "with +M at " + name_of(static_cast<int>(i), interview.accumulator()) + " and -M at " +
                   name_of(static_cast<int>(j), interview.accumulator()) +
-                  ", what comes out is no number of units, whatever their signs";
+                  ", the result is not a number of units, whatever their signs";
       return order;
     }
   }
-  if (all_came_out && terms > 2) {
+  if (all_kept && terms > 2) {
     order.kind = Order::Kind::exact;
     return order;
   }
@@ -148,7 +148,7 @@ Order find_order(Interview& interview) {
 }
 
 std::string describe(const Step& step, int accumulator) {
-  std::vector<std::pair<int, std::string>> pieces;  // by the smallest term, the accumulator first
+  std::vector<std::pair<int, std::string>> pieces;  // ordered by the smallest term, the accumulator first
   const auto rank = [&](int term) { return term == accumulator ? -1 : term; };
   for (const Step& part : step.parts) {
     pieces.emplace_back(part.holds(accumulator) ? -1 : part.first(), "(" + describe(part, accumulator) + ")");

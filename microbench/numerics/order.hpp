@@ -1,9 +1,9 @@
-// In which order an instruction sums: which terms it takes in one step, and where the accumulator enters.
+// The order in which an instruction adds: which terms it adds in one step, and where the accumulator enters.
 //
 // The probe is that of FPRev (Xie et al., USENIX ATC 2025). Two terms are +M and -M, all others one unit, so
-// small that it is lost beside M. The units that come out are those that meet the sum after M and -M have
-// met: so the number of terms below the step in which any two terms meet is known, and with that the tree of
-// steps.
+// small that M absorbs it. The result counts the units that were added after +M and -M cancelled. That gives,
+// for any two terms, the number of terms in the subtree of the step that joins them, and with that the tree
+// of steps.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace tenon::probing {
 
-// A step: the terms and the results of earlier steps that it sums at once.
+// A step: the terms and the results of earlier steps that it adds at once.
 struct Step {
   std::vector<int> terms;  // product i; products() stands for the accumulator
   std::vector<Step> parts;
@@ -24,9 +24,9 @@ struct Step {
 
 struct Order {
   enum class Kind {
-    exact,   // no unit is lost beside any M
+    exact,   // no M absorbs a unit
     steps,   // last_step is the tree
-    unclear  // the answers are those of no tree; `why` says which
+    unclear  // no tree gives these answers; `why` says which answers
   } kind = Kind::unclear;
   Step last_step;
   std::string why;

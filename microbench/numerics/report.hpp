@@ -1,4 +1,4 @@
-// What was found, for people and for programs.
+// The findings, as text and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,12 +16,13 @@ struct Examination {
   std::vector<FormReport> forms;
 };
 
-// A few lines a form: order, rounding of each kind of step, traits, and the models with their differences.
+// A few lines for each form: order, rounding of each kind of step, traits, and the models with their
+// differences.
 std::string text(const FormReport& report);
-// Which models fit all forms, or what speaks against each.
+// The models that fit all forms, or the first difference of each.
 std::string verdict(const Examination& examination);
 // {device, sm, seed, results_per_form, fits, forms: [{form, order, steps, traits, arithmetic, models}]}; what
-// was not seen is null.
+// was not observed is null.
 nlohmann::ordered_json to_json(const Examination& examination);
 
 }  // namespace tenon::probing

@@ -6,8 +6,8 @@
 namespace tenon::probing {
 namespace {
 
-// Asks about one step: its terms, and for each part one term that stands for it (alone in its part, it passes
-// through it unchanged).
+// Asks about one step through its terms and one term of each part (alone in its part, that term passes
+// through the part unchanged).
 class StepProbe {
  public:
   StepProbe(Interview& interview, const Step& step) : interview_(interview) {
@@ -48,7 +48,7 @@ class StepProbe {
   }
 
  private:
-  // The sum of values, the first at the first term of this step, and so on. Empty: not to be asked.
+  // The result for these values, the first at the first term of this step, and so on. Empty: cannot be asked.
   std::optional<Question> sum(const std::vector<double>& values) const {
     if (values.size() > terms_.size()) return std::nullopt;
     Question question = interview_.zeros();
@@ -58,7 +58,7 @@ class StepProbe {
     return question;
   }
 
-  // +1 and -1 leave what a small third term kept of itself.
+  // +1 and -1 cancel, and the result is what the small third term kept.
   std::optional<int> kept_bits() {
     const double one = std::ldexp(1.0, largest_);
     std::vector<Question> questions;
@@ -74,13 +74,13 @@ class StepProbe {
     return std::nullopt;
   }
 
-  // The small term is a product, whose format reaches farther down.
+  // The small term is a product, because its format has smaller values.
   std::optional<Question> small_term(double small, double one) const { return sum({small, one, -one}); }
 
   Direction cut(int bits) {
     const double one = std::ldexp(1.0, largest_), unit = std::ldexp(one, -bits);
     std::vector<Question> questions;
-    // 3/4 and 1/2 of the last bit that is kept, of both signs; then 3/2 of it, for an odd neighbour.
+    // 3/4 and 1/2 of the last kept bit, with both signs; then 3/2 of it, next to an odd value.
     for (const double part : {0.75, 0.5, 1.5, -0.75, -0.5, -1.5}) {
       const auto question = small_term(part * unit, one);
       if (!question) return Direction::unseen;
@@ -91,7 +91,7 @@ class StepProbe {
     return direction_of(answers);
   }
 
-  // Of what became of 0.75, 0.5, 1.5 and their negatives.
+  // The direction that explains the results for 0.75, 0.5, 1.5 and their negatives.
   static Direction direction_of(const std::vector<double>& x) {
     const auto is = [&](std::initializer_list<double> expected) {
       return std::equal(x.begin(), x.end(), expected.begin(), expected.end());
@@ -105,7 +105,7 @@ class StepProbe {
     return Direction::mixed;
   }
 
-  // 1 + 2^-bits comes out unchanged as long as the result has the bit; at most all that its format has.
+  // 1 + 2^-bits is unchanged as long as the result has the bit; at most all bits of its format.
   std::optional<int> result_bits() {
     const double one = std::ldexp(1.0, largest_);
     std::vector<Question> questions;
@@ -121,8 +121,8 @@ class StepProbe {
     return interview_.d().fraction_bits;
   }
 
-  // 1 + 1 is 2, whose last bit is twice that of 1: half of it and three halves are kept in the sum, and lie
-  // in the middle of two results. An accumulator that reaches the step holds them itself; else further
+  // 1 + 1 is 2, whose last bit is twice that of 1: the sum keeps half of it and three halves, which lie
+  // midway between two results. An accumulator that enters the step holds them itself; otherwise further
   // products do.
   Direction rounding(int bits) {
     const double one = std::ldexp(1.0, largest_), unit = std::ldexp(one, 1 - bits);
@@ -160,9 +160,9 @@ class StepProbe {
     return Direction::mixed;
   }
 
-  // The result's last place is 2^end. 2^end - 2^q and one more 2^q make it, unless 2^q is cut off (where the
-  // result is rounded to nearest: half of it, which goes to zero, and 2^q more). The least q that counts says
-  // where the alignment stopped following the terms, all of them far below it.
+  // The result's last place is 2^end. 2^end - 2^q plus another 2^q makes it, unless 2^q is cut off (if the
+  // result is rounded to nearest: half of it, which rounds to zero, plus another 2^q). The least q that
+  // counts shows where the alignment stopped following the terms, all of them far below it.
   std::optional<int> minimum_exponent(int bits, int result_bits, bool to_nearest) {
     const emulator::numerics::Format& result = interview_.d();
     const int end = result.minimum_exponent() - result_bits;
@@ -186,15 +186,15 @@ class StepProbe {
     const std::vector<std::uint64_t> answers = interview_.ask("where the alignment ends", questions);
     for (std::size_t i = 0; i < answers.size(); ++i) {
       if (answers[i] == last_place) continue;
-      const int found = end - 1 - static_cast<int>(i) + bits;  // of q one higher, which was kept
-      // Where the terms themselves reach that far up, it is they that are followed.
+      const int found = end - 1 - static_cast<int>(i) + bits;  // for q one higher, which was kept
+      // If the terms reach that high, the alignment follows them.
       if (i == 0 || found <= largest_terms[i]) return std::nullopt;
       return found;
     }
     return std::nullopt;
   }
 
-  // 2^q; and 2^end - 2^q, as few factors whose bits are all ones.
+  // 2^q, and 2^end - 2^q as few factors whose bits are all ones.
   std::vector<double> ones_below(int end, int q) const {
     std::vector<double> values = {std::ldexp(1.0, q)};
     for (int at = q; at < end;) {
@@ -205,7 +205,7 @@ class StepProbe {
     return values;
   }
 
-  // The exponent that the hardware sees: of a subnormal factor the smallest of its format.
+  // The exponent that the hardware uses: for a subnormal factor the smallest of its format.
   int counted_exponent(const Question& question, int product) const {
     const auto of = [](const emulator::numerics::Format& format, std::uint64_t pattern) {
       return std::max(std::ilogb(emulator::numerics::to_double(format, pattern)), format.minimum_exponent());
@@ -215,8 +215,8 @@ class StepProbe {
   }
 
   Interview& interview_;
-  std::vector<int> products_;  // products of the step, those that stand for a part included
-  std::vector<int> terms_;     // and behind them the accumulator where it reaches the step
+  std::vector<int> products_;  // products of the step, including one for each part
+  std::vector<int> terms_;     // then the accumulator, if it enters the step
   bool has_accumulator_ = false;
   int largest_ = 0, least_ = 0;  // exponents of the probes
 };

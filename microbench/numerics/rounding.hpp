@@ -1,6 +1,6 @@
-// How one step of a sum rounds: to how many bits below the largest term each term is cut, how the cut is
-// made, to how many bits the result is rounded, and how; and below which exponent the cut no longer follows
-// the largest term.
+// How one step of a sum rounds: the number of bits below the largest term that each term keeps, how the rest
+// is cut off, the number of bits of the result and how it is rounded, and the exponent below which the cut no
+// longer follows the largest term.
 #pragma once
 
 #include <optional>
@@ -11,25 +11,25 @@
 namespace tenon::probing {
 
 enum class Direction : std::uint8_t {
-  unseen,  // nothing that was asked shows it
+  unseen,  // no question shows it
   to_zero,
   nearest_even,
   nearest_away,
   down,
   up,
-  mixed  // of none of the above
+  mixed  // none of the above
 };
 const char* name(Direction direction);  // "toward zero"
 
 struct StepRounding {
-  // Bits below the largest term's exponent that a term keeps; empty: fewer than three terms, or no end was
+  // Bits that a term keeps below the largest term's exponent; empty: fewer than three terms, or no limit was
   // seen.
   std::optional<int> kept_bits;
   Direction cut = Direction::unseen;
-  // Fraction bits of the result, as far as kept_bits let them be seen.
+  // Fraction bits of the result, as far as kept_bits reveals them.
   std::optional<int> result_bits;
   Direction rounding = Direction::unseen;
-  // The exponent that stands in for the largest term's where that is smaller; empty: no such end was seen.
+  // The exponent used in place of the largest term's where that is smaller; empty: no such limit was seen.
   std::optional<int> minimum_exponent;
 
   friend bool operator==(const StepRounding& x, const StepRounding& y) {

@@ -41,7 +41,8 @@ class Traits {
                                                    : hexadecimal(answer));
     const bool is_signed = form.a == emulator::ptx::Type::s8 || form.a == emulator::ptx::Type::s4;
     if (!is_signed) return std::move(traits_);
-    // One beyond the largest, and back by the last product: clamped once, or after every step.
+    // Exceeds the largest value by one, and the last product subtracts again: clamped once, or after every
+    // step.
     Question back = beyond;
     back.a.back() = (std::uint64_t{1} << element_bits(form.a)) - 1;  // -1
     back.b.back() = 1;
@@ -96,8 +97,8 @@ class Traits {
     if (interview_.put(cancelled, 0, -1.0) && interview_.put(cancelled, 1, 1.0)) {
       add("-1 + 1", signed_zero(ask("-1 + 1", cancelled)));
     }
-    // A product of zero and the largest power of two beside a small one: had the zero an exponent, it would
-    // push the small one out.
+    // Zero times the largest power of two, beside a small product: if the zero had an exponent, it would
+    // shift the small product out.
     Question zero = interview_.zeros();
     zero.b[0] = power(b, b.maximum_exponent());
     const int small = a.minimum_exponent() + b.maximum_exponent() - 40;
@@ -113,7 +114,7 @@ class Traits {
     question.b[0] = power(b, 0);
     add("NaN factor", hexadecimal(ask("NaN factor", question)));
     question = interview_.zeros();
-    question.c = c.infinity() | 1;  // one that carries a payload
+    question.c = c.infinity() | 1;  // a NaN with a payload
     add("NaN accumulator " + hexadecimal(question.c), hexadecimal(ask("NaN accumulator", question)));
     if (a.has_infinity) {
       question = interview_.zeros();
@@ -133,7 +134,7 @@ class Traits {
              : answer == d.largest() ? "the largest number"
                                      : hexadecimal(answer);
     };
-    // The largest number and half of its last place.
+    // The largest number plus half of its last place.
     Question half = interview_.zeros();
     half.c = c.largest();
     if (interview_.put(half, 0, std::ldexp(1.0, c.maximum_exponent() - c.fraction_bits - 1))) {
@@ -144,7 +145,7 @@ class Traits {
     if (interview_.put(twice, 0, std::ldexp(1.0, c.maximum_exponent()))) {
       add("sum beyond the largest number", outcome(ask("sum beyond the largest number", twice)));
     }
-    // Products that no result can hold, and that cancel.
+    // Products too large for any result, which cancel.
     const int beyond = c.maximum_exponent() + 3;
     Question range = interview_.zeros();
     if (interview_.put(range, 0, std::ldexp(1.0, beyond)) &&

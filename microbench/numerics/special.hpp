@@ -1,5 +1,5 @@
-// What an instruction makes of values that are not ordinary: subnormal numbers, zeros, infinities, NaN, and
-// results that the format does not reach. For integers: what it makes of an overflow.
+// How an instruction treats special values: subnormal numbers, zeros, infinities, NaN, and results outside
+// the format's range. For integers: how it treats overflow.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct Trait {
   std::string what, answer;  // "subnormal factors", "kept"
 };
 
-// In a fixed order; what the form's types cannot ask is left out.
+// In a fixed order, without the questions that the form's types cannot express.
 std::vector<Trait> find_traits(Interview& interview);
 
 }  // namespace tenon::probing

@@ -1,6 +1,5 @@
-// What is characterised: something that executes matrix instructions and whose arithmetic is not known.
-// Programs are written against this; below stand a GPU (cuda_subject.hpp) and the emulator
-// (emulator_subject.hpp), and the tests add chips that no one builds.
+// The chip to characterise: it executes matrix instructions, and its arithmetic is unknown. Implemented by a
+// GPU (cuda_subject.hpp), the emulator (emulator_subject.hpp), and by imaginary chips in the tests.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +24,15 @@ class Subject {
   virtual ~Subject() = default;
 
   virtual std::string description() const = 0;  // "NVIDIA H200"
-  virtual int sm() const = 0;                   // 90: decides which forms there are
+  virtual int sm() const = 0;                   // 90: decides which forms exist
 
-  // Executes the form once a set: reads a, b, c (and metadata where it is sparse), writes d. Throws
+  // Executes the form once for each set: reads a, b, c (and metadata if it is sparse), writes d. Throws
   // Unsupported.
   virtual void execute(const emulator::numerics::NamedForm& named,
                        std::vector<emulator::numerics::Registers>& sets) = 0;
 };
 
-// The target that PTX of a form is written for: wgmma is of the architecture itself ("sm_90a").
+// The target of a form's PTX: wgmma needs the architecture-specific one ("sm_90a").
 inline std::string target_of(const emulator::numerics::NamedForm& named, int sm) {
   return "sm_" + std::to_string(sm) + (named.form.unit == emulator::numerics::Unit::wgmma ? "a" : "");
 }

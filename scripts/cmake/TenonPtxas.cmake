@@ -1,4 +1,4 @@
-# ptxas's notes of lost performance as errors. Usable from any project:
+# Makes ptxas's notes about lost performance errors. Usable from any project:
 #
 #   list(APPEND CMAKE_MODULE_PATH <tenon>/scripts/cmake)
 #   include(TenonPtxas)
@@ -6,8 +6,8 @@
 include_guard(GLOBAL)
 include(TenonSass)  # TENON_PYTHON, TENON_SCRIPTS
 
-# tenon_forbid_ptxas_notes(<target>...): the sources of these targets do not compile where ptxas serialises wgmma, injects
-# waits for it, or ignores setmaxnreg. With the Ninja and Makefile generators.
+# tenon_forbid_ptxas_notes(<target>...): compiling the sources of these targets fails if ptxas serialises wgmma, injects
+# waits for it, or ignores setmaxnreg. Works with the Ninja and Makefile generators.
 function(tenon_forbid_ptxas_notes)
   foreach(target IN LISTS ARGN)
     if(NOT TARGET "${target}")

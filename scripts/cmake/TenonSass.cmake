@@ -1,18 +1,18 @@
-# Proof, in ctest, of what machine code a target's CUDA kernels became. Usable from any project:
+# Tests in ctest of the machine code of a target's CUDA kernels. Usable from any project:
 #
 #   list(APPEND CMAKE_MODULE_PATH <tenon>/scripts/cmake)
 #   include(TenonSass)
 #   tenon_add_sass_test(my_kernels KERNEL "fused_.*" ARCH 80 90a
 #                       EXPECT HMMA.16816.F32>=64 LDSM FORBID LDL STL MAX_REGISTERS 168 SPILL_FREE)
 #
-# An installed copy lies in <prefix>/share/tenon/scripts/cmake, which then takes the place of <tenon>/scripts/cmake.
+# An installed copy is in <prefix>/share/tenon/scripts/cmake; use that folder instead of <tenon>/scripts/cmake.
 include_guard(GLOBAL)
 
 get_filename_component(_tenon_scripts "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 set(TENON_SCRIPTS "${_tenon_scripts}" CACHE INTERNAL "Folder of tenon's scripts")
 
-# The Python of the private folder (it has what the tests import), else the system's. What an earlier configuration
-# found is out of date once set-up has made the folder, or once that Python is gone.
+# The Python of the private folder (it has the packages that the tests import), else the system's. The result of an earlier
+# configuration is out of date once set-up has made the folder, or once that Python is gone.
 get_filename_component(_tenon_private_bin "${TENON_SCRIPTS}/../.tools/venv/bin" ABSOLUTE)
 if(EXISTS "${_tenon_private_bin}/python3" OR NOT EXISTS "${TENON_PYTHON}")
   unset(TENON_PYTHON CACHE)
@@ -24,9 +24,9 @@ mark_as_advanced(TENON_PYTHON)
 # tenon_add_sass_test(<target or file> KERNEL <regex> [NAME <test>] [ARCH <80|90a>...] [EXPECT <opcode[>=n]>...]
 #                     [FORBID <opcode>...] [MAX_REGISTERS <n>] [SPILL_FREE])
 #
-# A ctest entry, labelled L2, over an object, static, shared or executable target, or over an absolute path of a
-# cubin. Every kernel whose mangled or demangled name holds the pattern must meet every requirement; no such kernel
-# for an architecture of ARCH is a failure, and so is a machine without a disassembler.
+# Adds a ctest test, labelled L2, for an object, static, shared or executable target, or for the absolute path of a
+# cubin. Every kernel whose mangled or demangled name matches must meet every requirement. The test fails if there is no
+# such kernel for an architecture of ARCH, or no disassembler on the machine.
 function(tenon_add_sass_test subject)
   cmake_parse_arguments(arg "SPILL_FREE" "NAME;KERNEL;MAX_REGISTERS" "ARCH;EXPECT;FORBID" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
@@ -75,10 +75,10 @@ function(tenon_add_sass_test subject)
   set_tests_properties("${arg_NAME}" PROPERTIES LABELS L2)
 endfunction()
 
-# tenon_add_kernel_resources(<library> FROM <target>...), with tenon's sources at hand
+# tenon_add_kernel_resources(<library> FROM <target>...), for tenon's own build
 #
-# Compiles into <library> the table of gemm/kernel_resources.hpp: what each kernel of the targets takes. A target is an
-# object library, or a custom target that makes the cubins named in its property TENON_CUBINS.
+# Compiles into <library> the table of gemm/kernel_resources.hpp: the registers and memory of each kernel of the targets. A
+# target is an object library, or a custom target that makes the cubins named in its property TENON_CUBINS.
 function(tenon_add_kernel_resources library)
   cmake_parse_arguments(arg "" "" "FROM" ${ARGN})
   set(files "")
@@ -90,7 +90,7 @@ function(tenon_add_kernel_resources library)
     get_target_property(cubins ${target} TENON_CUBINS)
     if(type STREQUAL "OBJECT_LIBRARY")
       list(APPEND files "$<TARGET_OBJECTS:${target}>")
-      # nvcc 13 gives the host stub of a template kernel internal linkage; the table has to refer to it.
+      # By default nvcc 13 gives the host stub of a template kernel internal linkage; the table must refer to it.
       target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-static-global-template-stub=false>)
     elseif(cubins)
       list(APPEND files ${cubins})

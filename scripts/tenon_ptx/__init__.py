@@ -1,1 +1,1 @@
-"""The instruction table ptx/instructions.csv: reading it, assembling its forms, and the SASS that comes out."""
+"""The instruction table ptx/instructions.csv: reads it, assembles its forms and reads their SASS."""

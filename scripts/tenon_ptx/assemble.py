@@ -1,8 +1,8 @@
-"""Each form in a PTX kernel of its own, through ptxas and nvdisasm, to the opcodes that it becomes.
+"""Assembles each form in its own PTX kernel, through ptxas and nvdisasm, and finds its opcodes.
 
-The kernel loads the operands by ld.relaxed.sys and stores the results by st.relaxed.sys: their opcodes
-(LDG.E.STRONG.SYS) are those of no form, so what else the kernel holds, but for moves and the frame of a kernel, is
-the form. A kernel that a target lacks is left out by ptxas's own error lines, so that absence is proven as well.
+The kernel loads the operands by ld.relaxed.sys and stores the results by st.relaxed.sys. No form has their opcodes
+(LDG.E.STRONG.SYS), so everything else in the kernel, except moves and a kernel's frame, is the form. ptxas's error lines
+identify the forms that a target lacks, which proves their absence.
 """
 
 import collections
@@ -19,24 +19,24 @@ from tenon_sass.errors import BadInput
 from .table import Lowering
 
 PTX_VERSION = "9.0"
-BATCH = 400  # kernels a run: ptxas takes the longer the more, and two runs fill two cores
+BATCH = 400  # kernels a run: ptxas's time grows faster than their number, and two runs use two cores
 
-# What surrounds a form: the frame of a kernel, its operands and results, and registers moved into place.
+# The opcodes around a form: the frame of a kernel, its operands and results, and moves between registers.
 FRAME = re.compile(
     r"^(LDG|STG)\.E\b.*STRONG\.SYS|^(MOV|UMOV|IMAD\.MOV|CS2R|S2R|S2UR|R2UR|LDC|ULDC|LDCU|NOP|EXIT|BRA|RET|BSSY|BSYNC"
     r"|WARPSYNC|UCS2R)\b")
-# Integer and logic operations, counted together where a form holds other opcodes too: what matters is how many.
+# Integer and logic operations, counted together where a form has other opcodes too: only their number matters.
 ALU = re.compile(
     r"^U?(IADD3?|IADD\.64|VIADD|IMAD|LEA|LOP3|LOP|PLOP3|SHF|SHL|SHR|PRMT|SEL|ISETP|SGXT|BMSK|P2R|R2P|IABS|I2I|IMNMX|VIMNMX|"
     r"POPC|FLO|FSEL|BREV|VOTE|VOTEU|P2UR|MUFU|CREDUX)\b")
-UNREADABLE = "UNREADABLE"  # what nvdisasm 13.0 has no name for: fence.acquire and fence.release on sm_75
+UNREADABLE = "UNREADABLE"  # opcodes without a name in nvdisasm 13.0: fence.acquire and fence.release on sm_75
 TENSOR = re.compile(r"^(HMMA|IMMA|BMMA|DMMA|QMMA|OMMA|[HIBQ]GMMA|UTC\w*MMA)\b")
-# Work beside the tensor opcode that means: the chip has no such instruction.
+# Opcodes that, beside a tensor opcode, mean that the chip lacks the instruction.
 REPAIR = re.compile(r"^(CALL|SHFL|F2FP|HADD2|FADD|FMUL|FFMA|DFMA)\b")
 
 
 def declare(operand, place, store):
-    """(PTX lines that declare and fill the operand or that store it, its text in the instruction)."""
+    """(PTX lines that declare and load the operand or store it, its text in the instruction)."""
     kind = operand.kind
     if kind == "imm":
         return [], operand.value
@@ -64,7 +64,7 @@ def declare(operand, place, store):
 
 def kernel(form, name):
     """The PTX text of an entry that executes the form once."""
-    # Registers of any class hold signed numbers alike.
+    # Registers of any class can hold signed numbers.
     head, tail, text = [], [], {}
     for place, operand in enumerate(form.results + form.operands):
         store = operand in form.results
@@ -85,7 +85,7 @@ def kernel(form, name):
 
 
 def per_lane(form):
-    """Whether the operands must differ between lanes, so that ptxas cannot leave out shuffles: products of matrices.
+    """Whether the operands must differ between lanes, so that ptxas cannot remove shuffles: matrix products.
     Descriptors, barriers and sizes are the same for a warp in real code, too."""
     return form.family in ("mma", "mma.sp")
 
@@ -127,7 +127,7 @@ def assemble(forms, arch, tools, version=PTX_VERSION):
             cubin, errors = ptxas(text, arch, tools["ptxas"], folder, version)
             if cubin:
                 break
-            if min(errors) < at[0][0]:  # the version does not know the target
+            if min(errors) < at[0][0]:  # this PTX version lacks the target
                 return {}
             for i in {max((start, i) for start, i in at if start <= line)[1] for line in errors}:
                 del kernels[i]
@@ -135,7 +135,7 @@ def assemble(forms, arch, tools, version=PTX_VERSION):
             return {}
         done = subprocess.run([tools["nvdisasm"], "--print-code", "--no-dataflow", str(cubin)], check=False, text=True,
                               capture_output=True)
-    if done.returncode != 0:  # it refuses a whole file for one instruction that it cannot read
+    if done.returncode != 0:  # nvdisasm rejects a file for one instruction that it cannot read
         indices = sorted(kernels)
         if len(indices) == 1:
             return {indices[0]: collections.Counter([UNREADABLE])}
@@ -145,24 +145,24 @@ def assemble(forms, arch, tools, version=PTX_VERSION):
             result.update({half[i]: counter for i, counter in found.items()})
         return result
     found = opcodes_of_listing(done.stdout)
-    # The address of a lane's memory; and sm_87 begins every kernel by clearing its barrier registers.
+    # Subtracts the code for the lane's address; sm_87 also clears its barrier registers at the start of every kernel.
     empty = [collections.Counter(found["empty0"]), collections.Counter(found["empty1"])]
     return {i: collections.Counter(found[f"form{i}"]) - empty[per_lane(forms[i])] for i in kernels}
 
 
 def lowering(form, counter):
-    """The opcodes of a kernel -> what of it is the form."""
+    """The opcodes of the form among those of its kernel."""
     counter = collections.Counter({op: n for op, n in counter.items() if not FRAME.match(op)})
     for _ in [o for o in form.operands if o.kind == "pred"]:
         comparison = next((op for op in counter if re.match(r"U?ISETP", op)), None)
         if comparison:
             counter[comparison] -= 1
     counter = +counter
-    if form.family != "packed arithmetic":  # elsewhere ptxas writes a constant into a register with it
+    if form.family != "packed arithmetic":  # in other families ptxas uses it to write a constant into a register
         counter = collections.Counter({op: n for op, n in counter.items() if not op.startswith(("HFMA2.MMA", "HFMA2 "))
                                        and op != "HFMA2"})
     named = {op: n for op, n in counter.items() if not ALU.match(op)}
-    # UIADD3 beside other opcodes is the address of an operand, split from its base.
+    # UIADD3 beside other opcodes computes the address of an operand.
     alu = sum(n for op, n in counter.items() if ALU.match(op) and not op.startswith("UIADD3"))
     if named and alu:
         named["ALU"] = alu
@@ -184,7 +184,7 @@ def is_emulated(form, opcodes):
 
 
 def lowerings(forms, arch, tools):
-    """[Lowering or None for each form]: the whole table on one architecture."""
+    """[Lowering or None for each form]: the complete table on one architecture."""
     batches = [range(i, min(i + BATCH, len(forms))) for i in range(0, len(forms), BATCH)]
 
     def run(batch):

@@ -1,4 +1,4 @@
-"""What the toolkit's <cuda/ptx> wraps: read from the asm statements of its headers."""
+"""The instructions that the toolkit's <cuda/ptx> wraps, from the asm statements of its headers."""
 
 import re
 from pathlib import Path
@@ -10,14 +10,14 @@ _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 def canonical(mnemonic):
-    """Spellings of one instruction made equal: .shared is .shared::cta, and a TMA copy without a mode is .tile."""
+    """One spelling for each instruction: .shared is .shared::cta, and a TMA copy without a mode is .tile."""
     text = re.sub(r"\.shared(?!::)", ".shared::cta", mnemonic)
     tma = re.fullmatch(r"(cp\.(?:reduce\.)?async\.bulk\.tensor\..*)", text)
     return text if not tma else text.replace(".tile.", ".").replace(".tile::", ".@tile::")
 
 
 def operands_of(text):
-    """Number of operands of an instruction, counted at the commas outside of brackets."""
+    """Number of operands of an instruction: the commas outside of brackets, plus one."""
     rest = text.partition(" ")[2].split("//")[0].rstrip("; ")
     depth, count = 0, 1 if rest.strip() else 0
     for character in rest:
@@ -45,7 +45,7 @@ def wrapped(include):
             while match := re.compile(r"\s*" + _STRING.pattern).match(text, at):
                 strings.append(match[1].replace("\\n", "\n").replace("\\t", " "))
                 at = match.end()
-            # A comment ends where its string does, break or none; an instruction may go on in the next string.
+            # A comment ends with its string, line break or not; an instruction may continue in the next string.
             text_of_all = " ".join(line.split("//")[0] for line in "\n".join(strings).split("\n"))
             for line in (part.strip() + ";" for part in text_of_all.split(";")):
                 line = re.sub(r"^[{}\s]+", "", line)

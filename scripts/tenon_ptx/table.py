@@ -1,7 +1,7 @@
-"""ptx/instructions.csv as Python objects. The columns are explained in ptx/README.md.
+"""ptx/instructions.csv as Python objects. ptx/README.md explains the columns.
 
-A Form is a row. Its operands stand in the columns `results` and `operands` as name=type; a type is a register class
-("b32", "f32", "pred"), an array of them ("4xf32"), or an immediate with the value that the tests give it ("imm:16").
+A Form is a row. The columns `results` and `operands` have its operands as name=type; a type is a register class
+("b32", "f32", "pred"), an array of them ("4xf32"), or an immediate with its value in the tests ("imm:16").
 """
 
 import csv
@@ -18,14 +18,14 @@ TABLE = ROOT / "ptx" / "instructions.csv"
 COLUMNS = ("form", "provider", "name", "header", "results", "operands", "ptx_isa", "sass")
 PROVIDERS = ("tenon", "cuda::ptx", "nvcuda::wmma", "cuda", "ptx")
 
-# Every architecture of the table, in the order in which ranges such as "80-89" are read. An architecture without a
-# letter runs on what is newer, too; one with a letter is a target of its own.
+# Every architecture of the table, in the order of ranges such as "80-89". Code for an architecture without a
+# letter also runs on newer ones; an architecture with a letter is a target of its own.
 ARCHITECTURES = ("75", "80", "86", "87", "88", "89", "90", "90a", "100", "100a", "103a", "110a", "120a", "121a")
 
 
 @dataclass(frozen=True)
 class Lowering:
-    """What a form becomes on one architecture: opcode -> count, and whether that is the instruction itself."""
+    """The machine code of a form on one architecture: opcode -> count, and whether the chip has the instruction."""
 
     emulated: bool
     opcodes: tuple  # of (opcode, count)
@@ -47,7 +47,7 @@ class Lowering:
 
 
 def encode_sass(lowerings):
-    """{architecture: Lowering} -> "75-89: 1*HMMA...; 90: emulated ...": neighbours that agree share a range."""
+    """{architecture: Lowering} -> "75-89: 1*HMMA...; 90: emulated ...": equal neighbours share a range."""
     groups = []
     for place, arch in enumerate(ARCHITECTURES):
         if arch not in lowerings:
@@ -61,7 +61,7 @@ def encode_sass(lowerings):
 
 
 def decode_sass(text):
-    """The inverse. An architecture that no range names lacks the form."""
+    """The inverse. An architecture in no range lacks the form."""
     result = {}
     for group in filter(None, text.split("; ")):
         span, _, what = group.partition(": ")
@@ -78,8 +78,8 @@ def decode_sass(text):
 class Operand:
     name: str
     kind: str  # "b32", "pred", "imm"
-    count: int  # of an array; 0: a scalar
-    value: str  # of an immediate
+    count: int  # elements of an array; 0 for a scalar
+    value: str  # value of an immediate
 
     @staticmethod
     def parse(text):
@@ -94,7 +94,7 @@ class Operand:
 class Form:
     form: str  # PTX text: "mma.sync... d, a, b, c;"
     provider: str
-    name: str  # the function; of tenon with the template arguments that choose the form
+    name: str  # the function; for tenon with the template arguments that select the form
     header: str
     results: tuple  # of Operand
     operands: tuple
@@ -117,7 +117,7 @@ class Form:
 
     @property
     def family(self):
-        """The first word that tells what the form is about: see FAMILIES."""
+        """The family of the form, by its first matching word: see FAMILIES."""
         return next(name for name, pattern in FAMILIES.items() if re.match(pattern, self.mnemonic))
 
     @property
@@ -141,7 +141,7 @@ class Form:
         return replace(self, sass=sass)
 
 
-# In the order of the table, in which the patterns are tried.
+# In the order of the table, which is the order of matching.
 FAMILIES = {
     "mma": r"mma\.(?!sp)",
     "mma.sp": r"mma\.sp",

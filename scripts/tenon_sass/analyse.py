@@ -1,7 +1,7 @@
-"""What a kernel's machine code says of its use of tensor cores: how many, where, and what speaks against their speed.
+"""A kernel's use of tensor cores, from its machine code: how many tensor instructions, where, and what slows them down.
 
-The judgement is of the code alone. Whether the loads of a warp are coalesced, how often a branch is taken and how many
-blocks share a multiprocessor is not in it: scripts/tensor_utilisation asks the hardware.
+The analysis sees the code alone. It does not know whether the loads of a warp are coalesced, how often a branch is taken
+and how many CTAs share an SM; scripts/tensor_utilisation asks the hardware.
 """
 
 from collections import Counter
@@ -15,17 +15,17 @@ from .patterns import Finding, Region, findings_of, is_tensor
 
 @dataclass
 class LoopCount:
-    """The innermost loop with the most tensor instructions, counted statically: an unrolled trip is one trip."""
+    """The innermost loop with the most tensor instructions; static counts: an unrolled trip is one trip."""
 
     instructions: int
-    every_trip: int  # without those in branches that a trip may leave out
+    every_trip: int  # without instructions in branches that a trip may skip
     tensor: int
     every_trip_tensor: int
 
 
 @dataclass
 class Analysis:
-    """What is kept of a kernel."""
+    """The results for one kernel."""
 
     name: str  # mangled
     arch: str
@@ -46,12 +46,12 @@ class Analysis:
 
     @property
     def density(self):
-        """Tensor instructions per instruction of the whole kernel."""
+        """Tensor instructions per instruction of the kernel."""
         return sum(self.tensor.values()) / max(self.instructions, 1)
 
     @property
     def loop_density(self):
-        """The same of what every trip through the loop executes; None without a loop."""
+        """The same for the instructions that every trip through the loop executes; None without a loop."""
         return self.loop.every_trip_tensor / max(self.loop.every_trip, 1) if self.loop else None
 
 
@@ -72,7 +72,7 @@ def analyse(code):
 
 
 def as_dict(analysis, demangled):
-    """The stable JSON form, of kernel_report and of `tenon doctor --binary`."""
+    """The stable JSON form for kernel_report and `tenon doctor --binary`."""
     loop = analysis.loop
     return {
         "kernel": analysis.name,

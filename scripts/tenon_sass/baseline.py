@@ -1,4 +1,4 @@
-"""The committed state of some kernels' machine code, and what is too far from it. The tolerances are report.EXAMPLES'."""
+"""Compares kernels' machine code with a committed baseline. report.EXAMPLES states the tolerances."""
 
 import json
 
@@ -13,13 +13,13 @@ _FIELDS = {
     "kernel": "a string",
     "arch": "a string",
     **dict.fromkeys(_NUMBERS, "a whole number"),
-    "barriers": "a whole number or null",  # images before CUDA 13 do not say
+    "barriers": "a whole number or null",  # null for images older than CUDA 13
     "findings": "a list of strings",
 }
 
 
 def row_of(analysis):
-    """What the baseline keeps of an analyse.Analysis."""
+    """The baseline's row for an analyse.Analysis."""
     loop, resources = analysis.loop, analysis.resources
     return {
         "kernel": analysis.name,
@@ -36,7 +36,7 @@ def row_of(analysis):
 
 
 def write_baseline(rows):
-    """The file's text: a line a kernel, so that a change shows as one line of a diff."""
+    """The file's text: one line for each kernel, so that a change is one line of a diff."""
     rows = sorted(rows, key=lambda row: (row["kernel"], row["arch"]))
     return "[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n"
 
@@ -51,7 +51,7 @@ def read_baseline(path):
 
 
 def compare(rows, analyses, selection=Selection()):
-    """Sentences, one for each value of a kernel that is too far from its row. selection: compare these, not all rows."""
+    """One sentence for each value of a kernel that is too far from its row. Compares only the kernels of the selection."""
     known = {(row["kernel"], row["arch"]): row for row in rows if selection.holds(row["kernel"], row["arch"])}
     found = {(a.name, a.arch): row_of(a) for a in analyses}
     differences = [f"sm_{arch} {name}: in the baseline but not in the files" for name, arch in sorted(known.keys() - found)]

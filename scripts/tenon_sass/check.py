@@ -1,4 +1,4 @@
-"""scripts/sass_check: do the kernels of a file hold the instructions that they should?"""
+"""scripts/sass_check: checks that the kernels of a file contain the required instructions."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from .demangle import demangle
 from .disassemble import find_tool
 from .errors import FAILED, OK, BadInput
 from .expect import Expectation, Kernel, read_expectations
-from .load import look_at_kernels
+from .load import evaluate_kernels
 
 EXAMPLES = """\
 examples:
@@ -27,7 +27,7 @@ exit status: 0 every requirement holds, 1 one does not, 2 bad usage or an unread
 
 
 class Once(argparse.Action):
-    """An option whose second value would replace the first without a word, and with it a requirement."""
+    """Rejects a second value of an option, which would silently replace the first, and with it a requirement."""
 
     def __call__(self, parser, namespace, values, option_string=None):
         if getattr(namespace, self.dest) is not None:
@@ -43,7 +43,7 @@ def parse_arguments(arguments):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("files", nargs="+", help="cubin, fatbin, object, static or shared library, executable")
-    parser.add_argument("--kernel", action=Once, metavar="REGEX", help="which kernels the requirements below are about")
+    parser.add_argument("--kernel", action=Once, metavar="REGEX", help="the kernels for the requirements below")
     parser.add_argument("--arch", nargs="+", action="extend", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the files")
     parser.add_argument("--expect", nargs="+", action="extend", default=[], metavar="OPCODE[>=N]", help="required opcodes, with a count")
     parser.add_argument("--forbid", nargs="+", action="extend", default=[], metavar="OPCODE", help="opcodes that must not occur")
@@ -52,7 +52,7 @@ def parse_arguments(arguments):
     parser.add_argument("--expectations", action=Once, metavar="FILE", help="JSON list of requirements, instead of or besides --kernel")
     parser.add_argument("--tool", metavar="PATH", help="nvdisasm or cuobjdump; without it: found")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--brief", action="store_true", help="print only what fails, and the sum")
+    form.add_argument("--brief", action="store_true", help="print only failures and the summary")
     form.add_argument("--json", action="store_true", help="for scripts")
     return parser.parse_args(arguments)
 
@@ -74,7 +74,7 @@ def expectations_of(options):
 
 
 def load_kernels(files, expectations, tool):
-    """(the kernels that an expectation is about, disassembled; (arch, name) of every kernel in the files)."""
+    """(the kernels that match an expectation, disassembled; (arch, name) of every kernel in the files)."""
 
     def wanted(name, arch):
         return any(e.covers(arch) and e.matches(name) for e in expectations)
@@ -82,11 +82,11 @@ def load_kernels(files, expectations, tool):
     def counted(code):
         return Kernel(code.name, code.arch, code.origin, code.resources, Counter(code.listing.opcodes))
 
-    return look_at_kernels(files, tool, wanted, counted)
+    return evaluate_kernels(files, tool, wanted, counted)
 
 
 def judge(expectations, kernels, present):
-    """(results [(kernel, [Check])], sentences about expectations that no kernel answers)."""
+    """(results [(kernel, [Check])], sentences about expectations that match no kernel)."""
     results, unanswered = [], []
     for expectation in expectations:
         about = [k for k in kernels if expectation.covers(k.arch) and expectation.matches(k.name)]

@@ -1,4 +1,4 @@
-"""How every command of scripts/ ends: with an exit status of errors.py and a sentence, never with a traceback."""
+"""Ends every command of scripts/ with an exit status of errors.py and a sentence, never with a traceback."""
 
 import errno
 import functools
@@ -10,23 +10,23 @@ from .errors import BAD_INPUT, NO_TOOL, BadInput, NoTool
 
 
 def command(name):
-    """Decorates a main(): what it raises becomes a sentence that begins with the command's name, and an exit status."""
+    """Decorates a main(): turns an exception into an exit status and a sentence that begins with the command's name."""
 
     def decorate(main):
         @functools.wraps(main)
         def ended(*arguments):
             if hasattr(sys.stdout, "reconfigure"):
-                sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be UTF-8
+                sys.stdout.reconfigure(errors="backslashreplace")  # file names need not be UTF-8
             try:
                 try:
                     return main(*arguments)
                 finally:
-                    _flush()  # at the interpreter's end nobody could be told any more that the disk is full
+                    _flush()  # now: when the interpreter ends, a full disk could no longer be reported
             except (BadInput, NoTool) as error:
                 return _say(name, error, error.status)
             except MemoryError:
                 return _say(name, "this machine has not enough memory", NO_TOOL)
-            except BrokenPipeError:  # as quiet as a program that the signal ends: whoever read has seen enough
+            except BrokenPipeError:  # end as silently as a program killed by the signal: the reader has closed the pipe
                 _forget_output()
                 return 128 + signal.SIGPIPE
             except OSError as error:
@@ -51,17 +51,17 @@ def _say(name, sentence, status):
     try:
         print(f"{name}: {sentence}", file=sys.stderr)
     except OSError:
-        pass  # the status says it
+        pass  # the exit status remains
     return status
 
 
 def _flush():
-    if sys.stdout:  # None where the caller closed it
+    if sys.stdout:  # None if the caller closed it
         sys.stdout.flush()
 
 
 def _forget_output():
-    """What is still in the buffer goes nowhere, so that the interpreter does not fail at it when it ends."""
+    """Discards the buffer, so that the interpreter does not fail to flush it at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

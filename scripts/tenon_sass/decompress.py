@@ -6,11 +6,11 @@ import functools
 
 from .errors import BadInput, NoTool
 
-ZSTD_RATIO = 1 << 15  # the most that the format can: a block of 128 KB of one byte takes four
+ZSTD_RATIO = 1 << 15  # the highest ratio of the format: a block of 128 KB of one byte takes four
 
 
 def lz4_block(data, size):
-    """The `size` bytes that an LZ4 block (no frame) holds. Format: lz4_Block_format.md of the lz4 project."""
+    """Decompresses an LZ4 block (without a frame) to `size` bytes. Format: lz4_Block_format.md of the lz4 project."""
     out = bytearray()
     at = 0
     try:
@@ -30,9 +30,9 @@ def lz4_block(data, size):
             start = len(out) - distance
             if distance == 0 or start < 0:
                 raise BadInput("an LZ4 image of the fat binary refers to bytes before its start: the file is corrupt")
-            if len(out) + length > size:  # before it is produced: corrupt lengths are long
+            if len(out) + length > size:  # checked first: corrupt lengths are long
                 raise BadInput(f"an LZ4 image of the fat binary holds more than the {size} bytes that its header says")
-            piece = out[start : start + length]  # a match may overlap what it produces: what exists, as often as needed
+            piece = out[start : start + length]  # a match may overlap its own output: repeat the existing bytes
             out += (piece * -(-length // len(piece)))[:length]
     except IndexError:
         raise BadInput("an LZ4 image of the fat binary ends inside a sequence: the file is truncated") from None
@@ -71,9 +71,9 @@ def _zstd():
 
 
 def zstd_frame(data, size):
-    """The `size` bytes that a zstd frame holds."""
+    """Decompresses a zstd frame to `size` bytes."""
     zstd = _zstd()
-    # A corrupt header may say any size: it is held against the frame before there is memory for it.
+    # A corrupt header may have any size, so it is checked against the frame before memory is allocated.
     most = min(zstd.ZSTD_getFrameContentSize(bytes(data), len(data)), ZSTD_RATIO * len(data))
     if size > most:
         raise BadInput(f"a zstd image of the fat binary holds {most} bytes at most but its header says {size}")

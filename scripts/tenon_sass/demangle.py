@@ -1,4 +1,4 @@
-"""C++ names for people, through the C++ runtime that every compiler installs; the mangled name where there is none."""
+"""Demangles C++ names through the installed C++ runtime; returns the mangled name without one."""
 
 import ctypes
 import functools

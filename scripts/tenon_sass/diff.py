@@ -1,4 +1,4 @@
-"""scripts/sass_diff: did two builds of the same kernels become the same machine code?"""
+"""scripts/sass_diff: compares the machine code of two builds of the same kernels."""
 
 import argparse
 import difflib
@@ -12,25 +12,25 @@ from .demangle import demangle
 from .disassemble import find_tool
 from .errors import FAILED, OK, BadInput
 from .expect import Selection
-from .load import look_at_kernels
+from .load import evaluate_kernels
 from .normalise import canonical, stable_name, without_registers
 
 EXAMPLES = """\
 examples:
-  sass_diff old/libmine.a new/libmine.a                        a line for each kernel that is not identical, and a sum
+  sass_diff old/libmine.a new/libmine.a                        a line for each kernel that is not identical, and a summary
   sass_diff old.cubin new.cubin --kernel 'fused_.*' --full     with a unified diff of the normalised code
-  sass_diff old.o new.o --order                                instructions may move and take other registers
+  sass_diff old.o new.o --order                                instructions may move and use other registers
   sass_diff a.o b.o --json
 
 Normalised: addresses, labels, encodings, padding, .reuse hints, and registers that were renamed consistently. A kernel is
   identical   the normalised code is the same, instruction by instruction
-  reordered   as often the same opcodes, in another order or with other registers or constants
+  reordered   the same opcodes with the same counts, in another order or with other registers or constants
   different   other opcodes: the change of each opcode's count is printed
   only old, only new
---order takes a kernel as identical too if it holds, as often, the same instructions with registers left out: what the
-scheduler and the register allocator decide is removed, opcodes, constants and constant-bank addresses stay.
+With --order a kernel is also identical if it has the same instructions with the same counts, registers ignored: this
+removes the scheduler's and the register allocator's choices and keeps opcodes, constants and constant-bank addresses.
 
-exit status: 0 all identical, 1 not, 2 bad usage or an unreadable file, 3 no disassembler
+exit status: 0 all identical, 1 not all, 2 bad usage or an unreadable file, 3 no disassembler
 """
 
 
@@ -55,7 +55,7 @@ def parse_arguments(arguments):
 
 @dataclass
 class Normalised:
-    """A kernel as it is compared."""
+    """A kernel in the form that is compared."""
 
     name: str
     arch: str
@@ -70,7 +70,7 @@ class Verdict:
     arch: str
     state: str  # "identical", "reordered", "different", "only old", "only new"
     delta: Dict[str, int]  # opcode -> new count - old count, where it is not 0
-    codes: Tuple[List[str], List[str]]  # old and new, where they are to be shown
+    codes: Tuple[List[str], List[str]]  # old and new code, for display
 
 
 def normalised(code):
@@ -85,7 +85,7 @@ def normalised(code):
 
 
 def kernels_of(file, options, tool):
-    """{(stable name, arch): Normalised}; of instances repeated in several objects the first."""
+    """{(stable name, arch): Normalised}; the first of several instances of a kernel."""
     selection = Selection(options.kernel, options.arch)
     seen = set()
 
@@ -95,12 +95,12 @@ def kernels_of(file, options, tool):
         seen.add((name, arch))
         return True
 
-    found, _ = look_at_kernels([file], tool, wanted, normalised)
+    found, _ = evaluate_kernels([file], tool, wanted, normalised)
     return {(stable_name(kernel.name), kernel.arch): kernel for kernel in found}
 
 
 def compare(old, new, ignore_order=False):
-    """The Verdict on every kernel of the two builds, by name."""
+    """The Verdict for every kernel of the two builds, sorted by name."""
     verdicts = []
     for key in sorted(old.keys() | new.keys()):
         a, b = old.get(key), new.get(key)
@@ -145,7 +145,7 @@ def main(arguments=None):
     tool = find_tool(options.tool)
     verdicts = compare(kernels_of(options.old, options, tool), kernels_of(options.new, options, tool), options.order)
     if not verdicts:
-        raise BadInput(f"no kernel of {options.old} or {options.new} fits the request: nothing was compared")
+        raise BadInput(f"no kernel of {options.old} or {options.new} matches: nothing was compared")
     ok = all(v.state == "identical" for v in verdicts)
     print(as_json(verdicts, ok) if options.json else table(verdicts, options.full))
     return OK if ok else FAILED

@@ -1,4 +1,4 @@
-"""A cubin to the instructions of its kernels, through nvdisasm or, where only that is there, cuobjdump."""
+"""Disassembles a cubin's kernels through nvdisasm or, if only that is installed, cuobjdump."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from .errors import BadInput, NoTool
 from .listing import read_listings
 
 ROOT = Path(__file__).resolve().parents[2]
-PRIVATE_FOLDER = ROOT / ".tools"  # what scripts/setup fills
+PRIVATE_FOLDER = ROOT / ".tools"  # scripts/setup fills it
 
 
 def find_tool(explicit=None):
@@ -47,7 +47,7 @@ def opcodes_of_listing(text):
 
 
 def disassemble(cubin, kernels, tool):
-    """{kernel: listing.Listing} for the kernels named (mangled) of an elf.Cubin."""
+    """{kernel: listing.Listing} for the given kernels (mangled names) of an elf.Cubin."""
     with tempfile.TemporaryDirectory(prefix="tenon-sass-") as folder:
         path = Path(folder, "kernel.cubin")
         try:

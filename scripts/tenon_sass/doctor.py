@@ -1,4 +1,4 @@
-"""scripts/binary_doctor, which is `tenon doctor --binary`: which kernels of a program use tensor cores, and how well."""
+"""scripts/binary_doctor, also `tenon doctor --binary`: which kernels of a program use tensor cores, and how well."""
 
 import argparse
 import json
@@ -17,23 +17,23 @@ examples:
   tenon doctor --binary libmine.so --kernel 'gemm|attention' --arch 90a
   tenon doctor --binary my_program --json
 
-Any program will do, whoever compiled it: cubin, fatbin, object, static or shared library, executable. PTX that the driver
-compiles at run time is not machine code yet and is not seen. --json prints an array of {kernel, demangled, arch, file,
-tensor_cores, tensor_opcodes, registers, local_bytes, static_shared_bytes, barriers, instructions, tensor_density,
-loop, findings}, a finding being {kind, severity, count, message}.
+Takes any program: cubin, fatbin, object, static or shared library, executable. PTX that the driver compiles at run time
+is not machine code yet and is not analysed. --json prints an array of {kernel, demangled, arch, file, tensor_cores,
+tensor_opcodes, registers, local_bytes, static_shared_bytes, barriers, instructions, tensor_density, loop, findings};
+a finding is {kind, severity, count, message}.
 
-exit status: 0 a diagnosis was made, whatever it is, 2 bad usage or an unreadable file, 3 no disassembler
+exit status: 0 a diagnosis was made, good or bad, 2 bad usage or an unreadable file, 3 no disassembler
 """
 
 
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(
         prog="tenon doctor",
-        description="For each kernel of a binary: does it use tensor cores, with which opcodes, and what speaks against it.",
+        description="For each kernel of a binary: does it use tensor cores, with which opcodes, and what slows it down.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--binary", required=True, metavar="FILE", help="what to look at")
+    parser.add_argument("--binary", required=True, metavar="FILE", help="the file to analyse")
     parser.add_argument("--kernel", metavar="REGEX", default="", help="kernels whose mangled or demangled name holds it")
     parser.add_argument("--arch", nargs="+", action="extend", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the file")
     parser.add_argument("--tool", metavar="PATH", help="nvdisasm or cuobjdump; without it: found")
@@ -42,7 +42,7 @@ def parse_arguments(arguments):
 
 
 def verdict(analysis):
-    """One line: tensor cores or not, with what."""
+    """One line: tensor cores or not, and the opcodes."""
     if not analysis.uses_tensor_cores:
         return "no tensor cores"
     opcodes = ", ".join(f"{count} {opcode}" for opcode, count in analysis.tensor.most_common(4))

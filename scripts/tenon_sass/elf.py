@@ -1,4 +1,4 @@
-"""Just enough of ELF64 to read a host object's fat-binary sections and a cubin's kernels with their resources.
+"""Reads the parts of ELF64 for a host object's fat-binary sections and a cubin's kernels with their resources.
 
 The resource records (.nv.info) and the flag words are not documented by NVIDIA; what is used here was found by
 comparing cubins of CUDA 12.6 and 13.0 with `ptxas -v` and `cuobjdump --dump-resource-usage`, and is tested so.
@@ -20,7 +20,7 @@ STO_CUDA_ENTRY = 0x10
 EIATTR_FRAME_SIZE, EIATTR_MIN_STACK_SIZE, EIATTR_REGCOUNT = 0x11, 0x12, 0x2F
 EIATTR_NUM_BARRIERS = 0x4C  # in .nv.info.<kernel>, a byte
 EIFMT_BVAL, EIFMT_SVAL = 2, 4
-# From sm_90 on the system keeps the first kilobyte of a block's shared memory; the section counts it, ptxas does not.
+# From sm_90 on the system reserves the first kilobyte of a CTA's shared memory; the section counts it, ptxas does not.
 RESERVED_SHARED_BYTES = 1024
 
 
@@ -58,9 +58,9 @@ class Symbol:
 @dataclass
 class Resources:
     registers: int
-    local_bytes: int  # stack frame of a thread, what it calls included: spills, indexed arrays and calls
+    local_bytes: int  # stack frame of a thread, callees included: spills, indexed arrays and calls
     static_shared_bytes: int
-    barriers: Optional[int] = None  # named barriers that a block reserves, of 16; None: images before CUDA 13 do not say
+    barriers: Optional[int] = None  # named barriers that a CTA reserves, of 16; None for images older than CUDA 13
 
 
 class Elf:
@@ -148,7 +148,7 @@ class Cubin(Elf):
         self.kernels = {s.name: i for i, s in enumerate(self._symbols) if s.is_kernel and s.section != 0}
 
     def _arch_of_note(self):
-        # CUDA 13 and later record the command line of ptxas; the only place in the image that tells 90 from 90a.
+        # CUDA 13 and later record ptxas's command line, the only place in the image that distinguishes 90 from 90a.
         note = self.section(".note.nv.tkinfo")
         match = note and re.search(rb"-arch sm_(\d+[af]?)[ \0]", self.bytes_of(note))
         return match.group(1).decode() if match else None
@@ -159,7 +159,7 @@ class Cubin(Elf):
         return str(self.flags & 0xFF) + ("a" if self.flags & 0x800 else "")
 
     def resources(self, kernel):
-        """Registers, local and static shared memory of a kernel, as the driver will see them."""
+        """Registers, local and static shared memory of a kernel, as the driver sees them."""
         symbol = self._symbols[self.kernels[kernel]]
         text = self._section_at(symbol.section, f"the code of {kernel}")
         values = {EIATTR_REGCOUNT: text.info >> 24, EIATTR_FRAME_SIZE: 0, EIATTR_MIN_STACK_SIZE: 0}

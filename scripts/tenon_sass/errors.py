@@ -1,4 +1,4 @@
-"""The two ways in which a command of this package cannot answer; each carries a sentence for people."""
+"""The two errors of this package's commands; each carries a sentence for the user."""
 
 OK, FAILED, BAD_INPUT, NO_TOOL = 0, 1, 2, 3  # exit statuses of every command
 
@@ -10,6 +10,6 @@ class BadInput(Exception):
 
 
 class NoTool(Exception):
-    """This machine cannot: a program or library that the work needs is missing, or does not answer: exit status 3."""
+    """A required program or library is missing on this machine, or does not answer: exit status 3."""
 
     status = NO_TOOL

@@ -1,4 +1,4 @@
-"""What a kernel must and must not contain: the requirements, how they are written, how they are judged."""
+"""Requirements on a kernel's code: their syntax and their check."""
 
 import operator
 import re
@@ -26,13 +26,13 @@ class Kernel:
     opcodes: Counter = field(default_factory=Counter)
 
     def count(self, opcode):
-        """Instructions whose opcode is this one or begins with it at a dot: HMMA counts HMMA.16816.F32."""
+        """Number of instructions whose opcode is this one or continues it at a dot: HMMA counts HMMA.16816.F32."""
         return sum(n for name, n in self.opcodes.items() if name == opcode or name.startswith(opcode + "."))
 
 
 @dataclass
 class Check:
-    """One requirement on one kernel, judged."""
+    """One requirement on one kernel, with its result."""
 
     requirement: str
     found: str
@@ -41,7 +41,7 @@ class Check:
 
 @dataclass
 class Expectation:
-    """All requirements on the kernels that a pattern names, on every architecture listed (all, if none is)."""
+    """All requirements on the kernels that match a pattern, on every listed architecture (all, if none is)."""
 
     kernel: str
     archs: List[str] = field(default_factory=list)
@@ -108,7 +108,7 @@ def compile_pattern(text):
 
 
 class Selection:
-    """The kernels that --kernel and --arch ask for: all of them, where these say nothing."""
+    """The kernels that --kernel and --arch select; all without these options."""
 
     def __init__(self, kernel="", archs=()):
         self.kernel = kernel

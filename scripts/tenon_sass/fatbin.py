@@ -1,4 +1,4 @@
-"""From any file that can carry device code to its cubins, without cuobjdump.
+"""Extracts the cubins of any file with device code, without cuobjdump.
 
 A cubin is one ELF image. A fat binary (`nvcc -fatbin`; sections .nv_fatbin and, for relocatable device code,
 __nv_relfatbin of a host object) is a chain of containers:
@@ -44,7 +44,7 @@ def cubins_of(data, origin):
     elf = Elf(data, origin)
     if elf.machine == MACHINE_CUDA:
         return [Cubin(data, origin)]
-    # A linked program keeps the relocatable inputs beside the linked image: the linked one is what runs.
+    # A linked program keeps the relocatable inputs beside the linked image, but only the linked image runs.
     for name in (".nv_fatbin", "__nv_relfatbin"):
         section = elf.section(name)
         cubins = _cubins_of_containers(elf.bytes_of(section), origin) if section else []
@@ -59,7 +59,7 @@ def archive_members(data, origin):
     while at + 60 <= len(data):
         name = data[at : at + 16].decode("latin-1").rstrip()
         field = data[at + 48 : at + 58]
-        if not re.fullmatch(rb"\d+ *", field):  # int() would take "-60", which leads back to this member, too
+        if not re.fullmatch(rb"\d+ *", field):  # int() would accept "-60", which leads back to this member
             raise BadInput(f"{origin}: corrupt: no member size at byte {at + 48} of the static library")
         size, start = int(field), at + 60
         if start + size > len(data):

@@ -1,4 +1,4 @@
-"""Files that people and programs hand over: read with a sentence for what is wrong with them, written at once."""
+"""Reads input files, with a sentence for each error in them, and writes files atomically."""
 
 import csv
 import io
@@ -24,10 +24,10 @@ def read_json(path):
     try:
         loaded = json.loads(text)
         if re.search(r"\\u[dD][89a-fA-F]", text):
-            json.dumps(loaded, ensure_ascii=False).encode()  # half a character could be read but not printed
+            json.dumps(loaded, ensure_ascii=False).encode()  # half a surrogate pair could be read but not printed
         return loaded
     except RecursionError:
-        raise BadInput(f"{path} is not JSON that can be read: it is nested too deeply") from None
+        raise BadInput(f"{path} is not readable JSON: it is nested too deeply") from None
     except ValueError as error:
         raise BadInput(f"{path} is not JSON: {error}") from None
 
@@ -51,10 +51,10 @@ def read_csv(path, columns):
 
 
 def _is_number(value):
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300  # NaN is not
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300  # false for NaN
 
 
-# What the value of a field must be, in words.
+# The kinds of values of a field, in words.
 KINDS = {
     "a string": lambda value: isinstance(value, str),
     "true or false": lambda value: isinstance(value, bool),
@@ -71,7 +71,7 @@ KINDS = {
 
 
 def check_fields(record, fields, where, optional=False):
-    """BadInput unless the record is an object that has these fields ({name: one of KINDS}), each of its kind."""
+    """Raises BadInput unless the record is an object with these fields ({name: one of KINDS}), each of its kind."""
     if not isinstance(record, dict):
         raise BadInput(f"{where} is {shown(record)} but must be an object")
     missing = [name for name in fields if name not in record]
@@ -89,8 +89,8 @@ def shown(value):
 
 
 def write_file(path, content):
-    """Replaces what a file holds, str or bytes, at once: on a full disk the old content stays, and whoever reads at the
-    same time sees the old or the new. The mode stays, and a link is followed."""
+    """Replaces a file's content, str or bytes, atomically: on a full disk the old content stays, and a concurrent reader
+    sees the old or the new. Keeps the mode and follows a link."""
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         if os.path.exists(path) and not os.path.isfile(path):  # a pipe, or /dev/stdout: written, not replaced
@@ -105,7 +105,7 @@ def write_file(path, content):
 def _replace(target, data):
     exists = os.path.exists(target)
     if exists:
-        os.close(os.open(target, os.O_WRONLY))  # what is protected stays
+        os.close(os.open(target, os.O_WRONLY))  # fails for a write-protected file
     temporary = os.path.join(os.path.dirname(target), f".tenon-{os.urandom(4).hex()}.tmp")
     try:
         with open(temporary, "xb") as file:

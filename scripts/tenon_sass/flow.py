@@ -1,15 +1,15 @@
-"""Which instructions of a kernel repeat: its basic blocks, their dominators, its natural loops, what these call.
+"""Finds a kernel's loops: its basic blocks, their dominators, its natural loops and their callees.
 
-A backward branch alone does not make a loop: compilers put rare code at the end of a kernel, and it jumps back. A loop
-is a branch to a block that lies on every path to the branch (Aho, Lam, Sethi, Ullman: Compilers, section 9.6).
+A backward branch alone is no loop: compilers move rare code to the end of a kernel, from where it jumps back. A loop is a
+branch to a block on every path to the branch (Aho, Lam, Sethi, Ullman: Compilers, section 9.6).
 """
 
 import re
 from dataclasses import dataclass
 from typing import FrozenSet
 
-_ENDS = ("EXIT", "RET", "BPT")  # no successor of their own, unless a guard skips them
-# What can leave the straight line; all else is passed over without a closer look (kernels have 10,000 instructions).
+_ENDS = ("EXIT", "RET", "BPT")  # no successor, unless a guard skips them
+# The opcodes that can change the control flow; all others are skipped quickly (kernels have 10,000 instructions).
 _LEAVES = {*_ENDS, "BRA", "JMP", "BRX", "JMX", "BSYNC", "CALL", "WARPSYNC", "BREAK"}
 _CONVERGENCE = re.compile(r"\bB\d+\b")
 
@@ -20,7 +20,7 @@ class Loop:
 
     header: int
     positions: FrozenSet[int]
-    every_trip: FrozenSet[int]  # those that no path through the loop leaves out
+    every_trip: FrozenSet[int]  # instructions on every path through the loop
 
     def code(self, listing):
         return [listing.instructions[p] for p in sorted(self.positions)]
@@ -58,9 +58,9 @@ def loops(listing):
 
 
 def busiest_loop(listing, wanted):
-    """The innermost loop that holds the most instructions for which wanted(instruction); None if no loop holds one.
+    """The innermost loop with the most instructions for which wanted(instruction) is true; None if no loop has one.
 
-    Of an instruction in nested loops only the innermost counts it, so the loop found is where the work is.
+    In nested loops only the innermost counts an instruction, so the result is the loop that does the work.
     """
     found = sorted(loops(listing), key=lambda loop: len(loop.positions))
     counts = [0] * len(found)
@@ -84,7 +84,7 @@ def _blocks(listing):
             continue
         targets = exits[position] if position in exits else listing.targets(instruction)
         if instruction.is_a("RET") or (instruction.is_a("CALL") and not functions.isdisjoint(listing.named(instruction))):
-            targets = ()  # what is called comes back to the next instruction
+            targets = ()  # a callee returns to the next instruction
         falls = _falls_through(instruction, targets)
         if targets or not falls:
             nexts = list(targets) + ([position + 1] if falls and position + 1 < len(code) else [])
@@ -102,7 +102,7 @@ def _blocks(listing):
 
 
 def _convergence_targets(listing):
-    """Where BSYNC Bn goes: to what a BSSY Bn named before it; the next instruction if that is one of them."""
+    """The targets of BSYNC Bn, which earlier BSSY Bn name; the next instruction if it is among them."""
     named, exits = {}, {}
     for position, instruction in enumerate(listing.instructions):
         if not instruction.opcode.startswith(("BSSY", "BSYNC")):
@@ -124,7 +124,7 @@ def _falls_through(instruction, targets):
     if instruction.is_a("BSYNC"):
         return not targets
     if instruction.is_a("BRA", "JMP", "BRX", "JMX"):
-        # "BRA.DIV UR4, `(.L)" and "BRA P0, `(.L)" have a condition among the operands. A BRX goes where a table says.
+        # "BRA.DIV UR4, `(.L)" and "BRA P0, `(.L)" have a condition among the operands. A BRX takes its target from a table.
         return "," in instruction.operands.split("`")[0]
     return True
 
@@ -174,7 +174,7 @@ def _dominates(header, block, dominator):
 
 
 def _reaching(block, header, predecessors, dominator):
-    """The reachable blocks from which `block` is reached without passing the header; with both."""
+    """The reachable blocks with a path to `block` that avoids the header; with both of them."""
     body, stack = {header, block}, [block] if block != header else []
     while stack:
         for previous in predecessors[stack.pop()]:

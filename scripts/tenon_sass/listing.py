@@ -1,6 +1,6 @@
 """A disassembler's text as data: the instructions of each kernel, with labels resolved.
 
-Reads what `nvdisasm -c` and `cuobjdump -sass` print; they differ in how a kernel begins and in branch targets (labels
+Reads the output of `nvdisasm -c` and `cuobjdump -sass`. They differ in how a kernel begins and in branch targets (labels
 or addresses), and both become positions here. Encodings are not read.
 """
 
@@ -17,7 +17,7 @@ _SECTION = re.compile(r'^\s*\.section\s+"?\.text\.([^",\s]+)"?')  # nvdisasm
 _FUNCTION = re.compile(r"^\s*Function\s*:\s*(\S+)")  # cuobjdump
 _LABEL_OPERAND = re.compile(r"`\(([^)]+)\)")
 _ADDRESS_OPERAND = re.compile(r"(?:^|[\s,])0x([0-9a-f]+)\s*$")
-# What an address, rather than a label, can be a target of in cuobjdump's listing.
+# The opcodes whose target is an address instead of a label in cuobjdump's listing.
 _JUMPS = ("BRA", "BSSY", "JMP", "WARPSYNC.COLLECTIVE", "CALL.REL", "BRX")
 
 
@@ -28,7 +28,7 @@ class Instruction(NamedTuple):
     operands: str  # "R4, R4, R8, RZ"
 
     def is_a(self, *opcodes):
-        """Whether the opcode is one of these or begins with one at a dot: HMMA.16816.F32 is an HMMA."""
+        """Whether the opcode is one of these or continues one at a dot: HMMA.16816.F32 is an HMMA."""
         return any(self.opcode == o or self.opcode.startswith(o + ".") for o in opcodes)
 
     def __str__(self):
@@ -40,7 +40,7 @@ class Listing:
     """The code of one kernel."""
 
     instructions: List[Instruction] = field(default_factory=list)
-    labels: Dict[str, int] = field(default_factory=dict)  # label -> position of the instruction that follows it
+    labels: Dict[str, int] = field(default_factory=dict)  # label -> position of the next instruction
 
     @property
     def opcodes(self):
@@ -51,7 +51,7 @@ class Listing:
         return _LABEL_OPERAND.findall(instruction.operands)
 
     def targets(self, instruction) -> Tuple[int, ...]:
-        """Positions that the operands of a branch or call name; code of another section has none."""
+        """Positions of the targets of a branch or call; code of another section has none."""
         named = [self.labels[n] for n in self.named(instruction) if n in self.labels]
         if not named and instruction.is_a(*_JUMPS):
             address = _ADDRESS_OPERAND.search(instruction.operands)
@@ -60,7 +60,7 @@ class Listing:
         return tuple(p for p in named if p < len(self.instructions))
 
     def functions(self):
-        """{label: range of positions} of the functions that ptxas appended to the kernel, to be called by it."""
+        """{label: range of positions} of the functions that ptxas appended to the kernel."""
         starts = sorted((p, n) for n, p in self.labels.items() if p > 0 and not n.startswith("."))
         ends = [p for p, _ in starts[1:]] + [len(self.instructions)]
         return {name: range(start, end) for (start, name), end in zip(starts, ends)}

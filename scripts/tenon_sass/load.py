@@ -1,4 +1,4 @@
-"""Every kernel of some files, disassembled and looked at."""
+"""Disassembles and evaluates every kernel of some files."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -22,10 +22,10 @@ class Code:
     listing: Listing
 
 
-def look_at_kernels(files, tool, wanted, look):
+def evaluate_kernels(files, tool, wanted, look):
     """([look(Code) for each kernel with wanted(name, arch)], [(arch, name)] of every kernel in the files).
 
-    A library's listings together are far larger than what is concluded from them: only what look() returns is kept.
+    Keeps only the results of look(), because a library's listings together are far larger.
     """
     cubins = [cubin for file in files for cubin in cubins_of_file(file)]
     if not cubins:
@@ -37,5 +37,5 @@ def look_at_kernels(files, tool, wanted, look):
         listings = disassemble(cubin, names, tool) if names else {}
         return [look(Code(n, cubin.arch, cubin.origin, cubin.resources(n), listings[n])) for n in names]
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:  # the work is the disassembler's, one process a cubin
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # the disassembler does the work, one process for each cubin
         return [seen for cubin in pool.map(look_at, cubins) for seen in cubin], present

@@ -1,8 +1,8 @@
-"""A kernel's code without what two builds differ in for no reason: addresses, label numbers, names of registers.
+"""Normalises a kernel's code: removes addresses, label numbers and register names, which differ between equal builds.
 
-Registers are renamed in order of appearance, as blocks: four R that begin at a multiple of four, eight UR, all that a
-wgmma accumulates in. A vector lies within its block, so two listings that agree compute the same, whatever registers
-they take; single registers that moved alone are not recognised as renamed, and count as different registers.
+Registers are renamed in order of appearance, in blocks: four R that begin at a multiple of four, eight UR, or all
+accumulators of a wgmma. A vector lies within its block, so two equal listings compute the same, whatever registers they
+use. A single register that moved alone is not recognised as renamed and counts as a different register.
 """
 
 import re
@@ -13,24 +13,24 @@ _OPERAND = re.compile(r"`\(([^)]+)\)|(?<![.\w])(UR|UP|R|P|B|SB)(\d+)\b")  # not 
 _BLOCK = {"R": 4, "UR": 8, "P": 1, "UP": 1, "B": 1, "SB": 1}
 _WGMMA_COLUMNS = re.compile(r"\.64x(\d+)x\d+\.(\w+)")
 _REUSE = re.compile(r"\.reuse\b")
-# nvcc hashes the file's path into the names of what has internal linkage: _GLOBAL__N__2b85d55a_4_x_cu_<hash>, where the
-# 4 is the length of "x_cu", and some versions put a second hash or a number behind.
+# nvcc adds a hash of the file's path to names with internal linkage: _GLOBAL__N__2b85d55a_4_x_cu_<hash>, where the
+# 4 is the length of "x_cu", and some versions append a second hash or a number.
 _FILE_HASH = re.compile(r"(_GLOBAL__N__|_INTERNAL_)[0-9a-f]{8}(_\d+_\w+?_cu_)(?:[0-9a-f]{8})?")
 
 
 def stable_name(name):
-    """A mangled name without the hash of a file's path. (No name any more: the hash's length counts in the mangling.)"""
+    """A mangled name without the hash of a file's path. (The result is not a valid name: the mangling counts the hash's length.)"""
     return _FILE_HASH.sub(r"\1\2", name)
 
 
 def canonical(listing):
-    """The instructions as strings: registers and labels numbered by appearance, padding and .reuse hints left out."""
+    """The instructions as strings: registers and labels numbered by appearance, without padding and .reuse hints."""
     rename = _Renaming(listing)
     return [rename.text(i) for i in listing.instructions if i.opcode != "NOP"]
 
 
 def without_registers(listing):
-    """The instructions as strings in which a register is only its kind: what stays when the order changes."""
+    """The instructions as strings in which a register is only its kind, so that they do not depend on the order."""
     labels = set(listing.labels)
 
     def kind(match):
@@ -42,7 +42,7 @@ def without_registers(listing):
 
 
 def _target(instruction, listing):
-    """The instruction's text; of a branch to an address (cuobjdump prints no labels), with a label instead."""
+    """The instruction's text, with a label in place of a branch's address (cuobjdump prints no labels)."""
     text = str(instruction)
     targets = listing.targets(instruction)
     if targets and not listing.named(instruction):
@@ -51,7 +51,7 @@ def _target(instruction, listing):
 
 
 class _Renaming:
-    """Names given so far."""
+    """The new names so far."""
 
     def __init__(self, listing):
         self._listing = listing

@@ -1,7 +1,7 @@
-"""The patterns in machine code that keep tensor cores waiting, each found by one function and told in one sentence.
+"""Patterns in machine code that leave tensor cores idle; one function finds each, and one sentence reports it.
 
-`against` speaks against the kernel whatever its sizes; `note` is for the reader to weigh. What is said of rates was
-measured on an H200 with nothing but the instruction in the loop (warps enough, independent accumulators).
+A finding `against` slows the kernel down at any size; a `note` is for the reader to weigh. The rates in the sentences were
+measured on an H200 with nothing but the instruction in the loop (enough warps, independent accumulators).
 """
 
 import re
@@ -38,16 +38,16 @@ class Finding:
 
 @dataclass
 class Region:
-    """Where the tensor work is: the busiest loop, or, of a kernel that has none, all of it."""
+    """The code with the tensor instructions: the busiest loop, or all of a kernel without loops."""
 
     where: str  # "in the tensor loop", "in the kernel"
     code: List[Instruction]
     every_trip: List[Instruction]
-    repeats: bool  # what follows the last instruction is the first
+    repeats: bool  # the first instruction follows the last one
 
     @staticmethod
     def of(listing, loop):
-        """NOP only pads, or gives the latency of what is before it: it is left out."""
+        """Leaves out NOP, which pads or covers a latency."""
         every = [i for i in listing.instructions if i.opcode != "NOP"]
         if loop is None:
             return Region("in the kernel", every, every, False)
@@ -60,7 +60,7 @@ class Region:
 
 
 def findings_of(code, opcodes, region):
-    """Every Finding about a load.Code whose opcodes were counted and whose tensor work lies in the region."""
+    """Every Finding for a load.Code with these opcode counts and tensor instructions in the region."""
     if not any(map(is_tensor, opcodes)):
         found = [_no_tensor_cores(code, opcodes), _emulated(code, region), _spills(code, opcodes)]
     else:
@@ -90,7 +90,7 @@ def _list(instructions):
     return ", ".join(f"{n} {opcode}" for opcode, n in counts)
 
 
-# Multiply-adds of CUDA cores, and what their types would need to be for tensor cores.
+# Multiply-adds on CUDA cores, and how tensor cores could execute them.
 _MULTIPLY_ADDS = {
     "FFMA": "FP32 operands run on CUDA cores; rounded to f16, bf16 or tf32 they could run on tensor cores",
     "HFMA2": "f16 arithmetic without mma.sync, wmma or wgmma runs on CUDA cores",
@@ -126,7 +126,7 @@ def _spills(code, opcodes):
 
 
 def _emulated(code, region):
-    """Instructions that the chip lacks: PTX accepts them, ptxas writes a longer sequence."""
+    """Instructions that the chip lacks: PTX accepts them, and ptxas emits a longer sequence."""
     calls = [i for i in code.listing.instructions if i.is_a("CALL") and _EMULATION_CALL.search(i.operands)]
     if calls:
         return Finding(
@@ -149,7 +149,7 @@ def _emulated(code, region):
 
 
 def _serialised_wgmma(region):
-    """Whether every wgmma is waited for before the next one is issued."""
+    """Whether the code waits for every wgmma before it issues the next one."""
     steps = [
         "wait" if i.is_a("WARPGROUP.DEPBAR") else "wgmma"
         for i in region.code
@@ -178,7 +178,7 @@ def _serialised_wgmma(region):
 
 
 def _dependent(region):
-    """Tensor instructions that read the result of the tensor instruction before them."""
+    """Tensor instructions that read the result of the previous tensor instruction."""
     code = region.tensor(*WARP_TENSOR)
     pairs = list(zip(code, code[1:])) + ([(code[-1], code[0])] if region.repeats and code else [])
     dependent = 0
@@ -211,7 +211,7 @@ def _narrow_loads(region):
 
 
 def _register_copies(region):
-    """Operands that pass through registers on their way to shared memory, where a copy could be asynchronous."""
+    """Operands that pass through registers to shared memory where an asynchronous copy would be possible."""
     loads = [i for i in region.every_trip if i.is_a("LDG", "LD") and not _NARROW.search(i.opcode)]
     if not loads:
         return None
@@ -242,7 +242,7 @@ def _barriers(region):
 
 
 def _older_instruction(code, region):
-    """mma.sync where the chip has something faster for the same types."""
+    """mma.sync on a chip with a faster instruction for the same types."""
     if code.arch not in ("90", "90a") or not region.tensor(*WARP_TENSOR) or region.tensor(*WARPGROUP_TENSOR):
         return None
     warp = [i for i in region.tensor("HMMA", "IMMA", "QMMA")]

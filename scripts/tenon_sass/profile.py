@@ -1,4 +1,4 @@
-"""Hardware counters of a command's kernels, through ncu: the call, and what its CSV says."""
+"""Reads hardware counters of a command's kernels through ncu and its CSV output."""
 
 import csv
 import io
@@ -12,15 +12,15 @@ from .errors import NoTool
 
 @dataclass
 class Launch:
-    """One launch of a kernel. A counter that the GPU does not have is None."""
+    """One launch of a kernel. A counter that the GPU lacks is None."""
 
-    kernel: str  # as ncu was asked to print it: demangled, unless --print-kernel-base says otherwise
-    capability: str  # "9.0"; "" where ncu does not say
+    kernel: str  # as ncu prints it: demangled, unless --print-kernel-base says otherwise
+    capability: str  # "9.0"; "" if ncu does not print it
     counters: Dict[str, Optional[float]] = field(default_factory=dict)
 
 
 def profile(command, metrics, kernel, options=(), ncu="ncu"):
-    """The Launches of the kernels whose name holds the regular expression. NoTool where ncu cannot measure."""
+    """The Launches of the kernels whose name matches the regular expression. Raises NoTool if ncu cannot measure."""
     call = [ncu, "--csv", "--metrics", ",".join(metrics), "-k", f"regex:{kernel}", *options, *command]
     try:
         done = subprocess.run([str(word) for word in call], capture_output=True, text=True, errors="replace", check=False)
@@ -33,7 +33,7 @@ def profile(command, metrics, kernel, options=(), ncu="ncu"):
 
 
 def launches(text):
-    """The Launches in ncu's output, where the program's own lines stand before and between."""
+    """The Launches in ncu's output, among the program's own lines."""
     lines = text.splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
     if start is None:

@@ -1,4 +1,4 @@
-"""scripts/kernel_report: what the machine code of each kernel takes and holds, against a committed baseline if asked."""
+"""scripts/kernel_report: resources and opcodes of each kernel's machine code, optionally against a committed baseline."""
 
 import argparse
 import json
@@ -12,31 +12,31 @@ from .disassemble import find_tool
 from .errors import FAILED, OK, BadInput
 from .expect import Selection
 from .files import write_file
-from .load import look_at_kernels
+from .load import evaluate_kernels
 from .resources import as_cpp, host_stubs_of, rows_of
 
 EXAMPLES = """\
 examples:
-  kernel_report build/lib/libmine.a                            a line a kernel, and what was found in it
+  kernel_report build/lib/libmine.a                            a line for each kernel, and the findings
   kernel_report my_program --kernel 'fused_.*' --opcodes       with the opcodes, most frequent first
   kernel_report a.o b.o --arch 90a --json                      a list of objects
   kernel_report libmine.a --baseline kernels.json              compare; --update-baseline writes the file, with --kernel
                                                                or --arch only the rows of these kernels
   kernel_report a.o b.o --cpp kernel_resources.cpp             defines the table of src/gemm/kernel_resources.hpp
 
-columns: registers and bytes of local memory of a thread, static shared bytes and named barriers of a block;
-instructions, tensor instructions and their share; the same of what every trip of the innermost loop with the most
+columns: registers and bytes of local memory of a thread, static shared bytes and named barriers of a CTA; instructions,
+tensor instructions and their share; the same for the instructions that every trip of the innermost loop with the most
 tensor instructions executes.
 
-A finding that is 'against' a kernel costs it speed whatever the sizes; a 'note' is to be weighed. Not visible in machine
-code, and not judged: coalescing, bank conflicts, how often a branch is taken.
+A finding 'against' a kernel costs speed at any size; weigh a 'note' yourself. Machine code does not show coalescing, bank
+conflicts and how often a branch is taken, so these are not judged.
 
-The baseline holds local memory, static shared memory, barriers and the tensor instructions of the loop exactly;
-registers within 4; instructions within 10 % (of the loop within 5 %, or 4); and no kind of finding that it does not
-name. A kernel that only one side has fails too.
+A kernel must equal the baseline in local memory, static shared memory, barriers and the tensor instructions of the loop;
+registers may differ by 4, instructions by 10 % (those of the loop by 5 %, or 4); it may have no new kind of finding. A
+kernel that only one side has is a failure too.
 
-exit status: 0 done (and as the baseline says), 1 not as the baseline says, 2 bad usage or an unreadable file,
-3 no disassembler, or a library that decompresses is missing
+exit status: 0 done (and equal to the baseline), 1 different from the baseline, 2 bad usage or an unreadable file,
+3 no disassembler, or a decompression library is missing
 """
 
 
@@ -66,7 +66,7 @@ def parse_arguments(arguments):
 
 
 def analyses_of(files, selection=Selection(), tool=None):
-    """One Analysis a kernel and architecture, sorted; instances repeated in several objects appear once."""
+    """One Analysis for each kernel and architecture, sorted; several instances of a kernel appear once."""
     seen = set()
 
     def wanted(name, arch):
@@ -75,7 +75,7 @@ def analyses_of(files, selection=Selection(), tool=None):
         seen.add((name, arch))
         return True
 
-    found, present = look_at_kernels(files, find_tool(tool), wanted, analyse)
+    found, present = evaluate_kernels(files, find_tool(tool), wanted, analyse)
     if not found:
         held = ", ".join(sorted({"sm_" + arch for arch, _ in present})) or "no kernel"
         asked = f" matches '{selection.kernel}'" if selection.kernel else ""
@@ -113,7 +113,7 @@ def write_cpp(options):
 
 
 def update_baseline(options, selection, analyses):
-    """Rows of kernels that were not asked for stay."""
+    """Keeps the rows of kernels outside the selection."""
     kept = []
     if (options.kernel or options.arch) and os.path.exists(options.baseline):
         kept = [row for row in read_baseline(options.baseline) if not selection.holds(row["kernel"], row["arch"])]

@@ -1,4 +1,4 @@
-"""What each kernel of a file takes of an SM, and that as a C++ table: no disassembler is needed.
+"""The resources of each kernel of a file, also as a C++ table. Needs no disassembler.
 
 The C++ table lets a program answer on a machine without a GPU or driver, where cudaFuncGetAttributes cannot.
 """
@@ -8,7 +8,7 @@ from .fatbin import ARCHIVE_MAGIC, archive_members, cubins_of_file
 
 
 def rows_of(files):
-    """One dict a kernel and architecture, sorted; instances repeated in several objects appear once."""
+    """One dict for each kernel and architecture, sorted; several instances of a kernel appear once."""
     rows = {}
     for file in files:
         for cubin in cubins_of_file(file):
@@ -25,7 +25,7 @@ def rows_of(files):
 
 
 def host_stubs_of(files):
-    """Names of the host functions that other objects can refer to: a kernel's stub has the kernel's symbol."""
+    """Names of the host functions visible to other objects: a kernel's stub has the kernel's symbol."""
     names = set()
     for file in files:
         with open(file, "rb") as stream:
@@ -39,7 +39,7 @@ def host_stubs_of(files):
 
 
 def as_cpp(rows, stubs):
-    """A C++ source that defines the table. A kernel is found by its address: the address of its host stub."""
+    """A C++ source that defines the table. Its key is a kernel's address, which is that of its host stub."""
     linked = sorted({row["symbol"] for row in rows} & stubs)
     index = {symbol: i for i, symbol in enumerate(linked)}
     lines = [

@@ -1,4 +1,4 @@
-"""scripts/tensor_utilisation: how busy a command keeps the tensor cores, beside what its machine code says."""
+"""scripts/tensor_utilisation: how busy a command keeps the tensor cores, beside the analysis of its machine code."""
 
 import argparse
 import json
@@ -23,14 +23,14 @@ examples:
   tensor_utilisation --kernel 'gemm|attention' --launches 50 -- ./my_program
   tensor_utilisation --binary libmine.so --json -- python3 train.py
 
-Runs the command under ncu and prints, a kernel: how many launches were measured, their mean time (at the clocks that ncu
-sets, each launch alone), the share of active cycles in which the tensor pipe worked, the tensor instructions executed,
-and the verdict on the kernel's machine code in the command's program, or in --binary where that is a library.
+Runs the command under ncu and prints for each kernel: the number of measured launches, their mean time (at ncu's clocks,
+each launch alone), the share of active cycles in which the tensor pipe was busy, the executed tensor instructions, and the
+verdict on the kernel's machine code, which is in the command's program or in --binary.
 The counters are {BUSY},
-{EXECUTED} and {TIME}; '-' is one that the GPU does not have.
+{EXECUTED} and {TIME}; '-' stands for a counter that the GPU lacks.
 
-How to read it: tensor instructions in the code and none executed: another branch ran. None in the code: look at the types
-first. Executed, and a share far below that of a kernel known to be good: the tensor cores wait for operands.
+How to read it: if the code has tensor instructions and none was executed, another branch ran. If the code has none, check
+the types first. If they were executed and the share is far below that of a good kernel, the tensor cores wait for operands.
 
 exit status: 0 measured, 2 bad usage, 3 no ncu, no GPU, or no permission to read counters (ncu's own sentence)
 """
@@ -44,11 +44,11 @@ def parse_arguments(arguments):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--kernel", default=".", metavar="REGEX", help="kernels whose demangled name holds it")
-    parser.add_argument("--launches", type=int, default=10, metavar="N", help="measure the first N that fit (%(default)s)")
-    parser.add_argument("--binary", metavar="FILE", help="holds the kernels; without it: the program of the command")
+    parser.add_argument("--launches", type=int, default=10, metavar="N", help="measure the first N that match (%(default)s)")
+    parser.add_argument("--binary", metavar="FILE", help="the file with the kernels; default: the command's program")
     parser.add_argument("--ncu", default=shutil.which("ncu") or "ncu", help="the profiler (%(default)s)")
     parser.add_argument("--json", action="store_true", help="for scripts")
-    parser.add_argument("command", nargs="+", metavar="-- COMMAND", help="what to run")
+    parser.add_argument("command", nargs="+", metavar="-- COMMAND", help="the command to run")
     options = parser.parse_args(arguments)
     if options.launches < 1:
         parser.error(f"--launches is {options.launches} but must be >= 1")
@@ -56,7 +56,7 @@ def parse_arguments(arguments):
 
 
 def measured(options):
-    """One dict a kernel, in order of first launch."""
+    """One dict for each kernel, in order of first launch."""
     names = ("--kernel-name-base", "demangled", "--print-kernel-base", "mangled", "--print-units", "base")
     limit = ("--launch-count", options.launches)
     kernels = {}
@@ -82,10 +82,10 @@ def _mean(counters, metric, scale=1.0):
 
 
 def verdicts(options, rows):
-    """Adds to each row what the machine code says: the code that a device of that capability runs."""
+    """Adds to each row the analysis of the machine code that a device of that capability runs."""
     file = options.binary or shutil.which(options.command[0])
     if not file:
-        raise BadInput(f"{options.command[0]} is no program that could be looked at: give --binary the file with the kernels")
+        raise BadInput(f"{options.command[0]} is not a program file that can be analysed: give --binary the file with the kernels")
     pattern = "^(" + "|".join(re.escape(row["kernel"]) for row in rows) + ")$"
     try:
         analyses = analyses_of([file], Selection(pattern))
@@ -102,7 +102,7 @@ def verdicts(options, rows):
 
 
 def _code_for(capability, analyses):
-    """Of several architectures the newest that the device runs: sm_xy on x.z with z >= y, sm_xya on x.y alone."""
+    """The newest architecture that the device runs: sm_xy on x.z with z >= y, sm_xya on x.y alone."""
     device = capability.replace(".", "")
 
     def runs(arch):

@@ -1,4 +1,4 @@
-// FP32 <-> FP16 and FP32 <-> BF16 over a strided matrix: bound by memory, so each thread moves four
+// FP32 <-> FP16 and FP32 <-> BF16 over a strided matrix. Memory-bound, so each thread converts four
 // neighbours at once where alignment allows.
 #include "reference/launch.cuh"
 #include "reference/matrix.cuh"

@@ -1,5 +1,5 @@
-// See cpu.hpp. The product runs over blocks of a few rows by some hundred columns: small enough that the
-// double sums stay in the first-level cache, wide enough that the inner loop over columns is one vector loop.
+// See cpu.hpp. The product is computed in blocks of a few rows by some hundred columns: small enough that the
+// double accumulators stay in the first-level cache, wide enough that the inner loop over columns vectorises.
 #include "reference/cpu.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ float element(const HostMatrix& x, std::int64_t row, std::int64_t column) {
   return x.order == Order::row_major ? x.data[row * x.ld + column] : x.data[column * x.ld + row];
 }
 
-// B with its rows dense and contiguous, whatever its order was.
+// B with dense, contiguous rows, whatever its original order.
 std::vector<float> dense_rows(const HostMatrix& b, std::int64_t k, std::int64_t n) {
   std::vector<float> dense(static_cast<std::size_t>(k * n));
   for (std::int64_t column = 0; column < n; ++column) {
@@ -76,7 +76,7 @@ HostResult gemm(const HostGemm& problem) {
 
   std::atomic<std::int64_t> next{0};
   const auto work = [&] {
-    // Blocks one below the other come next to each other: they share the columns of B, the larger of the two
+    // Vertically adjacent blocks run one after the other: they share the columns of B, the larger of the two
     // inputs.
     for (std::int64_t block = next++; block < blocks; block = next++) {
       multiply_block(problem, k, b.data(), block % blocks_down * block_rows,
@@ -93,7 +93,7 @@ HostResult gemm(const HostGemm& problem) {
 
 namespace {
 
-// to[i] = convert(from[i]); both may lie anywhere.
+// to[i] = convert(from[i]); neither needs alignment.
 template <class To, class From, class Convert>
 void convert_all(const void* from, std::size_t count, void* to, const Convert& convert) {
   for (std::size_t i = 0; i < count; ++i) {

@@ -1,7 +1,7 @@
-// The product on the host, in double precision: what every kernel's result is judged against.
+// The product on the host, in double precision: the reference for every kernel's result.
 //
 // Operands are float arrays. An f16 or bf16 operand is decoded first, which is exact, so the reference sees
-// the very numbers that the kernel sees; the only error left in it is that of double.
+// the same numbers as the kernel; its only error is that of double.
 #pragma once
 
 #include <cstddef>
@@ -33,17 +33,16 @@ struct HostGemm {
 // Both are dense, row-major, m x n.
 struct HostResult {
   std::vector<double> value;
-  // |alpha| * sum |a||b| + |beta||c|: the scale of an element's rounding error. Empty unless it was asked
-  // for.
+  // |alpha| * sum |a||b| + |beta||c|: the scale of an element's rounding error. Empty unless requested.
   std::vector<double> magnitude;
 };
 
-// Sums in increasing k, so the result does not depend on the number of threads. Uses every core.
-// Throws std::bad_alloc; the arguments must be valid (they are not checked).
+// Adds in increasing k, so the result does not depend on the number of threads. Uses every core. Throws
+// std::bad_alloc. Does not check the arguments, which must be valid.
 HostResult gemm(const HostGemm& problem);
 
-// count floats to elements of a type (round to nearest even; integers and fp8 saturate), and back (exact but
-// for integers above 2^24; of tf32 the lowest 13 bits are cleared, as the tensor core does).
+// Converts count floats to elements of a type (round to nearest even; integers and fp8 saturate), and back
+// (exact except for integers above 2^24; for tf32 the lowest 13 bits are cleared, as the tensor core does).
 void encode(Type type, const float* values, std::size_t count, void* elements) noexcept;
 void decode(Type type, const void* elements, std::size_t count, float* values) noexcept;
 

@@ -1,7 +1,7 @@
-// f16, bf16, tf32 and fp8 as bit patterns: conversion to and from float on a host that has no such type.
+// f16, bf16, tf32 and fp8 as bit patterns: conversion to and from float on a host without such types.
 //
-// Both directions behave as the GPU's cvt instructions: to 16 bits rounds to nearest, ties to even, overflow
-// gives infinity, subnormals are kept, and every NaN becomes 0x7fff. From 16 bits is exact.
+// Both directions behave as the GPU's cvt instructions. To 16 bits: rounds to nearest, ties to even; overflow
+// gives infinity, subnormals are kept, and every NaN becomes 0x7fff. From 16 bits: exact.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ inline std::uint16_t f16_from_float(float value) noexcept {
   if (magnitude > 0x7f800000U) return 0x7fff;                                       // NaN
   if (magnitude >= 0x477ff000U) return static_cast<std::uint16_t>(sign | 0x7c00U);  // 65520: halfway to 2^16
 
-  std::uint32_t kept = 0;  // the result before rounding, and what is cut off below it
+  std::uint32_t kept = 0;  // the result before rounding, and the bits below it
   std::uint32_t cut = 0;
   std::uint32_t half = 0;
   if (magnitude >= 0x38800000U) {  // at least 2^-14: normal in f16; the bias changes from 127 to 15
@@ -77,8 +77,8 @@ inline float float_from_bf16(std::uint16_t bits) noexcept {
   return float_from_bits(static_cast<std::uint32_t>(bits) << 16);
 }
 
-// The 8-bit floats: 1 sign, then exponent and fraction. As cvt does it: to 8 bits rounds to nearest, ties to
-// even, and what is too large becomes the largest finite number; every NaN becomes 0x7f.
+// The 8-bit floats: 1 sign, then exponent and fraction. As in cvt, conversion to 8 bits rounds to nearest,
+// ties to even, and saturates at the largest finite number; every NaN becomes 0x7f.
 struct SmallFloat {
   int fraction_bits, bias;
   float largest;

@@ -1,6 +1,6 @@
-// Launching a one-dimensional grid, with the outcome as a Status.
+// Launches a one-dimensional grid and returns the outcome as a Status.
 //
-// Grids are one-dimensional because only that dimension reaches 2^31 blocks; kernels find their tile by
+// Grids are one-dimensional because only that dimension reaches 2^31 blocks; kernels compute their tile by
 // division.
 #pragma once
 

@@ -1,6 +1,6 @@
-// One launcher a kernel: gemm() in reference.cpp chooses among them.
+// One launcher for each kernel: gemm() in reference.cpp selects one.
 //
-// Each takes a problem that passed can_implement(), with m, n > 0; where k == 0, alpha is 0 too.
+// The problem must have passed can_implement(), with m, n > 0; if k == 0, alpha must be 0 too.
 #pragma once
 
 #include "tenon/gemm.hpp"

@@ -1,4 +1,4 @@
-// What a reference kernel sees of A, B and C: element access that hides order and type.
+// A, B and C in a reference kernel: element access that hides order and type.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -47,8 +47,8 @@ struct Operand {
   }
 };
 
-// C, and what happens to a product on its way there. The type is a run-time value: it is looked at once an
-// element, which costs nothing beside k multiplications, and saves two thirds of the kernel instances.
+// C and its epilogue. The type is a run-time value: the kernel tests it once for each element, which costs
+// nothing beside k multiplications and saves two thirds of the kernel instances.
 struct Result {
   void* data;
   std::int64_t ld;
@@ -72,7 +72,7 @@ struct Result {
       case Type::bf16:
         update(static_cast<__nv_bfloat16*>(data)[at], product);
         break;
-      default:  // f32: check_matrix() lets no other type pass
+      default:  // f32: check_matrix() rejects other types
         update(static_cast<float*>(data)[at], product);
         break;
     }
@@ -82,7 +82,7 @@ struct Result {
   template <class T>
   __device__ void update(T& c, float product) const {
     float value = alpha * product;
-    if (beta != 0.0F) value += beta * to_float(c);  // beta == 0 must not read C: it may hold NaN
+    if (beta != 0.0F) value += beta * to_float(c);  // with beta == 0 C must not be read: it may hold NaN
     round_to(c, value);
   }
 };

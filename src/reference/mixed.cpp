@@ -1,4 +1,5 @@
-// FP32 in, tensor cores, FP32 out: round A and B to 16 bits in the workspace, multiply, sum in FP32.
+// FP32 in, tensor cores, FP32 out: rounds A and B to 16 bits in the workspace, multiplies, accumulates in
+// FP32.
 #include <cstdint>
 
 #include "reference/reference.hpp"
@@ -7,8 +8,8 @@
 namespace tenon::reference {
 namespace {
 
-// The 16-bit copy of an operand: same order, lines padded to 16 bytes so that the product can copy 8 elements
-// at once.
+// The 16-bit copy of an operand: the same order, with rows (columns of a column-major operand) padded to 16
+// bytes, so that the product can load 8 elements at once.
 struct Copy {
   std::int64_t lines, length, ld;
   std::size_t bytes;  // a multiple of 256: the next copy starts aligned
@@ -47,8 +48,8 @@ Status gemm_mixed(Algorithm algorithm, Type through, const Gemm& problem, CUstre
     return {StatusCode::invalid_argument, "the workspace is at %p but must be 256-byte aligned",
             problem.workspace};
   }
-  // A copy must not land on an operand that is still to be read; that C lies apart is checked with the
-  // rounded problem.
+  // A copy must not overlap an operand that is still to be read. The check of the rounded problem covers
+  // overlap with C.
   const auto elements = static_cast<std::int64_t>(needed / 2);
   const Extent copies{"the workspace", problem.workspace, 1, elements, elements, Order::row_major, Type::f16};
   const Extent operands[] = {
@@ -68,7 +69,7 @@ Status gemm_mixed(Algorithm algorithm, Type through, const Gemm& problem, CUstre
   rounded.b = {b_data, b.ld, problem.b.order, through};
   if (Status status = can_implement(algorithm, rounded); !status) return status;
   if (problem.m == 0 || problem.n == 0) return {};
-  // Row-major lines or column-major ones: for a conversion both are lines.
+  // Converts rows of a row-major operand, columns of a column-major one.
   Status status = convert(a.lines, a.length, {problem.a.data, problem.a.ld, Order::row_major, Type::f32},
                           {a_data, a.ld, through}, stream);
   if (!status) return status;

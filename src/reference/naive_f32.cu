@@ -1,4 +1,4 @@
-// The definition of the product, one thread an element: 2 k loads from global memory for k FFMA.
+// The definition of the product, one thread for each element: 2 k loads from global memory for k FFMA.
 #include "reference/launch.cuh"
 #include "reference/launch.hpp"
 #include "reference/matrix.cuh"

@@ -1,5 +1,5 @@
-// The same sums in the same order as naive_f32 (the results are equal bit for bit), but each element of A and
-// B is brought from global memory once a block instead of once a thread: 32 times less traffic.
+// The same additions in the same order as naive_f32, so the results are equal bit for bit. But a CTA loads
+// each element of A and B once instead of once for each thread: 32 times less traffic.
 #include "reference/launch.cuh"
 #include "reference/launch.hpp"
 #include "reference/matrix.cuh"
@@ -7,7 +7,7 @@
 namespace tenon::reference {
 namespace {
 
-// Block tile in m, n and k: one thread an element of C, one warp a row of the tile.
+// CTA tile in m, n and k: one thread for each element of C, one warp for each row of the tile.
 constexpr int tile = 32;
 constexpr int threads = tile * tile;
 
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(threads)
     load(tile_a, a, row, p, m, k);
     load(tile_b, b, p, column, k, n);
     __syncthreads();
-    // Beyond k both tiles hold zeros, which leave the sum as it is.
+    // Beyond k both tiles hold zeros, which do not change the accumulator.
     for (int q = 0; q < tile; ++q) sum = fmaf(tile_a[threadIdx.y][q], tile_b[q][threadIdx.x], sum);
     __syncthreads();
   }

@@ -120,7 +120,7 @@ Status check_gemm(const Gemm& problem) noexcept {
             name(b.type)};
   }
   if (problem.accumulate != Type::f32) {
-    return {StatusCode::unsupported, "accumulate is %s but the reference kernels sum in f32",
+    return {StatusCode::unsupported, "accumulate is %s but the reference kernels accumulate in f32",
             name(problem.accumulate)};
   }
   return {};

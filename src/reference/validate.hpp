@@ -1,4 +1,4 @@
-// What a problem must satisfy before a kernel of this folder runs: each check gives one sentence.
+// Conditions on a problem before a kernel of this folder runs: each check returns one sentence.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace tenon::reference {
 
-// rows x columns of a device matrix, with what sentences call it: "A", "the workspace".
+// rows x columns of a device matrix, with its name in messages: "A", "the workspace".
 struct Extent {
   const char* label;
   const void* data;
@@ -20,7 +20,7 @@ struct Extent {
 // null.
 Status check_matrix(const Extent& x) noexcept;
 
-// That the bytes spanned by two matrices (from first to last element, padding included) are disjoint.
+// The bytes spanned by two matrices (from first to last element, padding included) must be disjoint.
 Status check_disjoint(const Extent& written, const Extent& read) noexcept;
 
 // Sizes, types and the three matrices of a product.

@@ -1,5 +1,5 @@
-// What the two WMMA kernels share: operands as they lie in memory, tiles brought to shared memory with zeros
-// beyond the edges, and accumulators written out.
+// Shared by the two WMMA kernels: operands in memory, tiles loaded to shared memory with zeros beyond the
+// edges, and stores of accumulators.
 #pragma once
 
 #include <mma.h>
@@ -29,8 +29,8 @@ using FragmentB =
     wmma::fragment<wmma::matrix_b, fragment_size, fragment_size, fragment_size, T, Layout<order>>;
 using Accumulator = wmma::fragment<wmma::accumulator, fragment_size, fragment_size, fragment_size, float>;
 
-// A matrix as it is stored: lines of contiguous 16-bit elements. The lines of a row-major matrix are its
-// rows, those of a column-major one its columns. Elements are bits here: they are moved, not computed with.
+// A matrix as stored: lines of contiguous 16-bit elements, the rows of a row-major matrix or the columns of a
+// column-major one. Elements are bits here: they are moved, not computed with.
 struct Lines {
   const std::uint16_t* data;
   std::int64_t ld, lines, length;
@@ -47,7 +47,7 @@ struct Lines {
         aligned(reinterpret_cast<std::uintptr_t>(x.data) % 32 == 0 && x.ld % 8 == 0 && x.ld < (1 << 26)) {}
 };
 
-// Where (row, column) lies among the lines of a matrix.
+// The position of (row, column) in the lines of a matrix.
 struct Place {
   std::int64_t line, offset;
 };
@@ -57,14 +57,14 @@ __device__ Place place(std::int64_t row, std::int64_t column) {
   return {column, row};
 }
 
-// size x size elements in shared memory, in lines that are padded; 32-byte aligned as wmma wants it.
+// size x size elements in shared memory, in padded lines; 32-byte aligned, as wmma requires.
 template <int size>
 struct alignas(32) SharedTile {
   static constexpr int ld = size + padding;
   std::uint16_t values[size * ld];
 };
 
-// Whether the size x size elements that start at `at` can be read with no regard to edges and alignment.
+// Whether the size x size elements that start at `at` can be read without checks of edges and alignment.
 template <int size>
 __device__ bool is_whole(const Lines& x, Place at) {
   return x.aligned && at.line + size <= x.lines && at.offset + size <= x.length;
@@ -107,14 +107,14 @@ __device__ void load_tile(SharedTile<size>& shared, const Lines& x, Place at, in
   }
 }
 
-// A warp's scratch for one accumulator on its way out.
+// A warp's scratch memory for one accumulator during its store.
 constexpr int patch_ld = fragment_size + padding;
 struct alignas(32) Patch {
   float values[fragment_size * patch_ld];
 };
 
-// Which lane holds which element of an accumulator is WMMA's secret, so it goes through shared memory, where
-// every element has a known place. Called by all lanes of the warp that owns the patch.
+// WMMA does not say which lane holds which element of an accumulator, so the accumulator passes through
+// shared memory, where every element has a known place. Called by all lanes of the warp that owns the patch.
 __device__ inline void store_accumulator(const Accumulator& accumulator, Patch& patch, const Result& c,
                                          std::int64_t row, std::int64_t column, std::int64_t m,
                                          std::int64_t n) {
@@ -130,7 +130,7 @@ __device__ inline void store_accumulator(const Accumulator& accumulator, Patch& 
   __syncwarp();  // the patch may be written again
 }
 
-// The template arguments of a kernel as a value: type and order are run-time values of a problem.
+// The template arguments of a kernel as one type, because type and order are run-time values of a problem.
 template <class Element, Order a, Order b>
 struct Instance {
   using T = Element;
@@ -138,7 +138,7 @@ struct Instance {
   static constexpr Order order_b = b;
 };
 
-// run(Instance) for the element type and orders of the problem.
+// Calls run(Instance) for the element type and orders of the problem.
 template <class T, class Run>
 Status with_orders(const Gemm& problem, Run run) {
   constexpr Order row = Order::row_major;

@@ -1,5 +1,5 @@
-// The least code that uses a tensor core: one warp a 16 x 16 tile of C, fragments loaded from global memory.
-// Nothing is reused, so every product of two fragments waits for two loads.
+// The least code that uses a tensor core: one warp for each 16 x 16 tile of C, fragments loaded from global
+// memory. Nothing is reused, so every mma waits for two loads.
 #include "reference/launch.cuh"
 #include "reference/launch.hpp"
 #include "reference/wmma.cuh"
@@ -7,10 +7,11 @@
 namespace tenon::reference {
 namespace {
 
-constexpr int warps = 4;  // a block is four neighbouring tiles; the warps have nothing else in common
+constexpr int warps = 4;  // a CTA computes four neighbouring tiles; its warps share nothing
 constexpr int threads = warps * warp_size;
 
-// wmma itself loads a whole, aligned tile; any other passes through shared memory, where zeros complete it.
+// wmma itself loads a complete, aligned tile; any other passes through shared memory, where zeros complete
+// it.
 template <class T, class Fragment>
 __device__ void load_fragment(Fragment& fragment, const Lines& x, Place at,
                               SharedTile<fragment_size>& staging) {

@@ -1,5 +1,5 @@
-// WMMA fed from shared memory: a block of four warps brings 64 x 64 of A and of B, and each warp reads every
-// fragment twice, for a 2 x 2 square of products. What is missing is overlap: copies and products take turns.
+// WMMA fed from shared memory: a CTA of four warps loads 64 x 64 tiles of A and of B, and each warp reads
+// every fragment twice, for 2 x 2 mma. Loads and mma do not overlap: they alternate.
 #include "reference/launch.cuh"
 #include "reference/launch.hpp"
 #include "reference/wmma.cuh"
@@ -7,7 +7,7 @@
 namespace tenon::reference {
 namespace {
 
-// Block tile in m, n and k: one number, so that A and B in either order fill the same shared lines.
+// CTA tile in m, n and k: one number, so that A and B in either order fill the same lines of shared memory.
 constexpr int tile = 64;
 constexpr int warp_tile = 2 * fragment_size;
 constexpr int warps_across = tile / warp_tile;

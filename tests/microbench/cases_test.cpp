@@ -12,7 +12,7 @@ namespace {
 
 const Types in_f16{Type::f16, Type::f16, Type::f16, Type::f16};
 
-// The sentence of the Failure that the call throws; "" if it throws none.
+// The message of the Failure that the call throws; "" if it throws none.
 template <typename Call>
 std::string sentence(Call call) {
   try {
@@ -50,7 +50,7 @@ TEST(Cases, WrongShapesAreNamed) {
   EXPECT_NE(sentence([] { parse_shapes("99999999999999999999"); }), "");
 }
 
-TEST(Cases, TypesFillInWhatIsLeftOut) {
+TEST(Cases, TypesFillInMissingParts) {
   const std::pair<const char*, const char*> spellings[] = {
       {"bf16", "bf16_f32_bf16"},          {"f16_f16", "f16_f16_f16"},
       {"f16_f32_f32", "f16_f32_f32"},     {"f32", "f32_f32_f32"},
@@ -66,7 +66,7 @@ TEST(Cases, TypesFillInWhatIsLeftOut) {
   for (std::size_t i = 0; i < types.size(); ++i) EXPECT_EQ(name(types[i]), spellings[i].second);
 }
 
-TEST(Cases, TypesSayWhatAAndBAreAndWhetherSumsArePromoted) {
+TEST(Cases, TypesNameAAndBAndWhetherAccumulatorsArePromoted) {
   const Types mixed = parse_types("e4m3_e5m2_f32p_bf16")[0];
   EXPECT_EQ(mixed.input, Type::e4m3);
   EXPECT_EQ(mixed.input_b, Type::e5m2);
@@ -79,7 +79,7 @@ TEST(Cases, TypesSayWhatAAndBAreAndWhetherSumsArePromoted) {
   EXPECT_FALSE(integers.promote);
 }
 
-// Every product of the library, and f32 for the reference kernels: its name gives the same types again.
+// Parsing the name of any types of the library, or of f32 for the reference kernels, gives the same types.
 TEST(Cases, NamesOfTypesAreReversible) {
   const Type operands[] = {Type::f16, Type::bf16, Type::f32, Type::tf32, Type::e4m3, Type::e5m2, Type::s8};
   int products = 0;
@@ -97,8 +97,8 @@ TEST(Cases, NamesOfTypesAreReversible) {
       }
     }
   }
-  // Nothing is summed in fp8. Results in f16, bf16 or f32: of f16 by two sums, of bf16, f32, tf32, and of
-  // four pairs of fp8, each promoted or not. s8 has one.
+  // fp8 is no accumulator type. Outputs in f16, bf16 or f32: for f16 with two accumulator types, for bf16,
+  // f32 and tf32 with one, for four pairs of fp8 promoted or not. s8 has one.
   EXPECT_EQ(products, 3 * (2 + 1 + 1 + 1 + 4 * 2) + 1);
 }
 
@@ -155,8 +155,8 @@ TEST(Cases, LeadingDimensionsFollowTheLayout) {
   EXPECT_NE(sentence([] { with_leading_dimensions({10, 20, 30, 29, 30, 20}, parse_layouts("tn")[0]); }), "");
 }
 
-// The bound is meant for any summation order in the accumulator's precision: a chain that truncates at every
-// step of 8 products to 23 bits has to stay below it, and the bound has to notice one missing product.
+// The bound must hold for any order of additions in the accumulator's precision: a chain that truncates to 23
+// bits after every 8 products stays below it, and one missing product exceeds it.
 TEST(Cases, AccumulationBoundHoldsForTruncatedChains) {
   std::mt19937 generator(7);
   std::normal_distribution<float> normal;
@@ -189,7 +189,8 @@ TEST(Cases, FrobeniusBoundNoticesOneMissingProduct) {
   }
 }
 
-// Sums rounded to 11 bits after every 8 products: the bound holds, and is not so wide that it proves nothing.
+// Accumulators rounded to 11 bits after every 8 products: the bound holds and is tight enough to mean
+// something.
 TEST(Cases, AccumulationBoundHoldsForChainsInF16) {
   std::mt19937 generator(8);
   std::normal_distribution<float> normal;
@@ -214,7 +215,7 @@ TEST(Cases, AccumulationBoundHoldsForChainsInF16) {
   }
 }
 
-// x to a number of significant bits and no exponent below the least: the numbers of an fp8 type.
+// Rounds x to a number of significant bits with a least exponent: to an fp8 type.
 double to_fp8(double x, int bits, int least_exponent) {
   int exponent = 0;
   std::frexp(x, &exponent);
@@ -222,13 +223,13 @@ double to_fp8(double x, int bits, int least_exponent) {
   return std::ldexp(std::nearbyint(std::ldexp(x, -last)), last);
 }
 
-// x cut toward zero to a multiple of 2^(exponent - 13).
+// Truncates x toward zero to a multiple of 2^(exponent - 13).
 double cut(double x, int exponent) {
   return std::ldexp(std::trunc(std::ldexp(x, 13 - exponent)), exponent - 13);
 }
 
-// fp8 as wgmma sums it (src/emulator/numerics/model.cpp): the 32 products of a step and the sum so far are
-// cut to 13 bits below the largest, and so is their sum. `leave_out` products are not summed.
+// fp8 as wgmma accumulates it (src/emulator/numerics/model.cpp): the 32 products of a step and the previous
+// accumulator are truncated to 13 bits below the largest, and so is the result. Skips `leave_out` products.
 struct Fp8Sums {
   double largest_error = 0, error_squares = 0, squares = 0;
 };
@@ -262,15 +263,15 @@ Fp8Sums fp8_sums(int k, int elements, bool promote, int leave_out = 0) {
   return found;
 }
 
-// Both bounds hold for fp8's sums, and are not so wide that they prove nothing: the largest error of 100000
-// elements is 3 to 6 times that of 200, at k = 128 and 1024.
-TEST(Cases, BoundsHoldForSumsInFp8) {
+// Both bounds hold for fp8 and are tight enough to mean something: the largest error of 100000 elements is 3
+// to 6 times that of 200, at k = 128 and 1024.
+TEST(Cases, BoundsHoldForFp8) {
   const Types fast = parse_types("e4m3")[0], promoted = parse_types("e4m3_f32p")[0];
   for (const int k : {128, 1024, 4096, 16384}) {
     for (const Types& types : {fast, promoted}) {
       const Fp8Sums found = fp8_sums(k, 200, types.promote);
       const double allowed = accumulation_bound(types, k);
-      const double beside = types.promote ? accumulation_bound(Types{}, k) : 0;  // for sums in f32
+      const double beside = types.promote ? accumulation_bound(Types{}, k) : 0;  // for the additions in f32
       EXPECT_LE(found.largest_error, allowed) << name(types) << " k = " << k;
       EXPECT_GE(80 * found.largest_error, allowed - beside) << name(types) << " k = " << k;
       const double relative = std::sqrt(found.error_squares / found.squares);
@@ -280,7 +281,7 @@ TEST(Cases, BoundsHoldForSumsInFp8) {
   }
 }
 
-// A missing step, the first: with the rounding of results to bf16 allowed for as well.
+// The first step is missing; the bound allows for rounding the results to bf16.
 TEST(Cases, FrobeniusBoundNoticesAMissingStepOfFp8) {
   for (const int k : {1024, 4096, 16384}) {
     for (const bool promote : {false, true}) {

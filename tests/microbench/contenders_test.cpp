@@ -1,4 +1,4 @@
-// Which kernels are measured for which types.
+// The kernels that are measured for each of the types.
 #include "microbench/contenders.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ std::set<std::string> names_of(const char* types, const char* layout = "tn") {
   return names;
 }
 
-// Whether the names are all of the kernels of the types, `promoted` or not, and there are some.
+// Whether there are names and all are of kernels of these types, `promoted` or not.
 void expect_all_begin(const std::set<std::string>& names, const std::string& start, bool promoted) {
   EXPECT_FALSE(names.empty()) << start;
   for (const std::string& found : names) {
@@ -24,7 +24,7 @@ void expect_all_begin(const std::set<std::string>& names, const std::string& sta
   }
 }
 
-TEST(Contenders, OfTheTypesOf8BitsAndTf32AreTheirOwnKernelsAlone) {
+TEST(Contenders, Of8BitTypesAndTf32AreTheirOwnKernelsAlone) {
   expect_all_begin(names_of("e4m3"), "wgmma_e4m3_f32_tn_", false);
   expect_all_begin(names_of("e4m3_f32p"), "wgmma_e4m3_f32_tn_", true);
   expect_all_begin(names_of("e4m3_e5m2"), "wgmma_e4m3_e5m2_f32_tn_", false);

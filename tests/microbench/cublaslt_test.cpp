@@ -1,4 +1,4 @@
-// cuBLASLt as it is asked for each of the types: small whole numbers, of which every result is exact.
+// cuBLASLt for each of the types, with small whole numbers, so that every result is exact.
 #include "microbench/cublaslt.hpp"
 
 #include <algorithm>
@@ -109,7 +109,7 @@ TEST_F(CublasLtTest, MultipliesEveryTypeInTn) {
   }
 }
 
-TEST_F(CublasLtTest, MultipliesTypesOf16BitsAndTf32InEveryLayout) {
+TEST_F(CublasLtTest, Multiplies16BitTypesAndTf32InEveryLayout) {
   for (const Order a : {row_major, column_major}) {
     for (const Order b : {row_major, column_major}) {
       expect_product(problem({Type::bf16, Type::bf16, Type::f32, Type::bf16, false}, a, b));
@@ -118,7 +118,7 @@ TEST_F(CublasLtTest, MultipliesTypesOf16BitsAndTf32InEveryLayout) {
   }
 }
 
-TEST_F(CublasLtTest, WhatItDoesNotHaveIsASentence) {
+TEST_F(CublasLtTest, AProductThatItLacksIsASentence) {
   const Asked e4m3{Type::e4m3, Type::e4m3, Type::f32, Type::bf16, false};
   const Asked s8{Type::s8, Type::s8, Type::s32, Type::s32, false};
   EXPECT_EQ(refusal(problem({Type::e5m2, Type::e5m2, Type::f32, Type::bf16, false}, row_major, column_major)),

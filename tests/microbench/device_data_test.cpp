@@ -1,4 +1,4 @@
-// Fill and compare on the device, since every measured figure leans on them.
+// Fill and compare on the device: every measured figure depends on them.
 #include "microbench/device_data.hpp"
 
 #include <algorithm>
@@ -25,26 +25,26 @@ std::vector<T> to_host(const DeviceBuffer& buffer, std::size_t count) {
   return host;
 }
 
-// A matrix of N(0,1) of the type, its elements as they lie in memory.
-std::vector<unsigned char> drawn(Type type, std::size_t lines, std::size_t extent, std::size_t ld) {
+// The bytes in memory of an N(0,1) matrix of the type.
+std::vector<unsigned char> drawn(Type type, std::size_t rows, std::size_t length, std::size_t ld) {
   DeviceBuffer buffer;
-  const std::size_t all = lines * ld * bytes(type);
-  fill_normal(buffer.reserve(all), type, static_cast<std::int64_t>(lines), static_cast<std::int64_t>(extent),
+  const std::size_t all = rows * ld * bytes(type);
+  fill_normal(buffer.reserve(all), type, static_cast<std::int64_t>(rows), static_cast<std::int64_t>(length),
               static_cast<std::int64_t>(ld), 5, nullptr);
   return to_host<unsigned char>(buffer, all);
 }
 
 TEST_F(DeviceData, FillIsNormalAndTheGapIsNan) {
-  constexpr std::int64_t lines = 1000, extent = 500, ld = 512;
+  constexpr std::int64_t rows = 1000, length = 500, ld = 512;
   DeviceBuffer buffer;
-  fill_normal(buffer.reserve(lines * ld * sizeof(float)), Type::f32, lines, extent, ld, 1, nullptr);
-  const std::vector<float> host = to_host(buffer, lines * ld);
+  fill_normal(buffer.reserve(rows * ld * sizeof(float)), Type::f32, rows, length, ld, 1, nullptr);
+  const std::vector<float> host = to_host(buffer, rows * ld);
   double sum = 0;
   double squares = 0;
   double fourth_powers = 0;
-  for (std::int64_t i = 0; i < lines * ld; ++i) {
+  for (std::int64_t i = 0; i < rows * ld; ++i) {
     const double value = host[static_cast<std::size_t>(i)];
-    if (i % ld >= extent) {
+    if (i % ld >= length) {
       ASSERT_TRUE(std::isnan(value)) << i;
       continue;
     }
@@ -52,7 +52,7 @@ TEST_F(DeviceData, FillIsNormalAndTheGapIsNan) {
     squares += value * value;
     fourth_powers += value * value * value * value;
   }
-  constexpr double count = lines * extent;
+  constexpr double count = rows * length;
   EXPECT_NEAR(sum / count, 0, 6 / std::sqrt(count));
   EXPECT_NEAR(squares / count, 1, 6 * std::sqrt(2 / count));
   EXPECT_NEAR(fourth_powers / count, 3, 6 * std::sqrt(96 / count));
@@ -69,10 +69,10 @@ TEST_F(DeviceData, TheSameSeedGivesTheSameMatrixWhateverTheLeadingDimension) {
   }
 }
 
-// What the host makes of the same floats, bit by bit.
+// The host converts the same floats to the same bits.
 TEST_F(DeviceData, EveryTypeHoldsTheSameNumbersRounded) {
-  constexpr std::size_t lines = 100, extent = 300, count = lines * extent;
-  const std::vector<unsigned char> as_floats = drawn(Type::f32, lines, extent, extent);
+  constexpr std::size_t rows = 100, length = 300, count = rows * length;
+  const std::vector<unsigned char> as_floats = drawn(Type::f32, rows, length, length);
   std::vector<float> floats(count);
   reference::decode(Type::f32, as_floats.data(), count, floats.data());
   std::vector<float> larger(floats);
@@ -80,19 +80,19 @@ TEST_F(DeviceData, EveryTypeHoldsTheSameNumbersRounded) {
   for (const Type type : operand_types) {
     std::vector<unsigned char> expected(count * bytes(type));
     reference::encode(type, (type == Type::s8 ? larger : floats).data(), count, expected.data());
-    EXPECT_EQ(drawn(type, lines, extent, extent), expected) << name(type);
+    EXPECT_EQ(drawn(type, rows, length, length), expected) << name(type);
   }
 }
 
-TEST_F(DeviceData, TheGapHoldsWhatNoProductMayRead) {
-  constexpr std::size_t lines = 20, extent = 30, ld = 37;
+TEST_F(DeviceData, TheGapHoldsPoison) {
+  constexpr std::size_t rows = 20, length = 30, ld = 37;
   for (const Type type : operand_types) {
-    const std::vector<unsigned char> elements = drawn(type, lines, extent, ld);
-    std::vector<float> values(lines * ld);
+    const std::vector<unsigned char> elements = drawn(type, rows, length, ld);
+    std::vector<float> values(rows * ld);
     reference::decode(type, elements.data(), values.size(), values.data());
     for (std::size_t i = 0; i < values.size(); ++i) {
       const bool is_gap = type == Type::s8 ? values[i] == -128 : std::isnan(values[i]);
-      ASSERT_EQ(is_gap, i % ld >= extent) << name(type) << " " << i;
+      ASSERT_EQ(is_gap, i % ld >= length) << name(type) << " " << i;
     }
   }
 }
@@ -116,7 +116,7 @@ TEST_F(DeviceData, Fp8AsF16IsExact) {
   EXPECT_THROW(copy_as_f16(elements.data(), Type::bf16, 1, copies.data(), nullptr), Failure);
 }
 
-// A 40 x 30 result with ldc 32 that equals what is expected, but for one element off by 0.5.
+// A 40 x 30 result with ldc 32 that is as expected, except that one element is off by 0.5.
 TEST_F(DeviceData, CompareFindsOneWrongElementAndOneOverwrittenGap) {
   constexpr std::int64_t m = 40, n = 30, ldc = 32;
   DeviceBuffer expected, computed;
@@ -195,7 +195,7 @@ TEST_F(DeviceData, APoisonedResultIsWrongEverywhere) {
     DeviceBuffer expected, computed;
     fill_normal(expected.reserve(16 * 16 * sizeof(float)), Type::f32, 16, 16, 16, 3, nullptr);
     poison(computed.reserve(16 * 16 * sizeof(float)), type, 16 * 16 * sizeof(float), nullptr);
-    // NaN is wrong whatever is allowed. The poison of s32 is a number, only far off: of -1 here.
+    // NaN is wrong with any tolerance. The poison of s32 is a number, but far from the -1 expected here.
     const bool integers = type == Type::s32;
     if (integers) require(cudaMemset(expected.data(), 0xff, 16 * 16 * 4), "setting");
     const Comparison comparison =
@@ -205,7 +205,7 @@ TEST_F(DeviceData, APoisonedResultIsWrongEverywhere) {
   }
 }
 
-TEST_F(DeviceData, TypesThatHaveNoPlaceAreRefused) {
+TEST_F(DeviceData, UnsupportedTypesAreRefused) {
   DeviceBuffer buffer;
   buffer.reserve(64);
   EXPECT_THROW(fill_normal(buffer.data(), Type::s32, 1, 1, 1, 1, nullptr), Failure);

@@ -20,8 +20,7 @@ Kernel kernel_of_16() {
   return kernel;
 }
 
-// Two warps, of which the second begins 10 cycles later; 1500 MHz; overhead outside of the loop is 777
-// cycles.
+// Two warps; the second begins 10 cycles later. 1500 MHz; the overhead outside the loop is 777 cycles.
 Launch launch(std::uint32_t trips, std::uint64_t at, double cycles_per_trip, double mhz = 1500) {
   const auto cycles = static_cast<std::uint64_t>(trips * cycles_per_trip + 777);
   const auto ns = [mhz](std::uint64_t clock) { return static_cast<std::uint64_t>(1e3 * clock / mhz); };
@@ -46,7 +45,7 @@ TEST(InstructionFigures, TheSpanRunsFromTheFirstBeginToTheLastEnd) {
   EXPECT_EQ(span(launch(10, 1000, 100), two_warps(kernel)), 1777);
 }
 
-TEST(InstructionFigures, OfBlocksTheMeanCountsAndInAClusterTheLongest) {
+TEST(InstructionFigures, OfCtasTheMeanCountsAndInAClusterTheLongest) {
   const Kernel kernel = kernel_of_16();
   Case test = two_warps(kernel);
   test.warps = 1;
@@ -56,7 +55,7 @@ TEST(InstructionFigures, OfBlocksTheMeanCountsAndInAClusterTheLongest) {
   EXPECT_EQ(span(three, test), 900);
 }
 
-TEST(InstructionFigures, WhatStandsOutsideTheLoopDropsOut) {
+TEST(InstructionFigures, TimeOutsideTheLoopCancels) {
   const Kernel kernel = kernel_of_16();
   std::vector<Launch> launches;
   for (std::uint64_t i = 0; i < 6; ++i) launches.push_back(launch(1000 * (i % 2 + 1), i * 1'000'000, 192));
@@ -71,22 +70,22 @@ TEST(InstructionFigures, WhatStandsOutsideTheLoopDropsOut) {
   EXPECT_DOUBLE_EQ(figures.flop_per_clk_per_sm, 2 * 4096 / 12.0);
 }
 
-TEST(InstructionFigures, AClockThatChangesInMidRunIsSaid) {
+TEST(InstructionFigures, AClockThatChangesDuringTheRunIsReported) {
   const Kernel kernel = kernel_of_16();
   std::vector<Launch> launches;
   for (std::uint64_t i = 0; i < 6; ++i)
     launches.push_back(launch(1000 * (i % 2 + 1), i * 1'000'000, 192, i < 5 ? 1500 : 1400));
   const Figures figures = of_pairs(two_warps(kernel), launches, 1);
-  EXPECT_NE(figures.odd.find("the clock changed in mid-run"), std::string::npos) << figures.odd;
+  EXPECT_NE(figures.odd.find("the clock changed during the run"), std::string::npos) << figures.odd;
 }
 
 TEST(InstructionFigures, ATimedOutWaitAndALoopThatTakesNoTimeAreRefused) {
   const Kernel kernel = kernel_of_16();
   std::vector<Launch> launches = {launch(1000, 0, 192), launch(2000, 1'000'000, 192)};
   launches[1].stamps[1].failed = 1;
-  EXPECT_EQ(of_pairs(two_warps(kernel), launches, 1).odd, "a wait in the kernel ran out of time");
+  EXPECT_EQ(of_pairs(two_warps(kernel), launches, 1).odd, "a wait in the kernel timed out");
   launches = {launch(1000, 0, 192), launch(2000, 1'000'000, 96)};
-  EXPECT_EQ(of_pairs(two_warps(kernel), launches, 1).odd, "more trips did not take longer");
+  EXPECT_EQ(of_pairs(two_warps(kernel), launches, 1).odd, "twice the trips did not take longer");
 }
 
 TEST(InstructionFigures, ASeriesCountsItsSecondHalf) {
@@ -99,7 +98,7 @@ TEST(InstructionFigures, ASeriesCountsItsSecondHalf) {
   EXPECT_NEAR(figures.tflops, 2 * 4096 / 10.0 * 132 * 1500e-6, 1);
 }
 
-TEST(InstructionFigures, AKernelNobodyLookedAtIsUnproven) {
+TEST(InstructionFigures, AnUncheckedKernelIsUnproven) {
   const std::string kernels =
       R"("kernels": {"k": {"file": "f", "family": "mma", "instruction": "i", "claim": {"HMMA": 2},
     "native": true, "operations": 2, "issuer": "warp", "flop": 1, "bytes": 0)";
@@ -117,7 +116,7 @@ TEST(InstructionFigures, TheHashIsTheOneThatTheBuildTook) {
   EXPECT_NE(hash_of(changed), manifest.cubins.at("shared"));
 }
 
-TEST(InstructionFigures, AResultHoldsWhatWasMeasuredAndNothingElse) {
+TEST(InstructionFigures, AResultHoldsTheMeasuredFieldsAlone) {
   const Kernel kernel = kernel_of_16();
   Case test = two_warps(kernel);
   Measurement measurement;

@@ -1,6 +1,6 @@
-// Every kernel of the instruction benchmark, executed by the emulator: it ends, waits for nothing that does
-// not come, touches nothing that is not its own, and its accesses conflict as often as its case says. A hang
-// on the card would cost more than a figure.
+// The emulator executes every kernel of the instruction benchmark: it ends, no wait is in vain, it accesses
+// only its own memory, and its accesses have as many bank conflicts as its case says. A hang on the GPU would
+// cost more than a figure.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ const Manifest& manifest() {
   return parsed;
 }
 
-// The emulator has no L2 and no other SMs: windows shrink to what a few trips read, "all" is two blocks.
+// The emulator has no L2 and one SM: windows shrink to the bytes of a few trips, and "all" is two CTAs.
 class Machine {
  public:
   static constexpr std::uint64_t window = 256 * 1024;
@@ -124,7 +124,7 @@ void expect_sound(Machine& machine, const Case& test, emulator::Schedule schedul
   }
 }
 
-// What is worth a run of its own: another kernel, or another number of blocks or stages.
+// A case differs from another by its kernel, or by its number of CTAs or stages.
 std::string shape_of(const Case& test) {
   return test.kernel->name + "/" + std::to_string(test.cluster) + "/" + std::to_string(test.stages) + "/" +
          std::to_string(test.hop);
@@ -145,7 +145,7 @@ TEST(InstructionKernels, MoveAndSynchroniseSoundlyWheneverCopiesLand) {
   EXPECT_GT(seen.size(), 100U);
 }
 
-// Wavefronts of shared memory by which three trips exceed one: the set-up of the data drops out.
+// Wavefronts of shared memory in three trips minus those in one, which cancels the set-up of the data.
 std::uint64_t wavefronts_of_two_trips(Machine& machine, const Case& test) {
   std::vector<Stamp> stamps;
   const auto count = [&](std::uint32_t trips) {

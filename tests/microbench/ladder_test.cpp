@@ -53,7 +53,7 @@ TEST(Ladder, WithoutItsLastRungHasNoRatios) {
   EXPECT_TRUE(climb({}).empty());
 }
 
-TEST(Ladder, JsonSaysNullWhereNothingIsKnown) {
+TEST(Ladder, JsonHasNullForUnknownValues) {
   const nlohmann::ordered_json json = to_json({1000, 1000, 1000, 0, 0, 0}, measured());
   EXPECT_EQ(json["m"], 1000);
   EXPECT_EQ(json["machine"], "NVIDIA H200");

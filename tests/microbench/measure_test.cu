@@ -1,4 +1,4 @@
-// The stopwatch against kernels of known length: they wait for a number of nanoseconds.
+// The stopwatch on kernels of known duration: they wait for a number of nanoseconds.
 #include "microbench/measure.hpp"
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The probes of tenon_numerics on chips whose arithmetic is known: the emulator under each of its models, and
-// chips that no one builds. From the answers alone they must come back with the numbers that were put in.
+// The probes of tenon_numerics on chips whose arithmetic is known: the emulator with each of its models, and
+// imaginary chips. From the answers alone the probes must find the parameters of the arithmetic.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -57,7 +57,7 @@ void expect_equal(const Arithmetic& found, const Arithmetic& expected, const std
   EXPECT_EQ(found.fp8_by_halves, expected.fp8_by_halves) << where;
 }
 
-TEST(Probes, FindTheNumbersOfEveryModelFromItsAnswersAlone) {
+TEST(Probes, FindTheParametersOfEveryModelFromItsAnswersAlone) {
   const std::pair<Numerics, Model> models[] = {{Numerics::sm_75, Model::sm_75},
                                                {Numerics::sm_80, Model::sm_80},
                                                {Numerics::sm_89, Model::sm_89},
@@ -85,7 +85,7 @@ TEST(Probes, FindTheOrderOfSteps) {
   EXPECT_EQ(order_of(character_of(ieee, half), 16), "exact");
   EXPECT_EQ(order_of(character_of(hopper, "mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e4m3.f32"), 16),
             "c + ((k0 + k1 + k4 + k5 + k8 + k9 + k12 + k13) + k2 + k3 + k6 + k7 + k10 + k11 + k14 + k15)");
-  // What the assembler makes of m8n8k4 from sm_80 on: f32 instructions.
+  // From sm_80 on the assembler implements m8n8k4 by f32 instructions.
   EXPECT_EQ(order_of(character_of(hopper, "mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16"), 4),
             "(c + (k0 + k1)) + (k2 + k3)");
 }
@@ -114,11 +114,11 @@ TEST(Probes, FindWhereTheAlignmentEnds) {
   EXPECT_EQ(character_of(hopper, brain).rounding.front().minimum_exponent, -133);
   EXPECT_EQ(character_of(ampere, half_result).rounding.front().minimum_exponent, -20);
   EXPECT_EQ(character_of(hopper, half_result).rounding.front().minimum_exponent, -21);
-  // Products of f16 do not reach down to where an f32 would show it.
+  // Products of f16 are not small enough to show it in f32.
   EXPECT_EQ(character_of(hopper, half).rounding.front().minimum_exponent, std::nullopt);
 }
 
-TEST(Probes, FindWhatBecomesOfSpecialValues) {
+TEST(Probes, FindTheTreatmentOfSpecialValues) {
   EmulatorSubject subject(Numerics::sm_90);
   const Character found = character_of(subject, brain);
   EXPECT_EQ(trait(found, "NaN factor"), "0x7fffffff");
@@ -158,7 +158,7 @@ TEST(Fit, NamesTheModelThatTheChipHas) {
   }
 }
 
-// A chip with numbers of its own.
+// A chip with its own parameters.
 class AlteredChip : public Subject {
  public:
   explicit AlteredChip(const Arithmetic& arithmetic) : arithmetic_(arithmetic) {}
@@ -179,7 +179,7 @@ class AlteredChip : public Subject {
   Arithmetic arithmetic_;
 };
 
-TEST(Fit, SaysThatNoModelFitsAChipWithOtherNumbers) {
+TEST(Fit, SaysThatNoModelFitsAChipWithOtherParameters) {
   const Arithmetic hopper =
       arithmetic_of(Model::sm_90, Unit::mma, emulator::ptx::Type::bf16, emulator::ptx::Type::f32, 16);
   std::vector<Arithmetic> altered(5, hopper);
@@ -199,7 +199,7 @@ TEST(Fit, SaysThatNoModelFitsAChipWithOtherNumbers) {
       EXPECT_NE(text.find("  " + std::string(model) + " differs first in " + brain), std::string::npos)
           << text;
     }
-    // But the probes found the chip's own numbers, and they answer every question as it does.
+    // But the probes found the chip's own parameters, which answer every question as it does.
     const FormReport& report = examination.forms.front();
     ASSERT_TRUE(report.character.arithmetic);
     expect_equal(*report.character.arithmetic, arithmetic, text);
@@ -209,7 +209,7 @@ TEST(Fit, SaysThatNoModelFitsAChipWithOtherNumbers) {
   }
 }
 
-// One whose every NaN has the pattern of IEEE 754's default.
+// A chip whose every NaN has the pattern of IEEE 754's default.
 class OtherNan : public AlteredChip {
  public:
   using AlteredChip::AlteredChip;
@@ -235,7 +235,7 @@ TEST(Fit, SeesAChipThatDiffersInItsNanAlone) {
   EXPECT_EQ(hopper.first, "NaN factor: the device says 0x7fc00000, the model 0x7fffffff");
 }
 
-// One that adds a last place to every result: sums that no tree explains.
+// A chip that adds a unit in the last place to every result, which no tree of steps explains.
 class NoTreeChip : public AlteredChip {
  public:
   using AlteredChip::AlteredChip;
@@ -248,12 +248,12 @@ class NoTreeChip : public AlteredChip {
   }
 };
 
-TEST(Probes, SayWhereAnswersAreThoseOfNoTree) {
+TEST(Probes, SayWhereNoTreeExplainsTheAnswers) {
   NoTreeChip chip(
       arithmetic_of(Model::sm_90, Unit::mma, emulator::ptx::Type::bf16, emulator::ptx::Type::f32, 16));
   const FormReport report = examine(chip, form_of(brain), {500, 1});
   EXPECT_EQ(report.character.order.kind, Order::Kind::unclear);
-  EXPECT_NE(report.character.order.why.find("no number of units"), std::string::npos)
+  EXPECT_NE(report.character.order.why.find("not a number of units"), std::string::npos)
       << report.character.order.why;
   EXPECT_FALSE(report.character.arithmetic);
   EXPECT_TRUE(fitting_models({report}).empty());
@@ -278,7 +278,7 @@ TEST(Fit, OfAFormThatCannotBeExecutedIsNoFit) {
   EXPECT_NE(text(examination.forms[0]).find("not executed: it has no such instruction"), std::string::npos);
 }
 
-TEST(Form, KernelsOfWgmmaDoWhatTheModelSays) {
+TEST(Form, WgmmaKernelsComputeWhatTheModelSays) {
   EmulatorSubject subject(Numerics::sm_90);
   for (const NamedForm& named : wgmma_forms()) {
     const FormReport report = examine(subject, named, {2000, 3});

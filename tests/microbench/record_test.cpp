@@ -56,7 +56,7 @@ TEST(Record, JsonHoldsExactlyTheAgreedFieldsInOrder) {
   EXPECT_EQ(names, agreed);
 }
 
-TEST(Record, WhatWasNotMeasuredIsNull) {
+TEST(Record, UnmeasuredValuesAreNull) {
   const nlohmann::ordered_json json = to_json(example());
   EXPECT_EQ(json["tflops_burst"], 555.5);
   EXPECT_TRUE(json["tflops_sustained"].is_null());
@@ -89,9 +89,9 @@ TEST(Record, OddRecordsArePrintedAndNotStored) {
 TEST(Record, AFileIsReplacedAsAWhole) {
   const std::string path = ::testing::TempDir() + "tenon_record_replaced.json";
   std::ofstream(path) << "what stood there";
-  std::ifstream before(path);  // keeps reading what stood there
+  std::ifstream before(path);  // keeps reading the old content
   Record record = example();
-  record.commit = "\xE9";  // no UTF-8
+  record.commit = "\xE9";  // not UTF-8
   write_json(path, {record});
   std::string kept;
   std::getline(before, kept);

@@ -14,7 +14,7 @@
 namespace tenon::microbench {
 namespace {
 
-// "4096 4096 4096 bf16_f32_bf16 tn" of every case of a suite.
+// "4096 4096 4096 bf16_f32_bf16 tn" for every case of a suite.
 std::set<std::string> cases_of(const Suite& suite) {
   std::set<std::string> cases;
   for (const Types& types : parse_types(suite.types)) {
@@ -97,14 +97,14 @@ TEST(Suites, UnalignedBeginsWith4095CubedAndHasNoAlignedProduct) {
   }
 }
 
-TEST(Suites, TypesAreThoseThatTheSizesOf16BitsLeaveOut) {
+TEST(Suites, TypesAreThoseWithout16Bits) {
   std::set<std::string> names;
   for (const Types& types : parse_types(find_suite("types")->types)) names.insert(name(types));
   EXPECT_EQ(names, (std::set<std::string>{"e4m3_f32_bf16", "e4m3_f32p_bf16", "s8_s32_s32", "tf32_f32_f32"}));
   EXPECT_TRUE(find_suite("types")->sustained);
 }
 
-// Whoever runs the suite measures the cases of the committed file, no more and no fewer.
+// A suite has exactly the cases of its committed file.
 TEST(Suites, AreTheCasesOfTheCommittedResults) {
   int files = 0;
   for (const Suite& suite : suites()) {
@@ -117,7 +117,7 @@ TEST(Suites, AreTheCasesOfTheCommittedResults) {
                        record["types"].get<std::string>() + " " + record["layout"].get<std::string>());
       EXPECT_EQ(record["tflops_sustained"].is_null(), !suite.sustained) << suite.name;
     }
-    // A case is not written while cuBLASLt's first and last figures disagree; those are few.
+    // A case whose first and last figures of cuBLASLt disagree is not written; there are few.
     const std::set<std::string> cases = cases_of(suite);
     EXPECT_TRUE(std::includes(cases.begin(), cases.end(), committed.begin(), committed.end())) << suite.name;
     EXPECT_GE(10 * committed.size(), 9 * cases.size()) << suite.name;

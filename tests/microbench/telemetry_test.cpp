@@ -15,7 +15,7 @@ TEST(Telemetry, SlowdownsAreNamed) {
   EXPECT_EQ(odd_reasons(0x8 | 0x20), "hardware slowdown, software thermal slowdown");
 }
 
-// Holds with and without a driver: either it says what is wrong, or a window from now on has samples.
+// With and without a driver: either it says what is wrong, or a window from now on has samples.
 TEST(Telemetry, SaysWhyThereAreNoReadings) {
   const Telemetry telemetry(0);
   const auto begin = Telemetry::Clock::now();

@@ -26,7 +26,7 @@ class Compare(unittest.TestCase):
     def test_within_one_percent_agrees(self):
         done = self.compare([record("x", 24.0)], [record("x", 24.2), record("y", 1)])
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("1 cases compared, 1 in one file only: 0 apart", done.stdout)
+        self.assertIn("1 cases compared, 1 in one file only: 0 differ", done.stdout)
 
     def test_beyond_it_does_not_and_is_named(self):
         done = self.compare([record("x", 24.0), record("z", 5)], [record("x", 25.0), record("z", 5)])
@@ -35,17 +35,17 @@ class Compare(unittest.TestCase):
         done = self.compare([record("x", 24.0)], [record("x", 25.0)], "--tolerance", "5")
         self.assertEqual(done.returncode, 0)
 
-    def test_what_memory_decides_has_a_tolerance_of_its_own(self):
+    def test_memory_has_its_own_tolerance(self):
         done = self.compare([record("x", 24.0, "tma")], [record("x", 25.0, "tma")], "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["apart"], [])
 
-    def test_what_the_program_writes_is_read(self):
+    def test_the_programs_files_are_read(self):
         case = "tma/cp_async_bulk/latency/bytes:2048/stages:1"
         written = {"benchmark": "instruction", "machine": "m", "results": [{"name": case, "cycles": 24.0}]}
         done = self.compare(json.dumps(written), [record(case, 25.0, "tma")], "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads(done.stdout)["compared"], 1)  # and is a copy's, held to the tolerance of memory
+        self.assertEqual(json.loads(done.stdout)["compared"], 1)  # a copy, so with the tolerance of memory
 
     def test_bad_input_is_a_sentence(self):
         self.assertEqual(self.compare("{", [record("x", 1)]).returncode, 2)
@@ -75,7 +75,7 @@ class Compare(unittest.TestCase):
             done = subprocess.run([SCRIPT, path, path], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"{path} is not UTF-8 text", done.stderr)
-        self.assertEqual(self.compare(good, good, "--tolerance", "nan").returncode, 2)  # which no difference exceeds
+        self.assertEqual(self.compare(good, good, "--tolerance", "nan").returncode, 2)  # no difference exceeds nan
         self.assertIn("must hold results of", self.compare([{"benchmark": "gemm"}], [record("y", 1)]).stderr)
 
 

@@ -1,4 +1,4 @@
-"""scripts/plot: input and figures everywhere, the drawing itself where matplotlib is present."""
+"""scripts/plot: input and figures everywhere, the drawing itself if matplotlib is installed."""
 
 import contextlib
 import importlib.machinery
@@ -80,7 +80,7 @@ class Plot(unittest.TestCase):
         return [command, str(results), "--out", str(out or self.out), *map(str, arguments)]
 
     def run_script(self, command, records, *arguments, out=None):
-        """Exit status and stderr; in this process, so that matplotlib is imported once."""
+        """Runs the script in this process, so that matplotlib is imported once. Returns exit status and stderr."""
         errors = io.StringIO()
         with contextlib.redirect_stderr(errors):
             try:

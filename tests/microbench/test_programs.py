@@ -1,5 +1,5 @@
-"""The three measuring programs as scripts see them, up to where a GPU is needed: what they refuse, and that they say so
-when what they print gets lost."""
+"""The three measuring programs up to the point where they need a GPU: the input that they refuse, and their error when
+standard output is lost."""
 import argparse
 import json
 import os
@@ -28,7 +28,7 @@ class Programs(unittest.TestCase):
             self.assertIn("Examples:\n  tenon_" + program, out)
             self.assertIn("Exit status: 0 ", out)
 
-    def test_what_no_case_of_the_instruction_benchmark_has(self):
+    def test_values_that_no_case_of_the_instruction_benchmark_has(self):
         program = "instruction_benchmark"
         for more in ("--list", "--proofs"):
             self.refused("the family 'nosuch' is that of no case, there are barrier, ", program, "--family", "mma,nosuch", more)
@@ -51,13 +51,13 @@ class Programs(unittest.TestCase):
             for text in ("-1", "1e3", "nan", "010", "9" * 19):
                 self.refused("%s: '%s' is no whole number" % (option, text), "numerics", "--device", "emulator", option, text)
 
-    def test_a_kernel_that_nobody_has(self):
+    def test_an_unknown_kernel(self):
         self.refused("--kernel is 'nosuch' but no kernel of that name takes", "gemm_benchmark", "--kernel", "nosuch")
         self.refused("--kernel is '*_e4m3_*' but no kernel of that name takes", "gemm_benchmark", "--types", "bf16", "--kernel",
                      "wgmma_*", "--kernel", "*_e4m3_*")
 
     def test_results_that_cannot_be_written(self):
-        """Before anything is measured."""
+        """They are refused before anything is measured."""
         for program in PROGRAMS:
             self.refused("--json: '/nonexistent/x.json' cannot be written: No such file", program, "--json",
                          "/nonexistent/x.json")
@@ -67,7 +67,7 @@ class Programs(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             target, link = os.path.join(folder, "x.json"), os.path.join(folder, "link")
             os.symlink(target, link)
-            for _ in range(2):  # a link to nothing yet, and to a file
+            for _ in range(2):  # first a dangling link, then a link to a file
                 self.assertEqual(run(*numerics, link)[0], 0)
                 self.assertTrue(os.path.islink(link))
                 with open(target) as file:

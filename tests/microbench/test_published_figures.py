@@ -31,7 +31,7 @@ class Published(unittest.TestCase):
         command = [SCRIPT, "--rows", str(self.root / "rows.csv"), "--results", str(results), "--page", str(self.page), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
-    def test_ours_stands_beside_the_published_one(self):
+    def test_our_figure_is_beside_the_published_one(self):
         older = {**RECORD, "cycles": 99.0, "date": "2024-01-01"}
         done = self.run_script("wgmma,latency,25.0,S2,a/latency,cycles,why\n", [RECORD, older, {"benchmark": "gemm"}])
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -45,14 +45,14 @@ class Published(unittest.TestCase):
         self.assertIn("| barrier | 510 ns | S2 | 24.0 |  |  |", text)
         self.assertIn("| new | 24.0 |  |", text)
 
-    def test_what_goes_with_the_clock_shows_it(self):
+    def test_figures_that_depend_on_the_clock_show_it(self):
         rows = "clusters,barrier,24 ns,S2,a/latency,cycles,\nwgmma,rate,500 (H800),S1,a/latency,tflops,\n"
         self.run_script(rows, [{**RECORD, "sm_mhz": 2000.0, "tflops": 600.0}])
         text = self.page.read_text(encoding="utf-8")
         self.assertIn("| barrier | 24 ns | S2 | 24.0 (12 ns) | 0.50 |  |", text)
         self.assertIn("| rate | 500 (H800) | S1 | 600.0 (2000 MHz) | 1.20 |  |", text)
 
-    def test_tables_of_their_own_are_made_of_the_results(self):
+    def test_further_tables_are_made_from_the_results(self):
         def record(name, cycles, **other):
             return {**RECORD, "name": name, "cycles": cycles, "flop_per_clk_per_sm": 2730.6, **other}
 
@@ -78,7 +78,7 @@ class Published(unittest.TestCase):
     def test_a_wrong_section_is_a_sentence(self):
         done = self.run_script("magic,new,,,a/latency,cycles,\n", [RECORD])
         self.assertEqual(done.returncode, 2)
-        self.assertIn("no section of", done.stderr)
+        self.assertIn("but the sections are mma.sync", done.stderr)
 
     def test_bad_input_is_a_sentence_and_writes_nothing(self):
         rows = "open,new,,,a/latency,cycles,\n"

@@ -1,4 +1,4 @@
-"""microbench/run_on_gpu.sh with stand-ins for the programs that it runs."""
+"""microbench/run_on_gpu.sh with stand-ins for its programs."""
 
 import os
 import pathlib
@@ -49,7 +49,7 @@ class RunOnGpu(unittest.TestCase):
         self.assertEqual((self.out / "gemm.json").read_text(encoding="utf-8"), "[]\n")
         self.assertEqual((self.out / "nvidia-smi.txt").read_text(encoding="utf-8"), "a GPU\n")
 
-    def test_a_failure_does_not_stop_the_rest_and_is_answered(self):
+    def test_a_failure_does_not_stop_the_rest_and_is_reported(self):
         outcome = self.run_script("--test", str(self.root / "bad"), "--test", str(self.root / "good"))
         self.assertEqual(outcome.returncode, 1)
         summary = (self.out / "summary.txt").read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ from timed_loop import Unproven, parse, prove  # noqa: E402
 
 
 def listing(*body):
-    """A kernel whose instructions stand 16 bytes apart; what ends in a colon is a label."""
+    """A kernel with an instruction every 16 bytes; an argument that ends in a colon is a label."""
     lines, address = ['\t.section\t.text.kernel,"ax",@progbits', "kernel:"], 0
     for line in body:
         if line.endswith(":"):
@@ -43,7 +43,7 @@ class TimedLoop(unittest.TestCase):
 
     def test_another_count_or_opcode_is_refused(self):
         code = listing(BEGIN, ".L_1:", MMA, "@P0 BRA `(.L_1)", END, "EXIT")
-        self.refused(code, {"HMMA.16816.F32": 2}, "holds 1 HMMA.16816.F32, 2 are claimed")
+        self.refused(code, {"HMMA.16816.F32": 2}, "has 1 HMMA.16816.F32 but the claim is 2")
         self.refused(code, {"HMMA.16816.F16": 1}, "none of HMMA.16816.F16")
         self.refused(code, {"HMMA.16816.F3": 1}, "none of")
 
@@ -58,7 +58,7 @@ class TimedLoop(unittest.TestCase):
         code = listing(BEGIN, ".L_1:", ".L_2:", "SYNCS.PHASECHK R1", "@P1 BRA `(.L_2)", "UBLKCP [UR4]", "@P0 BRA `(.L_1)", END)
         self.assertEqual(prove(code, {"UBLKCP": 1})["SYNCS.PHASECHK"], 1)
 
-    def test_what_a_call_reaches_counts(self):
+    def test_called_subroutines_count(self):
         code = listing(BEGIN, ".L_1:", "CALL.REL.NOINC `($sub)", "CALL.REL.NOINC `($sub)", "@P0 BRA `(.L_1)", END, "EXIT",
                        "$sub:", "IMMA.8816.S8.S8 R1", "IMMA.8816.S8.S8 R2", "RET.REL.NODEC R10")  # fmt: skip
         self.assertEqual(prove(code, {"IMMA.8816": 4})["IMMA.8816.S8.S8"], 4)

@@ -1,4 +1,5 @@
-// The conversion kernels on a GPU against the host's, bit for bit: all 65536 patterns, every tie, any stride.
+// The conversion kernels on a GPU, compared bit for bit with the host's: all 65536 patterns, every tie, any
+// stride.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,14 +28,14 @@ std::vector<float> all_values(Type type) {
   return values;
 }
 
-// Converts rows x columns and compares with `wanted`; a NaN is any NaN.
+// Converts rows x columns and compares with `wanted`; any NaN equals any NaN.
 void expect_converted(Type from, Type to, const std::vector<float>& values, const std::vector<float>& wanted,
                       std::int64_t columns, std::int64_t pad, int offset) {
   SCOPED_TRACE(::testing::Message() << name(from) << " to " << name(to) << ", " << columns
                                     << " columns, padding " << pad << ", offset " << offset);
   const auto rows = static_cast<std::int64_t>(values.size()) / columns;
-  DeviceLines source(from, rows, columns, columns + pad, offset);
-  DeviceLines destination(to, rows, columns, columns + pad, offset);
+  DeviceRows source(from, rows, columns, columns + pad, offset);
+  DeviceRows destination(to, rows, columns, columns + pad, offset);
   source.write(values);
   const Status status = convert(rows, columns, {source.data(), columns + pad, row_major, from},
                                 {destination.data(), columns + pad, to});
@@ -62,8 +63,8 @@ TEST_P(Convert, EveryPatternToF32) {
 }
 
 TEST_P(Convert, EveryTieFromF32) {
-  // Each value of the type, and the middle between it and the next; beside the middle, the floats just below
-  // and above.
+  // Each value of the type, and the midpoint between it and the next; around the midpoint, the floats just
+  // below and above it.
   const std::vector<float> exact = all_values(narrow());
   std::vector<float> values;
   for (std::size_t i = 0; i < exact.size(); ++i) {

@@ -1,4 +1,4 @@
-// The host product against the definition, written once more in the plainest way.
+// The host product compared with the definition, written once more in the simplest way.
 #include "reference/cpu.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-// Small integers: every sum below is exact, so the comparison is too.
+// Small integers: every result below is exact, so the comparison is too.
 std::vector<float> integers(std::int64_t count, unsigned seed) {
   std::vector<float> values(static_cast<std::size_t>(count));
   for (float& value : values) {
@@ -24,7 +24,7 @@ std::vector<float> integers(std::int64_t count, unsigned seed) {
 struct Shape {
   std::int64_t m, n, k;
 };
-// Around the block of 4 x 256 that the implementation uses, and the empty ones.
+// Sizes around the implementation's block of 4 x 256, and empty ones.
 const std::vector<Shape> shapes = {{1, 1, 1},   {1, 1, 0},    {0, 3, 2},     {3, 0, 2},    {3, 5, 7},
                                    {4, 256, 3}, {5, 257, 11}, {13, 255, 17}, {67, 513, 9}, {2, 600, 1}};
 
@@ -67,7 +67,7 @@ TEST(HostGemm, EqualsTheDefinitionInEveryLayout) {
   }
 }
 
-TEST(HostGemm, SumsInDouble) {
+TEST(HostGemm, AccumulatesInDouble) {
   const std::vector<float> a = {0x1p30F, 1.0F, -0x1p30F};  // in float the 1 would be lost
   const std::vector<float> b = {1.0F, 1.0F, 1.0F};
   HostGemm problem;
@@ -166,7 +166,7 @@ TEST(Encode, IntegersRoundToEvenAndSaturate) {
   for (int x = -128; x < 128; ++x) EXPECT_EQ(through(Type::s8, static_cast<float>(x)), static_cast<float>(x));
 }
 
-TEST(Decode, CutsTf32) {
+TEST(Decode, TruncatesTf32) {
   const std::uint32_t bits = 0x3f801fffU;
   float value = 0.0F;
   decode(Type::tf32, &bits, 1, &value);

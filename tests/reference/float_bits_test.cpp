@@ -1,5 +1,5 @@
-// The host's f16, bf16 and 8-bit floats against the toolkit's: every pattern, and every float at which
-// rounding can go wrong. tf32, of which the toolkit has no host half, against its definition.
+// The host's f16, bf16 and 8-bit floats compared with the toolkit's: every pattern, and every float that may
+// round wrongly. tf32, for which the toolkit has no host code, compared with its definition.
 #include "reference/float_bits.hpp"
 
 #include <cuda_bf16.h>
@@ -33,7 +33,7 @@ float cuda_from_bf16(std::uint16_t bits) {
   return __bfloat162float(__nv_bfloat16(raw));
 }
 
-// Every finite value of a format, every midpoint between two neighbours, and the floats just beside both.
+// Every finite value of a format, every midpoint between two neighbours, and the floats next to both.
 std::vector<float> critical_floats(float (*decode)(std::uint16_t)) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   std::vector<float> values = {0.0F,
@@ -46,7 +46,7 @@ std::vector<float> critical_floats(float (*decode)(std::uint16_t)) {
     const float value = decode(static_cast<std::uint16_t>(bits));
     const float neighbour = decode(static_cast<std::uint16_t>((bits & 0x7fffU) == 0x7fffU ? bits : bits + 1));
     if (!std::isfinite(value)) continue;
-    // Beyond the largest finite value the format would go on with the same spacing.
+    // Beyond the largest finite value the format would continue with the same spacing.
     const float next =
         std::isfinite(neighbour) ? neighbour : value + (value - decode(static_cast<std::uint16_t>(bits - 1)));
     const float middle = value + (next - value) / 2;
@@ -113,7 +113,7 @@ bool is_fp8_nan(std::uint32_t bits, const Fp8& type) {
 float cuda_from_fp8(std::uint8_t bits, const Fp8& type) {
   return cuda_from_f16(__nv_cvt_fp8_to_halfraw(bits, type.cuda).x);
 }
-// What the host's half says; it has NaNs of its own.
+// The toolkit's host conversion, whose NaNs differ.
 void expect_rounds_as_cuda_does(float x, const Fp8& type) {
   const std::uint8_t found = small_from_float(x, type.format);
   const std::uint8_t wanted = __nv_cvt_float_to_fp8(x, __NV_SATFINITE, type.cuda);
@@ -152,7 +152,7 @@ TEST(FloatBits, EveryFp8SurvivesTheRoundTrip) {
 TEST(FloatBits, RoundsToFp8AsCudaDoes) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const Fp8& type : fp8_types) {
-    // Every value, every midpoint between two neighbours, and the floats just beside both.
+    // Every value, every midpoint between two neighbours, and the floats next to both.
     for (std::uint32_t bits = 0; bits < 0x100U; ++bits) {
       const float value = float_from_small(static_cast<std::uint8_t>(bits), type.format);
       if (!std::isfinite(value)) continue;
@@ -192,7 +192,7 @@ TEST(FloatBits, RoundsToTf32AtTies) {
   EXPECT_TRUE(std::isnan(float_from_bits(tf32_from_float(float_from_bits(0x7f800001U)))));
 }
 
-// What the tensor core looks at: the lowest 13 bits are cut off, not rounded.
+// The tensor core truncates the lowest 13 bits and does not round them.
 TEST(FloatBits, ReadsTf32AsTheTensorCoreDoes) {
   EXPECT_EQ(float_from_tf32(0x3f801fffU), 1.0F);
   EXPECT_EQ(float_from_tf32(0xbf803fffU), -1.0F - 0x1p-10F);

@@ -1,4 +1,4 @@
-// The four reference kernels on a GPU against the host product: every shape, layout, type, scaling and
+// The four reference kernels on a GPU compared with the host product: every shape, layout, type, scaling and
 // special value that tenon::Gemm admits.
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr Type all_types[] = {Type::f16, Type::bf16, Type::f32};
 constexpr Order both_orders[] = {row_major, column_major};
 
-// One instance an algorithm.
+// One instance for each algorithm.
 class ReferenceGemm : public test::GpuTest, public ::testing::WithParamInterface<AlgorithmInfo> {
  protected:
   Algorithm algorithm() const { return GetParam().algorithm; }
@@ -63,12 +63,12 @@ TEST_P(ReferenceGemm, EveryLayoutAndType) {
         for (Order b_order : both_orders) {
           Case what;
           what.type = type, what.out = out, what.a_order = a_order, what.b_order = b_order;
-          what.m = 128, what.n = 192, what.k = 64;  // whole tiles, aligned
+          what.m = 128, what.n = 192, what.k = 64;  // full tiles, aligned
           check(what);
           what.m = 131, what.n = 67, what.k = 101;  // primes: every edge is ragged, nothing is aligned
           check(what);
           what.m = 72, what.n = 136,
-          what.k = 88;  // ragged, yet aligned: the last tile is cut within a chunk of 8 lines
+          what.k = 88;  // ragged, yet aligned: the residue tile ends within a chunk of 8 rows
           what.a_pad = 8, what.b_pad = 16, what.c_pad = 3;
           check(what);
           if (HasFatalFailure()) return;
@@ -116,7 +116,7 @@ TEST_P(ReferenceGemm, AlphaAndBeta) {
   }
 }
 
-TEST_P(ReferenceGemm, LongSums) {
+TEST_P(ReferenceGemm, LargeK) {
   Case what;
   what.m = 70, what.n = 130, what.k = 5003;
   check(what);
@@ -131,7 +131,7 @@ TEST_P(ReferenceGemm, SmallIntegersAreExact) {
       what.m = 100, what.n = 75, what.k = 203, what.a_order = a_order, what.b_order = b_order;
       what.alpha = 2.0F, what.beta = -3.0F;
       Product product(what);
-      // Distinct within a line and between lines, so that a swapped or repeated element changes the sum.
+      // Distinct within a row and between rows, so that a swapped or repeated element changes the result.
       for (std::size_t i = 0; i < product.a.size(); ++i)
         product.a[i] = static_cast<float>(i * 31 % 127) - 63.0F;
       for (std::size_t i = 0; i < product.b.size(); ++i)
@@ -154,14 +154,14 @@ TEST_P(ReferenceGemm, AlphaZeroDoesNotReadAOrB) {
   for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], 0.5F * product.c[i]);
 }
 
-TEST_P(ReferenceGemm, NothingToSumIsNotScaled) {
+TEST_P(ReferenceGemm, AnEmptyProductIsNotScaled) {
   Case what;
   what.m = 20, what.n = 30, what.k = 0, what.alpha = infinity;  // infinity * 0 would be NaN
   for (float value : Product(what).run(algorithm())) ASSERT_EQ(value, 0.0F);
 }
 
-// A special value in row 3 of A and one in column 5 of B must reach just those, through the zeros of ragged
-// tiles too.
+// A special value in row 3 of A and one in column 5 of B must reach exactly that row and that column, also
+// through the zeros of residue tiles.
 TEST_P(ReferenceGemm, NanAndInfinitySpreadAsTheyShould) {
   const struct {
     float in_a, in_b;
@@ -219,7 +219,7 @@ TEST_P(ReferenceGemm, OverflowGivesInfinity) {
   what.m = 18, what.n = 20, what.k = 2, what.out = Type::f16;
   Product product(what);
   product.a.assign(product.a.size(), 200.0F);
-  product.b.assign(product.b.size(), 200.0F);  // 80000: beyond f16, not beyond the FP32 sum
+  product.b.assign(product.b.size(), 200.0F);  // 80000: exceeds f16, not the FP32 accumulator
   for (float value : product.run(algorithm())) ASSERT_EQ(value, infinity);
 }
 
@@ -237,13 +237,13 @@ TEST_P(ReferenceGemm, HugeStrides) {
   }
 }
 
-// Capturing shows that the work goes to the stream named, that it is one kernel, and that nothing waits or
+// A capture shows that the work goes to the given stream, that it is one kernel, and that nothing waits or
 // allocates.
 TEST_P(ReferenceGemm, CanBeCaptured) {
   Case what;
   what.m = 50, what.n = 60, what.k = 70, what.beta = 1.0F;
   Product product(what);
-  product.run(algorithm());  // a kernel is loaded at its first launch, which must not happen within a capture
+  product.run(algorithm());  // the first launch loads the kernel, which must not happen during a capture
   product.upload();          // C as it was before
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;

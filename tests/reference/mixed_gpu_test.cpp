@@ -47,7 +47,7 @@ TEST_F(Mixed, EqualsTheProductOfTheRoundedOperands) {
 }
 
 TEST_F(Mixed, IsFarMoreAccurateThanItsInputFormat) {
-  // Operands that 16 bits hold exactly lose nothing on the way: the sum is FP32's.
+  // Operands that 16 bits represent exactly lose nothing: the result is that of FP32 accumulation.
   Case what;
   what.type = Type::f32, what.m = 33, what.n = 40, what.k = 2000;
   Product product(what);

@@ -1,4 +1,4 @@
-// One product on the GPU beside its reference on the host: what the L4 tests of this folder are written in.
+// One product on the GPU and its reference on the host, for the L4 tests of this folder.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,7 +15,7 @@
 
 namespace tenon {
 
-// So that test names carry words instead of bytes.
+// Prints names instead of bytes in test names.
 inline void PrintTo(Type type, std::ostream* stream) {
   *stream << name(type);
 }  // NOLINT(readability-identifier-naming)
@@ -35,7 +35,7 @@ class DeviceBuffer {
   explicit DeviceBuffer(std::size_t size) : size_(size) {
     if (cudaMalloc(&data_, size) != cudaSuccess) {
       data_ = nullptr;
-      cudaGetLastError();  // so that the failure is not met again by the next test
+      cudaGetLastError();  // so that the next test does not see this failure
       return;
     }
     EXPECT_EQ(cudaMemset(data_, 0xff, size), cudaSuccess);
@@ -54,21 +54,20 @@ class DeviceBuffer {
   std::size_t size_;
 };
 
-// lines of `length` elements, `ld` apart, in device memory, with 0xff between them, before them and behind
-// them.
-class DeviceLines {
+// `rows` rows of `length` elements (columns of a column-major matrix), `ld` apart, in device memory, with
+// 0xff between them, before them and behind them.
+class DeviceRows {
  public:
   static constexpr std::size_t guard = 256;  // bytes on either side; keeps the alignment of cudaMalloc
 
-  // The first element lies `offset` elements behind an address that is a multiple of 256.
-  DeviceLines(Type type, std::int64_t lines, std::int64_t length, std::int64_t ld, int offset)
+  // The first element is `offset` elements behind a multiple of 256 bytes.
+  DeviceRows(Type type, std::int64_t rows, std::int64_t length, std::int64_t ld, int offset)
       : type_(type),
-        lines_(lines),
+        rows_(rows),
         length_(length),
         ld_(ld),
         begin_(guard + static_cast<std::size_t>(offset) * bytes(type)),
-        buffer_(begin_ +
-                (lines == 0 ? 0 : static_cast<std::size_t>((lines - 1) * ld + length)) * bytes(type) +
+        buffer_(begin_ + (rows == 0 ? 0 : static_cast<std::size_t>((rows - 1) * ld + length)) * bytes(type) +
                 guard) {}
 
   bool allocated() const { return buffer_.data() != nullptr; }
@@ -77,17 +76,17 @@ class DeviceLines {
   void write(const std::vector<float>& values) {
     std::vector<unsigned char> elements(values.size() * bytes(type_));
     encode(type_, values.data(), values.size(), elements.data());
-    for (std::int64_t i = 0; i < lines_; ++i) {
-      ASSERT_EQ(cudaMemcpy(line(i), elements.data() + i * line_bytes(), line_bytes(), cudaMemcpyHostToDevice),
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      ASSERT_EQ(cudaMemcpy(row(i), elements.data() + i * row_bytes(), row_bytes(), cudaMemcpyHostToDevice),
                 cudaSuccess);
     }
   }
 
   std::vector<float> read() const {
-    const auto count = static_cast<std::size_t>(lines_ * length_);
+    const auto count = static_cast<std::size_t>(rows_ * length_);
     std::vector<unsigned char> elements(count * bytes(type_));
-    for (std::int64_t i = 0; i < lines_; ++i) {
-      EXPECT_EQ(cudaMemcpy(elements.data() + i * line_bytes(), line(i), line_bytes(), cudaMemcpyDeviceToHost),
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      EXPECT_EQ(cudaMemcpy(elements.data() + i * row_bytes(), row(i), row_bytes(), cudaMemcpyDeviceToHost),
                 cudaSuccess);
     }
     std::vector<float> values(count);
@@ -95,12 +94,12 @@ class DeviceLines {
     return values;
   }
 
-  // That nothing was written but the lines themselves.
+  // Checks that nothing was written except the rows themselves.
   void expect_surroundings_untouched() const {
     std::vector<unsigned char> all(buffer_.size());
     ASSERT_EQ(cudaMemcpy(all.data(), buffer_.data(), all.size(), cudaMemcpyDeviceToHost), cudaSuccess);
-    for (std::int64_t i = 0; i < lines_; ++i) {
-      std::memset(all.data() + (line(i) - buffer_.data()), 0xff, line_bytes());
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      std::memset(all.data() + (row(i) - buffer_.data()), 0xff, row_bytes());
     }
     std::size_t changed = 0;
     for (unsigned char byte : all) changed += byte != 0xff;
@@ -108,13 +107,13 @@ class DeviceLines {
   }
 
  private:
-  std::size_t line_bytes() const { return static_cast<std::size_t>(length_) * bytes(type_); }
-  unsigned char* line(std::int64_t i) const {
+  std::size_t row_bytes() const { return static_cast<std::size_t>(length_) * bytes(type_); }
+  unsigned char* row(std::int64_t i) const {
     return data() + static_cast<std::size_t>(i * ld_) * bytes(type_);
   }
 
   Type type_;
-  std::int64_t lines_, length_, ld_;
+  std::int64_t rows_, length_, ld_;
   std::size_t begin_;
   DeviceBuffer buffer_;
 };
@@ -123,7 +122,7 @@ struct Case {
   Type type = Type::f16, out = Type::f32;
   std::int64_t m = 0, n = 0, k = 0;
   Order a_order = row_major, b_order = column_major;
-  std::int64_t a_pad = 0, b_pad = 0, c_pad = 0;  // elements between lines
+  std::int64_t a_pad = 0, b_pad = 0, c_pad = 0;  // elements between rows
   int offset = 0;                                // elements from an aligned address, in A, B and C
   float alpha = 1.0F, beta = 0.0F;
 };
@@ -137,12 +136,12 @@ inline double half_subnormal(Type type) {
   return type == Type::f16 ? 0x1p-25 : type == Type::bf16 ? 0x1p-134 : 0x1p-150;
 }
 
-// An upper bound of |computed - exact| for a product of which `magnitude` is the sum of absolute values.
+// An upper bound of |computed - exact| for a product whose sum of absolute values is `magnitude`.
 //
-// FP32 sums by FFMA: k roundings of at most 2^-24 of the magnitude. Tensor cores add 8 or 16 products and the
-// sum at once, each truncated to 2^-24 of the largest, and truncate the result to 24 bits: for every 8
-// products at most (9 + 2) * 2^-24, so 1.5 * 2^-24 a product covers both. Then alpha, beta and the output
-// round once each.
+// FFMA in FP32 rounds k times, by at most 2^-24 of the magnitude each. Tensor cores add 8 or 16 products and
+// the accumulator at once, truncate each to 2^-24 of the largest, and truncate the result to 24 bits: at most
+// (9 + 2) * 2^-24 for every 8 products, so 1.5 * 2^-24 for each product covers both. Then alpha, beta and the
+// output round once each.
 inline double error_bound(std::int64_t k, Type out, double value, double magnitude) {
   const double sum = 1.5 * static_cast<double>(k + 8) * 0x1p-24 * magnitude;
   const double scaling = 3 * 0x1p-24 * magnitude;
@@ -172,17 +171,17 @@ inline void expect_close(const std::vector<float>& found, const HostResult& want
 
 class Product {
  public:
-  // Dense lines, as they are stored. Random in [-2, 2], already rounded to the type; a test may change them.
+  // Dense rows as stored. Random in [-2, 2], already rounded to the type; a test may change them.
   std::vector<float> a, b, c;
 
   explicit Product(const Case& what)
       : what_(what),
-        a_lines_(what.a_order == row_major ? what.m : what.k),
+        a_rows_(what.a_order == row_major ? what.m : what.k),
         a_length_(what.a_order == row_major ? what.k : what.m),
-        b_lines_(what.b_order == row_major ? what.k : what.n),
+        b_rows_(what.b_order == row_major ? what.k : what.n),
         b_length_(what.b_order == row_major ? what.n : what.k),
-        device_a_(what.type, a_lines_, a_length_, a_length_ + what.a_pad, what.offset),
-        device_b_(what.type, b_lines_, b_length_, b_length_ + what.b_pad, what.offset),
+        device_a_(what.type, a_rows_, a_length_, a_length_ + what.a_pad, what.offset),
+        device_b_(what.type, b_rows_, b_length_, b_length_ + what.b_pad, what.offset),
         device_c_(what.out, what.m, what.n, what.n + what.c_pad, what.offset) {
     std::mt19937 generator(7);
     const auto fill = [&](std::vector<float>& values, std::int64_t count, Type type) {
@@ -209,12 +208,13 @@ class Product {
     return p;
   }
 
-  // A, B and, if beta reads it, C. Where it does not, C stays all NaN: one that is read all the same shows.
+  // Uploads A, B and, if beta reads it, C. Otherwise C stays all NaN, which exposes a kernel that reads it.
   void upload() {
     device_a_.write(a);
     device_b_.write(b);
     if (what_.beta != 0.0F) device_c_.write(c);
-    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // a test may launch on a stream that waits for no other
+    ASSERT_EQ(cudaDeviceSynchronize(),
+              cudaSuccess);  // a test may launch on a stream that does not wait for others
   }
 
   std::vector<float> result() const {
@@ -248,8 +248,8 @@ class Product {
 
  private:
   Case what_;
-  std::int64_t a_lines_, a_length_, b_lines_, b_length_;
-  DeviceLines device_a_, device_b_, device_c_;
+  std::int64_t a_rows_, a_length_, b_rows_, b_length_;
+  DeviceRows device_a_, device_b_, device_c_;
 };
 
 }  // namespace tenon::reference

@@ -1,4 +1,5 @@
-// What the reference kernels refuse, in which words. No device is touched: addresses are numbers here.
+// The problems that the reference kernels refuse, and the messages. Uses no device: addresses are mere
+// numbers.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// What tests/scripts/test_sass.py compiles and checks: a tensor-core kernel, an FP32 kernel, one that spills.
-// Without headers: it is compiled many times.
+// Compiled and checked by tests/scripts/test_sass.py: a tensor-core kernel, an FP32 kernel, one that spills.
+// Without headers, because the test compiles it many times.
 namespace sample {
 
 template <int steps>

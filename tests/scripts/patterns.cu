@@ -1,5 +1,5 @@
-// What tests/scripts/test_kernel_report.py compiles: one kernel for each pattern that it must find, and clean
-// ones. Without headers, to compile fast. Each kernel is extern "C": its name in the machine code is its name
+// Compiled by tests/scripts/test_kernel_report.py: one kernel for each pattern to find, and clean ones.
+// Without headers, to compile fast. Each kernel is extern "C", so its name in the machine code is its name
 // here.
 using u32 = unsigned;
 using u64 = unsigned long long;
@@ -12,7 +12,7 @@ __device__ __forceinline__ void mma(float (&d)[4], const u32 (&a)[4], const u32 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Accumulators used in turn, or one of them again and again.
+// Uses several accumulators in rotation, or always the same one.
 template <int accumulators>
 __device__ void products(const u32* in, float* out, int trips) {
   const int lane = static_cast<int>(threadIdx.x);
@@ -34,7 +34,7 @@ extern "C" __global__ void dependent(const u32* in, float* out, int trips) {
   products<1>(in, out, trips);
 }
 
-// Operands element by element, through shared memory and a barrier.
+// Loads operands element by element, through shared memory and a barrier.
 extern "C" __global__ void narrow(const unsigned short* in, float* out, int trips) {
   __shared__ u32 tile[192];
   const int lane = static_cast<int>(threadIdx.x);
@@ -53,7 +53,7 @@ extern "C" __global__ void narrow(const unsigned short* in, float* out, int trip
   for (int i = 0; i < 4; ++i) out[lane + 32 * i] = d[i];
 }
 
-// What a matrix product in FP32 is.
+// A matrix product in FP32.
 extern "C" __global__ void fp32(const float* a, const float* b, float* c, int k) {
   float sum = 0.0F;
   for (int i = 0; i < k; ++i) sum += a[static_cast<int>(threadIdx.x) * k + i] * b[i];
@@ -64,7 +64,7 @@ extern "C" __global__ void copy(const float* in, float* out) {
   out[threadIdx.x] = in[threadIdx.x];
 }
 
-// int4, which sm_90 does in software, in a function that it calls.
+// int4, which sm_90 executes in software, in a called function.
 extern "C" __global__ void int4_products(const u32* in, int* out, int trips) {
   int d[4] = {};
 #pragma unroll 1
@@ -79,7 +79,7 @@ extern "C" __global__ void int4_products(const u32* in, int* out, int trips) {
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-// fp8 by mma.sync, which sm_90 does as f16.
+// fp8 by mma.sync, which sm_90 executes as f16.
 extern "C" __global__ void fp8_products(const u32* in, float* out, int trips) {
   float d[4] = {};
 #pragma unroll 1
@@ -93,7 +93,8 @@ extern "C" __global__ void fp8_products(const u32* in, float* out, int trips) {
   for (int i = 0; i < 4; ++i) out[i] = d[i];
 }
 
-// Four wgmma as one group, or each waited for. (The descriptors come from memory: nothing here is run.)
+// Four wgmma as one group, or a wait after each. (The descriptors come from memory: nothing here is
+// executed.)
 template <bool serialised>
 __device__ void warpgroup(const u64* descriptors, float* out, int trips) {
   float d[4] = {};

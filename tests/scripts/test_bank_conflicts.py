@@ -1,4 +1,4 @@
-"""scripts/bank_conflicts, with a profiler that answers what a test wants to see read."""
+"""scripts/bank_conflicts, with a stand-in for the profiler that prints each test's counts."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import unittest
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "bank_conflicts"
 
-# Answers in ncu's CSV; the counts come from the environment.
+# Prints ncu's CSV; the counts come from the environment.
 NCU = """#!/usr/bin/env python3
 import os, sys
 if os.environ.get("FAIL"):
@@ -52,7 +52,7 @@ class BankConflicts(unittest.TestCase):
             with self.subTest(kind):
                 self.assertEqual(self.call(CONFLICT=f"bank_conflicts_pipe_lsu_mem_shared_{kind}").returncode, 1)
 
-    def test_lost_turns_of_plain_loads_are_reported_but_are_no_conflict(self):
+    def test_conflicts_of_plain_loads_are_reported_but_do_not_decide(self):
         done = self.call(CONFLICT="l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("conflicts_loads 1024", done.stdout)
@@ -65,7 +65,7 @@ class BankConflicts(unittest.TestCase):
         self.assertEqual([record["kernel"] for record in stored], ["first", "second"])
         self.assertEqual((stored[0]["benchmark"], stored[0]["commit"], stored[0]["machine"]), ("bank_conflicts", "abc", "GPU"))
 
-    def test_what_cannot_be_measured_is_3_with_a_sentence(self):
+    def test_a_failed_measurement_is_3_with_a_sentence(self):
         self.assertIn("No GPU was found", self.call(FAIL="1").stderr)
         self.assertEqual(self.call(FAIL="1").returncode, 3)
         self.assertIn("measured no kernel", self.call(NOTHING="1").stderr)

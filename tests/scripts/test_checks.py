@@ -1,4 +1,4 @@
-"""scripts/check_floors, check_format and check_tidy: each finds what it is for, on a tree made for it."""
+"""scripts/check_floors, check_format and check_tidy: each finds its kind of fault in a tree made for the test."""
 
 import json
 import os
@@ -18,7 +18,7 @@ def run(*command):
 
 
 class Tree(unittest.TestCase):
-    """A small checkout of its own, with the scripts and the configuration files of this one."""
+    """A small checkout with copies of this one's scripts and configuration files."""
 
     def setUp(self):
         self._folder = tempfile.TemporaryDirectory()
@@ -53,21 +53,21 @@ class Tree(unittest.TestCase):
 
 
 class Floors(Tree):
-    def test_downwards_is_right(self):
+    def test_a_lower_layer_is_accepted(self):
         self.write("include/tenon/warp/tile.hpp", '#include "tenon/ptx/mma.hpp"\n#include "tenon/status.hpp"\n')
         self.write("include/tenon/status.hpp", "#pragma once\n")
         self.write("include/tenon/gemm.hpp", '#include "tenon/status.hpp"\n')
         self.assert_content("check_floors")
 
-    def test_upwards_is_found(self):
+    def test_a_higher_layer_is_found(self):
         self.write("include/tenon/shared/tile.hpp", "#pragma once\n")
         self.write("include/tenon/fragment/f16.hpp", '#pragma once\n\n# include "tenon/shared/tile.hpp"\n')
-        self.assert_finds("check_floors", "include/tenon/fragment/f16.hpp:3: includes tenon/shared/tile.hpp, which lies above")
+        self.assert_finds("check_floors", "include/tenon/fragment/f16.hpp:3: includes tenon/shared/tile.hpp, which is a higher layer")
 
     def test_host_api_is_above_all(self):
         self.write("include/tenon/gemm.hpp", "")
         self.write("include/tenon/gemm/tiles.hpp", '#include "tenon/gemm.hpp"\n')
-        self.assert_finds("check_floors", "includes tenon/gemm.hpp, which lies above it")
+        self.assert_finds("check_floors", "includes tenon/gemm.hpp, which is a higher layer")
 
     def test_absent_header_and_unknown_folder(self):
         self.write("include/tenon/warp/tile.hpp", '#include "tenon/ptx/absent.hpp"\n')
@@ -156,7 +156,7 @@ class Tidy(Tree):
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"--part is '{part}'", done.stderr)
 
-    def test_sources_that_are_built_together_are_looked_at_one_by_one(self):
+    def test_sources_of_a_unity_build_are_checked_one_by_one(self):
         first = self.write("src/host/first.cpp", "int* nothing = 0;\n")
         second = self.write("src/host/second.cpp", "int one = 1;\n")
         self.database(self.write("build/unity_0_cxx.cxx", f'#include "{first}"\n\n#include "{second}"\n'))
@@ -194,8 +194,8 @@ class Help(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertRegex(done.stdout, r"examples?:\n")
 
-    def test_output_that_nobody_reads_or_that_does_not_fit(self):
-        # Without a buffer argparse passes over what it cannot write of its help.
+    def test_closed_or_full_output(self):
+        # Without a buffer argparse ignores a failed write of its help.
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
         for path, is_python in self.scripts():
             if not is_python:

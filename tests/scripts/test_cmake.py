@@ -1,4 +1,4 @@
-"""scripts/cmake/TenonSass.cmake from a stranger's project: every type of target, good and bad requests."""
+"""scripts/cmake/TenonSass.cmake from another project: every type of target, good and bad requests."""
 
 import re
 import shutil
@@ -85,13 +85,13 @@ class Project(unittest.TestCase):
         rows = [line.split() for line in run(tests / "program").stdout.splitlines()]
         self.assertEqual(len(rows), 4)
         for symbol, registers, linked in rows:
-            if symbol == "alone":  # of a cubin: no host code can refer to it
+            if symbol == "alone":  # in a cubin: no host code can refer to it
                 self.assertEqual(linked, "0")
             else:
                 self.assertTrue(16 <= int(registers) <= 64 and linked == "1", rows)
         self.assertIn("alone", [row[0] for row in rows])
 
-    def test_the_private_python_is_taken_as_soon_as_it_is_there(self):
+    def test_the_private_python_is_used_as_soon_as_it_exists(self):
         cmake = self.folder / "checkout" / "scripts" / "cmake"
         shutil.copytree(ROOT / "scripts" / "cmake", cmake)
         private = self.folder / "checkout" / ".tools" / "venv" / "bin" / "python3"

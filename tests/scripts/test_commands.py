@@ -46,7 +46,7 @@ class Arguments(unittest.TestCase):
 
 
 class Selection(unittest.TestCase):
-    """scripts/test in a tree whose build is there already."""
+    """scripts/test in a tree that is already built."""
 
     def test_no_test_is_no_success_and_no_failure(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -73,7 +73,7 @@ class Selection(unittest.TestCase):
 class Setup(unittest.TestCase):
     def test_without_a_toolkit_says_so(self):
         with tempfile.TemporaryDirectory() as folder:
-            # A PATH with the few programs that the script itself calls, and no nvcc; a toolkit folder that is empty.
+            # A PATH with only the programs that the script itself calls, without nvcc; an empty toolkit folder.
             for program in ("bash", "dirname", "cat", "sha256sum", "cut", "readlink"):
                 os.symlink(shutil.which(program), Path(folder, program))
             scripts = Path(folder, "tree", "scripts")
@@ -135,7 +135,7 @@ class Summary(unittest.TestCase):
         found = self.summary(case("a", "run"), case("b", "fail", '<failure message=""/>'))
         self.assertEqual(found, (1, ["failed: b", "1 passed, 1 failed, 0 skipped"]))
 
-    def test_what_only_looks_skipped_has_failed(self):
+    def test_a_crash_after_a_skip_has_failed(self):
         found = self.summary(
             case("a", "run"),
             case("missing", "notrun", '<skipped message="Unable to find executable: /x/prog"/>'),
@@ -153,8 +153,8 @@ class Summary(unittest.TestCase):
     def test_unreadable(self):
         self.assertEqual(run(sys.executable, SCRIPTS / "test_summary", "/absent.xml").returncode, 2)
 
-    def test_what_ctest_writes(self):
-        # The form of the file is ctest's to change: ask the one that is installed.
+    def test_files_of_the_installed_ctest(self):
+        # ctest may change the format of its file, so this uses the installed ctest.
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "CMakeLists.txt").write_text(
                 textwrap.dedent(
@@ -181,7 +181,7 @@ class Summary(unittest.TestCase):
         self.assertIn("skipped 1: needs a GPU", lines)
 
 
-# Answers like the command line: gemm on .npy files through numpy, and what the environment asks it to get wrong.
+# A stand-in for the command line: gemm on .npy files through numpy, with the faults that the environment asks for.
 STAND_IN = """\
 #!{python}
 import json, os, sys
@@ -231,7 +231,7 @@ else:
 
 
 class MainJob(unittest.TestCase):
-    """scripts/main_job; sass_check is a stand-in too: it repeats the expectations and fails if the environment says so."""
+    """scripts/main_job; sass_check is a stand-in too, which prints the expectations and fails if the environment says so."""
 
     def setUp(self):
         self._folder = tempfile.TemporaryDirectory()

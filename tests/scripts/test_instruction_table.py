@@ -1,4 +1,4 @@
-"""scripts/instruction_table on a small table: it fills, it finds what is wrong, and says what it cannot do."""
+"""scripts/instruction_table on a small table: fills it, finds wrong rows, and reports what it cannot do."""
 
 import csv
 import json
@@ -47,15 +47,15 @@ class InstructionTable(unittest.TestCase):
         command = [sys.executable, ROOT / "scripts/instruction_table", "--table", self.table, *arguments]
         return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
 
-    def test_it_fills_what_each_architecture_makes_of_a_form_and_leaves_out_where_it_does_not_exist(self):
+    def test_it_fills_the_opcodes_of_each_architecture_that_has_the_form(self):
         self.assertEqual(self.run_script("--arch", "75", "80", "90").returncode, 0)
         f16, s4, wait = self.sass()
-        # 120a was not asked for and stays.
+        # 120a was not selected and stays.
         self.assertEqual(f16, "80: 1*HMMA.16816.F32; 90: 1*HMMA.16816.F32; 120a: 1*HMMA.16816.F32")
         self.assertRegex(s4, r"^80: 1\*IMMA\.16864\.S4\.S4; 90: emulated 2\*IMMA\.16832\.S8\.S8 1\*CALL\S* \d+\*ALU$")
         self.assertEqual(wait, "90: 1*SYNCS.PHASECHK.TRANS64.TRYWAIT")
 
-    def test_check_accepts_what_it_filled_and_refuses_what_somebody_changed(self):
+    def test_check_accepts_a_filled_table_and_rejects_a_changed_one(self):
         self.run_script("--arch", "80")
         before = self.table.read_text(encoding="utf-8")
         self.assertEqual(self.run_script("--check", "--arch", "80", "--isa").returncode, 0)
@@ -78,7 +78,7 @@ class InstructionTable(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"not in PTX ISA {version} for sm_90", done.stderr)
 
-    def test_options_that_are_repeated_are_added_up(self):
+    def test_repeated_options_accumulate(self):
         rows = json.loads(self.run_script("--family", "mbarrier", "--family", "mma", "--json").stdout)
         self.assertEqual([row["form"] for row in rows], [F16[0], S4[0], WAIT[0]])
         self.assertEqual(self.run_script("--arch", "80", "--arch", "90", "80").returncode, 0)
@@ -90,7 +90,7 @@ class InstructionTable(unittest.TestCase):
         rows = json.loads(self.run_script("--family", "mbarrier", "--json").stdout)
         self.assertEqual([row["form"] for row in rows], [WAIT[0]])
 
-    def test_what_it_cannot_do_is_a_sentence(self):
+    def test_failures_are_a_sentence(self):
         self.write([[*F16[:7], "80: HMMA"]])
         done = self.run_script("--check")
         self.assertEqual(done.returncode, 2)

@@ -41,7 +41,7 @@ FOLDER = Path(_shared.name)
 
 
 def compile_kernels(name, text, *options):
-    folder = FOLDER / name  # the file's own name is part of the names of what has internal linkage
+    folder = FOLDER / name  # the file's name is part of names with internal linkage
     folder.mkdir(exist_ok=True)
     source, output = folder / "kernels.cu", FOLDER / f"{name}.fatbin"
     if output.exists():
@@ -76,7 +76,7 @@ class Patterns(unittest.TestCase):
         against = {kind for kind, f in self.findings(kernel, arch).items() if f["severity"] == "against"}
         self.assertEqual(against, set(kinds), f"{kernel} sm_{arch}")
 
-    def test_what_speaks_against_each_kernel(self):
+    def test_findings_against_each_kernel(self):
         for kernel, archs, kinds in (
             ("independent", ("80", "90a"), ()),
             ("dependent", ("80", "90a"), ("dependent",)),
@@ -113,7 +113,7 @@ class Patterns(unittest.TestCase):
             self.assertTrue(8 < loop["every_trip"] <= loop["instructions"] < ROWS["independent", arch]["instructions"])
             self.assertAlmostEqual(loop["tensor_density"], 8 / loop["every_trip"], places=3)
             self.assertIsNone(ROWS["fp32", arch]["loop"])
-        called = ROWS["int4_products", "90a"]["loop"]  # the tensor instructions are in the function that the loop calls
+        called = ROWS["int4_products", "90a"]["loop"]  # the loop calls the function with the tensor instructions
         self.assertEqual(called["tensor"], 2)
 
     def test_opcodes_and_resources(self):
@@ -203,7 +203,7 @@ class Baselines(unittest.TestCase):
         self.assertEqual(file.read_text(encoding="utf-8"), write_baseline(self.rows))
         done = run("kernel_report", PATTERNS, "--baseline", file, *asked)
         self.assertEqual(done.returncode, 0, done.stdout)
-        # A row that the files lack goes only if it was asked for.
+        # A row without a kernel in the files is removed only if it was selected.
         asked = ("--kernel", "^(copy|gone)$", "--arch", "80")
         self.assertIn("sm_80 gone: in the baseline", run("kernel_report", PATTERNS, "--baseline", file, *asked).stdout)
         done = run("kernel_report", PATTERNS, "--baseline", file, "--update-baseline", *asked)
@@ -230,7 +230,7 @@ class Baselines(unittest.TestCase):
         self.row("copy")["findings"].append("local_memory")
         self.assertEqual(compare(self.rows, ANALYSES), ["sm_80 dependent: the finding 'dependent' is new"])
 
-    def test_kernels_that_one_side_lacks(self):
+    def test_kernels_on_one_side_only(self):
         self.rows.remove(self.row("copy"))
         self.rows.append({**self.row(), "kernel": "gone"})
         self.assertEqual(
@@ -271,7 +271,7 @@ class Differences(unittest.TestCase):
         return {re.sub(r".*hidden.*", "hidden", row["kernel"]): row["state"] for row in answer["kernels"]}, answer
 
     def test_the_same_source_under_another_name(self):
-        # The path enters the name of what has internal linkage, and must not matter.
+        # The path is part of names with internal linkage and must not matter.
         states, _ = self.states(self.variant("plain"), self.variant("elsewhere"))
         self.assertEqual(states, {"k": "identical", "same": "identical", "hidden": "identical"})
 
@@ -292,7 +292,7 @@ class Differences(unittest.TestCase):
         self.assertRegex(full.stdout, r"different +sm_80 +k\n.*\+\d MUFU\.RSQ")
         self.assertRegex(full.stdout, r"\n\+ *MUFU\.RSQ R\d+\.\d, R")
 
-    def test_architectures_that_are_repeated_are_added_up(self):
+    def test_repeated_architectures_accumulate(self):
         _, answer = self.states(PATTERNS, PATTERNS, "--kernel", "^copy$", "--arch", "80", "--arch", "90a")
         self.assertEqual([row["arch"] for row in answer["kernels"]], ["80", "90a"])
 

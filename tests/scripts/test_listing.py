@@ -1,4 +1,4 @@
-"""The pieces of scripts/tenon_sass that need no compiler: canned listings, requirements, decompression."""
+"""The parts of scripts/tenon_sass that need no compiler: canned listings, requirements, decompression."""
 
 import os
 import random
@@ -70,7 +70,7 @@ class Listings(unittest.TestCase):
 
 
 def listing(*lines):
-    """A kernel of these lines; one that ends in a colon is a label."""
+    """A kernel with these lines; a line that ends in a colon is a label."""
     text, address = ['\t.section\t.text.k,"ax",@progbits'], 0
     for line in lines:
         text.append(line if line.endswith(":") else f"        /*{address:04x}*/                   {line} ;")
@@ -90,7 +90,7 @@ class Flow(unittest.TestCase):
     def test_rare_code_at_the_end_that_jumps_back_is_no_loop(self):
         code = ("SYNCS.PHASECHK P0, [UR4]", "@!P0 BRA `(.L_x_1)", ".L_x_0:", "HMMA.16816.F32 R4, R4, R8, R4", "EXIT",
                 ".L_x_1:", "SYNCS.PHASECHK P0, [UR4]", "@!P0 BRA `(.L_x_1)", "BRA `(.L_x_0)", ".L_x_2:", "BRA `(.L_x_2)")  # fmt: skip
-        self.assertEqual(self.sizes(*code), [(4, 2, 2)])  # the waiting; what follows EXIT and nobody reaches is none
+        self.assertEqual(self.sizes(*code), [(4, 2, 2)])  # the waiting loop; the unreachable code after EXIT is no loop
 
     def test_branches_to_addresses(self):
         self.assertEqual(self.sizes("MOV R0, RZ", "IADD3 R0, R0, 0x1, RZ", "@P0 BRA 0x10", "EXIT"), [(1, 2, 2)])
@@ -174,7 +174,7 @@ class Requirements(unittest.TestCase):
         kernel.resources = Resources(40, 16, 0)
         self.assertFalse(Expectation("k", spill_free=True).judge(kernel)[0].ok)
 
-    def test_pattern_meets_mangled_and_demangled_names(self):
+    def test_a_pattern_matches_mangled_and_demangled_names(self):
         name = "_ZN6sample6tensorILi4EEEvPK6__halfS3_Pf"
         for pattern, found in ((r"sample::tensor<4>", True), ("tensorILi4", True), ("^tensor", False)):
             self.assertEqual(Expectation(pattern, forbid=["LDL"]).matches(name), found, pattern)
@@ -231,7 +231,7 @@ def archive(body, name=b"a.o/", size=None):
 
 
 def cubin():
-    """The smallest image that the reader takes for a cubin: a kernel k with its records."""
+    """The smallest image that the reader accepts as a cubin: a kernel k with its records."""
     names = b"\0.strtab\0.symtab\0.text.k\0.nv.info\0.nv.info.k\0.nv.shared.k\0k\0"
     symbols = bytes(24) + struct.pack("<IBBHQQ", names.index(b"\0k\0") + 1, 0x12, 0x10, 3, 0, 16)
     registers = struct.pack("<BBHII", 4, 0x2F, 8, 1, 40) + struct.pack("<BBHII", 4, 0x11, 8, 1, 24)
@@ -253,10 +253,10 @@ def entry(image):
 
 
 class Corruption(unittest.TestCase):
-    """What is not an image, whatever its bytes, is refused with a sentence that names the file, and soon."""
+    """A file that is not an image, whatever its bytes, is rejected quickly, with a sentence that names it."""
 
     def setUp(self):
-        signal.alarm(60)  # an endless loop ends the test, and does not stop the others
+        signal.alarm(60)  # an endless loop ends this test without stopping the others
         self.addCleanup(signal.alarm, 0)
 
     def test_the_images_are_read(self):
@@ -265,7 +265,7 @@ class Corruption(unittest.TestCase):
             self.assertEqual((found.arch, list(found.kernels)), ("80", ["k"]))
             self.assertEqual(found.resources("k"), Resources(40, 24, 64, 1))
 
-    def test_sizes_that_lead_nowhere(self):
+    def test_sizes_beyond_the_file(self):
         for data, sentence in (
             (fat_binary(b"", header=0) + bytes(32), "file: corrupt: the header of the fat binary at byte 0 has 0 bytes"),
             (fat_binary(bytes(64), header=8), "has 8 bytes but needs 16"),
@@ -336,7 +336,7 @@ class Files(unittest.TestCase):
         self.assertEqual((self.folder / "fresh").stat().st_mode & 0o777, 0o640)
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["file", "fresh", "link"])
 
-    def test_what_is_no_regular_file_is_written_and_not_replaced(self):
+    def test_a_special_file_is_written_and_not_replaced(self):
         pipe = self.folder / "pipe"
         os.mkfifo(pipe)
         end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -345,12 +345,12 @@ class Files(unittest.TestCase):
         self.assertEqual(os.read(end, 9), b"text")
         self.assertTrue(pipe.is_fifo())
 
-    def test_what_cannot_be_written(self):
+    def test_unwritable_files(self):
         for path, why in ((self.folder, "Is a directory"), (self.folder / "no" / "x", "No such file"), ("/dev/full", "No space left")):
             with self.assertRaisesRegex(BadInput, f"^{path}: cannot be written: {why}"):
                 write_file(path, "text")
 
-    def test_what_cannot_be_read(self):
+    def test_unreadable_files(self):
         for data, why in ((b"", "is not JSON"), (b"\xff", "is not UTF-8 text: invalid start byte at byte 0"), (b"[" * 100000, "too deeply"),
                           (b'"\\ud800"', "surrogates")):  # fmt: skip
             self.file.write_bytes(data)

@@ -1,4 +1,4 @@
-"""scripts/ptxas_notes: notes of ptxas fail the command, whatever else it says; and the notes are still those of ptxas."""
+"""scripts/ptxas_notes: notes of ptxas fail the command, whatever else it prints; and ptxas still prints these notes."""
 
 import json
 import os
@@ -35,7 +35,7 @@ class Notes(unittest.TestCase):
         done = run(*saying(IGNORED))
         self.assertEqual(done.returncode, 1)
         self.assertIn(IGNORED, done.stderr)
-        self.assertIn("1 note of lost performance", done.stderr)
+        self.assertIn("1 note about lost performance", done.stderr)
 
     def test_json(self):
         done = run("--json", *saying("one\n" + IGNORED))

@@ -48,7 +48,7 @@ def tearDownModule():
 
 
 class Compiled(unittest.TestCase):
-    """Gives each test a folder, and the kernels in any container that a build can produce, compiled once."""
+    """Gives each test a folder and, compiled once, the kernels in any container that a build can produce."""
 
     @classmethod
     def setUpClass(cls):
@@ -117,7 +117,7 @@ class Containers(Compiled):
         done = check(path, "--kernel", "tensor", "--expect", "HMMA>=1")
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_several_files_of_which_one_has_no_device_code(self):
+    def test_several_files_one_without_device_code(self):
         host = self.folder / "host.cpp"
         host.write_text("int answer() { return 42; }\n")
         self.assertEqual(run(["g++", "-c", host, "-o", self.folder / "host.o"]).returncode, 0)
@@ -158,7 +158,7 @@ class Verdicts(Compiled):
         self.assertEqual(check(self.object, "--kernel", "spilling", "--forbid", "LDL", "STL").returncode, 1)
         self.assertEqual(check(self.object, "--kernel", "tensor|plain", "--spill-free").returncode, 0)
 
-    def test_lists_that_are_repeated_are_added_up(self):
+    def test_repeated_lists_accumulate(self):
         for requirements, sentence in (
             (["--forbid", "HMMA", "--forbid", "LDL"], "no HMMA"),
             (["--expect", "LDSM", "--expect", "HMMA"], "LDSM >= 1"),
@@ -272,7 +272,7 @@ class BadUsage(Compiled):
         self.assert_status(2, "must be nvdisasm or cuobjdump", *good, "--tool", "ls")
 
     def test_missing_tool_of_a_machine(self):
-        # A copy of the scripts has a private folder of its own; an empty PATH and no toolkit leave no disassembler.
+        # A copy of the scripts has its own private folder; with an empty PATH and no toolkit there is no disassembler.
         shutil.copytree(SCRIPTS / "tenon_sass", self.folder / "scripts" / "tenon_sass")
         shutil.copy(SCRIPTS / "sass_check", self.folder / "scripts")
         code = (

@@ -70,7 +70,7 @@ class Recording(unittest.TestCase):
 
 
 class Command(unittest.TestCase):
-    """The script, with an ncu that prints the recording and keeps what it was called with."""
+    """The script, with a stand-in for ncu that prints the recording and stores its arguments."""
 
     @classmethod
     def setUpClass(cls):
@@ -97,7 +97,7 @@ class Command(unittest.TestCase):
         environment = {**os.environ, "CALL": str(self.folder / "call"), "ANSWER": answer, **environment}
         return subprocess.run([*map(str, command), "--", "true", "--flag"], capture_output=True, text=True, check=False, env=environment)
 
-    def test_the_metric_stands_beside_the_verdict(self):
+    def test_the_metric_is_beside_the_verdict(self):
         done = self.call("--json", "--kernel", "in.*")
         self.assertEqual(done.returncode, 0, done.stderr)
         tensor, plain = json.loads(done.stdout)
@@ -107,7 +107,7 @@ class Command(unittest.TestCase):
         self.assertEqual((plain["kernel"], plain["verdict"]), ("fp32", "no tensor cores"))
         self.assertEqual(plain["findings"][0]["kind"], "no_tensor_cores")
 
-    def test_what_ncu_is_asked(self):
+    def test_the_arguments_of_ncu(self):
         self.call("--kernel", "in.*", "--launches", "3")
         words = (self.folder / "call").read_text(encoding="utf-8").split("\n")
         self.assertIn(BUSY, words[words.index("--metrics") + 1].split(","))
@@ -130,7 +130,7 @@ class Command(unittest.TestCase):
         answer = HEAD + launch(0, "independent", "1,000", "n/a", "8")
         self.assertRegex(self.call(answer=answer).stdout, r" 1\.0 +- +8  independent")
 
-    def test_what_cannot_be_measured_is_3_with_a_sentence(self):
+    def test_a_failed_measurement_is_3_with_a_sentence(self):
         for answer, words in (
             ("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters\n", "ERR_NVGPUCTRPERM"),
             ("==PROF== nothing\n", "measured no kernel"),

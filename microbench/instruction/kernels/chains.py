@@ -1,13 +1,13 @@
-"""Instructions whose result can be their own operand: moves between lanes, conversions, loads from shared memory.
+"""Instructions whose result can be their next operand: moves between lanes, conversions, loads from shared memory.
 
-Each chain feeds a result back as the next operand. A load follows addresses: the word that a lane loads is the address
-that it loads from, so that the chain holds nothing but the load.
+Each chain feeds a result back as the next operand. In a chain of loads the word that a lane loads is the address that it
+loads from next, so the chain contains nothing but the load.
 """
 
 from .frame import SHARED_SLOT, Kernel, vector
 
 LANE = "shfl.sync.{}.b32 %v{{c}}, %v{{c}}, {}, {}, -1;"
-# name: (PTX of one link; {c} is the chain), SASS opcodes of one link
+# name: (PTX of one link, where {c} is the chain, SASS opcodes of one link)
 REGISTER = {
     "shfl_idx": (LANE.format("idx", "%i", 31), {"SHFL.IDX": 1}),
     "shfl_up": (LANE.format("up", 1, 0), {"SHFL.UP": 1}),
@@ -43,7 +43,7 @@ REGISTER = {
     "cvt_rz_f16x2_f32": ("cvt.rz.f16x2.f32 %v{c}, %v{c}, %e;", {"F2FP.F16.F32.PACK_AB.RZ": 1}),
     "cvt_relu_f16x2_f32": ("cvt.rn.relu.f16x2.f32 %v{c}, %v{c}, %e;", {"F2FP.RELU.F16.F32.PACK_AB": 1}),
     "cvt_rz_tf32_f32": ("cvt.rz.tf32.f32 %v{c}, %v{c};", {"F2FP.TF32.F32.PACK_B.RZ": 1}),
-    # No instruction of its own: an addition, a comparison for infinity and NaN, a selection, a mask.
+    # Not one machine instruction: an addition, a comparison for infinity and NaN, a selection, a mask.
     "cvt_rna_tf32_f32": ("cvt.rna.tf32.f32 %v{c}, %v{c};", {"FSETP.GEU.AND": 1}),
     "cvt_s8_f32": ("cvt.rni.sat.s8.f32 %v{c}, %v{c};", {"F2I.S8.NTZ": 1}),
     "cvt_f32_f16": ("mov.b32 {{%h{c}, _}}, %v{c}; cvt.f32.f16 %v{c}, %h{c};", {"HADD2.F32": 1}),
@@ -57,10 +57,10 @@ REGISTER = {
     "fma_f64": ("fma.rn.f64 %w{c}, %w{c}, %g, %g;", {"DFMA": 1}),
     "ex2_f32": ("ex2.approx.ftz.f32 %v{c}, %v{c};", {"MUFU.EX2": 1}),
 }
-REGISTER_LINKS = 128  # in a trip: a branch costs as much as a few short instructions
+REGISTER_LINKS = 128  # links in a trip: many, because a branch costs as much as a few short instructions
 REGISTER_CHAINS = (1, 4, 8)
 
-# A load of `registers` words a lane, the first of which is the next address. Volatile, or ptxas would load that one only.
+# A load of `registers` words a lane; the first is the next address. Volatile, or ptxas would load only that one.
 LOAD = {
     "ld_shared_b32": ("ld.volatile.shared.b32", 1, 4, {"LDS": 1}),
     "ld_shared_v2_b32": ("ld.volatile.shared.v2.b32", 2, 8, {"LDS.64": 1}),
@@ -84,7 +84,7 @@ STORE = {
 LOAD_LINKS = 32
 LOAD_CHAINS = (1, 4)
 
-# Each warp has a slot of its own; %home is the lane's address in it. The slot is zeroed first.
+# Each warp has its own slot, zeroed first; %home is the lane's address in it.
 HOME = f"""\
     mov.u32 %home, dynamic_shared;
     mad.lo.u32 %home, %warp, {SHARED_SLOT}, %home;
@@ -101,8 +101,8 @@ zero:
     mad.lo.u32 %home, %lane, %x3, %home;
     bar.warp.sync -1;
 """
-# What the first matrix must hold for lane 4 g + t to load its own address: row g, words t; or, transposed, the halves in
-# rows 2 t and 2 t + 1, column g.
+# The first matrix must make lane 4 g + t load its own address: it is word t of row g or, transposed, the two halves in
+# rows 2 t and 2 t + 1 of column g.
 OWN_WORD = "    st.shared.b32 [%home], %home;\n"
 OWN_MATRIX = """\
     shr.u32 %x5, %lane, 2;
@@ -171,7 +171,7 @@ def load_kernel(name, chains):
 
 
 def store_kernel(name):
-    """Stores have no result to follow: one after another, to two places by turns."""
+    """Stores have no result to feed back: they follow each other, with two alternating sources."""
     instruction, registers, _, opcodes = STORE[name]
     setup = HOME + "\n".join(f"    add.u32 %v{i}, %lane, {i};" for i in range(2 * registers))
     source = lambda i: f"%v{i}" if registers == 1 and name.startswith("st_") else vector("v", registers, registers * i)  # noqa: E731
@@ -184,7 +184,7 @@ def store_kernel(name):
 
 
 def round_trip_kernel(name):
-    """A store and the load of the same bytes: what a transposition through shared memory waits for."""
+    """A store and the load of the same bytes: the latency of a transposition through shared memory."""
     matrix = name == "stmatrix_ldmatrix"
     store = STORE["stmatrix_x1" if matrix else "st_shared_b32"][0]
     load = LOAD["ldmatrix_x1" if matrix else "ld_shared_b32"][0]

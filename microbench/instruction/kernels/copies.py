@@ -1,12 +1,12 @@
-"""Copies from global to shared memory: cp.async, bulk copies, tiles by TMA; and plain loads beside them.
+"""Copies from global to shared memory: cp.async, bulk copies, TMA tiles; and plain loads for comparison.
 
-A ring of `stages` copies is kept in flight. Every block reads a window of its own, over and over: a small one stays in
-the L2; a large one, read on from where the last launch stopped, comes from DRAM.
+A ring of `stages` copies stays in flight. Every CTA reads its own window repeatedly: a small one stays in the L2; a large
+one, where each launch continues where the last one stopped, comes from DRAM.
 """
 
 from .frame import Kernel, wait_for
 
-# %source: the block's window; %at: the offset in it, which every copy advances.
+# %source: the CTA's window; %at: the offset in it, which every copy advances.
 WINDOW = """\
     ld.param.u64 %window, [window];
     ld.param.u64 %source, [source];
@@ -65,7 +65,7 @@ def cp_async_shared_bytes(size, outstanding, threads):
 
 
 def load_kernel(instruction, opcode):
-    """One thread; the address of a load hangs on the value of the one before, which is zero."""
+    """One thread; each load's address depends on the previous value, which is zero."""
     setup = WINDOW + "    ld.param.u32 %x1, [stride];\n    cvt.u64.u32 %step, %x1;\n    mov.b64 %value, 0;"
     link = [
         "    add.u64 %at, %at, %step;",
@@ -106,7 +106,7 @@ def ring_kernel(name, copy, opcode, instruction):
     cvt.u64.u32 %wide_bytes, %bytes;
     mov.u64 %map, map;
     cvta.param.u64 %map, %map;
-    // Stages begin at a multiple of 1024 bytes, as the 128-byte swizzle wants them; the barriers stand before them.
+    // Stages begin at a multiple of 1024 bytes, as the 128-byte swizzle requires; the barriers precede them.
     mov.u32 %barriers, dynamic_shared;
     add.u32 %ring, %barriers, 1024;
     mov.b32 %stage, 0;
@@ -162,7 +162,7 @@ def tma_kernels():
         "UBLKCP",
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes",
     )
-    # Rows of 128 bytes; a block's window begins at a row of its own.
+    # Rows of 128 bytes; a CTA's window begins at its own row.
     yield ring_kernel(
         "cp_async_bulk_tensor_2d",
         """\
@@ -182,7 +182,7 @@ def store_kernel(outstanding, read):
     """
     stages = outstanding + 1
     wait = f"cp.async.bulk.wait_group{'.read' if read else ''} {outstanding};"
-    # What is written is zero, as everything that copies read: chains of loads count on it.
+    # The stores write zeros, because chains of loads rely on reading zeros.
     setup = WINDOW + f"""\
     ld.param.u32 %bytes, [bytes];
     cvt.u64.u32 %wide_bytes, %bytes;

@@ -1,16 +1,16 @@
-"""mma.sync fed by ldmatrix: what a warp pays for its operands, over the size of its tile.
+"""mma.sync fed by ldmatrix: the cost of a warp's operands, by size of its tile.
 
-A step multiplies one k-slice of a warp tile of `rows` x `columns` products m16n8k16: `rows` ldmatrix.x4 bring A, half as
-many as `columns` bring B, each used for a whole column or row of products. The fragments of the next step are loaded
-while those of this one are multiplied. Rows of 512 bytes are read without conflicts, at addresses that change from pair
-to pair of steps: ptxas would load equal ones once. A has a twin of the opposite sign, B a twin, so that sums stay small.
+A step multiplies one k-slice of a warp tile of `rows` x `columns` mma.m16n8k16: `rows` ldmatrix.x4 load A and
+`columns` / 2 load B, and each fragment serves all mma of its row or column. The next step's fragments are loaded while
+this step's are multiplied. The rows of 512 bytes are read without bank conflicts. The addresses change every second step,
+because ptxas would merge equal loads. A has a copy of opposite sign, and B a copy, so that the accumulators stay small.
 """
 
 from .frame import Kernel, vector
 
-REGION = 8192  # bytes of A, of its twin, of B, of its twin
+REGION = 8192  # bytes of A, of its negated copy, of B, of its copy
 SHARED = 4 * REGION
-TILES = ((1, 2), (2, 2), (2, 4), (4, 4), (4, 8))  # rows, columns of products
+TILES = ((1, 2), (2, 2), (2, 4), (4, 4), (4, 8))  # rows and columns of mma
 
 SETUP = f"""\
     mov.u32 %ring, dynamic_shared;
@@ -44,7 +44,7 @@ def kernel(rows, columns):
     def loads(step):
         twin, buffer = step % 2, step % 2
         lines = []
-        if step % 2 == 0:  # of every pair
+        if step % 2 == 0:  # every second step
             lines += [
                 "    add.u32 %at, %at, 2048;",
                 f"    and.b32 %at, %at, {REGION - 1};",
@@ -63,10 +63,10 @@ def kernel(rows, columns):
         lines += loads(step + 1)
         for row in range(rows):
             for column in range(columns):
-                sums = vector("c", 4, 4 * (row * columns + column))
+                accumulators = vector("c", 4, 4 * (row * columns + column))
                 from_a = vector("a", 4, step % 2 * a + 4 * row)
                 from_b = vector("b", 2, step % 2 * b + 2 * column)
-                lines.append(f"    {form} {sums}, {from_a}, {from_b}, {sums};")
+                lines.append(f"    {form} {accumulators}, {from_a}, {from_b}, {accumulators};")
     operations = steps * products
     return Kernel(
         name=f"ldmatrix_mma_{16 * rows}x{8 * columns}", family="mma_fed", instruction=f"{form}; ldmatrix.x4",

@@ -1,4 +1,4 @@
-"""Barriers of a block and of a cluster, mbarriers and their hand-over between warps and blocks, distributed shared memory."""
+"""Barriers of a CTA and of a cluster, mbarrier signals between warps and between CTAs, distributed shared memory."""
 
 from .frame import Kernel, wait_for
 
@@ -6,7 +6,7 @@ LINKS = 16
 
 
 def repeated(name, line, opcodes, family="barrier", links=LINKS, issuer="warp", **other):
-    """A loop of one instruction that has no operands."""
+    """A loop of one instruction without operands."""
     return Kernel(
         name=name, family=family, instruction=line.split(";")[0], claim={opcode: n * links for opcode, n in opcodes.items()},
         operations=links, issuer=issuer, loop="\n".join([f"    {line}"] * links), **other,
@@ -28,7 +28,7 @@ MBARRIER_REGISTERS = "    .reg .pred %idle, %done, %second;\n    .reg .b32 %mine
 
 
 def mbarrier_local():
-    """One thread arrives at a barrier that waits for nobody else, and waits for the phase that this completes."""
+    """One thread arrives at a barrier that expects no other arrival, and waits for the phase to complete."""
     loop = "    @%idle bra next;\n"
     for link in range(LINKS):
         loop += f"    mbarrier.arrive.shared::cta.b64 _, [%mine];\n{wait_for('%mine', '%parity', f'{link}')}\n    xor.b32 %parity, %parity, 1;\n"
@@ -48,17 +48,17 @@ ready:
 
 
 def ping_pong(name, instruction, arrive, cluster, space="", links=LINKS // 2):
-    """Two threads hand over to each other: of two warps of a block, or of two blocks of a cluster.
+    """Two threads signal each other, in two warps of a CTA or in two CTAs of a cluster.
 
-    The first arrives at the second's barrier and waits at its own; the second the other way round. A round is two
-    hand-overs.
+    The first arrives at the second's barrier and waits at its own; then the second does the same. A round trip is two
+    signals.
     """
     if cluster:
         roles = """\
     mov.u32 %rank, %cluster_ctarank;
     setp.ne.u32 %second, %rank, 0;
     ld.param.u32 %hop, [hop];
-    // Ranks 0 and `hop` play; the others and all other threads watch.
+    // Thread 0 of ranks 0 and `hop` takes part; all other threads are idle.
     setp.ne.u32 %idle, %thread, 0;
     @!%second bra playing;
     setp.ne.or.u32 %idle, %rank, %hop, %idle;
@@ -112,7 +112,7 @@ def mbarrier_kernels():
 
 
 def dsmem_kernel(registers, chains):
-    """Every lane follows addresses in the memory of the block `hop` ranks on: words there hold their own addresses."""
+    """Every lane follows addresses in the memory of the CTA `hop` ranks further: each word there holds its own address."""
     vectors = {1: "", 2: ".v2", 4: ".v4"}[registers]
     instruction = f"ld.shared::cluster{vectors}.b32"
     links = 16
@@ -123,7 +123,7 @@ def dsmem_kernel(registers, chains):
             first = chain * registers
             names = ", ".join(f"%v{first + i}" for i in range(registers))
             lines.append(f"    {instruction} {f'{{{names}}}' if registers > 1 else names}, [%v{first}];")
-            # The other words, zeros, have to be used: else ptxas loads the first one only.
+            # The other words, zeros, must be used, or ptxas loads only the first one.
             lines += [f"    or.b32 %v{first}, %v{first}, %v{first + i};" for i in range(1, registers)]
     setup = f"""\
     mov.u32 %mine, dynamic_shared;

@@ -1,7 +1,7 @@
-"""mma.sync and mma.sp: chains of products into one accumulator, one chain for latency, several for throughput.
+"""mma.sync and mma.sp: chains of mma into one accumulator, one chain for latency, several for throughput.
 
-The forms and the opcodes that they become are read from ptx/instructions.csv. A is used in turn with its negation, so
-that accumulators stay near zero however long the loop runs.
+The forms and their opcodes come from ptx/instructions.csv. A alternates with its negation, so that the accumulators stay
+near zero however long the loop runs.
 """
 
 import re
@@ -12,15 +12,15 @@ from tenon_ptx.table import load
 from .frame import Kernel, load_registers, vector
 
 BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f64": 64, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1, "e4m3": 8, "e5m2": 8}
-# What turns an element into its negation, 32 bits at a time. Integers are used as they are: their sums wrap.
+# The mask whose XOR negates elements, 32 bits at a time. Integers are not negated: their accumulators wrap around.
 SIGNS = {"f16": 0x80008000, "bf16": 0x80008000, "tf32": 0x80000000, "e4m3": 0x80808080, "e5m2": 0x80808080}
 METADATA = 0x4E4E4E4E  # 2:4, elements 0, 1 and 2, 3 by turns: the only two that tf32 has, too
 FORM = re.compile(
     r"mma(?P<sparse>\.sp(?:::ordered_metadata)?)?\.sync\.aligned\.m(?P<m>\d+)n(?P<n>\d+)k(?P<k>\d+)\.\w+\.\w+"
     r"(?:\.satfinite)?\.(?P<d>\w+)\.(?P<a>\w+)\.(?P<b>\w+)\.(?P<c>\w+)"
 )
-UNROLLED = 16  # products in one trip, at least
-# Of the primary forms: a warp that has a quarter of the SM for itself waits some 18 cycles for the branch, 3 products' time.
+UNROLLED = 16  # least number of mma in one trip
+# The same for the primary forms: a warp alone on an SM sub-partition waits about 18 cycles for the branch, the time of 3 mma.
 UNROLLED_PRIMARY = 64
 
 PRIMARY = (
@@ -38,12 +38,12 @@ def forms_of(table, family):
             continue
         lowering = form.sass["90a"]
         tensor = {opcode: n for opcode, n in lowering.opcodes if opcode.startswith(("HMMA", "IMMA", "BMMA", "DMMA"))}
-        # m8n8k4 of f16 has no tensor instruction any more, but a subroutine of FP32 arithmetic.
+        # m8n8k4 of f16 is no longer a tensor core instruction but a subroutine of FP32 arithmetic.
         yield form.mnemonic, tensor or {"CALL.REL.NOINC": 1}, not lowering.emulated
 
 
 def is_primary(form):
-    """Whether the form is measured over all numbers of warps and chains, not only by latency and saturated."""
+    """Whether the form is measured for all numbers of warps and chains, not only for latency and saturation."""
     return form.endswith(PRIMARY_SPARSE if ".sp." in form else PRIMARY) and "ordered" not in form
 
 
@@ -53,7 +53,7 @@ def kernel(form, opcodes, native, chains):
     m, n, k = (int(match[name]) for name in "mnk")
     sparse = bool(match["sparse"])
     a, b, d = match["a"], match["b"], match["d"]
-    quads = 4 if (m, n, k, a) == (8, 8, 4, "f16") else 1  # m8n8k4 of f16 is four products, one a quad pair
+    quads = 4 if (m, n, k, a) == (8, 8, 4, "f16") else 1  # m8n8k4 of f16 is four mma, one for each quad pair
     width = 64 if a == "f64" else 32
     a_registers = m * k * BITS[a] // (2 if sparse else 1) * quads // width // 32
     b_registers = k * n * BITS[b] * quads // width // 32
@@ -73,7 +73,7 @@ def kernel(form, opcodes, native, chains):
         lines.append("    .reg .b32 %e;")
         setup.append(f"    mov.b32 %e, {METADATA:#x};")
     loop = []
-    # ptxas computes an emulated fp8 product once and adds it again and again, unless it has to take A for another one.
+    # ptxas computes an emulated fp8 mma once and adds the same result repeatedly, unless A appears to change.
     varying = not native and BITS[a] == 8
     if varying:
         lines.append("    .reg .b32 %zero;")
@@ -109,7 +109,7 @@ def kernel(form, opcodes, native, chains):
 
 
 def is_wide(a, chains):
-    """Whether a thread needs more than the 128 registers that 512 threads leave it."""
+    """Whether a thread needs more than 128 registers, the limit with 512 threads."""
     return a == "f64" and chains > 4
 
 

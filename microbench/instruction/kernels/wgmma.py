@@ -1,9 +1,9 @@
 """wgmma, dense and sparse, A from shared memory (SS) and from registers (RS).
 
-The operands are tiles of 128-byte rows, K-major, with the 128-byte swizzle, as a GEMM has them; one instruction takes 32
-bytes of every row of A, the next one the next 32. A has a twin of the opposite sign, which is used in turn. In the loop
-stand groups: a fence, `group` instructions into one accumulator, a commit, and a wait that leaves `outstanding` groups
-in flight. 1 and 0 give the time from issue to result; 4 and 1 keep the tensor core busy.
+The operands are tiles of 128-byte rows, K-major, with the 128-byte swizzle, as in a GEMM; one instruction takes 32 bytes
+of every row of A, the next one the next 32. A alternates with a copy of opposite sign. The loop contains groups: a fence,
+`group` instructions into one accumulator, a commit, and a wait that leaves `outstanding` groups in flight. 1 and 0 give
+the time from issue to result; 4 and 1 keep the tensor core busy.
 """
 
 from .frame import DATA_BYTES, Kernel, load_registers, vector
@@ -122,7 +122,7 @@ def kernel(types, n, from_registers, sparse=False, group=4, outstanding=1):
         name=f"{stem}_{'rs' if from_registers else 'ss'}_g{group}w{outstanding}",
         family="wgmma_sp" if sparse else "wgmma",
         instruction=form,
-        # One arrival and one wait a group: had ptxas serialised the instructions, there would be more.
+        # One arrival and one wait a group; there would be more if ptxas had serialised the instructions.
         claim={
             f"{opcode}{'.SP' if sparse else ''}.64x{n}x{k}.{suffix}": operations,
             "WARPGROUP.ARRIVE": groups,
