@@ -3,7 +3,8 @@ tenon_add_script_test(support_matrix L0)
 if(TARGET tenon_command)
   tenon_add_script_test(readme L1)
   set_property(TEST scripts.readme APPEND PROPERTY ENVIRONMENT
-    "TENON_PROGRAM=$<TARGET_FILE:tenon_command>" "TENON_BUILD=${CMAKE_BINARY_DIR}" "TENON_CXX=${CMAKE_CXX_COMPILER}"
+    "TENON_PROGRAM=$<TARGET_FILE:tenon_command>" "TENON_BUILD=${CMAKE_BINARY_DIR}"
+    "TENON_HAS_BENCHMARKS=$<IF:$<BOOL:${TENON_BUILD_BENCHMARKS}>,ON,OFF>" "TENON_CXX=${CMAKE_CXX_COMPILER}"
     "TENON_NVCC=${CMAKE_CUDA_COMPILER}" "TENON_CUDA_INCLUDE=${CUDAToolkit_INCLUDE_DIRS}")
   # What scripts/run does after the build, on the program itself.
   add_test(NAME scripts.main_job COMMAND "${TENON_PYTHON}" -B "${PROJECT_SOURCE_DIR}/scripts/main_job"

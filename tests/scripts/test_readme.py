@@ -1,7 +1,7 @@
 """The pages say what is true: links lead somewhere, code blocks compile or run, tables are short or generated.
 
-Needs TENON_PROGRAM (the executable `tenon`), TENON_BUILD (the build folder), TENON_CXX (a C++ compiler), TENON_NVCC
-and TENON_CUDA_INCLUDE (the toolkit's headers).
+Needs TENON_PROGRAM (the executable `tenon`), TENON_BUILD (the build folder; TENON_HAS_BENCHMARKS is ON if it builds them),
+TENON_CXX (a C++ compiler), TENON_NVCC and TENON_CUDA_INCLUDE (the toolkit's headers).
 """
 
 import os
@@ -31,7 +31,8 @@ def host_folders(root=ROOT):
 
 
 def shell(folder, root=ROOT):
-    return page_code.Shell(root, os.environ["TENON_PROGRAM"], os.environ["TENON_BUILD"], folder, os.environ["TENON_NVCC"])
+    has_benchmarks = os.environ.get("TENON_HAS_BENCHMARKS", "ON") == "ON"
+    return page_code.Shell(root, os.environ["TENON_PROGRAM"], os.environ["TENON_BUILD"], folder, os.environ["TENON_NVCC"], has_benchmarks)
 
 
 def sentences_about(page, block, shell_of_page, root=ROOT):
@@ -126,6 +127,13 @@ class OtherPages(unittest.TestCase):
         text = page_code.run(os.environ["TENON_PROGRAM"], "--help").stdout
         commands = re.findall(r"^  (\w+)  ", text.split("Subcommands:")[1].split("\n\n")[0], re.MULTILINE)
         self.assertEqual(shown, set(commands))
+
+    def test_the_course_has_every_floor_in_order(self):
+        page = (ROOT / "include/tenon/README.md").read_text(encoding="utf-8")
+        floors = re.search(r"^FLOORS = \[(.*)\]$", (ROOT / "scripts/check_floors").read_text(encoding="utf-8"), re.MULTILINE)[1]
+        there = [name for name in re.findall(r"\w+", floors) if (ROOT / "include/tenon" / name).is_dir()]
+        self.assertGreaterEqual(len(there), 6)
+        self.assertEqual(re.findall(r"^## (\w+): ", page, re.MULTILINE), there)
 
     def test_every_level_of_the_tests_is_explained(self):
         rows = re.findall(r"^\| (L\d) \|", (ROOT / "tests/README.md").read_text(encoding="utf-8"), re.MULTILINE)
