@@ -186,12 +186,12 @@ class ReadmeTables(unittest.TestCase):
             record(layout="tn lda=4097 ldb=4097 ldc=4096", ratio_burst=4.0, ratio_sustained=4.0),
         ], "unaligned.json")  # fmt: skip
         self.assertEqual(self.summary(), [
-            "| bf16 | 2 | 600 at 8192 × 4096 × 4096 | 1.00 | 0.25 | 0.50 to 2.00 |",
-            "| bf16, layouts nn, nt and tt | 1 | 500 at 4096³ | 1.00 | 1.00 | 1.00 to 1.00 |",
-            "| f16, f16 accumulators | 1 | 500 at 4096³ | 1.00 | 1.00 | 1.00 to 1.00 |",
+            "| bf16, large | 2 | 600 at 8192 × 4096 × 4096 | 1.00 | 0.25 | 0.50 to 2.00 |",
+            "| bf16, large, layouts nn, nt and tt | 1 | 500 at 4096³ | 1.00 | 1.00 | 1.00 to 1.00 |",
+            "| f16, large, f16 accumulators | 1 | 500 at 4096³ | 1.00 | 1.00 | 1.00 to 1.00 |",
             "| fp8, promoted accumulators | 1 | 500 at 4096³ | 1.00 | 1.00 | 1.00 to 1.00 |",
             "| s8 | 1 | 500 at 4096³ | 1.00 | 1.00 | 1.00 to 1.00 |",
-            "| 16-bit types, a dimension below 2048 | 1 | 500 at 64 × 4096 × 4096 | 1.00 | 1.00 | 1.00 to 1.00 |",
+            "| 16-bit types, not large | 1 | 500 at 64 × 4096 × 4096 | 1.00 | 1.00 | 1.00 to 1.00 |",
             "| language models, up to 128 tokens | 1 | 500 at 16 × 4096 × 4096 | 1.50 | – | 1.50 to 1.50 |",
             "| language models, more than 128 tokens | 1 | 500 at 136 × 4096 × 4096 | 0.90 | – | 0.90 to 0.90 |",
             "| rows that do not start on 16 bytes | 3 | 500 at 16 × 4097 × 4096 | 4.31 | 2.19 | 4.00 to 5.00 |",
