@@ -192,8 +192,8 @@ class ReadmeTables(unittest.TestCase):
             "| fp8, promoted accumulators | 1 | 500 at 4096³ | 1.00 | 1.00 | 1.00 to 1.00 |",
             "| s8 | 1 | 500 at 4096³ | 1.00 | 1.00 | 1.00 to 1.00 |",
             "| 16-bit types, not large | 1 | 500 at 64 × 4096 × 4096 | 1.00 | 1.00 | 1.00 to 1.00 |",
-            "| language models, up to 128 tokens | 1 | 500 at 16 × 4096 × 4096 | 1.50 | – | 1.50 to 1.50 |",
-            "| language models, more than 128 tokens | 1 | 500 at 136 × 4096 × 4096 | 0.90 | – | 0.90 to 0.90 |",
+            "| bf16, language models, up to 128 tokens | 1 | 500 at 16 × 4096 × 4096 | 1.50 | – | 1.50 to 1.50 |",
+            "| bf16, language models, more than 128 tokens | 1 | 500 at 136 × 4096 × 4096 | 0.90 | – | 0.90 to 0.90 |",
             "| rows that do not start on 16 bytes | 3 | 500 at 16 × 4097 × 4096 | 4.31 | 2.19 | 4.00 to 5.00 |",
         ])  # fmt: skip
 
