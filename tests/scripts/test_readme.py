@@ -135,6 +135,12 @@ class OtherPages(unittest.TestCase):
         self.assertGreaterEqual(len(there), 6)
         self.assertEqual(re.findall(r"^## (\w+): ", page, re.MULTILINE), there)
 
+    def test_every_generated_table_stands_in_one_page(self):
+        names = re.findall(r'^    "(\w+)": \w+_table,$', (ROOT / "scripts/readme_tables").read_text(encoding="utf-8"), re.MULTILINE)
+        self.assertGreater(len(names), 5)
+        marked = [name for page in readmes() for name in re.findall(r"<!-- table:(\w+) -->", page.text)]
+        self.assertEqual(sorted(marked), sorted(names))
+
     def test_every_level_of_the_tests_is_explained(self):
         rows = re.findall(r"^\| (L\d) \|", (ROOT / "tests/README.md").read_text(encoding="utf-8"), re.MULTILINE)
         self.assertEqual(rows, ["L0", "L1", "L2", "L3", "L4"])
