@@ -140,7 +140,7 @@ class Input(Plot):
     def test_the_page_names_files_that_are_there(self):
         root = pathlib.Path(SCRIPT).resolve().parents[1]
         lines = [line.split("#")[0].split() for line in (root / "microbench/README.md").read_text(encoding="utf-8").splitlines()
-                 if line.startswith("    scripts/plot")]  # fmt: skip
+                 if line.startswith("scripts/plot")]  # fmt: skip
         self.assertEqual([words[1] for words in lines], ["ladder", "scaling", "roofline"])
         for name in (word for words in lines for word in words if word.endswith(".json")):
             self.assertTrue(list(root.glob(name)), name)

@@ -142,7 +142,8 @@ class ReadmeTables(unittest.TestCase):
         rows = [line.split(" | ")[1] for line in self.text().splitlines() if "³ |" in line]
         self.assertEqual(
             sorted(rows),
-            ["e4m3 × e5m2 → f16, promoted sums", "e4m3 → bf16", "e4m3 → bf16, promoted sums", "f16 → f16, f16 sums", "s8 → s32"],
+            ["e4m3 × e5m2 → f16, promoted accumulators", "e4m3 → bf16", "e4m3 → bf16, promoted accumulators",
+             "f16 → f16, f16 accumulators", "s8 → s32"],
         )
         self.assertIn("TFLOP/s (of s8 TOP/s)", self.text())
         self.store([record(types="bf16")])
@@ -166,6 +167,74 @@ class ReadmeTables(unittest.TestCase):
             for kernel in ("of_main", "of_types", "of_unaligned", "of_models", "of_tokens"):
                 self.assertEqual(kernel in own, kernel == "of_" + name.replace("gemm", "main"), f"{kernel} in {name}")
         self.assertIn("| tn lda=4097 ldb=4097 ldc=4096 |", tables[2])
+
+    def summary(self):
+        self.readme.write_text("<!-- table:summary -->\n<!-- /table -->\n", encoding="utf-8")
+        self.assertEqual(self.run_script().returncode, 0)
+        return [line for line in self.text().splitlines() if line.startswith("| ")][1:]
+
+    def test_the_summary_has_a_row_for_each_kind_of_product(self):
+        ratio = dict(ratio_burst=1.0, ratio_sustained=1.0)
+        self.store([
+            record(m=2048, ratio_burst=0.5, ratio_sustained=0.25, tflops_burst=300.0),
+            record(m=8192, ratio_burst=2.0, ratio_sustained=None, tflops_burst=600.4),
+            record(m=8192, kernel="slower", ratio_burst=0.1, tflops_burst=1.0, tflops_sustained=1.0),
+            record(layout="nt", **ratio),
+            record(m=64, **ratio),
+            record(types="f16_f16_f16", **ratio),
+            record(kernel="naive_f32", m=256, ratio_burst=0.01),
+        ], "main.json")  # fmt: skip
+        self.store([record(types="e4m3_f32p_bf16", **ratio), record(types="s8_s32_s32", **ratio)], "types.json")
+        self.store([record(m=16, ratio_burst=1.5, ratio_sustained=None), record(m=16, n=4097, ratio_burst=5.0)], "models.json")
+        self.store([record(m=136, ratio_burst=0.9, ratio_sustained=None)], "tokens.json")
+        self.store([
+            record(k=4095, ratio_burst=4.0, ratio_sustained=4.0),
+            record(layout="tn lda=4097 ldb=4097 ldc=4096", ratio_burst=4.0, ratio_sustained=4.0),
+        ], "unaligned.json")  # fmt: skip
+        self.assertEqual(self.summary(), [
+            "| bf16, large | 2 | 600 at 8192 × 4096 × 4096 | 1.00 | 0.25 | 0.50 to 2.00 |",
+            "| bf16, large, layouts nn, nt and tt | 1 | 500 at 4096³ | 1.00 | 1.00 | 1.00 to 1.00 |",
+            "| f16, large, f16 accumulators | 1 | 500 at 4096³ | 1.00 | 1.00 | 1.00 to 1.00 |",
+            "| fp8, promoted accumulators | 1 | 500 at 4096³ | 1.00 | 1.00 | 1.00 to 1.00 |",
+            "| s8 | 1 | 500 at 4096³ | 1.00 | 1.00 | 1.00 to 1.00 |",
+            "| 16-bit types, not large | 1 | 500 at 64 × 4096 × 4096 | 1.00 | 1.00 | 1.00 to 1.00 |",
+            "| bf16, language models, up to 128 tokens | 1 | 500 at 16 × 4096 × 4096 | 1.50 | – | 1.50 to 1.50 |",
+            "| bf16, language models, more than 128 tokens | 1 | 500 at 136 × 4096 × 4096 | 0.90 | – | 0.90 to 0.90 |",
+            "| rows that do not start on 16 bytes | 3 | 500 at 16 × 4097 × 4096 | 4.31 | 2.19 | 4.00 to 5.00 |",
+        ])  # fmt: skip
+
+    def test_rows_of_c_and_of_narrow_types_decide_what_is_aligned(self):
+        for layout, m, n, k, types, aligned in (
+            ("tn", 4097, 4096, 4096, "bf16_f32_bf16", True),  # m is no leading dimension
+            ("nn", 4097, 4096, 4096, "bf16_f32_bf16", False),  # but here it is that of A
+            ("nt", 4096, 4096, 4097, "bf16_f32_bf16", True),
+            ("tn", 4096, 4100, 4096, "bf16_f32_bf16", False),  # C: 8200 bytes a row
+            ("tn", 4096, 4100, 4096, "bf16_f32_f32", True),
+            ("tn", 4096, 4096, 4104, "e4m3_f32_bf16", False),
+            ("tn", 4096, 4096, 4100, "tf32_f32_f32", True),
+        ):
+            self.store([record(layout=layout, m=m, n=n, k=k, types=types)])
+            (row,) = self.summary()
+            self.assertEqual("16 bytes" not in row, aligned, (layout, m, n, k, types))
+
+    def test_a_type_without_a_size_is_a_sentence(self):
+        self.readme.write_text("<!-- table:summary -->\n<!-- /table -->\n", encoding="utf-8")
+        self.store([record(types="e9m9_f32_bf16")])
+        outcome = self.run_script()
+        self.assertEqual(outcome.returncode, 2)
+        self.assertIn("types 'e9m9_f32_bf16': e9m9 is none of f16, ", outcome.stderr)
+
+    def test_several_pages_are_written_and_checked(self):
+        self.store([record()])
+        other = self.root / "other.md"
+        other.write_text("<!-- table:gemm -->\n<!-- /table -->\n", encoding="utf-8")
+        self.assertEqual(self.run_script("--readme", str(other)).returncode, 0)
+        for path in (self.readme, other):
+            self.assertIn("`tma_a`", path.read_text(encoding="utf-8"))
+        other.write_text("<!-- table:gemm -->\nstale\n<!-- /table -->\n", encoding="utf-8")
+        outcome = self.run_script("--readme", str(other), "--check")
+        self.assertEqual((outcome.returncode, outcome.stderr.count("stale")), (1, 1))
+        self.assertIn("other.md", outcome.stderr)
 
     def test_models_are_summed_up(self):
         self.readme.write_text("<!-- table:models -->\n<!-- /table -->\n", encoding="utf-8")

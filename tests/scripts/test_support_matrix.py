@@ -158,15 +158,22 @@ class SupportMatrix(unittest.TestCase):
 
 
 class ThisTree(unittest.TestCase):
-    def test_the_readme_is_fresh(self):
+    def test_the_matrix_beside_the_table_is_fresh(self):
         command = [sys.executable, "-B", str(ROOT / "scripts/support_matrix"), "--check"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_its_headers_are_links_that_lead_somewhere(self):
+        page = ROOT / "ptx/README.md"
+        links = re.findall(r"^\| \[[^\]]+\]\(([^)]+)\)", page.read_text(encoding="utf-8"), re.MULTILINE)
+        self.assertGreater(len(links), 50)
+        for link in links:
+            self.assertTrue((page.parent / link).is_file(), link)
+
     def test_every_form_is_counted_once(self):
         with (ROOT / "ptx/instructions.csv").open(newline="", encoding="utf-8") as file:
             providers = [row["provider"] for row in csv.DictReader(file)]
-        matrix = (ROOT / "README.md").read_text(encoding="utf-8").split("support-matrix -->")[1]
+        matrix = (ROOT / "ptx/README.md").read_text(encoding="utf-8").split("support-matrix -->")[1]
         counts = [int(line.split("|")[4]) for line in matrix.splitlines() if line.startswith("| [")]
         self.assertEqual(sum(counts), providers.count("tenon"))
         by_family = [line.split("|")[2:-1] for line in matrix.split("| family |")[1].splitlines()[2:] if line]
