@@ -14,35 +14,12 @@
 namespace tenon {
 namespace {
 
-// How a kernel fills a multiprocessor: blocks that run side by side on one, and the multiply-adds of a full
-// multiprocessor in a unit of time, the largest TMA tile being 1.
-struct Pace {
-  int resident;
-  double speed;
-};
-
-// Measured on an H200 at 512^3 to 8192^3, bf16 (microbench/results): 555, 480 TFLOP/s for the TMA tiles, 445,
-// 430 and 270 for cp.async, 270 for `any` with aligned operands. (With others it is the only one to choose.)
-Pace pace(const Kernel& kernel) noexcept {
-  const int area = kernel.tile_m * kernel.tile_n;
-  switch (kernel.copy) {
-    case Copy::tma:
-      return area > 128 * 128 ? Pace{1, 1.0} : Pace{1, 0.86};
-    case Copy::cp_async:
-    case Copy::module:
-      return area > 128 * 128 ? Pace{1, 0.80} : area > 64 * 64 ? Pace{2, 0.77} : Pace{2, 0.49};
-    case Copy::any:
-      break;
-  }
-  return {2, 0.49};
-}
-
 // What the wgmma kernels reach, in clocks of a multiprocessor. Fitted to the time of each of them, of bf16,
 // on an H200, at the 60 shapes of the suite `models` and 8 others: what it chose then took 0.4 % longer than
 // the best in the mean, and 6 % at most. Kernels that compute the transpose of C came later
 // (boxed_clocks).
 namespace wgmma {
-constexpr double flop_per_clock = 4096;       // of 16-bit operands, if nothing else limits
+constexpr double flop_per_clock = 4096;       // of 16-bit operands, times Kernel::efficiency
 constexpr double bytes_per_clock = 56;        // that a multiprocessor gets from the L2,
 constexpr double new_bytes_per_clock = 33.5;  // and from memory: of operands that fill more
 constexpr double part_of_l2 = 0.75;           // than this of the L2
@@ -76,16 +53,13 @@ constexpr double reached_by_large_clusters = 10.0 / 11;
 constexpr double unit = 1200;
 // Copies of operands, measured alone at 2 to 34 MB: a launch that transposes, and bytes of the copy a clock.
 constexpr double transposing_clocks = 2000, transposed_bytes_per_clock = 900, copied_bytes_per_clock = 1040;
-// Of the speed of other kernels, where A is read in eighths: 4096 x 4096 x 4095, the copy of B taken off, has
-// 0.94 of 4096^3 in a burst, and less where the board's power limits.
-constexpr double of_eighths = 0.92;
-// Where both lie anywhere: the copy engine limits, lines in two parts each; the second, where the operands
-// fill more than that part of the L2. And what a tile takes beside its slabs, by its elements: where C is the
-// sums rounded to the type of the operands, where it is the sums in f32, and where it is anything else.
-// Fitted to 11 products from 4095 x 4095 x 511 to 6000^3 and what is chosen for them without such kernels:
-// what is chosen with them is 5 % slower than the other in one, else as fast or faster. (All of these take up
-// to a fifth longer than is estimated.)
-constexpr double anywhere = 0.94, anywhere_from_memory = 0.88;
+// Where both operands are unaligned and fill more than that part of the L2: TMA limits, with lines in two
+// parts each. And what a tile takes beside its slabs, by its elements: where C is the sums rounded to the
+// type of the operands, where it is the sums in f32, and where it is anything else. Fitted to 11 products
+// from 4095 x 4095 x 511 to 6000^3 and what is chosen for them without such kernels: what is chosen with them
+// is 5 % slower than the other in one, else as fast or faster. (All of these take up to a fifth longer than
+// is estimated.)
+constexpr double anywhere_from_memory = 0.88;
 // Where the operand that stays in shared memory lies in whole lines of the L2: 2048^3 with lda 2049 in
 // 128x256 has 705 TFLOP/s, in 256x128 656; 12288 x 1024 x 2048 with lda 2049 716 and 653.
 constexpr double anywhere_in_whole_lines = 0.97;
@@ -96,17 +70,6 @@ constexpr double anywhere_element_clocks = 0.15, anywhere_f32_element_clocks = 0
 // more. The second where both lie anywhere: by the lines of the L2 that the block copies, 768 instead of 512.
 // Not measured.
 constexpr double alone = 1.12, anywhere_alone = 1.5;
-
-// Of the tensor cores, while they are what limits: larger tiles read less for a product.
-double efficiency(const Kernel& kernel) noexcept {
-  const double n = kernel.columns();
-  if (kernel.anywhere) return anywhere;
-  if (kernel.any_lda) return of_eighths * (0.903 + 0.052 * (n - 128) / 128);
-  return kernel.pingpong       ? 0.918 + 0.009 * (n - 128) / 128
-         : kernel.rows() > 128 ? 0.957 + 0.01 * (n - 192) / 32
-         : kernel.rows() > 64  ? 0.903 + 0.052 * (n - 128) / 128
-                               : 0.477 + 0.5 * (std::min(n, 128.0) - 64) / 64;
-}
 }  // namespace wgmma
 
 // Multiply-adds of the tensor cores in a clock, those of 16-bit operands being 1.
@@ -384,8 +347,8 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   const std::int64_t slabs = round_up_divide(problem.k + further, kernel.tile_k);
 
   double multiplying = 2.0 * tile_m * tile_n * kernel.tile_k /
-                       (wgmma::flop_per_clock * tensor_rate(kernel.type) * wgmma::efficiency(kernel));
-  if (whole_lines) multiplying *= wgmma::anywhere / wgmma::anywhere_in_whole_lines;
+                       (wgmma::flop_per_clock * tensor_rate(kernel.type) * kernel.efficiency);
+  if (whole_lines) multiplying *= kernel.efficiency / wgmma::anywhere_in_whole_lines;
   // (What reads eighths of lines was fitted as a whole.)
   const bool reads_eighths = kernel.any_lda || kernel.anywhere;
   // Where there is but one tile along m or n, no more lines are copied than the operand has
@@ -404,7 +367,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
     // What is not in the L2 from another tile.
     const double once = rows / static_cast<double>(tiles_n) + columns / static_cast<double>(tiles_m);
     copying = std::max(copying, once * line / wgmma::new_bytes_per_clock);
-    if (kernel.anywhere) multiplying *= wgmma::anywhere / wgmma::anywhere_from_memory;
+    if (kernel.anywhere) multiplying *= kernel.efficiency / wgmma::anywhere_from_memory;
   }
   const double slab = std::max(multiplying, copying);
 
@@ -446,14 +409,14 @@ double cost_without_odd_words(const Kernel& kernel, const Gemm& problem,
   if (kernel.instruction == Instruction::wgmma) return wgmma::unit * wgmma_clocks(kernel, problem, device);
   const double tiles = static_cast<double>(round_up_divide(problem.m, kernel.tile_m)) *
                        static_cast<double>(round_up_divide(problem.n, kernel.tile_n));
-  const Pace p = pace(kernel);
-  const double rounds = std::ceil(tiles * kernel.split /
-                                  (static_cast<double>(std::max(device.multiprocessors, 1)) * p.resident));
+  const double speed = kernel.efficiency * wgmma::flop_per_clock / 2 / wgmma::unit;
+  const double rounds = std::ceil(
+      tiles * kernel.split / (static_cast<double>(std::max(device.multiprocessors, 1)) * kernel.resident));
   // The block with most slabs, as the kernel divides them.
   const std::int64_t slabs = round_up_divide(round_up_divide(problem.k, kernel.tile_k), kernel.split);
-  const double products = static_cast<double>(kernel.tile_m) * kernel.tile_n *
-                          static_cast<double>(slabs * kernel.tile_k) / p.speed;
-  return rounds * p.resident * (products + (kernel.split > 1 ? exchange : 0)) +
+  const double products =
+      static_cast<double>(kernel.tile_m) * kernel.tile_n * static_cast<double>(slabs * kernel.tile_k) / speed;
+  return rounds * kernel.resident * (products + (kernel.split > 1 ? exchange : 0)) +
          rounds * wgmma::unit * wgmma::tile_clocks;
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "host/kernel_list.hpp"
@@ -198,6 +199,15 @@ TEST(EstimatedCost, CountsEveryBlockOfATileAndTheSlabsOfTheLongest) {
   EXPECT_GT(cost(halves, 132, 4096), cost(whole, 132, 4096));    // and gain nothing if all are busy
 }
 
+// What kernels.csv has for such a tile (kernel_table.py).
+double efficiency_of(const Kernel& kernel) {
+  const double n = kernel.columns();
+  return kernel.pingpong       ? 0.918 + 0.009 * (n - 128) / 128
+         : kernel.rows() > 128 ? 0.957 + 0.01 * (n - 192) / 32
+         : kernel.rows() > 64  ? 0.903 + 0.052 * (n - 128) / 128
+                               : 0.477 + 0.5 * (std::min(n, 128.0) - 64) / 64;
+}
+
 Kernel wgmma_kernel(int tile_m, int tile_n, int cluster, int split = 1, int warp_m = 64) {
   Kernel k = test::kernel("wgmma", Copy::tma, tile_m, tile_n);
   k.instruction = Instruction::wgmma;
@@ -206,6 +216,7 @@ Kernel wgmma_kernel(int tile_m, int tile_n, int cluster, int split = 1, int warp
   k.split = split;
   k.warp_m = warp_m;
   k.warp_n = tile_n;
+  k.efficiency = efficiency_of(k);
   return k;
 }
 
@@ -228,6 +239,7 @@ TEST(EstimatedCost, HalvesALastRoundThatEndsInPairs) {
 TEST(Select, BlocksOfAPairShareNothing) {
   Kernel by_turns = wgmma_kernel(128, 176, 2, 1, 128);
   by_turns.pingpong = true;
+  by_turns.efficiency = efficiency_of(by_turns);
   const std::vector<Kernel> list = {wgmma_kernel(256, 160, 2, 1, 128), by_turns};
   EXPECT_EQ(select_kernel(list, problem(2520, 872, 2112), h200)->tile_m, 128);
   EXPECT_EQ(select_kernel(list, problem(4096, 1280, 8192), h200)->tile_m, 256);  // 64 of 66 clusters
@@ -240,6 +252,7 @@ TEST(Select, LinesBetweenTheSectorsOfTheL2WantLargeTiles) {
   Kernel by_turns = wgmma_kernel(128, 128, 2, 1, 128);
   by_turns.cluster_n = 2;
   by_turns.pingpong = true;
+  by_turns.efficiency = efficiency_of(by_turns);
   const std::vector<Kernel> list = {wgmma_kernel(128, 224, 2, 1, 64), by_turns};
   EXPECT_EQ(select_kernel(list, problem(3776, 3520, 1912), h200)->tile_n, 224);
   EXPECT_EQ(select_kernel(list, problem(3776, 3520, 1904), h200)->tile_n, 128);
@@ -254,6 +267,7 @@ TEST(Select, TilesOfTheTransposeOfCFitNumbersOfRowsBetweenMultiplesOf128) {
   turned.turned = true;
   turned.tile_m = turned.warp_m = 144;
   turned.warp_n = 64;
+  turned.efficiency = efficiency_of(turned);
   const std::vector<Kernel> list = {upright, turned};
   EXPECT_EQ(select_kernel(list, problem(264, 4096, 4096), h200)->tile_m, 144);
   EXPECT_EQ(select_kernel(list, problem(256, 4096, 4096), h200)->tile_m, 128);
@@ -317,6 +331,7 @@ TEST(Select, StoresThatAreCompiledApart) {
   Kernel by_turns = wgmma_kernel(128, 128, 2, 1, 128);
   by_turns.cluster_n = 2;
   by_turns.pingpong = true;
+  by_turns.efficiency = efficiency_of(by_turns);
   Kernel together = wgmma_kernel(128, 256, 2, 1, 64);
   together.stores_apart = true;
   const std::vector<Kernel> list = {together, by_turns};
@@ -382,6 +397,7 @@ TEST(EstimatedCost, OfPingPongKernelsHidesTheStoresOfAllTilesButTheLast) {
   const Kernel together = wgmma_kernel(128, 128, 1, 1, 128);
   Kernel by_turns = together;
   by_turns.pingpong = true;
+  by_turns.efficiency = efficiency_of(by_turns);
   const auto cost = [](const Kernel& kernel, int rounds, std::int64_t k) {
     return estimated_cost(kernel, problem(128 * rounds, 128 * 132, k), h200);
   };
@@ -406,6 +422,7 @@ TEST(EstimatedCost, OfPingPongKernelsHasNoLastRoundInPairs) {
   const Gemm p = problem(256 * 67, 192, 8192);  // one pair of tiles after a round
   const double in_pairs = estimated_cost(kernel, p, h200);
   kernel.pingpong = true;
+  kernel.efficiency = efficiency_of(kernel);
   EXPECT_GT(estimated_cost(kernel, p, h200), 1.2 * in_pairs);
 }
 
