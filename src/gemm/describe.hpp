@@ -8,27 +8,29 @@
 
 #include "gemm/kernel.hpp"
 #include "gemm/turned_operands.hpp"
+#include "tenon/fragment/element.hpp"
 #include "tenon/gemm/arguments.hpp"
 #include "tenon/gemm/config.hpp"
 
 namespace tenon {
 
+constexpr bool same_text(const char* a, const char* b) noexcept {
+  for (; *a == *b; ++a, ++b) {
+    if (*a == '\0') return true;
+  }
+  return false;
+}
+
+// The Type with the name of a C++ element type: __half is f16.
 template <class T>
-inline constexpr Type type_of = Type::f32;
-template <>
-inline constexpr Type type_of<__half> = Type::f16;
-template <>
-inline constexpr Type type_of<__nv_bfloat16> = Type::bf16;
-template <>
-inline constexpr Type type_of<tf32> = Type::tf32;
-template <>
-inline constexpr Type type_of<e4m3> = Type::e4m3;
-template <>
-inline constexpr Type type_of<e5m2> = Type::e5m2;
-template <>
-inline constexpr Type type_of<std::int8_t> = Type::s8;
-template <>
-inline constexpr Type type_of<std::int32_t> = Type::s32;
+constexpr Type find_type() noexcept {
+  for (const Type type : all_types) {
+    if (same_text(name(type), Element<T>::name)) return type;
+  }
+  return Type{-1};
+}
+template <class T>
+inline constexpr Type type_of = find_type<T>();
 
 // "tn": A row-major, B column-major; t is row-major and n column-major, as in BLAS.
 inline std::string layout_name(Order a, Order b) {
@@ -50,6 +52,9 @@ Kernel describe(const std::string& family) {
   kernel.turned = is_turned<Config>;
   kernel.type = type_of<typename Config::T>;
   kernel.type_b = type_of<typename Config::TB>;
+  static_assert(type_of<typename Config::T> != Type{-1} && type_of<typename Config::TB> != Type{-1} &&
+                    type_of<typename Config::Acc> != Type{-1},
+                "describe: the types of A, B and the accumulators must have a name in gemm/types.hpp");
   static_assert(!is_turned<Config> || std::is_same_v<typename Config::T, typename Config::TB>,
                 "A and B have each other's places, so they must be of one type");
   // As the caller has them: B^T and A^T are the operands of the transpose of C.

@@ -379,14 +379,14 @@ class Selection:
     types: tuple = None
     layouts: tuple = None
     tiles: str = "all"
-    architectures: tuple = (80, 90)
+    architectures: tuple = ("80", "90")
 
     def has(self, kernel):
         return (
             (self.types is None or kernel.types in self.types)
             and (self.layouts is None or kernel.layout in self.layouts)
             and (self.tiles == "all" or kernel.row.set == self.tiles)
-            and max(self.architectures) >= FAMILIES[kernel.row.family][1]
+            and (FAMILIES[kernel.row.family][1] < 90 or "90" in self.architectures)  # else code for sm_90a, which no other runs
         )
 
 
@@ -394,6 +394,11 @@ def selected(rows, selection):
     """The kernels that a build has; BadTable if an option names what no kernel of the table has."""
     kernels = kernels_of(rows)
     types = list(dict.fromkeys(kernel.types for kernel in kernels))
+    for word in selection.architectures:
+        if not (word.isascii() and word.isdigit() and int(word) >= 80):
+            raise BadTable(f"TENON_ARCHITECTURES names '{word}' but must be of 80, 86, 87, 89, 90 and later, numbers without letters")
+    if selection.tiles not in ("all", "core"):
+        raise BadTable(f"TENON_TILES is '{selection.tiles}' but must be 'all' or 'core'")
     for option, chosen, known in (("TENON_TYPES", selection.types, types), ("TENON_LAYOUTS", selection.layouts, LAYOUTS)):
         for word in chosen or ():
             if word not in known:
@@ -520,14 +525,13 @@ def main():
         command.add_argument("--table", type=Path, default=TABLE)
         command.add_argument("--types", type=cmake_list, default=None)
         command.add_argument("--layouts", type=cmake_list, default=None)
-        command.add_argument("--tiles", choices=("all", "core"), default="all")
+        command.add_argument("--tiles", default="all")
         command.add_argument("--architectures", type=cmake_list, default=("80", "90"))
         if name == "generate":
             command.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
     try:
-        architectures = tuple(int(word) for word in options.architectures or ())
-        selection = Selection(options.types, options.layouts, options.tiles, architectures)
+        selection = Selection(options.types, options.layouts, options.tiles, options.architectures or ())
         kernels = selected(read_table(options.table), selection)
     except (BadTable, OSError) as error:
         print(error, file=sys.stderr)
