@@ -1,4 +1,5 @@
-// The cp.async family as rows of the kernel list: operands whose every 16-byte chunk is aligned.
+// The cp.async families as rows of the kernel list: operands whose every 16-byte chunk is aligned, and of any
+// alignment, each copied as wide as its address allows.
 #pragma once
 
 #include "gemm/describe.hpp"
@@ -23,14 +24,6 @@ void append_cp_async(std::vector<Kernel>& list) {
   kernel.function = reinterpret_cast<const void*>((&gemm_cp_async<Config, alignment, CombinationOf<Config>>));
   kernel.fill = &fill_cp_async<Config, alignment>;
   list.push_back(kernel);
-}
-
-template <class T, class Acc, class Block, class Warp, int stages, Alignment alignment = Alignment::full_16>
-void append_cp_async_kernels(std::vector<Kernel>& list) {
-  append_cp_async<GemmConfig<T, Acc, row_major, column_major, Block, Warp, stages>, alignment>(list);
-  append_cp_async<GemmConfig<T, Acc, column_major, column_major, Block, Warp, stages>, alignment>(list);
-  append_cp_async<GemmConfig<T, Acc, row_major, row_major, Block, Warp, stages>, alignment>(list);
-  append_cp_async<GemmConfig<T, Acc, column_major, row_major, Block, Warp, stages>, alignment>(list);
 }
 
 }  // namespace tenon

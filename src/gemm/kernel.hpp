@@ -51,6 +51,11 @@ struct Kernel {
   std::size_t shared_bytes;  // dynamic shared memory of a block
   const void* function;      // the __global__ function; nullptr for Copy::module
   std::string ptx;           // the file of its PTX, without folder and extension
+  std::string part;          // of the library, by which sizes are added up: "wgmma_f16_f32"
+  // For the choice among kernels, from kernels.csv: the part of the peak of an SM (4096 operations on 16-bit
+  // operands a clock) that the main loop reaches, and the CTAs that run side by side on an SM.
+  double efficiency = 0.5;
+  int resident = 1;
   // Fills grid and arguments of a launch, for configure(). `launcher` makes tensor maps.
   Status (*fill)(const Kernel& self, const Gemm& problem, const DeviceDescription& device, Launcher& launcher,
                  Launch* launch);

@@ -15,36 +15,12 @@
 namespace tenon {
 namespace {
 
-// How a kernel fills an SM: the CTAs that run side by side on it, and the multiply-adds of a full SM in a
-// unit of time. The speed of the largest TMA tile is 1.
-struct Pace {
-  int resident;
-  double speed;
-};
-
-// Measured on an H200 at 512^3 to 8192^3 in bf16 (microbench/results), in TFLOP/s: TMA tiles 555 and 480,
-// cp.async tiles 445, 430 and 270, `any` tiles with aligned operands 270. With unaligned operands only `any`
-// kernels accept, so that their speed does not matter there.
-Pace pace(const Kernel& kernel) noexcept {
-  const int area = kernel.tile_m * kernel.tile_n;
-  switch (kernel.copy) {
-    case Copy::tma:
-      return area > 128 * 128 ? Pace{1, 1.0} : Pace{1, 0.86};
-    case Copy::cp_async:
-    case Copy::module:
-      return area > 128 * 128 ? Pace{1, 0.80} : area > 64 * 64 ? Pace{2, 0.77} : Pace{2, 0.49};
-    case Copy::any:
-      break;
-  }
-  return {2, 0.49};
-}
-
 // The cost model of the wgmma kernels, in clocks of an SM. The constants were fitted to the times of all bf16
 // kernels on an H200, for the 60 problems of the suite `models` and 8 others. The kernels that the model then
 // chose took 0.4 % longer than the fastest ones in the mean, and 6 % at most. Swap-AB kernels came later
 // (transposed_store_clocks).
 namespace wgmma {
-constexpr double flop_per_clock = 4096;       // of an SM, for 16-bit operands, before efficiency()
+constexpr double flop_per_clock = 4096;       // of an SM, for 16-bit operands, times Kernel::efficiency
 constexpr double bytes_per_clock = 56;        // from the L2 to an SM
 constexpr double new_bytes_per_clock = 33.5;  // from memory to an SM, for operands
 constexpr double part_of_l2 = 0.75;           // that fill more than this part of the L2
@@ -80,15 +56,12 @@ constexpr double reached_by_large_clusters = 10.0 / 11;
 constexpr double unit = 1200;
 // Copies of operands, measured alone at 2 to 34 MB: the launch of a transposing copy, and bytes in a clock.
 constexpr double transposing_clocks = 2000, transposed_bytes_per_clock = 900, copied_bytes_per_clock = 1040;
-// Speed of kernels with row-interleaved TMA views of A, relative to the other kernels. 4096 x 4096 x 4095
-// without the copy of B reaches 0.94 of 4096^3 in a burst, and less under the power limit of the board.
-constexpr double row_interleaved = 0.92;
-// Efficiency of the unaligned kernels. TMA limits them, since each row takes two boxes: the second value
-// holds where the operands fill more than part_of_l2. The three terms for an element of C hold where C has
+// Efficiency of the unaligned kernels where the operands fill more than part_of_l2: TMA limits them, since
+// each row takes two boxes. The three terms for an element of C hold where C has
 // the type of the operands, where it is f32, and for everything else. Fitted to 11 problems from 4095 x 4095
 // x 511 to 6000^3 and to the choice without such kernels: the choice with them is 5 % slower in one problem,
 // else equally fast or faster. All of these problems take up to a fifth longer than estimated.
-constexpr double unaligned = 0.94, unaligned_from_memory = 0.88;
+constexpr double unaligned_from_memory = 0.88;
 // The same where the operand that stays in shared memory has rows on 128-byte lines of the L2. 2048^3 with
 // lda 2049 reaches 705 TFLOP/s in 128x256 and 656 in 256x128; 12288 x 1024 x 2048 with lda 2049 716 and 653.
 constexpr double unaligned_on_l2_lines = 0.97;
@@ -100,17 +73,6 @@ constexpr double unaligned_store_clocks = 0.15, unaligned_to_f32_store_clocks = 
 // of 512. It was not measured.
 constexpr double tail_split = 1.12, unaligned_tail_split = 1.5;
 
-// Part of flop_per_clock that a kernel reaches while the tensor cores limit it. Larger tiles read less shared
-// memory for a multiply-add.
-double efficiency(const Kernel& kernel) noexcept {
-  const double n = kernel.columns();
-  if (kernel.anywhere) return unaligned;
-  if (kernel.any_lda) return row_interleaved * (0.903 + 0.052 * (n - 128) / 128);
-  return kernel.pingpong       ? 0.918 + 0.009 * (n - 128) / 128
-         : kernel.rows() > 128 ? 0.957 + 0.01 * (n - 192) / 32
-         : kernel.rows() > 64  ? 0.903 + 0.052 * (n - 128) / 128
-                               : 0.477 + 0.5 * (std::min(n, 128.0) - 64) / 64;
-}
 }  // namespace wgmma
 
 // Multiply-adds of the tensor cores in a clock, relative to 16-bit operands.
@@ -389,8 +351,8 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   const std::int64_t k_tiles = round_up_divide(problem.k + leading, kernel.tile_k);
 
   double multiplying = 2.0 * tile_m * tile_n * kernel.tile_k /
-                       (wgmma::flop_per_clock * tensor_rate(kernel.type) * wgmma::efficiency(kernel));
-  if (on_l2_lines) multiplying *= wgmma::unaligned / wgmma::unaligned_on_l2_lines;
+                       (wgmma::flop_per_clock * tensor_rate(kernel.type) * kernel.efficiency);
+  if (on_l2_lines) multiplying *= kernel.efficiency / wgmma::unaligned_on_l2_lines;
   // A single tile along m or n loads no rows that the operand does not have (GemmWgmma::cuts).
   const auto loaded = [](int tile, std::int64_t extent, bool has_residue_extent) {
     return static_cast<double>(
@@ -410,7 +372,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
     // What no other tile has brought into the L2.
     const double once = rows / static_cast<double>(tiles_n) + columns / static_cast<double>(tiles_m);
     loading = std::max(loading, once * row_bytes / wgmma::new_bytes_per_clock);
-    if (kernel.anywhere) multiplying *= wgmma::unaligned / wgmma::unaligned_from_memory;
+    if (kernel.anywhere) multiplying *= kernel.efficiency / wgmma::unaligned_from_memory;
   }
   const double k_tile = std::max(multiplying, loading);
 
@@ -454,14 +416,14 @@ double cost_with_tma_stores(const Kernel& kernel, const Gemm& problem,
   if (kernel.instruction == Instruction::wgmma) return wgmma::unit * wgmma_clocks(kernel, problem, device);
   const double tiles = static_cast<double>(round_up_divide(problem.m, kernel.tile_m)) *
                        static_cast<double>(round_up_divide(problem.n, kernel.tile_n));
-  const Pace p = pace(kernel);
+  const double speed = kernel.efficiency * wgmma::flop_per_clock / 2 / wgmma::unit;
   const double waves = std::ceil(tiles * kernel.split /
-                                 (static_cast<double>(std::max(device.multiprocessors, 1)) * p.resident));
+                                 (static_cast<double>(std::max(device.multiprocessors, 1)) * kernel.resident));
   // Of the CTA that has the most k-tiles.
   const std::int64_t k_tiles = round_up_divide(round_up_divide(problem.k, kernel.tile_k), kernel.split);
   const double mainloop = static_cast<double>(kernel.tile_m) * kernel.tile_n *
-                          static_cast<double>(k_tiles * kernel.tile_k) / p.speed;
-  return waves * p.resident * (mainloop + (kernel.split > 1 ? reduction : 0)) +
+                          static_cast<double>(k_tiles * kernel.tile_k) / speed;
+  return waves * kernel.resident * (mainloop + (kernel.split > 1 ? reduction : 0)) +
          waves * wgmma::unit * wgmma::mma_sync_tile_clocks;
 }
 

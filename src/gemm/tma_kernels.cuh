@@ -25,12 +25,4 @@ void append_tma(std::vector<Kernel>& list) {
   list.push_back(kernel);
 }
 
-template <class T, class Acc, class Block, class Warp, int stages>
-void append_tma_kernels(std::vector<Kernel>& list) {
-  append_tma<GemmConfig<T, Acc, row_major, column_major, Block, Warp, stages>>(list);
-  append_tma<GemmConfig<T, Acc, column_major, column_major, Block, Warp, stages>>(list);
-  append_tma<GemmConfig<T, Acc, row_major, row_major, Block, Warp, stages>>(list);
-  append_tma<GemmConfig<T, Acc, column_major, row_major, Block, Warp, stages>>(list);
-}
-
 }  // namespace tenon

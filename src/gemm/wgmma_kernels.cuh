@@ -43,21 +43,4 @@ void append_wgmma(std::vector<Kernel>& list) {
   list.push_back(kernel);
 }
 
-// The four layouts of a tile of 16-bit operands. Schedule: Cooperative or Pingpong.
-template <template <class> class Schedule, class Operands, class Block, int consumers, int stages,
-          class Cluster, int subtiles>
-void append_wgmma_layouts(std::vector<Kernel>& list) {
-  append_wgmma<
-      Schedule<WgmmaConfig<Operands, row_major, column_major, Block, consumers, stages, Cluster, subtiles>>>(
-      list);
-  append_wgmma<Schedule<
-      WgmmaConfig<Operands, column_major, column_major, Block, consumers, stages, Cluster, subtiles>>>(list);
-  append_wgmma<
-      Schedule<WgmmaConfig<Operands, row_major, row_major, Block, consumers, stages, Cluster, subtiles>>>(
-      list);
-  append_wgmma<
-      Schedule<WgmmaConfig<Operands, column_major, row_major, Block, consumers, stages, Cluster, subtiles>>>(
-      list);
-}
-
 }  // namespace tenon

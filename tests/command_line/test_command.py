@@ -373,7 +373,7 @@ class StandardOutput(Folder):
 
 class ListAndInfo(unittest.TestCase):
     KEYS = ["name", "arch", "tile", "stages", "threads", "registers", "spill_bytes", "shared_bytes",
-            "symbol"]
+            "symbol", "types", "layout", "cluster", "schedule", "variant", "efficiency", "resident", "part"]
 
     def test_list(self):
         code, out, _ = run("list", "--json")
@@ -394,6 +394,13 @@ class ListAndInfo(unittest.TestCase):
         text = run("list")[1]
         for kernel in kernels:
             self.assertIn(kernel["name"], text)
+
+    def test_parts(self):
+        parts = json.loads(run("list", "--parts", "--json")[1])
+        self.assertEqual([sorted(part) for part in parts], [["bytes", "kernels", "part"]] * len(parts))
+        lines = run("list", "--parts")[1].splitlines()
+        self.assertEqual([line.split() for line in lines[1:-1]], [[p["part"], str(p["kernels"]), str(p["bytes"])] for p in parts])
+        self.assertEqual(lines[-1].split(), ["all", *(str(sum(p[key] for p in parts)) for key in ("kernels", "bytes"))])
 
     def test_info(self):
         code, out, _ = run("info", "--json")

@@ -26,6 +26,12 @@ inline Kernel kernel(const char* name, Copy copy, int tile_m, int tile_n, Order 
   k.stages = 4;
   k.threads = 256;
   k.cluster = 1;
+  const bool large = tile_m * tile_n > 128 * 128;
+  k.efficiency = copy == Copy::tma                                 ? large ? 0.5859 : 0.5039
+                 : copy == Copy::any || tile_m * tile_n <= 64 * 64 ? 0.2871
+                 : large                                           ? 0.4688
+                                                                   : 0.4512;
+  k.resident = copy == Copy::any || (copy == Copy::cp_async && !large) ? 2 : 1;
   k.shared_bytes = static_cast<std::size_t>(tile_m + tile_n) * 32 * 2 * 4;
   return k;
 }
@@ -35,6 +41,7 @@ inline Kernel k_major_kernel(const char* name, Type type, Type type_b, Type accu
                              bool promotes = false) {
   Kernel k = kernel(name, Copy::tma, 128, 128, row_major, column_major, type);
   k.instruction = Instruction::wgmma;
+  k.efficiency = 0.903;
   k.type_b = type_b;
   k.accumulate = accumulate;
   k.promotes = promotes;
@@ -47,6 +54,7 @@ inline Kernel unaligned_kernel(const char* name) {
   Kernel k = kernel(name, Copy::tma, 256, 128);
   k.instruction = Instruction::wgmma;
   k.anywhere = true;
+  k.efficiency = 0.94;
   k.tile_k = 64;
   k.warp_m = 256;
   k.warp_n = 64;

@@ -224,6 +224,15 @@ TEST(EstimatedCost, CountsEveryCtaOfATileAndTheMostKTiles) {
   EXPECT_GT(cost(halves, 132, 4096), cost(whole, 132, 4096));    // no gain if all SMs are busy
 }
 
+// What kernels.csv has for such a tile (kernel_table.py).
+double efficiency_of(const Kernel& kernel) {
+  const double n = kernel.columns();
+  return kernel.pingpong       ? 0.918 + 0.009 * (n - 128) / 128
+         : kernel.rows() > 128 ? 0.957 + 0.01 * (n - 192) / 32
+         : kernel.rows() > 64  ? 0.903 + 0.052 * (n - 128) / 128
+                               : 0.477 + 0.5 * (std::min(n, 128.0) - 64) / 64;
+}
+
 Kernel wgmma_kernel(int tile_m, int tile_n, int cluster, int split = 1, int warp_m = 64) {
   Kernel k = test::kernel("wgmma", Copy::tma, tile_m, tile_n);
   k.instruction = Instruction::wgmma;
@@ -232,6 +241,7 @@ Kernel wgmma_kernel(int tile_m, int tile_n, int cluster, int split = 1, int warp
   k.split = split;
   k.warp_m = warp_m;
   k.warp_n = tile_n;
+  k.efficiency = efficiency_of(k);
   return k;
 }
 
@@ -254,6 +264,7 @@ TEST(EstimatedCost, HalvesALastWaveWithTailSplitK) {
 TEST(Select, TailSplitKSharesNoOperands) {
   Kernel pingpong = wgmma_kernel(128, 176, 2, 1, 128);
   pingpong.pingpong = true;
+  pingpong.efficiency = efficiency_of(pingpong);
   const std::vector<Kernel> list = {wgmma_kernel(256, 160, 2, 1, 128), pingpong};
   EXPECT_EQ(select_kernel(list, problem(2520, 872, 2112), h200)->tile_m, 128);
   EXPECT_EQ(select_kernel(list, problem(4096, 1280, 8192), h200)->tile_m, 256);  // 64 of 66 clusters
@@ -266,6 +277,7 @@ TEST(Select, RowsThatCrossSectorsWantLargeTiles) {
   Kernel pingpong = wgmma_kernel(128, 128, 2, 1, 128);
   pingpong.cluster_n = 2;
   pingpong.pingpong = true;
+  pingpong.efficiency = efficiency_of(pingpong);
   const std::vector<Kernel> list = {wgmma_kernel(128, 224, 2, 1, 64), pingpong};
   EXPECT_EQ(select_kernel(list, problem(3776, 3520, 1912), h200)->tile_n, 224);
   EXPECT_EQ(select_kernel(list, problem(3776, 3520, 1904), h200)->tile_n, 128);
@@ -280,6 +292,7 @@ TEST(Select, SwapAbTilesFitRowsBetweenMultiplesOf128) {
   swapab.turned = true;
   swapab.tile_m = swapab.warp_m = 144;
   swapab.warp_n = 64;
+  swapab.efficiency = efficiency_of(swapab);
   const std::vector<Kernel> list = {plain, swapab};
   EXPECT_EQ(select_kernel(list, problem(264, 4096, 4096), h200)->tile_m, 144);
   EXPECT_EQ(select_kernel(list, problem(256, 4096, 4096), h200)->tile_m, 128);
@@ -344,6 +357,7 @@ TEST(Select, TheBetaZeroSpecialisation) {
   Kernel pingpong = wgmma_kernel(128, 128, 2, 1, 128);
   pingpong.cluster_n = 2;
   pingpong.pingpong = true;
+  pingpong.efficiency = efficiency_of(pingpong);
   Kernel cooperative = wgmma_kernel(128, 256, 2, 1, 64);
   cooperative.stores_apart = true;
   const std::vector<Kernel> list = {cooperative, pingpong};
@@ -393,6 +407,7 @@ TEST(EstimatedCost, OfPingPongKernelsHidesTheStoresOfAllTilesButTheLast) {
   const Kernel cooperative = wgmma_kernel(128, 128, 1, 1, 128);
   Kernel pingpong = cooperative;
   pingpong.pingpong = true;
+  pingpong.efficiency = efficiency_of(pingpong);
   const auto cost = [](const Kernel& kernel, int waves, std::int64_t k) {
     return estimated_cost(kernel, problem(128 * waves, 128 * 132, k), h200);
   };
@@ -416,6 +431,7 @@ TEST(EstimatedCost, OfPingPongKernelsHasNoTailSplitK) {
   const Gemm p = problem(256 * 67, 192, 8192);  // one tile pair after a wave
   const double with_tail_split = estimated_cost(kernel, p, h200);
   kernel.pingpong = true;
+  kernel.efficiency = efficiency_of(kernel);
   EXPECT_GT(estimated_cost(kernel, p, h200), 1.2 * with_tail_split);
 }
 

@@ -70,6 +70,44 @@ class Selection(unittest.TestCase):
             self.assertIn("no test of level L2 whose name holds 'frag': nothing was tested", done.stderr)
 
 
+class Build(unittest.TestCase):
+    """What scripts/run and scripts/test ask of CMake, which only writes it down."""
+
+    def asked(self, script, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            scripts, python, tools = Path(folder, "scripts"), Path(folder, ".tools", "venv", "bin", "python3"), Path(folder, "bin")
+            for made in (scripts, python.parent, tools):
+                made.mkdir(parents=True)
+            for name in ("run", "test", "build.sh"):
+                shutil.copy(SCRIPTS / name, scripts)
+            (scripts / "environment.sh").write_text(f'PATH="{tools}:$PATH"\n')
+            said = Path(folder, "said")
+            for program, text in (
+                (scripts / "setup", "exit 0"),
+                (tools / "cmake", f'printf "%s|" cmake "$@" >>{said}; echo >>{said}; [[ "$1" != --build ]] || [[ -z "$FAIL" ]]'),
+                (python, f'printf "%s|" python "$@" >>{said}; echo >>{said}'),
+            ):
+                program.write_text(f"#!/usr/bin/env bash\n{text}\n")
+                program.chmod(0o755)
+            done = run("bash", scripts / script, *arguments, env={**os.environ, "FAIL": "1" if script == "test" else ""})
+            return done, said.read_text().replace(folder, "TREE").splitlines()
+
+    def test_run_builds_a_few_kernels_in_a_folder_of_its_own(self):
+        done, (configured, built, job) = self.asked("run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("|-B|TREE/build-run|", configured)
+        for option in ("-DTENON_TYPES=f16_f32", "-DTENON_LAYOUTS=tn;tt", "-DTENON_TILES=core", "-DTENON_BUILD_TESTS=OFF"):
+            self.assertIn(f"|{option}|", configured)
+        self.assertRegex(built, r"^cmake\|--build\|TREE/build-run\|-j\|\d+\|--target\|tenon_command\|$")
+        self.assertIn("|TREE/scripts/main_job|TREE/build-run/bin/tenon|TREE/build-run/run|", job)
+
+    def test_test_builds_everything(self):
+        done, (configured, built) = self.asked("test")
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertRegex(configured, r"\|-B\|TREE/build\|-DTENON_PYTHON=[^|]*\|$")
+        self.assertRegex(built, r"^cmake\|--build\|TREE/build\|-j\|\d+\|--\|-k\|0\|$")
+
+
 class Setup(unittest.TestCase):
     def test_without_a_toolkit_says_so(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -329,7 +367,7 @@ class MainJob(unittest.TestCase):
         self.assertIn("emulator: 0 findings; 12 matrix operations", done.stdout)
         self.assertIn("numpy: 0 of", done.stdout)
         self.assertIn("\ncorrect\n", done.stdout)
-        for shown in ("shown: info", "shown: list", "shown: layout m16n8k16 f16 a", "SASS [", "module_y is compiled by the driver"):
+        for shown in ("shown: info", "shown: list", "shown: list --parts", "shown: layout m16n8k16 f16 a", "SASS [", "module_y is compiled by the driver"):
             self.assertIn(shown, done.stdout)
         self.assertEqual(self.job("no_gpu", sass=1).returncode, 1)
 

@@ -12,27 +12,35 @@
 
 namespace tenon {
 
+constexpr bool same_text(const char* a, const char* b) noexcept {
+  for (; *a == *b; ++a, ++b) {
+    if (*a == '\0') return true;
+  }
+  return false;
+}
+
+// Whether a Type has the name of a C++ element type (Element::name): __half is f16.
+template <class T>
+constexpr bool has_type() noexcept {
+  for (const Type type : all_types) {
+    if (same_text(name(type), Element<T>::name)) return true;
+  }
+  return false;
+}
+template <class T>
+constexpr Type find_type() noexcept {
+  for (const Type type : all_types) {
+    if (same_text(name(type), Element<T>::name)) return type;
+  }
+  return Type::f16;  // not used: see TypeOf
+}
+
 template <class T>
 struct TypeOf {
-  static_assert(sizeof(T) == 0,
-                "the element types of a GEMM are __half, __nv_bfloat16, float, tf32, e4m3, e5m2, int8_t and "
-                "int32_t");
+  static_assert(has_type<T>(),
+                "the element types of a GEMM are those of tenon::Type (gemm/types.hpp): __half, __nv_bfloat16, "
+                "float, tf32, e4m3, e5m2, int8_t and int32_t");
+  static constexpr Type value = find_type<T>();
 };
-template <>
-struct TypeOf<__half> : std::integral_constant<Type, Type::f16> {};
-template <>
-struct TypeOf<__nv_bfloat16> : std::integral_constant<Type, Type::bf16> {};
-template <>
-struct TypeOf<float> : std::integral_constant<Type, Type::f32> {};
-template <>
-struct TypeOf<tf32> : std::integral_constant<Type, Type::tf32> {};
-template <>
-struct TypeOf<e4m3> : std::integral_constant<Type, Type::e4m3> {};
-template <>
-struct TypeOf<e5m2> : std::integral_constant<Type, Type::e5m2> {};
-template <>
-struct TypeOf<std::int8_t> : std::integral_constant<Type, Type::s8> {};
-template <>
-struct TypeOf<std::int32_t> : std::integral_constant<Type, Type::s32> {};
 
 }  // namespace tenon

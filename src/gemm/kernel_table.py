@@ -1,0 +1,547 @@
+"""kernels.csv, the table of GEMM kernels: reads and checks it, and writes the C++ that instantiates its kernels.
+
+The table is the one source of what the library holds. CMake runs `generate` when it configures; the C++ it writes puts
+every kernel, with the cost parameters of its row, into the list that `tenon list` prints and select.cpp chooses from.
+
+To add a tile: add a line to kernels.csv. No other file changes.
+To add a type that fragment/element.hpp has and an instruction multiplies:
+  1. kernels.csv: its tiles;
+  2. this file: a line of TYPES;
+  3. include/tenon/gemm/types.hpp: the enumerator of tenon::Type, its name and size.
+
+Columns. A line stands for one kernel per entry of `types` and of `layouts`. Order counts: of two kernels with equal cost
+the choice takes the earlier line.
+  family      wgmma; tma and cp_async: mma.sync on tiles that TMA or cp.async loads; any: cp_async at any alignment
+  types       operands and accumulator as kernel names spell them: f16_f32; e4m3_e5m2_f32 if A and B differ
+  layouts     tn nn tt nt, of A and B: t is row-major, n is column-major
+  tile_m, tile_n, tile_k      of a CTA: rows and columns of C, with swapab too, and depth of a k-tile
+  warpgroups  wgmma: consumer warpgroups that share a tile, 1 or 2 (1 with pingpong)
+  warp_m, warp_n              the other families: the tile of a warp
+  stages      k-tiles in flight
+  cluster_m, cluster_n, cluster_k   wgmma: CTAs of a cluster along m and n share operands, along k split the sum
+  subtiles    wgmma: epilogue subtiles of 16 rows x 128 bytes that a warp may have on their way to C
+  schedule    wgmma: cooperative, or pingpong
+  variant     wgmma: nothing, or of: swapab (computes the transpose of C), rowinterleaved (A has any leading dimension),
+              promoted (fp8 sums continue in f32), unaligned (operands begin anywhere; with swapab A alone)
+  set         core: one of the few tiles that TENON_TILES=core builds; more: the rest
+  efficiency  part of the peak of an SM (4096 operations on 16-bit operands a clock) that its main loop reaches, where
+              neither L2 nor memory limits
+  resident    CTAs that run side by side on an SM
+  why         why the line is there, if it needs saying
+
+Where the efficiencies come from. Those of wgmma were fitted to times on an H200, as select.cpp says; with M x N the tile
+as the tensor core has it, a tile that was not measured gets, times 0.92 if it is rowinterleaved,
+  pingpong     0.918 + 0.009 (N - 128) / 128       cooperative, M = 128   0.903 + 0.052 (N - 128) / 128
+  cooperative, M = 256   0.957 + 0.01 (N - 192) / 32              M = 64    0.477 + 0.5 (min(N, 128) - 64) / 64
+Those of the other families are TFLOP/s in bf16 on an H200, relative to the largest tile of tma, which has 555: 480 for the
+other one, 445, 430 and 270 for cp_async, 270 for any where operands are aligned.
+"""
+
+import argparse
+import csv
+import json
+import math
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+TABLE = Path(__file__).resolve().with_name("kernels.csv")
+TEXT_COLUMNS = ("family", "types", "layouts", "schedule", "variant", "set", "why")
+COLUMNS = (
+    "family", "types", "layouts", "tile_m", "tile_n", "tile_k", "warpgroups", "warp_m", "warp_n", "stages", "cluster_m",
+    "cluster_n", "cluster_k", "subtiles", "schedule", "variant", "set", "efficiency", "resident", "why",
+)  # fmt: skip
+WGMMA_COLUMNS = ("warpgroups", "cluster_m", "cluster_n", "cluster_k", "subtiles", "schedule")
+MMA_COLUMNS = ("warp_m", "warp_n")  # of the families of mma.sync
+LAYOUTS = ("tn", "nn", "tt", "nt")
+SETS = ("core", "more")
+
+# Name -> C++ type and bits.
+TYPES = {
+    "f16": ("__half", 16),
+    "bf16": ("__nv_bfloat16", 16),
+    "f32": ("float", 32),
+    "tf32": ("tf32", 32),
+    "e4m3": ("e4m3", 8),
+    "e5m2": ("e5m2", 8),
+    "s8": ("int8_t", 8),
+    "s32": ("int32_t", 32),
+}
+# A tile of wgmma has k-tiles of this many bytes a row, which is what the 128-byte swizzle takes.
+WGMMA_ROW_BYTES = 128
+MOST_SHARED_BYTES = 227 * 1024
+
+# Family -> header that it is instantiated from, and the lowest architecture.
+FAMILIES = {
+    "wgmma": ("wgmma_kernels.cuh", 90),
+    "tma": ("tma_kernels.cuh", 90),
+    "cp_async": ("cp_async_kernels.cuh", 80),
+    "any": ("cp_async_kernels.cuh", 80),
+}
+UNALIGNED_HEADER = "unaligned_kernels.cuh"
+# From the words of `schedule` and `variant` to the C++ templates around a WgmmaConfig, innermost first. `promoted` is an
+# argument of WgmmaOperands, `unaligned` a configuration of its own: Kernel.cpp().
+TEMPLATES = {"cooperative": None, "pingpong": "Pingpong", "swapab": "SwapAB", "rowinterleaved": "RowInterleaved"}
+VARIANTS = ("", "swapab", "rowinterleaved", "promoted", "unaligned", "unaligned swapab")
+
+
+class BadTable(Exception):
+    """A sentence that names the line and the column."""
+
+
+def operands_of(types):
+    """'e4m3_e5m2_f32' -> ('e4m3', 'e5m2', 'f32')"""
+    parts = types.split("_")
+    return (parts[0], parts[0], parts[1]) if len(parts) == 2 else tuple(parts)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table. Columns that its family does not have are None."""
+
+    line: int
+    family: str
+    types: tuple
+    layouts: tuple
+    tile_m: int
+    tile_n: int
+    tile_k: int
+    warpgroups: int
+    warp_m: int
+    warp_n: int
+    stages: int
+    cluster_m: int
+    cluster_n: int
+    cluster_k: int
+    subtiles: int
+    schedule: str
+    variant: str
+    set: str
+    efficiency: float
+    resident: int
+    why: str
+
+    def swaps(self):
+        return "swapab" in self.variant.split()
+
+    def mma_tile(self):
+        """Rows and columns as the tensor core has them."""
+        return (self.tile_n, self.tile_m) if self.swaps() else (self.tile_m, self.tile_n)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel: a row, for one entry of its types and one of its layouts."""
+
+    row: Row
+    types: str
+    layout: str
+
+    def cpp(self):
+        """The statement that appends it to `list`."""
+        row = self.row
+        a, b, accumulator = (TYPES[name][0] for name in operands_of(self.types))
+        orders = ["row_major" if letter == "t" else "column_major" for letter in self.layout]
+        if "unaligned" in row.variant.split():
+            swapped = "true" if row.swaps() else "false"
+            return f"append_unaligned<UnalignedConfig<{a}, {row.mma_tile()[0]}, {row.stages}, {swapped}>>(list);"
+        shape = "TileShape<{}, {}, {}>".format(*row.mma_tile(), row.tile_k)
+        if row.family != "wgmma":
+            warp = f"TileShape<{row.warp_m}, {row.warp_n}, 0>"
+            config = f"GemmConfig<{a}, {accumulator}, {', '.join(orders)}, {shape}, {warp}, {row.stages}>"
+            if row.family == "tma":
+                return f"append_tma<{config}>(list);"
+            return f"append_cp_async<{config}, Alignment::{'any' if row.family == 'any' else 'full_16'}>(list);"
+        cluster = [row.cluster_m, row.cluster_n]
+        if row.swaps():  # B^T and A^T are the operands of the transpose of C
+            orders = ["column_major" if order == "row_major" else "row_major" for order in reversed(orders)]
+            cluster.reverse()
+        promotes = ", true" if row.variant == "promoted" else ""
+        config = (
+            f"WgmmaConfig<WgmmaOperands<{a}, {b}, {accumulator}{promotes}>, {', '.join(orders)}, {shape}, {row.warpgroups}, "
+            f"{row.stages}, ClusterShape<{cluster[0]}, {cluster[1]}, {row.cluster_k}>, {row.subtiles}>"
+        )
+        for word in (row.schedule, *row.variant.split()):
+            if TEMPLATES.get(word):
+                config = f"{TEMPLATES[word]}<{config}>"
+        return f"append_wgmma<{config}>(list);"
+
+    def fields(self):
+        """What `tenon list --json` says of it, under the same names."""
+        row = self.row
+        cluster = (row.cluster_m or 1, row.cluster_n or 1, row.cluster_k or 1)
+        return {
+            "arch": "sm_90a" if FAMILIES[row.family][1] == 90 else "sm_80",
+            "family": row.family,
+            "types": self.types,
+            "layout": self.layout,
+            "tile": f"{row.tile_m}x{row.tile_n}x{row.tile_k}",
+            "stages": row.stages,
+            "cluster": "x".join(map(str, cluster)),
+            "schedule": row.schedule or None,
+            "variant": row.variant or None,
+            "efficiency": row.efficiency,
+            "resident": row.resident,
+        }
+
+
+# Reading and checking
+
+
+class Reader:
+    """Checks the cells of one line; every complaint names the line and the column."""
+
+    def __init__(self, name, line, cells):
+        self.name, self.line, self.cells = name, line, cells
+
+    def refuse(self, column, sentence):
+        raise BadTable(f"{self.name}, line {self.line}, column {column}: {sentence}")
+
+    def word(self, column, allowed):
+        cell = self.cells[column]
+        if cell not in allowed:
+            found = f"'{cell}'" if cell else "nothing"
+            self.refuse(column, f"{found} is there but must be {' or '.join(repr(a) if a else 'nothing' for a in allowed)}")
+        return cell
+
+    def words(self, column, allowed, what):
+        found = self.cells[column].split()
+        if not found:
+            self.refuse(column, f"nothing is there but must be at least one of {', '.join(allowed)}")
+        for word in found:
+            if word not in allowed:
+                self.refuse(column, f"'{word}' is no {what} but must be of {', '.join(allowed)}")
+        if len(set(found)) < len(found):
+            self.refuse(column, f"'{self.cells[column]}' names a {what} twice")
+        return tuple(found)
+
+    def number(self, column, least, most, multiple=1):
+        cell = self.cells[column]
+        if not (cell.isascii() and cell.isdigit()):
+            self.refuse(column, f"{repr(cell) if cell else 'nothing'} is there but must be a whole number")
+        value = int(cell)
+        if not least <= value <= most or value % multiple:
+            of = f"a multiple of {multiple} " if multiple > 1 else ""
+            self.refuse(column, f"{value} must be {of}from {least} to {most}")
+        return value
+
+    def fraction(self, column):
+        try:
+            value = float(self.cells[column])
+        except ValueError:
+            value = math.nan
+        if not 0 < value <= 1:
+            self.refuse(column, f"'{self.cells[column]}' must be a number above 0, and 1 at most")
+        return value
+
+    def nothing(self, column, why):
+        if self.cells[column]:
+            self.refuse(column, f"'{self.cells[column]}' is there but must be empty: {why}")
+
+
+def known_types(family):
+    """The entries that `types` may have."""
+    wide = ["f16_f32", "bf16_f32", "f16_f16"]
+    if family != "wgmma":
+        return wide
+    fp8 = [f"{a}_f32" if a == b else f"{a}_{b}_f32" for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")]
+    one = [f"{a}_f32" for a, (_, bits) in TYPES.items() if f"{a}_f32" not in wide + fp8 and a not in ("f32", "s8", "s32")]
+    return [*wide, *one, *fp8, "s8_s32"]
+
+
+def read_row(name, line, cells):
+    reader = Reader(name, line, cells)
+    family = reader.word("family", tuple(FAMILIES))
+    types = reader.words("types", known_types(family), "types of a product")
+    layouts = reader.words("layouts", LAYOUTS, "layout")
+    values = {"line": line, "family": family, "types": types, "layouts": layouts, "why": cells["why"]}
+    values["set"] = reader.word("set", SETS)
+    values["efficiency"] = reader.fraction("efficiency")
+    values["resident"] = reader.number("resident", 1, 32)
+    values["stages"] = reader.number("stages", 2, 32)
+    variant = reader.word("variant", VARIANTS if family == "wgmma" else ("",))
+    values["variant"] = " ".join(variant.split())
+    for column in MMA_COLUMNS if family == "wgmma" else WGMMA_COLUMNS:
+        reader.nothing(column, f"kernels of the family {family} have none")
+        values[column] = None
+    if family == "wgmma":
+        read_wgmma(reader, values)
+    else:
+        values["tile_m"], values["tile_n"] = (reader.number(c, 16, 256, 16) for c in ("tile_m", "tile_n"))
+        values["tile_k"] = reader.number("tile_k", 16, 128, 16)
+        for column, tile in (("warp_m", "tile_m"), ("warp_n", "tile_n")):
+            values[column] = reader.number(column, 16, values[tile], 16)
+            if values[tile] % values[column]:
+                reader.refuse(column, f"{values[column]} must divide {tile}, which is {values[tile]}")
+        values["schedule"] = None
+        check_shared_bytes(reader, values, bits=16)
+    return Row(**values)
+
+
+def read_wgmma(reader, values):
+    types, layouts, variant = values["types"], values["layouts"], values["variant"].split()
+    bits = [max(TYPES[operand][1] for operand in operands_of(t)[:2]) for t in types]
+    values["tile_k"] = reader.number("tile_k", 16, 128)
+    for name, size in zip(types, bits):
+        if values["tile_k"] * size != 8 * WGMMA_ROW_BYTES:
+            reader.refuse("tile_k", f"{values['tile_k']} must be {8 * WGMMA_ROW_BYTES // size}, {WGMMA_ROW_BYTES} bytes of {name}")
+        if size != 16 and layouts != ("tn",):
+            reader.refuse("layouts", f"'{' '.join(layouts)}' must be tn: wgmma reads {name} with k contiguous alone")
+        if variant and variant[0] in ("swapab", "rowinterleaved", "unaligned") and (size != 16 or name == "f16_f16"):
+            reader.refuse("types", f"{name} is there but {variant[0]} is for f16_f32 and bf16_f32 alone")
+        if "promoted" in variant and size != 8:
+            reader.refuse("types", f"{name} is there but promoted is for e4m3 and e5m2 alone")
+    if "s8_s32" in types and "promoted" in variant:
+        reader.refuse("types", "s8_s32 is there but promoted is for e4m3 and e5m2 alone")
+    only = {"rowinterleaved": "tt", "unaligned": "tn", "swapab": "tn"}.get(variant[0] if variant else "")
+    if only and layouts != (only,):
+        reader.refuse("layouts", f"'{' '.join(layouts)}' must be {only}, the layout of {variant[0]}")
+
+    values["schedule"] = reader.word("schedule", ("cooperative", "pingpong"))
+    pingpong = values["schedule"] == "pingpong"
+    if pingpong and variant and variant[0] != "swapab":
+        reader.refuse("schedule", f"pingpong is there but must be cooperative with {variant[0]}")
+    values["warpgroups"] = reader.number("warpgroups", 1, 1 if pingpong else 2)
+    for column in ("cluster_m", "cluster_n"):
+        values[column] = reader.number(column, 1, 8)
+    values["cluster_k"] = reader.number("cluster_k", 1, 1 if pingpong or variant[:1] in (["unaligned"], ["rowinterleaved"]) else 8)
+    ctas = values["cluster_m"] * values["cluster_n"] * values["cluster_k"]
+    if ctas > 8:
+        reader.refuse("cluster_k", f"{values['cluster_k']} gives clusters of {ctas} CTAs, but they have 8 at most")
+
+    rows, columns = ("tile_n", "tile_m") if "swapab" in variant else ("tile_m", "tile_n")
+    if "unaligned" in variant:  # one tile: its columns come from shared memory, its rows through registers
+        rows, columns = columns, rows
+        values[columns], values[rows] = reader.number(columns, 32, 256, 32), reader.number(rows, 128, 128)
+        reader.number("warpgroups", 2, 2)
+        reader.nothing("subtiles", "unaligned kernels store from registers")
+        values["subtiles"] = None
+        for column, needed in (("cluster_m", 2 if "swapab" in variant else 1), ("cluster_n", 1 if "swapab" in variant else 2)):
+            reader.number(column, needed, needed)
+    else:
+        step = 64 * values["warpgroups"]
+        values[rows] = reader.number(rows, step, 256, step)
+        even = 16 if "swapab" in variant or "s8_s32" in types else 8
+        values[columns] = reader.number(columns, even, 256, even)
+        values["subtiles"] = reader.number("subtiles", 1, 8)
+    check_shared_bytes(reader, values, bits[0])
+
+
+def check_shared_bytes(reader, values, bits):
+    ring = values["stages"] * (values["tile_m"] + values["tile_n"]) * values["tile_k"] * bits // 8
+    if ring > MOST_SHARED_BYTES:
+        reader.refuse("stages", f"{values['stages']} k-tiles take {ring} bytes of shared memory, but a CTA has {MOST_SHARED_BYTES}")
+
+
+def read_table(path=TABLE):
+    """The rows of the table; BadTable says what is wrong with it."""
+    path = Path(path)
+    with open(path, newline="", encoding="utf-8") as stream:
+        lines = list(csv.reader(stream, skipinitialspace=True))
+    header = [cell.strip() for cell in lines[0]] if lines else []
+    for column in COLUMNS:
+        if column not in header:
+            raise BadTable(f"{path.name}, line 1: there is no column {column}")
+    for i, column in enumerate(header):
+        if column not in COLUMNS or column in header[:i]:
+            raise BadTable(f"{path.name}, line 1, column {column or i + 1}: no kernel has it, or it is there twice")
+    rows, seen = [], {}
+    for line, cells in enumerate(lines[1:], 2):
+        if not cells:
+            continue
+        if len(cells) != len(header):
+            raise BadTable(f"{path.name}, line {line}, column {header[min(len(cells), len(header)) - 1]}: the line has "
+                           f"{len(cells)} cells but must have {len(header)}")  # fmt: skip
+        row = read_row(path.name, line, dict(zip(header, (cell.strip() for cell in cells))))
+        rows.append(row)
+        for kernel in kernels_of([row]):
+            statement = kernel.cpp()
+            if statement in seen:
+                raise BadTable(f"{path.name}, line {line}, column types: {kernel.types} {kernel.layout} has this kernel in line "
+                               f"{seen[statement]} already")  # fmt: skip
+            seen[statement] = line
+    if not rows:
+        raise BadTable(f"{path.name}, line 2, column family: the table has no kernels")
+    return rows
+
+
+def kernels_of(rows):
+    return [Kernel(row, types, layout) for row in rows for types in row.types for layout in row.layouts]
+
+
+# What of the table a build has
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The CMake options that choose kernels. None: all."""
+
+    types: tuple = None
+    layouts: tuple = None
+    tiles: str = "all"
+    architectures: tuple = ("80", "90")
+
+    def has(self, kernel):
+        return (
+            (self.types is None or kernel.types in self.types)
+            and (self.layouts is None or kernel.layout in self.layouts)
+            and (self.tiles == "all" or kernel.row.set == self.tiles)
+            and (FAMILIES[kernel.row.family][1] < 90 or "90" in self.architectures)  # else code for sm_90a, which no other runs
+        )
+
+
+def selected(rows, selection):
+    """The kernels that a build has; BadTable if an option names what no kernel of the table has."""
+    kernels = kernels_of(rows)
+    types = list(dict.fromkeys(kernel.types for kernel in kernels))
+    for word in selection.architectures:
+        if not (word.isascii() and word.isdigit() and int(word) >= 80):
+            raise BadTable(f"TENON_ARCHITECTURES names '{word}' but must be of 80, 86, 87, 89, 90 and later, numbers without letters")
+    if selection.tiles not in ("all", "core"):
+        raise BadTable(f"TENON_TILES is '{selection.tiles}' but must be 'all' or 'core'")
+    for option, chosen, known in (("TENON_TYPES", selection.types, types), ("TENON_LAYOUTS", selection.layouts, LAYOUTS)):
+        for word in chosen or ():
+            if word not in known:
+                raise BadTable(f"{option} names '{word}' but must be 'all' or of {', '.join(known)}")
+    found = [kernel for kernel in kernels if selection.has(kernel)]
+    if not found:
+        raise BadTable("TENON_TYPES, TENON_LAYOUTS, TENON_TILES and TENON_ARCHITECTURES leave no kernel to build")
+    return found
+
+
+# Writing
+
+# A source ends where its kernels take about this long to compile: the compiler's time grows with the tile. The unit is a
+# tile of 128 x 128, 1.5 seconds of one core of 2026; the headers of a source take as long.
+MOST_WORK = 10
+
+
+@dataclass
+class Source:
+    name: str
+    header: str
+    family: str
+    part: str  # what `tenon list` adds sizes up by
+    kernels: list
+
+
+def work_of(kernel):
+    row = kernel.row
+    return max(0.5, row.tile_m * row.tile_n / 128**2) * (1.5 if row.schedule == "pingpong" else 1)
+
+
+def sources_of(kernels):
+    """Kernels, sorted into sources: of wgmma several lines of the same types and layouts, of the other families one line
+    each. So adding a tile compiles little anew."""
+    groups = {}
+    for kernel in kernels:
+        row = kernel.row
+        header = UNALIGNED_HEADER if "unaligned" in row.variant.split() else FAMILIES[row.family][0]
+        groups.setdefault((row.family, kernel.types, header, row.layouts if row.family == "wgmma" else row.line), []).append(kernel)
+    types_in_order = list(dict.fromkeys(kernel.types for kernel in kernels))
+    sources = []
+    for (family, types, header, _), group in sorted(
+        groups.items(), key=lambda item: (list(FAMILIES).index(item[0][0]), types_in_order.index(item[0][1]))
+    ):
+        row, part = group[0].row, f"{family}_{types}"
+        if family != "wgmma":
+            sources.append(Source(f"{part}_{row.tile_m}x{row.tile_n}x{row.tile_k}_s{row.stages}", header, family, part, group))
+            continue
+        words = [part, *(row.layouts if len(row.layouts) == 1 else ()), *(["unaligned"] if header == UNALIGNED_HEADER else [])]
+        pieces, work = [[]], 0
+        for kernel in group:
+            if pieces[-1] and work + work_of(kernel) > MOST_WORK:
+                pieces.append([])
+                work = 0
+            pieces[-1].append(kernel)
+            work += work_of(kernel)
+        sources += [Source("_".join([*words, str(i)]), header, family, part, piece) for i, piece in enumerate(pieces)]
+    return sources
+
+
+def source_text(source):
+    body = "".join(f"  {kernel.cpp()}\n" for kernel in source.kernels)
+    return (
+        f"// Written by src/gemm/kernel_table.py from kernels.csv.\n#include \"gemm/{source.header}\"\n\nnamespace tenon {{\n\n"
+        f"void {source.name}(std::vector<Kernel>& list) {{\n{body}}}\n\n}}  // namespace tenon\n"
+    )
+
+
+def list_text(sources):
+    """The definition of what kernel_sources.hpp declares."""
+    declarations = "".join(f"void {source.name}(std::vector<Kernel>& list);\n" for source in sources)
+    costs, rows = "", ""
+    for source in sources:
+        values = ", ".join(f"{{{k.row.efficiency!r}, {k.row.resident}}}" for k in source.kernels)
+        costs += f"constexpr KernelCost costs_of_{source.name}[] = {{{values}}};\n"
+        rows += f'    {{"{source.name}", "{source.part}", {source.name}, costs_of_{source.name}, {len(source.kernels)}}},\n'
+    return (
+        '// Written by src/gemm/kernel_table.py from kernels.csv.\n#include "gemm/kernel_sources.hpp"\n\nnamespace tenon {\n\n'
+        f"{declarations}\nnamespace {{\n{costs}}}  // namespace\n\nconst KernelSource kernel_sources[] = {{\n{rows}}};\n"
+        f"const std::size_t kernel_source_count = {len(sources)};\n\n}}  // namespace tenon\n"
+    )
+
+
+def cmake_text(sources):
+    """tenon_FAMILY_sources for CMakeLists.txt: the names of the sources, without extension."""
+    lines = ["# Written by src/gemm/kernel_table.py from kernels.csv."]
+    for family in FAMILIES:
+        names = " ".join(source.name for source in sources if source.family == family)
+        lines.append(f"set(tenon_{family}_sources {names})")
+    return "\n".join(lines) + "\n"
+
+
+def write_if_changed(path, text):
+    """A source that stays the same keeps its time, and is not compiled anew."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def generate(kernels, folder):
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    sources = sources_of(kernels)
+    texts = {f"{source.name}.cu": source_text(source) for source in sources}
+    texts["kernel_sources.cpp"] = list_text(sources)
+    texts["kernel_sources.cmake"] = cmake_text(sources)
+    for name, text in texts.items():
+        write_if_changed(folder / name, text)
+    for old in folder.glob("*.cu"):
+        if old.name not in texts:
+            old.unlink()
+
+
+def cmake_list(text):
+    """'a;b' as CMake passes it, or 'all'."""
+    words = tuple(word for word in text.replace(";", " ").split() if word)
+    return None if words in ((), ("all",)) else words
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="kernel_table", description="Checks src/gemm/kernels.csv and writes what it stands for.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, what in (("generate", "write the C++ sources and kernel_sources.cmake"), ("list", "print the kernels as JSON")):
+        command = commands.add_parser(name, help=what)
+        command.add_argument("--table", type=Path, default=TABLE)
+        command.add_argument("--types", type=cmake_list, default=None)
+        command.add_argument("--layouts", type=cmake_list, default=None)
+        command.add_argument("--tiles", default="all")
+        command.add_argument("--architectures", type=cmake_list, default=("80", "90"))
+        if name == "generate":
+            command.add_argument("--output", type=Path, required=True)
+    options = parser.parse_args()
+    try:
+        selection = Selection(options.types, options.layouts, options.tiles, options.architectures or ())
+        kernels = selected(read_table(options.table), selection)
+    except (BadTable, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    if options.command == "generate":
+        generate(kernels, options.output)
+    else:
+        print(json.dumps([kernel.fields() for kernel in kernels], indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+// The list of every GEMM kernel of this build: those of kernels.csv, and the hand-written PTX module.
+#include "gemm/kernel.hpp"
+#include "gemm/kernel_sources.hpp"
+#include "gemm/module/module.hpp"
+
+namespace tenon {
+
+const std::vector<Kernel>& kernels() {
+  static const std::vector<Kernel> all = [] {
+    std::vector<Kernel> list;
+    for (std::size_t s = 0; s < kernel_source_count; ++s) {
+      const KernelSource& source = kernel_sources[s];
+      const std::size_t before = list.size();
+      source.append(list);
+      for (std::size_t i = 0; i < source.kernels; ++i) {
+        Kernel& kernel = list[before + i];
+        kernel.ptx = source.name;
+        kernel.part = source.part;
+        kernel.efficiency = source.costs[i].efficiency;
+        kernel.resident = source.costs[i].resident;
+      }
+    }
+    list.push_back(module_kernel());
+    return list;
+  }();
+  return all;
+}
+
+const Kernel* find_kernel(std::string_view name) {
+  for (const Kernel& kernel : kernels()) {
+    if (kernel.name == name) return &kernel;
+  }
+  return nullptr;
+}
+
+}  // namespace tenon

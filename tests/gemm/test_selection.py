@@ -1,0 +1,80 @@
+"""A project that embeds tenon and builds a part of the kernels: configured, built, run; and choices that CMake refuses.
+
+  test_selection.py <folder to work in>
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "src" / "gemm"))
+sys.dont_write_bytecode = True
+import kernel_table  # noqa: E402  (the line above makes it importable)
+
+WORK = None
+ALL_OPTIONS = {
+    "TENON_ARCHITECTURES", "TENON_TYPES", "TENON_LAYOUTS", "TENON_TILES", "TENON_BUILD_TESTS", "TENON_BUILD_BENCHMARKS",
+    "TENON_BUILD_COMMAND",
+}  # fmt: skip
+
+
+def cmake(*arguments):
+    return subprocess.run(["cmake", *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def configure(source, folder, *options):
+    shutil.rmtree(folder, ignore_errors=True)
+    return cmake("-S", source, "-B", folder, "-G", "Ninja", *options)
+
+
+class Embedded(unittest.TestCase):
+    def test_f16_tn_on_hopper(self):
+        folder = WORK / "embedded"
+        chosen = {"TENON_ARCHITECTURES": "90", "TENON_TYPES": "f16_f32", "TENON_LAYOUTS": "tn", "TENON_TILES": "core"}
+        done = configure(ROOT / "tests" / "gemm" / "selection", folder, f"-DTENON={ROOT}",
+                         *(f"-D{name}={value}" for name, value in chosen.items()))  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = cmake("--build", folder, "-j", 2, "--target", "selection")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        lines = subprocess.run([folder / "selection"], capture_output=True, text=True, check=True).stdout.splitlines()
+        self.assertEqual(lines.pop(), "bf16: this build has no kernel for bf16 inputs accumulated in f32, A row-major, B column-major")
+        self.assertEqual(lines.pop(), "module_f16_f32_tn_128x128x32_s4")  # compiled by the driver, and small
+        expected = kernel_table.selected(kernel_table.read_table(), kernel_table.Selection(("f16_f32",), ("tn",), "core", ("90",)))
+        tiles = [(k.row.family, k.types, k.layout, k.row.tile_m, k.row.tile_n, k.row.tile_k, k.row.stages) for k in expected]
+        names = [re.fullmatch(r"(wgmma|tma|cp_async|any)_(\w+?)_(tn)_(\d+)x(\d+)x(\d+)_s(\d+)(_.*)?", line) for line in lines]
+        self.assertNotIn(None, names, lines)
+        found = [(*name.groups()[:3], *map(int, name.groups()[3:7])) for name in names]
+        self.assertEqual(sorted(found), sorted(tiles))
+        self.assertEqual({tile[0] for tile in tiles}, {"wgmma", "cp_async", "any"})
+        # Every option is documented, and there are no others; what CMake found (programs, folders) is advanced or internal.
+        cache = (folder / "CMakeCache.txt").read_text()
+        advanced = set(re.findall(r"^(TENON_\w+)-ADVANCED:", cache, re.M))
+        options = {name for name, kind in re.findall(r"^(TENON_\w+):(\w+)=", cache, re.M) if kind not in ("INTERNAL", "STATIC")}
+        self.assertEqual(options - advanced, ALL_OPTIONS)
+        text = (ROOT / "src" / "gemm" / "BUILD_OPTIONS.md").read_text()
+        self.assertEqual(set(re.findall(r"^\| `(TENON_\w+)`", text, re.M)), ALL_OPTIONS)
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, sentence, *options):
+        done = configure(ROOT, WORK / "refused", "-DTENON_BUILD_TESTS=OFF", "-DTENON_BUILD_BENCHMARKS=OFF", *options)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(sentence, " ".join(done.stderr.split()))
+
+    def test_sentences(self):
+        self.refused("TENON_TYPES names 'f17_f32' but must be 'all' or of f16_f32, bf16_f32,", "-DTENON_TYPES=f16_f32;f17_f32")
+        self.refused("TENON_LAYOUTS names 'tx' but must be 'all' or of tn, nn, tt, nt", "-DTENON_LAYOUTS=tx")
+        self.refused("TENON_TILES is 'few' but must be 'all' or 'core'", "-DTENON_TILES=few")
+        self.refused("TENON_ARCHITECTURES names '90a' but must be of 80, 86,", "-DTENON_ARCHITECTURES=90a")
+        self.refused("TENON_ARCHITECTURES leave no kernel to build", "-DTENON_ARCHITECTURES=80", "-DTENON_TYPES=s8_s32")
+        self.refused("TENON_BUILD_TESTS and TENON_BUILD_BENCHMARKS need every kernel, but TENON_TYPES is 'all', TENON_LAYOUTS 'tn'",
+                     "-DTENON_LAYOUTS=tn", "-DTENON_BUILD_TESTS=ON")  # fmt: skip
+
+
+if __name__ == "__main__":
+    WORK = Path(sys.argv.pop(1)).resolve()
+    unittest.main()
