@@ -98,7 +98,7 @@ void look_at_alignment(const Operand& x, const Diagnosis& d, std::vector<Obstacl
                      x.ld(), number(x.matrix.ld), number(step), x.lines, x.letter);
   const bool padded = x.letter == 'A' ? d.pads_a : d.pads_b;
   message += padded ? text(": it is copied to aligned rows before, %s", if_there(d))
-             : d.kernel->any_lda || d.kernel->anywhere
+             : d.kernel->row_interleaved || d.kernel->unaligned
                  ? ": every eighth of them is read as a matrix of its own"
                  : ": it is copied to shared memory in smaller pieces";
   std::string remedy = ld_fits ? text("let %c begin at a multiple of 16 bytes", x.letter)

@@ -42,9 +42,9 @@ void add_columns(const Kernel& kernel, Json* json) {
   const auto add = [&](bool has, const char* word) {
     if (has) variant += (variant.empty() ? "" : " ") + std::string(word);
   };
-  add(kernel.anywhere, "unaligned");
-  add(kernel.turned, "swapab");
-  add(kernel.any_lda, "rowinterleaved");
+  add(kernel.unaligned, "unaligned");
+  add(kernel.swap_ab, "swapab");
+  add(kernel.row_interleaved, "rowinterleaved");
   add(kernel.promotes, "promoted");
   (*json)["types"] = name(kernel.type) + std::string("_") + b + name(kernel.accumulate);
   (*json)["layout"] = std::string(letter(kernel.a_order)) + letter(kernel.b_order);

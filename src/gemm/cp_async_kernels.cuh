@@ -15,7 +15,8 @@ Status fill_cp_async(const Kernel&, const Gemm& problem, const DeviceDescription
 
 template <class Config, Alignment alignment>
 void append_cp_async(std::vector<Kernel>& list) {
-  Kernel kernel = describe<Config>(alignment == Alignment::full_16 ? "cp_async" : "any");
+  Kernel kernel = describe<Config>("cp_async");
+  if (alignment == Alignment::any) kernel.name += "_unaligned";
   kernel.minimum_sm = 80;
   kernel.exact_sm = false;
   kernel.copy = alignment == Alignment::full_16 ? Copy::cp_async : Copy::any;

@@ -27,19 +27,19 @@ template <class Config>
 Kernel describe(const std::string& family) {
   using Block = typename Config::Block;
   Kernel kernel{};
-  kernel.turned = is_swap_ab<Config>;
+  kernel.swap_ab = is_swap_ab<Config>;
   kernel.type = TypeOf<typename Config::T>::value;
   kernel.type_b = TypeOf<typename Config::TB>::value;
   static_assert(!is_swap_ab<Config> || std::is_same_v<typename Config::T, typename Config::TB>,
                 "swap-AB: A and B are swapped, so they must be of one type");
   // As the caller has them: B^T and A^T are the operands of the transpose of C.
-  kernel.a_order = kernel.turned ? flipped(Config::b_order) : Config::a_order;
-  kernel.b_order = kernel.turned ? flipped(Config::a_order) : Config::b_order;
-  kernel.tile_m = kernel.turned ? Block::n : Block::m;
-  kernel.tile_n = kernel.turned ? Block::m : Block::n;
+  kernel.a_order = kernel.swap_ab ? flipped(Config::b_order) : Config::a_order;
+  kernel.b_order = kernel.swap_ab ? flipped(Config::a_order) : Config::b_order;
+  kernel.tile_m = kernel.swap_ab ? Block::n : Block::m;
+  kernel.tile_n = kernel.swap_ab ? Block::m : Block::n;
   kernel.tile_k = Block::k;
-  kernel.warp_m = kernel.turned ? Config::Warp::n : Config::Warp::m;
-  kernel.warp_n = kernel.turned ? Config::Warp::m : Config::Warp::n;
+  kernel.warp_m = kernel.swap_ab ? Config::Warp::n : Config::Warp::m;
+  kernel.warp_n = kernel.swap_ab ? Config::Warp::m : Config::Warp::n;
   kernel.accumulate = TypeOf<typename Config::Acc>::value;
   kernel.name = family + "_" + name(kernel.type) + "_" +
                 (kernel.type_b == kernel.type ? std::string() : name(kernel.type_b) + std::string("_")) +

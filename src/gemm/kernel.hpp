@@ -33,20 +33,22 @@ struct Kernel {
   Type type, type_b;  // of A, of B
   Type accumulate;
   bool promotes = false;  // Gemm::promote
-  bool pingpong = false;  // the warpgroups of a CTA compute whole tiles, by turns; else each tile together
-  // Computes the transpose of C (Turned): what the tensor core has as rows of a tile are columns of C. Of
-  // kernels `anywhere`, which store the transpose of what they compute, A and B have each other's places.
-  bool turned = false;
+  // The consumer warpgroups of a CTA take its tiles in turn (Pingpong); else they share each tile.
+  bool pingpong = false;
+  // Computes C^T = B^T A^T (SwapAB): what the tensor core has as rows of a tile are columns of C. Unaligned
+  // kernels store the transpose of what they compute: of those, this one has A and B swapped.
+  bool swap_ab = false;
   Order a_order, b_order;
-  bool stores_apart = false;  // has code of its own for the stores of large tiles (GemmWgmma::stores_apart)
-  bool cuts = false;          // copies less of tiles that reach beyond the matrix (GemmWgmma::cuts)
-  bool any_lda = false;       // A may have any leading dimension if it begins on 16 bytes: EveryEighthLine
-  // A and, unless turned, B may begin anywhere, with any leading dimension: GemmUnaligned.
-  bool anywhere = false;
+  bool specialises_beta_zero = false;  // RegisterBudget::specialises_beta_zero
+  bool loads_residue = false;          // RegisterBudget::loads_residue
+  bool splits_tail = false;            // tail split-K: WgmmaConfig::splits_tail, and unaligned kernels
+  bool row_interleaved = false;  // A may have any leading dimension if it begins on 16 bytes: RowInterleaved
+  // A and, unless swap_ab, B may begin anywhere, with any leading dimension: GemmUnaligned.
+  bool unaligned = false;
   int tile_m, tile_n, tile_k;    // block tile
   int warp_m, warp_n;            // warp tile; with wgmma that of a warpgroup
   int stages, threads, cluster;  // cluster: CTAs that share operands by multicast, or a tile's k; else 1
-  int cluster_n = 1;         // of the cluster: CTAs along n, which share rows of A (anywhere: see shares_b)
+  int cluster_n = 1;         // of the cluster: CTAs along n, which share rows of A (unaligned: see shares_unaligned_b)
   int split = 1;             // of the cluster: CTAs that compute a part of k each of the same tile
   std::size_t shared_bytes;  // dynamic shared memory of a block
   const void* function;      // the __global__ function; nullptr for Copy::module
@@ -61,9 +63,9 @@ struct Kernel {
                  Launch* launch);
 
   // Of the tile and the warp tile, as the tensor core has them.
-  int rows() const noexcept { return turned ? tile_n : tile_m; }
-  int columns() const noexcept { return turned ? tile_m : tile_n; }
-  int warp_rows() const noexcept { return turned ? warp_n : warp_m; }
+  int rows() const noexcept { return swap_ab ? tile_n : tile_m; }
+  int columns() const noexcept { return swap_ab ? tile_m : tile_n; }
+  int warp_rows() const noexcept { return swap_ab ? warp_n : warp_m; }
 
   // The launch that computes the problem, which was validated, accepts() takes, and has m, n > 0; k may be 0.
   // Fails where a tensor map cannot be encoded.

@@ -108,13 +108,13 @@ constexpr std::int64_t longest_tma_stride = (std::int64_t{1} << 40) - 16;
 
 // The largest leading dimension of an operand. Row-interleaved views have a stride of eight rows.
 std::int64_t largest_ld(const Kernel& kernel) noexcept {
-  const int rows = kernel.any_lda || kernel.anywhere ? 8 : 1;
+  const int rows = kernel.row_interleaved || kernel.unaligned ? 8 : 1;
   return longest_tma_stride / (rows * static_cast<std::int64_t>(bytes(kernel.type)));
 }
 
 // The largest leading dimension of C. It is limited if the kernel stores C by TMA, through a tensor map.
 std::int64_t largest_ldc(const Kernel& kernel, const Gemm& problem) noexcept {
-  const bool has_map = kernel.instruction == Instruction::wgmma && !kernel.any_lda && !kernel.anywhere &&
+  const bool has_map = kernel.instruction == Instruction::wgmma && !kernel.row_interleaved && !kernel.unaligned &&
                        tma_can_store(problem);
   return has_map ? longest_tma_stride / static_cast<std::int64_t>(bytes(problem.c.type))
                  : std::numeric_limits<std::int64_t>::max();
@@ -124,7 +124,7 @@ std::int64_t largest_ldc(const Kernel& kernel, const Gemm& problem) noexcept {
 // row-interleaved views of A make up to eight tiles along m at a time.
 std::int64_t ctas_of(const Kernel& kernel, const Gemm& problem) noexcept {
   const int sharing = kernel.cluster / kernel.split, along_n = kernel.cluster_n;
-  const int along_m = kernel.any_lda || (kernel.anywhere && !kernel.turned) ? 8 : sharing / along_n;
+  const int along_m = kernel.row_interleaved || (kernel.unaligned && !kernel.swap_ab) ? 8 : sharing / along_n;
   return round_up_divide(problem.m, std::int64_t{kernel.tile_m} * along_m) * along_m *
          round_up_divide(problem.n, std::int64_t{kernel.tile_n} * along_n) * along_n * kernel.split;
 }
@@ -134,7 +134,7 @@ constexpr std::int64_t most_ctas = std::numeric_limits<std::int32_t>::max();  //
 // kernels count elements of 16 bits, because TMA stores C as such.
 std::int64_t most_columns(const Kernel& kernel, const Gemm& problem) noexcept {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  if (kernel.turned && !kernel.anywhere) return most / 4;
+  if (kernel.swap_ab && !kernel.unaligned) return most / 4;
   return kernel.instruction == Instruction::wgmma && bytes(problem.c.type) == 4 ? most / 2 : most;
 }
 
@@ -180,9 +180,9 @@ Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription
     return Misfit::architecture;
   if (kernel.shared_bytes > device.shared_bytes_per_block_optin) return Misfit::shared_memory;
   if (kernel.copy == Copy::any) return Misfit::none;
-  if (!kernel.anywhere && (kernel.any_lda ? !begins_aligned(problem.a) : copy_alignment(problem.a) < 16))
+  if (!kernel.unaligned && (kernel.row_interleaved ? !begins_aligned(problem.a) : copy_alignment(problem.a) < 16))
     return Misfit::a_alignment;
-  if (!(kernel.anywhere && !kernel.turned) && copy_alignment(problem.b) < 16) return Misfit::b_alignment;
+  if (!(kernel.unaligned && !kernel.swap_ab) && copy_alignment(problem.b) < 16) return Misfit::b_alignment;
   if (kernel.copy != Copy::tma) return Misfit::none;
   if (problem.a.ld > largest_ld(kernel)) return Misfit::lda;
   if (problem.b.ld > largest_ld(kernel)) return Misfit::ldb;
@@ -306,17 +306,17 @@ namespace {
 
 // The clocks that the epilogue takes for an element of C.
 double clocks_of_element(const Kernel& kernel, const Gemm& problem) noexcept {
-  const double transposed = kernel.turned ? wgmma::transposed_store_clocks : 0;
+  const double transposed = kernel.swap_ab ? wgmma::transposed_store_clocks : 0;
   // The ping-pong constants were fitted with the specialisation. Tiles of 128 rows gain little from it if C
   // has 4 bytes, and 256x160, whose epilogue has one subtile at a time, was not measured.
-  const bool beta_zero = kernel.stores_apart && !kernel.pingpong && kernel.columns() != 160 &&
+  const bool beta_zero = kernel.specialises_beta_zero && !kernel.pingpong && kernel.columns() != 160 &&
                          bytes(kernel.type) == 2 && problem.beta == 0.0F && tma_can_store(problem);
   if (beta_zero && kernel.rows() == 256)
     return wgmma::store_clocks - wgmma::beta_zero_saves_of_256 + transposed;
   if (beta_zero && bytes(problem.c.type) == 2)
     return wgmma::store_clocks - wgmma::beta_zero_saves_of_128 + transposed;
   const double f32 = bytes(problem.c.type) == 4 ? wgmma::f32_store_clocks : 0;
-  if (!kernel.anywhere) return wgmma::store_clocks + f32 + transposed;
+  if (!kernel.unaligned) return wgmma::store_clocks + f32 + transposed;
   if (problem.beta == 0.0F && problem.c.type == kernel.type) return wgmma::unaligned_store_clocks;
   if (problem.beta == 0.0F && problem.c.type == Type::f32) return wgmma::unaligned_to_f32_store_clocks;
   return wgmma::unaligned_general_store_clocks;
@@ -332,22 +332,22 @@ double l2_work(const ConstMatrix& matrix) noexcept {
 // of its tiles, even those beyond the rows (columns) of C.
 double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescription& device) noexcept {
   // The product that the tensor cores compute.
-  const Gemm problem = kernel.turned ? with_swapped_operands(given) : given;
+  const Gemm problem = kernel.swap_ab ? with_swapped_operands(given) : given;
   const int tile_m = kernel.rows(), tile_n = kernel.columns();
   const int sms = std::max(device.multiprocessors, 1);
-  const bool on_l2_lines = kernel.anywhere && begins_lines_of_the_l2(problem.a);
+  const bool on_l2_lines = kernel.unaligned && begins_lines_of_the_l2(problem.a);
   const bool b_is_shared = on_l2_lines && shares_unaligned_b(problem.m, problem.n, tile_m, tile_n);
   const int sharing = kernel.cluster / kernel.split;
-  const int along_n = b_is_shared ? 1 : kernel.turned ? sharing / kernel.cluster_n : kernel.cluster_n;
+  const int along_n = b_is_shared ? 1 : kernel.swap_ab ? sharing / kernel.cluster_n : kernel.cluster_n;
   const int along_m = sharing / along_n;
   const auto rows_of_c = static_cast<int>(problem.m);
-  const std::int64_t tiles_m = kernel.any_lda ? RowInterleavedTiles<2>::tiles_of(rows_of_c)
-                               : kernel.anywhere && copy_alignment(problem.a) < 16
+  const std::int64_t tiles_m = kernel.row_interleaved ? RowInterleavedTiles<2>::tiles_of(rows_of_c)
+                               : kernel.unaligned && copy_alignment(problem.a) < 16
                                    ? row_interleaved_tiles(rows_of_c, tile_m, 1)
                                    : round_up_divide(problem.m, std::int64_t{tile_m} * along_m) * along_m;
   const std::int64_t tiles_n = round_up_divide(problem.n, std::int64_t{tile_n} * along_n) * along_n;
   // Unaligned rows begin up to so many elements inside their first k-tile.
-  const int leading = kernel.any_lda ? 7 : kernel.anywhere ? 15 : 0;
+  const int leading = kernel.row_interleaved ? 7 : kernel.unaligned ? 15 : 0;
   const std::int64_t k_tiles = round_up_divide(problem.k + leading, kernel.tile_k);
 
   double multiplying = 2.0 * tile_m * tile_n * kernel.tile_k /
@@ -358,11 +358,11 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
     return static_cast<double>(
         has_residue_extent ? std::min<std::int64_t>(tile, round_up_divide(extent, 8) * 8) : tile);
   };
-  const double rows = loaded(tile_m, problem.m, kernel.cuts && problem.a.order == row_major);
-  const double columns = loaded(tile_n, problem.n, kernel.cuts && problem.b.order == column_major);
+  const double rows = loaded(tile_m, problem.m, kernel.loads_residue && problem.a.order == row_major);
+  const double columns = loaded(tile_n, problem.n, kernel.loads_residue && problem.b.order == column_major);
   const double row_bytes = static_cast<double>(kernel.tile_k) * static_cast<double>(bytes(kernel.type));
   // Kernels with row-interleaved views were fitted without the work of the L2.
-  const bool is_row_interleaved = kernel.any_lda || kernel.anywhere;
+  const bool is_row_interleaved = kernel.row_interleaved || kernel.unaligned;
   const double of_a = is_row_interleaved ? 1 : l2_work(problem.a);
   const double of_b = is_row_interleaved ? 1 : l2_work(problem.b);
   double loading = (rows / along_n * of_a + columns / along_m * of_b) * row_bytes / wgmma::bytes_per_clock;
@@ -372,14 +372,14 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
     // What no other tile has brought into the L2.
     const double once = rows / static_cast<double>(tiles_n) + columns / static_cast<double>(tiles_m);
     loading = std::max(loading, once * row_bytes / wgmma::new_bytes_per_clock);
-    if (kernel.anywhere) multiplying *= kernel.efficiency / wgmma::unaligned_from_memory;
+    if (kernel.unaligned) multiplying *= kernel.efficiency / wgmma::unaligned_from_memory;
   }
   const double k_tile = std::max(multiplying, loading);
 
   const double storing = wgmma::tile_clocks + clocks_of_element(kernel, given) * tile_m * tile_n +
-                         (tile_n % 64 != 0 && !kernel.turned ? wgmma::narrow_subtile_clocks : 0);
+                         (tile_n % 64 != 0 && !kernel.swap_ab ? wgmma::narrow_subtile_clocks : 0);
   // A last k-tile that holds only the leading elements takes one of its four wgmma steps.
-  const double saved = kernel.anywhere && (problem.k - 1) % kernel.tile_k >= kernel.tile_k - 15 ? 0.75 : 0;
+  const double saved = kernel.unaligned && (problem.k - 1) % kernel.tile_k >= kernel.tile_k - 15 ? 0.75 : 0;
   const double mainloop = (static_cast<double>(k_tiles) - saved) * k_tile, tile = mainloop + storing;
   const double reached = kernel.cluster > 2 ? wgmma::reached_by_large_clusters : 1;
   const auto clusters = std::max<std::int64_t>(static_cast<std::int64_t>(sms * reached) / kernel.cluster, 1);
@@ -389,7 +389,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
     const bool is_split =
         TailSplit::split_tiles(static_cast<int>(cluster_tiles % clusters), static_cast<int>(clusters),
                        static_cast<int>(std::min<std::int64_t>(k_tiles_of_k, INT32_MAX))) != 0;
-    const double slowdown = !kernel.anywhere ? wgmma::tail_split
+    const double slowdown = !kernel.unaligned ? wgmma::tail_split
                             : on_l2_lines    ? 1
                                              : wgmma::unaligned_tail_split;
     const double last_wave = cluster_tiles % clusters == 0 ? 0
@@ -431,7 +431,7 @@ double cost_with_tma_stores(const Kernel& kernel, const Gemm& problem,
 
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
   const double cost = cost_with_tma_stores(kernel, problem, device);
-  if (kernel.anywhere || bytes(problem.c.type) != 4 || tma_can_store(problem)) return cost;
+  if (kernel.unaligned || bytes(problem.c.type) != 4 || tma_can_store(problem)) return cost;
   return cost + wgmma::unit * wgmma::unaligned_f32_store_clocks * static_cast<double>(problem.m) *
                     static_cast<double>(problem.n) / std::max(device.multiprocessors, 1);
 }
@@ -449,8 +449,8 @@ const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem
     if (kernel.copy == Copy::module || !accepts(kernel, problem, device)) continue;
     if (std::find(refused.begin(), refused.end(), &kernel) != refused.end()) continue;
     // These store C element by element, which is slow.
-    if (kernel.turned && !kernel.anywhere && !tma_can_store(problem)) continue;
-    if (kernel.anywhere && copy_alignment(problem.a) == 16 && copy_alignment(problem.b) == 16) continue;
+    if (kernel.swap_ab && !kernel.unaligned && !tma_can_store(problem)) continue;
+    if (kernel.unaligned && copy_alignment(problem.a) == 16 && copy_alignment(problem.b) == 16) continue;
     if (const double cost = estimated_cost(kernel, problem, device); cost < least) {
       least = cost;
       best = &kernel;

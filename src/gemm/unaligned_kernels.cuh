@@ -20,14 +20,15 @@ void append_unaligned(std::vector<Kernel>& list) {
   Kernel kernel = describe<Config>("wgmma");
   kernel.name += (Config::swap_ab ? "_c" + std::to_string(Config::cluster) + "x1"
                                   : "_c1x" + std::to_string(Config::cluster)) +
-                 "_unaligned";
+                 "_unaligned" + (Config::swap_ab ? "_swapab" : "") + "_tailsplit";
   kernel.minimum_sm = 90;
   kernel.exact_sm = true;
   kernel.copy = Copy::tma;
   kernel.instruction = Instruction::wgmma;
   kernel.cluster = Config::cluster;
   kernel.cluster_n = Config::swap_ab ? 1 : Config::cluster;
-  kernel.anywhere = true;
+  kernel.unaligned = true;
+  kernel.splits_tail = true;
   kernel.threads = Gemm_::threads;
   kernel.shared_bytes = Gemm_::shared_bytes;
   kernel.function = reinterpret_cast<const void*>(&gemm_unaligned<Config, CombinationOf<Config>>);

@@ -22,8 +22,10 @@ void append_wgmma(std::vector<Kernel>& list) {
     kernel.name += "_c" + std::to_string(cluster_m) + "x" + std::to_string(cluster_n);
   if (Config::pingpong) kernel.name += "_pingpong";
   if (Config::promotes) kernel.name += "_promoted";
-  if (Config::row_interleaved) kernel.name += "_unaligned";
-  if (Cluster::k > 1) kernel.name += "_k" + std::to_string(Cluster::k);
+  if (Cluster::k > 1) kernel.name += "_splitk" + std::to_string(Cluster::k);
+  if (Config::row_interleaved) kernel.name += "_rowinterleaved";
+  if (Config::swap_ab) kernel.name += "_swapab";
+  if (Config::splits_tail) kernel.name += "_tailsplit";
   kernel.minimum_sm = 90;
   kernel.exact_sm = true;
   kernel.copy = Copy::tma;
@@ -33,9 +35,10 @@ void append_wgmma(std::vector<Kernel>& list) {
   kernel.split = Cluster::k;
   kernel.promotes = Config::promotes;
   kernel.pingpong = Config::pingpong;
-  kernel.stores_apart = RegisterBudget<Config>::specialises_beta_zero;
-  kernel.cuts = RegisterBudget<Config>::loads_residue;
-  kernel.any_lda = Config::row_interleaved;
+  kernel.specialises_beta_zero = RegisterBudget<Config>::specialises_beta_zero;
+  kernel.loads_residue = RegisterBudget<Config>::loads_residue;
+  kernel.row_interleaved = Config::row_interleaved;
+  kernel.splits_tail = Config::splits_tail;
   kernel.threads = GemmWgmma<Config>::threads;
   kernel.shared_bytes = GemmWgmma<Config>::shared_bytes;
   kernel.function = reinterpret_cast<const void*>(&gemm_wgmma<Config, CombinationOf<Config>>);

@@ -190,14 +190,14 @@ Ways ways_with_copies(const Gemm& p) noexcept {
 bool is_for(const Kernel& kernel, const Way& w) noexcept {
   switch (w.keeps) {
     case Keeps::nothing:
-      return !kernel.anywhere;
+      return !kernel.unaligned;
     case Keeps::a:
     case Keeps::b_as_a:
-      return kernel.any_lda;
+      return kernel.row_interleaved;
     case Keeps::b:
-      return kernel.anywhere && !kernel.turned;
+      return kernel.unaligned && !kernel.swap_ab;
     case Keeps::a_unaligned:
-      return kernel.anywhere && kernel.turned;
+      return kernel.unaligned && kernel.swap_ab;
   }
   return false;
 }
@@ -279,7 +279,7 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& given, const Devic
   // A kernel for unaligned operands needs no copies if it is as fast as one with copies. But a kernel of the
   // tuning table comes first.
   const auto direct_is_better = [&](const Way& than) {
-    if (direct == nullptr || !(direct->any_lda || direct->anywhere)) return false;
+    if (direct == nullptr || !(direct->row_interleaved || direct->unaligned)) return false;
     if (tuned != nullptr && (direct == tuned) != (than.plan.kernel == tuned)) return direct == tuned;
     return estimated_cost(*direct, problem, device) <= than.cost;
   };

@@ -41,7 +41,7 @@ class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<s
     // Of every other row, and every third column of B: what stands before the next.
     for (std::int64_t row = 0; row < c.m; row += 2)
       operands.a[static_cast<std::size_t>(row * c.k + c.k - 1)] = std::numeric_limits<float>::infinity();
-    for (std::int64_t column = 0; kernel().anywhere && column < c.n; column += 3)
+    for (std::int64_t column = 0; kernel().unaligned && column < c.n; column += 3)
       operands.b[static_cast<std::size_t>(column * c.k + c.k - 1)] = std::numeric_limits<float>::infinity();
     operands.exact = test::exact_products(operands.a, operands.b, c.m, c.n, c.k);
     Product product(kernel(), c, std::make_shared<const Operands>(operands));
@@ -56,7 +56,7 @@ class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<s
   }
 
   // Whether B may begin anywhere too.
-  static bool takes_any_b() { return kernel().anywhere && !kernel().turned; }
+  static bool takes_any_b() { return kernel().unaligned && !kernel().swap_ab; }
 
   // What C may be: the hand-written module has one type, and so have integers.
   static std::vector<Type> outputs() {
@@ -179,7 +179,7 @@ TEST_P(GemmTest, LinesFurtherApartThan32BitsCount) {
   // Rows of C enough that some are carried while the next tile is multiplied.
   const std::int64_t rows = (description.multiprocessors + 2) * std::int64_t{kernel().tile_m} + 9;
   const auto run = [&](char matrix, Type out, bool odd) {
-    const std::int64_t m = kernel().anywhere && matrix == 'C' ? rows : 9;
+    const std::int64_t m = kernel().unaligned && matrix == 'C' ? rows : 9;
     const float beta = odd ? 0 : 1;
     const Case c = fitted({m, 16, 16, Numbers::normals, out, 0, 0, 0, 0, 0, 1, beta});
     SCOPED_TRACE(std::string(1, matrix) + (odd ? ", odd: " : ": ") + ::testing::PrintToString(c));
@@ -271,7 +271,7 @@ TEST_P(GemmTest, OperandsThatAreNotAligned) {
 // order; eighths with rows and without, one more row than whole tiles; the last elements of a row in a slab
 // of its own or not. Before a row lies what is not a number.
 TEST_P(GemmTest, RowsOfAThatBeginAnywhere) {
-  if (!kernel().any_lda && !kernel().anywhere)
+  if (!kernel().row_interleaved && !kernel().unaligned)
     GTEST_SKIP() << "this kernel copies rows of A that begin on multiples of 16 bytes";
   const std::vector<std::int64_t> lengths =
       test::emulated() ? std::vector<std::int64_t>{65, 127}
@@ -294,7 +294,7 @@ TEST_P(GemmTest, RowsOfAThatBeginAnywhere) {
 // Rows of A that are lines of the L2, beside rows of B that begin anywhere: of a k that ends with a slab, in
 // its first step or behind it.
 TEST_P(GemmTest, RowsOfAInWholeLinesAndOfBAnywhere) {
-  if (!kernel().anywhere) GTEST_SKIP() << "this kernel copies aligned rows";
+  if (!kernel().unaligned) GTEST_SKIP() << "this kernel copies aligned rows";
   for (const auto& [k, pad_a] : {std::pair{64, 0}, {7, 56}, {80, 48}, {81, 40}, {576, 64}}) {
     check(with_output({70, 41, k, Numbers::normals, kernel().type, 0, pad_a, 1}));
     check(with_output({300, 270, k, Numbers::integers, Type::f32, 0, pad_a, 4}));
@@ -307,7 +307,7 @@ TEST_P(GemmTest, RowsOfAInWholeLinesAndOfBAnywhere) {
 // Blocks with several tiles, the last rows of which other warps carry while the next one is multiplied: of
 // one slab and of more, A in whole lines and anywhere, C that leaves in lines and C that does not.
 TEST_P(GemmTest, RowsThatAreCarriedWhileTheNextTileIsMultiplied) {
-  if (!kernel().anywhere) GTEST_SKIP() << "the warps that multiply carry all of C";
+  if (!kernel().unaligned) GTEST_SKIP() << "the warps that multiply carry all of C";
   DeviceDescription description;
   ASSERT_TRUE(test::launcher().describe(&description));
   const std::int64_t m = (description.multiprocessors + 2) * std::int64_t{kernel().tile_m} + 9;
@@ -363,7 +363,7 @@ TEST_P(GemmTest, TilesBesideEachOther) {
 // Tiles that reach beyond the matrix, of which less is copied: the first of a block and later ones, where all
 // of the ring was written before and where it was not.
 TEST_P(GemmTest, TilesThatReachBeyondTheMatrix) {
-  if (kernel().instruction != Instruction::wgmma || kernel().anywhere) GTEST_SKIP() << "all is copied";
+  if (kernel().instruction != Instruction::wgmma || kernel().unaligned) GTEST_SKIP() << "all is copied";
   DeviceDescription description;
   ASSERT_TRUE(test::launcher().describe(&description));
   const std::int64_t m = kernel().tile_m, n = kernel().tile_n, tiles = description.multiprocessors + 3;
@@ -389,7 +389,7 @@ TEST_P(GemmTest, LastTilesOfTwoBlocksEach) {
   ASSERT_TRUE(test::launcher().describe(&description));
   const std::int64_t clusters = description.multiprocessors / 2, m = kernel().tile_m, n = kernel().tile_n;
   const std::int64_t k = 17 * std::int64_t{kernel().tile_k} - 3;
-  if (kernel().anywhere) {
+  if (kernel().unaligned) {
     // Rows of A that begin lines of the L2, where blocks share B, or A; that begin on 16 bytes; anywhere; and
     // after a round. Without a workspace, in which there would be another A.
     const std::vector<Case> both_anywhere = {
@@ -631,7 +631,7 @@ TEST_P(GemmTest, LargeProductsDoNotDependOnTheLeadingDimensionOfC) {
 // What a product costs where nothing is cut: the emulator counts it.
 TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
   if (!test::emulated()) GTEST_SKIP() << "a GPU does not count";
-  if (kernel().any_lda || kernel().anywhere) GTEST_SKIP() << "a kernel for rows that are not aligned";
+  if (kernel().row_interleaved || kernel().unaligned) GTEST_SKIP() << "a kernel for rows that are not aligned";
   // A tile for each block of a cluster, whichever way it lies; two slabs for each of those that share a tile.
   const int split = kernel().split, blocks = kernel().cluster / split;
   const Case c =
@@ -643,7 +643,7 @@ TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
   const bool wgmma = kernel().instruction == Instruction::wgmma;
   const auto element = static_cast<std::int64_t>(bytes(kernel().type));
   // Of one instruction: m n k. A promoting kernel computes at most 128 columns at a time.
-  const int columns = kernel().turned ? kernel().warp_m : kernel().warp_n;
+  const int columns = kernel().swap_ab ? kernel().warp_m : kernel().warp_n;
   const std::int64_t n = kernel().promotes ? std::min(columns, 128) : columns;
   const std::int64_t instruction = wgmma ? 64 * n * (32 / element) : 16 * 8 * 16;
   EXPECT_EQ(counts.matrix_operations, static_cast<std::uint64_t>(c.m * c.n * c.k / instruction));
@@ -673,7 +673,7 @@ TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
 // there are, at the beginning of rows and in C, does not grow with k.
 TEST_P(GemmTest, RowsThatBeginAnywhereMeetOnNoBank) {
   if (!test::emulated()) GTEST_SKIP() << "a GPU does not count";
-  if (!kernel().anywhere) GTEST_SKIP() << "this kernel copies aligned rows";
+  if (!kernel().unaligned) GTEST_SKIP() << "this kernel copies aligned rows";
   for (const int pad : {0, 1, 2, 3}) {
     const auto conflicts = [&](std::int64_t k) {
       const bool any_b = takes_any_b();

@@ -53,7 +53,7 @@ inline Kernel k_major_kernel(const char* name, Type type, Type type_b, Type accu
 inline Kernel unaligned_kernel(const char* name) {
   Kernel k = kernel(name, Copy::tma, 256, 128);
   k.instruction = Instruction::wgmma;
-  k.anywhere = true;
+  k.unaligned = true;
   k.efficiency = 0.94;
   k.tile_k = 64;
   k.warp_m = 256;
@@ -65,7 +65,7 @@ inline Kernel unaligned_kernel(const char* name) {
 // A kernel for an unaligned A and an aligned B.
 inline Kernel unaligned_swapab_kernel(const char* name) {
   Kernel k = unaligned_kernel(name);
-  k.turned = true;
+  k.swap_ab = true;
   std::swap(k.tile_m, k.tile_n);
   std::swap(k.warp_m, k.warp_n);
   k.cluster_n = 1;

@@ -24,7 +24,7 @@ std::vector<Kernel> with_any_lda() {
   std::vector<Kernel> list = kernel_list();
   list.push_back(test::kernel("interleaved", Copy::tma, 128, 256, row_major, row_major));
   list.back().instruction = Instruction::wgmma;
-  list.back().any_lda = true;
+  list.back().row_interleaved = true;
   return list;
 }
 

@@ -227,7 +227,7 @@ const std::vector<Kernel>& with_any_lda() {
     std::vector<Kernel> l = kernel_list();
     Kernel k = test::kernel("interleaved", Copy::tma, 128, 256, row_major, row_major);
     k.instruction = Instruction::wgmma;
-    k.any_lda = true;
+    k.row_interleaved = true;
     l.push_back(k);
     return l;
   }();

@@ -110,7 +110,7 @@ TEST(Select, TakesTheLeastEstimateWhateverWasChosenBeforeAndHoweverTheListIsOrde
     EXPECT_EQ(estimated_cost(*chosen_of_reversed, p, device), cost) << m << " x " << n << " x " << k;
     for (const Kernel& kernel : kernels()) {
       if (kernel.copy == Copy::module || !accepts(kernel, p, device)) continue;
-      if (kernel.anywhere && p.a.ld % 8 == 0) continue;  // only for unaligned operands
+      if (kernel.unaligned && p.a.ld % 8 == 0) continue;  // only for unaligned operands
       EXPECT_GE(estimated_cost(kernel, p, device), cost) << kernel.name << " instead of " << chosen->name;
     }
     Gemm elsewhere = p;
@@ -289,7 +289,7 @@ TEST(Select, RowsThatCrossSectorsWantLargeTiles) {
 TEST(Select, SwapAbTilesFitRowsBetweenMultiplesOf128) {
   const Kernel plain = wgmma_kernel(128, 128, 2, 2, 64);
   Kernel swapab = plain;
-  swapab.turned = true;
+  swapab.swap_ab = true;
   swapab.tile_m = swapab.warp_m = 144;
   swapab.warp_n = 64;
   swapab.efficiency = efficiency_of(swapab);
@@ -303,7 +303,7 @@ TEST(Select, SwapAbTilesFitRowsBetweenMultiplesOf128) {
 
 TEST(Accepts, RowsOfCThatAreCountedIn31Bits) {
   Kernel swapab = wgmma_kernel(128, 128, 2);
-  swapab.turned = true;
+  swapab.swap_ab = true;
   EXPECT_TRUE(accepts(swapab, problem(264, 536870911, 8), h200));
   Status why;
   EXPECT_FALSE(accepts(swapab, problem(264, 536870912, 8), h200, &why));
@@ -326,7 +326,7 @@ TEST(Accepts, RowsOfCThatAreCountedIn31Bits) {
 TEST(EstimatedCost, OfSwapAbIsThatOfTheTransposedProblemButForTheStores) {
   const Kernel plain = wgmma_kernel(128, 192, 2, 1, 64);
   Kernel swapab = plain;
-  swapab.turned = true;
+  swapab.swap_ab = true;
   swapab.tile_m = swapab.warp_m = 192;
   swapab.tile_n = 128, swapab.warp_n = 64;
   swapab.cluster_n = 2;
@@ -339,7 +339,7 @@ TEST(EstimatedCost, OfSwapAbIsThatOfTheTransposedProblemButForTheStores) {
 TEST(EstimatedCost, OfOneTileCountsTheRowsThatAreLoaded) {
   Kernel all = wgmma_kernel(64, 64, 1, 1, 64);
   Kernel with_residue = all;
-  with_residue.cuts = true;
+  with_residue.loads_residue = true;
   EXPECT_LT(estimated_cost(with_residue, problem(3, 4096, 4096), h200),
             estimated_cost(all, problem(3, 4096, 4096), h200));
   EXPECT_EQ(estimated_cost(with_residue, problem(1, 4096, 4096), h200),
@@ -359,7 +359,7 @@ TEST(Select, TheBetaZeroSpecialisation) {
   pingpong.pingpong = true;
   pingpong.efficiency = efficiency_of(pingpong);
   Kernel cooperative = wgmma_kernel(128, 256, 2, 1, 64);
-  cooperative.stores_apart = true;
+  cooperative.specialises_beta_zero = true;
   const std::vector<Kernel> list = {cooperative, pingpong};
   Gemm square = problem(2048, 2048, 2048);
   square.c.type = Type::f16;
@@ -486,7 +486,7 @@ TEST(EstimatedCost, OfLargeClustersCountsThoseThatRunAtOnce) {
 // (35 of its 50 MB). With k = 4096 B comes from memory.
 TEST(EstimatedCost, OfFewRowsIsThatOfTheLoads) {
   Kernel narrow = wgmma_kernel(64, 128, 1);
-  narrow.cuts = true;
+  narrow.loads_residue = true;
   const auto cost = [&](std::int64_t m, std::int64_t k) {
     return estimated_cost(narrow, problem(m, 128 * 132, k), h200);
   };
@@ -536,8 +536,8 @@ TEST(Accepts, LeadingDimensionsOfWhichATensorMapHoldsEight) {
   EXPECT_FALSE(accepts(kernel, p, h200, &why));
   EXPECT_STREQ(why.message(), "kernel unaligned copies by TMA: ldb is 68719476736 but needs <= 68719476735");
   Kernel of_a = kernel;
-  of_a.anywhere = false;
-  of_a.any_lda = true;
+  of_a.unaligned = false;
+  of_a.row_interleaved = true;
   p = problem(64, 64, 64);
   p.a.ld = std::int64_t{1} << 36;
   EXPECT_FALSE(accepts(of_a, p, h200));
