@@ -227,7 +227,7 @@ int main(int argc, char** argv) {
       "Examples:\n"
       "  tenon_gemm_benchmark --shapes 4096,8192 --types bf16 --layout tn --best\n"
       "  tenon_gemm_benchmark --suite main --commit \"$(git rev-parse --short HEAD)\" --json main.json\n"
-      "  tenon_gemm_benchmark --shapes 64:4096:4096 --types e4m3 --kernel 'wgmma_*_k2' --quick --mode "
+      "  tenon_gemm_benchmark --shapes 64:4096:4096 --types e4m3 --kernel 'wgmma_*_splitk2' --quick --mode "
       "burst\n"
       "  tenon_gemm_benchmark --choices 120 --json choices.json --commit \"$(git rev-parse --short HEAD)\"\n"
       "Exit status: 0 done and correct, 1 wrong result or a case that could not be measured, 2 bad "

@@ -41,7 +41,6 @@ struct Kernel {
   Order a_order, b_order;
   bool specialises_beta_zero = false;  // RegisterBudget::specialises_beta_zero
   bool loads_residue = false;          // RegisterBudget::loads_residue
-  bool splits_tail = false;            // tail split-K: WgmmaConfig::splits_tail, and unaligned kernels
   bool row_interleaved = false;  // A may have any leading dimension if it begins on 16 bytes: RowInterleaved
   // A and, unless swap_ab, B may begin anywhere, with any leading dimension: GemmUnaligned.
   bool unaligned = false;

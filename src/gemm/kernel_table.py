@@ -11,7 +11,8 @@ To add a type that fragment/element.hpp has and an instruction multiplies:
 
 Columns. A line stands for one kernel per entry of `types` and of `layouts`. Order counts: of two kernels with equal cost
 the choice takes the earlier line.
-  family      wgmma; tma and cp_async: mma.sync on tiles that TMA or cp.async loads; any: cp_async at any alignment
+  family      wgmma; tma and cp_async: mma.sync on tiles that TMA or cp.async loads; cp_async_unaligned: cp_async for operands
+              at any address
   types       operands and accumulator as kernel names spell them: f16_f32; e4m3_e5m2_f32 if A and B differ
   layouts     tn nn tt nt, of A and B: t is row-major, n is column-major
   tile_m, tile_n, tile_k      of a CTA: rows and columns of C, with swapab too, and depth of a k-tile
@@ -34,7 +35,7 @@ as the tensor core has it, a tile that was not measured gets, times 0.92 if it i
   pingpong     0.918 + 0.009 (N - 128) / 128       cooperative, M = 128   0.903 + 0.052 (N - 128) / 128
   cooperative, M = 256   0.957 + 0.01 (N - 192) / 32              M = 64    0.477 + 0.5 (min(N, 128) - 64) / 64
 Those of the other families are TFLOP/s in bf16 on an H200, relative to the largest tile of tma, which has 555: 480 for the
-other one, 445, 430 and 270 for cp_async, 270 for any where operands are aligned.
+other one, 445, 430 and 270 for cp_async, 270 for cp_async_unaligned where operands are aligned.
 """
 
 import argparse
@@ -76,7 +77,7 @@ FAMILIES = {
     "wgmma": ("wgmma_kernels.cuh", 90),
     "tma": ("tma_kernels.cuh", 90),
     "cp_async": ("cp_async_kernels.cuh", 80),
-    "any": ("cp_async_kernels.cuh", 80),
+    "cp_async_unaligned": ("cp_async_kernels.cuh", 80),
 }
 UNALIGNED_HEADER = "unaligned_kernels.cuh"
 # From the words of `schedule` and `variant` to the C++ templates around a WgmmaConfig, innermost first. `promoted` is an
@@ -151,7 +152,7 @@ class Kernel:
             config = f"GemmConfig<{a}, {accumulator}, {', '.join(orders)}, {shape}, {warp}, {row.stages}>"
             if row.family == "tma":
                 return f"append_tma<{config}>(list);"
-            return f"append_cp_async<{config}, Alignment::{'any' if row.family == 'any' else 'full_16'}>(list);"
+            return f"append_cp_async<{config}, Alignment::{'any' if row.family == 'cp_async_unaligned' else 'full_16'}>(list);"
         cluster = [row.cluster_m, row.cluster_n]
         if row.swaps():  # B^T and A^T are the operands of the transpose of C
             orders = ["column_major" if order == "row_major" else "row_major" for order in reversed(orders)]

@@ -30,7 +30,7 @@ constexpr double part_of_l2 = 0.75;           // that fill more than this part o
 constexpr double sector_crossing = 1.6;
 constexpr double tile_clocks = 110;     // of a tile, whatever its size, and
 constexpr double store_clocks = 0.092;  // of each element of C in it. All SMs store at the same time.
-// The beta == 0 specialisation (GemmWgmma::stores_apart) saves this much for each element, in tiles of 128
+// The beta == 0 specialisation (RegisterBudget::specialises_beta_zero) saves this much for each element, in tiles of 128
 // and of 256 rows: the gain of 2048^3 in 128x256 and of 8192^3 in 256x200.
 constexpr double beta_zero_saves_of_128 = 0.02, beta_zero_saves_of_256 = 0.039;
 // Added for an element of 4 bytes. 4096^3 with C in f32 takes equally long in 128x256 and in ping-pong
@@ -44,7 +44,7 @@ constexpr double unaligned_f32_store_clocks = 0.15;
 // Added for an element that a swap-AB kernel stores transposed. Fitted to all kernels on 57 problems: the
 // choice takes 1.4 % longer than the fastest kernel in the mean, and 2.5 % with 0.02, which was a guess.
 constexpr double transposed_store_clocks = 0.06;
-constexpr double narrow_subtile_clocks = 520;  // of a last epilogue subtile below 64 columns (StoreStaged)
+constexpr double narrow_subtile_clocks = 520;  // of a last epilogue subtile below 64 columns (StoreTma)
 constexpr double overlap_of_register_stores = 0.4;  // part of the stores that ping-pong hides without TMA
 constexpr double reduction_clocks = 2950;           // between two CTAs that split k,
 constexpr double further_reduction_clocks = 800;    // and for each CTA beyond two
@@ -84,9 +84,9 @@ const char* words(Order order) noexcept {
   return order == row_major ? "row-major" : "column-major";
 }
 
-// Whether the kernel has tail split-K (GemmWgmma::has_pairs, GemmUnaligned): two CTAs compute each of the
+// Whether the kernel has tail split-K (WgmmaConfig::splits_tail, GemmUnaligned): two CTAs compute each of the
 // last tiles if those fill less than half a wave.
-bool ends_in_pairs(const Kernel& kernel) noexcept {
+bool splits_tail(const Kernel& kernel) noexcept {
   return kernel.instruction == Instruction::wgmma && kernel.cluster == 2 && kernel.split == 1 &&
          kernel.warp_rows() > 64 && !kernel.pingpong;
 }
@@ -353,7 +353,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   double multiplying = 2.0 * tile_m * tile_n * kernel.tile_k /
                        (wgmma::flop_per_clock * tensor_rate(kernel.type) * kernel.efficiency);
   if (on_l2_lines) multiplying *= kernel.efficiency / wgmma::unaligned_on_l2_lines;
-  // A single tile along m or n loads no rows that the operand does not have (GemmWgmma::cuts).
+  // A single tile along m or n loads no rows that the operand does not have (RegisterBudget::loads_residue).
   const auto loaded = [](int tile, std::int64_t extent, bool has_residue_extent) {
     return static_cast<double>(
         has_residue_extent ? std::min<std::int64_t>(tile, round_up_divide(extent, 8) * 8) : tile);
@@ -384,7 +384,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   const double reached = kernel.cluster > 2 ? wgmma::reached_by_large_clusters : 1;
   const auto clusters = std::max<std::int64_t>(static_cast<std::int64_t>(sms * reached) / kernel.cluster, 1);
   const std::int64_t cluster_tiles = tiles_m / along_m * (tiles_n / along_n);
-  if (ends_in_pairs(kernel)) {
+  if (splits_tail(kernel)) {
     const std::int64_t k_tiles_of_k = round_up_divide(problem.k, kernel.tile_k);
     const bool is_split =
         TailSplit::split_tiles(static_cast<int>(cluster_tiles % clusters), static_cast<int>(clusters),

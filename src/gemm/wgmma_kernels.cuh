@@ -38,7 +38,6 @@ void append_wgmma(std::vector<Kernel>& list) {
   kernel.specialises_beta_zero = RegisterBudget<Config>::specialises_beta_zero;
   kernel.loads_residue = RegisterBudget<Config>::loads_residue;
   kernel.row_interleaved = Config::row_interleaved;
-  kernel.splits_tail = Config::splits_tail;
   kernel.threads = GemmWgmma<Config>::threads;
   kernel.shared_bytes = GemmWgmma<Config>::shared_bytes;
   kernel.function = reinterpret_cast<const void*>(&gemm_wgmma<Config, CombinationOf<Config>>);

@@ -1,7 +1,7 @@
 # L2: the machine code of the GEMM kernels, an entry a family and types; included by tests/gemm/CMakeLists.txt.
 #
 # The counts are those of one slab of the smallest tile of the family: 16 x 8 x 16 multiply-adds an HMMA, four 8 x 8
-# matrices an LDSM. Registers: `any` takes up to 128 a thread, tma is compiled for 384 threads.
+# matrices an LDSM. Registers: unaligned kernels take up to 128 a thread, tma is compiled for 384 threads.
 foreach(types IN ITEMS
     "f16_f32 __half float HMMA.16816.F32 HMMA.16816.F32.BF16 HMMA.16816.F16"
     "bf16_f32 __nv_bfloat16 float HMMA.16816.F32.BF16 HMMA.16816.F16"
@@ -10,11 +10,11 @@ foreach(types IN ITEMS
   list(POP_FRONT types label operands sums hmma)  # what remains are the forms that must not occur
   set(config "GemmConfig<${operands}, ${sums}, ")
 
-  tenon_add_sass_test(tenon_kernels NAME sass.cp_async_${label} KERNEL "gemm_cp_async<.*${config}.*Alignment.0>"
+  tenon_add_sass_test(tenon_kernels NAME sass.cp_async_${label} KERNEL "gemm_cp_async<.*${config}.*Alignment.0,"
     ARCH ${TENON_ARCHITECTURES}
     EXPECT ${hmma}>=32 LDSM.16>=16 LDGSTS.E.BYPASS.128>=16 LDGDEPBAR>=3
     FORBID ${types} HMMA.1688 LDL STL MAX_REGISTERS 224 SPILL_FREE)
-  tenon_add_sass_test(tenon_kernels NAME sass.any_${label} KERNEL "gemm_cp_async<.*${config}.*Alignment.1>"
+  tenon_add_sass_test(tenon_kernels NAME sass.cp_async_unaligned_${label} KERNEL "gemm_cp_async<.*${config}.*Alignment.1,"
     ARCH ${TENON_ARCHITECTURES}
     EXPECT ${hmma}>=32 LDSM.16>=12 LDGSTS.E.BYPASS.128>=8 LDGSTS>=24 STS.128>=2
     FORBID ${types} HMMA.1688 LDL STL MAX_REGISTERS 128 SPILL_FREE)
@@ -41,7 +41,7 @@ set_tests_properties(sass.kernel_report PROPERTIES LABELS L2)
 set(others ${tenon_proven_architectures})
 list(REMOVE_ITEM others ${TENON_ARCHITECTURES})
 foreach(arch IN LISTS others)
-  foreach(source IN ITEMS cp_async_f16_f32_64x64x64_s5 any_f16_f32_128x128x32_s2)
+  foreach(source IN ITEMS cp_async_f16_f32_64x64x64_s5 cp_async_unaligned_f16_f32_128x128x32_s2)
     set(cubin ${CMAKE_CURRENT_BINARY_DIR}/${source}_sm_${arch}.cubin)
     add_test(NAME gemm_ptxas.${source}_sm_${arch} COMMAND ${TENON_PTXAS} -arch=sm_${arch}
       ${CMAKE_BINARY_DIR}/share/tenon/ptx/${source}.ptx -o ${cubin})
@@ -61,17 +61,17 @@ foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
     EXPECT HGMMA>=4 UTMALDG.2D>=2 UTMASTG.2D>=1 STSM.16>=4 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
   # TMA cannot store every eighth row of C.
-  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_unaligned KERNEL "gemm_wgmma<.*RowInterleaved.*${operands}" ARCH 90a
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_rowinterleaved KERNEL "gemm_wgmma<.*RowInterleaved.*${operands}" ARCH 90a
     EXPECT HGMMA>=4 UTMALDG.2D>=2 STSM.16>=4 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
   # Unaligned operands: one from registers, read a word at a time and shifted; a tile, and what is left of k for one step more.
-  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_anywhere KERNEL "gemm_unaligned<.*UnalignedConfig<${operand}, " ARCH 90a
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_unaligned KERNEL "gemm_unaligned<.*UnalignedConfig<${operand}, " ARCH 90a
     EXPECT HGMMA.64x256x16.${suffix}>=9 UTMALDG.2D>=2 LDS>=96 PRMT>=32 STG.E.128>=16 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
     KERNEL "gemm_wgmma<.*${operands}.*TileShape<128, 256, " EXPECT HGMMA.64x256x16.${suffix}>=4)
   # Blocks along k: 64 x 64 sums are 32 registers a lane, which leave for another block 4 at a time.
-  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_along_k ARCH 90a
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_splitk ARCH 90a
     KERNEL "gemm_wgmma<.*${operands}.*ClusterShape<1, 1, [24]>" EXPECT STAS.128>=8 LDS.128>=8)
 endforeach()
 

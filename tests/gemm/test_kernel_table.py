@@ -55,7 +55,7 @@ class Refusals(unittest.TestCase):
 
     def test_words(self):
         self.refused(
-            "line 3, column family: 'wgma' is there but must be 'wgmma' or 'tma' or 'cp_async' or 'any'", {}, {"family": "wgma"}
+            "line 3, column family: 'wgma' is there but must be 'wgmma' or 'tma' or 'cp_async' or 'cp_async_unaligned'", {}, {"family": "wgma"}
         )
         self.refused("line 2, column layouts: 'tx' is no layout but must be of tn, nn, tt, nt", {"layouts": "tn tx"})
         self.refused("line 2, column layouts: 'tn tn' names a layout twice", {"layouts": "tn tn"})

@@ -253,7 +253,7 @@ TEST_F(GemmOnDevice, ManyUnalignedColumnsComeFromTheTranspose) {
     p.b = {on_b.get(), k, column_major};
     p.c = {on_c.get(), n};
     p.kernel =
-        "wgmma_f16_f32_tt_128x128x64_s5_c1x2_unaligned";  // the library chooses this way for some sizes only
+        "wgmma_f16_f32_tt_128x128x64_s5_c1x2_rowinterleaved";  // the library chooses this way for some sizes only
     const std::size_t needed = workspace_size(launcher(), p);
     const auto whole = [](std::size_t size) { return (size + 255) / 256 * 256; };
     EXPECT_EQ(needed, whole(padded_bytes(k, m, 2)) + whole(padded_bytes(n, m, 2))) << "a copy of A, and of C";
@@ -378,8 +378,8 @@ TEST_F(GemmOnDevice, ASingleRowMayHaveAnyLeadingDimension) {
   const std::int64_t far = (std::int64_t{1} << 45) + 1;
   for (const char* const name :
        {static_cast<const char*>(nullptr), "cp_async_f16_f32_tn_64x64x64_s5", "tma_f16_f32_tn_128x128x64_s5",
-        "any_f16_f32_tn_128x128x32_s2", "wgmma_f16_f32_tn_176x128x64_s4_k2",
-        "wgmma_f16_f32_tn_256x128x64_s4_c1x2_unaligned"}) {
+        "cp_async_f16_f32_tn_128x128x32_s2_unaligned", "wgmma_f16_f32_tn_176x128x64_s4_splitk2_swapab",
+        "wgmma_f16_f32_tn_256x128x64_s4_c1x2_unaligned_tailsplit"}) {
     for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{1, 72}, {72, 1}, {1, 1}}) {
       Product product(m, n, 96);
       Gemm& problem = product.problem;

@@ -107,7 +107,7 @@ TEST(Limits, OfSingleRows) {
     p.a.ld = p.c.ld = ld;
     p.a.data = static_cast<const char*>(p.a.data) + 2;
     p.c.type = Type::f16;
-    p.kernel = "wgmma_f16_f32_tt_128x128x64_s5_c1x2_unaligned";
+    p.kernel = "wgmma_f16_f32_tt_128x128x64_s5_c1x2_rowinterleaved";
     EXPECT_EQ(run(p), StatusCode::ok);
   }
 }

@@ -307,13 +307,13 @@ class MainJob(unittest.TestCase):
         expected = {
             "tma_f16_f32_tn_128x256x64_s4": ["HMMA.16816", "UTMALDG", "LDSM"],
             "cp_async_bf16_f32_nn_64x64x64_s5": ["HMMA.16816", "LDGSTS", "LDSM"],
-            "any_f16_f16_tn_128x128x32_s2": ["HMMA.16816"],
-            "wgmma_bf16_f32_tn_256x192x64_s3_c2x1": ["HGMMA", "UTMALDG", "UTMASTG"],
-            "wgmma_tf32_f32_tn_64x64x32_s8_k4": ["HGMMA", "UTMALDG", "UTMASTG"],
+            "cp_async_f16_f16_tn_128x128x32_s2_unaligned": ["HMMA.16816"],
+            "wgmma_bf16_f32_tn_256x192x64_s3_c2x1_tailsplit": ["HGMMA", "UTMALDG", "UTMASTG"],
+            "wgmma_tf32_f32_tn_64x64x32_s8_splitk4": ["HGMMA", "UTMALDG", "UTMASTG"],
             "wgmma_e4m3_e5m2_f32_tn_128x128x128_s6_c1x2_promoted": ["QGMMA", "UTMALDG", "UTMASTG"],
             "wgmma_s8_s32_tn_128x256x128_s4_c2x1": ["IGMMA", "UTMALDG", "UTMASTG"],
-            "wgmma_f16_f32_tt_128x256x64_s4_c1x2_unaligned": ["HGMMA", "UTMALDG", "STSM", "STG"],
-            "wgmma_f16_f32_tn_256x128x64_s4_c1x2_unaligned": ["HGMMA", "UTMALDG", "STG"],
+            "wgmma_f16_f32_tt_128x256x64_s4_c1x2_rowinterleaved": ["HGMMA", "UTMALDG", "STSM", "STG"],
+            "wgmma_f16_f32_tn_256x128x64_s4_c1x2_unaligned_tailsplit": ["HGMMA", "UTMALDG", "STG"],
         }
         for name, machine_code in expected.items():
             self.assertEqual(job.expectations_of({"name": name, "symbol": "s"})["expect"], machine_code, name)
