@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "tenon/gemm/launch_plan.hpp"
 #include "microbench/choice_problems.hpp"
+#include "tenon/gemm/launch_plan.hpp"
 
 namespace tenon::microbench {
 

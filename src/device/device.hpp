@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tenon/gemm/launch_plan.hpp"
 #include "tenon/emulator/emulator.hpp"
+#include "tenon/gemm/launch_plan.hpp"
 #include "tenon/status.hpp"
 
 namespace tenon {

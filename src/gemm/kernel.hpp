@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tenon/gemm/launch_plan.hpp"
 #include "tenon/gemm.hpp"
+#include "tenon/gemm/launch_plan.hpp"
 
 namespace tenon {
 
@@ -47,9 +47,10 @@ struct Kernel {
   int tile_m, tile_n, tile_k;    // block tile
   int warp_m, warp_n;            // warp tile; with wgmma that of a warpgroup
   int stages, threads, cluster;  // cluster: CTAs that share operands by multicast, or a tile's k; else 1
-  int cluster_n = 1;         // of the cluster: CTAs along n, which share rows of A (unaligned: see shares_unaligned_b)
-  int split = 1;             // of the cluster: CTAs that compute a part of k each of the same tile
-  std::size_t shared_bytes;  // dynamic shared memory of a block
+  int cluster_n =
+      1;          // of the cluster: CTAs along n, which share rows of A (unaligned: see shares_unaligned_b)
+  int split = 1;  // of the cluster: CTAs that compute a part of k each of the same tile
+  std::size_t shared_bytes;  // dynamic shared memory of a CTA
   const void* function;      // the __global__ function; nullptr for Copy::module
   std::string ptx;           // the file of its PTX, without folder and extension
   std::string part;          // of the library, by which sizes are added up: "wgmma_f16_f32"

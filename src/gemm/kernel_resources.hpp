@@ -16,7 +16,7 @@ struct KernelResources {
   bool exact_sm;            // true for sm_90a code
   int registers;            // of a thread
   int local_bytes;          // stack frame of a thread: 0 means nothing was spilled
-  int static_shared_bytes;  // of a block; dynamic shared memory is the launch's
+  int static_shared_bytes;  // of a CTA; dynamic shared memory is the launch's
 };
 
 // Defined in the generated kernel_resources.cpp: one row a kernel and architecture.

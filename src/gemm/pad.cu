@@ -7,7 +7,7 @@ namespace tenon {
 namespace pad {
 
 // extern "C": the name of its entry in PTX.
-// Six blocks a multiprocessor, as on sm_90: left alone, ptxas takes 67 registers of sm_80.
+// Six CTAs a multiprocessor, as on sm_90: left alone, ptxas takes 67 registers of sm_80.
 extern "C" __global__ void __launch_bounds__(block_threads, 6)
     tenon_pad(const __grid_constant__ PadTasks tasks) {
   copy_rows(tasks);
@@ -40,7 +40,7 @@ Status pad_copies(Launcher& launcher, const PadCopy* list, int count) noexcept {
   if (tasks_count == 0) return {};
   DeviceDescription device;
   if (Status s = launcher.describe(&device); !s) return s;
-  // As many threads along a row as it has vectors (a power of two, so that the block stays full), the rest
+  // As many threads along a row as it has vectors (a power of two, so that the CTA stays full), the rest
   // over rows.
   unsigned across = 1;
   while (across < block_threads && across < most_vectors) across *= 2;

@@ -10,7 +10,7 @@
 namespace tenon {
 
 // Leading dimension of the copy of a matrix whose rows (columns) have `length` elements: whole 128 bytes,
-// which are a line of the L2. (Whole 16 bytes would do for the copy engine, but 4097 cubed takes 279 us with
+// which are a line of the L2. (Whole 16 bytes would do for TMA, but 4097 cubed takes 279 us with
 // them instead of 243.)
 constexpr std::int64_t padded_ld(std::int64_t length, std::size_t element_bytes) noexcept {
   const auto step = static_cast<std::int64_t>(128 / element_bytes);

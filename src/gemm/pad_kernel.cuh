@@ -104,7 +104,7 @@ __device__ __forceinline__ void prefetch_rows(const PadTasks& tasks) {
   if (address < copy.source.last) ptx::prefetch_global_L2(reinterpret_cast<const void*>(address));
 }
 
-// By all threads of the grid: blocks along a row, blocks down the rows, copies.
+// By all threads of the grid: CTAs along a row, CTAs down the rows, copies.
 __device__ __forceinline__ void copy_rows(const PadTasks& tasks) {
   const PadTask& copy = tasks.task[blockIdx.z];
   const Source& source = copy.source;

@@ -1,8 +1,8 @@
 // C = beta * C: what is left of a product with k == 0 or alpha == 0.
 #pragma once
 
-#include "tenon/gemm/launch_plan.hpp"
 #include "tenon/gemm.hpp"
+#include "tenon/gemm/launch_plan.hpp"
 
 namespace tenon {
 

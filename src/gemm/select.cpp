@@ -30,8 +30,8 @@ constexpr double part_of_l2 = 0.75;           // that fill more than this part o
 constexpr double sector_crossing = 1.6;
 constexpr double tile_clocks = 110;     // of a tile, whatever its size, and
 constexpr double store_clocks = 0.092;  // of each element of C in it. All SMs store at the same time.
-// The beta == 0 specialisation (RegisterBudget::specialises_beta_zero) saves this much for each element, in tiles of 128
-// and of 256 rows: the gain of 2048^3 in 128x256 and of 8192^3 in 256x200.
+// The beta == 0 specialisation (RegisterBudget::specialises_beta_zero) saves this much for each element, in
+// tiles of 128 and of 256 rows: the gain of 2048^3 in 128x256 and of 8192^3 in 256x200.
 constexpr double beta_zero_saves_of_128 = 0.02, beta_zero_saves_of_256 = 0.039;
 // Added for an element of 4 bytes. 4096^3 with C in f32 takes equally long in 128x256 and in ping-pong
 // 128x128 in a burst. Sustained, the latter took 1.2, 1.1 and -0.6 % less in three runs on two chips.
@@ -44,7 +44,7 @@ constexpr double unaligned_f32_store_clocks = 0.15;
 // Added for an element that a swap-AB kernel stores transposed. Fitted to all kernels on 57 problems: the
 // choice takes 1.4 % longer than the fastest kernel in the mean, and 2.5 % with 0.02, which was a guess.
 constexpr double transposed_store_clocks = 0.06;
-constexpr double narrow_subtile_clocks = 520;  // of a last epilogue subtile below 64 columns (StoreTma)
+constexpr double narrow_subtile_clocks = 520;       // of a last epilogue subtile below 64 columns (StoreTma)
 constexpr double overlap_of_register_stores = 0.4;  // part of the stores that ping-pong hides without TMA
 constexpr double reduction_clocks = 2950;           // between two CTAs that split k,
 constexpr double further_reduction_clocks = 800;    // and for each CTA beyond two
@@ -100,7 +100,7 @@ std::int64_t round_up_divide(std::int64_t x, std::int64_t y) noexcept {
 
 bool tma_can_store(const Gemm& problem) noexcept {
   return tenon::tma_can_store(Output{problem.c.data, problem.c.ld, static_cast<int>(problem.m),
-                                             static_cast<int>(problem.n), problem.c.type});
+                                     static_cast<int>(problem.n), problem.c.type});
 }
 
 // A tensor map holds strides below 2^40 bytes.
@@ -114,8 +114,8 @@ std::int64_t largest_ld(const Kernel& kernel) noexcept {
 
 // The largest leading dimension of C. It is limited if the kernel stores C by TMA, through a tensor map.
 std::int64_t largest_ldc(const Kernel& kernel, const Gemm& problem) noexcept {
-  const bool has_map = kernel.instruction == Instruction::wgmma && !kernel.row_interleaved && !kernel.unaligned &&
-                       tma_can_store(problem);
+  const bool has_map = kernel.instruction == Instruction::wgmma && !kernel.row_interleaved &&
+                       !kernel.unaligned && tma_can_store(problem);
   return has_map ? longest_tma_stride / static_cast<std::int64_t>(bytes(problem.c.type))
                  : std::numeric_limits<std::int64_t>::max();
 }
@@ -180,7 +180,8 @@ Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription
     return Misfit::architecture;
   if (kernel.shared_bytes > device.shared_bytes_per_block_optin) return Misfit::shared_memory;
   if (kernel.copy == Copy::any) return Misfit::none;
-  if (!kernel.unaligned && (kernel.row_interleaved ? !begins_aligned(problem.a) : copy_alignment(problem.a) < 16))
+  if (!kernel.unaligned &&
+      (kernel.row_interleaved ? !begins_aligned(problem.a) : copy_alignment(problem.a) < 16))
     return Misfit::a_alignment;
   if (!(kernel.unaligned && !kernel.swap_ab) && copy_alignment(problem.b) < 16) return Misfit::b_alignment;
   if (kernel.copy != Copy::tma) return Misfit::none;
@@ -388,10 +389,10 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
     const std::int64_t k_tiles_of_k = round_up_divide(problem.k, kernel.tile_k);
     const bool is_split =
         TailSplit::split_tiles(static_cast<int>(cluster_tiles % clusters), static_cast<int>(clusters),
-                       static_cast<int>(std::min<std::int64_t>(k_tiles_of_k, INT32_MAX))) != 0;
+                               static_cast<int>(std::min<std::int64_t>(k_tiles_of_k, INT32_MAX))) != 0;
     const double slowdown = !kernel.unaligned ? wgmma::tail_split
-                            : on_l2_lines    ? 1
-                                             : wgmma::unaligned_tail_split;
+                            : on_l2_lines     ? 1
+                                              : wgmma::unaligned_tail_split;
     const double last_wave = cluster_tiles % clusters == 0 ? 0
                              : is_split ? (slowdown * mainloop + storing) / 2 + wgmma::reduction_clocks
                                         : tile;
@@ -417,8 +418,8 @@ double cost_with_tma_stores(const Kernel& kernel, const Gemm& problem,
   const double tiles = static_cast<double>(round_up_divide(problem.m, kernel.tile_m)) *
                        static_cast<double>(round_up_divide(problem.n, kernel.tile_n));
   const double speed = kernel.efficiency * wgmma::flop_per_clock / 2 / wgmma::unit;
-  const double waves = std::ceil(tiles * kernel.split /
-                                 (static_cast<double>(std::max(device.multiprocessors, 1)) * kernel.resident));
+  const double waves = std::ceil(
+      tiles * kernel.split / (static_cast<double>(std::max(device.multiprocessors, 1)) * kernel.resident));
   // Of the CTA that has the most k-tiles.
   const std::int64_t k_tiles = round_up_divide(round_up_divide(problem.k, kernel.tile_k), kernel.split);
   const double mainloop = static_cast<double>(kernel.tile_m) * kernel.tile_n *

@@ -1,7 +1,7 @@
 // The transposing copy of 16-bit elements on sm_90: lines become columns, at memory speed, whatever the
 // alignment of either. See pad.hpp.
 //
-// The copy engine brings tiles of the source, though it begins at multiples of 16 bytes alone: every eighth
+// TMA brings tiles of the source, though it begins at multiples of 16 bytes alone: every eighth
 // line lies equally, so that eight maps reach all of them, up to 7 elements further right than where their
 // tile begins. Threads gather 8 lines of a column and store them as 16 bytes. What one of them stores with
 // its neighbours is a line of the L2: where lines of the copy begin between two such, so do the tiles of
@@ -30,7 +30,7 @@ struct HalvesTask {
 // begin at multiples of 128 bytes.
 template <int Lead>
 struct Halves {
-  static constexpr int lines = 64, columns = 64, threads = 256;  // of a tile, of a block
+  static constexpr int lines = 64, columns = 64, threads = 256;  // of a tile, of a CTA
   static constexpr int box_lines = (Lead + lines) / 8, box_columns = columns + 8;
 
   struct Shared {
@@ -39,7 +39,7 @@ struct Halves {
     alignas(8) std::uint8_t barriers[TmaRing<1>::bytes];
   };
 
-  // By all threads of a block. Grid: tiles along the source's lines, tiles down them; both walk on by it.
+  // By all threads of a CTA. Grid: tiles along the source's lines, tiles down them; both walk on by it.
   __device__ __forceinline__ static void run(const RowInterleavedMaps& maps, const HalvesTask& task,
                                              Shared& shared) {
     const TmaRing<1> ring(reinterpret_cast<std::uint64_t*>(shared.barriers));
@@ -156,9 +156,9 @@ namespace {
 template <class Halves_>
 Status launch_halves(Launcher& launcher, const PadCopy& c, const HalvesTask& task, Launch& launch) noexcept {
   RowInterleavedMaps maps;
-  if (Status s =
-          make_row_interleaved_maps(launcher, {c.source, c.ld, row_major, Type::f16}, task.lines,
-                               static_cast<int>(c.length), Halves_::box_lines, Halves_::box_columns, &maps);
+  if (Status s = make_row_interleaved_maps(launcher, {c.source, c.ld, row_major, Type::f16}, task.lines,
+                                           static_cast<int>(c.length), Halves_::box_lines,
+                                           Halves_::box_columns, &maps);
       !s) {
     return s;
   }

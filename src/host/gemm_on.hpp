@@ -2,8 +2,8 @@
 // name there does on the current CUDA device.
 #pragma once
 
-#include "tenon/gemm/launch_plan.hpp"
 #include "tenon/gemm.hpp"
+#include "tenon/gemm/launch_plan.hpp"
 
 namespace tenon {
 

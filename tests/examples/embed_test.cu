@@ -80,7 +80,9 @@ TEST_F(Embedded, ComputesTheActivatedProduct) {
   expect_right(1, 8, 8);
   expect_right(130, 520, 200);
 }
-TEST_F(Embedded, WithoutKIsTheActivatedBias) { expect_right(5, 300, 0); }
+TEST_F(Embedded, WithoutKIsTheActivatedBias) {
+  expect_right(5, 300, 0);
+}
 
 }  // namespace
 }  // namespace tenon

@@ -9,8 +9,7 @@ namespace {
 // With fewer, the others would be split along k between the CTAs of a cluster, by kernels that can and that
 // cannot.
 TEST(GemmArguments, LeaveEveryTileWhole) {
-  const GemmArguments p{
-      300, 500, 64, nullptr, 64, nullptr, 64, {}, make_raster(300, 500, 128, 128, 8)};
+  const GemmArguments p{300, 500, 64, nullptr, 64, nullptr, 64, {}, make_raster(300, 500, 128, 128, 8)};
   EXPECT_EQ(p.raster.tiles(), 12);
   EXPECT_EQ(p.whole_tiles, 12);
   EXPECT_EQ(p.residue_m, load_whole_tiles);

@@ -137,17 +137,17 @@ TEST_P(GemmTest, EveryShape) {
   }
 }
 
-// Less than a slab of k, a whole one, a little more; and the same around the depth of the ring.
+// Less than a k-tile of k, a whole one, a little more; and the same around the depth of the ring.
 TEST_P(GemmTest, EveryFillingOfTheRing) {
-  const std::int64_t slab = kernel().tile_k, ring = slab * kernel().stages;
+  const std::int64_t k_tile = kernel().tile_k, ring = k_tile * kernel().stages;
   if (test::emulated()) {  // the main loop turns 0 times, 1, 2, and often enough to reuse the ring
-    // And if blocks share a tile: fewer slabs than blocks, and a ring that each reuses.
-    for (const std::int64_t k : {slab - 1, slab + 1, 3 * slab, kernel().split * ring + slab + 1})
+    // And if CTAs share a tile: fewer k-tiles than CTAs, and a ring that each reuses.
+    for (const std::int64_t k : {k_tile - 1, k_tile + 1, 3 * k_tile, kernel().split * ring + k_tile + 1})
       check(with_output({kernel().tile_m - 1, kernel().tile_n - 3, k, Numbers::normals}));
     return;
   }
   for (const std::int64_t k :
-       {slab - 1, slab, slab + 1, ring - slab, ring - 1, ring, ring + 1, ring + 2 * slab}) {
+       {k_tile - 1, k_tile, k_tile + 1, ring - k_tile, ring - 1, ring, ring + 1, ring + 2 * k_tile}) {
     check_both_numbers({kernel().tile_m + 1, kernel().tile_n - 1, k});
     if (HasFatalFailure()) return;
   }
@@ -268,7 +268,7 @@ TEST_P(GemmTest, OperandsThatAreNotAligned) {
 }
 
 // Kernels that read A in eighths, and B: rows that lie 0 to 7 elements beyond a multiple of 16 bytes, in each
-// order; eighths with rows and without, one more row than whole tiles; the last elements of a row in a slab
+// order; eighths with rows and without, one more row than whole tiles; the last elements of a row in a k-tile
 // of its own or not. Before a row lies what is not a number.
 TEST_P(GemmTest, RowsOfAThatBeginAnywhere) {
   if (!kernel().row_interleaved && !kernel().unaligned)
@@ -291,8 +291,8 @@ TEST_P(GemmTest, RowsOfAThatBeginAnywhere) {
   expect_infinities_to_stay_in_their_rows(with_output({20, 24, 67}));
 }
 
-// Rows of A that are lines of the L2, beside rows of B that begin anywhere: of a k that ends with a slab, in
-// its first step or behind it.
+// Rows of A that are lines of the L2, beside rows of B that begin anywhere: of a k that ends with a k-tile,
+// in its first step or behind it.
 TEST_P(GemmTest, RowsOfAInWholeLinesAndOfBAnywhere) {
   if (!kernel().unaligned) GTEST_SKIP() << "this kernel copies aligned rows";
   for (const auto& [k, pad_a] : {std::pair{64, 0}, {7, 56}, {80, 48}, {81, 40}, {576, 64}}) {
@@ -300,12 +300,12 @@ TEST_P(GemmTest, RowsOfAInWholeLinesAndOfBAnywhere) {
     check(with_output({300, 270, k, Numbers::integers, Type::f32, 0, pad_a, 4}));
     if (HasFatalFailure()) return;
   }
-  check(with_output({75, 270, 81, Numbers::normals, Type::f32, 0, 40, 1}));  // blocks share A, above B
+  check(with_output({75, 270, 81, Numbers::normals, Type::f32, 0, 40, 1}));  // CTAs share A, above B
   expect_infinities_to_stay_in_their_rows(with_output({20, 24, 67, Numbers::integers, Type::f32, 0, 56, 1}));
 }
 
 // Blocks with several tiles, the last rows of which other warps carry while the next one is multiplied: of
-// one slab and of more, A in whole lines and anywhere, C that leaves in lines and C that does not.
+// one k-tile and of more, A in whole lines and anywhere, C that leaves in lines and C that does not.
 TEST_P(GemmTest, RowsThatAreCarriedWhileTheNextTileIsMultiplied) {
   if (!kernel().unaligned) GTEST_SKIP() << "the warps that multiply carry all of C";
   DeviceDescription description;
@@ -335,7 +335,7 @@ TEST_P(GemmTest, SaysHowMuchWorkspaceItWantsAndWritesNothingIfItNeedsIt) {
   EXPECT_TRUE(product.c_is_untouched());
 }
 
-// One tile a block and more: a persistent grid has fewer blocks than tiles.
+// One tile a CTA and more: a persistent grid has fewer CTAs than tiles.
 TEST_P(GemmTest, MoreTilesThanBlocks) {
   DeviceDescription description;
   ASSERT_TRUE(test::launcher().describe(&description));
@@ -360,7 +360,7 @@ TEST_P(GemmTest, TilesBesideEachOther) {
   }
 }
 
-// Tiles that reach beyond the matrix, of which less is copied: the first of a block and later ones, where all
+// Tiles that reach beyond the matrix, of which less is copied: the first of a CTA and later ones, where all
 // of the ring was written before and where it was not.
 TEST_P(GemmTest, TilesThatReachBeyondTheMatrix) {
   if (kernel().instruction != Instruction::wgmma || kernel().unaligned) GTEST_SKIP() << "all is copied";
@@ -378,8 +378,8 @@ TEST_P(GemmTest, TilesThatReachBeyondTheMatrix) {
   check(with_output({m + 3, 5 * n + 1, once_around - 1, Numbers::normals}));
 }
 
-// Kernels of the largest tiles: those that are left after rounds of all clusters have two blocks each, whose
-// sums of half of k meet in one of them. Alone, and after a round; k is no multiple of a slab.
+// Kernels of the largest tiles: those that are left after rounds of all clusters have two CTAs each, whose
+// accumulators of half of k meet in one of them. Alone, and after a round; k is no multiple of a k-tile.
 TEST_P(GemmTest, LastTilesOfTwoBlocksEach) {
   if (kernel().instruction != Instruction::wgmma || kernel().split > 1 || kernel().warp_rows() <= 64 ||
       kernel().pingpong) {
@@ -390,7 +390,7 @@ TEST_P(GemmTest, LastTilesOfTwoBlocksEach) {
   const std::int64_t clusters = description.multiprocessors / 2, m = kernel().tile_m, n = kernel().tile_n;
   const std::int64_t k = 17 * std::int64_t{kernel().tile_k} - 3;
   if (kernel().unaligned) {
-    // Rows of A that begin lines of the L2, where blocks share B, or A; that begin on 16 bytes; anywhere; and
+    // Rows of A that begin lines of the L2, where CTAs share B, or A; that begin on 16 bytes; anywhere; and
     // after a round. Without a workspace, in which there would be another A.
     const std::vector<Case> both_anywhere = {
         {m + 2, n - 5, k, Numbers::normals, kernel().type, 0, 0, 3},
@@ -424,9 +424,9 @@ TEST_P(GemmTest, LastTilesOfTwoBlocksEach) {
   }
 }
 
-// Kernels whose warpgroups take tiles by turns: a block with one tile, with an odd number and with an even
-// one, and slabs of a tile that are fewer than the ring has stages, as many, more: where a warpgroup goes on
-// in the ring is another place each time.
+// Kernels whose warpgroups take tiles in turn: a CTA with one tile, with an odd number and with an even
+// one, and k-tiles of a tile that are fewer than the ring has stages, as many, more: where a warpgroup goes
+// on in the ring is another place each time.
 TEST_P(GemmTest, WarpgroupsThatTakeTilesByTurns) {
   if (!kernel().pingpong) GTEST_SKIP() << "the warpgroups of this kernel compute a tile together";
   DeviceDescription description;
@@ -439,10 +439,10 @@ TEST_P(GemmTest, WarpgroupsThatTakeTilesByTurns) {
     check(with_output({m, (clusters + 1) * n - 5, (ring + 1) * k, Numbers::normals}));
     return;
   }
-  for (const std::int64_t slabs : {std::int64_t{1}, ring - 1, ring, ring + 1}) {
+  for (const std::int64_t k_tiles : {std::int64_t{1}, ring - 1, ring, ring + 1}) {
     for (const int rounds : {1, 2, 3}) {
-      check(with_output({2, rounds * clusters * n - 3, slabs * k - 1, Numbers::normals}));
-      check(with_output({1, (rounds * clusters + 1) * n, slabs * k, Numbers::integers, Type::f16}));
+      check(with_output({2, rounds * clusters * n - 3, k_tiles * k - 1, Numbers::normals}));
+      check(with_output({1, (rounds * clusters + 1) * n, k_tiles * k, Numbers::integers, Type::f16}));
       if (HasFatalFailure()) return;
     }
   }
@@ -463,8 +463,8 @@ float least_subnormal(Type type) {
   }
 }
 
-// NaN, infinities and subnormal numbers reach C as IEEE 754 has it, whatever its type: wherever FP64 sums are
-// finite they are exact, and what is too large for 16 bits is infinite.
+// NaN, infinities and subnormal numbers reach C as IEEE 754 has it, whatever its type: wherever FP64
+// accumulators are finite they are exact, and what is too large for 16 bits is infinite.
 TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
   if (kernel().accumulate == Type::s32) GTEST_SKIP() << "integers have none of these";
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
@@ -514,7 +514,7 @@ TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
     SCOPED_TRACE(name(out));
     Case of_type = c;
     of_type.out = out;
-    of_type.pad_c = out == Type::f16 ? 0 : 1;  // rows that the copy engine can write, and others
+    of_type.pad_c = out == Type::f16 ? 0 : 1;  // rows that TMA can write, and others
     Product product(kernel(), of_type, std::make_shared<const Operands>(operands));
     product.run();
     if (HasFailure()) return;
@@ -537,25 +537,25 @@ TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
 }
 
 // The tensor core keeps 13 bits behind the leading one of a sum of fp8 products: 8192 + 0.5 is 8192 there,
-// and in f32 it is not. A slab of k holds the large term, the others a small one each.
+// and in f32 it is not. A k-tile of k holds the large term, the others a small one each.
 TEST_P(GemmTest, PromotionKeepsWhatTheTensorCoreLoses) {
-  if (!is_fp8(kernel().type)) GTEST_SKIP() << "only sums of fp8 products are promoted";
-  const std::int64_t slab = kernel().tile_k, slabs = 8;
-  Operands operands{std::vector<float>(static_cast<std::size_t>(slab * slabs)),
-                    std::vector<float>(static_cast<std::size_t>(slab * slabs)),
+  if (!is_fp8(kernel().type)) GTEST_SKIP() << "only accumulators of fp8 products are promoted";
+  const std::int64_t k_tile = kernel().tile_k, k_tiles = 8;
+  Operands operands{std::vector<float>(static_cast<std::size_t>(k_tile * k_tiles)),
+                    std::vector<float>(static_cast<std::size_t>(k_tile * k_tiles)),
                     {}};
   operands.a[0] = 128;
   operands.b[0] = 64;
-  for (std::int64_t i = 1; i < slabs; ++i) {
-    operands.a[static_cast<std::size_t>(slab * i)] = 0.5F;
-    operands.b[static_cast<std::size_t>(slab * i)] = 1;
+  for (std::int64_t i = 1; i < k_tiles; ++i) {
+    operands.a[static_cast<std::size_t>(k_tile * i)] = 0.5F;
+    operands.b[static_cast<std::size_t>(k_tile * i)] = 1;
   }
-  Product product(kernel(), {1, 1, slab * slabs}, std::make_shared<const Operands>(operands));
+  Product product(kernel(), {1, 1, k_tile * k_tiles}, std::make_shared<const Operands>(operands));
   product.run();
   if (HasFailure()) return;
-  // Of blocks along k only the first has the large term; all are added in f32.
-  const float lost = kernel().promotes ? 0 : 0.5F * static_cast<float>(slabs / kernel().split - 1);
-  EXPECT_EQ(product.result()[0], 8192 + 0.5F * static_cast<float>(slabs - 1) - lost);
+  // Of CTAs along k only the first has the large term; all are added in f32.
+  const float lost = kernel().promotes ? 0 : 0.5F * static_cast<float>(k_tiles / kernel().split - 1);
+  EXPECT_EQ(product.result()[0], 8192 + 0.5F * static_cast<float>(k_tiles - 1) - lost);
 }
 
 TEST_P(GemmTest, TwoStreamsGiveTheSameBits) {
@@ -577,7 +577,7 @@ TEST_P(GemmTest, TwoStreamsGiveTheSameBits) {
   EXPECT_TRUE(one.memory_of_c() == other.memory_of_c());
 }
 
-// Many slabs and many tiles, with rows of C that begin at odd elements: the slowest stores, behind which
+// Many k-tiles and many tiles, with rows of C that begin at odd elements: the slowest stores, behind which
 // loads of the other warps wait. Whoever refills a stage before it was read gives other bits than with
 // aligned rows.
 TEST_P(GemmTest, LargeProductsDoNotDependOnTheLeadingDimensionOfC) {
@@ -631,8 +631,10 @@ TEST_P(GemmTest, LargeProductsDoNotDependOnTheLeadingDimensionOfC) {
 // What a product costs where nothing is cut: the emulator counts it.
 TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
   if (!test::emulated()) GTEST_SKIP() << "a GPU does not count";
-  if (kernel().row_interleaved || kernel().unaligned) GTEST_SKIP() << "a kernel for rows that are not aligned";
-  // A tile for each block of a cluster, whichever way it lies; two slabs for each of those that share a tile.
+  if (kernel().row_interleaved || kernel().unaligned)
+    GTEST_SKIP() << "a kernel for rows that are not aligned";
+  // A tile for each block of a cluster, whichever way it lies; two k-tiles for each of those that share a
+  // tile.
   const int split = kernel().split, blocks = kernel().cluster / split;
   const Case c =
       with_output({std::int64_t{kernel().tile_m} * blocks, std::int64_t{kernel().tile_n} * blocks,
@@ -651,8 +653,8 @@ TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
   EXPECT_EQ(counts.shared_wavefronts, counts.ideal_shared_wavefronts) << "bank conflicts";
   EXPECT_EQ(counts.global_sectors, counts.ideal_global_sectors) << "accesses that do not coalesce";
   EXPECT_GT(counts.shared_wavefronts, 0U);
-  // A and B once each (`any` kernels copy aligned operands by cp.async too); where blocks share one of them,
-  // these are as many clusters as blocks, and only the other is read by each. wgmma kernels also write C that
+  // A and B once each (`any` kernels copy aligned operands by cp.async too); where CTAs share one of them,
+  // these are as many clusters as CTAs, and only the other is read by each. wgmma kernels also write C that
   // way, all whole strips of 32 columns, and touch global memory no other.
   const std::int64_t whole_strips = wgmma ? kernel().tile_n / 32 * 32 : 0;  // columns of a tile
   EXPECT_EQ(counts.global_sectors == 0, whole_strips == kernel().tile_n);

@@ -73,7 +73,8 @@ Status launch_here(const Problem& problem, const typename Kernel::Op& op, const 
   if (!test::emulated()) return launch<Kernel>(problem, op);
   Launch plan;
   bool launches = false;
-  if (Status s = plan_launch<Kernel>(problem, op, test::launcher(), &plan, &launches); !s || !launches) return s;
+  if (Status s = plan_launch<Kernel>(problem, op, test::launcher(), &plan, &launches); !s || !launches)
+    return s;
   const std::string entry = entry_with(operation);
   plan.ptx = TENON_LAUNCH_TEST_PTX;
   plan.entry = entry.c_str();
@@ -160,8 +161,8 @@ class LaunchTest : public test::DeviceTest {
 
 // Sizes that TMA can address: whole tiles, residue tiles, tails that are split along k, rows of C that TMA
 // can and cannot store.
-const Sizes aligned[] = {{128, 256, 64, 0, 0, 0},   {257, 264, 72, 0, 0, 8},   {40, 24, 200, 8, 8, 0},
-                         {300, 520, 136, 0, 0, 3},  {129, 257, 64, 7, 7, 0},   {1, 1, 8, 0, 0, 5},
+const Sizes aligned[] = {{128, 256, 64, 0, 0, 0},   {257, 264, 72, 0, 0, 8}, {40, 24, 200, 8, 8, 0},
+                         {300, 520, 136, 0, 0, 3},  {129, 257, 64, 7, 7, 0}, {1, 1, 8, 0, 0, 5},
                          {130, 300, 1096, 0, 0, 0}, {700, 130, 24, 8, 0, 1}};
 
 template <class Test>
@@ -312,7 +313,8 @@ TEST_F(LaunchRefusal, AnAddressThatTmaCannotRead) {
 }
 TEST_F(LaunchRefusal, AnAddressBetweenElements) {
   problem_.c.data = reinterpret_cast<__half*>(std::uintptr_t{65537});  // NOLINT(performance-no-int-to-ptr)
-  expect(StatusCode::invalid_argument, "C is at 0x10001 but its elements of type f16 lie on multiples of 2 bytes");
+  expect(StatusCode::invalid_argument,
+         "C is at 0x10001 but its elements of type f16 lie on multiples of 2 bytes");
 }
 TEST_F(LaunchRefusal, AnotherDevice) {
   device_.sm = 80;

@@ -52,9 +52,13 @@ struct Plain {
 using Kernel = sm80::GemmKernel<Config, Column>;
 static_assert(sizeof(Kernel) > 0, "judged before");
 #elif defined(MISUSE_element_types)
-inline Status call() { return launch<sm80::GemmKernel<Config, Plain>>(GemmProblem<float, half>{}, Plain{}); }
+inline Status call() {
+  return launch<sm80::GemmKernel<Config, Plain> >(GemmProblem<float, half>{}, Plain{});
+}
 #else
-inline Status call() { return launch<sm80::GemmKernel<Config, Plain>>(GemmProblem<half, std::int32_t>{}, Plain{}); }
+inline Status call() {
+  return launch<sm80::GemmKernel<Config, Plain> >(GemmProblem<half, std::int32_t>{}, Plain{});
+}
 #endif
 #else
 #error "name the misuse"

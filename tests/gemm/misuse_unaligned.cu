@@ -17,7 +17,6 @@ using Config = UnalignedConfig<half, 48, 2>;
 #error "name the misuse"
 #endif
 
-template __global__ void tenon::gemm_unaligned<Config, LinearCombination>(const __grid_constant__ RowInterleavedMaps,
-                                                       const __grid_constant__ RowInterleavedMaps,
-                                                       const __grid_constant__ UnalignedArguments,
-                                                       const __grid_constant__ LinearCombination);
+template __global__ void tenon::gemm_unaligned<Config, LinearCombination>(
+    const __grid_constant__ RowInterleavedMaps, const __grid_constant__ RowInterleavedMaps,
+    const __grid_constant__ UnalignedArguments, const __grid_constant__ LinearCombination);

@@ -55,16 +55,16 @@ using Config =
     WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1, 8>, 1>;
 #elif defined(MISUSE_pingpong_of_two)
 using Config = Pingpong<
-    WgmmaConfig<Halves, row_major, column_major, TileShape<128, 64, 64>, 2, 2, ClusterShape<1, 1>, 1> >;
+    WgmmaConfig<Halves, row_major, column_major, TileShape<128, 64, 64>, 2, 2, ClusterShape<1, 1>, 1>>;
 #elif defined(MISUSE_pingpong_along_k)
 using Config = Pingpong<
-    WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1, 2>, 1> >;
+    WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1, 2>, 1>>;
 #elif defined(MISUSE_swapped_bytes)
 using Config = SwapAB<WgmmaConfig<WgmmaOperands<e4m3, e4m3, float>, row_major, column_major,
-                                  TileShape<64, 64, 128>, 1, 2, ClusterShape<1, 1>, 1> >;
+                                  TileShape<64, 64, 128>, 1, 2, ClusterShape<1, 1>, 1>>;
 #elif defined(MISUSE_swapped_72_rows)
 using Config =
-    SwapAB<WgmmaConfig<Halves, row_major, column_major, TileShape<64, 72, 64>, 1, 2, ClusterShape<1, 1>, 1> >;
+    SwapAB<WgmmaConfig<Halves, row_major, column_major, TileShape<64, 72, 64>, 1, 2, ClusterShape<1, 1>, 1>>;
 #elif defined(MISUSE_cluster_of_32)
 using Config =
     WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<8, 4>, 1>;

@@ -1,5 +1,5 @@
-// StoreRegisters alone: one warp writes its tile into C, every output type, every alignment, every way to be cut by
-// the edge of C; and nothing around C changes by a bit.
+// StoreRegisters alone: one warp writes its tile into C, every output type, every alignment, every way to be
+// cut by the edge of C; and nothing around C changes by a bit.
 #include <cuda_fp16.h>
 #include <gtest/gtest.h>
 

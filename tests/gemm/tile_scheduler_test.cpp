@@ -1,6 +1,6 @@
-// The tile scheduler on the host: for 10^5 problems drawn at random, each tile of C is computed with all of k,
-// each k-tile once, by CTAs of one cluster that take their work in one order; and views of unaligned operands
-// hold each row of C once.
+// The tile scheduler on the host: for 10^5 problems drawn at random, each tile of C is computed with all of
+// k, each k-tile once, by CTAs of one cluster that take their work in one order; and views of unaligned
+// operands hold each row of C once.
 #include "tenon/gemm/tile_scheduler.hpp"
 
 #include <gtest/gtest.h>
@@ -98,7 +98,8 @@ TEST(TileScheduler, TurnsTakeAllWorkTilesTogether) {
   for (int i = 0; i < 1000; ++i) {
     const Problem p = draw(random);
     const Raster raster(p.tiles_m, p.tiles_n, p.band);
-    const TileScheduler<ClusterShape<1, 1>, false> scheduler(raster, raster.tiles(), p.k_tiles, 0, p.clusters);
+    const TileScheduler<ClusterShape<1, 1>, false> scheduler(raster, raster.tiles(), p.k_tiles, 0,
+                                                             p.clusters);
     std::vector<int> all, turns[2], merged;
     for_each_work(scheduler, 0, 1, [&](int index) { all.push_back(index); });
     for (int turn = 0; turn < 2; ++turn)
@@ -161,8 +162,7 @@ void expect_unaligned_c_once(int m, int n, int k, bool aligned, int before, bool
   p.rows_apart = aligned ? 1 : 8, p.before = before, p.shares_b = shares_b ? 1 : 0;
   const int rows = 256 * (shares_b ? 2 : 1), columns = 128 * (shares_b ? 1 : 2);
   p.gemm.raster = make_raster(m, n, rows, columns, 3);
-  if (!aligned)
-    p.gemm.raster = Raster(RowInterleavedTiles<1, 256>::tiles_of(m), p.gemm.raster.tiles_n(), 3);
+  if (!aligned) p.gemm.raster = Raster(RowInterleavedTiles<1, 256>::tiles_of(m), p.gemm.raster.tiles_n(), 3);
   const TailSplit tail = TailSplit::of(p.gemm.raster.tiles(), clusters, (k + 63) / 64);
   p.gemm.whole_tiles = tail.whole_tiles;
   const int k_tiles = UnalignedTileScheduler<Config>::k_tiles(p), skipped = before == 64 ? 1 : 0;

@@ -252,8 +252,8 @@ TEST_F(GemmOnDevice, ManyUnalignedColumnsComeFromTheTranspose) {
     p.a = {on_a.get(), k, row_major};
     p.b = {on_b.get(), k, column_major};
     p.c = {on_c.get(), n};
-    p.kernel =
-        "wgmma_f16_f32_tt_128x128x64_s5_c1x2_rowinterleaved";  // the library chooses this way for some sizes only
+    p.kernel = "wgmma_f16_f32_tt_128x128x64_s5_c1x2_rowinterleaved";  // the library chooses this way for some
+                                                                      // sizes only
     const std::size_t needed = workspace_size(launcher(), p);
     const auto whole = [](std::size_t size) { return (size + 255) / 256 * 256; };
     EXPECT_EQ(needed, whole(padded_bytes(k, m, 2)) + whole(padded_bytes(n, m, 2))) << "a copy of A, and of C";

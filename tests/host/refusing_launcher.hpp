@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tenon/gemm/launch_plan.hpp"
 #include "host/kernel_list.hpp"
+#include "tenon/gemm/launch_plan.hpp"
 
 namespace tenon::test {
 

@@ -1,4 +1,4 @@
-// The ring of the copy engine alone: boxes of a matrix travel through it, for trip counts below, at and above
+// The ring of TMA alone: boxes of a matrix travel through it, for trip counts below, at and above
 // its stages; they must stand in shared memory where SharedTile says, with zeros outside the matrix. And what
 // its stores do at the edge of a matrix, which the PTX ISA does not tell.
 #include <gtest/gtest.h>

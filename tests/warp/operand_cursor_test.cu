@@ -76,7 +76,7 @@ void expect_fragments() {
   EXPECT_EQ(Cursor::conflicts(), 0);
 }
 
-// An operand's slab as kernels use it: extent of the block, depth, and the part of a warp.
+// An operand's k-tile as kernels use it: extent of the CTA, depth, and the part of a warp.
 struct Walk {
   int extent, depth, part;
 };

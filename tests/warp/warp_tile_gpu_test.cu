@@ -60,9 +60,10 @@ template <class T, class Acc, bool KMajorA, bool KMajorB, int ExtentA, int Exten
 void expect_product(int times) {
   using TileA = OperandTile<T, ExtentA, Depth, KMajorA>;
   using TileB = OperandTile<T, ExtentB, Depth, KMajorB>;
-  SCOPED_TRACE(::testing::Message() << name(type_of<T>()) << ", sums in " << name(type_of<Acc>()) << ", " << M
-                                    << " x " << N << " of " << ExtentA << " x " << ExtentB << " x " << Depth
-                                    << ", k-major " << KMajorA << KMajorB << ", " << times << " times");
+  SCOPED_TRACE(::testing::Message() << name(type_of<T>()) << ", accumulators in " << name(type_of<Acc>())
+                                    << ", " << M << " x " << N << " of " << ExtentA << " x " << ExtentB
+                                    << " x " << Depth << ", k-major " << KMajorA << KMajorB << ", " << times
+                                    << " times");
   test::Managed<T> a(ExtentA * Depth, T(0.0F)), b(ExtentB * Depth, T(0.0F));
   std::mt19937 random(static_cast<unsigned>(ExtentA + Depth));
   std::normal_distribution<float> normal;

@@ -29,7 +29,7 @@ struct Bits {
 };
 
 // `extent` rows of k, from column `first` of a matrix with `ld` columns, into a tile. By threads, since the
-// copy engine is no part of this test.
+// TMA is no part of this test.
 template <class Tile>
 __device__ void copy_in(unsigned char* memory, const void* from, int first, int ld) {
   using Stored = typename Bits<typename Tile::Type>::type;
@@ -41,31 +41,31 @@ __device__ void copy_in(unsigned char* memory, const void* from, int first, int 
   }
 }
 
-// c = A * B^T over `slabs` slabs, through a ring of two: a warpgroup for every M rows. Then every element is
-// doubled, and if `again` the last slab is added once more. The sums leave in pairs.
+// c = A * B^T over `k-tiles` k-tiles, through a ring of two: a warpgroup for every M rows. Then every element
+// is doubled, and if `again` the last k-tile is added once more. The accumulators leave in pairs.
 template <class TileA, class TileB, class AccT, int M, int N>
-__device__ void product(const void* a, const void* b, float* c, int slabs, int again) {
+__device__ void product(const void* a, const void* b, float* c, int k_tiles, int again) {
   constexpr int stage_bytes = TileA::bytes + TileB::bytes;
   __shared__ alignas(1024) unsigned char ring[2 * stage_bytes];
-  const int k = slabs * TileA::depth, row = static_cast<int>(threadIdx.x) / 128 * M;
+  const int k = k_tiles * TileA::depth, row = static_cast<int>(threadIdx.x) / 128 * M;
   const auto start = [&](auto& sum, int stage) {
     const std::uint32_t base = ptx::shared_address(ring + stage * stage_bytes);
     sum.start(TileA{base}, TileB{base + TileA::bytes}, row, 0);
   };
   WarpgroupTile<typename TileA::Type, AccT, M, N, typename TileB::Type> sum;
   sum.clear();
-  for (int slab = 0; slab < slabs; ++slab) {
-    unsigned char* const stage = ring + slab % 2 * stage_bytes;
-    copy_in<TileA>(stage, a, slab * TileA::depth, k);
-    copy_in<TileB>(stage + TileA::bytes, b, slab * TileB::depth, k);
+  for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+    unsigned char* const stage = ring + k_tile % 2 * stage_bytes;
+    copy_in<TileA>(stage, a, k_tile * TileA::depth, k);
+    copy_in<TileB>(stage + TileA::bytes, b, k_tile * TileB::depth, k);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
-    start(sum, slab % 2);
+    start(sum, k_tile % 2);
     sum.wait_previous();
     __syncthreads();  // every warpgroup has done with the other stage
   }
   sum.for_each([&](auto& v, int, int) { v = v + v; });
-  if (again != 0) start(sum, (slabs - 1) % 2);
+  if (again != 0) start(sum, (k_tiles - 1) % 2);
   const int lane = warpgroup_lane_id(), i = lane / 32 * 16 + lane % 32 / 4, j = lane % 4 * 2;
   sum.for_each_part([&](const auto& part, int first) {
     for (int x = 0; x < part.columns; ++x) {
@@ -79,10 +79,10 @@ __device__ void product(const void* a, const void* b, float* c, int slabs, int a
   });
 }
 
-#define PRODUCT(name, threads, TileA, TileB, AccT, M, N)                   \
-  extern "C" __global__ void __launch_bounds__(threads)                    \
-      name(const void* a, const void* b, float* c, int slabs, int again) { \
-    product<TileA, TileB, AccT, M, N>(a, b, c, slabs, again);              \
+#define PRODUCT(name, threads, TileA, TileB, AccT, M, N)                     \
+  extern "C" __global__ void __launch_bounds__(threads)                      \
+      name(const void* a, const void* b, float* c, int k_tiles, int again) { \
+    product<TileA, TileB, AccT, M, N>(a, b, c, k_tiles, again);              \
   }
 template <class T, int extent, int depth>
 using KMajor = OperandTile<T, extent, depth, true>;
@@ -114,7 +114,7 @@ PRODUCT(tf32_m64n64, 128, KTf32, KTf32, float, 64, 64)
 PRODUCT(e4m3_e5m2_n96, 128, KE4m3, KE5m2, float, 64, 96)
 PRODUCT(s8_u8_n48, 128, KS8, KU8, std::int32_t, 64, 48)
 
-// c = f16(A * B^T) * D^T, all 64 x 64: the sums of one product as A of the next, in registers.
+// c = f16(A * B^T) * D^T, all 64 x 64: the accumulators of one product as A of the next, in registers.
 extern "C" __global__ void __launch_bounds__(128)
     chain(const void* a, const void* b, const void* d, float* c) {
   __shared__ alignas(1024) unsigned char tiles[3 * KHalf64::bytes];
@@ -141,14 +141,14 @@ extern "C" __global__ void __launch_bounds__(128)
       [&](auto& values) { values.for_each([&](float& v, int i, int j) { c[i * 64 + j] = v; }); });
 }
 
-// c = A * B^T, 64 x 64, of `slabs` slabs of 64: A in lines that lie too far right, rows 8 i to 8 i + 7 by
-// shift[i]. before: elements of k before the first, 8, or 64: a slab that is not multiplied.
+// c = A * B^T, 64 x 64, of `k-tiles` k-tiles of 64: A in lines that lie too far right, rows 8 i to 8 i + 7 by
+// shift[i]. before: elements of k before the first, 8, or 64: a k-tile that is not multiplied.
 extern "C" __global__ void __launch_bounds__(128)
-    shifted(const __half* a, const __half* b, const int* shift, float* c, int slabs, int before) {
+    shifted(const __half* a, const __half* b, const int* shift, float* c, int k_tiles, int before) {
   using Rows = ShiftedRows<__half>;
   constexpr int line_bytes = 128, lines = 64;
   __shared__ alignas(1024) unsigned char memory[2][lines * line_bytes + KHalf64::bytes];
-  const int k = slabs * Rows::depth, thread = static_cast<int>(threadIdx.x);
+  const int k = k_tiles * Rows::depth, thread = static_cast<int>(threadIdx.x);
   const int row = thread / 32 * 16 + thread % 32 / 4;
   const int offset[2] = {row * line_bytes, (row + 8) * line_bytes};
   const int shift_of_rows[2] = {shift[row / 8], shift[row / 8 + 1]};
@@ -156,12 +156,12 @@ extern "C" __global__ void __launch_bounds__(128)
   WgmmaAccumulator<float, 64> sums;
   FragmentA<WgmmaShape<64, 16>, __half> fragment[4];
   const int first = before == Rows::depth ? 1 : 0;  // that is multiplied
-  for (int slab = 0; slab * Rows::depth < k + before; ++slab) {
-    unsigned char* const stage = memory[slab % 2];
+  for (int k_tile = 0; k_tile * Rows::depth < k + before; ++k_tile) {
+    unsigned char* const stage = memory[k_tile % 2];
     for (int i = thread; i < lines * Rows::depth; i += 128) {
       const int line = i / Rows::depth, x = i % Rows::depth;
-      // Element x of the line is that of the row that shift() makes element x + 8 - shift of the slab.
-      const int in_b = slab * Rows::depth + x - before, in_a = in_b + 8 - shift[line / 8];
+      // Element x of the line is that of the row that shift() makes element x + 8 - shift of the k-tile.
+      const int in_b = k_tile * Rows::depth + x - before, in_a = in_b + 8 - shift[line / 8];
       const std::uint16_t bits_a = in_a < 0 || in_a >= k ? 0 : __half_as_ushort(a[line * k + in_a]);
       const std::uint16_t bits_b = in_b < 0 || in_b >= k ? 0 : __half_as_ushort(b[line * k + in_b]);
       *reinterpret_cast<std::uint16_t*>(stage + KHalf64::offset(line, x)) = bits_a;
@@ -170,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(128)
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
     const std::uint32_t base = ptx::shared_address(stage);
-    if (slab < first) {
+    if (k_tile < first) {
       rows.load_before(base);
       continue;  // the other memory is next
     }
@@ -180,7 +180,7 @@ extern "C" __global__ void __launch_bounds__(128)
     sums.fence(fragment[0], fragment[1], fragment[2], fragment[3]);
     const auto of_b = operand_descriptor(KHalf64{base + lines * line_bytes}, 0);
     for (int step = 0; step < 4; ++step)
-      sums.multiply<__half, __half>(fragment[step], of_b.at(step), slab > first || step > 0);
+      sums.multiply<__half, __half>(fragment[step], of_b.at(step), k_tile > first || step > 0);
     sums.commit();
     __syncthreads();  // nobody writes where somebody reads
   }

@@ -1,6 +1,7 @@
 // WarpgroupTile, WgmmaAccumulator and ShiftedRows executed (warpgroup_kernels.cu), against the product in
 // integers: k- and mn-major tiles, panels, several warpgroups, a ring of stages with one group in flight,
-// sums changed and added to. In the emulator under every schedule, or with TENON_TEST_DEVICE=cuda on a GPU.
+// accumulators changed and added to. In the emulator under every schedule, or with TENON_TEST_DEVICE=cuda on
+// a GPU.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -40,10 +41,11 @@ struct Product {
   unsigned threads = 128;
 };
 
-// 2 * A * B^T, and the last slab of it once more.
-void expect_product(const Product& p, int slabs, int again, std::uint64_t seeds) {
-  SCOPED_TRACE(std::string(p.name) + ", slabs " + std::to_string(slabs) + ", again " + std::to_string(again));
-  const int k = slabs * p.depth;
+// 2 * A * B^T, and the last k-tile of it once more.
+void expect_product(const Product& p, int k_tiles, int again, std::uint64_t seeds) {
+  SCOPED_TRACE(std::string(p.name) + ", k-tiles " + std::to_string(k_tiles) + ", again " +
+               std::to_string(again));
+  const int k = k_tiles * p.depth;
   const std::vector<int> a = integers(p.m * k, 1), b = integers(p.n * k, 2, std::string(p.b) != "u8");
   PtxKernel kernel(entry(p.name).parameters, entry(p.name).body);
   const auto count = static_cast<std::size_t>(p.m * p.n);
@@ -52,7 +54,7 @@ void expect_product(const Product& p, int slabs, int again, std::uint64_t seeds)
       .argument(0, upload(kernel, p.a, a))
       .argument(1, upload(kernel, p.b, b))
       .argument(2, c)
-      .argument(3, std::int32_t{slabs})
+      .argument(3, std::int32_t{k_tiles})
       .argument(4, std::int32_t{again});
   std::vector<float> expected;
   for (int i = 0; i < p.m; ++i) {
@@ -118,14 +120,14 @@ TEST(WgmmaAccumulator, HandsItsSumsOnAsTheNextOperand) {
       kernel, [&] { EXPECT_EQ(kernel.download<float>(c, 64 * 64), expected); }, 4);
 }
 
-// Every shift alone, all of them at once in both directions, and even ones beside odd ones: the sums know
-// nothing of it.
+// Every shift alone, all of them at once in both directions, and even ones beside odd ones: the accumulators
+// know nothing of it.
 TEST(ShiftedRows, BringsEveryRowToWhereTheOtherOperandHasIt) {
   std::vector<std::vector<int>> shifts = {
       {0, 1, 2, 3, 4, 5, 6, 7}, {7, 6, 5, 4, 3, 2, 1, 0}, {0, 2, 4, 6, 1, 3, 5, 7}};
   for (int i = 0; i < 8; ++i) shifts.emplace_back(8, i);
-  for (const int slabs : {1, 3}) {
-    const int k = 64 * slabs;
+  for (const int k_tiles : {1, 3}) {
+    const int k = 64 * k_tiles;
     const std::vector<int> a = integers(64 * k, 1), b = integers(64 * k, 2);
     std::vector<float> expected;
     for (int i = 0; i < 64; ++i) {
@@ -138,7 +140,7 @@ TEST(ShiftedRows, BringsEveryRowToWhereTheOtherOperandHasIt) {
     }
     for (const std::vector<int>& shift : shifts) {
       for (const std::int32_t before : {8, 64}) {
-        SCOPED_TRACE("first shift " + std::to_string(shift[0]) + ", slabs " + std::to_string(slabs) +
+        SCOPED_TRACE("first shift " + std::to_string(shift[0]) + ", k-tiles " + std::to_string(k_tiles) +
                      ", before the first " + std::to_string(before));
         PtxKernel kernel(entry("shifted").parameters, entry("shifted").body);
         const std::uint64_t c = kernel.zeros<float>(64 * 64);
@@ -147,7 +149,7 @@ TEST(ShiftedRows, BringsEveryRowToWhereTheOtherOperandHasIt) {
             .argument(1, upload(kernel, "f16", b))
             .argument(2, kernel.upload(shift))
             .argument(3, c)
-            .argument(4, std::int32_t{slabs})
+            .argument(4, std::int32_t{k_tiles})
             .argument(5, before);
         expect_clean(
             kernel, [&] { EXPECT_EQ(kernel.download<float>(c, 64 * 64), expected); }, 0);

@@ -97,7 +97,8 @@ struct LinearCombination {
       for (int y = 0; y < 2; ++y) {
         values.value[x][y] += beta * load_element(c, type, row, column);
         row += y == 0 ? 1 : 7;
-        row = ptx::opaque_copy(row), column = ptx::opaque_copy(column);  // one address at a time: registers are few
+        row = ptx::opaque_copy(row),
+        column = ptx::opaque_copy(column);  // one address at a time: registers are few
       }
     }
   }

@@ -31,8 +31,8 @@ template <int Stages>
 class PackedPosition {
  public:
   __device__ __forceinline__ PackedPosition(int index, Stage<Stages> stage)
-      : here_(static_cast<std::uint32_t>(index) * (2 * Stages) +
-              static_cast<std::uint32_t>(stage.index) * 2 + stage.phase),
+      : here_(static_cast<std::uint32_t>(index) * (2 * Stages) + static_cast<std::uint32_t>(stage.index) * 2 +
+              stage.phase),
         thread_(static_cast<int>(threadIdx.x)) {
     ptx::opaque(here_, thread_);
   }

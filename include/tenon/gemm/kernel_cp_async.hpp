@@ -25,8 +25,9 @@ struct GemmCpAsync {
   static_assert(Config::stages >= 2 && Config::stages <= 5, "GemmCpAsync: the ring has 2 to 5 stages");
   static constexpr int threads = 32 * Config::warps;
   static constexpr int shared_bytes = Config::ring_bytes;
-  static_assert(shared_bytes <= most_shared_bytes,
-                "GemmCpAsync: the ring is larger than the shared memory of any CTA, 227 KB: take fewer stages");
+  static_assert(
+      shared_bytes <= most_shared_bytes,
+      "GemmCpAsync: the ring is larger than the shared memory of any CTA, 227 KB: take fewer stages");
 
   using TileA = typename Config::TileA;
   using TileB = typename Config::TileB;
@@ -51,15 +52,16 @@ struct GemmCpAsync {
     const auto stage_b = [=](int stage) { return ring_base + stage * Config::stage_bytes + TileA::bytes; };
 
     const GlobalRows a{static_cast<const std::uint16_t*>(arguments.a), arguments.lda, TileA::k_major ? m : k,
-                        TileA::k_major ? k : m};
+                       TileA::k_major ? k : m};
     const GlobalRows b{static_cast<const std::uint16_t*>(arguments.b), arguments.ldb, TileB::k_major ? n : k,
-                        TileB::k_major ? k : n};
+                       TileB::k_major ? k : n};
     CopyA copy_a(a, cta_row, thread);
     CopyB copy_b(b, cta_column, thread);
     const int k_tiles = k / depth + (k % depth != 0);
     using Ring = CpAsyncRing<Config::stages>;
 
-    // The share of k-step `step` of `of` in copying the next k-tile into a stage. k-tiles are copied in order.
+    // The share of k-step `step` of `of` in copying the next k-tile into a stage. k-tiles are copied in
+    // order.
     int left_to_copy = k_tiles;
     const auto copy_chunks = [&](auto whole, int stage, int step, int of) {
 #pragma unroll

@@ -23,7 +23,8 @@ namespace tenon {
 // x Tile::lines with the swizzle of Tile::line_bytes, 64 or 128.
 template <class Config>
 struct GemmTma {
-  static_assert(Config::warps == 8, "GemmTma: two consumer warpgroups multiply, so the configuration must have 8 warps");
+  static_assert(Config::warps == 8,
+                "GemmTma: two consumer warpgroups multiply, so the configuration must have 8 warps");
   static_assert(Config::stages >= 2,
                 "GemmTma: a k-tile is loaded while another one is multiplied: 2 stages or more");
   static constexpr int threads = 32 * Config::warps + 128;
@@ -124,9 +125,9 @@ struct GemmTma {
           if (step == depth / 16 - 2) next_is_full = ring.is_full(next);
         };
         accumulators.template multiply_k_tile<depth, true>(walk_a, walk_b, stage_a(stage), stage_b(stage),
-                                                 stage_a(next), stage_b(next), ask_early, [&] {
-                                                   if (!next_is_full) ring.wait_full(next);
-                                                 });
+                                                           stage_a(next), stage_b(next), ask_early, [&] {
+                                                             if (!next_is_full) ring.wait_full(next);
+                                                           });
         __syncwarp();  // the lanes' loads before the one lane's arrival
         if (releases) ring.release(stage, static_cast<int>(accumulators.last_loaded() & zero));
         stage = next;

@@ -121,12 +121,11 @@ struct GemmWgmma : WgmmaPieces<Config> {
 
 // C = op(A * B). Launch it as plan_sm90.hpp says. Op: see epilogue.hpp.
 template <class Config, class Op>
-__global__ void __launch_bounds__(GemmWgmma<Config>::threads, 1)
-    __cluster_dims__(Config::Cluster::ctas, 1, 1)
-        gemm_wgmma(const __grid_constant__ typename GemmWgmma<Config>::MapA map_a,
-                   const __grid_constant__ typename GemmWgmma<Config>::MapB map_b,
-                   const __grid_constant__ TensorMap map_c, const __grid_constant__ GemmArguments arguments,
-                   const __grid_constant__ Op op) {
+__global__ void __launch_bounds__(GemmWgmma<Config>::threads, 1) __cluster_dims__(Config::Cluster::ctas, 1, 1)
+    gemm_wgmma(const __grid_constant__ typename GemmWgmma<Config>::MapA map_a,
+               const __grid_constant__ typename GemmWgmma<Config>::MapB map_b,
+               const __grid_constant__ TensorMap map_c, const __grid_constant__ GemmArguments arguments,
+               const __grid_constant__ Op op) {
   extern __shared__ std::uint8_t shared[];
   GemmWgmma<Config>::run(map_a, map_b, map_c, arguments, shared, op);
 }

@@ -4,10 +4,10 @@
 // TMA begins at multiples of 16 bytes, where only some rows of such a matrix begin. But every eighth row has
 // the same offset, and such rows are a view of their own that TMA can read (row-interleaved, stride-8), at
 // most 7 elements further right than it should be. wgmma reads A from shared memory, in which all rows must
-// have the same offset: a tile of A has the rows of one view, so that it computes every eighth row of C. wgmma
-// takes the other operand from registers, and what passes through registers can be shifted (ShiftedRows): a
-// tile of B has neighbouring rows, from all views. So the accumulators are C^T (StoreUnalignedTransposed).
-// Where A is aligned after all, or a copy is, a tile has neighbouring rows of it.
+// have the same offset: a tile of A has the rows of one view, so that it computes every eighth row of C.
+// wgmma takes the other operand from registers, and what passes through registers can be shifted
+// (ShiftedRows): a tile of B has neighbouring rows, from all views. So the accumulators are C^T
+// (StoreUnalignedTransposed). Where A is aligned after all, or a copy is, a tile has neighbouring rows of it.
 //
 // The roles: a producer warp; two consumer warpgroups; three store warps, which store the last rows of a tile
 // while the next one is multiplied. The two CTAs of a cluster stand along n and share the k-tiles of A, or
@@ -61,9 +61,10 @@ struct GemmUnaligned : UnalignedTiles<Config> {
   static constexpr int barriers_at = staging_at + Store<LinearCombination>::bytes;
   static constexpr int shared_bytes =
       barriers_at + Ring::bytes + Reduction::bytes + StagedRows::bytes + alignment;
-  static_assert(shared_bytes <= most_shared_bytes,
-                "GemmUnaligned: ring and staged rows are larger than the shared memory of a CTA, 227 KB: take "
-                "fewer stages");
+  static_assert(
+      shared_bytes <= most_shared_bytes,
+      "GemmUnaligned: ring and staged rows are larger than the shared memory of a CTA, 227 KB: take "
+      "fewer stages");
 
   // By all threads of the CTA, which has one dimension, once a kernel: the barriers in `shared` serve one
   // call. Takes the named barrier 1. op: see epilogue.hpp.

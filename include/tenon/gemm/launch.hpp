@@ -45,8 +45,8 @@ Product product_of(const GemmProblem<TA, TC, TB>& problem, Order a_order, Order 
           {problem.c.data, problem.c.ld, TypeOf<TC>::value}};
 }
 
-// Plans the launch of a kernel without launching it: for graphs, JIT compilers, and devices other than CUDA's.
-// *launches: whether there is anything to launch (not if m or n is 0).
+// Plans the launch of a kernel without launching it: for graphs, JIT compilers, and devices other than
+// CUDA's. *launches: whether there is anything to launch (not if m or n is 0).
 //
 // Kernel: sm80::GemmKernel, sm90::GemmKernel or sm90::UnalignedGemmKernel. Fails with invalid_argument where
 // the problem makes no sense, unsupported where this kernel does not take it (alignment, size), and

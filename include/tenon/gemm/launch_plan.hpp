@@ -1,6 +1,6 @@
-// One launch of a kernel as data, and what can carry it out: a GPU through CUDA (launch.hpp), or the emulator.
-// The plans of the kernels (plan_sm80.hpp, plan_sm90.hpp) are written against these two, so that they are the
-// same on either.
+// One launch of a kernel as data, and what can carry it out: a GPU through CUDA (launch.hpp), or the
+// emulator. The plans of the kernels (plan_sm80.hpp, plan_sm90.hpp) are written against these two, so that
+// they are the same on either.
 //
 // Nothing here calls CUDA, and nothing allocates: a launch lives on its caller's stack. Below:
 // pipeline/tensor_map.hpp, status.hpp.
@@ -29,7 +29,8 @@ class LaunchArguments {
  public:
   template <class... T>
   void set(const T&... values) noexcept {
-    static_assert((std::is_trivially_copyable_v<T> && ...), "an epilogue operation, like every kernel argument, is copied byte by byte: it must be "
+    static_assert((std::is_trivially_copyable_v<T> && ...),
+                  "an epilogue operation, like every kernel argument, is copied byte by byte: it must be "
                   "trivially copyable");
     static_assert(sizeof...(T) <= most, "LaunchArguments::most is too small for this kernel");
     static_assert((((sizeof(T) + step - 1) / step * step) + ...) <= capacity,

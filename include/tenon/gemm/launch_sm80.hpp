@@ -9,8 +9,8 @@ namespace tenon::sm80 {
 
 // T: __half or __nv_bfloat16; Acc: float, or __half with T = __half. M x N: the tile of a CTA, of warp tiles
 // of WarpM x WarpN. A is m x k, B is k x n.
-template <class T, class Acc, int M, int N, int WarpM = M / 2, int WarpN = N / 2,
-          Order a_order = row_major, Order b_order = column_major, int Stages = 4>
+template <class T, class Acc, int M, int N, int WarpM = M / 2, int WarpN = N / 2, Order a_order = row_major,
+          Order b_order = column_major, int Stages = 4>
 using Config = GemmConfig<T, Acc, a_order, b_order, TileShape<M, N, 32>, TileShape<WarpM, WarpN, 0>, Stages>;
 
 // C = op(A * B). Config_: Config, or any GemmConfig; Op: see epilogue.hpp.
@@ -18,16 +18,17 @@ template <class Config_, class Op_ = LinearCombination>
 struct GemmKernel {
   using Config = Config_;
   using Op = Op_;
-  static_assert(std::is_same_v<Op, LinearCombination> ||
-                    is_operation<typename LoadedOperation<Op>::type, float>,
-                "GemmKernel: an epilogue operation is called as op(float accumulator, int row, int column) and "
-                "returns float");
+  static_assert(
+      std::is_same_v<Op, LinearCombination> || is_operation<typename LoadedOperation<Op>::type, float>,
+      "GemmKernel: an epilogue operation is called as op(float accumulator, int row, int column) and "
+      "returns float");
   static constexpr const char* name = "a cp.async kernel (tenon::sm80::GemmKernel)";
   static constexpr Order a_order = Config::a_order, b_order = Config::b_order;
 
   static Status check(const Product& product, const DeviceDescription& device) {
     if (device.sm < 80)
-      return Status(StatusCode::device_unsupported, "%s needs sm_80 but the device is sm_%d", name, device.sm);
+      return Status(StatusCode::device_unsupported, "%s needs sm_80 but the device is sm_%d", name,
+                    device.sm);
     constexpr std::size_t shared = GemmCpAsync<Config, Alignment::any>::shared_bytes;
     if (shared > device.shared_bytes_per_block_optin)
       return Status(StatusCode::device_unsupported,

@@ -22,12 +22,12 @@ constexpr int stages_that_fit(int stage_bytes, int rest) {
 template <class T, class Acc, int M, int N, Order a_order = row_major, Order b_order = column_major,
           class Cluster = ClusterShape<2, 1>, class TB = T,
           int Stages = stages_that_fit((M + N) * 128, 34 * 1024)>
-using Config = WgmmaConfig<WgmmaOperands<T, TB, Acc>, a_order, b_order,
-                           TileShape<M, N, 128 / (Element<T>::bits / 8)>, (M >= 128 ? 2 : 1), Stages, Cluster,
-                           2>;
+using Config =
+    WgmmaConfig<WgmmaOperands<T, TB, Acc>, a_order, b_order, TileShape<M, N, 128 / (Element<T>::bits / 8)>,
+                (M >= 128 ? 2 : 1), Stages, Cluster, 2>;
 
-// The same as a ping-pong kernel: each consumer warpgroup computes whole tiles of M = 64 or 128 rows and stores
-// one while the other multiplies. What an operation costs is then mostly hidden.
+// The same as a ping-pong kernel: each consumer warpgroup computes whole tiles of M = 64 or 128 rows and
+// stores one while the other multiplies. What an operation costs is then mostly hidden.
 template <class T, class Acc, int M, int N, Order a_order = row_major, Order b_order = column_major,
           class Cluster = ClusterShape<2, 1>, class TB = T,
           int Stages = stages_that_fit((M + N) * 128, 50 * 1024)>
@@ -35,8 +35,8 @@ using PingpongConfig =
     Pingpong<WgmmaConfig<WgmmaOperands<T, TB, Acc>, a_order, b_order,
                          TileShape<M, N, 128 / (Element<T>::bits / 8)>, 1, Stages, Cluster, 3>>;
 
-// C = op(A * B). Config_: Config, PingpongConfig, or any WgmmaConfig, Pingpong, SwapAB or RowInterleaved of one; Op: see
-// epilogue.hpp.
+// C = op(A * B). Config_: Config, PingpongConfig, or any WgmmaConfig, Pingpong, SwapAB or RowInterleaved of
+// one; Op: see epilogue.hpp.
 template <class Config_, class Op_ = LinearCombination>
 struct GemmKernel {
   using Config = Config_;
@@ -53,7 +53,8 @@ struct GemmKernel {
 
   static Status check(const Product& product, const DeviceDescription& device) {
     if (device.sm != 90)
-      return Status(StatusCode::device_unsupported, "%s needs sm_90a but the device is sm_%d", name, device.sm);
+      return Status(StatusCode::device_unsupported, "%s needs sm_90a but the device is sm_%d", name,
+                    device.sm);
     if (product.k > 0 && !Config::row_interleaved) {
       if (Status s = check_tma_operand('A', product.a); !s) return s;
     }
@@ -88,7 +89,8 @@ struct UnalignedGemmKernel {
 
   static Status check(const Product& product, const DeviceDescription& device) {
     if (device.sm != 90)
-      return Status(StatusCode::device_unsupported, "%s needs sm_90a but the device is sm_%d", name, device.sm);
+      return Status(StatusCode::device_unsupported, "%s needs sm_90a but the device is sm_%d", name,
+                    device.sm);
     // Swapped, the operand that stays in shared memory is B, whose rows must lie equally.
     if (swap_ab && product.k > 0) {
       if (Status s = check_tma_operand('B', product.b); !s) return s;

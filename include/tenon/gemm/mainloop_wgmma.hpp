@@ -84,8 +84,7 @@ struct MainloopWgmma {
   template <class Issued>
   __device__ __forceinline__ static void run(typename Config::Accumulators& accumulators,
                                              StageConsumer<Config>& stages, const WorkTile& work,
-                                             const GemmArguments&, int, int row,
-                                             const Issued& issued) {
+                                             const GemmArguments&, int, int row, const Issued& issued) {
     using TileA = typename Config::TileA;
     using TileB = typename Config::TileB;
     accumulators.clear();

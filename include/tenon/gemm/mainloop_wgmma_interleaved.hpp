@@ -3,8 +3,8 @@
 // mainloop_wgmma.hpp, row_interleaved.hpp.
 #pragma once
 
-#include "tenon/gemm/realign.hpp"
 #include "tenon/gemm/mainloop_wgmma.hpp"
+#include "tenon/gemm/realign.hpp"
 #include "tenon/gemm/row_interleaved.hpp"
 #include "tenon/ptx/barrier.hpp"
 
@@ -33,10 +33,9 @@ class MainloopRowInterleaved {
     accumulators.clear();
     // From lane 0: ptxas then knows that it is the same in all lanes, and the descriptors of B, which depend
     // on it, stay in uniform registers.
-    const int shift = __shfl_sync(0xffffffffU,
-                                  Views::view(work.m, consumer) * static_cast<int>(p.lda % Config::views) %
-                                      Config::views,
-                                  0);
+    const int shift = __shfl_sync(
+        0xffffffffU, Views::view(work.m, consumer) * static_cast<int>(p.lda % Config::views) % Config::views,
+        0);
     bool first = shift != 0;
     const auto start = [&](const auto& a, const auto& b) {
       if (first) clear_shift(a.base, consumer, shift);

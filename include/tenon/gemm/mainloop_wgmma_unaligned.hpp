@@ -64,8 +64,7 @@ class MainloopUnaligned {
       if (has_tile_before) release(tile_before);
       // Of a last k-tile that holds a few elements, or none, one step.
       const int last = work.k_begin + work.k_count - 1;
-      const bool ends_early =
-          work.k_count > 1 && p.gemm.k + p.before + work.shift <= last * Block::k + 16;
+      const bool ends_early = work.k_count > 1 && p.gemm.k + p.before + work.shift <= last * Block::k + 16;
 #pragma unroll 1
       for (int left = work.k_count - (ends_early ? 2 : 1); left > 0; --left)
         multiply_next(accumulators, whole);

@@ -29,8 +29,9 @@ struct OperandLoad {
   static constexpr bool by_panels = !Tile::k_major && Tile::panels % Parts == 0;
   static constexpr int panels = by_panels ? Tile::panels / Parts : Tile::panels;
   static constexpr int rows = by_panels ? Tile::lines : Tile::lines / Parts;
-  static_assert(!Tile::k_major || Tile::panels == 1,
-                "OperandLoad: a k-major operand is loaded one box a k-tile, so the k-tile must fit into a row");
+  static_assert(
+      !Tile::k_major || Tile::panels == 1,
+      "OperandLoad: a k-major operand is loaded one box a k-tile, so the k-tile must fit into a row");
   static_assert(rows % 8 == 0 && rows * Parts * panels >= Tile::lines * Tile::panels,
                 "OperandLoad: a CTA's part of a k-tile must be a multiple of 8 rows");
 

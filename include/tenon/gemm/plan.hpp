@@ -35,8 +35,7 @@ MatrixInMemory operand_in_memory(const ConstMatrix& matrix, int extent, int k) {
 // UnalignedConfig.
 template <class Config>
 GemmArguments make_arguments(const Product& product) {
-  const int m = static_cast<int>(product.m), n = static_cast<int>(product.n),
-            k = static_cast<int>(product.k);
+  const int m = static_cast<int>(product.m), n = static_cast<int>(product.n), k = static_cast<int>(product.k);
   return {m,
           n,
           k,
@@ -65,8 +64,8 @@ inline Status check_product(const Product& p) {
   const auto check = [](char name, const void* data, std::int64_t ld, std::int64_t least, Type type) {
     if (data == nullptr) return Status(invalid, "%c is a null pointer", name);
     if (reinterpret_cast<std::uintptr_t>(data) % bytes(type) != 0)
-      return Status(invalid, "%c is at %p but its elements of type %s lie on multiples of %zu bytes", name, data,
-                    tenon::name(type), bytes(type));
+      return Status(invalid, "%c is at %p but its elements of type %s lie on multiples of %zu bytes", name,
+                    data, tenon::name(type), bytes(type));
     if (ld < least)
       return Status(invalid, "ld%c is %lld but needs >= %lld here", name - 'A' + 'a',
                     static_cast<long long>(ld), static_cast<long long>(least));

@@ -22,8 +22,7 @@ struct LoadedOperand {
   // everything is loaded where some CTA comes to its second tile before it has filled the ring.
   int residue_extent(bool ring_is_written) const {
     const std::int64_t left = extent - std::int64_t{tiles - 1} * rows;
-    const bool has_residue =
-        Load::bytes_of(static_cast<int>(left)) < Load::bytes_of(load_whole_tiles);
+    const bool has_residue = Load::bytes_of(static_cast<int>(left)) < Load::bytes_of(load_whole_tiles);
     return has_residue && (ring_is_written || tiles == 1) ? extent : load_whole_tiles;
   }
   Status make_maps(Launcher& launcher, int /*residue*/, OperandMap* maps) const {
@@ -50,9 +49,8 @@ Status make_output_map(Launcher& launcher, const Output& c, TensorMap* map) {
   if (Config::row_interleaved || !tma_can_store(c)) return {};
   const int halves = static_cast<int>(bytes(c.type) / 2);  // 16-bit elements of one of C
   const int box_rows = Config::swap_ab ? transposed_box_rows : subtile_rows;
-  const int width = Config::swap_ab
-                        ? transposed_box_width(WgmmaPieces<Config>::storing_warps, 2 * halves)
-                        : subtile_row_bytes;
+  const int width = Config::swap_ab ? transposed_box_width(WgmmaPieces<Config>::storing_warps, 2 * halves)
+                                    : subtile_row_bytes;
   return launcher.make_tensor_map({c.data, 2, c.m, halves * c.n, halves * c.ld}, box_rows, width / 2, map);
 }
 

@@ -40,8 +40,7 @@ Status plan_unaligned(const Product& product, const Op& op, const DeviceDescript
       return s;
     }
     std::fill(map_a.view + 1, map_a.view + 8, map_a.view[0]);
-  } else if (Status s =
-                 make_row_interleaved_maps(launcher, seen.a, g.m, g.k, box_rows_a, Block::k, &map_a);
+  } else if (Status s = make_row_interleaved_maps(launcher, seen.a, g.m, g.k, box_rows_a, Block::k, &map_a);
              !s) {
     return s;
   }
@@ -56,8 +55,7 @@ Status plan_unaligned(const Product& product, const Op& op, const DeviceDescript
   // Of views, those of the same 8 * Block::m rows come together.
   if (arguments.rows_apart == 8)
     g.raster = Raster(RowInterleavedTiles<1, Block::m>::tiles_of(g.m), g.raster.tiles_n(), band);
-  const TailSplit tail =
-      TailSplit::of(g.raster.tiles(), clusters, g.k / Block::k + (g.k % Block::k != 0));
+  const TailSplit tail = TailSplit::of(g.raster.tiles(), clusters, g.k / Block::k + (g.k % Block::k != 0));
   g.whole_tiles = tail.whole_tiles;
   launch->function = reinterpret_cast<const void*>(&gemm_unaligned<Config, Op>);
   launch->overlaps_previous = true;

@@ -31,7 +31,7 @@ enum class Alignment { full_16, any };
 // which ptxas makes one instruction; a count costs it five more.
 template <class Tile, int Threads, Alignment alignment>
 class ProducerCpAsync {
-  static constexpr int elements = chunk_bytes / 2;                        // of a chunk
+  static constexpr int elements = chunk_bytes / 2;                       // of a chunk
   static constexpr int chunks_per_row = Tile::line_bytes / chunk_bytes;  // within a panel
   static constexpr int rows_per_pass = Threads / chunks_per_row;
   static constexpr int passes_per_panel = Tile::lines / rows_per_pass;
@@ -126,13 +126,13 @@ class ProducerCpAsync {
     }
   }
 
-  const std::uint16_t* source_;    // this thread's first chunk of the k-tile
-  std::int64_t pass_, k_tile_;     // elements to the next pass, to the next k-tile
-  std::uint32_t to_;               // byte offset in the tile
-  int rows_left_, columns_left_;   // from this thread's first chunk to the matrix's end
-  int k_left_;                     // from the k-tile's beginning
-  bool extent_inside_;             // the CTA's tile does not reach past m (or n)
-  int width_ = 16;                 // bytes that every chunk's address allows
+  const std::uint16_t* source_;   // this thread's first chunk of the k-tile
+  std::int64_t pass_, k_tile_;    // elements to the next pass, to the next k-tile
+  std::uint32_t to_;              // byte offset in the tile
+  int rows_left_, columns_left_;  // from this thread's first chunk to the matrix's end
+  int k_left_;                    // from the k-tile's beginning
+  bool extent_inside_;            // the CTA's tile does not reach past m (or n)
+  int width_ = 16;                // bytes that every chunk's address allows
 };
 
 }  // namespace tenon

@@ -176,8 +176,7 @@ class ProducerTma {
                                          int part, std::uint16_t mask, std::uint64_t* barrier) const {
       if constexpr (Config::splits_tail && parts > 1) {
         if (tail_split_) {
-          const auto alone =
-              static_cast<std::uint16_t>(1U << Cluster::rank(static_cast<int>(blockIdx.x)));
+          const auto alone = static_cast<std::uint16_t>(1U << Cluster::rank(static_cast<int>(blockIdx.x)));
 #pragma unroll 1
           for (int i = 0; i < parts; ++i) load_part<Tile, parts>(to, maps, start, left, k, i, alone, barrier);
           return;

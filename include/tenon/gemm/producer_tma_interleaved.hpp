@@ -17,7 +17,8 @@ class ProducerRowInterleaved {
   using TileB = typename Config::TileB;
   using Views = RowInterleavedTiles<2>;
   static constexpr int parts_a = Cluster::n, parts_b = Cluster::m;
-  static_assert(parts_a == 1 || parts_a == 2, "ProducerRowInterleaved: a view each is loaded by two CTAs at most");
+  static_assert(parts_a == 1 || parts_a == 2,
+                "ProducerRowInterleaved: a view each is loaded by two CTAs at most");
 
  public:
   using LoadA = OperandLoad<TileA, parts_a>;

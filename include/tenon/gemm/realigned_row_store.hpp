@@ -23,7 +23,7 @@ class RealignedRowStore {
   // By whole warps. to: the first element in C, of rows `ld` apart; rows_left: how many of them C has (any
   // number); width: of so many elements; slots: two of them, from a multiple of 1024 bytes on.
   __device__ __forceinline__ RealignedRowStore(std::uint16_t* to, std::int64_t ld, int rows_left, int width,
-                                        std::uint32_t slots, unsigned lane)
+                                               std::uint32_t slots, unsigned lane)
       : width_(width), slots_(slots) {
     const unsigned chunk = lane % 8;  // of a segment of C
 #pragma unroll
@@ -49,7 +49,9 @@ class RealignedRowStore {
   }
 
   // Address of the slot where columns 64 s to 64 s + 63 are staged.
-  __device__ __forceinline__ std::uint32_t slot(int s) const { return slots_ + s % 2 * slot_bytes; }
+  __device__ __forceinline__ std::uint32_t slot(int s) const {
+    return slots_ + s % 2 * slot_bytes;
+  }
 
   // When slot s has been staged, as all lanes see: for each slot that begins within `width`.
   __device__ __forceinline__ void store(int s) const {

@@ -27,7 +27,7 @@ class RealignedStore {
   // For the row whose elements go to `row` of C from `column` on. staged: its address in the shared window, a
   // multiple of 16; rotation: element x is there as element (x + rotation) % Columns.
   __device__ __forceinline__ RealignedStore(const Output& c, int row, int column, std::uint32_t staged,
-                                         int rotation) {
+                                            int rotation) {
     const int rows_left = c.m - row, width = min(Columns, c.n - column), lane = lane_id() % lanes;
     auto* const to = static_cast<std::uint8_t*>(c.data) + (row * c.ld + column) * Size;
     const int head = static_cast<int>(-(reinterpret_cast<std::uintptr_t>(to) / Size) & (elements - 1U));

@@ -150,7 +150,9 @@ class ClusterSplitKReduction {
   }
 
   // The rank in the cluster of the rank-th CTA along k.
-  __device__ __forceinline__ int cta(int rank) const { return first_ + rank * Cluster::sharing; }
+  __device__ __forceinline__ int cta(int rank) const {
+    return first_ + rank * Cluster::sharing;
+  }
 
   std::uint32_t received_;
   Ring ring_;

@@ -11,8 +11,8 @@
 
 namespace tenon {
 
-// Columns: of the accumulators, of which two warpgroups hold 64 rows each. Parts: a half is exchanged in parts
-// of 16 registers, so that the first ones are on their way to C while the last ones arrive;
+// Columns: of the accumulators, of which two warpgroups hold 64 rows each. Parts: a half is exchanged in
+// parts of 16 registers, so that the first ones are on their way to C while the last ones arrive;
 // Parts::register_of<Columns / 2>(part, i) is the place of number i of a part among the registers of a half.
 template <int Columns, class Parts>
 class HalvesReduction {
@@ -37,7 +37,8 @@ class HalvesReduction {
   __device__ __forceinline__ void initialize() const { ring_.initialize(warps); }
 
   // By all threads of both warpgroups, once, when they have read all k-tiles of this CTA: starts to send half
-  // of the accumulators. values: the accumulators, as WgmmaAccumulator::when_done() hands them out; they stay.
+  // of the accumulators. values: the accumulators, as WgmmaAccumulator::when_done() hands them out; they
+  // stay.
   template <class Values>
   __device__ __forceinline__ auto exchange(const Values& values) const {
     return Exchange<Values>(*this, values);

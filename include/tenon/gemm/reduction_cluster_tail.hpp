@@ -47,7 +47,8 @@ class TailSplitKReduction {
     const bool sends = work.tail_split && consumer != rank_;
     if (work.tail_split) {
       synchronise_cluster();  // both CTAs have read their rings
-      if (sends) accumulators.for_each_part([&](const auto& part, int row) { send(part, received(row), consumer); });
+      if (sends)
+        accumulators.for_each_part([&](const auto& part, int row) { send(part, received(row), consumer); });
       synchronise_cluster();
     }
     if (!sends) {

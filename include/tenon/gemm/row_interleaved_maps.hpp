@@ -1,5 +1,5 @@
-// Tensor maps of the row-interleaved (stride-8) views of a matrix whose rows begin anywhere. Host code. Below:
-// launch_plan.hpp, problem.hpp, pipeline/tensor_map.hpp.
+// Tensor maps of the row-interleaved (stride-8) views of a matrix whose rows begin anywhere. Host code.
+// Below: launch_plan.hpp, problem.hpp, pipeline/tensor_map.hpp.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,10 @@ inline Status make_row_interleaved_maps(Launcher& launcher, const ConstMatrix& m
                                         int box_rows, int box_columns, RowInterleavedMaps* maps) {
   for (int i = 0; i < 8; ++i) {
     const int rows_of_view = std::max(1, (rows - i + 7) / 8);  // one that is never read
-    const auto* const first =
-        static_cast<const std::uint16_t*>(matrix.data) + (i < rows ? i * matrix.ld : 0);
+    const auto* const first = static_cast<const std::uint16_t*>(matrix.data) + (i < rows ? i * matrix.ld : 0);
     const int shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(first) % 16 / 2);
-    if (Status s =
-            launcher.make_tensor_map({first - shift, 2, rows_of_view, length + shift, 8 * matrix.ld},
-                                     box_rows, box_columns, &maps->view[i]);
+    if (Status s = launcher.make_tensor_map({first - shift, 2, rows_of_view, length + shift, 8 * matrix.ld},
+                                            box_rows, box_columns, &maps->view[i]);
         !s) {
       return s;
     }

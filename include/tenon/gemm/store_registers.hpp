@@ -31,8 +31,8 @@ __device__ __forceinline__ void transpose_quad(std::uint32_t (&word)[4], int t) 
 // Stores a lane's accumulators in C of any type and alignment: two elements of `row` at `column`, which is
 // even, and two each 8 further.
 template <class Op>
-__device__ __forceinline__ void store_lane_row(const Output& c, const Op& op, LaneRow<float>& values,
-                                               int row, int column) {
+__device__ __forceinline__ void store_lane_row(const Output& c, const Op& op, LaneRow<float>& values, int row,
+                                               int column) {
   if (row >= c.m) return;
   apply(op, c, c.type, values, row, column);
   const std::int64_t first = row * c.ld + column;
@@ -77,13 +77,15 @@ class StoreRegisters {
     // Chosen once a tile. The 16-bit types share their code: what differs is how a pair is rounded.
     const Type narrow = c.type == Type::f16 ? Type::f16 : Type::bf16;
     if (c.type == Type::f32) {
-      store(Type::f32, tile, tile_row, tile_column, [&](const LaneRow<float>& values, int row, int column, int t) {
-        store_pairs(c, values, row, column + 2 * t);
-      });
+      store(Type::f32, tile, tile_row, tile_column,
+            [&](const LaneRow<float>& values, int row, int column, int t) {
+              store_pairs(c, values, row, column + 2 * t);
+            });
     } else if (chunks_aligned_) {
-      store(narrow, tile, tile_row, tile_column, [&](const LaneRow<float>& values, int row, int column, int t) {
-        store_chunk(c, narrow, values, row, column, t);
-      });
+      store(narrow, tile, tile_row, tile_column,
+            [&](const LaneRow<float>& values, int row, int column, int t) {
+              store_chunk(c, narrow, values, row, column, t);
+            });
     } else {
       store_shifted(c, narrow, tile, tile_row, tile_column);
     }
@@ -93,7 +95,8 @@ class StoreRegisters {
   // Calls visit(i, half, row) for each row of the tile of which this lane holds a part.
   template <class Tile, class Visit>
   __device__ __forceinline__ static void for_each_row(int tile_row, const Visit& visit) {
-    static_assert(Tile::columns % 4 == 0, "StoreRegisters: a warp tile must be a multiple of 32 columns wide");
+    static_assert(Tile::columns % 4 == 0,
+                  "StoreRegisters: a warp tile must be a multiple of 32 columns wide");
 #pragma unroll
     for (int i = 0; i < Tile::rows; ++i) {
 #pragma unroll
@@ -127,8 +130,8 @@ class StoreRegisters {
   }
 
   // Lanes of a row trade so that each holds 8 neighbours: 16-byte stores, 64 bytes of a row a warp row.
-  __device__ __forceinline__ static void store_chunk(const Output& c, Type type, const LaneRow<float>& values, int row,
-                                                     int column, int t) {
+  __device__ __forceinline__ static void store_chunk(const Output& c, Type type, const LaneRow<float>& values,
+                                                     int row, int column, int t) {
     std::uint32_t word[4];
 #pragma unroll
     for (int x = 0; x < 4; ++x) word[x] = pack_pair(type, values.value[x]);
@@ -147,7 +150,7 @@ class StoreRegisters {
     constexpr int rows_of_lane = Tile::columns / 4;
     const int t = lane_id() % 4;
     for_each_row<Tile>(tile_row, [&](int i, int half, int row) {
-      std::uint32_t word[rows_of_lane][4];  // 8 neighbours, from column 8 * t of each strip
+      std::uint32_t word[rows_of_lane][4];  // 8 neighbours, from column 8 * t of each lane row
 #pragma unroll
       for (int s = 0; s < rows_of_lane; ++s) {
         LaneRow<float> values = lane_row(tile, i, half, 4 * s);
@@ -165,7 +168,8 @@ class StoreRegisters {
 #pragma unroll
         for (int x = 0; x < 4; ++x) {
           run[x] = word[s][x];
-          const std::uint32_t wanted = s + 1 < rows_of_lane && t == 0 ? word[(s + 1) % rows_of_lane][x] : word[s][x];
+          const std::uint32_t wanted =
+              s + 1 < rows_of_lane && t == 0 ? word[(s + 1) % rows_of_lane][x] : word[s][x];
           run[4 + x] = __shfl_sync(0xffffffffU, wanted, t + 1, 4);
         }
         if (t < 3 || s + 1 < rows_of_lane) {
@@ -178,7 +182,8 @@ class StoreRegisters {
 #pragma unroll
       for (int x = 0; x < 4; ++x) end[x] = t == 0 ? word[0][x] : word[rows_of_lane - 1][x];
       if (t == 0) store_elements(to, end, 0, min(shift, left));
-      if (t == 3) store_elements(to + 32 * (rows_of_lane - 1), end, shift, min(8, left - 32 * (rows_of_lane - 1)));
+      if (t == 3)
+        store_elements(to + 32 * (rows_of_lane - 1), end, shift, min(8, left - 32 * (rows_of_lane - 1)));
     });
   }
 
@@ -196,7 +201,8 @@ class StoreRegisters {
     }
   }
 
-  __device__ __forceinline__ void store_pairs(const Output& c, const LaneRow<float>& values, int row, int first) const {
+  __device__ __forceinline__ void store_pairs(const Output& c, const LaneRow<float>& values, int row,
+                                              int first) const {
     if (row >= c.m) return;
     auto* const row_start = static_cast<float*>(c.data) + row * c.ld;
 #pragma unroll

@@ -37,8 +37,7 @@ __device__ __forceinline__ void store_subtile_vectors(const Output& c, std::uint
     } else {
 #pragma unroll
       for (int e = 0; e < elements - 1; ++e) {
-        if (e < left)
-          to[e] = static_cast<Element>(word[e * element_bytes / 4] >> e * element_bytes % 4 * 8);
+        if (e < left) to[e] = static_cast<Element>(word[e * element_bytes / 4] >> e * element_bytes % 4 * 8);
       }
     }
   }

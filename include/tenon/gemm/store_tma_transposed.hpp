@@ -37,7 +37,10 @@ class StoreTmaTransposed {
   // staging: bytes_of_warp of shared memory for each warp that stores, from a multiple of 1024 bytes on.
   __device__ __forceinline__ StoreTmaTransposed(const Output& c, const Op& op, const TensorMap& map,
                                                 std::uint32_t staging)
-      : c_(c), op_(op), map_(map), staging_(staging + threadIdx.x / (32 * Warps) * (Subtiles * place_bytes)) {}
+      : c_(c),
+        op_(op),
+        map_(map),
+        staging_(staging + threadIdx.x / (32 * Warps) * (Subtiles * place_bytes)) {}
 
   // Whether C has columns for the warps that store together. row: of the warp's first accumulator.
   __device__ __forceinline__ bool has_row(int row) const { return row - 16 * rank() < c_.n; }
@@ -151,14 +154,16 @@ class StoreTmaTransposed {
   // Address of a byte of a row of a place: of the elements of all warps that store together.
   template <int element_bytes>
   __device__ __forceinline__ static std::uint32_t in_place(std::uint32_t place, int row, int byte) {
-    constexpr int width = transposed_box_width(Warps, element_bytes), across = Warps * 16 * element_bytes / width;
+    constexpr int width = transposed_box_width(Warps, element_bytes),
+                  across = Warps * 16 * element_bytes / width;
     const int box = row / transposed_box_rows * across + byte / width, of_box = row % transposed_box_rows;
     const int chunk = swizzled_chunk<width>(of_box, byte % width / chunk_bytes);
     return place + static_cast<std::uint32_t>((box * transposed_box_rows + of_box) * width +
                                               chunk * chunk_bytes + byte % chunk_bytes);
   }
 
-  // What the operation makes of this lane's part of four fragments from fragment j on, in column g or (half) g
+  // What the operation makes of this lane's part of four fragments from fragment j on, in column g or (half)
+  // g
   // + 8 of C.
   template <class Part>
   __device__ __forceinline__ LaneRow<float> lane_column(Type type, const Part& part, int j, int half, int row,
@@ -176,7 +181,7 @@ class StoreTmaTransposed {
   // bank.
   template <class Part>
   __device__ __forceinline__ void stage_16_bit(Type type, const Part& part, int j, std::uint32_t place,
-                                                  int row, int column, int thread) const {
+                                               int row, int column, int thread) const {
     const int lane = thread % 32;
     // What this lane addresses for stmatrix.
     const std::uint32_t to =
@@ -205,7 +210,7 @@ class StoreTmaTransposed {
   // would all have the same half of the banks: every other four lanes take their two in the other order.
   template <class Part>
   __device__ __forceinline__ void stage_32_bit(const Part& part, int j, std::uint32_t place, int row,
-                                                  int column, int thread) const {
+                                               int column, int thread) const {
     const int lane = thread % 32, g = lane / 4, t = lane % 4;
     const bool swaps = Warps == 1 && g >= 4;
 #pragma unroll

@@ -1,6 +1,6 @@
 // The store of the swap-AB kernel for unaligned operands: its accumulators are C, whose rows came in views:
-// of a warp's 16 rows g and the next one, g + 8 of its fragments, are neighbours, and those of different g are
-// 8 apart.
+// of a warp's 16 rows g and the next one, g + 8 of its fragments, are neighbours, and those of different g
+// are 8 apart.
 //
 // Each warp stages its own rows in shared memory, 8 at a time that begin equally, and stores them
 // (RealignedStore: rows of C begin anywhere). Warps never wait for each other. Below: epilogue.hpp,
@@ -31,7 +31,8 @@ class StoreUnaligned {
   __device__ __forceinline__ StoreUnaligned(const Output& c, const Op& op, std::uint32_t staging)
       : c_(c), op_(op), staging_(staging) {}
 
-  // By all 256 threads of two warpgroups, `Columns` columns of 128 rows of C. values, ready: see StoreUnalignedTransposed.
+  // By all 256 threads of two warpgroups, `Columns` columns of 128 rows of C. values, ready: see
+  // StoreUnalignedTransposed.
   template <int Columns, class Values, class Ready>
   __device__ __forceinline__ void rows(const Values& values, const RowsOfC& to, bool,
                                        const Ready& ready) const {
@@ -83,14 +84,15 @@ class StoreUnaligned {
     return static_cast<int>(threadIdx.x) / 32 % warps;
   }
 
-  // alpha * accumulator in C of elements of so many bytes, Fast or f32. columns: of a staged row. row: of this
-  // warp's first accumulator.
+  // alpha * accumulator in C of elements of so many bytes, Fast or f32. columns: of a staged row. row: of
+  // this warp's first accumulator.
   template <int size, int columns, int Columns, class Values, class Ready>
   __device__ __forceinline__ void store_rows(const Values& values, int row, int column,
-                                              const Ready& ready) const {
+                                             const Ready& ready) const {
     using Realigned = RealignedStore<size, columns>;
     constexpr int together = 32 / Realigned::lanes, row_bytes = pitch<size, columns>;
-    static_assert(rows_at_once * row_bytes <= bytes_of_warp, "StoreUnaligned: 8 rows must fit the warp's memory");
+    static_assert(rows_at_once * row_bytes <= bytes_of_warp,
+                  "StoreUnaligned: 8 rows must fit the warp's memory");
     const std::uint32_t staging = staging_ + static_cast<std::uint32_t>(warp() * bytes_of_warp);
     const int mine = lane_id() / Realigned::lanes;  // of the rows that are stored at once
     const std::int64_t step = std::int64_t{together} * 8 * c_.ld * size;
@@ -103,8 +105,8 @@ class StoreUnaligned {
         for (int j = 0; j < columns / 8; ++j) {
           if (j % 8 == 0) ready(part_of<Columns>(first / 8 + j, half));
           stage<size>(values, first / 8 + j, half,
-                         staging + static_cast<std::uint32_t>(lane_id() / 4 * row_bytes +
-                                                              (8 * j + lane_id() % 4 * 2) * size));
+                      staging + static_cast<std::uint32_t>(lane_id() / 4 * row_bytes +
+                                                           (8 * j + lane_id() % 4 * 2) * size));
         }
         __syncwarp();
         const Realigned store(c_, row + half + 8 * mine, column + first,

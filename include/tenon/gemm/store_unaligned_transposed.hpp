@@ -43,8 +43,7 @@ class StoreUnalignedTransposed {
     static_assert(Rows % 32 == 0, "StoreUnalignedTransposed: a tile must have a multiple of 32 rows");
     if constexpr (is_plain) {
       if (op_.beta == 0.0F && c_.type == Fast) return store_rows<2, Rows>(values, to, leave_last, ready);
-      if (op_.beta == 0.0F && c_.type == Type::f32)
-        return store_rows<4, Rows>(values, to, leave_last, ready);
+      if (op_.beta == 0.0F && c_.type == Type::f32) return store_rows<4, Rows>(values, to, leave_last, ready);
     }
     store_any<Rows>(values, to, ready);
   }

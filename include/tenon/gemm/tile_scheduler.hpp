@@ -94,8 +94,8 @@ class TileScheduler {
   TENON_HOST_DEVICE WorkTile at(int index) const {
     const auto [tile, member, split] = member_at(index);
     const int rank = Cluster::rank(cta_);
-    const KTiles k = split ? part_of_k(k_tiles_, 2, rank)
-                           : part_of_k(k_tiles_, Cluster::k, Cluster::rank_k(rank));
+    const KTiles k =
+        split ? part_of_k(k_tiles_, 2, rank) : part_of_k(k_tiles_, Cluster::k, Cluster::rank_k(rank));
     return {tile.m * Cluster::m + member % Cluster::m, tile.n * Cluster::n + member / Cluster::m, k.begin,
             k.count, split};
   }

@@ -28,10 +28,10 @@ struct WgmmaOperands {
 
 // The named barriers of a CTA that the pieces of the wgmma kernels take; 0 is __syncthreads().
 struct NamedBarrier {
-  static constexpr int turns = 1;               // and 2: ping-pong (pipeline/turns.hpp)
-  static constexpr int cleared_shift = 1;       // and 2, a consumer each: row-interleaved views
-  static constexpr int transposed_store = 3;    // and 4, a consumer each (store_tma_transposed.hpp)
-  static constexpr int residue = 5;             // cleared stages (producer_tma.hpp)
+  static constexpr int turns = 1;             // and 2: ping-pong (pipeline/turns.hpp)
+  static constexpr int cleared_shift = 1;     // and 2, a consumer each: row-interleaved views
+  static constexpr int transposed_store = 3;  // and 4, a consumer each (store_tma_transposed.hpp)
+  static constexpr int residue = 5;           // cleared stages (producer_tma.hpp)
 };
 
 // Operands: WgmmaOperands. Block: TileShape of a CTA, Block::k elements being 128 bytes. Consumers:

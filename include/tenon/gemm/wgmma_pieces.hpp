@@ -52,7 +52,8 @@ struct WgmmaPieces {
   using Ring = TmaRing<Config::stages>;
 
   using Scheduler = TileScheduler<Cluster, Config::splits_tail>;
-  using Producer = std::conditional_t<Config::row_interleaved, ProducerRowInterleaved<Config>, ProducerTma<Config>>;
+  using Producer =
+      std::conditional_t<Config::row_interleaved, ProducerRowInterleaved<Config>, ProducerTma<Config>>;
   using Mainloop = std::conditional_t<
       Config::row_interleaved, MainloopRowInterleaved<Config>,
       std::conditional_t<Config::promotes, MainloopPromoted<Config>, MainloopWgmma<Config>>>;
@@ -76,14 +77,11 @@ struct WgmmaPieces {
   static constexpr int storing_warps = Cluster::k > 1 ? 1 : 4;
   template <class Op>
   using Store = std::conditional_t<
-      Config::swap_ab,
-      StoreTmaTransposed<Op, Config::subtiles, storing_warps, Budget::specialises_beta_zero>,
-      std::conditional_t<Config::row_interleaved,
-                         StoreTmaInterleaved<Op, Config::subtiles, Budget::rows_at_a_time>,
-                         StoreTma<Op, Config::subtiles, Budget::specialises_beta_zero,
-                                  Budget::rows_at_a_time>>>;
-  using StorePlace =
-      std::conditional_t<Config::row_interleaved, StoreInView<Config>, StoreInTile<Config>>;
+      Config::swap_ab, StoreTmaTransposed<Op, Config::subtiles, storing_warps, Budget::specialises_beta_zero>,
+      std::conditional_t<
+          Config::row_interleaved, StoreTmaInterleaved<Op, Config::subtiles, Budget::rows_at_a_time>,
+          StoreTma<Op, Config::subtiles, Budget::specialises_beta_zero, Budget::rows_at_a_time>>>;
+  using StorePlace = std::conditional_t<Config::row_interleaved, StoreInView<Config>, StoreInTile<Config>>;
 
   // Shared memory, from a multiple of 1024 bytes on: the ring, the epilogue subtiles, what the reduction
   // needs, the barriers of the ring.

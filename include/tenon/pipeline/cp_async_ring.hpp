@@ -1,9 +1,9 @@
-// A ring of stages filled by cp.async (sm_80): the copies of one stage are one group, and the block meets
-// once a stage.
+// A ring of stages filled by cp.async (sm_80): the copies of one stage are one group, and the CTA
+// synchronises once a stage.
 //
 //   CpAsyncRing<4> ring;
 //   for (int s = 0; s < 3; ++s) { /* cp.async into stage s */ ring.commit(); }  // Stages - 1 groups
-//   ring.wait_oldest();                                       // stage 0 is there, for all of the block
+//   ring.wait_oldest();                                       // stage 0 is there, for all of the CTA
 //   for (...) {
 //     /* cp.async into the stage freed last */ ring.commit();
 //     /* read */
@@ -32,7 +32,7 @@ struct CpAsyncRing {
     __syncthreads();
   }
 
-  // Before the block ends or reuses the memory.
+  // Before the CTA ends or reuses the memory.
   __device__ __forceinline__ static void drain() {
     ptx::cp_async_wait_group<0>();
     __syncthreads();

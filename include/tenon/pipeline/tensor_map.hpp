@@ -13,8 +13,8 @@ struct alignas(64) TensorMap {
   std::uint64_t opaque[16];
 };
 
-// The maps of an operand that is loaded tile by tile: boxes of a whole tile's rows and, where kernels load the
-// residue tile in a box of its own, boxes of the rows that exist in it.
+// The maps of an operand that is loaded tile by tile: boxes of a whole tile's rows and, where kernels load
+// the residue tile in a box of its own, boxes of the rows that exist in it.
 struct OperandMap {
   TensorMap whole;
 };
@@ -28,8 +28,8 @@ struct RowInterleavedMaps {
   TensorMap view[8];
 };
 
-// A matrix in device memory: `lines` rows (columns, if column-major) of `columns` contiguous elements of 1, 2 or 4 bytes, `ld` elements
-// apart.
+// A matrix in device memory: `lines` rows (columns, if column-major) of `columns` contiguous elements of 1, 2
+// or 4 bytes, `ld` elements apart.
 struct MatrixInMemory {
   const void* data;
   int element_bytes, lines, columns;

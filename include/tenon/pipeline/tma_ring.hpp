@@ -1,6 +1,6 @@
-// A ring of stages filled by the copy engine (TMA, sm_90) and guarded by two mbarriers a stage: `full` counts
-// the bytes that have landed, `empty` counts the warps that have finished reading. Nobody meets anybody else:
-// a producer thread runs ahead by up to Stages, consumer warps may drift apart by as much.
+// A ring of stages filled by TMA (sm_90) and guarded by two mbarriers a stage: `full` counts
+// the bytes that have landed, `empty` counts the warps that have finished reading. Warps never wait for each
+// other: a producer thread runs ahead by up to Stages, consumer warps may drift apart by as much.
 //
 //   producer:  Stage<4> s;  ring.wait_empty(s);  ring.expect(s, bytes);  copy_box(..., ring.full_barrier(s));
 //   consumer:  Stage<4> s;  ring.wait_full(s);  /* read */  __syncwarp();  /* one lane: */ ring.release(s);
@@ -24,7 +24,7 @@
 
 namespace tenon {
 
-// By whole warps: whether this thread works for all of the block's warp `warp`. A thread chosen by its number
+// By whole warps: whether this thread works for all of the CTA's warp `warp`. A thread chosen by its number
 // would do the same, but slower (ptx/elect.hpp).
 template <class Dependent = void>
 __device__ __forceinline__ bool works_for_warp(int warp) {
@@ -48,7 +48,7 @@ class TmaRing {
   __device__ __forceinline__ explicit TmaRing(std::uint64_t* barriers)
       : full_(barriers), empty_(barriers + Stages) {}
 
-  // By one thread, before the block, or the cluster, first meets, for which a barrier that orders no memory
+  // By one thread, before the CTA, or the cluster, first meets, for which a barrier that orders no memory
   // (.relaxed) will do. consumers: calls of release() that free a stage. producers: calls of expect() or
   // arrive() that fill one.
   __device__ __forceinline__ void initialize(int consumers, int producers = 1) const {
@@ -56,7 +56,7 @@ class TmaRing {
       cuda::ptx::mbarrier_init(full_ + i, static_cast<std::uint32_t>(producers));
       cuda::ptx::mbarrier_init(empty_ + i, static_cast<std::uint32_t>(consumers));
     }
-    // The copy engine reads the barriers through its own proxy.
+    // TMA reads the barriers through its own proxy.
     cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
   }
 
@@ -76,7 +76,7 @@ class TmaRing {
   __device__ __forceinline__ void arrive(Stage<Stages> stage) const {
     cuda::ptx::mbarrier_arrive(full_ + stage.index);
   }
-  // Producer, after its last copy; `stage` would be the next. Until all it copied has been read: a block of a
+  // Producer, after its last copy; `stage` would be the next. Until all it copied has been read: a CTA of a
   // cluster may leave then, because no other has an arrival on the way to it.
   __device__ __forceinline__ void drain(Stage<Stages> stage) const {
     for (int i = 0; i < Stages; ++i, stage = stage.next()) wait_empty(stage);
@@ -92,7 +92,7 @@ class TmaRing {
   __device__ __forceinline__ void wait_full(Stage<Stages> stage) const {
     wait(full_ + stage.index, stage.phase);
   }
-  // The same where other blocks fill the stage with st.async: what they wrote is visible then.
+  // The same where other CTAs fill the stage with st.async: what they wrote is visible then.
   __device__ __forceinline__ void wait_full_by_cluster(Stage<Stages> stage) const {
     while (!cuda::ptx::mbarrier_try_wait_parity(cuda::ptx::sem_acquire, cuda::ptx::scope_cluster,
                                                 full_ + stage.index, stage.phase)) {

@@ -1,4 +1,4 @@
-// Warpgroups of a block that do something by turns: one after the other, again and again.
+// Warpgroups of a CTA that do something in turn: one after the other, again and again.
 //
 //   const Turns<2> turns(group);
 //   while (...) {
@@ -6,7 +6,7 @@
 //     /* what the others may do meanwhile */
 //   }
 //
-// With a ring (tma_ring.hpp) whose stages are filled for the warpgroups by turns, no turn may begin before
+// With a ring (tma_ring.hpp) whose stages are filled for the warpgroups in turn, no turn may begin before
 // the one before has seen its last stage full: a barrier of the ring shows the parity of its lap and not the
 // lap, so nobody may look at a stage more than a lap ahead. sm_75. Below: ptx/barrier.hpp.
 #pragma once
@@ -18,7 +18,7 @@ namespace tenon {
 // Of `Groups` warpgroups; 1: nobody waits. Takes the barriers 1 to Groups.
 template <int Groups>
 class Turns {
-  static_assert(Groups >= 1 && Groups <= 15, "Turns: a block has the named barriers 1 to 15");
+  static_assert(Groups >= 1 && Groups <= 15, "Turns: a CTA has the named barriers 1 to 15");
 
  public:
   // By all of each warpgroup, at the start. group: 0 to Groups - 1, in the order of their turns.

@@ -22,7 +22,7 @@ class OperandCursor {
                 "OperandCursor: a warp's part is a multiple of 16 and divides the tile's extent");
   static_assert(
       Tile::depth % 16 == 0 && Tile::depth <= (Tile::k_major ? Tile::panel_columns : Tile::depth),
-      "OperandCursor: a slab's depth is a multiple of 16 and, where k is contiguous, at most 128 bytes");
+      "OperandCursor: a k-tile's depth is a multiple of 16 and, where k is contiguous, at most 128 bytes");
   // Steps along m (n) within a panel flip bits only if they do not carry: parts are then powers of two.
   static_assert(Tile::k_major || (Part & (Part - 1)) == 0,
                 "OperandCursor: where m (n) is contiguous, a warp's part must be a power of two");

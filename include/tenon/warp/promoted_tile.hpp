@@ -1,5 +1,5 @@
-// The warpgroup microkernel for fp8 operands whose sums must be better than the tensor core's: 64 x N sums in
-// f32, to which each slab of k adds what the tensor core made of it.
+// The warpgroup microkernel for fp8 operands whose accumulators must be better than the tensor core's: 64 x N
+// accumulators in f32, to which each k-tile adds what the tensor core made of it.
 //
 //   PromotedTile<e4m3, 128> c;
 //   c.clear();
@@ -14,16 +14,17 @@
 //   c.for_each_part([&](const auto& part, int row) { ... });
 //
 // The tensor core aligns fp8 products to the largest term and keeps 13 bits (DeepSeek-V3, arXiv:2412.19437,
-// section 3.3.2): over a long k small terms are lost. Here it sums 128 of k at most, from zero, and the rest
-// is f32 additions: those of one slab while the next is multiplied into other registers. sm_90a. Below:
-// wgmma_accumulator.hpp.
+// section 3.3.2): over a long k small terms are lost. Here it accumulates 128 of k at most, from zero, and
+// the rest is f32 additions: those of one k-tile while the next is multiplied into other registers. sm_90a.
+// Below: wgmma_accumulator.hpp.
 #pragma once
 
 #include "tenon/warp/wgmma_accumulator.hpp"
 
 namespace tenon {
 
-// T, TB: element types of A and B: e4m3 or e5m2. N: up to 128, for the registers of all sums three times.
+// T, TB: element types of A and B: e4m3 or e5m2. N: up to 128, for the registers of all accumulators three
+// times.
 template <class T, int N, class TB = T>
 class PromotedTile {
   static_assert(N <= 128, "PromotedTile: N must be at most 128: a thread has no registers for more");
@@ -70,7 +71,7 @@ class PromotedTile {
     add<0>(parity == 0 ? even_ : odd_);
   }
 
-  // f(part, 0): the sums as WarpgroupTile hands them out.
+  // f(part, 0): the accumulators as WarpgroupTile hands them out.
   template <class F>
   __device__ __forceinline__ void for_each_part(F&& f) const {
     f(Part{total_}, 0);

@@ -1,9 +1,9 @@
-// Rows of A for wgmma out of registers, where each row lies some elements too far right in shared memory: the
-// copy engine brings lines from multiples of 16 bytes on alone, and the elements of a row begin anywhere.
+// Rows of A for wgmma out of registers, where each row lies some elements too far right in shared memory:
+// TMA begins at multiples of 16 bytes, and the elements of a row begin anywhere.
 //
-//   ShiftedRows<half> rows(offset, shift);       // once for all slabs of a product
-//   for (...) {                                  // slabs of 64 elements of k, lines of 128 bytes
-//     rows.load(slab);                           // while the instructions of the slab before run
+//   ShiftedRows<half> rows(offset, shift);       // once for all k-tiles of a product
+//   for (...) {                                  // k-tiles of 64 elements of k, lines of 128 bytes
+//     rows.load(k_tile);                           // while the instructions of the k-tile before run
 //     c.wait_for_operands<0>();
 //     rows.shift(a);                             // FragmentA<WgmmaShape<n, 16>, half> a[4]
 //     c.multiply<half, half>(a[0], b.at(0), true); ...
@@ -29,14 +29,14 @@ class ShiftedRows {
   static_assert(sizeof(T) == 2, "ShiftedRows: elements must have 16 bits");
 
  public:
-  static constexpr int depth = 64;  // elements of a slab's line: 128 bytes, with that swizzle
+  static constexpr int depth = 64;  // elements of a k-tile's line: 128 bytes, with that swizzle
 
-  // offset: of the lines that hold rows l / 4 and l / 4 + 8 in a slab, bytes, a multiple of 128. The lines
+  // offset: of the lines that hold rows l / 4 and l / 4 + 8 in a k-tile, bytes, a multiple of 128. The lines
   // that the lanes of a warp read for one of the two must stand on different banks: their numbers differ
   // modulo 8.
-  // shift: 0 to 7, of each of the two the same for all lanes of a warp. Element x of a row in a slab is
-  // element x - 8 + shift of its line; where that is below 0, element 64 + that of the slab before, and zero
-  // in the first without load_before().
+  // shift: 0 to 7, of each of the two the same for all lanes of a warp. Element x of a row in a k-tile is
+  // element x - 8 + shift of its line; where that is below 0, element 64 + that of the k-tile before, and
+  // zero in the first without load_before().
   __device__ __forceinline__ ShiftedRows(const int (&offset)[2], const int (&shift)[2]) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
@@ -48,25 +48,25 @@ class ShiftedRows {
     place(2, is_odd_[1] ? offset[1] : offset[0], lane % 4 + (is_odd_[1] ? shift[1] : shift[0]) / 2 + 1);
   }
 
-  // Starts to read a slab. slab: address of its first line in the shared window, a multiple of 1024.
-  __device__ __forceinline__ void load(std::uint32_t slab) {
+  // Starts to read a k-tile. k_tile: address of its first line in the shared window, a multiple of 1024.
+  __device__ __forceinline__ void load(std::uint32_t k_tile) {
 #pragma unroll
     for (int chunk = 0; chunk < chunks; ++chunk) {
 #pragma unroll
-      for (int i = 0; i < 3; ++i) load_word(slab, i, chunk, word_[i][chunk]);
+      for (int i = 0; i < 3; ++i) load_word(k_tile, i, chunk, word_[i][chunk]);
     }
   }
-  // Before the first slab, if there is one before it that is not multiplied: starts to read what the first
+  // Before the first k-tile, if there is one before it that is not multiplied: starts to read what the first
   // one wants of it.
-  __device__ __forceinline__ void load_before(std::uint32_t slab) {
+  __device__ __forceinline__ void load_before(std::uint32_t k_tile) {
 #pragma unroll
-    for (int i = 0; i < 3; ++i) load_word(slab, i, 0, last_[i]);
+    for (int i = 0; i < 3; ++i) load_word(k_tile, i, 0, last_[i]);
   }
 
-  // The slab's rows, as wgmma takes 16 elements of k each. Nobody may read `a` any more: wait before.
+  // The k-tile's rows, as wgmma takes 16 elements of k each. Nobody may read `a` any more: wait before.
   template <class Fragment>
   __device__ __forceinline__ void shift(Fragment (&a)[depth / 16]) {
-    const std::uint32_t next_slab[3] = {word_[0][0], word_[1][0], word_[2][0]};
+    const std::uint32_t next_k_tile[3] = {word_[0][0], word_[1][0], word_[2][0]};
 #pragma unroll
     for (int i = 0; i < 3; ++i) word_[i][0] = from_before_[i] ? last_[i] : word_[i][0];
     join(a, 1);
@@ -76,13 +76,13 @@ class ShiftedRows {
       const int lane = static_cast<int>(threadIdx.x) % 4;
 #pragma unroll
       for (int chunk = 0; chunk < chunks; ++chunk) {
-        const std::uint32_t further = chunk + 1 < chunks ? word_[0][(chunk + 1) % chunks] : next_slab[0];
+        const std::uint32_t further = chunk + 1 < chunks ? word_[0][(chunk + 1) % chunks] : next_k_tile[0];
         word_[2][chunk] = __shfl_sync(0xffffffffU, lane == 0 ? further : word_[0][chunk], lane + 1, 4);
       }
     }
     join(a, 0);
 #pragma unroll
-    for (int i = 0; i < 3; ++i) last_[i] = next_slab[i];
+    for (int i = 0; i < 3; ++i) last_[i] = next_k_tile[i];
   }
 
  private:
@@ -96,11 +96,12 @@ class ShiftedRows {
       const int read = (chunk - (from_before_[i] ? 1 : 0)) & (chunks - 1);
       int& at = at_[i][chunk];
       at = offset + swizzled_chunk<128>(offset / 128 % 8, read) * 16 + first % 4 * 4;
-      ptx::opaque(at);  // kept: ptxas would compute it again for every slab
+      ptx::opaque(at);  // kept: ptxas would compute it again for every k-tile
     }
   }
-  __device__ __forceinline__ void load_word(std::uint32_t slab, int i, int chunk, std::uint32_t& word) const {
-    const std::uint32_t at = slab + static_cast<std::uint32_t>(at_[i][chunk]);
+  __device__ __forceinline__ void load_word(std::uint32_t k_tile, int i, int chunk,
+                                            std::uint32_t& word) const {
+    const std::uint32_t at = k_tile + static_cast<std::uint32_t>(at_[i][chunk]);
     if (i < 2) {
       word = ptx::ld_shared_b32(at);
     } else {
@@ -118,8 +119,8 @@ class ShiftedRows {
   bool is_odd_[2];
   unsigned selector_[2];
   // Of rows l / 4 and l / 4 + 8, and the next ones of the odd row, the second if both are odd: [chunk] offset
-  // in a slab of the word. The first is in the slab before where the shift reaches so far: then the last of
-  // this slab stands there, for the next one.
+  // in a k-tile of the word. The first is in the k-tile before where the shift reaches so far: then the last
+  // of this k-tile stands there, for the next one.
   int at_[3][chunks];
   bool from_before_[3];
   std::uint32_t word_[3][chunks] = {}, last_[3] = {};

@@ -8,8 +8,8 @@
 // Loads run ahead of the mma instructions: rows of A through two buffers, one row ahead; a pair of B
 // fragments is fetched again as soon as the last row of a k-step has used it. That takes 8 + N / 2 registers
 // for operands, so a 64 x 64 tile fits 168 registers and leaves none idle. multiply_k_tile() is the same loop
-// for kernels that stream slabs through a ring: the next slab's first fragments are loaded before the current
-// one ends. Below: operand_cursor.hpp, fragment/f16.hpp.
+// for kernels that stream k-tiles through a ring: the next k-tile's first fragments are loaded before the
+// current one ends. Below: operand_cursor.hpp, fragment/f16.hpp.
 #pragma once
 
 #include "tenon/fragment/f16.hpp"
@@ -78,14 +78,15 @@ class WarpTile {
     for (int pair = 0; pair < columns / 2; ++pair) walk_b.load(b_[pair], b, pair, 0);
   }
 
-  // c += the slab at (a, b); if `more`, also loads the first fragments of the slab at (next_a, next_b).
+  // c += the k-tile at (a, b); if `more`, also loads the first fragments of the k-tile at (next_a, next_b).
   // k_step(s) is called at the start of each step of 16 along k; wait_next() once, if more, before the first
-  // load from the next slab: every load from the current slab has been issued by then. `more` is a constant,
-  // so that the loop over all slabs but the last carries no predicate: the last slab is a copy of its own.
+  // load from the next k-tile: every load from the current k-tile has been issued by then. `more` is a
+  // constant, so that the loop over all k-tiles but the last carries no predicate: the last k-tile is a copy
+  // of its own.
   template <int depth, bool more, class WalkA, class WalkB, class KStep, class WaitNext>
   __device__ __forceinline__ void multiply_k_tile(const WalkA& walk_a, const WalkB& walk_b, std::uint32_t a,
-                                                std::uint32_t b, std::uint32_t next_a, std::uint32_t next_b,
-                                                KStep&& k_step, WaitNext&& wait_next) {
+                                                  std::uint32_t b, std::uint32_t next_a, std::uint32_t next_b,
+                                                  KStep&& k_step, WaitNext&& wait_next) {
     constexpr int steps = depth / 16;
 #pragma unroll
     for (int s = 0; s < steps; ++s) {
@@ -120,11 +121,11 @@ class WarpTile {
       }
     }
     static_assert(steps * rows % 2 == 0,
-                  "WarpTile: an odd number of A rows a slab would swap the two A buffers");
+                  "WarpTile: an odd number of A rows a k-tile would swap the two A buffers");
   }
 
-  // A register of the last load that multiply_k_tile issued from its current slab. Loads return in order: who
-  // has this value has read the whole slab.
+  // A register of the last load that multiply_k_tile issued from its current k-tile. Loads return in order: a
+  // warp that has this value has read the whole k-tile.
   __device__ __forceinline__ std::uint32_t last_loaded() const {
     return a_[1].reg[0];
   }

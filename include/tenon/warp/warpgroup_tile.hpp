@@ -1,4 +1,5 @@
-// The warpgroup microkernel: M x N sums of four warps, fed by wgmma from two operand tiles in shared memory.
+// The warpgroup microkernel: M x N accumulators of four warps, fed by wgmma from two operand tiles in shared
+// memory.
 //
 //   WarpgroupTile<half, float, 64, 128> c;
 //   c.clear();
@@ -9,7 +10,7 @@
 //   c.for_each([&](float& v, int row, int col) { ... });
 //
 // One group of instructions runs while the next is issued: the tensor cores never wait for the threads. The
-// tiles are swizzled as the copy engine writes them (shared/tile.hpp); what threads wrote there themselves
+// tiles are swizzled as TMA writes them (shared/tile.hpp); what threads wrote there themselves
 // needs fence.proxy.async before. All calls are made by all 128 threads of a warpgroup. sm_90a. Below:
 // wgmma_accumulator.hpp.
 #pragma once
@@ -20,7 +21,7 @@ namespace tenon {
 
 // T: element type of A and B: __half, __nv_bfloat16, tf32, e4m3, e5m2, int8_t, uint8_t; TB: that of B if it
 // differs. AccT: float, __half or int32_t. M: a multiple of 64; N: as wgmma has it; M * N / 128 registers of
-// 32 bits a thread hold the sums.
+// 32 bits a thread hold the accumulators.
 template <class T, class AccT, int M, int N, class TB = T>
 class WarpgroupTile {
   static_assert(M % 64 == 0, "WarpgroupTile: M must be a multiple of 64, which is what one wgmma has");
@@ -29,7 +30,7 @@ class WarpgroupTile {
   static constexpr int m = M, n = N;
   static constexpr int rows = M / 64;  // accumulators
 
-  // What start() starts next overwrites the sums. They have no value before.
+  // What start() starts next overwrites the accumulators. They have no value before.
   __device__ __forceinline__ void clear() { add_ = false; }
 
   // Starts the product of rows `row` .. + M of tile a and columns `column` .. + N of tile b, and adds it.
@@ -60,14 +61,15 @@ class WarpgroupTile {
   __device__ __forceinline__ void wait_previous() {
     c_[0].template wait_for_operands<1>();
   }
-  // Every start() has, and the sums are there: what is branched on after it moves no register in flight.
+  // Every start() has, and the accumulators are there: what is branched on after it moves no register in
+  // flight.
   __device__ __forceinline__ void wait() {
 #pragma unroll
     for (int i = 0; i < rows; ++i) c_[i].when_done([](auto&) {});
   }
 
-  // Waits for the sums, then f(value, row, col) for every element of this thread; row and col count within
-  // the tile. f may change the value.
+  // Waits for the accumulators, then f(value, row, col) for every element of this thread; row and col count
+  // within the tile. f may change the value.
   template <class F>
   __device__ __forceinline__ void for_each(F&& f) {
 #pragma unroll
@@ -78,8 +80,8 @@ class WarpgroupTile {
     }
   }
 
-  // Waits for the sums, then f(part, row) for each 64 rows of them from `row` on: for epilogues that look at
-  // pairs, part.pair(0, j, half, two), which are float, or int32_t if the sums are.
+  // Waits for the accumulators, then f(part, row) for each 64 rows of them from `row` on: for epilogues that
+  // look at pairs, part.pair(0, j, half, two), which are float, or int32_t if the accumulators are.
   template <class F>
   __device__ __forceinline__ void for_each_part(F&& f) {
 #pragma unroll

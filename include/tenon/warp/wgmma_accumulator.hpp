@@ -1,4 +1,4 @@
-// The 64 x N sums of a warpgroup's wgmma, out of reach while instructions may be writing them.
+// The 64 x N accumulators of a warpgroup's wgmma, out of reach while instructions may be writing them.
 //
 //   WgmmaAccumulator<float, 128> c;
 //   c.fence();                                                                 // a, b: OperandDescriptor
@@ -105,7 +105,7 @@ class WgmmaAccumulator {
   // A in registers, which nobody touches before the wait.
   template <class TA, class TB, class Major = WgmmaMajor<true, true>, class Shape>
   __device__ __forceinline__ void multiply(const FragmentA<Shape, TA>& a, MatrixDescriptor b, bool add) {
-    static_assert(Shape::n == N, "WgmmaAccumulator: A's shape must have the n of the sums");
+    static_assert(Shape::n == N, "WgmmaAccumulator: A's shape must have the n of the accumulators");
     ptx::wgmma_mma_async_sync_aligned<N, typename WgmmaType<TA>::type, typename WgmmaType<TB>::type, 1, 1,
                                       Major::trans_b>(values_.reg, a.reg, b.bits(), add);
   }
@@ -119,8 +119,8 @@ class WgmmaAccumulator {
     ptx::wgmma_wait_group_sync_aligned<pending>();
   }
 
-  // Waits for these sums, then calls f(Values&), which may change them. younger: groups of other accumulators
-  // that were committed after the last one of these, and may go on.
+  // Waits for these accumulators, then calls f(Values&), which may change them. younger: groups of other
+  // accumulators that were committed after the last one of these, and may go on.
   template <int younger = 0, class F>
   __device__ __forceinline__ void when_done(F&& f) {
     ptx::wgmma_wait_group_sync_aligned<younger>(values_.reg);
@@ -131,21 +131,22 @@ class WgmmaAccumulator {
   // Chosen for the elements themselves, to say in one sentence what is wrong.
   template <class F>
   __device__ void for_each(F&&) {
-    static_assert(sizeof(F) == 0,
-                  "WgmmaAccumulator: the sums may be in flight; when_done(f) waits and hands f the values");
+    static_assert(
+        sizeof(F) == 0,
+        "WgmmaAccumulator: the accumulators may be in flight; when_done(f) waits and hands f the values");
   }
 
  private:
   Values values_;
 };
 
-// Columns 16 * step to 16 * step + 15 of sums, rounded to T, as the A operand of another product: the layouts
-// agree, so nothing crosses threads. This is P in softmax(Q K^T) V. NextN: n of that product.
+// Columns 16 * step to 16 * step + 15 of accumulators, rounded to T, as the A operand of another product: the
+// layouts agree, so nothing crosses threads. This is P in softmax(Q K^T) V. NextN: n of that product.
 template <class T, int NextN, int N>
 __device__ __forceinline__ FragmentA<WgmmaShape<NextN, 16>, T> as_a(
     const Registers<float, LayoutC<WgmmaShape<N, 16>, float>>& sums, int step) {
   static_assert(Element<T>::bits == 16, "as_a: the operand must have 16 bits: others lie differently");
-  static_assert(N % 16 == 0, "as_a: the sums must have a multiple of 16 columns");
+  static_assert(N % 16 == 0, "as_a: the accumulators must have a multiple of 16 columns");
   FragmentA<WgmmaShape<NextN, 16>, T> a;
 #pragma unroll
   for (int r = 0; r < 4; ++r) {

@@ -1,4 +1,5 @@
-// Prints what the library was built with, a kernel a line; then what it says to a product that it was not built for.
+// Prints what the library was built with, a kernel a line; then what it says to a product that it was not
+// built for.
 #include <cstdio>
 
 #include "gemm/kernel.hpp"
