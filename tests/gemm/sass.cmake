@@ -25,11 +25,10 @@ foreach(types IN ITEMS
 endforeach()
 
 # All kernels of the library and of the module against a committed report of their registers, memory, loops and findings:
-# tolerances are those of `scripts/kernel_report --help`, which also says how to take a wanted change over. sm_90a, and
-# with every other commit sm_80, since disassembling one takes its time; the others are made from the same PTX as sm_80.
+# tolerances are those of `scripts/kernel_report --help`, which also says how to take a wanted change over. sm_80 and sm_90a;
+# the others are made from the same PTX as sm_80.
 set(archs 90a)
-tenon_turn(turn 2)
-if(turn EQUAL 0 AND 80 IN_LIST TENON_ARCHITECTURES)
+if(80 IN_LIST TENON_ARCHITECTURES)
   list(PREPEND archs 80)
 endif()
 get_target_property(module_cubins tenon_module_cubins TENON_CUBINS)
