@@ -85,7 +85,7 @@ void Interview::lay(const std::vector<Question>& questions, std::size_t first, A
   const auto question = [&](int i) -> const Question& {
     return questions[first + static_cast<std::size_t>(i)];
   };
-  for_each_element(mma_.a(), [&](int reg, int lane, int shift, Place at, std::uint64_t mask) {
+  for_each_element(mma_.a(), [&](int reg, int lane, int shift, Coord at, std::uint64_t mask) {
     if (at.row >= asked.questions) return;
     registers.a[reg][lane] |= (question(at.row).a[static_cast<std::size_t>(at.column)] & mask) << shift;
   });
@@ -97,12 +97,12 @@ void Interview::lay(const std::vector<Question>& questions, std::size_t first, A
         form.sparse ? sparse_column(form.shape, form.a, form.selector, registers.metadata, 0, i) : i;
     product[static_cast<std::size_t>(row)] = i;
   }
-  for_each_element(mma_.b(), [&](int reg, int lane, int shift, Place at, std::uint64_t mask) {
+  for_each_element(mma_.b(), [&](int reg, int lane, int shift, Coord at, std::uint64_t mask) {
     const int i = product[static_cast<std::size_t>(at.row)];
     if (at.column >= asked.questions || i < 0) return;
     registers.b[reg][lane] |= (question(at.column).b[static_cast<std::size_t>(i)] & mask) << shift;
   });
-  for_each_element(mma_.c(), [&](int reg, int lane, int shift, Place at, std::uint64_t mask) {
+  for_each_element(mma_.c(), [&](int reg, int lane, int shift, Coord at, std::uint64_t mask) {
     if (at.row >= asked.questions || at.row != at.column) return;
     registers.c[reg][lane] |= (question(at.row).c & mask) << shift;
   });
@@ -110,7 +110,7 @@ void Interview::lay(const std::vector<Question>& questions, std::size_t first, A
 
 std::uint64_t Interview::answer(const Registers& registers, int i) const {
   std::uint64_t bits = 0;
-  for_each_element(mma_.d(), [&](int reg, int lane, int shift, Place at, std::uint64_t mask) {
+  for_each_element(mma_.d(), [&](int reg, int lane, int shift, Coord at, std::uint64_t mask) {
     if (at.row == i && at.column == i) bits = registers.d[reg][lane] >> shift & mask;
   });
   return bits;

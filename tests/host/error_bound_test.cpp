@@ -81,10 +81,10 @@ TEST(ErrorBound, HoldsForFp8) {
 TEST(ErrorBound, SubnormalsOfFp8AreAlignedByTheLeastNormal) {
   constexpr Type e4m3 = Type::e4m3;
   const double tiny = 0x1p-9, large = 256.0, x = 1.75 * 0x1p-5, y = 1.125 * 0x1p-5;  // x * y = 126 * 2^-16
-  std::vector<Product> products(31, Product(x, e4m3, y, e4m3));
+  std::vector<test::Product> products(31, test::Product(x, e4m3, y, e4m3));
   products.emplace_back(tiny, e4m3, large, e4m3);
   DotProduct naive, aligned;
-  for (const Product& p : products) naive.add(p.value);
+  for (const test::Product& p : products) naive.add(p.value);
   for (int i = 0; i < 31; ++i) aligned.add(x * y, aligned_magnitude(x, e4m3, y, e4m3));
   aligned.add(tiny * large, aligned_magnitude(tiny, e4m3, large, e4m3));
   EXPECT_EQ(aligned.largest_product, 0x1p-6 * large);
@@ -183,7 +183,7 @@ TEST(ErrorBound, HoldsForAnFp32Loop) {
   for (unsigned seed = 0; seed < 50; ++seed) {
     const auto products = random_products(2000, 0.0, seed);
     float sum = 0.0F;
-    for (const Product& p : products) sum = static_cast<float>(p.value + static_cast<double>(sum));
+    for (const test::Product& p : products) sum = static_cast<float>(p.value + static_cast<double>(sum));
     const DotProduct dot = exact(products);
     EXPECT_LE(std::fabs(static_cast<double>(sum) - dot.sum), accumulation_bound(dot, 2000, Type::f32));
   }
