@@ -58,10 +58,8 @@ inline Product product_of(const Gemm& problem) {
 // The operation of a plain product; of fp8 the one with factors in device memory.
 template <class Config>
 auto combination_of(const Gemm& problem) {
-  const LinearCombination plain{problem.alpha, problem.beta,
-                                Output{problem.c.data, problem.c.ld, static_cast<int>(problem.m),
-                                       static_cast<int>(problem.n), problem.c.type}};
-  if constexpr (std::is_same_v<typename Config::Acc, float> && sizeof(typename Config::T) == 1) {
+  const LinearCombination plain{problem.alpha, problem.beta};
+  if constexpr (std::is_same_v<typename Config::Acc, float> && Element<typename Config::T>::bits == 8) {
     return ScaledCombination{plain, problem.scale_a, problem.scale_b};
   } else {
     return plain;

@@ -94,6 +94,6 @@ using Kernel = sm90::GemmKernel<Config, Column>;
 static_assert(sizeof(Kernel) > 0, "judged before");
 #elif defined(MISUSE_element_types)
 Status call() {
-  return launch<sm90::GemmKernel<Config>>(GemmProblem<__nv_bfloat16, half>{}, LinearCombination{1, 0, {}});
+  return launch<sm90::GemmKernel<Config>>(GemmProblem<__nv_bfloat16, half>{}, LinearCombination{1, 0});
 }
 #endif

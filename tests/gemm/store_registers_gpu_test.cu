@@ -27,7 +27,7 @@ __global__ void store(const float* sums, Output c, int tile_row, int tile_column
   tile.clear();
   tile.for_each([&](float& v, int row, int column) { v = sums[row * tile_n + column]; });
   if (op == Op::linear_combination) {
-    StoreRegisters{c, LinearCombination{alpha, beta, c}}(tile, tile_row, tile_column);
+    StoreRegisters{c, LinearCombination{alpha, beta}}(tile, tile_row, tile_column);
   } else {
     // Asked for elements of C alone: bias has no more.
     const auto bias_relu = [bias](float accumulator, int, int column) {

@@ -70,13 +70,13 @@ struct Scaling {
   }
 };
 
-// alpha * accumulator + beta * C. beta == 0 does not read C.
+// alpha * accumulator + beta * C, where C is the matrix that is stored. beta == 0 does not read C.
 struct LinearCombination {
   float alpha, beta;
-  Output c;
 
   // type: that of C, for callers that know it, or some of it.
-  __device__ __forceinline__ void apply(Type type, LaneRow<float>& values, int row, int column) const {
+  __device__ __forceinline__ void apply(const Output& c, Type type, LaneRow<float>& values, int row,
+                                        int column) const {
     Scaling{alpha}.apply(type, values);
     if (beta == 0.0F) return;
 #pragma unroll
@@ -87,8 +87,8 @@ struct LinearCombination {
   }
 
   // Of kernels whose accumulators are the transpose of C: value[x][y] is row 8 * x + y of a column.
-  __device__ __forceinline__ void apply_transposed(Type type, LaneRow<float>& values, int row,
-                                                   int column) const {
+  __device__ __forceinline__ void apply_transposed(const Output& c, Type type, LaneRow<float>& values,
+                                                   int row, int column) const {
     Scaling{alpha}.apply(type, values);
     if (beta == 0.0F) return;
 #pragma unroll
@@ -97,14 +97,15 @@ struct LinearCombination {
       for (int y = 0; y < 2; ++y) {
         values.value[x][y] += beta * load_element(c, type, row, column);
         row += y == 0 ? 1 : 7;
-        row = ptx::opaque_copy(row),
+        row = ptx::opaque_copy(row);
         column = ptx::opaque_copy(column);  // one address at a time: registers are few
       }
     }
   }
 
   // Of integers, for which alpha and beta are whole numbers of at most 31 bits: modulo 2^32. C is s32.
-  __device__ __forceinline__ void apply(Type, LaneRow<std::int32_t>& values, int row, int column) const {
+  __device__ __forceinline__ void apply(const Output& c, Type, LaneRow<std::int32_t>& values, int row,
+                                        int column) const {
     const auto element = [&](int at) {
       return row < c.m && at < c.n ? static_cast<const std::int32_t*>(c.data)[row * c.ld + at] : 0;
     };
@@ -180,7 +181,7 @@ __device__ __forceinline__ void apply(const Op& op, const Output& c, Type type, 
   if constexpr (std::is_same_v<Op, Scaling>) {
     op.apply(type, values);
   } else if constexpr (std::is_same_v<Op, LinearCombination>) {
-    op.apply(type, values, row, column);
+    op.apply(c, type, values, row, column);
   } else {
     static_assert(is_operation<Op, Value>,
                   "an epilogue operation is called as op(accumulator, int row, int column) and returns the "
@@ -204,7 +205,7 @@ __device__ __forceinline__ void apply_transposed(const Op& op, const Output& c, 
   if constexpr (std::is_same_v<Op, Scaling>) {
     op.apply(type, values);
   } else if constexpr (std::is_same_v<Op, LinearCombination>) {
-    op.apply_transposed(type, values, row, column);
+    op.apply_transposed(c, type, values, row, column);
   } else {
     static_assert(is_operation<Op, float>,
                   "an epilogue operation is called as op(float accumulator, int row, int column) and returns "

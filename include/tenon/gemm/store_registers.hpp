@@ -1,7 +1,7 @@
 // The store of warp tiles that multiply from registers (mma.sync): each lane applies the operation to its
 // accumulators and writes them to C, in the widest stores that the alignment of C's rows allows.
 //
-//   StoreRegisters store{output, LinearCombination{alpha, beta, output}};
+//   StoreRegisters store{output, LinearCombination{alpha, beta}};
 //   store(warp_tile, row, column);        // by whole warps; position of the tile's first element in C
 //
 // Below: epilogue.hpp, realign.hpp, warp/warp_tile.hpp.

@@ -36,7 +36,7 @@ class StoreTmaInterleaved {
     c.ld *= 8;
     c.m = (c.m - view + 7) / 8;
     if constexpr (std::is_same_v<Op, LinearCombination>) {
-      const LinearCombination op{op_.alpha, op_.beta, c};
+      const LinearCombination& op = op_;
       if constexpr (Part::columns > 16) {
         // Whole 128-byte segments of C, wherever its rows begin. Not for tiles of 128 columns: there is too
         // much to begin and to end.
