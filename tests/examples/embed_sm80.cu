@@ -1,5 +1,4 @@
-// y = max(x * w^T + bias, 0) in one kernel on Ampere and newer: the GEMM of tenon, with an epilogue of one's
-// own.
+// y = max(x * w^T + bias, 0) in one kernel on Ampere and newer: tenon's GEMM with your own epilogue.
 #include <cuda_fp16.h>
 
 #include "tenon/gemm/launch_sm80.hpp"

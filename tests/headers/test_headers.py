@@ -25,6 +25,8 @@ INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
 HEADERS = sorted(p.relative_to(INCLUDE) for suffix in ("*.hpp", "*.h") for p in (INCLUDE / "tenon").rglob(suffix))
 # About half of what an empty .cu holds. The header that comes closest, ptx/wgmma_sp.hpp, adds 0.12 s to its 0.36 s.
 BUDGET_CHARACTERS = 560_000
+# With all of a kernel and its launch: the element types of CUDA, its driver's and runtime's API.
+BUDGET_OF_A_LAUNCH = 900_000
 
 # What only nvcc understands. A header without any of it, also by way of what it includes, must compile with plain g++.
 DEVICE_CODE = re.compile(r"\b__(device|global|shared|forceinline)__\b|\basm volatile\b|\b__CUDACC_VER_|#include <cuda")
@@ -226,9 +228,10 @@ def budget(nvcc, folder):
         over_what = " ".join(baseline[header].replace("#include", "").split())
         print(f"{extra[header]:+8d}  {header}" + (f"  over {over_what}" if over_what else ""))
     print(f"an empty source has {size['']} characters")
-    over = [f"{h} adds {extra[h]} characters" for h in HEADERS if extra[h] > BUDGET_CHARACTERS]
+    budgets = {h: BUDGET_OF_A_LAUNCH if h.name.startswith(("launch", "plan_sm90")) else BUDGET_CHARACTERS for h in HEADERS}
+    over = [f"{h} adds {extra[h]} characters, its budget is {budgets[h]}" for h in HEADERS if extra[h] > budgets[h]]
     if over:
-        sys.exit(f"over the budget of {BUDGET_CHARACTERS}: " + ", ".join(over))
+        sys.exit("over the budget: " + "; ".join(over))
 
 
 if __name__ == "__main__":

@@ -130,7 +130,7 @@ class OtherPages(unittest.TestCase):
 
     def test_the_course_has_every_floor_in_order(self):
         page = (ROOT / "include/tenon/README.md").read_text(encoding="utf-8")
-        floors = re.search(r"^FLOORS = \[(.*)\]$", (ROOT / "scripts/check_floors").read_text(encoding="utf-8"), re.MULTILINE)[1]
+        floors = re.search(r"^LAYERS = \[(.*)\]$", (ROOT / "scripts/check_floors").read_text(encoding="utf-8"), re.MULTILINE)[1]
         there = [name for name in re.findall(r"\w+", floors) if (ROOT / "include/tenon" / name).is_dir()]
         self.assertGreaterEqual(len(there), 6)
         self.assertEqual(re.findall(r"^## (\w+): ", page, re.MULTILINE), there)

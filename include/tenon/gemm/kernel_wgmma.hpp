@@ -1,5 +1,6 @@
-// The GEMM of sm_90a: warpgroups multiply straight from shared memory (wgmma), one more loads operands by
-// TMA, and the CTAs of a cluster share what they both need (multicast).
+// The GEMM of sm_90a: consumer warpgroups multiply straight from shared memory (wgmma), and a producer
+// warpgroup loads the operands by TMA. CTAs of a cluster that need the same operand load a part each and
+// multicast it.
 //
 // No operand passes through registers: a consumer warpgroup holds its part of the accumulators and tells the
 // tensor core where the k-tiles stand. The grid is persistent: loads for the next tile run during the
@@ -19,7 +20,7 @@
 namespace tenon {
 
 // Config: see WgmmaPieces. Launch with `threads`, shared_bytes of dynamic shared memory and clusters of
-// Config::Cluster, at most as many as the device runs at once (launch_sm90.hpp).
+// Config::Cluster, at most as many as the device runs at once (plan_sm90.hpp).
 template <class Config>
 struct GemmWgmma : WgmmaPieces<Config> {
   using Pieces = WgmmaPieces<Config>;

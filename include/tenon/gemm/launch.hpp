@@ -24,8 +24,9 @@ template <class Op, class Value, class TC>
 __global__ void gemm_of_no_k(Output c, const __grid_constant__ Op op) {
   const auto operation = LoadedOperation<Op>::of(op);
   for (int row = static_cast<int>(blockIdx.y); row < c.m; row += static_cast<int>(gridDim.y)) {
-    for (int column = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); column < c.n;
-         column += static_cast<int>(gridDim.x * blockDim.x)) {
+    // In 64 bits: the stride beyond the last of 2^31 - 1 columns overflows an int.
+    for (std::int64_t at = blockIdx.x * blockDim.x + threadIdx.x; at < c.n; at += gridDim.x * blockDim.x) {
+      const int column = static_cast<int>(at);
       LaneRow<Value> values{};
       const Output element{c.data, c.ld, row + 1, column + 1, c.type};  // of the row, this one alone
       apply(operation, element, TypeOf<TC>::value, values, row, column);

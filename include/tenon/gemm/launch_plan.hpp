@@ -1,6 +1,6 @@
-// One launch of a kernel as data, and what can carry it out: a GPU through CUDA (launch.hpp), or the
-// emulator. The plans of the kernels (plan_sm80.hpp, plan_sm90.hpp) are written against these two, so that
-// they are the same on either.
+// A kernel launch as data (`Launch`), and the interface of what executes it (`Launcher`): CUDA
+// (cuda_launcher.hpp) or the emulator. The plans of the kernels (plan_sm80.hpp, plan_sm90.hpp) use only these
+// two types, so they are the same for both.
 //
 // Nothing here calls CUDA, and nothing allocates: a launch lives on its caller's stack. Below:
 // pipeline/tensor_map.hpp, status.hpp.

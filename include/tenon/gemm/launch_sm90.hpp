@@ -18,7 +18,8 @@ constexpr int stages_that_fit(int stage_bytes, int rest) {
 // T, TB: element types of A and B: __half, __nv_bfloat16, tf32, e4m3, e5m2, int8_t; Acc: float, int32_t with
 // int8_t, __half with __half. M x N: the tile of a CTA; M is 64, 128 or 256, N a multiple of 8 (16 of
 // integers) up to 256. A is m x k, B is k x n; types that are not of 16 bits are row-major and column-major.
-// CTAs of a cluster along m share B, those along n share A.
+// CTAs of a cluster along m share B, those along n share A. With Cluster::k > 1 pass Stages: the reduction
+// needs shared memory too.
 template <class T, class Acc, int M, int N, Order a_order = row_major, Order b_order = column_major,
           class Cluster = ClusterShape<2, 1>, class TB = T,
           int Stages = stages_that_fit((M + N) * 128, 34 * 1024)>
@@ -55,8 +56,10 @@ struct GemmKernel {
     if (device.sm != 90)
       return Status(StatusCode::device_unsupported, "%s needs sm_90a but the device is sm_%d", name,
                     device.sm);
-    if (product.k > 0 && !Config::row_interleaved) {
-      if (Status s = check_tma_operand('A', product.a); !s) return s;
+    if (product.k > 0) {
+      ConstMatrix a = product.a;
+      if (Config::row_interleaved) a.ld = 0;  // its rows may begin anywhere, the first only at 16 bytes
+      if (Status s = check_tma_operand('A', a); !s) return s;
     }
     if (product.k > 0) {
       if (Status s = check_tma_operand('B', product.b); !s) return s;
@@ -75,7 +78,8 @@ struct GemmKernel {
   }
 };
 
-// The same for operands of 16 bits at any address and with any leading dimension, k contiguous in both.
+// The same for operands of 16 bits at any address and with any leading dimension, k contiguous in both. With
+// swap_ab, B must be as TMA needs it (check_tma_operand() of plan.hpp).
 template <class T, class Op_ = LinearCombination, bool swap_ab = false>
 struct UnalignedGemmKernel {
   using Config = UnalignedConfig<T, 256, 4, swap_ab>;

@@ -57,8 +57,8 @@ class StageConsumer {
       if (lane_id() < Cluster::writers) ring_.release_in(stage, writer_);
     }
   }
-  // The CTA to which lane i says so. Of a split tile only this CTA writes to its stages, and is told as
-  // often.
+  // The CTA that lane i signals. For a tail-split tile only this CTA writes its stages, so every lane signals
+  // it: the barrier expects the same number of arrivals.
   __device__ __forceinline__ static int writer_of_lane(bool tail_split) {
     const int rank = Cluster::rank(static_cast<int>(blockIdx.x)), lane = lane_id();
     int writer = tail_split ? rank : Cluster::writer(rank, lane);

@@ -6,8 +6,9 @@
 // (microbench/HISTORY.md). So the residue tile, the last one along m or n, has a box of its own that holds
 // only the rows that exist. This is done for k-major operands, by kernels whose producer has registers for it
 // (RegisterBudget::loads_residue), and only if the rest of the stage can be cleared in time
-// (residue_extent() of launch_sm90.hpp). The rest of the stage then holds old values, whose accumulators are
-// not stored. All other tiles are loaded whole, zeros included. Plain C++17. Below: shared/tile.hpp.
+// (residue_extent() of plan_sm90.hpp). The rest of the stage then holds zeros or older operands; the
+// accumulators made of them are not stored. All other tiles are loaded whole, zeros included. Plain C++17.
+// Below: shared/tile.hpp.
 #pragma once
 
 #include <limits>

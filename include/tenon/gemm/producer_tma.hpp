@@ -2,9 +2,10 @@
 // of stages, as far ahead as the ring allows. CTAs of a cluster that share an operand load a part of it each
 // and multicast it. Residue tiles are loaded in boxes of their own (operand_load.hpp).
 //
-// A producer has three roles to play: prefetch() and run() are for one thread of the producer warpgroup;
-// clear_residue() is for its other warps. producer_tma_interleaved.hpp has the same interface. Below:
-// arguments.hpp, operand_load.hpp, register_budget.hpp, tile_scheduler.hpp, pipeline/tma_ring.hpp.
+// One thread of the producer warpgroup calls prefetch() and run(), its other warps call clear_residue(), and
+// the consumers of the CTA's first tile wait for what was cleared. producer_tma_interleaved.hpp has the same
+// interface. Below: arguments.hpp, operand_load.hpp, register_budget.hpp, tile_scheduler.hpp,
+// pipeline/tma_ring.hpp.
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"

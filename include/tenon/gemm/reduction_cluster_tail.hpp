@@ -4,11 +4,10 @@
 // reduction.hpp (the interface), pipeline/tma_ring.hpp.
 #pragma once
 
-#include <cuda/ptx>
-
 #include "tenon/fragment/pack.hpp"
 #include "tenon/fragment/registers.hpp"
 #include "tenon/gemm/tile_scheduler.hpp"
+#include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/ptx/cluster.hpp"
 #include "tenon/ptx/ld_shared.hpp"
 #include "tenon/ptx/st_shared.hpp"
@@ -28,7 +27,7 @@ class TailSplitKReduction {
   static constexpr int bytes = 0;  // of shared memory beside the ring
 
   __device__ __forceinline__ TailSplitKReduction(std::uint8_t* /*memory*/, std::uint32_t ring)
-      : ring_(ring), rank_(Config::Cluster::rank(static_cast<int>(blockIdx.x))) {}
+      : ring_(ring) {}
 
   __device__ __forceinline__ void initialize() const {}
   // All threads of a cluster synchronise when it reduces: so does the producer warpgroup.
@@ -44,7 +43,7 @@ class TailSplitKReduction {
   __device__ __forceinline__ void operator()(Accumulators& accumulators, const WorkTile& work, int consumer,
                                              const Store& store) const {
     const auto received = [&](int row) { return ring_ + static_cast<std::uint32_t>(row / 64 * part_bytes); };
-    const bool sends = work.tail_split && consumer != rank_;
+    const bool sends = work.tail_split && consumer != Config::Cluster::rank(static_cast<int>(blockIdx.x));
     if (work.tail_split) {
       synchronise_cluster();  // both CTAs have read their rings
       if (sends)
@@ -75,10 +74,14 @@ class TailSplitKReduction {
       if (memory == 0) return;
       Value other[2];
       load_here(memory + offset(j, half), other);
-      two[0] += other[0];
-      two[1] += other[1];
+      for (int i = 0; i < 2; ++i) two[i] = sum_of(two[i], other[i]);
     }
   };
+
+  __device__ __forceinline__ static float sum_of(float a, float b) { return a + b; }
+  __device__ __forceinline__ static std::int32_t sum_of(std::int32_t a, std::int32_t b) {  // modulo 2^32
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
+  }
 
   // By all threads of a cluster: what each wrote to the other CTA's memory is there.
   __device__ __forceinline__ static void synchronise_cluster() {
@@ -125,7 +128,6 @@ class TailSplitKReduction {
   }
 
   std::uint32_t ring_;
-  int rank_;
 };
 
 }  // namespace tenon

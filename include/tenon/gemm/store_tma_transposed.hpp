@@ -162,9 +162,8 @@ class StoreTmaTransposed {
                                               chunk * chunk_bytes + byte % chunk_bytes);
   }
 
-  // What the operation makes of this lane's part of four fragments from fragment j on, in column g or (half)
-  // g
-  // + 8 of C.
+  // The operation's result for this lane's part of four fragments from fragment j on, in column g of C, or
+  // g + 8 where half is 1.
   template <class Part>
   __device__ __forceinline__ LaneRow<float> lane_column(Type type, const Part& part, int j, int half, int row,
                                                         int column, int lane) const {

@@ -2,8 +2,8 @@
 // device, in every role of the kernel, and on the host, where the tests prove that each element of C is
 // computed once and with all of k.
 //
-//   const TileScheduler<ClusterShape<2, 1>, true> scheduler(raster, whole_tiles, k_tiles, blockIdx.x,
-//   gridDim.x); for (int i = scheduler.first(); i < scheduler.end(); i += scheduler.step()) {
+//   const TileScheduler<Cluster, true> scheduler(raster, whole_tiles, k_tiles, cta, ctas);
+//   for (int i = scheduler.first(); i < scheduler.end(); i += scheduler.step()) {
 //     const WorkTile work = scheduler.at(i);   // multiply k-tiles work.k_begin .. + work.k_count
 //   }
 //
@@ -111,8 +111,8 @@ class TileScheduler {
   int whole_tiles_, k_tiles_, cta_, ctas_;
 };
 
-// Calls f(index) for a CTA's work in its order: for all of it, or (every > 1) for every so manyth, from the
-// turn-th on. f may change the index and give back the same value, if it keeps it elsewhere meanwhile.
+// Calls f(index) for each of the CTA's work tiles in order; with every > 1 only for those numbered `turn`,
+// `turn + every`, ... f may overwrite the index if it restores it before it returns.
 template <class Scheduler, class F>
 TENON_HOST_DEVICE inline void for_each_work(const Scheduler& scheduler, int turn, int every, F&& f) {
   const int end = scheduler.end(), step = scheduler.step();
