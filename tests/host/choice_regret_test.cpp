@@ -110,7 +110,7 @@ TEST(ChoiceRegret, RecordIsOfThisLibraryAndLargeEnough) {
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     const ChoiceTimes& times = record->problems[i];
     EXPECT_EQ(describe(times.problem), describe(drawn[i])) << "problem " << i << " of the seed";
-    EXPECT_GE(times.times.size(), 2U) << describe(times.problem);
+    EXPECT_FALSE(times.times.empty()) << describe(times.problem);
     for (const ChoiceTime& time : times.times) {
       const std::string kernel = time.name.substr(0, time.name.find(" + "));
       EXPECT_NE(find_kernel(kernel), nullptr) << kernel << ": the library has no kernel of this name";
