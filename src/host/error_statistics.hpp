@@ -64,7 +64,8 @@ inline TypicalError typical_error(const Summation& sums, std::int64_t k) noexcep
   error.random = std::hypot(std::sqrt(products / 3) * truncation, to_nearest);
   error.bias = std::sqrt(products) / pi * truncation + toward_zero;
   if (sums.promote) {
-    const auto chunks = static_cast<double>((k + promoted_chunk - 1) / promoted_chunk);
+    const auto whole_chunks = (k + promoted_chunk - 1) / promoted_chunk;
+    const auto chunks = static_cast<double>(whole_chunks);
     error.random = std::hypot(error.random, std::sqrt(chunks / 3) * 0x1p-24);
   }
   return error;
