@@ -108,6 +108,19 @@ class Build(unittest.TestCase):
         self.assertRegex(built, r"^cmake\|--build\|TREE/build\|-j\|\d+\|--\|-k\|0\|$")
 
 
+class Environment(unittest.TestCase):
+    def test_a_script_that_sources_it_keeps_its_variables(self):
+        """build.sh holds the build folder in `folder`; a loop of environment.sh once put another path there."""
+        with tempfile.TemporaryDirectory() as root:
+            (Path(root) / ".tools/venv/bin").mkdir(parents=True)
+            script = f'root="{root}"; source "{SCRIPTS}/environment.sh"; compgen -v | grep -v "^BASH\\|^_$\\|^PIPESTATUS$"'
+            known = run("bash", "-c", script.replace(f'source "{SCRIPTS}/environment.sh"; ', "")).stdout.split()
+            self.assertEqual(set(run("bash", "-c", script).stdout.split()) - set(known), set())
+            done = run("bash", "-c", f'set -e; root="{root}"; folder=mine; source "{SCRIPTS}/environment.sh"; echo $folder; echo $PATH')
+            self.assertEqual(done.stdout.splitlines()[0], "mine", done.stderr)
+            self.assertIn(f"{root}/.tools/venv/bin", done.stdout)
+
+
 class Setup(unittest.TestCase):
     def test_without_a_toolkit_says_so(self):
         with tempfile.TemporaryDirectory() as folder:
