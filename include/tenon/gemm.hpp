@@ -40,8 +40,8 @@ class Tuning;  // tuning.hpp
 //   s8, s8                            s32           s32               sm_90
 //
 // For devices newer than sm_90 the first two rows have to be built: name the architectures in
-// TENON_ARCHITECTURES (CMake). With s32, alpha and beta are whole numbers, and sums beyond 32 bits wrap
-// around. The kernels of the last three rows read A row-major and B column-major, with rows (columns) on
+// TENON_ARCHITECTURES (CMake). With s32, alpha and beta are whole numbers, and accumulators wrap beyond 32
+// bits around. The kernels of the last three rows read A row-major and B column-major, with rows (columns) on
 // multiples of 16 bytes. For other operands the workspace holds a copy, and is not optional.
 //
 // C and the workspace may overlap neither each other nor A, B or the factors. Two strided matrices may

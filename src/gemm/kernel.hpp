@@ -42,7 +42,7 @@ struct Kernel {
   bool specialises_beta_zero = false;  // RegisterBudget::specialises_beta_zero
   bool loads_residue = false;          // RegisterBudget::loads_residue
   bool row_interleaved = false;  // A may have any leading dimension if it begins on 16 bytes: RowInterleaved
-  // A and, unless swap_ab, B may begin anywhere, with any leading dimension: GemmUnaligned.
+  // A and, unless swap_ab, B may have any address and leading dimension: GemmUnaligned.
   bool unaligned = false;
   int tile_m, tile_n, tile_k;    // block tile
   int warp_m, warp_n;            // warp tile; with wgmma that of a warpgroup

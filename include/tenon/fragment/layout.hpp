@@ -1,4 +1,4 @@
-// Fragment layouts: which element of a matrix is in which register of which lane of a warp.
+// Fragment layouts: the lane and register that hold each element of a matrix.
 //
 //   using A = tenon::LayoutA<tenon::m16n8k16, __half>;
 //   constexpr auto where = A::coord(1, 2);   // lane 1, element 2: row 8, column 2

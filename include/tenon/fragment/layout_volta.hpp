@@ -18,7 +18,7 @@ struct VoltaLane {
     return 16 * half + 4 * matrix + t;
   }
 
-  // The index of a lane along a dimension of 8 of which each lane holds one index.
+  // A lane's index along a dimension of 8, where each lane holds one index.
   TENON_HOST_DEVICE static constexpr int spread(int lane) { return lane % 4 + 4 * half(lane); }
 };
 

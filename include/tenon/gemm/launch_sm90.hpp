@@ -58,7 +58,7 @@ struct GemmKernel {
                     device.sm);
     if (product.k > 0) {
       ConstMatrix a = product.a;
-      if (Config::row_interleaved) a.ld = 0;  // its rows may begin anywhere, the first only at 16 bytes
+      if (Config::row_interleaved) a.ld = 0;  // only the first row needs an address that TMA can read
       if (Status s = check_tma_operand('A', a); !s) return s;
     }
     if (product.k > 0) {

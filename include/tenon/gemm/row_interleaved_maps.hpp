@@ -1,4 +1,4 @@
-// Tensor maps of the row-interleaved (stride-8) views of a matrix whose rows begin anywhere. Host code.
+// Tensor maps of the row-interleaved (stride-8) views of a matrix with any leading dimension. Host code.
 // Below: launch_plan.hpp, problem.hpp, pipeline/tensor_map.hpp.
 #pragma once
 

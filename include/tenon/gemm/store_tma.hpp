@@ -1,5 +1,5 @@
 // The store of the wgmma kernels: each warp lays down its accumulators in shared memory, one epilogue subtile
-// after the other, and TMA carries the subtiles to C while the warp goes on. Warps never wait for each other.
+// after the other, and TMA copies the subtiles to C while the warp goes on. Warps never wait for each other.
 //
 // TMA writes C where base, rows and their distance are multiples of 16 bytes (tma_can_store), and leaves out
 // what is beyond C. Elsewhere the warp stores the subtiles itself. Below: epilogue_subtile.hpp,

@@ -1,6 +1,6 @@
 // The transposed store, of swap-AB kernels: their accumulators are C^T, and a warp has 16 columns of C. The
 // warps of a warpgroup lay down their accumulators beside each other in shared memory, as boxes of 16 rows of
-// C, which TMA carries away while they go on.
+// C, which TMA copies to device memory while they go on.
 //
 // Where TMA cannot write C, the warps store the boxes themselves, element by element: right, but slow. Below:
 // epilogue_subtile.hpp, store_subtile.hpp, pipeline/tma_ring.hpp, ptx/barrier.hpp.

@@ -3,7 +3,7 @@
 // are 8 apart.
 //
 // Each warp stages its own rows in shared memory, 8 at a time that begin equally, and stores them
-// (RealignedStore: rows of C begin anywhere). Warps never wait for each other. Below: epilogue.hpp,
+// (RealignedStore: rows of C at any address). Warps never wait for each other. Below: epilogue.hpp,
 // realigned_store.hpp, store_unaligned_transposed.hpp for RowsOfC.
 #pragma once
 

@@ -2,7 +2,7 @@
 // of a row of C are 16 columns.
 //
 // The eight consumer warps of a tile stage rows of C, 128 columns each, in shared memory, some at a time, and
-// store each other's rows while they stage the next ones (RealignedStore: rows of C begin anywhere). The last
+// store each other's rows while they stage the next ones (RealignedStore: rows of C at any address). The last
 // rows they may leave to the store warps. Below: epilogue.hpp, realigned_store.hpp, store_registers.hpp.
 #pragma once
 
@@ -141,7 +141,7 @@ class StoreUnalignedTransposed {
     return static_cast<std::uint32_t>((pass + (buffers - 1) * passes) % buffers * buffer_bytes);
   }
 
-  // What store_rows() left. A warp takes whole eighths of the rows, all of which begin equally.
+  // What store_rows() left. A warp takes every eighth row, whose addresses have the same offset.
   template <int size, int Rows>
   __device__ __forceinline__ void store_last(const RowsOfC& to, int warp, int warps) const {
     constexpr int rows = buffers * rows_of_buffer<size>;

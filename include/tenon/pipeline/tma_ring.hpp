@@ -48,7 +48,8 @@ class TmaRing {
   __device__ __forceinline__ explicit TmaRing(std::uint64_t* barriers)
       : full_(barriers), empty_(barriers + Stages) {}
 
-  // By one thread, before the CTA, or the cluster, first meets, for which a barrier that orders no memory
+  // By one thread, before the CTA, or the cluster, first synchronises, for which a barrier that orders no
+  // memory
   // (.relaxed) will do. consumers: calls of release() that free a stage. producers: calls of expect() or
   // arrive() that fill one.
   __device__ __forceinline__ void initialize(int consumers, int producers = 1) const {

@@ -1,5 +1,5 @@
 // Rows of A for wgmma out of registers, where each row lies some elements too far right in shared memory:
-// TMA begins at multiples of 16 bytes, and the elements of a row begin anywhere.
+// TMA reads from multiples of 16 bytes; rows of an unaligned matrix start at any element.
 //
 //   ShiftedRows<half> rows(offset, shift);       // once for all k-tiles of a product
 //   for (...) {                                  // k-tiles of 64 elements of k, lines of 128 bytes
