@@ -260,7 +260,6 @@ class LaunchRefusal : public ::testing::Test {
  protected:
   using Kernel = Kernel90<0, Cooperative256>;
   GemmProblem<__half, __half> problem_;
-  Relu<0> op_{};
 
   LaunchRefusal() {
     problem_.m = 100, problem_.n = 104, problem_.k = 64;
@@ -281,10 +280,11 @@ class LaunchRefusal : public ::testing::Test {
   };
   NoDevice device_;
 
+  template <class K = Kernel>
   void expect(StatusCode code, const char* sentence) {
     Launch plan;
     bool launches = true;
-    const Status s = plan_launch<Kernel>(problem_, op_, device_, &plan, &launches);
+    const Status s = plan_launch<K>(problem_, typename K::Op{}, device_, &plan, &launches);
     EXPECT_EQ(s.code(), code) << s.message();
     EXPECT_STREQ(s.message(), sentence);
     EXPECT_FALSE(launches);
@@ -310,6 +310,12 @@ TEST_F(LaunchRefusal, ALeadingDimensionThatTmaCannotRead) {
 TEST_F(LaunchRefusal, AnAddressThatTmaCannotRead) {
   problem_.a.data = at(4098);
   expect(StatusCode::unsupported, "A is 2 bytes past a multiple of 16 but TMA needs 0");
+}
+// Its rows may have any length, so lda = 65 is fine; but the views of A are read from its first row on.
+TEST_F(LaunchRefusal, ARowInterleavedMatrixThatTmaCannotRead) {
+  problem_.a = {at(4098), 65}, problem_.b = {at(8192), 104};
+  expect<Kernel90<7, Interleaved>>(StatusCode::unsupported,
+                                   "A is 2 bytes past a multiple of 16 but TMA needs 0");
 }
 TEST_F(LaunchRefusal, AnAddressBetweenElements) {
   problem_.c.data = reinterpret_cast<__half*>(std::uintptr_t{65537});  // NOLINT(performance-no-int-to-ptr)
@@ -337,7 +343,7 @@ TEST_F(LaunchRefusal, NoKIsTheOperationOfZero) {
   problem_.a = {}, problem_.b = {};
   Launch plan;
   bool launches = false;
-  EXPECT_TRUE(plan_launch<Kernel>(problem_, op_, device_, &plan, &launches));
+  EXPECT_TRUE(plan_launch<Kernel>(problem_, Kernel::Op{}, device_, &plan, &launches));
   EXPECT_TRUE(launches);
   EXPECT_STREQ(plan.what, "the epilogue of a GEMM with k = 0");
 }
