@@ -73,7 +73,7 @@ std::string case_of(const nlohmann::json& record) {
          record["types"].get<std::string>() + ", " + record["layout"].get<std::string>();
 }
 
-// Measured as the fastest by 0.3 %, and dropped since because it spilled (microbench/HISTORY.md): the case
+// Dropped since its measurement because it spilled (microbench/HISTORY.md): the case
 // that it stands in is to be measured again.
 constexpr const char* dropped_since = "wgmma_e4m3_f32_tn_256x200x128_s3_c2x1_tailsplit";
 
