@@ -9,12 +9,13 @@ from .command import command
 from .demangle import demangle
 from .errors import OK, BadInput, NoTool
 from .expect import Selection
+from .name_pattern import SYNTAX, NamePattern
 from .report import analyses_of
 
 EXAMPLES = """\
 examples:
   tenon doctor --binary my_program
-  tenon doctor --binary libmine.so --kernel 'gemm|attention' --arch 90a
+  tenon doctor --binary libmine.so --kernel '*gemm*|*attention*' --arch 90a
   tenon doctor --binary my_program --json
 
 Takes any program: cubin, fatbin, object, static or shared library, executable. PTX that the driver compiles at run time
@@ -34,7 +35,7 @@ def parse_arguments(arguments):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--binary", required=True, metavar="FILE", help="the file to analyse")
-    parser.add_argument("--kernel", metavar="REGEX", default="", help="kernels whose mangled or demangled name holds it")
+    parser.add_argument("--kernel", metavar="PATTERN", default="", help=f"kernels with such a name, mangled or demangled: {SYNTAX}")
     parser.add_argument("--arch", nargs="+", action="extend", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the file")
     parser.add_argument("--tool", metavar="PATH", help="nvdisasm or cuobjdump; without it: found")
     parser.add_argument("--json", action="store_true", help="for scripts")
@@ -70,7 +71,8 @@ def table(analyses):
 def main(arguments=None):
     options = parse_arguments(arguments)
     try:
-        analyses = analyses_of([options.binary], Selection(options.kernel, options.arch), options.tool)
+        selection = Selection(options.kernel, options.arch, NamePattern(options.kernel or "*").matches)
+        analyses = analyses_of([options.binary], selection, options.tool)
     except (BadInput, NoTool) as error:
         if options.json:
             code = "bad_input" if isinstance(error, BadInput) else "machine_cannot"

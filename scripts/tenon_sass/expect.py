@@ -108,16 +108,17 @@ def compile_pattern(text):
 
 
 class Selection:
-    """The kernels that --kernel and --arch select; all without these options."""
+    """The kernels that --kernel and --arch select; all without these options. matches: whether a name, mangled or
+    demangled, is selected; without it `kernel` is a regular expression that the name holds."""
 
-    def __init__(self, kernel="", archs=()):
+    def __init__(self, kernel="", archs=(), matches=None):
         self.kernel = kernel
         self.archs = [parse_arch(arch) for arch in archs]
-        self._pattern = compile_pattern(kernel)
+        self._matches = matches or compile_pattern(kernel).search
 
     def holds(self, name, arch):
         fits = not self.archs or arch in self.archs
-        return fits and bool(self._pattern.search(name) or self._pattern.search(demangle(name)))
+        return fits and bool(self._matches(name) or self._matches(demangle(name)))
 
 
 def parse_arch(text):

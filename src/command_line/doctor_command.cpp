@@ -12,6 +12,7 @@
 #include "command_line/doctor_binary.hpp"
 #include "command_line/doctor_problem.hpp"
 #include "command_line/exit_status.hpp"
+#include "command_line/name_pattern.hpp"
 #include "command_line/options.hpp"
 #include "command_line/print_json.hpp"
 #include "command_line/type_named.hpp"
@@ -236,7 +237,8 @@ void add_doctor(CLI::App& application) {
   command->add_option("--binary", o->binary,
                       "Look at the machine code in this cubin, object, library or executable instead");
   command->add_option("--kernel", o->kernel,
-                      "Of a binary: the kernels whose name holds this regular expression");
+                      std::string("Of a binary: the kernels with such a name, mangled or demangled; ") +
+                          NamePattern::syntax);
   command->add_option("--tool", o->tool, "Of a binary: path of nvdisasm or cuobjdump (default: found)");
   command->add_flag(
       "--json", o->json,
@@ -251,7 +253,7 @@ void add_doctor(CLI::App& application) {
       "  tenon doctor --m 64 --n 4096 --k 4096 --type bf16 --arch sm_80 --json\n"
       "  tenon doctor --m 1024 --n 1024 --k 1024 --type f32\n"
       "  tenon doctor --m 512 --n 512 --k 4096 --type e4m3 --type-b e5m2 --promote\n"
-      "  tenon doctor --binary my_program --kernel 'fused_.*'\n"
+      "  tenon doctor --binary my_program --kernel '*fused_*'\n"
       "Exit status 0 means that there is a diagnosis, good or bad. --binary needs python3 and a disassembler "
       "(nvdisasm or cuobjdump), a problem needs nothing.");
   command->callback([o] { run(*o); });

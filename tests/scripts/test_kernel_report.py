@@ -4,6 +4,7 @@ Needs nvcc and a disassembler; a machine without one fails here, it does not ski
 """
 
 import json
+import random
 import re
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ sys.path.insert(0, str(SCRIPTS))
 sys.dont_write_bytecode = True
 from tenon_sass.baseline import compare, row_of, write_baseline  # noqa: E402
 from tenon_sass.expect import Selection  # noqa: E402
+from tenon_sass.name_pattern import NamePattern  # noqa: E402
 from tenon_sass.report import analyses_of  # noqa: E402
 
 SOURCE = HERE / "patterns.cu"
@@ -293,7 +295,7 @@ class Differences(unittest.TestCase):
         self.assertRegex(full.stdout, r"\n\+ *MUFU\.RSQ R\d+\.\d, R")
 
     def test_repeated_architectures_accumulate(self):
-        _, answer = self.states(PATTERNS, PATTERNS, "--kernel", "^copy$", "--arch", "80", "--arch", "90a")
+        _, answer = self.states(PATTERNS, PATTERNS, "--kernel", "copy", "--arch", "80", "--arch", "90a")
         self.assertEqual([row["arch"] for row in answer["kernels"]], ["80", "90a"])
 
     def test_a_kernel_that_is_gone(self):
@@ -314,6 +316,29 @@ class Differences(unittest.TestCase):
             self.assertIn(words, done.stderr)
 
 
+class NamePatterns(unittest.TestCase):
+    def defined(self, pattern, name):
+        if not pattern:
+            return not name
+        if pattern[0] == "*":
+            return self.defined(pattern[1:], name) or (name != "" and self.defined(pattern, name[1:]))
+        return name != "" and pattern[0] in ("?", name[0]) and self.defined(pattern[1:], name[1:])
+
+    def test_they_are_what_their_definition_says(self):
+        draw, matched = random.Random(7), 0
+        for _ in range(20000):
+            pattern = "".join(draw.choice("ab*?") for _ in range(draw.randrange(7)))
+            name = "".join(draw.choice("ab") for _ in range(draw.randrange(7)))
+            wanted = self.defined(pattern, name)
+            self.assertEqual(NamePattern(pattern).matches(name), wanted, (pattern, name))
+            matched += wanted
+        self.assertGreater(matched, 1000)
+
+    def test_alternatives(self):
+        self.assertTrue(NamePattern("a*|b*").matches("berry"))
+        self.assertFalse(NamePattern("a*|b*").matches("cherry"))
+
+
 class Doctor(unittest.TestCase):
     KEYS = ["kernel", "demangled", "arch", "file", "tensor_cores", "tensor_opcodes", "registers", "local_bytes",
             "static_shared_bytes", "barriers", "instructions", "tensor_density", "loop", "findings"]  # fmt: skip
@@ -324,15 +349,26 @@ class Doctor(unittest.TestCase):
         self.assertRegex(done.stdout, r"sm_90a +fp32\n +no tensor cores\n +against: .*FFMA in a loop: FP32 operands run on CUDA")
         self.assertRegex(done.stdout, r"tensor cores: 4 HGMMA\.64x8x16\.F32; 4 of \d+ instructions of a trip")
         self.assertIn("7 of 9 kernels use tensor cores\n", done.stdout)
-        both = run("binary_doctor", "--binary", PATTERNS, "--kernel", "^copy$", "--arch", "80", "--arch", "90a")
+        both = run("binary_doctor", "--binary", PATTERNS, "--kernel", "copy", "--arch", "80", "--arch", "90a")
         self.assertIn("of 2 kernels use tensor cores", both.stdout)
 
     def test_json_keeps_its_form(self):
-        done = run("binary_doctor", "--binary", PATTERNS, "--kernel", "^dependent$", "--arch", "80", "--json")
+        done = run("binary_doctor", "--binary", PATTERNS, "--kernel", "dep*nt", "--arch", "80", "--json")
         (row,) = json.loads(done.stdout)
         self.assertEqual(list(row), self.KEYS)
         self.assertEqual(list(row["findings"][0]), ["kind", "severity", "count", "message"])
         self.assertTrue(row["tensor_cores"])
+
+    def test_a_pattern_is_of_whole_names_and_no_regular_expression(self):
+        def refused(pattern):
+            done = run("binary_doctor", "--binary", PATTERNS, "--kernel", pattern)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            return done.stderr
+
+        self.assertIn("no kernel matches 'depend'", refused("depend"))
+        self.assertIn("has '(' but must be a pattern of whole names", refused("((.*)*)*x"))
+        self.assertIn("of 300 characters but a pattern must have at most 256", refused("a" * 300))
+        self.assertIn("no kernel matches", refused("*a" * 128))
 
     def test_no_disassembler_is_3_and_no_file_2(self):
         done = run("binary_doctor", "--binary", PATTERNS, "--tool", "/absent/nvdisasm")
