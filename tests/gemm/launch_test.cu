@@ -255,6 +255,63 @@ TEST_F(LaunchTest, AnOperationWithAScalarInDeviceMemory) {
   for (const __half x : c.read()) ASSERT_EQ(static_cast<float>(x), 2.0F * k * 0.25F);
 }
 
+// Products that take the emulator too long.
+class LargeLaunchTest : public LaunchTest {
+ protected:
+  void SetUp() override {
+    if (test::emulated()) GTEST_SKIP() << "only on a GPU: too large for the emulator";
+    LaunchTest::SetUp();
+  }
+};
+
+struct Unchanged {
+  __device__ std::int32_t operator()(std::int32_t accumulator, int, int) const { return accumulator; }
+};
+template <class Config>
+void expect_wrapped_sums() {
+  static_assert(Config::splits_tail || Config::Cluster::k > 1, "CTAs add their accumulators");
+  constexpr int m = 70, n = 80, k = 140032;
+  const test::Buffer<std::int8_t> a(std::vector<std::int8_t>(std::size_t{m} * k, 127)),
+      b(std::vector<std::int8_t>(std::size_t{n} * k, 127));
+  const test::Buffer<std::int32_t> c(std::vector<std::int32_t>(std::size_t{m} * n, 0));
+  GemmProblem<std::int8_t, std::int32_t> problem;
+  problem.m = m, problem.n = n, problem.k = k;
+  problem.a = {a.get(), k}, problem.b = {b.get(), k}, problem.c = {c.get(), n};
+  const Status s = launch<sm90::GemmKernel<Config, Unchanged>>(problem, {});
+  ASSERT_TRUE(s) << s.message();
+  const std::int64_t wide = std::int64_t{127 * 127} * k;
+  for (const std::int32_t x : c.read()) ASSERT_EQ(x, wide - (std::int64_t{1} << 32));
+}
+TEST_F(LargeLaunchTest, IntegersOfASplitTailWrapBeyond32Bits) {
+  expect_wrapped_sums<
+      Wgmma<256, 192, 2, 3, ClusterShape<2, 1>, 3, row_major, column_major, Integers>>();
+}
+TEST_F(LargeLaunchTest, IntegersOfClusterSplitKWrapBeyond32Bits) {
+  expect_wrapped_sums<Wgmma<64, 64, 1, 8, ClusterShape<1, 1, 4>, 1, row_major, column_major, Integers>>();
+}
+
+struct ColumnModulo1000 {
+  __device__ float operator()(float, int, int column) const { return static_cast<float>(column % 1000); }
+};
+TEST_F(LargeLaunchTest, NoKReachesTheLastOfTheMostColumns) {
+  using Kernel = sm80::GemmKernel<sm80::Config<__half, float, 128, 128>, ColumnModulo1000>;
+  constexpr std::size_t n = largest_dimension, looked_at = 1 << 20;
+  __half* c = nullptr;
+  ASSERT_EQ(cudaMalloc(&c, n * sizeof(__half)), cudaSuccess);
+  GemmProblem<__half, __half> problem;
+  problem.m = 1, problem.n = n;
+  problem.c = {c, n};
+  const Status s = launch<Kernel>(problem, {});
+  std::vector<__half> last(looked_at);
+  const cudaError_t copied =
+      cudaMemcpy(last.data(), c + (n - looked_at), looked_at * sizeof(__half), cudaMemcpyDeviceToHost);
+  EXPECT_EQ(cudaFree(c), cudaSuccess);
+  ASSERT_TRUE(s) << s.message();
+  ASSERT_EQ(copied, cudaSuccess);
+  for (std::size_t i = 0; i < looked_at; ++i)
+    ASSERT_EQ(static_cast<float>(last[i]), static_cast<float>((n - looked_at + i) % 1000)) << i;
+}
+
 // What is refused, on any machine: nothing is launched.
 class LaunchRefusal : public ::testing::Test {
  protected:
