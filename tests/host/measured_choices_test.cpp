@@ -73,10 +73,6 @@ std::string case_of(const nlohmann::json& record) {
          record["types"].get<std::string>() + ", " + record["layout"].get<std::string>();
 }
 
-// Dropped since its measurement because it spilled (microbench/HISTORY.md): the case
-// that it stands in is to be measured again.
-constexpr const char* dropped_since = "wgmma_e4m3_f32_tn_256x200x128_s3_c2x1_tailsplit";
-
 TEST(MeasuredChoices, AreThoseOfTheLibraryInAllButAFewCases) {
   int suites = 0;
   for (const Suite& suite : microbench::suites()) {
@@ -91,7 +87,6 @@ TEST(MeasuredChoices, AreThoseOfTheLibraryInAllButAFewCases) {
     for (const nlohmann::json& record : records) {
       ASSERT_EQ(record["machine"], "NVIDIA H200") << suite.name;
       const std::string measured = record["kernel"];
-      if (measured == dropped_since) continue;
       EXPECT_NE(find_kernel(measured.substr(0, measured.find(" + "))), nullptr)
           << suite.name << ", " << case_of(record) << ": the library has no kernel " << measured;
       const std::string chosen = chosen_for(problem_of(record));
