@@ -14,9 +14,9 @@
 // (store_*.hpp) take any operation. A functor with a member loaded() is applied as what that returns: called
 // once a thread, it can read scalars from device memory.
 //
-// LinearCombination, alpha * accumulator + beta * C, is the operation of a plain GEMM; the stores know it and
-// have code of its own for beta == 0. All is computed in f32 and rounded once. The type of C is a run-time
-// value, looked at outside of every loop over k. Below: output.hpp, fragment/pack.hpp, ptx/opaque.hpp.
+// LinearCombination, alpha * accumulator + beta * C, is the operation of a plain GEMM; the stores have code
+// of their own for beta == 0. All is computed in f32 and rounded once. The type of C is a run-time value.
+// Below: output.hpp, fragment/pack.hpp, ptx/opaque.hpp.
 #pragma once
 
 #include <type_traits>
@@ -27,17 +27,16 @@
 
 namespace tenon {
 
-// What one lane holds of 32 columns of a row: value[x][y] is column 8 * x + y from the lane's first one on.
-// Value: float, or int32_t of integer accumulators.
+// A lane's 8 values of 32 columns of a row: value[x][y] is column 8 * x + y, counted from the lane's first.
+// Value: float, or int32_t where the accumulators are integers.
 template <class Value_>
 struct LaneRow {
   using Value = Value_;
   Value value[4][2];
 };
 
-// Functions of a type take it as an argument: where the caller knows it, they are compiled for it alone.
-
-// Element (row, column) of C as float; zero where C has none. type: that of C, f32, f16 or bf16.
+// Element (row, column) of C as float; zero where C has none. type: the type of C, f32, f16 or bf16. (An
+// argument of its own here and below: where the caller knows it, the function is compiled for it alone.)
 __device__ __forceinline__ float load_element(const Output& c, Type type, int row, int column) {
   const bool inside = row < c.m && column < c.n;
   const std::int64_t at = row * c.ld + column;
@@ -138,7 +137,7 @@ struct ScaledCombination {
   }
 };
 
-// Whether the operation is LinearCombination or a part of it, which the stores hand whole rows of a lane.
+// Whether the operation is LinearCombination or a part of it, which are applied to whole rows of a lane.
 template <class Op>
 inline constexpr bool is_linear = std::is_same_v<Op, LinearCombination> || std::is_same_v<Op, Scaling>;
 
@@ -160,7 +159,7 @@ struct LoadedOperation<Op, std::void_t<decltype(std::declval<const Op&>().loaded
 template <class Op, class Value>
 inline constexpr bool is_operation = std::is_invocable_r_v<Value, const Op&, Value, int, int>;
 
-// An operation on elements that all lie in C: applied without a look at where C ends.
+// An operation on elements that all lie in C: applied without bounds checks.
 template <class Op_>
 struct InteriorOperation {
   Op_ op;

@@ -48,7 +48,7 @@ struct GemmKernel {
                 "GemmKernel: an epilogue operation is called as op(accumulator, int row, int column) and "
                 "returns the accumulator's type: float, or int32_t where integers are multiplied");
   static constexpr const char* name = "a wgmma kernel (tenon::sm90::GemmKernel)";
-  // Of A and B as the problem has them: a swap-AB configuration describes B^T and A^T.
+  // The orders of the problem's A and B: a swap-AB configuration describes B^T and A^T.
   static constexpr Order a_order = Config::swap_ab ? flipped(Config::b_order) : Config::a_order;
   static constexpr Order b_order = Config::swap_ab ? flipped(Config::a_order) : Config::b_order;
 
@@ -95,7 +95,7 @@ struct UnalignedGemmKernel {
     if (device.sm != 90)
       return Status(StatusCode::device_unsupported, "%s needs sm_90a but the device is sm_%d", name,
                     device.sm);
-    // Swapped, the operand that stays in shared memory is B, whose rows must lie equally.
+    // With swap-AB the kernel does not realign B: TMA loads it as it lies.
     if (swap_ab && product.k > 0) {
       if (Status s = check_tma_operand('B', product.b); !s) return s;
     }

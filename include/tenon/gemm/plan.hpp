@@ -13,8 +13,8 @@
 
 namespace tenon {
 
-// Tile rows in a band of the raster for grids of one CTA a tile: 8 rows of tiles keep A's band and a column
-// of B within the L2 at any size.
+// Tile rows in a band of the raster, for grids of one CTA a tile: A's 8 rows of tiles and a column of B stay
+// in the L2 at any size.
 inline constexpr int raster_band = 8;
 
 // The same for persistent grids: clusters that run at once read as few rows of A and columns of B as possible
@@ -24,7 +24,7 @@ inline int square_band(int clusters, int rows, int columns) {
                   static_cast<int>(std::lround(std::sqrt(static_cast<double>(clusters) * columns / rows))));
 }
 
-// A (extent: m) or B (extent: n) as a tensor map sees it. Tile: OperandTile, of which it is loaded.
+// A (extent: m) or B (extent: n) as a tensor map sees it. Tile: the OperandTile that it is loaded in.
 template <class Tile>
 MatrixInMemory operand_in_memory(const ConstMatrix& matrix, int extent, int k) {
   return {matrix.data, Tile::element_bytes, Tile::k_major ? extent : k, Tile::k_major ? k : extent,
@@ -47,8 +47,8 @@ GemmArguments make_arguments(const Product& product) {
           make_raster(m, n, Config::Block::m, Config::Block::n, raster_band)};
 }
 
-// Whether a product makes sense by itself: sizes, pointers and leading dimensions. m, n and k may be 0. What
-// the kernels need beyond that is checked by their plans.
+// Whether a product makes sense by itself: sizes, pointers and leading dimensions. m, n and k may be 0. Each
+// kernel checks what it needs beyond that. gemm() (gemm.hpp) checks more: types, overlap, the address space.
 inline Status check_product(const Product& p) {
   constexpr StatusCode invalid = StatusCode::invalid_argument;
   const struct {

@@ -18,8 +18,8 @@
 
 namespace tenon {
 
-// The producer's loop. Loads: what of a work tile's k-tile is loaded, bytes() and start(). By one thread.
-// memory: the ring's stages.
+// The producer's loop, run by one thread. Loads: how much of a work tile's k-tile is loaded (bytes()), and
+// the start of the loads (start()). memory: the ring's stages.
 template <class Config, class Loads, class Scheduler, class MapA, class MapB>
 __device__ __forceinline__ void produce(const MapA& map_a, const MapB& map_b, const GemmArguments& p,
                                         const Scheduler& scheduler, std::uint8_t* memory,
@@ -37,8 +37,9 @@ __device__ __forceinline__ void produce(const MapA& map_a, const MapB& map_b, co
       ring.expect(stage, bytes);
       loads.start(memory + stage.index * Config::stage_bytes, map_a, map_b, k_tile, ring.full_barrier(stage));
       stage = stage.next();
-      // All CTAs begin at once, and the L2 serves each in the order of its requests: later k-tiles of the
-      // first CTAs would come before the first k-tiles of the last ones, with which the kernel ends.
+      // All CTAs start at once, and the L2 serves requests in their order. Without this wait, the later
+      // k-tiles of the first CTAs would arrive before the first k-tiles of the last CTAs, which the kernel
+      // ends with.
       if (Budget::large && index == scheduler.first() && k_tile == work.k_begin + 1)
         ring.wait_full(first_stage);
     }
@@ -46,9 +47,10 @@ __device__ __forceinline__ void produce(const MapA& map_a, const MapB& map_b, co
   if constexpr (Config::Cluster::sharing > 1) ring.drain(stage);
 }
 
-// Starts the load of the part-th of `parts` of a k-tile, to the same place in every CTA of the cluster whose
-// bit is set in `mask`, counted on the barrier of each. start: the tile's first row (column) along m (n); k:
-// the k-tile's first; extent_left: see OperandLoad. Maps: OperandMap, or OperandMaps.
+// Starts the load of part `part` of the `parts` parts of a k-tile, to the same place in every CTA of the
+// cluster whose bit is set in `mask`. Its bytes count on the barrier of each of these CTAs. start: the tile's
+// first row (column) along m (n); k: the k-tile's first; extent_left: see OperandLoad. Maps: OperandMap, or
+// OperandMaps.
 template <class Tile, int parts, class Maps>
 __device__ __forceinline__ void load_part(std::uint8_t* to, const Maps& maps, int start, int extent_left,
                                           int k, int part, std::uint16_t mask, std::uint64_t* barrier) {
@@ -89,8 +91,8 @@ class ProducerTma {
  public:
   using LoadA = OperandLoad<TileA, parts_a>;
   using LoadB = OperandLoad<TileB, parts_b>;
-  // 128-byte swizzle, boxes of LoadA::rows (LoadB::rows) x Tile::panel_columns; those of residue tiles have
-  // as many rows as rows_of() says.
+  // 128-byte swizzle, boxes of LoadA::rows (LoadB::rows) x Tile::panel_columns; the boxes of residue tiles
+  // have rows_of() rows.
   using MapB = std::conditional_t<Budget::loads_residue, OperandMaps, OperandMap>;
   using MapA = MapB;
   using Ring = TmaRing<Config::stages>;
@@ -114,9 +116,9 @@ class ProducerTma {
     }
   }
 
-  // By all warps of the producer warpgroup but the first, if its threads have `thread` >= 0, counted from
-  // there: zeros in the stages where the loads of the CTA's first tile leave old memory. What a later tile
-  // leaves holds operands of an earlier one.
+  // Clears the part of each stage that the loads of the CTA's first tile do not write. (What a later tile
+  // does not write holds operands of an earlier one.) Called by the producer warpgroup; its first warp, with
+  // `thread` < 0, does nothing, and `thread` counts the threads of the others.
   template <class Scheduler>
   __device__ __forceinline__ static void clear_residue(const GemmArguments& p, const Scheduler& scheduler,
                                                        std::uint8_t* memory, int thread) {
@@ -134,7 +136,7 @@ class ProducerTma {
   }
 
  private:
-  // Whether some tile is a residue tile that is not loaded whole.
+  // Whether some residue tile is loaded in boxes of its own.
   __device__ __forceinline__ static bool has_residue(const GemmArguments& p) {
     return Budget::loads_residue && min(p.residue_m, p.residue_n) < load_whole_tiles;
   }
@@ -145,8 +147,8 @@ class ProducerTma {
     return p.residue_n - work.n * Block::n;
   }
 
-  // What of a work tile is loaded. residue: whether residue tiles are loaded in boxes of their own; compiled
-  // apart, so that where there is none the first load waits for nothing more.
+  // The loads of a work tile. residue: whether residue tiles are loaded in boxes of their own. Without
+  // residue tiles the first load does not wait for the arithmetic of their boxes.
   template <bool residue>
   class Loads {
    public:
@@ -157,7 +159,7 @@ class ProducerTma {
           left_b_(residue ? left_of_b(work, p) : load_whole_tiles),
           tail_split_(work.tail_split) {}
 
-    // Of a k-tile of both operands, as all CTAs that share them load it.
+    // Bytes of a k-tile of both operands, from all CTAs that share them.
     __device__ __forceinline__ int bytes() const {
       return LoadA::bytes_of(left_a_) + LoadB::bytes_of(left_b_);
     }
@@ -171,7 +173,7 @@ class ProducerTma {
     }
 
    private:
-    // This CTA's part, to all that share it; of a split tile, which is not shared, all parts.
+    // Loads this CTA's part for all CTAs that share it. A tile split along k is not shared: loads all parts.
     template <class Tile, int parts>
     __device__ __forceinline__ void load(std::uint8_t* to, const MapB& maps, int start, int left, int k,
                                          int part, std::uint16_t mask, std::uint64_t* barrier) const {
@@ -192,7 +194,7 @@ class ProducerTma {
 
   __device__ __forceinline__ static void prefetch_maps(const MapB& maps) {
     prefetch_map(maps.whole);
-    // To ask first whether the residue map is needed would take longer.
+    // A test whether the residue map is needed would take longer than its prefetch.
     if constexpr (Budget::loads_residue) prefetch_map(maps.residue);
   }
 

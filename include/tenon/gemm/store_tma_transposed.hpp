@@ -1,8 +1,8 @@
-// The transposed store, of swap-AB kernels: their accumulators are C^T, and a warp has 16 columns of C. The
-// warps of a warpgroup lay down their accumulators beside each other in shared memory, as boxes of 16 rows of
-// C, which TMA copies to device memory while they go on.
+// The transposed store of the swap-AB kernels: their accumulators are C^T, and a warp has 16 columns of C.
+// The warps of a warpgroup write their accumulators to shared memory side by side, as boxes of 16 rows of C.
+// TMA copies the boxes to device memory while the warps go on.
 //
-// Where TMA cannot write C, the warps store the boxes themselves, element by element: right, but slow. Below:
+// Where TMA cannot write C, the warps store the boxes element by element, which is correct but slow. Below:
 // epilogue_subtile.hpp, store_subtile.hpp, pipeline/tma_ring.hpp, ptx/barrier.hpp.
 #pragma once
 
@@ -14,18 +14,19 @@
 
 namespace tenon {
 
-// Rows of C in a box, and the bytes of each: all that so many warps have of it, as far as a swizzle reaches.
+// Rows of C in a box, and the bytes of each row: what `warps` warps have of it, at most 128, the widest
+// swizzle.
 inline constexpr int transposed_box_rows = 16;
 TENON_HOST_DEVICE constexpr int transposed_box_width(int warps, int element_bytes) {
   return warps * 16 * element_bytes < 128 ? warps * 16 * element_bytes : 128;
 }
 
-// Op: see epilogue.hpp. Subtiles: how many a warp may have in flight. Warps: neighbours that store together,
-// 4, a warpgroup, or 1. specialises_beta_zero: as StoreTma has it.
+// Op: see epilogue.hpp. Subtiles: how many a warp may have in flight. Warps: how many warps store together, 4
+// (a warpgroup) or 1. specialises_beta_zero: see StoreTma.
 //
 // map: C as 16-bit elements (an f32 is two), boxes of transposed_box_rows of transposed_box_width() bytes,
-// with the swizzle of that width; not looked at where TMA cannot write C. A row of C has less than 2^31
-// bytes. Takes the named barriers NamedBarrier::transposed_store and the next one.
+// with the swizzle of that width; not used where TMA cannot write C. A row of C has less than 2^31 bytes.
+// Takes the named barriers NamedBarrier::transposed_store and the next one.
 template <class Op, int Subtiles, int Warps, bool specialises_beta_zero>
 class StoreTmaTransposed {
   static_assert(Warps == 1 || Warps == 4,
@@ -57,7 +58,7 @@ class StoreTmaTransposed {
         return;
       }
     } else if constexpr (!is_linear<Op> && !is_interior<Op>) {
-      // Of all warps that store together, which synchronise.
+      // The same for all warps that store together: they synchronise.
       const int first = row - 16 * rank();
       if (first + 16 * Warps <= c_.n && column + operation_columns<Part> <= c_.m) {
         const InteriorOperation<Op> interior{op_};
@@ -94,8 +95,8 @@ class StoreTmaTransposed {
   StoreTmaTransposed(const StoreTmaTransposed<Other, Subtiles, Warps, other_specialises>& store, const Op& op)
       : c_(store.c_), op_(op), map_(store.map_), staging_(store.staging_) {}
 
-  static constexpr int place_bytes = Warps * subtile_bytes;  // of the subtiles that lie beside each other
-  // Of the warp among those that store together.
+  static constexpr int place_bytes = Warps * subtile_bytes;  // one subtile of each warp, side by side
+  // The warp's number among the warps that store together.
   __device__ __forceinline__ static int rank() { return static_cast<int>(threadIdx.x) / 32 % Warps; }
 
   __device__ __forceinline__ static void synchronise() {
@@ -123,7 +124,8 @@ class StoreTmaTransposed {
       int thread = static_cast<int>(threadIdx.x) % (32 * Warps);
       ptx::opaque(staging, thread);  // as in StoreTma
       const std::uint32_t place = staging + s % Subtiles * place_bytes;
-      // Only one thread has stores of its own to wait for: all but those of the places that come next.
+      // One thread has started the stores and waits for them: for all but the newest, which read other
+      // places.
       if (s == 0) {
         cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<(subtiles - 1) % Subtiles>());
       } else {
@@ -151,7 +153,7 @@ class StoreTmaTransposed {
     }
   }
 
-  // Address of a byte of a row of a place: of the elements of all warps that store together.
+  // Address of a byte of a row of a place. A row has the elements of all warps that store together.
   template <int element_bytes>
   __device__ __forceinline__ static std::uint32_t in_place(std::uint32_t place, int row, int byte) {
     constexpr int width = transposed_box_width(Warps, element_bytes),
@@ -176,13 +178,13 @@ class StoreTmaTransposed {
     return values;
   }
 
-  // 8 fragments: four boxes, by stmatrix, which transposes: no two rows of an 8 x 8 matrix conflict on a
-  // bank.
+  // Writes 8 fragments, four boxes, by stmatrix, which transposes. No two rows of an 8 x 8 matrix conflict on
+  // a bank.
   template <class Part>
   __device__ __forceinline__ void stage_16_bit(Type type, const Part& part, int j, std::uint32_t place,
                                                int row, int column, int thread) const {
     const int lane = thread % 32;
-    // What this lane addresses for stmatrix.
+    // The row of 16 bytes that this lane addresses for stmatrix.
     const std::uint32_t to =
         in_place<2>(place, lane / 16 * 8 + lane % 8, thread / 32 * 32 + lane / 8 % 2 * chunk_bytes);
 #pragma unroll
@@ -205,8 +207,9 @@ class StoreTmaTransposed {
     }
   }
 
-  // 4 fragments: two boxes, an element at a time. Of boxes 64 bytes wide the rows that are written at once
-  // would all have the same half of the banks: every other four lanes take their two in the other order.
+  // Writes 4 fragments, two boxes, an element at a time. In boxes 64 bytes wide, the rows that a warp writes
+  // at once would all stand on the same half of the banks: so lanes 16 to 31 write their two values in the
+  // other order.
   template <class Part>
   __device__ __forceinline__ void stage_32_bit(const Part& part, int j, std::uint32_t place, int row,
                                                int column, int thread) const {
@@ -230,7 +233,7 @@ class StoreTmaTransposed {
     }
   }
 
-  // By all threads of the warps that store together: so many rows of a place, element by element.
+  // Stores `rows` rows of a place element by element. Called by all threads of the warps that store together.
   template <int element_bytes>
   __device__ __forceinline__ static void store_elements(const Output& c, std::uint32_t place, int row,
                                                         int column, int rows, int thread) {

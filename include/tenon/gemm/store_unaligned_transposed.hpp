@@ -1,9 +1,9 @@
 // The transposed store of the kernel for unaligned operands: its accumulators are C^T, and what a warp holds
 // of a row of C are 16 columns.
 //
-// The eight consumer warps of a tile stage rows of C, 128 columns each, in shared memory, some at a time, and
-// store each other's rows while they stage the next ones (RealignedStore: rows of C at any address). The last
-// rows they may leave to the store warps. Below: epilogue.hpp, realigned_store.hpp, store_registers.hpp.
+// The eight consumer warps of a tile stage a few rows of C in shared memory, 128 columns each. They store
+// each other's rows while they stage the next ones (RealignedStore: rows of C at any address). They may leave
+// the last rows to the store warps. Below: epilogue.hpp, realigned_store.hpp, store_registers.hpp.
 #pragma once
 
 #include "tenon/gemm/epilogue.hpp"
@@ -14,14 +14,14 @@
 
 namespace tenon {
 
-// Where the rows of a tile are in C: row `row` and each rows_apart further, from column `column` on, a
-// multiple of 128.
+// Where the rows of a tile are in C: rows row, row + rows_apart, row + 2 * rows_apart, ..., from column
+// `column` on, a multiple of 128.
 struct RowsOfC {
   int row, rows_apart, column;
   __device__ __forceinline__ int row_of(int i) const { return row + i * rows_apart; }
 };
 
-// Op: see epilogue.hpp. Fast: the type of 16 bits that leaves in realigned stores, as f32 does.
+// Op: see epilogue.hpp. Fast: the 16-bit type of C that has realigned stores, beside f32.
 template <class Op, Type Fast>
 class StoreUnalignedTransposed {
  public:
@@ -32,11 +32,11 @@ class StoreUnalignedTransposed {
   __device__ __forceinline__ StoreUnalignedTransposed(const Output& c, const Op& op, std::uint32_t staging)
       : c_(c), op_(op), staging_(staging) {}
 
-  // By all 256 threads of two warpgroups, `Rows` rows of C. values: the accumulators, of which reg is as
-  // WgmmaAccumulator::when_done() hands it out. Column x of them is row x; rows g and g + 8 of warp w are
-  // columns first_column() and the next one. leave_last: the last rows are only staged, for last_rows(), if
-  // leaves_last(); they are there when all threads have returned. ready(part): called by all threads before
-  // they read the accumulators of a part, 0 first.
+  // Stores `Rows` rows of C. Called by all 256 threads of two warpgroups. values: the accumulators; `reg` is
+  // what WgmmaAccumulator::when_done() passes. Column x of the accumulators is row x of C; rows g and g + 8
+  // of warp w are columns first_column() and the next one. leave_last: if leaves_last(), the last rows are
+  // only staged, for last_rows(); they are in shared memory when all threads have returned. ready(part):
+  // called by all threads before they read the accumulators of a part, part 0 first.
   template <int Rows, class Values, class Ready>
   __device__ __forceinline__ void rows(const Values& values, const RowsOfC& to, bool leave_last,
                                        const Ready& ready) const {
@@ -47,13 +47,12 @@ class StoreUnalignedTransposed {
     }
     store_any<Rows>(values, to, ready);
   }
-  // Number i, 0 to 15, of the registers that are a part of the accumulators: those of 32 rows.
+  // The i-th register, 0 to 15, of a part of the accumulators. A part is 32 rows.
   template <int Rows>
   __device__ __forceinline__ static constexpr int register_of(int part, int i) {
     return 16 * part + i;
   }
-  // Whether any of so many rows are left: of those that leave in realigned stores, if they are more than the
-  // buffers hold.
+  // Whether rows() leaves any of `Rows` rows: realigned stores do, if the buffers do not hold all rows.
   template <int Rows>
   __device__ __forceinline__ bool leaves_last() const {
     if constexpr (is_plain)
@@ -61,7 +60,7 @@ class StoreUnalignedTransposed {
              ((c_.type == Fast && fill_buffers<2, Rows>) || (c_.type == Type::f32 && fill_buffers<4, Rows>));
     return false;
   }
-  // The rows that were left, by `warps` warps, of which this one is number `warp`.
+  // Stores the rows that were left. Called by `warps` warps; `warp` is the number of this one.
   template <int Rows>
   __device__ __forceinline__ void last_rows(const RowsOfC& to, int warp, int warps) const {
     if (c_.type == Type::f32) {
@@ -84,13 +83,13 @@ class StoreUnalignedTransposed {
   __device__ __forceinline__ static void synchronise() { ptx::bar_sync<threads>(barrier); }
   __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x) / 32 % 8; }
 
-  // Of rows g and g + 8 of this warp's accumulators: the columns of a warp are 8 apart.
+  // The column of row g of this warp's accumulators. The columns of a warp are 8 apart.
   __device__ __forceinline__ static int first_column() {
     return warp() / 4 * 64 + lane_id() / 4 * 8 + warp() % 4 * 2;
   }
 
-  // Elements by which a row is rotated in a buffer: of eight neighbours two each equally, so that the four
-  // which a warp writes at once stand on different banks.
+  // Elements by which a row is rotated in a buffer. Rows 2r and 2r + 1 rotate equally, and the four rows that
+  // a warp writes at once stand on different banks.
   __device__ __forceinline__ static int rotation_of(int row) { return row / 2 % 4 * 2; }
   // Address of element x of a row.
   template <int size>
@@ -98,14 +97,15 @@ class StoreUnalignedTransposed {
     return buffer + static_cast<std::uint32_t>((row * columns + (x + rotation_of(row)) % columns) * size);
   }
 
-  // The same of elements of 4 bytes, each quarter of a row rotated alone, so that its quarters have equal
-  // places on different banks.
+  // The same for elements of 4 bytes. Each quarter of a row is rotated by itself, so that equal places of the
+  // quarters stand on different banks.
   __device__ __forceinline__ static std::uint32_t address_in_quarters(std::uint32_t buffer, int row, int x) {
     const int quarter = x / 32, in_quarter = (x + rotation_of(row) + 8 * quarter) % 32;
     return buffer + static_cast<std::uint32_t>((row * columns + quarter * 32 + in_quarter) * 4);
   }
 
-  // alpha * accumulator in C of elements of so many bytes, Fast or f32. leave_last: what fills all buffers.
+  // Stores alpha * accumulator where C is Fast or f32, with elements of `size` bytes. leave_last: leaves the
+  // rows that fill all buffers.
   template <int size, int Rows, class Values, class Ready>
   __device__ __forceinline__ void store_rows(const Values& values, const RowsOfC& to, bool leave_last,
                                              const Ready& ready) const {
@@ -141,7 +141,7 @@ class StoreUnalignedTransposed {
     return static_cast<std::uint32_t>((pass + (buffers - 1) * passes) % buffers * buffer_bytes);
   }
 
-  // What store_rows() left. A warp takes every eighth row, whose addresses have the same offset.
+  // Stores what store_rows() left. A warp takes rows 8 apart, whose addresses have the same offset.
   template <int size, int Rows>
   __device__ __forceinline__ void store_last(const RowsOfC& to, int warp, int warps) const {
     constexpr int rows = buffers * rows_of_buffer<size>;
@@ -150,8 +150,8 @@ class StoreUnalignedTransposed {
     const std::int64_t step = std::int64_t{apart} * to.rows_apart * c_.ld * size;
     const RowsOfC last{to.row_of(Rows - rows), to.rows_apart, to.column};
 #pragma unroll 1
-    for (int eighth = warp; eighth < 8; eighth += warps) {
-      Realigned<size> store = store_from<size>(last, eighth + 8 * (lane_id() / Realigned<size>::lanes));
+    for (int first = warp; first < 8; first += warps) {
+      Realigned<size> store = store_from<size>(last, first + 8 * (lane_id() / Realigned<size>::lanes));
 #pragma unroll 1
       for (int row = 0; row < rows; row += 2 * apart) {
         typename Realigned<size>::Loaded loaded[2];
@@ -190,15 +190,15 @@ class StoreUnalignedTransposed {
 
   template <int size>
   using Realigned = RealignedStore<size, columns>;
-  // Of row number `row`, the same for all rows that pass through its place, since they lie as many rows apart
-  // that they begin equally.
+  // The store of row `row` of a buffer. It serves every row that passes through this place of the buffer:
+  // their addresses have the same offset from a multiple of 16 bytes.
   template <int size>
   __device__ __forceinline__ Realigned<size> store_from(const RowsOfC& to, int row) const {
     return Realigned<size>(c_, to.row_of(row), to.column,
                            staging_ + static_cast<std::uint32_t>(row * columns * size), rotation_of(row));
   }
 
-  // What any operation makes of the accumulators, in C of any type, staged as f32: one piece of code for all.
+  // Applies any operation, with C of any type. The accumulators are staged as f32.
   template <int Rows, class Values, class Ready>
   __device__ __forceinline__ void store_any(const Values& values, const RowsOfC& to,
                                             const Ready& ready) const {

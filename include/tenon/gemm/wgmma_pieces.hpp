@@ -19,14 +19,15 @@
 
 namespace tenon {
 
-// Where a warp's rows of accumulators stand in C. work: the work tile; consumer: the warpgroup's number; row:
-// of the warp's first row in the tile.
+// Stores a warp's rows of accumulators at their place in C. work: the work tile; consumer: the warpgroup's
+// number; row: the number of the warp's first row in the tile.
 template <class Config>
 struct StoreInTile {
   template <class Store, class Rows>
   __device__ __forceinline__ static void store(const Store& store, const Rows& rows, const WorkTile& work,
                                                int /*consumer*/, int row) {
     const int first = work.m * Config::Block::m + row;
+    // Tiles of 64 rows serve small m: often some warps have no row of C, and skip their subtiles.
     if (Config::Block::m == 64 && !store.has_row(first)) return;
     store(rows, first, work.n * Config::Block::n);
   }
@@ -73,7 +74,7 @@ struct WgmmaPieces {
   using Position =
       std::conditional_t<Budget::scarce, PackedPosition<Config::stages>, HeldPosition<Config::stages>>;
 
-  // Of CTAs of cluster split-K some warps of a warpgroup store in one, the others in another.
+  // With cluster split-K, each CTA stores the rows of some warps alone.
   static constexpr int storing_warps = Cluster::k > 1 ? 1 : 4;
   template <class Op>
   using Store = std::conditional_t<
