@@ -283,8 +283,7 @@ void expect_wrapped_sums() {
   for (const std::int32_t x : c.read()) ASSERT_EQ(x, wide - (std::int64_t{1} << 32));
 }
 TEST_F(LargeLaunchTest, IntegersOfASplitTailWrapBeyond32Bits) {
-  expect_wrapped_sums<
-      Wgmma<256, 192, 2, 3, ClusterShape<2, 1>, 3, row_major, column_major, Integers>>();
+  expect_wrapped_sums<Wgmma<256, 192, 2, 3, ClusterShape<2, 1>, 3, row_major, column_major, Integers>>();
 }
 TEST_F(LargeLaunchTest, IntegersOfClusterSplitKWrapBeyond32Bits) {
   expect_wrapped_sums<Wgmma<64, 64, 1, 8, ClusterShape<1, 1, 4>, 1, row_major, column_major, Integers>>();
