@@ -108,8 +108,8 @@ tenon_gemm_problem tenon_gemm_problem_default(void);
 tenon_status tenon_gemm_can_implement(const tenon_gemm_problem* problem);
 
 /* Bytes of workspace with which the problem runs fastest on the current device. 0 for most problems, and for
- * those that cannot run. It may be called before anything is allocated: a matrix whose pointer is NULL counts
- * as one that begins on a multiple of 256 bytes. */
+ * problems that cannot run. It may be called before anything is allocated: a matrix whose pointer is NULL
+ * counts as one that begins on a multiple of 256 bytes. */
 size_t tenon_gemm_workspace_size(const tenon_gemm_problem* problem);
 
 /* The kernel that tenon_gemm() would launch first, as a string that is never freed. NULL if there is none. */

@@ -1,5 +1,5 @@
-// Measured choices: a table, written by `tenon tune` on some GPU, of which kernel is fastest for which
-// problem.
+// Measured choices: a table of the fastest kernel for each of a list of problems, written by `tenon tune` on
+// some GPU.
 //
 //   tenon::Tuning table;
 //   if (tenon::Status s = table.load("h200.tune"); !s) std::cerr << s.message();

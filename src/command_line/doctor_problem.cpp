@@ -1,4 +1,4 @@
-// The diagnosis of doctor_problem.hpp: what the library would do, compared with what it could do.
+// The diagnosis of doctor_problem.hpp: compares the library's plan for the problem with faster ones.
 #include "command_line/doctor_problem.hpp"
 
 #include <algorithm>
@@ -38,15 +38,15 @@ std::string tiles(std::int64_t count, const Kernel& kernel) {
   return text("%lld tile%s of %d x %d", number(count), count == 1 ? "" : "s", kernel.tile_m, kernel.tile_n);
 }
 
-// A matrix, in words.
+// An operand, with the words for its contiguous vectors.
 struct Operand {
   char letter;
-  const char* lines;  // "rows"
+  const char* vectors;  // "rows" or "columns"
   const ConstMatrix& matrix;
-  std::int64_t length;  // elements of a line
+  std::int64_t length;  // elements of a row (column)
 
   char ld() const { return static_cast<char>(letter - 'A' + 'a'); }
-  // Operands of 16 bits are multiplied as they lie, others with k contiguous.
+  // Kernels take operands of 16 bits in both orders, others only with k contiguous.
   bool must_be_transposed() const {
     return bytes(matrix.type) != 2 && matrix.order != (letter == 'A' ? row_major : column_major);
   }
@@ -61,27 +61,27 @@ Operand operand_b(const Gemm& p) {
   return {'B', by_rows ? "rows" : "columns", p.b, by_rows ? p.n : p.k};
 }
 
-// What the copy of an operand into the workspace depends on.
+// Whether the product needs the workspace for its copy of an operand.
 const char* if_there(const Diagnosis& d) {
   return d.kernel_without_workspace != nullptr ? "if the workspace is there"
                                                : "and the workspace must be there";
 }
 
-// A leading dimension with which all lines begin sectors of the L2, if the first one does.
+// A leading dimension with which all rows (columns) begin on L2 sectors if the first one does.
 std::int64_t good_ld(const ConstMatrix& matrix) {
   const auto step = static_cast<std::int64_t>(32 / bytes(matrix.type));
   return divide_up(matrix.ld, step) * step;
 }
 
-// Lines that the copy engine can address, but slowly.
+// Rows (columns) that TMA can load, but more slowly.
 void look_at_sectors(const Operand& x, const Diagnosis& d, std::vector<Obstacle>* found) {
   if (d.kernel->copy != Copy::tma || begins_sectors_of_the_l2(x.matrix)) return;
   const bool ld_fits = good_ld(x.matrix) == x.matrix.ld;
   found->push_back(
       {"alignment", Severity::note,
-       text("%s of %c begin between multiples of 32 bytes, the sectors of the L2 (ld%c is %lld): the "
+       text("%s %s of %c begin between multiples of 32 bytes, the sectors of the L2 (ld%c is %lld): the "
             "L2 has more work with them, which large tiles hide and small ones do not",
-            ld_fits ? "all lines" : "half of the lines", x.letter, x.ld(), number(x.matrix.ld)),
+            ld_fits ? "all" : "half of the", x.vectors, x.letter, x.ld(), number(x.matrix.ld)),
        ld_fits ? text("let %c begin at a multiple of 32 bytes", x.letter)
                : text("ld%c = %lld", x.ld(), number(good_ld(x.matrix)))});
 }
@@ -95,11 +95,11 @@ void look_at_alignment(const Operand& x, const Diagnosis& d, std::vector<Obstacl
   std::string message =
       ld_fits ? text("%c begins %d bytes past a multiple of 16", x.letter, beyond)
               : text("ld%c is %lld, no multiple of %lld, so %s of %c begin where 16-byte copies cannot",
-                     x.ld(), number(x.matrix.ld), number(step), x.lines, x.letter);
+                     x.ld(), number(x.matrix.ld), number(step), x.vectors, x.letter);
   const bool padded = x.letter == 'A' ? d.pads_a : d.pads_b;
   message += padded ? text(": it is copied to aligned rows before, %s", if_there(d))
              : d.kernel->row_interleaved || d.kernel->unaligned
-                 ? ": every eighth of them is read as a matrix of its own"
+                 ? ": TMA reads it through row-interleaved (stride-8) views"
                  : ": it is copied to shared memory in smaller pieces";
   std::string remedy = ld_fits ? text("let %c begin at a multiple of 16 bytes", x.letter)
                                : text("ld%c = %lld: a leading dimension need not be the width of the matrix",
@@ -120,10 +120,10 @@ void look_at_layout(const Operand& x, const Diagnosis& d, std::vector<Obstacle>*
 }
 
 void look_at_stores(const Gemm& p, const Kernel& kernel, std::vector<Obstacle>* found) {
-  const bool by_copy_engine = kernel.instruction == Instruction::wgmma;
+  const bool by_tma = kernel.instruction == Instruction::wgmma;
   const auto address = reinterpret_cast<std::uintptr_t>(p.c.data);
   const auto element = static_cast<int>(bytes(p.c.type));
-  const int step = element == 4 && !by_copy_engine ? 8 : 16;
+  const int step = element == 4 && !by_tma ? 8 : 16;
   if (address % static_cast<unsigned>(step) != 0 || p.c.ld * element % step != 0) {
     found->push_back(
         {"alignment", Severity::note,
@@ -131,11 +131,11 @@ void look_at_stores(const Gemm& p, const Kernel& kernel, std::vector<Obstacle>* 
               "they are stored in narrower or shifted pieces",
               step, number(p.c.ld), static_cast<int>(address % static_cast<unsigned>(step))),
          text("C at a multiple of %d bytes, ldc a multiple of %d", step, step / element)});
-  } else if (by_copy_engine && p.n * element % step != 0) {
+  } else if (by_tma && p.n * element % step != 0) {
     found->push_back(
         {"alignment", Severity::note,
-         text("rows of C end within 16 bytes (n is %lld), to whose end the copy engine would write: they "
-              "are stored in narrower pieces",
+         text("rows of C end within 16 bytes (n is %lld), which TMA would write whole: they are stored in "
+              "narrower pieces",
               number(p.n)),
          text("n a multiple of %d", step / element)});
   }
@@ -147,7 +147,7 @@ double rate(const Kernel& kernel, const Gemm& p, const DeviceDescription& device
 }
 
 double efficiency(const Kernel& kernel, const Gemm& p, const DeviceDescription& device) {
-  Gemm large = p;  // whole tiles, and whole rounds of however many blocks a multiprocessor holds
+  Gemm large = p;  // whole tiles, and whole waves however many CTAs a multiprocessor holds
   large.m = std::int64_t{kernel.tile_m} * 64;
   large.n = std::int64_t{kernel.tile_n} * std::max(device.multiprocessors, 1);
   return rate(kernel, p, device) / rate(kernel, large, device);
@@ -167,7 +167,7 @@ void look_at_size(const Gemm& p, const DeviceDescription& device, const Diagnosi
                       "more rows or columns in one product: several problems with the same B, say, as one"});
   } else if (d.efficiency < 0.9 * useful) {
     found->push_back({"size", Severity::note,
-                      text("%s make no whole number of rounds on %d multiprocessors: in the last one some "
+                      text("%s make no whole number of waves on %d multiprocessors: in the last one some "
                            "have nothing to do",
                            tiles(d.tiles, kernel).c_str(), machine),
                       ""});
@@ -193,14 +193,14 @@ void look_at_size(const Gemm& p, const DeviceDescription& device, const Diagnosi
   if (p.k < std::int64_t{kernel.stages} * kernel.tile_k) {
     found->push_back(
         {"size", Severity::note,
-         text("k is %lld but the kernel has up to %d x %d on its way from memory at once: a tile is at its "
-              "end before the copies run ahead of the tensor cores",
+         text("k is %lld but the kernel loads up to %d x %d ahead: a tile ends before the loads are that "
+              "far ahead of the tensor cores",
               number(p.k), kernel.stages, kernel.tile_k),
          ""});
   }
 }
 
-// The fastest kernel for these types and orders that refuses only because of the device.
+// Notes if a faster kernel for these types and orders refuses only because of the device.
 void look_at_device(const std::vector<Kernel>& list, const Gemm& planned, const DeviceDescription& device,
                     const Diagnosis& d, std::vector<Obstacle>* found) {
   double least = estimated_cost(*d.kernel, planned, device);
@@ -224,16 +224,16 @@ void diagnose_f32(const std::vector<Kernel>& list, const Gemm& problem, const De
   const auto gets = [](const Kernel* kernel) {
     return kernel != nullptr ? ": the problem then gets " + kernel->name : std::string();
   };
-  Gemm cut = problem;
-  cut.a.type = cut.b.type = Type::tf32;
+  Gemm as_tf32 = problem;
+  as_tf32.a.type = as_tf32.b.type = Type::tf32;
   std::string remedy;
-  if (const Kernel* kernel = diagnose(list, cut, device).kernel) {
+  if (const Kernel* kernel = diagnose(list, as_tf32, device).kernel) {
     remedy = "declare them tf32: the tensor cores ignore their lowest 13 bits" + gets(kernel) + "; faster: ";
   }
   Gemm rounded = problem;
   const auto to_bf16 = [](ConstMatrix* x) {
     x->type = Type::bf16;
-    x->data = nullptr;  // the rounded copy is a matrix of its own
+    x->data = nullptr;  // the rounded copy is another matrix, and aligned
     x->ld = good_ld(*x);
   };
   to_bf16(&rounded.a);
@@ -266,7 +266,7 @@ Diagnosis diagnose(const std::vector<Kernel>& list, const Gemm& problem, const D
   Plan plan;
   if (make_plan(list, p, device, &plan)) d.kernel_without_workspace = plan.kernel;
   d.workspace_bytes = planned_workspace(list, p, device);
-  // The plan asks for the address and the size of the workspace, and touches neither.
+  // The plan needs the address and the size of the workspace, and does not access it.
   alignas(256) static char aligned = 0;
   p.workspace = &aligned;
   p.workspace_bytes = d.workspace_bytes;

@@ -220,8 +220,8 @@ const Kernel* kernel_to_run(Launcher& launcher, const Gemm& problem) {
 
 // Refuses matrices that the device cannot hold, before the host tries to.
 void require_memory(Device& device, const Gemm& p) {
-  const auto bytes_of = [](std::int64_t lines, std::int64_t ld, Type type) {
-    return static_cast<double>(lines) * static_cast<double>(ld) * static_cast<double>(bytes(type));
+  const auto bytes_of = [](std::int64_t vectors, std::int64_t ld, Type type) {
+    return static_cast<double>(vectors) * static_cast<double>(ld) * static_cast<double>(bytes(type));
   };
   const double needed = bytes_of(p.a.order == row_major ? p.m : p.k, p.a.ld, p.a.type) +
                         bytes_of(p.b.order == row_major ? p.k : p.n, p.b.ld, p.b.type) +

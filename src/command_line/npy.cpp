@@ -172,7 +172,7 @@ std::size_t bytes_of(const std::string& descr) {
   return descr[0] == '|' && bytes > 1 && descr[1] != 'V' ? 0 : bytes;
 }
 
-// Reads a file, or all of it but the elements; `element(header)` gives the bytes and the name of an element,
+// Reads a file, with or without its elements. `element(header)` returns the bytes and the name of an element,
 // or refuses the header.
 struct Element {
   std::size_t bytes;
@@ -183,7 +183,7 @@ NpyArray read_file(const std::string& path, Part part, const std::function<Eleme
   errno = 0;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::streamoff file_bytes = file ? static_cast<std::streamoff>(file.tellg()) : -1;
-  // A folder opens, and then has no size that a file can have.
+  // A folder can be opened, but its size is one that no file has.
   if (!file || file_bytes < 0 || file_bytes == std::numeric_limits<std::int64_t>::max()) {
     fail(path, std::string("cannot be read: ") + (errno != 0 ? std::strerror(errno) : "it is not a file"));
   }
@@ -213,7 +213,7 @@ NpyArray read_file(const std::string& path, Part part, const std::function<Eleme
 
   const Header header = HeaderParser(path, text).parse();
   const Element one = element(header);
-  // Compare without multiplying: the product of a forged shape need not fit.
+  // Divides instead of multiplying: the product of a forged shape may overflow.
   const std::uint64_t data_bytes = total_bytes - data_start;
   const std::uint64_t elements_there = data_bytes / one.bytes;
   std::string shape;

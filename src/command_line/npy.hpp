@@ -4,7 +4,7 @@
 // Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html, versions 1.0, 2.0 and 3.0.
 // Element types of matrices: '<f2', '<f4', '|i1', '<i4'; bfloat16 as '<V2' / '|V2' (what numpy writes for
 // ml_dtypes.bfloat16) or '<u2'; e5m2 as '<f1' (for ml_dtypes.float8_e5m2); and e4m3 or e5m2 as '<V1' / '|V1'
-// (for ml_dtypes.float8_e4m3fn) or '|u1', bytes that only the reader knows to be of either.
+// (for ml_dtypes.float8_e4m3fn) or '|u1': the caller of the reader says which.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace tenon::command {
 
-// A matrix as it lies in a file: dense, in the file's order.
+// A matrix as it is stored in a file: dense, in the file's order.
 struct NpyMatrix {
   std::int64_t rows = 0, columns = 0;
   Order order = row_major;  // column_major for fortran_order: True
@@ -25,15 +25,15 @@ struct NpyMatrix {
   std::vector<unsigned char> data;  // rows * columns elements
 };
 
-// Reads a 2-dimensional file. bits: what '<u2' (bf16), '|u1' and '|V1' (e4m3, e5m2) stand for; refused if it
-// is none of these.
-// Throws Failure(bad_input) with a sentence that starts with the path: not readable, not .npy, truncated or
-// too long, not 2-dimensional, another type or byte order.
+// Reads a 2-dimensional file. bits: the type that '<u2' (bf16) or '|u1' and '|V1' (e4m3, e5m2) stand for;
+// without it such files are refused. Throws Failure(bad_input) with a sentence that starts with the path if
+// the file is not readable, not .npy, truncated or too long, not 2-dimensional, or of another type or byte
+// order.
 NpyMatrix read_npy(const std::string& path, std::optional<Type> bits = std::nullopt);
-// The same, but without the elements: `data` is empty. What it refuses read_npy() would refuse.
+// The same without the elements: `data` is empty. Refuses only files that read_npy() refuses too.
 NpyMatrix read_npy_header(const std::string& path, std::optional<Type> bits = std::nullopt);
 
-// An array of any shape, as it lies in a file.
+// An array of any shape, as it is stored in a file.
 struct NpyArray {
   std::string descr;  // '<f4'
   std::size_t element_bytes = 0;
@@ -45,11 +45,11 @@ struct NpyArray {
 // The same for arrays: integers, booleans, reals, complex numbers and raw bytes ('V'), little-endian.
 NpyArray read_npy_array(const std::string& path);
 
-// A file being written. The constructor fails (bad_input) where the path cannot be written, before any work
-// is done for it; the content goes to a file without a name in the same folder, which takes the name only in
-// commit(). An object that dies before, or a program that is killed, leaves nothing behind, and what stood at
-// the path untouched. A file that is replaced hands on its rights; a symbolic link stays, and what it leads
-// to is written.
+// A file that is replaced as a whole. The constructor fails (bad_input) if the path cannot be written, before
+// the caller does any work. The content goes to an unnamed file in the same folder, which gets its name in
+// commit(). If the object is destroyed before, or the program is killed, the file at the path stays as it was
+// and nothing else remains. The new file has the permissions of the one that it replaces. A symbolic link
+// stays; its target is replaced.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
@@ -60,7 +60,7 @@ class OutputFile {
   void write(const void* data,
              std::size_t bytes);  // throws Failure(machine_cannot), for instance on a full disk
   void commit();
-  const std::string& path() const noexcept { return path_; }  // without links and dots: the same for one file
+  const std::string& path() const noexcept { return path_; }  // without links and dots: equal for equal files
 
  private:
   [[noreturn]] void fail(const char* action, int error);

@@ -23,7 +23,7 @@ Operand poisoned(std::int64_t rows, std::int64_t columns, std::int64_t ld, Order
   x.order = order;
   x.type = type;
   if (rows > 0 && columns > 0) {
-    x.data.assign(static_cast<std::size_t>((x.lines() - 1) * ld + x.length()) * bytes(type), 0xFF);
+    x.data.assign(static_cast<std::size_t>((x.vectors() - 1) * ld + x.length()) * bytes(type), 0xFF);
   }
   return x;
 }
@@ -32,21 +32,21 @@ Operand random_operand(const std::string& label, std::uint64_t seed, std::int64_
                        std::int64_t ld, Order order, Type type) {
   Operand x = poisoned(rows, columns, ld, order, type);
   if (x.data.empty()) return x;
-  Progress progress("random " + label, x.lines());
-  std::vector<float> line(static_cast<std::size_t>(x.length()));
-  for (std::int64_t i = 0; i < x.lines(); ++i) {
+  Progress progress("random " + label, x.vectors());
+  std::vector<float> vector(static_cast<std::size_t>(x.length()));
+  for (std::int64_t i = 0; i < x.vectors(); ++i) {
     for (std::int64_t j = 0; j < x.length(); ++j) {
       const std::int64_t index = order == row_major ? i * columns + j : j * columns + i;
-      // Along a row the two values of a pair are neighbours: take both at once.
+      // The two values of a pair are adjacent in a row: use both at once.
       const NormalPair pair = random_normals(seed, static_cast<std::uint64_t>(index / 2));
-      line[static_cast<std::size_t>(j)] = index % 2 == 0 ? pair.first : pair.second;
+      vector[static_cast<std::size_t>(j)] = index % 2 == 0 ? pair.first : pair.second;
       if (order == row_major && index % 2 == 0 && j + 1 < x.length())
-        line[static_cast<std::size_t>(++j)] = pair.second;
+        vector[static_cast<std::size_t>(++j)] = pair.second;
     }
     if (type == Type::s8 || type == Type::s32) {
-      for (float& value : line) value = std::clamp(42.0F * value, -127.0F, 127.0F);
+      for (float& value : vector) value = std::clamp(42.0F * value, -127.0F, 127.0F);
     }
-    reference::encode(type, line.data(), line.size(),
+    reference::encode(type, vector.data(), vector.size(),
                       x.data.data() + static_cast<std::size_t>(i * ld) * bytes(type));
     progress.advance();
   }
@@ -70,17 +70,17 @@ Operand from_npy(const NpyMatrix& matrix, std::int64_t ld, Type type) {
   Operand x = poisoned(matrix.rows, matrix.columns, ld, matrix.order, type);
   if (x.data.empty()) return x;
   const std::size_t length = static_cast<std::size_t>(x.length());
-  std::vector<float> line(length);
-  for (std::int64_t i = 0; i < x.lines(); ++i) {
+  std::vector<float> vector(length);
+  for (std::int64_t i = 0; i < x.vectors(); ++i) {
     const unsigned char* from =
         matrix.data.data() + static_cast<std::size_t>(i) * length * bytes(matrix.type);
     unsigned char* to = x.data.data() + static_cast<std::size_t>(i * ld) * bytes(type);
     if (matrix.type == type) {
       std::memcpy(to, from, length * bytes(type));
     } else {
-      reference::decode(matrix.type, from, length, line.data());
-      reference::encode(type, line.data(), length, to);
-      x.overflowed += count_overflows(line, type);
+      reference::decode(matrix.type, from, length, vector.data());
+      reference::encode(type, vector.data(), length, to);
+      x.overflowed += count_overflows(vector, type);
     }
   }
   return x;
@@ -89,16 +89,16 @@ Operand from_npy(const NpyMatrix& matrix, std::int64_t ld, Type type) {
 std::vector<float> decoded(const Operand& operand, Order into) {
   std::vector<float> values(static_cast<std::size_t>(operand.rows * operand.columns));
   if (operand.data.empty()) return values;
-  std::vector<float> line(static_cast<std::size_t>(operand.length()));
-  for (std::int64_t i = 0; i < operand.lines(); ++i) {
+  std::vector<float> vector(static_cast<std::size_t>(operand.length()));
+  for (std::int64_t i = 0; i < operand.vectors(); ++i) {
     reference::decode(operand.type,
                       operand.data.data() + static_cast<std::size_t>(i * operand.ld) * bytes(operand.type),
-                      line.size(), line.data());
+                      vector.size(), vector.data());
     if (into == operand.order) {
-      std::copy(line.begin(), line.end(), values.begin() + i * operand.length());
+      std::copy(vector.begin(), vector.end(), values.begin() + i * operand.length());
     } else {
       for (std::int64_t j = 0; j < operand.length(); ++j) {
-        values[static_cast<std::size_t>(j * operand.lines() + i)] = line[static_cast<std::size_t>(j)];
+        values[static_cast<std::size_t>(j * operand.vectors() + i)] = vector[static_cast<std::size_t>(j)];
       }
     }
   }

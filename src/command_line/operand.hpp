@@ -1,4 +1,4 @@
-// Matrices on the host and on the device, as `tenon gemm` moves them.
+// The matrices of `tenon gemm`, on the host and on the device.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace tenon::command {
 
-// A matrix on the host in the layout that the device gets: ld elements between rows (columns). What lies
-// between the end of one row and the next is poison (0xFF bytes: NaN in every float, -1 in integers).
+// A matrix on the host in the layout that the device gets: ld elements between rows (columns). The elements
+// between the end of one row and the next are poison (0xFF bytes: NaN in every float, -1 in integers).
 struct Operand {
   std::int64_t rows = 0, columns = 0, ld = 0;
   Order order = row_major;
@@ -23,18 +23,19 @@ struct Operand {
   // largest value.
   std::int64_t overflowed = 0;
 
-  std::int64_t lines() const noexcept { return order == row_major ? rows : columns; }
+  // Contiguous vectors: the rows, or the columns if column-major.
+  std::int64_t vectors() const noexcept { return order == row_major ? rows : columns; }
   std::int64_t length() const noexcept { return order == row_major ? columns : rows; }
-  // Distances, in elements, between neighbours in a column and in a row.
+  // Distances, in elements, between adjacent elements of a column and of a row.
   std::int64_t row_stride() const noexcept { return order == row_major ? ld : 1; }
   std::int64_t column_stride() const noexcept { return order == row_major ? 1 : ld; }
 };
 
-// An operand of poison alone. Its shape must be valid: ld >= length.
+// An operand that is all poison. Its shape must be valid: ld >= length().
 Operand poisoned(std::int64_t rows, std::int64_t columns, std::int64_t ld, Order order, Type type);
 
-// N(0, 1) values, of integers round(42 * N(0, 1)) within +-127, that depend on the seed and on (row, column),
-// not on the layout.
+// N(0, 1) values; for integers round(42 * N(0, 1)), clamped to +-127. They depend on the seed and on (row,
+// column), not on the layout.
 Operand random_operand(const std::string& label, std::uint64_t seed, std::int64_t rows, std::int64_t columns,
                        std::int64_t ld, Order order, Type type);
 
@@ -42,16 +43,18 @@ Operand random_operand(const std::string& label, std::uint64_t seed, std::int64_
 // are counted.
 Operand from_npy(const NpyMatrix& matrix, std::int64_t ld, Type type);
 
-// The elements as float, dense; k-major for a product: row after row, or column after column. Of any type but
-// s32, which a float does not hold; integers() are those of a row-major matrix of s32.
+// The elements as floats, dense, in the order `into`. For any type but s32, whose values a float cannot hold;
+// integers() returns the elements of a row-major matrix of s32.
 std::vector<float> decoded(const Operand& operand, Order into);
 std::vector<std::int32_t> integers(const Operand& operand);
 
-// Device memory that frees itself. Throws Failure(machine_cannot) that says how much was wanted and is free.
+// Device memory, freed by the destructor. Throws Failure(machine_cannot) that says how much is needed and
+// free.
 class DeviceBuffer {
  public:
   DeviceBuffer(Device& device, const std::string& purpose, std::size_t bytes);
-  DeviceBuffer(Device& device, const Operand& operand, const std::string& purpose);  // and copies it there
+  DeviceBuffer(Device& device, const Operand& operand,
+               const std::string& purpose);  // and copies the operand to it
   ~DeviceBuffer();
   DeviceBuffer(const DeviceBuffer&) = delete;
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;

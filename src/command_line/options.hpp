@@ -18,7 +18,7 @@ CLI::Validator seed_number();
 CLI::Validator float_number();
 CLI::Validator number_within(double least, double most);
 
-// Sizes m, n and k, and leading dimensions: the library refuses in its own words those that it cannot take.
+// Sizes m, n and k, and leading dimensions. The library itself refuses values that it cannot take.
 CLI::Validator matrix_size();
 CLI::Validator leading_dimension();
 

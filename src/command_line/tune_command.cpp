@@ -1,7 +1,7 @@
-// `tenon tune`: which kernel is fastest for each of a list of problems on this GPU, as a table that gemm()
-// reads (tenon/tuning.hpp).
+// `tenon tune`: finds the fastest kernel for each of a list of problems on this GPU, and writes a table that
+// gemm() reads (tenon/tuning.hpp).
 //
-// What is asked for is checked, and the output file opened, before anything is measured.
+// Checks the options, and opens the output file, before it measures anything.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ struct Contest {
 struct Machine {
   std::string name;
   DeviceDescription description;
-  std::unique_ptr<Device> cuda;  // null where a GPU is only described
+  std::unique_ptr<Device> cuda;  // null if the GPU is only described
 };
 
 std::vector<Gemm> read_problems(const TuneOptions& o) {
@@ -187,10 +187,10 @@ TuningTable head_of(const TuneOptions& o, const Machine& machine) {
   return head;
 }
 
-// How many results were wrong. The table grows by each problem.
+// Adds an entry for each problem to the table. Returns the number of wrong results.
 std::size_t measure(const TuneOptions& o, Device& cuda, const std::vector<Contest>& contests,
                     TuneTable& table) {
-  // Nobody should wait for hours to hear that the last problem does not fit.
+  // All problems first, so that a long list does not fail at its end.
   for (const Contest& contest : contests) require_room(cuda, contest.problem);
   TuneBench bench(cuda);
   std::size_t wrong = 0;
@@ -221,7 +221,7 @@ void run(const TuneOptions& o) {
   const std::vector<Gemm> problems = read_problems(o);
   read_pattern(o);
   check_usage(o);
-  if (!o.out_path.empty()) const OutputFile writable(o.out_path);  // else nobody measures for it
+  if (!o.out_path.empty()) const OutputFile writable(o.out_path);  // fails before anything is measured
   const Machine machine = open_machine(o);
   const std::vector<Contest> contests = contests_of(o, problems, machine.description);
   if (o.dry_run) {
@@ -258,7 +258,7 @@ void add_tune(CLI::App& application) {
       "Find the fastest kernel for each of a list of problems on this GPU, and write a table for gemm()");
   const auto o = std::make_shared<TuneOptions>();
   command->add_option("--shapes", o->shapes, "SIZE or M:N:K, several by comma");
-  command->add_option("--shapes-from", o->shapes_path, "A file of shapes, one a line; # begins a comment");
+  command->add_option("--shapes-from", o->shapes_path, "A file of shapes, one per line; # begins a comment");
   command
       ->add_option("--types", o->types.operands,
                    "Types of A and B: f16, bf16, tf32, e4m3, e5m2, s8, or A:B as in e4m3:e5m2; several by "
@@ -275,16 +275,17 @@ void add_tune(CLI::App& application) {
       ->add_option("--layout", o->types.layouts,
                    "A then B: t = row-major, n = column-major; tn, nn, tt, nt, several by comma")
       ->capture_default_str();
-  command->add_option("--out", o->out_path, "Write the table to this file, anew after each problem");
+  command->add_option("--out", o->out_path, "Write the table to this file, again after each problem");
   command->add_option("--kernel", o->kernel,
                       std::string("Only kernels whose whole name matches, and the documented choice: ") +
                           NamePattern::syntax);
   command
-      ->add_option("--seconds", o->rules.seconds,
-                   "Time for the careful look at the best few of a problem; at least seven rounds")
+      ->add_option(
+          "--seconds", o->rules.seconds,
+          "Time for the careful measurement of a problem's best candidates, of at least seven rounds")
       ->check(number_within(0.0, 3600.0))
       ->capture_default_str();
-  command->add_option("--commit", o->commit, "Stored with the table: of what it was measured");
+  command->add_option("--commit", o->commit, "Stored with the table: the commit of the measured library");
   command
       ->add_option(
           "--device", o->device,
@@ -305,7 +306,8 @@ void add_tune(CLI::App& application) {
       "  tenon gemm --m 64 --n 4096 --k 4096 --type bf16 --tuning h200.tune --bench\n"
       "Every kernel that takes a problem is run, and compared with the documented choice, which is compared "
       "with the\n"
-      "exact product; then all are timed in turns, operands dense and, as far as they fit, in the L2 cache. "
+      "exact product; then the candidates are timed alternately, with dense operands and, as far as they "
+      "fit, in the L2. "
       "Another\n"
       "kernel than the documented choice is written where it is more than 1 % faster.");
   command->callback([o] { run(*o); });

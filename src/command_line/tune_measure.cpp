@@ -1,5 +1,5 @@
-// The runs of tune_measure.hpp, timed by the protocol of the microbenchmarks: alone after idling, short
-// launches from a graph.
+// The measurements of tune_measure.hpp, by the protocol of the microbenchmarks: each candidate by itself
+// after idling, short launches from a graph.
 #include "command_line/tune_measure.hpp"
 
 #include <cuda_runtime.h>
@@ -37,12 +37,13 @@ void require_memory(Device& cuda, const Gemm& problem, double needed) {
   throw Failure(Exit::machine_cannot, shape_text(problem) + sentence);
 }
 
-// A dense matrix on both sides that is kept while problems agree on it: often a whole list shares B.
+// A dense matrix on host and device, kept while consecutive problems have the same: often a whole list shares
+// B.
 class KeptOperand {
  public:
   KeptOperand(const char* name, std::uint64_t seed) : name_(name), seed_(seed) {}
 
-  // What another problem left goes, before this one's takes its place.
+  // Frees the matrix of another problem, before memory for this one's is allocated.
   void keep_only(std::int64_t rows, std::int64_t columns, const ConstMatrix& matrix) {
     if (is(rows, columns, matrix)) return;
     device_.reset();
@@ -197,7 +198,7 @@ TuneOutcome TuneBench::run(const Gemm& problem, const std::vector<const Kernel*>
   quick.idle_ms = 5;
   quick.burst_ms = 1;
   microbench::Contender contender;
-  // More or less: how many candidates come near the best, and how often they are looked at, shows on the way.
+  // An estimate: the number of finalists and of their rounds is not known yet.
   const auto looks =
       static_cast<std::int64_t>(2 * outcome.right.size()) + std::int64_t{4} * rules.least_rounds;
   Progress progress(label + ", times", looks);

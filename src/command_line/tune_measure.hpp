@@ -1,4 +1,4 @@
-// One problem on the GPU: whether every candidate computes it right, and which one is fastest.
+// Tuning of one problem on the GPU: checks every candidate's result and finds the fastest candidate.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,20 @@
 namespace tenon::command {
 
 struct TuneOutcome {
-  std::vector<const Kernel*> right;  // the candidates that compute it right, in their order
-  std::vector<std::string> wrong;    // a sentence each about the others
+  std::vector<const Kernel*> right;  // the candidates with a right result, in their order
+  std::vector<std::string> wrong;    // a sentence for each of the others
   RaceResult race;                   // among `right`; not run if the documented choice is wrong
 };
 
-// How far two right results may lie apart: each element, and the Frobenius norm of their difference relative
-// to that of the second.
+// How much two right results may differ: in each element, and in the Frobenius norm of the difference
+// relative to the norm of the second.
 struct Agreement {
   double error = 0.0, relative_error = 0.0;
 };
 
-// Whether two results of the same shape and type lie that near to each other; s32 must be equal. NaN and
-// infinities agree with themselves alone. If not, *where says what was found and what is needed.
+// Whether two results of the same shape and type differ by no more than that; s32 must be equal. NaN agrees
+// only with NaN, an infinity only with itself. If they do not agree, *where says what was found and what is
+// needed.
 bool agree(const Operand& computed, const Operand& documented, const Agreement& allowed, std::string* where);
 
 // Throws Failure(machine_cannot) if the device has not enough free memory for A, B and C of the problem.
@@ -40,10 +41,9 @@ class TuneBench {
   TuneBench(const TuneBench&) = delete;
   TuneBench& operator=(const TuneBench&) = delete;
 
-  // The problem as tune_problems() makes it, its candidates as tune_candidates() finds them: the documented
-  // choice first. That one's result is compared with the exact product (check.hpp), every other one's with
-  // that result: two right ones lie within two error bounds of each other. `label` stands before a progress
-  // bar.
+  // problem: from tune_problems(). candidates: from tune_candidates(), the documented choice first. Its
+  // result is compared with the exact product (check.hpp), and every other result with its result: two right
+  // results differ by at most two error bounds. label: the text before the progress bar.
   TuneOutcome run(const Gemm& problem, const std::vector<const Kernel*>& candidates, const RaceRules& rules,
                   const std::string& label);
 
@@ -52,7 +52,7 @@ class TuneBench {
   struct Clock;
 
   Device& cuda_;
-  std::unique_ptr<Operands> operands_;  // of the last problem
+  std::unique_ptr<Operands> operands_;  // of the previous problem, kept if the next one has the same
   std::unique_ptr<Clock> clock_;
 };
 

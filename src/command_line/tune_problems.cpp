@@ -1,4 +1,4 @@
-// The reading and the candidates of tune_problems.hpp.
+// The parsing and the candidates of tune_problems.hpp.
 #include "command_line/tune_problems.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::string trimmed(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(space) - first + 1);
 }
 
-// 0 for what is no size.
+// 0 if the text is no size.
 std::int64_t size_of(const std::string& text) {
   const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   if (!digits || text.size() > 10) return 0;

@@ -1,4 +1,4 @@
-// The two looks of tune_race.hpp.
+// The race of tune_race.hpp.
 #include "command_line/tune_race.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace tenon::command {
 namespace {
 
-// The value that `part` of the others do not exceed; of an even number of values the upper one of two.
+// The quantile `part` of the values; if it lies between two values, the upper one.
 double quantile(std::vector<double> values, double part) {
   const auto at =
       std::min(static_cast<std::size_t>(part * static_cast<double>(values.size())), values.size() - 1);
@@ -24,7 +24,7 @@ RaceResult race(std::size_t candidates, const std::function<double(std::size_t, 
   result.microseconds.assign(candidates, 0.0);
   if (candidates == 0) return result;
 
-  // The first look of all finds a device whose clock has yet to rise.
+  // The very first measurement runs before the device's clock has risen, and does not count.
   measure(0, Look::quick);
   for (std::size_t i = 0; i < candidates; ++i) {
     result.microseconds[i] = measure(i, Look::quick);
@@ -35,10 +35,10 @@ RaceResult race(std::size_t candidates, const std::function<double(std::size_t, 
   for (std::size_t i = 1; i < candidates; ++i) {
     if (result.microseconds[i] <= best * (1 + rules.within)) finalists.push_back(i);
   }
-  if (finalists.size() == 1) return result;  // nobody comes near the documented choice
+  if (finalists.size() == 1) return result;  // no candidate comes near the documented choice
 
-  // In turns, so that whatever drifts (clock, temperature) drifts for all; each round begins with another
-  // one.
+  // Candidates alternate, so that drift (clock, temperature) affects all of them; each round begins with
+  // another candidate.
   std::vector<std::vector<double>> times(candidates);
   const double begin = now();
   while (result.rounds < rules.most_rounds &&
@@ -54,7 +54,7 @@ RaceResult race(std::size_t candidates, const std::function<double(std::size_t, 
     result.microseconds[i] = quantile(times[i], 0.5);
     if (result.microseconds[i] < result.microseconds[result.winner]) result.winner = i;
   }
-  // Round by round against the documented choice: what disturbs a round disturbs both.
+  // Compares with the documented choice round by round: a disturbance affects both times of a round.
   std::vector<double> ratios;
   for (std::size_t round = 0; round < times[0].size(); ++round) {
     ratios.push_back(times[result.winner][round] / times[0][round]);
@@ -63,7 +63,7 @@ RaceResult race(std::size_t candidates, const std::function<double(std::size_t, 
   const auto won =
       static_cast<double>(std::count_if(ratios.begin(), ratios.end(), [](double r) { return r < 1; }));
   const double by_chance =
-      0.5 * rounds + 0.5 * 2.326 * std::sqrt(rounds);  // of a coin, once in a hundred times
+      0.5 * rounds + 0.5 * 2.326 * std::sqrt(rounds);  // a fair coin reaches it once in a hundred times
   if (!(quantile(ratios, 0.5) < 1 - rules.least_gain && won >= by_chance)) result.winner = 0;
   return result;
 }

@@ -1,5 +1,5 @@
-// The table that `tenon tune` measures, kept on the disk as it grows: what was measured is not lost to a
-// later problem that fails, nor to a signal.
+// The table that `tenon tune` measures. It is written to the file after each problem, so that neither a later
+// failure nor a signal loses what was measured.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace tenon::command {
 
 class TuneTable {
  public:
-  // `head` is a table without entries; path: of the file, "" for none.
+  // head: a table without entries. path: of the file; "" for none.
   TuneTable(TuningTable head, std::string path);
-  // Puts the entry into its place, and writes the file. Throws Failure where it cannot be written.
+  // Inserts the entry in order, and writes the file. Throws Failure if it cannot be written.
   void add(TuningEntry entry);
   void write() const;
   bool empty() const noexcept { return table_.entries.empty(); }

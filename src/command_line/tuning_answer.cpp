@@ -1,4 +1,4 @@
-// The sentences of tuning_answer.hpp: what tuned_kernel() says of the table, and what happened to its kernel.
+// The sentences of tuning_answer.hpp: tuned_kernel()'s answer, and whether its kernel runs.
 #include "command_line/tuning_answer.hpp"
 
 #include "host/tuning_table.hpp"

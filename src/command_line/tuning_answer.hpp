@@ -14,8 +14,7 @@ struct TuningAnswer {
   std::string why;  // "it has an entry for m = 64"; "it was measured on ... but this device ..."
 };
 
-// problem.tuning is the table asked about; `running` is the kernel that runs, null where there is nothing to
-// compute.
+// problem.tuning: the table. running: the kernel that runs, null if there is nothing to compute.
 TuningAnswer tuning_answer(const std::vector<Kernel>& list, const Gemm& problem,
                            const DeviceDescription& device, const char* running);
 

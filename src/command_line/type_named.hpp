@@ -7,7 +7,7 @@
 
 namespace tenon::command {
 
-// The name is one of those that name() gives: the option was checked for it.
+// name: one that name() returns, since the option has been checked.
 inline Type type_named(const std::string& text) {
   for (const Type type : all_types) {
     if (text == name(type)) return type;

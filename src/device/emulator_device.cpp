@@ -83,16 +83,16 @@ class EmulatorDevice final : public Device, private Launcher {
     return {};
   }
 
-  Status make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_columns,
+  Status make_tensor_map(const MatrixInMemory& matrix, int box_rows, int box_columns,
                          TensorMap* map) noexcept override {
     using namespace emulator;
     return attempt([&] {
       const auto element = static_cast<std::uint64_t>(matrix.element_bytes);
       const std::uint64_t extents[2] = {static_cast<std::uint64_t>(matrix.columns),
-                                        static_cast<std::uint64_t>(matrix.lines)};
+                                        static_cast<std::uint64_t>(matrix.rows)};
       const std::uint64_t strides[1] = {element * static_cast<std::uint64_t>(matrix.ld)};
       const std::uint32_t box[2] = {static_cast<std::uint32_t>(box_columns),
-                                    static_cast<std::uint32_t>(box_lines)};
+                                    static_cast<std::uint32_t>(box_rows)};
       const std::uint32_t element_strides[2] = {1, 1};
       const TensorMapType type = element == 1   ? TensorMapType::uint8
                                  : element == 2 ? TensorMapType::uint16

@@ -23,7 +23,7 @@ the choice takes the earlier line.
   subtiles    wgmma: epilogue subtiles of 16 rows x 128 bytes that a warp may have on their way to C
   schedule    wgmma: cooperative, or pingpong
   variant     wgmma: nothing, or of: swapab (computes the transpose of C), rowinterleaved (A has any leading dimension),
-              promoted (fp8 sums continue in f32), unaligned (operands begin anywhere; with swapab A alone)
+              promoted (fp8 accumulators promoted to f32), unaligned (operands of any alignment; with swapab only A)
   set         core: one of the few tiles that TENON_TILES=core builds; more: the rest
   efficiency  part of the peak of an SM (4096 operations on 16-bit operands a clock) that its main loop reaches, where
               neither L2 nor memory limits

@@ -19,7 +19,7 @@ Status pad_copies(Launcher& launcher, const PadCopy* list, int count) noexcept {
   using namespace pad;
   PadTasks tasks{};
   int tasks_count = 0;
-  std::int64_t most_vectors = 0, most_lines = 0;
+  std::int64_t most_vectors = 0, most_rows = 0;
   for (int i = 0; i < count; ++i) {
     const PadCopy& c = list[i];
     if (c.transposed) {
@@ -29,13 +29,13 @@ Status pad_copies(Launcher& launcher, const PadCopy* list, int count) noexcept {
     const auto element = static_cast<std::int64_t>(c.element_bytes);
     const auto first = reinterpret_cast<std::uintptr_t>(c.source);
     const std::uintptr_t last =
-        first + static_cast<std::uintptr_t>(((c.lines - 1) * c.ld + c.length) * element);
+        first + static_cast<std::uintptr_t>(((c.rows - 1) * c.ld + c.length) * element);
     const std::int64_t vectors = padded_ld(c.length, c.element_bytes) * element / 16;
-    tasks.task[tasks_count++] = {{first, last, c.lines, c.length * element, c.ld * element},
+    tasks.task[tasks_count++] = {{first, last, c.rows, c.length * element, c.ld * element},
                                  static_cast<uint4*>(c.destination),
                                  vectors};
     most_vectors = std::max(most_vectors, vectors);
-    most_lines = std::max(most_lines, c.lines);
+    most_rows = std::max(most_rows, c.rows);
   }
   if (tasks_count == 0) return {};
   DeviceDescription device;
@@ -59,7 +59,7 @@ Status pad_copies(Launcher& launcher, const PadCopy* list, int count) noexcept {
   }
   launch.grid = {
       static_cast<unsigned>((most_vectors + across - 1) / across),
-      static_cast<unsigned>(std::min<std::int64_t>((most_lines + down - 1) / down, most_blocks_down)),
+      static_cast<unsigned>(std::min<std::int64_t>((most_rows + down - 1) / down, most_blocks_down)),
       static_cast<unsigned>(tasks_count)};
   launch.block = {across, static_cast<unsigned>(down)};
   launch.arguments.set(tasks);

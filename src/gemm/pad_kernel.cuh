@@ -20,8 +20,8 @@ constexpr int block_threads = 256;
 constexpr std::int64_t most_blocks_down = 1024;
 
 struct Source {
-  std::uintptr_t first, last;      // the matrix holds the bytes [first, last)
-  std::int64_t lines, length, ld;  // the last two in bytes
+  std::uintptr_t first, last;     // the matrix holds the bytes [first, last)
+  std::int64_t rows, length, ld;  // the last two in bytes
 };
 
 struct PadTask {
@@ -98,7 +98,7 @@ __device__ __forceinline__ void prefetch_rows(const PadTasks& tasks) {
   const PadTask& copy = tasks.task[blockIdx.z];
   const std::int64_t vector = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::int64_t row = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
-  if (vector >= copy.vectors || row >= copy.source.lines) return;
+  if (vector >= copy.vectors || row >= copy.source.rows) return;
   const std::uintptr_t address =
       copy.source.first + static_cast<std::uintptr_t>(row * copy.source.ld + 16 * vector);
   if (address < copy.source.last) ptx::prefetch_global_L2(reinterpret_cast<const void*>(address));
@@ -113,7 +113,7 @@ __device__ __forceinline__ void copy_rows(const PadTasks& tasks) {
   const std::int64_t row_step = std::int64_t{gridDim.y} * blockDim.y;
   const std::int64_t first_row = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
 #pragma unroll 1
-  for (std::int64_t row = first_row; row < source.lines; row += row_step) {
+  for (std::int64_t row = first_row; row < source.rows; row += row_step) {
     const std::uintptr_t address = source.first + static_cast<std::uintptr_t>(row * source.ld + 16 * vector);
     copy.destination[row * copy.vectors + vector] =
         shift_down(load(source, address), static_cast<unsigned>(address & 15U), source.length - 16 * vector);

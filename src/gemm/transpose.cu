@@ -20,7 +20,7 @@ extern "C" __global__ void __launch_bounds__(block_threads) tenon_transpose_4(co
 
 namespace {
 
-// To a copy whose lines are `ld` apart and `length` long.
+// ld, length: of the rows of the copy.
 Status launch_transpose(Launcher& launcher, const PadCopy& c, std::int64_t ld, std::int64_t length) noexcept {
   if (c.element_bytes == 2) return transpose_halves(launcher, c, ld, length);
   using namespace transpose;
@@ -35,19 +35,19 @@ Status launch_transpose(Launcher& launcher, const PadCopy& c, std::int64_t ld, s
   launch.grid = {static_cast<unsigned>(std::min(tiles(c.length), most_blocks_across)),
                  static_cast<unsigned>(std::min(tiles(length), most_blocks_down))};
   launch.block = {block_threads};
-  launch.arguments.set(Task{c.source, c.lines, c.length, c.ld, c.destination, ld, length});
+  launch.arguments.set(Task{c.source, c.rows, c.length, c.ld, c.destination, ld, length});
   return launcher.launch(launch);
 }
 
 }  // namespace
 
 Status transpose_copy(Launcher& launcher, const PadCopy& copy) noexcept {
-  const std::int64_t ld = padded_ld(copy.lines, copy.element_bytes);
+  const std::int64_t ld = padded_ld(copy.rows, copy.element_bytes);
   return launch_transpose(launcher, copy, ld, ld);
 }
 
 Status transpose_to(Launcher& launcher, const PadCopy& copy, std::int64_t ld) noexcept {
-  return launch_transpose(launcher, copy, ld, copy.lines);
+  return launch_transpose(launcher, copy, ld, copy.rows);
 }
 
 }  // namespace tenon

@@ -12,9 +12,9 @@ Status CudaLauncher::describe(DeviceDescription* device) noexcept {
   return describe_current_device(device);
 }
 
-Status CudaLauncher::make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_columns,
+Status CudaLauncher::make_tensor_map(const MatrixInMemory& matrix, int box_rows, int box_columns,
                                      TensorMap* map) noexcept {
-  return tenon::make_tensor_map(matrix, box_lines, box_columns, map);
+  return tenon::make_tensor_map(matrix, box_rows, box_columns, map);
 }
 
 Status CudaLauncher::launch(const Launch& launch) noexcept {

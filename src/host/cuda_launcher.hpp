@@ -13,7 +13,7 @@ class CudaLauncher final : public Launcher {
   explicit CudaLauncher(CUstream_st* stream) noexcept : stream_(stream) {}
 
   Status describe(DeviceDescription* device) noexcept override;
-  Status make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_columns,
+  Status make_tensor_map(const MatrixInMemory& matrix, int box_rows, int box_columns,
                          TensorMap* map) noexcept override;
   Status launch(const Launch& launch) noexcept override;
 

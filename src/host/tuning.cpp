@@ -1,4 +1,4 @@
-// Tuning, and the search of tuning_table.hpp.
+// Tuning, and the lookup of tuning_table.hpp.
 #include "tenon/tuning.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ const TuningEntry* find_tuning(const TuningTable& table, const Gemm& problem) no
   const auto above = std::lower_bound(table.entries.begin(), table.entries.end(), key, less);
   if (above != table.entries.end() && above->key == key) return &*above;
 
-  // Squares of sizes below 2^31 fit 64 bits.
+  // Squares of sizes below 2^31 fit in 64 bits.
   const auto within_root_2 = [](std::int64_t small, std::int64_t large) {
     return large * large <= 2 * small * small;
   };

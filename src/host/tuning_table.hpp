@@ -1,4 +1,4 @@
-// What a Tuning (tenon/tuning.hpp) holds, and the answer that it gives: pure functions of a table.
+// The table of a Tuning (tenon/tuning.hpp), and the lookup in it: pure functions of a table.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace tenon {
 
-// What an entry is about. Tables are sorted by it: m last, so that the m of one family of problems are
-// neighbours.
+// Identifies a problem. Tables are sorted by it, with m last, so that entries that differ only in m (a
+// family) are adjacent.
 struct TuningKey {
   Type a, b, accumulate, c;
   bool promote;
@@ -27,25 +27,25 @@ bool operator==(const TuningKey& x, const TuningKey& y) noexcept;
 
 struct TuningEntry {
   TuningKey key;
-  std::string kernel, documented;  // the one to run, and what select_kernel() takes: often the same
+  std::string kernel, documented;  // the one to run, and the choice of select_kernel(): often the same
   double microseconds = 0, documented_microseconds = 0;
 };
 
 struct TuningTable {
-  std::string device;  // "NVIDIA H200": for people
+  std::string device;  // "NVIDIA H200": for readers
   int sm = 0, multiprocessors = 0;
-  std::string version, commit, toolkit;  // of what was measured: for people
-  std::vector<TuningEntry> entries;      // by ascending key, each once
+  std::string version, commit, toolkit;  // of the measured build: for readers
+  std::vector<TuningEntry> entries;      // by ascending key, without duplicates
 };
 
-// The entry with the problem's key; else of the same family the one whose m is nearest by ratio, up to a
-// factor of sqrt(2) (of two as near the larger); else nullptr.
+// The entry with the problem's key; else the entry of the same family whose m is nearest by ratio, within a
+// factor of sqrt(2) (the larger of two at the same ratio); else nullptr.
 const TuningEntry* find_tuning(const TuningTable& table, const Gemm& problem) noexcept;
 
-// The kernel that problem.tuning has for the problem: nullptr without a table, from a table of another
-// device, where there is no entry, or if the list has no such kernel or only a Copy::module one, which runs
-// by name alone; *why, when given, then says so of the table. Whether it takes the problem is not asked.
-// problem.kernel is not looked at.
+// The kernel that problem.tuning has for the problem. nullptr if there is no table, if it is of another
+// device or has no entry for the problem, or if the list does not have the kernel or has it as Copy::module,
+// which runs only by name; *why, if given, then says which. Does not check that the kernel takes the problem,
+// and ignores problem.kernel.
 const Kernel* tuned_kernel(const std::vector<Kernel>& list, const Gemm& problem,
                            const DeviceDescription& device, Status* why = nullptr) noexcept;
 

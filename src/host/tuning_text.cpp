@@ -1,7 +1,7 @@
 // The reader and the writer of tuning_text.hpp.
 //
-// Own code rather than a JSON library: gemm()'s users load tables, and would have to bring that library. It
-// is one object that holds a list of flat ones, so that no text can make the reader recurse.
+// Not a JSON library, because every user of gemm() would then need it. A table is one object with a list of
+// flat objects, so the reader needs no recursion.
 #include "host/tuning_text.hpp"
 
 #include <algorithm>
@@ -20,10 +20,10 @@ namespace {
 
 constexpr int format_version = 1;
 
-// Twice as many as any object has: what stands there twice is searched one by one.
+// Twice as many as any object has. Duplicates are found by a linear search, which this bounds.
 constexpr std::size_t most_members = 32;
 
-// Text, a number as it is spelt, or true or false as such.
+// A text, or the spelling of a number, of true or of false.
 struct Value {
   enum class Kind { text, number, boolean } kind = Kind::text;
   std::string spelling;
@@ -40,12 +40,12 @@ struct Object {
   std::vector<Member> members;
 };
 
-// A sentence about a line of the text.
+// The first error, as a sentence that names its line of the text.
 class Refusals {
  public:
   explicit Refusals(const char* where) : where_(where) {}
 
-  // False, always.
+  // Always returns false.
   [[gnu::format(printf, 3, 4)]] bool refuse(int line, const char* format, ...) noexcept {
     char sentence[256];
     std::va_list arguments;
@@ -62,13 +62,13 @@ class Refusals {
   Status status_;
 };
 
-// From text to objects: the grammar. Every function is false after a refusal.
+// Parses text into objects. Every function returns false after a refusal.
 class Reader {
  public:
   Reader(const char* text, std::size_t size, Refusals* refusals)
       : at_(text), end_(text + size), refusals_(*refusals) {}
 
-  // The outer object, and the objects of its list "entries".
+  // Reads the outer object, and the objects of its list "entries".
   bool document(Object* outer, std::vector<Object>* entries) {
     skip_space();
     if (!object(outer, entries)) return false;
@@ -98,8 +98,8 @@ class Reader {
     return true;
   }
 
-  // "," with more behind it, or the closing bracket.
-  bool list_goes_on(char close, bool* more) noexcept {
+  // Reads ",", after which there is *more, or the closing bracket.
+  bool continue_list(char close, bool* more) noexcept {
     skip_space();
     *more = take(',');
     skip_space();
@@ -133,7 +133,7 @@ class Reader {
         if (!value(&member.value)) return false;
         result->members.push_back(std::move(member));
       }
-      if (!list_goes_on('}', &more)) return false;
+      if (!continue_list('}', &more)) return false;
     }
     return true;
   }
@@ -148,7 +148,7 @@ class Reader {
     if (take(']')) return true;
     for (bool more = true; more;) {
       entries->emplace_back();
-      if (!object(&entries->back(), nullptr) || !list_goes_on(']', &more)) return false;
+      if (!object(&entries->back(), nullptr) || !continue_list(']', &more)) return false;
     }
     return true;
   }
@@ -160,7 +160,7 @@ class Reader {
       if (at_ == end_) break;
       const auto byte = static_cast<unsigned char>(*at_);
       if (escaped && byte != '"' && byte != '\\' && byte != '/') {
-        return unexpected("'\"', '\\' or '/' behind '\\'");
+        return unexpected("'\"', '\\' or '/' after '\\'");
       }
       if (byte < 0x20 || byte > 0x7E) return unexpected("printable ASCII");
       result->push_back(*at_++);
@@ -188,7 +188,7 @@ class Reader {
                             result->spelling.c_str());
   }
 
-  // As JSON spells them: -0.5e+3, without zeros in front.
+  // A number as in JSON: -0.5e+3, without leading zeros.
   static bool is_number(const char* p) noexcept {
     const auto digits = [&p] {
       const char* const first = p;
@@ -215,7 +215,7 @@ class Reader {
   Refusals& refusals_;
 };
 
-// What the members of one object mean. Each is asked for once; what nobody asked for is unknown.
+// Reads the members of one object by name. nothing_else() refuses members that no call has read.
 class Members {
  public:
   Members(const Object& object, Refusals* refusals)
@@ -417,7 +417,7 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
-// In any locale: nanoseconds are the last digit.
+// Independent of the locale; the last digit is a nanosecond.
 std::string decimal(double microseconds) {
   char digits[400];
   const auto [end, error] = std::to_chars(std::begin(digits), std::end(digits), std::max(microseconds, 0.001),

@@ -1,4 +1,4 @@
-// A tuning table as text: one JSON object, which `tenon tune` writes with an entry a line.
+// A tuning table as text: one JSON object, which `tenon tune` writes with one entry per line.
 //
 //   {"tenon_tuning": 1, "device": "NVIDIA H200", "sm": 90, "multiprocessors": 132,
 //    "version": "0.1.0", "commit": "c7689bf", "toolkit": "CUDA 13.0, driver for CUDA 13.0", "entries": [
@@ -7,8 +7,8 @@
 //    "documented": "wgmma_bf16_f32_tn_64x128x64_s7_splitk2", "documented_microseconds": 9.45}
 //   ]}
 //
-// Members may come in any order, and white space as anywhere in JSON. Strings are printable ASCII. version,
-// commit and toolkit may be missing; an unknown member is refused, for it may be a known one misspelt.
+// Members may come in any order, with white space wherever JSON permits it. Strings are printable ASCII.
+// version, commit and toolkit may be missing. An unknown member is refused, since it may be a misspelt one.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@
 
 namespace tenon {
 
-// ok, or invalid_argument with a sentence that begins with `where` (a path) and the line. Whatever the bytes,
-// it ends and reads nothing beyond them. Throws nothing but std::bad_alloc.
+// Returns ok, or invalid_argument with a sentence that begins with `where` (a path) and the line. Terminates
+// for any text and reads only its `size` bytes. Throws nothing but std::bad_alloc.
 Status read_tuning(const char* where, const char* text, std::size_t size, TuningTable* table);
 
-// What read_tuning() reads back as the same table; other than printable ASCII becomes '?'.
+// Text that read_tuning() reads back as the same table. Characters that are not printable ASCII become '?'.
 std::string write_tuning(const TuningTable& table);
 
 }  // namespace tenon

@@ -7,7 +7,7 @@ namespace tenon {
 
 std::string explain(MatrixDescriptor descriptor) {
   const unsigned leading = descriptor.leading_bytes(), stride = descriptor.stride_bytes();
-  const int row = line_bytes_of(descriptor.swizzle());
+  const int row = row_bytes_of(descriptor.swizzle());
   char text[640];
   int end = std::snprintf(text, sizeof text, "start at byte %u (0x%x) of shared memory; base offset %d; ",
                           descriptor.address(), descriptor.address(), descriptor.base_offset());

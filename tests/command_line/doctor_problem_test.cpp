@@ -1,4 +1,4 @@
-// What `tenon doctor` says of a problem, on a list of kernels and devices of the tests' own.
+// What `tenon doctor` says about a problem, with made-up kernels and devices.
 #include "command_line/doctor_problem.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(DoctorProblem, NothingSpeaksAgainstALargeAlignedProduct) {
+TEST(DoctorProblem, ALargeAlignedProductHasNoObstacle) {
   const Diagnosis d = diagnose(kernel_list(), problem(8192, 8192, 8192), h200);
   ASSERT_NE(d.kernel, nullptr);
   EXPECT_EQ(d.kernel->copy, Copy::tma);
@@ -60,27 +60,27 @@ TEST(DoctorProblem, AnOddLeadingDimensionIsNamedWithTheNextGoodOne) {
   EXPECT_TRUE(holds(found->remedy, "lda = 4112")) << found->remedy;
 }
 
-TEST(DoctorProblem, LinesBetweenTheSectorsOfTheL2AreANote) {
-  const std::vector<Kernel> with_copy_engine = {test::kernel("tma", Copy::tma, 256, 128)};
+TEST(DoctorProblem, RowsThatCrossL2SectorsAreANote) {
+  const std::vector<Kernel> with_tma = {test::kernel("tma", Copy::tma, 256, 128)};
   const std::vector<Kernel> without = {test::kernel("async", Copy::cp_async, 256, 128)};
   Gemm p = problem(4096, 4096, 4096);
   p.b.ld = 4104;
-  const Diagnosis d = diagnose(with_copy_engine, p, h200);
+  const Diagnosis d = diagnose(with_tma, p, h200);
   ASSERT_EQ(d.obstacles.size(), 1U);
   const Obstacle& found = d.obstacles.front();
   EXPECT_STREQ(found.kind, "alignment");
   EXPECT_EQ(found.severity, Severity::note);
-  EXPECT_TRUE(holds(found.message, "half of the lines of B begin between multiples of 32 bytes"))
+  EXPECT_TRUE(holds(found.message, "half of the columns of B begin between multiples of 32 bytes"))
       << found.message;
   EXPECT_TRUE(holds(found.message, "(ldb is 4104)")) << found.message;
   EXPECT_EQ(found.remedy, "ldb = 4112");
   EXPECT_TRUE(diagnose(without, p, h200).obstacles.empty());
 
   p.b.ld = 4112;
-  EXPECT_TRUE(diagnose(with_copy_engine, p, h200).obstacles.empty());
+  EXPECT_TRUE(diagnose(with_tma, p, h200).obstacles.empty());
   p.a.data = static_cast<const char*>(p.a.data) + 16;
-  const Diagnosis shifted = diagnose(with_copy_engine, p, h200);
-  EXPECT_TRUE(holds(message(shifted, "alignment"), "all lines of A begin between"));
+  const Diagnosis shifted = diagnose(with_tma, p, h200);
+  EXPECT_TRUE(holds(message(shifted, "alignment"), "all rows of A begin between"));
   EXPECT_EQ(find(shifted, "alignment")->remedy, "let A begin at a multiple of 32 bytes");
 }
 
@@ -105,7 +105,7 @@ TEST(DoctorProblem, TheRowsOfCAreANoteAndLeaveTheKernelAlone) {
   EXPECT_EQ(find(diagnose(kernel_list(), p, h200), "alignment"), nullptr);
 }
 
-TEST(DoctorProblem, RowsOfCThatEndWithinWhatTheCopyEngineWritesAreANote) {
+TEST(DoctorProblem, RowsOfCThatEndWithin16BytesAreANote) {
   Gemm p = problem(4096, 4092, 4096);
   p.c.ld = 4096;
   EXPECT_EQ(find(diagnose(kernels(), p, h200), "alignment"), nullptr);  // 4092 of f32
@@ -130,7 +130,7 @@ TEST(DoctorProblem, FewTilesLeaveMultiprocessorsIdle) {
   EXPECT_LT(d.efficiency, 0.5);
 }
 
-TEST(DoctorProblem, TilesThatReachBeyondCAreCountedAsWaste) {
+TEST(DoctorProblem, EdgeTilesCountAsWaste) {
   const Diagnosis d = diagnose(kernel_list(), problem(1, 65536, 4096), h200);
   bool told = false;
   for (const Obstacle& obstacle : d.obstacles) {
@@ -191,7 +191,7 @@ TEST(DoctorProblem, OtherTypesAreSaidToBeTransposed) {
       "workspace before, and the workspace must be there");
   EXPECT_TRUE(holds(found->remedy, "A row-major and B column-major need no copy")) << found->remedy;
   EXPECT_EQ(find(d, "alignment"), nullptr);
-  p.b.ld = 4097;  // what is transposed may begin anywhere
+  p.b.ld = 4097;  // a transposing copy takes any alignment
   EXPECT_EQ(find(diagnose(kernel_list(), p, h200), "alignment"), nullptr);
   Gemm sixteen = problem(4096, 4096, 4096);
   sixteen.a.order = column_major;

@@ -198,7 +198,7 @@ TEST(ParseArgument, StructsThatAreNoneAreRefused) {
   EXPECT_NE(refusal_of(nested(17)).find("16 deep at most"), std::string::npos);
   const std::string long_refusal = refusal_of(nested(100000));
   EXPECT_NE(long_refusal.find("16 deep at most"), std::string::npos);
-  EXPECT_LT(long_refusal.size(), 1000u) << "who reads it has seen the argument";
+  EXPECT_LT(long_refusal.size(), 1000u) << "the sentence must shorten a long argument";
 }
 
 TEST(ParseSize, OneToThreeNumbers) {

@@ -37,7 +37,7 @@ TEST(NamePattern, Alternatives) {
   EXPECT_TRUE(matches("x|", ""));
 }
 
-// The definition, of which NamePattern is the fast form.
+// The definition, which NamePattern implements fast.
 bool defined(const char* p, const char* n) {
   if (*p == '\0') return *n == '\0';
   if (*p == '*') return defined(p + 1, n) || (*n != '\0' && defined(p, n + 1));

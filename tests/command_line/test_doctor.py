@@ -44,7 +44,7 @@ class Doctor(Folder):
         answer = self.diagnose("--m", 4095, "--n", 4095, "--k", 4095, "--out-type", "f16", "--arch", "sm_90")
         self.assertTrue(answer["kernel"].endswith("_unaligned_tailsplit"), answer["kernel"])
         self.assertEqual(answer["workspace_bytes"], 0)
-        self.assertIn("every eighth of them", answer["findings"][1]["message"])
+        self.assertIn("row-interleaved (stride-8) views", answer["findings"][1]["message"])
         answer = self.diagnose("--m", 4095, "--n", 4095, "--k", 4095, "--arch", "sm_80")
         self.assertEqual(answer["workspace_bytes"], 2 * 4095 * 4096 * 2)
         self.assertRegex(answer["kernel_without_workspace"], "^cp_async_.*_unaligned$")

@@ -1,4 +1,4 @@
-// When two results are taken for the same product. The rest of tune_measure.hpp needs a GPU: test_gemm.py.
+// When two results agree. The rest of tune_measure.hpp needs a GPU: test_gemm.py.
 #include "command_line/tune_measure.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,8 @@ TEST(Agree, EveryTypeOfResult) {
   EXPECT_FALSE(agree(matrix(Type::s32, {1, 2, 3, 4, 5, 7}), whole, {100.0, 100.0}, &where));
 }
 
-// Each element is near enough, but not all of them together: zeros, where the bound of an element is wide.
+// Each element is within its bound, but the matrix as a whole is not: zeros, where the bound of an element is
+// wide.
 TEST(Agree, ByTheNorm) {
   std::string where;
   const Operand right = matrix(Type::f32, {1, 2, 2, 4, 0, 0}), zeros = matrix(Type::f32, {0, 0, 0, 0, 0, 0});
@@ -59,7 +60,7 @@ TEST(Agree, WhatIsNotFinite) {
   EXPECT_FALSE(agree(matrix(Type::f32, {1, -infinity, 3, nan, 5, 6}), right, {1.0, 1.0}, &where));
   EXPECT_FALSE(agree(matrix(Type::f32, {1, infinity, nan, nan, 5, 6}), right, {1.0, 1.0}, &where));
   EXPECT_FALSE(agree(matrix(Type::f32, {1, infinity, 3, 4, 5, 6}), right, {1.0, 1.0}, &where));
-  // An element that nobody wrote.
+  // Elements that no kernel has written.
   EXPECT_FALSE(agree(poisoned(2, 3, 3, row_major, Type::f32), matrix(Type::f32, {1, 2, 3, 4, 5, 6}),
                      {1e30, 1e30}, &where));
 }

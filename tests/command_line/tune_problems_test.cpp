@@ -1,4 +1,4 @@
-// What `tenon tune` makes of its options, and who is a candidate; and that its tables are JSON.
+// The problems and candidates of `tenon tune`, and that its tables are JSON.
 #include "command_line/tune_problems.hpp"
 
 #include <gtest/gtest.h>
@@ -139,7 +139,7 @@ TEST(TuneCandidates, TheDocumentedChoiceIsFirst) {
             (Names{"async_256x128", "async_64x64", "any_128x128"}));
   EXPECT_EQ(candidates(test::kernel_list(), test::problem(4095, 4095, 4095), h200),
             (Names{"tma_256x128", "async_256x128", "async_64x64", "any_128x128"}));
-  // So small that copies of unaligned operands do not pay, for which the others would ask.
+  // So small that copies of unaligned operands, which the other kernels need, do not pay.
   EXPECT_EQ(candidates(test::kernel_list(), test::problem(63, 65, 61), h200), (Names{"any_128x128"}));
 }
 
@@ -151,8 +151,7 @@ TEST(TuneCandidates, NoneAndWhy) {
   EXPECT_EQ(why.code(), StatusCode::unsupported);
 }
 
-// What a candidate is: a table with it, and it alone, makes gemm() run it, with the copies that its time
-// holds.
+// A table whose only entry names the candidate makes gemm() run it, with the copies that its time includes.
 TEST(TuneCandidates, ATableMakesEachOfThemRun) {
   std::size_t seen = 0;
   for (const char* operands : {"f16", "bf16", "tf32", "e4m3", "e5m2:e4m3", "s8"}) {
@@ -197,7 +196,7 @@ TEST(TuneCandidates, ATableMakesEachOfThemRun) {
   EXPECT_GT(seen, 100U);
 }
 
-// What the library takes for a table is JSON to others too; mutants of a table tell where the two disagree.
+// Any text that the library reads as a table is valid JSON: mutants of a table would show a difference.
 TEST(TuningJson, WhatIsReadIsJson) {
   TuningTable table;
   table.device = "NVIDIA \"H200\" \\";

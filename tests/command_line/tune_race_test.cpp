@@ -1,4 +1,4 @@
-// Who wins a race, by made-up times.
+// Races with made-up times.
 #include "command_line/tune_race.hpp"
 
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@ namespace {
 
 struct Track {
   std::vector<double> microseconds;  // of the candidates
-  double noise = 0.0;                // a call takes up to this part more
-  double drift = 0.0;                // every call takes this part more than the one before
-  std::vector<int> careful{};        // looks
+  double noise = 0.0;                // a call takes up to this fraction longer
+  double drift = 0.0;                // every call takes this fraction longer than the one before
+  std::vector<int> careful{};        // careful measurements of each candidate
   int calls = 0;
   std::mt19937 random{7};
 
@@ -45,7 +45,7 @@ TEST(Race, OnePercentIsNotEnough) {
 }
 
 TEST(Race, NoiseIsNotEnough) {
-  // Alike but for noise of 8 %: a kernel of its own once in a hundred times for each of the two, if at all.
+  // Equal but for 8 % of noise: each of the two others may win at most once in a hundred races.
   int fooled = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {
     Track track{{10, 10, 10}, 0.08};
@@ -53,7 +53,7 @@ TEST(Race, NoiseIsNotEnough) {
     if (track.run().winner != 0) ++fooled;
   }
   EXPECT_LE(fooled, 12);
-  // Few rounds fool nobody more.
+  // With few rounds noise does not win more often.
   RaceRules few;
   few.most_rounds = few.least_rounds;
   fooled = 0;
@@ -65,7 +65,7 @@ TEST(Race, NoiseIsNotEnough) {
   EXPECT_LE(fooled, 12);
 }
 
-TEST(Race, NoiseDoesNotHideWhatIsFaster) {
+TEST(Race, NoiseDoesNotHideAFasterCandidate) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     Track track{{10, 9, 9.6}, 0.03};
     track.random.seed(seed);
@@ -73,14 +73,14 @@ TEST(Race, NoiseDoesNotHideWhatIsFaster) {
   }
 }
 
-TEST(Race, DriftFavoursNobody) {
+TEST(Race, DriftFavoursNoCandidate) {
   EXPECT_EQ((Track{{10, 10, 10}, 0, 0.001}.run().winner), 0U);
   EXPECT_EQ((Track{{10, 10, 10}, 0, -0.001}.run().winner), 0U);
   EXPECT_EQ((Track{{10, 9.6, 10}, 0, 0.001}.run().winner), 1U);
   EXPECT_EQ((Track{{10, 9.6, 10}, 0, -0.001}.run().winner), 1U);
 }
 
-TEST(Race, OnlyTheBestAreLookedAtCarefullyAndTheDocumentedChoice) {
+TEST(Race, OnlyTheBestAndTheDocumentedChoiceAreTimedCarefully) {
   Track track{{30, 10, 10.9, 11.1, 20}};
   const RaceResult result = track.run();
   EXPECT_EQ(result.winner, 1U);
@@ -89,7 +89,7 @@ TEST(Race, OnlyTheBestAreLookedAtCarefullyAndTheDocumentedChoice) {
   EXPECT_EQ(result.rounds, 31);
 }
 
-TEST(Race, WhereNobodyComesNearNothingIsLookedAtCarefully) {
+TEST(Race, IfNoCandidateComesNearNothingIsTimedCarefully) {
   Track track{{10, 12, 13}};
   const RaceResult result = track.run();
   EXPECT_EQ(result.winner, 0U);
@@ -98,7 +98,7 @@ TEST(Race, WhereNobodyComesNearNothingIsLookedAtCarefully) {
   EXPECT_DOUBLE_EQ(result.microseconds[0], 10);
 }
 
-TEST(Race, TheTimeIsABudgetWithALeastNumberOfRounds) {
+TEST(Race, SecondsLimitTheRoundsAboveTheLeastNumber) {
   RaceRules rules;
   rules.seconds = 20;
   EXPECT_EQ((Track{{10, 9}}.run(rules, 1.0).rounds), 10);

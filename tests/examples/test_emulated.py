@@ -11,7 +11,7 @@ import numpy as np
 
 nvcc, *paths = sys.argv[1:]
 tenon, include, source = (pathlib.Path(path).resolve() for path in paths)
-K = 200  # no multiple of the 64 of a slab
+K = 200  # no multiple of the 64 of a k-tile
 MAP = f"f16:64x{K}:box=64x64:swizzle=128B"
 with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)

@@ -1,4 +1,4 @@
-// A ring filled by the copy engine: one thread copies ahead, four warps add; the block never meets.
+// A ring filled by TMA: one thread loads ahead, four warps add, and the CTA never synchronises as a whole.
 // out = the sum of `rows` rows of 128 floats, from right to left.
 #include "tenon/pipeline/tma_ring.hpp"
 using namespace cuda::ptx;

@@ -1,4 +1,4 @@
-// What GemmArguments says where nobody says otherwise, as in kernels of embedders.
+// The defaults of GemmArguments, on which kernels of embedders rely.
 #include "tenon/gemm/arguments.hpp"
 
 #include <gtest/gtest.h>
@@ -6,8 +6,7 @@
 namespace tenon {
 namespace {
 
-// With fewer, the others would be split along k between the CTAs of a cluster, by kernels that can and that
-// cannot.
+// With fewer, the scheduler would split the other tiles along k, also for kernels without a reduction.
 TEST(GemmArguments, LeaveEveryTileWhole) {
   const GemmArguments p{300, 500, 64, nullptr, 64, nullptr, 64, {}, make_raster(300, 500, 128, 128, 8)};
   EXPECT_EQ(p.raster.tiles(), 12);

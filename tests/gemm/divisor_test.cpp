@@ -1,4 +1,4 @@
-// Quotients by multiplication are those of division, for all dividends of 31 bits.
+// Divisor's quotients, computed by multiplication, equal those of division for all dividends of 31 bits.
 #include "tenon/gemm/divisor.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int most = std::numeric_limits<int>::max();
 
-// Where an error would show first: about the multiples of the divisor, the largest dividends among them.
+// Errors would show first near multiples of the divisor, and for the largest dividends.
 void check(int divisor) {
   const Divisor by(divisor);
   const auto same = [&](std::int64_t dividend) {
@@ -50,7 +50,7 @@ TEST(Divisor, DividesSmallNumbersWithoutException) {
   }
 }
 
-TEST(Divisor, IsOneUntilItIsToldAnother) {
+TEST(Divisor, IsOneByDefault) {
   EXPECT_EQ(Divisor().quotient(most), most);
   EXPECT_EQ(Divisor().quotient(0), 0);
 }

@@ -1,7 +1,7 @@
-// The library end to end, through gemm(): every kernel of the list, by name, whatever the list holds; on a
-// GPU, and in the emulator with cases chosen to be few.
+// The library end to end: gemm() runs every kernel of the list by name, on a GPU and, with fewer cases, in
+// the emulator.
 //
-// Quick is the subset for sanitizers. What the API promises beside numbers is tests/host's.
+// Quick is the subset for sanitizers. tests/host tests what the API promises besides numbers.
 #include <algorithm>
 #include <limits>
 #include <random>
@@ -33,12 +33,13 @@ class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<s
 
   static const Kernel& kernel() { return *find_kernel(GetParam()); }
 
-  // Where rows that do not begin on 16 bytes begin with the end of those before, which is infinite.
+  // For unaligned rows: the 16 bytes in which a row begins also hold the last elements of the row before, and
+  // those are infinite here. They must not reach this row's products.
   static void expect_infinities_to_stay_in_their_rows(const Case& c) {
     Operands operands{test::random_numbers(c.m * c.k, c.numbers, kernel().type, 1),
                       test::random_numbers(c.n * c.k, c.numbers, kernel().type_b, 2),
                       {}};
-    // Of every other row, and every third column of B: what stands before the next.
+    // The last element of every other row of A, and of every third column of B.
     for (std::int64_t row = 0; row < c.m; row += 2)
       operands.a[static_cast<std::size_t>(row * c.k + c.k - 1)] = std::numeric_limits<float>::infinity();
     for (std::int64_t column = 0; kernel().unaligned && column < c.n; column += 3)
@@ -55,10 +56,10 @@ class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<s
     }
   }
 
-  // Whether B may begin anywhere too.
-  static bool takes_any_b() { return kernel().unaligned && !kernel().swap_ab; }
+  // Whether the kernel reads an unaligned B without a copy.
+  static bool takes_unaligned_b() { return kernel().unaligned && !kernel().swap_ab; }
 
-  // What C may be: the hand-written module has one type, and so have integers.
+  // The types of C. The hand-written module and the integer kernels have one each.
   static std::vector<Type> outputs() {
     if (kernel().copy == Copy::module) return {Type::f16};
     if (kernel().accumulate == Type::s32) return {Type::s32};
@@ -73,7 +74,7 @@ class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<s
     return fitted(c);
   }
 
-  // The module takes k in steps of 8; with integers factors are whole numbers.
+  // The module needs k to be a multiple of 8; integer products need whole alpha and beta.
   static Case fitted(Case c) {
     if (kernel().copy == Copy::module) c.k = (c.k + 7) / 8 * 8;
     if (c.out == Type::s32) {
@@ -88,7 +89,7 @@ class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<s
     SCOPED_TRACE(::testing::PrintToString(c));
     if (!writes(c.out)) return;
     Product product(kernel(), c);
-    // Given a workspace, `any` kernels would run from aligned copies too.
+    // With a workspace a Copy::any kernel would run from aligned copies.
     if (kernel().copy != Copy::any) product.bring_workspace();
     product.run();
     if (!HasFailure()) product.expect_right();
@@ -137,11 +138,11 @@ TEST_P(GemmTest, EveryShape) {
   }
 }
 
-// Less than a k-tile of k, a whole one, a little more; and the same around the depth of the ring.
-TEST_P(GemmTest, EveryFillingOfTheRing) {
+// k just below, at and just above one k-tile, and the same around as many k-tiles as the ring has stages.
+TEST_P(GemmTest, EveryNumberOfKTilesInTheRing) {
   const std::int64_t k_tile = kernel().tile_k, ring = k_tile * kernel().stages;
-  if (test::emulated()) {  // the main loop turns 0 times, 1, 2, and often enough to reuse the ring
-    // And if CTAs share a tile: fewer k-tiles than CTAs, and a ring that each reuses.
+  if (test::emulated()) {  // k loops of 1, 2 and 3 k-tiles, and one long enough to reuse the ring's stages
+    // With cluster split-K: also fewer k-tiles than CTAs, and each CTA's ring reused.
     for (const std::int64_t k : {k_tile - 1, k_tile + 1, 3 * k_tile, kernel().split * ring + k_tile + 1})
       check(with_output({kernel().tile_m - 1, kernel().tile_n - 3, k, Numbers::normals}));
     return;
@@ -171,12 +172,13 @@ TEST_P(GemmTest, LeadingDimensionsAndAlignmentsOfC) {
   }
 }
 
-// A, B or C of lines so far apart that no 32 bits hold an address within it: 16 bytes at a time, C being
-// added to; and one element off that, where operands of 8 and 32 bits are also transposed.
-TEST_P(GemmTest, LinesFurtherApartThan32BitsCount) {
+// A, B or C with a leading dimension so large that byte offsets in the matrix exceed 32 bits. Once with rows
+// aligned to 16 bytes and beta = 1; once (odd) with rows one element off and beta = 0, where operands of 8
+// and 32 bits are transposed too.
+TEST_P(GemmTest, LeadingDimensionsBeyond32Bits) {
   DeviceDescription description;
   ASSERT_TRUE(test::launcher().describe(&description));
-  // Rows of C enough that some are carried while the next tile is multiplied.
+  // So many rows of C that the store warps store some of them while the next tile is multiplied.
   const std::int64_t rows = (description.multiprocessors + 2) * std::int64_t{kernel().tile_m} + 9;
   const auto run = [&](char matrix, Type out, bool odd) {
     const std::int64_t m = kernel().unaligned && matrix == 'C' ? rows : 9;
@@ -188,11 +190,11 @@ TEST_P(GemmTest, LinesFurtherApartThan32BitsCount) {
     const std::shared_ptr<const Operands> operands =
         test::operands_of(c, kernel().type, kernel().type_b);  // those of the product
     std::vector<unsigned char> dense;
-    std::int64_t lines = c.m;
+    std::int64_t vectors = c.m;  // rows, or columns if column-major
     const auto lay = [&](ConstMatrix& x, const std::vector<float>& values, std::int64_t extent,
                          Order k_major) {
       if (odd && bytes(x.type) != 2) x.order = x.order == row_major ? column_major : row_major;
-      lines = x.order == k_major ? extent : c.k;
+      vectors = x.order == k_major ? extent : c.k;
       dense = test::in_memory(values, extent, c.k, x.type, x.order == k_major,
                               x.order == k_major ? c.k : extent, 0);
     };
@@ -207,7 +209,7 @@ TEST_P(GemmTest, LinesFurtherApartThan32BitsCount) {
     }
     const Type type = matrix == 'A' ? p.a.type : matrix == 'B' ? p.b.type : out;
     const auto element = static_cast<std::int64_t>(bytes(type));
-    const test::FarLines far(dense, lines, odd ? element : 0);
+    const test::FarApart far(dense, vectors, odd ? element : 0);
     if (!far.allocated()) GTEST_SKIP() << "needs 4.3 GB of device memory";
     const std::int64_t ld = far.pitch() / element;
     if (matrix == 'A') p.a = ConstMatrix(far.get(), ld, p.a.order, type);
@@ -224,7 +226,7 @@ TEST_P(GemmTest, LinesFurtherApartThan32BitsCount) {
   for (const bool odd : {false, true}) {
     for (const char matrix : {'A', 'B'}) run(matrix, outputs().front(), odd);
     for (const Type out : outputs()) {
-      if (out != Type::bf16) run('C', out, odd);  // its way is that of f16
+      if (out != Type::bf16) run('C', out, odd);  // bf16 is stored by the code for f16
     }
   }
 }
@@ -247,8 +249,8 @@ TEST_P(GemmTest, AlphaAndBeta) {
   }
 }
 
-// `any` kernels take them as they are, 2 or 4 bytes at a time; the others from a copy in the workspace.
-TEST_P(GemmTest, OperandsThatAreNotAligned) {
+// Copy::any kernels read them in place, 2 or 4 bytes at a time; the others read a copy in the workspace.
+TEST_P(GemmTest, UnalignedOperands) {
   if (test::emulated()) {
     check(with_output({65, 31, 37, Numbers::normals, Type::f32, 1, 0, 1}));
     check(with_output({34, 66, 40, Numbers::normals, Type::f32, 2, 2, 4, 1, 1, 2.0F, 1.0F}));
@@ -267,12 +269,11 @@ TEST_P(GemmTest, OperandsThatAreNotAligned) {
   }
 }
 
-// Kernels that read A in eighths, and B: rows that lie 0 to 7 elements beyond a multiple of 16 bytes, in each
-// order; eighths with rows and without, one more row than whole tiles; the last elements of a row in a k-tile
-// of its own or not. Before a row lies what is not a number.
-TEST_P(GemmTest, RowsOfAThatBeginAnywhere) {
-  if (!kernel().row_interleaved && !kernel().unaligned)
-    GTEST_SKIP() << "this kernel copies rows of A that begin on multiples of 16 bytes";
+// Kernels that read A (and B) through row-interleaved views. Rows begin 0 to 7 elements after a multiple of
+// 16 bytes, in every sequence; m gives views with and without rows, and one row more than whole tiles; k puts
+// the last elements of a row in a k-tile of their own or not. NaNs surround the rows.
+TEST_P(GemmTest, RowInterleavedViewsOfA) {
+  if (!kernel().row_interleaved && !kernel().unaligned) GTEST_SKIP() << "this kernel reads aligned rows of A";
   const std::vector<std::int64_t> lengths =
       test::emulated() ? std::vector<std::int64_t>{65, 127}
                        : std::vector<std::int64_t>{57, 58, 60, 63, 65, 121, 127, 700};
@@ -291,23 +292,23 @@ TEST_P(GemmTest, RowsOfAThatBeginAnywhere) {
   expect_infinities_to_stay_in_their_rows(with_output({20, 24, 67}));
 }
 
-// Rows of A that are lines of the L2, beside rows of B that begin anywhere: of a k that ends with a k-tile,
-// in its first step or behind it.
-TEST_P(GemmTest, RowsOfAInWholeLinesAndOfBAnywhere) {
-  if (!kernel().unaligned) GTEST_SKIP() << "this kernel copies aligned rows";
+// Rows of A that begin on L2 lines, beside an unaligned B. k ends at the end of a k-tile, within its first
+// instruction step, or later in it.
+TEST_P(GemmTest, AlignedAAndUnalignedB) {
+  if (!kernel().unaligned) GTEST_SKIP() << "this kernel reads aligned rows";
   for (const auto& [k, pad_a] : {std::pair{64, 0}, {7, 56}, {80, 48}, {81, 40}, {576, 64}}) {
     check(with_output({70, 41, k, Numbers::normals, kernel().type, 0, pad_a, 1}));
     check(with_output({300, 270, k, Numbers::integers, Type::f32, 0, pad_a, 4}));
     if (HasFatalFailure()) return;
   }
-  check(with_output({75, 270, 81, Numbers::normals, Type::f32, 0, 40, 1}));  // CTAs share A, above B
+  check(with_output({75, 270, 81, Numbers::normals, Type::f32, 0, 40, 1}));  // CTAs share A; above, B
   expect_infinities_to_stay_in_their_rows(with_output({20, 24, 67, Numbers::integers, Type::f32, 0, 56, 1}));
 }
 
-// Blocks with several tiles, the last rows of which other warps carry while the next one is multiplied: of
-// one k-tile and of more, A in whole lines and anywhere, C that leaves in lines and C that does not.
-TEST_P(GemmTest, RowsThatAreCarriedWhileTheNextTileIsMultiplied) {
-  if (!kernel().unaligned) GTEST_SKIP() << "the warps that multiply carry all of C";
+// CTAs with several tiles: the store warps store the last rows of a tile while the consumers multiply the
+// next. With one k-tile and with more, A aligned and not, C in realigned stores and in others.
+TEST_P(GemmTest, RowsStoredWhileTheNextTileIsMultiplied) {
+  if (!kernel().unaligned) GTEST_SKIP() << "the consumers of this kernel store all of C";
   DeviceDescription description;
   ASSERT_TRUE(test::launcher().describe(&description));
   const std::int64_t m = (description.multiprocessors + 2) * std::int64_t{kernel().tile_m} + 9;
@@ -320,10 +321,11 @@ TEST_P(GemmTest, RowsThatAreCarriedWhileTheNextTileIsMultiplied) {
   }
 }
 
-TEST_P(GemmTest, SaysHowMuchWorkspaceItWantsAndWritesNothingIfItNeedsIt) {
+TEST_P(GemmTest, UnalignedOperandsWithoutWorkspace) {
   Product product(kernel(), with_output({65, 131, 77, Numbers::integers, Type::f32, 1}));
-  EXPECT_TRUE(workspace_size(test::launcher(), product.problem) > 0 || takes_any_b());
-  if (kernel().copy == Copy::any || takes_any_b()) {  // faster with, right without and with
+  EXPECT_TRUE(workspace_size(test::launcher(), product.problem) > 0 || takes_unaligned_b());
+  if (kernel().copy == Copy::any ||
+      takes_unaligned_b()) {  // right with and without a workspace, faster with it
     product.run();
     product.expect_right();
     product.bring_workspace();
@@ -335,8 +337,8 @@ TEST_P(GemmTest, SaysHowMuchWorkspaceItWantsAndWritesNothingIfItNeedsIt) {
   EXPECT_TRUE(product.c_is_untouched());
 }
 
-// One tile a CTA and more: a persistent grid has fewer CTAs than tiles.
-TEST_P(GemmTest, MoreTilesThanBlocks) {
+// Some CTAs compute more than one tile: a persistent grid has fewer CTAs than tiles.
+TEST_P(GemmTest, MoreTilesThanCtas) {
   DeviceDescription description;
   ASSERT_TRUE(test::launcher().describe(&description));
   const int multiprocessors = description.multiprocessors;
@@ -346,11 +348,12 @@ TEST_P(GemmTest, MoreTilesThanBlocks) {
   check(with_output({5, (multiprocessors + 3) * std::int64_t{kernel().tile_n} + 1, kernel().tile_k + 1}));
 }
 
-// Whole tiles and a part of one beside each other, in rows of C that the widest stores take: every column is
-// written by the tile that has it, once. Tiles that are no multiple of 64 wide end in a narrow strip.
-TEST_P(GemmTest, TilesBesideEachOther) {
+// Two whole tiles and an edge tile beside each other, with C aligned for the widest stores: each column is
+// written once, by the tile that contains it (beta = 1 would show a second time). Tiles whose width is no
+// multiple of 64 end in a narrow epilogue subtile.
+TEST_P(GemmTest, AdjacentTiles) {
   if (test::emulated() && kernel().tile_n % 64 == 0) {
-    GTEST_SKIP() << "EveryShape has what the emulator shows of tiles without a narrow strip";
+    GTEST_SKIP() << "EveryShape covers tiles without a narrow subtile in the emulator";
   }
   Case c{9, 2 * std::int64_t{kernel().tile_n} + 8, 24, Numbers::normals};
   c.beta = 1;
@@ -360,10 +363,11 @@ TEST_P(GemmTest, TilesBesideEachOther) {
   }
 }
 
-// Tiles that reach beyond the matrix, of which less is copied: the first of a CTA and later ones, where all
-// of the ring was written before and where it was not.
-TEST_P(GemmTest, TilesThatReachBeyondTheMatrix) {
-  if (kernel().instruction != Instruction::wgmma || kernel().unaligned) GTEST_SKIP() << "all is copied";
+// Edge tiles, of which the producer loads only the rows that exist: as a CTA's first tile and as a later one,
+// after every stage of the ring has been written and before.
+TEST_P(GemmTest, EdgeTiles) {
+  if (kernel().instruction != Instruction::wgmma || kernel().unaligned)
+    GTEST_SKIP() << "this kernel loads whole tiles";
   DeviceDescription description;
   ASSERT_TRUE(test::launcher().describe(&description));
   const std::int64_t m = kernel().tile_m, n = kernel().tile_n, tiles = description.multiprocessors + 3;
@@ -378,34 +382,35 @@ TEST_P(GemmTest, TilesThatReachBeyondTheMatrix) {
   check(with_output({m + 3, 5 * n + 1, once_around - 1, Numbers::normals}));
 }
 
-// Kernels of the largest tiles: those that are left after rounds of all clusters have two CTAs each, whose
-// accumulators of half of k meet in one of them. Alone, and after a round; k is no multiple of a k-tile.
-TEST_P(GemmTest, LastTilesOfTwoBlocksEach) {
+// Tail split-K, of the kernels with the largest tiles: two CTAs compute half of k each of a tile of the last
+// wave, and one adds the accumulators of the other. With the last wave alone and after a whole one; k is no
+// multiple of a k-tile.
+TEST_P(GemmTest, TailSplitK) {
   if (kernel().instruction != Instruction::wgmma || kernel().split > 1 || kernel().warp_rows() <= 64 ||
       kernel().pingpong) {
-    GTEST_SKIP() << "each tile of this kernel has one block";
+    GTEST_SKIP() << "this kernel has no tail split-K";
   }
   DeviceDescription description;
   ASSERT_TRUE(test::launcher().describe(&description));
   const std::int64_t clusters = description.multiprocessors / 2, m = kernel().tile_m, n = kernel().tile_n;
   const std::int64_t k = 17 * std::int64_t{kernel().tile_k} - 3;
   if (kernel().unaligned) {
-    // Rows of A that begin lines of the L2, where CTAs share B, or A; that begin on 16 bytes; anywhere; and
-    // after a round. Without a workspace, in which there would be another A.
-    const std::vector<Case> both_anywhere = {
+    // Rows of A that begin on L2 lines, where the CTAs share B, and where they share A; rows that begin on 16
+    // bytes; unaligned rows; and a split after a whole wave. Without a workspace, where A would be copied.
+    const std::vector<Case> both_unaligned = {
         {m + 2, n - 5, k, Numbers::normals, kernel().type, 0, 0, 3},
         {m - 5, n + 6, k + 2, Numbers::normals, Type::f32, 0, 0, 1},
         {m - 5, n + 7, k, Numbers::integers, Type::f32, 0, 8, 1, 0, 0, 2.0F, 1.0F},
         {3, n + 7, k + 5, Numbers::normals, kernel().type, 3, 0, 1, 1, 1},
         {m + 2, 2 * n + 9, k - 60, Numbers::integers, Type::f32, 0, 56, 1}};
-    // The same of B, beside an A that lies anywhere.
-    const std::vector<Case> a_anywhere = {
+    // The same for B, beside an unaligned A.
+    const std::vector<Case> a_unaligned = {
         {m - 5, n + 2, k, Numbers::normals, kernel().type, 0, 3, 0, 1},
         {m + 6, n - 5, k + 2, Numbers::normals, Type::f32, 0, 1},
         {m + 7, n - 5, k, Numbers::integers, Type::f32, 0, 1, 8, 0, 0, 2.0F, 1.0F},
         {m + 7, 3, k + 5, Numbers::normals, kernel().type, 0, 2, 56, 1, 1},
         {2 * m + 9, n + 2, k - 60, Numbers::integers, Type::f32, 0, 1, 56}};
-    for (const Case& c : takes_any_b() ? both_anywhere : a_anywhere) {
+    for (const Case& c : takes_unaligned_b() ? both_unaligned : a_unaligned) {
       SCOPED_TRACE(::testing::PrintToString(c));
       Product product(kernel(), c);
       product.run();
@@ -424,11 +429,11 @@ TEST_P(GemmTest, LastTilesOfTwoBlocksEach) {
   }
 }
 
-// Kernels whose warpgroups take tiles in turn: a CTA with one tile, with an odd number and with an even
-// one, and k-tiles of a tile that are fewer than the ring has stages, as many, more: where a warpgroup goes
-// on in the ring is another place each time.
-TEST_P(GemmTest, WarpgroupsThatTakeTilesByTurns) {
-  if (!kernel().pingpong) GTEST_SKIP() << "the warpgroups of this kernel compute a tile together";
+// Ping-pong kernels: a CTA with one tile, with an odd and with an even number of tiles, each with fewer
+// k-tiles than the ring has stages, as many, and more. A warpgroup continues at another stage of the ring
+// each time.
+TEST_P(GemmTest, Pingpong) {
+  if (!kernel().pingpong) GTEST_SKIP() << "this kernel is cooperative";
   DeviceDescription description;
   ASSERT_TRUE(test::launcher().describe(&description));
   const std::int64_t clusters = description.multiprocessors / kernel().cluster, m = kernel().tile_m + 1;
@@ -440,9 +445,9 @@ TEST_P(GemmTest, WarpgroupsThatTakeTilesByTurns) {
     return;
   }
   for (const std::int64_t k_tiles : {std::int64_t{1}, ring - 1, ring, ring + 1}) {
-    for (const int rounds : {1, 2, 3}) {
-      check(with_output({2, rounds * clusters * n - 3, k_tiles * k - 1, Numbers::normals}));
-      check(with_output({1, (rounds * clusters + 1) * n, k_tiles * k, Numbers::integers, Type::f16}));
+    for (const int waves : {1, 2, 3}) {
+      check(with_output({2, waves * clusters * n - 3, k_tiles * k - 1, Numbers::normals}));
+      check(with_output({1, (waves * clusters + 1) * n, k_tiles * k, Numbers::integers, Type::f16}));
       if (HasFatalFailure()) return;
     }
   }
@@ -463,9 +468,9 @@ float least_subnormal(Type type) {
   }
 }
 
-// NaN, infinities and subnormal numbers reach C as IEEE 754 has it, whatever its type: wherever FP64
-// accumulators are finite they are exact, and what is too large for 16 bits is infinite.
-TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
+// NaN, infinities and subnormal numbers reach C as IEEE 754 prescribes, whatever C's type. Every finite sum
+// is exact, and a value too large for 16 bits becomes infinite.
+TEST_P(GemmTest, NaNsInfinitiesAndSubnormals) {
   if (kernel().accumulate == Type::s32) GTEST_SKIP() << "integers have none of these";
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
                   infinity = std::numeric_limits<float>::infinity();
@@ -487,7 +492,7 @@ TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
   }
   a(3, 10) = nan;
   b(33, 69) = nan;
-  // Of fp8 e4m3 has no infinity, and conversions to either saturate.
+  // e4m3 has no infinity, and conversions to either fp8 type saturate.
   const bool a_infinite = !is_fp8(kernel().type), b_infinite = !is_fp8(kernel().type_b);
   if (a_infinite) {
     a(5, 0) = infinity;  // NaN where B is 0
@@ -508,8 +513,8 @@ TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
   EXPECT_GT(infinities, (a_infinite ? 30 : 0) + (b_infinite ? 30 : 0) - 1);
   EXPECT_GT(subnormals, 30);
 
-  // Blocks that divide k add in f32 what they have summed in f16.
-  const Type sums = kernel().split > 1 ? Type::f32 : kernel().accumulate;
+  // Cluster split-K adds in f32 what each CTA accumulated in f16.
+  const Type accumulators = kernel().split > 1 ? Type::f32 : kernel().accumulate;
   for (const Type out : outputs()) {
     SCOPED_TRACE(name(out));
     Case of_type = c;
@@ -521,7 +526,7 @@ TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
     const std::vector<float> found = product.result();
     std::vector<float> wanted(found.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = static_cast<float>(operands.exact[i].sum);
-    for (const Type type : {sums, out}) test::round_to(type, wanted);
+    for (const Type type : {accumulators, out}) test::round_to(type, wanted);
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (std::isnan(wanted[i])) {
         ASSERT_TRUE(std::isnan(found[i])) << "element " << i << " is " << found[i];
@@ -529,15 +534,15 @@ TEST_P(GemmTest, NumbersThatAreNotFiniteAndSubnormalOnes) {
         ASSERT_EQ(found[i], wanted[i]) << "element " << i;
       }
     }
-    const bool overflows = out == Type::f16 || sums == Type::f16;
+    const bool overflows = out == Type::f16 || accumulators == Type::f16;
     const auto largest = static_cast<std::size_t>(13 * c.n + 21);
     EXPECT_EQ(std::isinf(wanted[largest]), overflows);
     EXPECT_EQ(std::isinf(wanted[largest + 1]), overflows);
   }
 }
 
-// The tensor core keeps 13 bits behind the leading one of a sum of fp8 products: 8192 + 0.5 is 8192 there,
-// and in f32 it is not. A k-tile of k holds the large term, the others a small one each.
+// The tensor core keeps 13 bits behind the leading one of a sum of fp8 products: there 8192 + 0.5 is 8192,
+// but not in f32. The first k-tile holds the large term, every other one a small one.
 TEST_P(GemmTest, PromotionKeepsWhatTheTensorCoreLoses) {
   if (!is_fp8(kernel().type)) GTEST_SKIP() << "only accumulators of fp8 products are promoted";
   const std::int64_t k_tile = kernel().tile_k, k_tiles = 8;
@@ -553,7 +558,7 @@ TEST_P(GemmTest, PromotionKeepsWhatTheTensorCoreLoses) {
   Product product(kernel(), {1, 1, k_tile * k_tiles}, std::make_shared<const Operands>(operands));
   product.run();
   if (HasFailure()) return;
-  // Of CTAs along k only the first has the large term; all are added in f32.
+  // With cluster split-K only the first CTA has the large term, and the CTAs' results are added in f32.
   const float lost = kernel().promotes ? 0 : 0.5F * static_cast<float>(k_tiles / kernel().split - 1);
   EXPECT_EQ(product.result()[0], 8192 + 0.5F * static_cast<float>(k_tiles - 1) - lost);
 }
@@ -577,9 +582,9 @@ TEST_P(GemmTest, TwoStreamsGiveTheSameBits) {
   EXPECT_TRUE(one.memory_of_c() == other.memory_of_c());
 }
 
-// Many k-tiles and many tiles, with rows of C that begin at odd elements: the slowest stores, behind which
-// loads of the other warps wait. Whoever refills a stage before it was read gives other bits than with
-// aligned rows.
+// Many tiles of many k-tiles, with rows of C that begin at odd elements: the slowest stores, which delay the
+// loads of the other warps. A producer that refills a stage too early would give other bits than with aligned
+// rows.
 TEST_P(GemmTest, LargeProductsDoNotDependOnTheLeadingDimensionOfC) {
   if (test::emulated()) GTEST_SKIP() << "too large for the emulator";
   constexpr std::int64_t size = 4096, k = 2048;
@@ -628,16 +633,15 @@ TEST_P(GemmTest, LargeProductsDoNotDependOnTheLeadingDimensionOfC) {
   }
 }
 
-// What a product costs where nothing is cut: the emulator counts it.
-TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
-  if (!test::emulated()) GTEST_SKIP() << "a GPU does not count";
-  if (kernel().row_interleaved || kernel().unaligned)
-    GTEST_SKIP() << "a kernel for rows that are not aligned";
-  // A tile for each block of a cluster, whichever way it lies; two k-tiles for each of those that share a
-  // tile.
-  const int split = kernel().split, blocks = kernel().cluster / split;
+// The emulator's counts for a product of whole tiles: no instruction, byte or wavefront more than needed.
+TEST_P(GemmTest, AlignedProductsHaveNoWaste) {
+  if (!test::emulated()) GTEST_SKIP() << "only the emulator counts";
+  if (kernel().row_interleaved || kernel().unaligned) GTEST_SKIP() << "this kernel is for unaligned rows";
+  // At least a tile for each CTA of a cluster, whether the cluster lies along m or n, and two k-tiles for
+  // each CTA that shares a tile by cluster split-K.
+  const int split = kernel().split, ctas = kernel().cluster / split;
   const Case c =
-      with_output({std::int64_t{kernel().tile_m} * blocks, std::int64_t{kernel().tile_n} * blocks,
+      with_output({std::int64_t{kernel().tile_m} * ctas, std::int64_t{kernel().tile_n} * ctas,
                    2 * split * std::int64_t{kernel().tile_k}, Numbers::integers, outputs().front()});
   Product product(kernel(), c);
   const emulator::Counts counts = product.run();
@@ -653,34 +657,34 @@ TEST_P(GemmTest, AlignedProductsTakeNoMoreThanTheyMust) {
   EXPECT_EQ(counts.shared_wavefronts, counts.ideal_shared_wavefronts) << "bank conflicts";
   EXPECT_EQ(counts.global_sectors, counts.ideal_global_sectors) << "accesses that do not coalesce";
   EXPECT_GT(counts.shared_wavefronts, 0U);
-  // A and B once each (`any` kernels copy aligned operands by cp.async too); where CTAs share one of them,
-  // these are as many clusters as CTAs, and only the other is read by each. wgmma kernels also write C that
-  // way, all whole strips of 32 columns, and touch global memory no other.
-  const std::int64_t whole_strips = wgmma ? kernel().tile_n / 32 * 32 : 0;  // columns of a tile
-  EXPECT_EQ(counts.global_sectors == 0, whole_strips == kernel().tile_n);
-  // Blocks along m copy as many groups of 8 columns of B each.
-  const std::int64_t group = wgmma ? 8 * (blocks / kernel().cluster_n) : 1;
+  // Asynchronous copies load A and B once each (Copy::any kernels copy aligned operands by cp.async too).
+  // This product has as many clusters as a cluster has CTAs: together they load the operand that CTAs share
+  // once, and each of them loads all of the other operand. In wgmma kernels TMA also stores C, all whole
+  // epilogue subtiles of 32 columns, and nothing else accesses global memory.
+  const std::int64_t whole_subtiles = wgmma ? kernel().tile_n / 32 * 32 : 0;  // columns of a tile
+  EXPECT_EQ(counts.global_sectors == 0, whole_subtiles == kernel().tile_n);
+  // CTAs along m load equally many groups of 8 columns of B.
+  const std::int64_t group = wgmma ? 8 * (ctas / kernel().cluster_n) : 1;
   const std::int64_t copied_n = (kernel().tile_n + group - 1) / group * group;
   const auto bytes = [&](std::int64_t times_a, std::int64_t times_b) {
     const std::int64_t columns = c.n / kernel().tile_n * copied_n;
     return static_cast<std::uint64_t>(element * (times_a * c.m + times_b * columns) * c.k +
-                                      4 * c.m * c.n / kernel().tile_n * whole_strips);
+                                      4 * c.m * c.n / kernel().tile_n * whole_subtiles);
   };
-  EXPECT_TRUE(counts.async_bytes == bytes(1, blocks) || counts.async_bytes == bytes(blocks, 1))
-      << counts.async_bytes << " bytes moved, " << bytes(1, blocks) << " or " << bytes(blocks, 1)
-      << " needed";
+  EXPECT_TRUE(counts.async_bytes == bytes(1, ctas) || counts.async_bytes == bytes(ctas, 1))
+      << counts.async_bytes << " bytes moved, " << bytes(1, ctas) << " or " << bytes(ctas, 1) << " needed";
 }
 
-// Wherever the rows of A and, if it may, B begin, no two lanes that read them meet on a bank: what conflicts
-// there are, at the beginning of rows and in C, does not grow with k.
-TEST_P(GemmTest, RowsThatBeginAnywhereMeetOnNoBank) {
-  if (!test::emulated()) GTEST_SKIP() << "a GPU does not count";
-  if (!kernel().unaligned) GTEST_SKIP() << "this kernel copies aligned rows";
+// Reading unaligned rows of A (and B, where the kernel takes it) from shared memory causes no bank conflicts:
+// the conflicts at the beginning of rows and in the store of C do not grow with k.
+TEST_P(GemmTest, UnalignedRowsHaveNoBankConflicts) {
+  if (!test::emulated()) GTEST_SKIP() << "only the emulator counts";
+  if (!kernel().unaligned) GTEST_SKIP() << "this kernel reads aligned rows";
   for (const int pad : {0, 1, 2, 3}) {
     const auto conflicts = [&](std::int64_t k) {
-      const bool any_b = takes_any_b();
-      Product product(kernel(), with_output({80, 300, k, Numbers::integers, kernel().type, any_b ? pad : 0,
-                                             pad, any_b ? 1 : 0, 1, 1}));
+      const bool unaligned_b = takes_unaligned_b();
+      Product product(kernel(), with_output({80, 300, k, Numbers::integers, kernel().type,
+                                             unaligned_b ? pad : 0, pad, unaligned_b ? 1 : 0, 1, 1}));
       const emulator::Counts counts = product.run();
       product.expect_right();
       return counts.shared_wavefronts - counts.ideal_shared_wavefronts;

@@ -1,6 +1,6 @@
-// The public launch with an operation of one's own, on every store path: each element of C gets the operation
-// of its own row and column, once, nothing beyond C is touched, and the operation is never asked for an
-// element that C does not have. In the emulator and on a GPU. And what launch() refuses, in words.
+// The public launch with a custom operation on every store path: each element of C gets the operation of its
+// own row and column, once; nothing outside C is written; and the operation is never called for an element
+// outside C. In the emulator and on a GPU. And the sentences of launch()'s refusals.
 #include <cuda_fp16.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 namespace tenon {
 namespace {
 
-// max(accumulator + row_value[row] + column_value[column], 0). `Case` tells the kernels of this file apart.
+// max(accumulator + row_value[row] + column_value[column], 0). `Case` distinguishes the kernels of this file.
 template <int Case, class Value = float>
 struct Relu {
   const Value* row_value;
@@ -27,7 +27,7 @@ struct Relu {
     return value > Value{} ? value : Value{};
   }
 };
-// A scalar that the operation reads from device memory, once a thread.
+// A scalar that the operation reads from device memory, once in each thread.
 struct Scale {
   float factor;
   __device__ float operator()(float accumulator, int, int) const { return accumulator * factor; }
@@ -46,7 +46,7 @@ using Wgmma = WgmmaConfig<Operands, a, b, TileShape<M, N, 128 / sizeof(typename 
 template <int Case, class Config, class Value = float>
 using Kernel90 = sm90::GemmKernel<Config, Relu<Case, Value>>;
 
-// What a kernel is compiled to is found by its operation: the entry that names Relu<Case>.
+// Finds the PTX entry of a kernel by its operation: its name contains Relu<Case>.
 std::string entry_with(const std::string& mangled_operation) {
   static const std::string text = [] {
     std::ifstream file(std::string(TENON_LAUNCH_TEST_PTX) + ".ptx");
@@ -155,12 +155,12 @@ class LaunchTest : public test::DeviceTest {
 
   template <class T>
   static float NAN_OR_ZERO() {
-    return sizeof(T) == 2 ? NAN : 0.0F;  // what lies between rows must not be multiplied
+    return sizeof(T) == 2 ? NAN : 0.0F;  // padding must not be multiplied
   }
 };
 
-// Sizes that TMA can address: whole tiles, residue tiles, tails that are split along k, rows of C that TMA
-// can and cannot store.
+// Sizes whose operands TMA can address: whole tiles, residue tiles, tail split-K, and rows of C that TMA can
+// and cannot store.
 const Sizes aligned[] = {{128, 256, 64, 0, 0, 0},   {257, 264, 72, 0, 0, 8}, {40, 24, 200, 8, 8, 0},
                          {300, 520, 136, 0, 0, 3},  {129, 257, 64, 7, 7, 0}, {1, 1, 8, 0, 0, 5},
                          {130, 300, 1096, 0, 0, 0}, {700, 130, 24, 8, 0, 1}};
@@ -168,7 +168,7 @@ const Sizes aligned[] = {{128, 256, 64, 0, 0, 0},   {257, 264, 72, 0, 0, 8}, {40
 template <class Test>
 void for_tma_sizes(const Test& test, bool a_along_k = true, bool b_along_k = true) {
   for (Sizes s : aligned) {
-    // Leading dimensions that are multiples of 8 elements, whatever is contiguous.
+    // Leading dimensions that are multiples of 8 elements in either order.
     s.pad_a = (8 - (a_along_k ? s.k : s.m) % 8) % 8 + s.pad_a / 8 * 8;
     s.pad_b = (8 - (b_along_k ? s.k : s.n) % 8) % 8 + s.pad_b / 8 * 8;
     test(s);
@@ -311,7 +311,7 @@ TEST_F(LargeLaunchTest, NoKReachesTheLastOfTheMostColumns) {
     ASSERT_EQ(static_cast<float>(last[i]), static_cast<float>((n - looked_at + i) % 1000)) << i;
 }
 
-// What is refused, on any machine: nothing is launched.
+// Refusals, which need no device: nothing is launched.
 class LaunchRefusal : public ::testing::Test {
  protected:
   using Kernel = Kernel90<0, Cooperative256>;
@@ -321,7 +321,7 @@ class LaunchRefusal : public ::testing::Test {
     problem_.m = 100, problem_.n = 104, problem_.k = 64;
     problem_.a = {at(4096), 64}, problem_.b = {at(8192), 64}, problem_.c = {at(65536), 104};
   }
-  // An address that is looked at, and never followed.
+  // An address that is checked, and never dereferenced.
   static __half* at(std::uintptr_t address) {
     return reinterpret_cast<__half*>(address);  // NOLINT(performance-no-int-to-ptr)
   }

@@ -1,4 +1,4 @@
-// Not a program: compiled by ctest with one MISUSE_... defined, to see which sentence nvcc prints.
+// Not a program: ctest compiles it with one MISUSE_... defined and checks the sentence that nvcc prints.
 #include <cuda_fp16.h>
 
 #include "tenon/gemm/kernel_wgmma_unaligned.hpp"

@@ -1,4 +1,4 @@
-// Not a program: compiled by ctest with one MISUSE_... defined, to see which sentence nvcc prints.
+// Not a program: ctest compiles it with one MISUSE_... defined and checks the sentence that nvcc prints.
 #include <cuda_fp16.h>
 
 #include "tenon/gemm/kernel_tma.hpp"
@@ -9,7 +9,7 @@ using namespace tenon;
 
 using Halves = WgmmaOperands<half, half, float>;
 
-// Consumers, stages, cluster, epilogue subtiles are those of a small kernel but for the misuse.
+// Consumers, stages, cluster and epilogue subtiles of a small kernel, except for the misuse.
 #if defined(MISUSE_correct) || defined(MISUSE_none_of_integers) || defined(MISUSE_operation) || \
     defined(MISUSE_element_types)
 using Config =
@@ -77,7 +77,7 @@ template __global__ void tenon::gemm_wgmma<Config, LinearCombination>(
     const __grid_constant__ TensorMap, const __grid_constant__ GemmArguments,
     const __grid_constant__ LinearCombination);
 
-#if defined(MISUSE_none_of_integers)  // an operation of one's own on s32 accumulators, as on f32
+#if defined(MISUSE_none_of_integers)  // a custom operation on s32 accumulators
 using Integers = WgmmaConfig<WgmmaOperands<std::int8_t, std::int8_t, std::int32_t>, row_major, column_major,
                              TileShape<64, 64, 128>, 1, 2, ClusterShape<1, 1>, 1>;
 struct Relu {

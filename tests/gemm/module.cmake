@@ -2,7 +2,7 @@
 get_target_property(module_ptx tenon_module_cubins TENON_PTX)
 get_target_property(module_cubins tenon_module_cubins TENON_CUBINS)
 
-# L1: ptxas accepts the text, with no spill and room for two blocks of 128 threads an SM.
+# L1: ptxas accepts the text, without spills and with two CTAs of 128 threads per SM.
 foreach(arch IN ITEMS 80 86 89 90)
   add_test(NAME module_ptxas.sm_${arch}
     COMMAND ${CMAKE_COMMAND} -D PTXAS=${TENON_PTXAS} -D ARCH=${arch} -D PTX=${module_ptx}
@@ -16,7 +16,7 @@ tenon_add_test(module_text_test LEVEL L0 SOURCES ${CMAKE_CURRENT_LIST_DIR}/modul
 target_compile_definitions(module_text_test PRIVATE TENON_MODULE_PTX="${module_ptx}")
 tenon_add_device_test(module_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/module_test.cu)
 
-# L2: 64 tensor-core instructions a turn; 24 ldmatrix (8 before the loop, 16 in it); 32 copies.
+# L2: 64 tensor-core instructions in the loop; 24 ldmatrix (8 before the loop, 16 in it); 32 copies.
 foreach(cubin IN LISTS module_cubins)
   get_filename_component(name ${cubin} NAME_WE)
   tenon_add_sass_test(${cubin} NAME sass.${name} KERNEL tenon_module_f16_f32_tn_128x128x32_s4

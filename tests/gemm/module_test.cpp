@@ -1,9 +1,9 @@
-// What can be known of the hand-written PTX module without running it: its instructions are read from the
-// text, their shared-memory addresses computed by a model of the swizzle, and proven to meet, to cover and
-// not to conflict.
+// Checks the hand-written PTX module without running it. The tests read its instructions from the text and
+// compute their shared-memory addresses by a model of the swizzle: loads must read what copies wrote, copies
+// must fill each stage, and no access may have bank conflicts.
 //
-// The model writes sections 2, 3, 7 and 8 of the module once more, as functions of the thread; offsets and
-// registers are the text's own.
+// The model repeats sections 2, 3, 7 and 8 of the module as functions of the thread; offsets and registers
+// come from the text.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,8 +25,7 @@ namespace {
 
 constexpr int stage_bytes = 16384, b_tile = 8192;
 
-// Where the ring keeps 16-byte chunk `chunk` of row `row` of a tile, and where the tile of C keeps an
-// element.
+// The offset of 16-byte chunk `chunk` of row `row` of a tile in the ring, and of an element in the tile of C.
 int ring_position(int row, int chunk) {
   return 64 * row + 16 * (chunk ^ ((row >> 1) & 3));
 }
@@ -56,8 +55,8 @@ int get_element(int lane, int warp) {
   return 512 * warp + 32 * ((lane >> 3) ^ warp) + 4 * (lane & 7);
 }
 
-// Extra wavefronts of one warp access of `width` bytes a lane: the hardware serves 128 bytes, so 128 / width
-// consecutive lanes, at a time, and each of 32 banks gives one 4-byte word.
+// Extra wavefronts of one warp access of `width` bytes per lane: the hardware serves 128 bytes, so 128 /
+// width consecutive lanes, at a time, and each of the 32 banks delivers one 4-byte word.
 int bank_conflicts(const std::array<int, 32>& address, int width) {
   int extra = 0;
   const int together = 128 / width;
@@ -81,7 +80,7 @@ int bank_conflicts_of(int width, Address address) {
   return bank_conflicts(addresses, width);
 }
 
-// Every match of the pattern in the module's text, its groups as strings.
+// Every match of the pattern in the module's text, with its groups as strings.
 std::vector<std::vector<std::string>> lines(const std::string& pattern) {
   const std::string text = module_text;
   const std::regex expression(pattern);
@@ -143,7 +142,7 @@ TEST(ModuleText, LdmatrixReadsTheFragmentsWithoutConflicts) {
       EXPECT_EQ(load[4 + r], is_a ? load[1] + "a" + std::to_string(index) + "_" + std::to_string(r)
                                   : load[1] + "b" + std::to_string(4 * index + r));
     }
-    for (int half = 0; half < 2; ++half) {  // of the block tile: warp_row or warp_column
+    for (int half = 0; half < 2; ++half) {  // of the CTA tile: warp_row or warp_column
       const auto address = [&](int lane) {
         return ((is_a ? load_a(lane, half) : load_b(lane, half)) ^ (odd ? 32 : 0)) + offset;
       };
@@ -160,7 +159,7 @@ TEST(ModuleText, LdmatrixReadsTheFragmentsWithoutConflicts) {
   }
 }
 
-TEST(ModuleText, EveryProductOfFragmentsIsTakenOnce) {
+TEST(ModuleText, EveryPairOfFragmentsIsMultipliedOnce) {
   const std::string four = R"(\{(\w+), (\w+), (\w+), (\w+)\})", two = R"(\{(\w+), (\w+)\})";
   const auto products = lines(R"(mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.f16\.f16\.f32 )" + four + ", " +
                               four + ", " + two + ", " + four + ";");
@@ -238,7 +237,7 @@ Gemm some_problem() {
   return problem;
 }
 
-// Refused before the driver is asked for anything, so also without a GPU.
+// Refused before any driver call, so also without a GPU.
 void expect_refused(const Gemm& problem, const std::string& words) {
   const Kernel kernel = module_kernel();
   CudaLauncher launcher(nullptr);

@@ -1,6 +1,6 @@
 // The hand-written PTX module on a GPU and in the emulator, against a product in double: shapes around every
-// boundary of the tile, copies and stores of every alignment that it takes, padding poisoned with NaN and
-// watched.
+// boundary of the tile, every alignment that it takes, and paddings that are poisoned with NaN and must not
+// change.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
@@ -43,7 +43,8 @@ std::uint16_t bits_of(__half value) {
 }
 constexpr std::uint16_t poison = 0x7e5a;  // a NaN that no instruction produces
 
-// rows x columns random values with leading dimension ld; all else, and a tile beyond the end, poisoned.
+// rows x columns random values with leading dimension ld; the padding, and a tile beyond the end, are
+// poisoned.
 std::vector<__half> operand(int rows, int columns, int ld, std::mt19937& random) {
   std::normal_distribution<float> normal;
   std::vector<__half> values(static_cast<std::size_t>(rows) * ld + 1024, from_bits(poison));
@@ -88,7 +89,7 @@ void check(const Case& test, Launcher& launcher = test::launcher()) {
 
   const std::vector<__half> result = device_c.read();
   int wrong = 0;
-  std::size_t next = 0;  // elements before it were looked at
+  std::size_t next = 0;  // elements before it have been checked
   const auto expect_untouched_until = [&](std::size_t end) {
     for (; next < end; ++next) wrong += bits_of(result[next]) != bits_of(c[next]) ? 1 : 0;
   };
@@ -129,7 +130,7 @@ void check(const Case& test, Launcher& launcher = test::launcher()) {
 using ModuleKernel = test::DeviceTest;
 using ModuleKernelGpu = test::CudaTest;  // streams, contexts, and what the driver made of the text
 
-// All of a list on a GPU; in the emulator only the first few, which stand in front for that.
+// The cases of a list: all of them on a GPU, only the first few in the emulator.
 std::vector<int> some_of(std::vector<int> all, std::size_t emulated) {
   if (test::emulated()) all.resize(emulated);
   return all;

@@ -1,4 +1,4 @@
-// How much of a tile that reaches beyond the matrix is loaded.
+// How much of an edge tile is loaded.
 #include "tenon/gemm/operand_load.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TYPED_TEST(OperandLoadTest, LoadsNothingOfATileBeyondTheMatrixIfItIsKMajor) {
     EXPECT_EQ(TypeParam::bytes_of(left), Tile::k_major ? 0 : Tile::bytes) << left;
 }
 
-TYPED_TEST(OperandLoadTest, LoadsEveryRowThatExistsAndNeverMoreForLess) {
+TYPED_TEST(OperandLoadTest, LoadsEveryExistingRowAndGrowsWithTheExtent) {
   using Tile = typename TypeParam::Tile;
   int before = 0;
   for (int left = 1; left <= Tile::extent; ++left) {

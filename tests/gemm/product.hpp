@@ -1,8 +1,8 @@
-// One product on the device beside its exact value on the host: what gemm_test.cpp is written in.
+// A product on the device, compared with its exact value on the host: the tools of gemm_test.cpp.
 //
-// Numbers are small integers, for which every sum is exact and C must be right to the bit, or normal, for
-// which the bound of host/error_bound.hpp holds. What is not part of a matrix is NaN: between its lines, and
-// all of C before.
+// Elements are small integers, whose products are exact, so that C must be right to the bit; or normally
+// distributed, and C must lie within the bound of host/error_bound.hpp. Memory between the rows of a matrix
+// is NaN, and so is all of C before the product if beta is 0.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,15 +29,15 @@ namespace tenon::test {
 
 enum class Numbers { integers, normals };
 
-// A is m x k, B is k x n. Where shift_ab is a multiple of 8, A and B can be copied 16 bytes at a time:
-// leading dimensions are rounded up to 16 bytes, and multiples of 8 elements stand for as many times 16 bytes
-// whatever the type. Else lines are as long as they are (plus the pads).
+// A is m x k, B is k x n. If shift_ab is a multiple of 8, A and B are aligned to 16 bytes: leading dimensions
+// are rounded up to 16 bytes, and a shift or pad of 8 elements means 16 bytes whatever the type. Otherwise
+// the leading dimensions are the lengths of the rows plus the pads.
 struct Case {
   std::int64_t m, n, k;
   Numbers numbers = Numbers::integers;
   Type out = Type::f32;
   int shift_ab = 0;            // elements by which A and B start off an aligned address
-  int pad_a = 0, pad_b = 0;    // elements between lines
+  int pad_a = 0, pad_b = 0;    // elements between rows (columns)
   int pad_c = 0, shift_c = 0;  // elements between rows; elements off an aligned address
   float alpha = 1.0F, beta = 0.0F;
 };
@@ -49,8 +49,7 @@ inline std::ostream& operator<<(std::ostream& out, const Case& c) {
              << c.pad_c << ", C shifted by " << c.shift_c << ", alpha " << c.alpha << ", beta " << c.beta;
 }
 
-// Both with k contiguous, rounded to their type; and what is known of each element of A * B. exact[i * n +
-// j].
+// A and B with k contiguous, rounded to their type, and the exact elements of A * B: exact[i * n + j].
 struct Operands {
   std::vector<float> a, b;
   std::vector<DotProduct> exact;
@@ -91,7 +90,7 @@ inline std::vector<DotProduct> exact_products(const std::vector<float>& a, const
   return exact;
 }
 
-// Kept from kernel to kernel; of the large ones, the last.
+// The operands are computed once for all kernels; of the large ones only the last are kept.
 inline std::shared_ptr<const Operands> operands_of(const Case& c, Type type_a, Type type_b) {
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Numbers, Type, Type>;
   static std::map<Key, std::shared_ptr<const Operands>> kept;
@@ -110,60 +109,60 @@ inline std::shared_ptr<const Operands> operands_of(const Case& c, Type type_a, T
   return kept[key] = std::make_shared<const Operands>(std::move(operands));
 }
 
-// An operand as it lies in memory: `extent` lines of k, or k lines of `extent`, from values with k
-// contiguous. What is between the lines is 0xff: NaN in every type that has one.
+// An operand in memory: `extent` vectors of k elements if k is contiguous, else k vectors of `extent`. The
+// bytes between the vectors are 0xff: NaN in every type that has one. values: with k contiguous.
 inline std::vector<unsigned char> in_memory(const std::vector<float>& values, std::int64_t extent,
                                             std::int64_t k, Type type, bool k_contiguous, std::int64_t ld,
                                             std::int64_t shift) {
   const std::size_t element = bytes(type);
   std::vector<unsigned char> elements(values.size() * element);
   reference::encode(type, values.data(), values.size(), elements.data());
-  const std::int64_t lines = k_contiguous ? extent : k, length = k_contiguous ? k : extent;
-  std::vector<unsigned char> memory(static_cast<std::size_t>(shift + (lines - 1) * ld + length) * element,
+  const std::int64_t vectors = k_contiguous ? extent : k, length = k_contiguous ? k : extent;
+  std::vector<unsigned char> memory(static_cast<std::size_t>(shift + (vectors - 1) * ld + length) * element,
                                     0xff);
-  for (std::int64_t line = 0; line < lines; ++line) {
+  for (std::int64_t v = 0; v < vectors; ++v) {
     for (std::int64_t i = 0; i < length; ++i) {
-      std::memcpy(&memory[static_cast<std::size_t>(shift + line * ld + i) * element],
-                  &elements[static_cast<std::size_t>(k_contiguous ? line * k + i : i * k + line) * element],
+      std::memcpy(&memory[static_cast<std::size_t>(shift + v * ld + i) * element],
+                  &elements[static_cast<std::size_t>(k_contiguous ? v * k + i : i * k + v) * element],
                   element);
     }
   }
   return memory;
 }
 
-// Lines of memory so far apart that 32 bits do not count the bytes between the first and the last. (On a GPU
-// that is 4.3 GB; the emulator's memory takes nothing until it is touched.)
-class FarLines {
+// Rows (or columns) of a matrix so far apart that their byte offsets exceed 32 bits. On a GPU that takes 4.3
+// GB; the emulator allocates memory only when it is touched.
+class FarApart {
  public:
-  // Filled with lines that stand one behind the other, and 0xff beside each; as many bytes beyond a multiple
-  // of 16 apart.
-  FarLines(const std::vector<unsigned char>& dense, std::int64_t lines, std::int64_t beyond)
-      : lines_(static_cast<std::size_t>(lines)), line_(dense.size() / lines_) {
+  // dense: the vectors one after the other. Each is put between guards of 0xff. pitch() is a multiple of 16
+  // bytes plus `beyond`.
+  FarApart(const std::vector<unsigned char>& dense, std::int64_t vectors, std::int64_t beyond)
+      : vectors_(static_cast<std::size_t>(vectors)), bytes_(dense.size() / vectors_) {
     constexpr std::size_t most = std::size_t{1} << 32;
-    pitch_ = (most / (lines_ - 1) / 16 + 1) * 16 + static_cast<std::size_t>(beyond);
-    if (!device()->allocate((lines_ - 1) * pitch_ + line_, &data_)) return;
-    for (std::size_t i = 0; i < lines_; ++i) {
-      std::vector<unsigned char> part(before(i) + line_ + behind(i), 0xff);
-      std::memcpy(&part[before(i)], &dense[i * line_], line_);
+    pitch_ = (most / (vectors_ - 1) / 16 + 1) * 16 + static_cast<std::size_t>(beyond);
+    if (!device()->allocate((vectors_ - 1) * pitch_ + bytes_, &data_)) return;
+    for (std::size_t i = 0; i < vectors_; ++i) {
+      std::vector<unsigned char> part(before(i) + bytes_ + behind(i), 0xff);
+      std::memcpy(&part[before(i)], &dense[i * bytes_], bytes_);
       EXPECT_TRUE(device()->upload(get() + i * pitch_ - before(i), part.data(), part.size()));
     }
   }
-  ~FarLines() { device()->free(data_); }
-  FarLines(const FarLines&) = delete;
-  FarLines& operator=(const FarLines&) = delete;
+  ~FarApart() { device()->free(data_); }
+  FarApart(const FarApart&) = delete;
+  FarApart& operator=(const FarApart&) = delete;
 
   bool allocated() const { return data_ != nullptr; }
   unsigned char* get() const { return static_cast<unsigned char*>(data_); }
   std::int64_t pitch() const { return static_cast<std::int64_t>(pitch_); }  // bytes
-  // The lines one behind the other; nobody has written beside them.
+  // The vectors one after the other, after a check that the guards are intact.
   std::vector<unsigned char> read() const {
-    std::vector<unsigned char> dense(lines_ * line_);
-    for (std::size_t i = 0; i < lines_; ++i) {
-      std::vector<unsigned char> part(before(i) + line_ + behind(i));
+    std::vector<unsigned char> dense(vectors_ * bytes_);
+    for (std::size_t i = 0; i < vectors_; ++i) {
+      std::vector<unsigned char> part(before(i) + bytes_ + behind(i));
       EXPECT_TRUE(device()->download(part.data(), get() + i * pitch_ - before(i), part.size()));
-      std::memcpy(&dense[i * line_], &part[before(i)], line_);
-      std::memset(&part[before(i)], 0xff, line_);
-      EXPECT_EQ(part, std::vector<unsigned char>(part.size(), 0xff)) << "beside line " << i;
+      std::memcpy(&dense[i * bytes_], &part[before(i)], bytes_);
+      std::memset(&part[before(i)], 0xff, bytes_);
+      EXPECT_EQ(part, std::vector<unsigned char>(part.size(), 0xff)) << "beside vector " << i;
     }
     return dense;
   }
@@ -171,9 +170,9 @@ class FarLines {
  private:
   static constexpr std::size_t guard = 256;
   std::size_t before(std::size_t i) const { return i == 0 ? 0 : guard; }
-  std::size_t behind(std::size_t i) const { return i == lines_ - 1 ? 0 : guard; }
+  std::size_t behind(std::size_t i) const { return i == vectors_ - 1 ? 0 : guard; }
 
-  std::size_t lines_, line_, pitch_ = 0;
+  std::size_t vectors_, bytes_, pitch_ = 0;
   void* data_ = nullptr;
 };
 
@@ -228,7 +227,7 @@ class Product {
     problem.workspace = workspace_->get();
   }
 
-  // What the emulator counted is returned; what it found has failed the test.
+  // Returns the emulator's counts; its findings fail the test.
   emulator::Counts run() {
     Status status = gemm(launcher(), problem);
     if (status) status = device()->synchronize();
@@ -256,7 +255,7 @@ class Product {
     expect_right(result());
   }
 
-  // The same of a result that was read before, or that a test made.
+  // The same for a result that was read before, or that a test made up.
   void expect_right(const std::vector<float>& found) const {
     std::vector<float> wanted(found.size());  // rounded to the output type
     for (std::size_t i = 0; i < found.size(); ++i) wanted[i] = static_cast<float>(exact(i));

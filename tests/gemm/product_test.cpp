@@ -1,5 +1,5 @@
-// That the check of product.hpp, which every kernel's tests rely on, fails where a kernel is wrong in a way
-// that the bound of each element allows. No kernel runs.
+// The check of product.hpp, on which the tests of every kernel rely, must find errors that the bound of each
+// single element permits. No kernel runs.
 #include "gemm/product.hpp"
 
 #include <gtest/gtest-spi.h>
@@ -15,7 +15,7 @@ namespace {
 
 class ProductCheck : public DeviceTest, public ::testing::WithParamInterface<bool> {
  protected:
-  // fp8 accumulators at a k where an element may, by its bound, have lost all of itself.
+  // fp8 accumulators and a k at which the bound of an element is as large as the element.
   void SetUp() override {
     DeviceTest::SetUp();
     if (IsSkipped()) return;
@@ -32,7 +32,7 @@ class ProductCheck : public DeviceTest, public ::testing::WithParamInterface<boo
     throw std::runtime_error("no kernel takes e4m3");
   }
 
-  // What the check says of this C; "" where it passes.
+  // The sentence of the check for this C; "" if it passes.
   std::string complaint(const std::vector<float>& c) const {
     ::testing::TestPartResultArray results;
     {

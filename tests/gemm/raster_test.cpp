@@ -1,4 +1,4 @@
-// The order of tiles: each once, and neighbours in time are neighbours in space.
+// The raster: it contains each tile once, and consecutive tiles are near each other.
 #include "tenon/gemm/raster.hpp"
 
 #include <gtest/gtest.h>
@@ -40,9 +40,9 @@ TEST(Raster, TakesEveryTileOnce) {
   });
 }
 
-// The next tile is below in the same column, or at the top of a neighbouring column of the band, or in the
-// same column where the next band begins.
-TEST(Raster, WalksDownAndToANeighbour) {
+// The next tile is below in the same column, or at the top of an adjacent column of the band, or in the same
+// column where the next band begins.
+TEST(Raster, StepsDownOrToAnAdjacentColumn) {
   for_every_raster([](const Raster& raster) {
     for (int i = 0; i + 1 < raster.tiles(); ++i) {
       const TilePosition here = raster.at(i), next = raster.at(i + 1);
@@ -58,7 +58,7 @@ TEST(Raster, WalksDownAndToANeighbour) {
   });
 }
 
-// Blocks that run together read few rows of A and columns of B: that is what the order is for.
+// CTAs that run at the same time read few rows of A and columns of B, which is the purpose of the order.
 TEST(Raster, ConsecutiveTilesShareOperands) {
   const Raster raster{64, 64, 8};
   constexpr int together = 128;
@@ -68,7 +68,7 @@ TEST(Raster, ConsecutiveTilesShareOperands) {
       rows.insert(raster.at(i).m);
       columns.insert(raster.at(i).n);
     }
-    ASSERT_LE(rows.size(), 16U);  // those of a band, or of two
+    ASSERT_LE(rows.size(), 16U);  // the rows of one band or of two
     ASSERT_LE(columns.size(), 17U);
   }
 }
@@ -79,8 +79,8 @@ TEST(Raster, OfNothingHasNoTiles) {
   SUCCEED();
 }
 
-// Rows of tiles as many as 31 bits count, of one column; columns likewise.
-TEST(Raster, TakesTheLastOfAsManyTilesAsCanBeCounted) {
+// 2^31 - 1 rows of one tile each; likewise columns.
+TEST(Raster, TakesTheLastOf31BitsOfTiles) {
   constexpr int most = std::numeric_limits<int>::max();
   const TilePosition lowest = Raster(most, 1, 8).at(most - 1), last = Raster(1, most, 8).at(most - 1);
   EXPECT_EQ(lowest.m, most - 1);

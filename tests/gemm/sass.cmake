@@ -1,14 +1,14 @@
-# L2: the machine code of the GEMM kernels, an entry a family and types; included by tests/gemm/CMakeLists.txt.
+# L2: the machine code of the GEMM kernels, one entry for each family and types; included by tests/gemm/CMakeLists.txt.
 #
-# The counts are those of one slab of the smallest tile of the family: 16 x 8 x 16 multiply-adds an HMMA, four 8 x 8
-# matrices an LDSM. Registers: unaligned kernels take up to 128 a thread, tma is compiled for 384 threads.
+# The counts are those of one k-tile of the family's smallest tile: an HMMA does 16 x 8 x 16 multiply-adds, an LDSM loads
+# four 8 x 8 matrices. Registers: unaligned kernels may use 128 a thread; tma is compiled for 384 threads.
 foreach(types IN ITEMS
     "f16_f32 __half float HMMA.16816.F32 HMMA.16816.F32.BF16 HMMA.16816.F16"
     "bf16_f32 __nv_bfloat16 float HMMA.16816.F32.BF16 HMMA.16816.F16"
     "f16_f16 __half __half HMMA.16816.F16 HMMA.16816.F32")
   separate_arguments(types)
-  list(POP_FRONT types label operands sums hmma)  # what remains are the forms that must not occur
-  set(config "GemmConfig<${operands}, ${sums}, ")
+  list(POP_FRONT types label operands accumulator hmma)  # what remains are the forms that must not occur
+  set(config "GemmConfig<${operands}, ${accumulator}, ")
 
   tenon_add_sass_test(tenon_kernels NAME sass.cp_async_${label} KERNEL "gemm_cp_async<.*${config}.*Alignment.0,"
     ARCH ${TENON_ARCHITECTURES}
@@ -24,9 +24,9 @@ foreach(types IN ITEMS
     FORBID ${types} HMMA.1688 LDGSTS LDL STL MAX_REGISTERS 168 SPILL_FREE)
 endforeach()
 
-# All kernels of the library and of the module against a committed report of their registers, memory, loops and findings:
-# tolerances are those of `scripts/kernel_report --help`, which also says how to take a wanted change over. sm_80 and sm_90a;
-# the others are made from the same PTX as sm_80.
+# Compares all kernels of the library and of the module with a committed report of their registers, memory, loops and
+# findings. `scripts/kernel_report --help` explains the tolerances and how to update the report. sm_80 and sm_90a only: the
+# other architectures are compiled from the same PTX as sm_80.
 set(archs 90a)
 if(80 IN_LIST TENON_ARCHITECTURES)
   list(PREPEND archs 80)
@@ -36,7 +36,7 @@ add_test(NAME sass.kernel_report COMMAND "${TENON_PYTHON}" -B "${TENON_SCRIPTS}/
   ${module_cubins} --arch ${archs} --baseline "${CMAKE_CURRENT_LIST_DIR}/kernel_report.json")
 set_tests_properties(sass.kernel_report PROPERTIES LABELS L2)
 
-# The cp.async kernels for architectures that the library is not built for: what ptxas makes of the same PTX.
+# The cp.async kernels for architectures that this build leaves out: ptxas compiles the same PTX for them.
 set(others ${tenon_proven_architectures})
 list(REMOVE_ITEM others ${TENON_ARCHITECTURES})
 foreach(arch IN LISTS others)
@@ -51,7 +51,7 @@ foreach(arch IN LISTS others)
   endforeach()
 endforeach()
 
-# wgmma: four instructions to a k-tile of 64 and 64 rows; TMA stores C.
+# wgmma: four instructions for a k-tile of 64 and 64 rows; TMA stores C.
 foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
   separate_arguments(types)
   list(POP_FRONT types label operand suffix)
@@ -59,22 +59,23 @@ foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} KERNEL "gemm_wgmma<(?!.*RowInterleaved).*${operands}" ARCH 90a
     EXPECT HGMMA>=4 UTMALDG.2D>=2 UTMASTG.2D>=1 STSM.16>=4 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
-  # TMA cannot store every eighth row of C.
+  # Rows of C that belong to a row-interleaved view are not adjacent, so TMA does not store them.
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_rowinterleaved KERNEL "gemm_wgmma<.*RowInterleaved.*${operands}" ARCH 90a
     EXPECT HGMMA>=4 UTMALDG.2D>=2 STSM.16>=4 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
-  # Unaligned operands: one from registers, read a word at a time and shifted; a tile, and what is left of k for one step more.
+  # Unaligned operands: one comes from registers, read by words and shifted. The instructions of a k-tile, and of one step
+  # more for the rest of k.
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_unaligned KERNEL "gemm_unaligned<.*UnalignedConfig<${operand}, " ARCH 90a
     EXPECT HGMMA.64x256x16.${suffix}>=9 UTMALDG.2D>=2 LDS>=96 PRMT>=32 STG.E.128>=16 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
     KERNEL "gemm_wgmma<.*${operands}.*TileShape<128, 256, " EXPECT HGMMA.64x256x16.${suffix}>=4)
-  # Blocks along k: 64 x 64 sums are 32 registers a lane, which leave for another block 4 at a time.
+  # Cluster split-K: 64 x 64 accumulators are 32 registers a lane, sent to the peer CTA 4 at a time.
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_splitk ARCH 90a
     KERNEL "gemm_wgmma<.*${operands}.*ClusterShape<1, 1, [24]>" EXPECT STAS.128>=8 LDS.128>=8)
 endforeach()
 
-# The other types: the same copies and stores, their own instruction. Integers leave as they are, without stmatrix.
+# The other types: the same loads and stores, another instruction. Integers are stored without stmatrix.
 foreach(types IN ITEMS
     "f16_f16 __half __half __half HGMMA.64x256x16.F16 STSM.16>=4"
     "tf32 tf32 tf32 float HGMMA.64x256x8.F32.TF32 STSM.16>=4"
@@ -84,8 +85,8 @@ foreach(types IN ITEMS
     "e5m2 e5m2 e5m2 float QGMMA.64x256x32.F32.E5M2.E5M2 STSM.16>=4"
     "s8 char char int IGMMA.64x256x32.S8.S8 STS.64>=8")
   separate_arguments(types)
-  list(POP_FRONT types label a b sum instruction store)
-  set(operands "WgmmaOperands<[a-z: ]*${a}, [a-z: ]*${b}, ${sum}, false>")
+  list(POP_FRONT types label a b accumulator instruction store)
+  set(operands "WgmmaOperands<[a-z: ]*${a}, [a-z: ]*${b}, ${accumulator}, false>")
   if(a STREQUAL b)
     tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} ARCH 90a KERNEL "gemm_wgmma<.*${operands}"
       EXPECT UTMALDG.2D>=2 UTMASTG.2D>=2 ${store} SYNCS.PHASECHK>=2
@@ -94,7 +95,7 @@ foreach(types IN ITEMS
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
     KERNEL "gemm_wgmma<.*${operands}.*TileShape<128, 256, " EXPECT ${instruction}>=4)
 endforeach()
-# Promoted sums: those of a slab are added in f32 while the next is multiplied into other registers.
+# Promoted accumulators: those of a k-tile are added in f32 while the next k-tile accumulates in other registers.
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_promoted ARCH 90a
   KERNEL "gemm_wgmma<.*float, true>.*TileShape<128, 128, "
   EXPECT QGMMA.64x128x32.F32>=8 FADD>=128 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)

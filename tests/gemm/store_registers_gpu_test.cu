@@ -1,5 +1,5 @@
-// StoreRegisters alone: one warp writes its tile into C, every output type, every alignment, every way to be
-// cut by the edge of C; and nothing around C changes by a bit.
+// StoreRegisters without a GEMM: one warp stores its tile to C, for every output type and alignment and every
+// position at the edges of C. Nothing around C may change by a bit.
 #include <cuda_fp16.h>
 #include <gtest/gtest.h>
 
@@ -21,15 +21,15 @@ constexpr int tile_m = 32, tile_n = 64;
 enum class Op { linear_combination, bias_relu };
 
 template <class Acc>
-__global__ void store(const float* sums, Output c, int tile_row, int tile_column, Op op, float alpha,
+__global__ void store(const float* accumulators, Output c, int tile_row, int tile_column, Op op, float alpha,
                       float beta, const float* bias) {
   WarpTile<__half, Acc, tile_m, tile_n> tile;
   tile.clear();
-  tile.for_each([&](float& v, int row, int column) { v = sums[row * tile_n + column]; });
+  tile.for_each([&](float& v, int row, int column) { v = accumulators[row * tile_n + column]; });
   if (op == Op::linear_combination) {
     StoreRegisters{c, LinearCombination{alpha, beta}}(tile, tile_row, tile_column);
   } else {
-    // Asked for elements of C alone: bias has no more.
+    // Called only for elements of C: bias has no others.
     const auto bias_relu = [bias](float accumulator, int, int column) {
       return fmaxf(accumulator + bias[column], 0.0F);
     };
@@ -37,8 +37,8 @@ __global__ void store(const float* sums, Output c, int tile_row, int tile_column
   }
 }
 
-// C: m x n, `pad` elements between rows, its first element `shift` elements behind an aligned address. The
-// tile's first element is (tile_row, tile_column).
+// C: m x n, with `pad` elements between rows and its first element `shift` elements after an aligned address.
+// The tile begins at (tile_row, tile_column).
 struct Place {
   int m, n, tile_row, tile_column, pad, shift;
 };
@@ -46,7 +46,7 @@ struct Place {
 struct What {
   Op op;
   float alpha, beta;
-  bool rounds;  // sums that no 16-bit type holds; else small multiples of 1/4, so that all is exact
+  bool rounds;  // accumulators that no 16-bit type represents; else small multiples of 1/4: exact results
 };
 
 template <class Acc>
@@ -58,11 +58,11 @@ void expect_stored(Type type, const Place& place, const What& what) {
   std::mt19937 random(5);
   const auto quarter = [&] { return static_cast<float>(static_cast<int>(random() % 65) - 32) / 4; };
   std::normal_distribution<float> normal;
-  test::Managed<float> sums(tile_m * tile_n, 0.0F), bias(static_cast<std::size_t>(place.n), 0.0F);
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    sums[i] = !what.rounds                 ? quarter()
-              : std::is_same_v<Acc, float> ? normal(random)
-                                           : static_cast<float>(1 + i);
+  test::Managed<float> accumulators(tile_m * tile_n, 0.0F), bias(static_cast<std::size_t>(place.n), 0.0F);
+  for (std::size_t i = 0; i < accumulators.size(); ++i) {
+    accumulators[i] = !what.rounds                 ? quarter()
+                      : std::is_same_v<Acc, float> ? normal(random)
+                                                   : static_cast<float>(1 + i);
   }
   for (std::size_t i = 0; i < bias.size(); ++i) bias[i] = quarter();
 
@@ -82,7 +82,7 @@ void expect_stored(Type type, const Place& place, const What& what) {
       }
       const int i = row - place.tile_row, j = column - place.tile_column;
       if (i < 0 || i >= tile_m || j < 0 || j >= tile_n) continue;
-      const float sum = sums[static_cast<std::size_t>(i * tile_n + j)];
+      const float sum = accumulators[static_cast<std::size_t>(i * tile_n + j)];
       const float value = what.op == Op::bias_relu
                               ? std::fmax(sum + bias[static_cast<std::size_t>(column)], 0.0F)
                           : what.beta == 0.0F ? what.alpha * sum
@@ -92,8 +92,8 @@ void expect_stored(Type type, const Place& place, const What& what) {
   }
 
   const Output c{buffer.data() + begin * size, static_cast<std::int64_t>(ld), place.m, place.n, type};
-  store<Acc><<<1, 32>>>(sums.data(), c, place.tile_row, place.tile_column, what.op, what.alpha, what.beta,
-                        bias.data());
+  store<Acc><<<1, 32>>>(accumulators.data(), c, place.tile_row, place.tile_column, what.op, what.alpha,
+                        what.beta, bias.data());
   ASSERT_TRUE(test::finished());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     ASSERT_EQ(static_cast<int>(buffer[i]), static_cast<int>(wanted[i]))
@@ -109,7 +109,7 @@ class EpilogueGpu : public test::GpuTest {
     const int cuts[][4] = {
         {32, 64, 0, 0},  {1, 1, 0, 0},   {17, 7, 0, 0},     {31, 63, 0, 0},  {32, 8, 0, 0},
         {9, 33, 0, 0},   {16, 62, 0, 0}, {40, 100, 32, 64}, {33, 30, 32, 0}, {70, 140, 32, 64},
-        {32, 64, 32, 0}, {32, 64, 0, 64}};  // the last two: nothing is inside
+        {32, 64, 32, 0}, {32, 64, 0, 64}};  // the last two: no element is inside C
     for (const Type type : {Type::f16, Type::bf16, Type::f32}) {
       for (const auto& [m, n, tile_row, tile_column] : cuts) {
         for (const int pad : {0, 1, 2, 8}) {
@@ -131,7 +131,7 @@ TEST_F(EpilogueGpu, AlphaAndBeta) {
   expect_stored_everywhere<float>({Op::linear_combination, 0.5F, -2.0F, false});
   expect_stored_everywhere<__half>({Op::linear_combination, -3.0F, 1.0F, false});
 }
-TEST_F(EpilogueGpu, AnOperationOfOnesOwn) {
+TEST_F(EpilogueGpu, ACustomOperation) {
   expect_stored_everywhere<float>({Op::bias_relu, 1.0F, 0.0F, false});
 }
 

@@ -1,4 +1,4 @@
-"""src/gemm/kernels.csv: what its reader refuses and writes, and whether the built program has just what it says.
+"""src/gemm/kernels.csv: what its reader refuses and writes, and whether the built program has exactly its kernels.
 
   test_kernel_table.py                   the reader
   test_kernel_table.py --command TENON   the kernels of a whole build
@@ -20,7 +20,7 @@ COMMAND = None
 
 
 def table_of(*rows, columns=kernel_table.COLUMNS):
-    """A table with these rows: dicts of what differs from a good one of wgmma."""
+    """A table with these rows; each is a dict of the fields that differ from a valid wgmma row."""
     good = dict(
         family="wgmma", types="f16_f32", layouts="tn", tile_m=128, tile_n=256, tile_k=64, warpgroups=2, warp_m="", warp_n="",
         stages=4, cluster_m=2, cluster_n=1, cluster_k=1, subtiles=2, schedule="cooperative", variant="", set="core",
@@ -125,7 +125,7 @@ class Refusals(unittest.TestCase):
 
 
 class Statements(unittest.TestCase):
-    """The C++ of a row, one a variant; that of others follows from the build."""
+    """The C++ of a row of each variant; the build checks that of all others."""
 
     def cpp(self, **row):
         return [kernel.cpp() for kernel in kernel_table.kernels_of(read(table_of(row)))]
@@ -187,7 +187,7 @@ class Built(unittest.TestCase):
         return json.loads(done.stdout)
 
     def test_the_program_has_the_kernels_of_the_table(self):
-        """`tenon list` tells what it reads from the compiled kernels, not from the table (but for the costs)."""
+        """`tenon list` reads everything but the costs from the compiled kernels, not from the table."""
         listed = [kernel for kernel in self.tenon("list", "--json") if not kernel["name"].startswith("module_")]
         expected = [kernel.fields() for kernel in kernel_table.kernels_of(kernel_table.read_table())]
         for kernel in listed:
@@ -201,7 +201,7 @@ class Built(unittest.TestCase):
         self.assertEqual(set(listed_keys) - set(expected_keys), set())
         self.assertEqual(set(expected_keys) - set(listed_keys), set())
         self.assertEqual(listed_keys, expected_keys)
-        # Of kernels with equal cost the first is chosen: order counts within types and layout.
+        # The first of several kernels with equal cost is chosen, so the order matters within types and layout.
         for kind in {(kernel["types"], kernel["layout"]) for kernel in expected}:
             orders = [[key(k) for k in kernels if (k["types"], k["layout"]) == kind] for kernels in (listed, expected)]
             self.assertEqual(*orders)
@@ -212,7 +212,7 @@ class Built(unittest.TestCase):
         self.assertEqual(sum(part["kernels"] for part in parts.values()), len(listed))
         for name in {kernel["part"] for kernel in listed if not kernel["name"].startswith("module_")}:
             self.assertEqual(parts[name]["kernels"], sum(kernel["part"] == name for kernel in listed))
-            # A kernel is some kilobytes of instructions at least, and its host code.
+            # A kernel has at least some kilobytes of instructions and its host code.
             self.assertGreater(parts[name]["bytes"], 5000 * parts[name]["kernels"], name)
         archive = Path(COMMAND).resolve().parents[1] / "src" / "host" / "libtenon.a"
         size = archive.stat().st_size

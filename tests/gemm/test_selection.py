@@ -1,4 +1,4 @@
-"""A project that embeds tenon and builds a part of the kernels: configured, built, run; and choices that CMake refuses.
+"""Configures, builds and runs a project that embeds tenon with some of its kernels; and choices that CMake refuses.
 
   test_selection.py <folder to work in>
 """

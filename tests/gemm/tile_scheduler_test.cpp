@@ -1,6 +1,6 @@
-// The tile scheduler on the host: for 10^5 problems drawn at random, each tile of C is computed with all of
-// k, each k-tile once, by CTAs of one cluster that take their work in one order; and views of unaligned
-// operands hold each row of C once.
+// The tile scheduler on the host. For 10^5 random problems each tile of C is computed with each k-tile once,
+// and the CTAs of a cluster compute their tiles in the same order. The views of unaligned operands contain
+// each row of C once.
 #include "tenon/gemm/tile_scheduler.hpp"
 
 #include <gtest/gtest.h>
@@ -22,12 +22,12 @@ struct Problem {
 
 Problem draw(std::mt19937& random) {
   const auto up_to = [&](int most) { return 1 + static_cast<int>(random() % static_cast<unsigned>(most)); };
-  // Half of them are a few tiles, where tails are all there is.
+  // Half of the problems have few tiles, so that the last wave is the only one.
   const int most = random() % 2 == 0 ? 3 : 12;
   return {up_to(most), up_to(most), up_to(14), random() % 8 == 0 ? up_to(200) : up_to(40), up_to(66)};
 }
 
-// k-tiles that each tile of C was multiplied with, as [begin, end) in the order of their beginning.
+// For each tile of C the ranges [begin, end) of k-tiles that were multiplied, ordered by begin.
 using Coverage = std::map<std::pair<int, int>, std::map<int, int>>;
 
 template <class Cluster, bool splits_tail>
@@ -92,8 +92,8 @@ TEST(TileScheduler, ComputesEachElementOfCOnceWithAllOfKForRandomProblems) {
   }
 }
 
-// Ping-pong: consumers that take every other work tile take all of them together.
-TEST(TileScheduler, TurnsTakeAllWorkTilesTogether) {
+// Ping-pong: two consumers, each with every other work tile, together compute all of them.
+TEST(TileScheduler, PingpongConsumersComputeAllWorkTiles) {
   std::mt19937 random(3);
   for (int i = 0; i < 1000; ++i) {
     const Problem p = draw(random);
@@ -129,7 +129,7 @@ TEST(TileScheduler, TailSplitFunctionsAreConstantExpressions) {
   static_assert(part_of_k(2, 4, 3).begin == 3 && part_of_k(2, 4, 3).count == 1);  // beyond k
 }
 
-// Every row of C is a row of one tile of one view, whatever m is.
+// For any m, every row of C is a row of exactly one tile of one view.
 template <int ViewsOfTile, int Rows>
 void expect_each_row_once(int m) {
   using Tiles = RowInterleavedTiles<ViewsOfTile, Rows>;
@@ -151,7 +151,7 @@ TEST(TileScheduler, ViewsHoldEachRowOnce) {
   }
 }
 
-// The scheduler of the kernel for unaligned operands: rows of views, columns, k.
+// The scheduler of the kernel for unaligned operands: each row of each view with each column and all of k.
 void expect_unaligned_c_once(int m, int n, int k, bool aligned, int before, bool shares_b, int clusters) {
   using Config = UnalignedConfig<std::uint16_t, 256, 4>;
   SCOPED_TRACE(::testing::Message() << m << " x " << n << " x " << k << ", aligned " << aligned << ", before "
@@ -196,7 +196,7 @@ TEST(UnalignedTileScheduler, ComputesEachRowOfEachColumnOnceWithAllOfK) {
   }
 }
 
-// Masks and ranks of a cluster: who shares A stands along n, who shares B along m.
+// Masks and ranks of a cluster: CTAs that share A lie along n, CTAs that share B along m.
 template <class Cluster>
 void expect_masks() {
   for (int rank = 0; rank < Cluster::ctas; ++rank) {

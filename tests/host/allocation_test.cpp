@@ -43,7 +43,7 @@ class NoLauncher final : public Launcher {
   Status launch(const Launch&) noexcept override { return {}; }
 };
 
-// Allocations of a second round of calls.
+// Counts the allocations of a second series of calls.
 long allocations_of(Gemm p) {
   NoLauncher launcher;
   p.workspace_bytes = workspace_size(launcher, p);

@@ -32,7 +32,7 @@ TEST(ErrorBound, HoldsForTheModelOfTheTensorCore) {
   }
 }
 
-// Kernels that divide k among 2 or 4 blocks too.
+// Also with cluster split-K of 2 or 4 CTAs.
 TEST(ErrorBound, HoldsForTf32) {
   for (const int k : {1, 8, 9, 100, 512, 4096}) {
     for (const double drift : {0.0, 1.0}) {
@@ -40,10 +40,10 @@ TEST(ErrorBound, HoldsForTf32) {
         const auto products = random_products(k, drift, seed, Type::tf32, Type::tf32);
         const DotProduct dot = exact(products);
         const double bound = accumulation_bound(dot, k, {Type::tf32, Type::f32});
-        for (const int blocks : {1, 2, 4}) {
-          const std::size_t chunk = static_cast<std::size_t>((k + 32 * blocks - 1) / (32 * blocks) * 32);
+        for (const int ctas : {1, 2, 4}) {
+          const std::size_t chunk = static_cast<std::size_t>((k + 32 * ctas - 1) / (32 * ctas) * 32);
           const double error = std::fabs(in_chunks(products, chunk, hopper_tf32) - dot.sum);
-          EXPECT_LE(error, bound) << "k " << k << ", blocks " << blocks;
+          EXPECT_LE(error, bound) << "k " << k << ", ctas " << ctas;
         }
       }
     }
@@ -60,11 +60,10 @@ TEST(ErrorBound, HoldsForFp8) {
             const auto products = random_products(k, seed % 2, seed, a, b, scale);
             const DotProduct dot = exact(products);
             const double bound = accumulation_bound(dot, k, {a, Type::f32});
-            for (const int blocks : {1, 2, 4}) {
-              const std::size_t chunk =
-                  static_cast<std::size_t>((k + 128 * blocks - 1) / (128 * blocks) * 128);
+            for (const int ctas : {1, 2, 4}) {
+              const std::size_t chunk = static_cast<std::size_t>((k + 128 * ctas - 1) / (128 * ctas) * 128);
               const double error = std::fabs(in_chunks(products, chunk, hopper_fp8) - dot.sum);
-              EXPECT_LE(error, bound) << name(a) << ", " << name(b) << ", k " << k << ", blocks " << blocks;
+              EXPECT_LE(error, bound) << name(a) << ", " << name(b) << ", k " << k << ", ctas " << ctas;
             }
             EXPECT_LE(std::fabs(in_chunks(products, promoted_chunk, hopper_fp8) - dot.sum),
                       accumulation_bound(dot, k, {a, Type::f32, true}))
@@ -76,8 +75,8 @@ TEST(ErrorBound, HoldsForFp8) {
   }
 }
 
-// One product of a subnormal, aligned as if it were eight times as large, and 31 that are cut at 2^-11 for
-// it: a bound that knows the magnitude of the products alone does not hold.
+// One product of a subnormal, which is aligned as if it were eight times as large, and 31 products that are
+// therefore truncated at 2^-11. A bound from the magnitudes of the products alone does not hold.
 TEST(ErrorBound, SubnormalsOfFp8AreAlignedByTheLeastNormal) {
   constexpr Type e4m3 = Type::e4m3;
   const double tiny = 0x1p-9, large = 256.0, x = 1.75 * 0x1p-5, y = 1.125 * 0x1p-5;  // x * y = 126 * 2^-16
@@ -98,7 +97,7 @@ TEST(ErrorBound, SubnormalsOfFp8AreAlignedByTheLeastNormal) {
   EXPECT_EQ(aligned_magnitude(-3.0, Type::f16, 2.0, Type::f16), 6.0);
 }
 
-TEST(ErrorBound, PromotedAccumulatorsAreHeldToMore) {
+TEST(ErrorBound, PromotedAccumulatorsHaveATighterBound) {
   for (unsigned seed = 0; seed < 10; ++seed) {
     const DotProduct dot = exact(random_products(4096, 0.0, seed, Type::e4m3, Type::e4m3));
     const double promoted = accumulation_bound(dot, 4096, {Type::e4m3, Type::f32, true});
@@ -108,7 +107,7 @@ TEST(ErrorBound, PromotedAccumulatorsAreHeldToMore) {
   }
 }
 
-// What is known of the chunks: what they add up to, or where nobody knows, at most what they can.
+// The magnitudes of the chunks: their exact sums if they are known, else their upper bounds.
 TEST(ErrorBound, AddsUpTheMagnitudesOfChunks) {
   DotProduct dot;
   for (int i = 0; i < 128; ++i) dot.add(i % 2 == 0 ? 3.0 : -1.0);  // up to 2 * 63 + 3
@@ -150,7 +149,7 @@ TEST(ErrorBound, IntegersAreExact) {
   EXPECT_EQ(error_bound(dot, 200000, Type::s32, Type::s32, 3.0, -2.0, 1e9), 0.0);
 }
 
-TEST(Summation, IsWhatAGemmSaysOrTheTypeOfTheSums) {
+TEST(Summation, IsThatOfAGemmOrOfTheAccumulatorType) {
   Gemm problem;
   problem.a.type = Type::e5m2;
   problem.b.type = Type::e4m3;
@@ -215,7 +214,7 @@ TEST(ErrorBound, WithoutProductsOnlyTheEpilogueErrs) {
   EXPECT_EQ(error_bound(DotProduct{}, 0, Type::f32, Type::f32, 0.0, 2.0, 3.0), bound);
 }
 
-TEST(ErrorBound, GrowsWithKAndWithNarrowerSums) {
+TEST(ErrorBound, GrowsWithKAndWithNarrowerAccumulators) {
   EXPECT_LT(error_bound(64, Type::f32, Type::f32, 1.0, 1.0),
             error_bound(128, Type::f32, Type::f32, 1.0, 1.0));
   EXPECT_LT(error_bound(64, Type::f32, Type::f32, 1.0, 1.0), error_bound(64, Type::f16, Type::f32, 1.0, 1.0));

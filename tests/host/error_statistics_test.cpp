@@ -17,7 +17,7 @@ namespace {
 
 using namespace test;
 
-// Products of random numbers, and what the model of a tensor core makes of them.
+// Products of random numbers: the exact results, and those of a model of a tensor core.
 struct RandomC {
   std::int64_t m = 0, n = 0, k = 0;
   Summation sums = Type::f32;
@@ -61,7 +61,7 @@ RandomC random_c(const Format& format, std::int64_t k, std::int64_t split = 1) {
   return c;
 }
 
-// Kept from test to test.
+// Computed once for all tests.
 RandomC right_c(const Format& format, std::int64_t k, Type output = Type::f32) {
   static std::map<std::pair<const Format*, std::int64_t>, RandomC> kept;
   const auto found = kept.find({&format, k});
@@ -97,7 +97,7 @@ TEST(ErrorStatistics, PassesTheModelOfTheTensorCore) {
   }
 }
 
-// The limits that need no exact partial sums agree with those that have them, and neither is idle.
+// The limits with and without exact partial sums agree, and both are near the errors found.
 TEST(ErrorStatistics, LimitsAreNotFarAboveWhatIsFound) {
   for (const Format& format : formats) {
     for (const std::int64_t k : {512, 4096}) {

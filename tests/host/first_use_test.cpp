@@ -287,7 +287,7 @@ void capture_copies() {
   require(cudaFree(scaled), "freeing");
 }
 
-// What a thread multiplies: aligned, with copies, element by element, and other types.
+// The products of a thread: aligned, with copies, element by element, and of other types.
 std::vector<Gemm> problems_of_a_thread() {
   std::vector<Gemm> result;
   const auto add = [&](Type type, std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -314,7 +314,7 @@ std::vector<Gemm> problems_of_a_thread() {
   return result;
 }
 
-// Multiplies on a device, over and over: in every second round from a graph.
+// Multiplies on a device, over and over: every second time from a graph.
 void multiply(int device, int rounds, int first) {
   require(cudaSetDevice(device), "choosing a device");
   const cudaStream_t stream = new_stream();
@@ -372,7 +372,7 @@ void require_devices(int needed) {
                   std::to_string(count));
 }
 
-// Whatever was looked up for one device must not serve another: both take turns in one thread.
+// Anything cached for one device must not be used on another: one thread alternates between both.
 void two_devices_by_turns() {
   for (int turn = 0; turn < 4; ++turn) multiply(turn % 2, 2, turn);
 }

@@ -24,13 +24,13 @@ class StrictLauncher final : public Launcher {
     *device = test::h200;
     return {};
   }
-  Status make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_columns,
+  Status make_tensor_map(const MatrixInMemory& matrix, int box_rows, int box_columns,
                          TensorMap* /*map*/) noexcept override {
     const auto stride =
         static_cast<std::uint64_t>(matrix.ld) * static_cast<std::uint64_t>(matrix.element_bytes);
     const bool fits = reinterpret_cast<std::uintptr_t>(matrix.data) % 16 == 0 && stride % 16 == 0 &&
-                      stride < std::uint64_t{1} << 40 && matrix.lines > 0 && matrix.columns > 0 &&
-                      box_lines > 0 && box_lines <= 256 && box_columns > 0 && box_columns <= 256;
+                      stride < std::uint64_t{1} << 40 && matrix.rows > 0 && matrix.columns > 0 &&
+                      box_rows > 0 && box_rows <= 256 && box_columns > 0 && box_columns <= 256;
     return fits ? Status() : refuse("a tensor map");
   }
   Status launch(const Launch& launch) noexcept override {

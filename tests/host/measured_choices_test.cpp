@@ -65,7 +65,7 @@ std::string chosen_for(const Gemm& problem) {
   return plan.kernel->name + (problem.workspace != nullptr ? " + padded copies" : "");
 }
 
-// Of the cases of a suite, so many may have another choice now.
+// So many cases of a suite may have another choice now.
 constexpr double most_that_changed = 0.1;
 
 std::string case_of(const nlohmann::json& record) {

@@ -138,7 +138,7 @@ TEST(Plan, OtherTypesAreTransposedWhereKIsNotContiguous) {
   Gemm p = problem(100, 33, 70, Type::e4m3);
   p.a = {p.a.data, 112, column_major, Type::e4m3};
   p.b = {p.b.data, 48, row_major, Type::e4m3};
-  // 100 rows and 33 columns of 70 elements, 128 apart, rounded up to 256 bytes.
+  // 100 rows and 33 columns of 70 elements, with leading dimension 128, rounded up to 256 bytes.
   Plan plan = planned(&p, 12800 + 4352);
   EXPECT_TRUE(plan.pad_a && plan.pad_b);
   EXPECT_EQ(plan.b_offset, 12800U);
@@ -385,8 +385,8 @@ TEST(Plan, CopiesFewColumnsOfBBesideAnUnalignedA) {
   EXPECT_FALSE(plan.pad_b);
 }
 
-// Every eighth of 1000 rows, 125 of them, fills half a tile of 256. 1000 adjacent rows of a copy fill four
-// tiles.
+// A stride-8 view of 1000 rows has 125 rows, which fill half a tile of 256. The 1000 adjacent rows of a copy
+// fill four tiles.
 TEST(Plan, CopiesFewRowsOfABesideAnUnalignedB) {
   Gemm p = unaligned_problem(1000, 4001, 3001);
   p.workspace_bytes = planned_workspace(with_unaligned(), p, h200);

@@ -1,5 +1,5 @@
-// A launcher that refuses what a test wants refused and notes what it was asked for: for what gemm() does
-// then.
+// A launcher that refuses the launches that a test selects and records all of them: it shows what gemm() does
+// after a refusal.
 #pragma once
 
 #include <cstring>
@@ -14,7 +14,7 @@ namespace tenon::test {
 
 class RefusingLauncher final : public Launcher {
  public:
-  // device: carries out what is not refused; null: an H200 that does nothing.
+  // device: runs the launches that are not refused; null: an H200 that does nothing.
   explicit RefusingLauncher(Launcher* device = nullptr) noexcept : device_(device) {}
 
   // What launch() returns for a launch before it reaches the device.
@@ -29,11 +29,11 @@ class RefusingLauncher final : public Launcher {
     *device = h200;
     return {};
   }
-  Status make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_columns,
+  Status make_tensor_map(const MatrixInMemory& matrix, int box_rows, int box_columns,
                          TensorMap* map) noexcept override {
     if (!encodes_tensor_maps) return Status(StatusCode::device_unsupported, "no map at %p", matrix.data);
     if (device_ == nullptr) return {};  // nobody reads the map
-    return device_->make_tensor_map(matrix, box_lines, box_columns, map);
+    return device_->make_tensor_map(matrix, box_rows, box_columns, map);
   }
   Status launch(const Launch& launch) noexcept override {
     Status status = answer(launch);

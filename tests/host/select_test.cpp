@@ -47,7 +47,7 @@ TEST(Select, BySharedMemory) {
 }
 
 TEST(Select, ByWaves) {
-  // One tile of 256x128 or 32 of 64x64 on 108 processors: the small tiles finish in one shorter round.
+  // One tile of 256x128 or 32 of 64x64 on 108 processors: the small tiles finish in one shorter wave.
   EXPECT_EQ(choice(problem(512, 256, 4096), a100), "async_64x64");
 }
 
@@ -543,8 +543,8 @@ TEST(Accepts, LeadingDimensionsOfWhichATensorMapHoldsEight) {
   EXPECT_FALSE(accepts(of_a, p, h200));
 }
 
-// A tile holds every eighth row: 2048 rows fill eight tiles of 256, one more row makes a ninth. If A is
-// aligned, a tile holds adjacent rows.
+// A tile holds rows of one stride-8 view: 2048 rows fill eight tiles of 256, one more row makes a ninth. If A
+// is aligned, a tile holds adjacent rows.
 TEST(EstimatedCost, CountsRowInterleavedTiles) {
   const Kernel kernel = test::unaligned_kernel("unaligned");
   const auto cost = [&](std::int64_t m, int pad) {

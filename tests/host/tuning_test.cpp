@@ -1,4 +1,4 @@
-// Tuning tables: their text, what is refused, what they answer, and what gemm() makes of the answer.
+// Tuning tables: their text, refusals, lookups, and the kernels that gemm() then runs.
 #include "tenon/tuning.hpp"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(at, from.size(), to);
 }
 
-// The kernel of the m that a table with these m has for m.
+// The kernel that a table with entries for these m finds for m.
 std::string nearest(const std::vector<std::int64_t>& measured, std::int64_t m) {
   std::vector<std::string> entries;
   entries.reserve(measured.size());
@@ -181,7 +181,7 @@ TEST(TuningText, RefusesWhatIsNotJson) {
   EXPECT_EQ(refusal(replaced(table_of({entry(1)}), "async_", "async\n")),
             "tuning table, line 2: a byte 0x0A stands where printable ASCII is needed");
   EXPECT_EQ(refusal(replaced(table_of({entry(1)}), "async_", "async\\n")),
-            "tuning table, line 2: 'n' stands where '\"', '\\' or '/' behind '\\' is needed");
+            "tuning table, line 2: 'n' stands where '\"', '\\' or '/' after '\\' is needed");
   EXPECT_EQ(refusal(replaced(table_of({entry(1)}), "\"n\":", "\"m\":")),
             "tuning table, line 2: the member \"m\" stands twice in the same object");
   EXPECT_EQ(refusal(replaced(header + "]}", "\"sm\": 90", "\"entries\": []")),
@@ -201,7 +201,7 @@ TEST(TuningText, RefusesAnotherVersion) {
             "tuning table, line 1: the object that begins here has no member \"tenon_tuning\" but needs one");
 }
 
-TEST(TuningText, RefusesWhatMakesNoSense) {
+TEST(TuningText, RefusesInvalidValues) {
   const auto changed = [](const std::string& from, const std::string& to) {
     return refusal(replaced(table_of({entry(1), entry(2)}), from, to));
   };
@@ -240,8 +240,8 @@ TEST(TuningText, RefusesWhatMakesNoSense) {
             "tuning table, line 5: the problem is that of line 3 but a table has one entry a problem");
 }
 
-// Whatever stands there, reading ends, in ok or in a sentence, and touches nothing beyond the text (which has
-// no terminating zero here, so that a sanitizer or the page behind it would tell).
+// Any text is read to an end, with ok or a sentence, without access beyond it. (The text has no terminating
+// zero here, so that a sanitizer or the page behind it would show such an access.)
 void read_garbage(const std::string& text) {
   const std::vector<char> exact(text.begin(), text.end());
   Tuning tuning;
@@ -309,7 +309,7 @@ TEST(TuningText, GarbageIsSurvived) {
   read_garbage("{\"entries\": " + deep);
 }
 
-TEST(Tuning, AFailedLoadKeepsWhatWasThere) {
+TEST(Tuning, AFailedLoadKeepsTheOldTable) {
   Tuning tuning = loaded(table_of({entry(64)}));
   EXPECT_FALSE(tuning.load_text("{", 1));
   EXPECT_EQ(tuning.size(), 1U);
@@ -371,7 +371,7 @@ TEST(Tuning, LoadsFiles) {
   tenon_tuning_free(nullptr);
 }
 
-TEST(TuningLookup, TheSameMComesFirst) {
+TEST(TuningLookup, AnEqualMComesFirst) {
   EXPECT_EQ(nearest({63, 64, 65}, 64), "kernel_64");
   EXPECT_EQ(nearest({64}, 64), "kernel_64");
 }
@@ -395,7 +395,7 @@ TEST(TuningLookup, NearnessIsARatio) {
   EXPECT_EQ(nearest({32, 100}, 80), "kernel_100");
 }
 
-TEST(TuningLookup, EverythingElseIsTheSame) {
+TEST(TuningLookup, AllOtherFieldsMustBeEqual) {
   const Tuning tuning = loaded(table_of({entry(64), entry(64, "other", 4096, 4097)}));
   const auto found = [&tuning](auto change) {
     Gemm p = problem(65, 4096, 4096);
@@ -456,8 +456,8 @@ TEST(TunedPlan, ATableOfAnotherDeviceIsNotUsed) {
   EXPECT_EQ(planned(p), "tma_256x128");
 }
 
-TEST(TunedPlan, WhatCannotRunIsPassedOver) {
-  // No such kernel; a kernel for other orders; a kernel that runs by name alone; a kernel of another device.
+TEST(TunedPlan, KernelsThatCannotRunAreIgnored) {
+  // No such kernel; a kernel for other orders; a kernel that runs only by name; a kernel of another device.
   Gemm p = problem(4096, 4096, 4096);
   p.c.type = Type::f16;  // which the module would take
   for (const char* kernel : {"gone", "any_128x128_nt", "module_256x128"}) {
@@ -497,7 +497,7 @@ TEST(TunedPlan, CopiesOfOperandsAreDecidedAsWithoutATable) {
   EXPECT_EQ(planned(p), "any_128x128");
 }
 
-TEST(TunedPlan, WhatTheDeviceRefusesIsChosenWithoutTheTable) {
+TEST(TunedPlan, IfTheDeviceRefusesTheKernelTheTableIsIgnored) {
   Gemm p = problem(4096, 4096, 4096);
   const Tuning tuning = loaded(table_of({entry(4096, "async_64x64")}));
   p.tuning = &tuning;
@@ -508,8 +508,9 @@ TEST(TunedPlan, WhatTheDeviceRefusesIsChosenWithoutTheTable) {
   EXPECT_EQ(plan.kernel->name, "tma_256x128");
 }
 
-// wgmma reads 8-bit operands in one order: the copies have it, the table speaks of the operands.
-TEST(TunedPlan, TheTableSpeaksOfTheOperandsNotOfTheirCopies) {
+// wgmma reads 8-bit operands in one order only. Copies have that order; the table has the order of the
+// operands.
+TEST(TunedPlan, TheTableIsForTheOperandsNotForTheirCopies) {
   std::vector<Kernel> list;
   for (const char* name : {"tma_large", "tma_small"}) {
     const int tile = list.empty() ? 128 : 64;

@@ -93,7 +93,7 @@ TEST(ChoiceProblems, AreValidAndWhatTheirGroupSays) {
                                           "f16_f32_f16", "f16_f32_f32", "s8_s32_s32", "tf32_f32_f32"}));
 }
 
-// As many below the geometric mean of the limits as above it.
+// As many extents below the geometric mean of the limits as above it.
 TEST(ChoiceProblems, HaveLogUniformExtents) {
   int small = 0, all = 0;
   for (const ChoiceProblem& problem : draw_choice_problems(3, 1600)) {

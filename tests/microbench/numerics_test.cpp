@@ -184,7 +184,7 @@ TEST(Fit, SaysThatNoModelFitsAChipWithOtherParameters) {
       arithmetic_of(Model::sm_90, Unit::mma, emulator::ptx::Type::bf16, emulator::ptx::Type::f32, 16);
   std::vector<Arithmetic> altered(5, hopper);
   altered[0].fraction = 24;  // sm_80's bits, sm_90's width
-  altered[1].group = 8;      // the other way round
+  altered[1].group = 8;      // the other order
   altered[2].fraction = 23;
   altered[3].minimum_exponent = -130;
   altered[4].result = Arithmetic::Result::f32_cut_to_13_bits;

@@ -1,4 +1,4 @@
-// The cp.async ring alone: rows travel through it to other threads, for trip counts below, at and above its
+// CpAsyncRing without a GEMM: rows pass through it to other threads, for trip counts below, at and above its
 // stages.
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@ namespace {
 
 constexpr int threads = 128;
 
-// Copies `trips` rows of 128 words from in to out, each row reversed, so that every thread reads what another
-// copied; and again, through the same memory. Warps stumble at different times.
+// Copies `trips` rows of 128 words from in to out and reverses each, so that every thread reads words that
+// another one copied. Then again through the same memory. Warps pause at different times.
 template <int Stages>
 __global__ void reverse_rows(const int* in, int* out, int trips) {
   using Ring = CpAsyncRing<Stages>;

@@ -1,4 +1,5 @@
-// The walk around a ring, and its parities against a model of an mbarrier (PTX ISA, "mbarrier.test_wait").
+// Stage: its walk around a ring, and its parities against a model of an mbarrier (PTX ISA,
+// "mbarrier.test_wait").
 #include "tenon/pipeline/stage.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +66,7 @@ class Barrier {
 };
 
 // TmaRing's protocol, with one producer and `consumers`, each advanced at random: every consumer must see
-// every item in order, and nobody may be left waiting.
+// every item in order, and none may wait forever.
 template <int Stages>
 void run_ring(int trips, int consumers, unsigned seed) {
   std::mt19937 random(seed);
@@ -107,7 +108,7 @@ void run_rings() {
   }
 }
 
-TEST(Stage, ItsPhaseIsTheParityThatABarrierOfTheRingShows) {
+TEST(Stage, ItsPhaseIsTheParityOfTheRingsBarriers) {
   run_rings<1>();
   run_rings<2>();
   run_rings<3>();

@@ -69,7 +69,7 @@ TEST(BankConflicts, PhasesDoNotDisturbEachOther) {
 // The swizzle's purpose: no conflict between any 8 rows at one column, whatever the width of the rows.
 template <class Tile>
 void expect_no_conflict_down_a_column() {
-  for (int first = 0; first + 8 <= Tile::lines; first += 8) {
+  for (int first = 0; first + 8 <= Tile::rows; first += 8) {
     for (int column = 0; column < Tile::columns; column += Tile::chunk_elements) {
       LaneAddresses address{};
       for (int lane = 0; lane < 8; ++lane) address.at[lane] = Tile::offset(first + lane, column);

@@ -1,4 +1,5 @@
-// The addresses of a tile's elements: each used once, chunks contiguous, and the swizzle that of TMA.
+// The addresses of a tile's elements: each is used once, chunks are contiguous, and the swizzle is that of
+// TMA.
 #include "tenon/shared/tile.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ int tma_address(int address, int span) {
 template <class Tile>
 void expect_a_place_for_each() {
   std::vector<int> taken(Tile::bytes, 0);
-  for (int row = 0; row < Tile::lines; ++row) {
+  for (int row = 0; row < Tile::rows; ++row) {
     for (int column = 0; column < Tile::columns; ++column) {
       const int at = Tile::offset(row, column);
       ASSERT_GE(at, 0);
@@ -32,7 +33,7 @@ void expect_a_place_for_each() {
 
 template <class Tile>
 void expect_whole_chunks() {
-  for (int row = 0; row < Tile::lines; ++row) {
+  for (int row = 0; row < Tile::rows; ++row) {
     for (int column = 0; column < Tile::columns; ++column) {
       const int in_chunk = column % Tile::chunk_elements;
       const int chunk = Tile::offset(row, column - in_chunk);
@@ -45,12 +46,12 @@ void expect_whole_chunks() {
 // Panel by panel: a panel is one TMA box, with its rows one after the other.
 template <class Tile>
 void expect_the_swizzle_of_tma() {
-  for (int row = 0; row < Tile::lines; ++row) {
+  for (int row = 0; row < Tile::rows; ++row) {
     for (int column = 0; column < Tile::columns; ++column) {
       const int panel = column / Tile::panel_columns;
-      const int unswizzled = panel * Tile::panel_bytes + row * Tile::line_bytes +
+      const int unswizzled = panel * Tile::panel_bytes + row * Tile::row_bytes +
                              column % Tile::panel_columns * Tile::element_bytes;
-      ASSERT_EQ(Tile::offset(row, column), tma_address(unswizzled, Tile::line_bytes))
+      ASSERT_EQ(Tile::offset(row, column), tma_address(unswizzled, Tile::row_bytes))
           << "row " << row << " column " << column;
     }
   }
@@ -81,7 +82,7 @@ TEST(SharedTile, RowsOf128Bytes) {
   expect_right<SharedTile<double, 24, 16>>();
 }
 
-TEST(SharedTile, WiderTilesAreCutIntoPanels) {
+TEST(SharedTile, WiderTilesAreSplitIntoPanels) {
   using Tile = SharedTile<__half, 32, 256>;
   static_assert(Tile::panels == 4 && Tile::panel_columns == 64 && Tile::panel_bytes == 32 * 128);
   expect_right<Tile>();
@@ -99,9 +100,9 @@ TEST(SharedTile, AddressesStartAtItsBase) {
 
 TEST(OperandTile, RowsRunAlongTheContiguousDimension) {
   using KMajor = OperandTile<__half, 128, 32, true>;
-  static_assert(KMajor::lines == 128 && KMajor::columns == 32 && KMajor::line_bytes == 64);
+  static_assert(KMajor::rows == 128 && KMajor::columns == 32 && KMajor::row_bytes == 64);
   using Other = OperandTile<__half, 128, 32, false>;
-  static_assert(Other::lines == 32 && Other::columns == 128 && Other::panels == 2);
+  static_assert(Other::rows == 32 && Other::columns == 128 && Other::panels == 2);
   static_assert(KMajor::bytes == Other::bytes && KMajor::bytes == 128 * 32 * 2);
   expect_right<KMajor>();
   expect_right<Other>();

@@ -1,5 +1,5 @@
-// The addresses of a warp's walk, run on the CPU through a model of ldmatrix (PTX ISA, "ldmatrix"): what
-// would arrive in each register has to be the fragment, for every tile that the library ships and more.
+// OperandCursor's addresses, passed on the CPU through a model of ldmatrix (PTX ISA, "ldmatrix"): each
+// register must get its elements of the fragment, for every tile of the library and more.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct Place {
   int extent, k;  // along m (or n), along k
 };
 
-// What stands at each 16-bit element of the tile's memory.
+// The matrix element at each 16-bit element of the tile's memory.
 template <class Tile>
 std::vector<Place> memory_of() {
   std::vector<Place> memory(Tile::bytes / 2);
@@ -127,7 +127,7 @@ TEST(OperandCursor, DeliversFragmentsOfTheLeastDepth) {
   expect_fragments<OperandTile<__half, 64, 16, false>, Operand::b, 32>();
 }
 
-// A tile added to the library has to be added above.
+// A tile that is added to the library must be added above.
 TEST(OperandCursor, EveryShippedTileWasTested) {
   tested_walks().clear();
   expect_walks<32>();

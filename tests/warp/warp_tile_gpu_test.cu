@@ -1,5 +1,5 @@
-// WarpTile::multiply alone: warps multiply two tiles in shared memory, against the product in double on the
-// host.
+// WarpTile::multiply without a GEMM: warps multiply two tiles in shared memory; compared with the product in
+// double on the host.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <gtest/gtest.h>
@@ -15,8 +15,9 @@
 namespace tenon {
 namespace {
 
-// A block of ExtentA x ExtentB, M x N a warp. a: ExtentA x Depth, b: ExtentB x Depth, both with k contiguous,
-// whatever the order in shared memory. c = `times` a * b^T, then every element has its position added to it:
+// A CTA tile of ExtentA x ExtentB, M x N for each warp. a: ExtentA x Depth, b: ExtentB x Depth, both with k
+// contiguous, whatever the order in shared memory. c = `times` a * b^T, then every element has its position
+// added to it:
 // + row / 4 - col / 8.
 template <class T, class Acc, class TileA, class TileB, int M, int N>
 __global__ void multiply(const T* a, const T* b, float* c, int times) {
@@ -42,7 +43,7 @@ __global__ void multiply(const T* a, const T* b, float* c, int times) {
   sum.for_each([&](float& v, int i, int j) {
     c[(row + i) * TileB::extent + column + j] = v;
     v = static_cast<float>(i) / 4 -
-        static_cast<float>(j) / 8;  // what is written into the tile has to stay there
+        static_cast<float>(j) / 8;  // values written into the tile must stay there
   });
   bool kept = true;
   sum.for_each([&](float& v, int i, int j) {

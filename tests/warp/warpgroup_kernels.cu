@@ -1,4 +1,4 @@
-// Kernels around WarpgroupTile, WgmmaAccumulator and ShiftedRows, which warpgroup_tile_test.cpp runs.
+// Kernels with WarpgroupTile, WgmmaAccumulator and ShiftedRows, which warpgroup_tile_test.cpp runs.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -28,21 +28,21 @@ struct Bits {
   using type = std::uint8_t;
 };
 
-// `extent` rows of k, from column `first` of a matrix with `ld` columns, into a tile. By threads, since the
-// TMA is no part of this test.
+// Copies `extent` rows of k, from column `first` of a matrix with `ld` columns, into a tile. Plain stores,
+// since TMA is not part of this test.
 template <class Tile>
 __device__ void copy_in(unsigned char* memory, const void* from, int first, int ld) {
   using Stored = typename Bits<typename Tile::Type>::type;
   for (int i = static_cast<int>(threadIdx.x); i < Tile::extent * Tile::depth;
        i += static_cast<int>(blockDim.x)) {
-    const int line = i / Tile::depth, k = i % Tile::depth;
-    *reinterpret_cast<Stored*>(memory + (Tile::k_major ? Tile::offset(line, k) : Tile::offset(k, line))) =
-        static_cast<const Stored*>(from)[line * ld + first + k];
+    const int row = i / Tile::depth, k = i % Tile::depth;
+    *reinterpret_cast<Stored*>(memory + (Tile::k_major ? Tile::offset(row, k) : Tile::offset(k, row))) =
+        static_cast<const Stored*>(from)[row * ld + first + k];
   }
 }
 
 // c = A * B^T over `k-tiles` k-tiles, through a ring of two: a warpgroup for every M rows. Then every element
-// is doubled, and if `again` the last k-tile is added once more. The accumulators leave in pairs.
+// is doubled, and if `again` the last k-tile is added once more. The accumulators are stored in pairs.
 template <class TileA, class TileB, class AccT, int M, int N>
 __device__ void product(const void* a, const void* b, float* c, int k_tiles, int again) {
   constexpr int stage_bytes = TileA::bytes + TileB::bytes;
@@ -62,7 +62,7 @@ __device__ void product(const void* a, const void* b, float* c, int k_tiles, int
     __syncthreads();
     start(sum, k_tile % 2);
     sum.wait_previous();
-    __syncthreads();  // every warpgroup has done with the other stage
+    __syncthreads();  // every warpgroup has finished with the other stage
   }
   sum.for_each([&](auto& v, int, int) { v = v + v; });
   if (again != 0) start(sum, (k_tiles - 1) % 2);
@@ -141,48 +141,50 @@ extern "C" __global__ void __launch_bounds__(128)
       [&](auto& values) { values.for_each([&](float& v, int i, int j) { c[i * 64 + j] = v; }); });
 }
 
-// c = A * B^T, 64 x 64, of `k-tiles` k-tiles of 64: A in lines that lie too far right, rows 8 i to 8 i + 7 by
-// shift[i]. before: elements of k before the first, 8, or 64: a k-tile that is not multiplied.
+// c = A * B^T, 64 x 64, for `k_tiles` k-tiles of 64. Rows 8 i to 8 i + 7 of A lie shift[i] elements too far
+// right in shared memory. before: elements of k before the first k-tile: 8, or 64, a k-tile that is not
+// multiplied.
 extern "C" __global__ void __launch_bounds__(128)
     shifted(const __half* a, const __half* b, const int* shift, float* c, int k_tiles, int before) {
   using Rows = ShiftedRows<__half>;
-  constexpr int line_bytes = 128, lines = 64;
-  __shared__ alignas(1024) unsigned char memory[2][lines * line_bytes + KHalf64::bytes];
+  constexpr int row_bytes = 128, tile_rows = 64;
+  __shared__ alignas(1024) unsigned char memory[2][tile_rows * row_bytes + KHalf64::bytes];
   const int k = k_tiles * Rows::depth, thread = static_cast<int>(threadIdx.x);
   const int row = thread / 32 * 16 + thread % 32 / 4;
-  const int offset[2] = {row * line_bytes, (row + 8) * line_bytes};
+  const int offset[2] = {row * row_bytes, (row + 8) * row_bytes};
   const int shift_of_rows[2] = {shift[row / 8], shift[row / 8 + 1]};
   Rows rows(offset, shift_of_rows);
-  WgmmaAccumulator<float, 64> sums;
+  WgmmaAccumulator<float, 64> accumulators;
   FragmentA<WgmmaShape<64, 16>, __half> fragment[4];
-  const int first = before == Rows::depth ? 1 : 0;  // that is multiplied
+  const int first = before == Rows::depth ? 1 : 0;  // the first k-tile that is multiplied
   for (int k_tile = 0; k_tile * Rows::depth < k + before; ++k_tile) {
     unsigned char* const stage = memory[k_tile % 2];
-    for (int i = thread; i < lines * Rows::depth; i += 128) {
-      const int line = i / Rows::depth, x = i % Rows::depth;
-      // Element x of the line is that of the row that shift() makes element x + 8 - shift of the k-tile.
-      const int in_b = k_tile * Rows::depth + x - before, in_a = in_b + 8 - shift[line / 8];
-      const std::uint16_t bits_a = in_a < 0 || in_a >= k ? 0 : __half_as_ushort(a[line * k + in_a]);
-      const std::uint16_t bits_b = in_b < 0 || in_b >= k ? 0 : __half_as_ushort(b[line * k + in_b]);
-      *reinterpret_cast<std::uint16_t*>(stage + KHalf64::offset(line, x)) = bits_a;
-      *reinterpret_cast<std::uint16_t*>(stage + lines * line_bytes + KHalf64::offset(line, x)) = bits_b;
+    for (int i = thread; i < tile_rows * Rows::depth; i += 128) {
+      const int staged = i / Rows::depth, x = i % Rows::depth;
+      // shift() makes element x of a row in shared memory element x + 8 - shift of the k-tile.
+      const int in_b = k_tile * Rows::depth + x - before, in_a = in_b + 8 - shift[staged / 8];
+      const std::uint16_t bits_a = in_a < 0 || in_a >= k ? 0 : __half_as_ushort(a[staged * k + in_a]);
+      const std::uint16_t bits_b = in_b < 0 || in_b >= k ? 0 : __half_as_ushort(b[staged * k + in_b]);
+      *reinterpret_cast<std::uint16_t*>(stage + KHalf64::offset(staged, x)) = bits_a;
+      *reinterpret_cast<std::uint16_t*>(stage + tile_rows * row_bytes + KHalf64::offset(staged, x)) = bits_b;
     }
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
     const std::uint32_t base = ptx::shared_address(stage);
     if (k_tile < first) {
       rows.load_before(base);
-      continue;  // the other memory is next
+      continue;  // the next k-tile has the other stage
     }
     rows.load(base);
-    sums.wait_for_operands<0>();
+    accumulators.wait_for_operands<0>();
     rows.shift(fragment);
-    sums.fence(fragment[0], fragment[1], fragment[2], fragment[3]);
-    const auto of_b = operand_descriptor(KHalf64{base + lines * line_bytes}, 0);
+    accumulators.fence(fragment[0], fragment[1], fragment[2], fragment[3]);
+    const auto of_b = operand_descriptor(KHalf64{base + tile_rows * row_bytes}, 0);
     for (int step = 0; step < 4; ++step)
-      sums.multiply<__half, __half>(fragment[step], of_b.at(step), k_tile > first || step > 0);
-    sums.commit();
-    __syncthreads();  // nobody writes where somebody reads
+      accumulators.multiply<__half, __half>(fragment[step], of_b.at(step), k_tile > first || step > 0);
+    accumulators.commit();
+    __syncthreads();  // the next stage may be overwritten only after all have read it
   }
-  sums.when_done([&](auto& values) { values.for_each([&](float& v, int i, int j) { c[i * 64 + j] = v; }); });
+  accumulators.when_done(
+      [&](auto& values) { values.for_each([&](float& v, int i, int j) { c[i * 64 + j] = v; }); });
 }

@@ -1,7 +1,7 @@
-// WarpgroupTile, WgmmaAccumulator and ShiftedRows executed (warpgroup_kernels.cu), against the product in
-// integers: k- and mn-major tiles, panels, several warpgroups, a ring of stages with one group in flight,
-// accumulators changed and added to. In the emulator under every schedule, or with TENON_TEST_DEVICE=cuda on
-// a GPU.
+// Executes WarpgroupTile, WgmmaAccumulator and ShiftedRows (warpgroup_kernels.cu) and compares with products
+// of integers: k- and mn-major tiles, panels, several warpgroups, a ring of stages with one group in flight,
+// and accumulators that are changed and added to. In the emulator under every schedule, or with
+// TENON_TEST_DEVICE=cuda on a GPU.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -41,7 +41,7 @@ struct Product {
   unsigned threads = 128;
 };
 
-// 2 * A * B^T, and the last k-tile of it once more.
+// 2 * A * B^T, with the last k-tile added once more.
 void expect_product(const Product& p, int k_tiles, int again, std::uint64_t seeds) {
   SCOPED_TRACE(std::string(p.name) + ", k-tiles " + std::to_string(k_tiles) + ", again " +
                std::to_string(again));
@@ -87,7 +87,7 @@ TEST(WarpgroupTile, MultipliesTilesOfEveryTypeAndOrder) {
   for (const Product& p : products) expect_product(p, 1, 0, 0);
 }
 
-TEST(WarpgroupTile, AddsSlabAfterSlabWithOneGroupInFlight) {
+TEST(WarpgroupTile, AddsKTilesWithOneGroupInFlight) {
   for (const Product& p : products) expect_product(p, 3, 1, 0);
 }
 
@@ -96,7 +96,7 @@ TEST(WarpgroupTile, FreesAStageOnlyWhenItIsRead) {
   expect_product(products[2], 5, 0, 8);
 }
 
-TEST(WgmmaAccumulator, HandsItsSumsOnAsTheNextOperand) {
+TEST(WgmmaAccumulator, ItsValuesAreTheNextOperand) {
   const std::vector<int> a = integers(64 * 64, 5), b = integers(64 * 64, 6), d = integers(64 * 64, 7);
   PtxKernel kernel(entry("chain").parameters, entry("chain").body);
   const std::uint64_t c = kernel.zeros<float>(64 * 64);
@@ -120,9 +120,9 @@ TEST(WgmmaAccumulator, HandsItsSumsOnAsTheNextOperand) {
       kernel, [&] { EXPECT_EQ(kernel.download<float>(c, 64 * 64), expected); }, 4);
 }
 
-// Every shift alone, all of them at once in both directions, and even ones beside odd ones: the accumulators
-// know nothing of it.
-TEST(ShiftedRows, BringsEveryRowToWhereTheOtherOperandHasIt) {
+// Each shift for all rows, all shifts at once in both directions, and even beside odd ones: the accumulators
+// are those of the unshifted product.
+TEST(ShiftedRows, AlignsEveryRowWithTheOtherOperand) {
   std::vector<std::vector<int>> shifts = {
       {0, 1, 2, 3, 4, 5, 6, 7}, {7, 6, 5, 4, 3, 2, 1, 0}, {0, 2, 4, 6, 1, 3, 5, 7}};
   for (int i = 0; i < 8; ++i) shifts.emplace_back(8, i);

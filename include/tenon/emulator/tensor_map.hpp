@@ -53,10 +53,11 @@ TensorMap encode_tiled(TensorMapType type, int rank, std::uint64_t address, cons
                        const std::uint32_t* element_strides, TensorMapInterleave interleave,
                        TensorMapSwizzle swizzle, TensorMapL2Promotion l2_promotion, TensorMapFill fill);
 
-// The arguments of cuTensorMapEncodeIm2col, for convolutions: dimensions C, W, H, D, N, of which 3 to 5 are
-// there. `lower_corner` and `upper_corner` have rank - 2 values, W first: where the box of pixels begins,
-// from the tensor's first pixel, and where it ends, from its last. A copy moves `pixels` pixels of the box, W
-// fastest and on into the next image, and of each `channels` elements. Throws as encode_tiled does.
+// The arguments of cuTensorMapEncodeIm2col, for convolutions. rank: 3 (dimensions C, W, N), 4 (C, W, H, N) or
+// 5 (C, W, H, D, N). `lower_corner` and `upper_corner` have rank - 2 values, W first: where the box of pixels
+// begins, relative to the tensor's first pixel, and where it ends, relative to its last. A copy moves
+// `pixels` pixels of the box, with W fastest and on into the next image, and `channels` elements of each.
+// Throws as encode_tiled does.
 TensorMap encode_im2col(TensorMapType type, int rank, std::uint64_t address, const std::uint64_t* dimensions,
                         const std::uint64_t* strides, const int* lower_corner, const int* upper_corner,
                         std::uint32_t channels, std::uint32_t pixels, const std::uint32_t* element_strides,

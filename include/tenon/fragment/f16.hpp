@@ -40,7 +40,7 @@ struct Mma<Shape, float, __nv_bfloat16, __nv_bfloat16> {
   }
 };
 
-// Rounds the accumulators of two neighbouring products (columns 0..7 and 8..15) to T and returns them as the
+// Rounds the accumulators of two adjacent products (columns 0..7 and 8..15) to T and returns them as the
 // A operand of the next product. The layouts agree, so no value changes lanes. This makes the P of softmax(Q
 // K^T) V.
 template <class T>

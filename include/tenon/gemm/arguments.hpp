@@ -15,9 +15,9 @@ struct GemmArguments {
   std::int64_t ldb;
   Output c;
   Raster raster;  // of cluster tiles
-  // Of the wgmma kernels: the cluster tiles that are computed whole, before those whose k two CTAs share
-  // (TileScheduler), and the rows of A and columns of B beyond which nothing is loaded (OperandLoad): m and
-  // n, or load_whole_tiles.
+  // For the wgmma kernels. whole_tiles: cluster tiles before the first that tail split-K splits
+  // (TileScheduler). residue_m, residue_n: rows of A and columns of B beyond which nothing is loaded
+  // (OperandLoad): m and n, or load_whole_tiles.
   int whole_tiles = raster.tiles(), residue_m = load_whole_tiles, residue_n = load_whole_tiles;
 };
 

@@ -124,9 +124,9 @@ class StreamLauncher final : public Launcher {
  public:
   explicit StreamLauncher(cudaStream_t stream) noexcept : stream_(stream) {}
   Status describe(DeviceDescription* device) noexcept override { return describe_cuda_device(device); }
-  Status make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_columns,
+  Status make_tensor_map(const MatrixInMemory& matrix, int box_rows, int box_columns,
                          TensorMap* map) noexcept override {
-    return tenon::make_tensor_map(matrix, box_lines, box_columns, map);
+    return tenon::make_tensor_map(matrix, box_rows, box_columns, map);
   }
   Status launch(const Launch& launch) noexcept override { return launch_on_stream(launch, stream_); }
 

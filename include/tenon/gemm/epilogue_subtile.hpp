@@ -1,6 +1,6 @@
-// Epilogue subtiles: 16 rows x 128 bytes of C in shared memory, with the 128-byte swizzle, in which a warp
-// lays down its accumulators after the operation. From there they leave by TMA (store_tma.hpp) or by the
-// warp's own stores (store_subtile.hpp). Below: epilogue.hpp, shared/swizzle.hpp, ptx/stmatrix.hpp.
+// Epilogue subtiles: 16 rows x 128 bytes of C in shared memory, with the 128-byte swizzle. A warp writes its
+// accumulators there after the epilogue operation. Then TMA (store_tma.hpp) or the warp itself
+// (store_subtile.hpp) stores them to C. Below: epilogue.hpp, shared/swizzle.hpp, ptx/stmatrix.hpp.
 #pragma once
 
 #include "tenon/fragment/registers.hpp"
@@ -22,14 +22,15 @@ __device__ __forceinline__ std::uint32_t in_subtile(std::uint32_t subtile, int r
 }
 
 // The functions below are called by whole warps. part: 16 rows of accumulators as wgmma holds them
-// (WarpgroupTile::for_each_part): part.pair(0, j, half, two) gives this lane's two neighbours of the 16 x 8
-// fragment j, in row g or (half) g + 8. row, column: of the warp's first accumulator in C. type: that of C.
+// (WarpgroupTile::for_each_part): part.pair(0, j, half, two) gives this lane's two adjacent elements of the
+// 16 x 8 fragment j, in row g or (half) g + 8. row, column: of the warp's first accumulator in C. type: that
+// of C.
 
-// The columns for which the operation is asked: those of a part, in groups of four fragments.
+// The columns for which the operation is called: those of a part, rounded up to groups of four fragments.
 template <class Part>
 inline constexpr int operation_columns = (Part::columns + 3) / 4 * 32;
 
-// What the operation makes of this lane's part of four fragments from fragment j on.
+// This lane's elements of four fragments, from fragment j on, after the operation.
 template <class Op, class Part>
 __device__ __forceinline__ LaneRow<typename Part::Value> lane_row(const Op& op, const Output& c, Type type,
                                                                   const Part& part, int j, int half, int row,

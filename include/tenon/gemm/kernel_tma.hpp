@@ -2,8 +2,8 @@
 // multiply, and a persistent grid in which the loads of the next tile run during the epilogue of this one.
 //
 // The producer warpgroup releases its registers (setmaxnreg); one of its threads fills the ring, tile after
-// tile. The consumer warps wait on mbarriers, never on each other, so they drift apart: while some store
-// their part of C, others keep the tensor cores busy. Below: config.hpp, register_budget.hpp,
+// tile. The consumer warps wait on mbarriers, never on each other. So they need not run in step: while some
+// store their part of C, others keep the tensor cores busy. Below: config.hpp, register_budget.hpp,
 // store_registers.hpp, tile_scheduler.hpp, pipeline/tma_ring.hpp, ptx/setmaxnreg.hpp.
 #pragma once
 
@@ -19,8 +19,8 @@
 namespace tenon {
 
 // Config: GemmConfig with 8 warps and 2 stages or more. Launch with threads, shared_bytes of dynamic shared
-// memory, at most one CTA a multiprocessor. map_a and map_b: 16-bit elements, boxes of Tile::panel_columns
-// x Tile::lines with the swizzle of Tile::line_bytes, 64 or 128.
+// memory, at most one CTA on a multiprocessor. map_a and map_b: 16-bit elements, boxes of Tile::panel_columns
+// x Tile::rows with the swizzle of Tile::row_bytes, 64 or 128.
 template <class Config>
 struct GemmTma {
   static_assert(Config::warps == 8,
@@ -38,7 +38,7 @@ struct GemmTma {
   static constexpr int depth = Config::Block::k;
   using Scheduler = TileScheduler<ClusterShape<1, 1>, false>;
 
-  // By all threads of the CTA, which has one dimension, once a kernel: the barriers in `shared` serve one
+  // Called once in a kernel by all threads of a one-dimensional CTA: the barriers in `shared` serve one
   // call. k >= 1. epilogue: see GemmCpAsync.
   template <class Epilogue>
   __device__ __forceinline__ static void run(const TensorMap& map_a, const TensorMap& map_b, int k,
@@ -81,7 +81,7 @@ struct GemmTma {
     });
   }
 
-  // One box a panel: `start` is the tile's first row (column) along m (n).
+  // One box for each panel: `start` is the tile's first row (column) along m (n).
   template <class Tile>
   __device__ __forceinline__ static void load(std::uint8_t* to, const TensorMap& map, int start, int k,
                                               std::uint64_t* barrier) {
@@ -120,7 +120,7 @@ struct GemmTma {
       for (int k_tile = 1; k_tile < scheduler.k_tiles(); ++k_tile) {
         const Stage<Config::stages> next = stage.next();
         bool next_is_full = false;
-        // The question costs some twenty cycles: it is asked two k-steps before the answer is needed.
+        // The test takes some twenty cycles, so it begins two k-steps before its result is needed.
         const auto ask_early = [&](int step) {
           if (step == depth / 16 - 2) next_is_full = ring.is_full(next);
         };
@@ -143,7 +143,7 @@ struct GemmTma {
   }
 };
 
-// C = op(A * B). Grid: one CTA a multiprocessor, or raster.tiles() if fewer. Op: see epilogue.hpp.
+// C = op(A * B). Grid: one CTA for each multiprocessor, or raster.tiles() if fewer. Op: see epilogue.hpp.
 template <class Config, class Op>
 __global__ void __launch_bounds__(GemmTma<Config>::threads, 1)
     gemm_tma(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,

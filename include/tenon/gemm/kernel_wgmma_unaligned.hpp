@@ -1,18 +1,20 @@
 // The GEMM of wgmma for unaligned operands: k contiguous in both, elements of 16 bits, any pointers and
 // leading dimensions, no copies.
 //
-// TMA begins at multiples of 16 bytes, where only some rows of such a matrix begin. But every eighth row has
-// the same offset, and such rows are a view of their own that TMA can read (row-interleaved, stride-8), at
-// most 7 elements further right than it should be. wgmma reads A from shared memory, in which all rows must
-// have the same offset: a tile of A has the rows of one view, so that it computes every eighth row of C.
-// wgmma takes the other operand from registers, and what passes through registers can be shifted
-// (ShiftedRows): a tile of B has neighbouring rows, from all views. So the accumulators are C^T
-// (StoreUnalignedTransposed). Where A is aligned after all, or a copy is, a tile has neighbouring rows of it.
+// TMA needs addresses that are multiples of 16 bytes, but only some rows of such a matrix begin there. Rows
+// r, r + 8, r + 16, ... all begin at the same offset from a multiple of 16 bytes. They are a row-interleaved
+// (stride-8) view that TMA can read from the multiple before, up to 7 elements too early.
+//
+// One operand of wgmma comes from shared memory, where all rows of a tile must have the same offset: a tile
+// of A has rows of one view, and computes the rows of C with the same stride. The other operand comes through
+// registers, where each row can be shifted (ShiftedRows): a tile of B has adjacent rows, from all views. So
+// the accumulators are C^T (StoreUnalignedTransposed). If A is aligned, or is copied to aligned memory, a
+// tile has adjacent rows of A.
 //
 // The roles: a producer warp; two consumer warpgroups; three store warps, which store the last rows of a tile
-// while the next one is multiplied. The two CTAs of a cluster stand along n and share the k-tiles of A, or
-// along m and share those of B; where the last tiles are few, both compute half of the k of one (tail
-// split-K). With A and B swapped (UnalignedConfig) the accumulators are C (StoreUnaligned). Below:
+// while the consumers multiply the next one. The two CTAs of a cluster lie along n and share the k-tiles of
+// A, or along m and share those of B. If the last wave has few tiles, both CTAs compute half of k of one tile
+// (tail split-K). With A and B swapped (UnalignedConfig) the accumulators are C (StoreUnaligned). Below:
 // mainloop_wgmma_unaligned.hpp, producer_tma_unaligned.hpp, reduction_cluster_halves.hpp,
 // register_budget.hpp, store_unaligned.hpp, tile_scheduler_unaligned.hpp, ptx/setmaxnreg.hpp.
 #pragma once
@@ -50,7 +52,7 @@ struct GemmUnaligned : UnalignedTiles<Config> {
   using Store =
       std::conditional_t<Config::swap_ab, StoreUnaligned<Op, fast>, StoreUnalignedTransposed<Op, fast>>;
   using Reduction = HalvesReduction<Block::m, Store<LinearCombination>>;
-  // Staged rows of C on their way from the consumers to the store warps: of one tile at a time.
+  // The consumers pass staged rows of C to the store warps, one tile at a time.
   using StagedRows = TmaRing<1>;
 
   // Shared memory, from a multiple of 1024 bytes on: the ring, the staged rows of C, the barriers.
@@ -66,8 +68,8 @@ struct GemmUnaligned : UnalignedTiles<Config> {
       "GemmUnaligned: ring and staged rows are larger than the shared memory of a CTA, 227 KB: take "
       "fewer stages");
 
-  // By all threads of the CTA, which has one dimension, once a kernel: the barriers in `shared` serve one
-  // call. Takes the named barrier 1. op: see epilogue.hpp.
+  // Called once in a kernel by all threads of a one-dimensional CTA: the barriers in `shared` serve one call.
+  // Uses the named barrier 1. op: see epilogue.hpp.
   template <class Op>
   __device__ __forceinline__ static void run(const RowInterleavedMaps& map_a, const RowInterleavedMaps& map_b,
                                              const UnalignedArguments& p, std::uint8_t* shared,
@@ -86,13 +88,13 @@ struct GemmUnaligned : UnalignedTiles<Config> {
     if (works_for_warp(0)) {
       ring.initialize(Config::cluster * Tiles::consumer_warps);  // each CTA writes to both
       reduction.initialize();
-      // All threads, each for what it wrote or read.
+      // Each thread arrives for itself: consumers after their writes, store warps after their reads.
       staged.initialize(32 * store_warps, 32 * Tiles::consumer_warps);
     }
-    cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_relaxed);  // orders the barriers, which is enough
+    cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_relaxed);  // only the barriers need the order
     cuda::ptx::barrier_cluster_wait();
-    // The next grid's prologue overlaps this grid's tail. Behind a copy of A that was no faster in a burst,
-    // and slower after.
+    // The next grid's prologue overlaps this grid's tail. After a copy of A this gained nothing in bursts and
+    // lost time in sustained runs.
     cudaTriggerProgrammaticLaunchCompletion();
     using Loaded = LoadedOperation<Op>;
     if (p.before == Block::k || Loaded::reads_memory) cudaGridDependencySynchronize();

@@ -89,7 +89,7 @@ class Launcher {
   // device_unsupported, with the reason, where there is no such device here.
   virtual Status describe(DeviceDescription* device) noexcept = 0;
   // As make_tensor_map() of tenon/pipeline/make_tensor_map.hpp.
-  virtual Status make_tensor_map(const MatrixInMemory& matrix, int box_lines, int box_columns,
+  virtual Status make_tensor_map(const MatrixInMemory& matrix, int box_rows, int box_columns,
                                  TensorMap* map) noexcept = 0;
   // device_unsupported where the device refuses this launch, but may run another kernel: its clusters, shared
   // memory, registers or code. Anything else (cuda_error) would happen to another kernel as well.

@@ -1,6 +1,6 @@
-// The mainloop for row-interleaved (stride-8) views of A: rows of a view begin `shift` elements before those
-// of A, so that each k-tile of A meets B from `shift` rows of k further up. Below: realign.hpp,
-// mainloop_wgmma.hpp, row_interleaved.hpp.
+// The mainloop for row-interleaved (stride-8) views of A. TMA reads the rows of a view from `shift` elements
+// before those of A, so each k-tile of A is multiplied with rows of B that begin `shift` rows of k earlier.
+// Below: realign.hpp, mainloop_wgmma.hpp, row_interleaved.hpp.
 #pragma once
 
 #include "tenon/gemm/mainloop_wgmma.hpp"
@@ -18,7 +18,7 @@ class MainloopRowInterleaved {
   using Views = RowInterleavedTiles<2>;
   static constexpr int depth = Config::Block::k, step_depth = 32 / TileA::element_bytes;  // of one wgmma
 
-  // A tile from some address on, and only so deep: B from some row of k on, or what one wgmma multiplies.
+  // A tile with another base or depth: B from some row of k on, or the k of one wgmma instruction.
   template <class Tile, int Depth>
   struct PartOf : Tile {
     static constexpr int depth = Depth;
@@ -44,10 +44,10 @@ class MainloopRowInterleaved {
     };
     const auto wait = [&] { accumulators.wait_previous(); };
     const auto b_from = [&](const TileB& b) {
-      return b.base + static_cast<std::uint32_t>((Config::most_shift - shift) * TileB::line_bytes);
+      return b.base + static_cast<std::uint32_t>((Config::most_shift - shift) * TileB::row_bytes);
     };
     int left = work.k_count;
-    // Of a last k-tile that holds what the shift has moved there and nothing else, one step of wgmma.
+    // If the last k-tile holds only elements that the shift has moved there, one wgmma step is enough for it.
     const bool ends_early = p.k + shift <= (left - 1) * depth + step_depth;
     if (ends_early) --left;
 #pragma unroll 1
@@ -67,8 +67,8 @@ class MainloopRowInterleaved {
   }
 
  private:
-  // By a consumer warpgroup: its rows of a tile's first k-tile begin with the end of other rows of A; zeros
-  // instead.
+  // By a consumer warpgroup: its rows of a tile's first k-tile begin with elements of other rows of A, which
+  // are overwritten with zeros.
   __device__ __forceinline__ static void clear_shift(std::uint32_t a, int consumer, int shift) {
     const int thread = static_cast<int>(threadIdx.x) % 128;
     if (thread < Views::rows) {

@@ -1,6 +1,7 @@
-// The mainloop of the kernel for unaligned operands: wgmma takes A from shared memory, where all rows of a
-// view lie equally, and B from registers, through which the consumers shift it (warp/shifted_rows.hpp).
-// Below: realign.hpp, unaligned_tiles.hpp, warp/shifted_rows.hpp, warp/wgmma_accumulator.hpp.
+// The mainloop of the kernel for unaligned operands: wgmma reads A from shared memory, where all rows of a
+// view have the same offset, and B from registers, where the consumers have shifted it
+// (warp/shifted_rows.hpp). Below: realign.hpp, unaligned_tiles.hpp, warp/shifted_rows.hpp,
+// warp/wgmma_accumulator.hpp.
 #pragma once
 
 #include "tenon/gemm/realign.hpp"
@@ -31,8 +32,7 @@ class MainloopUnaligned {
   static constexpr int barrier = 1;  // of the consumers
 
   // By all consumers: multiplies the k-tiles of a work tile. memory: address of the ring's stages in the
-  // shared window. stage: the first one that is read; counted up to the last one, which is still to be
-  // released, by last().
+  // shared window. stage: the first stage to read; advanced to the last one, which release_last() releases.
   class Tile {
    public:
     __device__ __forceinline__ Tile(const UnalignedArguments& p, const UnalignedWorkTile& work,
@@ -40,9 +40,9 @@ class MainloopUnaligned {
                                     int rank)
         : memory_(memory), ring_(ring), stage_(stage), lane_(lane_id()), rows_(rows_of(p, work)) {
       if (work.is_first) cudaGridDependencySynchronize();
-      // Both CTAs are told, or where they share nothing this one as often.
-      told_ = ring.empty_in(work.tail_split ? rank : lane_ % Config::cluster);
-      ptx::opaque(told_);  // computed again it would come late
+      // A warp releases a stage in both CTAs or, where they share nothing, twice in this one.
+      empty_ = ring.empty_in(work.tail_split ? rank : lane_ % Config::cluster);
+      ptx::opaque(empty_);  // kept in a register: recomputation would delay the release
     }
 
     __device__ __forceinline__ void run(Accumulators& accumulators, const UnalignedArguments& p,
@@ -62,7 +62,7 @@ class MainloopUnaligned {
       rows_.load(address(stage_));
       multiply(accumulators, whole, false);
       if (has_tile_before) release(tile_before);
-      // Of a last k-tile that holds a few elements, or none, one step.
+      // If the last k-tile holds at most a few elements, one step is enough for it.
       const int last = work.k_begin + work.k_count - 1;
       const bool ends_early = work.k_count > 1 && p.gemm.k + p.before + work.shift <= last * Block::k + 16;
 #pragma unroll 1
@@ -70,7 +70,7 @@ class MainloopUnaligned {
         multiply_next(accumulators, whole);
       if (ends_early) multiply_next(accumulators, one);
     }
-    // When the accumulators are there.
+    // After the last wgmma has completed.
     __device__ __forceinline__ void release_last() {
       release(stage_);
       stage_ = stage_.next();
@@ -81,7 +81,7 @@ class MainloopUnaligned {
       return memory_ + static_cast<std::uint32_t>(stage.index * Tiles::stage_bytes);
     }
     __device__ __forceinline__ void release(Stage<Config::stages> stage) const {
-      if (lane_ < Config::cluster) ring_.release_at(stage, told_);
+      if (lane_ < Config::cluster) ring_.release_at(stage, empty_);
     }
     // Adds the products of the first `count` steps of the k-tile that was loaded.
     template <class Count>
@@ -96,7 +96,7 @@ class MainloopUnaligned {
       accumulators.commit();
       __syncwarp();  // all lanes have read the k-tile, before one of them releases it
     }
-    // While one warpgroup shifts, the other one multiplies: a second set of fragments, to shift ahead, was no
+    // While one warpgroup shifts, the other one multiplies. A second set of fragments, to shift ahead, was no
     // faster.
     template <class Count>
     __device__ __forceinline__ void multiply_next(Accumulators& accumulators, Count count) {
@@ -114,13 +114,14 @@ class MainloopUnaligned {
     Stage<Config::stages>& stage_;
     int lane_;
     Rows rows_;
-    std::uint32_t told_;
+    std::uint32_t empty_;
     Fragment b_[steps];
   };
 
  private:
-  // By all consumers, of a work tile's first k-tile: rows begin with the end of the rows before them; zeros
-  // instead. Where there is a k-tile before, that is where those ends are.
+  // By all consumers, for a work tile's first k-tile: rows begin with elements that belong to the rows before
+  // them, which are overwritten with zeros. (If another k-tile is loaded before, those elements are in that
+  // one.)
   __device__ __forceinline__ static void clear_shifts(const UnalignedArguments& p,
                                                       const UnalignedWorkTile& work, std::uint32_t b) {
     const int thread = static_cast<int>(threadIdx.x);
@@ -138,8 +139,8 @@ class MainloopUnaligned {
     ptx::bar_sync<32 * Tiles::consumer_warps>(barrier);
   }
 
-  // Rows g and g + 8 of the accumulators of a warp are neighbours, of two views of B. So all rows that lanes
-  // read at once have one shift, and where ldb is odd each warp has an odd one and an even one.
+  // Rows g and g + 8 of a warp's accumulators are adjacent rows of B, from two views. So all rows that the
+  // lanes read at once have the same shift, and if ldb is odd each warp has one odd and one even shift.
   __device__ __forceinline__ static Rows rows_of(const UnalignedArguments& p, const UnalignedWorkTile& work) {
     const int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0);
     const int row = warp / 4 * 8 + lane_id() / 4;  // in its view

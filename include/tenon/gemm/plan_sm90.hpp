@@ -9,17 +9,18 @@
 
 namespace tenon {
 
-// An operand as a kernel loads it. Load: OperandLoad; rows: of A in a tile, or columns of B; `tiles` of them,
-// some of which may lie beyond its `extent`.
+// An operand as a kernel loads it. Load: OperandLoad; rows: of A in a tile, or columns of B. Some of the
+// `tiles` tiles may lie wholly beyond `extent`.
 template <class Load, int rows>
 struct LoadedOperand {
   using Tile = typename Load::Tile;
   const ConstMatrix& matrix;
   int extent, k, tiles;
 
-  // The extent beyond which the kernel loads nothing (GemmArguments::residue_m). What the load of a residue
-  // tile leaves of a stage must have been written before, or be cleared, as a CTA does for its first tile: so
-  // everything is loaded where some CTA comes to its second tile before it has filled the ring.
+  // The extent beyond which the kernel loads nothing (GemmArguments::residue_m). The part of a stage that the
+  // load of a residue tile does not write must hold numbers: an earlier load has written it, or the CTA
+  // cleared it before its first tile. So whole tiles are loaded if some CTA reaches its second tile before it
+  // has filled the ring.
   int residue_extent(bool ring_is_written) const {
     const std::int64_t left = extent - std::int64_t{tiles - 1} * rows;
     const bool has_residue = Load::bytes_of(static_cast<int>(left)) < Load::bytes_of(load_whole_tiles);
@@ -29,7 +30,7 @@ struct LoadedOperand {
     return launcher.make_tensor_map(operand_in_memory<Tile>(matrix, extent, k), Load::rows,
                                     Tile::panel_columns, &maps->whole);
   }
-  // residue: what residue_extent() says, or load_whole_tiles.
+  // residue: from residue_extent(), or load_whole_tiles.
   Status make_maps(Launcher& launcher, int residue, OperandMaps* maps) const {
     const MatrixInMemory operand = operand_in_memory<Tile>(matrix, extent, k);
     if (Status s = launcher.make_tensor_map(operand, Load::rows, Tile::panel_columns, &maps->whole); !s)
@@ -67,8 +68,9 @@ Status plan_wgmma(const Product& product, const Op& op, const DeviceDescription&
   GemmArguments arguments = make_arguments<Config>(seen);
   arguments.c.m = static_cast<int>(product.m), arguments.c.n = static_cast<int>(product.n);
   constexpr int rows = Block::m * Cluster::m, columns = Block::n * Cluster::n;
-  // Multiprocessors come in pairs that a cluster of 2 fits. How many larger clusters run at once depends on
-  // their grouping: the device then hands out tiles itself, a cluster each.
+  // A cluster of 2 fits on a pair of multiprocessors. How many larger clusters run at once depends on how the
+  // device groups its multiprocessors: then there is one cluster for each tile, and the hardware schedules
+  // them.
   const int clusters = std::max(1, device.multiprocessors / Cluster::ctas);
   const int band = square_band(clusters, rows, columns);
   if (Config::row_interleaved) {

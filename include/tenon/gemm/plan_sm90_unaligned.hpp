@@ -7,7 +7,7 @@
 
 namespace tenon {
 
-// Whether every row (column) of a matrix begins on a multiple of so many bytes.
+// Whether every row (column) of a matrix begins on a multiple of `multiple` bytes.
 inline bool begins_on_multiples(const ConstMatrix& matrix, unsigned multiple) noexcept {
   return (reinterpret_cast<std::uintptr_t>(matrix.data) |
           static_cast<std::uint64_t>(matrix.ld) * bytes(matrix.type)) %
@@ -27,7 +27,7 @@ Status plan_unaligned(const Product& product, const Op& op, const DeviceDescript
   g.c.m = static_cast<int>(product.m), g.c.n = static_cast<int>(product.n);
   RowInterleavedMaps map_a, map_b;
   const bool aligned = begins_on_multiples(seen.a, 16);
-  if (aligned) arguments.rows_apart = 1;  // neighbours all have the same offset
+  if (aligned) arguments.rows_apart = 1;  // all rows have the same offset
   if (begins_on_multiples(seen.a, 128)) {
     arguments.before = Block::k;
     arguments.shares_b = shares_unaligned_b(g.m, g.n, Block::m, Block::n) ? 1 : 0;
@@ -52,7 +52,7 @@ Status plan_unaligned(const Product& product, const Op& op, const DeviceDescript
   const int clusters = std::max(1, device.multiprocessors / Config::cluster);
   const int band = square_band(clusters, rows, columns);
   g.raster = make_raster(g.m, g.n, rows, columns, band);
-  // Of views, those of the same 8 * Block::m rows come together.
+  // Consecutive tiles along m are views of the same 8 * Block::m rows.
   if (arguments.rows_apart == 8)
     g.raster = Raster(RowInterleavedTiles<1, Block::m>::tiles_of(g.m), g.raster.tiles_n(), band);
   const TailSplit tail = TailSplit::of(g.raster.tiles(), clusters, g.k / Block::k + (g.k % Block::k != 0));

@@ -16,12 +16,12 @@ Status plan_tma(const Product& product, const Op& op, const DeviceDescription& d
   const GemmArguments arguments = make_arguments<Config>(product);
   TensorMap map_a, map_b;
   if (Status s = launcher.make_tensor_map(operand_in_memory<TileA>(product.a, arguments.m, arguments.k),
-                                          TileA::lines, TileA::panel_columns, &map_a);
+                                          TileA::rows, TileA::panel_columns, &map_a);
       !s) {
     return s;
   }
   if (Status s = launcher.make_tensor_map(operand_in_memory<TileB>(product.b, arguments.n, arguments.k),
-                                          TileB::lines, TileB::panel_columns, &map_b);
+                                          TileB::rows, TileB::panel_columns, &map_b);
       !s) {
     return s;
   }

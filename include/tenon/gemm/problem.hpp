@@ -1,4 +1,4 @@
-// What is asked of a GEMM: matrices, and a product of two. Plain C++17. Below: types.hpp.
+// The problem of a GEMM: matrices and their product. Plain C++17. Below: types.hpp.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct __nv_fp8_e5m2;
 namespace tenon {
 
 // A device matrix. ld is the distance, in elements, between rows (row_major) or columns (column_major).
-// Type::tf32 is for floats whose lowest 13 bits may be ignored. No pointer type implies it.
+// Type::tf32 is for floats whose lowest 13 bits may be ignored; no pointer type implies it.
 struct ConstMatrix {
   const void* data = nullptr;
   std::int64_t ld = 0;
@@ -55,16 +55,16 @@ struct Matrix {
 // The largest m, n or k: kernels count rows and columns in 32 bits and may round them up to a tile.
 inline constexpr std::int64_t largest_dimension = (std::int64_t{1} << 31) - 4096;
 
-// The product of A, m x k, and B, k x n, in C, m x n. What happens to the accumulators before they are stored
-// is the operation of an epilogue (epilogue.hpp).
+// C = A * B: A is m x k, B is k x n, C is m x n. An epilogue operation may change the accumulators before
+// they are stored (epilogue.hpp).
 struct Product {
   std::int64_t m = 0, n = 0, k = 0;
   ConstMatrix a, b;
   Matrix c;
 };
 
-// The same with the element types of the operands and of C in its type, for launch() (launch.hpp). The orders
-// of A and B are those of the kernel, C is row-major.
+// The same with the element types of A, B and C as template arguments, for launch() (launch.hpp). The kernel
+// determines the orders of A and B; C is row-major.
 //
 //   GemmProblem<half, half> problem;
 //   problem.m = m, problem.n = n, problem.k = k;
@@ -90,7 +90,7 @@ constexpr Order flipped(Order order) noexcept {
 }
 
 // The product that computes C^T = B^T A^T: m and n, and A and B, are swapped. C is left as it was; the
-// caller decides what becomes of it.
+// caller decides how to store the result.
 constexpr Product with_swapped_operands(const Product& product) noexcept {
   Product swapped{product.n, product.m, product.k, product.b, product.a, product.c};
   swapped.a.order = flipped(product.b.order);

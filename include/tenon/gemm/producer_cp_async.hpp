@@ -31,11 +31,11 @@ enum class Alignment { full_16, any };
 // which ptxas makes one instruction; a count costs it five more.
 template <class Tile, int Threads, Alignment alignment>
 class ProducerCpAsync {
-  static constexpr int elements = chunk_bytes / 2;                       // of a chunk
-  static constexpr int chunks_per_row = Tile::line_bytes / chunk_bytes;  // within a panel
+  static constexpr int elements = chunk_bytes / 2;                      // of a chunk
+  static constexpr int chunks_per_row = Tile::row_bytes / chunk_bytes;  // within a panel
   static constexpr int rows_per_pass = Threads / chunks_per_row;
-  static constexpr int passes_per_panel = Tile::lines / rows_per_pass;
-  static_assert(Threads % chunks_per_row == 0 && Tile::lines % rows_per_pass == 0,
+  static constexpr int passes_per_panel = Tile::rows / rows_per_pass;
+  static_assert(Threads % chunks_per_row == 0 && Tile::rows % rows_per_pass == 0,
                 "ProducerCpAsync: the CTA's threads must fill whole rows, and their passes whole panels");
   static_assert(rows_per_pass % 8 == 0,
                 "ProducerCpAsync: the swizzle repeats every 8 rows; the rows of a pass must be a multiple");
@@ -74,7 +74,7 @@ class ProducerCpAsync {
     const int panel = i / passes_per_panel, pass = i % passes_per_panel;
     const std::uint32_t to =
         tile_base + to_ +
-        static_cast<std::uint32_t>(panel * Tile::panel_bytes + pass * rows_per_pass * Tile::line_bytes);
+        static_cast<std::uint32_t>(panel * Tile::panel_bytes + pass * rows_per_pass * Tile::row_bytes);
     const std::uint16_t* const source = source_ + (pass * pass_ + panel * Tile::panel_columns);
     if constexpr (whole) {
       ptx::cp_async_cg_shared_global_16(to, source);

@@ -65,7 +65,7 @@ __device__ __forceinline__ void load_part(std::uint8_t* to, const Maps& maps, in
 #pragma unroll 1
   for (int i = 0; i < Load::panels; ++i) {
     const int panel = first_panel + i;
-    const int offset = panel * Tile::panel_bytes + first_row * Tile::line_bytes;
+    const int offset = panel * Tile::panel_bytes + first_row * Tile::row_bytes;
     // Rows run along m or n where k is contiguous, else along k.
     const int row = first_row + (Tile::k_major ? start : k);
     const int column = panel * Tile::panel_columns + (Tile::k_major ? k : start);

@@ -18,7 +18,7 @@ class ProducerRowInterleaved {
   using Views = RowInterleavedTiles<2>;
   static constexpr int parts_a = Cluster::n, parts_b = Cluster::m;
   static_assert(parts_a == 1 || parts_a == 2,
-                "ProducerRowInterleaved: a view each is loaded by two CTAs at most");
+                "ProducerRowInterleaved: at most two CTAs can share A, one for each of the two views");
 
  public:
   using LoadA = OperandLoad<TileA, parts_a>;
@@ -27,7 +27,7 @@ class ProducerRowInterleaved {
   using MapB = OperandMap;
   using Ring = TmaRing<Config::stages>;
 
-  // Rows of a view begin up to 7 elements before those of A.
+  // TMA reads the rows of a view from up to 7 elements before the rows of A.
   TENON_HOST_DEVICE static constexpr int k_tiles(int k) {
     k += Config::views - 1;
     return k / Block::k + (k % Block::k != 0);
@@ -66,12 +66,12 @@ class ProducerRowInterleaved {
     __device__ __forceinline__ void start(std::uint8_t* to, const MapA& map_a, const MapB& map_b, int k_tile,
                                           std::uint64_t* barrier) const {
       const int rank = Cluster::rank(static_cast<int>(blockIdx.x)), k = k_tile * Block::k;
-      // A CTA that shares A loads the view of one consumer, else those of both.
+      // A CTA that shares A loads the view of one consumer; otherwise it loads both views.
 #pragma unroll 1
       for (int i = 0; i < 2 / parts_a; ++i) {
         const int consumer = parts_a == 1 ? i : Cluster::rank_n(rank);
         const TensorMap& view = map_a.view[Views::view(tile_m_, consumer)];
-        std::uint8_t* const there = to + consumer * Views::rows * TileA::line_bytes;
+        std::uint8_t* const there = to + consumer * Views::rows * TileA::row_bytes;
         if constexpr (parts_a == 1) {
           copy_box(there, view, Views::row_in_view(tile_m_), k, barrier);
         } else {

@@ -26,7 +26,7 @@ class ProducerUnaligned {
     Stage<Config::stages> stage;
     for_each_work(scheduler, 0, 1, [&](int index) {
       const UnalignedWorkTile work = scheduler.at(index);
-      unsigned later = 0;  // views of B that begin so
+      unsigned later = 0;  // bit i: rows of view i of B begin later
 #pragma unroll 1
       for (int i = 0; i < Tiles::boxes_b; ++i)
         later |= (Tiles::begins_later(Tiles::shift_of_b(p, i), work.shift) ? 1U : 0U) << i;
@@ -58,8 +58,8 @@ class ProducerUnaligned {
             load_box_a(both_ctas, rank);
           }
         };
-        // First what is shared: both CTAs wait for it. And no branch for each box: where rows of both
-        // operands cross sectors, a thread can just start as many boxes as TMA takes.
+        // The shared operand first: both CTAs wait for it. No branch for each box: where rows of both
+        // operands cross sectors, one thread can barely start boxes as fast as TMA processes them.
         if (has_a && p.shares_b == 0) load_a();
         if (shares_b) {
           const int first = rank * (Tiles::boxes_b / Config::cluster);

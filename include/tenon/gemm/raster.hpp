@@ -1,7 +1,7 @@
-// The order in which blocks take output tiles. Blocks that run together should read the same rows of A and
-// columns of B, so that both stay in the L2: tiles are taken in bands of `band` tile rows, down each band's
-// columns first, and every other band from right to left, so that a band begins where the last one ended.
-// Plain C++17. Below: divisor.hpp.
+// The order in which CTAs compute output tiles. CTAs that run at the same time should read the same rows of A
+// and columns of B, so that both stay in the L2. So the raster goes through bands of `band` tile rows, down
+// each column of a band first, and through every other band from right to left, so that a band begins where
+// the last one ended. Plain C++17. Below: divisor.hpp.
 #pragma once
 
 #include "tenon/gemm/divisor.hpp"

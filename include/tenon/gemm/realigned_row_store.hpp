@@ -1,11 +1,11 @@
-// The realigned store of whole 128-byte segments: rows of 16-bit elements go from shared memory to rows of C
-// that begin anywhere, a segment of C at a time, since a segment that is written in two parts is written
+// The realigned store of whole 128-byte segments: a warp stores rows of 16-bit elements from shared memory to
+// unaligned rows of C, one segment of C at a time. A segment stored in two parts would be written to memory
 // twice.
 //
-// A warp stages 8 rows x 64 columns after the other in two slots. A 128-byte segment of C holds the end of
-// one slot and the beginning of the next: when that is staged, 8 lanes store the segment, 16 bytes each,
-// which they shift out of two neighbouring chunks of 16 bytes of the slots. What a row has at its ends, fewer
-// than 8 elements, is stored element by element. Below: realign.hpp, shared/swizzle.hpp, ptx/ld_shared.hpp.
+// The warp stages blocks of 8 rows x 64 columns alternately in two slots. A 128-byte segment of C holds the
+// end of one block and the beginning of the next. When the next block is staged, 8 lanes store the segment,
+// 16 bytes each, which they shift out of two adjacent 16-byte chunks of the slots. The fewer than 8 elements
+// at each end of a row are stored one by one. Below: realign.hpp, shared/swizzle.hpp, ptx/ld_shared.hpp.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class RealignedRowStore {
  public:
   static constexpr int rows = 8, slot_bytes = rows * 128;  // a slot has the 128-byte swizzle
 
-  // By whole warps. to: the first element in C, of rows `ld` apart; rows_left: how many of them C has (any
-  // number); width: of so many elements; slots: two of them, from a multiple of 1024 bytes on.
+  // By whole warps. to: the first element in C; ld: of C; rows_left: rows that C has from there on (any
+  // number); width: elements of a row; slots: two slots, at a multiple of 1024 bytes.
   __device__ __forceinline__ RealignedRowStore(std::uint16_t* to, std::int64_t ld, int rows_left, int width,
                                                std::uint32_t slots, unsigned lane)
       : width_(width), slots_(slots) {
@@ -30,7 +30,7 @@ class RealignedRowStore {
     for (int i = 0; i < turns; ++i) {
       const unsigned row = 4 * i + lane / 8;
       std::uint16_t* const start = to + row * ld;
-      // The chunk begins with element `from` of the slot before and the current one together.
+      // The chunk begins with element `from` of the previous and the current slot taken together.
       const unsigned before = place(start), from = 64 - before + 8 * chunk;
       Row& r = row_[i];
       r.chunk = start - before + 8 * chunk;
@@ -53,7 +53,7 @@ class RealignedRowStore {
     return slots_ + s % 2 * slot_bytes;
   }
 
-  // When slot s has been staged, as all lanes see: for each slot that begins within `width`.
+  // After slot s has been staged and the warp has synchronised; for each slot that begins within `width`.
   __device__ __forceinline__ void store(int s) const {
     if (s == 0) store_elements(0, min(head_, mine_));
     store_segments(s, slot(s));
@@ -73,16 +73,16 @@ class RealignedRowStore {
   // A lane's chunk of the first segment of C in which the row has elements.
   struct Row {
     std::uint16_t* chunk;
-    int first;                      // number of its first element in the row
-    unsigned shift;                 // of its first element in the chunk of shared memory at `low`
-    std::uint32_t low[2], high[2];  // addresses, where the current slot is the first, the second
+    int first;                      // index of its first element in the row
+    unsigned shift;                 // position of its first element in the chunk of shared memory at `low`
+    std::uint32_t low[2], high[2];  // addresses, if the current slot is the first, the second
   };
 
-  // Elements since a multiple of 128 bytes.
+  // Elements since the last multiple of 128 bytes.
   __device__ __forceinline__ static unsigned place(const std::uint16_t* at) {
     return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(at)) / 2 % 64;
   }
-  // Of a row's 16 chunks: 8 of the slot before, then 8 of the current one.
+  // Address of one of a row's 16 chunks: 8 of the previous slot, then 8 of the current one.
   __device__ __forceinline__ std::uint32_t chunk_address(unsigned row, unsigned chunk, int parity) const {
     const int swizzled = swizzled_chunk<128>(static_cast<int>(row), static_cast<int>(chunk % 8));
     return slots_ + (chunk / 8 == static_cast<unsigned>(parity) ? slot_bytes : 0) + row * 128 +
@@ -95,8 +95,8 @@ class RealignedRowStore {
     return make_uint4(word[0], word[1], word[2], word[3]);
   }
 
-  // Of each row the segment of C that slot s is the end of. staged: a slot, for lanes that store nothing:
-  // they load what is there.
+  // Stores of each row the segment of C that ends in slot s. staged: a slot from which lanes that store
+  // nothing load.
   __device__ __forceinline__ void store_segments(int s, std::uint32_t staged) const {
     uint4 low[turns], high[turns];
     bool whole[turns];
@@ -119,7 +119,7 @@ class RealignedRowStore {
     }
   }
 
-  // `count` elements from `first` on, up to 7, of a row a lane.
+  // Each lane stores `count` elements of its row, up to 7, from `first` on.
   __device__ __forceinline__ void store_elements(int first, int count) const {
     std::uint16_t element[7];
 #pragma unroll

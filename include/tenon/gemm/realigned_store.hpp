@@ -1,7 +1,7 @@
-// The realigned store: rows that stand in shared memory go to rows of C that begin anywhere. A lane stores 16
-// bytes of a row, shifted out of two neighbouring chunks of it; what is left at its ends, less than 16 bytes
-// each, is stored element by element. (realigned_row_store.hpp is for warps whose rows are too long to be
-// staged whole.) Below: output.hpp, realign.hpp, ptx/ld_shared.hpp, ptx/st_global.hpp.
+// The realigned store: a warp stores whole rows from shared memory to unaligned rows of C. A lane stores 16
+// bytes of a row, which it shifts out of two adjacent chunks of it. The less than 16 bytes at each end of a
+// row are stored element by element. (realigned_row_store.hpp is for rows that are too long to be staged
+// whole.) Below: output.hpp, realign.hpp, ptx/ld_shared.hpp, ptx/st_global.hpp.
 #pragma once
 
 #include "tenon/fragment/registers.hpp"
@@ -12,8 +12,8 @@
 
 namespace tenon {
 
-// What a lane does with rows of `Columns` elements of `Size` bytes, 2 or 4, each stored by `lanes` lanes of a
-// warp. The same for all rows that have the same offset in C from a multiple of 16 bytes.
+// One lane's part of the store of rows of `Columns` elements of `Size` bytes, 2 or 4; `lanes` lanes store a
+// row. One object serves all rows that have the same offset in C from a multiple of 16 bytes.
 template <int Size, int Columns>
 class RealignedStore {
   static_assert(Size == 2 || Size == 4, "RealignedStore: elements must have 2 or 4 bytes");
@@ -24,8 +24,8 @@ class RealignedStore {
   static_assert(lanes <= 32 && 32 % lanes == 0 && lanes >= 2 * elements,
                 "RealignedStore: 16 or 32 lanes must store a row");
 
-  // For the row whose elements go to `row` of C from `column` on. staged: its address in the shared window, a
-  // multiple of 16; rotation: element x is there as element (x + rotation) % Columns.
+  // For the row that is stored to (row, column) of C. staged: its address in the shared window, a multiple of
+  // 16; rotation: element x is staged as element (x + rotation) % Columns.
   __device__ __forceinline__ RealignedStore(const Output& c, int row, int column, std::uint32_t staged,
                                             int rotation) {
     const int rows_left = c.m - row, width = min(Columns, c.n - column), lane = lane_id() % lanes;
@@ -49,11 +49,11 @@ class RealignedStore {
     rows_for_end_ = has_end ? rows_left : 0;
   }
 
-  // What a lane has of a row: two chunks, and an element of an end.
+  // A lane's data of a row: two chunks, and one element of an end.
   struct Loaded {
     std::uint32_t word[8], end;
   };
-  // Of the row that is staged so many bytes further. Load several rows before the first is stored.
+  // Loads from the row that is staged `offset` bytes further. Load several rows before the first store.
   __device__ __forceinline__ Loaded load(std::uint32_t offset) const {
     Loaded loaded;
     load_chunk(low_ + offset, &loaded.word[0]);
@@ -61,7 +61,7 @@ class RealignedStore {
     loaded.end = Size == 2 ? ptx::ld_shared_u16(end_at_ + offset) : ptx::ld_shared_b32(end_at_ + offset);
     return loaded;
   }
-  // To the row of C that lies `rows` rows, `step` bytes, further.
+  // Stores to the row of C that lies `rows` rows, `step` bytes, further.
   __device__ __forceinline__ void store(Loaded& loaded, int rows, std::int64_t step) const {
     drop_elements(loaded.word, shift_);
     const std::uint32_t chunk[4] = {loaded.word[0], loaded.word[1], loaded.word[2], loaded.word[3]};
@@ -73,7 +73,7 @@ class RealignedStore {
     }
   }
 
-  // What load() and store() count from.
+  // Moves the row from which load() and store() count.
   __device__ __forceinline__ void advance_in_shared(std::uint32_t bytes) {
     low_ += bytes;
     high_ += bytes;
@@ -98,8 +98,8 @@ class RealignedStore {
   std::uint8_t* chunk_;
   std::uint32_t low_, high_;
   unsigned shift_;
-  int rows_for_chunk_;  // so many rows of C from this one on, or none if the chunk is not whole
-  // One of the elements before the first whole chunk of C, or behind the last one.
+  int rows_for_chunk_;  // rows that C has from this one on; 0 if the chunk is not whole
+  // One of the elements before the first whole chunk of C, or after the last one.
   std::uint8_t* end_;
   std::uint32_t end_at_;
   int rows_for_end_;

@@ -21,12 +21,12 @@ class NoReduction {
 
   // By one thread, before the cluster first synchronises.
   __device__ __forceinline__ void initialize() const {}
-  // By the producer warpgroup, after its last load. ends_with_split_tile: as the scheduler says.
+  // By the producer warpgroup, after its last load. ends_with_split_tile: see TileScheduler.
   __device__ __forceinline__ void join(bool /*ends_with_split_tile*/) const {}
 
   // By all consumer warpgroups, once a work tile. Calls store(rows, row) by whole warps, for each 64 rows of
   // accumulators that this CTA stores, from row `row` of the warpgroup's on; rows.pair(0, j, half, two) gives
-  // the two neighbours of fragment j in row g or (half) g + 8 of a warp's 16 rows.
+  // two adjacent elements of fragment j in row g or (half) g + 8 of a warp's 16 rows.
   template <class Accumulators, class Store>
   __device__ __forceinline__ void operator()(Accumulators& accumulators, const WorkTile&, int /*consumer*/,
                                              const Store& store) const {

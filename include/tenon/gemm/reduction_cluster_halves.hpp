@@ -1,8 +1,8 @@
 // Tail split-K of the kernel for unaligned operands, whose accumulators are the transpose of C: the two CTAs
-// of a cluster compute half of the k of one tile each. Each CTA keeps the accumulators of one half of the
-// rows of C, sends the other half to its peer, and receives what the peer has of its own, through the memory
-// of the ring, which is idle then. (TailSplitKReduction divides by warpgroups; here each must have a part of
-// every row.) Below: pipeline/tma_ring.hpp.
+// of a cluster compute half of k each of one tile. Each CTA keeps the accumulators of one half of the rows of
+// C, sends the other half to its peer, and receives the peer's accumulators of its own half. They pass
+// through the memory of the ring, which is idle then. (TailSplitKReduction gives each warpgroup's
+// accumulators away as a whole; here every warpgroup keeps half of its own.) Below: pipeline/tma_ring.hpp.
 #pragma once
 
 #include "tenon/fragment/registers.hpp"
@@ -11,16 +11,16 @@
 
 namespace tenon {
 
-// Columns: of the accumulators, of which two warpgroups hold 64 rows each. Parts: a half is exchanged in
-// parts of 16 registers, so that the first ones are on their way to C while the last ones arrive;
-// Parts::register_of<Columns / 2>(part, i) is the place of number i of a part among the registers of a half.
+// Columns: of the accumulators; each of the two warpgroups holds 64 rows. Parts: a half is exchanged in parts
+// of 16 registers, so that the first parts are stored while the last ones arrive. Parts::register_of<Columns
+// / 2>(part, i) is the index of a part's register i among the registers of a half.
 template <int Columns, class Parts>
 class HalvesReduction {
   static constexpr int warps = 8, half = Columns / 2, count = half / 2;  // registers of a half
   static constexpr int part_count = 16, parts = count / part_count;
   static_assert(count % part_count == 0, "HalvesReduction: half of the columns must be a multiple of 32");
-  // A stage for each part, full when the peer CTA has sent it. The first one is empty when the peer's warps
-  // have read all k-tiles: then all are.
+  // One stage for each part, full when the peer CTA has sent it. When the peer's warps have read all k-tiles
+  // they release the first stage, which stands for all of them.
   using Ring = TmaRing<parts>;
   static constexpr int part_bytes = 32 * warps * part_count * 4;
 
@@ -37,14 +37,15 @@ class HalvesReduction {
   __device__ __forceinline__ void initialize() const { ring_.initialize(warps); }
 
   // By all threads of both warpgroups, once, when they have read all k-tiles of this CTA: starts to send half
-  // of the accumulators. values: the accumulators, as WgmmaAccumulator::when_done() hands them out; they
-  // stay.
+  // of the accumulators. values: the accumulators, as WgmmaAccumulator::when_done() passes them; they are
+  // not changed.
   template <class Values>
   __device__ __forceinline__ auto exchange(const Values& values) const {
     return Exchange<Values>(*this, values);
   }
 
-  // The half that this CTA keeps, of both CTAs as far as it was received. receive() each part once, in order.
+  // The half that this CTA keeps; receive(part) adds the peer's accumulators of a part. Each part once, in
+  // order.
   template <class Values>
   class Exchange {
    public:
@@ -78,7 +79,7 @@ class HalvesReduction {
     }
 
    private:
-    // A part of what the peer keeps.
+    // Sends a part of the half that the peer keeps.
     __device__ __forceinline__ void send(int part) const {
       const auto there = [&](std::uint32_t address) {
         return __cvta_shared_to_generic(
@@ -104,7 +105,7 @@ class HalvesReduction {
   };
 
  private:
-  static constexpr int step = 32 * warps * 16;  // bytes: 16 a thread, neighbours side by side
+  static constexpr int step = 32 * warps * 16;  // bytes: 16 for each thread, in the order of the threads
 
   __device__ __forceinline__ static constexpr int register_of(int part, int i) {
     return Parts::template register_of<half>(part, i);

@@ -1,7 +1,7 @@
-// Tail split-K: the two CTAs of a cluster compute half of the k of one tile each, when the tiles of the last
-// wave are few (TailSplit of tile_scheduler.hpp). Their rings are idle then: each CTA sends the accumulators
-// of one of its two consumer warpgroups to the peer's ring, and receives those of the other. Below:
-// reduction.hpp (the interface), pipeline/tma_ring.hpp.
+// Tail split-K: if the last wave has few tiles, the two CTAs of a cluster compute half of k each of one tile
+// (TailSplit of tile_scheduler.hpp). Their rings are idle then: each CTA sends the accumulators of one of its
+// two consumer warpgroups to the peer's ring, and receives the peer's accumulators for the other warpgroup.
+// Below: reduction.hpp (the interface), pipeline/tma_ring.hpp.
 #pragma once
 
 #include "tenon/fragment/pack.hpp"
@@ -104,12 +104,12 @@ class TailSplitKReduction {
     }
   }
 
-  // Neighbouring threads have neighbouring pairs: no two lanes of half a warp conflict on a bank.
+  // Adjacent threads store adjacent pairs, so half a warp has no bank conflicts.
   __device__ __forceinline__ static std::uint32_t offset(int j, int half) {
     return static_cast<std::uint32_t>(((2 * j + half) * 128 + static_cast<int>(threadIdx.x) % 128) * 8);
   }
-  // A form for each type: accumulators that are looked at as bits would be kept as bits, and moved into
-  // registers of floats before every instruction that adds to them.
+  // One overload for each type. If accumulators were read as bits, the compiler would keep them as integers
+  // and move them to float registers before every instruction that adds to them.
   __device__ __forceinline__ static void store_there(std::uint32_t address, const float (&two)[2]) {
     ptx::st_shared_cluster_v2_f32(address, two);
   }

@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-// What setmaxnreg leaves a thread of each role.
+// The registers of a thread of each role after setmaxnreg.
 template <int Producer, int Consumer>
 struct RoleRegisters {
   static constexpr int producer = Producer, consumer = Consumer;
@@ -18,8 +18,8 @@ struct RoleRegisters {
                 "RoleRegisters: one producer and two consumer warpgroups have 65536 registers");
 };
 
-// Of the kernels with wgmma from shared memory: the producer thread needs little. With one consumer warpgroup
-// nothing is moved: there are enough for all.
+// For kernels whose wgmma reads both operands from shared memory: the producer thread needs few registers.
+// With one consumer warpgroup setmaxnreg is not used: there are enough registers for all.
 using WgmmaRegisters = RoleRegisters<24, 240>;
 // Where the producer keeps addresses of eight maps (kernel_wgmma_unaligned.hpp), or the consumers are warps
 // that multiply from registers (kernel_tma.hpp).
@@ -35,15 +35,16 @@ struct RegisterBudget {
   // Tiles whose main loop and epilogue together leave no registers: 128x224 and more of cooperative kernels.
   static constexpr bool large = !Config::pingpong && Config::Block::m * Config::Block::n >= 128 * 224;
 
-  // Whether the epilogue for beta == 0 is compiled apart from the one that reads C. It is shorter, which
-  // counts where nothing is multiplied meanwhile: of large tiles all warpgroups store together, of ping-pong
-  // kernels the last tile is stored alone. Elements of 8 bits are always scaled: they have no such code.
+  // Whether there is a separate epilogue for beta == 0, which does not read C. It is shorter, which matters
+  // where no warpgroup multiplies meanwhile: with large tiles all warpgroups store at the same time, and in
+  // ping-pong kernels the last tile is stored while the tensor cores are idle. Not for cooperative kernels of
+  // 8-bit elements.
   static constexpr bool specialises_beta_zero =
       Config::pingpong ? accumulators < (Config::swap_ab ? 176 : 192)
                        : large && !Config::row_interleaved && Config::TileA::element_bytes > 1;
 
-  // Whether residue tiles are loaded in boxes of their own (operand_load.hpp). The producer of the largest
-  // tiles would spill, and their products take longer than the zeros do.
+  // Whether residue tiles are loaded in smaller boxes (operand_load.hpp). Disabled for the largest tiles,
+  // where the producer would spill and the loads of zeros take less time than the multiplication.
   static constexpr bool loads_residue = !Config::splits_tail && !large && !Config::row_interleaved;
   // Whether the producer runs its residue code for whole tiles too. With two consumers it has 24 registers,
   // and the code is compiled twice instead.

@@ -1,4 +1,4 @@
-// Which rows of a matrix the tiles of row-interleaved (stride-8) views hold. View v has rows v, v + 8, v +
+// The rows of a matrix that a tile of row-interleaved (stride-8) views holds. View v has rows v, v + 8, v +
 // 16, ... of the matrix. Plain C++17.
 #pragma once
 
@@ -6,15 +6,15 @@
 
 namespace tenon {
 
-// Tiles that m rows make, each of `rows` rows of `views_of_tile` neighbouring views. Neighbouring tiles go
-// through all views of the same rows first: those without a row are the last of all, and left out.
+// The number of tiles for m rows; a tile has `rows` rows of `views_of_tile` adjacent views. Consecutive tiles
+// go through all views of the same rows first. Tiles without any row come last and are not counted.
 TENON_HOST_DEVICE constexpr int row_interleaved_tiles(int m, int rows, int views_of_tile) {
   const int together = 8 / views_of_tile, rows_together = 8 * rows;
   const int left = (m % rows_together + views_of_tile - 1) / views_of_tile;
   return m / rows_together * together + (left < together ? left : together);
 }
 
-// Tiles along m, each of `Rows` rows of `ViewsOfTile` neighbouring views. Neighbouring tiles go through all
+// The tiles along m. A tile has `Rows` rows of `ViewsOfTile` adjacent views. Consecutive tiles go through all
 // views of the same rows first.
 template <int ViewsOfTile, int Rows = 64>
 struct RowInterleavedTiles {

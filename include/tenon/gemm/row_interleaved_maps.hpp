@@ -10,12 +10,12 @@
 
 namespace tenon {
 
-// Maps of `rows` rows of `length` elements of 16 bits, matrix.ld elements apart: view[i] has rows i, i + 8,
-// ..., which begin with as many elements of what is before them as there are since a multiple of 16 bytes.
+// Makes the maps of `rows` rows of `length` 16-bit elements. view[i] has rows i, i + 8, ..., each from the
+// last multiple of 16 bytes on: it begins with the elements that lie between that address and the row.
 inline Status make_row_interleaved_maps(Launcher& launcher, const ConstMatrix& matrix, int rows, int length,
                                         int box_rows, int box_columns, RowInterleavedMaps* maps) {
   for (int i = 0; i < 8; ++i) {
-    const int rows_of_view = std::max(1, (rows - i + 7) / 8);  // one that is never read
+    const int rows_of_view = std::max(1, (rows - i + 7) / 8);  // at least one, never read
     const auto* const first = static_cast<const std::uint16_t*>(matrix.data) + (i < rows ? i * matrix.ld : 0);
     const int shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(first) % 16 / 2);
     if (Status s = launcher.make_tensor_map({first - shift, 2, rows_of_view, length + shift, 8 * matrix.ld},

@@ -28,8 +28,8 @@ __device__ __forceinline__ void transpose_quad(std::uint32_t (&word)[4], int t) 
   }
 }
 
-// Stores a lane's accumulators in C of any type and alignment: two elements of `row` at `column`, which is
-// even, and two each 8 further.
+// Stores a lane's accumulators to C of any type and alignment: pairs of elements of `row` at columns column,
+// column + 8, column + 16 and column + 24. column is even.
 template <class Op>
 __device__ __forceinline__ void store_lane_row(const Output& c, const Op& op, LaneRow<float>& values, int row,
                                                int column) {
@@ -74,7 +74,7 @@ class StoreRegisters {
     // them in registers that the mainloop needs. An opaque leading dimension keeps that arithmetic here.
     Output c = c_;
     ptx::opaque(c.ld);
-    // Chosen once a tile. The 16-bit types share their code: what differs is how a pair is rounded.
+    // Chosen once for a tile. The 16-bit types share their code and differ only in how a pair is rounded.
     const Type narrow = c.type == Type::f16 ? Type::f16 : Type::bf16;
     if (c.type == Type::f32) {
       store(Type::f32, tile, tile_row, tile_column,
@@ -92,7 +92,7 @@ class StoreRegisters {
   }
 
  private:
-  // Calls visit(i, half, row) for each row of the tile of which this lane holds a part.
+  // Calls visit(i, half, row) for each row of the tile in which this lane holds elements.
   template <class Tile, class Visit>
   __device__ __forceinline__ static void for_each_row(int tile_row, const Visit& visit) {
     static_assert(Tile::columns % 4 == 0,
@@ -129,7 +129,8 @@ class StoreRegisters {
     });
   }
 
-  // Lanes of a row trade so that each holds 8 neighbours: 16-byte stores, 64 bytes of a row a warp row.
+  // The four lanes of a row exchange elements so that each holds 8 adjacent ones, which it stores as 16
+  // bytes.
   __device__ __forceinline__ static void store_chunk(const Output& c, Type type, const LaneRow<float>& values,
                                                      int row, int column, int t) {
     std::uint32_t word[4];
@@ -141,9 +142,9 @@ class StoreRegisters {
     store_elements(static_cast<std::uint16_t*>(c.data) + (row * c.ld + first), word, 0, min(8, c.n - first));
   }
 
-  // 16-bit elements in rows that do not begin at a multiple of 16 bytes. The elements of a row are shifted
-  // between the lanes that hold it until they lie as memory does, so that all but the ends of the row leave
-  // in 16-byte stores.
+  // 16-bit elements in rows that do not begin at a multiple of 16 bytes. The lanes that hold a row shift its
+  // elements among themselves until they match the alignment in memory, so that all but the ends of the row
+  // are stored 16 bytes at a time.
   template <class Tile>
   __device__ __forceinline__ void store_shifted(const Output& c, Type type, Tile& tile, int tile_row,
                                                 int tile_column) const {
@@ -177,7 +178,7 @@ class StoreRegisters {
           store_elements(to + 32 * s + shift, run, 0, min(8, left - 32 * s - shift));
         }
       }
-      // What lies before the first lane's boundary and behind the last one's.
+      // The elements before the first lane's boundary and after the last lane's.
       std::uint32_t end[4];
 #pragma unroll
       for (int x = 0; x < 4; ++x) end[x] = t == 0 ? word[0][x] : word[rows_of_lane - 1][x];

@@ -1,5 +1,5 @@
-// A warp stores a staged epilogue subtile itself, where TMA cannot: in rows of C that begin on multiples of
-// 16 bytes by 16-byte stores, in others by words. What lies outside C is not written. By whole warps. Below:
+// Stores of a staged epilogue subtile by its warp, where TMA cannot store C: by 16-byte stores if the rows of
+// C begin on multiples of 16 bytes, else by words. Elements outside C are not written. By whole warps. Below:
 // epilogue_subtile.hpp, unaligned_word_store.hpp.
 #pragma once
 
@@ -13,8 +13,8 @@ namespace tenon {
 template <int element_bytes>
 using MovedElement = std::conditional_t<element_bytes == 4, std::uint32_t, std::uint16_t>;
 
-// Stores the first `width` elements of a subtile's rows, to row `row`, column `column` of C on. All rows of C
-// begin on multiples of 16 bytes.
+// Stores the first `width` elements of a subtile's rows to C, from (row, column) on. All rows of C begin on
+// multiples of 16 bytes.
 template <int element_bytes>
 __device__ __forceinline__ void store_subtile_vectors(const Output& c, std::uint32_t subtile, int row,
                                                       int column, int width, int lane) {
@@ -23,8 +23,8 @@ __device__ __forceinline__ void store_subtile_vectors(const Output& c, std::uint
   const int chunks = width / elements;  // of a row
 #pragma unroll
   for (int i = 0; i < subtile_rows * chunks; i += 32) {
-    // Rows in bit-reversed order: the 8 chunks that are read at once stand on different banks where a row has
-    // 2 or 4 of them.
+    // Rows in bit-reversed order, so that the 8 chunks that are read at once lie on different banks if a row
+    // has 2 or 4 chunks.
     const int turn = (i + lane) / chunks, chunk = (i + lane) % chunks;
     if (turn >= subtile_rows) break;  // half of the lanes, where a row is one chunk
     const int r = turn / 8 * 8 + (turn % 2 * 4 | turn & 2 | turn / 4 % 2);
@@ -44,8 +44,8 @@ __device__ __forceinline__ void store_subtile_vectors(const Output& c, std::uint
   __syncwarp();
 }
 
-// The same for any rows and columns: a row is up to 32 words, one a lane. rows_at_a_time: so that a warp
-// waits for the words of several rows once.
+// The same for any alignment of C: a row has up to 32 words, one for each lane. A warp loads rows_at_a_time
+// rows before it stores the first of them, to wait only once.
 template <int element_bytes, int rows_at_a_time>
 __device__ __forceinline__ void store_subtile_words(const Output& c, std::uint32_t subtile, int row,
                                                     int column, int width, int lane) {
@@ -55,7 +55,7 @@ __device__ __forceinline__ void store_subtile_words(const Output& c, std::uint32
   using Element = MovedElement<element_bytes>;
   const int rows = min(subtile_rows, c.m - row);
   const int elements = min(width, c.n - column);            // of a row that are in C
-  const int mine = min(per_word * lane, width - per_word);  // lanes beyond the subtile look at its last word
+  const int mine = min(per_word * lane, width - per_word);  // lanes beyond the subtile load its last word
   const UnalignedWordStore store(lane, elements);
   auto* to = static_cast<Element*>(c.data) + row * c.ld + column + per_word * lane;
 #pragma unroll 1

@@ -1,9 +1,10 @@
-// The store of the wgmma kernels: each warp lays down its accumulators in shared memory, one epilogue subtile
-// after the other, and TMA copies the subtiles to C while the warp goes on. Warps never wait for each other.
+// The store of the wgmma kernels: each warp writes its accumulators to shared memory, one epilogue subtile
+// after the other, and TMA copies the subtiles to C while the warp continues. Warps never wait for each
+// other.
 //
-// TMA writes C where base, rows and their distance are multiples of 16 bytes (tma_can_store), and leaves out
-// what is beyond C. Elsewhere the warp stores the subtiles itself. Below: epilogue_subtile.hpp,
-// store_subtile.hpp, pipeline/tma_ring.hpp.
+// TMA stores C if its base, the length of its rows and its leading dimension are multiples of 16 bytes
+// (tma_can_store), and clips subtiles at the edges of C. Otherwise the warp stores the subtiles itself.
+// Below: epilogue_subtile.hpp, store_subtile.hpp, pipeline/tma_ring.hpp.
 #pragma once
 
 #include "tenon/gemm/epilogue_subtile.hpp"
@@ -14,11 +15,12 @@
 namespace tenon {
 
 // Op: see epilogue.hpp. Subtiles: how many a warp may have in flight. specialises_beta_zero:
-// LinearCombination with beta == 0 is compiled apart: more code, but none to jump over. rows_at_a_time: see
-// store_subtile_words(). uses_tma: whether `map` is that of C; if not, the warps store every subtile.
+// compiles a second epilogue for LinearCombination with beta == 0, without the branches that read C.
+// rows_at_a_time: see store_subtile_words(). uses_tma: whether `map` is that of C; if not, the warps store
+// every subtile.
 //
-// map: C as 16-bit elements (an f32 is two), boxes of subtile_rows x 64 of them, 128-byte swizzle; not looked
-// at where TMA cannot write C.
+// map: C as 16-bit elements (an f32 is two), in boxes of subtile_rows x 64 with the 128-byte swizzle. Unused
+// if TMA cannot store C.
 template <class Op, int Subtiles, bool specialises_beta_zero = false, int rows_at_a_time = 4,
           bool uses_tma = true>
 class StoreTma {
@@ -55,7 +57,7 @@ class StoreTma {
     store(part, row, column);
   }
 
-  // Before the warp ends: its shared memory has been read.
+  // Before the warp exits: waits until TMA has read its shared memory.
   __device__ __forceinline__ void finish() const {
     cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
   }
@@ -118,8 +120,8 @@ class StoreTma {
       const std::uint32_t subtile = staging + s % Subtiles * subtile_bytes;
       int lane = lane_id();
       ptx::opaque(lane);
-      // Only the elected lane has stores of its own to wait for: all but those of the places that come next,
-      // or all of them where the part before did not end with a store from the last place.
+      // Only the elected lane has bulk stores to wait for: all but the youngest Subtiles - 1, whose subtiles
+      // are overwritten later. All of them if the part before did not end with a store of the last subtile.
       constexpr int younger = Part::columns % (fragments * Subtiles) == 0 ? Subtiles - 1 : 0;
       if (s == 0) {
         cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<younger>());

@@ -1,4 +1,4 @@
-// The store of kernels whose tiles hold the rows of a row-interleaved (stride-8) view: row r of a tile is row
+// The store of kernels whose tiles hold rows of a row-interleaved (stride-8) view: row r of the view is row
 // view + 8 r of C. Below: realigned_row_store.hpp, store_tma.hpp.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace tenon {
 
-// An operation on the rows of a view, with the row's number in C.
+// Calls an operation for rows of a view with their row numbers in C.
 template <class Op>
 struct OperationOnView {
   Op op;
@@ -18,7 +18,7 @@ struct OperationOnView {
   }
 };
 
-// Op: see epilogue.hpp. Subtiles, rows_at_a_time: as StoreTma has them.
+// Op: see epilogue.hpp. Subtiles, rows_at_a_time: see StoreTma.
 template <class Op, int Subtiles, int rows_at_a_time>
 class StoreTmaInterleaved {
  public:
@@ -38,8 +38,8 @@ class StoreTmaInterleaved {
     if constexpr (std::is_same_v<Op, LinearCombination>) {
       const LinearCombination& op = op_;
       if constexpr (Part::columns > 16) {
-        // Whole 128-byte segments of C, wherever its rows begin. Not for tiles of 128 columns: there is too
-        // much to begin and to end.
+        // Realigned stores of whole 128-byte segments of C. Not for tiles of 128 columns, where the ends of
+        // the rows cost more than the segments save.
         if (op.beta == 0.0F && bytes(c.type) == 2) {
           if (c.type == Type::f16) {
             store_realigned(Type::f16, c, op.alpha, part, row, column);
@@ -66,7 +66,7 @@ class StoreTmaInterleaved {
     return {c, op, map_, staging_, 0};
   }
 
-  // The memory of the subtiles is two slots of 8 rows.
+  // The memory of the subtiles serves as two slots of 8 rows.
   template <class Part>
   __device__ __forceinline__ void store_realigned(Type type, Output c, float alpha, const Part& part, int row,
                                                   int column) const {

@@ -1,9 +1,9 @@
-// The store of the swap-AB kernel for unaligned operands: its accumulators are C, whose rows came in views:
-// of a warp's 16 rows g and the next one, g + 8 of its fragments, are neighbours, and those of different g
-// are 8 apart.
+// The store of the swap-AB kernel for unaligned operands. Its accumulators are C, with the rows in the order
+// of the row-interleaved views: rows g and g + 8 of a warp's fragments are adjacent rows of C, and rows g and
+// g + 1 are 8 rows of C apart.
 //
-// Each warp stages its own rows in shared memory, 8 at a time that begin equally, and stores them
-// (RealignedStore: rows of C at any address). Warps never wait for each other. Below: epilogue.hpp,
+// Each warp stages its own rows in shared memory, 8 rows with the same alignment at a time, and stores them
+// (RealignedStore: unaligned rows of C). Warps never wait for each other. Below: epilogue.hpp,
 // realigned_store.hpp, store_unaligned_transposed.hpp for RowsOfC.
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace tenon {
 
-// Op: see epilogue.hpp. Fast: the type of 16 bits that leaves in realigned stores, as f32 does. The interface
-// is that of StoreUnalignedTransposed, as the store of a product whose transpose is C: "rows" are columns of
-// C, all neighbours, and "columns" its rows.
+// Op: see epilogue.hpp. Fast: the 16-bit type of C that, like f32, is stored by realigned stores. The
+// interface is that of StoreUnalignedTransposed, which stores the transpose of its product: here "rows" are
+// adjacent columns of C, and "columns" its rows.
 template <class Op, Type Fast>
 class StoreUnaligned {
   static constexpr int warps = 8, rows_at_once = 8;
-  // Rows stand 16 bytes further apart than their length: those that a warp writes at once on different banks
-  // (of 4 bytes two on one).
+  // Staged rows are padded by 16 bytes, so that the rows that a warp writes at once lie on different banks
+  // (two on each bank for elements of 4 bytes).
   template <int size, int columns>
   static constexpr int pitch = columns* size + 16;
   static constexpr int bytes_of_warp = rows_at_once * pitch<2, 256>;
@@ -59,14 +59,13 @@ class StoreUnaligned {
       }
     }
   }
-  // Number i, 0 to 15, of the registers that are a part of the accumulators: those of 64 columns of 8 rows
-  // that begin equally.
+  // Register i, 0 to 15, of a part of the accumulators: 64 columns of 8 rows that have the same alignment.
   template <int Columns>
   __device__ __forceinline__ static constexpr int register_of(int part, int i) {
     const int half = part / (Columns / 64), j = part % (Columns / 64) * 8 + i / 2;
     return 4 * j + 2 * half + i % 2;
   }
-  // Nothing is left to others.
+  // The consumers store all rows: the store warps get none.
   template <int Columns>
   __device__ __forceinline__ static constexpr bool leaves_last() {
     return false;
@@ -75,7 +74,7 @@ class StoreUnaligned {
   __device__ __forceinline__ static void last_rows(const RowsOfC&, int, int) {}
 
  private:
-  // The part of fragment j of the rows g + 8 half.
+  // The part that holds fragment j of the rows g + 8 * half.
   template <int Columns>
   __device__ __forceinline__ static constexpr int part_of(int j, int half) {
     return half * (Columns / 64) + j / 8;
@@ -84,8 +83,8 @@ class StoreUnaligned {
     return static_cast<int>(threadIdx.x) / 32 % warps;
   }
 
-  // alpha * accumulator in C of elements of so many bytes, Fast or f32. columns: of a staged row. row: of
-  // this warp's first accumulator.
+  // Stores alpha * accumulator to C of type Fast or f32. size: bytes of an element. columns: of a staged row.
+  // row: of this warp's first accumulator.
   template <int size, int columns, int Columns, class Values, class Ready>
   __device__ __forceinline__ void store_rows(const Values& values, int row, int column,
                                              const Ready& ready) const {
@@ -94,13 +93,13 @@ class StoreUnaligned {
     static_assert(rows_at_once * row_bytes <= bytes_of_warp,
                   "StoreUnaligned: 8 rows must fit the warp's memory");
     const std::uint32_t staging = staging_ + static_cast<std::uint32_t>(warp() * bytes_of_warp);
-    const int mine = lane_id() / Realigned::lanes;  // of the rows that are stored at once
+    const int mine = lane_id() / Realigned::lanes;  // this lane's row among those stored at once
     const std::int64_t step = std::int64_t{together} * 8 * c_.ld * size;
 #pragma unroll
     for (int first = 0; first < Columns; first += columns) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        __syncwarp();  // what was staged before has been read
+        __syncwarp();  // the rows staged before have been read
 #pragma unroll
         for (int j = 0; j < columns / 8; ++j) {
           if (j % 8 == 0) ready(part_of<Columns>(first / 8 + j, half));
@@ -125,7 +124,7 @@ class StoreUnaligned {
     }
   }
 
-  // Fragment j of the rows g + 8 half.
+  // Stages fragment j of the rows g + 8 * half.
   template <int size, class Values>
   __device__ __forceinline__ void stage(const Values& values, int j, int half, std::uint32_t to) const {
     const int at = 4 * j + 2 * half;

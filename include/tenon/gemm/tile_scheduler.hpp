@@ -44,12 +44,12 @@ struct TailSplit {
   // k-tiles below which halving k gains less than the reduction costs.
   static constexpr int least_k_tiles = 16;
 
-  // Cluster tiles that are computed whole, and how many clusters have work: one for each tile, two for one
-  // that is split.
+  // Cluster tiles that are computed whole, and the clusters that have work: one for each whole tile, two for
+  // each split tile.
   int whole_tiles, busy_clusters;
 
-  // Of `tiles` cluster tiles, those that `clusters` clusters of two CTAs split: what whole waves leave, if
-  // that is at most half of a wave.
+  // How many of `tiles` cluster tiles `clusters` clusters of two CTAs split: the tiles of the last wave, if
+  // they fill at most half of it.
   static constexpr int split_tiles(int tiles, int clusters, int k_tiles) noexcept {
     const int left = tiles % clusters;
     return 2 * left <= clusters && k_tiles >= least_k_tiles ? left : 0;
@@ -66,7 +66,7 @@ struct TailSplit {
 template <class Cluster, bool splits_tail>
 class TileScheduler {
  public:
-  // raster: of cluster tiles. whole_tiles: of them, in the order of the raster, those that are not split.
+  // raster: of cluster tiles. whole_tiles: the first so many tiles of the raster are not split.
   // k_tiles: in all of k. cta, ctas: number in the grid, and size of the grid, a multiple of Cluster::ctas.
   TENON_HOST_DEVICE constexpr TileScheduler(const Raster& raster, int whole_tiles, int k_tiles, int cta,
                                             int ctas)

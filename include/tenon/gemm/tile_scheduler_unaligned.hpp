@@ -1,5 +1,5 @@
 // The tile scheduler of the kernel for unaligned operands (kernel_wgmma_unaligned.hpp): which tile of which
-// view of A a CTA computes next, from which k-tile on, and whether the CTAs of a cluster share A or B. Plain
+// view of A a CTA computes next, its range of k-tiles, and whether the CTAs of a cluster share A or B. Plain
 // C++17. Below: arguments.hpp, row_interleaved.hpp, tile_scheduler.hpp.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace tenon {
 
-// T_: __half or __nv_bfloat16. M: rows of C in a tile, what wgmma has as n. Stages: k-tiles of 64 in flight.
-// swap_ab_: A and B are swapped, and so are m and n, for an unaligned A beside a B whose rows are aligned.
-// The accumulators, the transpose of that product, are then C.
+// T_: __half or __nv_bfloat16. M: rows of C in a tile, the n of wgmma. Stages: k-tiles of 64 in flight.
+// swap_ab_: A and B are swapped, and so are m and n, for an unaligned A and an aligned B. The accumulators,
+// the transpose of the swapped product, are then C.
 template <class T_, int M, int Stages, bool swap_ab_ = false>
 struct UnalignedConfig {
   static_assert(sizeof(T_) == 2,
-                "UnalignedConfig: elements must have 16 bits, of which every eighth row has the same offset");
+                "UnalignedConfig: elements must have 16 bits, so that rows i and i + 8 have the same offset");
   static_assert(Stages >= 2, "UnalignedConfig: a k-tile is loaded while another one is multiplied");
   using T = T_;
   using TB = T_;
@@ -30,21 +30,23 @@ struct UnalignedConfig {
   static constexpr int cluster = 2;  // CTAs, along n or m
 };
 
-// Which rows of A make a tile: those of one view, or (rows_apart 1) neighbours.
+// A tile has rows of A from one view, or adjacent rows if rows_apart is 1.
 //
-// k-tiles begin some elements before the rows of A: 8, so that B can be shifted both ways. Where every row of
-// a TMA box would then cross a sector of the L2, which takes TMA longer, they begin a whole k-tile before; of
-// that one only B is loaded, and nothing multiplied.
+// k-tiles begin `before` elements before the rows of A: 8, so that B can be shifted both ways. If rows of A
+// are aligned, every row of a TMA box would then cross an L2 sector, which takes TMA longer. In that case
+// k-tiles begin a whole k-tile before the rows; of that first one the producer loads only B, and nothing is
+// multiplied.
 struct UnalignedArguments {
   GemmArguments gemm;
-  int rows_apart;  // 8 or, always if swap_ab, 1: then every map of A is that of all its rows
+  int rows_apart;  // 8, or 1 (always if swap_ab): then every map of A is a map of all its rows
   int before;      // 8, or 64 if all rows of A begin on multiples of 16 bytes
-  // Not 0, with rows_apart 1 alone: the CTAs of a cluster stand along m and share B, not along n and A.
+  // Not 0: the CTAs of a cluster lie along m and share B; 0: along n, and share A. Only if rows_apart is 1.
   int shares_b;
 };
 
-// Whether the CTAs of a cluster share B, of which every row crosses a sector, where rows of A begin on 128
-// bytes; but not for more cluster tiles.
+// Whether the CTAs of a cluster should share B where rows of A begin on multiples of 128 bytes: every row of
+// B crosses a sector, so B is the costlier operand to load. Not if sharing B makes more cluster tiles than
+// sharing A.
 constexpr bool shares_unaligned_b(std::int64_t m, std::int64_t n, int tile_m, int tile_n) noexcept {
   const std::int64_t tiles_m = (m - 1) / tile_m + 1, tiles_n = (n - 1) / tile_n + 1;
   return (tiles_m + 1) / 2 * tiles_n <= tiles_m * ((tiles_n + 1) / 2);
@@ -57,8 +59,7 @@ struct UnalignedWorkTile {
   int shift;  // elements by which TMA reads rows of the view too early
   bool tail_split;
   bool is_first, is_last;  // of this CTA
-  // The k-tiles that are multiplied. Before the first one, unless that is 0, there is another one, of which
-  // B alone is loaded.
+  // The k-tiles that are multiplied. Unless k_begin is 0, the producer also loads B of the k-tile before.
   int k_begin, k_count;
 };
 
@@ -66,7 +67,7 @@ struct UnalignedWorkTile {
 template <class Config>
 class UnalignedTileScheduler {
   using Block = typename Config::Block;
-  // Along m or n, which is known at run time alone.
+  // Along m or n: known only at run time.
   using Pair = ClusterShape<Config::cluster, 1>;
 
  public:
@@ -100,8 +101,8 @@ class UnalignedTileScheduler {
                              static_cast<std::uint64_t>(row) * static_cast<std::uint64_t>(ld)) %
                             8);
   }
-  // k-tiles of k, from `before` elements before the rows of A on. Rows that begin further right end up to 7
-  // elements after k.
+  // The number of k-tiles, counted from `before` elements before the rows of A. A row that TMA reads too
+  // early ends up to 7 elements later.
   TENON_HOST_DEVICE static int k_tiles(const UnalignedArguments& p) {
     return (p.gemm.k - 1 + p.before + (p.before == Block::k ? 0 : 7)) / Block::k + 1;
   }

@@ -7,9 +7,8 @@
 
 namespace tenon {
 
-// Of the elements of a matrix. tf32 is a float of which the upper 19 bits count: an operand is an array of
-// floats whose lowest 13 bits nobody looks at. e4m3 and e5m2 are the 8-bit floats of the OCP (e4m3: no
-// infinity).
+// Types of matrix elements. tf32 operands are arrays of floats; the tensor cores use their upper 19 bits and
+// ignore the lower 13. e4m3 and e5m2 are the 8-bit floats of the OCP (e4m3: no infinity).
 enum class Type : int { f16 = 0, bf16 = 1, f32 = 2, tf32 = 3, e4m3 = 4, e5m2 = 5, s8 = 6, s32 = 7 };
 enum class Order : int { row_major = 0, column_major = 1 };
 inline constexpr Order row_major = Order::row_major;

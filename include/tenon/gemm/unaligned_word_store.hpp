@@ -1,4 +1,4 @@
-// Rows of 16-bit elements, two in each lane of a warp, stored to an address that need not be that of a word.
+// Stores rows of 16-bit elements, two from each lane of a warp, to any address that is a multiple of 2.
 // Below: ptx/st_global.hpp.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace tenon {
 
-// What a lane stores of a row's first `elements` elements, of 16 bits, two in each lane's word. In a row that
-// begins in the middle of a word of memory, a lane stores its first element together with the one before,
-// which it gets from its neighbour; those that remain at the ends of a row are stored alone.
+// Each lane has a word with two of a row's first `elements` elements. If the row begins in the middle of a
+// 4-byte word of memory, a lane stores its first element together with the element before it, which it gets
+// from its neighbour. Elements that share no word with another at the ends of a row are stored alone.
 class UnalignedWordStore {
  public:
   __device__ __forceinline__ UnalignedWordStore(int lane, int elements) {

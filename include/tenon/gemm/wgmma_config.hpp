@@ -59,11 +59,12 @@ struct WgmmaConfig {
   static constexpr Order a_order = a_order_, b_order = b_order_;
 
   using TileA = OperandTile<T, Block::m, Block::k, a_order == Order::row_major>;
-  // CTAs along m load as many groups of 8 rows of B each: of two CTAs, up to 8 more than the tile has.
+  // CTAs along m load equally many groups of 8 rows of B: two CTAs together load up to 8 rows more than the
+  // tile.
   static constexpr int loaded_n = (Block::n + 8 * Cluster::m - 1) / (8 * Cluster::m) * (8 * Cluster::m);
   static constexpr bool b_k_major = b_order == Order::column_major;
   using TileB = OperandTile<TB, b_k_major ? loaded_n : Block::n, Block::k, b_k_major>;
-  static_assert(TileA::line_bytes == 128 && TileB::line_bytes == 128,
+  static_assert(TileA::row_bytes == 128 && TileB::row_bytes == 128,
                 "WgmmaConfig: rows of shared memory must be 128 bytes, for that swizzle");
   static_assert(Block::k * TileA::element_bytes == 128,
                 "WgmmaConfig: the tile's k must be 128 bytes: 64 elements of 16 bits, 128 of 8, 32 of tf32");
@@ -74,8 +75,8 @@ struct WgmmaConfig {
 
   // See Pingpong, SwapAB and RowInterleaved.
   static constexpr bool pingpong = false, swap_ab = false, row_interleaved = false;
-  // Whether the tiles of the last wave are split along k between the CTAs of a cluster (TailSplit): of the
-  // largest tiles alone, since a wave that few of them fill is the longest.
+  // Whether the tiles of the last wave are split along k between the CTAs of a cluster (TailSplit). Only for
+  // the largest tiles, for which a partly filled wave costs the most time.
   static constexpr bool splits_tail = Cluster::ctas == 2 && Cluster::k == 1 && Warp::m > 64;
 
   using Accumulators = std::conditional_t<promotes, PromotedTile<T, Block::n, TB>,
@@ -108,9 +109,9 @@ struct Pingpong : Config {
   static constexpr int consumers = 2, warps = 4 * consumers;
 };
 
-// Swap-AB: the kernel computes C^T = B^T A^T, and the epilogue stores it transposed. wgmma has tiles of 64,
-// 128 or 256 rows but of any multiple of 8 columns: with A and B swapped, C's rows, of which products of
-// language models have as many as there are tokens, come in tiles of any multiple of 16.
+// Swap-AB: the kernel computes C^T = B^T A^T, and the epilogue stores it transposed. A wgmma tile has a
+// multiple of 64 rows but any multiple of 8 columns: with A and B swapped, a tile can have any multiple of 16
+// rows of C. That suits language models, where m is the number of tokens.
 template <class Config>
 struct SwapAB : Config {
   static constexpr bool swap_ab = true;
@@ -122,11 +123,12 @@ struct SwapAB : Config {
       "SwapAB: the tile's columns, rows of C, must be a multiple of 16, the rows of an epilogue subtile");
 };
 
-// Row-interleaved (stride-8) TMA views of A, for an A of any leading dimension. TMA begins at multiples of 16
-// bytes, where only some rows of such a matrix begin. But rows r, r + 8, r + 16, ... all have the same
-// offset: they are a view that TMA can read, at most 7 elements further right than it should be. Each
-// consumer warpgroup has 64 rows of one view and takes B from as many rows of k further up. A: row-major,
-// base a multiple of 16 bytes, elements of 16 bits; B: row-major, one row for each k.
+// Row-interleaved (stride-8) TMA views of A, for an A of any leading dimension. TMA needs addresses that are
+// multiples of 16 bytes, but only some rows of such a matrix begin there. Rows r, r + 8, r + 16, ... all
+// begin at the same offset from a multiple of 16 bytes. They are a view that TMA can read, starting up to 7
+// elements too early. Each consumer warpgroup has 64 rows of one view, and reads B from a row of k that lies
+// as many rows earlier. A: row-major, base a multiple of 16 bytes, elements of 16 bits; B: row-major, one row
+// for each k.
 template <class Config>
 struct RowInterleaved : Config {
   static constexpr bool row_interleaved = true;

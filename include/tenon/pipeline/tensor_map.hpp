@@ -1,5 +1,5 @@
-// Tensor maps as values: what TMA is told about a matrix. Made on the host (make_tensor_map.hpp),
-// passed to kernels by value, used by copy_box() and its like (tma_ring.hpp). Plain C++17; nothing stands
+// Tensor maps as values: they describe a matrix to TMA. Made on the host (make_tensor_map.hpp), passed to
+// kernels by value, used by copy_box() and similar functions (tma_ring.hpp). Plain C++17; nothing stands
 // below this file.
 #pragma once
 
@@ -28,11 +28,11 @@ struct RowInterleavedMaps {
   TensorMap view[8];
 };
 
-// A matrix in device memory: `lines` rows (columns, if column-major) of `columns` contiguous elements of 1, 2
-// or 4 bytes, `ld` elements apart.
+// A matrix in device memory, seen as row-major: `rows` rows of `columns` contiguous elements of 1, 2 or 4
+// bytes; `ld` elements lie between the starts of two rows. A column-major matrix is passed as its transpose.
 struct MatrixInMemory {
   const void* data;
-  int element_bytes, lines, columns;
+  int element_bytes, rows, columns;
   std::int64_t ld;
 };
 

@@ -1,21 +1,21 @@
-// Warpgroups of a CTA that do something in turn: one after the other, again and again.
+// Lets the warpgroups of a CTA do something one at a time, in a fixed cyclic order.
 //
 //   const Turns<2> turns(group);
 //   while (...) {
-//     turns.wait();  /* what one does at a time */  turns.pass();
-//     /* what the others may do meanwhile */
+//     turns.wait();  /* one warpgroup at a time */  turns.pass();
+//     /* all warpgroups at once */
 //   }
 //
-// With a ring (tma_ring.hpp) whose stages are filled for the warpgroups in turn, no turn may begin before
-// the one before has seen its last stage full: a barrier of the ring shows the parity of its lap and not the
-// lap, so nobody may look at a stage more than a lap ahead. sm_75. Below: ptx/barrier.hpp.
+// If the warpgroups share a ring (tma_ring.hpp), a turn must not end before its warpgroup has seen its last
+// stage full. A barrier of the ring shows only the parity of its phase, so a warpgroup must not test a stage
+// that is more than one lap ahead. sm_75. Below: ptx/barrier.hpp.
 #pragma once
 
 #include "tenon/ptx/barrier.hpp"
 
 namespace tenon {
 
-// Of `Groups` warpgroups; 1: nobody waits. Takes the barriers 1 to Groups.
+// Groups: the number of warpgroups; with 1 none waits. Uses the named barriers 1 to Groups.
 template <int Groups>
 class Turns {
   static_assert(Groups >= 1 && Groups <= 15, "Turns: a CTA has the named barriers 1 to 15");
@@ -26,13 +26,12 @@ class Turns {
     if (Groups > 1 && group == Groups - 1) pass();
   }
 
-  // By all of a warpgroup: until the one before has passed on the turn. What that did before is seen after.
-  // The barrier counts the 128 threads of both.
+  // By all of a warpgroup: waits until the warpgroup before passes the turn, and then sees that one's writes.
+  // The barrier counts the 128 threads of each.
   __device__ __forceinline__ void wait() const {
     if constexpr (Groups > 1) ptx::bar_sync<256>(1 + group_);
   }
-  // By all of the warpgroup whose turn it is. The last turn of all is passed on to nobody, and ends with the
-  // block.
+  // By all of the warpgroup whose turn it is. After the very last turn no warpgroup waits for the barrier.
   __device__ __forceinline__ void pass() const {
     if constexpr (Groups > 1) ptx::bar_arrive<256>(1 + (group_ + 1) % Groups);
   }

@@ -2,7 +2,7 @@
 // link with tenon::layouts.
 //
 //   std::cout << tenon::explain(descriptor);
-//   start at byte 4096 (0x1000) of shared memory; base offset 0; swizzle of 128 bytes: lines of ...
+//   start at byte 4096 (0x1000) of shared memory; base offset 0; swizzle of 128 bytes: rows of ...
 //
 // Builds on matrix_descriptor.hpp and tcgen05_descriptor.hpp. Defined in src/shared/descriptor_words.cpp.
 #pragma once

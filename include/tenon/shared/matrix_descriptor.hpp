@@ -6,7 +6,7 @@
 //
 // An operand consists of core matrices of 8 rows of 16 bytes. The first letter of the major-ness names the
 // contiguous dimension: k, or m (of A) and n (of B). In shared memory a row has 32, 64 or 128 bytes if
-// swizzled (`line` in the names below). The swizzle repeats every 8 rows of 128 bytes and depends on the
+// swizzled. The swizzle repeats every 8 rows of 128 bytes and depends on the
 // address, so the operand must start on a multiple of that. explain() of descriptor_words.hpp prints a
 // descriptor in words.
 #pragma once
@@ -21,22 +21,22 @@ namespace tenon {
 enum class Swizzle { none, bytes_32, bytes_64, bytes_128 };
 
 // Bytes of a row, in which the swizzle permutes chunks of 16 bytes; without a swizzle one chunk.
-TENON_HOST_DEVICE constexpr int line_bytes_of(Swizzle swizzle) {
+TENON_HOST_DEVICE constexpr int row_bytes_of(Swizzle swizzle) {
   return swizzle == Swizzle::none       ? 16
          : swizzle == Swizzle::bytes_32 ? 32
          : swizzle == Swizzle::bytes_64 ? 64
                                         : 128;
 }
 // The swizzle of rows of 16 (none), 32, 64 or 128 bytes.
-TENON_HOST_DEVICE constexpr Swizzle swizzle_of(int line_bytes) {
-  return line_bytes == 128  ? Swizzle::bytes_128
-         : line_bytes == 64 ? Swizzle::bytes_64
-         : line_bytes == 32 ? Swizzle::bytes_32
-                            : Swizzle::none;
+TENON_HOST_DEVICE constexpr Swizzle swizzle_of(int row_bytes) {
+  return row_bytes == 128  ? Swizzle::bytes_128
+         : row_bytes == 64 ? Swizzle::bytes_64
+         : row_bytes == 32 ? Swizzle::bytes_32
+                           : Swizzle::none;
 }
 // The alignment of the start of an operand with this swizzle.
 TENON_HOST_DEVICE constexpr int alignment_of(Swizzle swizzle) {
-  return 8 * line_bytes_of(swizzle) > 128 ? 8 * line_bytes_of(swizzle) : 16;
+  return 8 * row_bytes_of(swizzle) > 128 ? 8 * row_bytes_of(swizzle) : 16;
 }
 
 class MatrixDescriptor {
@@ -46,7 +46,7 @@ class MatrixDescriptor {
   // The default is a dense operand: without a swizzle, blocks of 8 rows x 32 bytes of k, one after the other.
   // T: an element type of wgmma. address: of the operand in the shared window.
   template <class T, Swizzle swizzle,
-            int stride_bytes = swizzle == Swizzle::none ? 256 : 8 * line_bytes_of(swizzle),
+            int stride_bytes = swizzle == Swizzle::none ? 256 : 8 * row_bytes_of(swizzle),
             int leading_bytes = swizzle == Swizzle::none ? 128 : 16>
   TENON_HOST_DEVICE static constexpr MatrixDescriptor k_major(std::uint32_t address) {
     static_assert(Element<T>::bits <= 32, "MatrixDescriptor: wgmma has no operands of f64");
@@ -57,7 +57,7 @@ class MatrixDescriptor {
   // bits. With a swizzle: stride_bytes from 8 rows of k to the next 8, leading_bytes from one row's m (n) to
   // the next row's. Without a swizzle: leading_bytes from 8 rows of k to the next 8, stride_bytes from 16
   // bytes of m (n) to the next 16.
-  template <class T, Swizzle swizzle, int leading_bytes, int stride_bytes = 8 * line_bytes_of(swizzle)>
+  template <class T, Swizzle swizzle, int leading_bytes, int stride_bytes = 8 * row_bytes_of(swizzle)>
   TENON_HOST_DEVICE static constexpr MatrixDescriptor mn_major(std::uint32_t address) {
     static_assert(
         Element<T>::bits == 16,
@@ -125,9 +125,9 @@ class MatrixDescriptor {
 // and the steps to the next ones.
 template <class Tile>
 class OperandDescriptor {
-  static constexpr int line_bytes = Tile::line_bytes, element_bytes = Tile::element_bytes;
+  static constexpr int row_bytes = Tile::row_bytes, element_bytes = Tile::element_bytes;
   static_assert(
-      Tile::panels == 1 || Tile::lines % 8 == 0,
+      Tile::panels == 1 || Tile::rows % 8 == 0,
       "OperandDescriptor: where a tile has several panels, each must be whole groups of 8 rows, after "
       "which the swizzle repeats");
   static_assert(
@@ -144,23 +144,23 @@ class OperandDescriptor {
   // For the part of the tile that starts at `first` along m (of A) or n (of B): a multiple of 8 and, where m
   // (n) is contiguous, of a row.
   TENON_HOST_DEVICE constexpr OperandDescriptor(const Tile& tile, int first)
-      : first_(descriptor(tile.base + static_cast<std::uint32_t>(Tile::k_major ? first * line_bytes
+      : first_(descriptor(tile.base + static_cast<std::uint32_t>(Tile::k_major ? first * row_bytes
                                                                                : first / Tile::panel_columns *
                                                                                      Tile::panel_bytes))) {}
 
   // For the instruction number `step` along k.
   TENON_HOST_DEVICE constexpr MatrixDescriptor at(int step) const {
-    constexpr int steps_a_line = line_bytes / 32;
-    return Tile::k_major ? first_.after(step / steps_a_line * Tile::panel_bytes + step % steps_a_line * 32)
-                         : first_.after(step * k * line_bytes);
+    constexpr int steps_a_row = row_bytes / 32;
+    return Tile::k_major ? first_.after(step / steps_a_row * Tile::panel_bytes + step % steps_a_row * 32)
+                         : first_.after(step * k * row_bytes);
   }
 
  private:
   TENON_HOST_DEVICE static constexpr MatrixDescriptor descriptor(std::uint32_t address) {
     if constexpr (Tile::k_major) {
-      return MatrixDescriptor::k_major<typename Tile::Type, swizzle_of(line_bytes)>(address);
+      return MatrixDescriptor::k_major<typename Tile::Type, swizzle_of(row_bytes)>(address);
     } else {
-      return MatrixDescriptor::mn_major<typename Tile::Type, swizzle_of(line_bytes), Tile::panel_bytes>(
+      return MatrixDescriptor::mn_major<typename Tile::Type, swizzle_of(row_bytes), Tile::panel_bytes>(
           address);
     }
   }

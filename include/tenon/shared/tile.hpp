@@ -3,9 +3,9 @@
 //   SharedTile<half, 128, 64> tile{tenon::ptx::shared_address(buffer)};   // 128 rows of 64 halves: 16 KB
 //   tile.address(3, 16)                                                  // of the 16 bytes that start there
 //
-// Columns are contiguous. In shared memory a row has at most 128 bytes (`line` in the names below). A wider
-// tile is stored as panels with rows of 128 bytes, one panel after the other; TMA writes one box per panel.
-// Builds on swizzle.hpp.
+// Columns are contiguous. In shared memory a row has at most 128 bytes (`row_bytes`). A wider tile is stored
+// as panels with rows of 128 bytes, one panel after the other; TMA writes one box per panel. Builds on
+// swizzle.hpp.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ namespace tenon {
 
 // T: any element type of whole bytes. Columns * sizeof(T): 32, 64 or a multiple of 128 bytes.
 // The tile starts on a multiple of 1024 bytes and takes `bytes`.
-template <class T, int Lines, int Columns>
+template <class T, int Rows, int Columns>
 struct SharedTile {
   using Type = T;
-  static constexpr int lines = Lines, columns = Columns;
+  static constexpr int rows = Rows, columns = Columns;
   static constexpr int element_bytes = Element<T>::bits / 8;
   static_assert(Element<T>::bits % 8 == 0,
                 "SharedTile: elements of less than a byte are stored packed; use uint8_t");
-  static constexpr int line_bytes = Columns * element_bytes < 128 ? Columns * element_bytes : 128;
-  static_assert(Columns * element_bytes % line_bytes == 0 && line_bytes % 32 == 0,
+  static constexpr int row_bytes = Columns * element_bytes < 128 ? Columns * element_bytes : 128;
+  static_assert(Columns * element_bytes % row_bytes == 0 && row_bytes % 32 == 0,
                 "SharedTile: the columns must fill 32 or 64 bytes, or a multiple of 128");
-  static constexpr int panel_columns = line_bytes / element_bytes;
+  static constexpr int panel_columns = row_bytes / element_bytes;
   static constexpr int panels = Columns / panel_columns;
-  static constexpr int panel_bytes = Lines * line_bytes;
+  static constexpr int panel_bytes = Rows * row_bytes;
   static constexpr int bytes = panels * panel_bytes;
   static constexpr int chunk_elements = chunk_bytes / element_bytes;
 
@@ -38,8 +38,8 @@ struct SharedTile {
   // Byte offset of element (row, column): the offset of its 16-byte chunk plus its offset in the chunk.
   TENON_HOST_DEVICE static constexpr int offset(int row, int column) {
     const int panel = column / panel_columns, in_panel = column % panel_columns;
-    return panel * panel_bytes + row * line_bytes +
-           swizzled_chunk<line_bytes>(row, in_panel / chunk_elements) * chunk_bytes +
+    return panel * panel_bytes + row * row_bytes +
+           swizzled_chunk<row_bytes>(row, in_panel / chunk_elements) * chunk_bytes +
            in_panel % chunk_elements * element_bytes;
   }
 

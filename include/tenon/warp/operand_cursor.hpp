@@ -45,8 +45,8 @@ class OperandCursor {
   TENON_HOST_DEVICE static constexpr int step(int lane_offset, int i, int k_step) {
     const int flipping = Tile::k_major ? k_step : i % flips_per_panel;
     const int adding = Tile::k_major
-                           ? i * 16 * Tile::line_bytes
-                           : i / flips_per_panel * Tile::panel_bytes + k_step * 16 * Tile::line_bytes;
+                           ? i * 16 * Tile::row_bytes
+                           : i / flips_per_panel * Tile::panel_bytes + k_step * 16 * Tile::row_bytes;
     return (lane_offset ^ (flipping * flip_bytes)) + adding;
   }
 

@@ -1,18 +1,18 @@
-// Rows of A for wgmma out of registers, where each row lies some elements too far right in shared memory:
-// TMA reads from multiples of 16 bytes; rows of an unaligned matrix start at any element.
+// Rows of A for wgmma from registers, whose rows begin some elements too late in shared memory: TMA reads
+// from multiples of 16 bytes, but the rows of an unaligned matrix begin at any element.
 //
 //   ShiftedRows<half> rows(offset, shift);       // once for all k-tiles of a product
-//   for (...) {                                  // k-tiles of 64 elements of k, lines of 128 bytes
+//   for (...) {                                  // k-tiles of 64 elements of k, rows of 128 bytes
 //     rows.load(k_tile);                           // while the instructions of the k-tile before run
 //     c.wait_for_operands<0>();
 //     rows.shift(a);                             // FragmentA<WgmmaShape<n, 16>, half> a[4]
 //     c.multiply<half, half>(a[0], b.at(0), true); ...
 //   }
 //
-// A lane needs two neighbours of each 16 bytes: one word, or where the shift is odd the halves of two. The
-// eight rows that a load reads have one shift, so that lanes of equal place in a row take equal chunks of
-// eight lines, and those of different place different words: no two meet on a bank. Below:
-// fragment/registers.hpp, shared/swizzle.hpp, ptx/ld_shared.hpp.
+// A lane needs two adjacent elements of each 16 bytes: one word or, if the shift is odd, halves of two words.
+// The eight rows that a load reads have the same shift. So lanes with the same position in their rows read
+// the same chunk of eight rows, and lanes with different positions read different words: there are no bank
+// conflicts. Below: fragment/registers.hpp, shared/swizzle.hpp, ptx/ld_shared.hpp.
 #pragma once
 
 #include "tenon/fragment/registers.hpp"
@@ -22,21 +22,20 @@
 
 namespace tenon {
 
-// T: an element type of 16 bits. By all lanes of a warp, which has 16 rows: lane l holds of rows l / 4 and
-// l / 4 + 8 what wgmma wants.
+// T: an element type of 16 bits. By all lanes of a warp, which has 16 rows: lane l holds the elements of rows
+// l / 4 and l / 4 + 8 that wgmma expects from it.
 template <class T>
 class ShiftedRows {
   static_assert(sizeof(T) == 2, "ShiftedRows: elements must have 16 bits");
 
  public:
-  static constexpr int depth = 64;  // elements of a k-tile's line: 128 bytes, with that swizzle
+  static constexpr int depth = 64;  // elements of a k-tile's row: 128 bytes, with the 128-byte swizzle
 
-  // offset: of the lines that hold rows l / 4 and l / 4 + 8 in a k-tile, bytes, a multiple of 128. The lines
-  // that the lanes of a warp read for one of the two must stand on different banks: their numbers differ
-  // modulo 8.
-  // shift: 0 to 7, of each of the two the same for all lanes of a warp. Element x of a row in a k-tile is
-  // element x - 8 + shift of its line; where that is below 0, element 64 + that of the k-tile before, and
-  // zero in the first without load_before().
+  // offset: of rows l / 4 and l / 4 + 8 in a k-tile in shared memory, in bytes, a multiple of 128. For each
+  // of the two, the rows of the warp's lanes must lie on different banks: their indices differ modulo 8.
+  // shift: of the same two rows, 0 to 7, the same for all lanes of a warp. Element x of a row of A in a
+  // k-tile is element i = x - 8 + shift of the row in shared memory. If i is below 0 it is element 64 + i of
+  // the k-tile before; in the first k-tile it is zero, unless load_before() was called.
   __device__ __forceinline__ ShiftedRows(const int (&offset)[2], const int (&shift)[2]) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
@@ -48,7 +47,7 @@ class ShiftedRows {
     place(2, is_odd_[1] ? offset[1] : offset[0], lane % 4 + (is_odd_[1] ? shift[1] : shift[0]) / 2 + 1);
   }
 
-  // Starts to read a k-tile. k_tile: address of its first line in the shared window, a multiple of 1024.
+  // Starts to read a k-tile. k_tile: address of its first row in the shared window, a multiple of 1024.
   __device__ __forceinline__ void load(std::uint32_t k_tile) {
 #pragma unroll
     for (int chunk = 0; chunk < chunks; ++chunk) {
@@ -56,14 +55,14 @@ class ShiftedRows {
       for (int i = 0; i < 3; ++i) load_word(k_tile, i, chunk, word_[i][chunk]);
     }
   }
-  // Before the first k-tile, if there is one before it that is not multiplied: starts to read what the first
-  // one wants of it.
+  // Before the first k-tile, if another one that is not multiplied precedes it: starts to read the elements
+  // of that one that the first k-tile needs.
   __device__ __forceinline__ void load_before(std::uint32_t k_tile) {
 #pragma unroll
     for (int i = 0; i < 3; ++i) load_word(k_tile, i, 0, last_[i]);
   }
 
-  // The k-tile's rows, as wgmma takes 16 elements of k each. Nobody may read `a` any more: wait before.
+  // The k-tile's rows as fragments of 16 elements of k. Wait until no wgmma reads `a` any more before this.
   template <class Fragment>
   __device__ __forceinline__ void shift(Fragment (&a)[depth / 16]) {
     const std::uint32_t next_k_tile[3] = {word_[0][0], word_[1][0], word_[2][0]};
@@ -71,8 +70,8 @@ class ShiftedRows {
     for (int i = 0; i < 3; ++i) word_[i][0] = from_before_[i] ? last_[i] : word_[i][0];
     join(a, 1);
     if (is_odd_[0] && is_odd_[1]) {
-      // The next word of a lane is the word of the next lane or, of the last one, a chunk further of the
-      // first.
+      // A lane's next word is the word of the next lane; for the last lane it is the first lane's word of the
+      // next chunk.
       const int lane = static_cast<int>(threadIdx.x) % 4;
 #pragma unroll
       for (int chunk = 0; chunk < chunks; ++chunk) {
@@ -88,7 +87,7 @@ class ShiftedRows {
  private:
   static constexpr int chunks = depth / 8;  // of 16 bytes
 
-  // Where words number i are. first: counted from the chunk before on.
+  // Sets the addresses of words i. first: the word's index, counted from the start of the chunk before.
   __device__ __forceinline__ void place(int i, int offset, int first) {
     from_before_[i] = first < 4;
 #pragma unroll
@@ -105,7 +104,7 @@ class ShiftedRows {
     if (i < 2) {
       word = ptx::ld_shared_b32(at);
     } else {
-      // A warp that does not want the next word does not ask for it.
+      // Predicated off in a warp that does not need the next word.
       ptx::ld_shared_b32(word, at, is_odd_[0] || is_odd_[1]);
     }
   }
@@ -118,9 +117,10 @@ class ShiftedRows {
 
   bool is_odd_[2];
   unsigned selector_[2];
-  // Of rows l / 4 and l / 4 + 8, and the next ones of the odd row, the second if both are odd: [chunk] offset
-  // in a k-tile of the word. The first is in the k-tile before where the shift reaches so far: then the last
-  // of this k-tile stands there, for the next one.
+  // [0], [1]: words of rows l / 4 and l / 4 + 8. [2]: the next words of the row with the odd shift, the
+  // second row if both are odd. at_: [chunk] the word's offset in a k-tile. If the shift reaches into the
+  // k-tile before (from_before_), the address for chunk 0 is that of the last chunk, which is kept in last_
+  // for the next k-tile.
   int at_[3][chunks];
   bool from_before_[3];
   std::uint32_t word_[3][chunks] = {}, last_[3] = {};

@@ -37,7 +37,7 @@ class WarpTile {
     }
   }
 
-  // The two neighbours that this lane holds of fragment (i, j), in row g or (half) g + 8 of it, as f32.
+  // This lane's two adjacent elements of fragment (i, j), in its row g or (half) g + 8, as f32.
   __device__ __forceinline__ void pair(int i, int j, int half, float (&values)[2]) const {
     if constexpr (std::is_same_v<AccT, float>) {
       values[0] = c[i][j].reg[2 * half];
@@ -103,7 +103,7 @@ class WarpTile {
         }
 #pragma unroll
         for (int jj = 0; jj < columns; ++jj) {
-          // Serpentine, so that neighbouring instructions share an operand; but the last row goes forward,
+          // Serpentine, so that consecutive instructions share an operand; but the last row goes forward,
           // because it frees the B fragments in the order in which the next k-step wants them.
           const int j = i % 2 == 1 && !last_row ? columns - 1 - jj : jj;
           FragmentB<m16n8k16, T> b_fragment;

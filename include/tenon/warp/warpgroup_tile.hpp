@@ -20,7 +20,7 @@
 namespace tenon {
 
 // T: element type of A and B: __half, __nv_bfloat16, tf32, e4m3, e5m2, int8_t, uint8_t; TB: that of B if it
-// differs. AccT: float, __half or int32_t. M: a multiple of 64; N: as wgmma has it; M * N / 128 registers of
+// differs. AccT: float, __half or int32_t. M: a multiple of 64; N: as for wgmma; M * N / 128 registers of
 // 32 bits a thread hold the accumulators.
 template <class T, class AccT, int M, int N, class TB = T>
 class WarpgroupTile {
@@ -97,7 +97,7 @@ class WarpgroupTile {
     static constexpr int rows = 1, columns = N / 8;
     const typename WgmmaAccumulator<AccT, N>::Values& values;
 
-    // The two neighbours that this lane holds of fragment (0, j), in row g or (half) g + 8 of it.
+    // This lane's two adjacent elements of fragment (0, j), in its row g or (half) g + 8.
     __device__ __forceinline__ void pair(int, int j, int half, Value (&two)[2]) const {
       if constexpr (std::is_same_v<AccT, __half>) {
         Packing<AccT>::unpack(values.reg[2 * j + half], two);

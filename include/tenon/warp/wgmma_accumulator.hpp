@@ -1,4 +1,4 @@
-// The 64 x N accumulators of a warpgroup's wgmma, out of reach while instructions may be writing them.
+// The 64 x N accumulators of a warpgroup's wgmma, inaccessible while instructions may be writing them.
 //
 //   WgmmaAccumulator<float, 128> c;
 //   c.fence();                                                                 // a, b: OperandDescriptor
@@ -6,9 +6,9 @@
 //   c.commit();
 //   c.when_done([&](auto& values) { values.for_each([&](float& v, int row, int col) { ... }); });
 //
-// The instructions run while the threads go on; a register read or written meanwhile would hold anything. So
-// the registers have no name outside when_done(), which waits before and lets the compiler move nothing out.
-// All calls are made by all 128 threads of a warpgroup. sm_90a. Below: ptx/wgmma.hpp,
+// The instructions run asynchronously; a register that is read or written meanwhile has an undefined value.
+// So the registers are accessible only within when_done(), which waits first and lets the compiler move no
+// access out. All calls are made by all 128 threads of a warpgroup. sm_90a. Below: ptx/wgmma.hpp,
 // fragment/layout_wgmma.hpp, shared/matrix_descriptor.hpp.
 #pragma once
 
@@ -21,10 +21,9 @@ namespace tenon {
 // The type of an operand by its PTX name.
 template <class T>
 struct WgmmaType {
-  static_assert(
-      sizeof(T) == 0,
-      "wgmma multiplies __half, __nv_bfloat16, tf32 (floats of which it ignores the low 13 bits), e4m3, "
-      "e5m2, int8_t, uint8_t and b1");
+  static_assert(sizeof(T) == 0,
+                "wgmma multiplies __half, __nv_bfloat16, tf32 (floats whose low 13 bits it ignores), e4m3, "
+                "e5m2, int8_t, uint8_t and b1");
 };
 template <>
 struct WgmmaType<__half> {
@@ -59,40 +58,41 @@ struct WgmmaType<b1> {
   using type = ptx::type_b1;
 };
 
-// How the operands lie in shared memory, for types of 16 bits: others are always k-major.
+// The major-ness of the operands in shared memory, for types of 16 bits; others are always k-major.
 template <bool a_k_major, bool b_k_major>
 struct WgmmaMajor {
   static constexpr int trans_a = a_k_major ? 0 : 1, trans_b = b_k_major ? 0 : 1;
 };
 
-// AccT: float; __half with f16 and fp8 operands; int32_t with s8, u8 and b1. N: 8 to 256 as wgmma has it.
+// AccT: float; __half with f16 and fp8 operands; int32_t with s8, u8 and b1. N: 8 to 256, as for wgmma.
 template <class AccT, int N>
 class WgmmaAccumulator {
  public:
   static constexpr int m = 64, n = N;
   // Which element is where does not depend on k: any that the type has.
   using Layout = LayoutC<WgmmaShape<N, Element<AccT>::number == Number::integer ? 32 : 16>, AccT>;
-  // What when_done() hands out: for_each(f(value, row, col)), and the registers themselves, reg[].
+  // What when_done() passes to its function: for_each(f(value, row, col)), and the registers themselves,
+  // reg[].
   using Values = Registers<AccT, Layout>;
 
   WgmmaAccumulator() = default;
   WgmmaAccumulator(const WgmmaAccumulator&) = delete;  // a copy would read registers in flight
   WgmmaAccumulator& operator=(const WgmmaAccumulator&) = delete;
 
-  // Before a chain of multiply(): what was written before, also to A in registers, is there. a: FragmentA.
+  // Before a chain of multiply(): orders it after earlier writes, also those to A in registers. a: FragmentA.
   template <class... Fragments>
   __device__ __forceinline__ static void fence(Fragments&... a) {
     ptx::wgmma_fence_sync_aligned(a.reg...);
   }
 
-  // Starts *this = A * B, or *this += A * B if add. TA, TB: element types of A and B; Major: how they lie,
-  // which a descriptor does not tell.
+  // Starts *this = A * B, or *this += A * B if add. TA, TB: element types of A and B; Major: their
+  // major-ness, which a descriptor does not contain.
   template <class TA, class TB, class Major = WgmmaMajor<true, true>>
   __device__ __forceinline__ void multiply(MatrixDescriptor a, MatrixDescriptor b, bool add) {
     ptx::wgmma_mma_async_sync_aligned<N, typename WgmmaType<TA>::type, typename WgmmaType<TB>::type, 1, 1,
                                       Major::trans_a, Major::trans_b>(values_.reg, a.bits(), b.bits(), add);
   }
-  // The same of two tiles, whose types and order are theirs: instruction `step` of TileA::depth.
+  // The same for two tiles, which determine types and major-ness: instruction `step` of TileA::depth.
   template <class TileA, class TileB>
   __device__ __forceinline__ void multiply(const OperandDescriptor<TileA>& a,
                                            const OperandDescriptor<TileB>& b, int step, bool add) {
@@ -102,7 +102,7 @@ class WgmmaAccumulator {
     multiply<typename TileA::Type, typename TileB::Type, WgmmaMajor<TileA::k_major, TileB::k_major>>(
         a.at(step), b.at(step), add);
   }
-  // A in registers, which nobody touches before the wait.
+  // A in registers, which must not be accessed before the wait.
   template <class TA, class TB, class Major = WgmmaMajor<true, true>, class Shape>
   __device__ __forceinline__ void multiply(const FragmentA<Shape, TA>& a, MatrixDescriptor b, bool add) {
     static_assert(Shape::n == N, "WgmmaAccumulator: A's shape must have the n of the accumulators");
@@ -110,7 +110,7 @@ class WgmmaAccumulator {
                                       Major::trans_b>(values_.reg, a.reg, b.bits(), add);
   }
 
-  // Ends a group: what the warpgroup has started since the last one.
+  // Closes a group: all instructions that the warpgroup has started since the last group.
   __device__ __forceinline__ static void commit() { ptx::wgmma_commit_group_sync_aligned(); }
 
   // Waits until at most `pending` groups, the youngest, run: the operands of the others may be overwritten.
@@ -120,7 +120,7 @@ class WgmmaAccumulator {
   }
 
   // Waits for these accumulators, then calls f(Values&), which may change them. younger: groups of other
-  // accumulators that were committed after the last one of these, and may go on.
+  // accumulators that were committed after the last one of these, and may still run.
   template <int younger = 0, class F>
   __device__ __forceinline__ void when_done(F&& f) {
     ptx::wgmma_wait_group_sync_aligned<younger>(values_.reg);

@@ -14,7 +14,7 @@ from .frame import Kernel, load_registers, vector
 BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f64": 64, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1, "e4m3": 8, "e5m2": 8}
 # The mask whose XOR negates elements, 32 bits at a time. Integers are not negated: their accumulators wrap around.
 SIGNS = {"f16": 0x80008000, "bf16": 0x80008000, "tf32": 0x80000000, "e4m3": 0x80808080, "e5m2": 0x80808080}
-METADATA = 0x4E4E4E4E  # 2:4, elements 0, 1 and 2, 3 by turns: the only two that tf32 has, too
+METADATA = 0x4E4E4E4E  # 2:4, elements 0, 1 and 2, 3 alternately: the only two that tf32 has, too
 FORM = re.compile(
     r"mma(?P<sparse>\.sp(?:::ordered_metadata)?)?\.sync\.aligned\.m(?P<m>\d+)n(?P<n>\d+)k(?P<k>\d+)\.\w+\.\w+"
     r"(?:\.satfinite)?\.(?P<d>\w+)\.(?P<a>\w+)\.(?P<b>\w+)\.(?P<c>\w+)"

@@ -367,7 +367,7 @@ TEST(TensorStore, writes_what_is_inside) {
   });
 }
 
-// As an H200 does: TmaStoreGpu.EndsWithWhole16Bytes.
+// As an H200 does: TmaStoreGpu.CompletesTheLast16BytesOfARow.
 TEST(TensorStore, writes_whole_16_bytes_beyond_the_end_of_a_row) {
   const Tensor tensor{TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}};
   Tensor narrow = tensor;

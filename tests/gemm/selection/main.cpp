@@ -1,5 +1,5 @@
-// Prints what the library was built with, a kernel a line; then what it says to a product that it was not
-// built for.
+// Prints the kernels of the library, one per line, and then the library's sentence about a product for which
+// it has no kernel.
 #include <cstdio>
 
 #include "gemm/kernel.hpp"
