@@ -236,9 +236,9 @@ void add_doctor(CLI::App& application) {
       "binary: the architectures to look at");
   command->add_option("--binary", o->binary,
                       "Look at the machine code in this cubin, object, library or executable instead");
-  command->add_option("--kernel", o->kernel,
-                      std::string("Of a binary: the kernels with such a name, mangled or demangled; ") +
-                          NamePattern::syntax);
+  command->add_option(
+      "--kernel", o->kernel,
+      std::string("Of a binary: the kernels with such a name, mangled or demangled; ") + NamePattern::syntax);
   command->add_option("--tool", o->tool, "Of a binary: path of nvdisasm or cuobjdump (default: found)");
   command->add_flag(
       "--json", o->json,
