@@ -97,6 +97,20 @@ void require_offered(const Gemm& problem) {
   }
 }
 
+// What cuBLASLt calls an epilogue. Throws for those that it does not have.
+cublasLtEpilogue_t epilogue_of(const EpilogueOptions& options) {
+  const bool bias = options.bias.data != nullptr;
+  const bool others = options.row_bias.data != nullptr || options.row_scale != nullptr ||
+                      options.column_scale != nullptr || options.aux.data != nullptr;
+  if (!others && options.activation == Activation::none)
+    return bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+  if (!others && options.activation == Activation::relu)
+    return bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+  if (!others && options.activation == Activation::gelu)
+    return bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+  throw Failure(std::string("cuBLASLt has no such epilogue with the activation ") + name(options.activation));
+}
+
 }  // namespace
 
 CublasLt::CublasLt() : library_(open_library()) {
@@ -133,7 +147,10 @@ void CublasLt::require(cublasStatus_t status, const char* what) const {
 // first operand is our B. It sees a row-major B as the n x k matrix B' and takes it as it is; a column-major
 // B is k x n there and must be transposed.
 CublasLtGemm::CublasLtGemm(const CublasLt& library, const Gemm& problem, void* workspace)
-    : library_(library), workspace_(workspace), scale_(problem.accumulate) {
+    : library_(library),
+      workspace_(workspace),
+      scale_(problem.accumulate),
+      addend_(problem.d.data != nullptr && problem.beta != 0.0F ? problem.c.data : nullptr) {
   require_offered(problem);
   const auto m = static_cast<std::uint64_t>(problem.m);
   const auto n = static_cast<std::uint64_t>(problem.n);
@@ -160,12 +177,23 @@ CublasLtGemm::CublasLtGemm(const CublasLt& library, const Gemm& problem, void* w
                                  transpose_first ? n : k, problem.b.ld));
     check(library_.layout_create(&second_, data_type(problem.a.type), transpose_second ? m : k,
                                  transpose_second ? k : m, problem.a.ld));
-    check(library_.layout_create(&result_, data_type(problem.c.type), n, m, problem.c.ld));
+    const Matrix& result = problem.d.data != nullptr ? problem.d : problem.c;
+    check(library_.layout_create(&result_, data_type(result.type), n, m, result.ld));
+    if (addend_ != nullptr)
+      check(library_.layout_create(&addend_layout_, data_type(problem.c.type), n, m, problem.c.ld));
+    const cublasLtEpilogue_t epilogue = epilogue_of(problem.epilogue);
+    check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
+    if (const ConstVector& bias = problem.epilogue.bias; bias.data != nullptr) {
+      const cudaDataType_t type = data_type(bias.type);
+      check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias.data, sizeof bias.data));
+      check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type, sizeof type));
+    }
     check(library_.preference_create(&preference));
     check(library_.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
                                   sizeof workspace_bytes));
-    const cublasStatus_t asked = library_.heuristic(library_.handle, operation_, first_, second_, result_,
-                                                    result_, preference, max_answers, results, &found);
+    const cublasStatus_t asked = library_.heuristic(library_.handle, operation_, first_, second_,
+                                                    addend_ != nullptr ? addend_layout_ : result_, result_,
+                                                    preference, max_answers, results, &found);
     // For a product without an algorithm some versions return an error, others no answer.
     if (asked == CUBLAS_STATUS_NOT_SUPPORTED) {
       found = 0;
@@ -193,13 +221,13 @@ CublasLtGemm::~CublasLtGemm() {
 
 void CublasLtGemm::destroy() {
   if (operation_ != nullptr) library_.matmul_destroy(operation_);
-  for (cublasLtMatrixLayout_t layout : {first_, second_, result_}) {
+  for (cublasLtMatrixLayout_t layout : {first_, second_, result_, addend_layout_}) {
     if (layout != nullptr) library_.layout_destroy(layout);
   }
 }
 
 Status CublasLtGemm::run(int answer, const void* a, const void* b, void* c, cudaStream_t stream) const {
-  const float one = 1.0F, zero = 0.0F;
+  const float one = 1.0F, zero = addend_ != nullptr ? 1.0F : 0.0F;
   const __half half_one = __float2half(1.0F), half_zero = __float2half(0.0F);
   const std::int32_t whole_one = 1, whole_zero = 0;
   const void* alpha = &one;
@@ -211,9 +239,10 @@ Status CublasLtGemm::run(int answer, const void* a, const void* b, void* c, cuda
     alpha = &whole_one;
     beta = &whole_zero;
   }
-  const cublasStatus_t status =
-      library_.matmul(library_.handle, operation_, alpha, b, first_, a, second_, beta, c, result_, c, result_,
-                      &answers_[static_cast<std::size_t>(answer)].algo, workspace_, workspace_bytes, stream);
+  const cublasStatus_t status = library_.matmul(
+      library_.handle, operation_, alpha, b, first_, a, second_, beta, addend_ != nullptr ? addend_ : c,
+      addend_ != nullptr ? addend_layout_ : result_, c, result_,
+      &answers_[static_cast<std::size_t>(answer)].algo, workspace_, workspace_bytes, stream);
   if (status == CUBLAS_STATUS_SUCCESS) return {};
   return {StatusCode::cuda_error, "cublasLtMatmul: %s", library_.status_string(status)};
 }

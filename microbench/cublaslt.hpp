@@ -77,7 +77,8 @@ class CublasLtGemm {
   void* workspace_;
   Type scale_;  // of alpha and beta
   cublasLtMatmulDesc_t operation_ = nullptr;
-  cublasLtMatrixLayout_t first_ = nullptr, second_ = nullptr, result_ = nullptr;
+  const void* addend_;  // C where it is apart from D; with beta 1
+  cublasLtMatrixLayout_t first_ = nullptr, second_ = nullptr, result_ = nullptr, addend_layout_ = nullptr;
   std::vector<cublasLtMatmulHeuristicResult_t> answers_;
 };
 

@@ -72,6 +72,15 @@ __global__ void fill_normal_kernel(T* matrix, std::int64_t rows, std::int64_t le
 }
 
 template <typename T>
+__global__ void copy_as_f32_kernel(const T* elements, std::int64_t count, float* copies) {
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; i < count;
+       i += stride) {
+    copies[i] = static_cast<float>(elements[i]);
+  }
+}
+
+template <typename T>
 __global__ void copy_as_f16_kernel(const T* elements, std::int64_t count, __half* copies) {
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; i < count;
@@ -245,6 +254,18 @@ void copy_as_f16(const void* elements, Type type, std::int64_t count, void* copi
     throw Failure(std::string("elements to copy as f16 are ") + name(type) + " but must be e4m3 or e5m2");
   }
   require(cudaGetLastError(), "copying an operand as f16");
+}
+
+void copy_as_f32(const void* elements, Type type, std::int64_t count, float* copies, cudaStream_t stream) {
+  if (type == Type::f16) {
+    copy_as_f32_kernel<<<blocks, threads, 0, stream>>>(static_cast<const __half*>(elements), count, copies);
+  } else if (type == Type::bf16) {
+    copy_as_f32_kernel<<<blocks, threads, 0, stream>>>(static_cast<const __nv_bfloat16*>(elements), count,
+                                                       copies);
+  } else {
+    throw Failure(std::string("elements to copy as f32 are ") + name(type) + " but must be f16 or bf16");
+  }
+  require(cudaGetLastError(), "copying a result as f32");
 }
 
 void poison(void* data, Type type, std::size_t bytes, cudaStream_t stream) {

@@ -22,6 +22,9 @@ void fill_normal(void* matrix, Type type, std::int64_t rows, std::int64_t length
 // the originals, without fp8 arithmetic. Enqueued on the stream.
 void copy_as_f16(const void* elements, Type type, std::int64_t count, void* copies, cudaStream_t stream);
 
+// Converts count elements of f16 or bf16 to f32, which is exact. Enqueued on the stream.
+void copy_as_f32(const void* elements, Type type, std::int64_t count, float* copies, cudaStream_t stream);
+
 // Fills a result with a value that no kernel computes: bytes of 0xff, NaN in each of the floating-point
 // types; for s32 bytes of 0x80, which only 130000 products of s8 could sum to.
 void poison(void* data, Type type, std::size_t bytes, cudaStream_t stream);

@@ -1,4 +1,4 @@
-// The host API: C = alpha * A * B + beta * C on tensor cores.
+// The host API: D = epilogue(alpha * A * B + beta * C) on tensor cores, where D is C unless you name it.
 //
 //   tenon::Gemm problem;
 //   problem.m = m; problem.n = n; problem.k = k;
@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tenon/gemm/epilogue_options.hpp"
 #include "tenon/gemm/problem.hpp"
 #include "tenon/gemm/types.hpp"
 #include "tenon/status.hpp"
@@ -26,7 +27,8 @@ namespace tenon {
 
 class Tuning;  // tuning.hpp
 
-// One product. A is m x k, B is k x n, C is m x n.
+// One product. A is m x k, B is k x n, C and D are m x n. Without `d` and `epilogue`, C = alpha * A * B +
+// beta * C.
 //
 // Any m, n, k from 0 to 2^31 - 4096, any leading dimension that holds a row (or column), any pointer aligned
 // to its element. With C in f32 or s32 and operands of the last three rows of the table, n is at most 2^30
@@ -53,6 +55,12 @@ struct Gemm {
   ConstMatrix a, b;
   Matrix c;
   float alpha = 1.0F, beta = 0.0F;
+  // Where the result goes, with its own type and leading dimension. Without it (null, ld 0) the result goes
+  // to C. It may be C itself, with the same leading dimension and type, but may not overlap it otherwise.
+  Matrix d;
+  // What is applied to alpha * A * B + beta * C before the result is stored: scales of rows and columns,
+  // bias, an activation. Of 16-bit, tf32 and fp8 operands with f32 accumulators.
+  EpilogueOptions epilogue;
   // The type of the accumulators, as in the table above. Split-K kernels add f16 accumulators of several CTAs
   // in f32.
   Type accumulate = Type::f32;

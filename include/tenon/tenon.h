@@ -1,4 +1,4 @@
-/* The C API: C = alpha * A * B + beta * C on tensor cores, with the reach of tenon/gemm.hpp.
+/* The C API: D = epilogue(alpha * A * B + beta * C) on tensor cores, with the reach of tenon/gemm.hpp.
  *
  *   tenon_gemm_problem p = tenon_gemm_problem_default();
  *   p.m = m; p.n = n; p.k = k;
@@ -72,6 +72,38 @@ typedef struct tenon_matrix {
   tenon_type type;
 } tenon_matrix;
 
+/* The function that an epilogue applies to each element; gemm/epilogue_options.hpp defines each. */
+typedef enum tenon_activation {
+  TENON_NONE = 0,
+  TENON_RELU = 1,
+  TENON_GELU = 2, /* the approximation with tanh, as cuBLASLt's GELU */
+  TENON_GELU_ERF = 3,
+  TENON_SILU = 4,
+  TENON_CLAMP = 5, /* at least lower, at most upper */
+  TENON_DRELU = 6, /* these two read the pre-activation from aux */
+  TENON_DGELU = 7
+} tenon_activation;
+
+/* A dense vector of f32, f16 or bf16 in device memory. NULL: there is none. */
+typedef struct tenon_const_vector {
+  const void* data;
+  tenon_type type;
+} tenon_const_vector;
+
+/* What is fused into the product (gemm/epilogue_options.hpp):
+ *   pre = row_scale[row] * column_scale[column] * alpha * (A * B) + beta * C + bias[column] + row_bias[row]
+ *   D = activation(pre)
+ * What is NULL takes no part. */
+typedef struct tenon_epilogue {
+  tenon_activation activation;
+  tenon_const_vector bias;     /* n elements */
+  tenon_const_vector row_bias; /* m elements */
+  const float* row_scale;      /* m factors */
+  const float* column_scale;   /* n factors */
+  tenon_matrix aux;            /* m x n: pre is written here; TENON_DRELU and TENON_DGELU read it */
+  float lower, upper;          /* of TENON_CLAMP */
+} tenon_epilogue;
+
 /* A table of measured choices, as `tenon tune` writes it. tenon/tuning.hpp says for which problems it holds.
  */
 typedef struct tenon_tuning tenon_tuning;
@@ -85,6 +117,8 @@ typedef struct tenon_gemm_problem {
   tenon_const_matrix a, b;
   tenon_matrix c;
   float alpha, beta;
+  tenon_matrix d;             /* where the result goes; all zero: to C */
+  tenon_epilogue epilogue;    /* all zero: nothing is fused */
   tenon_type accumulate;      /* TENON_F32, or TENON_F16 with f16 inputs; TENON_S32 with s8 inputs */
   int promote;                /* fp8: if not 0, accumulators of 128 products are added in f32 */
   const float* scale_a;       /* fp8: a factor of A in device memory; NULL stands for 1 */

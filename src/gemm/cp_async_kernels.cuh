@@ -7,23 +7,25 @@
 
 namespace tenon {
 
-template <class Config, Alignment alignment>
+template <class Config, Alignment alignment, class Op>
 Status fill_cp_async(const Kernel&, const Gemm& problem, const DeviceDescription&, Launcher&,
                      Launch* launch) {
-  return plan_cp_async<Config, alignment>(product_of(problem), combination_of<Config>(problem), launch);
+  return plan_cp_async<Config, alignment>(product_of(problem), operation_of<Config, Op>(problem), launch);
 }
 
-template <class Config, Alignment alignment>
+template <class Config, Alignment alignment, class Op = CombinationOf<Config>>
 void append_cp_async(std::vector<Kernel>& list) {
   Kernel kernel = describe<Config>("cp_async");
   if (alignment == Alignment::any) kernel.name += "_unaligned";
+  kernel.fused = std::is_same_v<Op, FusedEpilogue>;
+  if (kernel.fused) kernel.name += "_fused";
   kernel.minimum_sm = 80;
   kernel.exact_sm = false;
   kernel.copy = alignment == Alignment::full_16 ? Copy::cp_async : Copy::any;
   kernel.threads = GemmCpAsync<Config, alignment>::threads;
   kernel.shared_bytes = GemmCpAsync<Config, alignment>::shared_bytes;
-  kernel.function = reinterpret_cast<const void*>((&gemm_cp_async<Config, alignment, CombinationOf<Config>>));
-  kernel.fill = &fill_cp_async<Config, alignment>;
+  kernel.function = reinterpret_cast<const void*>(&gemm_cp_async<Config, alignment, Op>);
+  kernel.fill = &fill_cp_async<Config, alignment, Op>;
   list.push_back(kernel);
 }
 

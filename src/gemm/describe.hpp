@@ -4,8 +4,10 @@
 #include <string>
 
 #include "gemm/kernel.hpp"
+#include "gemm/result.hpp"
 #include "tenon/gemm/element_type.hpp"
 #include "tenon/gemm/epilogue.hpp"
+#include "tenon/gemm/fused_epilogue.hpp"
 #include "tenon/gemm/problem.hpp"
 
 namespace tenon {
@@ -52,7 +54,7 @@ Kernel describe(const std::string& family) {
 }
 
 inline Product product_of(const Gemm& problem) {
-  return {problem.m, problem.n, problem.k, problem.a, problem.b, problem.c};
+  return {problem.m, problem.n, problem.k, problem.a, problem.b, result_of(problem)};
 }
 
 // The operation of a plain product; of fp8 the one with factors in device memory.
@@ -67,5 +69,30 @@ auto combination_of(const Gemm& problem) {
 }
 template <class Config>
 using CombinationOf = decltype(combination_of<Config>(Gemm{}));
+
+inline FusedEpilogue fused_epilogue_of(const Gemm& problem) {
+  const EpilogueOptions& options = problem.epilogue;
+  FusedEpilogue fused{};
+  fused.alpha = problem.alpha, fused.beta = problem.beta;
+  fused.lower = options.lower, fused.upper = options.upper;
+  fused.activation = options.activation;
+  fused.c = problem.c.data, fused.ldc = problem.c.ld, fused.c_type = problem.c.type;
+  fused.bias = options.bias.data, fused.bias_type = options.bias.type;
+  fused.row_bias = options.row_bias.data, fused.row_bias_type = options.row_bias.type;
+  fused.row_scale = options.row_scale, fused.column_scale = options.column_scale;
+  fused.aux = options.aux.data, fused.ld_aux = options.aux.ld, fused.aux_type = options.aux.type;
+  fused.scale_a = problem.scale_a, fused.scale_b = problem.scale_b;
+  return fused;
+}
+
+// The operation of a kernel, of type Op: FusedEpilogue or CombinationOf<Config>.
+template <class Config, class Op>
+Op operation_of(const Gemm& problem) {
+  if constexpr (std::is_same_v<Op, FusedEpilogue>) {
+    return fused_epilogue_of(problem);
+  } else {
+    return combination_of<Config>(problem);
+  }
+}
 
 }  // namespace tenon

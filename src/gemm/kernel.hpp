@@ -38,6 +38,7 @@ struct Kernel {
   // Computes C^T = B^T A^T (SwapAB): what the tensor core has as rows of a tile are columns of C. Unaligned
   // kernels store the transpose of what they compute: of those, this one has A and B swapped.
   bool swap_ab = false;
+  bool fused = false;  // its epilogue is FusedEpilogue: EpilogueOptions, and a C apart from D
   Order a_order, b_order;
   bool specialises_beta_zero = false;  // RegisterBudget::specialises_beta_zero
   bool loads_residue = false;          // RegisterBudget::loads_residue

@@ -23,7 +23,8 @@ the choice takes the earlier line.
   subtiles    wgmma: epilogue subtiles of 16 rows x 128 bytes that a warp may have on their way to C
   schedule    wgmma: cooperative, or pingpong
   variant     wgmma: nothing, or of: swapab (computes the transpose of C), rowinterleaved (A has any leading dimension),
-              promoted (fp8 accumulators promoted to f32), unaligned (operands of any alignment; with swapab only A)
+              promoted (fp8 accumulators promoted to f32), unaligned (operands of any alignment; with swapab only A);
+              all families but tma: fused (the epilogue of EpilogueOptions, and a C apart from D)
   set         core: one of the few tiles that TENON_TILES=core builds; more: the rest
   efficiency  part of the peak of an SM (4096 operations on 16-bit operands a clock) that its main loop reaches, where
               neither L2 nor memory limits
@@ -83,7 +84,10 @@ UNALIGNED_HEADER = "unaligned_kernels.cuh"
 # From the words of `schedule` and `variant` to the C++ templates around a WgmmaConfig, innermost first. `promoted` is an
 # argument of WgmmaOperands, `unaligned` a configuration of its own: Kernel.cpp().
 TEMPLATES = {"cooperative": None, "pingpong": "Pingpong", "swapab": "SwapAB", "rowinterleaved": "RowInterleaved"}
-VARIANTS = ("", "swapab", "rowinterleaved", "promoted", "unaligned", "unaligned swapab")
+VARIANTS = ("", "swapab", "rowinterleaved", "promoted", "unaligned", "unaligned swapab", "fused")
+MMA_VARIANTS = {"cp_async": ("", "fused"), "cp_async_unaligned": ("", "fused"), "tma": ("",)}
+# Shared memory that the epilogue of fused kernels takes of each warp.
+FUSED_BYTES_OF_WARP = 4096
 
 
 class BadTable(Exception):
@@ -152,7 +156,8 @@ class Kernel:
             config = f"GemmConfig<{a}, {accumulator}, {', '.join(orders)}, {shape}, {warp}, {row.stages}>"
             if row.family == "tma":
                 return f"append_tma<{config}>(list);"
-            return f"append_cp_async<{config}, Alignment::{'any' if row.family == 'cp_async_unaligned' else 'full_16'}>(list);"
+            alignment = f"Alignment::{'any' if row.family == 'cp_async_unaligned' else 'full_16'}"
+            return f"append_cp_async<{config}, {alignment}{self.operation()}>(list);"
         cluster = [row.cluster_m, row.cluster_n]
         if row.swaps():  # B^T and A^T are the operands of the transpose of C
             orders = ["column_major" if order == "row_major" else "row_major" for order in reversed(orders)]
@@ -165,7 +170,10 @@ class Kernel:
         for word in (row.schedule, *row.variant.split()):
             if TEMPLATES.get(word):
                 config = f"{TEMPLATES[word]}<{config}>"
-        return f"append_wgmma<{config}>(list);"
+        return f"append_wgmma<{config}{self.operation()}>(list);"
+
+    def operation(self):
+        return ", FusedEpilogue" if self.row.variant == "fused" else ""
 
     def fields(self):
         """What `tenon list --json` says of it, under the same names."""
@@ -260,7 +268,7 @@ def read_row(name, line, cells):
     values["efficiency"] = reader.fraction("efficiency")
     values["resident"] = reader.number("resident", 1, 32)
     values["stages"] = reader.number("stages", 2, 32)
-    variant = reader.word("variant", VARIANTS if family == "wgmma" else ("",))
+    variant = reader.word("variant", VARIANTS if family == "wgmma" else MMA_VARIANTS[family])
     values["variant"] = " ".join(variant.split())
     for column in MMA_COLUMNS if family == "wgmma" else WGMMA_COLUMNS:
         reader.nothing(column, f"kernels of the family {family} have none")
@@ -276,6 +284,10 @@ def read_row(name, line, cells):
                 reader.refuse(column, f"{values[column]} must divide {tile}, which is {values[tile]}")
         values["schedule"] = None
         check_shared_bytes(reader, values, bits=16)
+        ring = values["stages"] * (values["tile_m"] + values["tile_n"]) * values["tile_k"] * 2
+        warps = values["tile_m"] // values["warp_m"] * (values["tile_n"] // values["warp_n"])
+        if variant == "fused" and ring < warps * FUSED_BYTES_OF_WARP:
+            reader.refuse("stages", f"{values['stages']} k-tiles take {ring} bytes, but fused needs {warps * FUSED_BYTES_OF_WARP}")
     return Row(**values)
 
 
@@ -290,6 +302,8 @@ def read_wgmma(reader, values):
             reader.refuse("layouts", f"'{' '.join(layouts)}' must be tn: wgmma reads {name} with k contiguous alone")
         if variant and variant[0] in ("swapab", "rowinterleaved", "unaligned") and (size != 16 or name == "f16_f16"):
             reader.refuse("types", f"{name} is there but {variant[0]} is for f16_f32 and bf16_f32 alone")
+        if "fused" in variant and name in ("f16_f16", "s8_s32"):
+            reader.refuse("types", f"{name} is there but fused is for accumulators in f32 alone")
         if "promoted" in variant and size != 8:
             reader.refuse("types", f"{name} is there but promoted is for e4m3 and e5m2 alone")
     if "s8_s32" in types and "promoted" in variant:
@@ -300,7 +314,7 @@ def read_wgmma(reader, values):
 
     values["schedule"] = reader.word("schedule", ("cooperative", "pingpong"))
     pingpong = values["schedule"] == "pingpong"
-    if pingpong and variant and variant[0] != "swapab":
+    if pingpong and variant and variant[0] not in ("swapab", "fused"):
         reader.refuse("schedule", f"pingpong is there but must be cooperative with {variant[0]}")
     values["warpgroups"] = reader.number("warpgroups", 1, 1 if pingpong else 2)
     for column in ("cluster_m", "cluster_n"):
@@ -324,7 +338,9 @@ def read_wgmma(reader, values):
         values[rows] = reader.number(rows, step, 256, step)
         even = 16 if "swapab" in variant or "s8_s32" in types else 8
         values[columns] = reader.number(columns, even, 256, even)
-        values["subtiles"] = reader.number("subtiles", 1, 8)
+        values["subtiles"] = reader.number("subtiles", 2 if "fused" in variant else 1, 8)
+        if "fused" in variant:
+            reader.number("cluster_k", 1, 1)
     check_shared_bytes(reader, values, bits[0])
 
 
@@ -446,7 +462,8 @@ def sources_of(kernels):
     ):
         row, part = group[0].row, f"{family}_{types}"
         if family != "wgmma":
-            sources.append(Source(f"{part}_{row.tile_m}x{row.tile_n}x{row.tile_k}_s{row.stages}", header, family, part, group))
+            suffix = f"_{row.variant}" if row.variant else ""
+            sources.append(Source(f"{part}_{row.tile_m}x{row.tile_n}x{row.tile_k}_s{row.stages}{suffix}", header, family, part, group))
             continue
         words = [part, *(row.layouts if len(row.layouts) == 1 else ()), *(["unaligned"] if header == UNALIGNED_HEADER else [])]
         pieces, work = [[]], 0

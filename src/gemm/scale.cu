@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "gemm/result.hpp"
 #include "gemm/scale.hpp"
 
 namespace tenon {
@@ -59,7 +60,7 @@ Status scale_c(Launcher& launcher, const Gemm& problem) noexcept {
   Launch launch;
   launch.what = "scaling C by beta";
   launch.ptx = "scale";
-  switch (problem.c.type) {
+  switch (result_of(problem).type) {
     case Type::f16:
       launch.function = reinterpret_cast<const void*>(&tenon_scale_f16);
       launch.entry = "tenon_scale_f16";
@@ -81,7 +82,7 @@ Status scale_c(Launcher& launcher, const Gemm& problem) noexcept {
       static_cast<unsigned>(std::min<std::int64_t>((problem.n + threads - 1) / threads, most_blocks));
   launch.grid.y = static_cast<unsigned>(std::min<std::int64_t>(problem.m, most_blocks));
   launch.block.x = threads;
-  launch.arguments.set(problem.c.data, problem.m, problem.n, problem.c.ld, problem.beta);
+  launch.arguments.set(result_of(problem).data, problem.m, problem.n, result_of(problem).ld, problem.beta);
   return launcher.launch(launch);
 }
 

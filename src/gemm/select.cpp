@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "gemm/result.hpp"
 #include "gemm/swapped_operands.hpp"
 #include "tenon/gemm/output.hpp"
 #include "tenon/gemm/row_interleaved.hpp"
@@ -99,8 +100,9 @@ std::int64_t round_up_divide(std::int64_t x, std::int64_t y) noexcept {
 }
 
 bool tma_can_store(const Gemm& problem) noexcept {
-  return tenon::tma_can_store(Output{problem.c.data, problem.c.ld, static_cast<int>(problem.m),
-                                     static_cast<int>(problem.n), problem.c.type});
+  return tenon::tma_can_store(Output{result_of(problem).data, result_of(problem).ld,
+                                     static_cast<int>(problem.m), static_cast<int>(problem.n),
+                                     result_of(problem).type});
 }
 
 // A tensor map holds strides below 2^40 bytes.
@@ -116,7 +118,7 @@ std::int64_t largest_ld(const Kernel& kernel) noexcept {
 std::int64_t largest_ldc(const Kernel& kernel, const Gemm& problem) noexcept {
   const bool has_map = kernel.instruction == Instruction::wgmma && !kernel.row_interleaved &&
                        !kernel.unaligned && tma_can_store(problem);
-  return has_map ? longest_tma_stride / static_cast<std::int64_t>(bytes(problem.c.type))
+  return has_map ? longest_tma_stride / static_cast<std::int64_t>(bytes(result_of(problem).type))
                  : std::numeric_limits<std::int64_t>::max();
 }
 
@@ -135,7 +137,7 @@ constexpr std::int64_t most_ctas = std::numeric_limits<std::int32_t>::max();  //
 std::int64_t most_columns(const Kernel& kernel, const Gemm& problem) noexcept {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   if (kernel.swap_ab && !kernel.unaligned) return most / 4;
-  return kernel.instruction == Instruction::wgmma && bytes(problem.c.type) == 4 ? most / 2 : most;
+  return kernel.instruction == Instruction::wgmma && bytes(result_of(problem).type) == 4 ? most / 2 : most;
 }
 
 // Why a kernel does not accept a problem. The sentence is made on demand: a choice asks every kernel, and
@@ -147,6 +149,7 @@ enum class Misfit {
   accumulate,
   a_order,
   b_order,
+  epilogue,
   output_type,
   k_multiple,
   columns,
@@ -166,6 +169,7 @@ Misfit misfit_of_kind(const Kernel& kernel, const Gemm& problem) noexcept {
   if (problem.accumulate != kernel.accumulate) return Misfit::accumulate;
   if (problem.a.order != kernel.a_order) return Misfit::a_order;
   if (problem.b.order != kernel.b_order) return Misfit::b_order;
+  if (needs_fused_epilogue(problem) && !kernel.fused) return Misfit::epilogue;
   return Misfit::none;
 }
 
@@ -173,7 +177,7 @@ Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription
   if (const Misfit why = misfit_of_kind(kernel, problem); why != Misfit::none) return why;
   // The module has no path for less than 16 bytes along k.
   if (kernel.copy == Copy::module && problem.k % 8 != 0) return Misfit::k_multiple;
-  if (kernel.copy == Copy::module && problem.c.type != Type::f16) return Misfit::output_type;
+  if (kernel.copy == Copy::module && result_of(problem).type != Type::f16) return Misfit::output_type;
   if (problem.n > most_columns(kernel, problem)) return Misfit::columns;
   if (ctas_of(kernel, problem) > most_ctas) return Misfit::ctas;
   if (kernel.exact_sm ? device.sm != kernel.minimum_sm : device.sm < kernel.minimum_sm)
@@ -187,7 +191,7 @@ Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription
   if (kernel.copy != Copy::tma) return Misfit::none;
   if (problem.a.ld > largest_ld(kernel)) return Misfit::lda;
   if (problem.b.ld > largest_ld(kernel)) return Misfit::ldb;
-  return problem.c.ld > largest_ldc(kernel, problem) ? Misfit::ldc : Misfit::none;
+  return result_of(problem).ld > largest_ldc(kernel, problem) ? Misfit::ldc : Misfit::none;
 }
 
 Status alignment_sentence(const char* kernel, char letter, const ConstMatrix& matrix) {
@@ -229,8 +233,13 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
     case Misfit::b_order:
       return Status(StatusCode::unsupported, "kernel %s takes B %s but B is %s", who, words(kernel.b_order),
                     words(problem.b.order));
+    case Misfit::epilogue:
+      return Status(StatusCode::unsupported,
+                    "kernel %s computes alpha * A * B + beta * C in place but the problem %s", who,
+                    problem.epilogue.empty() ? "has a D apart from C" : "has an epilogue");
     case Misfit::output_type:
-      return Status(StatusCode::unsupported, "kernel %s writes f16 but C is %s", who, name(problem.c.type));
+      return Status(StatusCode::unsupported, "kernel %s writes f16 but the result is %s", who,
+                    name(result_of(problem).type));
     case Misfit::k_multiple:
       return Status(StatusCode::unsupported, "kernel %s needs k to be a multiple of 8 but k is %lld", who,
                     static_cast<long long>(problem.k));
@@ -253,7 +262,7 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
     case Misfit::ldb:
       return ld_sentence(who, 'b', problem.b.ld, largest_ld(kernel));
     case Misfit::ldc:
-      return ld_sentence(who, 'c', problem.c.ld, largest_ldc(kernel, problem));
+      return ld_sentence(who, 'c', result_of(problem).ld, largest_ldc(kernel, problem));
     case Misfit::ctas:
       return Status(StatusCode::unsupported,
                     "kernel %s needs at most %lld CTAs, one for each tile of %d x %d, but C has %lld", who,
@@ -314,12 +323,13 @@ double clocks_of_element(const Kernel& kernel, const Gemm& problem) noexcept {
                          bytes(kernel.type) == 2 && problem.beta == 0.0F && tma_can_store(problem);
   if (beta_zero && kernel.rows() == 256)
     return wgmma::store_clocks - wgmma::beta_zero_saves_of_256 + transposed;
-  if (beta_zero && bytes(problem.c.type) == 2)
+  if (beta_zero && bytes(result_of(problem).type) == 2)
     return wgmma::store_clocks - wgmma::beta_zero_saves_of_128 + transposed;
-  const double f32 = bytes(problem.c.type) == 4 ? wgmma::f32_store_clocks : 0;
+  const double f32 = bytes(result_of(problem).type) == 4 ? wgmma::f32_store_clocks : 0;
   if (!kernel.unaligned) return wgmma::store_clocks + f32 + transposed;
-  if (problem.beta == 0.0F && problem.c.type == kernel.type) return wgmma::unaligned_store_clocks;
-  if (problem.beta == 0.0F && problem.c.type == Type::f32) return wgmma::unaligned_to_f32_store_clocks;
+  if (problem.beta == 0.0F && result_of(problem).type == kernel.type) return wgmma::unaligned_store_clocks;
+  if (problem.beta == 0.0F && result_of(problem).type == Type::f32)
+    return wgmma::unaligned_to_f32_store_clocks;
   return wgmma::unaligned_general_store_clocks;
 }
 
@@ -432,7 +442,7 @@ double cost_with_tma_stores(const Kernel& kernel, const Gemm& problem,
 
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
   const double cost = cost_with_tma_stores(kernel, problem, device);
-  if (kernel.unaligned || bytes(problem.c.type) != 4 || tma_can_store(problem)) return cost;
+  if (kernel.unaligned || bytes(result_of(problem).type) != 4 || tma_can_store(problem)) return cost;
   return cost + wgmma::unit * wgmma::unaligned_f32_store_clocks * static_cast<double>(problem.m) *
                     static_cast<double>(problem.n) / std::max(device.multiprocessors, 1);
 }
@@ -448,6 +458,7 @@ const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem
   double least = std::numeric_limits<double>::infinity();
   for (const Kernel& kernel : list) {
     if (kernel.copy == Copy::module || !accepts(kernel, problem, device)) continue;
+    if (kernel.fused && !needs_fused_epilogue(problem)) continue;  // slower than the plain ones
     if (std::find(refused.begin(), refused.end(), &kernel) != refused.end()) continue;
     // These store C element by element, which is slow.
     if (kernel.swap_ab && !kernel.unaligned && !tma_can_store(problem)) continue;

@@ -6,13 +6,13 @@
 
 namespace tenon {
 
-template <class Config>
+template <class Config, class Op>
 Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& device, Launcher& launcher,
                   Launch* launch) {
-  return plan_wgmma<Config>(product_of(problem), combination_of<Config>(problem), device, launcher, launch);
+  return plan_wgmma<Config>(product_of(problem), operation_of<Config, Op>(problem), device, launcher, launch);
 }
 
-template <class Config>
+template <class Config, class Op = CombinationOf<Config>>
 void append_wgmma(std::vector<Kernel>& list) {
   using Cluster = typename Config::Cluster;
   Kernel kernel = describe<Config>("wgmma");
@@ -26,6 +26,8 @@ void append_wgmma(std::vector<Kernel>& list) {
   if (Config::row_interleaved) kernel.name += "_rowinterleaved";
   if (Config::swap_ab) kernel.name += "_swapab";
   if (Config::splits_tail) kernel.name += "_tailsplit";
+  kernel.fused = std::is_same_v<Op, FusedEpilogue>;
+  if (kernel.fused) kernel.name += "_fused";
   kernel.minimum_sm = 90;
   kernel.exact_sm = true;
   kernel.copy = Copy::tma;
@@ -40,8 +42,8 @@ void append_wgmma(std::vector<Kernel>& list) {
   kernel.row_interleaved = Config::row_interleaved;
   kernel.threads = GemmWgmma<Config>::threads;
   kernel.shared_bytes = GemmWgmma<Config>::shared_bytes;
-  kernel.function = reinterpret_cast<const void*>(&gemm_wgmma<Config, CombinationOf<Config>>);
-  kernel.fill = &fill_wgmma<Config>;
+  kernel.function = reinterpret_cast<const void*>(&gemm_wgmma<Config, Op>);
+  kernel.fill = &fill_wgmma<Config, Op>;
   list.push_back(kernel);
 }
 

@@ -33,8 +33,35 @@ static_assert(TENON_INVALID_ARGUMENT == static_cast<int>(tenon::StatusCode::inva
                   TENON_CUDA_ERROR == static_cast<int>(tenon::StatusCode::cuda_error),
               "tenon_status_code must number the codes as tenon::StatusCode does");
 
+static_assert(TENON_NONE == static_cast<int>(tenon::Activation::none) &&
+                  TENON_RELU == static_cast<int>(tenon::Activation::relu) &&
+                  TENON_GELU == static_cast<int>(tenon::Activation::gelu) &&
+                  TENON_GELU_ERF == static_cast<int>(tenon::Activation::gelu_erf) &&
+                  TENON_SILU == static_cast<int>(tenon::Activation::silu) &&
+                  TENON_CLAMP == static_cast<int>(tenon::Activation::clamp) &&
+                  TENON_DRELU == static_cast<int>(tenon::Activation::drelu) &&
+                  TENON_DGELU == static_cast<int>(tenon::Activation::dgelu),
+              "tenon_activation must number the activations as tenon::Activation does");
+
 tenon::ConstMatrix matrix_of(const tenon_const_matrix& x) noexcept {
   return {x.data, x.ld, static_cast<tenon::Order>(x.order), static_cast<tenon::Type>(x.type)};
+}
+
+tenon::Matrix matrix_of(const tenon_matrix& x) noexcept {
+  return {x.data, x.ld, static_cast<tenon::Type>(x.type)};
+}
+
+tenon::EpilogueOptions epilogue_of(const tenon_epilogue& x) noexcept {
+  tenon::EpilogueOptions epilogue;
+  epilogue.activation = static_cast<tenon::Activation>(x.activation);
+  epilogue.bias = {x.bias.data, static_cast<tenon::Type>(x.bias.type)};
+  epilogue.row_bias = {x.row_bias.data, static_cast<tenon::Type>(x.row_bias.type)};
+  epilogue.row_scale = x.row_scale;
+  epilogue.column_scale = x.column_scale;
+  epilogue.aux = matrix_of(x.aux);
+  epilogue.lower = x.lower;
+  epilogue.upper = x.upper;
+  return epilogue;
 }
 
 tenon::Gemm problem_of(const tenon_gemm_problem& p) noexcept {
@@ -44,7 +71,9 @@ tenon::Gemm problem_of(const tenon_gemm_problem& p) noexcept {
   problem.k = p.k;
   problem.a = matrix_of(p.a);
   problem.b = matrix_of(p.b);
-  problem.c = {p.c.data, p.c.ld, static_cast<tenon::Type>(p.c.type)};
+  problem.c = matrix_of(p.c);
+  problem.d = matrix_of(p.d);
+  problem.epilogue = epilogue_of(p.epilogue);
   problem.alpha = p.alpha;
   problem.beta = p.beta;
   problem.accumulate = static_cast<tenon::Type>(p.accumulate);

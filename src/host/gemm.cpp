@@ -4,8 +4,10 @@
 
 #include <new>
 
+#include "gemm/epilogue_of_zero.hpp"
 #include "gemm/kernel.hpp"
 #include "gemm/pad.hpp"
+#include "gemm/result.hpp"
 #include "gemm/scale.hpp"
 #include "host/cuda_launcher.hpp"
 #include "host/gemm_on.hpp"
@@ -15,13 +17,14 @@
 namespace tenon {
 namespace {
 
-// What gemm() has to do: nothing, scale C, or run a plan.
-enum class Work { nothing, scale, product };
+// What gemm() has to do: nothing, scale C, apply the epilogue to a product of zeros, or run a plan.
+enum class Work { nothing, scale, epilogue, product };
 
 Work work_of(const Gemm& p) noexcept {
   if (p.m == 0 || p.n == 0) return Work::nothing;
-  if (p.k == 0 || p.alpha == 0.0F) return p.beta == 1.0F ? Work::nothing : Work::scale;
-  return Work::product;
+  if (p.k != 0 && p.alpha != 0.0F) return Work::product;
+  if (needs_fused_epilogue(p)) return Work::epilogue;
+  return p.beta == 1.0F ? Work::nothing : Work::scale;
 }
 
 // A name that no kernel has is an error even if there is nothing to compute.
@@ -44,7 +47,8 @@ bool is_askable(Gemm* problem) noexcept {
   };
   stand_in(problem->a);
   stand_in(problem->b);
-  stand_in(problem->c);
+  stand_in(result_of(*problem));
+  if (has_d(*problem) && problem->beta != 0.0F) stand_in(problem->c);
   return static_cast<bool>(complete ? validate(*problem) : validate_shape(*problem));
 }
 
@@ -55,7 +59,7 @@ Status prepare(Launcher& launcher, const Gemm& problem, DeviceDescription* devic
   *work = work_of(problem);
   if (*work == Work::nothing) return {};
   if (Status s = launcher.describe(device); !s) return s;
-  return *work == Work::scale ? Status() : make_plan(kernels(), problem, *device, plan);
+  return *work == Work::product ? make_plan(kernels(), problem, *device, plan) : Status();
 } catch (const std::bad_alloc&) {  // the kernel list is built on first use
   return Status(StatusCode::cuda_error, "no host memory is left for the list of kernels");
 }
@@ -88,9 +92,10 @@ Status run_plan(Launcher& launcher, const Gemm& given, const DeviceDescription& 
     *copied = plan;
   }
   if (Status s = launcher.launch(product); !s || !plan.swaps_ab) return s;
-  return transpose_to(
-      launcher, {run.c.data, problem.n, problem.m, run.c.ld, problem.c.data, bytes(problem.c.type), true},
-      problem.c.ld);
+  return transpose_to(launcher,
+                      {result_of(run).data, problem.n, problem.m, result_of(run).ld, result_of(problem).data,
+                       bytes(result_of(problem).type), true},
+                      result_of(problem).ld);
 }
 
 }  // namespace
@@ -131,6 +136,7 @@ Status gemm(Launcher& launcher, const Gemm& problem) noexcept try {
   if (Status s = prepare(launcher, problem, &device, &work, &plan); !s) return s;
   if (work == Work::nothing) return {};
   if (work == Work::scale) return scale_c(launcher, problem);
+  if (work == Work::epilogue) return epilogue_of_zero(launcher, problem);
 
   // If the device refuses a kernel, the next best one runs, unless the caller named the kernel.
   Plan copied;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gemm/pad.hpp"
+#include "gemm/result.hpp"
 #include "gemm/swapped_operands.hpp"
 #include "host/tuning_table.hpp"
 
@@ -42,8 +43,8 @@ Gemm swap_ab(const Gemm& problem, void* c) noexcept {
   Gemm result = with_swapped_operands(problem);
   // The transposing copy reads 16 bytes at a time. The copy of A has zeros behind its last row.
   result.n = (problem.m + 7) / 8 * 8;
-  result.c.data = c;
-  result.c.ld = padded_ld(problem.m, bytes(problem.c.type));
+  result_of(result).ld = padded_ld(problem.m, bytes(result_of(problem).type));
+  result_of(result).data = c;
   return result;
 }
 
@@ -60,7 +61,7 @@ Gemm with_unused_lds_aligned(const Gemm& problem) noexcept {
   };
   align_operand(result.a, problem.m, problem.k);
   align_operand(result.b, problem.k, problem.n);
-  align(result.c.ld, problem.c.type, problem.m, problem.n);
+  align(result_of(result).ld, result_of(problem).type, problem.m, problem.n);
   return result;
 }
 
@@ -104,7 +105,8 @@ Copies lay_out_copies(const Gemm& p, Plan* plan) noexcept {
   if (moved != 0) result.cost += estimated_copy_cost(moved, false);
   if (!plan->swaps_ab) return result;
   plan->c_offset = result.bytes;
-  const OperandCopy c = copy_of({p.c.data, p.c.ld, row_major, p.c.type}, column_major, p.m, p.n);
+  const OperandCopy c =
+      copy_of({result_of(p).data, result_of(p).ld, row_major, result_of(p).type}, column_major, p.m, p.n);
   result.bytes += c.bytes;
   result.cost += estimated_copy_cost(static_cast<double>(c.bytes), true);
   return result;
@@ -176,7 +178,8 @@ Ways ways_with_copies(const Gemm& p) noexcept {
   // The transposing copy reads C^T in chunks of 8 elements, which the kernel must have computed. Without a
   // copy of A, A may end inside a chunk.
   const bool whole_chunks = p.m % 8 == 0 || p.a.order != column_major || copy_alignment(p.a) < 16;
-  if (any_ld(p.b, column_major) && p.beta == 0.0F && bytes(p.c.type) == 2 && whole_chunks)
+  if (any_ld(p.b, column_major) && p.beta == 0.0F && !needs_fused_epilogue(p) &&
+      bytes(result_of(p).type) == 2 && whole_chunks)
     add(way(p, column_major, column_major, Keeps::b_as_a));
   if (is_16_bit && p.a.order == row_major && p.b.order == column_major) {
     add(way(p, row_major, column_major, Keeps::b));

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "gemm/result.hpp"
 #include "host/read_file.hpp"
 #include "host/tuning_table.hpp"
 #include "host/tuning_text.hpp"
@@ -14,8 +15,9 @@
 namespace tenon {
 
 TuningKey tuning_key(const Gemm& problem) noexcept {
-  return {problem.a.type,  problem.b.type,  problem.accumulate, problem.c.type, problem.promote,
-          problem.a.order, problem.b.order, problem.n,          problem.k,      problem.m};
+  return {problem.a.type,  problem.b.type,  problem.accumulate, result_of(problem).type,
+          problem.promote, problem.a.order, problem.b.order,    problem.n,
+          problem.k,       problem.m};
 }
 
 bool operator<(const TuningKey& x, const TuningKey& y) noexcept {

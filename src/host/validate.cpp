@@ -5,6 +5,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "gemm/result.hpp"
+
 namespace tenon {
 namespace {
 
@@ -42,7 +44,14 @@ struct Extent {
 
   bool empty() const noexcept { return count == 0 || length == 0; }
   const char* rows_or_columns() const noexcept { return order[0] == 'r' ? "rows" : "columns"; }
-  char ld_letter() const noexcept { return static_cast<char>(letter[0] - 'A' + 'a'); }
+  // "lda" of A.
+  const char* ld_name() const noexcept {
+    return letter[1] != '\0'  ? "ld of aux"
+           : letter[0] == 'A' ? "lda"
+           : letter[0] == 'B' ? "ldb"
+           : letter[0] == 'C' ? "ldc"
+                              : "ldd";
+  }
   Wide byte_count() const noexcept {
     return (Wide{count - 1} * ld + length) * static_cast<Wide>(bytes(type));
   }
@@ -74,15 +83,32 @@ Extent extent_of_a(const Gemm& p) noexcept {
 Extent extent_of_b(const Gemm& p) noexcept {
   return extent_of("B", p.b, p.k, p.n, "k", "n");
 }
-Extent extent_of_c(const Gemm& p) noexcept {
-  return extent_of("C", {p.c.data, p.c.ld, row_major, p.c.type}, p.m, p.n, "m", "n");
+Extent extent_of(const char* letter, const Matrix& matrix, const Gemm& p) noexcept {
+  return extent_of(letter, {matrix.data, matrix.ld, row_major, matrix.type}, p.m, p.n, "m", "n");
+}
+// The matrix that is written: D, or C where there is no D.
+Extent extent_of_result(const Gemm& p) noexcept {
+  return extent_of(has_d(p) ? "D" : "C", result_of(p), p);
+}
+// Whether there is a C to be read apart from the result, though perhaps in its place.
+bool has_addend(const Gemm& p) noexcept {
+  return has_d(p) && p.beta != 0.0F;
+}
+Extent extent_of_addend(const Gemm& p) noexcept {
+  return extent_of("C", p.c, p);
+}
+Extent extent_of_aux(const Gemm& p) noexcept {
+  return extent_of("AUX", p.epilogue.aux, p);
+}
+bool has_aux(const Gemm& p) noexcept {
+  return p.epilogue.aux.data != nullptr || p.epilogue.aux.ld != 0;
 }
 
 Status check_ld(const Extent& x) noexcept {
   if (x.ld >= x.length) return {};
-  return Status(StatusCode::invalid_argument, "ld%c is %lld but %s %s with %s = %lld needs ld%c >= %lld",
-                x.ld_letter(), static_cast<long long>(x.ld), x.order, x.letter, x.length_letter,
-                static_cast<long long>(x.length), x.ld_letter(), static_cast<long long>(x.length));
+  return Status(StatusCode::invalid_argument, "%s is %lld but %s %s with %s = %lld needs %s >= %lld",
+                x.ld_name(), static_cast<long long>(x.ld), x.order, x.letter, x.length_letter,
+                static_cast<long long>(x.length), x.ld_name(), static_cast<long long>(x.length));
 }
 
 Status check_memory(const Extent& x) noexcept {
@@ -112,10 +138,10 @@ Status check_memory(const Extent& x) noexcept {
                   x.rows_or_columns(), static_cast<long long>(x.length), name(x.type));
   }
   return Status(StatusCode::invalid_argument,
-                "ld%c is %lld: with %lld %s from 0x%llx on %s ends beyond the address space, ld%c <= %lld is "
+                "%s is %lld: with %lld %s from 0x%llx on %s ends beyond the address space, %s <= %lld is "
                 "needed",
-                x.ld_letter(), static_cast<long long>(x.ld), static_cast<long long>(x.count),
-                x.rows_or_columns(), static_cast<unsigned long long>(address), x.letter, x.ld_letter(),
+                x.ld_name(), static_cast<long long>(x.ld), static_cast<long long>(x.count),
+                x.rows_or_columns(), static_cast<unsigned long long>(address), x.letter, x.ld_name(),
                 static_cast<long long>(largest_ld));
 }
 
@@ -151,6 +177,63 @@ bool can_become(Type operand, Type c) noexcept {
   return operand == Type::s8 ? c == Type::s32 : c == Type::f16 || c == Type::bf16 || c == Type::f32;
 }
 
+// What an epilogue reads and writes is of these types.
+Status check_epilogue_type(const char* what, Type type) noexcept {
+  if (type == Type::f32 || type == Type::f16 || type == Type::bf16) return {};
+  if (is_type(type))
+    return Status(StatusCode::unsupported, "%s is %s but must be f32, f16 or bf16", what, name(type));
+  return Status(StatusCode::invalid_argument, "the type of %s is %d but a type is a number from 0 to 7", what,
+                static_cast<int>(type));
+}
+
+Status check_epilogue(const Gemm& p) noexcept {
+  const EpilogueOptions& e = p.epilogue;
+  if (std::find(std::begin(all_activations), std::end(all_activations), e.activation) ==
+      std::end(all_activations)) {
+    return Status(StatusCode::invalid_argument,
+                  "the activation is %d but an activation is a number from 0 to 7",
+                  static_cast<int>(e.activation));
+  }
+  if (has_addend(p) && p.d.data == p.c.data && p.d.data != nullptr &&
+      (p.d.ld != p.c.ld || p.d.type != p.c.type)) {
+    return Status(
+        StatusCode::invalid_argument,
+        "D is where C is, with ldd = %lld and type %s, but C has ldc = %lld and type %s: in place they "
+        "must be the same",
+        static_cast<long long>(p.d.ld), name(p.d.type), static_cast<long long>(p.c.ld), name(p.c.type));
+  }
+  if (!needs_fused_epilogue(p)) return {};
+  if (p.accumulate != Type::f32 || p.promote) {
+    return Status(StatusCode::unsupported,
+                  "an epilogue, or a D apart from C, is given with %saccumulators in %s but needs plain f32",
+                  p.promote ? "promoted " : "", name(p.accumulate));
+  }
+  if (reads_c_apart(p)) {
+    if (Status s = check_epilogue_type("C", p.c.type); !s) return s;
+  }
+  if (reads_aux(e.activation) && !has_aux(p)) {
+    return Status(StatusCode::invalid_argument,
+                  "the activation is %s, which reads the pre-activation from aux, but aux is a null pointer",
+                  name(e.activation));
+  }
+  if (e.activation == Activation::clamp && !(e.lower <= e.upper)) {
+    return Status(StatusCode::invalid_argument,
+                  "clamp has lower = %g and upper = %g but needs lower <= upper",
+                  static_cast<double>(e.lower), static_cast<double>(e.upper));
+  }
+  const struct {
+    const char* what;
+    const ConstVector& vector;
+  } biases[] = {{"bias", e.bias}, {"row_bias", e.row_bias}};
+  for (const auto& [what, vector] : biases) {
+    if (vector.data == nullptr) continue;
+    if (Status s = check_epilogue_type(what, vector.type); !s) return s;
+  }
+  if (!has_aux(p)) return {};
+  if (Status s = check_epilogue_type("aux", e.aux.type); !s) return s;
+  return check_ld(extent_of_aux(p));
+}
+
 Status check_types(const Gemm& p) noexcept {
   if (Status s = check_operand('A', p.a); !s) return s;
   if (Status s = check_operand('B', p.b); !s) return s;
@@ -166,7 +249,7 @@ Status check_types(const Gemm& p) noexcept {
     bool fits;
     const char* needed;
   } others[] = {
-      {"C", p.c.type, can_become(operand, p.c.type), results_of(operand)},
+      {has_d(p) ? "D" : "C", result_of(p).type, can_become(operand, result_of(p).type), results_of(operand)},
       {"accumulate", p.accumulate, accumulates_in(operand, p.accumulate), accumulators_of(operand)}};
   for (const auto& other : others) {
     if (!is_type(other.type)) {
@@ -190,7 +273,7 @@ Status check_factors(const Gemm& p) noexcept {
                                          : "scale_b",
                   name(p.a.type));
   }
-  if (p.c.type != Type::s32) return {};
+  if (result_of(p).type != Type::s32) return {};
   const struct {
     const char* what;
     float value;
@@ -314,39 +397,79 @@ Status validate_shape(const Gemm& problem) noexcept {
   if (Status s = check_factors(problem); !s) return s;
   if (Status s = check_ld(extent_of_a(problem)); !s) return s;
   if (Status s = check_ld(extent_of_b(problem)); !s) return s;
-  return check_ld(extent_of_c(problem));
+  if (Status s = check_ld(extent_of_result(problem)); !s) return s;
+  if (has_addend(problem)) {
+    if (Status s = check_ld(extent_of_addend(problem)); !s) return s;
+  }
+  return check_epilogue(problem);
 }
+
+namespace {
+
+Status check_element_alignment(const char* what, const void* data, Type type) noexcept {
+  const std::size_t needed = bytes(type), beyond = reinterpret_cast<std::uintptr_t>(data) % needed;
+  if (beyond == 0) return {};
+  return Status(StatusCode::invalid_argument,
+                "%s is at an address %zu past a multiple of %zu but %s needs a multiple of %zu", what, beyond,
+                needed, type == Type::f32 ? "a float" : name(type), needed);
+}
+
+}  // namespace
 
 Status validate(const Gemm& problem) noexcept {
   if (Status s = validate_shape(problem); !s) return s;
-  const Extent a = extent_of_a(problem), b = extent_of_b(problem), c = extent_of_c(problem);
+  const EpilogueOptions& e = problem.epilogue;
+  const Extent a = extent_of_a(problem), b = extent_of_b(problem), result = extent_of_result(problem),
+               addend = extent_of_addend(problem), aux = extent_of_aux(problem);
   const bool is_read = problem.alpha != 0.0F;  // A and B; else they may be anything
-  for (const Extent* x : {&a, &b, &c}) {
-    if (x != &c && !is_read) continue;
-    if (Status s = check_memory(*x); !s) return s;
+  const struct {
+    const Extent& extent;
+    bool is_used;
+  } matrices[] = {
+      {a, is_read}, {b, is_read}, {result, true}, {addend, has_addend(problem)}, {aux, has_aux(problem)}};
+  for (const auto& x : matrices) {
+    if (!x.is_used) continue;
+    if (Status s = check_memory(x.extent); !s) return s;
   }
-  for (const float* scale : {problem.scale_a, problem.scale_b}) {
-    const auto address = reinterpret_cast<std::uintptr_t>(scale);
-    if (address % sizeof(float) != 0) {
-      return Status(StatusCode::invalid_argument,
-                    "%s is at an address %zu past a multiple of 4 but a float needs a multiple of 4",
-                    scale == problem.scale_a ? "scale_a" : "scale_b",
-                    static_cast<std::size_t>(address % sizeof(float)));
-    }
+  const struct {
+    const char* what;
+    const void* data;
+    std::int64_t count;
+    Type type;
+  } vectors[] = {{"scale_a", problem.scale_a, 1, Type::f32},
+                 {"scale_b", problem.scale_b, 1, Type::f32},
+                 {"bias", e.bias.data, problem.n, e.bias.type},
+                 {"row_bias", e.row_bias.data, problem.m, e.row_bias.type},
+                 {"row_scale", e.row_scale, problem.m, Type::f32},
+                 {"column_scale", e.column_scale, problem.n, Type::f32}};
+  for (const auto& x : vectors) {
+    if (Status s = check_element_alignment(x.what, x.data, x.type); !s) return s;
   }
   if (Status s = check_workspace(problem); !s) return s;
 
-  // gemm() writes C and the workspace: they may overlap nothing else.
-  const Memory of_a = memory_of(a), of_b = memory_of(b), of_c = memory_of(c);
+  // gemm() writes the result, the workspace and perhaps aux: they may overlap nothing else. Only C may be
+  // where D is.
+  const Memory of_result = memory_of(result);
   const Memory workspace = memory_of("the workspace", problem.workspace, problem.workspace_bytes);
-  const Memory scale_a = memory_of("scale_a", problem.scale_a, sizeof(float));
-  const Memory scale_b = memory_of("scale_b", problem.scale_b, sizeof(float));
-  for (const Memory* x : {&of_a, &of_b, &of_c, &scale_a, &scale_b}) {
-    if ((x == &of_a || x == &of_b) && !is_read) continue;
-    if (x != &of_c) {
-      if (Status s = check_apart(of_c, *x); !s) return s;
-    }
-    if (Status s = check_apart(workspace, *x); !s) return s;
+  const Memory of_aux = has_aux(problem) ? memory_of(aux) : Memory{"", true, {}};
+  if (Status s = check_apart(workspace, of_result); !s) return s;
+  if (Status s = check_apart(of_result, of_aux); !s) return s;
+  if (Status s = check_apart(workspace, of_aux); !s) return s;
+  const auto check_read = [&](const Memory& x) {
+    if (Status s = check_apart(of_result, x); !s) return s;
+    if (Status s = check_apart(workspace, x); !s) return s;
+    return reads_aux(e.activation) ? Status() : check_apart(of_aux, x);
+  };
+  for (const Extent* x : {&a, &b}) {
+    if (!is_read) break;
+    if (Status s = check_read(memory_of(*x)); !s) return s;
+  }
+  if (has_addend(problem) && problem.c.data != problem.d.data) {
+    if (Status s = check_read(memory_of(addend)); !s) return s;
+  }
+  for (const auto& x : vectors) {
+    const Memory memory = memory_of(x.what, x.data, static_cast<std::size_t>(x.count) * bytes(x.type));
+    if (Status s = check_read(memory); !s) return s;
   }
   return {};
 }

@@ -56,7 +56,7 @@ foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
   separate_arguments(types)
   list(POP_FRONT types label operand suffix)
   set(operands "WgmmaOperands<${operand}, ${operand}, float, ")
-  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} KERNEL "gemm_wgmma<(?!.*RowInterleaved).*${operands}" ARCH 90a
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} KERNEL "gemm_wgmma<(?!.*RowInterleaved)(?!.*FusedEpilogue).*${operands}" ARCH 90a
     EXPECT HGMMA>=4 UTMALDG.2D>=2 UTMASTG.2D>=1 STSM.16>=4 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
   # Rows of C that belong to a row-interleaved view are not adjacent, so TMA does not store them.
@@ -88,13 +88,21 @@ foreach(types IN ITEMS
   list(POP_FRONT types label a b accumulator instruction store)
   set(operands "WgmmaOperands<[a-z: ]*${a}, [a-z: ]*${b}, ${accumulator}, false>")
   if(a STREQUAL b)
-    tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} ARCH 90a KERNEL "gemm_wgmma<.*${operands}"
+    tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} ARCH 90a KERNEL "gemm_wgmma<(?!.*FusedEpilogue).*${operands}"
       EXPECT UTMALDG.2D>=2 UTMASTG.2D>=2 ${store} SYNCS.PHASECHK>=2
       FORBID HMMA IMMA QMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
   endif()
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
     KERNEL "gemm_wgmma<.*${operands}.*TileShape<128, 256, " EXPECT ${instruction}>=4)
 endforeach()
+# Fused epilogues: accumulators pass through shared memory in f32, and D leaves in rows of 16 bytes a lane. The
+# activations take their exponentials and reciprocals from the multi-function unit.
+tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused ARCH 90a KERNEL "gemm_wgmma<.*FusedEpilogue"
+  EXPECT UTMALDG.2D>=2 STS.64>=16 LDS.128>=2 STG.E.128>=1 MUFU.EX2>=8 MUFU.RCP>=8 SYNCS.PHASECHK>=2
+  FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
+tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fused ARCH ${TENON_ARCHITECTURES} KERNEL "gemm_cp_async<.*FusedEpilogue"
+  EXPECT HMMA.16816.F32>=16 STS.64>=16 LDS.128>=2 STG.E.128>=1 MUFU.EX2>=8
+  FORBID LDL STL MAX_REGISTERS 224 SPILL_FREE)
 # Promoted accumulators: those of a k-tile are added in f32 while the next k-tile accumulates in other registers.
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_promoted ARCH 90a
   KERNEL "gemm_wgmma<.*float, true>.*TileShape<128, 128, "

@@ -427,6 +427,130 @@ TEST(Validate, WithoutAlphaAAndBAreNotLookedAt) {
 }
 
 // overlap() against the definition, byte by byte, over small strided sets.
+// A valid problem with everything that an epilogue can have.
+Gemm with_epilogue() {
+  Gemm p = valid();
+  p.beta = 1.0F;
+  p.d = {writable(0x40000000), 100, Type::bf16};
+  EpilogueOptions& e = p.epilogue;
+  e.activation = Activation::gelu;
+  e.bias = {at(0x50000000), Type::f16};
+  e.row_bias = {at(0x51000000), Type::bf16};
+  e.row_scale = static_cast<const float*>(at(0x52000000));
+  e.column_scale = static_cast<const float*>(at(0x53000000));
+  e.aux = {writable(0x60000000), 96, Type::f16};
+  return p;
+}
+
+TEST(Validate, AcceptsAnEpilogueAndADApartFromC) {
+  EXPECT_TRUE(validate(with_epilogue())) << validate(with_epilogue()).message();
+  Gemm p = with_epilogue();
+  p.beta = 0.0F;
+  p.c = {};  // is not read
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+  p = valid();
+  p.beta = 1.0F;
+  p.d = p.c;  // in place
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+}
+
+TEST(Validate, DAndCApart) {
+  Gemm p = with_epilogue();
+  p.d.ld = 95;
+  expect_refusal(p, StatusCode::invalid_argument, "ldd is 95 but row-major D with n = 96 needs ldd >= 96");
+  p = with_epilogue();
+  p.c.ld = 95;
+  expect_refusal(p, StatusCode::invalid_argument, "ldc is 95 but row-major C with n = 96 needs ldc >= 96");
+  p = with_epilogue();
+  p.d.type = Type::e4m3;
+  expect_refusal(p, StatusCode::unsupported, "D is e4m3 with f16 inputs but must be f16, bf16 or f32");
+  p = with_epilogue();
+  p.c.type = Type::s8;
+  expect_refusal(p, StatusCode::unsupported, "C is s8 but must be f32, f16 or bf16");
+  p = with_epilogue();
+  p.c.data = nullptr;
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "C is a null pointer but must point to 64 rows of 96 f32 elements in device memory");
+  p = with_epilogue();
+  p.d.data = p.c.data;
+  expect_refusal(
+      p, StatusCode::invalid_argument,
+      "D is where C is, with ldd = 100 and type bf16, but C has ldc = 96 and type f32: in place they "
+      "must be the same");
+  p = with_epilogue();
+  p.d.data = writable(0x30000004);
+  EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
+  EXPECT_NE(std::string(validate(p).message()).find("D (12792 bytes from 0x30000004) overlaps C"),
+            std::string::npos)
+      << validate(p).message();
+}
+
+TEST(Validate, Epilogues) {
+  Gemm p = with_epilogue();
+  p.epilogue.activation = static_cast<Activation>(8);
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "the activation is 8 but an activation is a number from 0 to 7");
+  p = with_epilogue();
+  p.epilogue.activation = Activation::clamp;
+  p.epilogue.lower = 2.0F, p.epilogue.upper = 1.0F;
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "clamp has lower = 2 and upper = 1 but needs lower <= upper");
+  p.epilogue.upper = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
+  p = with_epilogue();
+  p.epilogue.activation = Activation::drelu;
+  p.epilogue.aux = {};
+  expect_refusal(
+      p, StatusCode::invalid_argument,
+      "the activation is drelu, which reads the pre-activation from aux, but aux is a null pointer");
+  p = with_epilogue();
+  p.epilogue.bias.type = Type::tf32;
+  expect_refusal(p, StatusCode::unsupported, "bias is tf32 but must be f32, f16 or bf16");
+  p = with_epilogue();
+  p.epilogue.row_bias.type = static_cast<Type>(-1);
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "the type of row_bias is -1 but a type is a number from 0 to 7");
+  p = with_epilogue();
+  p.epilogue.aux.ld = 50;
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "ld of aux is 50 but row-major AUX with n = 96 needs ld of aux >= 96");
+  p = with_epilogue();
+  p.epilogue.bias.data = at(0x50000001);
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "bias is at an address 1 past a multiple of 2 but f16 needs a multiple of 2");
+  p = with_epilogue();
+  p.epilogue.column_scale = static_cast<const float*>(at(0x53000002));
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "column_scale is at an address 2 past a multiple of 4 but a float needs a multiple of 4");
+  p = with_epilogue();
+  p.accumulate = Type::f16;
+  expect_refusal(p, StatusCode::unsupported,
+                 "an epilogue, or a D apart from C, is given with accumulators in f16 but needs plain f32");
+}
+
+TEST(Validate, WhatAnEpilogueReadsLiesApartFromWhatIsWritten) {
+  Gemm p = with_epilogue();
+  p.epilogue.bias.data = at(0x40000002);
+  expect_refusal(
+      p, StatusCode::invalid_argument,
+      "D (12792 bytes from 0x40000000) overlaps bias (192 bytes from 0x40000002) but needs memory of its "
+      "own");
+  p = with_epilogue();
+  p.epilogue.row_scale = static_cast<const float*>(at(0x60000000));
+  expect_refusal(
+      p, StatusCode::invalid_argument,
+      "AUX (12288 bytes from 0x60000000) overlaps row_scale (256 bytes from 0x60000000) but needs memory of "
+      "its own");
+  p = with_epilogue();
+  p.epilogue.aux.data = writable(0x40000000);
+  EXPECT_NE(std::string(validate(p).message()).find("D (12792 bytes from 0x40000000) overlaps AUX"),
+            std::string::npos)
+      << validate(p).message();
+  p.epilogue.activation = Activation::dgelu;
+  p.epilogue.aux.data = writable(0x20000000);  // B is read, and so is aux
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+}
+
 TEST(Overlap, AgreesWithTheDefinition) {
   const auto covers = [](const ByteRanges& x, std::uint64_t byte) {
     for (std::uint64_t range = 0; range < x.count; ++range) {

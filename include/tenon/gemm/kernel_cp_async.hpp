@@ -13,6 +13,7 @@
 #include "tenon/gemm/config.hpp"
 #include "tenon/gemm/producer_cp_async.hpp"
 #include "tenon/gemm/store_registers.hpp"
+#include "tenon/gemm/store_rows.hpp"
 #include "tenon/pipeline/cp_async_ring.hpp"
 #include "tenon/ptx/shared_address.hpp"
 
@@ -35,6 +36,27 @@ struct GemmCpAsync {
   using CopyB = ProducerCpAsync<TileB, threads, alignment>;
   static_assert(CopyA::conflicts() == 0 && CopyB::conflicts() == 0,
                 "GemmCpAsync: the copies would conflict on the banks of shared memory");
+
+  // How the accumulators leave.
+  template <class Op, class = void>
+  struct StoreOf {
+    using Loaded = LoadedOperation<Op>;
+    __device__ __forceinline__ static StoreRegisters<typename Loaded::type> make(const Output& c,
+                                                                                 const Op& op,
+                                                                                 const void* /*shared*/) {
+      return {c, Loaded::of(op)};
+    }
+  };
+  template <class Unused>
+  struct StoreOf<FusedEpilogue, Unused> {
+    static_assert(Config::warps * StoreRows<FusedEpilogue>::bytes_of_warp <= Config::ring_bytes,
+                  "GemmCpAsync: the ring has less memory than FusedEpilogue needs for each warp");
+    __device__ __forceinline__ static StoreTileRows<FusedEpilogue> make(const Output& d,
+                                                                        const FusedEpilogue& op,
+                                                                        const void* shared) {
+      return {d, op, shared};
+    }
+  };
 
   // By all threads of the CTA, which has one dimension. k >= 1. shared: shared_bytes, aligned to 1024; other
   // warps may still read it when this returns, or the epilogue runs: __syncthreads() before it is used again.
@@ -125,9 +147,8 @@ __global__ void __launch_bounds__(GemmCpAsync<Config, alignment>::threads,
     gemm_cp_async(const __grid_constant__ GemmArguments arguments, const __grid_constant__ Op op) {
   extern __shared__ __align__(1024) std::uint8_t shared[];
   const TilePosition tile = arguments.raster.at(static_cast<int>(blockIdx.x));
-  using Loaded = LoadedOperation<Op>;
-  const StoreRegisters<typename Loaded::type> store(arguments.c, Loaded::of(op));
-  GemmCpAsync<Config, alignment>::run(arguments, tile, shared, store);
+  using Gemm = GemmCpAsync<Config, alignment>;
+  Gemm::run(arguments, tile, shared, Gemm::template StoreOf<Op>::make(arguments.c, op, shared));
 }
 
 }  // namespace tenon

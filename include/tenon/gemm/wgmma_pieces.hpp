@@ -11,6 +11,7 @@
 #include "tenon/gemm/reduction_cluster.hpp"
 #include "tenon/gemm/reduction_cluster_tail.hpp"
 #include "tenon/gemm/register_budget.hpp"
+#include "tenon/gemm/store_rows.hpp"
 #include "tenon/gemm/store_tma.hpp"
 #include "tenon/gemm/store_tma_interleaved.hpp"
 #include "tenon/gemm/store_tma_transposed.hpp"
@@ -42,6 +43,25 @@ struct StoreInView {
     store(rows, Views::view(work.m, consumer), Views::row_in_view(work.m) + row % Views::rows,
           work.n * Config::Block::n);
   }
+};
+
+// How the accumulators leave. Warps: how many store a transposed tile together.
+template <class Config, class Op, int warps>
+struct StoreOf {
+  using Budget = RegisterBudget<Config>;
+  using type = std::conditional_t<
+      Config::swap_ab, StoreTmaTransposed<Op, Config::subtiles, warps, Budget::specialises_beta_zero>,
+      std::conditional_t<
+          Config::row_interleaved, StoreTmaInterleaved<Op, Config::subtiles, Budget::rows_at_a_time>,
+          StoreTma<Op, Config::subtiles, Budget::specialises_beta_zero, Budget::rows_at_a_time>>>;
+};
+template <class Config, int warps>
+struct StoreOf<Config, FusedEpilogue, warps> {
+  static_assert(!Config::swap_ab && !Config::row_interleaved && Config::Cluster::k == 1 &&
+                    Config::subtiles >= 2,
+                "WgmmaPieces: FusedEpilogue needs two epilogue subtiles a warp, and a tile that is neither "
+                "transposed nor row-interleaved nor split along k");
+  using type = StoreRows<FusedEpilogue>;
 };
 
 // Config: WgmmaConfig, Pingpong, SwapAB or RowInterleaved of one.
@@ -77,11 +97,7 @@ struct WgmmaPieces {
   // With cluster split-K, each CTA stores the rows of some warps alone.
   static constexpr int storing_warps = Cluster::k > 1 ? 1 : 4;
   template <class Op>
-  using Store = std::conditional_t<
-      Config::swap_ab, StoreTmaTransposed<Op, Config::subtiles, storing_warps, Budget::specialises_beta_zero>,
-      std::conditional_t<
-          Config::row_interleaved, StoreTmaInterleaved<Op, Config::subtiles, Budget::rows_at_a_time>,
-          StoreTma<Op, Config::subtiles, Budget::specialises_beta_zero, Budget::rows_at_a_time>>>;
+  using Store = typename StoreOf<Config, Op, storing_warps>::type;
   using StorePlace = std::conditional_t<Config::row_interleaved, StoreInView<Config>, StoreInTile<Config>>;
 
   // Shared memory, from a multiple of 1024 bytes on: the ring, the epilogue subtiles, what the reduction

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <limits>
 
+#include "gemm/result.hpp"
+
 namespace tenon {
 namespace {
 
@@ -150,12 +152,12 @@ bool copies_16_bytes(const ConstMatrix& matrix) noexcept {
 
 // Whether the problem is one for this kernel. The caller has validated it as a problem.
 Status check(const Kernel& self, const Gemm& problem) noexcept {
-  if (problem.a.type != Type::f16 || problem.b.type != Type::f16 || problem.c.type != Type::f16 ||
+  if (problem.a.type != Type::f16 || problem.b.type != Type::f16 || result_of(problem).type != Type::f16 ||
       problem.accumulate != Type::f32) {
     return Status(
         StatusCode::unsupported,
         "%s computes f16 x f16 -> f16 with f32 accumulation but the problem is %s x %s -> %s with %s",
-        self.name.c_str(), name(problem.a.type), name(problem.b.type), name(problem.c.type),
+        self.name.c_str(), name(problem.a.type), name(problem.b.type), name(result_of(problem).type),
         name(problem.accumulate));
   }
   if (problem.a.order != row_major || problem.b.order != column_major) {
@@ -192,8 +194,8 @@ Status fill(const Kernel& self, const Gemm& problem, const DeviceDescription&, L
   const bool product = problem.k > 0 && problem.alpha != 0.0F;
   // In the order and of the types of the parameters of the .entry.
   launch->arguments.set(
-      problem.a.data, problem.b.data, problem.c.data, problem.a.ld, problem.b.ld, problem.c.ld,
-      static_cast<std::uint32_t>(problem.m), static_cast<std::uint32_t>(problem.n),
+      problem.a.data, problem.b.data, result_of(problem).data, problem.a.ld, problem.b.ld,
+      result_of(problem).ld, static_cast<std::uint32_t>(problem.m), static_cast<std::uint32_t>(problem.n),
       product ? static_cast<std::uint32_t>(problem.k) : 0U, product ? problem.alpha : 0.0F, problem.beta);
   return Status();
 }

@@ -1,0 +1,132 @@
+// The store of kernels with FusedEpilogue: each warp moves 16 rows x 64 columns of accumulators through
+// shared memory, so that a lane has eight adjacent elements of a row. The epilogue then loads bias and C, and
+// stores D, in whole 128-byte rows. Below: epilogue_subtile.hpp, fused_epilogue.hpp.
+//
+// The stores of plain kernels (store_tma.hpp, store_registers.hpp) apply an operation to accumulators where
+// they are. That is a copy of its code for each pair of accumulators: too much where the operation is chosen
+// when the kernel runs. Here it stands once for 64 columns.
+#pragma once
+
+#include "tenon/gemm/epilogue_subtile.hpp"
+#include "tenon/gemm/fused_epilogue.hpp"
+#include "tenon/pipeline/tensor_map.hpp"
+#include "tenon/ptx/ld_shared.hpp"
+#include "tenon/ptx/shared_address.hpp"
+
+namespace tenon {
+
+// Op: FusedEpilogue, or a type with its factor() and apply().
+template <class Op>
+class StoreRows {
+ public:
+  // Shared memory of a warp: two subtiles of 32 columns in f32.
+  static constexpr int bytes_of_warp = 2 * subtile_bytes;
+  static constexpr int group = 64;  // columns
+
+  // staging: bytes_of_warp of shared memory for each warp that stores, from a multiple of 1024 bytes on. The
+  // store that is made here belongs to warp threadIdx.x / 32.
+  __device__ __forceinline__ StoreRows(const Output& d, const Op& op, std::uint32_t staging)
+      : d_(d), op_(op), staging_(staging + threadIdx.x / 32 * bytes_of_warp) {}
+  // As the other stores of wgmma kernels are made; TMA does not take part.
+  __device__ __forceinline__ StoreRows(const Output& d, const Op& op, const TensorMap& /*map*/,
+                                       std::uint32_t staging)
+      : StoreRows(d, op, staging) {}
+
+  // Whether D has a row of that number.
+  __device__ __forceinline__ bool has_row(int row) const { return row < d_.m; }
+
+  // By whole warps. part: 16 rows of accumulators a warp (epilogue_subtile.hpp); row and column: of the
+  // warp's first accumulator in D.
+  template <class Part>
+  __device__ __forceinline__ void operator()(const Part& part, int row, int column) const {
+    static_assert(Part::rows == 1, "StoreRows: a part is one row of 16 x 8 fragments");
+    const Scaling scaling{op_.factor()};
+#pragma unroll
+    for (int j = 0; j < Part::columns; j += group / 8) {
+      int lane = lane_id();
+      std::uint32_t staging = staging_;
+      ptx::opaque(staging);  // as in StoreTma: addresses are computed here, not kept across the mainloop
+      ptx::opaque(lane);
+      __syncwarp();  // the group before has been read
+#pragma unroll
+      for (int x = 0; x < 2; ++x) {
+        if (j + 4 * x < Part::columns)
+          stage_32_bit(scaling, d_, Type::f32, part, j + 4 * x, staging + x * subtile_bytes, row, column,
+                       lane);
+      }
+      __syncwarp();
+      store_group(staging, lane, row, column + 8 * j, min(group, 8 * (Part::columns - j)));
+    }
+  }
+
+  __device__ __forceinline__ void finish() const {}
+
+ private:
+  // Applies the epilogue to 16 rows of `width` columns and stores them: eight lanes a row, four rows at a
+  // time.
+  __device__ __forceinline__ void store_group(std::uint32_t staging, int lane, int row, int column,
+                                              int width) const {
+    const int segment = lane % 8, first = column + segment_columns * segment;
+    const int left = d_.n - first;
+    if (segment_columns * segment >= width || left <= 0) return;
+    const std::uint32_t subtile = staging + segment / 4 * subtile_bytes;
+#pragma unroll 1
+    for (int r = lane / 8; r < subtile_rows; r += 4) {
+      if (row + r >= d_.m) return;
+      // Lanes 4 to 7 of a row read their second chunk first: the eight chunks lie on different banks.
+      const int chunk = segment % 4 * 2, swap = segment / 4;
+      std::uint32_t one[4], other[4];
+      ptx::ld_shared_v4_b32(one, at(subtile, r, chunk + swap));
+      ptx::ld_shared_v4_b32(other, at(subtile, r, chunk + 1 - swap));
+      float values[segment_columns];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        values[i] = __uint_as_float(swap ? other[i] : one[i]);
+        values[4 + i] = __uint_as_float(swap ? one[i] : other[i]);
+      }
+      op_.apply(values, row + r, first, left);
+      store_segment(d_.data, d_.type, (row + r) * d_.ld + first, left, values);
+    }
+  }
+  __device__ __forceinline__ static std::uint32_t at(std::uint32_t subtile, int row, int chunk) {
+    return subtile + static_cast<std::uint32_t>(row * subtile_row_bytes +
+                                                swizzled_chunk<subtile_row_bytes>(row, chunk) * chunk_bytes);
+  }
+
+  Output d_;
+  const Op& op_;
+  std::uint32_t staging_;
+};
+
+// The same for a warp tile of a kernel that multiplies from registers (mma.sync), after the mainloop. shared:
+// the CTA's memory of the ring, which the epilogue takes over: StoreRows::bytes_of_warp for each warp.
+template <class Op>
+class StoreTileRows {
+ public:
+  __device__ __forceinline__ StoreTileRows(const Output& d, const Op& op, const void* shared)
+      : store_(d, op, ptx::shared_address(shared)) {}
+
+  // By all threads of the CTA, with the position of each warp tile's first element in D.
+  template <class Tile>
+  __device__ __forceinline__ void operator()(const Tile& tile, int row, int column) const {
+    __syncthreads();  // all warps have read the last stage
+#pragma unroll
+    for (int i = 0; i < Tile::rows; ++i) store_(RowOfTile<Tile>{tile, i}, row + 16 * i, column);
+  }
+
+ private:
+  // A row of 16 x 8 fragments as WarpgroupTile::for_each_part gives it.
+  template <class Tile>
+  struct RowOfTile {
+    using Value = float;
+    static constexpr int rows = 1, columns = Tile::columns;
+    const Tile& tile;
+    int i;
+    __device__ __forceinline__ void pair(int, int j, int half, float (&two)[2]) const {
+      tile.pair(i, j, half, two);
+    }
+  };
+  StoreRows<Op> store_;
+};
+
+}  // namespace tenon

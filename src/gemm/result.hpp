@@ -1,0 +1,30 @@
+// Where the result of a Gemm goes, and whether that takes a kernel with FusedEpilogue.
+#pragma once
+
+#include "tenon/gemm.hpp"
+
+namespace tenon {
+
+// Whether D is apart from C.
+constexpr bool has_d(const Gemm& problem) noexcept {
+  return problem.d.data != nullptr || problem.d.ld != 0;
+}
+
+// The matrix that is written.
+constexpr const Matrix& result_of(const Gemm& problem) noexcept {
+  return has_d(problem) ? problem.d : problem.c;
+}
+constexpr Matrix& result_of(Gemm& problem) noexcept {
+  return has_d(problem) ? problem.d : problem.c;
+}
+
+// Whether C is read from another matrix than the one that is written. With beta == 0 there is no C.
+constexpr bool reads_c_apart(const Gemm& problem) noexcept {
+  return problem.beta != 0.0F && has_d(problem) && problem.d.data != problem.c.data;
+}
+
+constexpr bool needs_fused_epilogue(const Gemm& problem) noexcept {
+  return reads_c_apart(problem) || !problem.epilogue.empty();
+}
+
+}  // namespace tenon

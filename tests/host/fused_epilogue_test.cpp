@@ -1,0 +1,341 @@
+// gemm() with an epilogue and a D apart from C, by every kernel that has FusedEpilogue and by the library's
+// choice, compared with double precision. The operands are small integers and everything else is a multiple
+// of 1/8, so that the pre-activation is exact in f32: without a transcendental function D must be right to
+// the bit.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gemm/kernel.hpp"
+#include "host/gemm_on.hpp"
+#include "reference/cpu.hpp"
+#include "support/device.hpp"
+
+namespace tenon::test {
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+
+Bytes encoded(Type type, const std::vector<float>& values) {
+  Bytes elements(values.size() * bytes(type));
+  reference::encode(type, values.data(), values.size(), elements.data());
+  return elements;
+}
+std::vector<float> decoded(Type type, const Bytes& elements) {
+  std::vector<float> values(elements.size() / bytes(type));
+  reference::decode(type, elements.data(), values.size(), values.data());
+  return values;
+}
+
+// What is asked of the epilogue. Shifts and pads are elements by which matrices begin off an aligned address
+// and rows lie apart.
+struct Case {
+  std::int64_t m, n, k;
+  Activation activation = Activation::none;
+  bool bias = false, row_bias = false, scales = false, aux = false;
+  float alpha = 1.0F, beta = 0.0F;
+  bool in_place = false;
+  Type d_type = Type::f32, c_type = Type::f32, vector_type = Type::f32;
+  int pad = 0, shift = 0;
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& c) {
+  return out << c.m << " x " << c.n << " x " << c.k << ", " << name(c.activation) << (c.bias ? ", bias" : "")
+             << (c.row_bias ? ", row bias" : "") << (c.scales ? ", scales" : "") << (c.aux ? ", aux" : "")
+             << ", alpha " << c.alpha << ", beta " << c.beta << (c.in_place ? " in place" : "") << ", D "
+             << name(c.d_type) << ", C " << name(c.c_type) << ", vectors " << name(c.vector_type) << ", pad "
+             << c.pad << ", shift " << c.shift;
+}
+
+double applied(const Case& c, double x, double pre, double lower, double upper) {
+  const double u = std::sqrt(2 / M_PI) * (pre + 0.044715 * pre * pre * pre);
+  switch (c.activation) {
+    case Activation::none:
+      return x;
+    case Activation::relu:
+      return x < 0 ? 0 : x;
+    case Activation::gelu:
+      return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    case Activation::gelu_erf:
+      return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+    case Activation::silu:
+      return x / (1 + std::exp(-x));
+    case Activation::clamp:
+      return x < lower ? lower : x > upper ? upper : x;
+    case Activation::drelu:
+      return pre > 0 ? x : 0;
+    case Activation::dgelu: {
+      const double t = std::tanh(u), slope = std::sqrt(2 / M_PI) * (1 + 3 * 0.044715 * pre * pre);
+      return x * ((1 + t) / 2 + pre / 2 * (1 - t * t) * slope);
+    }
+  }
+  return 0;
+}
+bool is_exact(Activation activation) {
+  return activation == Activation::none || activation == Activation::relu ||
+         activation == Activation::clamp || activation == Activation::drelu;
+}
+
+// Multiples of 1/8 from -2 to 2.
+std::vector<float> eighths(std::int64_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& v : values) v = static_cast<float>(static_cast<int>(random() % 33) - 16) / 8;
+  return values;
+}
+std::vector<float> powers_of_two(std::int64_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& v : values) v = std::ldexp(1.0F, static_cast<int>(random() % 3) - 1);
+  return values;
+}
+
+// A row-major m x n matrix in device memory, in a buffer of NaN.
+struct DeviceMatrix {
+  std::int64_t m, n, ld;
+  Type type;
+  int shift;
+  std::vector<float> host;
+  Buffer<unsigned char> buffer;
+
+  DeviceMatrix(std::int64_t m_, std::int64_t n_, std::int64_t ld_, Type type_, int shift_,
+               const std::vector<float>* values)
+      : m(m_),
+        n(n_),
+        ld(ld_),
+        type(type_),
+        shift(shift_),
+        host(filled(values)),
+        buffer(encoded(type, host)) {}
+  std::vector<float> filled(const std::vector<float>* values) const {
+    std::vector<float> all(static_cast<std::size_t>(shift + m * ld + 16),
+                           std::numeric_limits<float>::quiet_NaN());
+    for (std::int64_t i = 0; values != nullptr && i < m; ++i) {
+      for (std::int64_t j = 0; j < n; ++j)
+        all[static_cast<std::size_t>(shift + i * ld + j)] = (*values)[static_cast<std::size_t>(i * n + j)];
+    }
+    return all;
+  }
+  void* data() const { return buffer.get() + static_cast<std::size_t>(shift) * bytes(type); }
+  // The elements, after a check that nothing else was written.
+  std::vector<float> read() const {
+    const std::vector<float> all = decoded(type, buffer.read());
+    std::vector<float> values(static_cast<std::size_t>(m * n));
+    std::int64_t written = 0;
+    for (std::size_t at = 0; at < all.size(); ++at) {
+      const std::int64_t place = static_cast<std::int64_t>(at) - shift;
+      const bool inside = place >= 0 && place < m * ld && place % ld < n;
+      if (inside) {
+        values[static_cast<std::size_t>(place / ld * n + place % ld)] = all[at];
+      } else if (!std::isnan(all[at])) {
+        ++written;
+      }
+    }
+    EXPECT_EQ(written, 0) << "elements outside the matrix were written";
+    return values;
+  }
+};
+
+// The problem on the device, and what must come out.
+void check(const Case& c, const Kernel* kernel, Type a_type, Order a_order, Order b_order) {
+  SCOPED_TRACE(::testing::Message() << c << (kernel != nullptr ? ", " + kernel->name : std::string()));
+  const std::int64_t m = c.m, n = c.n, k = c.k;
+  const auto integers = [&](std::int64_t count, unsigned seed) {
+    std::vector<float> values = eighths(count, seed);
+    for (float& v : values) v = std::round(v);
+    return values;
+  };
+  const std::vector<float> a = integers(m * k, 1), b = integers(k * n, 2);
+  // Rows (columns) on multiples of 16 bytes.
+  const auto operand = [&](const std::vector<float>& x, std::int64_t rows, std::int64_t columns,
+                           Order order) {
+    std::vector<float> stored(x.size());
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t j = 0; j < columns; ++j)
+        stored[static_cast<std::size_t>(order == row_major ? i * columns + j : j * rows + i)] =
+            x[static_cast<std::size_t>(i * columns + j)];
+    }
+    const std::int64_t count = order == row_major ? rows : columns,
+                       length = order == row_major ? columns : rows;
+    return DeviceMatrix(count, length, (length + 15) / 16 * 16 + 16, a_type, 0, &stored);
+  };
+  const DeviceMatrix device_a = operand(a, m, k, a_order), device_b = operand(b, k, n, b_order);
+  const std::vector<float> c_values = eighths(m * n, 3), bias = eighths(n, 4), row_bias = eighths(m, 5),
+                           row_scale = powers_of_two(m, 6), column_scale = powers_of_two(n, 7),
+                           pre_values = eighths(m * n, 8);
+  const Type c_type = c.in_place ? c.d_type : c.c_type;
+  const DeviceMatrix d(m, n, n + c.pad, c.d_type, c.shift, c.in_place ? &c_values : nullptr),
+      addend(m, n, n + 2 * c.pad, c_type, c.shift, &c_values),
+      aux(m, n, n + c.pad, c.vector_type, c.shift, reads_aux(c.activation) ? &pre_values : nullptr);
+  const Buffer<unsigned char> device_bias(encoded(c.vector_type, bias)),
+      device_row_bias(encoded(c.vector_type, row_bias));
+  const Buffer<float> device_row_scale(row_scale), device_column_scale(column_scale);
+
+  Gemm problem;
+  problem.m = m, problem.n = n, problem.k = k;
+  problem.a = {device_a.data(), device_a.ld, a_order, a_type};
+  problem.b = {device_b.data(), device_b.ld, b_order, a_type};
+  problem.alpha = c.alpha, problem.beta = c.beta;
+  problem.c = c.in_place ? Matrix(d.data(), d.ld, d.type) : Matrix(addend.data(), addend.ld, addend.type);
+  problem.d = {d.data(), d.ld, d.type};
+  if (kernel != nullptr) problem.kernel = kernel->name.c_str();
+  EpilogueOptions& e = problem.epilogue;
+  e.activation = c.activation;
+  e.lower = -1.25F, e.upper = 2.5F;
+  if (c.bias) e.bias = {device_bias.get(), c.vector_type};
+  if (c.row_bias) e.row_bias = {device_row_bias.get(), c.vector_type};
+  if (c.scales) e.row_scale = device_row_scale.get(), e.column_scale = device_column_scale.get();
+  const bool has_aux = c.aux || reads_aux(c.activation);
+  if (has_aux) e.aux = {aux.data(), aux.ld, aux.type};
+
+  Status status = can_implement(launcher(), problem);
+  ASSERT_TRUE(status) << status.message();
+  status = gemm(launcher(), problem);
+  ASSERT_TRUE(status) << status.message();
+  status = device()->synchronize();
+  ASSERT_TRUE(status) << status.message();
+
+  const std::vector<float> computed = d.read(), computed_aux = aux.read();
+  std::int64_t wrong = 0;
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      const auto at = static_cast<std::size_t>(i * n + j);
+      double x = 0;
+      for (std::int64_t p = 0; p < k; ++p)
+        x += static_cast<double>(a[static_cast<std::size_t>(i * k + p)]) *
+             static_cast<double>(b[static_cast<std::size_t>(p * n + j)]);
+      x *= static_cast<double>(c.alpha);
+      if (c.scales)
+        x *= static_cast<double>(row_scale[static_cast<std::size_t>(i)]) *
+             static_cast<double>(column_scale[static_cast<std::size_t>(j)]);
+      x += static_cast<double>(c.beta) * static_cast<double>(c_values[at]);
+      if (c.bias) x += static_cast<double>(bias[static_cast<std::size_t>(j)]);
+      if (c.row_bias) x += static_cast<double>(row_bias[static_cast<std::size_t>(i)]);
+      const double exact = applied(c, x, static_cast<double>(pre_values[at]), -1.25, 2.5);
+      const auto nearest = decoded(c.d_type, encoded(c.d_type, {static_cast<float>(exact)}))[0];
+      // A unit in the last place where the function is transcendental, and what f32 makes of it.
+      const double unit = c.d_type == Type::f16 ? 0x1p-10 : c.d_type == Type::bf16 ? 0x1p-7 : 0;
+      const double allowed =
+          is_exact(c.activation)
+              ? 0
+              : (unit + 0x1p-19) * std::fabs(exact) + 0x1p-20 * std::max(1.0, std::fabs(x)) * 0.5 + 0x1p-24;
+      const double found = static_cast<double>(computed[at]);
+      if (!(std::fabs(found - static_cast<double>(nearest)) <= allowed) && wrong++ == 0)
+        ADD_FAILURE() << "D(" << i << ", " << j << ") is " << found << " but must be " << exact;
+      if (has_aux && !reads_aux(c.activation)) {
+        const float pre = decoded(c.vector_type, encoded(c.vector_type, {static_cast<float>(x)}))[0];
+        if (computed_aux[at] != pre && wrong++ == 0)
+          ADD_FAILURE() << "aux(" << i << ", " << j << ") is " << computed_aux[at] << " but must be " << pre;
+      }
+    }
+  }
+  EXPECT_EQ(wrong, 0) << "elements are wrong";
+}
+
+std::vector<Case> cases() {
+  using A = Activation;
+  std::vector<Case> all;
+  // Every activation with a bias, in every type of D, at sizes that leave residues of every tile.
+  for (const Type d : {Type::f32, Type::f16, Type::bf16}) {
+    for (const A activation : all_activations) {
+      Case c{70, 136, 40, activation, true};
+      c.d_type = d, c.vector_type = d, c.c_type = d;
+      c.aux = !reads_aux(activation);
+      all.push_back(c);
+    }
+  }
+  // Everything at once: aligned, unaligned, in place.
+  for (const int pad : {0, 1, 8}) {
+    for (const bool in_place : {false, true}) {
+      Case c{131, 203, 72, A::relu, true, true, true, true};
+      c.alpha = 0.5F, c.beta = -2.0F, c.pad = pad, c.in_place = in_place;
+      c.d_type = Type::bf16, c.c_type = Type::f32, c.vector_type = Type::f16;
+      c.shift = pad == 1 ? 1 : 0;
+      all.push_back(c);
+    }
+  }
+  // C in each type, apart, without an epilogue.
+  for (const Type type : {Type::f32, Type::f16, Type::bf16}) {
+    Case c{40, 72, 24};
+    c.beta = 1.0F, c.c_type = type, c.d_type = Type::f16;
+    all.push_back(c);
+  }
+  for (const std::int64_t size : {1, 2, 9}) {
+    Case c{size, size, size, A::clamp, true, true};
+    c.beta = 1.0F;
+    all.push_back(c);
+  }
+  // Nothing to multiply: the epilogue of zeros.
+  Case zero{5, 19, 0, A::clamp, true, true, true, true};
+  zero.beta = 0.5F;
+  all.push_back(zero);
+  Case no_alpha = zero;
+  no_alpha.k = 16, no_alpha.alpha = 0.0F, no_alpha.d_type = Type::f16, no_alpha.pad = 1;
+  all.push_back(no_alpha);
+  return all;
+}
+
+class FusedEpilogueTest : public DeviceTest {};
+
+TEST_F(FusedEpilogueTest, EveryKernelComputesEveryCase) {
+  int found = 0;
+  for (const Kernel& kernel : kernels()) {
+    if (!kernel.fused) continue;
+    DeviceDescription description;
+    ASSERT_TRUE(launcher().describe(&description));
+    if (kernel.exact_sm && description.sm != kernel.minimum_sm) continue;
+    if (kernel.type != kernel.type_b) continue;
+    ++found;
+    // In the emulator the other types and layouts run the first cases alone: their epilogue is the same code.
+    const bool all = !emulated() || (kernel.type == Type::bf16 && kernel.a_order == row_major);
+    int run = 0;
+    for (const Case& c : cases()) {
+      if (!all && run++ >= 2) break;
+      check(c, &kernel, kernel.type, kernel.a_order, kernel.b_order);
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_GE(found, 2);
+}
+
+TEST_F(FusedEpilogueTest, TheLibraryChoosesAKernelForEveryCase) {
+  for (const Case& c : cases()) check(c, nullptr, Type::bf16, row_major, column_major);
+}
+
+TEST_F(FusedEpilogueTest, ANaNOfTheProductReachesDThroughEveryActivation) {
+  for (const Activation activation : all_activations) {
+    std::vector<float> a(16 * 16, 1.0F);
+    a[5 * 16 + 3] = std::numeric_limits<float>::quiet_NaN();
+    const DeviceMatrix device_a(16, 16, 16, Type::bf16, 0, &a);
+    const std::vector<float> ones(16 * 16, 1.0F);
+    const DeviceMatrix device_b(16, 16, 16, Type::bf16, 0, &ones), aux(16, 16, 16, Type::f32, 0, &ones),
+        d(16, 16, 16, Type::f32, 0, nullptr);
+    Gemm problem;
+    problem.m = problem.n = problem.k = 16;
+    problem.a = {device_a.data(), 16, row_major, Type::bf16};
+    problem.b = {device_b.data(), 16, column_major, Type::bf16};
+    problem.d = {d.data(), 16, Type::f32};
+    problem.epilogue.activation = activation;
+    problem.epilogue.upper = 1.0F;
+    if (reads_aux(activation)) problem.epilogue.aux = {aux.data(), 16, Type::f32};
+    const Status status = gemm(launcher(), problem);
+    ASSERT_TRUE(status) << status.message();
+    ASSERT_TRUE(device()->synchronize());
+    const std::vector<float> values = decoded(Type::f32, d.buffer.read());
+    for (int i = 0; i < 16; ++i) {
+      for (int j = 0; j < 16; ++j)
+        EXPECT_EQ(std::isnan(values[static_cast<std::size_t>(16 * i + j)]), i == 5)
+            << name(activation) << ' ' << i << ' ' << j;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenon::test
