@@ -27,7 +27,7 @@ def softmax(x, y, n, B: tl.constexpr):
     tl.store(y + tl.program_id(0) * n + i, value / tl.sum(value, 0), mask=i < n)
 
 
-# Launch: 4 warps; dynamic shared memory as printed; behind the parameters two pointers to scratch memory, null here.
+# Launch: 4 warps; dynamic shared memory as printed; after the parameters two pointers to scratch memory, null here.
 def write(kernel, file, signature, constants, architecture, aligned):
     index = kernel.arg_names.index
     source = ASTSource(kernel, signature={**signature, **{name: "constexpr" for name in constants}},
