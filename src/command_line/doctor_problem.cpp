@@ -94,7 +94,7 @@ void look_at_alignment(const Operand& x, const Diagnosis& d, std::vector<Obstacl
   const bool ld_fits = x.matrix.ld % step == 0;
   std::string message =
       ld_fits ? text("%c begins %d bytes past a multiple of 16", x.letter, beyond)
-              : text("ld%c is %lld, no multiple of %lld, so %s of %c begin where 16-byte copies cannot",
+              : text("ld%c is %lld, not a multiple of %lld, so %s of %c begin where 16-byte copies cannot",
                      x.ld(), number(x.matrix.ld), number(step), x.vectors, x.letter);
   const bool padded = x.letter == 'A' ? d.pads_a : d.pads_b;
   message += padded ? text(": it is copied to aligned rows before, %s", if_there(d))

@@ -233,10 +233,9 @@ void set_map(ArgumentText& a, const std::string& rest) {
     } else if (option == "fill") {
       m.fill = static_cast<emulator::TensorMapFill>(chosen(a, "the fill", value, fills));
     } else {
-      refuse(
-          a.text,
-          "'" + option +
-              "' is no option of a tensor map; there are box strides steps offset swizzle interleave fill");
+      refuse(a.text, "'" + option +
+                         "' is not an option of a tensor map; there are box strides steps offset swizzle "
+                         "interleave fill");
     }
   }
   const std::size_t rank = m.dimensions.size();
@@ -350,7 +349,7 @@ ArgumentText parse(const std::string& text, int depth) {
     a.kind = word == "pad" ? Kind::padding : Kind::alignment;
     set_place(a, rest);
   } else {
-    refuse(text, "'" + word + "' is no kind of argument; there are " + scalar_names() +
+    refuse(text, "'" + word + "' is not a kind of argument; there are " + scalar_names() +
                      " bytes zeros unwritten file out inout same map, {FIELD,FIELD} for a struct" +
                      (depth > 0 ? ", and in it pad align" : ""));
   }

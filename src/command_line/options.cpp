@@ -33,7 +33,7 @@ CLI::Validator decimal(Integer least, Integer most, const std::string& range = "
   return {[least, most](std::string& text) {
             const std::string found = text;
             if (read_decimal(text, least, most)) return std::string();
-            return "'" + shortened(found) + "' is no whole number from " + std::to_string(least) + " to " +
+            return "'" + shortened(found) + "' is not a whole number from " + std::to_string(least) + " to " +
                    std::to_string(most) + " in decimal digits";
           },
           range};
@@ -68,13 +68,14 @@ CLI::Validator leading_dimension() {
 CLI::Validator float_number() {
   return {[](std::string& text) {
             double wide = 0;
-            if (!read_real(text, wide)) return "'" + shortened(text) + "' is no number such as 1.5 or -2e-3";
+            if (!read_real(text, wide))
+              return "'" + shortened(text) + "' is not a number such as 1.5 or -2e-3";
             const bool names_infinity = text.find_first_of("0123456789") == std::string::npos;
             errno = 0;
             const float value = std::strtof(text.c_str(), nullptr);
             const bool vanished = value == 0.0F && (wide != 0.0 || errno == ERANGE);
             if ((std::isinf(value) && !names_infinity) || vanished) {
-              return "'" + shortened(text) + "' is no number that a float holds: " +
+              return "'" + shortened(text) + "' is not a number that a float holds: " +
                      (vanished ? "it would become 0" : "it would become infinite");
             }
             return std::string();
@@ -89,7 +90,7 @@ CLI::Validator number_within(double least, double most) {
             double value = 0;
             if (read_real(text, value) && value >= least && value <= most) return std::string();  // no nan
             char needed[80];
-            std::snprintf(needed, sizeof needed, "' is no number from %g to %g", least, most);
+            std::snprintf(needed, sizeof needed, "' is not a number from %g to %g", least, most);
             return "'" + shortened(text) + needed;
           },
           range};

@@ -305,7 +305,7 @@ class Members {
     for (std::size_t i = 0; i < asked_.size(); ++i) {
       if (asked_[i]) continue;
       const Member& member = object_.members[i];
-      return refusals_.refuse(member.line, "\"%.40s\" is no member that a tuning table has here",
+      return refusals_.refuse(member.line, "\"%.40s\" is not a member that a tuning table has here",
                               member.name.c_str());
     }
     return true;

@@ -51,7 +51,7 @@ class Usage(Folder):
         self.refused(2, "give --m, --n and --k of a problem", "doctor", "--json")
         self.refused(3, "that folder does not hold the scripts", "doctor", "--binary", "x", "--json",
                      TENON_SCRIPTS_PATH="/nowhere")
-        self.refused(2, "--m: '0' is no whole number", "ladder", "--m", 0, "--json")
+        self.refused(2, "--m: '0' is not a whole number", "ladder", "--m", 0, "--json")
         self.refused(2, "x.ptx: cannot be read", "emulate", self.path("x.ptx"), "--block", 32, "--json")
         self.refused(2, "give the shapes", "tune", "--dry-run", "--device", "emulator", "--json")
         for command in ("list", "info"):
@@ -106,19 +106,19 @@ class Usage(Folder):
     def test_numbers(self):
         gemm = ("gemm", "--n", 8, "--k", 8, "--device", "emulator")
         for text in ("1e3", "0x10", "1.5", "many", " 8", "+8", "-1", "9223372036854775808", "99999999999999999999"):
-            self.refused(2, "--m: '%s' is no whole number from 0 to 2147479552 in decimal digits" % text, *gemm, "--m", text)
-        self.refused(2, "--seed: '99999999999999999999' is no whole number from 0 to 18446744073709551615", "gemm",
+            self.refused(2, "--m: '%s' is not a whole number from 0 to 2147479552 in decimal digits" % text, *gemm, "--m", text)
+        self.refused(2, "--seed: '99999999999999999999' is not a whole number from 0 to 18446744073709551615", "gemm",
                      *self.SIZES, "--seed", "99999999999999999999")
-        self.refused(2, "--lda: '9223372036854775808' is no whole number from 0 to 9223372036854775807", "gemm",
+        self.refused(2, "--lda: '9223372036854775808' is not a whole number from 0 to 9223372036854775807", "gemm",
                      *self.SIZES, "--lda", "9223372036854775808")
         self.refused(2, "lda is 7 but", "gemm", *self.SIZES, "--lda", "007")
-        self.refused(2, "--m: '0' is no whole number from 1 to 1048576", "ladder", "--m", 0)
+        self.refused(2, "--m: '0' is not a whole number from 1 to 1048576", "ladder", "--m", 0)
         for option in ("--alpha", "--beta", "--scale-a", "--scale-b"):
-            self.refused(2, option + ": '1e50' is no number that a float holds: it would become infinite", "gemm",
+            self.refused(2, option + ": '1e50' is not a number that a float holds: it would become infinite", "gemm",
                          *self.SIZES, option, "1e50")
-            self.refused(2, option + ": '-1e-50' is no number that a float holds: it would become 0", "gemm",
+            self.refused(2, option + ": '-1e-50' is not a number that a float holds: it would become 0", "gemm",
                          *self.SIZES, option, "-1e-50")
-            self.refused(2, option + ": '1,5' is no number such as 1.5", "gemm", *self.SIZES, option, "1,5")
+            self.refused(2, option + ": '1,5' is not a number such as 1.5", "gemm", *self.SIZES, option, "1,5")
         answer = json.loads(run("doctor", "--m", "010", "--n", "08", "--k", 8, "--json")[1])
         self.assertEqual((answer["m"], answer["n"]), (10, 8), "decimal, whatever stands in front")
 
@@ -129,7 +129,7 @@ class Usage(Folder):
         self.refused(2, "--seed is for random matrices", "gemm", "--a", "A.npy", "--b", "B.npy", "--seed", 1)
 
     def test_bad_problems(self):
-        self.refused(2, "--k: '3000000000' is no whole number from 0 to 2147479552", "gemm", "--m", 8, "--n", 8, "--k", 3000000000)
+        self.refused(2, "--k: '3000000000' is not a whole number from 0 to 2147479552", "gemm", "--m", 8, "--n", 8, "--k", 3000000000)
         self.refused(2, "lda is 7 but row-major A with k = 8 needs lda >= 8", "gemm", *self.SIZES, "--lda", 7)
         self.refused(2, "ldc is 7 but row-major C with n = 8 needs ldc >= 8", "gemm", *self.SIZES, "--ldc", 7)
         self.refused(2, "accumulate is f16 with bf16 inputs but must be f32", "gemm", *self.SIZES, "--type", "bf16",
@@ -163,7 +163,7 @@ class Usage(Folder):
                      TENON_PTX_PATH="/nowhere")
 
     def test_bad_input_comes_before_the_machine(self):
-        self.refused(2, "--m: '-1' is no whole number", "gemm", "--m", -1, "--n", 8, "--k", 8, "--device", "emulator",
+        self.refused(2, "--m: '-1' is not a whole number", "gemm", "--m", -1, "--n", 8, "--k", 8, "--device", "emulator",
                      TENON_PTX_PATH="/nowhere")
 
 

@@ -365,7 +365,7 @@ class Refusals(Modules):
                      self.scale, "--entry", "scale", "--block", 32)
         self.refused("u32:2: the parameter a (f32) takes a real number", *self.scaled(a="u32:2"))
         self.refused("f64:2: the parameter a (f32) has 4 bytes but this argument has 8", *self.scaled(a="f64:2"))
-        self.refused("two:2: 'two' is no kind of argument", *self.scaled(a="two:2"))
+        self.refused("two:2: 'two' is not a kind of argument", *self.scaled(a="two:2"))
         self.refused("{f32:2}: the parameter a (f32) takes no struct", *self.scaled(a="{f32:2}"))
         self.refused("structs in structs can be 16 deep at most", *self.scaled(a="{" * 10000 + "u8:1" + "}" * 10000))
 
@@ -391,8 +391,8 @@ class Refusals(Modules):
                          schedule)
         self.refused("sm_70 not in", *nothing, "--numerics", "sm_70")
         self.refused("--threads", *nothing, "--threads", 0)
-        self.refused("--limit: '0' is no whole number from 1", *nothing, "--limit", 0)
-        self.refused("--shared: '4294967296' is no whole number from 0 to 4294967295", *nothing, "--shared", 2**32)
+        self.refused("--limit: '0' is not a whole number from 1", *nothing, "--limit", 0)
+        self.refused("--shared: '4294967296' is not a whole number from 0 to 4294967295", *nothing, "--shared", 2**32)
         for numerics in ("target", "sm_75", "sm_80", "sm_89", "sm_90", "ieee"):
             self.assertEqual(emulate(*nothing, "--numerics", numerics)[0], 0)
 

@@ -210,7 +210,7 @@ TEST(TuningText, RefusesInvalidValues) {
   EXPECT_EQ(changed("\"sm\": 90, ", ""),
             "tuning table, line 1: the object that begins here has no member \"sm\" but needs one");
   EXPECT_EQ(changed("\"sm\"", "\"speed\": 1, \"sm\""),
-            "tuning table, line 1: \"speed\" is no member that a tuning table has here");
+            "tuning table, line 1: \"speed\" is not a member that a tuning table has here");
   EXPECT_EQ(changed("\"NVIDIA H200\"", "7"), "tuning table, line 1: \"device\" is 7 but must be text");
   EXPECT_EQ(changed("\"a\": \"f16\"", "\"a\": \"fp8\""),
             "tuning table, line 2: \"a\" is \"fp8\" but must be f16, bf16, f32, tf32, e4m3, e5m2, s8 or s32");

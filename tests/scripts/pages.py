@@ -145,7 +145,7 @@ def why_no_place(path, fragment, cache):
     if path.suffix != ".md":
         lines = re.fullmatch(r"L(\d+)(?:-L(\d+))?", fragment)
         if not lines or not path.is_file():
-            return "names a place in what is no page"
+            return "names a place in a file that is not a page"
         count = len(path.read_text(encoding="utf-8", errors="replace").splitlines())
         return None if all(0 < int(n) <= count for n in lines.groups() if n) else f"names a line, but the file has {count}"
     if path not in cache:

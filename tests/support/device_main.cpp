@@ -37,10 +37,10 @@ int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   for (int i = 1; i < argc; ++i) {
     if (understand(argv[i])) continue;
-    std::fprintf(
-        stderr,
-        "'%s' is no option: --device=cuda, --device=emulator and --schedule=early, late, random:SEED are\n",
-        argv[i]);
+    std::fprintf(stderr,
+                 "'%s' is not an option: --device=cuda, --device=emulator and --schedule=early, late, "
+                 "random:SEED are\n",
+                 argv[i]);
     return 2;
   }
   const int result = RUN_ALL_TESTS();
