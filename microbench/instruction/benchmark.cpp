@@ -222,7 +222,7 @@ int list(const std::vector<const Case*>& cases) {
   return 0;
 }
 
-// The kernels of the chosen cases; without a choice all kernels, even those that no case uses.
+// The kernels of the chosen cases; without a choice all kernels, including kernels that no case uses.
 int proofs(const Manifest& manifest, const Options& options, const std::vector<const Case*>& cases) {
   int unproven = 0;
   std::size_t kernels = 0;

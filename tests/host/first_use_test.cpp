@@ -306,7 +306,7 @@ std::vector<Gemm> problems_of_a_thread() {
   add(Type::bf16, 64, 1024, 128);
   add(Type::bf16, 1, 2048, 192);
   int major = 0;
-  require(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "asking the device");
+  require(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "querying the device");
   if (major != 9) return result;  // the rest has kernels of sm_90a alone
   add(Type::s8, 256, 256, 192);
   add(Type::tf32, 192, 320, 96);
