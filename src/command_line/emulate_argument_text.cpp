@@ -382,7 +382,7 @@ const char* argument_help() {
                            steps=SHAPE (element strides). Passed by address where the parameter has 8
                            bytes, else by value.
   '{s32:64,file:A.npy}'    a struct by value: its fields between commas, each an argument of a kind above
-                           or a struct. They stand where C++ puts them: a number or an address on a
+                           or a struct. They lie where C++ puts them: a number or an address on a
                            multiple of its size, a tensor map (by value) on a multiple of 64 bytes, or of
                            128 where the parameter is aligned to that, as the CUtensorMap of CUDA 13 is.
                            pad:BYTES is unused bytes. align:BYTES aligns the next field, and the struct,

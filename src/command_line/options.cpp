@@ -21,8 +21,8 @@ template <class Integer>
 bool read_decimal(std::string& text, Integer least, Integer most) {
   Integer value{};
   const char* const end = text.data() + text.size();
-  const auto [behind, error] = std::from_chars(text.data(), end, value, 10);
-  if (error != std::errc() || behind != end || value < least || value > most) return false;
+  const auto [after, error] = std::from_chars(text.data(), end, value, 10);
+  if (error != std::errc() || after != end || value < least || value > most) return false;
   text = std::to_string(value);
   return true;
 }
@@ -113,7 +113,7 @@ void refuse_mistaken_values(CLI::App& application) {
         const bool is_option = text == "-h" || (text.size() > 2 && text.compare(0, 2, "--") == 0);
         if (!is_option) return "";
         return "'" + shortened(text) +
-               "' stands where the value must, but looks like an option (a file of that name is ./" +
+               "' is given as the value, but looks like an option (a file of that name is ./" +
                shortened(text) + ")";
       },
       ""};

@@ -138,7 +138,7 @@ std::string layout_text(const Gemm& problem) {
 
 std::vector<const Kernel*> tune_candidates(const std::vector<Kernel>& list, const Gemm& problem,
                                            const DeviceDescription& device, Status* why) {
-  // Plans look at the alignment of a workspace and at its size, at nothing else of it.
+  // A plan depends only on the alignment and the size of a workspace.
   alignas(256) static char anchor = 0;
   Gemm p = problem;
   p.workspace = &anchor;
@@ -152,8 +152,8 @@ std::vector<const Kernel*> tune_candidates(const std::vector<Kernel>& list, cons
   for (const Kernel& kernel : list) {
     if (&kernel == documented.kernel || kernel.copy == Copy::module) continue;
     p.kernel = kernel.name.c_str();
-    // A table says which kernel, not whether operands are copied first: who would need another answer to that
-    // is not a candidate.
+    // A table names a kernel, but does not say whether operands are copied first. So a kernel that needs
+    // other copies than the documented choice is not a candidate.
     Plan plan;
     if (make_plan(list, p, device, &plan) && plan.pad_a == documented.pad_a &&
         plan.pad_b == documented.pad_b) {

@@ -37,11 +37,11 @@ class Usage(Folder):
         self.refused(2, "tpu not in", "gemm", *self.SIZES, "--device", "tpu")
 
     def test_failures_for_scripts(self):
-        """With --json standard output is one object, whoever refuses."""
+        """With --json standard output is one object, whatever part of the program refuses."""
         self.refused(2, "--frobnicate", "gemm", "--frobnicate", "--json")
         self.refused(2, "f64 not in", "gemm", *self.SIZES, "--type", "f64", "--json")
         self.refused(2, "there is no command 'gem'", "gem", "--json")
-        self.refused(2, "'--json' stands where a command is needed", "--json")
+        self.refused(2, "found '--json' where a command is needed", "--json")
         self.refused(2, "--out= ends where its value must follow", "gemm", *self.SIZES, "--out=", "--json")
         self.refused(2, "lda is 7 but", "gemm", *self.SIZES, "--lda", 7, "--json")
         self.refused(2, "A.npy: cannot be read", "gemm", "--a", self.path("A.npy"), "--b", self.path("A.npy"), "--json")
@@ -63,11 +63,11 @@ class Usage(Folder):
         os.chdir(self.folder)
         try:
             for option in ("--out", "--tuning", "--kernel", "--seed", "--alpha"):
-                self.refused(2, option + ": '--json' stands where the value must, but looks like an option", "gemm",
+                self.refused(2, option + ": '--json' is given as the value, but looks like an option", "gemm",
                              *self.SIZES, "--device", "emulator", option, "--json")
-            self.refused(2, "--svg: '--matrix' stands where", "layout", "m16n8k16", "f16", "a", "--svg", "--matrix")
-            self.refused(2, "--out: '-h' stands where", "tune", "--shapes", 64, "--out", "-h")
-            self.refused(2, "--commit: '--dry-run' stands where", "tune", "--shapes", 64, "--commit", "--dry-run")
+            self.refused(2, "--svg: '--matrix' is given as the value", "layout", "m16n8k16", "f16", "a", "--svg", "--matrix")
+            self.refused(2, "--out: '-h' is given as the value", "tune", "--shapes", 64, "--out", "-h")
+            self.refused(2, "--commit: '--dry-run' is given as the value", "tune", "--shapes", 64, "--commit", "--dry-run")
             self.assertEqual(os.listdir(), [])
             self.assertEqual(run("layout", "m16n8k16", "f16", "a", "--svg", "./--matrix")[0], 0)
             self.assertEqual(os.listdir(), ["--matrix"])
@@ -87,7 +87,7 @@ class Usage(Folder):
         self.refused(2, "there is no command 'gem' (is gemm meant?); there are gemm, ladder, ", "gem", "--m", 8)
         self.refused(2, "there is no command 'docter' (is doctor meant?)", "docter")
         self.refused(2, "there is no command 'multiply'; there are gemm, ", "help", "multiply")
-        self.refused(2, "'--json' stands where a command is needed", "--json", "list")
+        self.refused(2, "found '--json' where a command is needed", "--json", "list")
 
     def test_empty_values(self):
         """An empty variable of a script is neither a 0 nor an option that was left out."""
@@ -120,7 +120,7 @@ class Usage(Folder):
                          *self.SIZES, option, "-1e-50")
             self.refused(2, option + ": '1,5' is not a number such as 1.5", "gemm", *self.SIZES, option, "1,5")
         answer = json.loads(run("doctor", "--m", "010", "--n", "08", "--k", 8, "--json")[1])
-        self.assertEqual((answer["m"], answer["n"]), (10, 8), "decimal, whatever stands in front")
+        self.assertEqual((answer["m"], answer["n"]), (10, 8), "decimal, also with a zero in front")
 
     def test_combinations_that_would_drop_an_option(self):
         for more in (("m16n8k16",), ("--matrix",), ("--svg", "x.svg")):
@@ -229,7 +229,7 @@ class Files(Folder):
         self.gemm_refused("C must be 2 x 2", "--c", self.path("C0.npy"), "--beta", 1)
 
     def test_the_header_is_enough_to_refuse(self):
-        """Sparse files of more than the machine can hold: whoever reads them whole dies or takes minutes."""
+        """Sparse files of more than the machine can hold: reading them whole would fail or take minutes."""
         for path, rows, columns in ((self.a, 2**20, 2**19), (self.b, 2**18, 2**20)):
             npy(path, (rows, columns), [])
             os.truncate(path, os.path.getsize(path) + 2 * rows * columns)

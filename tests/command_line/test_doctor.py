@@ -89,7 +89,7 @@ class Doctor(Folder):
         self.refused(2, "--kernel and --tool are for --binary", "doctor", *self.SIZES, "--kernel", "x")
         self.refused(2, "give one of the two", "doctor", *self.SIZES, "--binary", "x")
 
-    def test_a_binary_is_handed_to_the_script(self):
+    def test_a_binary_is_passed_to_the_script(self):
         os.mkdir(self.path("tenon_sass"))
         with open(self.path("binary_doctor"), "w") as script:
             script.write("import json, sys; print(json.dumps(sys.argv[1:])); sys.exit(3)")
