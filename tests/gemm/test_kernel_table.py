@@ -62,7 +62,7 @@ class Refusals(unittest.TestCase):
         self.refused("line 2, column layouts: nothing is there but must be at least one of tn, nn, tt, nt", {"layouts": ""})
         self.refused("line 2, column set: 'some' is there but must be 'core' or 'more'", {"set": "some"})
         self.refused("line 2, column schedule: nothing is there but must be 'cooperative' or 'pingpong'", {"schedule": ""})
-        for row, column in (({"types": "f17_f32"}, "types"), ({"variant": "turned"}, "variant"), ({**MMA, "types": "e4m3_f32"}, "types")):
+        for row, column in (({"types": "f17_f32"}, "types"), ({"variant": "rotated"}, "variant"), ({**MMA, "types": "e4m3_f32"}, "types")):
             with self.assertRaisesRegex(kernel_table.BadTable, f"line 2, column {column}: '.*' "):
                 read(table_of(row))
 

@@ -163,7 +163,7 @@ TEST(Summation, IsThatOfAGemmOrOfTheAccumulatorType) {
   EXPECT_EQ(of_integers.operand, Type::s8);
 }
 
-TEST(ErrorBound, IsNotIdle) {
+TEST(ErrorBound, IsNotFarAboveTheErrors) {
   // Truncation drifts one way: with positive products the model really uses a good part of the bound.
   const auto products = random_products(4096, 1.0, 3);
   const DotProduct dot = exact(products);

@@ -221,7 +221,7 @@ TEST(ErrorStatistics, IntegersAreExact) {
   EXPECT_EQ(statistics.verdict().group, ErrorGroup::whole);
 }
 
-TEST(ErrorStatistics, NothingIsRight) {
+TEST(ErrorStatistics, AnEmptyCIsRight) {
   ErrorStatistics statistics(0, 0, Type::f32, 8, Type::f32);
   EXPECT_TRUE(statistics.verdict().is_right());
   EXPECT_EQ(statistics.relative_error(), 0.0);
