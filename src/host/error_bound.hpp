@@ -14,8 +14,8 @@
 //   fp8         f32           wgmma         32  13  toward zero to 14 bits        2^-13   34    * 2^-13
 //   s8          s32           all               exact modulo 2^32                         0
 //
-// (F and the rounding of fp8 are right: the accumulator keeps 13 bits below its leading one at every
-// step.) T steps, each of which sees the errors of the earlier steps as part of M, err by
+// (F and the rounding of fp8 are right: the accumulator keeps 13 bits below its leading one at every step.)
+// Each step sees the errors of the earlier steps as part of M. Together, T steps err by
 //
 //   e  <=  ((1 + c)^T - 1) M.
 //

@@ -115,9 +115,9 @@ struct GemmUnaligned : UnalignedTiles<Config> {
       } else if (ptx::elect_sync(0xffffffffU)) {
         Producer::run(map_a, map_b, p, scheduler, rank, memory, ring);
       }
-      // No thread synchronises with the producer thread after its last load. ptxas would then compute the
-      // addresses of its loads in ordinary instead of uniform registers, and the producer would start fewer
-      // loads than TMA can take.
+      // The other threads of this warp do not wait for the producer thread. If they did, ptxas would compute
+      // the addresses of its loads in ordinary instead of uniform registers, and the producer would start
+      // fewer loads than TMA can take.
     } else {
       ptx::setmaxnreg_inc_sync_aligned_u32<WideProducerRegisters::consumer>();
       consume_all(p, scheduler, rank, base, ring, reduction, staged, store);
