@@ -66,7 +66,7 @@ class Page:
         return [block for block in self.blocks if block.language == language]
 
     def anchors(self):
-        """What a link may name behind its #, as GitHub makes it of headings; and HTML's."""
+        """What a link may name after its #: the anchors that GitHub makes of headings, and those of HTML."""
         found = set(HTML_ANCHOR.findall("\n".join(self.lines)))
         counts = {}
         for line in self.lines:
@@ -100,7 +100,7 @@ class Page:
 
 
 def pages(root, pattern="*.md"):
-    """Paths below root, but for hidden folders and those that CMake builds into."""
+    """Paths below root, except in hidden folders and in build folders of CMake."""
     found = []
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(f for f in folders if not f.startswith(".") and not Path(folder, f, "CMakeCache.txt").exists())
