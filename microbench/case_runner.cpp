@@ -51,7 +51,7 @@ CaseRunner::CaseRunner(const RunnerOptions& options) : options_(options), stopwa
   const Machine machine = describe_machine(device);
   machine_ = machine.name;
   toolkit_ = machine.toolkit;
-  require(cudaDeviceGetAttribute(&l2_bytes_, cudaDevAttrL2CacheSize, device), "asking the device");
+  require(cudaDeviceGetAttribute(&l2_bytes_, cudaDevAttrL2CacheSize, device), "querying the device");
   reference_workspace_.reserve(CublasLtGemm::workspace_bytes);
   if (!stopwatch_.telemetry().trouble().empty()) {
     std::fprintf(stderr, "%s\n", stopwatch_.telemetry().trouble().c_str());
@@ -189,7 +189,7 @@ int CaseRunner::pick(const Case& c, const CublasLtGemm& reference) {
   return best;
 }
 
-// A figure that looks odd is measured once more.
+// An odd figure is measured once more.
 Figure CaseRunner::time(const Contender& contender, const Measurement& measurement) {
   Figure figure;
   for (int attempt = 0; attempt < 2; ++attempt) {

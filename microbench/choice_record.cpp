@@ -23,7 +23,7 @@ double rounded(double microseconds) {
   return std::strtod(text, nullptr);
 }
 
-// The number behind " lda=" in "tn lda=4097 ldb=4097 ldc=4096"; 0 where the leading dimensions are the packed
+// The number after " lda=" in "tn lda=4097 ldb=4097 ldc=4096"; 0 where the leading dimensions are the packed
 // ones.
 std::int64_t ld_in(const std::string& layout, const std::string& name) {
   const std::size_t found = layout.find(" " + name + "=");

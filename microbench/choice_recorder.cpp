@@ -9,7 +9,7 @@
 namespace tenon::microbench {
 namespace {
 
-// Plans look at the size and the alignment of a workspace alone.
+// A plan depends only on the size and the alignment of a workspace.
 void* stand_in_workspace(std::size_t bytes) {
   return bytes == 0 ? nullptr : reinterpret_cast<void*>(std::uintptr_t{4} << 40U);
 }

@@ -1,7 +1,6 @@
 // Times every kernel that computes a problem, problem after problem, until a time limit.
 //
-// The loop calls neither CUDA nor a clock: both are behind BurstTimer, and tests have a BurstTimer of their
-// own.
+// The loop calls neither CUDA nor a clock. BurstTimer does both, and tests replace it.
 #pragma once
 
 #include <cstddef>

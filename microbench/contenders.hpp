@@ -1,4 +1,4 @@
-// The kernels that can be measured, behind one interface.
+// The kernels that can be measured, with one interface for all.
 #pragma once
 
 #include <cstddef>

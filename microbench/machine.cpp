@@ -16,8 +16,8 @@ std::string version_text(int version) {
 Machine describe_machine(int device) {
   cudaDeviceProp properties{};
   int driver = 0;
-  require(cudaGetDeviceProperties(&properties, device), "asking the device");
-  require(cudaDriverGetVersion(&driver), "asking the driver");
+  require(cudaGetDeviceProperties(&properties, device), "querying the device");
+  require(cudaDriverGetVersion(&driver), "querying the driver");
   return {properties.name,
           "CUDA " + version_text(CUDART_VERSION) + ", driver for CUDA " + version_text(driver)};
 }

@@ -103,8 +103,8 @@ class Stopwatch::Batch {
 
 Stopwatch::Stopwatch(int device) : telemetry_(device) {
   int khz = 0;
-  require(cudaDeviceGetAttribute(&sm_count_, cudaDevAttrMultiProcessorCount, device), "asking the device");
-  require(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, device), "asking the device");
+  require(cudaDeviceGetAttribute(&sm_count_, cudaDevAttrMultiProcessorCount, device), "querying the device");
+  require(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, device), "querying the device");
   max_mhz_ = khz * 1e-3;
   require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
   for (cudaEvent_t& event : events_) require(cudaEventCreate(&event), "creating an event");

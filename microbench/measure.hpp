@@ -6,7 +6,7 @@
 //   sustained   300 ms idle, then 0.5 s back to back; the second half counts
 //
 // A board compensates later for power drawn beyond its limit: 30 ms after half a second of cuBLASLt at 730 W
-// another kernel had 640 W and up to a tenth less speed; 100 ms after it nothing of that was left.
+// another kernel drew 640 W and was up to a tenth slower; 100 ms after it the effect was gone.
 //
 // Launches shorter than 50 us are replayed from a CUDA graph, so that the host does not limit them. The clock
 // comes from the SMs' own cycle counters before and after the timed launches. NVML's samples replace it where

@@ -64,7 +64,7 @@ struct Gemm {
   // The type of the accumulators, as in the table above. Split-K kernels add f16 accumulators of several CTAs
   // in f32.
   Type accumulate = Type::f32;
-  // fp8 only. At every step, the tensor core truncates the sum of fp8 products to 13 bits behind the leading
+  // fp8 only. At every step, the tensor core truncates the sum of fp8 products to 13 bits below the leading
   // one. With `promote` it accumulates 128 products at a time, and the kernel adds these accumulators in f32.
   bool promote = false;
   // fp8 only: device pointers to one factor of A and one of B. Null stands for 1.

@@ -222,7 +222,7 @@ int list(const std::vector<const Case*>& cases) {
   return 0;
 }
 
-// The kernels of the chosen cases; without a choice all kernels, even those that no case uses.
+// The kernels of the chosen cases; without a choice all kernels, including kernels that no case uses.
 int proofs(const Manifest& manifest, const Options& options, const std::vector<const Case*>& cases) {
   int unproven = 0;
   std::size_t kernels = 0;
@@ -292,7 +292,7 @@ int main(int argc, char** argv) {
             char* end = nullptr;
             const double seconds = std::strtod(text.c_str(), &end);
             const bool right = !text.empty() && *end == '\0' && seconds >= 0 && seconds <= 1e6;
-            return right ? std::string() : "'" + text + "' is no number of seconds from 0 to 1000000";
+            return right ? std::string() : "'" + text + "' is not a number of seconds from 0 to 1000000";
           },
           "", "seconds"))
       ->capture_default_str();

@@ -59,7 +59,7 @@ Runner::Runner(const Manifest& manifest, const Protocol& protocol)
     : manifest_(manifest), protocol_(protocol), telemetry_(0) {
   require(cudaSetDevice(0), "choosing the device");
   cudaDeviceProp properties{};
-  require(cudaGetDeviceProperties(&properties, 0), "asking for the device's properties");
+  require(cudaGetDeviceProperties(&properties, 0), "querying the device's properties");
   if (properties.major != 9)
     throw Failure(std::string("the kernels are for sm_90a, the device is ") + properties.name + ", sm_" +
                   std::to_string(properties.major) + std::to_string(properties.minor));
@@ -120,8 +120,8 @@ Runner::Prepared Runner::prepare(const Case& test) {
   };
   if (test.shared > 0)
     set(cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(test.shared),
-        "asking for shared memory");
-  if (test.cluster > 8) set(cudaFuncAttributeNonPortableClusterSizeAllowed, 1, "asking for a cluster of 16");
+        "requesting shared memory");
+  if (test.cluster > 8) set(cudaFuncAttributeNonPortableClusterSizeAllowed, 1, "requesting clusters of 16");
   if (test.grid == "all") prepared.blocks = sms_;
   if (test.grid == "cluster") prepared.blocks = test.cluster;
   if (test.grid == "clusters") {
@@ -137,7 +137,7 @@ Runner::Prepared Runner::prepare(const Case& test) {
     int clusters = 0;
     require(
         cudaOccupancyMaxActiveClusters(&clusters, reinterpret_cast<const void*>(prepared.kernel), &config),
-        "asking how many clusters fit");
+        "querying how many clusters fit");
     if (clusters == 0) throw Failure("no cluster of " + std::to_string(test.cluster) + " fits");
     prepared.blocks = std::min(clusters * test.cluster, sms_ / test.cluster * test.cluster);
   }

@@ -32,7 +32,7 @@ CudaSubject::CudaSubject() {
     throw Unsupported(std::string("there is no GPU here: ") + cudaGetErrorString(error));
   }
   cudaDeviceProp properties{};
-  require(cudaGetDeviceProperties(&properties, 0), "asking the device");
+  require(cudaGetDeviceProperties(&properties, 0), "querying the device");
   description_ = properties.name;
   sm_ = 10 * properties.major + properties.minor;
 }

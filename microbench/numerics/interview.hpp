@@ -1,6 +1,6 @@
-// Questions to one matrix instruction and its answers: the interface of the probes to a black box. A question
-// is one element of the result: k products and an accumulator. An Interview puts the numbers into registers
-// and takes the answers out of them.
+// Questions to one matrix instruction and its answers: how the probes use the instruction as a black box. A
+// question is one element of the result: k products and an accumulator. An Interview writes the numbers of
+// the questions to registers, executes the instruction, and reads the answers.
 #pragma once
 
 #include <cstdint>

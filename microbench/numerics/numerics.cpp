@@ -59,7 +59,7 @@ CLI::Validator whole_number() {
             const bool octal = text.size() > 1 && text[0] == '0';
             return digits && !octal && text.size() <= 18
                        ? std::string()
-                       : "'" + text + "' is no whole number of 1 to 18 digits";
+                       : "'" + text + "' is not a whole number of 1 to 18 digits";
           },
           ""};
 }

@@ -37,7 +37,7 @@ Order find_order(Interview& interview);
 // "(c + k0..7) + k8..15"; `accumulator` is the number that stands for c.
 std::string describe(const Step& step, int accumulator);
 
-// Every step, the first before those that use its result.
+// All steps, each one before the steps that use its result.
 std::vector<const Step*> steps_in_order(const Step& last);
 
 }  // namespace tenon::probing

@@ -25,8 +25,8 @@ mark_as_advanced(TENON_PYTHON)
 #                     [FORBID <opcode>...] [MAX_REGISTERS <n>] [SPILL_FREE])
 #
 # Adds a ctest test, labelled L2, for an object, static, shared or executable target, or for the absolute path of a
-# cubin. Every kernel whose mangled or demangled name matches must meet every requirement. The test fails if there is no
-# such kernel for an architecture of ARCH, or no disassembler on the machine.
+# cubin. Every kernel whose mangled or demangled name matches must satisfy every requirement. The test fails if there is
+# no such kernel for an architecture of ARCH, or no disassembler on the machine.
 function(tenon_add_sass_test subject)
   cmake_parse_arguments(arg "SPILL_FREE" "NAME;KERNEL;MAX_REGISTERS" "ARCH;EXPECT;FORBID" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)

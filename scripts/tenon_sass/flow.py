@@ -1,6 +1,6 @@
 """Finds a kernel's loops: its basic blocks, their dominators, its natural loops and their callees.
 
-A backward branch alone is no loop: compilers move rare code to the end of a kernel, from where it jumps back. A loop is a
+A backward branch alone is not a loop: compilers move rare code to the end of a kernel, from where it jumps back. A loop is a
 branch to a block on every path to the branch (Aho, Lam, Sethi, Ullman: Compilers, section 9.6).
 """
 

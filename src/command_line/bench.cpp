@@ -1,5 +1,5 @@
-// The timing of bench.hpp. The microbenchmarks (microbench/) measure against peers; this tells the order of
-// things.
+// The timing of bench.hpp. It gives a rough figure; the microbenchmarks (microbench/) measure precisely and
+// against peers.
 #include "command_line/bench.hpp"
 
 #include <cuda_runtime.h>

@@ -61,7 +61,7 @@ void check_gaps(const Operand& before, const Operand& after) {
         static_cast<std::ptrdiff_t>(static_cast<std::size_t>(row * after.ld + after.columns) * element);
     const auto last = static_cast<std::ptrdiff_t>(static_cast<std::size_t>((row + 1) * after.ld) * element);
     if (!std::equal(after.data.begin() + first, after.data.begin() + last, before.data.begin() + first)) {
-      throw Failure(Exit::wrong_result, "the result is wrong: memory behind row " + std::to_string(row) +
+      throw Failure(Exit::wrong_result, "the result is wrong: memory after row " + std::to_string(row) +
                                             " of C was written, but only its first " +
                                             std::to_string(after.columns) + " elements belong to C");
     }

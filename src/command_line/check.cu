@@ -19,7 +19,7 @@ namespace {
 constexpr int tile = 16;
 static_assert(promoted_chunk % tile == 0);
 
-// Of a float what the tensor core looks at.
+// The part of a float that the tensor core reads.
 struct Tf32 {
   unsigned bits;
   __device__ explicit operator float() const { return __uint_as_float(bits & ~0x1FFFU); }

@@ -1,4 +1,4 @@
-// The search and the hand-over of doctor_binary.hpp.
+// Finds the scripts and runs one: doctor_binary.hpp.
 #include "command_line/doctor_binary.hpp"
 
 #include <unistd.h>
@@ -15,7 +15,7 @@ namespace {
 
 namespace files = std::filesystem;
 
-constexpr const char* package = "tenon_sass";  // what the scripts stand on
+constexpr const char* package = "tenon_sass";  // which the scripts import
 
 bool holds_scripts(const files::path& folder) {
   std::error_code error;

@@ -1,7 +1,7 @@
-// `tenon doctor --binary`: the program hands over to the script that reads machine code.
+// `tenon doctor --binary`: the program replaces itself by the script that reads machine code.
 //
-// Reading a binary needs a disassembler and what scripts/tenon_sass knows of its text; that knowledge stands
-// there once. The scripts are installed beside the program (share/tenon/scripts) and need python3.
+// Reading a binary needs a disassembler, and scripts/tenon_sass to parse its text. The scripts are installed
+// beside the program (share/tenon/scripts) and need python3.
 #pragma once
 
 #include <string>

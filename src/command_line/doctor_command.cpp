@@ -1,4 +1,4 @@
-// `tenon doctor`: why are the tensor cores idle? Of a problem, or of anybody's binary.
+// `tenon doctor`: why the tensor cores are idle, for a problem or for any binary.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -68,7 +68,7 @@ KnownDevice device_of(const DoctorOptions& o) {
   refuse("--arch is '" + o.archs.front() + "' but must be sm_80, sm_86, sm_89 or sm_90");
 }
 
-// A place for a matrix that is only looked at for its alignment.
+// An address for a matrix of which only the alignment matters.
 char* place(const std::optional<int>& offset, Type type, const char* option) {
   alignas(256) static char anchor[16];
   const int beyond = offset.value_or(0);
@@ -173,7 +173,7 @@ void print_diagnosis(const Json& json) {
               << ": " << finding["message"].get<std::string>() << "\n";
     if (!remedy.empty()) std::cout << "         better: " << remedy << "\n";
   }
-  if (json["findings"].empty()) std::cout << "nothing speaks against a fast product\n";
+  if (json["findings"].empty()) std::cout << "nothing keeps the product from being fast\n";
 }
 
 void run(const DoctorOptions& o) {

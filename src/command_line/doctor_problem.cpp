@@ -61,10 +61,9 @@ Operand operand_b(const Gemm& p) {
   return {'B', by_rows ? "rows" : "columns", p.b, by_rows ? p.n : p.k};
 }
 
-// Whether the product needs the workspace for its copy of an operand.
-const char* if_there(const Diagnosis& d) {
-  return d.kernel_without_workspace != nullptr ? "if the workspace is there"
-                                               : "and the workspace must be there";
+// What a sentence about a copy of an operand says about the workspace.
+const char* about_workspace(const Diagnosis& d) {
+  return d.kernel_without_workspace != nullptr ? "if a workspace is given" : "so a workspace is required";
 }
 
 // A leading dimension with which all rows (columns) begin on L2 sectors if the first one does.
@@ -94,10 +93,10 @@ void look_at_alignment(const Operand& x, const Diagnosis& d, std::vector<Obstacl
   const bool ld_fits = x.matrix.ld % step == 0;
   std::string message =
       ld_fits ? text("%c begins %d bytes past a multiple of 16", x.letter, beyond)
-              : text("ld%c is %lld, no multiple of %lld, so %s of %c begin where 16-byte copies cannot",
+              : text("ld%c is %lld, not a multiple of %lld, so %s of %c begin where 16-byte copies cannot",
                      x.ld(), number(x.matrix.ld), number(step), x.vectors, x.letter);
   const bool padded = x.letter == 'A' ? d.pads_a : d.pads_b;
-  message += padded ? text(": it is copied to aligned rows before, %s", if_there(d))
+  message += padded ? text(": it is copied to aligned rows first, %s", about_workspace(d))
              : d.kernel->row_interleaved || d.kernel->unaligned
                  ? ": TMA reads it through row-interleaved (stride-8) views"
                  : ": it is copied to shared memory in smaller pieces";
@@ -113,9 +112,9 @@ void look_at_layout(const Operand& x, const Diagnosis& d, std::vector<Obstacle>*
   found->push_back(
       {"layout", Severity::against,
        text("%c is %s, but elements of %s are multiplied with k contiguous: it is transposed into "
-            "the workspace before, %s",
+            "the workspace first, %s",
             x.letter, x.matrix.order == row_major ? "row-major" : "column-major", name(x.matrix.type),
-            if_there(d)),
+            about_workspace(d)),
        "layout tn: A row-major and B column-major need no copy"});
 }
 

@@ -233,10 +233,9 @@ void set_map(ArgumentText& a, const std::string& rest) {
     } else if (option == "fill") {
       m.fill = static_cast<emulator::TensorMapFill>(chosen(a, "the fill", value, fills));
     } else {
-      refuse(
-          a.text,
-          "'" + option +
-              "' is no option of a tensor map; there are box strides steps offset swizzle interleave fill");
+      refuse(a.text, "'" + option +
+                         "' is not an option of a tensor map; there are box strides steps offset swizzle "
+                         "interleave fill");
     }
   }
   const std::size_t rank = m.dimensions.size();
@@ -350,7 +349,7 @@ ArgumentText parse(const std::string& text, int depth) {
     a.kind = word == "pad" ? Kind::padding : Kind::alignment;
     set_place(a, rest);
   } else {
-    refuse(text, "'" + word + "' is no kind of argument; there are " + scalar_names() +
+    refuse(text, "'" + word + "' is not a kind of argument; there are " + scalar_names() +
                      " bytes zeros unwritten file out inout same map, {FIELD,FIELD} for a struct" +
                      (depth > 0 ? ", and in it pad align" : ""));
   }
@@ -383,7 +382,7 @@ const char* argument_help() {
                            steps=SHAPE (element strides). Passed by address where the parameter has 8
                            bytes, else by value.
   '{s32:64,file:A.npy}'    a struct by value: its fields between commas, each an argument of a kind above
-                           or a struct. They stand where C++ puts them: a number or an address on a
+                           or a struct. They lie where C++ puts them: a number or an address on a
                            multiple of its size, a tensor map (by value) on a multiple of 64 bytes, or of
                            128 where the parameter is aligned to that, as the CUtensorMap of CUDA 13 is.
                            pad:BYTES is unused bytes. align:BYTES aligns the next field, and the struct,

@@ -136,7 +136,7 @@ emulator::Address EmulatedArguments::address_of(const ArgumentText& argument,
   if (all[index].address == 0)
     refuse(argument.text + ": " + what +
            (all[index].kind == Kind::structure ? " is a struct: --buffer makes a buffer that others refer to"
-                                               : " is no buffer"));
+                                               : " is not a buffer"));
   return all[index].address;
 }
 

@@ -212,7 +212,7 @@ void print_counters(const emulator::Counters& counters) {
 void print_written(const EmulatedArguments::Written& file) {
   std::printf("written      %s", file.path.c_str());
   if (file.unwritten_bytes != 0)
-    std::printf(", of whose %zu bytes the kernel never wrote %zu", file.bytes, file.unwritten_bytes);
+    std::printf(": the kernel never wrote %zu of its %zu bytes", file.unwritten_bytes, file.bytes);
   std::printf("\n");
 }
 

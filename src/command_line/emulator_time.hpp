@@ -1,4 +1,4 @@
-// How long the emulator takes for a product, said or refused before anybody waits for it.
+// How long the emulator takes for a product: announced, or refused, before it starts.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // `tenon gemm`: one product, from files or random numbers, run, checked, timed and written.
 //
-// Everything that can be wrong with the request is found before the device is looked at, and the output file
-// is opened before anything is computed.
+// Every error in the request is found before the device is used, and the output file is opened before
+// anything is computed.
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -170,7 +170,7 @@ Request read_request(const GemmOptions& o) {
   p.beta = o.beta;
   p.accumulate = asked(o.accumulate).value_or(accumulators);
   p.promote = o.promote;
-  // Whether they may be given; on the device they get a place of their own.
+  // Not null if they are given, which validate_shape() checks; on the device they get their own memory.
   p.scale_a = o.scale_a ? &*o.scale_a : nullptr;
   p.scale_b = o.scale_b ? &*o.scale_b : nullptr;
   if (request.c && (request.c->type == Type::s32) != (p.c.type == Type::s32) &&
@@ -242,7 +242,7 @@ Operand read_operand(const std::string& path, const NpyMatrix& header, std::int6
   const NpyMatrix matrix = read_npy(path, header.type);
   if (matrix.rows != header.rows || matrix.columns != header.columns || matrix.order != header.order ||
       matrix.type != header.type) {
-    refuse(path + ": it was another matrix a moment ago, but must stay as it is");
+    refuse(path + ": it changed while it was read, but must stay as it is");
   }
   return from_npy(matrix, ld, type);
 }
@@ -327,7 +327,7 @@ void print_answer(const Gemm& p, const Answer& answer) {
   print_json(json);
 }
 
-// An infinity can be right and yet be no surprise that anybody wants: it is said aloud.
+// An infinity can be correct and still surprise the user, so it is reported.
 void print_overflows(const Gemm& p, const GemmOptions& o, const Answer& answer) {
   const auto count = [](std::int64_t n) {
     return std::to_string(n) + (n == 1 ? " element of " : " elements of ");

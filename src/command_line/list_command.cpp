@@ -32,7 +32,7 @@ const KernelResources* resources_of(const Kernel& kernel) {
   return lowest_kernel_resources(symbol);
 }
 
-// What kernels.csv says of a kernel, read from the kernel itself: the tests compare the two.
+// The columns of kernels.csv, read from the compiled kernel: the tests compare the two.
 void add_columns(const Kernel& kernel, Json* json) {
   const auto letter = [](Order order) { return order == row_major ? "t" : "n"; };
   const std::string b = kernel.type_b == kernel.type ? "" : name(kernel.type_b) + std::string("_");
@@ -74,7 +74,7 @@ Json describe(const Kernel& kernel) {
     json["spill_bytes"] = resources->local_bytes;
     json["symbol"] = resources->symbol;
   }
-  // The driver compiles the module anew: where there is one, what it made is what runs.
+  // The driver compiles the module itself: if there is a driver, the code that it made is what runs.
   int registers = 0, local_bytes = 0;
   if (kernel.copy == Copy::module && module_resources(registers, local_bytes)) {
     json["registers"] = registers;

@@ -58,7 +58,7 @@ std::size_t distance(const std::string& from, const std::string& to) {
   return row.back();
 }
 
-// CLI11 would say that a subcommand is required, whatever stands in its place.
+// CLI11 would only say that a subcommand is required, even if its name is misspelt.
 void check_command(const CLI::App& application, const std::vector<std::string>& arguments) {
   std::string commands, closest;
   std::size_t least = 3;  // further away it is another word
@@ -79,7 +79,7 @@ void check_command(const CLI::App& application, const std::vector<std::string>& 
            (closest.empty() ? "" : " (is " + closest + " meant?)") + "; there are " + commands);
   }
   if (given != "-h" && given != "--help" && given != "--version")
-    refuse("'" + shortened(given) + "' stands where a command is needed, one of " + commands);
+    refuse("found '" + shortened(given) + "' where a command is needed, one of " + commands);
 }
 
 // `tenon help gemm` is `tenon gemm --help`.
@@ -89,7 +89,7 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
     arguments.erase(arguments.begin());
     arguments.emplace_back("--help");
   }
-  // With nothing behind '=' CLI11 takes the argument that follows, which is often another option.
+  // With nothing after '=' CLI11 takes the next argument, which is often another option.
   for (const std::string& argument : arguments) {
     if (argument.compare(0, 2, "--") == 0 && argument.find('=') == argument.size() - 1)
       refuse(shortened(argument) + " ends where its value must follow");

@@ -44,7 +44,7 @@ class HeaderParser {
         seen_shape = true;
       } else {
         fail("its header has the key '" + key +
-             "' where each of descr, fortran_order and shape must stand once");
+             "' where each of descr, fortran_order and shape must occur once");
       }
       if (!accept(',')) {
         expect('}');
@@ -74,14 +74,14 @@ class HeaderParser {
   }
   void expect(char c) {
     if (!accept(c)) {
-      fail("its header is malformed: '" + std::string(1, c) + "' must stand at character " +
+      fail("its header is malformed: '" + std::string(1, c) + "' is needed at character " +
            std::to_string(at_));
     }
   }
   std::string string() {
     const char quote = peek();
     if (quote != '\'' && quote != '"') {
-      fail("its header is malformed: a string must stand at character " + std::to_string(at_));
+      fail("its header is malformed: a string is needed at character " + std::to_string(at_));
     }
     const std::size_t end = text_.find(quote, at_ + 1);
     if (end == std::string::npos) fail("its header is malformed: a string does not end");

@@ -6,7 +6,7 @@
 namespace tenon::command {
 
 struct ObjectSize {
-  const char* name;  // of the source, without extension: KernelSource::name of those that hold kernels
+  const char* name;  // of the source, without extension; KernelSource::name if it holds kernels
   std::size_t bytes;
 };
 

@@ -1,4 +1,4 @@
-// The movements of operand.hpp.
+// The conversions and copies of operand.hpp.
 #include "command_line/operand.hpp"
 
 #include <cuda_runtime.h>

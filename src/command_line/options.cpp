@@ -21,8 +21,8 @@ template <class Integer>
 bool read_decimal(std::string& text, Integer least, Integer most) {
   Integer value{};
   const char* const end = text.data() + text.size();
-  const auto [behind, error] = std::from_chars(text.data(), end, value, 10);
-  if (error != std::errc() || behind != end || value < least || value > most) return false;
+  const auto [after, error] = std::from_chars(text.data(), end, value, 10);
+  if (error != std::errc() || after != end || value < least || value > most) return false;
   text = std::to_string(value);
   return true;
 }
@@ -33,7 +33,7 @@ CLI::Validator decimal(Integer least, Integer most, const std::string& range = "
   return {[least, most](std::string& text) {
             const std::string found = text;
             if (read_decimal(text, least, most)) return std::string();
-            return "'" + shortened(found) + "' is no whole number from " + std::to_string(least) + " to " +
+            return "'" + shortened(found) + "' is not a whole number from " + std::to_string(least) + " to " +
                    std::to_string(most) + " in decimal digits";
           },
           range};
@@ -68,13 +68,14 @@ CLI::Validator leading_dimension() {
 CLI::Validator float_number() {
   return {[](std::string& text) {
             double wide = 0;
-            if (!read_real(text, wide)) return "'" + shortened(text) + "' is no number such as 1.5 or -2e-3";
+            if (!read_real(text, wide))
+              return "'" + shortened(text) + "' is not a number such as 1.5 or -2e-3";
             const bool names_infinity = text.find_first_of("0123456789") == std::string::npos;
             errno = 0;
             const float value = std::strtof(text.c_str(), nullptr);
             const bool vanished = value == 0.0F && (wide != 0.0 || errno == ERANGE);
             if ((std::isinf(value) && !names_infinity) || vanished) {
-              return "'" + shortened(text) + "' is no number that a float holds: " +
+              return "'" + shortened(text) + "' is not a number that a float holds: " +
                      (vanished ? "it would become 0" : "it would become infinite");
             }
             return std::string();
@@ -89,7 +90,7 @@ CLI::Validator number_within(double least, double most) {
             double value = 0;
             if (read_real(text, value) && value >= least && value <= most) return std::string();  // no nan
             char needed[80];
-            std::snprintf(needed, sizeof needed, "' is no number from %g to %g", least, most);
+            std::snprintf(needed, sizeof needed, "' is not a number from %g to %g", least, most);
             return "'" + shortened(text) + needed;
           },
           range};
@@ -112,7 +113,7 @@ void refuse_mistaken_values(CLI::App& application) {
         const bool is_option = text == "-h" || (text.size() > 2 && text.compare(0, 2, "--") == 0);
         if (!is_option) return "";
         return "'" + shortened(text) +
-               "' stands where the value must, but looks like an option (a file of that name is ./" +
+               "' is given as the value, but looks like an option (a file of that name is ./" +
                shortened(text) + ")";
       },
       ""};

@@ -31,15 +31,16 @@ std::string folder_of(const std::string& path) {
   return result == "/" ? result : result + "/";
 }
 
-// Through symbolic links the file behind them is written, there or not, and the links stay.
-std::string file_behind(const std::string& given) {
+// Follows symbolic links: their target is written, whether it exists or not, and the links stay.
+std::string target_of_links(const std::string& given) {
   std::string path = given;
   for (int links = 0; links < 40; ++links) {  // as many as the system follows
     const std::string folder = folder_of(path);
     if (folder.empty()) unwritable(given, std::strerror(errno));
-    // /dev/stdout leads here. The file behind it is open, and replacing it would take it from whoever writes.
+    // /dev/stdout leads here. Its file is open, and replacing it would take it from the programs that write
+    // to it.
     if (folder.compare(0, 6, "/proc/") == 0)
-      unwritable(given, "it stands for an open file, but a path of its own is needed");
+      unwritable(given, "it refers to an open file, but the output needs its own path");
     const std::string name = path.substr(path.rfind('/') + 1);
     path = folder;
     path += name;
@@ -57,8 +58,8 @@ bool is_same_file(const struct ::stat& x, int descriptor) {
   return ::fstat(descriptor, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-// What stands there, if it may be replaced.
-bool standing_there(const std::string& given, const std::string& path, struct ::stat& status) {
+// Whether there is a file at the path, and its status. Throws if that file must not be replaced.
+bool has_replaceable_file(const std::string& given, const std::string& path, struct ::stat& status) {
   if (::stat(path.c_str(), &status) != 0) {
     if (errno != ENOENT) unwritable(given, std::strerror(errno));
     return false;
@@ -66,33 +67,33 @@ bool standing_there(const std::string& given, const std::string& path, struct ::
   if (S_ISDIR(status.st_mode)) unwritable(given, "it is a folder");
   if (!S_ISREG(status.st_mode)) unwritable(given, "it is not a regular file");
   if (is_same_file(status, STDOUT_FILENO) || is_same_file(status, STDERR_FILENO))
-    unwritable(given, "what is printed goes there, but the file needs a path of its own");
+    unwritable(given, "standard output goes there, but the output needs its own path");
   if (::access(path.c_str(), W_OK) != 0) unwritable(given, std::strerror(errno));
   return true;
 }
 
-std::string neighbour(const std::string& path, int attempt) {
+std::string name_beside(const std::string& path, int attempt) {
   return path.substr(0, path.rfind('/') + 1) + "tenon-" + std::to_string(::getpid()) + "-" +
          std::to_string(attempt) + ".tmp";
 }
 
-// A new neighbour of the path, and its name.
-int create_neighbour(const std::string& path, std::string& name) {
+// A new file beside the path, and its name.
+int create_beside(const std::string& path, std::string& name) {
   for (int attempt = 0;; ++attempt) {
-    name = neighbour(path, attempt);
+    name = name_beside(path, attempt);
     const int descriptor = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor >= 0 || errno != EEXIST || attempt == 100) return descriptor;
   }
 }
 
-// A file in the folder of the path that goes when it is closed, so that a signal leaves nothing behind. Its
-// rights are those of any new file: 0666 less the umask.
+// A file without a name in the folder of the path. It is gone when it is closed, so a signal leaves no file
+// behind. It has the permissions of a new file: 0666 without the umask.
 int create_nameless(const std::string& path) {
   const std::string folder = path.substr(0, path.rfind('/') + 1);
   if (const int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666); descriptor >= 0)
     return descriptor;
   std::string name;  // a file system that knows no such files, or does not let us write
-  const int descriptor = create_neighbour(path, name);
+  const int descriptor = create_beside(path, name);
   if (descriptor >= 0) ::unlink(name.c_str());
   return descriptor;
 }
@@ -123,23 +124,23 @@ int copy_all(int from, int to) {
   }
 }
 
-// The owner as far as we may, and the rights, of the file that is replaced.
-void take_over(int descriptor, const struct ::stat& replaced) {
+// Gives the file the owner (as far as we may) and the permissions of the file that it replaces.
+void copy_owner_and_permissions(int descriptor, const struct ::stat& replaced) {
   if (::fchown(descriptor, replaced.st_uid, replaced.st_gid) != 0 &&
       ::fchown(descriptor, static_cast<uid_t>(-1), replaced.st_gid) != 0) {
-    // The file becomes ours, as one that we had made.
+    // Then we own the file, like any new file.
   }
   ::fchmod(descriptor, replaced.st_mode & 0777);
 }
 
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path) : given_(path), path_(file_behind(path)) {
+OutputFile::OutputFile(const std::string& path) : given_(path), path_(target_of_links(path)) {
   struct ::stat replaced {};
-  const bool replaces = standing_there(given_, path_, replaced);
+  const bool replaces = has_replaceable_file(given_, path_, replaced);
   descriptor_ = create_nameless(path_);
   if (descriptor_ < 0) unwritable(given_, std::strerror(errno));
-  if (replaces) take_over(descriptor_, replaced);
+  if (replaces) copy_owner_and_permissions(descriptor_, replaced);
 }
 
 OutputFile::~OutputFile() {
@@ -154,15 +155,15 @@ void OutputFile::write(const void* data, std::size_t bytes) {
   if (const int error = write_all(descriptor_, data, bytes)) fail("written", error);
 }
 
-// A name beside the path: by a link, or where there is none (no /proc, another file system) by a copy.
+// A name beside the path: by a link, or where links do not work (no /proc, another file system) by a copy.
 std::string OutputFile::name_it() {
-  std::string name = neighbour(path_, 0);
+  std::string name = name_beside(path_, 0);
   const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
   if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return name;
-  const int copy = create_neighbour(path_, name);
+  const int copy = create_beside(path_, name);
   if (copy < 0) fail("written", errno);
   struct ::stat status {};
-  if (::fstat(descriptor_, &status) == 0) take_over(copy, status);
+  if (::fstat(descriptor_, &status) == 0) copy_owner_and_permissions(copy, status);
   int error = copy_all(descriptor_, copy);
   if (error == 0 && ::fsync(copy) != 0 && errno != EINVAL) error = errno;
   ::close(copy);

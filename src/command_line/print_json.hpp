@@ -10,7 +10,7 @@
 
 namespace tenon::command {
 
-// JSON is UTF-8 but a path need not be: bytes that are no UTF-8 become U+FFFD, so that a name of a file
+// JSON is UTF-8 but a path need not be: bytes that are not UTF-8 become U+FFFD, so that a name of a file
 // cannot cost the answer.
 inline std::string json_text(const nlohmann::ordered_json& json, int indent = 2) {
   return json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

@@ -41,7 +41,7 @@ class Elapsed {
   std::mutex mutex_;
   std::condition_variable ended_;
   bool is_over_ = false;
-  std::thread thread_;  // none where stderr is no terminal
+  std::thread thread_;  // none where stderr is not a terminal
 };
 
 }  // namespace tenon::command

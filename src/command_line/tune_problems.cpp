@@ -22,7 +22,7 @@ std::string trimmed(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(space) - first + 1);
 }
 
-// 0 if the text is no size.
+// 0 if the text is not a size.
 std::int64_t size_of(const std::string& text) {
   const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   if (!digits || text.size() > 10) return 0;
@@ -34,7 +34,7 @@ Type type_named(const std::string& text) {
   for (const Type type : all_types) {
     if (text == name(type)) return type;
   }
-  refuse("--types: '" + shortened(text) + "' is no type but must be f16, bf16, tf32, e4m3, e5m2 or s8");
+  refuse("--types: '" + shortened(text) + "' is not a type but must be f16, bf16, tf32, e4m3, e5m2 or s8");
 }
 
 std::vector<std::pair<Type, Type>> operand_types(const std::string& text) {
@@ -54,7 +54,7 @@ std::vector<std::pair<Order, Order>> orders(const std::string& text) {
   for (const std::string& item : split(text, ',')) {
     const std::string layout = trimmed(item);
     if (layout.size() != 2 || layout.find_first_not_of("tn") != std::string::npos) {
-      refuse("--layout: '" + shortened(item) + "' is no layout but must be tn, nn, tt or nt");
+      refuse("--layout: '" + shortened(item) + "' is not a layout but must be tn, nn, tt or nt");
     }
     result.emplace_back(layout[0] == 't' ? row_major : column_major,
                         layout[1] == 't' ? row_major : column_major);
@@ -75,7 +75,7 @@ std::vector<TuneShape> parse_tune_shapes(const std::string& where, const std::st
       refuse(std::string(where)
                  .append(": '")
                  .append(shortened(item))
-                 .append("' is no shape but must be SIZE or M:N:K, ") +
+                 .append("' is not a shape but must be SIZE or M:N:K, ") +
              "whole numbers from 1 to " + std::to_string(largest_dimension));
     }
     shapes.push_back({sizes.front(), sizes[sizes.size() / 2], sizes.back()});
@@ -138,7 +138,7 @@ std::string layout_text(const Gemm& problem) {
 
 std::vector<const Kernel*> tune_candidates(const std::vector<Kernel>& list, const Gemm& problem,
                                            const DeviceDescription& device, Status* why) {
-  // Plans look at the alignment of a workspace and at its size, at nothing else of it.
+  // A plan depends only on the alignment and the size of a workspace.
   alignas(256) static char anchor = 0;
   Gemm p = problem;
   p.workspace = &anchor;
@@ -152,8 +152,8 @@ std::vector<const Kernel*> tune_candidates(const std::vector<Kernel>& list, cons
   for (const Kernel& kernel : list) {
     if (&kernel == documented.kernel || kernel.copy == Copy::module) continue;
     p.kernel = kernel.name.c_str();
-    // A table says which kernel, not whether operands are copied first: who would need another answer to that
-    // is no candidate.
+    // A table names a kernel, but does not say whether operands are copied first. So a kernel that needs
+    // other copies than the documented choice is not a candidate.
     Plan plan;
     if (make_plan(list, p, device, &plan) && plan.pad_a == documented.pad_a &&
         plan.pad_b == documented.pad_b) {

@@ -1,4 +1,4 @@
-// A table that is written anew with each entry: what was measured is not lost with what comes after.
+// The table is rewritten with each entry, so that a later failure does not lose earlier measurements.
 #include "command_line/tune_table.hpp"
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace tenon::command {
 TuneTable::TuneTable(TuningTable head, std::string path) : table_(std::move(head)), path_(std::move(path)) {}
 
 void TuneTable::add(TuningEntry entry) {
-  const auto behind =
+  const auto after =
       std::upper_bound(table_.entries.begin(), table_.entries.end(), entry,
                        [](const TuningEntry& x, const TuningEntry& y) { return x.key < y.key; });
-  table_.entries.insert(behind, std::move(entry));
+  table_.entries.insert(after, std::move(entry));
   write();
 }
 

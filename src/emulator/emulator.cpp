@@ -241,7 +241,7 @@ void write_initial(const ptx::Module& text, const LoadedModule& module, const pt
     if (value == 0)
       throw Error("line " + std::to_string(variable.line) + ": the initial value of `" + variable.name +
                   "` is the address of `" + entry.symbol +
-                  "`, which is no variable in global or constant memory " + "and no function");
+                  "`, which is neither a variable in global or constant memory nor a function");
     value = (value + static_cast<std::uint64_t>(entry.addend)) >> entry.shift;
     std::memcpy(allocation.bytes.get() + entry.offset, &value, static_cast<std::size_t>(entry.bytes));
   }
@@ -302,7 +302,7 @@ void Emulator::fill(Address to, std::uint8_t value, std::size_t bytes) {
 
 std::size_t Emulator::unwritten(Address from, std::size_t bytes) const {
   if (bytes == 0) return 0;
-  const Allocation& allocation = holder(state_->memory, from, bytes, "look at");
+  const Allocation& allocation = holder(state_->memory, from, bytes, "inspect");
   if (!allocation.written) return 0;
   const std::uint8_t* first = allocation.written.get() + (from - allocation.base);
   return static_cast<std::size_t>(std::count(first, first + bytes, std::uint8_t{0}));

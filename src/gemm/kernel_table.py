@@ -219,7 +219,7 @@ class Reader:
             self.refuse(column, f"nothing is there but must be at least one of {', '.join(allowed)}")
         for word in found:
             if word not in allowed:
-                self.refuse(column, f"'{word}' is no {what} but must be of {', '.join(allowed)}")
+                self.refuse(column, f"'{word}' is not a {what} but must be of {', '.join(allowed)}")
         if len(set(found)) < len(found):
             self.refuse(column, f"'{self.cells[column]}' names a {what} twice")
         return tuple(found)

@@ -119,7 +119,7 @@ struct Halves {
     return static_cast<int>(reinterpret_cast<std::uintptr_t>(at) / 2 % 64);
   }
 
-  // Stores rows row to row + 7 of a column, those that are in the copy.
+  // Stores the rows row to row + 7 of a column that lie in the copy.
   __device__ __forceinline__ static void store(std::uint16_t* to, const std::uint16_t (&element)[8],
                                                std::int64_t row, std::int64_t end) {
     if (row >= 0 && row + 8 <= end) {

@@ -14,8 +14,8 @@
 //   fp8         f32           wgmma         32  13  toward zero to 14 bits        2^-13   34    * 2^-13
 //   s8          s32           all               exact modulo 2^32                         0
 //
-// (F and the rounding of fp8 are no misprint: the accumulator keeps 13 bits behind its leading one at every
-// step.) T steps, each of which sees the errors of the earlier steps as part of M, err by
+// (F and the rounding of fp8 are right: the accumulator keeps 13 bits below its leading one at every step.)
+// Each step sees the errors of the earlier steps as part of M. Together, T steps err by
 //
 //   e  <=  ((1 + c)^T - 1) M.
 //
@@ -133,10 +133,10 @@ struct StepError {
   int products;
   double relative, absolute;
 };
-constexpr StepError step_error(const Summation& sums) noexcept {
-  if (is_fp8(sums.operand)) return {32, 34 * 0x1p-13, 0x1p-148};
-  if (sums.operand == Type::tf32) return {8, 13 * 0x1p-24, 0x1p-148};
-  if (sums.accumulate == Type::f16) return {8, 9 * 0x1p-24 + 0x1p-11, 0x1p-25};
+constexpr StepError step_error(const Summation& summation) noexcept {
+  if (is_fp8(summation.operand)) return {32, 34 * 0x1p-13, 0x1p-148};
+  if (summation.operand == Type::tf32) return {8, 13 * 0x1p-24, 0x1p-148};
+  if (summation.accumulate == Type::f16) return {8, 9 * 0x1p-24 + 0x1p-11, 0x1p-25};
   return {8, 11 * 0x1p-24, 0x1p-148};
 }
 
@@ -147,19 +147,19 @@ inline double largest_magnitude(const DotProduct& dot) noexcept {
 
 // The error of the accumulator after k products: e above, at most half of M. Infinite if the accumulator may
 // have overflowed; is_finite excludes that, for a result that is known to be finite.
-inline double accumulation_bound(const DotProduct& dot, std::int64_t k, const Summation& sums,
+inline double accumulation_bound(const DotProduct& dot, std::int64_t k, const Summation& summation,
                                  bool is_finite = false) noexcept {
-  if (sums.accumulate == Type::s32) return 0.0;
+  if (summation.accumulate == Type::s32) return 0.0;
   const auto divide_up = [](std::int64_t x, std::int64_t y) { return (x + y - 1) / y; };
-  const StepError step = step_error(sums);
+  const StepError step = step_error(summation);
   // More than 1 is more than M: limited before it can overflow.
   const auto growth_of = [&step](double steps) {
     return std::min(std::expm1(steps * std::log1p(step.relative)), 1.0);
   };
-  const double prefix = is_fp8(sums.operand) ? 2 * dot.largest_prefix : dot.largest_prefix;
+  const double prefix = is_fp8(summation.operand) ? 2 * dot.largest_prefix : dot.largest_prefix;
   const double magnitude = std::max(prefix, dot.largest_product);
   double relative = 0.0, absolute = 0.0;
-  if (sums.promote) {
+  if (summation.promote) {
     const auto chunks = static_cast<double>(divide_up(k, promoted_chunk));
     const int steps = promoted_chunk / step.products;
     const double magnitudes = dot.chunk_magnitudes > 0.0 ? dot.chunk_magnitudes : chunks * magnitude;
@@ -172,40 +172,40 @@ inline double accumulation_bound(const DotProduct& dot, std::int64_t k, const Su
     absolute = steps * step.absolute * (1 + growth);
   }
   const double bound = std::min(relative, largest_magnitude(dot) / 2) + absolute;
-  if (!is_finite && magnitude + bound > largest_finite(sums.accumulate))
+  if (!is_finite && magnitude + bound > largest_finite(summation.accumulate))
     return std::numeric_limits<double>::infinity();
   return bound;
 }
 
 // The f32 roundings of the epilogue, relative to the magnitude of its terms.
-constexpr double epilogue_roundoff(const Summation& sums) noexcept {
-  return (is_fp8(sums.operand) ? 5 : 3) * 0x1p-24;
+constexpr double epilogue_roundoff(const Summation& summation) noexcept {
+  return (is_fp8(summation.operand) ? 5 : 3) * 0x1p-24;
 }
 
 // The largest |computed - exact| of one element of C = alpha * A * B + beta * C, where exact is
 // alpha * dot.sum + beta * c in FP64 and c was read before the product (0 if beta == 0). alpha: times the
 // factors of fp8 operands, where there are any. With C in s32, where exact may lie beyond 32 bits, 0 is the
 // bound of error_of(). is_finite: as above.
-inline double error_bound(const DotProduct& dot, std::int64_t k, const Summation& sums, Type output,
+inline double error_bound(const DotProduct& dot, std::int64_t k, const Summation& summation, Type output,
                           double alpha = 1.0, double beta = 0.0, double c = 0.0,
                           bool is_finite = false) noexcept {
   if (output == Type::s32) return 0.0;
   const double accumulated =
-      alpha == 0.0 ? 0.0 : std::fabs(alpha) * accumulation_bound(dot, k, sums, is_finite);
+      alpha == 0.0 ? 0.0 : std::fabs(alpha) * accumulation_bound(dot, k, summation, is_finite);
   const double terms = std::fabs(alpha * dot.sum) + accumulated + std::fabs(beta * c);
-  const double epilogue = epilogue_roundoff(sums) * terms + 0x1p-149;
+  const double epilogue = epilogue_roundoff(summation) * terms + 0x1p-149;
   const double exact = std::fabs(alpha * dot.sum + beta * c);
   const double before_output = accumulated + epilogue;
   return before_output + unit_roundoff(output) * (exact + before_output) + half_least_subnormal(output);
 }
 
 // The largest error when only k and bounds on the elements are known: |a| <= a_max, |b| <= b_max, C not read.
-inline double error_bound(std::int64_t k, const Summation& sums, Type output, double a_max,
+inline double error_bound(std::int64_t k, const Summation& summation, Type output, double a_max,
                           double b_max) noexcept {
   DotProduct dot;
   dot.largest_product = a_max * b_max;
   dot.sum = dot.largest_prefix = static_cast<double>(k) * dot.largest_product;
-  return error_bound(dot, k, sums, output);
+  return error_bound(dot, k, summation, output);
 }
 
 // The least magnitude that rounds beyond the largest finite value: half a unit in the last place above it.

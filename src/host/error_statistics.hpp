@@ -50,20 +50,21 @@ struct TypicalError {
   double sigma() const noexcept { return random + bias; }
 };
 
-inline TypicalError typical_error(const Summation& sums, std::int64_t k) noexcept {
-  if (sums.accumulate == Type::s32 || k == 0) return {};
+inline TypicalError typical_error(const Summation& summation, std::int64_t k) noexcept {
+  if (summation.accumulate == Type::s32 || k == 0) return {};
   constexpr double pi = 3.14159265358979;
-  const bool fp8 = is_fp8(sums.operand), f16 = sums.accumulate == Type::f16;
+  const bool fp8 = is_fp8(summation.operand), f16 = summation.accumulate == Type::f16;
   const double truncation = fp8 ? 0x1p-13 : 0x1p-24;
-  const auto products = static_cast<double>(sums.promote ? std::min<std::int64_t>(k, promoted_chunk) : k);
-  const double steps = std::ceil(products / step_error(sums).products);
+  const auto products =
+      static_cast<double>(summation.promote ? std::min<std::int64_t>(k, promoted_chunk) : k);
+  const double steps = std::ceil(products / step_error(summation).products);
   const double to_nearest = f16 ? std::sqrt(steps / 3) * 0x1p-11 : 0.0;
   // fp8 has no rounding beside the truncation of the terms: both are to 13 bits.
   const double toward_zero = fp8 || f16 ? 0.0 : steps * 0x1p-24;
   TypicalError error;
   error.random = std::hypot(std::sqrt(products / 3) * truncation, to_nearest);
   error.bias = std::sqrt(products) / pi * truncation + toward_zero;
-  if (sums.promote) {
+  if (summation.promote) {
     const auto whole_chunks = (k + promoted_chunk - 1) / promoted_chunk;
     const auto chunks = static_cast<double>(whole_chunks);
     error.random = std::hypot(error.random, std::sqrt(chunks / 3) * 0x1p-24);
@@ -76,21 +77,21 @@ constexpr double allowed_sigmas = 6.5;
 
 // Elements whose errors count as independent in a mean: products of operands of few bits take few values, and
 // a short sum of fp8 products very few, which all round alike.
-inline double independent(const Summation& sums, std::int64_t k, double count) noexcept {
-  return std::min(count, is_fp8(sums.operand) && k < 8 ? 8.0 : 1024.0);
+inline double independent(const Summation& summation, std::int64_t k, double count) noexcept {
+  return std::min(count, is_fp8(summation.operand) && k < 8 ? 8.0 : 1024.0);
 }
 
 // Both limits for products of N(0, 1) operands whose partial sums are not known but are a random walk. The
 // root mean square of the largest partial sum is 1.35 times that of the last one; the mean of the largest
 // magnitude is 1.57 times that of the last one, and the root mean square of the largest 1.7 times.
-inline double relative_error_limit(const Summation& sums, std::int64_t k, Type output) noexcept {
-  return 1.35 * typical_error(sums, k).sigma() + unit_roundoff(output);
+inline double relative_error_limit(const Summation& summation, std::int64_t k, Type output) noexcept {
+  return 1.35 * typical_error(summation, k).sigma() + unit_roundoff(output);
 }
 // count: the elements of C.
-inline double bias_limit(const Summation& sums, std::int64_t k, Type output, double count) noexcept {
-  const TypicalError error = typical_error(sums, k);
+inline double bias_limit(const Summation& summation, std::int64_t k, Type output, double count) noexcept {
+  const TypicalError error = typical_error(summation, k);
   const double sigma = 1.7 * error.sigma() + 1.25 * unit_roundoff(output);  // over the mean magnitude
-  return 1.57 * error.bias + allowed_sigmas * sigma / std::sqrt(independent(sums, k, count));
+  return 1.57 * error.bias + allowed_sigmas * sigma / std::sqrt(independent(summation, k, count));
 }
 
 enum class ErrorGroup { none, whole, row, column, bias };
@@ -107,14 +108,14 @@ struct ErrorVerdict {
 // The elements of C = alpha * A * B + beta * C, added one by one.
 class ErrorStatistics {
  public:
-  // sums, k, output, alpha, beta: as for error_bound().
-  ErrorStatistics(std::int64_t m, std::int64_t n, const Summation& sums, std::int64_t k, Type output,
+  // summation, k, output, alpha, beta: as for error_bound().
+  ErrorStatistics(std::int64_t m, std::int64_t n, const Summation& summation, std::int64_t k, Type output,
                   double alpha = 1.0, double beta = 0.0)
-      : sums_(sums),
+      : summation_(summation),
         k_(k),
         output_(output),
-        typical_(typical_error(sums, alpha == 0.0 ? 0 : k)),
-        absolute_(static_cast<double>(k) / step_error(sums).products * step_error(sums).absolute),
+        typical_(typical_error(summation, alpha == 0.0 ? 0 : k)),
+        absolute_(static_cast<double>(k) / step_error(summation).products * step_error(summation).absolute),
         alpha_(std::fabs(alpha)),
         beta_(std::fabs(beta)),
         rows_(n < least_group ? 0 : static_cast<std::size_t>(m)),
@@ -132,7 +133,7 @@ class ErrorStatistics {
     const double terms = accumulator + std::fabs(beta_ * c);
     const double bias = typical_.bias * accumulator;
     const double random = typical_.random * accumulator + alpha_ * absolute_ +
-                          epilogue_roundoff(sums_) * terms + unit_roundoff(output_) * std::fabs(exact) +
+                          epilogue_roundoff(summation_) * terms + unit_roundoff(output_) * std::fabs(exact) +
                           half_least_subnormal(output_);
     if (!std::isfinite(computed) && may_overflow(exact, bias + random, dot)) return;
     add(row, column, computed - exact, exact, bias, random);
@@ -180,7 +181,7 @@ class ErrorStatistics {
   bool may_overflow(double exact, double sigma, const DotProduct& dot) const noexcept {
     return std::fabs(exact) + allowed_sigmas * sigma >= overflow_threshold(output_) ||
            (1 + allowed_sigmas * typical_.sigma()) * largest_magnitude(dot) >
-               largest_finite(sums_.accumulate);
+               largest_finite(summation_.accumulate);
   }
 
   void add(std::int64_t row, std::int64_t column, double error, double exact, double bias,
@@ -198,7 +199,7 @@ class ErrorStatistics {
   double signed_limit() const noexcept {
     if (count_ == 0.0) return 0.0;
     return bias_sum_ +
-           allowed_sigmas * std::sqrt(whole_.sigma_squares * count_ / independent(sums_, k_, count_));
+           allowed_sigmas * std::sqrt(whole_.sigma_squares * count_ / independent(summation_, k_, count_));
   }
 
   // Sets *verdict to the worst wrong group, if there is one. Whether it tells more than the whole.
@@ -217,7 +218,7 @@ class ErrorStatistics {
     return wrong > 0 && 2 * wrong < groups.size();
   }
 
-  Summation sums_;
+  Summation summation_;
   std::int64_t k_;
   Type output_;
   TypicalError typical_;

@@ -41,7 +41,7 @@ OperandCopy copy_of_b(const Gemm& p, const Plan& plan) noexcept {
 // The problem B^T A^T = C^T, with C^T row-major at `c`.
 Gemm swap_ab(const Gemm& problem, void* c) noexcept {
   Gemm result = with_swapped_operands(problem);
-  // The transposing copy reads 16 bytes at a time. The copy of A has zeros behind its last row.
+  // The transposing copy reads 16 bytes at a time. The copy of A has zeros after its last row.
   result.n = (problem.m + 7) / 8 * 8;
   result_of(result).ld = padded_ld(problem.m, bytes(result_of(problem).type));
   result_of(result).data = c;

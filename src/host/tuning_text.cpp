@@ -81,8 +81,8 @@ class Reader {
     if (at_ == end_) return refusals_.refuse(line_, "the text ends where %s is needed", needed);
     const auto byte = static_cast<unsigned char>(*at_);
     if (byte > 0x20 && byte < 0x7F)
-      return refusals_.refuse(line_, "'%c' stands where %s is needed", byte, needed);
-    return refusals_.refuse(line_, "a byte 0x%02X stands where %s is needed", byte, needed);
+      return refusals_.refuse(line_, "found '%c' where %s is needed", byte, needed);
+    return refusals_.refuse(line_, "found the byte 0x%02X where %s is needed", byte, needed);
   }
 
   void skip_space() noexcept {
@@ -139,7 +139,7 @@ class Reader {
   }
 
   bool twice(const std::string& name) noexcept {
-    return refusals_.refuse(line_, "the member \"%.40s\" stands twice in the same object", name.c_str());
+    return refusals_.refuse(line_, "the member \"%.40s\" occurs twice in the same object", name.c_str());
   }
 
   bool list(std::vector<Object>* entries) {
@@ -184,7 +184,7 @@ class Reader {
     result->kind = Value::Kind::number;
     if (is_number(result->spelling.c_str())) return true;
     if (result->spelling.empty()) return unexpected("text, a number, true or false");
-    return refusals_.refuse(line_, "'%.40s' stands where text, a number, true or false is needed",
+    return refusals_.refuse(line_, "found '%.40s' where text, a number, true or false is needed",
                             result->spelling.c_str());
   }
 
@@ -305,7 +305,7 @@ class Members {
     for (std::size_t i = 0; i < asked_.size(); ++i) {
       if (asked_[i]) continue;
       const Member& member = object_.members[i];
-      return refusals_.refuse(member.line, "\"%.40s\" is no member that a tuning table has here",
+      return refusals_.refuse(member.line, "\"%.40s\" is not a member that a tuning table has here",
                               member.name.c_str());
     }
     return true;

@@ -33,9 +33,9 @@ __global__ void __launch_bounds__(threads)
   const std::int64_t row = blockIdx.x / tiles_across * tile;
   const std::int64_t column = blockIdx.x % tiles_across * tile;
 
-  Accumulator sums[2][2];
-  for (auto& line : sums) {
-    for (Accumulator& sum : line) wmma::fill_fragment(sum, 0.0F);
+  Accumulator accumulators[2][2];
+  for (auto& row_of_tiles : accumulators) {
+    for (Accumulator& each : row_of_tiles) wmma::fill_fragment(each, 0.0F);
   }
   for (std::int64_t p = 0; p < k; p += tile) {
     load_tile<tile, threads>(tile_a, a, place<order_a>(row, p), threadIdx.x);
@@ -53,7 +53,8 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
 #pragma unroll
-        for (int j = 0; j < 2; ++j) wmma::mma_sync(sums[i][j], fragments_a[i], fragments_b[j], sums[i][j]);
+        for (int j = 0; j < 2; ++j)
+          wmma::mma_sync(accumulators[i][j], fragments_a[i], fragments_b[j], accumulators[i][j]);
       }
     }
     __syncthreads();
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(threads)
   for (int i = 0; i < 2; ++i) {
 #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      store_accumulator(sums[i][j], patches[warp], c, row + warp_row + i * fragment_size,
+      store_accumulator(accumulators[i][j], patches[warp], c, row + warp_row + i * fragment_size,
                         column + warp_column + j * fragment_size, m, n);
     }
   }

@@ -274,7 +274,7 @@ TEST(Check, SeesAWriteBetweenRows) {
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.status(), Exit::wrong_result);
     EXPECT_STREQ(failure.what(),
-                 "the result is wrong: memory behind row 4 of C was written, but only its first 9 elements "
+                 "the result is wrong: memory after row 4 of C was written, but only its first 9 elements "
                  "belong to C");
   }
 }

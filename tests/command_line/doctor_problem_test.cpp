@@ -56,7 +56,7 @@ TEST(DoctorProblem, AnOddLeadingDimensionIsNamedWithTheNextGoodOne) {
   const Obstacle* found = find(d, "alignment");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->severity, Severity::against);
-  EXPECT_TRUE(holds(found->message, "lda is 4097, no multiple of 8, so rows of A")) << found->message;
+  EXPECT_TRUE(holds(found->message, "lda is 4097, not a multiple of 8, so rows of A")) << found->message;
   EXPECT_TRUE(holds(found->remedy, "lda = 4112")) << found->remedy;
 }
 
@@ -188,7 +188,7 @@ TEST(DoctorProblem, OtherTypesAreSaidToBeTransposed) {
   EXPECT_EQ(
       found->message,
       "B is row-major, but elements of e4m3 are multiplied with k contiguous: it is transposed into the "
-      "workspace before, and the workspace must be there");
+      "workspace first, so a workspace is required");
   EXPECT_TRUE(holds(found->remedy, "A row-major and B column-major need no copy")) << found->remedy;
   EXPECT_EQ(find(d, "alignment"), nullptr);
   p.b.ld = 4097;  // a transposing copy takes any alignment
@@ -202,9 +202,10 @@ TEST(DoctorProblem, OtherTypesAreSaidToBeTransposed) {
 TEST(DoctorProblem, AlignmentIsCountedInElements) {
   Gemm p = problem(4096, 4096, 4096, Type::s8);
   p.a.ld = 4104;
-  EXPECT_TRUE(holds(message(diagnose(kernel_list(), p, h200), "alignment"),
-                    "lda is 4104, no multiple of 16, so rows of A begin where 16-byte copies cannot: it is "
-                    "copied to aligned rows before, and the workspace must be there"));
+  EXPECT_TRUE(
+      holds(message(diagnose(kernel_list(), p, h200), "alignment"),
+            "lda is 4104, not a multiple of 16, so rows of A begin where 16-byte copies cannot: it is "
+            "copied to aligned rows first, so a workspace is required"));
   EXPECT_TRUE(holds(find(diagnose(kernel_list(), p, h200), "alignment")->remedy, "lda = 4128"));
   p = problem(4096, 4096, 4096, Type::tf32);
   p.a.ld = 4104;

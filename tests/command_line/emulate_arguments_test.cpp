@@ -100,7 +100,7 @@ TEST(ParseArgument, Buffers) {
   EXPECT_EQ(refusal_of("nothing"),
             "nothing: an argument is KIND:VALUE, for example u32:5, zeros:4096 or file:A.npy");
   EXPECT_NE(refusal_of("zeros:"), "accepted");
-  EXPECT_EQ(refusal_of("u33:5").find("u33:5: 'u33' is no kind of argument; there are u8 u16"), 0u);
+  EXPECT_EQ(refusal_of("u33:5").find("u33:5: 'u33' is not a kind of argument; there are u8 u16"), 0u);
 }
 
 TEST(ParseArgument, TensorMaps) {
@@ -189,7 +189,7 @@ TEST(ParseArgument, StructsThatAreNoneAreRefused) {
   EXPECT_EQ(refusal_of("{u8:1, {s8:200}}"), "s8:200: the value must be a signed integer of 8 bits");
   EXPECT_EQ(refusal_of("{align:3,u8:1}"), "align:3: an alignment is a power of two, up to 4096 bytes");
   EXPECT_EQ(refusal_of("{pad:0,u8:1}"), "pad:0: padding is of 1 to 4096 bytes");
-  EXPECT_NE(refusal_of("pad:4").find("'pad' is no kind of argument"), std::string::npos);
+  EXPECT_NE(refusal_of("pad:4").find("'pad' is not a kind of argument"), std::string::npos);
   const auto nested = [](int depth) {
     const auto count = static_cast<std::size_t>(depth);
     return std::string(count, '{') + "u8:1" + std::string(count, '}');
@@ -312,7 +312,7 @@ TEST_F(Arguments, TensorMapsByValueAndByAddress) {
   EXPECT_EQ(refusal_of({map_}, {"map:2:f32:16x16:box=16x16"}),
             "map:2:f32:16x16:box=16x16: there is no argument 2");
   EXPECT_EQ(refusal_of({map_, number_}, {"map:2:f32:16x16:box=16x16", "u32:1"}),
-            "map:2:f32:16x16:box=16x16: argument 2 is no buffer");
+            "map:2:f32:16x16:box=16x16: argument 2 is not a buffer");
   EXPECT_EQ(refusal_of({pointer_}, {"same:b1"}), "same:b1: there is no buffer b1");
   EXPECT_EQ(refusal_of({}, {}, {"u32:1"}),
             "--buffer u32:1: a buffer is one of zeros, unwritten, file, out, inout");

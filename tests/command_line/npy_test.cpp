@@ -243,7 +243,7 @@ TEST(OutputFile, WritesThroughALink) {
   EXPECT_EQ(folder.read("target"), "new");
 }
 
-TEST(OutputFile, ALinkToWhatIsNotThereYetStays) {
+TEST(OutputFile, ALinkToAMissingFileStays) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "deep");
   std::filesystem::create_symlink("deep/second", folder / "first");
@@ -265,7 +265,7 @@ TEST(OutputFile, NothingHasANameBeforeItIsComplete) {
   EXPECT_EQ(folder.read("out"), "new");
 }
 
-TEST(OutputFile, KeepsTheRightsOfWhatItReplaces) {
+TEST(OutputFile, KeepsThePermissionsOfWhatItReplaces) {
   namespace files = std::filesystem;
   const TemporaryFolder folder;
   folder.write("out", "old");

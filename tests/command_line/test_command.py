@@ -37,11 +37,11 @@ class Usage(Folder):
         self.refused(2, "tpu not in", "gemm", *self.SIZES, "--device", "tpu")
 
     def test_failures_for_scripts(self):
-        """With --json standard output is one object, whoever refuses."""
+        """With --json standard output is one object, whatever part of the program refuses."""
         self.refused(2, "--frobnicate", "gemm", "--frobnicate", "--json")
         self.refused(2, "f64 not in", "gemm", *self.SIZES, "--type", "f64", "--json")
         self.refused(2, "there is no command 'gem'", "gem", "--json")
-        self.refused(2, "'--json' stands where a command is needed", "--json")
+        self.refused(2, "found '--json' where a command is needed", "--json")
         self.refused(2, "--out= ends where its value must follow", "gemm", *self.SIZES, "--out=", "--json")
         self.refused(2, "lda is 7 but", "gemm", *self.SIZES, "--lda", 7, "--json")
         self.refused(2, "A.npy: cannot be read", "gemm", "--a", self.path("A.npy"), "--b", self.path("A.npy"), "--json")
@@ -51,7 +51,7 @@ class Usage(Folder):
         self.refused(2, "give --m, --n and --k of a problem", "doctor", "--json")
         self.refused(3, "that folder does not hold the scripts", "doctor", "--binary", "x", "--json",
                      TENON_SCRIPTS_PATH="/nowhere")
-        self.refused(2, "--m: '0' is no whole number", "ladder", "--m", 0, "--json")
+        self.refused(2, "--m: '0' is not a whole number", "ladder", "--m", 0, "--json")
         self.refused(2, "x.ptx: cannot be read", "emulate", self.path("x.ptx"), "--block", 32, "--json")
         self.refused(2, "give the shapes", "tune", "--dry-run", "--device", "emulator", "--json")
         for command in ("list", "info"):
@@ -63,11 +63,11 @@ class Usage(Folder):
         os.chdir(self.folder)
         try:
             for option in ("--out", "--tuning", "--kernel", "--seed", "--alpha"):
-                self.refused(2, option + ": '--json' stands where the value must, but looks like an option", "gemm",
+                self.refused(2, option + ": '--json' is given as the value, but looks like an option", "gemm",
                              *self.SIZES, "--device", "emulator", option, "--json")
-            self.refused(2, "--svg: '--matrix' stands where", "layout", "m16n8k16", "f16", "a", "--svg", "--matrix")
-            self.refused(2, "--out: '-h' stands where", "tune", "--shapes", 64, "--out", "-h")
-            self.refused(2, "--commit: '--dry-run' stands where", "tune", "--shapes", 64, "--commit", "--dry-run")
+            self.refused(2, "--svg: '--matrix' is given as the value", "layout", "m16n8k16", "f16", "a", "--svg", "--matrix")
+            self.refused(2, "--out: '-h' is given as the value", "tune", "--shapes", 64, "--out", "-h")
+            self.refused(2, "--commit: '--dry-run' is given as the value", "tune", "--shapes", 64, "--commit", "--dry-run")
             self.assertEqual(os.listdir(), [])
             self.assertEqual(run("layout", "m16n8k16", "f16", "a", "--svg", "./--matrix")[0], 0)
             self.assertEqual(os.listdir(), ["--matrix"])
@@ -87,7 +87,7 @@ class Usage(Folder):
         self.refused(2, "there is no command 'gem' (is gemm meant?); there are gemm, ladder, ", "gem", "--m", 8)
         self.refused(2, "there is no command 'docter' (is doctor meant?)", "docter")
         self.refused(2, "there is no command 'multiply'; there are gemm, ", "help", "multiply")
-        self.refused(2, "'--json' stands where a command is needed", "--json", "list")
+        self.refused(2, "found '--json' where a command is needed", "--json", "list")
 
     def test_empty_values(self):
         """An empty variable of a script is neither a 0 nor an option that was left out."""
@@ -106,21 +106,21 @@ class Usage(Folder):
     def test_numbers(self):
         gemm = ("gemm", "--n", 8, "--k", 8, "--device", "emulator")
         for text in ("1e3", "0x10", "1.5", "many", " 8", "+8", "-1", "9223372036854775808", "99999999999999999999"):
-            self.refused(2, "--m: '%s' is no whole number from 0 to 2147479552 in decimal digits" % text, *gemm, "--m", text)
-        self.refused(2, "--seed: '99999999999999999999' is no whole number from 0 to 18446744073709551615", "gemm",
+            self.refused(2, "--m: '%s' is not a whole number from 0 to 2147479552 in decimal digits" % text, *gemm, "--m", text)
+        self.refused(2, "--seed: '99999999999999999999' is not a whole number from 0 to 18446744073709551615", "gemm",
                      *self.SIZES, "--seed", "99999999999999999999")
-        self.refused(2, "--lda: '9223372036854775808' is no whole number from 0 to 9223372036854775807", "gemm",
+        self.refused(2, "--lda: '9223372036854775808' is not a whole number from 0 to 9223372036854775807", "gemm",
                      *self.SIZES, "--lda", "9223372036854775808")
         self.refused(2, "lda is 7 but", "gemm", *self.SIZES, "--lda", "007")
-        self.refused(2, "--m: '0' is no whole number from 1 to 1048576", "ladder", "--m", 0)
+        self.refused(2, "--m: '0' is not a whole number from 1 to 1048576", "ladder", "--m", 0)
         for option in ("--alpha", "--beta", "--scale-a", "--scale-b"):
-            self.refused(2, option + ": '1e50' is no number that a float holds: it would become infinite", "gemm",
+            self.refused(2, option + ": '1e50' is not a number that a float holds: it would become infinite", "gemm",
                          *self.SIZES, option, "1e50")
-            self.refused(2, option + ": '-1e-50' is no number that a float holds: it would become 0", "gemm",
+            self.refused(2, option + ": '-1e-50' is not a number that a float holds: it would become 0", "gemm",
                          *self.SIZES, option, "-1e-50")
-            self.refused(2, option + ": '1,5' is no number such as 1.5", "gemm", *self.SIZES, option, "1,5")
+            self.refused(2, option + ": '1,5' is not a number such as 1.5", "gemm", *self.SIZES, option, "1,5")
         answer = json.loads(run("doctor", "--m", "010", "--n", "08", "--k", 8, "--json")[1])
-        self.assertEqual((answer["m"], answer["n"]), (10, 8), "decimal, whatever stands in front")
+        self.assertEqual((answer["m"], answer["n"]), (10, 8), "decimal, also with a zero in front")
 
     def test_combinations_that_would_drop_an_option(self):
         for more in (("m16n8k16",), ("--matrix",), ("--svg", "x.svg")):
@@ -129,7 +129,7 @@ class Usage(Folder):
         self.refused(2, "--seed is for random matrices", "gemm", "--a", "A.npy", "--b", "B.npy", "--seed", 1)
 
     def test_bad_problems(self):
-        self.refused(2, "--k: '3000000000' is no whole number from 0 to 2147479552", "gemm", "--m", 8, "--n", 8, "--k", 3000000000)
+        self.refused(2, "--k: '3000000000' is not a whole number from 0 to 2147479552", "gemm", "--m", 8, "--n", 8, "--k", 3000000000)
         self.refused(2, "lda is 7 but row-major A with k = 8 needs lda >= 8", "gemm", *self.SIZES, "--lda", 7)
         self.refused(2, "ldc is 7 but row-major C with n = 8 needs ldc >= 8", "gemm", *self.SIZES, "--ldc", 7)
         self.refused(2, "accumulate is f16 with bf16 inputs but must be f32", "gemm", *self.SIZES, "--type", "bf16",
@@ -163,7 +163,7 @@ class Usage(Folder):
                      TENON_PTX_PATH="/nowhere")
 
     def test_bad_input_comes_before_the_machine(self):
-        self.refused(2, "--m: '-1' is no whole number", "gemm", "--m", -1, "--n", 8, "--k", 8, "--device", "emulator",
+        self.refused(2, "--m: '-1' is not a whole number", "gemm", "--m", -1, "--n", 8, "--k", 8, "--device", "emulator",
                      TENON_PTX_PATH="/nowhere")
 
 
@@ -229,7 +229,7 @@ class Files(Folder):
         self.gemm_refused("C must be 2 x 2", "--c", self.path("C0.npy"), "--beta", 1)
 
     def test_the_header_is_enough_to_refuse(self):
-        """Sparse files of more than the machine can hold: whoever reads them whole dies or takes minutes."""
+        """Sparse files of more than the machine can hold: reading them whole would fail or take minutes."""
         for path, rows, columns in ((self.a, 2**20, 2**19), (self.b, 2**18, 2**20)):
             npy(path, (rows, columns), [])
             os.truncate(path, os.path.getsize(path) + 2 * rows * columns)

@@ -50,7 +50,7 @@ class Doctor(Folder):
         self.assertRegex(answer["kernel_without_workspace"], "^cp_async_.*_unaligned$")
         for finding in answer["findings"]:
             self.assertEqual(list(finding), ["kind", "severity", "message", "remedy"])
-        self.assertIn("lda is 4095, no multiple of 8", answer["findings"][0]["message"])
+        self.assertIn("lda is 4095, not a multiple of 8", answer["findings"][0]["message"])
 
     def test_what_gemm_takes(self):
         answer = self.diagnose(*self.SIZES, "--type", "e4m3", "--type-b", "e5m2", "--promote", "--out-type", "bf16", "--arch",
@@ -76,10 +76,10 @@ class Doctor(Folder):
 
     def test_bad_requests(self):
         self.refused(2, "give --m, --n and --k of a problem, or --binary", "doctor", "--m", 8)
-        self.refused(2, "--m: '-1' is no whole number from 0", "doctor", "--m", -1, "--n", 8, "--k", 8)
+        self.refused(2, "--m: '-1' is not a whole number from 0", "doctor", "--m", -1, "--n", 8, "--k", 8)
         self.refused(2, "lda is 7 but row-major A with k = 4096", "doctor", *self.SIZES, "--lda", 7)
         self.refused(2, "lda is 7 but row-major A with k = 4096", "doctor", *self.SIZES, "--lda", 7, "--type", "f32")
-        self.refused(2, "--a-offset: '16' is no whole number from 0 to 15", "doctor", *self.SIZES, "--a-offset", 16)
+        self.refused(2, "--a-offset: '16' is not a whole number from 0 to 15", "doctor", *self.SIZES, "--a-offset", 16)
         self.refused(2, "--c-offset is 2 but f32 needs a multiple of 4", "doctor", *self.SIZES, "--c-offset", 2)
         self.refused(2, "--arch is 'sm_75' but must be", "doctor", *self.SIZES, "--arch", "sm_75")
         self.refused(2, "diagnosed for one", "doctor", *self.SIZES, "--arch", "80", "90")
@@ -89,7 +89,7 @@ class Doctor(Folder):
         self.refused(2, "--kernel and --tool are for --binary", "doctor", *self.SIZES, "--kernel", "x")
         self.refused(2, "give one of the two", "doctor", *self.SIZES, "--binary", "x")
 
-    def test_a_binary_is_handed_to_the_script(self):
+    def test_a_binary_is_passed_to_the_script(self):
         os.mkdir(self.path("tenon_sass"))
         with open(self.path("binary_doctor"), "w") as script:
             script.write("import json, sys; print(json.dumps(sys.argv[1:])); sys.exit(3)")

@@ -43,7 +43,7 @@ END:
 .visible .entry nothing() { ret; }
 """
 
-# Copies the box at column 4 of a tensor of 8 x 8 f32 out of shared memory, as TMA brings it.
+# TMA loads the box at column 4 of a tensor of 8 x 8 f32 to shared memory; the threads copy it out.
 BOX = """.version 8.3
 .target sm_90a
 .address_size 64
@@ -174,7 +174,7 @@ class Emulate(Modules):
     def test_outputs_that_the_kernel_did_not_fill(self):
         code, out, _ = emulate(*self.scaled(n=4))
         self.assertEqual(code, 0)
-        self.assertIn("y.npy, of whose 24 bytes the kernel never wrote 8\n", out)
+        self.assertIn("y.npy: the kernel never wrote 8 of its 24 bytes\n", out)
         for more in ((), ("--no-findings",)):
             out = emulate(*self.scaled("--json", *more, n=1))[1]
             self.assertEqual(json.loads(out)["outputs"], [{"path": self.y, "bytes": 24, "unwritten_bytes": 20}])
@@ -221,7 +221,7 @@ class Emulate(Modules):
 
 
     def test_paths_that_are_not_utf_8(self):
-        """The answer was worked for: it is printed, whatever the name of a file."""
+        """The answer is printed even if the name of a file is not UTF-8."""
         path = os.fsencode(self.folder) + b"/\xe9t\xe9.npy"
         done = subprocess.run([tenon_command.COMMAND, "emulate", *map(str, self.scaled()[:5]), "--block", "4", "--arg",
                                "file:" + self.x, "--arg", b"out:" + path + b":f32:2x3", "--arg", "f32:2", "--arg", "u32:6",
@@ -316,7 +316,7 @@ class Emulate(Modules):
             self.assertEqual(result["counters"]["total"]["instructions"], 10000)
 
     def test_limits_are_exact(self):
-        """Two blocks of a warp, of which the first executes 17 instructions and the second 16 and 17."""
+        """Two blocks of one warp each: the first executes 16 instructions, the second 17."""
         def instructions(*options):
             code, out, err = emulate(*self.scaled("--json", *options))
             result = json.loads(out)
@@ -365,7 +365,7 @@ class Refusals(Modules):
                      self.scale, "--entry", "scale", "--block", 32)
         self.refused("u32:2: the parameter a (f32) takes a real number", *self.scaled(a="u32:2"))
         self.refused("f64:2: the parameter a (f32) has 4 bytes but this argument has 8", *self.scaled(a="f64:2"))
-        self.refused("two:2: 'two' is no kind of argument", *self.scaled(a="two:2"))
+        self.refused("two:2: 'two' is not a kind of argument", *self.scaled(a="two:2"))
         self.refused("{f32:2}: the parameter a (f32) takes no struct", *self.scaled(a="{f32:2}"))
         self.refused("structs in structs can be 16 deep at most", *self.scaled(a="{" * 10000 + "u8:1" + "}" * 10000))
 
@@ -391,8 +391,8 @@ class Refusals(Modules):
                          schedule)
         self.refused("sm_70 not in", *nothing, "--numerics", "sm_70")
         self.refused("--threads", *nothing, "--threads", 0)
-        self.refused("--limit: '0' is no whole number from 1", *nothing, "--limit", 0)
-        self.refused("--shared: '4294967296' is no whole number from 0 to 4294967295", *nothing, "--shared", 2**32)
+        self.refused("--limit: '0' is not a whole number from 1", *nothing, "--limit", 0)
+        self.refused("--shared: '4294967296' is not a whole number from 0 to 4294967295", *nothing, "--shared", 2**32)
         for numerics in ("target", "sm_75", "sm_80", "sm_89", "sm_90", "ieee"):
             self.assertEqual(emulate(*nothing, "--numerics", numerics)[0], 0)
 

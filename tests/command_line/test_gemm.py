@@ -142,7 +142,7 @@ class InTheEmulator(OnADevice):
                 self.assertTrue(abs(answer["bias"]) < answer["relative_error"], answer["bias"])
                 self.assertLess(answer["relative_error"], answer["max_error"])
 
-    def test_overflow_is_said_aloud(self):
+    def test_overflow_is_reported(self):
         npy(self.path("A.npy"), (1, 2), [1e30, 1], code="f", descr="<f4")
         npy(self.path("B.npy"), (2, 3), [1, 1, 1, 0, 0, 2], code="f", descr="<f4")
         files = ("--a", self.path("A.npy"), "--b", self.path("B.npy"), "--check")
@@ -242,8 +242,8 @@ class InTheEmulator(OnADevice):
         self.assertNotIn("tuning", run(*sizes)[1])
         self.assertIsNone(self.gemm("--m", 8, "--n", 8, "--k", 8)["tuning"])
 
-    def test_outputs_that_stand_there(self):
-        """A file keeps its rights, and a link leads where it led."""
+    def test_outputs_that_exist(self):
+        """A file keeps its permissions, and a symbolic link its target."""
         sizes = ("--m", 8, "--n", 8, "--k", 8)
         out, link = self.path("C.npy"), self.path("link")
         with open(out, "w") as file:

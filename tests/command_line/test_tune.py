@@ -44,13 +44,13 @@ class Tune(Folder):
         self.assertEqual(out.count("(the documented choice)"), 2)
         with open(self.path("shapes.txt"), "a") as file:
             file.write("many\n")
-        self.refused(2, "shapes.txt, line 5: 'many' is no shape", "tune", "--shapes-from", self.path("shapes.txt"),
+        self.refused(2, "shapes.txt, line 5: 'many' is not a shape", "tune", "--shapes-from", self.path("shapes.txt"),
                      *self.DRY)
 
     def test_bad_requests(self):
         self.refused(2, "give the shapes to tune for", "tune", *self.DRY)
-        self.refused(2, "--shapes: '0' is no shape", "tune", "--shapes", 0, *self.DRY)
-        self.refused(2, "'fp8' is no type", "tune", "--shapes", 64, "--types", "fp8", *self.DRY)
+        self.refused(2, "--shapes: '0' is not a shape", "tune", "--shapes", 0, *self.DRY)
+        self.refused(2, "'fp8' is not a type", "tune", "--shapes", 64, "--types", "fp8", *self.DRY)
         self.refused(2, "promote is given but A and B are f16", "tune", "--shapes", 64, "--promote", *self.DRY)
         self.refused(2, "--kernel is '(' and has '(' but must be a pattern of whole names: * stands for any characters",
                      "tune", "--shapes", 64, "--kernel", "(", *self.DRY)
@@ -64,7 +64,7 @@ class Tune(Folder):
                      64, "--kernel", "*_bf16_*", *self.DRY)
         self.refused(2, "--dry-run measures nothing", "tune", "--shapes", 64, "--out", self.path("x.tune"), *self.DRY)
         for seconds in ("nan", "-1", "3601", "many"):
-            self.refused(2, "--seconds: '%s' is no number from 0 to 3600" % seconds, "tune", "--shapes", 64, "--seconds",
+            self.refused(2, "--seconds: '%s' is not a number from 0 to 3600" % seconds, "tune", "--shapes", 64, "--seconds",
                          seconds, *self.DRY)
 
     def test_patterns_that_a_regular_expression_would_not_survive(self):

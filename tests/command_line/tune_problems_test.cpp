@@ -53,9 +53,9 @@ TEST(TuneShapes, Refusals) {
        {"", "64:64", "1:2:3:4", "0", "-1", "64x64x64", "1:2:", "2147479553", "99999999999999999999"}) {
     EXPECT_EQ(refusal([&] { parse_tune_shapes("--shapes", wrong); }),
               "--shapes: '" + std::string(wrong) +
-                  "' is no shape but must be SIZE or M:N:K, whole numbers from 1 to 2147479552");
+                  "' is not a shape but must be SIZE or M:N:K, whole numbers from 1 to 2147479552");
   }
-  EXPECT_EQ(refusal([] { parse_tune_shapes("--shapes", "64,,64"); }).rfind("--shapes: '' is no shape", 0),
+  EXPECT_EQ(refusal([] { parse_tune_shapes("--shapes", "64,,64"); }).rfind("--shapes: '' is not a shape", 0),
             0U);
 }
 
@@ -66,7 +66,7 @@ TEST(TuneShapes, Files) {
   write("# of a model\n\n  64:4096:4096  # decode\r\n1,2\n4096");
   EXPECT_EQ(text_of(read_tune_shapes(path)), "64:4096:4096 1:1:1 2:2:2 4096:4096:4096 ");
   write("64\n12;13\n");
-  EXPECT_EQ(refusal([&] { read_tune_shapes(path); }).rfind(path + ", line 2: '12;13' is no shape", 0), 0U);
+  EXPECT_EQ(refusal([&] { read_tune_shapes(path); }).rfind(path + ", line 2: '12;13' is not a shape", 0), 0U);
   write("# nothing\n");
   EXPECT_EQ(refusal([&] { read_tune_shapes(path); }),
             path + ": it holds no shape but must hold at least one");
@@ -110,13 +110,14 @@ TEST(TuneProblems, Refusals) {
     return refusal([&] { tune_problems({{8, 8, 8}}, types); });
   };
   EXPECT_EQ(refused("fp8", "tn", "f32", false),
-            "--types: 'fp8' is no type but must be f16, bf16, tf32, e4m3, e5m2 or s8");
+            "--types: 'fp8' is not a type but must be f16, bf16, tf32, e4m3, e5m2 or s8");
   EXPECT_EQ(refused("f16,", "tn", "f32", false),
-            "--types: '' is no type but must be f16, bf16, tf32, e4m3, e5m2 or s8");
+            "--types: '' is not a type but must be f16, bf16, tf32, e4m3, e5m2 or s8");
   EXPECT_EQ(refused("e4m3:e5m2:e4m3", "tn", "f32", false),
             "--types: 'e4m3:e5m2:e4m3' names 3 types but A and B have one each, as in e4m3:e5m2");
   EXPECT_EQ(refused("f32", "tn", "f32", false), "A is f32 but must be f16, bf16, tf32, e4m3, e5m2 or s8");
-  EXPECT_EQ(refused("f16", "tx", "f32", false), "--layout: 'tx' is no layout but must be tn, nn, tt or nt");
+  EXPECT_EQ(refused("f16", "tx", "f32", false),
+            "--layout: 'tx' is not a layout but must be tn, nn, tt or nt");
   EXPECT_EQ(refused("bf16", "tn", "f16", false), "accumulate is f16 with bf16 inputs but must be f32");
   EXPECT_EQ(refused("bf16", "tn", "f32", true),
             "promote is given but A and B are bf16: only e4m3 and e5m2 have it");

@@ -1,4 +1,4 @@
-// What `tenon tune` leaves on the disk while it measures.
+// The table that `tenon tune` keeps on the disk while it measures.
 #include "command_line/tune_table.hpp"
 
 #include <gtest/gtest.h>
@@ -44,10 +44,10 @@ std::size_t entries_in(const std::string& path) {
 
 TEST(TuneTable, IsOnTheDiskAfterEachEntry) {
   const TemporaryFolder folder;
-  const std::string path = folder.write("x.tune", "what stood there");
+  const std::string path = folder.write("x.tune", "the old content");
   TuneTable table(head(), path);
   EXPECT_TRUE(table.empty());
-  EXPECT_EQ(folder.read("x.tune"), "what stood there") << "nothing is measured yet";
+  EXPECT_EQ(folder.read("x.tune"), "the old content") << "nothing is measured yet";
   std::size_t count = 0;
   for (const std::int64_t m : {64, 16, 32}) {
     table.add(entry(m));

@@ -53,7 +53,7 @@ TEST_F(Answers, AnEntryIsUsed) {
   EXPECT_EQ(answer.why, "it has an entry for m = 64");
 }
 
-TEST_F(Answers, WhatSpeaksAgainstATable) {
+TEST_F(Answers, WhyATableIsNotUsed) {
   EXPECT_EQ(why_not(nullptr), "there is no product to compute");
   EXPECT_EQ(why_not(), "it has an entry for m = 64, but its kernel one does not take this problem");
   load("three");

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-UNKNOWN = "this type is no element of an mma operand or accumulator, which are __half, __nv_bfloat16, tenon::tf32"
+UNKNOWN = "this type is not an element of an mma operand or accumulator, which are __half, __nv_bfloat16, tenon::tf32"
 RIGHT = "constexpr auto x = LayoutA<m16n8k16, __half>::coord(1, 2);"
 # {name: (what stands in the source, the sentence)}
 MISUSE = {

@@ -6,7 +6,7 @@
 namespace tenon {
 namespace {
 
-// With fewer, the scheduler would split the other tiles along k, also for kernels without a reduction.
+// With fewer whole tiles, the scheduler would split the others along k, even for kernels without a reduction.
 TEST(GemmArguments, LeaveEveryTileWhole) {
   const GemmArguments p{300, 500, 64, nullptr, 64, nullptr, 64, {}, make_raster(300, 500, 128, 128, 8)};
   EXPECT_EQ(p.raster.tiles(), 12);

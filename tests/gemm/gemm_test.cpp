@@ -33,8 +33,8 @@ class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<s
 
   static const Kernel& kernel() { return *find_kernel(GetParam()); }
 
-  // For unaligned rows: the 16 bytes in which a row begins also hold the last elements of the row before, and
-  // those are infinite here. They must not reach this row's products.
+  // For unaligned rows: the 16 bytes in which a row begins also hold the last elements of the previous row.
+  // Those are infinite here, and must not reach this row's products.
   static void expect_infinities_to_stay_in_their_rows(const Case& c) {
     Operands operands{test::random_numbers(c.m * c.k, c.numbers, kernel().type, 1),
                       test::random_numbers(c.n * c.k, c.numbers, kernel().type_b, 2),
@@ -46,7 +46,7 @@ class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<s
       operands.b[static_cast<std::size_t>(column * c.k + c.k - 1)] = std::numeric_limits<float>::infinity();
     operands.exact = test::exact_products(operands.a, operands.b, c.m, c.n, c.k);
     Product product(kernel(), c, std::make_shared<const Operands>(operands));
-    product.bring_workspace();
+    product.allocate_workspace();
     product.run();
     if (HasFailure()) return;
     const std::vector<float> found = product.result();
@@ -90,7 +90,7 @@ class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<s
     if (!writes(c.out)) return;
     Product product(kernel(), c);
     // With a workspace a Copy::any kernel would run from aligned copies.
-    if (kernel().copy != Copy::any) product.bring_workspace();
+    if (kernel().copy != Copy::any) product.allocate_workspace();
     product.run();
     if (!HasFailure()) product.expect_right();
   }
@@ -178,7 +178,7 @@ TEST_P(GemmTest, LeadingDimensionsAndAlignmentsOfC) {
 TEST_P(GemmTest, LeadingDimensionsBeyond32Bits) {
   DeviceDescription description;
   ASSERT_TRUE(test::launcher().describe(&description));
-  // So many rows of C that the store warps store some of them while the next tile is multiplied.
+  // Enough rows of C that the store warps store some of them while the next tile is multiplied.
   const std::int64_t rows = (description.multiprocessors + 2) * std::int64_t{kernel().tile_m} + 9;
   const auto run = [&](char matrix, Type out, bool odd) {
     const std::int64_t m = kernel().unaligned && matrix == 'C' ? rows : 9;
@@ -215,7 +215,7 @@ TEST_P(GemmTest, LeadingDimensionsBeyond32Bits) {
     if (matrix == 'A') p.a = ConstMatrix(far.get(), ld, p.a.order, type);
     if (matrix == 'B') p.b = ConstMatrix(far.get(), ld, p.b.order, type);
     if (matrix == 'C') p.c = Matrix(far.get(), ld, type);
-    if (kernel().copy != Copy::any) product.bring_workspace();
+    if (kernel().copy != Copy::any) product.allocate_workspace();
     product.run();
     if (matrix == 'C') {
       dense = far.read();
@@ -306,7 +306,8 @@ TEST_P(GemmTest, AlignedAAndUnalignedB) {
 }
 
 // CTAs with several tiles: the store warps store the last rows of a tile while the consumers multiply the
-// next. With one k-tile and with more, A aligned and not, C in realigned stores and in others.
+// next. With one k-tile and with more, with aligned and unaligned A, with realigned stores of C and with
+// others.
 TEST_P(GemmTest, RowsStoredWhileTheNextTileIsMultiplied) {
   if (!kernel().unaligned) GTEST_SKIP() << "the consumers of this kernel store all of C";
   DeviceDescription description;
@@ -328,7 +329,7 @@ TEST_P(GemmTest, UnalignedOperandsWithoutWorkspace) {
       takes_unaligned_b()) {  // right with and without a workspace, faster with it
     product.run();
     product.expect_right();
-    product.bring_workspace();
+    product.allocate_workspace();
     product.run();
     product.expect_right();
     return;
@@ -349,7 +350,7 @@ TEST_P(GemmTest, MoreTilesThanCtas) {
 }
 
 // Two whole tiles and an edge tile beside each other, with C aligned for the widest stores: each column is
-// written once, by the tile that contains it (beta = 1 would show a second time). Tiles whose width is no
+// written once, by the tile that contains it (beta = 1 would show a second time). Tiles whose width is not a
 // multiple of 64 end in a narrow epilogue subtile.
 TEST_P(GemmTest, AdjacentTiles) {
   if (test::emulated() && kernel().tile_n % 64 == 0) {
@@ -363,8 +364,8 @@ TEST_P(GemmTest, AdjacentTiles) {
   }
 }
 
-// Edge tiles, of which the producer loads only the rows that exist: as a CTA's first tile and as a later one,
-// after every stage of the ring has been written and before.
+// Edge tiles: the producer loads only the rows that exist. As a CTA's first tile and as a later one; before
+// every stage of the ring has been written, and after.
 TEST_P(GemmTest, EdgeTiles) {
   if (kernel().instruction != Instruction::wgmma || kernel().unaligned)
     GTEST_SKIP() << "this kernel loads whole tiles";
@@ -382,9 +383,9 @@ TEST_P(GemmTest, EdgeTiles) {
   check(with_output({m + 3, 5 * n + 1, once_around - 1, Numbers::normals}));
 }
 
-// Tail split-K, of the kernels with the largest tiles: two CTAs compute half of k each of a tile of the last
-// wave, and one adds the accumulators of the other. With the last wave alone and after a whole one; k is no
-// multiple of a k-tile.
+// Tail split-K, of the kernels with the largest tiles: two CTAs each compute half of k for a tile of the last
+// wave, and each adds the peer's accumulators to a part of its own. With the last wave alone and after a
+// whole one; k is not a multiple of a k-tile.
 TEST_P(GemmTest, TailSplitK) {
   if (kernel().instruction != Instruction::wgmma || kernel().split > 1 || kernel().warp_rows() <= 64 ||
       kernel().pingpong) {
@@ -541,8 +542,8 @@ TEST_P(GemmTest, NaNsInfinitiesAndSubnormals) {
   }
 }
 
-// The tensor core keeps 13 bits behind the leading one of a sum of fp8 products: there 8192 + 0.5 is 8192,
-// but not in f32. The first k-tile holds the large term, every other one a small one.
+// The tensor core keeps 13 bits below the leading one of a sum of fp8 products: there 8192 + 0.5 is 8192, but
+// not in f32. The first k-tile holds the large term, and each of the others a small one.
 TEST_P(GemmTest, PromotionKeepsWhatTheTensorCoreLoses) {
   if (!is_fp8(kernel().type)) GTEST_SKIP() << "only accumulators of fp8 products are promoted";
   const std::int64_t k_tile = kernel().tile_k, k_tiles = 8;

@@ -107,10 +107,10 @@ void check(const Case& test, Launcher& launcher = test::launcher()) {
       const double old = beta == 0.0F ? 0.0 : static_cast<double>(beta) * __half2float(c[next]);
       const double exact = scale * sum + old;
       // Half an ulp of f16 for the last rounding, and the f32 product with beta. Before it, the instructions:
-      // a step truncates L products and the accumulator to 2^-F of the largest, which is no larger than the
-      // sum of magnitudes, and its result to 2^-23. Hopper takes 16 products in one step, L = 16, F =
-      // 25: 5.25 * 2^-23; Ampere and Ada in two, L = 8, F = 24: 11 * 2^-23. The twelfth is for what the
-      // errors add to the accumulator.
+      // a step truncates L products and the accumulator to 2^-F of the largest, which is at most the sum of
+      // magnitudes, and its result to 2^-23. Hopper takes 16 products in one step, L = 16, F = 25: 5.25 *
+      // 2^-23; Ampere and Ada in two, L = 8, F = 24: 11 * 2^-23. The twelfth is for what the errors add to
+      // the accumulator.
       const double bound = std::ldexp(std::abs(exact), -11) + std::ldexp(1.0, -25) +
                            std::ldexp(std::abs(old), -23) +
                            std::ldexp(std::abs(scale) * size * 12.0 * ((k + 15) / 16), -23);

@@ -1,4 +1,4 @@
-// How much of an edge tile is loaded.
+// How much of an edge tile the producer loads.
 #include "tenon/gemm/operand_load.hpp"
 
 #include <gtest/gtest.h>

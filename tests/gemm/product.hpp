@@ -142,7 +142,7 @@ class FarApart {
     pitch_ = (most / (vectors_ - 1) / 16 + 1) * 16 + static_cast<std::size_t>(beyond);
     if (!device()->allocate((vectors_ - 1) * pitch_ + bytes_, &data_)) return;
     for (std::size_t i = 0; i < vectors_; ++i) {
-      std::vector<unsigned char> part(before(i) + bytes_ + behind(i), 0xff);
+      std::vector<unsigned char> part(before(i) + bytes_ + after(i), 0xff);
       std::memcpy(&part[before(i)], &dense[i * bytes_], bytes_);
       EXPECT_TRUE(device()->upload(get() + i * pitch_ - before(i), part.data(), part.size()));
     }
@@ -158,7 +158,7 @@ class FarApart {
   std::vector<unsigned char> read() const {
     std::vector<unsigned char> dense(vectors_ * bytes_);
     for (std::size_t i = 0; i < vectors_; ++i) {
-      std::vector<unsigned char> part(before(i) + bytes_ + behind(i));
+      std::vector<unsigned char> part(before(i) + bytes_ + after(i));
       EXPECT_TRUE(device()->download(part.data(), get() + i * pitch_ - before(i), part.size()));
       std::memcpy(&dense[i * bytes_], &part[before(i)], bytes_);
       std::memset(&part[before(i)], 0xff, bytes_);
@@ -170,7 +170,7 @@ class FarApart {
  private:
   static constexpr std::size_t guard = 256;
   std::size_t before(std::size_t i) const { return i == 0 ? 0 : guard; }
-  std::size_t behind(std::size_t i) const { return i == vectors_ - 1 ? 0 : guard; }
+  std::size_t after(std::size_t i) const { return i == vectors_ - 1 ? 0 : guard; }
 
   std::size_t vectors_, bytes_, pitch_ = 0;
   void* data_ = nullptr;
@@ -220,7 +220,7 @@ class Product {
   }
 
   // Workspace as workspace_size() asks for.
-  void bring_workspace() {
+  void allocate_workspace() {
     problem.workspace_bytes = workspace_size(launcher(), problem);
     if (problem.workspace_bytes == 0) return;
     workspace_.emplace(std::vector<unsigned char>(problem.workspace_bytes, 0xff));
@@ -306,7 +306,7 @@ class Product {
       std::memcpy(&memory[at(row)], &c_before_[at(row)],
                   static_cast<std::size_t>(case_.n) * bytes(case_.out));
     }
-    ASSERT_TRUE(memory == c_before_) << "bytes between, before or behind the rows of C were written";
+    ASSERT_TRUE(memory == c_before_) << "bytes between, before or after the rows of C were written";
   }
 
   Case case_;

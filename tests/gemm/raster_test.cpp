@@ -79,7 +79,7 @@ TEST(Raster, OfNothingHasNoTiles) {
   SUCCEED();
 }
 
-// 2^31 - 1 rows of one tile each; likewise columns.
+// 2^31 - 1 rows of one tile each, and as many columns.
 TEST(Raster, TakesTheLastOf31BitsOfTiles) {
   constexpr int most = std::numeric_limits<int>::max();
   const TilePosition lowest = Raster(most, 1, 8).at(most - 1), last = Raster(1, most, 8).at(most - 1);

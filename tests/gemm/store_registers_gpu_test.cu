@@ -1,5 +1,5 @@
 // StoreRegisters without a GEMM: one warp stores its tile to C, for every output type and alignment and every
-// position at the edges of C. Nothing around C may change by a bit.
+// position at the edges of C. No bit around C may change.
 #include <cuda_fp16.h>
 #include <gtest/gtest.h>
 
@@ -106,12 +106,12 @@ class EpilogueGpu : public test::GpuTest {
  protected:
   template <class Acc>
   void expect_stored_everywhere(const What& what) {
-    const int cuts[][4] = {
+    const int edges[][4] = {
         {32, 64, 0, 0},  {1, 1, 0, 0},   {17, 7, 0, 0},     {31, 63, 0, 0},  {32, 8, 0, 0},
         {9, 33, 0, 0},   {16, 62, 0, 0}, {40, 100, 32, 64}, {33, 30, 32, 0}, {70, 140, 32, 64},
         {32, 64, 32, 0}, {32, 64, 0, 64}};  // the last two: no element is inside C
     for (const Type type : {Type::f16, Type::bf16, Type::f32}) {
-      for (const auto& [m, n, tile_row, tile_column] : cuts) {
+      for (const auto& [m, n, tile_row, tile_column] : edges) {
         for (const int pad : {0, 1, 2, 8}) {
           for (const int shift : {0, 1, 2, 5, 8}) {
             expect_stored<Acc>(type, {m, n, tile_row, tile_column, pad, shift}, what);

@@ -57,12 +57,12 @@ class Refusals(unittest.TestCase):
         self.refused(
             "line 3, column family: 'wgma' is there but must be 'wgmma' or 'tma' or 'cp_async' or 'cp_async_unaligned'", {}, {"family": "wgma"}
         )
-        self.refused("line 2, column layouts: 'tx' is no layout but must be of tn, nn, tt, nt", {"layouts": "tn tx"})
+        self.refused("line 2, column layouts: 'tx' is not a layout but must be of tn, nn, tt, nt", {"layouts": "tn tx"})
         self.refused("line 2, column layouts: 'tn tn' names a layout twice", {"layouts": "tn tn"})
         self.refused("line 2, column layouts: nothing is there but must be at least one of tn, nn, tt, nt", {"layouts": ""})
         self.refused("line 2, column set: 'some' is there but must be 'core' or 'more'", {"set": "some"})
         self.refused("line 2, column schedule: nothing is there but must be 'cooperative' or 'pingpong'", {"schedule": ""})
-        for row, column in (({"types": "f17_f32"}, "types"), ({"variant": "turned"}, "variant"), ({**MMA, "types": "e4m3_f32"}, "types")):
+        for row, column in (({"types": "f17_f32"}, "types"), ({"variant": "rotated"}, "variant"), ({**MMA, "types": "e4m3_f32"}, "types")):
             with self.assertRaisesRegex(kernel_table.BadTable, f"line 2, column {column}: '.*' "):
                 read(table_of(row))
 

@@ -49,7 +49,7 @@ def includes(header, what):
 
 
 def strip_guarded(text):
-    """The text without what stands under #if ... __CUDACC__ or __CUDA_ARCH__, which plain g++ never sees."""
+    """The text without what is under #if ... __CUDACC__ or __CUDA_ARCH__, which plain g++ never sees."""
     kept, depth, hidden_at = [], 0, None
     for line in text.splitlines():
         if re.match(r"\s*#\s*if", line):
@@ -124,7 +124,7 @@ def older(nvcc, folder):
     print(f"{sum(not needs(h, 80) for h in HEADERS)} headers compile for sm_75 and sm_80")
 
 
-# What g++ does not go beyond: the include of a file that does not exist, behind #error.
+# What g++ does not go beyond: the include of a file that does not exist, after #error.
 STOP = "tenon stops here"
 CPP17 = "needs C++17: compile with -std=c++17 or newer"
 DEVICE = "this header of tenon holds device code: compile with nvcc"

@@ -1,4 +1,5 @@
-// From its second call on, gemm() allocates no host memory: callers may forbid it, or find it slow.
+// From its second call on, gemm() allocates no host memory: callers may forbid allocations, or find them
+// slow.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -172,7 +172,7 @@ TEST_F(PlantedRegret, OfAWholeGroupIsFoundBelowTheWorstCase) {
   }
 }
 
-TEST_F(PlantedRegret, OfAKernelThatWasNotTimedIsUnknownAndSaidAloud) {
+TEST_F(PlantedRegret, OfAKernelThatWasNotTimedIsUnknownAndReported) {
   ChoiceTimes& times = record_.problems.front();
   times.times.erase(std::remove_if(times.times.begin(), times.times.end(),
                                    [](const ChoiceTime& time) { return time.microseconds == 10; }),

@@ -88,10 +88,10 @@ TEST(ErrorBound, SubnormalsOfFp8AreAlignedByTheLeastNormal) {
   aligned.add(tiny * large, aligned_magnitude(tiny, e4m3, large, e4m3));
   EXPECT_EQ(aligned.largest_product, 0x1p-6 * large);
   for (const bool promote : {false, true}) {
-    const Summation sums(e4m3, Type::f32, promote);
+    const Summation summation(e4m3, Type::f32, promote);
     const double error = std::fabs(tensor_core(products, hopper_fp8, Type::f32) - naive.sum);
-    EXPECT_GT(error, accumulation_bound(naive, 32, sums));
-    EXPECT_LE(error, accumulation_bound(aligned, 32, sums));
+    EXPECT_GT(error, accumulation_bound(naive, 32, summation));
+    EXPECT_LE(error, accumulation_bound(aligned, 32, summation));
   }
   EXPECT_EQ(aligned_magnitude(0.0, e4m3, large, e4m3), 0.0);
   EXPECT_EQ(aligned_magnitude(-3.0, Type::f16, 2.0, Type::f16), 6.0);
@@ -115,10 +115,10 @@ TEST(ErrorBound, AddsUpTheMagnitudesOfChunks) {
   dot.add(-7.0);
   EXPECT_EQ(dot.chunk_magnitudes, 136.0);
   EXPECT_EQ(dot.largest_prefix, 129.0);
-  const Summation sums(Type::e5m2, Type::f32, true);
-  const double known = accumulation_bound(dot, 129, sums);
+  const Summation summation(Type::e5m2, Type::f32, true);
+  const double known = accumulation_bound(dot, 129, summation);
   dot.chunk_magnitudes = 0.0;
-  EXPECT_GT(accumulation_bound(dot, 129, sums), known);
+  EXPECT_GT(accumulation_bound(dot, 129, summation), known);
 }
 
 // From k = 3136 on the arithmetic of fp8 permits an error as large as the result: C = 0 would be right.
@@ -163,7 +163,7 @@ TEST(Summation, IsThatOfAGemmOrOfTheAccumulatorType) {
   EXPECT_EQ(of_integers.operand, Type::s8);
 }
 
-TEST(ErrorBound, IsNotIdle) {
+TEST(ErrorBound, IsNotFarAboveTheErrors) {
   // Truncation drifts one way: with positive products the model really uses a good part of the bound.
   const auto products = random_products(4096, 1.0, 3);
   const DotProduct dot = exact(products);

@@ -20,7 +20,7 @@ using namespace test;
 // Products of random numbers: the exact results, and those of a model of a tensor core.
 struct RandomC {
   std::int64_t m = 0, n = 0, k = 0;
-  Summation sums = Type::f32;
+  Summation summation = Type::f32;
   Type output = Type::f32;
   std::vector<DotProduct> dots;
   std::vector<double> computed;
@@ -32,7 +32,7 @@ struct Format {
   Step step;
   bool promote = false;
 
-  Summation sums() const { return {type, accumulate, promote}; }
+  Summation summation() const { return {type, accumulate, promote}; }
 };
 constexpr Format formats[] = {{"f16, sm_80", Type::f16, Type::f32, ampere},
                               {"f16, wgmma", Type::f16, Type::f32, hopper},
@@ -48,7 +48,7 @@ constexpr const Format& e4m3 = formats[5];
 // split: the parts of k that are added in f32.
 RandomC random_c(const Format& format, std::int64_t k, std::int64_t split = 1) {
   constexpr std::int64_t m = 16, n = 16;
-  RandomC c{m, n, k, format.sums(), Type::f32, {}, {}};
+  RandomC c{m, n, k, format.summation(), Type::f32, {}, {}};
   const std::int64_t part = (k / split + 127) / 128 * 128;
   for (std::int64_t i = 0; i < m * n; ++i) {
     const auto products =
@@ -72,7 +72,7 @@ RandomC right_c(const Format& format, std::int64_t k, Type output = Type::f32) {
 }
 
 ErrorStatistics statistics_of(const RandomC& c) {
-  ErrorStatistics statistics(c.m, c.n, c.sums, c.k, c.output);
+  ErrorStatistics statistics(c.m, c.n, c.summation, c.k, c.output);
   for (std::size_t i = 0; i < c.computed.size(); ++i) {
     const auto at = static_cast<std::int64_t>(i);
     statistics.add(at / c.n, at % c.n, c.computed[i], c.dots[i].sum, c.dots[i]);
@@ -103,13 +103,13 @@ TEST(ErrorStatistics, LimitsAreNotFarAboveWhatIsFound) {
     for (const std::int64_t k : {512, 4096}) {
       const ErrorStatistics found = statistics_of(right_c(format, k));
       SCOPED_TRACE(::testing::Message() << format.name << ", k = " << k);
-      const double limit = relative_error_limit(format.sums(), k, Type::f32);
+      const double limit = relative_error_limit(format.summation(), k, Type::f32);
       // 6.5 of the largest sigmas count in a group of 256.
       EXPECT_GT(found.relative_error_limit(), 1.1 * limit);
       EXPECT_LT(found.relative_error_limit(), 2.5 * limit);
       EXPECT_LE(found.relative_error(), limit);
       EXPECT_GE(25 * found.relative_error(), limit);
-      const double bias = bias_limit(format.sums(), k, Type::f32, 16 * 16);
+      const double bias = bias_limit(format.summation(), k, Type::f32, 16 * 16);
       EXPECT_NEAR(found.bias_limit() / bias, 1.0, 0.3);
       EXPECT_LE(std::fabs(found.bias()), bias);
     }
@@ -180,7 +180,7 @@ TEST(ErrorStatistics, FindsOneWrongColumnOrRow) {
 // A column that the norm of C does not show: one of 2000.
 TEST(ErrorStatistics, FindsOneColumnOfMany) {
   const RandomC right = right_c(e4m3, 512);
-  ErrorStatistics statistics(16, 2000, right.sums, 512, Type::f32);
+  ErrorStatistics statistics(16, 2000, right.summation, 512, Type::f32);
   for (std::int64_t row = 0; row < 16; ++row) {
     for (std::int64_t column = 0; column < 2000; ++column) {
       const auto at = static_cast<std::size_t>(row * 16 + column % 16);
@@ -221,7 +221,7 @@ TEST(ErrorStatistics, IntegersAreExact) {
   EXPECT_EQ(statistics.verdict().group, ErrorGroup::whole);
 }
 
-TEST(ErrorStatistics, NothingIsRight) {
+TEST(ErrorStatistics, AnEmptyCIsRight) {
   ErrorStatistics statistics(0, 0, Type::f32, 8, Type::f32);
   EXPECT_TRUE(statistics.verdict().is_right());
   EXPECT_EQ(statistics.relative_error(), 0.0);

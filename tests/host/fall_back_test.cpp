@@ -119,8 +119,8 @@ TEST(FallBack, OperandsAreCopiedOnceWhateverRuns) {
   EXPECT_NE(find_kernel(launcher.launched[1]), nullptr);
 }
 
-// The launches for a problem after so many refusals. Copies come before the first kernel that reads them, and
-// again before a kernel that reads other copies.
+// The launches for a problem after a number of refusals. Copies come before the first kernel that reads them,
+// and again before a kernel that reads other copies.
 std::vector<std::string> launches_after(const Gemm& p, int refusals, int* times_copied) {
   std::vector<std::string> launches;
   RefusedKernels refused;

@@ -124,7 +124,7 @@ class Product {
   Product(const Product&) = delete;
   Product& operator=(const Product&) = delete;
 
-  void bring_workspace() {
+  void allocate_workspace() {
     problem.workspace_bytes = workspace_size(problem);
     if (problem.workspace_bytes == 0) return;
     problem.workspace = upload(std::vector<unsigned char>(problem.workspace_bytes, 0xFF));
@@ -136,7 +136,7 @@ class Product {
     require(cudaStreamSynchronize(stream_), "poisoning C");
   }
 
-  // Looks at every 61st element.
+  // Checks every 61st element.
   void check(const std::string& what) {
     const Gemm& p = problem;
     std::vector<unsigned char> c(poison_.size());
@@ -219,7 +219,7 @@ Gemm problem_of(const Kernel& kernel, std::int64_t m, std::int64_t n, std::int64
   return p;
 }
 
-// A launch of every kernel of the library, none of which was loaded before, in one graph.
+// Captures a launch of every kernel of the library in one graph, before any kernel is loaded.
 void capture_every_kernel(cudaStreamCaptureMode mode) {
   const cudaStream_t stream = new_stream();
   std::vector<std::unique_ptr<Product>> products;
@@ -256,7 +256,7 @@ void capture_copies() {
         p.c.type = Type::f16;
         products.push_back(std::make_unique<Product>(p, stream));
         products.push_back(std::make_unique<Product>(p, stream));
-        products.back()->bring_workspace();
+        products.back()->allocate_workspace();
       }
     }
   }
@@ -306,7 +306,7 @@ std::vector<Gemm> problems_of_a_thread() {
   add(Type::bf16, 64, 1024, 128);
   add(Type::bf16, 1, 2048, 192);
   int major = 0;
-  require(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "asking the device");
+  require(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "querying the device");
   if (major != 9) return result;  // the rest has kernels of sm_90a alone
   add(Type::s8, 256, 256, 192);
   add(Type::tf32, 192, 320, 96);
@@ -324,7 +324,7 @@ void multiply(int device, int rounds, int first) {
     // Each thread begins with another one.
     products.push_back(
         std::make_unique<Product>(problems[(i + static_cast<std::size_t>(first)) % problems.size()], stream));
-    if (i % 2 == 0) products.back()->bring_workspace();
+    if (i % 2 == 0) products.back()->allocate_workspace();
   }
   for (int round = 0; round < rounds; ++round) {
     for (const auto& product : products) {
@@ -373,7 +373,7 @@ void require_devices(int needed) {
 }
 
 // Anything cached for one device must not be used on another: one thread alternates between both.
-void two_devices_by_turns() {
+void two_devices_alternately() {
   for (int turn = 0; turn < 4; ++turn) multiply(turn % 2, 2, turn);
 }
 
@@ -389,10 +389,10 @@ const std::map<std::string, std::function<void()>>& scenarios() {
          require_devices(2);
          in_threads(8, 2);
        }},
-      {"two_devices_by_turns",
+      {"two_devices_alternately",
        [] {
          require_devices(2);
-         two_devices_by_turns();
+         two_devices_alternately();
        }},
   };
   return all;
@@ -461,7 +461,7 @@ TEST_P(FirstUse, InAProcessOfItsOwn) {
 INSTANTIATE_TEST_SUITE_P(Scenarios, FirstUse,
                          testing::Values("capture_global", "capture_thread_local", "capture_relaxed",
                                          "capture_copies", "threads_on_one_device", "threads_on_two_devices",
-                                         "two_devices_by_turns"),
+                                         "two_devices_alternately"),
                          [](const auto& scenario) { return std::string(scenario.param); });
 
 // On every machine: the parent hears what its child says.

@@ -216,16 +216,16 @@ TEST_F(GemmOnDevice, OddSizesWithAndWithoutWorkspace) {
   constexpr std::size_t guard = 4096;
   const Buffer<unsigned char> workspace(std::vector<unsigned char>(needed + guard, 0xA5));
   const std::vector<float> poison(static_cast<std::size_t>(m * n), nan);
-  for (const std::size_t brought : {std::size_t{0}, needed - 1, needed}) {
+  for (const std::size_t given : {std::size_t{0}, needed - 1, needed}) {
     product.set_c(poison);
-    product.problem.workspace = brought == 0 ? nullptr : workspace.get();
-    product.problem.workspace_bytes = brought;
+    product.problem.workspace = given == 0 ? nullptr : workspace.get();
+    product.problem.workspace_bytes = given;
     const Status s = gemm(launcher(), product.problem);
     ASSERT_TRUE(s) << s.message();
     product.expect_right(test::emulated() ? 1 : 73);
     const std::vector<unsigned char> bytes = workspace.read();
     // With one byte less, another way to copy may fit.
-    for (std::size_t i = brought; i < bytes.size(); ++i)
+    for (std::size_t i = given; i < bytes.size(); ++i)
       ASSERT_EQ(bytes[i], 0xA5) << "byte " << i << " of the workspace";
   }
 }

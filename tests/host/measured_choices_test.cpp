@@ -25,8 +25,7 @@ bool is_of_the_choice(const Suite& suite) {
 }
 
 // The case of a record, with the workspace it asks for, at addresses as aligned as the benchmark's. Leading
-// dimensions stand behind the letters of the layout where they are not the packed ones: "tn lda=4097
-// ldb=4097 ldc=4096".
+// dimensions other than the packed ones follow the letters of the layout: "tn lda=4097 ldb=4097 ldc=4096".
 Gemm problem_of(const nlohmann::json& record) {
   const std::string described = record["layout"];
   const microbench::Types types = microbench::parse_types(record["types"]).front();

@@ -28,7 +28,7 @@ std::vector<T> numbered(std::size_t count) {
   return values;
 }
 
-constexpr std::size_t guard = 64;  // elements behind a copy, which must not change
+constexpr std::size_t guard = 64;  // elements after a copy, which must not change
 
 // The expected copy: `rows` rows of `length` elements at(row, element), and zeros up to the leading
 // dimension.

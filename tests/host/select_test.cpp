@@ -476,7 +476,7 @@ TEST(EstimatedCost, OfAClusterAlongNCountsHalfOfA) {
 }
 
 // 33 clusters of four have an SM for each CTA, but not within the GPCs.
-TEST(EstimatedCost, OfLargeClustersCountsThoseThatRunAtOnce) {
+TEST(EstimatedCost, OfLargeClustersCountsTheClustersThatRunAtOnce) {
   const Kernel four = wgmma_kernel(64, 64, 4, 4);
   const auto cost = [&](int tiles) { return estimated_cost(four, problem(64, 64 * tiles, 4096), h200); };
   EXPECT_EQ(cost(33), 2 * cost(30));
@@ -525,7 +525,7 @@ TEST(Accepts, AnUnalignedABesideAnAlignedB) {
 }
 
 // A row-interleaved tensor map has a stride of eight rows.
-TEST(Accepts, LeadingDimensionsOfWhichATensorMapHoldsEight) {
+TEST(Accepts, LeadingDimensionsOfEightRowsThatATensorMapHolds) {
   const Kernel kernel = test::unaligned_kernel("unaligned");
   Gemm p = problem(63, 63, 63);
   p.a.data = static_cast<const char*>(p.a.data) + 14;

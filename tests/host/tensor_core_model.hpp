@@ -17,7 +17,7 @@ namespace tenon::test {
 struct Step {
   int products;   // L
   int fraction;   // F
-  int kept = 23;  // bits behind the leading one of an f32 result
+  int kept = 23;  // bits below the leading one of an f32 result
 };
 inline constexpr Step ampere{8, 24}, hopper{16, 25}, hopper_tf32{8, 25}, hopper_fp8{32, 13, 13};
 

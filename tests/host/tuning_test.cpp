@@ -164,28 +164,28 @@ TEST(TuningText, WhiteSpaceAndOrderAreFree) {
 
 TEST(TuningText, RefusesWhatIsNotJson) {
   EXPECT_EQ(refusal(""), "tuning table, line 1: the text ends where '{' is needed");
-  EXPECT_EQ(refusal("kernel,us\n"), "tuning table, line 1: 'k' stands where '{' is needed");
-  EXPECT_EQ(refusal("\n\xFF"), "tuning table, line 2: a byte 0xFF stands where '{' is needed");
+  EXPECT_EQ(refusal("kernel,us\n"), "tuning table, line 1: found 'k' where '{' is needed");
+  EXPECT_EQ(refusal("\n\xFF"), "tuning table, line 2: found the byte 0xFF where '{' is needed");
   EXPECT_EQ(refusal(table_of({entry(1)}) + "{}"),
-            "tuning table, line 4: '{' stands where the end of the text is needed");
+            "tuning table, line 4: found '{' where the end of the text is needed");
   EXPECT_EQ(refusal(header + "\n" + entry(1)),
             "tuning table, line 2: the text ends where ',' or ']' is needed");
-  EXPECT_EQ(refusal(replaced(header, ": 1", " 1")), "tuning table, line 1: '1' stands where ':' is needed");
-  EXPECT_EQ(refusal(table_of({entry(1), ""})), "tuning table, line 4: ']' stands where '{' is needed");
+  EXPECT_EQ(refusal(replaced(header, ": 1", " 1")), "tuning table, line 1: found '1' where ':' is needed");
+  EXPECT_EQ(refusal(table_of({entry(1), ""})), "tuning table, line 4: found ']' where '{' is needed");
   EXPECT_EQ(refusal(replaced(table_of({entry(1)}), "false", "null")),
-            "tuning table, line 2: 'null' stands where text, a number, true or false is needed");
+            "tuning table, line 2: found 'null' where text, a number, true or false is needed");
   EXPECT_EQ(refusal(replaced(table_of({entry(1)}), "8.25", "08.25")),
-            "tuning table, line 2: '08.25' stands where text, a number, true or false is needed");
+            "tuning table, line 2: found '08.25' where text, a number, true or false is needed");
   EXPECT_EQ(refusal(replaced(table_of({entry(1)}), "8.25", "[8.25]")),
-            "tuning table, line 2: '[' stands where text, a number, true or false is needed");
+            "tuning table, line 2: found '[' where text, a number, true or false is needed");
   EXPECT_EQ(refusal(replaced(table_of({entry(1)}), "async_", "async\n")),
-            "tuning table, line 2: a byte 0x0A stands where printable ASCII is needed");
+            "tuning table, line 2: found the byte 0x0A where printable ASCII is needed");
   EXPECT_EQ(refusal(replaced(table_of({entry(1)}), "async_", "async\\n")),
-            "tuning table, line 2: 'n' stands where '\"', '\\' or '/' after '\\' is needed");
+            "tuning table, line 2: found 'n' where '\"', '\\' or '/' after '\\' is needed");
   EXPECT_EQ(refusal(replaced(table_of({entry(1)}), "\"n\":", "\"m\":")),
-            "tuning table, line 2: the member \"m\" stands twice in the same object");
+            "tuning table, line 2: the member \"m\" occurs twice in the same object");
   EXPECT_EQ(refusal(replaced(header + "]}", "\"sm\": 90", "\"entries\": []")),
-            "tuning table, line 1: the member \"entries\" stands twice in the same object");
+            "tuning table, line 1: the member \"entries\" occurs twice in the same object");
   std::string many = "{";
   for (int i = 0; i < 40; ++i) many += "\"" + std::to_string(i) + "\": 1, ";
   EXPECT_EQ(refusal(many), "tuning table, line 1: an object has more than 32 members");
@@ -210,7 +210,7 @@ TEST(TuningText, RefusesInvalidValues) {
   EXPECT_EQ(changed("\"sm\": 90, ", ""),
             "tuning table, line 1: the object that begins here has no member \"sm\" but needs one");
   EXPECT_EQ(changed("\"sm\"", "\"speed\": 1, \"sm\""),
-            "tuning table, line 1: \"speed\" is no member that a tuning table has here");
+            "tuning table, line 1: \"speed\" is not a member that a tuning table has here");
   EXPECT_EQ(changed("\"NVIDIA H200\"", "7"), "tuning table, line 1: \"device\" is 7 but must be text");
   EXPECT_EQ(changed("\"a\": \"f16\"", "\"a\": \"fp8\""),
             "tuning table, line 2: \"a\" is \"fp8\" but must be f16, bf16, f32, tf32, e4m3, e5m2, s8 or s32");
@@ -241,7 +241,7 @@ TEST(TuningText, RefusesInvalidValues) {
 }
 
 // Any text is read to an end, with ok or a sentence, without access beyond it. (The text has no terminating
-// zero here, so that a sanitizer or the page behind it would show such an access.)
+// zero here, so that a sanitizer or the page after it would show such an access.)
 void read_garbage(const std::string& text) {
   const std::vector<char> exact(text.begin(), text.end());
   Tuning tuning;

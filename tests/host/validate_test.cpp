@@ -149,21 +149,22 @@ Gemm of_types(Type a, Type b, Type accumulate, Type c) {
 
 // The table of gemm.hpp, and nothing else.
 TEST(Validate, EveryCombinationOfTypes) {
-  const auto in_the_table = [](Type a, Type b, Type sums, Type c) {
-    if (a == Type::s8) return b == Type::s8 && sums == Type::s32 && c == Type::s32;
+  const auto in_the_table = [](Type a, Type b, Type accumulate, Type c) {
+    if (a == Type::s8) return b == Type::s8 && accumulate == Type::s32 && c == Type::s32;
     const bool c_fits = c == Type::f16 || c == Type::bf16 || c == Type::f32;
     const bool pair =
         (is_fp8(a) && is_fp8(b)) || (a == b && (a == Type::f16 || a == Type::bf16 || a == Type::tf32));
-    return pair && c_fits && (sums == Type::f32 || (a == Type::f16 && sums == Type::f16));
+    return pair && c_fits && (accumulate == Type::f32 || (a == Type::f16 && accumulate == Type::f16));
   };
   int accepted = 0;
   for (const Type a : all_types) {
     for (const Type b : all_types) {
-      for (const Type sums : all_types) {
+      for (const Type accumulate : all_types) {
         for (const Type c : all_types) {
-          const Status s = validate(of_types(a, b, sums, c));
-          EXPECT_EQ(static_cast<bool>(s), in_the_table(a, b, sums, c))
-              << name(a) << ", " << name(b) << ", " << name(sums) << ", " << name(c) << ": " << s.message();
+          const Status s = validate(of_types(a, b, accumulate, c));
+          EXPECT_EQ(static_cast<bool>(s), in_the_table(a, b, accumulate, c))
+              << name(a) << ", " << name(b) << ", " << name(accumulate) << ", " << name(c) << ": "
+              << s.message();
           EXPECT_EQ(s.code(), s ? StatusCode::ok : StatusCode::unsupported);
           accepted += s ? 1 : 0;
         }
@@ -247,7 +248,7 @@ TEST(Validate, ElementAlignment) {
   EXPECT_TRUE(validate(p));
   p = of_types(Type::e4m3, Type::e4m3, Type::f32, Type::f32);
   p.a.data = at(0x10000001);
-  EXPECT_TRUE(validate(p)) << "a byte is aligned anywhere";
+  EXPECT_TRUE(validate(p)) << "a byte is always aligned";
   p = of_types(Type::tf32, Type::tf32, Type::f32, Type::f32);
   p.b.data = at(0x20000002);
   expect_refusal(p, StatusCode::invalid_argument,

@@ -97,8 +97,8 @@ TEST(Cases, NamesOfTypesAreReversible) {
       }
     }
   }
-  // fp8 is no accumulator type. Outputs in f16, bf16 or f32: for f16 with two accumulator types, for bf16,
-  // f32 and tf32 with one, for four pairs of fp8 promoted or not. s8 has one.
+  // fp8 is not an accumulator type. Outputs in f16, bf16 or f32: for f16 with two accumulator types, for
+  // bf16, f32 and tf32 with one, for four pairs of fp8 promoted or not. s8 has one.
   EXPECT_EQ(products, 3 * (2 + 1 + 1 + 1 + 4 * 2) + 1);
 }
 

@@ -37,7 +37,7 @@ class Programs(unittest.TestCase):
         self.refused("the value of warps 'abc' is that of no case, there are 1, ", program, "--axis", "warps:8,abc", "--list")
         self.refused("--proofs is about kernels", program, "--axis", "warps:8", "--proofs")
         for seconds in ("nan", "-1", "soon"):
-            self.refused("'%s' is no number of seconds" % seconds, program, "--budget", seconds, "--list")
+            self.refused("'%s' is not a number of seconds" % seconds, program, "--budget", seconds, "--list")
         self.assertIn("/warps:8/", run(program, "--axis", "warps:8", "--family", "mma", "--list")[1])
 
     def test_proofs_of_a_family(self):
@@ -49,7 +49,7 @@ class Programs(unittest.TestCase):
     def test_numbers_of_results(self):
         for option in ("--results", "--seed"):
             for text in ("-1", "1e3", "nan", "010", "9" * 19):
-                self.refused("%s: '%s' is no whole number" % (option, text), "numerics", "--device", "emulator", option, text)
+                self.refused("%s: '%s' is not a whole number" % (option, text), "numerics", "--device", "emulator", option, text)
 
     def test_an_unknown_kernel(self):
         self.refused("--kernel is 'nosuch' but no kernel of that name takes", "gemm_benchmark", "--kernel", "nosuch")

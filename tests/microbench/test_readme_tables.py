@@ -205,7 +205,7 @@ class ReadmeTables(unittest.TestCase):
 
     def test_rows_of_c_and_of_narrow_types_decide_what_is_aligned(self):
         for layout, m, n, k, types, aligned in (
-            ("tn", 4097, 4096, 4096, "bf16_f32_bf16", True),  # m is no leading dimension
+            ("tn", 4097, 4096, 4096, "bf16_f32_bf16", True),  # m is not a leading dimension
             ("nn", 4097, 4096, 4096, "bf16_f32_bf16", False),  # but here it is that of A
             ("nt", 4096, 4096, 4097, "bf16_f32_bf16", True),
             ("tn", 4096, 4100, 4096, "bf16_f32_bf16", False),  # C: 8200 bytes a row

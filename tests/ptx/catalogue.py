@@ -71,7 +71,7 @@ class Wrapped:
             return "void", [parameter(self.row.results[0], False)] + inputs
         if self.row.results and self.row.predicate:  # keeps its value where the instruction does not run
             return "void", [f"{CPP[self.row.results[0].kind]}&", *inputs]
-        kinds = {**CPP, "b64": "uint64_t"}  # as a result it is no address
+        kinds = {**CPP, "b64": "uint64_t"}  # as a result it is not an address
         return (kinds[self.row.results[0].kind] if self.row.results else "void"), inputs
 
     def callee(self):

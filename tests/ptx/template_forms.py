@@ -90,7 +90,7 @@ def kernel(index, form):
 
 
 def operands_of(text):
-    """The number of operands behind the mnemonic, a list in braces counted by its registers."""
+    """The number of operands after the mnemonic, a list in braces counted by its registers."""
     return sum(1 for each in re.split(r"[][,{}]", text) if each.strip())
 
 

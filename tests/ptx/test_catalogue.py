@@ -18,7 +18,7 @@ def first_target(form):
 def guard(form):
     """The condition with which the form's function begins."""
     targets = (first_target(form), *form.row.targets[1:])
-    # Functions for all five types, of which two exist on more architectures.
+    # Functions for all five types; two of the types exist on more architectures.
     if "kind::f8f6f4" in form.mnemonic and "m16n8k16" not in form.mnemonic and not (
             form.mnemonic.startswith("mma.sp") and ".f16." in form.mnemonic):
         return "has_f8f6f4<A, B, Dependent>"

@@ -57,7 +57,7 @@ TEST_F(PtxConvert, SinglesToF16AndBf16) {
   }
 }
 
-// One float, into the low bits; of tf32 the lowest 13 are no part.
+// One float, into the low bits; the lowest 13 of them are not part of a tf32.
 template <auto function>
 void expect_converts(Kind kind, const Format& format, Rounding rounding, Finish finish) {
   const std::vector<float> inputs = floats();

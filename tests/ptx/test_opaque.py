@@ -1,4 +1,4 @@
-"""ptx::opaque hides a value from the compiler, and is no instruction: what nvcc writes with it and without it.
+"""ptx::opaque hides a value from the compiler, and is not an instruction: what nvcc writes with it and without it.
 
   test_opaque.py <nvcc> <folder>
 """

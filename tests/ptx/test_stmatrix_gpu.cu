@@ -79,7 +79,7 @@ void expect_converts_to_tf32(Rounding rounding, Finish finish) {
   const auto found = convert<function>(inputs);
   const double no_zero_sign = finish == Finish::relu ? 0.0 : -0.0;  // conversion.cuh
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    // The low 13 bits are no part of a tf32.
+    // The low 13 bits are not part of a tf32.
     expect_same(decode(Kind::tf32, found[i] & ~0x1fffU) + no_zero_sign,
                 round_to(tf32, inputs[i], rounding, finish), inputs[i]);
   }

@@ -72,7 +72,7 @@ class Rows(unittest.TestCase):
 
 
 class Emulated(unittest.TestCase):
-    """The forms of which a chip is known to have no instruction."""
+    """The forms for which a chip is known to have no instruction."""
 
     def expect(self, pattern, first, last=None):
         order = table.ARCHITECTURES

@@ -55,12 +55,12 @@ class DeviceBuffer {
 };
 
 // `rows` rows of `length` elements (columns of a column-major matrix), `ld` apart, in device memory, with
-// 0xff between them, before them and behind them.
+// 0xff between them, before them and after them.
 class DeviceRows {
  public:
   static constexpr std::size_t guard = 256;  // bytes on either side; keeps the alignment of cudaMalloc
 
-  // The first element is `offset` elements behind a multiple of 256 bytes.
+  // The first element is `offset` elements past a multiple of 256 bytes.
   DeviceRows(Type type, std::int64_t rows, std::int64_t length, std::int64_t ld, int offset)
       : type_(type),
         rows_(rows),
@@ -103,7 +103,7 @@ class DeviceRows {
     }
     std::size_t changed = 0;
     for (unsigned char byte : all) changed += byte != 0xff;
-    EXPECT_EQ(changed, 0U) << "bytes written between, before or behind the rows";
+    EXPECT_EQ(changed, 0U) << "bytes written between, before or after the rows";
   }
 
  private:

@@ -66,7 +66,7 @@ class Page:
         return [block for block in self.blocks if block.language == language]
 
     def anchors(self):
-        """What a link may name behind its #, as GitHub makes it of headings; and HTML's."""
+        """What a link may name after its #: the anchors that GitHub makes of headings, and those of HTML."""
         found = set(HTML_ANCHOR.findall("\n".join(self.lines)))
         counts = {}
         for line in self.lines:
@@ -100,7 +100,7 @@ class Page:
 
 
 def pages(root, pattern="*.md"):
-    """Paths below root, but for hidden folders and those that CMake builds into."""
+    """Paths below root, except in hidden folders and in build folders of CMake."""
     found = []
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(f for f in folders if not f.startswith(".") and not Path(folder, f, "CMakeCache.txt").exists())
@@ -145,7 +145,7 @@ def why_no_place(path, fragment, cache):
     if path.suffix != ".md":
         lines = re.fullmatch(r"L(\d+)(?:-L(\d+))?", fragment)
         if not lines or not path.is_file():
-            return "names a place in what is no page"
+            return "names a place in a file that is not a page"
         count = len(path.read_text(encoding="utf-8", errors="replace").splitlines())
         return None if all(0 < int(n) <= count for n in lines.groups() if n) else f"names a line, but the file has {count}"
     if path not in cache:

@@ -90,7 +90,7 @@ class Flow(unittest.TestCase):
     def test_rare_code_at_the_end_that_jumps_back_is_no_loop(self):
         code = ("SYNCS.PHASECHK P0, [UR4]", "@!P0 BRA `(.L_x_1)", ".L_x_0:", "HMMA.16816.F32 R4, R4, R8, R4", "EXIT",
                 ".L_x_1:", "SYNCS.PHASECHK P0, [UR4]", "@!P0 BRA `(.L_x_1)", "BRA `(.L_x_0)", ".L_x_2:", "BRA `(.L_x_2)")  # fmt: skip
-        self.assertEqual(self.sizes(*code), [(4, 2, 2)])  # the waiting loop; the unreachable code after EXIT is no loop
+        self.assertEqual(self.sizes(*code), [(4, 2, 2)])  # the waiting loop; the unreachable code after EXIT is not a loop
 
     def test_branches_to_addresses(self):
         self.assertEqual(self.sizes("MOV R0, RZ", "IADD3 R0, R0, 0x1, RZ", "@P0 BRA 0x10", "EXIT"), [(1, 2, 2)])

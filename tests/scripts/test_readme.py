@@ -210,7 +210,7 @@ class Checker(unittest.TestCase):
             ("[a](folder/other.md#twice-2)", "heading"),
             ("[a](#nowhere)\n\n# Here\n", "heading"),
             ("[a](#here)\n\n```sh\n# Here\n```\n", "heading"),
-            ("[a](folder#x)", "no page"),
+            ("[a](folder#x)", "not a page"),
             ("[a](folder/source.cpp#L3)", "the file has 2"),
             ("[a][label]", "no definition"),
             ("[a][label]\n\n[label]: nothing\n", "does not exist"),

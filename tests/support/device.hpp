@@ -29,7 +29,7 @@ inline emulator::Options& emulator_options() {
   return options;
 }
 
-// Opened at its first use; null where it cannot be, and why.
+// Opened at its first use. Null if it cannot be opened, with the reason in *why.
 inline Device* device(Status* why = nullptr) {
   static std::unique_ptr<Device> opened;
   static const Status status =
@@ -42,7 +42,7 @@ inline Launcher& launcher() {
   return device()->launcher();
 }
 
-// What the emulator found in the launches since the last look, as failures. Returns what it counted.
+// Turns the emulator's findings since the last call into failures of the test. Returns its counts.
 inline emulator::Counts expect_no_findings() {
   emulator::Counts counts;
   for (const LaunchReport& report : device()->take_reports()) {
@@ -55,7 +55,7 @@ inline emulator::Counts expect_no_findings() {
   return counts;
 }
 
-// Base of the tests. On a GPU skipped with one sentence where there is none; the emulator is always there.
+// Base of the tests. With --device=cuda they are skipped, with one sentence, if there is no GPU.
 class DeviceTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -71,7 +71,7 @@ class DeviceTest : public ::testing::Test {
   }
 };
 
-// Base of tests of what only a GPU has.
+// Base of tests that need what only a GPU has.
 class CudaTest : public DeviceTest {
  protected:
   void SetUp() override {

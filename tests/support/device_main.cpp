@@ -1,7 +1,7 @@
 // main() of tests that name their device (support/device.hpp), beside GoogleTest's options.
 //
-// 77 where every test was skipped, so that ctest reports as skipped what did not run; a filter must match
-// something.
+// Exits with 77 if every test was skipped, so that ctest reports the program as skipped. A filter must match
+// a test.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -12,7 +12,7 @@ namespace {
 
 using tenon::emulator::Schedule;
 
-bool understand(const std::string& argument) {
+bool parse(const std::string& argument) {
   tenon::emulator::Options& options = tenon::test::emulator_options();
   const std::string random = "--schedule=random:";
   if (argument == "--device=cuda") return true;
@@ -36,11 +36,11 @@ bool understand(const std::string& argument) {
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   for (int i = 1; i < argc; ++i) {
-    if (understand(argv[i])) continue;
-    std::fprintf(
-        stderr,
-        "'%s' is no option: --device=cuda, --device=emulator and --schedule=early, late, random:SEED are\n",
-        argv[i]);
+    if (parse(argv[i])) continue;
+    std::fprintf(stderr,
+                 "'%s' is not an option: --device=cuda, --device=emulator and --schedule=early, late, "
+                 "random:SEED are\n",
+                 argv[i]);
     return 2;
   }
   const int result = RUN_ALL_TESTS();

@@ -1,1 +1,1 @@
-// Holds the precompiled headers of the tests (tests/CMakeLists.txt); nothing of its own.
+// Holds the precompiled headers of the tests (tests/CMakeLists.txt) and nothing else.

@@ -1,6 +1,6 @@
 // The kernels in a file of PTX that nvcc wrote, one by one: what PtxKernel
-// (emulator/instructions/run_ptx.hpp) takes. So kernels of CUDA C++ are run alone, in the emulator or on a
-// GPU, without the time to read all their neighbours.
+// (emulator/instructions/run_ptx.hpp) takes. So a test can run one kernel of CUDA C++, in the emulator or on
+// a GPU, without the time to parse all the others.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -40,10 +40,11 @@ struct Element {
 
 template <class T>
 constexpr int bits_of_no_element() {
-  static_assert(Element<T>::exists,
-                "this type is no element of an mma operand or accumulator, which are __half, __nv_bfloat16, "
-                "tenon::tf32, float, double, tenon::e4m3, tenon::e5m2, int32_t, int8_t, uint8_t, tenon::s4, "
-                "tenon::u4 and tenon::b1");
+  static_assert(
+      Element<T>::exists,
+      "this type is not an element of an mma operand or accumulator, which are __half, __nv_bfloat16, "
+      "tenon::tf32, float, double, tenon::e4m3, tenon::e5m2, int32_t, int8_t, uint8_t, tenon::s4, "
+      "tenon::u4 and tenon::b1");
   return 16;  // as most elements have: the error above is the only one
 }
 

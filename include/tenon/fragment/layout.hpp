@@ -42,7 +42,7 @@ TENON_HOST_DEVICE constexpr bool operator!=(Owner x, Owner y) {
 // The members of every layout: the size of its matrix, and how a lane's elements are packed into registers.
 template <class T, int Rows, int Cols, int Matrices = 1, int Lanes = 32>
 struct LayoutOf {
-  static_assert(Element<T>::bits > 0, "");  // if T is no element, its bits say so
+  static_assert(Element<T>::bits > 0, "");  // if T is not an element, its bits say so
   static constexpr int rows = Rows, cols = Cols;
   static constexpr int lanes = Lanes;  // of a warp; of wgmma's layouts, the threads of a warpgroup
   static constexpr int bits = Element<T>::bits;

@@ -22,7 +22,7 @@ struct ClusterShape {
 
   // A CTA's rank in its cluster, from its number in the grid.
   TENON_HOST_DEVICE static constexpr int rank(int cta) { return ctas == 1 ? 0 : cta % ctas; }
-  // Where that rank stands along m, n and k.
+  // The position of that rank along m, n and k.
   TENON_HOST_DEVICE static constexpr int rank_m(int rank) { return rank % M; }
   TENON_HOST_DEVICE static constexpr int rank_n(int rank) { return rank / M % N; }
   TENON_HOST_DEVICE static constexpr int rank_k(int rank) { return rank / (M * N); }

@@ -1,6 +1,6 @@
-// Division by a number that the host knows before: a multiplication and a shift, where the division of a GPU
-// is a subroutine of 20 instructions, one behind the other. Where a tile stands is such a quotient, and
-// nothing can be copied before it is there.
+// Division by a number that the host knows in advance: a multiplication and a shift, where the division of a
+// GPU is a subroutine of 20 dependent instructions. The coordinates of a tile are such quotients, and nothing
+// can be loaded before they are known.
 //
 // Granlund and Montgomery, "Division by invariant integers using multiplication" (PLDI 1994), with dividends
 // of 31 bits: for 2^(s - 1) < d <= 2^s and multiplier = ceil(2^(31 + s) / d), which has 32 bits, the quotient

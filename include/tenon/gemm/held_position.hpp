@@ -1,5 +1,5 @@
-// Where a consumer stands in its work and in the ring, across the epilogue. Where registers are scarce it
-// keeps one number and computes the rest again. Below: tile_scheduler.hpp, pipeline/stage.hpp.
+// The position of a consumer in its work and in the ring, kept across the epilogue. If registers are scarce,
+// the consumer keeps one number and computes the rest again. Below: tile_scheduler.hpp, pipeline/stage.hpp.
 #pragma once
 
 #include <cstdint>

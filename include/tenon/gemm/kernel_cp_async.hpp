@@ -58,10 +58,10 @@ struct GemmCpAsync {
     }
   };
 
-  // By all threads of the CTA, which has one dimension. k >= 1. shared: shared_bytes, aligned to 1024; other
-  // warps may still read it when this returns, or the epilogue runs: __syncthreads() before it is used again.
-  // epilogue: epilogue(warp_tile, row, column), called by whole warps with the position of the warp tile's
-  // first element in C, such as StoreRegisters.
+  // Called by all threads of a one-dimensional CTA. k >= 1. shared: shared_bytes, aligned to 1024 bytes.
+  // Other warps may still read it when this returns or the epilogue runs: call __syncthreads() before you use
+  // it again. epilogue: for example StoreRegisters; whole warps call epilogue(warp_tile, row, column) with
+  // the position of the warp tile's first element in C.
   template <class Epilogue>
   __device__ __forceinline__ static void run(const GemmArguments& arguments, TilePosition tile, void* shared,
                                              const Epilogue& epilogue) {
@@ -82,8 +82,10 @@ struct GemmCpAsync {
     const int k_tiles = k / depth + (k % depth != 0);
     using Ring = CpAsyncRing<Config::stages>;
 
-    // The share of k-step `step` of `of` in copying the next k-tile into a stage. k-tiles are copied in
-    // order.
+    // This thread's chunks of the next k-tile are copied in `of` shares of about the same size. copy_chunks()
+    // copies share number `step`; whole: std::true_type if the k-tile needs no bounds checks. copy_share()
+    // does so for any k-tile, and copies nothing after the last one. Its last share commits the group, even
+    // an empty one (CpAsyncRing), and advances to the next k-tile.
     int left_to_copy = k_tiles;
     const auto copy_chunks = [&](auto whole, int stage, int step, int of) {
 #pragma unroll
@@ -109,6 +111,7 @@ struct GemmCpAsync {
       copy_b.advance();
       --left_to_copy;
     };
+    // The prologue fills all stages but one.
 #pragma unroll
     for (int stage = 0; stage < Config::stages - 1; ++stage) copy_share(stage, 0, 1);
 
@@ -123,6 +126,8 @@ struct GemmCpAsync {
     accumulators.load_first(walk_a, walk_b, stage_a(0), stage_b(0));
     Stage<Config::stages> reading;
     int writing = Config::stages - 1;
+    // Each turn multiplies the k-tile in `reading`, copies a later one into `writing`, and loads the first
+    // fragments of the next one at its end.
 #pragma unroll 1
     for (int k_tile = 1; k_tile < k_tiles; ++k_tile) {
       const Stage<Config::stages> next = reading.next();
@@ -130,17 +135,20 @@ struct GemmCpAsync {
           walk_a, walk_b, stage_a(reading.index), stage_b(reading.index), stage_a(next.index),
           stage_b(next.index), [&](int step) { copy_share(writing, step, steps); },
           [] { Ring::wait_oldest(); });
-      writing = reading.index;  // read to its end by every warp before the next copies
+      // wait_oldest() has synchronised all warps after their last load from this stage: the next turn's
+      // copies may overwrite it.
+      writing = reading.index;
       reading = next;
     }
+    // The last k-tile: there is no next one to load from.
     accumulators.template multiply_k_tile<depth, false>(
         walk_a, walk_b, stage_a(reading.index), stage_b(reading.index), 0, 0, [](int) {}, [] {});
     epilogue(accumulators, cta_row + warp_row, cta_column + warp_column);
   }
 };
 
-// C = op(A * B). Launch it as plan_sm80.hpp says. Op: see epilogue.hpp. Up to 128 x 128, two CTAs share a
-// multiprocessor, and the registers are held to that.
+// C = op(A * B). Launch it as plan_sm80.hpp says. Op: see epilogue.hpp. With tiles of up to 128 x 128, the
+// launch bounds limit the registers so that two CTAs fit on a multiprocessor.
 template <class Config, Alignment alignment, class Op>
 __global__ void __launch_bounds__(GemmCpAsync<Config, alignment>::threads,
                                   Config::Block::m* Config::Block::n > 128 * 128 ? 1 : 2)

@@ -102,9 +102,9 @@ struct GemmTma {
     const typename Config::WalkA walk_a(warp_row);
     const typename Config::WalkB walk_b(warp_column);
     const bool releases = lane_id() == 0;
-    // An arrival overtakes an ldmatrix that waits behind other warps' stores, and the stage would be
-    // overwritten before it was read. So the arrival is made to depend on a register of the last load: `zero`
-    // is 0, but ptxas cannot know that.
+    // An mbarrier arrival can overtake an ldmatrix that waits behind other warps' stores. The producer would
+    // then overwrite the stage before it is read. So the arrival depends on a register of the last load:
+    // release() adds that register & zero to its address. `zero` is 0, but ptxas cannot know that.
     const std::uint32_t zero = static_cast<std::uint32_t>(scheduler.k_tiles()) >> 31;
     const auto stage_a = [=](Stage<Config::stages> stage) {
       return ring_base + stage.index * Config::stage_bytes;
@@ -116,11 +116,13 @@ struct GemmTma {
       accumulators.clear();
       ring.wait_full(stage);
       accumulators.load_first(walk_a, walk_b, stage_a(stage), stage_b(stage));
+      // Each turn multiplies the k-tile in `stage`, and loads the first fragments of the next one at its end.
 #pragma unroll 1
       for (int k_tile = 1; k_tile < scheduler.k_tiles(); ++k_tile) {
         const Stage<Config::stages> next = stage.next();
         bool next_is_full = false;
-        // The test takes some twenty cycles, so it begins two k-steps before its result is needed.
+        // The test of the next stage takes some twenty cycles, so it begins two k-steps before its result is
+        // needed.
         const auto ask_early = [&](int step) {
           if (step == depth / 16 - 2) next_is_full = ring.is_full(next);
         };
@@ -128,10 +130,11 @@ struct GemmTma {
                                                            stage_a(next), stage_b(next), ask_early, [&] {
                                                              if (!next_is_full) ring.wait_full(next);
                                                            });
-        __syncwarp();  // the lanes' loads before the one lane's arrival
+        __syncwarp();  // orders the loads of all lanes before the arrival of lane 0
         if (releases) ring.release(stage, static_cast<int>(accumulators.last_loaded() & zero));
         stage = next;
       }
+      // The last k-tile: there is no next one to load from.
       accumulators.template multiply_k_tile<depth, false>(
           walk_a, walk_b, stage_a(stage), stage_b(stage), 0, 0, [](int) {}, [] {});
       __syncwarp();

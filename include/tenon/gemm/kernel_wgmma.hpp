@@ -2,11 +2,13 @@
 // warpgroup loads the operands by TMA. CTAs of a cluster that need the same operand load a part each and
 // multicast it.
 //
-// No operand passes through registers: a consumer warpgroup holds its part of the accumulators and tells the
-// tensor core where the k-tiles stand. The grid is persistent: loads for the next tile run during the
-// epilogue of this one, whose stores are TMA's as well. How the consumers share the CTA's tiles is
-// kernel_wgmma_cooperative.hpp or kernel_wgmma_pingpong.hpp; this file has what both kernels have in common:
-// the start, the producer warpgroup, and the kernels themselves. Below: wgmma_pieces.hpp, ptx/setmaxnreg.hpp.
+// No operand passes through registers: a consumer warpgroup holds its part of the accumulators, and
+// descriptors tell the tensor core where the k-tiles are in shared memory. The grid is persistent: loads for
+// the next tile run during the epilogue of this one, which stores by TMA where C allows it. The schedule of
+// the consumers is in kernel_wgmma_cooperative.hpp (all consumers compute a part of each tile) or in
+// kernel_wgmma_pingpong.hpp (two consumers alternate tiles). This file has what both schedules share: the
+// start of the kernel, the producer warpgroup, and the __global__ function. Below: wgmma_pieces.hpp,
+// ptx/setmaxnreg.hpp.
 #pragma once
 
 #include "tenon/ptx/needs_sm_90a.hpp"
@@ -33,8 +35,9 @@ struct GemmWgmma : WgmmaPieces<Config> {
   using MapA = typename Producer::MapA;
   using MapB = typename Producer::MapB;
 
-  // By all threads of the CTA, which has one dimension, once a kernel: the barriers in `shared` serve one
-  // call. Takes the named barriers of NamedBarrier. op: see epilogue.hpp. map_c: as the store says.
+  // Called once in a kernel by all threads of a one-dimensional CTA: the barriers in `shared` serve one call.
+  // Uses the named barriers of NamedBarrier. op: see epilogue.hpp. map_c: as Pieces::Store says; not read
+  // where TMA cannot store C.
   template <class Op>
   __device__ __forceinline__ static void run(const MapA& map_a, const MapB& map_b, const TensorMap& map_c,
                                              const GemmArguments& p, std::uint8_t* shared, const Op& op) {
@@ -50,7 +53,8 @@ struct GemmWgmma : WgmmaPieces<Config> {
     const Ring ring(reinterpret_cast<std::uint64_t*>(memory + Pieces::barriers_at));
     Reduction reduction(memory + Pieces::reduction_at, ring_memory);
     if (works_for_warp(0)) {
-      // A stage is free when every warp that reads it says so, in each CTA that is written to from here.
+      // This CTA's producer multicasts to `writers` CTAs, itself included. It may overwrite a stage when
+      // every consumer warp that reads the stage has released it, in each of these CTAs.
       ring.initialize(Pieces::warps_of_a_tile * Cluster::writers);
       reduction.initialize();
     }
@@ -58,16 +62,23 @@ struct GemmWgmma : WgmmaPieces<Config> {
     // The next grid's prologue overlaps this grid's tail; its producer waits on the grid dependency before
     // the first load.
     cudaTriggerProgrammaticLaunchCompletion();
-    if (Budget::scarce) cudaGridDependencySynchronize();  // later, ptxas spills
+    // Where registers are scarce, all threads wait for the previous grid here: ptxas would spill if the
+    // producer and the consumers waited later, each for itself.
+    if (Budget::scarce) cudaGridDependencySynchronize();
     const int group = warpgroup();
     if (group == Config::consumers) {
       set_registers<false>();
       produce_all(map_a, map_b, p, scheduler, memory, ring);
+      // Tail split-K synchronises all threads of the cluster, so the producer warpgroup takes part.
       reduction.join(scheduler.ends_with_split_tile());
     } else {
       set_registers<true>();
+      // Only the consumers of the CTA's first tile read stages that were cleared. The other ping-pong
+      // consumer takes its first turn after them.
       if (group < consumers_of_a_tile) Producer::wait_for_cleared_residue(p);
-      if (!Budget::scarce) cudaGridDependencySynchronize();  // for what the operation reads
+      // The operation may read, and the store overwrites, what the previous grid wrote.
+      if (!Budget::scarce) cudaGridDependencySynchronize();
+      // The same operation, after it has read its scalars (LinearCombination: the scales of A and B).
       const auto& operation = LoadedOperation<Op>::of(op);
       using Store = typename Pieces::template Store<typename LoadedOperation<Op>::type>;
       const Store store(p.c, operation, map_c, ring_memory + Pieces::subtiles_at);
@@ -80,7 +91,8 @@ struct GemmWgmma : WgmmaPieces<Config> {
   using ConsumersOf = std::conditional_t<C::pingpong, PingpongConsumers<C>, CooperativeConsumers<C>>;
   static constexpr int consumers_of_a_tile = Config::pingpong ? 1 : Config::consumers;
 
-  // The producer warpgroup: one thread loads, its other warps clear what residue tiles leave.
+  // The producer warpgroup: one thread of its first warp loads. The other three warps clear the part of each
+  // stage that a residue tile does not fill.
   __device__ __forceinline__ static void produce_all(const MapA& map_a, const MapB& map_b,
                                                      const GemmArguments& p, const Scheduler& scheduler,
                                                      std::uint8_t* memory, const Ring& ring) {
@@ -89,7 +101,8 @@ struct GemmWgmma : WgmmaPieces<Config> {
     if (works_for_warp(Pieces::producer_warp)) Producer::run(map_a, map_b, p, scheduler, memory, ring);
   }
 
-  // With one consumer warpgroup there are registers enough for all.
+  // Moves registers from the producer warpgroup to the consumers. With one consumer warpgroup there are
+  // enough registers for all.
   template <bool consumer>
   __device__ __forceinline__ static void set_registers() {
     if constexpr (Config::consumers > 1) {
@@ -101,8 +114,9 @@ struct GemmWgmma : WgmmaPieces<Config> {
     }
   }
 
-  // By all threads: the barriers are initialised, in every CTA of the cluster. This orders no other memory:
-  // by default an arrival waits for all that the thread ever wrote, as seen by the whole device.
+  // Called by all threads: afterwards the barriers of every CTA in the cluster are initialised. The arrival
+  // is relaxed, because initialize() has a fence of its own; a release would wait for every earlier write of
+  // the thread.
   __device__ __forceinline__ static void synchronise_barriers() {
     if constexpr (Cluster::ctas > 1) {
       cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_relaxed);
@@ -112,8 +126,8 @@ struct GemmWgmma : WgmmaPieces<Config> {
     }
   }
 
-  // The warpgroup's number comes from lane 0, by which ptxas knows that it is the same in all lanes: it
-  // computes the operands' descriptors in uniform registers, instead of moving them there before every
+  // The number of this thread's warpgroup, broadcast from lane 0 so that ptxas knows it to be uniform. ptxas
+  // then computes the operands' descriptors in uniform registers, instead of moving them there before every
   // instruction.
   __device__ __forceinline__ static int warpgroup() {
     return __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);

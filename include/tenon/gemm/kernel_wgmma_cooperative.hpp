@@ -1,5 +1,6 @@
-// The consumers of the cooperative kernel: all consumer warpgroups compute a part of the rows of each work
-// tile of the CTA. Below: wgmma_pieces.hpp.
+// The consumers of the cooperative kernel: each consumer warpgroup computes a part of the rows of every work
+// tile of the CTA. For each work tile: mainloop, then reduction, which calls the store for each part of the
+// accumulators. Below: wgmma_pieces.hpp.
 #pragma once
 
 #include "tenon/gemm/wgmma_pieces.hpp"
@@ -11,8 +12,8 @@ template <class Config>
 struct CooperativeConsumers {
   using Pieces = WgmmaPieces<Config>;
 
-  // By all of a consumer warpgroup, `consumer` of Config::consumers. ring_memory: address of the ring's
-  // stages in the shared window.
+  // Called by all threads of a consumer warpgroup. consumer: its number, below Config::consumers.
+  // ring_memory: address of the ring's stages in the shared window.
   template <class Store>
   __device__ __forceinline__ static void run(int consumer, const GemmArguments& p,
                                              const typename Pieces::Scheduler& scheduler,
@@ -23,12 +24,15 @@ struct CooperativeConsumers {
     Stage<Config::stages> stage;
     for_each_work(scheduler, 0, 1, [&](int& index) {
       const WorkTile now = scheduler.at(index);
-      StageConsumer<Config> stages(ring, ring_memory, stage, now);
+      StageConsumer<Config> stages(ring, ring_memory, stage, now);  // advances `stage`
       Pieces::Mainloop::run(accumulators, stages, now, p, consumer, consumer_row, [] {});
 
+      // Where registers are scarce, `position` holds index and stage in one register during the epilogue, and
+      // `work` is computed again (held_position.hpp).
       typename Pieces::Position position(index, stage);
       const WorkTile work = position.work(now, scheduler);
       const int warp_row = consumer_row + 16 * (position.thread() / 32 % 4);
+      // rows: 64 rows of accumulators that this CTA stores; row: the first of them, in the warpgroup's part.
       reduction(accumulators, work, consumer, [&](const auto& rows, int row) {
         Pieces::StorePlace::store(store, rows, work, consumer, row + warp_row);
       });

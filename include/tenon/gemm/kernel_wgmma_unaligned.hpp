@@ -5,11 +5,12 @@
 // r, r + 8, r + 16, ... all begin at the same offset from a multiple of 16 bytes. They are a row-interleaved
 // (stride-8) view that TMA can read from the multiple before, up to 7 elements too early.
 //
-// One operand of wgmma comes from shared memory, where all rows of a tile must have the same offset: a tile
-// of A has rows of one view, and computes the rows of C with the same stride. The other operand comes through
-// registers, where each row can be shifted (ShiftedRows): a tile of B has adjacent rows, from all views. So
-// the accumulators are C^T (StoreUnalignedTransposed). If A is aligned, or is copied to aligned memory, a
-// tile has adjacent rows of A.
+// wgmma reads one operand, its B, from shared memory, where all rows of a tile must have the same offset.
+// That operand is the A of the problem: a tile has rows of one view of A, and computes the rows of C with the
+// same stride. wgmma reads the other operand, its A, from registers, where each row can be shifted
+// (ShiftedRows). That operand is the B of the problem: a tile has adjacent columns of B, from all eight
+// views. So the accumulators are C^T (StoreUnalignedTransposed). If A is aligned, or is copied to aligned
+// memory, a tile has adjacent rows of A.
 //
 // The roles: a producer warp; two consumer warpgroups; three store warps, which store the last rows of a tile
 // while the consumers multiply the next one. The two CTAs of a cluster lie along n and share the k-tiles of
@@ -86,19 +87,23 @@ struct GemmUnaligned : UnalignedTiles<Config> {
       for (int i = 0; i < 8; ++i) prefetch_map(map_b.view[i]);
     }
     if (works_for_warp(0)) {
-      ring.initialize(Config::cluster * Tiles::consumer_warps);  // each CTA writes to both
+      // This CTA's producer writes to both CTAs: the consumer warps of both release its stages.
+      ring.initialize(Config::cluster * Tiles::consumer_warps);
       reduction.initialize();
       // Each thread arrives for itself: consumers after their writes, store warps after their reads.
       staged.initialize(32 * store_warps, 32 * Tiles::consumer_warps);
     }
-    cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_relaxed);  // only the barriers need the order
+    // Relaxed: initialize() has a fence for the barriers, and no other memory needs the order.
+    cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_relaxed);
     cuda::ptx::barrier_cluster_wait();
-    // The next grid's prologue overlaps this grid's tail. After a copy of A this gained nothing in bursts and
-    // lost time in sustained runs.
+    // The next grid's prologue overlaps this grid's tail.
     cudaTriggerProgrammaticLaunchCompletion();
+    // Each role waits for the previous grid at its first work tile. All threads wait here instead if the
+    // operation reads memory, or if A is aligned. (A may then be a copy that the previous grid writes; an
+    // overlap with that grid gained nothing in bursts and lost time in sustained runs.)
     using Loaded = LoadedOperation<Op>;
     if (p.before == Block::k || Loaded::reads_memory) cudaGridDependencySynchronize();
-    // From lane 0, by which ptxas knows that it is the same in all lanes.
+    // Broadcast from lane 0, so that ptxas knows it to be uniform.
     const int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0);
     const std::uint32_t base = ptx::shared_address(memory);
     const Store<typename Loaded::type> store(p.gemm.c, Loaded::of(op), base + staging_at);
@@ -110,8 +115,9 @@ struct GemmUnaligned : UnalignedTiles<Config> {
       } else if (ptx::elect_sync(0xffffffffU)) {
         Producer::run(map_a, map_b, p, scheduler, rank, memory, ring);
       }
-      // No other thread waits for the producer: it would then compute the addresses of its loads in its own
-      // registers, not in uniform ones, and start fewer than TMA takes.
+      // The other threads of this warp do not wait for the producer thread. If they did, ptxas would compute
+      // the addresses of its loads in ordinary instead of uniform registers, and the producer would start
+      // fewer loads than TMA can take.
     } else {
       ptx::setmaxnreg_inc_sync_aligned_u32<WideProducerRegisters::consumer>();
       consume_all(p, scheduler, rank, base, ring, reduction, staged, store);
@@ -119,13 +125,14 @@ struct GemmUnaligned : UnalignedTiles<Config> {
   }
 
  private:
-  // The tile's rows of C from the i-th on.
+  // Where a work tile's rows of C are, from the i-th on.
   __device__ __forceinline__ static RowsOfC rows_of(const UnalignedArguments& p,
                                                     const UnalignedWorkTile& work, int i) {
     return {(work.row + i) * p.rows_apart + work.view, p.rows_apart, work.column};
   }
 
-  // By a store warp, number `warp` of them.
+  // Called by a store warp. warp: its number among the store warps. Stores the rows of each tile that the
+  // consumers have staged and left. They leave none of the CTA's last tile, which no mainloop follows.
   template <class Store>
   __device__ __forceinline__ static void store_last_rows(const UnalignedArguments& p,
                                                          const Scheduler& scheduler, const StagedRows& staged,
@@ -142,7 +149,7 @@ struct GemmUnaligned : UnalignedTiles<Config> {
     });
   }
 
-  // By all consumers.
+  // Called by all threads of both consumer warpgroups.
   template <class Store>
   __device__ __forceinline__ static void consume_all(const UnalignedArguments& p, const Scheduler& scheduler,
                                                      int rank, std::uint32_t memory, const Ring& ring,
@@ -150,15 +157,17 @@ struct GemmUnaligned : UnalignedTiles<Config> {
                                                      const Store& store) {
     typename Mainloop::Accumulators accumulators;
     Stage<Config::stages> stage;
-    Stage<1> tile;  // whose last rows the store warps get
+    Stage<1> tile;  // of `staged`: advances with each tile whose last rows the store warps get
     for_each_work(scheduler, 0, 1, [&](int index) {
       const UnalignedWorkTile work = scheduler.at(index);
       typename Mainloop::Tile mainloop(p, work, memory, ring, stage, rank);
       mainloop.run(accumulators, p, work);
       accumulators.when_done([&](auto& values) {
         mainloop.release_last();
-        staged.wait_empty(tile);  // the rows of the tile before have been stored
+        staged.wait_empty(tile);  // the store warps have read the staged rows of the previous tile
         if (work.tail_split) {
+          // A split tile is always the CTA's last one. Each CTA stores half of its rows; the store adds the
+          // peer's accumulators part by part as they arrive.
           constexpr int half = Block::m / 2;
           auto reduced = reduction.exchange(values);
           store.template rows<half>(reduced, rows_of(p, work, rank * half), false,

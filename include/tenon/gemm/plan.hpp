@@ -17,8 +17,8 @@ namespace tenon {
 // in the L2 at any size.
 inline constexpr int raster_band = 8;
 
-// The same for persistent grids: clusters that run at once read as few rows of A and columns of B as possible
-// if they stand in a square of C. rows, columns: of a cluster tile.
+// The same for persistent grids: clusters that run at once read the fewest rows of A and columns of B if
+// their tiles form a square of C. rows, columns: of a cluster tile.
 inline int square_band(int clusters, int rows, int columns) {
   return std::max(1,
                   static_cast<int>(std::lround(std::sqrt(static_cast<double>(clusters) * columns / rows))));

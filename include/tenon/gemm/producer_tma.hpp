@@ -85,7 +85,7 @@ class ProducerTma {
   using TileA = typename Config::TileA;
   using TileB = typename Config::TileB;
   using Budget = RegisterBudget<Config>;
-  // CTAs that share rows of A stand along n, CTAs that share columns of B along m.
+  // CTAs that share rows of A lie along n, CTAs that share columns of B along m.
   static constexpr int parts_a = Cluster::n, parts_b = Cluster::m;
 
  public:

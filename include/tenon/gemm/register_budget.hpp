@@ -3,7 +3,7 @@
 // spills (tests/gemm/sass.cmake forbids them).
 //
 // A multiprocessor has 65536 registers. setmaxnreg takes them from the producer warpgroup and gives them to
-// the consumers; the counts are multiples of 8. Plain C++17; nothing stands below this file.
+// the consumers; the counts are multiples of 8. Plain C++17; includes no other file of tenon.
 #pragma once
 
 #include <type_traits>

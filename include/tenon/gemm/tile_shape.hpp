@@ -1,5 +1,5 @@
-// The shape of a tile, and how much shared memory there is for tiles. Plain C++17; nothing stands below this
-// file.
+// The shape of a tile, and how much shared memory there is for tiles. Plain C++17; includes no other file of
+// tenon.
 #pragma once
 
 namespace tenon {

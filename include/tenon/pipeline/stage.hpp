@@ -1,4 +1,4 @@
-// Where a walker stands in a ring of stages, and in which lap. Plain C++17.
+// A position in a ring of stages, and the lap. Plain C++17.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,7 @@
 
 namespace tenon {
 
-// `phase` flips each lap: it is the parity that an mbarrier of this stage shows while the walker's lap is
-// open.
+// `phase` flips each lap: it is the parity that an mbarrier of this stage shows while this lap is open.
 template <int Stages>
 struct Stage {
   static_assert(Stages >= 1, "Stage: a ring has at least one stage");

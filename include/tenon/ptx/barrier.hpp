@@ -2,7 +2,7 @@
 //
 // `threads` threads of the block, in whole warps, synchronise on a barrier. Each warp executes bar.sync or
 // bar.arrive; bar.sync waits until all of them have arrived, bar.arrive does not wait. What any of them wrote
-// before the barrier is visible to those that waited. The barrier can be used again at once (PTX ISA,
+// before the barrier is visible to the threads that waited. The barrier can be used again at once (PTX ISA,
 // "Parallel Synchronization and Communication Instructions: bar").
 //
 // `barrier` may be a variable. ptxas encodes a constant in the instruction.

@@ -1,5 +1,5 @@
 // Elects one thread of a warp. ptxas knows that the elected thread is the only active one and issues its TMA
-// instructions as they are. Behind a comparison of thread numbers ptxas puts each TMA instruction into a loop
+// instructions as they are. Under a comparison of thread numbers ptxas puts each TMA instruction into a loop
 // over the warp's threads.
 #pragma once
 

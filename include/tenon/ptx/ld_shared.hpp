@@ -1,9 +1,9 @@
 // Loads from shared memory into the registers of a thread.
 //
 // `address` is a shared-window address (shared_address.hpp) and a multiple of the size loaded; v2 and v4 load
-// 8 and 16 bytes. The compiler may move, split or merge a load through a pointer. It keeps these loads where
-// they stand and as wide as they are, in order with the stores of st_shared.hpp (PTX ISA, "Data Movement and
-// Conversion Instructions: ld").
+// 8 and 16 bytes. The compiler may move, split or merge a load through a pointer. It keeps the place and the
+// width of these loads, in order with the stores of st_shared.hpp (PTX ISA, "Data Movement and Conversion
+// Instructions: ld").
 #pragma once
 
 #include "tenon/ptx/arch.hpp"

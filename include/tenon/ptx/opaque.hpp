@@ -32,7 +32,7 @@ __device__ __forceinline__ Value opaque_copy(Value value) {
   return value;
 }
 
-// Holds the registers' values at this place: the compiler moves neither their definitions behind it nor their
+// Holds the registers' values at this place: the compiler moves neither their definitions after it nor their
 // uses before it.
 template <int count>
 __device__ __forceinline__ void hold(float (&d)[count]) {

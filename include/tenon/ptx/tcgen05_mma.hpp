@@ -198,7 +198,7 @@ __device__ __forceinline__ void tcgen05_mma(uint32_t d, A a, uint64_t b, uint32_
 }
 
 // tcgen05.mma.sp.cta_group.kind{.ashift}{.collector} [d], a, b, [metadata], idesc, {lanes,} enable-input-d;
-// PTX ISA 8.6, sm_100a. SASS: as of the dense form; that A is sparse stands in the instruction descriptor.
+// PTX ISA 8.6, sm_100a. SASS: as of the dense form; the instruction descriptor says that A is sparse.
 template <int cta_group, class Kind, class Collector = collector_default, bool ashift = false,
           int scale_input_d = 0, class A, class Dependent = void>
 __device__ __forceinline__ void tcgen05_mma_sp(uint32_t d, A a, uint64_t b, uint32_t metadata,

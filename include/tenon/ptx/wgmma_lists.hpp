@@ -103,7 +103,7 @@
 #define TENON_WGMMA_REGISTERS_124(C) TENON_WGMMA_REGISTERS_120(C), C(d[120]), C(d[121]), C(d[122]), C(d[123])
 #define TENON_WGMMA_REGISTERS_128(C) TENON_WGMMA_REGISTERS_124(C), C(d[124]), C(d[125]), C(d[126]), C(d[127])
 
-// X(D, constraint, type, registers, n, numbers of the 13 operands behind the accumulators) for every type of
+// X(D, constraint, type, registers, n, numbers of the 13 operands after the accumulators) for every type of
 // D and n.
 #define TENON_WGMMA_EACH(X)                                                                          \
   X(float, "+f", "f32", 4, 8, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)                          \

@@ -19,7 +19,7 @@ struct WgmmaSparseAssembly;
 #if defined(__CUDA_ARCH__)  // the host pass needs none of it
 
 // One specialisation: with A by descriptor (ss) or in registers (rs). c0 to c12 are the numbers of the
-// operands behind the accumulators: 0 k, 1 and 2 the types of A and B, 3 what follows them, 4 the immediates,
+// operands after the accumulators: 0 k, 1 and 2 the types of A and B, 3 what follows them, 4 the immediates,
 // 5 scale-d, 6 B, 7 (to 10) A, then the metadata and its selector.
 #define TENON_WGMMA_SP(D, C, type, count, n, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12)         \
   template <>                                                                                               \

@@ -2,8 +2,8 @@
 //
 // The fence and the wait also take the registers that they concern. The compiler does not know that
 // wgmma.mma_async is asynchronous. It may move a use of d across a wait that does not name d, or the
-// initialisation of d behind the fence. ptxas then serialises the instructions and says so (notes C7510,
-// C7514, C7515), which fails the build of this project.
+// initialisation of d past the fence. ptxas then serialises the instructions and says so (notes C7510, C7514,
+// C7515), which fails the build of this project.
 #pragma once
 
 #include "tenon/ptx/arch.hpp"

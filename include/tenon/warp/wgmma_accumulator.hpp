@@ -144,13 +144,13 @@ class WgmmaAccumulator {
 // layouts agree, so nothing crosses threads. This is P in softmax(Q K^T) V. NextN: n of that product.
 template <class T, int NextN, int N>
 __device__ __forceinline__ FragmentA<WgmmaShape<NextN, 16>, T> as_a(
-    const Registers<float, LayoutC<WgmmaShape<N, 16>, float>>& sums, int step) {
+    const Registers<float, LayoutC<WgmmaShape<N, 16>, float>>& accumulators, int step) {
   static_assert(Element<T>::bits == 16, "as_a: the operand must have 16 bits: others lie differently");
   static_assert(N % 16 == 0, "as_a: the accumulators must have a multiple of 16 columns");
   FragmentA<WgmmaShape<NextN, 16>, T> a;
 #pragma unroll
   for (int r = 0; r < 4; ++r) {
-    a.reg[r] = Packing<T>::pack({sums.reg[8 * step + 2 * r], sums.reg[8 * step + 2 * r + 1]});
+    a.reg[r] = Packing<T>::pack({accumulators.reg[8 * step + 2 * r], accumulators.reg[8 * step + 2 * r + 1]});
   }
   return a;
 }

@@ -47,7 +47,7 @@ ready:
     )  # fmt: skip
 
 
-def ping_pong(name, instruction, arrive, cluster, space="", links=LINKS // 2):
+def round_trip(name, instruction, arrive, cluster, space="", links=LINKS // 2):
     """Two threads signal each other, in two warps of a CTA or in two CTAs of a cluster.
 
     The first arrives at the second's barrier and waits at its own; then the second does the same. A round trip is two
@@ -100,12 +100,12 @@ ready:
 
 def mbarrier_kernels():
     yield mbarrier_local()
-    yield ping_pong("mbarrier_hand_over_warps", "mbarrier.arrive.b64 -> mbarrier.try_wait of another warp",
+    yield round_trip("mbarrier_signal_warps", "mbarrier.arrive.b64 -> mbarrier.try_wait of another warp",
                     "mbarrier.arrive.shared::cta.b64 _, [%theirs];", cluster=False)  # fmt: skip
-    yield ping_pong("mbarrier_hand_over_blocks", "mbarrier.arrive.shared::cluster.b64 -> mbarrier.try_wait of another block",
+    yield round_trip("mbarrier_signal_blocks", "mbarrier.arrive.shared::cluster.b64 -> mbarrier.try_wait of another block",
                     "mbarrier.arrive.shared::cluster.b64 _, [%theirs];", cluster=True)  # fmt: skip
-    yield ping_pong(
-        "mbarrier_hand_over_blocks_release",
+    yield round_trip(
+        "mbarrier_signal_blocks_release",
         "mbarrier.arrive.release.cluster.shared::cluster.b64 -> mbarrier.try_wait.acquire.cluster of another block",
         "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%theirs];", cluster=True, space=".acquire.cluster",
     )  # fmt: skip

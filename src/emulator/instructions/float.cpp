@@ -345,7 +345,7 @@ void decode_root(Decoding& decoding) {
     return finish<Approximate<function>, 1>(decoding, type, mode, hosted_function<function>());
   }
   if (function != arithmetic::Function::reciprocal || !mode.flush) {
-    decoding.fail("of the approximations only rcp.approx.ftz and rsqrt exist for .f64");
+    decoding.fail("the only approximations for .f64 are rcp.approx.ftz and rsqrt");
   }
   finish<GrossApproximation<function>, 1>(decoding, type, Mode{});
 }

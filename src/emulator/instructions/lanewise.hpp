@@ -19,7 +19,7 @@ namespace tenon::emulator {
 
 using Bits = std::uint64_t;  // a register of one lane
 
-// "s32" -> Type::s32; nothing for modifiers that are no ptx::Type.
+// "s32" -> Type::s32; nothing for modifiers that are not ptx::Type.
 std::optional<ptx::Type> type_named(const std::string& modifier);
 // "s32"
 const char* name(ptx::Type type);

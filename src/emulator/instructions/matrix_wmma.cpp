@@ -24,7 +24,7 @@ struct Piece {
   int first_bit = 0;  // in the register
   int bytes = 4;
   struct {
-    std::int16_t line, position;  // row and column, or column and row: element in the line
+    std::int16_t row, position;  // in memory: of a row, or of a column if it is stored by columns; and in it
   } at[warp_size];
 };
 
@@ -37,15 +37,15 @@ struct FragmentDetail : Detail {
   int stride = -1;  // in op.values; -1: the length of a row or column
   std::int64_t natural_stride = 0;
   int element_bits = 32;
-  std::uint32_t base_alignment = 4, line_alignment = 4;
+  std::uint32_t base_alignment = 4, row_alignment = 4;
   Space space = Space::generic;
   bool matrix_loads = false;  // 16-bit elements in shared memory: read by ldmatrix
 };
 
 // Splits a fragment into accesses of a matrix that is stored by its rows (or columns).
-std::vector<Piece> cut(const numerics::Fragment& fragment, bool by_rows) {
+std::vector<Piece> split(const numerics::Fragment& fragment, bool by_rows) {
   const int bits = fragment.element_bits(), elements = fragment.elements();
-  const auto line = [&](int lane, int reg, int element) {
+  const auto row = [&](int lane, int reg, int element) {
     const numerics::Coord at = fragment.at(lane, reg, element);
     return by_rows ? at.row : at.column;
   };
@@ -56,7 +56,7 @@ std::vector<Piece> cut(const numerics::Fragment& fragment, bool by_rows) {
   // Whether element (reg, element) follows `before` in memory for every lane.
   const auto follows = [&](int reg, int element, int reg_before, int element_before, int distance) {
     for (int lane = 0; lane < warp_size; ++lane) {
-      if (line(lane, reg, element) != line(lane, reg_before, element_before) ||
+      if (row(lane, reg, element) != row(lane, reg_before, element_before) ||
           position(lane, reg, element) != position(lane, reg_before, element_before) + distance) {
         return false;
       }
@@ -81,7 +81,7 @@ std::vector<Piece> cut(const numerics::Fragment& fragment, bool by_rows) {
       piece.first_bit = element * bits;
       piece.bytes = whole ? std::max(bits, 32) / 8 : bits / 8;
       for (int lane = 0; lane < warp_size; ++lane) {
-        piece.at[lane] = {static_cast<std::int16_t>(line(lane, reg, element)),
+        piece.at[lane] = {static_cast<std::int16_t>(row(lane, reg, element)),
                           static_cast<std::int16_t>(position(lane, reg, element))};
       }
       pieces.push_back(piece);
@@ -94,7 +94,7 @@ std::vector<Piece> cut(const numerics::Fragment& fragment, bool by_rows) {
 void addresses_of(const FragmentDetail& detail, const Piece& piece, const std::uint64_t* base,
                   const std::int64_t* stride, std::uint64_t (&addresses)[warp_size]) {
   for (int lane = 0; lane < warp_size; ++lane) {
-    const std::int64_t element = piece.at[lane].line * stride[lane] + piece.at[lane].position;
+    const std::int64_t element = piece.at[lane].row * stride[lane] + piece.at[lane].position;
     addresses[lane] = base[lane] + static_cast<std::uint64_t>(element * detail.element_bits / 8);
   }
 }
@@ -161,11 +161,11 @@ void begin(Warp& warp, const Op& op, const FragmentDetail& detail, LaneMask acti
              " bytes; it must be a multiple, the size of the fragment";
     });
   }
-  const std::int64_t line_bytes = stride[leader] * detail.element_bits / 8;
-  if (line_bytes % detail.line_alignment != 0 || stride[leader] * detail.element_bits % 8 != 0) {
+  const std::int64_t row_bytes = stride[leader] * detail.element_bits / 8;
+  if (row_bytes % detail.row_alignment != 0 || stride[leader] * detail.element_bits % 8 != 0) {
     warp.report(FindingKind::misaligned, leader, base[leader], [&] {
-      return "the stride is " + std::to_string(stride[leader]) + " elements, " + std::to_string(line_bytes) +
-             " bytes, and must be a multiple of " + std::to_string(detail.line_alignment) + " bytes";
+      return "the stride is " + std::to_string(stride[leader]) + " elements, " + std::to_string(row_bytes) +
+             " bytes, and must be a multiple of " + std::to_string(detail.row_alignment) + " bytes";
     });
   }
 }
@@ -270,7 +270,7 @@ void decode_fragment(Decoding& decoding, Op& op, numerics::Matrix matrix, bool i
   decoding.require_target(is_old ? 70 : 80);
 
   const numerics::Fragment fragment = numerics::wmma_fragment(matrix, shape, type);
-  detail->pieces = cut(fragment, by_rows);
+  detail->pieces = split(fragment, by_rows);
   detail->registers = fragment.registers();
   detail->copies = fragment.copies();
   detail->element_bits = bits;
@@ -281,7 +281,7 @@ void decode_fragment(Decoding& decoding, Op& op, numerics::Matrix matrix, bool i
   detail->natural_stride = by_rows ? columns : rows;
   const int fragment_bytes = fragment.registers() * fragment.copies() * std::max(bits, 32) / 8;
   detail->base_alignment = static_cast<std::uint32_t>(fragment_bytes);
-  detail->line_alignment = static_cast<std::uint32_t>(std::min(fragment_bytes, 16));
+  detail->row_alignment = static_cast<std::uint32_t>(std::min(fragment_bytes, 16));
 
   const int address = is_store ? 0 : 1, registers = is_store ? 1 : 0;
   decoding.require_count(2, 3);

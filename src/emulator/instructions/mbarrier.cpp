@@ -126,12 +126,12 @@ Flow run_bytes(Warp& warp, const Op& op, LaneMask active) {
 // repeats its state, so the executor cannot see that it spins. After many polls of an unchanged cluster,
 // pending operations take effect: one at first, and twice as many each time that this did not help, since a
 // phase may wait for hundreds.
-void help_on_after_many_looks(Cluster& cluster, MbarrierObject& object) {
+void help_after_many_polls(Cluster& cluster, MbarrierObject& object) {
   constexpr std::uint32_t many = 64, most = 1024;
-  if (object.polled_at != cluster.changes()) object.looks = 0;
+  if (object.polled_at != cluster.changes()) object.polls = 0;
   object.polled_at = cluster.changes();
-  if (++object.looks < many) return;
-  object.looks = 0;
+  if (++object.polls < many) return;
+  object.polls = 0;
   for (std::uint32_t i = 0; i < object.forced_operations && cluster.async.perform_oldest(); ++i) {
   }
   object.forced_operations = std::min(2 * object.forced_operations, most);
@@ -156,7 +156,7 @@ Flow run_wait(Warp& warp, const Op& op, LaneMask active) {
   });
   if (waited_for != nullptr) {
     warp.poll();
-    help_on_after_many_looks(warp.cluster(), *waited_for);
+    help_after_many_polls(warp.cluster(), *waited_for);
   }
   return Flow::next;
 }

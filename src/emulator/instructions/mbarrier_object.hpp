@@ -16,7 +16,7 @@ struct MbarrierObject : SideState {
   SyncClock arriving, ended;    // the clocks of this phase's arrivals, and of all phases that ended
   Component copies = 0;         // the bulk copies that complete on this object; epoch: phase + 1
   std::uint64_t polled_at = 0;  // Cluster::changes at the last wait that failed, and how many have since
-  std::uint32_t looks = 0;
+  std::uint32_t polls = 0;
   std::uint32_t forced_operations = 1;  // how many operations take effect after too many polls
   std::uint64_t bytes_in_flight = 0;    // bytes of copies issued in this phase that have not landed yet
   // Threads of other blocks, with the epoch of the last arrival of each: a clock that holds the epoch covers
@@ -42,7 +42,7 @@ struct MbarrierAt {
 };
 
 // Resolves an operand's address: generic or shared. `only_own`: the instruction takes no other CTA's. Null,
-// with a finding, if it is no shared address, is not mapped or not aligned, or if no live object is there.
+// with a finding, if it is not a shared address, is not mapped or not aligned, or if no live object is there.
 MbarrierAt mbarrier_at(Cluster& cluster, const Actor& actor, ptx::Space space, std::uint64_t address,
                        bool only_own);
 // The same address in another CTA of the cluster, for multicast; or with a rank that is known to be valid.

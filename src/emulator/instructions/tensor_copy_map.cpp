@@ -46,7 +46,7 @@ bool load_bytes(Cluster& cluster, const Actor& actor, Space space, std::uint64_t
   if (decode(bytes, tensor)) return true;
   cluster.report(FindingKind::argument, actor.issue, address, [&] {
     return "The 128 bytes at " + hex(address) +
-           " are no tensor map that tenon::emulator::encode_tiled made (one that the CUDA driver made is "
+           " are not a tensor map that tenon::emulator::encode_tiled made (one that the CUDA driver made is "
            "opaque).";
   });
   return false;

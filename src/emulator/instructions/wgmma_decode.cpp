@@ -90,7 +90,8 @@ Major decode_transpose(Decoding& decoding, int operand) {
   return transpose == 1 ? Major::mn : Major::k;
 }
 
-// The next type modifier, for A or B. (.b1 is no type of a register, so Decoding::type does not accept it.)
+// The next type modifier, for A or B. (.b1 is not a type of a register, so Decoding::type does not accept
+// it.)
 Type element_type(Decoding& decoding) {
   if (decoding.accept("b1")) return Type::b1;
   return decoding.type({Type::f16, Type::bf16, Type::tf32, Type::e4m3, Type::e5m2, Type::s8, Type::u8});

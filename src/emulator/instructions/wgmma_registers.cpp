@@ -165,8 +165,7 @@ std::string awaited_registers(Warp& warp, const Op& op, int) {
   const CtaWgmma& state = state_of(warp.cta());
   const auto own = state.registers[static_cast<std::size_t>(warp.index())].count;
   return std::to_string(op.bits[0] - std::min(own, op.bits[0])) +
-         " more registers for each thread of the warp, of which " + std::to_string(state.free_registers) +
-         " are free";
+         " more registers for each thread of the warp; " + std::to_string(state.free_registers) + " are free";
 }
 
 // setmaxnreg is for all four warps of a warpgroup; each warp executes its own part.

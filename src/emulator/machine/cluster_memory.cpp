@@ -126,7 +126,7 @@ bool Cluster::locate_shared(const Actor& actor, std::uint64_t address, std::uint
     const bool is_null = address == 0;
     report(is_null ? FindingKind::null_pointer : FindingKind::out_of_bounds, actor.issue, address, [&] {
       if (address >= window_size || rank >= ctas.size())
-        return hex(address) + " is no address of shared memory in a cluster of " +
+        return hex(address) + " is not an address of shared memory in a cluster of " +
                std::to_string(ctas.size()) + (ctas.size() == 1 ? " block" : " blocks");
       return bytes_text(size) + " at shared address " + hex(address) + " are not within [" +
              hex(shared_address(rank, shared_reserved)) + ", " +

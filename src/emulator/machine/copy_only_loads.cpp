@@ -31,16 +31,16 @@ bool stores_to_variable(const ptx::Instruction& instruction) {
 }  // namespace
 
 std::vector<bool> copy_only_loads(const ptx::Function& function) {
-  std::vector<bool> carried(function.registers.size(), true);
+  std::vector<bool> only_copied(function.registers.size(), true);
   bool has_changed = true;
   const auto decides = [&](const ptx::Register& reg) {
-    has_changed = has_changed || carried[static_cast<std::size_t>(reg.index)];
-    carried[static_cast<std::size_t>(reg.index)] = false;
+    has_changed = has_changed || only_copied[static_cast<std::size_t>(reg.index)];
+    only_copied[static_cast<std::size_t>(reg.index)] = false;
   };
-  const auto is_carried = [&](const ptx::Operand& operand) {
+  const auto is_only_copied = [&](const ptx::Operand& operand) {
     bool all = true;
     visit_registers(operand, [&](const ptx::Register& reg) {
-      all = all && carried[static_cast<std::size_t>(reg.index)];
+      all = all && only_copied[static_cast<std::size_t>(reg.index)];
     });
     return all;
   };
@@ -51,7 +51,7 @@ std::vector<bool> copy_only_loads(const ptx::Function& function) {
       if (!bitwise && !is_first) continue;  // the answer is the same each time
       if (instruction.guard) decides(*instruction.guard);
       const bool is_load = instruction.opcode == "ld", is_store = stores_to_variable(instruction);
-      if (bitwise && is_carried(instruction.operands[0])) continue;
+      if (bitwise && is_only_copied(instruction.operands[0])) continue;
       for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
         const bool is_target = i == 0 && (bitwise || is_load);
         if (!is_target && !(is_store && i == 1)) visit_registers(instruction.operands[i], decides);
@@ -61,7 +61,7 @@ std::vector<bool> copy_only_loads(const ptx::Function& function) {
   std::vector<bool> result;
   for (const ptx::Instruction& instruction : function.body) {
     const bool is_load = instruction.opcode == "ld" && !instruction.operands.empty();
-    result.push_back(is_load && is_carried(instruction.operands[0]));
+    result.push_back(is_load && is_only_copied(instruction.operands[0]));
   }
   return result;
 }

@@ -87,7 +87,7 @@ Traffic global_sectors(const std::uint64_t* addresses, LaneMask active, int byte
   }
   if (!sorted) std::sort(starts, starts + count);
   std::uint64_t end = 0, distinct_bytes = 0;  // of the accesses so far
-  std::uint64_t next_sector = 0;              // those below are counted
+  std::uint64_t next_sector = 0;              // lower ones are counted already
   std::uint32_t sectors = 0;
   for (int i = 0; i < count; ++i) {
     const std::uint64_t start = starts[i], stop = start + static_cast<std::uint64_t>(bytes);

@@ -420,8 +420,8 @@ bool Executor::each_has_repeated() const {
   return any;
 }
 
-// Called once a round. One window is no proof: a warp may have returned in its first half, and be on its way
-// to a new state in the second, where another has begun to return.
+// Called once a round. One window is not a proof: a warp may have returned in its first half, and be on its
+// way to a new state in the second, where another has begun to return.
 bool Executor::all_spin() {
   if (window_data_changes_ != cluster_.data_changes()) {
     window_data_changes_ = cluster_.data_changes();

@@ -53,7 +53,7 @@ class Executor {
   struct PollHistory {
     std::uint64_t counter = 0;
     std::uint32_t polls = 0;
-    std::uint32_t timed_polls = 0;  // those of them with a read of a clock since the poll before
+    std::uint32_t timed_polls = 0;  // polls with a read of a clock since the poll before
     std::uint64_t state = 0;        // hash of the warp's state at an earlier poll
     std::uint32_t repeats = 0;      // how often the state has repeated
   };

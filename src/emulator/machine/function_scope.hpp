@@ -16,7 +16,7 @@ namespace tenon::emulator {
 struct KernelLayout {
   const Symbols* symbols = nullptr;
   std::map<const ptx::Variable*, std::uint32_t> shared;     // offset in the CTA's shared memory
-  std::map<const ptx::Function*, FunctionCode*> functions;  // those that can be called
+  std::map<const ptx::Function*, FunctionCode*> functions;  // that can be called
   const ptx::Module* module = nullptr;
 };
 

@@ -62,7 +62,7 @@ class Grid {
     try {
       while (JobPointer job = next(lock)) {
         ++running_;
-        job->changes = changes_of_others(*job);  // it may miss those that happen while it runs
+        job->changes = changes_of_others(*job);  // it may miss changes that happen while it runs
         lock.unlock();
         const Executor::Outcome outcome = run(*job);
         lock.lock();

@@ -4,9 +4,10 @@
 // Addresses. A generic address has 64 bits. An address in the shared space has 32 bits: the CTA's rank in its
 // cluster in bits 24..31, the offset in that CTA's shared memory below. So an address of the CTA's own memory
 // is also its shared::cluster address. The first kilobyte is reserved for the system, as on the hardware: it
-// is mapped for kernels that ask where it is (cooperative groups keep barriers there), and 0 is no address. A
-// generic shared address is shared_window + that. A local address is an offset in the thread's stack; its
-// generic form is local_window + offset. Addresses of global, const and param variables are generic already.
+// is mapped for kernels that ask where it is (cooperative groups keep barriers there), and 0 is not an
+// address. A generic shared address is shared_window + that. A local address is an offset in the thread's
+// stack; its generic form is local_window + offset. Addresses of global, const and param variables are
+// generic already.
 #pragma once
 
 #include <cstddef>

@@ -116,8 +116,8 @@ class Liveness {
     }
   }
 
-  // Records every occurrence of a register, and calls `read_first(register)` for those that the block may
-  // read before it writes them. Returns those that it certainly writes.
+  // Records every occurrence of a register, and calls `read_first(register)` for each register that the block
+  // may read before it writes it. Returns the registers that it certainly writes.
   template <class ReadFirst>
   std::vector<int> visit(const Block& block, ReadFirst&& read_first) {
     std::vector<int> written;

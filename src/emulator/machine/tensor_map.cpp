@@ -108,9 +108,8 @@ std::string problem(const MappedTensor& t) {
   }
   if (t.interleave > TensorMapInterleave::bytes_32 || t.swizzle > Swizzle::bytes_128 ||
       t.l2_promotion > TensorMapL2Promotion::bytes_256 || t.fill > TensorMapFill::nan_request_zero_fma) {
-    return "The interleave, swizzle, L2 promotion or fill is no enumerator of its type (the swizzles with "
-           "atoms of 32 "
-           "or 64 bytes need sm_100).";
+    return "The interleave, swizzle, L2 promotion or fill is not an enumerator of its type (the swizzles "
+           "with atoms of 32 or 64 bytes need sm_100).";
   }
   if (t.interleave != TensorMapInterleave::none && t.rank < 3) {
     return is_but("The rank", static_cast<unsigned>(t.rank),

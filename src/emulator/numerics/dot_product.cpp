@@ -47,7 +47,7 @@ Term accumulator(bool half, std::uint32_t pattern) {
 }
 
 // A term, truncated toward zero after `shift` more bits.
-inline std::int32_t cut(std::int32_t significand, int shift) {
+inline std::int32_t truncated(std::int32_t significand, int shift) {
   const auto magnitude =
       static_cast<std::int32_t>(static_cast<std::uint32_t>(std::abs(significand)) >> std::min(shift, 31));
   return significand < 0 ? -magnitude : magnitude;
@@ -136,13 +136,13 @@ template <int count>
     std::memcpy(&x, a + part * 8, bytes);
     std::memcpy(&y, b + part * 8, bytes);
     // Each product is below 2^22 (factors of 11 bits), so below 2^27 as a term. Truncates toward zero as
-    // cut() does.
+    // truncated() does.
     const Eight product = x * y * (1 << (held_fraction - 2 * factor_fraction)), negative = product < 0;
     Eight shift = base - exponents[part];
     shift = shift > 31 ? Eight{} + 31 : shift;
     sums += (((product ^ negative) - negative) >> shift ^ negative) - negative;
   }
-  std::int64_t sum = cut(term.significand, base - term.exponent);
+  std::int64_t sum = truncated(term.significand, base - term.exponent);
   for (int i = 0; i < 8; ++i) sum += sums[i];
   // Removes the scale of the truncation: the sum's unit is 2^(largest - fraction).
   return result_of(arithmetic.result, sum, largest - arithmetic.fraction);

@@ -25,9 +25,9 @@ Fragment fragment_of(const Form& form, Matrix matrix, Type type) {
   return mma_fragment(matrix, form.shape, type, form.sparse);
 }
 
-// A row of A, or a column of B.
+// Row `number` of A, or column `number` of B, whose elements are contiguous.
 template <typename Number>
-const Number* line_of(const Number* matrix, std::ptrdiff_t number, std::ptrdiff_t length) {
+const Number* row_of(const Number* matrix, std::ptrdiff_t number, std::ptrdiff_t length) {
   return matrix + number * length;
 }
 
@@ -177,7 +177,7 @@ void Mma::m8n8k4_in_f32(Registers& registers) const {
   for (int row = 0; row < rows; ++row) {
     for (int column = 0; column < n; ++column) {
       std::uint32_t& sum = c[row * n + column];
-      sum = m8n8k4_by_f32(form_.d == Type::f16, line_of(x, row, 4), line_of(y, row / 8 * 8 + column, 4), sum);
+      sum = m8n8k4_by_f32(form_.d == Type::f16, row_of(x, row, 4), row_of(y, row / 8 * 8 + column, 4), sum);
     }
   }
   store_accumulators(c, registers);
@@ -231,7 +231,7 @@ void Mma::f64(Model model, Registers& registers) const {
   for_each(b_, registers.b, [&](Coord at, std::uint64_t value) { b[at.column * shape.k + at.row] = value; });
   for_each(c_, registers.c, [&](Coord at, std::uint64_t value) { c[at.row * shape.n + at.column] = value; });
   fill_each(d_, registers.d, [&](Coord at) {
-    return dot_product_f64(model, form_.rounding, line_of(a, at.row, shape.k), line_of(b, at.column, shape.k),
+    return dot_product_f64(model, form_.rounding, row_of(a, at.row, shape.k), row_of(b, at.column, shape.k),
                            shape.k, c[at.row * shape.n + at.column]);
   });
 }
@@ -259,13 +259,13 @@ void Mma::integer(Registers& registers) const {
     for (int row = 0; row < shape.m; ++row) {
       for (int column = 0; column < shape.n; ++column) {
         for (int i = 0; i < stored; ++i) chosen[i] = b[column * k + columns.of[row][i]];
-        product(line_of(a, row, stored), chosen, c[row * shape.n + column]);
+        product(row_of(a, row, stored), chosen, c[row * shape.n + column]);
       }
     }
   } else {
     for (int row = 0; row < shape.m; ++row) {
       for (int column = 0; column < shape.n; ++column) {
-        product(line_of(a, row, k), line_of(b, column, k), c[row * shape.n + column]);
+        product(row_of(a, row, k), row_of(b, column, k), c[row * shape.n + column]);
       }
     }
   }

@@ -168,10 +168,10 @@ class RandomOperands {
   }
 
   // Reverses the first half of each row into the second, applies `flip`, and changes a few last bits.
-  static void mirror(Numbers& numbers, int line, std::uint64_t flip, Random& random) {
-    for (std::size_t first = 0; first < numbers.size(); first += static_cast<std::size_t>(line)) {
-      for (int i = 0; i < line / 2; ++i) {
-        std::uint64_t& to = numbers[first + static_cast<std::size_t>(line - 1 - i)];
+  static void mirror(Numbers& numbers, int row_length, std::uint64_t flip, Random& random) {
+    for (std::size_t first = 0; first < numbers.size(); first += static_cast<std::size_t>(row_length)) {
+      for (int i = 0; i < row_length / 2; ++i) {
+        std::uint64_t& to = numbers[first + static_cast<std::size_t>(row_length - 1 - i)];
         to = numbers[first + static_cast<std::size_t>(i)] ^ flip;
         if (random.one_in(6)) to ^= 1;
       }
@@ -190,14 +190,14 @@ class RandomOperands {
     return bits;
   }
 
-  static void lay(const Fragment& fragment, const Numbers& numbers, int line, bool by_columns,
+  static void lay(const Fragment& fragment, const Numbers& numbers, int row_length, bool by_columns,
                   std::uint64_t (*registers)[32]) {
     for (int lane = 0; lane < Fragment::lanes; ++lane) {
       for (int reg = 0; reg < fragment.registers(); ++reg) {
         std::uint64_t value = 0;
         for (int element = 0; element < fragment.elements(); ++element) {
           const Coord at = fragment.at(lane, reg, element);
-          const int position = by_columns ? at.column * line + at.row : at.row * line + at.column;
+          const int position = by_columns ? at.column * row_length + at.row : at.row * row_length + at.column;
           value |= numbers[static_cast<std::size_t>(position)] << (fragment.element_bits() * element);
         }
         registers[reg][lane] = value;

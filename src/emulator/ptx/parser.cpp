@@ -91,7 +91,7 @@ class Parser {
     const auto found = names_.functions.find(function);
     if (found == names_.functions.end() || !module_.functions[found->second].is_defined)
       throw Error(line,
-                  "`" + name + "` is an alias of `" + function + "`, which is no function defined before");
+                  "`" + name + "` is an alias of `" + function + "`, which is not a function defined before");
     const auto own = names_.functions.find(name);
     if (own != names_.functions.end() && module_.functions[own->second].is_defined)
       throw Error(line, "`" + name + "` is an alias, and also a function with a body");
@@ -151,7 +151,7 @@ class Parser {
     }
     if (missing != nullptr)
       throw Error(first,
-                  cited(*missing) + " is no register, variable, label or function that the text declares");
+                  cited(*missing) + " is not a register, variable, label or function that the text declares");
   }
 
   std::vector<Token> tokens_;

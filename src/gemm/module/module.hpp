@@ -24,7 +24,7 @@ inline constexpr const char* module_symbol = "tenon_module_f16_f32_tn_128x128x32
 // for the current device.
 Status module_resources(int& registers, int& local_bytes) noexcept;
 
-// The text of the module, zero-terminated, as it stands in ptx/kernels (embedded by embed.cmake).
+// The text of the module, zero-terminated, exactly as in ptx/kernels (embedded by embed.cmake).
 extern const char module_text[];
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
 // Access patterns of a warp in shared memory: the address of each lane. The same list runs on a GPU under ncu
-// (bank_patterns.cu) and in the emulator (bank_patterns_test.cpp); both count wavefronts.
+// (on_gpu.cpp) and in the emulator (bank_patterns_test.cpp); both count wavefronts.
 #pragma once
 
 #include <array>

@@ -160,7 +160,7 @@ TEST_P(Faults, IsFoundAtItsLineAndNothingElse) {
   EXPECT_EQ(seen, possible) << "in all schedules together";
 }
 
-TEST_P(Faults, CorrectedTwinIsClean) {
+TEST_P(Faults, CorrectedVersionIsClean) {
   const Fault& fault = GetParam();
   ASSERT_NE(fault.faulty, fault.corrected);
   for_each_schedule(fault.corrected, fault, [&](const Outcome& outcome, const std::string& schedule) {

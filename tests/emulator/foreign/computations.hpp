@@ -8,18 +8,18 @@
 #include <cstring>
 
 #ifdef __CUDACC__
-#define TENON_ANYWHERE __host__ __device__
-#define TENON_NOT_INLINED __host__ __device__ __noinline__
+#define HOST_DEVICE __host__ __device__
+#define HOST_DEVICE_NOINLINE __host__ __device__ __noinline__
 #else
-#define TENON_ANYWHERE inline
-#define TENON_NOT_INLINED inline
+#define HOST_DEVICE inline
+#define HOST_DEVICE_NOINLINE inline
 #endif
 
 namespace tenon::foreign {
 
 using Word = std::uint64_t;
 
-TENON_ANYWHERE Word mixed(Word x) {
+HOST_DEVICE Word mixed(Word x) {
   x ^= x >> 30;
   x *= 0xbf58476d1ce4e5b9u;
   x ^= x >> 27;
@@ -27,7 +27,7 @@ TENON_ANYWHERE Word mixed(Word x) {
   return x ^ (x >> 31);
 }
 
-TENON_ANYWHERE Word greatest_common_divisor(Word a, Word b) {
+HOST_DEVICE Word greatest_common_divisor(Word a, Word b) {
   while (b != 0) {
     const Word rest = a % b;
     a = b;
@@ -36,7 +36,7 @@ TENON_ANYWHERE Word greatest_common_divisor(Word a, Word b) {
   return a;
 }
 
-TENON_ANYWHERE Word divisions(Word a, Word b) {
+HOST_DEVICE Word divisions(Word a, Word b) {
   Word sum = 0;
   const Word divisor = (b >> (a & 63)) | 1;
   sum += mixed(a / divisor) + mixed(a % divisor);
@@ -55,25 +55,25 @@ TENON_ANYWHERE Word divisions(Word a, Word b) {
   return sum;
 }
 
-TENON_NOT_INLINED std::uint32_t fibonacci(std::uint32_t n) {
+HOST_DEVICE_NOINLINE std::uint32_t fibonacci(std::uint32_t n) {
   return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
 }
-TENON_NOT_INLINED std::uint32_t ackermann(std::uint32_t m, std::uint32_t n) {
+HOST_DEVICE_NOINLINE std::uint32_t ackermann(std::uint32_t m, std::uint32_t n) {
   if (m == 0) return n + 1;
   return n == 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1));
 }
-TENON_NOT_INLINED bool is_odd(std::uint32_t n);
-TENON_NOT_INLINED bool is_even(std::uint32_t n) {
+HOST_DEVICE_NOINLINE bool is_odd(std::uint32_t n);
+HOST_DEVICE_NOINLINE bool is_even(std::uint32_t n) {
   return n == 0 || is_odd(n - 1);
 }
-TENON_NOT_INLINED bool is_odd(std::uint32_t n) {
+HOST_DEVICE_NOINLINE bool is_odd(std::uint32_t n) {
   return n != 0 && is_even(n - 1);
 }
-TENON_ANYWHERE Word recursions(Word a, Word b) {
+HOST_DEVICE Word recursions(Word a, Word b) {
   return fibonacci(a % 9) + Word{ackermann(b % 3, a % 4)} * 1000 + (is_even(b % 40) ? 1000000 : 0);
 }
 
-TENON_ANYWHERE Word sorted_local(Word a, Word b) {
+HOST_DEVICE Word sorted_local(Word a, Word b) {
   std::uint32_t list[24];
   for (int i = 0; i < 24; ++i) list[i] = static_cast<std::uint32_t>(mixed(a + b * static_cast<Word>(i)));
   for (int i = 1; i < 24; ++i) {
@@ -85,7 +85,7 @@ TENON_ANYWHERE Word sorted_local(Word a, Word b) {
   return list[a % 24] + (Word{list[b % 24]} << 32);
 }
 
-TENON_NOT_INLINED void quick_sort(std::int16_t* first, std::int16_t* last) {
+HOST_DEVICE_NOINLINE void quick_sort(std::int16_t* first, std::int16_t* last) {
   if (last - first < 2) return;
   const std::int16_t pivot = first[(last - first) / 2];
   std::int16_t *low = first, *high = last - 1;
@@ -100,7 +100,7 @@ TENON_NOT_INLINED void quick_sort(std::int16_t* first, std::int16_t* last) {
   quick_sort(first, high + 1);
   quick_sort(low, last);
 }
-TENON_ANYWHERE Word quickly_sorted(Word a, Word b) {
+HOST_DEVICE Word quickly_sorted(Word a, Word b) {
   std::int16_t list[31];
   for (int i = 0; i < 31; ++i) list[i] = static_cast<std::int16_t>(mixed(a ^ (b + static_cast<Word>(i))));
   quick_sort(list, list + 31);
@@ -110,7 +110,7 @@ TENON_ANYWHERE Word quickly_sorted(Word a, Word b) {
 }
 
 // A machine with a stack and opcodes of 4 bits: a switch that becomes a jump table.
-TENON_ANYWHERE Word interpreted(Word program, Word input) {
+HOST_DEVICE Word interpreted(Word program, Word input) {
   Word stack[16] = {input, mixed(input), 3, 1};
   int top = 3;
   for (int step = 0; step < 16; ++step, program >>= 4) {
@@ -168,20 +168,20 @@ TENON_ANYWHERE Word interpreted(Word program, Word input) {
 }
 
 using Step = Word (*)(Word, Word);
-TENON_NOT_INLINED Word step_add(Word a, Word b) {
+HOST_DEVICE_NOINLINE Word step_add(Word a, Word b) {
   return a + b;
 }
-TENON_NOT_INLINED Word step_multiply(Word a, Word b) {
+HOST_DEVICE_NOINLINE Word step_multiply(Word a, Word b) {
   return a * (b | 1);
 }
-TENON_NOT_INLINED Word step_rotate(Word a, Word b) {
+HOST_DEVICE_NOINLINE Word step_rotate(Word a, Word b) {
   const int by = static_cast<int>(b & 63);
   return by == 0 ? a : a << by | a >> (64 - by);
 }
-TENON_NOT_INLINED Word step_mix(Word a, Word b) {
+HOST_DEVICE_NOINLINE Word step_mix(Word a, Word b) {
   return mixed(a ^ b);
 }
-TENON_ANYWHERE Word through_pointers(Word a, Word b) {
+HOST_DEVICE Word through_pointers(Word a, Word b) {
   const Step steps[] = {step_add, step_multiply, step_rotate, step_mix};
   Word value = a;
   for (int i = 0; i < 20; ++i) value = steps[(b >> (2 * i)) & 3](value, b + static_cast<Word>(i));
@@ -189,22 +189,22 @@ TENON_ANYWHERE Word through_pointers(Word a, Word b) {
 }
 
 struct Form {
-  TENON_ANYWHERE explicit Form(std::uint32_t width) : width(width) {}
-  TENON_ANYWHERE virtual Word area() const { return width; }
-  TENON_ANYWHERE virtual Word scaled(Word by) const { return area() * by; }
+  HOST_DEVICE explicit Form(std::uint32_t width) : width(width) {}
+  HOST_DEVICE virtual Word area() const { return width; }
+  HOST_DEVICE virtual Word scaled(Word by) const { return area() * by; }
   std::uint32_t width;
 };
 struct Square : Form {
-  TENON_ANYWHERE explicit Square(std::uint32_t width) : Form(width) {}
-  TENON_ANYWHERE Word area() const override { return Word{width} * width; }
+  HOST_DEVICE explicit Square(std::uint32_t width) : Form(width) {}
+  HOST_DEVICE Word area() const override { return Word{width} * width; }
 };
 struct Box : Form {
-  TENON_ANYWHERE Box(std::uint32_t width, std::uint16_t height) : Form(width), height(height) {}
-  TENON_ANYWHERE Word area() const override { return Word{width} * height; }
-  TENON_ANYWHERE Word scaled(Word by) const override { return area() + by; }
+  HOST_DEVICE Box(std::uint32_t width, std::uint16_t height) : Form(width), height(height) {}
+  HOST_DEVICE Word area() const override { return Word{width} * height; }
+  HOST_DEVICE Word scaled(Word by) const override { return area() + by; }
   std::uint16_t height;
 };
-TENON_ANYWHERE Word through_virtual_functions(Word a, Word b) {
+HOST_DEVICE Word through_virtual_functions(Word a, Word b) {
   const Form form(static_cast<std::uint32_t>(a));
   const Square square(static_cast<std::uint32_t>(b));
   const Box box(static_cast<std::uint32_t>(a ^ b), static_cast<std::uint16_t>(b >> 20));
@@ -221,7 +221,7 @@ struct Record {
   bool is_set;
   std::int64_t total;
 };
-TENON_NOT_INLINED Record changed(Record record, Word by) {
+HOST_DEVICE_NOINLINE Record changed(Record record, Word by) {
   record.tag = static_cast<std::uint8_t>(record.tag + by);
   record.weight *= 1.5;
   for (std::uint16_t& part : record.parts) part = static_cast<std::uint16_t>(part * 3 + by);
@@ -229,7 +229,7 @@ TENON_NOT_INLINED Record changed(Record record, Word by) {
   record.total -= record.parts[by % 5];
   return record;
 }
-TENON_ANYWHERE Word structs_by_value(Word a, Word b) {
+HOST_DEVICE Word structs_by_value(Word a, Word b) {
   Record record = {static_cast<std::uint8_t>(a), static_cast<double>(a % 1000), {1, 2, 3, 4, 5}, true, 7};
   for (int i = 0; i < 4; ++i) record = changed(record, b >> (8 * i));
   Word sum = record.tag + (record.is_set ? 256 : 0) + static_cast<Word>(record.total) * 512;
@@ -238,7 +238,7 @@ TENON_ANYWHERE Word structs_by_value(Word a, Word b) {
 }
 
 // Converts digits into a buffer and back: bytes, pointers into local memory, memcpy of odd sizes.
-TENON_ANYWHERE Word written_and_read(Word a, Word b) {
+HOST_DEVICE Word written_and_read(Word a, Word b) {
   char text[48] = {};
   char* end = text + sizeof text;
   char* at = end;
@@ -256,7 +256,7 @@ struct Node {
   std::uint32_t key;
   Node *left, *right;
 };
-TENON_ANYWHERE Word tree_depth(Word a, Word b) {
+HOST_DEVICE Word tree_depth(Word a, Word b) {
   Node nodes[20];
   Node* root = nullptr;
   Word sum = 0;
@@ -272,16 +272,16 @@ TENON_ANYWHERE Word tree_depth(Word a, Word b) {
   return sum;
 }
 
-TENON_ANYWHERE Word bits_of(double value) {
+HOST_DEVICE Word bits_of(double value) {
   Word bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
   return bits;
 }
-TENON_ANYWHERE double real_of(Word word) {
+HOST_DEVICE double real_of(Word word) {
   return (static_cast<double>(static_cast<std::int64_t>(word)) + 0.5) / 1e12;
 }
 
-TENON_ANYWHERE Word doubles(Word a, Word b) {
+HOST_DEVICE Word doubles(Word a, Word b) {
   const double x = real_of(a), y = real_of(b);
   double sum = x * y - x / y;
   sum += std::sqrt(std::fabs(x)) + std::fma(x, y, -x) - std::floor(y) + std::trunc(x * 0.001);
@@ -290,7 +290,7 @@ TENON_ANYWHERE Word doubles(Word a, Word b) {
   return bits_of(sum) + (x < y) + 2 * static_cast<Word>(static_cast<std::int64_t>(y));
 }
 
-TENON_ANYWHERE Word floats(Word a, Word b) {
+HOST_DEVICE Word floats(Word a, Word b) {
   float x = 0, y = 0;  // any bits: subnormals and infinities too
   const auto low = static_cast<std::uint32_t>(a), high = static_cast<std::uint32_t>(b >> 32);
   std::memcpy(&x, &low, 4);
@@ -316,7 +316,7 @@ TENON_ANYWHERE Word floats(Word a, Word b) {
 }
 
 // Gaussian elimination with pivoting, in a two-dimensional local array.
-TENON_ANYWHERE Word determinant(Word a, Word b) {
+HOST_DEVICE Word determinant(Word a, Word b) {
   double m[5][5];
   for (int i = 0; i < 5; ++i)
     for (int j = 0; j < 5; ++j)
@@ -341,7 +341,7 @@ TENON_ANYWHERE Word determinant(Word a, Word b) {
   return bits_of(result);
 }
 
-TENON_ANYWHERE Word primes(Word a, Word b) {
+HOST_DEVICE Word primes(Word a, Word b) {
   std::uint32_t sieve[16] = {};
   const int limit = 100 + static_cast<int>(a % 400);
   for (int i = 2; i * i < limit; ++i)
@@ -353,7 +353,7 @@ TENON_ANYWHERE Word primes(Word a, Word b) {
   return sum;
 }
 
-TENON_ANYWHERE Word narrow_integers(Word a, Word b) {
+HOST_DEVICE Word narrow_integers(Word a, Word b) {
   std::uint8_t u8 = static_cast<std::uint8_t>(a);
   std::int8_t s8 = static_cast<std::int8_t>(b);
   std::uint16_t u16 = static_cast<std::uint16_t>(a >> 8);
@@ -370,7 +370,7 @@ TENON_ANYWHERE Word narrow_integers(Word a, Word b) {
   return sum;
 }
 
-TENON_ANYWHERE Word high_product(Word a, Word b) {
+HOST_DEVICE Word high_product(Word a, Word b) {
   const Word al = a & 0xffffffff, ah = a >> 32, bl = b & 0xffffffff, bh = b >> 32;
   const Word middle = ah * bl + (al * bl >> 32);
   const Word other = al * bh + (middle & 0xffffffff);
@@ -380,7 +380,7 @@ TENON_ANYWHERE Word high_product(Word a, Word b) {
 }
 
 constexpr int computations = 18;
-TENON_ANYWHERE Word compute(int which, Word a, Word b) {
+HOST_DEVICE Word compute(int which, Word a, Word b) {
   switch (which) {
     case 0:
       return greatest_common_divisor(a, b);

@@ -24,7 +24,7 @@ TEST_P(Computations, are_those_of_the_host) {
   const Address from = compiled.upload(in);
   for (int which = 0; which < foreign::computations; ++which) {
     SCOPED_TRACE("computation " + std::to_string(which));
-    const Address to = compiled.room<std::uint64_t>(n);
+    const Address to = compiled.allocate<std::uint64_t>(n);
     compiled.run("compute_all", {{2, 1, 1}, {48, 1, 1}}, {which, from, to, static_cast<int>(n)});
     const auto out = compiled.download<std::uint64_t>(to, n);
     for (std::size_t i = 0; i < n; ++i)

@@ -20,7 +20,7 @@ class Cooperation : public ::testing::TestWithParam<std::string> {
                               const std::vector<int>& expected) {
     for (const Options& options : several_schedules()) {
       Compiled compiled(GetParam());
-      const Address out = compiled.room<int>(expected.size());
+      const Address out = compiled.allocate<int>(expected.size());
       compiled.run(entry, shape, {compiled.upload(in), out}, options);
       EXPECT_EQ(compiled.download<int>(out, expected.size()), expected);
     }
@@ -43,9 +43,9 @@ TEST_P(Cooperation, reduces_over_blocks) {
   for (std::size_t i = 0; i < in.size(); ++i) expected += in[i] * weights[i & 15];
   for (const Options& options : several_schedules()) {
     Compiled compiled(GetParam());
-    const Address out = compiled.room<std::uint32_t>(1);
+    const Address out = compiled.allocate<std::uint32_t>(1);
     compiled.run("reduce", {{5, 1, 1}, {128, 1, 1}},
-                 {compiled.upload(in), compiled.room<std::uint32_t>(5), out, static_cast<int>(in.size())},
+                 {compiled.upload(in), compiled.allocate<std::uint32_t>(5), out, static_cast<int>(in.size())},
                  options);
     EXPECT_EQ(compiled.download<std::uint32_t>(out, 1)[0], expected);
   }
@@ -150,7 +150,7 @@ TEST_P(Cooperation, has_groups) {
   const auto in = random_values<int>(n, 100);
   for (const Options& options : several_schedules()) {
     Compiled compiled(GetParam());
-    const Address out = compiled.room<int>(8 * n);
+    const Address out = compiled.allocate<int>(8 * n);
     compiled.run("groups", {{1, 1, 1}, {n, 1, 1}}, {compiled.upload(in), out, static_cast<int>(n)}, options);
     EXPECT_EQ(compiled.download<int>(out, 8 * n), expected_of_groups(in));
   }
@@ -173,7 +173,7 @@ TEST_P(Cooperation, copies_through_a_pipeline) {
   for (std::size_t i = 0; i < in.size(); ++i) expected[i % row] += in[i];
   for (const Options& options : several_schedules()) {
     Compiled compiled(GetParam());
-    const Address out = compiled.room<float>(row);
+    const Address out = compiled.allocate<float>(row);
     compiled.run("pipelined", {{1, 1, 1}, {128, 1, 1}}, {compiled.upload(in), out, static_cast<int>(rounds)},
                  options);
     EXPECT_EQ(compiled.download<float>(out, row), expected);
@@ -201,12 +201,12 @@ TEST_P(Cooperation, synchronises_tiles_of_several_warps) {
   expect_integers("tiles_of_warps", {{1, 1, 1}, {256, 1, 1}}, in, expected);
 }
 
-TEST_P(Cooperation, gets_no_order_in_memory_from_a_shuffle) {
+TEST_P(Cooperation, orders_no_memory_by_a_shuffle) {
   std::vector<int> expected(32);
   for (int i = 0; i < 32; ++i) expected[static_cast<std::size_t>(i)] = 1 + 3 * i;
   for (const int with_barrier : {0, 1}) {
     Compiled compiled(GetParam());
-    const Address out = compiled.room<int>(32);
+    const Address out = compiled.allocate<int>(32);
     const Result result = compiled.launch("told_by_a_shuffle", {{1, 1, 1}, {64, 1, 1}}, {out, with_barrier});
     EXPECT_EQ(compiled.download<int>(out, 32), expected);
     ASSERT_EQ(result.findings.size(), with_barrier != 0 ? 0u : 1u);
@@ -222,7 +222,7 @@ TEST_P(Cooperation, votes_in_tiles_of_several_warps) {
   in[200] = 7;
   std::fill(expected.begin() + 128, expected.end(), 1);
   Compiled compiled(GetParam());
-  const Address out = compiled.room<int>(256);
+  const Address out = compiled.allocate<int>(256);
   const Result result =
       compiled.launch("vote_of_warps", {{1, 1, 1}, {256, 1, 1}}, {compiled.upload(in), out});
   EXPECT_EQ(compiled.download<int>(out, 256), expected);
@@ -242,9 +242,9 @@ std::string faulty_line() {
   return "nowhere";
 }
 
-TEST_P(Cooperation, has_races_found_at_their_source_line) {
+TEST_P(Cooperation, finds_a_race_at_its_source_line) {
   Compiled compiled(GetParam());
-  const Result result = compiled.launch("racing", {{1, 1, 1}, {64, 1, 1}}, {compiled.room<int>(64)});
+  const Result result = compiled.launch("racing", {{1, 1, 1}, {64, 1, 1}}, {compiled.allocate<int>(64)});
   ASSERT_EQ(result.findings.size(), 1u);
   const Finding& finding = result.findings[0];
   EXPECT_EQ(finding.kind, FindingKind::race) << finding.message;

@@ -71,7 +71,7 @@ void expect_close(const char* entry, int which) {
   for (Real& value : y) value = static_cast<Real>(of_y(random));
   if (which < 3) x[0] = static_cast<Real>(1e22), x[1] = static_cast<Real>(-3e30);
   Compiled compiled("math");
-  const Address to = compiled.room<Real>(n);
+  const Address to = compiled.allocate<Real>(n);
   compiled.run(entry, {{4, 1, 1}, {64, 1, 1}},
                {which, compiled.upload(x), compiled.upload(y), to, static_cast<int>(n)});
   const auto z = compiled.download<Real>(to, n);
@@ -101,7 +101,7 @@ TEST(FastMath, is_near) {
   const Truth truths[] = {functions[0].truth, functions[1].truth, functions[3].truth, functions[4].truth,
                           [](long double a, long double b) { return a / b; }};
   for (int which = 0; which < 5; ++which) {
-    const Address to = compiled.room<float>(n);
+    const Address to = compiled.allocate<float>(n);
     compiled.run("apply_fast", {{1, 1, 1}, {64, 1, 1}},
                  {which, compiled.upload(x), compiled.upload(y), to, static_cast<int>(n)});
     const auto z = compiled.download<float>(to, n);

@@ -12,8 +12,8 @@ template <class Element, class Sum, int depth>
 __device__ void multiply(const Element* a, const Element* b, Sum* c, int k) {
   __shared__ __align__(32) Element tile[64 * depth];
   const int warp = static_cast<int>(threadIdx.x / 32);
-  wmma::fragment<wmma::accumulator, 16, 16, depth, Sum> sums[4];
-  for (auto& sum : sums) wmma::fill_fragment(sum, Sum(0));
+  wmma::fragment<wmma::accumulator, 16, 16, depth, Sum> accumulators[4];
+  for (auto& sum : accumulators) wmma::fill_fragment(sum, Sum(0));
   for (int at = 0; at < k; at += depth) {
     for (int i = static_cast<int>(threadIdx.x); i < 64 * depth; i += 128)
       tile[i] = b[(i / depth) * k + at + i % depth];
@@ -23,12 +23,12 @@ __device__ void multiply(const Element* a, const Element* b, Sum* c, int k) {
     for (int j = 0; j < 4; ++j) {
       wmma::fragment<wmma::matrix_b, 16, 16, depth, Element, wmma::col_major> right;
       wmma::load_matrix_sync(right, tile + 16 * j * depth, depth);
-      wmma::mma_sync(sums[j], left, right, sums[j]);
+      wmma::mma_sync(accumulators[j], left, right, accumulators[j]);
     }
     __syncthreads();
   }
   for (int j = 0; j < 4; ++j)
-    wmma::store_matrix_sync(c + warp * 16 * 64 + 16 * j, sums[j], 64, wmma::mem_row_major);
+    wmma::store_matrix_sync(c + warp * 16 * 64 + 16 * j, accumulators[j], 64, wmma::mem_row_major);
 }
 
 extern "C" __global__ void multiply_half(const half* a, const half* b, float* c, int k) {

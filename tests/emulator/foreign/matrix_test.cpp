@@ -40,7 +40,7 @@ void expect_product(const std::string& entry, Convert&& convert) {
   };
   for (const Options& options : testing::several_schedules()) {
     Compiled compiled("matrix");
-    const Address c = compiled.room<Sum>(64 * 64);
+    const Address c = compiled.allocate<Sum>(64 * 64);
     compiled.run(entry, {{1, 1, 1}, {128, 1, 1}},
                  {compiled.upload(converted(a)), compiled.upload(converted(b)), c, k}, options);
     const std::vector<int> expected = product(a, b, 64, 64, k);
@@ -71,7 +71,7 @@ TEST(Wmma, multiplies_double) {
     return std::vector<double>(list.begin(), list.end());
   };
   Compiled compiled("matrix");
-  const Address c = compiled.room<double>(64);
+  const Address c = compiled.allocate<double>(64);
   compiled.run("multiply_double", {{1, 1, 1}, {32, 1, 1}},
                {compiled.upload(reals(a)), compiled.upload(reals(b)), c});
   EXPECT_EQ(compiled.download<double>(c, 64), reals(product(a, b, 8, 8, 4)));
@@ -89,7 +89,7 @@ void expect_arithmetic(const std::string& entry, int mantissa) {
   std::vector<float> in(n + 1);
   for (float& value : in) value = std::ldexp(static_cast<float>(random() % 4000) - 2000.0f, -6);
   Compiled compiled("matrix");
-  const Address out = compiled.room<float>(7 * n);
+  const Address out = compiled.allocate<float>(7 * n);
   compiled.run(entry, {{1, 1, 1}, {n, 1, 1}}, {compiled.upload(in), out, static_cast<int>(n)});
   const auto found = compiled.download<float>(out, 7 * n);
   for (std::size_t i = 0; i < n; ++i) {

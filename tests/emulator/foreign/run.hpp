@@ -39,7 +39,7 @@ class Compiled {
     return address;
   }
   template <class T>
-  Address room(std::size_t count) {  // unwritten
+  Address allocate(std::size_t count) {  // unwritten
     return emulator_.allocate(count * sizeof(T));
   }
   template <class T>

@@ -161,7 +161,7 @@ TEST(Simd, every_intrinsic_is_what_it_is_defined_as) {
   EXPECT_EQ(kernels.size(), 2 * (4 + 37) + 4 * 6 + 4U);
   for (const std::string& kernel : kernels) {
     SCOPED_TRACE(kernel);
-    const Address to = compiled.room<Word>(n);
+    const Address to = compiled.allocate<Word>(n);
     compiled.run(kernel, {{1}, {n}}, {a, b, c, to});
     const std::vector<Word> found = compiled.download<Word>(to, n);
     for (std::size_t i = 0; i < n; ++i) {

@@ -39,7 +39,7 @@ TEST_P(Triton, multiplies) {
   const std::vector<int> a = small(m * k), b = small(k * n);
   for (const Options& options : testing::several_schedules()) {
     Compiled compiled(product.file);
-    const Address c = compiled.room<float>(m * n);
+    const Address c = compiled.allocate<float>(m * n);
     compiled.run("multiply", {{(m + product.rows - 1) / product.rows, 2, 1}, {128, 1, 1}, product.shared},
                  {compiled.upload(half(a)), compiled.upload(half(b)), c, m, n, k, no_scratch, no_scratch},
                  options);
@@ -63,7 +63,7 @@ TEST(TritonSoftmax, is_that_of_the_host) {
   std::vector<float> x(rows * n);
   for (float& value : x) value = static_cast<float>(random() % 2000) / 200.0f - 5.0f;
   Compiled compiled("triton/softmax_sm_80");
-  const Address y = compiled.room<float>(rows * n);
+  const Address y = compiled.allocate<float>(rows * n);
   compiled.run("softmax", {{rows, 1, 1}, {128, 1, 1}, 16},
                {compiled.upload(x), y, static_cast<int>(n), no_scratch, no_scratch});
   const auto found = compiled.download<float>(y, rows * n);

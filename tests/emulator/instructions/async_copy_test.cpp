@@ -312,7 +312,7 @@ TEST(BulkStore, overwriting_the_source_without_the_wait_is_found) {
 }
 
 // This takes a moment. It would take minutes if every wait went through all earlier stores.
-TEST(BulkStore, that_only_the_reads_are_waited_for_do_not_pile_up) {
+TEST(BulkStore, do_not_pile_up_if_only_their_reads_are_waited_for) {
   PtxKernel kernel(two_pointers, R"(
   .shared .align 128 .b8 tile[16];
   .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .pred %p<4>;

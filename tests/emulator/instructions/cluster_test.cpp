@@ -188,7 +188,7 @@ TEST(SetMaxRegisters, inc_must_not_lower) {
 }
 
 TEST(SetMaxRegisters, start_with_what_the_directives_leave) {
-  // Two blocks per SM: 80 registers per thread, of which the producer releases 56.
+  // Two blocks per SM: 80 registers per thread; the producer releases 56 of them.
   for (const char* directives : {".maxntid 384 .minnctapersm 2", ".maxnreg 80"}) {
     PtxKernel right(one_pointer, pool(24, 104), "", "sm_90a", directives);
     right.grid(1, 384).argument(0, right.zeros<std::uint32_t>(1));

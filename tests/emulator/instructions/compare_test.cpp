@@ -113,9 +113,9 @@ TEST(Compare, CombinesAndWritesTheComplementToo) {
         for (std::size_t lane = 0; lane < warp_size; ++lane) {
           const Triple& input = kind.inputs[lane * 11];
           for (const char letter : {'h', 'r', 'd', 'p'}) {
-            warp.lanes(std::string("%") + letter + "1")[lane] = cut(input.a, letter);
-            warp.lanes(std::string("%") + letter + "2")[lane] = cut(input.b, letter);
-            warp.lanes(std::string("%") + letter + "3")[lane] = cut(input.c, letter);
+            warp.lanes(std::string("%") + letter + "1")[lane] = truncated(input.a, letter);
+            warp.lanes(std::string("%") + letter + "2")[lane] = truncated(input.b, letter);
+            warp.lanes(std::string("%") + letter + "3")[lane] = truncated(input.c, letter);
           }
         }
         warp.run();

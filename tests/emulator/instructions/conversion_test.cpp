@@ -47,7 +47,7 @@ const std::vector<Triple>& integer_inputs() {
   return all;
 }
 
-TEST(Conversion, BetweenIntegersCutsAndExtends) {
+TEST(Conversion, BetweenIntegersTruncatesAndExtends) {
   for (const Integer& from : integers) {
     for (const Integer& to : integers) {
       const std::string text = to.type + "." + from.type + " %" + to.kind + "0, %" + from.kind + "1";
@@ -495,17 +495,17 @@ TEST(Move, TakesConstantsSpecialRegistersAndPredicates) {
 
 TEST(Move, Selects) {
   check("selp.b32 %r0, %r1, %r2, %p3", integer_inputs(),
-        [](Bits a, Bits b, Bits c) { return cut((c & 1) != 0 ? a : b, 'r'); });
+        [](Bits a, Bits b, Bits c) { return truncated((c & 1) != 0 ? a : b, 'r'); });
   check("selp.f64 %d0, %d1, %d2, !%p3", integer_inputs(),
         [](Bits a, Bits b, Bits c) { return (c & 1) != 0 ? b : a; });
   check("slct.u64.s32 %d0, %d1, %d2, %r3", integer_inputs(),
         [](Bits a, Bits b, Bits c) { return sign(c, 32) >= 0 ? a : b; });
   const std::vector<Triple> f32 = real_inputs(reals[2]);
   check("slct.b16.f32 %h0, %h1, %h2, %r3", f32,
-        [](Bits a, Bits b, Bits c) { return cut(float_of(c) >= 0 ? a : b, 'h'); });
+        [](Bits a, Bits b, Bits c) { return truncated(float_of(c) >= 0 ? a : b, 'h'); });
   check("slct.ftz.f32.f32 %r0, %r1, %r2, %r3", f32, [](Bits a, Bits b, Bits c) {
     const float x = float_of((c & 0x7f800000) == 0 ? c & 0x80000000 : c);
-    return cut(x >= 0 ? a : b, 'r');
+    return truncated(x >= 0 ? a : b, 'r');
   });
 }
 

@@ -124,7 +124,7 @@ void expect_column(const Images& t, const std::vector<std::int32_t>& at, const s
       kernel, [&] { EXPECT_EQ(kernel.download<std::uint16_t>(to, expected.size()), expected); }, 1);
 }
 
-TEST(Im2col, goes_through_the_pixels_of_a_line_an_image_and_the_next_image) {
+TEST(Im2col, traverses_the_pixels_of_a_row_an_image_and_the_next_image) {
   // A 3 x 3 filter with a border of 1: nine positions of each image's box.
   const Images images{{16, 7, 5, 3}, {-1, -1}, {-1, -1}, 8, 60, {1, 1, 1, 1}};
   for (int y = 0; y < 3; ++y)

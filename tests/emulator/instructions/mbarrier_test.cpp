@@ -43,7 +43,7 @@ std::vector<std::uint32_t> handed_over() {
   return values;
 }
 
-void expect_handed_over(const std::string& body, const std::string& target = "sm_90a") {
+void expect_message_passed(const std::string& body, const std::string& target = "sm_90a") {
   PtxKernel kernel(one_pointer, body, "", target);
   const std::uint64_t to = kernel.zeros<std::uint32_t>(32);
   kernel.grid(1, 64).argument(0, to);
@@ -57,33 +57,35 @@ void expect_fault_in_producer_consumer(const std::string& body, FindingKind kind
 }
 
 TEST(Mbarrier, orders_data_between_warps) {
-  expect_handed_over(producer_consumer);
+  expect_message_passed(producer_consumer);
   const std::string before_sm_90 = changed(producer_consumer, "try_wait", "test_wait");
-  expect_handed_over(before_sm_90, "sm_80");
+  expect_message_passed(before_sm_90, "sm_80");
 }
 
 TEST(Mbarrier, arrives_and_waits_in_every_form) {
   const std::string arrive = "mbarrier.arrive.shared::cta.b64 %d3, [%r2];";
   const std::string wait = "mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 0;";
-  expect_handed_over(
+  expect_message_passed(
       changed(producer_consumer, arrive, "mbarrier.arrive.release.cta.shared::cta.b64 _, [%r2], 1;"));
-  expect_handed_over(changed(producer_consumer, arrive,
-                             "cvta.shared.u64 %d4, %d4; cvt.u64.u32 %d4, %r2; cvta.shared.u64 %d4, "
-                             "%d4; mbarrier.arrive.b64 %d3, [%d4];"));
-  expect_handed_over(
+  expect_message_passed(changed(producer_consumer, arrive,
+                                "cvta.shared.u64 %d4, %d4; cvt.u64.u32 %d4, %r2; cvta.shared.u64 %d4, "
+                                "%d4; mbarrier.arrive.b64 %d3, [%d4];"));
+  expect_message_passed(
       changed(producer_consumer, arrive, "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];"));
-  expect_handed_over(changed(producer_consumer, arrive,
-                             "mbarrier.arrive.expect_tx.shared::cta.b64 %d3, [%r2], 8; "
-                             "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r2], 8;"));
-  expect_handed_over(changed(producer_consumer, arrive,
-                             "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r2], 8; "
-                             "mbarrier.complete_tx.shared::cta.b64 [%r2], 8; " +
-                                 arrive));
-  expect_handed_over(changed(producer_consumer, arrive, "mbarrier.arrive_drop.shared::cta.b64 %d3, [%r2];"));
-  expect_handed_over(changed(producer_consumer, wait,
-                             "mbarrier.test_wait.parity.acquire.cta.shared::cta.b64 %p2, [%r2], 0;"));
-  expect_handed_over(changed(producer_consumer, wait,
-                             "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r2], 0, 100;"));
+  expect_message_passed(changed(producer_consumer, arrive,
+                                "mbarrier.arrive.expect_tx.shared::cta.b64 %d3, [%r2], 8; "
+                                "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r2], 8;"));
+  expect_message_passed(changed(producer_consumer, arrive,
+                                "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r2], 8; "
+                                "mbarrier.complete_tx.shared::cta.b64 [%r2], 8; " +
+                                    arrive));
+  expect_message_passed(
+      changed(producer_consumer, arrive, "mbarrier.arrive_drop.shared::cta.b64 %d3, [%r2];"));
+  expect_message_passed(changed(producer_consumer, wait,
+                                "mbarrier.test_wait.parity.acquire.cta.shared::cta.b64 %p2, [%r2], 0;"));
+  expect_message_passed(
+      changed(producer_consumer, wait,
+              "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r2], 0, 100;"));
 }
 
 // 64 threads, each arriving and waiting with its own state.

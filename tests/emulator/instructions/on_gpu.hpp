@@ -1,5 +1,5 @@
-// Runs the same kernel on the GPU of this machine: for tests of correct kernels, where the hardware must give
-// the emulator's results. Selected by the environment, TENON_TEST_DEVICE=cuda.
+// Runs a test's kernel on the GPU of this machine, which must give the emulator's results: for tests of
+// correct kernels. The environment variable TENON_TEST_DEVICE=cuda selects it.
 #pragma once
 
 #include <cuda.h>
@@ -95,7 +95,7 @@ class GpuLaunch {
       failed_ = std::string(doing) + ": " + cudaGetErrorString(error);
   }
 
-  std::uint64_t twin(std::uint64_t address) const {
+  std::uint64_t on_device(std::uint64_t address) const {
     for (const MirroredBuffer& buffer : buffers_) {
       if (address >= buffer.address && address - buffer.address <= buffer.size)
         return reinterpret_cast<std::uint64_t>(buffer.device) + (address - buffer.address);
@@ -107,7 +107,7 @@ class GpuLaunch {
     if (bytes.size() == 8) {
       std::uint64_t value = 0;
       std::memcpy(&value, bytes.data(), 8);
-      value = twin(value);
+      value = on_device(value);
       std::memcpy(bytes.data(), &value, 8);
     } else if (bytes.size() == 128) {
       std::uint8_t opaque[128];
@@ -138,7 +138,7 @@ class GpuLaunch {
     }
     const CUresult status =
         encode_tiled(map, static_cast<CUtensorMapDataType>(tensor.type), static_cast<cuuint32_t>(tensor.rank),
-                     reinterpret_cast<void*>(twin(tensor.address)), dimensions, strides, box, steps,
+                     reinterpret_cast<void*>(on_device(tensor.address)), dimensions, strides, box, steps,
                      static_cast<CUtensorMapInterleave>(tensor.interleave),
                      static_cast<CUtensorMapSwizzle>(tensor.swizzle),
                      static_cast<CUtensorMapL2promotion>(tensor.l2_promotion),
@@ -157,7 +157,8 @@ class GpuLaunch {
     const auto encode_im2col = reinterpret_cast<decltype(&cuTensorMapEncodeIm2col)>(found);
     const CUresult status = encode_im2col(
         map, static_cast<CUtensorMapDataType>(tensor.type), static_cast<cuuint32_t>(tensor.rank),
-        reinterpret_cast<void*>(twin(tensor.address)), reinterpret_cast<const cuuint64_t*>(tensor.dimensions),
+        reinterpret_cast<void*>(on_device(tensor.address)),
+        reinterpret_cast<const cuuint64_t*>(tensor.dimensions),
         reinterpret_cast<const cuuint64_t*>(tensor.strides + 1), tensor.lower_corner, tensor.upper_corner,
         tensor.box[0], tensor.box[1], tensor.element_strides,
         static_cast<CUtensorMapInterleave>(tensor.interleave),

@@ -115,12 +115,12 @@ inline std::vector<Triple> triples(const std::vector<Bits>& corners, std::size_t
   return all;
 }
 
-inline Bits cut(Bits bits, char kind) {
+inline Bits truncated(Bits bits, char kind) {
   return kind == 'h' ? bits & 0xffff : kind == 'r' ? bits & 0xffffffff : kind == 'p' ? bits & 1 : bits;
 }
 
 // text: one instruction on registers numbered 1, 2, 3 of any kinds, with the result in the one numbered 0,
-// which comes first. reference(a, b, c) gets 64 bits each, of which the instruction reads as many as its
+// which comes first. reference(a, b, c) gets 64 bits each; the instruction reads the low bits that its
 // registers hold.
 inline void check(const std::string& text, const std::vector<Triple>& inputs,
                   const std::function<Bits(Bits, Bits, Bits)>& reference) {
@@ -133,9 +133,9 @@ inline void check(const std::string& text, const std::vector<Triple>& inputs,
       const Triple& input = inputs[first + lane];
       for (const char kind : {'h', 'r', 'd', 'p'}) {
         const std::string name = std::string("%") + kind;
-        warp.lanes(name + "1")[lane] = cut(input.a, kind);
-        warp.lanes(name + "2")[lane] = cut(input.b, kind);
-        warp.lanes(name + "3")[lane] = cut(input.c, kind);
+        warp.lanes(name + "1")[lane] = truncated(input.a, kind);
+        warp.lanes(name + "2")[lane] = truncated(input.b, kind);
+        warp.lanes(name + "3")[lane] = truncated(input.c, kind);
       }
     }
     ASSERT_EQ(warp.run(), Flow::next);

@@ -60,11 +60,11 @@ inline char letter(Kind kind) {
 
 // "add.u32" with operands -> "add.u32 %r0, %r1, %r2" and any text after them.
 inline ScalarCase plain(const std::string& instruction, Kind result, const std::vector<Kind>& operands,
-                        Tolerance tolerance = {}, const std::string& behind = "") {
+                        Tolerance tolerance = {}, const std::string& rest = "") {
   std::string text = instruction + " %" + letter(result) + "0";
   int index = 1;
   for (const Kind kind : operands) text += std::string(", %") + letter(kind) + std::to_string(index++);
-  return {text + behind + ";", result, operands, tolerance};
+  return {text + rest + ";", result, operands, tolerance};
 }
 
 inline void add_integer_cases(std::vector<ScalarCase>& cases) {

@@ -43,7 +43,7 @@ TEST(ScalarKernel, StoresWhatTheHandlersCompute) {
         const char kind = letter(one.operands[i]);
         std::uint64_t* lanes = warp.lanes(std::string("%") + kind + std::to_string(i + 1));
         for (std::size_t lane = 0; lane < warp_size; ++lane)
-          lanes[lane] = cut(operands[i][first + lane], kind);
+          lanes[lane] = truncated(operands[i][first + lane], kind);
       }
       ASSERT_EQ(warp.run(), Flow::next);
       const std::uint64_t* lanes = warp.lanes(std::string("%") + letter(one.result) + "0");

@@ -102,7 +102,7 @@ TEST(ScalarOnDevice, AgreesWithTheEmulator) {
       if (agrees(one, expected[thread], found[thread], worst) || ++differences > 8) continue;
       examples += "\n  of";
       for (std::size_t i = 0; i < one.operands.size(); ++i) {
-        examples += " " + hexadecimal(cut(operands[i][thread], letter(one.operands[i])));
+        examples += " " + hexadecimal(truncated(operands[i][thread], letter(one.operands[i])));
       }
       examples +=
           ": the GPU gives " + hexadecimal(found[thread]) + ", the emulator " + hexadecimal(expected[thread]);

@@ -198,8 +198,8 @@ TEST(TensorLoad, swizzles_by_the_row_of_128_bytes) {
     const std::size_t chunks = static_cast<std::size_t>(span) / 16;
     for (std::size_t i = 0; i < plain.size(); ++i) {
       const std::size_t row = i / (chunks * 8), chunk = i / 8 % chunks;
-      const std::size_t line = row * chunks / 8;  // of 128 bytes
-      expected[row * chunks * 8 + (chunk ^ line % chunks) * 8 + i % 8] = plain[i];
+      const std::size_t row_of_128 = row * chunks / 8;  // of 128 bytes
+      expected[row * chunks * 8 + (chunk ^ row_of_128 % chunks) * 8 + i % 8] = plain[i];
     }
     const int bytes = static_cast<int>(plain.size() * 2);
     PtxKernel kernel(map_and_out, load_and_dump(2, "8, 2", bytes, bytes));
@@ -214,7 +214,7 @@ TEST(TensorLoad, of_something_else_than_a_map_is_found) {
   PtxKernel kernel(map_and_out, load_and_dump(2, "0, 0", 256, 256));
   TensorMap other{};
   kernel.grid(1, 64).argument(0, other).argument(1, kernel.zeros<std::uint8_t>(256));
-  expect_fault(kernel, FindingKind::argument, "no tensor map that tenon::emulator::encode_tiled made");
+  expect_fault(kernel, FindingKind::argument, "not a tensor map that tenon::emulator::encode_tiled made");
 }
 
 // As an H200 does, which stops with an illegal instruction.
@@ -508,7 +508,8 @@ WAIT:
   expect_clean(kernel, [&] {
     const auto result = kernel.download<std::uint16_t>(to + 128, 16);
     for (std::uint16_t x = 0; x < 16; ++x) {
-      EXPECT_EQ(result[x], x < 12 ? 100 + tensor.strides()[0] / 2 + x : 0) << "row 1, cut at 12 elements";
+      EXPECT_EQ(result[x], x < 12 ? 100 + tensor.strides()[0] / 2 + x : 0)
+          << "row 1, which has 12 elements now";
     }
   });
 }

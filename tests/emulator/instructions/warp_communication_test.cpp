@@ -124,12 +124,13 @@ TEST(Shuffle, ReportsMasksThatCannotBe) {
   EXPECT_NE(outsider.findings()[0].message.find("membermask 0x0000000f, which does not name it"),
             std::string::npos);
 
-  OneWarp quarrel("vote.sync.ballot.b32 %r0, %p1, %r1;");
-  quarrel.set_all("%r1", 0xffffffff);
-  quarrel.lanes("%r1")[4] = 0x00000010;
-  EXPECT_EQ(quarrel.run(), Flow::next);
-  ASSERT_FALSE(quarrel.findings().empty());
-  EXPECT_NE(quarrel.findings()[0].message.find("lane 4 has the membermask 0x00000010"), std::string::npos);
+  OneWarp disagreeing("vote.sync.ballot.b32 %r0, %p1, %r1;");
+  disagreeing.set_all("%r1", 0xffffffff);
+  disagreeing.lanes("%r1")[4] = 0x00000010;
+  EXPECT_EQ(disagreeing.run(), Flow::next);
+  ASSERT_FALSE(disagreeing.findings().empty());
+  EXPECT_NE(disagreeing.findings()[0].message.find("lane 4 has the membermask 0x00000010"),
+            std::string::npos);
 }
 
 TEST(Vote, CountsTheLanesOfTheMask) {

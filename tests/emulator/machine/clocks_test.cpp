@@ -103,7 +103,7 @@ TEST(Clocks, TheAsyncProxyReliesOnWhatWasFencedOnly) {
   EXPECT_TRUE(covers(clocks, 1, 0, unfenced));
   EXPECT_FALSE(clocks.fenced(clocks.view(1), 0, unfenced));
   clocks.fence_proxy(1);
-  EXPECT_TRUE(clocks.fenced(clocks.view(1), 0, unfenced)) << "a fence behind the barrier does as well";
+  EXPECT_TRUE(clocks.fenced(clocks.view(1), 0, unfenced)) << "a fence after the barrier suffices too";
   EXPECT_FALSE(clocks.fenced(clocks.view(0), 0, unfenced));
 }
 

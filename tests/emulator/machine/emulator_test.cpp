@@ -186,7 +186,7 @@ TEST(Emulator, SharedMemoryIsStaticThenDynamicAndTheDynamicNamesAreOnePlace) {
   const Result result = kernel.run({{1}, {1}, 100}, {out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   const std::vector<std::uint32_t> got = kernel.download<std::uint32_t>(out, 5);
-  EXPECT_EQ(got[0], 128u) << "aligned behind the 20 static bytes";
+  EXPECT_EQ(got[0], 128u) << "aligned after the 20 static bytes";
   EXPECT_EQ(got[1], 100u);
   EXPECT_EQ(got[2], 228u);
   EXPECT_EQ(got[3], got[4]);

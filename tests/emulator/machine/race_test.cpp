@@ -7,13 +7,13 @@
 namespace tenon::emulator::testing {
 namespace {
 
-struct Twin {
+struct RaceCase {
   const char* what;
   const char* order;  // replaces ORDER in the corrected version
   const char* body;
 };
 
-class Races : public ::testing::TestWithParam<Twin> {};
+class Races : public ::testing::TestWithParam<RaceCase> {};
 
 std::string with(std::string body, const std::string& order) {
   for (std::size_t at; (at = body.find("ORDER")) != std::string::npos;) body.replace(at, 5, order);
@@ -33,7 +33,7 @@ TEST_P(Races, AreFoundWithoutTheOrderAndOnlyThen) {
   }
 }
 
-const Twin twins[] = {
+const RaceCase race_cases[] = {
     {"ReadOfAnotherWarpsWrite", "bar.sync 0;", R"(
       st.shared.u32 [%r3], %r1;
       ORDER
@@ -70,7 +70,7 @@ const Twin twins[] = {
       atom.shared.add.u32 %r4, [flag], 1;
       ORDER
       ld.shared.u32 %r5, [flag]; // race)"},
-    {"MessageBehindARelaxedFlag", "membar.cta;", R"(
+    {"MessageAfterARelaxedFlag", "membar.cta;", R"(
       setp.ge.u32 %p1, %r1, 32;
       setp.eq.u32 %p2, %r1, 0;
       @%p2 st.shared.u32 [flag], 0;
@@ -88,7 +88,7 @@ const Twin twins[] = {
       ORDER
       ld.shared.u32 %r5, [tile]; // race)"},
 };
-INSTANTIATE_TEST_SUITE_P(Race, Races, ::testing::ValuesIn(twins),
+INSTANTIATE_TEST_SUITE_P(Race, Races, ::testing::ValuesIn(race_cases),
                          [](const auto& info) { return std::string(info.param.what); });
 
 TEST(Race, ReleaseAndAcquireOrderWhatIsAroundThem) {

@@ -126,7 +126,7 @@ TEST(TensorMap, rows_of_a_box_walk_the_dimensions_in_order) {
   }
 }
 
-TEST(TensorMap, rows_are_cut_at_the_edges_of_the_tensor) {
+TEST(TensorMap, rows_end_at_the_edges_of_the_tensor) {
   Arguments a;
   const MappedTensor t = a.decoded();
   const std::int32_t left[3] = {-10, 49, 0}, right[3] = {90, -1, 6}, far[3] = {100, 0, 0};

@@ -27,7 +27,7 @@ std::vector<std::string> opcodes(std::string text) {
     const std::size_t first = line.find_first_not_of(" \t");
     if (first == std::string::npos) continue;
     const std::string begin = line.substr(first, 5);
-    // Lines that are no statements: .loc and .file have no `;`, heads of functions end in a brace.
+    // Lines that are not statements: .loc and .file have no `;`, heads of functions end in a brace.
     if (begin.substr(0, 4) == ".loc" || begin == ".file") continue;
     code += line + " ";
   }

@@ -1,4 +1,4 @@
-// Heads of functions and kernels, and the parts of their bodies that are no instructions.
+// Heads of functions and kernels, and the parts of their bodies that are not instructions.
 #include "emulator/ptx/parse.hpp"
 
 namespace tenon::emulator::ptx::test {
@@ -170,7 +170,7 @@ TEST(Function, SaysWhatIsWrong) {
             "line 5: found `nowhere` where `function_name` or `inlined_at` is needed");
   EXPECT_EQ(kernel_error("L: .branchtargets 5;"), "line 5: found `5` where the label of a branch is needed");
   EXPECT_EQ(kernel_error("L: .branchtargets M;"),
-            "line 5: `M` is no register, variable, label or function that the text declares");
+            "line 5: `M` is not a register, variable, label or function that the text declares");
   EXPECT_EQ(kernel_error("L: .callprototype f;"),
             "line 5: found `f` where `_`, which names the function of a prototype, is needed");
   EXPECT_EQ(kernel_error(".section .debug { {"),
@@ -179,9 +179,9 @@ TEST(Function, SaysWhatIsWrong) {
 
 TEST(Alias, SaysWhatIsWrong) {
   EXPECT_EQ(module_error(".alias a, b;"),
-            "line 4: `a` is an alias of `b`, which is no function defined before");
+            "line 4: `a` is an alias of `b`, which is not a function defined before");
   EXPECT_EQ(module_error(".func b;\n.alias a, b;"),
-            "line 5: `a` is an alias of `b`, which is no function defined before");
+            "line 5: `a` is an alias of `b`, which is not a function defined before");
   EXPECT_EQ(module_error(".func a { ret; } .func b { ret; }\n.alias a, b;"),
             "line 5: `a` is an alias, and also a function with a body");
   EXPECT_EQ(module_error(".alias a b;"),

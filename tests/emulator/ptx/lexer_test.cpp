@@ -167,7 +167,7 @@ TEST(Literal, SaysWhatIsMalformedOrTooLarge) {
   EXPECT_EQ(error_of("1e999"), "line 1: the number `1e999` is outside the range of an f64");
 }
 
-TEST(Lexer, CutsWhatItQuotes) {
+TEST(Lexer, TruncatesWhatItQuotes) {
   EXPECT_EQ(cited(std::string(70, 'a')), "`" + std::string(60, 'a') + "...`");
   EXPECT_EQ(cited(Token{}), "the end of the text");
 }

@@ -198,7 +198,7 @@ TEST(Operand, SaysWhatIsWrong) {
   EXPECT_EQ(kernel_error("mov.u32 [%rd1]|%p1, 1;"),
             "line 5: found `|` where `,` or `;` after the operands of `mov.u32` is needed");
   EXPECT_EQ(kernel_error("mov.u32 %r1, nothing;"),
-            "line 5: `nothing` is no register, variable, label or function that the text declares");
+            "line 5: `nothing` is not a register, variable, label or function that the text declares");
   EXPECT_EQ(kernel_error("ld.u32 %r1, nothing[2];"),
             "line 5: `nothing` is indexed, and no variable of that name is declared before");
   EXPECT_EQ(kernel_error(".shared .u32 a[4]; ld.u32 %r1, a[%r2];"),

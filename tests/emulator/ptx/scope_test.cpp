@@ -141,11 +141,11 @@ TEST(Scope, SaysWhatIsWrong) {
             "line 5: `a` is declared twice in a scope; the first time in line 5");
   EXPECT_EQ(kernel_error("L: ret;\nL: ret;"), "line 6: the label `L` is declared twice in a scope");
   EXPECT_EQ(kernel_error("bra nowhere;"),
-            "line 5: `nowhere` is no register, variable, label or function that the text declares");
+            "line 5: `nowhere` is not a register, variable, label or function that the text declares");
   EXPECT_EQ(kernel_error("{ L: ret; }\nbra L;"),
-            "line 6: `L` is no register, variable, label or function that the text declares");
+            "line 6: `L` is not a register, variable, label or function that the text declares");
   EXPECT_EQ(kernel_error("call nowhere;"),
-            "line 5: `nowhere` is no register, variable, label or function that the text declares");
+            "line 5: `nowhere` is not a register, variable, label or function that the text declares");
   EXPECT_EQ(kernel_error(".reg .b32 a[4];"), "line 5: the register `a` is declared as an array");
   EXPECT_EQ(kernel_error(".reg .v2 .b32 a<4>;"),
             "line 5: a range of vector registers, `a`, cannot be declared");

@@ -199,7 +199,7 @@ TEST(Initialiser, SaysWhatIsWrong) {
   EXPECT_EQ(module_error(".global .u32 y;\n.global .u32 x = y;"),
             "line 5: the address `y` initialises elements of 4 bytes; 8 are needed");
   EXPECT_EQ(module_error(".global .u64 x = y;"),
-            "line 4: `y` is no register, variable, label or function that the text declares");
+            "line 4: `y` is not a register, variable, label or function that the text declares");
   EXPECT_EQ(module_error(".global .u64 x = generic(5);"),
             "line 4: found `5` where the name of a variable or function is needed");
   EXPECT_EQ(

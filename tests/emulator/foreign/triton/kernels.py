@@ -11,12 +11,12 @@ def multiply(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.conste
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     columns = tl.program_id(1) * BN + tl.arange(0, BN)
     depth = tl.arange(0, BK)
-    sums = tl.zeros((BM, BN), dtype=tl.float32)
+    accumulators = tl.zeros((BM, BN), dtype=tl.float32)
     for at in range(0, k, BK):
         left = tl.load(a + rows[:, None] * k + (at + depth)[None, :], mask=rows[:, None] < m, other=0.0)
         right = tl.load(b + (at + depth)[:, None] * n + columns[None, :], mask=columns[None, :] < n, other=0.0)
-        sums = tl.dot(left, right, sums)
-    tl.store(c + rows[:, None] * n + columns[None, :], sums, mask=(rows[:, None] < m) & (columns[None, :] < n))
+        accumulators = tl.dot(left, right, accumulators)
+    tl.store(c + rows[:, None] * n + columns[None, :], accumulators, mask=(rows[:, None] < m) & (columns[None, :] < n))
 
 
 @triton.jit
@@ -27,7 +27,7 @@ def softmax(x, y, n, B: tl.constexpr):
     tl.store(y + tl.program_id(0) * n + i, value / tl.sum(value, 0), mask=i < n)
 
 
-# Launch: 4 warps; dynamic shared memory as printed; behind the parameters two pointers to scratch memory, null here.
+# Launch: 4 warps; dynamic shared memory as printed; after the parameters two pointers to scratch memory, null here.
 def write(kernel, file, signature, constants, architecture, aligned):
     index = kernel.arg_names.index
     source = ASTSource(kernel, signature={**signature, **{name: "constexpr" for name in constants}},

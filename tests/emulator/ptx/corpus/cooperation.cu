@@ -27,10 +27,10 @@ extern "C" __global__ void multiply(const __half* a, const __half* b, float* c) 
   using namespace nvcuda;
   wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> fragment_a;
   wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_major> fragment_b;
-  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums;
-  wmma::fill_fragment(sums, 0.0F);
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> accumulators;
+  wmma::fill_fragment(accumulators, 0.0F);
   wmma::load_matrix_sync(fragment_a, a, 16);
   wmma::load_matrix_sync(fragment_b, b, 16);
-  wmma::mma_sync(sums, fragment_a, fragment_b, sums);
-  wmma::store_matrix_sync(c, sums, 16, wmma::mem_row_major);
+  wmma::mma_sync(accumulators, fragment_a, fragment_b, accumulators);
+  wmma::store_matrix_sync(c, accumulators, 16, wmma::mem_row_major);
 }
