@@ -28,7 +28,7 @@ std::vector<ChoiceCandidate> choice_candidates(const std::vector<Kernel>& list, 
                                                const DeviceDescription& device) {
   std::vector<ChoiceCandidate> candidates;
   for (const Kernel& kernel : list) {
-    if (kernel.copy == Copy::module) continue;
+    if (!is_offered(kernel, problem)) continue;
     Gemm named = problem;
     named.kernel = kernel.name.c_str();
     const auto add = [&](std::size_t workspace_bytes) {

@@ -22,7 +22,7 @@ struct ChoiceCandidate {
 };
 
 // Each kernel that computes the problem, with and without a workspace, least estimate first. Kernels of
-// Copy::module are left out, since gemm() never chooses them.
+// Copy::module and with FusedEpilogue are left out, since gemm() never chooses them here.
 std::vector<ChoiceCandidate> choice_candidates(const std::vector<Kernel>& list, const Gemm& problem,
                                                const DeviceDescription& device);
 

@@ -5,7 +5,6 @@
 // more.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <ctime>
 #include <string>
 #include <vector>
 
@@ -39,13 +38,6 @@ struct Cases {
   std::vector<Types> types;
   std::vector<Layout> layouts;
 };
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[32] = {};
-  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-  return text;
-}
 
 RunnerOptions runner_options(const Options& options) {
   RunnerOptions result;

@@ -4,6 +4,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "microbench/replace_file.hpp"
@@ -125,6 +126,13 @@ std::string table(std::vector<Record> records) {
                      first->odd.empty() ? "" : "  ! ", first->odd.c_str());
     }
   }
+  return text;
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[32] = {};
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
   return text;
 }
 

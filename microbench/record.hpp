@@ -40,6 +40,9 @@ nlohmann::ordered_json to_json(const Record& record);
 // written.
 void write_json(const std::string& path, const std::vector<Record>& records);
 
+// The date of a record, in UTC: "2026-11-24".
+std::string today();
+
 // The printed table: one line a record, best sustained (else burst) ratio first within a case.
 std::string table(std::vector<Record> records);
 

@@ -206,7 +206,7 @@ void look_at_device(const std::vector<Kernel>& list, const Gemm& planned, const 
   Status why;
   for (const Kernel& kernel : list) {
     Status refusal;
-    if (kernel.copy == Copy::module || accepts(kernel, planned, device, &refusal) ||
+    if (!is_offered(kernel, planned) || accepts(kernel, planned, device, &refusal) ||
         refusal.code() != StatusCode::device_unsupported) {
       continue;
     }

@@ -150,7 +150,7 @@ std::vector<const Kernel*> tune_candidates(const std::vector<Kernel>& list, cons
   if (!*why) return {};
   std::vector<const Kernel*> candidates{documented.kernel};
   for (const Kernel& kernel : list) {
-    if (&kernel == documented.kernel || kernel.copy == Copy::module) continue;
+    if (&kernel == documented.kernel || !is_offered(kernel, problem)) continue;
     p.kernel = kernel.name.c_str();
     // A table names a kernel, but does not say whether operands are copied first. So a kernel that needs
     // other copies than the documented choice is not a candidate.

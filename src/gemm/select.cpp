@@ -452,13 +452,16 @@ double estimated_copy_cost(double bytes, bool transposed) noexcept {
                                    : bytes / wgmma::copied_bytes_per_clock);
 }
 
+bool is_offered(const Kernel& kernel, const Gemm& problem) noexcept {
+  return kernel.copy != Copy::module && kernel.fused == needs_fused_epilogue(problem);
+}
+
 const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,
                             const DeviceDescription& device, const RefusedKernels& refused) {
   const Kernel* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
   for (const Kernel& kernel : list) {
-    if (kernel.copy == Copy::module || !accepts(kernel, problem, device)) continue;
-    if (kernel.fused && !needs_fused_epilogue(problem)) continue;  // slower than the plain ones
+    if (!is_offered(kernel, problem) || !accepts(kernel, problem, device)) continue;
     if (std::find(refused.begin(), refused.end(), &kernel) != refused.end()) continue;
     // These store C element by element, which is slow.
     if (kernel.swap_ab && !kernel.unaligned && !tma_can_store(problem)) continue;

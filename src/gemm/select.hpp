@@ -56,10 +56,14 @@ double estimated_copy_cost(double bytes, bool transposed) noexcept;
 // Kernels of a list that the device refused to launch. The choice of the next best kernel leaves them out.
 using RefusedKernels = std::vector<const Kernel*>;
 
+// Whether gemm() runs the kernel for such a problem without being told its name: not Copy::module, and a
+// kernel with FusedEpilogue only where the problem asks for that.
+bool is_offered(const Kernel& kernel, const Gemm& problem) noexcept;
+
 // The accepted kernel with the least estimated cost that the device did not refuse; among equals the one
 // listed first; nullptr if no kernel accepts the problem. Three kinds of kernels are never chosen:
-// Copy::module kernels, which run by name only; kernels for unaligned operands if both operands are aligned;
-// and other swap-AB kernels if TMA cannot store C. problem.kernel is ignored.
+// those that are not offered; kernels for unaligned operands if both operands are aligned; and other swap-AB
+// kernels if TMA cannot store C. problem.kernel is ignored.
 const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,
                             const DeviceDescription& device, const RefusedKernels& refused = {});
 

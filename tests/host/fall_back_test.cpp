@@ -29,8 +29,7 @@ const char* const transposing = "a transposing copy";
 std::vector<std::string> in_order(const Gemm& p) {
   std::vector<const Kernel*> accepting;
   for (const Kernel& kernel : kernels())
-    if (kernel.copy != Copy::module && !kernel.unaligned && accepts(kernel, p, h200))
-      accepting.push_back(&kernel);
+    if (is_offered(kernel, p) && !kernel.unaligned && accepts(kernel, p, h200)) accepting.push_back(&kernel);
   std::stable_sort(accepting.begin(), accepting.end(), [&](const Kernel* x, const Kernel* y) {
     return estimated_cost(*x, p, h200) < estimated_cost(*y, p, h200);
   });

@@ -166,7 +166,7 @@ TEST(Accepts, SaysWhatItFoundAndNeeds) {
   EXPECT_EQ(refusal("tma_256x128", p, h200),
             "kernel tma_256x128 copies by TMA: ldb is 549755813888 but needs <= 549755813880");
   p = problem(64, 64, 64);
-  EXPECT_EQ(refusal("module_256x128", p, h200), "kernel module_256x128 writes f16 but C is f32");
+  EXPECT_EQ(refusal("module_256x128", p, h200), "kernel module_256x128 writes f16 but the result is f32");
   p = problem(64, 64, 64, Type::s8);
   p.b.ld = (std::int64_t{1} << 40);
   EXPECT_EQ(refusal("s8", p, h200),
