@@ -48,7 +48,7 @@ class Embedded(unittest.TestCase):
         names = [re.fullmatch(r"(wgmma|tma|cp_async)_(\w+?)_(tn)_(\d+)x(\d+)x(\d+)_s(\d+)(_.*)?", line) for line in lines]
         self.assertNotIn(None, names, lines)
         family = {("cp_async", "_unaligned"): "cp_async_unaligned"}
-        found = [(family.get((name[1], name[8]), name[1]), *name.groups()[1:3], *map(int, name.groups()[3:7])) for name in names]
+        found = [(family.get((name[1], (name[8] or "").removesuffix("_fused")), name[1]), *name.groups()[1:3], *map(int, name.groups()[3:7])) for name in names]
         self.assertEqual(sorted(found), sorted(tiles))
         self.assertEqual({tile[0] for tile in tiles}, {"wgmma", "cp_async", "cp_async_unaligned"})
         # Every option is documented, and there are no others; what CMake found (programs, folders) is advanced or internal.
