@@ -96,10 +96,13 @@ foreach(types IN ITEMS
     KERNEL "gemm_wgmma<.*${operands}.*TileShape<128, 256, " EXPECT ${instruction}>=4)
 endforeach()
 # Fused epilogues: accumulators pass through shared memory in f32, and D leaves in rows of 16 bytes a lane. The
-# activations take their exponentials and reciprocals from the multi-function unit.
+# activations take their exponentials and reciprocals from the multi-function unit. Of 16-bit operands TMA stores D where
+# only a bias, relu and gelu are asked for.
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused ARCH 90a KERNEL "gemm_wgmma<.*FusedEpilogue"
   EXPECT UTMALDG.2D>=2 STS.64>=16 LDS.128>=2 STG.E.128>=1 MUFU.EX2>=8 MUFU.RCP>=8 SYNCS.PHASECHK>=2
-  FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
+  FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
+tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused_16_bit ARCH 90a
+  KERNEL "gemm_wgmma<.*WgmmaOperands<__(half|nv_bfloat16), .*FusedEpilogue" EXPECT HGMMA>=4 UTMASTG.2D>=3 STSM.16>=12)
 tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fused ARCH ${TENON_ARCHITECTURES} KERNEL "gemm_cp_async<.*FusedEpilogue"
   EXPECT HMMA.16816.F32>=16 STS.64>=16 LDS.128>=2 STG.E.128>=1 MUFU.EX2>=8
   FORBID LDL STL MAX_REGISTERS 232 SPILL_FREE)

@@ -1,6 +1,8 @@
 // The activations of an epilogue as device functions of one f32 value. Below: epilogue_options.hpp.
 #pragma once
 
+#include <type_traits>
+
 #include "tenon/gemm/epilogue_options.hpp"
 
 namespace tenon {
@@ -23,31 +25,51 @@ __device__ __forceinline__ float gelu_derivative(float x) {
   return fmaf(x * s * (1.0F - s), fmaf(3.0F * gelu_cubic * x, x, gelu_linear), s);
 }
 
-// Applies the activation to x. pre: the pre-activation, of drelu and dgelu; lower, upper: of clamp. All
-// threads of a warp ask for the same activation. A NaN stays a NaN.
-__device__ __forceinline__ void activate(Activation activation, float (&x)[8], const float (&pre)[8],
-                                         float lower, float upper) {
-  const auto for_each = [&](const auto& f) {
-#pragma unroll
-    for (int i = 0; i < 8; ++i) x[i] = f(x[i], pre[i]);
-  };
+// The activation of one value. pre: the pre-activation, of drelu and dgelu; lower, upper: of clamp. A NaN
+// stays a NaN.
+template <Activation activation>
+__device__ __forceinline__ float activated(float x, float pre, float lower, float upper) {
   switch (activation) {
     case Activation::none:
-      return;
+      return x;
     case Activation::relu:
-      return for_each([](float v, float) { return v < 0.0F ? 0.0F : v; });
+      return x < 0.0F ? 0.0F : x;
     case Activation::gelu:
-      return for_each([](float v, float) { return gelu(v); });
+      return gelu(x);
     case Activation::gelu_erf:
-      return for_each([](float v, float) { return fmaf(0.5F * v, erff(v * 0.7071067811865475F), 0.5F * v); });
+      return fmaf(0.5F * x, erff(x * 0.7071067811865475F), 0.5F * x);
     case Activation::silu:
-      return for_each([](float v, float) { return logistic(v, v); });
+      return logistic(x, x);
     case Activation::clamp:
-      return for_each([=](float v, float) { return v < lower ? lower : v > upper ? upper : v; });
+      return x < lower ? lower : x > upper ? upper : x;
     case Activation::drelu:
-      return for_each([](float v, float p) { return p > 0.0F ? v : p != p ? p : 0.0F; });
+      return pre > 0.0F ? x : pre != pre ? pre : 0.0F;
     case Activation::dgelu:
-      return for_each([](float v, float p) { return v * gelu_derivative(p); });
+      return x * gelu_derivative(pre);
+  }
+  return x;
+}
+
+// Calls f with the activation as a std::integral_constant. All threads of a warp ask for the same.
+template <class F>
+__device__ __forceinline__ void visit_activation(Activation activation, const F& f) {
+  switch (activation) {
+    case Activation::none:
+      return f(std::integral_constant<Activation, Activation::none>{});
+    case Activation::relu:
+      return f(std::integral_constant<Activation, Activation::relu>{});
+    case Activation::gelu:
+      return f(std::integral_constant<Activation, Activation::gelu>{});
+    case Activation::gelu_erf:
+      return f(std::integral_constant<Activation, Activation::gelu_erf>{});
+    case Activation::silu:
+      return f(std::integral_constant<Activation, Activation::silu>{});
+    case Activation::clamp:
+      return f(std::integral_constant<Activation, Activation::clamp>{});
+    case Activation::drelu:
+      return f(std::integral_constant<Activation, Activation::drelu>{});
+    case Activation::dgelu:
+      return f(std::integral_constant<Activation, Activation::dgelu>{});
   }
 }
 

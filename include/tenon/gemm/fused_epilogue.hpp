@@ -36,6 +36,13 @@ struct FusedEpilogue {
     return product;
   }
 
+  // Whether nothing but a bias for each column, of type `type`, and an activation that needs no other operand
+  // is asked for.
+  __device__ __forceinline__ bool is_bias_and_activation(Type type) const {
+    return beta == 0.0F && row_bias == nullptr && row_scale == nullptr && column_scale == nullptr &&
+           aux == nullptr && (bias == nullptr || bias_type == type);
+  }
+
   // Turns accumulators, times factor(), of elements column, column + 1, ... of a row of D into elements of D.
   // `left` of them lie in D.
   __device__ __forceinline__ void apply(float (&values)[segment_columns], int row, int column,
@@ -68,7 +75,11 @@ struct FusedEpilogue {
     } else if (aux != nullptr) {
       store_segment(aux, aux_type, row * ld_aux + column, left, values);
     }
-    activate(activation, values, pre, lower, upper);
+    visit_activation(activation, [&](auto chosen) {
+#pragma unroll
+      for (int i = 0; i < segment_columns; ++i)
+        values[i] = activated<decltype(chosen)::value>(values[i], pre[i], lower, upper);
+    });
   }
 };
 

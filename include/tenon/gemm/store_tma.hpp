@@ -48,7 +48,7 @@ class StoreTma {
         return;
       }
     }
-    if constexpr (!is_linear<Op>) {
+    if constexpr (!is_linear<Op> && !is_interior<Op>) {
       if (row + subtile_rows <= c_.m && column + operation_columns<Part> <= c_.n) {
         with(InteriorOperation<Op>{op_}).store(part, row, column);
         return;

@@ -11,6 +11,7 @@
 #include "tenon/gemm/reduction_cluster.hpp"
 #include "tenon/gemm/reduction_cluster_tail.hpp"
 #include "tenon/gemm/register_budget.hpp"
+#include "tenon/gemm/store_fused.hpp"
 #include "tenon/gemm/store_rows.hpp"
 #include "tenon/gemm/store_tma.hpp"
 #include "tenon/gemm/store_tma_interleaved.hpp"
@@ -61,7 +62,10 @@ struct StoreOf<Config, FusedEpilogue, warps> {
                     Config::subtiles >= 2,
                 "WgmmaPieces: FusedEpilogue needs two epilogue subtiles a warp, and a tile that is neither "
                 "transposed nor row-interleaved nor split along k");
-  using type = StoreRows<FusedEpilogue>;
+  using type = std::conditional_t<
+      Config::TileA::element_bytes == 2,
+      StoreFused<typename Config::T, Config::subtiles, RegisterBudget<Config>::rows_at_a_time>,
+      StoreRows<FusedEpilogue>>;
 };
 
 // Config: WgmmaConfig, Pingpong, SwapAB or RowInterleaved of one.
