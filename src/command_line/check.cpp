@@ -7,6 +7,7 @@
 
 #include "command_line/exit_status.hpp"
 #include "command_line/progress.hpp"
+#include "reference/activation.hpp"
 #include "reference/cpu.hpp"
 
 namespace tenon::command {
@@ -71,7 +72,8 @@ void check_gaps(const Operand& before, const Operand& after) {
 }  // namespace
 
 CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const Operand& c_before,
-                  const Operand& c_after, Device* cuda, Numbers numbers, double scale) {
+                  const Operand& c_after, Device* cuda, Numbers numbers, double scale,
+                  const HostEpilogue& epilogue) {
   CheckResult result;
   if (c_after.data.empty()) return result;
   check_gaps(c_before, c_after);
@@ -97,6 +99,8 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
     if (reads_c) before = decoded(c_before, row_major);
   }
 
+  const bool has_bias = !epilogue.bias.empty();
+  const bool has_epilogue = has_bias || problem.epilogue.activation != Activation::none;
   const std::int64_t band = std::clamp<std::int64_t>(band_elements / n, 1, m);
   std::vector<DotProduct> dots;
   const double alpha = static_cast<double>(problem.alpha) * scale, beta = static_cast<double>(problem.beta);
@@ -121,6 +125,19 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
           c = reads_c ? static_cast<double>(before[at]) : 0.0;
           exact = (k == 0 ? 0.0 : alpha * dot.sum) + (reads_c ? beta * c : 0.0);
           bound = error_bound(dot, k, problem, problem.c.type, alpha, beta, c, std::isfinite(element));
+          if (has_epilogue) {
+            const double addend =
+                exact - (k == 0 ? 0.0 : alpha * dot.sum) +
+                (has_bias ? static_cast<double>(epilogue.bias[static_cast<std::size_t>(column)]) : 0.0);
+            const double pre = (k == 0 ? 0.0 : alpha * dot.sum) + addend;
+            const double before =
+                error_bound(dot, k, problem, Type::f32, alpha, 1.0, addend, std::isfinite(element));
+            const Activation activation = problem.epilogue.activation;
+            exact = reference::activated(activation, pre);
+            const double after = reference::activation_error(activation, pre, exact, before);
+            bound = after + unit_roundoff(problem.c.type) * (std::fabs(exact) + after) +
+                    half_least_subnormal(problem.c.type);
+          }
         }
         compare(element, exact, bound, problem.c.type, row, column, &result, &worst_ratio);
         statistics.add(row, column, element, exact, dot, c);

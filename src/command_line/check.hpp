@@ -38,12 +38,18 @@ struct CheckResult {
   ErrorVerdict verdict;  // of random numbers
 };
 
+// What check() needs to know of an epilogue beside the problem: the bias of each column, decoded, or nothing.
+struct HostEpilogue {
+  std::vector<float> bias;
+};
+
 // problem: as it was computed, with its device operands. a, b: the same operands on the host. c_before: C
 // before the product (read if beta != 0). c_after: the result. scale: the factors of A and B together. Throws
 // Failure(wrong_result) where anything between C's rows was written. cuda: the GPU that holds the device
 // operands; null: everything is accumulated on the host.
 CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const Operand& c_before,
-                  const Operand& c_after, Device* cuda, Numbers numbers, double scale = 1.0);
+                  const Operand& c_after, Device* cuda, Numbers numbers, double scale = 1.0,
+                  const HostEpilogue& epilogue = {});
 
 // What is wrong with a result that is not ok: "C[1][2] is ...", "column 3 of C has ...".
 std::string fault_text(const CheckResult& result);

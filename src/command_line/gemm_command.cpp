@@ -40,7 +40,8 @@ struct GemmOptions {
   float alpha = 1.0F, beta = 0.0F;
   std::optional<float> scale_a, scale_b;
   std::optional<std::uint64_t> seed;  // default: 1
-  bool promote = false, check = false, bench = false, json = false;
+  std::optional<std::string> activation;
+  bool bias = false, promote = false, check = false, bench = false, json = false;
 
   bool from_files() const { return !a_path.empty(); }
 };
@@ -59,6 +60,7 @@ void check_usage(const GemmOptions& o) {
   if (o.a_path.empty() != o.b_path.empty()) refuse("--a and --b must be given together");
   if (o.from_files()) {
     if (o.layout) refuse("--layout is for random matrices: with --a and --b the files say how they lie");
+    if (o.bias) refuse("--bias is for random matrices: it adds a random vector");
     if (o.seed) refuse("--seed is for random matrices: with --a and --b the files hold the numbers");
   } else {
     if (!o.m || !o.n || !o.k) refuse("give --m, --n and --k for random matrices, or --a and --b for files");
@@ -70,6 +72,13 @@ void check_usage(const GemmOptions& o) {
   if (o.bench && o.device == "emulator") {
     refuse("--bench times a GPU: the emulator counts what a kernel does, not how long a GPU takes for it");
   }
+}
+
+Activation activation_named(const std::string& text) {
+  for (const Activation activation : all_activations) {
+    if (text == name(activation)) return activation;
+  }
+  return Activation::none;  // CLI11 has refused all other words
 }
 
 struct Types {
@@ -173,6 +182,9 @@ Request read_request(const GemmOptions& o) {
   // Not null if they are given, which validate_shape() checks; on the device they get their own memory.
   p.scale_a = o.scale_a ? &*o.scale_a : nullptr;
   p.scale_b = o.scale_b ? &*o.scale_b : nullptr;
+  if (o.activation) p.epilogue.activation = activation_named(*o.activation);
+  // Not null, as the factors above.
+  if (o.bias) p.epilogue.bias = {&o.alpha, p.c.type};
   if (request.c && (request.c->type == Type::s32) != (p.c.type == Type::s32) &&
       request.c->type != Type::f32) {
     refuse(o.c_path + ": its elements are " + name(request.c->type) + " but C is " + name(p.c.type));
@@ -212,6 +224,7 @@ const Kernel* kernel_to_run(Launcher& launcher, const Gemm& problem) {
   p.c.data = somewhere(3);
   if (p.scale_a != nullptr) p.scale_a = static_cast<const float*>(somewhere(4));
   if (p.scale_b != nullptr) p.scale_b = static_cast<const float*>(somewhere(5));
+  if (p.epilogue.bias.data != nullptr) p.epilogue.bias.data = somewhere(7);
   p.workspace_bytes = workspace_size(launcher, p);
   if (p.workspace_bytes != 0) p.workspace = somewhere(6);
   const char* name = kernel_name(launcher, p);
@@ -300,6 +313,7 @@ void print_answer(const Gemm& p, const Answer& answer) {
   json["m"] = p.m;
   json["n"] = p.n;
   json["k"] = p.k;
+  json["epilogue"] = {{"bias", p.epilogue.bias.data != nullptr}, {"activation", name(p.epilogue.activation)}};
   json["max_error"] = json["error_bound"] = json["relative_error"] = json["bias"] = json["ok"] = nullptr;
   json["overflowed"] = {{"a", answer.overflowed_a},
                         {"b", answer.overflowed_b},
@@ -358,6 +372,10 @@ void print_text(const Gemm& p, const GemmOptions& o, const Answer& answer) {
               static_cast<long long>(p.m), static_cast<long long>(p.n), static_cast<long long>(p.k),
               inputs.c_str(), name(p.accumulate), p.promote ? ", promoted" : "", name(p.c.type),
               p.a.order == row_major ? 't' : 'n', p.b.order == row_major ? 't' : 'n');
+  if (!p.epilogue.empty()) {
+    std::printf("epilogue %s%s\n", p.epilogue.bias.data != nullptr ? "bias, " : "",
+                name(p.epilogue.activation));
+  }
   std::printf("kernel   %s\n",
               answer.kernel ? answer.kernel->c_str() : "none: there is no product to compute");
   if (answer.tuning) {
@@ -424,6 +442,9 @@ void run(const GemmOptions& o) {
   const Scale scale_a(*device, o.scale_a), scale_b(*device, o.scale_b);
   p.scale_a = scale_a.get();
   p.scale_b = scale_b.get();
+  const Operand bias = o.bias ? random_operand("bias", seed(3), 1, p.n, p.n, row_major, p.c.type) : Operand{};
+  const DeviceBuffer bias_device(*device, bias, "the bias");
+  if (o.bias) p.epilogue.bias.data = bias_device.get();
   Launcher& launcher = device->launcher();
   const std::size_t workspace_bytes = workspace_size(launcher, p);
   const DeviceBuffer workspace(*device, "the workspace", workspace_bytes);
@@ -457,7 +478,8 @@ void run(const GemmOptions& o) {
     const double scale =
         static_cast<double>(o.scale_a.value_or(1.0F)) * static_cast<double>(o.scale_b.value_or(1.0F));
     answer.check = check(p, a, b, c_before, c_after, emulated ? nullptr : device.get(),
-                         o.from_files() ? Numbers::any : Numbers::random, scale);
+                         o.from_files() ? Numbers::any : Numbers::random, scale,
+                         {o.bias ? decoded(bias, row_major) : std::vector<float>()});
   }
   if (o.bench) answer.ms = time_gemm(p);
 
@@ -534,6 +556,11 @@ void add_gemm(CLI::App& application) {
           "kernel on the CPU, checks its every access and counts")
       ->check(CLI::IsMember({"auto", "cuda", "emulator"}))
       ->capture_default_str();
+  command->add_flag("--bias", o->bias, "Add a random vector, an element to each column of the product");
+  command
+      ->add_option("--activation", o->activation,
+                   "Apply none, relu, gelu, gelu_erf or silu to each element of the result")
+      ->check(CLI::IsMember(std::vector<std::string>{"none", "relu", "gelu", "gelu_erf", "silu"}));
   command->add_option("--kernel", o->kernel,
                       "Run this kernel (see `tenon list`) instead of the library's choice");
   command->add_option("--tuning", o->tuning_path,

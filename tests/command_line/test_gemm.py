@@ -13,7 +13,7 @@ from tenon_command import Folder, has_gpu, npy, read_npy, run
 
 
 class OnADevice(Folder):
-    KEYS = {"kernel", "device", "device_name", "m", "n", "k", "max_error", "error_bound", "relative_error", "bias", "ok",
+    KEYS = {"kernel", "device", "device_name", "m", "n", "k", "epilogue", "max_error", "error_bound", "relative_error", "bias", "ok",
             "overflowed", "ms", "tflops", "tuning", "findings", "counters"}
     DEVICE = ()
 
@@ -61,6 +61,24 @@ class InTheEmulator(OnADevice):
             with self.subTest(layout=layout, accumulate="f16"):
                 self.assertTrue(self.gemm("--m", 40, "--n", 136, "--k", 24, "--layout", layout, "--accumulate", "f16",
                                           "--check")["ok"])
+
+    def test_a_fused_epilogue(self):
+        for activation in ("none", "relu", "gelu", "gelu_erf", "silu"):
+            with self.subTest(activation=activation):
+                answer = self.gemm("--m", 70, "--n", 136, "--k", 64, "--bias", "--activation", activation, "--beta", 0.5,
+                                   "--out-type", "f16", "--check")
+                self.assertTrue(answer["ok"])
+                self.assertEqual(answer["epilogue"], {"bias": True, "activation": activation})
+                self.assertTrue(answer["kernel"].endswith("_fused"), answer["kernel"])
+        self.assertEqual(self.gemm("--m", 9, "--n", 9, "--k", 9)["epilogue"], {"bias": False, "activation": "none"})
+        # The results differ, so the check compares with the activation that was asked for.
+        files = [self.path(name) for name in ("relu.npy", "none.npy")]
+        for path, activation in zip(files, ("relu", "none")):
+            self.gemm("--m", 20, "--n", 24, "--k", 16, "--activation", activation, "--check", "--out", path)
+        relu, none = (read_npy(path)[2] for path in files)
+        self.assertEqual(relu, tuple(max(x, 0.0) for x in none))
+        self.assertLess(min(none), 0)
+        self.refused(2, "--bias is for random matrices", "gemm", "--a", files[0], "--b", files[1], "--bias")
 
     def test_a_table_chooses_the_kernel(self):
         entry = {"a": "f16", "b": "f16", "accumulate": "f32", "c": "f32", "promote": False, "layout": "tn", "m": 64,

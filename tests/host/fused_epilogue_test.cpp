@@ -15,6 +15,7 @@
 
 #include "gemm/kernel.hpp"
 #include "host/gemm_on.hpp"
+#include "reference/activation.hpp"
 #include "reference/cpu.hpp"
 #include "support/device.hpp"
 
@@ -52,35 +53,6 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
              << ", alpha " << c.alpha << ", beta " << c.beta << (c.in_place ? " in place" : "") << ", D "
              << name(c.d_type) << ", C " << name(c.c_type) << ", vectors " << name(c.vector_type) << ", pad "
              << c.pad << ", shift " << c.shift;
-}
-
-double applied(const Case& c, double x, double pre, double lower, double upper) {
-  const double u = std::sqrt(2 / M_PI) * (pre + 0.044715 * pre * pre * pre);
-  switch (c.activation) {
-    case Activation::none:
-      return x;
-    case Activation::relu:
-      return x < 0 ? 0 : x;
-    case Activation::gelu:
-      return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-    case Activation::gelu_erf:
-      return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
-    case Activation::silu:
-      return x / (1 + std::exp(-x));
-    case Activation::clamp:
-      return x < lower ? lower : x > upper ? upper : x;
-    case Activation::drelu:
-      return pre > 0 ? x : 0;
-    case Activation::dgelu: {
-      const double t = std::tanh(u), slope = std::sqrt(2 / M_PI) * (1 + 3 * 0.044715 * pre * pre);
-      return x * ((1 + t) / 2 + pre / 2 * (1 - t * t) * slope);
-    }
-  }
-  return 0;
-}
-bool is_exact(Activation activation) {
-  return activation == Activation::none || activation == Activation::relu ||
-         activation == Activation::clamp || activation == Activation::drelu;
 }
 
 // Multiples of 1/8 from -2 to 2.
@@ -218,14 +190,15 @@ void check(const Case& c, const Kernel* kernel, Type a_type, Order a_order, Orde
       x += static_cast<double>(c.beta) * static_cast<double>(c_values[at]);
       if (c.bias) x += static_cast<double>(bias[static_cast<std::size_t>(j)]);
       if (c.row_bias) x += static_cast<double>(row_bias[static_cast<std::size_t>(i)]);
-      const double exact = applied(c, x, static_cast<double>(pre_values[at]), -1.25, 2.5);
+      const double exact =
+          reference::activated(c.activation, x, static_cast<double>(pre_values[at]), -1.25, 2.5);
       const auto nearest = decoded(c.d_type, encoded(c.d_type, {static_cast<float>(exact)}))[0];
       // A unit in the last place where the function is transcendental, and what f32 makes of it.
       const double unit = c.d_type == Type::f16 ? 0x1p-10 : c.d_type == Type::bf16 ? 0x1p-7 : 0;
       const double allowed =
-          is_exact(c.activation)
+          reference::is_exact(c.activation)
               ? 0
-              : (unit + 0x1p-19) * std::fabs(exact) + 0x1p-20 * std::max(1.0, std::fabs(x)) * 0.5 + 0x1p-24;
+              : unit * std::fabs(exact) + reference::activation_error(c.activation, x, exact, 0);
       const double found = static_cast<double>(computed[at]);
       if (!(std::fabs(found - static_cast<double>(nearest)) <= allowed) && wrong++ == 0)
         ADD_FAILURE() << "D(" << i << ", " << j << ") is " << found << " but must be " << exact;
@@ -242,8 +215,8 @@ void check(const Case& c, const Kernel* kernel, Type a_type, Order a_order, Orde
 std::vector<Case> cases() {
   using A = Activation;
   std::vector<Case> all;
-  // What wgmma kernels leave to TMA: a bias of D's type, or none, with relu, gelu or nothing; within D and at its
-  // edges.
+  // What wgmma kernels leave to TMA: a bias of D's type, or none, with relu, gelu or nothing; within D and at
+  // its edges.
   for (const A activation : {A::relu, A::gelu, A::none}) {
     for (const Type type : {Type::bf16, Type::f16}) {
       Case c{130, 264, 72, activation, activation != A::none};
