@@ -1,4 +1,4 @@
-"""The three measuring programs up to the point where they need a GPU: the input that they refuse, and their error when
+"""The measuring programs up to the point where they need a GPU: the input that they refuse, and their error when
 standard output is lost."""
 import argparse
 import json
@@ -94,7 +94,7 @@ class Programs(unittest.TestCase):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    for name in ("gemm_benchmark", "instruction_benchmark", "numerics"):
+    for name in ("gemm_benchmark", "epilogue_benchmark", "instruction_benchmark", "numerics"):
         parser.add_argument("--" + name, required=True)
     PROGRAMS = vars(parser.parse_args())
     unittest.main(argv=["test_programs"], verbosity=2)
