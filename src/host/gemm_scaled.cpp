@@ -1,0 +1,179 @@
+// The host API of tenon/gemm_scaled.hpp on any launcher: validate, choose, launch.
+#include "tenon/gemm_scaled.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gemm/scale.hpp"
+#include "gemm/scaled.hpp"
+#include "host/cuda_launcher.hpp"
+#include "host/gemm_on.hpp"
+#include "host/validate.hpp"
+#include "tenon/gemm/plan.hpp"
+
+namespace tenon {
+namespace {
+
+// The product without its scales; with per_tensor, with them.
+Gemm plain(const ScaledGemm& p) noexcept {
+  Gemm problem;
+  problem.m = p.m, problem.n = p.n, problem.k = p.k;
+  problem.a = p.a, problem.b = p.b, problem.c = p.c;
+  problem.alpha = p.alpha, problem.beta = p.beta;
+  if (p.mode == ScaleMode::per_tensor) {
+    problem.scale_a = p.scale_a.data;
+    problem.scale_b = p.scale_b.data;
+    problem.kernel = p.kernel;
+  }
+  return problem;
+}
+
+Status check_operand(char letter, const ConstMatrix& matrix, Order needed) noexcept {
+  if (matrix.type != Type::e4m3)
+    return Status(StatusCode::unsupported, "%c is %s but with this scale mode must be e4m3", letter,
+                  name(matrix.type));
+  if (matrix.order != needed)
+    return Status(StatusCode::unsupported, "%c is %s but with this scale mode must be %s", letter,
+                  matrix.order == row_major ? "row-major" : "column-major",
+                  needed == row_major ? "row-major" : "column-major");
+  return check_tma_operand(letter, matrix);
+}
+
+// `rows` rows of `length` scales. They may not be written.
+Status check_apart_from_c(char letter, const BlockScales& scales, std::int64_t rows, std::int64_t length,
+                          std::int64_t ld, const ScaledGemm& p) noexcept {
+  if (p.m == 0 || p.n == 0) return {};
+  const auto positive = [](std::int64_t x) { return static_cast<std::uint64_t>(x); };
+  const std::uint64_t element = bytes(p.c.type), row_bytes = positive(p.n) * element;
+  const ByteRanges c{reinterpret_cast<std::uintptr_t>(p.c.data), positive(p.m), row_bytes,
+                     p.m == 1 ? row_bytes : positive(p.c.ld) * element};
+  const ByteRanges other{reinterpret_cast<std::uintptr_t>(scales.data), positive(rows), positive(length) * 4,
+                         positive(rows == 1 ? length : ld) * 4};
+  if (!overlap(c, other)) return {};
+  return Status(StatusCode::invalid_argument,
+                "C (%lld rows from %p) overlaps the scales of %c (from %p) but needs memory of its own",
+                static_cast<long long>(p.m), p.c.data, letter, static_cast<const void*>(scales.data));
+}
+
+Status check_vector(char letter, const BlockScales& scales) noexcept {
+  if (scales.data == nullptr)
+    return Status(StatusCode::invalid_argument, "the scales of %c are a null pointer", letter);
+  const auto beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(scales.data) % sizeof(float));
+  if (beyond == 0) return {};
+  return Status(StatusCode::invalid_argument,
+                "the scales of %c are %d bytes past a multiple of 4 but floats lie on multiples of 4", letter,
+                beyond);
+}
+
+// Of per_row_column and block_1x128_128x128.
+Status check_scales(const ScaledGemm& p) noexcept {
+  if (p.m == 0 || p.n == 0 || p.k == 0 || p.alpha == 0.0F) return {};
+  if (Status s = check_operand('A', p.a, row_major); !s) return s;
+  if (Status s = check_operand('B', p.b, column_major); !s) return s;
+  if (p.mode == ScaleMode::per_row_column) {
+    if (Status s = check_vector('A', p.scale_a); !s) return s;
+    if (Status s = check_vector('B', p.scale_b); !s) return s;
+    if (Status s = check_apart_from_c('A', p.scale_a, 1, p.m, p.m, p); !s) return s;
+    return check_apart_from_c('B', p.scale_b, 1, p.n, p.n, p);
+  }
+  const BlockScaledProduct product{{p.m, p.n, p.k, p.a, p.b, p.c}, p.scale_a, p.scale_b};
+  if (Status s = check_block_scales(product); !s) return s;
+  const std::int64_t blocks_n = blocks_of_128(p.n), blocks_k = blocks_of_128(p.k);
+  if (Status s = check_apart_from_c('A', p.scale_a, blocks_k, p.m, p.scale_a.ld, p); !s) return s;
+  return check_apart_from_c('B', p.scale_b, blocks_n, blocks_k, p.scale_b.ld, p);
+}
+
+// *kernel: null if there is no product to compute (m, n, k or alpha is 0).
+Status prepare(Launcher& launcher, const ScaledGemm& p, DeviceDescription* device,
+               const ScaledKernel** kernel) noexcept {
+  *kernel = nullptr;
+  if (p.mode != ScaleMode::per_row_column && p.mode != ScaleMode::block_1x128_128x128)
+    return Status(StatusCode::invalid_argument, "the scale mode is %d but is a number from 0 to 2",
+                  static_cast<int>(p.mode));
+  if (Status s = validate(plain(p)); !s) return s;
+  if (Status s = check_scales(p); !s) return s;
+  const ScaledKernels kernels =
+      p.mode == ScaleMode::per_row_column ? row_column_scaled_kernels() : block_scaled_kernels();
+  const ScaledKernel* const end = kernels.kernels + kernels.count;
+  const ScaledKernel* named = nullptr;
+  if (p.kernel != nullptr) {
+    named = std::find_if(kernels.kernels, end,
+                         [&](const ScaledKernel& k) { return std::strcmp(k.name, p.kernel) == 0; });
+    if (named == end)
+      return Status(StatusCode::invalid_argument,
+                    "no kernel of this scale mode has the name '%.100s', as for example '%s' is one",
+                    p.kernel, kernels.kernels[0].name);
+  }
+  if (p.m == 0 || p.n == 0) return {};
+  if (Status s = launcher.describe(device); !s) return s;
+  if (p.k == 0 || p.alpha == 0.0F) return {};
+  *kernel = named != nullptr ? named : choose_scaled_kernel(kernels, p.m, p.n, p.k, device->multiprocessors);
+  return (*kernel)->check(p, *device);
+}
+
+}  // namespace
+
+const ScaledKernel* choose_scaled_kernel(const ScaledKernels& kernels, std::int64_t m, std::int64_t n,
+                                         std::int64_t k, int multiprocessors) noexcept {
+  constexpr double of_a_tile = 1500, of_a_split = 1000;  // clocks: prologue and epilogue; reduction
+  const auto up = [](std::int64_t x, std::int64_t step) { return (x + step - 1) / step; };
+  const ScaledKernel* best = nullptr;
+  double least = 0;
+  for (int i = 0; i < kernels.count; ++i) {
+    const ScaledKernel& kernel = kernels.kernels[i];
+    const double tiles =
+        static_cast<double>(up(m, kernel.tile_m)) * static_cast<double>(up(n, kernel.tile_n));
+    const double at_once = std::max(1, multiprocessors / kernel.split);
+    const double waves = std::max(1.0, std::ceil(tiles / at_once));
+    const double k_tiles = static_cast<double>(up(up(k, 128), kernel.split));
+    const double clocks =
+        waves * (k_tiles * kernel.k_tile_clocks + of_a_tile + (kernel.split > 1 ? of_a_split : 0));
+    if (best == nullptr || clocks < least) best = &kernel, least = clocks;
+  }
+  return best;
+}
+
+Status can_implement(Launcher& launcher, const ScaledGemm& problem) noexcept {
+  if (problem.mode == ScaleMode::per_tensor) return can_implement(launcher, plain(problem));
+  DeviceDescription device;
+  const ScaledKernel* kernel = nullptr;
+  return prepare(launcher, problem, &device, &kernel);
+}
+
+const char* kernel_name(Launcher& launcher, const ScaledGemm& problem) noexcept {
+  if (problem.mode == ScaleMode::per_tensor) return kernel_name(launcher, plain(problem));
+  DeviceDescription device;
+  const ScaledKernel* kernel = nullptr;
+  return prepare(launcher, problem, &device, &kernel) && kernel != nullptr ? kernel->name : nullptr;
+}
+
+Status gemm(Launcher& launcher, const ScaledGemm& problem) noexcept {
+  if (problem.mode == ScaleMode::per_tensor) return gemm(launcher, plain(problem));
+  DeviceDescription device;
+  const ScaledKernel* kernel = nullptr;
+  if (Status s = prepare(launcher, problem, &device, &kernel); !s) return s;
+  if (problem.m == 0 || problem.n == 0) return {};
+  if (kernel == nullptr) return scale_c(launcher, plain(problem));
+  Launch launch;
+  launch.what = kernel->name;
+  launch.ptx = kernel->ptx;
+  if (Status s = kernel->plan(problem, device, launcher, &launch); !s) return s;
+  return launcher.launch(launch);
+}
+
+Status can_implement(const ScaledGemm& problem) noexcept {
+  CudaLauncher launcher(nullptr);
+  return can_implement(launcher, problem);
+}
+
+const char* kernel_name(const ScaledGemm& problem) noexcept {
+  CudaLauncher launcher(nullptr);
+  return kernel_name(launcher, problem);
+}
+
+Status gemm(const ScaledGemm& problem, CUstream_st* stream) noexcept {
+  CudaLauncher launcher(stream);
+  return gemm(launcher, problem);
+}
+
+}  // namespace tenon
