@@ -1,6 +1,6 @@
 // The kernels of block-scaled products.
 #include "gemm/scaled.hpp"
-#include "tenon/gemm/launch_block_scaled.hpp"
+#include "tenon/gemm/launch_sm90_block_scaled.hpp"
 
 namespace tenon {
 namespace {

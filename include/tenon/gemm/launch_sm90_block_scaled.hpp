@@ -6,11 +6,11 @@
 //   tenon::Status s = tenon::launch<Kernel>(problem, {1.0F, 0.0F}, stream);
 //
 // Compile with -gencode arch=compute_90a,code=sm_90a; runs on compute capability 9.0 alone. Below:
-// launch_sm90.hpp, plan_block_scaled.hpp.
+// launch_sm90.hpp, plan_sm90_block_scaled.hpp.
 #pragma once
 
 #include "tenon/gemm/launch_sm90.hpp"
-#include "tenon/gemm/plan_block_scaled.hpp"
+#include "tenon/gemm/plan_sm90_block_scaled.hpp"
 
 namespace tenon {
 
