@@ -11,7 +11,7 @@ struct ScaledKernel {
   const char* name;
   ScaleMode mode;
   int tile_m, tile_n, split;  // split: CTAs of a cluster that compute a part of k each
-  // Clocks of a k-tile of 128, of a CTA that has an SM for itself.
+  // Clocks of a k-tile of 128, of a CTA that has an SM for itself and operands in the L2.
   int k_tile_clocks;
   const char* ptx;  // the file of its PTX
   // Whether the kernel takes the problem, which was validated and has m, n, k > 0; and its launch.
@@ -27,8 +27,8 @@ struct ScaledKernels {
 ScaledKernels block_scaled_kernels() noexcept;
 ScaledKernels row_column_scaled_kernels() noexcept;
 
-// The kernel with the least estimated time. Pure. k-tiles in waves of CTAs, and what each tile costs beside
-// them.
+// The kernel with the least estimated time: k-tiles in waves of CTAs, as fast as they multiply or as memory
+// has the weights, and what each tile costs beside them. Pure.
 const ScaledKernel* choose_scaled_kernel(const ScaledKernels& kernels, std::int64_t m, std::int64_t n,
                                          std::int64_t k, int multiprocessors) noexcept;
 

@@ -2,6 +2,7 @@
 #include "tenon/gemm_scaled.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "gemm/scale.hpp"
@@ -115,19 +116,25 @@ Status prepare(Launcher& launcher, const ScaledGemm& p, DeviceDescription* devic
 
 const ScaledKernel* choose_scaled_kernel(const ScaledKernels& kernels, std::int64_t m, std::int64_t n,
                                          std::int64_t k, int multiprocessors) noexcept {
-  constexpr double of_a_tile = 1500, of_a_split = 1000;  // clocks: prologue and epilogue; reduction
+  // Clocks: prologue and epilogue, of which those of later tiles overlap the multiplication; reduction. Bytes
+  // of weights that all multiprocessors load from memory in a clock.
+  constexpr double of_first_tile = 3000, of_later_tile = 1000, of_split = 2000, bytes_a_clock = 2470;
   const auto up = [](std::int64_t x, std::int64_t step) { return (x + step - 1) / step; };
   const ScaledKernel* best = nullptr;
   double least = 0;
   for (int i = 0; i < kernels.count; ++i) {
     const ScaledKernel& kernel = kernels.kernels[i];
-    const double tiles =
-        static_cast<double>(up(m, kernel.tile_m)) * static_cast<double>(up(n, kernel.tile_n));
-    const double at_once = std::max(1, multiprocessors / kernel.split);
+    const auto tiles_m = static_cast<double>(up(m, kernel.tile_m));
+    const double tiles = tiles_m * static_cast<double>(up(n, kernel.tile_n));
+    const int at_once = std::max(1, multiprocessors / kernel.split);
     const double waves = std::max(1.0, std::ceil(tiles / at_once));
-    const double k_tiles = static_cast<double>(up(up(k, 128), kernel.split));
-    const double clocks =
-        waves * (k_tiles * kernel.k_tile_clocks + of_a_tile + (kernel.split > 1 ? of_a_split : 0));
+    // B is read from memory once for all tiles along m.
+    const double ctas = std::min(tiles * kernel.split, static_cast<double>(multiprocessors));
+    const double of_memory = 128.0 * kernel.tile_n * ctas / bytes_a_clock / tiles_m;
+    const double of_k_tile = std::max(static_cast<double>(kernel.k_tile_clocks), of_memory);
+    const auto k_tiles = static_cast<double>(up(up(k, 128), kernel.split));
+    const double clocks = waves * k_tiles * of_k_tile + of_first_tile + (waves - 1) * of_later_tile +
+                          (kernel.split > 1 ? waves * of_split : 0);
     if (best == nullptr || clocks < least) best = &kernel, least = clocks;
   }
   return best;

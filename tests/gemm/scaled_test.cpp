@@ -283,6 +283,24 @@ TEST_F(ScaledGemmTest, NoKIsBetaTimesC) {
     ScaledProduct(mode, {5, 7, 0, Type::f32, Numbers::integers, 2, 1.0F, -3.0F}).expect_right(nullptr);
 }
 
+// The kernels that were fastest on an H200 (microbench/HISTORY.md).
+TEST(ScaledGemmChoice, IsTheMeasuredOne) {
+  const struct {
+    std::int64_t m, n, k;
+    const char* fastest;
+  } measured[] = {
+      {64, 2112, 7168, "block_scaled_64x64_splitk2"},   {64, 24576, 1536, "block_scaled_64x64"},
+      {64, 7168, 16384, "block_scaled_64x64"},          {64, 4096, 7168, "block_scaled_64x64_splitk2"},
+      {64, 7168, 2048, "block_scaled_64x64"},           {128, 2112, 7168, "block_scaled_64x64_splitk2"},
+      {128, 24576, 1536, "block_scaled_128x64"},        {128, 7168, 16384, "block_scaled_128x64"},
+      {128, 4096, 7168, "block_scaled_128x64_splitk2"}, {128, 7168, 2048, "block_scaled_128x64"},
+      {4096, 2112, 7168, "block_scaled_128x128_c1x2"},  {4096, 7168, 16384, "block_scaled_128x128_c1x2"},
+  };
+  for (const auto& x : measured)
+    EXPECT_STREQ(choose_scaled_kernel(block_scaled_kernels(), x.m, x.n, x.k, 132)->name, x.fastest)
+        << x.m << " x " << x.n << " x " << x.k;
+}
+
 // Refusals, which need no device: nothing is launched.
 class ScaledGemmRefusal : public ::testing::Test {
  protected:
@@ -372,9 +390,10 @@ TEST_F(ScaledGemmRefusal, AModeThatDoesNotExist) {
 }
 TEST_F(ScaledGemmRefusal, AKernelOfAnotherMode) {
   problem_.kernel = row_column_scaled_kernels().kernels[0].name;
-  expect(StatusCode::invalid_argument,
-         "no kernel of this scale mode has the name 'row_column_scaled_128x256_c2x1', as for example "
-         "'block_scaled_128x128_c1x2' is one");
+  expect(
+      StatusCode::invalid_argument,
+      "no kernel of this scale mode has the name 'row_column_scaled_128x128_c2x1_pingpong', as for example "
+      "'block_scaled_128x128_c1x2' is one");
 }
 TEST_F(ScaledGemmRefusal, AnotherDevice) {
   device_.sm = 80;
