@@ -33,8 +33,9 @@ namespace tenon {
 enum class ScaleMode : int { per_tensor = 0, per_row_column = 1, block_1x128_128x128 = 2 };
 
 // C = alpha * A * B + beta * C, with A and B scaled. A is m x k, row-major; B is k x n, column-major; both
-// begin on multiples of 16 bytes, and so do their rows (columns). C is f16, bf16 or f32. A and B are e4m3;
-// with per_tensor each may be e5m2, and what gemm.hpp says about A, B and C holds.
+// begin on multiples of 16 bytes, and so do their rows (columns). C is f16, bf16 or f32. With block scales A
+// and B are e4m3; otherwise each may be e5m2. per_tensor and per_row_column are gemm() with Gemm::scale_a and
+// scale_b, or with EpilogueOptions::row_scale and column_scale.
 //
 // Sizes, C, alpha, beta and overlap are as in Gemm. C may not overlap the scales. Runs on sm_90.
 //
@@ -47,7 +48,7 @@ struct ScaledGemm {
   float alpha = 1.0F, beta = 0.0F;
   ScaleMode mode = ScaleMode::per_tensor;
   BlockScales scale_a, scale_b;
-  // nullptr: the library's choice. Otherwise the name of a kernel of the mode, as kernel_name() returns it.
+  // nullptr: the library's choice. Otherwise the name of a kernel, as kernel_name() returns it.
   const char* kernel = nullptr;
 };
 

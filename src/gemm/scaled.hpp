@@ -1,5 +1,5 @@
-// The kernels of scaled products (tenon/gemm_scaled.hpp), and the choice among them. Internal to the compiled
-// library.
+// The kernels of block-scaled products (tenon/gemm_scaled.hpp), and the choice among them. Internal to the
+// compiled library.
 #pragma once
 
 #include "tenon/gemm/launch_plan.hpp"
@@ -9,7 +9,6 @@ namespace tenon {
 
 struct ScaledKernel {
   const char* name;
-  ScaleMode mode;
   int tile_m, tile_n, split;  // split: CTAs of a cluster that compute a part of k each
   // Clocks of a k-tile of 128, of a CTA that has an SM for itself and operands in the L2.
   int k_tile_clocks;
@@ -25,7 +24,6 @@ struct ScaledKernels {
   int count;
 };
 ScaledKernels block_scaled_kernels() noexcept;
-ScaledKernels row_column_scaled_kernels() noexcept;
 
 // The kernel with the least estimated time: k-tiles in waves of CTAs, as fast as they multiply or as memory
 // has the weights, and what each tile costs beside them. Pure.

@@ -20,15 +20,8 @@ struct Row {
     return Kernel::plan(product_of(problem), {problem.alpha, problem.beta}, device, launcher, launch);
   }
   static constexpr ScaledKernel of(const char* name, int k_tile_clocks) {
-    return {name,
-            ScaleMode::block_1x128_128x128,
-            Config::Block::m,
-            Config::Block::n,
-            Config::Cluster::k,
-            k_tile_clocks,
-            "scaled_block",
-            &check,
-            &plan};
+    return {name,          Config::Block::m, Config::Block::n, Config::Cluster::k,
+            k_tile_clocks, "scaled_block",   &check,           &plan};
   }
 };
 

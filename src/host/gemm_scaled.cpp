@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <tuple>
 
 #include "gemm/scale.hpp"
 #include "gemm/scaled.hpp"
@@ -15,7 +16,7 @@
 namespace tenon {
 namespace {
 
-// The product without its scales; with per_tensor, with them.
+// The product without its scales; with per_tensor and per_row_column, with them.
 Gemm plain(const ScaledGemm& p) noexcept {
   Gemm problem;
   problem.m = p.m, problem.n = p.n, problem.k = p.k;
@@ -25,16 +26,37 @@ Gemm plain(const ScaledGemm& p) noexcept {
     problem.scale_a = p.scale_a.data;
     problem.scale_b = p.scale_b.data;
     problem.kernel = p.kernel;
+  } else if (p.mode == ScaleMode::per_row_column) {
+    problem.epilogue.row_scale = p.scale_a.data;
+    problem.epilogue.column_scale = p.scale_b.data;
+    problem.kernel = p.kernel;
   }
   return problem;
 }
 
+// Of the other modes, whose products gemm() computes.
+Status check_mode(const ScaledGemm& p) noexcept {
+  if (p.mode == ScaleMode::per_tensor) return {};
+  if (p.mode != ScaleMode::per_row_column)
+    return Status(StatusCode::invalid_argument, "the scale mode is %d but is a number from 0 to 2",
+                  static_cast<int>(p.mode));
+  for (const auto& [letter, matrix, scales] :
+       {std::tuple('A', &p.a, &p.scale_a), std::tuple('B', &p.b, &p.scale_b)}) {
+    if (!is_fp8(matrix->type))
+      return Status(StatusCode::unsupported, "%c is %s but scaled products are of e4m3 or e5m2", letter,
+                    name(matrix->type));
+    if (scales->data == nullptr && p.m != 0 && p.n != 0)
+      return Status(StatusCode::invalid_argument, "the scales of %c are a null pointer", letter);
+  }
+  return {};
+}
+
 Status check_operand(char letter, const ConstMatrix& matrix, Order needed) noexcept {
   if (matrix.type != Type::e4m3)
-    return Status(StatusCode::unsupported, "%c is %s but with this scale mode must be e4m3", letter,
+    return Status(StatusCode::unsupported, "%c is %s but with block scales must be e4m3", letter,
                   name(matrix.type));
   if (matrix.order != needed)
-    return Status(StatusCode::unsupported, "%c is %s but with this scale mode must be %s", letter,
+    return Status(StatusCode::unsupported, "%c is %s but with block scales must be %s", letter,
                   matrix.order == row_major ? "row-major" : "column-major",
                   needed == row_major ? "row-major" : "column-major");
   return check_tma_operand(letter, matrix);
@@ -56,27 +78,10 @@ Status check_apart_from_c(char letter, const BlockScales& scales, std::int64_t r
                 static_cast<long long>(p.m), p.c.data, letter, static_cast<const void*>(scales.data));
 }
 
-Status check_vector(char letter, const BlockScales& scales) noexcept {
-  if (scales.data == nullptr)
-    return Status(StatusCode::invalid_argument, "the scales of %c are a null pointer", letter);
-  const auto beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(scales.data) % sizeof(float));
-  if (beyond == 0) return {};
-  return Status(StatusCode::invalid_argument,
-                "the scales of %c are %d bytes past a multiple of 4 but floats lie on multiples of 4", letter,
-                beyond);
-}
-
-// Of per_row_column and block_1x128_128x128.
 Status check_scales(const ScaledGemm& p) noexcept {
   if (p.m == 0 || p.n == 0 || p.k == 0 || p.alpha == 0.0F) return {};
   if (Status s = check_operand('A', p.a, row_major); !s) return s;
   if (Status s = check_operand('B', p.b, column_major); !s) return s;
-  if (p.mode == ScaleMode::per_row_column) {
-    if (Status s = check_vector('A', p.scale_a); !s) return s;
-    if (Status s = check_vector('B', p.scale_b); !s) return s;
-    if (Status s = check_apart_from_c('A', p.scale_a, 1, p.m, p.m, p); !s) return s;
-    return check_apart_from_c('B', p.scale_b, 1, p.n, p.n, p);
-  }
   const BlockScaledProduct product{{p.m, p.n, p.k, p.a, p.b, p.c}, p.scale_a, p.scale_b};
   if (Status s = check_block_scales(product); !s) return s;
   const std::int64_t blocks_n = blocks_of_128(p.n), blocks_k = blocks_of_128(p.k);
@@ -84,17 +89,13 @@ Status check_scales(const ScaledGemm& p) noexcept {
   return check_apart_from_c('B', p.scale_b, blocks_n, blocks_k, p.scale_b.ld, p);
 }
 
-// *kernel: null if there is no product to compute (m, n, k or alpha is 0).
+// Of block scales. *kernel: null if there is no product to compute (m, n, k or alpha is 0).
 Status prepare(Launcher& launcher, const ScaledGemm& p, DeviceDescription* device,
                const ScaledKernel** kernel) noexcept {
   *kernel = nullptr;
-  if (p.mode != ScaleMode::per_row_column && p.mode != ScaleMode::block_1x128_128x128)
-    return Status(StatusCode::invalid_argument, "the scale mode is %d but is a number from 0 to 2",
-                  static_cast<int>(p.mode));
   if (Status s = validate(plain(p)); !s) return s;
   if (Status s = check_scales(p); !s) return s;
-  const ScaledKernels kernels =
-      p.mode == ScaleMode::per_row_column ? row_column_scaled_kernels() : block_scaled_kernels();
+  const ScaledKernels kernels = block_scaled_kernels();
   const ScaledKernel* const end = kernels.kernels + kernels.count;
   const ScaledKernel* named = nullptr;
   if (p.kernel != nullptr) {
@@ -102,8 +103,8 @@ Status prepare(Launcher& launcher, const ScaledGemm& p, DeviceDescription* devic
                          [&](const ScaledKernel& k) { return std::strcmp(k.name, p.kernel) == 0; });
     if (named == end)
       return Status(StatusCode::invalid_argument,
-                    "no kernel of this scale mode has the name '%.100s', as for example '%s' is one",
-                    p.kernel, kernels.kernels[0].name);
+                    "no block-scaled kernel has the name '%.100s'; '%s', for example, is one", p.kernel,
+                    kernels.kernels[0].name);
   }
   if (p.m == 0 || p.n == 0) return {};
   if (Status s = launcher.describe(device); !s) return s;
@@ -141,21 +142,30 @@ const ScaledKernel* choose_scaled_kernel(const ScaledKernels& kernels, std::int6
 }
 
 Status can_implement(Launcher& launcher, const ScaledGemm& problem) noexcept {
-  if (problem.mode == ScaleMode::per_tensor) return can_implement(launcher, plain(problem));
+  if (problem.mode != ScaleMode::block_1x128_128x128) {
+    const Status s = check_mode(problem);
+    return s ? can_implement(launcher, plain(problem)) : s;
+  }
   DeviceDescription device;
   const ScaledKernel* kernel = nullptr;
   return prepare(launcher, problem, &device, &kernel);
 }
 
 const char* kernel_name(Launcher& launcher, const ScaledGemm& problem) noexcept {
-  if (problem.mode == ScaleMode::per_tensor) return kernel_name(launcher, plain(problem));
+  if (problem.mode != ScaleMode::block_1x128_128x128) {
+    const Status s = check_mode(problem);
+    return s ? kernel_name(launcher, plain(problem)) : nullptr;
+  }
   DeviceDescription device;
   const ScaledKernel* kernel = nullptr;
   return prepare(launcher, problem, &device, &kernel) && kernel != nullptr ? kernel->name : nullptr;
 }
 
 Status gemm(Launcher& launcher, const ScaledGemm& problem) noexcept {
-  if (problem.mode == ScaleMode::per_tensor) return gemm(launcher, plain(problem));
+  if (problem.mode != ScaleMode::block_1x128_128x128) {
+    const Status s = check_mode(problem);
+    return s ? gemm(launcher, plain(problem)) : s;
+  }
   DeviceDescription device;
   const ScaledKernel* kernel = nullptr;
   if (Status s = prepare(launcher, problem, &device, &kernel); !s) return s;
