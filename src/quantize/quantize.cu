@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     tenon_quantize_1x128(const __grid_constant__ Arguments p) {
   with_source(p, [&](const auto& source) { quantise_1x128(p, source); });
 }
-extern "C" __global__ void __launch_bounds__(threads)
+extern "C" __global__ void __launch_bounds__(threads_of_block)
     tenon_quantize_128x128(const __grid_constant__ Arguments p) {
   with_source(p, [&](const auto& source) { quantise_128x128(p, source); });
 }
@@ -25,6 +25,8 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 extern "C" __global__ void __launch_bounds__(threads)
     tenon_quantize_clear(const __grid_constant__ Arguments p) {
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
   if (threadIdx.x == 0) *p.scales = 0.0F;
 }
 extern "C" __global__ void __launch_bounds__(threads)
@@ -166,7 +168,7 @@ Status quantize(Launcher& launcher, const Quantize& what) noexcept {
               (p.up == nullptr || every_row_begins_on(p.up, p.ld_up, p.rows, element, 16));
   p.q_by_8 = every_row_begins_on(p.q, p.ld_q, p.rows, 1, 8);
 
-  const auto launch = [&](const void* function, const char* entry, std::int64_t grid) {
+  const auto launch = [&](const void* function, const char* entry, std::int64_t grid, int block = threads) {
     if (grid > std::numeric_limits<int>::max())
       return Status(StatusCode::unsupported,
                     "%lld rows of %lld columns are %lld blocks but a grid has at most %d",
@@ -178,11 +180,12 @@ Status quantize(Launcher& launcher, const Quantize& what) noexcept {
     launch.function = function;
     launch.entry = entry;
     launch.grid.x = static_cast<unsigned>(grid);
-    launch.block.x = threads;
+    launch.block.x = static_cast<unsigned>(block);
+    launch.overlaps_previous = true;
     launch.arguments.set(p);
     return launcher.launch(launch);
   };
-  const std::int64_t tiles = blocks_of(p.rows, tile_steps * groups) * p.blocks_across;
+  const std::int64_t tiles = blocks_of(p.rows, tile_rows(p.type, p.up != nullptr)) * p.blocks_across;
   switch (what.blocks) {
     case ScaleBlocks::per_row:
       return launch(reinterpret_cast<const void*>(&tenon_quantize_row), "tenon_quantize_row", p.rows);
@@ -190,7 +193,7 @@ Status quantize(Launcher& launcher, const Quantize& what) noexcept {
       return launch(reinterpret_cast<const void*>(&tenon_quantize_1x128), "tenon_quantize_1x128", tiles);
     case ScaleBlocks::block_128x128:
       return launch(reinterpret_cast<const void*>(&tenon_quantize_128x128), "tenon_quantize_128x128",
-                    blocks_of(p.rows, 128) * p.blocks_across);
+                    blocks_of(p.rows, 128) * p.blocks_across, threads_of_block);
     default:
       break;
   }

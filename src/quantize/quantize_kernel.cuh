@@ -1,6 +1,9 @@
 // The quantisation kernels: a thread reads 8 elements of a row at a time, 16 lanes a block of 128 columns.
-// Everything is read and written once, except where one scale needs more than a thread block holds: rows are
-// read again from the L1 or L2 cache, a tensor from the L2 or memory.
+// Everything is read and written once, except where one scale needs more than a thread block holds: the end
+// of a long row is read again from the L1 or L2 cache, a tensor from the L2 or memory.
+//
+// Between the two passes over its elements, the first for the largest magnitude, a thread keeps them as they
+// are in memory: 16-bit elements in half of the registers, so that more loads are under way.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -15,10 +18,16 @@
 namespace tenon {
 namespace quantisation {
 
-constexpr int threads = 256;
-constexpr int lanes = 16, elements = 8;  // lanes of a group; elements of a lane
-constexpr int groups = threads / lanes;  // of a thread block
+constexpr int threads = 256, threads_of_block = 512;  // of a thread block; the latter for 128 x 128
+constexpr int lanes = 16, elements = 8;               // lanes of a group; elements of a lane
 static_assert(lanes * elements == 128, "a group has the columns of a block");
+
+// Loads of 16 bytes that a thread has under way; rows of a tile of `threads` threads.
+constexpr int loads = 4;
+constexpr int tile_rows(Type type, bool gated) {
+  const int loads_of_a_row = (bytes(type) == 4 ? 2 : 1) * (gated ? 2 : 1);
+  return threads / lanes * (loads / loads_of_a_row);
+}
 
 struct Arguments {
   const void* x;
@@ -39,59 +48,99 @@ __device__ __forceinline__ float scale_of(float amax) {
   return amax == 0.0F ? 1.0F : fmaxf(amax / largest, least);
 }
 
+// Elements column .. + 8 of a row as they are in memory; zeros where there are none.
 template <class T>
-__device__ __forceinline__ void unpack(const uint4& word, float* values) {
-  const std::uint32_t words[4] = {word.x, word.y, word.z, word.w};
-  if constexpr (std::is_same_v<T, float>) {
+struct Words {
+  static constexpr int count = elements * static_cast<int>(sizeof(T)) / 4;
+  std::uint32_t word[count];
+
+  __device__ __forceinline__ void read(const void* matrix, std::int64_t ld, const Arguments& p,
+                                       std::int64_t row, std::int64_t column) {
+    const T* const from = static_cast<const T*>(matrix) + row * ld + column;
+    if (p.x_by_16 && row < p.rows && column + elements <= p.columns) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) values[i] = __uint_as_float(words[i]);
-  } else {
+      for (int i = 0; i < count; i += 4) {
+        const uint4 four = reinterpret_cast<const uint4*>(from)[i / 4];
+        word[i] = four.x, word[i + 1] = four.y, word[i + 2] = four.z, word[i + 3] = four.w;
+      }
+      return;
+    }
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>;
+    constexpr int of_a_word = 4 / sizeof(T);
+    const Bits* const bits = reinterpret_cast<const Bits*>(from);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      float two[2];
-      Packing<T>::unpack(words[i], two);
-      values[2 * i] = two[0], values[2 * i + 1] = two[1];
+    for (int i = 0; i < count; ++i) {
+      word[i] = 0;
+#pragma unroll
+      for (int e = 0; e < of_a_word; ++e) {
+        const int at = i * of_a_word + e;
+        if (row < p.rows && column + at < p.columns) word[i] |= std::uint32_t{bits[at]} << e * 16;
+      }
     }
   }
-}
-
-// Elements column .. + 8 of a row; zeros where there are none.
-template <class T>
-__device__ __forceinline__ void read(const void* matrix, std::int64_t ld, bool by_16, const Arguments& p,
-                                     std::int64_t row, std::int64_t column, float (&values)[elements]) {
-  const T* const from = static_cast<const T*>(matrix) + row * ld + column;
-  if (by_16 && row < p.rows && column + elements <= p.columns) {
-    constexpr int per_word = 16 / sizeof(T);
+  __device__ __forceinline__ void get(float (&values)[elements]) const {
 #pragma unroll
-    for (int i = 0; i < elements / per_word; ++i)
-      unpack<T>(reinterpret_cast<const uint4*>(from)[i], values + i * per_word);
-  } else {
-#pragma unroll
-    for (int i = 0; i < elements; ++i)
-      values[i] = row < p.rows && column + i < p.columns ? static_cast<float>(from[i]) : 0.0F;
-  }
-}
-
-// The elements that are quantised: x, or silu(x) * up.
-template <class T, bool gated>
-struct Source {
-  const Arguments& p;
-
-  __device__ __forceinline__ void operator()(std::int64_t row, std::int64_t column,
-                                             float (&values)[elements]) const {
-    read<T>(p.x, p.ld_x, p.x_by_16, p, row, column, values);
-    if constexpr (gated) {
-      float up[elements];
-      read<T>(p.up, p.ld_up, p.x_by_16, p, row, column, up);
-#pragma unroll
-      for (int i = 0; i < elements; ++i) values[i] = __fdividef(values[i], 1.0F + __expf(-values[i])) * up[i];
+    for (int i = 0; i < count; ++i) {
+      if constexpr (sizeof(T) == 4) {
+        values[i] = __uint_as_float(word[i]);
+      } else {
+        float two[2];
+        Packing<T>::unpack(word[i], two);
+        values[2 * i] = two[0], values[2 * i + 1] = two[1];
+      }
     }
   }
 };
 
-// Calls f(source) with the source that the arguments describe.
+// What is quantised: x, or silu(x) * up. Kept: 8 elements between the two passes.
+template <class T_, bool gated_>
+struct Source {
+  using T = T_;
+  static constexpr bool gated = gated_;
+  using Kept = Words<T>;
+  const Arguments& p;
+
+  __device__ __forceinline__ Kept load(std::int64_t row, std::int64_t column) const {
+    Kept kept;
+    kept.read(p.x, p.ld_x, p, row, column);
+    return kept;
+  }
+};
+struct Values {
+  float value[elements];
+  __device__ __forceinline__ void get(float (&values)[elements]) const {
+#pragma unroll
+    for (int i = 0; i < elements; ++i) values[i] = value[i];
+  }
+};
+template <class T_>
+struct Source<T_, true> {
+  using T = T_;
+  static constexpr bool gated = true;
+  using Kept = Values;
+  const Arguments& p;
+
+  __device__ __forceinline__ Kept load(std::int64_t row, std::int64_t column) const {
+    Words<T> x, up;
+    x.read(p.x, p.ld_x, p, row, column);
+    up.read(p.up, p.ld_up, p, row, column);
+    Kept kept;
+    float factor[elements];
+    x.get(kept.value);
+    up.get(factor);
+#pragma unroll
+    for (int i = 0; i < elements; ++i)
+      kept.value[i] = __fdividef(kept.value[i], 1.0F + __expf(-kept.value[i])) * factor[i];
+    return kept;
+  }
+};
+
+// Calls f(source) with the source that the arguments describe. The kernels overlap the grid before them with
+// their start.
 template <class F>
 __device__ __forceinline__ void with_source(const Arguments& p, const F& f) {
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
   const auto of_type = [&](auto element) {
     using T = decltype(element);
     if (p.up != nullptr) {
@@ -110,13 +159,16 @@ __device__ __forceinline__ void with_source(const Arguments& p, const F& f) {
 }
 
 // fmaxf ignores a NaN.
-__device__ __forceinline__ float largest_magnitude(const float (&values)[elements], float amax) {
+template <class Kept>
+__device__ __forceinline__ float largest_magnitude(const Kept& kept, float amax) {
+  float values[elements];
+  kept.get(values);
 #pragma unroll
   for (const float v : values) amax = fmaxf(amax, fabsf(v));
   return amax;
 }
 
-// Of the 2^k lanes that agree in their number / `width`.
+// Of the lanes that agree in their number / `width`.
 template <int width>
 __device__ __forceinline__ float of_lanes(float amax) {
 #pragma unroll
@@ -126,23 +178,27 @@ __device__ __forceinline__ float of_lanes(float amax) {
 }
 
 // Of the thread block.
+template <int threads>
 __device__ __forceinline__ float of_block(float amax) {
-  __shared__ float of_warp[threads / 32];
+  constexpr int warps = threads / 32;
+  __shared__ float of_warp[warps];
   amax = of_lanes<32>(amax);
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = amax;
   __syncthreads();
-  return of_lanes<threads / 32>(of_warp[threadIdx.x % (threads / 32)]);
+  return of_lanes<warps>(of_warp[threadIdx.x % warps]);
 }
 
+template <class Kept>
 __device__ __forceinline__ void write(const Arguments& p, std::int64_t row, std::int64_t column,
-                                      const float (&values)[elements], float inverse) {
+                                      const Kept& kept, float inverse) {
   if (row >= p.rows) return;
+  float v[elements];
+  kept.get(v);
   std::uint32_t packed[2];
 #pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    packed[i] = pack_e4m3x4(values[4 * i] * inverse, values[4 * i + 1] * inverse, values[4 * i + 2] * inverse,
-                            values[4 * i + 3] * inverse);
-  }
+  for (int i = 0; i < 2; ++i)
+    packed[i] = pack_e4m3x4(v[4 * i] * inverse, v[4 * i + 1] * inverse, v[4 * i + 2] * inverse,
+                            v[4 * i + 3] * inverse);
   std::uint8_t* const to = p.q + row * p.ld_q + column;
   if (p.q_by_8 && column + elements <= p.columns) {
     *reinterpret_cast<uint2*>(to) = make_uint2(packed[0], packed[1]);
@@ -154,72 +210,86 @@ __device__ __forceinline__ void write(const Arguments& p, std::int64_t row, std:
   }
 }
 
-// A tile of `steps` * `groups` rows and 128 columns, in registers.
-template <int steps>
+// A tile of `rows_` rows and 128 columns, in the registers of `threads` threads.
+template <class Source, int rows_, int threads>
 struct Tile {
-  static constexpr int rows = steps * groups;
-  float values[steps][elements];
+  static constexpr int rows = rows_, groups = threads / lanes, steps = rows / groups;
+  static_assert(rows % groups == 0, "Tile: each group of lanes has as many rows as the others");
 
-  __device__ __forceinline__ std::int64_t row(int step) const { return first_row + step * groups; }
-  template <class Source>
-  __device__ __forceinline__ Tile(const Arguments& p, const Source& source)
-      : block_down(static_cast<int>(blockIdx.x) / p.blocks_across),
-        block_across(static_cast<int>(blockIdx.x) - block_down * p.blocks_across),
+  __device__ __forceinline__ explicit Tile(const Source& source)
+      : block_down(static_cast<int>(blockIdx.x) / source.p.blocks_across),
+        block_across(static_cast<int>(blockIdx.x) - block_down * source.p.blocks_across),
         first_row(std::int64_t{block_down} * rows + static_cast<int>(threadIdx.x) / lanes),
         column(std::int64_t{block_across} * (lanes * elements) +
                static_cast<int>(threadIdx.x) % lanes * elements) {
 #pragma unroll
-    for (int step = 0; step < steps; ++step) source(row(step), column, values[step]);
+    for (int step = 0; step < steps; ++step) kept[step] = source.load(row(step), column);
+  }
+  __device__ __forceinline__ std::int64_t row(int step) const {
+    return first_row + step * groups;
+  }
+  __device__ __forceinline__ float amax() const {
+    float amax = 0.0F;
+#pragma unroll
+    for (int step = 0; step < steps; ++step) amax = largest_magnitude(kept[step], amax);
+    return amax;
+  }
+  __device__ __forceinline__ void write_all(const Arguments& p, float inverse) const {
+#pragma unroll
+    for (int step = 0; step < steps; ++step) write(p, row(step), column, kept[step], inverse);
   }
 
+  typename Source::Kept kept[steps];
   int block_down, block_across;
   std::int64_t first_row, column;  // of the thread
 };
-
-constexpr int tile_steps = 4;  // loads of a thread that are under way
+// Of kernels that may choose the rows of a tile.
+template <class Source>
+using SomeRows =
+    Tile<Source, tile_rows(sizeof(typename Source::T) == 4 ? Type::f32 : Type::f16, Source::gated), threads>;
 
 template <class Source>
 __device__ __forceinline__ void quantise_1x128(const Arguments& p, const Source& source) {
-  const Tile<tile_steps> tile(p, source);
+  const SomeRows<Source> tile(source);
 #pragma unroll
-  for (int step = 0; step < tile_steps; ++step) {
-    const float scale = scale_of(of_lanes<lanes>(largest_magnitude(tile.values[step], 0.0F)));
+  for (int step = 0; step < tile.steps; ++step) {
+    const float scale = scale_of(of_lanes<lanes>(largest_magnitude(tile.kept[step], 0.0F)));
     const std::int64_t row = tile.row(step);
-    write(p, row, tile.column, tile.values[step], 1.0F / scale);
+    write(p, row, tile.column, tile.kept[step], 1.0F / scale);
     if (threadIdx.x % lanes == 0 && row < p.rows) p.scales[tile.block_across * p.ld_scales + row] = scale;
   }
 }
 
 template <class Source>
 __device__ __forceinline__ void quantise_128x128(const Arguments& p, const Source& source) {
-  constexpr int steps = 128 / groups;
-  const Tile<steps> tile(p, source);
-  float amax = 0.0F;
-#pragma unroll
-  for (const auto& values : tile.values) amax = largest_magnitude(values, amax);
-  const float scale = scale_of(of_block(amax)), inverse = 1.0F / scale;
-#pragma unroll
-  for (int step = 0; step < steps; ++step) write(p, tile.row(step), tile.column, tile.values[step], inverse);
+  const Tile<Source, 128, threads_of_block> tile(source);
+  const float scale = scale_of(of_block<threads_of_block>(tile.amax()));
+  tile.write_all(p, 1.0F / scale);
   if (threadIdx.x == 0) p.scales[tile.block_down * p.ld_scales + tile.block_across] = scale;
 }
 
-// One row a thread block.
+// One row a thread block. Its first elements are kept.
 template <class Source>
 __device__ __forceinline__ void quantise_row(const Arguments& p, const Source& source) {
-  constexpr int step = threads * elements;
+  constexpr int step = threads * elements, steps = 4;
   const std::int64_t row = blockIdx.x, first = static_cast<int>(threadIdx.x) * elements;
-  float values[elements], amax = 0.0F;
-#pragma unroll 4
-  for (std::int64_t column = first; column < p.columns; column += step) {
-    source(row, column, values);
-    amax = largest_magnitude(values, amax);
+  typename Source::Kept kept[steps];
+  float amax = 0.0F;
+#pragma unroll
+  for (int i = 0; i < steps; ++i) kept[i] = source.load(row, first + i * step);
+#pragma unroll
+  for (int i = 0; i < steps; ++i) amax = largest_magnitude(kept[i], amax);
+#pragma unroll 1
+  for (std::int64_t column = first + steps * step; column < p.columns; column += step)
+    amax = largest_magnitude(source.load(row, column), amax);
+  const float scale = scale_of(of_block<threads>(amax)), inverse = 1.0F / scale;
+#pragma unroll
+  for (int i = 0; i < steps; ++i) {
+    if (first + i * step < p.columns) write(p, row, first + i * step, kept[i], inverse);
   }
-  const float scale = scale_of(of_block(amax)), inverse = 1.0F / scale;
-#pragma unroll 4
-  for (std::int64_t column = first; column < p.columns; column += step) {
-    source(row, column, values);
-    write(p, row, column, values, inverse);
-  }
+#pragma unroll 1
+  for (std::int64_t column = first + steps * step; column < p.columns; column += step)
+    write(p, row, column, source.load(row, column), inverse);
   if (threadIdx.x == 0) p.scales[row] = scale;
 }
 
@@ -227,11 +297,8 @@ __device__ __forceinline__ void quantise_row(const Arguments& p, const Source& s
 // monotonic, so that this is the scale of the largest magnitude. Tiles of zeros do not count.
 template <class Source>
 __device__ __forceinline__ void find_scale(const Arguments& p, const Source& source) {
-  const Tile<tile_steps> tile(p, source);
-  float amax = 0.0F;
-#pragma unroll
-  for (const auto& values : tile.values) amax = largest_magnitude(values, amax);
-  amax = of_block(amax);
+  const SomeRows<Source> tile(source);
+  const float amax = of_block<threads>(tile.amax());
   // Numbers that are not negative are ordered as their bits are.
   if (threadIdx.x == 0 && amax > 0.0F)
     atomicMax(reinterpret_cast<unsigned*>(p.scales), __float_as_uint(scale_of(amax)));
@@ -242,11 +309,8 @@ __device__ __forceinline__ void find_scale(const Arguments& p, const Source& sou
 template <class Source>
 __device__ __forceinline__ void quantise_tensor(const Arguments& p, const Source& source) {
   const float found = *static_cast<const volatile float*>(p.scales);
-  const Tile<tile_steps> tile(p, source);
-  const float inverse = found == 0.0F ? 1.0F : 1.0F / found;
-#pragma unroll
-  for (int step = 0; step < tile_steps; ++step)
-    write(p, tile.row(step), tile.column, tile.values[step], inverse);
+  const SomeRows<Source> tile(source);
+  tile.write_all(p, found == 0.0F ? 1.0F : 1.0F / found);
   if (found == 0.0F && blockIdx.x == 0 && threadIdx.x == 0) *p.scales = 1.0F;
 }
 
