@@ -129,6 +129,50 @@ typedef struct tenon_gemm_problem {
   size_t workspace_bytes;     /* tenon_gemm_workspace_size() says how many are fastest */
 } tenon_gemm_problem;
 
+/* Which elements of a scaled operand share a scale: tenon/gemm_scaled.hpp. */
+typedef enum tenon_scale_mode {
+  TENON_SCALE_PER_TENSOR = 0,
+  TENON_SCALE_PER_ROW_COLUMN = 1,
+  TENON_SCALE_BLOCK_1X128_128X128 = 2
+} tenon_scale_mode;
+
+/* f32 scales in device memory. Of blocks: of A data[k / 128 * ld + row], of B data[column / 128 * ld + k /
+ * 128]; data is a multiple of 16 bytes, ld one of 4. */
+typedef struct tenon_scales {
+  const float* data;
+  int64_t ld;
+} tenon_scales;
+
+/* One scaled product of fp8: tenon/gemm_scaled.hpp says what each field may be. Start from
+ * tenon_scaled_gemm_problem_default(). */
+typedef struct tenon_scaled_gemm_problem {
+  int64_t m, n, k;
+  tenon_const_matrix a, b;
+  tenon_matrix c;
+  float alpha, beta;
+  tenon_scale_mode mode;
+  tenon_scales scale_a, scale_b;
+  const char* kernel; /* NULL: the library chooses */
+} tenon_scaled_gemm_problem;
+
+/* Which elements share a scale that tenon_quantize() writes: tenon/quantize.hpp. */
+typedef enum tenon_scale_blocks {
+  TENON_SCALES_PER_TENSOR = 0,
+  TENON_SCALES_PER_ROW = 1,
+  TENON_SCALES_BLOCK_1X128 = 2,
+  TENON_SCALES_BLOCK_128X128 = 3
+} tenon_scale_blocks;
+
+/* q = e4m3(x / scale), or of silu(x) * up: tenon/quantize.hpp. Zero-initialise it. */
+typedef struct tenon_quantize_problem {
+  int64_t rows, columns;
+  tenon_const_matrix x, up; /* up.data may be NULL */
+  tenon_matrix q;           /* TENON_E4M3 */
+  tenon_scale_blocks blocks;
+  float* scales;
+  int64_t ld_scales;
+} tenon_quantize_problem;
+
 /* NOLINTEND(modernize-use-using) */
 
 /* The version of the library that is linked: "0.1.0". */
@@ -159,6 +203,18 @@ tenon_status tenon_tuning_load(const char* path, tenon_tuning** tuning);
 
 /* Frees a table. NULL has no effect. */
 void tenon_tuning_free(tenon_tuning* tuning);
+
+/* Everything zero except alpha = 1, and A and B in TENON_E4M3, B column-major. */
+tenon_scaled_gemm_problem tenon_scaled_gemm_problem_default(void);
+
+/* As the functions of plain products. */
+tenon_status tenon_scaled_gemm_can_implement(const tenon_scaled_gemm_problem* problem);
+const char* tenon_scaled_gemm_kernel_name(const tenon_scaled_gemm_problem* problem);
+tenon_status tenon_scaled_gemm(const tenon_scaled_gemm_problem* problem, struct CUstream_st* stream);
+
+/* Enqueues the quantisation on a stream of the current device and returns. If it fails, nothing was written.
+ */
+tenon_status tenon_quantize(const tenon_quantize_problem* problem, struct CUstream_st* stream);
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,9 @@
 // tenon.h on top of gemm.hpp: each function converts the structs field by field.
-#include <cstring>
 #include <memory>
 #include <new>
 #include <string>
 
+#include "host/c_api_types.hpp"
 #include "tenon/gemm.hpp"
 #include "tenon/tenon.h"
 #include "tenon/tuning.hpp"
@@ -11,6 +11,9 @@
 struct tenon_tuning {
   tenon::Tuning table;
 };
+
+using tenon::c_api::matrix_of;
+using tenon::c_api::status_of;
 
 namespace {
 
@@ -42,14 +45,6 @@ static_assert(TENON_NONE == static_cast<int>(tenon::Activation::none) &&
                   TENON_DRELU == static_cast<int>(tenon::Activation::drelu) &&
                   TENON_DGELU == static_cast<int>(tenon::Activation::dgelu),
               "tenon_activation must number the activations as tenon::Activation does");
-
-tenon::ConstMatrix matrix_of(const tenon_const_matrix& x) noexcept {
-  return {x.data, x.ld, static_cast<tenon::Order>(x.order), static_cast<tenon::Type>(x.type)};
-}
-
-tenon::Matrix matrix_of(const tenon_matrix& x) noexcept {
-  return {x.data, x.ld, static_cast<tenon::Type>(x.type)};
-}
 
 tenon::EpilogueOptions epilogue_of(const tenon_epilogue& x) noexcept {
   tenon::EpilogueOptions epilogue;
@@ -85,15 +80,6 @@ tenon::Gemm problem_of(const tenon_gemm_problem& p) noexcept {
   problem.workspace = p.workspace;
   problem.workspace_bytes = p.workspace_bytes;
   return problem;
-}
-
-tenon_status status_of(const tenon::Status& s) noexcept {
-  tenon_status status;
-  status.code = static_cast<tenon_status_code>(s.code());
-  static_assert(sizeof status.message == 256, "a message of tenon::Status must fit");
-  std::strncpy(status.message, s.message(), sizeof status.message - 1);  // fills the rest with zeros
-  status.message[sizeof status.message - 1] = '\0';
-  return status;
 }
 
 tenon_status null_problem() noexcept {

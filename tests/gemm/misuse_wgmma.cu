@@ -3,7 +3,7 @@
 
 #include "tenon/gemm/kernel_tma.hpp"
 #include "tenon/gemm/kernel_wgmma.hpp"
-#include "tenon/gemm/launch_sm90.hpp"
+#include "tenon/gemm/launch_sm90_block_scaled.hpp"
 
 using namespace tenon;
 
@@ -65,6 +65,9 @@ using Config = SwapAB<WgmmaConfig<WgmmaOperands<e4m3, e4m3, float>, row_major, c
 #elif defined(MISUSE_swapped_72_rows)
 using Config =
     SwapAB<WgmmaConfig<Halves, row_major, column_major, TileShape<64, 72, 64>, 1, 2, ClusterShape<1, 1>, 1>>;
+#elif defined(MISUSE_scaled_in_the_tensor_core)
+using Config = BlockScaled<WgmmaConfig<WgmmaOperands<e4m3, e4m3, float>, row_major, column_major,
+                                       TileShape<64, 64, 128>, 1, 2, ClusterShape<1, 1>, 1>>;
 #elif defined(MISUSE_cluster_of_32)
 using Config =
     WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<8, 4>, 1>;

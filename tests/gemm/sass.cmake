@@ -108,5 +108,10 @@ tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fused ARCH ${TENON_ARCHITEC
   FORBID LDL STL MAX_REGISTERS 232 SPILL_FREE)
 # Promoted accumulators: those of a k-tile are added in f32 while the next k-tile accumulates in other registers.
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_promoted ARCH 90a
-  KERNEL "gemm_wgmma<.*float, true>.*TileShape<128, 128, "
+  KERNEL "gemm_wgmma<(?!.*BlockScaled).*float, true>.*TileShape<128, 128, "
   EXPECT QGMMA.64x128x32.F32>=8 FADD>=128 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
+# Block-scaled: TMA loads both operands and their scales, and each accumulator of a k-tile is one FFMA.
+tenon_add_sass_test(tenon_kernels NAME sass.block_scaled ARCH 90a KERNEL "gemm_wgmma<.*BlockScaled<"
+  EXPECT QGMMA>=8 FFMA>=64 LDS>=6 UTMALDG.2D>=4 SYNCS.PHASECHK>=2 FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
+tenon_add_sass_test(tenon_kernels NAME sass.block_scaled_128x128 ARCH 90a
+  KERNEL "gemm_wgmma<.*BlockScaled<.*TileShape<128, 128, " EXPECT QGMMA.64x128x32.F32.E4M3.E4M3>=8 FFMA>=128)

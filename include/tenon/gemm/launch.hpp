@@ -49,14 +49,18 @@ Product product_of(const GemmProblem<TA, TC, TB>& problem, Order a_order, Order 
 // Plans the launch of a kernel without launching it: for graphs, JIT compilers, and devices other than
 // CUDA's. *launches: whether there is anything to launch (not if m or n is 0).
 //
-// Kernel: sm80::GemmKernel, sm90::GemmKernel or sm90::UnalignedGemmKernel. Fails with invalid_argument where
+// Kernel: sm80::GemmKernel, sm90::GemmKernel or another type with their members. Problem: GemmProblem, or
+// what extends it for the kernel (BlockScaledProblem). Fails with invalid_argument where
 // the problem makes no sense, unsupported where this kernel does not take it (alignment, size), and
 // device_unsupported where the device does not run the kernel; each names the value found and the value
 // needed.
-template <class Kernel, class TA, class TC, class TB>
-Status plan_launch(const GemmProblem<TA, TC, TB>& problem, const typename Kernel::Op& op, Launcher& launcher,
-                   Launch* launch, bool* launches) {
+template <class Kernel, class Problem>
+Status plan_launch(const Problem& problem, const typename Kernel::Op& op, Launcher& launcher, Launch* launch,
+                   bool* launches) {
   using Config = typename Kernel::Config;
+  using TA = typename Problem::TypeA;
+  using TB = typename Problem::TypeB;
+  using TC = typename Problem::TypeC;
   static_assert(std::is_same_v<TA, typename Config::T> && std::is_same_v<TB, typename Config::TB>,
                 "launch: the problem's A and B must have the element types of the kernel's configuration");
   static_assert(std::is_same_v<TC, std::int32_t> == std::is_same_v<typename Config::Acc, std::int32_t>,
@@ -64,7 +68,7 @@ Status plan_launch(const GemmProblem<TA, TC, TB>& problem, const typename Kernel
   static_assert(sizeof(TC) == 2 || std::is_same_v<TC, float> || std::is_same_v<TC, std::int32_t>,
                 "launch: C is __half, __nv_bfloat16, float or int32_t");
   *launches = false;
-  const Product product = product_of(problem, Kernel::a_order, Kernel::b_order);
+  const auto product = product_of(problem, Kernel::a_order, Kernel::b_order);
   if (Status s = check_product(product); !s) return s;
   if (product.m == 0 || product.n == 0) return {};
   DeviceDescription device;
@@ -88,9 +92,8 @@ Status plan_launch(const GemmProblem<TA, TC, TB>& problem, const typename Kernel
 }
 
 // Enqueues C = op(A * B) on the stream of the current device and returns.
-template <class Kernel, class TA, class TC, class TB>
-Status launch(const GemmProblem<TA, TC, TB>& problem, const typename Kernel::Op& op,
-              cudaStream_t stream = nullptr) {
+template <class Kernel, class Problem>
+Status launch(const Problem& problem, const typename Kernel::Op& op, cudaStream_t stream = nullptr) {
   StreamLauncher launcher(stream);
   Launch plan;
   bool launches = false;

@@ -55,17 +55,28 @@ Status make_output_map(Launcher& launcher, const Output& c, TensorMap* map) {
   return launcher.make_tensor_map({c.data, 2, c.m, halves * c.n, halves * c.ld}, box_rows, width / 2, map);
 }
 
+// What gemm_wgmma<Config, Op> is called with, beside the operation.
+template <class Config>
+struct WgmmaArguments {
+  typename GemmWgmma<Config>::MapA map_a;
+  typename GemmWgmma<Config>::MapB map_b;
+  TensorMap map_c{};
+  GemmArguments arguments;
+};
+
 // The launch of gemm_wgmma<Config, Op> for a product with m, n, k >= 1 whose operands the kernel takes: grid,
-// block, shared memory and arguments. Fails where a tensor map cannot be encoded.
+// block and shared memory; its arguments separately, for plans that add to them. Fails where a tensor map
+// cannot be encoded.
 template <class Config, class Op>
-Status plan_wgmma(const Product& product, const Op& op, const DeviceDescription& device, Launcher& launcher,
-                  Launch* launch) {
+Status prepare_wgmma(const Product& product, const DeviceDescription& device, Launcher& launcher,
+                     Launch* launch, WgmmaArguments<Config>* kernel) {
   using Kernel = GemmWgmma<Config>;
   using Producer = typename Kernel::Producer;
   using Block = typename Config::Block;
   using Cluster = typename Config::Cluster;
   const Product seen = Config::swap_ab ? with_swapped_operands(product) : product;
-  GemmArguments arguments = make_arguments<Config>(seen);
+  GemmArguments& arguments = kernel->arguments;
+  arguments = make_arguments<Config>(seen);
   arguments.c.m = static_cast<int>(product.m), arguments.c.n = static_cast<int>(product.n);
   constexpr int rows = Block::m * Cluster::m, columns = Block::n * Cluster::n;
   // A cluster of 2 fits on a pair of multiprocessors. How many larger clusters run at once depends on how the
@@ -98,25 +109,30 @@ Status plan_wgmma(const Product& product, const Op& op, const DeviceDescription&
     arguments.residue_m = a.residue_extent(ring_is_written);
     arguments.residue_n = b.residue_extent(ring_is_written);
   }
-  typename Kernel::MapA map_a;
-  typename Kernel::MapB map_b;
-  TensorMap map_c{};
   if constexpr (Config::row_interleaved) {
     if (Status s = make_row_interleaved_maps(launcher, seen.a, arguments.m, arguments.k,
-                                             RowInterleavedTiles<2>::rows, Block::k, &map_a);
+                                             RowInterleavedTiles<2>::rows, Block::k, &kernel->map_a);
         !s)
       return s;
-  } else if (Status s = a.make_maps(launcher, arguments.residue_m, &map_a); !s) {
+  } else if (Status s = a.make_maps(launcher, arguments.residue_m, &kernel->map_a); !s) {
     return s;
   }
-  if (Status s = b.make_maps(launcher, arguments.residue_n, &map_b); !s) return s;
-  if (Status s = make_output_map<Config>(launcher, arguments.c, &map_c); !s) return s;
+  if (Status s = b.make_maps(launcher, arguments.residue_n, &kernel->map_b); !s) return s;
+  if (Status s = make_output_map<Config>(launcher, arguments.c, &kernel->map_c); !s) return s;
   launch->function = reinterpret_cast<const void*>(&gemm_wgmma<Config, Op>);
   launch->overlaps_previous = true;
   launch->grid.x = static_cast<unsigned>(Cluster::ctas) * static_cast<unsigned>(launched);
   launch->block.x = Kernel::threads;
   launch->shared_bytes = Kernel::shared_bytes;
-  launch->arguments.set(map_a, map_b, map_c, arguments, op);
+  return {};
+}
+
+template <class Config, class Op>
+Status plan_wgmma(const Product& product, const Op& op, const DeviceDescription& device, Launcher& launcher,
+                  Launch* launch) {
+  WgmmaArguments<Config> kernel;
+  if (Status s = prepare_wgmma<Config, Op>(product, device, launcher, launch, &kernel); !s) return s;
+  launch->arguments.set(kernel.map_a, kernel.map_b, kernel.map_c, kernel.arguments, op);
   return {};
 }
 

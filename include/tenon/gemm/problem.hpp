@@ -73,6 +73,9 @@ struct Product {
 // ld: distance, in elements, between rows of a row-major matrix, or between columns of a column-major one.
 template <class TA, class TC, class TB = TA>
 struct GemmProblem {
+  using TypeA = TA;
+  using TypeB = TB;
+  using TypeC = TC;
   template <class T>
   struct Operand {
     T* data = nullptr;

@@ -77,14 +77,15 @@ __device__ __forceinline__ void load_part(std::uint8_t* to, const Maps& maps, in
   }
 }
 
-// Config: WgmmaConfig, Pingpong or SwapAB of one.
-template <class Config>
-class ProducerTma {
+// The loads of a work tile's k-tiles. residue: whether residue tiles are loaded in boxes of their own.
+// Without residue tiles the first load does not wait for the arithmetic of their boxes. Config: as
+// ProducerTma.
+template <class Config, bool residue>
+class OperandLoads {
   using Block = typename Config::Block;
   using Cluster = typename Config::Cluster;
   using TileA = typename Config::TileA;
   using TileB = typename Config::TileB;
-  using Budget = RegisterBudget<Config>;
   // CTAs that share rows of A lie along n, CTAs that share columns of B along m.
   static constexpr int parts_a = Cluster::n, parts_b = Cluster::m;
 
@@ -93,16 +94,84 @@ class ProducerTma {
   using LoadB = OperandLoad<TileB, parts_b>;
   // 128-byte swizzle, boxes of LoadA::rows (LoadB::rows) x Tile::panel_columns; the boxes of residue tiles
   // have rows_of() rows.
-  using MapB = std::conditional_t<Budget::loads_residue, OperandMaps, OperandMap>;
-  using MapA = MapB;
+  using Map = std::conditional_t<RegisterBudget<Config>::loads_residue, OperandMaps, OperandMap>;
+
+  __device__ __forceinline__ OperandLoads(const WorkTile& work, const GemmArguments& p)
+      : row_(work.m * Block::m),
+        column_(work.n * Block::n),
+        left_a_(residue ? left_of_a(work, p) : load_whole_tiles),
+        left_b_(residue ? left_of_b(work, p) : load_whole_tiles),
+        tail_split_(work.tail_split) {}
+
+  // Rows of A and columns of B from a tile's first one on.
+  __device__ __forceinline__ static int left_of_a(const WorkTile& work, const GemmArguments& p) {
+    return p.residue_m - work.m * Block::m;
+  }
+  __device__ __forceinline__ static int left_of_b(const WorkTile& work, const GemmArguments& p) {
+    return p.residue_n - work.n * Block::n;
+  }
+
+  // Bytes of a k-tile of both operands, from all CTAs that share them.
+  __device__ __forceinline__ int bytes() const { return LoadA::bytes_of(left_a_) + LoadB::bytes_of(left_b_); }
+  __device__ __forceinline__ void start(std::uint8_t* to, const Map& map_a, const Map& map_b, int k_tile,
+                                        std::uint64_t* barrier) const {
+    const int rank = Cluster::rank(static_cast<int>(blockIdx.x)), k = k_tile * Block::k;
+    load<TileA, parts_a>(to, map_a, row_, left_a_, k, Cluster::rank_n(rank), Cluster::mask_a(rank), barrier);
+    load<TileB, parts_b>(to + TileA::bytes, map_b, column_, left_b_, k, Cluster::rank_m(rank),
+                         Cluster::mask_b(rank), barrier);
+  }
+
+  __device__ __forceinline__ static void prefetch(const Map& map) {
+    prefetch_map(map.whole);
+    // A test whether the residue map is needed would take longer than its prefetch.
+    if constexpr (RegisterBudget<Config>::loads_residue) prefetch_map(map.residue);
+  }
+
+ private:
+  // Loads this CTA's part for all CTAs that share it. A tile split along k is not shared: loads all parts.
+  template <class Tile, int parts>
+  __device__ __forceinline__ void load(std::uint8_t* to, const Map& maps, int start, int left, int k,
+                                       int part, std::uint16_t mask, std::uint64_t* barrier) const {
+    if constexpr (Config::splits_tail && parts > 1) {
+      if (tail_split_) {
+        const auto alone = static_cast<std::uint16_t>(1U << Cluster::rank(static_cast<int>(blockIdx.x)));
+#pragma unroll 1
+        for (int i = 0; i < parts; ++i) load_part<Tile, parts>(to, maps, start, left, k, i, alone, barrier);
+        return;
+      }
+    }
+    load_part<Tile, parts>(to, maps, start, left, k, part, mask, barrier);
+  }
+
+  int row_, column_, left_a_, left_b_;
+  bool tail_split_;
+};
+
+// Config: WgmmaConfig, Pingpong or SwapAB of one. Loads_: what a k-tile is, OperandLoads or a type with its
+// members (producer_tma_block_scaled.hpp).
+template <class Config, template <class, bool> class Loads_ = OperandLoads>
+class ProducerTma {
+  using TileA = typename Config::TileA;
+  using TileB = typename Config::TileB;
+  using Budget = RegisterBudget<Config>;
+  template <bool residue>
+  using Loads = Loads_<Config, residue>;
+
+ public:
+  using LoadA = typename Loads<false>::LoadA;
+  using LoadB = typename Loads<false>::LoadB;
+  using MapA = typename Loads<false>::Map;
+  using MapB = MapA;
   using Ring = TmaRing<Config::stages>;
 
-  TENON_HOST_DEVICE static constexpr int k_tiles(int k) { return k / Block::k + (k % Block::k != 0); }
+  TENON_HOST_DEVICE static constexpr int k_tiles(int k) {
+    return k / Config::Block::k + (k % Config::Block::k != 0);
+  }
 
   template <class Scheduler>
   __device__ __forceinline__ static void prefetch(const MapA& map_a, const MapB& map_b, const Scheduler&) {
-    prefetch_maps(map_a);
-    prefetch_maps(map_b);
+    Loads<false>::prefetch(map_a);
+    Loads<false>::prefetch(map_b);
   }
 
   template <class Scheduler>
@@ -124,8 +193,9 @@ class ProducerTma {
                                                        std::uint8_t* memory, int thread) {
     if (!has_residue(p) || thread < 0) return;
     const WorkTile work = scheduler.at(scheduler.first());
-    clear_stages(memory, LoadA::bytes_of(left_of_a(work, p)), TileA::bytes, thread);
-    clear_stages(memory + TileA::bytes, LoadB::bytes_of(left_of_b(work, p)), TileB::bytes, thread);
+    clear_stages(memory, LoadA::bytes_of(Loads<true>::left_of_a(work, p)), TileA::bytes, thread);
+    clear_stages(memory + TileA::bytes, LoadB::bytes_of(Loads<true>::left_of_b(work, p)), TileB::bytes,
+                 thread);
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
     synchronise_cleared();
   }
@@ -139,63 +209,6 @@ class ProducerTma {
   // Whether some residue tile is loaded in boxes of its own.
   __device__ __forceinline__ static bool has_residue(const GemmArguments& p) {
     return Budget::loads_residue && min(p.residue_m, p.residue_n) < load_whole_tiles;
-  }
-  __device__ __forceinline__ static int left_of_a(const WorkTile& work, const GemmArguments& p) {
-    return p.residue_m - work.m * Block::m;
-  }
-  __device__ __forceinline__ static int left_of_b(const WorkTile& work, const GemmArguments& p) {
-    return p.residue_n - work.n * Block::n;
-  }
-
-  // The loads of a work tile. residue: whether residue tiles are loaded in boxes of their own. Without
-  // residue tiles the first load does not wait for the arithmetic of their boxes.
-  template <bool residue>
-  class Loads {
-   public:
-    __device__ __forceinline__ Loads(const WorkTile& work, const GemmArguments& p)
-        : row_(work.m * Block::m),
-          column_(work.n * Block::n),
-          left_a_(residue ? left_of_a(work, p) : load_whole_tiles),
-          left_b_(residue ? left_of_b(work, p) : load_whole_tiles),
-          tail_split_(work.tail_split) {}
-
-    // Bytes of a k-tile of both operands, from all CTAs that share them.
-    __device__ __forceinline__ int bytes() const {
-      return LoadA::bytes_of(left_a_) + LoadB::bytes_of(left_b_);
-    }
-    __device__ __forceinline__ void start(std::uint8_t* to, const MapA& map_a, const MapB& map_b, int k_tile,
-                                          std::uint64_t* barrier) const {
-      const int rank = Cluster::rank(static_cast<int>(blockIdx.x)), k = k_tile * Block::k;
-      load<TileA, parts_a>(to, map_a, row_, left_a_, k, Cluster::rank_n(rank), Cluster::mask_a(rank),
-                           barrier);
-      load<TileB, parts_b>(to + TileA::bytes, map_b, column_, left_b_, k, Cluster::rank_m(rank),
-                           Cluster::mask_b(rank), barrier);
-    }
-
-   private:
-    // Loads this CTA's part for all CTAs that share it. A tile split along k is not shared: loads all parts.
-    template <class Tile, int parts>
-    __device__ __forceinline__ void load(std::uint8_t* to, const MapB& maps, int start, int left, int k,
-                                         int part, std::uint16_t mask, std::uint64_t* barrier) const {
-      if constexpr (Config::splits_tail && parts > 1) {
-        if (tail_split_) {
-          const auto alone = static_cast<std::uint16_t>(1U << Cluster::rank(static_cast<int>(blockIdx.x)));
-#pragma unroll 1
-          for (int i = 0; i < parts; ++i) load_part<Tile, parts>(to, maps, start, left, k, i, alone, barrier);
-          return;
-        }
-      }
-      load_part<Tile, parts>(to, maps, start, left, k, part, mask, barrier);
-    }
-
-    int row_, column_, left_a_, left_b_;
-    bool tail_split_;
-  };
-
-  __device__ __forceinline__ static void prefetch_maps(const MapB& maps) {
-    prefetch_map(maps.whole);
-    // A test whether the residue map is needed would take longer than its prefetch.
-    if constexpr (Budget::loads_residue) prefetch_map(maps.residue);
   }
 
   // Clears the bytes [from, to) of an operand's part of each stage.

@@ -3,9 +3,11 @@
 
 #include "tenon/gemm/held_position.hpp"
 #include "tenon/gemm/mainloop_wgmma.hpp"
+#include "tenon/gemm/mainloop_wgmma_block_scaled.hpp"
 #include "tenon/gemm/mainloop_wgmma_interleaved.hpp"
 #include "tenon/gemm/mainloop_wgmma_promoted.hpp"
 #include "tenon/gemm/producer_tma.hpp"
+#include "tenon/gemm/producer_tma_block_scaled.hpp"
 #include "tenon/gemm/producer_tma_interleaved.hpp"
 #include "tenon/gemm/reduction.hpp"
 #include "tenon/gemm/reduction_cluster.hpp"
@@ -68,7 +70,24 @@ struct StoreOf<Config, FusedEpilogue, warps> {
       StoreRows<FusedEpilogue>>;
 };
 
-// Config: WgmmaConfig, Pingpong, SwapAB or RowInterleaved of one.
+// The producer and the mainloop of a configuration.
+template <class Config>
+struct OperandPieces {
+  using Producer = ProducerTma<Config>;
+  using Mainloop = std::conditional_t<Config::promotes, MainloopPromoted<Config>, MainloopWgmma<Config>>;
+};
+template <class C>
+struct OperandPieces<RowInterleaved<C>> {
+  using Producer = ProducerRowInterleaved<RowInterleaved<C>>;
+  using Mainloop = MainloopRowInterleaved<RowInterleaved<C>>;
+};
+template <class C>
+struct OperandPieces<BlockScaled<C>> {
+  using Producer = ProducerTma<BlockScaled<C>, ScaledOperandLoads>;
+  using Mainloop = MainloopBlockScaled<BlockScaled<C>>;
+};
+
+// Config: WgmmaConfig, Pingpong, SwapAB, RowInterleaved or BlockScaled of one.
 template <class Config>
 struct WgmmaPieces {
   using Block = typename Config::Block;
@@ -77,11 +96,8 @@ struct WgmmaPieces {
   using Ring = TmaRing<Config::stages>;
 
   using Scheduler = TileScheduler<Cluster, Config::splits_tail>;
-  using Producer =
-      std::conditional_t<Config::row_interleaved, ProducerRowInterleaved<Config>, ProducerTma<Config>>;
-  using Mainloop = std::conditional_t<
-      Config::row_interleaved, MainloopRowInterleaved<Config>,
-      std::conditional_t<Config::promotes, MainloopPromoted<Config>, MainloopWgmma<Config>>>;
+  using Producer = typename OperandPieces<Config>::Producer;
+  using Mainloop = typename OperandPieces<Config>::Mainloop;
   template <bool splits_k, bool splits_tail, class C>
   struct ReductionOf {
     using type = NoReduction<C>;

@@ -15,13 +15,21 @@
 //
 // The tensor core aligns fp8 products to the largest term and keeps 13 bits (DeepSeek-V3, arXiv:2412.19437,
 // section 3.3.2): over a long k small terms are lost. Here it accumulates 128 of k at most, from zero, and
-// the rest is f32 additions: those of one k-tile while the next is multiplied into other registers. sm_90a.
-// Below: wgmma_accumulator.hpp.
+// the rest is f32 additions: those of one k-tile while the next is multiplied into other registers. Instead
+// of an addition, the caller may promote in another way: with a scale of the k-tile
+// (gemm/mainloop_wgmma_block_scaled.hpp). sm_90a. Below: wgmma_accumulator.hpp.
 #pragma once
 
 #include "tenon/warp/wgmma_accumulator.hpp"
 
 namespace tenon {
+
+// What becomes of accumulator i of a thread: the partial one of a k-tile is added.
+struct AddPartial {
+  __device__ __forceinline__ float operator()(float total, float partial, int /*i*/) const {
+    return total + partial;
+  }
+};
 
 // T, TB: element types of A and B: e4m3 or e5m2. N: up to 128, for the registers of all accumulators three
 // times.
@@ -60,15 +68,17 @@ class PromotedTile {
     part.commit();
   }
 
-  // After start<parity>(): waits for the one started before, and adds it while this one runs.
-  template <int parity>
-  __device__ __forceinline__ void add_previous() {
-    add<1>(parity == 0 ? odd_ : even_);
+  // After start<parity>(): waits for the one started before, and adds it while this one runs. promote(total,
+  // partial, i): the new value of accumulator i of the thread. Accumulators 4 j + 2 half and the next one are
+  // columns 8 j + 2 (lane % 4) and the next one, in the warp's row lane / 4 or (half) lane / 4 + 8.
+  template <int parity, class Promote = AddPartial>
+  __device__ __forceinline__ void add_previous(const Promote& promote = {}) {
+    add<1>(parity == 0 ? odd_ : even_, promote);
   }
   // Waits for start<parity>(), which was the last, and adds it.
-  template <int parity>
-  __device__ __forceinline__ void add_last() {
-    add<0>(parity == 0 ? even_ : odd_);
+  template <int parity, class Promote = AddPartial>
+  __device__ __forceinline__ void add_last(const Promote& promote = {}) {
+    add<0>(parity == 0 ? even_ : odd_, promote);
   }
 
   // f(part, 0): the accumulators as WarpgroupTile hands them out.
@@ -92,11 +102,11 @@ class PromotedTile {
   };
 
   // younger: 1 if the other part runs.
-  template <int younger>
-  __device__ __forceinline__ void add(Accumulator& part) {
+  template <int younger, class Promote>
+  __device__ __forceinline__ void add(Accumulator& part, const Promote& promote) {
     part.template when_done<younger>([&](const auto& values) {
 #pragma unroll
-      for (int i = 0; i < N / 2; ++i) total_[i] += values.reg[i];
+      for (int i = 0; i < N / 2; ++i) total_[i] = promote(total_[i], values.reg[i], i);
     });
   }
 

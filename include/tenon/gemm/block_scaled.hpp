@@ -1,0 +1,50 @@
+// Block-scaled fp8, as DeepSeek-V3 has it (arXiv:2412.19437, section 3.3.2): A has an f32 scale for each row
+// and 128 of k, B one for each 128 x 128 elements. Each k-tile's accumulators leave the tensor core and are
+// multiplied by both scales when they are added up in f32.
+//
+// This file has the configuration: what a stage holds beside the operands, and the maps by which TMA loads
+// it. Below: wgmma_config.hpp, pipeline/tensor_map.hpp.
+#pragma once
+
+#include "tenon/gemm/wgmma_config.hpp"
+#include "tenon/pipeline/tensor_map.hpp"
+
+namespace tenon {
+
+// Rows of B (columns of its k) and of k that share a scale.
+inline constexpr int scale_block = 128;
+
+// An operand and its scales, as TMA loads them.
+struct ScaledOperandMaps : OperandMaps {
+  TensorMap scales;
+};
+
+// The scales of a k-tile, which follow its operands in the stage: those of A's rows, then those of B. TMA
+// loads multiples of 16 bytes from multiples of 16 bytes: with the k-tile's scale of B come those of the
+// three k-tiles beside it. Block: the tile; its columns may lie in one or two blocks of B's.
+template <class Block>
+struct StageScales {
+  static_assert(Block::k == scale_block, "StageScales: a k-tile has one scale of each row of A: 128 of k");
+  static constexpr int blocks_b = scale_block % Block::n == 0 ? 1 : 2;
+  static_assert(Block::n <= scale_block, "StageScales: a tile has at most 128 columns");
+  static constexpr int box_columns_b = 4;
+  // Where a k-tile's scale stands in its box.
+  TENON_HOST_DEVICE static constexpr int in_box_b(int k_tile) { return k_tile & (box_columns_b - 1); }
+  static constexpr int bytes_a = 4 * Block::m, row_bytes_b = 4 * box_columns_b;
+  static constexpr int loaded_bytes = bytes_a + blocks_b * row_bytes_b;
+  static constexpr int bytes = 1024;  // in a stage: the next one begins where the swizzle does
+  static_assert(loaded_bytes <= bytes, "StageScales: a tile has at most 248 rows");
+};
+
+// Config: WgmmaConfig of WgmmaOperands that promote.
+template <class Config>
+struct BlockScaled : Config {
+  static_assert(Config::promotes, "BlockScaled: the accumulators must leave the tensor core each k-tile");
+  using Scales = StageScales<typename Config::Block>;
+  static constexpr int operand_bytes = Config::stage_bytes;
+  static_assert(operand_bytes % 128 == 0, "BlockScaled: TMA writes to multiples of 128 bytes");
+  static constexpr int stage_bytes = operand_bytes + Scales::bytes;
+  static constexpr int ring_bytes = Config::stages * stage_bytes;
+};
+
+}  // namespace tenon

@@ -1,0 +1,85 @@
+// tenon.h on top of gemm_scaled.hpp and quantize.hpp: each function converts the structs field by field.
+#include "host/c_api_types.hpp"
+#include "tenon/gemm_scaled.hpp"
+#include "tenon/quantize.hpp"
+#include "tenon/tenon.h"
+
+using tenon::c_api::matrix_of;
+using tenon::c_api::status_of;
+
+namespace {
+
+static_assert(TENON_SCALE_PER_TENSOR == static_cast<int>(tenon::ScaleMode::per_tensor) &&
+                  TENON_SCALE_PER_ROW_COLUMN == static_cast<int>(tenon::ScaleMode::per_row_column) &&
+                  TENON_SCALE_BLOCK_1X128_128X128 == static_cast<int>(tenon::ScaleMode::block_1x128_128x128),
+              "tenon_scale_mode must number the modes as tenon::ScaleMode does");
+static_assert(TENON_SCALES_PER_TENSOR == static_cast<int>(tenon::ScaleBlocks::per_tensor) &&
+                  TENON_SCALES_PER_ROW == static_cast<int>(tenon::ScaleBlocks::per_row) &&
+                  TENON_SCALES_BLOCK_1X128 == static_cast<int>(tenon::ScaleBlocks::block_1x128) &&
+                  TENON_SCALES_BLOCK_128X128 == static_cast<int>(tenon::ScaleBlocks::block_128x128),
+              "tenon_scale_blocks must number the blocks as tenon::ScaleBlocks does");
+
+tenon::ScaledGemm problem_of(const tenon_scaled_gemm_problem& p) noexcept {
+  tenon::ScaledGemm problem;
+  problem.m = p.m;
+  problem.n = p.n;
+  problem.k = p.k;
+  problem.a = matrix_of(p.a);
+  problem.b = matrix_of(p.b);
+  problem.c = matrix_of(p.c);
+  problem.alpha = p.alpha;
+  problem.beta = p.beta;
+  problem.mode = static_cast<tenon::ScaleMode>(p.mode);
+  problem.scale_a = {p.scale_a.data, p.scale_a.ld};
+  problem.scale_b = {p.scale_b.data, p.scale_b.ld};
+  problem.kernel = p.kernel;
+  return problem;
+}
+
+tenon_status null_pointer(const char* type) noexcept {
+  return status_of(tenon::Status(tenon::StatusCode::invalid_argument,
+                                 "problem is a null pointer but must point to a %s", type));
+}
+tenon_status null_problem() noexcept {
+  return null_pointer("tenon_scaled_gemm_problem");
+}
+
+}  // namespace
+
+extern "C" {
+
+tenon_scaled_gemm_problem tenon_scaled_gemm_problem_default(void) {
+  tenon_scaled_gemm_problem problem{};
+  problem.a.type = TENON_E4M3;
+  problem.b.type = TENON_E4M3;
+  problem.b.order = TENON_COLUMN_MAJOR;
+  problem.alpha = 1.0F;
+  return problem;
+}
+
+tenon_status tenon_scaled_gemm_can_implement(const tenon_scaled_gemm_problem* problem) {
+  return problem == nullptr ? null_problem() : status_of(tenon::can_implement(problem_of(*problem)));
+}
+
+const char* tenon_scaled_gemm_kernel_name(const tenon_scaled_gemm_problem* problem) {
+  return problem == nullptr ? nullptr : tenon::kernel_name(problem_of(*problem));
+}
+
+tenon_status tenon_scaled_gemm(const tenon_scaled_gemm_problem* problem, struct CUstream_st* stream) {
+  return problem == nullptr ? null_problem() : status_of(tenon::gemm(problem_of(*problem), stream));
+}
+
+tenon_status tenon_quantize(const tenon_quantize_problem* problem, struct CUstream_st* stream) {
+  if (problem == nullptr) return null_pointer("tenon_quantize_problem");
+  tenon::Quantize what;
+  what.rows = problem->rows;
+  what.columns = problem->columns;
+  what.x = matrix_of(problem->x);
+  what.up = matrix_of(problem->up);
+  what.q = matrix_of(problem->q);
+  what.blocks = static_cast<tenon::ScaleBlocks>(problem->blocks);
+  what.scales = problem->scales;
+  what.ld_scales = problem->ld_scales;
+  return status_of(tenon::quantize(what, stream));
+}
+}
