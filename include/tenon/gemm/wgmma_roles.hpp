@@ -13,7 +13,8 @@ template <class Config, class Registers = WgmmaRegisters>
 struct WgmmaRoles {
   using Cluster = typename Config::Cluster;
 
-  // With one consumer warpgroup there are registers enough for all.
+  // Moves registers from the producer warpgroup to the consumers. With one consumer warpgroup there are
+  // enough registers for all.
   template <bool consumer>
   __device__ __forceinline__ static void set_registers() {
     if constexpr (Config::consumers > 1) {
@@ -25,8 +26,9 @@ struct WgmmaRoles {
     }
   }
 
-  // By all threads: the barriers are initialised, in every CTA of the cluster. This orders no other memory:
-  // by default an arrival waits for all that the thread ever wrote, as seen by the whole device.
+  // Called by all threads: afterwards the barriers of every CTA in the cluster are initialised. The arrival
+  // is relaxed, because initialize() has a fence of its own; a release would wait for every earlier write of
+  // the thread.
   __device__ __forceinline__ static void synchronise_barriers() {
     if constexpr (Cluster::ctas > 1) {
       cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_relaxed);
@@ -36,8 +38,8 @@ struct WgmmaRoles {
     }
   }
 
-  // The warpgroup's number comes from lane 0, by which ptxas knows that it is the same in all lanes: it
-  // computes the operands' descriptors in uniform registers, instead of moving them there before every
+  // The number of this thread's warpgroup, broadcast from lane 0 so that ptxas knows it to be uniform. ptxas
+  // then computes the operands' descriptors in uniform registers, instead of moving them there before every
   // instruction.
   __device__ __forceinline__ static int warpgroup() {
     return __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
