@@ -13,7 +13,8 @@ std::int64_t tiles_of(std::int64_t size, int tile) {
 // The time that a kernel takes, in columns of a row tile. Only the device knows the rows of each group: all
 // are assumed to have as many.
 double estimated_cost(const GroupedKernel& kernel, const GroupedGemm& p, const DeviceDescription& device) {
-  const std::int64_t rows = p.layout == GroupLayout::masked ? p.m : tiles_of(p.m, static_cast<int>(p.groups));
+  const std::int64_t rows =
+      p.layout == GroupLayout::contiguous ? tiles_of(p.m, static_cast<int>(p.groups)) : p.m;
   const std::int64_t tiles = p.groups * tiles_of(rows, kernel.tile_m) * tiles_of(p.n, kernel.tile_n);
   const std::int64_t at_once = std::max(1, device.multiprocessors / kernel.cluster * kernel.cluster);
   return static_cast<double>(tiles_of(tiles, static_cast<int>(at_once))) * kernel.tile_m * kernel.tile_n /
@@ -40,7 +41,8 @@ const std::vector<GroupedKernel>& grouped_kernels() {
 const GroupedKernel* choose_grouped(const std::vector<GroupedKernel>& list, const GroupedGemm& p,
                                     const DeviceDescription& device, Status* why) {
   const auto takes = [&](const GroupedKernel& kernel) {
-    return kernel.type == p.a.type && kernel.b_order == p.b.order;
+    return kernel.type == p.a.type && kernel.a_order == p.a.order && kernel.b_order == p.b.order &&
+           kernel.divides_k == (p.layout == GroupLayout::divides_k);
   };
   if (p.kernel != nullptr) {
     const auto named =
@@ -51,9 +53,11 @@ const GroupedKernel* choose_grouped(const std::vector<GroupedKernel>& list, cons
       return nullptr;
     }
     if (takes(*named)) return &*named;
-    *why = Status(StatusCode::unsupported, "'%.100s' multiplies %s with a %s B, but A is %s and B is %s",
-                  p.kernel, name(named->type), named->b_order == row_major ? "row-major" : "column-major",
-                  name(p.a.type), p.b.order == row_major ? "row-major" : "column-major");
+    *why = Status(
+        StatusCode::unsupported,
+        "'%.100s' does not take this problem: its name has the type, the layout (here %s, %c%c), and "
+        "dividesk if groups divide k",
+        p.kernel, name(p.a.type), p.a.order == row_major ? 't' : 'n', p.b.order == row_major ? 't' : 'n');
     return nullptr;
   }
   const GroupedKernel* best = nullptr;

@@ -13,7 +13,8 @@ struct GroupedKernel {
   std::string name;
   const char* ptx;  // the file of its PTX, without folder and extension
   Type type;        // of A and B
-  Order b_order;
+  Order a_order, b_order;
+  bool divides_k;
   int tile_m, tile_n, cluster;
   // The part of the peak that the main loop reaches.
   double efficiency;

@@ -19,12 +19,14 @@ template <class Config>
 void append_grouped(std::vector<GroupedKernel>& list, const char* ptx, double efficiency) {
   using Block = typename Config::Block;
   constexpr Type type = TypeOf<typename Config::T>::value;
-  std::string kernel_name = std::string("grouped_") + name(type) + (Config::b_k_major ? "_tn_" : "_tt_") +
+  std::string kernel_name = std::string("grouped_") + name(type) + "_" +
+                            (Config::a_order == row_major ? "t" : "n") + (Config::b_k_major ? "n_" : "t_") +
                             std::to_string(Block::m) + "x" + std::to_string(Block::n) + "x" +
                             std::to_string(Block::k) + "_s" + std::to_string(Config::stages) + "_c" +
-                            std::to_string(Config::Cluster::m) + "x1" + (Config::pingpong ? "_pingpong" : "");
-  list.push_back({std::move(kernel_name), ptx, type, Config::b_order, Block::m, Block::n,
-                  Config::Cluster::ctas, efficiency, &fill_grouped<Config>});
+                            std::to_string(Config::Cluster::m) + "x1" +
+                            (Config::pingpong ? "_pingpong" : "") + (Config::divides_k ? "_dividesk" : "");
+  list.push_back({std::move(kernel_name), ptx, type, Config::a_order, Config::b_order, Config::divides_k,
+                  Block::m, Block::n, Config::Cluster::ctas, efficiency, &fill_grouped<Config>});
 }
 
 // T: __half or __nv_bfloat16.
@@ -34,6 +36,15 @@ using GroupedCooperative = Grouped<WgmmaConfig<WgmmaOperands<T, T, float>, row_m
 template <class T, int M, int N, int Stages, class Cluster, int Subtiles, Order b_order>
 using GroupedPingpong = Grouped<Pingpong<WgmmaConfig<WgmmaOperands<T, T, float>, row_major, b_order,
                                                      TileShape<M, N, 64>, 1, Stages, Cluster, Subtiles>>>;
+
+// The kernels for groups that divide k.
+template <class T>
+void append_grouped_k_tiles(std::vector<GroupedKernel>& list, const char* ptx) {
+  using Operands = WgmmaOperands<T, T, float>;
+  append_grouped<GroupedK<
+      WgmmaConfig<Operands, column_major, row_major, TileShape<128, 256, 64>, 2, 4, ClusterShape<2, 1>, 2>>>(
+      list, ptx, 0.955);
+}
 
 template <class T, Order b_order>
 void append_grouped_tiles(std::vector<GroupedKernel>& list, const char* ptx) {

@@ -68,6 +68,18 @@ class GroupedTest : public test::DeviceTest {
   }
 };
 
+void expect_same(const std::vector<std::uint8_t>& found, const std::vector<float>& expected, Type type,
+                 int ldc) {
+  const std::vector<std::uint8_t> wanted = encoded(type, expected);
+  const std::size_t size = bytes(type), columns = static_cast<std::size_t>(ldc);
+  int wrong = 0;
+  for (std::size_t i = 0; i < expected.size() && wrong < 5; ++i) {
+    if (std::memcmp(&found[i * size], &wanted[i * size], size) == 0) continue;
+    ++wrong;
+    ADD_FAILURE() << "C[" << i / columns << "][" << i % columns << "] is not " << expected[i];
+  }
+}
+
 void expect_right(const GroupedKernel& kernel, const Case& x) {
   SCOPED_TRACE(kernel.name);
   std::mt19937 random(5);
@@ -143,19 +155,13 @@ void expect_right(const GroupedKernel& kernel, const Case& x) {
   problem.kernel = kernel.name.c_str();
   const Status s = gemm_grouped(test::launcher(), problem);
   ASSERT_TRUE(s) << s.message();
-  const std::vector<std::uint8_t> found = c_device.read(), wanted = encoded(x.c_type, expected);
   EXPECT_EQ(error.read()[0], 0);
-  int wrong = 0;
-  for (std::size_t i = 0; i < expected.size() && wrong < 5; ++i) {
-    const std::size_t size = bytes(x.c_type);
-    if (std::memcmp(&found[i * size], &wanted[i * size], size) == 0) continue;
-    ++wrong;
-    ADD_FAILURE() << "C[" << i / ldc << "][" << i % ldc << "] is not " << expected[i];
-  }
+  expect_same(c_device.read(), expected, x.c_type, ldc);
 }
 
 void expect_right_with_all(const Case& x) {
   for (const GroupedKernel& kernel : grouped_kernels()) {
+    if (kernel.divides_k) continue;
     if (kernel.b_order == row_major && x.k % 64 != 0) continue;
     expect_right(kernel, x);
     if (::testing::Test::HasFailure()) return;
@@ -209,6 +215,98 @@ TEST_F(GroupedTest, OneBForAllGroups) {
 }
 TEST_F(GroupedTest, NoRowsAtAll) {
   expect_right_with_all({{0, 0, 0}, 72, 64, GroupLayout::contiguous, false, 3, 2});
+}
+
+// Groups that divide k. sizes: k of each group; what belongs to no group is NaN.
+struct KCase {
+  std::vector<int> sizes;
+  int m, n;
+  bool words_of_64 = false;
+  int before = 0, after = 0;  // k of no group
+  int pad_c = 0, c_gap = 0;   // elements between rows of C; rows between the Cs
+  Type c_type = Type::f32;
+  float alpha = 1.0F, beta = 0.0F;
+};
+
+void expect_right_k(const GroupedKernel& kernel, const KCase& x) {
+  SCOPED_TRACE(kernel.name);
+  std::mt19937 random(6);
+  const auto small = [&] { return static_cast<float>(static_cast<int>(random() % 5) - 2); };
+  const int groups = static_cast<int>(x.sizes.size()), m = x.m, n = x.n, ldc = n + x.pad_c;
+  const int lda = (m + 7) / 8 * 8, ldb = (n + 7) / 8 * 8, pitch = m + x.c_gap;
+  std::vector<std::int64_t> words{x.before};
+  for (const int size : x.sizes) words.push_back(words.back() + size);
+  const int k = static_cast<int>(words.back()) + x.after;
+  const std::vector<std::int32_t> narrow(words.begin(), words.end());
+  const auto at = [](int row, int ld, int column = 0) {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(ld) + static_cast<std::size_t>(column);
+  };
+  std::vector<float> a(at(k, lda), nan), b(at(k, ldb), nan);
+  std::vector<float> c(at((groups - 1) * pitch + m, ldc), -999.0F), expected = c;
+  for (int g = 0; g < groups; ++g) {
+    const auto begin = static_cast<int>(words[static_cast<std::size_t>(g)]);
+    const auto end = static_cast<int>(words[static_cast<std::size_t>(g) + 1]);
+    for (int l = begin; l < end; ++l) {
+      for (int i = 0; i < m; ++i) a[at(l, lda, i)] = small();
+      for (int j = 0; j < n; ++j) b[at(l, ldb, j)] = small();
+    }
+    for (int i = 0; i < m; ++i) {
+      for (int j = 0; j < n; ++j) {
+        float& old = c[at(g * pitch + i, ldc, j)];
+        old = x.beta == 0.0F ? nan : small();
+        float sum = 0.0F;
+        for (int l = begin; l < end && x.alpha != 0.0F; ++l) sum += a[at(l, lda, i)] * b[at(l, ldb, j)];
+        expected[at(g * pitch + i, ldc, j)] = x.alpha * sum + (x.beta == 0.0F ? 0.0F : x.beta * old);
+      }
+    }
+  }
+  std::vector<std::uint16_t> a_bits, b_bits;
+  for (const float v : a) a_bits.push_back(bits_of(kernel.type, v));
+  for (const float v : b) b_bits.push_back(bits_of(kernel.type, v));
+  const Buffer<std::uint16_t> a_device(a_bits), b_device(b_bits);
+  const Buffer<std::uint8_t> c_device(encoded(x.c_type, c));
+  const Buffer<std::int64_t> words_device(words);
+  const Buffer<std::int32_t> narrow_device(narrow), error(std::vector<std::int32_t>{0});
+  GroupedGemm problem;
+  problem.layout = GroupLayout::divides_k;
+  problem.groups = groups, problem.m = m, problem.n = n, problem.k = k;
+  problem.a = {a_device.get(), lda, column_major, kernel.type};
+  problem.b = {b_device.get(), ldb, row_major, kernel.type};
+  problem.c = {c_device.get(), ldc, x.c_type};
+  problem.c_stride = std::int64_t{pitch} * ldc;
+  problem.sizes = x.words_of_64 ? DeviceIntegers(words_device.get()) : DeviceIntegers(narrow_device.get());
+  problem.alpha = x.alpha, problem.beta = x.beta;
+  problem.error = error.get();
+  problem.kernel = kernel.name.c_str();
+  const Status s = gemm_grouped(test::launcher(), problem);
+  ASSERT_TRUE(s) << s.message();
+  EXPECT_EQ(error.read()[0], 0);
+  expect_same(c_device.read(), expected, x.c_type, ldc);
+}
+void expect_right_with_all(const KCase& x) {
+  for (const GroupedKernel& kernel : grouped_kernels()) {
+    if (kernel.divides_k) expect_right_k(kernel, x);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST_F(GroupedTest, GroupsDivideKAnywhere) {
+  expect_right_with_all(KCase{{3, 0, 64, 1, 127, 0, 65, 192}, 72, 40, false, 5, 7});
+}
+TEST_F(GroupedTest, GroupsThatDivideKHaveManyTiles) {
+  KCase x{{70, 0, 33}, 300, 520, true};
+  x.c_type = Type::bf16;
+  expect_right_with_all(x);
+}
+TEST_F(GroupedTest, GroupsThatDivideKLeaveGapsAlone) {
+  KCase x{{70, 0, 33}, 130, 17};
+  x.c_gap = 3, x.pad_c = 1, x.alpha = 2.0F, x.beta = -1.0F;
+  expect_right_with_all(x);
+  x.alpha = 0.0F;
+  expect_right_with_all(x);
+}
+TEST_F(GroupedTest, GroupsWithoutAnyKAreZeros) {
+  expect_right_with_all(KCase{{0, 0}, 20, 24});
 }
 
 // Sizes that leave the buffer: such groups write nothing, the others are right, and the word says which.

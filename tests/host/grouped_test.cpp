@@ -60,7 +60,7 @@ TEST_F(GroupedRefusals, Sizes) {
   problem_.layout = GroupLayout::masked, problem_.m = std::int64_t{1} << 30;
   expect(StatusCode::unsupported, "3 groups of m = 1073741824 rows are more than 2147479552 rows in all");
   problem_.layout = static_cast<GroupLayout>(7);
-  expect(StatusCode::invalid_argument, "layout is 7 but must be contiguous (0) or masked (1)");
+  expect(StatusCode::invalid_argument, "layout is 7 but must be contiguous (0), masked (1) or divides_k (2)");
 }
 TEST_F(GroupedRefusals, TypesAndOrders) {
   problem_.b.type = Type::f16;
@@ -101,6 +101,22 @@ TEST_F(GroupedRefusals, ARowMajorBNeedsWholeKTiles) {
   problem_.b_stride = 72 * 40;
   expect(StatusCode::unsupported,
          "k is 72 but with a row-major B and several groups must be a multiple of 64");
+}
+TEST_F(GroupedRefusals, GroupsThatDivideK) {
+  problem_.layout = GroupLayout::divides_k;
+  expect(StatusCode::unsupported,
+         "A is row-major and B is column-major but groups that divide k need column-major and row-major");
+  problem_.a = {at(1 << 20), 104, column_major, Type::bf16};
+  problem_.b = {at(2 << 20), 40, row_major, Type::bf16};
+  problem_.c_stride = 100 * 40 + 1;
+  expect(StatusCode::unsupported, "c_stride is 4001 but must be a multiple of ldc = 40");
+  problem_.c_stride = 99 * 40;
+  expect(StatusCode::invalid_argument,
+         "c_stride is 3960 but C[g] has 100 rows of ldc = 40: >= 4000 is needed");
+  problem_.c_stride = 100 * 40;
+  expect_ok();
+  problem_.k = 63;  // any
+  expect_ok();
 }
 TEST_F(GroupedRefusals, TheSizesAndTheErrorWord) {
   problem_.sizes = {};
@@ -155,8 +171,8 @@ TEST_F(GroupedRefusals, AKernelOfNoSuchName) {
   problem_.kernel = "grouped_f16_tt_128x256x64_s4_c2x1";
   EXPECT_STREQ(
       gemm_grouped(device, problem_).message(),
-      "'grouped_f16_tt_128x256x64_s4_c2x1' multiplies f16 with a row-major B, but A is bf16 and B is "
-      "column-major");
+      "'grouped_f16_tt_128x256x64_s4_c2x1' does not take this problem: its name has the type, the layout "
+      "(here bf16, tn), and dividesk if groups divide k");
   EXPECT_EQ(device.launches, 0);
 }
 TEST_F(GroupedRefusals, NothingToDoLaunchesNothing) {
@@ -181,7 +197,11 @@ TEST_F(GroupedRefusals, EveryKernelCanBeNamed) {
     problem_.kernel = name;
     problem_.a.type = problem_.b.type = kernel.type;
     problem_.b_stride = 64 * 64;
+    problem_.a.order = kernel.a_order;
     problem_.b.order = kernel.b_order;
+    problem_.a.ld = kernel.divides_k ? 104 : 64;
+    problem_.layout = kernel.divides_k ? GroupLayout::divides_k : GroupLayout::contiguous;
+    problem_.c_stride = 100 * 40;
     const Status s = can_implement(device, problem_);
     EXPECT_TRUE(s) << s.message();
     EXPECT_STREQ(kernel_name(device, problem_), name);

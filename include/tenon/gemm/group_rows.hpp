@@ -33,7 +33,8 @@ struct GroupRows {
 
   // The rows of group g. reached: where the last valid group before it ended; counted up.
   TENON_HOST_DEVICE RowRange of(int g, int& reached) const {
-    const int begin = begins == nullptr ? 0 : word(begins, g), end = word(ends, g), base = g * pitch;
+    const int begin = begins == nullptr ? 0 : word(begins, g), end = word(ends, g);
+    const int base = g * pitch;
     const bool valid = begin >= 0 && begin <= end && end <= limit && base + begin >= reached;
     if (!valid) return {reached, reached, false};
     reached = base + end;

@@ -17,8 +17,8 @@ template <class Config>
 struct GemmGrouped : WgmmaPieces<Config> {
   using Pieces = WgmmaPieces<Config>;
   using Roles = typename GroupedPieces<Config>::Roles;
+  using Groups = typename GroupedPieces<Config>::Groups;
   using Producer = typename GroupedPieces<Config>::Producer;
-  using Scheduler = typename GroupedPieces<Config>::Scheduler;
   using Cluster = typename Config::Cluster;
   using Ring = typename Pieces::Ring;
 
@@ -40,7 +40,7 @@ struct GemmGrouped : WgmmaPieces<Config> {
     Roles::synchronise_barriers();
     cudaTriggerProgrammaticLaunchCompletion();  // see GemmWgmma
     const int group = Roles::warpgroup();
-    Scheduler scheduler(p.rows, p.raster, p.k, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+    auto scheduler = Groups::scheduler(p, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
     if (group == Config::consumers) {
       Roles::template set_registers<false>();
       if (works_for_warp(Pieces::producer_warp)) {

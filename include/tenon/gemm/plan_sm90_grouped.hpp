@@ -9,14 +9,17 @@
 
 namespace tenon {
 
-// Rows of A and C in all.
+// Rows of C in all, gaps between the C of two groups included.
 inline std::int64_t rows_of_all_groups(const GroupedGemm& p) {
+  if (p.layout == GroupLayout::divides_k)
+    return p.groups > 0 ? (p.groups - 1) * (p.c_stride / p.c.ld) + p.m : 0;
   return p.layout == GroupLayout::masked ? p.groups * p.m : p.m;
 }
 
 // The words of `sizes` as the kernels read them.
 inline GroupRows group_rows_of(const GroupedGemm& p) {
-  const int groups = static_cast<int>(p.groups), m = static_cast<int>(p.m);
+  const int groups = static_cast<int>(p.groups);
+  const int m = static_cast<int>(p.layout == GroupLayout::divides_k ? p.k : p.m);
   if (p.layout == GroupLayout::masked) return {nullptr, p.sizes.data, p.sizes.words_of_64, groups, m, m};
   const int word = p.sizes.words_of_64 ? 8 : 4;
   return {p.sizes.data, static_cast<const char*>(p.sizes.data) + word, p.sizes.words_of_64, groups, 0, m};
@@ -60,23 +63,30 @@ Status plan_grouped(const GroupedGemm& problem, const Op& op, const DeviceDescri
   using TileA = typename Config::TileA;
   using TileB = typename Config::TileB;
   const GroupedGemm p = with_some_k(problem);
-  const int rows = static_cast<int>(rows_of_all_groups(p)), n = static_cast<int>(p.n);
+  const int rows = static_cast<int>(rows_of_all_groups(p));  // of C
+  const int a_rows = p.layout == GroupLayout::divides_k ? static_cast<int>(p.m) : rows,
+            n = static_cast<int>(p.n);
   const int k = static_cast<int>(p.k), some_k = std::max(k, 1);
   const int clusters = std::max(1, device.multiprocessors / Cluster::ctas);
   const int tiles_n = n / Block::n + (n % Block::n != 0);
 
   GroupedArguments arguments{};
-  arguments.rows = group_rows_of(p);
+  arguments.rows = group_rows_of(problem);
   arguments.raster = GroupRaster(tiles_n, square_band(clusters, Block::m * Cluster::m, Block::n));
   arguments.k = k == 0 ? KTiles{1, 1} : KTiles{0, k / Block::k + (k % Block::k != 0)};
   arguments.b_pitch = p.groups > 1 ? static_cast<int>(p.b_stride / p.b.ld) : 0;
+  if (p.layout == GroupLayout::divides_k) {
+    arguments.b_pitch = 0;
+    arguments.no_k = k == 0;
+    arguments.outputs = {static_cast<int>(p.m), p.groups > 1 ? static_cast<int>(p.c_stride / p.c.ld) : 0};
+  }
   arguments.c = {p.c.data, p.c.ld, rows, n, p.c.type};
   arguments.error = p.error;
 
   GroupedOperandMaps map_a{}, map_b{};
   TensorMap map_c{};
   const int beyond = (static_cast<int>(p.groups) - 1) * arguments.b_pitch;
-  if (Status s = make_grouped_maps<TileA, Cluster::ctas>(launcher, p.a, rows, some_k, &map_a); !s) return s;
+  if (Status s = make_grouped_maps<TileA, Cluster::ctas>(launcher, p.a, a_rows, some_k, &map_a); !s) return s;
   const bool k_major = TileB::k_major;
   if (Status s = make_grouped_maps<TileB, Cluster::ctas>(launcher, p.b, n + (k_major ? beyond : 0),
                                                          some_k + (k_major ? 0 : beyond), &map_b);
@@ -90,7 +100,8 @@ Status plan_grouped(const GroupedGemm& problem, const Op& op, const DeviceDescri
       return s;
   }
   // How many tiles there are, only the device knows: at most one row tile a group is not full.
-  const std::int64_t most_tiles = (p.groups + rows / Block::m) * tiles_n;
+  const std::int64_t most_tiles =
+      (p.groups + (Config::divides_k ? p.groups * p.m : rows) / Block::m) * tiles_n;
   const auto launched = static_cast<unsigned>(std::min<std::int64_t>(clusters, most_tiles));
   launch->function = reinterpret_cast<const void*>(&gemm_grouped<Config, Op>);
   launch->overlaps_previous = true;

@@ -60,8 +60,8 @@ class ProducerGrouped {
         ring.expect(stage, Config::stage_bytes);
         std::uint8_t* const to = memory + stage.index * Config::stage_bytes;
         std::uint64_t* const barrier = ring.full_barrier(stage);
-        const int k = k_tile * Block::k, b_k = k + (TileB::k_major ? 0 : of_group);
-        load<TileA>(to, map_a, tile.row, k, tile.shares_a, barrier);
+        const int k = tile.k + k_tile * Block::k, b_k = k + (TileB::k_major ? 0 : of_group);
+        load<TileA>(to, map_a, tile.a_row, k, tile.shares_a, barrier);
         load<TileB>(to + TileA::bytes, map_b, b_column, b_k, !tile.shares_a, barrier);
         stage = stage.next();
         // See produce().

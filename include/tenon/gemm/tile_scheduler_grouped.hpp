@@ -25,9 +25,11 @@ namespace tenon {
 struct GroupedTile {
   WorkTile work;
   int group;
-  int row, end_row;  // the tile's first row in A and C, and the row after the group's last
+  int a_row;         // the tile's first row in A
+  int row, end_row;  // the same in C, and the row after the group's last
   int column;        // of C; n or more for a CTA whose partner has the last tile
-  bool shares_a;     // the CTAs of the cluster stand side by side, along n, rather than along m
+  int k, end_k;   // k of the first k-tile's first element; where the groups divide k, the end of their part
+  bool shares_a;  // the CTAs of the cluster stand side by side, along n, rather than along m
 };
 
 // The order of the cluster tiles of a group: as Raster, but for a number of rows that the host does not know.
@@ -54,11 +56,33 @@ class GroupRaster {
   Divisor by_band_, by_rows_;
 };
 
+// The cluster tiles of a group of tiles_m row tiles. Cluster: ClusterShape<1, 1> or <2, 1>.
+template <class Cluster>
+struct GroupTiles {
+  static_assert(Cluster::n == 1 && Cluster::k == 1 && Cluster::m <= 2,
+                "GroupTiles: a cluster is one CTA, or two along m");
+
+  TENON_HOST_DEVICE static int count(const GroupRaster& raster, int tiles_m) {
+    const int pairs = tiles_m / Cluster::m * raster.tiles_n();
+    return Cluster::m == 2 && tiles_m % 2 != 0 ? pairs + (raster.tiles_n() + 1) / 2 : pairs;
+  }
+  // The tile of a CTA. local: index of the cluster tile in the group.
+  struct Position {
+    int m, n;
+    bool shares_a;  // see GroupedTile
+  };
+  TENON_HOST_DEVICE static Position at(const GroupRaster& raster, int tiles_m, int local, int rank) {
+    const int rows = tiles_m / Cluster::m, beyond = local - rows * raster.tiles_n();
+    if (Cluster::m == 2 && beyond >= 0) return {tiles_m - 1, 2 * beyond + rank, true};
+    const TilePosition at = raster.at(local, rows);
+    return {at.m * Cluster::m + rank, at.n, false};
+  }
+};
+
 // Cluster: ClusterShape<1, 1> or <2, 1>. TileM, TileN: rows and columns of a CTA's tile.
 template <class Cluster, int TileM, int TileN>
 class GroupedTileScheduler {
-  static_assert(Cluster::n == 1 && Cluster::k == 1 && Cluster::m <= 2,
-                "GroupedTileScheduler: a cluster is one CTA, or two along m");
+  using Tiles = GroupTiles<Cluster>;
 
  public:
   // rows, raster: must outlive the scheduler. k: of every tile. cta, ctas: number in the grid, and size
@@ -82,27 +106,16 @@ class GroupedTileScheduler {
       begin_ = range.begin;
       end_ = range.end;
       tiles_m_ = (end_ - begin_) / TileM + ((end_ - begin_) % TileM != 0);
-      count_ = tiles_m_ / Cluster::m * raster_.tiles_n();
-      if (Cluster::m == 2 && tiles_m_ % 2 != 0) count_ += (raster_.tiles_n() + 1) / 2;
+      count_ = Tiles::count(raster_, tiles_m_);
     }
     return true;
   }
 
   // The work tile `index` after find(index).
   TENON_HOST_DEVICE GroupedTile at(int index) const {
-    const int local = index - first_, rank = Cluster::rank(cta_);
-    const int rows = tiles_m_ / Cluster::m, beyond = local - rows * raster_.tiles_n();
-    int m = 0, n = 0;
-    if (Cluster::m == 2 && beyond >= 0) {
-      m = tiles_m_ - 1;
-      n = 2 * beyond + rank;
-    } else {
-      const TilePosition at = raster_.at(local, rows);
-      m = at.m * Cluster::m + rank;
-      n = at.n;
-    }
-    return {{0, n, k_.begin, k_.count, false}, group_, begin_ + m * TileM, end_, n * TileN,
-            Cluster::m == 2 && beyond >= 0};
+    const auto at = Tiles::at(raster_, tiles_m_, index - first_, Cluster::rank(cta_));
+    const int row = begin_ + at.m * TileM;
+    return {{0, at.n, k_.begin, k_.count, false}, group_, row, row, end_, at.n * TileN, 0, 0, at.shares_a};
   }
 
   // After find() has returned false: the first group whose rows leave its buffer or are not sorted; -1: none.

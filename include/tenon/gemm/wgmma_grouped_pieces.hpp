@@ -1,8 +1,10 @@
 // The pieces of the kernels for grouped products, and their consumers. Below: producer_tma_grouped.hpp,
-// wgmma_roles.hpp, pipeline/turns.hpp.
+// wgmma_grouped_k.hpp, wgmma_grouped_rows.hpp, wgmma_roles.hpp, pipeline/turns.hpp.
 #pragma once
 
 #include "tenon/gemm/producer_tma_grouped.hpp"
+#include "tenon/gemm/wgmma_grouped_k.hpp"
+#include "tenon/gemm/wgmma_grouped_rows.hpp"
 #include "tenon/gemm/wgmma_roles.hpp"
 #include "tenon/pipeline/turns.hpp"
 
@@ -14,7 +16,13 @@ template <class Config>
 struct Grouped : Config {
   static_assert(!Config::swap_ab && !Config::row_interleaved && !Config::promotes,
                 "Grouped: the configuration must be a WgmmaConfig, or Pingpong of one");
-  static constexpr bool splits_tail = false;
+  static constexpr bool splits_tail = false, divides_k = false;
+};
+
+// The same for groups that divide k. Config: a WgmmaConfig.
+template <class Config>
+struct GroupedK : Grouped<Config> {
+  static constexpr bool divides_k = true;
 };
 
 // Config: Grouped.
@@ -25,33 +33,23 @@ struct GroupedPieces {
   using Cluster = typename Config::Cluster;
   using Budget = RegisterBudget<Config>;
   using Ring = typename Pieces::Ring;
-  using Mainloop = typename Pieces::Mainloop;
   using Producer = ProducerGrouped<Config>;
-  using Scheduler = GroupedTileScheduler<Cluster, Block::m, Block::n>;
+  template <bool divides_k, class C>
+  struct GroupsOf {
+    using type = RowGroups<C>;
+  };
+  template <class C>
+  struct GroupsOf<true, C> {
+    using type = KGroups<C>;
+  };
+  using Groups = typename GroupsOf<Config::divides_k, Config>::type;
+  using Scheduler = typename Groups::Scheduler;
   // The producer walks through the groups.
   using Roles = WgmmaRoles<Config, WideProducerRegisters>;
   // TMA would write rows of the next group too.
   template <class Op>
   using Store = StoreTma<Op, Config::subtiles, Budget::specialises_beta_zero, Budget::rows_at_a_time, true,
                          AboveLastRow>;
-
-  // Multiplies the k-tiles of a work tile, of which `row` is the warpgroup's first row. issued(): see
-  // MainloopWgmma. The accumulators have their values afterwards, if the group has any of these rows.
-  template <class Issued>
-  __device__ __forceinline__ static void multiply(typename Config::Accumulators& accumulators,
-                                                  StageConsumer<Config>& stages, const GroupedTile& tile,
-                                                  const GroupedArguments& p, int consumer, int row,
-                                                  const Issued& issued) {
-    if (tile.row + row < tile.end_row) {
-      Mainloop::run(accumulators, stages, tile.work, p, consumer, row, issued);
-    } else {
-      // No row of the group: the tensor cores work for the other warpgroup.
-      for (int left = tile.work.k_count; left > 0; --left)
-        stages.consume([](const auto&, const auto&) {}, [] {});
-      stages.release_last();
-      issued();
-    }
-  }
 
   // Stores the accumulators of a warpgroup. map_c, staging: see StoreTma.
   template <class Op>
@@ -62,7 +60,10 @@ struct GroupedPieces {
     Output c = p.c;
     c.m = tile.end_row;
     const Store<Op> store(c, operation, map_c, staging);
-    const int first = tile.row + row + 16 * (static_cast<int>(threadIdx.x) / 32 % 4);
+    // The warp's number from lane 0, by which ptxas knows that a warp branches on its row as one. Otherwise
+    // it would move the operands' descriptors to uniform registers before every instruction of the mainloop.
+    const int first =
+        tile.row + row + 16 * __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32 % 4, 0);
     accumulators.for_each_part([&](const auto& rows, int of_part) {
       if (store.has_row(first + of_part)) store(rows, first + of_part, tile.column);
     });
@@ -91,7 +92,7 @@ struct GroupedCooperativeConsumers {
     while (found) {
       const GroupedTile now = scheduler.at(index);
       StageConsumer<Config> stages(ring, ring_memory, stage, now.work);
-      Pieces::multiply(accumulators, stages, now, p, consumer, row, [&] {
+      Pieces::Groups::multiply(accumulators, stages, now, p, consumer, row, [&] {
         index += scheduler.step();
         found = scheduler.find(index);
       });
@@ -123,7 +124,7 @@ struct GroupedPingpongConsumers {
       const GroupedTile now = scheduler.at(index);
       StageConsumer<Config> stages(ring, ring_memory, stage, now.work);
       turns.wait();
-      Pieces::multiply(accumulators, stages, now, p, consumer, 0, [&] {
+      Pieces::Groups::multiply(accumulators, stages, now, p, consumer, 0, [&] {
         turns.pass();
         index += consumers * scheduler.step();
         found = scheduler.find(index);
