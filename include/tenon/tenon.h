@@ -173,6 +173,29 @@ typedef struct tenon_quantize_problem {
   int64_t ld_scales;
 } tenon_quantize_problem;
 
+/* What belongs to a group of a grouped product; gemm/problem_grouped.hpp says more. */
+typedef enum tenon_group_layout {
+  TENON_GROUPS_CONTIGUOUS = 0, /* rows sizes[g] up to sizes[g + 1] of A and C, which have m rows */
+  TENON_GROUPS_MASKED = 1,     /* the first sizes[g] of the m rows from g * m on */
+  TENON_GROUPS_DIVIDE_K = 2    /* k from sizes[g] up to sizes[g + 1]; each group has its own C */
+} tenon_group_layout;
+
+/* Many products in one launch, whose sizes are in device memory (gemm_grouped.hpp). Start from
+ * tenon_gemm_grouped_problem_default(). */
+typedef struct tenon_gemm_grouped_problem {
+  tenon_group_layout layout;
+  int64_t groups, m, n, k;
+  tenon_const_matrix a, b;
+  int64_t b_stride; /* elements from the B of a group to the next; 0: all groups share one */
+  tenon_matrix c;
+  int64_t c_stride;     /* the same for C, with TENON_GROUPS_DIVIDE_K */
+  const void* sizes;    /* integers in device memory: groups + 1, or groups if masked */
+  int sizes_of_64_bits; /* if not 0, they have 64 bits, else 32 */
+  float alpha, beta;
+  int32_t* error;     /* device memory or NULL: becomes 1 + the first group that leaves its buffer */
+  const char* kernel; /* NULL: the library chooses; otherwise a name of tenon_gemm_grouped_kernel_name() */
+} tenon_gemm_grouped_problem;
+
 /* NOLINTEND(modernize-use-using) */
 
 /* The version of the library that is linked: "0.1.0". */
@@ -196,6 +219,14 @@ const char* tenon_gemm_kernel_name(const tenon_gemm_problem* problem);
 /* Enqueues the product on a stream of the current device and returns. If it fails, C is unchanged. If the
  * device refuses the kernel that the library chose, the next best one is launched (gemm.hpp). */
 tenon_status tenon_gemm(const tenon_gemm_problem* problem, struct CUstream_st* stream);
+
+/* Everything zero except alpha = 1. */
+tenon_gemm_grouped_problem tenon_gemm_grouped_problem_default(void);
+
+/* As the functions above, for grouped products, which need no workspace. */
+tenon_status tenon_gemm_grouped_can_implement(const tenon_gemm_grouped_problem* problem);
+const char* tenon_gemm_grouped_kernel_name(const tenon_gemm_grouped_problem* problem);
+tenon_status tenon_gemm_grouped(const tenon_gemm_grouped_problem* problem, struct CUstream_st* stream);
 
 /* Reads a table that `tenon tune` wrote. Free *tuning with tenon_tuning_free(), after the last call that uses
  * it. On failure *tuning is NULL, and the message names the line of the file and what is wrong with it. */

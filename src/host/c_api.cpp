@@ -5,6 +5,7 @@
 
 #include "host/c_api_types.hpp"
 #include "tenon/gemm.hpp"
+#include "tenon/gemm_grouped.hpp"
 #include "tenon/tenon.h"
 #include "tenon/tuning.hpp"
 
@@ -59,6 +60,32 @@ tenon::EpilogueOptions epilogue_of(const tenon_epilogue& x) noexcept {
   return epilogue;
 }
 
+static_assert(TENON_GROUPS_CONTIGUOUS == static_cast<int>(tenon::GroupLayout::contiguous) &&
+                  TENON_GROUPS_MASKED == static_cast<int>(tenon::GroupLayout::masked) &&
+                  TENON_GROUPS_DIVIDE_K == static_cast<int>(tenon::GroupLayout::divides_k),
+              "tenon_group_layout must number the layouts as tenon::GroupLayout does");
+
+tenon::GroupedGemm problem_of(const tenon_gemm_grouped_problem& p) noexcept {
+  tenon::GroupedGemm problem;
+  problem.layout = static_cast<tenon::GroupLayout>(p.layout);
+  problem.groups = p.groups;
+  problem.m = p.m;
+  problem.n = p.n;
+  problem.k = p.k;
+  problem.a = matrix_of(p.a);
+  problem.b = matrix_of(p.b);
+  problem.b_stride = p.b_stride;
+  problem.c = matrix_of(p.c);
+  problem.c_stride = p.c_stride;
+  problem.sizes.data = p.sizes;
+  problem.sizes.words_of_64 = p.sizes_of_64_bits != 0;
+  problem.alpha = p.alpha;
+  problem.beta = p.beta;
+  problem.error = p.error;
+  problem.kernel = p.kernel;
+  return problem;
+}
+
 tenon::Gemm problem_of(const tenon_gemm_problem& p) noexcept {
   tenon::Gemm problem;
   problem.m = p.m;
@@ -82,9 +109,9 @@ tenon::Gemm problem_of(const tenon_gemm_problem& p) noexcept {
   return problem;
 }
 
-tenon_status null_problem() noexcept {
+tenon_status null_problem(const char* type = "tenon_gemm_problem") noexcept {
   return status_of(tenon::Status(tenon::StatusCode::invalid_argument,
-                                 "problem is a null pointer but must point to a tenon_gemm_problem"));
+                                 "problem is a null pointer but must point to a %s", type));
 }
 
 }  // namespace
@@ -119,6 +146,26 @@ const char* tenon_gemm_kernel_name(const tenon_gemm_problem* problem) {
 
 tenon_status tenon_gemm(const tenon_gemm_problem* problem, struct CUstream_st* stream) {
   return problem == nullptr ? null_problem() : status_of(tenon::gemm(problem_of(*problem), stream));
+}
+
+tenon_gemm_grouped_problem tenon_gemm_grouped_problem_default(void) {
+  tenon_gemm_grouped_problem problem{};
+  problem.alpha = 1.0F;
+  return problem;
+}
+
+tenon_status tenon_gemm_grouped_can_implement(const tenon_gemm_grouped_problem* problem) {
+  return problem == nullptr ? null_problem("tenon_gemm_grouped_problem")
+                            : status_of(tenon::can_implement(problem_of(*problem)));
+}
+
+const char* tenon_gemm_grouped_kernel_name(const tenon_gemm_grouped_problem* problem) {
+  return problem == nullptr ? nullptr : tenon::kernel_name(problem_of(*problem));
+}
+
+tenon_status tenon_gemm_grouped(const tenon_gemm_grouped_problem* problem, struct CUstream_st* stream) {
+  return problem == nullptr ? null_problem("tenon_gemm_grouped_problem")
+                            : status_of(tenon::gemm_grouped(problem_of(*problem), stream));
 }
 
 tenon_status tenon_tuning_load(const char* path, tenon_tuning** tuning) {

@@ -59,6 +59,12 @@ foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} KERNEL "gemm_wgmma<(?!.*RowInterleaved)(?!.*FusedEpilogue).*${operands}" ARCH 90a
     EXPECT HGMMA>=4 UTMALDG.2D>=2 UTMASTG.2D>=1 STSM.16>=4 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
+  # Grouped products: the same instructions, and stores of the rows at the end of a group that TMA must not write.
+  tenon_add_sass_test(tenon_kernels NAME sass.grouped_${label} KERNEL "gemm_grouped<.*${operands}" ARCH 90a
+    EXPECT HGMMA>=4 UTMALDG.2D.MULTICAST>=2 UTMALDG.2D>=4 UTMASTG.2D>=1 STG.E.128>=2 STSM.16>=4 SYNCS.PHASECHK>=2
+    FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 168 SPILL_FREE)
+  tenon_add_sass_test(tenon_kernels NAME sass.grouped_${label}_types ARCH 90a
+    KERNEL "gemm_grouped<.*${operands}.*TileShape<128, 256, " EXPECT HGMMA.64x256x16.${suffix}>=4)
   # Rows of C that belong to a row-interleaved view are not adjacent, so TMA does not store them.
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_rowinterleaved KERNEL "gemm_wgmma<.*RowInterleaved.*${operands}" ARCH 90a
     EXPECT HGMMA>=4 UTMALDG.2D>=2 STSM.16>=4 SYNCS.PHASECHK>=2

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tenon/gemm.hpp"
+#include "tenon/gemm_grouped.hpp"
 #include "tenon/tenon.h"
 #include "tenon/tuning.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 struct Call {
   const char* function = "";
   Gemm problem;
+  GroupedGemm grouped;
   CUstream_st* stream = nullptr;
   const Tuning* loaded = nullptr;
   std::string path;
@@ -30,8 +32,25 @@ Status note(const char* function, const Gemm& problem, CUstream_st* stream = nul
   return answer;
 }
 
+Status note(const char* function, const GroupedGemm& problem, CUstream_st* stream = nullptr) {
+  call.function = function;
+  call.grouped = problem;
+  call.stream = stream;
+  return answer;
+}
+
 }  // namespace
 
+Status can_implement(const GroupedGemm& problem) noexcept {
+  return note("can_implement", problem);
+}
+const char* kernel_name(const GroupedGemm& problem) noexcept {
+  note("kernel_name", problem);
+  return "some grouped kernel";
+}
+Status gemm_grouped(const GroupedGemm& problem, CUstream_st* stream) noexcept {
+  return note("gemm_grouped", problem, stream);
+}
 Status can_implement(const Gemm& problem) noexcept {
   return note("can_implement", problem);
 }
@@ -176,6 +195,79 @@ TEST(CApiCalls, TranslateEveryField) {
     expect_arrived(p, table);
   }
   tenon_tuning_free(tuning);
+}
+
+// The same for grouped products.
+tenon_gemm_grouped_problem grouped_of_c(int which) {
+  const bool first = which == 0;
+  tenon_gemm_grouped_problem p = tenon_gemm_grouped_problem_default();
+  p.layout = first ? TENON_GROUPS_MASKED : TENON_GROUPS_DIVIDE_K;
+  p.groups = 1 + 100 * which, p.m = 2 + 100 * which, p.n = 3 + 100 * which, p.k = 4 + 100 * which;
+  p.a = {at<void>(first ? 0x10 : 0x110), 5 + 100 * which, first ? TENON_COLUMN_MAJOR : TENON_ROW_MAJOR,
+         first ? TENON_F16 : TENON_BF16};
+  p.b = {at<void>(first ? 0x20 : 0x120), 6 + 100 * which, first ? TENON_ROW_MAJOR : TENON_COLUMN_MAJOR,
+         first ? TENON_BF16 : TENON_F16};
+  p.b_stride = 7 + 100 * which;
+  p.c = {at<void>(first ? 0x30 : 0x130), 8 + 100 * which, first ? TENON_F32 : TENON_BF16};
+  p.c_stride = 9 + 100 * which;
+  p.sizes = at<void>(first ? 0x40 : 0x140);
+  p.sizes_of_64_bits = first ? 2 : 0;
+  p.alpha = first ? 0.5F : 3.0F, p.beta = first ? 0.25F : -1.0F;
+  p.error = at<std::int32_t>(first ? 0x50 : 0x150);
+  p.kernel = first ? "one" : "another";
+  return p;
+}
+void expect_arrived(const tenon_gemm_grouped_problem& p) {
+  const GroupedGemm& q = call.grouped;
+  EXPECT_EQ(static_cast<int>(q.layout), static_cast<int>(p.layout));
+  EXPECT_EQ(q.groups, p.groups);
+  EXPECT_EQ(q.m, p.m);
+  EXPECT_EQ(q.n, p.n);
+  EXPECT_EQ(q.k, p.k);
+  EXPECT_EQ(q.a.data, p.a.data);
+  EXPECT_EQ(q.a.ld, p.a.ld);
+  EXPECT_EQ(static_cast<int>(q.a.order), static_cast<int>(p.a.order));
+  EXPECT_EQ(static_cast<int>(q.a.type), static_cast<int>(p.a.type));
+  EXPECT_EQ(q.b.data, p.b.data);
+  EXPECT_EQ(q.b.ld, p.b.ld);
+  EXPECT_EQ(static_cast<int>(q.b.order), static_cast<int>(p.b.order));
+  EXPECT_EQ(static_cast<int>(q.b.type), static_cast<int>(p.b.type));
+  EXPECT_EQ(q.b_stride, p.b_stride);
+  EXPECT_EQ(q.c.data, p.c.data);
+  EXPECT_EQ(q.c.ld, p.c.ld);
+  EXPECT_EQ(static_cast<int>(q.c.type), static_cast<int>(p.c.type));
+  EXPECT_EQ(q.c_stride, p.c_stride);
+  EXPECT_EQ(q.sizes.data, p.sizes);
+  EXPECT_EQ(q.sizes.words_of_64, p.sizes_of_64_bits != 0);
+  EXPECT_EQ(q.alpha, p.alpha);
+  EXPECT_EQ(q.beta, p.beta);
+  EXPECT_EQ(q.error, p.error);
+  EXPECT_EQ(q.kernel, p.kernel);
+}
+TEST(CApiCalls, TranslateEveryFieldOfGroupedProducts) {
+  auto* const stream = at<CUstream_st>(0x70);
+  for (const int which : {0, 1}) {
+    const tenon_gemm_grouped_problem p = grouped_of_c(which);
+    answer = which == 0 ? Status() : Status(StatusCode::unsupported, "sentence");
+    call = {};
+    expect_answer(tenon_gemm_grouped_can_implement(&p));
+    EXPECT_STREQ(call.function, "can_implement");
+    expect_arrived(p);
+    call = {};
+    expect_answer(tenon_gemm_grouped(&p, stream));
+    EXPECT_STREQ(call.function, "gemm_grouped");
+    EXPECT_EQ(call.stream, stream);
+    expect_arrived(p);
+    call = {};
+    EXPECT_STREQ(tenon_gemm_grouped_kernel_name(&p), "some grouped kernel");
+    EXPECT_STREQ(call.function, "kernel_name");
+    expect_arrived(p);
+  }
+  EXPECT_STREQ(tenon_gemm_grouped(nullptr, stream).message,
+               "problem is a null pointer but must point to a tenon_gemm_grouped_problem");
+  EXPECT_STREQ(tenon_gemm_grouped_can_implement(nullptr).message,
+               "problem is a null pointer but must point to a tenon_gemm_grouped_problem");
+  EXPECT_EQ(tenon_gemm_grouped_kernel_name(nullptr), nullptr);
 }
 
 TEST(CApiCalls, ATableThatCannotBeLoadedIsNone) {

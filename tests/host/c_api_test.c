@@ -26,6 +26,10 @@ tenon_status c_null(void) {
 
 int c_defaults_are_right(void) {
   const tenon_gemm_problem p = tenon_gemm_problem_default();
+  const tenon_gemm_grouped_problem q = tenon_gemm_grouped_problem_default();
+  if (q.groups != 0 || q.sizes != NULL || q.error != NULL || q.kernel != NULL || q.alpha != 1.0F ||
+      q.beta != 0.0F)
+    return 0;
   return p.m == 0 && p.n == 0 && p.k == 0 && p.a.data == NULL && p.b.data == NULL && p.c.data == NULL &&
          p.alpha == 1.0F && p.beta == 0.0F && p.accumulate == TENON_F32 && p.promote == 0 &&
          p.scale_a == NULL && p.scale_b == NULL && p.kernel == NULL && p.tuning == NULL &&

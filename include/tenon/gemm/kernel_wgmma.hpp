@@ -8,7 +8,7 @@
 // the consumers is in kernel_wgmma_cooperative.hpp (all consumers compute a part of each tile) or in
 // kernel_wgmma_pingpong.hpp (two consumers alternate tiles). This file has what both schedules share: the
 // start of the kernel, the producer warpgroup, and the __global__ function. Below: wgmma_pieces.hpp,
-// ptx/setmaxnreg.hpp.
+// wgmma_roles.hpp.
 #pragma once
 
 #include "tenon/ptx/needs_sm_90a.hpp"
@@ -16,7 +16,7 @@
 #include "tenon/gemm/kernel_wgmma_cooperative.hpp"
 #include "tenon/gemm/kernel_wgmma_pingpong.hpp"
 #include "tenon/gemm/wgmma_pieces.hpp"
-#include "tenon/ptx/setmaxnreg.hpp"
+#include "tenon/gemm/wgmma_roles.hpp"
 #include "tenon/ptx/shared_address.hpp"
 
 namespace tenon {
@@ -26,6 +26,7 @@ namespace tenon {
 template <class Config>
 struct GemmWgmma : WgmmaPieces<Config> {
   using Pieces = WgmmaPieces<Config>;
+  using Roles = WgmmaRoles<Config>;
   using typename Pieces::Budget;
   using typename Pieces::Cluster;
   using typename Pieces::Producer;
@@ -58,21 +59,21 @@ struct GemmWgmma : WgmmaPieces<Config> {
       ring.initialize(Pieces::warps_of_a_tile * Cluster::writers);
       reduction.initialize();
     }
-    synchronise_barriers();
+    Roles::synchronise_barriers();
     // The next grid's prologue overlaps this grid's tail; its producer waits on the grid dependency before
     // the first load.
     cudaTriggerProgrammaticLaunchCompletion();
     // Where registers are scarce, all threads wait for the previous grid here: ptxas would spill if the
     // producer and the consumers waited later, each for itself.
     if (Budget::scarce) cudaGridDependencySynchronize();
-    const int group = warpgroup();
+    const int group = Roles::warpgroup();
     if (group == Config::consumers) {
-      set_registers<false>();
+      Roles::template set_registers<false>();
       produce_all(map_a, map_b, p, scheduler, memory, ring);
       // Tail split-K synchronises all threads of the cluster, so the producer warpgroup takes part.
       reduction.join(scheduler.ends_with_split_tile());
     } else {
-      set_registers<true>();
+      Roles::template set_registers<true>();
       // Only the consumers of the CTA's first tile read stages that were cleared. The other ping-pong
       // consumer takes its first turn after them.
       if (group < consumers_of_a_tile) Producer::wait_for_cleared_residue(p);
@@ -99,38 +100,6 @@ struct GemmWgmma : WgmmaPieces<Config> {
     Producer::clear_residue(p, scheduler, memory,
                             static_cast<int>(threadIdx.x) - (Pieces::threads - Producer::clearing_threads));
     if (works_for_warp(Pieces::producer_warp)) Producer::run(map_a, map_b, p, scheduler, memory, ring);
-  }
-
-  // Moves registers from the producer warpgroup to the consumers. With one consumer warpgroup there are
-  // enough registers for all.
-  template <bool consumer>
-  __device__ __forceinline__ static void set_registers() {
-    if constexpr (Config::consumers > 1) {
-      if constexpr (consumer) {
-        ptx::setmaxnreg_inc_sync_aligned_u32<WgmmaRegisters::consumer>();
-      } else {
-        ptx::setmaxnreg_dec_sync_aligned_u32<WgmmaRegisters::producer>();
-      }
-    }
-  }
-
-  // Called by all threads: afterwards the barriers of every CTA in the cluster are initialised. The arrival
-  // is relaxed, because initialize() has a fence of its own; a release would wait for every earlier write of
-  // the thread.
-  __device__ __forceinline__ static void synchronise_barriers() {
-    if constexpr (Cluster::ctas > 1) {
-      cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_relaxed);
-      cuda::ptx::barrier_cluster_wait();
-    } else {
-      __syncthreads();
-    }
-  }
-
-  // The number of this thread's warpgroup, broadcast from lane 0 so that ptxas knows it to be uniform. ptxas
-  // then computes the operands' descriptors in uniform registers, instead of moving them there before every
-  // instruction.
-  __device__ __forceinline__ static int warpgroup() {
-    return __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
   }
 };
 

@@ -81,10 +81,10 @@ struct MainloopWgmma {
   // By all of a consumer warpgroup: multiplies the k-tiles of a work tile. row: of the warpgroup's first row
   // in the tile. issued(): called when all instructions have been issued and may still run. The accumulators
   // have their values afterwards.
-  template <class Issued>
+  template <class Arguments, class Issued>
   __device__ __forceinline__ static void run(typename Config::Accumulators& accumulators,
                                              StageConsumer<Config>& stages, const WorkTile& work,
-                                             const GemmArguments&, int, int row, const Issued& issued) {
+                                             const Arguments&, int, int row, const Issued& issued) {
     using TileA = typename Config::TileA;
     using TileB = typename Config::TileB;
     accumulators.clear();

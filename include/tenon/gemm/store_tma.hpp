@@ -14,15 +14,27 @@
 
 namespace tenon {
 
+// Which subtiles TMA stores, of those as wide as its boxes. row: the subtile's first in C.
+// All, where C ends where its map does: TMA clips them there.
+struct ClippedByMap {
+  __device__ __forceinline__ static constexpr bool stores(const Output&, int /*row*/) { return true; }
+};
+// Those whose rows all belong to an output that ends above the end of its map, as a group of rows does.
+struct AboveLastRow {
+  __device__ __forceinline__ static bool stores(const Output& c, int row) {
+    return row + subtile_rows <= c.m;
+  }
+};
+
 // Op: see epilogue.hpp. Subtiles: how many a warp may have in flight. specialises_beta_zero:
 // compiles a second epilogue for LinearCombination with beta == 0, without the branches that read C.
 // rows_at_a_time: see store_subtile_words(). uses_tma: whether `map` is that of C; if not, the warps store
-// every subtile.
+// every subtile. Boxes: which subtiles TMA stores.
 //
 // map: C as 16-bit elements (an f32 is two), in boxes of subtile_rows x 64 with the 128-byte swizzle. Unused
 // if TMA cannot store C.
 template <class Op, int Subtiles, bool specialises_beta_zero = false, int rows_at_a_time = 4,
-          bool uses_tma = true>
+          bool uses_tma = true, class Boxes = ClippedByMap>
 class StoreTma {
  public:
   static constexpr int bytes_of_warp = Subtiles * subtile_bytes;
@@ -63,7 +75,7 @@ class StoreTma {
   }
 
  private:
-  template <class, int, bool, int, bool>
+  template <class, int, bool, int, bool, class>
   friend class StoreTma;
   template <class, int, int>
   friend class StoreTmaInterleaved;
@@ -74,7 +86,7 @@ class StoreTma {
       : c_(c), op_(op), map_(map), staging_(staging) {}
   // The same places, another operation.
   template <class Other>
-  __device__ __forceinline__ StoreTma<Other, Subtiles, false, rows_at_a_time, uses_tma> with(
+  __device__ __forceinline__ StoreTma<Other, Subtiles, false, rows_at_a_time, uses_tma, Boxes> with(
       const Other& op) const {
     return {c_, op, map_, staging_, 0};
   }
@@ -110,7 +122,7 @@ class StoreTma {
   __device__ __forceinline__ void for_each_subtile(const Output& c, const Part&, int row, int column,
                                                    const Stage& stage) const {
     constexpr int subtiles = (Part::columns + fragments - 1) / fragments;
-    const bool by_tma = tma_can_store(c);
+    const bool by_tma = tma_can_store(c), in_boxes = Boxes::stores(c, row);
 #pragma unroll
     for (int s = 0; s < subtiles; ++s) {
       // Opaque: the address of each subtile, and the lane, which keeps the addresses of all subtiles from
@@ -123,7 +135,9 @@ class StoreTma {
       // Only the elected lane has bulk stores to wait for: all but the youngest Subtiles - 1, whose subtiles
       // are overwritten later. All of them if the part before did not end with a store of the last subtile.
       constexpr int younger = Part::columns % (fragments * Subtiles) == 0 ? Subtiles - 1 : 0;
-      if (s == 0) {
+      if (s == 0 && !in_boxes) {
+        cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
+      } else if (s == 0) {
         cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<younger>());
       } else {
         cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<Subtiles - 1>());
@@ -132,7 +146,7 @@ class StoreTma {
       stage(subtile, s * fragments, lane);
       const int first = column + 8 * s * fragments;
       const int width = 8 * (s + 1 < subtiles ? fragments : Part::columns - s * fragments);
-      if (uses_tma && by_tma && width == 8 * fragments) {
+      if (uses_tma && by_tma && in_boxes && width == 8 * fragments) {
         cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);  // TMA reads through the other proxy
         __syncwarp();
         if (ptx::elect_sync(0xffffffffU)) {
