@@ -162,9 +162,9 @@ class PrecisionTest : public test::DeviceTest, public ::testing::WithParamInterf
     p.kernel = kernel;
     p.workspace_bytes = workspace_size(test::launcher(), p);
     std::optional<Buffer<unsigned char>> workspace;
-    constexpr std::size_t after = 512;
+    constexpr std::size_t beyond = 512;
     if (p.workspace_bytes != 0) {
-      workspace.emplace(std::vector<unsigned char>(p.workspace_bytes + after, 0xff));
+      workspace.emplace(std::vector<unsigned char>(p.workspace_bytes + beyond, 0xff));
       p.workspace = workspace->get();
     }
     Status s = gemm(test::launcher(), p);
