@@ -40,6 +40,8 @@ class Tuning;  // tuning.hpp
 //   tf32, tf32                        f32           f16, bf16, f32    sm_90
 //   e4m3 or e5m2, e4m3 or e5m2        f32           f16, bf16, f32    sm_90
 //   s8, s8                            s32           s32               sm_90
+//   f32, f32, with a precision        f32           f16, bf16, f32    f16, bf16, bf16x3: sm_80 to sm_90
+//                                                                     tf32, bf16x6, tf32x3: sm_90
 //
 // For devices newer than sm_90 the first two rows have to be built: name the architectures in
 // TENON_ARCHITECTURES (CMake). With s32, alpha and beta are whole numbers, and accumulators wrap beyond 32
@@ -64,9 +66,21 @@ struct Gemm {
   // The type of the accumulators, as in the table above. Split-K kernels add f16 accumulators of several CTAs
   // in f32.
   Type accumulate = Type::f32;
-  // fp8 only. At every step, the tensor core truncates the sum of fp8 products to 13 bits below the leading
-  // one. With `promote` it accumulates 128 products at a time, and the kernel adds these accumulators in f32.
+  // bf16, tf32 and fp8 only. At every step, the tensor core truncates the sum of products: to 13 bits below
+  // the leading one with fp8, else to 23. With `promote` it accumulates 128 bytes of k at a time (128 products
+  // of fp8, 64 of bf16, 32 of tf32), and the kernel adds these accumulators in f32.
   bool promote = false;
+  // A and B of f32 only, and needed for them: how they are multiplied. The workspace holds them as they are
+  // multiplied, and is not optional. Names of kernels and tuning tables are those of the type of the parts.
+  //
+  // The error of an element, relative to the sum of the magnitudes of its products, is at most, beside that of
+  // the accumulators:
+  //   f16     2^-10 (and 2^-25 for an element below 2^-14; above 65504 it becomes infinite)
+  //   tf32    2^-10      bf16    2^-7       bf16x3  2^-14
+  //   tf32x3  2^-21      bf16x6  2^-23, as if C were the exact product of A and B rounded to f32
+  // Infinity and NaN are multiplied as f32 multiplies them. One exception: infinity times an element that
+  // rounds to zero (below 2^-134; for f16 2^-25) is NaN.
+  Precision precision = Precision::none;
   // fp8 only: device pointers to one factor of A and one of B. Null stands for 1.
   const float* scale_a = nullptr;
   const float* scale_b = nullptr;

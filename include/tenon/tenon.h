@@ -40,6 +40,16 @@ typedef enum tenon_type {
   TENON_S8 = 6,
   TENON_S32 = 7
 } tenon_type;
+/* How A and B of TENON_F32 are multiplied: tenon::Precision of tenon/gemm/types.hpp. */
+typedef enum tenon_precision {
+  TENON_PRECISION_NONE = 0,
+  TENON_PRECISION_TF32 = 1,
+  TENON_PRECISION_F16 = 2,
+  TENON_PRECISION_BF16 = 3,
+  TENON_PRECISION_BF16X3 = 4,
+  TENON_PRECISION_BF16X6 = 5,
+  TENON_PRECISION_TF32X3 = 6
+} tenon_precision;
 typedef enum tenon_order { TENON_ROW_MAJOR = 0, TENON_COLUMN_MAJOR = 1 } tenon_order;
 
 typedef enum tenon_status_code {
@@ -62,7 +72,7 @@ typedef struct tenon_const_matrix {
   const void* data;
   int64_t ld;
   tenon_order order;
-  tenon_type type; /* the same for A and B, except fp8; not TENON_F32, not TENON_S32 */
+  tenon_type type; /* the same for A and B, except fp8; TENON_F32 with a precision only; not TENON_S32 */
 } tenon_const_matrix;
 
 /* The result, always row-major. */
@@ -120,13 +130,14 @@ typedef struct tenon_gemm_problem {
   tenon_matrix d;             /* where the result goes; all zero: to C */
   tenon_epilogue epilogue;    /* all zero: nothing is fused */
   tenon_type accumulate;      /* TENON_F32, or TENON_F16 with f16 inputs; TENON_S32 with s8 inputs */
-  int promote;                /* fp8: if not 0, accumulators of 128 products are added in f32 */
+  int promote;                /* bf16, tf32, fp8: if not 0, accumulators of 128 bytes of k are added in f32 */
   const float* scale_a;       /* fp8: a factor of A in device memory; NULL stands for 1 */
   const float* scale_b;       /* the same of B */
   const char* kernel;         /* NULL: the library chooses; otherwise a name that `tenon list` prints */
   const tenon_tuning* tuning; /* measured choices, where kernel is NULL; may be NULL */
   void* workspace;            /* device memory, 256-byte aligned, of workspace_bytes; may be NULL */
   size_t workspace_bytes;     /* tenon_gemm_workspace_size() says how many are fastest */
+  tenon_precision precision;  /* A and B of TENON_F32: how they are multiplied; needs the workspace */
 } tenon_gemm_problem;
 
 /* Which elements of a scaled operand share a scale: tenon/gemm_scaled.hpp. */

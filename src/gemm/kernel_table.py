@@ -23,7 +23,7 @@ the choice takes the earlier line.
   subtiles    wgmma: epilogue subtiles of 16 rows x 128 bytes that a warp may have on their way to C
   schedule    wgmma: cooperative, or pingpong
   variant     wgmma: nothing, or of: swapab (computes the transpose of C), rowinterleaved (A has any leading dimension),
-              promoted (fp8 accumulators promoted to f32), unaligned (operands of any alignment; with swapab only A);
+              promoted (accumulators promoted to f32), unaligned (operands of any alignment; with swapab only A);
               all families but tma: fused (the epilogue of EpilogueOptions, and a C apart from D)
   set         core: one of the few tiles that TENON_TILES=core builds; more: the rest
   efficiency  part of the peak of an SM (4096 operations on 16-bit operands a clock) that its main loop reaches, where
@@ -304,10 +304,8 @@ def read_wgmma(reader, values):
             reader.refuse("types", f"{name} is there but {variant[0]} is for f16_f32 and bf16_f32 alone")
         if "fused" in variant and name in ("f16_f16", "s8_s32"):
             reader.refuse("types", f"{name} is there but fused is for accumulators in f32 alone")
-        if "promoted" in variant and size != 8:
-            reader.refuse("types", f"{name} is there but promoted is for e4m3 and e5m2 alone")
-    if "s8_s32" in types and "promoted" in variant:
-        reader.refuse("types", "s8_s32 is there but promoted is for e4m3 and e5m2 alone")
+        if "promoted" in variant and name in ("f16_f32", "f16_f16", "s8_s32"):
+            reader.refuse("types", f"{name} is there but promoted is for bf16, tf32, e4m3 and e5m2 alone")
     only = {"rowinterleaved": "tt", "unaligned": "tn", "swapab": "tn"}.get(variant[0] if variant else "")
     if only and layouts != (only,):
         reader.refuse("layouts", f"'{' '.join(layouts)}' must be {only}, the layout of {variant[0]}")

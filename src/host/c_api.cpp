@@ -27,6 +27,14 @@ static_assert(TENON_F16 == static_cast<int>(tenon::Type::f16) &&
                   TENON_S8 == static_cast<int>(tenon::Type::s8) &&
                   TENON_S32 == static_cast<int>(tenon::Type::s32),
               "tenon_type must number the types as tenon::Type does");
+static_assert(TENON_PRECISION_NONE == static_cast<int>(tenon::Precision::none) &&
+                  TENON_PRECISION_TF32 == static_cast<int>(tenon::Precision::tf32) &&
+                  TENON_PRECISION_F16 == static_cast<int>(tenon::Precision::f16) &&
+                  TENON_PRECISION_BF16 == static_cast<int>(tenon::Precision::bf16) &&
+                  TENON_PRECISION_BF16X3 == static_cast<int>(tenon::Precision::bf16x3) &&
+                  TENON_PRECISION_BF16X6 == static_cast<int>(tenon::Precision::bf16x6) &&
+                  TENON_PRECISION_TF32X3 == static_cast<int>(tenon::Precision::tf32x3),
+              "tenon_precision must number the precisions as tenon::Precision does");
 static_assert(TENON_ROW_MAJOR == static_cast<int>(tenon::row_major) &&
                   TENON_COLUMN_MAJOR == static_cast<int>(tenon::column_major),
               "tenon_order must number the orders as tenon::Order does");
@@ -106,6 +114,7 @@ tenon::Gemm problem_of(const tenon_gemm_problem& p) noexcept {
   problem.tuning = p.tuning == nullptr ? nullptr : &p.tuning->table;
   problem.workspace = p.workspace;
   problem.workspace_bytes = p.workspace_bytes;
+  problem.precision = static_cast<tenon::Precision>(p.precision);
   return problem;
 }
 

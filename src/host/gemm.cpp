@@ -12,6 +12,7 @@
 #include "host/cuda_launcher.hpp"
 #include "host/gemm_on.hpp"
 #include "host/plan.hpp"
+#include "host/precision.hpp"
 #include "host/validate.hpp"
 
 namespace tenon {
@@ -52,6 +53,11 @@ bool is_askable(Gemm* problem) noexcept {
   return static_cast<bool>(complete ? validate(*problem) : validate_shape(*problem));
 }
 
+// The product that a kernel computes: that of the parts, where the problem has a precision.
+Gemm product_to_plan(const Gemm& problem) noexcept {
+  return problem.precision == Precision::none ? problem : product_of_parts(problem);
+}
+
 Status prepare(Launcher& launcher, const Gemm& problem, DeviceDescription* device, Work* work,
                Plan* plan) noexcept try {
   if (Status s = validate(problem); !s) return s;
@@ -59,7 +65,9 @@ Status prepare(Launcher& launcher, const Gemm& problem, DeviceDescription* devic
   *work = work_of(problem);
   if (*work == Work::nothing) return {};
   if (Status s = launcher.describe(device); !s) return s;
-  return *work == Work::product ? make_plan(kernels(), problem, *device, plan) : Status();
+  if (*work != Work::product) return {};
+  const Status planned = make_plan(kernels(), product_to_plan(problem), *device, plan);
+  return planned && problem.precision != Precision::none ? check_parts_workspace(problem) : planned;
 } catch (const std::bad_alloc&) {  // the kernel list is built on first use
   return Status(StatusCode::cuda_error, "no host memory is left for the list of kernels");
 }
@@ -69,13 +77,18 @@ bool copies_the_same(const Plan& x, const Plan& y) noexcept {
 }
 
 // Launches the copies of a plan and its kernel. The copies of *copied are in the workspace already, and are
-// not made again; *copied becomes the plan whose copies are there.
+// not made again; *copied becomes the plan whose copies are there. (The parts of f32 operands are the same for
+// every plan, which copies nothing else.)
 Status run_plan(Launcher& launcher, const Gemm& given, const DeviceDescription& device, const Plan& plan,
                 Plan* copied) noexcept {
-  const Gemm problem = with_unused_lds_aligned(given);
+  const Gemm problem = with_unused_lds_aligned(product_to_plan(given));
   const Gemm run = planned_problem(problem, plan);
   Launch product;
   if (Status s = plan.kernel->configure(run, device, launcher, &product); !s) return s;
+  if (given.precision != Precision::none && copied->kernel == nullptr) {
+    if (Status s = split_into_workspace(launcher, given); !s) return s;
+    *copied = plan;
+  }
   PadCopy copies[most_pad_copies];
   int count = 0;
   const auto pad = [&](const ConstMatrix& from, Order order, const void* to, std::int64_t rows,
@@ -116,7 +129,9 @@ std::size_t workspace_size(Launcher& launcher, const Gemm& problem) noexcept try
       !launcher.describe(&device)) {
     return 0;
   }
-  return planned_workspace(kernels(), asked, device);
+  if (asked.precision == Precision::none) return planned_workspace(kernels(), asked, device);
+  Plan plan;
+  return make_plan(kernels(), product_of_parts(asked), device, &plan) ? parts_bytes(asked) : 0;
 } catch (const std::bad_alloc&) {
   return 0;
 }
@@ -147,7 +162,7 @@ Status gemm(Launcher& launcher, const Gemm& problem) noexcept try {
     if (s.code() != StatusCode::device_unsupported || problem.kernel != nullptr) return s;
     if (refused.empty()) first_refusal = s;
     refused.push_back(plan.kernel);
-    if (!make_plan(kernels(), problem, device, &plan, refused)) return first_refusal;
+    if (!make_plan(kernels(), product_to_plan(problem), device, &plan, refused)) return first_refusal;
   }
 } catch (const std::bad_alloc&) {
   return Status(StatusCode::cuda_error, "no host memory is left to choose another kernel");

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "gemm/result.hpp"
+#include "gemm/split.hpp"
 
 namespace tenon {
 namespace {
@@ -17,8 +18,14 @@ bool is_type(Type type) noexcept {
   return std::find(std::begin(all_types), std::end(all_types), type) != std::end(all_types);
 }
 
-bool is_operand(Type type) noexcept {
-  return type != Type::f32 && type != Type::s32;
+bool is_precision(Precision precision) noexcept {
+  return precision == Precision::none ||
+         std::find(std::begin(all_precisions), std::end(all_precisions), precision) !=
+             std::end(all_precisions);
+}
+
+bool is_operand(Type type, Precision precision) noexcept {
+  return type != Type::s32 && (type == Type::f32) == (precision != Precision::none);
 }
 
 Status check_size(const char* letter, std::int64_t size) noexcept {
@@ -145,14 +152,18 @@ Status check_memory(const Extent& x) noexcept {
                 static_cast<long long>(largest_ld));
 }
 
-Status check_operand(char letter, const ConstMatrix& matrix) noexcept {
+Status check_operand(char letter, const ConstMatrix& matrix, Precision precision) noexcept {
   if (!is_type(matrix.type)) {
     return Status(StatusCode::invalid_argument, "the type of %c is %d but a type is a number from 0 to 7",
                   letter, static_cast<int>(matrix.type));
   }
-  if (!is_operand(matrix.type)) {
-    return Status(StatusCode::unsupported, "%c is %s but must be f16, bf16, tf32, e4m3, e5m2 or s8", letter,
-                  name(matrix.type));
+  if (!is_operand(matrix.type, precision)) {
+    if (precision != Precision::none) {
+      return Status(StatusCode::unsupported, "%c is %s but must be f32 with precision %s", letter,
+                    name(matrix.type), name(precision));
+    }
+    return Status(StatusCode::unsupported, "%c is %s but must be f16, bf16, tf32, e4m3, e5m2 or s8%s", letter,
+                  name(matrix.type), matrix.type == Type::f32 ? ": f32 needs a precision" : "");
   }
   if (matrix.order != row_major && matrix.order != column_major) {
     return Status(StatusCode::invalid_argument,
@@ -203,10 +214,11 @@ Status check_epilogue(const Gemm& p) noexcept {
         static_cast<long long>(p.d.ld), name(p.d.type), static_cast<long long>(p.c.ld), name(p.c.type));
   }
   if (!needs_fused_epilogue(p)) return {};
-  if (p.accumulate != Type::f32 || p.promote) {
+  const bool is_promoted = p.promote || promotes(p.precision);
+  if (p.accumulate != Type::f32 || is_promoted) {
     return Status(StatusCode::unsupported,
                   "an epilogue, or a D apart from C, is given with %saccumulators in %s but needs plain f32",
-                  p.promote ? "promoted " : "", name(p.accumulate));
+                  is_promoted ? "promoted " : "", name(p.accumulate));
   }
   if (reads_c_apart(p)) {
     if (Status s = check_epilogue_type("C", p.c.type); !s) return s;
@@ -235,8 +247,13 @@ Status check_epilogue(const Gemm& p) noexcept {
 }
 
 Status check_types(const Gemm& p) noexcept {
-  if (Status s = check_operand('A', p.a); !s) return s;
-  if (Status s = check_operand('B', p.b); !s) return s;
+  if (!is_precision(p.precision)) {
+    return Status(StatusCode::invalid_argument,
+                  "the precision is %d but a precision is a number from 0 to 6",
+                  static_cast<int>(p.precision));
+  }
+  if (Status s = check_operand('A', p.a, p.precision); !s) return s;
+  if (Status s = check_operand('B', p.b, p.precision); !s) return s;
   const Type operand = p.a.type;
   if (operand != p.b.type && !(is_fp8(operand) && is_fp8(p.b.type))) {
     return Status(StatusCode::unsupported,
@@ -266,12 +283,14 @@ Status check_types(const Gemm& p) noexcept {
 
 // Checks what only some types have: scales, promotion, integer factors.
 Status check_factors(const Gemm& p) noexcept {
-  if (!is_fp8(p.a.type) && (p.scale_a != nullptr || p.scale_b != nullptr || p.promote)) {
+  const Type type = p.a.type;
+  if (p.promote && !is_fp8(type) && type != Type::bf16 && type != Type::tf32) {
+    return Status(StatusCode::unsupported,
+                  "promote is given but A and B are %s: only bf16, tf32, e4m3 and e5m2 have it", name(type));
+  }
+  if (!is_fp8(type) && (p.scale_a != nullptr || p.scale_b != nullptr)) {
     return Status(StatusCode::unsupported, "%s is given but A and B are %s: only e4m3 and e5m2 have it",
-                  p.promote              ? "promote"
-                  : p.scale_a != nullptr ? "scale_a"
-                                         : "scale_b",
-                  name(p.a.type));
+                  p.scale_a != nullptr ? "scale_a" : "scale_b", name(type));
   }
   if (result_of(p).type != Type::s32) return {};
   const struct {
@@ -286,6 +305,16 @@ Status check_factors(const Gemm& p) noexcept {
     }
   }
   return {};
+}
+
+// With a precision the kernel multiplies several blocks of k (split.hpp).
+Status check_depth(const Gemm& p) noexcept {
+  if (p.precision == Precision::none || split_depth(p.k, p.precision) <= largest_dimension) return {};
+  const int blocks = products_of(p.precision);
+  return Status(StatusCode::unsupported,
+                "k is %lld but precision %s, which multiplies %d blocks of k, needs k <= %lld",
+                static_cast<long long>(p.k), name(p.precision), blocks,
+                static_cast<long long>(largest_dimension / blocks / 8 * 8));
 }
 
 Status check_workspace(const Gemm& p) noexcept {
@@ -394,6 +423,7 @@ Status validate_shape(const Gemm& problem) noexcept {
   if (Status s = check_size("n", problem.n); !s) return s;
   if (Status s = check_size("k", problem.k); !s) return s;
   if (Status s = check_types(problem); !s) return s;
+  if (Status s = check_depth(problem); !s) return s;
   if (Status s = check_factors(problem); !s) return s;
   if (Status s = check_ld(extent_of_a(problem)); !s) return s;
   if (Status s = check_ld(extent_of_b(problem)); !s) return s;

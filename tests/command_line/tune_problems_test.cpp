@@ -115,12 +115,13 @@ TEST(TuneProblems, Refusals) {
             "--types: '' is not a type but must be f16, bf16, tf32, e4m3, e5m2 or s8");
   EXPECT_EQ(refused("e4m3:e5m2:e4m3", "tn", "f32", false),
             "--types: 'e4m3:e5m2:e4m3' names 3 types but A and B have one each, as in e4m3:e5m2");
-  EXPECT_EQ(refused("f32", "tn", "f32", false), "A is f32 but must be f16, bf16, tf32, e4m3, e5m2 or s8");
+  EXPECT_EQ(refused("f32", "tn", "f32", false),
+            "A is f32 but must be f16, bf16, tf32, e4m3, e5m2 or s8: f32 needs a precision");
   EXPECT_EQ(refused("f16", "tx", "f32", false),
             "--layout: 'tx' is not a layout but must be tn, nn, tt or nt");
   EXPECT_EQ(refused("bf16", "tn", "f16", false), "accumulate is f16 with bf16 inputs but must be f32");
-  EXPECT_EQ(refused("bf16", "tn", "f32", true),
-            "promote is given but A and B are bf16: only e4m3 and e5m2 have it");
+  EXPECT_EQ(refused("f16", "tn", "f32", true),
+            "promote is given but A and B are f16: only bf16, tf32, e4m3 and e5m2 have it");
 }
 
 std::vector<std::string> candidates(const std::vector<Kernel>& list, const Gemm& p,

@@ -114,8 +114,14 @@ tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fused ARCH ${TENON_ARCHITEC
   FORBID LDL STL MAX_REGISTERS 232 SPILL_FREE)
 # Promoted accumulators: those of a k-tile are added in f32 while the next k-tile accumulates in other registers.
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_promoted ARCH 90a
-  KERNEL "gemm_wgmma<(?!.*BlockScaled).*float, true>.*TileShape<128, 128, "
+  KERNEL "gemm_wgmma<(?!.*BlockScaled).*e[45]m[32], float, true>.*TileShape<128, 128, "
   EXPECT QGMMA.64x128x32.F32>=8 FADD>=128 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
+tenon_add_sass_test(tenon_kernels NAME sass.wgmma_bf16_promoted ARCH 90a
+  KERNEL "gemm_wgmma<.*__nv_bfloat16, float, true>.*TileShape<128, 128, "
+  EXPECT HGMMA.64x128x16.F32.BF16>=8 FADD>=128 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
+tenon_add_sass_test(tenon_kernels NAME sass.wgmma_tf32_promoted ARCH 90a
+  KERNEL "gemm_wgmma<.*tf32, float, true>.*TileShape<128, 128, "
+  EXPECT HGMMA.64x128x8.F32.TF32>=8 FADD>=128 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
 # Block-scaled: TMA loads both operands and their scales, and each accumulator of a k-tile is one FFMA.
 tenon_add_sass_test(tenon_kernels NAME sass.block_scaled ARCH 90a KERNEL "gemm_wgmma<.*BlockScaled<"
   EXPECT QGMMA>=8 FFMA>=64 LDS>=6 UTMALDG.2D>=4 SYNCS.PHASECHK>=2 FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)

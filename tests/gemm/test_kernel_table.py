@@ -86,7 +86,7 @@ class Refusals(unittest.TestCase):
             {"types": "e4m3_f32", "tile_k": 128, "layouts": "nn"},
         )
         self.refused("line 2, column layouts: 'tn' must be tt, the layout of rowinterleaved", {"variant": "rowinterleaved"})
-        self.refused("line 2, column types: f16_f32 is there but promoted is for e4m3 and e5m2 alone", {"variant": "promoted"})
+        self.refused("line 2, column types: f16_f32 is there but promoted is for bf16, tf32, e4m3 and e5m2 alone", {"variant": "promoted"})
         self.refused(
             "line 2, column types: f16_f16 is there but swapab is for f16_f32 and bf16_f32 alone",
             {"variant": "swapab", "types": "f16_f16"},

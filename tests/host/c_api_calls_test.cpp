@@ -111,6 +111,7 @@ tenon_gemm_problem of_c(int which, const tenon_tuning* tuning) {
   p.tuning = first ? tuning : nullptr;
   p.workspace = at<void>(first ? 0x60 : 0x160);
   p.workspace_bytes = first ? 7 : 107;
+  p.precision = first ? TENON_PRECISION_BF16X6 : TENON_PRECISION_TF32;
   return p;
 }
 
@@ -156,6 +157,7 @@ void expect_arrived(const tenon_gemm_problem& p, const Tuning* tuning) {
   EXPECT_EQ(q.tuning, p.tuning != nullptr ? tuning : nullptr);
   EXPECT_EQ(q.workspace, p.workspace);
   EXPECT_EQ(q.workspace_bytes, p.workspace_bytes);
+  EXPECT_EQ(static_cast<int>(q.precision), static_cast<int>(p.precision));
 }
 
 void expect_answer(const tenon_status& s) {

@@ -78,7 +78,9 @@ TEST(CApi, SentencesNameTheField) {
   EXPECT_EQ(message([](P& p) { p.accumulate = TENON_BF16; }),
             "accumulate is bf16 with f16 inputs but must be f32 or f16");
   EXPECT_EQ(message([](P& p) { p.promote = 1; }),
-            "promote is given but A and B are f16: only e4m3 and e5m2 have it");
+            "promote is given but A and B are f16: only bf16, tf32, e4m3 and e5m2 have it");
+  EXPECT_EQ(message([](P& p) { p.precision = TENON_PRECISION_BF16X6; }),
+            "A is f16 but must be f32 with precision bf16x6");
   static const float factor = 1.0F;
   EXPECT_EQ(message([](P& p) { p.scale_a = &factor; }),
             "scale_a is given but A and B are f16: only e4m3 and e5m2 have it");

@@ -109,7 +109,8 @@ TEST(Validate, Types) {
                  "A is f16 and B is bf16 but they must have the same type, or be e4m3 and e5m2");
   p = valid();
   p.a.type = Type::f32;
-  expect_refusal(p, StatusCode::unsupported, "A is f32 but must be f16, bf16, tf32, e4m3, e5m2 or s8");
+  expect_refusal(p, StatusCode::unsupported,
+                 "A is f32 but must be f16, bf16, tf32, e4m3, e5m2 or s8: f32 needs a precision");
   p = valid();
   p.b.type = Type::s32;
   expect_refusal(p, StatusCode::unsupported, "B is s32 but must be f16, bf16, tf32, e4m3, e5m2 or s8");
@@ -189,14 +190,77 @@ TEST(Validate, WhatOtherTypesNeed) {
                  "A is e4m3 and B is s8 but they must have the same type, or be e4m3 and e5m2");
 }
 
-TEST(Validate, PromotionAndFactorsBelongToFp8) {
+TEST(Validate, APrecisionIsForOperandsOfF32) {
+  for (const Precision precision : all_precisions) {
+    Gemm p = of_types(Type::f32, Type::f32, Type::f32, Type::f32);
+    p.precision = precision;
+    EXPECT_TRUE(validate(p)) << validate(p).message();
+    for (const Type c : {Type::f16, Type::bf16}) {
+      p.c.type = c;
+      EXPECT_TRUE(validate(p)) << validate(p).message();
+    }
+  }
+  Gemm p = of_types(Type::f32, Type::f32, Type::f32, Type::f32);
+  p.precision = Precision::bf16x6;
+  Gemm q = p;
+  q.b.type = Type::f16;
+  expect_refusal(q, StatusCode::unsupported, "B is f16 but must be f32 with precision bf16x6");
+  q = of_types(Type::tf32, Type::tf32, Type::f32, Type::f32);
+  q.precision = Precision::tf32;
+  expect_refusal(q, StatusCode::unsupported, "A is tf32 but must be f32 with precision tf32");
+  q = p;
+  q.accumulate = Type::f16;
+  expect_refusal(q, StatusCode::unsupported, "accumulate is f16 with f32 inputs but must be f32");
+  q = p;
+  q.c.type = Type::s32;
+  expect_refusal(q, StatusCode::unsupported, "C is s32 with f32 inputs but must be f16, bf16 or f32");
+  q = p;
+  q.promote = true;
+  expect_refusal(q, StatusCode::unsupported,
+                 "promote is given but A and B are f32: only bf16, tf32, e4m3 and e5m2 have it");
+  q = p;
+  q.scale_b = static_cast<const float*>(at(0x50000000));
+  expect_refusal(q, StatusCode::unsupported,
+                 "scale_b is given but A and B are f32: only e4m3 and e5m2 have it");
+  for (const int number : {-1, 7}) {
+    q = p;
+    q.precision = static_cast<Precision>(number);
+    expect_refusal(
+        q, StatusCode::invalid_argument,
+        "the precision is " + std::to_string(number) + " but a precision is a number from 0 to 6");
+  }
+}
+
+// The kernel counts the blocks of k as one long k.
+TEST(Validate, ALongKLeavesRoomForTheProductsOfParts) {
+  Gemm p = of_types(Type::f32, Type::f32, Type::f32, Type::f32);
+  p.m = p.n = 1;
+  p.c.ld = 1;
+  p.precision = Precision::bf16x6;
+  p.k = p.a.ld = p.b.ld = 357913256;
+  EXPECT_TRUE(validate_shape(p)) << validate_shape(p).message();
+  p.k = p.a.ld = p.b.ld = 357913257;
+  const Status s = validate_shape(p);
+  EXPECT_EQ(s.code(), StatusCode::unsupported);
+  EXPECT_STREQ(s.message(),
+               "k is 357913257 but precision bf16x6, which multiplies 6 blocks of k, needs k <= 357913256");
+  p.precision = Precision::f16;
+  EXPECT_TRUE(validate_shape(p)) << validate_shape(p).message();
+}
+
+TEST(Validate, PromotionAndFactorsBelongToSomeTypes) {
   const auto* const factor = static_cast<const float*>(at(0x50000000));
   for (const Type type : {Type::f16, Type::bf16, Type::tf32}) {
     Gemm p = of_types(type, type, Type::f32, Type::f32);
     const std::string types =
         std::string(" is given but A and B are ") + name(type) + ": only e4m3 and e5m2 have it";
     p.promote = true;
-    expect_refusal(p, StatusCode::unsupported, "promote" + types);
+    if (type == Type::f16) {
+      expect_refusal(p, StatusCode::unsupported,
+                     "promote is given but A and B are f16: only bf16, tf32, e4m3 and e5m2 have it");
+    } else {
+      EXPECT_TRUE(validate(p)) << validate(p).message();
+    }
     p.promote = false;
     p.scale_a = factor;
     expect_refusal(p, StatusCode::unsupported, "scale_a" + types);

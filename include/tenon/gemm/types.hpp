@@ -45,4 +45,34 @@ TENON_HOST_DEVICE constexpr std::size_t bytes(Type type) noexcept {
   return is_fp8(type) || type == Type::s8 ? 1 : type == Type::f16 || type == Type::bf16 ? 2 : 4;
 }
 
+// How gemm() multiplies operands of f32 on tensor cores, which have no instruction for them. The first three
+// round A and B to a type. The others split each element into parts of a type, from which they add up the
+// largest products: bf16x3 from 2 parts of bf16 (16 bits of precision), bf16x6 from 3 (24 bits, as f32),
+// tf32x3 from 2 of tf32 (22 bits). bf16x6 and tf32x3 promote their accumulators.
+enum class Precision : int { none = 0, tf32 = 1, f16 = 2, bf16 = 3, bf16x3 = 4, bf16x6 = 5, tf32x3 = 6 };
+
+// All but none.
+inline constexpr Precision all_precisions[] = {Precision::tf32,   Precision::f16,    Precision::bf16,
+                                               Precision::bf16x3, Precision::bf16x6, Precision::tf32x3};
+
+constexpr const char* name(Precision precision) noexcept {
+  switch (precision) {
+    case Precision::none:
+      return "none";
+    case Precision::tf32:
+      return "tf32";
+    case Precision::f16:
+      return "f16";
+    case Precision::bf16:
+      return "bf16";
+    case Precision::bf16x3:
+      return "bf16x3";
+    case Precision::bf16x6:
+      return "bf16x6";
+    case Precision::tf32x3:
+      return "tf32x3";
+  }
+  return "no precision";
+}
+
 }  // namespace tenon
