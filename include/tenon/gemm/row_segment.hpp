@@ -55,14 +55,14 @@ __device__ __forceinline__ uint4 pack_segment(const float (&from)[segment_column
   return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
-// Whether a segment can be moved 16 bytes at a time: it lies in its row, `left` elements from the row's end,
-// and begins on a multiple of 16 bytes.
+// Whether a segment can be moved 16 bytes at a time: it lies within its row, which has `left` elements from
+// its start on, and begins on a multiple of 16 bytes.
 __device__ __forceinline__ bool is_vector(const void* segment, int left) {
   return left >= segment_columns && reinterpret_cast<std::uintptr_t>(segment) % 16 == 0;
 }
 
-// Elements at, at + 1, ... of an array of f32, f16 or bf16; 0 for those that the row has no more, of which
-// `left` are left.
+// Loads elements at, at + 1, ... of an array of f32, f16 or bf16. The row has `left` elements from there on;
+// the places beyond them become 0.
 __device__ __forceinline__ void load_segment(float (&to)[segment_columns], const void* data, Type type,
                                              std::int64_t at, int left) {
   const void* const from = static_cast<const char*>(data) + at * static_cast<int>(bytes(type));
@@ -80,7 +80,8 @@ __device__ __forceinline__ void load_segment(float (&to)[segment_columns], const
   for (int i = 0; i < segment_columns; ++i) to[i] = i < left ? load_number(from, type, i) : 0.0F;
 }
 
-// Stores the values, rounded to the type, to elements at, at + 1, ... of an array; those that the row has.
+// Rounds the values to the type and stores them from element `at` of an array on, at most the `left` elements
+// that the row has.
 __device__ __forceinline__ void store_segment(void* data, Type type, std::int64_t at, int left,
                                               const float (&from)[segment_columns]) {
   void* const to = static_cast<char*>(data) + at * static_cast<int>(bytes(type));
