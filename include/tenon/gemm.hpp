@@ -31,20 +31,20 @@ class Tuning;  // tuning.hpp
 // beta * C.
 //
 // Any m, n, k from 0 to 2^31 - 4096, any leading dimension that holds a row (or column), any pointer aligned
-// to its element. With C in f32 or s32 and operands of the last three rows of the table, n is at most 2^30
-// - 1. beta == 0 does not read C, so that a NaN there does not spread. k == 0 or alpha == 0 gives beta * C.
+// to its element. (With `promote` and C in f32, n is at most 2^30 - 1.) beta == 0 does not read C, so that a
+// NaN there does not spread. k == 0 or alpha == 0 gives beta * C.
 //
 //   A and B                           accumulate    C                 runs on
 //   f16, f16                          f32, f16      f16, bf16, f32    sm_80 to sm_90
 //   bf16, bf16                        f32           f16, bf16, f32    sm_80 to sm_90
-//   tf32, tf32                        f32           f16, bf16, f32    sm_90
-//   e4m3 or e5m2, e4m3 or e5m2        f32           f16, bf16, f32    sm_90
-//   s8, s8                            s32           s32               sm_90
+//   tf32, tf32                        f32           f16, bf16, f32    sm_80 to sm_90
+//   e4m3 or e5m2, e4m3 or e5m2        f32           f16, bf16, f32    sm_89 to sm_90; `promote`: sm_90
+//   s8, s8                            s32           s32               sm_80 to sm_90
 //   f32, f32, with a precision        f32           f16, bf16, f32    f16, bf16, bf16x3: sm_80 to sm_90
 //                                                                     tf32, bf16x6, tf32x3: sm_90
 //
-// For devices newer than sm_90 the first two rows have to be built: name the architectures in
-// TENON_ARCHITECTURES (CMake). With s32, alpha and beta are whole numbers, and accumulators wrap beyond 32
+// For devices newer than sm_90 the kernels have to be built: name the architectures in TENON_ARCHITECTURES
+// (CMake). With s32, alpha and beta are whole numbers, and accumulators wrap beyond 32
 // bits around. The kernels of the last three rows read A row-major and B column-major, with rows (columns) on
 // multiples of 16 bytes. For other operands the workspace holds a copy, and is not optional.
 //

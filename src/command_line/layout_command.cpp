@@ -86,11 +86,12 @@ void add_layout(CLI::App& application) {
   CLI::App* command =
       application.add_subcommand("layout", "Print which lane holds which element of a fragment");
   const auto o = std::make_shared<LayoutOptions>();
-  command->add_option("shape", o->shape, "Instruction: m16n8k16, m16n8k8, ..., wmma16x16x16");
+  command->add_option("shape", o->shape,
+                      "Instruction: m16n8k16, m16n8k8, ..., wmma16x16x16, wmma32x8x16, ...");
   command->add_option("type", o->type,
                       "Element: f16 bf16 tf32 f64 e4m3 e5m2 s8 u8 s4 u4 b1; accumulators f16 f32 f64 s32");
   command->add_option("operand", o->operand,
-                      "a, b, c or d (a_row, a_col, b_row, b_col for wmma16x16x16 and f16 m8n8k4)");
+                      "a, b, c or d (a_row, a_col, b_row, b_col for wmma and f16 m8n8k4)");
   command->add_flag("--matrix", o->matrix, "Print the matrix with lane:element in every cell");
   command->add_option("--svg", o->svg_path, "Write the matrix as a picture to this file");
   command->add_flag("--list", o->list, "Print every (shape, type, operand) there is");

@@ -66,15 +66,44 @@ void add_shape(List& list, const char* shape) {
   add_accumulator_of<Shape, std::int32_t>(list, shape);
 }
 
-// f16 where the operands have a row and a column form.
+// Operands that have a row and a column form.
+template <class Shape, class T>
+void add_ordered_operands_of(List& list, const char* shape) {
+  constexpr const char* type = Element<T>::name;
+  list.push_back(named_layout<LayoutA<Shape, T, Major::row>>(shape, type, "a_row"));
+  list.push_back(named_layout<LayoutA<Shape, T, Major::column>>(shape, type, "a_col"));
+  list.push_back(named_layout<LayoutB<Shape, T, Major::row>>(shape, type, "b_row"));
+  list.push_back(named_layout<LayoutB<Shape, T, Major::column>>(shape, type, "b_col"));
+}
+
+// f16 of Volta.
+void add_volta_shape(List& list) {
+  add_ordered_operands_of<m8n8k4, __half>(list, "m8n8k4");
+  list.push_back(named_layout<LayoutC<m8n8k4, __half>>("m8n8k4", "f16", "c"));
+  list.push_back(named_layout<LayoutC<m8n8k4, float>>("m8n8k4", "f32", "c"));
+}
+
+template <class Shape, class T>
+void add_wmma_operands_of(List& list, const char* shape) {
+  if constexpr (wmma_has_operand<Shape, T>()) add_ordered_operands_of<Shape, T>(list, shape);
+}
+template <class Shape, class T>
+void add_wmma_accumulator_of(List& list, const char* shape) {
+  if constexpr (wmma_has_accumulator<Shape, T>())
+    list.push_back(named_layout<LayoutC<Shape, T>>(shape, Element<T>::name, "c"));
+}
 template <class Shape>
-void add_ordered_shape(List& list, const char* shape) {
-  list.push_back(named_layout<LayoutA<Shape, __half, Major::row>>(shape, "f16", "a_row"));
-  list.push_back(named_layout<LayoutA<Shape, __half, Major::column>>(shape, "f16", "a_col"));
-  list.push_back(named_layout<LayoutB<Shape, __half, Major::row>>(shape, "f16", "b_row"));
-  list.push_back(named_layout<LayoutB<Shape, __half, Major::column>>(shape, "f16", "b_col"));
-  list.push_back(named_layout<LayoutC<Shape, __half>>(shape, "f16", "c"));
-  list.push_back(named_layout<LayoutC<Shape, float>>(shape, "f32", "c"));
+void add_wmma_shape(List& list, const char* shape) {
+  add_wmma_operands_of<Shape, __half>(list, shape);
+  add_wmma_operands_of<Shape, __nv_bfloat16>(list, shape);
+  add_wmma_operands_of<Shape, tf32>(list, shape);
+  add_wmma_operands_of<Shape, double>(list, shape);
+  add_wmma_operands_of<Shape, std::int8_t>(list, shape);
+  add_wmma_operands_of<Shape, std::uint8_t>(list, shape);
+  add_wmma_accumulator_of<Shape, __half>(list, shape);
+  add_wmma_accumulator_of<Shape, float>(list, shape);
+  add_wmma_accumulator_of<Shape, double>(list, shape);
+  add_wmma_accumulator_of<Shape, std::int32_t>(list, shape);
 }
 
 // The layouts of wgmma of one k. Their rule does not know n: those of the widest serve all.
@@ -123,7 +152,7 @@ List all_layouts() {
   List list;
   add_operands_of<m8n8k4, double>(list, "m8n8k4");
   add_accumulator_of<m8n8k4, double>(list, "m8n8k4");
-  add_ordered_shape<m8n8k4>(list, "m8n8k4");
+  add_volta_shape(list);
   add_shape<m8n8k16>(list, "m8n8k16");
   add_shape<m8n8k32>(list, "m8n8k32");
   add_shape<m8n8k128>(list, "m8n8k128");
@@ -134,7 +163,11 @@ List all_layouts() {
   add_shape<m16n8k64>(list, "m16n8k64");
   add_shape<m16n8k128>(list, "m16n8k128");
   add_shape<m16n8k256>(list, "m16n8k256");
-  add_ordered_shape<wmma16x16x16>(list, "wmma16x16x16");
+  add_wmma_shape<wmma16x16x16>(list, "wmma16x16x16");
+  add_wmma_shape<wmma32x8x16>(list, "wmma32x8x16");
+  add_wmma_shape<wmma8x32x16>(list, "wmma8x32x16");
+  add_wmma_shape<wmma16x16x8>(list, "wmma16x16x8");
+  add_wmma_shape<wmma8x8x4>(list, "wmma8x8x4");
   add_wgmma_shapes<8>(list, names);
   add_wgmma_shapes<16>(list, names);
   add_wgmma_shapes<32>(list, names);

@@ -3,6 +3,9 @@
 #pragma once
 
 #include "gemm/describe.hpp"
+#include "tenon/fragment/fp8.hpp"
+#include "tenon/fragment/int8.hpp"
+#include "tenon/fragment/tf32.hpp"
 #include "tenon/gemm/plan_sm80.hpp"
 
 namespace tenon {
@@ -19,7 +22,7 @@ void append_cp_async(std::vector<Kernel>& list) {
   if (alignment == Alignment::any) kernel.name += "_unaligned";
   kernel.fused = std::is_same_v<Op, FusedEpilogue>;
   if (kernel.fused) kernel.name += "_fused";
-  kernel.minimum_sm = 80;
+  kernel.minimum_sm = Config::minimum_sm;
   kernel.exact_sm = false;
   kernel.copy = alignment == Alignment::full_16 ? Copy::cp_async : Copy::any;
   kernel.threads = GemmCpAsync<Config, alignment>::threads;

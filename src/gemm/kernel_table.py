@@ -26,8 +26,8 @@ the choice takes the earlier line.
               promoted (accumulators promoted to f32), unaligned (operands of any alignment; with swapab only A);
               all families but tma: fused (the epilogue of EpilogueOptions, and a C apart from D)
   set         core: one of the few tiles that TENON_TILES=core builds; more: the rest
-  efficiency  part of the peak of an SM (4096 operations on 16-bit operands a clock) that its main loop reaches, where
-              neither L2 nor memory limits
+  efficiency  part of the peak of an SM (4096 operations on 16-bit operands a clock, twice as many on 8-bit operands, half as
+              many on tf32) that its main loop reaches, where neither L2 nor memory limits
   resident    CTAs that run side by side on an SM
   why         why the line is there, if it needs saying
 
@@ -36,7 +36,9 @@ as the tensor core has it, a tile that was not measured gets, times 0.92 if it i
   pingpong     0.918 + 0.009 (N - 128) / 128       cooperative, M = 128   0.903 + 0.052 (N - 128) / 128
   cooperative, M = 256   0.957 + 0.01 (N - 192) / 32              M = 64    0.477 + 0.5 (min(N, 128) - 64) / 64
 Those of the other families are TFLOP/s in bf16 on an H200, relative to the largest tile of tma, which has 555: 480 for the
-other one, 445, 430 and 270 for cp_async, 270 for cp_async_unaligned where operands are aligned.
+other one, 445, 430 and 270 for cp_async, 270 for cp_async_unaligned where operands are aligned. The other types likewise,
+at 4096 cubed, relative to what their rate makes of 555: tf32 242, 224 and 140, s8 811, 785 and 501, e4m3 353 and 303 (on
+9.0, where mma.sync of fp8 converts to f16; 8.9 was not measured).
 """
 
 import argparse
@@ -71,8 +73,12 @@ TYPES = {
 }
 # A tile of wgmma has k-tiles of this many bytes a row, which is what the 128-byte swizzle takes.
 WGMMA_ROW_BYTES = 128
+# An instruction of mma.sync takes this many bytes of a row of k, whatever the type.
+MMA_K_BYTES = 32
 MOST_SHARED_BYTES = 227 * 1024
 
+# The lowest architecture with mma.sync on fp8.
+FP8_ARCHITECTURE = 89
 # Family -> header that it is instantiated from, and the lowest architecture.
 FAMILIES = {
     "wgmma": ("wgmma_kernels.cuh", 90),
@@ -152,6 +158,7 @@ class Kernel:
             return f"append_unaligned<UnalignedConfig<{a}, {row.mma_tile()[0]}, {row.stages}, {swapped}>>(list);"
         shape = "TileShape<{}, {}, {}>".format(*row.mma_tile(), row.tile_k)
         if row.family != "wgmma":
+            a = a if a == b else f"OperandTypes<{a}, {b}>"
             warp = f"TileShape<{row.warp_m}, {row.warp_n}, 0>"
             config = f"GemmConfig<{a}, {accumulator}, {', '.join(orders)}, {shape}, {warp}, {row.stages}>"
             if row.family == "tma":
@@ -175,12 +182,17 @@ class Kernel:
     def operation(self):
         return ", FusedEpilogue" if self.row.variant == "fused" else ""
 
+    def architecture(self):
+        """The lowest one that has its instructions."""
+        fp8 = self.types.startswith(("e4m3", "e5m2"))
+        return max(FAMILIES[self.row.family][1], FP8_ARCHITECTURE if fp8 else 0)
+
     def fields(self):
         """What `tenon list --json` says of it, under the same names."""
         row = self.row
         cluster = (row.cluster_m or 1, row.cluster_n or 1, row.cluster_k or 1)
         return {
-            "arch": "sm_90a" if FAMILIES[row.family][1] == 90 else "sm_80",
+            "arch": "sm_90a" if self.architecture() == 90 else f"sm_{self.architecture()}",
             "family": row.family,
             "types": self.types,
             "layout": self.layout,
@@ -251,7 +263,7 @@ class Reader:
 def known_types(family):
     """The entries that `types` may have."""
     wide = ["f16_f32", "bf16_f32", "f16_f16"]
-    if family != "wgmma":
+    if family in ("tma", "cp_async_unaligned"):
         return wide
     fp8 = [f"{a}_f32" if a == b else f"{a}_{b}_f32" for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")]
     one = [f"{a}_f32" for a, (_, bits) in TYPES.items() if f"{a}_f32" not in wide + fp8 and a not in ("f32", "s8", "s32")]
@@ -277,14 +289,20 @@ def read_row(name, line, cells):
         read_wgmma(reader, values)
     else:
         values["tile_m"], values["tile_n"] = (reader.number(c, 16, 256, 16) for c in ("tile_m", "tile_n"))
-        values["tile_k"] = reader.number("tile_k", 16, 128, 16)
+        bits = max(TYPES[operand][1] for name in types for operand in operands_of(name)[:2])
+        if min(TYPES[operands_of(name)[0]][1] for name in types) != bits:
+            reader.refuse("types", f"'{' '.join(types)}' must have operands of one size: tile_k counts elements")
+        step = MMA_K_BYTES * 8 // bits
+        values["tile_k"] = reader.number("tile_k", step, 8 * step if bits == 16 else 4 * step, step)
+        if bits != 16 and layouts != ("tn",):
+            reader.refuse("layouts", f"'{' '.join(layouts)}' must be tn: ldmatrix transposes 16-bit elements alone")
         for column, tile in (("warp_m", "tile_m"), ("warp_n", "tile_n")):
             values[column] = reader.number(column, 16, values[tile], 16)
             if values[tile] % values[column]:
                 reader.refuse(column, f"{values[column]} must divide {tile}, which is {values[tile]}")
         values["schedule"] = None
-        check_shared_bytes(reader, values, bits=16)
-        ring = values["stages"] * (values["tile_m"] + values["tile_n"]) * values["tile_k"] * 2
+        check_shared_bytes(reader, values, bits)
+        ring = values["stages"] * (values["tile_m"] + values["tile_n"]) * values["tile_k"] * bits // 8
         warps = values["tile_m"] // values["warp_m"] * (values["tile_n"] // values["warp_n"])
         if variant == "fused" and ring < warps * FUSED_BYTES_OF_WARP:
             reader.refuse("stages", f"{values['stages']} k-tiles take {ring} bytes, but fused needs {warps * FUSED_BYTES_OF_WARP}")
@@ -499,11 +517,14 @@ def list_text(sources):
 
 
 def cmake_text(sources):
-    """tenon_FAMILY_sources for CMakeLists.txt: the names of the sources, without extension."""
+    """tenon_FAMILY_sources for CMakeLists.txt: the names of the sources, without extension. tenon_mma_fp8_sources: those of
+    the other families that need FP8_ARCHITECTURE."""
     lines = ["# Written by src/gemm/kernel_table.py from kernels.csv."]
     for family in FAMILIES:
         names = " ".join(source.name for source in sources if source.family == family)
         lines.append(f"set(tenon_{family}_sources {names})")
+    fp8 = (source.name for source in sources if source.kernels[0].architecture() == FP8_ARCHITECTURE)
+    lines.append(f"set(tenon_mma_fp8_sources {' '.join(fp8)})")
     return "\n".join(lines) + "\n"
 
 

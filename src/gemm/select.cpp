@@ -427,7 +427,7 @@ double cost_with_tma_stores(const Kernel& kernel, const Gemm& problem,
   if (kernel.instruction == Instruction::wgmma) return wgmma::unit * wgmma_clocks(kernel, problem, device);
   const double tiles = static_cast<double>(round_up_divide(problem.m, kernel.tile_m)) *
                        static_cast<double>(round_up_divide(problem.n, kernel.tile_n));
-  const double speed = kernel.efficiency * wgmma::flop_per_clock / 2 / wgmma::unit;
+  const double speed = kernel.efficiency * tensor_rate(kernel.type) * wgmma::flop_per_clock / 2 / wgmma::unit;
   const double waves = std::ceil(
       tiles * kernel.split / (static_cast<double>(std::max(device.multiprocessors, 1)) * kernel.resident));
   // Of the CTA that has the most k-tiles.
@@ -458,6 +458,11 @@ bool is_offered(const Kernel& kernel, const Gemm& problem) noexcept {
 
 const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,
                             const DeviceDescription& device, const RefusedKernels& refused) {
+  // Of types other than 16-bit ones the kernels of mma.sync were not timed against those of wgmma: where a
+  // wgmma kernel accepts the problem, they are left out.
+  const auto yields = [](const Kernel& kernel) {
+    return kernel.instruction == Instruction::mma_sync && bytes(kernel.type) != 2;
+  };
   const Kernel* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
   for (const Kernel& kernel : list) {
@@ -466,10 +471,11 @@ const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem
     // These store C element by element, which is slow.
     if (kernel.swap_ab && !kernel.unaligned && !tma_can_store(problem)) continue;
     if (kernel.unaligned && copy_alignment(problem.a) == 16 && copy_alignment(problem.b) == 16) continue;
-    if (const double cost = estimated_cost(kernel, problem, device); cost < least) {
-      least = cost;
-      best = &kernel;
-    }
+    const double cost = estimated_cost(kernel, problem, device);
+    const bool better = best == nullptr || (yields(kernel) == yields(*best) ? cost < least : yields(*best));
+    if (!better) continue;
+    least = cost;
+    best = &kernel;
   }
   return best;
 }

@@ -63,7 +63,8 @@ bool is_offered(const Kernel& kernel, const Gemm& problem) noexcept;
 // The accepted kernel with the least estimated cost that the device did not refuse; among equals the one
 // listed first; nullptr if no kernel accepts the problem. Three kinds of kernels are never chosen:
 // those that are not offered; kernels for unaligned operands if both operands are aligned; and other swap-AB
-// kernels if TMA cannot store C. problem.kernel is ignored.
+// kernels if TMA cannot store C. Kernels of mma.sync for tf32, fp8 and s8 are chosen only where no wgmma
+// kernel accepts the problem. problem.kernel is ignored.
 const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,
                             const DeviceDescription& device, const RefusedKernels& refused = {});
 

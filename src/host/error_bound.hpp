@@ -11,7 +11,9 @@
 //               f32           wgmma         16  25  the same                      2^-23   10.5  * 2^-24
 //   f16         f16           all           8   24  to nearest in f16             2^-11   9 * 2^-24 + 2^-11
 //   tf32        f32           wgmma         8   25  toward zero to 24 bits        2^-23   6.5   * 2^-24
+//   tf32        f32           sm_80         4   24  the same                      2^-23   7     * 2^-24
 //   fp8         f32           wgmma         32  13  toward zero to 14 bits        2^-13   34    * 2^-13
+//   fp8         f32           sm_89         16  13  the same                      2^-13   18    * 2^-13
 //   s8          s32           all               exact modulo 2^32                         0
 //
 // (F and the rounding of fp8 are right: the accumulator keeps 13 bits below its leading one at every step.)
@@ -22,15 +24,16 @@
 // M is taken from the exact prefix sums in increasing k: the order in which every kernel of this library
 // adds. Where split-K divides k among CTAs, their partial sums are differences of two prefixes, at most 2 M,
 // and are added in f32. For f16 and bf16, T = ceil(k / 8) covers that: wgmma takes half as many steps. For
-// tf32 (T = ceil(k / 8)) the factor is 13 * 2^-24, twice that of a step; B CTAs use 2 - 1 / B of it, and the
-// rest is more than the B - 1 additions need. For fp8 (T = ceil(k / 32)) M itself is doubled.
+// tf32 (T = ceil(k / 8)) the factor is 14 * 2^-24: two steps of sm_80, or twice one of wgmma; B CTAs use 2 -
+// 1 / B of that, and the rest is more than the B - 1 additions need. For fp8 (T = ceil(k / 32), two steps of
+// sm_89) M itself is doubled.
 //
 // Promoted accumulators (Gemm::promote) hold the tensor core's result over 128 of k, starting from zero, and
 // are added in f32, to nearest. A chunk errs by four steps with the M of its own partial sums, which
 // DotProduct adds up over the chunks; the ceil(k / 128) additions err by 2^-24 of the prefix.
 //
 // This is the worst case: every term of every step truncated by all it can lose, in the same direction. For
-// fp8 that is not promoted it exceeds M itself from k = 3136 on, so that C = 0 would lie within it. The bound
+// fp8 that is not promoted it exceeds M itself from k = 2976 on, so that C = 0 would lie within it. The bound
 // is therefore never more than half of M: a result that has lost more is not called right, whatever the
 // arithmetic permits. That happens to long sums of one sign, which stagnate; promoted accumulators do not.
 //
@@ -134,8 +137,8 @@ struct StepError {
   double relative, absolute;
 };
 constexpr StepError step_error(const Summation& summation) noexcept {
-  if (is_fp8(summation.operand)) return {32, 34 * 0x1p-13, 0x1p-148};
-  if (summation.operand == Type::tf32) return {8, 13 * 0x1p-24, 0x1p-148};
+  if (is_fp8(summation.operand)) return {32, 36 * 0x1p-13, 0x1p-148};
+  if (summation.operand == Type::tf32) return {8, 14 * 0x1p-24, 0x1p-148};
   if (summation.accumulate == Type::f16) return {8, 9 * 0x1p-24 + 0x1p-11, 0x1p-25};
   return {8, 11 * 0x1p-24, 0x1p-148};
 }

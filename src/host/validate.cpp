@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <iterator>
 
 #include "gemm/result.hpp"
@@ -14,19 +15,77 @@ namespace {
 // 128 bits, in which the product of two 64-bit sizes cannot wrap.
 __extension__ using Wide = __int128;
 
+// What gemm() computes: the sentences and the checks of types come from this table, which is that of
+// gemm.hpp. fp8 operands mix; any other A has a B of its own type.
+class TypeSet {
+ public:
+  template <class... Types>
+  constexpr TypeSet(Types... types) noexcept  // NOLINT(google-explicit-constructor): a list of types
+      : types_{types...}, count_(sizeof...(types)) {}
+  constexpr const Type* begin() const noexcept { return types_; }
+  constexpr const Type* end() const noexcept { return types_ + count_; }
+  bool has(Type type) const noexcept { return std::find(begin(), end(), type) != end(); }
+
+ private:
+  Type types_[8]{};
+  std::size_t count_;
+};
+struct TypesOfProduct {
+  Type operand;
+  TypeSet accumulate, c;
+};
+constexpr TypeSet floats = {Type::f16, Type::bf16, Type::f32};
+constexpr TypesOfProduct products[] = {{Type::f16, {Type::f32, Type::f16}, floats},
+                                       {Type::bf16, Type::f32, floats},
+                                       {Type::tf32, Type::f32, floats},
+                                       {Type::e4m3, Type::f32, floats},
+                                       {Type::e5m2, Type::f32, floats},
+                                       {Type::s8, Type::s32, Type::s32}};
+constexpr TypesOfProduct with_a_precision = {Type::f32, Type::f32, floats};  // Gemm::precision
+
 bool is_type(Type type) noexcept {
   return std::find(std::begin(all_types), std::end(all_types), type) != std::end(all_types);
 }
+constexpr int last_type = static_cast<int>(std::size(all_types)) - 1;
 
 bool is_precision(Precision precision) noexcept {
-  return precision == Precision::none ||
-         std::find(std::begin(all_precisions), std::end(all_precisions), precision) !=
-             std::end(all_precisions);
+  return precision == Precision::none || std::find(std::begin(all_precisions), std::end(all_precisions),
+                                                   precision) != std::end(all_precisions);
 }
 
-bool is_operand(Type type, Precision precision) noexcept {
-  return type != Type::s32 && (type == Type::f32) == (precision != Precision::none);
+// nullptr if no product has such operands.
+const TypesOfProduct* product_of(Type operand) noexcept {
+  if (operand == Type::f32) return &with_a_precision;
+  const auto* const found = std::find_if(std::begin(products), std::end(products),
+                                         [&](const TypesOfProduct& p) { return p.operand == operand; });
+  return found == std::end(products) ? nullptr : found;
 }
+
+// "f16, bf16 or f32", for a sentence.
+class Words {
+ public:
+  explicit Words(const TypeSet& types) noexcept {
+    for (const Type& type : types) add(type, &type == types.begin(), &type + 1 == types.end());
+  }
+  // Of all operands.
+  Words() noexcept {
+    for (const TypesOfProduct& p : products) add(p.operand, &p == products, &p + 1 == std::end(products));
+  }
+  const char* text() const noexcept { return text_; }
+
+ private:
+  void add(Type type, bool is_first, bool is_last) noexcept {
+    const int written = std::snprintf(text_ + length_, sizeof text_ - length_, "%s%s",
+                                      is_first  ? ""
+                                      : is_last ? " or "
+                                                : ", ",
+                                      name(type));
+    length_ += static_cast<std::size_t>(written);
+  }
+
+  char text_[80] = "";
+  std::size_t length_ = 0;
+};
 
 Status check_size(const char* letter, std::int64_t size) noexcept {
   if (size < 0) {
@@ -154,16 +213,16 @@ Status check_memory(const Extent& x) noexcept {
 
 Status check_operand(char letter, const ConstMatrix& matrix, Precision precision) noexcept {
   if (!is_type(matrix.type)) {
-    return Status(StatusCode::invalid_argument, "the type of %c is %d but a type is a number from 0 to 7",
-                  letter, static_cast<int>(matrix.type));
+    return Status(StatusCode::invalid_argument, "the type of %c is %d but a type is a number from 0 to %d",
+                  letter, static_cast<int>(matrix.type), last_type);
   }
-  if (!is_operand(matrix.type, precision)) {
-    if (precision != Precision::none) {
-      return Status(StatusCode::unsupported, "%c is %s but must be f32 with precision %s", letter,
-                    name(matrix.type), name(precision));
-    }
-    return Status(StatusCode::unsupported, "%c is %s but must be f16, bf16, tf32, e4m3, e5m2 or s8%s", letter,
-                  name(matrix.type), matrix.type == Type::f32 ? ": f32 needs a precision" : "");
+  if (precision != Precision::none && matrix.type != Type::f32) {
+    return Status(StatusCode::unsupported, "%c is %s but must be f32 with precision %s", letter,
+                  name(matrix.type), name(precision));
+  }
+  if (precision == Precision::none && (matrix.type == Type::f32 || product_of(matrix.type) == nullptr)) {
+    return Status(StatusCode::unsupported, "%c is %s but must be %s%s", letter, name(matrix.type),
+                  Words().text(), matrix.type == Type::f32 ? ": f32 needs a precision" : "");
   }
   if (matrix.order != row_major && matrix.order != column_major) {
     return Status(StatusCode::invalid_argument,
@@ -173,28 +232,13 @@ Status check_operand(char letter, const ConstMatrix& matrix, Precision precision
   return {};
 }
 
-// The accumulators, and the types of C, that operands of a type allow, in words.
-const char* accumulators_of(Type operand) noexcept {
-  return operand == Type::s8 ? "s32" : operand == Type::f16 ? "f32 or f16" : "f32";
-}
-bool accumulates_in(Type operand, Type accumulate) noexcept {
-  return accumulate == (operand == Type::s8 ? Type::s32 : Type::f32) ||
-         (operand == Type::f16 && accumulate == Type::f16);
-}
-const char* results_of(Type operand) noexcept {
-  return operand == Type::s8 ? "s32" : "f16, bf16 or f32";
-}
-bool can_become(Type operand, Type c) noexcept {
-  return operand == Type::s8 ? c == Type::s32 : c == Type::f16 || c == Type::bf16 || c == Type::f32;
-}
-
 // What an epilogue reads and writes is of these types.
 Status check_epilogue_type(const char* what, Type type) noexcept {
   if (type == Type::f32 || type == Type::f16 || type == Type::bf16) return {};
   if (is_type(type))
     return Status(StatusCode::unsupported, "%s is %s but must be f32, f16 or bf16", what, name(type));
-  return Status(StatusCode::invalid_argument, "the type of %s is %d but a type is a number from 0 to 7", what,
-                static_cast<int>(type));
+  return Status(StatusCode::invalid_argument, "the type of %s is %d but a type is a number from 0 to %d",
+                what, static_cast<int>(type), last_type);
 }
 
 Status check_epilogue(const Gemm& p) noexcept {
@@ -248,8 +292,7 @@ Status check_epilogue(const Gemm& p) noexcept {
 
 Status check_types(const Gemm& p) noexcept {
   if (!is_precision(p.precision)) {
-    return Status(StatusCode::invalid_argument,
-                  "the precision is %d but a precision is a number from 0 to 6",
+    return Status(StatusCode::invalid_argument, "the precision is %d but a precision is a number from 0 to 6",
                   static_cast<int>(p.precision));
   }
   if (Status s = check_operand('A', p.a, p.precision); !s) return s;
@@ -260,22 +303,21 @@ Status check_types(const Gemm& p) noexcept {
                   "A is %s and B is %s but they must have the same type, or be e4m3 and e5m2", name(operand),
                   name(p.b.type));
   }
+  const TypesOfProduct& allowed = *product_of(operand);
   const struct {
     const char* what;
     Type type;
-    bool fits;
-    const char* needed;
-  } others[] = {
-      {has_d(p) ? "D" : "C", result_of(p).type, can_become(operand, result_of(p).type), results_of(operand)},
-      {"accumulate", p.accumulate, accumulates_in(operand, p.accumulate), accumulators_of(operand)}};
+    const TypeSet& fitting;
+  } others[] = {{has_d(p) ? "D" : "C", result_of(p).type, allowed.c},
+                {"accumulate", p.accumulate, allowed.accumulate}};
   for (const auto& other : others) {
     if (!is_type(other.type)) {
-      return Status(StatusCode::invalid_argument, "the type of %s is %d but a type is a number from 0 to 7",
-                    other.what, static_cast<int>(other.type));
+      return Status(StatusCode::invalid_argument, "the type of %s is %d but a type is a number from 0 to %d",
+                    other.what, static_cast<int>(other.type), last_type);
     }
-    if (!other.fits) {
+    if (!other.fitting.has(other.type)) {
       return Status(StatusCode::unsupported, "%s is %s with %s inputs but must be %s", other.what,
-                    name(other.type), name(operand), other.needed);
+                    name(other.type), name(operand), Words(other.fitting).text());
     }
   }
   return {};

@@ -238,7 +238,8 @@ TEST(DoctorProblem, TheLeadingDimensionOfASingleRowIsNoObstacle) {
 
 TEST(DoctorProblem, ASizeThatNoKernelTakesIsNotBlamedOnTheTypes) {
   Gemm p = problem(1, std::int64_t{1} << 30, 32);
-  p.a.type = p.b.type = Type::tf32;
+  p.a.type = p.b.type = Type::e4m3;
+  p.promote = true;
   p.a.ld = p.b.ld = 32;
   p.c = {p.c.data, p.n, Type::f32};
   const Diagnosis d = diagnose(kernels(), p, h200);

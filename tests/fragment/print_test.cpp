@@ -64,7 +64,8 @@ TEST(Catalogue, SaysWhatIsMissing) {
   EXPECT_EQ(no_such_layout("m64n4k16", "f16", "a"),
             "no shape is called 'm64n4k16'; there are m8n8k4, m8n8k16, m8n8k32, m8n8k128, m16n8k4, m16n8k8, "
             "m16n8k16, "
-            "m16n8k32, m16n8k64, m16n8k128, m16n8k256, wmma16x16x16, and m64nNk8, m64nNk16, m64nNk32 and "
+            "m16n8k32, m16n8k64, m16n8k128, m16n8k256, wmma16x16x16, wmma32x8x16, wmma8x32x16, wmma16x16x8, "
+            "wmma8x8x4, and m64nNk8, m64nNk16, m64nNk32 and "
             "m64nNk256 with N "
             "from 8 to 256 in steps of 8 (16 from 32 on for k256)");
 }

@@ -24,6 +24,28 @@ foreach(types IN ITEMS
     FORBID ${types} HMMA.1688 LDGSTS LDL STL MAX_REGISTERS 168 SPILL_FREE)
 endforeach()
 
+# The other types by mma.sync, one k-tile of the smallest tile likewise. On 9.0 fp8 is converted and multiplied as f16.
+set(fp8_names ${TENON_ARCHITECTURES})
+list(TRANSFORM fp8_names REPLACE "^8[0-8]$" "89")
+list(REMOVE_DUPLICATES fp8_names)
+foreach(types IN ITEMS "tf32 tf32 float HMMA.1688.F32.TF32>=16" "s8 signed.char int IMMA.16832.S8.S8>=16")
+  separate_arguments(types)
+  list(POP_FRONT types label operands accumulator instruction)
+  tenon_add_sass_test(tenon_kernels NAME sass.cp_async_${label} KERNEL "gemm_cp_async<.*GemmConfig<[a-z:]*${operands}, ${accumulator}, "
+    ARCH ${TENON_ARCHITECTURES}
+    EXPECT ${instruction} LDSM.16>=8 LDGSTS.E.BYPASS.128>=8 LDGDEPBAR>=3
+    FORBID HMMA.16816 LDL STL MAX_REGISTERS 255 SPILL_FREE)
+endforeach()
+foreach(arch IN LISTS fp8_names)
+  set(instruction QMMA.16832.F32)
+  if(arch EQUAL 90)
+    set(instruction HMMA.16816.F32)
+  endif()
+  tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fp8_sm_${arch} ARCH ${arch}
+    KERNEL "gemm_cp_async<.*GemmConfig<[^_]*e[45]m[23].*, float, " EXPECT ${instruction}>=16 LDSM.16>=8 LDGSTS.E.BYPASS.128>=8
+    FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
+endforeach()
+
 # Compares all kernels of the library and of the module with a committed report of their registers, memory, loops and
 # findings. `scripts/kernel_report --help` explains the tolerances and how to update the report. sm_80 and sm_90a only: the
 # other architectures are compiled from the same PTX as sm_80.

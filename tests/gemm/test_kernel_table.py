@@ -62,7 +62,7 @@ class Refusals(unittest.TestCase):
         self.refused("line 2, column layouts: nothing is there but must be at least one of tn, nn, tt, nt", {"layouts": ""})
         self.refused("line 2, column set: 'some' is there but must be 'core' or 'more'", {"set": "some"})
         self.refused("line 2, column schedule: nothing is there but must be 'cooperative' or 'pingpong'", {"schedule": ""})
-        for row, column in (({"types": "f17_f32"}, "types"), ({"variant": "rotated"}, "variant"), ({**MMA, "types": "e4m3_f32"}, "types")):
+        for row, column in (({"types": "f17_f32"}, "types"), ({"variant": "rotated"}, "variant"), ({**MMA, "family": "tma", "types": "e4m3_f32"}, "types")):
             with self.assertRaisesRegex(kernel_table.BadTable, f"line 2, column {column}: '.*' "):
                 read(table_of(row))
 
@@ -96,6 +96,16 @@ class Refusals(unittest.TestCase):
         self.refused("line 2, column stages: 5 k-tiles take 245760 bytes of shared memory, but a CTA has 232448", {"stages": 5})
         self.refused("line 2, column warp_m: '64' is there but must be empty: kernels of the family wgmma have none", {"warp_m": 64})
         self.refused("line 2, column warp_n: 48 must divide tile_n, which is 256", {**MMA, "warp_n": 48})
+        self.refused(
+            "line 2, column layouts: 'nt' must be tn: ldmatrix transposes 16-bit elements alone",
+            {**MMA, "types": "s8_s32", "layouts": "nt"},
+        )
+        self.refused("line 2, column tile_k: 64 must be a multiple of 8 from 8 to 32", {**MMA, "types": "tf32_f32"})
+        self.refused("line 2, column tile_k: 48 must be a multiple of 32 from 32 to 128", {**MMA, "types": "e4m3_f32", "tile_k": 48})
+        self.refused(
+            "line 2, column types: 's8_s32 tf32_f32' must have operands of one size: tile_k counts elements",
+            {**MMA, "types": "s8_s32 tf32_f32", "tile_k": 32},
+        )
 
     def test_the_same_kernel_twice(self):
         self.refused("line 3, column types: f16_f32 tn has this kernel in line 2 already", {}, {"types": "bf16_f32 f16_f32"})

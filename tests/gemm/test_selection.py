@@ -71,7 +71,7 @@ class Refusals(unittest.TestCase):
         self.refused("TENON_LAYOUTS names 'tx' but must be 'all' or of tn, nn, tt, nt", "-DTENON_LAYOUTS=tx")
         self.refused("TENON_TILES is 'few' but must be 'all' or 'core'", "-DTENON_TILES=few")
         self.refused("TENON_ARCHITECTURES names '90a' but must be of 80, 86,", "-DTENON_ARCHITECTURES=90a")
-        self.refused("TENON_ARCHITECTURES leave no kernel to build", "-DTENON_ARCHITECTURES=80", "-DTENON_TYPES=s8_s32")
+        self.refused("TENON_ARCHITECTURES leave no kernel to build", "-DTENON_ARCHITECTURES=80", "-DTENON_TYPES=s8_s32", "-DTENON_LAYOUTS=nn")
         self.refused("TENON_BUILD_TESTS and TENON_BUILD_BENCHMARKS need every kernel, but TENON_TYPES is 'all', TENON_LAYOUTS 'tn'",
                      "-DTENON_LAYOUTS=tn", "-DTENON_BUILD_TESTS=ON")  # fmt: skip
 

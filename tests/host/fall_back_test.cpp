@@ -30,7 +30,12 @@ std::vector<std::string> in_order(const Gemm& p) {
   std::vector<const Kernel*> accepting;
   for (const Kernel& kernel : kernels())
     if (is_offered(kernel, p) && !kernel.unaligned && accepts(kernel, p, h200)) accepting.push_back(&kernel);
+  // Of types other than 16-bit ones, kernels of mma.sync come after those of wgmma.
+  const auto yields = [](const Kernel* kernel) {
+    return kernel->instruction == Instruction::mma_sync && bytes(kernel->type) != 2;
+  };
   std::stable_sort(accepting.begin(), accepting.end(), [&](const Kernel* x, const Kernel* y) {
+    if (yields(x) != yields(y)) return yields(y);
     return estimated_cost(*x, p, h200) < estimated_cost(*y, p, h200);
   });
   std::vector<std::string> names;
@@ -88,7 +93,7 @@ TEST(FallBack, ErrorsOfTheStreamAreReturnedAtOnce) {
 }
 
 TEST(FallBack, IfEveryKernelIsRefusedTheFirstSentenceIsReturned) {
-  // Each kernel is tried once: in f16 down to the `any` kernels, in fp8 down to the last wgmma kernel.
+  // Each kernel is tried once: in f16 down to the `any` kernels, in fp8 down to the last of mma.sync.
   for (const Gemm& p : {problem(1024, 1024, 1024), problem(1024, 1024, 1024, Type::e4m3)}) {
     const std::vector<std::string> order = in_order(p);
     RefusingLauncher launcher;

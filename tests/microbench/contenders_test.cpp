@@ -16,21 +16,25 @@ std::set<std::string> names_of(const char* types, const char* layout = "tn") {
 }
 
 // Whether there are names and all are of kernels of these types, `promoted` or not.
-void expect_all_begin(const std::set<std::string>& names, const std::string& start, bool promoted) {
-  EXPECT_FALSE(names.empty()) << start;
+void expect_all_begin(const std::set<std::string>& names, const std::string& types, bool promoted) {
+  int of_wgmma = 0, of_mma_sync = 0;
   for (const std::string& found : names) {
-    EXPECT_EQ(found.rfind(start, 0), 0U) << found;
+    const bool is_wgmma = found.rfind("wgmma_" + types + "_tn_", 0) == 0;
+    EXPECT_TRUE(is_wgmma || found.rfind("cp_async_" + types + "_tn_", 0) == 0) << found;
     EXPECT_EQ(found.find("_promoted") != std::string::npos, promoted) << found;
+    ++(is_wgmma ? of_wgmma : of_mma_sync);
   }
+  EXPECT_GT(of_wgmma, 0) << types;
+  EXPECT_EQ(of_mma_sync > 0, !promoted) << types;  // mma.sync has no kernels with promoted accumulators
 }
 
 TEST(Contenders, Of8BitTypesAndTf32AreTheirOwnKernelsAlone) {
-  expect_all_begin(names_of("e4m3"), "wgmma_e4m3_f32_tn_", false);
-  expect_all_begin(names_of("e4m3_f32p"), "wgmma_e4m3_f32_tn_", true);
-  expect_all_begin(names_of("e4m3_e5m2"), "wgmma_e4m3_e5m2_f32_tn_", false);
-  expect_all_begin(names_of("e5m2_e4m3_f32p"), "wgmma_e5m2_e4m3_f32_tn_", true);
-  expect_all_begin(names_of("s8"), "wgmma_s8_s32_tn_", false);
-  expect_all_begin(names_of("tf32"), "wgmma_tf32_f32_tn_", false);
+  expect_all_begin(names_of("e4m3"), "e4m3_f32", false);
+  expect_all_begin(names_of("e4m3_f32p"), "e4m3_f32", true);
+  expect_all_begin(names_of("e4m3_e5m2"), "e4m3_e5m2_f32", false);
+  expect_all_begin(names_of("e5m2_e4m3_f32p"), "e5m2_e4m3_f32", true);
+  expect_all_begin(names_of("s8"), "s8_s32", false);
+  expect_all_begin(names_of("tf32"), "tf32_f32", false);
   EXPECT_TRUE(names_of("e4m3", "nn").empty());
 }
 

@@ -4,10 +4,11 @@
 //   const tenon::NamedLayout* layout = tenon::find_layout("m16n8k16", "f16", "a");    // nullptr: none
 //   tenon::Owner owner = layout->owner(8, 2);
 //
-// Operands are "a", "b" and "c"; "d" finds "c", since D has the layout of C. wmma16x16x16 and Volta's f16
-// m8n8k4 have instructions for either order of A and B: there operands are "a_row", "a_col", "b_row", "b_col"
-// and "c". Types are those of PTX: f16 bf16 tf32 f64 e4m3 e5m2 s8 u8 s4 u4 b1 for operands, f16 f32 f64 s32
-// for accumulators. Builds on layout.hpp. Defined in src/fragment/catalogue.cpp.
+// Operands are "a", "b" and "c"; "d" finds "c", since D has the layout of C. The shapes of wmma
+// (wmma16x16x16,
+// ...) and Volta's f16 m8n8k4 have instructions for either order of A and B: there operands are "a_row",
+// "a_col", "b_row", "b_col" and "c". Types are those of PTX: f16 bf16 tf32 f64 e4m3 e5m2 s8 u8 s4 u4 b1 for
+// operands, f16 f32 f64 s32 for accumulators. Builds on layout.hpp. Defined in src/fragment/catalogue.cpp.
 #pragma once
 
 #include <iosfwd>

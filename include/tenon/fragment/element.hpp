@@ -125,11 +125,17 @@ using m16n8k64 = MmaShape<16, 8, 64>;
 using m16n8k128 = MmaShape<16, 8, 128>;
 using m16n8k256 = MmaShape<16, 8, 256>;
 
-// The 16x16x16 tile of nvcuda::wmma: a type of its own, because its fragments are larger than any mma
-// fragment.
-struct wmma16x16x16 {
-  static constexpr int m = 16, n = 16, k = 16;
+// The shapes of nvcuda::wmma: types of their own, because their fragments are made of several mma fragments
+// (layout_wmma.hpp).
+template <int M, int N, int K>
+struct WmmaShape {
+  static constexpr int m = M, n = N, k = K;
 };
+using wmma16x16x16 = WmmaShape<16, 16, 16>;  // f16, bf16, s8, u8
+using wmma32x8x16 = WmmaShape<32, 8, 16>;    // the same
+using wmma8x32x16 = WmmaShape<8, 32, 16>;    // the same
+using wmma16x16x8 = WmmaShape<16, 16, 8>;    // tf32
+using wmma8x8x4 = WmmaShape<8, 8, 4>;        // f64
 
 // Storage order of an operand. Only the fragments of Volta's f16 m8n8k4 and of wmma depend on it.
 enum class Major { row, column };
@@ -151,6 +157,20 @@ constexpr bool mma_has_operand() {
     if (Shape::m != 8) return false;
     if (Element<T>::number == Number::floating) return is_f64 ? k_bits == 256 : is_f16 && k_bits == 64;
     return k_bits == 128;
+  }
+}
+
+// Whether nvcuda::wmma multiplies operands of type T in this shape.
+template <class Shape, class T>
+constexpr bool wmma_has_operand() {
+  if constexpr (!Element<T>::exists) {
+    return false;
+  } else {
+    constexpr int area = Shape::m * Shape::n, bits = Element<T>::bits;
+    if (bits == 64) return area == 64 && Shape::k == 4;
+    if (area != 256 || Shape::m % 8 != 0 || Shape::n % 8 != 0) return false;
+    if (bits == 32) return Element<T>::name[0] == 't' && Shape::m == 16 && Shape::k == 8;
+    return Shape::k == 16 && (bits == 16 || (bits == 8 && Element<T>::number == Number::integer));
   }
 }
 

@@ -9,23 +9,40 @@
 
 namespace tenon {
 
-// T_: __half or __nv_bfloat16. Acc_: float, or __half with T_ = __half.
-// Block, Warp: TileShape; Warp::k is not used (0). Stages: k-tiles in flight.
+// The element types of A and B where they differ: fp8.
+template <class A, class B>
+struct OperandTypes {};
+template <class T>
+struct OperandTypesOf {
+  using A = T;
+  using B = T;
+};
+template <class A_, class B_>
+struct OperandTypesOf<OperandTypes<A_, B_>> {
+  using A = A_;
+  using B = B_;
+};
+
+// T_, Acc_: element types of the operands and the accumulators, as WarpTile takes them; T_ may be
+// OperandTypes. Types that are not of 16 bits need k contiguous in A and B. Block, Warp: TileShape; Warp::k
+// is not used (0). Stages: k-tiles in flight.
 template <class T_, class Acc_, Order a_order_, Order b_order_, class Block_, class Warp_, int Stages>
 struct GemmConfig {
-  using T = T_;
-  using TB = T_;
+  using T = typename OperandTypesOf<T_>::A;
+  using TB = typename OperandTypesOf<T_>::B;
   using Acc = Acc_;
   using Block = Block_;
   using Warp = Warp_;
   static constexpr Order a_order = a_order_, b_order = b_order_;
   static constexpr int stages = Stages;
+  // The compute capability that has its instructions, times ten.
+  static constexpr int minimum_sm = Element<T>::bits == 8 && Element<T>::number == Number::floating ? 89 : 80;
   static_assert(Block::m % Warp::m == 0 && Block::n % Warp::n == 0,
                 "GemmConfig: the CTA tile must be a whole number of warp tiles");
 
   using TileA = OperandTile<T, Block::m, Block::k, a_order == Order::row_major>;
-  using TileB = OperandTile<T, Block::n, Block::k, b_order == Order::column_major>;
-  using WarpAccumulator = WarpTile<T, Acc, Warp::m, Warp::n>;
+  using TileB = OperandTile<TB, Block::n, Block::k, b_order == Order::column_major>;
+  using WarpAccumulator = WarpTile<T, Acc, Warp::m, Warp::n, TB>;
   using WalkA = OperandCursor<TileA, Operand::a, Warp::m>;
   using WalkB = OperandCursor<TileB, Operand::b, Warp::n>;
 

@@ -1,5 +1,6 @@
 // The GEMM of sm_80 for embedders: a kernel type to give to launch(). Runs on compute capability 8.0 and
-// newer; operands at any address, with any leading dimension. Below: launch.hpp, plan_sm80.hpp.
+// newer (fp8: 8.9); operands at any address, with any leading dimension. Below: launch.hpp, plan_sm80.hpp;
+// for operands that are not of 16 bits, include their header too: fragment/tf32.hpp, fp8.hpp or int8.hpp.
 #pragma once
 
 #include "tenon/gemm/launch.hpp"
@@ -7,11 +8,13 @@
 
 namespace tenon::sm80 {
 
-// T: __half or __nv_bfloat16; Acc: float, or __half with T = __half. M x N: the tile of a CTA, of warp tiles
-// of WarpM x WarpN. A is m x k, B is k x n.
+// T, Acc: as GemmConfig takes them. M x N: the tile of a CTA, of warp tiles of WarpM x WarpN. A is m x k, B
+// is k x n. A k-tile has 64 bytes of each row.
 template <class T, class Acc, int M, int N, int WarpM = M / 2, int WarpN = N / 2, Order a_order = row_major,
           Order b_order = column_major, int Stages = 4>
-using Config = GemmConfig<T, Acc, a_order, b_order, TileShape<M, N, 32>, TileShape<WarpM, WarpN, 0>, Stages>;
+using Config =
+    GemmConfig<T, Acc, a_order, b_order, TileShape<M, N, 512 / Element<typename OperandTypesOf<T>::A>::bits>,
+               TileShape<WarpM, WarpN, 0>, Stages>;
 
 // C = op(A * B). Config_: Config, or any GemmConfig; Op: see epilogue.hpp.
 template <class Config_, class Op_ = LinearCombination>
@@ -19,16 +22,17 @@ struct GemmKernel {
   using Config = Config_;
   using Op = Op_;
   static_assert(
-      std::is_same_v<Op, LinearCombination> || is_operation<typename LoadedOperation<Op>::type, float>,
+      is_linear<typename LoadedOperation<Op>::type> ||
+          is_operation<typename LoadedOperation<Op>::type, typename Config::WarpAccumulator::Value>,
       "GemmKernel: an epilogue operation is called as op(float accumulator, int row, int column) and "
-      "returns float");
+      "returns float; with s8 operands both are int32_t");
   static constexpr const char* name = "a cp.async kernel (tenon::sm80::GemmKernel)";
   static constexpr Order a_order = Config::a_order, b_order = Config::b_order;
 
   static Status check(const Product& product, const DeviceDescription& device) {
-    if (device.sm < 80)
-      return Status(StatusCode::device_unsupported, "%s needs sm_80 but the device is sm_%d", name,
-                    device.sm);
+    if (device.sm < Config::minimum_sm)
+      return Status(StatusCode::device_unsupported, "%s needs sm_%d but the device is sm_%d", name,
+                    Config::minimum_sm, device.sm);
     constexpr std::size_t shared = GemmCpAsync<Config, Alignment::any>::shared_bytes;
     if (shared > device.shared_bytes_per_block_optin)
       return Status(StatusCode::device_unsupported,

@@ -3,9 +3,11 @@
 //
 // A k-tile is made of 16-byte chunks, one a thread at a time. Alignment::full_16 needs every chunk aligned:
 // base and leading dimension multiples of 16 bytes. Alignment::any looks at its operand once and takes the
-// widest copies that it allows: 16 bytes, four times 4 bytes, or eight element loads and an ordinary store
+// widest copies that it allows: 16 bytes, four times 4 bytes, or element loads and an ordinary store
 // (cp.async has nothing below 4 bytes). Below: shared/tile.hpp, ptx/cp_async.hpp, ptx/st_shared.hpp.
 #pragma once
+
+#include <type_traits>
 
 #include "tenon/ptx/cp_async.hpp"
 #include "tenon/ptx/st_shared.hpp"
@@ -14,15 +16,20 @@
 
 namespace tenon {
 
-// An operand of 16-bit elements in global memory, as rows of contiguous columns: A row-major has m rows of k
-// columns, A column-major k rows of m.
+// An operand in global memory, as rows of contiguous columns: A row-major has m rows of k columns, A
+// column-major k rows of m.
 struct GlobalRows {
-  const std::uint16_t* data;
+  const void* data;
   std::int64_t ld;  // elements between rows
   int rows, columns;
 };
 
 enum class Alignment { full_16, any };
+
+// An unsigned integer of 1, 2 or 4 bytes.
+template <int bytes>
+using UnsignedOf = std::conditional_t<bytes == 1, std::uint8_t,
+                                      std::conditional_t<bytes == 2, std::uint16_t, std::uint32_t>>;
 
 // The share of one thread of `Threads` in copying the k-tiles of Tile, one after the other along k.
 //
@@ -31,7 +38,9 @@ enum class Alignment { full_16, any };
 // which ptxas makes one instruction; a count costs it five more.
 template <class Tile, int Threads, Alignment alignment>
 class ProducerCpAsync {
-  static constexpr int elements = chunk_bytes / 2;                      // of a chunk
+  static constexpr int element_bytes = Tile::element_bytes;
+  using Word = UnsignedOf<element_bytes>;
+  static constexpr int elements = Tile::chunk_elements;                 // of a chunk
   static constexpr int chunks_per_row = Tile::row_bytes / chunk_bytes;  // within a panel
   static constexpr int rows_per_pass = Threads / chunks_per_row;
   static constexpr int passes_per_panel = Tile::rows / rows_per_pass;
@@ -49,7 +58,7 @@ class ProducerCpAsync {
     const int first_row = row + (Tile::k_major ? tile_start : 0);
     const int first_column = column + (Tile::k_major ? 0 : tile_start);
     to_ = static_cast<std::uint32_t>(Tile::offset(row, column));
-    source_ = from.data + (first_row * from.ld + first_column);
+    source_ = static_cast<const Word*>(from.data) + (first_row * from.ld + first_column);
     pass_ = rows_per_pass * from.ld;
     k_tile_ = Tile::k_major ? Tile::depth : Tile::depth * from.ld;
     rows_left_ = from.rows - first_row;
@@ -58,8 +67,8 @@ class ProducerCpAsync {
     extent_inside_ = tile_start + Tile::extent <= (Tile::k_major ? from.rows : from.columns);
     if constexpr (alignment == Alignment::any) {
       const auto low_bits = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from.data)) |
-                            static_cast<unsigned>(from.ld * 2);
-      width_ = low_bits % 16 == 0 ? 16 : low_bits % 4 == 0 ? 4 : 2;
+                            static_cast<unsigned>(from.ld * element_bytes);
+      width_ = low_bits % 16 == 0 ? 16 : low_bits % 4 == 0 ? 4 : element_bytes;
     }
   }
 
@@ -68,6 +77,9 @@ class ProducerCpAsync {
     return (alignment == Alignment::full_16 || width_ == 16) && extent_inside_ && k_left_ >= Tile::depth;
   }
 
+  // The k-tiles from this one on of which that is true.
+  __device__ __forceinline__ int whole_tiles() const { return whole() ? k_left_ / Tile::depth : 0; }
+
   // Chunk i of this thread, 0 <= i < count, into the tile at tile_base.
   template <bool whole>
   __device__ __forceinline__ void copy(std::uint32_t tile_base, int i) const {
@@ -75,7 +87,7 @@ class ProducerCpAsync {
     const std::uint32_t to =
         tile_base + to_ +
         static_cast<std::uint32_t>(panel * Tile::panel_bytes + pass * rows_per_pass * Tile::row_bytes);
-    const std::uint16_t* const source = source_ + (pass * pass_ + panel * Tile::panel_columns);
+    const Word* const source = source_ + (pass * pass_ + panel * Tile::panel_columns);
     if constexpr (whole) {
       ptx::cp_async_cg_shared_global_16(to, source);
     } else {
@@ -108,25 +120,30 @@ class ProducerCpAsync {
 
   // The first `inside` elements of a chunk, and zeros for the rest. Copies are full or empty: a cp.async cut
   // short is right, but memory checkers take it for a read of its full width, past the end of the matrix.
-  __device__ __forceinline__ void copy_part(std::uint32_t to, const std::uint16_t* source, int inside) const {
+  __device__ __forceinline__ void copy_part(std::uint32_t to, const Word* source, int inside) const {
     if (inside % elements == 0 && width_ == 16) {
-      ptx::cp_async_cg_shared_global_16(to, source, static_cast<std::uint32_t>(2 * inside));
-    } else if (inside % 2 == 0 && width_ >= 4) {
+      ptx::cp_async_cg_shared_global_16(to, source, static_cast<std::uint32_t>(element_bytes * inside));
+    } else if (element_bytes * inside % 4 == 0 && width_ >= 4) {
 #pragma unroll
       for (int word = 0; word < 4; ++word) {
-        ptx::cp_async_ca_shared_global_4(to + 4 * word, source + 2 * word, 2 * word < inside ? 4U : 0U);
+        ptx::cp_async_ca_shared_global_4(to + 4 * word, reinterpret_cast<const std::uint32_t*>(source) + word,
+                                         4 * word < element_bytes * inside ? 4U : 0U);
       }
-    } else {
+    } else if constexpr (element_bytes < 4) {
+      constexpr int word_elements = 4 / element_bytes;
       std::uint32_t words[4] = {};
 #pragma unroll
       for (int e = 0; e < elements; ++e) {
-        if (e < inside) words[e / 2] |= static_cast<std::uint32_t>(source[e]) << e % 2 * 16;
+        if (e < inside) {
+          words[e / word_elements] |= static_cast<std::uint32_t>(source[e])
+                                      << e % word_elements * 8 * element_bytes;
+        }
       }
       ptx::st_shared_v4_b32(to, words);
     }
   }
 
-  const std::uint16_t* source_;   // this thread's first chunk of the k-tile
+  const Word* source_;            // this thread's first chunk of the k-tile
   std::int64_t pass_, k_tile_;    // elements to the next pass, to the next k-tile
   std::uint32_t to_;              // byte offset in the tile
   int rows_left_, columns_left_;  // from this thread's first chunk to the matrix's end

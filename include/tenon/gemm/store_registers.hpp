@@ -62,7 +62,7 @@ template <class Op>
 class StoreRegisters {
  public:
   __device__ __forceinline__ StoreRegisters(const Output& c, const Op& op) : c_(c), op_(op) {
-    // Two f32 leave in one store if every row allows it, eight 16-bit elements likewise.
+    // Two elements of 32 bits leave in one store if every row allows it, eight of 16 bits likewise.
     const auto address = reinterpret_cast<std::uintptr_t>(c.data);
     pairs_aligned_ = c.ld % 2 == 0 && address % 8 == 0;
     chunks_aligned_ = c.ld % 8 == 0 && address % 16 == 0;
@@ -76,11 +76,13 @@ class StoreRegisters {
     ptx::opaque(c.ld);
     // Chosen once for a tile. The 16-bit types share their code and differ only in how a pair is rounded.
     const Type narrow = c.type == Type::f16 ? Type::f16 : Type::bf16;
-    if (c.type == Type::f32) {
-      store(Type::f32, tile, tile_row, tile_column,
-            [&](const LaneRow<float>& values, int row, int column, int t) {
-              store_pairs(c, values, row, column + 2 * t);
-            });
+    const auto store_wide = [&](const auto& values, int row, int column, int t) {
+      store_pairs(c, values, row, column + 2 * t);
+    };
+    if constexpr (!std::is_same_v<typename Tile::Value, float>) {
+      store(c.type, tile, tile_row, tile_column, store_wide);
+    } else if (c.type == Type::f32) {
+      store(Type::f32, tile, tile_row, tile_column, store_wide);
     } else if (chunks_aligned_) {
       store(narrow, tile, tile_row, tile_column,
             [&](const LaneRow<float>& values, int row, int column, int t) {
@@ -108,8 +110,9 @@ class StoreRegisters {
 
   // The accumulators of columns 8 * j to 8 * j + 31 of a row of the tile.
   template <class Tile>
-  __device__ __forceinline__ static LaneRow<float> lane_row(const Tile& tile, int i, int half, int j) {
-    LaneRow<float> values;
+  __device__ __forceinline__ static LaneRow<typename Tile::Value> lane_row(const Tile& tile, int i, int half,
+                                                                           int j) {
+    LaneRow<typename Tile::Value> values;
 #pragma unroll
     for (int x = 0; x < 4; ++x) tile.pair(i, j + x, half, values.value[x]);
     return values;
@@ -122,7 +125,7 @@ class StoreRegisters {
 #pragma unroll
       for (int j = 0; j < Tile::columns; j += 4) {
         const int column = tile_column + 8 * j;
-        LaneRow<float> values = lane_row(tile, i, half, j);
+        LaneRow<typename Tile::Value> values = lane_row(tile, i, half, j);
         apply(op_, c_, type, values, row, column + 2 * (lane_id() % 4));
         store_row(values, row, column, lane_id() % 4);
       }
@@ -202,16 +205,19 @@ class StoreRegisters {
     }
   }
 
-  __device__ __forceinline__ void store_pairs(const Output& c, const LaneRow<float>& values, int row,
+  // Elements of 32 bits.
+  template <class Value>
+  __device__ __forceinline__ void store_pairs(const Output& c, const LaneRow<Value>& values, int row,
                                               int first) const {
     if (row >= c.m) return;
-    auto* const row_start = static_cast<float*>(c.data) + row * c.ld;
+    using Pair = std::conditional_t<std::is_same_v<Value, float>, float2, int2>;
+    auto* const row_start = static_cast<Value*>(c.data) + row * c.ld;
 #pragma unroll
     for (int x = 0; x < 4; ++x) {
       const int column = first + 8 * x;
       const bool both = column + 1 < c.n;
       if (both && pairs_aligned_) {
-        *reinterpret_cast<float2*>(row_start + column) = make_float2(values.value[x][0], values.value[x][1]);
+        *reinterpret_cast<Pair*>(row_start + column) = Pair{values.value[x][0], values.value[x][1]};
       } else {
         if (column < c.n) row_start[column] = values.value[x][0];
         if (both) row_start[column + 1] = values.value[x][1];

@@ -9,7 +9,7 @@
 // fragments is fetched again as soon as the last row of a k-step has used it. That takes 8 + N / 2 registers
 // for operands, so a 64 x 64 tile fits 168 registers and leaves none idle. multiply_k_tile() is the same loop
 // for kernels that stream k-tiles through a ring: the next k-tile's first fragments are loaded before the
-// current one ends. Below: operand_cursor.hpp, fragment/f16.hpp.
+// current one ends. Below: operand_cursor.hpp, fragment/f16.hpp; other types need their header of fragment/.
 #pragma once
 
 #include "tenon/fragment/f16.hpp"
@@ -17,15 +17,18 @@
 
 namespace tenon {
 
-// T: __half or __nv_bfloat16. AccT: float, or __half with T = __half. M, N: multiples of 16.
-template <class T, class AccT, int M, int N>
+// T, TB: the elements of A and of B, one type or both fp8: __half, __nv_bfloat16, tf32, e4m3, e5m2, int8_t.
+// AccT: float; __half with T = __half; int32_t with T = int8_t. M, N: multiples of 16.
+template <class T, class AccT, int M, int N, class TB = T>
 class WarpTile {
   static_assert(M % 16 == 0 && N % 16 == 0, "WarpTile: M and N must be multiples of 16");
 
  public:
   static constexpr int m = M, n = N;
   static constexpr int rows = M / 16, columns = N / 8;  // in fragments
-  using Fragment = Accumulator<m16n8k16, AccT>;
+  using Shape = MmaOf<T>;
+  using Fragment = Accumulator<Shape, AccT>;
+  using Value = typename Packing<AccT>::Value;  // float, or int32_t
 
   Fragment c[rows][columns];
 
@@ -37,13 +40,13 @@ class WarpTile {
     }
   }
 
-  // This lane's two adjacent elements of fragment (i, j), in its row g or (half) g + 8, as f32.
-  __device__ __forceinline__ void pair(int i, int j, int half, float (&values)[2]) const {
-    if constexpr (std::is_same_v<AccT, float>) {
+  // This lane's two adjacent elements of fragment (i, j), in its row g or (half) g + 8, f16 as f32.
+  __device__ __forceinline__ void pair(int i, int j, int half, Value (&values)[2]) const {
+    if constexpr (std::is_same_v<AccT, __half>) {
+      Packing<AccT>::unpack(c[i][j].reg[half], values);
+    } else {
       values[0] = c[i][j].reg[2 * half];
       values[1] = c[i][j].reg[2 * half + 1];
-    } else {
-      Packing<AccT>::unpack(c[i][j].reg[half], values);
     }
   }
 
@@ -79,22 +82,25 @@ class WarpTile {
   }
 
   // c += the k-tile at (a, b); if `more`, also loads the first fragments of the k-tile at (next_a, next_b).
-  // k_step(s) is called at the start of each step of 16 along k; wait_next() once, if more, before the first
-  // load from the next k-tile: every load from the current k-tile has been issued by then. `more` is a
+  // k_step(s) is called at the start of each step of Shape::k along k, or k_step(s, i) before each row i of
+  // fragments of that step, whichever k_step takes; wait_next() once, if more, before the
+  // first load from the next k-tile: every load from the current k-tile has been issued by then. `more` is a
   // constant, so that the loop over all k-tiles but the last carries no predicate: the last k-tile is a copy
   // of its own.
   template <int depth, bool more, class WalkA, class WalkB, class KStep, class WaitNext>
   __device__ __forceinline__ void multiply_k_tile(const WalkA& walk_a, const WalkB& walk_b, std::uint32_t a,
                                                   std::uint32_t b, std::uint32_t next_a, std::uint32_t next_b,
                                                   KStep&& k_step, WaitNext&& wait_next) {
-    constexpr int steps = depth / 16;
+    constexpr int steps = depth / Shape::k;
+    constexpr bool by_rows = std::is_invocable_v<KStep&, int, int>;
 #pragma unroll
     for (int s = 0; s < steps; ++s) {
-      k_step(s);
+      if constexpr (!by_rows) k_step(s);
 #pragma unroll
       for (int i = 0; i < rows; ++i) {
         const int here = s * rows + i, ahead = here + 1;
         const bool last_row = i + 1 == rows;
+        if constexpr (by_rows) k_step(s, i);
         if (ahead < steps * rows) {
           walk_a.load(a_[ahead % 2].reg, a, ahead % rows, ahead / rows);
         } else if constexpr (more) {
@@ -106,7 +112,7 @@ class WarpTile {
           // Serpentine, so that consecutive instructions share an operand; but the last row goes forward,
           // because it frees the B fragments in the order in which the next k-step wants them.
           const int j = i % 2 == 1 && !last_row ? columns - 1 - jj : jj;
-          FragmentB<m16n8k16, T> b_fragment;
+          FragmentB<Shape, TB> b_fragment;
           b_fragment.reg[0] = b_[j / 2][j % 2 * 2];
           b_fragment.reg[1] = b_[j / 2][j % 2 * 2 + 1];
           c[i][j].mma(a_[here % 2], b_fragment);
@@ -131,8 +137,8 @@ class WarpTile {
   }
 
  private:
-  FragmentA<m16n8k16, T> a_[2];      // this row, the next
-  std::uint32_t b_[columns / 2][4];  // pairs of FragmentB, as ldmatrix.x4 delivers them
+  FragmentA<Shape, T> a_[2];                        // this row, the next
+  typename RegisterOf<T>::type b_[columns / 2][4];  // pairs of FragmentB, as ldmatrix.x4 delivers them
 };
 
 }  // namespace tenon
