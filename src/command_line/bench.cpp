@@ -32,10 +32,10 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-double burst(const Gemm& problem, int calls) {
+double burst(const std::function<Status()>& call, int calls) {
   Event first, last;
   first.record();
-  for (int i = 0; i < calls; ++i) require(gemm(problem));
+  for (int i = 0; i < calls; ++i) require(call());
   last.record();
   return static_cast<double>(last.milliseconds_since(first)) / calls;
 }
@@ -43,13 +43,17 @@ double burst(const Gemm& problem, int calls) {
 }  // namespace
 
 double time_gemm(const Gemm& problem) {
-  burst(problem, 3);
-  const double estimate = std::max(burst(problem, 3), 1e-4);
+  return time_call([&problem] { return gemm(problem); });
+}
+
+double time_call(const std::function<Status()>& call) {
+  burst(call, 3);
+  const double estimate = std::max(burst(call, 3), 1e-4);
   const int calls = static_cast<int>(std::clamp(2.0 / estimate, 1.0, 1000.0));
   std::array<double, 11> times{};
   Progress progress("timing", static_cast<std::int64_t>(times.size()));
   for (double& time : times) {
-    time = burst(problem, calls);
+    time = burst(call, calls);
     progress.advance();
   }
   std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());

@@ -1,5 +1,7 @@
-// The time of one gemm() call on the device.
+// The time of a call on the device.
 #pragma once
+
+#include <functional>
 
 #include "tenon/gemm.hpp"
 
@@ -8,5 +10,7 @@ namespace tenon::command {
 // Milliseconds a call: the median of 11 bursts of about 2 ms between CUDA events, after a warm-up. Operands
 // stay where they are, so small problems run from the L2 cache. Throws Failure where a call fails.
 double time_gemm(const Gemm& problem);
+// The same of any call that enqueues work on the default stream.
+double time_call(const std::function<Status()>& call);
 
 }  // namespace tenon::command

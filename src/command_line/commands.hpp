@@ -14,5 +14,6 @@ void add_list(CLI::App& application);
 void add_info(CLI::App& application);
 void add_doctor(CLI::App& application);
 void add_tune(CLI::App& application);
+void add_precision(CLI::App& application);
 
 }  // namespace tenon::command

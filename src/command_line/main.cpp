@@ -40,6 +40,7 @@ void add_commands(CLI::App& application) {
   add_info(application);
   add_doctor(application);
   add_tune(application);
+  add_precision(application);
   refuse_mistaken_values(application);
 }
 

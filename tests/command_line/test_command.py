@@ -15,7 +15,7 @@ class Usage(Folder):
     SIZES = ("--m", 8, "--n", 8, "--k", 8)
 
     def test_help_has_examples(self):
-        for command in ("gemm", "ladder", "layout", "list", "info", "doctor", "tune"):
+        for command in ("gemm", "ladder", "layout", "list", "info", "doctor", "tune", "precision"):
             code, out, _ = run(command, "--help")
             self.assertEqual(code, 0)
             self.assertIn("Examples:\n  tenon " + command, out)

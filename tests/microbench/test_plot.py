@@ -137,6 +137,12 @@ class Input(Plot):
         self.assertEqual(status, 2)
         self.assertIn("it is drawn alone", errors.getvalue())
 
+    def test_errors_come_from_the_command(self):
+        self.refused("must hold the object", "precision", [])
+        self.refused("'rows' must be a list", "precision", {"device_name": "x", "numbers": "normal", "rows": []})
+        row = {"size": 64, "method": "f32", "relative_error": None}
+        self.refused("has no error to draw", "precision", {"device_name": "x", "numbers": "normal", "rows": [row]})
+
     def test_the_page_names_files_that_are_there(self):
         root = pathlib.Path(SCRIPT).resolve().parents[1]
         lines = [line.split("#")[0].split() for line in (root / "microbench/README.md").read_text(encoding="utf-8").splitlines()
@@ -222,6 +228,12 @@ class Drawing(Plot):
         text = self.drawn("scaling", sweep((64, 128), lambda x: (4096, 4096, x)))
         title = "m = 4096, n = 4096, f16_f32_f16 tn NVIDIA H200"
         self.assertLessEqual({"tenon", "cuBLASLt", title, "k", "64", "128"}, set(text))
+
+    def test_errors_by_size(self):
+        rows = [{"size": size, "method": method, "relative_error": error}
+                for size in (64, 128) for method, error in (("f32", 1e-7 * size), ("f16_f16", None if size == 128 else 1e-3))]
+        text = self.drawn("precision", {"device_name": "NVIDIA H200", "numbers": "normal", "rows": rows})
+        self.assertLessEqual({"f32", "f16_f16", "64", "128", "m = n = k", "normal numbers, NVIDIA H200"}, set(text))
 
     def test_the_same_figures_give_the_same_file_and_png_is_drawn_too(self):
         records = [record("a", 1.0, 1.0)]
