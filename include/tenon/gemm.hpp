@@ -40,8 +40,7 @@ class Tuning;  // tuning.hpp
 //   tf32, tf32                        f32           f16, bf16, f32    sm_80 to sm_90
 //   e4m3 or e5m2, e4m3 or e5m2        f32           f16, bf16, f32    sm_89 to sm_90; `promote`: sm_90
 //   s8, s8                            s32           s32               sm_80 to sm_90
-//   f32, f32, with a precision        f32           f16, bf16, f32    f16, bf16, bf16x3: sm_80 to sm_90
-//                                                                     tf32, bf16x6, tf32x3: sm_90
+//   f32, f32, with a precision        f32           f16, bf16, f32    sm_80 to sm_90; bf16x6, tf32x3: sm_90
 //
 // For devices newer than sm_90 the kernels have to be built: name the architectures in TENON_ARCHITECTURES
 // (CMake). With s32, alpha and beta are whole numbers, and accumulators wrap beyond 32

@@ -53,20 +53,17 @@ bool is_askable(Gemm* problem) noexcept {
   return static_cast<bool>(complete ? validate(*problem) : validate_shape(*problem));
 }
 
-// The product that a kernel computes: that of the parts, where the problem has a precision.
-Gemm product_to_plan(const Gemm& problem) noexcept {
-  return problem.precision == Precision::none ? problem : product_of_parts(problem);
-}
-
+// *plan: of the first product.
 Status prepare(Launcher& launcher, const Gemm& problem, DeviceDescription* device, Work* work,
-               Plan* plan) noexcept try {
+               Products* products, Plan* plan) noexcept try {
   if (Status s = validate(problem); !s) return s;
   if (Status s = check_kernel_name(problem); !s) return s;
   *work = work_of(problem);
   if (*work == Work::nothing) return {};
   if (Status s = launcher.describe(device); !s) return s;
   if (*work != Work::product) return {};
-  const Status planned = make_plan(kernels(), product_to_plan(problem), *device, plan);
+  *products = products_to_run(problem, *device);
+  const Status planned = make_plan(kernels(), products->product[0], *device, plan);
   return planned && problem.precision != Precision::none ? check_parts_workspace(problem) : planned;
 } catch (const std::bad_alloc&) {  // the kernel list is built on first use
   return Status(StatusCode::cuda_error, "no host memory is left for the list of kernels");
@@ -76,17 +73,17 @@ bool copies_the_same(const Plan& x, const Plan& y) noexcept {
   return x.pad_a == y.pad_a && x.pad_b == y.pad_b && x.a_order == y.a_order && x.b_order == y.b_order;
 }
 
-// Launches the copies of a plan and its kernel. The copies of *copied are in the workspace already, and are
-// not made again; *copied becomes the plan whose copies are there. (The parts of f32 operands are the same for
-// every plan, which copies nothing else.)
-Status run_plan(Launcher& launcher, const Gemm& given, const DeviceDescription& device, const Plan& plan,
-                Plan* copied) noexcept {
-  const Gemm problem = with_unused_lds_aligned(product_to_plan(given));
+// Launches the copies of a plan of a product and its kernel. The copies of *copied are in the workspace
+// already, and are not made again; *copied becomes the plan whose copies are there. (The parts of the f32
+// operands of `whole` are the same for every product and plan, which copies nothing else.)
+Status run_plan(Launcher& launcher, const Gemm& whole, const Gemm& given, const DeviceDescription& device,
+                const Plan& plan, Plan* copied) noexcept {
+  const Gemm problem = with_unused_lds_aligned(given);
   const Gemm run = planned_problem(problem, plan);
   Launch product;
   if (Status s = plan.kernel->configure(run, device, launcher, &product); !s) return s;
-  if (given.precision != Precision::none && copied->kernel == nullptr) {
-    if (Status s = split_into_workspace(launcher, given); !s) return s;
+  if (whole.precision != Precision::none && copied->kernel == nullptr) {
+    if (Status s = split_into_workspace(launcher, whole); !s) return s;
     *copied = plan;
   }
   PadCopy copies[most_pad_copies];
@@ -111,13 +108,29 @@ Status run_plan(Launcher& launcher, const Gemm& given, const DeviceDescription& 
                       result_of(problem).ld);
 }
 
+// Runs a product of `whole` by its plan. If the device refuses a kernel, the next best one runs, unless the
+// caller named the kernel.
+Status run_product(Launcher& launcher, const Gemm& whole, const Gemm& product,
+                   const DeviceDescription& device, Plan plan, Plan* copied) {
+  RefusedKernels refused;
+  Status first_refusal;
+  while (true) {
+    const Status s = run_plan(launcher, whole, product, device, plan, copied);
+    if (s.code() != StatusCode::device_unsupported || whole.kernel != nullptr) return s;
+    if (refused.empty()) first_refusal = s;
+    refused.push_back(plan.kernel);
+    if (!make_plan(kernels(), product, device, &plan, refused)) return first_refusal;
+  }
+}
+
 }  // namespace
 
 Status can_implement(Launcher& launcher, const Gemm& problem) noexcept {
   DeviceDescription device;
   Work work = Work::nothing;
+  Products products;
   Plan plan;
-  return prepare(launcher, problem, &device, &work, &plan);
+  return prepare(launcher, problem, &device, &work, &products, &plan);
 }
 
 std::size_t workspace_size(Launcher& launcher, const Gemm& problem) noexcept try {
@@ -139,31 +152,31 @@ std::size_t workspace_size(Launcher& launcher, const Gemm& problem) noexcept try
 const char* kernel_name(Launcher& launcher, const Gemm& problem) noexcept {
   DeviceDescription device;
   Work work = Work::nothing;
+  Products products;
   Plan plan;
-  if (!prepare(launcher, problem, &device, &work, &plan) || work != Work::product) return nullptr;
+  if (!prepare(launcher, problem, &device, &work, &products, &plan) || work != Work::product) return nullptr;
   return plan.kernel->name.c_str();
 }
 
 Status gemm(Launcher& launcher, const Gemm& problem) noexcept try {
   DeviceDescription device;
   Work work = Work::nothing;
+  Products products;
   Plan plan;
-  if (Status s = prepare(launcher, problem, &device, &work, &plan); !s) return s;
+  if (Status s = prepare(launcher, problem, &device, &work, &products, &plan); !s) return s;
   if (work == Work::nothing) return {};
   if (work == Work::scale) return scale_c(launcher, problem);
   if (work == Work::epilogue) return epilogue_of_zero(launcher, problem);
 
-  // If the device refuses a kernel, the next best one runs, unless the caller named the kernel.
   Plan copied;
-  RefusedKernels refused;
-  Status first_refusal;
-  while (true) {
-    const Status s = run_plan(launcher, problem, device, plan, &copied);
-    if (s.code() != StatusCode::device_unsupported || problem.kernel != nullptr) return s;
-    if (refused.empty()) first_refusal = s;
-    refused.push_back(plan.kernel);
-    if (!make_plan(kernels(), product_to_plan(problem), device, &plan, refused)) return first_refusal;
+  for (int i = 0; i < products.count; ++i) {
+    const Gemm& product = products.product[i];
+    if (i > 0) {
+      if (Status s = make_plan(kernels(), product, device, &plan); !s) return s;
+    }
+    if (Status s = run_product(launcher, problem, product, device, plan, &copied); !s) return s;
   }
+  return {};
 } catch (const std::bad_alloc&) {
   return Status(StatusCode::cuda_error, "no host memory is left to choose another kernel");
 }

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "gemm/select.hpp"
 #include "gemm/split.hpp"
+#include "host/plan.hpp"
 
 namespace tenon {
 namespace {
@@ -54,6 +56,52 @@ Gemm product_of_parts(const Gemm& problem) noexcept {
   product.workspace = nullptr;
   product.workspace_bytes = 0;
   return product;
+}
+
+namespace {
+
+// Two launches for one: what a smaller product gains would not pay for the choice.
+bool may_be_divided(const Gemm& p) noexcept {
+  return promotes(p.precision) && p.kernel == nullptr && p.c.type == Type::f32 && p.k >= 256 &&
+         static_cast<double>(p.m) * static_cast<double>(p.n) >= 512.0 * 512.0;
+}
+
+// whole: product_of_parts() of the problem.
+Products divided(const Gemm& problem, const Gemm& whole) noexcept {
+  const std::int64_t depth = block_depth(problem.k), before = whole.k - depth;
+  Products products{{whole, whole}, 2};
+  Gemm &leading = products.product[0], &others = products.product[1];
+  const auto from_last_block = [&](ConstMatrix& x) {
+    x.data = static_cast<const unsigned char*>(x.data) +
+             static_cast<std::size_t>(before) * bytes(part_type(problem.precision));
+  };
+  leading.k = depth;
+  from_last_block(leading.a);
+  from_last_block(leading.b);
+  others.k = before;
+  others.promote = false;
+  others.beta = 1.0F;
+  return products;
+}
+
+// Infinite if no kernel computes the product.
+double cost_of(const Gemm& product, const DeviceDescription& device) {
+  Plan plan;
+  return make_plan(kernels(), product, device, &plan) ? planned_cost(product, plan, device)
+                                                      : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+Products products_to_run(const Gemm& problem, const DeviceDescription& device) {
+  if (problem.precision == Precision::none) return {{problem, {}}, 1};
+  const Gemm whole = product_of_parts(problem);
+  if (!may_be_divided(problem)) return {{whole, {}}, 1};
+  const Products two = divided(problem, whole);
+  const double reading_c =
+      estimated_copy_cost(4.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n), false);
+  const double cost_of_two = cost_of(two.product[0], device) + cost_of(two.product[1], device) + reading_c;
+  return cost_of_two < cost_of(whole, device) ? two : Products{{whole, {}}, 1};
 }
 
 Status split_into_workspace(Launcher& launcher, const Gemm& problem) noexcept {

@@ -21,6 +21,18 @@ Status check_parts_workspace(const Gemm& problem) noexcept;
 // address as aligned: the choice of a kernel depends on nothing else.
 Gemm product_of_parts(const Gemm& problem) noexcept;
 
+// The products that compute a problem, one after the other: itself, if it has no precision.
+struct Products {
+  Gemm product[2];
+  int count = 1;
+};
+
+// Of a problem with a precision the product of parts, or, where that takes less time, the product of the
+// leading parts, with promoted accumulators, and then that of all others, without, added to C: their
+// magnitude is 2^-8 (2^-11 with tf32) of the whole, so that truncated accumulators lose nothing that counts,
+// and larger tiles, which leave no registers for promotion, compute them. Only for C in f32.
+Products products_to_run(const Gemm& problem, const DeviceDescription& device);
+
 // Enqueues the split of A and B into the workspace.
 Status split_into_workspace(Launcher& launcher, const Gemm& problem) noexcept;
 

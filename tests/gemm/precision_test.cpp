@@ -10,6 +10,7 @@
 #include "gemm/split.hpp"
 #include "host/error_bound.hpp"
 #include "host/gemm_on.hpp"
+#include "host/precision.hpp"
 #include "support/device.hpp"
 
 namespace tenon {
@@ -441,6 +442,57 @@ TEST_P(PrecisionTest, IsAsAccurateAsF32) {
           << "k " << k << (positive ? ", positive" : "");
     }
   }
+}
+
+// The leading parts, promoted, and then the others, added to C.
+TEST_P(PrecisionTest, LargeProductsAreTwoLaunches) {
+  if (!promotes(GetParam())) GTEST_SKIP() << "one launch suffices";
+  const Case c{512, 520, 260, {row_major, 0, 1}, {row_major, 1, 0}, 0.5F, -1.0F};
+  const std::vector<float> a = normals(c.m * c.k, 1), b = normals(c.k * c.n, 2), old = normals(c.m * c.n, 3);
+  DeviceDescription description;
+  ASSERT_TRUE(test::launcher().describe(&description));
+  Gemm p;
+  p.m = c.m;
+  p.n = c.n;
+  p.k = c.k;
+  p.beta = c.beta;
+  p.precision = GetParam();
+  p.c = tenon::Matrix(at(0x30000), c.n, Type::f32);
+  const Products products = products_to_run(p, description);
+  if (test::emulated()) {  // on a GPU its size decides
+    ASSERT_EQ(products.count, 2);
+  }
+  if (products.count == 2) {
+    EXPECT_EQ(products.product[0].k, block_depth(c.k));
+    EXPECT_EQ(products.product[1].k, (products_of(GetParam()) - 1) * block_depth(c.k));
+    EXPECT_TRUE(products.product[0].promote && !products.product[1].promote);
+    EXPECT_EQ(products.product[0].beta, c.beta);
+    EXPECT_EQ(products.product[1].beta, 1.0F);
+  }
+  p.c.type = Type::f16;
+  EXPECT_EQ(products_to_run(p, description).count, 1) << "a C of 16 bits cannot hold the sum in between";
+
+  const std::vector<float> found = run(c, a, b, old);
+  double largest = 0.0, largest_in_f32 = 0.0;
+  for (std::int64_t i = 0; i < c.m; i += 15) {
+    for (std::int64_t j = 0; j < c.n; j += 13) {
+      float sum = 0.0F;
+      double exact = 0.0;
+      for (std::int64_t k = 0; k < c.k; ++k) {
+        const float x = a[static_cast<std::size_t>(i * c.k + k)],
+                    y = b[static_cast<std::size_t>(k * c.n + j)];
+        sum = std::fma(x, y, sum);
+        exact += static_cast<double>(x) * static_cast<double>(y);
+      }
+      const auto at_c = static_cast<std::size_t>(i * c.n + j);
+      const double wanted = 0.5 * exact - static_cast<double>(old[at_c]);
+      largest = std::max(largest, std::fabs(static_cast<double>(found[at_c]) - wanted));
+      largest_in_f32 =
+          std::max(largest_in_f32, std::fabs(static_cast<double>(0.5F * sum - old[at_c]) - wanted));
+    }
+  }
+  EXPECT_GT(largest, 0.0);
+  EXPECT_LE(largest, largest_in_f32);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PrecisionTest, ::testing::ValuesIn(all_precisions),
