@@ -15,6 +15,8 @@
 #include "microbench/machine.hpp"
 #include "microbench/measure.hpp"
 #include "microbench/record.hpp"
+#include "microbench/replace_file.hpp"
+#include "microbench/standard_output.hpp"
 #include "tenon/gemm_grouped.hpp"
 
 namespace tenon::microbench {
@@ -229,10 +231,11 @@ int main(int argc, char** argv) {
   tenon::microbench::Options options;
   CLI::App app("Times grouped products beside cuBLASLt, one launch a group", "tenon_grouped_benchmark");
   app.footer(
-      "examples:\n"
+      "Examples:\n"
       "  tenon_grouped_benchmark --sustained --json grouped.json --commit \"$(git rev-parse --short HEAD)\"\n"
       "  tenon_grouped_benchmark --types f16 bf16 --every-kernel\n"
-      "exit status: 0 measured, 1 a result is wrong, 2 bad usage, 3 no GPU or no cuBLASLt");
+      "Exit status: 0 done and correct, 1 wrong result, 2 bad usage, 3 no GPU or no cuBLASLt, or standard "
+      "output cannot be written.");
   app.add_option("--types", options.types, "f16, bf16")->check(CLI::IsMember({"f16", "bf16"}));
   app.add_flag("--sustained", options.sustained, "sustained runs too");
   app.add_flag("--every-kernel", options.every_kernel, "every kernel, not only the library's choice");
@@ -243,8 +246,17 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  if (const std::string why = options.json.empty() ? "" : tenon::microbench::unwritable(options.json);
+      !why.empty()) {
+    std::fprintf(stderr, "--json: %s\n", why.c_str());
+    return 2;
+  }
   try {
-    return tenon::microbench::run(options);
+    const int status = tenon::microbench::run(options);
+    const std::string lost = tenon::microbench::lost_standard_output();
+    if (lost.empty()) return status;
+    std::fprintf(stderr, "tenon_grouped_benchmark: %s\n", lost.c_str());
+    return 3;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tenon_grouped_benchmark: %s\n", error.what());
     return 3;

@@ -152,6 +152,21 @@ TEST(GroupedTileScheduler, PairsOfCtasComputeEachElementOfRandomGroupsOnce) {
   expect_all<ClusterShape<2, 1>>(2000);
 }
 
+// Fewer clusters never take more waves, and one cluster less would.
+TEST(GroupedTileScheduler, NoClusterIsUsedThatShortensNoWave) {
+  for (int clusters = 1; clusters <= 70; ++clusters) {
+    for (int tiles = 1; tiles <= 500; ++tiles) {
+      const int used = clusters_for(tiles, clusters), waves = (tiles + clusters - 1) / clusters;
+      ASSERT_GE(used, 1);
+      ASSERT_LE(used, clusters);
+      ASSERT_EQ((tiles + used - 1) / used, waves);
+      ASSERT_TRUE(used == 1 || (tiles + used - 2) / (used - 1) > waves);
+    }
+    ASSERT_EQ(clusters_for(0, clusters), 1);
+  }
+  EXPECT_EQ(clusters_for(2048, 66), 64);  // 32 waves
+}
+
 // Ping-pong: each of two consumers finds every other tile, and together they find all.
 TEST(GroupedTileScheduler, PingpongConsumersFindAllWorkTiles) {
   const std::int32_t offsets[] = {3, 3, 50, 50, 50, 131, 132, 400, 400};

@@ -40,18 +40,25 @@ struct GemmGrouped : WgmmaPieces<Config> {
     Roles::synchronise_barriers();
     cudaTriggerProgrammaticLaunchCompletion();  // see GemmWgmma
     const int group = Roles::warpgroup();
-    auto scheduler = Groups::scheduler(p, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+    const int cta = static_cast<int>(blockIdx.x), ctas = static_cast<int>(gridDim.x);
     if (group == Config::consumers) {
       Roles::template set_registers<false>();
-      if (works_for_warp(Pieces::producer_warp)) {
+      if (static_cast<int>(threadIdx.x) / 32 == Pieces::producer_warp) {
         cudaGridDependencySynchronize();  // the sizes of the groups, and A
-        Producer::run(map_a, map_b, p, scheduler, memory, ring);
-        if (blockIdx.x == 0 && p.error != nullptr && scheduler.first_invalid() >= 0)
-          *p.error = 1 + scheduler.first_invalid();
+        const int in_use = Groups::ctas_in_use(p, ctas);
+        if (cta < in_use && works_for_warp(Pieces::producer_warp)) {
+          auto scheduler = Groups::scheduler(p, cta, in_use);
+          Producer::run(map_a, map_b, p, scheduler, memory, ring);
+          if (cta == 0 && p.error != nullptr && scheduler.first_invalid() >= 0)
+            *p.error = 1 + scheduler.first_invalid();
+        }
       }
     } else {
       Roles::template set_registers<true>();
       cudaGridDependencySynchronize();
+      const int in_use = Groups::ctas_in_use(p, ctas);
+      if (cta >= in_use) return;
+      auto scheduler = Groups::scheduler(p, cta, in_use);
       const auto& operation = LoadedOperation<Op>::of(op);
       Consumers::run(group, p, scheduler, ring, ring_memory, operation, map_c,
                      ring_memory + Pieces::subtiles_at);

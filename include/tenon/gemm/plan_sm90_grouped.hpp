@@ -99,13 +99,20 @@ Status plan_grouped(const GroupedGemm& problem, const Op& op, const DeviceDescri
         !s)
       return s;
   }
-  // How many tiles there are, only the device knows: at most one row tile a group is not full.
-  const std::int64_t most_tiles =
-      (p.groups + (Config::divides_k ? p.groups * p.m : rows) / Block::m) * tiles_n;
-  const auto launched = static_cast<unsigned>(std::min<std::int64_t>(clusters, most_tiles));
+  // How many tiles there are, only the device knows (RowGroups::ctas_in_use): at most one row tile a group is
+  // not full. Groups that divide k have as many tiles each.
+  constexpr int tile_rows = Block::m;
+  const std::int64_t row_tiles =
+      Config::divides_k ? p.groups * ((p.m + tile_rows - 1) / tile_rows) : p.groups + rows / tile_rows;
+  int launched = static_cast<int>(std::min<std::int64_t>(clusters, row_tiles * tiles_n));
+  if (Config::divides_k) {
+    const auto tiles_m = static_cast<int>((p.m + tile_rows - 1) / tile_rows);
+    const std::int64_t tiles = p.groups * GroupTiles<Cluster>::count(arguments.raster, tiles_m);
+    if (tiles <= std::numeric_limits<int>::max()) launched = clusters_for(static_cast<int>(tiles), launched);
+  }
   launch->function = reinterpret_cast<const void*>(&gemm_grouped<Config, Op>);
   launch->overlaps_previous = true;
-  launch->grid.x = static_cast<unsigned>(Cluster::ctas) * launched;
+  launch->grid.x = static_cast<unsigned>(Cluster::ctas * launched);
   launch->block.x = Kernel::threads;
   launch->shared_bytes = Kernel::shared_bytes;
   launch->arguments.set(map_a, map_b, map_c, arguments, op);

@@ -21,6 +21,14 @@
 
 namespace tenon {
 
+// How many of `clusters` clusters compute `tiles` tiles in as few waves as all of them. The others would
+// shorten no wave, and would draw power, which limits the clock of large products.
+TENON_HOST_DEVICE constexpr int clusters_for(int tiles, int clusters) {
+  if (tiles <= 0) return 1;
+  const int waves = tiles / clusters + (tiles % clusters != 0);
+  return tiles / waves + (tiles % waves != 0);
+}
+
 // A CTA's tile. work.m is not used: rows are counted in `row`.
 struct GroupedTile {
   WorkTile work;
@@ -105,7 +113,7 @@ class GroupedTileScheduler {
       if (!range.valid && first_invalid_ < 0) first_invalid_ = group_;
       begin_ = range.begin;
       end_ = range.end;
-      tiles_m_ = (end_ - begin_) / TileM + ((end_ - begin_) % TileM != 0);
+      tiles_m_ = row_tiles(range);
       count_ = Tiles::count(raster_, tiles_m_);
     }
     return true;
@@ -118,10 +126,19 @@ class GroupedTileScheduler {
     return {{0, at.n, k_.begin, k_.count, false}, group_, row, row, end_, at.n * TileN, 0, 0, at.shares_a};
   }
 
+  // Of a group with these rows.
+  TENON_HOST_DEVICE static int cluster_tiles(const GroupRaster& raster, const RowRange& rows) {
+    return Tiles::count(raster, row_tiles(rows));
+  }
+
   // After find() has returned false: the first group whose rows leave its buffer or are not sorted; -1: none.
   TENON_HOST_DEVICE constexpr int first_invalid() const { return first_invalid_; }
 
  private:
+  TENON_HOST_DEVICE static int row_tiles(const RowRange& rows) {
+    return (rows.end - rows.begin) / TileM + ((rows.end - rows.begin) % TileM != 0);
+  }
+
   const GroupRows& rows_;
   const GroupRaster& raster_;
   KTiles k_;

@@ -25,6 +25,8 @@ struct KGroups {
   __device__ __forceinline__ static Scheduler scheduler(const GroupedArguments& p, int cta, int ctas) {
     return {p.rows, p.raster, p.outputs, p.rows.limit + 1, p.no_k, cta, ctas};
   }
+  // The host knows how many tiles there are.
+  __device__ __forceinline__ static int ctas_in_use(const GroupedArguments&, int ctas) { return ctas; }
 
   // See RowGroups.
   template <class Issued>

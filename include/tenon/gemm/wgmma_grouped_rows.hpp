@@ -15,6 +15,25 @@ struct RowGroups {
     return {p.rows, p.raster, p.k, cta, ctas};
   }
 
+  // By whole warps: how many of `ctas` CTAs compute the tiles (clusters_for). The same in all warps.
+  __device__ __forceinline__ static int ctas_in_use(const GroupedArguments& p, int ctas) {
+    constexpr int enough = 1 << 24;  // of a lane; keeps invalid sizes from overflowing the sum
+    int tiles = 0;
+    for (int first = 0; first < p.rows.groups; first += 32) {  // as often in all lanes
+      const int g = first + lane_id();
+      int reached = 0;
+      const RowRange rows = p.rows.of(min(g, p.rows.groups - 1), reached);
+      const int of_group = g < p.rows.groups ? Scheduler::cluster_tiles(p.raster, rows) : 0;
+      tiles = min(enough, tiles + min(enough, of_group));
+    }
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2)
+      tiles += __shfl_xor_sync(0xffffffffU, tiles, distance);
+    constexpr int of_cluster = Config::Cluster::ctas;
+    // From lane 0, by which ptxas knows that it is the same in all lanes.
+    return __shfl_sync(0xffffffffU, clusters_for(tiles, ctas / of_cluster) * of_cluster, 0);
+  }
+
   // By all of a consumer warpgroup: multiplies the k-tiles of a work tile, of which `row` is the warpgroup's
   // first row. issued(): see MainloopWgmma. The accumulators have their values afterwards, if the group has
   // any of these rows.
