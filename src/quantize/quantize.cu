@@ -10,32 +10,28 @@
 namespace tenon {
 namespace quantisation {
 
-// extern "C": the names of their entries in PTX.
-extern "C" __global__ void __launch_bounds__(threads)
-    tenon_quantize_1x128(const __grid_constant__ Arguments p) {
-  with_source(p, [&](const auto& source) { quantise_1x128(p, source); });
-}
-extern "C" __global__ void __launch_bounds__(threads_of_block)
-    tenon_quantize_128x128(const __grid_constant__ Arguments p) {
-  with_source(p, [&](const auto& source) { quantise_128x128(p, source); });
-}
-extern "C" __global__ void __launch_bounds__(threads)
-    tenon_quantize_row(const __grid_constant__ Arguments p) {
-  with_source(p, [&](const auto& source) { quantise_row(p, source); });
-}
+// A kernel for each width. Blocks: that an SM shall have room for. extern "C": the name of its entry in PTX.
+#define TENON_QUANTIZE(name, width, threads_, blocks, function)                                              \
+  extern "C" __global__ void __launch_bounds__(threads_, blocks) name(const __grid_constant__ Arguments p) { \
+    with_source<width>(p, [&](const auto& source) { function(p, source); });                                 \
+  }
+TENON_QUANTIZE(tenon_quantize_1x128, Width::narrow, threads, 5, quantise_1x128)
+TENON_QUANTIZE(tenon_quantize_1x128_wide, Width::wide, threads, 4, quantise_1x128)
+TENON_QUANTIZE(tenon_quantize_128x128, Width::narrow, threads_of_128x128[0], 2, quantise_128x128)
+TENON_QUANTIZE(tenon_quantize_128x128_wide, Width::wide, threads_of_128x128[1], 1, quantise_128x128)
+TENON_QUANTIZE(tenon_quantize_row, Width::narrow, threads, 4, quantise_row)
+TENON_QUANTIZE(tenon_quantize_row_wide, Width::wide, threads, 3, quantise_row)
+TENON_QUANTIZE(tenon_quantize_find, Width::narrow, threads, 6, find_scale)
+TENON_QUANTIZE(tenon_quantize_find_wide, Width::wide, threads, 4, find_scale)
+TENON_QUANTIZE(tenon_quantize_tensor, Width::narrow, threads, 6, quantise_tensor)
+TENON_QUANTIZE(tenon_quantize_tensor_wide, Width::wide, threads, 4, quantise_tensor)
+#undef TENON_QUANTIZE
+
 extern "C" __global__ void __launch_bounds__(threads)
     tenon_quantize_clear(const __grid_constant__ Arguments p) {
   cudaTriggerProgrammaticLaunchCompletion();
   cudaGridDependencySynchronize();
   if (threadIdx.x == 0) *p.scales = 0.0F;
-}
-extern "C" __global__ void __launch_bounds__(threads)
-    tenon_quantize_find(const __grid_constant__ Arguments p) {
-  with_source(p, [&](const auto& source) { find_scale(p, source); });
-}
-extern "C" __global__ void __launch_bounds__(threads)
-    tenon_quantize_tensor(const __grid_constant__ Arguments p) {
-  with_source(p, [&](const auto& source) { quantise_tensor(p, source); });
 }
 
 }  // namespace quantisation
@@ -168,7 +164,11 @@ Status quantize(Launcher& launcher, const Quantize& what) noexcept {
               (p.up == nullptr || every_row_begins_on(p.up, p.ld_up, p.rows, element, 16));
   p.q_by_8 = every_row_begins_on(p.q, p.ld_q, p.rows, 1, 8);
 
-  const auto launch = [&](const void* function, const char* entry, std::int64_t grid, int block = threads) {
+  struct Entry {
+    void (*function)(Arguments);
+    const char* name;
+  };
+  const auto launch = [&](const Entry& entry, std::int64_t grid, int block = threads) {
     if (grid > std::numeric_limits<int>::max())
       return Status(StatusCode::unsupported,
                     "%lld rows of %lld columns are %lld blocks but a grid has at most %d",
@@ -177,32 +177,42 @@ Status quantize(Launcher& launcher, const Quantize& what) noexcept {
     Launch launch;
     launch.what = "quantisation";
     launch.ptx = "quantize";
-    launch.function = function;
-    launch.entry = entry;
+    launch.function = reinterpret_cast<const void*>(entry.function);
+    launch.entry = entry.name;
     launch.grid.x = static_cast<unsigned>(grid);
     launch.block.x = static_cast<unsigned>(block);
     launch.overlaps_previous = true;
     launch.arguments.set(p);
     return launcher.launch(launch);
   };
-  const std::int64_t tiles = blocks_of(p.rows, tile_rows(p.type, p.up != nullptr)) * p.blocks_across;
+  const bool gated = p.up != nullptr, wide = gated || p.type == Type::f32;
+  const auto of_width = [&](const Entry& narrow, const Entry& other) { return wide ? other : narrow; };
+  const std::int64_t tiles = blocks_of(p.rows, tile_rows(p.type, gated)) * p.blocks_across;
   switch (what.blocks) {
     case ScaleBlocks::per_row:
-      return launch(reinterpret_cast<const void*>(&tenon_quantize_row), "tenon_quantize_row", p.rows);
+      return launch(of_width({&tenon_quantize_row, "tenon_quantize_row"},
+                             {&tenon_quantize_row_wide, "tenon_quantize_row_wide"}),
+                    p.rows);
     case ScaleBlocks::block_1x128:
-      return launch(reinterpret_cast<const void*>(&tenon_quantize_1x128), "tenon_quantize_1x128", tiles);
+      return launch(of_width({&tenon_quantize_1x128, "tenon_quantize_1x128"},
+                             {&tenon_quantize_1x128_wide, "tenon_quantize_1x128_wide"}),
+                    tiles);
     case ScaleBlocks::block_128x128:
-      return launch(reinterpret_cast<const void*>(&tenon_quantize_128x128), "tenon_quantize_128x128",
-                    blocks_of(p.rows, 128) * p.blocks_across, threads_of_block);
+      return launch(of_width({&tenon_quantize_128x128, "tenon_quantize_128x128"},
+                             {&tenon_quantize_128x128_wide, "tenon_quantize_128x128_wide"}),
+                    blocks_of(p.rows, 128) * p.blocks_across, threads_of_128x128[wide ? 1 : 0]);
     default:
       break;
   }
-  const void* const find = reinterpret_cast<const void*>(&tenon_quantize_find);
-  const void* const convert = reinterpret_cast<const void*>(&tenon_quantize_tensor);
-  if (Status s = launch(reinterpret_cast<const void*>(&tenon_quantize_clear), "tenon_quantize_clear", 1); !s)
+  if (Status s = launch({&tenon_quantize_clear, "tenon_quantize_clear"}, 1); !s) return s;
+  if (Status s = launch(of_width({&tenon_quantize_find, "tenon_quantize_find"},
+                                 {&tenon_quantize_find_wide, "tenon_quantize_find_wide"}),
+                        tiles);
+      !s)
     return s;
-  if (Status s = launch(find, "tenon_quantize_find", tiles); !s) return s;
-  return launch(convert, "tenon_quantize_tensor", tiles);
+  return launch(of_width({&tenon_quantize_tensor, "tenon_quantize_tensor"},
+                         {&tenon_quantize_tensor_wide, "tenon_quantize_tensor_wide"}),
+                tiles);
 }
 
 Status quantize(const Quantize& what, CUstream_st* stream) noexcept {

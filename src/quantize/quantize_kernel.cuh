@@ -18,8 +18,9 @@
 namespace tenon {
 namespace quantisation {
 
-constexpr int threads = 256, threads_of_block = 512;  // of a thread block; the latter for 128 x 128
-constexpr int lanes = 16, elements = 8;               // lanes of a group; elements of a lane
+constexpr int threads = 256;                       // of a thread block
+constexpr int threads_of_128x128[] = {512, 1024};  // the same for 128 x 128 elements, by Width
+constexpr int lanes = 16, elements = 8;            // lanes of a group; elements of a lane
 static_assert(lanes * elements == 128, "a group has the columns of a block");
 
 // Loads of 16 bytes that a thread has under way; rows of a tile of `threads` threads.
@@ -135,26 +136,30 @@ struct Source<T_, true> {
   }
 };
 
+// What a kernel may be called with: 16-bit elements that are kept as they are, or f32 and what is computed,
+// which takes twice the registers.
+enum class Width { narrow, wide };
+
 // Calls f(source) with the source that the arguments describe. The kernels overlap the grid before them with
 // their start.
-template <class F>
+template <Width width, class F>
 __device__ __forceinline__ void with_source(const Arguments& p, const F& f) {
   cudaTriggerProgrammaticLaunchCompletion();
   cudaGridDependencySynchronize();
-  const auto of_type = [&](auto element) {
-    using T = decltype(element);
-    if (p.up != nullptr) {
-      f(Source<T, true>{p});
+  if constexpr (width == Width::narrow) {
+    if (p.type == Type::f16) {
+      f(Source<__half, false>{p});
     } else {
-      f(Source<T, false>{p});
+      f(Source<__nv_bfloat16, false>{p});
     }
-  };
-  if (p.type == Type::f32) {
-    of_type(float{});
+  } else if (p.up == nullptr) {
+    f(Source<float, false>{p});
+  } else if (p.type == Type::f32) {
+    f(Source<float, true>{p});
   } else if (p.type == Type::f16) {
-    of_type(__half{});
+    f(Source<__half, true>{p});
   } else {
-    of_type(__nv_bfloat16{});
+    f(Source<__nv_bfloat16, true>{p});
   }
 }
 
@@ -262,8 +267,10 @@ __device__ __forceinline__ void quantise_1x128(const Arguments& p, const Source&
 
 template <class Source>
 __device__ __forceinline__ void quantise_128x128(const Arguments& p, const Source& source) {
-  const Tile<Source, 128, threads_of_block> tile(source);
-  const float scale = scale_of(of_block<threads_of_block>(tile.amax()));
+  constexpr bool wide = Source::gated || sizeof(typename Source::T) == 4;
+  constexpr int threads = threads_of_128x128[wide ? 1 : 0];
+  const Tile<Source, 128, threads> tile(source);
+  const float scale = scale_of(of_block<threads>(tile.amax()));
   tile.write_all(p, 1.0F / scale);
   if (threadIdx.x == 0) p.scales[tile.block_down * p.ld_scales + tile.block_across] = scale;
 }
