@@ -1,59 +1,17 @@
 #include "microbench/cublaslt.hpp"
 
 #include <cuda_fp16.h>
-#include <dlfcn.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <utility>
+
+#include "microbench/cublas_library.hpp"
 
 namespace tenon::microbench {
 namespace {
 
-// Folders of the nvidia-cublas wheels of python3, if there are any, one a line.
-std::vector<std::string> wheel_folders() {
-  const char* command =
-      "python3 -c 'import nvidia, glob\n"
-      "for p in nvidia.__path__: print(*glob.glob(p + \"/cu13/lib\") + glob.glob(p + \"/cublas/lib\"), "
-      "sep=\"\\n\")'"
-      " 2>/dev/null";
-  std::vector<std::string> folders;
-  FILE* pipe = popen(command, "r");
-  if (pipe == nullptr) return folders;
-  std::string line;
-  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) {
-    if (c != '\n') {
-      line += static_cast<char>(c);
-    } else {
-      if (!line.empty()) folders.push_back(line);
-      line.clear();
-    }
-  }
-  pclose(pipe);
-  return folders;
-}
-
-void* open_library() {
-  const std::string file = "libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR);
-  if (const char* chosen = std::getenv("TENON_CUBLASLT"); chosen != nullptr && *chosen != '\0') {
-    if (void* library = dlopen(chosen, RTLD_NOW)) return library;
-    throw Failure("TENON_CUBLASLT is '" + std::string(chosen) + "' but that cannot be loaded: " + dlerror());
-  }
-  if (void* library = dlopen(file.c_str(), RTLD_NOW)) return library;
-  std::vector<std::string> folders = {"/usr/local/cuda/lib64"};
-  for (std::string& folder : wheel_folders()) folders.push_back(std::move(folder));
-  std::string looked_at = "the loader's path";
-  for (const std::string& folder : folders) {
-    if (void* library = dlopen((folder + "/" + file).c_str(), RTLD_NOW)) return library;
-    looked_at += ", " + folder;
-  }
-  throw Failure(file + " was not found in " + looked_at + "; set TENON_CUBLASLT to the file");
-}
-
 template <typename Function>
 void load(void* library, Function& function, const char* name) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr) throw Failure(std::string("libcublasLt has no ") + name);
+  load_function(library, "libcublasLt", function, name);
 }
 
 cudaDataType_t data_type(Type type) {
@@ -113,7 +71,7 @@ cublasLtEpilogue_t epilogue_of(const EpilogueOptions& options) {
 
 }  // namespace
 
-CublasLt::CublasLt() : library_(open_library()) {
+CublasLt::CublasLt() : library_(open_cublas_library("libcublasLt", "TENON_CUBLASLT")) {
   tenon::microbench::require(cudaFree(nullptr), "starting CUDA");
   decltype(&cublasLtCreate) create = nullptr;
   load(library_, create, "cublasLtCreate");

@@ -207,6 +207,20 @@ typedef struct tenon_gemm_grouped_problem {
   const char* kernel; /* NULL: the library chooses; otherwise a name of tenon_gemm_grouped_kernel_name() */
 } tenon_gemm_grouped_problem;
 
+/* `count` products of the same sizes, types and leading dimensions in one launch (gemm_batched.hpp): A and B
+ * in f16 or bf16, no `d`, no epilogue. Each matrix lies `stride` elements after that of the problem before (0
+ * for A or B: all problems share it), or where a list of pointers in device memory says. Start from
+ * tenon_gemm_batch_default(). */
+typedef struct tenon_gemm_batch {
+  tenon_gemm_problem problem; /* its matrices are those of problem 0; tuning and workspace are not used */
+  int64_t count;
+  int64_t stride_a, stride_b, stride_c;
+  const void* const* a_pointers; /* NULL: problem.a and stride_a say where A is */
+  const void* const* b_pointers;
+  void* const* c_pointers;
+  int list_alignment; /* bytes: a promise about a_pointers and b_pointers; 0 promises their element's */
+} tenon_gemm_batch;
+
 /* NOLINTEND(modernize-use-using) */
 
 /* The version of the library that is linked: "0.1.0". */
@@ -238,6 +252,14 @@ tenon_gemm_grouped_problem tenon_gemm_grouped_problem_default(void);
 tenon_status tenon_gemm_grouped_can_implement(const tenon_gemm_grouped_problem* problem);
 const char* tenon_gemm_grouped_kernel_name(const tenon_gemm_grouped_problem* problem);
 tenon_status tenon_gemm_grouped(const tenon_gemm_grouped_problem* problem, struct CUstream_st* stream);
+
+/* tenon_gemm_problem_default(), and everything else zero. */
+tenon_gemm_batch tenon_gemm_batch_default(void);
+
+/* As the functions above, for a batch. */
+tenon_status tenon_gemm_batched_can_implement(const tenon_gemm_batch* batch);
+const char* tenon_gemm_batched_kernel_name(const tenon_gemm_batch* batch);
+tenon_status tenon_gemm_batched(const tenon_gemm_batch* batch, struct CUstream_st* stream);
 
 /* Reads a table that `tenon tune` wrote. Free *tuning with tenon_tuning_free(), after the last call that uses
  * it. On failure *tuning is NULL, and the message names the line of the file and what is wrong with it. */

@@ -20,11 +20,13 @@
 #include "command_line/print_json.hpp"
 #include "command_line/progress.hpp"
 #include "command_line/random.hpp"
+#include "command_line/stack.hpp"
 #include "command_line/text_file.hpp"
 #include "command_line/tuning_answer.hpp"
 #include "command_line/type_named.hpp"
 #include "device/device.hpp"
 #include "gemm/kernel.hpp"
+#include "host/gemm_batched_on.hpp"
 #include "host/gemm_on.hpp"
 #include "host/validate.hpp"
 #include "tenon/tuning.hpp"
@@ -33,7 +35,7 @@ namespace tenon::command {
 namespace {
 
 struct GemmOptions {
-  std::optional<std::int64_t> m, n, k, lda, ldb, ldc;
+  std::optional<std::int64_t> m, n, k, lda, ldb, ldc, batch;
   std::optional<std::string> type, type_b, out_type, accumulate, layout;
   std::string device = "auto", kernel, tuning_path;
   std::string a_path, b_path, c_path, out_path;
@@ -68,6 +70,12 @@ void check_usage(const GemmOptions& o) {
   }
   if (o.from_files() && o.beta != 0.0F && o.c_path.empty()) {
     refuse("--beta is not 0, so C is read: give it with --c");
+  }
+  if (o.batch) {
+    if (o.from_files()) refuse("--batch is for random matrices, but --a and --b name files");
+    if (!o.tuning_path.empty()) refuse("--batch has no tuning: a table is about single products");
+    if (o.bench) refuse("--batch is not timed here: tenon_batched_benchmark does that");
+    if (!o.out_path.empty()) refuse("--batch has no single C to write to --out");
   }
   if (o.bench && o.device == "emulator") {
     refuse("--bench times a GPU: the emulator counts what a kernel does, not how long a GPU takes for it");
@@ -191,7 +199,7 @@ Request read_request(const GemmOptions& o) {
   }
   if (!o.kernel.empty()) p.kernel = o.kernel.c_str();
   require(validate_shape(p));
-  if (p.kernel != nullptr && find_kernel(o.kernel) == nullptr) {
+  if (p.kernel != nullptr && !o.batch && find_kernel(o.kernel) == nullptr) {
     refuse("no kernel has the name '" + shortened(o.kernel) + "': `tenon list` prints the names that exist");
   }
   return request;
@@ -232,13 +240,14 @@ const Kernel* kernel_to_run(Launcher& launcher, const Gemm& problem) {
 }
 
 // Refuses matrices that the device cannot hold, before the host tries to.
-void require_memory(Device& device, const Gemm& p) {
+void require_memory(Device& device, const Gemm& p, std::int64_t count) {
   const auto bytes_of = [](std::int64_t vectors, std::int64_t ld, Type type) {
     return static_cast<double>(vectors) * static_cast<double>(ld) * static_cast<double>(bytes(type));
   };
-  const double needed = bytes_of(p.a.order == row_major ? p.m : p.k, p.a.ld, p.a.type) +
-                        bytes_of(p.b.order == row_major ? p.k : p.n, p.b.ld, p.b.type) +
-                        bytes_of(p.m, p.c.ld, p.c.type);
+  const double one = bytes_of(p.a.order == row_major ? p.m : p.k, p.a.ld, p.a.type) +
+                     bytes_of(p.b.order == row_major ? p.k : p.n, p.b.ld, p.b.type) +
+                     bytes_of(p.m, p.c.ld, p.c.type);
+  const double needed = static_cast<double>(count) * one;
   std::size_t free = 0;
   require(device.free_memory(&free));
   if (needed <= static_cast<double>(free)) return;
@@ -292,6 +301,7 @@ struct Answer {
   std::optional<CheckResult> check;
   std::optional<double> ms;
   std::optional<TuningAnswer> tuning;
+  std::optional<std::int64_t> batch;
   std::int64_t overflowed_a = 0, overflowed_b = 0, overflowed_old_c = 0;  // Operand::overflowed
   // Of the emulator.
   std::optional<std::vector<emulator::Finding>> findings;
@@ -314,6 +324,7 @@ void print_answer(const Gemm& p, const Answer& answer) {
   json["n"] = p.n;
   json["k"] = p.k;
   json["epilogue"] = {{"bias", p.epilogue.bias.data != nullptr}, {"activation", name(p.epilogue.activation)}};
+  if (answer.batch) json["batch"] = *answer.batch;
   json["max_error"] = json["error_bound"] = json["relative_error"] = json["bias"] = json["ok"] = nullptr;
   json["overflowed"] = {{"a", answer.overflowed_a},
                         {"b", answer.overflowed_b},
@@ -368,6 +379,7 @@ void print_overflows(const Gemm& p, const GemmOptions& o, const Answer& answer) 
 void print_text(const Gemm& p, const GemmOptions& o, const Answer& answer) {
   std::string inputs = name(p.a.type);
   if (p.a.type != p.b.type) inputs += std::string(" and ") + name(p.b.type);
+  if (answer.batch) std::printf("batch    %lld problems\n", static_cast<long long>(*answer.batch));
   std::printf("problem  %lld x %lld x %lld, %s inputs, %s accumulate%s, %s result, layout %c%c\n",
               static_cast<long long>(p.m), static_cast<long long>(p.n), static_cast<long long>(p.k),
               inputs.c_str(), name(p.accumulate), p.promote ? ", promoted" : "", name(p.c.type),
@@ -405,6 +417,62 @@ void print_text(const Gemm& p, const GemmOptions& o, const Answer& answer) {
   if (!o.out_path.empty() && answer.right()) std::printf("written  %s\n", o.out_path.c_str());
 }
 
+void report(const GemmOptions& o, const Gemm& p, const Answer& answer) {
+  o.json ? print_answer(p, answer) : print_text(p, o, answer);
+  if (answer.check && !answer.check->ok) {
+    throw Failure(Exit::wrong_result, "the result is wrong: " + fault_text(*answer.check));
+  }
+  if (!answer.right()) {
+    throw Failure(Exit::wrong_result,
+                  "the emulator found a fault in the kernel: " + finding_text(answer.findings->front()));
+  }
+}
+
+void take_findings(Device& device, Answer* answer) {
+  answer->findings.emplace();
+  for (const LaunchReport& report : device.take_reports()) {
+    answer->findings->insert(answer->findings->end(), report.result.findings.begin(),
+                             report.result.findings.end());
+    answer->counts += report.result.counters.total;
+  }
+}
+
+// --batch: dense random problems, the matrices of each stacked behind those of the one before.
+void run_batch(const GemmOptions& o, const Gemm& one, Device& device, Answer& answer) {
+  const auto seed = [&o](std::uint64_t stream) { return random_bits(o.seed.value_or(1), stream); };
+  const Stack stack{*o.batch};
+  const Operand a = stack.random("A", seed(0), one.m, one.k, one.a.ld, one.a.order, one.a.type),
+                b = stack.random("B", seed(1), one.k, one.n, one.b.ld, one.b.order, one.b.type),
+                c_before = one.beta == 0.0F
+                               ? stack.poisoned(one.m, one.n, one.c.ld, one.c.type)
+                               : stack.random("C", seed(2), one.m, one.n, one.c.ld, row_major, one.c.type);
+  const DeviceBuffer a_device(device, a, "A"), b_device(device, b, "B"), c_device(device, c_before, "C");
+  BatchedGemm batch;
+  batch.problem = one;
+  batch.problem.tuning = nullptr;
+  batch.problem.a.data = a_device.get();
+  batch.problem.b.data = b_device.get();
+  batch.problem.c.data = c_device.get();
+  batch.count = stack.count;
+  batch.stride_a = stack.stride(a), batch.stride_b = stack.stride(b), batch.stride_c = stack.stride(c_before);
+  Launcher& launcher = device.launcher();
+  if (const char* kernel = kernel_name(launcher, batch)) answer.kernel = kernel;
+  require(gemm_batched(launcher, batch));
+  require(device.synchronize());
+  if (answer.device == "emulator") take_findings(device, &answer);
+  Operand c_after = c_before;
+  c_device.download(c_after.data.data(), c_after.data.size());
+  answer.batch = stack.count;
+  if (o.check) {
+    for (std::int64_t i = 0; i < stack.count; ++i) {
+      const CheckResult checked = check(one, stack.part(a, i), stack.part(b, i), stack.part(c_before, i),
+                                        stack.part(c_after, i), nullptr, Numbers::random);
+      if (!answer.check || worse(checked, *answer.check)) answer.check = checked;
+    }
+  }
+  report(o, one, answer);
+}
+
 void run(const GemmOptions& o) {
   Request request = read_request(o);
   Gemm& p = request.problem;
@@ -418,7 +486,11 @@ void run(const GemmOptions& o) {
   const bool emulated = device->kind() == std::string("emulator");
   answer.device = device->kind();
   answer.device_name = device->description();
-  require_memory(*device, p);
+  require_memory(*device, p, o.batch.value_or(1));
+  if (o.batch) {
+    run_batch(o, p, *device, answer);
+    return;
+  }
   if (emulated) {
     if (const Kernel* kernel = kernel_to_run(device->launcher(), p)) announce_emulator_time(p, *kernel);
   }
@@ -463,14 +535,7 @@ void run(const GemmOptions& o) {
     require(gemm(launcher, p));
     require(device->synchronize());
   }
-  if (emulated) {
-    answer.findings.emplace();
-    for (const LaunchReport& report : device->take_reports()) {
-      answer.findings->insert(answer.findings->end(), report.result.findings.begin(),
-                              report.result.findings.end());
-      answer.counts += report.result.counters.total;
-    }
-  }
+  if (emulated) take_findings(*device, &answer);
 
   Operand c_after = c_before;
   c_device.download(c_after.data.data(), c_after.data.size());
@@ -484,14 +549,7 @@ void run(const GemmOptions& o) {
   if (o.bench) answer.ms = time_gemm(p);
 
   if (output && answer.right()) write_result(*output, c_after);
-  o.json ? print_answer(p, answer) : print_text(p, o, answer);
-  if (answer.check && !answer.check->ok) {
-    throw Failure(Exit::wrong_result, "the result is wrong: " + fault_text(*answer.check));
-  }
-  if (!answer.right()) {
-    throw Failure(Exit::wrong_result,
-                  "the emulator found a fault in the kernel: " + finding_text(answer.findings->front()));
-  }
+  report(o, p, answer);
 }
 
 }  // namespace
@@ -503,6 +561,11 @@ void add_gemm(CLI::App& application) {
   command->add_option("--m", o->m, "Rows of A and C")->transform(matrix_size());
   command->add_option("--n", o->n, "Columns of B and C")->transform(matrix_size());
   command->add_option("--k", o->k, "Columns of A, rows of B")->transform(matrix_size());
+  command
+      ->add_option("--batch", o->batch,
+                   "So many products of these sizes in one launch, of random matrices one after the other; "
+                   "--check reports the worst of them")
+      ->transform(matrix_size());
   const auto types = CLI::IsMember({"f16", "bf16", "tf32", "e4m3", "e5m2", "s8"});
   command->add_option("--type", o->type, "Type of A and B (default: f16, or that of the files)")
       ->check(types);
@@ -582,6 +645,7 @@ void add_gemm(CLI::App& application) {
       "  tenon gemm --m 128 --n 96 --k 64 --type bf16 --out-type f32 --layout nn --seed 7 --check --json\n"
       "  tenon gemm --m 512 --n 512 --k 4096 --type e4m3 --promote --scale-a 0.5 --scale-b 0.25 --check\n"
       "  tenon gemm --m 256 --n 256 --k 256 --type s8 --check\n"
+      "  tenon gemm --batch 100 --m 64 --n 64 --k 64 --device emulator --check\n"
       "  tenon gemm --a A.npy --b B.npy --out C.npy\n"
       "  tenon gemm --m 200 --n 100 --k 50 --device emulator --check\n"
       "A result that --check finds wrong is not written, nor is that of a kernel in which the emulator found "

@@ -5,6 +5,7 @@
 
 #include "host/c_api_types.hpp"
 #include "tenon/gemm.hpp"
+#include "tenon/gemm_batched.hpp"
 #include "tenon/gemm_grouped.hpp"
 #include "tenon/tenon.h"
 #include "tenon/tuning.hpp"
@@ -118,9 +119,28 @@ tenon::Gemm problem_of(const tenon_gemm_problem& p) noexcept {
   return problem;
 }
 
+tenon::BatchedGemm batch_of(const tenon_gemm_batch& b) noexcept {
+  tenon::BatchedGemm batch;
+  batch.problem = problem_of(b.problem);
+  batch.count = b.count;
+  batch.stride_a = b.stride_a;
+  batch.stride_b = b.stride_b;
+  batch.stride_c = b.stride_c;
+  batch.a_pointers = b.a_pointers;
+  batch.b_pointers = b.b_pointers;
+  batch.c_pointers = b.c_pointers;
+  batch.list_alignment = b.list_alignment;
+  return batch;
+}
+
 tenon_status null_problem(const char* type = "tenon_gemm_problem") noexcept {
   return status_of(tenon::Status(tenon::StatusCode::invalid_argument,
                                  "problem is a null pointer but must point to a %s", type));
+}
+
+tenon_status null_batch() noexcept {
+  return status_of(tenon::Status(tenon::StatusCode::invalid_argument,
+                                 "batch is a null pointer but must point to a tenon_gemm_batch"));
 }
 
 }  // namespace
@@ -175,6 +195,24 @@ const char* tenon_gemm_grouped_kernel_name(const tenon_gemm_grouped_problem* pro
 tenon_status tenon_gemm_grouped(const tenon_gemm_grouped_problem* problem, struct CUstream_st* stream) {
   return problem == nullptr ? null_problem("tenon_gemm_grouped_problem")
                             : status_of(tenon::gemm_grouped(problem_of(*problem), stream));
+}
+
+tenon_gemm_batch tenon_gemm_batch_default(void) {
+  tenon_gemm_batch batch{};
+  batch.problem = tenon_gemm_problem_default();
+  return batch;
+}
+
+tenon_status tenon_gemm_batched_can_implement(const tenon_gemm_batch* batch) {
+  return batch == nullptr ? null_batch() : status_of(tenon::can_implement(batch_of(*batch)));
+}
+
+const char* tenon_gemm_batched_kernel_name(const tenon_gemm_batch* batch) {
+  return batch == nullptr ? nullptr : tenon::kernel_name(batch_of(*batch));
+}
+
+tenon_status tenon_gemm_batched(const tenon_gemm_batch* batch, struct CUstream_st* stream) {
+  return batch == nullptr ? null_batch() : status_of(tenon::gemm_batched(batch_of(*batch), stream));
 }
 
 tenon_status tenon_tuning_load(const char* path, tenon_tuning** tuning) {

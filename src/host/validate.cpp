@@ -486,7 +486,21 @@ Status check_element_alignment(const char* what, const void* data, Type type) no
                 needed, type == Type::f32 ? "a float" : name(type), needed);
 }
 
+Extent extent_of(const Gemm& problem, Letter letter) noexcept {
+  return letter == Letter::a   ? extent_of_a(problem)
+         : letter == Letter::b ? extent_of_b(problem)
+                               : extent_of_result(problem);
+}
+
 }  // namespace
+
+Status validate_memory(const Gemm& problem, Letter letter) noexcept {
+  return check_memory(extent_of(problem, letter));
+}
+
+ByteRanges memory_of(const Gemm& problem, Letter letter) noexcept {
+  return extent_of(problem, letter).byte_ranges();
+}
 
 Status validate(const Gemm& problem) noexcept {
   if (Status s = validate_shape(problem); !s) return s;

@@ -26,6 +26,13 @@ bool overlap_is_exact(const ByteRanges& x, const ByteRanges& y) noexcept;
 // The part of validate() that reads no pointer: sizes, types, orders, leading dimensions.
 Status validate_shape(const Gemm& problem) noexcept;
 
+// The memory of one matrix of a problem whose shape is valid: its rows (columns), and whether the pointer is
+// there, is aligned, and leaves room for all of the matrix. memory_of() needs a matrix with elements whose
+// memory is valid.
+enum class Letter { a, b, c };
+Status validate_memory(const Gemm& problem, Letter letter) noexcept;
+ByteRanges memory_of(const Gemm& problem, Letter letter) noexcept;
+
 // ok, or StatusCode::invalid_argument (unsupported for a combination of types) with a sentence.
 Status validate(const Gemm& problem) noexcept;
 

@@ -52,6 +52,16 @@ class InTheEmulator(OnADevice):
         answer = json.loads(run("gemm", "--m", 16, "--n", 16, "--k", 16, "--json")[1])
         self.assertEqual(answer["device"], "cuda" if has_gpu() else "emulator")
 
+    def test_a_batch(self):
+        for layout, size in (("tn", (64, 64, 64)), ("nt", (17, 5, 9)), ("tn", (64, 128, 72))):
+            with self.subTest(layout=layout, size=size):
+                m, n, k = size
+                answer = self.gemm("--batch", 3, "--m", m, "--n", n, "--k", k, "--layout", layout, "--out-type", "f16",
+                                   "--beta", 0.5, "--check")
+                self.assertEqual(set(answer), self.KEYS | {"batch"})
+                self.assertEqual([answer[x] for x in ("batch", "ok", "findings")], [3, True, []])
+                self.assertTrue(answer["kernel"].endswith("_batched"))
+
     def test_every_type_and_layout(self):
         for layout in ("tn", "nn", "tt", "nt"):
             for type_ in ("f16", "bf16"):

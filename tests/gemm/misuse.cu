@@ -37,8 +37,12 @@ using Config =
     GemmConfig<half, float, row_major, column_major, TileShape<64, 64, 32>, TileShape<32, 32, 0>, 2>;
 __global__ void odd(std::uint32_t base) {
   using Tile = OperandTile<half, 32, 16, true>;
+  const OperandCursor<Tile, Operand::a, 16> walk_a(0);
+  const OperandCursor<Tile, Operand::b, 32> walk_b(0);
   WarpTile<half, float, 16, 32> sum;
-  sum.multiply(Tile{base}, Tile{base}, 0, 0);
+  sum.load_first(walk_a, walk_b, base, base);
+  sum.multiply_k_tile<16, true>(
+      walk_a, walk_b, base, base, base, base, [](int) {}, [] {});
 }
 #elif defined(MISUSE_operation) || defined(MISUSE_element_types) || defined(MISUSE_output_type)
 using Config = sm80::Config<half, float, 64, 64>;

@@ -46,6 +46,28 @@ foreach(arch IN LISTS fp8_names)
     FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
 endforeach()
 
+# Batches. The counts of the small kernels are those of a tile of 16 x 32 x 16; A and B of a whole tile come in by one copy a
+# thread at least, and C of 16 bits leaves through shared memory.
+foreach(types IN ITEMS "f16 __half HMMA.16816.F32 HMMA.16816.F32.BF16" "bf16 __nv_bfloat16 HMMA.16816.F32.BF16")
+  separate_arguments(types)
+  list(POP_FRONT types label operand hmma)
+  foreach(alignment IN ITEMS "small 2" "small_unaligned 1")
+    separate_arguments(alignment)
+    list(POP_FRONT alignment family number)
+    tenon_add_sass_test(tenon_kernels NAME sass.${family}_${label} ARCH ${TENON_ARCHITECTURES}
+      KERNEL "gemm_small<.*SmallConfig<${operand}, float, .*Alignment.${number},"
+      EXPECT ${hmma}>=4 LDSM.16>=3 LDGSTS.E.BYPASS.128>=3 LDS.128>=2 STG.E.128>=2
+      FORBID ${types} HMMA.16816.F16 HMMA.1688 LDL STL MAX_REGISTERS 128 SPILL_FREE)
+  endforeach()
+  tenon_add_sass_test(tenon_kernels NAME sass.direct_${label} ARCH ${TENON_ARCHITECTURES}
+    KERNEL "gemm_direct<.*DirectConfig<${operand}, " EXPECT ${hmma}>=4 LDG.E.64>=6 STG.E.128>=2
+    FORBID ${types} HMMA.16816.F16 HMMA.1688 LDSM LDS LDL STL MAX_REGISTERS 64 SPILL_FREE)
+  tenon_add_sass_test(tenon_kernels NAME sass.cp_async_batched_${label} ARCH ${TENON_ARCHITECTURES}
+    KERNEL "gemm_cp_async_batched<.*GemmConfig<${operand}, float, "
+    EXPECT ${hmma}>=64 LDSM.16>=12 LDGSTS.E.BYPASS.128>=8
+    FORBID ${types} HMMA.16816.F16 HMMA.1688 LDL STL MAX_REGISTERS 255 SPILL_FREE)
+endforeach()
+
 # Compares all kernels of the library and of the module with a committed report of their registers, memory, loops and
 # findings. `scripts/kernel_report --help` explains the tolerances and how to update the report. sm_80 and sm_90a only: the
 # other architectures are compiled from the same PTX as sm_80.

@@ -5,12 +5,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <random>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "tenon/gemm/row_interleaved.hpp"
+#include "tenon/gemm/tile_scheduler_stacked.hpp"
 #include "tenon/gemm/tile_scheduler_unaligned.hpp"
 
 namespace tenon {
@@ -193,6 +196,27 @@ TEST(UnalignedTileScheduler, ComputesEachRowOfEachColumnOnceWithAllOfK) {
     expect_unaligned_c_once(m, n, k, true, 64, false, clusters);
     expect_unaligned_c_once(m, n, k, true, 64, true, clusters);
     if (HasFatalFailure()) return;
+  }
+}
+
+// A stacked batch: each tile of each problem once, with the A and the B of its own problem.
+TEST(StackedTileScheduler, EachTileLoadsItsOwnProblem) {
+  for (const auto& [count, tiles_m, tiles_n, ctas] :
+       {std::array{1, 1, 1, 4}, {5, 1, 1, 2}, {3, 2, 3, 4}, {7, 3, 2, 132}, {1000, 1, 1, 132}}) {
+    const Raster raster(count * tiles_m, tiles_n, tiles_m);
+    std::set<std::pair<int, int>> computed;
+    for (int cta = 0; cta < ctas; ++cta) {
+      const StackedTileScheduler<ClusterShape<1, 1>> scheduler(raster, raster.tiles(), 2, cta, ctas);
+      for_each_work(scheduler, 0, 1, [&](int index) {
+        const WorkTile work = scheduler.at(index), loaded = scheduler.loaded(work);
+        const int problem = work.m / tiles_m;
+        EXPECT_TRUE(work.n >= 0 && work.n < tiles_n);
+        EXPECT_EQ(loaded.m, work.m) << "the A of the stack";
+        EXPECT_EQ(loaded.n, problem * tiles_n + work.n) << "problem " << problem;
+        EXPECT_TRUE(computed.emplace(work.m, work.n).second) << work.m << ", " << work.n;
+      });
+    }
+    EXPECT_EQ(computed.size(), static_cast<std::size_t>(count * tiles_m * tiles_n));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tenon/gemm.hpp"
+#include "tenon/gemm_batched.hpp"
 #include "tenon/gemm_grouped.hpp"
 #include "tenon/tenon.h"
 #include "tenon/tuning.hpp"
@@ -18,6 +19,7 @@ struct Call {
   const char* function = "";
   Gemm problem;
   GroupedGemm grouped;
+  BatchedGemm batch;
   CUstream_st* stream = nullptr;
   const Tuning* loaded = nullptr;
   std::string path;
@@ -39,6 +41,11 @@ Status note(const char* function, const GroupedGemm& problem, CUstream_st* strea
   return answer;
 }
 
+Status note(const char* function, const BatchedGemm& batch, CUstream_st* stream = nullptr) {
+  call.batch = batch;
+  return note(function, batch.problem, stream);
+}
+
 }  // namespace
 
 Status can_implement(const GroupedGemm& problem) noexcept {
@@ -50,6 +57,16 @@ const char* kernel_name(const GroupedGemm& problem) noexcept {
 }
 Status gemm_grouped(const GroupedGemm& problem, CUstream_st* stream) noexcept {
   return note("gemm_grouped", problem, stream);
+}
+Status can_implement(const BatchedGemm& batch) noexcept {
+  return note("can_implement a batch", batch);
+}
+const char* kernel_name(const BatchedGemm& batch) noexcept {
+  note("kernel_name of a batch", batch);
+  return "a batched kernel";
+}
+Status gemm_batched(const BatchedGemm& batch, CUstream_st* stream) noexcept {
+  return note("gemm_batched", batch, stream);
 }
 Status can_implement(const Gemm& problem) noexcept {
   return note("can_implement", problem);
@@ -270,6 +287,46 @@ TEST(CApiCalls, TranslateEveryFieldOfGroupedProducts) {
   EXPECT_STREQ(tenon_gemm_grouped_can_implement(nullptr).message,
                "problem is a null pointer but must point to a tenon_gemm_grouped_problem");
   EXPECT_EQ(tenon_gemm_grouped_kernel_name(nullptr), nullptr);
+}
+
+TEST(CApiCalls, TranslateEveryFieldOfABatch) {
+  auto* const stream = at<CUstream_st>(0x70);
+  for (const int which : {0, 1}) {
+    tenon_gemm_batch b = tenon_gemm_batch_default();
+    b.problem = of_c(which, nullptr);
+    b.count = 11 + 100 * which;
+    b.stride_a = 12 + 100 * which, b.stride_b = 13 + 100 * which, b.stride_c = 14 + 100 * which;
+    b.a_pointers = at<const void* const>(which == 0 ? 0x200 : 0x300);
+    b.b_pointers = at<const void* const>(which == 0 ? 0x210 : 0x310);
+    b.c_pointers = at<void* const>(which == 0 ? 0x220 : 0x320);
+    b.list_alignment = 8 + 8 * which;
+    const auto expect_batch = [&](const char* function) {
+      EXPECT_STREQ(call.function, function);
+      expect_arrived(b.problem, nullptr);
+      EXPECT_EQ(call.batch.count, b.count);
+      EXPECT_EQ(call.batch.stride_a, b.stride_a);
+      EXPECT_EQ(call.batch.stride_b, b.stride_b);
+      EXPECT_EQ(call.batch.stride_c, b.stride_c);
+      EXPECT_EQ(call.batch.a_pointers, b.a_pointers);
+      EXPECT_EQ(call.batch.b_pointers, b.b_pointers);
+      EXPECT_EQ(call.batch.c_pointers, b.c_pointers);
+      EXPECT_EQ(call.batch.list_alignment, b.list_alignment);
+    };
+    answer = which == 0 ? Status() : Status(StatusCode::unsupported, "a sentence");
+    call = {};
+    expect_answer(tenon_gemm_batched_can_implement(&b));
+    expect_batch("can_implement a batch");
+    call = {};
+    expect_answer(tenon_gemm_batched(&b, stream));
+    expect_batch("gemm_batched");
+    EXPECT_EQ(call.stream, stream);
+    call = {};
+    EXPECT_STREQ(tenon_gemm_batched_kernel_name(&b), "a batched kernel");
+    expect_batch("kernel_name of a batch");
+  }
+  EXPECT_EQ(tenon_gemm_batched(nullptr, stream).code, TENON_INVALID_ARGUMENT);
+  EXPECT_EQ(tenon_gemm_batched_can_implement(nullptr).code, TENON_INVALID_ARGUMENT);
+  EXPECT_EQ(tenon_gemm_batched_kernel_name(nullptr), nullptr);
 }
 
 TEST(CApiCalls, ATableThatCannotBeLoadedIsNone) {

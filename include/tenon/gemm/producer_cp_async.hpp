@@ -2,9 +2,11 @@
 // memory by cp.async, with zeros for what lies outside the matrix.
 //
 // A k-tile is made of 16-byte chunks, one a thread at a time. Alignment::full_16 needs every chunk aligned:
-// base and leading dimension multiples of 16 bytes. Alignment::any looks at its operand once and takes the
-// widest copies that it allows: 16 bytes, four times 4 bytes, or element loads and an ordinary store
-// (cp.async has nothing below 4 bytes). Below: shared/tile.hpp, ptx/cp_async.hpp, ptx/st_shared.hpp.
+// base and leading dimension multiples of 16 bytes. Alignment::whole_chunks also needs each chunk to lie
+// wholly inside or outside the matrix: rows of a multiple of 16 bytes. Alignment::any looks at its operand
+// once and takes the widest copies that it allows: 16 bytes, four times 4 bytes, or element loads and an
+// ordinary store (cp.async has nothing below 4 bytes). Below: shared/tile.hpp, ptx/cp_async.hpp,
+// ptx/st_shared.hpp.
 #pragma once
 
 #include <type_traits>
@@ -24,7 +26,7 @@ struct GlobalRows {
   int rows, columns;
 };
 
-enum class Alignment { full_16, any };
+enum class Alignment { full_16, any, whole_chunks };
 
 // An unsigned integer of 1, 2 or 4 bytes.
 template <int bytes>
@@ -74,7 +76,7 @@ class ProducerCpAsync {
 
   // Whether the whole k-tile lies inside the matrix and its chunks are aligned: copy<true> may then be used.
   __device__ __forceinline__ bool whole() const {
-    return (alignment == Alignment::full_16 || width_ == 16) && extent_inside_ && k_left_ >= Tile::depth;
+    return (alignment != Alignment::any || width_ == 16) && extent_inside_ && k_left_ >= Tile::depth;
   }
 
   // The k-tiles from this one on of which that is true.
@@ -121,7 +123,7 @@ class ProducerCpAsync {
   // The first `inside` elements of a chunk, and zeros for the rest. Copies are full or empty: a cp.async cut
   // short is right, but memory checkers take it for a read of its full width, past the end of the matrix.
   __device__ __forceinline__ void copy_part(std::uint32_t to, const Word* source, int inside) const {
-    if (inside % elements == 0 && width_ == 16) {
+    if (alignment == Alignment::whole_chunks || (inside % elements == 0 && width_ == 16)) {
       ptx::cp_async_cg_shared_global_16(to, source, static_cast<std::uint32_t>(element_bytes * inside));
     } else if (element_bytes * inside % 4 == 0 && width_ >= 4) {
 #pragma unroll

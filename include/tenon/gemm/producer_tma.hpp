@@ -29,7 +29,7 @@ __device__ __forceinline__ void produce(const MapA& map_a, const MapB& map_b, co
   Stage<Config::stages> stage = first_stage;
   for_each_work(scheduler, 0, 1, [&](int index) {
     const WorkTile work = scheduler.at(index);
-    const Loads loads(work, p);
+    const Loads loads(scheduler.loaded(work), p);
     const int bytes = loads.bytes();
     if (!Budget::scarce && index == scheduler.first()) cudaGridDependencySynchronize();
     for (int k_tile = work.k_begin; k_tile < work.k_begin + work.k_count; ++k_tile) {
@@ -169,9 +169,19 @@ class ProducerTma {
   }
 
   template <class Scheduler>
-  __device__ __forceinline__ static void prefetch(const MapA& map_a, const MapB& map_b, const Scheduler&) {
+  __device__ __forceinline__ static void prefetch(const MapA& map_a, const MapB& map_b,
+                                                  const Scheduler& scheduler) {
     Loads<false>::prefetch(map_a);
     Loads<false>::prefetch(map_b);
+    // A batch of small products is over before the memory is busy: its first tile is fetched into the L2
+    // while the grid before still runs.
+    if constexpr (Config::fetches_ahead) {
+      const WorkTile work = scheduler.loaded(scheduler.at(scheduler.first()));
+      for (int k_tile = 0; k_tile < work.k_count; ++k_tile) {
+        prefetch_box(map_a.whole, work.m * Config::Block::m, k_tile * Config::Block::k);
+        prefetch_box(map_b.whole, work.n * Config::Block::n, k_tile * Config::Block::k);
+      }
+    }
   }
 
   template <class Scheduler>

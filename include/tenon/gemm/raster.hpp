@@ -29,6 +29,8 @@ class Raster {
   TENON_HOST_DEVICE constexpr int tiles_n() const { return tiles_n_; }
   TENON_HOST_DEVICE constexpr int tiles() const { return tiles_m_ * tiles_n_; }
   TENON_HOST_DEVICE constexpr int band() const { return band_; }
+  // The number of the band that a tile row belongs to.
+  TENON_HOST_DEVICE int band_of(int m) const { return by_rows_.quotient(m); }
 
   // The index-th tile, 0 <= index < tiles(): each position once.
   TENON_HOST_DEVICE TilePosition at(int index) const {

@@ -105,9 +105,13 @@ class TileScheduler {
     return splits_tail && first() < (raster_.tiles() - whole_tiles_) * Cluster::ctas;
   }
   TENON_HOST_DEVICE constexpr int k_tiles() const { return k_tiles_; }
+  // The tile of A (m) and of B (n) that the producer loads for a work tile.
+  TENON_HOST_DEVICE constexpr const WorkTile& loaded(const WorkTile& work) const { return work; }
+
+ protected:
+  const Raster& raster_;
 
  private:
-  const Raster& raster_;
   int whole_tiles_, k_tiles_, cta_, ctas_;
 };
 

@@ -73,8 +73,9 @@ struct WgmmaConfig {
   static_assert(Cluster::k == 1 || Warp::m == 64,
                 "WgmmaConfig: with cluster split-K each consumer warpgroup has 64 rows");
 
-  // See Pingpong, SwapAB and RowInterleaved.
-  static constexpr bool pingpong = false, swap_ab = false, row_interleaved = false;
+  // See Pingpong, SwapAB, RowInterleaved and Stacked.
+  static constexpr bool pingpong = false, swap_ab = false, row_interleaved = false, stacked = false,
+                        fetches_ahead = false;
   // Whether the tiles of the last wave are split along k between the CTAs of a cluster (TailSplit). Only for
   // the largest tiles, for which a partly filled wave costs the most time.
   static constexpr bool splits_tail = Cluster::ctas == 2 && Cluster::k == 1 && Warp::m > 64;
@@ -143,6 +144,21 @@ struct RowInterleaved : Config {
   using TileB = OperandTile<typename Config::TB, Config::Block::n, Config::Block::k + most_shift, false>;
   static constexpr int stage_bytes = Config::TileA::bytes + TileB::bytes;
   static constexpr int ring_bytes = Config::stages * stage_bytes;
+};
+
+// A batch of products whose matrices form one stack each: the rows of all A below each other, all columns of
+// B beside each other, the rows of all C below each other. To TMA each stack is one matrix. The tiles of a
+// problem must not reach into the next one: m and n are multiples of the tile's.
+template <class Config>
+struct Stacked : Config {
+  static constexpr bool stacked = true;
+  // Whether the producer fetches its first tile into the L2 before it waits for the grid before: it pays for
+  // tiles of 64 x 64, on an H200 0.1 us of 4.9 with operands in the L2 and 0.6 us of 8.3 with others.
+  static constexpr bool fetches_ahead = Config::Block::m * Config::Block::n <= 64 * 64;
+  static_assert(Config::a_order == Order::row_major && Config::b_order == Order::column_major,
+                "Stacked: k must be contiguous in A and B, or the stack would run along k");
+  static_assert(Config::Cluster::ctas == 1 && !Config::swap_ab,
+                "Stacked: CTAs of a cluster would share operands of different problems");
 };
 
 }  // namespace tenon

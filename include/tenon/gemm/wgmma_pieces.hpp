@@ -19,6 +19,7 @@
 #include "tenon/gemm/store_tma_interleaved.hpp"
 #include "tenon/gemm/store_tma_transposed.hpp"
 #include "tenon/gemm/tile_scheduler.hpp"
+#include "tenon/gemm/tile_scheduler_stacked.hpp"
 #include "tenon/gemm/wgmma_config.hpp"
 
 namespace tenon {
@@ -87,7 +88,7 @@ struct OperandPieces<BlockScaled<C>> {
   using Mainloop = MainloopBlockScaled<BlockScaled<C>>;
 };
 
-// Config: WgmmaConfig, Pingpong, SwapAB, RowInterleaved or BlockScaled of one.
+// Config: WgmmaConfig, Pingpong, SwapAB, RowInterleaved, BlockScaled or Stacked of one.
 template <class Config>
 struct WgmmaPieces {
   using Block = typename Config::Block;
@@ -95,7 +96,8 @@ struct WgmmaPieces {
   using Budget = RegisterBudget<Config>;
   using Ring = TmaRing<Config::stages>;
 
-  using Scheduler = TileScheduler<Cluster, Config::splits_tail>;
+  using Scheduler = std::conditional_t<Config::stacked, StackedTileScheduler<Cluster>,
+                                       TileScheduler<Cluster, Config::splits_tail>>;
   using Producer = typename OperandPieces<Config>::Producer;
   using Mainloop = typename OperandPieces<Config>::Mainloop;
   template <bool splits_k, bool splits_tail, class C>

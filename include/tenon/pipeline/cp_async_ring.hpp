@@ -28,8 +28,13 @@ struct CpAsyncRing {
   // After Stages - 1 commits are pending: the oldest stage is complete and visible to the whole block; and
   // every thread has finished what it read before, so the stage that was read last may be overwritten.
   __device__ __forceinline__ static void wait_oldest() {
+    wait_oldest([] { __syncthreads(); });
+  }
+  // The same for a ring of some of the CTA's threads, which synchronise(): a warp, or warps at a barrier.
+  template <class Synchronise>
+  __device__ __forceinline__ static void wait_oldest(const Synchronise& synchronise) {
     ptx::cp_async_wait_group<Stages - 2>();
-    __syncthreads();
+    synchronise();
   }
 
   // Before the CTA ends or reuses the memory.

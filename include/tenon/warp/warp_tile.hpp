@@ -126,7 +126,7 @@ class WarpTile {
         }
       }
     }
-    static_assert(steps * rows % 2 == 0,
+    static_assert(!more || steps * rows % 2 == 0,
                   "WarpTile: an odd number of A rows a k-tile would swap the two A buffers");
   }
 
