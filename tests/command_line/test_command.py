@@ -382,7 +382,7 @@ class ListAndInfo(unittest.TestCase):
         self.assertGreater(len(kernels), 0)
         for kernel in kernels:
             self.assertEqual(sorted(kernel), sorted(self.KEYS))
-            self.assertRegex(kernel["arch"], r"^sm_(80|90a)$")
+            self.assertRegex(kernel["arch"], r"^sm_(80|89|90a)$")
             self.assertRegex(kernel["tile"], r"^\d+x\d+x\d+$")
             self.assertTrue(0 < kernel["registers"] <= 255, kernel["name"])
             self.assertEqual(kernel["spill_bytes"], 0, kernel["name"])

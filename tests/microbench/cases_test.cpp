@@ -97,9 +97,9 @@ TEST(Cases, NamesOfTypesAreReversible) {
       }
     }
   }
-  // fp8 is not an accumulator type. Outputs in f16, bf16 or f32: for f16 with two accumulator types, for
-  // bf16, f32 and tf32 with one, for four pairs of fp8 promoted or not. s8 has one.
-  EXPECT_EQ(products, 3 * (2 + 1 + 1 + 1 + 4 * 2) + 1);
+  // fp8 is not an accumulator type. Outputs in f16, bf16 or f32: for f16 with two accumulator types, for f32
+  // with one, for bf16, tf32 and four pairs of fp8 promoted or not. s8 has one.
+  EXPECT_EQ(products, 3 * (2 + 1 + 2 + 2 + 4 * 2) + 1);
 }
 
 TEST(Cases, WrongTypesAreNamed) {
@@ -117,7 +117,7 @@ TEST(Cases, WrongTypesAreNamed) {
       {"s8_f32", "accumulate is f32 with s8 inputs but must be s32"},
       {"s8_s32_f32", "C is f32 with s8 inputs but must be s32"},
       {"s32", "A is s32"},
-      {"bf16_f32p", "promote is given but A and B are bf16"},
+      {"f16_f32p", "promote is given but A and B are f16"},
       {"f32_f32p", "A and B are f32"},
       {"f32_f16", "A and B are f32"},
       {"f32_f32_s32", "A and B are f32"},

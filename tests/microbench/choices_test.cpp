@@ -112,7 +112,7 @@ TEST(ChoiceCandidates, AreTheKernelsThatComputeTheProblemWithAndWithoutAWorkspac
   const std::vector<ChoiceCandidate> aligned = choice_candidates(list, p, h200);
   std::size_t accepting = 0;
   for (const Kernel& kernel : list)
-    accepting += static_cast<std::size_t>(kernel.copy != Copy::module && accepts(kernel, p, h200));
+    accepting += static_cast<std::size_t>(is_offered(kernel, p) && accepts(kernel, p, h200));
   EXPECT_EQ(aligned.size(), accepting);
   EXPECT_GT(accepting, 10U);
   for (const ChoiceCandidate& candidate : aligned) EXPECT_EQ(candidate.workspace_bytes, 0U);

@@ -13,9 +13,9 @@
 #include "tenon/gemm/reduction_cluster.hpp"
 #include "tenon/gemm/reduction_cluster_tail.hpp"
 #include "tenon/gemm/register_budget.hpp"
-#include "tenon/gemm/store_fused.hpp"
 #include "tenon/gemm/store_rows.hpp"
 #include "tenon/gemm/store_tma.hpp"
+#include "tenon/gemm/store_tma_fused.hpp"
 #include "tenon/gemm/store_tma_interleaved.hpp"
 #include "tenon/gemm/store_tma_transposed.hpp"
 #include "tenon/gemm/tile_scheduler.hpp"
@@ -67,7 +67,7 @@ struct StoreOf<Config, FusedEpilogue, warps> {
                 "transposed nor row-interleaved nor split along k");
   using type = std::conditional_t<
       Config::TileA::element_bytes == 2,
-      StoreFused<typename Config::T, Config::subtiles, RegisterBudget<Config>::rows_at_a_time>,
+      StoreTmaFused<typename Config::T, Config::subtiles, RegisterBudget<Config>::rows_at_a_time>,
       StoreRows<FusedEpilogue>>;
 };
 

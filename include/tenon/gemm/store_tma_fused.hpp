@@ -28,14 +28,14 @@ struct BiasActivation {
 // T: __half or __nv_bfloat16, the type of A, and of D and the bias where TMA stores D. Subtiles,
 // rows_at_a_time: see StoreTma.
 template <class T, int Subtiles, int rows_at_a_time>
-class StoreFused {
+class StoreTmaFused {
  public:
   static constexpr int bytes_of_warp = Subtiles * subtile_bytes;
-  static_assert(Subtiles >= 2, "StoreFused: StoreRows needs two epilogue subtiles a warp");
+  static_assert(Subtiles >= 2, "StoreTmaFused: StoreRows needs two epilogue subtiles a warp");
 
   // As StoreTma.
-  __device__ __forceinline__ StoreFused(const Output& d, const FusedEpilogue& op, const TensorMap& map,
-                                        std::uint32_t staging)
+  __device__ __forceinline__ StoreTmaFused(const Output& d, const FusedEpilogue& op, const TensorMap& map,
+                                           std::uint32_t staging)
       : rows_(d, op, staging + threadIdx.x / 32 * (bytes_of_warp - StoreRows<FusedEpilogue>::bytes_of_warp)),
         d_(d),
         op_(op),
