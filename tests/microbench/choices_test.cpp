@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "gemm/select.hpp"
 #include "host/kernel_list.hpp"
 #include "host/validate.hpp"
 #include "microbench/choice_problems.hpp"
