@@ -66,14 +66,14 @@ struct Gemm {
   // in f32.
   Type accumulate = Type::f32;
   // bf16, tf32 and fp8 only. At every step, the tensor core truncates the sum of products: to 13 bits below
-  // the leading one with fp8, else to 23. With `promote` it accumulates 128 bytes of k at a time (128 products
-  // of fp8, 64 of bf16, 32 of tf32), and the kernel adds these accumulators in f32.
+  // the leading one with fp8, else to 23. With `promote` it accumulates 128 bytes of k at a time (128
+  // products of fp8, 64 of bf16, 32 of tf32), and the kernel adds these accumulators in f32.
   bool promote = false;
   // A and B of f32 only, and needed for them: how they are multiplied. The workspace holds them as they are
   // multiplied, and is not optional. Names of kernels and tuning tables are those of the type of the parts.
   //
-  // The error of an element, relative to the sum of the magnitudes of its products, is at most, beside that of
-  // the accumulators:
+  // The error of an element, relative to the sum of the magnitudes of its products, is at most, beside that
+  // of the accumulators:
   //   f16     2^-10 (and 2^-25 for an element below 2^-14; above 65504 it becomes infinite)
   //   tf32    2^-10      bf16    2^-7       bf16x3  2^-14
   //   tf32x3  2^-21      bf16x6  2^-23, as if C were the exact product of A and B rounded to f32

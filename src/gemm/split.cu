@@ -7,10 +7,10 @@ namespace tenon {
 namespace split {
 
 // extern "C": the names of their entries in PTX.
-#define TENON_SPLIT(precision)                                             \
-  extern "C" __global__ void __launch_bounds__(block_threads)              \
-      tenon_split_##precision(const __grid_constant__ SplitTasks tasks) {  \
-    split_operand<Precision::precision>(tasks);                            \
+#define TENON_SPLIT(precision)                                            \
+  extern "C" __global__ void __launch_bounds__(block_threads)             \
+      tenon_split_##precision(const __grid_constant__ SplitTasks tasks) { \
+    split_operand<Precision::precision>(tasks);                           \
   }
 TENON_SPLIT(tf32)
 TENON_SPLIT(f16)
@@ -29,9 +29,9 @@ struct Instance {
 };
 
 Instance instance_of(Precision precision) noexcept {
-#define TENON_SPLIT(name)                                                                      \
-  case Precision::name:                                                                        \
-    return {reinterpret_cast<const void*>(&tenon_split_##name), "tenon_split_" #name,          \
+#define TENON_SPLIT(name)                                                             \
+  case Precision::name:                                                               \
+    return {reinterpret_cast<const void*>(&tenon_split_##name), "tenon_split_" #name, \
             "tenon_split_" #name "_sm_90"};
   switch (precision) {
     TENON_SPLIT(tf32)

@@ -16,7 +16,7 @@ constexpr int tile_rows = 32, tile_k = 64, of_thread = 8;
 constexpr int threads_across = tile_k / of_thread, block_threads = tile_rows * threads_across;
 
 struct SplitTask {
-  pad::Source source;  // its vectors are rows of k elements, or k rows of `rows` elements
+  pad::Source source;        // its vectors are rows of k elements, or k rows of `rows` elements
   std::int64_t rows, k, ld;  // ld: of the destination, in elements
   bool k_contiguous;
   void* destination;

@@ -36,9 +36,9 @@ TENON_HOST_DEVICE constexpr Type part_type(Precision precision) noexcept {
 
 // Products of parts that stand for one product.
 TENON_HOST_DEVICE constexpr int products_of(Precision precision) noexcept {
-  return precision == Precision::bf16x6                                          ? 6
+  return precision == Precision::bf16x6                                     ? 6
          : precision == Precision::bf16x3 || precision == Precision::tf32x3 ? 3
-                                                                                 : 1;
+                                                                            : 1;
 }
 
 // Whether the product of parts promotes its accumulators (Gemm::promote): the tensor core truncates, over a
@@ -49,9 +49,8 @@ TENON_HOST_DEVICE constexpr bool promotes(Precision precision) noexcept {
 
 // The part of A (of B) in a product, 0 <= product < products_of(precision).
 TENON_HOST_DEVICE constexpr Part part_of(Precision precision, bool is_b, int product) noexcept {
-  constexpr Part six[2][6] = {
-      {Part::head, Part::third, Part::second, Part::head, Part::second, Part::whole},
-      {Part::third, Part::head, Part::second, Part::second, Part::head, Part::whole}};
+  constexpr Part six[2][6] = {{Part::head, Part::third, Part::second, Part::head, Part::second, Part::whole},
+                              {Part::third, Part::head, Part::second, Part::second, Part::head, Part::whole}};
   constexpr Part three[2][3] = {{Part::head, Part::second, Part::whole},
                                 {Part::second, Part::head, Part::whole}};
   switch (products_of(precision)) {

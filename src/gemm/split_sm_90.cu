@@ -5,12 +5,12 @@
 namespace tenon {
 namespace split {
 
-#define TENON_SPLIT(precision)                                                     \
-  extern "C" __global__ void __launch_bounds__(block_threads)                      \
-      tenon_split_##precision##_sm_90(const __grid_constant__ SplitTasks tasks) {  \
-    cudaTriggerProgrammaticLaunchCompletion();                                     \
-    cudaGridDependencySynchronize();                                               \
-    split_operand<Precision::precision>(tasks);                                    \
+#define TENON_SPLIT(precision)                                                    \
+  extern "C" __global__ void __launch_bounds__(block_threads)                     \
+      tenon_split_##precision##_sm_90(const __grid_constant__ SplitTasks tasks) { \
+    cudaTriggerProgrammaticLaunchCompletion();                                    \
+    cudaGridDependencySynchronize();                                              \
+    split_operand<Precision::precision>(tasks);                                   \
   }
 TENON_SPLIT(tf32)
 TENON_SPLIT(f16)

@@ -48,9 +48,8 @@ Gemm product_of_parts(const Gemm& problem) noexcept {
   Gemm product = problem;
   product.k = split_depth(problem.k, precision);
   product.a = ConstMatrix(is_there ? static_cast<const void*>(workspace) : somewhere, ld, row_major, type);
-  product.b =
-      ConstMatrix(is_there ? static_cast<const void*>(workspace + parts_of_b_at(problem)) : somewhere, ld,
-                  column_major, type);
+  product.b = ConstMatrix(is_there ? static_cast<const void*>(workspace + parts_of_b_at(problem)) : somewhere,
+                          ld, column_major, type);
   product.promote = promotes(precision);
   product.precision = Precision::none;
   product.workspace = nullptr;

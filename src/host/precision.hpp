@@ -17,8 +17,8 @@ std::size_t parts_bytes(const Gemm& problem) noexcept;
 // workspace_too_small, with a sentence, if the workspace cannot hold the parts.
 Status check_parts_workspace(const Gemm& problem) noexcept;
 
-// C = alpha * A * B + beta * C of the parts, where they lie in the workspace. Where it cannot hold them, at an
-// address as aligned: the choice of a kernel depends on nothing else.
+// C = alpha * A * B + beta * C of the parts, where they lie in the workspace. Where it cannot hold them, at
+// an address as aligned: the choice of a kernel depends on nothing else.
 Gemm product_of_parts(const Gemm& problem) noexcept;
 
 // The products that compute a problem, one after the other: itself, if it has no precision.

@@ -38,9 +38,9 @@ double product_error(Precision precision) {
   }
 }
 double element_error(Precision precision) {
-  return precision == Precision::f16                                        ? 0x1p-25
+  return precision == Precision::f16                                      ? 0x1p-25
          : precision == Precision::tf32 || precision == Precision::tf32x3 ? 0x1p-136
-                                                                            : 0x1p-133;
+                                                                          : 0x1p-133;
 }
 
 // Where an operand lies: its order, elements off an aligned address, elements between its rows (columns).
@@ -197,8 +197,8 @@ class PrecisionTest : public test::DeviceTest, public ::testing::WithParamInterf
     return dense;
   }
 
-  // Each element against the exact product of the parts, within the bound of the kernel's arithmetic, and that
-  // against the exact product, within what the precision promises.
+  // Each element against the exact product of the parts, within the bound of the kernel's arithmetic, and
+  // that against the exact product, within what the precision promises.
   static void expect_right(const Case& c, const std::vector<float>& a, const std::vector<float>& b,
                            const std::vector<float>& old_c, const std::vector<float>& found) {
     const Precision precision = GetParam();
@@ -232,10 +232,10 @@ class PrecisionTest : public test::DeviceTest, public ::testing::WithParamInterf
             c.beta == 0.0F ? 0.0 : static_cast<double>(old_c[static_cast<std::size_t>(i * c.n + j)]);
         const double kernel_bound =
             error_bound(dot, split_depth(c.k, precision), sums, c.out, alpha, beta, old);
-        const double split_bound =
-            std::fabs(alpha) *
-            (product_error(precision) * magnitude + element_error(precision) * elements + 0x1p-149);
-        ASSERT_LE(std::fabs(alpha * (dot.sum - exact)), split_bound * 1.0001) << "row " << i << ", column " << j;
+        const double split_bound = std::fabs(alpha) * (product_error(precision) * magnitude +
+                                                       element_error(precision) * elements + 0x1p-149);
+        ASSERT_LE(std::fabs(alpha * (dot.sum - exact)), split_bound * 1.0001)
+            << "row " << i << ", column " << j;
         const auto value = static_cast<double>(found[static_cast<std::size_t>(i * c.n + j)]);
         ASSERT_LE(std::fabs(value - (alpha * dot.sum + beta * old)), kernel_bound)
             << "row " << i << ", column " << j << " is " << value << " but should be "
@@ -245,12 +245,13 @@ class PrecisionTest : public test::DeviceTest, public ::testing::WithParamInterf
   }
 
   static void check(const Case& c) {
-    SCOPED_TRACE(::testing::Message() << c.m << " x " << c.n << " x " << c.k << ", A "
-                                      << (c.a.order == row_major ? "t" : "n") << " shift " << c.a.shift
-                                      << " pad " << c.a.pad << ", B " << (c.b.order == row_major ? "t" : "n")
-                                      << " shift " << c.b.shift << " pad " << c.b.pad << ", alpha " << c.alpha
-                                      << ", beta " << c.beta << ", C in " << name(c.out));
-    const std::vector<float> a = normals(c.m * c.k, 1), b = normals(c.k * c.n, 2), old = normals(c.m * c.n, 3);
+    SCOPED_TRACE(::testing::Message()
+                 << c.m << " x " << c.n << " x " << c.k << ", A " << (c.a.order == row_major ? "t" : "n")
+                 << " shift " << c.a.shift << " pad " << c.a.pad << ", B "
+                 << (c.b.order == row_major ? "t" : "n") << " shift " << c.b.shift << " pad " << c.b.pad
+                 << ", alpha " << c.alpha << ", beta " << c.beta << ", C in " << name(c.out));
+    const std::vector<float> a = normals(c.m * c.k, 1), b = normals(c.k * c.n, 2),
+                             old = normals(c.m * c.n, 3);
     const std::vector<float> found = run(c, a, b, old);
     if (!HasFailure()) expect_right(c, a, b, old, found);
   }
@@ -266,7 +267,7 @@ TEST_P(PrecisionTest, EveryOrderAndAlignment) {
 }
 
 TEST_P(PrecisionTest, Sizes) {
-  constexpr std::int64_t sizes[][3] = {{1, 1, 1},   {1, 37, 5},    {37, 1, 8},    {3, 2, 9},
+  constexpr std::int64_t sizes[][3] = {{1, 1, 1},    {1, 37, 5},    {37, 1, 8},    {3, 2, 9},
                                        {17, 31, 64}, {65, 129, 65}, {129, 65, 127}};
   for (const auto& [m, n, k] : sizes) {
     check({m, n, k});
@@ -352,7 +353,8 @@ TEST_P(PrecisionTest, TinyOperands) {
   if (GetParam() == Precision::f16) GTEST_SKIP() << "f16 rounds them to zero";
   const Case c{33, 40, 24};
   std::vector<float> a = normals(c.m * c.k, 1), b = normals(c.k * c.n, 2);
-  for (std::size_t i = 0; i < a.size(); ++i) a[i] *= i % 3 == 0 ? 0x1p-130F : i % 3 == 1 ? 0x1p-120F : 0x1p-140F;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    a[i] *= i % 3 == 0 ? 0x1p-130F : i % 3 == 1 ? 0x1p-120F : 0x1p-140F;
   for (float& x : b) x *= 0x1p100F;
   const std::vector<float> found = run(c, a, b, {});
   if (!HasFailure()) expect_right(c, a, b, {}, found);
@@ -428,7 +430,8 @@ TEST_P(PrecisionTest, IsAsAccurateAsF32) {
           float sum = 0.0F;
           double precise = 0.0;
           for (std::int64_t p = 0; p < c.k; ++p) {
-            const float x = a[static_cast<std::size_t>(i * c.k + p)], y = b[static_cast<std::size_t>(p * c.n + j)];
+            const float x = a[static_cast<std::size_t>(i * c.k + p)],
+                        y = b[static_cast<std::size_t>(p * c.n + j)];
             sum = std::fma(x, y, sum);
             precise += static_cast<double>(x) * static_cast<double>(y);
           }

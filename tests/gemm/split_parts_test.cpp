@@ -15,8 +15,9 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 // Bits of every exponent whose lower parts are normal numbers, and both signs.
 float random_float(std::mt19937& random, int least_exponent, int largest_exponent) {
   const auto significand = static_cast<float>(random() % (1U << 24)) + static_cast<float>(1U << 24);
-  const int exponent = least_exponent + static_cast<int>(random() % static_cast<unsigned>(
-                                                                       largest_exponent - least_exponent + 1));
+  const int exponent =
+      least_exponent +
+      static_cast<int>(random() % static_cast<unsigned>(largest_exponent - least_exponent + 1));
   return std::ldexp(random() % 2 == 0 ? significand : -significand, exponent - 24);
 }
 
@@ -65,8 +66,8 @@ TEST(SplitParts, TheLargestFloatsStayFinite) {
 
 TEST(SplitParts, OfWhatIsNotFiniteOnlyTheWholeIsThere) {
   for (const float x : {infinity, -infinity, std::numeric_limits<float>::quiet_NaN()}) {
-    for (const Parts& parts : {parts_of<Precision::bf16x3>(x), parts_of<Precision::bf16x6>(x),
-                               parts_of<Precision::tf32x3>(x)}) {
+    for (const Parts& parts :
+         {parts_of<Precision::bf16x3>(x), parts_of<Precision::bf16x6>(x), parts_of<Precision::tf32x3>(x)}) {
       EXPECT_FALSE(is_finite(parts.whole));
       EXPECT_EQ(std::isnan(parts.whole), std::isnan(x));
       if (!std::isnan(x)) {

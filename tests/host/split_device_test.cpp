@@ -42,7 +42,9 @@ std::vector<float> numbers(std::size_t count) {
 // The bits of a part in its type. NaN: any.
 template <Type type>
 std::uint32_t bits_as(float part) {
-  return type == Type::f16 ? pack_f16x2(part, 0.0F) : type == Type::bf16 ? bits_of(part) >> 16 : bits_of(part);
+  return type == Type::f16    ? pack_f16x2(part, 0.0F)
+         : type == Type::bf16 ? bits_of(part) >> 16
+                              : bits_of(part);
 }
 template <Type type>
 bool is_nan(std::uint32_t bits) {
@@ -120,9 +122,10 @@ void check(const Source& a, const Source& b) {
   const Buffer<unsigned char> parts_a(
       std::vector<unsigned char>(split_bytes(a.rows, a.k, precision) + guard, poison)),
       parts_b(std::vector<unsigned char>(split_bytes(b.rows, b.k, precision) + guard, poison));
-  const Status s = split_operands(test::launcher(), precision,
-                                  {a.buffer->get() + a.offset, a.rows, a.k, a.ld, a.k_contiguous, parts_a.get()},
-                                  {b.buffer->get() + b.offset, b.rows, b.k, b.ld, b.k_contiguous, parts_b.get()});
+  const Status s =
+      split_operands(test::launcher(), precision,
+                     {a.buffer->get() + a.offset, a.rows, a.k, a.ld, a.k_contiguous, parts_a.get()},
+                     {b.buffer->get() + b.offset, b.rows, b.k, b.ld, b.k_contiguous, parts_b.get()});
   ASSERT_TRUE(s) << s.message();
   expect_parts<precision>(a, false, parts_a.read());
   if (!::testing::Test::HasFatalFailure()) expect_parts<precision>(b, true, parts_b.read());

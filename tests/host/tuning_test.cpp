@@ -219,8 +219,9 @@ TEST(TuningText, RefusesInvalidValues) {
       "tuning table, line 2: A is bf16 and B is f16 but they must have the same type, or be e4m3 and e5m2");
   EXPECT_EQ(changed("\"promote\": false", "\"promote\": 0"),
             "tuning table, line 2: \"promote\" is 0 but must be true or false");
-  EXPECT_EQ(changed("\"promote\": false", "\"promote\": true"),
-            "tuning table, line 2: promote is given but A and B are f16: only bf16, tf32, e4m3 and e5m2 have it");
+  EXPECT_EQ(
+      changed("\"promote\": false", "\"promote\": true"),
+      "tuning table, line 2: promote is given but A and B are f16: only bf16, tf32, e4m3 and e5m2 have it");
   EXPECT_EQ(changed("\"tn\"", "\"xn\""),
             "tuning table, line 2: \"layout\" is \"xn\" but must be tn, nn, tt or nt");
   for (const char* wrong : {"-4096", "0", "4096.5", "4e3", "2147483648", "99999999999999999999"}) {

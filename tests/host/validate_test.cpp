@@ -225,9 +225,8 @@ TEST(Validate, APrecisionIsForOperandsOfF32) {
   for (const int number : {-1, 7}) {
     q = p;
     q.precision = static_cast<Precision>(number);
-    expect_refusal(
-        q, StatusCode::invalid_argument,
-        "the precision is " + std::to_string(number) + " but a precision is a number from 0 to 6");
+    expect_refusal(q, StatusCode::invalid_argument,
+                   "the precision is " + std::to_string(number) + " but a precision is a number from 0 to 6");
   }
 }
 
