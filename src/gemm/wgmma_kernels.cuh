@@ -3,6 +3,7 @@
 
 #include "gemm/describe.hpp"
 #include "tenon/gemm/plan_sm90.hpp"
+#include "tenon/gemm/wgmma_fused.hpp"
 
 namespace tenon {
 

@@ -13,9 +13,7 @@
 #include "tenon/gemm/reduction_cluster.hpp"
 #include "tenon/gemm/reduction_cluster_tail.hpp"
 #include "tenon/gemm/register_budget.hpp"
-#include "tenon/gemm/store_rows.hpp"
 #include "tenon/gemm/store_tma.hpp"
-#include "tenon/gemm/store_tma_fused.hpp"
 #include "tenon/gemm/store_tma_interleaved.hpp"
 #include "tenon/gemm/store_tma_transposed.hpp"
 #include "tenon/gemm/tile_scheduler.hpp"
@@ -49,7 +47,8 @@ struct StoreInView {
   }
 };
 
-// How the accumulators leave. Warps: how many store a transposed tile together.
+// How the accumulators leave. Warps: how many store a transposed tile together. wgmma_fused.hpp adds
+// FusedEpilogue.
 template <class Config, class Op, int warps>
 struct StoreOf {
   using Budget = RegisterBudget<Config>;
@@ -58,17 +57,6 @@ struct StoreOf {
       std::conditional_t<
           Config::row_interleaved, StoreTmaInterleaved<Op, Config::subtiles, Budget::rows_at_a_time>,
           StoreTma<Op, Config::subtiles, Budget::specialises_beta_zero, Budget::rows_at_a_time>>>;
-};
-template <class Config, int warps>
-struct StoreOf<Config, FusedEpilogue, warps> {
-  static_assert(!Config::swap_ab && !Config::row_interleaved && Config::Cluster::k == 1 &&
-                    Config::subtiles >= 2,
-                "WgmmaPieces: FusedEpilogue needs two epilogue subtiles a warp, and a tile that is neither "
-                "transposed nor row-interleaved nor split along k");
-  using type = std::conditional_t<
-      Config::TileA::element_bytes == 2,
-      StoreTmaFused<typename Config::T, Config::subtiles, RegisterBudget<Config>::rows_at_a_time>,
-      StoreRows<FusedEpilogue>>;
 };
 
 // The producer and the mainloop of a configuration.

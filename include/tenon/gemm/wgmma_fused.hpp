@@ -1,0 +1,22 @@
+// FusedEpilogue as the operation of wgmma kernels: its store. A header of its own, so that kernels without it
+// do not read the code of all activations. Below: store_tma_fused.hpp, wgmma_pieces.hpp.
+#pragma once
+
+#include "tenon/gemm/store_tma_fused.hpp"
+#include "tenon/gemm/wgmma_pieces.hpp"
+
+namespace tenon {
+
+template <class Config, int warps>
+struct StoreOf<Config, FusedEpilogue, warps> {
+  static_assert(!Config::swap_ab && !Config::row_interleaved && Config::Cluster::k == 1 &&
+                    Config::subtiles >= 2,
+                "WgmmaPieces: FusedEpilogue needs two epilogue subtiles a warp, and a tile that is neither "
+                "transposed nor row-interleaved nor split along k");
+  using type = std::conditional_t<
+      Config::TileA::element_bytes == 2,
+      StoreTmaFused<typename Config::T, Config::subtiles, RegisterBudget<Config>::rows_at_a_time>,
+      StoreRows<FusedEpilogue>>;
+};
+
+}  // namespace tenon
