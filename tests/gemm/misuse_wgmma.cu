@@ -63,8 +63,8 @@ using Config = Pingpong<
 using Config = Stacked<
     WgmmaConfig<Halves, column_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 1>>;
 #elif defined(MISUSE_stacked_cluster)
-using Config = Stacked<
-    WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<2, 1>, 1>>;
+using Config =
+    Stacked<WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<2, 1>, 1>>;
 #elif defined(MISUSE_swapped_bytes)
 using Config = SwapAB<WgmmaConfig<WgmmaOperands<e4m3, e4m3, float>, row_major, column_major,
                                   TileShape<64, 64, 128>, 1, 2, ClusterShape<1, 1>, 1>>;
