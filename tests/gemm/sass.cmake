@@ -47,7 +47,7 @@ foreach(arch IN LISTS fp8_names)
 endforeach()
 
 # Batches. The counts of the small kernels are those of a tile of 16 x 32 x 16; A and B of a whole tile come in by one copy a
-# thread at least, and C of 16 bits leaves through shared memory.
+# thread at least, and C of 16 bits leaves through shared memory (by ST: its address may come from a list).
 foreach(types IN ITEMS "f16 __half HMMA.16816.F32 HMMA.16816.F32.BF16" "bf16 __nv_bfloat16 HMMA.16816.F32.BF16")
   separate_arguments(types)
   list(POP_FRONT types label operand hmma)
@@ -56,11 +56,11 @@ foreach(types IN ITEMS "f16 __half HMMA.16816.F32 HMMA.16816.F32.BF16" "bf16 __n
     list(POP_FRONT alignment family number)
     tenon_add_sass_test(tenon_kernels NAME sass.${family}_${label} ARCH ${TENON_ARCHITECTURES}
       KERNEL "gemm_small<.*SmallConfig<${operand}, float, .*Alignment.${number},"
-      EXPECT ${hmma}>=4 LDSM.16>=3 LDGSTS.E.BYPASS.128>=3 LDS.128>=2 STG.E.128>=2
+      EXPECT ${hmma}>=4 LDSM.16>=3 LDGSTS.E.BYPASS.128>=3 LDS.128>=2 ST.E.128>=2
       FORBID ${types} HMMA.16816.F16 HMMA.1688 LDL STL MAX_REGISTERS 128 SPILL_FREE)
   endforeach()
   tenon_add_sass_test(tenon_kernels NAME sass.direct_${label} ARCH ${TENON_ARCHITECTURES}
-    KERNEL "gemm_direct<.*DirectConfig<${operand}, " EXPECT ${hmma}>=4 LDG.E.64>=6 STG.E.128>=2
+    KERNEL "gemm_direct<.*DirectConfig<${operand}, " EXPECT ${hmma}>=4 LDG.E.64>=6 ST.E.128>=2
     FORBID ${types} HMMA.16816.F16 HMMA.1688 LDSM LDS LDL STL MAX_REGISTERS 64 SPILL_FREE)
   tenon_add_sass_test(tenon_kernels NAME sass.cp_async_batched_${label} ARCH ${TENON_ARCHITECTURES}
     KERNEL "gemm_cp_async_batched<.*GemmConfig<${operand}, float, "

@@ -3,8 +3,6 @@
 // have no such launch, and here nothing to do.
 #pragma once
 
-#include <cuda_runtime.h>
-
 namespace tenon {
 
 // From now on the next grid may begin, as far as the multiprocessors have room for it.
