@@ -107,7 +107,9 @@ std::size_t workspace_size(const Gemm& problem) noexcept;
 const char* kernel_name(const Gemm& problem) noexcept;
 
 // Enqueues the product on a stream of the current device and returns. If it fails, C is unchanged: nothing
-// was launched, except perhaps copies of operands into the workspace.
+// was launched, except perhaps copies of operands into the workspace. (One exception: precisions bf16x6 and
+// tf32x3 may take two launches. If the device refuses every kernel for the second one, C holds the result of
+// the first, and the status says so.)
 //
 // If the device refuses the kernel that the library chose (its clusters, shared memory or registers, or a
 // tensor map that cannot be encoded), gemm() launches the next best kernel, and so on. If no kernel is left,

@@ -1,7 +1,9 @@
 // Programmatic dependent launch for kernels that are compiled for sm_80 as well: on sm_90 the beginning of a
 // grid overlaps the end of what runs before it on the stream (Launch::overlaps_previous); older architectures
-// have no such launch, and here nothing to do.
+// have no such launch, and here nothing to do. Below: ptx/arch.hpp.
 #pragma once
+
+#include "tenon/ptx/arch.hpp"
 
 namespace tenon {
 
