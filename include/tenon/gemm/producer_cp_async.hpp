@@ -79,7 +79,7 @@ class ProducerCpAsync {
     return (alignment != Alignment::any || width_ == 16) && extent_inside_ && k_left_ >= Tile::depth;
   }
 
-  // The k-tiles from this one on of which that is true.
+  // How many k-tiles, from this one on, are whole.
   __device__ __forceinline__ int whole_tiles() const { return whole() ? k_left_ / Tile::depth : 0; }
 
   // Chunk i of this thread, 0 <= i < count, into the tile at tile_base.
