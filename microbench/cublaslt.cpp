@@ -55,7 +55,7 @@ void require_offered(const Gemm& problem) {
   }
 }
 
-// What cuBLASLt calls an epilogue. Throws for those that it does not have.
+// The name that cuBLASLt has for an epilogue. Throws Failure where it has no such epilogue.
 cublasLtEpilogue_t epilogue_of(const EpilogueOptions& options) {
   const bool bias = options.bias.data != nullptr;
   const bool others = options.row_bias.data != nullptr || options.row_scale != nullptr ||

@@ -34,8 +34,8 @@ struct RowGroups {
     return __shfl_sync(0xffffffffU, clusters_for(tiles, ctas / of_cluster) * of_cluster, 0);
   }
 
-  // By all of a consumer warpgroup: multiplies the k-tiles of a work tile, of which `row` is the warpgroup's
-  // first row. issued(): see MainloopWgmma. The accumulators have their values afterwards, if the group has
+  // By all of a consumer warpgroup: multiplies the k-tiles of a work tile. row: the warpgroup's first row in
+  // the tile. issued(): see MainloopWgmma. The accumulators have their values afterwards, if the group has
   // any of these rows.
   template <class Issued>
   __device__ __forceinline__ static void multiply(typename Config::Accumulators& accumulators,
