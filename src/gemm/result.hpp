@@ -18,13 +18,19 @@ constexpr Matrix& result_of(Gemm& problem) noexcept {
   return has_d(problem) ? problem.d : problem.c;
 }
 
+// Of the matrix that is written.
+constexpr std::int64_t columns_of_result(const Gemm& problem) noexcept {
+  return problem.epilogue.gated ? problem.n / 2 : problem.n;
+}
+
 // Whether C is read from another matrix than the one that is written. With beta == 0 there is no C.
 constexpr bool reads_c_apart(const Gemm& problem) noexcept {
   return problem.beta != 0.0F && has_d(problem) && problem.d.data != problem.c.data;
 }
 
+// An output of 8 bits is rounded by the epilogue.
 constexpr bool needs_fused_epilogue(const Gemm& problem) noexcept {
-  return reads_c_apart(problem) || !problem.epilogue.empty();
+  return reads_c_apart(problem) || !problem.epilogue.empty() || bytes(result_of(problem).type) == 1;
 }
 
 }  // namespace tenon
