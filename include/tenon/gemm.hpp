@@ -37,6 +37,7 @@ class Tuning;  // tuning.hpp
 //   A and B                           accumulate    C                 runs on
 //   f16, f16                          f32, f16      f16, bf16, f32    sm_80 to sm_90
 //   bf16, bf16                        f32           f16, bf16, f32    sm_80 to sm_90
+//   f64, f64                          f64           f64               sm_80 to sm_90
 //   tf32, tf32                        f32           f16, bf16, f32    sm_80 to sm_90
 //   e4m3 or e5m2, e4m3 or e5m2        f32           f16, bf16, f32    sm_89 to sm_90; `promote`: sm_90
 //   s8, s8                            s32           s32               sm_80 to sm_90
@@ -44,7 +45,7 @@ class Tuning;  // tuning.hpp
 //
 // For devices newer than sm_90 the kernels have to be built: name the architectures in TENON_ARCHITECTURES
 // (CMake). With s32, alpha and beta are whole numbers, and accumulators wrap beyond 32
-// bits around. The kernels of the last three rows read A row-major and B column-major, with rows (columns) on
+// bits around. The kernels of the last four rows read A row-major and B column-major, with rows (columns) on
 // multiples of 16 bytes. For other operands the workspace holds a copy, and is not optional.
 //
 // C and the workspace may overlap neither each other nor A, B or the factors. Two strided matrices may
@@ -55,7 +56,8 @@ struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
   ConstMatrix a, b;
   Matrix c;
-  float alpha = 1.0F, beta = 0.0F;
+  // Rounded to f32, unless the accumulators are f64.
+  double alpha = 1.0, beta = 0.0;
   // Where the result goes, with its own type and leading dimension. Without it (null, ld 0) the result goes
   // to C. It may be C itself, with the same leading dimension and type, but may not overlap it otherwise.
   Matrix d;

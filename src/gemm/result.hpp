@@ -20,7 +20,7 @@ constexpr Matrix& result_of(Gemm& problem) noexcept {
 
 // Whether C is read from another matrix than the one that is written. With beta == 0 there is no C.
 constexpr bool reads_c_apart(const Gemm& problem) noexcept {
-  return problem.beta != 0.0F && has_d(problem) && problem.d.data != problem.c.data;
+  return problem.beta != 0.0 && has_d(problem) && problem.d.data != problem.c.data;
 }
 
 constexpr bool needs_fused_epilogue(const Gemm& problem) noexcept {

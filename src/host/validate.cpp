@@ -40,7 +40,8 @@ constexpr TypesOfProduct products[] = {{Type::f16, {Type::f32, Type::f16}, float
                                        {Type::tf32, Type::f32, floats},
                                        {Type::e4m3, Type::f32, floats},
                                        {Type::e5m2, Type::f32, floats},
-                                       {Type::s8, Type::s32, Type::s32}};
+                                       {Type::s8, Type::s32, Type::s32},
+                                       {Type::f64, Type::f64, Type::f64}};
 constexpr TypesOfProduct with_a_precision = {Type::f32, Type::f32, floats};  // Gemm::precision
 
 bool is_type(Type type) noexcept {
@@ -158,7 +159,7 @@ Extent extent_of_result(const Gemm& p) noexcept {
 }
 // Whether there is a C to be read apart from the result, though perhaps in its place.
 bool has_addend(const Gemm& p) noexcept {
-  return has_d(p) && p.beta != 0.0F;
+  return has_d(p) && p.beta != 0.0;
 }
 Extent extent_of_addend(const Gemm& p) noexcept {
   return extent_of("C", p.c, p);
@@ -337,13 +338,18 @@ Status check_factors(const Gemm& p) noexcept {
   if (result_of(p).type != Type::s32) return {};
   const struct {
     const char* what;
-    float value;
+    double value;
   } factors[] = {{"alpha", p.alpha}, {"beta", p.beta}};
   for (const auto& factor : factors) {
-    if (!(std::fabs(factor.value) < 0x1p31F) || factor.value != std::trunc(factor.value)) {
+    if (!(std::fabs(factor.value) < 0x1p31) || factor.value != std::trunc(factor.value)) {
       return Status(StatusCode::unsupported,
                     "%s is %g but with C in s32 must be a whole number between -2^31 and 2^31", factor.what,
-                    static_cast<double>(factor.value));
+                    factor.value);
+    }
+    if (static_cast<double>(static_cast<float>(factor.value)) != factor.value) {
+      return Status(StatusCode::unsupported,
+                    "%s is %.17g but with C in s32 must be a whole number that a float holds", factor.what,
+                    factor.value);
     }
   }
   return {};
@@ -507,7 +513,7 @@ Status validate(const Gemm& problem) noexcept {
   const EpilogueOptions& e = problem.epilogue;
   const Extent a = extent_of_a(problem), b = extent_of_b(problem), result = extent_of_result(problem),
                addend = extent_of_addend(problem), aux = extent_of_aux(problem);
-  const bool is_read = problem.alpha != 0.0F;  // A and B; else they may be anything
+  const bool is_read = problem.alpha != 0.0;  // A and B; else they may be anything
   const struct {
     const Extent& extent;
     bool is_used;

@@ -140,7 +140,7 @@ Status validate(const BatchedGemm& batch) noexcept {
     return Status(invalid, "list_alignment is %d but must be 0 or a power of two", promised);
   if (batch.count == 0 || p.m == 0 || p.n == 0) return {};
 
-  const bool is_read = p.k != 0 && p.alpha != 0.0F;  // A and B; else they may be anything
+  const bool is_read = p.k != 0 && p.alpha != 0.0;  // A and B; else they may be anything
   for (const Operand& x : operands) {
     if (x.letter != Letter::c && !is_read) continue;
     if (x.list != nullptr) {
