@@ -23,7 +23,13 @@ constexpr bool reads_c_apart(const Gemm& problem) noexcept {
   return problem.beta != 0.0 && has_d(problem) && problem.d.data != problem.c.data;
 }
 
+// Whether sums of integers are to become floats, or s8.
+constexpr bool converts_integers(const Gemm& problem) noexcept {
+  return problem.accumulate == Type::s32 && result_of(problem).type != Type::s32;
+}
+
 constexpr bool needs_fused_epilogue(const Gemm& problem) noexcept {
+  if (converts_integers(problem)) return true;
   return reads_c_apart(problem) || !problem.epilogue.empty();
 }
 
