@@ -49,6 +49,9 @@ std::string refusal(const Types& types) {
     if (types.accumulate == Type::f32 && !types.promote && is_float) return "";
     return "A and B are f32, which accumulate in f32, and C must be f16, bf16 or f32";
   }
+  if (types.accumulate == Type::s32 && output != Type::s32)
+    return std::string("C is ") + tenon::name(output) +
+           " with s8 inputs but must be s32: the expected result is one of integers";
   Gemm problem;
   problem.a.type = types.input;
   problem.b.type = types.input_b;

@@ -132,7 +132,7 @@ typedef struct tenon_gemm_problem {
   tenon_epilogue epilogue; /* all zero: nothing is fused */
   tenon_type accumulate; /* TENON_F32, or TENON_F16 with f16 inputs; TENON_S32 with s8, TENON_F64 with f64 */
   int promote;           /* bf16, tf32, fp8: if not 0, accumulators of 128 bytes of k are added in f32 */
-  const float* scale_a;  /* fp8: a factor of A in device memory; NULL stands for 1 */
+  const float* scale_a;  /* fp8, s8 if C is not s32: a factor of A in device memory; NULL stands for 1 */
   const float* scale_b;  /* the same of B */
   const char* kernel;    /* NULL: the library chooses; otherwise a name that `tenon list` prints */
   const tenon_tuning* tuning; /* measured choices, where kernel is NULL; may be NULL */

@@ -584,8 +584,9 @@ void add_gemm(CLI::App& application) {
                     "than the tensor "
                     "core does over a long k");
   command
-      ->add_option("--scale-a", o->scale_a,
-                   "Of e4m3 and e5m2: a factor of A, read on the device (default: 1)")
+      ->add_option(
+          "--scale-a", o->scale_a,
+          "Of e4m3, e5m2 and, where C is not s32, s8: a factor of A, read on the device (default: 1)")
       ->check(float_number());
   command->add_option("--scale-b", o->scale_b, "The same of B")->check(float_number());
   command

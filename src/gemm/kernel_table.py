@@ -300,7 +300,7 @@ def read_row(name, line, cells):
         step = F64_K if bits == 64 else MMA_K_BYTES * 8 // bits
         values["tile_k"] = reader.number("tile_k", step, 8 * step if bits == 16 else 4 * step, step)
         if bits == 64 and variant:
-            reader.refuse("variant", f"{variant} is for accumulators in f32")
+            reader.refuse("variant", f"{variant} is for accumulators in f32 and s32")
         if bits not in (16, 64) and layouts != ("tn",):
             reader.refuse("layouts", f"'{' '.join(layouts)}' must be tn: ldmatrix transposes 16-bit elements alone")
         for column, tile in (("warp_m", "tile_m"), ("warp_n", "tile_n")):
@@ -327,8 +327,8 @@ def read_wgmma(reader, values):
             reader.refuse("layouts", f"'{' '.join(layouts)}' must be tn: wgmma reads {name} with k contiguous alone")
         if variant and variant[0] in ("swapab", "rowinterleaved", "unaligned") and (size != 16 or name == "f16_f16"):
             reader.refuse("types", f"{name} is there but {variant[0]} is for f16_f32 and bf16_f32 alone")
-        if "fused" in variant and name in ("f16_f16", "s8_s32"):
-            reader.refuse("types", f"{name} is there but fused is for accumulators in f32 alone")
+        if "fused" in variant and name == "f16_f16":
+            reader.refuse("types", f"{name} is there but fused is for accumulators in f32 and s32 alone")
         if "promoted" in variant and name in ("f16_f32", "f16_f16", "s8_s32"):
             reader.refuse("types", f"{name} is there but promoted is for bf16, tf32, e4m3 and e5m2 alone")
     only = {"rowinterleaved": "tt", "unaligned": "tn", "swapab": "tn"}.get(variant[0] if variant else "")

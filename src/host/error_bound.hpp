@@ -50,7 +50,8 @@
 // stands for it is accumulated in FP64 too, and errs as much. So each step counts twice.
 //
 // The epilogue alpha * accumulator + beta * c makes three f32 roundings and one to the output type; the
-// factors of fp8 operands are multiplied into alpha, two more. With C in s32 nothing is rounded, and integers
+// factors of fp8 and s8 operands are multiplied into alpha, two more, and sums of s8 products that become
+// floats are rounded once more. With C in s32 nothing is rounded, and integers
 // wrap around.
 #pragma once
 
@@ -205,7 +206,7 @@ inline double accumulation_bound(const DotProduct& dot, std::int64_t k, const Su
 // of the value that stands for the exact one.
 constexpr double epilogue_roundoff(const Summation& summation) noexcept {
   if (summation.operand == Type::f64) return 6 * 0x1p-53;
-  return (is_fp8(summation.operand) ? 5 : 3) * 0x1p-24;
+  return (is_fp8(summation.operand) ? 5 : summation.accumulate == Type::s32 ? 6 : 3) * 0x1p-24;
 }
 
 // The largest |computed - exact| of one element of C = alpha * A * B + beta * C, where exact is

@@ -40,7 +40,7 @@ constexpr TypesOfProduct products[] = {{Type::f16, {Type::f32, Type::f16}, float
                                        {Type::tf32, Type::f32, floats},
                                        {Type::e4m3, Type::f32, floats},
                                        {Type::e5m2, Type::f32, floats},
-                                       {Type::s8, Type::s32, Type::s32},
+                                       {Type::s8, Type::s32, {Type::s32, Type::f16, Type::bf16, Type::f32}},
                                        {Type::f64, Type::f64, Type::f64}};
 constexpr TypesOfProduct with_a_precision = {Type::f32, Type::f32, floats};  // Gemm::precision
 
@@ -260,7 +260,12 @@ Status check_epilogue(const Gemm& p) noexcept {
   }
   if (!needs_fused_epilogue(p)) return {};
   const bool is_promoted = p.promote || promotes(p.precision);
-  if (p.accumulate != Type::f32 || is_promoted) {
+  if (p.accumulate == Type::s32 && !converts_integers(p)) {
+    return Status(StatusCode::unsupported,
+                  "%s is s32 but with an epilogue, or a D apart from C, must be f16, bf16 or f32",
+                  has_d(p) ? "D" : "C");
+  }
+  if ((p.accumulate != Type::f32 && p.accumulate != Type::s32) || is_promoted) {
     return Status(StatusCode::unsupported,
                   "an epilogue, or a D apart from C, is given with %saccumulators in %s but needs plain f32",
                   is_promoted ? "promoted " : "", name(p.accumulate));
@@ -331,8 +336,10 @@ Status check_factors(const Gemm& p) noexcept {
     return Status(StatusCode::unsupported,
                   "promote is given but A and B are %s: only bf16, tf32, e4m3 and e5m2 have it", name(type));
   }
-  if (!is_fp8(type) && (p.scale_a != nullptr || p.scale_b != nullptr)) {
-    return Status(StatusCode::unsupported, "%s is given but A and B are %s: only e4m3 and e5m2 have it",
+  if (!is_fp8(type) && !converts_integers(p) && (p.scale_a != nullptr || p.scale_b != nullptr)) {
+    return Status(StatusCode::unsupported,
+                  type == Type::s8 ? "%s is given but A and B are %s: with C in s32 they have none"
+                                   : "%s is given but A and B are %s: only e4m3 and e5m2 have it",
                   p.scale_a != nullptr ? "scale_a" : "scale_b", name(type));
   }
   if (result_of(p).type != Type::s32) return {};

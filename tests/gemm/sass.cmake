@@ -173,7 +173,13 @@ tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused ARCH 90a KERNEL "gemm_wg
   FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused_16_bit ARCH 90a
   KERNEL "gemm_wgmma<.*WgmmaOperands<__(half|nv_bfloat16), .*FusedEpilogue" EXPECT HGMMA>=4 UTMASTG.2D>=3 STSM.16>=12)
-tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fused ARCH ${TENON_ARCHITECTURES} KERNEL "gemm_cp_async<.*FusedEpilogue"
+tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fused_s8 ARCH ${TENON_ARCHITECTURES}
+  KERNEL "gemm_cp_async<.*signed char, int, .*FusedEpilogue"
+  EXPECT IMMA.16832.S8.S8>=32 STS.64>=16 LDS.128>=2 STG.E.128>=1 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
+tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused_s8 ARCH 90a KERNEL "gemm_wgmma<.*char, int, .*FusedEpilogue"
+  EXPECT IGMMA>=4 I2FP.F32.S32>=16 STS.64>=16 LDS.128>=2 STG.E.128>=1 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
+tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fused ARCH ${TENON_ARCHITECTURES}
+  KERNEL "gemm_cp_async<(?!.*signed char).*FusedEpilogue"
   EXPECT HMMA.16816.F32>=16 STS.64>=16 LDS.128>=2 STG.E.128>=1 MUFU.EX2>=8
   FORBID LDL STL MAX_REGISTERS 232 SPILL_FREE)
 # Promoted accumulators: those of a k-tile are added in f32 while the next k-tile accumulates in other registers.

@@ -151,9 +151,9 @@ Gemm of_types(Type a, Type b, Type accumulate, Type c) {
 // The table of gemm.hpp, and nothing else.
 TEST(Validate, EveryCombinationOfTypes) {
   const auto in_the_table = [](Type a, Type b, Type accumulate, Type c) {
-    if (a == Type::s8) return b == Type::s8 && accumulate == Type::s32 && c == Type::s32;
-    if (a == Type::f64) return b == Type::f64 && accumulate == Type::f64 && c == Type::f64;
     const bool c_fits = c == Type::f16 || c == Type::bf16 || c == Type::f32;
+    if (a == Type::s8) return b == Type::s8 && accumulate == Type::s32 && (c == Type::s32 || c_fits);
+    if (a == Type::f64) return b == Type::f64 && accumulate == Type::f64 && c == Type::f64;
     const bool pair =
         (is_fp8(a) && is_fp8(b)) || (a == b && (a == Type::f16 || a == Type::bf16 || a == Type::tf32));
     return pair && c_fits && (accumulate == Type::f32 || (a == Type::f16 && accumulate == Type::f16));
@@ -173,14 +173,14 @@ TEST(Validate, EveryCombinationOfTypes) {
       }
     }
   }
-  EXPECT_EQ(accepted, 6 + 3 + 3 + 12 + 1 + 1);
+  EXPECT_EQ(accepted, 6 + 3 + 3 + 12 + 4 + 1);
 }
 
 TEST(Validate, WhatOtherTypesNeed) {
   expect_refusal(of_types(Type::s8, Type::s8, Type::f32, Type::s32), StatusCode::unsupported,
                  "accumulate is f32 with s8 inputs but must be s32");
-  expect_refusal(of_types(Type::s8, Type::s8, Type::s32, Type::f32), StatusCode::unsupported,
-                 "C is f32 with s8 inputs but must be s32");
+  expect_refusal(of_types(Type::s8, Type::s8, Type::s32, Type::f64), StatusCode::unsupported,
+                 "C is f64 with s8 inputs but must be s32, f16, bf16 or f32");
   expect_refusal(of_types(Type::f64, Type::f64, Type::f32, Type::f64), StatusCode::unsupported,
                  "accumulate is f32 with f64 inputs but must be f64");
   expect_refusal(of_types(Type::f64, Type::f64, Type::f64, Type::f32), StatusCode::unsupported,

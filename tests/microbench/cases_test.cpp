@@ -116,7 +116,7 @@ TEST(Cases, WrongTypesAreNamed) {
       {"e4m3_s8", "accumulate is s8"},
       {"bf16_e4m3", "A is bf16 and B is e4m3"},
       {"s8_f32", "accumulate is f32 with s8 inputs but must be s32"},
-      {"s8_s32_f32", "C is f32 with s8 inputs but must be s32"},
+      {"s8_s32_f32", "C is f32 with s8 inputs but must be s32: the expected result is one of integers"},
       {"s32", "A is s32"},
       {"f16_f32p", "promote is given but A and B are f16"},
       {"f32_f32p", "A and B are f32"},
