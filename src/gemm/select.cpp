@@ -170,6 +170,8 @@ Misfit misfit_of_kind(const Kernel& kernel, const Gemm& problem) noexcept {
   if (problem.a.order != kernel.a_order) return Misfit::a_order;
   if (problem.b.order != kernel.b_order) return Misfit::b_order;
   if (needs_fused_epilogue(problem) && !kernel.fused) return Misfit::epilogue;
+  if (kernel.fused && kernel.accumulate == Type::s32 && !converts_integers(problem))
+    return Misfit::output_type;
   return Misfit::none;
 }
 
@@ -238,8 +240,8 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
                     "kernel %s computes alpha * A * B + beta * C in place but the problem %s", who,
                     problem.epilogue.empty() ? "has a D apart from C" : "has an epilogue");
     case Misfit::output_type:
-      return Status(StatusCode::unsupported, "kernel %s writes f16 but the result is %s", who,
-                    name(result_of(problem).type));
+      return Status(StatusCode::unsupported, "kernel %s writes %s but the result is %s", who,
+                    kernel.copy == Copy::module ? "f16" : "f16, bf16 or f32", name(result_of(problem).type));
     case Misfit::k_multiple:
       return Status(StatusCode::unsupported, "kernel %s needs k to be a multiple of 8 but k is %lld", who,
                     static_cast<long long>(problem.k));

@@ -211,6 +211,24 @@ TEST_F(S8Epilogue, LargeSums) {
   run({9, 40, 4096, Type::f32});
 }
 
+TEST_F(S8Epilogue, KernelsForItWriteNoIntegers) {
+  int kernels_for_it = 0;
+  for (const Kernel& kernel : kernels()) {
+    if (kernel.type != Type::s8 || !kernel.fused) continue;
+    ++kernels_for_it;
+    Gemm p;
+    p.m = p.n = p.k = 64;
+    p.a = {reinterpret_cast<const std::int8_t*>(0x100000), 64};
+    p.b = {reinterpret_cast<const std::int8_t*>(0x200000), 64, column_major};
+    p.c = {reinterpret_cast<std::int32_t*>(0x300000), 64};
+    p.accumulate = Type::s32;
+    p.kernel = kernel.name.c_str();
+    EXPECT_EQ(can_implement(test::launcher(), p).message(),
+              "kernel " + kernel.name + " writes f16, bf16 or f32 but the result is s32");
+  }
+  EXPECT_EQ(kernels_for_it, 2);
+}
+
 TEST_F(S8Epilogue, WithoutAProduct) {
   Case x{9, 40, 0, Type::bf16};
   x.beta = 0.5, x.has_bias = true;
