@@ -32,7 +32,7 @@ Type parse_type(const std::string& text, const std::string& whole) {
 }
 
 Type usual_accumulator(Type input) {
-  return input == Type::s8 ? Type::s32 : Type::f32;
+  return input == Type::s8 ? Type::s32 : input == Type::f64 ? Type::f64 : Type::f32;
 }
 
 Type usual_output(Type input) {
@@ -49,6 +49,9 @@ std::string refusal(const Types& types) {
     if (types.accumulate == Type::f32 && !types.promote && is_float) return "";
     return "A and B are f32, which accumulate in f32, and C must be f16, bf16 or f32";
   }
+  if (types.accumulate == Type::s32 && output != Type::s32)
+    return std::string("C is ") + tenon::name(output) +
+           " with s8 inputs but must be s32: the expected result is one of integers";
   Gemm problem;
   problem.a.type = types.input;
   problem.b.type = types.input_b;
@@ -82,10 +85,14 @@ double largest_result(std::int64_t k) {
   return sigmas * std::sqrt(static_cast<double>(k)) + 20;
 }
 
-double f32_bound(std::int64_t k) {
+// accumulate: f32 or f64.
+double float_bound(Type accumulate, std::int64_t k) {
   DotProduct dot;
   dot.largest_prefix = largest_result(k);
-  return tenon::accumulation_bound(dot, k, Type::f32);
+  return tenon::accumulation_bound(dot, k, accumulate);
+}
+double f32_bound(std::int64_t k) {
+  return float_bound(Type::f32, k);
 }
 
 // The quantities that cases.hpp derives for fp8: the standard deviation of the random walk, the bias of a
@@ -188,6 +195,7 @@ double accumulation_bound(const Types& types, std::int64_t k) {
   if (types.accumulate == Type::f16) {
     return unit_roundoff(Type::f16) * largest_result(k) * std::sqrt(std::ceil(static_cast<double>(k) / 8));
   }
+  if (types.accumulate == Type::f64) return float_bound(Type::f64, k);
   if (!is_fp8(types.input)) return f32_bound(k);
   const Fp8Error error = fp8_error(types, k);
   const double of_one_chain = 1 / std::sqrt(error.chains);
@@ -198,7 +206,8 @@ double accumulation_bound(const Types& types, std::int64_t k) {
 
 double frobenius_bound(const Types& types, std::int64_t k) {
   if (types.accumulate == Type::s32) return 0;
-  return relative_error_limit({types.input, types.accumulate, types.promote}, k, Type::f32);
+  return relative_error_limit({types.input, types.accumulate, types.promote}, k,
+                              types.accumulate == Type::f64 ? Type::f64 : Type::f32);
 }
 
 double bias_bound(const Types& types, const Shape& shape) {

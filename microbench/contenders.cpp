@@ -28,10 +28,9 @@ Candidate through_gemm(const std::string& name, const char* kernel) {
   return result;
 }
 
-Candidate reference_kernel(const reference::AlgorithmInfo& info) {
-  const reference::Algorithm algorithm = info.algorithm;
+Candidate reference_kernel(reference::Algorithm algorithm, const char* name) {
   Candidate result;
-  result.name = info.name;
+  result.name = name;
   result.workspace_size = [](const Gemm&) { return std::size_t{0}; };
   result.can_implement = [algorithm](const Gemm& problem) {
     return reference::can_implement(algorithm, problem);
@@ -53,11 +52,15 @@ std::vector<Candidate> candidates(const Types& types, const Layout& layout) {
                       kernel.a_order == layout.a && kernel.b_order == layout.b;
     if (fits) result.push_back(through_gemm(kernel.name, kernel.name.c_str()));
   }
+  for (const reference::AlgorithmOfType& info : reference::algorithms_of_other_types()) {
+    if (types.input == info.operand && types.accumulate == info.accumulate && !types.promote)
+      result.push_back(reference_kernel(info.algorithm, info.name));
+  }
   const bool is_f32 = types.input == Type::f32;
   const bool is_16_bits = types.input == Type::f16 || types.input == Type::bf16;
   if (types.accumulate != Type::f32 || !(is_f32 || is_16_bits)) return result;
   for (const reference::AlgorithmInfo& info : reference::algorithms()) {
-    if (is_16_bits || !info.tensor_cores) result.push_back(reference_kernel(info));
+    if (is_16_bits || !info.tensor_cores) result.push_back(reference_kernel(info.algorithm, info.name));
   }
   return result;
 }

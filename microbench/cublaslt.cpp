@@ -31,12 +31,15 @@ cudaDataType_t data_type(Type type) {
       return CUDA_R_8I;
     case Type::s32:
       return CUDA_R_32I;
+    case Type::f64:
+      return CUDA_R_64F;
   }
   throw Failure("cuBLASLt has no type of the number " + std::to_string(static_cast<int>(type)));
 }
 
 cublasComputeType_t compute_type(const Gemm& problem) {
   if (problem.accumulate == Type::s32) return CUBLAS_COMPUTE_32I;
+  if (problem.accumulate == Type::f64) return CUBLAS_COMPUTE_64F;
   if (problem.accumulate == Type::f16) return CUBLAS_COMPUTE_16F;
   return problem.a.type == Type::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
@@ -188,6 +191,7 @@ Status CublasLtGemm::run(int answer, const void* a, const void* b, void* c, cuda
   const float one = 1.0F, zero = addend_ != nullptr ? 1.0F : 0.0F;
   const __half half_one = __float2half(1.0F), half_zero = __float2half(0.0F);
   const std::int32_t whole_one = 1, whole_zero = 0;
+  const double wide_one = 1.0, wide_zero = 0.0;
   const void* alpha = &one;
   const void* beta = &zero;
   if (scale_ == Type::f16) {
@@ -196,6 +200,9 @@ Status CublasLtGemm::run(int answer, const void* a, const void* b, void* c, cuda
   } else if (scale_ == Type::s32) {
     alpha = &whole_one;
     beta = &whole_zero;
+  } else if (scale_ == Type::f64) {
+    alpha = &wide_one;
+    beta = &wide_zero;
   }
   const cublasStatus_t status = library_.matmul(
       library_.handle, operation_, alpha, b, first_, a, second_, beta, addend_ != nullptr ? addend_ : c,

@@ -117,6 +117,9 @@ __device__ bool is_poison(__half value) {
 __device__ bool is_poison(__nv_bfloat16 value) {
   return __bfloat16_as_ushort(value) == 0xffffU;
 }
+__device__ bool is_poison(double value) {
+  return __double_as_longlong(value) == -1;
+}
 __device__ bool is_poison(std::int32_t value) {
   return static_cast<std::uint32_t>(value) == 0x80808080U;
 }
@@ -128,6 +131,10 @@ __device__ float error_of(T computed, float expected) {
   const float error = fabsf(static_cast<float>(computed) - expected);
   return isnan(error) ? __int_as_float(0x7f800000) : error;
 }
+__device__ float error_of(double computed, double expected) {
+  const double error = fabs(computed - expected);
+  return isnan(error) ? __int_as_float(0x7f800000) : static_cast<float>(error);
+}
 __device__ float error_of(std::int32_t computed, std::int32_t expected) {
   return fabsf(static_cast<float>(static_cast<std::int64_t>(computed) - expected));
 }
@@ -136,6 +143,10 @@ __device__ float error_of(std::int32_t computed, std::int32_t expected) {
 template <typename T>
 __device__ double signed_error(T computed, float expected) {
   const double error = static_cast<double>(static_cast<float>(computed)) - expected;
+  return expected < 0 ? -error : expected > 0 ? error : 0;
+}
+__device__ double signed_error(double computed, double expected) {
+  const double error = computed - expected;
   return expected < 0 ? -error : expected > 0 ? error : 0;
 }
 __device__ double signed_error(std::int32_t computed, std::int32_t expected) {
@@ -255,8 +266,11 @@ void fill_normal(void* matrix, Type type, std::int64_t rows, std::int64_t length
     case Type::s8:
       fill_normal_as<std::int8_t>(target, seed, stream);
       break;
+    case Type::f64:
+      fill_normal_as<double>(target, seed, stream);
+      break;
     case Type::s32:
-      throw Failure("an operand is s32 but must be f16, bf16, f32, tf32, e4m3, e5m2 or s8");
+      throw Failure("an operand is s32 but must be f16, bf16, f32, tf32, e4m3, e5m2, s8 or f64");
   }
   require(cudaGetLastError(), "filling an operand");
 }
@@ -325,8 +339,11 @@ Comparison compare(const void* computed, Type type, std::int64_t ldc, const void
     case Type::s32:
       compare_as<std::int32_t, std::int32_t>(result, expected, allowed, totals, stream);
       break;
+    case Type::f64:
+      compare_as<double, double>(result, expected, allowed, totals, stream);
+      break;
     default:
-      throw Failure(std::string("a result is ") + name(type) + " but must be f16, bf16, f32 or s32");
+      throw Failure(std::string("a result is ") + name(type) + " but must be f16, bf16, f32, s32 or f64");
   }
   require(cudaGetLastError(), "comparing the result");
   Totals host{};

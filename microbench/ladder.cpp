@@ -8,7 +8,9 @@ namespace tenon::microbench {
 namespace {
 
 constexpr Types on_cuda_cores{Type::f32, Type::f32, Type::f32, Type::f32},
-    on_tensor_cores{Type::f16, Type::f16, Type::f32, Type::f16};
+    on_tensor_cores{Type::f16, Type::f16, Type::f32, Type::f16},
+    bf16{Type::bf16, Type::bf16, Type::f32, Type::bf16}, tf32{Type::tf32, Type::tf32, Type::f32, Type::f32},
+    s8{Type::s8, Type::s8, Type::s32, Type::s32}, f64{Type::f64, Type::f64, Type::f64, Type::f64};
 
 double milliseconds(const Shape& shape, double tflops) {
   const double flop =
@@ -42,6 +44,12 @@ const std::vector<Rung>& rungs() {
       {"naive FP32", "naive_f32", on_cuda_cores},
       {"tiled FP32", "tiled_f32", on_cuda_cores},
       {"cuBLAS SGEMM", "", on_cuda_cores},
+      {"WMMA in f64, 8x8x4", "wmma_8x8x4", f64},
+      {"WMMA in tf32, 16x16x8", "wmma_16x16x8", tf32},
+      {"WMMA in s8, 16x16x16", "wmma_s8", s8},
+      {"WMMA in bf16, 16x16x16", "wmma_basic", bf16},
+      {"WMMA in f16, 32x8x16", "wmma_32x8x16", on_tensor_cores},
+      {"WMMA in f16, 8x32x16", "wmma_8x32x16", on_tensor_cores},
       {"WMMA from global memory", "wmma_basic", on_tensor_cores},
       {"WMMA from shared memory", "wmma_shared", on_tensor_cores},
       {"mma.sync, cp.async ring", "cp_async_", on_tensor_cores},

@@ -37,15 +37,18 @@ class Tuning;  // tuning.hpp
 //   A and B                           accumulate    C                 runs on
 //   f16, f16                          f32, f16      f16, bf16, f32    sm_80 to sm_90
 //   bf16, bf16                        f32           f16, bf16, f32    sm_80 to sm_90
+//   f64, f64                          f64           f64               sm_80 to sm_90
 //   tf32, tf32                        f32           f16, bf16, f32    sm_80 to sm_90
 //   e4m3 or e5m2, e4m3 or e5m2        f32           f16, bf16, f32    sm_89 to sm_90; `promote`: sm_90
 //   s8, s8                            s32           s32               sm_80 to sm_90
+//   s8, s8                            s32           f16, bf16, f32    sm_80 to sm_90
 //   f32, f32, with a precision        f32           f16, bf16, f32    sm_80 to sm_90; bf16x6, tf32x3: sm_90
 //
 // For devices newer than sm_90 the kernels have to be built: name the architectures in TENON_ARCHITECTURES
-// (CMake). With s32, alpha and beta are whole numbers, and accumulators wrap beyond 32
-// bits around. The kernels of the last three rows read A row-major and B column-major, with rows (columns) on
-// multiples of 16 bytes. For other operands the workspace holds a copy, and is not optional.
+// (CMake). Accumulators in s32 wrap beyond 32 bits around. With C in s32, alpha and beta are whole numbers;
+// any other C is computed from the sums in f32. The kernels of the last five rows read A row-major and B
+// column-major, with rows (columns) on multiples of 16 bytes. For other operands the workspace holds a copy,
+// and is not optional.
 //
 // With accumulators in f32 that are not promoted, the result may also be e4m3, e5m2 or s8, with `epilogue`'s
 // scale_d.
@@ -58,12 +61,14 @@ struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
   ConstMatrix a, b;
   Matrix c;
-  float alpha = 1.0F, beta = 0.0F;
+  // Rounded to f32, unless the accumulators are f64.
+  double alpha = 1.0, beta = 0.0;
   // Where the result goes, with its own type and leading dimension. Without it (null, ld 0) the result goes
   // to C. It may be C itself, with the same leading dimension and type, but may not overlap it otherwise.
   Matrix d;
   // What is applied to alpha * A * B + beta * C before the result is stored: scales of rows and columns,
-  // bias, an activation. Of 16-bit, tf32 and fp8 operands with f32 accumulators.
+  // bias, an activation. Of 16-bit, tf32 and fp8 operands with f32 accumulators, and of s8 operands where the
+  // result is not s32.
   EpilogueOptions epilogue;
   // The type of the accumulators, as in the table above. Split-K kernels add f16 accumulators of several CTAs
   // in f32.
@@ -83,7 +88,7 @@ struct Gemm {
   // Infinity and NaN are multiplied as f32 multiplies them. One exception: infinity times an element that
   // rounds to zero (below 2^-134; for f16 2^-25) is NaN.
   Precision precision = Precision::none;
-  // fp8 only: device pointers to one factor of A and one of B. Null stands for 1.
+  // fp8, and s8 with C not in s32: device pointers to one factor of A and one of B. Null stands for 1.
   const float* scale_a = nullptr;
   const float* scale_b = nullptr;
   // nullptr: the library's choice (src/gemm/select.hpp). Otherwise a name that `tenon list` prints.

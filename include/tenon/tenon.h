@@ -38,7 +38,8 @@ typedef enum tenon_type {
   TENON_E4M3 = 4,
   TENON_E5M2 = 5,
   TENON_S8 = 6,
-  TENON_S32 = 7
+  TENON_S32 = 7,
+  TENON_F64 = 8
 } tenon_type;
 /* How A and B of TENON_F32 are multiplied: tenon::Precision of tenon/gemm/types.hpp. */
 typedef enum tenon_precision {
@@ -132,14 +133,14 @@ typedef struct tenon_gemm_problem {
   int64_t m, n, k;
   tenon_const_matrix a, b;
   tenon_matrix c;
-  float alpha, beta;
-  tenon_matrix d;             /* where the result goes; all zero: to C */
-  tenon_epilogue epilogue;    /* all zero: nothing is fused */
-  tenon_type accumulate;      /* TENON_F32, or TENON_F16 with f16 inputs; TENON_S32 with s8 inputs */
-  int promote;                /* bf16, tf32, fp8: if not 0, accumulators of 128 bytes of k are added in f32 */
-  const float* scale_a;       /* fp8: a factor of A in device memory; NULL stands for 1 */
-  const float* scale_b;       /* the same of B */
-  const char* kernel;         /* NULL: the library chooses; otherwise a name that `tenon list` prints */
+  double alpha, beta;      /* rounded to f32 unless the accumulators are f64 */
+  tenon_matrix d;          /* where the result goes; all zero: to C */
+  tenon_epilogue epilogue; /* all zero: nothing is fused */
+  tenon_type accumulate; /* TENON_F32, or TENON_F16 with f16 inputs; TENON_S32 with s8, TENON_F64 with f64 */
+  int promote;           /* bf16, tf32, fp8: if not 0, accumulators of 128 bytes of k are added in f32 */
+  const float* scale_a;  /* fp8, s8 if C is not s32: a factor of A in device memory; NULL stands for 1 */
+  const float* scale_b;  /* the same of B */
+  const char* kernel;    /* NULL: the library chooses; otherwise a name that `tenon list` prints */
   const tenon_tuning* tuning; /* measured choices, where kernel is NULL; may be NULL */
   void* workspace;            /* device memory, 256-byte aligned, of workspace_bytes; may be NULL */
   size_t workspace_bytes;     /* tenon_gemm_workspace_size() says how many are fastest */

@@ -37,11 +37,11 @@ void compare(double computed, double exact, double bound, Type type, std::int64_
 }
 
 // A row of A by a column of B, decoded.
-DotProduct host_dot_product(const float* a, const float* b, std::int64_t k, const Gemm& problem) {
+DotProduct host_dot_product(const double* a, const double* b, std::int64_t k, const Gemm& problem) {
   DotProduct dot;
   const bool fp8 = is_fp8(problem.a.type);
   for (std::int64_t i = 0; i < k; ++i) {
-    const double x = static_cast<double>(a[i]), y = static_cast<double>(b[i]);
+    const double x = a[i], y = b[i];
     fp8 ? dot.add(x * y, aligned_magnitude(x, problem.a.type, y, problem.b.type)) : dot.add(x * y);
   }
   return dot;
@@ -50,8 +50,8 @@ DotProduct host_dot_product(const float* a, const float* b, std::int64_t k, cons
 // alpha * sum + beta * c modulo 2^32, of whole numbers. The sum is exact in FP64: below 2^53.
 std::int32_t wrapped(const Gemm& problem, double sum, std::int32_t c) {
   const auto word = [](double x) { return static_cast<std::uint32_t>(static_cast<std::int64_t>(x)); };
-  return static_cast<std::int32_t>(word(static_cast<double>(problem.alpha)) * word(sum) +
-                                   word(static_cast<double>(problem.beta)) * static_cast<std::uint32_t>(c));
+  return static_cast<std::int32_t>(word(problem.alpha) * word(sum) +
+                                   word(problem.beta) * static_cast<std::uint32_t>(c));
 }
 
 // The memory between the rows must be unchanged.
@@ -79,31 +79,34 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
   check_gaps(c_before, c_after);
 
   const std::int64_t m = problem.m, n = problem.n;
-  const std::int64_t k = problem.alpha == 0.0F ? 0 : problem.k;  // alpha == 0 does not look at A and B
+  const std::int64_t k = problem.alpha == 0.0 ? 0 : problem.k;  // alpha == 0 does not look at A and B
   const bool on_host =
       cuda == nullptr ||
       static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) <= host_products;
-  std::vector<float> a_rows, b_columns;
+  std::vector<double> a_rows, b_columns;
   if (on_host && k > 0) {
-    a_rows = decoded(a, row_major);
-    b_columns = decoded(b, column_major);
+    a_rows = decoded_f64(a, row_major);
+    b_columns = decoded_f64(b, column_major);
   }
-  const bool in_s32 = problem.c.type == Type::s32, reads_c = problem.beta != 0.0F;
-  std::vector<float> computed, before;
+  const bool in_s32 = problem.c.type == Type::s32, reads_c = problem.beta != 0.0;
+  std::vector<double> computed, before;
   std::vector<std::int32_t> computed_s32, before_s32;
   if (in_s32) {
     computed_s32 = integers(c_after);
     if (reads_c) before_s32 = integers(c_before);
   } else {
-    computed = decoded(c_after, row_major);
-    if (reads_c) before = decoded(c_before, row_major);
+    computed = decoded_f64(c_after, row_major);
+    if (reads_c) before = decoded_f64(c_before, row_major);
   }
 
   const bool has_bias = !epilogue.bias.empty();
   const bool has_epilogue = has_bias || problem.epilogue.activation != Activation::none;
   const std::int64_t band = std::clamp<std::int64_t>(band_elements / n, 1, m);
   std::vector<DotProduct> dots;
-  const double alpha = static_cast<double>(problem.alpha) * scale, beta = static_cast<double>(problem.beta);
+  const auto factor = [&problem](double x) {  // as the kernel has it
+    return problem.accumulate == Type::f64 ? x : static_cast<double>(static_cast<float>(x));
+  };
+  const double alpha = factor(problem.alpha) * scale, beta = factor(problem.beta);
   ErrorStatistics statistics(m, n, problem, k, problem.c.type, alpha, beta);
   double worst_ratio = -1.0;
   Progress progress(on_host ? "check on the host" : "check on the device", m);
@@ -121,8 +124,8 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
           element = static_cast<double>(computed_s32[at]);
           exact = static_cast<double>(wrapped(problem, dot.sum, reads_c ? before_s32[at] : 0));
         } else {
-          element = static_cast<double>(computed[at]);
-          c = reads_c ? static_cast<double>(before[at]) : 0.0;
+          element = computed[at];
+          c = reads_c ? before[at] : 0.0;
           exact = (k == 0 ? 0.0 : alpha * dot.sum) + (reads_c ? beta * c : 0.0);
           bound = error_bound(dot, k, problem, problem.c.type, alpha, beta, c, std::isfinite(element));
           if (has_epilogue) {

@@ -39,7 +39,12 @@ struct Strided {
   std::int64_t row_stride, column_stride;
 
   __device__ double at(std::int64_t row, std::int64_t column) const {
-    return static_cast<double>(static_cast<float>(data[row * row_stride + column * column_stride]));
+    const T& element = data[row * row_stride + column * column_stride];
+    if constexpr (std::is_same_v<T, double>) {
+      return element;
+    } else {
+      return static_cast<double>(static_cast<float>(element));
+    }
   }
 };
 
@@ -134,6 +139,8 @@ void launch(const Gemm& p, std::int64_t first, std::int64_t count, DotProduct* d
     case Type::e5m2:
       return p.b.type == Type::e4m3 ? launch<__nv_fp8_e5m2, __nv_fp8_e4m3>(p, first, count, dots)
                                     : launch<__nv_fp8_e5m2, __nv_fp8_e5m2>(p, first, count, dots);
+    case Type::f64:
+      return launch<double, double>(p, first, count, dots);
     case Type::f32:
     case Type::s32:
       break;  // validate() lets no such operand pass

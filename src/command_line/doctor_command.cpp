@@ -93,7 +93,7 @@ Gemm problem_of(const DoctorOptions& o) {
          type};
   p.b = {place(o.b_offset, type_b, "--b-offset"), o.ldb.value_or(b_order == row_major ? p.n : p.k), b_order,
          type_b};
-  const Type accumulators = type == Type::s8 ? Type::s32 : Type::f32;
+  const Type accumulators = type == Type::s8 ? Type::s32 : type == Type::f64 ? Type::f64 : Type::f32;
   p.accumulate = o.accumulate ? type_named(*o.accumulate) : accumulators;
   p.promote = o.promote;
   const Type out_type = o.out_type ? type_named(*o.out_type) : accumulators;
@@ -207,14 +207,17 @@ void add_doctor(CLI::App& application) {
   command->add_option("--m", o->m, "Rows of A and C")->transform(matrix_size());
   command->add_option("--n", o->n, "Columns of B and C")->transform(matrix_size());
   command->add_option("--k", o->k, "Columns of A, rows of B")->transform(matrix_size());
-  const auto types = CLI::IsMember({"f16", "bf16", "f32", "tf32", "e4m3", "e5m2", "s8"});
+  const auto types = CLI::IsMember({"f16", "bf16", "f32", "tf32", "e4m3", "e5m2", "s8", "f64"});
   command->add_option("--type", o->type, "Type of A and B (default: f16)")->check(types);
   command
       ->add_option("--type-b", o->type_b,
                    "Type of B, if it is not A's: e4m3 and e5m2 may be multiplied by each other")
       ->check(types);
-  command->add_option("--out-type", o->out_type, "Type of C (default: f32; of s8 s32)")->check(output_type());
-  command->add_option("--accumulate", o->accumulate, "Type of the accumulators (default: f32; of s8 s32)")
+  command->add_option("--out-type", o->out_type, "Type of C (default: f32; of s8 s32, of f64 f64)")
+      ->check(output_type());
+  command
+      ->add_option("--accumulate", o->accumulate,
+                   "Type of the accumulators (default: f32; of s8 s32, of f64 f64)")
       ->check(sum_type());
   command->add_flag("--promote", o->promote,
                     "Of e4m3 and e5m2: promote the accumulators to f32 every 128 products");

@@ -39,7 +39,7 @@ struct GemmOptions {
   std::optional<std::string> type, type_b, out_type, accumulate, layout;
   std::string device = "auto", kernel, tuning_path;
   std::string a_path, b_path, c_path, out_path;
-  float alpha = 1.0F, beta = 0.0F;
+  double alpha = 1.0, beta = 0.0;
   std::optional<float> scale_a, scale_b;
   std::optional<std::uint64_t> seed;  // default: 1
   std::optional<std::string> activation;
@@ -68,7 +68,7 @@ void check_usage(const GemmOptions& o) {
     if (!o.m || !o.n || !o.k) refuse("give --m, --n and --k for random matrices, or --a and --b for files");
     if (!o.c_path.empty()) refuse("--c needs --a and --b");
   }
-  if (o.from_files() && o.beta != 0.0F && o.c_path.empty()) {
+  if (o.from_files() && o.beta != 0.0 && o.c_path.empty()) {
     refuse("--beta is not 0, so C is read: give it with --c");
   }
   if (o.batch) {
@@ -179,7 +179,7 @@ Request read_request(const GemmOptions& o) {
     a_order = layout[0] == 't' ? row_major : column_major;
     b_order = layout[1] == 't' ? row_major : column_major;
   }
-  const Type accumulators = types.a == Type::s8 ? Type::s32 : Type::f32;
+  const Type accumulators = types.a == Type::s8 ? Type::s32 : types.a == Type::f64 ? Type::f64 : Type::f32;
   p.a = {nullptr, o.lda.value_or(a_order == row_major ? p.k : p.m), a_order, types.a};
   p.b = {nullptr, o.ldb.value_or(b_order == row_major ? p.n : p.k), b_order, types.b};
   p.c = {nullptr, o.ldc.value_or(p.n), asked(o.out_type).value_or(accumulators)};
@@ -443,7 +443,7 @@ void run_batch(const GemmOptions& o, const Gemm& one, Device& device, Answer& an
   const Stack stack{*o.batch};
   const Operand a = stack.random("A", seed(0), one.m, one.k, one.a.ld, one.a.order, one.a.type),
                 b = stack.random("B", seed(1), one.k, one.n, one.b.ld, one.b.order, one.b.type),
-                c_before = one.beta == 0.0F
+                c_before = one.beta == 0.0
                                ? stack.poisoned(one.m, one.n, one.c.ld, one.c.type)
                                : stack.random("C", seed(2), one.m, one.n, one.c.ld, row_major, one.c.type);
   const DeviceBuffer a_device(device, a, "A"), b_device(device, b, "B"), c_device(device, c_before, "C");
@@ -501,8 +501,8 @@ void run(const GemmOptions& o) {
   const Operand b = request.b ? read_operand(o.b_path, *request.b, p.b.ld, p.b.type)
                               : random_operand("B", seed(1), p.k, p.n, p.b.ld, p.b.order, p.b.type);
   // Where C is not read it starts as poison, so that an element that is not written shows.
-  const Operand c_before = p.beta == 0.0F ? poisoned(p.m, p.n, p.c.ld, row_major, p.c.type)
-                           : request.c    ? read_operand(o.c_path, *request.c, p.c.ld, p.c.type)
+  const Operand c_before = p.beta == 0.0 ? poisoned(p.m, p.n, p.c.ld, row_major, p.c.type)
+                           : request.c   ? read_operand(o.c_path, *request.c, p.c.ld, p.c.type)
                                        : random_operand("C", seed(2), p.m, p.n, p.c.ld, row_major, p.c.type);
   answer.overflowed_a = a.overflowed;
   answer.overflowed_b = b.overflowed;
@@ -566,23 +566,27 @@ void add_gemm(CLI::App& application) {
                    "So many products of these sizes in one launch, of random matrices one after the other; "
                    "--check reports the worst of them")
       ->transform(matrix_size());
-  const auto types = CLI::IsMember({"f16", "bf16", "tf32", "e4m3", "e5m2", "s8"});
+  const auto types = CLI::IsMember({"f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "f64"});
   command->add_option("--type", o->type, "Type of A and B (default: f16, or that of the files)")
       ->check(types);
   command
       ->add_option("--type-b", o->type_b,
                    "Type of B, if it is not A's: e4m3 and e5m2 may be multiplied by each other")
       ->check(types);
-  command->add_option("--out-type", o->out_type, "Type of C (default: f32; of s8 s32)")->check(output_type());
-  command->add_option("--accumulate", o->accumulate, "Type of the accumulators (default: f32; of s8 s32)")
+  command->add_option("--out-type", o->out_type, "Type of C (default: f32; of s8 s32, of f64 f64)")
+      ->check(output_type());
+  command
+      ->add_option("--accumulate", o->accumulate,
+                   "Type of the accumulators (default: f32; of s8 s32, of f64 f64)")
       ->check(sum_type());
   command->add_flag("--promote", o->promote,
                     "Of e4m3 and e5m2: promote the accumulators to f32 every 128 products, which loses less "
                     "than the tensor "
                     "core does over a long k");
   command
-      ->add_option("--scale-a", o->scale_a,
-                   "Of e4m3 and e5m2: a factor of A, read on the device (default: 1)")
+      ->add_option(
+          "--scale-a", o->scale_a,
+          "Of e4m3, e5m2 and, where C is not s32, s8: a factor of A, read on the device (default: 1)")
       ->check(float_number());
   command->add_option("--scale-b", o->scale_b, "The same of B")->check(float_number());
   command
@@ -607,7 +611,7 @@ void add_gemm(CLI::App& application) {
       ->transform(seed_number());
   command->add_option(
       "--a", o->a_path,
-      "A from this .npy file: float16, bfloat16 ('<V2'), int8, 8-bit floats ('|V1' or '|u1', with "
+      "A from this .npy file: float16, bfloat16 ('<V2'), float64, int8, 8-bit floats ('|V1' or '|u1', with "
       "--type) or float32 (rounded to the type)");
   command->add_option("--b", o->b_path, "B from this .npy file");
   command->add_option("--c", o->c_path, "The old C from this .npy file, where --beta is not 0");

@@ -3,6 +3,7 @@
 // The measuring is that of microbench: each contender alone, bursts after idling, results checked first.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -57,8 +58,14 @@ void run(const LadderOptions& o) {
     options.sustained = false;
     microbench::CaseRunner runner(options);
     std::vector<microbench::Record> records;
-    for (const microbench::Types& types :
-         {microbench::rungs().front().types, microbench::rungs().back().types}) {
+    std::vector<microbench::Types> all;
+    for (const microbench::Rung& rung : microbench::rungs()) {
+      const auto same = [&](const microbench::Types& types) {
+        return microbench::name(types) == microbench::name(rung.types);
+      };
+      if (std::none_of(all.begin(), all.end(), same)) all.push_back(rung.types);
+    }
+    for (const microbench::Types& types : all) {
       for (microbench::Record& record : runner.run(types, layout, shape, contenders(types, layout)))
         records.push_back(std::move(record));
     }
@@ -103,7 +110,8 @@ void add_ladder(CLI::App& application) {
       "Examples:\n"
       "  tenon ladder\n"
       "  tenon ladder --m 8192 --n 8192 --k 8192 --json\n"
-      "FP32 on CUDA cores, then f16 with FP32 accumulators; A row-major, B column-major. Each rung shows the "
+      "FP32 on CUDA cores, then WMMA in each type and f16 with FP32 accumulators; A row-major, B "
+      "column-major. Each rung shows the "
       "fastest "
       "of its\n"
       "kernels, in bursts (microbench/README.md). Every result is compared with cuBLASLt's product in FP32 "

@@ -141,6 +141,7 @@ Type type_of(const std::string& path, const std::string& descr, std::optional<Ty
   if (descr == "<f1" || descr == "|f1") return Type::e5m2;
   if (descr == "|i1" || descr == "<i1") return Type::s8;
   if (descr == "<i4") return Type::s32;
+  if (descr == "<f8") return Type::f64;
   if (descr == "<V2" || descr == "|V2") return Type::bf16;
   if (descr == "<u2") {
     if (bits == Type::bf16) return Type::bf16;
@@ -150,14 +151,16 @@ Type type_of(const std::string& path, const std::string& descr, std::optional<Ty
     if (bits && is_fp8(*bits)) return *bits;
     fail(path, "its elements are '" + descr + "', which means an 8-bit float only with --type e4m3 or e5m2");
   }
-  if (descr == ">f2" || descr == ">f4" || descr == ">i4" || descr == ">u2" || descr == ">V2") {
+  if (descr == ">f2" || descr == ">f4" || descr == ">f8" || descr == ">i4" || descr == ">u2" ||
+      descr == ">V2") {
     fail(path, "its elements are big-endian ('" + descr + "') but must be little-endian ('<" +
                    descr.substr(1) + "')");
   }
-  fail(path,
-       "its elements are '" + descr +
-           "' but must be '<f2' (float16), '<f4' (float32), '<V2' (bfloat16), '|V1' or '|u1' (8-bit floats), "
-           "'|i1' (int8) or '<i4' (int32)");
+  fail(
+      path,
+      "its elements are '" + descr +
+          "' but must be '<f2' (float16), '<f4' (float32), '<f8' (float64), '<V2' (bfloat16), '|V1' or '|u1' "
+          "(8-bit floats), '|i1' (int8) or '<i4' (int32)");
 }
 
 // '<f4': the bytes of an element; 0: not one of the types that read_npy_array takes.
@@ -294,6 +297,8 @@ std::string npy_header(Type type, std::int64_t rows, std::int64_t columns) {
         return "<f1";
       case Type::s8:
         return "|i1";
+      case Type::f64:
+        return "<f8";
       case Type::s32:
         break;
     }

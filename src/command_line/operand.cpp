@@ -28,6 +28,23 @@ Operand poisoned(std::int64_t rows, std::int64_t columns, std::int64_t ld, Order
   return x;
 }
 
+namespace {
+
+// Floats with the 29 bits of a double that they leave, drawn too: each is scaled by 1 to 1 + 2^-24. index_of:
+// what the bits of an element depend on, beside the seed.
+template <class IndexOf>
+void fill_f64(const std::vector<float>& floats, std::uint64_t seed, const IndexOf& index_of,
+              unsigned char* to) {
+  for (std::size_t j = 0; j < floats.size(); ++j) {
+    const auto index = static_cast<std::uint64_t>(index_of(static_cast<std::int64_t>(j)));
+    const double bits = static_cast<double>(random_bits(~seed, index) >> 35);
+    const double value = static_cast<double>(floats[j]) * (1.0 + 0x1p-53 * 2.0 * bits);
+    std::memcpy(to + j * sizeof value, &value, sizeof value);
+  }
+}
+
+}  // namespace
+
 Operand random_operand(const std::string& label, std::uint64_t seed, std::int64_t rows, std::int64_t columns,
                        std::int64_t ld, Order order, Type type) {
   Operand x = poisoned(rows, columns, ld, order, type);
@@ -46,8 +63,14 @@ Operand random_operand(const std::string& label, std::uint64_t seed, std::int64_
     if (type == Type::s8 || type == Type::s32) {
       for (float& value : vector) value = std::clamp(42.0F * value, -127.0F, 127.0F);
     }
-    reference::encode(type, vector.data(), vector.size(),
-                      x.data.data() + static_cast<std::size_t>(i * ld) * bytes(type));
+    unsigned char* const to = x.data.data() + static_cast<std::size_t>(i * ld) * bytes(type);
+    if (type == Type::f64) {
+      fill_f64(
+          vector, seed,
+          [&](std::int64_t j) { return order == row_major ? i * columns + j : j * columns + i; }, to);
+    } else {
+      reference::encode(type, vector.data(), vector.size(), to);
+    }
     progress.advance();
   }
   return x;
@@ -86,14 +109,17 @@ Operand from_npy(const NpyMatrix& matrix, std::int64_t ld, Type type) {
   return x;
 }
 
-std::vector<float> decoded(const Operand& operand, Order into) {
-  std::vector<float> values(static_cast<std::size_t>(operand.rows * operand.columns));
+namespace {
+
+// Number: float or double. decode(elements, count, numbers).
+template <class Number, class Decode>
+std::vector<Number> decoded_by(const Decode& decode, const Operand& operand, Order into) {
+  std::vector<Number> values(static_cast<std::size_t>(operand.rows * operand.columns));
   if (operand.data.empty()) return values;
-  std::vector<float> vector(static_cast<std::size_t>(operand.length()));
+  std::vector<Number> vector(static_cast<std::size_t>(operand.length()));
   for (std::int64_t i = 0; i < operand.vectors(); ++i) {
-    reference::decode(operand.type,
-                      operand.data.data() + static_cast<std::size_t>(i * operand.ld) * bytes(operand.type),
-                      vector.size(), vector.data());
+    decode(operand.data.data() + static_cast<std::size_t>(i * operand.ld) * bytes(operand.type),
+           vector.size(), vector.data());
     if (into == operand.order) {
       std::copy(vector.begin(), vector.end(), values.begin() + i * operand.length());
     } else {
@@ -103,6 +129,24 @@ std::vector<float> decoded(const Operand& operand, Order into) {
     }
   }
   return values;
+}
+
+}  // namespace
+
+std::vector<float> decoded(const Operand& operand, Order into) {
+  return decoded_by<float>([&](const unsigned char* elements, std::size_t count,
+                               float* numbers) { reference::decode(operand.type, elements, count, numbers); },
+                           operand, into);
+}
+
+std::vector<double> decoded_f64(const Operand& operand, Order into) {
+  if (operand.type != Type::f64) {
+    const std::vector<float> numbers = decoded(operand, into);
+    return {numbers.begin(), numbers.end()};
+  }
+  return decoded_by<double>([](const unsigned char* elements, std::size_t count,
+                               double* numbers) { std::memcpy(numbers, elements, count * sizeof *numbers); },
+                            operand, into);
 }
 
 std::vector<std::int32_t> integers(const Operand& operand) {

@@ -43,9 +43,11 @@ Operand random_operand(const std::string& label, std::uint64_t seed, std::int64_
 // are counted.
 Operand from_npy(const NpyMatrix& matrix, std::int64_t ld, Type type);
 
-// The elements as floats, dense, in the order `into`. For any type but s32, whose values a float cannot hold;
-// integers() returns the elements of a row-major matrix of s32.
+// The elements as floats, dense, in the order `into`. For any type but s32 and f64, whose values a float
+// cannot hold: decoded_f64() returns those of any type but s32, integers() the elements of a row-major matrix
+// of s32.
 std::vector<float> decoded(const Operand& operand, Order into);
+std::vector<double> decoded_f64(const Operand& operand, Order into);
 std::vector<std::int32_t> integers(const Operand& operand);
 
 // Device memory, freed by the destructor. Throws Failure(machine_cannot) that says how much is needed and

@@ -97,10 +97,10 @@ CLI::Validator number_within(double least, double most) {
 }
 
 CLI::Validator output_type() {
-  return CLI::IsMember({"f16", "bf16", "f32", "s32"});
+  return CLI::IsMember({"f16", "bf16", "f32", "s32", "f64"});
 }
 CLI::Validator sum_type() {
-  return CLI::IsMember({"f32", "f16", "s32"});
+  return CLI::IsMember({"f32", "f16", "s32", "f64"});
 }
 CLI::Validator layout_name() {
   return CLI::IsMember({"tn", "nn", "tt", "nt"});

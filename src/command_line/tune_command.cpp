@@ -260,14 +260,17 @@ void add_tune(CLI::App& application) {
   command->add_option("--shapes", o->shapes, "SIZE or M:N:K, several by comma");
   command->add_option("--shapes-from", o->shapes_path, "A file of shapes, one per line; # begins a comment");
   command
-      ->add_option("--types", o->types.operands,
-                   "Types of A and B: f16, bf16, tf32, e4m3, e5m2, s8, or A:B as in e4m3:e5m2; several by "
-                   "comma")
+      ->add_option(
+          "--types", o->types.operands,
+          "Types of A and B: f16, bf16, tf32, e4m3, e5m2, s8, f64, or A:B as in e4m3:e5m2; several by "
+          "comma")
       ->capture_default_str();
-  command->add_option("--out-type", o->types.out, "Type of C; with s8 it is s32")
+  command->add_option("--out-type", o->types.out, "Type of C; with s8 it is s32, with f64 f64")
       ->check(CLI::IsMember({"f16", "bf16", "f32"}))
       ->capture_default_str();
-  command->add_option("--accumulate", o->types.accumulate, "Type of the accumulators; with s8 it is s32")
+  command
+      ->add_option("--accumulate", o->types.accumulate,
+                   "Type of the accumulators; with s8 it is s32, with f64 f64")
       ->check(CLI::IsMember({"f32", "f16"}))
       ->capture_default_str();
   command->add_flag("--promote", o->types.promote, "fp8: promote the accumulators to f32 every 128 products");

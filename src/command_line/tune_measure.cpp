@@ -92,25 +92,25 @@ bool agree(const Operand& x, const Operand& y, const Agreement& allowed, std::st
     *where = "the whole numbers differ from those of the documented choice";
     return false;
   }
-  const std::vector<float> a = decoded(x, row_major), b = decoded(y, row_major);
+  const std::vector<double> a = decoded_f64(x, row_major), b = decoded_f64(y, row_major);
   double error_squares = 0.0, squares = 0.0;
   char sentence[200];
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) {
-      if (std::isfinite(b[i])) squares += static_cast<double>(b[i]) * static_cast<double>(b[i]);
+      if (std::isfinite(b[i])) squares += b[i] * b[i];
       continue;
     }
-    const double error = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+    const double error = a[i] - b[i];
     if (!(std::fabs(error) <= allowed.error)) {
       const auto n = static_cast<std::size_t>(x.columns);
       std::snprintf(sentence, sizeof sentence,
                     "C[%zu][%zu] is %.9g but must lie within %.3g of %.9g, the documented choice's", i / n,
-                    i % n, static_cast<double>(a[i]), allowed.error, static_cast<double>(b[i]));
+                    i % n, a[i], allowed.error, b[i]);
       *where = sentence;
       return false;
     }
     error_squares += error * error;
-    squares += static_cast<double>(b[i]) * static_cast<double>(b[i]);
+    squares += b[i] * b[i];
   }
   if (std::sqrt(error_squares) <= allowed.relative_error * std::sqrt(squares)) return true;
   std::snprintf(sentence, sizeof sentence,

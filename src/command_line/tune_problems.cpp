@@ -34,7 +34,8 @@ Type type_named(const std::string& text) {
   for (const Type type : all_types) {
     if (text == name(type)) return type;
   }
-  refuse("--types: '" + shortened(text) + "' is not a type but must be f16, bf16, tf32, e4m3, e5m2 or s8");
+  refuse("--types: '" + shortened(text) +
+         "' is not a type but must be f16, bf16, tf32, e4m3, e5m2, s8 or f64");
 }
 
 std::vector<std::pair<Type, Type>> operand_types(const std::string& text) {
@@ -103,13 +104,15 @@ std::vector<Gemm> tune_problems(const std::vector<TuneShape>& shapes, const Tune
   for (const auto& [a, b] : operand_types(types.operands)) {
     for (const auto& [a_order, b_order] : orders(types.layouts)) {
       for (const TuneShape& shape : shapes) {
-        const bool whole = a == Type::s8;
+        const auto usual = [a](const std::string& asked) {
+          return a == Type::s8 ? Type::s32 : a == Type::f64 ? Type::f64 : type_named(asked);
+        };
         Gemm p;
         p.m = shape.m, p.n = shape.n, p.k = shape.k;
         p.a = {nullptr, a_order == row_major ? p.k : p.m, a_order, a};
         p.b = {nullptr, b_order == row_major ? p.n : p.k, b_order, b};
-        p.c = {nullptr, p.n, whole ? Type::s32 : type_named(types.out)};
-        p.accumulate = whole ? Type::s32 : type_named(types.accumulate);
+        p.c = {nullptr, p.n, usual(types.out)};
+        p.accumulate = usual(types.accumulate);
         p.promote = types.promote;
         require(validate_shape(p));
         const auto same = [key = tuning_key(p)](const Gemm& other) { return tuning_key(other) == key; };

@@ -7,6 +7,7 @@
 #include "tenon/fragment/int8.hpp"
 #include "tenon/fragment/tf32.hpp"
 #include "tenon/gemm/plan_sm80.hpp"
+#include "tenon/warp/operand_cursor_f64.hpp"
 
 namespace tenon {
 

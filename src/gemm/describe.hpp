@@ -57,11 +57,14 @@ inline Product product_of(const Gemm& problem) {
   return {problem.m, problem.n, problem.k, problem.a, problem.b, result_of(problem), problem.epilogue.gated};
 }
 
-// The operation of a plain product; of fp8 the one with factors in device memory.
+// The operation of a plain product; of fp8 the one with factors in device memory, of f64 the one in f64.
 template <class Config>
 auto combination_of(const Gemm& problem) {
-  const LinearCombination plain{problem.alpha, problem.beta};
-  if constexpr (std::is_same_v<typename Config::Acc, float> && Element<typename Config::T>::bits == 8) {
+  const LinearCombination plain{static_cast<float>(problem.alpha), static_cast<float>(problem.beta)};
+  if constexpr (std::is_same_v<typename Config::Acc, double>) {
+    return LinearCombinationF64{problem.alpha, problem.beta};
+  } else if constexpr (std::is_same_v<typename Config::Acc, float> &&
+                       Element<typename Config::T>::bits == 8) {
     return ScaledCombination{plain, problem.scale_a, problem.scale_b};
   } else {
     return plain;
@@ -73,7 +76,7 @@ using CombinationOf = decltype(combination_of<Config>(Gemm{}));
 inline FusedEpilogue fused_epilogue_of(const Gemm& problem) {
   const EpilogueOptions& options = problem.epilogue;
   FusedEpilogue fused{};
-  fused.alpha = problem.alpha, fused.beta = problem.beta;
+  fused.alpha = static_cast<float>(problem.alpha), fused.beta = static_cast<float>(problem.beta);
   fused.lower = options.lower, fused.upper = options.upper;
   fused.activation = options.activation;
   fused.c = problem.c.data, fused.ldc = problem.c.ld, fused.c_type = problem.c.type;

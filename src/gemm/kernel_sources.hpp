@@ -15,7 +15,8 @@ struct KernelCost {
 };
 
 struct KernelSource {
-  const char* name;  // of the source, and of the file of its PTX
+  const char* name;  // of the source
+  const char* ptx;   // of the file of its PTX, without extension
   const char* part;  // of the library: family and types
   void (*append)(std::vector<Kernel>& list);
   const KernelCost* costs;  // of its kernels, in the order in which append() adds them

@@ -27,7 +27,7 @@ the choice takes the earlier line.
               all families but tma: fused (the epilogue of EpilogueOptions, and a C apart from D)
   set         core: one of the few tiles that TENON_TILES=core builds; more: the rest
   efficiency  part of the peak of an SM (4096 operations on 16-bit operands a clock, twice as many on 8-bit operands, half as
-              many on tf32) that its main loop reaches, where neither L2 nor memory limits
+              many on tf32, a 16th on f64) that its main loop reaches, where neither L2 nor memory limits
   resident    CTAs that run side by side on an SM
   why         why the line is there, if it needs saying
 
@@ -71,11 +71,13 @@ TYPES = {
     "e5m2": ("e5m2", 8),
     "s8": ("int8_t", 8),
     "s32": ("int32_t", 32),
+    "f64": ("double", 64),
 }
 # A tile of wgmma has k-tiles of this many bytes a row, which is what the 128-byte swizzle takes.
 WGMMA_ROW_BYTES = 128
-# An instruction of mma.sync takes this many bytes of a row of k, whatever the type.
+# An instruction of mma.sync takes this many bytes of a row of k, whatever the type. Of f64 m16n8k8 takes 64.
 MMA_K_BYTES = 32
+F64_K = 8
 MOST_SHARED_BYTES = 227 * 1024
 
 # The lowest architecture with mma.sync on fp8.
@@ -264,11 +266,13 @@ class Reader:
 def known_types(family):
     """The entries that `types` may have."""
     wide = ["f16_f32", "bf16_f32", "f16_f16"]
-    if family in ("tma", "cp_async_unaligned"):
+    if family == "tma":
         return wide
+    if family == "cp_async_unaligned":
+        return [*wide, "f64_f64"]
     fp8 = [f"{a}_f32" if a == b else f"{a}_{b}_f32" for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")]
-    one = [f"{a}_f32" for a, (_, bits) in TYPES.items() if f"{a}_f32" not in wide + fp8 and a not in ("f32", "s8", "s32")]
-    return [*wide, *one, *fp8, "s8_s32"]
+    one = [f"{a}_f32" for a, (_, bits) in TYPES.items() if f"{a}_f32" not in wide + fp8 and a not in ("f32", "s8", "s32", "f64")]
+    return [*wide, *one, *fp8, "s8_s32", *(["f64_f64"] if family == "cp_async" else [])]
 
 
 def read_row(name, line, cells):
@@ -293,9 +297,11 @@ def read_row(name, line, cells):
         bits = max(TYPES[operand][1] for name in types for operand in operands_of(name)[:2])
         if min(TYPES[operands_of(name)[0]][1] for name in types) != bits:
             reader.refuse("types", f"'{' '.join(types)}' must have operands of one size: tile_k counts elements")
-        step = MMA_K_BYTES * 8 // bits
+        step = F64_K if bits == 64 else MMA_K_BYTES * 8 // bits
         values["tile_k"] = reader.number("tile_k", step, 8 * step if bits == 16 else 4 * step, step)
-        if bits != 16 and layouts != ("tn",):
+        if bits == 64 and variant:
+            reader.refuse("variant", f"{variant} is for accumulators in f32 and s32")
+        if bits not in (16, 64) and layouts != ("tn",):
             reader.refuse("layouts", f"'{' '.join(layouts)}' must be tn: ldmatrix transposes 16-bit elements alone")
         for column, tile in (("warp_m", "tile_m"), ("warp_n", "tile_n")):
             values[column] = reader.number(column, 16, values[tile], 16)
@@ -321,8 +327,8 @@ def read_wgmma(reader, values):
             reader.refuse("layouts", f"'{' '.join(layouts)}' must be tn: wgmma reads {name} with k contiguous alone")
         if variant and variant[0] in ("swapab", "rowinterleaved", "unaligned") and (size != 16 or name == "f16_f16"):
             reader.refuse("types", f"{name} is there but {variant[0]} is for f16_f32 and bf16_f32 alone")
-        if "fused" in variant and name in ("f16_f16", "s8_s32"):
-            reader.refuse("types", f"{name} is there but fused is for accumulators in f32 alone")
+        if "fused" in variant and name == "f16_f16":
+            reader.refuse("types", f"{name} is there but fused is for accumulators in f32 and s32 alone")
         if "promoted" in variant and name in ("f16_f32", "f16_f16", "s8_s32"):
             reader.refuse("types", f"{name} is there but promoted is for bf16, tf32, e4m3 and e5m2 alone")
     only = {"rowinterleaved": "tt", "unaligned": "tn", "swapab": "tn"}.get(variant[0] if variant else "")
@@ -458,6 +464,14 @@ class Source:
     part: str  # what `tenon list` adds sizes up by
     kernels: list
 
+    def is_f64(self):
+        return self.kernels[0].types == "f64_f64"
+
+    def ptx(self, architectures):
+        """The files of its PTX, that for sm_90 last. What is compiled for 80 and 90 apart gets two, named after both."""
+        both = self.is_f64() and "90" in architectures and len(set(architectures)) > 1
+        return [f"{self.name}.compute_{arch}" for arch in ("80", "90")] if both else [self.name]
+
 
 def work_of(kernel):
     row = kernel.row
@@ -502,14 +516,14 @@ def source_text(source):
     )
 
 
-def list_text(sources):
+def list_text(sources, architectures):
     """The definition of what kernel_sources.hpp declares."""
     declarations = "".join(f"void {source.name}(std::vector<Kernel>& list);\n" for source in sources)
     costs, rows = "", ""
     for source in sources:
         values = ", ".join(f"{{{k.row.efficiency!r}, {k.row.resident}}}" for k in source.kernels)
         costs += f"constexpr KernelCost costs_of_{source.name}[] = {{{values}}};\n"
-        rows += f'    {{"{source.name}", "{source.part}", {source.name}, costs_of_{source.name}, {len(source.kernels)}}},\n'
+        rows += f'    {{"{source.name}", "{source.ptx(architectures)[-1]}", "{source.part}", {source.name}, costs_of_{source.name}, {len(source.kernels)}}},\n'
     return (
         '// Written by src/gemm/kernel_table.py from kernels.csv.\n#include "gemm/kernel_sources.hpp"\n\nnamespace tenon {\n\n'
         f"{declarations}\nnamespace {{\n{costs}}}  // namespace\n\nconst KernelSource kernel_sources[] = {{\n{rows}}};\n"
@@ -517,15 +531,19 @@ def list_text(sources):
     )
 
 
-def cmake_text(sources):
-    """tenon_FAMILY_sources for CMakeLists.txt: the names of the sources, without extension. tenon_mma_fp8_sources: those of
-    the other families that need FP8_ARCHITECTURE."""
+def cmake_text(sources, architectures):
+    """tenon_FAMILY_sources for CMakeLists.txt: the names of the sources, without extension; tenon_FAMILY_ptx: of their PTX. tenon_mma_fp8_sources: those of
+    the other families that need FP8_ARCHITECTURE. tenon_mma_f64_sources: those of f64, whose instructions for sm_90 are others."""
     lines = ["# Written by src/gemm/kernel_table.py from kernels.csv."]
     for family in FAMILIES:
         names = " ".join(source.name for source in sources if source.family == family)
         lines.append(f"set(tenon_{family}_sources {names})")
+        files = " ".join(file for source in sources if source.family == family for file in source.ptx(architectures))
+        lines.append(f"set(tenon_{family}_ptx {files})")
     fp8 = (source.name for source in sources if source.kernels[0].architecture() == FP8_ARCHITECTURE)
     lines.append(f"set(tenon_mma_fp8_sources {' '.join(fp8)})")
+    f64 = (source.name for source in sources if source.is_f64())
+    lines.append(f"set(tenon_mma_f64_sources {' '.join(f64)})")
     return "\n".join(lines) + "\n"
 
 
@@ -535,13 +553,13 @@ def write_if_changed(path, text):
         path.write_text(text, encoding="utf-8")
 
 
-def generate(kernels, folder):
+def generate(kernels, folder, architectures=("80", "90")):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     sources = sources_of(kernels)
     texts = {f"{source.name}.cu": source_text(source) for source in sources}
-    texts["kernel_sources.cpp"] = list_text(sources)
-    texts["kernel_sources.cmake"] = cmake_text(sources)
+    texts["kernel_sources.cpp"] = list_text(sources, architectures)
+    texts["kernel_sources.cmake"] = cmake_text(sources, architectures)
     for name, text in texts.items():
         write_if_changed(folder / name, text)
     for old in folder.glob("*.cu"):
@@ -575,7 +593,7 @@ def main():
         print(error, file=sys.stderr)
         return 1
     if options.command == "generate":
-        generate(kernels, options.output)
+        generate(kernels, options.output, selection.architectures)
     else:
         print(json.dumps([kernel.fields() for kernel in kernels], indent=1))
     return 0

@@ -14,7 +14,7 @@ const std::vector<Kernel>& kernels() {
       source.append(list);
       for (std::size_t i = 0; i < source.kernels; ++i) {
         Kernel& kernel = list[before + i];
-        kernel.ptx = source.name;
+        kernel.ptx = source.ptx;
         kernel.part = source.part;
         kernel.efficiency = source.costs[i].efficiency;
         kernel.resident = source.costs[i].resident;

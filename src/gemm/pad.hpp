@@ -24,10 +24,10 @@ constexpr std::size_t padded_bytes(std::int64_t rows, std::int64_t length,
          element_bytes;
 }
 
-// A copy of `rows` rows of `length` elements of 1, 2 or 4 bytes to `destination` (16-byte aligned). ld: of
-// the source. The elements between the end of a row of the copy and the next row become zero. The source is
-// aligned to its element; the copy may read bytes between its rows, but none before its first or after its
-// last element. rows, length > 0.
+// A copy of `rows` rows of `length` elements of 1, 2, 4 or (not transposed) 8 bytes to `destination` (16-byte
+// aligned). ld: of the source. The elements between the end of a row of the copy and the next row become
+// zero. The source is aligned to its element; the copy may read bytes between its rows, but none before its
+// first or after its last element. rows, length > 0.
 //
 // transposed: row i of the copy consists of the i-th elements of all rows of the source, and its leading
 // dimension is padded_ld(rows). Otherwise that is padded_ld(length).

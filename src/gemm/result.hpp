@@ -25,12 +25,18 @@ constexpr std::int64_t columns_of_result(const Gemm& problem) noexcept {
 
 // Whether C is read from another matrix than the one that is written. With beta == 0 there is no C.
 constexpr bool reads_c_apart(const Gemm& problem) noexcept {
-  return problem.beta != 0.0F && has_d(problem) && problem.d.data != problem.c.data;
+  return problem.beta != 0.0 && has_d(problem) && problem.d.data != problem.c.data;
+}
+
+// Whether sums of integers are to become floats, or s8.
+constexpr bool converts_integers(const Gemm& problem) noexcept {
+  return problem.accumulate == Type::s32 && result_of(problem).type != Type::s32;
 }
 
 // An output of 8 bits is rounded by the epilogue.
 constexpr bool needs_fused_epilogue(const Gemm& problem) noexcept {
-  return reads_c_apart(problem) || !problem.epilogue.empty() || bytes(result_of(problem).type) == 1;
+  return reads_c_apart(problem) || converts_integers(problem) || !problem.epilogue.empty() ||
+         bytes(result_of(problem).type) == 1;
 }
 
 }  // namespace tenon

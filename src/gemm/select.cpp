@@ -78,7 +78,7 @@ constexpr double tail_split = 1.12, unaligned_tail_split = 1.5;
 
 // Multiply-adds of the tensor cores in a clock, relative to 16-bit operands.
 double tensor_rate(Type type) noexcept {
-  return bytes(type) == 1 ? 2.0 : type == Type::tf32 ? 0.5 : 1.0;
+  return bytes(type) == 1 ? 2.0 : type == Type::tf32 ? 0.5 : type == Type::f64 ? 0.0625 : 1.0;
 }
 
 const char* words(Order order) noexcept {
@@ -172,6 +172,8 @@ Misfit misfit_of_kind(const Kernel& kernel, const Gemm& problem) noexcept {
   if (problem.b.order != kernel.b_order) return Misfit::b_order;
   if (needs_fused_epilogue(problem) && !kernel.fused) return Misfit::epilogue;
   if (kernel.takes_epilogue != nullptr && !kernel.takes_epilogue(problem)) return Misfit::rare_epilogue;
+  if (kernel.fused && kernel.accumulate == Type::s32 && !converts_integers(problem))
+    return Misfit::output_type;
   return Misfit::none;
 }
 
@@ -246,8 +248,8 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
           "to 16 bytes, but the problem has another epilogue",
           who, name(kernel.type));
     case Misfit::output_type:
-      return Status(StatusCode::unsupported, "kernel %s writes f16 but the result is %s", who,
-                    name(result_of(problem).type));
+      return Status(StatusCode::unsupported, "kernel %s writes %s but the result is %s", who,
+                    kernel.copy == Copy::module ? "f16" : "floats or 8 bits", name(result_of(problem).type));
     case Misfit::k_multiple:
       return Status(StatusCode::unsupported, "kernel %s needs k to be a multiple of 8 but k is %lld", who,
                     static_cast<long long>(problem.k));
@@ -328,15 +330,15 @@ double clocks_of_element(const Kernel& kernel, const Gemm& problem) noexcept {
   // The ping-pong constants were fitted with the specialisation. Tiles of 128 rows gain little from it if C
   // has 4 bytes, and 256x160, whose epilogue has one subtile at a time, was not measured.
   const bool beta_zero = kernel.specialises_beta_zero && !kernel.pingpong && kernel.columns() != 160 &&
-                         bytes(kernel.type) == 2 && problem.beta == 0.0F && tma_can_store(problem);
+                         bytes(kernel.type) == 2 && problem.beta == 0.0 && tma_can_store(problem);
   if (beta_zero && kernel.rows() == 256)
     return wgmma::store_clocks - wgmma::beta_zero_saves_of_256 + transposed;
   if (beta_zero && bytes(result_of(problem).type) == 2)
     return wgmma::store_clocks - wgmma::beta_zero_saves_of_128 + transposed;
   const double f32 = bytes(result_of(problem).type) == 4 ? wgmma::f32_store_clocks : 0;
   if (!kernel.unaligned) return wgmma::store_clocks + f32 + transposed;
-  if (problem.beta == 0.0F && result_of(problem).type == kernel.type) return wgmma::unaligned_store_clocks;
-  if (problem.beta == 0.0F && result_of(problem).type == Type::f32)
+  if (problem.beta == 0.0 && result_of(problem).type == kernel.type) return wgmma::unaligned_store_clocks;
+  if (problem.beta == 0.0 && result_of(problem).type == Type::f32)
     return wgmma::unaligned_to_f32_store_clocks;
   return wgmma::unaligned_general_store_clocks;
 }

@@ -26,7 +26,8 @@ static_assert(TENON_F16 == static_cast<int>(tenon::Type::f16) &&
                   TENON_E4M3 == static_cast<int>(tenon::Type::e4m3) &&
                   TENON_E5M2 == static_cast<int>(tenon::Type::e5m2) &&
                   TENON_S8 == static_cast<int>(tenon::Type::s8) &&
-                  TENON_S32 == static_cast<int>(tenon::Type::s32),
+                  TENON_S32 == static_cast<int>(tenon::Type::s32) &&
+                  TENON_F64 == static_cast<int>(tenon::Type::f64),
               "tenon_type must number the types as tenon::Type does");
 static_assert(TENON_PRECISION_NONE == static_cast<int>(tenon::Precision::none) &&
                   TENON_PRECISION_TF32 == static_cast<int>(tenon::Precision::tf32) &&
@@ -160,7 +161,7 @@ const char* tenon_version(void) {
 
 tenon_gemm_problem tenon_gemm_problem_default(void) {
   tenon_gemm_problem problem{};
-  problem.alpha = 1.0F;
+  problem.alpha = 1.0;
   problem.accumulate = TENON_F32;
   return problem;
 }

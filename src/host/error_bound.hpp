@@ -15,6 +15,7 @@
 //   fp8         f32           wgmma         32  13  toward zero to 14 bits        2^-13   34    * 2^-13
 //   fp8         f32           sm_89         16  13  the same                      2^-13   18    * 2^-13
 //   s8          s32           all               exact modulo 2^32                         0
+//   f64         f64           all           1   -   to nearest (a fused multiply-add)     2^-53
 //
 // (F and the rounding of fp8 are right: the accumulator keeps 13 bits below its leading one at every step.)
 // Each step sees the errors of the earlier steps as part of M. Together, T steps err by
@@ -44,8 +45,13 @@
 // Fasi et al. PeerJ CS 7:e330; for promoted accumulators DeepSeek-V3 arXiv:2412.19437, section 3.3.2. A plain
 // loop of FP32 fused multiply-adds is within the bound of f16 (k roundings of 2^-24 M).
 //
+// f64 adds one product after the other, with one rounding each. Kernels take 8 of k in an order of their own,
+// which moves a partial sum by at most 8 products from a prefix. The exact product is not known here: what
+// stands for it is accumulated in FP64 too, and errs as much. So each step counts twice.
+//
 // The epilogue alpha * accumulator + beta * c makes three f32 roundings and one to the output type; the
-// factors of fp8 operands are multiplied into alpha, two more. With C in s32 nothing is rounded, and integers
+// factors of fp8 and s8 operands are multiplied into alpha, two more, and sums of s8 products that become
+// floats are rounded once more. With C in s32 nothing is rounded, and integers
 // wrap around.
 #pragma once
 
@@ -59,7 +65,7 @@
 namespace tenon {
 
 // How products are accumulated. A Gemm says it; so does the type of the accumulators alone, for f16 and bf16
-// operands, which have one bound, and for s8.
+// operands, which have one bound, for s8 and for f64.
 struct Summation {
   Type operand, accumulate;
   bool promote = false;
@@ -67,7 +73,10 @@ struct Summation {
   constexpr Summation(Type operand_, Type accumulate_, bool promote_ = false) noexcept
       : operand(operand_), accumulate(accumulate_), promote(promote_) {}
   constexpr Summation(Type accumulate_) noexcept  // NOLINT(google-explicit-constructor): one of three ways
-      : Summation(accumulate_ == Type::s32 ? Type::s8 : Type::f16, accumulate_) {}
+      : Summation(accumulate_ == Type::s32   ? Type::s8
+                  : accumulate_ == Type::f64 ? Type::f64
+                                             : Type::f16,
+                  accumulate_) {}
   constexpr Summation(const Gemm& problem) noexcept  // NOLINT(google-explicit-constructor): to say it
       : Summation(problem.a.type, problem.accumulate, problem.promote) {}
 };
@@ -121,13 +130,24 @@ inline double aligned_magnitude(double a, Type a_type, double b, Type b_type) no
 
 // Unit roundoff (round to nearest) and half the least subnormal of an output type.
 constexpr double unit_roundoff(Type type) noexcept {
-  return type == Type::f16 ? 0x1p-11 : type == Type::bf16 ? 0x1p-8 : type == Type::s32 ? 0.0 : 0x1p-24;
+  return type == Type::f16    ? 0x1p-11
+         : type == Type::bf16 ? 0x1p-8
+         : type == Type::s32  ? 0.0
+         : type == Type::f64  ? 0x1p-53
+                              : 0x1p-24;
 }
 constexpr double half_least_subnormal(Type type) noexcept {
-  return type == Type::f16 ? 0x1p-25 : type == Type::bf16 ? 0x1p-134 : type == Type::s32 ? 0.0 : 0x1p-150;
+  return type == Type::f16    ? 0x1p-25
+         : type == Type::bf16 ? 0x1p-134
+         : type == Type::s32  ? 0.0
+         : type == Type::f64  ? 0x1p-1074  // the least number there is: half of it is none
+                              : 0x1p-150;
 }
 constexpr double largest_finite(Type type) noexcept {
-  return type == Type::f16 ? 65504.0 : type == Type::bf16 ? 0x1.FEp127 : 0x1.FFFFFEp127;
+  return type == Type::f16    ? 65504.0
+         : type == Type::bf16 ? 0x1.FEp127
+         : type == Type::f64  ? std::numeric_limits<double>::max()
+                              : 0x1.FFFFFEp127;
 }
 
 // One step: the products it adds, c above, and what it errs by even where M is tiny (a result below the least
@@ -138,6 +158,7 @@ struct StepError {
 };
 constexpr StepError step_error(const Summation& summation) noexcept {
   if (is_fp8(summation.operand)) return {32, 36 * 0x1p-13, 0x1p-148};
+  if (summation.operand == Type::f64) return {1, 2 * 0x1p-53, 0x1p-1074};
   if (summation.operand == Type::tf32) return {8, 14 * 0x1p-24, 0x1p-148};
   if (summation.accumulate == Type::f16) return {8, 9 * 0x1p-24 + 0x1p-11, 0x1p-25};
   return {8, 11 * 0x1p-24, 0x1p-148};
@@ -160,7 +181,8 @@ inline double accumulation_bound(const DotProduct& dot, std::int64_t k, const Su
     return std::min(std::expm1(steps * std::log1p(step.relative)), 1.0);
   };
   const double prefix = is_fp8(summation.operand) ? 2 * dot.largest_prefix : dot.largest_prefix;
-  const double magnitude = std::max(prefix, dot.largest_product);
+  const double magnitude = summation.operand == Type::f64 ? prefix + 8 * dot.largest_product
+                                                          : std::max(prefix, dot.largest_product);
   double relative = 0.0, absolute = 0.0;
   if (summation.promote) {
     const auto chunks = static_cast<double>(divide_up(k, promoted_chunk));
@@ -180,9 +202,11 @@ inline double accumulation_bound(const DotProduct& dot, std::int64_t k, const Su
   return bound;
 }
 
-// The f32 roundings of the epilogue, relative to the magnitude of its terms.
+// The f32 (of f64 f64) roundings of the epilogue, relative to the magnitude of its terms. Of f64 also those
+// of the value that stands for the exact one.
 constexpr double epilogue_roundoff(const Summation& summation) noexcept {
-  return (is_fp8(summation.operand) ? 5 : 3) * 0x1p-24;
+  if (summation.operand == Type::f64) return 6 * 0x1p-53;
+  return (is_fp8(summation.operand) ? 5 : summation.accumulate == Type::s32 ? 6 : 3) * 0x1p-24;
 }
 
 // The largest |computed - exact| of one element of C = alpha * A * B + beta * C, where exact is
@@ -196,7 +220,8 @@ inline double error_bound(const DotProduct& dot, std::int64_t k, const Summation
   const double accumulated =
       alpha == 0.0 ? 0.0 : std::fabs(alpha) * accumulation_bound(dot, k, summation, is_finite);
   const double terms = std::fabs(alpha * dot.sum) + accumulated + std::fabs(beta * c);
-  const double epilogue = epilogue_roundoff(summation) * terms + 0x1p-149;
+  const double least = summation.operand == Type::f64 ? 0x1p-1074 : 0x1p-149;
+  const double epilogue = epilogue_roundoff(summation) * terms + least;
   const double exact = std::fabs(alpha * dot.sum + beta * c);
   const double before_output = accumulated + epilogue;
   return before_output + unit_roundoff(output) * (exact + before_output) + half_least_subnormal(output);
@@ -229,6 +254,8 @@ constexpr double overflow_threshold(Type type) noexcept {
       return 127.5;
     case Type::s32:
       return 2147483647.5;
+    case Type::f64:  // what rounds to infinity is no number of FP64
+      return std::numeric_limits<double>::max();
     default:
       return 0x1.FFFFFFp127;
   }

@@ -52,6 +52,8 @@ struct TypicalError {
 
 inline TypicalError typical_error(const Summation& summation, std::int64_t k) noexcept {
   if (summation.accumulate == Type::s32 || k == 0) return {};
+  // Rounded to nearest in each step, once in the kernel and once in the value that stands for the exact one.
+  if (summation.operand == Type::f64) return {std::sqrt(2 * static_cast<double>(k) / 3) * 0x1p-53, 0.0};
   constexpr double pi = 3.14159265358979;
   const bool fp8 = is_fp8(summation.operand), f16 = summation.accumulate == Type::f16;
   const double truncation = fp8 ? 0x1p-13 : 0x1p-24;

@@ -23,9 +23,9 @@ enum class Work { nothing, scale, epilogue, product };
 
 Work work_of(const Gemm& p) noexcept {
   if (p.m == 0 || p.n == 0) return Work::nothing;
-  if (p.k != 0 && p.alpha != 0.0F) return Work::product;
+  if (p.k != 0 && p.alpha != 0.0) return Work::product;
   if (needs_fused_epilogue(p)) return Work::epilogue;
-  return p.beta == 1.0F ? Work::nothing : Work::scale;
+  return p.beta == 1.0 ? Work::nothing : Work::scale;
 }
 
 // A name that no kernel has is an error even if there is nothing to compute.
@@ -49,7 +49,7 @@ bool is_askable(Gemm* problem) noexcept {
   stand_in(problem->a);
   stand_in(problem->b);
   stand_in(result_of(*problem));
-  if (has_d(*problem) && problem->beta != 0.0F) stand_in(problem->c);
+  if (has_d(*problem) && problem->beta != 0.0) stand_in(problem->c);
   return static_cast<bool>(complete ? validate(*problem) : validate_shape(*problem));
 }
 

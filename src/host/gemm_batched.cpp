@@ -45,9 +45,9 @@ Work work_of(const BatchedGemm& batch) noexcept {
       matrix_of(p.b.data, batch.stride_b, p.b.type, batch.b_pointers),
       matrix_of(p.c.data, batch.stride_c, p.c.type, const_cast<const void* const*>(batch.c_pointers)),
       batch.count};
-  work.alpha = p.alpha;
-  work.beta = p.beta;
-  if (p.k == 0 || p.alpha == 0.0F) {  // beta * C: A and B are not read
+  work.alpha = static_cast<float>(p.alpha);
+  work.beta = static_cast<float>(p.beta);
+  if (p.k == 0 || p.alpha == 0.0) {  // beta * C: A and B are not read
     work.product.product.k = 0;
     work.product.a = work.product.b = {};
     work.alpha = 1.0F;

@@ -21,7 +21,7 @@ Gemm plain(const ScaledGemm& p) noexcept {
   Gemm problem;
   problem.m = p.m, problem.n = p.n, problem.k = p.k;
   problem.a = p.a, problem.b = p.b, problem.c = p.c;
-  problem.alpha = p.alpha, problem.beta = p.beta;
+  problem.alpha = static_cast<double>(p.alpha), problem.beta = static_cast<double>(p.beta);
   if (p.mode == ScaleMode::per_tensor) {
     problem.scale_a = p.scale_a.data;
     problem.scale_b = p.scale_b.data;

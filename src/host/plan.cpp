@@ -159,18 +159,18 @@ struct Ways {
 
 // The ways with copies that may be fastest.
 //
-// First the usual one: both operands with aligned rows. wgmma reads 16-bit operands in either order, others
-// with contiguous k only. Row-interleaved views keep a large A and copy a small B, which must not be
-// contiguous along k. If B is the large operand, the swapped problem keeps it and copies C as well, provided
-// that nothing but the product goes into C (beta == 0). The unaligned kernels have fewer tiles if A is
-// aligned: for few rows of A it pays to copy A and to keep B, or the other way round.
+// First the usual one: both operands with aligned rows. Kernels read operands of 16 bits and f64 in either
+// order, others with contiguous k only. Row-interleaved views keep a large A and copy a small B, which must
+// not be contiguous along k. If B is the large operand, the swapped problem keeps it and copies C as well,
+// provided that nothing but the product goes into C (beta == 0). The unaligned kernels have fewer tiles if A
+// is aligned: for few rows of A it pays to copy A and to keep B, or the other way round.
 Ways ways_with_copies(const Gemm& p) noexcept {
   Ways result;
-  const bool is_16_bit = bytes(p.a.type) == 2;
+  const bool is_16_bit = bytes(p.a.type) == 2, takes_both_orders = is_16_bit || p.a.type == Type::f64;
   const auto add = [&](const Way& w) {
     if (w.needed != 0) result.way[result.count++] = w;
   };
-  add(way(p, is_16_bit ? p.a.order : row_major, is_16_bit ? p.b.order : column_major));
+  add(way(p, takes_both_orders ? p.a.order : row_major, takes_both_orders ? p.b.order : column_major));
   const auto any_ld = [&](const ConstMatrix& x, Order order) {
     return is_16_bit && x.order == order && begins_aligned(x) && copy_alignment(x) < 16;
   };
@@ -178,7 +178,7 @@ Ways ways_with_copies(const Gemm& p) noexcept {
   // The transposing copy reads C^T in chunks of 8 elements, which the kernel must have computed. Without a
   // copy of A, A may end inside a chunk.
   const bool whole_chunks = p.m % 8 == 0 || p.a.order != column_major || copy_alignment(p.a) < 16;
-  if (any_ld(p.b, column_major) && p.beta == 0.0F && !needs_fused_epilogue(p) &&
+  if (any_ld(p.b, column_major) && p.beta == 0.0 && !needs_fused_epilogue(p) &&
       bytes(result_of(p).type) == 2 && whole_chunks)
     add(way(p, column_major, column_major, Keeps::b_as_a));
   if (is_16_bit && p.a.order == row_major && p.b.order == column_major) {

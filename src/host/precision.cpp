@@ -79,7 +79,7 @@ Products divided(const Gemm& problem, const Gemm& whole) noexcept {
   from_last_block(leading.b);
   others.k = before;
   others.promote = false;
-  others.beta = 1.0F;
+  others.beta = 1.0;
   return products;
 }
 

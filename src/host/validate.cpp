@@ -36,12 +36,14 @@ struct TypesOfProduct {
 };
 constexpr TypeSet floats = {Type::f16, Type::bf16, Type::f32};
 constexpr TypeSet outputs = {Type::f16, Type::bf16, Type::f32, Type::e4m3, Type::e5m2, Type::s8};
-constexpr TypesOfProduct products[] = {{Type::f16, {Type::f32, Type::f16}, outputs},
-                                       {Type::bf16, Type::f32, outputs},
-                                       {Type::tf32, Type::f32, outputs},
-                                       {Type::e4m3, Type::f32, outputs},
-                                       {Type::e5m2, Type::f32, outputs},
-                                       {Type::s8, Type::s32, Type::s32}};
+constexpr TypesOfProduct products[] = {
+    {Type::f16, {Type::f32, Type::f16}, outputs},
+    {Type::bf16, Type::f32, outputs},
+    {Type::tf32, Type::f32, outputs},
+    {Type::e4m3, Type::f32, outputs},
+    {Type::e5m2, Type::f32, outputs},
+    {Type::s8, Type::s32, {Type::s32, Type::f16, Type::bf16, Type::f32, Type::e4m3, Type::e5m2, Type::s8}},
+    {Type::f64, Type::f64, Type::f64}};
 constexpr TypesOfProduct with_a_precision = {Type::f32, Type::f32, outputs};  // Gemm::precision
 
 bool is_type(Type type) noexcept {
@@ -161,7 +163,7 @@ Extent extent_of_result(const Gemm& p) noexcept {
 }
 // Whether there is a C to be read apart from the result, though perhaps in its place.
 bool has_addend(const Gemm& p) noexcept {
-  return has_d(p) && p.beta != 0.0F;
+  return has_d(p) && p.beta != 0.0;
 }
 Extent extent_of_addend(const Gemm& p) noexcept {
   return extent_of("C", p.c, p);
@@ -279,7 +281,12 @@ Status check_epilogue(const Gemm& p) noexcept {
   }
   if (!needs_fused_epilogue(p)) return {};
   const bool is_promoted = p.promote || promotes(p.precision);
-  if (p.accumulate != Type::f32 || is_promoted) {
+  if (p.accumulate == Type::s32 && !converts_integers(p)) {
+    return Status(StatusCode::unsupported,
+                  "%s is s32 but with an epilogue, or a D apart from C, must be f16, bf16 or f32",
+                  has_d(p) ? "D" : "C");
+  }
+  if ((p.accumulate != Type::f32 && p.accumulate != Type::s32) || is_promoted) {
     return Status(StatusCode::unsupported,
                   "an epilogue, or a D apart from C, is given with %saccumulators in %s but needs plain f32",
                   is_promoted ? "promoted " : "", name(p.accumulate));
@@ -353,20 +360,27 @@ Status check_factors(const Gemm& p) noexcept {
     return Status(StatusCode::unsupported,
                   "promote is given but A and B are %s: only bf16, tf32, e4m3 and e5m2 have it", name(type));
   }
-  if (!is_fp8(type) && (p.scale_a != nullptr || p.scale_b != nullptr)) {
-    return Status(StatusCode::unsupported, "%s is given but A and B are %s: only e4m3 and e5m2 have it",
+  if (!is_fp8(type) && !converts_integers(p) && (p.scale_a != nullptr || p.scale_b != nullptr)) {
+    return Status(StatusCode::unsupported,
+                  type == Type::s8 ? "%s is given but A and B are %s: with C in s32 they have none"
+                                   : "%s is given but A and B are %s: only e4m3 and e5m2 have it",
                   p.scale_a != nullptr ? "scale_a" : "scale_b", name(type));
   }
   if (result_of(p).type != Type::s32) return {};
   const struct {
     const char* what;
-    float value;
+    double value;
   } factors[] = {{"alpha", p.alpha}, {"beta", p.beta}};
   for (const auto& factor : factors) {
-    if (!(std::fabs(factor.value) < 0x1p31F) || factor.value != std::trunc(factor.value)) {
+    if (!(std::fabs(factor.value) < 0x1p31) || factor.value != std::trunc(factor.value)) {
       return Status(StatusCode::unsupported,
                     "%s is %g but with C in s32 must be a whole number between -2^31 and 2^31", factor.what,
-                    static_cast<double>(factor.value));
+                    factor.value);
+    }
+    if (static_cast<double>(static_cast<float>(factor.value)) != factor.value) {
+      return Status(StatusCode::unsupported,
+                    "%s is %.17g but with C in s32 must be a whole number that a float holds", factor.what,
+                    factor.value);
     }
   }
   return {};
@@ -530,7 +544,7 @@ Status validate(const Gemm& problem) noexcept {
   const EpilogueOptions& e = problem.epilogue;
   const Extent a = extent_of_a(problem), b = extent_of_b(problem), result = extent_of_result(problem),
                addend = extent_of_addend(problem), aux = extent_of_aux(problem);
-  const bool is_read = problem.alpha != 0.0F;  // A and B; else they may be anything
+  const bool is_read = problem.alpha != 0.0;  // A and B; else they may be anything
   const struct {
     const Extent& extent;
     bool is_used;

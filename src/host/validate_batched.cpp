@@ -34,6 +34,8 @@ Status check_types(const Gemm& p) noexcept {
   if (has_d(p)) return Status(StatusCode::unsupported, "d is given but a batch stores its results in C");
   if (!p.epilogue.empty())
     return Status(StatusCode::unsupported, "epilogue is given but a batch has alpha and beta only");
+  if (bytes(p.c.type) == 1)
+    return Status(StatusCode::unsupported, "C is %s but must be f16, bf16 or f32 in a batch", name(p.c.type));
   return {};
 }
 
@@ -140,7 +142,7 @@ Status validate(const BatchedGemm& batch) noexcept {
     return Status(invalid, "list_alignment is %d but must be 0 or a power of two", promised);
   if (batch.count == 0 || p.m == 0 || p.n == 0) return {};
 
-  const bool is_read = p.k != 0 && p.alpha != 0.0F;  // A and B; else they may be anything
+  const bool is_read = p.k != 0 && p.alpha != 0.0;  // A and B; else they may be anything
   for (const Operand& x : operands) {
     if (x.letter != Letter::c && !is_read) continue;
     if (x.list != nullptr) {

@@ -136,6 +136,9 @@ void encode(Type type, const float* values, std::size_t count, void* elements) n
       return convert_all<std::int8_t, float>(values, count, elements, integer_from_float<std::int8_t>);
     case Type::s32:
       return convert_all<std::int32_t, float>(values, count, elements, integer_from_float<std::int32_t>);
+    case Type::f64:
+      return convert_all<double, float>(values, count, elements,
+                                        [](float x) { return static_cast<double>(x); });
   }
 }
 
@@ -159,6 +162,9 @@ void decode(Type type, const void* elements, std::size_t count, float* values) n
     case Type::s32:
       return convert_all<float, std::int32_t>(elements, count, values,
                                               [](std::int32_t x) { return static_cast<float>(x); });
+    case Type::f64:
+      return convert_all<float, double>(elements, count, values,
+                                        [](double x) { return static_cast<float>(x); });
   }
 }
 

@@ -42,7 +42,8 @@ struct HostResult {
 HostResult gemm(const HostGemm& problem);
 
 // Converts count floats to elements of a type (round to nearest even; integers and fp8 saturate), and back
-// (exact except for integers above 2^24; for tf32 the lowest 13 bits are cleared, as the tensor core does).
+// (exact except for integers above 2^24 and f64, which is rounded; for tf32 the lowest 13 bits are cleared,
+// as the tensor core does).
 void encode(Type type, const float* values, std::size_t count, void* elements) noexcept;
 void decode(Type type, const void* elements, std::size_t count, float* values) noexcept;
 

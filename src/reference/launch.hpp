@@ -11,5 +11,10 @@ Status launch_naive_f32(const Gemm& problem, CUstream_st* stream) noexcept;
 Status launch_tiled_f32(const Gemm& problem, CUstream_st* stream) noexcept;
 Status launch_wmma_basic(const Gemm& problem, CUstream_st* stream) noexcept;
 Status launch_wmma_shared(const Gemm& problem, CUstream_st* stream) noexcept;
+Status launch_wmma_32x8x16(const Gemm& problem, CUstream_st* stream) noexcept;
+Status launch_wmma_8x32x16(const Gemm& problem, CUstream_st* stream) noexcept;
+Status launch_wmma_16x16x8(const Gemm& problem, CUstream_st* stream) noexcept;
+Status launch_wmma_s8(const Gemm& problem, CUstream_st* stream) noexcept;
+Status launch_wmma_8x8x4(const Gemm& problem, CUstream_st* stream) noexcept;
 
 }  // namespace tenon::reference

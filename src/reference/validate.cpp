@@ -27,11 +27,10 @@ bool is_order(Order order) noexcept {
 
 }  // namespace
 
-Status check_matrix(const Extent& x) noexcept {
-  if (!is_type(x.type)) {
-    return {StatusCode::invalid_argument, "the type of %s is %d but must be 0 (f16), 1 (bf16) or 2 (f32)",
-            x.label, static_cast<int>(x.type)};
-  }
+namespace {
+
+// All but the type.
+Status check_memory(const Extent& x) noexcept {
   if (!is_order(x.order)) {
     return {StatusCode::invalid_argument,
             "the order of %s is %d but must be 0 (row_major) or 1 (column_major)", x.label,
@@ -73,6 +72,16 @@ Status check_matrix(const Extent& x) noexcept {
   return {};
 }
 
+}  // namespace
+
+Status check_matrix(const Extent& x) noexcept {
+  if (!is_type(x.type)) {
+    return {StatusCode::invalid_argument, "the type of %s is %d but must be 0 (f16), 1 (bf16) or 2 (f32)",
+            x.label, static_cast<int>(x.type)};
+  }
+  return check_memory(x);
+}
+
 Status check_disjoint(const Extent& written, const Extent& read) noexcept {
   std::int64_t written_bytes = 0;
   std::int64_t read_bytes = 0;
@@ -95,7 +104,10 @@ Status check_disjoint(const Extent& written, const Extent& read) noexcept {
           read.data};
 }
 
-Status check_gemm(const Gemm& problem) noexcept {
+namespace {
+
+// Sizes and the three matrices. check: check_matrix, or check_memory.
+Status check_sizes(const Gemm& problem, Status (*check)(const Extent&) noexcept) noexcept {
   const struct {
     char letter;
     std::int64_t value;
@@ -111,14 +123,35 @@ Status check_gemm(const Gemm& problem) noexcept {
   const Extent c{"C", problem.c.data, problem.m, problem.n, problem.c.ld, Order::row_major, problem.c.type};
   const Extent matrices[] = {a, b, c};
   for (const Extent& x : matrices) {
-    if (Status status = check_matrix(x); !status) return status;
+    if (Status status = check(x); !status) return status;
   }
   if (Status status = check_disjoint(c, a); !status) return status;
-  if (Status status = check_disjoint(c, b); !status) return status;
-  if (a.type != b.type) {
-    return {StatusCode::unsupported, "A is %s and B is %s but both must have one type", name(a.type),
-            name(b.type)};
+  return check_disjoint(c, b);
+}
+
+}  // namespace
+
+Status check_gemm_of(const Gemm& problem, Type operand, Type accumulate) noexcept {
+  if (problem.a.type != operand || problem.b.type != operand) {
+    return {StatusCode::unsupported, "A is %s and B is %s but both must be %s", name(problem.a.type),
+            name(problem.b.type), name(operand)};
   }
+  if (problem.accumulate != accumulate) {
+    return {StatusCode::unsupported, "accumulate is %s but must be %s", name(problem.accumulate),
+            name(accumulate)};
+  }
+  if (accumulate == Type::f32 ? !is_type(problem.c.type) : problem.c.type != accumulate) {
+    return {StatusCode::unsupported, "C is %s but must be %s", name(problem.c.type),
+            accumulate == Type::f32 ? "f16, bf16 or f32" : name(accumulate)};
+  }
+  return check_sizes(problem, check_memory);
+}
+
+Status check_gemm(const Gemm& problem) noexcept {
+  if (Status status = check_sizes(problem, check_matrix); !status) return status;
+  const Type a = problem.a.type, b = problem.b.type;
+  if (a != b)
+    return {StatusCode::unsupported, "A is %s and B is %s but both must have one type", name(a), name(b)};
   if (problem.accumulate != Type::f32) {
     return {StatusCode::unsupported, "accumulate is %s but the reference kernels accumulate in f32",
             name(problem.accumulate)};

@@ -26,4 +26,8 @@ Status check_disjoint(const Extent& written, const Extent& read) noexcept;
 // Sizes, types and the three matrices of a product.
 Status check_gemm(const Gemm& problem) noexcept;
 
+// The same of a product of tf32, s8 or f64: with accumulators of f32 C is f16, bf16 or f32, else it has the
+// accumulators' type.
+Status check_gemm_of(const Gemm& problem, Type operand, Type accumulate) noexcept;
+
 }  // namespace tenon::reference

@@ -95,6 +95,35 @@ TEST(Check, FactorsOfFp8MultiplyTheProduct) {
   EXPECT_FALSE(check(x.problem, x.a, x.b, x.before, x.after, nullptr, Numbers::random, 1.0).ok);
 }
 
+// An error that no float would show, in a product with factors that no float holds.
+TEST(Check, F64IsCheckedInDoubles) {
+  const double alpha = 1 + 0x1p-40, beta = -0.1;
+  Case x = right_case(column_major, row_major, Type::f64, 1.0F, 1.0F, Type::f64, Type::f64);
+  x.problem.accumulate = Type::f64;
+  x.problem.alpha = alpha, x.problem.beta = beta;
+  const auto a = decoded_f64(x.a, row_major), b = decoded_f64(x.b, row_major),
+             c = decoded_f64(x.before, row_major);
+  const auto element = [&](std::int64_t i, std::int64_t j) {
+    return reinterpret_cast<double*>(x.after.data.data()) + i * x.after.ld + j;
+  };
+  for (std::int64_t i = 0; i < 13; ++i) {
+    for (std::int64_t j = 0; j < 9; ++j) {
+      double sum = 0.0;
+      for (std::int64_t l = 32; l >= 0; --l)  // in another order than check()
+        sum += a[static_cast<std::size_t>(i * 33 + l)] * b[static_cast<std::size_t>(l * 9 + j)];
+      *element(i, j) = alpha * sum + beta * c[static_cast<std::size_t>(i * 9 + j)];
+    }
+  }
+  const CheckResult r = check_case(x);
+  EXPECT_TRUE(r.ok) << r.max_error << ", bound " << r.error_bound;
+  EXPECT_LE(r.error_bound, 1e-12);
+  *element(5, 7) += 1e-11;
+  EXPECT_FALSE(check_case(x).ok);
+  *element(5, 7) -= 1e-11;
+  x.problem.alpha = 1.0;
+  EXPECT_FALSE(check_case(x).ok);
+}
+
 // What right_case() makes of integers of s8 is exact: sums below 2^24.
 Case integer_case(float alpha, float beta) {
   Case x = right_case(row_major, column_major, Type::s32, alpha, beta, Type::s8, Type::s8);

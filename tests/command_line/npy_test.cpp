@@ -66,6 +66,7 @@ TEST_F(Npy, ReadsEveryVersionAndType) {
   EXPECT_EQ(accepted(npy(header("|i1", "(2, 2)"), "abcd")).type, Type::s8);
   EXPECT_EQ(accepted(npy(header("<i4", "(1, 1)"), "abcd")).type, Type::s32);
   EXPECT_EQ(accepted(npy(header("<f1", "(2, 2)"), "abcd")).type, Type::e5m2);
+  EXPECT_EQ(accepted(npy(header("<f8", "(1, 1)"), "abcdefgh")).type, Type::f64);
 }
 
 // The files do not say which 8-bit float they hold.
@@ -141,9 +142,9 @@ TEST_F(Npy, NotTwoDimensional) {
 }
 
 TEST_F(Npy, OtherTypes) {
-  EXPECT_EQ(refusal(npy(header("<f8", "(1, 1)"), "abcdefgh")),
-            "its elements are '<f8' but must be '<f2' (float16), '<f4' (float32), '<V2' (bfloat16), '|V1' or "
-            "'|u1' (8-bit floats), '|i1' (int8) or '<i4' (int32)");
+  EXPECT_EQ(refusal(npy(header("<i8", "(1, 1)"), "abcdefgh")),
+            "its elements are '<i8' but must be '<f2' (float16), '<f4' (float32), '<f8' (float64), '<V2' "
+            "(bfloat16), '|V1' or '|u1' (8-bit floats), '|i1' (int8) or '<i4' (int32)");
   EXPECT_EQ(refusal(npy(header(">i4", "(1, 1)"), "abcd")),
             "its elements are big-endian ('>i4') but must be little-endian ('<i4')");
   EXPECT_EQ(refusal(npy(header(">f2", "(1, 1)"), "ab")),

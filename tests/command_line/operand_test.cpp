@@ -51,6 +51,21 @@ TEST(Operand, ValuesDoNotDependOnTheLayout) {
   }
 }
 
+// All 53 bits are drawn, near to what the other types get.
+TEST(Operand, DoublesHaveBitsThatFloatsLack) {
+  const Operand x = random_operand("A", 3, 50, 40, 41, row_major, Type::f64);
+  const std::vector<double> values = decoded_f64(x, row_major);
+  EXPECT_EQ(values, decoded_f64(random_operand("A", 3, 50, 40, 50, column_major, Type::f64), row_major));
+  const std::vector<double> floats =
+      decoded_f64(random_operand("A", 3, 50, 40, 40, row_major, Type::f32), row_major);
+  int longer = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_NEAR(values[i], floats[i], 0x1p-23 * std::fabs(floats[i]));
+    longer += static_cast<double>(static_cast<float>(values[i])) != values[i] ? 1 : 0;
+  }
+  EXPECT_GT(longer, 1990);
+}
+
 // round(42 * N(0, 1)), within +-127: 0.25 % of the values.
 TEST(Operand, IntegersAreSpreadOverTheirRange) {
   const Operand x = random_operand("A", 5, 100, 1000, 1000, row_major, Type::s8);

@@ -28,7 +28,7 @@ def has_gpu():
 
 
 def npy(path, shape, values, code="e", descr="<f2", fortran="False"):
-    """Writes an array; code is struct's letter of an element (e: half, f: float, H: 16 bits, b, B: 8 bits, i, I: 32)."""
+    """Writes an array; code is struct's letter of an element (e: half, f: float, d: double, H: 16 bits, b, B: 8 bits, i, I: 32)."""
     text = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n" % (descr, fortran, shape)
     with open(path, "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
@@ -43,7 +43,7 @@ def read_npy(path):
     (length,) = struct.unpack("<H", content[8:10])
     header = eval(content[10:10 + length], {"__builtins__": {}})  # a Python literal by definition of the format
     assert (10 + length) % 64 == 0 and header["fortran_order"] is False
-    code = {"<f2": "e", "<f4": "f", "<V2": "H", "<i4": "i", "<u4": "I"}[header["descr"]]
+    code = {"<f2": "e", "<f4": "f", "<f8": "d", "<V2": "H", "<i4": "i", "<u4": "I"}[header["descr"]]
     values = struct.unpack("<%d%s" % (math.prod(header["shape"]), code), content[10 + length:])
     return header["descr"], header["shape"], values
 

@@ -141,7 +141,7 @@ class Usage(Folder):
                 ("A is e4m3 and B is s8 but they must have the same type, or be e4m3 and e5m2",
                  ("--type", "e4m3", "--type-b", "s8")),
                 ("A is f16 and B is e5m2 but they must have the same type", ("--type-b", "e5m2")),
-                ("C is f32 with s8 inputs but must be s32", ("--type", "s8", "--out-type", "f32")),
+                ("C is f64 with s8 inputs but must be s32, f16, bf16 or f32", ("--type", "s8", "--out-type", "f64")),
                 ("C is s32 with e4m3 inputs but must be f16, bf16 or f32", ("--type", "e4m3", "--out-type", "s32")),
                 ("accumulate is f32 with s8 inputs but must be s32", ("--type", "s8", "--accumulate", "f32")),
                 ("accumulate is f16 with tf32 inputs but must be f32", ("--type", "tf32", "--accumulate", "f16")),

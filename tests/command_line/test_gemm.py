@@ -143,6 +143,21 @@ class InTheEmulator(OnADevice):
                     else:
                         self.assertTrue(0 < answer["max_error"] <= answer["error_bound"])
 
+    def test_f64(self):
+        """Kernels for it read every layout. The files hold doubles, and so do alpha and beta."""
+        for layout in ("tn", "nn", "tt", "nt"):
+            for more in ((), ("--alpha", 0.1, "--beta", -0.7)):
+                with self.subTest(layout=layout, more=more):
+                    answer = self.gemm("--m", 70, "--n", 37, "--k", 51, "--type", "f64", "--layout", layout, *more, "--check")
+                    self.assertEqual((answer["ok"], answer["findings"]), (True, []))
+                    self.assertIn("_f64_f64_" + layout + "_", answer["kernel"])
+                    self.assertTrue(0 < answer["max_error"] < 1e-13, answer["max_error"])
+        third = 1 / 3
+        npy(self.path("a.npy"), (1, 1), [third], "d", "<f8")
+        npy(self.path("b.npy"), (1, 1), [3.0], "d", "<f8")
+        self.gemm("--a", self.path("a.npy"), "--b", self.path("b.npy"), "--alpha", 0.1, "--out", self.path("c.npy"), "--check")
+        self.assertEqual(read_npy(self.path("c.npy")), ("<f8", (1, 1), (third * 3.0 * 0.1,)))
+
     def test_long_products_are_announced(self):
         """One element may take long, too: the emulator multiplies whole tiles."""
         process = subprocess.Popen([tenon_command.COMMAND, "gemm", "--m", "1", "--n", "1", "--k", "100000000", *self.DEVICE],
@@ -389,11 +404,11 @@ class OnTheGpu(OnADevice):
     def test_every_kernel_by_name(self):
         def run_by_name(kernel):
             type_, type_b, accumulate, layout = re.search(
-                r"^[a-z_]+?_(f16|bf16|tf32|e4m3|e5m2|s8)(?:_(e4m3|e5m2))?_(f32|f16|s32)_([tn]{2})_",
+                r"^[a-z_]+?_(f16|bf16|tf32|e4m3|e5m2|s8|f64)(?:_(e4m3|e5m2))?_(f32|f16|s32|f64)_([tn]{2})_",
                 kernel["name"]).groups()
             promote = ("--promote",) if kernel["name"].endswith("_promoted") else ()
             return run("gemm", "--m", 264, "--n", 136, "--k", 200, "--kernel", kernel["name"], "--type", type_,
-                       "--type-b", type_b or type_, "--out-type", "s32" if type_ == "s8" else "f16", "--layout",
+                       "--type-b", type_b or type_, "--out-type", {"s8": "s32", "f64": "f64"}.get(type_, "f16"), "--layout",
                        layout, "--accumulate", accumulate, *promote, "--check", "--json")
 
         arch = json.loads(run("info", "--json")[1])["devices"][0]["arch"]

@@ -110,13 +110,13 @@ TEST(TuneProblems, Refusals) {
     return refusal([&] { tune_problems({{8, 8, 8}}, types); });
   };
   EXPECT_EQ(refused("fp8", "tn", "f32", false),
-            "--types: 'fp8' is not a type but must be f16, bf16, tf32, e4m3, e5m2 or s8");
+            "--types: 'fp8' is not a type but must be f16, bf16, tf32, e4m3, e5m2, s8 or f64");
   EXPECT_EQ(refused("f16,", "tn", "f32", false),
-            "--types: '' is not a type but must be f16, bf16, tf32, e4m3, e5m2 or s8");
+            "--types: '' is not a type but must be f16, bf16, tf32, e4m3, e5m2, s8 or f64");
   EXPECT_EQ(refused("e4m3:e5m2:e4m3", "tn", "f32", false),
             "--types: 'e4m3:e5m2:e4m3' names 3 types but A and B have one each, as in e4m3:e5m2");
   EXPECT_EQ(refused("f32", "tn", "f32", false),
-            "A is f32 but must be f16, bf16, tf32, e4m3, e5m2 or s8: f32 needs a precision");
+            "A is f32 but must be f16, bf16, tf32, e4m3, e5m2, s8 or f64: f32 needs a precision");
   EXPECT_EQ(refused("f16", "tx", "f32", false),
             "--layout: 'tx' is not a layout but must be tn, nn, tt or nt");
   EXPECT_EQ(refused("bf16", "tn", "f16", false), "accumulate is f16 with bf16 inputs but must be f32");

@@ -59,10 +59,12 @@ class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<s
   // Whether the kernel reads an unaligned B without a copy.
   static bool takes_unaligned_b() { return kernel().unaligned && !kernel().swap_ab; }
 
-  // The types of C. The hand-written module and the integer kernels have one each.
+  // The types of C. The hand-written module, the integer kernels (but for those that convert their sums) and
+  // those for f64 have one each.
   static std::vector<Type> outputs() {
     if (kernel().copy == Copy::module) return {Type::f16};
-    if (kernel().accumulate == Type::s32) return {Type::s32};
+    if (kernel().accumulate == Type::s32 && !kernel().fused) return {Type::s32};
+    if (kernel().accumulate == Type::f64) return {Type::f64};
     return {Type::f32, Type::f16, Type::bf16};
   }
   static bool writes(Type type) {
@@ -173,8 +175,8 @@ TEST_P(GemmTest, LeadingDimensionsAndAlignmentsOfC) {
 }
 
 // A, B or C with a leading dimension so large that byte offsets in the matrix exceed 32 bits. Once with rows
-// aligned to 16 bytes and beta = 1; once (odd) with rows one element off and beta = 0, where operands of 8
-// and 32 bits are transposed too.
+// aligned to 16 bytes and beta = 1; once (odd) with rows one element off and beta = 0, where operands that
+// kernels read in one order only are transposed too.
 TEST_P(GemmTest, LeadingDimensionsBeyond32Bits) {
   DeviceDescription description;
   ASSERT_TRUE(test::launcher().describe(&description));
@@ -193,7 +195,8 @@ TEST_P(GemmTest, LeadingDimensionsBeyond32Bits) {
     std::int64_t vectors = c.m;  // rows, or columns if column-major
     const auto lay = [&](ConstMatrix& x, const std::vector<float>& values, std::int64_t extent,
                          Order k_major) {
-      if (odd && bytes(x.type) != 2) x.order = x.order == row_major ? column_major : row_major;
+      if (odd && bytes(x.type) != 2 && x.type != Type::f64)
+        x.order = x.order == row_major ? column_major : row_major;
       vectors = x.order == k_major ? extent : c.k;
       dense = test::in_memory(values, extent, c.k, x.type, x.order == k_major,
                               x.order == k_major ? c.k : extent, 0);
@@ -608,7 +611,7 @@ TEST_P(GemmTest, LargeProductsDoNotDependOnTheLeadingDimensionOfC) {
     return elements;
   };
   const test::Buffer<unsigned char> a(random_operand(kernel().type)), b(random_operand(kernel().type_b));
-  const Type out = kernel().accumulate == Type::s32 ? Type::s32 : Type::f16;
+  const Type out = writes(Type::f16) ? Type::f16 : outputs().front();
   const auto product = [&](std::int64_t ldc) {
     const test::Buffer<unsigned char> c(
         std::vector<unsigned char>(static_cast<std::size_t>(size * ldc) * bytes(out)));
@@ -657,7 +660,8 @@ TEST_P(GemmTest, AlignedProductsHaveNoWaste) {
   // Of one instruction: m n k. A promoting kernel computes at most 128 columns at a time.
   const int columns = kernel().swap_ab ? kernel().warp_m : kernel().warp_n;
   const std::int64_t n = kernel().promotes ? std::min(columns, 128) : columns;
-  const std::int64_t instruction = wgmma ? 64 * n * (32 / element) : 16 * 8 * (32 / element);
+  const std::int64_t instruction =
+      wgmma ? 64 * n * (32 / element) : 16 * 8 * std::max<std::int64_t>(32 / element, 8);
   EXPECT_EQ(counts.matrix_operations, static_cast<std::uint64_t>(c.m * c.n * c.k / instruction));
   EXPECT_EQ(counts.flop, static_cast<std::uint64_t>(2 * c.m * c.n * c.k));
   EXPECT_EQ(counts.shared_wavefronts, counts.ideal_shared_wavefronts) << "bank conflicts";

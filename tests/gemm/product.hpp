@@ -212,8 +212,8 @@ class Product {
     problem.a = ConstMatrix(a_->get() + shift * element, lda, kernel.a_order, kernel.type);
     problem.b = ConstMatrix(b_->get() + shift * element, ldb, kernel.b_order, kernel.type_b);
     problem.c = Matrix(c_->get() + c_first_ * bytes(c.out), static_cast<std::int64_t>(ldc_), c.out);
-    problem.alpha = c.alpha;
-    problem.beta = c.beta;
+    problem.alpha = static_cast<double>(c.alpha);
+    problem.beta = static_cast<double>(c.beta);
     problem.accumulate = kernel.accumulate;
     problem.promote = kernel.promotes;
     problem.kernel = kernel.name.c_str();
@@ -250,21 +250,33 @@ class Product {
     return values;
   }
 
+  // The same of an f64 C, all 53 bits.
+  std::vector<double> result_f64() const {
+    const std::vector<unsigned char> memory = memory_of_c();
+    std::vector<double> values(old_.size());
+    for (std::int64_t row = 0; row < case_.m; ++row) {
+      std::memcpy(&values[static_cast<std::size_t>(row * case_.n)], &memory[at(row)],
+                  static_cast<std::size_t>(case_.n) * sizeof(double));
+    }
+    return values;
+  }
+
   void expect_right() const {
     expect_surroundings_untouched();
-    expect_right(result());
+    case_.out == Type::f64 ? expect_right(result_f64()) : expect_right(result());
   }
 
   // The same for a result that was read before, or that a test made up.
-  void expect_right(const std::vector<float>& found) const {
-    std::vector<float> wanted(found.size());  // rounded to the output type
+  template <class Number>
+  void expect_right(const std::vector<Number>& found) const {
+    std::vector<float> wanted(found.size());  // rounded to the output type; of integers only
     for (std::size_t i = 0; i < found.size(); ++i) wanted[i] = static_cast<float>(exact(i));
     round_to(case_.out, wanted);
     const double alpha = static_cast<double>(case_.alpha), beta = static_cast<double>(case_.beta);
     ErrorStatistics statistics(case_.m, case_.n, problem, case_.k, case_.out, alpha, beta);
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (case_.numbers == Numbers::integers || case_.out == Type::s32) {
-        ASSERT_EQ(found[i], wanted[i]) << where(i);
+        ASSERT_EQ(found[i], static_cast<Number>(wanted[i])) << where(i);
         continue;
       }
       const double old = case_.beta == 0.0F ? 0.0 : static_cast<double>(old_[i]);

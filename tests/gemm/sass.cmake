@@ -36,6 +36,26 @@ foreach(types IN ITEMS "tf32 tf32 float HMMA.1688.F32.TF32>=16" "s8 signed.char 
     EXPECT ${instruction} LDSM.16>=8 LDGSTS.E.BYPASS.128>=8 LDGDEPBAR>=3
     FORBID HMMA.16816 LDL STL MAX_REGISTERS 255 SPILL_FREE)
 endforeach()
+# f64: an m16n8k8 is one DMMA on 9.0, four on 8.0. Lanes load 16 bytes where k is contiguous, else 8.
+foreach(arch IN LISTS TENON_ARCHITECTURES)
+  set(instruction DMMA.884>=64)
+  if(arch GREATER_EQUAL 90)
+    set(instruction DMMA.16x8x8>=16)
+  endif()
+  foreach(alignment IN ITEMS "aligned 0" "unaligned 1")
+    separate_arguments(alignment)
+    list(POP_FRONT alignment label number)
+    set(copies LDGSTS.E.BYPASS.128>=8)
+    if(number EQUAL 1)
+      list(APPEND copies LDGSTS.E.64>=8)
+    endif()
+    tenon_add_sass_test(tenon_kernels NAME sass.cp_async_f64_${label}_sm_${arch} ARCH ${arch}
+      KERNEL "gemm_cp_async<.*GemmConfig<double, double, .*Alignment.${number}," EXPECT ${instruction} ${copies} LDGDEPBAR>=3
+      FORBID HMMA LDSM LDL STL MAX_REGISTERS 255 SPILL_FREE)
+    tenon_add_sass_test(tenon_kernels NAME sass.cp_async_f64_${label}_tn_sm_${arch} ARCH ${arch}
+      KERNEL "gemm_cp_async<.*GemmConfig<double, double, .*Order.0, .*Order.1, .*Alignment.${number}," EXPECT LDS.128>=8 FORBID LDS.64)
+  endforeach()
+endforeach()
 foreach(arch IN LISTS fp8_names)
   set(instruction QMMA.16832.F32)
   if(arch EQUAL 90)
@@ -153,7 +173,13 @@ tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused ARCH 90a KERNEL "gemm_wg
   FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused_16_bit ARCH 90a
   KERNEL "gemm_wgmma<.*WgmmaOperands<__(half|nv_bfloat16), .*FusedEpilogue" EXPECT HGMMA>=4 UTMASTG.2D>=3 STSM.16>=12)
-tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fused ARCH ${TENON_ARCHITECTURES} KERNEL "gemm_cp_async<.*FusedEpilogue"
+tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fused_s8 ARCH ${TENON_ARCHITECTURES}
+  KERNEL "gemm_cp_async<.*signed char, int, .*FusedEpilogue"
+  EXPECT IMMA.16832.S8.S8>=32 STS.64>=16 LDS.128>=2 STG.E.128>=1 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
+tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused_s8 ARCH 90a KERNEL "gemm_wgmma<.*char, int, .*FusedEpilogue"
+  EXPECT IGMMA>=4 I2FP.F32.S32>=16 STS.64>=16 LDS.128>=2 STG.E.128>=1 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
+tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fused ARCH ${TENON_ARCHITECTURES}
+  KERNEL "gemm_cp_async<(?!.*signed char).*FusedEpilogue"
   EXPECT HMMA.16816.F32>=16 STS.64>=16 LDS.128>=2 STG.E.128>=1 MUFU.EX2>=8
   FORBID LDL STL MAX_REGISTERS 232 SPILL_FREE)
 # Promoted accumulators: those of a k-tile are added in f32 while the next k-tile accumulates in other registers.

@@ -188,6 +188,31 @@ TEST(ErrorBound, HoldsForAnFp32Loop) {
   }
 }
 
+// The kernel's sum takes the products of 8 of k in another order; the dot product is itself rounded.
+TEST(ErrorBound, HoldsForF64) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  for (const int k : {1, 8, 100, 5000}) {
+    for (int seed = 0; seed < 20; ++seed) {
+      std::vector<double> a(static_cast<std::size_t>(k)), b(a.size());
+      for (std::size_t i = 0; i < a.size(); ++i) a[i] = normal(random), b[i] = normal(random);
+      DotProduct dot;
+      for (std::size_t i = 0; i < a.size(); ++i) dot.add(a[i] * b[i]);
+      double sum = 0.0;
+      for (std::size_t first = 0; first < a.size(); first += 8) {
+        for (const std::size_t at : {0U, 2U, 4U, 6U, 1U, 3U, 5U, 7U}) {
+          if (first + at < a.size()) sum = std::fma(a[first + at], b[first + at], sum);
+        }
+      }
+      const double bound = error_bound(dot, k, Type::f64, Type::f64);
+      EXPECT_LE(std::fabs(sum - dot.sum), bound) << k;
+      EXPECT_LT(bound, 3e-16 * (k + 8) * (dot.largest_prefix + 9 * dot.largest_product)) << k;
+      const double one_is_missing = std::fabs(a[0] * b[0]);
+      EXPECT_TRUE(one_is_missing <= 1e-9 || one_is_missing > bound) << k;
+    }
+  }
+}
+
 TEST(ErrorBound, SeesADroppedProduct) {
   // At k = 4096 the loss of one typical product out of 4096 lies outside the bound.
   for (unsigned seed = 0; seed < 20; ++seed) {

@@ -79,6 +79,9 @@ std::vector<unsigned char> encoded(const std::vector<int>& values, Type type) {
       case Type::s32:
         put(static_cast<std::int32_t>(values[i]));
         break;
+      case Type::f64:
+        put(static_cast<double>(values[i]));
+        break;
     }
   }
   return result;
@@ -87,6 +90,11 @@ std::vector<unsigned char> encoded(const std::vector<int>& values, Type type) {
 double decoded(const unsigned char* element, Type type) {
   if (type == Type::s32) {
     std::int32_t x = 0;
+    std::memcpy(&x, element, sizeof x);
+    return x;
+  }
+  if (type == Type::f64) {
+    double x = 0;
     std::memcpy(&x, element, sizeof x);
     return x;
   }
@@ -214,7 +222,9 @@ Gemm problem_of(const Kernel& kernel, std::int64_t m, std::int64_t n, std::int64
   p.b.type = kernel.type_b;
   p.accumulate = kernel.accumulate;
   p.promote = kernel.promotes;
-  p.c.type = kernel.copy == Copy::module ? Type::f16 : kernel.type == Type::s8 ? Type::s32 : Type::f32;
+  p.c.type = kernel.copy == Copy::module      ? Type::f16
+             : kernel.accumulate == Type::f16 ? Type::f32
+                                              : kernel.accumulate;
   p.kernel = kernel.name.c_str();
   return p;
 }

@@ -137,6 +137,32 @@ TEST(PlanOfCopies, SaysWhichRowsOfCAreTooFarApart) {
   EXPECT_TRUE(make_plan(kernel_list(), p, h200, &plan));
 }
 
+// Kernels for f64 read both orders of each operand, so copies keep them.
+TEST(PlanOfCopies, F64KeepsItsOrders) {
+  std::vector<Kernel> list;
+  for (const Copy copy : {Copy::cp_async, Copy::any}) {
+    list.push_back(test::kernel(copy == Copy::any ? "any" : "aligned", copy, copy == Copy::any ? 64 : 128, 64,
+                                column_major, row_major, Type::f64));
+    list.back().accumulate = Type::f64;
+  }
+  Gemm p = problem(3000, 2000, 101, Type::f64);
+  p.accumulate = p.c.type = Type::f64;
+  p.a = {p.a.data, 3001, column_major, Type::f64};
+  p.b = {p.b.data, 2002, row_major, Type::f64};
+  Plan plan;
+  ASSERT_TRUE(make_plan(list, p, a100, &plan));
+  EXPECT_EQ(plan.kernel->name, "any");
+  EXPECT_FALSE(plan.pad_a || plan.pad_b);
+  p.workspace_bytes = planned_workspace(list, p, a100);
+  EXPECT_EQ(p.workspace_bytes, (101U * 3008 * 8 + 255) / 256 * 256);
+  alignas(256) static char somewhere[1];
+  p.workspace = somewhere;
+  ASSERT_TRUE(make_plan(list, p, a100, &plan));
+  EXPECT_EQ(plan.kernel->name, "aligned");
+  EXPECT_TRUE(plan.pad_a && !plan.pad_b);
+  EXPECT_EQ(planned_problem(p, plan).a.order, column_major);
+}
+
 TEST(PlanOfCopies, SaysThatAGridHoldsNoMoreCtas) {
   const Kernel& kernel = kernel_list()[1];
   const auto of_tiles = [](std::int64_t m, std::int64_t n) { return problem(256 * m, 128 * n, 8); };

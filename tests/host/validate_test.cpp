@@ -110,16 +110,16 @@ TEST(Validate, Types) {
   p = valid();
   p.a.type = Type::f32;
   expect_refusal(p, StatusCode::unsupported,
-                 "A is f32 but must be f16, bf16, tf32, e4m3, e5m2 or s8: f32 needs a precision");
+                 "A is f32 but must be f16, bf16, tf32, e4m3, e5m2, s8 or f64: f32 needs a precision");
   p = valid();
   p.b.type = Type::s32;
-  expect_refusal(p, StatusCode::unsupported, "B is s32 but must be f16, bf16, tf32, e4m3, e5m2 or s8");
+  expect_refusal(p, StatusCode::unsupported, "B is s32 but must be f16, bf16, tf32, e4m3, e5m2, s8 or f64");
   p = valid();
-  p.b.type = static_cast<Type>(8);
-  expect_refusal(p, StatusCode::invalid_argument, "the type of B is 8 but a type is a number from 0 to 7");
+  p.b.type = static_cast<Type>(9);
+  expect_refusal(p, StatusCode::invalid_argument, "the type of B is 9 but a type is a number from 0 to 8");
   p = valid();
   p.c.type = static_cast<Type>(-1);
-  expect_refusal(p, StatusCode::invalid_argument, "the type of C is -1 but a type is a number from 0 to 7");
+  expect_refusal(p, StatusCode::invalid_argument, "the type of C is -1 but a type is a number from 0 to 8");
   p = valid();
   p.a.order = static_cast<Order>(2);
   expect_refusal(p, StatusCode::invalid_argument,
@@ -133,7 +133,7 @@ TEST(Validate, Types) {
   expect_refusal(p, StatusCode::unsupported, "accumulate is bf16 with f16 inputs but must be f32 or f16");
   p.accumulate = static_cast<Type>(9);
   expect_refusal(p, StatusCode::invalid_argument,
-                 "the type of accumulate is 9 but a type is a number from 0 to 7");
+                 "the type of accumulate is 9 but a type is a number from 0 to 8");
   p.accumulate = Type::f16;
   EXPECT_TRUE(validate(p));
 }
@@ -151,8 +151,9 @@ Gemm of_types(Type a, Type b, Type accumulate, Type c) {
 // The table of gemm.hpp, and nothing else.
 TEST(Validate, EveryCombinationOfTypes) {
   const auto in_the_table = [](Type a, Type b, Type accumulate, Type c) {
-    if (a == Type::s8) return b == Type::s8 && accumulate == Type::s32 && c == Type::s32;
     const bool c_fits = c == Type::f16 || c == Type::bf16 || c == Type::f32;
+    if (a == Type::s8) return b == Type::s8 && accumulate == Type::s32 && (c == Type::s32 || c_fits);
+    if (a == Type::f64) return b == Type::f64 && accumulate == Type::f64 && c == Type::f64;
     const bool pair =
         (is_fp8(a) && is_fp8(b)) || (a == b && (a == Type::f16 || a == Type::bf16 || a == Type::tf32));
     return pair && c_fits && (accumulate == Type::f32 || (a == Type::f16 && accumulate == Type::f16));
@@ -172,14 +173,20 @@ TEST(Validate, EveryCombinationOfTypes) {
       }
     }
   }
-  EXPECT_EQ(accepted, 6 + 3 + 3 + 12 + 1);
+  EXPECT_EQ(accepted, 6 + 3 + 3 + 12 + 4 + 1);
 }
 
 TEST(Validate, WhatOtherTypesNeed) {
   expect_refusal(of_types(Type::s8, Type::s8, Type::f32, Type::s32), StatusCode::unsupported,
                  "accumulate is f32 with s8 inputs but must be s32");
-  expect_refusal(of_types(Type::s8, Type::s8, Type::s32, Type::f32), StatusCode::unsupported,
-                 "C is f32 with s8 inputs but must be s32");
+  expect_refusal(of_types(Type::s8, Type::s8, Type::s32, Type::f64), StatusCode::unsupported,
+                 "C is f64 with s8 inputs but must be s32, f16, bf16, f32, e4m3, e5m2 or s8");
+  expect_refusal(of_types(Type::f64, Type::f64, Type::f32, Type::f64), StatusCode::unsupported,
+                 "accumulate is f32 with f64 inputs but must be f64");
+  expect_refusal(of_types(Type::f64, Type::f64, Type::f64, Type::f32), StatusCode::unsupported,
+                 "C is f32 with f64 inputs but must be f64");
+  expect_refusal(of_types(Type::f64, Type::f32, Type::f64, Type::f64), StatusCode::unsupported,
+                 "B is f32 but must be f16, bf16, tf32, e4m3, e5m2, s8 or f64: f32 needs a precision");
   expect_refusal(of_types(Type::tf32, Type::tf32, Type::f16, Type::f32), StatusCode::unsupported,
                  "accumulate is f16 with tf32 inputs but must be f32");
   expect_refusal(of_types(Type::e4m3, Type::e5m2, Type::f32, Type::e4m3), StatusCode::unsupported,
@@ -293,6 +300,9 @@ TEST(Validate, FactorsOfIntegersAreWholeNumbers) {
   p.beta = 0x1p31F;
   expect_refusal(p, StatusCode::unsupported,
                  "beta is 2.14748e+09 but with C in s32 must be a whole number between -2^31 and 2^31");
+  p.beta = 0x1p24 + 1;
+  expect_refusal(p, StatusCode::unsupported,
+                 "beta is 16777217 but with C in s32 must be a whole number that a float holds");
   p.beta = std::numeric_limits<float>::quiet_NaN();
   expect_refusal(p, StatusCode::unsupported,
                  "beta is nan but with C in s32 must be a whole number between -2^31 and 2^31");
@@ -573,7 +583,7 @@ TEST(Validate, Epilogues) {
   p = with_epilogue();
   p.epilogue.row_bias.type = static_cast<Type>(-1);
   expect_refusal(p, StatusCode::invalid_argument,
-                 "the type of row_bias is -1 but a type is a number from 0 to 7");
+                 "the type of row_bias is -1 but a type is a number from 0 to 8");
   p = with_epilogue();
   p.epilogue.aux.ld = 50;
   expect_refusal(p, StatusCode::invalid_argument,

@@ -81,11 +81,12 @@ TEST(Cases, TypesNameAAndBAndWhetherAccumulatorsArePromoted) {
 
 // Parsing the name of any types of the library, or of f32 for the reference kernels, gives the same types.
 TEST(Cases, NamesOfTypesAreReversible) {
-  const Type operands[] = {Type::f16, Type::bf16, Type::f32, Type::tf32, Type::e4m3, Type::e5m2, Type::s8};
+  const Type operands[] = {Type::f16,  Type::bf16, Type::f32, Type::tf32,
+                           Type::e4m3, Type::e5m2, Type::s8,  Type::f64};
   int products = 0;
   for (const Type a : operands) {
     for (const Type b : operands) {
-      for (const Type sum : {Type::f16, Type::bf16, Type::f32, Type::tf32, Type::s8, Type::s32}) {
+      for (const Type sum : {Type::f16, Type::bf16, Type::f32, Type::tf32, Type::s8, Type::s32, Type::f64}) {
         for (const Type output : all_types) {
           for (const bool promote : {false, true}) {
             const std::string text = name(Types{a, b, sum, output, promote});
@@ -98,8 +99,8 @@ TEST(Cases, NamesOfTypesAreReversible) {
     }
   }
   // fp8 is not an accumulator type. Outputs in f16, bf16 or f32: for f16 with two accumulator types, for f32
-  // with one, for bf16, tf32 and four pairs of fp8 promoted or not. s8 has one.
-  EXPECT_EQ(products, 3 * (2 + 1 + 2 + 2 + 4 * 2) + 1);
+  // with one, for bf16, tf32 and four pairs of fp8 promoted or not. s8 and f64 have one each.
+  EXPECT_EQ(products, 3 * (2 + 1 + 2 + 2 + 4 * 2) + 1 + 1);
 }
 
 TEST(Cases, WrongTypesAreNamed) {
@@ -115,7 +116,7 @@ TEST(Cases, WrongTypesAreNamed) {
       {"e4m3_s8", "accumulate is s8"},
       {"bf16_e4m3", "A is bf16 and B is e4m3"},
       {"s8_f32", "accumulate is f32 with s8 inputs but must be s32"},
-      {"s8_s32_f32", "C is f32 with s8 inputs but must be s32"},
+      {"s8_s32_f32", "C is f32 with s8 inputs but must be s32: the expected result is one of integers"},
       {"s32", "A is s32"},
       {"f16_f32p", "promote is given but A and B are f16"},
       {"f32_f32p", "A and B are f32"},

@@ -101,6 +101,7 @@ TEST_F(CublasLtTest, MultipliesEveryTypeInTn) {
                              {Type::f32, Type::f32, Type::f32, Type::f32, false},
                              {Type::tf32, Type::tf32, Type::f32, Type::f32, false},
                              {Type::s8, Type::s8, Type::s32, Type::s32, false},
+                             {Type::f64, Type::f64, Type::f64, Type::f64, false},
                              {Type::e4m3, Type::e4m3, Type::f32, Type::bf16, false},
                              {Type::e4m3, Type::e4m3, Type::f32, Type::bf16, true},
                              {Type::e4m3, Type::e5m2, Type::f32, Type::bf16, false},

@@ -32,6 +32,33 @@ class ReferenceGemm : public test::GpuTest, public ::testing::WithParamInterface
   }
 };
 
+// WMMA of tf32, s8 and f64. f64 is compared as floats, which shows a wrong element, and not its last bits.
+class ReferenceOfType : public test::GpuTest, public ::testing::WithParamInterface<AlgorithmOfType> {};
+
+TEST_P(ReferenceOfType, EveryShapeAndLayout) {
+  const Type type = GetParam().operand;
+  int turn = 0;
+  for (const std::int64_t m : {1, 17, 64, 97}) {
+    for (const std::int64_t n : {1, 16, 33, 128}) {
+      for (const std::int64_t k : {0, 1, 15, 64, 131}) {
+        Case what;
+        what.type = type, what.out = GetParam().accumulate;
+        what.m = m, what.n = n, what.k = k;
+        what.a_order = both_orders[turn / 2 % 2], what.b_order = both_orders[turn / 3 % 2];
+        what.a_pad = turn % 3, what.b_pad = turn % 4, what.c_pad = turn % 5, what.offset = turn % 2;
+        what.alpha = turn % 2 == 0 ? 1.0F : -3.0F, what.beta = turn % 7 == 0 ? 2.0F : 0.0F;
+        ++turn;
+        SCOPED_TRACE(::testing::Message() << m << " x " << n << " x " << k << ", turn " << turn);
+        Product(what).check(GetParam().algorithm);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Reference, ReferenceOfType, ::testing::ValuesIn(algorithms_of_other_types()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
 INSTANTIATE_TEST_SUITE_P(Reference, ReferenceGemm, ::testing::ValuesIn(algorithms()),
                          [](const auto& info) { return std::string(info.param.name); });
 

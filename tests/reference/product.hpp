@@ -204,7 +204,8 @@ class Product {
     p.a = {device_a_.data(), a_length_ + what_.a_pad, what_.a_order, what_.type};
     p.b = {device_b_.data(), b_length_ + what_.b_pad, what_.b_order, what_.type};
     p.c = {device_c_.data(), what_.n + what_.c_pad, what_.out};
-    p.alpha = what_.alpha, p.beta = what_.beta;
+    p.alpha = static_cast<double>(what_.alpha), p.beta = static_cast<double>(what_.beta);
+    p.accumulate = what_.type == Type::s8 ? Type::s32 : what_.type == Type::f64 ? Type::f64 : Type::f32;
     return p;
   }
 

@@ -117,14 +117,34 @@ TEST(ReferenceValidate, WmmaTakes16BitTypesOnly) {
   }
 }
 
+TEST(ReferenceValidate, AlgorithmsOfOtherTypesTakeTheirsOnly) {
+  for (const AlgorithmOfType& info : algorithms_of_other_types()) {
+    Gemm problem = valid_problem();
+    problem.c.data = at(0x900000);
+    EXPECT_EQ(can_implement(info.algorithm, problem).code(), StatusCode::unsupported) << info.name;
+    problem.a.type = problem.b.type = info.operand;
+    problem.accumulate = problem.c.type = info.accumulate;
+    const Status status = can_implement(info.algorithm, problem);
+    EXPECT_TRUE(status) << info.name << ": " << status.message();
+    problem.c.type = Type::e4m3;
+    EXPECT_EQ(can_implement(info.algorithm, problem).code(), StatusCode::unsupported) << info.name;
+    problem.c.type = info.accumulate;
+    problem.accumulate = Type::f16;
+    EXPECT_EQ(can_implement(info.algorithm, problem).code(), StatusCode::unsupported) << info.name;
+    problem.accumulate = info.accumulate;
+    problem.a.ld = 100;
+    EXPECT_EQ(can_implement(info.algorithm, problem).code(), StatusCode::invalid_argument) << info.name;
+  }
+}
+
 TEST(ReferenceValidate, UnknownAlgorithm) {
   const Status status = gemm(static_cast<Algorithm>(9), valid_problem());
   EXPECT_EQ(status.code(), StatusCode::invalid_argument);
-  EXPECT_STREQ(status.message(), "algorithm is 9 but must be 0 to 3");
+  EXPECT_STREQ(status.message(), "algorithm is 9 but must be 0 to 8");
 }
 
 TEST(ReferenceValidate, AlgorithmsAreFoundByName) {
-  ASSERT_EQ(algorithms().size(), 4U);
+  ASSERT_EQ(algorithms().size(), 6U);
   for (const AlgorithmInfo& info : algorithms()) EXPECT_EQ(find_algorithm(info.name), &info);
   EXPECT_EQ(find_algorithm("wmma"), nullptr);
 }

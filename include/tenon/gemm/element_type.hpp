@@ -40,7 +40,7 @@ struct TypeOf {
   static_assert(
       has_type<T>(),
       "the element types of a GEMM are those of tenon::Type (gemm/types.hpp): __half, __nv_bfloat16, "
-      "float, tf32, e4m3, e5m2, int8_t and int32_t");
+      "float, double, tf32, e4m3, e5m2, int8_t and int32_t");
   static constexpr Type value = find_type<T>();
 };
 

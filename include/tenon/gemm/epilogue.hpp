@@ -9,13 +9,14 @@
 //     }
 //   };
 //
-// It gets int32_t and returns int32_t where the accumulators are integers. It is called for elements of C
-// alone, in no order, once each, after what runs before the kernel on the stream has ended. All stores
-// (store_*.hpp) take any operation. A functor with a member loaded() is applied as what that returns: called
-// once a thread, it can read scalars from device memory.
+// It gets int32_t and returns int32_t where the accumulators are integers, and double where they are double.
+// It is called for elements of C alone, in no order, once each, after what runs before the kernel on the
+// stream has ended. All stores (store_*.hpp) take any operation. A functor with a member loaded() is applied
+// as what that returns: called once a thread, it can read scalars from device memory.
 //
 // LinearCombination, alpha * accumulator + beta * C, is the operation of a plain GEMM; the stores have code
 // of their own for beta == 0. All is computed in f32 and rounded once. The type of C is a run-time value.
+// LinearCombinationF64 is the same of f64 accumulators and a C of f64.
 // Below: output.hpp, fragment/pack.hpp, ptx/opaque.hpp.
 #pragma once
 
@@ -28,7 +29,7 @@
 namespace tenon {
 
 // A lane's 8 values of 32 columns of a row: value[x][y] is column 8 * x + y, counted from the lane's first.
-// Value: float, or int32_t where the accumulators are integers.
+// Value: float, int32_t where the accumulators are integers, double where they are double.
 template <class Value_>
 struct LaneRow {
   using Value = Value_;
@@ -123,6 +124,26 @@ struct LinearCombination {
   }
 };
 
+// The same in f64: accumulators, factors and C.
+struct LinearCombinationF64 {
+  double alpha, beta;
+
+  __device__ __forceinline__ void apply(const Output& c, Type, LaneRow<double>& values, int row,
+                                        int column) const {
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+#pragma unroll
+      for (int y = 0; y < 2; ++y) {
+        const int at = column + 8 * x + y;
+        double& value = values.value[x][y];
+        value *= alpha;
+        if (beta != 0.0 && row < c.m && at < c.n)
+          value = fma(beta, static_cast<const double*>(c.data)[row * c.ld + at], value);
+      }
+    }
+  }
+};
+
 // LinearCombination with factors of A and B that stand in device memory; null stands for 1.
 struct ScaledCombination {
   LinearCombination plain;
@@ -139,7 +160,8 @@ struct ScaledCombination {
 
 // Whether the operation is LinearCombination or a part of it, which are applied to whole rows of a lane.
 template <class Op>
-inline constexpr bool is_linear = std::is_same_v<Op, LinearCombination> || std::is_same_v<Op, Scaling>;
+inline constexpr bool is_linear = std::is_same_v<Op, LinearCombination> || std::is_same_v<Op, Scaling> ||
+                                  std::is_same_v<Op, LinearCombinationF64>;
 
 // An operation as it is applied. reads_memory: whether to ask for it reads what ran before on the stream.
 template <class Op, class = void>
@@ -179,12 +201,12 @@ __device__ __forceinline__ void apply(const Op& op, const Output& c, Type type, 
                                       int row, int column) {
   if constexpr (std::is_same_v<Op, Scaling>) {
     op.apply(type, values);
-  } else if constexpr (std::is_same_v<Op, LinearCombination>) {
+  } else if constexpr (std::is_same_v<Op, LinearCombination> || std::is_same_v<Op, LinearCombinationF64>) {
     op.apply(c, type, values, row, column);
   } else {
     static_assert(is_operation<Op, Value>,
                   "an epilogue operation is called as op(accumulator, int row, int column) and returns the "
-                  "accumulator's type: float, or int32_t where integers are multiplied");
+                  "accumulator's type: float, int32_t where integers are multiplied, double where f64 is");
     if (!is_interior<Op> && row >= c.m) return;
 #pragma unroll
     for (int x = 0; x < 4; ++x) {

@@ -26,14 +26,16 @@ struct GemmCpAsync {
   static_assert(Config::stages >= 2 && Config::stages <= 5, "GemmCpAsync: the ring has 2 to 5 stages");
   static constexpr int threads = 32 * Config::warps;
   static constexpr int shared_bytes = Config::ring_bytes;
-  static constexpr int resident = Config::Block::m * Config::Block::n > 128 * 128 ? 1 : 2;
+  static constexpr int accumulator_words =
+      Config::Block::m * Config::Block::n * (Element<typename Config::Acc>::bits == 64 ? 2 : 1);
+  static constexpr int resident = accumulator_words > 128 * 128 ? 1 : 2;
   static_assert(
       shared_bytes <= most_shared_bytes,
       "GemmCpAsync: the ring is larger than the shared memory of any CTA, 227 KB: take fewer stages");
 
   // Whether the k-tiles whose copies need no bounds checks have a loop of their own: no branch, and the
   // copies spread over the rows of fragments instead of over the steps along k. At 4096 cubed on an H200 s8
-  // gains 1 to 5 %, tf32 4 %. The many kernels of 16-bit types, for which it doubles the code, do
+  // gains 1 to 5 %, tf32 4 %, f64 4 %. The many kernels of 16-bit types, for which it doubles the code, do
   // without.
   static constexpr bool peels_whole_copies = Element<typename Config::T>::bits != 16;
 
@@ -176,7 +178,7 @@ struct GemmCpAsync {
 };
 
 // C = op(A * B). Launch it as plan_sm80.hpp says. Op: see epilogue.hpp. With tiles of up to 128 x
-// 128, the launch bounds limit the registers so that two CTAs fit on a multiprocessor.
+// 128 (f64: 128 x 64), the launch bounds limit the registers so that two CTAs fit on a multiprocessor.
 template <class Config, Alignment alignment, class Op>
 __global__ void __launch_bounds__(GemmCpAsync<Config, alignment>::threads,
                                   GemmCpAsync<Config, alignment>::resident)

@@ -65,8 +65,11 @@ Status plan_launch(const Problem& problem, const typename Kernel::Op& op, Launch
                 "launch: the problem's A and B must have the element types of the kernel's configuration");
   static_assert(std::is_same_v<TC, std::int32_t> == std::is_same_v<typename Config::Acc, std::int32_t>,
                 "launch: C is int32_t where the kernel accumulates in int32_t, and only there");
-  static_assert(sizeof(TC) == 2 || std::is_same_v<TC, float> || std::is_same_v<TC, std::int32_t>,
-                "launch: C is __half, __nv_bfloat16, float or int32_t");
+  static_assert(std::is_same_v<TC, double> == std::is_same_v<typename Config::Acc, double>,
+                "launch: C is double where the kernel accumulates in double, and only there");
+  static_assert(sizeof(TC) == 2 || std::is_same_v<TC, float> || std::is_same_v<TC, std::int32_t> ||
+                    std::is_same_v<TC, double>,
+                "launch: C is __half, __nv_bfloat16, float, int32_t or double");
   *launches = false;
   const auto product = product_of(problem, Kernel::a_order, Kernel::b_order);
   if (Status s = check_product(product); !s) return s;
@@ -76,7 +79,8 @@ Status plan_launch(const Problem& problem, const typename Kernel::Op& op, Launch
   if (Status s = Kernel::check(product, device); !s) return s;
   *launches = true;
   if (product.k == 0) {
-    using Value = std::conditional_t<std::is_same_v<TC, std::int32_t>, std::int32_t, float>;
+    using Value =
+        std::conditional_t<std::is_same_v<TC, std::int32_t> || std::is_same_v<TC, double>, TC, float>;
     launch->what = "the epilogue of a GEMM with k = 0";
     launch->function = reinterpret_cast<const void*>(&gemm_of_no_k<typename Kernel::Op, Value, TC>);
     launch->block.x = 256;

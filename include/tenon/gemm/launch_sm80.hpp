@@ -1,6 +1,7 @@
 // The GEMM of sm_80 for embedders: a kernel type to give to launch(). Runs on compute capability 8.0 and
 // newer (fp8: 8.9); operands at any address, with any leading dimension. Below: launch.hpp, plan_sm80.hpp;
-// for operands that are not of 16 bits, include their header too: fragment/tf32.hpp, fp8.hpp or int8.hpp.
+// for operands that are not of 16 bits, include their header too: fragment/tf32.hpp, fp8.hpp or int8.hpp, of
+// f64 warp/operand_cursor_f64.hpp.
 #pragma once
 
 #include "tenon/gemm/launch.hpp"
@@ -17,7 +18,8 @@ using Config =
                TileShape<WarpM, WarpN, 0>, Stages>;
 
 // C = op(A * B). Config_: Config, or any GemmConfig; Op: see epilogue.hpp.
-template <class Config_, class Op_ = LinearCombination>
+template <class Config_, class Op_ = std::conditional_t<std::is_same_v<typename Config_::Acc, double>,
+                                                        LinearCombinationF64, LinearCombination>>
 struct GemmKernel {
   using Config = Config_;
   using Op = Op_;
@@ -25,7 +27,7 @@ struct GemmKernel {
       is_linear<typename LoadedOperation<Op>::type> ||
           is_operation<typename LoadedOperation<Op>::type, typename Config::WarpAccumulator::Value>,
       "GemmKernel: an epilogue operation is called as op(float accumulator, int row, int column) and "
-      "returns float; with s8 operands both are int32_t");
+      "returns float; with s8 operands both are int32_t, with f64 double");
   static constexpr const char* name = "a cp.async kernel (tenon::sm80::GemmKernel)";
   static constexpr Order a_order = Config::a_order, b_order = Config::b_order;
 

@@ -36,6 +36,8 @@ struct ConstMatrix {
       : ConstMatrix(d, l, o, Type::e5m2) {}
   constexpr ConstMatrix(const std::int8_t* d, std::int64_t l, Order o = row_major) noexcept
       : ConstMatrix(d, l, o, Type::s8) {}
+  constexpr ConstMatrix(const double* d, std::int64_t l, Order o = row_major) noexcept
+      : ConstMatrix(d, l, o, Type::f64) {}
 };
 
 // The result, always row-major.
@@ -50,6 +52,7 @@ struct Matrix {
   constexpr Matrix(__nv_bfloat16* d, std::int64_t l) noexcept : Matrix(d, l, Type::bf16) {}
   constexpr Matrix(float* d, std::int64_t l) noexcept : Matrix(d, l, Type::f32) {}
   constexpr Matrix(std::int32_t* d, std::int64_t l) noexcept : Matrix(d, l, Type::s32) {}
+  constexpr Matrix(double* d, std::int64_t l) noexcept : Matrix(d, l, Type::f64) {}
 };
 
 // The largest m, n or k: kernels count rows and columns in 32 bits and may round them up to a tile.

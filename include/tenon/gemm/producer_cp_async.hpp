@@ -4,8 +4,8 @@
 // A k-tile is made of 16-byte chunks, one a thread at a time. Alignment::full_16 needs every chunk aligned:
 // base and leading dimension multiples of 16 bytes. Alignment::whole_chunks also needs each chunk to lie
 // wholly inside or outside the matrix: rows of a multiple of 16 bytes. Alignment::any looks at its operand
-// once and takes the widest copies that it allows: 16 bytes, four times 4 bytes, or element loads and an
-// ordinary store (cp.async has nothing below 4 bytes). Below: shared/tile.hpp, ptx/cp_async.hpp,
+// once and takes the widest copies that it allows: 16 bytes, four times 4 bytes (of f64 twice 8), or element
+// loads and an ordinary store (cp.async has nothing below 4 bytes). Below: shared/tile.hpp, ptx/cp_async.hpp,
 // ptx/st_shared.hpp.
 #pragma once
 
@@ -28,10 +28,12 @@ struct GlobalRows {
 
 enum class Alignment { full_16, any, whole_chunks };
 
-// An unsigned integer of 1, 2 or 4 bytes.
+// An unsigned integer of 1, 2, 4 or 8 bytes.
 template <int bytes>
-using UnsignedOf = std::conditional_t<bytes == 1, std::uint8_t,
-                                      std::conditional_t<bytes == 2, std::uint16_t, std::uint32_t>>;
+using UnsignedOf =
+    std::conditional_t<bytes == 1, std::uint8_t,
+                       std::conditional_t<bytes == 2, std::uint16_t,
+                                          std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>>;
 
 // The share of one thread of `Threads` in copying the k-tiles of Tile, one after the other along k.
 //
@@ -125,6 +127,11 @@ class ProducerCpAsync {
   __device__ __forceinline__ void copy_part(std::uint32_t to, const Word* source, int inside) const {
     if (alignment == Alignment::whole_chunks || (inside % elements == 0 && width_ == 16)) {
       ptx::cp_async_cg_shared_global_16(to, source, static_cast<std::uint32_t>(element_bytes * inside));
+    } else if constexpr (element_bytes == 8) {
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        ptx::cp_async_ca_shared_global_8(to + 8 * e, source + e, e < inside ? 8U : 0U);
+      }
     } else if (element_bytes * inside % 4 == 0 && width_ >= 4) {
 #pragma unroll
       for (int word = 0; word < 4; ++word) {

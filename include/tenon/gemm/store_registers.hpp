@@ -62,9 +62,9 @@ template <class Op>
 class StoreRegisters {
  public:
   __device__ __forceinline__ StoreRegisters(const Output& c, const Op& op) : c_(c), op_(op) {
-    // Two elements of 32 bits leave in one store if every row allows it, eight of 16 bits likewise.
+    // Two elements of 32 or 64 bits leave in one store if every row allows it, eight of 16 bits likewise.
     const auto address = reinterpret_cast<std::uintptr_t>(c.data);
-    pairs_aligned_ = c.ld % 2 == 0 && address % 8 == 0;
+    pairs_aligned_ = c.ld % 2 == 0 && address % (c.type == Type::f64 ? 16 : 8) == 0;
     chunks_aligned_ = c.ld % 8 == 0 && address % 16 == 0;
   }
 
@@ -80,6 +80,7 @@ class StoreRegisters {
       store_pairs(c, values, row, column + 2 * t);
     };
     if constexpr (!std::is_same_v<typename Tile::Value, float>) {
+      // int32_t is stored as s32, double as f64.
       store(c.type, tile, tile_row, tile_column, store_wide);
     } else if (c.type == Type::f32) {
       store(Type::f32, tile, tile_row, tile_column, store_wide);
@@ -205,12 +206,13 @@ class StoreRegisters {
     }
   }
 
-  // Elements of 32 bits.
+  // Elements of 32 or 64 bits.
   template <class Value>
   __device__ __forceinline__ void store_pairs(const Output& c, const LaneRow<Value>& values, int row,
                                               int first) const {
     if (row >= c.m) return;
-    using Pair = std::conditional_t<std::is_same_v<Value, float>, float2, int2>;
+    using Pair = std::conditional_t<std::is_same_v<Value, float>, float2,
+                                    std::conditional_t<std::is_same_v<Value, double>, double2, int2>>;
     auto* const row_start = static_cast<Value*>(c.data) + row * c.ld;
 #pragma unroll
     for (int x = 0; x < 4; ++x) {

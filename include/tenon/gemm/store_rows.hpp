@@ -8,6 +8,7 @@
 #pragma once
 
 #include "tenon/gemm/epilogue_subtile.hpp"
+#include "tenon/gemm/float_part.hpp"
 #include "tenon/gemm/fused_epilogue.hpp"
 #include "tenon/pipeline/tensor_map.hpp"
 #include "tenon/ptx/ld_shared.hpp"
@@ -39,7 +40,8 @@ class StoreRows {
   // By whole warps. part: 16 rows of accumulators a warp (epilogue_subtile.hpp); row and column: of the
   // warp's first accumulator in D.
   template <class Part>
-  __device__ __forceinline__ void operator()(const Part& part, int row, int column) const {
+  __device__ __forceinline__ void operator()(const Part& accumulators, int row, int column) const {
+    decltype(auto) part = as_floats(accumulators);
     static_assert(Part::rows == 1, "StoreRows: a part is one row of 16 x 8 fragments");
     const Scaling scaling{op_.factor()};
 #pragma unroll
@@ -144,11 +146,11 @@ class StoreTileRows {
   // A row of 16 x 8 fragments as WarpgroupTile::for_each_part gives it.
   template <class Tile>
   struct RowOfTile {
-    using Value = float;
+    using Value = typename Tile::Value;
     static constexpr int rows = 1, columns = Tile::columns;
     const Tile& tile;
     int i;
-    __device__ __forceinline__ void pair(int, int j, int half, float (&two)[2]) const {
+    __device__ __forceinline__ void pair(int, int j, int half, Value (&two)[2]) const {
       tile.pair(i, j, half, two);
     }
   };

@@ -9,13 +9,13 @@ namespace tenon {
 
 // Types of matrix elements. tf32 operands are arrays of floats; the tensor cores use their upper 19 bits and
 // ignore the lower 13. e4m3 and e5m2 are the 8-bit floats of the OCP (e4m3: no infinity).
-enum class Type : int { f16 = 0, bf16 = 1, f32 = 2, tf32 = 3, e4m3 = 4, e5m2 = 5, s8 = 6, s32 = 7 };
+enum class Type : int { f16 = 0, bf16 = 1, f32 = 2, tf32 = 3, e4m3 = 4, e5m2 = 5, s8 = 6, s32 = 7, f64 = 8 };
 enum class Order : int { row_major = 0, column_major = 1 };
 inline constexpr Order row_major = Order::row_major;
 inline constexpr Order column_major = Order::column_major;
 
-inline constexpr Type all_types[] = {Type::f16,  Type::bf16, Type::f32, Type::tf32,
-                                     Type::e4m3, Type::e5m2, Type::s8,  Type::s32};
+inline constexpr Type all_types[] = {Type::f16,  Type::bf16, Type::f32, Type::tf32, Type::e4m3,
+                                     Type::e5m2, Type::s8,   Type::s32, Type::f64};
 
 constexpr const char* name(Type type) noexcept {
   switch (type) {
@@ -35,6 +35,8 @@ constexpr const char* name(Type type) noexcept {
       return "s8";
     case Type::s32:
       return "s32";
+    case Type::f64:
+      return "f64";
   }
   return "no type";
 }
@@ -42,7 +44,10 @@ TENON_HOST_DEVICE constexpr bool is_fp8(Type type) noexcept {
   return type == Type::e4m3 || type == Type::e5m2;
 }
 TENON_HOST_DEVICE constexpr std::size_t bytes(Type type) noexcept {
-  return is_fp8(type) || type == Type::s8 ? 1 : type == Type::f16 || type == Type::bf16 ? 2 : 4;
+  return is_fp8(type) || type == Type::s8          ? 1
+         : type == Type::f16 || type == Type::bf16 ? 2
+         : type == Type::f64                       ? 8
+                                                   : 4;
 }
 
 // How gemm() multiplies operands of f32 on tensor cores, which have no instruction for them. The first three

@@ -18,7 +18,8 @@
 namespace tenon {
 
 // T, TB: the elements of A and of B, one type or both fp8: __half, __nv_bfloat16, tf32, e4m3, e5m2, int8_t.
-// AccT: float; __half with T = __half; int32_t with T = int8_t. M, N: multiples of 16.
+// AccT: float; __half with T = __half; int32_t with T = int8_t; double with T = double
+// (operand_cursor_f64.hpp). M, N: multiples of 16.
 template <class T, class AccT, int M, int N, class TB = T>
 class WarpTile {
   static_assert(M % 16 == 0 && N % 16 == 0, "WarpTile: M and N must be multiples of 16");
@@ -28,7 +29,7 @@ class WarpTile {
   static constexpr int rows = M / 16, columns = N / 8;  // in fragments
   using Shape = MmaOf<T>;
   using Fragment = Accumulator<Shape, AccT>;
-  using Value = typename Packing<AccT>::Value;  // float, or int32_t
+  using Value = typename Packing<AccT>::Value;  // float, int32_t or double
 
   Fragment c[rows][columns];
 
@@ -132,7 +133,7 @@ class WarpTile {
 
   // A register of the last load that multiply_k_tile issued from its current k-tile. Loads return in order: a
   // warp that has this value has read the whole k-tile.
-  __device__ __forceinline__ std::uint32_t last_loaded() const {
+  __device__ __forceinline__ typename RegisterOf<T>::type last_loaded() const {
     return a_[1].reg[0];
   }
 

@@ -165,7 +165,7 @@ Status check(const Kernel& self, const Gemm& problem) noexcept {
                   self.name.c_str(), problem.a.order == row_major ? "row-major" : "column-major",
                   problem.b.order == row_major ? "row-major" : "column-major");
   }
-  if (problem.k > 0 && problem.alpha != 0.0F && !(copies_16_bytes(problem.a) && copies_16_bytes(problem.b))) {
+  if (problem.k > 0 && problem.alpha != 0.0 && !(copies_16_bytes(problem.a) && copies_16_bytes(problem.b))) {
     return Status(
         StatusCode::unsupported,
         "%s needs A and B 16-byte aligned with lda and ldb multiples of 8 but A is at %p with lda %lld, "
@@ -191,12 +191,13 @@ Status fill(const Kernel& self, const Gemm& problem, const DeviceDescription&, L
   launch->entry = module_symbol;
   launch->grid.x = static_cast<unsigned>(blocks(problem));
   // The product vanishes if alpha is zero, whatever A and B hold, and if k is, whatever alpha is.
-  const bool product = problem.k > 0 && problem.alpha != 0.0F;
+  const bool product = problem.k > 0 && problem.alpha != 0.0;
   // In the order and of the types of the parameters of the .entry.
-  launch->arguments.set(
-      problem.a.data, problem.b.data, result_of(problem).data, problem.a.ld, problem.b.ld,
-      result_of(problem).ld, static_cast<std::uint32_t>(problem.m), static_cast<std::uint32_t>(problem.n),
-      product ? static_cast<std::uint32_t>(problem.k) : 0U, product ? problem.alpha : 0.0F, problem.beta);
+  launch->arguments.set(problem.a.data, problem.b.data, result_of(problem).data, problem.a.ld, problem.b.ld,
+                        result_of(problem).ld, static_cast<std::uint32_t>(problem.m),
+                        static_cast<std::uint32_t>(problem.n),
+                        product ? static_cast<std::uint32_t>(problem.k) : 0U,
+                        product ? static_cast<float>(problem.alpha) : 0.0F, static_cast<float>(problem.beta));
   return Status();
 }
 
