@@ -104,7 +104,8 @@ void CublasLt::require(cublasStatus_t status, const char* what) const {
 // cuBLASLt is column-major. It sees the row-major C as the transpose of C and computes C' = B' A', so its
 // first operand is our B. It sees a row-major B as the n x k matrix B' and takes it as it is; a column-major
 // B is k x n there and must be transposed.
-CublasLtGemm::CublasLtGemm(const CublasLt& library, const Gemm& problem, void* workspace)
+CublasLtGemm::CublasLtGemm(const CublasLt& library, const Gemm& problem, void* workspace,
+                           const float* scale_a, const float* scale_b)
     : library_(library),
       workspace_(workspace),
       scale_(problem.accumulate),
@@ -130,6 +131,16 @@ CublasLtGemm::CublasLtGemm(const CublasLt& library, const Gemm& problem, void* w
     if (is_fp8(problem.a.type)) {
       const std::int8_t fast = problem.promote ? 0 : 1;
       check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast));
+    }
+    if (scale_a != nullptr) {
+      const cublasLtMatmulMatrixScale_t first_mode = CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F,
+                                        second_mode = CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F;
+      check(
+          library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, &first_mode, sizeof first_mode));
+      check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, &second_mode,
+                                sizeof second_mode));
+      check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &scale_b, sizeof scale_b));
+      check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &scale_a, sizeof scale_a));
     }
     check(library_.layout_create(&first_, data_type(problem.b.type), transpose_first ? k : n,
                                  transpose_first ? n : k, problem.b.ld));
