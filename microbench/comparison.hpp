@@ -30,6 +30,11 @@ struct Timing {
   Figure burst, sustained;  // sustained: all 0 if it was not measured
 };
 
+// 0 where one of the two was not measured.
+inline double ratio(const Figure& ours, const Figure& reference) {
+  return reference.tflops > 0 ? ours.tflops / reference.tflops : 0;
+}
+
 // An answer of the reference's.
 struct PickedAnswer {
   int answer = 0;

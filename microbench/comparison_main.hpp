@@ -12,8 +12,9 @@
 
 namespace tenon::microbench {
 
-inline void add_comparison_options(CLI::App& app, ComparisonOptions* options) {
-  app.add_flag("--sustained", options->sustained, "sustained runs too");
+// sustained: whether the benchmark has such runs.
+inline void add_comparison_options(CLI::App& app, ComparisonOptions* options, bool sustained = true) {
+  if (sustained) app.add_flag("--sustained", options->sustained, "sustained runs too");
   app.add_flag("--every-kernel", options->every_kernel, "every kernel, not only the library's choice");
   app.add_option("--json", options->json, "file for the records");
   app.add_option("--commit", options->commit, "commit to store with them");

@@ -14,27 +14,6 @@ void load(void* library, Function& function, const char* name) {
   load_function(library, "libcublasLt", function, name);
 }
 
-cudaDataType_t data_type(Type type) {
-  switch (type) {
-    case Type::f16:
-      return CUDA_R_16F;
-    case Type::bf16:
-      return CUDA_R_16BF;
-    case Type::f32:
-    case Type::tf32:
-      return CUDA_R_32F;
-    case Type::e4m3:
-      return CUDA_R_8F_E4M3;
-    case Type::e5m2:
-      return CUDA_R_8F_E5M2;
-    case Type::s8:
-      return CUDA_R_8I;
-    case Type::s32:
-      return CUDA_R_32I;
-  }
-  throw Failure("cuBLASLt has no type of the number " + std::to_string(static_cast<int>(type)));
-}
-
 cublasComputeType_t compute_type(const Gemm& problem) {
   if (problem.accumulate == Type::s32) return CUBLAS_COMPUTE_32I;
   if (problem.accumulate == Type::f16) return CUBLAS_COMPUTE_16F;
@@ -218,10 +197,7 @@ Status CublasLtGemm::run(int answer, const void* a, const void* b, void* c, cuda
 
 std::string CublasLtGemm::describe(int answer) const {
   const cublasLtMatmulAlgo_t& algorithm = answers_[static_cast<std::size_t>(answer)].algo;
-  const std::size_t version = library_.version();
-  std::string text = "cuBLASLt " + std::to_string(version / 10000) + "." +
-                     std::to_string(version / 100 % 100) + "." + std::to_string(version % 100) + " #" +
-                     std::to_string(answer);
+  std::string text = versioned("cuBLASLt", library_.version()) + " #" + std::to_string(answer);
   const std::pair<cublasLtMatmulAlgoConfigAttributes_t, const char*> attributes[] = {
       {CUBLASLT_ALGO_CONFIG_ID, "algorithm"},
       {CUBLASLT_ALGO_CONFIG_TILE_ID, "tile"},

@@ -18,6 +18,7 @@ namespace tenon::microbench {
 namespace {
 
 struct Options : ComparisonOptions {
+  int answers = CublasLtGemm::max_answers;
   std::vector<std::string> operations = {"dense", "grouped", "quantize"};
 };
 
@@ -32,17 +33,12 @@ struct Case {
 
 std::vector<Case> dense_cases() {
   std::vector<Case> cases;
-  const std::pair<int, int> prefill[] = {{2112, 7168},
-                                         {24576, 1536},
-                                         {7168, 16384},
-                                         {4096, 7168},
-                                         {7168, 2048}},
-                            decode[] = {
-                                {2112, 7168}, {24576, 1536}, {7168, 16384}, {4096, 7168}, {7168, 2048}};
-  for (const auto& [n, k] : prefill) cases.push_back({"dense", {4096}, false, n, k, false});
+  const std::pair<int, int> weights[] = {
+      {2112, 7168}, {24576, 1536}, {7168, 16384}, {4096, 7168}, {7168, 2048}};
+  for (const auto& [n, k] : weights) cases.push_back({"dense", {4096}, false, n, k, false});
   cases.push_back({"dense", {8192}, false, 8192, 8192, false});
   for (const int m : {64, 128})
-    for (const auto& [n, k] : decode) cases.push_back({"dense", {m}, false, n, k, true});
+    for (const auto& [n, k] : weights) cases.push_back({"dense", {m}, false, n, k, true});
   return cases;
 }
 
@@ -234,7 +230,7 @@ class Comparator {
 
   PickedAnswer pick_reference() {
     references_.clear();
-    int answers = CublasLtGemm::max_answers;
+    int answers = options_.answers;
     for (std::size_t g = 0; g < groups(); ++g) {
       Gemm one;
       one.m = x_->rows[g], one.n = x_->n, one.k = x_->k;
@@ -286,14 +282,13 @@ class Comparator {
     const Comparison comparison =
         compare(c_.data(), Type::bf16, n, as_f32_.data(), m_, n, relative, absolute, timer_.stream());
     const Timing timing = timer_.time(ours);
-    const auto ratio = [](double a, double b) { return b > 0 ? a / b : 0.0; };
     std::printf(
         "%-8s %2zu x %5d, %5d, %5d %-4s  %-38s %8.2f us  %4.0f / %4.0f  of cuBLASLt %.3f / %.3f  wrong "
         "%llu\n",
         x_->name, groups(), x_->rows[0], x_->n, x_->k, x_->cold ? "cold" : "", name.c_str(),
         timing.burst.microseconds, timing.burst.tflops, timing.sustained.tflops,
-        ratio(timing.burst.tflops, reference.timing.burst.tflops),
-        ratio(timing.sustained.tflops, reference.timing.sustained.tflops), comparison.wrong);
+        ratio(timing.burst, reference.timing.burst), ratio(timing.sustained, reference.timing.sustained),
+        comparison.wrong);
     std::fflush(stdout);
     Record record = timer_.record(timing, reference.timing, comparison, relative, absolute, options_.commit);
     record.benchmark = std::string("block_scaled") + (x_->cold ? "_cold" : "");
@@ -358,6 +353,8 @@ int main(int argc, char** argv) {
   app.add_option("--operations", options.operations, "dense, grouped, quantize")
       ->delimiter(',')
       ->check(CLI::IsMember({"dense", "grouped", "quantize"}));
+  app.add_option("--answers", options.answers, "how many of cuBLASLt's answers are tried")
+      ->check(CLI::Range(1, CublasLtGemm::max_answers));
   add_comparison_options(app, &options);
   return run_comparison(app, argc, argv, options,
                         [&](std::vector<Record>* records) { run(options, records); });
