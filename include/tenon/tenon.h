@@ -212,6 +212,8 @@ typedef struct tenon_gemm_grouped_problem {
   float alpha, beta;
   int32_t* error;     /* device memory or NULL: becomes 1 + the first group that leaves its buffer */
   const char* kernel; /* NULL: the library chooses; otherwise a name of tenon_gemm_grouped_kernel_name() */
+  tenon_scales scale_a, scale_b; /* A and B of TENON_E4M3: their blocks' scales; otherwise all zero */
+  int64_t scale_b_stride;        /* values from the scales of a group's B to the next; 0: all share them */
 } tenon_gemm_grouped_problem;
 
 /* `count` products of the same sizes, types and leading dimensions in one launch (gemm_batched.hpp): A and B

@@ -197,3 +197,6 @@ tenon_add_sass_test(tenon_kernels NAME sass.block_scaled ARCH 90a KERNEL "gemm_w
   EXPECT QGMMA>=8 FFMA>=64 LDS>=6 UTMALDG.2D>=4 SYNCS.PHASECHK>=2 FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
 tenon_add_sass_test(tenon_kernels NAME sass.block_scaled_128x128 ARCH 90a
   KERNEL "gemm_wgmma<.*BlockScaled<.*TileShape<128, 128, " EXPECT QGMMA.64x128x32.F32.E4M3.E4M3>=8 FFMA>=128)
+tenon_add_sass_test(tenon_kernels NAME sass.grouped_block_scaled ARCH 90a KERNEL "gemm_grouped<.*BlockScaled<.*TileShape<128, 128, "
+  EXPECT QGMMA.64x128x32.F32.E4M3.E4M3>=8 FFMA>=128 LDS>=6 UTMALDG.2D.MULTICAST>=2 UTMALDG.2D>=4 UTMASTG.2D>=1 STG.E.128>=2
+  SYNCS.PHASECHK>=2 FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 168 SPILL_FREE)
