@@ -94,7 +94,8 @@ class Programs(unittest.TestCase):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    for name in ("gemm_benchmark", "epilogue_benchmark", "grouped_benchmark", "instruction_benchmark", "numerics"):
+    for name in ("gemm_benchmark", "epilogue_benchmark", "grouped_benchmark", "instruction_benchmark", "numerics",
+                 "slices_benchmark"):
         parser.add_argument("--" + name, required=True)
     PROGRAMS = vars(parser.parse_args())
     unittest.main(argv=["test_programs"], verbosity=2)
