@@ -214,8 +214,8 @@ class StoreTmaFused {
       }
       __syncwarp();
       stage_gated<T, activation>(op, part, j, subtile, column, lane);
-      const int first = column / 2 + 4 * j, width = 4 * min(fragments, Part::columns - j);
-      if (width == 4 * fragments) {
+      const int first = column / 2 + 4 * j, stored = 4 * min(fragments, Part::columns - j);
+      if (stored == 4 * fragments) {
         cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);  // TMA reads through the other proxy
         __syncwarp();
         if (ptx::elect_sync(0xffffffffU)) {
@@ -224,7 +224,7 @@ class StoreTmaFused {
         }
       } else {  // the boxes of the map are not narrower
         __syncwarp();
-        store_subtile_vectors<2>(output(), subtile, row, first, width, lane);
+        store_subtile_vectors<2>(output(), subtile, row, first, stored, lane);
       }
     }
   }
