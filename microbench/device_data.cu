@@ -89,6 +89,25 @@ __global__ void copy_as_f16_kernel(const T* elements, std::int64_t count, __half
   }
 }
 
+template <typename T>
+__global__ void gate_pairs_kernel(const uint4* pairs, std::int64_t count, uint2* products) {
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; i < count;
+       i += stride) {
+    const uint4 loaded = pairs[i];
+    const auto* const elements = reinterpret_cast<const T*>(&loaded);
+    uint2 stored;
+    auto* const results = reinterpret_cast<T*>(&stored);
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+      const float gate = static_cast<float>(elements[2 * x]);
+      results[x] =
+          static_cast<T>(__fdividef(gate, 1.0F + __expf(-gate)) * static_cast<float>(elements[2 * x + 1]));
+    }
+    products[i] = stored;
+  }
+}
+
 __device__ bool is_poison(float value) {
   return __float_as_uint(value) == 0xffffffffU;
 }
@@ -280,6 +299,20 @@ void copy_as_f32(const void* elements, Type type, std::int64_t count, float* cop
     throw Failure(std::string("elements to copy as f32 are ") + name(type) + " but must be f16 or bf16");
   }
   require(cudaGetLastError(), "copying a result as f32");
+}
+
+void gate_pairs(const void* pairs, Type type, std::int64_t count, void* products, cudaStream_t stream) {
+  const auto* const from = static_cast<const uint4*>(pairs);
+  auto* const to = static_cast<uint2*>(products);
+  if (count % 8 != 0 || (type != Type::f16 && type != Type::bf16))
+    throw Failure(std::string("elements to gate are ") + std::to_string(count) + " of " + name(type) +
+                  " but must be a multiple of 8, in f16 or bf16");
+  if (type == Type::f16) {
+    gate_pairs_kernel<__half><<<blocks, threads, 0, stream>>>(from, count / 8, to);
+  } else {
+    gate_pairs_kernel<__nv_bfloat16><<<blocks, threads, 0, stream>>>(from, count / 8, to);
+  }
+  require(cudaGetLastError(), "gating pairs");
 }
 
 void poison(void* data, Type type, std::size_t bytes, cudaStream_t stream) {

@@ -25,6 +25,10 @@ void copy_as_f16(const void* elements, Type type, std::int64_t count, void* copi
 // Converts count elements of f16 or bf16 to f32, which is exact. Enqueued on the stream.
 void copy_as_f32(const void* elements, Type type, std::int64_t count, float* copies, cudaStream_t stream);
 
+// Gated pairs, in f16 or bf16: products[i] = silu(pairs[2i]) * pairs[2i + 1] for `count` elements of `pairs`,
+// a multiple of 8. Each thread reads 16 bytes at a time. Enqueued on the stream.
+void gate_pairs(const void* pairs, Type type, std::int64_t count, void* products, cudaStream_t stream);
+
 // Fills a result with a value that no kernel computes: bytes of 0xff, NaN in each of the floating-point
 // types; for s32 bytes of 0x80, which only 130000 products of s8 could sum to.
 void poison(void* data, Type type, std::size_t bytes, cudaStream_t stream);

@@ -1,6 +1,7 @@
 // Fused epilogues (EpilogueOptions) against cuBLASLt's, and against tenon's own plain product, in one process
 // and by the protocol of measure.hpp. The reference is the fastest in idle bursts of cuBLASLt's first eight
-// answers. Every result is compared with cuBLASLt's before it is timed.
+// answers; of gated pairs, which cuBLASLt does not have, its product and a kernel that reads 16 bytes a
+// thread at a time. Every result is compared with the reference's before it is timed.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
@@ -31,11 +32,14 @@ struct Fusion {
   const char* what;
   bool bias, residual;
   Activation activation;
+  bool gated = false;
 };
 constexpr Fusion fusions[] = {{"bias", true, false, Activation::none},
                               {"bias relu", true, false, Activation::relu},
                               {"bias gelu", true, false, Activation::gelu},
-                              {"residual", false, true, Activation::none}};
+                              {"residual", false, true, Activation::none},
+                              {"bias residual relu", true, true, Activation::relu},
+                              {"SwiGLU", false, false, Activation::silu, true}};
 
 class Comparator {
  public:
@@ -73,11 +77,13 @@ class Comparator {
 
     for (const Fusion& fusion : fusions) {
       Gemm problem = plain;
+      if (fusion.gated && n % 16 != 0) continue;
       problem.c = {c_.data(), n, type};
-      problem.d = {d_.data(), n, type};
+      problem.d = {d_.data(), fusion.gated ? n / 2 : n, type};
       problem.beta = fusion.residual ? 1.0F : 0.0F;
       if (fusion.bias) problem.epilogue.bias = {bias_.data(), type};
       problem.epilogue.activation = fusion.activation;
+      problem.epilogue.gated = fusion.gated;
       compare_with_cublaslt(problem, fusion, type, plain_burst, plain_sustained, records);
     }
   }
@@ -94,11 +100,22 @@ class Comparator {
 
   void compare_with_cublaslt(const Gemm& problem, const Fusion& fusion, Type type, const Figure& plain_burst,
                              const Figure& plain_sustained, std::vector<Record>* records) {
-    const CublasLtGemm reference(library_, problem, workspace_.data());
+    Gemm asked = problem;  // of cuBLASLt
+    if (fusion.gated) {
+      product_.reserve(static_cast<std::size_t>(problem.m * problem.n) * bytes(type));
+      asked.c = {product_.data(), problem.n, type};
+      asked.d = {};
+      asked.epilogue = {};
+    }
+    const CublasLtGemm reference(library_, asked, workspace_.data());
     const auto reference_contender = [&](int answer, void* d) {
       Contender result = contender(problem, reference.describe(answer));
-      result.enqueue = [&reference, answer, &problem, d](cudaStream_t stream, int) {
-        return reference.run(answer, problem.a.data, problem.b.data, d, stream);
+      result.enqueue = [&reference, answer, &problem, &fusion, type, product = product_.data(), d](
+                           cudaStream_t stream, int) {
+        if (!fusion.gated) return reference.run(answer, problem.a.data, problem.b.data, d, stream);
+        const Status status = reference.run(answer, problem.a.data, problem.b.data, product, stream);
+        if (status) gate_pairs(product, type, problem.m * problem.n, d, stream);
+        return status;
       };
       return result;
     };
@@ -129,7 +146,7 @@ class Comparator {
       const Figure sustained =
           options_.sustained ? stopwatch_.sustained(contender(named, name), protocol_) : Figure{};
       std::printf(
-          "%-4s %-10s %-46s %4.0f / %4.0f  of cuBLASLt %.3f / %.3f  of plain %.3f / %.3f  wrong %llu\n",
+          "%-4s %-18s %-46s %4.0f / %4.0f  of cuBLASLt %.3f / %.3f  of plain %.3f / %.3f  wrong %llu\n",
           tenon::name(type), fusion.what, name.c_str(), burst.tflops, sustained.tflops,
           burst.tflops / reference_burst.tflops, sustained.tflops / reference_sustained.tflops,
           burst.tflops / plain_burst.tflops, sustained.tflops / plain_sustained.tflops, comparison.wrong);
@@ -162,10 +179,13 @@ class Comparator {
     const auto elements = static_cast<std::size_t>(problem.m * problem.n);
     poison(d_.data(), type, elements * bytes(type), stopwatch_.stream());
     if (const Status s = gemm(problem, stopwatch_.stream()); !s) throw Failure(s.message());
-    copy_as_f32(expected_.data(), type, problem.m * problem.n, static_cast<float*>(as_f32_.data()),
+    const std::int64_t columns = problem.d.ld;
+    copy_as_f32(expected_.data(), type, problem.m * columns, static_cast<float*>(as_f32_.data()),
                 stopwatch_.stream());
-    return compare(d_.data(), type, problem.n, as_f32_.data(), problem.m, problem.n, tolerance(type), 0x1p-5,
-                   stopwatch_.stream());
+    // Of pairs, the reference rounds gate and value before it multiplies them.
+    const double relative = tolerance(type) * (problem.epilogue.gated ? 4 : 1);
+    return compare(d_.data(), type, columns, as_f32_.data(), problem.m, columns, relative,
+                   problem.epilogue.gated ? relative * 64 : 0x1p-5, stopwatch_.stream());
   }
 
   const Options& options_;
@@ -173,7 +193,7 @@ class Comparator {
   Stopwatch stopwatch_;
   Machine machine_;
   CublasLt library_;
-  DeviceBuffer a_, b_, c_, bias_, d_, expected_, as_f32_, workspace_;
+  DeviceBuffer a_, b_, c_, bias_, d_, expected_, product_, as_f32_, workspace_;
 };
 
 int run(const Options& options) {

@@ -50,6 +50,9 @@ class Tuning;  // tuning.hpp
 // column-major, with rows (columns) on multiples of 16 bytes. For other operands the workspace holds a copy,
 // and is not optional.
 //
+// With accumulators in f32 that are not promoted, the result may also be e4m3, e5m2 or s8, with `epilogue`'s
+// scale_d.
+//
 // C and the workspace may overlap neither each other nor A, B or the factors. Two strided matrices may
 // interleave, as parts of one buffer do, if one leading dimension, in bytes, is a multiple of the other. With
 // other leading dimensions the intervals from their first to their last byte must not overlap. With alpha ==

@@ -103,8 +103,9 @@ typedef struct tenon_const_vector {
 
 /* What is fused into the product (gemm/epilogue_options.hpp):
  *   pre = row_scale[row] * column_scale[column] * alpha * (A * B) + beta * C + bias[column] + row_bias[row]
- *   D = activation(pre)
- * What is NULL takes no part. */
+ *   result = activation(pre)
+ *   D = scale_d * result
+ * What is NULL takes no part. D may be e4m3, e5m2 or s8: its values saturate. */
 typedef struct tenon_epilogue {
   tenon_activation activation;
   tenon_const_vector bias;     /* n elements */
@@ -113,6 +114,11 @@ typedef struct tenon_epilogue {
   const float* column_scale;   /* n factors */
   tenon_matrix aux;            /* m x n: pre is written here; TENON_DRELU and TENON_DGELU read it */
   float lower, upper;          /* of TENON_CLAMP */
+  /* Not 0: D is m x n / 2, and result(i, j) = activation(pre(i, 2j)) * pre(i, 2j + 1). */
+  int gated;
+  const float* scale_d; /* one factor */
+  float* absmax;        /* one number, raised to the largest |result|: set it to 0 before */
+  float* bias_gradient; /* n sums, to which the columns of result are added: set them to 0 before */
 } tenon_epilogue;
 
 /* A table of measured choices, as `tenon tune` writes it. tenon/tuning.hpp says for which problems it holds.

@@ -54,7 +54,7 @@ Kernel describe(const std::string& family) {
 }
 
 inline Product product_of(const Gemm& problem) {
-  return {problem.m, problem.n, problem.k, problem.a, problem.b, result_of(problem)};
+  return {problem.m, problem.n, problem.k, problem.a, problem.b, result_of(problem), problem.epilogue.gated};
 }
 
 // The operation of a plain product; of fp8 the one with factors in device memory, of f64 the one in f64.
@@ -85,6 +85,10 @@ inline FusedEpilogue fused_epilogue_of(const Gemm& problem) {
   fused.row_scale = options.row_scale, fused.column_scale = options.column_scale;
   fused.aux = options.aux.data, fused.ld_aux = options.aux.ld, fused.aux_type = options.aux.type;
   fused.scale_a = problem.scale_a, fused.scale_b = problem.scale_b;
+  fused.scale_d = options.scale_d, fused.absmax = options.absmax;
+  fused.bias_gradient = options.bias_gradient, fused.gated = options.gated;
+  fused.c_has_map = problem.beta != 0.0F && bytes(problem.c.type) == 2 &&
+                    reinterpret_cast<std::uintptr_t>(problem.c.data) % 16 == 0 && problem.c.ld % 8 == 0;
   return fused;
 }
 

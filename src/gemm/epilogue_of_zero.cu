@@ -8,6 +8,7 @@
 
 #include "gemm/describe.hpp"
 #include "gemm/epilogue_of_zero.hpp"
+#include "tenon/gemm/plan.hpp"
 
 namespace tenon {
 
@@ -16,12 +17,15 @@ extern "C" __global__ void tenon_epilogue_of_zero(Output d, const __grid_constan
   // In 64 bits: the stride beyond the last of 2^31 - 1 columns overflows an int.
   const std::int64_t first = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * segment_columns;
   const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x * segment_columns;
+  const int columns = epilogue.gated ? 2 * d.n : d.n;
   for (int row = static_cast<int>(blockIdx.y); row < d.m; row += static_cast<int>(gridDim.y)) {
-    for (std::int64_t at = first; at < d.n; at += step) {
-      const int column = static_cast<int>(at), left = d.n - column;
+    for (std::int64_t at = first; at < columns; at += step) {
+      const int column = static_cast<int>(at), left = columns - column;
       float values[segment_columns] = {};
       epilogue.apply(values, row, column, left);
-      store_segment(d.data, d.type, row * d.ld + column, left, values);
+      epilogue.store(d, values, row, column, left);
+      for (int i = 0; epilogue.bias_gradient != nullptr && i < min(left, segment_columns); ++i)
+        atomicAdd(epilogue.bias_gradient + column + i, values[i]);
     }
   }
 }
@@ -38,9 +42,7 @@ Status epilogue_of_zero(Launcher& launcher, const Gemm& problem) noexcept {
       std::min<std::int64_t>((problem.n + columns_of_block - 1) / columns_of_block, most_blocks));
   launch.grid.y = static_cast<unsigned>(std::min<std::int64_t>(problem.m, most_blocks));
   launch.block.x = threads;
-  const Matrix& d = result_of(problem);
-  launch.arguments.set(Output{d.data, d.ld, static_cast<int>(problem.m), static_cast<int>(problem.n), d.type},
-                       fused_epilogue_of(problem));
+  launch.arguments.set(output_of(product_of(problem)), fused_epilogue_of(problem));
   return launcher.launch(launch);
 }
 

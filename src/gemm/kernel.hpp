@@ -39,6 +39,8 @@ struct Kernel {
   // kernels store the transpose of what they compute: of those, this one has A and B swapped.
   bool swap_ab = false;
   bool fused = false;  // its epilogue is FusedEpilogue: EpilogueOptions, and a C apart from D
+  // Of a fused kernel that does not take every epilogue: whether it takes that of the problem.
+  bool (*takes_epilogue)(const Gemm& problem) = nullptr;
   Order a_order, b_order;
   bool specialises_beta_zero = false;  // RegisterBudget::specialises_beta_zero
   bool loads_residue = false;          // RegisterBudget::loads_residue

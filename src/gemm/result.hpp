@@ -18,6 +18,11 @@ constexpr Matrix& result_of(Gemm& problem) noexcept {
   return has_d(problem) ? problem.d : problem.c;
 }
 
+// Of the matrix that is written.
+constexpr std::int64_t columns_of_result(const Gemm& problem) noexcept {
+  return problem.epilogue.gated ? problem.n / 2 : problem.n;
+}
+
 // Whether C is read from another matrix than the one that is written. With beta == 0 there is no C.
 constexpr bool reads_c_apart(const Gemm& problem) noexcept {
   return problem.beta != 0.0 && has_d(problem) && problem.d.data != problem.c.data;
@@ -28,9 +33,10 @@ constexpr bool converts_integers(const Gemm& problem) noexcept {
   return problem.accumulate == Type::s32 && result_of(problem).type != Type::s32;
 }
 
+// An output of 8 bits is rounded by the epilogue.
 constexpr bool needs_fused_epilogue(const Gemm& problem) noexcept {
-  if (converts_integers(problem)) return true;
-  return reads_c_apart(problem) || !problem.epilogue.empty();
+  return reads_c_apart(problem) || converts_integers(problem) || !problem.epilogue.empty() ||
+         bytes(result_of(problem).type) == 1;
 }
 
 }  // namespace tenon

@@ -101,8 +101,8 @@ std::int64_t round_up_divide(std::int64_t x, std::int64_t y) noexcept {
 
 bool tma_can_store(const Gemm& problem) noexcept {
   return tenon::tma_can_store(Output{result_of(problem).data, result_of(problem).ld,
-                                     static_cast<int>(problem.m), static_cast<int>(problem.n),
-                                     result_of(problem).type});
+                                     static_cast<int>(problem.m),
+                                     static_cast<int>(columns_of_result(problem)), result_of(problem).type});
 }
 
 // A tensor map holds strides below 2^40 bytes.
@@ -150,6 +150,7 @@ enum class Misfit {
   a_order,
   b_order,
   epilogue,
+  rare_epilogue,
   output_type,
   k_multiple,
   columns,
@@ -170,6 +171,7 @@ Misfit misfit_of_kind(const Kernel& kernel, const Gemm& problem) noexcept {
   if (problem.a.order != kernel.a_order) return Misfit::a_order;
   if (problem.b.order != kernel.b_order) return Misfit::b_order;
   if (needs_fused_epilogue(problem) && !kernel.fused) return Misfit::epilogue;
+  if (kernel.takes_epilogue != nullptr && !kernel.takes_epilogue(problem)) return Misfit::rare_epilogue;
   if (kernel.fused && kernel.accumulate == Type::s32 && !converts_integers(problem))
     return Misfit::output_type;
   return Misfit::none;
@@ -239,9 +241,15 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
       return Status(StatusCode::unsupported,
                     "kernel %s computes alpha * A * B + beta * C in place but the problem %s", who,
                     problem.epilogue.empty() ? "has a D apart from C" : "has an epilogue");
+    case Misfit::rare_epilogue:
+      return Status(
+          StatusCode::unsupported,
+          "kernel %s takes a bias with relu or gelu, gated pairs and a C of 16 bits, all %s and aligned "
+          "to 16 bytes, but the problem has another epilogue",
+          who, name(kernel.type));
     case Misfit::output_type:
       return Status(StatusCode::unsupported, "kernel %s writes %s but the result is %s", who,
-                    kernel.copy == Copy::module ? "f16" : "f16, bf16 or f32", name(result_of(problem).type));
+                    kernel.copy == Copy::module ? "f16" : "floats or 8 bits", name(result_of(problem).type));
     case Misfit::k_multiple:
       return Status(StatusCode::unsupported, "kernel %s needs k to be a multiple of 8 but k is %lld", who,
                     static_cast<long long>(problem.k));

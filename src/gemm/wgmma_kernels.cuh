@@ -7,10 +7,29 @@
 
 namespace tenon {
 
+// Makes the map of C for the loads of the epilogue.
+inline Status make_c_map(Launcher& launcher, const Gemm& problem, FusedEpilogue* op) {
+  if (!op->c_has_map) return {};
+  const Matrix& c = problem.c;
+  return make_epilogue_map(launcher, c.data, c.ld, static_cast<int>(problem.m), static_cast<int>(problem.n),
+                           &op->c_map);
+}
+
 template <class Config, class Op>
 Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& device, Launcher& launcher,
                   Launch* launch) {
-  return plan_wgmma<Config>(product_of(problem), operation_of<Config, Op>(problem), device, launcher, launch);
+  Op op = operation_of<Config, Op>(problem);
+  if constexpr (std::is_same_v<Op, FusedEpilogue>) {
+    if (Status s = make_c_map(launcher, problem, &op); !s) return s;
+  }
+  return plan_wgmma<Config>(product_of(problem), op, device, launcher, launch);
+}
+
+// Of a kernel that takes only the epilogues for which StoreTmaFused has a store of its own.
+template <class Config>
+bool takes_epilogue(const Gemm& problem) {
+  return is_for_tma(fused_epilogue_of(problem), TypeOf<typename Config::T>::value,
+                    output_of(product_of(problem)));
 }
 
 template <class Config, class Op = CombinationOf<Config>>
@@ -28,6 +47,7 @@ void append_wgmma(std::vector<Kernel>& list) {
   if (Config::swap_ab) kernel.name += "_swapab";
   if (Config::splits_tail) kernel.name += "_tailsplit";
   kernel.fused = std::is_same_v<Op, FusedEpilogue>;
+  if (kernel.fused && !takes_every_epilogue<Config>) kernel.takes_epilogue = &takes_epilogue<Config>;
   if (kernel.fused) kernel.name += "_fused";
   kernel.minimum_sm = 90;
   kernel.exact_sm = true;
@@ -42,7 +62,7 @@ void append_wgmma(std::vector<Kernel>& list) {
   kernel.loads_residue = RegisterBudget<Config>::loads_residue;
   kernel.row_interleaved = Config::row_interleaved;
   kernel.threads = GemmWgmma<Config>::threads;
-  kernel.shared_bytes = GemmWgmma<Config>::shared_bytes;
+  kernel.shared_bytes = GemmWgmma<Config>::template shared_bytes_with<Op>;
   kernel.function = reinterpret_cast<const void*>(&gemm_wgmma<Config, Op>);
   kernel.fill = &fill_wgmma<Config, Op>;
   list.push_back(kernel);

@@ -67,6 +67,10 @@ tenon::EpilogueOptions epilogue_of(const tenon_epilogue& x) noexcept {
   epilogue.aux = matrix_of(x.aux);
   epilogue.lower = x.lower;
   epilogue.upper = x.upper;
+  epilogue.gated = x.gated != 0;
+  epilogue.scale_d = x.scale_d;
+  epilogue.absmax = x.absmax;
+  epilogue.bias_gradient = x.bias_gradient;
   return epilogue;
 }
 

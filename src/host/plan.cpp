@@ -61,7 +61,7 @@ Gemm with_unused_lds_aligned(const Gemm& problem) noexcept {
   };
   align_operand(result.a, problem.m, problem.k);
   align_operand(result.b, problem.k, problem.n);
-  align(result_of(result).ld, result_of(problem).type, problem.m, problem.n);
+  align(result_of(result).ld, result_of(problem).type, problem.m, columns_of_result(problem));
   return result;
 }
 

@@ -35,14 +35,16 @@ struct TypesOfProduct {
   TypeSet accumulate, c;
 };
 constexpr TypeSet floats = {Type::f16, Type::bf16, Type::f32};
-constexpr TypesOfProduct products[] = {{Type::f16, {Type::f32, Type::f16}, floats},
-                                       {Type::bf16, Type::f32, floats},
-                                       {Type::tf32, Type::f32, floats},
-                                       {Type::e4m3, Type::f32, floats},
-                                       {Type::e5m2, Type::f32, floats},
-                                       {Type::s8, Type::s32, {Type::s32, Type::f16, Type::bf16, Type::f32}},
-                                       {Type::f64, Type::f64, Type::f64}};
-constexpr TypesOfProduct with_a_precision = {Type::f32, Type::f32, floats};  // Gemm::precision
+constexpr TypeSet outputs = {Type::f16, Type::bf16, Type::f32, Type::e4m3, Type::e5m2, Type::s8};
+constexpr TypesOfProduct products[] = {
+    {Type::f16, {Type::f32, Type::f16}, outputs},
+    {Type::bf16, Type::f32, outputs},
+    {Type::tf32, Type::f32, outputs},
+    {Type::e4m3, Type::f32, outputs},
+    {Type::e5m2, Type::f32, outputs},
+    {Type::s8, Type::s32, {Type::s32, Type::f16, Type::bf16, Type::f32, Type::e4m3, Type::e5m2, Type::s8}},
+    {Type::f64, Type::f64, Type::f64}};
+constexpr TypesOfProduct with_a_precision = {Type::f32, Type::f32, outputs};  // Gemm::precision
 
 bool is_type(Type type) noexcept {
   return std::find(std::begin(all_types), std::end(all_types), type) != std::end(all_types);
@@ -155,7 +157,9 @@ Extent extent_of(const char* letter, const Matrix& matrix, const Gemm& p) noexce
 }
 // The matrix that is written: D, or C where there is no D.
 Extent extent_of_result(const Gemm& p) noexcept {
-  return extent_of(has_d(p) ? "D" : "C", result_of(p), p);
+  const Matrix& result = result_of(p);
+  return extent_of(has_d(p) ? "D" : "C", {result.data, result.ld, row_major, result.type}, p.m,
+                   columns_of_result(p), "m", p.epilogue.gated ? "n / 2" : "n");
 }
 // Whether there is a C to be read apart from the result, though perhaps in its place.
 bool has_addend(const Gemm& p) noexcept {
@@ -242,6 +246,23 @@ Status check_epilogue_type(const char* what, Type type) noexcept {
                 what, static_cast<int>(type), last_type);
 }
 
+Status check_gated(const Gemm& p) noexcept {
+  const EpilogueOptions& e = p.epilogue;
+  if (p.n % 2 != 0) {
+    return Status(StatusCode::invalid_argument, "n is %lld but gated pairs of columns need an even n",
+                  static_cast<long long>(p.n));
+  }
+  if (p.beta != 0.0F) {
+    return Status(StatusCode::unsupported, "beta is %g but gated pairs take no C: it must be 0",
+                  static_cast<double>(p.beta));
+  }
+  if (reads_aux(e.activation) || e.bias_gradient != nullptr) {
+    return Status(StatusCode::unsupported, "%s is given with gated pairs, which have no gradients",
+                  reads_aux(e.activation) ? name(e.activation) : "bias_gradient");
+  }
+  return {};
+}
+
 Status check_epilogue(const Gemm& p) noexcept {
   const EpilogueOptions& e = p.epilogue;
   if (std::find(std::begin(all_activations), std::end(all_activations), e.activation) ==
@@ -270,8 +291,11 @@ Status check_epilogue(const Gemm& p) noexcept {
                   "an epilogue, or a D apart from C, is given with %saccumulators in %s but needs plain f32",
                   is_promoted ? "promoted " : "", name(p.accumulate));
   }
-  if (reads_c_apart(p)) {
+  if (p.beta != 0.0F) {
     if (Status s = check_epilogue_type("C", p.c.type); !s) return s;
+  }
+  if (e.gated) {
+    if (Status s = check_gated(p); !s) return s;
   }
   if (reads_aux(e.activation) && !has_aux(p)) {
     return Status(StatusCode::invalid_argument,
@@ -540,24 +564,32 @@ Status validate(const Gemm& problem) noexcept {
                  {"bias", e.bias.data, problem.n, e.bias.type},
                  {"row_bias", e.row_bias.data, problem.m, e.row_bias.type},
                  {"row_scale", e.row_scale, problem.m, Type::f32},
-                 {"column_scale", e.column_scale, problem.n, Type::f32}};
+                 {"column_scale", e.column_scale, problem.n, Type::f32},
+                 {"scale_d", e.scale_d, 1, Type::f32},
+                 {"absmax", e.absmax, 1, Type::f32},
+                 {"bias_gradient", e.bias_gradient, problem.n, Type::f32}};
   for (const auto& x : vectors) {
     if (Status s = check_element_alignment(x.what, x.data, x.type); !s) return s;
   }
   if (Status s = check_workspace(problem); !s) return s;
 
-  // gemm() writes the result, the workspace and perhaps aux: they may overlap nothing else. Only C may be
-  // where D is.
-  const Memory of_result = memory_of(result);
-  const Memory workspace = memory_of("the workspace", problem.workspace, problem.workspace_bytes);
-  const Memory of_aux = has_aux(problem) ? memory_of(aux) : Memory{"", true, {}};
-  if (Status s = check_apart(workspace, of_result); !s) return s;
-  if (Status s = check_apart(of_result, of_aux); !s) return s;
-  if (Status s = check_apart(workspace, of_aux); !s) return s;
+  // gemm() writes the result, the workspace and what the epilogue gives beside the result: they may overlap
+  // nothing else. Only C may be where D is.
+  const Memory written[] = {
+      memory_of("the workspace", problem.workspace, problem.workspace_bytes), memory_of(result),
+      has_aux(problem) && !reads_aux(e.activation) ? memory_of(aux) : Memory{"", true, {}},
+      memory_of("absmax", e.absmax, sizeof(float)),
+      memory_of("bias_gradient", e.bias_gradient, static_cast<std::size_t>(problem.n) * sizeof(float))};
+  for (const Memory* x = std::begin(written); x != std::end(written); ++x) {
+    for (const Memory* y = std::begin(written); y != x; ++y) {
+      if (Status s = check_apart(*y, *x); !s) return s;
+    }
+  }
   const auto check_read = [&](const Memory& x) {
-    if (Status s = check_apart(of_result, x); !s) return s;
-    if (Status s = check_apart(workspace, x); !s) return s;
-    return reads_aux(e.activation) ? Status() : check_apart(of_aux, x);
+    for (const Memory& memory : written) {
+      if (Status s = check_apart(memory, x); !s) return s;
+    }
+    return Status();
   };
   for (const Extent* x : {&a, &b}) {
     if (!is_read) break;
@@ -566,7 +598,11 @@ Status validate(const Gemm& problem) noexcept {
   if (has_addend(problem) && problem.c.data != problem.d.data) {
     if (Status s = check_read(memory_of(addend)); !s) return s;
   }
+  if (reads_aux(e.activation)) {
+    if (Status s = check_read(memory_of(aux)); !s) return s;
+  }
   for (const auto& x : vectors) {
+    if (x.data == e.absmax || x.data == e.bias_gradient) continue;
     const Memory memory = memory_of(x.what, x.data, static_cast<std::size_t>(x.count) * bytes(x.type));
     if (Status s = check_read(memory); !s) return s;
   }

@@ -34,6 +34,8 @@ Status check_types(const Gemm& p) noexcept {
   if (has_d(p)) return Status(StatusCode::unsupported, "d is given but a batch stores its results in C");
   if (!p.epilogue.empty())
     return Status(StatusCode::unsupported, "epilogue is given but a batch has alpha and beta only");
+  if (bytes(p.c.type) == 1)
+    return Status(StatusCode::unsupported, "C is %s but must be f16, bf16 or f32 in a batch", name(p.c.type));
   return {};
 }
 

@@ -56,7 +56,7 @@ class Study(Folder):
 
     def test_the_seed_and_the_numbers_count(self):
         first = self.study("--largest", 64)
-        self.assertEqual(self.study("--largest", 64), first)
+        self.assertEqual(self.errors(self.study("--largest", 64), 64), self.errors(first, 64))
         self.assertNotEqual(self.errors(self.study("--largest", 64, "--seed", 2), 64), self.errors(first, 64))
         uniform = self.study("--largest", 64, "--numbers", "uniform")
         self.assertEqual(uniform["numbers"], "uniform")
@@ -82,9 +82,9 @@ class StudyOnAGpu(Study):
         self.assertEqual(without_times(self.study("--largest", 64)), without_times(json.loads(out)))
 
     def test_f16_accumulators_break_down(self):
-        answer = self.study("--largest", 4096, "--numbers", "uniform")
-        self.assertIn(answer["breaks_down_at"]["f16_f16"], (1024, 2048, 4096))
-        self.assertEqual([answer["breaks_down_at"][m] for m in ("f32", "bf16x6", "tf32x3")], [None] * 3)
+        breaks_down_at = self.study("--largest", 1024)["breaks_down_at"]
+        self.assertLess(breaks_down_at["f16_f16"], breaks_down_at["f16"])
+        self.assertEqual([breaks_down_at[m] for m in ("f32", "bf16x6", "tf32x3")], [None] * 3)
 
 
 if __name__ == "__main__":

@@ -120,6 +120,10 @@ tenon_gemm_problem of_c(int which, const tenon_tuning* tuning) {
   p.epilogue.aux = {at<void>(first ? 0xc0 : 0x1c0), 9 + 100 * which, first ? TENON_F16 : TENON_BF16};
   p.epilogue.lower = first ? -3.0F : -5.0F;
   p.epilogue.upper = first ? 4.0F : 6.0F;
+  p.epilogue.gated = first ? 0 : 1;
+  p.epilogue.scale_d = at<const float>(first ? 0xd0 : 0x1d0);
+  p.epilogue.absmax = at<float>(first ? 0xe0 : 0x1e0);
+  p.epilogue.bias_gradient = at<float>(first ? 0xf0 : 0x1f0);
   p.accumulate = first ? TENON_F16 : TENON_S32;
   p.promote = first ? 2 : 0;
   p.scale_a = at<const float>(first ? 0x40 : 0x140);
@@ -165,6 +169,10 @@ void expect_arrived(const tenon_gemm_problem& p, const Tuning* tuning) {
   EXPECT_EQ(e.aux.ld, p.epilogue.aux.ld);
   EXPECT_EQ(static_cast<int>(e.aux.type), static_cast<int>(p.epilogue.aux.type));
   EXPECT_EQ(e.lower, p.epilogue.lower);
+  EXPECT_EQ(e.gated, p.epilogue.gated != 0);
+  EXPECT_EQ(e.scale_d, p.epilogue.scale_d);
+  EXPECT_EQ(e.absmax, p.epilogue.absmax);
+  EXPECT_EQ(e.bias_gradient, p.epilogue.bias_gradient);
   EXPECT_EQ(e.upper, p.epilogue.upper);
   EXPECT_EQ(static_cast<int>(q.accumulate), static_cast<int>(p.accumulate));
   EXPECT_EQ(q.promote, p.promote != 0);

@@ -45,14 +45,17 @@ struct Case {
   bool in_place = false;
   Type d_type = Type::f32, c_type = Type::f32, vector_type = Type::f32;
   int pad = 0, shift = 0;
+  bool gated = false, scale_d = false, absmax = false, bias_gradient = false;
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& c) {
   return out << c.m << " x " << c.n << " x " << c.k << ", " << name(c.activation) << (c.bias ? ", bias" : "")
              << (c.row_bias ? ", row bias" : "") << (c.scales ? ", scales" : "") << (c.aux ? ", aux" : "")
              << ", alpha " << c.alpha << ", beta " << c.beta << (c.in_place ? " in place" : "") << ", D "
-             << name(c.d_type) << ", C " << name(c.c_type) << ", vectors " << name(c.vector_type) << ", pad "
-             << c.pad << ", shift " << c.shift;
+             << name(c.d_type) << (c.gated ? ", gated" : "") << (c.scale_d ? ", scale_d" : "")
+             << (c.absmax ? ", absmax" : "") << (c.bias_gradient ? ", bias gradient" : "") << ", C "
+             << name(c.c_type) << ", vectors " << name(c.vector_type) << ", pad " << c.pad << ", shift "
+             << c.shift;
 }
 
 // Multiples of 1/8 from -2 to 2.
@@ -106,7 +109,7 @@ struct DeviceMatrix {
       const bool inside = place >= 0 && place < m * ld && place % ld < n;
       if (inside) {
         values[static_cast<std::size_t>(place / ld * n + place % ld)] = all[at];
-      } else if (!std::isnan(all[at])) {
+      } else if (type == Type::s8 ? all[at] != 0 : !std::isnan(all[at])) {  // s8 has no NaN
         ++written;
       }
     }
@@ -143,12 +146,16 @@ void check(const Case& c, const Kernel* kernel, Type a_type, Order a_order, Orde
                            row_scale = powers_of_two(m, 6), column_scale = powers_of_two(n, 7),
                            pre_values = eighths(m * n, 8);
   const Type c_type = c.in_place ? c.d_type : c.c_type;
-  const DeviceMatrix d(m, n, n + c.pad, c.d_type, c.shift, c.in_place ? &c_values : nullptr),
+  const std::int64_t columns = c.gated ? n / 2 : n;  // of D
+  const DeviceMatrix d(m, columns, columns + c.pad, c.d_type, c.shift, c.in_place ? &c_values : nullptr),
       addend(m, n, n + 2 * c.pad, c_type, c.shift, &c_values),
       aux(m, n, n + c.pad, c.vector_type, c.shift, reads_aux(c.activation) ? &pre_values : nullptr);
   const Buffer<unsigned char> device_bias(encoded(c.vector_type, bias)),
       device_row_bias(encoded(c.vector_type, row_bias));
   const Buffer<float> device_row_scale(row_scale), device_column_scale(column_scale);
+  const float scale_d = c.scale_d ? 4.0F : 1.0F;
+  const Buffer<float> device_scale_d(std::vector<float>{scale_d}), absmax(std::vector<float>{0.125F});
+  const Buffer<float> bias_gradient(std::vector<float>(static_cast<std::size_t>(n), 1.0F));
 
   Gemm problem;
   problem.m = m, problem.n = n, problem.k = k;
@@ -164,10 +171,19 @@ void check(const Case& c, const Kernel* kernel, Type a_type, Order a_order, Orde
   if (c.bias) e.bias = {device_bias.get(), c.vector_type};
   if (c.row_bias) e.row_bias = {device_row_bias.get(), c.vector_type};
   if (c.scales) e.row_scale = device_row_scale.get(), e.column_scale = device_column_scale.get();
+  e.gated = c.gated;
+  if (c.scale_d) e.scale_d = device_scale_d.get();
+  if (c.absmax) e.absmax = absmax.get();
+  if (c.bias_gradient) e.bias_gradient = bias_gradient.get();
   const bool has_aux = c.aux || reads_aux(c.activation);
   if (has_aux) e.aux = {aux.data(), aux.ld, aux.type};
 
   Status status = can_implement(launcher(), problem);
+  if (kernel != nullptr && kernel->takes_epilogue != nullptr && !kernel->takes_epilogue(problem)) {
+    EXPECT_EQ(status.code(), StatusCode::unsupported);
+    EXPECT_NE(std::string(status.message()).find("another epilogue"), std::string::npos) << status.message();
+    return;
+  }
   ASSERT_TRUE(status) << status.message();
   status = gemm(launcher(), problem);
   ASSERT_TRUE(status) << status.message();
@@ -175,6 +191,7 @@ void check(const Case& c, const Kernel* kernel, Type a_type, Order a_order, Orde
   ASSERT_TRUE(status) << status.message();
 
   const std::vector<float> computed = d.read(), computed_aux = aux.read();
+  std::vector<double> pre(static_cast<std::size_t>(m * n));
   std::int64_t wrong = 0;
   for (std::int64_t i = 0; i < m; ++i) {
     for (std::int64_t j = 0; j < n; ++j) {
@@ -190,24 +207,56 @@ void check(const Case& c, const Kernel* kernel, Type a_type, Order a_order, Orde
       x += static_cast<double>(c.beta) * static_cast<double>(c_values[at]);
       if (c.bias) x += static_cast<double>(bias[static_cast<std::size_t>(j)]);
       if (c.row_bias) x += static_cast<double>(row_bias[static_cast<std::size_t>(i)]);
-      const double exact =
-          reference::activated(c.activation, x, static_cast<double>(pre_values[at]), -1.25, 2.5);
-      const auto nearest = decoded(c.d_type, encoded(c.d_type, {static_cast<float>(exact)}))[0];
-      // A unit in the last place where the function is transcendental, and what f32 makes of it.
-      const double unit = c.d_type == Type::f16 ? 0x1p-10 : c.d_type == Type::bf16 ? 0x1p-7 : 0;
-      const double allowed =
-          reference::is_exact(c.activation)
-              ? 0
-              : unit * std::fabs(exact) + reference::activation_error(c.activation, x, exact, 0);
-      const double found = static_cast<double>(computed[at]);
-      if (!(std::fabs(found - static_cast<double>(nearest)) <= allowed) && wrong++ == 0)
-        ADD_FAILURE() << "D(" << i << ", " << j << ") is " << found << " but must be " << exact;
+      pre[at] = x;
       if (has_aux && !reads_aux(c.activation)) {
-        const float pre = decoded(c.vector_type, encoded(c.vector_type, {static_cast<float>(x)}))[0];
-        if (computed_aux[at] != pre && wrong++ == 0)
-          ADD_FAILURE() << "aux(" << i << ", " << j << ") is " << computed_aux[at] << " but must be " << pre;
+        const float rounded = decoded(c.vector_type, encoded(c.vector_type, {static_cast<float>(x)}))[0];
+        if (computed_aux[at] != rounded && wrong++ == 0)
+          ADD_FAILURE() << "aux(" << i << ", " << j << ") is " << computed_aux[at] << " but must be "
+                        << rounded;
       }
     }
+  }
+  // A unit in the last place where the function is transcendental, and what f32 makes of it.
+  const double unit = c.d_type == Type::f16    ? 0x1p-10
+                      : c.d_type == Type::bf16 ? 0x1p-7
+                      : c.d_type == Type::e4m3 ? 0x1p-3
+                      : c.d_type == Type::e5m2 ? 0x1p-2
+                                               : 0;
+  const double step = c.d_type == Type::s8 ? 1 : c.d_type == Type::e4m3 ? 0x1p-9 : 0;
+  double largest = 0.125, largest_error = 0;
+  std::vector<double> sums(static_cast<std::size_t>(n), 1.0), errors(sums.size(), 0.0);
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      const auto from = static_cast<std::size_t>(i * n + (c.gated ? 2 * j : j));
+      const double x = pre[from];
+      double result =
+          reference::activated(c.activation, x, static_cast<double>(pre_values[from]), -1.25, 2.5);
+      double error =
+          reference::is_exact(c.activation) ? 0 : reference::activation_error(c.activation, x, result, 0);
+      if (c.gated) {
+        const double value = pre[from + 1];
+        error = error * std::fabs(value) + 0x1p-23 * std::fabs(result * value);
+        result *= value;
+      }
+      if (std::fabs(result) > largest) largest = std::fabs(result), largest_error = error;
+      sums[static_cast<std::size_t>(j)] += result;
+      errors[static_cast<std::size_t>(j)] += error + 0x1p-20 * std::fabs(result);
+      const double exact = result * static_cast<double>(scale_d);
+      const auto nearest = decoded(c.d_type, encoded(c.d_type, {static_cast<float>(exact)}))[0];
+      const double allowed =
+          error == 0 ? 0 : unit * std::fabs(exact) + step + error * static_cast<double>(scale_d);
+      const double found = static_cast<double>(computed[static_cast<std::size_t>(i * columns + j)]);
+      if (!(std::fabs(found - static_cast<double>(nearest)) <= allowed) && wrong++ == 0)
+        ADD_FAILURE() << "D(" << i << ", " << j << ") is " << found << " but must be " << exact;
+    }
+  }
+  if (c.absmax) {
+    EXPECT_NEAR(static_cast<double>(absmax.read()[0]), largest, largest_error + 0x1p-23 * largest);
+  }
+  if (c.bias_gradient) {
+    const std::vector<float> gradient = bias_gradient.read();
+    for (std::size_t j = 0; j < gradient.size(); ++j)
+      EXPECT_NEAR(static_cast<double>(gradient[j]), sums[j], errors[j] + 0x1p-20) << "column " << j;
   }
   EXPECT_EQ(wrong, 0) << "elements are wrong";
 }
@@ -224,6 +273,39 @@ std::vector<Case> cases() {
       c.alpha = 0.5F;
       all.push_back(c);
     }
+  }
+  // A C that TMA loads, apart and in place, over several tiles; gated pairs.
+  for (const bool in_place : {false, true}) {
+    for (const Type type : {Type::bf16, Type::f16}) {
+      Case c{200, 392, 40, in_place ? A::relu : A::none, in_place};
+      c.d_type = c.c_type = c.vector_type = type;
+      c.beta = 0.5F, c.in_place = in_place, c.pad = 8;
+      all.push_back(c);
+    }
+  }
+  for (const A activation : {A::silu, A::gelu, A::none}) {
+    for (const Type type : {Type::bf16, Type::f16, Type::f32}) {
+      Case c{130, 400, 40, activation, true};
+      c.d_type = c.vector_type = type;
+      c.gated = true, c.aux = type == Type::f32, c.absmax = c.aux;
+      all.push_back(c);
+    }
+  }
+  // Outputs of 8 bits with a scale, aligned and not; the gradient of a bias.
+  for (const Type type : {Type::e4m3, Type::e5m2, Type::s8}) {
+    for (const int shift : {0, 3}) {
+      Case c{70, 139, 40, shift == 0 ? A::relu : A::silu, true};
+      c.d_type = type, c.shift = c.pad = shift;
+      c.scale_d = c.absmax = true, c.gated = false;
+      all.push_back(c);
+      c.n = 148, c.gated = true;
+      all.push_back(c);
+    }
+  }
+  for (const A activation : {A::drelu, A::dgelu, A::none}) {
+    Case c{150, 139, 40, activation};
+    c.d_type = Type::bf16, c.vector_type = Type::f16, c.bias_gradient = c.absmax = true;
+    all.push_back(c);
   }
   // Every activation with a bias, in every type of D, at sizes that leave residues of every tile.
   for (const Type d : {Type::f32, Type::f16, Type::bf16}) {
@@ -262,6 +344,11 @@ std::vector<Case> cases() {
   Case no_alpha = zero;
   no_alpha.k = 16, no_alpha.alpha = 0.0F, no_alpha.d_type = Type::f16, no_alpha.pad = 1;
   all.push_back(no_alpha);
+  Case sums{7, 18, 0, A::clamp, true, true};
+  sums.bias_gradient = sums.absmax = sums.scale_d = true, sums.d_type = Type::e4m3;
+  all.push_back(sums);
+  sums.bias_gradient = false, sums.gated = true;
+  all.push_back(sums);
   return all;
 }
 

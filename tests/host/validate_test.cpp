@@ -180,7 +180,7 @@ TEST(Validate, WhatOtherTypesNeed) {
   expect_refusal(of_types(Type::s8, Type::s8, Type::f32, Type::s32), StatusCode::unsupported,
                  "accumulate is f32 with s8 inputs but must be s32");
   expect_refusal(of_types(Type::s8, Type::s8, Type::s32, Type::f64), StatusCode::unsupported,
-                 "C is f64 with s8 inputs but must be s32, f16, bf16 or f32");
+                 "C is f64 with s8 inputs but must be s32, f16, bf16, f32, e4m3, e5m2 or s8");
   expect_refusal(of_types(Type::f64, Type::f64, Type::f32, Type::f64), StatusCode::unsupported,
                  "accumulate is f32 with f64 inputs but must be f64");
   expect_refusal(of_types(Type::f64, Type::f64, Type::f64, Type::f32), StatusCode::unsupported,
@@ -600,6 +600,62 @@ TEST(Validate, Epilogues) {
   p.accumulate = Type::f16;
   expect_refusal(p, StatusCode::unsupported,
                  "an epilogue, or a D apart from C, is given with accumulators in f16 but needs plain f32");
+}
+
+TEST(Validate, GatedPairs) {
+  Gemm gated = with_epilogue();
+  gated.beta = 0.0F;
+  gated.epilogue.gated = true;
+  gated.d.ld = 48;  // D has half of the columns
+  EXPECT_TRUE(validate(gated)) << validate(gated).message();
+  Gemm p = gated;
+  p.d.ld = 47;
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "ldd is 47 but row-major D with n / 2 = 48 needs ldd >= 48");
+  p = gated;
+  p.n = 95;
+  expect_refusal(p, StatusCode::invalid_argument, "n is 95 but gated pairs of columns need an even n");
+  p = gated;
+  p.beta = 2.0F;
+  expect_refusal(p, StatusCode::unsupported, "beta is 2 but gated pairs take no C: it must be 0");
+  p = gated;
+  p.epilogue.activation = Activation::dgelu;
+  expect_refusal(p, StatusCode::unsupported, "dgelu is given with gated pairs, which have no gradients");
+  p = gated;
+  p.epilogue.bias_gradient = static_cast<float*>(writable(0x70000000));
+  expect_refusal(p, StatusCode::unsupported,
+                 "bias_gradient is given with gated pairs, which have no gradients");
+}
+
+TEST(Validate, OutputsOf8Bits) {
+  for (const Type type : {Type::e4m3, Type::e5m2, Type::s8}) {
+    Gemm p = with_epilogue();
+    p.d = {writable(0x40000001), 97, type};
+    EXPECT_TRUE(validate(p)) << validate(p).message();
+    p = valid();
+    p.c.type = type;
+    EXPECT_TRUE(validate(p)) << validate(p).message();
+    p.beta = 1.0F;  // C would be read
+    expect_refusal(p, StatusCode::unsupported,
+                   "C is " + std::string(name(type)) + " but must be f32, f16 or bf16");
+  }
+}
+
+TEST(Validate, WhatAnEpilogueWritesLiesApart) {
+  Gemm p = with_epilogue();
+  p.epilogue.absmax = static_cast<float*>(writable(0x40000000));
+  expect_refusal(p, StatusCode::invalid_argument,
+                 "D (12792 bytes from 0x40000000) overlaps absmax (4 bytes from 0x40000000) but needs memory "
+                 "of its own");
+  p = with_epilogue();
+  p.epilogue.bias_gradient = static_cast<float*>(writable(0x52000000));
+  expect_refusal(
+      p, StatusCode::invalid_argument,
+      "bias_gradient (384 bytes from 0x52000000) overlaps row_scale (256 bytes from 0x52000000) but needs "
+      "memory of its own");
+  p = with_epilogue();
+  p.epilogue.scale_d = static_cast<const float*>(at(0x40000002));
+  EXPECT_EQ(validate(p).code(), StatusCode::invalid_argument);
 }
 
 TEST(Validate, WhatAnEpilogueReadsLiesApartFromWhatIsWritten) {

@@ -47,23 +47,21 @@ TENON_HOST_DEVICE inline std::uint32_t encode(float value) {
   const std::uint32_t magnitude = bits & 0x7fffffffU;
   if (magnitude > 0x7f800000U) return F::nan;
   const std::uint32_t sign = bits >> 31 != 0 ? F::sign : 0;
-  if (magnitude == 0x7f800000U) return sign | F::overflow;
 
-  // value = significand * 2^(exponent - 23); drop the bits that the format does not have at this exponent.
-  const int field = static_cast<int>(magnitude >> 23);
-  const int exponent = (field == 0 ? 1 : field) - 127;
-  const std::uint32_t significand = (magnitude & 0x7fffffU) | (field == 0 ? 0 : 0x800000U);
-  const int below = exponent < F::least_exponent ? F::least_exponent - exponent : 0;
-  const int dropped = 23 - F::mantissa_bits + below;
-  if (dropped > 24) return sign;  // less than half of the smallest subnormal
-  const std::uint32_t half = 1U << (dropped - 1);
-  const std::uint32_t rest = significand & (2 * half - 1);
-  std::uint32_t kept = significand >> dropped;
-  if (rest > half || (rest == half && (kept & 1U) != 0)) ++kept;
+  // Subnormals of the format are multiples of its smallest one, and so is the last bit of `unit`: the sum is
+  // rounded as the format asks.
+  constexpr int smallest = F::least_exponent - F::mantissa_bits;
+  const float unit = float_of(static_cast<std::uint32_t>(127 + smallest + 23) << 23);
+  const std::uint32_t least_normal = static_cast<std::uint32_t>(127 + F::least_exponent) << 23;
+  // Of other numbers the low bits go; a carry of the rounding adds to the exponent field.
+  constexpr int dropped = 23 - F::mantissa_bits;
+  constexpr std::uint32_t below_half = (1U << (dropped - 1)) - 1;
+  const std::uint32_t kept = (magnitude + below_half + (magnitude >> dropped & 1U)) >> dropped;
+  constexpr std::uint32_t rebias = static_cast<std::uint32_t>(127 + F::least_exponent - 1)
+                                   << F::mantissa_bits;
 
-  // The leading one of a normal significand, and a carry of the rounding, add to the exponent field.
-  const std::uint32_t base = below != 0 ? 0 : static_cast<std::uint32_t>(exponent - F::least_exponent);
-  const std::uint32_t result = (base << F::mantissa_bits) + kept;
+  const std::uint32_t result =
+      magnitude < least_normal ? bits_of(float_of(magnitude) + unit) - bits_of(unit) : kept - rebias;
   return sign | (result > F::largest ? F::overflow : result);
 }
 

@@ -77,10 +77,14 @@ struct ConstVector {
 // The result of a product with an epilogue, computed in f32 and rounded once, is
 //
 //   pre = row_scale[row] * column_scale[column] * alpha * (A * B) + beta * C + bias[column] + row_bias[row]
-//   D = activation(pre)
+//   result = activation(pre)
+//   D = scale_d * result
 //
 // as cuBLASLt has it: C is added before the activation. What is null takes no part. All pointers are device
-// memory, aligned to their element, read when the kernel runs, and may not overlap D.
+// memory, aligned to their element, used when the kernel runs, and may not overlap D.
+//
+// D may be of 8 bits, e4m3, e5m2 or s8: values beyond the range of the type become its largest (smallest)
+// number; a NaN stays a NaN, in s8 it becomes 0.
 struct EpilogueOptions {
   Activation activation = Activation::none;
   ConstVector bias;                     // n elements: one for each column of D
@@ -91,11 +95,22 @@ struct EpilogueOptions {
   // not null: the value before the activation, rounded to aux.type.
   Matrix aux;
   float lower = 0.0F, upper = 0.0F;  // of Activation::clamp; lower <= upper
+  // Gated pairs: n is even, columns 2j and 2j + 1 of pre are a gate and its value, and D is m x n / 2:
+  // result(i, j) = activation(pre(i, 2j)) * pre(i, 2j + 1). With silu it is SwiGLU, with gelu GeGLU. Neither
+  // with C nor with drelu, dgelu or a bias gradient.
+  bool gated = false;
+  const float* scale_d = nullptr;  // one factor                                                  D_SCALE
+  // One number, raised to the largest |result|: set it to 0 before. A NaN makes it NaN.             AMAX_D
+  float* absmax = nullptr;
+  // n sums, to which the columns of `result` are added in f32, in no fixed order: set them to 0 before. The
+  // gradient of a bias, where the activation is drelu or dgelu.                     DRELU_BGRAD, DGELU_BGRAD
+  float* bias_gradient = nullptr;
 
   // Whether anything is applied at all.
   constexpr bool empty() const noexcept {
     return activation == Activation::none && bias.data == nullptr && row_bias.data == nullptr &&
-           row_scale == nullptr && column_scale == nullptr && aux.data == nullptr;
+           row_scale == nullptr && column_scale == nullptr && aux.data == nullptr && !gated &&
+           scale_d == nullptr && absmax == nullptr && bias_gradient == nullptr;
   }
 };
 

@@ -1,13 +1,14 @@
 // The epilogue that gemm() composes at run time (EpilogueOptions): scales, a C apart from D, bias,
-// activation. StoreRows applies it to eight adjacent elements at a time. What is absent is a null pointer,
-// and each test of it a branch that the whole grid takes alike.
+// activation, gated pairs, outputs of 8 bits. StoreRows applies it to eight adjacent elements at a time. What
+// is absent is a null pointer, and each test of it a branch that the whole grid takes alike.
 //
 // An embedder who knows the epilogue at compile time writes an operation instead (epilogue.hpp). Below:
-// activation.hpp, row_segment.hpp.
+// activation.hpp, row_segment.hpp, pipeline/tensor_map.hpp.
 #pragma once
 
 #include "tenon/gemm/activation.hpp"
 #include "tenon/gemm/row_segment.hpp"
+#include "tenon/pipeline/tensor_map.hpp"
 
 namespace tenon {
 
@@ -27,6 +28,14 @@ struct FusedEpilogue {
   std::int64_t ld_aux;
   const float* scale_a;  // of fp8 operands
   const float* scale_b;
+  const float* scale_d;
+  float* absmax;
+  float* bias_gradient;  // n sums
+  bool gated;            // D is m x n / 2
+  // Whether C has 16 bits and TMA can load it: then wgmma kernels find its map in c_map, of boxes of an
+  // epilogue subtile.
+  bool c_has_map;
+  TensorMap c_map;
 
   // alpha times the factors of fp8 operands.
   __device__ __forceinline__ float factor() const {
@@ -36,15 +45,8 @@ struct FusedEpilogue {
     return product;
   }
 
-  // Whether nothing but a bias for each column, of type `type`, and an activation that needs no other operand
-  // is asked for.
-  __device__ __forceinline__ bool is_bias_and_activation(Type type) const {
-    return beta == 0.0F && row_bias == nullptr && row_scale == nullptr && column_scale == nullptr &&
-           aux == nullptr && (bias == nullptr || bias_type == type);
-  }
-
-  // Turns accumulators, times factor(), of elements column, column + 1, ... of a row of D into elements of D.
-  // `left` of them lie in D.
+  // Turns accumulators, times factor(), of elements column, column + 1, ... of a row into results, before
+  // scale_d and before pairs are gated. `left` of them lie within the row.
   __device__ __forceinline__ void apply(float (&values)[segment_columns], int row, int column,
                                         int left) const {
     if (column_scale != nullptr) {
@@ -75,12 +77,66 @@ struct FusedEpilogue {
     } else if (aux != nullptr) {
       store_segment(aux, aux_type, row * ld_aux + column, left, values);
     }
+    const int step = gated ? 2 : 1;  // of a pair, the gate alone has an activation
     visit_activation(activation, [&](auto chosen) {
 #pragma unroll
-      for (int i = 0; i < segment_columns; ++i)
-        values[i] = activated<decltype(chosen)::value>(values[i], pre[i], lower, upper);
+      for (int i = 0; i < segment_columns; ++i) {
+        if (i % step == 0) values[i] = activated<decltype(chosen)::value>(values[i], pre[i], lower, upper);
+      }
     });
   }
+
+  // Stores the results that apply() gave, after the gates, as elements of row `row` of D.
+  __device__ __forceinline__ void store(const Output& d, const float (&values)[segment_columns], int row,
+                                        int column, int left) const {
+    if (!gated) return store_results(d, values, row, column, left);
+    float products[segment_columns / 2];
+#pragma unroll
+    for (int i = 0; i < segment_columns / 2; ++i) products[i] = values[2 * i] * values[2 * i + 1];
+    store_results(d, products, row, column / 2, left / 2);
+  }
+
+ private:
+  template <int count>
+  __device__ __forceinline__ void store_results(const Output& d, const float (&results)[count], int row,
+                                                int column, int left) const {
+    if (absmax != nullptr) raise_absmax(results, left);
+    float scaled[count];
+    const float scale = scale_d != nullptr ? *scale_d : 1.0F;
+#pragma unroll
+    for (int i = 0; i < count; ++i) scaled[i] = results[i] * scale;
+    store_segment(d.data, d.type, row * d.ld + column, left, scaled);
+  }
+  // The bits of magnitudes have the order of the numbers, and those of NaN stand above all.
+  template <int count>
+  __device__ __forceinline__ void raise_absmax(const float (&results)[count], int left) const {
+    std::uint32_t largest = 0;
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      if (i < left) largest = max(largest, __float_as_uint(results[i]) & 0x7fffffffU);
+    }
+    auto* const stored = reinterpret_cast<std::uint32_t*>(absmax);
+    // Most segments do not raise it, and a load is cheaper than an atomic operation on one address.
+    if (largest > *static_cast<volatile std::uint32_t*>(stored)) atomicMax(stored, largest);
+  }
 };
+
+// Whether StoreTmaFused has a store of its own for the epilogue, with A, D and the bias of type `type`:
+//
+//   bias with relu, gelu or no activation
+//   bias with relu or no activation, and a C of that type that TMA can load
+//   bias and gated pairs with silu or gelu
+//
+// and nothing else, where TMA can store D.
+TENON_HOST_DEVICE inline bool is_for_tma(const FusedEpilogue& op, Type type, const Output& d) {
+  const bool has_c = op.beta != 0.0F;
+  const bool has_store = op.gated ? op.activation == Activation::silu || op.activation == Activation::gelu
+                                  : op.activation == Activation::none || op.activation == Activation::relu ||
+                                        (op.activation == Activation::gelu && !has_c);
+  return has_store && d.type == type && tma_can_store(d) && (!has_c || (op.c_has_map && op.c_type == type)) &&
+         (op.bias == nullptr || op.bias_type == type) && op.row_bias == nullptr && op.row_scale == nullptr &&
+         op.column_scale == nullptr && op.aux == nullptr && op.scale_d == nullptr && op.absmax == nullptr &&
+         op.bias_gradient == nullptr;
+}
 
 }  // namespace tenon

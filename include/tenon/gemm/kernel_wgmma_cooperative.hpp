@@ -25,6 +25,7 @@ struct CooperativeConsumers {
     for_each_work(scheduler, 0, 1, [&](int& index) {
       const WorkTile now = scheduler.at(index);
       StageConsumer<Config> stages(ring, ring_memory, stage, now);  // advances `stage`
+      Pieces::StorePlace::begin(store, now, consumer_row + 16 * (static_cast<int>(threadIdx.x) / 32 % 4));
       Pieces::Mainloop::run(accumulators, stages, now, p, consumer, consumer_row, [] {});
 
       // Where registers are scarce, `position` holds index and stage in one register during the epilogue, and

@@ -31,6 +31,7 @@ struct PingpongConsumers {
     for_each_work(scheduler, consumer, consumers, [&](int& index) {
       const WorkTile now = scheduler.at(index);
       StageConsumer<Config> stages(ring, ring_memory, stage, now);  // advances `stage`
+      Pieces::StorePlace::begin(store, now, 16 * (static_cast<int>(threadIdx.x) / 32 % 4));
       turns.wait();
       // The turn passes when the last wgmma has been issued, so the other consumer's first wgmma follows it
       // at once.

@@ -31,6 +31,13 @@ MatrixInMemory operand_in_memory(const ConstMatrix& matrix, int extent, int k) {
           matrix.ld};
 }
 
+// Where the result of a product goes.
+inline Output output_of(const Product& product) {
+  const std::int64_t columns = product.gated ? product.n / 2 : product.n;
+  return {product.c.data, product.c.ld, static_cast<int>(product.m), static_cast<int>(columns),
+          product.c.type};
+}
+
 // The arguments of a product, with the raster of a grid of one CTA a tile. Config: GemmConfig, WgmmaConfig or
 // UnalignedConfig.
 template <class Config>
@@ -43,7 +50,7 @@ GemmArguments make_arguments(const Product& product) {
           product.a.ld,
           product.b.data,
           product.b.ld,
-          Output{product.c.data, product.c.ld, m, n, product.c.type},
+          output_of(product),
           make_raster(m, n, Config::Block::m, Config::Block::n, raster_band)};
 }
 

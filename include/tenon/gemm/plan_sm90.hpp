@@ -55,6 +55,12 @@ Status make_output_map(Launcher& launcher, const Output& c, TensorMap* map) {
   return launcher.make_tensor_map({c.data, 2, c.m, halves * c.n, halves * c.ld}, box_rows, width / 2, map);
 }
 
+// The map of a matrix of 16-bit elements that the epilogue loads (SubtileLoads), m x n.
+inline Status make_epilogue_map(Launcher& launcher, const void* data, std::int64_t ld, int m, int n,
+                                TensorMap* map) {
+  return launcher.make_tensor_map({data, 2, m, n, ld}, subtile_rows, subtile_row_bytes / 2, map);
+}
+
 // What gemm_wgmma<Config, Op> is called with, beside the operation.
 template <class Config>
 struct WgmmaArguments {
@@ -77,7 +83,7 @@ Status prepare_wgmma(const Product& product, const DeviceDescription& device, La
   const Product seen = Config::swap_ab ? with_swapped_operands(product) : product;
   GemmArguments& arguments = kernel->arguments;
   arguments = make_arguments<Config>(seen);
-  arguments.c.m = static_cast<int>(product.m), arguments.c.n = static_cast<int>(product.n);
+  arguments.c = output_of(product);
   constexpr int rows = Block::m * Cluster::m, columns = Block::n * Cluster::n;
   // A cluster of 2 fits on a pair of multiprocessors. How many larger clusters run at once depends on how the
   // device groups its multiprocessors: then there is one cluster for each tile, and the hardware schedules
@@ -123,7 +129,7 @@ Status prepare_wgmma(const Product& product, const DeviceDescription& device, La
   launch->overlaps_previous = true;
   launch->grid.x = static_cast<unsigned>(Cluster::ctas) * static_cast<unsigned>(launched);
   launch->block.x = Kernel::threads;
-  launch->shared_bytes = Kernel::shared_bytes;
+  launch->shared_bytes = Kernel::template shared_bytes_with<Op>;
   return {};
 }
 

@@ -64,6 +64,7 @@ struct Product {
   std::int64_t m = 0, n = 0, k = 0;
   ConstMatrix a, b;
   Matrix c;
+  bool gated = false;  // the epilogue makes one element of two adjacent columns: C is m x n / 2
 };
 
 // The same with the element types of A, B and C as template arguments, for launch() (launch.hpp). The kernel

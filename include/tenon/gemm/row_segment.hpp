@@ -1,9 +1,10 @@
-// Eight adjacent elements of a row of a matrix, as one lane loads and stores them: 16 bytes at a time where
-// the row begins on a multiple of 16 bytes, else element by element. Below: output.hpp, fragment/pack.hpp.
+// Adjacent elements of a row of a matrix, as one lane loads and stores them: up to 16 bytes at a time where
+// the address allows it, else element by element. Below: output.hpp, saturate.hpp.
 #pragma once
 
 #include "tenon/fragment/pack.hpp"
 #include "tenon/gemm/output.hpp"
+#include "tenon/gemm/saturate.hpp"
 
 namespace tenon {
 
@@ -21,18 +22,8 @@ __device__ __forceinline__ float load_number(const void* data, Type type, std::i
   }
   return pair[0];
 }
-__device__ __forceinline__ void store_number(void* data, Type type, std::int64_t at, float value) {
-  const float pair[2] = {value, 0.0F};
-  if (type == Type::f32) {
-    static_cast<float*>(data)[at] = value;
-  } else {
-    const std::uint32_t word =
-        type == Type::f16 ? Packing<__half>::pack(pair) : Packing<__nv_bfloat16>::pack(pair);
-    static_cast<std::uint16_t*>(data)[at] = static_cast<std::uint16_t>(word);
-  }
-}
 
-// Two adjacent words of 16-bit elements as four floats, and back.
+// Four words of 16-bit elements as eight floats.
 template <class T>
 __device__ __forceinline__ void unpack_segment(const uint4& words, float (&to)[segment_columns]) {
   const std::uint32_t word[4] = {words.x, words.y, words.z, words.w};
@@ -43,16 +34,6 @@ __device__ __forceinline__ void unpack_segment(const uint4& words, float (&to)[s
     to[2 * i] = pair[0];
     to[2 * i + 1] = pair[1];
   }
-}
-template <class T>
-__device__ __forceinline__ uint4 pack_segment(const float (&from)[segment_columns]) {
-  std::uint32_t word[4];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const float pair[2] = {from[2 * i], from[2 * i + 1]};
-    word[i] = Packing<T>::pack(pair);
-  }
-  return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
 // Whether a segment can be moved 16 bytes at a time: it lies within its row, which has `left` elements from
@@ -80,25 +61,68 @@ __device__ __forceinline__ void load_segment(float (&to)[segment_columns], const
   for (int i = 0; i < segment_columns; ++i) to[i] = i < left ? load_number(from, type, i) : 0.0F;
 }
 
-// Rounds the values to the type and stores them from element `at` of an array on, at most the `left` elements
-// that the row has.
+// Four values as four 8-bit elements.
+__device__ __forceinline__ std::uint32_t pack_four(Type type, const float (&from)[4]) {
+  return type == Type::e4m3   ? saturate_to<e4m3>(from)
+         : type == Type::e5m2 ? saturate_to<e5m2>(from)
+                              : saturate_to<std::int8_t>(from);
+}
+
+// Rounds the values to the type, f32, f16, bf16, e4m3, e5m2 or s8, and stores them from element `at` of an
+// array on, at most the `left` elements that the row has.
+template <int count>
 __device__ __forceinline__ void store_segment(void* data, Type type, std::int64_t at, int left,
-                                              const float (&from)[segment_columns]) {
-  void* const to = static_cast<char*>(data) + at * static_cast<int>(bytes(type));
-  if (is_vector(to, left)) {
-    auto* const vector = static_cast<uint4*>(to);
-    if (type == Type::f32) {
-      auto* const four = static_cast<float4*>(to);
-      four[0] = make_float4(from[0], from[1], from[2], from[3]);
-      four[1] = make_float4(from[4], from[5], from[6], from[7]);
+                                              const float (&from)[count]) {
+  static_assert(count == 4 || count == 8, "store_segment: a lane has four or eight elements");
+  const int element = static_cast<int>(bytes(type));
+  void* const to = static_cast<char*>(data) + at * element;
+  const bool is_whole = left >= count && reinterpret_cast<std::uintptr_t>(to) % min(16, count * element) == 0;
+  if (element == 4) {
+    auto* const numbers = static_cast<float*>(to);
+#pragma unroll
+    for (int i = 0; i < count; i += 4) {
+      if (is_whole) {
+        *reinterpret_cast<float4*>(numbers + i) = make_float4(from[i], from[i + 1], from[i + 2], from[i + 3]);
+      } else {
+#pragma unroll
+        for (int x = i; x < i + 4; ++x) {
+          if (x < left) numbers[x] = from[x];
+        }
+      }
+    }
+    return;
+  }
+  std::uint32_t word[count / 2];  // of 8-bit elements the first half
+#pragma unroll
+  for (int i = 0; i < count / 2; ++i) {
+    const float pair[2] = {from[2 * i], from[2 * i + 1]};
+    word[i] = type == Type::f16 ? Packing<__half>::pack(pair) : Packing<__nv_bfloat16>::pack(pair);
+  }
+  if (element == 1) {
+#pragma unroll
+    for (int i = 0; i < count / 4; ++i) {
+      const float four[4] = {from[4 * i], from[4 * i + 1], from[4 * i + 2], from[4 * i + 3]};
+      word[i] = pack_four(type, four);
+    }
+  }
+  if (is_whole) {
+    if (count * element == 16) {
+      *static_cast<uint4*>(to) = make_uint4(word[0], word[1], word[count / 2 - 2], word[count / 2 - 1]);
+    } else if (count * element == 8) {
+      *static_cast<uint2*>(to) = make_uint2(word[0], word[1]);
     } else {
-      *vector = type == Type::f16 ? pack_segment<__half>(from) : pack_segment<__nv_bfloat16>(from);
+      *static_cast<std::uint32_t*>(to) = word[0];
     }
     return;
   }
 #pragma unroll
-  for (int i = 0; i < segment_columns; ++i) {
-    if (i < left) store_number(to, type, i, from[i]);
+  for (int i = 0; i < count; ++i) {
+    if (i >= left) break;
+    if (element == 2) {
+      static_cast<std::uint16_t*>(to)[i] = static_cast<std::uint16_t>(word[i / 2] >> i % 2 * 16);
+    } else {
+      static_cast<std::uint8_t*>(to)[i] = static_cast<std::uint8_t>(word[i / 4] >> i % 4 * 8);
+    }
   }
 }
 

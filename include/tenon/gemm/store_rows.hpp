@@ -13,10 +13,11 @@
 #include "tenon/pipeline/tensor_map.hpp"
 #include "tenon/ptx/ld_shared.hpp"
 #include "tenon/ptx/shared_address.hpp"
+#include "tenon/ptx/st_shared.hpp"
 
 namespace tenon {
 
-// Op: FusedEpilogue, or a type with its factor() and apply().
+// Op: FusedEpilogue, or a type with its members.
 template <class Op>
 class StoreRows {
  public:
@@ -69,12 +70,11 @@ class StoreRows {
   __device__ __forceinline__ void store_group(std::uint32_t staging, int lane, int row, int column,
                                               int width) const {
     const int segment = lane % 8, first = column + segment_columns * segment;
-    const int left = d_.n - first;
-    if (segment_columns * segment >= width || left <= 0) return;
+    const int left = (op_.gated ? 2 * d_.n : d_.n) - first;
+    const int rows = segment_columns * segment < width && left > 0 ? min(subtile_rows, d_.m - row) : 0;
     const std::uint32_t subtile = staging + segment / 4 * subtile_bytes;
 #pragma unroll 1
-    for (int r = lane / 8; r < subtile_rows; r += 4) {
-      if (row + r >= d_.m) return;
+    for (int r = lane / 8; r < rows; r += 4) {
       // Lanes 4 to 7 of a row read their second chunk first: the eight chunks lie on different banks.
       const int chunk = segment % 4 * 2, swap = segment / 4;
       std::uint32_t one[4], other[4];
@@ -87,7 +87,33 @@ class StoreRows {
         values[4 + i] = __uint_as_float(swap ? one[i] : other[i]);
       }
       op_.apply(values, row + r, first, left);
-      store_segment(d_.data, d_.type, (row + r) * d_.ld + first, left, values);
+      if (op_.bias_gradient != nullptr) {  // the results go back to where the accumulators were
+#pragma unroll
+        for (int x = 0; x < 2; ++x) {
+          std::uint32_t four[4];
+#pragma unroll
+          for (int i = 0; i < 4; ++i) four[i] = __float_as_uint(values[4 * x + i]);
+          ptx::st_shared_v4_b32(at(subtile, r, chunk + x), four);
+        }
+      }
+      op_.store(d_, values, row + r, first, left);
+    }
+    if (op_.bias_gradient != nullptr) add_columns(staging, lane, row, column, width);
+  }
+  // Adds each column of a group of results to the bias gradient: a lane has two columns.
+  __device__ __forceinline__ void add_columns(std::uint32_t staging, int lane, int row, int column,
+                                              int width) const {
+    const int rows = min(subtile_rows, d_.m - row);
+    __syncwarp();
+#pragma unroll 1
+    for (int x = lane; x < width; x += 32) {
+      if (column + x >= d_.n) break;
+      const std::uint32_t subtile = staging + x / 32 * subtile_bytes;
+      float sum = 0.0F;
+#pragma unroll 1
+      for (int r = 0; r < rows; ++r)
+        sum += __uint_as_float(ptx::ld_shared_b32(at(subtile, r, x % 32 / 4) + x % 4 * 4));
+      atomicAdd(op_.bias_gradient + column + x, sum);
     }
   }
   __device__ __forceinline__ static std::uint32_t at(std::uint32_t subtile, int row, int chunk) {

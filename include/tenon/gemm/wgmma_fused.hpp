@@ -7,15 +7,23 @@
 
 namespace tenon {
 
+// Not where registers are scarce: StoreRows would spill.
+template <class Config>
+inline constexpr bool takes_every_epilogue = !RegisterBudget<Config>::scarce;
+
 template <class Config, int warps>
 struct StoreOf<Config, FusedEpilogue, warps> {
   static_assert(!Config::swap_ab && !Config::row_interleaved && Config::Cluster::k == 1 &&
                     Config::subtiles >= 2,
                 "WgmmaPieces: FusedEpilogue needs two epilogue subtiles a warp, and a tile that is neither "
                 "transposed nor row-interleaved nor split along k");
+  // The barriers of the loads of C come after those of the ring.
   using type = std::conditional_t<
       Config::TileA::element_bytes == 2,
-      StoreTmaFused<typename Config::T, Config::subtiles, RegisterBudget<Config>::rows_at_a_time>,
+      StoreTmaFused<typename Config::T, Config::subtiles, RegisterBudget<Config>::rows_at_a_time,
+                    Config::Warp::m / 64, Config::Warp::n / 64,
+                    Config::warps * Config::subtiles * subtile_bytes + TmaRing<Config::stages>::bytes,
+                    takes_every_epilogue<Config>>,
       StoreRows<FusedEpilogue>>;
 };
 

@@ -22,10 +22,32 @@
 
 namespace tenon {
 
+// Whether a store does something before the mainloop of a tile: begin(row, column).
+template <class Store, class = void>
+inline constexpr bool begins_tiles = false;
+template <class Store>
+inline constexpr bool begins_tiles<Store, std::void_t<decltype(std::declval<const Store&>().begin(0, 0))>> =
+    true;
+// Its barriers in shared memory, after those of the ring.
+template <class Store, class = void>
+inline constexpr int barrier_bytes_of_warp = 0;
+template <class Store>
+inline constexpr int barrier_bytes_of_warp<Store, std::void_t<decltype(Store::barrier_bytes_of_warp)>> =
+    Store::barrier_bytes_of_warp;
+
 // Stores a warp's rows of accumulators at their place in C. work: the work tile; consumer: the warpgroup's
 // number; row: the number of the warp's first row in the tile.
 template <class Config>
 struct StoreInTile {
+  // Before the mainloop of the tile.
+  template <class Store>
+  __device__ __forceinline__ static void begin(const Store& store, const WorkTile& work, int row) {
+    if constexpr (begins_tiles<Store>) {
+      const int first = work.m * Config::Block::m + row;
+      if (Config::Block::m == 64 && !store.has_row(first)) return;
+      store.begin(first, work.n * Config::Block::n);
+    }
+  }
   template <class Store, class Rows>
   __device__ __forceinline__ static void store(const Store& store, const Rows& rows, const WorkTile& work,
                                                int /*consumer*/, int row) {
@@ -39,6 +61,8 @@ struct StoreInTile {
 template <class Config>
 struct StoreInView {
   using Views = RowInterleavedTiles<2>;
+  template <class Store>
+  __device__ __forceinline__ static void begin(const Store&, const WorkTile&, int /*row*/) {}
   template <class Store, class Rows>
   __device__ __forceinline__ static void store(const Store& store, const Rows& rows, const WorkTile& work,
                                                int consumer, int row) {
@@ -120,6 +144,10 @@ struct WgmmaPieces {
   static_assert(shared_bytes <= most_shared_bytes,
                 "WgmmaConfig: ring and epilogue subtiles are larger than the shared memory of a CTA, 227 KB: "
                 "take fewer stages");
+
+  // The same with the barriers of the store.
+  template <class Op>
+  static constexpr int shared_bytes_with = shared_bytes + Config::warps* barrier_bytes_of_warp<Store<Op>>;
 
   // Consumer warps, then a warpgroup whose first warp is the producer.
   static constexpr int threads = 32 * Config::warps + 128;
