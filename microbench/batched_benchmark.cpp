@@ -4,33 +4,24 @@
 // Launches of this library overlap the grid before them where they can (programmatic dependent launch), which
 // cuBLAS's do not. Back to back that helps; behind a kernel of another program it may not. So each kernel is
 // measured with and without.
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
-#include <string>
-#include <vector>
 
 #include "gemm/batched_kernels.hpp"
 #include "host/cuda_launcher.hpp"
 #include "host/error_bound.hpp"
 #include "host/gemm_batched_on.hpp"
+#include "microbench/comparison_main.hpp"
 #include "microbench/cublas_batched.hpp"
-#include "microbench/device_data.hpp"
-#include "microbench/machine.hpp"
-#include "microbench/measure.hpp"
-#include "microbench/record.hpp"
 
 namespace tenon::microbench {
 namespace {
 
-struct Options {
+struct Options : ComparisonOptions {
   // The cases of the suite: count, then m, n and k.
   std::vector<std::string> batches = {"1000:64:64:64", "4096:32:32:32", "1000:16:16:16", "256:128:128:128",
                                       "1000:256:256:256"};
   std::vector<std::string> types = {"f16"};
   std::string layout = "tn";
-  bool every_kernel = false;
-  std::string json, commit;
 };
 
 struct Case {
@@ -79,14 +70,12 @@ class Comparator {
  public:
   explicit Comparator(const Options& options)
       : options_(options),
-        stopwatch_(0),
-        machine_(describe_machine(0)),
-        library_(stopwatch_.stream(), workspace_.reserve(CublasBatched::workspace_bytes)) {
+        timer_(false),
+        library_(timer_.stream(), workspace_.reserve(CublasBatched::workspace_bytes)) {
     require(cudaDeviceGetAttribute(&l2_bytes_, cudaDevAttrL2CacheSize, 0), "asking the device");
   }
 
-  // Returns whether all results were right.
-  bool run(const Case& c, std::vector<Record>* records) {
+  void run(const Case& c, std::vector<Record>* records) {
     case_ = c;
     prepare();
     std::printf("%lld x %lld x %lld x %lld %s %s\n", static_cast<long long>(c.count),
@@ -99,17 +88,15 @@ class Comparator {
       if (options_.every_kernel && can_implement(named)) names.push_back(kernel.name);
     }
     if (names.empty()) names.emplace_back(kernel_name(batch(0)));
-    bool right = true;
     for (const bool cold : {false, true}) {
       const Reference reference = best_reference(cold);
       for (const std::string& kernel : names) {
         for (const bool overlaps : {true, false}) {
           if (!overlaps && !find_batched_kernel(kernel)->overlaps_previous) continue;
-          right = measure(kernel, overlaps, cold, reference, records) && right;
+          measure(kernel, overlaps, cold, reference, records);
         }
       }
     }
-    return right;
   }
 
  private:
@@ -151,7 +138,7 @@ class Comparator {
   void prepare() {
     sets_ = static_cast<int>(2 * static_cast<std::size_t>(l2_bytes_) / set_bytes()) + 2;
     operands_.reserve(set_bytes() * static_cast<std::size_t>(sets_));
-    const cudaStream_t stream = stopwatch_.stream();
+    const cudaStream_t stream = timer_.stream();
     const auto count = static_cast<std::size_t>(case_.count);
     std::vector<const void*> pointers(3 * count * static_cast<std::size_t>(sets_));
     for (int set = 0; set < sets_; ++set) {
@@ -203,14 +190,14 @@ class Comparator {
         return library_.run(entry, batch(set), lists, lists + case_.count,
                             const_cast<void* const*>(lists + 2 * case_.count));
       };
-      const Figure figure = stopwatch_.burst(c, protocol_);
+      const Figure figure = timer_.burst(c);
       std::printf("  %-4s %-58s %8.2f us\n", cold ? "cold" : "hot", c.name.c_str(), figure.microseconds);
       if (best.name.empty() || figure.microseconds < best.figure.microseconds) best = {c.name, figure};
     }
     return best;
   }
 
-  bool measure(const std::string& kernel, bool overlaps, bool cold, const Reference& reference,
+  void measure(const std::string& kernel, bool overlaps, bool cold, const Reference& reference,
                std::vector<Record>* records) {
     Contender c = contender(kernel + (overlaps ? "" : " (separate launches)"), cold);
     c.enqueue = [&](cudaStream_t stream, int iteration) {
@@ -221,59 +208,38 @@ class Comparator {
       return gemm_batched(launcher, named);
     };
     const Gemm first = batch(0).problem;
-    poison(first.c.data, first.c.type, bytes_of_c(), stopwatch_.stream());
-    if (const Status s = c.enqueue(stopwatch_.stream(), 0); !s) throw Failure(s.message());
+    poison(first.c.data, first.c.type, bytes_of_c(), timer_.stream());
+    if (const Status s = c.enqueue(timer_.stream(), 0); !s) throw Failure(s.message());
     const double relative = unit_roundoff(case_.types.output),
                  absolute = 2 * accumulation_bound(case_.types, case_.shape.k);
     const Comparison comparison =
         compare(first.c.data, first.c.type, case_.shape.n, expected_.data(), case_.count * case_.shape.m,
-                case_.shape.n, relative, absolute, stopwatch_.stream());
-    const Figure figure = stopwatch_.burst(c, protocol_);
+                case_.shape.n, relative, absolute, timer_.stream());
+    const Figure figure = timer_.burst(c);
     std::printf("  %-4s %-58s %8.2f us, %5.2f times %s, %.0f GB/s, wrong %llu %s\n", cold ? "cold" : "hot",
                 c.name.c_str(), figure.microseconds, reference.figure.microseconds / figure.microseconds,
                 reference.name.c_str(), static_cast<double>(set_bytes()) * 1e-3 / figure.microseconds,
                 comparison.wrong, figure.odd.c_str());
     std::fflush(stdout);
-    Record record;
+    Record record =
+        timer_.record({figure, {}}, {reference.figure, {}}, comparison, relative, absolute, options_.commit);
     record.benchmark = cold ? "batched_cold" : "batched";
     record.shape = case_.shape;
     record.batch = static_cast<int>(case_.count);
     record.types = name(case_.types), record.layout = name(case_.layout);
     record.kernel = c.name;
-    record.tflops_burst = figure.tflops;
     record.reference = library_.version() + " " + reference.name;
-    record.reference_tflops_burst = reference.figure.tflops;
-    record.sm_mhz = figure.sm_mhz, record.watts = figure.watts;
-    if (figure.sm_mhz > 0)
-      record.flop_per_clk_per_sm = figure.tflops * 1e6 / figure.sm_mhz / stopwatch_.sm_count();
-    record.max_error = comparison.max_error;
-    record.error_bound = absolute + relative * comparison.max_expected;
-    record.commit = options_.commit, record.machine = machine_.name, record.toolkit = machine_.toolkit;
-    record.date = today();
-    record.odd = comparison.wrong != 0 ? "wrong elements" : figure.odd;
     records->push_back(record);
-    return comparison.wrong == 0;
   }
 
   const Options& options_;
-  Protocol protocol_;
-  Stopwatch stopwatch_;
-  Machine machine_;
+  ComparisonTimer timer_;
   DeviceBuffer workspace_;
   CublasBatched library_;
   DeviceBuffer operands_, lists_, expected_;
   Case case_{};
   int sets_ = 1, l2_bytes_ = 0;
 };
-
-int run(const Options& options, const std::vector<Case>& cases) {
-  std::vector<Record> records;
-  Comparator comparator(options);
-  bool right = true;
-  for (const Case& c : cases) right = comparator.run(c, &records) && right;
-  if (!options.json.empty()) write_json(options.json, records);
-  return right ? 0 : 1;
-}
 
 }  // namespace
 }  // namespace tenon::microbench
@@ -287,37 +253,31 @@ int main(int argc, char** argv) {
       "Examples:\n"
       "  tenon_batched_benchmark --json batched.json --commit \"$(git rev-parse --short HEAD)\"\n"
       "  tenon_batched_benchmark --batches 500:48:40:64 --types bf16 --layout nn --every-kernel\n"
-      "Exit status: 0 measured, 1 a result is wrong, 2 bad usage, 3 no GPU or no cuBLAS.");
+      "Exit status: 0 measured, 1 a result is wrong, 2 bad usage, 3 no GPU or no cuBLAS, or standard output "
+      "cannot be written.");
   app.add_option("--batches", options.batches, "count:m:n:k, several after each other")->delimiter(',');
   app.add_option("--types", options.types, "f16, bf16, or with the type of C: f16_f32_f32")->delimiter(',');
   app.add_option("--layout", options.layout, "tn, nn, tt or nt")
       ->check(CLI::IsMember({"tn", "nn", "tt", "nt"}));
-  app.add_flag("--every-kernel", options.every_kernel,
-               "every kernel that takes a batch, not only the library's choice");
-  app.add_option("--json", options.json, "file for the records");
-  app.add_option("--commit", options.commit, "commit to store with them");
+  add_comparison_options(app, &options, false);
   std::vector<Case> cases;
-  try {
-    app.parse(argc, argv);
-    for (const std::string& types : options.types) {
-      for (const Types& parsed : parse_types(types)) {
-        for (const std::string& text : options.batches) {
-          cases.push_back(parse(text));
-          cases.back().types = parsed;
-          cases.back().layout = parse_layouts(options.layout).front();
+  app.callback([&] {
+    try {
+      for (const std::string& types : options.types) {
+        for (const Types& parsed : parse_types(types)) {
+          for (const std::string& text : options.batches) {
+            cases.push_back(parse(text));
+            cases.back().types = parsed;
+            cases.back().layout = parse_layouts(options.layout).front();
+          }
         }
       }
+    } catch (const Failure& failure) {
+      throw CLI::ValidationError(failure.what());
     }
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  } catch (const Failure& failure) {
-    std::fprintf(stderr, "tenon_batched_benchmark: %s\n", failure.what());
-    return 2;
-  }
-  try {
-    return run(options, cases);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tenon_batched_benchmark: %s\n", error.what());
-    return 3;
-  }
+  });
+  return run_comparison(app, argc, argv, options, [&](std::vector<Record>* records) {
+    Comparator comparator(options);
+    for (const Case& c : cases) comparator.run(c, records);
+  });
 }

@@ -5,13 +5,6 @@
 #include "microbench/cublas_library.hpp"
 
 namespace tenon::microbench {
-namespace {
-
-cudaDataType data_type(Type type) {
-  return type == Type::f16 ? CUDA_R_16F : type == Type::bf16 ? CUDA_R_16BF : CUDA_R_32F;
-}
-
-}  // namespace
 
 CublasBatched::CublasBatched(cudaStream_t stream, void* workspace) {
   constexpr const char* name = "libcublas";
@@ -43,8 +36,7 @@ CublasBatched::~CublasBatched() {
 std::string CublasBatched::version() const {
   int version = 0;
   get_version_(handle_, &version);
-  return "cuBLAS " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-         std::to_string(version % 100);
+  return versioned("cuBLAS", static_cast<std::size_t>(version));
 }
 
 const char* CublasBatched::name(Entry entry) {

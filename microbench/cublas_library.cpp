@@ -55,6 +55,34 @@ void* open_cublas_library(const std::string& name, const char* environment) {
   throw Failure(file + " was not found in " + looked_at + "; set " + environment + " to the file");
 }
 
+cudaDataType_t data_type(Type type) {
+  switch (type) {
+    case Type::f16:
+      return CUDA_R_16F;
+    case Type::bf16:
+      return CUDA_R_16BF;
+    case Type::f32:
+    case Type::tf32:
+      return CUDA_R_32F;
+    case Type::e4m3:
+      return CUDA_R_8F_E4M3;
+    case Type::e5m2:
+      return CUDA_R_8F_E5M2;
+    case Type::s8:
+      return CUDA_R_8I;
+    case Type::s32:
+      return CUDA_R_32I;
+    case Type::f64:
+      return CUDA_R_64F;
+  }
+  throw Failure("cuBLAS has no type of the number " + std::to_string(static_cast<int>(type)));
+}
+
+std::string versioned(const char* library, std::size_t version) {
+  return std::string(library) + " " + std::to_string(version / 10000) + "." +
+         std::to_string(version / 100 % 100) + "." + std::to_string(version % 100);
+}
+
 void* find_function(void* library, const char* library_name, const char* function) {
   if (void* found = dlsym(library, function)) return found;
   throw Failure(std::string(library_name) + " has no " + function);

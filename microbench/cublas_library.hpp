@@ -3,7 +3,11 @@
 // the wheels that PyTorch depends on.
 #pragma once
 
+#include <library_types.h>
+
 #include <string>
+
+#include "tenon/gemm/types.hpp"
 
 namespace tenon::microbench {
 
@@ -13,6 +17,12 @@ void* open_cublas_library(const std::string& name, const char* environment);
 
 // Throws Failure if the library does not have the function.
 void* find_function(void* library, const char* library_name, const char* function);
+
+// cuBLAS's name for an element type.
+cudaDataType_t data_type(Type type);
+
+// "cuBLASLt 13.1.0" of 130100.
+std::string versioned(const char* library, std::size_t version);
 
 template <typename Function>
 void load_function(void* library, const char* library_name, Function& function, const char* name) {

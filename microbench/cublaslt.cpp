@@ -14,29 +14,6 @@ void load(void* library, Function& function, const char* name) {
   load_function(library, "libcublasLt", function, name);
 }
 
-cudaDataType_t data_type(Type type) {
-  switch (type) {
-    case Type::f16:
-      return CUDA_R_16F;
-    case Type::bf16:
-      return CUDA_R_16BF;
-    case Type::f32:
-    case Type::tf32:
-      return CUDA_R_32F;
-    case Type::e4m3:
-      return CUDA_R_8F_E4M3;
-    case Type::e5m2:
-      return CUDA_R_8F_E5M2;
-    case Type::s8:
-      return CUDA_R_8I;
-    case Type::s32:
-      return CUDA_R_32I;
-    case Type::f64:
-      return CUDA_R_64F;
-  }
-  throw Failure("cuBLASLt has no type of the number " + std::to_string(static_cast<int>(type)));
-}
-
 cublasComputeType_t compute_type(const Gemm& problem) {
   if (problem.accumulate == Type::s32) return CUBLAS_COMPUTE_32I;
   if (problem.accumulate == Type::f64) return CUBLAS_COMPUTE_64F;
@@ -107,7 +84,8 @@ void CublasLt::require(cublasStatus_t status, const char* what) const {
 // cuBLASLt is column-major. It sees the row-major C as the transpose of C and computes C' = B' A', so its
 // first operand is our B. It sees a row-major B as the n x k matrix B' and takes it as it is; a column-major
 // B is k x n there and must be transposed.
-CublasLtGemm::CublasLtGemm(const CublasLt& library, const Gemm& problem, void* workspace)
+CublasLtGemm::CublasLtGemm(const CublasLt& library, const Gemm& problem, void* workspace,
+                           const float* scale_a, const float* scale_b)
     : library_(library),
       workspace_(workspace),
       scale_(problem.accumulate),
@@ -133,6 +111,16 @@ CublasLtGemm::CublasLtGemm(const CublasLt& library, const Gemm& problem, void* w
     if (is_fp8(problem.a.type)) {
       const std::int8_t fast = problem.promote ? 0 : 1;
       check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast));
+    }
+    if (scale_a != nullptr) {
+      const cublasLtMatmulMatrixScale_t first_mode = CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F,
+                                        second_mode = CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F;
+      check(
+          library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, &first_mode, sizeof first_mode));
+      check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, &second_mode,
+                                sizeof second_mode));
+      check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &scale_b, sizeof scale_b));
+      check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &scale_a, sizeof scale_a));
     }
     check(library_.layout_create(&first_, data_type(problem.b.type), transpose_first ? k : n,
                                  transpose_first ? n : k, problem.b.ld));
@@ -214,10 +202,7 @@ Status CublasLtGemm::run(int answer, const void* a, const void* b, void* c, cuda
 
 std::string CublasLtGemm::describe(int answer) const {
   const cublasLtMatmulAlgo_t& algorithm = answers_[static_cast<std::size_t>(answer)].algo;
-  const std::size_t version = library_.version();
-  std::string text = "cuBLASLt " + std::to_string(version / 10000) + "." +
-                     std::to_string(version / 100 % 100) + "." + std::to_string(version % 100) + " #" +
-                     std::to_string(answer);
+  std::string text = versioned("cuBLASLt", library_.version()) + " #" + std::to_string(answer);
   const std::pair<cublasLtMatmulAlgoConfigAttributes_t, const char*> attributes[] = {
       {CUBLASLT_ALGO_CONFIG_ID, "algorithm"},
       {CUBLASLT_ALGO_CONFIG_TILE_ID, "tile"},

@@ -57,7 +57,9 @@ class CublasLtGemm {
   static constexpr int max_answers = 8;
   static constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
 
-  CublasLtGemm(const CublasLt& library, const Gemm& problem, void* workspace);
+  // scale_a, scale_b: of block-scaled e4m3 (VEC128_32F, whose ld is m, and BLK128x128_32F), or null.
+  CublasLtGemm(const CublasLt& library, const Gemm& problem, void* workspace, const float* scale_a = nullptr,
+               const float* scale_b = nullptr);
   ~CublasLtGemm();
   CublasLtGemm(const CublasLtGemm&) = delete;
   CublasLtGemm& operator=(const CublasLtGemm&) = delete;

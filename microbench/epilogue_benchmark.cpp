@@ -2,29 +2,16 @@
 // and by the protocol of measure.hpp. The reference is the fastest in idle bursts of cuBLASLt's first eight
 // answers; of gated pairs, which cuBLASLt does not have, its product and a kernel that reads 16 bytes a
 // thread at a time. Every result is compared with the reference's before it is timed.
-#include <CLI/CLI.hpp>
-#include <cstdio>
-#include <string>
-#include <vector>
-
 #include "gemm/kernel.hpp"
+#include "microbench/comparison_main.hpp"
 #include "microbench/cublaslt.hpp"
-#include "microbench/cuda_check.hpp"
-#include "microbench/device_data.hpp"
-#include "microbench/machine.hpp"
-#include "microbench/measure.hpp"
-#include "microbench/record.hpp"
-#include "microbench/replace_file.hpp"
-#include "microbench/standard_output.hpp"
 
 namespace tenon::microbench {
 namespace {
 
-struct Options {
+struct Options : ComparisonOptions {
   std::vector<std::int64_t> shape = {8192, 8192, 4096};
   std::vector<std::string> types = {"f16", "bf16"};
-  bool sustained = false, every_kernel = false;
-  std::string json, commit;
 };
 
 // What stands around the product.
@@ -43,8 +30,7 @@ constexpr Fusion fusions[] = {{"bias", true, false, Activation::none},
 
 class Comparator {
  public:
-  explicit Comparator(const Options& options)
-      : options_(options), stopwatch_(0), machine_(describe_machine(0)) {
+  explicit Comparator(const Options& options) : options_(options), timer_(options.sustained) {
     workspace_.reserve(CublasLtGemm::workspace_bytes);
   }
 
@@ -54,7 +40,7 @@ class Comparator {
     const auto filled = [&](DeviceBuffer& buffer, std::int64_t rows, std::int64_t length,
                             std::uint64_t seed) {
       buffer.reserve(static_cast<std::size_t>(rows * length) * element);
-      fill_normal(buffer.data(), type, rows, length, length, seed, stopwatch_.stream());
+      fill_normal(buffer.data(), type, rows, length, length, seed, timer_.stream());
     };
     filled(a_, m, k, 1);
     filled(b_, n, k, 2);
@@ -69,11 +55,9 @@ class Comparator {
     plain.a = {a_.data(), k, row_major, type};
     plain.b = {b_.data(), k, column_major, type};
     plain.c = {d_.data(), n, type};
-    const Figure plain_burst = stopwatch_.burst(contender(plain, kernel_name(plain)), protocol_);
-    const Figure plain_sustained =
-        options_.sustained ? stopwatch_.sustained(contender(plain, kernel_name(plain)), protocol_) : Figure{};
-    std::printf("%s plain %s: %.0f / %.0f\n", name(type), kernel_name(plain), plain_burst.tflops,
-                plain_sustained.tflops);
+    const Timing of_plain = timer_.time(contender(plain, kernel_name(plain)));
+    std::printf("%s plain %s: %.0f / %.0f\n", name(type), kernel_name(plain), of_plain.burst.tflops,
+                of_plain.sustained.tflops);
 
     for (const Fusion& fusion : fusions) {
       Gemm problem = plain;
@@ -84,7 +68,7 @@ class Comparator {
       if (fusion.bias) problem.epilogue.bias = {bias_.data(), type};
       problem.epilogue.activation = fusion.activation;
       problem.epilogue.gated = fusion.gated;
-      compare_with_cublaslt(problem, fusion, type, plain_burst, plain_sustained, records);
+      compare_with_cublaslt(problem, fusion, type, of_plain, records);
     }
   }
 
@@ -98,8 +82,8 @@ class Comparator {
     return result;
   }
 
-  void compare_with_cublaslt(const Gemm& problem, const Fusion& fusion, Type type, const Figure& plain_burst,
-                             const Figure& plain_sustained, std::vector<Record>* records) {
+  void compare_with_cublaslt(const Gemm& problem, const Fusion& fusion, Type type, const Timing& of_plain,
+                             std::vector<Record>* records) {
     Gemm asked = problem;  // of cuBLASLt
     if (fusion.gated) {
       product_.reserve(static_cast<std::size_t>(problem.m * problem.n) * bytes(type));
@@ -119,17 +103,8 @@ class Comparator {
       };
       return result;
     };
-    int best = 0;
-    Figure reference_burst;
-    for (int answer = 0; answer < reference.answers(); ++answer) {
-      const Figure figure = stopwatch_.burst(reference_contender(answer, expected_.data()), protocol_);
-      if (figure.tflops > reference_burst.tflops) best = answer, reference_burst = figure;
-    }
-    const auto measure_reference = [&](bool sustained) {
-      const Contender c = reference_contender(best, expected_.data());
-      return sustained ? stopwatch_.sustained(c, protocol_) : stopwatch_.burst(c, protocol_);
-    };
-    const Figure reference_sustained = options_.sustained ? measure_reference(true) : Figure{};
+    const PickedAnswer best = timer_.pick(
+        reference.answers(), [&](int answer) { return reference_contender(answer, expected_.data()); });
 
     std::vector<std::string> names = {kernel_name(problem)};
     for (const Kernel& kernel : kernels()) {
@@ -142,33 +117,20 @@ class Comparator {
       Gemm named = problem;
       named.kernel = name.c_str();
       const Comparison comparison = check(named, type);
-      const Figure burst = stopwatch_.burst(contender(named, name), protocol_);
-      const Figure sustained =
-          options_.sustained ? stopwatch_.sustained(contender(named, name), protocol_) : Figure{};
+      const Timing ours = timer_.time(contender(named, name));
       std::printf(
           "%-4s %-18s %-46s %4.0f / %4.0f  of cuBLASLt %.3f / %.3f  of plain %.3f / %.3f  wrong %llu\n",
-          tenon::name(type), fusion.what, name.c_str(), burst.tflops, sustained.tflops,
-          burst.tflops / reference_burst.tflops, sustained.tflops / reference_sustained.tflops,
-          burst.tflops / plain_burst.tflops, sustained.tflops / plain_sustained.tflops, comparison.wrong);
+          tenon::name(type), fusion.what, name.c_str(), ours.burst.tflops, ours.sustained.tflops,
+          ratio(ours.burst, best.timing.burst), ratio(ours.sustained, best.timing.sustained),
+          ratio(ours.burst, of_plain.burst), ratio(ours.sustained, of_plain.sustained), comparison.wrong);
       std::fflush(stdout);
-      Record record;
+      Record record = timer_.record(ours, best.timing, comparison, tolerance(type), 0x1p-5, options_.commit);
       record.benchmark = "epilogue";
       record.shape.m = problem.m, record.shape.n = problem.n, record.shape.k = problem.k;
       record.types = std::string(tenon::name(type)) + "_f32_" + tenon::name(type);
       record.layout = std::string("tn ") + fusion.what;
       record.kernel = name;
-      record.tflops_burst = burst.tflops, record.tflops_sustained = sustained.tflops;
-      record.reference = reference.describe(best);
-      record.reference_tflops_burst = reference_burst.tflops;
-      record.reference_tflops_sustained = reference_sustained.tflops;
-      const Figure& longest = options_.sustained ? sustained : burst;
-      record.sm_mhz = longest.sm_mhz, record.watts = longest.watts;
-      if (longest.sm_mhz > 0)
-        record.flop_per_clk_per_sm = longest.tflops * 1e6 / longest.sm_mhz / stopwatch_.sm_count();
-      record.max_error = comparison.max_error, record.error_bound = tolerance(type) * comparison.max_expected;
-      record.commit = options_.commit, record.machine = machine_.name, record.toolkit = machine_.toolkit;
-      record.date = today();
-      record.odd = comparison.wrong != 0 ? "wrong elements" : burst.odd;
+      record.reference = reference.describe(best.answer);
       records->push_back(record);
     }
   }
@@ -177,42 +139,29 @@ class Comparator {
   static double tolerance(Type type) { return type == Type::f16 ? 0x1p-9 : 0x1p-6; }
   Comparison check(const Gemm& problem, Type type) {
     const auto elements = static_cast<std::size_t>(problem.m * problem.n);
-    poison(d_.data(), type, elements * bytes(type), stopwatch_.stream());
-    if (const Status s = gemm(problem, stopwatch_.stream()); !s) throw Failure(s.message());
+    poison(d_.data(), type, elements * bytes(type), timer_.stream());
+    if (const Status s = gemm(problem, timer_.stream()); !s) throw Failure(s.message());
     const std::int64_t columns = problem.d.ld;
     copy_as_f32(expected_.data(), type, problem.m * columns, static_cast<float*>(as_f32_.data()),
-                stopwatch_.stream());
+                timer_.stream());
     // Of pairs, the reference rounds gate and value before it multiplies them.
     const double relative = tolerance(type) * (problem.epilogue.gated ? 4 : 1);
     return compare(d_.data(), type, columns, as_f32_.data(), problem.m, columns, relative,
-                   problem.epilogue.gated ? relative * 64 : 0x1p-5, stopwatch_.stream());
+                   problem.epilogue.gated ? relative * 64 : 0x1p-5, timer_.stream());
   }
 
   const Options& options_;
-  Protocol protocol_;
-  Stopwatch stopwatch_;
-  Machine machine_;
+  ComparisonTimer timer_;
   CublasLt library_;
   DeviceBuffer a_, b_, c_, bias_, d_, expected_, product_, as_f32_, workspace_;
 };
-
-int run(const Options& options) {
-  std::vector<Record> records;
-  Comparator comparator(options);
-  for (const std::string& type : options.types)
-    comparator.run(type == "f16" ? Type::f16 : Type::bf16, &records);
-  if (!options.json.empty()) write_json(options.json, records);
-  for (const Record& record : records) {
-    if (record.odd == "wrong elements") return 1;
-  }
-  return 0;
-}
 
 }  // namespace
 }  // namespace tenon::microbench
 
 int main(int argc, char** argv) {
-  tenon::microbench::Options options;
+  using namespace tenon::microbench;
+  Options options;
   CLI::App app("Times fused epilogues beside cuBLASLt's and the plain product", "tenon_epilogue_benchmark");
   app.footer(
       "Examples:\n"
@@ -220,33 +169,13 @@ int main(int argc, char** argv) {
       "HEAD)\"\n"
       "  tenon_epilogue_benchmark --shape 4096 4096 4096 --types bf16 --every-kernel\n"
       "Exit status: 0 done and correct, 1 wrong result, 2 bad usage, 3 no GPU or no cuBLASLt, or standard "
-      "output "
-      "cannot be written.");
+      "output cannot be written.");
   app.add_option("--shape", options.shape, "m n k")->expected(3);
   app.add_option("--types", options.types, "f16, bf16")->check(CLI::IsMember({"f16", "bf16"}));
-  app.add_flag("--sustained", options.sustained, "sustained runs too");
-  app.add_flag("--every-kernel", options.every_kernel,
-               "every kernel with a fused epilogue, not only the library's choice");
-  app.add_option("--json", options.json, "file for the records");
-  app.add_option("--commit", options.commit, "commit to store with them");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  if (const std::string why = options.json.empty() ? "" : tenon::microbench::unwritable(options.json);
-      !why.empty()) {
-    std::fprintf(stderr, "--json: %s\n", why.c_str());
-    return 2;
-  }
-  try {
-    const int status = tenon::microbench::run(options);
-    const std::string lost = tenon::microbench::lost_standard_output();
-    if (lost.empty()) return status;
-    std::fprintf(stderr, "tenon_epilogue_benchmark: %s\n", lost.c_str());
-    return 3;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tenon_epilogue_benchmark: %s\n", error.what());
-    return 3;
-  }
+  add_comparison_options(app, &options);
+  return run_comparison(app, argc, argv, options, [&](std::vector<Record>* records) {
+    Comparator comparator(options);
+    for (const std::string& type : options.types)
+      comparator.run(type == "f16" ? tenon::Type::f16 : tenon::Type::bf16, records);
+  });
 }

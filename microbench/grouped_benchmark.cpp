@@ -1,31 +1,19 @@
 // Grouped products against cuBLASLt, one launch a group, in one process and by the protocol of measure.hpp.
 // The reference is the fastest in idle bursts of cuBLASLt's first eight answers, the same for every group.
 // Every result is compared with cuBLASLt's, on a poisoned C, before it is timed.
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <random>
-#include <string>
-#include <vector>
 
+#include "microbench/comparison_main.hpp"
 #include "microbench/cublaslt.hpp"
-#include "microbench/cuda_check.hpp"
-#include "microbench/device_data.hpp"
-#include "microbench/machine.hpp"
-#include "microbench/measure.hpp"
-#include "microbench/record.hpp"
-#include "microbench/replace_file.hpp"
-#include "microbench/standard_output.hpp"
 #include "tenon/gemm_grouped.hpp"
 
 namespace tenon::microbench {
 namespace {
 
-struct Options {
+struct Options : ComparisonOptions {
   std::vector<std::string> types = {"bf16"};
-  bool sustained = false, every_kernel = false;
-  std::string json, commit;
 };
 
 // rows: of each group. cold: operands rotate over more than twice the L2.
@@ -66,8 +54,7 @@ std::vector<Case> all_cases() {
 
 class Comparator {
  public:
-  explicit Comparator(const Options& options)
-      : options_(options), stopwatch_(0), machine_(describe_machine(0)) {
+  explicit Comparator(const Options& options) : options_(options), timer_(options.sustained) {
     workspace_.reserve(CublasLtGemm::workspace_bytes);
   }
 
@@ -87,8 +74,8 @@ class Comparator {
     expected_.reserve(static_cast<std::size_t>(m * n) * element);
     as_f32_.reserve(static_cast<std::size_t>(m * n) * sizeof(float));
     sizes_.reserve(words.size() * sizeof(std::int32_t));
-    fill_normal(a_.data(), type, sets * m, k, k, 1, stopwatch_.stream());
-    fill_normal(b_.data(), type, sets * groups * n, k, k, 2, stopwatch_.stream());
+    fill_normal(a_.data(), type, sets * m, k, k, 1, timer_.stream());
+    fill_normal(b_.data(), type, sets * groups * n, k, k, 2, timer_.stream());
     require(
         cudaMemcpy(sizes_.data(), words.data(), words.size() * sizeof(std::int32_t), cudaMemcpyHostToDevice),
         "cudaMemcpy");
@@ -137,14 +124,7 @@ class Comparator {
       };
       return result;
     };
-    int best = 0;
-    Figure reference_burst;
-    for (int answer = 0; answer < answers; ++answer) {
-      const Figure figure = stopwatch_.burst(reference(answer), protocol_);
-      if (figure.tflops > reference_burst.tflops) best = answer, reference_burst = figure;
-    }
-    const Figure reference_sustained =
-        options_.sustained ? stopwatch_.sustained(reference(best), protocol_) : Figure{};
+    const PickedAnswer best = timer_.pick(answers, reference);
 
     std::vector<std::string> names = {kernel_name(problem)};
     for (int i = 0; const char* name = options_.every_kernel ? grouped_kernel_name(i) : nullptr; ++i) {
@@ -157,46 +137,33 @@ class Comparator {
       contender.enqueue = [&](cudaStream_t stream, int iteration) {
         return gemm_grouped(with_set(problem, iteration % sets), stream);
       };
-      poison(c_.data(), type, static_cast<std::size_t>(m * n) * element, stopwatch_.stream());
+      poison(c_.data(), type, static_cast<std::size_t>(m * n) * element, timer_.stream());
       for (const Status& s :
-           {reference(best).enqueue(stopwatch_.stream(), 0), contender.enqueue(stopwatch_.stream(), 0)}) {
+           {reference(best.answer).enqueue(timer_.stream(), 0), contender.enqueue(timer_.stream(), 0)}) {
         if (!s) throw Failure(s.message());
       }
-      copy_as_f32(expected_.data(), type, m * n, static_cast<float*>(as_f32_.data()), stopwatch_.stream());
+      copy_as_f32(expected_.data(), type, m * n, static_cast<float*>(as_f32_.data()), timer_.stream());
       const Comparison comparison =
-          compare(c_.data(), type, n, as_f32_.data(), m, n, tolerance(type), 0x1p-5, stopwatch_.stream());
-      const Figure burst = stopwatch_.burst(contender, protocol_);
-      const Figure sustained = options_.sustained ? stopwatch_.sustained(contender, protocol_) : Figure{};
+          compare(c_.data(), type, n, as_f32_.data(), m, n, tolerance(type), 0x1p-5, timer_.stream());
+      const Timing ours = timer_.time(contender);
       std::printf("%-4s %-14s %5d %5d  %-42s %7.1f us  %4.0f / %4.0f  of cuBLASLt %.3f / %.3f  wrong %llu\n",
-                  tenon::name(type), x.name, x.n, x.k, name.c_str(), burst.microseconds, burst.tflops,
-                  sustained.tflops, burst.tflops / reference_burst.tflops,
-                  options_.sustained ? sustained.tflops / reference_sustained.tflops : 0.0, comparison.wrong);
+                  tenon::name(type), x.name, x.n, x.k, name.c_str(), ours.burst.microseconds,
+                  ours.burst.tflops, ours.sustained.tflops, ratio(ours.burst, best.timing.burst),
+                  ratio(ours.sustained, best.timing.sustained), comparison.wrong);
       std::fflush(stdout);
-      Record record;
+      Record record = timer_.record(ours, best.timing, comparison, tolerance(type), 0x1p-5, options_.commit);
       record.benchmark = "grouped";
       record.shape.m = m, record.shape.n = n, record.shape.k = k;
       record.batch = static_cast<int>(groups);
       record.types = std::string(tenon::name(type)) + "_f32_" + tenon::name(type);
       record.layout = std::string("tn ") + x.name;
       record.kernel = name;
-      record.tflops_burst = burst.tflops, record.tflops_sustained = sustained.tflops;
-      record.reference = "one launch a group: " + references[0]->describe(best);
-      record.reference_tflops_burst = reference_burst.tflops;
-      record.reference_tflops_sustained = reference_sustained.tflops;
-      const Figure& longest = options_.sustained ? sustained : burst;
-      record.sm_mhz = longest.sm_mhz, record.watts = longest.watts;
-      if (longest.sm_mhz > 0)
-        record.flop_per_clk_per_sm = longest.tflops * 1e6 / longest.sm_mhz / stopwatch_.sm_count();
-      record.max_error = comparison.max_error, record.error_bound = tolerance(type) * comparison.max_expected;
-      record.commit = options_.commit, record.machine = machine_.name, record.toolkit = machine_.toolkit;
-      record.date = today();
-      record.odd = comparison.wrong != 0 ? "wrong elements" : burst.odd;
+      record.reference = "one launch a group: " + references[0]->describe(best.answer);
       records->push_back(record);
     }
   }
 
  private:
-  static constexpr std::int64_t cold_bytes = std::int64_t{240} << 20;
   // Two units in the last place: cuBLASLt rounds once, as tenon does, but adds up in another order.
   static double tolerance(Type type) { return type == Type::f16 ? 0x1p-9 : 0x1p-6; }
   static void require(cudaError_t error, const char* what) {
@@ -204,31 +171,17 @@ class Comparator {
   }
 
   const Options& options_;
-  Protocol protocol_;
-  Stopwatch stopwatch_;
-  Machine machine_;
+  ComparisonTimer timer_;
   CublasLt library_;
   DeviceBuffer a_, b_, c_, expected_, as_f32_, sizes_, workspace_;
 };
-
-int run(const Options& options) {
-  std::vector<Record> records;
-  Comparator comparator(options);
-  for (const std::string& type : options.types) {
-    for (const Case& x : all_cases()) comparator.run(x, type == "f16" ? Type::f16 : Type::bf16, &records);
-  }
-  if (!options.json.empty()) write_json(options.json, records);
-  for (const Record& record : records) {
-    if (record.odd == "wrong elements") return 1;
-  }
-  return 0;
-}
 
 }  // namespace
 }  // namespace tenon::microbench
 
 int main(int argc, char** argv) {
-  tenon::microbench::Options options;
+  using namespace tenon::microbench;
+  Options options;
   CLI::App app("Times grouped products beside cuBLASLt, one launch a group", "tenon_grouped_benchmark");
   app.footer(
       "Examples:\n"
@@ -237,28 +190,12 @@ int main(int argc, char** argv) {
       "Exit status: 0 done and correct, 1 wrong result, 2 bad usage, 3 no GPU or no cuBLASLt, or standard "
       "output cannot be written.");
   app.add_option("--types", options.types, "f16, bf16")->check(CLI::IsMember({"f16", "bf16"}));
-  app.add_flag("--sustained", options.sustained, "sustained runs too");
-  app.add_flag("--every-kernel", options.every_kernel, "every kernel, not only the library's choice");
-  app.add_option("--json", options.json, "file for the records");
-  app.add_option("--commit", options.commit, "commit to store with them");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  if (const std::string why = options.json.empty() ? "" : tenon::microbench::unwritable(options.json);
-      !why.empty()) {
-    std::fprintf(stderr, "--json: %s\n", why.c_str());
-    return 2;
-  }
-  try {
-    const int status = tenon::microbench::run(options);
-    const std::string lost = tenon::microbench::lost_standard_output();
-    if (lost.empty()) return status;
-    std::fprintf(stderr, "tenon_grouped_benchmark: %s\n", lost.c_str());
-    return 3;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tenon_grouped_benchmark: %s\n", error.what());
-    return 3;
-  }
+  add_comparison_options(app, &options);
+  return run_comparison(app, argc, argv, options, [&](std::vector<Record>* records) {
+    Comparator comparator(options);
+    for (const std::string& type : options.types) {
+      for (const Case& x : all_cases())
+        comparator.run(x, type == "f16" ? tenon::Type::f16 : tenon::Type::bf16, records);
+    }
+  });
 }

@@ -212,6 +212,8 @@ typedef struct tenon_gemm_grouped_problem {
   float alpha, beta;
   int32_t* error;     /* device memory or NULL: becomes 1 + the first group that leaves its buffer */
   const char* kernel; /* NULL: the library chooses; otherwise a name of tenon_gemm_grouped_kernel_name() */
+  tenon_scales scale_a, scale_b; /* A and B of TENON_E4M3: their blocks' scales; otherwise all zero */
+  int64_t scale_b_stride;        /* values from the scales of a group's B to the next; 0: all share them */
 } tenon_gemm_grouped_problem;
 
 /* `count` products of the same sizes, types and leading dimensions in one launch (gemm_batched.hpp): A and B
@@ -227,6 +229,27 @@ typedef struct tenon_gemm_batch {
   void* const* c_pointers;
   int list_alignment; /* bytes: a promise about a_pointers and b_pointers; 0 promises their element's */
 } tenon_gemm_batch;
+
+/* The slices with which products of f64 by int8 slices are about as exact as f64 arithmetic. */
+#define TENON_SLICES_AS_F64 15
+
+/* C = alpha * A * B + beta * C in f64 by int8 slices: tenon/gemm_f64_slices.hpp says what each field may be,
+ * and how exact it is. Start from tenon_sliced_gemm_problem_default(). */
+typedef struct tenon_sliced_gemm_problem {
+  int64_t m, n, k;
+  const double* a;
+  int64_t lda;
+  tenon_order order_a;
+  const double* b;
+  int64_t ldb;
+  tenon_order order_b;
+  double* c; /* row-major */
+  int64_t ldc;
+  double alpha, beta;
+  int slices;      /* 4 to 16 */
+  void* workspace; /* device memory, 256-byte aligned, of tenon_sliced_gemm_workspace_size() bytes */
+  size_t workspace_bytes;
+} tenon_sliced_gemm_problem;
 
 /* NOLINTEND(modernize-use-using) */
 
@@ -282,6 +305,18 @@ tenon_scaled_gemm_problem tenon_scaled_gemm_problem_default(void);
 tenon_status tenon_scaled_gemm_can_implement(const tenon_scaled_gemm_problem* problem);
 const char* tenon_scaled_gemm_kernel_name(const tenon_scaled_gemm_problem* problem);
 tenon_status tenon_scaled_gemm(const tenon_scaled_gemm_problem* problem, struct CUstream_st* stream);
+
+/* Everything zero except alpha = 1 and slices = TENON_SLICES_AS_F64. */
+tenon_sliced_gemm_problem tenon_sliced_gemm_problem_default(void);
+
+/* The fewest slices with which elements keep so many bits below the largest of their row of A (column of B).
+ * 0 if 16 are too few. */
+int tenon_slices_for(int bits, int64_t k);
+
+/* As the functions of plain products. The workspace is not optional. */
+tenon_status tenon_sliced_gemm_can_implement(const tenon_sliced_gemm_problem* problem);
+size_t tenon_sliced_gemm_workspace_size(const tenon_sliced_gemm_problem* problem);
+tenon_status tenon_sliced_gemm(const tenon_sliced_gemm_problem* problem, struct CUstream_st* stream);
 
 /* Enqueues the quantisation on a stream of the current device and returns. If it fails, nothing was written.
  */

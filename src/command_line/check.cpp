@@ -36,6 +36,17 @@ void compare(double computed, double exact, double bound, Type type, std::int64_
   }
 }
 
+// A row of A by a column of B, decoded, and scaled: each product by the scales of its factors.
+DotProduct scaled_dot_product(const float* a, const float* b, std::int64_t k, const Gemm& problem,
+                              const HostScales& scales, std::int64_t row, std::int64_t column) {
+  DotProduct dot;
+  for (std::int64_t i = 0; i < k; ++i) {
+    const double x = static_cast<double>(a[i]), y = static_cast<double>(b[i]), s = scales.of(row, column, i);
+    dot.add(x * y * s, aligned_magnitude(x, problem.a.type, y, problem.b.type) * s);
+  }
+  return dot;
+}
+
 // A row of A by a column of B, decoded.
 DotProduct host_dot_product(const double* a, const double* b, std::int64_t k, const Gemm& problem) {
   DotProduct dot;
@@ -81,7 +92,7 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
   const std::int64_t m = problem.m, n = problem.n;
   const std::int64_t k = problem.alpha == 0.0 ? 0 : problem.k;  // alpha == 0 does not look at A and B
   const bool on_host =
-      cuda == nullptr ||
+      cuda == nullptr || epilogue.scales != nullptr ||
       static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) <= host_products;
   std::vector<double> a_rows, b_columns;
   if (on_host && k > 0) {
@@ -116,8 +127,11 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
     for (std::int64_t row = first; row < first + count; ++row) {
       for (std::int64_t column = 0; column < n; ++column) {
         const DotProduct dot =
-            on_host ? host_dot_product(a_rows.data() + row * k, b_columns.data() + column * k, k, problem)
-                    : dots[static_cast<std::size_t>((row - first) * n + column)];
+            epilogue.scales != nullptr
+                ? scaled_dot_product(a_rows.data() + row * k, b_columns.data() + column * k, k, problem,
+                                     *epilogue.scales, row, column)
+            : on_host ? host_dot_product(a_rows.data() + row * k, b_columns.data() + column * k, k, problem)
+                      : dots[static_cast<std::size_t>((row - first) * n + column)];
         const std::size_t at = static_cast<std::size_t>(row * n + column);
         double element = 0.0, exact = 0.0, bound = 0.0, c = 0.0;
         if (in_s32) {

@@ -15,6 +15,7 @@
 #include "host/error_bound.hpp"
 #include "host/error_statistics.hpp"
 #include "tenon/gemm.hpp"
+#include "tenon/gemm_scaled.hpp"
 
 namespace tenon::command {
 
@@ -38,9 +39,27 @@ struct CheckResult {
   ErrorVerdict verdict;  // of random numbers
 };
 
-// What check() needs to know of an epilogue beside the problem: the bias of each column, decoded, or nothing.
+// The scales of scaled e4m3 operands on the host: gemm_scaled.hpp has their layout. ld_a, ld_b: of blocks.
+struct HostScales {
+  ScaleMode mode = ScaleMode::per_tensor;
+  const float* a = nullptr;
+  const float* b = nullptr;
+  std::int64_t ld_a = 0, ld_b = 0;
+
+  double of(std::int64_t row, std::int64_t column, std::int64_t k) const {
+    if (mode == ScaleMode::per_tensor) return static_cast<double>(a[0]) * static_cast<double>(b[0]);
+    if (mode == ScaleMode::per_row_column)
+      return static_cast<double>(a[row]) * static_cast<double>(b[column]);
+    return static_cast<double>(a[k / 128 * ld_a + row]) *
+           static_cast<double>(b[column / 128 * ld_b + k / 128]);
+  }
+};
+
+// What check() needs to know beside the problem: the bias of each column, decoded, or nothing; the scales of
+// the operands, or null.
 struct HostEpilogue {
   std::vector<float> bias;
+  const HostScales* scales = nullptr;
 };
 
 // problem: as it was computed, with its device operands. a, b: the same operands on the host. c_before: C

@@ -2,9 +2,11 @@
 //
 // Every error in the request is found before the device is used, and the output file is opened before
 // anything is computed.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <string>
 
@@ -14,6 +16,7 @@
 #include "command_line/emulator_report.hpp"
 #include "command_line/emulator_time.hpp"
 #include "command_line/exit_status.hpp"
+#include "command_line/gemm_groups.hpp"
 #include "command_line/npy.hpp"
 #include "command_line/operand.hpp"
 #include "command_line/options.hpp"
@@ -42,10 +45,12 @@ struct GemmOptions {
   double alpha = 1.0, beta = 0.0;
   std::optional<float> scale_a, scale_b;
   std::optional<std::uint64_t> seed;  // default: 1
-  std::optional<std::string> activation;
+  std::optional<std::string> activation, scale_mode;
+  std::vector<std::int64_t> groups;  // rows of each
   bool bias = false, promote = false, check = false, bench = false, json = false;
 
   bool from_files() const { return !a_path.empty(); }
+  bool grouped_or_scaled() const { return !groups.empty() || scale_mode; }
 };
 
 std::string size_text(std::int64_t rows, std::int64_t columns) {
@@ -58,6 +63,39 @@ struct Request {
   std::optional<NpyMatrix> a, b, c;  // from files, without their elements
 };
 
+// --groups and --scale-mode take random matrices, and what both of their operations have.
+void check_usage_of_groups_and_scales(const GemmOptions& o) {
+  const std::string option = o.groups.empty() ? "--scale-mode" : "--groups";
+  if (o.from_files()) refuse(option + " is for random matrices, but --a and --b name files");
+  if (!o.groups.empty() && o.m) refuse("--m is not for --groups, whose rows say what m is");
+  if (!o.groups.empty() && (!o.n || !o.k)) refuse("give --n and --k, which all groups share");
+  if (o.scale_mode && !o.groups.empty() && *o.scale_mode != "block")
+    refuse("--scale-mode is " + *o.scale_mode + " but with --groups must be block");
+  if (o.scale_mode && (o.type.value_or("e4m3") != "e4m3" || o.type_b.value_or("e4m3") != "e4m3"))
+    refuse("--scale-mode is of e4m3, but --type is " +
+           (o.type.value_or("e4m3") != "e4m3" ? *o.type : *o.type_b));
+  if (o.scale_mode && o.layout.value_or("tn") != "tn")
+    refuse("--scale-mode needs both operands contiguous along k: --layout tn, not " + *o.layout);
+  const struct {
+    const char* name;
+    bool given;
+  } others[] = {{"--batch", o.batch.has_value()},
+                {"--tuning", !o.tuning_path.empty()},
+                {"--bias", o.bias},
+                {"--activation", o.activation.has_value()},
+                {"--promote", o.promote},
+                {"--scale-a", o.scale_a.has_value()},
+                {"--scale-b", o.scale_b.has_value()},
+                {"--accumulate", o.accumulate.has_value()},
+                {"--out", !o.out_path.empty()}};
+  for (const auto& other : others) {
+    if (other.given) refuse(option + " does not go with " + other.name);
+  }
+  if (o.bench)
+    refuse(option + " is not timed here: " +
+           (o.scale_mode ? "tenon_scaled_benchmark" : "tenon_grouped_benchmark") + " does that");
+}
+
 void check_usage(const GemmOptions& o) {
   if (o.a_path.empty() != o.b_path.empty()) refuse("--a and --b must be given together");
   if (o.from_files()) {
@@ -65,7 +103,8 @@ void check_usage(const GemmOptions& o) {
     if (o.bias) refuse("--bias is for random matrices: it adds a random vector");
     if (o.seed) refuse("--seed is for random matrices: with --a and --b the files hold the numbers");
   } else {
-    if (!o.m || !o.n || !o.k) refuse("give --m, --n and --k for random matrices, or --a and --b for files");
+    if (o.groups.empty() && (!o.m || !o.n || !o.k))
+      refuse("give --m, --n and --k for random matrices, or --a and --b for files");
     if (!o.c_path.empty()) refuse("--c needs --a and --b");
   }
   if (o.from_files() && o.beta != 0.0 && o.c_path.empty()) {
@@ -77,6 +116,7 @@ void check_usage(const GemmOptions& o) {
     if (o.bench) refuse("--batch is not timed here: tenon_batched_benchmark does that");
     if (!o.out_path.empty()) refuse("--batch has no single C to write to --out");
   }
+  if (o.grouped_or_scaled()) check_usage_of_groups_and_scales(o);
   if (o.bench && o.device == "emulator") {
     refuse("--bench times a GPU: the emulator counts what a kernel does, not how long a GPU takes for it");
   }
@@ -170,18 +210,23 @@ Request read_request(const GemmOptions& o) {
       }
     }
   } else {
-    p.m = *o.m;
+    p.m = o.groups.empty() ? *o.m : std::accumulate(o.groups.begin(), o.groups.end(), std::int64_t{0});
     p.n = *o.n;
     p.k = *o.k;
-    types.a = asked(o.type).value_or(Type::f16);
+    types.a = asked(o.type).value_or(o.scale_mode ? Type::e4m3 : Type::f16);
     types.b = asked_of_b(o).value_or(types.a);
     const std::string layout = o.layout.value_or("tn");
     a_order = layout[0] == 't' ? row_major : column_major;
     b_order = layout[1] == 't' ? row_major : column_major;
   }
   const Type accumulators = types.a == Type::s8 ? Type::s32 : types.a == Type::f64 ? Type::f64 : Type::f32;
-  p.a = {nullptr, o.lda.value_or(a_order == row_major ? p.k : p.m), a_order, types.a};
-  p.b = {nullptr, o.ldb.value_or(b_order == row_major ? p.n : p.k), b_order, types.b};
+  // TMA alone reads grouped and block-scaled operands: rows of multiples of 16 bytes.
+  const auto dense = [&](std::int64_t length, Type type) {
+    const std::int64_t step = o.grouped_or_scaled() ? 16 / static_cast<std::int64_t>(bytes(type)) : 1;
+    return (length + step - 1) / step * step;
+  };
+  p.a = {nullptr, o.lda.value_or(dense(a_order == row_major ? p.k : p.m, types.a)), a_order, types.a};
+  p.b = {nullptr, o.ldb.value_or(dense(b_order == row_major ? p.n : p.k, types.b)), b_order, types.b};
   p.c = {nullptr, o.ldc.value_or(p.n), asked(o.out_type).value_or(accumulators)};
   p.alpha = o.alpha;
   p.beta = o.beta;
@@ -199,7 +244,7 @@ Request read_request(const GemmOptions& o) {
   }
   if (!o.kernel.empty()) p.kernel = o.kernel.c_str();
   require(validate_shape(p));
-  if (p.kernel != nullptr && !o.batch && find_kernel(o.kernel) == nullptr) {
+  if (p.kernel != nullptr && !o.batch && !o.grouped_or_scaled() && find_kernel(o.kernel) == nullptr) {
     refuse("no kernel has the name '" + shortened(o.kernel) + "': `tenon list` prints the names that exist");
   }
   return request;
@@ -240,13 +285,15 @@ const Kernel* kernel_to_run(Launcher& launcher, const Gemm& problem) {
 }
 
 // Refuses matrices that the device cannot hold, before the host tries to.
-void require_memory(Device& device, const Gemm& p, std::int64_t count) {
+// count: products; groups: matrices B.
+void require_memory(Device& device, const Gemm& p, std::int64_t count, std::int64_t groups) {
   const auto bytes_of = [](std::int64_t vectors, std::int64_t ld, Type type) {
     return static_cast<double>(vectors) * static_cast<double>(ld) * static_cast<double>(bytes(type));
   };
-  const double one = bytes_of(p.a.order == row_major ? p.m : p.k, p.a.ld, p.a.type) +
-                     bytes_of(p.b.order == row_major ? p.k : p.n, p.b.ld, p.b.type) +
-                     bytes_of(p.m, p.c.ld, p.c.type);
+  const double one =
+      bytes_of(p.a.order == row_major ? p.m : p.k, p.a.ld, p.a.type) +
+      static_cast<double>(groups) * bytes_of(p.b.order == row_major ? p.k : p.n, p.b.ld, p.b.type) +
+      bytes_of(p.m, p.c.ld, p.c.type);
   const double needed = static_cast<double>(count) * one;
   std::size_t free = 0;
   require(device.free_memory(&free));
@@ -302,6 +349,8 @@ struct Answer {
   std::optional<double> ms;
   std::optional<TuningAnswer> tuning;
   std::optional<std::int64_t> batch;
+  std::optional<std::string> scale_mode;
+  std::vector<std::int64_t> groups;
   std::int64_t overflowed_a = 0, overflowed_b = 0, overflowed_old_c = 0;  // Operand::overflowed
   // Of the emulator.
   std::optional<std::vector<emulator::Finding>> findings;
@@ -325,6 +374,8 @@ void print_answer(const Gemm& p, const Answer& answer) {
   json["k"] = p.k;
   json["epilogue"] = {{"bias", p.epilogue.bias.data != nullptr}, {"activation", name(p.epilogue.activation)}};
   if (answer.batch) json["batch"] = *answer.batch;
+  if (!answer.groups.empty()) json["groups"] = answer.groups;
+  if (answer.scale_mode) json["scale_mode"] = *answer.scale_mode;
   json["max_error"] = json["error_bound"] = json["relative_error"] = json["bias"] = json["ok"] = nullptr;
   json["overflowed"] = {{"a", answer.overflowed_a},
                         {"b", answer.overflowed_b},
@@ -380,6 +431,8 @@ void print_text(const Gemm& p, const GemmOptions& o, const Answer& answer) {
   std::string inputs = name(p.a.type);
   if (p.a.type != p.b.type) inputs += std::string(" and ") + name(p.b.type);
   if (answer.batch) std::printf("batch    %lld problems\n", static_cast<long long>(*answer.batch));
+  if (!answer.groups.empty()) std::printf("groups   %zu\n", answer.groups.size());
+  if (answer.scale_mode) std::printf("scales   %s\n", answer.scale_mode->c_str());
   std::printf("problem  %lld x %lld x %lld, %s inputs, %s accumulate%s, %s result, layout %c%c\n",
               static_cast<long long>(p.m), static_cast<long long>(p.n), static_cast<long long>(p.k),
               inputs.c_str(), name(p.accumulate), p.promote ? ", promoted" : "", name(p.c.type),
@@ -473,6 +526,18 @@ void run_batch(const GemmOptions& o, const Gemm& one, Device& device, Answer& an
   report(o, one, answer);
 }
 
+// --groups and --scale-mode.
+void run_groups_or_scales(const GemmOptions& o, const Gemm& p, Device& device, Answer& answer) {
+  GroupedOrScaled what{p, o.groups, std::nullopt, o.seed.value_or(1), o.check};
+  what.problem.tuning = nullptr;
+  if (o.scale_mode) what.mode = scale_mode_named(*o.scale_mode);
+  const GroupedOrScaledResult result = run_grouped_or_scaled(what, device);
+  answer.kernel = result.kernel, answer.check = result.check;
+  answer.groups = o.groups, answer.scale_mode = o.scale_mode;
+  if (answer.device == "emulator") take_findings(device, &answer);
+  report(o, p, answer);
+}
+
 void run(const GemmOptions& o) {
   Request request = read_request(o);
   Gemm& p = request.problem;
@@ -486,9 +551,14 @@ void run(const GemmOptions& o) {
   const bool emulated = device->kind() == std::string("emulator");
   answer.device = device->kind();
   answer.device_name = device->description();
-  require_memory(*device, p, o.batch.value_or(1));
+  require_memory(*device, p, o.batch.value_or(1),
+                 std::max<std::int64_t>(1, static_cast<std::int64_t>(o.groups.size())));
   if (o.batch) {
     run_batch(o, p, *device, answer);
+    return;
+  }
+  if (o.grouped_or_scaled()) {
+    run_groups_or_scales(o, p, *device, answer);
     return;
   }
   if (emulated) {
@@ -566,6 +636,19 @@ void add_gemm(CLI::App& application) {
                    "So many products of these sizes in one launch, of random matrices one after the other; "
                    "--check reports the worst of them")
       ->transform(matrix_size());
+  command
+      ->add_option(
+          "--groups", o->groups,
+          "Rows of each group, as 100,0,37: C[rows of g] = A[rows of g] * B[g] in one launch, of random "
+          "matrices; --check reports the worst group")
+      ->delimiter(',')
+      ->transform(matrix_size());
+  command
+      ->add_option(
+          "--scale-mode", o->scale_mode,
+          "Quantise random A and B to e4m3 with f32 scales, and multiply: tensor (one scale each), "
+          "row_column (of each row of A, each column of B) or block (of 1 x 128 of A, 128 x 128 of B)")
+      ->check(CLI::IsMember({"tensor", "row_column", "block"}));
   const auto types = CLI::IsMember({"f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "f64"});
   command->add_option("--type", o->type, "Type of A and B (default: f16, or that of the files)")
       ->check(types);
@@ -650,6 +733,8 @@ void add_gemm(CLI::App& application) {
       "  tenon gemm --m 512 --n 512 --k 4096 --type e4m3 --promote --scale-a 0.5 --scale-b 0.25 --check\n"
       "  tenon gemm --m 256 --n 256 --k 256 --type s8 --check\n"
       "  tenon gemm --batch 100 --m 64 --n 64 --k 64 --device emulator --check\n"
+      "  tenon gemm --groups 100,0,37 --n 256 --k 128 --type bf16 --device emulator --check\n"
+      "  tenon gemm --m 130 --n 256 --k 512 --scale-mode block --out-type bf16 --device emulator --check\n"
       "  tenon gemm --a A.npy --b B.npy --out C.npy\n"
       "  tenon gemm --m 200 --n 100 --k 50 --device emulator --check\n"
       "A result that --check finds wrong is not written, nor is that of a kernel in which the emulator found "

@@ -33,6 +33,9 @@ const std::vector<GroupedKernel>& grouped_kernels() {
 #ifdef TENON_GROUPED_BF16
     append_grouped_bf16(list);
 #endif
+#ifdef TENON_GROUPED_E4M3
+    append_grouped_e4m3(list);
+#endif
     return list;
   }();
   return all;

@@ -34,5 +34,6 @@ const GroupedKernel* choose_grouped(const std::vector<GroupedKernel>& list, cons
 // The parts of the list, a source each.
 void append_grouped_f16(std::vector<GroupedKernel>& list);
 void append_grouped_bf16(std::vector<GroupedKernel>& list);
+void append_grouped_e4m3(std::vector<GroupedKernel>& list);
 
 }  // namespace tenon

@@ -97,6 +97,9 @@ tenon::GroupedGemm problem_of(const tenon_gemm_grouped_problem& p) noexcept {
   problem.beta = p.beta;
   problem.error = p.error;
   problem.kernel = p.kernel;
+  problem.scale_a = {p.scale_a.data, p.scale_a.ld};
+  problem.scale_b = {p.scale_b.data, p.scale_b.ld};
+  problem.scale_b_stride = p.scale_b_stride;
   return problem;
 }
 

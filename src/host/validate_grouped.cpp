@@ -25,13 +25,19 @@ Status check_sizes(const GroupedGemm& p) noexcept {
 }
 
 Status check_types(const GroupedGemm& p) noexcept {
-  if (p.a.type != Type::f16 && p.a.type != Type::bf16)
-    return Status(unsupported, "A is %s but must be f16 or bf16", name(p.a.type));
+  const bool scaled = p.a.type == Type::e4m3;
+  if (p.a.type != Type::f16 && p.a.type != Type::bf16 && !scaled)
+    return Status(unsupported, "A is %s but must be f16, bf16 or e4m3", name(p.a.type));
   if (p.b.type != p.a.type)
     return Status(unsupported, "A is %s and B is %s but they must have the same type", name(p.a.type),
                   name(p.b.type));
   if (p.c.type != Type::f16 && p.c.type != Type::bf16 && p.c.type != Type::f32)
     return Status(unsupported, "C is %s but must be f16, bf16 or f32", name(p.c.type));
+  if (!scaled && (p.scale_a.data != nullptr || p.scale_b.data != nullptr))
+    return Status(unsupported, "%c has scales but is %s: operands with block scales must be e4m3",
+                  p.scale_a.data != nullptr ? 'A' : 'B', name(p.a.type));
+  if (scaled && p.layout == GroupLayout::divides_k)
+    return Status(unsupported, "A is e4m3 but where groups divide k must be f16 or bf16");
   if (p.layout == GroupLayout::divides_k) {
     if (p.a.order == column_major && p.b.order == row_major) return {};
     return Status(unsupported, "A is %s and B is %s but groups that divide k need column-major and row-major",
@@ -43,6 +49,8 @@ Status check_types(const GroupedGemm& p) noexcept {
   if (p.b.order != row_major && p.b.order != column_major)
     return Status(invalid, "the order of B is %d but must be row_major (0) or column_major (1)",
                   static_cast<int>(p.b.order));
+  if (scaled && p.b.order != column_major)
+    return Status(unsupported, "B is row-major but with block scales must be column-major");
   return {};
 }
 
@@ -67,6 +75,38 @@ Status check_stride(const GroupedGemm& p) noexcept {
   if (by_rows && p.k % 64 != 0)
     return Status(unsupported, "k is %lld but with a row-major B and several groups must be a multiple of 64",
                   static_cast<Long>(p.k));
+  return {};
+}
+
+// The scales of e4m3. rows: of A.
+Status check_scales(const GroupedGemm& p, std::int64_t rows) noexcept {
+  if (p.a.type != Type::e4m3) return {};
+  const std::int64_t blocks_k = blocks_of_128(p.k), blocks_n = blocks_of_128(p.n);
+  if (Status s = check_block_scales('A', p.scale_a, rows); !s) return s;
+  if (Status s = check_block_scales('B', p.scale_b, blocks_k); !s) return s;
+  if (p.groups <= 1 || p.scale_b_stride == 0) {
+    if (p.groups <= 1 || p.b_stride == 0) return {};
+    return Status(invalid, "scale_b_stride is 0 but b_stride is %lld: groups with a B each need scales of it",
+                  static_cast<Long>(p.b_stride));
+  }
+  if (p.scale_b_stride < 0 || p.scale_b_stride % p.scale_b.ld != 0)
+    return Status(unsupported, "scale_b_stride is %lld but must be a multiple of scale_b.ld = %lld",
+                  static_cast<Long>(p.scale_b_stride), static_cast<Long>(p.scale_b.ld));
+  const std::int64_t pitch = p.scale_b_stride / p.scale_b.ld;
+  if (pitch < blocks_n)
+    return Status(
+        invalid,
+        "scale_b_stride is %lld but the scales of B[g] have %lld rows of ld = %lld: 0, or >= %lld is "
+        "needed",
+        static_cast<Long>(p.scale_b_stride), static_cast<Long>(blocks_n), static_cast<Long>(p.scale_b.ld),
+        static_cast<Long>(blocks_n * p.scale_b.ld));
+  if (pitch > largest_dimension / p.groups)
+    return Status(
+        unsupported,
+        "%lld groups, scale_b_stride = %lld apart, have %lld rows of scales in all but TMA reads at "
+        "most %lld",
+        static_cast<Long>(p.groups), static_cast<Long>(p.scale_b_stride), static_cast<Long>(pitch * p.groups),
+        static_cast<Long>(largest_dimension));
   return {};
 }
 
@@ -115,17 +155,25 @@ Status check_overlap(const GroupedGemm& p, std::int64_t rows, bool reads) noexce
   const ByteRanges sizes{reinterpret_cast<std::uintptr_t>(p.sizes.data), 1,
                          word * static_cast<std::uint64_t>(words), 0};
   const ByteRanges error{reinterpret_cast<std::uintptr_t>(p.error), 1, sizeof(std::int32_t), 0};
+  const bool scaled = reads && p.a.type == Type::e4m3;
+  const std::int64_t blocks_n = blocks_of_128(p.n), blocks_k = blocks_of_128(p.k);
+  const std::int64_t scale_rows =
+      blocks_n + (p.groups > 1 && scaled ? (p.groups - 1) * (p.scale_b_stride / p.scale_b.ld) : 0);
   const struct {
     const char* written;
     const ByteRanges* x;
     const char* other;
     ByteRanges y;
     bool both;
-  } pairs[] = {{"C", &c, "A", rows_of(p.a.data, a_count, a_length, p.a.ld, p.a.type), reads},
-               {"C", &c, "B", rows_of(p.b.data, b_rows, b_length, p.b.ld, p.b.type), reads},
-               {"C", &c, "sizes", sizes, true},
-               {"C", &c, "error", error, p.error != nullptr},
-               {"error", &error, "sizes", sizes, p.error != nullptr}};
+  } pairs[] = {
+      {"C", &c, "A", rows_of(p.a.data, a_count, a_length, p.a.ld, p.a.type), reads},
+      {"C", &c, "B", rows_of(p.b.data, b_rows, b_length, p.b.ld, p.b.type), reads},
+      {"C", &c, "the scales of A", rows_of(p.scale_a.data, blocks_k, rows, p.scale_a.ld, Type::f32), scaled},
+      {"C", &c, "the scales of B", rows_of(p.scale_b.data, scale_rows, blocks_k, p.scale_b.ld, Type::f32),
+       scaled},
+      {"C", &c, "sizes", sizes, true},
+      {"C", &c, "error", error, p.error != nullptr},
+      {"error", &error, "sizes", sizes, p.error != nullptr}};
   for (const auto& pair : pairs) {
     if (pair.both && overlap(*pair.x, pair.y))
       return Status(invalid, "%s at 0x%llx overlaps %s at 0x%llx but needs memory of its own", pair.written,
@@ -159,6 +207,7 @@ Status validate(const GroupedGemm& p) noexcept {
     if (Status s = check_tma_operand('A', p.a); !s) return s;
     if (Status s = check_tma_operand('B', p.b); !s) return s;
     if (Status s = check_stride(p); !s) return s;
+    if (Status s = check_scales(p, rows); !s) return s;
   }
   if (p.sizes.data == nullptr)
     return Status(invalid, "sizes is a null pointer but must point to %lld integers in device memory",

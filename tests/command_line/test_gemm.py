@@ -62,6 +62,50 @@ class InTheEmulator(OnADevice):
                 self.assertEqual([answer[x] for x in ("batch", "ok", "findings")], [3, True, []])
                 self.assertTrue(answer["kernel"].endswith("_batched"))
 
+    def test_groups(self):
+        for type_, layout, k in (("bf16", "tn", 72), ("f16", "tt", 64)):
+            with self.subTest(type=type_):
+                answer = self.gemm("--groups", "5,0,130", "--n", 40, "--k", k, "--type", type_, "--layout", layout,
+                                   "--beta", 0.5, "--check")
+                self.assertEqual(set(answer), self.KEYS | {"groups"})
+                self.assertEqual([answer[x] for x in ("groups", "m", "ok", "findings")], [[5, 0, 130], 135, True, []])
+                self.assertTrue(answer["kernel"].startswith("grouped_" + type_))
+
+    def test_scales(self):
+        for mode, kernel in (("tensor", "wgmma_e4m3_"), ("row_column", "wgmma_e4m3_"), ("block", "block_scaled_")):
+            with self.subTest(mode=mode):
+                answer = self.gemm("--m", 40, "--n", 136, "--k", 300, "--scale-mode", mode, "--out-type", "bf16", "--check")
+                self.assertEqual(set(answer), self.KEYS | {"scale_mode"})
+                self.assertEqual([answer[x] for x in ("scale_mode", "ok", "findings")], [mode, True, []])
+                self.assertTrue(answer["kernel"].startswith(kernel))
+                # One step of bf16 is 2^-8: the scales count.
+                self.assertTrue(1e-4 < answer["relative_error"] < 1e-2, answer)
+        answer = self.gemm("--groups", "3,130,0", "--n", 136, "--k", 300, "--scale-mode", "block", "--check")
+        self.assertEqual(set(answer), self.KEYS | {"groups", "scale_mode"})
+        self.assertTrue(answer["kernel"].startswith("grouped_e4m3_") and answer["ok"], answer)
+
+    def test_groups_and_scales_that_are_refused(self):
+        sizes = ("--n", 8, "--k", 8)
+        for words, arguments in (
+                ("--groups: 'x' is not a whole number", ("--groups", "3,x", *sizes)),
+                ("--m is not for --groups", ("--groups", "3", "--m", 3, *sizes)),
+                ("give --n and --k, which all groups share", ("--groups", "3", "--n", 8)),
+                ("--groups does not go with --batch", ("--groups", "3", "--batch", 2, *sizes)),
+                ("--groups does not go with --bias", ("--groups", "3", "--bias", *sizes)),
+                ("--groups is not timed here: tenon_grouped_benchmark does that", ("--groups", "3", "--bench", *sizes)),
+                ("A is s8 but must be f16, bf16 or e4m3", ("--groups", "3", "--type", "s8", *sizes, *self.DEVICE)),
+                ("--scale-mode is tensor but with --groups must be block", ("--groups", "3", "--scale-mode", "tensor", *sizes)),
+                ("--scale-mode is of e4m3, but --type is f16", ("--m", 8, "--scale-mode", "block", "--type", "f16", *sizes)),
+                ("--scale-mode needs both operands contiguous along k: --layout tn, not nn",
+                 ("--m", 8, "--scale-mode", "block", "--layout", "nn", *sizes)),
+                ("--scale-mode does not go with --promote", ("--m", 8, "--scale-mode", "block", "--promote", *sizes)),
+                ("no block-scaled kernel has the name 'nosuch'",
+                 ("--m", 8, "--scale-mode", "block", "--kernel", "nosuch", *sizes, *self.DEVICE))):
+            with self.subTest(words):
+                code, out, err = run("gemm", *arguments)
+                self.assertEqual((code, out), (2, ""), err)
+                self.assertIn(words, err)
+
     def test_every_type_and_layout(self):
         for layout in ("tn", "nn", "tt", "nt"):
             for type_ in ("f16", "bf16"):

@@ -158,7 +158,7 @@ foreach(types IN ITEMS
   list(POP_FRONT types label a b accumulator instruction store)
   set(operands "WgmmaOperands<[a-z: ]*${a}, [a-z: ]*${b}, ${accumulator}, false>")
   if(a STREQUAL b)
-    tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} ARCH 90a KERNEL "gemm_wgmma<(?!.*FusedEpilogue).*${operands}"
+    tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} ARCH 90a KERNEL "gemm_wgmma<(?!.*(FusedEpilogue|ReduceByModulus)).*${operands}"
       EXPECT UTMALDG.2D>=2 UTMASTG.2D>=2 ${store} SYNCS.PHASECHK>=2
       FORBID HMMA IMMA QMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
   endif()
@@ -182,6 +182,15 @@ tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fused ARCH ${TENON_ARCHITEC
   KERNEL "gemm_cp_async<(?!.*signed char).*FusedEpilogue"
   EXPECT HMMA.16816.F32>=16 STS.64>=16 LDS.128>=2 STG.E.128>=1 MUFU.EX2>=8
   FORBID LDL STL MAX_REGISTERS 232 SPILL_FREE)
+# Slices of f64: accumulators are reduced by bytewise dot products and f32, and 16 residues leave at a time. An element of A or
+# B is converted to an integer once; all its residues, and those of the product, become other numbers without conversions.
+tenon_add_sass_test(tenon_kernels NAME sass.slices_product ARCH 90a KERNEL "gemm_wgmma<.*ReduceByModulus"
+  EXPECT IGMMA.64x256x32.S8.S8>=4 UTMALDG.2D>=2 UTMALDG.2D.MULTICAST>=1 IDP.4A.U8.U8>=128 FFMA>=256 STG.E.128>=8
+  FORBID LDSM LDGSTS LDL STL MAX_REGISTERS 168 SPILL_FREE)
+tenon_add_sass_test(tenon_kernels NAME sass.slices_residues ARCH 90 KERNEL "tenon_slices_residues"
+  EXPECT IDP.4A.S8.S8>=96 FFMA>=128 F2I.S64.F64>=4 FORBID I2F LDL STL MAX_REGISTERS 64 SPILL_FREE)
+tenon_add_sass_test(tenon_kernels NAME sass.slices_combine ARCH 90 KERNEL "tenon_slices_combine"
+  EXPECT DFMA>=192 FORBID I2F LDL STL MAX_REGISTERS 64 SPILL_FREE)
 # Promoted accumulators: those of a k-tile are added in f32 while the next k-tile accumulates in other registers.
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_promoted ARCH 90a
   KERNEL "gemm_wgmma<(?!.*BlockScaled).*e[45]m[32], float, true>.*TileShape<128, 128, "
@@ -197,3 +206,6 @@ tenon_add_sass_test(tenon_kernels NAME sass.block_scaled ARCH 90a KERNEL "gemm_w
   EXPECT QGMMA>=8 FFMA>=64 LDS>=6 UTMALDG.2D>=4 SYNCS.PHASECHK>=2 FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
 tenon_add_sass_test(tenon_kernels NAME sass.block_scaled_128x128 ARCH 90a
   KERNEL "gemm_wgmma<.*BlockScaled<.*TileShape<128, 128, " EXPECT QGMMA.64x128x32.F32.E4M3.E4M3>=8 FFMA>=128)
+tenon_add_sass_test(tenon_kernels NAME sass.grouped_block_scaled ARCH 90a KERNEL "gemm_grouped<.*BlockScaled<.*TileShape<128, 128, "
+  EXPECT QGMMA.64x128x32.F32.E4M3.E4M3>=8 FFMA>=128 LDS>=6 UTMALDG.2D.MULTICAST>=2 UTMALDG.2D>=4 UTMASTG.2D>=1 STG.E.128>=2
+  SYNCS.PHASECHK>=2 FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 168 SPILL_FREE)

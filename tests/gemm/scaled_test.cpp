@@ -289,7 +289,7 @@ TEST(ScaledGemmChoice, IsTheMeasuredOne) {
       {64, 7168, 2048, "block_scaled_64x64"},           {128, 2112, 7168, "block_scaled_64x64_splitk2"},
       {128, 24576, 1536, "block_scaled_128x64"},        {128, 7168, 16384, "block_scaled_128x64"},
       {128, 4096, 7168, "block_scaled_128x64_splitk2"}, {128, 7168, 2048, "block_scaled_128x64"},
-      {4096, 2112, 7168, "block_scaled_128x128_c1x2"},  {4096, 7168, 16384, "block_scaled_128x128_c1x2"},
+      {4096, 2112, 7168, "block_scaled_128x128_c2x1"},  {4096, 7168, 16384, "block_scaled_128x128_c2x1"},
   };
   for (const auto& x : measured)
     EXPECT_STREQ(choose_scaled_kernel(block_scaled_kernels(), x.m, x.n, x.k, 132)->name, x.fastest)
@@ -383,7 +383,7 @@ TEST_F(ScaledGemmRefusal, AKernelThatDoesNotExist) {
   problem_.kernel = "block_scaled_1x1";
   expect(
       StatusCode::invalid_argument,
-      "no block-scaled kernel has the name 'block_scaled_1x1'; 'block_scaled_128x128_c1x2', for example, is "
+      "no block-scaled kernel has the name 'block_scaled_1x1'; 'block_scaled_128x128_c2x1', for example, is "
       "one");
 }
 TEST_F(ScaledGemmRefusal, RowScalesOf16Bits) {

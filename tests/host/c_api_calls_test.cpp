@@ -242,6 +242,9 @@ tenon_gemm_grouped_problem grouped_of_c(int which) {
   p.alpha = first ? 0.5F : 3.0F, p.beta = first ? 0.25F : -1.0F;
   p.error = at<std::int32_t>(first ? 0x50 : 0x150);
   p.kernel = first ? "one" : "another";
+  p.scale_a = {at<float>(first ? 0x60 : 0x160), 10 + 100 * which};
+  p.scale_b = {at<float>(first ? 0x80 : 0x180), 11 + 100 * which};
+  p.scale_b_stride = 12 + 100 * which;
   return p;
 }
 void expect_arrived(const tenon_gemm_grouped_problem& p) {
@@ -270,6 +273,11 @@ void expect_arrived(const tenon_gemm_grouped_problem& p) {
   EXPECT_EQ(q.beta, p.beta);
   EXPECT_EQ(q.error, p.error);
   EXPECT_EQ(q.kernel, p.kernel);
+  EXPECT_EQ(q.scale_a.data, p.scale_a.data);
+  EXPECT_EQ(q.scale_a.ld, p.scale_a.ld);
+  EXPECT_EQ(q.scale_b.data, p.scale_b.data);
+  EXPECT_EQ(q.scale_b.ld, p.scale_b.ld);
+  EXPECT_EQ(q.scale_b_stride, p.scale_b_stride);
 }
 TEST(CApiCalls, TranslateEveryFieldOfGroupedProducts) {
   auto* const stream = at<CUstream_st>(0x70);

@@ -161,7 +161,7 @@ void expect_right(const GroupedKernel& kernel, const Case& x) {
 
 void expect_right_with_all(const Case& x) {
   for (const GroupedKernel& kernel : grouped_kernels()) {
-    if (kernel.divides_k) continue;
+    if (kernel.divides_k || kernel.type == Type::e4m3) continue;  // e4m3: gemm/scaled_grouped_test.cpp
     if (kernel.b_order == row_major && x.k % 64 != 0) continue;
     expect_right(kernel, x);
     if (::testing::Test::HasFailure()) return;

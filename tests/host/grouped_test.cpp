@@ -65,8 +65,10 @@ TEST_F(GroupedRefusals, Sizes) {
 TEST_F(GroupedRefusals, TypesAndOrders) {
   problem_.b.type = Type::f16;
   expect(StatusCode::unsupported, "A is bf16 and B is f16 but they must have the same type");
+  problem_.a.type = Type::e5m2;
+  expect(StatusCode::unsupported, "A is e5m2 but must be f16, bf16 or e4m3");
   problem_.a.type = Type::e4m3;
-  expect(StatusCode::unsupported, "A is e4m3 but must be f16 or bf16");
+  expect(StatusCode::unsupported, "A is e4m3 and B is f16 but they must have the same type");
   problem_.a.type = Type::f16, problem_.c.type = Type::s32;
   expect(StatusCode::unsupported, "C is s32 but must be f16, bf16 or f32");
   problem_.c.type = Type::f32, problem_.a.order = column_major;
@@ -142,6 +144,83 @@ TEST_F(GroupedRefusals, Overlaps) {
          "error at 0x40000c overlaps sizes at 0x400000 but needs memory of its own");
 }
 
+// Block-scaled e4m3.
+class ScaledGroupedRefusals : public GroupedRefusals {
+ protected:
+  ScaledGroupedRefusals() {
+    problem_.n = 200, problem_.k = 300;
+    problem_.a = {at(1 << 20), 304, row_major, Type::e4m3};
+    problem_.b = {at(2 << 20), 304, column_major, Type::e4m3};
+    problem_.b_stride = 200 * 304;
+    problem_.c = {at(3 << 20), 200, Type::bf16};
+    problem_.scale_a = {floats(6 << 20), 100};
+    problem_.scale_b = {floats(7 << 20), 4};
+    problem_.scale_b_stride = 8;
+  }
+  static float* floats(std::uintptr_t address) { return static_cast<float*>(at(address)); }
+};
+
+TEST_F(ScaledGroupedRefusals, AValidProblemIsNone) {
+  expect_ok();
+  problem_.layout = GroupLayout::masked, problem_.scale_a.ld = 300;
+  expect_ok();
+  problem_.b_stride = problem_.scale_b_stride = 0;  // one B for all
+  expect_ok();
+  problem_.alpha = 0.0F, problem_.scale_a = problem_.scale_b = {};  // not read
+  expect_ok();
+}
+TEST_F(ScaledGroupedRefusals, OperandsOfTheWrongKind) {
+  problem_.layout = GroupLayout::divides_k;
+  expect(StatusCode::unsupported, "A is e4m3 but where groups divide k must be f16 or bf16");
+  problem_.layout = GroupLayout::contiguous, problem_.b.order = row_major;
+  expect(StatusCode::unsupported, "B is row-major but with block scales must be column-major");
+  problem_.a.type = problem_.b.type = Type::bf16;
+  expect(StatusCode::unsupported, "A has scales but is bf16: operands with block scales must be e4m3");
+  problem_.scale_a = {};
+  expect(StatusCode::unsupported, "B has scales but is bf16: operands with block scales must be e4m3");
+}
+TEST_F(ScaledGroupedRefusals, ScalesOfTheWrongShape) {
+  problem_.scale_a.ld = 96;
+  expect(StatusCode::invalid_argument,
+         "the ld of the scales of A is 96 but must be a multiple of 4 and >= 100");
+  problem_.layout = GroupLayout::masked, problem_.scale_a.ld = 100;  // of all groups
+  expect(StatusCode::invalid_argument,
+         "the ld of the scales of A is 100 but must be a multiple of 4 and >= 300");
+  problem_.scale_a.ld = 300, problem_.scale_b.ld = 2;
+  expect(StatusCode::invalid_argument, "the ld of the scales of B is 2 but must be a multiple of 4 and >= 3");
+}
+TEST_F(ScaledGroupedRefusals, ScalesThatTmaCannotRead) {
+  problem_.scale_b.data = floats((7 << 20) + 8);
+  expect(StatusCode::invalid_argument, "the scales of B are 8 bytes past a multiple of 16 but TMA needs 0");
+  problem_.scale_b.data = nullptr;
+  expect(StatusCode::invalid_argument, "the scales of B are a null pointer");
+}
+TEST_F(ScaledGroupedRefusals, StridesOfTheScales) {
+  problem_.scale_b_stride = 10;
+  expect(StatusCode::unsupported, "scale_b_stride is 10 but must be a multiple of scale_b.ld = 4");
+  problem_.scale_b_stride = 4;
+  expect(StatusCode::invalid_argument,
+         "scale_b_stride is 4 but the scales of B[g] have 2 rows of ld = 4: 0, or >= 8 is needed");
+  problem_.scale_b_stride = 0;
+  expect(StatusCode::invalid_argument,
+         "scale_b_stride is 0 but b_stride is 60800: groups with a B each need scales of it");
+  problem_.scale_b_stride = std::int64_t{4} << 30;
+  expect(
+      StatusCode::unsupported,
+      "3 groups, scale_b_stride = 4294967296 apart, have 3221225472 rows of scales in all but TMA reads at "
+      "most 2147479552");
+  problem_.groups = 1;  // not used
+  expect_ok();
+}
+TEST_F(ScaledGroupedRefusals, ScalesInC) {
+  problem_.scale_a.data = floats((3 << 20) + 64);
+  expect(StatusCode::invalid_argument,
+         "C at 0x300000 overlaps the scales of A at 0x300040 but needs memory of its own");
+  problem_.scale_a.data = floats(6 << 20), problem_.scale_b.data = floats((3 << 20) - 16);
+  expect(StatusCode::invalid_argument,
+         "C at 0x300000 overlaps the scales of B at 0x2ffff0 but needs memory of its own");
+}
+
 struct NoDevice final : Launcher {
   int sm = 90;
   int launches = 0;
@@ -197,6 +276,10 @@ TEST_F(GroupedRefusals, EveryKernelCanBeNamed) {
     problem_.kernel = name;
     problem_.a.type = problem_.b.type = kernel.type;
     problem_.b_stride = 64 * 64;
+    const bool scaled = kernel.type == Type::e4m3;
+    problem_.scale_a = {scaled ? static_cast<const float*>(at(6 << 20)) : nullptr, 100};
+    problem_.scale_b = {scaled ? static_cast<const float*>(at(7 << 20)) : nullptr, 4};
+    problem_.scale_b_stride = 4;
     problem_.a.order = kernel.a_order;
     problem_.b.order = kernel.b_order;
     problem_.a.ld = kernel.divides_k ? 104 : 64;

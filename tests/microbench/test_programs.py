@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -91,10 +92,29 @@ class Programs(unittest.TestCase):
                 self.assertEqual(code, 3, err)
                 self.assertIn("tenon_%s: standard output cannot be written" % arguments[0], err)
 
+    def test_deep_gemm(self):
+        """Up to the point where it needs PyTorch."""
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../microbench/deep_gemm.py")
+
+        def run_it(*arguments):
+            done = subprocess.run([sys.executable, "-B", script, *arguments], capture_output=True, text=True, timeout=300)
+            return done.returncode, done.stdout, done.stderr
+
+        code, out, _ = run_it("--help")
+        self.assertEqual(code, 0)
+        self.assertIn("examples:\n  python3 deep_gemm.py", out)
+        code, out, err = run_it("--operations", "fp8-dense,nosuch")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("'nosuch' is none of fp8-dense, ", err)
+        code, out, err = run_it("--part", "4/4")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("invalid part value: '4/4'", err)
+
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    for name in ("gemm_benchmark", "epilogue_benchmark", "grouped_benchmark", "instruction_benchmark", "numerics"):
+    for name in ("gemm_benchmark", "epilogue_benchmark", "grouped_benchmark", "batched_benchmark",
+                 "scaled_benchmark", "slices_benchmark", "instruction_benchmark", "numerics"):
         parser.add_argument("--" + name, required=True)
     PROGRAMS = vars(parser.parse_args())
     unittest.main(argv=["test_programs"], verbosity=2)

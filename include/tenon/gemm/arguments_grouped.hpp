@@ -15,6 +15,7 @@ struct GroupedArguments {
   GroupOutputs outputs;  // where the groups divide k
   bool no_k;             // the same: no group has any
   Output c;              // of all groups
+  int scale_b_pitch;     // of block-scaled operands: the same as b_pitch, of the map of B's scales
   int* error;            // set to 1 + g for the first invalid group g (GroupRows); may be null
 };
 

@@ -30,10 +30,13 @@ struct StageScales {
   static constexpr int box_columns_b = 4;
   // Where a k-tile's scale stands in its box.
   TENON_HOST_DEVICE static constexpr int in_box_b(int k_tile) { return k_tile & (box_columns_b - 1); }
-  static constexpr int bytes_a = 4 * Block::m, row_bytes_b = 4 * box_columns_b;
-  static constexpr int loaded_bytes = bytes_a + blocks_b * row_bytes_b;
+  // The tiles of a group may begin at any row of A: then the box begins up to 3 rows before.
+  static constexpr int rows_a = Block::m, rows_a_anywhere = rows_a + 4;
+  TENON_HOST_DEVICE static constexpr int rows_before(int row) { return row & 3; }
+  static constexpr int b_at = (4 * rows_a_anywhere + 127) / 128 * 128;  // TMA writes to multiples of 128
+  static constexpr int row_bytes_b = 4 * box_columns_b, bytes_b = blocks_b * row_bytes_b;
   static constexpr int bytes = 1024;  // in a stage: the next one begins where the swizzle does
-  static_assert(loaded_bytes <= bytes, "StageScales: a tile has at most 248 rows");
+  static_assert(b_at + bytes_b <= bytes, "StageScales: a tile has at most 220 rows");
 };
 
 // Config: WgmmaConfig of WgmmaOperands that promote.
@@ -46,5 +49,10 @@ struct BlockScaled : Config {
   static constexpr int stage_bytes = operand_bytes + Scales::bytes;
   static constexpr int ring_bytes = Config::stages * stage_bytes;
 };
+
+template <class Config>
+inline constexpr bool is_block_scaled = false;
+template <class Config>
+inline constexpr bool is_block_scaled<BlockScaled<Config>> = true;
 
 }  // namespace tenon

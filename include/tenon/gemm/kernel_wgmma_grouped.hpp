@@ -19,15 +19,15 @@ struct GemmGrouped : WgmmaPieces<Config> {
   using Roles = typename GroupedPieces<Config>::Roles;
   using Groups = typename GroupedPieces<Config>::Groups;
   using Producer = typename GroupedPieces<Config>::Producer;
+  using Maps = typename Producer::Maps;
   using Cluster = typename Config::Cluster;
   using Ring = typename Pieces::Ring;
 
   // By all threads of the CTA, which has one dimension, once a kernel. Takes the named barriers of Turns.
   // op: see epilogue.hpp. map_c: see StoreTma.
   template <class Op>
-  __device__ __forceinline__ static void run(const GroupedOperandMaps& map_a, const GroupedOperandMaps& map_b,
-                                             const TensorMap& map_c, const GroupedArguments& p,
-                                             std::uint8_t* shared, const Op& op) {
+  __device__ __forceinline__ static void run(const Maps& map_a, const Maps& map_b, const TensorMap& map_c,
+                                             const GroupedArguments& p, std::uint8_t* shared, const Op& op) {
     if (works_for_warp(Pieces::producer_warp)) {
       Producer::prefetch(map_a, map_b);
       if (tma_can_store(p.c)) prefetch_map(map_c);
@@ -74,11 +74,12 @@ struct GemmGrouped : WgmmaPieces<Config> {
 
 // Launch it as plan_sm90_grouped.hpp says.
 template <class Config, class Op>
-__global__ void __launch_bounds__(GemmGrouped<Config>::threads, 1) __cluster_dims__(Config::Cluster::ctas, 1,
-                                                                                    1)
-    gemm_grouped(const __grid_constant__ GroupedOperandMaps map_a,
-                 const __grid_constant__ GroupedOperandMaps map_b, const __grid_constant__ TensorMap map_c,
-                 const __grid_constant__ GroupedArguments arguments, const __grid_constant__ Op op) {
+__global__ void __launch_bounds__(GemmGrouped<Config>::threads, 1)
+    __cluster_dims__(Config::Cluster::ctas, 1, 1)
+        gemm_grouped(const __grid_constant__ typename GemmGrouped<Config>::Maps map_a,
+                     const __grid_constant__ typename GemmGrouped<Config>::Maps map_b,
+                     const __grid_constant__ TensorMap map_c,
+                     const __grid_constant__ GroupedArguments arguments, const __grid_constant__ Op op) {
   extern __shared__ std::uint8_t shared[];
   GemmGrouped<Config>::run(map_a, map_b, map_c, arguments, shared, op);
 }

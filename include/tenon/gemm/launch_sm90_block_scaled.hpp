@@ -26,9 +26,9 @@ BlockScaledProduct product_of(const BlockScaledProblem<TA, TC>& problem, Order a
 namespace tenon::sm90 {
 
 // M x N: the tile of a CTA; M is 64 or 128, N a multiple of 8 up to 128. In tiles of 64 or 128 columns each
-// k-tile has one scale of B; in others a column may belong to either of two. CTAs of a cluster along n share
-// A, which suits this kernel best: the descriptors of B are then computed once (microbench/HISTORY.md).
-template <int M, int N, class Cluster = ClusterShape<1, 2>, int Subtiles = 1,
+// k-tile has one scale of B; in others a column may belong to either of two, and choosing takes a quarter
+// more time (microbench/HISTORY.md). CTAs of a cluster along m share B, those along n share A.
+template <int M, int N, class Cluster = ClusterShape<2, 1>, int Subtiles = 1,
           int Stages = stages_that_fit((M + N) * 128 + 1024, (4 + M / 16 * 2 * Subtiles) * 1024)>
 using BlockScaledConfig =
     BlockScaled<WgmmaConfig<WgmmaOperands<e4m3, e4m3, float, true>, row_major, column_major,

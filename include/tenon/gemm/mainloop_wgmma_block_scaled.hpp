@@ -37,15 +37,23 @@ struct ThreadScales {
   }
 };
 
-// Config: BlockScaled. The interface is that of MainloopWgmma.
+// Config: BlockScaled, or Grouped of it. The interface is that of MainloopWgmma.
 template <class Config>
 struct MainloopBlockScaled {
-  template <class Issued>
+  template <class Arguments, class Issued>
   __device__ __forceinline__ static void run(typename Config::Accumulators& accumulators,
                                              StageConsumer<Config>& stages, const WorkTile& work,
-                                             const GemmArguments&, int /*consumer*/, int row,
+                                             const Arguments&, int /*consumer*/, int row,
                                              const Issued& issued) {
-    Loader loader(row, work.k_begin);
+    run(accumulators, stages, work, row, row, issued);
+  }
+
+  // scale_row: of the warpgroup's first row among the scales of A in the stage.
+  template <class Issued>
+  __device__ __forceinline__ static void run(typename Config::Accumulators& accumulators,
+                                             StageConsumer<Config>& stages, const WorkTile& work, int row,
+                                             int scale_row, const Issued& issued) {
+    Loader loader(scale_row, work.k_begin);
     const int fragments_of_first = (scale_block - work.n * Config::Block::n % scale_block) / 8;
     accumulators.clear();
     Scales scales_even, scales_odd;
@@ -85,7 +93,7 @@ struct MainloopBlockScaled {
 
   class Loader {
    public:
-    // row: of the warpgroup's first row in the tile. k_tile: the first that is loaded.
+    // row: scale_row above. k_tile: the first that is loaded.
     __device__ __forceinline__ Loader(int row, int k_tile)
         : k_tile_(k_tile),
           offset_a_(static_cast<std::uint32_t>(
@@ -95,7 +103,7 @@ struct MainloopBlockScaled {
     __device__ __forceinline__ Scales load(std::uint32_t scales) {
       Scales loaded;
       const std::uint32_t scales_b =
-          scales + static_cast<std::uint32_t>(Stage::bytes_a + 4 * Stage::in_box_b(k_tile_++));
+          scales + static_cast<std::uint32_t>(Stage::b_at + 4 * Stage::in_box_b(k_tile_++));
 #pragma unroll
       for (int half = 0; half < 2; ++half) loaded.a[half] = load_f32(scales + offset_a_ + half * 8 * 4);
 #pragma unroll

@@ -49,7 +49,25 @@ inline GroupedGemm with_some_k(const GroupedGemm& problem) {
   p.a = {somewhere, 64, p.a.order, p.a.type};
   p.b = {somewhere, 64, p.b.order, p.b.type};
   p.b_stride = 0;
+  p.scale_a = p.scale_b = {static_cast<const float*>(somewhere), 4};
+  p.scale_b_stride = 0;
   return p;
+}
+
+// The maps of the scales of a problem with_some_k(). rows: of A.
+template <class Config>
+Status make_grouped_scale_maps(Launcher& launcher, const GroupedGemm& p, int rows, ScaledGroupedMaps* map_a,
+                               ScaledGroupedMaps* map_b, GroupedArguments* arguments) {
+  using Scales = typename Config::Scales;
+  const auto blocks_k = static_cast<int>(std::max<std::int64_t>(blocks_of_128(p.k), 1));
+  const int pitch = p.groups > 1 ? static_cast<int>(p.scale_b_stride / p.scale_b.ld) : 0;
+  const int blocks_n = static_cast<int>(blocks_of_128(p.n)) + (static_cast<int>(p.groups) - 1) * pitch;
+  arguments->scale_b_pitch = pitch;
+  // Without k none of the scales is read.
+  const MatrixInMemory scales_a{p.scale_a.data, 4, blocks_k, p.k == 0 ? 1 : rows, p.scale_a.ld};
+  const MatrixInMemory scales_b{p.scale_b.data, 4, p.k == 0 ? 1 : blocks_n, blocks_k, p.scale_b.ld};
+  if (Status s = launcher.make_tensor_map(scales_a, 1, Scales::rows_a_anywhere, &map_a->scales); !s) return s;
+  return launcher.make_tensor_map(scales_b, Scales::blocks_b, Scales::box_columns_b, &map_b->scales);
 }
 
 // The launch of gemm_grouped<Config, Op> for a problem that gemm_grouped() accepts, with groups, rows and n
@@ -83,7 +101,7 @@ Status plan_grouped(const GroupedGemm& problem, const Op& op, const DeviceDescri
   arguments.c = {p.c.data, p.c.ld, rows, n, p.c.type};
   arguments.error = p.error;
 
-  GroupedOperandMaps map_a{}, map_b{};
+  typename Kernel::Maps map_a{}, map_b{};
   TensorMap map_c{};
   const int beyond = (static_cast<int>(p.groups) - 1) * arguments.b_pitch;
   if (Status s = make_grouped_maps<TileA, Cluster::ctas>(launcher, p.a, a_rows, some_k, &map_a); !s) return s;
@@ -92,6 +110,10 @@ Status plan_grouped(const GroupedGemm& problem, const Op& op, const DeviceDescri
                                                          some_k + (k_major ? 0 : beyond), &map_b);
       !s)
     return s;
+  if constexpr (Config::promotes) {
+    if (Status s = make_grouped_scale_maps<Config>(launcher, p, rows, &map_a, &map_b, &arguments); !s)
+      return s;
+  }
   if (tma_can_store(arguments.c)) {
     const int halves = static_cast<int>(bytes(p.c.type) / 2);  // 16-bit elements of one of C
     if (Status s = launcher.make_tensor_map({p.c.data, 2, rows, halves * n, halves * p.c.ld}, subtile_rows,

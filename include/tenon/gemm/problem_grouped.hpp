@@ -1,10 +1,10 @@
 // The problem of a grouped product: many products in one launch, whose sizes stand in device memory. Plain
-// C++17. Below: problem.hpp.
+// C++17. Below: scaled_problem.hpp.
 #pragma once
 
 #include <cstdint>
 
-#include "tenon/gemm/problem.hpp"
+#include "tenon/gemm/scaled_problem.hpp"
 
 namespace tenon {
 
@@ -42,13 +42,20 @@ struct DeviceIntegers {
 // b_stride must be multiples of 16 bytes; with a row-major B and several groups, k must be a multiple of 64.
 // C may have any address and leading dimension; c_stride is a multiple of it.
 //
-// C may not overlap A, B, the sizes or the error word. beta == 0 does not read C. k == 0 or alpha == 0 gives
-// beta * C in the rows of the groups.
+// Or both are e4m3, block-scaled as DeepSeek-V3 has them (ScaleMode::block_1x128_128x128 of gemm_scaled.hpp),
+// where groups are rows and B is column-major. BlockScales has the layout of the scales: those of A by its
+// rows, gaps between groups included; those of B[g] begin scale_b_stride values after those of B[g - 1], a
+// multiple of scale_b.ld, and 0 if all groups share them. Any k.
+//
+// C may not overlap A, B, the scales, the sizes or the error word. beta == 0 does not read C. k == 0 or alpha
+// == 0 gives beta * C in the rows of the groups.
 struct GroupedGemm {
   GroupLayout layout = GroupLayout::contiguous;
   std::int64_t groups = 0, m = 0, n = 0, k = 0;
   ConstMatrix a, b;
   std::int64_t b_stride = 0;
+  BlockScales scale_a, scale_b;  // of e4m3
+  std::int64_t scale_b_stride = 0;
   Matrix c;
   std::int64_t c_stride = 0;  // where groups divide k
   DeviceIntegers sizes;

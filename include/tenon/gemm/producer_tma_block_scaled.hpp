@@ -33,13 +33,15 @@ class ScaledOperandLoads {
     return Operands::left_of_b(work, p);
   }
 
-  __device__ __forceinline__ int bytes() const { return operands_.bytes() + Scales::loaded_bytes; }
+  __device__ __forceinline__ int bytes() const {
+    return operands_.bytes() + 4 * Scales::rows_a + Scales::bytes_b;
+  }
   __device__ __forceinline__ void start(std::uint8_t* to, const Map& map_a, const Map& map_b, int k_tile,
                                         std::uint64_t* barrier) const {
     operands_.start(to, map_a, map_b, k_tile, barrier);
     std::uint8_t* const scales = to + Config::operand_bytes;
     copy_box(scales, map_a.scales, k_tile, row_, barrier);
-    copy_box(scales + Scales::bytes_a, map_b.scales, block_b_, k_tile - Scales::in_box_b(k_tile), barrier);
+    copy_box(scales + Scales::b_at, map_b.scales, block_b_, k_tile - Scales::in_box_b(k_tile), barrier);
   }
 
   __device__ __forceinline__ static void prefetch(const Map& map) {

@@ -17,8 +17,19 @@ struct GroupedOperandMaps {
   OperandMap whole, part;
 };
 
-// Config: Grouped of a WgmmaConfig.
+// What is loaded beside the operands: nothing. producer_tma_grouped_block_scaled.hpp has another.
 template <class Config>
+struct OperandsAlone {
+  using Maps = GroupedOperandMaps;
+  static constexpr int stage_bytes = Config::stage_bytes;
+  __device__ __forceinline__ static void prefetch(const Maps&, const Maps&) {}
+  __device__ __forceinline__ static void start(std::uint8_t*, const Maps&, const Maps&,
+                                               const GroupedArguments&, const GroupedTile&, int,
+                                               std::uint64_t*) {}
+};
+
+// Config: Grouped of a WgmmaConfig. Beside: OperandsAlone, or a type with its members.
+template <class Config, class Beside = OperandsAlone<Config>>
 class ProducerGrouped {
   using Block = typename Config::Block;
   using Cluster = typename Config::Cluster;
@@ -32,22 +43,22 @@ class ProducerGrouped {
   using PartA = OperandLoad<TileA, parts>;
   using PartB = OperandLoad<TileB, parts>;
   using Ring = TmaRing<Config::stages>;
+  using Maps = typename Beside::Maps;  // GroupedOperandMaps, or more
 
-  __device__ __forceinline__ static void prefetch(const GroupedOperandMaps& map_a,
-                                                  const GroupedOperandMaps& map_b) {
+  __device__ __forceinline__ static void prefetch(const Maps& map_a, const Maps& map_b) {
     prefetch_map(map_a.whole.whole);
     prefetch_map(map_b.part.whole);
     if constexpr (parts > 1) {
       prefetch_map(map_a.part.whole);
       prefetch_map(map_b.whole.whole);
     }
+    Beside::prefetch(map_a, map_b);
   }
 
   // memory: the ring's stages.
   template <class Scheduler>
-  __device__ __forceinline__ static void run(const GroupedOperandMaps& map_a, const GroupedOperandMaps& map_b,
-                                             const GroupedArguments& p, Scheduler& scheduler,
-                                             std::uint8_t* memory, const Ring& ring) {
+  __device__ __forceinline__ static void run(const Maps& map_a, const Maps& map_b, const GroupedArguments& p,
+                                             Scheduler& scheduler, std::uint8_t* memory, const Ring& ring) {
     constexpr Stage<Config::stages> first_stage;
     Stage<Config::stages> stage = first_stage;
     for (int index = scheduler.first(); scheduler.find(index); index += scheduler.step()) {
@@ -57,12 +68,13 @@ class ProducerGrouped {
       const int k_end = tile.work.k_begin + tile.work.k_count;
       for (int k_tile = tile.work.k_begin; k_tile < k_end; ++k_tile) {
         ring.wait_empty(stage);
-        ring.expect(stage, Config::stage_bytes);
+        ring.expect(stage, Beside::stage_bytes);
         std::uint8_t* const to = memory + stage.index * Config::stage_bytes;
         std::uint64_t* const barrier = ring.full_barrier(stage);
         const int k = tile.k + k_tile * Block::k, b_k = k + (TileB::k_major ? 0 : of_group);
         load<TileA>(to, map_a, tile.a_row, k, tile.shares_a, barrier);
         load<TileB>(to + TileA::bytes, map_b, b_column, b_k, !tile.shares_a, barrier);
+        Beside::start(to, map_a, map_b, p, tile, k_tile, barrier);
         stage = stage.next();
         // See produce().
         if (RegisterBudget<Config>::large && index == scheduler.first() && k_tile == tile.work.k_begin + 1)

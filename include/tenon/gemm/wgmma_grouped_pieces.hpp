@@ -1,8 +1,10 @@
 // The pieces of the kernels for grouped products, and their consumers. Below: producer_tma_grouped.hpp,
-// wgmma_grouped_k.hpp, wgmma_grouped_rows.hpp, wgmma_roles.hpp, pipeline/turns.hpp.
+// producer_tma_grouped_block_scaled.hpp, wgmma_grouped_k.hpp, wgmma_grouped_rows.hpp, wgmma_roles.hpp,
+// pipeline/turns.hpp.
 #pragma once
 
 #include "tenon/gemm/producer_tma_grouped.hpp"
+#include "tenon/gemm/producer_tma_grouped_block_scaled.hpp"
 #include "tenon/gemm/wgmma_grouped_k.hpp"
 #include "tenon/gemm/wgmma_grouped_rows.hpp"
 #include "tenon/gemm/wgmma_roles.hpp"
@@ -11,11 +13,12 @@
 namespace tenon {
 
 // A configuration as the grouped kernels take it. Config: a WgmmaConfig with one CTA in a cluster or two
-// along m, or Pingpong of one.
+// along m, or Pingpong or BlockScaled of one.
 template <class Config>
 struct Grouped : Config {
-  static_assert(!Config::swap_ab && !Config::row_interleaved && !Config::promotes,
-                "Grouped: the configuration must be a WgmmaConfig, or Pingpong of one");
+  static_assert(!Config::swap_ab && !Config::row_interleaved &&
+                    (!Config::promotes || is_block_scaled<Config>),
+                "Grouped: the configuration must be a WgmmaConfig, or Pingpong or BlockScaled of one");
   static constexpr bool splits_tail = false, divides_k = false;
 };
 
@@ -23,6 +26,22 @@ struct Grouped : Config {
 template <class Config>
 struct GroupedK : Grouped<Config> {
   static constexpr bool divides_k = true;
+};
+
+// What the producer loads beside the operands.
+template <class Config>
+struct BesideOperands {
+  using type = OperandsAlone<Config>;
+};
+template <class C>
+struct BesideOperands<Grouped<BlockScaled<C>>> {
+  using type = GroupedBlockScales<Grouped<BlockScaled<C>>>;
+};
+template <class C>
+struct OperandPieces<Grouped<BlockScaled<C>>> {
+  using Producer =
+      ProducerGrouped<Grouped<BlockScaled<C>>, typename BesideOperands<Grouped<BlockScaled<C>>>::type>;
+  using Mainloop = MainloopBlockScaled<Grouped<BlockScaled<C>>>;
 };
 
 // Config: Grouped.
@@ -33,7 +52,7 @@ struct GroupedPieces {
   using Cluster = typename Config::Cluster;
   using Budget = RegisterBudget<Config>;
   using Ring = typename Pieces::Ring;
-  using Producer = ProducerGrouped<Config>;
+  using Producer = ProducerGrouped<Config, typename BesideOperands<Config>::type>;
   template <bool divides_k, class C>
   struct GroupsOf {
     using type = RowGroups<C>;

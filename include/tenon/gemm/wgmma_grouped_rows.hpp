@@ -43,13 +43,28 @@ struct RowGroups {
                                                   const GroupedArguments& p, int consumer, int row,
                                                   const Issued& issued) {
     if (tile.row + row < tile.end_row) {
-      WgmmaPieces<Config>::Mainloop::run(accumulators, stages, tile.work, p, consumer, row, issued);
+      multiply_rows(accumulators, stages, tile, p, consumer, row, issued);
     } else {
       // No row of the group: the tensor cores work for the other warpgroup.
       for (int left = tile.work.k_count; left > 0; --left)
         stages.consume([](const auto&, const auto&) {}, [] {});
       stages.release_last();
       issued();
+    }
+  }
+
+ private:
+  template <class Issued>
+  __device__ __forceinline__ static void multiply_rows(typename Config::Accumulators& accumulators,
+                                                       StageConsumer<Config>& stages, const GroupedTile& tile,
+                                                       const GroupedArguments& p, int consumer, int row,
+                                                       const Issued& issued) {
+    using Mainloop = typename WgmmaPieces<Config>::Mainloop;
+    if constexpr (Config::promotes) {
+      const int scale_row = row + Config::Scales::rows_before(tile.a_row);
+      Mainloop::run(accumulators, stages, tile.work, row, scale_row, issued);
+    } else {
+      Mainloop::run(accumulators, stages, tile.work, p, consumer, row, issued);
     }
   }
 };
