@@ -23,8 +23,8 @@ class Usage(Folder):
 
     def test_help_names_the_types(self):
         text = " ".join(run("gemm", "--help")[1].split())
-        for words in ("{f16,bf16,tf32,e4m3,e5m2,s8,f64}", "{f16,bf16,f32,s32,f64,e4m3,e5m2,s8}", "{f32,f16,s32,f64}", "--type-b", "--promote",
-                      "--scale-a", "--scale-b", "of s8 round(42 * N(0, 1)), within +-127"):
+        for words in ("{f16,bf16,tf32,e4m3,e5m2,s8,f64}", "{f16,bf16,f32,s32,f64,e4m3,e5m2,s8}", "{f32,f16,s32,f64}",
+                      "--type-b", "--promote", "--scale-a", "--scale-b", "of s8 round(42 * N(0, 1)), within +-127"):
             self.assertIn(words, text)
 
     def test_bad_usage(self):
