@@ -37,11 +37,11 @@ void compare(double computed, double exact, double bound, Type type, std::int64_
 }
 
 // A row of A by a column of B, decoded, and scaled: each product by the scales of its factors.
-DotProduct scaled_dot_product(const float* a, const float* b, std::int64_t k, const Gemm& problem,
+DotProduct scaled_dot_product(const double* a, const double* b, std::int64_t k, const Gemm& problem,
                               const HostScales& scales, std::int64_t row, std::int64_t column) {
   DotProduct dot;
   for (std::int64_t i = 0; i < k; ++i) {
-    const double x = static_cast<double>(a[i]), y = static_cast<double>(b[i]), s = scales.of(row, column, i);
+    const double x = a[i], y = b[i], s = scales.of(row, column, i);
     dot.add(x * y * s, aligned_magnitude(x, problem.a.type, y, problem.b.type) * s);
   }
   return dot;

@@ -97,7 +97,7 @@ CLI::Validator number_within(double least, double most) {
 }
 
 CLI::Validator output_type() {
-  return CLI::IsMember({"f16", "bf16", "f32", "s32", "f64"});
+  return CLI::IsMember({"f16", "bf16", "f32", "s32", "f64", "e4m3", "e5m2", "s8"});
 }
 CLI::Validator sum_type() {
   return CLI::IsMember({"f32", "f16", "s32", "f64"});

@@ -134,6 +134,9 @@ constexpr double unit_roundoff(Type type) noexcept {
          : type == Type::bf16 ? 0x1p-8
          : type == Type::s32  ? 0.0
          : type == Type::f64  ? 0x1p-53
+         : type == Type::e4m3 ? 0x1p-4
+         : type == Type::e5m2 ? 0x1p-3
+         : type == Type::s8   ? 0.0
                               : 0x1p-24;
 }
 constexpr double half_least_subnormal(Type type) noexcept {
@@ -141,12 +144,18 @@ constexpr double half_least_subnormal(Type type) noexcept {
          : type == Type::bf16 ? 0x1p-134
          : type == Type::s32  ? 0.0
          : type == Type::f64  ? 0x1p-1074  // the least number there is: half of it is none
+         : type == Type::e4m3 ? 0x1p-10
+         : type == Type::e5m2 ? 0x1p-17
+         : type == Type::s8   ? 0.5
                               : 0x1p-150;
 }
 constexpr double largest_finite(Type type) noexcept {
   return type == Type::f16    ? 65504.0
          : type == Type::bf16 ? 0x1.FEp127
          : type == Type::f64  ? std::numeric_limits<double>::max()
+         : type == Type::e4m3 ? 448.0
+         : type == Type::e5m2 ? 57344.0
+         : type == Type::s8   ? 127.0
                               : 0x1.FFFFFEp127;
 }
 
@@ -261,10 +270,19 @@ constexpr double overflow_threshold(Type type) noexcept {
   }
 }
 
+// What an exact value becomes in a type of 8 bits, before it is rounded: such outputs saturate. In s8 a NaN
+// becomes 0.
+inline double saturated(double exact, Type output) noexcept {
+  if (output == Type::s8) return std::isnan(exact) ? 0.0 : std::clamp(exact, -128.0, 127.0);
+  if (!is_fp8(output) || std::isnan(exact)) return exact;
+  return std::clamp(exact, -largest_finite(output), largest_finite(output));
+}
+
 // |computed - exact|, where infinity is right if a value within the bound of the exact one rounds to it, and
 // NaN is right where the exact value is NaN. Any other value that is not finite is infinitely far off. s32 is
 // compared modulo 2^32: exact may lie outside, below 2^53 in magnitude.
-inline double error_of(double computed, double exact, double bound, Type output) noexcept {
+inline double error_of(double computed, double exact_value, double bound, Type output) noexcept {
+  const double exact = saturated(exact_value, output);
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (output == Type::s32) return std::fabs(std::remainder(computed - exact, 0x1p32));
   if (std::isnan(exact)) return std::isnan(computed) ? 0.0 : infinity;

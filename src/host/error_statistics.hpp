@@ -124,8 +124,9 @@ class ErrorStatistics {
         columns_(m < least_group ? 0 : static_cast<std::size_t>(n)) {}
 
   // dot, c: as for error_bound().
-  void add(std::int64_t row, std::int64_t column, double computed, double exact, const DotProduct& dot,
+  void add(std::int64_t row, std::int64_t column, double computed, double exact_value, const DotProduct& dot,
            double c = 0.0) noexcept {
+    const double exact = saturated(exact_value, output_);
     if (output_ == Type::s32) {
       add(row, column, error_of(computed, exact, 0.0, output_), exact, 0.0, 0.0);
       return;

@@ -23,8 +23,8 @@ class Usage(Folder):
 
     def test_help_names_the_types(self):
         text = " ".join(run("gemm", "--help")[1].split())
-        for words in ("{f16,bf16,tf32,e4m3,e5m2,s8}", "{f16,bf16,f32,s32}", "{f32,f16,s32}", "--type-b", "--promote",
-                      "--scale-a", "--scale-b", "of s8 round(42 * N(0, 1)), within +-127"):
+        for words in ("{f16,bf16,tf32,e4m3,e5m2,s8,f64}", "{f16,bf16,f32,s32,f64,e4m3,e5m2,s8}", "{f32,f16,s32,f64}",
+                      "--type-b", "--promote", "--scale-a", "--scale-b", "of s8 round(42 * N(0, 1)), within +-127"):
             self.assertIn(words, text)
 
     def test_bad_usage(self):
@@ -32,14 +32,14 @@ class Usage(Folder):
         self.refused(2, "give --m, --n and --k", "gemm")
         self.refused(2, "give --m, --n and --k", "gemm", "--m", 8, "--n", 8)
         self.refused(2, "--a and --b must be given together", "gemm", "--a", "x.npy")
-        self.refused(2, "f64 not in", "gemm", *self.SIZES, "--type", "f64")
+        self.refused(2, "s4 not in", "gemm", *self.SIZES, "--type", "s4")
         self.refused(2, "xy not in", "gemm", *self.SIZES, "--layout", "xy")
         self.refused(2, "tpu not in", "gemm", *self.SIZES, "--device", "tpu")
 
     def test_failures_for_scripts(self):
         """With --json standard output is one object, whatever part of the program refuses."""
         self.refused(2, "--frobnicate", "gemm", "--frobnicate", "--json")
-        self.refused(2, "f64 not in", "gemm", *self.SIZES, "--type", "f64", "--json")
+        self.refused(2, "s4 not in", "gemm", *self.SIZES, "--type", "s4", "--json")
         self.refused(2, "there is no command 'gem'", "gem", "--json")
         self.refused(2, "found '--json' where a command is needed", "--json")
         self.refused(2, "--out= ends where its value must follow", "gemm", *self.SIZES, "--out=", "--json")
@@ -141,8 +141,8 @@ class Usage(Folder):
                 ("A is e4m3 and B is s8 but they must have the same type, or be e4m3 and e5m2",
                  ("--type", "e4m3", "--type-b", "s8")),
                 ("A is f16 and B is e5m2 but they must have the same type", ("--type-b", "e5m2")),
-                ("C is f64 with s8 inputs but must be s32, f16, bf16 or f32", ("--type", "s8", "--out-type", "f64")),
-                ("C is s32 with e4m3 inputs but must be f16, bf16 or f32", ("--type", "e4m3", "--out-type", "s32")),
+                ("C is f64 with s8 inputs but must be s32, f16, bf16, f32, e4m3, e5m2 or s8", ("--type", "s8", "--out-type", "f64")),
+                ("C is s32 with e4m3 inputs but must be f16, bf16, f32, e4m3, e5m2 or s8", ("--type", "e4m3", "--out-type", "s32")),
                 ("accumulate is f32 with s8 inputs but must be s32", ("--type", "s8", "--accumulate", "f32")),
                 ("accumulate is f16 with tf32 inputs but must be f32", ("--type", "tf32", "--accumulate", "f16")),
                 ("promote is given but A and B are s8", ("--type", "s8", "--promote")),
@@ -152,7 +152,7 @@ class Usage(Folder):
                 ("alpha is 0.5 but with C in s32 must be a whole number", ("--type", "s8", "--alpha", 0.5)),
                 ("beta is 3e+09 but with C in s32 must be a whole number", ("--type", "s8", "--beta", 3e9)),
                 ("f32 not in", ("--type", "f32")),
-                ("s8 not in", ("--out-type", "s8"))):
+                ("tf32 not in", ("--out-type", "tf32"))):
             self.refused(2, words, "gemm", *self.SIZES, *arguments, "--device", "emulator")
 
     def test_the_emulator_does_not_time(self):
@@ -194,8 +194,8 @@ class Files(Folder):
         self.gemm_refused("the columns of A (3) must be as many as the rows of B (4)", "--out", self.path("C.npy"))
 
     def test_types(self):
-        npy(self.b, (3, 2), [0] * 6, code="d", descr="<f8")
-        self.gemm_refused("its elements are '<f8' but must be")
+        npy(self.b, (3, 2), [0] * 6, code="q", descr="<i8")
+        self.gemm_refused("its elements are '<i8' but must be")
         npy(self.b, (3, 2), [0] * 6, code="H", descr="<V2")
         self.gemm_refused("its elements are bf16 but must be f16, the type of")
         npy(self.b, (3, 2), [0] * 6)

@@ -89,7 +89,7 @@ class Doctor(Folder):
         self.refused(2, "--arch is 'sm_75' but must be", "doctor", *self.SIZES, "--arch", "sm_75")
         self.refused(2, "diagnosed for one", "doctor", *self.SIZES, "--arch", "80", "90")
         self.refused(2, "s4 not in", "doctor", *self.SIZES, "--type", "s4")
-        self.refused(2, "C is f64 with s8 inputs but must be s32, f16, bf16 or f32", "doctor", *self.SIZES, "--type", "s8",
+        self.refused(2, "C is f64 with s8 inputs but must be s32, f16, bf16, f32, e4m3, e5m2 or s8", "doctor", *self.SIZES, "--type", "s8",
                      "--out-type", "f64")
         self.refused(2, "--kernel and --tool are for --binary", "doctor", *self.SIZES, "--kernel", "x")
         self.refused(2, "give one of the two", "doctor", *self.SIZES, "--binary", "x")

@@ -187,6 +187,15 @@ class InTheEmulator(OnADevice):
                     else:
                         self.assertTrue(0 < answer["max_error"] <= answer["error_bound"])
 
+    def test_outputs_of_8_bits(self):
+        for type_, out, alpha in (("s8", "s8", 0.002), ("s8", "e4m3", 0.01), ("f16", "e4m3", 30), ("bf16", "s8", 4),
+                                  ("f16", "e5m2", 1)):
+            with self.subTest(type=type_, out=out):
+                answer = self.gemm("--m", 70, "--n", 37, "--k", 150, "--type", type_, "--out-type", out,
+                                   "--alpha", alpha, "--check")
+                self.assertEqual((answer["ok"], answer["findings"]), (True, []))
+                self.assertTrue(answer["kernel"].endswith("_fused"), answer["kernel"])
+
     def test_f64(self):
         """Kernels for it read every layout. The files hold doubles, and so do alpha and beta."""
         for layout in ("tn", "nn", "tt", "nt"):

@@ -27,6 +27,7 @@ struct Case {
   bool scales_of_tensors = false, scales_of_rows = false, scales_of_columns = false, has_bias = false;
   Activation activation = Activation::none;
   bool c_apart = false;  // in f32
+  float scale_d = 1.0F;
 };
 
 // The device as an A100 would describe itself: the kernels for sm_80 are chosen.
@@ -107,6 +108,8 @@ class S8Epilogue : public test::DeviceTest {
     if (x.scales_of_columns) p.epilogue.column_scale = column_scale_there.get();
     if (x.has_bias) p.epilogue.bias = bias_there.get();
     p.epilogue.activation = x.activation;
+    const Buffer<float> scale_d({x.scale_d});
+    if (x.scale_d != 1.0F) p.epilogue.scale_d = scale_d.get();
     p.workspace_bytes = workspace_size(launcher, p);
     const Buffer<unsigned char> workspace(std::vector<unsigned char>(p.workspace_bytes, 0xff));
     p.workspace = p.workspace_bytes == 0 ? nullptr : workspace.get();
@@ -122,6 +125,7 @@ class S8Epilogue : public test::DeviceTest {
 
     const std::vector<unsigned char> elements = (x.c_apart ? d_there : c_there).read();
     std::vector<float> found(size(x.m * ld));
+    int saturated = 0;
     reference::decode(x.out, elements.data(), found.size(), found.data());
     for (std::int64_t i = 0; i < x.m; ++i) {
       for (std::int64_t j = 0; j < ld; ++j) {
@@ -149,12 +153,24 @@ class S8Epilogue : public test::DeviceTest {
         if (x.has_bias) add(static_cast<double>(bias[size(j)]));
         if (x.beta != 0.0) add(x.beta * static_cast<double>(c[at]));
         if (x.activation == Activation::relu) value = std::max(value, 0.0);
+        value *= static_cast<double>(x.scale_d);
+        magnitude *= static_cast<double>(x.scale_d);
+        if (x.out == Type::s8) {  // to nearest, or to a neighbour where the f32 roundings decide
+          const double error = 8 * 0x1p-24 * magnitude;
+          const float lowest = std::clamp(std::nearbyint(value - error), -128.0, 127.0),
+                      highest = std::clamp(std::nearbyint(value + error), -128.0, 127.0);
+          saturated += std::fabs(value) > 128.0 ? 1 : 0;
+          ASSERT_TRUE(found[at] == lowest || found[at] == highest)
+              << "(" << i << ", " << j << ") is " << found[at] << " but should be " << value;
+          continue;
+        }
         const double before_output = 8 * 0x1p-24 * magnitude;  // a rounding of f32 for each term
         const double bound = before_output + unit_roundoff(x.out) * (std::fabs(value) + before_output) + 1e-7;
         ASSERT_LE(std::fabs(static_cast<double>(found[at]) - value), bound)
             << "(" << i << ", " << j << ") is " << found[at] << " but should be " << value;
       }
     }
+    EXPECT_TRUE(x.out != Type::s8 || (saturated > 0 && saturated < x.m * x.n / 2)) << saturated;
   }
 
   // On this device, and as on sm_80.
@@ -196,6 +212,22 @@ TEST_F(S8Epilogue, EveryScale) {
   run(x);
 }
 
+// Numbers in, numbers out: scaled, rounded to nearest even, and saturated.
+TEST_F(S8Epilogue, OutputsOf8Bits) {
+  Case x{67, 75, 130, Type::s8};
+  x.alpha = 0x1p-10;
+  x.scales_of_columns = x.scales_of_rows = x.has_bias = true;
+  run(x);
+  x.pad = 1;
+  x.scale_d = 0.75F;
+  x.activation = Activation::relu;
+  run(x);
+  x.beta = 0.25;
+  x.c_apart = true;
+  x.activation = Activation::none;
+  run(x);
+}
+
 TEST_F(S8Epilogue, OtherLayoutsAreCopied) {
   for (const Order a : {row_major, column_major}) {
     for (const Order b : {row_major, column_major}) {
@@ -224,7 +256,7 @@ TEST_F(S8Epilogue, KernelsForItWriteNoIntegers) {
     p.accumulate = Type::s32;
     p.kernel = kernel.name.c_str();
     EXPECT_EQ(can_implement(test::launcher(), p).message(),
-              "kernel " + kernel.name + " writes f16, bf16 or f32 but the result is s32");
+              "kernel " + kernel.name + " writes floats or 8 bits but the result is s32");
   }
   EXPECT_EQ(kernels_for_it, 2);
 }

@@ -151,7 +151,9 @@ Gemm of_types(Type a, Type b, Type accumulate, Type c) {
 // The table of gemm.hpp, and nothing else.
 TEST(Validate, EveryCombinationOfTypes) {
   const auto in_the_table = [](Type a, Type b, Type accumulate, Type c) {
-    const bool c_fits = c == Type::f16 || c == Type::bf16 || c == Type::f32;
+    // The fused epilogue rounds to 8 bits.
+    const bool of_8_bits = (is_fp8(c) || c == Type::s8) && accumulate != Type::f16;
+    const bool c_fits = c == Type::f16 || c == Type::bf16 || c == Type::f32 || of_8_bits;
     if (a == Type::s8) return b == Type::s8 && accumulate == Type::s32 && (c == Type::s32 || c_fits);
     if (a == Type::f64) return b == Type::f64 && accumulate == Type::f64 && c == Type::f64;
     const bool pair =
@@ -173,7 +175,7 @@ TEST(Validate, EveryCombinationOfTypes) {
       }
     }
   }
-  EXPECT_EQ(accepted, 6 + 3 + 3 + 12 + 4 + 1);
+  EXPECT_EQ(accepted, (6 + 3) + 6 + 6 + 24 + 7 + 1);
 }
 
 TEST(Validate, WhatOtherTypesNeed) {
@@ -189,10 +191,10 @@ TEST(Validate, WhatOtherTypesNeed) {
                  "B is f32 but must be f16, bf16, tf32, e4m3, e5m2, s8 or f64: f32 needs a precision");
   expect_refusal(of_types(Type::tf32, Type::tf32, Type::f16, Type::f32), StatusCode::unsupported,
                  "accumulate is f16 with tf32 inputs but must be f32");
-  expect_refusal(of_types(Type::e4m3, Type::e5m2, Type::f32, Type::e4m3), StatusCode::unsupported,
-                 "C is e4m3 with e4m3 inputs but must be f16, bf16 or f32");
+  expect_refusal(of_types(Type::e4m3, Type::e5m2, Type::f32, Type::tf32), StatusCode::unsupported,
+                 "C is tf32 with e4m3 inputs but must be f16, bf16, f32, e4m3, e5m2 or s8");
   expect_refusal(of_types(Type::f16, Type::f16, Type::f32, Type::s32), StatusCode::unsupported,
-                 "C is s32 with f16 inputs but must be f16, bf16 or f32");
+                 "C is s32 with f16 inputs but must be f16, bf16, f32, e4m3, e5m2 or s8");
   expect_refusal(of_types(Type::e4m3, Type::s8, Type::f32, Type::f32), StatusCode::unsupported,
                  "A is e4m3 and B is s8 but they must have the same type, or be e4m3 and e5m2");
 }
@@ -220,7 +222,8 @@ TEST(Validate, APrecisionIsForOperandsOfF32) {
   expect_refusal(q, StatusCode::unsupported, "accumulate is f16 with f32 inputs but must be f32");
   q = p;
   q.c.type = Type::s32;
-  expect_refusal(q, StatusCode::unsupported, "C is s32 with f32 inputs but must be f16, bf16 or f32");
+  expect_refusal(q, StatusCode::unsupported,
+                 "C is s32 with f32 inputs but must be f16, bf16, f32, e4m3, e5m2 or s8");
   q = p;
   q.promote = true;
   expect_refusal(q, StatusCode::unsupported,
@@ -536,8 +539,9 @@ TEST(Validate, DAndCApart) {
   p.c.ld = 95;
   expect_refusal(p, StatusCode::invalid_argument, "ldc is 95 but row-major C with n = 96 needs ldc >= 96");
   p = with_epilogue();
-  p.d.type = Type::e4m3;
-  expect_refusal(p, StatusCode::unsupported, "D is e4m3 with f16 inputs but must be f16, bf16 or f32");
+  p.d.type = Type::tf32;
+  expect_refusal(p, StatusCode::unsupported,
+                 "D is tf32 with f16 inputs but must be f16, bf16, f32, e4m3, e5m2 or s8");
   p = with_epilogue();
   p.c.type = Type::s8;
   expect_refusal(p, StatusCode::unsupported, "C is s8 but must be f32, f16 or bf16");
