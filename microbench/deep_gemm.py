@@ -231,7 +231,7 @@ def main():
     arguments = parser.parse_args()
     try:
         import torch
-        import deep_gemm
+        import deep_gemm.utils.layout
         torch.cuda.init()
     except Exception as error:  # noqa: BLE001  (whatever a missing GPU or library raises)
         print(f"deep_gemm.py: {type(error).__name__}: {error}", file=sys.stderr)
