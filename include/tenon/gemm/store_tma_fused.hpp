@@ -99,8 +99,10 @@ __device__ __forceinline__ void stage_gated(const Op& op, const Part& part, int 
 // T: __half or __nv_bfloat16, the type of A, and of D, C and the bias where TMA stores D. Subtiles,
 // rows_at_a_time: see StoreTma. parts, width: of a warp's accumulators (SubtileLoads). barriers_at: where the
 // barriers of all warps are, from the start of the staging memory on. takes_all: whether the kernel takes
-// every epilogue; if not, those alone that is_for_tma() names, and no StoreRows is compiled.
-template <class T, int Subtiles, int rows_at_a_time, int parts, int width, int barriers_at, bool takes_all>
+// every epilogue; if not, those alone that is_for_tma() names, and no StoreRows is compiled. gates: whether
+// gated pairs, too, have a store of their own.
+template <class T, int Subtiles, int rows_at_a_time, int parts, int width, int barriers_at, bool takes_all,
+          bool gates>
 class StoreTmaFused {
   // As many as fit, so that each of their barriers completes an even number of phases for a tile.
   static constexpr int ahead() {
@@ -139,7 +141,7 @@ class StoreTmaFused {
         return Rows(d_, op_, staging_ + before)(part, row, column);
       }
     }
-    if (op_.gated) {
+    if (gates && op_.gated) {
       if (op_.activation == Activation::silu) return gated_by_tma<Activation::silu>(part, row, column);
       return gated_by_tma<Activation::gelu>(part, row, column);
     }
@@ -167,7 +169,7 @@ class StoreTmaFused {
   // Asked for each part: the answer comes from constant memory, and would take a register across the
   // mainloop.
   __device__ __forceinline__ bool is_for_tma() const {
-    return !takes_all || tenon::is_for_tma(op_, type, d_);
+    return !takes_all || ((gates || !op_.gated) && tenon::is_for_tma(op_, type, d_));
   }
   __device__ __forceinline__ bool loads_c() const { return op_.beta != 0.0F && is_for_tma(); }
 

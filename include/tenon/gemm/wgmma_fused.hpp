@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-// Not where registers are scarce: StoreRows would spill.
+// Not where registers are scarce: StoreRows would spill. (With 128 accumulators in ping-pong kernels, both it
+// and the store of gated pairs would: those go to StoreRows there.)
 template <class Config>
 inline constexpr bool takes_every_epilogue = !RegisterBudget<Config>::scarce;
 
@@ -23,7 +24,7 @@ struct StoreOf<Config, FusedEpilogue, warps> {
       StoreTmaFused<typename Config::T, Config::subtiles, RegisterBudget<Config>::rows_at_a_time,
                     Config::Warp::m / 64, Config::Warp::n / 64,
                     Config::warps * Config::subtiles * subtile_bytes + TmaRing<Config::stages>::bytes,
-                    takes_every_epilogue<Config>>,
+                    takes_every_epilogue<Config>, !Config::pingpong || !takes_every_epilogue<Config>>,
       StoreRows<FusedEpilogue>>;
 };
 
