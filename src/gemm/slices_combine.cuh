@@ -1,5 +1,5 @@
 // The last step of products by slices: from the residues of the product to integers (Chinese remainder
-// theorem), and to C. f64 arithmetic in three exact parts, at about the speed of memory on an H200.
+// theorem), and to C. The arithmetic is f64, in three exact parts.
 #pragma once
 
 #include <utility>

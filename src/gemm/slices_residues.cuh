@@ -1,6 +1,5 @@
-// The second step of products by slices: from elements to integers, and to their residues. On an H200 about
-// as much time goes to arithmetic, bytewise dot products and f32, as to memory: 8 bytes in, one for each
-// modulus out.
+// The second step of products by slices: from elements to integers, and to their residues. 8 bytes come in,
+// one for each modulus goes out. The arithmetic is bytewise dot products and f32: there is no division.
 #pragma once
 
 #include <utility>

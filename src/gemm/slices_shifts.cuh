@@ -1,5 +1,5 @@
 // The first step of products by slices: for each row of A and column of B, the power of two with which its
-// elements become the largest integers that the moduli hold. At the speed of memory.
+// elements become the largest integers that the moduli hold.
 #pragma once
 
 #include "gemm/slices.hpp"
