@@ -2,7 +2,7 @@
 // process and by the protocol of measure.hpp: in bursts, sustained, and with operands that rotate over more
 // than twice the L2 (cold). Groups are one launch each for cuBLASLt. Every result is compared with
 // cuBLASLt's, on a poisoned C, before it is timed. Quantisation kernels stand beside a copy that moves as
-// many bytes. deep_gemm.py measures DeepGEMM at the same products.
+// many bytes. time_deep_gemm.py measures DeepGEMM at the same products.
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -347,7 +347,7 @@ int main(int argc, char** argv) {
       "Examples:\n"
       "  tenon_scaled_benchmark --sustained --json scaled.json --commit \"$(git rev-parse --short HEAD)\"\n"
       "  tenon_scaled_benchmark --operations grouped --every-kernel\n"
-      "  python3 deep_gemm.py --json deep_gemm.json        # DeepGEMM at the same products\n"
+      "  python3 time_deep_gemm.py --json deep_gemm.json        # DeepGEMM at the same products\n"
       "Exit status: 0 done and correct, 1 wrong result, 2 bad usage, 3 no GPU or no cuBLASLt, or standard "
       "output cannot be written.");
   app.add_option("--operations", options.operations, "dense, grouped, quantize")

@@ -173,11 +173,14 @@ tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused ARCH 90a
   KERNEL "gemm_wgmma<(?!.*TileShape<128, 192, ).*FusedEpilogue"
   EXPECT UTMALDG.2D>=2 STS.64>=16 LDS.128>=2 STG.E.128>=1 MUFU.EX2>=8 MUFU.RCP>=8 SYNCS.PHASECHK>=2
   FORBID HMMA LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
-# C comes by TMA and is read by ldmatrix; gated pairs are stored to shared memory by their lanes.
+# C comes by TMA and is read by ldmatrix.
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused_16_bit ARCH 90a
   KERNEL "gemm_wgmma<.*WgmmaOperands<__(half|nv_bfloat16), .*FusedEpilogue"
-  EXPECT HGMMA>=4 UTMALDG.2D>=5 UTMASTG.2D>=4 LDSM.16>=8 STSM.16>=20 STS.U16>=64
+  EXPECT HGMMA>=4 UTMALDG.2D>=5 UTMASTG.2D>=4 LDSM.16>=8 STSM.16>=20
   FORBID HMMA LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
+# Lanes store the elements of gated pairs to shared memory one by one.
+tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused_gated ARCH 90a
+  KERNEL "gemm_wgmma<.*TileShape<(128, 192|64, 128), .*FusedEpilogue" EXPECT STS.U16>=64)
 tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fused_s8 ARCH ${TENON_ARCHITECTURES}
   KERNEL "gemm_cp_async<.*signed char, int, .*FusedEpilogue"
   EXPECT IMMA.16832.S8.S8>=32 STS.64>=16 LDS.128>=2 STG.E.128>=1 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)

@@ -94,7 +94,7 @@ class Programs(unittest.TestCase):
 
     def test_deep_gemm(self):
         """Up to the point where it needs PyTorch."""
-        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../microbench/deep_gemm.py")
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../microbench/time_deep_gemm.py")
 
         def run_it(*arguments):
             done = subprocess.run([sys.executable, "-B", script, *arguments], capture_output=True, text=True, timeout=300)
@@ -102,7 +102,7 @@ class Programs(unittest.TestCase):
 
         code, out, _ = run_it("--help")
         self.assertEqual(code, 0)
-        self.assertIn("examples:\n  python3 deep_gemm.py", out)
+        self.assertIn("examples:\n  python3 time_deep_gemm.py", out)
         code, out, err = run_it("--operations", "fp8-dense,nosuch")
         self.assertEqual((code, out), (2, ""))
         self.assertIn("'nosuch' is none of fp8-dense, ", err)

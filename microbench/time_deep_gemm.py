@@ -18,9 +18,9 @@ import time
 COLD_BYTES = 240 << 20
 OPERATIONS = ("fp8-dense", "fp8-contiguous", "fp8-masked", "bf16-contiguous", "bf16-masked")
 EXAMPLES = """examples:
-  python3 deep_gemm.py --sustained --json deep_gemm.json --commit "$(git rev-parse --short HEAD)"
-  python3 deep_gemm.py --operations fp8-contiguous,fp8-masked
-  for i in 0 1 2 3; do python3 deep_gemm.py --compile-only --part $i/4 & done; wait    # fills DeepGEMM's cache
+  python3 time_deep_gemm.py --sustained --json deep_gemm.json --commit "$(git rev-parse --short HEAD)"
+  python3 time_deep_gemm.py --operations fp8-contiguous,fp8-masked
+  for i in 0 1 2 3; do python3 time_deep_gemm.py --compile-only --part $i/4 & done; wait    # fills DeepGEMM's cache
 exit status: 0 done and correct, 1 wrong result, 2 bad usage, 3 no GPU or no DeepGEMM
 """
 
@@ -234,7 +234,7 @@ def main():
         import deep_gemm.utils.layout
         torch.cuda.init()
     except Exception as error:  # noqa: BLE001  (whatever a missing GPU or library raises)
-        print(f"deep_gemm.py: {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"time_deep_gemm.py: {type(error).__name__}: {error}", file=sys.stderr)
         return 3
     which, count = arguments.part
     timer, records, wrong = Timer(torch), [], 0
