@@ -7,6 +7,7 @@
 
 #include "command_line/exit_status.hpp"
 #include "command_line/progress.hpp"
+#include "gemm/split_parts.hpp"
 #include "reference/activation.hpp"
 #include "reference/cpu.hpp"
 
@@ -58,6 +59,47 @@ DotProduct host_dot_product(const double* a, const double* b, std::int64_t k, co
   return dot;
 }
 
+// How the products of f32 operands are accumulated: those of their parts (Gemm::precision).
+Summation summation_of(const Gemm& problem) {
+  const Precision precision = problem.precision;
+  if (precision == Precision::none) return problem;
+  return {part_type(precision), problem.accumulate, promotes(precision)};
+}
+
+// Rounds f32 operands to the type in which they are multiplied, if that is one.
+void round_as_multiplied(std::vector<double>* values, Precision precision) {
+  if (precision == Precision::none || products_of(precision) > 1) return;
+  const Type type = part_type(precision);
+  std::vector<unsigned char> element(bytes(type));
+  for (double& value : *values) {
+    float x = static_cast<float>(value);
+    reference::encode(type, &x, 1, element.data());
+    reference::decode(type, element.data(), 1, &x);
+    value = static_cast<double>(x);
+  }
+}
+
+// What an element of C may lie off because f32 operands are multiplied in parts (gemm.hpp), beside the
+// accumulators. magnitudes: the sum of those of the products.
+double split_bound(Precision precision, double magnitudes) {
+  switch (precision) {
+    case Precision::bf16x3:
+      return 0x1p-14 * magnitudes;
+    case Precision::tf32x3:
+      return 0x1p-21 * magnitudes;
+    case Precision::bf16x6:
+      return 0x1p-23 * magnitudes;
+    default:
+      return 0.0;
+  }
+}
+
+double sum_of_magnitudes(const double* a, const double* b, std::int64_t k) {
+  double sum = 0.0;
+  for (std::int64_t i = 0; i < k; ++i) sum += std::fabs(a[i] * b[i]);
+  return sum;
+}
+
 // alpha * sum + beta * c modulo 2^32, of whole numbers. The sum is exact in FP64: below 2^53.
 std::int32_t wrapped(const Gemm& problem, double sum, std::int32_t c) {
   const auto word = [](double x) { return static_cast<std::uint32_t>(static_cast<std::int64_t>(x)); };
@@ -92,13 +134,18 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
   const std::int64_t m = problem.m, n = problem.n;
   const std::int64_t k = problem.alpha == 0.0 ? 0 : problem.k;  // alpha == 0 does not look at A and B
   const bool on_host =
-      cuda == nullptr || epilogue.scales != nullptr ||
+      cuda == nullptr || epilogue.scales != nullptr || problem.precision != Precision::none ||
       static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) <= host_products;
   std::vector<double> a_rows, b_columns;
   if (on_host && k > 0) {
     a_rows = decoded_f64(a, row_major);
     b_columns = decoded_f64(b, column_major);
+    round_as_multiplied(&a_rows, problem.precision);
+    round_as_multiplied(&b_columns, problem.precision);
   }
+  const Summation summation = summation_of(problem);
+  const bool in_parts = problem.precision != Precision::none && products_of(problem.precision) > 1;
+  const std::int64_t depth = in_parts ? products_of(problem.precision) * k : k;  // as it is accumulated
   const bool in_s32 = problem.c.type == Type::s32, reads_c = problem.beta != 0.0;
   std::vector<double> computed, before;
   std::vector<std::int32_t> computed_s32, before_s32;
@@ -118,7 +165,7 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
     return problem.accumulate == Type::f64 ? x : static_cast<double>(static_cast<float>(x));
   };
   const double alpha = factor(problem.alpha) * scale, beta = factor(problem.beta);
-  ErrorStatistics statistics(m, n, problem, k, problem.c.type, alpha, beta);
+  ErrorStatistics statistics(m, n, summation, depth, problem.c.type, alpha, beta);
   double worst_ratio = -1.0;
   Progress progress(on_host ? "check on the host" : "check on the device", m);
   for (std::int64_t first = 0; first < m; first += band) {
@@ -141,14 +188,19 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
           element = computed[at];
           c = reads_c ? before[at] : 0.0;
           exact = (k == 0 ? 0.0 : alpha * dot.sum) + (reads_c ? beta * c : 0.0);
-          bound = error_bound(dot, k, problem, problem.c.type, alpha, beta, c, std::isfinite(element));
+          bound = error_bound(dot, depth, summation, problem.c.type, alpha, beta, c, std::isfinite(element));
+          if (in_parts) {
+            bound += std::fabs(alpha) *
+                     split_bound(problem.precision, sum_of_magnitudes(a_rows.data() + row * k,
+                                                                      b_columns.data() + column * k, k));
+          }
           if (has_epilogue) {
             const double addend =
                 exact - (k == 0 ? 0.0 : alpha * dot.sum) +
                 (has_bias ? static_cast<double>(epilogue.bias[static_cast<std::size_t>(column)]) : 0.0);
             const double pre = (k == 0 ? 0.0 : alpha * dot.sum) + addend;
             const double before =
-                error_bound(dot, k, problem, Type::f32, alpha, 1.0, addend, std::isfinite(element));
+                error_bound(dot, depth, summation, Type::f32, alpha, 1.0, addend, std::isfinite(element));
             const Activation activation = problem.epilogue.activation;
             exact = reference::activated(activation, pre);
             const double after = reference::activation_error(activation, pre, exact, before);
@@ -165,7 +217,8 @@ CheckResult check(const Gemm& problem, const Operand& a, const Operand& b, const
   result.relative_error = statistics.relative_error();
   result.bias = statistics.bias();
   result.relative_error_limit = statistics.relative_error_limit();
-  if (numbers == Numbers::random) result.verdict = statistics.verdict();
+  // What parts lose is not in the statistics, whose limits are those of the accumulators.
+  if (numbers == Numbers::random && !in_parts) result.verdict = statistics.verdict();
   result.ok = result.elements_ok && result.verdict.is_right();
   return result;
 }

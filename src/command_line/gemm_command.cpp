@@ -45,7 +45,7 @@ struct GemmOptions {
   double alpha = 1.0, beta = 0.0;
   std::optional<float> scale_a, scale_b;
   std::optional<std::uint64_t> seed;  // default: 1
-  std::optional<std::string> activation, scale_mode;
+  std::optional<std::string> activation, scale_mode, precision;
   std::vector<std::int64_t> groups;  // rows of each
   bool bias = false, promote = false, check = false, bench = false, json = false;
 
@@ -117,6 +117,13 @@ void check_usage(const GemmOptions& o) {
     if (!o.out_path.empty()) refuse("--batch has no single C to write to --out");
   }
   if (o.grouped_or_scaled()) check_usage_of_groups_and_scales(o);
+  if (o.precision && (o.type || o.type_b))
+    refuse("--precision is of f32 operands, but " + std::string(o.type ? "--type" : "--type-b") +
+           " is given");
+  if (o.precision && (o.batch || o.grouped_or_scaled()))
+    refuse(std::string("--precision does not go with ") + (o.batch             ? "--batch"
+                                                           : !o.groups.empty() ? "--groups"
+                                                                               : "--scale-mode"));
   if (o.bench && o.device == "emulator") {
     refuse("--bench times a GPU: the emulator counts what a kernel does, not how long a GPU takes for it");
   }
@@ -127,6 +134,13 @@ Activation activation_named(const std::string& text) {
     if (text == name(activation)) return activation;
   }
   return Activation::none;  // CLI11 has refused all other words
+}
+
+Precision precision_named(const std::string& text) {
+  for (const Precision precision : all_precisions) {
+    if (text == name(precision)) return precision;
+  }
+  return Precision::none;  // CLI11 has refused all other words
 }
 
 struct Types {
@@ -144,7 +158,9 @@ std::optional<Type> asked_of_b(const GemmOptions& o) {
 // The types of the inputs: as asked, else as in the files; f32 files are rounded to them.
 Types input_types(const GemmOptions& o, const NpyMatrix& a, const NpyMatrix& b) {
   Types types;
-  if (o.type) {
+  if (o.precision) {
+    types.a = Type::f32;
+  } else if (o.type) {
     types.a = type_named(*o.type);
   } else if (a.type != Type::f32 || b.type != Type::f32) {
     types.a = a.type != Type::f32 ? a.type : b.type;
@@ -213,7 +229,7 @@ Request read_request(const GemmOptions& o) {
     p.m = o.groups.empty() ? *o.m : std::accumulate(o.groups.begin(), o.groups.end(), std::int64_t{0});
     p.n = *o.n;
     p.k = *o.k;
-    types.a = asked(o.type).value_or(o.scale_mode ? Type::e4m3 : Type::f16);
+    types.a = asked(o.type).value_or(o.scale_mode ? Type::e4m3 : o.precision ? Type::f32 : Type::f16);
     types.b = asked_of_b(o).value_or(types.a);
     const std::string layout = o.layout.value_or("tn");
     a_order = layout[0] == 't' ? row_major : column_major;
@@ -232,12 +248,13 @@ Request read_request(const GemmOptions& o) {
   p.beta = o.beta;
   p.accumulate = asked(o.accumulate).value_or(accumulators);
   p.promote = o.promote;
+  if (o.precision) p.precision = precision_named(*o.precision);
   // Not null if they are given, which validate_shape() checks; on the device they get their own memory.
   p.scale_a = o.scale_a ? &*o.scale_a : nullptr;
   p.scale_b = o.scale_b ? &*o.scale_b : nullptr;
   if (o.activation) p.epilogue.activation = activation_named(*o.activation);
   // Not null, as the factors above.
-  if (o.bias) p.epilogue.bias = {&o.alpha, p.c.type};
+  if (o.bias) p.epilogue.bias = {&o.alpha, bytes(p.c.type) == 1 ? Type::f32 : p.c.type};
   if (request.c && (request.c->type == Type::s32) != (p.c.type == Type::s32) &&
       request.c->type != Type::f32) {
     refuse(o.c_path + ": its elements are " + name(request.c->type) + " but C is " + name(p.c.type));
@@ -376,6 +393,7 @@ void print_answer(const Gemm& p, const Answer& answer) {
   if (answer.batch) json["batch"] = *answer.batch;
   if (!answer.groups.empty()) json["groups"] = answer.groups;
   if (answer.scale_mode) json["scale_mode"] = *answer.scale_mode;
+  if (p.precision != Precision::none) json["precision"] = name(p.precision);
   json["max_error"] = json["error_bound"] = json["relative_error"] = json["bias"] = json["ok"] = nullptr;
   json["overflowed"] = {{"a", answer.overflowed_a},
                         {"b", answer.overflowed_b},
@@ -433,6 +451,7 @@ void print_text(const Gemm& p, const GemmOptions& o, const Answer& answer) {
   if (answer.batch) std::printf("batch    %lld problems\n", static_cast<long long>(*answer.batch));
   if (!answer.groups.empty()) std::printf("groups   %zu\n", answer.groups.size());
   if (answer.scale_mode) std::printf("scales   %s\n", answer.scale_mode->c_str());
+  if (p.precision != Precision::none) inputs += std::string(" (") + name(p.precision) + ")";
   std::printf("problem  %lld x %lld x %lld, %s inputs, %s accumulate%s, %s result, layout %c%c\n",
               static_cast<long long>(p.m), static_cast<long long>(p.n), static_cast<long long>(p.k),
               inputs.c_str(), name(p.accumulate), p.promote ? ", promoted" : "", name(p.c.type),
@@ -584,7 +603,8 @@ void run(const GemmOptions& o) {
   const Scale scale_a(*device, o.scale_a), scale_b(*device, o.scale_b);
   p.scale_a = scale_a.get();
   p.scale_b = scale_b.get();
-  const Operand bias = o.bias ? random_operand("bias", seed(3), 1, p.n, p.n, row_major, p.c.type) : Operand{};
+  const Operand bias =
+      o.bias ? random_operand("bias", seed(3), 1, p.n, p.n, row_major, p.epilogue.bias.type) : Operand{};
   const DeviceBuffer bias_device(*device, bias, "the bias");
   if (o.bias) p.epilogue.bias.data = bias_device.get();
   Launcher& launcher = device->launcher();
@@ -649,6 +669,12 @@ void add_gemm(CLI::App& application) {
           "Quantise random A and B to e4m3 with f32 scales, and multiply: tensor (one scale each), "
           "row_column (of each row of A, each column of B) or block (of 1 x 128 of A, 128 x 128 of B)")
       ->check(CLI::IsMember({"tensor", "row_column", "block"}));
+  command
+      ->add_option(
+          "--precision", o->precision,
+          "Multiply operands of f32 on tensor cores: rounded to tf32, f16 or bf16, or in parts, as bf16x3, "
+          "bf16x6 (as exact as f32) or tf32x3")
+      ->check(CLI::IsMember({"tf32", "f16", "bf16", "bf16x3", "bf16x6", "tf32x3"}));
   const auto types = CLI::IsMember({"f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "f64"});
   command->add_option("--type", o->type, "Type of A and B (default: f16, or that of the files)")
       ->check(types);
@@ -735,6 +761,7 @@ void add_gemm(CLI::App& application) {
       "  tenon gemm --batch 100 --m 64 --n 64 --k 64 --device emulator --check\n"
       "  tenon gemm --groups 100,0,37 --n 256 --k 128 --type bf16 --device emulator --check\n"
       "  tenon gemm --m 130 --n 256 --k 512 --scale-mode block --out-type bf16 --device emulator --check\n"
+      "  tenon gemm --m 96 --n 80 --k 64 --precision bf16x6 --device emulator --check\n"
       "  tenon gemm --a A.npy --b B.npy --out C.npy\n"
       "  tenon gemm --m 200 --n 100 --k 50 --device emulator --check\n"
       "A result that --check finds wrong is not written, nor is that of a kernel in which the emulator found "

@@ -84,6 +84,23 @@ class InTheEmulator(OnADevice):
         self.assertEqual(set(answer), self.KEYS | {"groups", "scale_mode"})
         self.assertTrue(answer["kernel"].startswith("grouped_e4m3_") and answer["ok"], answer)
 
+    def test_precisions(self):
+        errors = {}
+        for precision in ("tf32", "f16", "bf16", "bf16x3", "bf16x6", "tf32x3"):
+            with self.subTest(precision=precision):
+                answer = self.gemm("--m", 40, "--n", 48, "--k", 100, "--precision", precision, "--beta", 0.5, "--check")
+                self.assertEqual(set(answer), self.KEYS | {"precision"})
+                self.assertEqual([answer[x] for x in ("precision", "ok", "findings")], [precision, True, []])
+                errors[precision] = answer["relative_error"]
+        # Of parts the error is against f32 operands; of one type, against operands that are rounded to it.
+        self.assertLess(max(errors["bf16x6"], errors["tf32x3"]), 1e-6)
+        self.assertTrue(1e-6 < errors["bf16x3"] < 1e-4, errors)
+        for words, arguments in (("--precision is of f32 operands, but --type is given", ("--type", "f16")),
+                                 ("--precision does not go with --batch", ("--batch", 2))):
+            code, out, err = run("gemm", "--m", 8, "--n", 8, "--k", 8, "--precision", "tf32", *arguments)
+            self.assertEqual((code, out), (2, ""), err)
+            self.assertIn(words, err)
+
     def test_groups_and_scales_that_are_refused(self):
         sizes = ("--n", 8, "--k", 8)
         for words, arguments in (
