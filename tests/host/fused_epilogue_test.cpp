@@ -164,7 +164,7 @@ void check(const Case& c, const Kernel* kernel, Type a_type, Order a_order, Orde
   problem.alpha = c.alpha, problem.beta = c.beta;
   problem.c = c.in_place ? Matrix(d.data(), d.ld, d.type) : Matrix(addend.data(), addend.ld, addend.type);
   problem.d = {d.data(), d.ld, d.type};
-  if (kernel != nullptr) problem.kernel = kernel->name.c_str();
+  if (kernel != nullptr) problem.kernel = kernel->name.c_str(), problem.accumulate = kernel->accumulate;
   EpilogueOptions& e = problem.epilogue;
   e.activation = c.activation;
   e.lower = -1.25F, e.upper = 2.5F;
