@@ -104,8 +104,8 @@ std::vector<Gemm> tune_problems(const std::vector<TuneShape>& shapes, const Tune
   for (const auto& [a, b] : operand_types(types.operands)) {
     for (const auto& [a_order, b_order] : orders(types.layouts)) {
       for (const TuneShape& shape : shapes) {
-        const auto usual = [a](const std::string& asked) {
-          return a == Type::s8 ? Type::s32 : a == Type::f64 ? Type::f64 : type_named(asked);
+        const auto usual = [operand = a](const std::string& asked) {
+          return operand == Type::s8 ? Type::s32 : operand == Type::f64 ? Type::f64 : type_named(asked);
         };
         Gemm p;
         p.m = shape.m, p.n = shape.n, p.k = shape.k;

@@ -34,7 +34,6 @@ struct TypesOfProduct {
   Type operand;
   TypeSet accumulate, c;
 };
-constexpr TypeSet floats = {Type::f16, Type::bf16, Type::f32};
 constexpr TypeSet outputs = {Type::f16, Type::bf16, Type::f32, Type::e4m3, Type::e5m2, Type::s8};
 constexpr TypesOfProduct products[] = {
     {Type::f16, {Type::f32, Type::f16}, outputs},
