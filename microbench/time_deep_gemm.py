@@ -2,7 +2,7 @@
 """Times DeepGEMM (the wheel sgl-deep-gemm) at the products of tenon_scaled_benchmark and tenon_grouped_benchmark.
 
 The protocol is that of measure.hpp: each contender alone; a burst is 30 ms idle, then about 3 ms of launches, the median
-of five; sustained is 300 ms idle, then 0.5 s back to back, of which the second half counts; launches under 50 us are
+of five; sustained is 300 ms idle, then 0.5 s back to back (the second half counts); launches under 50 us are
 replayed from a CUDA graph; cold operands rotate over more than twice the L2. Operands are N(0,1). The scales of A are
 given as DeepGEMM's kernels read them, so that no call transposes them. 64 rows of every result are compared with the
 product in f32. The records have the fields of the benchmarks' JSON (microbench/README.md).

@@ -10,8 +10,8 @@
 namespace tenon {
 namespace slices {
 
-// v times 2^x, |x| < 3000, for a v of at most 126 bits before the point: in steps, each of which an f64
-// holds.
+// v times 2^x, |x| < 3000, for a v of at most 126 bits before the point. In steps, so that every factor is a
+// normal f64.
 __device__ __forceinline__ double shifted(double v, int x) {
   if (x > -900 && x < 896) return v * power_of_2(x);
   const int step = x / 3;

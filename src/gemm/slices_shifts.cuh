@@ -17,8 +17,8 @@ struct ShiftTask {
   double limit;  // of the sum of squares of a row of integers
 };
 
-// The sum of squares of numbers in units of 4^(exponent - 1023), the largest of which is from 1 to 4 of them:
-// f64 has not the range for the squares themselves.
+// A sum of squares, in units of 4^(exponent - 1023): f64 has not the range for the squares themselves. The
+// square of the largest number is 1 to 4 units.
 struct Squares {
   int exponent = 1;  // biased, of the largest number; 2047: of an infinity or NaN
   double sum = 0;
@@ -83,7 +83,7 @@ __device__ __forceinline__ void shifts_of_rows(const ShiftOperand& task, double 
   if (lane == 0) task.shifts[row] = squares.shift(limit);
 }
 
-// Rows contiguous: 32 rows a CTA, of which each warp reads a part of k.
+// Rows contiguous: 32 rows a CTA. Each warp reads a part of k.
 __device__ __forceinline__ void shifts_of_columns(const ShiftOperand& task, double limit) {
   constexpr int warps = threads / 32;
   __shared__ int exponents[warps][32];

@@ -12,6 +12,7 @@
 
 #include "gemm/kernel.hpp"
 #include "host/gemm_on.hpp"
+#include "support/as_sm80.hpp"
 #include "support/device.hpp"
 
 namespace tenon {
@@ -209,18 +210,8 @@ TEST_F(F64Test, NothingToDo) {
 // The kernels for sm_80, where an m16n8k8 is four m8n8k4: the same bits as the code for sm_90.
 TEST_F(F64Test, CodeForSm80GivesTheSameBits) {
   if (!test::emulated()) GTEST_SKIP() << "the driver chooses the code of the GPU's own architecture";
-  class AsSm80 final : public Launcher {
+  class ByCodeForSm80 final : public test::AsSm80 {
    public:
-    Status describe(DeviceDescription* device) noexcept override {
-      const Status status = test::launcher().describe(device);
-      device->sm = 80;
-      device->shared_bytes_per_block_optin = std::size_t{163} << 10;
-      return status;
-    }
-    Status make_tensor_map(const MatrixInMemory& matrix, int rows, int columns,
-                           TensorMap* map) noexcept override {
-      return test::launcher().make_tensor_map(matrix, rows, columns, map);
-    }
     Status launch(const Launch& launch) noexcept override {
       const std::string file = launch.ptx, of_90 = ".compute_90";
       const std::size_t at = file.find(of_90);
@@ -233,7 +224,7 @@ TEST_F(F64Test, CodeForSm80GivesTheSameBits) {
     }
     int launches = 0;
   };
-  AsSm80 sm_80;
+  ByCodeForSm80 sm_80;
   int cases = 0;
   for (const Order a : orders) {
     for (const Order b : orders) {

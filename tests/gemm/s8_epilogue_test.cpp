@@ -11,6 +11,7 @@
 #include "host/error_bound.hpp"
 #include "host/gemm_on.hpp"
 #include "reference/cpu.hpp"
+#include "support/as_sm80.hpp"
 #include "support/device.hpp"
 
 namespace tenon {
@@ -28,22 +29,6 @@ struct Case {
   Activation activation = Activation::none;
   bool c_apart = false;  // in f32
   float scale_d = 1.0F;
-};
-
-// The device as an A100 would describe itself: the kernels for sm_80 are chosen.
-class AsSm80 final : public Launcher {
- public:
-  Status describe(DeviceDescription* device) noexcept override {
-    const Status status = test::launcher().describe(device);
-    device->sm = 80;
-    device->shared_bytes_per_block_optin = std::size_t{163} << 10;
-    return status;
-  }
-  Status make_tensor_map(const MatrixInMemory& matrix, int rows, int columns,
-                         TensorMap* map) noexcept override {
-    return test::launcher().make_tensor_map(matrix, rows, columns, map);
-  }
-  Status launch(const Launch& launch) noexcept override { return test::launcher().launch(launch); }
 };
 
 std::vector<float> uniform(std::size_t count, float low, float high, unsigned seed) {
@@ -178,7 +163,7 @@ class S8Epilogue : public test::DeviceTest {
     DeviceDescription device;
     ASSERT_TRUE(test::launcher().describe(&device));
     run(x, test::launcher(), device.sm == 90 ? "wgmma_s8_s32_tn" : "cp_async_s8_s32_tn");
-    AsSm80 sm_80;
+    test::AsSm80 sm_80;
     run(x, sm_80, "cp_async_s8_s32_tn");
   }
 };

@@ -377,6 +377,34 @@ TEST_F(FusedEpilogueTest, EveryKernelComputesEveryCase) {
   EXPECT_GE(found, 2);
 }
 
+// C comes by TMA to where D is staged: with copies that land late or at random times, a missing wait shows.
+// Several tiles a CTA, so that the places are used again.
+TEST_F(FusedEpilogueTest, CopiesOfCMayLandAtAnyTime) {
+  int found = 0;
+  for (const Kernel& kernel : kernels()) {
+    if (!kernel.fused || kernel.instruction != Instruction::wgmma || kernel.type != Type::bf16 ||
+        kernel.a_order != row_major || kernel.b_order != column_major)
+      continue;
+    DeviceDescription description;
+    ASSERT_TRUE(launcher().describe(&description));
+    if (description.sm != kernel.minimum_sm) continue;
+    ++found;
+    for (const bool in_place : {false, true}) {
+      Case c{kernel.tile_m * 3 + 10, kernel.tile_n * 5, 136, in_place ? Activation::relu : Activation::none,
+             in_place};
+      c.d_type = c.c_type = c.vector_type = Type::bf16;
+      c.beta = 0.5F, c.in_place = in_place;
+      check(c, &kernel, kernel.type, kernel.a_order, kernel.b_order);
+      if (HasFatalFailure()) return;
+    }
+    Case gated{kernel.tile_m * 3 + 10, kernel.tile_n * 5, 72, Activation::silu, true};
+    gated.d_type = gated.vector_type = Type::bf16, gated.gated = true;
+    check(gated, &kernel, kernel.type, kernel.a_order, kernel.b_order);
+    if (HasFatalFailure()) return;
+  }
+  if (found == 0) GTEST_SKIP() << "needs a device of sm_90";
+}
+
 TEST_F(FusedEpilogueTest, TheLibraryChoosesAKernelForEveryCase) {
   for (const Case& c : cases()) check(c, nullptr, Type::bf16, row_major, column_major);
 }

@@ -179,7 +179,7 @@ class StoreTmaFused {
     ptx::opaque(staging);
     return {op_.c_map, staging + warp * bytes_of_warp, staging + barriers_at + warp * barrier_bytes_of_warp};
   }
-  // Columns of the accumulators, of which a gated D has half.
+  // columns: of the accumulators. A gated D has half as many.
   __device__ __forceinline__ Biased<T> biased(int columns) const {
     return {op_.factor(), static_cast<const T*>(op_.bias), columns - 1};
   }

@@ -52,8 +52,8 @@ class SubtileLoads {
     }
   }
 
-  // By the elected lane, after it has committed the store of subtile s of part `part`, of which (row, column)
-  // is the first element: loads a later subtile to the place of the one that was stored before.
+  // By the elected lane, after it has committed the store of subtile s of part `part`: loads a later subtile
+  // to the place of the one that was stored before. row, column: of the first element of subtile s.
   __device__ __forceinline__ void stored(int part, int s, int row, int column) const {
     constexpr int lag = depth > 1 ? 1 : 0;
     const int next = s - lag + depth;  // of this part, or beyond it of the next one

@@ -53,9 +53,9 @@ struct SharedTile {
 // The k-tile of one operand: `extent` rows of A (or columns of B) by `depth` of k. k_major: k is contiguous
 // (A row-major, B column-major), and each row in shared memory is at one m or n. Else each row is at one k.
 //
-// ldmatrix reads 16 bytes of eight rows at a time. It has no form for f64, of which a lane loads 16 bytes,
-// where k is contiguous: eight lanes then read 64 bytes of two rows at a time, which are on different banks
-// if two rows share 128 bytes.
+// ldmatrix reads 16 bytes of eight rows at a time. It has no form for f64: where k is contiguous a lane loads
+// two f64 instead. Eight lanes then read 64 bytes of two rows at a time, and these are on different banks if
+// two rows share 128 bytes.
 template <class T, bool KMajor>
 inline constexpr int most_row_bytes = Element<T>::bits == 64 && KMajor ? 64 : 128;
 template <class T, int Extent, int Depth, bool KMajor>

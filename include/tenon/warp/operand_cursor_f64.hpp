@@ -47,8 +47,8 @@ class OperandCursor<Tile, operand, Part, 64> {
     return (lane_offset ^ flipping) + i * Tile::panel_bytes + k_step * k_of_step * Tile::row_bytes;
   }
 
-  // Wavefronts beyond the least, over the loads of a block, of which the others differ by multiples of 128
-  // bytes. Kernels assert that there are none.
+  // Wavefronts beyond the least, over the loads of a block. (The loads of other blocks are multiples of 128
+  // bytes away.) Kernels assert that there are none.
   TENON_HOST_DEVICE static constexpr int conflicts() {
     int total = 0;
     for (int half = 0; half < 2; ++half) {
