@@ -5,7 +5,7 @@
 namespace tenon {
 
 void append_grouped_e4m3(std::vector<GroupedKernel>& list) {
-  append_grouped<Grouped<sm90::BlockScaledConfig<128, 128, ClusterShape<2, 1>, 2>>>(list, "grouped_e4m3", 1);
+  append_grouped<Grouped<sm90::BlockScaledConfig<256, 128, ClusterShape<2, 1>, 2>>>(list, "grouped_e4m3", 1);
 }
 
 }  // namespace tenon

@@ -20,8 +20,9 @@ struct Row {
     return Kernel::plan(product_of(problem), {problem.alpha, problem.beta}, device, launcher, launch);
   }
   static constexpr ScaledKernel of(const char* name, int k_tile_clocks) {
-    return {name,          Config::Block::m, Config::Block::n, Config::Cluster::k,
-            k_tile_clocks, "scaled_block",   &check,           &plan};
+    using Cluster = typename Config::Cluster;
+    return {name,       Config::Block::m, Config::Block::n, Cluster::m, Cluster::n,
+            Cluster::k, k_tile_clocks,    "scaled_block",   &check,     &plan};
   }
 };
 
@@ -32,6 +33,8 @@ using SplitK = sm90::BlockScaledConfig<M, N, ClusterShape<1, 1, Split>, 1,
 // The clocks of a k-tile are measured: H200, m = 64, 128 and 4096, weights cold (microbench/HISTORY.md).
 constexpr ScaledKernel all[] = {
     Row<sm90::BlockScaledConfig<128, 128, ClusterShape<2, 1>, 2>>::of("block_scaled_128x128_c2x1", 560),
+    Row<sm90::BlockScaledConfig<128, 192, ClusterShape<2, 1>, 2>>::of("block_scaled_128x192_c2x1", 790),
+    Row<sm90::BlockScaledConfig<256, 128, ClusterShape<1, 2>, 2>>::of("block_scaled_256x128_c1x2", 1065),
     Row<sm90::BlockScaledConfig<128, 64, ClusterShape<1, 1>>>::of("block_scaled_128x64", 455),
     Row<SplitK<128, 64, 2>>::of("block_scaled_128x64_splitk2", 455),
     Row<sm90::BlockScaledConfig<64, 64, ClusterShape<1, 1>>>::of("block_scaled_64x64", 300),

@@ -125,13 +125,14 @@ const ScaledKernel* choose_scaled_kernel(const ScaledKernels& kernels, std::int6
   double least = 0;
   for (int i = 0; i < kernels.count; ++i) {
     const ScaledKernel& kernel = kernels.kernels[i];
-    const auto tiles_m = static_cast<double>(up(m, kernel.tile_m));
-    const double tiles = tiles_m * static_cast<double>(up(n, kernel.tile_n));
-    const int at_once = std::max(1, multiprocessors / kernel.split);
-    const double waves = std::max(1.0, std::ceil(tiles / at_once));
+    const std::int64_t tiles_m = up(m, kernel.tile_m), tiles_n = up(n, kernel.tile_n);
+    const std::int64_t clusters = up(tiles_m, kernel.cluster_m) * up(tiles_n, kernel.cluster_n);
+    const int at_once = std::max(1, multiprocessors / (kernel.cluster_m * kernel.cluster_n * kernel.split));
+    const auto waves = static_cast<double>(up(clusters, at_once));
     // B is read from memory once for all tiles along m.
-    const double ctas = std::min(tiles * kernel.split, static_cast<double>(multiprocessors));
-    const double of_memory = 128.0 * kernel.tile_n * ctas / bytes_a_clock / tiles_m;
+    const auto ctas =
+        static_cast<double>(std::min<std::int64_t>(tiles_m * tiles_n * kernel.split, multiprocessors));
+    const double of_memory = 128.0 * kernel.tile_n * ctas / bytes_a_clock / static_cast<double>(tiles_m);
     const double of_k_tile = std::max(static_cast<double>(kernel.k_tile_clocks), of_memory);
     const auto k_tiles = static_cast<double>(up(up(k, 128), kernel.split));
     const double clocks = waves * k_tiles * of_k_tile + of_first_tile + (waves - 1) * of_later_tile +

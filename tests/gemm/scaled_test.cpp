@@ -289,7 +289,9 @@ TEST(ScaledGemmChoice, IsTheMeasuredOne) {
       {64, 7168, 2048, "block_scaled_64x64"},           {128, 2112, 7168, "block_scaled_64x64_splitk2"},
       {128, 24576, 1536, "block_scaled_128x64"},        {128, 7168, 16384, "block_scaled_128x64"},
       {128, 4096, 7168, "block_scaled_128x64_splitk2"}, {128, 7168, 2048, "block_scaled_128x64"},
-      {4096, 2112, 7168, "block_scaled_128x128_c2x1"},  {4096, 7168, 16384, "block_scaled_128x128_c2x1"},
+      {4096, 2112, 7168, "block_scaled_128x192_c2x1"},  {4096, 24576, 1536, "block_scaled_256x128_c1x2"},
+      {4096, 7168, 16384, "block_scaled_256x128_c1x2"}, {4096, 4096, 7168, "block_scaled_256x128_c1x2"},
+      {4096, 7168, 2048, "block_scaled_256x128_c1x2"},  {8192, 8192, 8192, "block_scaled_128x192_c2x1"},
   };
   for (const auto& x : measured)
     EXPECT_STREQ(choose_scaled_kernel(block_scaled_kernels(), x.m, x.n, x.k, 132)->name, x.fastest)

@@ -14,8 +14,9 @@ namespace tenon {
 // Rows of B (columns of its k) and of k that share a scale.
 inline constexpr int scale_block = 128;
 
-// An operand and its scales, as TMA loads them.
-struct ScaledOperandMaps : OperandMaps {
+// An operand and its scales, as TMA loads them. Maps: those of the operand.
+template <class Maps>
+struct ScaledOperandMaps : Maps {
   TensorMap scales;
 };
 
@@ -26,17 +27,27 @@ template <class Block>
 struct StageScales {
   static_assert(Block::k == scale_block, "StageScales: a k-tile has one scale of each row of A: 128 of k");
   static constexpr int blocks_b = scale_block % Block::n == 0 ? 1 : 2;
-  static_assert(Block::n <= scale_block, "StageScales: a tile has at most 128 columns");
+  static_assert(Block::n <= scale_block || (Block::n <= 192 && Block::n % 64 == 0),
+                "StageScales: a tile has at most 128 columns, or 192: more lie in three blocks of B");
   static constexpr int box_columns_b = 4;
   // Where a k-tile's scale stands in its box.
   TENON_HOST_DEVICE static constexpr int in_box_b(int k_tile) { return k_tile & (box_columns_b - 1); }
-  // The tiles of a group may begin at any row of A: then the box begins up to 3 rows before.
-  static constexpr int rows_a = Block::m, rows_a_anywhere = rows_a + 4;
+  static constexpr int rows_a = Block::m;
+  // The tiles of a group may begin at any row of A: then a box begins up to 3 rows before. A box has 256 rows
+  // at most, so tiles of 256 rows have a box for each of two warpgroups.
+  static constexpr int boxes_anywhere = Block::m > 252 ? 2 : 1;
+  static constexpr int rows_of_box = Block::m / boxes_anywhere, rows_of_box_anywhere = rows_of_box + 4;
+  // TMA writes to multiples of 128 bytes.
+  static constexpr int box_bytes = (4 * rows_of_box_anywhere + 127) / 128 * 128;
   TENON_HOST_DEVICE static constexpr int rows_before(int row) { return row & 3; }
-  static constexpr int b_at = (4 * rows_a_anywhere + 127) / 128 * 128;  // TMA writes to multiples of 128
+  // Where the scale of a row of the tile stands that begins at row a_row of A.
+  TENON_HOST_DEVICE static constexpr int place_anywhere(int row, int a_row) {
+    return row / rows_of_box * (box_bytes / 4) + row % rows_of_box + rows_before(a_row);
+  }
+  static constexpr int b_at = boxes_anywhere * box_bytes;
   static constexpr int row_bytes_b = 4 * box_columns_b, bytes_b = blocks_b * row_bytes_b;
-  static constexpr int bytes = 1024;  // in a stage: the next one begins where the swizzle does
-  static_assert(b_at + bytes_b <= bytes, "StageScales: a tile has at most 220 rows");
+  // In a stage: the next one begins where the swizzle does.
+  static constexpr int bytes = (b_at + bytes_b + 1023) / 1024 * 1024;
 };
 
 // Config: WgmmaConfig of WgmmaOperands that promote.

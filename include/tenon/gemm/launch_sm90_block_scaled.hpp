@@ -29,10 +29,11 @@ namespace tenon::sm90 {
 // k-tile has one scale of B; in others a column may belong to either of two, and choosing takes a quarter
 // more time (microbench/HISTORY.md). CTAs of a cluster along m share B, those along n share A.
 template <int M, int N, class Cluster = ClusterShape<2, 1>, int Subtiles = 1,
-          int Stages = stages_that_fit((M + N) * 128 + 1024, (4 + M / 16 * 2 * Subtiles) * 1024)>
+          int Stages = stages_that_fit((M + N) * 128 + StageScales<TileShape<M, N, 128>>::bytes,
+                                       (4 + (M > 64 ? 16 : 8) * Subtiles) * 1024)>
 using BlockScaledConfig =
     BlockScaled<WgmmaConfig<WgmmaOperands<e4m3, e4m3, float, true>, row_major, column_major,
-                            TileShape<M, N, 128>, M / 64, Stages, Cluster, Subtiles>>;
+                            TileShape<M, N, 128>, (M > 64 ? 2 : 1), Stages, Cluster, Subtiles>>;
 
 // C = op(sum over blocks of k of (A * B) * scale of A * scale of B). Each product of two scales is rounded to
 // f32 once, as is each addition. Config_: BlockScaledConfig; Op: see epilogue.hpp.

@@ -66,7 +66,8 @@ Status make_grouped_scale_maps(Launcher& launcher, const GroupedGemm& p, int row
   // Without k none of the scales is read.
   const MatrixInMemory scales_a{p.scale_a.data, 4, blocks_k, p.k == 0 ? 1 : rows, p.scale_a.ld};
   const MatrixInMemory scales_b{p.scale_b.data, 4, p.k == 0 ? 1 : blocks_n, blocks_k, p.scale_b.ld};
-  if (Status s = launcher.make_tensor_map(scales_a, 1, Scales::rows_a_anywhere, &map_a->scales); !s) return s;
+  if (Status s = launcher.make_tensor_map(scales_a, 1, Scales::rows_of_box_anywhere, &map_a->scales); !s)
+    return s;
   return launcher.make_tensor_map(scales_b, Scales::blocks_b, Scales::box_columns_b, &map_b->scales);
 }
 

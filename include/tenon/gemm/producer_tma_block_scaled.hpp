@@ -19,9 +19,7 @@ class ScaledOperandLoads {
   using LoadA = typename Operands::LoadA;
   using LoadB = typename Operands::LoadB;
   // scales: of A with boxes of 1 x Block::m, of B with boxes of Scales::blocks_b x box_columns_b.
-  using Map = ScaledOperandMaps;
-  static_assert(std::is_same_v<typename Operands::Map, OperandMaps>,
-                "ScaledOperandLoads: residue tiles are loaded in boxes of their own");
+  using Map = ScaledOperandMaps<typename Operands::Map>;
 
   __device__ __forceinline__ ScaledOperandLoads(const WorkTile& work, const GemmArguments& p)
       : operands_(work, p), row_(work.m * Block::m), block_b_(work.n * Block::n / scale_block) {}

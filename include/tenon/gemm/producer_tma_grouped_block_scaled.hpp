@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-// scales: of A with boxes of 1 x Scales::rows_a_anywhere, of B with boxes of Scales::blocks_b x
+// scales: of A with boxes of 1 x Scales::rows_of_box_anywhere, of B with boxes of Scales::blocks_b x
 // box_columns_b.
 struct ScaledGroupedMaps : GroupedOperandMaps {
   TensorMap scales;
@@ -19,7 +19,8 @@ template <class Config>
 struct GroupedBlockScales {
   using Scales = typename Config::Scales;
   using Maps = ScaledGroupedMaps;
-  static constexpr int stage_bytes = Config::operand_bytes + 4 * Scales::rows_a_anywhere + Scales::bytes_b;
+  static constexpr int stage_bytes =
+      Config::operand_bytes + 4 * Scales::boxes_anywhere * Scales::rows_of_box_anywhere + Scales::bytes_b;
 
   __device__ __forceinline__ static void prefetch(const Maps& map_a, const Maps& map_b) {
     prefetch_map(map_a.scales);
@@ -31,7 +32,11 @@ struct GroupedBlockScales {
                                                std::uint64_t* barrier) {
     std::uint8_t* const scales = to + Config::operand_bytes;
     const int block_b = tile.group * p.scale_b_pitch + tile.column / scale_block;
-    copy_box(scales, map_a.scales, k_tile, tile.a_row - Scales::rows_before(tile.a_row), barrier);
+    const int row = tile.a_row - Scales::rows_before(tile.a_row);
+#pragma unroll
+    for (int box = 0; box < Scales::boxes_anywhere; ++box)
+      copy_box(scales + box * Scales::box_bytes, map_a.scales, k_tile, row + box * Scales::rows_of_box,
+               barrier);
     copy_box(scales + Scales::b_at, map_b.scales, block_b, k_tile - Scales::in_box_b(k_tile), barrier);
   }
 };

@@ -56,7 +56,8 @@ struct RegisterBudget {
   static constexpr bool scarce = Config::splits_tail || accumulators > 128;
   // Rows of a subtile that a warp stores at a time where TMA cannot write C. With 4, ptxas no longer keeps
   // the operands' descriptors in uniform registers.
-  static constexpr int rows_at_a_time = scarce || (Config::pingpong && specialises_beta_zero) ? 2 : 4;
+  static constexpr int rows_at_a_time =
+      scarce || (Config::pingpong && specialises_beta_zero) || (Config::promotes && large) ? 2 : 4;
 };
 
 }  // namespace tenon

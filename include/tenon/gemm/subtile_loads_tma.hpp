@@ -38,11 +38,13 @@ class SubtileLoads {
 
   // Before the mainloop of a tile, by the whole warp. row, column: of its first accumulator in the matrix.
   __device__ __forceinline__ void begin(int row, int column) const {
-    if (!ptx::elect_sync(0xffffffffU)) return;
-    // TMA has read the last subtiles of the tile before.
-    cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
+    if (ptx::elect_sync(0xffffffffU)) {
+      // TMA has read the last subtiles of the tile before.
+      cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
 #pragma unroll
-    for (int s = 0; s < depth; ++s) load(s, row, column + 64 * s);
+      for (int s = 0; s < depth; ++s) load(s, row, column + 64 * s);
+    }
+    __syncwarp();  // by which ptxas knows that the mainloop is the same for a whole warp
   }
 
   // Waits for subtile s of part `part`, by the whole warp.

@@ -68,8 +68,6 @@ struct WgmmaConfig {
                 "WgmmaConfig: rows of shared memory must be 128 bytes, for that swizzle");
   static_assert(Block::k * TileA::element_bytes == 128,
                 "WgmmaConfig: the tile's k must be 128 bytes: 64 elements of 16 bits, 128 of 8, 32 of tf32");
-  static_assert(!promotes || Warp::m == 64,
-                "WgmmaConfig: a warpgroup that promotes its accumulators has registers for 64 rows of them");
   static_assert(Cluster::k == 1 || Warp::m == 64,
                 "WgmmaConfig: with cluster split-K each consumer warpgroup has 64 rows");
 
@@ -78,9 +76,9 @@ struct WgmmaConfig {
                         fetches_ahead = false;
   // Whether the tiles of the last wave are split along k between the CTAs of a cluster (TailSplit). Only for
   // the largest tiles, for which a partly filled wave costs the most time.
-  static constexpr bool splits_tail = Cluster::ctas == 2 && Cluster::k == 1 && Warp::m > 64;
+  static constexpr bool splits_tail = Cluster::ctas == 2 && Cluster::k == 1 && Warp::m > 64 && !promotes;
 
-  using Accumulators = std::conditional_t<promotes, PromotedTile<T, Block::n, TB>,
+  using Accumulators = std::conditional_t<promotes, PromotedTile<T, Block::n, TB, Warp::m>,
                                           WarpgroupTile<T, Acc, Warp::m, Warp::n, TB>>;
 
   static constexpr int stage_bytes = TileA::bytes + TileB::bytes;

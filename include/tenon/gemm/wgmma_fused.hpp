@@ -10,7 +10,8 @@ namespace tenon {
 // Not where registers are scarce: StoreRows would spill. (With 128 accumulators in ping-pong kernels, both it
 // and the store of gated pairs would: those go to StoreRows there.)
 template <class Config>
-inline constexpr bool takes_every_epilogue = !RegisterBudget<Config>::scarce;
+inline constexpr bool takes_every_epilogue =
+    !RegisterBudget<Config>::scarce && !RegisterBudget<Config>::large;
 
 template <class Config, int warps>
 struct StoreOf<Config, FusedEpilogue, warps> {

@@ -41,7 +41,7 @@ template <class C>
 struct OperandPieces<Grouped<BlockScaled<C>>> {
   using Producer =
       ProducerGrouped<Grouped<BlockScaled<C>>, typename BesideOperands<Grouped<BlockScaled<C>>>::type>;
-  using Mainloop = MainloopBlockScaled<Grouped<BlockScaled<C>>>;
+  using Mainloop = BlockScaledMainloopOf<Grouped<BlockScaled<C>>>;
 };
 
 // Config: Grouped.

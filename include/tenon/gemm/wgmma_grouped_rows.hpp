@@ -61,7 +61,7 @@ struct RowGroups {
                                                        const Issued& issued) {
     using Mainloop = typename WgmmaPieces<Config>::Mainloop;
     if constexpr (Config::promotes) {
-      const int scale_row = row + Config::Scales::rows_before(tile.a_row);
+      const int scale_row = Config::Scales::place_anywhere(row, tile.a_row);
       Mainloop::run(accumulators, stages, tile.work, row, scale_row, issued);
     } else {
       Mainloop::run(accumulators, stages, tile.work, p, consumer, row, issued);

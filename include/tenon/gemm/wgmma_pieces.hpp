@@ -4,6 +4,7 @@
 #include "tenon/gemm/held_position.hpp"
 #include "tenon/gemm/mainloop_wgmma.hpp"
 #include "tenon/gemm/mainloop_wgmma_block_scaled.hpp"
+#include "tenon/gemm/mainloop_wgmma_block_scaled_large.hpp"
 #include "tenon/gemm/mainloop_wgmma_interleaved.hpp"
 #include "tenon/gemm/mainloop_wgmma_promoted.hpp"
 #include "tenon/gemm/producer_tma.hpp"
@@ -97,7 +98,7 @@ struct OperandPieces<RowInterleaved<C>> {
 template <class C>
 struct OperandPieces<BlockScaled<C>> {
   using Producer = ProducerTma<BlockScaled<C>, ScaledOperandLoads>;
-  using Mainloop = MainloopBlockScaled<BlockScaled<C>>;
+  using Mainloop = BlockScaledMainloopOf<BlockScaled<C>>;
 };
 
 // Config: WgmmaConfig, Pingpong, SwapAB, RowInterleaved, BlockScaled or Stacked of one.

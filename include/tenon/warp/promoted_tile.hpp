@@ -31,19 +31,25 @@ struct AddPartial {
   }
 };
 
-// T, TB: element types of A and B: e4m3 or e5m2. N: up to 128, for the registers of all accumulators three
-// times.
-template <class T, int N, class TB = T>
+// T, TB: element types of A and B: e4m3 or e5m2. M x N: 64 x N, N up to 192, or 128 x N, N up to 128, in
+// parts of 64 rows. A thread has registers for two sets of 64 x 128 partial accumulators beside the total.
+// Larger tiles have one, with parity 0: each start() comes after the add_last() before it, and another
+// warpgroup multiplies meanwhile.
+template <class T, int N, class TB = T, int M = 64>
 class PromotedTile {
-  static_assert(N <= 128, "PromotedTile: N must be at most 128: a thread has no registers for more");
+  static_assert((M == 64 && N <= 192) || (M == 128 && N <= 128),
+                "PromotedTile: the tile must be 64 x 192 or 128 x 128 at most: a thread has no registers for "
+                "more");
   static constexpr int most_depth = 128;
 
  public:
-  static constexpr int m = 64, n = N;
+  static constexpr int m = M, n = N;
+  static constexpr int parts = M / 64;
+  static constexpr int sets = M * N <= 64 * 128 ? 2 : 1;  // of partial accumulators
 
   __device__ __forceinline__ void clear() {
 #pragma unroll
-    for (int i = 0; i < N / 2; ++i) total_[i] = 0.0F;
+    for (int i = 0; i < parts * N / 2; ++i) total_[i / (N / 2)][i % (N / 2)] = 0.0F;
   }
 
   // Starts the product of rows `row` .. + 64 of tile a and columns `column` .. + N of tile b, both multiples
@@ -54,12 +60,12 @@ class PromotedTile {
                   "PromotedTile: both tiles must have the same depth, at most 128");
     static_assert(std::is_same_v<typename TileA::Type, T> && std::is_same_v<typename TileB::Type, TB>,
                   "PromotedTile: the tiles must hold the element types of this product; are they swapped?");
-    static_assert(TileA::extent >= m && TileB::extent >= N,
+    static_assert(TileA::extent >= 64 && TileB::extent >= N,
                   "PromotedTile: the tiles are smaller than the product");
     using OperandA = OperandDescriptor<TileA>;
     const OperandA operand_a(a, row);
     const OperandDescriptor<TileB> operand_b(b, column);
-    Accumulator& part = parity == 0 ? even_ : odd_;
+    auto& part = partial<parity>();
     part.fence();
 #pragma unroll
     for (int step = 0; step < OperandA::steps; ++step) {
@@ -73,18 +79,24 @@ class PromotedTile {
   // columns 8 j + 2 (lane % 4) and the next one, in the warp's row lane / 4 or (half) lane / 4 + 8.
   template <int parity, class Promote = AddPartial>
   __device__ __forceinline__ void add_previous(const Promote& promote = {}) {
-    add<1>(parity == 0 ? odd_ : even_, promote);
+    add<1, 0>(partial<1 - parity>(), promote);
   }
-  // Waits for start<parity>(), which was the last, and adds it.
-  template <int parity, class Promote = AddPartial>
+  // Waits for start<parity>(), which was the last, and adds it, to the 64 rows of part `part`.
+  template <int parity, int part = 0, class Promote = AddPartial>
   __device__ __forceinline__ void add_last(const Promote& promote = {}) {
-    add<0>(parity == 0 ? even_ : odd_, promote);
+    add<0, part>(partial<parity>(), promote);
   }
 
-  // f(part, 0): the accumulators as WarpgroupTile hands them out.
+  // Waits for the one started last: its operands may be overwritten.
+  __device__ __forceinline__ void wait() {
+    Accumulator::template wait_for_operands<0>();
+  }
+
+  // f(part, row): the accumulators as WarpgroupTile hands them out.
   template <class F>
   __device__ __forceinline__ void for_each_part(F&& f) const {
-    f(Part{total_}, 0);
+#pragma unroll
+    for (int part = 0; part < parts; ++part) f(Part{total_[part]}, 64 * part);
   }
 
  private:
@@ -101,17 +113,23 @@ class PromotedTile {
     }
   };
 
+  template <int parity>
+  __device__ __forceinline__ Accumulator& partial() {
+    static_assert(parity < sets, "PromotedTile: with more than 128 columns parity is 0");
+    return partial_[parity];
+  }
+
   // younger: 1 if the other part runs.
-  template <int younger, class Promote>
-  __device__ __forceinline__ void add(Accumulator& part, const Promote& promote) {
-    part.template when_done<younger>([&](const auto& values) {
+  template <int younger, int part, class Promote>
+  __device__ __forceinline__ void add(Accumulator& partial, const Promote& promote) {
+    partial.template when_done<younger>([&](const auto& values) {
 #pragma unroll
-      for (int i = 0; i < N / 2; ++i) total_[i] = promote(total_[i], values.reg[i], i);
+      for (int i = 0; i < N / 2; ++i) total_[part][i] = promote(total_[part][i], values.reg[i], i);
     });
   }
 
-  float total_[N / 2];
-  Accumulator even_, odd_;
+  float total_[parts][N / 2];
+  Accumulator partial_[sets];
 };
 
 }  // namespace tenon
