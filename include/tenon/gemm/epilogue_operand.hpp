@@ -1,11 +1,12 @@
 // The kinds of operands that an epilogue loads for an operation: vectors with an element for each column or
 // row of C, a matrix as large as C, a scalar. All are device memory that nothing writes while the kernel
-// runs; a matrix may be C itself. Below: plan.hpp for what the host checks, element_type.hpp.
+// runs; a matrix may be C itself. Below: output.hpp, element_type.hpp,
+// status.hpp.
 #pragma once
 
 #include "tenon/gemm/element_type.hpp"
 #include "tenon/gemm/output.hpp"
-#include "tenon/gemm/plan.hpp"
+#include "tenon/status.hpp"
 
 namespace tenon {
 

@@ -20,6 +20,8 @@
 
 #include "tenon/gemm/epilogue.hpp"
 #include "tenon/gemm/epilogue_operand.hpp"
+#include "tenon/gemm/problem.hpp"
+#include "tenon/pipeline/tensor_map.hpp"
 
 namespace tenon {
 

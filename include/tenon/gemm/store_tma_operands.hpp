@@ -56,9 +56,10 @@ class StoreTmaOperands {
   using Loads = SubtileLoads<by_tma ? parts : 2, by_tma ? width : 1,
                              by_tma ? subtiles_ahead(parts, width, Config::subtiles) : 1>;
 
-  // Beside the store with a map, one for whole tiles and another one for the edges would spill registers.
+  // Where registers are scarce, one store for whole tiles and another one for the edges would spill them,
+  // beside the store with a map.
   __device__ __forceinline__ auto elementwise() const {
-    if constexpr (by_tma)
+    if constexpr (by_tma && Budget::scarce)
       return InteriorOperation<ClampedOperands<Op>>{{op_, c_.m - 1, c_.n - 1}};
     else
       return op_;
