@@ -123,6 +123,35 @@ Status run_product(Launcher& launcher, const Gemm& whole, const Gemm& product,
   }
 }
 
+// *plan: of the best kernel for a product whose launch can be put together, which is not launched yet.
+Status plan_ahead(Launcher& launcher, const Gemm& product, const DeviceDescription& device, Plan* plan) {
+  RefusedKernels refused;
+  Status first_refusal;
+  while (true) {
+    if (Status s = make_plan(kernels(), product, device, plan, refused); !s)
+      return refused.empty() ? s : first_refusal;
+    Launch launch;
+    const Gemm run = planned_problem(with_unused_lds_aligned(product), *plan);
+    const Status s = plan->kernel->configure(run, device, launcher, &launch);
+    if (s.code() != StatusCode::device_unsupported) return s;
+    if (refused.empty()) first_refusal = s;
+    refused.push_back(plan->kernel);
+  }
+}
+
+// Adds the second of two products to the first, which has been launched. Should the device refuse every
+// kernel for it, a kernel that promotes its accumulators computes it, as it has computed the first product:
+// so C is not left with the first product alone.
+Status run_second(Launcher& launcher, const Gemm& whole, Gemm product, const DeviceDescription& device,
+                  const Plan& plan, Plan* copied) {
+  const Status s = run_product(launcher, whole, product, device, plan, copied);
+  if (s.code() != StatusCode::device_unsupported) return s;
+  product.promote = true;
+  Plan promoting;
+  if (!make_plan(kernels(), product, device, &promoting)) return s;
+  return run_product(launcher, whole, product, device, promoting, copied);
+}
+
 }  // namespace
 
 Status can_implement(Launcher& launcher, const Gemm& problem) noexcept {
@@ -168,15 +197,13 @@ Status gemm(Launcher& launcher, const Gemm& problem) noexcept try {
   if (work == Work::scale) return scale_c(launcher, problem);
   if (work == Work::epilogue) return epilogue_of_zero(launcher, problem);
 
-  Plan copied;
-  for (int i = 0; i < products.count; ++i) {
-    const Gemm& product = products.product[i];
-    if (i > 0) {
-      if (Status s = make_plan(kernels(), product, device, &plan); !s) return s;
-    }
-    if (Status s = run_product(launcher, problem, product, device, plan, &copied); !s) return s;
+  Plan second, copied;
+  if (products.count > 1) {
+    if (Status s = plan_ahead(launcher, products.product[1], device, &second); !s) return s;
   }
-  return {};
+  if (Status s = run_product(launcher, problem, products.product[0], device, plan, &copied); !s) return s;
+  if (products.count == 1) return {};
+  return run_second(launcher, problem, products.product[1], device, second, &copied);
 } catch (const std::bad_alloc&) {
   return Status(StatusCode::cuda_error, "no host memory is left to choose another kernel");
 }

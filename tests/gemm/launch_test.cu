@@ -5,11 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <random>
-#include <sstream>
 #include <vector>
 
+#include "gemm/launch_here.hpp"
 #include "support/device.hpp"
 #include "tenon/gemm/launch_sm80.hpp"
 #include "tenon/gemm/launch_sm90.hpp"
@@ -45,41 +44,6 @@ using Wgmma = WgmmaConfig<Operands, a, b, TileShape<M, N, 128 / sizeof(typename 
 
 template <int Case, class Config, class Value = float>
 using Kernel90 = sm90::GemmKernel<Config, Relu<Case, Value>>;
-
-// Finds the PTX entry of a kernel by its operation: its name contains Relu<Case>.
-std::string entry_with(const std::string& mangled_operation) {
-  static const std::string text = [] {
-    std::ifstream file(std::string(TENON_LAUNCH_TEST_PTX) + ".ptx");
-    std::ostringstream read;
-    read << file.rdbuf();
-    return read.str();
-  }();
-  const std::string begins = ".entry ";
-  std::string found;
-  for (std::size_t at = text.find(begins); at != std::string::npos; at = text.find(begins, at)) {
-    at += begins.size();
-    const std::string name = text.substr(at, text.find('(', at) - at);
-    if (name.find(mangled_operation) == std::string::npos || name.find("gemm_of_no_k") != std::string::npos)
-      continue;
-    EXPECT_TRUE(found.empty()) << found << " and " << name;
-    found = name;
-  }
-  return found;
-}
-
-// Plans and launches on the test's device.
-template <class Kernel, class Problem>
-Status launch_here(const Problem& problem, const typename Kernel::Op& op, const std::string& operation) {
-  if (!test::emulated()) return launch<Kernel>(problem, op);
-  Launch plan;
-  bool launches = false;
-  if (Status s = plan_launch<Kernel>(problem, op, test::launcher(), &plan, &launches); !s || !launches)
-    return s;
-  const std::string entry = entry_with(operation);
-  plan.ptx = TENON_LAUNCH_TEST_PTX;
-  plan.entry = entry.c_str();
-  return test::launcher().launch(plan);
-}
 
 struct Sizes {
   int m, n, k, pad_a, pad_b, pad_c;  // pads of leading dimensions, elements
@@ -131,8 +95,8 @@ class LaunchTest : public test::DeviceTest {
     problem.a = {device_a.get(), lda};
     problem.b = {device_b.get(), ldb};
     problem.c = {device_c.get(), ldc};
-    const Status status = launch_here<Kernel>(problem, {device_rows.get(), device_columns.get()},
-                                              "4ReluILi" + std::to_string(Case) + "E");
+    const Status status = test::launch_here<Kernel>(problem, {device_rows.get(), device_columns.get()},
+                                                    "4ReluILi" + std::to_string(Case) + "E");
     ASSERT_TRUE(status) << status.message();
     ASSERT_TRUE(test::device()->synchronize());
     const std::vector<TC> got = device_c.read();
@@ -250,7 +214,7 @@ TEST_F(LaunchTest, AnOperationWithAScalarInDeviceMemory) {
   GemmProblem<__half, __half> problem;
   problem.m = m, problem.n = n, problem.k = k;
   problem.a = {a.get(), k}, problem.b = {b.get(), k}, problem.c = {c.get(), n};
-  const Status s = launch_here<Kernel>(problem, ScaleInMemory{factor.get()}, "13ScaleInMemory");
+  const Status s = test::launch_here<Kernel>(problem, ScaleInMemory{factor.get()}, "13ScaleInMemory");
   ASSERT_TRUE(s) << s.message();
   for (const __half x : c.read()) ASSERT_EQ(static_cast<float>(x), 2.0F * k * 0.25F);
 }
@@ -325,16 +289,7 @@ class LaunchRefusal : public ::testing::Test {
   static __half* at(std::uintptr_t address) {
     return reinterpret_cast<__half*>(address);  // NOLINT(performance-no-int-to-ptr)
   }
-  struct NoDevice final : Launcher {
-    int sm = 90;
-    Status describe(DeviceDescription* device) noexcept override {
-      *device = {sm, 132, std::size_t{227} << 10, std::size_t{50} << 20};
-      return {};
-    }
-    Status make_tensor_map(const MatrixInMemory&, int, int, TensorMap*) noexcept override { return {}; }
-    Status launch(const Launch&) noexcept override { return {}; }
-  };
-  NoDevice device_;
+  test::NoDevice device_;
 
   template <class K = Kernel>
   void expect(StatusCode code, const char* sentence) {

@@ -64,6 +64,27 @@ inline Status call() {
   return launch<sm80::GemmKernel<Config, Plain> >(GemmProblem<half, std::int32_t>{}, Plain{});
 }
 #endif
+#elif defined(MISUSE_correct_operands) || defined(MISUSE_operands_of_a_pointer) || \
+    defined(MISUSE_two_matrices) || defined(MISUSE_no_operands) || defined(MISUSE_too_few_values)
+using Config = sm80::Config<half, float, 64, 64>;
+struct Bias {
+#if defined(MISUSE_operands_of_a_pointer)
+  using Operands = EpilogueOperands<const float*>;
+#elif defined(MISUSE_two_matrices)
+  using Operands = EpilogueOperands<MatrixOperand<half>, MatrixOperand<float> >;
+#elif defined(MISUSE_too_few_values)
+  using Operands = EpilogueOperands<ColumnVector<float>, RowVector<float> >;
+#elif !defined(MISUSE_no_operands)
+  using Operands = EpilogueOperands<ColumnVector<half> >;
+#endif
+  __device__ float operator()(float accumulator, int, int, float bias) const {
+    return accumulator + bias;
+  }
+};
+using Kernel = sm80::GemmKernel<Config, WithOperands<Bias> >;
+inline Status call(const Kernel::Op& op) {
+  return launch<Kernel>(GemmProblem<half, half>{}, op);
+}
 #else
 #error "name the misuse"
 #endif

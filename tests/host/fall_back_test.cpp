@@ -11,6 +11,7 @@
 
 #include "host/gemm_on.hpp"
 #include "host/plan.hpp"
+#include "host/precision.hpp"
 #include "host/refusing_launcher.hpp"
 
 namespace tenon {
@@ -184,6 +185,74 @@ TEST(FallBack, WithoutItsCopiesNoProductIsLaunched) {
   };
   EXPECT_STREQ(gemm(launcher, p).message(), "no copy");
   EXPECT_TRUE(launcher.launched.empty());
+}
+
+// A product of f32 operands that takes two launches of kernels: the leading parts with promoted accumulators,
+// then all others.
+Gemm product_of_two(Precision precision) {
+  Gemm p = problem(4096, 4096, 4096);
+  p.a.type = p.b.type = p.c.type = Type::f32;
+  p.precision = precision;
+  p.workspace = reinterpret_cast<void*>(std::uintptr_t{4} << 40);
+  p.workspace_bytes = std::size_t{1} << 30;
+  return p;
+}
+std::vector<const Kernel*> kernels_of(const std::vector<std::string>& launches) {
+  std::vector<const Kernel*> found;
+  for (const std::string& what : launches)
+    if (const Kernel* kernel = find_kernel(what)) found.push_back(kernel);
+  return found;
+}
+
+TEST(FallBack, ASecondProductIsNotLeftOut) {
+  for (const Precision precision : {Precision::bf16x6, Precision::tf32x3}) {
+    SCOPED_TRACE(name(precision));
+    const Gemm p = product_of_two(precision);
+    RefusingLauncher willing;
+    ASSERT_TRUE(gemm(willing, p));
+    const std::vector<const Kernel*> usual = kernels_of(willing.launched);
+    ASSERT_EQ(usual.size(), 2U);
+    ASSERT_TRUE(usual[0]->promotes);
+    ASSERT_FALSE(usual[1]->promotes);
+
+    // The device refuses all kernels that do not promote, after the first product has been launched.
+    RefusingLauncher launcher;
+    launcher.answer = [](const Launch& launch) {
+      const Kernel* kernel = find_kernel(launch.what);
+      return kernel == nullptr || kernel->promotes ? Status()
+                                                   : Status(StatusCode::device_unsupported, "refused");
+    };
+    const Status s = gemm(launcher, p);
+    EXPECT_TRUE(s) << s.message();
+    const std::vector<const Kernel*> ran = kernels_of(launcher.launched);
+    ASSERT_EQ(ran.size(), 2U);
+    EXPECT_EQ(ran[0], usual[0]);
+    EXPECT_TRUE(ran[1]->promotes);
+    EXPECT_EQ(kernels_of(launcher.refused)[0], usual[1]);
+  }
+}
+
+TEST(FallBack, BothProductsArePlannedBeforeTheFirstLaunch) {
+  const Gemm p = product_of_two(Precision::bf16x6);
+  const std::int64_t others = product_of_parts(p).k - p.k;
+  const auto refuse_others = [&](StatusCode code) {
+    return [=](const MatrixInMemory& matrix) {
+      return matrix.columns == others ? Status(code, "no map of the other parts") : Status();
+    };
+  };
+  RefusingLauncher broken;
+  broken.answer_to_map = refuse_others(StatusCode::cuda_error);
+  EXPECT_STREQ(gemm(broken, p).message(), "no map of the other parts");
+  EXPECT_TRUE(broken.launched.empty());
+
+  RefusingLauncher without;  // there are kernels that need no maps
+  without.answer_to_map = refuse_others(StatusCode::device_unsupported);
+  const Status s = gemm(without, p);
+  EXPECT_TRUE(s) << s.message();
+  const std::vector<const Kernel*> ran = kernels_of(without.launched);
+  ASSERT_EQ(ran.size(), 2U);
+  EXPECT_TRUE(ran[0]->promotes);
+  EXPECT_EQ(ran[1]->copy, Copy::cp_async) << ran[1]->name;
 }
 
 }  // namespace

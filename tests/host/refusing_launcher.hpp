@@ -20,6 +20,8 @@ class RefusingLauncher final : public Launcher {
   // What launch() returns for a launch before it reaches the device.
   std::function<Status(const Launch&)> answer = [](const Launch&) { return Status(); };
   bool encodes_tensor_maps = true;
+  // What make_tensor_map() returns for a matrix before it reaches the device.
+  std::function<Status(const MatrixInMemory&)> answer_to_map = [](const MatrixInMemory&) { return Status(); };
 
   // Launches by what they are, in their order.
   std::vector<std::string> refused, launched;
@@ -32,7 +34,7 @@ class RefusingLauncher final : public Launcher {
   Status make_tensor_map(const MatrixInMemory& matrix, int box_rows, int box_columns,
                          TensorMap* map) noexcept override {
     if (!encodes_tensor_maps) return Status(StatusCode::device_unsupported, "no map at %p", matrix.data);
-    if (device_ == nullptr) return {};  // nobody reads the map
+    if (Status s = answer_to_map(matrix); !s || device_ == nullptr) return s;  // else nobody reads the map
     return device_->make_tensor_map(matrix, box_rows, box_columns, map);
   }
   Status launch(const Launch& launch) noexcept override {

@@ -15,6 +15,7 @@
 #include "tenon/gemm/cuda_launcher.hpp"
 #include "tenon/gemm/element_type.hpp"
 #include "tenon/gemm/epilogue.hpp"
+#include "tenon/gemm/epilogue_operands.hpp"
 #include "tenon/gemm/plan.hpp"
 
 namespace tenon {
@@ -74,6 +75,9 @@ Status plan_launch(const Problem& problem, const typename Kernel::Op& op, Launch
   const auto product = product_of(problem, Kernel::a_order, Kernel::b_order);
   if (Status s = check_product(product); !s) return s;
   if (product.m == 0 || product.n == 0) return {};
+  if constexpr (has_operands<typename Kernel::Op>) {
+    if (Status s = op.check_operands(product); !s) return s;
+  }
   DeviceDescription device;
   if (Status s = launcher.describe(&device); !s) return s;
   if (Status s = Kernel::check(product, device); !s) return s;

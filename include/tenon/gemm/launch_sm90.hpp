@@ -1,10 +1,11 @@
 // The GEMM of Hopper for embedders: kernel types to give to launch(). Compile with
 // -gencode arch=compute_90a,code=sm_90a; runs on compute capability 9.0 alone. Below: launch.hpp,
-// plan_sm90.hpp, plan_sm90_unaligned.hpp.
+// plan_sm90.hpp, plan_sm90_operands.hpp, plan_sm90_unaligned.hpp.
 #pragma once
 
 #include "tenon/gemm/launch.hpp"
 #include "tenon/gemm/plan_sm90.hpp"
+#include "tenon/gemm/plan_sm90_operands.hpp"
 #include "tenon/gemm/plan_sm90_unaligned.hpp"
 
 namespace tenon::sm90 {

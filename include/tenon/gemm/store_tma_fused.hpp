@@ -2,14 +2,13 @@
 // for, and for the most frequent requests (is_for_tma()) a store with an operation that is known at compile
 // time. It is shorter, and TMA stores D, and loads C where that is apart.
 //
-// Below: store_rows.hpp, store_tma.hpp, subtile_loads_tma.hpp.
+// Below: store_tma_over_matrix.hpp, store_rows.hpp, store_tma.hpp.
 #pragma once
 
 #include "tenon/gemm/element_type.hpp"
 #include "tenon/gemm/store_rows.hpp"
 #include "tenon/gemm/store_tma.hpp"
-#include "tenon/gemm/subtile_loads_tma.hpp"
-#include "tenon/ptx/ldmatrix.hpp"
+#include "tenon/gemm/store_tma_over_matrix.hpp"
 
 namespace tenon {
 
@@ -36,43 +35,20 @@ struct BiasActivation {
   }
 };
 
-// activation(alpha * accumulator + bias[column] + beta * element of C).
+// activation(alpha * accumulator + bias[column] + beta * element of C), as store_over_matrix() takes it.
 template <class T, Activation activation>
 struct BiasActivationWithC {
   Biased<T> biased;
   float beta;
-  __device__ __forceinline__ float operator()(float accumulator, int column, float element) const {
-    return activated<activation>(fmaf(beta, element, biased(accumulator, column)), 0.0F, 0.0F, 0.0F);
+  __device__ __forceinline__ void operator()(float (&two)[2], const float (&elements)[2], int /*half*/,
+                                             int column) const {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const float sum = fmaf(beta, elements[i], biased(two[i], column + i));
+      two[i] = activated<activation>(sum, 0.0F, 0.0F, 0.0F);
+    }
   }
 };
-
-// stage_16_bit() for a subtile that holds the elements of C that the operation takes: reads and overwrites
-// them. op(accumulator, column, element).
-template <class T, class Op, class Part>
-__device__ __forceinline__ void stage_over_matrix(const Op& op, const Part& part, int j,
-                                                  std::uint32_t subtile, int column, int lane) {
-  static_assert(Part::columns % 8 == 0, "stage_over_matrix: a part must be a whole number of subtiles wide");
-  const int to_row = lane % 16, chunk = lane / 16;  // that this lane addresses for ldmatrix and stmatrix
-#pragma unroll
-  for (int x = 0; x < 8; x += 2) {
-    const std::uint32_t at =
-        subtile +
-        static_cast<std::uint32_t>(to_row * subtile_row_bytes +
-                                   swizzled_chunk<subtile_row_bytes>(to_row, x + chunk) * chunk_bytes);
-    std::uint32_t four[4];  // of fragments x and x + 1, rows g and g + 8 of each
-    ptx::ldmatrix_sync_aligned_m8n8_x4_shared_b16(four, at);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int fragment = j + x + i / 2, first = column + 8 * fragment + 2 * (lane % 4);
-      float two[2], element[2];
-      part.pair(0, fragment, i % 2, two);
-      Packing<T>::unpack(four[i], element);
-      const float results[2] = {op(two[0], first, element[0]), op(two[1], first + 1, element[1])};
-      four[i] = Packing<T>::pack(results);
-    }
-    ptx::stmatrix_sync_aligned_m8n8_x4_shared_b16(at, four);
-  }
-}
 
 // Gated pairs: writes up to 64 columns of D, made of 16 fragments from j on, to a subtile. A lane has both
 // columns of a pair, so it writes single elements; the four lanes of a row write 8 bytes, and the eight rows
@@ -104,13 +80,7 @@ __device__ __forceinline__ void stage_gated(const Op& op, const Part& part, int 
 template <class T, int Subtiles, int rows_at_a_time, int parts, int width, int barriers_at, bool takes_all,
           bool gates>
 class StoreTmaFused {
-  // As many as fit, so that each of their barriers completes an even number of phases for a tile.
-  static constexpr int ahead() {
-    for (int depth = Subtiles; depth > 1; --depth)
-      if (width % depth == 0 && parts * width / depth % 2 == 0) return depth;
-    return 1;
-  }
-  using Loads = SubtileLoads<parts, width, ahead()>;
+  using Loads = SubtileLoads<parts, width, subtiles_ahead(parts, width, Subtiles)>;
 
  public:
   static constexpr int bytes_of_warp = Subtiles * subtile_bytes;
@@ -233,24 +203,9 @@ class StoreTmaFused {
 
   template <Activation activation, class Part>
   __device__ __forceinline__ void with_c_by_tma(const Part& part, int row, int column) const {
-    static_assert(Part::columns == 8 * width, "StoreTmaFused: width is that of a part, in subtiles");
     const BiasActivationWithC<T, activation> op{biased(d_.n), op_.beta};
-    const int number = row / 64 % parts;  // of the part
-#pragma unroll
-    for (int s = 0; s < width; ++s) {
-      const Loads loads = this->loads();
-      int lane = lane_id();
-      ptx::opaque(lane);  // as in StoreTma
-      loads.wait(number, s);
-      stage_over_matrix<T>(op, part, 8 * s, loads.subtile(s), column, lane);
-      cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);  // TMA reads through the other proxy
-      __syncwarp();
-      if (ptx::elect_sync(0xffffffffU)) {
-        store_box(map_, row, column + 64 * s, loads.subtile(s));
-        cuda::ptx::cp_async_bulk_commit_group();
-        loads.stored(number, s, row, column + 64 * s);
-      }
-    }
+    store_over_matrix<T, parts, width>(
+        op, part, map_, [&] { return loads(); }, row, column);
   }
 
   Output d_;
