@@ -75,9 +75,9 @@ TYPES = {
 }
 # A tile of wgmma has k-tiles of this many bytes a row, which is what the 128-byte swizzle takes.
 WGMMA_ROW_BYTES = 128
-# An instruction of mma.sync takes this many bytes of a row of k, whatever the type. Of f64 m16n8k8 takes 64.
+# An instruction of mma.sync takes this many bytes of a row of k, whatever the type. Of f64 m16n8k16 takes 128.
 MMA_K_BYTES = 32
-F64_K = 8
+F64_K = 16
 MOST_SHARED_BYTES = 227 * 1024
 
 # The lowest architecture with mma.sync on fp8.
