@@ -13,7 +13,7 @@ foreach(types IN ITEMS
   tenon_add_sass_test(tenon_kernels NAME sass.cp_async_${label} KERNEL "gemm_cp_async<(?!.*FusedEpilogue).*${config}.*Alignment.0,"
     ARCH ${TENON_ARCHITECTURES}
     EXPECT ${hmma}>=32 LDSM.16>=16 LDGSTS.E.BYPASS.128>=16 LDGDEPBAR>=3
-    FORBID ${types} HMMA.1688 LDL STL MAX_REGISTERS 224 SPILL_FREE)
+    FORBID ${types} HMMA.1688 LDL STL MAX_REGISTERS 255 SPILL_FREE)
   tenon_add_sass_test(tenon_kernels NAME sass.cp_async_unaligned_${label} KERNEL "gemm_cp_async<(?!.*FusedEpilogue).*${config}.*Alignment.1,"
     ARCH ${TENON_ARCHITECTURES}
     EXPECT ${hmma}>=32 LDSM.16>=12 LDGSTS.E.BYPASS.128>=8 LDGSTS>=24 STS.128>=2
@@ -36,11 +36,11 @@ foreach(types IN ITEMS "tf32 tf32 float HMMA.1688.F32.TF32>=16" "s8 signed.char 
     EXPECT ${instruction} LDSM.16>=8 LDGSTS.E.BYPASS.128>=8 LDGDEPBAR>=3
     FORBID HMMA.16816 LDL STL MAX_REGISTERS 255 SPILL_FREE)
 endforeach()
-# f64: an m16n8k8 is one DMMA on 9.0, four on 8.0. Lanes load 16 bytes where k is contiguous, else 8.
+# f64: an m16n8k16 is one DMMA on 9.0, eight on 8.0. Lanes load 16 bytes where k is contiguous, else 8.
 foreach(arch IN LISTS TENON_ARCHITECTURES)
   set(instruction DMMA.884>=64)
   if(arch GREATER_EQUAL 90)
-    set(instruction DMMA.16x8x8>=16)
+    set(instruction DMMA.16x8x16>=8)
   endif()
   foreach(alignment IN ITEMS "aligned 0" "unaligned 1")
     separate_arguments(alignment)
