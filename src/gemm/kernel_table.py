@@ -37,8 +37,8 @@ as the tensor core has it, a tile that was not measured gets, times 0.92 if it i
   cooperative, M = 256   0.957 + 0.01 (N - 192) / 32              M = 64    0.477 + 0.5 (min(N, 128) - 64) / 64
 and 128x128 with promoted accumulators of bf16 and tf32 0.85, from bf16x6 and tf32x3 of 4096^3.
 Those of the other families are TFLOP/s in bf16 on an H200, relative to the largest tile of tma, which has 555: 480 for the
-other one, 445, 430 and 270 for cp_async, 270 for cp_async_unaligned where operands are aligned. The other types likewise,
-at 4096 cubed, relative to what their rate makes of 555: tf32 242, 224 and 140, s8 811, 785 and 501, e4m3 353 and 303 (on
+other one, 477, 430 and 270 for cp_async, 270 for cp_async_unaligned where operands are aligned. The other types likewise,
+at 4096 cubed, relative to what their rate makes of 555: tf32 247, 224 and 140, s8 853, 785 and 501, e4m3 353 and 303 (on
 9.0, where mma.sync of fp8 converts to f16; 8.9 was not measured).
 """
 
@@ -75,9 +75,9 @@ TYPES = {
 }
 # A tile of wgmma has k-tiles of this many bytes a row, which is what the 128-byte swizzle takes.
 WGMMA_ROW_BYTES = 128
-# An instruction of mma.sync takes this many bytes of a row of k, whatever the type. Of f64 m16n8k8 takes 64.
+# An instruction of mma.sync takes this many bytes of a row of k, whatever the type. Of f64 m16n8k16 takes 128.
 MMA_K_BYTES = 32
-F64_K = 8
+F64_K = 16
 MOST_SHARED_BYTES = 227 * 1024
 
 # The lowest architecture with mma.sync on fp8.

@@ -661,7 +661,7 @@ TEST_P(GemmTest, AlignedProductsHaveNoWaste) {
   const int columns = kernel().swap_ab ? kernel().warp_m : kernel().warp_n;
   const std::int64_t n = kernel().promotes ? std::min(columns, 128) : columns;
   const std::int64_t instruction =
-      wgmma ? 64 * n * (32 / element) : 16 * 8 * std::max<std::int64_t>(32 / element, 8);
+      wgmma ? 64 * n * (32 / element) : 16 * 8 * (element == 8 ? 16 : 32 / element);
   EXPECT_EQ(counts.matrix_operations, static_cast<std::uint64_t>(c.m * c.n * c.k / instruction));
   EXPECT_EQ(counts.flop, static_cast<std::uint64_t>(2 * c.m * c.n * c.k));
   EXPECT_EQ(counts.shared_wavefronts, counts.ideal_shared_wavefronts) << "bank conflicts";

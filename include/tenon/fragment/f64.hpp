@@ -1,6 +1,7 @@
 // Fragments of f64: m8n8k4 (sm_80) and m16n8k4, m16n8k8, m16n8k16 (sm_90), accumulating in double, rounding
-// to nearest. Load them with fill(). On sm_80 to 8.9 m16n8k8 is four m8n8k4, with the same result: both add
-// one product after the other. Builds on registers.hpp and ptx/mma_f64.hpp, which has the other roundings.
+// to nearest. Load them with fill(). On sm_80 to 8.9 m16n8k8 is four m8n8k4
+// and m16n8k16 eight, with the same result: all add one product after the other. Builds on registers.hpp and
+// ptx/mma_f64.hpp, which has the other roundings.
 #pragma once
 
 #include "tenon/fragment/registers.hpp"
@@ -16,14 +17,15 @@ struct Mma<Shape, double, double, double> {
       ptx::mma_sync_aligned_m8n8k4_row_col_f64_f64_f64_f64(c.reg, a.reg, b.reg, c.reg);
     } else if constexpr (std::is_same_v<Shape, m16n8k4>) {
       ptx::mma_sync_aligned_m16n8k4_row_col_f64_f64_f64_f64(c.reg, a.reg, b.reg, c.reg);
-    } else if constexpr (std::is_same_v<Shape, m16n8k8> && !ptx::sm_at_least<90, C>) {
-      // Registers of m16n8k8: A[row g + 8 * (i % 2)][k t + 4 * (i / 2)], B[k t + 4 * i][column g], and C's
+    } else if constexpr (!ptx::sm_at_least<90, C> &&
+                         (std::is_same_v<Shape, m16n8k8> || std::is_same_v<Shape, m16n8k16>)) {
+      // Registers of A: [row g + 8 * (i % 2)][k t + 4 * (i / 2)], of B: [k t + 4 * i][column g], and C's
       // rows g and g + 8 two by two. Those of m8n8k4 are A[g][t], B[t][g] and two of C's row g.
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         double rows[2] = {c.reg[2 * half], c.reg[2 * half + 1]};
 #pragma unroll
-        for (int step = 0; step < 2; ++step) {
+        for (int step = 0; step < Shape::k / 4; ++step) {
           const double a_part[1] = {a.reg[half + 2 * step]}, b_part[1] = {b.reg[step]};
           ptx::mma_sync_aligned_m8n8k4_row_col_f64_f64_f64_f64(rows, a_part, b_part, rows);
         }

@@ -14,8 +14,10 @@
 #include "tenon/gemm/producer_cp_async.hpp"
 #include "tenon/gemm/store_registers.hpp"
 #include "tenon/gemm/store_rows.hpp"
+#include "tenon/gemm/store_wide_rows.hpp"
 #include "tenon/pipeline/cp_async_ring.hpp"
 #include "tenon/ptx/shared_address.hpp"
+#include "tenon/warp/warp_tile_buffered.hpp"
 
 namespace tenon {
 
@@ -35,9 +37,23 @@ struct GemmCpAsync {
 
   // Whether the k-tiles whose copies need no bounds checks have a loop of their own: no branch, and the
   // copies spread over the rows of fragments instead of over the steps along k. At 4096 cubed on an H200 s8
-  // gains 1 to 5 %, tf32 4 %, f64 4 %. The many kernels of 16-bit types, for which it doubles the code, do
-  // without.
-  static constexpr bool peels_whole_copies = Element<typename Config::T>::bits != 16;
+  // gains 1 to 5 %, tf32 4 %, f64 4 %, f16 6 %. The many small tiles of 16-bit types, for which it doubles
+  // the code, do without.
+  static constexpr bool wide_type = Element<typename Config::T>::bits != 16;
+  static constexpr bool peels_whole_copies = wide_type || resident == 1;
+  // Whether whole k-steps of fragments are buffered (warp_tile_buffered.hpp): s8 gains 5 %, tf32 2 %, f16
+  // 3 %. Fragments of f64 are too large for it, and those of fp8, which are converted in registers on 9.0.
+  static constexpr bool floats_of_8_bits =
+      Element<typename Config::T>::bits == 8 && Element<typename Config::T>::number == Number::floating;
+  static constexpr bool buffers_steps =
+      peels_whole_copies && Element<typename Config::T>::bits != 64 && !floats_of_8_bits;
+  // Whether C is stored through shared memory where it has 32 bits.
+  static constexpr bool stores_wide_rows = buffers_steps && wide_type;
+  using TB = typename Config::TB;
+  using WarpAccumulator = std::conditional_t<
+      buffers_steps,
+      WarpTileBuffered<typename Config::T, typename Config::Acc, Config::Warp::m, Config::Warp::n, TB>,
+      typename Config::WarpAccumulator>;
 
   using TileA = typename Config::TileA;
   using TileB = typename Config::TileB;
@@ -50,10 +66,12 @@ struct GemmCpAsync {
   template <class Op, class = void>
   struct StoreOf {
     using Loaded = LoadedOperation<Op>;
-    __device__ __forceinline__ static StoreRegisters<typename Loaded::type> make(const Output& c,
-                                                                                 const Op& op,
-                                                                                 const void* /*shared*/) {
-      return {c, Loaded::of(op)};
+    __device__ __forceinline__ static auto make(const Output& c, const Op& op, const void* shared) {
+      if constexpr (stores_wide_rows) {
+        return StoreWideRows<typename Loaded::type>(c, Loaded::of(op), shared);
+      } else {
+        return StoreRegisters<typename Loaded::type>(c, Loaded::of(op));
+      }
     }
   };
   template <class Unused>
@@ -74,7 +92,8 @@ struct GemmCpAsync {
   template <class Epilogue>
   __device__ __forceinline__ static void run(const GemmArguments& arguments, TilePosition tile, void* shared,
                                              const Epilogue& epilogue) {
-    constexpr int depth = Config::Block::k, steps = depth / Config::WarpAccumulator::Shape::k;
+    constexpr int depth = Config::Block::k,
+                  steps = depth / WarpAccumulator::Shape::k - WarpAccumulator::steps_after_wait;
     const int m = arguments.m, n = arguments.n, k = arguments.k;
     const int cta_row = tile.m * Config::Block::m, cta_column = tile.n * Config::Block::n;
     const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
@@ -129,7 +148,7 @@ struct GemmCpAsync {
               warp_column = warp / Config::warps_m * Config::Warp::n;
     const typename Config::WalkA walk_a(warp_row);
     const typename Config::WalkB walk_b(warp_column);
-    typename Config::WarpAccumulator accumulators;
+    WarpAccumulator accumulators;
     accumulators.clear();
 
     Ring::wait_oldest();
@@ -140,7 +159,7 @@ struct GemmCpAsync {
     // fragments of the next one at its end.
     int k_tile = 1;
     if constexpr (peels_whole_copies) {
-      constexpr int rows = Config::WarpAccumulator::rows, shares = steps * rows;
+      constexpr int rows = WarpAccumulator::rows, shares = steps * rows;
       const int last = k_tile + min(copy_a.whole_tiles(), copy_b.whole_tiles());
       left_to_copy -= last - k_tile;
 #pragma unroll 1
@@ -150,6 +169,7 @@ struct GemmCpAsync {
             walk_a, walk_b, stage_a(reading.index), stage_b(reading.index), stage_a(next.index),
             stage_b(next.index),
             [&](int step, int row) {
+              if (step >= steps) return;
               copy_chunks(std::true_type{}, writing, step * rows + row, shares);
               if (step * rows + row + 1 == shares) end_copies();
             },
@@ -163,7 +183,10 @@ struct GemmCpAsync {
       const Stage<Config::stages> next = reading.next();
       accumulators.template multiply_k_tile<depth, true>(
           walk_a, walk_b, stage_a(reading.index), stage_b(reading.index), stage_a(next.index),
-          stage_b(next.index), [&](int step) { copy_share(writing, step, steps); },
+          stage_b(next.index),
+          [&](int step) {
+            if (step < steps) copy_share(writing, step, steps);
+          },
           [] { Ring::wait_oldest(); });
       // wait_oldest() has synchronised all warps after their last load from this stage: the next turn's
       // copies may overwrite it.

@@ -14,9 +14,9 @@ enum class Operand { a, b };
 
 // The mma instruction with which a warp tile multiplies. Its operands have 256 bits of k, so that ldmatrix.x4
 // loads one fragment of A, or two of B: m16n8k8 of tf32, m16n8k16 of 16-bit types, m16n8k32 of fp8 and s8. Of
-// f64 (operand_cursor_f64.hpp) m16n8k8.
+// f64 (operand_cursor_f64.hpp) m16n8k16.
 template <class T>
-using MmaOf = MmaShape<16, 8, Element<T>::bits == 64 ? 8 : 256 / Element<T>::bits>;
+using MmaOf = MmaShape<16, 8, Element<T>::bits == 64 ? 16 : 256 / Element<T>::bits>;
 
 // The walk over Tile (an OperandTile) of a warp whose part starts at `first` along m (or n). Part: how far
 // the warp's part reaches; `first` is a multiple of it. Elements that are not of 16 bits need k contiguous

@@ -9,11 +9,10 @@
 // fragments is fetched again as soon as the last row of a k-step has used it. That takes 8 + N / 2 registers
 // for operands, so a 64 x 64 tile fits 168 registers and leaves none idle. multiply_k_tile() is the same loop
 // for kernels that stream k-tiles through a ring: the next k-tile's first fragments are loaded before the
-// current one ends. Below: operand_cursor.hpp, fragment/f16.hpp; other types need their header of fragment/.
+// current one ends. Below: warp_accumulators.hpp; other types need their header of fragment/.
 #pragma once
 
-#include "tenon/fragment/f16.hpp"
-#include "tenon/warp/operand_cursor.hpp"
+#include "tenon/warp/warp_accumulators.hpp"
 
 namespace tenon {
 
@@ -21,47 +20,15 @@ namespace tenon {
 // AccT: float; __half with T = __half; int32_t with T = int8_t; double with T = double
 // (operand_cursor_f64.hpp). M, N: multiples of 16.
 template <class T, class AccT, int M, int N, class TB = T>
-class WarpTile {
-  static_assert(M % 16 == 0 && N % 16 == 0, "WarpTile: M and N must be multiples of 16");
+class WarpTile : public WarpAccumulators<T, AccT, M, N> {
+  using Base = WarpAccumulators<T, AccT, M, N>;
 
  public:
-  static constexpr int m = M, n = N;
-  static constexpr int rows = M / 16, columns = N / 8;  // in fragments
-  using Shape = MmaOf<T>;
-  using Fragment = Accumulator<Shape, AccT>;
-  using Value = typename Packing<AccT>::Value;  // float, int32_t or double
+  using Base::c, Base::rows, Base::columns;
+  using typename Base::Shape;
 
-  Fragment c[rows][columns];
-
-  __device__ __forceinline__ void clear() {
-#pragma unroll
-    for (int i = 0; i < rows; ++i) {
-#pragma unroll
-      for (int j = 0; j < columns; ++j) c[i][j] = Fragment{};
-    }
-  }
-
-  // This lane's two adjacent elements of fragment (i, j), in its row g or (half) g + 8, f16 as f32.
-  __device__ __forceinline__ void pair(int i, int j, int half, Value (&values)[2]) const {
-    if constexpr (std::is_same_v<AccT, __half>) {
-      Packing<AccT>::unpack(c[i][j].reg[half], values);
-    } else {
-      values[0] = c[i][j].reg[2 * half];
-      values[1] = c[i][j].reg[2 * half + 1];
-    }
-  }
-
-  // f(value, row, col) for every element of this lane; row and col count within the tile.
-  template <class F>
-  __device__ __forceinline__ void for_each(F&& f) {
-#pragma unroll
-    for (int i = 0; i < rows; ++i) {
-#pragma unroll
-      for (int j = 0; j < columns; ++j) {
-        c[i][j].for_each([&](auto& v, int row, int col) { f(v, 16 * i + row, 8 * j + col); });
-      }
-    }
-  }
+  // The steps at the end of a k-tile that multiply_k_tile() begins after wait_next().
+  static constexpr int steps_after_wait = 0;
 
   // c += A[row .. row + M, :] * B[:, column .. column + N]. row is a multiple of M, column of N.
   template <class TileA, class TileB>
@@ -114,8 +81,8 @@ class WarpTile {
           // because it frees the B fragments in the order in which the next k-step wants them.
           const int j = i % 2 == 1 && !last_row ? columns - 1 - jj : jj;
           FragmentB<Shape, TB> b_fragment;
-          b_fragment.reg[0] = b_[j / 2][j % 2 * 2];
-          b_fragment.reg[1] = b_[j / 2][j % 2 * 2 + 1];
+#pragma unroll
+          for (int r = 0; r < b_registers; ++r) b_fragment.reg[r] = b_[j / 2][j % 2 * b_registers + r];
           c[i][j].mma(a_[here % 2], b_fragment);
           if (last_row && jj % 2 == 1) {
             if (s + 1 < steps) {
@@ -138,8 +105,10 @@ class WarpTile {
   }
 
  private:
-  FragmentA<Shape, T> a_[2];                        // this row, the next
-  typename RegisterOf<T>::type b_[columns / 2][4];  // pairs of FragmentB, as ldmatrix.x4 delivers them
+  static constexpr int b_registers = FragmentB<Shape, TB>::registers;
+  FragmentA<Shape, T> a_[2];  // this row, the next
+  // Pairs of FragmentB, as ldmatrix.x4 delivers them.
+  typename RegisterOf<T>::type b_[columns / 2][2 * b_registers];
 };
 
 }  // namespace tenon
