@@ -1,0 +1,167 @@
+// A consumer warpgroup of the wgmma kernel of attention: 64 queries of each of the CTA's query tiles.
+//
+// The products of two key tiles overlap: the scores of the next tile, S = Q K^T, are issued before the
+// product P V of this one, and the softmax of the next tile runs under that product. The next tile may belong
+// to the next query tile, so the pipeline does not drain between them. With ping-pong, the warpgroups take
+// turns to issue both products, and the softmax of one runs under the products of the others.
+//
+// P never leaves the registers: the accumulators of S lie as the A operand of P V does (as_a()). Below:
+// config_wgmma.hpp, softmax.hpp, store_output.hpp, pipeline/turns.hpp.
+#pragma once
+
+#include "tenon/attention/config_wgmma.hpp"
+#include "tenon/attention/softmax.hpp"
+#include "tenon/attention/store_output.hpp"
+#include "tenon/pipeline/turns.hpp"
+
+namespace tenon {
+
+template <class Config, class Mask, class Operation>
+class AttentionConsumer {
+  using T = typename Config::T;
+  using Scores = typename Config::Scores;
+  using Output = typename Config::Output;
+  static constexpr int keys = Config::Block::n, rows = 64;
+  static constexpr int probability_steps = keys / 16;
+
+ public:
+  // By all of a consumer warpgroup. group: its number. memory: of the CTA, in the shared window.
+  __device__ __forceinline__ AttentionConsumer(const AttentionArguments& p, const Mask& mask,
+                                               const Operation& operation,
+                                               const AttentionRings<Config>& rings, std::uint32_t memory,
+                                               int group)
+      : p_(p), mask_(mask), operation_(operation), rings_(rings), memory_(memory), group_(group) {}
+
+  template <class Walk>
+  __device__ __forceinline__ void run(Walk walk) {
+    if (walk.ended()) return;
+    const Turns<Config::Schedule::ping_pong ? Config::consumers : 1> turns(group_);
+    Scores scores;
+    Output output;
+    OnlineSoftmax softmax;
+    float rescale[2];
+
+    KeyTile now = walk.tile();
+    start_scores(scores, now);
+    scores.when_done([&](auto& s) {
+      release_keys(now);
+      softmax.clear();
+      turn_into_probabilities(s, softmax, now, rescale);
+      keep_probabilities(s);
+    });
+    walk.next();
+#pragma unroll 1
+    for (; !walk.ended(); walk.next()) {
+      const KeyTile next = walk.tile();
+      turns.wait();
+      start_scores(scores, next);
+      start_output(output, !now.first);
+      turns.pass();
+      const OnlineSoftmax finished = softmax;
+      if (next.first) softmax.clear();
+      scores.template when_done<1>([&](auto& s) {
+        release_keys(next);
+        turn_into_probabilities(s, softmax, next, rescale);
+      });
+      output.when_done([&](auto& o) {
+        release_values();
+        scores.when_done([&](auto& s) { keep_probabilities(s); });
+        if (next.first) {
+          store(o, finished, now);
+        } else {
+#pragma unroll
+          for (int i = 0; i < o.elements; ++i) o.reg[i] *= rescale[i / 2 % 2];
+        }
+      });
+      now = next;
+    }
+    start_output(output, !now.first);
+    output.when_done([&](auto& o) {
+      release_values();
+      store(o, softmax, now);
+    });
+  }
+
+ private:
+  // S = Q K^T.
+  __device__ __forceinline__ void start_scores(Scores& scores, const KeyTile& tile) {
+    using TileQ = typename Config::TileQ;
+    using TileK = typename Config::TileK;
+    if (tile.first) rings_.queries.wait_full(query_);
+    rings_.keys.wait_full(key_);
+    const OperandDescriptor<TileQ> q(TileQ{memory_ + query_.index * TileQ::bytes}, rows * group_);
+    const OperandDescriptor<TileK> k(TileK{memory_ + Config::keys_at + key_.index * TileK::bytes}, 0);
+    scores.fence();
+#pragma unroll
+    for (int step = 0; step < Config::head / q.k; ++step) scores.multiply(q, k, step, step > 0);
+    scores.commit();
+  }
+  // O += P V.
+  __device__ __forceinline__ void start_output(Output& output, bool add) {
+    using TileV = typename Config::TileV;
+    using Major = WgmmaMajor<true, TileV::k_major>;
+    rings_.values.wait_full(value_);
+    const OperandDescriptor<TileV> v(TileV{memory_ + Config::values_at + value_.index * TileV::bytes}, 0);
+#pragma unroll
+    for (auto& p : probabilities_) ptx::hold(p.reg);
+    output.fence();
+#pragma unroll
+    for (int step = 0; step < probability_steps; ++step)
+      output.template multiply<T, T, Major>(probabilities_[step], v.at(step), add || step > 0);
+    output.commit();
+  }
+
+  // One lane of a warp releases for all of it: the products have read the stage.
+  __device__ __forceinline__ void release_keys(const KeyTile& tile) {
+    if (lane_id() == 0) {
+      rings_.keys.release(key_);
+      if (tile.last) rings_.queries.release(query_);
+    }
+    key_ = key_.next();
+    if (tile.last) query_ = query_.next();
+  }
+  __device__ __forceinline__ void release_values() {
+    if (lane_id() == 0) rings_.values.release(value_);
+    value_ = value_.next();
+  }
+
+  template <class Values>
+  __device__ __forceinline__ void turn_into_probabilities(Values& scores, OnlineSoftmax& softmax,
+                                                          const KeyTile& tile, float (&rescale)[2]) const {
+    const int query = tile.query + rows * group_;
+    if constexpr (Operation::changes_scores) {
+      const HeadPosition at = head_position(p_, tile.head);
+      change_scores(scores, operation_.of_head(at.batch, at.head), mask_.sequence, query, tile.key);
+    }
+    if (!sees_all(mask_, query, query + rows - 1, tile.key, keys))
+      mask_scores(scores, mask_, query, tile.key);
+    softmax.add(scores, operation_.factor, rescale);
+  }
+  template <class Values>
+  __device__ __forceinline__ void keep_probabilities(const Values& scores) {
+#pragma unroll
+    for (int step = 0; step < probability_steps; ++step)
+      probabilities_[step] = as_a<T, Config::value>(scores, step);
+  }
+  template <class Values>
+  __device__ __forceinline__ void store(const Values& output, const OnlineSoftmax& softmax,
+                                        const KeyTile& tile) const {
+    float scale[2], log_sum_exp[2];
+    softmax.finish(operation_.factor, scale, log_sum_exp);
+    const int queries = mask_.sequence.queries, query = tile.query + rows * group_;
+    store_output<T>(p_, queries, output, scale, tile.head, query);
+    store_log_sum_exp<Values>(p_, queries, log_sum_exp, tile.head, query);
+  }
+
+  const AttentionArguments& p_;
+  const Mask& mask_;
+  const Operation& operation_;
+  const AttentionRings<Config>& rings_;
+  std::uint32_t memory_;
+  int group_;
+  Stage<Config::query_stages> query_;
+  Stage<Config::key_stages> key_, value_;
+  FragmentA<WgmmaShape<Config::value, 16>, T> probabilities_[probability_steps];
+};
+
+}  // namespace tenon

@@ -1,0 +1,66 @@
+// The forward kernel of attention for sm_90a: O = softmax(scale * Q K^T) V.
+//
+// A producer warp loads tiles of Q, K and V by TMA. Two or three consumer warpgroups have 64 queries each:
+// wgmma multiplies Q and K from shared memory, the softmax runs in registers, and wgmma multiplies P from
+// registers by V from shared memory. The grid is persistent. See consumer_wgmma.hpp for what overlaps.
+// Shah et al., "FlashAttention-3" (2024). Below: consumer_wgmma.hpp, producer_tma.hpp.
+#pragma once
+
+#include "tenon/ptx/needs_sm_90a.hpp"
+
+#include "tenon/attention/consumer_wgmma.hpp"
+#include "tenon/attention/producer_tma.hpp"
+#include "tenon/ptx/setmaxnreg.hpp"
+
+namespace tenon {
+
+// Config: AttentionConfig. Mask: mask.hpp. Operation: score_operation.hpp. Launch with Config::threads and
+// Config::shared_bytes of dynamic shared memory.
+template <class Config, class Mask, class Operation>
+struct AttentionWgmma {
+  using Walk = KeyTileWalk<Mask, Config::Block::m, Config::Block::n>;
+
+  // Called once by all threads of a one-dimensional CTA.
+  __device__ __forceinline__ static void run(const AttentionMaps& maps, const AttentionArguments& p,
+                                             const Mask& mask, const Operation& operation,
+                                             std::uint8_t* shared) {
+    const std::uint32_t misaligned = ptx::shared_address(shared) % Config::alignment;
+    std::uint8_t* const memory = shared + (misaligned == 0 ? 0 : Config::alignment - misaligned);
+    const AttentionRings<Config> rings(memory);
+    if (works_for_warp(Config::producer_warp)) {
+      prefetch_map(maps.q);
+      prefetch_map(maps.k);
+      prefetch_map(maps.v);
+    }
+    if (works_for_warp(0)) rings.initialize();
+    __syncthreads();
+    cudaTriggerProgrammaticLaunchCompletion();
+    const AttentionScheduler scheduler(p.raster, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+    const Walk walk(scheduler, mask);
+    // Broadcast, so that ptxas knows it to be uniform (WgmmaRoles::warpgroup()).
+    const int group = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
+    if (group == Config::consumers) {
+      ptx::setmaxnreg_dec_sync_aligned_u32<Config::producer_registers>();
+      if (works_for_warp(Config::producer_warp)) {
+        cudaGridDependencySynchronize();
+        AttentionProducer<Config>(maps, p, rings, memory).run(walk);
+      }
+    } else {
+      ptx::setmaxnreg_inc_sync_aligned_u32<Config::consumer_registers>();
+      cudaGridDependencySynchronize();  // the previous grid may read what the store overwrites
+      AttentionConsumer<Config, Mask, Operation>(p, mask, operation, rings, ptx::shared_address(memory), group)
+          .run(walk);
+    }
+  }
+};
+
+template <class Config, class Mask, class Operation>
+__global__ void __launch_bounds__(Config::threads, 1)
+    attention_wgmma(const __grid_constant__ AttentionMaps maps,
+                    const __grid_constant__ AttentionArguments arguments, const __grid_constant__ Mask mask,
+                    const __grid_constant__ Operation operation) {
+  extern __shared__ std::uint8_t shared[];
+  AttentionWgmma<Config, Mask, Operation>::run(maps, arguments, mask, operation, shared);
+}
+
+}  // namespace tenon

@@ -1,0 +1,214 @@
+// The launch of the wgmma kernel of attention (kernel_wgmma.hpp): from a problem to tensor maps, the order of
+// the tiles, grid and arguments. Header-only; an embedder's score operation is one type and one call:
+//
+//   using Kernel = tenon::sm90::AttentionKernel<tenon::sm90::AttentionConfigFor<half, 128>,
+//                                               tenon::CausalMask, MyOperation>;
+//   tenon::Status s = tenon::launch_attention<Kernel>(problem, MyOperation{...}, stream);
+//
+// Below: kernel_wgmma.hpp, problem.hpp, score_operation.hpp, gemm/cuda_launcher.hpp.
+#pragma once
+
+#include <algorithm>
+
+#include "tenon/attention/kernel_wgmma.hpp"
+#include "tenon/attention/problem.hpp"
+#include "tenon/attention/score_operation.hpp"
+#include "tenon/gemm/cuda_launcher.hpp"
+#include "tenon/gemm/element_type.hpp"
+
+namespace tenon {
+
+// The mask of a window: FullMask and CausalMask fit one window each, LocalMask fits any.
+template <class Mask>
+bool fits_window(const AttentionWindow& window) {
+  if constexpr (Mask::left_limit) return true;
+  return window.left < 0 && (Mask::right_limit ? window.right == 0 : window.right < 0);
+}
+template <class Mask>
+Mask mask_of(const AttentionProblem& problem) {
+  const KeySequence sequence{static_cast<int>(problem.queries), static_cast<int>(problem.keys)};
+  if constexpr (Mask::left_limit) {
+    const auto limit = [](int side) {
+      return side < 0 ? Mask::unlimited : std::min<int>(side, Mask::unlimited);
+    };
+    return {sequence, limit(problem.window.left), limit(problem.window.right)};
+  } else {
+    return {sequence};
+  }
+}
+
+namespace sm90 {
+
+// The fastest tiles of each head dimension, on an H200. causal: for CausalMask.
+template <int head, bool causal>
+struct AttentionTiles;
+template <bool causal>
+struct AttentionTiles<32, causal> {
+  using type = AttentionSchedule<TileShape<192, 128, 0>, 2, 4>;
+};
+template <bool causal>
+struct AttentionTiles<64, causal> {
+  using type = AttentionSchedule<TileShape<192, 128, 0>, 2, 2>;
+};
+template <bool causal>
+struct AttentionTiles<96, causal> {
+  using type = AttentionSchedule<TileShape<128, 128, 0>, 2, 2>;
+};
+template <>
+struct AttentionTiles<128, true> {
+  using type = AttentionSchedule<TileShape<128, 128, 0>, 2, 2>;
+};
+template <>
+struct AttentionTiles<128, false> {
+  using type = AttentionSchedule<TileShape<128, 176, 0>, 1, 2>;
+};
+template <bool causal>
+struct AttentionTiles<192, causal> {
+  using type = AttentionSchedule<TileShape<128, 96, 0>, 1, 2, false>;
+};
+template <bool causal>
+struct AttentionTiles<256, causal> {
+  using type = AttentionSchedule<TileShape<128, 80, 0>, 1, 2, false>;
+};
+
+// T: __half or __nv_bfloat16. head: dimension of Q and K; value: of V and O.
+template <class T, int head, bool causal = false, int value = head>
+using AttentionConfigFor = AttentionConfig<T, head, value, typename AttentionTiles<head, causal>::type>;
+
+template <class Config_, class Mask_, class Operation_>
+struct AttentionKernel {
+  using Config = Config_;
+  using Mask = Mask_;
+  using Operation = Operation_;
+  static constexpr const char* name = "attention on wgmma";
+
+  // Whether the kernel takes a problem with batch, heads and queries >= 1; the sentence says why not.
+  static Status check(const AttentionProblem& problem, const DeviceDescription& device);
+  // make_map(TensorInMemory, box_rows, box_columns, TensorMap*): make_tensor_map() or that of the emulator.
+  template <class MakeMap>
+  static Status plan(const AttentionProblem& problem, const Operation& operation,
+                     const DeviceDescription& device, const MakeMap& make_map, Launch* launch);
+};
+
+template <class Config, class Mask, class Operation>
+Status AttentionKernel<Config, Mask, Operation>::check(const AttentionProblem& p,
+                                                       const DeviceDescription& device) {
+  constexpr StatusCode no = StatusCode::unsupported;
+  if (device.sm != 90) return Status(StatusCode::device_unsupported, "%s needs sm_90 but the device is sm_%d",
+                                     name, device.sm);
+  if (p.type != TypeOf<typename Config::T>::value)
+    return Status(no, "this kernel's elements are %s but the problem's are %s",
+                  tenon::name(TypeOf<typename Config::T>::value), tenon::name(p.type));
+  if (p.head_dimension != Config::head || p.value_dimension != Config::value)
+    return Status(no, "this kernel's head dimensions are %d (Q, K) and %d (V, O) but the problem's are %d and %d",
+                  Config::head, Config::value, p.head_dimension, p.value_dimension);
+  if (!fits_window<Mask>(p.window))
+    return Status(no, "this kernel's mask does not have the window {%d, %d}", p.window.left, p.window.right);
+  if (!(p.scale >= 0)) return Status(no, "scale is %g but this kernel needs 0 or more", p.scale);
+  if (p.key_heads < 1 || p.heads % p.key_heads != 0)
+    return Status(StatusCode::invalid_argument, "heads is %lld but must be a multiple of key_heads, %lld",
+                  static_cast<long long>(p.heads), static_cast<long long>(p.key_heads));
+  constexpr std::int64_t most_rows = 1 << 28;
+  if (p.queries > most_rows || p.keys > most_rows)
+    return Status(no, "%lld queries and %lld keys, but this kernel takes up to 2^28 of both",
+                  static_cast<long long>(p.queries), static_cast<long long>(p.keys));
+  const std::int64_t tiles = (p.queries + Config::Block::m - 1) / Config::Block::m;
+  constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
+  if (p.heads > most_tiles || p.batch > most_tiles / p.heads || tiles > most_tiles / (p.batch * p.heads))
+    return Status(no, "batch x heads x queries has %lld x %lld x %lld tiles of %d queries, but 2^30 is the most",
+                  static_cast<long long>(p.batch), static_cast<long long>(p.heads),
+                  static_cast<long long>(tiles), Config::Block::m);
+  const auto aligned = [](const void* data, std::int64_t a, std::int64_t b, std::int64_t c) {
+    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && a % 8 == 0 && b % 8 == 0 && c % 8 == 0;
+  };
+  const struct {
+    const char* name;
+    const void* data;
+    std::int64_t row, head, batch;
+  } tensors[] = {{"Q", p.q.data, p.q.row_stride, p.q.head_stride, p.q.batch_stride},
+                 {"K", p.k.data, p.k.row_stride, p.k.head_stride, p.k.batch_stride},
+                 {"V", p.v.data, p.v.row_stride, p.v.head_stride, p.v.batch_stride},
+                 {"O", p.o.data, p.o.row_stride, p.o.head_stride, p.o.batch_stride}};
+  for (const auto& t : tensors) {
+    if (!aligned(t.data, t.row, t.head, t.batch))
+      return Status(no,
+                    "%s at %p with strides of %lld, %lld and %lld elements (rows, heads, batches), but this "
+                    "kernel needs an address that is a multiple of 16 bytes and strides that are multiples of 8",
+                    t.name, t.data, static_cast<long long>(t.row), static_cast<long long>(t.head),
+                    static_cast<long long>(t.batch));
+  }
+  return {};
+}
+
+template <class Config, class Mask, class Operation>
+template <class MakeMap>
+Status AttentionKernel<Config, Mask, Operation>::plan(const AttentionProblem& p, const Operation& operation,
+                                                      const DeviceDescription& device, const MakeMap& make_map,
+                                                      Launch* launch) {
+  const int batch = static_cast<int>(p.batch), heads = static_cast<int>(p.heads);
+  const int key_heads = static_cast<int>(p.key_heads);
+  AttentionMaps maps;
+  const auto map = [&](const AttentionTensor<const void*>& tensor, int columns, std::int64_t rows, int count,
+                       int box_rows, int box_columns, TensorMap* to) {
+    return make_map(TensorInMemory{tensor.data, 2, columns, static_cast<int>(rows), {count, batch},
+                                   tensor.row_stride, {tensor.head_stride, tensor.batch_stride}},
+                    box_rows, box_columns, to);
+  };
+  // A map has a row. Without keys every score is masked, and the row may be anything: one of Q.
+  const bool none = p.keys == 0;
+  const std::int64_t keys = none ? 1 : p.keys;
+  const AttentionTensor<const void*> k = none ? AttentionTensor<const void*>{p.q.data} : p.k;
+  const AttentionTensor<const void*> v = none ? AttentionTensor<const void*>{p.q.data} : p.v;
+  using TileQ = typename Config::TileQ;
+  using TileK = typename Config::TileK;
+  using TileV = typename Config::TileV;
+  if (Status s = map(p.q, Config::head, p.queries, heads, TileQ::rows, TileQ::panel_columns, &maps.q); !s)
+    return s;
+  if (Status s = map(k, Config::head, keys, key_heads, TileK::rows, TileK::panel_columns, &maps.k); !s)
+    return s;
+  const int columns = none ? std::min(Config::head, Config::value) : Config::value;
+  if (Status s = map(v, columns, keys, key_heads, TileV::rows, TileV::panel_columns, &maps.v); !s) return s;
+
+  // Heads whose keys and values take half of the L2.
+  const std::int64_t bytes = 2 * keys * (Config::head + Config::value);
+  const std::int64_t fitting = std::max<std::int64_t>(1, static_cast<std::int64_t>(device.l2_bytes / 2) / bytes);
+  const std::int64_t section = std::min<std::int64_t>(fitting * (heads / key_heads), std::int64_t{batch} * heads);
+  const int tiles = static_cast<int>((p.queries + Config::Block::m - 1) / Config::Block::m);
+  AttentionArguments arguments;
+  arguments.raster = AttentionRaster(tiles, batch * heads, static_cast<int>(section), Mask::right_limit);
+  arguments.by_heads = Divisor(heads);
+  arguments.by_group = Divisor(heads / key_heads);
+  arguments.heads = heads;
+  arguments.o = p.o;
+  arguments.log_sum_exp = p.log_sum_exp;
+
+  launch->what = name;
+  launch->function = reinterpret_cast<const void*>(&attention_wgmma<Config, Mask, Operation>);
+  launch->block.x = Config::threads;
+  launch->grid.x = static_cast<unsigned>(std::min(device.multiprocessors, arguments.raster.size()));
+  launch->shared_bytes = Config::shared_bytes;
+  launch->overlaps_previous = true;
+  launch->arguments.set(maps, arguments, mask_of<Mask>(p), operation);
+  return {};
+}
+
+}  // namespace sm90
+
+// Enqueues the attention of a problem on the stream of the current device and returns. Nothing is launched
+// where the status is not ok.
+template <class Kernel>
+Status launch_attention(const AttentionProblem& problem, const typename Kernel::Operation& operation,
+                        cudaStream_t stream = nullptr) {
+  if (problem.batch == 0 || problem.heads == 0 || problem.queries == 0) return {};
+  DeviceDescription device;
+  if (Status s = describe_cuda_device(&device); !s) return s;
+  if (Status s = Kernel::check(problem, device); !s) return s;
+  Launch launch;
+  const auto make_map = [](const TensorInMemory& tensor, int box_rows, int box_columns, TensorMap* map) {
+    return make_tensor_map(tensor, box_rows, box_columns, map);
+  };
+  if (Status s = Kernel::plan(problem, operation, device, make_map, &launch); !s) return s;
+  return launch_on_stream(launch, stream);
+}
+
+}  // namespace tenon

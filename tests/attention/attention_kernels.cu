@@ -1,0 +1,17 @@
+// An entry for each kernel of attention_kernels.hpp, with a name that a test can ask for.
+#include "attention/attention_kernels.hpp"
+
+using namespace tenon;
+
+#define TENON_TEST_ENTRY(name, Kernel)                                                                     \
+  extern "C" __global__ void __launch_bounds__(Kernel::Config::threads, 1)                                 \
+      name(const __grid_constant__ AttentionMaps maps, const __grid_constant__ AttentionArguments p,       \
+           const __grid_constant__ Kernel::Mask mask, const __grid_constant__ Kernel::Operation operation) { \
+    extern __shared__ std::uint8_t shared[];                                                               \
+    AttentionWgmma<Kernel::Config, Kernel::Mask, Kernel::Operation>::run(maps, p, mask, operation, shared); \
+  }
+TENON_TEST_ENTRY(full_f16, tenon::testing::FullF16)
+TENON_TEST_ENTRY(causal_bf16, tenon::testing::CausalBf16)
+TENON_TEST_ENTRY(local_f16, tenon::testing::LocalF16)
+TENON_TEST_ENTRY(soft_cap_f16, tenon::testing::SoftCapF16)
+TENON_TEST_ENTRY(alibi_bf16, tenon::testing::AlibiBf16)
