@@ -107,13 +107,11 @@ struct Tensor {
 };
 
 template <class Kernel>
-typename Kernel::Operation operation_of(const AttentionProblem& p) {
-  if constexpr (std::is_same_v<typename Kernel::Operation, SoftCappedScore>) {
-    return SoftCappedScore::of(p.scale, p.soft_cap);
-  } else if constexpr (std::is_same_v<typename Kernel::Operation, AlibiScore>) {
-    return AlibiScore::of(p.scale, p.alibi_slopes);
+typename Kernel::Score score_of(const AttentionProblem& p) {
+  if constexpr (std::is_same_v<typename Kernel::Score, GeneralScore>) {
+    return {p.scale, p.soft_cap, p.alibi_slopes};
   } else {
-    return ScaledScore::of(p.scale);
+    return {p.scale};
   }
 }
 
@@ -169,7 +167,7 @@ void expect_attention(const Case& c) {
   device.sm = 90, device.multiprocessors = 2, device.l2_bytes = 1 << 16;
   ASSERT_TRUE(Kernel::check(p, device)) << Kernel::check(p, device).message();
   Launch launch;
-  const Status planned = Kernel::plan(p, operation_of<Kernel>(p), device, make_map, &launch);
+  const Status planned = Kernel::plan(p, score_of<Kernel>(p), device, make_map, &launch);
   ASSERT_TRUE(planned) << planned.message();
   std::vector<emulator::Argument> arguments;
   for (int i = 0; i < launch.arguments.count(); ++i)
@@ -252,7 +250,7 @@ TEST(AttentionWgmma, SlidingWindow) {
   expect_attention<LocalF16>({"local_f16", 1, 1, 1, 150, 190, {33, 7}});
   expect_attention<LocalF16>({"local_f16", 1, 1, 1, 63, 20, {3, -1}});
 }
-TEST(AttentionWgmma, ScoreOperations) {
+TEST(AttentionWgmma, ScoreFunctions) {
   Case c{"soft_cap_f16", 1, 2, 1, 129, 140, causal};
   c.soft_cap = 1.5F;
   c.deviation = 4;

@@ -6,31 +6,32 @@
 // turns to issue both products, and the softmax of one runs under the products of the others.
 //
 // P never leaves the registers: the accumulators of S lie as the A operand of P V does (as_a()). Below:
-// config_wgmma.hpp, softmax.hpp, store_output.hpp, pipeline/turns.hpp.
+// config_wgmma.hpp, softmax_wgmma.hpp, store_wgmma.hpp, pipeline/turns.hpp.
 #pragma once
 
 #include "tenon/attention/config_wgmma.hpp"
-#include "tenon/attention/softmax.hpp"
-#include "tenon/attention/store_output.hpp"
+#include "tenon/attention/softmax_wgmma.hpp"
+#include "tenon/attention/store_wgmma.hpp"
 #include "tenon/pipeline/turns.hpp"
 
 namespace tenon {
 
-template <class Config, class Mask, class Operation>
+template <class Config, class Mask, class Score>
 class AttentionConsumer {
   using T = typename Config::T;
   using Scores = typename Config::Scores;
   using Output = typename Config::Output;
+  using Softmax = RowSoftmax<2>;
   static constexpr int keys = Config::Block::n, rows = 64;
   static constexpr int probability_steps = keys / 16;
 
  public:
   // By all of a consumer warpgroup. group: its number. memory: of the CTA, in the shared window.
-  __device__ __forceinline__ AttentionConsumer(const AttentionArguments& p, const Mask& mask,
-                                               const Operation& operation,
+  __device__ __forceinline__ AttentionConsumer(const AttentionWgmmaArguments& p, const Mask& mask,
+                                               const Score& score,
                                                const AttentionRings<Config>& rings, std::uint32_t memory,
                                                int group)
-      : p_(p), mask_(mask), operation_(operation), rings_(rings), memory_(memory), group_(group) {}
+      : p_(p), mask_(mask), score_(score), rings_(rings), memory_(memory), group_(group) {}
 
   template <class Walk>
   __device__ __forceinline__ void run(Walk walk) {
@@ -38,15 +39,16 @@ class AttentionConsumer {
     const Turns<Config::Schedule::ping_pong ? Config::consumers : 1> turns(group_);
     Scores scores;
     Output output;
-    OnlineSoftmax softmax;
+    Softmax softmax;
     float rescale[2];
+    const float factor = score_.log2_factor();
 
     KeyTile now = walk.tile();
     start_scores(scores, now);
     scores.when_done([&](auto& s) {
       release_keys(now);
-      softmax.clear();
-      turn_into_probabilities(s, softmax, now, rescale);
+      apply_score_and_mask(s, now);
+      exponentiate(s, softmax, factor, rescale);
       keep_probabilities(s);
     });
     walk.next();
@@ -57,18 +59,20 @@ class AttentionConsumer {
       start_scores(scores, next);
       start_output(output, !now.first);
       turns.pass();
-      const OnlineSoftmax finished = softmax;
-      if (next.first) softmax.clear();
+      const Softmax finished = softmax;
+      if (next.first) softmax = Softmax();
+      bool raised = false;
       scores.template when_done<1>([&](auto& s) {
         release_keys(next);
-        turn_into_probabilities(s, softmax, next, rescale);
+        apply_score_and_mask(s, next);
+        raised = exponentiate(s, softmax, factor, rescale);
       });
       output.when_done([&](auto& o) {
         release_values();
         scores.when_done([&](auto& s) { keep_probabilities(s); });
         if (next.first) {
           store(o, finished, now);
-        } else {
+        } else if (raised) {
 #pragma unroll
           for (int i = 0; i < o.elements; ++i) o.reg[i] *= rescale[i / 2 % 2];
         }
@@ -126,16 +130,14 @@ class AttentionConsumer {
   }
 
   template <class Values>
-  __device__ __forceinline__ void turn_into_probabilities(Values& scores, OnlineSoftmax& softmax,
-                                                          const KeyTile& tile, float (&rescale)[2]) const {
+  __device__ __forceinline__ void apply_score_and_mask(Values& scores, const KeyTile& tile) const {
     const int query = tile.query + rows * group_;
-    if constexpr (Operation::changes_scores) {
-      const HeadPosition at = head_position(p_, tile.head);
-      change_scores(scores, operation_.of_head(at.batch, at.head), mask_.sequence, query, tile.key);
+    if constexpr (Score::changes_scores) {
+      const int head = head_position(p_, tile.head).head;
+      change_scores(scores, score_.of_head(head), mask_.sequence, query, tile.key);
     }
     if (!sees_all(mask_, query, query + rows - 1, tile.key, keys))
       mask_scores(scores, mask_, query, tile.key);
-    softmax.add(scores, operation_.factor, rescale);
   }
   template <class Values>
   __device__ __forceinline__ void keep_probabilities(const Values& scores) {
@@ -144,18 +146,18 @@ class AttentionConsumer {
       probabilities_[step] = as_a<T, Config::value>(scores, step);
   }
   template <class Values>
-  __device__ __forceinline__ void store(const Values& output, const OnlineSoftmax& softmax,
+  __device__ __forceinline__ void store(const Values& output, const Softmax& softmax,
                                         const KeyTile& tile) const {
     float scale[2], log_sum_exp[2];
-    softmax.finish(operation_.factor, scale, log_sum_exp);
+    finish(softmax, scale, log_sum_exp);
     const int queries = mask_.sequence.queries, query = tile.query + rows * group_;
     store_output<T>(p_, queries, output, scale, tile.head, query);
     store_log_sum_exp<Values>(p_, queries, log_sum_exp, tile.head, query);
   }
 
-  const AttentionArguments& p_;
+  const AttentionWgmmaArguments& p_;
   const Mask& mask_;
-  const Operation& operation_;
+  const Score& score_;
   const AttentionRings<Config>& rings_;
   std::uint32_t memory_;
   int group_;

@@ -14,15 +14,15 @@
 
 namespace tenon {
 
-// Config: AttentionConfig. Mask: mask.hpp. Operation: score_operation.hpp. Launch with Config::threads and
+// Config: AttentionConfig. Mask: mask.hpp. Score: score_function.hpp. Launch with Config::threads and
 // Config::shared_bytes of dynamic shared memory.
-template <class Config, class Mask, class Operation>
+template <class Config, class Mask, class Score>
 struct AttentionWgmma {
   using Walk = KeyTileWalk<Mask, Config::Block::m, Config::Block::n>;
 
   // Called once by all threads of a one-dimensional CTA.
-  __device__ __forceinline__ static void run(const AttentionMaps& maps, const AttentionArguments& p,
-                                             const Mask& mask, const Operation& operation,
+  __device__ __forceinline__ static void run(const AttentionMaps& maps, const AttentionWgmmaArguments& p,
+                                             const Mask& mask, const Score& score,
                                              std::uint8_t* shared) {
     const std::uint32_t misaligned = ptx::shared_address(shared) % Config::alignment;
     std::uint8_t* const memory = shared + (misaligned == 0 ? 0 : Config::alignment - misaligned);
@@ -48,19 +48,19 @@ struct AttentionWgmma {
     } else {
       ptx::setmaxnreg_inc_sync_aligned_u32<Config::consumer_registers>();
       cudaGridDependencySynchronize();  // the previous grid may read what the store overwrites
-      AttentionConsumer<Config, Mask, Operation>(p, mask, operation, rings, ptx::shared_address(memory), group)
+      AttentionConsumer<Config, Mask, Score>(p, mask, score, rings, ptx::shared_address(memory), group)
           .run(walk);
     }
   }
 };
 
-template <class Config, class Mask, class Operation>
+template <class Config, class Mask, class Score>
 __global__ void __launch_bounds__(Config::threads, 1)
     attention_wgmma(const __grid_constant__ AttentionMaps maps,
-                    const __grid_constant__ AttentionArguments arguments, const __grid_constant__ Mask mask,
-                    const __grid_constant__ Operation operation) {
+                    const __grid_constant__ AttentionWgmmaArguments arguments, const __grid_constant__ Mask mask,
+                    const __grid_constant__ Score score) {
   extern __shared__ std::uint8_t shared[];
-  AttentionWgmma<Config, Mask, Operation>::run(maps, arguments, mask, operation, shared);
+  AttentionWgmma<Config, Mask, Score>::run(maps, arguments, mask, score, shared);
 }
 
 }  // namespace tenon

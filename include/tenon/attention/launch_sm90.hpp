@@ -1,18 +1,19 @@
 // The launch of the wgmma kernel of attention (kernel_wgmma.hpp): from a problem to tensor maps, the order of
-// the tiles, grid and arguments. Header-only; an embedder's score operation is one type and one call:
+// the tiles, grid and arguments. Header-only; an embedder's score function is one type and one call:
 //
 //   using Kernel = tenon::sm90::AttentionKernel<tenon::sm90::AttentionConfigFor<half, 128>,
-//                                               tenon::CausalMask, MyOperation>;
-//   tenon::Status s = tenon::launch_attention<Kernel>(problem, MyOperation{...}, stream);
+//                                               tenon::CausalMask, MyScore>;
+//   tenon::Status s = tenon::sm90::launch_attention<Kernel>(problem, MyScore{...}, stream);
 //
-// Below: kernel_wgmma.hpp, problem.hpp, score_operation.hpp, gemm/cuda_launcher.hpp.
+// Below: kernel_wgmma.hpp, check_problem.hpp, score_function.hpp, gemm/cuda_launcher.hpp.
 #pragma once
 
 #include <algorithm>
 
+#include "tenon/attention/check_problem.hpp"
 #include "tenon/attention/kernel_wgmma.hpp"
 #include "tenon/attention/problem.hpp"
-#include "tenon/attention/score_operation.hpp"
+#include "tenon/attention/score_function.hpp"
 #include "tenon/gemm/cuda_launcher.hpp"
 #include "tenon/gemm/element_type.hpp"
 
@@ -75,23 +76,24 @@ struct AttentionTiles<256, causal> {
 template <class T, int head, bool causal = false, int value = head>
 using AttentionConfigFor = AttentionConfig<T, head, value, typename AttentionTiles<head, causal>::type>;
 
-template <class Config_, class Mask_, class Operation_>
+template <class Config_, class Mask_, class Score_>
 struct AttentionKernel {
   using Config = Config_;
   using Mask = Mask_;
-  using Operation = Operation_;
+  using Score = Score_;
   static constexpr const char* name = "attention on wgmma";
 
-  // Whether the kernel takes a problem with batch, heads and queries >= 1; the sentence says why not.
+  // Whether the kernel takes a problem that check_problem() takes and that is not empty; the sentence says why
+  // not. Score's factors are the caller's affair.
   static Status check(const AttentionProblem& problem, const DeviceDescription& device);
   // make_map(TensorInMemory, box_rows, box_columns, TensorMap*): make_tensor_map() or that of the emulator.
   template <class MakeMap>
-  static Status plan(const AttentionProblem& problem, const Operation& operation,
+  static Status plan(const AttentionProblem& problem, const Score& score,
                      const DeviceDescription& device, const MakeMap& make_map, Launch* launch);
 };
 
-template <class Config, class Mask, class Operation>
-Status AttentionKernel<Config, Mask, Operation>::check(const AttentionProblem& p,
+template <class Config, class Mask, class Score>
+Status AttentionKernel<Config, Mask, Score>::check(const AttentionProblem& p,
                                                        const DeviceDescription& device) {
   constexpr StatusCode no = StatusCode::unsupported;
   if (device.sm != 90) return Status(StatusCode::device_unsupported, "%s needs sm_90 but the device is sm_%d",
@@ -104,14 +106,6 @@ Status AttentionKernel<Config, Mask, Operation>::check(const AttentionProblem& p
                   Config::head, Config::value, p.head_dimension, p.value_dimension);
   if (!fits_window<Mask>(p.window))
     return Status(no, "this kernel's mask does not have the window {%d, %d}", p.window.left, p.window.right);
-  if (!(p.scale >= 0)) return Status(no, "scale is %g but this kernel needs 0 or more", p.scale);
-  if (p.key_heads < 1 || p.heads % p.key_heads != 0)
-    return Status(StatusCode::invalid_argument, "heads is %lld but must be a multiple of key_heads, %lld",
-                  static_cast<long long>(p.heads), static_cast<long long>(p.key_heads));
-  constexpr std::int64_t most_rows = 1 << 28;
-  if (p.queries > most_rows || p.keys > most_rows)
-    return Status(no, "%lld queries and %lld keys, but this kernel takes up to 2^28 of both",
-                  static_cast<long long>(p.queries), static_cast<long long>(p.keys));
   const std::int64_t tiles = (p.queries + Config::Block::m - 1) / Config::Block::m;
   constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
   if (p.heads > most_tiles || p.batch > most_tiles / p.heads || tiles > most_tiles / (p.batch * p.heads))
@@ -140,9 +134,9 @@ Status AttentionKernel<Config, Mask, Operation>::check(const AttentionProblem& p
   return {};
 }
 
-template <class Config, class Mask, class Operation>
+template <class Config, class Mask, class Score>
 template <class MakeMap>
-Status AttentionKernel<Config, Mask, Operation>::plan(const AttentionProblem& p, const Operation& operation,
+Status AttentionKernel<Config, Mask, Score>::plan(const AttentionProblem& p, const Score& score,
                                                       const DeviceDescription& device, const MakeMap& make_map,
                                                       Launch* launch) {
   const int batch = static_cast<int>(p.batch), heads = static_cast<int>(p.heads);
@@ -174,7 +168,7 @@ Status AttentionKernel<Config, Mask, Operation>::plan(const AttentionProblem& p,
   const std::int64_t fitting = std::max<std::int64_t>(1, static_cast<std::int64_t>(device.l2_bytes / 2) / bytes);
   const std::int64_t section = std::min<std::int64_t>(fitting * (heads / key_heads), std::int64_t{batch} * heads);
   const int tiles = static_cast<int>((p.queries + Config::Block::m - 1) / Config::Block::m);
-  AttentionArguments arguments;
+  AttentionWgmmaArguments arguments;
   arguments.raster = AttentionRaster(tiles, batch * heads, static_cast<int>(section), Mask::right_limit);
   arguments.by_heads = Divisor(heads);
   arguments.by_group = Divisor(heads / key_heads);
@@ -183,23 +177,22 @@ Status AttentionKernel<Config, Mask, Operation>::plan(const AttentionProblem& p,
   arguments.log_sum_exp = p.log_sum_exp;
 
   launch->what = name;
-  launch->function = reinterpret_cast<const void*>(&attention_wgmma<Config, Mask, Operation>);
+  launch->function = reinterpret_cast<const void*>(&attention_wgmma<Config, Mask, Score>);
   launch->block.x = Config::threads;
   launch->grid.x = static_cast<unsigned>(std::min(device.multiprocessors, arguments.raster.size()));
   launch->shared_bytes = Config::shared_bytes;
   launch->overlaps_previous = true;
-  launch->arguments.set(maps, arguments, mask_of<Mask>(p), operation);
+  launch->arguments.set(maps, arguments, mask_of<Mask>(p), score);
   return {};
 }
 
-}  // namespace sm90
-
-// Enqueues the attention of a problem on the stream of the current device and returns. Nothing is launched
-// where the status is not ok.
+// Enqueues the computation on a stream of the current device and returns. Nothing is allocated, nothing
+// synchronises, and nothing is launched where the status is not ok.
 template <class Kernel>
-Status launch_attention(const AttentionProblem& problem, const typename Kernel::Operation& operation,
+Status launch_attention(const AttentionProblem& problem, const typename Kernel::Score& score,
                         cudaStream_t stream = nullptr) {
-  if (problem.batch == 0 || problem.heads == 0 || problem.queries == 0) return {};
+  if (Status s = check_problem(problem); !s) return s;
+  if (is_empty(problem)) return {};
   DeviceDescription device;
   if (Status s = describe_cuda_device(&device); !s) return s;
   if (Status s = Kernel::check(problem, device); !s) return s;
@@ -207,8 +200,9 @@ Status launch_attention(const AttentionProblem& problem, const typename Kernel::
   const auto make_map = [](const TensorInMemory& tensor, int box_rows, int box_columns, TensorMap* map) {
     return make_tensor_map(tensor, box_rows, box_columns, map);
   };
-  if (Status s = Kernel::plan(problem, operation, device, make_map, &launch); !s) return s;
+  if (Status s = Kernel::plan(problem, score, device, make_map, &launch); !s) return s;
   return launch_on_stream(launch, stream);
 }
 
+}  // namespace sm90
 }  // namespace tenon

@@ -9,14 +9,14 @@
 namespace tenon {
 
 // Keys, or key tiles, begin to end - 1.
-struct KeyRange {
+struct KeySpan {
   int begin, end;
 };
 
-TENON_HOST_DEVICE constexpr int least(int a, int b) {
+TENON_HOST_DEVICE constexpr int lesser(int a, int b) {
   return a < b ? a : b;
 }
-TENON_HOST_DEVICE constexpr int most(int a, int b) {
+TENON_HOST_DEVICE constexpr int greater(int a, int b) {
   return a < b ? b : a;
 }
 
@@ -30,15 +30,15 @@ struct KeySequence {
 struct FullMask {
   static constexpr bool left_limit = false, right_limit = false;
   KeySequence sequence;
-  TENON_HOST_DEVICE constexpr KeyRange visible(int) const { return {0, sequence.keys}; }
+  TENON_HOST_DEVICE constexpr KeySpan visible(int) const { return {0, sequence.keys}; }
 };
 
 // A query sees the keys up to its own position.
 struct CausalMask {
   static constexpr bool left_limit = false, right_limit = true;
   KeySequence sequence;
-  TENON_HOST_DEVICE constexpr KeyRange visible(int query) const {
-    return {0, most(0, least(sequence.keys, sequence.position(query) + 1))};
+  TENON_HOST_DEVICE constexpr KeySpan visible(int query) const {
+    return {0, greater(0, lesser(sequence.keys, sequence.position(query) + 1))};
   }
 };
 
@@ -48,18 +48,18 @@ struct LocalMask {
   static constexpr int unlimited = 1 << 29;  // more than a sequence has
   KeySequence sequence;
   int left, right;
-  TENON_HOST_DEVICE constexpr KeyRange visible(int query) const {
+  TENON_HOST_DEVICE constexpr KeySpan visible(int query) const {
     const int at = sequence.position(query);
-    return {most(0, at - left), most(0, least(sequence.keys, at + right + 1))};
+    return {greater(0, at - left), greater(0, lesser(sequence.keys, at + right + 1))};
   }
 };
 
 // The tiles of `tile` keys that the queries first .. last see; one at least, which they may not see: every
 // tile of queries has an output.
 template <class Mask>
-TENON_HOST_DEVICE constexpr KeyRange key_tiles(const Mask& mask, int first, int last, int tile) {
+TENON_HOST_DEVICE constexpr KeySpan key_tiles(const Mask& mask, int first, int last, int tile) {
   const int begin = mask.visible(first).begin / tile, end = (mask.visible(last).end + tile - 1) / tile;
-  return {begin, most(end, begin + 1)};
+  return {begin, greater(end, begin + 1)};
 }
 
 // Whether each of the queries first .. last sees each of the `tile` keys from `key` on.

@@ -1,11 +1,11 @@
 // The producer of the wgmma kernel of attention: one thread loads the query, key and value tiles of all of
 // the CTA's work by TMA, as far ahead as the rings allow. Below: config_wgmma.hpp, scheduler.hpp,
-// pipeline/copy_box_4d.hpp.
+// pipeline/tma_box_4d.hpp.
 #pragma once
 
-#include "tenon/attention/arguments.hpp"
+#include "tenon/attention/arguments_wgmma.hpp"
 #include "tenon/attention/config_wgmma.hpp"
-#include "tenon/pipeline/copy_box_4d.hpp"
+#include "tenon/pipeline/tma_box_4d.hpp"
 
 namespace tenon {
 
@@ -22,7 +22,7 @@ class AttentionProducer {
 
  public:
   // By one thread. memory: of the CTA, aligned.
-  __device__ __forceinline__ AttentionProducer(const AttentionMaps& maps, const AttentionArguments& p,
+  __device__ __forceinline__ AttentionProducer(const AttentionMaps& maps, const AttentionWgmmaArguments& p,
                                                const AttentionRings<Config>& rings, std::uint8_t* memory)
       : maps_(maps), p_(p), rings_(rings), memory_(memory) {}
 
@@ -77,7 +77,7 @@ class AttentionProducer {
   }
 
   const AttentionMaps& maps_;
-  const AttentionArguments& p_;
+  const AttentionWgmmaArguments& p_;
   const AttentionRings<Config>& rings_;
   std::uint8_t* memory_;
   Stage<Config::query_stages> query_;

@@ -106,8 +106,8 @@ class KeyTileWalk {
     if (ended_) return;
     work_ = scheduler_.raster().at(index);
     const int first_query = work_.tile * rows;
-    const int last_query = least(first_query + rows, mask_.sequence.queries) - 1;
-    const KeyRange tiles = key_tiles(mask_, first_query, last_query, keys);
+    const int last_query = lesser(first_query + rows, mask_.sequence.queries) - 1;
+    const KeySpan tiles = key_tiles(mask_, first_query, last_query, keys);
     begin_ = tiles.begin;
     last_ = tile_ = tiles.end - 1;
   }

@@ -4,7 +4,7 @@
 // fragment/registers.hpp, problem.hpp.
 #pragma once
 
-#include "tenon/attention/arguments.hpp"
+#include "tenon/attention/arguments_wgmma.hpp"
 #include "tenon/fragment/registers.hpp"
 #include "tenon/ptx/opaque.hpp"
 
@@ -32,7 +32,7 @@ __device__ __forceinline__ void transpose_in_quad(std::uint32_t (&part)[4]) {
 // By a whole warpgroup. T: element type of the output. scale: of the thread's two rows; 0 gives 0, whatever
 // the accumulators are. query: the first row's.
 template <class T, class Values>
-__device__ __forceinline__ void store_output(const AttentionArguments& p, int queries, const Values& output,
+__device__ __forceinline__ void store_output(const AttentionWgmmaArguments& p, int queries, const Values& output,
                                              const float (&scale)[2], int all_head, int query) {
   const Coord at = Values::coord(Values::this_lane(), 0);
   const HeadPosition place = head_position(p, all_head);
@@ -61,7 +61,7 @@ __device__ __forceinline__ void store_output(const AttentionArguments& p, int qu
 
 // By a whole warpgroup: the logarithms of the sums of exponentials, of the thread's two rows.
 template <class Values>
-__device__ __forceinline__ void store_log_sum_exp(const AttentionArguments& p, int queries,
+__device__ __forceinline__ void store_log_sum_exp(const AttentionWgmmaArguments& p, int queries,
                                                   const float (&log_sum_exp)[2], int all_head, int query) {
   if (p.log_sum_exp == nullptr) return;
   const Coord at = Values::coord(Values::this_lane(), 0);

@@ -6,7 +6,7 @@
 
 namespace tenon {
 
-struct AttentionArguments {
+struct AttentionWgmmaArguments {
   AttentionRaster raster;
   Divisor by_heads;        // heads of a batch
   Divisor by_group;        // heads that share a head of K and V
@@ -19,7 +19,7 @@ struct AttentionArguments {
 struct HeadPosition {
   int batch, head, key_head;
 };
-TENON_HOST_DEVICE inline HeadPosition head_position(const AttentionArguments& p, int head) {
+TENON_HOST_DEVICE inline HeadPosition head_position(const AttentionWgmmaArguments& p, int head) {
   const int batch = p.by_heads.quotient(head), in_batch = head - batch * p.heads;
   return {batch, in_batch, p.by_group.quotient(in_batch)};
 }
