@@ -3,12 +3,15 @@
 
 using namespace tenon;
 
-#define TENON_TEST_ENTRY(name, Kernel)                                                                     \
-  extern "C" __global__ void __launch_bounds__(Kernel::Config::threads, 1)                                 \
-      name(const __grid_constant__ AttentionMaps maps, const __grid_constant__ AttentionWgmmaArguments p,       \
-           const __grid_constant__ Kernel::Mask mask, const __grid_constant__ Kernel::Score score) { \
-    extern __shared__ std::uint8_t shared[];                                                               \
-    AttentionWgmma<Kernel::Config, Kernel::Mask, Kernel::Score>::run(maps, p, mask, score, shared); \
+template <class Kernel>
+using Run = AttentionWgmma<typename Kernel::Config, typename Kernel::Mask, typename Kernel::Score>;
+
+#define TENON_TEST_ENTRY(name, Kernel)                                                                    \
+  extern "C" __global__ void __launch_bounds__(Kernel::Config::threads, 1)                                \
+      name(const __grid_constant__ AttentionMaps maps, const __grid_constant__ AttentionWgmmaArguments p, \
+           const __grid_constant__ Kernel::Mask mask, const __grid_constant__ Kernel::Score score) {      \
+    extern __shared__ std::uint8_t shared[];                                                              \
+    Run<Kernel>::run(maps, p, mask, score, shared);                                                       \
   }
 TENON_TEST_ENTRY(full_f16, tenon::testing::FullF16)
 TENON_TEST_ENTRY(causal_bf16, tenon::testing::CausalBf16)

@@ -8,11 +8,11 @@ namespace tenon {
 
 struct AttentionWgmmaArguments {
   AttentionRaster raster;
-  Divisor by_heads;        // heads of a batch
-  Divisor by_group;        // heads that share a head of K and V
+  Divisor by_heads;  // heads of a batch
+  Divisor by_group;  // heads that share a head of K and V
   int heads;
   AttentionTensor<void*> o;
-  float* log_sum_exp;      // may be null
+  float* log_sum_exp;  // may be null
 };
 
 // A head of all batches: its batch, its number there, and the head of K and V that it reads.

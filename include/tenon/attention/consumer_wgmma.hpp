@@ -28,9 +28,8 @@ class AttentionConsumer {
  public:
   // By all of a consumer warpgroup. group: its number. memory: of the CTA, in the shared window.
   __device__ __forceinline__ AttentionConsumer(const AttentionWgmmaArguments& p, const Mask& mask,
-                                               const Score& score,
-                                               const AttentionRings<Config>& rings, std::uint32_t memory,
-                                               int group)
+                                               const Score& score, const AttentionRings<Config>& rings,
+                                               std::uint32_t memory, int group)
       : p_(p), mask_(mask), score_(score), rings_(rings), memory_(memory), group_(group) {}
 
   template <class Walk>
@@ -48,7 +47,7 @@ class AttentionConsumer {
     scores.when_done([&](auto& s) {
       release_keys(now);
       apply_score_and_mask(s, now);
-      exponentiate(s, softmax, factor, rescale);
+      exponentiate<Config::Schedule::polynomials>(s, softmax, factor, rescale);
       keep_probabilities(s);
     });
     walk.next();
@@ -59,13 +58,16 @@ class AttentionConsumer {
       start_scores(scores, next);
       start_output(output, !now.first);
       turns.pass();
-      const Softmax finished = softmax;
-      if (next.first) softmax = Softmax();
+      float finished[2];
+      if (next.first) {
+        finish(softmax, now, finished);
+        softmax = Softmax();
+      }
       bool raised = false;
       scores.template when_done<1>([&](auto& s) {
         release_keys(next);
         apply_score_and_mask(s, next);
-        raised = exponentiate(s, softmax, factor, rescale);
+        raised = exponentiate<Config::Schedule::polynomials>(s, softmax, factor, rescale);
       });
       output.when_done([&](auto& o) {
         release_values();
@@ -80,9 +82,10 @@ class AttentionConsumer {
       now = next;
     }
     start_output(output, !now.first);
+    finish(softmax, now, rescale);
     output.when_done([&](auto& o) {
       release_values();
-      store(o, softmax, now);
+      store(o, rescale, now);
     });
   }
 
@@ -93,7 +96,9 @@ class AttentionConsumer {
     using TileK = typename Config::TileK;
     if (tile.first) rings_.queries.wait_full(query_);
     rings_.keys.wait_full(key_);
-    const OperandDescriptor<TileQ> q(TileQ{memory_ + query_.index * TileQ::bytes}, rows * group_);
+    // Opaque: with one stage nvcc would hold the descriptors of all steps in registers.
+    const std::uint32_t queries = ptx::opaque_copy(memory_ + query_.index * TileQ::bytes);
+    const OperandDescriptor<TileQ> q(TileQ{queries}, rows * group_);
     const OperandDescriptor<TileK> k(TileK{memory_ + Config::keys_at + key_.index * TileK::bytes}, 0);
     scores.fence();
 #pragma unroll
@@ -145,14 +150,19 @@ class AttentionConsumer {
     for (int step = 0; step < probability_steps; ++step)
       probabilities_[step] = as_a<T, Config::value>(scores, step);
   }
+  // The last key tile of a query tile has been seen: stores the logarithms of the sums of exponentials.
+  // scale: of the thread's two rows of the output.
+  __device__ __forceinline__ void finish(const Softmax& softmax, const KeyTile& tile,
+                                         float (&scale)[2]) const {
+    float log_sum_exp[2];
+    finish_rows(softmax, scale, log_sum_exp);
+    store_log_sum_exp<typename Output::Values>(p_, mask_.sequence.queries, log_sum_exp, tile.head,
+                                               tile.query + rows * group_);
+  }
   template <class Values>
-  __device__ __forceinline__ void store(const Values& output, const Softmax& softmax,
+  __device__ __forceinline__ void store(const Values& output, const float (&scale)[2],
                                         const KeyTile& tile) const {
-    float scale[2], log_sum_exp[2];
-    finish(softmax, scale, log_sum_exp);
-    const int queries = mask_.sequence.queries, query = tile.query + rows * group_;
-    store_output<T>(p_, queries, output, scale, tile.head, query);
-    store_log_sum_exp<Values>(p_, queries, log_sum_exp, tile.head, query);
+    store_output<T>(p_, mask_.sequence.queries, output, scale, tile.head, tile.query + rows * group_);
   }
 
   const AttentionWgmmaArguments& p_;

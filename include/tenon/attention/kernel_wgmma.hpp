@@ -22,8 +22,7 @@ struct AttentionWgmma {
 
   // Called once by all threads of a one-dimensional CTA.
   __device__ __forceinline__ static void run(const AttentionMaps& maps, const AttentionWgmmaArguments& p,
-                                             const Mask& mask, const Score& score,
-                                             std::uint8_t* shared) {
+                                             const Mask& mask, const Score& score, std::uint8_t* shared) {
     const std::uint32_t misaligned = ptx::shared_address(shared) % Config::alignment;
     std::uint8_t* const memory = shared + (misaligned == 0 ? 0 : Config::alignment - misaligned);
     const AttentionRings<Config> rings(memory);
@@ -35,30 +34,37 @@ struct AttentionWgmma {
     if (works_for_warp(0)) rings.initialize();
     __syncthreads();
     cudaTriggerProgrammaticLaunchCompletion();
-    const AttentionScheduler scheduler(p.raster, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
-    const Walk walk(scheduler, mask);
     // Broadcast, so that ptxas knows it to be uniform (WgmmaRoles::warpgroup()).
     const int group = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
     if (group == Config::consumers) {
       ptx::setmaxnreg_dec_sync_aligned_u32<Config::producer_registers>();
       if (works_for_warp(Config::producer_warp)) {
         cudaGridDependencySynchronize();
-        AttentionProducer<Config>(maps, p, rings, memory).run(walk);
+        const AttentionScheduler scheduler = this_scheduler(p.raster);
+        AttentionProducer<Config>(maps, p, rings, memory).run(Walk(scheduler, mask));
       }
     } else {
       ptx::setmaxnreg_inc_sync_aligned_u32<Config::consumer_registers>();
       cudaGridDependencySynchronize();  // the previous grid may read what the store overwrites
+      const AttentionScheduler scheduler = this_scheduler(p.raster);
       AttentionConsumer<Config, Mask, Score>(p, mask, score, rings, ptx::shared_address(memory), group)
-          .run(walk);
+          .run(Walk(scheduler, mask));
     }
+  }
+
+ private:
+  // The CTA's number is opaque: nvcc would compute the first work tile before the roles part, where the
+  // producer has no registers for it.
+  __device__ __forceinline__ static AttentionScheduler this_scheduler(const AttentionRaster& raster) {
+    return {raster, ptx::opaque_copy(static_cast<int>(blockIdx.x)), static_cast<int>(gridDim.x)};
   }
 };
 
 template <class Config, class Mask, class Score>
 __global__ void __launch_bounds__(Config::threads, 1)
     attention_wgmma(const __grid_constant__ AttentionMaps maps,
-                    const __grid_constant__ AttentionWgmmaArguments arguments, const __grid_constant__ Mask mask,
-                    const __grid_constant__ Score score) {
+                    const __grid_constant__ AttentionWgmmaArguments arguments,
+                    const __grid_constant__ Mask mask, const __grid_constant__ Score score) {
   extern __shared__ std::uint8_t shared[];
   AttentionWgmma<Config, Mask, Score>::run(maps, arguments, mask, score, shared);
 }

@@ -83,33 +83,35 @@ struct AttentionKernel {
   using Score = Score_;
   static constexpr const char* name = "attention on wgmma";
 
-  // Whether the kernel takes a problem that check_problem() takes and that is not empty; the sentence says why
-  // not. Score's factors are the caller's affair.
+  // Whether the kernel takes a problem that check_problem() takes and that is not empty; the sentence says
+  // why not. Score's factors are the caller's affair.
   static Status check(const AttentionProblem& problem, const DeviceDescription& device);
   // make_map(TensorInMemory, box_rows, box_columns, TensorMap*): make_tensor_map() or that of the emulator.
   template <class MakeMap>
-  static Status plan(const AttentionProblem& problem, const Score& score,
-                     const DeviceDescription& device, const MakeMap& make_map, Launch* launch);
+  static Status plan(const AttentionProblem& problem, const Score& score, const DeviceDescription& device,
+                     const MakeMap& make_map, Launch* launch);
 };
 
 template <class Config, class Mask, class Score>
 Status AttentionKernel<Config, Mask, Score>::check(const AttentionProblem& p,
-                                                       const DeviceDescription& device) {
+                                                   const DeviceDescription& device) {
   constexpr StatusCode no = StatusCode::unsupported;
-  if (device.sm != 90) return Status(StatusCode::device_unsupported, "%s needs sm_90 but the device is sm_%d",
-                                     name, device.sm);
+  if (device.sm != 90)
+    return Status(StatusCode::device_unsupported, "%s needs sm_90 but the device is sm_%d", name, device.sm);
   if (p.type != TypeOf<typename Config::T>::value)
     return Status(no, "this kernel's elements are %s but the problem's are %s",
                   tenon::name(TypeOf<typename Config::T>::value), tenon::name(p.type));
   if (p.head_dimension != Config::head || p.value_dimension != Config::value)
-    return Status(no, "this kernel's head dimensions are %d (Q, K) and %d (V, O) but the problem's are %d and %d",
+    return Status(no,
+                  "this kernel's head dimensions are %d (Q, K) and %d (V, O) but the problem's are %d and %d",
                   Config::head, Config::value, p.head_dimension, p.value_dimension);
   if (!fits_window<Mask>(p.window))
     return Status(no, "this kernel's mask does not have the window {%d, %d}", p.window.left, p.window.right);
   const std::int64_t tiles = (p.queries + Config::Block::m - 1) / Config::Block::m;
   constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
   if (p.heads > most_tiles || p.batch > most_tiles / p.heads || tiles > most_tiles / (p.batch * p.heads))
-    return Status(no, "batch x heads x queries has %lld x %lld x %lld tiles of %d queries, but 2^30 is the most",
+    return Status(no,
+                  "batch x heads x queries has %lld x %lld x %lld tiles of %d queries, but 2^30 is the most",
                   static_cast<long long>(p.batch), static_cast<long long>(p.heads),
                   static_cast<long long>(tiles), Config::Block::m);
   const auto aligned = [](const void* data, std::int64_t a, std::int64_t b, std::int64_t c) {
@@ -125,11 +127,12 @@ Status AttentionKernel<Config, Mask, Score>::check(const AttentionProblem& p,
                  {"O", p.o.data, p.o.row_stride, p.o.head_stride, p.o.batch_stride}};
   for (const auto& t : tensors) {
     if (!aligned(t.data, t.row, t.head, t.batch))
-      return Status(no,
-                    "%s at %p with strides of %lld, %lld and %lld elements (rows, heads, batches), but this "
-                    "kernel needs an address that is a multiple of 16 bytes and strides that are multiples of 8",
-                    t.name, t.data, static_cast<long long>(t.row), static_cast<long long>(t.head),
-                    static_cast<long long>(t.batch));
+      return Status(
+          no,
+          "%s at %p with strides of %lld, %lld and %lld elements (rows, heads, batches), but this "
+          "kernel needs an address that is a multiple of 16 bytes and strides that are multiples of 8",
+          t.name, t.data, static_cast<long long>(t.row), static_cast<long long>(t.head),
+          static_cast<long long>(t.batch));
   }
   return {};
 }
@@ -137,15 +140,20 @@ Status AttentionKernel<Config, Mask, Score>::check(const AttentionProblem& p,
 template <class Config, class Mask, class Score>
 template <class MakeMap>
 Status AttentionKernel<Config, Mask, Score>::plan(const AttentionProblem& p, const Score& score,
-                                                      const DeviceDescription& device, const MakeMap& make_map,
-                                                      Launch* launch) {
+                                                  const DeviceDescription& device, const MakeMap& make_map,
+                                                  Launch* launch) {
   const int batch = static_cast<int>(p.batch), heads = static_cast<int>(p.heads);
   const int key_heads = static_cast<int>(p.key_heads);
   AttentionMaps maps;
   const auto map = [&](const AttentionTensor<const void*>& tensor, int columns, std::int64_t rows, int count,
                        int box_rows, int box_columns, TensorMap* to) {
-    return make_map(TensorInMemory{tensor.data, 2, columns, static_cast<int>(rows), {count, batch},
-                                   tensor.row_stride, {tensor.head_stride, tensor.batch_stride}},
+    return make_map(TensorInMemory{tensor.data,
+                                   2,
+                                   columns,
+                                   static_cast<int>(rows),
+                                   {count, batch},
+                                   tensor.row_stride,
+                                   {tensor.head_stride, tensor.batch_stride}},
                     box_rows, box_columns, to);
   };
   // A map has a row. Without keys every score is masked, and the row may be anything: one of Q.
@@ -163,13 +171,16 @@ Status AttentionKernel<Config, Mask, Score>::plan(const AttentionProblem& p, con
   const int columns = none ? std::min(Config::head, Config::value) : Config::value;
   if (Status s = map(v, columns, keys, key_heads, TileV::rows, TileV::panel_columns, &maps.v); !s) return s;
 
-  // Heads whose keys and values take half of the L2.
+  // Heads whose keys and values take half of the L2. With a mask that grows with the query all heads: the
+  // long tiles of a last section would end late.
   const std::int64_t bytes = 2 * keys * (Config::head + Config::value);
-  const std::int64_t fitting = std::max<std::int64_t>(1, static_cast<std::int64_t>(device.l2_bytes / 2) / bytes);
-  const std::int64_t section = std::min<std::int64_t>(fitting * (heads / key_heads), std::int64_t{batch} * heads);
+  const auto cached = std::max<std::int64_t>(1, static_cast<std::int64_t>(device.l2_bytes / 2) / bytes);
+  const std::int64_t all = std::int64_t{batch} * heads;
+  const auto section =
+      static_cast<int>(Mask::right_limit ? all : std::min<std::int64_t>(all, cached * (heads / key_heads)));
   const int tiles = static_cast<int>((p.queries + Config::Block::m - 1) / Config::Block::m);
   AttentionWgmmaArguments arguments;
-  arguments.raster = AttentionRaster(tiles, batch * heads, static_cast<int>(section), Mask::right_limit);
+  arguments.raster = AttentionRaster(tiles, static_cast<int>(all), section, Mask::right_limit);
   arguments.by_heads = Divisor(heads);
   arguments.by_group = Divisor(heads / key_heads);
   arguments.heads = heads;

@@ -70,9 +70,9 @@ class AttentionScheduler {
 
 // A tile of keys that a tile of queries visits.
 struct KeyTile {
-  int head;         // counts all heads of all batches
-  int query, key;   // the first of each
-  bool first, last; // whether it is the first, or the last, that its query tile visits
+  int head;          // counts all heads of all batches
+  int query, key;    // the first of each
+  bool first, last;  // whether it is the first, or the last, that its query tile visits
 };
 
 // The key tiles of all of a CTA's work, one after the other: the loop of each role. A query tile visits its

@@ -1,5 +1,5 @@
-// Masks, score functions and softmax on the accumulators of Q K^T, as a warpgroup holds them: a row belongs to
-// the four threads of a quad, and a thread has two rows. Below: mask.hpp, row_softmax.hpp,
+// Masks, score functions and softmax on the accumulators of Q K^T, as a warpgroup holds them: a row belongs
+// to the four threads of a quad, and a thread has two rows. Below: mask.hpp, row_softmax.hpp,
 // score_function.hpp, fragment/registers.hpp.
 #pragma once
 
@@ -52,24 +52,24 @@ __device__ __forceinline__ void change_scores(Values& scores, const Score& score
 
 // Turns the scores of a key tile into p. Returns whether a row of this warp has a new reference: then its
 // products with V so far must be multiplied by scale[] of the thread's two rows.
-template <class Values>
+template <int polynomials, class Values>
 __device__ __forceinline__ bool exponentiate(Values& scores, RowSoftmax<2>& softmax, float factor,
                                              float (&scale)[2]) {
   float maxima[2] = {scores.reg[0], scores.reg[2]};
-  for_each_in_rows<Values>(
-      [&](int i, int half, int) { maxima[half] = fmaxf(maxima[half], scores.reg[i]); });
+  for_each_in_rows<Values>([&](int i, int half, int) { maxima[half] = fmaxf(maxima[half], scores.reg[i]); });
   const bool raised = softmax.exceeded(maxima, factor);
   if (raised) softmax.raise(maxima, factor, scale);
   for_each_in_rows<Values>([&](int i, int half, int) {
-    scores.reg[i] = softmax.exponential(half, scores.reg[i], factor);
+    scores.reg[i] = i % 8 < polynomials ? softmax.exponential<true>(half, scores.reg[i], factor)
+                                        : softmax.exponential(half, scores.reg[i], factor);
   });
   return raised;
 }
 
 // The factors of the thread's two rows of products with V, and the natural logarithms of the sums of
 // exponentials: 0 and -infinity where no key was seen.
-__device__ __forceinline__ void finish(const RowSoftmax<2>& softmax, float (&scale)[2],
-                                       float (&log_sum_exp)[2]) {
+__device__ __forceinline__ void finish_rows(const RowSoftmax<2>& softmax, float (&scale)[2],
+                                            float (&log_sum_exp)[2]) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const float sum = softmax.sum(half);

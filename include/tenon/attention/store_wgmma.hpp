@@ -32,8 +32,9 @@ __device__ __forceinline__ void transpose_in_quad(std::uint32_t (&part)[4]) {
 // By a whole warpgroup. T: element type of the output. scale: of the thread's two rows; 0 gives 0, whatever
 // the accumulators are. query: the first row's.
 template <class T, class Values>
-__device__ __forceinline__ void store_output(const AttentionWgmmaArguments& p, int queries, const Values& output,
-                                             const float (&scale)[2], int all_head, int query) {
+__device__ __forceinline__ void store_output(const AttentionWgmmaArguments& p, int queries,
+                                             const Values& output, const float (&scale)[2], int all_head,
+                                             int query) {
   const Coord at = Values::coord(Values::this_lane(), 0);
   const HeadPosition place = head_position(p, all_head);
   const int quad_thread = lane_id() % 4;
@@ -49,8 +50,8 @@ __device__ __forceinline__ void store_output(const AttentionWgmmaArguments& p, i
       for (int j = 0; j < 4; ++j) {
         const int i = 4 * (first + j) + 2 * half;
         const bool none = scale[half] == 0.0F;
-        part[j] = Packing<T>::pack({none ? 0.0F : output.reg[i] * scale[half],
-                                    none ? 0.0F : output.reg[i + 1] * scale[half]});
+        part[j] = Packing<T>::pack(
+            {none ? 0.0F : output.reg[i] * scale[half], none ? 0.0F : output.reg[i + 1] * scale[half]});
       }
       transpose_in_quad(part);
       if (row < queries)

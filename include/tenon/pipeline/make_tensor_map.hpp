@@ -125,8 +125,8 @@ inline Status make_tensor_map(const TensorInMemory& tensor, int box_rows, int bo
       return Status(refused, "a stride is %lld elements of %d bytes but TMA needs a multiple of 16 bytes",
                     static_cast<long long>(given[i]), tensor.element_bytes);
   }
-  const std::uint32_t box[4] = {static_cast<std::uint32_t>(box_columns),
-                                static_cast<std::uint32_t>(box_rows), 1, 1};
+  const std::uint32_t box[4] = {static_cast<std::uint32_t>(box_columns), static_cast<std::uint32_t>(box_rows),
+                                1, 1};
   return encode_tensor_map(tensor.data, tensor.element_bytes, 4, extents, strides, box, map);
 }
 
