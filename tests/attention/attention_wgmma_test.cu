@@ -57,11 +57,10 @@ Status make_map(const TensorInMemory& t, int box_rows, int box_columns, TensorMa
   const std::uint32_t box[4] = {static_cast<std::uint32_t>(box_columns), static_cast<std::uint32_t>(box_rows),
                                 1, 1};
   const std::uint32_t steps[4] = {1, 1, 1, 1};
-  const emulator::TensorMap made =
-      encode_tiled(TensorMapType::uint16, 4, reinterpret_cast<std::uintptr_t>(t.data), extents, strides, box,
-                   steps, TensorMapInterleave::none,
-                   box_columns == 64 ? TensorMapSwizzle::bytes_128 : TensorMapSwizzle::bytes_64,
-                   TensorMapL2Promotion::bytes_128, TensorMapFill::zeros);
+  const emulator::TensorMap made = encode_tiled(
+      TensorMapType::uint16, 4, reinterpret_cast<std::uintptr_t>(t.data), extents, strides, box, steps,
+      TensorMapInterleave::none, box_columns == 64 ? TensorMapSwizzle::bytes_128 : TensorMapSwizzle::bytes_64,
+      TensorMapL2Promotion::bytes_128, TensorMapFill::zeros);
   static_assert(sizeof made == sizeof *map);
   std::memcpy(static_cast<void*>(map), &made, sizeof made);
   return {};
@@ -131,8 +130,9 @@ double score(const Case& c, const AttentionProblem& p, const std::vector<float>&
 
 template <class Kernel>
 void expect_attention(const Case& c) {
-  SCOPED_TRACE(std::string(c.entry) + ", " + std::to_string(c.queries) + " queries, " + std::to_string(c.keys) +
-               " keys, schedule " + std::to_string(static_cast<int>(c.schedule)) + " " + std::to_string(c.seed));
+  SCOPED_TRACE(std::string(c.entry) + ", " + std::to_string(c.queries) + " queries, " +
+               std::to_string(c.keys) + " keys, schedule " + std::to_string(static_cast<int>(c.schedule)) +
+               " " + std::to_string(c.seed));
   using Config = typename Kernel::Config;
   using T = typename Config::T;
   Tensor<T> q(c.batch, c.queries, c.heads, Config::head), k(c.batch, c.keys, c.key_heads, Config::head),
@@ -144,7 +144,8 @@ void expect_attention(const Case& c) {
   const auto rows = static_cast<std::size_t>(c.batch) * c.heads * c.queries;
   std::vector<float> log_sum_exp(rows, std::nanf("")), slopes;
   for (int h = 0; h < c.heads; ++h) slopes.push_back(0.25F / static_cast<float>(h + 1));
-  const emulator::Address logs = machine().allocate(4 * rows), slopes_at = machine().allocate(4 * slopes.size());
+  const emulator::Address logs = machine().allocate(4 * rows),
+                          slopes_at = machine().allocate(4 * slopes.size());
   machine().copy_in(logs, log_sum_exp.data(), 4 * rows);
   machine().copy_in(slopes_at, slopes.data(), 4 * slopes.size());
 
@@ -208,7 +209,8 @@ void expect_attention(const Case& c) {
           double expected = 0;
           for (int j = 0; j < c.keys; ++j)
             if (scores[static_cast<std::size_t>(j)] != 0)
-              expected += scores[static_cast<std::size_t>(j)] / sum * v.value(b, j, h / (c.heads / c.key_heads), d);
+              expected +=
+                  scores[static_cast<std::size_t>(j)] / sum * v.value(b, j, h / (c.heads / c.key_heads), d);
           const double error = std::abs(expected - o.value(b, i, h, d));
           worst = std::isnan(error) ? infinity : std::max(worst, error);
           written[o.at(b, i, h, d)] = true;
