@@ -1,11 +1,11 @@
 // The launch of the wgmma kernel of attention (kernel_wgmma.hpp): from a problem to tensor maps, the order of
 // the tiles, grid and arguments. Header-only; an embedder's score function is one type and one call:
 //
-//   using Kernel = tenon::sm90::AttentionKernel<tenon::sm90::AttentionConfigFor<half, 128>,
-//                                               tenon::CausalMask, MyScore>;
+//   using Config = tenon::sm90::AttentionConfigFor<half, 128, tenon::CausalMask, MyScore>;
+//   using Kernel = tenon::sm90::AttentionKernel<Config, tenon::CausalMask, MyScore>;
 //   tenon::Status s = tenon::sm90::launch_attention<Kernel>(problem, MyScore{...}, stream);
 //
-// Below: kernel_wgmma.hpp, check_problem.hpp, score_function.hpp, gemm/cuda_launcher.hpp.
+// Below: kernel_wgmma.hpp, check_problem.hpp, score_function.hpp, tiles_sm90.hpp, gemm/cuda_launcher.hpp.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "tenon/attention/kernel_wgmma.hpp"
 #include "tenon/attention/problem.hpp"
 #include "tenon/attention/score_function.hpp"
+#include "tenon/attention/tiles_sm90.hpp"
 #include "tenon/gemm/cuda_launcher.hpp"
 #include "tenon/gemm/element_type.hpp"
 
@@ -39,42 +40,6 @@ Mask mask_of(const AttentionProblem& problem) {
 }
 
 namespace sm90 {
-
-// The fastest tiles of each head dimension, on an H200. causal: for CausalMask.
-template <int head, bool causal>
-struct AttentionTiles;
-template <bool causal>
-struct AttentionTiles<32, causal> {
-  using type = AttentionSchedule<TileShape<192, 128, 0>, 2, 4>;
-};
-template <bool causal>
-struct AttentionTiles<64, causal> {
-  using type = AttentionSchedule<TileShape<192, 128, 0>, 2, 2>;
-};
-template <bool causal>
-struct AttentionTiles<96, causal> {
-  using type = AttentionSchedule<TileShape<128, 128, 0>, 2, 2>;
-};
-template <>
-struct AttentionTiles<128, true> {
-  using type = AttentionSchedule<TileShape<128, 128, 0>, 2, 2>;
-};
-template <>
-struct AttentionTiles<128, false> {
-  using type = AttentionSchedule<TileShape<128, 176, 0>, 1, 2>;
-};
-template <bool causal>
-struct AttentionTiles<192, causal> {
-  using type = AttentionSchedule<TileShape<128, 96, 0>, 1, 2, false>;
-};
-template <bool causal>
-struct AttentionTiles<256, causal> {
-  using type = AttentionSchedule<TileShape<128, 80, 0>, 1, 2, false>;
-};
-
-// T: __half or __nv_bfloat16. head: dimension of Q and K; value: of V and O.
-template <class T, int head, bool causal = false, int value = head>
-using AttentionConfigFor = AttentionConfig<T, head, value, typename AttentionTiles<head, causal>::type>;
 
 template <class Config_, class Mask_, class Score_>
 struct AttentionKernel {
