@@ -47,7 +47,7 @@ class AttentionConsumer {
     scores.when_done([&](auto& s) {
       release_keys(now);
       apply_score_and_mask(s, now);
-      exponentiate<Config::Schedule::polynomials>(s, softmax, factor, rescale);
+      exponentiate<Config::Schedule::settles>(s, softmax, factor, rescale);
       keep_probabilities(s);
     });
     walk.next();
@@ -67,7 +67,7 @@ class AttentionConsumer {
       scores.template when_done<1>([&](auto& s) {
         release_keys(next);
         apply_score_and_mask(s, next);
-        raised = exponentiate<Config::Schedule::polynomials>(s, softmax, factor, rescale);
+        raised = exponentiate<Config::Schedule::settles>(s, softmax, factor, rescale);
       });
       output.when_done([&](auto& o) {
         release_values();

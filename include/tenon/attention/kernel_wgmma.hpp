@@ -38,9 +38,9 @@ struct AttentionWgmma {
     const int group = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
     if (group == Config::consumers) {
       ptx::setmaxnreg_dec_sync_aligned_u32<Config::producer_registers>();
+      const AttentionScheduler scheduler = this_scheduler(p.raster);
       if (works_for_warp(Config::producer_warp)) {
         cudaGridDependencySynchronize();
-        const AttentionScheduler scheduler = this_scheduler(p.raster);
         AttentionProducer<Config>(maps, p, rings, memory).run(Walk(scheduler, mask));
       }
     } else {
@@ -56,7 +56,7 @@ struct AttentionWgmma {
   // The CTA's number is opaque: nvcc would compute the first work tile before the roles part, where the
   // producer has no registers for it.
   __device__ __forceinline__ static AttentionScheduler this_scheduler(const AttentionRaster& raster) {
-    return {raster, ptx::opaque_copy(static_cast<int>(blockIdx.x)), static_cast<int>(gridDim.x)};
+    return {raster, __shfl_sync(0xffffffffU, static_cast<int>(blockIdx.x), 0), static_cast<int>(gridDim.x)};
   }
 };
 

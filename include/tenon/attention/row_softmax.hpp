@@ -15,18 +15,6 @@
 
 namespace tenon {
 
-// 2^x for x up to 64, on the FMA pipe: the special function unit computes 16 exponentials a clock, which
-// small head dimensions wait for. 2^x = 2^n 2^f, with f from -1/2 to 1/2; within 1.1e-4, and 0 below -127.
-__device__ __forceinline__ float exp2_polynomial(float x) {
-  constexpr float round = 12582912.0F;  // 1.5 * 2^23: what is added to it is rounded to an integer
-  x = fmaxf(x, -127.0F);
-  const float shifted = x + round, f = x - (shifted - round);
-  float p = __fmaf_rn(0.05550327F, f, 0.24022651F);
-  p = __fmaf_rn(p, f, 0.69314718F);
-  p = __fmaf_rn(p, f, 1.0F);
-  return __uint_as_float(__float_as_uint(p) + (__float_as_uint(shifted) << 23));
-}
-
 // Rows: of this lane.
 template <int Rows>
 class RowSoftmax {
@@ -65,12 +53,17 @@ class RowSoftmax {
     }
   }
 
-  template <bool polynomial = false>
   __device__ __forceinline__ float exponential(int row, float score, float factor) {
-    const float x = fmaf(score, factor, -reference_[row]);
-    const float p = polynomial ? exp2_polynomial(x) : ptx::ex2_approx_ftz_f32(x);
-    sum_[row] += p;
+    const float p = weight(row, score, factor);
+    add(row, p);
     return p;
+  }
+  // The two halves of it.
+  __device__ __forceinline__ float weight(int row, float score, float factor) const {
+    return ptx::ex2_approx_ftz_f32(fmaf(score, factor, -reference_[row]));
+  }
+  __device__ __forceinline__ void add(int row, float weight) {
+    sum_[row] += weight;
   }
 
   // After the last tile: the sum over the row, and its logarithm (base 2) with the reference. 0 and -infinity

@@ -52,17 +52,23 @@ __device__ __forceinline__ void change_scores(Values& scores, const Score& score
 
 // Turns the scores of a key tile into p. Returns whether a row of this warp has a new reference: then its
 // products with V so far must be multiplied by scale[] of the thread's two rows.
-template <int polynomials, class Values>
+template <bool settles, class Values>
 __device__ __forceinline__ bool exponentiate(Values& scores, RowSoftmax<2>& softmax, float factor,
                                              float (&scale)[2]) {
   float maxima[2] = {scores.reg[0], scores.reg[2]};
-  for_each_in_rows<Values>([&](int i, int half, int) { maxima[half] = fmaxf(maxima[half], scores.reg[i]); });
+  for_each_in_rows<Values>(
+      [&](int i, int half, int) { maxima[half] = fmaxf(maxima[half], scores.reg[i]); });
   const bool raised = softmax.exceeded(maxima, factor);
   if (raised) softmax.raise(maxima, factor, scale);
+  float sum[2] = {0.0F, 0.0F};
   for_each_in_rows<Values>([&](int i, int half, int) {
-    scores.reg[i] = i % 8 < polynomials ? softmax.exponential<true>(half, scores.reg[i], factor)
-                                        : softmax.exponential(half, scores.reg[i], factor);
+    scores.reg[i] = softmax.weight(half, scores.reg[i], factor);
+    sum[half] += scores.reg[i];
   });
+  softmax.add(0, sum[0]);
+  softmax.add(1, sum[1]);
+  // Never so. ptxas moves exponentials behind a wait for products that follows, but not over this instruction.
+  if (settles && sum[0] + sum[1] < 0.0F) __nanosleep(0);
   return raised;
 }
 
