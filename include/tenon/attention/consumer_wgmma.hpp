@@ -39,7 +39,6 @@ class AttentionConsumer {
     Scores scores;
     Output output;
     Softmax softmax;
-    float rescale[2];
     const float factor = score_.log2_factor();
 
     KeyTile now = walk.tile();
@@ -47,7 +46,9 @@ class AttentionConsumer {
     scores.when_done([&](auto& s) {
       release_keys(now);
       apply_score_and_mask(s, now);
-      exponentiate<Config::Schedule::settles>(s, softmax, factor, rescale);
+      float nothing_yet[2];
+      raise_references(s, softmax, factor, nothing_yet);
+      exponentiate<Config::Schedule::settles>(s, softmax, factor);
       keep_probabilities(s);
     });
     walk.next();
@@ -58,34 +59,41 @@ class AttentionConsumer {
       start_scores(scores, next);
       start_output(output, !now.first);
       turns.pass();
-      float finished[2];
+      float scale[2] = {1.0F, 1.0F};  // of the thread's two rows of the output
       if (next.first) {
-        finish(softmax, now, finished);
+        finish(softmax, now, scale);
         softmax = Softmax();
       }
       bool raised = false;
       scores.template when_done<1>([&](auto& s) {
         release_keys(next);
         apply_score_and_mask(s, next);
-        raised = exponentiate<Config::Schedule::settles>(s, softmax, factor, rescale);
+        float rescale[2] = {1.0F, 1.0F};
+        raised = raise_references(s, softmax, factor, rescale);
+        if (!next.first) {
+          scale[0] = rescale[0];
+          scale[1] = rescale[1];
+        }
+        exponentiate<Config::Schedule::settles>(s, softmax, factor);
       });
       output.when_done([&](auto& o) {
         release_values();
         scores.when_done([&](auto& s) { keep_probabilities(s); });
         if (next.first) {
-          store(o, finished, now);
+          store(o, scale, now);
         } else if (raised) {
 #pragma unroll
-          for (int i = 0; i < o.elements; ++i) o.reg[i] *= rescale[i / 2 % 2];
+          for (int i = 0; i < o.elements; ++i) o.reg[i] *= scale[i / 2 % 2];
         }
       });
       now = next;
     }
     start_output(output, !now.first);
-    finish(softmax, now, rescale);
+    float scale[2];
+    finish(softmax, now, scale);
     output.when_done([&](auto& o) {
       release_values();
-      store(o, rescale, now);
+      store(o, scale, now);
     });
   }
 
@@ -94,23 +102,33 @@ class AttentionConsumer {
   __device__ __forceinline__ void start_scores(Scores& scores, const KeyTile& tile) {
     using TileQ = typename Config::TileQ;
     using TileK = typename Config::TileK;
-    if (tile.first) rings_.queries.wait_full(query_);
-    rings_.keys.wait_full(key_);
+    if (tile.first) rings_.queries.wait_full(query());
+    rings_.keys.wait_full(key());
     // Opaque: with one stage nvcc would hold the descriptors of all steps in registers.
-    const std::uint32_t queries = ptx::opaque_copy(memory_ + query_.index * TileQ::bytes);
+    const std::uint32_t queries = ptx::opaque_copy(memory_ + query().index * TileQ::bytes);
     const OperandDescriptor<TileQ> q(TileQ{queries}, rows * group_);
-    const OperandDescriptor<TileK> k(TileK{memory_ + Config::keys_at + key_.index * TileK::bytes}, 0);
+    const OperandDescriptor<TileK> k(TileK{memory_ + Config::keys_at + key().index * TileK::bytes}, 0);
     scores.fence();
 #pragma unroll
     for (int step = 0; step < Config::head / q.k; ++step) scores.multiply(q, k, step, step > 0);
     scores.commit();
   }
+  // Stages of the tiles that are read next. Counters take fewer registers.
+  __device__ __forceinline__ Stage<Config::query_stages> query() const {
+    return Stage<Config::query_stages>().after(query_);
+  }
+  __device__ __forceinline__ Stage<Config::key_stages> key() const {
+    return Stage<Config::key_stages>().after(key_);
+  }
+  __device__ __forceinline__ Stage<Config::key_stages> value() const {
+    return Stage<Config::key_stages>().after(value_);
+  }
   // O += P V.
   __device__ __forceinline__ void start_output(Output& output, bool add) {
     using TileV = typename Config::TileV;
     using Major = WgmmaMajor<true, TileV::k_major>;
-    rings_.values.wait_full(value_);
-    const OperandDescriptor<TileV> v(TileV{memory_ + Config::values_at + value_.index * TileV::bytes}, 0);
+    rings_.values.wait_full(value());
+    const OperandDescriptor<TileV> v(TileV{memory_ + Config::values_at + value().index * TileV::bytes}, 0);
 #pragma unroll
     for (auto& p : probabilities_) ptx::hold(p.reg);
     output.fence();
@@ -123,15 +141,15 @@ class AttentionConsumer {
   // One lane of a warp releases for all of it: the products have read the stage.
   __device__ __forceinline__ void release_keys(const KeyTile& tile) {
     if (lane_id() == 0) {
-      rings_.keys.release(key_);
-      if (tile.last) rings_.queries.release(query_);
+      rings_.keys.release(key());
+      if (tile.last) rings_.queries.release(query());
     }
-    key_ = key_.next();
-    if (tile.last) query_ = query_.next();
+    ++key_;
+    if (tile.last) ++query_;
   }
   __device__ __forceinline__ void release_values() {
-    if (lane_id() == 0) rings_.values.release(value_);
-    value_ = value_.next();
+    if (lane_id() == 0) rings_.values.release(value());
+    ++value_;
   }
 
   template <class Values>
@@ -171,8 +189,7 @@ class AttentionConsumer {
   const AttentionRings<Config>& rings_;
   std::uint32_t memory_;
   int group_;
-  Stage<Config::query_stages> query_;
-  Stage<Config::key_stages> key_, value_;
+  int query_ = 0, key_ = 0, value_ = 0;  // so many tiles have been read
   FragmentA<WgmmaShape<Config::value, 16>, T> probabilities_[probability_steps];
 };
 

@@ -88,11 +88,12 @@ class KeyTileWalk {
 
   TENON_HOST_DEVICE bool ended() const { return ended_; }
   TENON_HOST_DEVICE KeyTile tile() const {
-    return {work_.head, work_.tile * rows, tile_ * keys, tile_ == last_, tile_ == begin_};
+    return {work_.head, work_.tile * rows, tile_ * keys, first_, tile_ == begin_};
   }
   TENON_HOST_DEVICE void next() {
     if (tile_ != begin_) {
       --tile_;
+      first_ = false;
       return;
     }
     ++wave_;
@@ -109,14 +110,15 @@ class KeyTileWalk {
     const int last_query = lesser(first_query + rows, mask_.sequence.queries) - 1;
     const KeySpan tiles = key_tiles(mask_, first_query, last_query, keys);
     begin_ = tiles.begin;
-    last_ = tile_ = tiles.end - 1;
+    tile_ = tiles.end - 1;
+    first_ = true;
   }
 
   const AttentionScheduler& scheduler_;
   const Mask& mask_;
-  int wave_ = 0, begin_ = 0, last_ = 0, tile_ = 0;
+  int wave_ = 0, begin_ = 0, tile_ = 0;
   QueryTile work_{};
-  bool ended_ = false;
+  bool first_ = true, ended_ = false;
 };
 
 }  // namespace tenon

@@ -50,16 +50,21 @@ __device__ __forceinline__ void change_scores(Values& scores, const Score& score
   });
 }
 
-// Turns the scores of a key tile into p. Returns whether a row of this warp has a new reference: then its
-// products with V so far must be multiplied by scale[] of the thread's two rows.
-template <bool settles, class Values>
-__device__ __forceinline__ bool exponentiate(Values& scores, RowSoftmax<2>& softmax, float factor,
-                                             float (&scale)[2]) {
+// Raises the references of the rows where the scores of a key tile ask for it. Returns whether a row of this
+// warp has a new one: then its products with V so far must be multiplied by scale[] of the thread's two rows.
+template <class Values>
+__device__ __forceinline__ bool raise_references(const Values& scores, RowSoftmax<2>& softmax, float factor,
+                                                 float (&scale)[2]) {
   float maxima[2] = {scores.reg[0], scores.reg[2]};
-  for_each_in_rows<Values>(
-      [&](int i, int half, int) { maxima[half] = fmaxf(maxima[half], scores.reg[i]); });
+  for_each_in_rows<Values>([&](int i, int half, int) { maxima[half] = fmaxf(maxima[half], scores.reg[i]); });
   const bool raised = softmax.exceeded(maxima, factor);
   if (raised) softmax.raise(maxima, factor, scale);
+  return raised;
+}
+
+// Turns the scores of a key tile into p.
+template <bool settles, class Values>
+__device__ __forceinline__ void exponentiate(Values& scores, RowSoftmax<2>& softmax, float factor) {
   float sum[2] = {0.0F, 0.0F};
   for_each_in_rows<Values>([&](int i, int half, int) {
     scores.reg[i] = softmax.weight(half, scores.reg[i], factor);
@@ -67,9 +72,9 @@ __device__ __forceinline__ bool exponentiate(Values& scores, RowSoftmax<2>& soft
   });
   softmax.add(0, sum[0]);
   softmax.add(1, sum[1]);
-  // Never so. ptxas moves exponentials behind a wait for products that follows, but not over this instruction.
+  // Never so. ptxas moves exponentials behind a wait for products that follows, but not over this
+  // instruction.
   if (settles && sum[0] + sum[1] < 0.0F) __nanosleep(0);
-  return raised;
 }
 
 // The factors of the thread's two rows of products with V, and the natural logarithms of the sums of
@@ -79,7 +84,7 @@ __device__ __forceinline__ void finish_rows(const RowSoftmax<2>& softmax, float 
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const float sum = softmax.sum(half);
-    scale[half] = sum == 0.0F ? 0.0F : 1.0F / sum;
+    scale[half] = sum == 0.0F ? 0.0F : __fdividef(1.0F, sum);  // within 2 ulp
     log_sum_exp[half] = softmax.log2_sum(half, sum) * ln_of_2;
   }
 }
