@@ -32,7 +32,7 @@ Status can_implement(const AttentionProblem& problem, const char* kernel = nullp
 
 // The kernel that attention() would launch on the current device. nullptr if can_implement() fails or if
 // there is nothing to compute.
-const char* kernel_name(const AttentionProblem& problem) noexcept;
+const char* kernel_name(const AttentionProblem& problem, const char* kernel = nullptr) noexcept;
 
 // The index-th attention kernel of this build; nullptr beyond the last.
 const char* attention_kernel_name(int index) noexcept;

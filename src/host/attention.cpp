@@ -68,11 +68,11 @@ Status can_implement(Launcher& launcher, const AttentionProblem& problem, const 
   return prepare(launcher, problem, named, &kernel, &launch);
 }
 
-const char* kernel_name(Launcher& launcher, const AttentionProblem& problem) noexcept {
+const char* kernel_name(Launcher& launcher, const AttentionProblem& problem, const char* named) noexcept {
   const AttentionKernel* kernel = nullptr;
   Launch launch;
-  return prepare(launcher, problem, nullptr, &kernel, &launch) && kernel != nullptr ? kernel->name.c_str()
-                                                                                    : nullptr;
+  return prepare(launcher, problem, named, &kernel, &launch) && kernel != nullptr ? kernel->name.c_str()
+                                                                                  : nullptr;
 }
 
 Status attention(Launcher& launcher, const AttentionProblem& problem, const char* named) noexcept {
@@ -87,9 +87,9 @@ Status can_implement(const AttentionProblem& problem, const char* kernel) noexce
   return can_implement(launcher, problem, kernel);
 }
 
-const char* kernel_name(const AttentionProblem& problem) noexcept {
+const char* kernel_name(const AttentionProblem& problem, const char* kernel) noexcept {
   CudaLauncher launcher(nullptr);
-  return kernel_name(launcher, problem);
+  return kernel_name(launcher, problem, kernel);
 }
 
 const char* attention_kernel_name(int index) noexcept try {

@@ -9,7 +9,8 @@ namespace tenon {
 
 Status can_implement(Launcher& launcher, const AttentionProblem& problem,
                      const char* kernel = nullptr) noexcept;
-const char* kernel_name(Launcher& launcher, const AttentionProblem& problem) noexcept;
+const char* kernel_name(Launcher& launcher, const AttentionProblem& problem,
+                        const char* kernel = nullptr) noexcept;
 Status attention(Launcher& launcher, const AttentionProblem& problem, const char* kernel = nullptr) noexcept;
 
 }  // namespace tenon
