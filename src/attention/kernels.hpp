@@ -39,5 +39,7 @@ const AttentionKernel* find_attention_kernel(std::string_view name);
 // The sources of the kernels: each appends its kernels, best first.
 void append_attention_mma_f16(std::vector<AttentionKernel>& list);
 void append_attention_mma_bf16(std::vector<AttentionKernel>& list);
+void append_attention_wgmma_f16(std::vector<AttentionKernel>& list);
+void append_attention_wgmma_bf16(std::vector<AttentionKernel>& list);
 
 }  // namespace tenon

@@ -41,6 +41,28 @@ Mask mask_of(const AttentionProblem& problem) {
 
 namespace sm90 {
 
+// Whether TMA can load a tensor; the store of O asks for the same. Strides of a dimension of size 1 do not
+// count.
+template <class Pointer>
+Status check_tma_tensor(const char* name, const AttentionTensor<Pointer>& tensor, std::int64_t batch,
+                        std::int64_t heads, std::int64_t rows) {
+  constexpr StatusCode no = StatusCode::unsupported;
+  if (reinterpret_cast<std::uintptr_t>(tensor.data) % 16 != 0)
+    return Status(no, "%s is at %p but this kernel needs a multiple of 16 bytes", name,
+                  static_cast<const void*>(tensor.data));
+  const AttentionExtent extents[] = {{"row", rows, tensor.row_stride},
+                                     {"head", heads, tensor.head_stride},
+                                     {"batch", batch, tensor.batch_stride}};
+  constexpr std::int64_t end = std::int64_t{1} << 39;
+  for (const AttentionExtent& x : extents) {
+    if (x.count > 1 && (x.stride < 8 || x.stride % 8 != 0 || x.stride >= end))
+      return Status(no,
+                    "the %s stride of %s is %lld but this kernel needs a multiple of 8 from 8 to 2^39 - 8",
+                    x.name, name, static_cast<long long>(x.stride));
+  }
+  return {};
+}
+
 template <class Config_, class Mask_, class Score_>
 struct AttentionKernel {
   using Config = Config_;
@@ -79,27 +101,10 @@ Status AttentionKernel<Config, Mask, Score>::check(const AttentionProblem& p,
                   "batch x heads x queries has %lld x %lld x %lld tiles of %d queries, but 2^30 is the most",
                   static_cast<long long>(p.batch), static_cast<long long>(p.heads),
                   static_cast<long long>(tiles), Config::Block::m);
-  const auto aligned = [](const void* data, std::int64_t a, std::int64_t b, std::int64_t c) {
-    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && a % 8 == 0 && b % 8 == 0 && c % 8 == 0;
-  };
-  const struct {
-    const char* name;
-    const void* data;
-    std::int64_t row, head, batch;
-  } tensors[] = {{"Q", p.q.data, p.q.row_stride, p.q.head_stride, p.q.batch_stride},
-                 {"K", p.k.data, p.k.row_stride, p.k.head_stride, p.k.batch_stride},
-                 {"V", p.v.data, p.v.row_stride, p.v.head_stride, p.v.batch_stride},
-                 {"O", p.o.data, p.o.row_stride, p.o.head_stride, p.o.batch_stride}};
-  for (const auto& t : tensors) {
-    if (!aligned(t.data, t.row, t.head, t.batch))
-      return Status(
-          no,
-          "%s at %p with strides of %lld, %lld and %lld elements (rows, heads, batches), but this "
-          "kernel needs an address that is a multiple of 16 bytes and strides that are multiples of 8",
-          t.name, t.data, static_cast<long long>(t.row), static_cast<long long>(t.head),
-          static_cast<long long>(t.batch));
-  }
-  return {};
+  if (Status s = check_tma_tensor("q", p.q, p.batch, p.heads, p.queries); !s) return s;
+  if (Status s = check_tma_tensor("k", p.k, p.batch, p.key_heads, p.keys); !s) return s;
+  if (Status s = check_tma_tensor("v", p.v, p.batch, p.key_heads, p.keys); !s) return s;
+  return check_tma_tensor("o", p.o, p.batch, p.heads, p.queries);
 }
 
 template <class Config, class Mask, class Score>
@@ -124,8 +129,8 @@ Status AttentionKernel<Config, Mask, Score>::plan(const AttentionProblem& p, con
   // A map has a row. Without keys every score is masked, and the row may be anything: one of Q.
   const bool none = p.keys == 0;
   const std::int64_t keys = none ? 1 : p.keys;
-  const AttentionTensor<const void*> k = none ? AttentionTensor<const void*>{p.q.data} : p.k;
-  const AttentionTensor<const void*> v = none ? AttentionTensor<const void*>{p.q.data} : p.v;
+  const AttentionTensor<const void*> k = none ? p.q : p.k;
+  const AttentionTensor<const void*> v = none ? p.q : p.v;
   using TileQ = typename Config::TileQ;
   using TileK = typename Config::TileK;
   using TileV = typename Config::TileV;
