@@ -30,7 +30,7 @@ struct Kernel {
     c.type = name.find("bf16") != std::string::npos ? Type::bf16 : Type::f16;
     const auto at = name.find(c.type == Type::bf16 ? "bf16_" : "f16_") + (c.type == Type::bf16 ? 5 : 4);
     c.head_dimension = c.value_dimension = std::stoi(name.substr(at));
-    if (name.find("192_128") != std::string::npos) c.value_dimension = 128;
+    if (name.find("192_128_") != std::string::npos) c.value_dimension = 128;
     c.scale = 1 / std::sqrt(static_cast<float>(c.head_dimension));
     return c;
   }
