@@ -16,5 +16,4 @@ using Run = AttentionWgmma<typename Kernel::Config, typename Kernel::Mask, typen
 TENON_TEST_ENTRY(full_f16, tenon::testing::FullF16)
 TENON_TEST_ENTRY(causal_bf16, tenon::testing::CausalBf16)
 TENON_TEST_ENTRY(local_f16, tenon::testing::LocalF16)
-TENON_TEST_ENTRY(soft_cap_f16, tenon::testing::SoftCapF16)
-TENON_TEST_ENTRY(alibi_bf16, tenon::testing::AlibiBf16)
+TENON_TEST_ENTRY(even_f16, tenon::testing::EvenF16)

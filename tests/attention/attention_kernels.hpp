@@ -11,14 +11,21 @@ using SmallKernel =
     sm90::AttentionKernel<AttentionConfig<T, head, value, AttentionSchedule<TileShape<128, 32, 0>, 1, 2>>,
                           Mask, Score>;
 
-// As the library has them.
-template <class T, int head, class Mask, class Score = PlainScore>
-using LibraryKernel = sm90::AttentionKernel<sm90::AttentionConfigFor<T, head, Mask, Score>, Mask, Score>;
+// A score function that the library does not have: a query sees keys an even number of positions away.
+struct EvenDistance {
+  static constexpr bool changes_scores = true;
+  float scale;
+  __device__ EvenDistance of_head(int) const { return *this; }
+  __device__ float operator()(float score, int position, int key) const {
+    return (position - key) % 2 == 0 ? score : -__int_as_float(0x7f800000);
+  }
+  __device__ float log2_factor() const { return scale * log2_of_e; }
+};
 
 using FullF16 = SmallKernel<__half, 128, 128, FullMask>;
-using CausalBf16 = LibraryKernel<__nv_bfloat16, 128, CausalMask>;
+using CausalBf16 = sm90::AttentionKernel<sm90::AttentionConfigFor<__nv_bfloat16, 128, CausalMask, PlainScore>,
+                                         CausalMask, PlainScore>;
 using LocalF16 = SmallKernel<__half, 32, 32, LocalMask>;
-using SoftCapF16 = SmallKernel<__half, 96, 64, CausalMask, GeneralScore>;
-using AlibiBf16 = LibraryKernel<__nv_bfloat16, 64, CausalMask, GeneralScore>;
+using EvenF16 = SmallKernel<__half, 96, 64, CausalMask, EvenDistance>;
 
 }  // namespace tenon::testing
