@@ -238,6 +238,8 @@ TEST(AttentionWgmma, ScoreFunctionOfAnEmbedder) {
   Case c{"even_f16", 1, 2, 1, 129, 140, causal};
   c.even = true;
   expect_attention<EvenF16>(c);
+  c.heads = 6, c.queries = 300, c.keys = 310;  // waves of pairs of query tiles
+  expect_attention<EvenF16>(c);
 }
 TEST(AttentionWgmma, EverySchedule) {
   Case c{"full_f16", 1, 5, 1, 70, 100};

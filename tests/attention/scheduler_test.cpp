@@ -1,6 +1,6 @@
 // The masks and the order of the tiles of attention: every query tile is computed once, by every grid; the
 // key tiles that it visits are those with a key that it sees; and the CTAs get about the same work.
-#include "tenon/attention/scheduler.hpp"
+#include "tenon/attention/persistent_scheduler.hpp"
 
 #include <gtest/gtest.h>
 
@@ -61,31 +61,7 @@ TEST(AttentionMask, VisitsTheTilesWithKeysThatAreSeen) {
   EXPECT_EQ(key_tiles(none, 0, 15, 8).end, 1);
 }
 
-TEST(AttentionScheduler, ComputesEachTileOnce) {
-  for (const int tiles : {1, 5, 16}) {
-    for (const int heads : {1, 6, 7}) {
-      for (const int section : {1, 3, 100}) {
-        const AttentionRaster raster(tiles, heads, section, true);
-        for (const int ctas : {1, 2, 5, 200}) {
-          std::set<std::pair<int, int>> seen;
-          int count = 0;
-          for (int cta = 0; cta < ctas; ++cta) {
-            const AttentionScheduler scheduler(raster, cta, ctas);
-            for (int wave = 0; scheduler.index(wave) < raster.size(); ++wave, ++count) {
-              const QueryTile tile = raster.at(scheduler.index(wave));
-              ASSERT_TRUE(tile.tile >= 0 && tile.tile < tiles && tile.head >= 0 && tile.head < heads);
-              seen.insert({tile.tile, tile.head});
-            }
-          }
-          EXPECT_EQ(count, tiles * heads);
-          EXPECT_EQ(static_cast<int>(seen.size()), tiles * heads);
-        }
-      }
-    }
-  }
-}
-
-TEST(AttentionScheduler, KeepsTheHeadsOfASectionTogetherAndStartsWithLongTiles) {
+TEST(AttentionRaster, KeepsTheHeadsOfASectionTogetherAndStartsWithLongTiles) {
   const AttentionRaster raster(4, 5, 2, true);
   std::vector<std::pair<int, int>> order;
   for (int i = 0; i < raster.size(); ++i) order.push_back({raster.at(i).tile, raster.at(i).head});
@@ -95,25 +71,72 @@ TEST(AttentionScheduler, KeepsTheHeadsOfASectionTogetherAndStartsWithLongTiles) 
   EXPECT_EQ(order, expected);
 }
 
-TEST(AttentionScheduler, BalancesCausalWork) {
-  const CausalMask mask{{4096, 4096}};
-  const AttentionRaster raster(32, 64, 64, true);
-  std::vector<int> work;
-  for (int cta = 0; cta < 132; ++cta) {
-    const AttentionScheduler scheduler(raster, cta, 132);
-    int key_tiles_of_cta = 0;
-    for (KeyTileWalk<CausalMask, 128, 128> walk(scheduler, mask); !walk.ended(); walk.next())
-      ++key_tiles_of_cta;
-    work.push_back(key_tiles_of_cta);
+TEST(PersistentScheduler, ComputesEachTileOnce) {
+  for (const int tiles : {1, 2, 3, 5, 16, 17}) {
+    for (const int heads : {1, 6, 7, 40}) {
+      for (const bool longest_last : {false, true}) {
+        for (const int ctas : {1, 2, 5, 13, 200}) {
+          const PersistentOrder order(tiles, heads, ctas, longest_last);
+          std::set<std::pair<int, int>> seen;
+          int count = 0;
+          for (int cta = 0; cta < ctas; ++cta) {
+            const PersistentScheduler scheduler(order, cta, ctas);
+            for (int wave = 0; scheduler.index(wave) < order.size(); ++wave, ++count) {
+              const QueryTile tile = order.at(scheduler.index(wave));
+              ASSERT_TRUE(tile.tile >= 0 && tile.tile < tiles && tile.head >= 0 && tile.head < heads);
+              seen.insert({tile.tile, tile.head});
+            }
+          }
+          EXPECT_EQ(count, tiles * heads);
+          EXPECT_EQ(static_cast<int>(seen.size()), tiles * heads)
+              << tiles << " tiles, " << heads << " heads, " << ctas << " CTAs";
+        }
+      }
+    }
   }
-  const int all = 64 * 32 * 33 / 2, most = *std::max_element(work.begin(), work.end());
-  EXPECT_LT(most * 132, 1.02 * all);
+}
+
+// Key tiles that a CTA computes at most, in relation to the mean.
+template <int rows, int keys>
+double imbalance(int length, int heads) {
+  constexpr int ctas = 132;
+  const CausalMask mask{{length, length}};
+  const PersistentOrder order((length + rows - 1) / rows, heads, ctas, true);
+  int most = 0, all = 0;
+  for (int cta = 0; cta < ctas; ++cta) {
+    const PersistentScheduler scheduler(order, cta, ctas);
+    int work = 0;
+    for (KeyTileWalk<CausalMask, rows, keys> walk(scheduler, mask); !walk.ended(); walk.next()) ++work;
+    most = std::max(most, work);
+    all += work;
+  }
+  return static_cast<double>(most) * ctas / all;
+}
+
+TEST(PersistentScheduler, BalancesCausalWork) {
+  for (const int length : {2048, 4096, 8192, 16384}) {
+    EXPECT_LT((imbalance<128, 128>(length, 16 * 16384 / length)), 1.03) << length;
+    EXPECT_LT((imbalance<192, 128>(length, 32 * 16384 / length)), 1.03) << length;
+    EXPECT_LT((imbalance<128, 80>(length, 8 * 16384 / length)), 1.03) << length;
+  }
+}
+
+// The CTAs of a wave read few heads: their keys and values stay in the L2.
+TEST(PersistentScheduler, WavesOfPairsKeepHeadsTogether) {
+  const PersistentOrder order(16, 128, 132, true);
+  ASSERT_GT(order.paired_waves(), 8);
+  for (int wave = 0; wave < order.paired_waves(); ++wave) {
+    std::set<int> heads;
+    for (int cta = 0; cta < 132; ++cta)
+      heads.insert(order.at(PersistentScheduler(order, cta, 132).index(wave)).head);
+    EXPECT_LE(heads.size(), 18U) << wave;
+  }
 }
 
 TEST(KeyTileWalk, VisitsTheKeyTilesOfEachQueryTileFromTheLastToTheFirst) {
   const CausalMask mask{{40, 40}};
-  const AttentionRaster raster(3, 1, 1, true);
-  const AttentionScheduler scheduler(raster, 0, 1);
+  const PersistentOrder order(3, 1, 1, true);
+  const PersistentScheduler scheduler(order, 0, 1);
   std::vector<std::vector<int>> visited;
   for (KeyTileWalk<CausalMask, 16, 8> walk(scheduler, mask); !walk.ended(); walk.next()) {
     const KeyTile tile = walk.tile();

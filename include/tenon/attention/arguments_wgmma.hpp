@@ -1,13 +1,13 @@
 // What the kernels of attention are called with, beside tensor maps, mask and score operation. Plain C++17.
 #pragma once
 
+#include "tenon/attention/persistent_scheduler.hpp"
 #include "tenon/attention/problem.hpp"
-#include "tenon/attention/scheduler.hpp"
 
 namespace tenon {
 
 struct AttentionWgmmaArguments {
-  AttentionRaster raster;
+  PersistentOrder order;
   Divisor by_heads;  // heads of a batch
   Divisor by_group;  // heads that share a head of K and V
   int heads;

@@ -13,12 +13,11 @@ namespace tenon {
 // two or three consumer warpgroups. QueryStages: query tiles in shared memory; KeyStages: key tiles, and as
 // many value tiles. PingPong: whether the consumers take turns to issue their products, so that the softmax
 // of one runs under the products of the others.
-template <class Block_, int QueryStages, int KeyStages, bool PingPong = true, bool Settles = true>
+template <class Block_, int QueryStages, int KeyStages, bool PingPong = true>
 struct AttentionSchedule {
   using Block = Block_;
   static constexpr int query_stages = QueryStages, key_stages = KeyStages;
   static constexpr bool ping_pong = PingPong;
-  static constexpr bool settles = Settles;
 };
 
 // T: __half or __nv_bfloat16. Head, Value: dimension of a row of Q and K, and of V and O: multiples of 32 up

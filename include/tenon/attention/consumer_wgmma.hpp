@@ -48,7 +48,7 @@ class AttentionConsumer {
       apply_score_and_mask(s, now);
       float nothing_yet[2];
       raise_references(s, softmax, factor, nothing_yet);
-      exponentiate<Config::Schedule::settles>(s, softmax, factor);
+      exponentiate(s, softmax, factor);
       keep_probabilities(s);
     });
     walk.next();
@@ -74,7 +74,7 @@ class AttentionConsumer {
           scale[0] = rescale[0];
           scale[1] = rescale[1];
         }
-        exponentiate<Config::Schedule::settles>(s, softmax, factor);
+        exponentiate(s, softmax, factor);
       });
       output.when_done([&](auto& o) {
         release_values();

@@ -38,7 +38,7 @@ struct AttentionWgmma {
     const int group = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
     if (group == Config::consumers) {
       ptx::setmaxnreg_dec_sync_aligned_u32<Config::producer_registers>();
-      const AttentionScheduler scheduler = this_scheduler(p.raster);
+      const PersistentScheduler scheduler = this_scheduler(p.order);
       if (works_for_warp(Config::producer_warp)) {
         cudaGridDependencySynchronize();
         AttentionProducer<Config>(maps, p, rings, memory).run(Walk(scheduler, mask));
@@ -46,7 +46,7 @@ struct AttentionWgmma {
     } else {
       ptx::setmaxnreg_inc_sync_aligned_u32<Config::consumer_registers>();
       cudaGridDependencySynchronize();  // the previous grid may read what the store overwrites
-      const AttentionScheduler scheduler = this_scheduler(p.raster);
+      const PersistentScheduler scheduler = this_scheduler(p.order);
       AttentionConsumer<Config, Mask, Score>(p, mask, score, rings, ptx::shared_address(memory), group)
           .run(Walk(scheduler, mask));
     }
@@ -55,8 +55,8 @@ struct AttentionWgmma {
  private:
   // The CTA's number is opaque: nvcc would compute the first work tile before the roles part, where the
   // producer has no registers for it.
-  __device__ __forceinline__ static AttentionScheduler this_scheduler(const AttentionRaster& raster) {
-    return {raster, __shfl_sync(0xffffffffU, static_cast<int>(blockIdx.x), 0), static_cast<int>(gridDim.x)};
+  __device__ __forceinline__ static PersistentScheduler this_scheduler(const PersistentOrder& order) {
+    return {order, __shfl_sync(0xffffffffU, static_cast<int>(blockIdx.x), 0), static_cast<int>(gridDim.x)};
   }
 };
 

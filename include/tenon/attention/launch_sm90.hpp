@@ -141,16 +141,10 @@ Status AttentionKernel<Config, Mask, Score>::plan(const AttentionProblem& p, con
   const int columns = none ? std::min(Config::head, Config::value) : Config::value;
   if (Status s = map(v, columns, keys, key_heads, TileV::rows, TileV::panel_columns, &maps.v); !s) return s;
 
-  // Heads whose keys and values take half of the L2. With a mask that grows with the query all heads: the
-  // long tiles of a last section would end late.
-  const std::int64_t bytes = 2 * keys * (Config::head + Config::value);
-  const auto cached = std::max<std::int64_t>(1, static_cast<std::int64_t>(device.l2_bytes / 2) / bytes);
-  const std::int64_t all = std::int64_t{batch} * heads;
-  const auto section =
-      static_cast<int>(Mask::right_limit ? all : std::min<std::int64_t>(all, cached * (heads / key_heads)));
   const int tiles = static_cast<int>((p.queries + Config::Block::m - 1) / Config::Block::m);
   AttentionWgmmaArguments arguments;
-  arguments.raster = AttentionRaster(tiles, static_cast<int>(all), section, Mask::right_limit);
+  const int ctas = std::min(device.multiprocessors, tiles * batch * heads);
+  arguments.order = PersistentOrder(tiles, batch * heads, ctas, Mask::right_limit);
   arguments.by_heads = Divisor(heads);
   arguments.by_group = Divisor(heads / key_heads);
   arguments.heads = heads;
@@ -160,7 +154,7 @@ Status AttentionKernel<Config, Mask, Score>::plan(const AttentionProblem& p, con
   launch->what = name;
   launch->function = reinterpret_cast<const void*>(&attention_wgmma<Config, Mask, Score>);
   launch->block.x = Config::threads;
-  launch->grid.x = static_cast<unsigned>(std::min(device.multiprocessors, arguments.raster.size()));
+  launch->grid.x = static_cast<unsigned>(ctas);
   launch->shared_bytes = Config::shared_bytes;
   launch->overlaps_previous = true;
   launch->arguments.set(maps, arguments, mask_of<Mask>(p), score);

@@ -1,5 +1,5 @@
 // The producer of the wgmma kernel of attention: one thread loads the query, key and value tiles of all of
-// the CTA's work by TMA, as far ahead as the rings allow. Below: config_wgmma.hpp, scheduler.hpp,
+// the CTA's work by TMA, as far ahead as the rings allow. Below: config_wgmma.hpp, persistent_scheduler.hpp,
 // pipeline/tma_box_4d.hpp.
 #pragma once
 

@@ -63,18 +63,10 @@ __device__ __forceinline__ bool raise_references(const Values& scores, RowSoftma
 }
 
 // Turns the scores of a key tile into p.
-template <bool settles, class Values>
+template <class Values>
 __device__ __forceinline__ void exponentiate(Values& scores, RowSoftmax<2>& softmax, float factor) {
-  float sum[2] = {0.0F, 0.0F};
-  for_each_in_rows<Values>([&](int i, int half, int) {
-    scores.reg[i] = softmax.weight(half, scores.reg[i], factor);
-    sum[half] += scores.reg[i];
-  });
-  softmax.add(0, sum[0]);
-  softmax.add(1, sum[1]);
-  // Never so. ptxas moves exponentials behind a wait for products that follows, but not over this
-  // instruction.
-  if (settles && sum[0] + sum[1] < 0.0F) __nanosleep(0);
+  for_each_in_rows<Values>(
+      [&](int i, int half, int) { scores.reg[i] = softmax.exponential(half, scores.reg[i], factor); });
 }
 
 // The factors of the thread's two rows of products with V, and the natural logarithms of the sums of

@@ -38,17 +38,13 @@ template <AttentionExtras extras>
 struct AttentionTilesOf<128, extras> {
   using type = AttentionTiles<128, 128, 2, 2>;
 };
-template <>
-struct AttentionTilesOf<128, AttentionExtras::none> {
-  using type = AttentionTiles<128, 176, 1, 2>;
-};
 template <AttentionExtras extras>
 struct AttentionTilesOf<192, extras> {
   using type = AttentionTiles<128, 96, 1, 2, false>;
 };
 template <AttentionExtras extras>
 struct AttentionTilesOf<256, extras> {
-  using type = AttentionTiles<128, 80, 1, 2, false>;
+  using type = AttentionTiles<128, 80, 1, 2>;
 };
 // Three consumer warpgroups have no registers for more.
 template <>
