@@ -11,6 +11,7 @@
 #include "tenon/attention/row_softmax.hpp"
 #include "tenon/attention/score_function.hpp"
 #include "tenon/fragment/f16.hpp"
+#include "tenon/ptx/opaque.hpp"
 #include "tenon/warp/panel_cursor.hpp"
 
 namespace tenon {
@@ -57,7 +58,8 @@ class WarpAttention {
 
   // Whether one of the queries sees one of the keys key .. key + step - 1.
   __device__ __forceinline__ bool sees(int key) const {
-    const KeyRange visible = visible_keys(arguments_, first_row_, first_row_ + Config::warp_rows - 1);
+    const int first = first_row();
+    const KeyRange visible = visible_keys(arguments_, first, first + Config::warp_rows - 1);
     return key < visible.end && key + step > visible.begin;
   }
 
@@ -123,7 +125,8 @@ class WarpAttention {
 
   // The score function, and -infinity for the keys that a query does not see. key: the first of s.
   __device__ __forceinline__ void finish_scores(Scores& s, int key) const {
-    const KeyRange common = common_keys(arguments_, first_row_, first_row_ + Config::warp_rows - 1);
+    const int first_of_all = first_row();
+    const KeyRange common = common_keys(arguments_, first_of_all, first_of_all + Config::warp_rows - 1);
     const bool masked = key < common.begin || key + step > common.end;
     if (!Score::changes_scores && !masked) return;
     const int lane = lane_id(), offset = arguments_.keys - arguments_.queries;
@@ -221,6 +224,11 @@ class WarpAttention {
   }
 
  private:
+  // Of this warp's queries. Opaque: what follows from it would be kept in registers from step to step.
+  __device__ __forceinline__ int first_row() const {
+    return ptx::opaque_copy(first_row_);
+  }
+
   template <int columns>
   __device__ __forceinline__ static void clear(Fragment (&fragments)[row_blocks][columns]) {
 #pragma unroll
