@@ -17,6 +17,9 @@ struct AttentionKernel {
   // Whether the kernel computes the problem, which check_problem() takes and which is not empty, and if not
   // why.
   Status (*takes)(const AttentionProblem& problem, const DeviceDescription& device);
+  // Whether the library chooses it for a problem that it takes; null: always. It is then passed over for a
+  // later one of the list, and can still be named.
+  bool (*suits)(const AttentionProblem& problem, const DeviceDescription& device) = nullptr;
   // Fills function, grid, block, shared memory and arguments. `launcher` makes tensor maps.
   Status (*fill)(const AttentionProblem& problem, const DeviceDescription& device, Launcher& launcher,
                  Launch* launch);
@@ -29,8 +32,8 @@ struct AttentionKernel {
   }
 };
 
-// All of this build, in the order in which the library tries them: the first that takes a problem computes
-// it.
+// All of this build, in the order in which the library tries them: the first that takes a problem and suits
+// it computes it.
 const std::vector<AttentionKernel>& attention_kernels();
 
 // nullptr if there is none of that name.

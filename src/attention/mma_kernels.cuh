@@ -30,8 +30,9 @@ inline Status takes_plain_score(const AttentionProblem& p) {
   return {};
 }
 
+// The kernel for aligned tensors and plain scores.
 template <class Config>
-void append_attention_mma_of(const char* ptx, std::vector<AttentionKernel>& list) {
+AttentionKernel plain_attention_mma(const char* ptx) {
   using Plain = sm80::AttentionKernel<Config, PlainScore, Alignment::full_16>;
   AttentionKernel plain;
   plain.name = attention_mma_name<Config>("");
@@ -44,7 +45,22 @@ void append_attention_mma_of(const char* ptx, std::vector<AttentionKernel>& list
     Plain::plan(p, PlainScore{p.scale}, device, launch);
     return Status();
   };
-  list.push_back(plain);
+  return plain;
+}
+
+// The same of a small tile, for problems whose tiles of 128 queries would leave multiprocessors idle.
+template <class Config>
+void append_small_attention_mma(const char* ptx, std::vector<AttentionKernel>& list) {
+  AttentionKernel small = plain_attention_mma<Config>(ptx);
+  small.suits = [](const AttentionProblem& p, const DeviceDescription& device) {
+    return (p.queries + 127) / 128 * p.heads * p.batch < device.multiprocessors;
+  };
+  list.push_back(small);
+}
+
+template <class Config>
+void append_attention_mma_of(const char* ptx, std::vector<AttentionKernel>& list) {
+  list.push_back(plain_attention_mma<Config>(ptx));
 
   using General = sm80::AttentionKernel<Config, GeneralScore, Alignment::any>;
   AttentionKernel general;
@@ -59,16 +75,19 @@ void append_attention_mma_of(const char* ptx, std::vector<AttentionKernel>& list
 }
 
 // Warps, blocks of 16 queries a warp, keys of a stage and of a step, stages, Q in registers, CTAs an SM: as
-// measured on an H200 (microbench/HISTORY.md).
+// measured on an H200. The shared memory of sm_86 and sm_89, 99 KB, holds each.
 template <class T>
 void append_attention_mma(const char* ptx, std::vector<AttentionKernel>& list) {
-  append_attention_mma_of<AttentionMmaConfig<T, 32, 32, 4, 1, 64, 64, 2, true, 4>>(ptx, list);
-  append_attention_mma_of<AttentionMmaConfig<T, 64, 64, 4, 2, 64, 64, 2, true, 2>>(ptx, list);
-  append_attention_mma_of<AttentionMmaConfig<T, 96, 96, 4, 1, 64, 64, 2, true, 2>>(ptx, list);
-  append_attention_mma_of<AttentionMmaConfig<T, 128, 128, 4, 2, 64, 32, 2, false, 2>>(ptx, list);
-  append_attention_mma_of<AttentionMmaConfig<T, 192, 192, 4, 1, 64, 64, 2, false, 1>>(ptx, list);
-  append_attention_mma_of<AttentionMmaConfig<T, 192, 128, 4, 1, 64, 64, 2, false, 1>>(ptx, list);
-  append_attention_mma_of<AttentionMmaConfig<T, 256, 256, 4, 1, 64, 64, 2, false, 1>>(ptx, list);
+  constexpr Overlap ahead = Overlap::ahead;
+  append_small_attention_mma<AttentionMmaConfig<T, 64, 64, 4, 1, 64, 32, 3, true, 3, ahead>>(ptx, list);
+  append_small_attention_mma<AttentionMmaConfig<T, 128, 128, 4, 1, 64, 64, 2, true, 2>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 32, 32, 4, 2, 64, 32, 3, true, 2, ahead>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 64, 64, 4, 2, 64, 32, 3, true, 2, ahead>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 96, 96, 4, 2, 64, 64, 2, false, 2>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 128, 128, 4, 2, 64, 64, 2, false, 2>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 192, 192, 4, 1, 32, 32, 2, false, 2>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 192, 128, 4, 1, 32, 32, 2, false, 2>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 256, 256, 4, 1, 32, 32, 2, false, 2>>(ptx, list);
 }
 
 }  // namespace tenon

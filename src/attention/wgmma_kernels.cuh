@@ -22,6 +22,11 @@ AttentionKernel attention_wgmma_kernel(const char* ptx, const char* variant, con
     if (Status s = Kernel::check(p, device); !s) return s;
     return MakeScore::check(p);
   };
+  // Where its tiles keep less than half of the multiprocessors busy, the smaller ones of mma.sync are faster.
+  kernel.suits = [](const AttentionProblem& p, const DeviceDescription& device) {
+    return (p.queries + Config::Block::m - 1) / Config::Block::m * p.heads * p.batch * 2 >=
+           device.multiprocessors;
+  };
   kernel.fill = [](const AttentionProblem& p, const DeviceDescription& device, Launcher& launcher,
                    Launch* launch) {
     auto* const tensors = dynamic_cast<TensorLauncher*>(&launcher);

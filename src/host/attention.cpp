@@ -20,6 +20,7 @@ Status choose(const AttentionProblem& problem, const DeviceDescription& device,
   Status device_refuses;
   for (const AttentionKernel& candidate : attention_kernels()) {
     const Status s = candidate.takes(problem, device);
+    if (s && candidate.suits != nullptr && !candidate.suits(problem, device)) continue;
     if (s) {
       *kernel = &candidate;
       return {};

@@ -174,6 +174,11 @@ TEST_F(AttentionTest, ChoosesByProblem) {
   };
   AttentionCase c = of_lengths(4, 4);
   EXPECT_EQ(chosen(c).find("general"), std::string::npos) << chosen(c);
+  if (test::emulated()) {  // of 4 multiprocessors
+    EXPECT_EQ(chosen(c), "attention_mma_f16_64_64x64");
+    c.queries = 512;
+    EXPECT_EQ(chosen(c), "attention_wgmma_f16_64_192x128_full");
+  }
   c.soft_cap = 1;
   EXPECT_NE(chosen(c).find("general"), std::string::npos) << chosen(c);
   c.soft_cap = 0, c.shift = 1;
