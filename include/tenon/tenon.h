@@ -162,6 +162,32 @@ typedef struct tenon_sliced_gemm_problem {
   size_t workspace_bytes;
 } tenon_sliced_gemm_problem;
 
+/* A device tensor of batch x rows x heads x head dimension, which is contiguous. Strides in elements. */
+typedef struct tenon_const_attention_tensor {
+  const void* data;
+  int64_t row_stride, head_stride, batch_stride;
+} tenon_const_attention_tensor;
+typedef struct tenon_attention_tensor {
+  void* data;
+  int64_t row_stride, head_stride, batch_stride;
+} tenon_attention_tensor;
+
+/* O = softmax(scale * Q K^T) V: attention/problem.hpp says what each field means. Start from
+ * tenon_attention_problem_default(). */
+typedef struct tenon_attention_problem {
+  int64_t batch, heads, key_heads, queries, keys;
+  int head_dimension, value_dimension;
+  tenon_type type; /* of Q, K, V and O: TENON_F16 or TENON_BF16 */
+  tenon_const_attention_tensor q, k, v;
+  tenon_attention_tensor o;
+  float* log_sum_exp; /* may be NULL */
+  float scale;
+  int left, right; /* of the window; negative: no limit. Causal: -1, 0 */
+  float soft_cap;  /* 0: none */
+  const float* alibi_slopes;
+  const char* kernel; /* NULL: the library chooses; otherwise a name of tenon_attention_kernel_name() */
+} tenon_attention_problem;
+
 /* NOLINTEND(modernize-use-using) */
 
 /* The version of the library that is linked: "0.1.0". */
@@ -228,6 +254,14 @@ int tenon_slices_for(int bits, int64_t k);
 tenon_status tenon_sliced_gemm_can_implement(const tenon_sliced_gemm_problem* problem);
 size_t tenon_sliced_gemm_workspace_size(const tenon_sliced_gemm_problem* problem);
 tenon_status tenon_sliced_gemm(const tenon_sliced_gemm_problem* problem, struct CUstream_st* stream);
+
+/* Everything zero except a window without limits. */
+tenon_attention_problem tenon_attention_problem_default(void);
+
+/* As the functions of plain products. */
+tenon_status tenon_attention_can_implement(const tenon_attention_problem* problem);
+const char* tenon_attention_kernel_name(const tenon_attention_problem* problem);
+tenon_status tenon_attention(const tenon_attention_problem* problem, struct CUstream_st* stream);
 
 /* Enqueues the quantisation on a stream of the current device and returns. If it fails, nothing was written.
  */

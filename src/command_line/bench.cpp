@@ -60,4 +60,15 @@ double time_call(const std::function<Status()>& call) {
   return times[times.size() / 2];
 }
 
+std::vector<double> time_each(const std::function<Status()>& call, int calls) {
+  burst(call, 10);
+  std::vector<double> times(static_cast<std::size_t>(calls));
+  Progress progress("timing", calls);
+  for (double& time : times) {
+    time = burst(call, 1);
+    progress.advance();
+  }
+  return times;
+}
+
 }  // namespace tenon::command

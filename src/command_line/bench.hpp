@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "tenon/gemm.hpp"
 
@@ -12,5 +13,7 @@ namespace tenon::command {
 double time_gemm(const Gemm& problem);
 // The same of any call that enqueues work on the default stream.
 double time_call(const std::function<Status()>& call);
+// Milliseconds of each of so many calls by itself, between CUDA events, after a warm-up.
+std::vector<double> time_each(const std::function<Status()>& call, int calls);
 
 }  // namespace tenon::command

@@ -7,6 +7,7 @@
 namespace tenon::command {
 
 void add_gemm(CLI::App& application);
+void add_attention(CLI::App& application);
 void add_ladder(CLI::App& application);
 void add_emulate(CLI::App& application);
 void add_layout(CLI::App& application);

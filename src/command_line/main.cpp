@@ -33,6 +33,7 @@ void add_commands(CLI::App& application) {
       "is one; code is wrong_result, bad_input or machine_cannot.\n"
       "`tenon COMMAND --help` and `tenon help COMMAND` show the options and examples of a command.");
   add_gemm(application);
+  add_attention(application);
   add_ladder(application);
   add_emulate(application);
   add_layout(application);

@@ -12,6 +12,7 @@
 #include "device/ptx_files.hpp"
 #include "gemm/kernel_resources.hpp"
 #include "gemm/module/module.hpp"
+#include "tenon/attention/tensor_launcher.hpp"
 #include "tenon/emulator/tensor_map.hpp"
 
 namespace tenon {
@@ -25,7 +26,7 @@ emulator::Dim3 dim3_of(const Extent3& extent) noexcept {
   return {extent.x, extent.y, extent.z};
 }
 
-class EmulatorDevice final : public Device, private Launcher {
+class EmulatorDevice final : public Device, private TensorLauncher {
  public:
   EmulatorDevice(std::string ptx_folder, const emulator::Options& options)
       : ptx_folder_(std::move(ptx_folder)), options_(options) {}
@@ -85,15 +86,33 @@ class EmulatorDevice final : public Device, private Launcher {
 
   Status make_tensor_map(const MatrixInMemory& matrix, int box_rows, int box_columns,
                          TensorMap* map) noexcept override {
+    const auto element = static_cast<std::uint64_t>(matrix.element_bytes);
+    const std::uint64_t extents[2] = {static_cast<std::uint64_t>(matrix.columns),
+                                      static_cast<std::uint64_t>(matrix.rows)};
+    const std::uint64_t strides[1] = {element * static_cast<std::uint64_t>(matrix.ld)};
+    const std::uint32_t box[2] = {static_cast<std::uint32_t>(box_columns),
+                                  static_cast<std::uint32_t>(box_rows)};
+    return encode(matrix.data, element, 2, extents, strides, box, map);
+  }
+  Status make_tensor_map_4d(const TensorInMemory& tensor, int box_rows, int box_columns,
+                            TensorMap* map) noexcept override {
+    const auto element = static_cast<std::uint64_t>(tensor.element_bytes);
+    const std::uint64_t extents[4] = {
+        static_cast<std::uint64_t>(tensor.columns), static_cast<std::uint64_t>(tensor.rows),
+        static_cast<std::uint64_t>(tensor.outer[0]), static_cast<std::uint64_t>(tensor.outer[1])};
+    std::uint64_t strides[3] = {};
+    const std::int64_t given[3] = {tensor.row_stride, tensor.outer_stride[0], tensor.outer_stride[1]};
+    for (int i = 0; i < 3; ++i)
+      strides[i] = extents[i + 1] == 1 ? 16 : element * static_cast<std::uint64_t>(given[i]);
+    const std::uint32_t box[4] = {static_cast<std::uint32_t>(box_columns),
+                                  static_cast<std::uint32_t>(box_rows), 1, 1};
+    return encode(tensor.data, element, 4, extents, strides, box, map);
+  }
+  static Status encode(const void* data, std::uint64_t element, int rank, const std::uint64_t* extents,
+                       const std::uint64_t* strides, const std::uint32_t* box, TensorMap* map) {
     using namespace emulator;
     return attempt([&] {
-      const auto element = static_cast<std::uint64_t>(matrix.element_bytes);
-      const std::uint64_t extents[2] = {static_cast<std::uint64_t>(matrix.columns),
-                                        static_cast<std::uint64_t>(matrix.rows)};
-      const std::uint64_t strides[1] = {element * static_cast<std::uint64_t>(matrix.ld)};
-      const std::uint32_t box[2] = {static_cast<std::uint32_t>(box_columns),
-                                    static_cast<std::uint32_t>(box_rows)};
-      const std::uint32_t element_strides[2] = {1, 1};
+      constexpr std::uint32_t element_strides[4] = {1, 1, 1, 1};
       const TensorMapType type = element == 1   ? TensorMapType::uint8
                                  : element == 2 ? TensorMapType::uint16
                                                 : TensorMapType::uint32;
@@ -102,9 +121,9 @@ class EmulatorDevice final : public Device, private Launcher {
                                        : width == 64 ? TensorMapSwizzle::bytes_64
                                        : width == 32 ? TensorMapSwizzle::bytes_32
                                                      : TensorMapSwizzle::none;
-      const emulator::TensorMap encoded = encode_tiled(
-          type, 2, address_of(matrix.data), extents, strides, box, element_strides, TensorMapInterleave::none,
-          swizzle, TensorMapL2Promotion::bytes_128, TensorMapFill::zeros);
+      const emulator::TensorMap encoded = encode_tiled(type, rank, address_of(data), extents, strides, box,
+                                                       element_strides, TensorMapInterleave::none, swizzle,
+                                                       TensorMapL2Promotion::bytes_128, TensorMapFill::zeros);
       std::memcpy(static_cast<void*>(map), &encoded, sizeof encoded);
     });
   }

@@ -17,6 +17,11 @@ Status CudaLauncher::make_tensor_map(const MatrixInMemory& matrix, int box_rows,
   return tenon::make_tensor_map(matrix, box_rows, box_columns, map);
 }
 
+Status CudaLauncher::make_tensor_map_4d(const TensorInMemory& tensor, int box_rows, int box_columns,
+                                        TensorMap* map) noexcept {
+  return tenon::make_tensor_map(tensor, box_rows, box_columns, map);
+}
+
 Status CudaLauncher::launch(const Launch& launch) noexcept {
   if (launch.function != nullptr) return launch_on_stream(launch, stream_);
   const RelaxedCapture relaxed;  // the driver loads the module

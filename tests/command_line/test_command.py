@@ -15,7 +15,7 @@ class Usage(Folder):
     SIZES = ("--m", 8, "--n", 8, "--k", 8)
 
     def test_help_has_examples(self):
-        for command in ("gemm", "ladder", "layout", "list", "info", "doctor", "tune", "precision"):
+        for command in ("gemm", "attention", "ladder", "layout", "list", "info", "doctor", "tune", "precision"):
             code, out, _ = run(command, "--help")
             self.assertEqual(code, 0)
             self.assertIn("Examples:\n  tenon " + command, out)
@@ -83,8 +83,8 @@ class Usage(Folder):
         self.assertRegex(out, r"^tenon \d+\.\d+\.\d+\n$")
 
     def test_unknown_commands(self):
-        self.refused(2, "give a command, one of gemm, ladder, ")
-        self.refused(2, "there is no command 'gem' (is gemm meant?); there are gemm, ladder, ", "gem", "--m", 8)
+        self.refused(2, "give a command, one of gemm, attention, ladder, ")
+        self.refused(2, "there is no command 'gem' (is gemm meant?); there are gemm, attention, ladder, ", "gem", "--m", 8)
         self.refused(2, "there is no command 'docter' (is doctor meant?)", "docter")
         self.refused(2, "there is no command 'multiply'; there are gemm, ", "help", "multiply")
         self.refused(2, "found '--json' where a command is needed", "--json", "list")

@@ -1,0 +1,44 @@
+// The arguments of the mma.sync attention kernel besides its score function. Plain C++17. Below: problem.hpp,
+// scheduler.hpp.
+#pragma once
+
+#include "tenon/attention/problem.hpp"
+#include "tenon/attention/scheduler.hpp"
+#include "tenon/fragment/host_device.hpp"
+
+namespace tenon {
+
+struct AttentionArguments {
+  AttentionTensor<const void*> q, k, v;
+  AttentionTensor<void*> o;
+  float* log_sum_exp;  // may be null
+  int queries, keys, heads;
+  AttentionRaster raster;      // of tiles of queries, and heads of all batches
+  Divisor by_heads, by_group;  // of a head of all batches by heads; of a head by heads / key_heads
+  int left, right;             // of the window; no limit: unlimited_keys
+
+  // What a limit of the window is where there is none. Positions and keys are below 2^29, so that sums of
+  // them fit an int.
+  static constexpr int unlimited_keys = 1 << 29;
+};
+
+// A range of keys, empty where end <= begin.
+struct KeyRange {
+  int begin, end;
+};
+
+// The keys that one of the queries first .. last sees: what a tile of queries must visit.
+TENON_HOST_DEVICE constexpr KeyRange visible_keys(const AttentionArguments& a, int first, int last) {
+  const int offset = a.keys - a.queries;
+  const int begin = first + offset - a.left, end = last + offset + a.right + 1;
+  return {begin < 0 ? 0 : begin, end < a.keys ? end : a.keys};
+}
+
+// Those that each of the queries first .. last sees: no mask is needed for a tile of keys within.
+TENON_HOST_DEVICE constexpr KeyRange common_keys(const AttentionArguments& a, int first, int last) {
+  const int offset = a.keys - a.queries;
+  const int begin = last + offset - a.left, end = first + offset + a.right + 1;
+  return {begin < 0 ? 0 : begin, end < a.keys ? end : a.keys};
+}
+
+}  // namespace tenon

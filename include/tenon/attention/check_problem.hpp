@@ -1,0 +1,132 @@
+// Whether a problem of attention makes sense by itself: sizes, pointers, strides and factors. Each kernel
+// checks what it needs beyond that. Plain C++17. Below: problem.hpp, status.hpp.
+#pragma once
+
+#include <cmath>
+#include <utility>
+
+#include "tenon/attention/problem.hpp"
+#include "tenon/status.hpp"
+
+namespace tenon {
+
+// The longest sequence of queries or keys: sums of two positions fit an int.
+inline constexpr std::int64_t longest_sequence = (std::int64_t{1} << 29) - 1;
+inline constexpr int largest_head_dimension = 1024;
+
+// One of the dimensions of a tensor of attention.
+struct AttentionExtent {
+  const char* name;  // "row"
+  std::int64_t count, stride;
+};
+
+// Elements from the first to behind the last, where the strides do not wrap.
+template <class Pointer>
+std::int64_t elements_spanned(const AttentionTensor<Pointer>& tensor, std::int64_t batch, std::int64_t heads,
+                              std::int64_t rows, int dimension) noexcept {
+  return (rows - 1) * tensor.row_stride + (heads - 1) * tensor.head_stride +
+         (batch - 1) * tensor.batch_stride + dimension;
+}
+
+// A tensor with batch, heads, rows >= 1.
+template <class Pointer>
+Status check_attention_tensor(const char* name, const AttentionTensor<Pointer>& tensor, std::int64_t batch,
+                              std::int64_t heads, std::int64_t rows, int dimension) noexcept {
+  constexpr StatusCode invalid = StatusCode::invalid_argument;
+  if (tensor.data == nullptr) return Status(invalid, "%s is a null pointer", name);
+  if (reinterpret_cast<std::uintptr_t>(tensor.data) % 2 != 0)
+    return Status(invalid, "%s is at %p but its elements of 16 bits lie on multiples of 2 bytes", name,
+                  static_cast<const void*>(tensor.data));
+  const AttentionExtent extents[] = {{"row", rows, tensor.row_stride},
+                                     {"head", heads, tensor.head_stride},
+                                     {"batch", batch, tensor.batch_stride}};
+  double end = dimension;
+  for (const AttentionExtent& x : extents) {
+    if (x.count > 1 && x.stride < 0)
+      return Status(invalid, "the %s stride of %s is %lld but must be >= 0", x.name, name,
+                    static_cast<long long>(x.stride));
+    end += static_cast<double>(x.count - 1) * static_cast<double>(x.stride);
+  }
+  if (end >= 4e18)  // half of the address space: the bytes of it do not wrap
+    return Status(invalid, "the strides of %s put its last element %.3g elements after its first", name, end);
+  return {};
+}
+
+// Whether each element of an output lies at a place of its own: every stride steps over all that the smaller
+// ones reach.
+inline Status check_attention_output(const char* name, const AttentionTensor<void*>& tensor,
+                                     std::int64_t batch, std::int64_t heads, std::int64_t rows,
+                                     int dimension) noexcept {
+  AttentionExtent extents[] = {{"row", rows, tensor.row_stride},
+                               {"head", heads, tensor.head_stride},
+                               {"batch", batch, tensor.batch_stride}};
+  for (int pass = 0; pass < 2; ++pass) {
+    for (int i = 0; i < 2; ++i) {
+      if (extents[i].stride > extents[i + 1].stride) std::swap(extents[i], extents[i + 1]);
+    }
+  }
+  std::int64_t reach = dimension;
+  for (const AttentionExtent& x : extents) {
+    if (x.count == 1) continue;
+    if (x.stride < reach)
+      return Status(StatusCode::invalid_argument,
+                    "the %s stride of %s is %lld but must be >= %lld: its elements would overlap", x.name,
+                    name, static_cast<long long>(x.stride), static_cast<long long>(reach));
+    reach += (x.count - 1) * x.stride;
+  }
+  return {};
+}
+
+// Whether there is nothing to compute.
+inline bool is_empty(const AttentionProblem& p) noexcept {
+  return p.batch == 0 || p.heads == 0 || p.queries == 0;
+}
+
+inline Status check_problem(const AttentionProblem& p) noexcept {
+  constexpr StatusCode invalid = StatusCode::invalid_argument;
+  const struct {
+    const char* name;
+    std::int64_t size, most;
+  } sizes[] = {{"batch", p.batch, longest_sequence},
+               {"heads", p.heads, longest_sequence},
+               {"key_heads", p.key_heads, longest_sequence},
+               {"queries", p.queries, longest_sequence},
+               {"keys", p.keys, longest_sequence}};
+  for (const auto& x : sizes) {
+    if (x.size < 0 || x.size > x.most)
+      return Status(invalid, "%s is %lld but must be 0 to %lld", x.name, static_cast<long long>(x.size),
+                    static_cast<long long>(x.most));
+  }
+  if (p.type != Type::f16 && p.type != Type::bf16)
+    return Status(StatusCode::unsupported, "type is %s but Q, K, V and O must be f16 or bf16", name(p.type));
+  for (const auto& [dimension, what] : {std::pair<int, const char*>{p.head_dimension, "head_dimension"},
+                                        {p.value_dimension, "value_dimension"}}) {
+    if (dimension < 1 || dimension > largest_head_dimension)
+      return Status(invalid, "%s is %d but must be 1 to %d", what, dimension, largest_head_dimension);
+  }
+  if (p.heads > 0 && (p.key_heads == 0 || p.heads % p.key_heads != 0))
+    return Status(invalid, "heads is %lld but must be a multiple of key_heads, %lld",
+                  static_cast<long long>(p.heads), static_cast<long long>(p.key_heads));
+  if (!std::isfinite(p.scale))
+    return Status(invalid, "scale is %g but must be finite", static_cast<double>(p.scale));
+  if (!std::isfinite(p.soft_cap) || p.soft_cap < 0)
+    return Status(invalid, "soft_cap is %g but must be 0 (no cap) or a finite number above",
+                  static_cast<double>(p.soft_cap));
+  if (is_empty(p)) return {};
+  if (reinterpret_cast<std::uintptr_t>(p.log_sum_exp) % alignof(float) != 0 ||
+      reinterpret_cast<std::uintptr_t>(p.alibi_slopes) % alignof(float) != 0)
+    return Status(invalid, "log_sum_exp and alibi_slopes must lie on multiples of 4 bytes");
+  if (Status s = check_attention_tensor("q", p.q, p.batch, p.heads, p.queries, p.head_dimension); !s)
+    return s;
+  if (p.keys > 0) {
+    if (Status s = check_attention_tensor("k", p.k, p.batch, p.key_heads, p.keys, p.head_dimension); !s)
+      return s;
+    if (Status s = check_attention_tensor("v", p.v, p.batch, p.key_heads, p.keys, p.value_dimension); !s)
+      return s;
+  }
+  if (Status s = check_attention_tensor("o", p.o, p.batch, p.heads, p.queries, p.value_dimension); !s)
+    return s;
+  return check_attention_output("o", p.o, p.batch, p.heads, p.queries, p.value_dimension);
+}
+
+}  // namespace tenon

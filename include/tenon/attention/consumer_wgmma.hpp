@@ -1,0 +1,196 @@
+// A consumer warpgroup of the wgmma kernel of attention: 64 queries of each of the CTA's query tiles.
+//
+// The products of two key tiles overlap: the scores of the next tile, S = Q K^T, are issued before the
+// product P V of this one, and the softmax of the next tile runs under that product. The next tile may belong
+// to the next query tile, so the pipeline does not drain between them. With ping-pong, the warpgroups take
+// turns to issue both products, and the softmax of one runs under the products of the others.
+//
+// P never leaves the registers: the accumulators of S lie as the A operand of P V does (as_a()). Below:
+// config_wgmma.hpp, softmax_wgmma.hpp, store_wgmma.hpp, pipeline/turns.hpp.
+#pragma once
+
+#include "tenon/attention/config_wgmma.hpp"
+#include "tenon/attention/softmax_wgmma.hpp"
+#include "tenon/attention/store_wgmma.hpp"
+#include "tenon/pipeline/turns.hpp"
+
+namespace tenon {
+
+template <class Config, class Mask, class Score>
+class AttentionConsumer {
+  using T = typename Config::T;
+  using Scores = typename Config::Scores;
+  using Output = typename Config::Output;
+  using Softmax = RowSoftmax<2>;
+  static constexpr int keys = Config::Block::n, rows = 64;
+  static constexpr int probability_steps = keys / 16;
+
+ public:
+  // By all of a consumer warpgroup. group: its number. memory: of the CTA, in the shared window.
+  __device__ __forceinline__ AttentionConsumer(const AttentionWgmmaArguments& p, const Mask& mask,
+                                               const Score& score, const AttentionRings<Config>& rings,
+                                               std::uint32_t memory, int group)
+      : p_(p), mask_(mask), score_(score), rings_(rings), memory_(memory), group_(group) {}
+
+  template <class Walk>
+  __device__ __forceinline__ void run(Walk walk) {
+    if (walk.ended()) return;
+    const Turns<Config::Schedule::ping_pong ? Config::consumers : 1> turns(group_);
+    Scores scores;
+    Output output;
+    Softmax softmax;
+    const float factor = score_.log2_factor();
+
+    KeyTile now = walk.tile();
+    start_scores(scores, now);
+    scores.when_done([&](auto& s) {
+      release_keys(now);
+      apply_score_and_mask(s, now);
+      float nothing_yet[2];
+      raise_references(s, softmax, factor, nothing_yet);
+      exponentiate(s, softmax, factor);
+      keep_probabilities(s);
+    });
+    walk.next();
+#pragma unroll 1
+    for (; !walk.ended(); walk.next()) {
+      const KeyTile next = walk.tile();
+      turns.wait();
+      start_scores(scores, next);
+      start_output(output, !now.first);
+      turns.pass();
+      float scale[2] = {1.0F, 1.0F};  // of the thread's two rows of the output
+      if (next.first) {
+        finish(softmax, now, scale);
+        softmax = Softmax();
+      }
+      bool raised = false;
+      scores.template when_done<1>([&](auto& s) {
+        release_keys(next);
+        apply_score_and_mask(s, next);
+        float rescale[2] = {1.0F, 1.0F};
+        raised = raise_references(s, softmax, factor, rescale);
+        if (!next.first) {
+          scale[0] = rescale[0];
+          scale[1] = rescale[1];
+        }
+        exponentiate(s, softmax, factor);
+      });
+      output.when_done([&](auto& o) {
+        release_values();
+        scores.when_done([&](auto& s) { keep_probabilities(s); });
+        if (next.first) {
+          store(o, scale, now);
+        } else if (raised) {
+#pragma unroll
+          for (int i = 0; i < o.elements; ++i) o.reg[i] *= scale[i / 2 % 2];
+        }
+      });
+      now = next;
+    }
+    start_output(output, !now.first);
+    float scale[2];
+    finish(softmax, now, scale);
+    output.when_done([&](auto& o) {
+      release_values();
+      store(o, scale, now);
+    });
+  }
+
+ private:
+  // S = Q K^T.
+  __device__ __forceinline__ void start_scores(Scores& scores, const KeyTile& tile) {
+    using TileQ = typename Config::TileQ;
+    using TileK = typename Config::TileK;
+    if (tile.first) rings_.queries.wait_full(query());
+    rings_.keys.wait_full(key());
+    // Opaque: with one stage nvcc would hold the descriptors of all steps in registers.
+    const std::uint32_t queries = ptx::opaque_copy(memory_ + query().index * TileQ::bytes);
+    const OperandDescriptor<TileQ> q(TileQ{queries}, rows * group_);
+    const OperandDescriptor<TileK> k(TileK{memory_ + Config::keys_at + key().index * TileK::bytes}, 0);
+    scores.fence();
+#pragma unroll
+    for (int step = 0; step < Config::head / q.k; ++step) scores.multiply(q, k, step, step > 0);
+    scores.commit();
+  }
+  // Stages of the tiles that are read next. Counters take fewer registers.
+  __device__ __forceinline__ Stage<Config::query_stages> query() const {
+    return Stage<Config::query_stages>().after(query_);
+  }
+  __device__ __forceinline__ Stage<Config::key_stages> key() const {
+    return Stage<Config::key_stages>().after(key_);
+  }
+  __device__ __forceinline__ Stage<Config::key_stages> value() const {
+    return Stage<Config::key_stages>().after(value_);
+  }
+  // O += P V.
+  __device__ __forceinline__ void start_output(Output& output, bool add) {
+    using TileV = typename Config::TileV;
+    using Major = WgmmaMajor<true, TileV::k_major>;
+    rings_.values.wait_full(value());
+    const OperandDescriptor<TileV> v(TileV{memory_ + Config::values_at + value().index * TileV::bytes}, 0);
+#pragma unroll
+    for (auto& p : probabilities_) ptx::hold(p.reg);
+    output.fence();
+#pragma unroll
+    for (int step = 0; step < probability_steps; ++step)
+      output.template multiply<T, T, Major>(probabilities_[step], v.at(step), add || step > 0);
+    output.commit();
+  }
+
+  // One lane of a warp releases for all of it: the products have read the stage.
+  __device__ __forceinline__ void release_keys(const KeyTile& tile) {
+    if (lane_id() == 0) {
+      rings_.keys.release(key());
+      if (tile.last) rings_.queries.release(query());
+    }
+    ++key_;
+    if (tile.last) ++query_;
+  }
+  __device__ __forceinline__ void release_values() {
+    if (lane_id() == 0) rings_.values.release(value());
+    ++value_;
+  }
+
+  template <class Values>
+  __device__ __forceinline__ void apply_score_and_mask(Values& scores, const KeyTile& tile) const {
+    const int query = tile.query + rows * group_;
+    if constexpr (Score::changes_scores) {
+      const int head = head_position(p_, tile.head).head;
+      change_scores(scores, score_.of_head(head), mask_.sequence, query, tile.key);
+    }
+    if (!sees_all(mask_, query, query + rows - 1, tile.key, keys))
+      mask_scores(scores, mask_, query, tile.key);
+  }
+  template <class Values>
+  __device__ __forceinline__ void keep_probabilities(const Values& scores) {
+#pragma unroll
+    for (int step = 0; step < probability_steps; ++step)
+      probabilities_[step] = as_a<T, Config::value>(scores, step);
+  }
+  // The last key tile of a query tile has been seen: stores the logarithms of the sums of exponentials.
+  // scale: of the thread's two rows of the output.
+  __device__ __forceinline__ void finish(const Softmax& softmax, const KeyTile& tile,
+                                         float (&scale)[2]) const {
+    float log_sum_exp[2];
+    finish_rows(softmax, scale, log_sum_exp);
+    store_log_sum_exp<typename Output::Values>(p_, mask_.sequence.queries, log_sum_exp, tile.head,
+                                               tile.query + rows * group_);
+  }
+  template <class Values>
+  __device__ __forceinline__ void store(const Values& output, const float (&scale)[2],
+                                        const KeyTile& tile) const {
+    store_output<T>(p_, mask_.sequence.queries, output, scale, tile.head, tile.query + rows * group_);
+  }
+
+  const AttentionWgmmaArguments& p_;
+  const Mask& mask_;
+  const Score& score_;
+  const AttentionRings<Config>& rings_;
+  std::uint32_t memory_;
+  int group_;
+  int query_ = 0, key_ = 0, value_ = 0;  // so many tiles have been read
+  FragmentA<WgmmaShape<Config::value, 16>, T> probabilities_[probability_steps];
+};
+
+}  // namespace tenon

@@ -1,0 +1,261 @@
+// Attention by mma.sync and cp.async, for sm_80 and newer: one CTA computes a tile of queries of one head.
+// Its warps own 16 or 32 queries each, and fill a ring of stages with K and V together. The exponentials of a
+// softmax run beside products, in one of two orders (Overlap):
+//
+//   within   S of a step; its maxima; then P V, beside which P of the next 16 keys is computed
+//   ahead    S of the next step, beside which P of this one is computed; then P V, beside which the maxima of
+//            the next step are found. It holds two S in registers, which is for small head dimensions.
+//
+// Below: warp_attention.hpp, gemm/producer_cp_async.hpp, pipeline/cp_async_ring.hpp.
+#pragma once
+
+#include "tenon/ptx/needs_sm_80.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "tenon/attention/warp_attention.hpp"
+#include "tenon/gemm/producer_cp_async.hpp"
+#include "tenon/pipeline/cp_async_ring.hpp"
+#include "tenon/ptx/opaque.hpp"
+#include "tenon/ptx/shared_address.hpp"
+
+namespace tenon {
+
+enum class Overlap { within, ahead };
+
+// T_: __half or __nv_bfloat16. RowBlocks: of 16 queries, a warp. KeyRows: keys of a stage; Step: keys of S,
+// at a time. query_in_registers: Q's fragments are loaded once, into D / 4 * RowBlocks registers.
+template <class T_, int HeadDimension, int ValueDimension, int Warps, int RowBlocks, int KeyRows, int Step,
+          int Stages, bool query_in_registers_, int CtasPerSm, Overlap overlap_ = Overlap::within>
+struct AttentionMmaConfig {
+  using T = T_;
+  static constexpr int head_dimension = HeadDimension, value_dimension = ValueDimension;
+  static constexpr int warps = Warps, threads = 32 * Warps, row_blocks = RowBlocks;
+  static constexpr int warp_rows = 16 * RowBlocks, rows = Warps * warp_rows;
+  static constexpr int key_tile = KeyRows, step = Step, steps = KeyRows / Step, stages = Stages;
+  static constexpr int ctas_per_sm = CtasPerSm;
+  static constexpr bool query_in_registers = query_in_registers_;
+  static constexpr Overlap overlap = overlap_;
+  static_assert(HeadDimension % 16 == 0 && ValueDimension % 16 == 0,
+                "AttentionMmaConfig: the head dimensions must be multiples of 16");
+  static_assert(KeyRows % Step == 0 && Step % 16 == 0,
+                "AttentionMmaConfig: a stage holds whole steps, and a step is a multiple of 16 keys");
+  static_assert(overlap_ == Overlap::within ? Stages >= 2 : Stages >= 3 && steps % 2 == 0,
+                "AttentionMmaConfig: the ring has 2 stages or more; to multiply ahead it needs 3, of an even "
+                "number of steps");
+
+  using QueryTile = HeadTile<T, rows, HeadDimension>;
+  using KeyTile = HeadTile<T, KeyRows, HeadDimension>;
+  using ValueTile = HeadTile<T, KeyRows, ValueDimension>;
+  static constexpr int stage_bytes = KeyTile::bytes + ValueTile::bytes;
+  static constexpr int shared_bytes = QueryTile::bytes + Stages * stage_bytes;
+};
+
+// alignment: full_16 where base and strides of Q, K, V and O are multiples of 16 bytes, or any. Launch with
+// threads, shared_bytes of dynamic shared memory, and one CTA a tile of the raster.
+template <class Config, class Score, Alignment alignment>
+class AttentionMma {
+  using T = typename Config::T;
+  using KeyTile = typename Config::KeyTile;
+  using ValueTile = typename Config::ValueTile;
+  using Warp = WarpAttention<Config, Score, alignment == Alignment::full_16>;
+  static constexpr int step = Config::step, steps = Config::steps;
+
+  // 16-byte chunks that lie outside the matrix are filled with zeros; where everything is aligned, each lies
+  // wholly inside or outside.
+  static constexpr Alignment copies = alignment == Alignment::full_16 ? Alignment::whole_chunks : alignment;
+  template <class Tile>
+  using Producer = ProducerCpAsync<Tile, Config::threads, copies>;
+  // To multiply ahead, K of a stage is read while V of the one before still is: one stage fewer is in flight.
+  using Ring = CpAsyncRing<Config::overlap == Overlap::within ? Config::stages : Config::stages - 1>;
+
+ public:
+  __device__ static void run(const AttentionArguments& a, const Score& score) {
+    extern __shared__ __align__(1024) unsigned char attention_shared[];
+    const tenon::QueryTile work = a.raster.at(static_cast<int>(blockIdx.x));
+    const int batch = a.by_heads.quotient(work.head), head = work.head - batch * a.heads;
+    const int first_query = work.tile * Config::rows;
+    AttentionMma cta(a, ptx::shared_address(attention_shared), first_query, head, batch);
+    cta.begin(first_query, head);
+    Warp warp(a, score.of_head(head), first_query);
+    if constexpr (Config::overlap == Overlap::within) {
+      cta.attend(warp);
+    } else {
+      cta.attend_ahead(warp);
+    }
+    ptx::cp_async_wait_group<0>();
+    warp.store(head, batch);
+  }
+
+ private:
+  __device__ __forceinline__ AttentionMma(const AttentionArguments& a, std::uint32_t shared, int first_query,
+                                          int head, int batch)
+      : arguments_(a), query_(shared), key_head_(a.by_group.quotient(head)), batch_(batch) {
+    const KeyRange range = visible_keys(a, first_query, min(first_query + Config::rows, a.queries) - 1);
+    first_key_ = range.begin / Config::key_tile * Config::key_tile;
+    tiles_ = range.end > first_key_ ? (range.end - first_key_ + Config::key_tile - 1) / Config::key_tile : 0;
+  }
+
+  __device__ __forceinline__ std::uint32_t stage_at(int index) const {
+    return query_ + Config::QueryTile::bytes + index * Config::stage_bytes;
+  }
+  __device__ __forceinline__ static int next(int index) {
+    return index + 1 == Config::stages ? 0 : index + 1;
+  }
+  __device__ __forceinline__ static int previous(int index) {
+    return (index == 0 ? Config::stages : index) - 1;
+  }
+
+  // Copies Q and the first stages.
+  __device__ __forceinline__ void begin(int first_query, int head) const {
+    copy<typename Config::QueryTile>(arguments_.q, head, first_query, arguments_.queries,
+                                     Config::head_dimension, query_, static_cast<int>(threadIdx.x));
+#pragma unroll
+    for (int s = 0; s + 1 < Config::stages; ++s) copy_stage(s, s);
+  }
+  // Copies a tile, if there is one, and ends the group of copies.
+  __device__ __forceinline__ void copy_stage(int tile, int stage) const {
+    if (tile < tiles_) {
+      const int key = first_key_ + tile * Config::key_tile;
+      const int thread = ptx::opaque_copy(static_cast<int>(threadIdx.x));
+      copy<KeyTile>(arguments_.k, key_head_, key, arguments_.keys, Config::head_dimension, stage_at(stage),
+                    thread);
+      copy<ValueTile>(arguments_.v, key_head_, key, arguments_.keys, Config::value_dimension,
+                      stage_at(stage) + KeyTile::bytes, thread);
+    }
+    Ring::commit();
+  }
+  // The producer is made for each tile: kept, those of K and V would take 16 registers in the loop.
+  template <class Tile>
+  __device__ __forceinline__ void copy(const AttentionTensor<const void*>& tensor, int head, int first,
+                                       int rows, int columns, std::uint32_t to, int thread) const {
+    const T* const data = static_cast<const T*>(tensor.data) + batch_ * tensor.batch_stride +
+                          head * tensor.head_stride + first * tensor.row_stride;
+    const Producer<Tile> producer({data, tensor.row_stride, rows - first, columns}, 0, thread);
+    if (producer.whole()) {
+#pragma unroll
+      for (int i = 0; i < Producer<Tile>::count; ++i) producer.template copy<true>(to, i);
+    } else {
+#pragma unroll
+      for (int i = 0; i < Producer<Tile>::count; ++i) producer.template copy<false>(to, i);
+    }
+  }
+
+  __device__ __forceinline__ static std::uint32_t keys_of(std::uint32_t stage, int s) {
+    return stage + s * step * KeyTile::row_bytes;
+  }
+  __device__ __forceinline__ static std::uint32_t values_of(std::uint32_t stage, int s) {
+    return stage + KeyTile::bytes + s * step * ValueTile::row_bytes;
+  }
+
+  // Overlap::within.
+  __device__ __forceinline__ void attend(Warp& warp) const {
+    int read = 0;
+    for (int tile = 0; tile < tiles_; ++tile) {
+      Ring::wait_oldest();
+      if (Config::query_in_registers && tile == 0) warp.load_query(query_);
+      copy_stage(tile + Config::stages - 1, previous(read));
+#pragma unroll
+      for (int s = 0; s < steps; ++s) {
+        const int key = first_key_ + tile * Config::key_tile + s * step;
+        if (warp.sees(key)) attend_step(warp, keys_of(stage_at(read), s), values_of(stage_at(read), s), key);
+      }
+      read = next(read);
+    }
+  }
+  __device__ __forceinline__ void attend_step(Warp& warp, std::uint32_t k, std::uint32_t v, int key) const {
+    typename Warp::Scores s;
+    typename Warp::Weights p[2];
+    warp.multiply_query(s, query_, k, [](int) {});
+    warp.finish_scores(s, key);
+    find_maxima(warp, s);
+#pragma unroll
+    for (int part = 0; part < Warp::weight_parts; ++part) warp.weigh(p[0], s, 0, part);
+    constexpr int pairs = Warp::value_pairs / Warp::key_blocks;  // of a block of keys
+    warp.multiply_values(p, v, [&](int at) {
+      const int block = at / pairs + 1;
+      if (block == Warp::key_blocks) return;
+#pragma unroll
+      for (int part = 0; part < Warp::weight_parts; ++part) {
+        if (part * pairs / Warp::weight_parts == at % pairs) warp.weigh(p[block % 2], s, block, part);
+      }
+    });
+  }
+
+  // Overlap::ahead.
+  __device__ __forceinline__ void attend_ahead(Warp& warp) const {
+    if (tiles_ == 0) return;
+    int read = 0, key = first_key_;
+    typename Warp::Scores s[2];
+    typename Warp::Weights p[Warp::key_blocks];
+    Ring::wait_oldest();
+    warp.load_query(query_);
+    warp.multiply_query(s[0], query_, keys_of(stage_at(0), 0), [](int) {});
+    warp.finish_scores(s[0], key);
+    find_maxima(warp, s[0]);
+    for (int tile = 0; tile < tiles_; ++tile) {
+      const int following = next(read);
+#pragma unroll
+      for (int i = 0; i < steps; ++i) {
+        auto &current = s[i % 2], &later = s[(i + 1) % 2];
+        const std::uint32_t v = values_of(stage_at(read), i);
+        const auto weigh_at = [&](int at) {
+          constexpr int parts = Warp::key_blocks * Warp::weight_parts;
+#pragma unroll
+          for (int part = 0; part < parts; ++part) {
+            if (part * Warp::query_pairs / parts == at)
+              warp.weigh(p[part / Warp::weight_parts], current, part / Warp::weight_parts,
+                         part % Warp::weight_parts);
+          }
+        };
+        if (i + 1 == steps && tile + 1 == tiles_) {
+#pragma unroll
+          for (int at = 0; at < Warp::query_pairs; ++at) weigh_at(at);
+          warp.multiply_values(p, v, [](int) {});
+          break;
+        }
+        if (i + 1 == steps) {
+          Ring::wait_oldest();
+          copy_stage(tile + Config::stages - 1, previous(read));
+        }
+        const std::uint32_t k =
+            i + 1 < steps ? keys_of(stage_at(read), i + 1) : keys_of(stage_at(following), 0);
+        warp.multiply_query(later, query_, k, weigh_at);
+        key += step;
+        warp.finish_scores(later, key);
+        typename Warp::Maxima maxima;
+        Warp::clear_maxima(maxima);
+        warp.multiply_values(p, v, [&](int at) {
+#pragma unroll
+          for (int block = 0; block < Warp::key_blocks; ++block) {
+            if (block * Warp::value_pairs / Warp::key_blocks == at) Warp::raise_maxima(maxima, later, block);
+          }
+        });
+        warp.raise_reference(maxima);
+      }
+      read = following;
+    }
+  }
+
+  __device__ __forceinline__ static void find_maxima(Warp& warp, const typename Warp::Scores& s) {
+    typename Warp::Maxima maxima;
+    Warp::clear_maxima(maxima);
+#pragma unroll
+    for (int block = 0; block < Warp::key_blocks; ++block) Warp::raise_maxima(maxima, s, block);
+    warp.raise_reference(maxima);
+  }
+
+  const AttentionArguments& arguments_;
+  std::uint32_t query_;  // address of Q; the ring follows
+  int key_head_, batch_;
+  int first_key_, tiles_;  // the tiles of keys that the CTA visits
+};
+
+template <class Config, class Score, Alignment alignment>
+__global__ void __launch_bounds__(Config::threads, Config::ctas_per_sm)
+    attention_mma(const __grid_constant__ AttentionArguments arguments, const __grid_constant__ Score score) {
+  AttentionMma<Config, Score, alignment>::run(arguments, score);
+}
+
+}  // namespace tenon

@@ -1,0 +1,84 @@
+// The online softmax of the rows that one lane shares with the three other lanes of its quad, in the layout
+// of the accumulators of mma.sync.
+//
+//   RowSoftmax<4> softmax;
+//   if (softmax.exceeded(maxima, factor)) { softmax.raise(maxima, factor, scale); /* scale O's rows */ }
+//   p = softmax.exponential(row, score, factor);     // of each score; the row's sum grows
+//
+// exp2(factor * score - reference): the reference of a row is a former maximum of it, not always the latest.
+// It is raised only when a score lies more than 2^`slack` above it, which is rare after the first tiles: the
+// usual tile costs no shuffle and no scaling of O. P is then at most 2^slack, which f16 holds, with the same
+// relative error. Below: ptx/special_functions.hpp.
+#pragma once
+
+#include "tenon/ptx/special_functions.hpp"
+
+namespace tenon {
+
+// Rows: of this lane.
+template <int Rows>
+class RowSoftmax {
+  // Stands for no score yet. Finite, so that exp2(-infinity - reference) is 0 and not NaN.
+  static constexpr float none = -1e30F;
+  static constexpr float slack = 8;
+
+ public:
+  __device__ __forceinline__ RowSoftmax() {
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) {
+      reference_[r] = none;
+      sum_[r] = 0;
+    }
+  }
+
+  // Whether a row of the warp needs a new reference. maxima: the largest scores of this lane.
+  __device__ __forceinline__ bool exceeded(const float (&maxima)[Rows], float factor) const {
+    bool above = false;
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) above = above || maxima[r] * factor > reference_[r] + slack;
+    return __any_sync(0xffffffffU, above) != 0;
+  }
+
+  // Raises the references. scale[r]: by what this row of O is multiplied.
+  __device__ __forceinline__ void raise(const float (&maxima)[Rows], float factor, float (&scale)[Rows]) {
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) {
+      float most = maxima[r];
+      most = fmaxf(most, __shfl_xor_sync(0xffffffffU, most, 1));
+      most = fmaxf(most, __shfl_xor_sync(0xffffffffU, most, 2));
+      const float raised = fmaxf(reference_[r], most * factor);
+      scale[r] = ptx::ex2_approx_ftz_f32(reference_[r] - raised);
+      reference_[r] = raised;
+      sum_[r] *= scale[r];
+    }
+  }
+
+  __device__ __forceinline__ float exponential(int row, float score, float factor) {
+    const float p = weight(row, score, factor);
+    add(row, p);
+    return p;
+  }
+  // The two halves of it.
+  __device__ __forceinline__ float weight(int row, float score, float factor) const {
+    return ptx::ex2_approx_ftz_f32(fmaf(score, factor, -reference_[row]));
+  }
+  __device__ __forceinline__ void add(int row, float weight) {
+    sum_[row] += weight;
+  }
+
+  // After the last tile: the sum over the row, and its logarithm (base 2) with the reference. 0 and -infinity
+  // of a row that saw no key.
+  __device__ __forceinline__ float sum(int row) const {
+    float all = sum_[row];
+    all += __shfl_xor_sync(0xffffffffU, all, 1);
+    return all + __shfl_xor_sync(0xffffffffU, all, 2);
+  }
+  __device__ __forceinline__ float log2_sum(int row, float sum) const {
+    return reference_[row] + log2f(sum);
+  }
+
+ private:
+  float reference_[Rows], sum_[Rows];
+};
+
+}  // namespace tenon

@@ -1,0 +1,64 @@
+// The tiles of the wgmma kernel of attention that the library uses: measured on an H200. Below:
+// config_wgmma.hpp, mask.hpp.
+#pragma once
+
+#include "tenon/attention/config_wgmma.hpp"
+#include "tenon/attention/mask.hpp"
+
+namespace tenon::sm90 {
+
+// What a kernel does beside the products: nothing, a causal mask, or more, which needs registers.
+enum class AttentionExtras { none, causal, more };
+
+template <class Mask, class Score>
+inline constexpr AttentionExtras extras_of = Mask::left_limit || Score::changes_scores ? AttentionExtras::more
+                                             : Mask::right_limit ? AttentionExtras::causal
+                                                                 : AttentionExtras::none;
+
+// Queries, keys, query stages, key stages, ping-pong.
+template <int queries, int keys, int query_stages, int key_stages, bool ping_pong = true>
+using AttentionTiles = AttentionSchedule<TileShape<queries, keys, 0>, query_stages, key_stages, ping_pong>;
+
+// Of a head dimension (of Q and K).
+template <int head, AttentionExtras extras>
+struct AttentionTilesOf;
+template <AttentionExtras extras>
+struct AttentionTilesOf<32, extras> {
+  using type = AttentionTiles<192, 128, 2, 4>;
+};
+template <AttentionExtras extras>
+struct AttentionTilesOf<64, extras> {
+  using type = AttentionTiles<192, 128, 2, 2>;
+};
+template <AttentionExtras extras>
+struct AttentionTilesOf<96, extras> {
+  using type = AttentionTiles<128, 128, 2, 2>;
+};
+template <AttentionExtras extras>
+struct AttentionTilesOf<128, extras> {
+  using type = AttentionTiles<128, 128, 2, 2>;
+};
+template <AttentionExtras extras>
+struct AttentionTilesOf<192, extras> {
+  using type = AttentionTiles<128, 96, 1, 2, false>;
+};
+template <AttentionExtras extras>
+struct AttentionTilesOf<256, extras> {
+  using type = AttentionTiles<128, 80, 1, 2>;
+};
+// Three consumer warpgroups have no registers for more.
+template <>
+struct AttentionTilesOf<32, AttentionExtras::more> {
+  using type = AttentionTiles<128, 128, 2, 4>;
+};
+template <>
+struct AttentionTilesOf<64, AttentionExtras::more> {
+  using type = AttentionTiles<128, 128, 2, 4>;
+};
+
+// T: __half or __nv_bfloat16. head: dimension of Q and K; value: of V and O.
+template <class T, int head, class Mask, class Score, int value = head>
+using AttentionConfigFor =
+    AttentionConfig<T, head, value, typename AttentionTilesOf<head, extras_of<Mask, Score>>::type>;
+
+}  // namespace tenon::sm90

@@ -1,0 +1,48 @@
+// The list of compiled attention kernels: what each takes, and how its launch looks. Internal to the compiled
+// library.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tenon/attention/problem.hpp"
+#include "tenon/gemm/launch_plan.hpp"
+
+namespace tenon {
+
+struct AttentionKernel {
+  std::string name;  // unique, lower case: "attention_mma_f16_128_128x64"
+  std::string ptx;   // the file of its PTX, without folder and extension
+  // Whether the kernel computes the problem, which check_problem() takes and which is not empty, and if not
+  // why.
+  Status (*takes)(const AttentionProblem& problem, const DeviceDescription& device);
+  // Whether the library chooses it for a problem that it takes; null: always. It is then passed over for a
+  // later one of the list, and can still be named.
+  bool (*suits)(const AttentionProblem& problem, const DeviceDescription& device) = nullptr;
+  // Fills function, grid, block, shared memory and arguments. `launcher` makes tensor maps.
+  Status (*fill)(const AttentionProblem& problem, const DeviceDescription& device, Launcher& launcher,
+                 Launch* launch);
+
+  Status configure(const AttentionProblem& problem, const DeviceDescription& device, Launcher& launcher,
+                   Launch* launch) const {
+    launch->what = name.c_str();
+    launch->ptx = ptx.c_str();
+    return fill(problem, device, launcher, launch);
+  }
+};
+
+// All of this build, in the order in which the library tries them: the first that takes a problem and suits
+// it computes it.
+const std::vector<AttentionKernel>& attention_kernels();
+
+// nullptr if there is none of that name.
+const AttentionKernel* find_attention_kernel(std::string_view name);
+
+// The sources of the kernels: each appends its kernels, best first.
+void append_attention_mma_f16(std::vector<AttentionKernel>& list);
+void append_attention_mma_bf16(std::vector<AttentionKernel>& list);
+void append_attention_wgmma_f16(std::vector<AttentionKernel>& list);
+void append_attention_wgmma_bf16(std::vector<AttentionKernel>& list);
+
+}  // namespace tenon

@@ -1,0 +1,93 @@
+// The mma.sync attention kernels of one type: for each head dimension one for aligned tensors and plain
+// scores, and one for everything else.
+#pragma once
+
+#include <string>
+
+#include "attention/kernels.hpp"
+#include "tenon/attention/launch_sm80.hpp"
+
+namespace tenon {
+
+template <class Config>
+std::string attention_mma_name(const char* variant) {
+  using Of = TypeOf<typename Config::T>;
+  std::string text =
+      std::string("attention_mma_") + name(Of::value) + "_" + std::to_string(Config::head_dimension);
+  if (Config::value_dimension != Config::head_dimension)
+    text += "_" + std::to_string(Config::value_dimension);
+  return text + "_" + std::to_string(Config::rows) + "x" + std::to_string(Config::key_tile) + variant;
+}
+
+// Without a soft cap and slopes, and with a scale above 0.
+inline Status takes_plain_score(const AttentionProblem& p) {
+  if (p.soft_cap > 0 || p.alibi_slopes != nullptr)
+    return Status(StatusCode::unsupported,
+                  "soft_cap or alibi_slopes is given but the kernel has plain scores");
+  if (!(p.scale > 0))
+    return Status(StatusCode::unsupported, "scale is %g but the kernel needs a scale above 0",
+                  static_cast<double>(p.scale));
+  return {};
+}
+
+// The kernel for aligned tensors and plain scores.
+template <class Config>
+AttentionKernel plain_attention_mma(const char* ptx) {
+  using Plain = sm80::AttentionKernel<Config, PlainScore, Alignment::full_16>;
+  AttentionKernel plain;
+  plain.name = attention_mma_name<Config>("");
+  plain.ptx = ptx;
+  plain.takes = [](const AttentionProblem& p, const DeviceDescription& device) {
+    if (Status s = Plain::check(p, device); !s) return s;
+    return takes_plain_score(p);
+  };
+  plain.fill = [](const AttentionProblem& p, const DeviceDescription& device, Launcher&, Launch* launch) {
+    Plain::plan(p, PlainScore{p.scale}, device, launch);
+    return Status();
+  };
+  return plain;
+}
+
+// The same of a small tile, for problems whose tiles of 128 queries would leave multiprocessors idle.
+template <class Config>
+void append_small_attention_mma(const char* ptx, std::vector<AttentionKernel>& list) {
+  AttentionKernel small = plain_attention_mma<Config>(ptx);
+  small.suits = [](const AttentionProblem& p, const DeviceDescription& device) {
+    return (p.queries + 127) / 128 * p.heads * p.batch < device.multiprocessors;
+  };
+  list.push_back(small);
+}
+
+template <class Config>
+void append_attention_mma_of(const char* ptx, std::vector<AttentionKernel>& list) {
+  list.push_back(plain_attention_mma<Config>(ptx));
+
+  using General = sm80::AttentionKernel<Config, GeneralScore, Alignment::any>;
+  AttentionKernel general;
+  general.name = attention_mma_name<Config>("_general");
+  general.ptx = ptx;
+  general.takes = &General::check;
+  general.fill = [](const AttentionProblem& p, const DeviceDescription& device, Launcher&, Launch* launch) {
+    General::plan(p, GeneralScore{p.scale, p.soft_cap, p.alibi_slopes}, device, launch);
+    return Status();
+  };
+  list.push_back(general);
+}
+
+// Warps, blocks of 16 queries a warp, keys of a stage and of a step, stages, Q in registers, CTAs an SM: as
+// measured on an H200. The shared memory of sm_86 and sm_89, 99 KB, holds each.
+template <class T>
+void append_attention_mma(const char* ptx, std::vector<AttentionKernel>& list) {
+  constexpr Overlap ahead = Overlap::ahead;
+  append_small_attention_mma<AttentionMmaConfig<T, 64, 64, 4, 1, 64, 32, 3, true, 3, ahead>>(ptx, list);
+  append_small_attention_mma<AttentionMmaConfig<T, 128, 128, 4, 1, 64, 64, 2, true, 2>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 32, 32, 4, 2, 64, 32, 3, true, 2, ahead>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 64, 64, 4, 2, 64, 32, 3, true, 2, ahead>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 96, 96, 4, 2, 64, 64, 2, false, 2>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 128, 128, 4, 2, 64, 64, 2, false, 2>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 192, 192, 4, 1, 32, 32, 2, false, 2>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 192, 128, 4, 1, 32, 32, 2, false, 2>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 256, 256, 4, 1, 32, 32, 2, false, 2>>(ptx, list);
+}
+
+}  // namespace tenon

@@ -1,0 +1,92 @@
+// The wgmma attention kernels of one type: for each head dimension one without a mask and one with the causal
+// mask, of plain scores, and one of any window and score.
+#pragma once
+
+#include <string>
+
+#include "attention/kernels.hpp"
+#include "tenon/attention/launch_sm90.hpp"
+#include "tenon/attention/tensor_launcher.hpp"
+
+namespace tenon {
+
+template <class Kernel, class MakeScore>
+AttentionKernel attention_wgmma_kernel(const char* ptx, const char* variant, const MakeScore&) {
+  using Config = typename Kernel::Config;
+  AttentionKernel kernel;
+  kernel.name = std::string(ptx) + "_" + std::to_string(Config::head);
+  if (Config::value != Config::head) kernel.name += "_" + std::to_string(Config::value);
+  kernel.name += "_" + std::to_string(Config::Block::m) + "x" + std::to_string(Config::Block::n) + variant;
+  kernel.ptx = ptx;
+  kernel.takes = [](const AttentionProblem& p, const DeviceDescription& device) {
+    if (Status s = Kernel::check(p, device); !s) return s;
+    return MakeScore::check(p);
+  };
+  // Where its tiles keep less than half of the multiprocessors busy, the smaller ones of mma.sync are faster.
+  kernel.suits = [](const AttentionProblem& p, const DeviceDescription& device) {
+    return (p.queries + Config::Block::m - 1) / Config::Block::m * p.heads * p.batch * 2 >=
+           device.multiprocessors;
+  };
+  kernel.fill = [](const AttentionProblem& p, const DeviceDescription& device, Launcher& launcher,
+                   Launch* launch) {
+    auto* const tensors = dynamic_cast<TensorLauncher*>(&launcher);
+    if (tensors == nullptr)
+      return Status(StatusCode::device_unsupported,
+                    "the launcher makes no tensor maps of four dimensions (TensorLauncher)");
+    const char* const name = launch->what;
+    const Status s = Kernel::plan(
+        p, MakeScore::of(p), device,
+        [&](const TensorInMemory& tensor, int box_rows, int box_columns, TensorMap* map) {
+          return tensors->make_tensor_map_4d(tensor, box_rows, box_columns, map);
+        },
+        launch);
+    launch->what = name;
+    return s;
+  };
+  return kernel;
+}
+
+// Without a soft cap and slopes, and with a scale above 0.
+struct MakePlainScore {
+  static Status check(const AttentionProblem& p) {
+    if (p.soft_cap > 0 || p.alibi_slopes != nullptr)
+      return Status(StatusCode::unsupported,
+                    "soft_cap or alibi_slopes is given but the kernel has plain scores");
+    if (!(p.scale > 0))
+      return Status(StatusCode::unsupported, "scale is %g but the kernel needs a scale above 0",
+                    static_cast<double>(p.scale));
+    return {};
+  }
+  static PlainScore of(const AttentionProblem& p) { return {p.scale}; }
+};
+struct MakeGeneralScore {
+  static Status check(const AttentionProblem&) { return {}; }
+  static GeneralScore of(const AttentionProblem& p) { return {p.scale, p.soft_cap, p.alibi_slopes}; }
+};
+
+template <class T, int head, int value = head>
+void append_attention_wgmma_of(const char* ptx, std::vector<AttentionKernel>& list) {
+  const auto append = [&](auto mask, auto score, auto make_score, const char* variant) {
+    using Mask = decltype(mask);
+    using Score = decltype(score);
+    using Config = sm90::AttentionConfigFor<T, head, Mask, Score, value>;
+    list.push_back(
+        attention_wgmma_kernel<sm90::AttentionKernel<Config, Mask, Score>>(ptx, variant, make_score));
+  };
+  append(FullMask{}, PlainScore{}, MakePlainScore{}, "_full");
+  append(CausalMask{}, PlainScore{}, MakePlainScore{}, "_causal");
+  append(LocalMask{}, GeneralScore{}, MakeGeneralScore{}, "_general");
+}
+
+template <class T>
+void append_attention_wgmma(const char* ptx, std::vector<AttentionKernel>& list) {
+  append_attention_wgmma_of<T, 32>(ptx, list);
+  append_attention_wgmma_of<T, 64>(ptx, list);
+  append_attention_wgmma_of<T, 96>(ptx, list);
+  append_attention_wgmma_of<T, 128>(ptx, list);
+  append_attention_wgmma_of<T, 192>(ptx, list);
+  append_attention_wgmma_of<T, 192, 128>(ptx, list);
+  append_attention_wgmma_of<T, 256>(ptx, list);
+}
+
+}  // namespace tenon

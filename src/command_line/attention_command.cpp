@@ -1,0 +1,296 @@
+// `tenon attention`: softmax(scale * Q K^T) V of files or random numbers, run, checked, timed and written.
+//
+// Every error in the request is found before the device is used, and the output file is opened before
+// anything is computed.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "command_line/attention_run.hpp"
+#include "command_line/commands.hpp"
+#include "command_line/emulator_report.hpp"
+#include "command_line/exit_status.hpp"
+#include "command_line/npy.hpp"
+#include "command_line/options.hpp"
+#include "command_line/print_json.hpp"
+#include "command_line/random.hpp"
+#include "command_line/type_named.hpp"
+#include "tenon/attention/check_problem.hpp"
+
+namespace tenon::command {
+namespace {
+
+struct AttentionOptions {
+  std::optional<std::int64_t> batch, heads, key_heads, queries, keys, head_dimension, value_dimension, left,
+      right;
+  std::optional<std::uint64_t> seed;
+  std::optional<float> scale;
+  float soft_cap = 0;
+  std::string type = "f16", q_path, k_path, v_path, out_path, device = "auto", kernel;
+  bool causal = false, alibi = false, check = false, bench = false, json = false;
+
+  bool from_files() const { return !q_path.empty(); }
+};
+
+void check_attention_usage(const AttentionOptions& o) {
+  if (o.q_path.empty() != o.k_path.empty() || o.q_path.empty() != o.v_path.empty())
+    refuse("--q, --k and --v must be given together");
+  const struct {
+    const char* name;
+    bool given;
+  } of_random[] = {{"--batch", o.batch.has_value()},
+                   {"--heads", o.heads.has_value()},
+                   {"--key-heads", o.key_heads.has_value()},
+                   {"--queries", o.queries.has_value()},
+                   {"--keys", o.keys.has_value()},
+                   {"--head-dimension", o.head_dimension.has_value()},
+                   {"--value-dimension", o.value_dimension.has_value()},
+                   {"--seed", o.seed.has_value()}};
+  for (const auto& option : of_random) {
+    if (o.from_files() && option.given)
+      refuse(std::string(option.name) + " is for random tensors: with --q, --k and --v the files say it");
+  }
+  if (!o.from_files() && (!o.heads || !o.queries || !o.head_dimension))
+    refuse("give --heads, --queries and --head-dimension for random tensors, or --q, --k and --v for files");
+  if (o.causal && (o.left || o.right))
+    refuse("--causal is --right 0: it does not go with --left and --right");
+  if (o.bench && o.device == "emulator")
+    refuse("--bench times a GPU: the emulator counts what a kernel does, not how long a GPU takes for it");
+}
+
+AttentionRequest attention_request(const AttentionOptions& o) {
+  check_attention_usage(o);
+  AttentionRequest request;
+  AttentionProblem& p = request.problem;
+  p.type = type_named(o.type);
+  if (o.from_files()) {
+    request.q = read_tensor(o.q_path, p.type);
+    request.k = read_tensor(o.k_path, p.type);
+    request.v = read_tensor(o.v_path, p.type);
+  } else {
+    const std::int64_t batch = o.batch.value_or(1), keys = o.keys.value_or(*o.queries);
+    const std::int64_t key_heads = o.key_heads.value_or(*o.heads);
+    const auto dimension = static_cast<int>(*o.head_dimension);
+    const auto value_dimension = static_cast<int>(o.value_dimension.value_or(*o.head_dimension));
+    const std::uint64_t seed = o.seed.value_or(1);
+    request.q = random_tensor(random_bits(seed, 0), batch, *o.queries, *o.heads, dimension, p.type);
+    request.k = random_tensor(random_bits(seed, 1), batch, keys, key_heads, dimension, p.type);
+    request.v = random_tensor(random_bits(seed, 2), batch, keys, key_heads, value_dimension, p.type);
+  }
+  set_shape(&request);
+  p.scale = o.scale.value_or(1 / std::sqrt(static_cast<float>(std::max(1, p.head_dimension))));
+  p.window = {o.left ? static_cast<int>(*o.left) : -1, o.causal  ? 0
+                                                       : o.right ? static_cast<int>(*o.right)
+                                                                 : -1};
+  p.soft_cap = o.soft_cap;
+  request.alibi = o.alibi;
+  request.kernel = o.kernel, request.check = o.check, request.bench = o.bench;
+  return request;
+}
+
+std::unique_ptr<Device> open_attention_device(const AttentionOptions& o) {
+  std::unique_ptr<Device> device;
+  if (o.device != "emulator") {
+    const Status cuda = open_cuda_device(&device);
+    if (cuda) return device;
+    if (o.device == "cuda")
+      throw Failure(Exit::machine_cannot, std::string(cuda.message()) + "; --device emulator needs none");
+    if (o.bench) throw Failure(Exit::machine_cannot, std::string("--bench times a GPU: ") + cuda.message());
+  }
+  require(open_emulator_device(&device));
+  return device;
+}
+
+// Products of the keys that the queries see.
+double attention_tflops(const AttentionProblem& p, double ms) {
+  double pairs = 0;
+  for (std::int64_t query = 0; query < p.queries; ++query) {
+    const std::int64_t position = query + p.keys - p.queries;
+    const std::int64_t first = p.window.left < 0 ? 0 : std::max<std::int64_t>(0, position - p.window.left);
+    const std::int64_t end = p.window.right < 0 ? p.keys : std::min(p.keys, position + p.window.right + 1);
+    pairs += static_cast<double>(std::max<std::int64_t>(0, end - first));
+  }
+  return 2.0 * pairs * static_cast<double>(p.batch * p.heads) *
+         static_cast<double>(p.head_dimension + p.value_dimension) / (ms * 1e9);
+}
+
+struct Found {
+  std::vector<emulator::Finding> findings;
+  emulator::Counts counts;
+};
+
+void print_attention_json(const AttentionProblem& p, const Device& device, const AttentionAnswer& answer,
+                          const std::optional<Found>& found) {
+  nlohmann::ordered_json json;
+  json["kernel"] = nullptr;
+  if (answer.kernel) json["kernel"] = *answer.kernel;
+  json["device"] = device.kind();
+  json["device_name"] = device.description();
+  json["batch"] = p.batch;
+  json["heads"] = p.heads;
+  json["key_heads"] = p.key_heads;
+  json["queries"] = p.queries;
+  json["keys"] = p.keys;
+  json["head_dimension"] = p.head_dimension;
+  json["value_dimension"] = p.value_dimension;
+  json["type"] = name(p.type);
+  for (const char* key : {"max_error", "rms_error", "error_bound", "log_sum_exp_error", "ok"})
+    json[key] = nullptr;
+  if (answer.check) {
+    json["max_error"] = answer.check->max_error;
+    json["rms_error"] = answer.check->rms_error;
+    json["error_bound"] = answer.check->error_bound;
+    json["log_sum_exp_error"] = answer.check->log_sum_exp_error;
+    json["ok"] = answer.check->ok;
+  }
+  for (const char* key : {"ms", "ms_low", "ms_high", "tflops"}) json[key] = nullptr;
+  if (answer.ms) {
+    json["ms"] = answer.ms->median;
+    json["ms_low"] = answer.ms->low;
+    json["ms_high"] = answer.ms->high;
+    json["tflops"] = attention_tflops(p, answer.ms->median);
+  }
+  for (const char* key : {"findings", "counters"}) json[key] = nullptr;
+  if (found) {
+    json["findings"] = findings_json(found->findings);
+    json["counters"] = counts_json(found->counts);
+  }
+  print_json(json);
+}
+
+void print_attention_text(const AttentionOptions& o, const AttentionProblem& p, const Device& device,
+                          const AttentionAnswer& answer, const std::optional<Found>& found) {
+  const auto number = [](std::int64_t x) { return static_cast<long long>(x); };
+  std::printf("problem  batch %lld, %lld heads on %lld, %lld queries, %lld keys, dimensions %d and %d, %s\n",
+              number(p.batch), number(p.heads), number(p.key_heads), number(p.queries), number(p.keys),
+              p.head_dimension, p.value_dimension, name(p.type));
+  std::printf("kernel   %s\n", answer.kernel ? answer.kernel->c_str() : "none: there is nothing to compute");
+  std::printf("device   %s\n", device.description().c_str());
+  if (answer.check) {
+    std::printf("check    %s: max error %.3g, error bound %.3g, root mean square %.3g, of log-sum-exp %.3g\n",
+                answer.check->ok ? "ok" : "WRONG", answer.check->max_error, answer.check->error_bound,
+                answer.check->rms_error, answer.check->log_sum_exp_error);
+  }
+  if (answer.ms) {
+    std::printf("time     %.4f ms, 95 %% confidence %.4f to %.4f (100 runs), %.2f TFLOP/s\n",
+                answer.ms->median, answer.ms->low, answer.ms->high, attention_tflops(p, answer.ms->median));
+  }
+  if (found) {
+    for (const emulator::Finding& finding : found->findings)
+      std::printf("finding  %s\n", finding_text(finding).c_str());
+    if (found->findings.empty()) std::printf("findings none\n");
+  }
+  if (!o.out_path.empty()) std::printf("written  %s\n", o.out_path.c_str());
+}
+
+void run_attention_command(const AttentionOptions& o) {
+  const AttentionRequest request = attention_request(o);
+  std::optional<OutputFile> output;
+  if (!o.out_path.empty()) output.emplace(o.out_path);
+  const std::unique_ptr<Device> device = open_attention_device(o);
+  const AttentionAnswer answer = run_attention(request, *device);
+  std::optional<Found> found;
+  if (device->kind() == std::string("emulator")) {
+    found.emplace();
+    for (const LaunchReport& report : device->take_reports()) {
+      found->findings.insert(found->findings.end(), report.result.findings.begin(),
+                             report.result.findings.end());
+      found->counts += report.result.counters.total;
+    }
+  }
+  const bool right = (!answer.check || answer.check->ok) && (!found || found->findings.empty());
+  if (output && right) {
+    const std::string header =
+        npy_header(request.problem.type == Type::f16 ? "<f2" : "<V2", answer.o.shape());
+    output->write(header.data(), header.size());
+    output->write(answer.o.data.data(), 2 * answer.o.data.size());
+    output->commit();
+  }
+  o.json ? print_attention_json(request.problem, *device, answer, found)
+         : print_attention_text(o, request.problem, *device, answer, found);
+  if (answer.check && !answer.check->ok) {
+    char sentence[160];
+    std::snprintf(
+        sentence, sizeof sentence,
+        "the result is wrong: its largest error is %.3g but may be %.3g, that of the log-sum-exp is %.3g",
+        answer.check->max_error, answer.check->error_bound, answer.check->log_sum_exp_error);
+    throw Failure(Exit::wrong_result, sentence);
+  }
+  if (!right)
+    throw Failure(Exit::wrong_result,
+                  "the emulator found a fault in the kernel: " + finding_text(found->findings.front()));
+}
+
+}  // namespace
+
+void add_attention(CLI::App& application) {
+  CLI::App* command =
+      application.add_subcommand("attention", "Compute attention: O = softmax(scale * Q K^T) V");
+  const auto o = std::make_shared<AttentionOptions>();
+  const auto size = [] { return whole_number(0, longest_sequence); };
+  command->add_option("--batch", o->batch, "Independent sequences (default: 1)")->transform(size());
+  command->add_option("--heads", o->heads, "Heads of Q and O")->transform(size());
+  command
+      ->add_option("--key-heads", o->key_heads, "Heads of K and V, a divisor of --heads (default: as many)")
+      ->transform(size());
+  command->add_option("--queries", o->queries, "Rows of Q and O")->transform(size());
+  command->add_option("--keys", o->keys, "Rows of K and V (default: as many as queries)")->transform(size());
+  command->add_option("--head-dimension", o->head_dimension, "Of Q and K: 32, 64, 96, 128, 192 or 256")
+      ->transform(whole_number(1, largest_head_dimension));
+  command->add_option("--value-dimension", o->value_dimension, "Of V and O (default: that of Q and K)")
+      ->transform(whole_number(1, largest_head_dimension));
+  command->add_option("--type", o->type, "Type of Q, K, V and O")
+      ->check(CLI::IsMember({"f16", "bf16"}))
+      ->capture_default_str();
+  command->add_flag("--causal", o->causal,
+                    "A query sees no key behind its own position; sequences end together");
+  command->add_option("--left", o->left, "A query sees so many keys before its position (default: all)")
+      ->transform(size());
+  command->add_option("--right", o->right, "The same of those behind it (default: all)")->transform(size());
+  command->add_option("--scale", o->scale, "Factor of Q K^T (default: 1 / sqrt(head dimension))")
+      ->check(float_number());
+  command->add_option("--soft-cap", o->soft_cap, "Scores s become cap * tanh(s / cap); 0: no cap")
+      ->check(float_number())
+      ->capture_default_str();
+  command->add_flag("--alibi", o->alibi, "Add ALiBi's slopes, 2^(-8 (head + 1) / heads) a key");
+  command->add_option("--seed", o->seed, "Seed of random tensors, N(0, 1) (default: 1)")
+      ->transform(seed_number());
+  command->add_option(
+      "--q", o->q_path,
+      "Q from this .npy file, (rows, heads, dimension) or with the batch before them: float16, "
+      "bfloat16 ('<V2') or float32 (rounded to --type)");
+  command->add_option("--k", o->k_path, "K from this .npy file");
+  command->add_option("--v", o->v_path, "V from this .npy file");
+  command->add_option("--out", o->out_path, "Write O to this .npy file: (batch, rows, heads, dimension)");
+  command
+      ->add_option(
+          "--device", o->device,
+          "Where to run; auto: on a GPU if there is one, else in the emulator, which runs the PTX of "
+          "the kernel on the CPU, checks its every access and counts")
+      ->check(CLI::IsMember({"auto", "cuda", "emulator"}))
+      ->capture_default_str();
+  command->add_option("--kernel", o->kernel, "Run this kernel instead of the library's choice");
+  command->add_flag("--check", o->check, "Compare O and the log-sum-exp with float64 on the host");
+  command->add_flag("--bench", o->bench,
+                    "Time it on a GPU: the median of 100 runs, launches included, and its 95 % confidence "
+                    "interval by the bootstrap");
+  command->add_flag("--json", o->json,
+                    "Print one object: kernel, device, the sizes, type, max_error, rms_error, error_bound, "
+                    "log_sum_exp_error, ok, ms, ms_low, ms_high, tflops and, of the emulator, findings and "
+                    "counters; what was not asked for is null");
+  command->footer(
+      "Examples:\n"
+      "  tenon attention --heads 8 --queries 512 --head-dimension 64 --check --bench\n"
+      "  tenon attention --heads 32 --key-heads 8 --queries 8192 --head-dimension 128 --causal --bench "
+      "--json\n"
+      "  tenon attention --heads 2 --queries 17 --keys 63 --head-dimension 64 --left 20 --device emulator "
+      "--check\n"
+      "  tenon attention --q q.npy --k k.npy --v v.npy --causal --out o.npy");
+  command->callback([o] { run_attention_command(*o); });
+}
+
+}  // namespace tenon::command

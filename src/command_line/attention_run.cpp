@@ -1,0 +1,186 @@
+// See attention_run.hpp.
+#include "command_line/attention_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include "command_line/bench.hpp"
+#include "command_line/exit_status.hpp"
+#include "command_line/npy.hpp"
+#include "command_line/operand.hpp"
+#include "command_line/random.hpp"
+#include "host/attention_on.hpp"
+#include "reference/attention_cpu.hpp"
+#include "reference/cpu.hpp"
+
+namespace tenon::command {
+namespace {
+
+std::vector<float> slopes_of(std::int64_t heads) {
+  std::vector<float> slopes;
+  for (std::int64_t head = 0; head < heads; ++head)
+    slopes.push_back(std::exp2(-8.0F * static_cast<float>(head + 1) / static_cast<float>(heads)));
+  return slopes;
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::string text;
+  for (const std::int64_t size : shape) text += (text.empty() ? "" : " x ") + std::to_string(size);
+  return text;
+}
+
+// Rounding P and O to their type, and the scores' own error, against the largest value of V.
+AttentionCheck compare(const AttentionRequest& request, const AttentionProblem& on_host, const HeadTensor& o,
+                       const std::vector<float>& log_sum_exp) {
+  const Type type = on_host.type;
+  const reference::HostAttention expected = reference::attention(on_host);
+  const auto decoded = [type](const HeadTensor& tensor) {
+    std::vector<float> values(tensor.data.size());
+    reference::decode(type, tensor.data.data(), tensor.data.size(), values.data());
+    return values;
+  };
+  float largest = 0;
+  for (const float value : decoded(request.v)) largest = std::max(largest, std::abs(value));
+  double score = 0;
+  for (const double value : expected.log_sum_exp) {
+    if (std::isfinite(value)) score = std::max(score, std::abs(value));
+  }
+  AttentionCheck check;
+  const double unit = type == Type::f16 ? 0x1p-11 : 0x1p-8;
+  check.error_bound = static_cast<double>(largest) * (2 * unit + (score + 16) * 0x1p-19);
+  const std::vector<float> found = decoded(o);
+  double squares = 0;
+  const auto worse = [](double* most, double error) {  // a NaN is worst
+    if (!(error <= *most)) *most = error;
+  };
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double error = std::abs(static_cast<double>(found[i]) - expected.value[i]);
+    worse(&check.max_error, error);
+    squares += error * error;
+  }
+  check.rms_error = found.empty() ? 0 : std::sqrt(squares / static_cast<double>(found.size()));
+  bool sums_ok = true;
+  for (std::size_t i = 0; i < log_sum_exp.size(); ++i) {
+    const double wanted = expected.log_sum_exp[i], got = log_sum_exp[i];
+    if (std::isinf(wanted)) {
+      sums_ok = sums_ok && got == wanted;
+      continue;
+    }
+    const double error = std::abs(got - wanted);
+    worse(&check.log_sum_exp_error, error);
+    sums_ok = sums_ok && error <= 1e-5 * (10 + std::abs(wanted));
+  }
+  check.ok = sums_ok && check.max_error <= check.error_bound;
+  return check;
+}
+
+}  // namespace
+
+HeadTensor random_tensor(std::uint64_t seed, std::int64_t batch, std::int64_t rows, std::int64_t heads,
+                         int dimension, Type type) {
+  HeadTensor tensor{batch, rows, heads, dimension, {}};
+  std::vector<float> values(tensor.elements());
+  for (std::size_t i = 0; i < values.size(); i += 2) {
+    const NormalPair pair = random_normals(seed, i / 2);
+    values[i] = pair.first;
+    if (i + 1 < values.size()) values[i + 1] = pair.second;
+  }
+  tensor.data.resize(values.size());
+  reference::encode(type, values.data(), values.size(), tensor.data.data());
+  return tensor;
+}
+
+HeadTensor read_tensor(const std::string& path, Type type) {
+  const NpyArray array = read_npy_array(path);
+  const std::size_t axes = array.shape.size();
+  if (axes != 3 && axes != 4)
+    refuse(path + ": its shape is " + shape_text(array.shape) +
+           " but must be rows x heads x dimension, or batch x rows x heads x dimension");
+  if (array.fortran_order) refuse(path + ": it is in Fortran order but must be in C order");
+  const std::int64_t dimension = array.shape[axes - 1];
+  if (dimension > std::numeric_limits<int>::max())
+    refuse(path + ": its head dimension is " + std::to_string(dimension) + ", which is too large");
+  HeadTensor tensor{axes == 4 ? array.shape[0] : 1,
+                    array.shape[axes - 3],
+                    array.shape[axes - 2],
+                    static_cast<int>(dimension),
+                    {}};
+  tensor.data.resize(tensor.elements());
+  const bool bf16 = array.descr == "<V2" || array.descr == "|V2";
+  if (array.descr == "<f4") {
+    std::vector<float> values(tensor.elements());
+    std::memcpy(values.data(), array.data.data(), array.data.size());
+    reference::encode(type, values.data(), values.size(), tensor.data.data());
+    return tensor;
+  }
+  if (!bf16 && array.descr != "<f2")
+    refuse(path + ": its elements are '" + array.descr + "' but must be '<f2', '<V2' (bfloat16) or '<f4'");
+  if ((bf16 ? Type::bf16 : Type::f16) != type)
+    refuse(path + ": its elements are " + (bf16 ? "bf16" : "f16") + " but --type is " + name(type));
+  std::memcpy(tensor.data.data(), array.data.data(), array.data.size());
+  return tensor;
+}
+
+void set_shape(AttentionRequest* request) {
+  AttentionProblem& p = request->problem;
+  const HeadTensor &q = request->q, &k = request->k, &v = request->v;
+  if (q.batch != k.batch || k.batch != v.batch || k.rows != v.rows || k.heads != v.heads)
+    refuse("Q is " + shape_text(q.shape()) + ", K " + shape_text(k.shape()) + " and V " +
+           shape_text(v.shape()) + ": batches must be alike, and rows and heads of K and V");
+  if (q.dimension != k.dimension)
+    refuse("the head dimension of Q is " + std::to_string(q.dimension) + " but that of K " +
+           std::to_string(k.dimension) + ": they must be alike");
+  p.batch = q.batch, p.heads = q.heads, p.key_heads = k.heads;
+  p.queries = q.rows, p.keys = k.rows;
+  p.head_dimension = q.dimension, p.value_dimension = v.dimension;
+}
+
+AttentionAnswer run_attention(const AttentionRequest& request, Device& device) {
+  const auto on_device = [&device](const char* purpose, const void* data, std::size_t bytes) {
+    auto buffer = std::make_unique<DeviceBuffer>(device, purpose, bytes);
+    if (bytes > 0) buffer->upload(data, bytes);
+    return buffer;
+  };
+  AttentionAnswer answer;
+  AttentionProblem p = request.problem;
+  answer.o = {p.batch, p.queries, p.heads, p.value_dimension, {}};
+  answer.o.data.assign(answer.o.elements(), 0xffff);  // NaN: what is not written shows
+  std::vector<float> log_sum_exp(static_cast<std::size_t>(p.batch * p.heads * p.queries),
+                                 std::numeric_limits<float>::quiet_NaN());
+  const std::vector<float> slopes = slopes_of(p.heads);
+  const auto q = on_device("Q", request.q.data.data(), 2 * request.q.data.size());
+  const auto k = on_device("K", request.k.data.data(), 2 * request.k.data.size());
+  const auto v = on_device("V", request.v.data.data(), 2 * request.v.data.size());
+  const auto o = on_device("O", answer.o.data.data(), 2 * answer.o.data.size());
+  const auto sums = on_device("the log-sum-exp", log_sum_exp.data(), 4 * log_sum_exp.size());
+  const auto slopes_there = on_device("the slopes", slopes.data(), 4 * slopes.size());
+  p.q = request.q.at<const void*>(q->get()), p.k = request.k.at<const void*>(k->get());
+  p.v = request.v.at<const void*>(v->get()), p.o = answer.o.at<void*>(o->get());
+  p.log_sum_exp = static_cast<float*>(sums->get());
+  p.alibi_slopes = request.alibi ? static_cast<const float*>(slopes_there->get()) : nullptr;
+
+  Launcher& launcher = device.launcher();
+  const char* const named = request.kernel.empty() ? nullptr : request.kernel.c_str();
+  require(can_implement(launcher, p, named));
+  if (const char* kernel = kernel_name(launcher, p, named)) answer.kernel = kernel;
+  require(attention(launcher, p, named));
+  require(device.synchronize());
+  if (!answer.o.data.empty()) o->download(answer.o.data.data(), 2 * answer.o.data.size());
+  if (!log_sum_exp.empty()) sums->download(log_sum_exp.data(), 4 * log_sum_exp.size());
+  if (request.check) {
+    AttentionProblem on_host = p;
+    on_host.q = request.q.at<const void*>(request.q.data.data());
+    on_host.k = request.k.at<const void*>(request.k.data.data());
+    on_host.v = request.v.at<const void*>(request.v.data.data());
+    on_host.alibi_slopes = request.alibi ? slopes.data() : nullptr;
+    answer.check = compare(request, on_host, answer.o, log_sum_exp);
+  }
+  if (request.bench && answer.kernel)
+    answer.ms = bootstrap_median(time_each([&] { return attention(launcher, p, named); }, 100));
+  return answer;
+}
+
+}  // namespace tenon::command

@@ -1,0 +1,63 @@
+// One computation of `tenon attention`: tensors from files or random numbers, run, and compared with float64.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command_line/bootstrap.hpp"
+#include "device/device.hpp"
+#include "tenon/attention/problem.hpp"
+
+namespace tenon::command {
+
+// A dense tensor of batch x rows x heads x dimension on the host, in f16 or bf16.
+struct HeadTensor {
+  std::int64_t batch = 0, rows = 0, heads = 0;
+  int dimension = 0;
+  std::vector<std::uint16_t> data;
+
+  std::vector<std::int64_t> shape() const { return {batch, rows, heads, dimension}; }
+  std::size_t elements() const { return static_cast<std::size_t>(batch * rows * heads * dimension); }
+  template <class Pointer>
+  AttentionTensor<Pointer> at(Pointer memory) const {
+    return {memory, heads * dimension, dimension, rows * heads * dimension};
+  }
+};
+
+// N(0, 1) values.
+HeadTensor random_tensor(std::uint64_t seed, std::int64_t batch, std::int64_t rows, std::int64_t heads,
+                         int dimension, Type type);
+
+// From a .npy file of 3 dimensions (rows, heads, dimension) or 4 (with the batch before them), C order:
+// float16, bfloat16 ('<V2' or '|V2') or float32, which is rounded to `type`. Throws Failure(bad_input).
+HeadTensor read_tensor(const std::string& path, Type type);
+
+struct AttentionCheck {
+  double max_error = 0, rms_error = 0, error_bound = 0, log_sum_exp_error = 0;
+  bool ok = true;
+};
+
+struct AttentionRequest {
+  AttentionProblem problem;  // without pointers; alibi: slopes of 2^(-8 (h + 1) / heads)
+  HeadTensor q, k, v;
+  bool alibi = false;
+  std::string kernel;  // empty: the library chooses
+  bool check = false, bench = false;
+};
+
+struct AttentionAnswer {
+  std::optional<std::string> kernel;
+  std::optional<AttentionCheck> check;
+  std::optional<Interval> ms;
+  HeadTensor o;
+};
+
+// The problem's sizes and strides, of a request whose tensors are there.
+void set_shape(AttentionRequest* request);
+
+// Throws Failure where a call fails.
+AttentionAnswer run_attention(const AttentionRequest& request, Device& device);
+
+}  // namespace tenon::command

@@ -1,0 +1,108 @@
+// The host API of tenon/attention.hpp on any launcher: validate, choose, launch. Every check comes before the
+// launch.
+#include "tenon/attention.hpp"
+
+#include <new>
+
+#include "attention/kernels.hpp"
+#include "host/attention_on.hpp"
+#include "host/cuda_launcher.hpp"
+#include "host/validate_attention.hpp"
+#include "tenon/attention/check_problem.hpp"
+
+namespace tenon {
+namespace {
+
+// The first kernel of the list that takes the problem. Where none does, the last reason of a kernel for its
+// type and head dimensions is the sentence, or that there is none.
+Status choose(const AttentionProblem& problem, const DeviceDescription& device,
+              const AttentionKernel** kernel) {
+  Status device_refuses;
+  for (const AttentionKernel& candidate : attention_kernels()) {
+    const Status s = candidate.takes(problem, device);
+    if (s && candidate.suits != nullptr && !candidate.suits(problem, device)) continue;
+    if (s) {
+      *kernel = &candidate;
+      return {};
+    }
+    if (s.code() == StatusCode::device_unsupported) device_refuses = s;
+  }
+  if (!device_refuses) return device_refuses;
+  return Status(StatusCode::unsupported,
+                "no attention kernel of this build takes %s with head dimensions %d and %d, %lld heads and a "
+                "batch of %lld: tenon/attention.hpp lists what it takes",
+                name(problem.type), problem.head_dimension, problem.value_dimension,
+                static_cast<long long>(problem.heads), static_cast<long long>(problem.batch));
+}
+
+// The launch of a problem. *kernel stays null where there is nothing to do.
+Status prepare(Launcher& launcher, const AttentionProblem& problem, const char* named,
+               const AttentionKernel** kernel, Launch* launch) noexcept try {
+  *kernel = nullptr;
+  if (Status s = validate(problem); !s) return s;
+  const AttentionKernel* found = nullptr;
+  if (named != nullptr) {
+    found = find_attention_kernel(named);
+    if (found == nullptr)
+      return Status(StatusCode::invalid_argument, "no attention kernel has the name '%.100s'", named);
+  }
+  if (is_empty(problem)) return {};
+  DeviceDescription device;
+  if (Status s = launcher.describe(&device); !s) return s;
+  if (found == nullptr) {
+    if (Status s = choose(problem, device, &found); !s) return s;
+  } else if (const Status why = found->takes(problem, device); !why) {
+    return Status(why.code(), "%s does not take this problem: %s", named, why.message());
+  }
+  if (Status s = found->configure(problem, device, launcher, launch); !s) return s;
+  *kernel = found;
+  return {};
+} catch (const std::bad_alloc&) {  // the kernel list is built on first use
+  return Status(StatusCode::cuda_error, "no host memory is left for the list of kernels");
+}
+
+}  // namespace
+
+Status can_implement(Launcher& launcher, const AttentionProblem& problem, const char* named) noexcept {
+  const AttentionKernel* kernel = nullptr;
+  Launch launch;
+  return prepare(launcher, problem, named, &kernel, &launch);
+}
+
+const char* kernel_name(Launcher& launcher, const AttentionProblem& problem, const char* named) noexcept {
+  const AttentionKernel* kernel = nullptr;
+  Launch launch;
+  return prepare(launcher, problem, named, &kernel, &launch) && kernel != nullptr ? kernel->name.c_str()
+                                                                                  : nullptr;
+}
+
+Status attention(Launcher& launcher, const AttentionProblem& problem, const char* named) noexcept {
+  const AttentionKernel* kernel = nullptr;
+  Launch launch;
+  if (Status s = prepare(launcher, problem, named, &kernel, &launch); !s) return s;
+  return kernel == nullptr ? Status() : launcher.launch(launch);
+}
+
+Status can_implement(const AttentionProblem& problem, const char* kernel) noexcept {
+  CudaLauncher launcher(nullptr);
+  return can_implement(launcher, problem, kernel);
+}
+
+const char* kernel_name(const AttentionProblem& problem, const char* kernel) noexcept {
+  CudaLauncher launcher(nullptr);
+  return kernel_name(launcher, problem, kernel);
+}
+
+const char* attention_kernel_name(int index) noexcept try {
+  const auto& all = attention_kernels();
+  return index >= 0 && static_cast<std::size_t>(index) < all.size() ? all[index].name.c_str() : nullptr;
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+Status attention(const AttentionProblem& problem, CUstream_st* stream, const char* kernel) noexcept {
+  CudaLauncher launcher(stream);
+  return attention(launcher, problem, kernel);
+}
+
+}  // namespace tenon

@@ -1,0 +1,64 @@
+// tenon.h on top of attention.hpp: each function converts the struct field by field.
+#include "host/c_api_types.hpp"
+#include "tenon/attention.hpp"
+#include "tenon/tenon.h"
+
+using tenon::c_api::status_of;
+
+namespace {
+
+tenon::AttentionTensor<const void*> tensor_of(const tenon_const_attention_tensor& x) noexcept {
+  return {x.data, x.row_stride, x.head_stride, x.batch_stride};
+}
+
+tenon::AttentionProblem problem_of(const tenon_attention_problem& p) noexcept {
+  tenon::AttentionProblem problem;
+  problem.batch = p.batch;
+  problem.heads = p.heads;
+  problem.key_heads = p.key_heads;
+  problem.queries = p.queries;
+  problem.keys = p.keys;
+  problem.head_dimension = p.head_dimension;
+  problem.value_dimension = p.value_dimension;
+  problem.type = static_cast<tenon::Type>(p.type);
+  problem.q = tensor_of(p.q);
+  problem.k = tensor_of(p.k);
+  problem.v = tensor_of(p.v);
+  problem.o = {p.o.data, p.o.row_stride, p.o.head_stride, p.o.batch_stride};
+  problem.log_sum_exp = p.log_sum_exp;
+  problem.scale = p.scale;
+  problem.window = {p.left, p.right};
+  problem.soft_cap = p.soft_cap;
+  problem.alibi_slopes = p.alibi_slopes;
+  return problem;
+}
+
+tenon_status null_problem() noexcept {
+  return status_of(tenon::Status(tenon::StatusCode::invalid_argument,
+                                 "problem is a null pointer but must point to a tenon_attention_problem"));
+}
+
+}  // namespace
+
+extern "C" {
+
+tenon_attention_problem tenon_attention_problem_default(void) {
+  tenon_attention_problem problem{};
+  problem.left = problem.right = -1;
+  return problem;
+}
+
+tenon_status tenon_attention_can_implement(const tenon_attention_problem* problem) {
+  return problem == nullptr ? null_problem()
+                            : status_of(tenon::can_implement(problem_of(*problem), problem->kernel));
+}
+
+const char* tenon_attention_kernel_name(const tenon_attention_problem* problem) {
+  return problem == nullptr ? nullptr : tenon::kernel_name(problem_of(*problem), problem->kernel);
+}
+
+tenon_status tenon_attention(const tenon_attention_problem* problem, struct CUstream_st* stream) {
+  return problem == nullptr ? null_problem()
+                            : status_of(tenon::attention(problem_of(*problem), stream, problem->kernel));
+}
+}

@@ -1,0 +1,153 @@
+// The masks and the order of the tiles of attention: every query tile is computed once, by every grid; the
+// key tiles that it visits are those with a key that it sees; and the CTAs get about the same work.
+#include "tenon/attention/persistent_scheduler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace tenon {
+namespace {
+
+template <class Mask>
+void expect_spans(const Mask& mask, int queries, int keys, int left, int right) {
+  for (int i = 0; i < queries; ++i) {
+    const KeySpan seen = mask.visible(i);
+    for (int j = 0; j < keys; ++j) {
+      const int distance = j - (i + keys - queries);
+      const bool expected = (left < 0 || distance >= -left) && (right < 0 || distance <= right);
+      ASSERT_EQ(seen.begin <= j && j < seen.end, expected) << "query " << i << ", key " << j;
+    }
+  }
+}
+
+TEST(AttentionMask, SeesWhatItsWindowSays) {
+  for (const int queries : {1, 7, 20}) {
+    for (const int keys : {1, 7, 20}) {
+      const KeySequence sequence{queries, keys};
+      expect_spans(FullMask{sequence}, queries, keys, -1, -1);
+      expect_spans(CausalMask{sequence}, queries, keys, -1, 0);
+      for (const int left : {0, 3, 30})
+        for (const int right : {0, 4, 30})
+          expect_spans(LocalMask{sequence, left, right}, queries, keys, left, right);
+      expect_spans(LocalMask{sequence, LocalMask::unlimited, LocalMask::unlimited}, queries, keys, -1, -1);
+    }
+  }
+}
+
+TEST(AttentionMask, VisitsTheTilesWithKeysThatAreSeen) {
+  const LocalMask mask{{100, 130}, 20, 5};
+  for (int first = 0; first < 100; first += 16) {
+    const int last = std::min(first + 16, 100) - 1;
+    const KeySpan tiles = key_tiles(mask, first, last, 8);
+    for (int tile = 0; tile < 17; ++tile) {
+      bool some = false, all = true;
+      for (int i = first; i <= last; ++i) {
+        for (int j = 8 * tile; j < 8 * tile + 8; ++j) {
+          const bool seen = mask.visible(i).begin <= j && j < mask.visible(i).end;
+          some = some || seen;
+          all = all && seen;
+        }
+      }
+      EXPECT_EQ(tiles.begin <= tile && tile < tiles.end, some) << tile;
+      EXPECT_EQ(sees_all(mask, first, last, 8 * tile, 8), all) << tile;
+    }
+  }
+  // A tile of queries that see nothing visits one tile of keys all the same.
+  const CausalMask none{{100, 10}};
+  EXPECT_EQ(key_tiles(none, 0, 15, 8).begin, 0);
+  EXPECT_EQ(key_tiles(none, 0, 15, 8).end, 1);
+}
+
+TEST(AttentionRaster, KeepsTheHeadsOfASectionTogetherAndStartsWithLongTiles) {
+  const AttentionRaster raster(4, 5, 2, true);
+  std::vector<std::pair<int, int>> order;
+  for (int i = 0; i < raster.size(); ++i) order.push_back({raster.at(i).tile, raster.at(i).head});
+  const std::vector<std::pair<int, int>> expected = {{3, 0}, {3, 1}, {2, 0}, {2, 1}, {1, 0}, {1, 1}, {0, 0},
+                                                     {0, 1}, {3, 2}, {3, 3}, {2, 2}, {2, 3}, {1, 2}, {1, 3},
+                                                     {0, 2}, {0, 3}, {3, 4}, {2, 4}, {1, 4}, {0, 4}};
+  EXPECT_EQ(order, expected);
+}
+
+TEST(PersistentScheduler, ComputesEachTileOnce) {
+  for (const int tiles : {1, 2, 3, 5, 16, 17}) {
+    for (const int heads : {1, 6, 7, 40}) {
+      for (const bool longest_last : {false, true}) {
+        for (const int ctas : {1, 2, 5, 13, 200}) {
+          const PersistentOrder order(tiles, heads, ctas, longest_last);
+          std::set<std::pair<int, int>> seen;
+          int count = 0;
+          for (int cta = 0; cta < ctas; ++cta) {
+            const PersistentScheduler scheduler(order, cta, ctas);
+            for (int wave = 0; scheduler.index(wave) < order.size(); ++wave, ++count) {
+              const QueryTile tile = order.at(scheduler.index(wave));
+              ASSERT_TRUE(tile.tile >= 0 && tile.tile < tiles && tile.head >= 0 && tile.head < heads);
+              seen.insert({tile.tile, tile.head});
+            }
+          }
+          EXPECT_EQ(count, tiles * heads);
+          EXPECT_EQ(static_cast<int>(seen.size()), tiles * heads)
+              << tiles << " tiles, " << heads << " heads, " << ctas << " CTAs";
+        }
+      }
+    }
+  }
+}
+
+// Key tiles that a CTA computes at most, in relation to the mean.
+template <int rows, int keys>
+double imbalance(int length, int heads) {
+  constexpr int ctas = 132;
+  const CausalMask mask{{length, length}};
+  const PersistentOrder order((length + rows - 1) / rows, heads, ctas, true);
+  int most = 0, all = 0;
+  for (int cta = 0; cta < ctas; ++cta) {
+    const PersistentScheduler scheduler(order, cta, ctas);
+    int work = 0;
+    for (KeyTileWalk<CausalMask, rows, keys> walk(scheduler, mask); !walk.ended(); walk.next()) ++work;
+    most = std::max(most, work);
+    all += work;
+  }
+  return static_cast<double>(most) * ctas / all;
+}
+
+TEST(PersistentScheduler, BalancesCausalWork) {
+  for (const int length : {2048, 4096, 8192, 16384}) {
+    EXPECT_LT((imbalance<128, 128>(length, 16 * 16384 / length)), 1.03) << length;
+    EXPECT_LT((imbalance<192, 128>(length, 32 * 16384 / length)), 1.03) << length;
+    EXPECT_LT((imbalance<128, 80>(length, 8 * 16384 / length)), 1.03) << length;
+  }
+}
+
+// The CTAs of a wave read few heads: their keys and values stay in the L2.
+TEST(PersistentScheduler, WavesOfPairsKeepHeadsTogether) {
+  const PersistentOrder order(16, 128, 132, true);
+  ASSERT_GT(order.paired_waves(), 8);
+  for (int wave = 0; wave < order.paired_waves(); ++wave) {
+    std::set<int> heads;
+    for (int cta = 0; cta < 132; ++cta)
+      heads.insert(order.at(PersistentScheduler(order, cta, 132).index(wave)).head);
+    EXPECT_LE(heads.size(), 18U) << wave;
+  }
+}
+
+TEST(KeyTileWalk, VisitsTheKeyTilesOfEachQueryTileFromTheLastToTheFirst) {
+  const CausalMask mask{{40, 40}};
+  const PersistentOrder order(3, 1, 1, true);
+  const PersistentScheduler scheduler(order, 0, 1);
+  std::vector<std::vector<int>> visited;
+  for (KeyTileWalk<CausalMask, 16, 8> walk(scheduler, mask); !walk.ended(); walk.next()) {
+    const KeyTile tile = walk.tile();
+    if (tile.first) visited.emplace_back();
+    visited.back().push_back(tile.key);
+    EXPECT_EQ(tile.last, tile.key == 0);
+    EXPECT_EQ(tile.query, 32 - 16 * (static_cast<int>(visited.size()) - 1));
+  }
+  const std::vector<std::vector<int>> expected = {{32, 24, 16, 8, 0}, {24, 16, 8, 0}, {8, 0}};
+  EXPECT_EQ(visited, expected);
+}
+
+}  // namespace
+}  // namespace tenon

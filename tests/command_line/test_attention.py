@@ -1,0 +1,95 @@
+"""`tenon attention`: what it refuses, and in the emulator what it computes; on a GPU the same, timed."""
+import json
+import math
+import sys
+
+import tenon_command
+from tenon_command import Folder, npy, read_npy, run
+
+SIZES = ("--heads", 2, "--queries", 17, "--head-dimension", 32)
+
+
+class Usage(Folder):
+    def test_what_is_missing_or_does_not_go_together(self):
+        self.refused(2, "give --heads, --queries and --head-dimension", "attention", "--heads", 2, "--json")
+        self.refused(2, "--q, --k and --v must be given together", "attention", "--q", "q.npy")
+        self.refused(2, "--causal is --right 0", "attention", *SIZES, "--causal", "--left", 3)
+        self.refused(2, "--bench times a GPU", "attention", *SIZES, "--bench", "--device", "emulator")
+        self.refused(2, "--heads is for random tensors", "attention", "--q", "q", "--k", "k", "--v", "v", "--heads", 2)
+
+    def test_bad_values(self):
+        self.refused(2, "--queries", "attention", "--heads", 2, "--queries", "x", "--head-dimension", 32, "--json")
+        self.refused(2, "--head-dimension", "attention", "--heads", 2, "--queries", 3, "--head-dimension", 2000)
+        self.refused(2, "--type", "attention", *SIZES, "--type", "f32")
+
+    def test_help_has_examples(self):
+        code, out, _ = run("attention", "--help")
+        self.assertEqual(code, 0)
+        for words in ("--causal", "--soft-cap", "--key-heads", "--check", "--bench", "--json", "Examples:"):
+            self.assertIn(words, out)
+
+    def test_files(self):
+        q, k, text = self.path("q.npy"), self.path("k.npy"), self.path("text.npy")
+        npy(q, "(3, 2, 32)", [0.0] * 192)
+        npy(k, "(5, 2, 16)", [0.0] * 160)
+        npy(text, "(192,)", [0.0] * 192)
+        self.refused(2, "its shape is 192 but must be rows x heads x dimension", "attention", "--q", text, "--k", q, "--v", q)
+        self.refused(2, "the head dimension of Q is 32 but that of K 16", "attention", "--q", q, "--k", k, "--v", k)
+        self.refused(2, "its elements are f16 but --type is bf16", "attention", "--q", q, "--k", q, "--v", q, "--type", "bf16")
+        self.refused(2, "cannot be", "attention", "--q", q, "--k", q, "--v", self.path("none.npy"), "--json")
+
+
+class Computes(Folder):
+    DEVICE = "emulator"
+    KEYS = ["kernel", "device", "device_name", "batch", "heads", "key_heads", "queries", "keys", "head_dimension",
+            "value_dimension", "type", "max_error", "rms_error", "error_bound", "log_sum_exp_error", "ok", "ms", "ms_low",
+            "ms_high", "tflops", "findings", "counters"]
+
+    def attention(self, *arguments):
+        code, out, err = run("attention", *arguments, "--device", self.DEVICE, "--json")
+        self.assertEqual((code, err), (0, ""))
+        return json.loads(out)
+
+    def test_the_form_that_scripts_rely_on(self):
+        answer = self.attention(*SIZES, "--keys", 63, "--key-heads", 1, "--causal", "--check")
+        self.assertEqual(list(answer), self.KEYS)
+        self.assertEqual([answer[x] for x in ("batch", "heads", "key_heads", "queries", "keys", "ok")], [1, 2, 1, 17, 63, True])
+        self.assertTrue(0 < answer["rms_error"] < answer["max_error"] <= answer["error_bound"] < 0.02)
+
+    def test_every_option_is_checked_against_float64(self):
+        for options in (("--left", 5), ("--soft-cap", 2), ("--alibi",), ("--scale", -0.5), ("--batch", 2, "--type", "bf16")):
+            self.assertTrue(self.attention(*SIZES, *options, "--check")["ok"], options)
+
+    def test_what_it_refuses(self):
+        self.refused(2, "heads is 3 but must be a multiple of key_heads, 2", "attention", "--heads", 3, "--key-heads", 2,
+                     "--queries", 4, "--head-dimension", 64, "--device", self.DEVICE, "--json")
+        self.refused(2, "no attention kernel of this build takes f16 with head dimensions 40", "attention", "--heads", 1,
+                     "--queries", 4, "--head-dimension", 40, "--device", self.DEVICE)
+        self.refused(2, "no attention kernel has the name 'warp'", "attention", *SIZES, "--kernel", "warp", "--device", self.DEVICE)
+
+    def test_files_in_and_out(self):
+        q, k, v, o = (self.path(name + ".npy") for name in "qkvo")
+        npy(q, "(3, 1, 32)", [0.0] * 96)
+        npy(k, "(4, 1, 32)", [1.0] * 128)
+        npy(v, "(1, 4, 1, 32)", [float(row) for row in range(4) for _ in range(32)], code="f", descr="<f4")
+        self.attention("--q", q, "--k", k, "--v", v, "--causal", "--out", o)
+        descr, shape, values = read_npy(o)
+        self.assertEqual((descr, shape), ("<f2", (1, 3, 1, 32)))
+        self.assertEqual(values[::32], (0.5, 1.0, 1.5))
+
+    def test_nothing_to_compute(self):
+        answer = self.attention("--heads", 2, "--queries", 0, "--keys", 3, "--head-dimension", 32, "--check")
+        self.assertEqual((answer["kernel"], answer["ok"]), (None, True))
+
+
+class OnAGpu(Computes):
+    DEVICE = "cuda"
+
+    def test_time_lies_in_its_interval(self):
+        answer = self.attention("--heads", 8, "--queries", 512, "--head-dimension", 64, "--bench")
+        self.assertTrue(0 < answer["ms_low"] <= answer["ms"] <= answer["ms_high"])
+        self.assertTrue(math.isfinite(answer["tflops"]) and answer["tflops"] > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(tenon_command.main({"L0": [Usage], "L3": [Computes], "L4": [OnAGpu]}))

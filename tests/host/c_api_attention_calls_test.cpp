@@ -1,0 +1,131 @@
+// What a call of the C API of attention passes to the C++ API, and returns: c_api_attention.cpp, linked with
+// functions of this file instead of the library.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "tenon/attention.hpp"
+#include "tenon/tenon.h"
+
+namespace tenon {
+namespace {
+
+// The last call.
+struct Call {
+  const char* function = "";
+  AttentionProblem problem;
+  const char* kernel = nullptr;
+  CUstream_st* stream = nullptr;
+} call;
+
+Status answer;
+
+}  // namespace
+
+Status can_implement(const AttentionProblem& problem, const char* kernel) noexcept {
+  call.function = "can_implement", call.problem = problem, call.kernel = kernel;
+  return answer;
+}
+const char* kernel_name(const AttentionProblem& problem, const char* kernel) noexcept {
+  call.function = "kernel_name", call.problem = problem, call.kernel = kernel;
+  return "some kernel";
+}
+Status attention(const AttentionProblem& problem, CUstream_st* stream, const char* kernel) noexcept {
+  call.function = "attention", call.problem = problem, call.kernel = kernel, call.stream = stream;
+  return answer;
+}
+
+namespace {
+
+template <class T>
+T* at(std::uintptr_t address) {
+  return reinterpret_cast<T*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
+template <class Pointer>
+void expect_tensor(const AttentionTensor<Pointer>& x, std::uintptr_t address) {
+  const auto first = static_cast<std::int64_t>(address);
+  EXPECT_EQ(x.data, at<void>(address));
+  EXPECT_EQ(x.row_stride, first + 1);
+  EXPECT_EQ(x.head_stride, first + 2);
+  EXPECT_EQ(x.batch_stride, first + 3);
+}
+
+void expect_passed_on() {
+  const AttentionProblem& p = call.problem;
+  EXPECT_EQ(p.batch, 1);
+  EXPECT_EQ(p.heads, 6);
+  EXPECT_EQ(p.key_heads, 3);
+  EXPECT_EQ(p.queries, 4);
+  EXPECT_EQ(p.keys, 5);
+  EXPECT_EQ(p.head_dimension, 64);
+  EXPECT_EQ(p.value_dimension, 128);
+  EXPECT_EQ(p.type, Type::bf16);
+  expect_tensor(p.q, 16);
+  expect_tensor(p.k, 32);
+  expect_tensor(p.v, 48);
+  expect_tensor(p.o, 64);
+  EXPECT_EQ(p.log_sum_exp, at<float>(80));
+  EXPECT_EQ(p.scale, 0.5F);
+  EXPECT_EQ(p.window.left, 7);
+  EXPECT_EQ(p.window.right, 8);
+  EXPECT_EQ(p.soft_cap, 9.0F);
+  EXPECT_EQ(p.alibi_slopes, at<float>(96));
+  EXPECT_STREQ(call.kernel, "this one");
+}
+
+tenon_attention_problem problem() {
+  tenon_attention_problem p = tenon_attention_problem_default();
+  p.batch = 1, p.heads = 6, p.key_heads = 3, p.queries = 4, p.keys = 5;
+  p.head_dimension = 64, p.value_dimension = 128, p.type = TENON_BF16;
+  p.q = {at<void>(16), 17, 18, 19};
+  p.k = {at<void>(32), 33, 34, 35};
+  p.v = {at<void>(48), 49, 50, 51};
+  p.o = {at<void>(64), 65, 66, 67};
+  p.log_sum_exp = at<float>(80), p.scale = 0.5F, p.left = 7, p.right = 8, p.soft_cap = 9;
+  p.alibi_slopes = at<float>(96), p.kernel = "this one";
+  return p;
+}
+
+TEST(CApiAttention, PassesEveryFieldOn) {
+  const tenon_attention_problem p = problem();
+  answer = Status();
+  EXPECT_EQ(tenon_attention_can_implement(&p).code, TENON_OK);
+  EXPECT_STREQ(call.function, "can_implement");
+  expect_passed_on();
+  call = {};
+  EXPECT_STREQ(tenon_attention_kernel_name(&p), "some kernel");
+  expect_passed_on();
+  call = {};
+  EXPECT_EQ(tenon_attention(&p, at<CUstream_st>(8)).code, TENON_OK);
+  EXPECT_STREQ(call.function, "attention");
+  EXPECT_EQ(call.stream, at<CUstream_st>(8));
+  expect_passed_on();
+}
+
+TEST(CApiAttention, ReturnsTheStatus) {
+  const tenon_attention_problem p = problem();
+  answer = Status(StatusCode::unsupported, "no");
+  EXPECT_EQ(tenon_attention(&p, nullptr).code, TENON_UNSUPPORTED);
+  EXPECT_STREQ(tenon_attention_can_implement(&p).message, "no");
+}
+
+TEST(CApiAttention, Defaults) {
+  const tenon_attention_problem p = tenon_attention_problem_default();
+  EXPECT_EQ(p.left, -1);
+  EXPECT_EQ(p.right, -1);
+  EXPECT_EQ(p.batch, 0);
+  EXPECT_EQ(p.kernel, nullptr);
+}
+
+TEST(CApiAttention, RefusesNull) {
+  call = {};
+  EXPECT_STREQ(tenon_attention(nullptr, nullptr).message,
+               "problem is a null pointer but must point to a tenon_attention_problem");
+  EXPECT_EQ(tenon_attention_can_implement(nullptr).code, TENON_INVALID_ARGUMENT);
+  EXPECT_EQ(tenon_attention_kernel_name(nullptr), nullptr);
+  EXPECT_STREQ(call.function, "");
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,140 @@
+// The sentences of validate() for attention, one for each mistake. Nothing is read through a pointer.
+#include "host/validate_attention.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace tenon {
+namespace {
+
+void* at(std::uintptr_t address) {
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
+// 2 batches, 4 heads on 2 key heads, 10 queries, 20 keys; all tensors dense.
+AttentionProblem valid() {
+  AttentionProblem p;
+  p.batch = 2, p.heads = 4, p.key_heads = 2, p.queries = 10, p.keys = 20;
+  p.head_dimension = 64, p.value_dimension = 32, p.scale = 0.125F;
+  p.q = {at(0x10000), 256, 64, 2560};
+  p.k = {at(0x20000), 128, 64, 2560};
+  p.v = {at(0x30000), 64, 32, 1280};
+  p.o = {at(0x40000), 128, 32, 1280};
+  p.log_sum_exp = static_cast<float*>(at(0x50000));
+  return p;
+}
+
+template <class Change>
+std::string refusal(const Change& change, StatusCode code = StatusCode::invalid_argument) {
+  AttentionProblem p = valid();
+  change(p);
+  const Status status = validate(p);
+  EXPECT_EQ(status.code(), code);
+  return status.message();
+}
+
+TEST(ValidateAttention, TakesWhatIsRight) {
+  const Status status = validate(valid());
+  EXPECT_TRUE(status) << status.message();
+}
+
+TEST(ValidateAttention, Sizes) {
+  EXPECT_EQ(refusal([](auto& p) { p.batch = -1; }), "batch is -1 but must be 0 to 536870911");
+  EXPECT_EQ(refusal([](auto& p) { p.keys = std::int64_t{1} << 29; }),
+            "keys is 536870912 but must be 0 to 536870911");
+  EXPECT_EQ(refusal([](auto& p) { p.key_heads = 3; }), "heads is 4 but must be a multiple of key_heads, 3");
+  EXPECT_EQ(refusal([](auto& p) { p.key_heads = 0; }), "heads is 4 but must be a multiple of key_heads, 0");
+  EXPECT_EQ(refusal([](auto& p) { p.head_dimension = 0; }), "head_dimension is 0 but must be 1 to 1024");
+  EXPECT_EQ(refusal([](auto& p) { p.value_dimension = 1025; }),
+            "value_dimension is 1025 but must be 1 to 1024");
+}
+
+TEST(ValidateAttention, TypeAndFactors) {
+  EXPECT_EQ(refusal([](auto& p) { p.type = Type::f32; }, StatusCode::unsupported),
+            "type is f32 but Q, K, V and O must be f16 or bf16");
+  EXPECT_EQ(refusal([](auto& p) { p.scale = std::numeric_limits<float>::infinity(); }),
+            "scale is inf but must be finite");
+  EXPECT_EQ(refusal([](auto& p) { p.soft_cap = -1; }),
+            "soft_cap is -1 but must be 0 (no cap) or a finite number above");
+  EXPECT_NE(refusal([](auto& p) { p.soft_cap = std::nanf(""); }).find("soft_cap is"), std::string::npos);
+}
+
+TEST(ValidateAttention, Pointers) {
+  EXPECT_EQ(refusal([](auto& p) { p.q.data = nullptr; }), "q is a null pointer");
+  EXPECT_EQ(refusal([](auto& p) { p.o.data = nullptr; }), "o is a null pointer");
+  EXPECT_EQ(refusal([](auto& p) { p.v.data = at(0x30001); }),
+            "v is at 0x30001 but its elements of 16 bits lie on multiples of 2 bytes");
+  EXPECT_EQ(refusal([](auto& p) { p.log_sum_exp = static_cast<float*>(at(0x50002)); }),
+            "log_sum_exp and alibi_slopes must lie on multiples of 4 bytes");
+}
+
+TEST(ValidateAttention, Strides) {
+  EXPECT_EQ(refusal([](auto& p) { p.k.head_stride = -64; }), "the head stride of k is -64 but must be >= 0");
+  EXPECT_EQ(refusal([](auto& p) { p.o.row_stride = 127; }),
+            "the row stride of o is 127 but must be >= 128: its elements would overlap");
+  EXPECT_EQ(refusal([](auto& p) { p.o.batch_stride = 0; }),
+            "the batch stride of o is 0 but must be >= 32: its elements would overlap");
+  EXPECT_NE(refusal([](auto& p) { p.q.batch_stride = std::int64_t{1} << 62; }).find("the strides of q put"),
+            std::string::npos);
+}
+
+TEST(ValidateAttention, StridesThatLeadNowhereMayBeAnything) {
+  AttentionProblem p = valid();
+  p.batch = 1;
+  p.q.batch_stride = p.k.batch_stride = p.v.batch_stride = p.o.batch_stride = -7;
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+}
+
+TEST(ValidateAttention, RepeatedInputs) {
+  AttentionProblem p = valid();
+  p.q.batch_stride = p.k.head_stride = p.v.row_stride = 0;
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+}
+
+TEST(ValidateAttention, HeadsBeforeRows) {
+  AttentionProblem p = valid();
+  p.o = {at(0x40000), 32, 320, 1280};
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+}
+
+TEST(ValidateAttention, OutputsNeedTheirOwnMemory) {
+  EXPECT_EQ(refusal([](auto& p) { p.o.data = at(0x30000); }),
+            "o (from 0x30000) overlaps v (from 0x30000) but needs memory of its own");
+  EXPECT_EQ(refusal([](auto& p) { p.log_sum_exp = static_cast<float*>(at(0x40004)); }),
+            "log_sum_exp (from 0x40004) overlaps o (from 0x40000) but needs memory of its own");
+  EXPECT_NE(refusal([](auto& p) {
+              p.alibi_slopes = static_cast<const float*>(at(0x50000));
+            }).find("log_sum_exp (from 0x50000) overlaps alibi_slopes"),
+            std::string::npos);
+}
+
+// O may lie between the heads of Q, as in one tensor of all of them.
+TEST(ValidateAttention, OutputBesideAnInputInItsRows) {
+  AttentionProblem p = valid();
+  p.batch = 1;
+  p.q = {at(0x10000), 512, 64, 0};
+  p.o = {at(0x10000 + 2 * 256), 512, 32, 0};
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+}
+
+TEST(ValidateAttention, NothingToComputeNeedsNoPointers) {
+  AttentionProblem p = valid();
+  p.queries = 0;
+  p.q = p.k = p.v = {};
+  p.o = {};
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+}
+
+TEST(ValidateAttention, NoKeysNeedNoKeys) {
+  AttentionProblem p = valid();
+  p.keys = 0;
+  p.k = p.v = {};
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+}
+
+}  // namespace
+}  // namespace tenon
