@@ -1,9 +1,10 @@
 // The scales of block-scaled fp8 as a consumer thread of a wgmma kernel applies them (block_scaled.hpp): read
-// from the stage, and as a promotion of PromotedTile. Below: block_scaled.hpp, ptx/ld_shared.hpp.
+// from the stage, and as a promotion of PromotedTile. Below: block_scaled.hpp, fragment/registers.hpp,
+// ptx/ld_shared.hpp.
 #pragma once
 
+#include "tenon/fragment/registers.hpp"
 #include "tenon/gemm/block_scaled.hpp"
-#include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/ptx/ld_shared.hpp"
 
 namespace tenon {
