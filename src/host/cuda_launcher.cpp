@@ -19,7 +19,7 @@ Status CudaLauncher::make_tensor_map(const MatrixInMemory& matrix, int box_rows,
 
 Status CudaLauncher::make_tensor_map_4d(const TensorInMemory& tensor, int box_rows, int box_columns,
                                         TensorMap* map) noexcept {
-  return tenon::make_tensor_map(tensor, box_rows, box_columns, map);
+  return tenon::make_tensor_map_4d(tensor, box_rows, box_columns, map);
 }
 
 Status CudaLauncher::launch(const Launch& launch) noexcept {

@@ -73,7 +73,7 @@ struct AttentionKernel {
   // Whether the kernel takes a problem that check_problem() takes and that is not empty; the sentence says
   // why not. Score's factors are the caller's affair.
   static Status check(const AttentionProblem& problem, const DeviceDescription& device);
-  // make_map(TensorInMemory, box_rows, box_columns, TensorMap*): make_tensor_map() or that of the emulator.
+  // make_map(TensorInMemory, box_rows, box_columns, TensorMap*): make_tensor_map_4d() or that of the emulator.
   template <class MakeMap>
   static Status plan(const AttentionProblem& problem, const Score& score, const DeviceDescription& device,
                      const MakeMap& make_map, Launch* launch);
@@ -173,7 +173,7 @@ Status launch_attention(const AttentionProblem& problem, const typename Kernel::
   if (Status s = Kernel::check(problem, device); !s) return s;
   Launch launch;
   const auto make_map = [](const TensorInMemory& tensor, int box_rows, int box_columns, TensorMap* map) {
-    return make_tensor_map(tensor, box_rows, box_columns, map);
+    return make_tensor_map_4d(tensor, box_rows, box_columns, map);
   };
   if (Status s = Kernel::plan(problem, score, device, make_map, &launch); !s) return s;
   return launch_on_stream(launch, stream);

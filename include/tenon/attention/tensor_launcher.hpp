@@ -9,7 +9,7 @@ namespace tenon {
 
 class TensorLauncher : public Launcher {
  public:
-  // As make_tensor_map() of tenon/pipeline/make_tensor_map.hpp.
+  // As make_tensor_map_4d() of tenon/pipeline/make_tensor_map.hpp.
   virtual Status make_tensor_map_4d(const TensorInMemory& tensor, int box_rows, int box_columns,
                                     TensorMap* map) noexcept = 0;
 

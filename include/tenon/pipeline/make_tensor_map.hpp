@@ -104,7 +104,8 @@ inline Status make_tensor_map(const MatrixInMemory& matrix, int box_rows, int bo
 
 // The same for a tensor of four dimensions: a box lies in one of its matrices, and rows beyond the matrix
 // read as zero. The strides of an outer dimension of size 1 are not used.
-inline Status make_tensor_map(const TensorInMemory& tensor, int box_rows, int box_columns, TensorMap* map) {
+inline Status make_tensor_map_4d(const TensorInMemory& tensor, int box_rows, int box_columns,
+                                 TensorMap* map) {
   constexpr StatusCode refused = StatusCode::device_unsupported;
   const auto element = static_cast<std::uint64_t>(tensor.element_bytes);
   if (tensor.rows < 1 || tensor.columns < 1 || tensor.outer[0] < 1 || tensor.outer[1] < 1)
