@@ -44,9 +44,9 @@ using Config =
 static_assert(GemmTma<Config>::threads > 0, "judged before");
 #elif defined(MISUSE_parts_of_rows)
 using Config = WgmmaConfig<Halves, row_major, row_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<16, 1>, 1>;
-#elif defined(MISUSE_promoted_128_rows)
+#elif defined(MISUSE_promoted_128x192)
 using Config = WgmmaConfig<WgmmaOperands<e4m3, e4m3, float, true>, row_major, column_major,
-                           TileShape<128, 64, 128>, 1, 2, ClusterShape<1, 1>, 1>;
+                           TileShape<128, 192, 128>, 1, 2, ClusterShape<1, 1>, 1>;
 #elif defined(MISUSE_fp8_in_rows_of_m)
 using Config = WgmmaConfig<WgmmaOperands<e4m3, e4m3, float>, column_major, column_major,
                            TileShape<128, 64, 128>, 1, 2, ClusterShape<1, 1>, 1>;

@@ -171,7 +171,7 @@ endforeach()
 # only a bias, relu and gelu are asked for.
 # All but 128x192, which takes the epilogues alone that TMA serves, have StoreRows.
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused ARCH 90a
-  KERNEL "gemm_wgmma<(?!.*TileShape<128, 192, ).*FusedEpilogue"
+  KERNEL "gemm_wgmma<(?!.*TileShape<128, (192|256), ).*FusedEpilogue"
   EXPECT UTMALDG.2D>=2 STS.64>=16 LDS.128>=2 STG.E.128>=1 MUFU.EX2>=8 MUFU.RCP>=8 SYNCS.PHASECHK>=2
   FORBID HMMA LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
 # C comes by TMA and is read by ldmatrix.
@@ -181,7 +181,7 @@ tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused_16_bit ARCH 90a
   FORBID HMMA LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
 # Lanes store the elements of gated pairs to shared memory one by one.
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused_gated ARCH 90a
-  KERNEL "gemm_wgmma<.*TileShape<(128, 192|64, 128), .*FusedEpilogue" EXPECT STS.U16>=64)
+  KERNEL "gemm_wgmma<.*TileShape<(128, 192|128, 256|64, 128), .*FusedEpilogue" EXPECT STS.U16>=64)
 tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fused_s8 ARCH ${TENON_ARCHITECTURES}
   KERNEL "gemm_cp_async<.*signed char, int, .*FusedEpilogue"
   EXPECT IMMA.16832.S8.S8>=32 STS.64>=16 LDS.128>=2 STG.E.128>=1 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
@@ -215,6 +215,9 @@ tenon_add_sass_test(tenon_kernels NAME sass.block_scaled ARCH 90a KERNEL "gemm_w
   EXPECT QGMMA>=8 FFMA>=64 LDS>=6 UTMALDG.2D>=4 SYNCS.PHASECHK>=2 FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
 tenon_add_sass_test(tenon_kernels NAME sass.block_scaled_128x128 ARCH 90a
   KERNEL "gemm_wgmma<.*BlockScaled<.*TileShape<128, 128, " EXPECT QGMMA.64x128x32.F32.E4M3.E4M3>=8 FFMA>=128)
-tenon_add_sass_test(tenon_kernels NAME sass.grouped_block_scaled ARCH 90a KERNEL "gemm_grouped<.*BlockScaled<.*TileShape<128, 128, "
+tenon_add_sass_test(tenon_kernels NAME sass.block_scaled_large ARCH 90a
+  KERNEL "gemm_wgmma<.*BlockScaled<.*TileShape<(128, 192|256, 128), "
+  EXPECT QGMMA>=8 FFMA>=128 UTMALDG.2D.MULTICAST>=1 MAX_REGISTERS 168 SPILL_FREE)
+tenon_add_sass_test(tenon_kernels NAME sass.grouped_block_scaled ARCH 90a KERNEL "gemm_grouped<.*BlockScaled<.*TileShape<256, 128, "
   EXPECT QGMMA.64x128x32.F32.E4M3.E4M3>=8 FFMA>=128 LDS>=6 UTMALDG.2D.MULTICAST>=2 UTMALDG.2D>=4 UTMASTG.2D>=1 STG.E.128>=2
   SYNCS.PHASECHK>=2 FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 168 SPILL_FREE)

@@ -73,7 +73,7 @@ struct AttentionKernel {
   // Whether the kernel takes a problem that check_problem() takes and that is not empty; the sentence says
   // why not. Score's factors are the caller's affair.
   static Status check(const AttentionProblem& problem, const DeviceDescription& device);
-  // make_map(TensorInMemory, box_rows, box_columns, TensorMap*): make_tensor_map_4d() or that of the emulator.
+  // make_map(TensorInMemory, box_rows, box_columns, TensorMap*): make_tensor_map_4d() or its like.
   template <class MakeMap>
   static Status plan(const AttentionProblem& problem, const Score& score, const DeviceDescription& device,
                      const MakeMap& make_map, Launch* launch);

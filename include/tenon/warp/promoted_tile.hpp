@@ -115,7 +115,8 @@ class PromotedTile {
 
   template <int parity>
   __device__ __forceinline__ Accumulator& partial() {
-    static_assert(parity < sets, "PromotedTile: with more than 128 columns parity is 0");
+    static_assert(parity < sets,
+                  "PromotedTile: this tile has one set of partial accumulators, so parity must be 0");
     return partial_[parity];
   }
 
