@@ -171,7 +171,7 @@ class Shell:
         command = words[0] if words else ""
         large = command == "gemm" and any(len(word) > 3 for word in words if word.isdigit())
         done = run(self.program, *words, *(["--device", "cuda"] if large else []), cwd=self.folder)
-        if done.returncode == CANNOT and command in ("gemm", "ladder", "tune") and "no CUDA device" in done.stderr:
+        if done.returncode == CANNOT and command in ("gemm", "attention", "ladder", "tune") and "no CUDA device" in done.stderr:
             return []
         return self.failure(done)
 
