@@ -5,6 +5,7 @@
 #include <string>
 
 #include "attention/kernels.hpp"
+#include "attention/plain_score_check.hpp"
 #include "tenon/attention/launch_sm80.hpp"
 
 namespace tenon {
@@ -17,17 +18,6 @@ std::string attention_mma_name(const char* variant) {
   if (Config::value_dimension != Config::head_dimension)
     text += "_" + std::to_string(Config::value_dimension);
   return text + "_" + std::to_string(Config::rows) + "x" + std::to_string(Config::key_tile) + variant;
-}
-
-// Without a soft cap and slopes, and with a scale above 0.
-inline Status takes_plain_score(const AttentionProblem& p) {
-  if (p.soft_cap > 0 || p.alibi_slopes != nullptr)
-    return Status(StatusCode::unsupported,
-                  "soft_cap or alibi_slopes is given but the kernel has plain scores");
-  if (!(p.scale > 0))
-    return Status(StatusCode::unsupported, "scale is %g but the kernel needs a scale above 0",
-                  static_cast<double>(p.scale));
-  return {};
 }
 
 // The kernel for aligned tensors and plain scores.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "attention/kernels.hpp"
+#include "attention/plain_score_check.hpp"
 #include "tenon/attention/launch_sm90.hpp"
 #include "tenon/attention/tensor_launcher.hpp"
 
@@ -46,17 +47,8 @@ AttentionKernel attention_wgmma_kernel(const char* ptx, const char* variant, con
   return kernel;
 }
 
-// Without a soft cap and slopes, and with a scale above 0.
 struct MakePlainScore {
-  static Status check(const AttentionProblem& p) {
-    if (p.soft_cap > 0 || p.alibi_slopes != nullptr)
-      return Status(StatusCode::unsupported,
-                    "soft_cap or alibi_slopes is given but the kernel has plain scores");
-    if (!(p.scale > 0))
-      return Status(StatusCode::unsupported, "scale is %g but the kernel needs a scale above 0",
-                    static_cast<double>(p.scale));
-    return {};
-  }
+  static Status check(const AttentionProblem& p) { return takes_plain_score(p); }
   static PlainScore of(const AttentionProblem& p) { return {p.scale}; }
 };
 struct MakeGeneralScore {

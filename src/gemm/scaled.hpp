@@ -10,7 +10,7 @@ namespace tenon {
 struct ScaledKernel {
   const char* name;
   int tile_m, tile_n;
-  int cluster_m, cluster_n, split;  // CTAs of a cluster; split: those that compute a part of k each
+  int cluster_m, cluster_n, split;  // CTAs of a cluster along m, n and k (cluster split-K)
   // Clocks of a k-tile of 128, of a CTA that has an SM for itself and operands in the L2.
   int k_tile_clocks;
   const char* ptx;  // the file of its PTX

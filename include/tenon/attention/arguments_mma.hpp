@@ -34,7 +34,7 @@ TENON_HOST_DEVICE constexpr KeyRange visible_keys(const AttentionArguments& a, i
   return {begin < 0 ? 0 : begin, end < a.keys ? end : a.keys};
 }
 
-// Those that each of the queries first .. last sees: no mask is needed for a tile of keys within.
+// The keys that every query from first to last sees. A tile of these keys needs no mask.
 TENON_HOST_DEVICE constexpr KeyRange common_keys(const AttentionArguments& a, int first, int last) {
   const int offset = a.keys - a.queries;
   const int begin = last + offset - a.left, end = first + offset + a.right + 1;

@@ -1,5 +1,5 @@
-// The tile scheduler of persistent attention kernels: which query tile of which head a CTA computes next. The
-// same code runs in every role of the kernel and on the host. Plain C++17. Below: scheduler.hpp, mask.hpp.
+// The tile scheduler of persistent attention kernels: it gives a CTA its next query tile and head. The same
+// code runs in every role of the kernel and on the host. Plain C++17. Below: scheduler.hpp, mask.hpp.
 //
 // Where later queries see more keys, the tiles have different lengths. Tile t of the first half of a head and
 // tile T - 1 - t of the second half are a pair, and pairs are equally long: most waves consist of pairs, in

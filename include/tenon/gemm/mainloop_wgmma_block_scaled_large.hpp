@@ -48,8 +48,8 @@ struct MainloopBlockScaledLarge {
   static constexpr int parts = Config::Accumulators::parts, blocks_b = Config::Scales::blocks_b;
   static_assert(
       blocks_b == 1 || Config::Block::n % 64 == 0,
-      "MainloopBlockScaledLarge: a tile's columns must be a multiple of 64, so that the blocks of B "
-      "meet at one of two places");
+      "MainloopBlockScaledLarge: a tile's columns must be a multiple of 64: the loops know two places for "
+      "the boundary between blocks of B");
 
   template <int fragments_of_first>
   __device__ __forceinline__ static void multiply(typename Config::Accumulators& accumulators,

@@ -67,7 +67,8 @@ class StoreWideRows {
   }
 
  private:
-  // Where a chunk of a row is. Four rows, of which 16 lanes store 8 bytes each, are on different banks.
+  // The address of a chunk. The swizzle puts the four rows to which 16 lanes store 8 bytes each on different
+  // banks.
   template <int N>
   __device__ __forceinline__ static std::uint32_t at(std::uint32_t staging, int row, int chunk) {
     return staging + static_cast<std::uint32_t>(row * N * 4 + (chunk ^ row % 4 * 2) * chunk_bytes);
