@@ -78,7 +78,9 @@ struct Gemm {
   // products of fp8, 64 of bf16, 32 of tf32), and the kernel adds these accumulators in f32.
   bool promote = false;
   // A and B of f32 only, and needed for them: how they are multiplied. The workspace holds them as they are
-  // multiplied, and is not optional. Names of kernels and tuning tables are those of the type of the parts.
+  // multiplied, and is not optional. But f16 and bf16 round operands whose rows begin on multiples of 16
+  // bytes as they are loaded, in one launch, where that is faster or where the workspace is too small. Names
+  // of kernels and tuning tables are those of the type of the parts.
   //
   // The error of an element, relative to the sum of the magnitudes of its products, is at most, beside that
   // of the accumulators:

@@ -47,6 +47,7 @@ void add_columns(const Kernel& kernel, Json* json) {
   add(kernel.row_interleaved, "rowinterleaved");
   add(kernel.promotes, "promoted");
   add(kernel.fused, "fused");
+  add(kernel.rounds_f32, "rounded");
   (*json)["types"] = name(kernel.type) + std::string("_") + b + name(kernel.accumulate);
   (*json)["layout"] = std::string(letter(kernel.a_order)) + letter(kernel.b_order);
   (*json)["cluster"] =

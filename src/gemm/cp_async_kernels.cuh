@@ -8,6 +8,7 @@
 #include "tenon/fragment/tf32.hpp"
 #include "tenon/gemm/plan_sm80.hpp"
 #include "tenon/warp/operand_cursor_f64.hpp"
+#include "tenon/warp/operand_cursor_rounded.hpp"
 
 namespace tenon {
 
@@ -21,6 +22,7 @@ template <class Config, Alignment alignment, class Op = CombinationOf<Config>>
 void append_cp_async(std::vector<Kernel>& list) {
   Kernel kernel = describe<Config>("cp_async");
   if (alignment == Alignment::any) kernel.name += "_unaligned";
+  if (kernel.rounds_f32) kernel.name += "_rounded";
   kernel.fused = std::is_same_v<Op, FusedEpilogue>;
   if (kernel.fused) kernel.name += "_fused";
   kernel.minimum_sm = Config::minimum_sm;

@@ -5,6 +5,7 @@
 
 #include "gemm/kernel.hpp"
 #include "gemm/result.hpp"
+#include "tenon/fragment/rounded.hpp"
 #include "tenon/gemm/element_type.hpp"
 #include "tenon/gemm/epilogue.hpp"
 #include "tenon/gemm/fused_epilogue.hpp"
@@ -30,8 +31,9 @@ Kernel describe(const std::string& family) {
   using Block = typename Config::Block;
   Kernel kernel{};
   kernel.swap_ab = is_swap_ab<Config>;
-  kernel.type = TypeOf<typename Config::T>::value;
-  kernel.type_b = TypeOf<typename Config::TB>::value;
+  kernel.type = TypeOf<typename MultipliedType<typename Config::T>::Type>::value;
+  kernel.type_b = TypeOf<typename MultipliedType<typename Config::TB>::Type>::value;
+  kernel.rounds_f32 = MultipliedType<typename Config::T>::is_rounded;
   static_assert(!is_swap_ab<Config> || std::is_same_v<typename Config::T, typename Config::TB>,
                 "swap-AB: A and B are swapped, so they must be of one type");
   // As the caller has them: B^T and A^T are the operands of the transpose of C.

@@ -30,7 +30,7 @@ struct Kernel {
   bool exact_sm;     // true for sm_90a code: runs on compute capability 9.0 alone
   Copy copy;
   Instruction instruction = Instruction::mma_sync;
-  Type type, type_b;  // of A, of B
+  Type type, type_b;  // of A, of B, as they are multiplied
   Type accumulate;
   bool promotes = false;  // Gemm::promote
   // The consumer warpgroups of a CTA take its tiles in turn (Pingpong); else they share each tile.
@@ -38,6 +38,8 @@ struct Kernel {
   // Computes C^T = B^T A^T (SwapAB): what the tensor core has as rows of a tile are columns of C. Unaligned
   // kernels store the transpose of what they compute: of those, this one has A and B swapped.
   bool swap_ab = false;
+  // A and B are f32 in memory, and rounded to `type` as fragments are loaded: for Gemm::precision.
+  bool rounds_f32 = false;
   bool fused = false;  // its epilogue is FusedEpilogue: EpilogueOptions, and a C apart from D
   // Of a fused kernel that does not take every epilogue: whether it takes that of the problem.
   bool (*takes_epilogue)(const Gemm& problem) = nullptr;

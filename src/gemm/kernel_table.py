@@ -24,7 +24,8 @@ the choice takes the earlier line.
   schedule    wgmma: cooperative, or pingpong
   variant     wgmma: nothing, or of: swapab (computes the transpose of C), rowinterleaved (A has any leading dimension),
               promoted (accumulators promoted to f32), unaligned (operands of any alignment; with swapab only A);
-              all families but tma: fused (the epilogue of EpilogueOptions, and a C apart from D)
+              all families but tma: fused (the epilogue of EpilogueOptions, and a C apart from D);
+              cp_async: rounded (A and B are f32 in memory, rounded to the type as fragments are loaded)
   set         core: one of the few tiles that TENON_TILES=core builds; more: the rest
   efficiency  part of the peak of an SM (4096 operations on 16-bit operands a clock, twice as many on 8-bit operands, half as
               many on tf32, a 16th on f64) that its main loop reaches, where neither L2 nor memory limits
@@ -94,7 +95,7 @@ UNALIGNED_HEADER = "unaligned_kernels.cuh"
 # argument of WgmmaOperands, `unaligned` a configuration of its own: Kernel.cpp().
 TEMPLATES = {"cooperative": None, "pingpong": "Pingpong", "swapab": "SwapAB", "rowinterleaved": "RowInterleaved"}
 VARIANTS = ("", "swapab", "rowinterleaved", "promoted", "unaligned", "unaligned swapab", "fused")
-MMA_VARIANTS = {"cp_async": ("", "fused"), "cp_async_unaligned": ("", "fused"), "tma": ("",)}
+MMA_VARIANTS = {"cp_async": ("", "fused", "rounded"), "cp_async_unaligned": ("", "fused"), "tma": ("",)}
 # Shared memory that the epilogue of fused kernels takes of each warp.
 FUSED_BYTES_OF_WARP = 4096
 
@@ -162,6 +163,7 @@ class Kernel:
         shape = "TileShape<{}, {}, {}>".format(*row.mma_tile(), row.tile_k)
         if row.family != "wgmma":
             a = a if a == b else f"OperandTypes<{a}, {b}>"
+            a = f"Rounded<{a}>" if row.variant == "rounded" else a
             warp = f"TileShape<{row.warp_m}, {row.warp_n}, 0>"
             config = f"GemmConfig<{a}, {accumulator}, {', '.join(orders)}, {shape}, {warp}, {row.stages}>"
             if row.family == "tma":
@@ -298,7 +300,12 @@ def read_row(name, line, cells):
         if min(TYPES[operands_of(name)[0]][1] for name in types) != bits:
             reader.refuse("types", f"'{' '.join(types)}' must have operands of one size: tile_k counts elements")
         step = F64_K if bits == 64 else MMA_K_BYTES * 8 // bits
-        values["tile_k"] = reader.number("tile_k", step, 8 * step if bits == 16 else 4 * step, step)
+        most_steps = 2 if variant == "rounded" else 8 if bits == 16 else 4
+        values["tile_k"] = reader.number("tile_k", step, most_steps * step, step)
+        if variant == "rounded":
+            for name in types:
+                if name not in ("f16_f32", "bf16_f32"):
+                    reader.refuse("types", f"{name} is there but rounded is for f16_f32 and bf16_f32 alone")
         if bits == 64 and variant:
             reader.refuse("variant", f"{variant} is for accumulators in f32 and s32")
         if bits not in (16, 64) and layouts != ("tn",):
@@ -308,6 +315,7 @@ def read_row(name, line, cells):
             if values[tile] % values[column]:
                 reader.refuse(column, f"{values[column]} must divide {tile}, which is {values[tile]}")
         values["schedule"] = None
+        bits = 32 if variant == "rounded" else bits
         check_shared_bytes(reader, values, bits)
         ring = values["stages"] * (values["tile_m"] + values["tile_n"]) * values["tile_k"] * bits // 8
         warps = values["tile_m"] // values["warp_m"] * (values["tile_n"] // values["warp_n"])

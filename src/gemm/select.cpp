@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "gemm/result.hpp"
+#include "gemm/split_parts.hpp"
 #include "gemm/swapped_operands.hpp"
 #include "tenon/gemm/output.hpp"
 #include "tenon/gemm/row_interleaved.hpp"
@@ -145,6 +146,7 @@ std::int64_t most_columns(const Kernel& kernel, const Gemm& problem) noexcept {
 enum class Misfit {
   none,
   type,
+  precision,
   promotion,
   accumulate,
   a_order,
@@ -165,7 +167,11 @@ enum class Misfit {
 };
 
 Misfit misfit_of_kind(const Kernel& kernel, const Gemm& problem) noexcept {
-  if (problem.a.type != kernel.type || problem.b.type != kernel.type_b) return Misfit::type;
+  const auto stored = [&](Type type) { return kernel.rounds_f32 ? Type::f32 : type; };
+  if (problem.a.type != stored(kernel.type) || problem.b.type != stored(kernel.type_b)) return Misfit::type;
+  if (kernel.rounds_f32 &&
+      (part_type(problem.precision) != kernel.type || products_of(problem.precision) != 1))
+    return Misfit::precision;
   if (problem.promote != kernel.promotes) return Misfit::promotion;
   if (problem.accumulate != kernel.accumulate) return Misfit::accumulate;
   if (problem.a.order != kernel.a_order) return Misfit::a_order;
@@ -222,8 +228,12 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
     case Misfit::none:
       break;
     case Misfit::type:
-      return Status(StatusCode::unsupported, "kernel %s multiplies %s by %s but A is %s and B is %s", who,
-                    name(kernel.type), name(kernel.type_b), name(problem.a.type), name(problem.b.type));
+      return Status(StatusCode::unsupported, "kernel %s multiplies %s by %s%s but A is %s and B is %s", who,
+                    name(kernel.type), name(kernel.type_b), kernel.rounds_f32 ? ", rounded from f32," : "",
+                    name(problem.a.type), name(problem.b.type));
+    case Misfit::precision:
+      return Status(StatusCode::unsupported, "kernel %s rounds to %s but the precision is %s", who,
+                    name(kernel.type), name(problem.precision));
     case Misfit::promotion:
       return Status(StatusCode::unsupported, "kernel %s %s its accumulators but the problem %s", who,
                     kernel.promotes ? "promotes" : "does not promote",

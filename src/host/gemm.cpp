@@ -53,6 +53,11 @@ bool is_askable(Gemm* problem) noexcept {
   return static_cast<bool>(complete ? validate(*problem) : validate_shape(*problem));
 }
 
+// Whether one of the products_to_run() of a problem multiplies parts in the workspace.
+bool is_of_parts(const Gemm& problem, const Gemm& product) noexcept {
+  return problem.precision != product.precision;
+}
+
 // *plan: of the first product.
 Status prepare(Launcher& launcher, const Gemm& problem, DeviceDescription* device, Work* work,
                Products* products, Plan* plan) noexcept try {
@@ -64,7 +69,7 @@ Status prepare(Launcher& launcher, const Gemm& problem, DeviceDescription* devic
   if (*work != Work::product) return {};
   *products = products_to_run(problem, *device);
   const Status planned = make_plan(kernels(), products->product[0], *device, plan);
-  return planned && problem.precision != Precision::none ? check_parts_workspace(problem) : planned;
+  return planned && is_of_parts(problem, products->product[0]) ? check_parts_workspace(problem) : planned;
 } catch (const std::bad_alloc&) {  // the kernel list is built on first use
   return Status(StatusCode::cuda_error, "no host memory is left for the list of kernels");
 }
@@ -82,7 +87,7 @@ Status run_plan(Launcher& launcher, const Gemm& whole, const Gemm& given, const 
   const Gemm run = planned_problem(problem, plan);
   Launch product;
   if (Status s = plan.kernel->configure(run, device, launcher, &product); !s) return s;
-  if (whole.precision != Precision::none && copied->kernel == nullptr) {
+  if (is_of_parts(whole, given) && copied->kernel == nullptr) {
     if (Status s = split_into_workspace(launcher, whole); !s) return s;
     *copied = plan;
   }
@@ -172,6 +177,7 @@ std::size_t workspace_size(Launcher& launcher, const Gemm& problem) noexcept try
     return 0;
   }
   if (asked.precision == Precision::none) return planned_workspace(kernels(), asked, device);
+  if (rounds_while_loading(asked, device, true)) return 0;
   Plan plan;
   return make_plan(kernels(), product_of_parts(asked), device, &plan) ? parts_bytes(asked) : 0;
 } catch (const std::bad_alloc&) {

@@ -159,14 +159,16 @@ struct Ways {
 
 // The ways with copies that may be fastest.
 //
-// First the usual one: both operands with aligned rows. Kernels read operands of 16 bits and f64 in either
-// order, others with contiguous k only. Row-interleaved views keep a large A and copy a small B, which must
-// not be contiguous along k. If B is the large operand, the swapped problem keeps it and copies C as well,
-// provided that nothing but the product goes into C (beta == 0). The unaligned kernels have fewer tiles if A
-// is aligned: for few rows of A it pays to copy A and to keep B, or the other way round.
+// First the usual one: both operands with aligned rows. Kernels read operands of 16 bits and f64, and f32
+// that they round, in either order, others with contiguous k only. Row-interleaved views keep a large A and
+// copy a small B, which must not be contiguous along k. If B is the large operand, the swapped problem keeps
+// it and copies C as well, provided that nothing but the product goes into C (beta == 0). The unaligned
+// kernels have fewer tiles if A is aligned: for few rows of A it pays to copy A and to keep B, or the other
+// way round.
 Ways ways_with_copies(const Gemm& p) noexcept {
   Ways result;
-  const bool is_16_bit = bytes(p.a.type) == 2, takes_both_orders = is_16_bit || p.a.type == Type::f64;
+  const bool is_16_bit = bytes(p.a.type) == 2,
+             takes_both_orders = is_16_bit || p.a.type == Type::f64 || p.precision != Precision::none;
   const auto add = [&](const Way& w) {
     if (w.needed != 0) result.way[result.count++] = w;
   };

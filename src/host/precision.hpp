@@ -21,9 +21,14 @@ Status check_parts_workspace(const Gemm& problem) noexcept;
 // an address as aligned: the choice of a kernel depends on nothing else.
 Gemm product_of_parts(const Gemm& problem) noexcept;
 
+// Whether one kernel rounds the operands as it loads them, and the workspace is not used: where that takes
+// less time than the split and the product of parts, or where the problem's workspace is too small for these
+// (any_workspace: is taken to be large enough), or where the problem names such a kernel. f16 and bf16 alone.
+bool rounds_while_loading(const Gemm& problem, const DeviceDescription& device, bool any_workspace);
+
 // The products that compute a problem, one after the other: itself, if it has no precision.
 struct Products {
-  Gemm product[2];
+  Gemm product[2];  // with the precision of the problem where a kernel rounds its operands, else without
   int count = 1;
 };
 

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "gemm/kernel.hpp"
 #include "gemm/split.hpp"
 #include "host/error_bound.hpp"
 #include "host/gemm_on.hpp"
@@ -273,6 +274,62 @@ TEST_P(PrecisionTest, Sizes) {
     check({m, n, k});
     if (HasFailure()) return;
   }
+}
+
+// Every kernel that rounds f32 itself, in tiles that k, m and n fill and do not fill.
+TEST_P(PrecisionTest, RoundedWhileLoaded) {
+  int count = 0;
+  for (const Kernel& kernel : kernels()) {
+    if (!kernel.rounds_f32 || part_type(GetParam()) != kernel.type || products_of(GetParam()) != 1) continue;
+    SCOPED_TRACE(kernel.name);
+    ++count;
+    const Case cases[] = {{kernel.tile_m + 20, kernel.tile_n + 4, 100},
+                          {kernel.tile_m, kernel.tile_n, 32},
+                          {4, 8, 4, {}, {}, 0.5F, -2.0F, Type::f32, 3, 1},
+                          {36, 40, 260, {row_major, 0, 4}, {row_major, 4, 8}, 1.0F, 0.0F, Type::bf16}};
+    for (Case c : cases) {
+      c.a.order = kernel.a_order;
+      c.b.order = kernel.b_order;
+      const std::vector<float> a = normals(c.m * c.k, 1), b = normals(c.k * c.n, 2),
+                               old = normals(c.m * c.n, 3);
+      const std::vector<float> found = run(c, a, b, old, GetParam(), kernel.name.c_str());
+      if (HasFailure()) return;
+      expect_right(c, a, b, old, found);
+    }
+  }
+  const bool is_rounded = GetParam() == Precision::f16 || GetParam() == Precision::bf16;
+  EXPECT_EQ(count > 0, is_rounded);
+}
+
+// Where that is faster, and where no workspace is given, the library takes such a kernel by itself.
+TEST_P(PrecisionTest, OneLaunchNeedsNoWorkspace) {
+  const bool is_rounded = GetParam() == Precision::f16 || GetParam() == Precision::bf16;
+  const auto kernel_of = [](std::int64_t m, std::int64_t n, std::int64_t k, std::size_t workspace_bytes,
+                            std::size_t* needed) {
+    Gemm p;
+    p.m = m;
+    p.n = n;
+    p.k = k;
+    p.a = ConstMatrix(at(0x10000), k, row_major, Type::f32);
+    p.b = ConstMatrix(at(std::uintptr_t{1} << 40), k, column_major, Type::f32);
+    p.c = tenon::Matrix(at(std::uintptr_t{1} << 41), n, Type::f32);
+    p.precision = GetParam();
+    p.workspace = workspace_bytes != 0 ? at(std::uintptr_t{1} << 42) : nullptr;
+    p.workspace_bytes = workspace_bytes;
+    *needed = workspace_size(test::launcher(), p);
+    const char* const found = kernel_name(test::launcher(), p);
+    return std::string(found == nullptr ? "none" : found);
+  };
+  const auto rounds = [](const std::string& name) {
+    const Kernel* const kernel = find_kernel(name);
+    return kernel != nullptr && kernel->rounds_f32;
+  };
+  std::size_t needed = 0;
+  EXPECT_EQ(rounds(kernel_of(256, 256, 256, 0, &needed)), is_rounded);
+  EXPECT_EQ(needed == 0, is_rounded);
+  EXPECT_EQ(rounds(kernel_of(8192, 8192, 8192, 0, &needed)), is_rounded);
+  EXPECT_GT(needed, 0U) << "two launches are faster";
+  EXPECT_FALSE(rounds(kernel_of(8192, 8192, 8192, needed, &needed)));
 }
 
 TEST_P(PrecisionTest, OutputsAndFactors) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gemm/kernel.hpp"
-#include "tenon/warp/operand_cursor.hpp"
+#include "tenon/warp/operand_cursor_rounded.hpp"
 
 namespace tenon {
 namespace {
@@ -147,13 +147,44 @@ TEST(OperandCursor, DeliversFragmentsOfTheLeastDepth) {
   expect_fragments<OperandTile<std::int8_t, 64, 32, true>, Operand::b, 32>();
 }
 
+// Where m (n) is contiguous, f32 that is rounded is loaded word by word: k = t and t + 4 of column g, in an
+// order that depends on the lane, and on banks of their own.
+template <int Extent, int Part>
+void expect_words() {
+  using Tile = OperandTile<Rounded<__half>, Extent, 32, false>;
+  using Cursor = OperandCursor<Tile, Operand::b, Part>;
+  const std::vector<Place> memory = memory_of<Tile>();
+  for (int first = 0; first < Extent; first += Part) {
+    for (int at = 0; at < Part / 16 * 4 * 4; ++at) {
+      const int i = at / 16, k_part = at / 4 % 4, half = at / 2 % 2, second = at % 2;
+      for (int lane = 0; lane < 32; ++lane) {
+        const int offset = Cursor::step(Cursor::lane_offset(lane, first), i, k_part, half, second);
+        ASSERT_TRUE(offset % 4 == 0 && offset >= 0 && offset < Tile::bytes);
+        const Place found = memory[static_cast<std::size_t>(offset)];
+        const bool is_later = (lane % 2 == 0) == (second == 1);
+        EXPECT_EQ(found.extent, first + 16 * i + 8 * half + lane / 4) << "lane " << lane;
+        EXPECT_EQ(found.k, 8 * k_part + lane % 4 + (is_later ? 4 : 0)) << "lane " << lane;
+        EXPECT_EQ(found.byte, 0);
+      }
+    }
+  }
+  EXPECT_EQ(Cursor::conflicts(), 0);
+}
+
+TEST(OperandCursor, FindsTheWordsThatAreRounded) {
+  expect_words<64, 32>();
+  expect_words<128, 64>();
+  expect_words<128, 16>();
+}
+
 // A tile that is added to the library must be added above.
 TEST(OperandCursor, EveryShippedTileWasTested) {
   tested_walks().clear();
   expect_all_walks();
   for (const Kernel& kernel : kernels()) {
     if (kernel.instruction == Instruction::wgmma) continue;  // reads shared memory by descriptors
-    if (kernel.type == Type::f64) continue;                  // has a cursor of its own (f64_test.cpp)
+    if (kernel.type == Type::f64) continue;                  // has a cursor of its own (f64_test.cpp),
+    if (kernel.rounds_f32) continue;                         // and so have these
     const auto tested = [&](int extent, int part) {
       return std::any_of(tested_walks().begin(), tested_walks().end(), [&](const Walk& walk) {
         return walk.extent == extent && walk.depth == kernel.tile_k && walk.part == part &&

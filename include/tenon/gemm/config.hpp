@@ -2,6 +2,7 @@
 // stages; and what follows from them. Below: tile_shape.hpp, types.hpp, shared/tile.hpp, warp/warp_tile.hpp.
 #pragma once
 
+#include "tenon/fragment/rounded.hpp"
 #include "tenon/gemm/tile_shape.hpp"
 #include "tenon/gemm/types.hpp"
 #include "tenon/shared/tile.hpp"
@@ -24,12 +25,15 @@ struct OperandTypesOf<OperandTypes<A_, B_>> {
 };
 
 // T_, Acc_: element types of the operands and the accumulators, as WarpTile takes them; T_ may be
-// OperandTypes. Types that are not of 16 bits need k contiguous in A and B. Block, Warp: TileShape; Warp::k
+// OperandTypes, or Rounded<__half> and Rounded<__nv_bfloat16>: f32 that is rounded as fragments are loaded.
+// Types that are not of 16 bits, rounded or f64 need k contiguous in A and B. Block, Warp: TileShape; Warp::k
 // is not used (0). Stages: k-tiles in flight.
 template <class T_, class Acc_, Order a_order_, Order b_order_, class Block_, class Warp_, int Stages>
 struct GemmConfig {
   using T = typename OperandTypesOf<T_>::A;
   using TB = typename OperandTypesOf<T_>::B;
+  using Multiplied = typename MultipliedType<T>::Type;  // by mma.sync
+  using MultipliedB = typename MultipliedType<TB>::Type;
   using Acc = Acc_;
   using Block = Block_;
   using Warp = Warp_;
@@ -42,7 +46,7 @@ struct GemmConfig {
 
   using TileA = OperandTile<T, Block::m, Block::k, a_order == Order::row_major>;
   using TileB = OperandTile<TB, Block::n, Block::k, b_order == Order::column_major>;
-  using WarpAccumulator = WarpTile<T, Acc, Warp::m, Warp::n, TB>;
+  using WarpAccumulator = WarpTile<Multiplied, Acc, Warp::m, Warp::n, MultipliedB>;
   using WalkA = OperandCursor<TileA, Operand::a, Warp::m>;
   using WalkB = OperandCursor<TileB, Operand::b, Warp::n>;
 

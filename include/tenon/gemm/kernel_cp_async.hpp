@@ -49,11 +49,11 @@ struct GemmCpAsync {
       peels_whole_copies && Element<typename Config::T>::bits != 64 && !floats_of_8_bits;
   // Whether C is stored through shared memory where it has 32 bits.
   static constexpr bool stores_wide_rows = buffers_steps && wide_type;
-  using TB = typename Config::TB;
-  using WarpAccumulator = std::conditional_t<
-      buffers_steps,
-      WarpTileBuffered<typename Config::T, typename Config::Acc, Config::Warp::m, Config::Warp::n, TB>,
-      typename Config::WarpAccumulator>;
+  using WarpAccumulator =
+      std::conditional_t<buffers_steps,
+                         WarpTileBuffered<typename Config::Multiplied, typename Config::Acc, Config::Warp::m,
+                                          Config::Warp::n, typename Config::MultipliedB>,
+                         typename Config::WarpAccumulator>;
 
   using TileA = typename Config::TileA;
   using TileB = typename Config::TileB;

@@ -21,7 +21,7 @@ using MmaOf = MmaShape<16, 8, Element<T>::bits == 64 ? 16 : 256 / Element<T>::bi
 // The walk over Tile (an OperandTile) of a warp whose part starts at `first` along m (or n). Part: how far
 // the warp's part reaches; `first` is a multiple of it. Elements that are not of 16 bits need k contiguous
 // (ldmatrix_rows.hpp).
-template <class Tile, Operand operand, int Part, int Bits = Element<typename Tile::Type>::bits>
+template <class Tile, Operand operand, int Part, class Stored = typename Tile::Type>
 class OperandCursor {
   static_assert(Part % 16 == 0 && Tile::extent % Part == 0,
                 "OperandCursor: a warp's part is a multiple of 16 and divides the tile's extent");

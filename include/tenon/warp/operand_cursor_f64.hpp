@@ -17,7 +17,7 @@ namespace tenon {
 
 // `first`, Part: as in OperandCursor.
 template <class Tile, Operand operand, int Part>
-class OperandCursor<Tile, operand, Part, 64> {
+class OperandCursor<Tile, operand, Part, double> {
   static_assert(Part % 16 == 0 && Tile::extent % Part == 0,
                 "OperandCursor: a warp's part is a multiple of 16 and divides the tile's extent");
   static constexpr int k_of_part = 8;
