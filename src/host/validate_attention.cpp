@@ -20,14 +20,19 @@ ByteRanges memory_of(const AttentionTensor<Pointer>& x, std::int64_t batch, std:
   return {base, 1, u64(elements_spanned(x, batch, heads, rows, dimension)), 0};
 }
 
-Status check_apart(const char* what, const ByteRanges& output, const char* other_name,
-                   const ByteRanges& other) noexcept {
-  if (!overlap(output, other)) return {};
+struct Named {
+  const char* name = "";
+  const void* data = nullptr;  // null: there is none
+  ByteRanges memory{};
+};
+
+Status check_apart(const Named& output, const Named& other) noexcept {
+  if (!overlap(output.memory, other.memory)) return {};
   return Status(StatusCode::invalid_argument,
-                "%s (from 0x%llx) %s %s (from 0x%llx) but needs memory of its own", what,
-                static_cast<unsigned long long>(output.base),
-                overlap_is_exact(output, other) ? "overlaps" : "may overlap", other_name,
-                static_cast<unsigned long long>(other.base));
+                "%s (from 0x%llx) %s %s (from 0x%llx) but needs memory of its own", output.name,
+                static_cast<unsigned long long>(output.memory.base),
+                overlap_is_exact(output.memory, other.memory) ? "overlaps" : "may overlap", other.name,
+                static_cast<unsigned long long>(other.memory.base));
 }
 
 }  // namespace
@@ -35,28 +40,47 @@ Status check_apart(const char* what, const ByteRanges& output, const char* other
 Status validate(const AttentionProblem& p) noexcept {
   if (Status s = check_problem(p); !s) return s;
   if (is_empty(p)) return {};
-  struct Named {
-    const char* name;
-    ByteRanges memory;
-  };
-  const auto scalars = [](const float* data, std::int64_t count) {
+  // Of 4 bytes each.
+  const auto scalars = [](const void* data, std::int64_t count) {
     return ByteRanges{reinterpret_cast<std::uintptr_t>(data), 1, static_cast<std::uint64_t>(4 * count), 0};
   };
-  const Named output = {"o", memory_of(p.o, p.batch, p.heads, p.queries, p.value_dimension)};
-  const Named sums = {"log_sum_exp", scalars(p.log_sum_exp, p.batch * p.heads * p.queries)};
-  const Named inputs[] = {{"q", memory_of(p.q, p.batch, p.heads, p.queries, p.head_dimension)},
-                          {"k", memory_of(p.k, p.batch, p.key_heads, p.keys, p.head_dimension)},
-                          {"v", memory_of(p.v, p.batch, p.key_heads, p.keys, p.value_dimension)},
-                          {"alibi_slopes", scalars(p.alibi_slopes, p.heads)}};
-  for (const Named& input : inputs) {
-    if ((input.name[0] == 'k' || input.name[0] == 'v') && p.keys == 0) continue;
-    if (input.name[0] == 'a' && p.alibi_slopes == nullptr) continue;
-    if (Status s = check_apart(output.name, output.memory, input.name, input.memory); !s) return s;
-    if (p.log_sum_exp == nullptr) continue;
-    if (Status s = check_apart(sums.name, sums.memory, input.name, input.memory); !s) return s;
+  const AttentionExtents of_queries = query_extents(p), of_keys = key_extents(p);
+  const Named outputs[] = {
+      {"o", p.o.data, memory_of(p.o, of_queries.batch, p.heads, of_queries.rows, p.value_dimension)},
+      {"log_sum_exp", p.log_sum_exp, scalars(p.log_sum_exp, p.batch * p.heads * p.queries)},
+      {"error", p.error, scalars(p.error, 1)}};
+  const auto keys = [&](const char* name, const AttentionTensor<const void*>& tensor, int dimension) {
+    return has_no_keys(p) ? Named{}
+                          : Named{name, tensor.data,
+                                  memory_of(tensor, of_keys.batch, p.key_heads, of_keys.rows, dimension)};
+  };
+  const std::int64_t pages =
+      p.pages.table == nullptr ? 0 : (p.keys + p.pages.page_size - 1) / p.pages.page_size;
+  const Named inputs[] = {
+      {"q", p.q.data, memory_of(p.q, of_queries.batch, p.heads, of_queries.rows, p.head_dimension)},
+      keys("k", p.k, p.head_dimension),
+      keys("v", p.v, p.value_dimension),
+      {"alibi_slopes", p.alibi_slopes, scalars(p.alibi_slopes, p.heads)},
+      {"sinks", p.sinks, scalars(p.sinks, p.heads)},
+      {"query_offsets", p.query_offsets, scalars(p.query_offsets, p.batch + 1)},
+      {"key_offsets", p.key_offsets, scalars(p.key_offsets, p.batch + 1)},
+      {"key_lengths", p.key_lengths, scalars(p.key_lengths, p.batch)},
+      {"pages.table", p.keys == 0 ? nullptr : p.pages.table,
+       scalars(p.pages.table, (p.batch - 1) * p.pages.table_stride + pages)}};
+  for (const Named& output : outputs) {
+    if (output.data == nullptr) continue;
+    for (const Named& input : inputs) {
+      if (input.data == nullptr) continue;
+      if (Status s = check_apart(output, input); !s) return s;
+    }
   }
-  return p.log_sum_exp == nullptr ? Status()
-                                  : check_apart(sums.name, sums.memory, output.name, output.memory);
+  for (int i = 1; i < 3; ++i) {
+    for (int j = 0; j < i; ++j) {
+      if (outputs[i].data == nullptr || outputs[j].data == nullptr) continue;
+      if (Status s = check_apart(outputs[i], outputs[j]); !s) return s;
+    }
+  }
+  return {};
 }
 
 }  // namespace tenon

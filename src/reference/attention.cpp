@@ -7,6 +7,8 @@ namespace tenon::reference {
 
 Status can_implement(AttentionAlgorithm algorithm, const AttentionProblem& problem) noexcept {
   if (Status s = check_problem(problem); !s) return s;
+  if (has_variable_lengths(problem) || problem.sinks != nullptr)
+    return {StatusCode::unsupported, "offsets, lengths, pages or sinks are given but this kernel has none"};
   const int head = problem.head_dimension, value = problem.value_dimension;
   if (algorithm == AttentionAlgorithm::wmma && (head != 64 || value != 64))
     return {StatusCode::unsupported, "the head dimensions are %d and %d but the WMMA kernel needs 64", head,

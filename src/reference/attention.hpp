@@ -4,8 +4,9 @@
 //   wmma        nvcuda::wmma 16x16x16 on tiles of 32 queries and 32 keys in shared memory; tensor cores; head
 //               dimensions of 64
 //
-// Both take everything else that an AttentionProblem describes: windows, soft cap, slopes, grouped heads, any
-// lengths, strides and element-aligned pointers. They accumulate in f32, allocate nothing and do not wait.
+// Both take windows, soft cap, slopes, grouped heads, any equal lengths, strides and element-aligned
+// pointers; neither takes lengths in device memory, pages and sinks. They accumulate in f32, allocate nothing
+// and do not wait.
 #pragma once
 
 #include "tenon/attention/problem.hpp"

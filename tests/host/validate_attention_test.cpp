@@ -69,7 +69,7 @@ TEST(ValidateAttention, Pointers) {
   EXPECT_EQ(refusal([](auto& p) { p.v.data = at(0x30001); }),
             "v is at 0x30001 but its elements of 16 bits lie on multiples of 2 bytes");
   EXPECT_EQ(refusal([](auto& p) { p.log_sum_exp = static_cast<float*>(at(0x50002)); }),
-            "log_sum_exp and alibi_slopes must lie on multiples of 4 bytes");
+            "log_sum_exp, alibi_slopes and sinks must lie on multiples of 4 bytes");
 }
 
 TEST(ValidateAttention, Strides) {
@@ -110,6 +110,101 @@ TEST(ValidateAttention, OutputsNeedTheirOwnMemory) {
               p.alibi_slopes = static_cast<const float*>(at(0x50000));
             }).find("log_sum_exp (from 0x50000) overlaps alibi_slopes"),
             std::string::npos);
+}
+
+const std::int32_t* words(std::uintptr_t address) {
+  return static_cast<const std::int32_t*>(at(address));
+}
+
+// 30 rows of all queries, 50 of all keys.
+AttentionProblem ragged() {
+  AttentionProblem p = valid();
+  p.query_offsets = words(0x60000), p.query_rows = 30;
+  p.key_offsets = words(0x61000), p.key_rows = 50;
+  return p;
+}
+// 7 pages of 8 keys: 3 for each batch.
+AttentionProblem paged() {
+  AttentionProblem p = valid();
+  p.k = {at(0x20000), 128, 64, 1024};
+  p.v = {at(0x30000), 64, 32, 512};
+  p.key_lengths = words(0x62000);
+  p.pages = {words(0x63000), 3, 8, 7};
+  p.error = static_cast<std::int32_t*>(at(0x64000));
+  return p;
+}
+template <class Change>
+std::string refusal_of(AttentionProblem p, const Change& change) {
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+  change(p);
+  const Status status = validate(p);
+  EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+  return status.message();
+}
+
+TEST(ValidateAttention, Offsets) {
+  EXPECT_EQ(refusal_of(ragged(), [](auto& p) { p.query_rows = -1; }),
+            "query_rows is -1 but must be 0 to 2147483647");
+  EXPECT_EQ(refusal_of(ragged(), [](auto& p) { p.key_rows = std::int64_t{1} << 31; }),
+            "key_rows is 2147483648 but must be 0 to 2147483647");
+  EXPECT_EQ(refusal([](auto& p) { p.query_rows = 4; }),
+            "query_rows is 4 but must be 0 without query_offsets");
+  EXPECT_EQ(refusal([](auto& p) { p.key_rows = 4; }), "key_rows is 4 but must be 0 without key_offsets");
+  EXPECT_EQ(refusal_of(ragged(), [](auto& p) { p.key_lengths = words(0x62000); }),
+            "key_offsets and key_lengths are given but only one of them can say the lengths");
+  EXPECT_EQ(refusal_of(ragged(),
+                       [](auto& p) {
+                         p.pages = {words(0x63000), 3, 8, 7};
+                       }),
+            "key_offsets is given but paged keys have their lengths from key_lengths");
+  EXPECT_EQ(refusal_of(ragged(), [](auto& p) { p.query_offsets = words(0x60002); }),
+            "query_offsets is at 0x60002 but must lie on a multiple of 4 bytes");
+}
+
+TEST(ValidateAttention, BatchStridesDoNotCountWithOffsets) {
+  AttentionProblem p = ragged();
+  p.q.batch_stride = p.k.batch_stride = p.v.batch_stride = p.o.batch_stride = -7;
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+}
+
+TEST(ValidateAttention, Pages) {
+  EXPECT_EQ(refusal_of(paged(), [](auto& p) { p.pages.page_size = 0; }),
+            "pages.page_size is 0 but must be 1 to 256");
+  EXPECT_EQ(refusal_of(paged(), [](auto& p) { p.pages.page_size = 257; }),
+            "pages.page_size is 257 but must be 1 to 256");
+  EXPECT_EQ(refusal_of(paged(), [](auto& p) { p.pages.count = 0; }),
+            "pages.count is 0 but must be 1 to 2147483647");
+  EXPECT_EQ(refusal_of(paged(), [](auto& p) { p.pages.table_stride = 2; }),
+            "pages.table_stride is 2 but must be 3, the pages of 20 keys, to 2147483647");
+  EXPECT_EQ(refusal_of(paged(), [](auto& p) { p.pages.table = words(0x63001); }),
+            "pages.table is at 0x63001 but must lie on a multiple of 4 bytes");
+  EXPECT_EQ(refusal_of(paged(), [](auto& p) { p.k.batch_stride = -1; }),
+            "the batch stride of k is -1 but must be >= 0");
+}
+
+TEST(ValidateAttention, MemoryOfRaggedAndPagedTensors) {
+  // 30 rows of 128 elements of O, 50 of 128 of K; 7 pages of 2048 bytes of K; 6 entries of the table.
+  EXPECT_EQ(refusal_of(ragged(), [](auto& p) { p.o.data = at(0x10000 + 29 * 512); }),
+            "o (from 0x13a00) overlaps q (from 0x10000) but needs memory of its own");
+  EXPECT_EQ(refusal_of(ragged(), [](auto& p) { p.o.data = at(0x20000 + 49 * 256); }),
+            "o (from 0x23100) overlaps k (from 0x20000) but needs memory of its own");
+  EXPECT_EQ(refusal_of(paged(), [](auto& p) { p.o.data = at(0x20000 + 6 * 2048); }),
+            "o (from 0x23000) overlaps k (from 0x20000) but needs memory of its own");
+  EXPECT_EQ(refusal_of(paged(), [](auto& p) { p.error = static_cast<std::int32_t*>(at(0x63014)); }),
+            "error (from 0x63014) overlaps pages.table (from 0x63000) but needs memory of its own");
+  EXPECT_EQ(refusal_of(paged(), [](auto& p) { p.error = static_cast<std::int32_t*>(at(0x40000)); }),
+            "error (from 0x40000) overlaps o (from 0x40000) but needs memory of its own");
+  EXPECT_EQ(refusal_of(ragged(), [](auto& p) { p.sinks = static_cast<const float*>(at(0x50000)); }),
+            "log_sum_exp (from 0x50000) overlaps sinks (from 0x50000) but needs memory of its own");
+  AttentionProblem p = paged();
+  p.error = static_cast<std::int32_t*>(at(0x63018));
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+}
+
+TEST(ValidateAttention, NoRowsOfQueriesNeedNoPointers) {
+  AttentionProblem p = ragged();
+  p.query_rows = 0, p.q = {}, p.o = {};
+  EXPECT_TRUE(validate(p)) << validate(p).message();
 }
 
 // O may lie between the heads of Q, as in one tensor of all of them.

@@ -77,6 +77,48 @@ TEST(HostAttention, QueriesBeforeTheFirstKeySeeNothing) {
   EXPECT_DOUBLE_EQ(result.value[4], 1);
 }
 
+// Values are the numbers of their rows in memory.
+TEST(HostAttention, OffsetsSayWhereABatchHasItsRows) {
+  Example e = of_means(4, 7);
+  AttentionProblem& p = e.problem;
+  const std::int32_t query_offsets[] = {1, 3, 4, 4}, key_offsets[] = {0, 3, 7, 2};
+  p.batch = 3, p.queries = 2, p.keys = 4, p.window = {-1, 0};
+  p.query_offsets = query_offsets, p.query_rows = 4, p.key_offsets = key_offsets, p.key_rows = 7;
+  const HostAttention result = attention(p);
+  EXPECT_DOUBLE_EQ(result.value[0], 0.5);
+  EXPECT_DOUBLE_EQ(result.value[1], 1);
+  EXPECT_DOUBLE_EQ(result.value[2], 4.5);  // of the rows 3, 4, 5, 6
+  EXPECT_DOUBLE_EQ(result.log_sum_exp[2], std::log(4.0));
+  for (int i = 3; i < 6; ++i) {
+    EXPECT_TRUE(std::isnan(result.value[i]));
+    EXPECT_TRUE(std::isnan(result.log_sum_exp[i]));
+  }
+}
+
+TEST(HostAttention, PagesOutOfRangeAreNotThere) {
+  Example e = of_means(2, 8);
+  AttentionProblem& p = e.problem;
+  const std::int32_t table[] = {3, 0, -1, 4, 2, 1}, lengths[] = {5, 4};
+  p.batch = 2, p.queries = 1, p.keys = 6, p.key_lengths = lengths;
+  p.q.batch_stride = 1, p.k.batch_stride = p.v.batch_stride = 2;
+  p.pages = {table, 3, 2, 4};
+  const HostAttention result = attention(p);
+  EXPECT_DOUBLE_EQ(result.value[0], (6 + 7 + 0 + 1) / 4.0);
+  EXPECT_DOUBLE_EQ(result.value[1], (4 + 5) / 2.0);
+  EXPECT_DOUBLE_EQ(result.log_sum_exp[1], std::log(2.0));
+}
+
+TEST(HostAttention, SinkWeighsLikeAKeyWithoutAValue) {
+  Example e = of_means(4, 3);
+  const float sink = std::log(2.0F);
+  e.problem.sinks = &sink, e.problem.window = {-1, 0};
+  const HostAttention result = attention(e.problem);
+  EXPECT_EQ(result.value[0], 0);  // sees nothing
+  EXPECT_NEAR(result.log_sum_exp[0], sink, 1e-15);
+  EXPECT_NEAR(result.value[3], 3 / 5.0, 1e-7);
+  EXPECT_NEAR(result.log_sum_exp[3], std::log(5.0), 1e-7);
+}
+
 TEST(HostAttention, WindowHasBothEnds) {
   Example e = of_means(6, 6);
   e.problem.window = {1, 2};

@@ -13,6 +13,7 @@ namespace tenon {
 // The longest sequence of queries or keys: sums of two positions fit an int.
 inline constexpr std::int64_t longest_sequence = (std::int64_t{1} << 29) - 1;
 inline constexpr int largest_head_dimension = 1024;
+inline constexpr int largest_page = 256;  // keys of it
 
 // One of the dimensions of a tensor of attention.
 struct AttentionExtent {
@@ -79,7 +80,63 @@ inline Status check_attention_output(const char* name, const AttentionTensor<voi
 
 // Whether there is nothing to compute.
 inline bool is_empty(const AttentionProblem& p) noexcept {
-  return p.batch == 0 || p.heads == 0 || p.queries == 0;
+  return p.batch == 0 || p.heads == 0 || p.queries == 0 || (p.query_offsets != nullptr && p.query_rows == 0);
+}
+
+// Whether no batch has keys. K and V are then not read.
+inline bool has_no_keys(const AttentionProblem& p) noexcept {
+  return key_extents(p).rows == 0;
+}
+
+// The most rows that offsets of 32 bits describe.
+inline constexpr std::int64_t most_offset_rows = (std::int64_t{1} << 31) - 1;
+
+// Offsets, lengths and pages: what can be known without reading device memory.
+inline Status check_variable_lengths(const AttentionProblem& p) noexcept {
+  constexpr StatusCode invalid = StatusCode::invalid_argument;
+  const struct {
+    const char *rows_name, *offsets_name;
+    std::int64_t rows;
+    const std::int32_t* offsets;
+  } sides[] = {{"query_rows", "query_offsets", p.query_rows, p.query_offsets},
+               {"key_rows", "key_offsets", p.key_rows, p.key_offsets}};
+  for (const auto& x : sides) {
+    if (x.offsets == nullptr && x.rows != 0)
+      return Status(invalid, "%s is %lld but must be 0 without %s", x.rows_name,
+                    static_cast<long long>(x.rows), x.offsets_name);
+    if (x.rows < 0 || x.rows > most_offset_rows)
+      return Status(invalid, "%s is %lld but must be 0 to %lld", x.rows_name, static_cast<long long>(x.rows),
+                    static_cast<long long>(most_offset_rows));
+  }
+  if (p.key_offsets != nullptr && p.key_lengths != nullptr)
+    return Status(invalid, "key_offsets and key_lengths are given but only one of them can say the lengths");
+  if (p.key_offsets != nullptr && p.pages.table != nullptr)
+    return Status(invalid, "key_offsets is given but paged keys have their lengths from key_lengths");
+  const struct {
+    const char* name;
+    const std::int32_t* data;
+  } words[] = {{"query_offsets", p.query_offsets},
+               {"key_offsets", p.key_offsets},
+               {"key_lengths", p.key_lengths},
+               {"pages.table", p.pages.table},
+               {"error", p.error}};
+  for (const auto& x : words) {
+    if (reinterpret_cast<std::uintptr_t>(x.data) % alignof(std::int32_t) != 0)
+      return Status(invalid, "%s is at %p but must lie on a multiple of 4 bytes", x.name,
+                    static_cast<const void*>(x.data));
+  }
+  if (p.pages.table == nullptr) return {};
+  if (p.pages.page_size < 1 || p.pages.page_size > largest_page)
+    return Status(invalid, "pages.page_size is %d but must be 1 to %d", p.pages.page_size, largest_page);
+  if (p.pages.count < 1 || p.pages.count > most_offset_rows)
+    return Status(invalid, "pages.count is %lld but must be 1 to %lld", static_cast<long long>(p.pages.count),
+                  static_cast<long long>(most_offset_rows));
+  const std::int64_t needed = (p.keys + p.pages.page_size - 1) / p.pages.page_size;
+  if (p.batch > 1 && (p.pages.table_stride < needed || p.pages.table_stride > most_offset_rows))
+    return Status(invalid, "pages.table_stride is %lld but must be %lld, the pages of %lld keys, to %lld",
+                  static_cast<long long>(p.pages.table_stride), static_cast<long long>(needed),
+                  static_cast<long long>(p.keys), static_cast<long long>(most_offset_rows));
+  return {};
 }
 
 inline Status check_problem(const AttentionProblem& p) noexcept {
@@ -114,19 +171,30 @@ inline Status check_problem(const AttentionProblem& p) noexcept {
                   static_cast<double>(p.soft_cap));
   if (is_empty(p)) return {};
   if (reinterpret_cast<std::uintptr_t>(p.log_sum_exp) % alignof(float) != 0 ||
-      reinterpret_cast<std::uintptr_t>(p.alibi_slopes) % alignof(float) != 0)
-    return Status(invalid, "log_sum_exp and alibi_slopes must lie on multiples of 4 bytes");
-  if (Status s = check_attention_tensor("q", p.q, p.batch, p.heads, p.queries, p.head_dimension); !s)
+      reinterpret_cast<std::uintptr_t>(p.alibi_slopes) % alignof(float) != 0 ||
+      reinterpret_cast<std::uintptr_t>(p.sinks) % alignof(float) != 0)
+    return Status(invalid, "log_sum_exp, alibi_slopes and sinks must lie on multiples of 4 bytes");
+  if (Status s = check_variable_lengths(p); !s) return s;
+  const AttentionExtents of_queries = query_extents(p), of_keys = key_extents(p);
+  if (Status s =
+          check_attention_tensor("q", p.q, of_queries.batch, p.heads, of_queries.rows, p.head_dimension);
+      !s)
     return s;
-  if (p.keys > 0) {
-    if (Status s = check_attention_tensor("k", p.k, p.batch, p.key_heads, p.keys, p.head_dimension); !s)
+  if (!has_no_keys(p)) {
+    if (Status s =
+            check_attention_tensor("k", p.k, of_keys.batch, p.key_heads, of_keys.rows, p.head_dimension);
+        !s)
       return s;
-    if (Status s = check_attention_tensor("v", p.v, p.batch, p.key_heads, p.keys, p.value_dimension); !s)
+    if (Status s =
+            check_attention_tensor("v", p.v, of_keys.batch, p.key_heads, of_keys.rows, p.value_dimension);
+        !s)
       return s;
   }
-  if (Status s = check_attention_tensor("o", p.o, p.batch, p.heads, p.queries, p.value_dimension); !s)
+  if (Status s =
+          check_attention_tensor("o", p.o, of_queries.batch, p.heads, of_queries.rows, p.value_dimension);
+      !s)
     return s;
-  return check_attention_output("o", p.o, p.batch, p.heads, p.queries, p.value_dimension);
+  return check_attention_output("o", p.o, of_queries.batch, p.heads, of_queries.rows, p.value_dimension);
 }
 
 }  // namespace tenon

@@ -94,6 +94,9 @@ Status AttentionKernel<Config, Mask, Score>::check(const AttentionProblem& p,
                   Config::head, Config::value, p.head_dimension, p.value_dimension);
   if (!fits_window<Mask>(p.window))
     return Status(no, "this kernel's mask does not have the window {%d, %d}", p.window.left, p.window.right);
+  if (has_variable_lengths(p))
+    return Status(no, "offsets, lengths or pages are given but the kernel has equal lengths");
+  if (p.sinks != nullptr) return Status(no, "sinks are given but the kernel has none");
   const std::int64_t tiles = (p.queries + Config::Block::m - 1) / Config::Block::m;
   constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
   if (p.heads > most_tiles || p.batch > most_tiles / p.heads || tiles > most_tiles / (p.batch * p.heads))

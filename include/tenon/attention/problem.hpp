@@ -28,7 +28,7 @@ struct AttentionPages {
   const std::int32_t* table = nullptr;  // device memory; null: keys and values are not paged
   std::int64_t table_stride = 0;        // entries from a batch to the next
   int page_size = 0;                    // keys of a page, 1 to 256
-  std::int64_t count = 0;               // pages of the pool. An entry outside reads nothing (see error)
+  std::int64_t count = 0;               // pages of the pool
 };
 
 // O = P V, where P is the softmax of scale * Q K^T over the keys that each query sees, for every batch and
@@ -36,11 +36,12 @@ struct AttentionPages {
 //
 // Batches of variable lengths: with query_offsets, rows query_offsets[b] .. query_offsets[b + 1] - 1 of q and
 // o are the queries of batch b, and the batch strides of q and o do not count; `queries` is the most of a
-// batch. Likewise key_offsets for k and v. key_lengths instead says how many of the `keys` rows of each batch
-// are in use. The log-sum-exp keeps its shape; of rows that a batch does not have it is not written.
+// batch. Likewise key_offsets for k and v. key_lengths instead says how many of the `keys` keys of each batch
+// are in use, paged or not; rows behind them are not read. The log-sum-exp keeps its shape; of rows that a
+// batch does not have it is not written.
 struct AttentionProblem {
   std::int64_t batch = 0, heads = 0, key_heads = 0;  // heads is a multiple of key_heads (grouped heads)
-  std::int64_t queries = 0, keys = 0;                // of each batch
+  std::int64_t queries = 0, keys = 0;                // of each batch; the most of a batch
   int head_dimension = 0;                            // of Q and K
   int value_dimension = 0;                           // of V and O
   Type type = Type::f16;                             // of Q, K, V and O: f16 or bf16
@@ -51,18 +52,40 @@ struct AttentionProblem {
   AttentionWindow window;
   float soft_cap = 0;                   // s becomes soft_cap * tanh(s / soft_cap) after scaling; 0: no cap
   const float* alibi_slopes = nullptr;  // one of each head: s += slope * (key - position of the query)
-  const float* sinks = nullptr;         // one of each head: a score that joins the softmax, without a value
+  // One of each head: a score that joins the softmax and its log-sum-exp, without a value. Null: none.
+  const float* sinks = nullptr;
 
   // Device memory; each may be null.
   const std::int32_t* query_offsets = nullptr;  // batch + 1, not decreasing, from 0 to query_rows
-  const std::int32_t* key_offsets =
-      nullptr;  // batch + 1, likewise to key_rows; not with key_lengths or pages
-  const std::int32_t* key_lengths = nullptr;  // batch, from 0 to keys
-  std::int64_t query_rows = 0, key_rows = 0;  // with offsets: rows of q and o, of k and v, of all batches
+  const std::int32_t* key_offsets = nullptr;    // likewise to key_rows; not with key_lengths or pages
+  const std::int32_t* key_lengths = nullptr;    // batch, from 0 to keys
+  std::int64_t query_rows = 0;                  // with query_offsets: rows of q and o, of all batches
+  std::int64_t key_rows = 0;                    // with key_offsets: rows of k and v, of all batches
   AttentionPages pages;
-  // A word of device memory, may be null. A kernel that finds offsets, lengths or pages out of range sets it
-  // to 1, and treats the lengths as 0 and the keys of the page as not there.
+  // A word of device memory, may be null. A kernel sets it to 1 where it finds offsets, lengths or entries of
+  // the page table out of range. It treats such lengths as 0, and the keys of such a page as not there.
   std::int32_t* error = nullptr;
 };
+
+// The batches and rows of which tensors are made in memory: what their batch and row strides step over.
+struct AttentionExtents {
+  std::int64_t batch, rows;
+};
+inline AttentionExtents query_extents(const AttentionProblem& p) noexcept {
+  return p.query_offsets != nullptr ? AttentionExtents{1, p.query_rows}
+                                    : AttentionExtents{p.batch, p.queries};
+}
+// Paged keys: pages, and rows of a page.
+inline AttentionExtents key_extents(const AttentionProblem& p) noexcept {
+  if (p.keys == 0) return {p.batch, 0};
+  if (p.pages.table != nullptr) return {p.pages.count, p.pages.page_size};
+  return p.key_offsets != nullptr ? AttentionExtents{1, p.key_rows} : AttentionExtents{p.batch, p.keys};
+}
+
+// Whether lengths or places of queries and keys lie in device memory.
+inline bool has_variable_lengths(const AttentionProblem& p) noexcept {
+  return p.query_offsets != nullptr || p.key_offsets != nullptr || p.key_lengths != nullptr ||
+         p.pages.table != nullptr;
+}
 
 }  // namespace tenon
