@@ -52,7 +52,7 @@ template <class Config>
 void append_attention_mma_of(const char* ptx, std::vector<AttentionKernel>& list) {
   list.push_back(plain_attention_mma<Config>(ptx));
 
-  using General = sm80::AttentionKernel<Config, GeneralScore, Alignment::any>;
+  using General = sm80::AttentionKernel<Config, GeneralScore, Alignment::any, Sequences::variable>;
   AttentionKernel general;
   general.name = attention_mma_name<Config>("_general");
   general.ptx = ptx;

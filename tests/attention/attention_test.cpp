@@ -1,6 +1,8 @@
 // attention() end to end: every kernel of the library, in the emulator (L3) and on a GPU (L4).
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "attention/attention_case.hpp"
 #include "attention/kernels.hpp"
 #include "host/attention_on.hpp"
@@ -12,13 +14,14 @@ using test::Attention;
 using test::AttentionCase;
 using AttentionTest = test::DeviceTest;
 
-emulator::Counts expect_right(const AttentionCase& c, const char* kernel = nullptr) {
+emulator::Counts expect_right(const AttentionCase& c, const char* kernel = nullptr,
+                              bool out_of_range = false) {
   const Attention attention(c);
   const Status status = tenon::attention(test::launcher(), attention.problem(), kernel);
   EXPECT_TRUE(status) << status.message();
   if (!status) return {};
   EXPECT_TRUE(test::device()->synchronize());
-  attention.check();
+  attention.check(out_of_range);
   return test::expect_no_findings();
 }
 
@@ -40,6 +43,10 @@ struct Kernel {
     return name.find("_causal") != std::string::npos ? AttentionWindow{-1, 0} : wanted;
   }
 };
+
+bool is_general(const std::string& name) {
+  return name.find("_general") != std::string::npos;
+}
 
 class EveryKernel : public test::DeviceTest, public ::testing::WithParamInterface<std::string> {
  protected:
@@ -76,6 +83,25 @@ TEST_P(EveryKernel, MoreQueriesThanKeysSeeNothing) {
   AttentionCase c = of_kernel(63, 17);
   c.window = {5, 0};
   expect_right(c);
+}
+
+// Queries of three batches follow each other, keys lie in pages; the last page of a batch is not full.
+TEST_P(EveryKernel, VariableLengthsPagesAndSinks) {
+  AttentionCase c = of_kernel(20, 77);
+  c.batch = 3, c.heads = 2, c.key_heads = 1, c.sinks = true;
+  c.query_rows = 40, c.query_offsets = {1, 18, 18, 38};
+  c.key_lengths = {77, 5, 34};
+  put_in_pages(c, 24);
+  c.window = {-1, 0};
+  const bool takes = GetParam().find("_mma_") != std::string::npos && is_general(GetParam());
+  if (takes) {
+    expect_right(c);
+    return;
+  }
+  c.window = Kernel{GetParam()}.window(c.window);
+  const Status status = can_implement(test::launcher(), Attention(c).problem(), GetParam().c_str());
+  EXPECT_NE(std::string(status.message()).find("offsets, lengths or pages are given"), std::string::npos)
+      << status.message();
 }
 
 std::vector<std::string> kernel_names() {
@@ -166,6 +192,101 @@ TEST_F(AttentionTest, LargeScores) {
   attention.check();
 }
 
+// Of 5, 0, 1 and 41 queries, and 70, 3, 0 and 65 keys. Rows of no batch stand before, between and behind.
+AttentionCase ragged() {
+  AttentionCase c;
+  c.batch = 4, c.heads = 2, c.key_heads = 1, c.queries = 41, c.keys = 70;
+  c.query_rows = 50, c.query_offsets = {2, 7, 7, 8, 49};
+  c.key_rows = 140, c.key_offsets = {1, 71, 74, 74, 139};
+  return c;
+}
+
+TEST_F(AttentionTest, BatchesOfVariableLengths) {
+  for (const AttentionWindow window : {AttentionWindow{}, {-1, 0}, {20, 3}}) {
+    SCOPED_TRACE(std::to_string(window.left) + ", " + std::to_string(window.right));
+    AttentionCase c = ragged();
+    c.window = window;
+    expect_right(c);
+  }
+  AttentionCase c = ragged();
+  c.slopes = true, c.soft_cap = 2, c.pad = 1, c.shift = 3, c.type = Type::bf16;
+  expect_right(c);
+}
+
+TEST_F(AttentionTest, KeysInUse) {
+  AttentionCase c = of_lengths(35, 100);
+  c.batch = 5, c.key_lengths = {0, 1, 64, 99, 100};
+  expect_right(c);
+  c.window = {-1, 0};
+  expect_right(c);
+}
+
+TEST_F(AttentionTest, Pages) {
+  for (const int page_size : {1, 16, 48, 256}) {
+    SCOPED_TRACE(page_size);
+    AttentionCase c = of_lengths(18, 150);
+    c.batch = 3, c.heads = 2, c.key_heads = 2, c.key_lengths = {150, 0, 67};
+    c.window = {page_size == 48 ? 40 : -1, 0};
+    put_in_pages(c, page_size);
+    expect_right(c);
+  }
+  AttentionCase c = of_lengths(18, 70);  // all keys in use, and no copies of 16 bytes
+  c.batch = 2, c.pad = 1, c.shift = 3;
+  put_in_pages(c, 5);
+  expect_right(c);
+}
+
+// A key whose page is not in the pool is as if it were not there.
+TEST_F(AttentionTest, PagesOutOfRange) {
+  AttentionCase c = of_lengths(18, 150);
+  c.batch = 2, c.heads = 2, c.sinks = true;
+  c.key_lengths = {150, 60};
+  put_in_pages(c, 16);
+  c.table[2] = -1, c.table[5] = c.page_count, c.table[9] = std::numeric_limits<int>::min();
+  for (int entry = 0; entry < 4; ++entry) c.table[c.table_stride + entry] = std::numeric_limits<int>::max();
+  expect_right(c, nullptr, true);
+  c.sinks = false, c.soft_cap = 1;
+  expect_right(c, nullptr, true);
+}
+
+TEST_F(AttentionTest, LengthsOutOfRange) {
+  AttentionCase c = of_lengths(16, 40);
+  c.batch = 3;
+  const AttentionCase equal = c;
+  c.query_rows = 20, c.query_offsets = {6, 2, 12, 21};  // decreasing; right; behind the last row
+  expect_right(c, nullptr, true);
+  c.query_offsets = {-1, 3, 20, 20};  // before the first row; more than the most of a batch; none
+  expect_right(c, nullptr, true);
+  c = equal;
+  c.key_rows = 90, c.key_offsets = {45, 39, 79, 91};
+  expect_right(c, nullptr, true);
+  c.key_offsets = {-2147483647, 3, 44, 90};
+  expect_right(c, nullptr, true);
+  c = equal;
+  c.key_lengths = {-1, 41, 40};
+  expect_right(c, nullptr, true);
+}
+
+TEST_F(AttentionTest, Sinks) {
+  AttentionCase c = of_lengths(33, 20);  // 13 queries see nothing but the sink
+  c.heads = 4, c.key_heads = 2, c.sinks = true, c.window = {-1, 0};
+  expect_right(c);
+  expect_right(c, "attention_mma_f16_64_128x64");
+  expect_right(c, "attention_mma_f16_64_128x64_general");
+  c.keys = 0;
+  expect_right(c);
+}
+
+TEST_F(AttentionTest, NoRowsAtAll) {
+  AttentionCase c = ragged();
+  c.query_rows = 0, c.query_offsets = {0, 0, 0, 0, 0};
+  EXPECT_EQ(kernel_name(test::launcher(), Attention(c).problem()), nullptr);
+  EXPECT_TRUE(attention(test::launcher(), Attention(c).problem()));
+  c = ragged();
+  c.key_rows = 0, c.key_offsets = {0, 0, 0, 0, 0};
+  expect_right(c);
+}
+
 TEST_F(AttentionTest, ChoosesByProblem) {
   const auto chosen = [](const AttentionCase& c) {
     const Attention attention(c);
@@ -183,6 +304,8 @@ TEST_F(AttentionTest, ChoosesByProblem) {
   EXPECT_NE(chosen(c).find("general"), std::string::npos) << chosen(c);
   c.soft_cap = 0, c.shift = 1;
   EXPECT_NE(chosen(c).find("general"), std::string::npos) << chosen(c);
+  c.shift = 0, c.sinks = true;
+  EXPECT_EQ(chosen(c).find("general"), std::string::npos) << chosen(c);
 }
 
 TEST_F(AttentionTest, RefusesWithASentence) {

@@ -1,9 +1,10 @@
 // The arguments of the mma.sync attention kernel besides its score function. Plain C++17. Below: problem.hpp,
-// scheduler.hpp.
+// scheduler.hpp, variable_lengths.hpp.
 #pragma once
 
 #include "tenon/attention/problem.hpp"
 #include "tenon/attention/scheduler.hpp"
+#include "tenon/attention/variable_lengths.hpp"
 #include "tenon/fragment/host_device.hpp"
 
 namespace tenon {
@@ -12,10 +13,12 @@ struct AttentionArguments {
   AttentionTensor<const void*> q, k, v;
   AttentionTensor<void*> o;
   float* log_sum_exp;  // may be null
+  const float* sinks;  // of the heads; may be null
   int queries, keys, heads;
   AttentionRaster raster;      // of tiles of queries, and heads of all batches
   Divisor by_heads, by_group;  // of a head of all batches by heads; of a head by heads / key_heads
   int left, right;             // of the window; no limit: unlimited_keys
+  VariableLengths lengths;     // read where the kernel has Sequences::variable
 
   // What a limit of the window is where there is none. Positions and keys are below 2^29, so that sums of
   // them fit an int.
@@ -27,18 +30,23 @@ struct KeyRange {
   int begin, end;
 };
 
-// The keys that one of the queries first .. last sees: what a tile of queries must visit.
-TENON_HOST_DEVICE constexpr KeyRange visible_keys(const AttentionArguments& a, int first, int last) {
-  const int offset = a.keys - a.queries;
+// The keys that one of the queries first .. last sees: what a tile of queries must visit. sequence: the
+// lengths of the batch, as EqualSequence or BatchSequence (variable_lengths.hpp).
+template <class Sequence>
+TENON_HOST_DEVICE constexpr KeyRange visible_keys(const AttentionArguments& a, const Sequence& sequence,
+                                                  int first, int last) {
+  const int offset = sequence.keys() - sequence.queries();
   const int begin = first + offset - a.left, end = last + offset + a.right + 1;
-  return {begin < 0 ? 0 : begin, end < a.keys ? end : a.keys};
+  return {begin < 0 ? 0 : begin, end < sequence.keys() ? end : sequence.keys()};
 }
 
 // The keys that every query from first to last sees. A tile of these keys needs no mask.
-TENON_HOST_DEVICE constexpr KeyRange common_keys(const AttentionArguments& a, int first, int last) {
-  const int offset = a.keys - a.queries;
+template <class Sequence>
+TENON_HOST_DEVICE constexpr KeyRange common_keys(const AttentionArguments& a, const Sequence& sequence,
+                                                 int first, int last) {
+  const int offset = sequence.keys() - sequence.queries();
   const int begin = last + offset - a.left, end = first + offset + a.right + 1;
-  return {begin < 0 ? 0 : begin, end < a.keys ? end : a.keys};
+  return {begin < 0 ? 0 : begin, end < sequence.keys() ? end : sequence.keys()};
 }
 
 }  // namespace tenon

@@ -6,7 +6,7 @@
 //   ahead    S of the next step, beside which P of this one is computed; then P V, beside which the maxima of
 //            the next step are found. It holds two S in registers, which is for small head dimensions.
 //
-// Below: warp_attention.hpp, gemm/producer_cp_async.hpp, pipeline/cp_async_ring.hpp.
+// Below: warp_attention.hpp, paged_producer.hpp, gemm/producer_cp_async.hpp, pipeline/cp_async_ring.hpp.
 #pragma once
 
 #include "tenon/ptx/needs_sm_80.hpp"
@@ -14,6 +14,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "tenon/attention/paged_producer.hpp"
 #include "tenon/attention/warp_attention.hpp"
 #include "tenon/gemm/producer_cp_async.hpp"
 #include "tenon/pipeline/cp_async_ring.hpp"
@@ -52,14 +53,17 @@ struct AttentionMmaConfig {
   static constexpr int shared_bytes = QueryTile::bytes + Stages * stage_bytes;
 };
 
-// alignment: full_16 where base and strides of Q, K, V and O are multiples of 16 bytes, or any. Launch with
-// threads, shared_bytes of dynamic shared memory, and one CTA a tile of the raster.
-template <class Config, class Score, Alignment alignment>
+// sequences: equal, where all batches have the lengths of the problem, or variable, where the kernel reads
+// lengths and pages. alignment: full_16 where base and strides of Q, K, V and O are multiples of 16 bytes, or
+// any. Launch with threads, shared_bytes of dynamic shared memory, and one CTA a tile of the raster.
+template <class Config, class Score, Alignment alignment, Sequences sequences>
 class AttentionMma {
   using T = typename Config::T;
   using KeyTile = typename Config::KeyTile;
   using ValueTile = typename Config::ValueTile;
-  using Warp = WarpAttention<Config, Score, alignment == Alignment::full_16>;
+  using Warp = WarpAttention<Config, Score, alignment == Alignment::full_16, sequences>;
+  using Sequence = SequenceOf<sequences>;
+  static constexpr bool variable = sequences == Sequences::variable;
   static constexpr int step = Config::step, steps = Config::steps;
 
   // 16-byte chunks that lie outside the matrix are filled with zeros; where everything is aligned, each lies
@@ -76,9 +80,12 @@ class AttentionMma {
     const tenon::QueryTile work = a.raster.at(static_cast<int>(blockIdx.x));
     const int batch = a.by_heads.quotient(work.head), head = work.head - batch * a.heads;
     const int first_query = work.tile * Config::rows;
-    AttentionMma cta(a, ptx::shared_address(attention_shared), first_query, head, batch);
+    __shared__ typename Sequence::Shared lengths;
+    const Sequence sequence(a, batch, lengths);
+    if (variable && first_query >= sequence.queries()) return;
+    AttentionMma cta(a, sequence, ptx::shared_address(attention_shared), first_query, head, batch);
     cta.begin(first_query, head);
-    Warp warp(a, score.of_head(head), first_query);
+    Warp warp(a, sequence, score.of_head(head), first_query);
     if constexpr (Config::overlap == Overlap::within) {
       cta.attend(warp);
     } else {
@@ -89,10 +96,15 @@ class AttentionMma {
   }
 
  private:
-  __device__ __forceinline__ AttentionMma(const AttentionArguments& a, std::uint32_t shared, int first_query,
-                                          int head, int batch)
-      : arguments_(a), query_(shared), key_head_(a.by_group.quotient(head)), batch_(batch) {
-    const KeyRange range = visible_keys(a, first_query, min(first_query + Config::rows, a.queries) - 1);
+  __device__ __forceinline__ AttentionMma(const AttentionArguments& a, const Sequence& sequence,
+                                          std::uint32_t shared, int first_query, int head, int batch)
+      : arguments_(a),
+        sequence_(sequence),
+        query_(shared),
+        key_head_(a.by_group.quotient(head)),
+        batch_(batch) {
+    const KeyRange range =
+        visible_keys(a, sequence, first_query, min(first_query + Config::rows, sequence.queries()) - 1);
     first_key_ = range.begin / Config::key_tile * Config::key_tile;
     tiles_ = range.end > first_key_ ? (range.end - first_key_ + Config::key_tile - 1) / Config::key_tile : 0;
   }
@@ -109,8 +121,9 @@ class AttentionMma {
 
   // Copies Q and the first stages.
   __device__ __forceinline__ void begin(int first_query, int head) const {
-    copy<typename Config::QueryTile>(arguments_.q, head, first_query, arguments_.queries,
-                                     Config::head_dimension, query_, static_cast<int>(threadIdx.x));
+    copy<typename Config::QueryTile>(arguments_.q, head, first_query, sequence_.first_query(),
+                                     sequence_.queries(), Config::head_dimension, query_,
+                                     static_cast<int>(threadIdx.x));
 #pragma unroll
     for (int s = 0; s + 1 < Config::stages; ++s) copy_stage(s, s);
   }
@@ -119,19 +132,31 @@ class AttentionMma {
     if (tile < tiles_) {
       const int key = first_key_ + tile * Config::key_tile;
       const int thread = ptx::opaque_copy(static_cast<int>(threadIdx.x));
-      copy<KeyTile>(arguments_.k, key_head_, key, arguments_.keys, Config::head_dimension, stage_at(stage),
-                    thread);
-      copy<ValueTile>(arguments_.v, key_head_, key, arguments_.keys, Config::value_dimension,
-                      stage_at(stage) + KeyTile::bytes, thread);
+      if (variable && arguments_.lengths.pages != nullptr) {
+        copy_pages<KeyTile>(arguments_.k, key, stage_at(stage), thread);
+        copy_pages<ValueTile>(arguments_.v, key, stage_at(stage) + KeyTile::bytes, thread);
+      } else {
+        copy<KeyTile>(arguments_.k, key_head_, key, sequence_.first_key(), sequence_.keys(),
+                      Config::head_dimension, stage_at(stage), thread);
+        copy<ValueTile>(arguments_.v, key_head_, key, sequence_.first_key(), sequence_.keys(),
+                        Config::value_dimension, stage_at(stage) + KeyTile::bytes, thread);
+      }
     }
     Ring::commit();
+  }
+  template <class Tile>
+  __device__ __forceinline__ void copy_pages(const AttentionTensor<const void*>& tensor, int key,
+                                             std::uint32_t to, int thread) const {
+    PagedProducer<Tile, Config::threads>(arguments_.lengths, tensor, key_head_, batch_)
+        .copy(key, sequence_.keys(), to, thread);
   }
   // The producer is made for each tile: kept, those of K and V would take 16 registers in the loop.
   template <class Tile>
   __device__ __forceinline__ void copy(const AttentionTensor<const void*>& tensor, int head, int first,
-                                       int rows, int columns, std::uint32_t to, int thread) const {
+                                       int first_of_batch, int rows, int columns, std::uint32_t to,
+                                       int thread) const {
     const T* const data = static_cast<const T*>(tensor.data) + batch_ * tensor.batch_stride +
-                          head * tensor.head_stride + first * tensor.row_stride;
+                          head * tensor.head_stride + (first_of_batch + first) * tensor.row_stride;
     const Producer<Tile> producer({data, tensor.row_stride, rows - first, columns}, 0, thread);
     if (producer.whole()) {
 #pragma unroll
@@ -168,7 +193,7 @@ class AttentionMma {
     typename Warp::Scores s;
     typename Warp::Weights p[2];
     warp.multiply_query(s, query_, k, [](int) {});
-    warp.finish_scores(s, key);
+    finish_scores(warp, s, key);
     find_maxima(warp, s);
 #pragma unroll
     for (int part = 0; part < Warp::weight_parts; ++part) warp.weigh(p[0], s, 0, part);
@@ -192,7 +217,7 @@ class AttentionMma {
     Ring::wait_oldest();
     warp.load_query(query_);
     warp.multiply_query(s[0], query_, keys_of(stage_at(0), 0), [](int) {});
-    warp.finish_scores(s[0], key);
+    finish_scores(warp, s[0], key);
     find_maxima(warp, s[0]);
     for (int tile = 0; tile < tiles_; ++tile) {
       const int following = next(read);
@@ -223,7 +248,7 @@ class AttentionMma {
             i + 1 < steps ? keys_of(stage_at(read), i + 1) : keys_of(stage_at(following), 0);
         warp.multiply_query(later, query_, k, weigh_at);
         key += step;
-        warp.finish_scores(later, key);
+        finish_scores(warp, later, key);
         typename Warp::Maxima maxima;
         Warp::clear_maxima(maxima);
         warp.multiply_values(p, v, [&](int at) {
@@ -238,6 +263,12 @@ class AttentionMma {
     }
   }
 
+  __device__ __forceinline__ void finish_scores(const Warp& warp, typename Warp::Scores& s, int key) const {
+    warp.finish_scores(s, key);
+    if constexpr (variable) {
+      if (arguments_.lengths.pages != nullptr) warp.mask_missing_pages(s, key, batch_);
+    }
+  }
   __device__ __forceinline__ static void find_maxima(Warp& warp, const typename Warp::Scores& s) {
     typename Warp::Maxima maxima;
     Warp::clear_maxima(maxima);
@@ -247,15 +278,16 @@ class AttentionMma {
   }
 
   const AttentionArguments& arguments_;
+  Sequence sequence_;
   std::uint32_t query_;  // address of Q; the ring follows
   int key_head_, batch_;
   int first_key_, tiles_;  // the tiles of keys that the CTA visits
 };
 
-template <class Config, class Score, Alignment alignment>
+template <class Config, class Score, Alignment alignment, Sequences sequences>
 __global__ void __launch_bounds__(Config::threads, Config::ctas_per_sm)
     attention_mma(const __grid_constant__ AttentionArguments arguments, const __grid_constant__ Score score) {
-  AttentionMma<Config, Score, alignment>::run(arguments, score);
+  AttentionMma<Config, Score, alignment, sequences>::run(arguments, score);
 }
 
 }  // namespace tenon

@@ -30,10 +30,11 @@ bool is_aligned_to_16(const AttentionTensor<Pointer>& tensor, std::int64_t batch
 
 // Likewise of all tensors of a problem.
 inline bool is_aligned_to_16(const AttentionProblem& p) noexcept {
-  return is_aligned_to_16(p.q, p.batch, p.heads, p.queries) &&
-         is_aligned_to_16(p.k, p.batch, p.key_heads, p.keys) &&
-         is_aligned_to_16(p.v, p.batch, p.key_heads, p.keys) &&
-         is_aligned_to_16(p.o, p.batch, p.heads, p.queries);
+  const AttentionExtents queries = query_extents(p), keys = key_extents(p);
+  return is_aligned_to_16(p.q, queries.batch, p.heads, queries.rows) &&
+         is_aligned_to_16(p.k, keys.batch, p.key_heads, keys.rows) &&
+         is_aligned_to_16(p.v, keys.batch, p.key_heads, keys.rows) &&
+         is_aligned_to_16(p.o, queries.batch, p.heads, queries.rows);
 }
 
 // Heads of a section of the raster: those whose keys and values half of the L2 holds. Where tiles of queries
@@ -54,6 +55,10 @@ inline AttentionArguments attention_arguments(const AttentionProblem& p, int row
   };
   AttentionArguments a{};
   a.q = p.q, a.k = p.k, a.v = p.v, a.o = p.o, a.log_sum_exp = p.log_sum_exp;
+  a.sinks = p.sinks;
+  a.lengths = variable_lengths(p);
+  if (p.query_offsets != nullptr) a.q.batch_stride = a.o.batch_stride = 0;
+  if (p.key_offsets != nullptr) a.k.batch_stride = a.v.batch_stride = 0;
   a.queries = static_cast<int>(p.queries), a.keys = static_cast<int>(p.keys);
   a.heads = static_cast<int>(p.heads);
   a.left = limit(p.window.left), a.right = limit(p.window.right);
@@ -68,12 +73,14 @@ inline AttentionArguments attention_arguments(const AttentionProblem& p, int row
 
 namespace sm80 {
 
-// alignment: full_16 where is_aligned_to_16(), or any.
-template <class Config_, class Score_ = PlainScore, Alignment alignment_ = Alignment::full_16>
+// alignment: full_16 where is_aligned_to_16(), or any. sequences: variable where has_variable_lengths().
+template <class Config_, class Score_ = PlainScore, Alignment alignment_ = Alignment::full_16,
+          Sequences sequences_ = Sequences::equal>
 struct AttentionKernel {
   using Config = Config_;
   using Score = Score_;
   static constexpr Alignment alignment = alignment_;
+  static constexpr Sequences sequences = sequences_;
   static_assert(alignment == Alignment::full_16 || alignment == Alignment::any,
                 "AttentionKernel: the alignment is full_16 or any");
 
@@ -90,6 +97,9 @@ struct AttentionKernel {
       return Status(StatusCode::unsupported,
                     "q, k, v and o must lie on multiples of 16 bytes, with strides that are multiples of 8 "
                     "elements");
+    if (sequences == Sequences::equal && has_variable_lengths(p))
+      return Status(StatusCode::unsupported,
+                    "offsets, lengths or pages are given but the kernel has equal lengths");
     constexpr std::int64_t most = std::numeric_limits<int>::max();
     const std::int64_t tiles = (p.queries + Config::rows - 1) / Config::rows;
     if (p.batch > most / p.heads || tiles > most / (p.batch * p.heads))
@@ -111,7 +121,7 @@ struct AttentionKernel {
   static void plan(const AttentionProblem& p, const Score& score, const DeviceDescription& device,
                    Launch* launch) noexcept {
     launch->what = "attention by mma.sync";
-    launch->function = reinterpret_cast<const void*>(&attention_mma<Config, Score, alignment>);
+    launch->function = reinterpret_cast<const void*>(&attention_mma<Config, Score, alignment, sequences>);
     const AttentionArguments arguments = attention_arguments(p, Config::rows, device);
     launch->grid.x = static_cast<unsigned>(arguments.raster.size());
     launch->block.x = Config::threads;

@@ -15,6 +15,12 @@
 
 namespace tenon {
 
+// What a row of O is multiplied by at the end, and the logarithm (base 2) of the sum of its exponentials: 0
+// and -infinity of a row without keys and sink.
+struct RowResult {
+  float scale, log2_sum;
+};
+
 // Rows: of this lane.
 template <int Rows>
 class RowSoftmax {
@@ -66,8 +72,8 @@ class RowSoftmax {
     sum_[row] += weight;
   }
 
-  // After the last tile: the sum over the row, and its logarithm (base 2) with the reference. 0 and -infinity
-  // of a row that saw no key.
+  // After the last tile: the sum over the row, by the whole warp, and its logarithm (base 2) with the
+  // reference. 0 and -infinity of a row that saw no key.
   __device__ __forceinline__ float sum(int row) const {
     float all = sum_[row];
     all += __shfl_xor_sync(0xffffffffU, all, 1);
@@ -75,6 +81,13 @@ class RowSoftmax {
   }
   __device__ __forceinline__ float log2_sum(int row, float sum) const {
     return reference_[row] + log2f(sum);
+  }
+  // The same of a row that a sink joins: a score (base 2) without a value; -infinity: none. sum: sum(row).
+  __device__ __forceinline__ RowResult result(int row, float sum, float sink) const {
+    const float most = fmaxf(reference_[row], sink);
+    const float scale = ptx::ex2_approx_ftz_f32(reference_[row] - most);
+    const float all = fmaf(sum, scale, ptx::ex2_approx_ftz_f32(sink - most));
+    return {all == 0 ? 0 : scale / all, most + log2f(all)};
   }
 
  private:

@@ -4,10 +4,10 @@
 //
 // multiply_query() and multiply_values() take a function `beside` that is called between the products, with
 // the number of the pair of products: what it computes runs beside the tensor cores. Below: row_softmax.hpp,
-// score_function.hpp, arguments_mma.hpp, warp/panel_cursor.hpp.
+// score_function.hpp, batch_sequence.hpp, warp/panel_cursor.hpp.
 #pragma once
 
-#include "tenon/attention/arguments_mma.hpp"
+#include "tenon/attention/batch_sequence.hpp"
 #include "tenon/attention/row_softmax.hpp"
 #include "tenon/attention/score_function.hpp"
 #include "tenon/fragment/f16.hpp"
@@ -17,7 +17,7 @@
 namespace tenon {
 
 // Config: AttentionMmaConfig. word_stores: O's rows and strides are multiples of 4 bytes.
-template <class Config, class Score, bool word_stores>
+template <class Config, class Score, bool word_stores, Sequences sequences>
 class WarpAttention {
   using T = typename Config::T;
   using QueryTile = typename Config::QueryTile;
@@ -29,6 +29,7 @@ class WarpAttention {
                        value_blocks = Config::value_dimension / 16;
   static constexpr int rows_of_lane = 2 * row_blocks;  // rows g and g + 8 of each block
   static constexpr float minus_infinity = -__builtin_huge_valf();
+  using Sequence = SequenceOf<sequences>;
 
   using QueryCursor = PanelCursor<QueryTile, Load16x16::a>;
   using KeyCursor = PanelCursor<KeyTile, Load16x16::b_k_in_columns>;
@@ -45,8 +46,10 @@ class WarpAttention {
   using Maxima = float[rows_of_lane];
 
   // first_query: of the CTA.
-  __device__ __forceinline__ WarpAttention(const AttentionArguments& a, const Score& score, int first_query)
+  __device__ __forceinline__ WarpAttention(const AttentionArguments& a, const Sequence& sequence,
+                                           const Score& score, int first_query)
       : arguments_(a),
+        sequence_(sequence),
         score_(score),
         factor_(score.log2_factor()),
         query_cursor_(static_cast<int>(threadIdx.x) / 32 * Config::warp_rows),
@@ -59,7 +62,7 @@ class WarpAttention {
   // Whether one of the queries sees one of the keys key .. key + step - 1.
   __device__ __forceinline__ bool sees(int key) const {
     const int first = first_row();
-    const KeyRange visible = visible_keys(arguments_, first, first + Config::warp_rows - 1);
+    const KeyRange visible = visible_keys(arguments_, sequence_, first, first + Config::warp_rows - 1);
     return key < visible.end && key + step > visible.begin;
   }
 
@@ -126,10 +129,11 @@ class WarpAttention {
   // The score function, and -infinity for the keys that a query does not see. key: the first of s.
   __device__ __forceinline__ void finish_scores(Scores& s, int key) const {
     const int first_of_all = first_row();
-    const KeyRange common = common_keys(arguments_, first_of_all, first_of_all + Config::warp_rows - 1);
+    const KeyRange common =
+        common_keys(arguments_, sequence_, first_of_all, first_of_all + Config::warp_rows - 1);
     const bool masked = key < common.begin || key + step > common.end;
     if (!Score::changes_scores && !masked) return;
-    const int lane = lane_id(), offset = arguments_.keys - arguments_.queries;
+    const int lane = lane_id(), offset = sequence_.keys() - sequence_.queries();
 #pragma unroll
     for (int i = 0; i < row_blocks; ++i) {
 #pragma unroll
@@ -137,13 +141,40 @@ class WarpAttention {
         const Coord at = Fragment::coord(lane, e);
         const int position = first_row_ + 16 * i + at.row + offset;
         const int first = position - arguments_.left,
-                  last = min(position + arguments_.right, arguments_.keys - 1);
+                  last = min(position + arguments_.right, sequence_.keys() - 1);
 #pragma unroll
         for (int n = 0; n < step / 8; ++n) {
           const int column = key + 8 * n + at.col;
           float& value = s[i][n].reg[e];
           if constexpr (Score::changes_scores) value = score_(value, position, column);
           if (masked && (column < first || column > last)) value = minus_infinity;
+        }
+      }
+    }
+  }
+
+  // -infinity for the keys of pages that the pool does not have.
+  __device__ __forceinline__ void mask_missing_pages(Scores& s, int key, int batch) const {
+    const VariableLengths& lengths = arguments_.lengths;
+    const int lane = lane_id();
+    std::uint32_t missing[(step + 31) / 32];  // a bit of each key
+    std::uint32_t any = 0;
+#pragma unroll
+    for (int part = 0; part < (step + 31) / 32; ++part) {
+      const int mine = key + 32 * part + lane;
+      const bool used = 32 * part + lane < step && mine < sequence_.keys();
+      missing[part] = __ballot_sync(0xffffffffU, used && place_of_key(lengths, batch, mine).page < 0);
+      any |= missing[part];
+    }
+    if (any == 0) return;
+#pragma unroll
+    for (int n = 0; n < step / 8; ++n) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const std::uint32_t bits = missing[n / 4] >> (n % 4 * 8 + Fragment::coord(lane, e).col);
+#pragma unroll
+        for (int i = 0; i < row_blocks; ++i) {
+          if (bits % 2 != 0) s[i][n].reg[e] = minus_infinity;
         }
       }
     }
@@ -194,19 +225,21 @@ class WarpAttention {
     T* const out = static_cast<T*>(arguments_.o.data) + batch * arguments_.o.batch_stride +
                    head * arguments_.o.head_stride;
     float sums[rows_of_lane];  // by the whole warp, before its lanes part
+    const float sink = arguments_.sinks == nullptr ? minus_infinity : arguments_.sinks[head] * log2_of_e;
 #pragma unroll
     for (int r = 0; r < rows_of_lane; ++r) sums[r] = softmax_.sum(r);
 #pragma unroll
     for (int r = 0; r < rows_of_lane; ++r) {
       const int row = first_row_ + 16 * (r / 2) + Fragment::coord(lane, r % 2 * 2).row;
-      if (row >= arguments_.queries) continue;
-      const float inverse = sums[r] == 0 ? 0 : 1 / sums[r];
-      T* const to = out + row * arguments_.o.row_stride + Fragment::coord(lane, 0).col;
+      if (row >= sequence_.queries()) continue;
+      const RowResult result = softmax_.result(r, sums[r], sink);
+      T* const to =
+          out + (sequence_.first_query() + row) * arguments_.o.row_stride + Fragment::coord(lane, 0).col;
 #pragma unroll
       for (int n = 0; n < 2 * value_blocks; ++n) {
         const Fragment& from = o_[r / 2][n];
         const std::uint32_t word =
-            Packing<T>::pack({from.reg[r % 2 * 2] * inverse, from.reg[r % 2 * 2 + 1] * inverse});
+            Packing<T>::pack({from.reg[r % 2 * 2] * result.scale, from.reg[r % 2 * 2 + 1] * result.scale});
         if constexpr (word_stores) {
           *reinterpret_cast<std::uint32_t*>(to + 8 * n) = word;
         } else {
@@ -218,7 +251,7 @@ class WarpAttention {
       if (arguments_.log_sum_exp != nullptr && lane % 4 == 0) {
         const std::int64_t at =
             (static_cast<std::int64_t>(batch) * arguments_.heads + head) * arguments_.queries + row;
-        arguments_.log_sum_exp[at] = sums[r] == 0 ? minus_infinity : softmax_.log2_sum(r, sums[r]) * ln_of_2;
+        arguments_.log_sum_exp[at] = result.log2_sum * ln_of_2;
       }
     }
   }
@@ -255,6 +288,7 @@ class WarpAttention {
   }
 
   const AttentionArguments& arguments_;
+  Sequence sequence_;
   Score score_;
   float factor_;
   QueryCursor query_cursor_;
