@@ -172,6 +172,14 @@ typedef struct tenon_attention_tensor {
   int64_t row_stride, head_stride, batch_stride;
 } tenon_attention_tensor;
 
+/* The pages of a pool that hold keys and values. table NULL: they are not paged. */
+typedef struct tenon_attention_pages {
+  const int32_t* table; /* device memory */
+  int64_t table_stride;
+  int page_size; /* 1 to 256 keys */
+  int64_t count;
+} tenon_attention_pages;
+
 /* O = softmax(scale * Q K^T) V: attention/problem.hpp says what each field means. Start from
  * tenon_attention_problem_default(). */
 typedef struct tenon_attention_problem {
@@ -185,6 +193,11 @@ typedef struct tenon_attention_problem {
   int left, right; /* of the window; negative: no limit. Causal: -1, 0 */
   float soft_cap;  /* 0: none */
   const float* alibi_slopes;
+  const float* sinks;
+  const int32_t *query_offsets, *key_offsets, *key_lengths; /* device memory; each may be NULL */
+  int64_t query_rows, key_rows;                             /* 0 without the offsets */
+  tenon_attention_pages pages;
+  int32_t* error;     /* device memory, may be NULL: 1 where lengths or pages were out of range */
   const char* kernel; /* NULL: the library chooses; otherwise a name of tenon_attention_kernel_name() */
 } tenon_attention_problem;
 

@@ -7,8 +7,11 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "command_line/attention_run.hpp"
 #include "command_line/commands.hpp"
@@ -27,14 +30,37 @@ namespace {
 struct AttentionOptions {
   std::optional<std::int64_t> batch, heads, key_heads, queries, keys, head_dimension, value_dimension, left,
       right;
+  std::optional<std::int64_t> page_size;
+  std::vector<std::int64_t> query_lengths, key_lengths;
   std::optional<std::uint64_t> seed;
   std::optional<float> scale;
   float soft_cap = 0;
   std::string type = "f16", q_path, k_path, v_path, out_path, device = "auto", kernel;
-  bool causal = false, alibi = false, check = false, bench = false, json = false;
+  bool causal = false, alibi = false, sinks = false, check = false, bench = false, json = false;
 
   bool from_files() const { return !q_path.empty(); }
 };
+
+void check_lengths_usage(const AttentionOptions& o) {
+  if (!o.query_lengths.empty() && o.queries)
+    refuse("--query-lengths says the queries of each batch: it does not go with --queries");
+  if (!o.key_lengths.empty() && o.keys)
+    refuse("--key-lengths says the keys of each batch: it does not go with --keys");
+  for (const auto* lengths : {&o.query_lengths, &o.key_lengths}) {
+    const std::int64_t rows = std::accumulate(lengths->begin(), lengths->end(), std::int64_t{0});
+    if (rows > most_offset_rows)
+      refuse("the lengths have " + std::to_string(rows) + " rows but offsets hold " +
+             std::to_string(most_offset_rows));
+  }
+  const std::size_t queries = o.query_lengths.size(), keys = o.key_lengths.size();
+  if (queries > 0 && keys > 0 && queries != keys)
+    refuse("--query-lengths has " + std::to_string(queries) + " batches but --key-lengths has " +
+           std::to_string(keys));
+  const auto batches = static_cast<std::int64_t>(std::max(queries, keys));
+  if (batches > 0 && o.batch && *o.batch != batches)
+    refuse("--batch is " + std::to_string(*o.batch) + " but there are lengths of " + std::to_string(batches) +
+           " batches");
+}
 
 void check_attention_usage(const AttentionOptions& o) {
   if (o.q_path.empty() != o.k_path.empty() || o.q_path.empty() != o.v_path.empty())
@@ -49,17 +75,72 @@ void check_attention_usage(const AttentionOptions& o) {
                    {"--keys", o.keys.has_value()},
                    {"--head-dimension", o.head_dimension.has_value()},
                    {"--value-dimension", o.value_dimension.has_value()},
+                   {"--query-lengths", !o.query_lengths.empty()},
+                   {"--key-lengths", !o.key_lengths.empty()},
+                   {"--page-size", o.page_size.has_value()},
                    {"--seed", o.seed.has_value()}};
   for (const auto& option : of_random) {
     if (o.from_files() && option.given)
       refuse(std::string(option.name) + " is for random tensors: with --q, --k and --v the files say it");
   }
-  if (!o.from_files() && (!o.heads || !o.queries || !o.head_dimension))
+  if (!o.from_files() && (!o.heads || !(o.queries || !o.query_lengths.empty()) || !o.head_dimension))
     refuse("give --heads, --queries and --head-dimension for random tensors, or --q, --k and --v for files");
+  check_lengths_usage(o);
   if (o.causal && (o.left || o.right))
     refuse("--causal is --right 0: it does not go with --left and --right");
   if (o.bench && o.device == "emulator")
     refuse("--bench times a GPU: the emulator counts what a kernel does, not how long a GPU takes for it");
+}
+
+std::int64_t largest_of(const std::vector<std::int64_t>& lengths) {
+  return *std::max_element(lengths.begin(), lengths.end());
+}
+
+// Keys of batches in pages, which lie in a random order in a pool of as many.
+void put_in_pages(int page_size, std::uint64_t seed, AttentionRequest* request) {
+  AttentionProblem& p = request->problem;
+  p.pages.page_size = page_size;
+  p.pages.table_stride = (p.keys + page_size - 1) / page_size;
+  p.pages.count = std::max<std::int64_t>(1, p.batch * p.pages.table_stride);
+  request->page_table.resize(static_cast<std::size_t>(p.pages.count));
+  std::iota(request->page_table.begin(), request->page_table.end(), 0);
+  for (std::size_t i = request->page_table.size() - 1; i > 0; --i)
+    std::swap(request->page_table[i], request->page_table[random_bits(seed, i) % (i + 1)]);
+}
+
+// The sizes, lengths and tensors of random numbers.
+void random_request(const AttentionOptions& o, AttentionRequest* request) {
+  AttentionProblem& p = request->problem;
+  const std::uint64_t seed = o.seed.value_or(1);
+  // Without --keys and --key-lengths there are as many keys as queries.
+  const std::vector<std::int64_t>& key_lengths =
+      o.key_lengths.empty() && !o.keys ? o.query_lengths : o.key_lengths;
+  const auto batches = static_cast<std::int64_t>(std::max(o.query_lengths.size(), key_lengths.size()));
+  p.batch = batches > 0 ? batches : o.batch.value_or(1);
+  p.heads = *o.heads, p.key_heads = o.key_heads.value_or(*o.heads);
+  p.head_dimension = static_cast<int>(*o.head_dimension);
+  p.value_dimension = static_cast<int>(o.value_dimension.value_or(*o.head_dimension));
+  p.queries = o.query_lengths.empty() ? *o.queries : largest_of(o.query_lengths);
+  p.keys = key_lengths.empty() ? o.keys.value_or(p.queries) : largest_of(key_lengths);
+  AttentionExtents of_queries{p.batch, p.queries}, of_keys{p.batch, p.keys};
+  if (!o.query_lengths.empty()) {
+    request->query_offsets = offsets_of(o.query_lengths);
+    of_queries = {1, p.query_rows = request->query_offsets.back()};
+  }
+  if (o.page_size) {
+    put_in_pages(static_cast<int>(*o.page_size), random_bits(seed, 4), request);
+    of_keys = {p.pages.count, p.pages.page_size};
+    request->key_lengths.assign(key_lengths.begin(), key_lengths.end());
+  } else if (!key_lengths.empty()) {
+    request->key_offsets = offsets_of(key_lengths);
+    of_keys = {1, p.key_rows = request->key_offsets.back()};
+  }
+  const auto random = [&](int stream, AttentionExtents of, std::int64_t heads, int dimension) {
+    return random_tensor(random_bits(seed, stream), of.batch, of.rows, heads, dimension, p.type);
+  };
+  request->q = random(0, of_queries, p.heads, p.head_dimension);
+  request->k = random(1, of_keys, p.key_heads, p.head_dimension);
+  request->v = random(2, of_keys, p.key_heads, p.value_dimension);
 }
 
 AttentionRequest attention_request(const AttentionOptions& o) {
@@ -71,17 +152,14 @@ AttentionRequest attention_request(const AttentionOptions& o) {
     request.q = read_tensor(o.q_path, p.type);
     request.k = read_tensor(o.k_path, p.type);
     request.v = read_tensor(o.v_path, p.type);
+    set_shape(&request);
   } else {
-    const std::int64_t batch = o.batch.value_or(1), keys = o.keys.value_or(*o.queries);
-    const std::int64_t key_heads = o.key_heads.value_or(*o.heads);
-    const auto dimension = static_cast<int>(*o.head_dimension);
-    const auto value_dimension = static_cast<int>(o.value_dimension.value_or(*o.head_dimension));
-    const std::uint64_t seed = o.seed.value_or(1);
-    request.q = random_tensor(random_bits(seed, 0), batch, *o.queries, *o.heads, dimension, p.type);
-    request.k = random_tensor(random_bits(seed, 1), batch, keys, key_heads, dimension, p.type);
-    request.v = random_tensor(random_bits(seed, 2), batch, keys, key_heads, value_dimension, p.type);
+    random_request(o, &request);
   }
-  set_shape(&request);
+  if (o.sinks) {
+    for (std::int64_t head = 0; head < p.heads; ++head)
+      request.sinks.push_back(random_normals(random_bits(o.seed.value_or(1), 3), head).first);
+  }
   p.scale = o.scale.value_or(1 / std::sqrt(static_cast<float>(std::max(1, p.head_dimension))));
   p.window = {o.left ? static_cast<int>(*o.left) : -1, o.causal  ? 0
                                                        : o.right ? static_cast<int>(*o.right)
@@ -106,15 +184,19 @@ std::unique_ptr<Device> open_attention_device(const AttentionOptions& o) {
 }
 
 // Products of the keys that the queries see.
-double attention_tflops(const AttentionProblem& p, double ms) {
+double attention_tflops(const AttentionRequest& request, double ms) {
+  const AttentionProblem& p = request.problem;
   double pairs = 0;
-  for (std::int64_t query = 0; query < p.queries; ++query) {
-    const std::int64_t position = query + p.keys - p.queries;
-    const std::int64_t first = p.window.left < 0 ? 0 : std::max<std::int64_t>(0, position - p.window.left);
-    const std::int64_t end = p.window.right < 0 ? p.keys : std::min(p.keys, position + p.window.right + 1);
-    pairs += static_cast<double>(std::max<std::int64_t>(0, end - first));
+  for (std::int64_t batch = 0; batch < p.batch; ++batch) {
+    const std::int64_t queries = queries_of_batch(request, batch), keys = keys_of_batch(request, batch);
+    for (std::int64_t query = 0; query < queries; ++query) {
+      const std::int64_t position = query + keys - queries;
+      const std::int64_t first = p.window.left < 0 ? 0 : std::max<std::int64_t>(0, position - p.window.left);
+      const std::int64_t end = p.window.right < 0 ? keys : std::min(keys, position + p.window.right + 1);
+      pairs += static_cast<double>(std::max<std::int64_t>(0, end - first));
+    }
   }
-  return 2.0 * pairs * static_cast<double>(p.batch * p.heads) *
+  return 2.0 * pairs * static_cast<double>(p.heads) *
          static_cast<double>(p.head_dimension + p.value_dimension) / (ms * 1e9);
 }
 
@@ -123,8 +205,9 @@ struct Found {
   emulator::Counts counts;
 };
 
-void print_attention_json(const AttentionProblem& p, const Device& device, const AttentionAnswer& answer,
-                          const std::optional<Found>& found) {
+void print_attention_json(const AttentionRequest& request, const Device& device,
+                          const AttentionAnswer& answer, const std::optional<Found>& found) {
+  const AttentionProblem& p = request.problem;
   nlohmann::ordered_json json;
   json["kernel"] = nullptr;
   if (answer.kernel) json["kernel"] = *answer.kernel;
@@ -152,7 +235,7 @@ void print_attention_json(const AttentionProblem& p, const Device& device, const
     json["ms"] = answer.ms->median;
     json["ms_low"] = answer.ms->low;
     json["ms_high"] = answer.ms->high;
-    json["tflops"] = attention_tflops(p, answer.ms->median);
+    json["tflops"] = attention_tflops(request, answer.ms->median);
   }
   for (const char* key : {"findings", "counters"}) json[key] = nullptr;
   if (found) {
@@ -162,8 +245,9 @@ void print_attention_json(const AttentionProblem& p, const Device& device, const
   print_json(json);
 }
 
-void print_attention_text(const AttentionOptions& o, const AttentionProblem& p, const Device& device,
+void print_attention_text(const AttentionOptions& o, const AttentionRequest& request, const Device& device,
                           const AttentionAnswer& answer, const std::optional<Found>& found) {
+  const AttentionProblem& p = request.problem;
   const auto number = [](std::int64_t x) { return static_cast<long long>(x); };
   std::printf("problem  batch %lld, %lld heads on %lld, %lld queries, %lld keys, dimensions %d and %d, %s\n",
               number(p.batch), number(p.heads), number(p.key_heads), number(p.queries), number(p.keys),
@@ -177,7 +261,8 @@ void print_attention_text(const AttentionOptions& o, const AttentionProblem& p, 
   }
   if (answer.ms) {
     std::printf("time     %.4f ms, 95 %% confidence %.4f to %.4f (100 runs), %.2f TFLOP/s\n",
-                answer.ms->median, answer.ms->low, answer.ms->high, attention_tflops(p, answer.ms->median));
+                answer.ms->median, answer.ms->low, answer.ms->high,
+                attention_tflops(request, answer.ms->median));
   }
   if (found) {
     for (const emulator::Finding& finding : found->findings)
@@ -210,8 +295,8 @@ void run_attention_command(const AttentionOptions& o) {
     output->write(answer.o.data.data(), 2 * answer.o.data.size());
     output->commit();
   }
-  o.json ? print_attention_json(request.problem, *device, answer, found)
-         : print_attention_text(o, request.problem, *device, answer, found);
+  o.json ? print_attention_json(request, *device, answer, found)
+         : print_attention_text(o, request, *device, answer, found);
   if (answer.check && !answer.check->ok) {
     char sentence[160];
     std::snprintf(
@@ -257,6 +342,23 @@ void add_attention(CLI::App& application) {
       ->check(float_number())
       ->capture_default_str();
   command->add_flag("--alibi", o->alibi, "Add ALiBi's slopes, 2^(-8 (head + 1) / heads) a key");
+  command->add_flag("--sinks", o->sinks,
+                    "A score of N(0, 1) for each head joins the softmax, without a value");
+  command
+      ->add_option(
+          "--query-lengths", o->query_lengths,
+          "Batches of variable lengths: the queries of each, as 5,17,1; their rows follow each other")
+      ->delimiter(',')
+      ->transform(size());
+  command
+      ->add_option("--key-lengths", o->key_lengths,
+                   "The same of keys (default: as many as queries, or --keys each)")
+      ->delimiter(',')
+      ->transform(size());
+  command
+      ->add_option("--page-size", o->page_size,
+                   "Keys and values lie in pages of so many keys, which are in a random order")
+      ->transform(whole_number(1, largest_page));
   command->add_option("--seed", o->seed, "Seed of random tensors, N(0, 1) (default: 1)")
       ->transform(seed_number());
   command->add_option(
@@ -289,6 +391,8 @@ void add_attention(CLI::App& application) {
       "--json\n"
       "  tenon attention --heads 2 --queries 17 --keys 63 --head-dimension 64 --left 20 --device emulator "
       "--check\n"
+      "  tenon attention --heads 8 --query-lengths 5,17,1 --key-lengths 70,17,300 --page-size 16 "
+      "--head-dimension 64 --causal --check\n"
       "  tenon attention --q q.npy --k k.npy --v v.npy --causal --out o.npy");
   command->callback([o] { run_attention_command(*o); });
 }

@@ -37,6 +37,13 @@ AttentionCheck compare(const AttentionRequest& request, const AttentionProblem& 
                        const std::vector<float>& log_sum_exp) {
   const Type type = on_host.type;
   const reference::HostAttention expected = reference::attention(on_host);
+  // Of the rows that O has: those of batches of variable lengths follow each other.
+  std::vector<double> wanted_o;
+  const std::int64_t row = on_host.heads * on_host.value_dimension;
+  for (std::int64_t b = 0; b < on_host.batch; ++b) {
+    const auto first = expected.value.begin() + b * on_host.queries * row;
+    wanted_o.insert(wanted_o.end(), first, first + queries_of_batch(request, b) * row);
+  }
   const auto decoded = [type](const HeadTensor& tensor) {
     std::vector<float> values(tensor.data.size());
     reference::decode(type, tensor.data.data(), tensor.data.size(), values.data());
@@ -57,7 +64,7 @@ AttentionCheck compare(const AttentionRequest& request, const AttentionProblem& 
     if (!(error <= *most)) *most = error;
   };
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const double error = std::abs(static_cast<double>(found[i]) - expected.value[i]);
+    const double error = std::abs(static_cast<double>(found[i]) - wanted_o.at(i));
     worse(&check.max_error, error);
     squares += error * error;
   }
@@ -65,6 +72,10 @@ AttentionCheck compare(const AttentionRequest& request, const AttentionProblem& 
   bool sums_ok = true;
   for (std::size_t i = 0; i < log_sum_exp.size(); ++i) {
     const double wanted = expected.log_sum_exp[i], got = log_sum_exp[i];
+    if (std::isnan(wanted)) {  // of a query that the batch does not have: not written
+      sums_ok = sums_ok && std::isnan(got);
+      continue;
+    }
     if (std::isinf(wanted)) {
       sums_ok = sums_ok && got == wanted;
       continue;
@@ -138,6 +149,25 @@ void set_shape(AttentionRequest* request) {
   p.head_dimension = q.dimension, p.value_dimension = v.dimension;
 }
 
+std::vector<std::int32_t> offsets_of(const std::vector<std::int64_t>& lengths) {
+  std::vector<std::int32_t> offsets{0};
+  for (const std::int64_t length : lengths)
+    offsets.push_back(static_cast<std::int32_t>(offsets.back() + length));
+  return offsets;
+}
+
+std::int64_t queries_of_batch(const AttentionRequest& request, std::int64_t batch) {
+  const auto& offsets = request.query_offsets;
+  const auto b = static_cast<std::size_t>(batch);
+  return offsets.empty() ? request.problem.queries : offsets.at(b + 1) - offsets.at(b);
+}
+std::int64_t keys_of_batch(const AttentionRequest& request, std::int64_t batch) {
+  const auto& offsets = request.key_offsets;
+  const auto b = static_cast<std::size_t>(batch);
+  if (!offsets.empty()) return offsets.at(b + 1) - offsets.at(b);
+  return request.key_lengths.empty() ? request.problem.keys : request.key_lengths.at(b);
+}
+
 AttentionAnswer run_attention(const AttentionRequest& request, Device& device) {
   const auto on_device = [&device](const char* purpose, const void* data, std::size_t bytes) {
     auto buffer = std::make_unique<DeviceBuffer>(device, purpose, bytes);
@@ -146,7 +176,7 @@ AttentionAnswer run_attention(const AttentionRequest& request, Device& device) {
   };
   AttentionAnswer answer;
   AttentionProblem p = request.problem;
-  answer.o = {p.batch, p.queries, p.heads, p.value_dimension, {}};
+  answer.o = {request.q.batch, request.q.rows, p.heads, p.value_dimension, {}};
   answer.o.data.assign(answer.o.elements(), 0xffff);  // NaN: what is not written shows
   std::vector<float> log_sum_exp(static_cast<std::size_t>(p.batch * p.heads * p.queries),
                                  std::numeric_limits<float>::quiet_NaN());
@@ -157,6 +187,23 @@ AttentionAnswer run_attention(const AttentionRequest& request, Device& device) {
   const auto o = on_device("O", answer.o.data.data(), 2 * answer.o.data.size());
   const auto sums = on_device("the log-sum-exp", log_sum_exp.data(), 4 * log_sum_exp.size());
   const auto slopes_there = on_device("the slopes", slopes.data(), 4 * slopes.size());
+  const auto integers = [&](const char* purpose, const std::vector<std::int32_t>& values) {
+    return on_device(purpose, values.data(), 4 * values.size());
+  };
+  const auto query_offsets = integers("the offsets of queries", request.query_offsets);
+  const auto key_offsets = integers("the offsets of keys", request.key_offsets);
+  const auto key_lengths = integers("the lengths of keys", request.key_lengths);
+  const auto page_table = integers("the page table", request.page_table);
+  const auto sinks = on_device("the sinks", request.sinks.data(), 4 * request.sinks.size());
+  const auto if_any = [](const auto& values, const auto& there) {
+    using Value = typename std::decay_t<decltype(values)>::value_type;
+    return values.empty() ? nullptr : static_cast<const Value*>(there->get());
+  };
+  p.query_offsets = if_any(request.query_offsets, query_offsets);
+  p.key_offsets = if_any(request.key_offsets, key_offsets);
+  p.key_lengths = if_any(request.key_lengths, key_lengths);
+  p.pages.table = if_any(request.page_table, page_table);
+  p.sinks = if_any(request.sinks, sinks);
   p.q = request.q.at<const void*>(q->get()), p.k = request.k.at<const void*>(k->get());
   p.v = request.v.at<const void*>(v->get()), p.o = answer.o.at<void*>(o->get());
   p.log_sum_exp = static_cast<float*>(sums->get());
@@ -176,6 +223,11 @@ AttentionAnswer run_attention(const AttentionRequest& request, Device& device) {
     on_host.k = request.k.at<const void*>(request.k.data.data());
     on_host.v = request.v.at<const void*>(request.v.data.data());
     on_host.alibi_slopes = request.alibi ? slopes.data() : nullptr;
+    if (p.query_offsets != nullptr) on_host.query_offsets = request.query_offsets.data();
+    if (p.key_offsets != nullptr) on_host.key_offsets = request.key_offsets.data();
+    if (p.key_lengths != nullptr) on_host.key_lengths = request.key_lengths.data();
+    if (p.pages.table != nullptr) on_host.pages.table = request.page_table.data();
+    if (p.sinks != nullptr) on_host.sinks = request.sinks.data();
     answer.check = compare(request, on_host, answer.o, log_sum_exp);
   }
   if (request.bench && answer.kernel)

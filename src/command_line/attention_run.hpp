@@ -41,7 +41,10 @@ struct AttentionCheck {
 
 struct AttentionRequest {
   AttentionProblem problem;  // without pointers; alibi: slopes of 2^(-8 (h + 1) / heads)
-  HeadTensor q, k, v;
+  HeadTensor q, k, v;        // as the tensors lie in memory: batch and rows of *_extents()
+  // Host copies of what the problem has in device memory; empty: it has none.
+  std::vector<std::int32_t> query_offsets, key_offsets, key_lengths, page_table;
+  std::vector<float> sinks;
   bool alibi = false;
   std::string kernel;  // empty: the library chooses
   bool check = false, bench = false;
@@ -54,8 +57,15 @@ struct AttentionAnswer {
   HeadTensor o;
 };
 
-// The problem's sizes and strides, of a request whose tensors are there.
+// The problem's sizes of a request whose tensors are there, of batches of equal lengths.
 void set_shape(AttentionRequest* request);
+
+// Lengths of each batch, one after the other: offsets of rows that follow each other.
+std::vector<std::int32_t> offsets_of(const std::vector<std::int64_t>& lengths);
+
+// Queries of a batch of a request, and keys.
+std::int64_t queries_of_batch(const AttentionRequest& request, std::int64_t batch);
+std::int64_t keys_of_batch(const AttentionRequest& request, std::int64_t batch);
 
 // Throws Failure where a call fails.
 AttentionAnswer run_attention(const AttentionRequest& request, Device& device);

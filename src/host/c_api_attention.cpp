@@ -30,6 +30,14 @@ tenon::AttentionProblem problem_of(const tenon_attention_problem& p) noexcept {
   problem.window = {p.left, p.right};
   problem.soft_cap = p.soft_cap;
   problem.alibi_slopes = p.alibi_slopes;
+  problem.sinks = p.sinks;
+  problem.query_offsets = p.query_offsets;
+  problem.key_offsets = p.key_offsets;
+  problem.key_lengths = p.key_lengths;
+  problem.query_rows = p.query_rows;
+  problem.key_rows = p.key_rows;
+  problem.pages = {p.pages.table, p.pages.table_stride, p.pages.page_size, p.pages.count};
+  problem.error = p.error;
   return problem;
 }
 

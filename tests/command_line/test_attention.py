@@ -17,6 +17,16 @@ class Usage(Folder):
         self.refused(2, "--bench times a GPU", "attention", *SIZES, "--bench", "--device", "emulator")
         self.refused(2, "--heads is for random tensors", "attention", "--q", "q", "--k", "k", "--v", "v", "--heads", 2)
 
+    def test_lengths_that_do_not_go_together(self):
+        lengths = ("--heads", 2, "--head-dimension", 32, "--query-lengths", "3,4")
+        self.refused(2, "it does not go with --queries", "attention", *lengths, "--queries", 4)
+        self.refused(2, "it does not go with --keys", "attention", *lengths, "--key-lengths", "3,4", "--keys", 4)
+        self.refused(2, "--query-lengths has 2 batches but --key-lengths has 1", "attention", *lengths, "--key-lengths", 3)
+        self.refused(2, "--batch is 3 but there are lengths of 2 batches", "attention", *lengths, "--batch", 3)
+        self.refused(2, "--page-size", "attention", *lengths, "--page-size", 257)
+        self.refused(2, "--query-lengths is for random tensors", "attention", "--q", "q", "--k", "k", "--v", "v",
+                     "--query-lengths", 3)
+
     def test_bad_values(self):
         self.refused(2, "--queries", "attention", "--heads", 2, "--queries", "x", "--head-dimension", 32, "--json")
         self.refused(2, "--head-dimension", "attention", "--heads", 2, "--queries", 3, "--head-dimension", 2000)
@@ -25,7 +35,8 @@ class Usage(Folder):
     def test_help_has_examples(self):
         code, out, _ = run("attention", "--help")
         self.assertEqual(code, 0)
-        for words in ("--causal", "--soft-cap", "--key-heads", "--check", "--bench", "--json", "Examples:"):
+        for words in ("--causal", "--soft-cap", "--key-heads", "--sinks", "--query-lengths", "--key-lengths", "--page-size",
+                      "--check", "--bench", "--json", "Examples:"):
             self.assertIn(words, out)
 
     def test_files(self):
@@ -59,6 +70,22 @@ class Computes(Folder):
     def test_every_option_is_checked_against_float64(self):
         for options in (("--left", 5), ("--soft-cap", 2), ("--alibi",), ("--scale", -0.5), ("--batch", 2, "--type", "bf16")):
             self.assertTrue(self.attention(*SIZES, *options, "--check")["ok"], options)
+
+    def test_variable_lengths_pages_and_sinks(self):
+        heads = ("--heads", 2, "--key-heads", 1, "--head-dimension", 32, "--causal", "--check")
+        for options in (("--query-lengths", "5,0,17"), ("--query-lengths", "5,17", "--key-lengths", "70,3"),
+                        ("--queries", 4, "--key-lengths", "0,33,9", "--page-size", 5, "--sinks"),
+                        ("--query-lengths", "5,1", "--keys", 20, "--page-size", 256)):
+            answer = self.attention(*heads, *options)
+            self.assertTrue(answer["ok"] and "general" in answer["kernel"], options)
+        self.assertEqual((answer["batch"], answer["queries"], answer["keys"]), (2, 5, 20))
+
+    def test_rows_of_batches_follow_each_other(self):
+        o = self.path("o.npy")
+        self.attention("--heads", 2, "--head-dimension", 32, "--query-lengths", "5,1,3", "--out", o)
+        descr, shape, values = read_npy(o)
+        self.assertEqual((descr, shape), ("<f2", (1, 9, 2, 32)))
+        self.assertTrue(all(math.isfinite(x) for x in values))
 
     def test_what_it_refuses(self):
         self.refused(2, "heads is 3 but must be a multiple of key_heads, 2", "attention", "--heads", 3, "--key-heads", 2,

@@ -71,6 +71,17 @@ void expect_passed_on() {
   EXPECT_EQ(p.window.right, 8);
   EXPECT_EQ(p.soft_cap, 9.0F);
   EXPECT_EQ(p.alibi_slopes, at<float>(96));
+  EXPECT_EQ(p.sinks, at<float>(100));
+  EXPECT_EQ(p.query_offsets, at<std::int32_t>(104));
+  EXPECT_EQ(p.key_offsets, at<std::int32_t>(108));
+  EXPECT_EQ(p.key_lengths, at<std::int32_t>(112));
+  EXPECT_EQ(p.query_rows, 10);
+  EXPECT_EQ(p.key_rows, 11);
+  EXPECT_EQ(p.pages.table, at<std::int32_t>(116));
+  EXPECT_EQ(p.pages.table_stride, 12);
+  EXPECT_EQ(p.pages.page_size, 13);
+  EXPECT_EQ(p.pages.count, 14);
+  EXPECT_EQ(p.error, at<std::int32_t>(120));
   EXPECT_STREQ(call.kernel, "this one");
 }
 
@@ -83,7 +94,11 @@ tenon_attention_problem problem() {
   p.v = {at<void>(48), 49, 50, 51};
   p.o = {at<void>(64), 65, 66, 67};
   p.log_sum_exp = at<float>(80), p.scale = 0.5F, p.left = 7, p.right = 8, p.soft_cap = 9;
-  p.alibi_slopes = at<float>(96), p.kernel = "this one";
+  p.alibi_slopes = at<float>(96), p.sinks = at<float>(100);
+  p.query_offsets = at<std::int32_t>(104), p.key_offsets = at<std::int32_t>(108);
+  p.key_lengths = at<std::int32_t>(112), p.query_rows = 10, p.key_rows = 11;
+  p.pages = {at<std::int32_t>(116), 12, 13, 14}, p.error = at<std::int32_t>(120);
+  p.kernel = "this one";
   return p;
 }
 
