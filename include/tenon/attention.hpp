@@ -1,4 +1,5 @@
-// The host API of attention: O = softmax(scale * Q K^T) V, with windows, soft cap, slopes and grouped heads.
+// The host API of attention: O = softmax(scale * Q K^T) V, with windows, soft cap, slopes, sinks, grouped
+// heads, batches of variable lengths and paged keys.
 //
 //   tenon::AttentionProblem problem;
 //   problem.batch = 1; problem.heads = 32; problem.key_heads = 8; problem.queries = problem.keys = n;
@@ -13,7 +14,10 @@
 //
 // Head dimensions: 32, 64, 96, 128, 192, 256, and 192 of keys with 128 of values; f16 and bf16. Any lengths,
 // strides and element-aligned pointers; multiples of 16 bytes are fastest. V of a key that a query does not
-// see may not be NaN or infinite: its weight is 0, and the product NaN. Nothing is allocated on the device,
+// see may not be NaN or infinite: its weight is 0, and the product NaN. Rows behind the lengths of a batch,
+// and pages that its table does not name, may hold anything. Lengths and page tables are read by the kernel:
+// the problem says what happens where they are out of range, and other strides, sizes and pointers are
+// checked before the launch. Nothing is allocated on the device,
 // no workspace is needed, nothing synchronises. Host memory is allocated only by the first call, which builds
 // the list of kernels. Link with tenon::tenon.
 #pragma once

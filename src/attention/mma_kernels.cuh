@@ -1,5 +1,5 @@
 // The mma.sync attention kernels of one type: for each head dimension one for aligned tensors and plain
-// scores, and one for everything else.
+// scores, of the most usual ones also with variable lengths, and one for everything else.
 #pragma once
 
 #include <string>
@@ -21,11 +21,11 @@ std::string attention_mma_name(const char* variant) {
 }
 
 // The kernel for aligned tensors and plain scores.
-template <class Config>
+template <class Config, Sequences sequences = Sequences::equal>
 AttentionKernel plain_attention_mma(const char* ptx) {
-  using Plain = sm80::AttentionKernel<Config, PlainScore, Alignment::full_16>;
+  using Plain = sm80::AttentionKernel<Config, PlainScore, Alignment::full_16, sequences>;
   AttentionKernel plain;
-  plain.name = attention_mma_name<Config>("");
+  plain.name = attention_mma_name<Config>(sequences == Sequences::variable ? "_variable" : "");
   plain.ptx = ptx;
   plain.takes = [](const AttentionProblem& p, const DeviceDescription& device) {
     if (Status s = Plain::check(p, device); !s) return s;
@@ -46,6 +46,16 @@ void append_small_attention_mma(const char* ptx, std::vector<AttentionKernel>& l
     return (p.queries + 127) / 128 * p.heads * p.batch < device.multiprocessors;
   };
   list.push_back(small);
+}
+
+// The same of variable lengths: GeneralScore, which the general kernel has, takes as long as the products.
+template <class Config>
+void append_variable_attention_mma(const char* ptx, std::vector<AttentionKernel>& list) {
+  AttentionKernel variable = plain_attention_mma<Config, Sequences::variable>(ptx);
+  variable.suits = [](const AttentionProblem& p, const DeviceDescription&) {
+    return has_variable_lengths(p);
+  };
+  list.push_back(variable);
 }
 
 template <class Config>
@@ -71,6 +81,8 @@ void append_attention_mma(const char* ptx, std::vector<AttentionKernel>& list) {
   constexpr Overlap ahead = Overlap::ahead;
   append_small_attention_mma<AttentionMmaConfig<T, 64, 64, 4, 1, 64, 32, 3, true, 3, ahead>>(ptx, list);
   append_small_attention_mma<AttentionMmaConfig<T, 128, 128, 4, 1, 64, 64, 2, true, 2>>(ptx, list);
+  append_variable_attention_mma<AttentionMmaConfig<T, 64, 64, 4, 2, 64, 32, 3, true, 2, ahead>>(ptx, list);
+  append_variable_attention_mma<AttentionMmaConfig<T, 128, 128, 4, 2, 64, 64, 2, false, 2>>(ptx, list);
   append_attention_mma_of<AttentionMmaConfig<T, 32, 32, 4, 2, 64, 32, 3, true, 2, ahead>>(ptx, list);
   append_attention_mma_of<AttentionMmaConfig<T, 64, 64, 4, 2, 64, 32, 3, true, 2, ahead>>(ptx, list);
   append_attention_mma_of<AttentionMmaConfig<T, 96, 96, 4, 2, 64, 64, 2, false, 2>>(ptx, list);

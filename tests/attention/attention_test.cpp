@@ -44,8 +44,8 @@ struct Kernel {
   }
 };
 
-bool is_general(const std::string& name) {
-  return name.find("_general") != std::string::npos;
+bool reads_lengths(const std::string& name) {
+  return name.find("_general") != std::string::npos || name.find("_variable") != std::string::npos;
 }
 
 class EveryKernel : public test::DeviceTest, public ::testing::WithParamInterface<std::string> {
@@ -93,7 +93,7 @@ TEST_P(EveryKernel, VariableLengthsPagesAndSinks) {
   c.key_lengths = {77, 5, 34};
   put_in_pages(c, 24);
   c.window = {-1, 0};
-  const bool takes = GetParam().find("_mma_") != std::string::npos && is_general(GetParam());
+  const bool takes = GetParam().find("_mma_") != std::string::npos && reads_lengths(GetParam());
   if (takes) {
     expect_right(c);
     return;
@@ -209,7 +209,9 @@ TEST_F(AttentionTest, BatchesOfVariableLengths) {
     expect_right(c);
   }
   AttentionCase c = ragged();
-  c.slopes = true, c.soft_cap = 2, c.pad = 1, c.shift = 3, c.type = Type::bf16;
+  c.slopes = true, c.soft_cap = 2;
+  expect_right(c);
+  c.pad = 1, c.shift = 3, c.type = Type::bf16;
   expect_right(c);
 }
 
@@ -306,6 +308,10 @@ TEST_F(AttentionTest, ChoosesByProblem) {
   EXPECT_NE(chosen(c).find("general"), std::string::npos) << chosen(c);
   c.shift = 0, c.sinks = true;
   EXPECT_EQ(chosen(c).find("general"), std::string::npos) << chosen(c);
+  c = ragged();
+  EXPECT_EQ(chosen(c), "attention_mma_f16_64_128x64_variable");
+  c.head_dimension = c.value_dimension = 96;
+  EXPECT_EQ(chosen(c), "attention_mma_f16_96_128x64_general");
 }
 
 TEST_F(AttentionTest, RefusesWithASentence) {
