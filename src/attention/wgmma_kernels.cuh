@@ -11,6 +11,13 @@
 
 namespace tenon {
 
+// Where its tiles keep less than half of the multiprocessors busy, the smaller ones of mma.sync are faster.
+template <class Config>
+bool wgmma_suits(const AttentionProblem& p, const DeviceDescription& device) {
+  const std::int64_t tiles = (p.queries + Config::Block::m - 1) / Config::Block::m * p.batch;
+  return tiles * p.heads * 2 >= device.multiprocessors;
+}
+
 template <class Kernel, class MakeScore>
 AttentionKernel attention_wgmma_kernel(const char* ptx, const char* variant, const MakeScore&) {
   using Config = typename Kernel::Config;
@@ -23,11 +30,7 @@ AttentionKernel attention_wgmma_kernel(const char* ptx, const char* variant, con
     if (Status s = Kernel::check(p, device); !s) return s;
     return MakeScore::check(p);
   };
-  // Where its tiles keep less than half of the multiprocessors busy, the smaller ones of mma.sync are faster.
-  kernel.suits = [](const AttentionProblem& p, const DeviceDescription& device) {
-    return (p.queries + Config::Block::m - 1) / Config::Block::m * p.heads * p.batch * 2 >=
-           device.multiprocessors;
-  };
+  kernel.suits = &wgmma_suits<Config>;
   kernel.fill = [](const AttentionProblem& p, const DeviceDescription& device, Launcher& launcher,
                    Launch* launch) {
     auto* const tensors = dynamic_cast<TensorLauncher*>(&launcher);
@@ -70,6 +73,18 @@ void append_attention_wgmma_of(const char* ptx, std::vector<AttentionKernel>& li
   append(LocalMask{}, GeneralScore{}, MakeGeneralScore{}, "_general");
 }
 
+// The kernel of batches of variable lengths.
+template <class T, int head, int value = head>
+void append_variable_attention_wgmma(const char* ptx, std::vector<AttentionKernel>& list) {
+  using Config = sm90::AttentionConfigFor<T, head, BatchMask, PlainScore, value>;
+  using Kernel = sm90::AttentionKernel<Config, BatchMask, PlainScore>;
+  AttentionKernel kernel = attention_wgmma_kernel<Kernel>(ptx, "_variable", MakePlainScore{});
+  kernel.suits = [](const AttentionProblem& p, const DeviceDescription& device) {
+    return has_variable_lengths(p) && wgmma_suits<Config>(p, device);
+  };
+  list.push_back(kernel);
+}
+
 template <class T>
 void append_attention_wgmma(const char* ptx, std::vector<AttentionKernel>& list) {
   append_attention_wgmma_of<T, 32>(ptx, list);
@@ -79,6 +94,9 @@ void append_attention_wgmma(const char* ptx, std::vector<AttentionKernel>& list)
   append_attention_wgmma_of<T, 192>(ptx, list);
   append_attention_wgmma_of<T, 192, 128>(ptx, list);
   append_attention_wgmma_of<T, 256>(ptx, list);
+  append_variable_attention_wgmma<T, 64>(ptx, list);
+  append_variable_attention_wgmma<T, 128>(ptx, list);
+  append_variable_attention_wgmma<T, 192, 128>(ptx, list);
 }
 
 }  // namespace tenon

@@ -45,7 +45,9 @@ struct Kernel {
 };
 
 bool reads_lengths(const std::string& name) {
-  return name.find("_general") != std::string::npos || name.find("_variable") != std::string::npos;
+  const bool general_mma =
+      name.find("_mma_") != std::string::npos && name.find("_general") != std::string::npos;
+  return general_mma || name.find("_variable") != std::string::npos;
 }
 
 class EveryKernel : public test::DeviceTest, public ::testing::WithParamInterface<std::string> {
@@ -91,10 +93,10 @@ TEST_P(EveryKernel, VariableLengthsPagesAndSinks) {
   c.batch = 3, c.heads = 2, c.key_heads = 1, c.sinks = true;
   c.query_rows = 40, c.query_offsets = {1, 18, 18, 38};
   c.key_lengths = {77, 5, 34};
-  put_in_pages(c, 24);
+  const bool on_mma = GetParam().find("_mma_") != std::string::npos;
+  if (on_mma) put_in_pages(c, 24);
   c.window = {-1, 0};
-  const bool takes = GetParam().find("_mma_") != std::string::npos && reads_lengths(GetParam());
-  if (takes) {
+  if (reads_lengths(GetParam())) {
     expect_right(c);
     return;
   }
@@ -201,12 +203,22 @@ AttentionCase ragged() {
   return c;
 }
 
+// By each kernel of f16 that reads lengths.
+void expect_right_of_each(const AttentionCase& c, bool out_of_range = false) {
+  for (const char* kernel : {"attention_wgmma_f16_64_128x128_variable",
+                             "attention_mma_f16_64_128x64_variable", "attention_mma_f16_64_128x64_general"}) {
+    if (c.page_size > 0 && std::string(kernel).find("wgmma") != std::string::npos) continue;
+    SCOPED_TRACE(kernel);
+    expect_right(c, kernel, out_of_range);
+  }
+}
+
 TEST_F(AttentionTest, BatchesOfVariableLengths) {
   for (const AttentionWindow window : {AttentionWindow{}, {-1, 0}, {20, 3}}) {
     SCOPED_TRACE(std::to_string(window.left) + ", " + std::to_string(window.right));
     AttentionCase c = ragged();
     c.window = window;
-    expect_right(c);
+    expect_right_of_each(c);
   }
   AttentionCase c = ragged();
   c.slopes = true, c.soft_cap = 2;
@@ -215,12 +227,22 @@ TEST_F(AttentionTest, BatchesOfVariableLengths) {
   expect_right(c);
 }
 
-TEST_F(AttentionTest, KeysInUse) {
-  AttentionCase c = of_lengths(35, 100);
-  c.batch = 5, c.key_lengths = {0, 1, 64, 99, 100};
-  expect_right(c);
+// Several tiles of queries and keys of each batch but one, by fewer CTAs than tiles.
+TEST_F(AttentionTest, LongBatchesOfVariableLengths) {
+  AttentionCase c;
+  c.batch = 3, c.heads = 2, c.key_heads = 1, c.queries = 200, c.keys = 300;
+  c.query_rows = 331, c.query_offsets = {0, 130, 131, 331};
+  c.key_rows = 469, c.key_offsets = {0, 300, 340, 469};
   c.window = {-1, 0};
-  expect_right(c);
+  expect_right_of_each(c);
+}
+
+TEST_F(AttentionTest, KeysInUse) {
+  AttentionCase c = of_lengths(35, 140);
+  c.batch = 6, c.key_lengths = {0, 1, 64, 99, 129, 140};
+  expect_right_of_each(c);
+  c.window = {-1, 0};
+  expect_right_of_each(c);
 }
 
 TEST_F(AttentionTest, Pages) {
@@ -230,7 +252,7 @@ TEST_F(AttentionTest, Pages) {
     c.batch = 3, c.heads = 2, c.key_heads = 2, c.key_lengths = {150, 0, 67};
     c.window = {page_size == 48 ? 40 : -1, 0};
     put_in_pages(c, page_size);
-    expect_right(c);
+    expect_right_of_each(c);
   }
   AttentionCase c = of_lengths(18, 70);  // all keys in use, and no copies of 16 bytes
   c.batch = 2, c.pad = 1, c.shift = 3;
@@ -246,7 +268,7 @@ TEST_F(AttentionTest, PagesOutOfRange) {
   put_in_pages(c, 16);
   c.table[2] = -1, c.table[5] = c.page_count, c.table[9] = std::numeric_limits<int>::min();
   for (int entry = 0; entry < 4; ++entry) c.table[c.table_stride + entry] = std::numeric_limits<int>::max();
-  expect_right(c, nullptr, true);
+  expect_right_of_each(c, true);
   c.sinks = false, c.soft_cap = 1;
   expect_right(c, nullptr, true);
 }
@@ -256,17 +278,17 @@ TEST_F(AttentionTest, LengthsOutOfRange) {
   c.batch = 3;
   const AttentionCase equal = c;
   c.query_rows = 20, c.query_offsets = {6, 2, 12, 21};  // decreasing; right; behind the last row
-  expect_right(c, nullptr, true);
+  expect_right_of_each(c, true);
   c.query_offsets = {-1, 3, 20, 20};  // before the first row; more than the most of a batch; none
-  expect_right(c, nullptr, true);
+  expect_right_of_each(c, true);
   c = equal;
   c.key_rows = 90, c.key_offsets = {45, 39, 79, 91};
-  expect_right(c, nullptr, true);
+  expect_right_of_each(c, true);
   c.key_offsets = {-2147483647, 3, 44, 90};
-  expect_right(c, nullptr, true);
+  expect_right_of_each(c, true);
   c = equal;
   c.key_lengths = {-1, 41, 40};
-  expect_right(c, nullptr, true);
+  expect_right_of_each(c, true);
 }
 
 TEST_F(AttentionTest, Sinks) {
@@ -275,8 +297,11 @@ TEST_F(AttentionTest, Sinks) {
   expect_right(c);
   expect_right(c, "attention_mma_f16_64_128x64");
   expect_right(c, "attention_mma_f16_64_128x64_general");
+  expect_right(c, "attention_wgmma_f16_64_192x128_causal");
+  expect_right(c, "attention_wgmma_f16_64_128x128_general");
   c.keys = 0;
   expect_right(c);
+  expect_right(c, "attention_mma_f16_64_64x64");
 }
 
 TEST_F(AttentionTest, NoRowsAtAll) {
@@ -309,6 +334,11 @@ TEST_F(AttentionTest, ChoosesByProblem) {
   c.shift = 0, c.sinks = true;
   EXPECT_EQ(chosen(c).find("general"), std::string::npos) << chosen(c);
   c = ragged();
+  if (test::emulated()) {
+    EXPECT_EQ(chosen(c), "attention_wgmma_f16_64_128x128_variable");
+  }
+  put_in_pages(c, 16);
+  c.key_rows = 0, c.key_offsets.clear();
   EXPECT_EQ(chosen(c), "attention_mma_f16_64_128x64_variable");
   c.head_dimension = c.value_dimension = 96;
   EXPECT_EQ(chosen(c), "attention_mma_f16_96_128x64_general");

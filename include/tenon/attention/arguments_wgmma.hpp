@@ -10,9 +10,10 @@ struct AttentionWgmmaArguments {
   PersistentOrder order;
   Divisor by_heads;  // heads of a batch
   Divisor by_group;  // heads that share a head of K and V
-  int heads;
+  int heads, queries;
   AttentionTensor<void*> o;
   float* log_sum_exp;  // may be null
+  const float* sinks;  // of the heads; may be null
 };
 
 // A head of all batches: its batch, its number there, and the head of K and V that it reads.

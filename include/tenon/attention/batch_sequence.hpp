@@ -1,6 +1,5 @@
-// The lengths of a batch's sequences, and where its rows and pages lie. A kernel checks each entry of device
-// memory before it uses it; what is out of range sets the error word. Below: arguments_mma.hpp,
-// variable_lengths.hpp.
+// The lengths of a batch's sequences in the mma.sync kernels: those of the problem, or read by the kernel.
+// Below: arguments_mma.hpp, variable_lengths.hpp.
 #pragma once
 
 #include <type_traits>
@@ -11,48 +10,6 @@ namespace tenon {
 
 // Whether all batches have the lengths of the problem, or what VariableLengths says.
 enum class Sequences { equal, variable };
-
-__device__ __forceinline__ void report_out_of_range(const VariableLengths& x) {
-  if (x.error != nullptr) atomicExch(x.error, 1);
-}
-
-// Rows of a batch: where they begin in memory, beside the batch's stride, and how many they are.
-struct BatchRows {
-  int first, count;
-};
-
-// rows: of all batches; most: of a batch.
-__device__ __forceinline__ BatchRows rows_from_offsets(const VariableLengths& x, const std::int32_t* offsets,
-                                                       int batch, int rows, int most) {
-  const int first = offsets[batch], end = offsets[batch + 1];
-  if (first >= 0 && end >= first && end <= rows && end - first <= most) return {first, end - first};
-  report_out_of_range(x);
-  return {0, 0};
-}
-// queries, keys: of the problem.
-__device__ __forceinline__ BatchRows queries_of_batch(const VariableLengths& x, int batch, int queries) {
-  if (x.query_offsets == nullptr) return {0, queries};
-  return rows_from_offsets(x, x.query_offsets, batch, x.query_rows, queries);
-}
-__device__ __forceinline__ BatchRows keys_of_batch(const VariableLengths& x, int batch, int keys) {
-  if (x.key_offsets != nullptr) return rows_from_offsets(x, x.key_offsets, batch, x.key_rows, keys);
-  if (x.key_lengths == nullptr) return {0, keys};
-  const int length = x.key_lengths[batch];
-  if (length >= 0 && length <= keys) return {0, length};
-  report_out_of_range(x);
-  return {0, 0};
-}
-
-// A key's page, and its row there. page < 0: the pool has no such page.
-struct KeyPlace {
-  int page, row;
-};
-// key: below the length of the batch. Paged keys only.
-__device__ __forceinline__ KeyPlace place_of_key(const VariableLengths& x, int batch, int key) {
-  const int entry = x.by_page.quotient(key);
-  const int page = x.pages[static_cast<std::int64_t>(batch) * x.table_stride + entry];
-  return {page < 0 || page >= x.page_count ? -1 : page, key - entry * x.page_size};
-}
 
 // Of a batch of equal lengths: they are read where the arguments are, and take no registers.
 class EqualSequence {

@@ -13,6 +13,7 @@
 #include "tenon/attention/softmax_wgmma.hpp"
 #include "tenon/attention/store_wgmma.hpp"
 #include "tenon/pipeline/turns.hpp"
+#include "tenon/ptx/st_shared.hpp"
 
 namespace tenon {
 
@@ -22,6 +23,7 @@ class AttentionConsumer {
   using Scores = typename Config::Scores;
   using Output = typename Config::Output;
   using Softmax = RowSoftmax<2>;
+  using Tile = KeyTileOf<Mask>;
   static constexpr int keys = Config::Block::n, rows = 64;
   static constexpr int probability_steps = keys / 16;
 
@@ -35,13 +37,13 @@ class AttentionConsumer {
   template <class Walk>
   __device__ __forceinline__ void run(Walk walk) {
     if (walk.ended()) return;
-    const Turns<Config::Schedule::ping_pong ? Config::consumers : 1> turns(group_);
+    const Turns<Config::Schedule::ping_pong || has_batches<Mask> ? Config::consumers : 1> turns(group_);
     Scores scores;
     Output output;
     Softmax softmax;
     const float factor = score_.log2_factor();
 
-    KeyTile now = walk.tile();
+    Tile now = walk.tile();
     start_scores(scores, now);
     scores.when_done([&](auto& s) {
       release_keys(now);
@@ -54,10 +56,10 @@ class AttentionConsumer {
     walk.next();
 #pragma unroll 1
     for (; !walk.ended(); walk.next()) {
-      const KeyTile next = walk.tile();
+      const Tile next = walk.tile();
       turns.wait();
       start_scores(scores, next);
-      start_output(output, !now.first);
+      start_output(output, now);
       turns.pass();
       float scale[2] = {1.0F, 1.0F};  // of the thread's two rows of the output
       if (next.first) {
@@ -88,7 +90,9 @@ class AttentionConsumer {
       });
       now = next;
     }
-    start_output(output, !now.first);
+    if constexpr (has_batches<Mask>) turns.wait();
+    start_output(output, now);
+    if constexpr (has_batches<Mask>) turns.pass();
     float scale[2];
     finish(softmax, now, scale);
     output.when_done([&](auto& o) {
@@ -124,17 +128,18 @@ class AttentionConsumer {
     return Stage<Config::key_stages>().after(value_);
   }
   // O += P V.
-  __device__ __forceinline__ void start_output(Output& output, bool add) {
+  __device__ __forceinline__ void start_output(Output& output, const Tile& tile) {
     using TileV = typename Config::TileV;
     using Major = WgmmaMajor<true, TileV::k_major>;
     rings_.values.wait_full(value());
+    if constexpr (has_batches<Mask>) clear_unused_values(tile);
     const OperandDescriptor<TileV> v(TileV{memory_ + Config::values_at + value().index * TileV::bytes}, 0);
 #pragma unroll
     for (auto& p : probabilities_) ptx::hold(p.reg);
     output.fence();
 #pragma unroll
     for (int step = 0; step < probability_steps; ++step)
-      output.template multiply<T, T, Major>(probabilities_[step], v.at(step), add || step > 0);
+      output.template multiply<T, T, Major>(probabilities_[step], v.at(step), !tile.first || step > 0);
     output.commit();
   }
 
@@ -152,15 +157,35 @@ class AttentionConsumer {
     ++value_;
   }
 
+  // Zeros for the values behind the last key of a batch: they are the next batch's or nobody's, and 0 * NaN
+  // is NaN. The first warpgroup clears them, in its turn, for the others too.
+  __device__ __forceinline__ void clear_unused_values(const Tile& tile) const {
+    using TileV = typename Config::TileV;
+    const int used = greater(0, tile.batch.keys - tile.key);
+    if (group_ != 0 || used >= keys) return;
+    const std::uint32_t stage = memory_ + Config::values_at + value().index * TileV::bytes;
+    const std::uint32_t zeros[4] = {};
+#pragma unroll
+    for (int panel = 0; panel < TileV::panels; ++panel) {
+      const std::uint32_t end = stage + (panel + 1) * TileV::panel_bytes;
+#pragma unroll 1
+      for (std::uint32_t at = end - (keys - used) * TileV::row_bytes + threadIdx.x % 128 * chunk_bytes;
+           at < end; at += 128 * chunk_bytes)
+        ptx::st_shared_v4_b32(at, zeros);
+    }
+    cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);  // wgmma reads through the other proxy
+    ptx::bar_sync<128>(1 + Config::consumers);              // behind the barriers of Turns
+  }
+
   template <class Values>
-  __device__ __forceinline__ void apply_score_and_mask(Values& scores, const KeyTile& tile) const {
+  __device__ __forceinline__ void apply_score_and_mask(Values& scores, const Tile& tile) const {
     const int query = tile.query + rows * group_;
+    const auto& mask = in_batch(mask_, tile.batch);
     if constexpr (Score::changes_scores) {
       const int head = head_position(p_, tile.head).head;
-      change_scores(scores, score_.of_head(head), mask_.sequence, query, tile.key);
+      change_scores(scores, score_.of_head(head), mask.sequence, query, tile.key);
     }
-    if (!sees_all(mask_, query, query + rows - 1, tile.key, keys))
-      mask_scores(scores, mask_, query, tile.key);
+    if (!sees_all(mask, query, query + rows - 1, tile.key, keys)) mask_scores(scores, mask, query, tile.key);
   }
   template <class Values>
   __device__ __forceinline__ void keep_probabilities(const Values& scores) {
@@ -170,17 +195,19 @@ class AttentionConsumer {
   }
   // The last key tile of a query tile has been seen: stores the logarithms of the sums of exponentials.
   // scale: of the thread's two rows of the output.
-  __device__ __forceinline__ void finish(const Softmax& softmax, const KeyTile& tile,
-                                         float (&scale)[2]) const {
+  __device__ __forceinline__ void finish(const Softmax& softmax, const Tile& tile, float (&scale)[2]) const {
     float log_sum_exp[2];
-    finish_rows(softmax, scale, log_sum_exp);
-    store_log_sum_exp<typename Output::Values>(p_, mask_.sequence.queries, log_sum_exp, tile.head,
-                                               tile.query + rows * group_);
+    const float sink = p_.sinks == nullptr ? -__int_as_float(0x7f800000)
+                                           : p_.sinks[head_position(p_, tile.head).head] * log2_of_e;
+    finish_rows(softmax, sink, scale, log_sum_exp);
+    store_log_sum_exp<typename Output::Values>(p_, in_batch(mask_, tile.batch).sequence.queries, log_sum_exp,
+                                               tile.head, tile.query + rows * group_);
   }
   template <class Values>
   __device__ __forceinline__ void store(const Values& output, const float (&scale)[2],
-                                        const KeyTile& tile) const {
-    store_output<T>(p_, mask_.sequence.queries, output, scale, tile.head, tile.query + rows * group_);
+                                        const Tile& tile) const {
+    store_output<T>(p_, in_batch(mask_, tile.batch).sequence.queries, output, scale, tile.head,
+                    tile.query + rows * group_, place_of_queries(mask_, head_position(p_, tile.head).batch));
   }
 
   const AttentionWgmmaArguments& p_;

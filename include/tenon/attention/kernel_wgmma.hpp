@@ -19,6 +19,12 @@ namespace tenon {
 template <class Config, class Mask, class Score>
 struct AttentionWgmma {
   using Walk = KeyTileWalk<Mask, Config::Block::m, Config::Block::n>;
+  // The producer needs more of them to find the rows of a batch.
+  static constexpr int moved_registers = has_batches<Mask> ? 32 : 0;
+  static_assert(moved_registers == 0 || Config::consumers == 2,
+                "AttentionWgmma: batches of variable lengths need tiles of 128 queries");
+  static constexpr int producer_registers = Config::producer_registers + moved_registers;
+  static constexpr int consumer_registers = Config::consumer_registers - moved_registers / 2;
 
   // Called once by all threads of a one-dimensional CTA.
   __device__ __forceinline__ static void run(const AttentionMaps& maps, const AttentionWgmmaArguments& p,
@@ -37,14 +43,14 @@ struct AttentionWgmma {
     // Broadcast, so that ptxas knows it to be uniform (WgmmaRoles::warpgroup()).
     const int group = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
     if (group == Config::consumers) {
-      ptx::setmaxnreg_dec_sync_aligned_u32<Config::producer_registers>();
+      ptx::setmaxnreg_dec_sync_aligned_u32<producer_registers>();
       const PersistentScheduler scheduler = this_scheduler(p.order);
       if (works_for_warp(Config::producer_warp)) {
         cudaGridDependencySynchronize();
         AttentionProducer<Config>(maps, p, rings, memory).run(Walk(scheduler, mask));
       }
     } else {
-      ptx::setmaxnreg_inc_sync_aligned_u32<Config::consumer_registers>();
+      ptx::setmaxnreg_inc_sync_aligned_u32<consumer_registers>();
       cudaGridDependencySynchronize();  // the previous grid may read what the store overwrites
       const PersistentScheduler scheduler = this_scheduler(p.order);
       AttentionConsumer<Config, Mask, Score>(p, mask, score, rings, ptx::shared_address(memory), group)

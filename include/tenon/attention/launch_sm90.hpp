@@ -33,7 +33,12 @@ Mask mask_of(const AttentionProblem& problem) {
     const auto limit = [](int side) {
       return side < 0 ? Mask::unlimited : std::min<int>(side, Mask::unlimited);
     };
-    return {sequence, limit(problem.window.left), limit(problem.window.right)};
+    if constexpr (has_batches<Mask>) {
+      return {sequence, limit(problem.window.left), limit(problem.window.right), variable_lengths(problem),
+              Divisor(static_cast<int>(problem.heads))};
+    } else {
+      return {sequence, limit(problem.window.left), limit(problem.window.right)};
+    }
   } else {
     return {sequence};
   }
@@ -94,9 +99,9 @@ Status AttentionKernel<Config, Mask, Score>::check(const AttentionProblem& p,
                   Config::head, Config::value, p.head_dimension, p.value_dimension);
   if (!fits_window<Mask>(p.window))
     return Status(no, "this kernel's mask does not have the window {%d, %d}", p.window.left, p.window.right);
-  if (has_variable_lengths(p))
+  if (!has_batches<Mask> && has_variable_lengths(p))
     return Status(no, "offsets, lengths or pages are given but the kernel has equal lengths");
-  if (p.sinks != nullptr) return Status(no, "sinks are given but the kernel has none");
+  if (p.pages.table != nullptr) return Status(no, "keys lie in pages but the kernel has no pages");
   const std::int64_t tiles = (p.queries + Config::Block::m - 1) / Config::Block::m;
   constexpr std::int64_t most_tiles = std::int64_t{1} << 30;
   if (p.heads > most_tiles || p.batch > most_tiles / p.heads || tiles > most_tiles / (p.batch * p.heads))
@@ -104,10 +109,11 @@ Status AttentionKernel<Config, Mask, Score>::check(const AttentionProblem& p,
                   "batch x heads x queries has %lld x %lld x %lld tiles of %d queries, but 2^30 is the most",
                   static_cast<long long>(p.batch), static_cast<long long>(p.heads),
                   static_cast<long long>(tiles), Config::Block::m);
-  if (Status s = check_tma_tensor("q", p.q, p.batch, p.heads, p.queries); !s) return s;
-  if (Status s = check_tma_tensor("k", p.k, p.batch, p.key_heads, p.keys); !s) return s;
-  if (Status s = check_tma_tensor("v", p.v, p.batch, p.key_heads, p.keys); !s) return s;
-  return check_tma_tensor("o", p.o, p.batch, p.heads, p.queries);
+  const AttentionExtents queries = query_extents(p), keys = key_extents(p);
+  if (Status s = check_tma_tensor("q", p.q, queries.batch, p.heads, queries.rows); !s) return s;
+  if (Status s = check_tma_tensor("k", p.k, keys.batch, p.key_heads, keys.rows); !s) return s;
+  if (Status s = check_tma_tensor("v", p.v, keys.batch, p.key_heads, keys.rows); !s) return s;
+  return check_tma_tensor("o", p.o, queries.batch, p.heads, queries.rows);
 }
 
 template <class Config, class Mask, class Score>
@@ -118,31 +124,33 @@ Status AttentionKernel<Config, Mask, Score>::plan(const AttentionProblem& p, con
   const int batch = static_cast<int>(p.batch), heads = static_cast<int>(p.heads);
   const int key_heads = static_cast<int>(p.key_heads);
   AttentionMaps maps;
-  const auto map = [&](const AttentionTensor<const void*>& tensor, int columns, std::int64_t rows, int count,
-                       int box_rows, int box_columns, TensorMap* to) {
+  const auto map = [&](const AttentionTensor<const void*>& tensor, int columns, AttentionExtents of,
+                       int count, int box_rows, int box_columns, TensorMap* to) {
     return make_map(TensorInMemory{tensor.data,
                                    2,
                                    columns,
-                                   static_cast<int>(rows),
-                                   {count, batch},
+                                   static_cast<int>(of.rows),
+                                   {count, static_cast<int>(of.batch)},
                                    tensor.row_stride,
                                    {tensor.head_stride, tensor.batch_stride}},
                     box_rows, box_columns, to);
   };
   // A map has a row. Without keys every score is masked, and the row may be anything: one of Q.
-  const bool none = p.keys == 0;
-  const std::int64_t keys = none ? 1 : p.keys;
+  const bool none = has_no_keys(p);
+  const AttentionExtents of_queries = query_extents(p);
+  const AttentionExtents of_keys = none ? AttentionExtents{of_queries.batch, 1} : key_extents(p);
   const AttentionTensor<const void*> k = none ? p.q : p.k;
   const AttentionTensor<const void*> v = none ? p.q : p.v;
   using TileQ = typename Config::TileQ;
   using TileK = typename Config::TileK;
   using TileV = typename Config::TileV;
-  if (Status s = map(p.q, Config::head, p.queries, heads, TileQ::rows, TileQ::panel_columns, &maps.q); !s)
+  if (Status s = map(p.q, Config::head, of_queries, heads, TileQ::rows, TileQ::panel_columns, &maps.q); !s)
     return s;
-  if (Status s = map(k, Config::head, keys, key_heads, TileK::rows, TileK::panel_columns, &maps.k); !s)
+  if (Status s = map(k, Config::head, of_keys, key_heads, TileK::rows, TileK::panel_columns, &maps.k); !s)
     return s;
   const int columns = none ? std::min(Config::head, Config::value) : Config::value;
-  if (Status s = map(v, columns, keys, key_heads, TileV::rows, TileV::panel_columns, &maps.v); !s) return s;
+  if (Status s = map(v, columns, of_keys, key_heads, TileV::rows, TileV::panel_columns, &maps.v); !s)
+    return s;
 
   const int tiles = static_cast<int>((p.queries + Config::Block::m - 1) / Config::Block::m);
   AttentionWgmmaArguments arguments;
@@ -151,8 +159,10 @@ Status AttentionKernel<Config, Mask, Score>::plan(const AttentionProblem& p, con
   arguments.by_heads = Divisor(heads);
   arguments.by_group = Divisor(heads / key_heads);
   arguments.heads = heads;
+  arguments.queries = static_cast<int>(p.queries);
   arguments.o = p.o;
   arguments.log_sum_exp = p.log_sum_exp;
+  arguments.sinks = p.sinks;
 
   launch->what = name;
   launch->function = reinterpret_cast<const void*>(&attention_wgmma<Config, Mask, Score>);

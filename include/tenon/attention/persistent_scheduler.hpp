@@ -1,5 +1,5 @@
 // The tile scheduler of persistent attention kernels: it gives a CTA its next query tile and head. The same
-// code runs in every role of the kernel and on the host. Plain C++17. Below: scheduler.hpp, mask.hpp.
+// code runs in every role of the kernel and on the host. Plain C++17. Below: scheduler.hpp, batch_mask.hpp.
 //
 // Where later queries see more keys, the tiles have different lengths. Tile t of the first half of a head and
 // tile T - 1 - t of the second half are a pair, and pairs are equally long: most waves consist of pairs, in
@@ -8,6 +8,7 @@
 // runs backwards: the CTA that got the longest tile of a wave gets the shortest of the next.
 #pragma once
 
+#include "tenon/attention/batch_mask.hpp"
 #include "tenon/attention/mask.hpp"
 #include "tenon/attention/scheduler.hpp"
 
@@ -109,6 +110,11 @@ struct KeyTile {
   int query, key;    // the first of each
   bool first, last;  // whether it is the first, or the last, that its query tile visits
 };
+// With what the mask needs of its batch.
+template <class Mask>
+struct KeyTileOf : KeyTile {
+  BatchOf<Mask> batch;
+};
 
 // The key tiles of all of a CTA's work, one after the other: the loop of each role. A query tile visits its
 // key tiles from the last to the first, so that those with a mask come while nothing is there yet to be
@@ -122,9 +128,10 @@ class KeyTileWalk {
   }
 
   TENON_HOST_DEVICE bool ended() const { return ended_; }
-  TENON_HOST_DEVICE KeyTile tile() const {
-    return {work_.head, work_.tile * rows, tile_ * keys, first_, tile_ == begin_};
+  TENON_HOST_DEVICE KeyTileOf<Mask> tile() const {
+    return {{work_.head, work_.tile * rows, tile_ * keys, first_, tile_ == begin_}, batch_};
   }
+  TENON_HOST_DEVICE const Mask& mask() const { return mask_; }
   TENON_HOST_DEVICE void next() {
     if (tile_ != begin_) {
       --tile_;
@@ -136,23 +143,37 @@ class KeyTileWalk {
   }
 
  private:
+  // Query tiles behind the last query of their batch are passed over.
   TENON_HOST_DEVICE void begin_work() {
+    find_work();
+    if constexpr (has_batches<Mask>) {
+      while (!ended_ && work_.tile * rows >= batch_.queries) {
+        ++wave_;
+        find_work();
+      }
+    }
+    if (ended_) return;
+    const auto& mask = in_batch(mask_, batch_);
+    const int first_query = work_.tile * rows;
+    const int last_query = lesser(first_query + rows, mask.sequence.queries) - 1;
+    const KeySpan tiles = key_tiles(mask, first_query, last_query, keys);
+    begin_ = tiles.begin;
+    tile_ = tiles.end - 1;
+    first_ = true;
+  }
+  TENON_HOST_DEVICE void find_work() {
     const int index = scheduler_.index(wave_);
     ended_ = index >= scheduler_.order().size();
     if (ended_) return;
     work_ = scheduler_.order().at(index);
-    const int first_query = work_.tile * rows;
-    const int last_query = lesser(first_query + rows, mask_.sequence.queries) - 1;
-    const KeySpan tiles = key_tiles(mask_, first_query, last_query, keys);
-    begin_ = tiles.begin;
-    tile_ = tiles.end - 1;
-    first_ = true;
+    batch_ = batch_of(mask_, work_.head);
   }
 
   const PersistentScheduler& scheduler_;
   const Mask& mask_;
   int wave_ = 0, begin_ = 0, tile_ = 0;
   QueryTile work_{};
+  BatchOf<Mask> batch_{};
   bool first_ = true, ended_ = false;
 };
 

@@ -32,35 +32,42 @@ class AttentionProducer {
   __device__ __forceinline__ void run(Walk walk) {
     if (walk.ended()) return;
     KeyTile now = walk.tile();
-    load_queries(now);
-    load_keys(now);
+    load_queries(now, walk.mask());
+    load_keys(now, walk.mask());
 #pragma unroll 1
     while (true) {
       walk.next();
       if (walk.ended()) break;
       const KeyTile next = walk.tile();
-      if (next.first && Config::query_stages > 1) load_queries(next);
-      load_keys(next);
-      load_values(now);
-      if (next.first && Config::query_stages == 1) load_queries(next);
+      if (next.first && Config::query_stages > 1) load_queries(next, walk.mask());
+      load_keys(next, walk.mask());
+      load_values(now, walk.mask());
+      if (next.first && Config::query_stages == 1) load_queries(next, walk.mask());
       now = next;
     }
-    load_values(now);
+    load_values(now, walk.mask());
   }
 
  private:
-  __device__ __forceinline__ void load_queries(const KeyTile& tile) {
+  template <class Mask>
+  __device__ __forceinline__ void load_queries(const KeyTile& tile, const Mask& mask) {
     const HeadPosition at = head_position(p_, tile.head);
-    load<TileQ>(rings_.queries, query_, maps_.q, memory_, {tile.query, at.head, at.batch});
+    const BatchPlace place = place_of_queries(mask, at.batch);
+    load<TileQ>(rings_.queries, query_, maps_.q, memory_, {place.row + tile.query, at.head, place.batch});
   }
-  __device__ __forceinline__ void load_keys(const KeyTile& tile) {
+  template <class Mask>
+  __device__ __forceinline__ void load_keys(const KeyTile& tile, const Mask& mask) {
     const HeadPosition at = head_position(p_, tile.head);
-    load<TileK>(rings_.keys, key_, maps_.k, memory_ + Config::keys_at, {tile.key, at.key_head, at.batch});
+    const BatchPlace place = place_of_keys(mask, at.batch);
+    load<TileK>(rings_.keys, key_, maps_.k, memory_ + Config::keys_at,
+                {place.row + tile.key, at.key_head, place.batch});
   }
-  __device__ __forceinline__ void load_values(const KeyTile& tile) {
+  template <class Mask>
+  __device__ __forceinline__ void load_values(const KeyTile& tile, const Mask& mask) {
     const HeadPosition at = head_position(p_, tile.head);
+    const BatchPlace place = place_of_keys(mask, at.batch);
     load<TileV>(rings_.values, value_, maps_.v, memory_ + Config::values_at,
-                {tile.key, at.key_head, at.batch});
+                {place.row + tile.key, at.key_head, place.batch});
   }
 
   template <class Tile, int stages>

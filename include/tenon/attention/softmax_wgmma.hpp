@@ -70,14 +70,15 @@ __device__ __forceinline__ void exponentiate(Values& scores, RowSoftmax<2>& soft
 }
 
 // The factors of the thread's two rows of products with V, and the natural logarithms of the sums of
-// exponentials: 0 and -infinity where no key was seen.
-__device__ __forceinline__ void finish_rows(const RowSoftmax<2>& softmax, float (&scale)[2],
+// exponentials: 0 and -infinity where no key was seen and there is no sink. sink: its score (base 2), or
+// -infinity.
+__device__ __forceinline__ void finish_rows(const RowSoftmax<2>& softmax, float sink, float (&scale)[2],
                                             float (&log_sum_exp)[2]) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const float sum = softmax.sum(half);
-    scale[half] = sum == 0.0F ? 0.0F : __fdividef(1.0F, sum);  // within 2 ulp
-    log_sum_exp[half] = softmax.log2_sum(half, sum) * ln_of_2;
+    const RowResult result = softmax.result(half, softmax.sum(half), sink);
+    scale[half] = result.scale;
+    log_sum_exp[half] = result.log2_sum * ln_of_2;
   }
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tenon/attention/arguments_wgmma.hpp"
+#include "tenon/attention/batch_mask.hpp"
 #include "tenon/fragment/registers.hpp"
 #include "tenon/ptx/opaque.hpp"
 
@@ -30,19 +31,19 @@ __device__ __forceinline__ void transpose_in_quad(std::uint32_t (&part)[4]) {
 }
 
 // By a whole warpgroup. T: element type of the output. scale: of the thread's two rows; 0 gives 0, whatever
-// the accumulators are. query: the first row's.
+// the accumulators are. query: the first row's; place: where the rows of its batch begin.
 template <class T, class Values>
 __device__ __forceinline__ void store_output(const AttentionWgmmaArguments& p, int queries,
                                              const Values& output, const float (&scale)[2], int all_head,
-                                             int query) {
+                                             int query, BatchPlace batch) {
   const Coord at = Values::coord(Values::this_lane(), 0);
   const HeadPosition place = head_position(p, all_head);
   const int quad_thread = lane_id() % 4;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row = query + at.row + 8 * half;
-    auto* const to = static_cast<T*>(p.o.data) + place.batch * p.o.batch_stride +
-                     place.head * p.o.head_stride + row * p.o.row_stride + 8 * quad_thread;
+    auto* const to = static_cast<T*>(p.o.data) + batch.batch * p.o.batch_stride +
+                     place.head * p.o.head_stride + (batch.row + row) * p.o.row_stride + 8 * quad_thread;
 #pragma unroll
     for (int first = 0; first < Values::elements / 4; first += 4) {
       std::uint32_t part[4];
@@ -66,7 +67,7 @@ __device__ __forceinline__ void store_log_sum_exp(const AttentionWgmmaArguments&
                                                   const float (&log_sum_exp)[2], int all_head, int query) {
   if (p.log_sum_exp == nullptr) return;
   const Coord at = Values::coord(Values::this_lane(), 0);
-  float* const to = p.log_sum_exp + static_cast<std::int64_t>(all_head) * queries;
+  float* const to = p.log_sum_exp + static_cast<std::int64_t>(all_head) * p.queries;
   // Opaque: nvcc would merge these branches with those of store_output() and clone its shuffles into them.
   const int column = ptx::opaque_copy(at.col);
 #pragma unroll
