@@ -87,7 +87,7 @@ class RowSoftmax {
     const float most = fmaxf(reference_[row], sink);
     const float scale = ptx::ex2_approx_ftz_f32(reference_[row] - most);
     const float all = fmaf(sum, scale, ptx::ex2_approx_ftz_f32(sink - most));
-    return {all == 0 ? 0 : scale / all, most + log2f(all)};
+    return {all == 0 ? 0 : __fdividef(scale, all), most + log2f(all)};  // within 2 ulp
   }
 
  private:
