@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <vector>
 
@@ -147,6 +148,33 @@ TEST(KeyTileWalk, VisitsTheKeyTilesOfEachQueryTileFromTheLastToTheFirst) {
   }
   const std::vector<std::vector<int>> expected = {{32, 24, 16, 8, 0}, {24, 16, 8, 0}, {8, 0}};
   EXPECT_EQ(visited, expected);
+}
+
+// Batches of 40, 0 and 20 queries and 40, 8 and 0 keys, and one whose offsets decrease; two heads.
+TEST(KeyTileWalk, PassesOverTilesThatABatchDoesNotHave) {
+  const std::int32_t query_offsets[] = {0, 40, 40, 60, 50}, key_offsets[] = {0, 40, 48, 48, 60};
+  std::int32_t error = 0;
+  BatchMask mask{{40, 40}, BatchMask::unlimited, 0, {}, Divisor(2)};
+  mask.lengths.query_offsets = query_offsets, mask.lengths.query_rows = 60;
+  mask.lengths.key_offsets = key_offsets, mask.lengths.key_rows = 60;
+  mask.lengths.error = &error;
+  const PersistentOrder order(3, 8, 2, true);
+  std::vector<std::array<int, 3>> visited;
+  for (int cta = 0; cta < 2; ++cta) {
+    const PersistentScheduler scheduler(order, cta, 2);
+    for (KeyTileWalk<BatchMask, 16, 16> walk(scheduler, mask); !walk.ended(); walk.next())
+      visited.push_back({walk.tile().head, walk.tile().query, walk.tile().key});
+  }
+  std::sort(visited.begin(), visited.end());
+  std::vector<std::array<int, 3>> expected;
+  for (const int head : {0, 1}) {
+    for (const int query : {0, 16, 32})
+      for (int key = 0; key <= query; key += 16) expected.push_back({head, query, key});
+  }
+  for (const int head : {4, 5})  // without keys one tile is visited: it has an output
+    for (const int query : {0, 16}) expected.push_back({head, query, 0});
+  EXPECT_EQ(visited, expected);
+  EXPECT_EQ(error, 1);
 }
 
 }  // namespace
