@@ -83,4 +83,17 @@ Status validate(const AttentionProblem& p) noexcept {
   return {};
 }
 
+Status validate_workspace(const AttentionProblem& p, std::size_t needed) noexcept {
+  if (p.workspace == nullptr || needed == 0) return {};
+  if (p.workspace_bytes < needed)
+    return Status(StatusCode::workspace_too_small,
+                  "workspace_bytes is %zu but the splits of the keys need >= %zu (or a null workspace)",
+                  p.workspace_bytes, needed);
+  const auto beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(p.workspace) % 256);
+  if (beyond != 0)
+    return Status(StatusCode::invalid_argument, "workspace is %d bytes past a multiple of 256 but needs 0",
+                  beyond);
+  return {};
+}
+
 }  // namespace tenon
