@@ -48,7 +48,10 @@ Status validate(const AttentionProblem& p) noexcept {
   const Named outputs[] = {
       {"o", p.o.data, memory_of(p.o, of_queries.batch, p.heads, of_queries.rows, p.value_dimension)},
       {"log_sum_exp", p.log_sum_exp, scalars(p.log_sum_exp, p.batch * p.heads * p.queries)},
-      {"error", p.error, scalars(p.error, 1)}};
+      {"error", p.error, scalars(p.error, 1)},
+      {"the workspace",
+       p.workspace_bytes == 0 ? nullptr : p.workspace,
+       {reinterpret_cast<std::uintptr_t>(p.workspace), 1, p.workspace_bytes, 0}}};
   const auto keys = [&](const char* name, const AttentionTensor<const void*>& tensor, int dimension) {
     return has_no_keys(p) ? Named{}
                           : Named{name, tensor.data,
@@ -74,7 +77,7 @@ Status validate(const AttentionProblem& p) noexcept {
       if (Status s = check_apart(output, input); !s) return s;
     }
   }
-  for (int i = 1; i < 3; ++i) {
+  for (int i = 1; i < 4; ++i) {
     for (int j = 0; j < i; ++j) {
       if (outputs[i].data == nullptr || outputs[j].data == nullptr) continue;
       if (Status s = check_apart(outputs[i], outputs[j]); !s) return s;

@@ -329,14 +329,21 @@ TEST_F(DecodeTest, LatentKeys) {
   expect_right(c);
 }
 
-TEST_F(DecodeTest, LengthsAndOffsetsOutOfRangeAreZero) {
+TEST_F(DecodeTest, OffsetsOfQueriesAndKeys) {
+  Case c;
+  c.heads = 6, c.key_heads = 2, c.queries = {1, 5, 0, 2}, c.keys = {33, 300, 12, 0};
+  c.query_offsets = c.key_offsets = true, c.window = {-1, 0};
+  expect_right(c);
+}
+
+TEST_F(DecodeTest, LengthsOutOfRangeAreZero) {
   Case c;
   c.queries = {1, 1}, c.keys = {40, 40};
   for (const int wrong : {-1, 41}) {
     const Decode decode(c);
     AttentionProblem p = decode.problem();
-    const test::Buffer<std::int32_t> lengths({wrong, wrong}), offsets({0, wrong, 80}), error({0});
-    p.key_lengths = lengths.get(), p.error = error.get();
+    const test::Buffer<std::int32_t> wrong_values({wrong, wrong}), error({0});
+    p.key_lengths = wrong_values.get(), p.error = error.get();
     ASSERT_TRUE(attention(test::launcher(), p));
     ASSERT_TRUE(test::device()->synchronize());
     EXPECT_EQ(error.read()[0], 1);

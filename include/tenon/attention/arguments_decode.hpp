@@ -1,72 +1,35 @@
 // The arguments of the decode kernels besides their score function, and the sequence of a batch as a kernel
-// finds it in device memory. Below: arguments_mma.hpp.
+// finds it in device memory. Below: batch_sequence.hpp.
 #pragma once
 
-#include "tenon/attention/arguments_mma.hpp"
+#include "tenon/attention/batch_sequence.hpp"
 
 namespace tenon {
 
 struct AttentionDecodeArguments {
   AttentionTensor<const void*> q, k, v;
   AttentionTensor<void*> o;
-  float* log_sum_exp;                                                          // may be null
-  const float* sinks;                                                          // may be null
-  const std::int32_t *query_offsets, *key_offsets, *key_lengths, *page_table;  // each may be null
-  std::int32_t* error;                                                         // may be null
-  std::int64_t page_table_stride;
-  std::int64_t query_rows, key_rows, pages;
+  float* log_sum_exp;  // may be null
+  const float* sinks;  // may be null
+  VariableLengths lengths;
   int queries, keys;  // the most of a batch
   int heads, key_heads, group;
-  int page_size;
   int left, right;        // of the window; no limit: AttentionArguments::unlimited_keys
   int row_tiles, splits;  // of a key head of a batch
-  Divisor by_row_tiles, by_splits, by_key_heads, by_group, by_page_size;
+  Divisor by_row_tiles, by_splits, by_key_heads, by_group;
   // Where splits > 1: of each row and split, O and the logarithm (base 2) of the sum of its weights. The rows
   // are counted as those of the log-sum-exp.
   float *split_o, *split_log2_sums;
 };
 
-// The queries and keys of a batch.
+// The queries and keys of a batch, and where their rows begin beside its strides.
 struct DecodeSequence {
-  std::int64_t query_row, key_row;  // the first of the batch, from where query_batch and key_batch begin
-  int query_batch, key_batch;
-  int queries, keys;
+  int first_query, first_key, queries, keys;
 };
-
-// The rows from offsets[0] to offsets[1], where they lie within `rows` and are not more than `most`.
-struct DecodeRows {
-  std::int64_t first = 0;
-  int count = 0;
-};
-__device__ __forceinline__ DecodeRows rows_between(const std::int32_t* offsets, std::int64_t rows, int most,
-                                                   bool* wrong) {
-  const std::int64_t begin = offsets[0], end = offsets[1];
-  if (begin < 0 || end < begin || end > rows || end - begin > most) {
-    *wrong = true;
-    return {};
-  }
-  return {begin, static_cast<int>(end - begin)};
-}
-
 __device__ __forceinline__ DecodeSequence sequence_of(const AttentionDecodeArguments& a, int batch) {
-  DecodeSequence s{0, 0, batch, batch, a.queries, a.keys};
-  bool wrong = false;
-  if (a.query_offsets != nullptr) {
-    const DecodeRows rows = rows_between(a.query_offsets + batch, a.query_rows, a.queries, &wrong);
-    s.query_row = rows.first, s.queries = rows.count, s.query_batch = 0;
-  }
-  if (a.key_offsets != nullptr) {
-    const DecodeRows rows = rows_between(a.key_offsets + batch, a.key_rows, a.keys, &wrong);
-    s.key_row = rows.first, s.keys = rows.count, s.key_batch = 0;
-  } else if (a.key_lengths != nullptr) {
-    s.keys = a.key_lengths[batch];
-    if (s.keys < 0 || s.keys > a.keys) {
-      wrong = true;
-      s.keys = 0;
-    }
-  }
-  if (wrong && a.error != nullptr) *a.error = 1;
-  return s;
+  const BatchRows queries = queries_of_batch(a.lengths, batch, a.queries),
+                  keys = keys_of_batch(a.lengths, batch, a.keys);
+  return {queries.first, keys.first, queries.count, keys.count};
 }
 
 // The keys that one of the queries first .. last of a sequence sees, and those that each of them sees.

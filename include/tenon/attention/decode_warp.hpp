@@ -7,6 +7,8 @@
 #include "tenon/attention/row_softmax.hpp"
 #include "tenon/attention/score_function.hpp"
 #include "tenon/fragment/f16.hpp"
+#include "tenon/ptx/shared_address.hpp"
+#include "tenon/ptx/st_shared.hpp"
 #include "tenon/warp/panel_cursor.hpp"
 
 namespace tenon {
@@ -40,22 +42,23 @@ class DecodeWarp {
 
  public:
   __device__ __forceinline__ DecodeWarp(const AttentionDecodeArguments& a, const Score& score,
-                                        const DecodeSequence& sequence, int key_head, int first_row)
+                                        const DecodeSequence& sequence, const DecodeWork& work)
       : a_(a),
         sequence_(sequence),
-        key_head_(key_head),
-        first_row_(first_row),
+        batch_(work.batch),
+        key_head_(work.key_head),
+        first_row_(work.row_tile * Config::rows),
         rows_(sequence.queries * a.group),
         key_cursor_(0),
         value_cursor_(0),
         score_{score, score} {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      row_[r] = decode_row(a, key_head, min(row_of(r), rows_ - 1));
+      row_[r] = decode_row(a, work.key_head, min(row_of(r), rows_ - 1));
       score_[r] = score.of_head(row_[r].head);
     }
-    const int first = a.by_group.quotient(first_row),
-              last = a.by_group.quotient(min(first_row + Config::rows, rows_) - 1);
+    const int first = a.by_group.quotient(first_row_),
+              last = a.by_group.quotient(min(first_row_ + Config::rows, rows_) - 1);
     seen_by_one_ = keys_seen_by_one(a, sequence, first, last);
     seen_by_each_ = keys_seen_by_each(a, sequence, first, last);
 #pragma unroll
@@ -72,8 +75,8 @@ class DecodeWarp {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const bool there = row_of(r) < rows_;
-      const T* const from = static_cast<const T*>(a_.q.data) + sequence_.query_batch * a_.q.batch_stride +
-                            (sequence_.query_row + row_[r].query) * a_.q.row_stride +
+      const T* const from = static_cast<const T*>(a_.q.data) + batch_ * a_.q.batch_stride +
+                            (sequence_.first_query + row_[r].query) * a_.q.row_stride +
                             row_[r].head * a_.q.head_stride;
 #pragma unroll
       for (int j = 0; j < depth_blocks; ++j) {
@@ -156,11 +159,13 @@ class DecodeWarp {
     for (int r = 0; r < 2; ++r) {
       const float log = log2_of_row(logs, lane / 4 + 8 * r, row_[r].head);
       const float scale = own[r] == minus_infinity ? 0 : ptx::ex2_approx_ftz_f32(own[r] - log) * inverse[r];
-      float* const to = shared + (warp * Config::rows + lane / 4 + 8 * r) * Config::sum_columns;
+      const std::uint32_t to =
+          ptx::shared_address(shared + (warp * Config::rows + lane / 4 + 8 * r) * Config::sum_columns) +
+          4 * static_cast<std::uint32_t>(Fragment::coord(lane, 0).col);
 #pragma unroll
       for (int n = 0; n < 2 * value_blocks; ++n) {
-        *reinterpret_cast<float2*>(to + 8 * n + Fragment::coord(lane, 0).col) =
-            make_float2(o_[n].reg[2 * r] * scale, o_[n].reg[2 * r + 1] * scale);
+        // Not by plain C++, of which nvcc has made two stores with bank conflicts.
+        ptx::st_shared_v2_f32(to + 32 * n, {o_[n].reg[2 * r] * scale, o_[n].reg[2 * r + 1] * scale});
       }
     }
     __syncthreads();
@@ -183,8 +188,9 @@ class DecodeWarp {
         if (column == 0) a_.split_log2_sums[of_split] = log2_of_row(logs, row, at.head);
         continue;
       }
-      T* const to = static_cast<T*>(a_.o.data) + sequence_.query_batch * a_.o.batch_stride +
-                    (sequence_.query_row + at.query) * a_.o.row_stride + at.head * a_.o.head_stride + column;
+      T* const to = static_cast<T*>(a_.o.data) + work.batch * a_.o.batch_stride +
+                    (sequence_.first_query + at.query) * a_.o.row_stride + at.head * a_.o.head_stride +
+                    column;
       *reinterpret_cast<uint2*>(to) =
           make_uint2(Packing<T>::pack({sum.x, sum.y}), Packing<T>::pack({sum.z, sum.w}));
       if (column == 0 && a_.log_sum_exp != nullptr)
@@ -245,7 +251,7 @@ class DecodeWarp {
 
   const AttentionDecodeArguments& a_;
   DecodeSequence sequence_;
-  int key_head_, first_row_, rows_;
+  int batch_, key_head_, first_row_, rows_;
   KeyRange seen_by_one_, seen_by_each_;
   KeyCursor key_cursor_;
   ValueCursor value_cursor_;

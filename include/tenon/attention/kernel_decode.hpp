@@ -66,7 +66,7 @@ class AttentionDecode {
     const int first_row = work.row_tile * Config::rows, rows = sequence.queries * a.group;
     if (first_row >= rows) return;
     const int warp_number = static_cast<int>(threadIdx.x) / 32;
-    Warp warp(a, score, sequence, work.key_head, first_row);
+    Warp warp(a, score, sequence, work);
 
     // The tiles of keys that one of the rows sees, in equal parts.
     const KeyRange seen = warp.seen_by_one();

@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(32)
   }
   const float inverse = sum == 0 ? 0 : 1 / sum;
   if (inside) {
-    T* const to = static_cast<T*>(a.o.data) + sequence.query_batch * a.o.batch_stride +
-                  (sequence.query_row + row.query) * a.o.row_stride + row.head * a.o.head_stride + column;
+    T* const to = static_cast<T*>(a.o.data) + batch * a.o.batch_stride +
+                  (sequence.first_query + row.query) * a.o.row_stride + row.head * a.o.head_stride + column;
     *reinterpret_cast<uint2*>(to) = make_uint2(Packing<T>::pack({o.x * inverse, o.y * inverse}),
                                                Packing<T>::pack({o.z * inverse, o.w * inverse}));
   }

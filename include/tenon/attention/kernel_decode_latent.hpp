@@ -127,12 +127,12 @@ class AttentionLatent {
 
   __device__ __forceinline__ void copy_query() const {
     constexpr int chunks = Config::head_dimension / QueryTile::chunk_elements;
-    const T* const from = static_cast<const T*>(a_.q.data) + sequence_.query_batch * a_.q.batch_stride;
+    const T* const from = static_cast<const T*>(a_.q.data) + work_.batch * a_.q.batch_stride;
     for (int i = static_cast<int>(threadIdx.x); i < Config::rows * chunks; i += Config::threads) {
       const int row = i / chunks, column = i % chunks * QueryTile::chunk_elements;
       const DecodeRow place = at(row);
       ptx::cp_async_cg_shared_global_16(query_ + static_cast<std::uint32_t>(QueryTile::offset(row, column)),
-                                        from + (sequence_.query_row + place.query) * a_.q.row_stride +
+                                        from + (sequence_.first_query + place.query) * a_.q.row_stride +
                                             place.head * a_.q.head_stride + column,
                                         first_row_ + row < rows_ ? 16U : 0U);
     }
@@ -342,8 +342,8 @@ class AttentionLatent {
       const int first_column = quarter_ * value_blocks * 16 + Fragment::coord(lane, 0).col;
       const std::int64_t in_logs = place_of(a_, work_.batch, place);
       const std::int64_t of_split = in_logs * a_.splits + work_.split;
-      T* const out = static_cast<T*>(a_.o.data) + sequence_.query_batch * a_.o.batch_stride +
-                     (sequence_.query_row + place.query) * a_.o.row_stride + place.head * a_.o.head_stride;
+      T* const out = static_cast<T*>(a_.o.data) + work_.batch * a_.o.batch_stride +
+                     (sequence_.first_query + place.query) * a_.o.row_stride + place.head * a_.o.head_stride;
       float* const of_this = a_.split_o + of_split * Config::value_dimension;
 #pragma unroll
       for (int n = 0; n < 2 * value_blocks; ++n) {

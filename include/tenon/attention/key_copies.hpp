@@ -62,12 +62,12 @@ class KeyPlaces {
   __device__ __forceinline__ KeyPlaces(const AttentionDecodeArguments& a, const DecodeSequence& s, int batch,
                                        int key, int end, int advance)
       : a_(a), key_(key + lane_id() % step), end_(end), advance_(advance) {
-    if (a.page_table != nullptr) {
-      entries_ = a.page_table + batch * a.page_table_stride;
+    if (a.lengths.pages != nullptr) {
+      entries_ = a.lengths.pages + static_cast<std::int64_t>(batch) * a.lengths.table_stride;
       load_entry();
     } else {
-      page_ = s.key_batch;
-      first_row_ = s.key_row;
+      page_ = batch;
+      first_row_ = s.first_key;
     }
   }
 
@@ -76,12 +76,12 @@ class KeyPlaces {
     bool there = key_ < end_;
     row_ = 0;
     if (entries_ != nullptr) {
-      if (there && (entry_ < 0 || entry_ >= a_.pages)) {
+      if (there && (entry_ < 0 || entry_ >= a_.lengths.page_count)) {
         there = false;
-        if (a_.error != nullptr) *a_.error = 1;
+        report_out_of_range(a_.lengths);
       }
       page_ = there ? entry_ : 0;
-      if (there) row_ = key_ - a_.by_page_size.quotient(key_) * a_.page_size;
+      if (there) row_ = key_ - a_.lengths.by_page.quotient(key_) * a_.lengths.page_size;
     } else if (there) {
       row_ = key_;
     }
@@ -91,10 +91,10 @@ class KeyPlaces {
   }
   // Of a row of the step: its place in a tensor.
   struct Place {
-    std::int64_t page, row;
+    int page, row;
     template <class Tensor>
     __device__ __forceinline__ std::int64_t in(const Tensor& tensor) const {
-      return page * tensor.batch_stride + row * tensor.row_stride;
+      return page * tensor.batch_stride + row * tensor.row_stride;  // in 64 bits
     }
   };
   __device__ __forceinline__ Place place(int row) const {
@@ -103,12 +103,12 @@ class KeyPlaces {
 
  private:
   __device__ __forceinline__ void load_entry() {
-    if (key_ < end_) entry_ = entries_[a_.by_page_size.quotient(key_)];
+    if (key_ < end_) entry_ = entries_[a_.lengths.by_page.quotient(key_)];
   }
 
   const AttentionDecodeArguments& a_;
   const std::int32_t* entries_ = nullptr;  // of the batch; null: keys are not paged
-  std::int64_t first_row_ = 0;
+  int first_row_ = 0;
   int key_, end_, advance_;
   int entry_ = 0, page_ = 0, row_ = 0;
 };

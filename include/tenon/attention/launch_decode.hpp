@@ -37,14 +37,7 @@ struct AttentionDecodeKernel {
       return Status(StatusCode::unsupported,
                     "head_dimension and value_dimension are %d and %d but the kernel is for %d and %d",
                     p.head_dimension, p.value_dimension, Config::head_dimension, Config::value_dimension);
-    const std::int64_t query_batch = p.query_offsets != nullptr ? 1 : p.batch,
-                       key_batch = p.pages.table != nullptr   ? p.pages.count
-                                   : p.key_offsets != nullptr ? 1
-                                                              : p.batch;
-    if (!is_aligned_to_16(p.q, query_batch, p.heads, p.queries) ||
-        !is_aligned_to_16(p.k, key_batch, p.key_heads, p.keys) ||
-        !is_aligned_to_16(p.v, key_batch, p.key_heads, p.keys) ||
-        !is_aligned_to_16(p.o, query_batch, p.heads, p.queries))
+    if (!is_aligned_to_16(p))
       return Status(StatusCode::unsupported,
                     "q, k, v and o must lie on multiples of 16 bytes, with strides that are multiples of 8 "
                     "elements");
@@ -95,10 +88,9 @@ struct AttentionDecodeKernel {
     };
     AttentionDecodeArguments a{};
     a.q = p.q, a.k = p.k, a.v = p.v, a.o = p.o, a.log_sum_exp = p.log_sum_exp, a.sinks = p.sinks;
-    a.query_offsets = p.query_offsets, a.key_offsets = p.key_offsets, a.key_lengths = p.key_lengths;
-    a.query_rows = p.query_rows, a.key_rows = p.key_rows, a.error = p.error;
-    a.page_table = p.pages.table, a.page_table_stride = p.pages.table_stride, a.pages = p.pages.count;
-    a.page_size = std::max(p.pages.page_size, 1);
+    a.lengths = variable_lengths(p);
+    if (p.query_offsets != nullptr) a.q.batch_stride = a.o.batch_stride = 0;
+    if (p.key_offsets != nullptr) a.k.batch_stride = a.v.batch_stride = 0;
     a.queries = static_cast<int>(p.queries), a.keys = static_cast<int>(p.keys);
     a.heads = static_cast<int>(p.heads), a.key_heads = static_cast<int>(p.key_heads);
     a.group = a.heads / a.key_heads;
@@ -106,7 +98,6 @@ struct AttentionDecodeKernel {
     a.row_tiles = static_cast<int>(row_tiles(p)), a.splits = splits;
     a.by_row_tiles = Divisor(a.row_tiles), a.by_splits = Divisor(splits);
     a.by_key_heads = Divisor(a.key_heads), a.by_group = Divisor(a.group);
-    a.by_page_size = Divisor(a.page_size);
     a.split_o = static_cast<float*>(p.workspace);
     a.split_log2_sums = a.split_o + rows(p) * splits * p.value_dimension;
     return a;
