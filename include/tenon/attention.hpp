@@ -12,15 +12,20 @@
 //   problem.window = {-1, 0};                        // causal
 //   if (tenon::Status s = tenon::attention(problem, stream); !s) std::cerr << s.message();
 //
-// Head dimensions: 32, 64, 96, 128, 192, 256, and 192 of keys with 128 of values; f16 and bf16. Any lengths,
-// strides and element-aligned pointers; multiples of 16 bytes are fastest. V of a key that a query does not
-// see may not be NaN or infinite: its weight is 0, and the product NaN. Rows behind the lengths of a batch,
-// and pages that its table does not name, may hold anything. Lengths and page tables are read by the kernel:
-// the problem says what happens where they are out of range, and other strides, sizes and pointers are
-// checked before the launch. Nothing is allocated on the device,
-// no workspace is needed, nothing synchronises. Host memory is allocated only by the first call, which builds
-// the list of kernels. Link with tenon::tenon.
+// Head dimensions: 32, 64, 96, 128, 192, 256, and 192 of keys with 128 of values; also 576 with 512 where V
+// is the first columns of K (MLA decode; sm_90); f16 and bf16. Any lengths, strides and element-aligned
+// pointers; multiples of 16 bytes are fastest. V of a key that a query does not see may not be NaN or
+// infinite: its weight is 0, and the product NaN. Rows behind the lengths of a batch, and pages that its
+// table does not name, may hold anything. Lengths and page tables are read by the kernel: the problem says
+// what happens where they are out of range, and other strides, sizes and pointers are checked before the
+// launch.
+//
+// Nothing is allocated on the device, nothing synchronises. With a workspace few queries over many keys are
+// fastest: it lets the library split the keys among multiprocessors. Host memory is allocated only by the
+// first call, which builds the list of kernels. Link with tenon::tenon.
 #pragma once
+
+#include <cstddef>
 
 #include "tenon/attention/problem.hpp"
 #include "tenon/status.hpp"
@@ -37,6 +42,12 @@ Status can_implement(const AttentionProblem& problem, const char* kernel = nullp
 // The kernel that attention() would launch on the current device. nullptr if can_implement() fails or if
 // there is nothing to compute.
 const char* kernel_name(const AttentionProblem& problem, const char* kernel = nullptr) noexcept;
+
+// Bytes of workspace with which attention() runs this problem fastest on the current device. 0 for problems
+// with many queries, for invalid problems, and without a device. It may be called before anything is
+// allocated: a null tensor counts as one that begins on a multiple of 256 bytes. problem.workspace is
+// ignored.
+std::size_t workspace_size(const AttentionProblem& problem, const char* kernel = nullptr) noexcept;
 
 // The index-th attention kernel of this build; nullptr beyond the last.
 const char* attention_kernel_name(int index) noexcept;

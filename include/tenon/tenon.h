@@ -197,8 +197,10 @@ typedef struct tenon_attention_problem {
   const int32_t *query_offsets, *key_offsets, *key_lengths; /* device memory; each may be NULL */
   int64_t query_rows, key_rows;                             /* 0 without the offsets */
   tenon_attention_pages pages;
-  int32_t* error;     /* device memory, may be NULL: 1 where lengths or pages were out of range */
-  const char* kernel; /* NULL: the library chooses; otherwise a name of tenon_attention_kernel_name() */
+  int32_t* error;         /* device memory, may be NULL: 1 where lengths or pages were out of range */
+  const char* kernel;     /* NULL: the library chooses; otherwise a name of tenon_attention_kernel_name() */
+  void* workspace;        /* device memory, 256-byte aligned, of workspace_bytes; may be NULL */
+  size_t workspace_bytes; /* tenon_attention_workspace_size() says how many are fastest */
 } tenon_attention_problem;
 
 /* NOLINTEND(modernize-use-using) */
@@ -273,6 +275,7 @@ tenon_attention_problem tenon_attention_problem_default(void);
 
 /* As the functions of plain products. */
 tenon_status tenon_attention_can_implement(const tenon_attention_problem* problem);
+size_t tenon_attention_workspace_size(const tenon_attention_problem* problem);
 const char* tenon_attention_kernel_name(const tenon_attention_problem* problem);
 tenon_status tenon_attention(const tenon_attention_problem* problem, struct CUstream_st* stream);
 

@@ -2,6 +2,7 @@
 // library.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,10 @@ struct AttentionKernel {
   // Whether the library chooses it for a problem that it takes; null: always. It is then passed over for a
   // later one of the list, and can still be named.
   bool (*suits)(const AttentionProblem& problem, const DeviceDescription& device) = nullptr;
+  // Bytes of workspace with which the kernel is fastest, of a problem that it takes; null: none. With such a
+  // workspace, and where they are not 0, `combine` is launched behind the kernel.
+  std::size_t (*workspace)(const AttentionProblem& problem, const DeviceDescription& device) = nullptr;
+  void (*combine)(const AttentionProblem& problem, const DeviceDescription& device, Launch* launch) = nullptr;
   // Fills function, grid, block, shared memory and arguments. `launcher` makes tensor maps.
   Status (*fill)(const AttentionProblem& problem, const DeviceDescription& device, Launcher& launcher,
                  Launch* launch);
@@ -29,6 +34,9 @@ struct AttentionKernel {
     launch->what = name.c_str();
     launch->ptx = ptx.c_str();
     return fill(problem, device, launcher, launch);
+  }
+  std::size_t workspace_bytes(const AttentionProblem& problem, const DeviceDescription& device) const {
+    return workspace == nullptr ? 0 : workspace(problem, device);
   }
 };
 
@@ -40,6 +48,8 @@ const std::vector<AttentionKernel>& attention_kernels();
 const AttentionKernel* find_attention_kernel(std::string_view name);
 
 // The sources of the kernels: each appends its kernels, best first.
+void append_attention_decode_f16(std::vector<AttentionKernel>& list);
+void append_attention_decode_bf16(std::vector<AttentionKernel>& list);
 void append_attention_mma_f16(std::vector<AttentionKernel>& list);
 void append_attention_mma_bf16(std::vector<AttentionKernel>& list);
 void append_attention_wgmma_f16(std::vector<AttentionKernel>& list);

@@ -211,6 +211,9 @@ AttentionAnswer run_attention(const AttentionRequest& request, Device& device) {
 
   Launcher& launcher = device.launcher();
   const char* const named = request.kernel.empty() ? nullptr : request.kernel.c_str();
+  p.workspace_bytes = workspace_size(launcher, p, named);
+  const DeviceBuffer workspace(device, "the workspace", p.workspace_bytes);
+  p.workspace = workspace.get();
   require(can_implement(launcher, p, named));
   if (const char* kernel = kernel_name(launcher, p, named)) answer.kernel = kernel;
   require(attention(launcher, p, named));

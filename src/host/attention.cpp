@@ -35,11 +35,10 @@ Status choose(const AttentionProblem& problem, const DeviceDescription& device,
                 static_cast<long long>(problem.heads), static_cast<long long>(problem.batch));
 }
 
-// The launch of a problem. *kernel stays null where there is nothing to do.
-Status prepare(Launcher& launcher, const AttentionProblem& problem, const char* named,
-               const AttentionKernel** kernel, Launch* launch) noexcept try {
+// The kernel of a problem that check_problem() takes. *kernel stays null where there is nothing to do.
+Status find(Launcher& launcher, const AttentionProblem& problem, const char* named,
+            const AttentionKernel** kernel, DeviceDescription* device) {
   *kernel = nullptr;
-  if (Status s = validate(problem); !s) return s;
   const AttentionKernel* found = nullptr;
   if (named != nullptr) {
     found = find_attention_kernel(named);
@@ -47,14 +46,38 @@ Status prepare(Launcher& launcher, const AttentionProblem& problem, const char* 
       return Status(StatusCode::invalid_argument, "no attention kernel has the name '%.100s'", named);
   }
   if (is_empty(problem)) return {};
-  DeviceDescription device;
-  if (Status s = launcher.describe(&device); !s) return s;
+  if (Status s = launcher.describe(device); !s) return s;
   if (found == nullptr) {
-    if (Status s = choose(problem, device, &found); !s) return s;
-  } else if (const Status why = found->takes(problem, device); !why) {
+    if (Status s = choose(problem, *device, &found); !s) return s;
+  } else if (const Status why = found->takes(problem, *device); !why) {
     return Status(why.code(), "%s does not take this problem: %s", named, why.message());
   }
-  if (Status s = found->configure(problem, device, launcher, launch); !s) return s;
+  *kernel = found;
+  return {};
+}
+
+// Of a problem: that of its kernel and, where the keys are split, one that merges the splits.
+struct Launches {
+  Launch attention, combine;
+  bool combines = false;
+};
+
+// The launches of a problem. *kernel stays null where there is nothing to do.
+Status prepare(Launcher& launcher, const AttentionProblem& problem, const char* named,
+               const AttentionKernel** kernel, Launches* launches) noexcept try {
+  *kernel = nullptr;
+  if (Status s = validate(problem); !s) return s;
+  const AttentionKernel* found = nullptr;
+  DeviceDescription device;
+  if (Status s = find(launcher, problem, named, &found, &device); !s || found == nullptr) return s;
+  const std::size_t needed = found->workspace_bytes(problem, device);
+  if (Status s = validate_workspace(problem, needed); !s) return s;
+  if (Status s = found->configure(problem, device, launcher, &launches->attention); !s) return s;
+  launches->combines = needed > 0 && problem.workspace != nullptr;
+  if (launches->combines) {
+    launches->combine.ptx = found->ptx.c_str();
+    found->combine(problem, device, &launches->combine);
+  }
   *kernel = found;
   return {};
 } catch (const std::bad_alloc&) {  // the kernel list is built on first use
@@ -65,22 +88,39 @@ Status prepare(Launcher& launcher, const AttentionProblem& problem, const char* 
 
 Status can_implement(Launcher& launcher, const AttentionProblem& problem, const char* named) noexcept {
   const AttentionKernel* kernel = nullptr;
-  Launch launch;
-  return prepare(launcher, problem, named, &kernel, &launch);
+  Launches launches;
+  return prepare(launcher, problem, named, &kernel, &launches);
 }
 
 const char* kernel_name(Launcher& launcher, const AttentionProblem& problem, const char* named) noexcept {
   const AttentionKernel* kernel = nullptr;
-  Launch launch;
-  return prepare(launcher, problem, named, &kernel, &launch) && kernel != nullptr ? kernel->name.c_str()
-                                                                                  : nullptr;
+  Launches launches;
+  return prepare(launcher, problem, named, &kernel, &launches) && kernel != nullptr ? kernel->name.c_str()
+                                                                                    : nullptr;
+}
+
+std::size_t workspace_size(Launcher& launcher, const AttentionProblem& problem, const char* named) noexcept
+    try {
+  AttentionProblem p = problem;
+  const auto place = [](auto* tensor) {
+    if (tensor->data == nullptr)
+      tensor->data = reinterpret_cast<void*>(256);  // NOLINT(performance-no-int-to-ptr)
+  };
+  place(&p.q), place(&p.k), place(&p.v), place(&p.o);
+  const AttentionKernel* kernel = nullptr;
+  DeviceDescription device;
+  if (!check_problem(p) || !find(launcher, p, named, &kernel, &device) || kernel == nullptr) return 0;
+  return kernel->workspace_bytes(p, device);
+} catch (const std::bad_alloc&) {
+  return 0;
 }
 
 Status attention(Launcher& launcher, const AttentionProblem& problem, const char* named) noexcept {
   const AttentionKernel* kernel = nullptr;
-  Launch launch;
-  if (Status s = prepare(launcher, problem, named, &kernel, &launch); !s) return s;
-  return kernel == nullptr ? Status() : launcher.launch(launch);
+  Launches launches;
+  if (Status s = prepare(launcher, problem, named, &kernel, &launches); !s || kernel == nullptr) return s;
+  if (Status s = launcher.launch(launches.attention); !s || !launches.combines) return s;
+  return launcher.launch(launches.combine);
 }
 
 Status can_implement(const AttentionProblem& problem, const char* kernel) noexcept {
@@ -91,6 +131,11 @@ Status can_implement(const AttentionProblem& problem, const char* kernel) noexce
 const char* kernel_name(const AttentionProblem& problem, const char* kernel) noexcept {
   CudaLauncher launcher(nullptr);
   return kernel_name(launcher, problem, kernel);
+}
+
+std::size_t workspace_size(const AttentionProblem& problem, const char* kernel) noexcept {
+  CudaLauncher launcher(nullptr);
+  return workspace_size(launcher, problem, kernel);
 }
 
 const char* attention_kernel_name(int index) noexcept try {

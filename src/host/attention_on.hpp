@@ -11,6 +11,8 @@ Status can_implement(Launcher& launcher, const AttentionProblem& problem,
                      const char* kernel = nullptr) noexcept;
 const char* kernel_name(Launcher& launcher, const AttentionProblem& problem,
                         const char* kernel = nullptr) noexcept;
+std::size_t workspace_size(Launcher& launcher, const AttentionProblem& problem,
+                           const char* kernel = nullptr) noexcept;
 Status attention(Launcher& launcher, const AttentionProblem& problem, const char* kernel = nullptr) noexcept;
 
 }  // namespace tenon

@@ -38,6 +38,8 @@ tenon::AttentionProblem problem_of(const tenon_attention_problem& p) noexcept {
   problem.key_rows = p.key_rows;
   problem.pages = {p.pages.table, p.pages.table_stride, p.pages.page_size, p.pages.count};
   problem.error = p.error;
+  problem.workspace = p.workspace;
+  problem.workspace_bytes = p.workspace_bytes;
   return problem;
 }
 
@@ -59,6 +61,10 @@ tenon_attention_problem tenon_attention_problem_default(void) {
 tenon_status tenon_attention_can_implement(const tenon_attention_problem* problem) {
   return problem == nullptr ? null_problem()
                             : status_of(tenon::can_implement(problem_of(*problem), problem->kernel));
+}
+
+size_t tenon_attention_workspace_size(const tenon_attention_problem* problem) {
+  return problem == nullptr ? 0 : tenon::workspace_size(problem_of(*problem), problem->kernel);
 }
 
 const char* tenon_attention_kernel_name(const tenon_attention_problem* problem) {

@@ -48,7 +48,10 @@ Status validate(const AttentionProblem& p) noexcept {
   const Named outputs[] = {
       {"o", p.o.data, memory_of(p.o, of_queries.batch, p.heads, of_queries.rows, p.value_dimension)},
       {"log_sum_exp", p.log_sum_exp, scalars(p.log_sum_exp, p.batch * p.heads * p.queries)},
-      {"error", p.error, scalars(p.error, 1)}};
+      {"error", p.error, scalars(p.error, 1)},
+      {"the workspace",
+       p.workspace_bytes == 0 ? nullptr : p.workspace,
+       {reinterpret_cast<std::uintptr_t>(p.workspace), 1, p.workspace_bytes, 0}}};
   const auto keys = [&](const char* name, const AttentionTensor<const void*>& tensor, int dimension) {
     return has_no_keys(p) ? Named{}
                           : Named{name, tensor.data,
@@ -74,12 +77,25 @@ Status validate(const AttentionProblem& p) noexcept {
       if (Status s = check_apart(output, input); !s) return s;
     }
   }
-  for (int i = 1; i < 3; ++i) {
+  for (int i = 1; i < 4; ++i) {
     for (int j = 0; j < i; ++j) {
       if (outputs[i].data == nullptr || outputs[j].data == nullptr) continue;
       if (Status s = check_apart(outputs[i], outputs[j]); !s) return s;
     }
   }
+  return {};
+}
+
+Status validate_workspace(const AttentionProblem& p, std::size_t needed) noexcept {
+  if (p.workspace == nullptr || needed == 0) return {};
+  if (p.workspace_bytes < needed)
+    return Status(StatusCode::workspace_too_small,
+                  "workspace_bytes is %zu but the splits of the keys need >= %zu (or a null workspace)",
+                  p.workspace_bytes, needed);
+  const auto beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(p.workspace) % 256);
+  if (beyond != 0)
+    return Status(StatusCode::invalid_argument, "workspace is %d bytes past a multiple of 256 but needs 0",
+                  beyond);
   return {};
 }
 

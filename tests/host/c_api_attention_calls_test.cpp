@@ -35,6 +35,11 @@ Status attention(const AttentionProblem& problem, CUstream_st* stream, const cha
   return answer;
 }
 
+std::size_t workspace_size(const AttentionProblem& problem, const char* kernel) noexcept {
+  call.function = "workspace_size", call.problem = problem, call.kernel = kernel;
+  return 77;
+}
+
 namespace {
 
 template <class T>
@@ -82,6 +87,8 @@ void expect_passed_on() {
   EXPECT_EQ(p.pages.page_size, 13);
   EXPECT_EQ(p.pages.count, 14);
   EXPECT_EQ(p.error, at<std::int32_t>(120));
+  EXPECT_EQ(p.workspace, at<void>(124));
+  EXPECT_EQ(p.workspace_bytes, 15U);
   EXPECT_STREQ(call.kernel, "this one");
 }
 
@@ -99,6 +106,7 @@ tenon_attention_problem problem() {
   p.key_lengths = at<std::int32_t>(112), p.query_rows = 10, p.key_rows = 11;
   p.pages = {at<std::int32_t>(116), 12, 13, 14}, p.error = at<std::int32_t>(120);
   p.kernel = "this one";
+  p.workspace = at<void>(124), p.workspace_bytes = 15;
   return p;
 }
 
@@ -110,6 +118,10 @@ TEST(CApiAttention, PassesEveryFieldOn) {
   expect_passed_on();
   call = {};
   EXPECT_STREQ(tenon_attention_kernel_name(&p), "some kernel");
+  expect_passed_on();
+  call = {};
+  EXPECT_EQ(tenon_attention_workspace_size(&p), 77U);
+  EXPECT_STREQ(call.function, "workspace_size");
   expect_passed_on();
   call = {};
   EXPECT_EQ(tenon_attention(&p, at<CUstream_st>(8)).code, TENON_OK);
@@ -131,6 +143,7 @@ TEST(CApiAttention, Defaults) {
   EXPECT_EQ(p.right, -1);
   EXPECT_EQ(p.batch, 0);
   EXPECT_EQ(p.kernel, nullptr);
+  EXPECT_EQ(p.workspace, nullptr);
 }
 
 TEST(CApiAttention, RefusesNull) {
@@ -139,6 +152,7 @@ TEST(CApiAttention, RefusesNull) {
                "problem is a null pointer but must point to a tenon_attention_problem");
   EXPECT_EQ(tenon_attention_can_implement(nullptr).code, TENON_INVALID_ARGUMENT);
   EXPECT_EQ(tenon_attention_kernel_name(nullptr), nullptr);
+  EXPECT_EQ(tenon_attention_workspace_size(nullptr), 0U);
   EXPECT_STREQ(call.function, "");
 }
 

@@ -112,6 +112,24 @@ TEST(ValidateAttention, OutputsNeedTheirOwnMemory) {
             std::string::npos);
 }
 
+TEST(ValidateAttention, Workspace) {
+  AttentionProblem p = valid();
+  p.workspace = at(0x40100), p.workspace_bytes = 0x1000;
+  EXPECT_STREQ(validate(p).message(),
+               "the workspace (from 0x40100) overlaps o (from 0x40000) but needs memory of its own");
+  p.workspace = at(0x70000);
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+  EXPECT_TRUE(validate_workspace(p, 0x1000));
+  EXPECT_STREQ(validate_workspace(p, 0x1001).message(),
+               "workspace_bytes is 4096 but the splits of the keys need >= 4097 (or a null workspace)");
+  EXPECT_EQ(validate_workspace(p, 0x1001).code(), StatusCode::workspace_too_small);
+  p.workspace = at(0x70010);
+  EXPECT_STREQ(validate_workspace(p, 0x1000).message(),
+               "workspace is 16 bytes past a multiple of 256 but needs 0");
+  p.workspace = nullptr, p.workspace_bytes = 0;
+  EXPECT_TRUE(validate_workspace(p, 0x1000)) << "without a workspace the keys are not split";
+}
+
 const std::int32_t* words(std::uintptr_t address) {
   return static_cast<const std::int32_t*>(at(address));
 }

@@ -1,6 +1,7 @@
 // The problem of attention. Plain C++17. Below: gemm/types.hpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "tenon/gemm/types.hpp"
@@ -65,6 +66,10 @@ struct AttentionProblem {
   // A word of device memory, may be null. A kernel sets it to 1 where it finds offsets, lengths or entries of
   // the page table out of range. It treats such lengths as 0, and the keys of such a page as not there.
   std::int32_t* error = nullptr;
+  // Device memory of at least workspace_size() bytes (attention.hpp), 256-byte aligned. May be null: then few
+  // queries over many keys leave multiprocessors idle.
+  void* workspace = nullptr;
+  std::size_t workspace_bytes = 0;
 };
 
 // The batches and rows of which tensors are made in memory: what their batch and row strides step over.

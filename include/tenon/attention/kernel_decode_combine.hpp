@@ -1,0 +1,64 @@
+// Merges the splits of attention of few queries: each row is the mean of what the splits have for it, weighed
+// by their sums. The grid may begin while the one before ends, and waits for it. Below: arguments_decode.hpp,
+// pipeline/grid_dependency.hpp.
+#pragma once
+
+#include "tenon/ptx/needs_sm_80.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "tenon/attention/arguments_decode.hpp"
+#include "tenon/attention/score_function.hpp"
+#include "tenon/fragment/pack.hpp"
+#include "tenon/pipeline/grid_dependency.hpp"
+
+namespace tenon {
+
+// One warp a row and 128 columns of it: blockIdx.x counts heads of all batches times queries, blockIdx.y
+// columns. Launch with 32 threads.
+template <class T>
+__global__ void __launch_bounds__(32)
+    attention_decode_combine(const __grid_constant__ AttentionDecodeArguments a, int value_dimension) {
+  constexpr float minus_infinity = -__builtin_huge_valf();
+  const int lane = static_cast<int>(threadIdx.x), place = static_cast<int>(blockIdx.x);
+  const int of_batches = place / a.queries, batch = of_batches / a.heads;
+  const DecodeRow row{place - of_batches * a.queries, of_batches - batch * a.heads};
+  const int column = static_cast<int>(blockIdx.y) * 128 + lane * 4;
+  wait_for_previous_grid();
+  const DecodeSequence sequence = sequence_of(a, batch);
+  if (row.query >= sequence.queries) return;
+  const std::int64_t first = static_cast<std::int64_t>(place) * a.splits;
+  const float* const logs = a.split_log2_sums + first;
+
+  const float sink = a.sinks != nullptr ? a.sinks[row.head] * log2_of_e : minus_infinity;
+  float most = sink;
+  for (int split = lane; split < a.splits; split += 32) most = fmaxf(most, logs[split]);
+#pragma unroll
+  for (int lanes = 16; lanes > 0; lanes /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffffU, most, lanes));
+
+  const bool sees = most != minus_infinity;
+  const bool inside = column < value_dimension;
+  const float* from = a.split_o + first * value_dimension + (inside ? column : 0);
+  float sum = sees ? ptx::ex2_approx_ftz_f32(sink - most) : 0;
+  float4 o = make_float4(0, 0, 0, 0);
+#pragma unroll 8
+  for (int split = 0; split < a.splits; ++split, from += value_dimension) {
+    const float weight = sees ? ptx::ex2_approx_ftz_f32(logs[split] - most) : 0;
+    const float4 x = *reinterpret_cast<const float4*>(from);
+    sum += weight;
+    o.x = fmaf(weight, x.x, o.x), o.y = fmaf(weight, x.y, o.y);
+    o.z = fmaf(weight, x.z, o.z), o.w = fmaf(weight, x.w, o.w);
+  }
+  const float inverse = sum == 0 ? 0 : 1 / sum;
+  if (inside) {
+    T* const to = static_cast<T*>(a.o.data) + batch * a.o.batch_stride +
+                  (sequence.first_query + row.query) * a.o.row_stride + row.head * a.o.head_stride + column;
+    *reinterpret_cast<uint2*>(to) = make_uint2(Packing<T>::pack({o.x * inverse, o.y * inverse}),
+                                               Packing<T>::pack({o.z * inverse, o.w * inverse}));
+  }
+  if (column == 0 && a.log_sum_exp != nullptr)
+    a.log_sum_exp[place] = sees ? (most + log2f(sum)) * ln_of_2 : minus_infinity;
+}
+
+}  // namespace tenon
