@@ -99,4 +99,49 @@ Status validate_workspace(const AttentionProblem& p, std::size_t needed) noexcep
   return {};
 }
 
+Status validate(const AttentionBackwardProblem& problem, std::size_t workspace_bytes) noexcept {
+  const AttentionProblem& p = problem.forward;
+  struct Named {
+    const char* name;
+    ByteRanges memory;
+    bool there;
+  };
+  const auto bytes = [](const void* data, std::int64_t count) {
+    return ByteRanges{reinterpret_cast<std::uintptr_t>(data), 1, static_cast<std::uint64_t>(count), 0};
+  };
+  const auto tensor = [&](const char* name, const auto& x, std::int64_t heads, std::int64_t rows,
+                          int dimension) {
+    return rows == 0 ? Named{name, {}, false}
+                     : Named{name, memory_of(x, p.batch, heads, rows, dimension), true};
+  };
+  const int depth = p.head_dimension, width = p.value_dimension;
+  const Named outputs[] = {
+      tensor("dq", problem.dq, p.heads, p.queries, depth),
+      tensor("dk", problem.dk, p.key_heads, p.keys, depth),
+      tensor("dv", problem.dv, p.key_heads, p.keys, width),
+      {"the workspace", bytes(problem.workspace, static_cast<std::int64_t>(workspace_bytes)),
+       workspace_bytes > 0}};
+  const bool keys = p.keys > 0 && p.queries > 0;  // else K and V are not read
+  const Named inputs[] = {
+      tensor("q", p.q, p.heads, p.queries, depth),
+      tensor("k", p.k, p.key_heads, keys ? p.keys : 0, depth),
+      tensor("v", p.v, p.key_heads, keys ? p.keys : 0, width),
+      tensor("o", p.o, p.heads, p.queries, width),
+      tensor("d_o", problem.d_o, p.heads, p.queries, width),
+      {"log_sum_exp", bytes(p.log_sum_exp, 4 * p.batch * p.heads * p.queries), p.queries > 0},
+      {"alibi_slopes", bytes(p.alibi_slopes, 4 * p.heads), p.alibi_slopes != nullptr}};
+  for (const Named& output : outputs) {
+    if (!output.there) continue;
+    for (const Named& input : inputs) {
+      if (!input.there) continue;
+      if (Status s = check_apart(output.name, output.memory, input.name, input.memory); !s) return s;
+    }
+    for (const Named* other = outputs; other != &output; ++other) {
+      if (!other->there) continue;
+      if (Status s = check_apart(output.name, output.memory, other->name, other->memory); !s) return s;
+    }
+  }
+  return {};
+}
+
 }  // namespace tenon

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "tenon/attention/problem.hpp"
+#include "tenon/attention/backward_problem.hpp"
 #include "tenon/status.hpp"
 
 namespace tenon {
@@ -13,5 +13,9 @@ Status validate(const AttentionProblem& problem) noexcept;
 
 // Whether the workspace of such a problem, if there is one, has the bytes and the place that it needs.
 Status validate_workspace(const AttentionProblem& problem, std::size_t needed) noexcept;
+
+// That dQ, dK, dV and the workspace have memory of their own. The problem passed check_problem() and is not
+// empty. workspace_bytes: that are used.
+Status validate(const AttentionBackwardProblem& problem, std::size_t workspace_bytes) noexcept;
 
 }  // namespace tenon

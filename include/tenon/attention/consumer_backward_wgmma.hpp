@@ -1,0 +1,292 @@
+// A consumer warpgroup of the wgmma backward kernel of attention: 64 of the CTA's keys, dK and dV of which it
+// has in registers. For each query tile:
+//
+//   S^T = K Q^T, dP^T = V dO^T       of its keys
+//   P^T, dS^T                        in registers; dS^T also goes to shared memory, for both warpgroups
+//   dV += P^T dO, dK += dS^T Q       P^T and dS^T from registers
+//   dQ = dS K                        over all keys of the CTA, half of it, added to device memory by TMA
+//
+// The exponentials run under the product dP^T, and dQ is stored under dK. Below: config_backward_wgmma.hpp,
+// mask.hpp, store_wgmma.hpp.
+#pragma once
+
+#include "tenon/attention/config_backward_wgmma.hpp"
+#include "tenon/attention/mask.hpp"
+#include "tenon/attention/score_function.hpp"
+#include "tenon/attention/store_wgmma.hpp"
+#include "tenon/ptx/barrier.hpp"
+#include "tenon/ptx/opaque.hpp"
+#include "tenon/ptx/stmatrix.hpp"
+
+namespace tenon {
+
+template <class Config, class Mask>
+class AttentionBackwardConsumer {
+  using T = typename Config::T;
+  using TileK = typename Config::TileK;
+  using TileQ = typename Config::TileQ;
+  using TileS = typename Config::TileS;
+  using Scores = typename Config::Scores;
+  using Sums = typename Config::Sums;
+  using QuerySums = typename Config::QuerySums;
+  static constexpr int queries = Config::queries, steps = queries / 16, depth = Config::head;
+  using Weights = FragmentA<WgmmaShape<depth, 16>, T>[steps];
+  // Whether dV is issued before dS is computed. P is then in registers twice, as f32 and as an operand.
+  static constexpr bool early = queries == 64;
+  // Whether S^T of the next tile is computed under dQ's store. Beside 128 columns of dK and dV there are no
+  // registers for it.
+  static constexpr bool ahead = depth == 64;
+
+ public:
+  // By all of a consumer warpgroup. group: its number. memory: of the CTA, aligned.
+  __device__ __forceinline__ AttentionBackwardConsumer(const AttentionBackwardArguments& a, const Mask& mask,
+                                                       const AttentionBackwardRings<Config>& rings,
+                                                       std::uint8_t* memory, int group)
+      : a_(a),
+        mask_(mask),
+        rings_(rings),
+        memory_(memory),
+        base_(ptx::shared_address(memory)),
+        group_(group),
+        warp_(__shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0)) {}
+
+  __device__ __forceinline__ void run(const BackwardWork& work) {
+    Sums dk, dv;
+    const int count = work.heads * work.tiles;
+    if (count > 0) {
+      rings_.keys.wait_full(Stage<1>());
+      Scores s, d;
+      QuerySums dq;
+      Stage<Config::stages> stage;
+      int head = work.first_head, query = work.begin;
+      const int end = work.begin + work.tiles * queries;
+      if constexpr (ahead) start_scores(s, stage);
+#pragma unroll 1
+      for (int i = 0; i < count; ++i) {
+        if constexpr (!ahead) start_scores(s, stage);
+        start_weight_gradients(d, stage);
+        s.template when_done<1>([&](auto& values) {
+          mask_scores(values, work.key, query);
+          exponentiate(values, stage);
+          if (early) keep(p_, values);
+        });
+        if (early) start_sums(dv, p_, Config::gradients_at, stage, i > 0);
+        d.template when_done<early ? 1 : 0>([&](auto& gradients) {
+          s.template when_done<early ? 1 : 0>([&](auto& values) {
+            differentiate(gradients, values, stage);
+            if (!early) keep(p_, values);
+          });
+          keep(ds_, gradients);
+        });
+        if (!early) start_sums(dv, p_, Config::gradients_at, stage, i > 0);
+        store_scores(i % 2);
+        start_query_sums(dq, i % 2);
+        start_sums(dk, ds_, Config::queries_at, stage, i > 0);
+        dv.template when_done<2>([](auto&) {});
+        if (lane_id() == 0) rings_.gradients.release(stage);
+        const std::int64_t row = work.padded_row(a_, head, query);
+        dq.template when_done<1>([&](auto& values) { add_to_queries(values, row); });
+        // After the last tile its scores again, which nobody reads: with a branch around the product ptxas
+        // makes every wgmma wait for the one before. It does so, too, if a product is in flight from one turn
+        // of the loop to the next.
+        const Stage<Config::stages> next = stage.next();
+        if constexpr (ahead) start_scores(s, i + 1 < count ? next : stage);
+        dk.when_done([](auto&) {});
+        if constexpr (ahead) s.when_done([](auto&) {});
+        if (lane_id() == 0) rings_.queries.release(stage);
+        stage = next;
+        query += queries;
+        if (query == end) {
+          query = work.begin;
+          ++head;
+        }
+      }
+      // The shared memory stays until TMA has read the last parts of dQ.
+      if (lane_id() == 0) cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
+      __syncwarp();
+    }
+    const int first = work.key + 64 * group_;
+    dv.when_done([&](auto& values) { store(values, a_.dv, work, first, 1, count > 0); });
+    dk.when_done([&](auto& values) { store(values, a_.dk, work, first, a_.scale, count > 0); });
+  }
+
+ private:
+  __device__ __forceinline__ std::uint32_t at(int offset) const {
+    return base_ + offset;
+  }
+  template <class Tile>
+  __device__ __forceinline__ std::uint32_t at(int offset, Stage<Config::stages> stage) const {
+    return base_ + offset + stage.index * Tile::bytes;
+  }
+
+  template <class Values>
+  __device__ __forceinline__ static void keep(Weights& w, const Values& values) {
+#pragma unroll
+    for (int step = 0; step < steps; ++step) w[step] = as_a<T, depth>(values, step);
+  }
+
+  // S^T = K Q^T.
+  __device__ __forceinline__ void start_scores(Scores& s, Stage<Config::stages> stage) const {
+    rings_.queries.wait_full(stage);
+    multiply(s, 0, at<TileQ>(Config::queries_at, stage));
+    Scores::commit();
+  }
+  // dP^T = V dO^T.
+  __device__ __forceinline__ void start_weight_gradients(Scores& d, Stage<Config::stages> stage) const {
+    rings_.gradients.wait_full(stage);
+    multiply(d, Config::values_at, at<TileQ>(Config::gradients_at, stage));
+    Scores::commit();
+  }
+  __device__ __forceinline__ void multiply(Scores& s, int keys_at, std::uint32_t rows) const {
+    const OperandDescriptor<TileK> a(TileK{ptx::opaque_copy(at(keys_at))}, 64 * group_);
+    const OperandDescriptor<TileQ> b(TileQ{rows}, 0);
+    s.fence();
+#pragma unroll
+    for (int step = 0; step < a.steps; ++step) s.multiply(a, b, step, step > 0);
+  }
+  // sums += W B, where B is Q or dO.
+  __device__ __forceinline__ void start_sums(Sums& sums, Weights& w, int tiles_at,
+                                             Stage<Config::stages> stage, bool add) const {
+    using Tile = typename Config::QueryRows;
+    using Major = WgmmaMajor<true, Tile::k_major>;
+    const OperandDescriptor<Tile> b(Tile{at<Tile>(tiles_at, stage)}, 0);
+#pragma unroll
+    for (auto& x : w) ptx::hold(x.reg);
+    sums.fence();
+#pragma unroll
+    for (int step = 0; step < steps; ++step)
+      sums.template multiply<T, T, Major>(w[step], b.at(step), add || step > 0);
+    sums.commit();
+  }
+  // dQ = dS K: each warpgroup has 64 queries, or all 64 and half of the columns.
+  __device__ __forceinline__ void start_query_sums(QuerySums& dq, int buffer) const {
+    using Keys = typename Config::KeyRows;
+    const OperandDescriptor<TileS> a(TileS{at(Config::scores_at + buffer * TileS::bytes)},
+                                     queries == 64 ? 0 : 64 * group_);
+    const OperandDescriptor<Keys> b(Keys{ptx::opaque_copy(at(0))}, queries == 64 ? 64 * group_ : 0);
+    dq.fence();
+#pragma unroll
+    for (int step = 0; step < a.steps; ++step) dq.multiply(a, b, step, step > 0);
+    dq.commit();
+  }
+
+  // The pairs of queries of this lane: f(j, values of the queries 8 j + 2 t and the next).
+  template <class F>
+  __device__ __forceinline__ void for_each_pair(int floats_at, Stage<Config::stages> stage,
+                                                const F& f) const {
+    const auto* const from =
+        reinterpret_cast<const float2*>(memory_ + floats_at + stage.index * Config::row_bytes) +
+        lane_id() % 4;
+#pragma unroll
+    for (int j = 0; j < queries / 8; ++j) f(j, from[4 * j]);
+  }
+  // Scores of keys that a query does not see become -infinity. Rows are keys, columns queries.
+  template <class Values>
+  __device__ __forceinline__ void mask_scores(Values& s, int key, int query) const {
+    if (sees_all(mask_, query, query + queries - 1, key, Config::keys)) return;
+    const Coord first = Values::coord(Values::this_lane(), 0);
+    const int row = key + 64 * group_ + first.row, column = query + first.col;
+#pragma unroll
+    for (int i = 0; i < s.elements; ++i) {
+      const KeySpan seen = mask_.visible(column + i / 4 * 8 + i % 2);
+      const int at = row + i / 2 % 2 * 8;
+      if (at >= seen.end || (Mask::left_limit && at < seen.begin)) s.reg[i] = -__int_as_float(0x7f800000);
+    }
+  }
+  template <class Values>
+  __device__ __forceinline__ void exponentiate(Values& s, Stage<Config::stages> stage) const {
+    const float factor = a_.scale * log2_of_e;
+    for_each_pair(Config::log2_sums_at, stage, [&](int j, const float2& sum) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        float& x = s.reg[4 * j + e];
+        x = ptx::ex2_approx_ftz_f32(fmaf(x, factor, e % 2 == 0 ? -sum.x : -sum.y));
+      }
+    });
+  }
+  // dS = P (dP - the row's sum of dO * O).
+  template <class Values>
+  __device__ __forceinline__ void differentiate(Values& d, const Values& p,
+                                                Stage<Config::stages> stage) const {
+    for_each_pair(Config::deltas_at, stage, [&](int j, const float2& delta) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        float& x = d.reg[4 * j + e];
+        x = p.reg[4 * j + e] * (x - (e % 2 == 0 ? delta.x : delta.y));
+      }
+    });
+  }
+  // dS^T of the warp's 16 keys to shared memory; then both warpgroups have all keys. The tile before is still
+  // read, that of two before no longer: each warpgroup has waited for its product before it came here.
+  __device__ __forceinline__ void store_scores(int buffer) const {
+    const int lane = lane_id(), row = 16 * warp_ + lane % 16, column = lane / 16 * 8;
+    const std::uint32_t tile = at(Config::scores_at + buffer * TileS::bytes);
+#pragma unroll
+    for (int step = 0; step < steps; ++step) {
+      ptx::stmatrix_sync_aligned_m8n8_x4_shared_b16(
+          tile + static_cast<std::uint32_t>(TileS::offset(row, column + 16 * step)), ds_[step].reg);
+    }
+    cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);  // wgmma reads through the other proxy
+    ptx::bar_sync<128 * Config::consumers>(1);
+  }
+  // Adds the warp's part of dQ to that in device memory. row: of the tile's first query.
+  template <class Values>
+  __device__ __forceinline__ void add_to_queries(const Values& values, std::int64_t row) const {
+    std::uint8_t* const part = memory_ + Config::parts_at + warp_ * 4 * Config::part_floats;
+    auto* const to = reinterpret_cast<float4*>(part) + lane_id();
+    if (lane_id() == 0) cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
+    __syncwarp();
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      to[32 * j] =
+          make_float4(values.reg[4 * j], values.reg[4 * j + 1], values.reg[4 * j + 2], values.reg[4 * j + 3]);
+    }
+    cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+    __syncwarp();
+    if (lane_id() == 0) {
+      float* const sums = a_.dq_sums + row * depth + warp_ * Config::part_floats;
+      cuda::ptx::cp_reduce_async_bulk(cuda::ptx::space_global, cuda::ptx::space_shared, cuda::ptx::op_add,
+                                      sums, reinterpret_cast<const float*>(part),
+                                      static_cast<std::uint32_t>(4 * Config::part_floats));
+      cuda::ptx::cp_async_bulk_commit_group();
+    }
+  }
+
+  // dK or dV: rows are keys. A thread stores 16 contiguous bytes, as store_output() does.
+  template <class Values>
+  __device__ __forceinline__ void store(const Values& sums, const AttentionTensor<void*>& tensor,
+                                        const BackwardWork& work, int first, float factor, bool any) const {
+    const Coord at = Values::coord(Values::this_lane(), 0);
+    const int quad_thread = lane_id() % 4;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      // Opaque: nvcc would clone the shuffles into the branches of the store.
+      const int row = ptx::opaque_copy(first + at.row + 8 * half);
+      T* const to = static_cast<T*>(tensor.data) + work.batch * tensor.batch_stride +
+                    work.key_head * tensor.head_stride + row * tensor.row_stride + 8 * quad_thread;
+#pragma unroll
+      for (int block = 0; block < Values::elements / 4; block += 4) {
+        std::uint32_t part[4];
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          const int i = 4 * (block + j) + 2 * half;
+          part[j] =
+              Packing<T>::pack({any ? sums.reg[i] * factor : 0.0F, any ? sums.reg[i + 1] * factor : 0.0F});
+        }
+        transpose_in_quad(part);
+        if (row < a_.keys)
+          *reinterpret_cast<uint4*>(to + 8 * block) = make_uint4(part[0], part[1], part[2], part[3]);
+      }
+    }
+  }
+
+  const AttentionBackwardArguments& a_;
+  const Mask& mask_;
+  const AttentionBackwardRings<Config>& rings_;
+  std::uint8_t* memory_;
+  std::uint32_t base_;
+  int group_, warp_;
+  Weights p_, ds_;
+};
+
+}  // namespace tenon

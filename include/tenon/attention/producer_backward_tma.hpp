@@ -1,0 +1,74 @@
+// The producer of the wgmma backward kernel of attention: one thread loads K and V of the CTA's keys, then Q
+// and dO of each query tile, with the log-sum-exp and the sums of dO * O of its rows. Below:
+// config_backward_wgmma.hpp, pipeline/tma_box_4d.hpp.
+#pragma once
+
+#include "tenon/attention/config_backward_wgmma.hpp"
+#include "tenon/pipeline/tma_box_4d.hpp"
+
+namespace tenon {
+
+template <class Config>
+class AttentionBackwardProducer {
+  using TileK = typename Config::TileK;
+  using TileQ = typename Config::TileQ;
+
+ public:
+  // By one thread. memory: of the CTA, aligned.
+  __device__ __forceinline__ AttentionBackwardProducer(const AttentionBackwardMaps& maps,
+                                                       const AttentionBackwardArguments& a,
+                                                       const AttentionBackwardRings<Config>& rings,
+                                                       std::uint8_t* memory)
+      : maps_(maps), a_(a), rings_(rings), memory_(memory) {}
+
+  __device__ __forceinline__ void run(const BackwardWork& work) {
+    if (work.tiles == 0) return;
+    const Stage<1> keys;
+    rings_.keys.expect(keys, 2 * TileK::bytes);
+    const BoxPosition at{work.key, work.key_head, work.batch};
+    copy<TileK>(memory_, maps_.k, at, rings_.keys.full_barrier(keys));
+    copy<TileK>(memory_ + Config::values_at, maps_.v, at, rings_.keys.full_barrier(keys));
+    Stage<Config::stages> stage;
+#pragma unroll 1
+    for (int head = work.first_head; head < work.first_head + work.heads; ++head) {
+#pragma unroll 1
+      for (int tile = 0; tile < work.tiles; ++tile) {
+        const int query = work.begin + tile * Config::queries;
+        const BoxPosition rows{query, head, work.batch};
+        const std::int64_t row = work.padded_row(a_, head, query);
+        load(rings_.queries, stage, maps_.q, rows, Config::queries_at, a_.log2_sums + row,
+             Config::log2_sums_at);
+        load(rings_.gradients, stage, maps_.d_o, rows, Config::gradients_at, a_.deltas + row,
+             Config::deltas_at);
+        stage = stage.next();
+      }
+    }
+  }
+
+ private:
+  // A tile, and a float of each of its rows.
+  __device__ __forceinline__ void load(const TmaRing<Config::stages>& ring, Stage<Config::stages> stage,
+                                       const TensorMap& map, BoxPosition at, int tiles_at,
+                                       const float* of_rows, int floats_at) const {
+    ring.wait_empty(stage);
+    ring.expect(stage, TileQ::bytes + Config::row_bytes);
+    copy<TileQ>(memory_ + tiles_at + stage.index * TileQ::bytes, map, at, ring.full_barrier(stage));
+    cuda::ptx::cp_async_bulk(cuda::ptx::space_cluster, cuda::ptx::space_global,
+                             memory_ + floats_at + stage.index * Config::row_bytes, of_rows,
+                             static_cast<std::uint32_t>(Config::row_bytes), ring.full_barrier(stage));
+  }
+  template <class Tile>
+  __device__ __forceinline__ static void copy(std::uint8_t* to, const TensorMap& map, BoxPosition at,
+                                              std::uint64_t* barrier) {
+#pragma unroll
+    for (int panel = 0; panel < Tile::panels; ++panel)
+      copy_box_4d(to + panel * Tile::panel_bytes, map, at, panel * Tile::panel_columns, barrier);
+  }
+
+  const AttentionBackwardMaps& maps_;
+  const AttentionBackwardArguments& a_;
+  const AttentionBackwardRings<Config>& rings_;
+  std::uint8_t* memory_;
+};
+
+}  // namespace tenon

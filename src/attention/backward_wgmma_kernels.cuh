@@ -1,0 +1,50 @@
+// The wgmma backward kernels of one type: for head dimensions 64 and 128 one without a mask and one with the
+// causal mask, of plain scores.
+#pragma once
+
+#include "attention/backward_kernels.hpp"
+#include "attention/plain_score_check.hpp"
+#include "tenon/attention/launch_backward_sm90.hpp"
+#include "tenon/attention/tensor_launcher.hpp"
+
+namespace tenon {
+
+template <class T, int head, class Mask>
+void append_attention_backward_wgmma_of(const char* ptx, const char* variant,
+                                        std::vector<AttentionBackwardKernel>& list) {
+  using Kernel = sm90::AttentionBackwardKernel<AttentionBackwardConfig<T, head>, Mask>;
+  AttentionBackwardKernel kernel;
+  kernel.name = std::string(ptx) + "_" + std::to_string(head) + variant;
+  kernel.ptx = ptx;
+  kernel.takes = [](const AttentionBackwardProblem& p, const DeviceDescription& device) {
+    if (Status s = Kernel::check(p, device); !s) return s;
+    return takes_plain_score(p.forward);
+  };
+  kernel.workspace = [](const AttentionBackwardProblem& p) {
+    return static_cast<std::size_t>(backward_workspace(p.forward, true).bytes);
+  };
+  kernel.fill = [](const AttentionBackwardKernel& self, const AttentionBackwardProblem& p,
+                   const DeviceDescription& device, Launcher& launcher, BackwardLaunches* launches) {
+    auto* const tensors = dynamic_cast<TensorLauncher*>(&launcher);
+    if (tensors == nullptr)
+      return Status(StatusCode::device_unsupported,
+                    "the launcher makes no tensor maps of four dimensions (TensorLauncher)");
+    return Kernel::plan(
+        p, device, self.ptx.c_str(),
+        [&](const TensorInMemory& tensor, int box_rows, int box_columns, TensorMap* map) {
+          return tensors->make_tensor_map_4d(tensor, box_rows, box_columns, map);
+        },
+        launches);
+  };
+  list.push_back(kernel);
+}
+
+template <class T>
+void append_attention_backward_wgmma(const char* ptx, std::vector<AttentionBackwardKernel>& list) {
+  append_attention_backward_wgmma_of<T, 64, FullMask>(ptx, "_full", list);
+  append_attention_backward_wgmma_of<T, 64, CausalMask>(ptx, "_causal", list);
+  append_attention_backward_wgmma_of<T, 128, FullMask>(ptx, "_full", list);
+  append_attention_backward_wgmma_of<T, 128, CausalMask>(ptx, "_causal", list);
+}
+
+}  // namespace tenon
