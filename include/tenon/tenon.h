@@ -203,6 +203,18 @@ typedef struct tenon_attention_problem {
   size_t workspace_bytes; /* tenon_attention_workspace_size() says how many are fastest */
 } tenon_attention_problem;
 
+/* The gradients by Q, K and V from dO: attention/backward_problem.hpp says what each field means. */
+typedef struct tenon_attention_backward_problem {
+  /* With o and log_sum_exp as tenon_attention() left them, inputs now. kernel: NULL, or a name of
+   * tenon_attention_backward_kernel_name(). */
+  tenon_attention_problem forward;
+  tenon_const_attention_tensor d_o;
+  tenon_attention_tensor dq, dk, dv;
+  void* workspace; /* 256-byte aligned, of tenon_attention_backward_workspace_size() bytes or more */
+  size_t workspace_bytes;
+  int deterministic; /* not 0: the same bits in each run */
+} tenon_attention_backward_problem;
+
 /* NOLINTEND(modernize-use-using) */
 
 /* The version of the library that is linked: "0.1.0". */
@@ -278,6 +290,15 @@ tenon_status tenon_attention_can_implement(const tenon_attention_problem* proble
 size_t tenon_attention_workspace_size(const tenon_attention_problem* problem);
 const char* tenon_attention_kernel_name(const tenon_attention_problem* problem);
 tenon_status tenon_attention(const tenon_attention_problem* problem, struct CUstream_st* stream);
+
+/* The backward pass: attention_backward.hpp. `forward` is that of tenon_attention_problem_default(), the rest
+ * zero. */
+tenon_attention_backward_problem tenon_attention_backward_problem_default(void);
+size_t tenon_attention_backward_workspace_size(const tenon_attention_backward_problem* problem);
+tenon_status tenon_attention_backward_can_implement(const tenon_attention_backward_problem* problem);
+const char* tenon_attention_backward_kernel_name(const tenon_attention_backward_problem* problem);
+tenon_status tenon_attention_backward(const tenon_attention_backward_problem* problem,
+                                      struct CUstream_st* stream);
 
 /* Enqueues the quantisation on a stream of the current device and returns. If it fails, nothing was written.
  */

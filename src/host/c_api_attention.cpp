@@ -1,6 +1,8 @@
-// tenon.h on top of attention.hpp: each function converts the struct field by field.
+// tenon.h on top of attention.hpp and attention_backward.hpp: each function converts the struct field by
+// field.
 #include "host/c_api_types.hpp"
 #include "tenon/attention.hpp"
+#include "tenon/attention_backward.hpp"
 #include "tenon/tenon.h"
 
 using tenon::c_api::status_of;
@@ -43,6 +45,28 @@ tenon::AttentionProblem problem_of(const tenon_attention_problem& p) noexcept {
   return problem;
 }
 
+tenon::AttentionBackwardProblem problem_of(const tenon_attention_backward_problem& p) noexcept {
+  const auto output = [](const tenon_attention_tensor& x) -> tenon::AttentionTensor<void*> {
+    return {x.data, x.row_stride, x.head_stride, x.batch_stride};
+  };
+  tenon::AttentionBackwardProblem problem;
+  problem.forward = problem_of(p.forward);
+  problem.d_o = tensor_of(p.d_o);
+  problem.dq = output(p.dq);
+  problem.dk = output(p.dk);
+  problem.dv = output(p.dv);
+  problem.workspace = p.workspace;
+  problem.workspace_bytes = p.workspace_bytes;
+  problem.deterministic = p.deterministic != 0;
+  return problem;
+}
+
+tenon_status null_backward_problem() noexcept {
+  return status_of(
+      tenon::Status(tenon::StatusCode::invalid_argument,
+                    "problem is a null pointer but must point to a tenon_attention_backward_problem"));
+}
+
 tenon_status null_problem() noexcept {
   return status_of(tenon::Status(tenon::StatusCode::invalid_argument,
                                  "problem is a null pointer but must point to a tenon_attention_problem"));
@@ -74,5 +98,31 @@ const char* tenon_attention_kernel_name(const tenon_attention_problem* problem) 
 tenon_status tenon_attention(const tenon_attention_problem* problem, struct CUstream_st* stream) {
   return problem == nullptr ? null_problem()
                             : status_of(tenon::attention(problem_of(*problem), stream, problem->kernel));
+}
+
+tenon_attention_backward_problem tenon_attention_backward_problem_default(void) {
+  tenon_attention_backward_problem problem{};
+  problem.forward = tenon_attention_problem_default();
+  return problem;
+}
+
+size_t tenon_attention_backward_workspace_size(const tenon_attention_backward_problem* problem) {
+  return problem == nullptr ? 0 : tenon::workspace_size(problem_of(*problem), problem->forward.kernel);
+}
+
+tenon_status tenon_attention_backward_can_implement(const tenon_attention_backward_problem* problem) {
+  return problem == nullptr ? null_backward_problem()
+                            : status_of(tenon::can_implement(problem_of(*problem), problem->forward.kernel));
+}
+
+const char* tenon_attention_backward_kernel_name(const tenon_attention_backward_problem* problem) {
+  return problem == nullptr ? nullptr : tenon::kernel_name(problem_of(*problem), problem->forward.kernel);
+}
+
+tenon_status tenon_attention_backward(const tenon_attention_backward_problem* problem,
+                                      struct CUstream_st* stream) {
+  return problem == nullptr
+             ? null_backward_problem()
+             : status_of(tenon::attention_backward(problem_of(*problem), stream, problem->forward.kernel));
 }
 }

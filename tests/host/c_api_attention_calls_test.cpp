@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tenon/attention.hpp"
+#include "tenon/attention_backward.hpp"
 #include "tenon/tenon.h"
 
 namespace tenon {
@@ -14,6 +15,7 @@ namespace {
 struct Call {
   const char* function = "";
   AttentionProblem problem;
+  AttentionBackwardProblem backward;
   const char* kernel = nullptr;
   CUstream_st* stream = nullptr;
 } call;
@@ -32,6 +34,23 @@ const char* kernel_name(const AttentionProblem& problem, const char* kernel) noe
 }
 Status attention(const AttentionProblem& problem, CUstream_st* stream, const char* kernel) noexcept {
   call.function = "attention", call.problem = problem, call.kernel = kernel, call.stream = stream;
+  return answer;
+}
+std::size_t workspace_size(const AttentionBackwardProblem& problem, const char* kernel) noexcept {
+  call.function = "workspace_size", call.backward = problem, call.kernel = kernel;
+  return 123;
+}
+Status can_implement(const AttentionBackwardProblem& problem, const char* kernel) noexcept {
+  call.function = "can_implement backward", call.backward = problem, call.kernel = kernel;
+  return answer;
+}
+const char* kernel_name(const AttentionBackwardProblem& problem, const char* kernel) noexcept {
+  call.function = "kernel_name backward", call.backward = problem, call.kernel = kernel;
+  return "some backward kernel";
+}
+Status attention_backward(const AttentionBackwardProblem& problem, CUstream_st* stream,
+                          const char* kernel) noexcept {
+  call.function = "attention_backward", call.backward = problem, call.kernel = kernel, call.stream = stream;
   return answer;
 }
 
@@ -153,6 +172,62 @@ TEST(CApiAttention, RefusesNull) {
   EXPECT_EQ(tenon_attention_can_implement(nullptr).code, TENON_INVALID_ARGUMENT);
   EXPECT_EQ(tenon_attention_kernel_name(nullptr), nullptr);
   EXPECT_EQ(tenon_attention_workspace_size(nullptr), 0U);
+  EXPECT_STREQ(call.function, "");
+}
+
+tenon_attention_backward_problem backward_problem() {
+  tenon_attention_backward_problem p = tenon_attention_backward_problem_default();
+  p.forward = problem();
+  p.d_o = {at<void>(112), 113, 114, 115};
+  p.dq = {at<void>(128), 129, 130, 131};
+  p.dk = {at<void>(144), 145, 146, 147};
+  p.dv = {at<void>(160), 161, 162, 163};
+  p.workspace = at<void>(256), p.workspace_bytes = 77, p.deterministic = 1;
+  return p;
+}
+
+void expect_backward_passed_on(const char* function) {
+  EXPECT_STREQ(call.function, function);
+  const AttentionBackwardProblem& p = call.backward;
+  call.problem = p.forward;
+  expect_passed_on();
+  expect_tensor(p.d_o, 112);
+  expect_tensor(p.dq, 128);
+  expect_tensor(p.dk, 144);
+  expect_tensor(p.dv, 160);
+  EXPECT_EQ(p.workspace, at<void>(256));
+  EXPECT_EQ(p.workspace_bytes, 77U);
+  EXPECT_TRUE(p.deterministic);
+  call = {};
+}
+
+TEST(CApiAttentionBackward, PassesEveryFieldOn) {
+  const tenon_attention_backward_problem p = backward_problem();
+  answer = Status();
+  EXPECT_EQ(tenon_attention_backward_can_implement(&p).code, TENON_OK);
+  expect_backward_passed_on("can_implement backward");
+  EXPECT_EQ(tenon_attention_backward_workspace_size(&p), 123U);
+  expect_backward_passed_on("workspace_size");
+  EXPECT_STREQ(tenon_attention_backward_kernel_name(&p), "some backward kernel");
+  expect_backward_passed_on("kernel_name backward");
+  EXPECT_EQ(tenon_attention_backward(&p, at<CUstream_st>(8)).code, TENON_OK);
+  EXPECT_EQ(call.stream, at<CUstream_st>(8));
+  expect_backward_passed_on("attention_backward");
+  answer = Status(StatusCode::unsupported, "no");
+  EXPECT_STREQ(tenon_attention_backward(&p, nullptr).message, "no");
+}
+
+TEST(CApiAttentionBackward, DefaultsAndNull) {
+  const tenon_attention_backward_problem p = tenon_attention_backward_problem_default();
+  EXPECT_EQ(p.forward.right, -1);
+  EXPECT_EQ(p.deterministic, 0);
+  EXPECT_EQ(p.workspace, nullptr);
+  call = {};
+  EXPECT_STREQ(tenon_attention_backward(nullptr, nullptr).message,
+               "problem is a null pointer but must point to a tenon_attention_backward_problem");
+  EXPECT_EQ(tenon_attention_backward_can_implement(nullptr).code, TENON_INVALID_ARGUMENT);
+  EXPECT_EQ(tenon_attention_backward_kernel_name(nullptr), nullptr);
+  EXPECT_EQ(tenon_attention_backward_workspace_size(nullptr), 0U);
   EXPECT_STREQ(call.function, "");
 }
 
