@@ -14,11 +14,12 @@
 //
 // Head dimensions: 32, 64, 96, 128, 192, 256, and 192 of keys with 128 of values; also 576 with 512 where V
 // is the first columns of K (MLA decode; sm_90); f16 and bf16. Any lengths, strides and element-aligned
-// pointers; multiples of 16 bytes are fastest. V of a key that a query does not see may not be NaN or
-// infinite: its weight is 0, and the product NaN. Rows behind the lengths of a batch, and pages that its
-// table does not name, may hold anything. Lengths and page tables are read by the kernel: the problem says
-// what happens where they are out of range, and other strides, sizes and pointers are checked before the
-// launch.
+// pointers; multiples of 16 bytes are fastest. e4m3, with O in f16 or bf16: head dimensions 64, 128 and 256
+// on sm_90, batches of equal lengths, pointers and strides of multiples of 16 bytes. V of a key that a query
+// does not see may not be NaN or infinite: its weight is 0, and the product NaN. Rows behind the lengths of a
+// batch, and pages that its table does not name, may hold anything. Lengths and page tables are read by the
+// kernel: the problem says what happens where they are out of range, and other strides, sizes and pointers
+// are checked before the launch.
 //
 // Nothing is allocated on the device, nothing synchronises. With a workspace few queries over many keys are
 // fastest: it lets the library split the keys among multiprocessors. Host memory is allocated only by the

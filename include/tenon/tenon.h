@@ -180,12 +180,20 @@ typedef struct tenon_attention_pages {
   int64_t count;
 } tenon_attention_pages;
 
+/* Of a tensor of e4m3: a float for each batch and head of keys, in device memory; data may be NULL, which is
+ * 1. */
+typedef struct tenon_attention_scales {
+  const float* data;
+  int64_t head_stride, batch_stride;
+} tenon_attention_scales;
+
 /* O = softmax(scale * Q K^T) V: attention/problem.hpp says what each field means. Start from
  * tenon_attention_problem_default(). */
 typedef struct tenon_attention_problem {
   int64_t batch, heads, key_heads, queries, keys;
   int head_dimension, value_dimension;
-  tenon_type type; /* of Q, K, V and O: TENON_F16 or TENON_BF16 */
+  tenon_type type;        /* of Q, K, V: TENON_F16, TENON_BF16, TENON_E4M3; but for e4m3, of O */
+  tenon_type output_type; /* of O where type is TENON_E4M3: TENON_F16 or TENON_BF16 */
   tenon_const_attention_tensor q, k, v;
   tenon_attention_tensor o;
   float* log_sum_exp; /* may be NULL */
@@ -197,7 +205,8 @@ typedef struct tenon_attention_problem {
   const int32_t *query_offsets, *key_offsets, *key_lengths; /* device memory; each may be NULL */
   int64_t query_rows, key_rows;                             /* 0 without the offsets */
   tenon_attention_pages pages;
-  int32_t* error;         /* device memory, may be NULL: 1 where lengths or pages were out of range */
+  int32_t* error; /* device memory, may be NULL: 1 where lengths or pages were out of range */
+  tenon_attention_scales q_scales, k_scales, v_scales; /* where type is TENON_E4M3 */
   const char* kernel;     /* NULL: the library chooses; otherwise a name of tenon_attention_kernel_name() */
   void* workspace;        /* device memory, 256-byte aligned, of workspace_bytes; may be NULL */
   size_t workspace_bytes; /* tenon_attention_workspace_size() says how many are fastest */

@@ -54,5 +54,6 @@ void append_attention_mma_f16(std::vector<AttentionKernel>& list);
 void append_attention_mma_bf16(std::vector<AttentionKernel>& list);
 void append_attention_wgmma_f16(std::vector<AttentionKernel>& list);
 void append_attention_wgmma_bf16(std::vector<AttentionKernel>& list);
+void append_attention_wgmma_e4m3(std::vector<AttentionKernel>& list);
 
 }  // namespace tenon

@@ -18,6 +18,9 @@ const std::vector<AttentionKernel>& attention_kernels() {
 #ifdef TENON_ATTENTION_WGMMA_OF_BF16
     append_attention_wgmma_bf16(list);
 #endif
+#ifdef TENON_ATTENTION_WGMMA_OF_E4M3
+    append_attention_wgmma_e4m3(list);
+#endif
 #ifdef TENON_ATTENTION_OF_F16
     append_attention_mma_f16(list);
 #endif

@@ -12,8 +12,10 @@
 namespace tenon {
 
 // Where its tiles keep less than half of the multiprocessors busy, the smaller ones of mma.sync are faster.
+// There are no others of e4m3.
 template <class Config>
 bool wgmma_suits(const AttentionProblem& p, const DeviceDescription& device) {
+  if (p.type == Type::e4m3) return true;
   const std::int64_t tiles = (p.queries + Config::Block::m - 1) / Config::Block::m * p.batch;
   return tiles * p.heads * 2 >= device.multiprocessors;
 }

@@ -35,8 +35,9 @@ struct AttentionOptions {
   std::optional<std::uint64_t> seed;
   std::optional<float> scale;
   float soft_cap = 0;
-  std::string type = "f16", q_path, k_path, v_path, out_path, device = "auto", kernel;
+  std::string type = "f16", output_type = "bf16", q_path, k_path, v_path, out_path, device = "auto", kernel;
   bool causal = false, alibi = false, sinks = false, check = false, bench = false, json = false;
+  bool output_type_given = false;
 
   bool from_files() const { return !q_path.empty(); }
 };
@@ -86,6 +87,8 @@ void check_attention_usage(const AttentionOptions& o) {
   if (!o.from_files() && (!o.heads || !(o.queries || !o.query_lengths.empty()) || !o.head_dimension))
     refuse("give --heads, --queries and --head-dimension for random tensors, or --q, --k and --v for files");
   check_lengths_usage(o);
+  if (o.output_type_given && o.type != "e4m3")
+    refuse("--output-type is for --type e4m3: O of other types is of the type of Q, K and V");
   if (o.causal && (o.left || o.right))
     refuse("--causal is --right 0: it does not go with --left and --right");
   if (o.bench && o.device == "emulator")
@@ -148,6 +151,7 @@ AttentionRequest attention_request(const AttentionOptions& o) {
   AttentionRequest request;
   AttentionProblem& p = request.problem;
   p.type = type_named(o.type);
+  p.output_type = type_named(o.output_type);
   if (o.from_files()) {
     request.q = read_tensor(o.q_path, p.type);
     request.k = read_tensor(o.k_path, p.type);
@@ -290,9 +294,9 @@ void run_attention_command(const AttentionOptions& o) {
   const bool right = (!answer.check || answer.check->ok) && (!found || found->findings.empty());
   if (output && right) {
     const std::string header =
-        npy_header(request.problem.type == Type::f16 ? "<f2" : "<V2", answer.o.shape());
+        npy_header(type_of_output(request.problem) == Type::f16 ? "<f2" : "<V2", answer.o.shape());
     output->write(header.data(), header.size());
-    output->write(answer.o.data.data(), 2 * answer.o.data.size());
+    output->write(answer.o.data.data(), answer.o.data.size());
     output->commit();
   }
   o.json ? print_attention_json(request, *device, answer, found)
@@ -328,9 +332,13 @@ void add_attention(CLI::App& application) {
       ->transform(whole_number(1, largest_head_dimension));
   command->add_option("--value-dimension", o->value_dimension, "Of V and O (default: that of Q and K)")
       ->transform(whole_number(1, largest_head_dimension));
-  command->add_option("--type", o->type, "Type of Q, K, V and O")
-      ->check(CLI::IsMember({"f16", "bf16"}))
+  command->add_option("--type", o->type, "Type of Q, K and V and, but for e4m3, of O")
+      ->check(CLI::IsMember({"f16", "bf16", "e4m3"}))
       ->capture_default_str();
+  CLI::Option* const output_type =
+      command->add_option("--output-type", o->output_type, "Type of O where --type is e4m3")
+          ->check(CLI::IsMember({"f16", "bf16"}))
+          ->capture_default_str();
   command->add_flag("--causal", o->causal,
                     "A query sees no key behind its own position; sequences end together");
   command->add_option("--left", o->left, "A query sees so many keys before its position (default: all)")
@@ -364,7 +372,7 @@ void add_attention(CLI::App& application) {
   command->add_option(
       "--q", o->q_path,
       "Q from this .npy file, (rows, heads, dimension) or with the batch before them: float16, "
-      "bfloat16 ('<V2') or float32 (rounded to --type)");
+      "bfloat16 ('<V2'), e4m3 ('|V1' or '|u1') or float32 (rounded to --type)");
   command->add_option("--k", o->k_path, "K from this .npy file");
   command->add_option("--v", o->v_path, "V from this .npy file");
   command->add_option("--out", o->out_path, "Write O to this .npy file: (batch, rows, heads, dimension)");
@@ -394,7 +402,10 @@ void add_attention(CLI::App& application) {
       "  tenon attention --heads 8 --query-lengths 5,17,1 --key-lengths 70,17,300 --page-size 16 "
       "--head-dimension 64 --causal --check\n"
       "  tenon attention --q q.npy --k k.npy --v v.npy --causal --out o.npy");
-  command->callback([o] { run_attention_command(*o); });
+  command->callback([o, output_type] {
+    o->output_type_given = output_type->count() > 0;
+    run_attention_command(*o);
+  });
 }
 
 }  // namespace tenon::command

@@ -32,10 +32,25 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return text;
 }
 
+// The tensor cores add the products of an instruction, 32 of e4m3, with 13 bits behind the point of the
+// largest, of which each loses up to a unit.
+double e4m3_score_error(const AttentionRequest& request, const AttentionProblem& on_host) {
+  const auto largest = [](const HeadTensor& tensor) {
+    std::vector<float> values(tensor.elements());
+    reference::decode(Type::e4m3, tensor.data.data(), values.size(), values.data());
+    float most = 0;
+    for (const float value : values) most = std::max(most, std::abs(value));
+    return static_cast<double>(most);
+  };
+  const int steps = (on_host.head_dimension + 31) / 32;
+  return std::abs(static_cast<double>(on_host.scale)) * steps * 33 * 0x1p-12 * largest(request.q) *
+         largest(request.k);
+}
+
 // Rounding P and O to their type, and the scores' own error, against the largest value of V.
 AttentionCheck compare(const AttentionRequest& request, const AttentionProblem& on_host, const HeadTensor& o,
                        const std::vector<float>& log_sum_exp) {
-  const Type type = on_host.type;
+  const Type type = on_host.type, output_type = type_of_output(on_host);
   const reference::HostAttention expected = reference::attention(on_host);
   // Of the rows that O has: those of batches of variable lengths follow each other.
   std::vector<double> wanted_o;
@@ -44,21 +59,24 @@ AttentionCheck compare(const AttentionRequest& request, const AttentionProblem& 
     const auto first = expected.value.begin() + b * on_host.queries * row;
     wanted_o.insert(wanted_o.end(), first, first + queries_of_batch(request, b) * row);
   }
-  const auto decoded = [type](const HeadTensor& tensor) {
-    std::vector<float> values(tensor.data.size());
-    reference::decode(type, tensor.data.data(), tensor.data.size(), values.data());
+  const auto decoded = [](const HeadTensor& tensor, Type type) {
+    std::vector<float> values(tensor.elements());
+    reference::decode(type, tensor.data.data(), values.size(), values.data());
     return values;
   };
   float largest = 0;
-  for (const float value : decoded(request.v)) largest = std::max(largest, std::abs(value));
+  for (const float value : decoded(request.v, type)) largest = std::max(largest, std::abs(value));
   double score = 0;
   for (const double value : expected.log_sum_exp) {
     if (std::isfinite(value)) score = std::max(score, std::abs(value));
   }
   AttentionCheck check;
-  const double unit = type == Type::f16 ? 0x1p-11 : 0x1p-8;
+  const double unit = output_type == Type::f16 ? 0x1p-11 : 0x1p-8;
   check.error_bound = static_cast<double>(largest) * (2 * unit + (score + 16) * 0x1p-19);
-  const std::vector<float> found = decoded(o);
+  // P of e4m3 is within 2^-4, and a score is a sum of products to 13 bits behind the point.
+  const double score_error = type == Type::e4m3 ? e4m3_score_error(request, on_host) : 0;
+  if (type == Type::e4m3) check.error_bound += static_cast<double>(largest) * (0x1p-4 + 2 * score_error);
+  const std::vector<float> found = decoded(o, output_type);
   double squares = 0;
   const auto worse = [](double* most, double error) {  // a NaN is worst
     if (!(error <= *most)) *most = error;
@@ -82,7 +100,7 @@ AttentionCheck compare(const AttentionRequest& request, const AttentionProblem& 
     }
     const double error = std::abs(got - wanted);
     worse(&check.log_sum_exp_error, error);
-    sums_ok = sums_ok && error <= 1e-5 * (10 + std::abs(wanted));
+    sums_ok = sums_ok && error <= 1e-5 * (10 + std::abs(wanted)) + score_error;
   }
   check.ok = sums_ok && check.max_error <= check.error_bound;
   return check;
@@ -99,7 +117,7 @@ HeadTensor random_tensor(std::uint64_t seed, std::int64_t batch, std::int64_t ro
     values[i] = pair.first;
     if (i + 1 < values.size()) values[i + 1] = pair.second;
   }
-  tensor.data.resize(values.size());
+  tensor.data.resize(bytes(type) * values.size());
   reference::encode(type, values.data(), values.size(), tensor.data.data());
   return tensor;
 }
@@ -119,7 +137,7 @@ HeadTensor read_tensor(const std::string& path, Type type) {
                     array.shape[axes - 2],
                     static_cast<int>(dimension),
                     {}};
-  tensor.data.resize(tensor.elements());
+  tensor.data.resize(bytes(type) * tensor.elements());
   const bool bf16 = array.descr == "<V2" || array.descr == "|V2";
   if (array.descr == "<f4") {
     std::vector<float> values(tensor.elements());
@@ -127,10 +145,12 @@ HeadTensor read_tensor(const std::string& path, Type type) {
     reference::encode(type, values.data(), values.size(), tensor.data.data());
     return tensor;
   }
-  if (!bf16 && array.descr != "<f2")
-    refuse(path + ": its elements are '" + array.descr + "' but must be '<f2', '<V2' (bfloat16) or '<f4'");
-  if ((bf16 ? Type::bf16 : Type::f16) != type)
-    refuse(path + ": its elements are " + (bf16 ? "bf16" : "f16") + " but --type is " + name(type));
+  const bool e4m3 = array.descr == "|u1" || array.descr == "|V1" || array.descr == "<V1";
+  if (!bf16 && !e4m3 && array.descr != "<f2")
+    refuse(path + ": its elements are '" + array.descr +
+           "' but must be '<f2', '<V2' (bfloat16), '|V1' or '|u1' (e4m3) or '<f4'");
+  const Type found = bf16 ? Type::bf16 : e4m3 ? Type::e4m3 : Type::f16;
+  if (found != type) refuse(path + ": its elements are " + name(found) + " but --type is " + name(type));
   std::memcpy(tensor.data.data(), array.data.data(), array.data.size());
   return tensor;
 }
@@ -177,14 +197,14 @@ AttentionAnswer run_attention(const AttentionRequest& request, Device& device) {
   AttentionAnswer answer;
   AttentionProblem p = request.problem;
   answer.o = {request.q.batch, request.q.rows, p.heads, p.value_dimension, {}};
-  answer.o.data.assign(answer.o.elements(), 0xffff);  // NaN: what is not written shows
+  answer.o.data.assign(2 * answer.o.elements(), 0xff);  // NaN: what is not written shows
   std::vector<float> log_sum_exp(static_cast<std::size_t>(p.batch * p.heads * p.queries),
                                  std::numeric_limits<float>::quiet_NaN());
   const std::vector<float> slopes = slopes_of(p.heads);
-  const auto q = on_device("Q", request.q.data.data(), 2 * request.q.data.size());
-  const auto k = on_device("K", request.k.data.data(), 2 * request.k.data.size());
-  const auto v = on_device("V", request.v.data.data(), 2 * request.v.data.size());
-  const auto o = on_device("O", answer.o.data.data(), 2 * answer.o.data.size());
+  const auto q = on_device("Q", request.q.data.data(), request.q.data.size());
+  const auto k = on_device("K", request.k.data.data(), request.k.data.size());
+  const auto v = on_device("V", request.v.data.data(), request.v.data.size());
+  const auto o = on_device("O", answer.o.data.data(), answer.o.data.size());
   const auto sums = on_device("the log-sum-exp", log_sum_exp.data(), 4 * log_sum_exp.size());
   const auto slopes_there = on_device("the slopes", slopes.data(), 4 * slopes.size());
   const auto integers = [&](const char* purpose, const std::vector<std::int32_t>& values) {
@@ -218,7 +238,7 @@ AttentionAnswer run_attention(const AttentionRequest& request, Device& device) {
   if (const char* kernel = kernel_name(launcher, p, named)) answer.kernel = kernel;
   require(attention(launcher, p, named));
   require(device.synchronize());
-  if (!answer.o.data.empty()) o->download(answer.o.data.data(), 2 * answer.o.data.size());
+  if (!answer.o.data.empty()) o->download(answer.o.data.data(), answer.o.data.size());
   if (!log_sum_exp.empty()) sums->download(log_sum_exp.data(), 4 * log_sum_exp.size());
   if (request.check) {
     AttentionProblem on_host = p;

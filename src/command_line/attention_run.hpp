@@ -12,11 +12,11 @@
 
 namespace tenon::command {
 
-// A dense tensor of batch x rows x heads x dimension on the host, in f16 or bf16.
+// A dense tensor of batch x rows x heads x dimension on the host, in f16, bf16 or e4m3.
 struct HeadTensor {
   std::int64_t batch = 0, rows = 0, heads = 0;
   int dimension = 0;
-  std::vector<std::uint16_t> data;
+  std::vector<std::uint8_t> data;
 
   std::vector<std::int64_t> shape() const { return {batch, rows, heads, dimension}; }
   std::size_t elements() const { return static_cast<std::size_t>(batch * rows * heads * dimension); }
@@ -31,7 +31,8 @@ HeadTensor random_tensor(std::uint64_t seed, std::int64_t batch, std::int64_t ro
                          int dimension, Type type);
 
 // From a .npy file of 3 dimensions (rows, heads, dimension) or 4 (with the batch before them), C order:
-// float16, bfloat16 ('<V2' or '|V2') or float32, which is rounded to `type`. Throws Failure(bad_input).
+// float16, bfloat16 ('<V2' or '|V2'), bytes of e4m3 or float32, which is rounded to `type`. Throws
+// Failure(bad_input).
 HeadTensor read_tensor(const std::string& path, Type type);
 
 struct AttentionCheck {

@@ -13,6 +13,10 @@ tenon::AttentionTensor<const void*> tensor_of(const tenon_const_attention_tensor
   return {x.data, x.row_stride, x.head_stride, x.batch_stride};
 }
 
+tenon::AttentionScales scales_of(const tenon_attention_scales& x) noexcept {
+  return {x.data, x.head_stride, x.batch_stride};
+}
+
 tenon::AttentionProblem problem_of(const tenon_attention_problem& p) noexcept {
   tenon::AttentionProblem problem;
   problem.batch = p.batch;
@@ -23,6 +27,7 @@ tenon::AttentionProblem problem_of(const tenon_attention_problem& p) noexcept {
   problem.head_dimension = p.head_dimension;
   problem.value_dimension = p.value_dimension;
   problem.type = static_cast<tenon::Type>(p.type);
+  problem.output_type = static_cast<tenon::Type>(p.output_type);
   problem.q = tensor_of(p.q);
   problem.k = tensor_of(p.k);
   problem.v = tensor_of(p.v);
@@ -42,6 +47,9 @@ tenon::AttentionProblem problem_of(const tenon_attention_problem& p) noexcept {
   problem.error = p.error;
   problem.workspace = p.workspace;
   problem.workspace_bytes = p.workspace_bytes;
+  problem.q_scales = scales_of(p.q_scales);
+  problem.k_scales = scales_of(p.k_scales);
+  problem.v_scales = scales_of(p.v_scales);
   return problem;
 }
 
@@ -79,6 +87,7 @@ extern "C" {
 tenon_attention_problem tenon_attention_problem_default(void) {
   tenon_attention_problem problem{};
   problem.left = problem.right = -1;
+  problem.output_type = TENON_BF16;
   return problem;
 }
 

@@ -11,10 +11,12 @@ namespace {
 // other, else all from the first to the last element.
 template <class Pointer>
 ByteRanges memory_of(const AttentionTensor<Pointer>& x, std::int64_t batch, std::int64_t heads,
-                     std::int64_t rows, int dimension) noexcept {
+                     std::int64_t rows, int dimension, Type type) noexcept {
   const auto base = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(x.data));
   const std::int64_t in_row = (heads - 1) * x.head_stride + dimension;
-  const auto u64 = [](std::int64_t elements) { return static_cast<std::uint64_t>(2 * elements); };
+  const auto u64 = [type](std::int64_t elements) {
+    return bytes(type) * static_cast<std::uint64_t>(elements);
+  };
   if (in_row <= x.row_stride && (batch == 1 || x.batch_stride == rows * x.row_stride))
     return {base, static_cast<std::uint64_t>(batch * rows), u64(in_row), u64(x.row_stride)};
   return {base, 1, u64(elements_spanned(x, batch, heads, rows, dimension)), 0};
@@ -45,22 +47,24 @@ Status validate(const AttentionProblem& p) noexcept {
     return ByteRanges{reinterpret_cast<std::uintptr_t>(data), 1, static_cast<std::uint64_t>(4 * count), 0};
   };
   const AttentionExtents of_queries = query_extents(p), of_keys = key_extents(p);
+  const Type output = type_of_output(p);
   const Named outputs[] = {
-      {"o", p.o.data, memory_of(p.o, of_queries.batch, p.heads, of_queries.rows, p.value_dimension)},
+      {"o", p.o.data, memory_of(p.o, of_queries.batch, p.heads, of_queries.rows, p.value_dimension, output)},
       {"log_sum_exp", p.log_sum_exp, scalars(p.log_sum_exp, p.batch * p.heads * p.queries)},
       {"error", p.error, scalars(p.error, 1)},
       {"the workspace",
        p.workspace_bytes == 0 ? nullptr : p.workspace,
        {reinterpret_cast<std::uintptr_t>(p.workspace), 1, p.workspace_bytes, 0}}};
   const auto keys = [&](const char* name, const AttentionTensor<const void*>& tensor, int dimension) {
-    return has_no_keys(p) ? Named{}
-                          : Named{name, tensor.data,
-                                  memory_of(tensor, of_keys.batch, p.key_heads, of_keys.rows, dimension)};
+    return has_no_keys(p)
+               ? Named{}
+               : Named{name, tensor.data,
+                       memory_of(tensor, of_keys.batch, p.key_heads, of_keys.rows, dimension, p.type)};
   };
   const std::int64_t pages =
       p.pages.table == nullptr ? 0 : (p.keys + p.pages.page_size - 1) / p.pages.page_size;
   const Named inputs[] = {
-      {"q", p.q.data, memory_of(p.q, of_queries.batch, p.heads, of_queries.rows, p.head_dimension)},
+      {"q", p.q.data, memory_of(p.q, of_queries.batch, p.heads, of_queries.rows, p.head_dimension, p.type)},
       keys("k", p.k, p.head_dimension),
       keys("v", p.v, p.value_dimension),
       {"alibi_slopes", p.alibi_slopes, scalars(p.alibi_slopes, p.heads)},
@@ -101,44 +105,37 @@ Status validate_workspace(const AttentionProblem& p, std::size_t needed) noexcep
 
 Status validate(const AttentionBackwardProblem& problem, std::size_t workspace_bytes) noexcept {
   const AttentionProblem& p = problem.forward;
-  struct Named {
-    const char* name;
-    ByteRanges memory;
-    bool there;
-  };
   const auto bytes = [](const void* data, std::int64_t count) {
     return ByteRanges{reinterpret_cast<std::uintptr_t>(data), 1, static_cast<std::uint64_t>(count), 0};
   };
   const auto tensor = [&](const char* name, const auto& x, std::int64_t heads, std::int64_t rows,
                           int dimension) {
-    return rows == 0 ? Named{name, {}, false}
-                     : Named{name, memory_of(x, p.batch, heads, rows, dimension), true};
+    return rows == 0 ? Named{} : Named{name, x.data, memory_of(x, p.batch, heads, rows, dimension, p.type)};
   };
   const int depth = p.head_dimension, width = p.value_dimension;
-  const Named outputs[] = {
-      tensor("dq", problem.dq, p.heads, p.queries, depth),
-      tensor("dk", problem.dk, p.key_heads, p.keys, depth),
-      tensor("dv", problem.dv, p.key_heads, p.keys, width),
-      {"the workspace", bytes(problem.workspace, static_cast<std::int64_t>(workspace_bytes)),
-       workspace_bytes > 0}};
+  const Named outputs[] = {tensor("dq", problem.dq, p.heads, p.queries, depth),
+                           tensor("dk", problem.dk, p.key_heads, p.keys, depth),
+                           tensor("dv", problem.dv, p.key_heads, p.keys, width),
+                           {"the workspace", workspace_bytes == 0 ? nullptr : problem.workspace,
+                            bytes(problem.workspace, static_cast<std::int64_t>(workspace_bytes))}};
   const bool keys = p.keys > 0 && p.queries > 0;  // else K and V are not read
-  const Named inputs[] = {
-      tensor("q", p.q, p.heads, p.queries, depth),
-      tensor("k", p.k, p.key_heads, keys ? p.keys : 0, depth),
-      tensor("v", p.v, p.key_heads, keys ? p.keys : 0, width),
-      tensor("o", p.o, p.heads, p.queries, width),
-      tensor("d_o", problem.d_o, p.heads, p.queries, width),
-      {"log_sum_exp", bytes(p.log_sum_exp, 4 * p.batch * p.heads * p.queries), p.queries > 0},
-      {"alibi_slopes", bytes(p.alibi_slopes, 4 * p.heads), p.alibi_slopes != nullptr}};
+  const Named inputs[] = {tensor("q", p.q, p.heads, p.queries, depth),
+                          tensor("k", p.k, p.key_heads, keys ? p.keys : 0, depth),
+                          tensor("v", p.v, p.key_heads, keys ? p.keys : 0, width),
+                          tensor("o", p.o, p.heads, p.queries, width),
+                          tensor("d_o", problem.d_o, p.heads, p.queries, width),
+                          {"log_sum_exp", p.queries == 0 ? nullptr : p.log_sum_exp,
+                           bytes(p.log_sum_exp, 4 * p.batch * p.heads * p.queries)},
+                          {"alibi_slopes", p.alibi_slopes, bytes(p.alibi_slopes, 4 * p.heads)}};
   for (const Named& output : outputs) {
-    if (!output.there) continue;
+    if (output.data == nullptr) continue;
     for (const Named& input : inputs) {
-      if (!input.there) continue;
-      if (Status s = check_apart(output.name, output.memory, input.name, input.memory); !s) return s;
+      if (input.data == nullptr) continue;
+      if (Status s = check_apart(output, input); !s) return s;
     }
     for (const Named* other = outputs; other != &output; ++other) {
-      if (!other->there) continue;
-      if (Status s = check_apart(output.name, output.memory, other->name, other->memory); !s) return s;
+      if (other->data == nullptr) continue;
+      if (Status s = check_apart(output, *other); !s) return s;
     }
   }
   return {};

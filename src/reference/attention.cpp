@@ -9,6 +9,8 @@ Status can_implement(AttentionAlgorithm algorithm, const AttentionProblem& probl
   if (Status s = check_problem(problem); !s) return s;
   if (has_variable_lengths(problem) || problem.sinks != nullptr)
     return {StatusCode::unsupported, "offsets, lengths, pages or sinks are given but this kernel has none"};
+  if (problem.type == Type::e4m3)
+    return {StatusCode::unsupported, "type is e4m3 but the reference kernels take f16 and bf16"};
   const int head = problem.head_dimension, value = problem.value_dimension;
   if (algorithm == AttentionAlgorithm::wmma && (head != 64 || value != 64))
     return {StatusCode::unsupported, "the head dimensions are %d and %d but the WMMA kernel needs 64", head,

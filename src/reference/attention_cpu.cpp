@@ -51,14 +51,20 @@ template <class Offset>
 std::vector<float> head_of(const AttentionTensor<const void*>& tensor, Type type, std::int64_t head,
                            std::int64_t rows, int columns, const Offset& offset) {
   std::vector<float> values(static_cast<std::size_t>(rows * columns));
-  const auto* const data = static_cast<const std::uint16_t*>(tensor.data);
+  const auto* const data = static_cast<const std::uint8_t*>(tensor.data);
   for (std::int64_t row = 0; row < rows; ++row) {
     const std::int64_t at = offset(row);
     if (at < 0) continue;
-    decode(type, data + at + head * tensor.head_stride, static_cast<std::size_t>(columns),
-           values.data() + row * columns);
+    decode(type, data + (at + head * tensor.head_stride) * static_cast<std::int64_t>(bytes(type)),
+           static_cast<std::size_t>(columns), values.data() + row * columns);
   }
   return values;
+}
+
+double scale_of(const AttentionScales& scales, std::int64_t batch, std::int64_t key_head) {
+  return scales.data == nullptr
+             ? 1
+             : double{scales.data[batch * scales.batch_stride + key_head * scales.head_stride]};
 }
 
 void attend(const AttentionProblem& p, std::int64_t batch, std::int64_t head, HostAttention& result) {
@@ -75,6 +81,9 @@ void attend(const AttentionProblem& p, std::int64_t batch, std::int64_t head, Ho
   const std::vector<float> k = head_of(p.k, p.type, key_head, keys.count, p.head_dimension, offset(p.k));
   const std::vector<float> v = head_of(p.v, p.type, key_head, keys.count, p.value_dimension, offset(p.v));
   const double sink = p.sinks == nullptr ? -infinity : double{p.sinks[head]};
+  const double scale =
+      p.scale * scale_of(p.q_scales, batch, key_head) * scale_of(p.k_scales, batch, key_head);
+  const double value_scale = scale_of(p.v_scales, batch, key_head);
   std::vector<double> scores(static_cast<std::size_t>(keys.count)),
       sums(static_cast<std::size_t>(p.value_dimension));
   for (std::int64_t query = 0; query < p.queries; ++query) {
@@ -95,7 +104,7 @@ void attend(const AttentionProblem& p, std::int64_t batch, std::int64_t head, Ho
       double score = 0;
       for (int e = 0; e < p.head_dimension; ++e)
         score += double{q[query * p.head_dimension + e]} * k[key * p.head_dimension + e];
-      score *= p.scale;
+      score *= scale;
       if (p.soft_cap > 0) score = p.soft_cap * std::tanh(score / p.soft_cap);
       if (p.alibi_slopes != nullptr) score += p.alibi_slopes[head] * static_cast<double>(key - position);
       if (offset_of_key(p, p.k, batch, keys, key) < 0) score = -infinity;
@@ -114,7 +123,7 @@ void attend(const AttentionProblem& p, std::int64_t batch, std::int64_t head, Ho
       sum += weight;
       for (int e = 0; e < p.value_dimension; ++e) sums[e] += weight * v[key * p.value_dimension + e];
     }
-    for (int e = 0; e < p.value_dimension; ++e) value[e] = sums[e] / sum;
+    for (int e = 0; e < p.value_dimension; ++e) value[e] = value_scale * sums[e] / sum;
     log_sum_exp = most + std::log(sum);
   }
 }

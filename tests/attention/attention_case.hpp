@@ -26,9 +26,11 @@ struct AttentionCase {
   float soft_cap = 0;
   bool slopes = false;
   float scale = 0.125F;
-  int pad = 0;          // elements behind each row of a head
-  int shift = 0;        // elements before the first of each tensor
-  float magnitude = 1;  // of Q
+  int pad = 0;                    // elements behind each row of a head
+  int shift = 0;                  // elements before the first of each tensor
+  float magnitude = 1;            // of Q
+  Type output_type = Type::bf16;  // of e4m3
+  bool scales = false;            // of e4m3: other scales than 1
 
   bool sinks = false;  // of 1, -1, 3, -3 ...
   // Offsets and lengths as the kernel reads them; empty: none. What lies behind them holds NaN.
@@ -95,8 +97,10 @@ class Attention {
                                         std::numeric_limits<float>::quiet_NaN())),
         slopes_(slopes_of(c.heads)),
         sinks_(sinks_of(c.heads)),
+        scales_(scales_of(3 * c.batch * c.key_heads)),
         device_slopes_(slopes_),
         device_sinks_(sinks_),
+        device_scales_(scales_),
         device_query_offsets_(one_at_least(c.query_offsets)),
         device_key_offsets_(one_at_least(c.key_offsets)),
         device_key_lengths_(one_at_least(c.key_lengths)),
@@ -104,7 +108,7 @@ class Attention {
         error_(std::vector<std::int32_t>{0}) {}
 
   AttentionProblem problem() const {
-    AttentionProblem p = on(device_q_.get(), device_k_.get(), device_v_.get());
+    AttentionProblem p = on(device_q_.get(), device_k_.get(), device_v_.get(), device_scales_.get());
     p.alibi_slopes = case_.slopes ? device_slopes_.get() : nullptr;
     p.sinks = case_.sinks ? device_sinks_.get() : nullptr;
     p.query_offsets = case_.query_offsets.empty() ? nullptr : device_query_offsets_.get();
@@ -120,22 +124,17 @@ class Attention {
 
   // Compares O, between whose rows nothing may be written, the log-sum-exp and the error word.
   void check(bool out_of_range = false) const {
-    AttentionProblem on_host = on(q_.data(), k_.data(), v_.data());
-    on_host.alibi_slopes = case_.slopes ? slopes_.data() : nullptr;
-    on_host.sinks = case_.sinks ? sinks_.data() : nullptr;
-    on_host.query_offsets = case_.query_offsets.empty() ? nullptr : case_.query_offsets.data();
-    on_host.key_offsets = case_.key_offsets.empty() ? nullptr : case_.key_offsets.data();
-    on_host.key_lengths = case_.key_lengths.empty() ? nullptr : case_.key_lengths.data();
-    on_host.pages.table = case_.table.empty() ? nullptr : case_.table.data();
-    const reference::HostAttention expected = reference::attention(on_host);
+    const reference::HostAttention expected = reference::attention(on_host(v_));
     ASSERT_EQ(error_.read().at(0), out_of_range ? 1 : 0) << "the error word";
     const std::vector<std::uint16_t> found = o_.read();
     std::vector<float> values(found.size());
-    reference::decode(case_.type, found.data(), found.size(), values.data());
+    reference::decode(type_of_output(problem()), found.data(), found.size(), values.data());
     // P and O are rounded to the type; the error of a score, about 2^-22 of the products that it is made of,
     // changes the weights by as much. Values are below 5.
     const double unit = case_.type == Type::f16 ? 0x1p-11 : 0x1p-8;
-    const double tolerance = 2.5 * unit + case_.magnitude * 0x1p-12;
+    const double fixed = 2.5 * unit + case_.magnitude * 0x1p-12;
+    const std::vector<double> of_e4m3 =
+        case_.type == Type::e4m3 ? tolerances_of_e4m3() : std::vector<double>();
     const std::vector<int> query_of_row = queries_of_rows();
     const auto columns = case_.value_dimension;
     for (std::size_t at = 0; at < values.size(); ++at) {
@@ -149,6 +148,7 @@ class Attention {
         continue;
       }
       const auto number = static_cast<std::size_t>((query * case_.heads + head) * columns + in_head);
+      const double tolerance = of_e4m3.empty() ? fixed : of_e4m3.at(number);
       ASSERT_NEAR(values[at], expected.value.at(number), tolerance) << "element " << number << " of O";
     }
     const std::vector<float> sums = log_sum_exp_.read();
@@ -159,24 +159,56 @@ class Attention {
       } else if (std::isinf(wanted)) {
         ASSERT_EQ(sums[i], wanted) << "log-sum-exp " << i;
       } else {
-        ASSERT_NEAR(sums[i], wanted, 1e-5 * (10 + std::abs(wanted))) << "log-sum-exp " << i;
+        const double of_scores = case_.type == Type::e4m3 ? score_error_of_e4m3() : 0;
+        ASSERT_NEAR(sums[i], wanted, 1e-5 * (10 + std::abs(wanted)) + of_scores) << "log-sum-exp " << i;
       }
     }
   }
 
+  // That no element of O is above `largest` or NaN, nor a log-sum-exp.
+  void check_range(float largest) const {
+    const std::vector<std::uint16_t> found = o_.read();
+    std::vector<float> values(found.size());
+    reference::decode(type_of_output(problem()), found.data(), found.size(), values.data());
+    for (const float x : values) ASSERT_LE(std::abs(x), largest);
+    for (const float x : log_sum_exp_.read()) ASSERT_TRUE(std::isfinite(x)) << x;
+  }
+
  private:
+  // Tensor cores add e4m3 products with 13 bits behind the point of the largest of an instruction, of 32
+  // products and the accumulator; each of the 33 loses up to a unit. Products are at most 16 * magnitude.
+  double score_error_of_e4m3() const {
+    const int steps = (case_.head_dimension + 31) / 32;
+    const double largest = 16 * case_.magnitude * (case_.scales ? largest_scale * largest_scale : 1);
+    return std::abs(case_.scale) * 2 * steps * 33 * 0x1p-13 * largest;
+  }
+  // P is rounded to 3 bits behind the point, which is within 2^-4 of it, or where it is small to multiples of
+  // 2^-9 of numbers whose largest is 2^6 or more: both change O by so much of P |V|, and of |V|. The errors
+  // of scores change P as much, and each step of P V loses up to 33 units again.
+  std::vector<double> tolerances_of_e4m3() const {
+    std::vector<std::uint8_t> magnitudes = v_;
+    for (std::uint8_t& x : magnitudes) x &= 0x7fU;
+    const reference::HostAttention of_magnitudes = reference::attention(on_host(magnitudes));
+    std::vector<double> tolerances;
+    const double unit = case_.output_type == Type::f16 ? 0x1p-11 : 0x1p-8;
+    const double relative = 0x1p-4 + 2 * score_error_of_e4m3() + unit + (case_.keys / 32.0 + 1) * 0x1p-12;
+    const double small = case_.keys * 0x1p-16 * 4 * (case_.scales ? largest_scale : 1);
+    for (const double x : of_magnitudes.value) tolerances.push_back(x * relative + small + 0x1p-20);
+    return tolerances;
+  }
+
   std::int64_t row(int heads, int dimension) const {
     return static_cast<std::int64_t>(heads) * (dimension + case_.pad);
   }
   std::size_t size(int rows, int heads, int dimension) const {
     return static_cast<std::size_t>(case_.shift + rows * row(heads, dimension));
   }
-  std::vector<std::uint16_t> drawn(int rows, int heads, int dimension, unsigned seed, float magnitude) const {
+  std::vector<std::uint8_t> drawn(int rows, int heads, int dimension, unsigned seed, float magnitude) const {
     std::mt19937 random(seed);
     std::normal_distribution<float> normal(0, magnitude);
     std::vector<float> values(size(rows, heads, dimension));
     for (float& x : values) x = std::clamp(normal(random), -4.0F * magnitude, 4.0F * magnitude);
-    std::vector<std::uint16_t> elements(values.size());
+    std::vector<std::uint8_t> elements(bytes(case_.type) * values.size());
     reference::encode(case_.type, values.data(), values.size(), elements.data());
     return elements;
   }
@@ -192,13 +224,14 @@ class Attention {
     }
     return all;
   }
-  std::vector<std::uint16_t> with_unused_rows_poisoned(std::vector<std::uint16_t> elements,
-                                                       int dimension) const {
+  std::vector<std::uint8_t> with_unused_rows_poisoned(std::vector<std::uint8_t> elements,
+                                                      int dimension) const {
     const std::vector<bool> used = used_rows_of_k(case_);
-    const std::int64_t stride = row(case_.key_heads, dimension);
+    const auto element = static_cast<std::int64_t>(bytes(case_.type));
+    const std::int64_t stride = element * row(case_.key_heads, dimension);
     for (std::size_t i = 0; i < used.size(); ++i) {
-      const auto first = elements.begin() + case_.shift + static_cast<std::int64_t>(i) * stride;
-      if (!used[i]) std::fill(first, first + stride, std::uint16_t{0xffff});
+      const auto first = elements.begin() + element * case_.shift + static_cast<std::int64_t>(i) * stride;
+      if (!used[i]) std::fill(first, first + stride, std::uint8_t{0xff});
     }
     return elements;
   }
@@ -217,15 +250,34 @@ class Attention {
     for (int head = 0; head < heads; ++head) slopes.push_back(std::exp2(-1.0F - static_cast<float>(head)));
     return slopes;
   }
-  // Without what its caller's memory holds beside Q, K and V.
-  AttentionProblem on(const std::uint16_t* q, const std::uint16_t* k, const std::uint16_t* v) const {
+  static constexpr float largest_scale = 1.5F;
+  static std::vector<float> scales_of(int count) {
+    std::vector<float> scales;
+    for (int i = 0; i < count; ++i) scales.push_back(largest_scale - 0.25F * static_cast<float>(i % 5));
+    return scales;
+  }
+  AttentionProblem on_host(const std::vector<std::uint8_t>& v) const {
+    AttentionProblem p = on(q_.data(), k_.data(), v.data(), scales_.data());
+    p.alibi_slopes = case_.slopes ? slopes_.data() : nullptr;
+    p.sinks = case_.sinks ? sinks_.data() : nullptr;
+    p.query_offsets = case_.query_offsets.empty() ? nullptr : case_.query_offsets.data();
+    p.key_offsets = case_.key_offsets.empty() ? nullptr : case_.key_offsets.data();
+    p.key_lengths = case_.key_lengths.empty() ? nullptr : case_.key_lengths.data();
+    p.pages.table = case_.table.empty() ? nullptr : case_.table.data();
+    return p;
+  }
+  // Without what its caller's memory holds beside Q, K, V and their scales.
+  AttentionProblem on(const std::uint8_t* q, const std::uint8_t* k, const std::uint8_t* v,
+                      const float* scales) const {
     const AttentionCase& c = case_;
     AttentionProblem p;
     p.batch = c.batch, p.heads = c.heads, p.key_heads = c.key_heads, p.queries = c.queries, p.keys = c.keys;
     p.head_dimension = c.head_dimension, p.value_dimension = c.value_dimension, p.type = c.type;
-    const auto tensor = [&](const std::uint16_t* data, int rows, int heads,
+    p.output_type = c.output_type;
+    const auto tensor = [&](const std::uint8_t* data, int rows, int heads,
                             int dimension) -> AttentionTensor<const void*> {
-      return {data + c.shift, row(heads, dimension), dimension + c.pad, rows * row(heads, dimension)};
+      return {data + bytes(c.type) * c.shift, row(heads, dimension), dimension + c.pad,
+              rows * row(heads, dimension)};
     };
     p.q = tensor(q, c.rows_of_q(), c.heads, c.head_dimension);
     p.k = tensor(k, c.rows_of_k(), c.key_heads, c.head_dimension);
@@ -233,15 +285,22 @@ class Attention {
     p.scale = c.scale, p.window = c.window, p.soft_cap = c.soft_cap;
     p.query_rows = c.query_rows, p.key_rows = c.key_rows;
     p.pages = {nullptr, c.table_stride, c.page_size, c.page_count};
+    if (c.scales) {  // of Q, K, V, each batch after batch
+      const int each = c.batch * c.key_heads;
+      p.q_scales = {scales, 1, c.key_heads};
+      p.k_scales = {scales + each, 1, c.key_heads};
+      p.v_scales = {scales + 2 * each, 1, c.key_heads};
+    }
     return p;
   }
 
   AttentionCase case_;
-  std::vector<std::uint16_t> q_, k_, v_;
-  Buffer<std::uint16_t> device_q_, device_k_, device_v_, o_;
+  std::vector<std::uint8_t> q_, k_, v_;
+  Buffer<std::uint8_t> device_q_, device_k_, device_v_;
+  Buffer<std::uint16_t> o_;
   Buffer<float> log_sum_exp_;
-  std::vector<float> slopes_, sinks_;
-  Buffer<float> device_slopes_, device_sinks_;
+  std::vector<float> slopes_, sinks_, scales_;
+  Buffer<float> device_slopes_, device_sinks_, device_scales_;
   Buffer<std::int32_t> device_query_offsets_, device_key_offsets_, device_key_lengths_, device_table_, error_;
 };
 

@@ -30,8 +30,11 @@ struct Kernel {
   std::string name;
   AttentionCase of() const {
     AttentionCase c;
-    c.type = name.find("bf16") != std::string::npos ? Type::bf16 : Type::f16;
-    const auto at = name.find(c.type == Type::bf16 ? "bf16_" : "f16_") + (c.type == Type::bf16 ? 5 : 4);
+    for (const Type type : {Type::bf16, Type::f16, Type::e4m3}) {
+      if (name.find(std::string("_") + tenon::name(type) + "_") != std::string::npos) c.type = type;
+    }
+    const std::string type = std::string("_") + tenon::name(c.type) + "_";
+    const auto at = name.find(type) + type.size();
     c.head_dimension = c.value_dimension = std::stoi(name.substr(at));
     if ((name + "_").find("192_128_") != std::string::npos) c.value_dimension = 128;
     c.scale = 1 / std::sqrt(static_cast<float>(c.head_dimension));

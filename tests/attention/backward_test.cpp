@@ -152,8 +152,14 @@ TEST_F(AttentionBackwardTest, Refusals) {
   p = good;
   p.dq.data = const_cast<void*>(p.forward.q.data);
   expect(p, "dq (from 0x");
+  p = good;
+  p.forward.type = Type::e4m3;
+  expect(p, "type is e4m3 but the backward pass of attention needs f16 or bf16");
   const std::int32_t word = 0;
   const float sink = 0;
+  p = good;
+  p.forward.v_scales.data = &sink;
+  expect(p, "v_scales is given but only e4m3 has scales, and type is f16");
   p = good;
   p.forward.query_offsets = &word, p.forward.query_rows = 5;
   expect(p, "query_offsets is given but the backward pass of attention needs a null pointer there");

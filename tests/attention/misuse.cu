@@ -19,6 +19,8 @@ const void* misuse() {
   return kernel<__half, 64, AttentionSchedule<TileShape<64, 64, 0>, 1, 2> >();
 #elif defined(MISUSE_keys)
   return kernel<__half, 64, AttentionSchedule<TileShape<128, 72, 0>, 1, 2> >();
+#elif defined(MISUSE_keys_of_e4m3)
+  return kernel<e4m3, 64, AttentionSchedule<TileShape<128, 80, 0>, 1, 2> >();
 #elif defined(MISUSE_memory)
   return kernel<__half, 256, AttentionSchedule<TileShape<128, 128, 0>, 1, 2> >();
 #else

@@ -31,6 +31,7 @@ class Usage(Folder):
         self.refused(2, "--queries", "attention", "--heads", 2, "--queries", "x", "--head-dimension", 32, "--json")
         self.refused(2, "--head-dimension", "attention", "--heads", 2, "--queries", 3, "--head-dimension", 2000)
         self.refused(2, "--type", "attention", *SIZES, "--type", "f32")
+        self.refused(2, "--output-type is for --type e4m3", "attention", *SIZES, "--output-type", "f16")
 
     def test_help_has_examples(self):
         code, out, _ = run("attention", "--help")
@@ -86,6 +87,10 @@ class Computes(Folder):
         descr, shape, values = read_npy(o)
         self.assertEqual((descr, shape), ("<f2", (1, 9, 2, 32)))
         self.assertTrue(all(math.isfinite(x) for x in values))
+
+    def test_e4m3(self):
+        answer = self.attention("--heads", 2, "--queries", 17, "--head-dimension", 64, "--type", "e4m3", "--output-type", "f16", "--check")
+        self.assertEqual((answer["kernel"], answer["type"], answer["ok"]), ("attention_wgmma_e4m3_64_192x128_full", "e4m3", True))
 
     def test_what_it_refuses(self):
         self.refused(2, "heads is 3 but must be a multiple of key_heads, 2", "attention", "--heads", 3, "--key-heads", 2,

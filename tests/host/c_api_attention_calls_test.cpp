@@ -75,6 +75,13 @@ void expect_tensor(const AttentionTensor<Pointer>& x, std::uintptr_t address) {
   EXPECT_EQ(x.batch_stride, first + 3);
 }
 
+void expect_scales(const AttentionScales& x, std::uintptr_t address) {
+  const auto first = static_cast<std::int64_t>(address);
+  EXPECT_EQ(x.data, at<float>(address));
+  EXPECT_EQ(x.head_stride, first + 1);
+  EXPECT_EQ(x.batch_stride, first + 2);
+}
+
 void expect_passed_on() {
   const AttentionProblem& p = call.problem;
   EXPECT_EQ(p.batch, 1);
@@ -84,7 +91,11 @@ void expect_passed_on() {
   EXPECT_EQ(p.keys, 5);
   EXPECT_EQ(p.head_dimension, 64);
   EXPECT_EQ(p.value_dimension, 128);
-  EXPECT_EQ(p.type, Type::bf16);
+  EXPECT_EQ(p.type, Type::e4m3);
+  EXPECT_EQ(p.output_type, Type::f16);
+  expect_scales(p.q_scales, 112);
+  expect_scales(p.k_scales, 128);
+  expect_scales(p.v_scales, 144);
   expect_tensor(p.q, 16);
   expect_tensor(p.k, 32);
   expect_tensor(p.v, 48);
@@ -114,12 +125,16 @@ void expect_passed_on() {
 tenon_attention_problem problem() {
   tenon_attention_problem p = tenon_attention_problem_default();
   p.batch = 1, p.heads = 6, p.key_heads = 3, p.queries = 4, p.keys = 5;
-  p.head_dimension = 64, p.value_dimension = 128, p.type = TENON_BF16;
+  p.head_dimension = 64, p.value_dimension = 128, p.type = TENON_E4M3;
   p.q = {at<void>(16), 17, 18, 19};
   p.k = {at<void>(32), 33, 34, 35};
   p.v = {at<void>(48), 49, 50, 51};
   p.o = {at<void>(64), 65, 66, 67};
   p.log_sum_exp = at<float>(80), p.scale = 0.5F, p.left = 7, p.right = 8, p.soft_cap = 9;
+  p.output_type = TENON_F16;
+  p.q_scales = {at<float>(112), 113, 114};
+  p.k_scales = {at<float>(128), 129, 130};
+  p.v_scales = {at<float>(144), 145, 146};
   p.alibi_slopes = at<float>(96), p.sinks = at<float>(100);
   p.query_offsets = at<std::int32_t>(104), p.key_offsets = at<std::int32_t>(108);
   p.key_lengths = at<std::int32_t>(112), p.query_rows = 10, p.key_rows = 11;
@@ -161,6 +176,7 @@ TEST(CApiAttention, Defaults) {
   EXPECT_EQ(p.left, -1);
   EXPECT_EQ(p.right, -1);
   EXPECT_EQ(p.batch, 0);
+  EXPECT_EQ(p.output_type, TENON_BF16);
   EXPECT_EQ(p.kernel, nullptr);
   EXPECT_EQ(p.workspace, nullptr);
 }

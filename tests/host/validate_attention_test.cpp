@@ -55,12 +55,42 @@ TEST(ValidateAttention, Sizes) {
 
 TEST(ValidateAttention, TypeAndFactors) {
   EXPECT_EQ(refusal([](auto& p) { p.type = Type::f32; }, StatusCode::unsupported),
-            "type is f32 but Q, K, V and O must be f16 or bf16");
+            "type is f32 but Q, K and V must be f16, bf16 or e4m3");
   EXPECT_EQ(refusal([](auto& p) { p.scale = std::numeric_limits<float>::infinity(); }),
             "scale is inf but must be finite");
   EXPECT_EQ(refusal([](auto& p) { p.soft_cap = -1; }),
             "soft_cap is -1 but must be 0 (no cap) or a finite number above");
   EXPECT_NE(refusal([](auto& p) { p.soft_cap = std::nanf(""); }).find("soft_cap is"), std::string::npos);
+}
+
+TEST(ValidateAttention, TypesAndScalesOfE4m3) {
+  AttentionProblem p = valid();
+  p.type = Type::e4m3;
+  p.q.data = at(0x10001);
+  p.k_scales = {static_cast<const float*>(at(0x60000)), 1, 2};
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+  p.output_type = Type::f16;
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+  EXPECT_EQ(refusal([](auto& p) { p.type = p.output_type = Type::e4m3; }, StatusCode::unsupported),
+            "output_type is e4m3 but O must be f16 or bf16");
+  EXPECT_EQ(refusal([](auto& p) { p.v_scales.data = static_cast<const float*>(at(0x60000)); }),
+            "v_scales is given but only e4m3 has scales, and type is f16");
+  EXPECT_EQ(
+      refusal([](auto& p) { p.type = Type::e4m3, p.q_scales.data = static_cast<const float*>(at(0x60002)); }),
+      "q_scales is at 0x60002 but its floats lie on multiples of 4 bytes");
+}
+
+// Elements of e4m3 take a byte, those of O two.
+TEST(ValidateAttention, MemoryOfE4m3) {
+  const auto change = [](std::uintptr_t v) {
+    return [v](auto& p) { p.type = Type::e4m3, p.v.data = at(v); };
+  };
+  EXPECT_NE(refusal(change(0x40000 + 2 * 2560 - 1)).find("o (from 0x40000) overlaps v"), std::string::npos);
+  AttentionProblem p = valid();
+  change(0x40000 + 2 * 2560)(p);
+  EXPECT_TRUE(validate(p)) << validate(p).message();
+  change(0x40000 - 2 * 1280)(p);
+  EXPECT_TRUE(validate(p)) << validate(p).message();
 }
 
 TEST(ValidateAttention, Pointers) {

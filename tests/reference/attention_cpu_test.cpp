@@ -55,6 +55,27 @@ TEST(HostAttention, MeanOfEveryKeyWithoutAWindow) {
   }
 }
 
+// Two heads of keys, of which the second has scales: 2 * 0.25 of scores, 4 of values.
+TEST(HostAttention, ScalesOfE4m3) {
+  Example e(Type::f16, 1, 2, 4, 2, 1, 1, {}, {}, {});
+  std::vector<std::uint8_t> q(4), k(4), v(4);
+  const float ones[] = {1, 1, 1, 1}, of_k[] = {0, 0, 2, 2}, of_v[] = {0, 0, 1, 1};  // row after row
+  encode(Type::e4m3, ones, 4, q.data());
+  encode(Type::e4m3, of_k, 4, k.data());
+  encode(Type::e4m3, of_v, 4, v.data());
+  const float scales[] = {1, 2, 1, 0.25F, 1, 4};
+  AttentionProblem& p = e.problem;
+  p.type = Type::e4m3;
+  p.q.data = q.data(), p.k.data = k.data(), p.v.data = v.data();
+  p.q_scales = {scales, 1, 0}, p.k_scales = {scales + 2, 1, 0}, p.v_scales = {scales + 4, 1, 0};
+  const HostAttention result = attention(p);
+  for (int head = 0; head < 4; ++head) {
+    const double weight = std::exp(head < 2 ? 2.0 : 1.0);
+    EXPECT_DOUBLE_EQ(result.value[head], (head < 2 ? 1 : 4) * weight / (1 + weight));
+    EXPECT_DOUBLE_EQ(result.log_sum_exp[head], std::log(1 + weight));
+  }
+}
+
 TEST(HostAttention, CausalIsAlignedToTheEnd) {
   Example e = of_means(3, 5);
   e.problem.window = {-1, 0};

@@ -14,6 +14,9 @@ struct AttentionWgmmaArguments {
   AttentionTensor<void*> o;
   float* log_sum_exp;  // may be null
   const float* sinks;  // of the heads; may be null
+  // Of kernels of e4m3:
+  AttentionScales q_scales, k_scales, v_scales;
+  bool output_is_f16;  // else bf16
 };
 
 // A head of all batches: its batch, its number there, and the head of K and V that it reads.

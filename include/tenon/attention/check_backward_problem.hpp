@@ -17,6 +17,8 @@ inline Status check_problem(const AttentionBackwardProblem& problem) noexcept {
   constexpr StatusCode invalid = StatusCode::invalid_argument, no = StatusCode::unsupported;
   const AttentionProblem& p = problem.forward;
   if (Status s = check_problem(p); !s) return s;
+  if (p.type == Type::e4m3)
+    return Status(no, "type is e4m3 but the backward pass of attention needs f16 or bf16");
   const struct {
     const char* name;
     const void* given;
@@ -35,7 +37,8 @@ inline Status check_problem(const AttentionBackwardProblem& problem) noexcept {
     if (p.log_sum_exp == nullptr)
       return Status(invalid,
                     "log_sum_exp is a null pointer but the backward pass needs that of the forward pass");
-    if (Status s = check_attention_tensor("d_o", problem.d_o, p.batch, p.heads, p.queries, p.value_dimension);
+    if (Status s = check_attention_tensor("d_o", problem.d_o, p.batch, p.heads, p.queries, p.value_dimension,
+                                          p.type);
         !s)
       return s;
   }
@@ -49,7 +52,8 @@ inline Status check_problem(const AttentionBackwardProblem& problem) noexcept {
                  {"dv", problem.dv, p.key_heads, p.keys, p.value_dimension}};
   for (const auto& x : outputs) {
     if (x.rows == 0) continue;
-    if (Status s = check_attention_tensor(x.name, x.tensor, p.batch, x.heads, x.rows, x.dimension); !s)
+    if (Status s = check_attention_tensor(x.name, x.tensor, p.batch, x.heads, x.rows, x.dimension, p.type);
+        !s)
       return s;
     if (Status s = check_attention_output(x.name, x.tensor, p.batch, x.heads, x.rows, x.dimension); !s)
       return s;

@@ -32,10 +32,10 @@ std::int64_t elements_spanned(const AttentionTensor<Pointer>& tensor, std::int64
 // A tensor with batch, heads, rows >= 1.
 template <class Pointer>
 Status check_attention_tensor(const char* name, const AttentionTensor<Pointer>& tensor, std::int64_t batch,
-                              std::int64_t heads, std::int64_t rows, int dimension) noexcept {
+                              std::int64_t heads, std::int64_t rows, int dimension, Type type) noexcept {
   constexpr StatusCode invalid = StatusCode::invalid_argument;
   if (tensor.data == nullptr) return Status(invalid, "%s is a null pointer", name);
-  if (reinterpret_cast<std::uintptr_t>(tensor.data) % 2 != 0)
+  if (bytes(type) == 2 && reinterpret_cast<std::uintptr_t>(tensor.data) % 2 != 0)
     return Status(invalid, "%s is at %p but its elements of 16 bits lie on multiples of 2 bytes", name,
                   static_cast<const void*>(tensor.data));
   const AttentionExtent extents[] = {{"row", rows, tensor.row_stride},
@@ -94,6 +94,9 @@ inline constexpr std::int64_t most_offset_rows = (std::int64_t{1} << 31) - 1;
 // Offsets, lengths and pages: what can be known without reading device memory.
 inline Status check_variable_lengths(const AttentionProblem& p) noexcept {
   constexpr StatusCode invalid = StatusCode::invalid_argument;
+  if (p.type == Type::e4m3 && has_variable_lengths(p))
+    return Status(StatusCode::unsupported,
+                  "offsets, lengths or pages are given but e4m3 needs batches of equal lengths");
   const struct {
     const char *rows_name, *offsets_name;
     std::int64_t rows;
@@ -154,8 +157,12 @@ inline Status check_problem(const AttentionProblem& p) noexcept {
       return Status(invalid, "%s is %lld but must be 0 to %lld", x.name, static_cast<long long>(x.size),
                     static_cast<long long>(x.most));
   }
-  if (p.type != Type::f16 && p.type != Type::bf16)
-    return Status(StatusCode::unsupported, "type is %s but Q, K, V and O must be f16 or bf16", name(p.type));
+  if (p.type != Type::f16 && p.type != Type::bf16 && p.type != Type::e4m3)
+    return Status(StatusCode::unsupported, "type is %s but Q, K and V must be f16, bf16 or e4m3",
+                  name(p.type));
+  const Type output = type_of_output(p);
+  if (output != Type::f16 && output != Type::bf16)
+    return Status(StatusCode::unsupported, "output_type is %s but O must be f16 or bf16", name(output));
   for (const auto& [dimension, what] : {std::pair<int, const char*>{p.head_dimension, "head_dimension"},
                                         {p.value_dimension, "value_dimension"}}) {
     if (dimension < 1 || dimension > largest_head_dimension)
@@ -169,6 +176,16 @@ inline Status check_problem(const AttentionProblem& p) noexcept {
   if (!std::isfinite(p.soft_cap) || p.soft_cap < 0)
     return Status(invalid, "soft_cap is %g but must be 0 (no cap) or a finite number above",
                   static_cast<double>(p.soft_cap));
+  for (const auto& [scales, what] : {std::pair<const AttentionScales&, const char*>{p.q_scales, "q_scales"},
+                                     {p.k_scales, "k_scales"},
+                                     {p.v_scales, "v_scales"}}) {
+    if (scales.data == nullptr) continue;
+    if (p.type != Type::e4m3)
+      return Status(invalid, "%s is given but only e4m3 has scales, and type is %s", what, name(p.type));
+    if (reinterpret_cast<std::uintptr_t>(scales.data) % alignof(float) != 0)
+      return Status(invalid, "%s is at %p but its floats lie on multiples of 4 bytes", what,
+                    static_cast<const void*>(scales.data));
+  }
   if (is_empty(p)) return {};
   if (reinterpret_cast<std::uintptr_t>(p.log_sum_exp) % alignof(float) != 0 ||
       reinterpret_cast<std::uintptr_t>(p.alibi_slopes) % alignof(float) != 0 ||
@@ -176,22 +193,22 @@ inline Status check_problem(const AttentionProblem& p) noexcept {
     return Status(invalid, "log_sum_exp, alibi_slopes and sinks must lie on multiples of 4 bytes");
   if (Status s = check_variable_lengths(p); !s) return s;
   const AttentionExtents of_queries = query_extents(p), of_keys = key_extents(p);
-  if (Status s =
-          check_attention_tensor("q", p.q, of_queries.batch, p.heads, of_queries.rows, p.head_dimension);
+  if (Status s = check_attention_tensor("q", p.q, of_queries.batch, p.heads, of_queries.rows,
+                                        p.head_dimension, p.type);
       !s)
     return s;
   if (!has_no_keys(p)) {
-    if (Status s =
-            check_attention_tensor("k", p.k, of_keys.batch, p.key_heads, of_keys.rows, p.head_dimension);
+    if (Status s = check_attention_tensor("k", p.k, of_keys.batch, p.key_heads, of_keys.rows,
+                                          p.head_dimension, p.type);
         !s)
       return s;
-    if (Status s =
-            check_attention_tensor("v", p.v, of_keys.batch, p.key_heads, of_keys.rows, p.value_dimension);
+    if (Status s = check_attention_tensor("v", p.v, of_keys.batch, p.key_heads, of_keys.rows,
+                                          p.value_dimension, p.type);
         !s)
       return s;
   }
-  if (Status s =
-          check_attention_tensor("o", p.o, of_queries.batch, p.heads, of_queries.rows, p.value_dimension);
+  if (Status s = check_attention_tensor("o", p.o, of_queries.batch, p.heads, of_queries.rows,
+                                        p.value_dimension, output);
       !s)
     return s;
   return check_attention_output("o", p.o, of_queries.batch, p.heads, of_queries.rows, p.value_dimension);

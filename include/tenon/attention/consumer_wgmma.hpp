@@ -5,12 +5,15 @@
 // to the next query tile, so the pipeline does not drain between them. With ping-pong, the warpgroups take
 // turns to issue both products, and the softmax of one runs under the products of the others.
 //
-// P never leaves the registers: the accumulators of S lie as the A operand of P V does (as_a()). Below:
-// config_wgmma.hpp, softmax_wgmma.hpp, store_wgmma.hpp, pipeline/turns.hpp.
+// P never leaves the registers: the accumulators of S lie as the A operand of P V does, of e4m3 in an order
+// of keys that V has too (value_tiles_wgmma.hpp). Below: config_wgmma.hpp, scales_wgmma.hpp,
+// softmax_wgmma.hpp, store_wgmma.hpp, pipeline/turns.hpp.
 #pragma once
 
 #include "tenon/attention/config_wgmma.hpp"
+#include "tenon/attention/scales_wgmma.hpp"
 #include "tenon/attention/softmax_wgmma.hpp"
+#include "tenon/attention/store_interleaved_wgmma.hpp"
 #include "tenon/attention/store_wgmma.hpp"
 #include "tenon/pipeline/turns.hpp"
 #include "tenon/ptx/st_shared.hpp"
@@ -22,10 +25,11 @@ class AttentionConsumer {
   using T = typename Config::T;
   using Scores = typename Config::Scores;
   using Output = typename Config::Output;
-  using Softmax = RowSoftmax<2>;
+  using ValueTiles = typename Config::ValueTiles;
+  using Softmax = RowSoftmax<2, std::conditional_t<Element<T>::bits == 8, E4m3Range, WideRange>>;
   using Tile = KeyTileOf<Mask>;
   static constexpr int keys = Config::Block::n, rows = 64;
-  static constexpr int probability_steps = keys / 16;
+  static constexpr int probability_steps = OperandDescriptor<typename ValueTiles::Operand>::steps;
 
  public:
   // By all of a consumer warpgroup. group: its number. memory: of the CTA, in the shared window.
@@ -41,13 +45,13 @@ class AttentionConsumer {
     Scores scores;
     Output output;
     Softmax softmax;
-    const float factor = score_.log2_factor();
-
     Tile now = walk.tile();
+    HeadScales<T> scales(p_, now.head);
+    float factor = log2_factor(scales);
     start_scores(scores, now);
     scores.when_done([&](auto& s) {
       release_keys(now);
-      apply_score_and_mask(s, now);
+      apply_score_and_mask(s, now, scales);
       float nothing_yet[2];
       raise_references(s, softmax, factor, nothing_yet);
       exponentiate(s, softmax, factor);
@@ -63,13 +67,15 @@ class AttentionConsumer {
       turns.pass();
       float scale[2] = {1.0F, 1.0F};  // of the thread's two rows of the output
       if (next.first) {
-        finish(softmax, now, scale);
+        finish(softmax, now, scales, scale);
         softmax = Softmax();
+        scales = HeadScales<T>(p_, next.head);
+        factor = log2_factor(scales);
       }
       bool raised = false;
       scores.template when_done<1>([&](auto& s) {
         release_keys(next);
-        apply_score_and_mask(s, next);
+        apply_score_and_mask(s, next, scales);
         float rescale[2] = {1.0F, 1.0F};
         raised = raise_references(s, softmax, factor, rescale);
         if (!next.first) {
@@ -94,7 +100,7 @@ class AttentionConsumer {
     start_output(output, now);
     if constexpr (has_batches<Mask>) turns.pass();
     float scale[2];
-    finish(softmax, now, scale);
+    finish(softmax, now, scales, scale);
     output.when_done([&](auto& o) {
       release_values();
       store(o, scale, now);
@@ -129,11 +135,11 @@ class AttentionConsumer {
   }
   // O += P V.
   __device__ __forceinline__ void start_output(Output& output, const Tile& tile) {
-    using TileV = typename Config::TileV;
+    using TileV = typename ValueTiles::Operand;
     using Major = WgmmaMajor<true, TileV::k_major>;
     rings_.values.wait_full(value());
     if constexpr (has_batches<Mask>) clear_unused_values(tile);
-    const OperandDescriptor<TileV> v(TileV{memory_ + Config::values_at + value().index * TileV::bytes}, 0);
+    const OperandDescriptor<TileV> v(TileV{memory_ + Config::operands_at + value().index * TileV::bytes}, 0);
 #pragma unroll
     for (auto& p : probabilities_) ptx::hold(p.reg);
     output.fence();
@@ -177,13 +183,22 @@ class AttentionConsumer {
     ptx::bar_sync<128>(1 + Config::consumers);              // behind the barriers of Turns
   }
 
+  // The scores' factor within the exponential, base 2: without score function all of it.
+  __device__ __forceinline__ float log2_factor(const HeadScales<T>& scales) const {
+    return Score::changes_scores ? score_.log2_factor() : score_.log2_factor() * scales.of_scores();
+  }
   template <class Values>
-  __device__ __forceinline__ void apply_score_and_mask(Values& scores, const Tile& tile) const {
+  __device__ __forceinline__ void apply_score_and_mask(Values& scores, const Tile& tile,
+                                                       const HeadScales<T>& scales) const {
     const int query = tile.query + rows * group_;
     const auto& mask = in_batch(mask_, tile.batch);
     if constexpr (Score::changes_scores) {
       const int head = head_position(p_, tile.head).head;
-      change_scores(scores, score_.of_head(head), mask.sequence, query, tile.key);
+      const Score score = score_.of_head(head);
+      const auto scaled = [&](float s, int position, int key) {
+        return score(s * scales.of_scores(), position, key);
+      };
+      change_scores(scores, scaled, mask.sequence, query, tile.key);
     }
     if (!sees_all(mask, query, query + rows - 1, tile.key, keys)) mask_scores(scores, mask, query, tile.key);
   }
@@ -191,23 +206,30 @@ class AttentionConsumer {
   __device__ __forceinline__ void keep_probabilities(const Values& scores) {
 #pragma unroll
     for (int step = 0; step < probability_steps; ++step)
-      probabilities_[step] = as_a<T, Config::value>(scores, step);
+      probabilities_[step] = ValueTiles::probabilities(scores, step);
   }
   // The last key tile of a query tile has been seen: stores the logarithms of the sums of exponentials.
   // scale: of the thread's two rows of the output.
-  __device__ __forceinline__ void finish(const Softmax& softmax, const Tile& tile, float (&scale)[2]) const {
+  __device__ __forceinline__ void finish(const Softmax& softmax, const Tile& tile,
+                                         const HeadScales<T>& scales, float (&scale)[2]) const {
     float log_sum_exp[2];
     const float sink = p_.sinks == nullptr ? -__int_as_float(0x7f800000)
                                            : p_.sinks[head_position(p_, tile.head).head] * log2_of_e;
     finish_rows(softmax, sink, scale, log_sum_exp);
+    for (float& x : scale) x *= scales.of_values();
     store_log_sum_exp<typename Output::Values>(p_, in_batch(mask_, tile.batch).sequence.queries, log_sum_exp,
                                                tile.head, tile.query + rows * group_);
   }
   template <class Values>
   __device__ __forceinline__ void store(const Values& output, const float (&scale)[2],
                                         const Tile& tile) const {
-    store_output<T>(p_, in_batch(mask_, tile.batch).sequence.queries, output, scale, tile.head,
-                    tile.query + rows * group_, place_of_queries(mask_, head_position(p_, tile.head).batch));
+    const int queries = in_batch(mask_, tile.batch).sequence.queries, query = tile.query + rows * group_;
+    const BatchPlace place = place_of_queries(mask_, head_position(p_, tile.head).batch);
+    if constexpr (ValueTiles::transposed) {
+      store_interleaved_output(p_, queries, output, scale, tile.head, query, place);
+    } else {
+      store_output<T>(p_, queries, output, scale, tile.head, query, place);
+    }
   }
 
   const AttentionWgmmaArguments& p_;
@@ -217,7 +239,7 @@ class AttentionConsumer {
   std::uint32_t memory_;
   int group_;
   int query_ = 0, key_ = 0, value_ = 0;  // so many tiles have been read
-  FragmentA<WgmmaShape<Config::value, 16>, T> probabilities_[probability_steps];
+  typename ValueTiles::P probabilities_[probability_steps];
 };
 
 }  // namespace tenon

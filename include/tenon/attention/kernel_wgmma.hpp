@@ -2,14 +2,16 @@
 //
 // A producer warp loads tiles of Q, K and V by TMA. Two or three consumer warpgroups have 64 queries each:
 // wgmma multiplies Q and K from shared memory, the softmax runs in registers, and wgmma multiplies P from
-// registers by V from shared memory. The grid is persistent. See consumer_wgmma.hpp for what overlaps.
-// Shah et al., "FlashAttention-3" (2024). Below: consumer_wgmma.hpp, producer_tma.hpp.
+// registers by V from shared memory. The grid is persistent. See consumer_wgmma.hpp for what overlaps. Values
+// of e4m3 are transposed in shared memory by the three other warps of the producer's warpgroup. Shah et al.,
+// "FlashAttention-3" (2024). Below: consumer_wgmma.hpp, producer_tma.hpp.
 #pragma once
 
 #include "tenon/ptx/needs_sm_90a.hpp"
 
 #include "tenon/attention/consumer_wgmma.hpp"
 #include "tenon/attention/producer_tma.hpp"
+#include "tenon/attention/transposer_wgmma.hpp"
 #include "tenon/ptx/setmaxnreg.hpp"
 
 namespace tenon {
@@ -23,6 +25,8 @@ struct AttentionWgmma {
   static constexpr int moved_registers = has_batches<Mask> ? 32 : 0;
   static_assert(moved_registers == 0 || Config::consumers == 2,
                 "AttentionWgmma: batches of variable lengths need tiles of 128 queries");
+  static_assert(!has_batches<Mask> || !Config::ValueTiles::transposed,
+                "AttentionWgmma: batches of variable lengths need elements of 16 bits");
   static constexpr int producer_registers = Config::producer_registers + moved_registers;
   static constexpr int consumer_registers = Config::consumer_registers - moved_registers / 2;
 
@@ -48,6 +52,11 @@ struct AttentionWgmma {
       if (works_for_warp(Config::producer_warp)) {
         cudaGridDependencySynchronize();
         AttentionProducer<Config>(maps, p, rings, memory).run(Walk(scheduler, mask));
+      } else if constexpr (Config::ValueTiles::transposed) {
+        const int transposer = static_cast<int>(threadIdx.x) / 32 - Config::producer_warp - 1;
+        if (transposer >= 0)
+          AttentionTransposer<Config>(rings, ptx::shared_address(memory), transposer)
+              .run(Walk(scheduler, mask));
       }
     } else {
       ptx::setmaxnreg_inc_sync_aligned_u32<consumer_registers>();

@@ -48,7 +48,7 @@ struct AttentionBackwardKernel {
                    {"dk", as_input(problem.dk), p.key_heads, p.keys},
                    {"dv", as_input(problem.dv), p.key_heads, p.keys}};
     for (const auto& x : tensors) {
-      if (Status s = check_tma_tensor(x.name, x.tensor, p.batch, x.heads, x.rows); !s) return s;
+      if (Status s = check_tma_tensor(x.name, x.tensor, 2, p.batch, x.heads, x.rows); !s) return s;
     }
     return {};
   }

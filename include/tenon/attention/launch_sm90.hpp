@@ -49,8 +49,8 @@ namespace sm90 {
 // Whether TMA can load a tensor; the store of O asks for the same. Strides of a dimension of size 1 do not
 // count.
 template <class Pointer>
-Status check_tma_tensor(const char* name, const AttentionTensor<Pointer>& tensor, std::int64_t batch,
-                        std::int64_t heads, std::int64_t rows) {
+Status check_tma_tensor(const char* name, const AttentionTensor<Pointer>& tensor, int element_bytes,
+                        std::int64_t batch, std::int64_t heads, std::int64_t rows) {
   constexpr StatusCode no = StatusCode::unsupported;
   if (reinterpret_cast<std::uintptr_t>(tensor.data) % 16 != 0)
     return Status(no, "%s is at %p but this kernel needs a multiple of 16 bytes", name,
@@ -58,12 +58,13 @@ Status check_tma_tensor(const char* name, const AttentionTensor<Pointer>& tensor
   const AttentionExtent extents[] = {{"row", rows, tensor.row_stride},
                                      {"head", heads, tensor.head_stride},
                                      {"batch", batch, tensor.batch_stride}};
-  constexpr std::int64_t end = std::int64_t{1} << 39;
+  const int unit = 16 / element_bytes;
+  const std::int64_t end = (std::int64_t{1} << 40) / element_bytes;
   for (const AttentionExtent& x : extents) {
-    if (x.count > 1 && (x.stride < 8 || x.stride % 8 != 0 || x.stride >= end))
-      return Status(no,
-                    "the %s stride of %s is %lld but this kernel needs a multiple of 8 from 8 to 2^39 - 8",
-                    x.name, name, static_cast<long long>(x.stride));
+    if (x.count > 1 && (x.stride < unit || x.stride % unit != 0 || x.stride >= end))
+      return Status(
+          no, "the %s stride of %s is %lld but this kernel needs a multiple of %d from %d to 2^%d - %d",
+          x.name, name, static_cast<long long>(x.stride), unit, unit, element_bytes == 1 ? 40 : 39, unit);
   }
   return {};
 }
@@ -109,11 +110,12 @@ Status AttentionKernel<Config, Mask, Score>::check(const AttentionProblem& p,
                   "batch x heads x queries has %lld x %lld x %lld tiles of %d queries, but 2^30 is the most",
                   static_cast<long long>(p.batch), static_cast<long long>(p.heads),
                   static_cast<long long>(tiles), Config::Block::m);
+  constexpr int bytes = Config::TileQ::element_bytes;
   const AttentionExtents queries = query_extents(p), keys = key_extents(p);
-  if (Status s = check_tma_tensor("q", p.q, queries.batch, p.heads, queries.rows); !s) return s;
-  if (Status s = check_tma_tensor("k", p.k, keys.batch, p.key_heads, keys.rows); !s) return s;
-  if (Status s = check_tma_tensor("v", p.v, keys.batch, p.key_heads, keys.rows); !s) return s;
-  return check_tma_tensor("o", p.o, queries.batch, p.heads, queries.rows);
+  if (Status s = check_tma_tensor("q", p.q, bytes, queries.batch, p.heads, queries.rows); !s) return s;
+  if (Status s = check_tma_tensor("k", p.k, bytes, keys.batch, p.key_heads, keys.rows); !s) return s;
+  if (Status s = check_tma_tensor("v", p.v, bytes, keys.batch, p.key_heads, keys.rows); !s) return s;
+  return check_tma_tensor("o", p.o, 2, queries.batch, p.heads, queries.rows);
 }
 
 template <class Config, class Mask, class Score>
@@ -127,7 +129,7 @@ Status AttentionKernel<Config, Mask, Score>::plan(const AttentionProblem& p, con
   const auto map = [&](const AttentionTensor<const void*>& tensor, int columns, AttentionExtents of,
                        int count, int box_rows, int box_columns, TensorMap* to) {
     return make_map(TensorInMemory{tensor.data,
-                                   2,
+                                   Config::TileQ::element_bytes,
                                    columns,
                                    static_cast<int>(of.rows),
                                    {count, static_cast<int>(of.batch)},
@@ -163,6 +165,10 @@ Status AttentionKernel<Config, Mask, Score>::plan(const AttentionProblem& p, con
   arguments.o = p.o;
   arguments.log_sum_exp = p.log_sum_exp;
   arguments.sinks = p.sinks;
+  arguments.q_scales = p.q_scales;
+  arguments.k_scales = p.k_scales;
+  arguments.v_scales = p.v_scales;
+  arguments.output_is_f16 = p.output_type == Type::f16;
 
   launch->what = name;
   launch->function = reinterpret_cast<const void*>(&attention_wgmma<Config, Mask, Score>);

@@ -32,6 +32,13 @@ struct AttentionPages {
   std::int64_t count = 0;               // pages of the pool
 };
 
+// Scales of a tensor of e4m3: an element stands for itself times the scale of its batch and its head of keys,
+// heads of Q likewise by the head of keys that they read. Strides in floats, 0 repeats. Above 0.
+struct AttentionScales {
+  const float* data = nullptr;  // device memory; null: 1
+  std::int64_t head_stride = 0, batch_stride = 0;
+};
+
 // O = P V, where P is the softmax of scale * Q K^T over the keys that each query sees, for every batch and
 // head. Accumulation and softmax in f32.
 //
@@ -45,11 +52,13 @@ struct AttentionProblem {
   std::int64_t queries = 0, keys = 0;                // of each batch; the most of a batch
   int head_dimension = 0;                            // of Q and K
   int value_dimension = 0;                           // of V and O
-  Type type = Type::f16;                             // of Q, K, V and O: f16 or bf16
+  Type type = Type::f16;                             // of Q, K, V: f16, bf16, e4m3; but for e4m3, of O
+  Type output_type = Type::bf16;                     // of O where type is e4m3: f16 or bf16
   AttentionTensor<const void*> q, k, v;              // k and v have key_heads heads
   AttentionTensor<void*> o;
   float* log_sum_exp = nullptr;  // batch x heads x queries, contiguous; natural logarithm; may be null
   float scale = 0;               // usually 1 / sqrt(head_dimension)
+  AttentionScales q_scales, k_scales, v_scales;  // where type is e4m3
   AttentionWindow window;
   float soft_cap = 0;                   // s becomes soft_cap * tanh(s / soft_cap) after scaling; 0: no cap
   const float* alibi_slopes = nullptr;  // one of each head: s += slope * (key - position of the query)
@@ -91,6 +100,11 @@ inline AttentionExtents key_extents(const AttentionProblem& p) noexcept {
 inline bool has_variable_lengths(const AttentionProblem& p) noexcept {
   return p.query_offsets != nullptr || p.key_offsets != nullptr || p.key_lengths != nullptr ||
          p.pages.table != nullptr;
+}
+
+// The type of O.
+constexpr Type type_of_output(const AttentionProblem& p) noexcept {
+  return p.type == Type::e4m3 ? p.output_type : p.type;
 }
 
 }  // namespace tenon

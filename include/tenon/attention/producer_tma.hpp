@@ -66,7 +66,7 @@ class AttentionProducer {
   __device__ __forceinline__ void load_values(const KeyTile& tile, const Mask& mask) {
     const HeadPosition at = head_position(p_, tile.head);
     const BatchPlace place = place_of_keys(mask, at.batch);
-    load<TileV>(rings_.values, value_, maps_.v, memory_ + Config::values_at,
+    load<TileV>(rings_.loaded_values(), value_, maps_.v, memory_ + Config::values_at,
                 {place.row + tile.key, at.key_head, place.batch});
   }
 

@@ -8,7 +8,7 @@
 // exp2(factor * score - reference): the reference of a row is a former maximum of it, not always the latest.
 // It is raised only when a score lies more than 2^`slack` above it, which is rare after the first tiles: the
 // usual tile costs no shuffle and no scaling of O. P is then at most 2^slack, which f16 holds, with the same
-// relative error. Below: ptx/special_functions.hpp.
+// relative error. Types of a small range have a type `Range` of their own. Below: ptx/special_functions.hpp.
 #pragma once
 
 #include "tenon/ptx/special_functions.hpp"
@@ -21,12 +21,20 @@ struct RowResult {
   float scale, log2_sum;
 };
 
+// The range of P. A row's largest p is 2^offset when its reference is raised, and 2^(offset + slack) before.
+struct WideRange {
+  static constexpr float offset = 0, slack = 8;
+};
+// Of e4m3, up to 448: normal numbers from 2^-6 on. The offset is part of the sum of a row too, and cancels.
+struct E4m3Range {
+  static constexpr float offset = 6, slack = 2.75F;
+};
+
 // Rows: of this lane.
-template <int Rows>
+template <int Rows, class Range = WideRange>
 class RowSoftmax {
   // Stands for no score yet. Finite, so that exp2(-infinity - reference) is 0 and not NaN.
   static constexpr float none = -1e30F;
-  static constexpr float slack = 8;
 
  public:
   __device__ __forceinline__ RowSoftmax() {
@@ -41,7 +49,8 @@ class RowSoftmax {
   __device__ __forceinline__ bool exceeded(const float (&maxima)[Rows], float factor) const {
     bool above = false;
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) above = above || maxima[r] * factor > reference_[r] + slack;
+    for (int r = 0; r < Rows; ++r)
+      above = above || maxima[r] * factor > reference_[r] + (Range::offset + Range::slack);
     return __any_sync(0xffffffffU, above) != 0;
   }
 
@@ -52,7 +61,7 @@ class RowSoftmax {
       float most = maxima[r];
       most = fmaxf(most, __shfl_xor_sync(0xffffffffU, most, 1));
       most = fmaxf(most, __shfl_xor_sync(0xffffffffU, most, 2));
-      const float raised = fmaxf(reference_[r], most * factor);
+      const float raised = fmaxf(reference_[r], fmaf(most, factor, -Range::offset));
       scale[r] = ptx::ex2_approx_ftz_f32(reference_[r] - raised);
       reference_[r] = raised;
       sum_[r] *= scale[r];

@@ -52,9 +52,9 @@ __device__ __forceinline__ void change_scores(Values& scores, const Score& score
 
 // Raises the references of the rows where the scores of a key tile ask for it. Returns whether a row of this
 // warp has a new one: then its products with V so far must be multiplied by scale[] of the thread's two rows.
-template <class Values>
-__device__ __forceinline__ bool raise_references(const Values& scores, RowSoftmax<2>& softmax, float factor,
-                                                 float (&scale)[2]) {
+template <class Values, class Range>
+__device__ __forceinline__ bool raise_references(const Values& scores, RowSoftmax<2, Range>& softmax,
+                                                 float factor, float (&scale)[2]) {
   float maxima[2] = {scores.reg[0], scores.reg[2]};
   for_each_in_rows<Values>([&](int i, int half, int) { maxima[half] = fmaxf(maxima[half], scores.reg[i]); });
   const bool raised = softmax.exceeded(maxima, factor);
@@ -63,8 +63,8 @@ __device__ __forceinline__ bool raise_references(const Values& scores, RowSoftma
 }
 
 // Turns the scores of a key tile into p.
-template <class Values>
-__device__ __forceinline__ void exponentiate(Values& scores, RowSoftmax<2>& softmax, float factor) {
+template <class Values, class Range>
+__device__ __forceinline__ void exponentiate(Values& scores, RowSoftmax<2, Range>& softmax, float factor) {
   for_each_in_rows<Values>(
       [&](int i, int half, int) { scores.reg[i] = softmax.exponential(half, scores.reg[i], factor); });
 }
@@ -72,8 +72,9 @@ __device__ __forceinline__ void exponentiate(Values& scores, RowSoftmax<2>& soft
 // The factors of the thread's two rows of products with V, and the natural logarithms of the sums of
 // exponentials: 0 and -infinity where no key was seen and there is no sink. sink: its score (base 2), or
 // -infinity.
-__device__ __forceinline__ void finish_rows(const RowSoftmax<2>& softmax, float sink, float (&scale)[2],
-                                            float (&log_sum_exp)[2]) {
+template <class Range>
+__device__ __forceinline__ void finish_rows(const RowSoftmax<2, Range>& softmax, float sink,
+                                            float (&scale)[2], float (&log_sum_exp)[2]) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const RowResult result = softmax.result(half, softmax.sum(half), sink);

@@ -56,9 +56,38 @@ struct AttentionTilesOf<64, AttentionExtras::more> {
   using type = AttentionTiles<128, 128, 2, 4>;
 };
 
-// T: __half or __nv_bfloat16. head: dimension of Q and K; value: of V and O.
+// Of e4m3.
+template <int head, AttentionExtras extras>
+struct AttentionTilesOfE4m3;
+template <AttentionExtras extras>
+struct AttentionTilesOfE4m3<64, extras> {
+  using type = AttentionTiles<192, 128, 2, 2>;
+};
+template <AttentionExtras extras>
+struct AttentionTilesOfE4m3<128, extras> {
+  using type = AttentionTiles<128, 160, 2, 2>;
+};
+template <AttentionExtras extras>
+struct AttentionTilesOfE4m3<256, extras> {
+  using type = AttentionTiles<128, 96, 1, 2>;
+};
+template <>
+struct AttentionTilesOfE4m3<64, AttentionExtras::more> {
+  using type = AttentionTiles<128, 128, 2, 2>;
+};
+template <>
+struct AttentionTilesOfE4m3<128, AttentionExtras::more> {
+  using type = AttentionTiles<128, 128, 2, 2>;
+};
+
+template <class T, int head, AttentionExtras extras>
+struct AttentionTilesOfType : AttentionTilesOf<head, extras> {};
+template <int head, AttentionExtras extras>
+struct AttentionTilesOfType<e4m3, head, extras> : AttentionTilesOfE4m3<head, extras> {};
+
+// T: __half or __nv_bfloat16, or e4m3. head: dimension of Q and K; value: of V and O.
 template <class T, int head, class Mask, class Score, int value = head>
 using AttentionConfigFor =
-    AttentionConfig<T, head, value, typename AttentionTilesOf<head, extras_of<Mask, Score>>::type>;
+    AttentionConfig<T, head, value, typename AttentionTilesOfType<T, head, extras_of<Mask, Score>>::type>;
 
 }  // namespace tenon::sm90
