@@ -1,5 +1,5 @@
-// See attention_backward_cpu.hpp. The threads take heads of keys one at a time, with all heads of queries that
-// share one, so that no two threads add to the same gradient.
+// See attention_backward_cpu.hpp. The threads take heads of keys one at a time, with all heads of queries
+// that share one, so that no two threads add to the same gradient.
 #include "reference/attention_backward_cpu.hpp"
 
 #include <algorithm>

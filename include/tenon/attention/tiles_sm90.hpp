@@ -65,11 +65,11 @@ struct AttentionTilesOfE4m3<64, extras> {
 };
 template <AttentionExtras extras>
 struct AttentionTilesOfE4m3<128, extras> {
-  using type = AttentionTiles<128, 160, 2, 2>;
+  using type = AttentionTiles<192, 96, 2, 3>;
 };
 template <AttentionExtras extras>
 struct AttentionTilesOfE4m3<256, extras> {
-  using type = AttentionTiles<128, 96, 1, 2>;
+  using type = AttentionTiles<128, 96, 1, 2, false>;
 };
 template <>
 struct AttentionTilesOfE4m3<64, AttentionExtras::more> {

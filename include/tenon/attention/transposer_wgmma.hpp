@@ -13,8 +13,11 @@ template <class Config>
 class AttentionTransposer {
   using Loaded = typename Config::ValueTiles::Loaded;
   using Operand = typename Config::ValueTiles::Operand;
+  // A warp transposes 16 columns at a time, of all keys or, so that the warps have equally much, of half.
   static constexpr int blocks_of_keys = Config::Block::n / 32;
-  static constexpr int blocks = blocks_of_keys * (Config::value / 16);
+  static constexpr int parts_of_columns =
+      blocks_of_keys == 2 || blocks_of_keys == 4 || blocks_of_keys == 8 ? 2 : 1;
+  static constexpr int blocks = blocks_of_keys / parts_of_columns;
 
  public:
   // By the transposing warps. warp: 0 to Config::transposing_warps - 1. memory: of the CTA, in the shared
@@ -41,9 +44,9 @@ class AttentionTransposer {
 
  private:
   __device__ __forceinline__ void transpose(const Loaded& from, const Operand& to) const {
-#pragma unroll 2
-    for (int block = warp_; block < blocks; block += Config::transposing_warps)
-      transpose_b8(from, to, block % blocks_of_keys * 32, block / blocks_of_keys * 16);
+#pragma unroll 1
+    for (int part = warp_; part < parts_of_columns * (Config::value / 16); part += Config::transposing_warps)
+      transpose_b8<blocks>(from, to, part % parts_of_columns * blocks * 32, part / parts_of_columns * 16);
   }
 
   const AttentionRings<Config>& rings_;
