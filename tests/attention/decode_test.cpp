@@ -375,15 +375,17 @@ TEST_F(DecodeTest, RefusesAWorkspaceThatIsTooSmall) {
 }
 
 // 132 multiprocessors of two CTAs.
-TEST(DecodeSplits, FillTheMultiprocessorsInWholeWaves) {
-  EXPECT_EQ(decode_splits(8, 264, 132, 64), 16);         // 4k keys of 8 heads
-  EXPECT_EQ(decode_splits(128, 264, 132, 64), 1);        // 16 sequences: a CTA on nearly every multiprocessor
-  EXPECT_EQ(decode_splits(512, 264, 132, 64), 1);        // 64: almost two waves
-  const int splits = decode_splits(300, 264, 132, 512);  // a second wave of 36 would double the time
-  const double waves = 300.0 * splits / 264;
+TEST(DecodeSplits, FillTheMultiprocessorsOnceInWholeWaves) {
+  EXPECT_EQ(decode_splits(8, 132, 64), 16);         // 4k keys of 8 heads
+  EXPECT_EQ(decode_splits(8, 132, 512), 16);        // 32k: more would leave some multiprocessors two CTAs
+  EXPECT_EQ(decode_splits(128, 132, 512), 1);       // 16 sequences: a CTA on nearly every multiprocessor
+  EXPECT_EQ(decode_splits(512, 132, 64), 1);        // 64: almost four waves
+  EXPECT_EQ(decode_splits(1, 132, 512), 64);        // MLA: the merge costs more than 128 would save
+  const int splits = decode_splits(150, 132, 512);  // a second wave of 18 would double the time
+  const double waves = 150.0 * splits / 132;
   EXPECT_LT(std::ceil(waves) / waves, 1.1) << splits;
-  EXPECT_EQ(decode_splits(1, 264, 132, 1), 1);
-  EXPECT_LE(decode_splits(1, 264, 132, 100000), most_splits);
+  EXPECT_EQ(decode_splits(1, 132, 1), 1);
+  EXPECT_LE(decode_splits(1, 132, 100000), most_splits);
 }
 
 }  // namespace

@@ -65,14 +65,9 @@ struct AttentionDecodeKernel {
 
   // With a workspace. It holds O and the logarithms of the splits.
   static int splits(const AttentionProblem& p, const DeviceDescription& device) noexcept {
-    constexpr std::size_t reserved = 1024;  // of the shared memory of each CTA, by CUDA
-    const int multiprocessors = device.multiprocessors;
-    const auto fit = static_cast<int>((device.shared_bytes_per_block_optin + reserved) /
-                                      (Config::shared_bytes + reserved));
     std::int64_t keys = p.keys;
     if (p.window.left >= 0) keys = std::min(keys, p.queries + p.window.left + std::max(p.window.right, 0));
-    const int slots = multiprocessors * std::clamp(fit, 1, Config::ctas_per_sm);
-    return decode_splits(p.batch * p.key_heads * row_tiles(p), slots, multiprocessors,
+    return decode_splits(p.batch * p.key_heads * row_tiles(p), device.multiprocessors,
                          (keys + Config::key_tile - 1) / Config::key_tile);
   }
   static std::size_t workspace(const AttentionProblem& p, int splits) noexcept {
