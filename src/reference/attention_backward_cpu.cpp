@@ -3,11 +3,10 @@
 #include "reference/attention_backward_cpu.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <thread>
 
 #include "reference/cpu.hpp"
+#include "reference/in_threads.hpp"
 
 namespace tenon::reference {
 namespace {
@@ -106,17 +105,8 @@ HostAttentionGradients attention_backward(const AttentionBackwardProblem& proble
   result.dk.resize(cells(p.batch * p.keys * p.key_heads, p.head_dimension));
   result.dv.resize(cells(p.batch * p.keys * p.key_heads, p.value_dimension));
   const std::int64_t heads = p.batch * p.key_heads;
-  std::atomic<std::int64_t> next{0};
-  const auto work = [&] {
-    for (std::int64_t i = next++; i < heads; i = next++)
-      differentiate(problem, i / p.key_heads, i % p.key_heads, result);
-  };
-  std::vector<std::thread> threads;
-  const std::int64_t helpers =
-      std::min<std::int64_t>(heads, std::max(1U, std::thread::hardware_concurrency())) - 1;
-  for (std::int64_t i = 0; i < helpers; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  in_threads(heads,
+             [&](std::int64_t i) { differentiate(problem, i / p.key_heads, i % p.key_heads, result); });
   return result;
 }
 

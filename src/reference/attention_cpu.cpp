@@ -2,12 +2,11 @@
 #include "reference/attention_cpu.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 #include "reference/cpu.hpp"
+#include "reference/in_threads.hpp"
 
 namespace tenon::reference {
 namespace {
@@ -135,17 +134,7 @@ HostAttention attention(const AttentionProblem& problem) {
   const std::int64_t heads = problem.batch * problem.heads;
   result.log_sum_exp.resize(static_cast<std::size_t>(heads * problem.queries));
   result.value.resize(result.log_sum_exp.size() * static_cast<std::size_t>(problem.value_dimension));
-  std::atomic<std::int64_t> next{0};
-  const auto work = [&] {
-    for (std::int64_t i = next++; i < heads; i = next++)
-      attend(problem, i / problem.heads, i % problem.heads, result);
-  };
-  std::vector<std::thread> threads;
-  const std::int64_t helpers =
-      std::min<std::int64_t>(heads, std::max(1U, std::thread::hardware_concurrency())) - 1;
-  for (std::int64_t i = 0; i < helpers; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  in_threads(heads, [&](std::int64_t i) { attend(problem, i / problem.heads, i % problem.heads, result); });
   return result;
 }
 

@@ -6,9 +6,9 @@
 #include "tenon/attention/arguments_decode.hpp"
 #include "tenon/attention/row_softmax.hpp"
 #include "tenon/attention/score_function.hpp"
-#include "tenon/fragment/f16.hpp"
 #include "tenon/ptx/shared_address.hpp"
 #include "tenon/ptx/st_shared.hpp"
+#include "tenon/warp/mma_pair.hpp"
 #include "tenon/warp/panel_cursor.hpp"
 
 namespace tenon {
@@ -234,19 +234,6 @@ class DecodeWarp {
         }
       }
     }
-  }
-
-  __device__ __forceinline__ static void multiply_pair(Fragment& left, Fragment& right,
-                                                       const FragmentA<m16n8k16, T>& a,
-                                                       const std::uint32_t (&b)[4]) {
-    FragmentB<m16n8k16, T> first, second;
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      first.reg[r] = b[r];
-      second.reg[r] = b[2 + r];
-    }
-    left.mma(a, first);
-    right.mma(a, second);
   }
 
   const AttentionDecodeArguments& a_;

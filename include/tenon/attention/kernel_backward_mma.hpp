@@ -18,10 +18,10 @@
 
 #include "tenon/attention/arguments_backward.hpp"
 #include "tenon/attention/score_derivative.hpp"
-#include "tenon/fragment/f16.hpp"
 #include "tenon/gemm/producer_cp_async.hpp"
 #include "tenon/pipeline/cp_async_ring.hpp"
 #include "tenon/ptx/shared_address.hpp"
+#include "tenon/warp/mma_pair.hpp"
 #include "tenon/warp/panel_cursor.hpp"
 
 namespace tenon {
@@ -197,18 +197,6 @@ class AttentionBackwardMma {
         multiply_pair(sums[2 * n], sums[2 * n + 1], a, b);
       }
     }
-  }
-  __device__ __forceinline__ static void multiply_pair(Fragment& left, Fragment& right,
-                                                       const FragmentA<m16n8k16, T>& a,
-                                                       const std::uint32_t (&b)[4]) {
-    FragmentB<m16n8k16, T> first, second;
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      first.reg[r] = b[r];
-      second.reg[r] = b[2 + r];
-    }
-    left.mma(a, first);
-    right.mma(a, second);
   }
   template <int count>
   __device__ __forceinline__ static void clear(Fragment (&fragments)[count]) {

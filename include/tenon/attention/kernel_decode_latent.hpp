@@ -365,19 +365,6 @@ class AttentionLatent {
     }
   }
 
-  __device__ __forceinline__ static void multiply_pair(Fragment& left, Fragment& right,
-                                                       const FragmentA<m16n8k16, T>& a,
-                                                       const std::uint32_t (&b)[4]) {
-    FragmentB<m16n8k16, T> first, second;
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      first.reg[r] = b[r];
-      second.reg[r] = b[2 + r];
-    }
-    left.mma(a, first);
-    right.mma(a, second);
-  }
-
   const AttentionDecodeArguments& a_;
   const Score& score_;
   DecodeSequence sequence_;

@@ -97,14 +97,7 @@ struct AttentionBackwardKernel {
                     "head_dimension and value_dimension are %d and %d but the kernel is for %d and %d",
                     p.head_dimension, p.value_dimension, head, value);
     if (Status s = check_backward_grid(p); !s) return s;
-    if (device.sm < 80)
-      return Status(StatusCode::device_unsupported, "the device is sm_%d but the kernel needs sm_80 or newer",
-                    device.sm);
-    if (device.shared_bytes_per_block_optin < Keys::shared_bytes)
-      return Status(StatusCode::device_unsupported,
-                    "a CTA may have %zu bytes of shared memory but the kernel needs %d",
-                    device.shared_bytes_per_block_optin, Keys::shared_bytes);
-    return {};
+    return check_device_sm80(device, Keys::shared_bytes);
   }
 
   static void plan(const AttentionBackwardProblem& problem, const DeviceDescription& device, const char* ptx,

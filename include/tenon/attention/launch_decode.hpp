@@ -53,14 +53,7 @@ struct AttentionDecodeKernel {
                     "hold, %lld",
                     static_cast<long long>(p.batch), static_cast<long long>(p.heads),
                     static_cast<long long>(p.queries), static_cast<long long>(most));
-    if (device.sm < 80)
-      return Status(StatusCode::device_unsupported, "the device is sm_%d but the kernel needs sm_80 or newer",
-                    device.sm);
-    if (device.shared_bytes_per_block_optin < Config::shared_bytes)
-      return Status(StatusCode::device_unsupported,
-                    "a CTA may have %zu bytes of shared memory but the kernel needs %d",
-                    device.shared_bytes_per_block_optin, Config::shared_bytes);
-    return {};
+    return check_device_sm80(device, Config::shared_bytes);
   }
 
   // With a workspace. It holds O and the logarithms of the splits.

@@ -71,6 +71,18 @@ inline AttentionArguments attention_arguments(const AttentionProblem& p, int row
   return a;
 }
 
+// Whether a device runs a kernel for sm_80 and newer whose CTAs have so much shared memory.
+inline Status check_device_sm80(const DeviceDescription& device, int shared_bytes) noexcept {
+  if (device.sm < 80)
+    return Status(StatusCode::device_unsupported, "the device is sm_%d but the kernel needs sm_80 or newer",
+                  device.sm);
+  if (device.shared_bytes_per_block_optin < static_cast<std::size_t>(shared_bytes))
+    return Status(StatusCode::device_unsupported,
+                  "a CTA may have %zu bytes of shared memory but the kernel needs %d",
+                  device.shared_bytes_per_block_optin, shared_bytes);
+  return {};
+}
+
 namespace sm80 {
 
 // alignment: full_16 where is_aligned_to_16(), or any. sequences: variable where has_variable_lengths().
@@ -107,14 +119,7 @@ struct AttentionKernel {
                     "a batch of %lld with %lld heads and %lld queries has more tiles than a grid holds, %lld",
                     static_cast<long long>(p.batch), static_cast<long long>(p.heads),
                     static_cast<long long>(p.queries), static_cast<long long>(most));
-    if (device.sm < 80)
-      return Status(StatusCode::device_unsupported, "the device is sm_%d but the kernel needs sm_80 or newer",
-                    device.sm);
-    if (device.shared_bytes_per_block_optin < Config::shared_bytes)
-      return Status(StatusCode::device_unsupported,
-                    "a CTA may have %zu bytes of shared memory but the kernel needs %d",
-                    device.shared_bytes_per_block_optin, Config::shared_bytes);
-    return {};
+    return check_device_sm80(device, Config::shared_bytes);
   }
 
   // The launch for a problem that is not empty and that the kernel takes.

@@ -10,8 +10,8 @@
 #include "tenon/attention/batch_sequence.hpp"
 #include "tenon/attention/row_softmax.hpp"
 #include "tenon/attention/score_function.hpp"
-#include "tenon/fragment/f16.hpp"
 #include "tenon/ptx/opaque.hpp"
+#include "tenon/warp/mma_pair.hpp"
 #include "tenon/warp/panel_cursor.hpp"
 
 namespace tenon {
@@ -273,18 +273,6 @@ class WarpAttention {
   __device__ __forceinline__ void load_query(Weights& q, std::uint32_t query, int j) const {
 #pragma unroll
     for (int i = 0; i < row_blocks; ++i) query_cursor_.load(q[i].reg, query, i, j);
-  }
-  __device__ __forceinline__ static void multiply_pair(Fragment& left, Fragment& right,
-                                                       const FragmentA<m16n8k16, T>& a,
-                                                       const std::uint32_t (&b)[4]) {
-    FragmentB<m16n8k16, T> first, second;
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      first.reg[r] = b[r];
-      second.reg[r] = b[2 + r];
-    }
-    left.mma(a, first);
-    right.mma(a, second);
   }
 
   const AttentionArguments& arguments_;
