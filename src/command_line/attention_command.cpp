@@ -1,8 +1,10 @@
-// `tenon attention`: softmax(scale * Q K^T) V of files or random numbers, run, checked, timed and written.
+// `tenon attention`: softmax(scale * Q K^T) V of files or random numbers, run, checked, timed and written,
+// and its gradients.
 //
 // Every error in the request is found before the device is used, and the output file is opened before
 // anything is computed.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -35,8 +37,10 @@ struct AttentionOptions {
   std::optional<std::uint64_t> seed;
   std::optional<float> scale;
   float soft_cap = 0;
-  std::string type = "f16", output_type = "bf16", q_path, k_path, v_path, out_path, device = "auto", kernel;
+  std::string type = "f16", output_type = "bf16", q_path, k_path, v_path, d_o_path, out_path, device = "auto",
+              kernel;
   bool causal = false, alibi = false, sinks = false, check = false, bench = false, json = false;
+  bool backward = false, deterministic = false;
   bool output_type_given = false;
 
   bool from_files() const { return !q_path.empty(); }
@@ -63,6 +67,13 @@ void check_lengths_usage(const AttentionOptions& o) {
            " batches");
 }
 
+void check_backward_usage(const AttentionOptions& o) {
+  if (!o.backward && (o.deterministic || !o.d_o_path.empty()))
+    refuse(std::string(o.deterministic ? "--deterministic" : "--d-o") + " is for --backward");
+  if (o.backward && !o.out_path.empty())
+    refuse("--out writes O of the forward pass: it does not go with --backward");
+}
+
 void check_attention_usage(const AttentionOptions& o) {
   if (o.q_path.empty() != o.k_path.empty() || o.q_path.empty() != o.v_path.empty())
     refuse("--q, --k and --v must be given together");
@@ -79,7 +90,7 @@ void check_attention_usage(const AttentionOptions& o) {
                    {"--query-lengths", !o.query_lengths.empty()},
                    {"--key-lengths", !o.key_lengths.empty()},
                    {"--page-size", o.page_size.has_value()},
-                   {"--seed", o.seed.has_value()}};
+                   {"--seed", o.seed.has_value() && !(o.backward && o.d_o_path.empty())}};
   for (const auto& option : of_random) {
     if (o.from_files() && option.given)
       refuse(std::string(option.name) + " is for random tensors: with --q, --k and --v the files say it");
@@ -87,6 +98,7 @@ void check_attention_usage(const AttentionOptions& o) {
   if (!o.from_files() && (!o.heads || !(o.queries || !o.query_lengths.empty()) || !o.head_dimension))
     refuse("give --heads, --queries and --head-dimension for random tensors, or --q, --k and --v for files");
   check_lengths_usage(o);
+  check_backward_usage(o);
   if (o.output_type_given && o.type != "e4m3")
     refuse("--output-type is for --type e4m3: O of other types is of the type of Q, K and V");
   if (o.causal && (o.left || o.right))
@@ -146,6 +158,20 @@ void random_request(const AttentionOptions& o, AttentionRequest* request) {
   request->v = random(2, of_keys, p.key_heads, p.value_dimension);
 }
 
+// dO from its file, or of random numbers.
+HeadTensor gradient_of_output(const AttentionOptions& o, const AttentionRequest& request) {
+  const AttentionProblem& p = request.problem;
+  const HeadTensor& q = request.q;
+  if (o.d_o_path.empty())
+    return random_tensor(random_bits(o.seed.value_or(1), 5), q.batch, q.rows, p.heads, p.value_dimension,
+                         p.type);
+  HeadTensor d_o = read_tensor(o.d_o_path, p.type);
+  const std::vector<std::int64_t> needed{q.batch, q.rows, p.heads, p.value_dimension};
+  if (d_o.shape() != needed)
+    refuse("dO is " + shape_text(d_o.shape()) + " but must be as O, " + shape_text(needed));
+  return d_o;
+}
+
 AttentionRequest attention_request(const AttentionOptions& o) {
   check_attention_usage(o);
   AttentionRequest request;
@@ -171,6 +197,8 @@ AttentionRequest attention_request(const AttentionOptions& o) {
   p.soft_cap = o.soft_cap;
   request.alibi = o.alibi;
   request.kernel = o.kernel, request.check = o.check, request.bench = o.bench;
+  request.backward = o.backward, request.deterministic = o.deterministic;
+  if (o.backward) request.d_o = gradient_of_output(o, request);
   return request;
 }
 
@@ -187,7 +215,8 @@ std::unique_ptr<Device> open_attention_device(const AttentionOptions& o) {
   return device;
 }
 
-// Products of the keys that the queries see.
+// Products of the keys that the queries see: Q K^T and P V, and of the backward pass Q K^T, dO V^T, P^T dO,
+// dS K and dS^T Q.
 double attention_tflops(const AttentionRequest& request, double ms) {
   const AttentionProblem& p = request.problem;
   double pairs = 0;
@@ -200,14 +229,40 @@ double attention_tflops(const AttentionRequest& request, double ms) {
       pairs += static_cast<double>(std::max<std::int64_t>(0, end - first));
     }
   }
-  return 2.0 * pairs * static_cast<double>(p.heads) *
-         static_cast<double>(p.head_dimension + p.value_dimension) / (ms * 1e9);
+  const int dimensions =
+      request.backward ? 3 * p.head_dimension + 2 * p.value_dimension : p.head_dimension + p.value_dimension;
+  return 2.0 * pairs * static_cast<double>(p.heads) * dimensions / (ms * 1e9);
 }
 
 struct Found {
   std::vector<emulator::Finding> findings;
   emulator::Counts counts;
 };
+
+struct NamedGradient {
+  const char *key, *name;
+  const GradientCheck* check;  // null: was not asked for
+};
+std::array<NamedGradient, 3> gradients(const std::optional<BackwardCheck>& check) {
+  return {{{"dq", "dQ", check ? &check->dq : nullptr},
+           {"dk", "dK", check ? &check->dk : nullptr},
+           {"dv", "dV", check ? &check->dv : nullptr}}};
+}
+
+void add_backward_json(const AttentionRequest& request, const AttentionAnswer& answer,
+                       nlohmann::ordered_json* json) {
+  (*json)["backward"] = true;
+  (*json)["deterministic"] = request.deterministic;
+  (*json)["forward_kernel"] = nullptr;
+  if (answer.forward_kernel) (*json)["forward_kernel"] = *answer.forward_kernel;
+  for (const auto& [key, gradient_name, check] : gradients(answer.backward_check)) {
+    nlohmann::ordered_json& of = (*json)[key] = nullptr;
+    if (check == nullptr) continue;
+    of["max_error"] = check->max_error;
+    of["rms_error"] = check->rms_error;
+    of["share_of_bound"] = check->share_of_bound;
+  }
+}
 
 void print_attention_json(const AttentionRequest& request, const Device& device,
                           const AttentionAnswer& answer, const std::optional<Found>& found) {
@@ -232,7 +287,7 @@ void print_attention_json(const AttentionRequest& request, const Device& device,
     json["rms_error"] = answer.check->rms_error;
     json["error_bound"] = answer.check->error_bound;
     json["log_sum_exp_error"] = answer.check->log_sum_exp_error;
-    json["ok"] = answer.check->ok;
+    json["ok"] = answer.right();
   }
   for (const char* key : {"ms", "ms_low", "ms_high", "tflops"}) json[key] = nullptr;
   if (answer.ms) {
@@ -246,6 +301,7 @@ void print_attention_json(const AttentionRequest& request, const Device& device,
     json["findings"] = findings_json(found->findings);
     json["counters"] = counts_json(found->counts);
   }
+  if (request.backward) add_backward_json(request, answer, &json);
   print_json(json);
 }
 
@@ -257,11 +313,18 @@ void print_attention_text(const AttentionOptions& o, const AttentionRequest& req
               number(p.batch), number(p.heads), number(p.key_heads), number(p.queries), number(p.keys),
               p.head_dimension, p.value_dimension, name(p.type));
   std::printf("kernel   %s\n", answer.kernel ? answer.kernel->c_str() : "none: there is nothing to compute");
+  if (answer.forward_kernel) std::printf("forward  %s\n", answer.forward_kernel->c_str());
   std::printf("device   %s\n", device.description().c_str());
   if (answer.check) {
     std::printf("check    %s: max error %.3g, error bound %.3g, root mean square %.3g, of log-sum-exp %.3g\n",
                 answer.check->ok ? "ok" : "WRONG", answer.check->max_error, answer.check->error_bound,
                 answer.check->rms_error, answer.check->log_sum_exp_error);
+  }
+  for (const auto& [key, gradient_name, check] : gradients(answer.backward_check)) {
+    if (check == nullptr) continue;
+    std::printf("check %s %s: max error %.3g, root mean square %.3g, at most %.3g of its bound\n",
+                gradient_name, check->ok() ? "ok" : "WRONG", check->max_error, check->rms_error,
+                check->share_of_bound);
   }
   if (answer.ms) {
     std::printf("time     %.4f ms, 95 %% confidence %.4f to %.4f (100 runs), %.2f TFLOP/s\n",
@@ -281,7 +344,8 @@ void run_attention_command(const AttentionOptions& o) {
   std::optional<OutputFile> output;
   if (!o.out_path.empty()) output.emplace(o.out_path);
   const std::unique_ptr<Device> device = open_attention_device(o);
-  const AttentionAnswer answer = run_attention(request, *device);
+  const AttentionAnswer answer =
+      request.backward ? run_attention_backward(request, *device) : run_attention(request, *device);
   std::optional<Found> found;
   if (device->kind() == std::string("emulator")) {
     found.emplace();
@@ -291,7 +355,7 @@ void run_attention_command(const AttentionOptions& o) {
       found->counts += report.result.counters.total;
     }
   }
-  const bool right = (!answer.check || answer.check->ok) && (!found || found->findings.empty());
+  const bool right = answer.right() && (!found || found->findings.empty());
   if (output && right) {
     const std::string header =
         npy_header(type_of_output(request.problem) == Type::f16 ? "<f2" : "<V2", answer.o.shape());
@@ -309,6 +373,14 @@ void run_attention_command(const AttentionOptions& o) {
         answer.check->max_error, answer.check->error_bound, answer.check->log_sum_exp_error);
     throw Failure(Exit::wrong_result, sentence);
   }
+  for (const auto& [key, gradient_name, check] : gradients(answer.backward_check)) {
+    if (check == nullptr || check->ok()) continue;
+    char sentence[160];
+    std::snprintf(sentence, sizeof sentence,
+                  "the result is wrong: the largest error of %s is %.3g, and an error is %.3g of its bound",
+                  gradient_name, check->max_error, check->share_of_bound);
+    throw Failure(Exit::wrong_result, sentence);
+  }
   if (!right)
     throw Failure(Exit::wrong_result,
                   "the emulator found a fault in the kernel: " + finding_text(found->findings.front()));
@@ -317,8 +389,8 @@ void run_attention_command(const AttentionOptions& o) {
 }  // namespace
 
 void add_attention(CLI::App& application) {
-  CLI::App* command =
-      application.add_subcommand("attention", "Compute attention: O = softmax(scale * Q K^T) V");
+  CLI::App* command = application.add_subcommand(
+      "attention", "Compute attention: O = softmax(scale * Q K^T) V, or its gradients");
   const auto o = std::make_shared<AttentionOptions>();
   const auto size = [] { return whole_number(0, longest_sequence); };
   command->add_option("--batch", o->batch, "Independent sequences (default: 1)")->transform(size());
@@ -375,6 +447,11 @@ void add_attention(CLI::App& application) {
       "bfloat16 ('<V2'), e4m3 ('|V1' or '|u1') or float32 (rounded to --type)");
   command->add_option("--k", o->k_path, "K from this .npy file");
   command->add_option("--v", o->v_path, "V from this .npy file");
+  command->add_flag("--backward", o->backward,
+                    "Compute dQ, dK and dV after the forward pass; --kernel and --bench are of them");
+  command->add_option("--d-o", o->d_o_path,
+                      "With --backward: dO from this .npy file, shaped as O (default: N(0, 1), by --seed)");
+  command->add_flag("--deterministic", o->deterministic, "With --backward: the same bits in each run");
   command->add_option("--out", o->out_path, "Write O to this .npy file: (batch, rows, heads, dimension)");
   command
       ->add_option(
@@ -384,14 +461,19 @@ void add_attention(CLI::App& application) {
       ->check(CLI::IsMember({"auto", "cuda", "emulator"}))
       ->capture_default_str();
   command->add_option("--kernel", o->kernel, "Run this kernel instead of the library's choice");
-  command->add_flag("--check", o->check, "Compare O and the log-sum-exp with float64 on the host");
+  command->add_flag("--check", o->check,
+                    "Compare O, the log-sum-exp and the gradients with float64 on the host");
   command->add_flag("--bench", o->bench,
                     "Time it on a GPU: the median of 100 runs, launches included, and its 95 % confidence "
                     "interval by the bootstrap");
-  command->add_flag("--json", o->json,
-                    "Print one object: kernel, device, the sizes, type, max_error, rms_error, error_bound, "
-                    "log_sum_exp_error, ok, ms, ms_low, ms_high, tflops and, of the emulator, findings and "
-                    "counters; what was not asked for is null");
+  command->add_flag(
+      "--json", o->json,
+      "Print one object: kernel, device, the sizes, type, max_error, rms_error, error_bound, "
+      "log_sum_exp_error, ok, ms, ms_low, ms_high, tflops and, of the emulator, findings and "
+      "counters (of both passes, with --backward); with --backward also backward, deterministic, "
+      "forward_kernel, and of dq, dk and "
+      "dv max_error, rms_error and share_of_bound, the most that an error is of its bound. What "
+      "was not asked for is null");
   command->footer(
       "Examples:\n"
       "  tenon attention --heads 8 --queries 512 --head-dimension 64 --check --bench\n"
@@ -401,6 +483,8 @@ void add_attention(CLI::App& application) {
       "--check\n"
       "  tenon attention --heads 8 --query-lengths 5,17,1 --key-lengths 70,17,300 --page-size 16 "
       "--head-dimension 64 --causal --check\n"
+      "  tenon attention --heads 16 --queries 4096 --head-dimension 128 --causal --backward --bench --json\n"
+      "  tenon attention --heads 2 --queries 40 --head-dimension 64 --backward --deterministic --check\n"
       "  tenon attention --q q.npy --k k.npy --v v.npy --causal --out o.npy");
   command->callback([o, output_type] {
     o->output_type_given = output_type->count() > 0;

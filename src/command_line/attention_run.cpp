@@ -6,7 +6,9 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <utility>
 
+#include "command_line/attention_forward.hpp"
 #include "command_line/bench.hpp"
 #include "command_line/exit_status.hpp"
 #include "command_line/npy.hpp"
@@ -24,12 +26,6 @@ std::vector<float> slopes_of(std::int64_t heads) {
   for (std::int64_t head = 0; head < heads; ++head)
     slopes.push_back(std::exp2(-8.0F * static_cast<float>(head + 1) / static_cast<float>(heads)));
   return slopes;
-}
-
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  std::string text;
-  for (const std::int64_t size : shape) text += (text.empty() ? "" : " x ") + std::to_string(size);
-  return text;
 }
 
 // The tensor cores add the products of an instruction, 32 of e4m3, with 13 bits behind the point of the
@@ -59,11 +55,6 @@ AttentionCheck compare(const AttentionRequest& request, const AttentionProblem& 
     const auto first = expected.value.begin() + b * on_host.queries * row;
     wanted_o.insert(wanted_o.end(), first, first + queries_of_batch(request, b) * row);
   }
-  const auto decoded = [](const HeadTensor& tensor, Type type) {
-    std::vector<float> values(tensor.elements());
-    reference::decode(type, tensor.data.data(), values.size(), values.data());
-    return values;
-  };
   float largest = 0;
   for (const float value : decoded(request.v, type)) largest = std::max(largest, std::abs(value));
   double score = 0;
@@ -78,12 +69,9 @@ AttentionCheck compare(const AttentionRequest& request, const AttentionProblem& 
   if (type == Type::e4m3) check.error_bound += static_cast<double>(largest) * (0x1p-4 + 2 * score_error);
   const std::vector<float> found = decoded(o, output_type);
   double squares = 0;
-  const auto worse = [](double* most, double error) {  // a NaN is worst
-    if (!(error <= *most)) *most = error;
-  };
   for (std::size_t i = 0; i < found.size(); ++i) {
     const double error = std::abs(static_cast<double>(found[i]) - wanted_o.at(i));
-    worse(&check.max_error, error);
+    raise_to(&check.max_error, error);
     squares += error * error;
   }
   check.rms_error = found.empty() ? 0 : std::sqrt(squares / static_cast<double>(found.size()));
@@ -99,7 +87,7 @@ AttentionCheck compare(const AttentionRequest& request, const AttentionProblem& 
       continue;
     }
     const double error = std::abs(got - wanted);
-    worse(&check.log_sum_exp_error, error);
+    raise_to(&check.log_sum_exp_error, error);
     sums_ok = sums_ok && error <= 1e-5 * (10 + std::abs(wanted)) + score_error;
   }
   check.ok = sums_ok && check.max_error <= check.error_bound;
@@ -107,6 +95,29 @@ AttentionCheck compare(const AttentionRequest& request, const AttentionProblem& 
 }
 
 }  // namespace
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::string text;
+  for (const std::int64_t size : shape) text += (text.empty() ? "" : " x ") + std::to_string(size);
+  return text;
+}
+
+std::unique_ptr<DeviceBuffer> on_device(Device& device, const char* purpose, const void* data,
+                                        std::size_t bytes) {
+  auto buffer = std::make_unique<DeviceBuffer>(device, purpose, bytes);
+  if (bytes > 0) buffer->upload(data, bytes);
+  return buffer;
+}
+
+void raise_to(double* most, double error) {
+  if (!std::isnan(*most) && !(error <= *most)) *most = error;
+}
+
+std::vector<float> decoded(const HeadTensor& tensor, Type type) {
+  std::vector<float> values(tensor.elements());
+  reference::decode(type, tensor.data.data(), values.size(), values.data());
+  return values;
+}
 
 HeadTensor random_tensor(std::uint64_t seed, std::int64_t batch, std::int64_t rows, std::int64_t heads,
                          int dimension, Type type) {
@@ -188,73 +199,83 @@ std::int64_t keys_of_batch(const AttentionRequest& request, std::int64_t batch) 
   return request.key_lengths.empty() ? request.problem.keys : request.key_lengths.at(b);
 }
 
-AttentionAnswer run_attention(const AttentionRequest& request, Device& device) {
-  const auto on_device = [&device](const char* purpose, const void* data, std::size_t bytes) {
-    auto buffer = std::make_unique<DeviceBuffer>(device, purpose, bytes);
-    if (bytes > 0) buffer->upload(data, bytes);
-    return buffer;
+AttentionForward::AttentionForward(const AttentionRequest& request, Device& device)
+    : request_(request), device_(device), problem_(request.problem) {
+  AttentionProblem& p = problem_;
+  o_ = {request.q.batch, request.q.rows, p.heads, p.value_dimension, {}};
+  o_.data.assign(2 * o_.elements(), 0xff);  // NaN: what is not written shows
+  log_sum_exp_.assign(static_cast<std::size_t>(p.batch * p.heads * p.queries),
+                      std::numeric_limits<float>::quiet_NaN());
+  slopes_ = slopes_of(p.heads);
+  const auto there = [&](const char* purpose, const auto& values) {
+    return on_device(device, purpose, values.data(), sizeof(values[0]) * values.size());
   };
-  AttentionAnswer answer;
-  AttentionProblem p = request.problem;
-  answer.o = {request.q.batch, request.q.rows, p.heads, p.value_dimension, {}};
-  answer.o.data.assign(2 * answer.o.elements(), 0xff);  // NaN: what is not written shows
-  std::vector<float> log_sum_exp(static_cast<std::size_t>(p.batch * p.heads * p.queries),
-                                 std::numeric_limits<float>::quiet_NaN());
-  const std::vector<float> slopes = slopes_of(p.heads);
-  const auto q = on_device("Q", request.q.data.data(), request.q.data.size());
-  const auto k = on_device("K", request.k.data.data(), request.k.data.size());
-  const auto v = on_device("V", request.v.data.data(), request.v.data.size());
-  const auto o = on_device("O", answer.o.data.data(), answer.o.data.size());
-  const auto sums = on_device("the log-sum-exp", log_sum_exp.data(), 4 * log_sum_exp.size());
-  const auto slopes_there = on_device("the slopes", slopes.data(), 4 * slopes.size());
-  const auto integers = [&](const char* purpose, const std::vector<std::int32_t>& values) {
-    return on_device(purpose, values.data(), 4 * values.size());
-  };
-  const auto query_offsets = integers("the offsets of queries", request.query_offsets);
-  const auto key_offsets = integers("the offsets of keys", request.key_offsets);
-  const auto key_lengths = integers("the lengths of keys", request.key_lengths);
-  const auto page_table = integers("the page table", request.page_table);
-  const auto sinks = on_device("the sinks", request.sinks.data(), 4 * request.sinks.size());
-  const auto if_any = [](const auto& values, const auto& there) {
+  q_there_ = there("Q", request.q.data), k_there_ = there("K", request.k.data);
+  v_there_ = there("V", request.v.data), o_there_ = there("O", o_.data);
+  sums_there_ = there("the log-sum-exp", log_sum_exp_);
+  slopes_there_ = there("the slopes", slopes_);
+  query_offsets_there_ = there("the offsets of queries", request.query_offsets);
+  key_offsets_there_ = there("the offsets of keys", request.key_offsets);
+  key_lengths_there_ = there("the lengths of keys", request.key_lengths);
+  page_table_there_ = there("the page table", request.page_table);
+  sinks_there_ = there("the sinks", request.sinks);
+  const auto if_any = [](const auto& values, const auto& memory) {
     using Value = typename std::decay_t<decltype(values)>::value_type;
-    return values.empty() ? nullptr : static_cast<const Value*>(there->get());
+    return values.empty() ? nullptr : static_cast<const Value*>(memory->get());
   };
-  p.query_offsets = if_any(request.query_offsets, query_offsets);
-  p.key_offsets = if_any(request.key_offsets, key_offsets);
-  p.key_lengths = if_any(request.key_lengths, key_lengths);
-  p.pages.table = if_any(request.page_table, page_table);
-  p.sinks = if_any(request.sinks, sinks);
-  p.q = request.q.at<const void*>(q->get()), p.k = request.k.at<const void*>(k->get());
-  p.v = request.v.at<const void*>(v->get()), p.o = answer.o.at<void*>(o->get());
-  p.log_sum_exp = static_cast<float*>(sums->get());
-  p.alibi_slopes = request.alibi ? static_cast<const float*>(slopes_there->get()) : nullptr;
+  p.query_offsets = if_any(request.query_offsets, query_offsets_there_);
+  p.key_offsets = if_any(request.key_offsets, key_offsets_there_);
+  p.key_lengths = if_any(request.key_lengths, key_lengths_there_);
+  p.pages.table = if_any(request.page_table, page_table_there_);
+  p.sinks = if_any(request.sinks, sinks_there_);
+  p.q = request.q.at<const void*>(q_there_->get()), p.k = request.k.at<const void*>(k_there_->get());
+  p.v = request.v.at<const void*>(v_there_->get()), p.o = o_.at<void*>(o_there_->get());
+  p.log_sum_exp = static_cast<float*>(sums_there_->get());
+  p.alibi_slopes = request.alibi ? static_cast<const float*>(slopes_there_->get()) : nullptr;
+}
 
-  Launcher& launcher = device.launcher();
-  const char* const named = request.kernel.empty() ? nullptr : request.kernel.c_str();
-  p.workspace_bytes = workspace_size(launcher, p, named);
-  const DeviceBuffer workspace(device, "the workspace", p.workspace_bytes);
-  p.workspace = workspace.get();
-  require(can_implement(launcher, p, named));
-  if (const char* kernel = kernel_name(launcher, p, named)) answer.kernel = kernel;
-  require(attention(launcher, p, named));
-  require(device.synchronize());
-  if (!answer.o.data.empty()) o->download(answer.o.data.data(), answer.o.data.size());
-  if (!log_sum_exp.empty()) sums->download(log_sum_exp.data(), 4 * log_sum_exp.size());
-  if (request.check) {
-    AttentionProblem on_host = p;
-    on_host.q = request.q.at<const void*>(request.q.data.data());
-    on_host.k = request.k.at<const void*>(request.k.data.data());
-    on_host.v = request.v.at<const void*>(request.v.data.data());
-    on_host.alibi_slopes = request.alibi ? slopes.data() : nullptr;
-    if (p.query_offsets != nullptr) on_host.query_offsets = request.query_offsets.data();
-    if (p.key_offsets != nullptr) on_host.key_offsets = request.key_offsets.data();
-    if (p.key_lengths != nullptr) on_host.key_lengths = request.key_lengths.data();
-    if (p.pages.table != nullptr) on_host.pages.table = request.page_table.data();
-    if (p.sinks != nullptr) on_host.sinks = request.sinks.data();
-    answer.check = compare(request, on_host, answer.o, log_sum_exp);
-  }
-  if (request.bench && answer.kernel)
-    answer.ms = bootstrap_median(time_each([&] { return attention(launcher, p, named); }, 100));
+AttentionProblem AttentionForward::on_host() const {
+  AttentionProblem p = problem_;
+  p.q = request_.q.at<const void*>(request_.q.data.data());
+  p.k = request_.k.at<const void*>(request_.k.data.data());
+  p.v = request_.v.at<const void*>(request_.v.data.data());
+  p.alibi_slopes = request_.alibi ? slopes_.data() : nullptr;
+  if (p.query_offsets != nullptr) p.query_offsets = request_.query_offsets.data();
+  if (p.key_offsets != nullptr) p.key_offsets = request_.key_offsets.data();
+  if (p.key_lengths != nullptr) p.key_lengths = request_.key_lengths.data();
+  if (p.pages.table != nullptr) p.pages.table = request_.page_table.data();
+  if (p.sinks != nullptr) p.sinks = request_.sinks.data();
+  return p;
+}
+
+AttentionAnswer AttentionForward::run(const std::string& kernel) {
+  kernel_ = kernel;
+  AttentionAnswer answer;
+  AttentionProblem& p = problem_;
+  Launcher& launcher = device_.launcher();
+  p.workspace_bytes = workspace_size(launcher, p, named());
+  workspace_ = std::make_unique<DeviceBuffer>(device_, "the workspace", p.workspace_bytes);
+  p.workspace = workspace_->get();
+  require(can_implement(launcher, p, named()));
+  if (const char* chosen = kernel_name(launcher, p, named())) answer.kernel = chosen;
+  require(attention(launcher, p, named()));
+  require(device_.synchronize());
+  if (!o_.data.empty()) o_there_->download(o_.data.data(), o_.data.size());
+  if (!log_sum_exp_.empty()) sums_there_->download(log_sum_exp_.data(), 4 * log_sum_exp_.size());
+  if (request_.check) answer.check = compare(request_, on_host(), o_, log_sum_exp_);
+  answer.o = std::move(o_);
+  return answer;
+}
+
+Interval AttentionForward::time() {
+  Launcher& launcher = device_.launcher();
+  return bootstrap_median(time_each([&] { return attention(launcher, problem_, named()); }, 100));
+}
+
+AttentionAnswer run_attention(const AttentionRequest& request, Device& device) {
+  AttentionForward forward(request, device);
+  AttentionAnswer answer = forward.run(request.kernel);
+  if (request.bench && answer.kernel) answer.ms = forward.time();
   return answer;
 }
 

@@ -26,6 +26,9 @@ struct HeadTensor {
   }
 };
 
+// "2 x 17 x 64".
+std::string shape_text(const std::vector<std::int64_t>& shape);
+
 // N(0, 1) values.
 HeadTensor random_tensor(std::uint64_t seed, std::int64_t batch, std::int64_t rows, std::int64_t heads,
                          int dimension, Type type);
@@ -40,6 +43,16 @@ struct AttentionCheck {
   bool ok = true;
 };
 
+// The largest error of a gradient, and the largest share that an error has of its bound: 1 or less is right.
+struct GradientCheck {
+  double max_error = 0, rms_error = 0, share_of_bound = 0;
+  bool ok() const { return share_of_bound <= 1; }
+};
+struct BackwardCheck {
+  GradientCheck dq, dk, dv;
+  bool ok() const { return dq.ok() && dk.ok() && dv.ok(); }
+};
+
 struct AttentionRequest {
   AttentionProblem problem;  // without pointers; alibi: slopes of 2^(-8 (h + 1) / heads)
   HeadTensor q, k, v;        // as the tensors lie in memory: batch and rows of *_extents()
@@ -49,6 +62,9 @@ struct AttentionRequest {
   bool alibi = false;
   std::string kernel;  // empty: the library chooses
   bool check = false, bench = false;
+  // The gradients by Q, K and V are wanted too; kernel, bench and what follows are of the backward pass.
+  bool backward = false, deterministic = false;
+  HeadTensor d_o;  // as O
 };
 
 struct AttentionAnswer {
@@ -56,6 +72,11 @@ struct AttentionAnswer {
   std::optional<AttentionCheck> check;
   std::optional<Interval> ms;
   HeadTensor o;
+  // With `backward`: kernel and ms are of the backward pass, check is of the forward pass.
+  std::optional<std::string> forward_kernel;
+  std::optional<BackwardCheck> backward_check;
+
+  bool right() const { return (!check || check->ok) && (!backward_check || backward_check->ok()); }
 };
 
 // The problem's sizes of a request whose tensors are there, of batches of equal lengths.
@@ -68,7 +89,8 @@ std::vector<std::int32_t> offsets_of(const std::vector<std::int64_t>& lengths);
 std::int64_t queries_of_batch(const AttentionRequest& request, std::int64_t batch);
 std::int64_t keys_of_batch(const AttentionRequest& request, std::int64_t batch);
 
-// Throws Failure where a call fails.
+// Throw Failure where a call fails.
 AttentionAnswer run_attention(const AttentionRequest& request, Device& device);
+AttentionAnswer run_attention_backward(const AttentionRequest& request, Device& device);
 
 }  // namespace tenon::command

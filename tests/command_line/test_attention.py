@@ -33,11 +33,19 @@ class Usage(Folder):
         self.refused(2, "--type", "attention", *SIZES, "--type", "f32")
         self.refused(2, "--output-type is for --type e4m3", "attention", *SIZES, "--output-type", "f16")
 
+    def test_backward(self):
+        self.refused(2, "--deterministic is for --backward", "attention", *SIZES, "--deterministic")
+        self.refused(2, "--d-o is for --backward", "attention", *SIZES, "--d-o", "o.npy", "--json")
+        self.refused(2, "--out writes O of the forward pass", "attention", *SIZES, "--backward", "--out", "o.npy")
+        d_o = self.path("d_o.npy")
+        npy(d_o, "(17, 2, 16)", [0.0] * 544)
+        self.refused(2, "dO is 1 x 17 x 2 x 16 but must be as O, 1 x 17 x 2 x 32", "attention", *SIZES, "--backward", "--d-o", d_o)
+
     def test_help_has_examples(self):
         code, out, _ = run("attention", "--help")
         self.assertEqual(code, 0)
         for words in ("--causal", "--soft-cap", "--key-heads", "--sinks", "--query-lengths", "--key-lengths", "--page-size",
-                      "--check", "--bench", "--json", "Examples:"):
+                      "--check", "--bench", "--json", "--backward", "--d-o", "--deterministic", "Examples:"):
             self.assertIn(words, out)
 
     def test_files(self):
@@ -112,6 +120,58 @@ class Computes(Folder):
         self.assertEqual((descr, shape), ("<f2", (1, 3, 1, 32)))
         self.assertEqual(values[::32], (0.5, 1.0, 1.5))
 
+    BACKWARD_KEYS = [*KEYS, "backward", "deterministic", "forward_kernel", "dq", "dk", "dv"]
+
+    def test_backward_in_the_form_that_scripts_rely_on(self):
+        answer = self.attention(*SIZES, "--keys", 63, "--key-heads", 1, "--causal", "--backward", "--check")
+        self.assertEqual(list(answer), self.BACKWARD_KEYS)
+        self.assertEqual((answer["ok"], answer["backward"], answer["deterministic"]), (True, True, False))
+        self.assertTrue(answer["kernel"].startswith("attention_backward_"))
+        self.assertNotIn("backward", answer["forward_kernel"])
+        for gradient in ("dq", "dk", "dv"):
+            self.assertEqual(list(answer[gradient]), ["max_error", "rms_error", "share_of_bound"])
+            self.assertTrue(0 < answer[gradient]["rms_error"] < answer[gradient]["max_error"] < 0.01, answer)
+            self.assertTrue(0 < answer[gradient]["share_of_bound"] < 1, answer)
+        unchecked = self.attention(*SIZES, "--backward")
+        self.assertEqual([unchecked[x] for x in ("ok", "dq", "dk", "dv", "ms")], [None] * 5)
+
+    def test_every_option_of_backward_is_checked_against_float64(self):
+        for options in (("--left", 5), ("--soft-cap", 2), ("--alibi", "--deterministic"), ("--scale", -0.5), ("--keys", 1),
+                        ("--batch", 2, "--type", "bf16"), ("--keys", 0)):
+            answer = self.attention(*SIZES, *options, "--backward", "--check")
+            self.assertEqual((answer["ok"], answer["deterministic"]), (True, "--deterministic" in options), options)
+
+    def test_a_kernel_of_backward_by_its_name(self):
+        answer = self.attention(*SIZES, "--backward", "--check", "--kernel", "attention_backward_mma_f16_32")
+        self.assertEqual((answer["kernel"], answer["ok"]), ("attention_backward_mma_f16_32", True))
+        self.refused(2, "no backward kernel of attention has the name 'warp'", "attention", *SIZES, "--backward", "--kernel",
+                     "warp", "--device", self.DEVICE)
+
+    def test_what_backward_does_not_take(self):
+        heads = ("--heads", 2, "--head-dimension", 32, "--backward", "--device", self.DEVICE)
+        queries = (*heads, "--queries", 17)
+        for field, options in (("query_offsets", (*heads, "--query-lengths", "3,4")),
+                               ("key_offsets", (*queries, "--key-lengths", 3)),
+                               ("pages.table", (*queries, "--page-size", 8)), ("sinks", (*queries, "--sinks"))):
+            self.refused(2, field + " is given but the backward pass of attention needs a null pointer there", "attention",
+                         *options)
+        self.refused(2, "type is e4m3 but the backward pass of attention needs f16 or bf16", "attention", *queries, "--type",
+                     "e4m3", "--json")
+
+    def test_backward_of_files(self):
+        paths = {name: self.path(name + ".npy") for name in ("q", "k", "v", "d-o")}
+        for index, path in enumerate(paths.values()):
+            npy(path, "(5, 1, 32)", [((i * 7 + index) % 11 - 5) / 4 for i in range(160)])
+        qkv = [x for name in "qkv" for x in ("--" + name, paths[name])]
+        checked = ("--backward", "--check", "--causal")
+        answers = [self.attention(*qkv, *checked, *d_o) for d_o in (("--d-o", paths["d-o"]), ("--seed", 2), ("--seed", 3))]
+        self.assertTrue(all(answer["ok"] for answer in answers))
+        self.assertEqual(len({answer["dv"]["rms_error"] for answer in answers}), 3)
+        self.refused(2, "--seed is for random tensors", "attention", *qkv, *checked, "--d-o", paths["d-o"], "--seed", 2)
+        npy(paths["d-o"], "(5, 1, 32)", [0.0] * 160)  # gradients of 0
+        answer = self.attention(*qkv, *checked, "--d-o", paths["d-o"])
+        self.assertEqual([answer[x]["max_error"] for x in ("dq", "dk", "dv")], [0, 0, 0])
+
     def test_nothing_to_compute(self):
         answer = self.attention("--heads", 2, "--queries", 0, "--keys", 3, "--head-dimension", 32, "--check")
         self.assertEqual((answer["kernel"], answer["ok"]), (None, True))
@@ -122,6 +182,12 @@ class OnAGpu(Computes):
 
     def test_time_lies_in_its_interval(self):
         answer = self.attention("--heads", 8, "--queries", 512, "--head-dimension", 64, "--bench")
+        self.assertTrue(0 < answer["ms_low"] <= answer["ms"] <= answer["ms_high"])
+        self.assertTrue(math.isfinite(answer["tflops"]) and answer["tflops"] > 0)
+
+    def test_time_of_backward_lies_in_its_interval(self):
+        answer = self.attention("--heads", 8, "--queries", 512, "--head-dimension", 64, "--backward", "--check", "--bench")
+        self.assertTrue(answer["ok"])
         self.assertTrue(0 < answer["ms_low"] <= answer["ms"] <= answer["ms_high"])
         self.assertTrue(math.isfinite(answer["tflops"]) and answer["tflops"] > 0)
 
