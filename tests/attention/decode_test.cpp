@@ -267,11 +267,12 @@ TEST_F(DecodeTest, SplitsOfOddLengths) {
   }
 }
 
-// The length of batch 0 is that of the splits; in batch 1 some see no key, in batch 2 none does.
+// The length of batch 0 is that of the splits; in batch 1 some see no key, in batch 2 none does. Five batches
+// do not fill whole waves of the emulator's four multiprocessors.
 TEST_F(DecodeTest, LengthsThatLeaveSplitsEmpty) {
   Case c;
   c.heads = 4, c.key_heads = 1, c.head = c.value = 128;
-  c.queries = {1, 1, 1}, c.keys = {1400, 65, 0};
+  c.queries = {1, 1, 1, 1, 1}, c.keys = {1400, 65, 0, 700, 1};
   EXPECT_GT(expect_right(c), 1);
   c.sinks = true, c.type = Type::bf16;
   expect_right(c);
