@@ -61,12 +61,20 @@ Status validate(const AttentionProblem& p) noexcept {
                : Named{name, tensor.data,
                        memory_of(tensor, of_keys.batch, p.key_heads, of_keys.rows, dimension, p.type)};
   };
+  const auto scales = [&](const char* name, const AttentionScales& x) {
+    const std::int64_t over_heads = p.key_heads > 1 ? (p.key_heads - 1) * x.head_stride : 0;
+    const std::int64_t over_batches = p.batch > 1 ? (p.batch - 1) * x.batch_stride : 0;
+    return Named{name, x.data, scalars(x.data, over_heads + over_batches + 1)};
+  };
   const std::int64_t pages =
       p.pages.table == nullptr ? 0 : (p.keys + p.pages.page_size - 1) / p.pages.page_size;
   const Named inputs[] = {
       {"q", p.q.data, memory_of(p.q, of_queries.batch, p.heads, of_queries.rows, p.head_dimension, p.type)},
       keys("k", p.k, p.head_dimension),
       keys("v", p.v, p.value_dimension),
+      scales("q_scales", p.q_scales),
+      scales("k_scales", p.k_scales),
+      scales("v_scales", p.v_scales),
       {"alibi_slopes", p.alibi_slopes, scalars(p.alibi_slopes, p.heads)},
       {"sinks", p.sinks, scalars(p.sinks, p.heads)},
       {"query_offsets", p.query_offsets, scalars(p.query_offsets, p.batch + 1)},

@@ -102,6 +102,20 @@ TEST(ValidateAttention, Pointers) {
             "log_sum_exp, alibi_slopes and sinks must lie on multiples of 4 bytes");
 }
 
+TEST(ValidateAttention, ScalesOfHeadsAndBatches) {
+  const auto with_scales = [](std::int64_t head_stride, std::int64_t batch_stride, std::uintptr_t place) {
+    return refusal([=](auto& p) {
+      p.type = Type::e4m3;
+      p.k_scales = {static_cast<const float*>(at(place)), head_stride, batch_stride};
+    });
+  };
+  EXPECT_EQ(with_scales(-1, 2, 0x60000), "the head stride of k_scales is -1 but must be 0 to 1073741824");
+  EXPECT_EQ(with_scales(1, std::int64_t{1} << 62, 0x60000),
+            "the batch stride of k_scales is 4611686018427387904 but must be 0 to 1073741824");
+  EXPECT_EQ(with_scales(1, 2, 0x40010),
+            "o (from 0x40000) overlaps k_scales (from 0x40010) but needs memory of its own");
+}
+
 TEST(ValidateAttention, Strides) {
   EXPECT_EQ(refusal([](auto& p) { p.k.head_stride = -64; }), "the head stride of k is -64 but must be >= 0");
   EXPECT_EQ(refusal([](auto& p) { p.o.row_stride = 127; }),

@@ -185,6 +185,13 @@ inline Status check_problem(const AttentionProblem& p) noexcept {
     if (reinterpret_cast<std::uintptr_t>(scales.data) % alignof(float) != 0)
       return Status(invalid, "%s is at %p but its floats lie on multiples of 4 bytes", what,
                     static_cast<const void*>(scales.data));
+    for (const AttentionExtent& x : {AttentionExtent{"head", p.key_heads, scales.head_stride},
+                                     AttentionExtent{"batch", p.batch, scales.batch_stride}}) {
+      constexpr std::int64_t most = std::int64_t{1} << 30;  // with 2^29 steps, the addresses do not wrap
+      if (x.count > 1 && (x.stride < 0 || x.stride > most))
+        return Status(invalid, "the %s stride of %s is %lld but must be 0 to %lld", x.name, what,
+                      static_cast<long long>(x.stride), static_cast<long long>(most));
+    }
   }
   if (is_empty(p)) return {};
   if (reinterpret_cast<std::uintptr_t>(p.log_sum_exp) % alignof(float) != 0 ||
