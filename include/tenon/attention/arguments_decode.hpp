@@ -32,7 +32,8 @@ __device__ __forceinline__ DecodeSequence sequence_of(const AttentionDecodeArgum
   return {queries.first, keys.first, queries.count, keys.count};
 }
 
-// The keys that one of the queries first .. last of a sequence sees, and those that each of them sees.
+// Of the queries `first` to `last` of a sequence: the keys that at least one of them sees, and the keys that
+// all of them see.
 __device__ __forceinline__ KeyRange keys_seen_by_one(const AttentionDecodeArguments& a,
                                                      const DecodeSequence& s, int first, int last) {
   const int offset = s.keys - s.queries;
@@ -53,6 +54,21 @@ __device__ __forceinline__ DecodeWork decode_work(const AttentionDecodeArguments
   const int batch = a.by_key_heads.quotient(of_batches);
   return {batch, of_batches - batch * a.key_heads, index - tiles * a.row_tiles,
           tiles - of_batches * a.splits};
+}
+
+// Tiles of keys in a row: the first key of the first one, and their number.
+struct SplitTiles {
+  int first_key, tiles;
+};
+// Those of one split, where the splits divide the tiles with the keys `seen` into equal parts. tile: keys of
+// one.
+__device__ __forceinline__ SplitTiles tiles_of_split(const AttentionDecodeArguments& a, const KeyRange& seen,
+                                                     int split, int tile) {
+  const int first_tile = seen.begin / tile;
+  const int all = seen.end > seen.begin ? (seen.end - 1) / tile + 1 - first_tile : 0;
+  const int share = a.by_splits.quotient(all + a.splits - 1);
+  const int begin = min(split * share, all);
+  return {(first_tile + begin) * tile, min(begin + share, all) - begin};
 }
 
 // A row: a query token and one of the heads of the group that shares a key head.

@@ -13,7 +13,7 @@
 
 namespace tenon {
 
-// The logarithm (base 2) of a sum of 2^logs, of which some are -infinity.
+// The logarithm (base 2) of the sum of 2^logs. Some of the logs may be -infinity.
 template <int count>
 __device__ __forceinline__ float log2_of_sum(const float (&logs)[count]) {
   float most = logs[0];
@@ -164,7 +164,7 @@ class DecodeWarp {
           4 * static_cast<std::uint32_t>(Fragment::coord(lane, 0).col);
 #pragma unroll
       for (int n = 0; n < 2 * value_blocks; ++n) {
-        // Not by plain C++, of which nvcc has made two stores with bank conflicts.
+        // Plain C++ became two stores with bank conflicts.
         ptx::st_shared_v2_f32(to + 32 * n, {o_[n].reg[2 * r] * scale, o_[n].reg[2 * r + 1] * scale});
       }
     }

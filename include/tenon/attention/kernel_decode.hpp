@@ -68,13 +68,9 @@ class AttentionDecode {
     const int warp_number = static_cast<int>(threadIdx.x) / 32;
     Warp warp(a, score, sequence, work);
 
-    // The tiles of keys that one of the rows sees, in equal parts.
     const KeyRange seen = warp.seen_by_one();
-    const int first_tile = seen.begin / Config::key_tile;
-    const int all = seen.end > seen.begin ? (seen.end - 1) / Config::key_tile + 1 - first_tile : 0;
-    const int share = a.by_splits.quotient(all + a.splits - 1);
-    const int begin = min(work.split * share, all), tiles = min(begin + share, all) - begin;
-    const int key = (first_tile + begin) * Config::key_tile + warp_number * step;
+    const auto [first_key, tiles] = tiles_of_split(a, seen, work.split, Config::key_tile);
+    const int key = first_key + warp_number * step;
 
     const std::uint32_t ring = ptx::shared_address(attention_shared) + warp_number * Config::ring_bytes;
     attend(a, sequence, work, warp, key, min(key + tiles * Config::key_tile, seen.end), tiles, ring);

@@ -76,16 +76,11 @@ class AttentionLatent {
     if (first_row >= rows) return;
     AttentionLatent cta(a, score, sequence, work, first_row, attention_shared);
 
-    // The tiles of keys that one of the rows sees, in equal parts.
     const int first = a.by_group.quotient(first_row),
               last = a.by_group.quotient(min(first_row + Config::rows, rows) - 1);
     cta.seen_by_each_ = keys_seen_by_each(a, sequence, first, last);
     const KeyRange seen = keys_seen_by_one(a, sequence, first, last);
-    const int first_tile = seen.begin / Config::key_tile;
-    const int all = seen.end > seen.begin ? (seen.end - 1) / Config::key_tile + 1 - first_tile : 0;
-    const int share = a.by_splits.quotient(all + a.splits - 1);
-    const int begin = min(work.split * share, all), tiles = min(begin + share, all) - begin;
-    const int key = (first_tile + begin) * Config::key_tile;
+    const auto [key, tiles] = tiles_of_split(a, seen, work.split, Config::key_tile);
     cta.attend(key, min(key + tiles * Config::key_tile, seen.end), tiles);
     cta.store();
   }
