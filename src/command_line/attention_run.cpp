@@ -29,7 +29,7 @@ std::vector<float> slopes_of(std::int64_t heads) {
 }
 
 // The tensor cores add the products of an instruction, 32 of e4m3, with 13 bits behind the point of the
-// largest, of which each loses up to a unit.
+// largest. Each product loses up to one unit of the last of these bits.
 double e4m3_score_error(const AttentionRequest& request, const AttentionProblem& on_host) {
   const auto largest = [](const HeadTensor& tensor) {
     std::vector<float> values(tensor.elements());

@@ -39,14 +39,14 @@ constexpr BackwardWorkspace backward_workspace(const AttentionProblem& p, bool d
   return {rows, 4 * rows, 8 * rows, 8 * rows + (dq_sums ? 4 * rows * p.head_dimension : 0)};
 }
 
-// The queries that see one of the keys first .. last: what a tile of keys must visit.
+// The queries that see at least one of the keys `first` to `last`: what a tile of keys must visit.
 TENON_HOST_DEVICE constexpr KeyRange seeing_queries(const AttentionBackwardArguments& a, int first,
                                                     int last) {
   const int offset = a.keys - a.queries;
   const int begin = first - offset - a.right, end = last - offset + a.left + 1;
   return {begin < 0 ? 0 : begin, end < a.queries ? end : a.queries};
 }
-// The keys that one of the queries first .. last sees.
+// The keys that at least one of the queries `first` to `last` sees.
 TENON_HOST_DEVICE constexpr KeyRange seen_keys(const AttentionBackwardArguments& a, int first, int last) {
   const int offset = a.keys - a.queries;
   const int begin = first + offset - a.left, end = last + offset + a.right + 1;

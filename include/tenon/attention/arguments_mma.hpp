@@ -30,8 +30,8 @@ struct KeyRange {
   int begin, end;
 };
 
-// The keys that one of the queries first .. last sees: what a tile of queries must visit. sequence: the
-// lengths of the batch, as EqualSequence or BatchSequence (variable_lengths.hpp).
+// The keys that at least one of the queries `first` to `last` sees: what a tile of queries must visit.
+// sequence: the lengths of the batch, as EqualSequence or BatchSequence (variable_lengths.hpp).
 template <class Sequence>
 TENON_HOST_DEVICE constexpr KeyRange visible_keys(const AttentionArguments& a, const Sequence& sequence,
                                                   int first, int last) {

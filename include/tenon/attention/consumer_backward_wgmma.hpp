@@ -1,5 +1,5 @@
-// A consumer warpgroup of the wgmma backward kernel of attention: 64 of the CTA's keys, dK and dV of which it
-// has in registers. For each query tile:
+// A consumer warpgroup of the wgmma backward kernel of attention. It owns 64 of the CTA's keys and keeps
+// their dK and dV in registers. For each query tile:
 //
 //   S^T = K Q^T, dP^T = V dO^T       of its keys
 //   P^T, dS^T                        in registers; dS^T also goes to shared memory, for both warpgroups

@@ -24,7 +24,7 @@ class PagedProducer {
                                            const AttentionTensor<const void*>& tensor, int head, int batch)
       : lengths_(lengths), tensor_(tensor), head_(head), batch_(batch) {}
 
-  // By all threads of a CTA: keys first .. first + Tile::rows - 1, of which those below `keys` are there.
+  // By all threads of a CTA: the Tile::rows keys from `first` on. Those from `keys` on become zeros.
   __device__ __forceinline__ void copy(int first, int keys, std::uint32_t to, int thread) const {
     const int row = thread / chunks_per_row, column = thread % chunks_per_row * Tile::chunk_elements;
     const auto* const data =

@@ -81,7 +81,7 @@ struct AttentionProblem {
   std::size_t workspace_bytes = 0;
 };
 
-// The batches and rows of which tensors are made in memory: what their batch and row strides step over.
+// How many batches and rows a tensor has in memory: what its batch and row strides step over.
 struct AttentionExtents {
   std::int64_t batch, rows;
 };
