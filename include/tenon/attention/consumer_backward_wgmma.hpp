@@ -83,6 +83,7 @@ class AttentionBackwardConsumer {
         start_query_sums(dq, i % 2);
         start_sums(dk, ds_, Config::queries_at, stage, i > 0);
         dv.template when_done<2>([](auto&) {});
+        __syncwarp();  // all lanes have read the sums of dO * O
         if (lane_id() == 0) rings_.gradients.release(stage);
         const std::int64_t row = work.padded_row(a_, head, query);
         dq.template when_done<1>([&](auto& values) { add_to_queries(values, row); });
@@ -93,6 +94,7 @@ class AttentionBackwardConsumer {
         if constexpr (ahead) start_scores(s, i + 1 < count ? next : stage);
         dk.when_done([](auto&) {});
         if constexpr (ahead) s.when_done([](auto&) {});
+        __syncwarp();  // all lanes have read the log-sum-exp
         if (lane_id() == 0) rings_.queries.release(stage);
         stage = next;
         query += queries;
