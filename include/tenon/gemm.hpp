@@ -7,9 +7,10 @@
 //   problem.c = {c, ldc};
 //   if (tenon::Status s = tenon::gemm(problem, stream); !s) std::cerr << s.message();
 //
-// There is no hidden synchronisation, no exception, no state between calls, and no allocation of device
-// memory. Host memory is allocated only by the first call, which builds the list of kernels, and if the
-// device refuses a kernel. Link with tenon::tenon.
+// There is no hidden synchronisation, no exception, and no allocation of device memory. Host memory is
+// allocated only by the first call, which builds the list of kernels, and if the device refuses a kernel.
+// Each thread remembers which kernels it chose for its last problems (64 at most), and nothing else. To
+// decide once and for all, prepare the product: gemm_prepared.hpp. Link with tenon::tenon.
 #pragma once
 
 #include <cstddef>

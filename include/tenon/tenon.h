@@ -58,6 +58,22 @@ typedef struct tenon_gemm_problem {
   tenon_precision precision;  /* A and B of TENON_F32: how they are multiplied; needs the workspace */
 } tenon_gemm_problem;
 
+/* A product that was prepared for a device: tenon/gemm_prepared.hpp. */
+typedef struct tenon_prepared_gemm tenon_prepared_gemm;
+
+/* Where the matrices and vectors of one run lie. NULL: where the prepared problem has them. */
+typedef struct tenon_gemm_pointers {
+  const void *a, *b;
+  void *c, *d;
+  void* workspace; /* of as many bytes as the prepared problem has */
+  const float *scale_a, *scale_b;
+  const void *bias, *row_bias; /* these and the rest: of the epilogue */
+  const float *row_scale, *column_scale;
+  void* aux;
+  const float* scale_d;
+  float *absmax, *bias_gradient;
+} tenon_gemm_pointers;
+
 /* Which elements of a scaled operand share a scale: tenon/gemm_scaled.hpp. */
 typedef enum tenon_scale_mode {
   TENON_SCALE_PER_TENSOR = 0,
@@ -247,6 +263,21 @@ const char* tenon_gemm_kernel_name(const tenon_gemm_problem* problem);
 /* Enqueues the product on a stream of the current device and returns. If it fails, C is unchanged. If the
  * device refuses the kernel that the library chose, the next best one is launched (gemm.hpp). */
 tenon_status tenon_gemm(const tenon_gemm_problem* problem, struct CUstream_st* stream);
+
+/* Decides once how the problem is computed on the current device; matrices may still be NULL. Free *prepared
+ * with tenon_prepared_gemm_free() after the last run has been enqueued. On failure *prepared is NULL. */
+tenon_status tenon_gemm_prepare(const tenon_gemm_problem* problem, tenon_prepared_gemm** prepared);
+
+/* Enqueues a prepared product, as tenon_gemm() would, and returns. pointers may be NULL. Threads may run the
+ * same one at the same time. What is refused: gemm_prepared.hpp. */
+tenon_status tenon_prepared_gemm_run(const tenon_prepared_gemm* prepared, const tenon_gemm_pointers* pointers,
+                                     struct CUstream_st* stream);
+
+/* The kernel that it launches first, valid while the library is loaded. NULL if there is none. */
+const char* tenon_prepared_gemm_kernel_name(const tenon_prepared_gemm* prepared);
+
+/* NULL has no effect. */
+void tenon_prepared_gemm_free(tenon_prepared_gemm* prepared);
 
 /* Everything zero except alpha = 1. */
 tenon_gemm_grouped_problem tenon_gemm_grouped_problem_default(void);

@@ -3,18 +3,14 @@
 #include <new>
 #include <string>
 
-#include "host/c_api_types.hpp"
+#include "host/c_api_gemm.hpp"
 #include "tenon/gemm.hpp"
 #include "tenon/gemm_batched.hpp"
 #include "tenon/gemm_grouped.hpp"
 #include "tenon/tenon.h"
-#include "tenon/tuning.hpp"
-
-struct tenon_tuning {
-  tenon::Tuning table;
-};
 
 using tenon::c_api::matrix_of;
+using tenon::c_api::problem_of;
 using tenon::c_api::status_of;
 
 namespace {
@@ -57,23 +53,6 @@ static_assert(TENON_NONE == static_cast<int>(tenon::Activation::none) &&
                   TENON_DGELU == static_cast<int>(tenon::Activation::dgelu),
               "tenon_activation must number the activations as tenon::Activation does");
 
-tenon::EpilogueOptions epilogue_of(const tenon_epilogue& x) noexcept {
-  tenon::EpilogueOptions epilogue;
-  epilogue.activation = static_cast<tenon::Activation>(x.activation);
-  epilogue.bias = {x.bias.data, static_cast<tenon::Type>(x.bias.type)};
-  epilogue.row_bias = {x.row_bias.data, static_cast<tenon::Type>(x.row_bias.type)};
-  epilogue.row_scale = x.row_scale;
-  epilogue.column_scale = x.column_scale;
-  epilogue.aux = matrix_of(x.aux);
-  epilogue.lower = x.lower;
-  epilogue.upper = x.upper;
-  epilogue.gated = x.gated != 0;
-  epilogue.scale_d = x.scale_d;
-  epilogue.absmax = x.absmax;
-  epilogue.bias_gradient = x.bias_gradient;
-  return epilogue;
-}
-
 static_assert(TENON_GROUPS_CONTIGUOUS == static_cast<int>(tenon::GroupLayout::contiguous) &&
                   TENON_GROUPS_MASKED == static_cast<int>(tenon::GroupLayout::masked) &&
                   TENON_GROUPS_DIVIDE_K == static_cast<int>(tenon::GroupLayout::divides_k),
@@ -100,30 +79,6 @@ tenon::GroupedGemm problem_of(const tenon_gemm_grouped_problem& p) noexcept {
   problem.scale_a = {p.scale_a.data, p.scale_a.ld};
   problem.scale_b = {p.scale_b.data, p.scale_b.ld};
   problem.scale_b_stride = p.scale_b_stride;
-  return problem;
-}
-
-tenon::Gemm problem_of(const tenon_gemm_problem& p) noexcept {
-  tenon::Gemm problem;
-  problem.m = p.m;
-  problem.n = p.n;
-  problem.k = p.k;
-  problem.a = matrix_of(p.a);
-  problem.b = matrix_of(p.b);
-  problem.c = matrix_of(p.c);
-  problem.d = matrix_of(p.d);
-  problem.epilogue = epilogue_of(p.epilogue);
-  problem.alpha = p.alpha;
-  problem.beta = p.beta;
-  problem.accumulate = static_cast<tenon::Type>(p.accumulate);
-  problem.promote = p.promote != 0;
-  problem.scale_a = p.scale_a;
-  problem.scale_b = p.scale_b;
-  problem.kernel = p.kernel;
-  problem.tuning = p.tuning == nullptr ? nullptr : &p.tuning->table;
-  problem.workspace = p.workspace;
-  problem.workspace_bytes = p.workspace_bytes;
-  problem.precision = static_cast<tenon::Precision>(p.precision);
   return problem;
 }
 

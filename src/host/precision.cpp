@@ -71,9 +71,9 @@ bool may_be_divided(const Gemm& p) noexcept {
 }
 
 // whole: product_of_parts() of the problem.
-Products divided(const Gemm& problem, const Gemm& whole) noexcept {
+Products leading_and_others(const Gemm& problem, const Gemm& whole) noexcept {
   const std::int64_t depth = block_depth(problem.k), before = whole.k - depth;
-  Products products{{whole, whole}, 2};
+  Products products{{whole, whole}, 2, Division::of_leading_parts_and_others};
   Gemm &leading = products.product[0], &others = products.product[1];
   const auto from_last_block = [&](ConstMatrix& x) {
     x.data = static_cast<const unsigned char*>(x.data) +
@@ -117,16 +117,23 @@ bool rounds_while_loading(const Gemm& problem, const DeviceDescription& device, 
          cost_of_split(problem) + cost_of(product_of_parts(problem), device);
 }
 
-Products products_to_run(const Gemm& problem, const DeviceDescription& device) {
+Division choose_division(const Gemm& problem, const DeviceDescription& device) {
   if (problem.precision == Precision::none || rounds_while_loading(problem, device, false))
-    return {{problem, {}}, 1};
+    return Division::itself;
+  if (!may_be_divided(problem)) return Division::of_parts;
   const Gemm whole = product_of_parts(problem);
-  if (!may_be_divided(problem)) return {{whole, {}}, 1};
-  const Products two = divided(problem, whole);
+  const Products two = leading_and_others(problem, whole);
   const double reading_c =
       estimated_copy_cost(4.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n), false);
   const double cost_of_two = cost_of(two.product[0], device) + cost_of(two.product[1], device) + reading_c;
-  return cost_of_two < cost_of(whole, device) ? two : Products{{whole, {}}, 1};
+  return cost_of_two < cost_of(whole, device) ? two.division : Division::of_parts;
+}
+
+Products divide(const Gemm& problem, Division division) noexcept {
+  if (division == Division::itself) return {{problem, {}}, 1, division};
+  const Gemm whole = product_of_parts(problem);
+  if (division == Division::of_parts) return {{whole, {}}, 1, division};
+  return leading_and_others(problem, whole);
 }
 
 Status split_into_workspace(Launcher& launcher, const Gemm& problem) noexcept {

@@ -26,17 +26,24 @@ Gemm product_of_parts(const Gemm& problem) noexcept;
 // (any_workspace: is taken to be large enough), or where the problem names such a kernel. f16 and bf16 alone.
 bool rounds_while_loading(const Gemm& problem, const DeviceDescription& device, bool any_workspace);
 
-// The products that compute a problem, one after the other: itself, if it has no precision.
+// How a problem becomes products. With a precision it is one kernel that rounds the operands (itself), the
+// product of parts, or, where that takes less time, the product of the leading parts, with promoted
+// accumulators, and then that of all others, without, added to C: their magnitude is 2^-8 (2^-11 with tf32)
+// of the whole, so that truncated accumulators lose nothing that counts, and larger tiles, which leave no
+// registers for promotion, compute them. Only for C in f32.
+enum class Division { itself, of_parts, of_leading_parts_and_others };
+Division choose_division(const Gemm& problem, const DeviceDescription& device);
+
+// The products that compute a problem, one after the other.
 struct Products {
   Gemm product[2];  // with the precision of the problem where a kernel rounds its operands, else without
   int count = 1;
+  Division division = Division::itself;
 };
-
-// Of a problem with a precision the product of parts, or, where that takes less time, the product of the
-// leading parts, with promoted accumulators, and then that of all others, without, added to C: their
-// magnitude is 2^-8 (2^-11 with tf32) of the whole, so that truncated accumulators lose nothing that counts,
-// and larger tiles, which leave no registers for promotion, compute them. Only for C in f32.
-Products products_to_run(const Gemm& problem, const DeviceDescription& device);
+Products divide(const Gemm& problem, Division division) noexcept;
+inline Products products_to_run(const Gemm& problem, const DeviceDescription& device) {
+  return divide(problem, choose_division(problem, device));
+}
 
 // Enqueues the split of A and B into the workspace.
 Status split_into_workspace(Launcher& launcher, const Gemm& problem) noexcept;

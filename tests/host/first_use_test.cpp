@@ -1,5 +1,5 @@
 // gemm() as the first CUDA work of a process: captured in a graph before any kernel is loaded, and called by
-// eight threads at once on one device and on two.
+// eight threads at once on one device and on two. Prepared products likewise, and after a reset.
 //
 // What is lazy happens once in a process: the list of kernels, the driver's entry points, the loading of each
 // kernel on each device. So every test starts this program again, as a child that runs one scenario.
@@ -27,6 +27,7 @@
 
 #include "gemm/kernel.hpp"
 #include "tenon/gemm.hpp"
+#include "tenon/gemm_prepared.hpp"
 
 extern char** environ;
 
@@ -389,6 +390,84 @@ void two_devices_alternately() {
   for (int turn = 0; turn < 4; ++turn) multiply(turn % 2, 2, turn);
 }
 
+// Prepared products: captured before anything else was launched, run by threads at once, and with the
+// pointers of other products of the same shape.
+void prepared_products() {
+  const cudaStream_t stream = new_stream();
+  for (const Gemm& problem : problems_of_a_thread()) {
+    Product first(problem, stream), second(problem, stream);
+    first.allocate_workspace();
+    second.allocate_workspace();
+    PreparedGemm prepared;
+    require(prepare(first.problem, &prepared), "preparing");
+    const Gemm& p = second.problem;
+    GemmPointers elsewhere;
+    elsewhere.a = p.a.data, elsewhere.b = p.b.data, elsewhere.c = p.c.data, elsewhere.workspace = p.workspace;
+    run_captured(stream, cudaStreamCaptureModeGlobal, [&] {
+      require(prepared.run({}, stream), "a captured run");
+      require(prepared.run(elsewhere, stream), "a captured run with other pointers");
+    });
+    first.check("a prepared product");
+    second.check("a prepared product with other pointers");
+    std::vector<std::thread> threads;
+    std::atomic<int> failures{0};
+    first.forget_result();
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        for (int round = 0; round < 50; ++round)
+          if (!prepared.run({}, stream)) ++failures;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    if (failures != 0) fail(std::to_string(failures) + " runs of threads failed");
+    first.check("a prepared product of four threads");
+  }
+}
+
+// What was prepared for a device that was reset is refused, and can be prepared again.
+void prepared_before_a_reset() {
+  Gemm p;
+  p.m = p.n = p.k = 512;
+  p.a.type = p.b.type = p.c.type = Type::f16;
+  p.b.order = column_major;
+  p.a.ld = p.b.ld = p.c.ld = 512;
+  PreparedGemm prepared;
+  require(prepare(p, &prepared), "preparing");
+  require(cudaDeviceReset(), "resetting");
+  {
+    const Product product(p, nullptr);
+    GemmPointers pointers;
+    pointers.a = product.problem.a.data, pointers.b = product.problem.b.data,
+    pointers.c = product.problem.c.data;
+    const Status s = prepared.run(pointers);
+    if (s.code() != StatusCode::invalid_argument || std::strstr(s.message(), "was reset") == nullptr)
+      fail(std::string("after a reset a run says: ") + s.message());
+    require(cudaDeviceSynchronize(), "after the refused run");
+    require(prepare(p, &prepared), "preparing again");
+    require(prepared.run(pointers), "running again");
+  }
+  require(cudaDeviceSynchronize(), "the run after the reset");
+}
+
+void prepared_for_another_device() {
+  require_devices(2);
+  Gemm p;
+  p.m = p.n = p.k = 512;
+  p.a.type = p.b.type = p.c.type = Type::f16;
+  p.b.order = column_major;
+  p.a.ld = p.b.ld = p.c.ld = 512;
+  PreparedGemm prepared;
+  require(prepare(p, &prepared), "preparing");
+  require(cudaSetDevice(1), "choosing the other device");
+  const Product product(p, nullptr);
+  GemmPointers pointers;
+  pointers.a = product.problem.a.data, pointers.b = product.problem.b.data,
+  pointers.c = product.problem.c.data;
+  const Status s = prepared.run(pointers);
+  if (s.code() != StatusCode::invalid_argument || std::strstr(s.message(), "current device is 1") == nullptr)
+    fail(std::string("on another device a run says: ") + s.message());
+}
+
 const std::map<std::string, std::function<void()>>& scenarios() {
   static const std::map<std::string, std::function<void()>> all = {
       {"capture_global", [] { capture_every_kernel(cudaStreamCaptureModeGlobal); }},
@@ -401,6 +480,9 @@ const std::map<std::string, std::function<void()>>& scenarios() {
          require_devices(2);
          in_threads(8, 2);
        }},
+      {"prepared_products", prepared_products},
+      {"prepared_before_a_reset", prepared_before_a_reset},
+      {"prepared_for_another_device", prepared_for_another_device},
       {"two_devices_alternately",
        [] {
          require_devices(2);
@@ -473,7 +555,8 @@ TEST_P(FirstUse, InAProcessOfItsOwn) {
 INSTANTIATE_TEST_SUITE_P(Scenarios, FirstUse,
                          testing::Values("capture_global", "capture_thread_local", "capture_relaxed",
                                          "capture_copies", "threads_on_one_device", "threads_on_two_devices",
-                                         "two_devices_alternately"),
+                                         "two_devices_alternately", "prepared_products",
+                                         "prepared_before_a_reset", "prepared_for_another_device"),
                          [](const auto& scenario) { return std::string(scenario.param); });
 
 // On every machine: the parent hears what its child says.

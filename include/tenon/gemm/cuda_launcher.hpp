@@ -79,33 +79,8 @@ class RelaxedCapture {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // then the mode that the thread had before
 };
 
-// Enqueues a launch whose function is a __global__ function. cudaLaunchKernelExC rather than <<<>>>: it
-// returns the error of this launch and leaves the caller's last error be.
-inline Status launch_on_stream(const Launch& launch, cudaStream_t stream) noexcept {
-  const RelaxedCapture relaxed;
-  constexpr unsigned shared_by_default = 48U << 10;  // dynamic shared memory that needs no opt-in
-  cudaError_t error = cudaSuccess;
-  // Per device, and cheap: asked for at every launch rather than remembered.
-  if (launch.shared_bytes > shared_by_default) {
-    error = cudaFuncSetAttribute(launch.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(launch.shared_bytes));
-  }
-  if (error == cudaSuccess) {
-    void* arguments[LaunchArguments::most];
-    for (int i = 0; i < launch.arguments.count(); ++i)
-      arguments[i] = const_cast<void*>(launch.arguments.data(i));
-    cudaLaunchAttribute overlap{};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(launch.grid.x, launch.grid.y, launch.grid.z);
-    config.blockDim = dim3(launch.block.x, launch.block.y, launch.block.z);
-    config.dynamicSmemBytes = launch.shared_bytes;
-    config.stream = stream;
-    config.attrs = &overlap;
-    config.numAttrs = launch.overlaps_previous ? 1 : 0;
-    error = cudaLaunchKernelExC(&config, launch.function, arguments);
-  }
+// The status of a launch, or of what precedes it. Nothing was launched where it is not ok.
+inline Status status_of_launch(const Launch& launch, cudaError_t error) noexcept {
   if (error == cudaSuccess) return {};
   cudaGetLastError();  // reported here; the caller's next check shall not find it
   if (refuses_launch(error)) {
@@ -117,6 +92,41 @@ inline Status launch_on_stream(const Launch& launch, cudaStream_t stream) noexce
   }
   return Status(StatusCode::cuda_error, "%s could not be launched: %s", launch.what,
                 cudaGetErrorString(error));
+}
+
+// Lets the function of a launch, on the current device, have the shared memory that the launch asks for.
+inline cudaError_t opt_in_to_shared_memory(const Launch& launch) noexcept {
+  constexpr unsigned shared_by_default = 48U << 10;  // dynamic shared memory that needs no opt-in
+  if (launch.shared_bytes <= shared_by_default) return cudaSuccess;
+  return cudaFuncSetAttribute(launch.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              static_cast<int>(launch.shared_bytes));
+}
+
+// Enqueues a launch whose function has opted in on the current device. cudaLaunchKernelExC rather than
+// <<<>>>: it returns the error of this launch and leaves the caller's last error be.
+inline cudaError_t enqueue(const Launch& launch, cudaStream_t stream) noexcept {
+  void* arguments[LaunchArguments::most];
+  for (int i = 0; i < launch.arguments.count(); ++i)
+    arguments[i] = const_cast<void*>(launch.arguments.data(i));
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(launch.grid.x, launch.grid.y, launch.grid.z);
+  config.blockDim = dim3(launch.block.x, launch.block.y, launch.block.z);
+  config.dynamicSmemBytes = launch.shared_bytes;
+  config.stream = stream;
+  config.attrs = &overlap;
+  config.numAttrs = launch.overlaps_previous ? 1 : 0;
+  return cudaLaunchKernelExC(&config, launch.function, arguments);
+}
+
+// Enqueues a launch whose function is a __global__ function.
+inline Status launch_on_stream(const Launch& launch, cudaStream_t stream) noexcept {
+  const RelaxedCapture relaxed;
+  // Per device, and cheap: asked for at every launch rather than remembered.
+  const cudaError_t error = opt_in_to_shared_memory(launch);
+  return status_of_launch(launch, error == cudaSuccess ? enqueue(launch, stream) : error);
 }
 
 // A stream of the current device as a launcher.

@@ -1,0 +1,203 @@
+// Prepared products: decide() once, run() with the pointers of each call.
+#include "tenon/gemm_prepared.hpp"
+
+#include <cstdint>
+#include <new>
+
+#include "gemm/result.hpp"
+#include "host/cuda_loading_launcher.hpp"
+#include "host/gemm_prepared_on.hpp"
+#include "host/gemm_steps.hpp"
+#include "host/map_memory.hpp"
+#include "host/validate.hpp"
+
+namespace tenon {
+
+struct PreparedGemm::State {
+  Gemm problem;
+  GemmDecision decision;
+  DeviceIdentity device;
+  mutable MapMemory maps;
+};
+
+namespace {
+
+// Loads what is to be launched.
+class Preparing final : public Launcher {
+ public:
+  Preparing(LoadingLauncher& device, MapMemory& maps) noexcept : device_(device), maps_(maps) {}
+
+  Status describe(DeviceDescription* device) noexcept override { return device_.describe(device); }
+  Status make_tensor_map(const MatrixInMemory& matrix, int box_rows, int box_columns,
+                         TensorMap* map) noexcept override {
+    return maps_.make(device_, index_++, matrix, box_rows, box_columns, map);
+  }
+  Status launch(const Launch& launch) noexcept override { return device_.load(launch); }
+
+ private:
+  LoadingLauncher& device_;
+  MapMemory& maps_;
+  int index_ = 0;
+};
+
+// Launches what was loaded.
+class Running final : public Launcher {
+ public:
+  Running(LoadingLauncher& device, MapMemory& maps, const DeviceDescription& description) noexcept
+      : device_(device), maps_(maps), description_(description), has_maps_(maps.acquire()) {}
+  ~Running() {
+    if (has_maps_) maps_.release();
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  Status describe(DeviceDescription* device) noexcept override {
+    *device = description_;
+    return {};
+  }
+  Status make_tensor_map(const MatrixInMemory& matrix, int box_rows, int box_columns,
+                         TensorMap* map) noexcept override {
+    return has_maps_ ? maps_.make(device_, index_++, matrix, box_rows, box_columns, map)
+                     : device_.make_tensor_map(matrix, box_rows, box_columns, map);
+  }
+  Status launch(const Launch& launch) noexcept override { return device_.launch_loaded(launch); }
+
+ private:
+  LoadingLauncher& device_;
+  MapMemory& maps_;
+  const DeviceDescription& description_;
+  bool has_maps_;
+  int index_ = 0;
+};
+
+// The bytes that an address is a multiple of, up to 16: wider copies there are none.
+std::uintptr_t alignment_of(const void* pointer) noexcept {
+  const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(pointer) | 16U;
+  return bits & (~bits + 1);  // lowest set bit
+}
+
+// Replaces the pointers of a problem by those of a run, and says whether the problem may have them.
+class Placing {
+ public:
+  // is_matrix: may be null in the prepared problem.
+  template <class T>
+  void place(const char* what, T*& pointer, T* given, bool is_matrix = false) noexcept {
+    if (given == nullptr || !status_) return;
+    if (pointer == nullptr && !is_matrix) {
+      status_ = Status(StatusCode::invalid_argument,
+                       "%s is %p but was null when the product was prepared: prepare it with one", what,
+                       static_cast<const void*>(given));
+      return;
+    }
+    const std::uintptr_t needed = alignment_of(pointer);
+    if (reinterpret_cast<std::uintptr_t>(given) % needed != 0) {
+      status_ = Status(StatusCode::invalid_argument,
+                       "%s is %p but the product was prepared for a multiple of %d bytes", what,
+                       static_cast<const void*>(given), static_cast<int>(needed));
+      return;
+    }
+    pointer = given;
+  }
+  const Status& status() const noexcept { return status_; }
+
+ private:
+  Status status_;
+};
+
+Status place(const GemmPointers& x, Gemm* p) noexcept {
+  Placing placing;
+  placing.place("A", p->a.data, x.a, true);
+  placing.place("B", p->b.data, x.b, true);
+  placing.place("C", p->c.data, x.c, true);
+  placing.place("D", p->d.data, x.d, has_d(*p));
+  placing.place("the workspace", p->workspace, x.workspace, p->workspace_bytes != 0);
+  placing.place("scale_a", p->scale_a, x.scale_a);
+  placing.place("scale_b", p->scale_b, x.scale_b);
+  EpilogueOptions& e = p->epilogue;
+  placing.place("the bias", e.bias.data, x.bias);
+  placing.place("the bias of the rows", e.row_bias.data, x.row_bias);
+  placing.place("row_scale", e.row_scale, x.row_scale);
+  placing.place("column_scale", e.column_scale, x.column_scale);
+  placing.place("aux", e.aux.data, x.aux);
+  placing.place("scale_d", e.scale_d, x.scale_d);
+  placing.place("absmax", e.absmax, x.absmax);
+  placing.place("the gradient of the bias", e.bias_gradient, x.bias_gradient);
+  return placing.status();
+}
+
+Status check_device(const DeviceIdentity& prepared, const DeviceIdentity& current) noexcept {
+  if (current.device != prepared.device) {
+    return Status(
+        StatusCode::invalid_argument,
+        "the product was prepared for CUDA device %d but the current device is %d: prepare it there",
+        prepared.device, current.device);
+  }
+  if (current.context != prepared.context) {
+    return Status(StatusCode::invalid_argument,
+                  "CUDA device %d was reset, or has another context, since the product was prepared: prepare "
+                  "it again",
+                  prepared.device);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status PreparedGemmAccess::prepare(LoadingLauncher& launcher, const Gemm& problem,
+                                   PreparedGemm* prepared) noexcept try {
+  const auto state = std::make_shared<PreparedGemm::State>();
+  state->problem = problem;
+  Gemm placed = problem;
+  if (placed.workspace == nullptr && placed.workspace_bytes != 0)
+    placed.workspace = reinterpret_cast<void*>(std::uintptr_t{256});  // NOLINT(performance-no-int-to-ptr)
+  if (Status s = validate_without_pointers(&placed); !s) return s;
+  if (Status s = decide_validated(launcher, placed, &state->decision); !s) return s;
+  if (state->decision.work != Work::nothing) {
+    if (Status s = launcher.identify(&state->device); !s) return s;
+  }
+  Preparing loading(launcher, state->maps);
+  if (Status s = tenon::run(loading, placed, &state->decision); !s) return s;
+  // Named by the caller, whose text may not live as long as the prepared product.
+  state->problem.kernel = nullptr;
+  state->problem.tuning = nullptr;
+  prepared->state_ = state;
+  return {};
+} catch (const std::bad_alloc&) {
+  return Status(StatusCode::cuda_error, "no host memory is left for a prepared product");
+}
+
+Status PreparedGemmAccess::run(LoadingLauncher& launcher, const PreparedGemm& prepared,
+                               const GemmPointers& pointers) noexcept {
+  const PreparedGemm::State* const state = prepared.state_.get();
+  if (state == nullptr)
+    return Status(StatusCode::invalid_argument, "nothing was prepared: call tenon::prepare() first");
+  Gemm problem = state->problem;
+  if (Status s = place(pointers, &problem); !s) return s;
+  if (Status s = validate(problem); !s) return s;
+  if (state->decision.work == Work::nothing) return {};
+  DeviceIdentity current;
+  if (Status s = launcher.identify(&current); !s) return s;
+  if (Status s = check_device(state->device, current); !s) return s;
+  GemmDecision decision = state->decision;
+  decision.products = divide(problem, decision.products.division);
+  Running running(launcher, state->maps, decision.device);
+  return tenon::run(running, problem, &decision);
+}
+
+Status prepare(const Gemm& problem, PreparedGemm* prepared) noexcept {
+  CudaLoadingLauncher launcher(nullptr);
+  return PreparedGemmAccess::prepare(launcher, problem, prepared);
+}
+
+Status PreparedGemm::run(const GemmPointers& pointers, CUstream_st* stream) const noexcept {
+  CudaLoadingLauncher launcher(stream);
+  return PreparedGemmAccess::run(launcher, *this, pointers);
+}
+
+const char* PreparedGemm::kernel_name() const noexcept {
+  return state_ == nullptr || state_->decision.work != Work::product
+             ? nullptr
+             : state_->decision.plan[0].kernel->name.c_str();
+}
+
+}  // namespace tenon
