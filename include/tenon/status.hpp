@@ -21,7 +21,8 @@ enum class StatusCode {
 
 class Status {
  public:
-  Status() noexcept = default;
+  // Writes the end of the empty sentence alone: a call of gemm() makes dozens of these.
+  Status() noexcept { message_[0] = '\0'; }
 
   // printf-style: Status(StatusCode::invalid_argument, "m is %lld but must be >= 0", m)
 #if defined(__GNUC__)
@@ -47,7 +48,7 @@ class Status {
 
  private:
   StatusCode code_ = StatusCode::ok;
-  char message_[256] = {};
+  char message_[256];
 };
 
 }  // namespace tenon

@@ -1,27 +1,10 @@
 // The CUDA calls of cuda_loading_launcher.hpp.
 #include "host/cuda_loading_launcher.hpp"
 
-#include <cuda.h>
-
+#include "host/cuda_context.hpp"
 #include "tenon/gemm/cuda_launcher.hpp"
 
 namespace tenon {
-namespace {
-
-// cuCtxGetId() of the current context, through the runtime, so that programs need not link libcuda.
-CUresult get_context_number(unsigned long long* number) noexcept {
-  static const auto get = [] {
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-    const cudaError_t error =
-        cudaGetDriverEntryPointByVersion("cuCtxGetId", &function, 12000, cudaEnableDefault, &found);
-    const bool usable = error == cudaSuccess && found == cudaDriverEntryPointSuccess;
-    return reinterpret_cast<decltype(&cuCtxGetId)>(usable ? function : nullptr);
-  }();
-  return get == nullptr ? CUDA_ERROR_NOT_FOUND : get(nullptr, number);
-}
-
-}  // namespace
 
 Status CudaLoadingLauncher::identify(DeviceIdentity* identity) noexcept {
   cudaError_t error = cudaGetDevice(&identity->device);
@@ -29,10 +12,10 @@ Status CudaLoadingLauncher::identify(DeviceIdentity* identity) noexcept {
     cudaGetLastError();
     return Status(StatusCode::device_unsupported, "no CUDA device: %s", cudaGetErrorString(error));
   }
-  if (get_context_number(&identity->context) == CUDA_SUCCESS) return {};
+  if (current_context(&identity->context)) return {};
   // A thread has no context before it first uses the runtime, nor a device after it was reset.
   error = cudaSetDevice(identity->device);
-  if (error == cudaSuccess && get_context_number(&identity->context) == CUDA_SUCCESS) return {};
+  if (error == cudaSuccess && current_context(&identity->context)) return {};
   cudaGetLastError();
   return Status(StatusCode::cuda_error, "CUDA device %d has no context: %s", identity->device,
                 error == cudaSuccess ? "the driver needs CUDA 12.0 or newer" : cudaGetErrorString(error));
@@ -48,8 +31,11 @@ Status CudaLoadingLauncher::load(const Launch& launch) noexcept {
 }
 
 Status CudaLoadingLauncher::launch_loaded(const Launch& launch) noexcept {
-  if (launch.function == nullptr) return launcher_.launch(launch);
-  return status_of_launch(launch, enqueue(launch, stream_));
+  if (launch.function != nullptr) {
+    if (enqueue(launch, stream_) == cudaSuccess) return {};
+    cudaGetLastError();  // of a function that has opted for less since, or else said again below
+  }
+  return launcher_.launch(launch);
 }
 
 }  // namespace tenon

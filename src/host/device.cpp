@@ -28,6 +28,18 @@ bool has_code_for(int sm) noexcept {
 }
 
 Status describe_current_device(DeviceDescription* device) noexcept {
+  // Nothing of a device changes, but a thread may make another one current at any time.
+  thread_local struct {
+    int number = -1;
+    DeviceDescription description;
+  } last;
+  int number = 0;
+  if (cudaGetDevice(&number) != cudaSuccess) {
+    cudaGetLastError();  // said again below
+  } else if (number == last.number) {
+    *device = last.description;
+    return {};
+  }
   if (Status s = describe_cuda_device(device); !s) return s;
   if (!has_code_for(device->sm)) {
     return Status(
@@ -35,6 +47,8 @@ Status describe_current_device(DeviceDescription* device) noexcept {
         "the CUDA device is sm_%d but this build holds code for sm %s: rebuild with TENON_ARCHITECTURES=%d",
         device->sm, built_architectures(), device->sm);
   }
+  last.number = number;
+  last.description = *device;
   return {};
 }
 

@@ -16,8 +16,8 @@ bool has_code_for(int sm) noexcept;
 // The architectures that this build has code for: "80 86 89 90".
 const char* built_architectures() noexcept;
 
-// Fills *device for the current device, without synchronisation. The result is not cached, since each thread
-// may have another current device. device_unsupported, with the reason, if there is no device, no driver, or
+// Fills *device for the current device, without synchronisation. Each thread remembers its last device.
+// device_unsupported, with the reason, if there is no device, no driver, or
 // no code for the device.
 Status describe_current_device(DeviceDescription* device) noexcept;
 

@@ -1,8 +1,11 @@
 // Prepared products: decide() once, run() with the pointers of each call.
 #include "tenon/gemm_prepared.hpp"
 
+#include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <new>
+#include <type_traits>
 
 #include "gemm/result.hpp"
 #include "host/cuda_loading_launcher.hpp"
@@ -13,11 +16,28 @@
 
 namespace tenon {
 
+// What one thread at a time may use and change: what the last run launched, and its tensor maps. Another
+// thread goes without rather than wait.
+class LastRun {
+ public:
+  bool acquire() noexcept { return !is_used_.test_and_set(std::memory_order_acquire); }
+  void release() noexcept { is_used_.clear(std::memory_order_release); }
+
+  MapMemory maps;
+  // Of a run that is a single launch: it, and its pointers.
+  bool is_known = false;
+  GemmPointers pointers;
+  Launch launch;
+
+ private:
+  std::atomic_flag is_used_ = ATOMIC_FLAG_INIT;
+};
+
 struct PreparedGemm::State {
   Gemm problem;
   GemmDecision decision;
   DeviceIdentity device;
-  mutable MapMemory maps;
+  mutable LastRun last;
 };
 
 namespace {
@@ -40,16 +60,11 @@ class Preparing final : public Launcher {
   int index_ = 0;
 };
 
-// Launches what was loaded.
+// Launches what was loaded, and keeps the launch. last: null where another thread has it.
 class Running final : public Launcher {
  public:
-  Running(LoadingLauncher& device, MapMemory& maps, const DeviceDescription& description) noexcept
-      : device_(device), maps_(maps), description_(description), has_maps_(maps.acquire()) {}
-  ~Running() {
-    if (has_maps_) maps_.release();
-  }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
+  Running(LoadingLauncher& device, LastRun* last, const DeviceDescription& description) noexcept
+      : device_(device), last_(last), description_(description) {}
 
   Status describe(DeviceDescription* device) noexcept override {
     *device = description_;
@@ -57,18 +72,42 @@ class Running final : public Launcher {
   }
   Status make_tensor_map(const MatrixInMemory& matrix, int box_rows, int box_columns,
                          TensorMap* map) noexcept override {
-    return has_maps_ ? maps_.make(device_, index_++, matrix, box_rows, box_columns, map)
-                     : device_.make_tensor_map(matrix, box_rows, box_columns, map);
+    return last_ != nullptr ? last_->maps.make(device_, index_++, matrix, box_rows, box_columns, map)
+                            : device_.make_tensor_map(matrix, box_rows, box_columns, map);
   }
-  Status launch(const Launch& launch) noexcept override { return device_.launch_loaded(launch); }
+  Status launch(const Launch& launch) noexcept override {
+    ++launches_;
+    if (last_ != nullptr) last_->launch = launch;
+    return device_.launch_loaded(launch);
+  }
+  bool launched_once() const noexcept { return launches_ == 1; }
 
  private:
   LoadingLauncher& device_;
-  MapMemory& maps_;
+  LastRun* last_;
   const DeviceDescription& description_;
-  bool has_maps_;
-  int index_ = 0;
+  int index_ = 0, launches_ = 0;
 };
+
+// The last run, for as long as this lives. Null where another thread has it.
+class LastRunLock {
+ public:
+  explicit LastRunLock(LastRun& run) noexcept : run_(run.acquire() ? &run : nullptr) {}
+  ~LastRunLock() {
+    if (run_ != nullptr) run_->release();
+  }
+  LastRunLock(const LastRunLock&) = delete;
+  LastRunLock& operator=(const LastRunLock&) = delete;
+  LastRun* get() const noexcept { return run_; }
+
+ private:
+  LastRun* run_;
+};
+
+bool are_equal(const GemmPointers& x, const GemmPointers& y) noexcept {
+  static_assert(std::has_unique_object_representations_v<GemmPointers>, "pointers alone, without padding");
+  return std::memcmp(&x, &y, sizeof x) == 0;
+}
 
 // The bytes that an address is a multiple of, up to 16: wider copies there are none.
 std::uintptr_t alignment_of(const void* pointer) noexcept {
@@ -155,7 +194,7 @@ Status PreparedGemmAccess::prepare(LoadingLauncher& launcher, const Gemm& proble
   if (state->decision.work != Work::nothing) {
     if (Status s = launcher.identify(&state->device); !s) return s;
   }
-  Preparing loading(launcher, state->maps);
+  Preparing loading(launcher, state->last.maps);
   if (Status s = tenon::run(loading, placed, &state->decision); !s) return s;
   // Named by the caller, whose text may not live as long as the prepared product.
   state->problem.kernel = nullptr;
@@ -171,17 +210,30 @@ Status PreparedGemmAccess::run(LoadingLauncher& launcher, const PreparedGemm& pr
   const PreparedGemm::State* const state = prepared.state_.get();
   if (state == nullptr)
     return Status(StatusCode::invalid_argument, "nothing was prepared: call tenon::prepare() first");
+  const bool launches = state->decision.work != Work::nothing;
+  if (launches) {
+    DeviceIdentity current;
+    if (Status s = launcher.identify(&current); !s) return s;
+    if (Status s = check_device(state->device, current); !s) return s;
+  }
+  const LastRunLock lock(state->last);
+  LastRun* const last = lock.get();
+  if (last != nullptr && last->is_known && are_equal(pointers, last->pointers))
+    return launcher.launch_loaded(last->launch);
   Gemm problem = state->problem;
   if (Status s = place(pointers, &problem); !s) return s;
   if (Status s = validate(problem); !s) return s;
-  if (state->decision.work == Work::nothing) return {};
-  DeviceIdentity current;
-  if (Status s = launcher.identify(&current); !s) return s;
-  if (Status s = check_device(state->device, current); !s) return s;
+  if (!launches) return {};
   GemmDecision decision = state->decision;
   decision.products = divide(problem, decision.products.division);
-  Running running(launcher, state->maps, decision.device);
-  return tenon::run(running, problem, &decision);
+  if (last != nullptr) last->is_known = false;
+  Running running(launcher, last, decision.device);
+  const Status s = tenon::run(running, problem, &decision);
+  if (s && last != nullptr && running.launched_once()) {
+    last->pointers = pointers;
+    last->is_known = true;
+  }
+  return s;
 }
 
 Status prepare(const Gemm& problem, PreparedGemm* prepared) noexcept {

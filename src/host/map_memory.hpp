@@ -1,19 +1,13 @@
 // The tensor maps of the last run of a prepared product: where its pointers come again, no map is encoded.
 #pragma once
 
-#include <atomic>
-
 #include "tenon/gemm/launch_plan.hpp"
 
 namespace tenon {
 
-// The maps in the order in which a product asks for them.
+// The maps in the order in which a product asks for them. For one thread at a time.
 class MapMemory {
  public:
-  // For one thread at a time, until release(). Another one encodes its maps itself rather than wait.
-  bool acquire() noexcept { return !is_used_.test_and_set(std::memory_order_acquire); }
-  void release() noexcept { is_used_.clear(std::memory_order_release); }
-
   // The map with the number `index`: that of the last run, or one that `launcher` makes.
   Status make(Launcher& launcher, int index, const MatrixInMemory& matrix, int box_rows, int box_columns,
               TensorMap* map) noexcept {
@@ -40,7 +34,6 @@ class MapMemory {
   };
   static constexpr int most = 24;
 
-  std::atomic_flag is_used_ = ATOMIC_FLAG_INIT;
   Entry entries_[most];
 };
 

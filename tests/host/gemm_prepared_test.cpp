@@ -84,6 +84,22 @@ TEST(PreparedGemm, RunsTheKernelThatGemmChooses) {
   }
 }
 
+TEST(PreparedGemm, TheSamePointersAreNotLookedAtAgain) {
+  CountingDevice device;
+  const PreparedGemm prepared = prepared_on(device, problem(512, 512, 512));
+  GemmPointers x;
+  x.a = address(std::uintptr_t{7} << 40);
+  for (const GemmPointers& pointers : {x, x, GemmPointers(), x}) {
+    ASSERT_TRUE(run(device, prepared, pointers));
+    EXPECT_EQ(device.first_map, std::uint64_t{pointers.a == nullptr ? 1U : 7U} << 40);
+  }
+  EXPECT_EQ(device.launches, 4);
+  device.identity.context = 9;
+  EXPECT_EQ(run(device, prepared, x).code(), StatusCode::invalid_argument)
+      << "the device is always looked at";
+  EXPECT_EQ(device.launches, 4);
+}
+
 TEST(PreparedGemm, EncodesTheMapsOfNewPointersAlone) {
   CountingDevice device;
   const Gemm p = problem(1024, 1024, 1024);
