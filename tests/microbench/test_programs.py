@@ -114,7 +114,7 @@ class Programs(unittest.TestCase):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     for name in ("gemm_benchmark", "epilogue_benchmark", "grouped_benchmark", "batched_benchmark",
-                 "scaled_benchmark", "slices_benchmark", "instruction_benchmark", "numerics"):
+                 "scaled_benchmark", "slices_benchmark", "instruction_benchmark", "host_benchmark", "numerics"):
         parser.add_argument("--" + name, required=True)
     PROGRAMS = vars(parser.parse_args())
     unittest.main(argv=["test_programs"], verbosity=2)
