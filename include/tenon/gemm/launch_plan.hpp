@@ -24,9 +24,22 @@ struct DeviceDescription {
   std::size_t l2_bytes = 0;
 };
 
-// The arguments of a kernel by value, in the order of its parameters.
+// The arguments of a kernel by value, in the order of its parameters. Only the bytes that they take are ever
+// written or copied.
 class LaunchArguments {
  public:
+  LaunchArguments() noexcept {}  // NOLINT(modernize-use-equals-default): a default one clears all bytes
+  LaunchArguments(const LaunchArguments& other) noexcept { *this = other; }
+  LaunchArguments& operator=(const LaunchArguments& other) noexcept {
+    if (this == &other) return *this;
+    count_ = other.count_, end_ = other.end_;
+    std::memcpy(bytes_, other.bytes_, end_);
+    std::memcpy(begin_, other.begin_, sizeof begin_);
+    std::memcpy(size_, other.size_, sizeof size_);
+    return *this;
+  }
+  ~LaunchArguments() = default;
+
   template <class... T>
   void set(const T&... values) noexcept {
     static_assert((std::is_trivially_copyable_v<T> && ...),
@@ -36,12 +49,12 @@ class LaunchArguments {
     static_assert((((sizeof(T) + step - 1) / step * step) + ...) <= capacity,
                   "the arguments of a kernel, its epilogue operation included, have room for 4096 bytes");
     count_ = 0;
-    std::size_t end = 0;
+    end_ = 0;
     const auto add = [&](const void* value, std::size_t size) {
-      std::memcpy(bytes_ + end, value, size);
-      begin_[count_] = static_cast<std::uint16_t>(end);
+      std::memcpy(bytes_ + end_, value, size);
+      begin_[count_] = static_cast<std::uint16_t>(end_);
       size_[count_++] = static_cast<std::uint16_t>(size);
-      end += (size + step - 1) / step * step;
+      end_ += (size + step - 1) / step * step;
     };
     (add(&values, sizeof values), ...);
   }
@@ -54,9 +67,10 @@ class LaunchArguments {
 
  private:
   static constexpr std::size_t capacity = 4096, step = 16;
-  alignas(64) unsigned char bytes_[capacity] = {};
+  alignas(64) unsigned char bytes_[capacity];
   std::uint16_t begin_[most] = {}, size_[most] = {};
   int count_ = 0;
+  std::size_t end_ = 0;
 };
 
 struct Extent3 {
