@@ -156,12 +156,17 @@ class Tidy(Tree):
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"--part is '{part}'", done.stderr)
 
-    def test_sources_of_a_unity_build_are_checked_one_by_one(self):
-        first = self.write("src/host/first.cpp", "int* nothing = 0;\n")
-        second = self.write("src/host/second.cpp", "int one = 1;\n")
-        self.database(self.write("build/unity_0_cxx.cxx", f'#include "{first}"\n\n#include "{second}"\n'))
-        self.assert_finds("check_tidy", "first.cpp:1")
-        self.assertEqual([self.script("check_tidy", "--part", f"{i}/2").returncode for i in (0, 1)], [1, 0])
+    def test_sources_of_a_unity_build_are_checked_together(self):
+        bad = "int* {0} = 0;\nstatic int twice_{0}(int unused) {{ return 2; }}\nstruct {0}_type {{ {0}_type(int); }};\n"
+        sources = [self.write(f"src/host/{name}.cpp", bad.format(name)) for name in ("first", "second")]
+        self.database(self.write("build/unity_0_cxx.cxx", "".join(f'#include "{source}"\n\n' for source in sources)))
+        for name in ("first", "second"):  # as in a source by itself
+            for line, check in ((1, "modernize-use-nullptr"), (2, "misc-unused-parameters"), (3, "google-explicit-constructor")):
+                self.assert_finds("check_tidy", f"{name}.cpp:{line}:")
+                self.assert_finds("check_tidy", check)
+        for source in sources:
+            source.write_text(f"int {source.stem} = 1;\n")
+        self.assert_content("check_tidy")
 
     def test_precompiled_headers_are_the_compilers_alone(self):
         source = self.write("src/host/a.cpp", "std::size_t one = 1;\n")

@@ -58,7 +58,7 @@ class GroupedStoreStep : public AsyncOperation {
   bool reads_only_;
 };
 
-Flow run_commit(Warp& warp, const Op&, LaneMask active) {
+Flow run_bulk_commit(Warp& warp, const Op&, LaneMask active) {
   for_each_lane(active, [&](int lane) {
     LaneGroups& groups = groups_of(warp, lane);
     groups.groups.push_back(groups.now++);
@@ -67,7 +67,7 @@ Flow run_commit(Warp& warp, const Op&, LaneMask active) {
 }
 
 // Waits until at most op.bits[0] groups are pending; op.bits[1]: for their reads only.
-Flow run_wait(Warp& warp, const Op& op, LaneMask active) {
+Flow run_bulk_wait(Warp& warp, const Op& op, LaneMask active) {
   Cluster& cluster = warp.cluster();
   for_each_lane(active, [&](int lane) {
     LaneGroups& groups = groups_of(warp, lane);
@@ -207,7 +207,7 @@ class BulkStore : public GroupedStore {
   std::vector<std::uint8_t> data_;
 };
 
-Flow run_store(Warp& warp, const Op& op, LaneMask active) {
+Flow run_bulk_store(Warp& warp, const Op& op, LaneMask active) {
   const BulkDetail& d = detail_of(op);
   for_each_lane(active, [&](int lane) {
     const std::uint32_t size = size_of(warp, op, lane);
@@ -263,7 +263,7 @@ void decode_groups(Decoding& decoding, int which) {
   Op& op = decoding.op();
   if (which == 0) {
     decoding.require_count(0, 0);
-    op.handler = run_commit;
+    op.handler = run_bulk_commit;
     return;
   }
   op.bits[1] = decoding.accept("read") ? 1 : 0;
@@ -272,7 +272,7 @@ void decode_groups(Decoding& decoding, int which) {
   if (groups < 0)
     decoding.fail("the number of groups is " + std::to_string(groups) + " but must not be negative");
   op.bits[0] = static_cast<std::uint32_t>(groups);
-  op.handler = run_wait;
+  op.handler = run_bulk_wait;
 }
 
 // [dst], [src], size, [mbar] {, mask} {, policy}
@@ -306,7 +306,7 @@ void decode_store(Decoding& decoding, BulkDetail& d, bool reduces) {
   d.size = add_source(decoding, 2, Type::u32);
   if (has_policy) add_source(decoding, 3, Type::b64);
   if (masks) d.byte_mask = add_source(decoding, 3 + has_policy, Type::u16);
-  decoding.op().handler = run_store;
+  decoding.op().handler = run_bulk_store;
 }
 
 }  // namespace

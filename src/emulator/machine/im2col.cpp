@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "emulator/machine/tensor_map.hpp"
+#include "emulator/machine/text.hpp"
 
 namespace tenon::emulator {
 
@@ -10,10 +11,6 @@ namespace {
 // The last position of the box of pixels along a dimension; the first is the lower corner.
 std::int64_t last_position(const MappedTensor& t, int dimension) {
   return static_cast<std::int64_t>(t.dimensions[dimension]) - 1 + t.upper_corner[dimension - 1];
-}
-
-std::string is_but(const std::string& what, std::int64_t found, const std::string& needed) {
-  return what + " is " + std::to_string(found) + " but " + needed + ".";
 }
 
 }  // namespace

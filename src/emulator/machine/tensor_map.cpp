@@ -5,6 +5,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "emulator/machine/text.hpp"
+
 namespace tenon::emulator {
 
 namespace {
@@ -26,10 +28,6 @@ constexpr char magic[16] = {'t', 'e', 'n', 'o', 'n', ' ', 't', 'e', 'n', 's', 'o
 
 std::string numbered(const char* array, int index) {
   return std::string(array) + "[" + std::to_string(index) + "]";
-}
-
-std::string is_but(const std::string& what, std::uint64_t found, const std::string& needed) {
-  return what + " is " + std::to_string(found) + " but " + needed + ".";
 }
 
 bool is_floating(TensorMapType type) {

@@ -1,4 +1,4 @@
-// Numbers as findings write them.
+// Numbers as findings and refusals write them.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,12 @@ inline std::string hex(std::uint64_t value, int digits = 1) {
   for (; value != 0 || digits > 0; value >>= 4, --digits)
     text.insert(text.begin(), "0123456789abcdef"[value & 15]);
   return "0x" + text;
+}
+
+// "The rank is 7 but must be from 1 to 5."
+template <class Integer>
+std::string is_but(const std::string& what, Integer found, const std::string& needed) {
+  return what + " is " + std::to_string(found) + " but " + needed + ".";
 }
 
 }  // namespace tenon::emulator

@@ -6,8 +6,8 @@
 namespace tenon::emulator::ptx {
 namespace {
 
-constexpr int deepest = 64;  // brackets, signs and ?: in one another
-constexpr int additive = 9;  // binding strength of + and -
+constexpr int deepest_expression = 64;  // brackets, signs and ?: in one another
+constexpr int additive = 9;             // binding strength of + and -
 
 double as_real(const Constant& value) {
   double result = 0;
@@ -140,9 +140,9 @@ Constant bracketed(Cursor& cursor, int depth) {
 }
 
 Constant unary(Cursor& cursor, int depth) {
-  if (depth > deepest) {
-    throw Error(cursor.line(), "a constant expression is nested more than " + std::to_string(deepest) +
-                                   " deep; a simpler one is needed");
+  if (depth > deepest_expression) {
+    throw Error(cursor.line(), "a constant expression is nested more than " +
+                                   std::to_string(deepest_expression) + " deep; a simpler one is needed");
   }
   const Token first = cursor.peek();
   if (first.kind == Token::Kind::number) return literal(cursor.take());

@@ -3,7 +3,7 @@
 namespace tenon::emulator::ptx {
 namespace {
 
-constexpr int deepest = 64;
+constexpr int deepest_scope = 64;
 constexpr std::int64_t most_registers = 1 << 20;
 
 [[noreturn]] void declared_twice(const Token& name, int line) {
@@ -14,8 +14,8 @@ constexpr std::int64_t most_registers = 1 << 20;
 }  // namespace
 
 void FunctionNames::open(int line) {
-  if (depth() >= deepest)
-    throw Error(line, "scopes are nested more than " + std::to_string(deepest) + " deep");
+  if (depth() >= deepest_scope)
+    throw Error(line, "scopes are nested more than " + std::to_string(deepest_scope) + " deep");
   scopes_.emplace_back();
 }
 
