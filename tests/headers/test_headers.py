@@ -1,16 +1,15 @@
 """Every header below include/tenon compiles alone, and is cheap to include. Headers are found by listing the folder.
 
-  test_headers.py alone  <nvcc> <c++ compiler> <folder> [I/N]   nvcc, and g++ where the header needs no CUDA; no
-                                          warning. I/N: every N-th header, from number I on
+  test_headers.py alone  <nvcc> <c++ compiler> <folder>   nvcc, and g++ where the header needs no CUDA; no warning. What a
+                                          header adds to an empty source, or to one that includes just <cuda/ptx>, or
+                                          what the emulator's host API takes from the standard library, where the header
+                                          does, is within a budget; counted in characters, since the seconds that they
+                                          stand for depend on what else a machine does
   test_headers.py older  <nvcc> <folder>                  for older targets they compile all the same, for the parts that
                                           those have; the kernels of clusters are refused with a sentence
   test_headers.py sentences <nvcc> <c++ compiler> <folder>   what compiles a header and cannot is told so in one sentence:
                                           C++14, plain C++ for device code, a target that a kernel's header excludes
   test_headers.py nvrtc  <cuda library folder>            what embedders compile at run time: the headers of ptx/
-  test_headers.py budget <nvcc> <folder>                  what a header adds to an empty source, or to one that includes
-                                          just <cuda/ptx>, or what the emulator's host API takes from the standard
-                                          library, where the header does; counted in characters, since the seconds that
-                                          they stand for depend on what else a machine does
 
 Exit status 77: skipped.
 """
@@ -71,31 +70,56 @@ def is_host_header(header):
     return not any(DEVICE_CODE.search(strip_guarded((INCLUDE / path).read_text())) for path in reachable(header))
 
 
-def alone(nvcc, cxx, folder, part="0/1"):
+def baseline_of(header):
+    """What a source has included already that the header is charged over."""
+    if includes(header, "<cuda/ptx>"):
+        return "#include <cuda/ptx>\n"
+    if "emulator" in header.parts:  # for host code, which has these anyway; kernels never include it
+        return "#include <memory>\n#include <optional>\n#include <stdexcept>\n#include <string>\n#include <vector>\n"
+    return ""
+
+
+def alone(nvcc, cxx, folder):
     folder = pathlib.Path(folder)
-    first, parts = map(int, part.split("/"))
-    headers = HEADERS[first::parts]
     folder.mkdir(parents=True, exist_ok=True)
     failures, host = [], 0
-    for header in headers:
-        # Twice: the header is guarded against double inclusion.
-        text = f'#include "{header}"\n#include "{header}"\n'
-        commands = [[nvcc, "-x", "cu", "-std=c++17", "--Werror=all-warnings", "-Xcompiler=-Wall,-Wextra,-Werror",
-                     "-gencode", "arch=compute_90a,code=sm_90a", "-cubin"]]
+
+    def compile(what, command, source, text):
+        source.write_text(text)
+        result = subprocess.run([*command, f"-I{INCLUDE}", source], text=True, capture_output=True)
+        if result.returncode != 0 or result.stderr:
+            failures.append(f"{what} does not compile alone with {pathlib.Path(command[0]).name}:\n{result.stderr}")
+
+    def characters(what, text):
+        """Compiles it for a GPU. What is left of it for the compiler proper: the characters that the preprocessor leaves, line
+        markers aside."""
+        kept = folder / "alone.cpp1.ii"
+        kept.unlink(missing_ok=True)
+        compile(what, [nvcc, "-std=c++17", "--Werror=all-warnings", "-Xcompiler=-Wall,-Wextra,-Werror", "-gencode",
+                       "arch=compute_90a,code=sm_90a", "-cubin", "-o", folder / "alone.cubin", "--keep", "--keep-dir", folder],
+                folder / "alone.cu", text)
+        lines = kept.read_text().splitlines() if kept.exists() else []
+        return sum(len(line) for line in lines if line.strip() and not line.startswith("#"))
+
+    baseline = {header: baseline_of(header) for header in HEADERS}
+    size = {text: characters("what headers are charged over", text) for text in {"", *baseline.values()}}
+    for header in HEADERS:
+        text = f'#include "{header}"\n#include "{header}"\n'  # twice: the header is guarded against double inclusion
+        extra = characters(header, text) - size[baseline[header]]
+        budget = BUDGET_OF_A_LAUNCH if header.name.startswith(("launch", "plan_sm90")) else BUDGET_CHARACTERS
+        over_what = " ".join(baseline[header].replace("#include", "").split())
+        print(f"{extra:+8d}  {header}" + (f"  over {over_what}" if over_what else ""))
+        if extra > budget:
+            failures.append(f"{header} adds {extra} characters, its budget is {budget}")
         if is_host_header(header):
             host += 1
-            commands.append([cxx, "-x", "c" if header.suffix == ".h" else "c++", "-Wall", "-Wextra", "-Wpedantic",
-                             "-Werror", "-fsyntax-only", "-std=c11" if header.suffix == ".h" else "-std=c++17"])
-        for command in commands:
-            source = folder / ("alone_" + re.sub(r"\W", "_", str(header)) + ".cu")
-            source.write_text(text)
-            output = [] if "-fsyntax-only" in command else ["-o", folder / "alone.cubin"]
-            result = subprocess.run([*command, f"-I{INCLUDE}", source, *output], text=True, capture_output=True)
-            if result.returncode != 0 or result.stderr:
-                failures.append(f"{header} does not compile alone with {pathlib.Path(command[0]).name}:\n{result.stderr}")
+            language, standard = ("c", "c11") if header.suffix == ".h" else ("c++", "c++17")
+            compile(header, [cxx, "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"],
+                    folder / "alone.cpp", text)
+    print(f"an empty source has {size['']} characters")
     if failures:
         sys.exit("\n".join(failures))
-    print(f"{len(headers)} headers compile alone, {host} of them without CUDA")
+    print(f"{len(HEADERS)} headers compile alone, {host} of them without CUDA")
 
 
 def older(nvcc, folder):
@@ -199,40 +223,5 @@ def nvrtc(folder):
     print(f"{len(headers)} headers of ptx/ compile under NVRTC")
 
 
-def baseline_of(header):
-    """What a source has included already that the header is charged over."""
-    if includes(header, "<cuda/ptx>"):
-        return "#include <cuda/ptx>\n"
-    if "emulator" in header.parts:  # for host code, which has these anyway; kernels never include it
-        return "#include <memory>\n#include <optional>\n#include <stdexcept>\n#include <string>\n#include <vector>\n"
-    return ""
-
-
-def characters(nvcc, folder, text):
-    """What is left of a source for the compiler proper: its characters after the preprocessor, line markers aside."""
-    source = folder / "budget.cu"
-    source.write_text(text)
-    output = subprocess.run([nvcc, "-std=c++17", "-gencode", "arch=compute_90a,code=compute_90a", "-E", f"-I{INCLUDE}", source],
-                            check=True, text=True, capture_output=True).stdout
-    return sum(len(line) for line in output.splitlines() if line.strip() and not line.startswith("#"))
-
-
-def budget(nvcc, folder):
-    folder = pathlib.Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    baseline = {h: baseline_of(h) for h in HEADERS}
-    texts = sorted({"", *baseline.values(), *(f'#include "{h}"\n' for h in HEADERS)})
-    size = {text: characters(nvcc, folder, text) for text in texts}
-    extra = {h: size[f'#include "{h}"\n'] - size[baseline[h]] for h in HEADERS}
-    for header in HEADERS:
-        over_what = " ".join(baseline[header].replace("#include", "").split())
-        print(f"{extra[header]:+8d}  {header}" + (f"  over {over_what}" if over_what else ""))
-    print(f"an empty source has {size['']} characters")
-    budgets = {h: BUDGET_OF_A_LAUNCH if h.name.startswith(("launch", "plan_sm90")) else BUDGET_CHARACTERS for h in HEADERS}
-    over = [f"{h} adds {extra[h]} characters, its budget is {budgets[h]}" for h in HEADERS if extra[h] > budgets[h]]
-    if over:
-        sys.exit("over the budget: " + "; ".join(over))
-
-
 if __name__ == "__main__":
-    {"alone": alone, "older": older, "sentences": sentences, "nvrtc": nvrtc, "budget": budget}[sys.argv[1]](*sys.argv[2:])
+    {"alone": alone, "older": older, "sentences": sentences, "nvrtc": nvrtc}[sys.argv[1]](*sys.argv[2:])
