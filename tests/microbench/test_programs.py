@@ -110,11 +110,31 @@ class Programs(unittest.TestCase):
         self.assertEqual((code, out), (2, ""))
         self.assertIn("invalid part value: '4/4'", err)
 
+    def test_attention_peers(self):
+        """Up to the point where they need PyTorch. They are timed at the benchmark's rows."""
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../microbench/time_attention.py")
+
+        def run_it(*arguments):
+            done = subprocess.run([sys.executable, "-B", script, *arguments], capture_output=True, text=True, timeout=300)
+            return done.returncode, done.stdout, done.stderr
+
+        code, out, _ = run_it("--help")
+        self.assertEqual(code, 0)
+        self.assertIn("examples:\n  python3 time_attention.py", out)
+        code, out, err = run_it("--rows", "forward,nosuch")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("'nosuch' is none of forward, ", err)
+        self.assertEqual(run_it("--list")[1], run("attention_benchmark", "--list")[1])
+        code, out, _ = run_it("--list", "--rows", "e4m3,mla", "--head-dimensions", "256,576")
+        self.assertEqual(out, run("attention_benchmark", "--list", "--rows", "e4m3", "mla", "--head-dimensions", "256", "576")[1])
+        self.assertEqual((code, len(out.splitlines())), (0, 8 + 12))
+
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     for name in ("gemm_benchmark", "epilogue_benchmark", "grouped_benchmark", "batched_benchmark",
-                 "scaled_benchmark", "slices_benchmark", "instruction_benchmark", "host_benchmark", "numerics"):
+                 "scaled_benchmark", "slices_benchmark", "attention_benchmark", "host_benchmark",
+                 "instruction_benchmark", "numerics"):
         parser.add_argument("--" + name, required=True)
     PROGRAMS = vars(parser.parse_args())
     unittest.main(argv=["test_programs"], verbosity=2)
