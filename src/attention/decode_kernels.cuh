@@ -9,10 +9,6 @@
 
 namespace tenon {
 
-// The most query tokens for which the library chooses these kernels, and the most rows: tiles of 16 rows read
-// K and V again.
-inline constexpr int most_decode_queries = 16, most_decode_rows = 64;
-
 template <class Config>
 void append_attention_decode_of(const char* ptx, std::vector<AttentionKernel>& list) {
   using Decode = sm80::AttentionDecodeKernel<Config, GeneralScore>;
@@ -30,9 +26,7 @@ void append_attention_decode_of(const char* ptx, std::vector<AttentionKernel>& l
       return Config::groups == 2 || p.queries * (p.heads / p.key_heads) <= Config::rows;
     };
   } else {
-    kernel.suits = [](const AttentionProblem& p, const DeviceDescription&) {
-      return p.queries <= most_decode_queries && p.queries * (p.heads / p.key_heads) <= most_decode_rows;
-    };
+    kernel.suits = [](const AttentionProblem& p, const DeviceDescription&) { return has_few_queries(p); };
   }
   kernel.workspace = [](const AttentionProblem& p, const DeviceDescription& device) {
     return Decode::workspace(p, Decode::splits(p, device));
@@ -65,6 +59,13 @@ void append_attention_decode(const char* ptx, std::vector<AttentionKernel>& list
   append_attention_decode_of<AttentionLatentConfig<T, 576, 512, 1, 1, 2>>(ptx, list);
   append_attention_decode_of<AttentionLatentConfig<T, 576, 512, 2, 1, 2>>(ptx, list);
   append_attention_decode_of<AttentionLatentConfig<T, 576, 512, 2, 2, 2>>(ptx, list);
+}
+
+template <class T>
+void combine_attention_splits(const char* ptx, const AttentionProblem& problem, int splits, Launch* launch) {
+  launch->ptx = ptx;
+  sm80::AttentionDecodeKernel<AttentionDecodeConfig<T, 64, 64, 4, 32, 3, 2>, GeneralScore>::combine(
+      problem, splits, launch);
 }
 
 }  // namespace tenon

@@ -21,9 +21,12 @@ struct AttentionKernel {
   // Whether the library chooses it for a problem that it takes; null: always. It is then passed over for a
   // later one of the list, and can still be named.
   bool (*suits)(const AttentionProblem& problem, const DeviceDescription& device) = nullptr;
+  // Whether the library chooses it before any other, of a problem that it takes; null: never.
+  bool (*goes_first)(const AttentionProblem& problem, const DeviceDescription& device) = nullptr;
   // Bytes of workspace with which the kernel is fastest, of a problem that it takes; null: none. With such a
   // workspace, and where they are not 0, `combine` is launched behind the kernel.
   std::size_t (*workspace)(const AttentionProblem& problem, const DeviceDescription& device) = nullptr;
+  // It may name another file of PTX.
   void (*combine)(const AttentionProblem& problem, const DeviceDescription& device, Launch* launch) = nullptr;
   // Fills function, grid, block, shared memory and arguments. `launcher` makes tensor maps.
   Status (*fill)(const AttentionProblem& problem, const DeviceDescription& device, Launcher& launcher,
@@ -40,12 +43,23 @@ struct AttentionKernel {
   }
 };
 
-// All of this build, in the order in which the library tries them: the first that takes a problem and suits
-// it computes it.
+// The most query tokens for which the library chooses the decode kernels, and the most rows: tiles of 16 rows
+// read K and V again.
+inline constexpr int most_decode_queries = 16, most_decode_rows = 64;
+inline bool has_few_queries(const AttentionProblem& p) noexcept {
+  return p.queries <= most_decode_queries && p.queries * (p.heads / p.key_heads) <= most_decode_rows;
+}
+
+// All of this build, in the order in which the library tries them, after those that go first: the first that
+// takes a problem and suits it computes it.
 const std::vector<AttentionKernel>& attention_kernels();
 
 // nullptr if there is none of that name.
 const AttentionKernel* find_attention_kernel(std::string_view name);
+
+// The launch that merges splits of the keys, of a kernel of the type; part of the decode kernels' sources.
+void combine_attention_splits_f16(const AttentionProblem& problem, int splits, Launch* launch);
+void combine_attention_splits_bf16(const AttentionProblem& problem, int splits, Launch* launch);
 
 // The sources of the kernels: each appends its kernels, best first.
 void append_attention_decode_f16(std::vector<AttentionKernel>& list);

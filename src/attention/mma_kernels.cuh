@@ -20,6 +20,33 @@ std::string attention_mma_name(const char* variant) {
   return text + "_" + std::to_string(Config::rows) + "x" + std::to_string(Config::key_tile) + variant;
 }
 
+// Gives a kernel that reads lengths its splits of the keys. Kernel: sm80::AttentionKernel.
+template <class Kernel>
+void split_keys(AttentionKernel* kernel) {
+  static constexpr bool f16 = TypeOf<typename Kernel::Config::T>::value == Type::f16;
+  // The wgmma kernels are up to twice as fast as these on the multiprocessors that they fill, and the merge
+  // costs a launch: splits pay where less than a third are.
+  kernel->goes_first = [](const AttentionProblem& p, const DeviceDescription& device) {
+    return p.workspace != nullptr && !has_few_queries(p) && 3 * Kernel::ctas(p) <= device.multiprocessors &&
+           Kernel::splits(p, device) > 1;
+  };
+  kernel->workspace = [](const AttentionProblem& p, const DeviceDescription& device) {
+    return Kernel::workspace(p, Kernel::splits(p, device));
+  };
+  kernel->combine = [](const AttentionProblem& p, const DeviceDescription& device, Launch* launch) {
+    const int splits = Kernel::splits(p, device);
+    f16 ? combine_attention_splits_f16(p, splits, launch) : combine_attention_splits_bf16(p, splits, launch);
+  };
+}
+template <class Kernel>
+int splits_of(const AttentionProblem& p, const DeviceDescription& device) {
+  if constexpr (Kernel::sequences == Sequences::variable) {
+    return p.workspace == nullptr ? 1 : Kernel::splits(p, device);
+  } else {
+    return 1;
+  }
+}
+
 // The kernel for aligned tensors and plain scores.
 template <class Config, Sequences sequences = Sequences::equal>
 AttentionKernel plain_attention_mma(const char* ptx) {
@@ -32,9 +59,10 @@ AttentionKernel plain_attention_mma(const char* ptx) {
     return takes_plain_score(p);
   };
   plain.fill = [](const AttentionProblem& p, const DeviceDescription& device, Launcher&, Launch* launch) {
-    Plain::plan(p, PlainScore{p.scale}, device, launch);
+    Plain::plan(p, PlainScore{p.scale}, device, launch, splits_of<Plain>(p, device));
     return Status();
   };
+  if constexpr (sequences == Sequences::variable) split_keys<Plain>(&plain);
   return plain;
 }
 
@@ -68,9 +96,11 @@ void append_attention_mma_of(const char* ptx, std::vector<AttentionKernel>& list
   general.ptx = ptx;
   general.takes = &General::check;
   general.fill = [](const AttentionProblem& p, const DeviceDescription& device, Launcher&, Launch* launch) {
-    General::plan(p, GeneralScore{p.scale, p.soft_cap, p.alibi_slopes}, device, launch);
+    General::plan(p, GeneralScore{p.scale, p.soft_cap, p.alibi_slopes}, device, launch,
+                  splits_of<General>(p, device));
     return Status();
   };
+  split_keys<General>(&general);
   list.push_back(general);
 }
 

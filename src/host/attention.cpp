@@ -13,10 +13,16 @@
 namespace tenon {
 namespace {
 
-// The first kernel of the list that takes the problem. Where none does, the last reason of a kernel for its
-// type and head dimensions is the sentence, or that there is none.
+// The kernel that goes first, or else the first of the list that takes the problem. Where none does, the last
+// reason of a kernel for its type and head dimensions is the sentence, or that there is none.
 Status choose(const AttentionProblem& problem, const DeviceDescription& device,
               const AttentionKernel** kernel) {
+  for (const AttentionKernel& candidate : attention_kernels()) {
+    if (candidate.goes_first == nullptr || !candidate.takes(problem, device)) continue;
+    if (!candidate.goes_first(problem, device)) continue;
+    *kernel = &candidate;
+    return {};
+  }
   Status device_refuses;
   for (const AttentionKernel& candidate : attention_kernels()) {
     const Status s = candidate.takes(problem, device);
@@ -107,6 +113,7 @@ std::size_t workspace_size(Launcher& launcher, const AttentionProblem& problem, 
       tensor->data = reinterpret_cast<void*>(256);  // NOLINT(performance-no-int-to-ptr)
   };
   place(&p.q), place(&p.k), place(&p.v), place(&p.o);
+  p.workspace = reinterpret_cast<void*>(256);  // NOLINT(performance-no-int-to-ptr): of the choice with one
   const AttentionKernel* kernel = nullptr;
   DeviceDescription device;
   if (!check_problem(p) || !find(launcher, p, named, &kernel, &device) || kernel == nullptr) return 0;

@@ -371,7 +371,7 @@ TEST_F(DecodeTest, RefusesAWorkspaceThatIsTooSmall) {
   AttentionProblem unallocated = p;
   unallocated.q.data = unallocated.k.data = unallocated.v.data = unallocated.o.data = nullptr;
   EXPECT_EQ(workspace_size(test::launcher(), unallocated), needed);
-  unallocated.queries = 100;
+  unallocated.queries = unallocated.keys = 100;
   EXPECT_EQ(workspace_size(test::launcher(), unallocated), 0U);
 }
 

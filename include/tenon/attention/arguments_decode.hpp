@@ -56,19 +56,12 @@ __device__ __forceinline__ DecodeWork decode_work(const AttentionDecodeArguments
           tiles - of_batches * a.splits};
 }
 
-// Tiles of keys in a row: the first key of the first one, and their number.
-struct SplitTiles {
-  int first_key, tiles;
-};
-// Those of one split, where the splits divide the tiles with the keys `seen` into equal parts. tile: keys of
+// The tiles of one split, where the splits divide those with the keys `seen` into equal parts. tile: keys of
 // one.
 __device__ __forceinline__ SplitTiles tiles_of_split(const AttentionDecodeArguments& a, const KeyRange& seen,
                                                      int split, int tile) {
-  const int first_tile = seen.begin / tile;
-  const int all = seen.end > seen.begin ? (seen.end - 1) / tile + 1 - first_tile : 0;
-  const int share = a.by_splits.quotient(all + a.splits - 1);
-  const int begin = min(split * share, all);
-  return {(first_tile + begin) * tile, min(begin + share, all) - begin};
+  const SplitTiles all = tiles_of(seen, tile);
+  return tiles_of_split(all, split, a.by_splits.quotient(all.tiles + a.splits - 1), tile);
 }
 
 // A row: a query token and one of the heads of the group that shares a key head.

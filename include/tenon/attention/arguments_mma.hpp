@@ -18,7 +18,11 @@ struct AttentionArguments {
   AttentionRaster raster;      // of tiles of queries, and heads of all batches
   Divisor by_heads, by_group;  // of a head of all batches by heads; of a head by heads / key_heads
   int left, right;             // of the window; no limit: unlimited_keys
-  VariableLengths lengths;     // read where the kernel has Sequences::variable
+  // Read where the kernel has Sequences::variable:
+  VariableLengths lengths;
+  // Where the grid has several splits: of each row and split, O and the logarithm (base 2) of the sum of its
+  // weights. The rows are counted as those of the log-sum-exp.
+  float *split_o, *split_log2_sums;
 
   // What a limit of the window is where there is none. Positions and keys are below 2^29, so that sums of
   // them fit an int.
@@ -38,6 +42,22 @@ TENON_HOST_DEVICE constexpr KeyRange visible_keys(const AttentionArguments& a, c
   const int offset = sequence.keys() - sequence.queries();
   const int begin = first + offset - a.left, end = last + offset + a.right + 1;
   return {begin < 0 ? 0 : begin, end < sequence.keys() ? end : sequence.keys()};
+}
+
+// Tiles of keys in a row: the first key of the first one, and their number.
+struct SplitTiles {
+  int first_key, tiles;
+};
+// Those of `tile` keys that have the keys `seen`.
+TENON_HOST_DEVICE constexpr SplitTiles tiles_of(const KeyRange& seen, int tile) {
+  const int first = seen.begin / tile;
+  return {first * tile, seen.end > seen.begin ? (seen.end - 1) / tile + 1 - first : 0};
+}
+// Those of one split, of `share` tiles each as long as there are.
+TENON_HOST_DEVICE constexpr SplitTiles tiles_of_split(const SplitTiles& all, int split, int share, int tile) {
+  const int begin = split * share < all.tiles ? split * share : all.tiles;
+  const int end = begin + share < all.tiles ? begin + share : all.tiles;
+  return {all.first_key + begin * tile, end - begin};
 }
 
 // The keys that every query from first to last sees. A tile of these keys needs no mask.

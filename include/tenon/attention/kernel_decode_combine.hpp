@@ -1,6 +1,6 @@
-// Merges the splits of attention of few queries: each row is the mean of what the splits have for it, weighed
-// by their sums. The grid may begin while the one before ends, and waits for it. Below: arguments_decode.hpp,
-// pipeline/grid_dependency.hpp.
+// Merges the splits of the keys, of decode and of the mma.sync kernel: each row is the mean of what the
+// splits have for it, weighed by their sums. The grid may begin while the one before ends, and waits for it.
+// Below: arguments_decode.hpp, pipeline/grid_dependency.hpp.
 #pragma once
 
 #include "tenon/ptx/needs_sm_80.hpp"
@@ -54,8 +54,15 @@ __global__ void __launch_bounds__(32)
   if (inside) {
     T* const to = static_cast<T*>(a.o.data) + batch * a.o.batch_stride +
                   (sequence.first_query + row.query) * a.o.row_stride + row.head * a.o.head_stride + column;
-    *reinterpret_cast<uint2*>(to) = make_uint2(Packing<T>::pack({o.x * inverse, o.y * inverse}),
-                                               Packing<T>::pack({o.z * inverse, o.w * inverse}));
+    const uint2 words = make_uint2(Packing<T>::pack({o.x * inverse, o.y * inverse}),
+                                   Packing<T>::pack({o.z * inverse, o.w * inverse}));
+    if (reinterpret_cast<std::uintptr_t>(to) % sizeof words == 0) {
+      *reinterpret_cast<uint2*>(to) = words;
+    } else {  // the mma.sync kernel takes any strides
+      auto* const halves = reinterpret_cast<std::uint16_t*>(to);
+      halves[0] = static_cast<std::uint16_t>(words.x), halves[1] = static_cast<std::uint16_t>(words.x >> 16);
+      halves[2] = static_cast<std::uint16_t>(words.y), halves[3] = static_cast<std::uint16_t>(words.y >> 16);
+    }
   }
   if (column == 0 && a.log_sum_exp != nullptr)
     a.log_sum_exp[place] = sees ? (most + log2f(sum)) * ln_of_2 : minus_infinity;

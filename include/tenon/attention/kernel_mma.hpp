@@ -18,6 +18,7 @@
 #include "tenon/attention/warp_attention.hpp"
 #include "tenon/gemm/producer_cp_async.hpp"
 #include "tenon/pipeline/cp_async_ring.hpp"
+#include "tenon/pipeline/grid_dependency.hpp"
 #include "tenon/ptx/opaque.hpp"
 #include "tenon/ptx/shared_address.hpp"
 
@@ -55,7 +56,9 @@ struct AttentionMmaConfig {
 
 // sequences: equal, where all batches have the lengths of the problem, or variable, where the kernel reads
 // lengths and pages. alignment: full_16 where base and strides of Q, K, V and O are multiples of 16 bytes, or
-// any. Launch with threads, shared_bytes of dynamic shared memory, and one CTA a tile of the raster.
+// any. Launch with threads, shared_bytes of dynamic shared memory, and one CTA a tile of the raster. With
+// Sequences::variable the grid may have several rows: each visits its split of the keys, and
+// kernel_decode_combine.hpp merges them.
 template <class Config, class Score, Alignment alignment, Sequences sequences>
 class AttentionMma {
   using T = typename Config::T;
@@ -77,6 +80,7 @@ class AttentionMma {
  public:
   __device__ static void run(const AttentionArguments& a, const Score& score) {
     extern __shared__ __align__(1024) unsigned char attention_shared[];
+    if constexpr (variable) let_next_grid_begin();
     const tenon::QueryTile work = a.raster.at(static_cast<int>(blockIdx.x));
     const int batch = a.by_heads.quotient(work.head), head = work.head - batch * a.heads;
     const int first_query = work.tile * Config::rows;
@@ -92,7 +96,11 @@ class AttentionMma {
       cta.attend_ahead(warp);
     }
     ptx::cp_async_wait_group<0>();
-    warp.store(head, batch);
+    if (variable && gridDim.y > 1) {
+      warp.store_split(head, batch);
+    } else {
+      warp.store(head, batch);
+    }
   }
 
  private:
@@ -105,8 +113,12 @@ class AttentionMma {
         batch_(batch) {
     const KeyRange range =
         visible_keys(a, sequence, first_query, min(first_query + Config::rows, sequence.queries()) - 1);
-    first_key_ = range.begin / Config::key_tile * Config::key_tile;
-    tiles_ = range.end > first_key_ ? (range.end - first_key_ + Config::key_tile - 1) / Config::key_tile : 0;
+    SplitTiles all = tiles_of(range, Config::key_tile);
+    if (variable && gridDim.y > 1) {
+      const int splits = static_cast<int>(gridDim.y), share = (all.tiles + splits - 1) / splits;
+      all = tiles_of_split(all, static_cast<int>(blockIdx.y), share, Config::key_tile);
+    }
+    first_key_ = all.first_key, tiles_ = all.tiles;
   }
 
   __device__ __forceinline__ std::uint32_t stage_at(int index) const {

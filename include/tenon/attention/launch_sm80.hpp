@@ -14,6 +14,7 @@
 
 #include "tenon/attention/check_problem.hpp"
 #include "tenon/attention/kernel_mma.hpp"
+#include "tenon/attention/key_splits.hpp"
 #include "tenon/gemm/cuda_launcher.hpp"
 #include "tenon/gemm/element_type.hpp"
 
@@ -122,13 +123,37 @@ struct AttentionKernel {
     return check_device_sm80(device, Config::shared_bytes);
   }
 
-  // The launch for a problem that is not empty and that the kernel takes.
+  static std::int64_t ctas(const AttentionProblem& p) noexcept {
+    return (p.queries + Config::rows - 1) / Config::rows * p.batch * p.heads;
+  }
+  // With a workspace, which holds O and the logarithms of the splits.
+  static int splits(const AttentionProblem& p, const DeviceDescription& device) noexcept {
+    static_assert(sequences == Sequences::variable, "AttentionKernel: of equal lengths it has no splits");
+    std::int64_t keys = p.keys;  // that a tile of queries sees
+    if (p.window.left >= 0)
+      keys = std::min<std::int64_t>(keys,
+                                    std::int64_t{Config::rows} + p.window.left + std::max(p.window.right, 0));
+    return key_splits(ctas(p), std::int64_t{Config::ctas_per_sm} * device.multiprocessors,
+                      (keys + Config::key_tile - 1) / Config::key_tile);
+  }
+  static std::size_t workspace(const AttentionProblem& p, int splits) noexcept {
+    if (splits == 1) return 0;
+    return static_cast<std::size_t>(p.batch * p.heads * p.queries) * static_cast<std::size_t>(splits) *
+           (static_cast<std::size_t>(p.value_dimension) + 1) * 4;
+  }
+
+  // The launch for a problem that is not empty and that the kernel takes. splits > 1: that of the splits
+  // follows, AttentionDecodeKernel::combine() of launch_decode.hpp, whose Config does not matter.
   static void plan(const AttentionProblem& p, const Score& score, const DeviceDescription& device,
-                   Launch* launch) noexcept {
+                   Launch* launch, int splits = 1) noexcept {
     launch->what = "attention by mma.sync";
     launch->function = reinterpret_cast<const void*>(&attention_mma<Config, Score, alignment, sequences>);
-    const AttentionArguments arguments = attention_arguments(p, Config::rows, device);
+    AttentionArguments arguments = attention_arguments(p, Config::rows, device);
+    arguments.split_o = static_cast<float*>(p.workspace);
+    arguments.split_log2_sums =
+        arguments.split_o + p.batch * p.heads * p.queries * splits * p.value_dimension;
     launch->grid.x = static_cast<unsigned>(arguments.raster.size());
+    launch->grid.y = static_cast<unsigned>(splits);
     launch->block.x = Config::threads;
     launch->shared_bytes = Config::shared_bytes;
     launch->arguments.set(arguments, score);

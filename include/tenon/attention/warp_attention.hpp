@@ -256,6 +256,33 @@ class WarpAttention {
     }
   }
 
+  // Writes what this split of the keys has for O and the logarithm of its weights' sum. Sinks join when the
+  // splits are merged.
+  __device__ __forceinline__ void store_split(int head, int batch) const {
+    const int lane = lane_id();
+    float sums[rows_of_lane];  // by the whole warp, before its lanes part
+#pragma unroll
+    for (int r = 0; r < rows_of_lane; ++r) sums[r] = softmax_.sum(r);
+#pragma unroll
+    for (int r = 0; r < rows_of_lane; ++r) {
+      const int row = first_row_ + 16 * (r / 2) + Fragment::coord(lane, r % 2 * 2).row;
+      if (row >= sequence_.queries()) continue;
+      const RowResult result = softmax_.result(r, sums[r], minus_infinity);
+      const std::int64_t place =
+          (static_cast<std::int64_t>(batch) * arguments_.heads + head) * arguments_.queries + row;
+      const std::int64_t of_split = place * gridDim.y + blockIdx.y;
+      float* const to =
+          arguments_.split_o + of_split * Config::value_dimension + Fragment::coord(lane, 0).col;
+#pragma unroll
+      for (int n = 0; n < 2 * value_blocks; ++n) {
+        const Fragment& from = o_[r / 2][n];
+        *reinterpret_cast<float2*>(to + 8 * n) =
+            make_float2(from.reg[r % 2 * 2] * result.scale, from.reg[r % 2 * 2 + 1] * result.scale);
+      }
+      if (lane % 4 == 0) arguments_.split_log2_sums[of_split] = result.log2_sum;
+    }
+  }
+
  private:
   // Of this warp's queries. Opaque: what follows from it would be kept in registers from step to step.
   __device__ __forceinline__ int first_row() const {
