@@ -309,9 +309,9 @@ class Comparator {
                 comparison.relative_error, comparison.wrong);
     std::fflush(stdout);
     Record record = timer_.record(ours, {}, comparison, bounds.relative, bounds.absolute, options_.commit);
-    record.benchmark = row.backward ? "attention_backward"
-                       : row.cold   ? "attention_decode"
-                                    : "attention_forward";
+    record.benchmark = row.backward       ? "attention_backward"
+                       : row.queries == 1 ? "attention_decode"
+                                          : "attention_forward";
     record.shape.m = row.queries, record.shape.n = row.keys, record.shape.k = row.head_dimension;
     record.batch = static_cast<int>(row.batch);
     record.types = std::string(name(row.type)) + "_f32_bf16";
@@ -337,14 +337,13 @@ int main(int argc, char** argv) {
       "  tenon_attention_benchmark --sustained --json attention.json --commit \"$(git rev-parse --short "
       "HEAD)\"\n"
       "  tenon_attention_benchmark --rows forward e4m3 --head-dimensions 128\n"
-      "Rows: forward and backward of 16384 tokens in all and heads of 2048 elements together; mma: forward "
-      "by\n"
-      "the mma.sync kernel; e4m3: forward; decode: 32 heads of queries, 8 of keys; mla: 576 and 512 "
-      "columns.\n"
+      "Rows: forward and backward of 16384 tokens in all and heads of 2048 elements together; mma: forward\n"
+      "by the mma.sync kernel; e4m3: forward; decode: 32 heads of queries, 8 of keys; chunk: 64 and 256\n"
+      "queries before many keys; mla: decode of 576 and 512 columns.\n"
       "microbench/time_attention.py times FlashAttention-3, cuDNN and FlashAttention-2 at them.\n"
       "Exit status: 0 done and correct, 1 wrong result, 2 bad usage, 3 no GPU, or standard output cannot be "
       "written.");
-  app.add_option("--rows", options.rows, "forward, mma, e4m3, backward, decode, mla")
+  app.add_option("--rows", options.rows, "forward, mma, e4m3, backward, decode, chunk, mla")
       ->check(CLI::IsMember(attention_groups()));
   app.add_option("--head-dimensions", options.head_dimensions, "only rows of these")
       ->check(CLI::IsMember(std::vector<int>{64, 128, 256, 576}));

@@ -47,12 +47,23 @@ std::string AttentionRow::describe() const {
 }
 
 const std::vector<std::string>& attention_groups() {
-  static const std::vector<std::string> all = {"forward", "mma", "e4m3", "backward", "decode", "mla"};
+  static const std::vector<std::string> all = {"forward", "mma",   "e4m3", "backward",
+                                               "decode",  "chunk", "mla"};
   return all;
 }
 
 std::vector<AttentionRow> attention_rows(const std::string& group) {
   std::vector<AttentionRow> rows;
+  if (group == "chunk") {
+    for (const std::int64_t queries : {64, 256}) {
+      for (const std::int64_t keys : {4096, 32768}) {
+        AttentionRow row = decode(1, keys);
+        row.heads = 8, row.queries = queries;
+        rows.push_back(row);
+      }
+    }
+    return rows;
+  }
   if (group == "decode" || group == "mla") {
     for (const std::int64_t heads : {16, 128}) {
       for (const std::int64_t batch : {1, 16, 64}) {

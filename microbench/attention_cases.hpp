@@ -27,7 +27,7 @@ struct AttentionRow {
   std::string describe() const;  // "causal heads=16/16 d=128"
 };
 
-// forward, mma, e4m3, backward, decode, mla: in this order.
+// forward, mma, e4m3, backward, decode, chunk, mla: in this order.
 const std::vector<std::string>& attention_groups();
 
 // The rows of a group, which must be one of these.

@@ -20,7 +20,8 @@ import time
 COLD_BYTES = 240 << 20
 # The peers of each group of rows: what a user of PyTorch would call instead.
 PEERS = {"forward": ("FlashAttention-3", "cuDNN"), "mma": ("FlashAttention-2",), "e4m3": ("FlashAttention-3",),
-         "backward": ("cuDNN", "FlashAttention-2"), "decode": ("cuDNN", "FlashAttention-3"), "mla": ("FlashAttention-3",)}
+         "backward": ("cuDNN", "FlashAttention-2"), "decode": ("cuDNN", "FlashAttention-3"),
+         "chunk": ("cuDNN", "FlashAttention-3"), "mla": ("FlashAttention-3",)}
 EXAMPLES = """examples:
   python3 time_attention.py --sustained --json attention_peers.json --commit "$(git rev-parse --short HEAD)"
   python3 time_attention.py --rows forward,e4m3 --head-dimensions 128
@@ -42,7 +43,7 @@ class Row:
 
     @property
     def cold(self):
-        return self.group in ("decode", "mla")
+        return self.group in ("decode", "chunk", "mla")
 
     @property
     def element(self):
@@ -68,6 +69,8 @@ class Row:
 def rows_of(group):
     if group == "decode":
         return [Row(group, batch, 32, 8, 1, keys, 128, 128) for batch in (1, 16, 64) for keys in (4096, 32768)]
+    if group == "chunk":
+        return [Row(group, 1, 8, 8, queries, keys, 128, 128) for queries in (64, 256) for keys in (4096, 32768)]
     if group == "mla":
         return [Row(group, batch, heads, 1, 1, keys, 576, 512)
                 for heads in (16, 128) for batch in (1, 16, 64) for keys in (4096, 32768)]
@@ -128,7 +131,7 @@ class Attention:
                 more = {"q_descale": one, "k_descale": one, "v_descale": one}
             return lambda: first(flash3.flash_attn_func(self.q, k, v, causal=row.causal, **more))
         lengths = torch.full((row.batch,), row.keys, dtype=torch.int32, device="cuda")
-        if row.group == "decode":
+        if row.group != "mla":
             return lambda: first(flash3.flash_attn_with_kvcache(self.q, k, v, cache_seqlens=lengths))
         q, qv = self.q[..., 512:].contiguous(), self.q[..., :512].contiguous()
         return lambda: first(flash3.flash_attn_with_kvcache(q, k[..., 512:], v, qv=qv, cache_seqlens=lengths, causal=True,
@@ -217,7 +220,7 @@ def record(row, peer, burst, sustained, error, arguments, torch):
     def tflops(microseconds):
         return round(row.flop() / microseconds * 1e-6, 2) if microseconds else None
 
-    benchmark = "attention_" + ("backward" if row.group == "backward" else "decode" if row.cold else "forward")
+    benchmark = "attention_" + ("backward" if row.group == "backward" else "decode" if row.queries == 1 else "forward")
     return {"benchmark": benchmark, "m": row.queries, "n": row.keys, "k": row.head_dimension, "batch": row.batch,
             "types": ("e4m3" if row.group == "e4m3" else "bf16") + "_f32_bf16", "layout": row.describe(), "kernel": peer,
             "tflops_burst": tflops(burst), "tflops_sustained": tflops(sustained), "microseconds_burst": round(burst, 3),

@@ -15,6 +15,7 @@ TEST(AttentionRows, HaveAllTokensAndAllElementsInEachRowOfTraining) {
   EXPECT_EQ(attention_rows("forward").size(), 24U);
   EXPECT_EQ(attention_rows("backward").size(), 8U);
   EXPECT_EQ(attention_rows("decode").size(), 6U);
+  EXPECT_EQ(attention_rows("chunk").size(), 4U);
   EXPECT_EQ(attention_rows("mla").size(), 12U);
 }
 
