@@ -64,6 +64,8 @@ void combine_attention_splits_bf16(const AttentionProblem& problem, int splits, 
 // The sources of the kernels: each appends its kernels, best first.
 void append_attention_decode_f16(std::vector<AttentionKernel>& list);
 void append_attention_decode_bf16(std::vector<AttentionKernel>& list);
+void append_attention_decode_wgmma_f16(std::vector<AttentionKernel>& list);
+void append_attention_decode_wgmma_bf16(std::vector<AttentionKernel>& list);
 void append_attention_mma_f16(std::vector<AttentionKernel>& list);
 void append_attention_mma_bf16(std::vector<AttentionKernel>& list);
 void append_attention_wgmma_f16(std::vector<AttentionKernel>& list);

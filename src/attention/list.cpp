@@ -6,6 +6,12 @@ namespace tenon {
 const std::vector<AttentionKernel>& attention_kernels() {
   static const std::vector<AttentionKernel> all = [] {
     std::vector<AttentionKernel> list;
+#ifdef TENON_ATTENTION_WGMMA_OF_F16
+    append_attention_decode_wgmma_f16(list);
+#endif
+#ifdef TENON_ATTENTION_WGMMA_OF_BF16
+    append_attention_decode_wgmma_bf16(list);
+#endif
 #ifdef TENON_ATTENTION_OF_F16
     append_attention_decode_f16(list);
 #endif

@@ -68,6 +68,25 @@ class RowSoftmax {
     }
   }
 
+  // Where two warps share rows and take tiles of keys by turns: each takes over what the other has raised.
+  // Returns whether a row of the warp has a new reference; scale[r]: as of raise().
+  __device__ __forceinline__ float reference(int row) const {
+    return reference_[row];
+  }
+  __device__ __forceinline__ bool take_over(const float (&references)[Rows], float (&scale)[Rows]) {
+    bool above = false;
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) above = above || references[r] > reference_[r];
+    if (__any_sync(0xffffffffU, above) == 0) return false;
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) {
+      scale[r] = ptx::ex2_approx_ftz_f32(reference_[r] - references[r]);
+      reference_[r] = references[r];
+      sum_[r] *= scale[r];
+    }
+    return true;
+  }
+
   __device__ __forceinline__ float exponential(int row, float score, float factor) {
     const float p = weight(row, score, factor);
     add(row, p);

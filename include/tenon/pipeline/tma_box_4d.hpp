@@ -20,4 +20,14 @@ __device__ __forceinline__ void copy_box_4d(void* destination, const TensorMap& 
                                   coordinates, barrier);
 }
 
+// The same, to the same address in every CTA of the cluster whose bit is set in `blocks`; each CTA's own
+// barrier counts its copy.
+__device__ __forceinline__ void copy_box_4d_to_cluster(void* destination, const TensorMap& map,
+                                                       BoxPosition at, int column, std::uint64_t* barrier,
+                                                       std::uint16_t blocks) {
+  const std::int32_t coordinates[4] = {column, at.row, at.outer0, at.outer1};
+  cuda::ptx::cp_async_bulk_tensor(cuda::ptx::space_cluster, cuda::ptx::space_global, destination, &map,
+                                  coordinates, barrier, blocks);
+}
+
 }  // namespace tenon

@@ -1,0 +1,64 @@
+// The wgmma kernels of MLA decode of one type, for many rows that share the keys.
+#pragma once
+
+#include <string>
+
+#include "attention/kernels.hpp"
+#include "attention/plain_score_check.hpp"
+#include "tenon/attention/launch_decode_wgmma.hpp"
+#include "tenon/attention/tensor_launcher.hpp"
+
+namespace tenon {
+
+// The least query tokens and heads that share a head of keys for which the library chooses these kernels.
+inline constexpr int least_wgmma_rows = 64;
+
+template <class Config>
+void append_attention_decode_wgmma_of(const char* ptx, std::vector<AttentionKernel>& list) {
+  using Kernel = sm90::LatentWgmmaKernel<Config>;
+  using Decode = typename Kernel::Decode;
+  AttentionKernel kernel;
+  kernel.name = std::string(ptx) + "_" + std::to_string(Config::head_dimension) + "_" +
+                std::to_string(Config::value_dimension) + "_" + std::to_string(Config::rows) + "x" +
+                std::to_string(Config::key_tile);
+  if (Config::cluster > 1) kernel.name += "_cluster" + std::to_string(Config::cluster);
+  kernel.ptx = ptx;
+  kernel.takes = [](const AttentionProblem& p, const DeviceDescription& device) {
+    if (Status s = Kernel::check(p, device); !s) return s;
+    return takes_plain_score(p);
+  };
+  kernel.suits = [](const AttentionProblem& p, const DeviceDescription&) {
+    return p.queries * (p.heads / p.key_heads) >= least_wgmma_rows;
+  };
+  kernel.workspace = [](const AttentionProblem& p, const DeviceDescription& device) {
+    return Decode::workspace(p, Decode::splits(p, device));
+  };
+  kernel.fill = [](const AttentionProblem& p, const DeviceDescription& device, Launcher& launcher,
+                   Launch* launch) {
+    auto* const tensors = dynamic_cast<TensorLauncher*>(&launcher);
+    if (tensors == nullptr)
+      return Status(StatusCode::device_unsupported,
+                    "the launcher makes no tensor maps of four dimensions (TensorLauncher)");
+    const char* const name = launch->what;
+    const Status s = Kernel::plan(
+        p, PlainScore{p.scale}, p.workspace == nullptr ? 1 : Decode::splits(p, device),
+        [&](const TensorInMemory& tensor, int box_rows, int box_columns, TensorMap* map) {
+          return tensors->make_tensor_map_4d(tensor, box_rows, box_columns, map);
+        },
+        launch);
+    launch->what = name;
+    return s;
+  };
+  kernel.combine = [](const AttentionProblem& p, const DeviceDescription& device, Launch* launch) {
+    Decode::combine(p, Decode::splits(p, device), launch);
+  };
+  list.push_back(kernel);
+}
+
+template <class T>
+void append_attention_decode_wgmma(const char* ptx, std::vector<AttentionKernel>& list) {
+  append_attention_decode_wgmma_of<LatentWgmmaConfig<T, 576, 512, 2>>(ptx, list);
+  append_attention_decode_wgmma_of<LatentWgmmaConfig<T, 576, 512, 1>>(ptx, list);
+}
+
+}  // namespace tenon
