@@ -35,6 +35,7 @@ struct Case {
   int missing_page = -1;                            // entry of the table of batch 0 that lies outside
   bool split = true;                                // with a workspace
   bool latent = false;                              // V is the first columns of K
+  float sharpness = 1;                              // of the scale: how far apart the scores lie
 };
 
 int most(const std::vector<int>& lengths) {
@@ -133,7 +134,7 @@ class Decode {
           for (int e = 0; e < c_.value; ++e) {
             const std::size_t at = (i * c_.heads + h) * c_.value + e;
             ASSERT_NEAR(values[size(query_starts_[b], c_.heads, c_.value) + at], scale * expected.value[at],
-                        2.5 * unit + 0x1p-12)
+                        c_.sharpness > 1 ? 8 * unit : 2.5 * unit + 0x1p-12)
                 << "batch " << b << ", query " << i << ", head " << h << ", column " << e;
           }
         }
@@ -161,7 +162,7 @@ class Decode {
     AttentionProblem p;
     p.heads = c_.heads, p.key_heads = c_.key_heads, p.head_dimension = c_.head, p.value_dimension = c_.value;
     p.type = c_.type, p.window = c_.window, p.soft_cap = c_.soft_cap;
-    p.scale = 1 / std::sqrt(static_cast<float>(c_.head));
+    p.scale = c_.sharpness / std::sqrt(static_cast<float>(c_.head));
     return p;
   }
 
@@ -236,11 +237,11 @@ class Decode {
 };
 
 // Returns the splits. The workspace is poisoned with NaN.
-int expect_right(const Case& c) {
+int expect_right(const Case& c, const char* kernel = "decode") {
   const Decode decode(c);
   AttentionProblem p = decode.problem();
   const char* const name = kernel_name(test::launcher(), p);
-  EXPECT_NE(std::string(name == nullptr ? "" : name).find("decode"), std::string::npos);
+  EXPECT_NE(std::string(name == nullptr ? "" : name).find(kernel), std::string::npos);
   const std::size_t bytes = workspace_size(test::launcher(), p);
   const test::Buffer<std::uint32_t> workspace(std::vector<std::uint32_t>(bytes / 4 + 1, 0xffffffffU));
   if (c.split) p.workspace = workspace.get(), p.workspace_bytes = bytes;
@@ -328,6 +329,31 @@ TEST_F(DecodeTest, LatentKeys) {
   c.missing_page = -1, c.page_size = 0, c.window = {-1, 0}, c.slopes = true, c.soft_cap = 3, c.split = false;
   c.queries = {3}, c.keys = {65}, c.heads = 6;
   expect_right(c);
+}
+
+// The same where 64 rows or more share the keys, in tiles of 64 rows and 64 keys: with row tiles in pairs, the
+// CTAs of a cluster share the keys.
+TEST_F(DecodeTest, LatentKeysOfManyRows) {
+  Case c;
+  c.latent = true, c.head = 576, c.value = 512;
+  c.heads = 64, c.queries = {1, 1, 1, 1, 1}, c.keys = {70, 0, 128, 200, 1};
+  EXPECT_GT(expect_right(c, "wgmma"), 1);
+  c.type = Type::bf16, c.heads = 96, c.queries = {1}, c.keys = {330}, c.page_size = 64;
+  c.missing_page = 1, c.sinks = true;
+  EXPECT_GT(expect_right(c, "wgmma"), 1);
+  c.missing_page = -1, c.page_size = 0, c.heads = 20, c.queries = {4, 0, 2}, c.keys = {150, 64, 3};
+  c.query_offsets = c.key_offsets = true, c.window = {-1, 0}, c.split = false;
+  expect_right(c, "wgmma");
+  c.window = {70, 0}, c.split = true;
+  expect_right(c, "wgmma");
+}
+
+// References that rise from tile to tile, in the tiles of either consumer.
+TEST_F(DecodeTest, LatentKeysOfLargeScores) {
+  Case c;
+  c.latent = true, c.head = 576, c.value = 512;
+  c.heads = 64, c.keys = {500}, c.sharpness = 40, c.split = false;
+  expect_right(c, "wgmma");
 }
 
 TEST_F(DecodeTest, OffsetsOfQueriesAndKeys) {
