@@ -331,8 +331,8 @@ TEST_F(DecodeTest, LatentKeys) {
   expect_right(c);
 }
 
-// The same where 64 rows or more share the keys, in tiles of 64 rows and 64 keys: with row tiles in pairs, the
-// CTAs of a cluster share the keys.
+// The same where 64 rows or more share the keys, in tiles of 64 rows and 64 keys: with row tiles in pairs,
+// the CTAs of a cluster share the keys.
 TEST_F(DecodeTest, LatentKeysOfManyRows) {
   Case c;
   c.latent = true, c.head = 576, c.value = 512;

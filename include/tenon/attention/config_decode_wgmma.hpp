@@ -30,8 +30,8 @@ struct LatentWgmmaConfig {
 
   static constexpr int part_columns = 128, parts = ValueDimension / part_columns;
   static constexpr int consumers = 2, own_parts = parts / consumers;  // of a consumer's columns of O
-  using KeyPart = OperandTile<T, key_tile, part_columns, true>;      // as B of Q K^T
-  using ValuePart = OperandTile<T, part_columns, key_tile, false>;   // the same memory as B of P V
+  using KeyPart = OperandTile<T, key_tile, part_columns, true>;       // as B of Q K^T
+  using ValuePart = OperandTile<T, part_columns, key_tile, false>;    // the same memory as B of P V
   using TailPart = OperandTile<T, key_tile, 64, true>;
   using QueryPart = OperandTile<T, rows, part_columns, true>;
   using WeightTile = OperandTile<T, rows, key_tile, true>;  // P, in the memory of the keys' tail

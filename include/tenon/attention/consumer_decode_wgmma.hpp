@@ -79,8 +79,8 @@ class LatentConsumer {
       ptx::cp_async_cg_shared_global_16(
           base_ + panel * QueryPart::panel_bytes +
               static_cast<std::uint32_t>(QueryPart::offset(in_tile, column % QueryPart::panel_columns)),
-          from + (work_.sequence.first_query + place.query) * a_.q.row_stride + place.head * a_.q.head_stride +
-              column,
+          from + (work_.sequence.first_query + place.query) * a_.q.row_stride +
+              place.head * a_.q.head_stride + column,
           row < work_.rows ? 16U : 0U);
     }
     ptx::cp_async_commit_group();
@@ -124,7 +124,8 @@ class LatentConsumer {
     for (int i = 0; i < Config::parts; ++i) {
       const int part = Config::part(group_, i);
       ring_.wait_full(Config::stage(tile, i));
-      const OperandDescriptor<QueryPart> of_q(QueryPart{ptx::opaque_copy(base_ + part * QueryPart::bytes)}, 0);
+      const OperandDescriptor<QueryPart> of_q(QueryPart{ptx::opaque_copy(base_ + part * QueryPart::bytes)},
+                                              0);
       const OperandDescriptor<KeyPart> of_k(KeyPart{ptx::opaque_copy(k + part * KeyPart::bytes)}, 0);
       scores_.fence();
 #pragma unroll
@@ -149,7 +150,8 @@ class LatentConsumer {
     for (int r = 0; r < 2; ++r) references[r] = of_rows(Config::references_at, 1 - group_)[row(r)];
     if (softmax_.take_over(references, scale)) {
 #pragma unroll
-      for (auto& o : output_) o.template when_done<younger>([&](auto& values) { multiply_rows(values, scale); });
+      for (auto& o : output_)
+        o.template when_done<younger>([&](auto& values) { multiply_rows(values, scale); });
     }
   }
   // O += P V of the other's tile.
@@ -196,7 +198,8 @@ class LatentConsumer {
   }
   template <int first>
   __device__ __forceinline__ void release_output(int tile) {
-    output_[first].template when_done<own_parts - 1 - first>([&](auto&) { release(Config::stage(tile, first)); });
+    output_[first].template when_done<own_parts - 1 - first>(
+        [&](auto&) { release(Config::stage(tile, first)); });
     if constexpr (first + 1 < own_parts) release_output<first + 1>(tile);
   }
 
@@ -252,8 +255,8 @@ class LatentConsumer {
     for (int panel = 0; panel < panels; ++panel) {
       const std::uint32_t end = tile_at(tile) + (panel + 1) * KeyPart::panel_bytes;
 #pragma unroll 1
-      for (std::uint32_t at = end - (keys - used) * KeyPart::row_bytes + threadIdx.x % 128 * chunk_bytes; at < end;
-           at += 128 * chunk_bytes)
+      for (std::uint32_t at = end - (keys - used) * KeyPart::row_bytes + threadIdx.x % 128 * chunk_bytes;
+           at < end; at += 128 * chunk_bytes)
         ptx::st_shared_v4_b32(at, zeros);
     }
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
@@ -273,10 +276,11 @@ class LatentConsumer {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const float sum = sums[r] + of_rows(Config::sums_at, 1 - group_)[row(r)];
-      const DecodeRow place = decode_row(a_, work_.at.key_head, min(work_.first_row + row(r), work_.rows - 1));
+      const DecodeRow place =
+          decode_row(a_, work_.at.key_head, min(work_.first_row + row(r), work_.rows - 1));
       const bool with_sink = a_.splits == 1 && a_.sinks != nullptr;
-      results[r] = softmax_.result(
-          r, sum, with_sink ? a_.sinks[place.head] * log2_of_e : -__int_as_float(0x7f800000));
+      results[r] =
+          softmax_.result(r, sum, with_sink ? a_.sinks[place.head] * log2_of_e : -__int_as_float(0x7f800000));
     }
     if (group_ == 0) store_log2_sums(a_, work_, results);
 #pragma unroll

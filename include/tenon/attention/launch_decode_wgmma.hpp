@@ -25,14 +25,16 @@ struct LatentWgmmaKernel {
       return Status(no, "page_size is %d but this kernel needs a multiple of %d", p.pages.page_size,
                     Config::key_tile);
     if (Decode::row_tiles(p) % Config::cluster != 0)
-      return Status(no, "%lld tiles of %d query tokens and heads share a head of keys but the kernel needs a multiple of %d",
+      return Status(no,
+                    "%lld tiles of %d query tokens and heads share a head of keys but the kernel needs a "
+                    "multiple of %d",
                     static_cast<long long>(Decode::row_tiles(p)), Config::rows, Config::cluster);
     const AttentionExtents keys = key_extents(p);
     return check_tma_tensor("k", p.k, Config::KeyPart::element_bytes, keys.batch, p.key_heads, keys.rows);
   }
 
-  // make_map(TensorInMemory, box_rows, box_columns, TensorMap*): make_tensor_map_4d() or its like. splits > 1:
-  // Decode::combine() follows.
+  // make_map(TensorInMemory, box_rows, box_columns, TensorMap*): make_tensor_map_4d() or its like. splits >
+  // 1: Decode::combine() follows.
   template <class MakeMap>
   static Status plan(const AttentionProblem& p, const PlainScore& score, int splits, const MakeMap& make_map,
                      Launch* launch) {
@@ -41,14 +43,15 @@ struct LatentWgmmaKernel {
     const AttentionTensor<const void*>& k = none ? p.q : p.k;
     const AttentionExtents of = none ? AttentionExtents{1, 1} : key_extents(p);
     TensorMap keys;
-    if (Status s = make_map(TensorInMemory{k.data,
-                                           Config::KeyPart::element_bytes,
-                                           Config::head_dimension,
-                                           static_cast<int>(of.rows),
-                                           {none ? 1 : static_cast<int>(p.key_heads), static_cast<int>(of.batch)},
-                                           k.row_stride,
-                                           {k.head_stride, k.batch_stride}},
-                            Config::key_tile / Config::cluster, Config::KeyPart::panel_columns, &keys);
+    if (Status s =
+            make_map(TensorInMemory{k.data,
+                                    Config::KeyPart::element_bytes,
+                                    Config::head_dimension,
+                                    static_cast<int>(of.rows),
+                                    {none ? 1 : static_cast<int>(p.key_heads), static_cast<int>(of.batch)},
+                                    k.row_stride,
+                                    {k.head_stride, k.batch_stride}},
+                     Config::key_tile / Config::cluster, Config::KeyPart::panel_columns, &keys);
         !s)
       return s;
     launch->what = "attention of few queries on wgmma";

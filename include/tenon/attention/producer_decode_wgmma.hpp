@@ -14,9 +14,9 @@ namespace tenon {
 struct LatentWork {
   DecodeWork at;
   DecodeSequence sequence;
-  int first_row, rows;       // first_row: of this CTA; rows: of the sequence
-  int begin, end;            // of the keys that a row of the cluster sees
-  int first_key, tiles;      // of the split
+  int first_row, rows;   // first_row: of this CTA; rows: of the sequence
+  int begin, end;        // of the keys that a row of the cluster sees
+  int first_key, tiles;  // of the split
 
   template <class Config>
   __device__ __forceinline__ static LatentWork of(const AttentionDecodeArguments& a) {
@@ -40,12 +40,8 @@ struct LatentWork {
     return w;
   }
   // Of the whole cluster.
-  __device__ __forceinline__ bool none() const {
-    return rows == 0;
-  }
-  __device__ __forceinline__ int key(int tile) const {
-    return first_key + 64 * tile;
-  }
+  __device__ __forceinline__ bool none() const { return rows == 0; }
+  __device__ __forceinline__ int key(int tile) const { return first_key + 64 * tile; }
 };
 
 template <class Config>
@@ -58,7 +54,11 @@ class LatentProducer {
   // By one thread. memory: of the CTA, aligned.
   __device__ __forceinline__ LatentProducer(const TensorMap& map, const AttentionDecodeArguments& a,
                                             const Ring& ring, std::uint8_t* memory)
-      : map_(map), a_(a), ring_(ring), memory_(memory), rank_(static_cast<int>(blockIdx.x) % Config::cluster) {}
+      : map_(map),
+        a_(a),
+        ring_(ring),
+        memory_(memory),
+        rank_(static_cast<int>(blockIdx.x) % Config::cluster) {}
 
   __device__ __forceinline__ void run(const LatentWork& work) const {
     RingStage stage;
@@ -83,7 +83,8 @@ class LatentProducer {
   // Of a page that does not exist, a box outside the tensor: zeros.
   __device__ __forceinline__ BoxPosition position(const LatentWork& work, int key) const {
     if (a_.lengths.pages == nullptr)
-      return {work.sequence.first_key + key, work.at.key_head, a_.lengths.key_offsets != nullptr ? 0 : work.at.batch};
+      return {work.sequence.first_key + key, work.at.key_head,
+              a_.lengths.key_offsets != nullptr ? 0 : work.at.batch};
     const KeyPlace place = place_of_key(a_.lengths, work.at.batch, key);
     if (place.page < 0) report_out_of_range(a_.lengths);
     return {place.row, work.at.key_head, place.page < 0 ? a_.lengths.page_count : place.page};

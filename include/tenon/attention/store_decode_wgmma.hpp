@@ -31,7 +31,8 @@ __device__ __forceinline__ void store_log2_sums(const AttentionDecodeArguments& 
 // The columns from `first` on. T: element type of O.
 template <class T, class Values>
 __device__ __forceinline__ void store_columns(const AttentionDecodeArguments& a, const LatentWork& work,
-                                              const Values& values, const RowResult (&results)[2], int first) {
+                                              const Values& values, const RowResult (&results)[2],
+                                              int first) {
   const Coord at = Values::coord(Values::this_lane(), 0);
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
