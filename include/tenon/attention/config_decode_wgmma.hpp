@@ -26,7 +26,7 @@ struct LatentWgmmaConfig {
   static_assert(Cluster == 1 || Cluster == 2, "LatentWgmmaConfig: a cluster has one or two CTAs");
   static constexpr int head_dimension = HeadDimension, value_dimension = ValueDimension;
   static constexpr int rows = 64, key_tile = 64, cluster = Cluster;
-  static constexpr bool latent = true;
+  static constexpr bool latent = true, delayed = true;
 
   static constexpr int part_columns = 128, parts = ValueDimension / part_columns;
   static constexpr int consumers = 2, own_parts = parts / consumers;  // of a consumer's columns of O
@@ -64,15 +64,19 @@ struct LatentWgmmaConfig {
 
   // The consumer that computes the scores of a tile.
   TENON_HOST_DEVICE static constexpr int owner(int tile) { return tile % consumers; }
-  // The parts of a tile in the order of their stages, the tail last: those that the owner multiplies by P
-  // are released, and so loaded, first.
-  TENON_HOST_DEVICE static constexpr int part(int owner, int stage) { return stage ^ (own_parts * owner); }
+  // Stages of a tile, in the order in which they are loaded, used and released: the parts whose values are the
+  // other consumer's, the tail, and the parts whose values are the owner's.
+  static constexpr int tail_stage = own_parts, own_stage = own_parts + 1;
+  // The part of a stage that is not the tail.
+  TENON_HOST_DEVICE static constexpr int part(int owner, int stage) {
+    return stage < tail_stage ? own_parts * (1 - owner) + stage : own_parts * owner + stage - own_stage;
+  }
   TENON_HOST_DEVICE static constexpr RingStage stage(int tile, int stage) {
     return {tile % slots * stages_of_tile + stage, static_cast<std::uint32_t>(tile / slots) & 1U};
   }
 };
 
 // The barriers of the consumers, beside that of the CTA.
-enum class LatentBarrier { weights_of_0 = 1, weights_of_1, consumers, clear_of_0, clear_of_1 };
+enum class LatentBarrier { consumers = 1, weights_of_0, weights_of_1, scores_of_0, scores_of_1, clear_of_0, clear_of_1 };
 
 }  // namespace tenon

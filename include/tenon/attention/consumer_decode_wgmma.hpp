@@ -55,11 +55,7 @@ class LatentConsumer {
     if (group_ == 0 && work_.tiles > 0) attend<false>(0);
 #pragma unroll 1
     for (int tile = group_ == 0 ? 2 : 1; tile < work_.tiles; tile += 2) attend<true>(tile);
-    if (work_.tiles > 0 && Config::owner(work_.tiles - 1) != group_) {
-      receive<0>();
-      start_shared_output(work_.tiles - 1);
-      finish_shared_output(work_.tiles - 1, false, {});
-    }
+    if (work_.tiles > 0 && Config::owner(work_.tiles - 1) != group_) add_others_tile(work_.tiles - 1);
     store();
   }
 
@@ -94,14 +90,12 @@ class LatentConsumer {
   __device__ __forceinline__ void attend(int tile) {
     const int key = work_.key(tile);
     const bool there = is_there(key);
+    if constexpr (shared) add_others_tile(tile - 1);
     start_scores(tile);
-    if constexpr (shared) {
-      receive<1>();
-      start_shared_output(tile - 1);
-    }
     float scale[2];
     bool raised = false;
-    scores_.template when_done<shared ? own_parts : 0>([&](auto& s) {
+    scores_.when_done([&](auto& s) {
+      if constexpr (shared && Config::delayed) signal<LatentBarrier::scores_of_0>();
       mask(s, key, there);
       raised = raise_references(s, softmax_, factor_, scale);
       exponentiate(s, softmax_, factor_);
@@ -110,79 +104,57 @@ class LatentConsumer {
     });
     clear_unused_values(tile);
     send(tile);
-    if constexpr (shared) finish_shared_output(tile - 1, raised, scale);
-    start_output(tile);
-    release_output<0>(tile);
+    if (shared && raised) multiply_output(scale);
+    // The product runs under the other's softmax.
+    if (Config::delayed && tile + 1 < work_.tiles) wait_for_other<LatentBarrier::scores_of_0>();
+    add_own_tile(tile);
   }
 
-  // S = Q K^T. The parts come in the order of their stages.
+  // S = Q K^T.
   __device__ __forceinline__ void start_scores(int tile) {
-    using QueryPart = typename Config::QueryPart;
-    using TailPart = typename Config::TailPart;
     const std::uint32_t k = tile_at(tile);
-#pragma unroll
-    for (int i = 0; i < Config::parts; ++i) {
-      const int part = Config::part(group_, i);
-      ring_.wait_full(Config::stage(tile, i));
-      const OperandDescriptor<QueryPart> of_q(QueryPart{ptx::opaque_copy(base_ + part * QueryPart::bytes)},
-                                              0);
-      const OperandDescriptor<KeyPart> of_k(KeyPart{ptx::opaque_copy(k + part * KeyPart::bytes)}, 0);
+    const auto multiply = [&](int stage, int at, auto part) {
+      using Part = decltype(part);
+      ring_.wait_full(Config::stage(tile, stage));
+      const OperandDescriptor<Part> of_q(Part{ptx::opaque_copy(base_ + at)}, 0);
+      const OperandDescriptor<Part> of_k(Part{ptx::opaque_copy(k + at)}, 0);
       scores_.fence();
 #pragma unroll
-      for (int step = 0; step < of_q.steps; ++step) scores_.multiply(of_q, of_k, step, i > 0 || step > 0);
-    }
-    ring_.wait_full(Config::stage(tile, Config::parts));
-    scores_.fence();
-    const OperandDescriptor<TailPart> of_q(TailPart{base_ + Config::tail_at}, 0);
-    const OperandDescriptor<TailPart> of_k(TailPart{k + Config::tail_at}, 0);
+      for (int step = 0; step < of_q.steps; ++step) scores_.multiply(of_q, of_k, step, stage > 0 || step > 0);
+    };
 #pragma unroll
-    for (int step = 0; step < of_q.steps; ++step) scores_.multiply(of_q, of_k, step, true);
+    for (int i = 0; i < Config::stages_of_tile; ++i) {
+      if (i == Config::tail_stage) {
+        multiply(i, Config::tail_at, typename Config::TailPart{});
+      } else {
+        multiply(i, Config::part(group_, i) * KeyPart::bytes, KeyPart{});
+      }
+    }
     scores_.commit();
   }
 
-  // Waits for P of the other's tile and takes over its references. younger: groups of products that this
-  // consumer has started since O was complete.
-  template <int younger>
-  __device__ __forceinline__ void receive() {
-    ptx::bar_sync<256>(static_cast<int>(LatentBarrier::weights_of_0) + 1 - group_);
+  // O += P V of the other's tile, after taking over its references.
+  __device__ __forceinline__ void add_others_tile(int tile) {
+    wait_for_other<LatentBarrier::weights_of_0>();
     float references[2], scale[2];
 #pragma unroll
     for (int r = 0; r < 2; ++r) references[r] = of_rows(Config::references_at, 1 - group_)[row(r)];
-    if (softmax_.take_over(references, scale)) {
-#pragma unroll
-      for (auto& o : output_)
-        o.template when_done<younger>([&](auto& values) { multiply_rows(values, scale); });
-    }
-  }
-  // O += P V of the other's tile.
-  __device__ __forceinline__ void start_shared_output(int tile) {
-    const std::uint32_t weights = ptx::opaque_copy(tile_at(tile) + Config::tail_at);
-    const OperandDescriptor<WeightTile> p(WeightTile{weights}, 0);
+    if (softmax_.take_over(references, scale)) multiply_output(scale);
+    const OperandDescriptor<WeightTile> p(WeightTile{ptx::opaque_copy(tile_at(tile) + Config::tail_at)}, 0);
 #pragma unroll
     for (int i = 0; i < own_parts; ++i) {
-      ring_.wait_full(Config::stage(tile, own_parts + i));
+      ring_.wait_full(Config::stage(tile, i));
       const OperandDescriptor<ValuePart> v(ValuePart{value_part(tile, i)}, 0);
       output_[i].fence();
 #pragma unroll
       for (int step = 0; step < steps; ++step) output_[i].multiply(p, v, step, tile > 0 || step > 0);
       output_[i].commit();
     }
-  }
-  // raised: whether this consumer's tile, whose P is not yet in O, has new references.
-  __device__ __forceinline__ void finish_shared_output(int tile, bool raised, const float (&scale)[2]) {
-    static_assert(own_parts == 2, "LatentConsumer: O of a consumer has two parts");
-    output_[0].template when_done<1>([&](auto& values) {
-      release(Config::stage(tile, own_parts));
-      if (raised) multiply_rows(values, scale);
-    });
-    output_[1].when_done([&](auto& values) {
-      release(Config::stage(tile, own_parts + 1));
-      release(Config::stage(tile, Config::parts));
-      if (raised) multiply_rows(values, scale);
-    });
+    release_output<0>(tile, 0);
+    release(Config::stage(tile, Config::tail_stage));
   }
   // O += P V of its own tile.
-  __device__ __forceinline__ void start_output(int tile) {
+  __device__ __forceinline__ void add_own_tile(int tile) {
     using Major = WgmmaMajor<true, ValuePart::k_major>;
 #pragma unroll
     for (auto& p : weights_) ptx::hold(p.reg);
@@ -195,12 +167,14 @@ class LatentConsumer {
         output_[i].template multiply<T, T, Major>(weights_[step], v.at(step), tile > 0 || step > 0);
       output_[i].commit();
     }
+    release_output<0>(tile, Config::own_stage);
   }
+  // Waits for the parts of O one after the other and releases their values. stage: of the first of them.
   template <int first>
-  __device__ __forceinline__ void release_output(int tile) {
+  __device__ __forceinline__ void release_output(int tile, int stage) {
     output_[first].template when_done<own_parts - 1 - first>(
-        [&](auto&) { release(Config::stage(tile, first)); });
-    if constexpr (first + 1 < own_parts) release_output<first + 1>(tile);
+        [&](auto&) { release(Config::stage(tile, stage + first)); });
+    if constexpr (first + 1 < own_parts) release_output<first + 1>(tile, stage);
   }
 
   // P and the references for the other consumer.
@@ -218,7 +192,7 @@ class LatentConsumer {
       if (lane % 4 == 0) of_rows(Config::references_at, group_)[row(r)] = softmax_.reference(r);
     }
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
-    ptx::bar_arrive<256>(static_cast<int>(LatentBarrier::weights_of_0) + group_);
+    signal<LatentBarrier::weights_of_0>();
   }
 
   // Whether the page of a tile exists: others are not read.
@@ -291,9 +265,13 @@ class LatentConsumer {
     }
   }
 
-  template <class Values>
-  __device__ __forceinline__ static void multiply_rows(Values& values, const float (&scale)[2]) {
-    for_each_in_rows<Values>([&](int i, int half, int) { values.reg[i] *= scale[half]; });
+  __device__ __forceinline__ void multiply_output(const float (&scale)[2]) {
+#pragma unroll
+    for (auto& o : output_) {
+      o.when_done([&](auto& values) {
+        for_each_in_rows<typename Output::Values>([&](int i, int half, int) { values.reg[i] *= scale[half]; });
+      });
+    }
   }
   // Of the lane's two rows.
   __device__ __forceinline__ int row(int r) const {
@@ -312,6 +290,15 @@ class LatentConsumer {
   template <LatentBarrier barrier>
   __device__ __forceinline__ static void synchronise() {
     ptx::bar_sync<128 * Config::consumers>(static_cast<int>(barrier));
+  }
+  // Of two barriers, of both consumers: this one has what the other waits for.
+  template <LatentBarrier of_0>
+  __device__ __forceinline__ void signal() const {
+    ptx::bar_arrive<128 * Config::consumers>(static_cast<int>(of_0) + group_);
+  }
+  template <LatentBarrier of_0>
+  __device__ __forceinline__ void wait_for_other() const {
+    ptx::bar_sync<128 * Config::consumers>(static_cast<int>(of_0) + 1 - group_);
   }
   // A lane of a warp releases for all of it, in each CTA of the cluster.
   __device__ __forceinline__ void release(typename Config::RingStage stage) const {

@@ -66,15 +66,19 @@ class LatentProducer {
     for (int tile = 0; tile < work.tiles; ++tile) {
       const BoxPosition at = position(work, work.key(tile));
       std::uint8_t* const to = memory_ + Config::keys_at + tile % Config::slots * Config::tile_bytes;
+      const auto load_parts = [&](int begin, int end) {
 #pragma unroll 1
-      for (int i = 0; i < Config::parts; ++i) {
-        const int part = Config::part(Config::owner(tile), i);
-        load<typename Config::KeyPart>(stage, to + part * Config::KeyPart::bytes, at,
-                                       part * Config::part_columns);
-        stage = stage.next();
-      }
+        for (int i = begin; i < end; ++i) {
+          const int part = Config::part(Config::owner(tile), i);
+          load<typename Config::KeyPart>(stage, to + part * Config::KeyPart::bytes, at,
+                                         part * Config::part_columns);
+          stage = stage.next();
+        }
+      };
+      load_parts(0, Config::tail_stage);
       load<typename Config::TailPart>(stage, to + Config::tail_at, at, Config::value_dimension);
       stage = stage.next();
+      load_parts(Config::own_stage, Config::stages_of_tile);
     }
     if constexpr (Config::cluster > 1) ring_.drain(stage);
   }
