@@ -18,7 +18,7 @@ struct AttentionBackwardKernel {
   // Whether the kernel computes the problem, which check_problem() takes and which is not empty, and if not
   // why.
   Status (*takes)(const AttentionBackwardProblem& problem, const DeviceDescription& device);
-  std::size_t (*workspace)(const AttentionBackwardProblem& problem);
+  std::size_t (*workspace)(const AttentionBackwardProblem& problem, const DeviceDescription& device);
   // Adds the launches. `launcher` makes tensor maps.
   Status (*fill)(const AttentionBackwardKernel& kernel, const AttentionBackwardProblem& problem,
                  const DeviceDescription& device, Launcher& launcher, BackwardLaunches* launches);

@@ -14,8 +14,8 @@ void append_attention_backward_mma_of(const char* ptx, std::vector<AttentionBack
   if (value != head) kernel.name += "_" + std::to_string(value);
   kernel.ptx = ptx;
   kernel.takes = &Kernel::check;
-  kernel.workspace = [](const AttentionBackwardProblem& p) {
-    return static_cast<std::size_t>(backward_workspace(p.forward, false).bytes);
+  kernel.workspace = [](const AttentionBackwardProblem& p, const DeviceDescription&) {
+    return static_cast<std::size_t>(backward_workspace(p.forward).bytes);
   };
   kernel.fill = [](const AttentionBackwardKernel& self, const AttentionBackwardProblem& p,
                    const DeviceDescription& device, Launcher&, BackwardLaunches* launches) {

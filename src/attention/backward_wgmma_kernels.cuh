@@ -20,8 +20,8 @@ void append_attention_backward_wgmma_of(const char* ptx, const char* variant,
     if (Status s = Kernel::check(p, device); !s) return s;
     return takes_plain_score(p.forward);
   };
-  kernel.workspace = [](const AttentionBackwardProblem& p) {
-    return static_cast<std::size_t>(backward_workspace(p.forward, true).bytes);
+  kernel.workspace = [](const AttentionBackwardProblem& p, const DeviceDescription& device) {
+    return static_cast<std::size_t>(Kernel::workspace(p, device).bytes);
   };
   kernel.fill = [](const AttentionBackwardKernel& self, const AttentionBackwardProblem& p,
                    const DeviceDescription& device, Launcher& launcher, BackwardLaunches* launches) {

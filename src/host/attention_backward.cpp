@@ -62,7 +62,7 @@ Status prepare(Launcher& launcher, const AttentionBackwardProblem& problem, cons
                const AttentionBackwardKernel** kernel, BackwardLaunches* launches) noexcept {
   DeviceDescription device;
   if (Status s = find(launcher, problem, named, &device, kernel); !s || *kernel == nullptr) return s;
-  const std::size_t needed = (*kernel)->workspace(problem);
+  const std::size_t needed = (*kernel)->workspace(problem, device);
   if (needed > 0) {
     if (problem.workspace == nullptr || problem.workspace_bytes < needed)
       return Status(
@@ -83,7 +83,7 @@ std::size_t workspace_size(Launcher& launcher, const AttentionBackwardProblem& p
   DeviceDescription device;
   const AttentionBackwardKernel* kernel = nullptr;
   if (!find(launcher, problem, named, &device, &kernel) || kernel == nullptr) return 0;
-  return kernel->workspace(problem);
+  return kernel->workspace(problem, device);
 }
 
 Status can_implement(Launcher& launcher, const AttentionBackwardProblem& problem,

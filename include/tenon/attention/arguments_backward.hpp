@@ -11,13 +11,29 @@ namespace tenon {
 // the kernels read whole tiles of it.
 inline constexpr int backward_row_padding = 128;
 
+// dQ in f32 of the heads in progress, of kernels whose CTAs add to it (kernel_backward_wgmma.hpp): head h of
+// all batches has slot h % slots. The last CTA that adds to a part of dQ rounds it and clears the part, so that
+// the next head of the slot finds zeros.
+struct BackwardQuerySums {
+  float* sums;  // null: none
+  // Of each part of a tile of queries of a slot, the CTAs that have added to it; then of each slot the parts
+  // that were rounded, of all heads that it held.
+  std::uint32_t* counts;
+  int slots;
+  Divisor by_slots;
+  int parts;          // of a head's dQ: those that some CTA adds to
+  int tile_counts;    // counters of parts: where the counters of slots begin
+  bool ordered;       // whether the CTAs add in the order of their keys, the last first
+};
+
 struct AttentionBackwardArguments {
   AttentionTensor<const void*> q, k, v, o, d_o;
   AttentionTensor<void*> dq, dk, dv;
   const float* log_sum_exp;
   // Workspace, of each padded row of each head of all batches: the log-sum-exp to base 2, +infinity where no
-  // key is seen, so that P is 0; the sum of dO * O; and, unless null, dQ in f32 (kernel_backward_wgmma.hpp).
-  float *log2_sums, *deltas, *dq_sums;
+  // key is seen, so that P is 0; and the sum of dO * O.
+  float *log2_sums, *deltas;
+  BackwardQuerySums dq_sums;
   int queries, keys, padded_queries;
   int heads, key_heads, group;  // group: heads that share a head of K and V
   int head_dimension, value_dimension;
@@ -28,15 +44,19 @@ struct AttentionBackwardArguments {
   Divisor by_heads, by_key_heads, by_group, by_padded_tiles;
 };
 
+// All but rows in bytes.
 struct BackwardWorkspace {
-  std::int64_t rows, deltas_at, dq_sums_at, bytes;  // all but rows in bytes
+  std::int64_t rows, deltas_at, counts_at, dq_sums_at, bytes;
 };
-// dq_sums: whether dQ in f32 is part of it.
-constexpr BackwardWorkspace backward_workspace(const AttentionProblem& p, bool dq_sums) {
+// slots: of BackwardQuerySums; tile_rows and tile_parts: queries of a tile there, and parts.
+constexpr BackwardWorkspace backward_workspace(const AttentionProblem& p, int slots = 0, int tile_rows = 1,
+                                               int tile_parts = 0) {
   const std::int64_t padded =
       (p.queries + backward_row_padding - 1) / backward_row_padding * backward_row_padding;
-  const std::int64_t rows = padded * p.heads * p.batch;
-  return {rows, 4 * rows, 8 * rows, 8 * rows + (dq_sums ? 4 * rows * p.head_dimension : 0)};
+  const std::int64_t rows = padded * p.heads * p.batch;  // a multiple of 128
+  const std::int64_t counts = slots * (padded / tile_rows * tile_parts + 1);
+  const std::int64_t dq_sums_at = 8 * rows + (4 * counts + 127) / 128 * 128;
+  return {rows, 4 * rows, 8 * rows, dq_sums_at, dq_sums_at + 4 * slots * padded * p.head_dimension};
 }
 
 // The queries that see at least one of the keys `first` to `last`: what a tile of keys must visit.

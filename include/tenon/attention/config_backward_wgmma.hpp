@@ -84,6 +84,17 @@ struct AttentionBackwardMaps {
   TensorMap q, d_o, k, v;
 };
 
+// Where dQ in f32 of a head lies in the workspace (BackwardQuerySums).
+struct BackwardSlot {
+  int turn, slot;  // turn: of the heads that have the slot one after the other
+  __device__ __forceinline__ BackwardSlot(const AttentionBackwardArguments& a, int batch, int head)
+      : turn(a.dq_sums.by_slots.quotient(batch * a.heads + head)),
+        slot(batch * a.heads + head - turn * a.dq_sums.slots) {}
+  __device__ __forceinline__ std::uint32_t* rounded(const AttentionBackwardArguments& a) const {
+    return a.dq_sums.counts + a.dq_sums.tile_counts + slot;
+  }
+};
+
 // What a CTA does: its keys, and the query tiles that see them, of each head of the group.
 struct BackwardWork {
   int batch, key_head, key;  // key: the first

@@ -4,16 +4,14 @@
 //   S^T = K Q^T, dP^T = V dO^T       of its keys
 //   P^T, dS^T                        in registers; dS^T also goes to shared memory, for both warpgroups
 //   dV += P^T dO, dK += dS^T Q       P^T and dS^T from registers
-//   dQ = dS K                        over all keys of the CTA, half of it, added to device memory by TMA
+//   dQ = dS K                        over all keys of the CTA, half of it, added to device memory
 //
-// The exponentials run under the product dP^T, and dQ is stored under dK. Below: config_backward_wgmma.hpp,
-// mask.hpp, store_wgmma.hpp.
+// The exponentials run under the product dP^T, and dQ is added under dK. Below: query_sums_backward_wgmma.hpp,
+// score_function.hpp.
 #pragma once
 
-#include "tenon/attention/config_backward_wgmma.hpp"
-#include "tenon/attention/mask.hpp"
+#include "tenon/attention/query_sums_backward_wgmma.hpp"
 #include "tenon/attention/score_function.hpp"
-#include "tenon/attention/store_wgmma.hpp"
 #include "tenon/ptx/barrier.hpp"
 #include "tenon/ptx/opaque.hpp"
 #include "tenon/ptx/stmatrix.hpp"
@@ -30,6 +28,8 @@ class AttentionBackwardConsumer {
   using Sums = typename Config::Sums;
   using QuerySums = typename Config::QuerySums;
   static constexpr int queries = Config::queries, steps = queries / 16, depth = Config::head;
+  using Adder = BackwardQueryAdder<Config, Mask>;
+  using Tile = typename Adder::Tile;
   using Weights = FragmentA<WgmmaShape<depth, 16>, T>[steps];
   // Whether dV is issued before dS is computed. P is then in registers twice, as f32 and as an operand.
   static constexpr bool early = queries == 64;
@@ -58,7 +58,8 @@ class AttentionBackwardConsumer {
       Scores s, d;
       QuerySums dq;
       Stage<Config::stages> stage;
-      int head = work.first_head, query = work.begin;
+      Adder adder(a_, mask_, memory_ + Config::parts_at, warp_);
+      Tile tile = adder.tile(work, work.first_head, work.begin), before = tile;
       const int end = work.begin + work.tiles * queries;
       if constexpr (ahead) start_scores(s, stage);
 #pragma unroll 1
@@ -66,7 +67,7 @@ class AttentionBackwardConsumer {
         if constexpr (!ahead) start_scores(s, stage);
         start_weight_gradients(d, stage);
         s.template when_done<1>([&](auto& values) {
-          mask_scores(values, work.key, query);
+          mask_scores(values, work.key, tile.query);
           exponentiate(values, stage);
           if (early) keep(p_, values);
         });
@@ -85,8 +86,7 @@ class AttentionBackwardConsumer {
         dv.template when_done<2>([](auto&) {});
         __syncwarp();  // all lanes have read the sums of dO * O
         if (lane_id() == 0) rings_.gradients.release(stage);
-        const std::int64_t row = work.padded_row(a_, head, query);
-        dq.template when_done<1>([&](auto& values) { add_to_queries(values, row); });
+        dq.template when_done<1>([&](auto& values) { adder.add(values, work, tile, before, i > 0); });
         // After the last tile its scores again, which nobody reads: with a branch around the product ptxas
         // makes every wgmma wait for the one before. It does so, too, if a product is in flight from one turn
         // of the loop to the next.
@@ -96,20 +96,18 @@ class AttentionBackwardConsumer {
         if constexpr (ahead) s.when_done([](auto&) {});
         __syncwarp();  // all lanes have read the log-sum-exp
         if (lane_id() == 0) rings_.queries.release(stage);
+        if (i > 0) adder.round_if_last(work, before);
         stage = next;
-        query += queries;
-        if (query == end) {
-          query = work.begin;
-          ++head;
-        }
+        before = tile;
+        tile.query += queries, tile.at += 1;
+        if (tile.query == end && i + 1 < count) tile = adder.tile(work, tile.head + 1, work.begin);
       }
-      // The shared memory stays until TMA has read the last parts of dQ.
-      if (lane_id() == 0) cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
-      __syncwarp();
+      adder.finish(work, before);
     }
     const int first = work.key + 64 * group_;
-    dv.when_done([&](auto& values) { store(values, a_.dv, work, first, 1, count > 0); });
-    dk.when_done([&](auto& values) { store(values, a_.dk, work, first, a_.scale, count > 0); });
+    const GradientPlace place{work.batch, work.key_head, first, a_.keys, 0};
+    dv.when_done([&](auto& values) { store_gradient<T>(values, a_.dv, place, 1, count > 0); });
+    dk.when_done([&](auto& values) { store_gradient<T>(values, a_.dk, place, a_.scale, count > 0); });
   }
 
  private:
@@ -230,56 +228,6 @@ class AttentionBackwardConsumer {
     }
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);  // wgmma reads through the other proxy
     ptx::bar_sync<128 * Config::consumers>(1);
-  }
-  // Adds the warp's part of dQ to that in device memory. row: of the tile's first query.
-  template <class Values>
-  __device__ __forceinline__ void add_to_queries(const Values& values, std::int64_t row) const {
-    std::uint8_t* const part = memory_ + Config::parts_at + warp_ * 4 * Config::part_floats;
-    auto* const to = reinterpret_cast<float4*>(part) + lane_id();
-    if (lane_id() == 0) cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
-    __syncwarp();
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      to[32 * j] =
-          make_float4(values.reg[4 * j], values.reg[4 * j + 1], values.reg[4 * j + 2], values.reg[4 * j + 3]);
-    }
-    cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
-    __syncwarp();
-    if (lane_id() == 0) {
-      float* const sums = a_.dq_sums + row * depth + warp_ * Config::part_floats;
-      cuda::ptx::cp_reduce_async_bulk(cuda::ptx::space_global, cuda::ptx::space_shared, cuda::ptx::op_add,
-                                      sums, reinterpret_cast<const float*>(part),
-                                      static_cast<std::uint32_t>(4 * Config::part_floats));
-      cuda::ptx::cp_async_bulk_commit_group();
-    }
-  }
-
-  // dK or dV: rows are keys. A thread stores 16 contiguous bytes, as store_output() does.
-  template <class Values>
-  __device__ __forceinline__ void store(const Values& sums, const AttentionTensor<void*>& tensor,
-                                        const BackwardWork& work, int first, float factor, bool any) const {
-    const Coord at = Values::coord(Values::this_lane(), 0);
-    const int quad_thread = lane_id() % 4;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      // Opaque: nvcc would clone the shuffles into the branches of the store.
-      const int row = ptx::opaque_copy(first + at.row + 8 * half);
-      T* const to = static_cast<T*>(tensor.data) + work.batch * tensor.batch_stride +
-                    work.key_head * tensor.head_stride + row * tensor.row_stride + 8 * quad_thread;
-#pragma unroll
-      for (int block = 0; block < Values::elements / 4; block += 4) {
-        std::uint32_t part[4];
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          const int i = 4 * (block + j) + 2 * half;
-          part[j] =
-              Packing<T>::pack({any ? sums.reg[i] * factor : 0.0F, any ? sums.reg[i + 1] * factor : 0.0F});
-        }
-        transpose_in_quad(part);
-        if (row < a_.keys)
-          *reinterpret_cast<uint4*>(to + 8 * block) = make_uint4(part[0], part[1], part[2], part[3]);
-      }
-    }
   }
 
   const AttentionBackwardArguments& a_;

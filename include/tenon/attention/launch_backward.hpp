@@ -16,8 +16,7 @@ namespace tenon {
 
 // query_rows, key_rows: of a tile, of each kernel's own.
 inline AttentionBackwardArguments backward_arguments(const AttentionBackwardProblem& problem, int query_rows,
-                                                     int key_rows, bool dq_sums,
-                                                     const DeviceDescription& device) noexcept {
+                                                     int key_rows, const DeviceDescription& device) noexcept {
   const AttentionProblem& p = problem.forward;
   const auto limit = [](int keys) {
     return keys < 0 || keys > AttentionArguments::unlimited_keys ? AttentionArguments::unlimited_keys : keys;
@@ -26,11 +25,9 @@ inline AttentionBackwardArguments backward_arguments(const AttentionBackwardProb
   a.q = p.q, a.k = p.k, a.v = p.v, a.o = {p.o.data, p.o.row_stride, p.o.head_stride, p.o.batch_stride};
   a.d_o = problem.d_o, a.dq = problem.dq, a.dk = problem.dk, a.dv = problem.dv;
   a.log_sum_exp = p.log_sum_exp;
-  const BackwardWorkspace w = backward_workspace(p, dq_sums);
   auto* const base = static_cast<unsigned char*>(problem.workspace);
   a.log2_sums = reinterpret_cast<float*>(base);
-  a.deltas = reinterpret_cast<float*>(base + w.deltas_at);
-  a.dq_sums = dq_sums ? reinterpret_cast<float*>(base + w.dq_sums_at) : nullptr;
+  a.deltas = reinterpret_cast<float*>(base + backward_workspace(p).deltas_at);
   a.queries = static_cast<int>(p.queries), a.keys = static_cast<int>(p.keys);
   a.padded_queries = (a.queries + backward_row_padding - 1) / backward_row_padding * backward_row_padding;
   a.heads = static_cast<int>(p.heads), a.key_heads = static_cast<int>(p.key_heads);
@@ -104,7 +101,7 @@ struct AttentionBackwardKernel {
                    BackwardLaunches* launches) noexcept {
     const AttentionProblem& p = problem.forward;
     const AttentionBackwardArguments a =
-        backward_arguments(problem, Queries::rows, Keys::rows, false, device);
+        backward_arguments(problem, Queries::rows, Keys::rows, device);
     const GeneralScore score{p.scale, p.soft_cap, p.alibi_slopes};
     if (p.queries > 0) add_backward_prepare<T>(a, launches, ptx, static_cast<int>(p.batch));
     const auto add = [&](const void* function, const char* what, int shared_bytes, int ctas) {

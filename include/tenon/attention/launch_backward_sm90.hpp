@@ -8,6 +8,8 @@
 
 namespace tenon::sm90 {
 
+inline int backward_waves_of_section = 2, backward_sections_in_progress = 2;
+
 // Config: AttentionBackwardConfig. Mask: mask.hpp. Plain scores, with a scale above 0.
 template <class Config_, class Mask_>
 struct AttentionBackwardKernel {
@@ -27,8 +29,6 @@ struct AttentionBackwardKernel {
     if (p.head_dimension != Config::head || p.value_dimension != Config::head)
       return Status(no, "head_dimension and value_dimension are %d and %d but the kernel is for %d and %d",
                     p.head_dimension, p.value_dimension, Config::head, Config::head);
-    if (problem.deterministic)
-      return Status(no, "deterministic is set but the CTAs of this kernel add to dQ in no fixed order");
     if (p.queries == 0 || p.keys == 0)
       return Status(no, "there are %lld queries and %lld keys but the kernel needs one of each",
                     static_cast<long long>(p.queries), static_cast<long long>(p.keys));
@@ -53,14 +53,20 @@ struct AttentionBackwardKernel {
     return {};
   }
 
+  static BackwardWorkspace workspace(const AttentionBackwardProblem& problem,
+                                     const DeviceDescription& device) noexcept {
+    return backward_workspace(problem.forward, Sections(problem.forward, device).slots, Config::queries,
+                              Config::parts);
+  }
+
   // make_map(TensorInMemory, box_rows, box_columns, TensorMap*): make_tensor_map_4d() or its like.
   template <class MakeMap>
   static Status plan(const AttentionBackwardProblem& problem, const DeviceDescription& device,
                      const char* ptx, const MakeMap& make_map, BackwardLaunches* launches) {
     const AttentionProblem& p = problem.forward;
     const int batch = static_cast<int>(p.batch);
-    const AttentionBackwardArguments a =
-        backward_arguments(problem, Config::queries, Config::keys, true, device);
+    AttentionBackwardArguments a = backward_arguments(problem, Config::queries, Config::keys, device);
+    add_query_sums(problem, device, &a);
     AttentionBackwardMaps maps;
     const auto map = [&](const AttentionTensor<const void*>& x, std::int64_t rows, std::int64_t heads,
                          int box_rows, TensorMap* to) {
@@ -86,18 +92,44 @@ struct AttentionBackwardKernel {
     main.grid.x = static_cast<unsigned>(a.key_tiles.size());
     main.block.x = Config::threads;
     main.shared_bytes = Config::shared_bytes;
+    main.overlaps_previous = true;
     main.arguments.set(maps, a, mask_of<Mask>(p));
-    Launch& round = launches->add();
-    round.what = "attention backward, dQ rounded";
-    round.ptx = ptx;
-    round.function = reinterpret_cast<const void*>(&attention_backward_round<Config>);
-    round.grid.x = static_cast<unsigned>(a.padded_queries / Config::queries * a.heads * batch);
-    round.block.x = backward_round_threads;
-    round.arguments.set(a);
     return {};
   }
 
  private:
+  // The heads of keys whose CTAs come before those of any other, and the heads of queries whose dQ is in the
+  // workspace.
+  struct Sections {
+    int tiles, all, section, slots;
+    Sections(const AttentionProblem& p, const DeviceDescription& device) noexcept
+        : tiles(std::max<int>(1, static_cast<int>((p.keys + Config::keys - 1) / Config::keys))),
+          all(static_cast<int>(p.batch * p.key_heads)) {
+      const int least = std::min(all, std::max(1, backward_waves_of_section * device.multiprocessors / tiles));
+      section = least;
+      // The last section is as large as most: few CTAs would not keep the device busy.
+      while (section < std::min(all, 2 * least) && all % section != 0 && 4 * (all % section) < 3 * section) ++section;
+      slots = std::min(all, backward_sections_in_progress * section) * static_cast<int>(p.heads / p.key_heads);
+    }
+  };
+  static void add_query_sums(const AttentionBackwardProblem& problem, const DeviceDescription& device,
+                             AttentionBackwardArguments* a) noexcept {
+    const Sections sections(problem.forward, device);
+    // The first keys are those that most queries see under a causal mask. Ordered CTAs add last keys first.
+    a->key_tiles = AttentionRaster(sections.tiles, sections.all, sections.section, problem.deterministic);
+    const BackwardWorkspace w = workspace(problem, device);
+    auto* const base = static_cast<unsigned char*>(problem.workspace);
+    BackwardQuerySums& sums = a->dq_sums;
+    sums.sums = reinterpret_cast<float*>(base + w.dq_sums_at);
+    sums.counts = reinterpret_cast<std::uint32_t*>(base + w.counts_at);
+    sums.slots = sections.slots;
+    sums.by_slots = Divisor(sections.slots);
+    const KeyRange seeing = seeing_queries(*a, 0, a->keys - 1);
+    const int begin = seeing.begin / Config::queries, end = (seeing.end + Config::queries - 1) / Config::queries;
+    sums.parts = std::max(0, end - begin) * Config::parts;
+    sums.tile_counts = sections.slots * (a->padded_queries / Config::queries) * Config::parts;
+    sums.ordered = problem.deterministic;
+  }
   static AttentionTensor<const void*> as_input(const AttentionTensor<void*>& x) {
     return {x.data, x.row_stride, x.head_stride, x.batch_stride};
   }

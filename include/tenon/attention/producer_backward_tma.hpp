@@ -31,6 +31,7 @@ class AttentionBackwardProducer {
     Stage<Config::stages> stage;
 #pragma unroll 1
     for (int head = work.first_head; head < work.first_head + work.heads; ++head) {
+      wait_for_slot(work, head);
 #pragma unroll 1
       for (int tile = 0; tile < work.tiles; ++tile) {
         const int query = work.begin + tile * Config::queries;
@@ -46,6 +47,18 @@ class AttentionBackwardProducer {
   }
 
  private:
+  // Until dQ of the heads that had this head's slot before has been rounded and the slot cleared. The CTAs that
+  // do so come earlier in the grid, and CTAs start in the order of the grid: they run or have ended.
+  __device__ __forceinline__ void wait_for_slot(const BackwardWork& work, int head) const {
+    const BackwardSlot slot(a_, work.batch, head);
+    if (slot.turn == 0) return;
+    const auto all = static_cast<std::uint32_t>(slot.turn * a_.dq_sums.parts);
+    const volatile std::uint32_t* const rounded = slot.rounded(a_);
+    while (*rounded != all) {
+    }
+    cuda::ptx::fence(cuda::ptx::sem_acq_rel, cuda::ptx::scope_gpu);
+    cuda::ptx::fence_proxy_async(cuda::ptx::space_global);  // the consumers add by TMA
+  }
   // A tile, and a float of each of its rows.
   __device__ __forceinline__ void load(const TmaRing<Config::stages>& ring, Stage<Config::stages> stage,
                                        const TensorMap& map, BoxPosition at, int tiles_at,
