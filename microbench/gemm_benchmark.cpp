@@ -15,6 +15,7 @@
 #include "microbench/choice_recorder.hpp"
 #include "microbench/choice_timer.hpp"
 #include "microbench/machine.hpp"
+#include "microbench/random_suites.hpp"
 #include "microbench/record.hpp"
 #include "microbench/replace_file.hpp"
 #include "microbench/standard_output.hpp"
@@ -31,12 +32,6 @@ struct Options {
   int choice_seconds = 0;  // 0: compare with cuBLASLt instead
   std::uint64_t seed = 1;
   int problems = 200;
-};
-
-struct Cases {
-  std::vector<Shape> shapes;
-  std::vector<Types> types;
-  std::vector<Layout> layouts;
 };
 
 RunnerOptions runner_options(const Options& options) {
@@ -69,7 +64,7 @@ std::vector<Candidate> chosen(const Options& options, const Types& types, const 
 }
 
 // Throws for a pattern that matches no contender of any types and layout: it is a misspelling.
-void check_patterns(const Options& options, const Cases& cases) {
+void check_patterns(const Options& options, const std::vector<Product>& cases) {
   for (const std::string& pattern : options.kernels) {
     try {
       const tenon::command::NamePattern valid(pattern);
@@ -79,9 +74,7 @@ void check_patterns(const Options& options, const Cases& cases) {
     Options alone;
     alone.kernels = {pattern};
     bool found = false;
-    for (const Types& types : cases.types) {
-      for (const Layout& layout : cases.layouts) found = found || !chosen(alone, types, layout).empty();
-    }
+    for (const Product& x : cases) found = found || !chosen(alone, x.types, x.layout).empty();
     if (!found)
       throw Failure("--kernel is '" + pattern + "' but no kernel of that name takes these types and layouts");
   }
@@ -90,6 +83,10 @@ void check_patterns(const Options& options, const Cases& cases) {
 // Takes from the suite what the command line does not set.
 void apply_suite(Options& options, const CLI::App& app) {
   const Suite* suite = find_suite(options.suite);
+  if (find_random_suite(options.suite) != nullptr) {
+    if (app.count("--mode") == 0) options.mode = "burst";
+    if (app.count("--kernel") == 0) options.best = true;
+  }
   if (suite == nullptr) return;
   const auto unless_given = [&](const char* option, auto& value, const auto& of_suite) {
     if (app.count(option) == 0) value = of_suite;
@@ -108,6 +105,12 @@ std::string suite_lines() {
     name.resize(14, ' ');
     text += name + suite.what + (suite.sustained ? "" : " (bursts)") + "\n";
   }
+  text += "Products drawn by --seed, what gemm() selects (bursts):\n";
+  for (const RandomSuite& suite : random_suites()) {
+    std::string name = "  " + suite.name;
+    name.resize(16, ' ');
+    text += name + suite.what + "\n";
+  }
   return text;
 }
 
@@ -119,40 +122,48 @@ int ended(int status) {
   return 3;
 }
 
-// Returns the number of cases that could not be measured.
-int measure(const Options& options, const Cases& cases, CaseRunner& runner, std::vector<Record>& records) {
-  int lost_cases = 0;
-  for (const Types& types : cases.types) {
-    for (const Layout& layout : cases.layouts) {
-      const std::vector<Candidate> contenders = chosen(options, types, layout);
-      if (contenders.empty()) {
-        std::fprintf(stderr, "%s %s: no kernel of that name takes these types and this layout\n",
-                     name(types).c_str(), name(layout).c_str());
-        continue;
-      }
-      for (const Shape& shape : cases.shapes) {
-        try {
-          for (Record& record :
-               runner.run(types, layout, with_leading_dimensions(shape, layout), contenders)) {
-            record.commit = options.commit;
-            record.date = today();
-            records.push_back(record);
-          }
-        } catch (const Failure& failure) {
-          std::fprintf(stderr, "  this case ends here: %s\n", failure.what());
-          ++lost_cases;
-          cudaGetLastError();
-          require(cudaDeviceSynchronize(), "the device is lost");
-        }
-        if (!options.json.empty())
-          write_json(options.json, records);  // after each case, since a later one may end the program
-      }
+// Every types with every layout with every shape, in this order.
+std::vector<Product> all_products(const Options& options) {
+  std::vector<Product> cases;
+  for (const Types& types : parse_types(options.types)) {
+    for (const Layout& layout : parse_layouts(options.layouts)) {
+      for (const Shape& shape : parse_shapes(options.shapes))
+        cases.push_back({types, layout, with_leading_dimensions(shape, layout)});
     }
+  }
+  return cases;
+}
+
+// Returns the number of cases that could not be measured.
+int measure(const Options& options, const std::vector<Product>& cases, CaseRunner& runner,
+            std::vector<Record>& records) {
+  int lost_cases = 0;
+  for (const Product& x : cases) {
+    const std::vector<Candidate> contenders = chosen(options, x.types, x.layout);
+    if (contenders.empty()) {
+      std::fprintf(stderr, "%s %s: no kernel of that name takes these types and this layout\n",
+                   name(x.types).c_str(), name(x.layout).c_str());
+      continue;
+    }
+    try {
+      for (Record& record : runner.run(x.types, x.layout, x.shape, contenders)) {
+        record.commit = options.commit;
+        record.date = today();
+        records.push_back(record);
+      }
+    } catch (const Failure& failure) {
+      std::fprintf(stderr, "  this case ends here: %s\n", failure.what());
+      ++lost_cases;
+      cudaGetLastError();
+      require(cudaDeviceSynchronize(), "the device is lost");
+    }
+    if (!options.json.empty())
+      write_json(options.json, records);  // after each case, since a later one may end the program
   }
   return lost_cases;
 }
 
-void run(const Options& options, const Cases& cases) {
+void run(const Options& options, const std::vector<Product>& cases) {
   std::vector<Record> records;
   CaseRunner runner(runner_options(options));
   int lost_cases = 0;
@@ -211,6 +222,7 @@ int main(int argc, char** argv) {
       "checked");
   std::vector<std::string> names;
   for (const Suite& suite : suites()) names.push_back(suite.name);
+  for (const RandomSuite& suite : random_suites()) names.push_back(suite.name);
   app.add_option("--suite", options.suite,
                  "a named set of cases, listed below; other options override parts of it")
       ->check(CLI::IsMember(names));
@@ -221,6 +233,7 @@ int main(int argc, char** argv) {
       "  tenon_gemm_benchmark --suite main --commit \"$(git rev-parse --short HEAD)\" --json main.json\n"
       "  tenon_gemm_benchmark --shapes 64:4096:4096 --types e4m3 --kernel 'wgmma_*_splitk2' --quick --mode "
       "burst\n"
+      "  tenon_gemm_benchmark --suite random --seed 7 --problems 50 --json random.json\n"
       "  tenon_gemm_benchmark --choices 120 --json choices.json --commit \"$(git rev-parse --short HEAD)\"\n"
       "Exit status: 0 done and correct, 1 wrong result or a case that could not be measured, 2 bad "
       "usage, 3 no GPU, or standard output cannot be written.");
@@ -253,11 +266,9 @@ int main(int argc, char** argv) {
   for (const char* other :
        {"--suite", "--shapes", "--types", "--layout", "--kernel", "--best", "--mode", "--quick", "--cold"})
     choices->excludes(app.get_option(other));
-  app.add_option("--seed", options.seed, "of the problems of --choices")
-      ->needs(choices)
+  app.add_option("--seed", options.seed, "of the products of --choices and of the suites of drawn products")
       ->capture_default_str();
-  app.add_option("--problems", options.problems, "of --choices, at most")
-      ->needs(choices)
+  app.add_option("--problems", options.problems, "so many of them; of --choices at most")
       ->capture_default_str()
       ->check(CLI::Range(1, 10000));
   try {
@@ -265,13 +276,19 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? ended(0) : 2;
   }
+  const RandomSuite* const drawn = find_random_suite(options.suite);
   apply_suite(options, app);
-  Cases cases;
+  std::vector<Product> cases;
   try {
-    cases = {parse_shapes(options.shapes), parse_types(options.types), parse_layouts(options.layouts)};
-    for (const Layout& layout : cases.layouts) {
-      for (const Shape& shape : cases.shapes) with_leading_dimensions(shape, layout);
+    for (const char* option : {"--seed", "--problems"}) {
+      if (app.count(option) != 0 && drawn == nullptr && options.choice_seconds == 0)
+        throw Failure(std::string(option) + " is for --choices and for the suites of drawn products");
     }
+    for (const char* option : {"--shapes", "--types", "--layout"}) {
+      if (app.count(option) != 0 && drawn != nullptr)
+        throw Failure(std::string(option) + " is given, but the suite " + drawn->name + " draws it");
+    }
+    cases = drawn != nullptr ? drawn->draw(options.seed, options.problems) : all_products(options);
     check_patterns(options, cases);
     if (options.choice_seconds > 0 && options.json.empty())
       throw Failure("--choices needs --json: its times are for a test to read");
