@@ -26,7 +26,7 @@ struct LatentWgmmaConfig {
   static_assert(Cluster == 1 || Cluster == 2, "LatentWgmmaConfig: a cluster has one or two CTAs");
   static constexpr int head_dimension = HeadDimension, value_dimension = ValueDimension;
   static constexpr int rows = 64, key_tile = 64, cluster = Cluster;
-  static constexpr bool latent = true, delayed = true;
+  static constexpr bool latent = true;
 
   static constexpr int part_columns = 128, parts = ValueDimension / part_columns;
   static constexpr int consumers = 2, own_parts = parts / consumers;  // of a consumer's columns of O
@@ -64,8 +64,8 @@ struct LatentWgmmaConfig {
 
   // The consumer that computes the scores of a tile.
   TENON_HOST_DEVICE static constexpr int owner(int tile) { return tile % consumers; }
-  // Stages of a tile, in the order in which they are loaded, used and released: the parts whose values are the
-  // other consumer's, the tail, and the parts whose values are the owner's.
+  // Stages of a tile, in the order in which they are loaded, used and released: the parts whose values are
+  // the other consumer's, the tail, and the parts whose values are the owner's.
   static constexpr int tail_stage = own_parts, own_stage = own_parts + 1;
   // The part of a stage that is not the tail.
   TENON_HOST_DEVICE static constexpr int part(int owner, int stage) {
@@ -77,6 +77,14 @@ struct LatentWgmmaConfig {
 };
 
 // The barriers of the consumers, beside that of the CTA.
-enum class LatentBarrier { consumers = 1, weights_of_0, weights_of_1, scores_of_0, scores_of_1, clear_of_0, clear_of_1 };
+enum class LatentBarrier {
+  consumers = 1,
+  weights_of_0,
+  weights_of_1,
+  scores_of_0,
+  scores_of_1,
+  clear_of_0,
+  clear_of_1
+};
 
 }  // namespace tenon

@@ -1,48 +1,13 @@
 // The producer of the wgmma kernel of MLA decode: one thread loads the parts of all tiles of keys by TMA, as
-// far ahead as the ring allows. Below: arguments_decode.hpp, config_decode_wgmma.hpp,
+// far ahead as the ring allows. Below: config_decode_wgmma.hpp, work_decode_wgmma.hpp,
 // pipeline/tma_box_4d.hpp.
 #pragma once
 
-#include "tenon/attention/arguments_decode.hpp"
 #include "tenon/attention/config_decode_wgmma.hpp"
+#include "tenon/attention/work_decode_wgmma.hpp"
 #include "tenon/pipeline/tma_box_4d.hpp"
-#include "tenon/ptx/opaque.hpp"
 
 namespace tenon {
-
-// What a CTA computes: rows of a sequence, and the tiles of keys of one split.
-struct LatentWork {
-  DecodeWork at;
-  DecodeSequence sequence;
-  int first_row, rows;   // first_row: of this CTA; rows: of the sequence
-  int begin, end;        // of the keys that a row of the cluster sees
-  int first_key, tiles;  // of the split
-
-  template <class Config>
-  __device__ __forceinline__ static LatentWork of(const AttentionDecodeArguments& a) {
-    // Opaque: nvcc would compute the work before the roles part, where the producer has no registers for it.
-    LatentWork w;
-    w.at = decode_work(a, ptx::opaque_copy(static_cast<int>(blockIdx.x)));
-    w.sequence = sequence_of(a, w.at.batch);
-    w.first_row = w.at.row_tile * Config::rows;
-    w.rows = w.sequence.queries * a.group;
-    const int first = w.at.row_tile / Config::cluster * Config::cluster * Config::rows;
-    if (first >= w.rows) {
-      w.rows = 0;
-      return w;
-    }
-    const KeyRange seen =
-        keys_seen_by_one(a, w.sequence, a.by_group.quotient(first),
-                         a.by_group.quotient(min(first + Config::cluster * Config::rows, w.rows) - 1));
-    const SplitTiles split = tiles_of_split(a, seen, w.at.split, Config::key_tile);
-    w.begin = seen.begin, w.end = seen.end;
-    w.first_key = split.first_key, w.tiles = split.tiles;
-    return w;
-  }
-  // Of the whole cluster.
-  __device__ __forceinline__ bool none() const { return rows == 0; }
-  __device__ __forceinline__ int key(int tile) const { return first_key + 64 * tile; }
-};
 
 template <class Config>
 class LatentProducer {
@@ -64,7 +29,7 @@ class LatentProducer {
     RingStage stage;
 #pragma unroll 1
     for (int tile = 0; tile < work.tiles; ++tile) {
-      const BoxPosition at = position(work, work.key(tile));
+      const BoxPosition at = position(work, work.template key<Config>(tile));
       std::uint8_t* const to = memory_ + Config::keys_at + tile % Config::slots * Config::tile_bytes;
       const auto load_parts = [&](int begin, int end) {
 #pragma unroll 1

@@ -1,12 +1,12 @@
 // Stores what a consumer warpgroup of the wgmma kernel of MLA decode has: O and its log-sum-exp or, where
-// there are several splits, the share of this one. Below: arguments_decode.hpp, producer_decode_wgmma.hpp,
+// there are several splits, the share of this one. Below: arguments_decode.hpp, work_decode_wgmma.hpp,
 // store_wgmma.hpp.
 #pragma once
 
-#include "tenon/attention/producer_decode_wgmma.hpp"
 #include "tenon/attention/row_softmax.hpp"
 #include "tenon/attention/score_function.hpp"
 #include "tenon/attention/store_wgmma.hpp"
+#include "tenon/attention/work_decode_wgmma.hpp"
 
 namespace tenon {
 
@@ -28,14 +28,16 @@ __device__ __forceinline__ void store_log2_sums(const AttentionDecodeArguments& 
   }
 }
 
-// The columns from `first` on. T: element type of O.
-template <class T, class Values>
+// The columns from `first` on.
+template <class Config, class Values>
 __device__ __forceinline__ void store_columns(const AttentionDecodeArguments& a, const LatentWork& work,
                                               const Values& values, const RowResult (&results)[2],
                                               int first) {
+  using T = typename Config::T;
   const Coord at = Values::coord(Values::this_lane(), 0);
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
+    // Opaque: nvcc would clone the shuffles into the branches of the stores.
     const int row = ptx::opaque_copy(work.first_row + at.row + 8 * half);
     const DecodeRow place = decode_row(a, work.at.key_head, min(row, work.rows - 1));
     const float scale = results[half].scale;
@@ -43,7 +45,7 @@ __device__ __forceinline__ void store_columns(const AttentionDecodeArguments& a,
     const auto value = [&](int i) { return scale == 0.0F ? 0.0F : values.reg[i] * scale; };
     if (a.splits > 1) {
       const std::int64_t of_split = place_of(a, work.at.batch, place) * a.splits + work.at.split;
-      float* const to = a.split_o + of_split * 512 + first + at.col;
+      float* const to = a.split_o + of_split * Config::value_dimension + first + at.col;
       if (row >= work.rows) continue;
 #pragma unroll
       for (int n = 0; n < Values::elements / 4; ++n)
