@@ -1,4 +1,4 @@
-// The wgmma kernels of MLA decode of one type, for many rows that share the keys.
+// The wgmma kernels of MLA decode of one type, for many rows that share the keys, and plain scores.
 #pragma once
 
 #include <string>
@@ -10,8 +10,9 @@
 
 namespace tenon {
 
-// The least query tokens and heads that share a head of keys for which the library chooses these kernels.
-inline constexpr int least_wgmma_rows = 64;
+// The least query tokens and heads that share a head of keys for which the library chooses these kernels: as
+// measured on an H100, where those of mma.sync have more than one block of 16 rows.
+inline constexpr int least_wgmma_rows = 17;
 
 template <class Config>
 void append_attention_decode_wgmma_of(const char* ptx, std::vector<AttentionKernel>& list) {
@@ -57,6 +58,7 @@ void append_attention_decode_wgmma_of(const char* ptx, std::vector<AttentionKern
 
 template <class T>
 void append_attention_decode_wgmma(const char* ptx, std::vector<AttentionKernel>& list) {
+  // Where the row tiles come in pairs, the CTAs of a cluster share the keys.
   append_attention_decode_wgmma_of<LatentWgmmaConfig<T, 576, 512, 2>>(ptx, list);
   append_attention_decode_wgmma_of<LatentWgmmaConfig<T, 576, 512, 1>>(ptx, list);
 }

@@ -346,6 +346,8 @@ TEST_F(DecodeTest, LatentKeysOfManyRows) {
   expect_right(c, "wgmma");
   c.window = {70, 0}, c.split = true;
   expect_right(c, "wgmma");
+  c.query_offsets = c.key_offsets = false, c.queries = {4}, c.keys = {0};
+  expect_right(c, "wgmma");
 }
 
 // References that rise from tile to tile, in the tiles of either consumer.

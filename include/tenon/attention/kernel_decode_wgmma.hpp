@@ -1,10 +1,10 @@
-// Attention of few queries over latent keys (MLA) for sm_90a, where 64 rows or more, query tokens and heads,
-// share the keys: V is the first columns of K, so that each row is read once for both products.
+// Attention of few queries over latent keys (MLA) for sm_90a, where many rows, query tokens and heads, share
+// the keys: V is the first columns of K, so that each row is read once for both products.
 //
 // A CTA computes 64 rows over one split of the keys; kernel_decode_combine.hpp merges the splits. A producer
-// warp loads tiles of keys by TMA. Two consumer warpgroups take the tiles by turns: the scores of a tile and
-// its softmax are one's, the product with V is both's, each of half of the columns. So the softmax of one
-// runs under the products of the other. See consumer_decode_wgmma.hpp. The order of the products follows
+// warp loads tiles of keys by TMA. Two consumer warpgroups alternate tiles: one computes the scores
+// of a tile and its softmax, and both multiply P by V, each half of the columns. So the softmax of one runs
+// under the products of the other (consumer_decode_wgmma.hpp). That two warpgroups share O so is from
 // DeepSeek's description of FlashMLA (2025). Below: consumer_decode_wgmma.hpp, producer_decode_wgmma.hpp.
 #pragma once
 

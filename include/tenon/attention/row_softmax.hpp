@@ -68,7 +68,7 @@ class RowSoftmax {
     }
   }
 
-  // Where two warps share rows and take tiles of keys by turns: each takes over what the other has raised.
+  // Where two warps share rows and alternate tiles of keys: each takes over what the other has raised.
   // Returns whether a row of the warp has a new reference; scale[r]: as of raise().
   __device__ __forceinline__ float reference(int row) const {
     return reference_[row];
