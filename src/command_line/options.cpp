@@ -118,6 +118,7 @@ void refuse_mistaken_values(CLI::App& application) {
       },
       ""};
   for (CLI::App* command : application.get_subcommands({})) {
+    refuse_mistaken_values(*command);  // of its own subcommands
     for (CLI::Option* option : command->get_options()) {
       // transform() puts it in front of what else is asked of the value.
       if (option->get_items_expected_min() > 0) option->transform(no_mistake);

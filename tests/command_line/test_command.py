@@ -98,6 +98,8 @@ class Usage(Folder):
         self.refused(2, "--svg: the value is empty", "layout", "m16n8k16", "f16", "a", "--svg", "")
         self.refused(2, "shape: the value is empty", "layout", "", "f16", "a")
         self.refused(2, "--m: the value is empty", "ladder", "--m", "")
+        self.refused(2, "--keys: the value is empty", "ladder", "attention", "--keys", "")
+        self.refused(2, "--m stands before 'attention'", "ladder", "--m", 64, "attention")
         self.refused(2, "--arg: the value is empty", "emulate", "x.ptx", "--block", 32, "--arg", "")
         self.refused(2, "--out: the value is empty", "tune", "--shapes", 64, "--out", "")
         self.refused(2, "--binary: the value is empty", "doctor", "--binary", "")
@@ -113,6 +115,7 @@ class Usage(Folder):
                      *self.SIZES, "--lda", "9223372036854775808")
         self.refused(2, "lda is 7 but", "gemm", *self.SIZES, "--lda", "007")
         self.refused(2, "--m: '0' is not a whole number from 1 to 1048576", "ladder", "--m", 0)
+        self.refused(2, "--heads: '0' is not a whole number from 1 to 1024", "ladder", "attention", "--heads", 0)
         for option in ("--alpha", "--beta", "--scale-a", "--scale-b"):
             self.refused(2, option + ": '1e50' is not a number that a float holds: it would become infinite", "gemm",
                          *self.SIZES, option, "1e50")
@@ -298,6 +301,7 @@ class Files(Folder):
                          *arguments, "--json")
         self.assertFalse(os.path.exists(self.path("C.npy")))
         self.refused(3, "no CUDA device: ", "ladder", "--m", 64)
+        self.refused(3, "no CUDA device: ", "ladder", "attention", "--queries", 64, "--json")
 
 
 

@@ -421,6 +421,20 @@ class OnTheGpu(OnADevice):
             self.assertTrue(row["ms"] > 0 and row["tflops"] > 0 and row["ratio"] > 0, row)
             self.assertIn(row["ok"], (True, None))
 
+    def test_the_ladder_of_attention(self):
+        """The documents' problem: tensor cores are at least eight times as fast as the scalar kernel."""
+        code, out, err = run("ladder", "attention", "--json")
+        self.assertEqual(code, 0, err)
+        answer = json.loads(out)
+        self.assertEqual([answer[x] for x in ("batch", "heads", "queries", "keys", "head_dimension")], [1, 8, 512, 512, 64])
+        rows = answer["rows"]
+        self.assertEqual([row["kernel"] for row in rows[:2]], ["scalar_f32", "wmma"])
+        self.assertEqual(len(rows), 4 if answer["machine"].startswith("NVIDIA H") else 3)
+        self.assertEqual(rows[0]["factor"], 1)
+        self.assertGreaterEqual(max(row["factor"] for row in rows), 8)
+        for row in rows:
+            self.assertTrue(row["ok"] and row["max_error"] <= row["error_bound"] and row["ms"] > 0, row)
+
     def test_the_form_that_scripts_rely_on(self):
         answer = self.gemm("--m", 128, "--n", 96, "--k", 64, "--type", "f16", "--out-type", "f32", "--layout", "tn",
                            "--alpha", 1, "--beta", 0, "--seed", 7, "--device", "auto", "--check", "--bench")
