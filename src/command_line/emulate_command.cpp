@@ -1,4 +1,6 @@
 // `tenon emulate`: runs a kernel of any PTX file on the CPU, and reports its faults and counters.
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
@@ -25,7 +27,7 @@ struct EmulateOptions {
   std::uint32_t shared = 0;
   std::uint64_t limit = 0, launch_limit = 0;  // 0: none
   int threads = 0;
-  bool no_findings = false, json = false;
+  bool list = false, no_findings = false, json = false;
 };
 
 void set_schedule(const std::string& text, emulator::Options& options) {
@@ -64,6 +66,31 @@ std::string entry_of(const emulator::Module& module, const EmulateOptions& o) {
   if (std::find(entries.begin(), entries.end(), o.entry) == entries.end())
     refuse(o.path + " has no kernel " + o.entry + "; it has " + list);
   return o.entry;
+}
+
+// As C++ spells a name that its compiler made; the name itself where it is none.
+std::string demangled(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 ? text.get() : name;
+}
+
+void list_entries(const emulator::Module& module, bool as_json) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const std::string& entry : module.entries()) {
+    nlohmann::ordered_json parameters = nlohmann::ordered_json::array();
+    std::string bytes;
+    for (const emulator::Parameter& parameter : module.parameters(entry)) {
+      parameters.push_back({{"bytes", parameter.bytes}, {"alignment", parameter.alignment}});
+      bytes += (bytes.empty() ? "" : ", ") + std::to_string(parameter.bytes);
+    }
+    if (!as_json)
+      std::printf("%s\n  %s\n  bytes of its parameters: %s\n", entry.c_str(), demangled(entry).c_str(),
+                  bytes.empty() ? "none" : bytes.c_str());
+    json.push_back({{"name", entry}, {"demangled", demangled(entry)}, {"parameters", parameters}});
+  }
+  if (as_json) print_json(std::move(json));
 }
 
 // Announces a launch that takes long, and refuses one that takes more than a day. The kernel's instructions
@@ -217,6 +244,16 @@ void print_written(const EmulatedArguments::Written& file) {
 }
 
 void run(const EmulateOptions& o) {
+  if (o.list) {
+    emulator::Emulator emulator;
+    try {
+      list_entries(emulator.load(read_text(o.path)), o.json);
+    } catch (const emulator::Error& error) {
+      refuse(o.path + ": " + error.what());
+    }
+    return;
+  }
+  if (o.block.empty()) refuse("--block is required");
   emulator::Options options;
   set_schedule(o.schedule, options);
   options.numerics = numerics_named(o.numerics);
@@ -277,8 +314,10 @@ void add_emulate(CLI::App& application) {
   const auto o = std::make_shared<EmulateOptions>();
   command->add_option("file", o->path, "PTX text, of any origin")->required();
   command->add_option("--entry", o->entry, "The kernel (default: the only one)");
+  command->add_flag("--list", o->list,
+                    "Print the kernels of the file and the bytes of their parameters; run none");
   command->add_option("--grid", o->grid, "Blocks: X, X,Y or X,Y,Z")->capture_default_str();
-  command->add_option("--block", o->block, "Threads of a block: X, X,Y or X,Y,Z")->required();
+  command->add_option("--block", o->block, "Threads of a block: X, X,Y or X,Y,Z (required)");
   command->add_option("--cluster", o->cluster, "Blocks of a cluster (default: what the kernel requires)");
   command->add_option("--shared", o->shared, "Bytes of dynamic shared memory of a block")
       ->transform(whole_number(0, std::numeric_limits<std::uint32_t>::max()))
@@ -309,9 +348,12 @@ void add_emulate(CLI::App& application) {
       ->add_option("--launch-limit", o->launch_limit,
                    "The same for the warps of all clusters together: the launch ends")
       ->transform(whole_number(1, std::numeric_limits<std::int64_t>::max()));
-  command->add_flag("--json", o->json, "Print one object: findings, counters, outputs");
+  command->add_flag(
+      "--json", o->json,
+      "Print one object: findings, counters, outputs; with --list an array of name, demangled, parameters");
   command->footer(
       "Examples:\n"
+      "  tenon emulate share/tenon/ptx/attention_mma_f16.ptx --list\n"
       "  tenon emulate scale.ptx --entry scale --grid 4 --block 256 --arg file:X.npy --arg "
       "out:Y.npy:f32:1024 "
       "--arg f32:2\n"

@@ -1,6 +1,8 @@
 """`tenon emulate` as scripts see it: exit status, JSON and text on stdout, sentences on stderr, .npy in and out."""
 import json
+import math
 import os
+import random
 import pathlib
 import subprocess
 import sys
@@ -334,6 +336,83 @@ class Emulate(Modules):
         self.assertIn("the warps of its block have executed 1 instruction, the limit of a cluster", out)
 
 
+def divisor(of):
+    """The fields of tenon::Divisor."""
+    shift = (of - 1).bit_length()
+    return "{u32:%d,s32:%d}" % (((1 << (31 + shift)) + of - 1) // of, shift)
+
+
+class LibraryKernels(Modules):
+    """A kernel of attention from the PTX that is installed with the command."""
+    BATCH, HEADS, QUERIES, KEYS, D = 1, 2, 20, 37, 32
+
+    def setUp(self):
+        super().setUp()
+        self.ptx = os.path.join(tenon_command.PTX, "attention_mma_f16.ptx")
+
+    def test_list(self):
+        code, out, err = emulate(self.ptx, "--list", "--json")
+        self.assertEqual((code, err), (0, ""))
+        kernels = json.loads(out)
+        self.assertEqual(len({kernel["name"] for kernel in kernels}), len(kernels))
+        plain = [x for x in kernels if "AttentionMmaConfig<__half, 32, 32," in x["demangled"] and "PlainScore" in x["demangled"]]
+        self.assertEqual([[p["bytes"] for p in x["parameters"]][1:] for x in plain], [[4]])  # the scale
+        text = emulate(self.ptx, "--list")[1]
+        self.assertIn("%s\n  void tenon::attention_mma<" % plain[0]["name"], text)
+        self.assertEqual(emulate(self.scale, "--list")[:2],
+                         (0, "scale\n  scale\n  bytes of its parameters: 8, 8, 4, 4\nnothing\n  nothing\n  bytes of its parameters: none\n"))
+        self.refused("gone.ptx: cannot be read", self.path("gone.ptx"), "--list")
+
+    def tensor(self, argument, rows):
+        row = self.HEADS * self.D
+        return "{%s,s64:%d,s64:%d,s64:%d}" % (argument, row, self.D, rows * row)
+
+    def arguments(self):
+        """tenon::AttentionArguments of a causal mask."""
+        q, k, v = (self.tensor("file:" + self.path(name + ".npy"), rows)
+                   for name, rows in (("q", self.QUERIES), ("k", self.KEYS), ("v", self.KEYS)))
+        o = self.tensor("out:%s:f16:%dx%dx%d" % (self.path("o.npy"), self.QUERIES, self.HEADS, self.D), self.QUERIES)
+        log_sum_exp = "out:%s:f32:%dx%d" % (self.path("l.npy"), self.HEADS, self.QUERIES)
+        raster = "{s32:1,s32:2,s32:2,u8:1,%s,%s,%s}" % (divisor(2), divisor(2), divisor(2))  # one tile, two heads
+        lengths = "{u64:0,u64:0,u64:0,s32:0,s32:0,u64:0,s32:0,s32:1,s32:0,%s,u64:0}" % divisor(1)
+        return "{%s,%s,%s,%s,%s,u64:0,s32:%d,s32:%d,s32:%d,%s,%s,%s,s32:%d,s32:0,%s,u64:0,u64:0}" % (
+            q, k, v, o, log_sum_exp, self.QUERIES, self.KEYS, self.HEADS, raster, divisor(2), divisor(1), 1 << 29, lengths)
+
+    def test_attention(self):
+        draw = random.Random(1)
+        values = {}
+        for name, rows in (("q", self.QUERIES), ("k", self.KEYS), ("v", self.KEYS)):
+            shape = (rows, self.HEADS, self.D)
+            values[name] = [draw.randrange(-16, 17) / 8 for _ in range(math.prod(shape))]  # exact in f16
+            npy(self.path(name + ".npy"), shape, values[name])
+        scale = 0.1875
+        (entry,) = (x["name"] for x in json.loads(emulate(self.ptx, "--list", "--json")[1])
+                    if "AttentionMmaConfig<__half, 32, 32," in x["demangled"] and "PlainScore" in x["demangled"])
+        code, out, err = emulate(self.ptx, "--entry", entry, "--grid", self.HEADS, "--block", 128, "--shared", 49152,
+                                 "--arg", self.arguments(), "--arg", "f32:%g" % scale, "--schedule", "late", "--json")
+        self.assertEqual((code, err), (0, ""))
+        answer = json.loads(out)
+        self.assertEqual([file["unwritten_bytes"] for file in answer["outputs"]], [0, 0])
+        self.assertGreater(answer["counters"]["total"]["matrix_operations"], 0)
+        o, logs = read_npy(self.path("o.npy"))[2], read_npy(self.path("l.npy"))[2]
+
+        def row(name, head, index):
+            first = (index * self.HEADS + head) * self.D
+            return values[name][first:first + self.D]
+
+        for head in range(self.HEADS):
+            for query in range(self.QUERIES):
+                seen = range(query + self.KEYS - self.QUERIES + 1)
+                weights = [math.exp(scale * sum(a * b for a, b in zip(row("q", head, query), row("k", head, key)))) for key in seen]
+                total = sum(weights)
+                self.assertAlmostEqual(logs[head * self.QUERIES + query], math.log(total), delta=1e-4)
+                wanted = [sum(w * x for w, x in zip(weights, column)) / total
+                          for column in zip(*(row("v", head, key) for key in seen))]
+                found = o[(query * self.HEADS + head) * self.D:][:self.D]
+                for x, y in zip(found, wanted):
+                    self.assertAlmostEqual(x, y, delta=0.004)
+
+
 class Refusals(Modules):
     def test_help_has_examples(self):
         code, out, _ = emulate("--help")
@@ -398,4 +477,4 @@ class Refusals(Modules):
 
 
 if __name__ == "__main__":
-    sys.exit(tenon_command.main({"L3": [Emulate, Refusals]}))
+    sys.exit(tenon_command.main({"L3": [Emulate, LibraryKernels, Refusals]}))
