@@ -108,7 +108,7 @@ endif()
 get_target_property(module_cubins tenon_module_cubins TENON_CUBINS)
 add_test(NAME sass.kernel_report COMMAND "${TENON_PYTHON}" -B "${TENON_SCRIPTS}/kernel_report" $<TARGET_FILE:tenon_library>
   ${module_cubins} --arch ${archs} --baseline "${CMAKE_CURRENT_LIST_DIR}/kernel_report.json")
-set_tests_properties(sass.kernel_report PROPERTIES LABELS L2)
+set_tests_properties(sass.kernel_report PROPERTIES LABELS L2 COST 70)
 
 # The cp.async kernels for architectures that this build leaves out: ptxas compiles the same PTX for them.
 set(others ${tenon_proven_architectures})

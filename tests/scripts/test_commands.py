@@ -272,7 +272,8 @@ elif arguments[0] == "gemm":
     print(json.dumps(answer))
     sys.exit(0 if answer["ok"] else 1)
 elif arguments[0] == "list" and "--json" in arguments:
-    rows = [dict(name="cp_async_x", symbol="_Z5plainPf"), dict(name="module_y", symbol="tenon_module_y")]
+    rows = [dict(name="cp_async_x", symbol="_Z5plainPf", types="f16_f32"), dict(name="module_y", symbol="tenon_module_y", types="f16_f32"),
+            dict(name="cp_async_z", symbol="_Z5otherPf", types="s8_s32")]
     if case == "no_symbols":
         rows = [dict(name="cp_async_x", symbol=None)]
     print(json.dumps(rows[1:] if case == "unlisted" else rows))
@@ -319,12 +320,11 @@ class MainJob(unittest.TestCase):
         job = importlib.machinery.SourceFileLoader("main_job", str(SCRIPTS / "main_job")).load_module()
         expected = {
             "tma_f16_f32_tn_128x256x64_s4": ["HMMA.16816", "UTMALDG", "LDSM"],
-            "cp_async_bf16_f32_nn_64x64x64_s5": ["HMMA.16816", "LDGSTS", "LDSM"],
-            "cp_async_f16_f16_tn_128x128x32_s2_unaligned": ["HMMA.16816"],
-            "wgmma_bf16_f32_tn_256x192x64_s3_c2x1_tailsplit": ["HGMMA", "UTMALDG", "UTMASTG"],
-            "wgmma_tf32_f32_tn_64x64x32_s8_splitk4": ["HGMMA", "UTMALDG", "UTMASTG"],
-            "wgmma_e4m3_e5m2_f32_tn_128x128x128_s6_c1x2_promoted": ["QGMMA", "UTMALDG", "UTMASTG"],
-            "wgmma_s8_s32_tn_128x256x128_s4_c2x1": ["IGMMA", "UTMALDG", "UTMASTG"],
+            "cp_async_f16_f32_nn_64x64x64_s5": ["HMMA.16816", "LDGSTS", "LDSM"],
+            "cp_async_f16_f32_tn_128x128x32_s2_unaligned": ["HMMA.16816"],
+            "cp_async_f16_f32_nn_64x64x32_s5_rounded": ["HMMA.16816", "LDGSTS", "F2FP"],
+            "wgmma_f16_f32_tn_256x192x64_s3_c2x1_tailsplit": ["HGMMA", "UTMALDG", "UTMASTG"],
+            "wgmma_f16_f32_tn_64x128x64_s7_fused": ["HGMMA", "UTMALDG", "STG"],
             "wgmma_f16_f32_tt_128x256x64_s4_c1x2_rowinterleaved": ["HGMMA", "UTMALDG", "STSM", "STG"],
             "wgmma_f16_f32_tn_256x128x64_s4_c1x2_unaligned_tailsplit": ["HGMMA", "UTMALDG", "STG"],
         }
@@ -382,6 +382,7 @@ class MainJob(unittest.TestCase):
         self.assertIn("\ncorrect\n", done.stdout)
         for shown in ("shown: info", "shown: list", "shown: list --parts", "shown: layout m16n8k16 f16 a", "SASS [", "module_y is compiled by the driver"):
             self.assertIn(shown, done.stdout)
+        self.assertNotIn("_Z5otherPf", done.stdout)  # the kernels for the product's type alone
         self.assertEqual(self.job("no_gpu", sass=1).returncode, 1)
 
     def test_a_wrong_product_without_a_gpu(self):
