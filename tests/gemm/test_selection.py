@@ -32,9 +32,9 @@ def configure(source, folder, *options):
 
 
 class Embedded(unittest.TestCase):
-    def test_tf32_tn_on_hopper(self):
+    def test_e5m2_tn_on_hopper(self):
         folder = WORK / "embedded"
-        chosen = {"TENON_ARCHITECTURES": "90", "TENON_TYPES": "tf32_f32", "TENON_LAYOUTS": "tn", "TENON_TILES": "core"}
+        chosen = {"TENON_ARCHITECTURES": "90", "TENON_TYPES": "e5m2_f32", "TENON_LAYOUTS": "tn", "TENON_TILES": "core"}
         done = configure(ROOT / "tests" / "gemm" / "selection", folder, f"-DTENON={ROOT}",
                          *(f"-D{name}={value}" for name, value in chosen.items()))  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -43,7 +43,7 @@ class Embedded(unittest.TestCase):
         lines = subprocess.run([folder / "selection"], capture_output=True, text=True, check=True).stdout.splitlines()
         self.assertEqual(lines.pop(), "bf16: this build has no kernel for bf16 inputs accumulated in f32, A row-major, B column-major")
         self.assertEqual(lines.pop(), "module_f16_f32_tn_128x128x32_s4")  # compiled by the driver, and small
-        expected = kernel_table.selected(kernel_table.read_table(), kernel_table.Selection(("tf32_f32",), ("tn",), "core", ("90",)))
+        expected = kernel_table.selected(kernel_table.read_table(), kernel_table.Selection(("e5m2_f32",), ("tn",), "core", ("90",)))
         tiles = [(k.row.family, k.types, k.layout, k.row.tile_m, k.row.tile_n, k.row.tile_k, k.row.stages) for k in expected]
         names = [re.fullmatch(r"(wgmma|tma|cp_async)_(\w+?)_(tn)_(\d+)x(\d+)x(\d+)_s(\d+)(_.*)?", line) for line in lines]
         self.assertNotIn(None, names, lines)

@@ -169,9 +169,9 @@ class Shell:
         """To the end on a machine with a GPU. Elsewhere the emulator takes the small products. The large ones would take it
         minutes, so they go up to the missing device, past all checks of the input."""
         command = words[0] if words else ""
-        large = command == "gemm" and any(len(word) > 3 for word in words if word.isdigit())
+        large = command in ("gemm", "precision") and any(len(word) > 3 for word in words if word.isdigit())
         done = run(self.program, *words, *(["--device", "cuda"] if large else []), cwd=self.folder)
-        if done.returncode == CANNOT and command in ("gemm", "attention", "ladder", "tune") and "no CUDA device" in done.stderr:
+        if done.returncode == CANNOT and command in ("gemm", "attention", "ladder", "precision", "tune") and "no CUDA device" in done.stderr:
             return []
         return self.failure(done)
 
