@@ -126,10 +126,9 @@ Status validate(const AttentionBackwardProblem& problem, std::size_t workspace_b
                            tensor("dv", problem.dv, p.key_heads, p.keys, width),
                            {"the workspace", workspace_bytes == 0 ? nullptr : problem.workspace,
                             bytes(problem.workspace, static_cast<std::int64_t>(workspace_bytes))}};
-  const bool keys = p.keys > 0 && p.queries > 0;  // else K and V are not read
   const Named inputs[] = {tensor("q", p.q, p.heads, p.queries, depth),
-                          tensor("k", p.k, p.key_heads, keys ? p.keys : 0, depth),
-                          tensor("v", p.v, p.key_heads, keys ? p.keys : 0, width),
+                          tensor("k", p.k, p.key_heads, p.keys, depth),
+                          tensor("v", p.v, p.key_heads, p.keys, width),
                           tensor("o", p.o, p.heads, p.queries, width),
                           tensor("d_o", problem.d_o, p.heads, p.queries, width),
                           {"log_sum_exp", p.queries == 0 ? nullptr : p.log_sum_exp,

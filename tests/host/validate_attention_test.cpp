@@ -8,6 +8,8 @@
 #include <limits>
 #include <string>
 
+#include "tenon/attention/check_backward_problem.hpp"
+
 namespace tenon {
 namespace {
 
@@ -284,6 +286,29 @@ TEST(ValidateAttention, NothingToComputeNeedsNoPointers) {
   p.q = p.k = p.v = {};
   p.o = {};
   EXPECT_TRUE(validate(p)) << validate(p).message();
+}
+
+// The backward pass of no queries: dK and dV are 0, and the kernels read K, V and the slopes of their heads.
+TEST(ValidateAttention, BackwardOfNoQueriesNeedsKeys) {
+  AttentionBackwardProblem problem;
+  problem.forward = valid();
+  problem.forward.queries = 0;
+  problem.forward.q = {}, problem.forward.o = {}, problem.forward.log_sum_exp = nullptr;
+  problem.dk = {at(0x80000), 128, 64, 2560};
+  problem.dv = {at(0x90000), 64, 32, 1280};
+  EXPECT_TRUE(check_problem(problem)) << check_problem(problem).message();
+  const auto refused = [&](const auto& change) {
+    AttentionBackwardProblem changed = problem;
+    change(changed.forward);
+    return std::string(check_problem(changed).message());
+  };
+  EXPECT_EQ(refused([](auto& p) { p.k.data = nullptr; }), "k is a null pointer");
+  EXPECT_EQ(refused([](auto& p) { p.v.row_stride = -1; }), "the row stride of v is -1 but must be >= 0");
+  EXPECT_EQ(refused([](auto& p) { p.alibi_slopes = static_cast<const float*>(at(0xa0002)); }),
+            "log_sum_exp, alibi_slopes and sinks must lie on multiples of 4 bytes");
+  problem.dk.data = at(0x20000);
+  EXPECT_STREQ(validate(problem, 0).message(),
+               "dk (from 0x20000) overlaps k (from 0x20000) but needs memory of its own");
 }
 
 TEST(ValidateAttention, NoKeysNeedNoKeys) {

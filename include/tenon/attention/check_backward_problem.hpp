@@ -41,6 +41,8 @@ inline Status check_problem(const AttentionBackwardProblem& problem) noexcept {
                                           p.type);
         !s)
       return s;
+  } else if (Status s = check_keys_and_values(p); !s) {  // which is_empty(p) passed over, and kernels read
+    return s;
   }
   const struct {
     const char* name;

@@ -142,6 +142,16 @@ inline Status check_variable_lengths(const AttentionProblem& p) noexcept {
   return {};
 }
 
+// K and V, where a batch has keys.
+inline Status check_keys_and_values(const AttentionProblem& p) noexcept {
+  if (has_no_keys(p)) return {};
+  const AttentionExtents of = key_extents(p);
+  if (Status s = check_attention_tensor("k", p.k, of.batch, p.key_heads, of.rows, p.head_dimension, p.type);
+      !s)
+    return s;
+  return check_attention_tensor("v", p.v, of.batch, p.key_heads, of.rows, p.value_dimension, p.type);
+}
+
 inline Status check_problem(const AttentionProblem& p) noexcept {
   constexpr StatusCode invalid = StatusCode::invalid_argument;
   const struct {
@@ -193,27 +203,18 @@ inline Status check_problem(const AttentionProblem& p) noexcept {
                       static_cast<long long>(x.stride), static_cast<long long>(most));
     }
   }
-  if (is_empty(p)) return {};
   if (reinterpret_cast<std::uintptr_t>(p.log_sum_exp) % alignof(float) != 0 ||
       reinterpret_cast<std::uintptr_t>(p.alibi_slopes) % alignof(float) != 0 ||
       reinterpret_cast<std::uintptr_t>(p.sinks) % alignof(float) != 0)
     return Status(invalid, "log_sum_exp, alibi_slopes and sinks must lie on multiples of 4 bytes");
+  if (is_empty(p)) return {};
   if (Status s = check_variable_lengths(p); !s) return s;
-  const AttentionExtents of_queries = query_extents(p), of_keys = key_extents(p);
+  const AttentionExtents of_queries = query_extents(p);
   if (Status s = check_attention_tensor("q", p.q, of_queries.batch, p.heads, of_queries.rows,
                                         p.head_dimension, p.type);
       !s)
     return s;
-  if (!has_no_keys(p)) {
-    if (Status s = check_attention_tensor("k", p.k, of_keys.batch, p.key_heads, of_keys.rows,
-                                          p.head_dimension, p.type);
-        !s)
-      return s;
-    if (Status s = check_attention_tensor("v", p.v, of_keys.batch, p.key_heads, of_keys.rows,
-                                          p.value_dimension, p.type);
-        !s)
-      return s;
-  }
+  if (Status s = check_keys_and_values(p); !s) return s;
   if (Status s = check_attention_tensor("o", p.o, of_queries.batch, p.heads, of_queries.rows,
                                         p.value_dimension, output);
       !s)
