@@ -11,8 +11,8 @@ using test::AttentionBackward;
 using test::AttentionCase;
 using AttentionBackwardTest = test::DeviceTest;
 
-void expect_right(const AttentionCase& c, const char* kernel = nullptr) {
-  AttentionBackward attention(c);
+void expect_right(const AttentionCase& c, const char* kernel = nullptr, bool deterministic = false) {
+  AttentionBackward attention(c, deterministic);
   const Status status = attention_backward(test::launcher(), attention.problem(kernel), kernel);
   ASSERT_TRUE(status) << status.message();
   ASSERT_TRUE(test::device()->synchronize());
@@ -101,6 +101,15 @@ TEST_F(AttentionBackwardTest, Empty) {
   EXPECT_TRUE(attention_backward(test::launcher(), nothing.problem()));
   EXPECT_EQ(kernel_name(test::launcher(), nothing.problem()), nullptr);
   EXPECT_EQ(workspace_size(test::launcher(), nothing.problem()), 0U);
+}
+
+// More heads than the workspace of the wgmma kernel has slots, and queries that see no key.
+TEST_F(AttentionBackwardTest, HeadsThatShareSlots) {
+  AttentionCase c;
+  c.batch = test::emulated() ? 7 : 300, c.heads = 2, c.key_heads = 2;
+  c.queries = 30, c.keys = 20, c.window = {-1, 0};
+  expect_right(c);
+  expect_right(c, nullptr, true);
 }
 
 TEST_F(AttentionBackwardTest, DeterministicGivesTheSameBits) {

@@ -9,6 +9,8 @@
 #include <set>
 #include <vector>
 
+#include "tenon/attention/scheduler_backward.hpp"
+
 namespace tenon {
 namespace {
 
@@ -175,6 +177,39 @@ TEST(KeyTileWalk, PassesOverTilesThatABatchDoesNotHave) {
     for (const int query : {0, 16}) expected.push_back({head, query, 0});
   EXPECT_EQ(visited, expected);
   EXPECT_EQ(error, 1);
+}
+
+// Each tile is added and each part rounded once; a part after all tiles of its head, as a CTA waits only for
+// CTAs before it, and before the tiles of the head that has its slot next, three sections later.
+TEST(BackwardOrder, RoundsAHeadAfterItsTilesAndBeforeItsSlotIsUsedAgain) {
+  for (const int tiles : {1, 3}) {
+    for (const int key_heads : {1, 4, 9, 10}) {
+      for (const int section : {1, 4, 12}) {
+        for (const int group : {1, 2}) {
+          const int parts = 5 - tiles, slots = 3 * section;
+          const BackwardOrder order(tiles, key_heads, section, group, parts, false);
+          std::vector<int> added(key_heads), rounded(group * key_heads);
+          std::set<std::array<int, 3>> seen;
+          for (int i = 0; i < order.size(); ++i) {
+            const BackwardTask task = order.at(i);
+            const int key_head = task.rounds ? task.head / group : task.head;
+            ASSERT_TRUE(task.head >= 0 && key_head < key_heads) << i;
+            ASSERT_TRUE(task.tile >= 0 && task.tile < (task.rounds ? parts : tiles)) << i;
+            ASSERT_TRUE(seen.insert({task.rounds ? 1 : 0, task.tile, task.head}).second) << i;
+            if (task.rounds) {
+              ASSERT_EQ(added[key_head], tiles) << i;
+              ++rounded[task.head];
+            } else {
+              ++added[key_head];
+              for (int head = group * (key_head - slots); head >= 0 && head < group * (key_head - slots + 1);
+                   ++head)
+                ASSERT_EQ(rounded[head], parts) << i;
+            }
+          }
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

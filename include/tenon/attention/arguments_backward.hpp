@@ -11,19 +11,18 @@ namespace tenon {
 // the kernels read whole tiles of it.
 inline constexpr int backward_row_padding = 128;
 
-// dQ in f32 of the heads in progress, of kernels whose CTAs add to it (kernel_backward_wgmma.hpp): head h of
-// all batches has slot h % slots. The last CTA that adds to a part of dQ rounds it and clears the part, so that
-// the next head of the slot finds zeros.
+// dQ in f32 of the heads in progress, of the kernel whose CTAs add to it (query_sums_backward_wgmma.hpp):
+// head h of all batches has slot h % slots. Once rounded it is cleared, so that the next head of the slot
+// finds zeros.
 struct BackwardQuerySums {
   float* sums;  // null: none
-  // Of each part of a tile of queries of a slot, the CTAs that have added to it; then of each slot the parts
-  // that were rounded, of all heads that it held.
-  std::uint32_t* counts;
-  int slots;
+  // Of each slot the warps that have finished a head, and the parts of dQ that were rounded, both of all
+  // heads that it held. If not null, the CTAs add in the order of their keys, the last ones first, and each
+  // part of a tile has the number of CTAs that have added to it.
+  std::uint32_t *finished, *rounded, *turns;
+  int slots, counters;  // counters: of all kinds, from `finished` on
+  int adders, parts;    // of a head: tiles of keys, and CTAs that round
   Divisor by_slots;
-  int parts;          // of a head's dQ: those that some CTA adds to
-  int tile_counts;    // counters of parts: where the counters of slots begin
-  bool ordered;       // whether the CTAs add in the order of their keys, the last first
 };
 
 struct AttentionBackwardArguments {
@@ -46,16 +45,15 @@ struct AttentionBackwardArguments {
 
 // All but rows in bytes.
 struct BackwardWorkspace {
-  std::int64_t rows, deltas_at, counts_at, dq_sums_at, bytes;
+  std::int64_t rows, deltas_at, counters_at, dq_sums_at, bytes;
 };
-// slots: of BackwardQuerySums; tile_rows and tile_parts: queries of a tile there, and parts.
-constexpr BackwardWorkspace backward_workspace(const AttentionProblem& p, int slots = 0, int tile_rows = 1,
-                                               int tile_parts = 0) {
+// slots, counters: of BackwardQuerySums.
+constexpr BackwardWorkspace backward_workspace(const AttentionProblem& p, std::int64_t slots = 0,
+                                               std::int64_t counters = 0) {
   const std::int64_t padded =
       (p.queries + backward_row_padding - 1) / backward_row_padding * backward_row_padding;
-  const std::int64_t rows = padded * p.heads * p.batch;  // a multiple of 128
-  const std::int64_t counts = slots * (padded / tile_rows * tile_parts + 1);
-  const std::int64_t dq_sums_at = 8 * rows + (4 * counts + 127) / 128 * 128;
+  const std::int64_t rows = padded * p.heads * p.batch;
+  const std::int64_t dq_sums_at = 8 * rows + (4 * counters + 127) / 128 * 128;
   return {rows, 4 * rows, 8 * rows, dq_sums_at, dq_sums_at + 4 * slots * padded * p.head_dimension};
 }
 

@@ -1,8 +1,10 @@
 // What a CTA of the wgmma backward kernel of attention is made of, and where it has its shared memory. Below:
-// arguments_backward.hpp, pipeline/tma_ring.hpp, shared/tile.hpp, warp/wgmma_accumulator.hpp.
+// arguments_backward.hpp, scheduler_backward.hpp, pipeline/tma_ring.hpp, shared/tile.hpp,
+// warp/wgmma_accumulator.hpp.
 #pragma once
 
 #include "tenon/attention/arguments_backward.hpp"
+#include "tenon/attention/scheduler_backward.hpp"
 #include "tenon/gemm/tile_shape.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/shared/tile.hpp"
@@ -40,6 +42,11 @@ struct AttentionBackwardConfig {
   static constexpr int part_floats = 16 * 64, parts = 4 * consumers;
   static constexpr int tile_floats = part_floats * parts;
   static_assert(tile_floats == queries * Head, "AttentionBackwardConfig: the warps share dQ of a tile");
+
+  // What a warpgroup has of a tile of dQ.
+  TENON_HOST_DEVICE static constexpr int first_row(int group) { return queries == 64 ? 0 : 64 * group; }
+  TENON_HOST_DEVICE static constexpr int first_column(int group) { return queries == 64 ? 64 * group : 0; }
+  static constexpr int rounded_tiles = 16;  // by a CTA
 
   // Shared memory, from a multiple of 1024 bytes on.
   static constexpr int alignment = 1024;
@@ -84,42 +91,35 @@ struct AttentionBackwardMaps {
   TensorMap q, d_o, k, v;
 };
 
-// Where dQ in f32 of a head lies in the workspace (BackwardQuerySums).
+// Where dQ in f32 of a head, of all batches, lies in the workspace (BackwardQuerySums).
 struct BackwardSlot {
   int turn, slot;  // turn: of the heads that have the slot one after the other
-  __device__ __forceinline__ BackwardSlot(const AttentionBackwardArguments& a, int batch, int head)
-      : turn(a.dq_sums.by_slots.quotient(batch * a.heads + head)),
-        slot(batch * a.heads + head - turn * a.dq_sums.slots) {}
-  __device__ __forceinline__ std::uint32_t* rounded(const AttentionBackwardArguments& a) const {
-    return a.dq_sums.counts + a.dq_sums.tile_counts + slot;
-  }
+  __device__ __forceinline__ BackwardSlot(const AttentionBackwardArguments& a, int all_head)
+      : turn(a.dq_sums.by_slots.quotient(all_head)), slot(all_head - turn * a.dq_sums.slots) {}
 };
 
-// What a CTA does: its keys, and the query tiles that see them, of each head of the group.
+// What a CTA that adds does: its keys, and the query tiles that see them, of each head of the group.
 struct BackwardWork {
   int batch, key_head, key;  // key: the first
-  int first_head, heads;
-  int begin, tiles;  // of the queries of a head; begin is a multiple of a tile
+  int begin, tiles;          // of the queries of a head; begin is a multiple of a tile
 
-  template <class Config>
-  __device__ __forceinline__ static BackwardWork of(const AttentionBackwardArguments& a, int index) {
-    const QueryTile tile = a.key_tiles.at(index);
+  // Mask: of mask.hpp, as the window in the arguments is.
+  template <class Config, class Mask>
+  __device__ __forceinline__ static BackwardWork of(const AttentionBackwardArguments& a,
+                                                    const BackwardTask& task) {
     BackwardWork work;
-    work.batch = a.by_key_heads.quotient(tile.head);
-    work.key_head = tile.head - work.batch * a.key_heads;
-    work.key = tile.tile * Config::keys;
-    work.first_head = work.key_head * a.group;
-    work.heads = a.group;
+    work.batch = a.by_key_heads.quotient(task.head);
+    work.key_head = task.head - work.batch * a.key_heads;
+    work.key = task.tile * Config::keys;
     const KeyRange seeing = seeing_queries(a, work.key, min(work.key + Config::keys, a.keys) - 1);
-    work.begin = seeing.begin / Config::queries * Config::queries;
-    work.tiles =
-        seeing.end > work.begin ? (seeing.end - work.begin + Config::queries - 1) / Config::queries : 0;
+    const int end = Mask::left_limit ? seeing.end : a.queries;
+    work.begin = Mask::right_limit ? seeing.begin / Config::queries * Config::queries : 0;
+    work.tiles = end > work.begin ? (end - work.begin + Config::queries - 1) / Config::queries : 0;
     return work;
   }
-  // The first element of a padded row: of a head of queries, and a query.
-  __device__ __forceinline__ std::int64_t padded_row(const AttentionBackwardArguments& a, int head,
-                                                     int query) const {
-    return (static_cast<std::int64_t>(batch) * a.heads + head) * a.padded_queries + query;
+  // Of queries, of all batches.
+  __device__ __forceinline__ int first_head(const AttentionBackwardArguments& a) const {
+    return batch * a.heads + key_head * a.group;
   }
 };
 

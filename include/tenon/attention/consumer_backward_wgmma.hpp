@@ -6,8 +6,8 @@
 //   dV += P^T dO, dK += dS^T Q       P^T and dS^T from registers
 //   dQ = dS K                        over all keys of the CTA, half of it, added to device memory
 //
-// The exponentials run under the product dP^T, and dQ is added under dK. Below: query_sums_backward_wgmma.hpp,
-// score_function.hpp.
+// The exponentials run under the product dP^T, and dQ is added under dK. Below:
+// query_sums_backward_wgmma.hpp, score_function.hpp.
 #pragma once
 
 #include "tenon/attention/query_sums_backward_wgmma.hpp"
@@ -29,88 +29,105 @@ class AttentionBackwardConsumer {
   using QuerySums = typename Config::QuerySums;
   static constexpr int queries = Config::queries, steps = queries / 16, depth = Config::head;
   using Adder = BackwardQueryAdder<Config, Mask>;
-  using Tile = typename Adder::Tile;
   using Weights = FragmentA<WgmmaShape<depth, 16>, T>[steps];
   // Whether dV is issued before dS is computed. P is then in registers twice, as f32 and as an operand.
   static constexpr bool early = queries == 64;
   // Whether S^T of the next tile is computed under dQ's store. Beside 128 columns of dK and dV there are no
   // registers for it.
   static constexpr bool ahead = depth == 64;
+  static_assert(Config::stages == 2, "AttentionBackwardConsumer: a stage has a tile of dS");
 
  public:
-  // By all of a consumer warpgroup. group: its number. memory: of the CTA, aligned.
+  // By all of a consumer warpgroup. memory: of the CTA, aligned.
   __device__ __forceinline__ AttentionBackwardConsumer(const AttentionBackwardArguments& a, const Mask& mask,
                                                        const AttentionBackwardRings<Config>& rings,
-                                                       std::uint8_t* memory, int group)
+                                                       std::uint8_t* memory)
       : a_(a),
         mask_(mask),
         rings_(rings),
         memory_(memory),
         base_(ptx::shared_address(memory)),
-        group_(group),
         warp_(__shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0)) {}
 
-  __device__ __forceinline__ void run(const BackwardWork& work) {
+  // task: a function that gives the CTA's BackwardTask.
+  template <class Task>
+  __device__ __forceinline__ void run(const Task& task) {
     Sums dk, dv;
-    const int count = work.heads * work.tiles;
-    if (count > 0) {
-      rings_.keys.wait_full(Stage<1>());
-      Scores s, d;
-      QuerySums dq;
+    clear(dk);
+    clear(dv);
+    const Adder adder(a_, mask_, memory_ + Config::parts_at + warp_ * 4 * Config::part_floats, warp_);
+    {
+      const BackwardWork work = BackwardWork::of<Config, Mask>(a_, task());
       Stage<Config::stages> stage;
-      Adder adder(a_, mask_, memory_ + Config::parts_at, warp_);
-      Tile tile = adder.tile(work, work.first_head, work.begin), before = tile;
-      const int end = work.begin + work.tiles * queries;
-      if constexpr (ahead) start_scores(s, stage);
+      if (work.tiles > 0) rings_.keys.wait_full(Stage<1>());
 #pragma unroll 1
-      for (int i = 0; i < count; ++i) {
-        if constexpr (!ahead) start_scores(s, stage);
-        start_weight_gradients(d, stage);
-        s.template when_done<1>([&](auto& values) {
-          mask_scores(values, work.key, tile.query);
-          exponentiate(values, stage);
-          if (early) keep(p_, values);
-        });
-        if (early) start_sums(dv, p_, Config::gradients_at, stage, i > 0);
-        d.template when_done<early ? 1 : 0>([&](auto& gradients) {
-          s.template when_done<early ? 1 : 0>([&](auto& values) {
-            differentiate(gradients, values, stage);
-            if (!early) keep(p_, values);
-          });
-          keep(ds_, gradients);
-        });
-        if (!early) start_sums(dv, p_, Config::gradients_at, stage, i > 0);
-        store_scores(i % 2);
-        start_query_sums(dq, i % 2);
-        start_sums(dk, ds_, Config::queries_at, stage, i > 0);
-        dv.template when_done<2>([](auto&) {});
-        __syncwarp();  // all lanes have read the sums of dO * O
-        if (lane_id() == 0) rings_.gradients.release(stage);
-        dq.template when_done<1>([&](auto& values) { adder.add(values, work, tile, before, i > 0); });
-        // After the last tile its scores again, which nobody reads: with a branch around the product ptxas
-        // makes every wgmma wait for the one before. It does so, too, if a product is in flight from one turn
-        // of the loop to the next.
-        const Stage<Config::stages> next = stage.next();
-        if constexpr (ahead) start_scores(s, i + 1 < count ? next : stage);
-        dk.when_done([](auto&) {});
-        if constexpr (ahead) s.when_done([](auto&) {});
-        __syncwarp();  // all lanes have read the log-sum-exp
-        if (lane_id() == 0) rings_.queries.release(stage);
-        if (i > 0) adder.round_if_last(work, before);
-        stage = next;
-        before = tile;
-        tile.query += queries, tile.at += 1;
-        if (tile.query == end && i + 1 < count) tile = adder.tile(work, tile.head + 1, work.begin);
+      for (int head = work.first_head(a_);; ++head) {
+        if (work.tiles > 0) visit(work, head, adder, dk, dv, stage);
+        adder.finish(head, work);
+        if (a_.by_group.quotient(head + 1) * a_.group == head + 1) break;
       }
-      adder.finish(work, before);
     }
-    const int first = work.key + 64 * group_;
-    const GradientPlace place{work.batch, work.key_head, first, a_.keys, 0};
-    dv.when_done([&](auto& values) { store_gradient<T>(values, a_.dv, place, 1, count > 0); });
-    dk.when_done([&](auto& values) { store_gradient<T>(values, a_.dk, place, a_.scale, count > 0); });
+    // Again, rather than in registers over the loop.
+    const BackwardWork work = BackwardWork::of<Config, Mask>(a_, task());
+    const GradientPlace place{work.batch, work.key_head, work.key + 64 * group(), a_.keys, 0};
+    dv.when_done([&](auto& values) { store_gradient<T>(values, a_.dv, place, 1); });
+    dk.when_done([&](auto& values) { store_gradient<T>(values, a_.dk, place, a_.scale); });
   }
 
  private:
+  __device__ __forceinline__ static void clear(Sums& sums) {
+    sums.when_done([](auto& values) { values.for_each([](float& x, int, int) { x = 0; }); });
+  }
+  // The tiles of queries of a head that see the keys.
+  __device__ __forceinline__ void visit(const BackwardWork& work, int head, const Adder& adder, Sums& dk,
+                                        Sums& dv, Stage<Config::stages>& stage) {
+    Scores s, d;
+    QuerySums dq;
+    const int end = work.begin + work.tiles * queries;
+    int query = work.begin;
+    if constexpr (ahead) start_scores(s, stage);
+#pragma unroll 1
+    do {
+      if constexpr (!ahead) start_scores(s, stage);
+      start_weight_gradients(d, stage);
+      s.template when_done<1>([&](auto& values) {
+        mask_scores(values, work.key, query);
+        exponentiate(values, stage);
+        if (early) keep(p_, values);
+      });
+      if (early) start_sums(dv, p_, Config::gradients_at, stage);
+      d.template when_done<early ? 1 : 0>([&](auto& gradients) {
+        s.template when_done<early ? 1 : 0>([&](auto& values) {
+          differentiate(gradients, values, stage);
+          if (!early) keep(p_, values);
+        });
+        keep(ds_, gradients);
+      });
+      if (!early) start_sums(dv, p_, Config::gradients_at, stage);
+      store_scores(stage.index);
+      start_query_sums(dq, stage.index);
+      start_sums(dk, ds_, Config::queries_at, stage);
+      dv.template when_done<2>([](auto&) {});
+      __syncwarp();  // all lanes have read the sums of dO * O
+      if (lane_id() == 0) rings_.gradients.release(stage);
+      dq.template when_done<1>([&](auto& values) { adder.add(values, head, query, work); });
+      query += queries;
+      // After the last tile its scores again, which nobody reads: with a branch around the product ptxas
+      // makes every wgmma wait for the one before. It does so, too, if a product is in flight from one turn
+      // of the loop to the next.
+      const Stage<Config::stages> next = stage.next();
+      if constexpr (ahead) start_scores(s, query < end ? next : stage);
+      dk.when_done([](auto&) {});
+      if constexpr (ahead) s.when_done([](auto&) {});
+      __syncwarp();  // all lanes have read the log-sum-exp
+      if (lane_id() == 0) rings_.queries.release(stage);
+      stage = next;
+    } while (query < end);
+  }
+
+  __device__ __forceinline__ int group() const {
+    return warp_ / 4;
+  }
   __device__ __forceinline__ std::uint32_t at(int offset) const {
     return base_ + offset;
   }
@@ -138,7 +155,7 @@ class AttentionBackwardConsumer {
     Scores::commit();
   }
   __device__ __forceinline__ void multiply(Scores& s, int keys_at, std::uint32_t rows) const {
-    const OperandDescriptor<TileK> a(TileK{ptx::opaque_copy(at(keys_at))}, 64 * group_);
+    const OperandDescriptor<TileK> a(TileK{ptx::opaque_copy(at(keys_at))}, 64 * group());
     const OperandDescriptor<TileQ> b(TileQ{rows}, 0);
     s.fence();
 #pragma unroll
@@ -146,7 +163,7 @@ class AttentionBackwardConsumer {
   }
   // sums += W B, where B is Q or dO.
   __device__ __forceinline__ void start_sums(Sums& sums, Weights& w, int tiles_at,
-                                             Stage<Config::stages> stage, bool add) const {
+                                             Stage<Config::stages> stage) const {
     using Tile = typename Config::QueryRows;
     using Major = WgmmaMajor<true, Tile::k_major>;
     const OperandDescriptor<Tile> b(Tile{at<Tile>(tiles_at, stage)}, 0);
@@ -154,16 +171,15 @@ class AttentionBackwardConsumer {
     for (auto& x : w) ptx::hold(x.reg);
     sums.fence();
 #pragma unroll
-    for (int step = 0; step < steps; ++step)
-      sums.template multiply<T, T, Major>(w[step], b.at(step), add || step > 0);
+    for (int step = 0; step < steps; ++step) sums.template multiply<T, T, Major>(w[step], b.at(step), true);
     sums.commit();
   }
   // dQ = dS K: each warpgroup has 64 queries, or all 64 and half of the columns.
   __device__ __forceinline__ void start_query_sums(QuerySums& dq, int buffer) const {
     using Keys = typename Config::KeyRows;
     const OperandDescriptor<TileS> a(TileS{at(Config::scores_at + buffer * TileS::bytes)},
-                                     queries == 64 ? 0 : 64 * group_);
-    const OperandDescriptor<Keys> b(Keys{ptx::opaque_copy(at(0))}, queries == 64 ? 64 * group_ : 0);
+                                     queries == 64 ? 0 : 64 * group());
+    const OperandDescriptor<Keys> b(Keys{ptx::opaque_copy(at(0))}, queries == 64 ? 64 * group() : 0);
     dq.fence();
 #pragma unroll
     for (int step = 0; step < a.steps; ++step) dq.multiply(a, b, step, step > 0);
@@ -185,7 +201,7 @@ class AttentionBackwardConsumer {
   __device__ __forceinline__ void mask_scores(Values& s, int key, int query) const {
     if (sees_all(mask_, query, query + queries - 1, key, Config::keys)) return;
     const Coord first = Values::coord(Values::this_lane(), 0);
-    const int row = key + 64 * group_ + first.row, column = query + first.col;
+    const int row = key + 64 * group() + first.row, column = query + first.col;
 #pragma unroll
     for (int i = 0; i < s.elements; ++i) {
       const KeySpan seen = mask_.visible(column + i / 4 * 8 + i % 2);
@@ -235,7 +251,7 @@ class AttentionBackwardConsumer {
   const AttentionBackwardRings<Config>& rings_;
   std::uint8_t* memory_;
   std::uint32_t base_;
-  int group_, warp_;
+  int warp_;
   Weights p_, ds_;
 };
 

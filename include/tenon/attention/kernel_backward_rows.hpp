@@ -42,27 +42,8 @@ __device__ __forceinline__ float product_of_pair(std::uint32_t a, std::uint32_t 
   return fmaf(x[1], y[1], x[0] * y[0]);
 }
 
-// The workspace of dQ in f32 before any CTA adds to it, and dQ of a query that sees no key: where no query of a
-// tile sees one, no CTA stores its dQ. lane: of a row.
-template <class T>
-__device__ __forceinline__ void clear_query_sums(const AttentionBackwardArguments& a, const BackwardRow& row,
-                                                 int lane) {
-  const BackwardQuerySums& w = a.dq_sums;
-  const std::int64_t thread = 8 * row.index + lane;
-  if (thread < w.tile_counts + w.slots) w.counts[thread] = 0;
-  if (row.index < static_cast<std::int64_t>(w.slots) * a.padded_queries) {
-    float* const to = w.sums + row.index * a.head_dimension;
-    for (int i = 4 * lane; i < a.head_dimension; i += 32)
-      *reinterpret_cast<float4*>(to + i) = make_float4(0, 0, 0, 0);
-  }
-  if (row.query >= a.queries) return;
-  const KeyRange seen = seen_keys(a, row.query, row.query);
-  if (seen.begin < seen.end) return;
-  for (int i = 8 * lane; i < a.head_dimension; i += 64)
-    *reinterpret_cast<uint4*>(row.in<T>(a.dq) + i) = make_uint4(0, 0, 0, 0);
-}
-
-// The sum of dO * O of each row and the base-2 log-sum-exp; clears dQ in f32, if there is one.
+// The sum of dO * O of each row and the base-2 log-sum-exp; clears dQ in f32 and its counters, if there are
+// any. The next grid may start at once: it waits for this one itself, or is launched without overlap.
 template <class T>
 __global__ void __launch_bounds__(backward_row_threads)
     attention_backward_prepare(const __grid_constant__ AttentionBackwardArguments a) {
@@ -90,7 +71,15 @@ __global__ void __launch_bounds__(backward_row_threads)
   }
 #pragma unroll
   for (int distance = 1; distance < 8; distance *= 2) sum += __shfl_xor_sync(0xffffffffU, sum, distance);
-  if (a.dq_sums.sums != nullptr) clear_query_sums<T>(a, row, lane);
+  if (a.dq_sums.sums != nullptr) {
+    const std::int64_t thread = 8 * row.index + lane;
+    if (thread < a.dq_sums.counters) a.dq_sums.finished[thread] = 0;
+    if (row.index < static_cast<std::int64_t>(a.dq_sums.slots) * a.padded_queries) {
+      float* const to = a.dq_sums.sums + row.index * a.head_dimension;
+      for (int i = 4 * lane; i < a.head_dimension; i += 32)
+        *reinterpret_cast<float4*>(to + i) = make_float4(0, 0, 0, 0);
+    }
+  }
   if (lane != 0) return;
   constexpr float infinity = __builtin_huge_valf();
   float log2_sum = infinity;

@@ -100,8 +100,7 @@ struct AttentionBackwardKernel {
   static void plan(const AttentionBackwardProblem& problem, const DeviceDescription& device, const char* ptx,
                    BackwardLaunches* launches) noexcept {
     const AttentionProblem& p = problem.forward;
-    const AttentionBackwardArguments a =
-        backward_arguments(problem, Queries::rows, Keys::rows, device);
+    const AttentionBackwardArguments a = backward_arguments(problem, Queries::rows, Keys::rows, device);
     const GeneralScore score{p.scale, p.soft_cap, p.alibi_slopes};
     if (p.queries > 0) add_backward_prepare<T>(a, launches, ptx, static_cast<int>(p.batch));
     const auto add = [&](const void* function, const char* what, int shared_bytes, int ctas) {

@@ -8,8 +8,6 @@
 
 namespace tenon::sm90 {
 
-inline int backward_waves_of_section = 2, backward_sections_in_progress = 2;
-
 // Config: AttentionBackwardConfig. Mask: mask.hpp. Plain scores, with a scale above 0.
 template <class Config_, class Mask_>
 struct AttentionBackwardKernel {
@@ -55,8 +53,8 @@ struct AttentionBackwardKernel {
 
   static BackwardWorkspace workspace(const AttentionBackwardProblem& problem,
                                      const DeviceDescription& device) noexcept {
-    return backward_workspace(problem.forward, Sections(problem.forward, device).slots, Config::queries,
-                              Config::parts);
+    const Sections sections(problem, device);
+    return backward_workspace(problem.forward, sections.slots, sections.counters);
   }
 
   // make_map(TensorInMemory, box_rows, box_columns, TensorMap*): make_tensor_map_4d() or its like.
@@ -66,7 +64,12 @@ struct AttentionBackwardKernel {
     const AttentionProblem& p = problem.forward;
     const int batch = static_cast<int>(p.batch);
     AttentionBackwardArguments a = backward_arguments(problem, Config::queries, Config::keys, device);
-    add_query_sums(problem, device, &a);
+    const Sections sections(problem, device);
+    add_query_sums(problem, sections, &a);
+    // The first keys are those that most queries see under a causal mask. Ordered CTAs add the last keys
+    // first.
+    const BackwardOrder order(sections.key_tiles, sections.key_heads, sections.section, a.group,
+                              sections.parts, problem.deterministic);
     AttentionBackwardMaps maps;
     const auto map = [&](const AttentionTensor<const void*>& x, std::int64_t rows, std::int64_t heads,
                          int box_rows, TensorMap* to) {
@@ -89,46 +92,54 @@ struct AttentionBackwardKernel {
     main.what = "attention backward on wgmma";
     main.ptx = ptx;
     main.function = reinterpret_cast<const void*>(&attention_backward_wgmma<Config, Mask>);
-    main.grid.x = static_cast<unsigned>(a.key_tiles.size());
+    main.grid.x = static_cast<unsigned>(order.size());
     main.block.x = Config::threads;
     main.shared_bytes = Config::shared_bytes;
     main.overlaps_previous = true;
-    main.arguments.set(maps, a, mask_of<Mask>(p));
+    main.arguments.set(maps, a, order, mask_of<Mask>(p));
     return {};
   }
 
  private:
-  // The heads of keys whose CTAs come before those of any other, and the heads of queries whose dQ is in the
-  // workspace.
+  // The sizes of BackwardOrder and BackwardQuerySums. A section has one wave of CTAs that add: with two the
+  // L2 does not hold dQ of the sections in progress. Three of those: one is added to, one rounded, and of the
+  // third the last CTAs add yet or the first ones already.
   struct Sections {
-    int tiles, all, section, slots;
-    Sections(const AttentionProblem& p, const DeviceDescription& device) noexcept
-        : tiles(std::max<int>(1, static_cast<int>((p.keys + Config::keys - 1) / Config::keys))),
-          all(static_cast<int>(p.batch * p.key_heads)) {
-      const int least = std::min(all, std::max(1, backward_waves_of_section * device.multiprocessors / tiles));
+    static constexpr int in_progress = 3;
+    int key_tiles, key_heads, section, parts, slots, turns;
+    std::int64_t counters;
+    Sections(const AttentionBackwardProblem& problem, const DeviceDescription& device) noexcept {
+      const AttentionProblem& p = problem.forward;
+      key_tiles = static_cast<int>((p.keys + Config::keys - 1) / Config::keys);
+      key_heads = static_cast<int>(p.batch * p.key_heads);
+      const int padded = static_cast<int>((p.queries + backward_row_padding - 1) / backward_row_padding);
+      const int tiles = padded * (backward_row_padding / Config::queries);
+      parts = (tiles + Config::rounded_tiles - 1) / Config::rounded_tiles;
+      const int least = std::min(key_heads, (device.multiprocessors + key_tiles - 1) / key_tiles);
       section = least;
-      // The last section is as large as most: few CTAs would not keep the device busy.
-      while (section < std::min(all, 2 * least) && all % section != 0 && 4 * (all % section) < 3 * section) ++section;
-      slots = std::min(all, backward_sections_in_progress * section) * static_cast<int>(p.heads / p.key_heads);
+      // The last section is at least three quarters of the others: it must keep the device busy, too.
+      while (section < std::min(key_heads, 2 * least) && key_heads % section != 0 &&
+             4 * (key_heads % section) < 3 * section)
+        ++section;
+      slots = std::min(key_heads, in_progress * section) * static_cast<int>(p.heads / p.key_heads);
+      turns = problem.deterministic ? slots * tiles * Config::parts : 0;
+      counters = turns + 2 * std::int64_t{slots};
     }
   };
-  static void add_query_sums(const AttentionBackwardProblem& problem, const DeviceDescription& device,
+  static void add_query_sums(const AttentionBackwardProblem& problem, const Sections& sections,
                              AttentionBackwardArguments* a) noexcept {
-    const Sections sections(problem.forward, device);
-    // The first keys are those that most queries see under a causal mask. Ordered CTAs add last keys first.
-    a->key_tiles = AttentionRaster(sections.tiles, sections.all, sections.section, problem.deterministic);
-    const BackwardWorkspace w = workspace(problem, device);
+    const BackwardWorkspace w = backward_workspace(problem.forward, sections.slots, sections.counters);
     auto* const base = static_cast<unsigned char*>(problem.workspace);
     BackwardQuerySums& sums = a->dq_sums;
     sums.sums = reinterpret_cast<float*>(base + w.dq_sums_at);
-    sums.counts = reinterpret_cast<std::uint32_t*>(base + w.counts_at);
+    sums.finished = reinterpret_cast<std::uint32_t*>(base + w.counters_at);
+    sums.rounded = sums.finished + sections.slots;
+    sums.turns = sections.turns > 0 ? sums.rounded + sections.slots : nullptr;
     sums.slots = sections.slots;
+    sums.counters = static_cast<int>(sections.counters);
+    sums.adders = sections.key_tiles;
+    sums.parts = sections.parts;
     sums.by_slots = Divisor(sections.slots);
-    const KeyRange seeing = seeing_queries(*a, 0, a->keys - 1);
-    const int begin = seeing.begin / Config::queries, end = (seeing.end + Config::queries - 1) / Config::queries;
-    sums.parts = std::max(0, end - begin) * Config::parts;
-    sums.tile_counts = sections.slots * (a->padded_queries / Config::queries) * Config::parts;
-    sums.ordered = problem.deterministic;
   }
   static AttentionTensor<const void*> as_input(const AttentionTensor<void*>& x) {
     return {x.data, x.row_stride, x.head_stride, x.batch_stride};

@@ -1,9 +1,9 @@
 // The producer of the wgmma backward kernel of attention: one thread loads K and V of the CTA's keys, then Q
 // and dO of each query tile, with the log-sum-exp and the sums of dO * O of its rows. Below:
-// config_backward_wgmma.hpp, pipeline/tma_box_4d.hpp.
+// query_sums_backward_wgmma.hpp, pipeline/tma_box_4d.hpp.
 #pragma once
 
-#include "tenon/attention/config_backward_wgmma.hpp"
+#include "tenon/attention/query_sums_backward_wgmma.hpp"
 #include "tenon/pipeline/tma_box_4d.hpp"
 
 namespace tenon {
@@ -30,13 +30,14 @@ class AttentionBackwardProducer {
     copy<TileK>(memory_ + Config::values_at, maps_.v, at, rings_.keys.full_barrier(keys));
     Stage<Config::stages> stage;
 #pragma unroll 1
-    for (int head = work.first_head; head < work.first_head + work.heads; ++head) {
-      wait_for_slot(work, head);
+    for (int in_group = 0; in_group < a_.group; ++in_group) {
+      const int head = work.key_head * a_.group + in_group, all_head = work.first_head(a_) + in_group;
+      wait_for_slot(all_head);
 #pragma unroll 1
       for (int tile = 0; tile < work.tiles; ++tile) {
         const int query = work.begin + tile * Config::queries;
         const BoxPosition rows{query, head, work.batch};
-        const std::int64_t row = work.padded_row(a_, head, query);
+        const std::int64_t row = static_cast<std::int64_t>(all_head) * a_.padded_queries + query;
         load(rings_.queries, stage, maps_.q, rows, Config::queries_at, a_.log2_sums + row,
              Config::log2_sums_at);
         load(rings_.gradients, stage, maps_.d_o, rows, Config::gradients_at, a_.deltas + row,
@@ -47,16 +48,11 @@ class AttentionBackwardProducer {
   }
 
  private:
-  // Until dQ of the heads that had this head's slot before has been rounded and the slot cleared. The CTAs that
-  // do so come earlier in the grid, and CTAs start in the order of the grid: they run or have ended.
-  __device__ __forceinline__ void wait_for_slot(const BackwardWork& work, int head) const {
-    const BackwardSlot slot(a_, work.batch, head);
+  // Until dQ of the head that had this head's slot before has been rounded and the slot cleared.
+  __device__ __forceinline__ void wait_for_slot(int all_head) const {
+    const BackwardSlot slot(a_, all_head);
     if (slot.turn == 0) return;
-    const auto all = static_cast<std::uint32_t>(slot.turn * a_.dq_sums.parts);
-    const volatile std::uint32_t* const rounded = slot.rounded(a_);
-    while (*rounded != all) {
-    }
-    cuda::ptx::fence(cuda::ptx::sem_acq_rel, cuda::ptx::scope_gpu);
+    wait_for_count(a_.dq_sums.rounded + slot.slot, slot.turn * a_.dq_sums.parts);
     cuda::ptx::fence_proxy_async(cuda::ptx::space_global);  // the consumers add by TMA
   }
   // A tile, and a float of each of its rows.
