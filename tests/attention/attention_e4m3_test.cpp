@@ -10,7 +10,14 @@ namespace {
 
 using test::Attention;
 using test::AttentionCase;
-using AttentionE4m3Test = test::DeviceTest;
+
+class AttentionE4m3Test : public test::DeviceTest {
+ protected:
+  void SetUp() override {
+    test::DeviceTest::SetUp();
+    if (!IsSkipped() && !test::emulated() && test::gpu_sm() != 90) GTEST_SKIP() << "needs a GPU of sm_90";
+  }
+};
 
 AttentionCase of_lengths(int queries, int keys) {
   AttentionCase c;
