@@ -6,6 +6,7 @@
 #include "attention/attention_case.hpp"
 #include "attention/kernels.hpp"
 #include "host/attention_on.hpp"
+#include "support/as_sm80.hpp"
 
 namespace tenon {
 namespace {
@@ -365,6 +366,23 @@ TEST_F(AttentionTest, ChoosesByProblem) {
   EXPECT_EQ(chosen(c), "attention_mma_f16_64_128x64_variable");
   c.head_dimension = c.value_dimension = 96;
   EXPECT_EQ(chosen(c), "attention_mma_f16_96_128x64_general");
+}
+
+// Where no device has a kernel, the sentence does not send the reader to another device.
+TEST_F(AttentionTest, NamesTheDeviceOnlyWhereAnotherWouldDo) {
+  test::AsSm80 a100;
+  const auto message = [&](const AttentionCase& c) {
+    return std::string(can_implement(a100, Attention(c).problem()).message());
+  };
+  AttentionCase c = of_lengths(4, 4);
+  EXPECT_EQ(message(c), "");
+  c.head_dimension = c.value_dimension = 40;
+  EXPECT_EQ(message(c).find("no attention kernel of this build takes f16 with head dimensions 40 and 40"), 0U)
+      << message(c);
+  c.type = Type::e4m3;
+  EXPECT_EQ(message(c).find("no attention kernel of this build takes e4m3"), 0U) << message(c);
+  c.head_dimension = c.value_dimension = 64;
+  EXPECT_EQ(message(c), "attention on wgmma needs sm_90 but the device is sm_80");
 }
 
 TEST_F(AttentionTest, RefusesWithASentence) {

@@ -19,9 +19,6 @@ struct AttentionBackwardKernel {
   static Status check(const AttentionBackwardProblem& problem, const DeviceDescription& device) noexcept {
     constexpr StatusCode no = StatusCode::unsupported;
     const AttentionProblem& p = problem.forward;
-    if (device.sm != 90)
-      return Status(StatusCode::device_unsupported, "the device is sm_%d but the kernel needs sm_90",
-                    device.sm);
     if (p.type != TypeOf<T>::value)
       return Status(no, "the type is %s but the kernel is for %s", name(p.type), name(TypeOf<T>::value));
     if (p.head_dimension != Config::head || p.value_dimension != Config::head)
@@ -33,6 +30,9 @@ struct AttentionBackwardKernel {
     if (!fits_window<Mask>(p.window))
       return Status(no, "this kernel's mask does not have the window {%d, %d}", p.window.left,
                     p.window.right);
+    if (device.sm != 90)
+      return Status(StatusCode::device_unsupported, "the device is sm_%d but the kernel needs sm_90",
+                    device.sm);
     if (Status s = check_backward_grid(p); !s) return s;
     const struct {
       const char* name;

@@ -89,8 +89,6 @@ template <class Config, class Mask, class Score>
 Status AttentionKernel<Config, Mask, Score>::check(const AttentionProblem& p,
                                                    const DeviceDescription& device) {
   constexpr StatusCode no = StatusCode::unsupported;
-  if (device.sm != 90)
-    return Status(StatusCode::device_unsupported, "%s needs sm_90 but the device is sm_%d", name, device.sm);
   if (p.type != TypeOf<typename Config::T>::value)
     return Status(no, "this kernel's elements are %s but the problem's are %s",
                   tenon::name(TypeOf<typename Config::T>::value), tenon::name(p.type));
@@ -98,6 +96,8 @@ Status AttentionKernel<Config, Mask, Score>::check(const AttentionProblem& p,
     return Status(no,
                   "this kernel's head dimensions are %d (Q, K) and %d (V, O) but the problem's are %d and %d",
                   Config::head, Config::value, p.head_dimension, p.value_dimension);
+  if (device.sm != 90)
+    return Status(StatusCode::device_unsupported, "%s needs sm_90 but the device is sm_%d", name, device.sm);
   if (!fits_window<Mask>(p.window))
     return Status(no, "this kernel's mask does not have the window {%d, %d}", p.window.left, p.window.right);
   if (!has_batches<Mask> && has_variable_lengths(p))
