@@ -46,8 +46,9 @@ const char* kernel_name(const AttentionProblem& problem, const char* kernel = nu
 
 // Bytes of workspace with which attention() runs this problem fastest on the current device. 0 for problems
 // whose queries keep the device busy, for invalid problems, and without a device. It may be called before
-// anything is allocated: a null tensor counts as one that begins on a multiple of 256 bytes.
-// problem.workspace is ignored.
+// anything is allocated: a null tensor counts as one that begins on a multiple of 256 bytes, and offsets or a
+// page table count as given where query_rows, key_rows or pages.page_size is not 0. problem.workspace is
+// ignored.
 std::size_t workspace_size(const AttentionProblem& problem, const char* kernel = nullptr) noexcept;
 
 // The index-th attention kernel of this build; nullptr beyond the last.

@@ -385,6 +385,26 @@ TEST_F(AttentionTest, NamesTheDeviceOnlyWhereAnotherWouldDo) {
   EXPECT_EQ(message(c), "attention on wgmma needs sm_90 but the device is sm_80");
 }
 
+// As if nothing were allocated yet: tensors, offsets and tables that the sizes announce.
+TEST_F(AttentionTest, WorkspaceOfWhatIsNotAllocated) {
+  const auto expect_as_allocated = [](const AttentionCase& c) {
+    const Attention made(c);
+    AttentionProblem p = made.problem();
+    const std::size_t bytes = workspace_size(test::launcher(), p);
+    EXPECT_GT(bytes, 0U);
+    p.q.data = p.k.data = p.v.data = nullptr, p.o.data = nullptr, p.log_sum_exp = nullptr;
+    p.query_offsets = p.key_offsets = p.key_lengths = p.pages.table = nullptr;
+    EXPECT_EQ(workspace_size(test::launcher(), p), bytes);
+  };
+  AttentionCase c = of_lengths(1, 2000);
+  c.query_rows = 1, c.query_offsets = {0, 1};
+  c.key_rows = 2000, c.key_offsets = {0, 2000};
+  expect_as_allocated(c);
+  c = of_lengths(1, 2000);
+  put_in_pages(c, 16);
+  expect_as_allocated(c);
+}
+
 TEST_F(AttentionTest, RefusesWithASentence) {
   const Attention made(of_lengths(4, 4));
   const auto message = [&](const auto& change, const char* kernel = nullptr) {
