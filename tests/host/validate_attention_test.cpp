@@ -236,6 +236,8 @@ TEST(ValidateAttention, Pages) {
             "pages.page_size is 0 but must be 1 to 256");
   EXPECT_EQ(refusal_of(paged(), [](auto& p) { p.pages.page_size = 257; }),
             "pages.page_size is 257 but must be 1 to 256");
+  EXPECT_EQ(refusal_of(paged(), [](auto& p) { p.pages.table = nullptr; }),
+            "pages.table is a null pointer but there are 7 pages of 8 keys");
   EXPECT_EQ(refusal_of(paged(), [](auto& p) { p.pages.count = 0; }),
             "pages.count is 0 but must be 1 to 2147483647");
   EXPECT_EQ(refusal_of(paged(), [](auto& p) { p.pages.table_stride = 2; }),

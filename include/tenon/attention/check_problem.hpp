@@ -128,7 +128,11 @@ inline Status check_variable_lengths(const AttentionProblem& p) noexcept {
       return Status(invalid, "%s is at %p but must lie on a multiple of 4 bytes", x.name,
                     static_cast<const void*>(x.data));
   }
-  if (p.pages.table == nullptr) return {};
+  if (p.pages.table == nullptr) {
+    if (p.pages.page_size == 0 && p.pages.count == 0) return {};
+    return Status(invalid, "pages.table is a null pointer but there are %lld pages of %d keys",
+                  static_cast<long long>(p.pages.count), p.pages.page_size);
+  }
   if (p.pages.page_size < 1 || p.pages.page_size > largest_page)
     return Status(invalid, "pages.page_size is %d but must be 1 to %d", p.pages.page_size, largest_page);
   if (p.pages.count < 1 || p.pages.count > most_offset_rows)
