@@ -225,6 +225,16 @@ TEST(ValidateAttention, Offsets) {
             "query_offsets is at 0x60002 but must lie on a multiple of 4 bytes");
 }
 
+// The log-sum-exp has a row for each query that a batch may have, however few all batches have.
+TEST(ValidateAttention, LogSumExpOfTooManyRows) {
+  EXPECT_EQ(refusal_of(ragged(),
+                       [](auto& p) {
+                         p.batch = p.heads = p.queries = std::int64_t{1} << 28;
+                         p.o.row_stride = std::int64_t{32} << 28;
+                       }),
+            "batch x heads x queries is 268435456 x 268435456 x 268435456 but must be less than 10^18");
+}
+
 TEST(ValidateAttention, BatchStridesDoNotCountWithOffsets) {
   AttentionProblem p = ragged();
   p.q.batch_stride = p.k.batch_stride = p.v.batch_stride = p.o.batch_stride = -7;

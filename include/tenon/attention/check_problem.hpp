@@ -212,6 +212,10 @@ inline Status check_problem(const AttentionProblem& p) noexcept {
       reinterpret_cast<std::uintptr_t>(p.sinks) % alignof(float) != 0)
     return Status(invalid, "log_sum_exp, alibi_slopes and sinks must lie on multiples of 4 bytes");
   if (is_empty(p)) return {};
+  if (static_cast<double>(p.batch) * static_cast<double>(p.heads) * static_cast<double>(p.queries) >= 1e18)
+    return Status(invalid, "batch x heads x queries is %lld x %lld x %lld but must be less than 10^18",
+                  static_cast<long long>(p.batch), static_cast<long long>(p.heads),
+                  static_cast<long long>(p.queries));
   if (Status s = check_variable_lengths(p); !s) return s;
   const AttentionExtents of_queries = query_extents(p);
   if (Status s = check_attention_tensor("q", p.q, of_queries.batch, p.heads, of_queries.rows,
