@@ -21,6 +21,9 @@ const void* misuse() {
   return kernel<__half, 64, AttentionSchedule<TileShape<128, 72, 0>, 1, 2> >();
 #elif defined(MISUSE_keys_of_e4m3)
   return kernel<e4m3, 64, AttentionSchedule<TileShape<128, 80, 0>, 1, 2> >();
+#elif defined(MISUSE_tiles)
+  using Config = sm90::AttentionConfigFor<__half, 160, FullMask, PlainScore>;
+  return reinterpret_cast<const void*>(&attention_wgmma<Config, FullMask, PlainScore>);
 #elif defined(MISUSE_memory)
   return kernel<__half, 256, AttentionSchedule<TileShape<128, 128, 0>, 1, 2> >();
 #else

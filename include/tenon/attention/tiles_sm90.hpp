@@ -21,7 +21,11 @@ using AttentionTiles = AttentionSchedule<TileShape<queries, keys, 0>, query_stag
 
 // Of a head dimension (of Q and K).
 template <int head, AttentionExtras extras>
-struct AttentionTilesOf;
+struct AttentionTilesOf {
+  static_assert(head < 0,
+                "AttentionConfigFor: the library has tiles for the head dimensions 32, 64, 96, 128, 192 and "
+                "256: for another give AttentionConfig an AttentionSchedule");
+};
 template <AttentionExtras extras>
 struct AttentionTilesOf<32, extras> {
   using type = AttentionTiles<192, 128, 2, 4>;
@@ -58,7 +62,11 @@ struct AttentionTilesOf<64, AttentionExtras::more> {
 
 // Of e4m3.
 template <int head, AttentionExtras extras>
-struct AttentionTilesOfE4m3;
+struct AttentionTilesOfE4m3 {
+  static_assert(head < 0,
+                "AttentionConfigFor: the library has tiles of e4m3 for the head dimensions 64, 128 and 256: "
+                "for another give AttentionConfig an AttentionSchedule");
+};
 template <AttentionExtras extras>
 struct AttentionTilesOfE4m3<64, extras> {
   using type = AttentionTiles<192, 128, 2, 2>;
