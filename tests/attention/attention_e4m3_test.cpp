@@ -75,6 +75,22 @@ TEST_F(AttentionE4m3Test, ScalesOfGroupedHeadsBatchesAndStrides) {
   expect_right(c);
 }
 
+// A quantised tensor of zeros may have a scale of 0, and scales may be so small that their product
+// underflows: all scores are then 0, under a mask too.
+TEST_F(AttentionE4m3Test, ScalesOf0) {
+  AttentionCase c = of_lengths(40, 50);
+  c.window = {-1, 0}, c.scale = 0;
+  for (const float scale : {0.0F, 1e-30F}) {
+    const Attention attention(c);
+    const test::Buffer<float> scales({scale});
+    AttentionProblem p = attention.problem();
+    p.scale = 0.125F, p.q_scales.data = p.k_scales.data = scales.get();
+    ASSERT_TRUE(tenon::attention(test::launcher(), p));
+    ASSERT_TRUE(test::device()->synchronize());
+    attention.check();
+  }
+}
+
 // The scale of the problem and those of Q and K are factors of a score before soft cap and slopes, once.
 TEST_F(AttentionE4m3Test, SoftCapSlopesAndWindowsOfScaledScores) {
   AttentionCase c = of_lengths(50, 170);

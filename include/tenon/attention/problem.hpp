@@ -33,7 +33,7 @@ struct AttentionPages {
 };
 
 // Scales of a tensor of e4m3: an element stands for itself times the scale of its batch and its head of keys,
-// heads of Q likewise by the head of keys that they read. Strides in floats, 0 repeats. Above 0.
+// heads of Q likewise by the head of keys that they read. Strides in floats, 0 repeats. Not below 0.
 struct AttentionScales {
   const float* data = nullptr;  // device memory; null: 1
   std::int64_t head_stride = 0, batch_stride = 0;

@@ -20,7 +20,9 @@ class HeadScales<e4m3> {
  public:
   __device__ __forceinline__ HeadScales(const AttentionWgmmaArguments& p, int all_head) {
     const HeadPosition at = head_position(p, all_head);
-    scores_ = scale(p.q_scales, at) * scale(p.k_scales, at);
+    // Above 0 where a scale is 0 or the product underflows: 0 times the -infinity of a masked score is NaN.
+    // Products of elements are below 2^26, so that scores of this scale are all about 0.
+    scores_ = fmaxf(scale(p.q_scales, at) * scale(p.k_scales, at), 1e-30F);
     values_ = scale(p.v_scales, at);
   }
   __device__ __forceinline__ float of_scores() const { return scores_; }
