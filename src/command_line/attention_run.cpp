@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "command_line/attention_forward.hpp"
@@ -95,6 +96,15 @@ AttentionCheck compare(const AttentionRequest& request, const AttentionProblem& 
 }
 
 }  // namespace
+
+std::size_t count_of(std::initializer_list<std::int64_t> sizes) {
+  double product = 1;
+  for (const std::int64_t size : sizes) product *= static_cast<double>(size);
+  if (product > 0x1p60) throw std::bad_alloc();
+  std::size_t count = 1;
+  for (const std::int64_t size : sizes) count *= static_cast<std::size_t>(size);
+  return count;
+}
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   std::string text;
@@ -204,8 +214,7 @@ AttentionForward::AttentionForward(const AttentionRequest& request, Device& devi
   AttentionProblem& p = problem_;
   o_ = {request.q.batch, request.q.rows, p.heads, p.value_dimension, {}};
   o_.data.assign(2 * o_.elements(), 0xff);  // NaN: what is not written shows
-  log_sum_exp_.assign(static_cast<std::size_t>(p.batch * p.heads * p.queries),
-                      std::numeric_limits<float>::quiet_NaN());
+  log_sum_exp_.assign(count_of({p.batch, p.heads, p.queries}), std::numeric_limits<float>::quiet_NaN());
   slopes_ = slopes_of(p.heads);
   const auto there = [&](const char* purpose, const auto& values) {
     return on_device(device, purpose, values.data(), sizeof(values[0]) * values.size());

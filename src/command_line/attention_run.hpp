@@ -1,7 +1,9 @@
 // One computation of `tenon attention`: tensors from files or random numbers, run, and compared with float64.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +14,9 @@
 
 namespace tenon::command {
 
+// The product, of numbers >= 0. Throws std::bad_alloc where it is more than memory holds.
+std::size_t count_of(std::initializer_list<std::int64_t> sizes);
+
 // A dense tensor of batch x rows x heads x dimension on the host, in f16, bf16 or e4m3.
 struct HeadTensor {
   std::int64_t batch = 0, rows = 0, heads = 0;
@@ -19,7 +24,8 @@ struct HeadTensor {
   std::vector<std::uint8_t> data;
 
   std::vector<std::int64_t> shape() const { return {batch, rows, heads, dimension}; }
-  std::size_t elements() const { return static_cast<std::size_t>(batch * rows * heads * dimension); }
+  // Throws std::bad_alloc where no memory holds so many.
+  std::size_t elements() const { return count_of({batch, rows, heads, dimension}); }
   template <class Pointer>
   AttentionTensor<Pointer> at(Pointer memory) const {
     return {memory, heads * dimension, dimension, rows * heads * dimension};

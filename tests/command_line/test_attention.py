@@ -109,6 +109,8 @@ class Computes(Folder):
         self.refused(2, "no attention kernel of this build takes f16 with head dimensions 40", "attention", "--heads", 1,
                      "--queries", 4, "--head-dimension", 40, "--device", self.DEVICE)
         self.refused(2, "no attention kernel has the name 'warp'", "attention", *SIZES, "--kernel", "warp", "--device", self.DEVICE)
+        self.refused(3, "too little memory", "attention", "--batch", 2**28, "--heads", 2**10, "--queries", 2**28,
+                     "--head-dimension", 64, "--device", self.DEVICE)
 
     def test_files_in_and_out(self):
         q, k, v, o = (self.path(name + ".npy") for name in "qkvo")
