@@ -54,7 +54,8 @@ std::size_t workspace_size(const AttentionProblem& problem, const char* kernel =
 // The index-th attention kernel of this build; nullptr beyond the last.
 const char* attention_kernel_name(int index) noexcept;
 
-// Enqueues the computation on a stream of the current device and returns. If it fails, nothing was launched.
+// Enqueues the computation on a stream of the current device and returns. If it fails, O and the log-sum-exp
+// were not written.
 Status attention(const AttentionProblem& problem, CUstream_st* stream = nullptr,
                  const char* kernel = nullptr) noexcept;
 

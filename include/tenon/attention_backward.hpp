@@ -8,7 +8,10 @@
 //   cudaMalloc(&problem.workspace, problem.workspace_bytes);
 //   if (tenon::Status s = tenon::attention_backward(problem, stream); !s) std::cerr << s.message();
 //
-// Takes what tenon/attention.hpp does, but none of query_offsets, key_offsets, key_lengths, pages and sinks.
+// Takes what tenon/attention.hpp does in f16 and bf16, but head dimensions 576 with 512, and none of
+// query_offsets, key_offsets, key_lengths, pages and sinks. No input may be NaN or infinite, not even where
+// the mask hides it: what it would add has the factor 0, and the product is NaN.
+//
 // Nothing is allocated on the device, nothing synchronises. Host memory is allocated only by the first call,
 // which builds the list of kernels. Link with tenon::tenon.
 #pragma once
@@ -22,7 +25,8 @@ struct CUstream_st;
 namespace tenon {
 
 // Bytes of workspace that attention_backward() needs for the problem on the current device. 0 if
-// can_implement() fails for another reason than the workspace, or if there is nothing to compute.
+// can_implement() fails for another reason than the workspace, as with a null tensor, or if there is nothing
+// to compute.
 // problem.workspace is ignored. kernel: a name of attention_backward_kernel_name(), or null, and the library
 // chooses.
 std::size_t workspace_size(const AttentionBackwardProblem& problem, const char* kernel = nullptr) noexcept;
@@ -32,7 +36,7 @@ std::size_t workspace_size(const AttentionBackwardProblem& problem, const char* 
 Status can_implement(const AttentionBackwardProblem& problem, const char* kernel = nullptr) noexcept;
 
 // The kernel that attention_backward() would launch on the current device. nullptr if can_implement() fails
-// or if there is nothing to compute.
+// for another reason than the workspace, or if there is nothing to compute.
 const char* kernel_name(const AttentionBackwardProblem& problem, const char* kernel = nullptr) noexcept;
 
 // The index-th kernel of this build; nullptr beyond the last.

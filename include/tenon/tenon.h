@@ -212,12 +212,12 @@ typedef struct tenon_attention_problem {
   tenon_type output_type; /* of O where type is TENON_E4M3: TENON_F16 or TENON_BF16 */
   tenon_const_attention_tensor q, k, v;
   tenon_attention_tensor o;
-  float* log_sum_exp; /* may be NULL */
+  float* log_sum_exp; /* device memory, batch x heads x queries; may be NULL */
   float scale;
-  int left, right; /* of the window; negative: no limit. Causal: -1, 0 */
-  float soft_cap;  /* 0: none */
-  const float* alibi_slopes;
-  const float* sinks;
+  int left, right;           /* of the window; negative: no limit. Causal: -1, 0 */
+  float soft_cap;            /* 0: none */
+  const float* alibi_slopes; /* device memory, of each head; may be NULL */
+  const float* sinks;        /* likewise */
   const int32_t *query_offsets, *key_offsets, *key_lengths; /* device memory; each may be NULL */
   int64_t query_rows, key_rows;                             /* 0 without the offsets */
   tenon_attention_pages pages;

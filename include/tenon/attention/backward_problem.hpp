@@ -21,7 +21,7 @@ struct AttentionBackwardProblem {
   AttentionTensor<const void*> d_o;  // as o
   AttentionTensor<void*> dq;         // as q, but its elements may not overlap
   AttentionTensor<void*> dk, dv;     // as k and v, likewise: key_heads heads
-  // Device memory on a multiple of 256 bytes: attention_backward_workspace_size() says how much.
+  // Device memory on a multiple of 256 bytes, of at least workspace_size() bytes (attention_backward.hpp).
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;
   // The same bits in each run. Else the order in which CTAs add to dQ may differ.

@@ -83,7 +83,7 @@ struct AttentionBackwardKernel {
   using Keys = AttentionBackwardMmaConfig<T, head, value, Visited, BackwardOwner::keys>;
   using Queries = AttentionBackwardMmaConfig<T, head, value, Visited, BackwardOwner::queries>;
 
-  // Whether the kernels take a problem that check_backward_problem() takes and that is not empty.
+  // Whether the kernels take a problem that check_problem() takes and that is not empty.
   static Status check(const AttentionBackwardProblem& problem, const DeviceDescription& device) noexcept {
     const AttentionProblem& p = problem.forward;
     if (p.type != TypeOf<T>::value)

@@ -181,7 +181,9 @@ Status AttentionKernel<Config, Mask, Score>::plan(const AttentionProblem& p, con
 }
 
 // Enqueues the computation on a stream of the current device and returns. Nothing is allocated, nothing
-// synchronises, and nothing is launched where the status is not ok.
+// synchronises, and nothing is launched where the status is not ok. `score` alone says what becomes of Q K^T:
+// scale, soft_cap and alibi_slopes of the problem are not read. O must have memory of its own, which is not
+// checked here.
 template <class Kernel>
 Status launch_attention(const AttentionProblem& problem, const typename Kernel::Score& score,
                         cudaStream_t stream = nullptr) {

@@ -56,13 +56,16 @@ struct AttentionProblem {
   Type output_type = Type::bf16;                     // of O where type is e4m3: f16 or bf16
   AttentionTensor<const void*> q, k, v;              // k and v have key_heads heads
   AttentionTensor<void*> o;
-  float* log_sum_exp = nullptr;  // batch x heads x queries, contiguous; natural logarithm; may be null
-  float scale = 0;               // usually 1 / sqrt(head_dimension)
+  // Device memory: batch x heads x queries, contiguous; natural logarithm. Null: not written.
+  float* log_sum_exp = nullptr;
+  float scale = 0;                               // usually 1 / sqrt(head_dimension); 0: Q and K do not count
   AttentionScales q_scales, k_scales, v_scales;  // where type is e4m3
   AttentionWindow window;
-  float soft_cap = 0;                   // s becomes soft_cap * tanh(s / soft_cap) after scaling; 0: no cap
-  const float* alibi_slopes = nullptr;  // one of each head: s += slope * (key - position of the query)
-  // One of each head: a score that joins the softmax and its log-sum-exp, without a value. Null: none.
+  float soft_cap = 0;  // s becomes soft_cap * tanh(s / soft_cap) after scaling; 0: no cap
+  // Device memory, one of each head: s += slope * (key - position of the query), behind the cap. Null: none.
+  const float* alibi_slopes = nullptr;
+  // Device memory, one of each head: a score, as it is behind scale and cap, that joins the softmax and its
+  // log-sum-exp, without a value. Null: none.
   const float* sinks = nullptr;
 
   // Device memory; each may be null.
@@ -73,7 +76,8 @@ struct AttentionProblem {
   std::int64_t key_rows = 0;                    // with key_offsets: rows of k and v, of all batches
   AttentionPages pages;
   // A word of device memory, may be null. A kernel sets it to 1 where it finds offsets, lengths or entries of
-  // the page table out of range. It treats such lengths as 0, and the keys of such a page as not there.
+  // the page table out of range; the caller clears it. It treats such lengths as 0, and the keys of such a
+  // page as not there.
   std::int32_t* error = nullptr;
   // Device memory of at least workspace_size() bytes (attention.hpp), 256-byte aligned. May be null: then few
   // queries over many keys leave multiprocessors idle.
