@@ -170,6 +170,25 @@ TEST_F(AttentionTest, Windows) {
   }
 }
 
+// Keys up to 42 are hidden from all three queries. Their values must be numbers, they themselves need not.
+TEST_F(AttentionTest, NanInKeysThatTheMaskHides) {
+  AttentionCase c = of_lengths(3, 50);
+  c.window = {4, 0};
+  const std::vector<std::uint16_t> nan(43 * 64, 0xffff);
+  for (const char* kernel :
+       {"attention_decode_f16_64", "attention_mma_f16_64_128x64", "attention_mma_f16_64_128x64_general",
+        "attention_mma_f16_64_128x64_variable", "attention_wgmma_f16_64_128x128_general"}) {
+    if (std::string(kernel).find("wgmma") != std::string::npos && !runs_wgmma()) continue;
+    SCOPED_TRACE(kernel);
+    const Attention attention(c);
+    const AttentionProblem p = attention.problem();
+    ASSERT_TRUE(test::device()->upload(const_cast<void*>(p.k.data), nan.data(), 2 * nan.size()));
+    ASSERT_TRUE(tenon::attention(test::launcher(), p, kernel));
+    ASSERT_TRUE(test::device()->synchronize());
+    attention.check();
+  }
+}
+
 TEST_F(AttentionTest, GroupedHeadsBatchesAndStrides) {
   AttentionCase c = of_lengths(40, 70);
   c.batch = 2, c.heads = 6, c.key_heads = 2, c.pad = 8, c.shift = 16;
