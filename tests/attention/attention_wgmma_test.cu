@@ -26,6 +26,7 @@ struct Case {
   AttentionWindow window = {};
   bool even = false;    // EvenDistance
   float deviation = 1;  // of the elements of Q
+  float fall = 0;       // the mean scores of the keys: from -fall for the first to -4 * fall for the last
   emulator::Schedule schedule = emulator::Schedule::early;
   std::uint64_t seed = 0;
 };
@@ -89,13 +90,15 @@ struct Tensor {
     return static_cast<std::size_t>(b * batch_stride + r * row + h * dimension + d);
   }
   double value(int b, int r, int h, int d) const { return static_cast<float>(host[at(b, r, h, d)]); }
-  void fill(unsigned seed, float deviation) {
+  // mean: of the elements of the first row; the last row's is mean + rise.
+  void fill(unsigned seed, float deviation, float mean = 0, float rise = 0) {
     std::mt19937 random(seed);
     std::normal_distribution<float> normal(0, deviation);
     for (T& x : host) x = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
     for (int b = 0; b < static_cast<int>((host.size() - 8) / static_cast<std::size_t>(batch_stride)); ++b)
       for (int r = 0; r < rows; ++r)
-        for (int i = 0; i < heads * dimension; ++i) host[at(b, r, 0, i)] = static_cast<T>(normal(random));
+        for (int i = 0; i < heads * dimension; ++i)
+          host[at(b, r, 0, i)] = static_cast<T>(normal(random) + mean + rise * r / static_cast<float>(rows));
     machine().copy_in(device, host.data(), 2 * host.size());
   }
   template <class Pointer>
@@ -125,8 +128,9 @@ void expect_attention(const Case& c) {
   using T = typename Config::T;
   Tensor<T> q(c.batch, c.queries, c.heads, Config::head), k(c.batch, c.keys, c.key_heads, Config::head),
       v(c.batch, c.keys, c.key_heads, Config::value), o(c.batch, c.queries, c.heads, Config::value);
-  q.fill(1, c.deviation);
-  k.fill(2, 1);
+  const float mean = c.fall / std::sqrt(static_cast<float>(Config::head));
+  q.fill(1, c.deviation, c.fall == 0 ? 0 : 1);
+  k.fill(2, 1, -mean, -3 * mean);
   v.fill(3, 1);
   o.fill(4, 0);
   const auto rows = static_cast<std::size_t>(c.batch) * c.heads * c.queries;
@@ -227,6 +231,14 @@ TEST(AttentionWgmma, RowsThatSeeNoKey) {
 TEST(AttentionWgmma, LargeScores) {
   Case c{"full_f16", 1, 1, 1, 70, 70};
   c.deviation = 1e3F;
+  expect_attention<FullF16>(c);
+}
+// No score is positive, and each key tile that is visited raises the references, up to 0 and no further.
+TEST(AttentionWgmma, NegativeScores) {
+  Case c{"full_f16", 1, 1, 1, 70, 400};
+  c.fall = 30;
+  expect_attention<FullF16>(c);
+  c.fall = 8, c.deviation = 3;  // both signs
   expect_attention<FullF16>(c);
 }
 TEST(AttentionWgmma, SlidingWindow) {

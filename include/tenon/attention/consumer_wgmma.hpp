@@ -26,7 +26,7 @@ class AttentionConsumer {
   using Scores = typename Config::Scores;
   using Output = typename Config::Output;
   using ValueTiles = typename Config::ValueTiles;
-  using Softmax = RowSoftmax<2, std::conditional_t<Element<T>::bits == 8, E4m3Range, WideRange>>;
+  using Softmax = WgmmaSoftmax<std::conditional_t<Element<T>::bits == 8, E4m3Range, WideRange>>;
   using Tile = KeyTileOf<Mask>;
   static constexpr int keys = Config::Block::n, rows = 64;
   static constexpr int probability_steps = OperandDescriptor<typename ValueTiles::Operand>::steps;

@@ -50,13 +50,51 @@ __device__ __forceinline__ void change_scores(Values& scores, const Score& score
   });
 }
 
+// RowSoftmax of a thread's two rows, which knows where maxima may be found by comparing integers.
+template <class Range>
+class WgmmaSoftmax : public RowSoftmax<2, Range> {
+ public:
+  __device__ __forceinline__ void raise(const float (&maxima)[2], float factor, float (&scale)[2]) {
+    RowSoftmax<2, Range>::raise(maxima, factor, scale);
+    const float zeros[2] = {};
+    positive_ = !this->exceeded(zeros, factor);
+  }
+  // Whether only positive scores ask for new references, in all rows of the warp.
+  __device__ __forceinline__ bool bounds_are_positive() const { return positive_; }
+
+ private:
+  bool positive_ = false;
+};
+
+// The largest scores of the thread's two rows. Where only positive ones matter, and as long as there are any,
+// compared as integers: positive floats have the same order, negative ones are less, and VIMNMX3 compares two
+// scores with the largest so far.
+template <class Values, class Range>
+__device__ __forceinline__ void largest_scores(const Values& scores, const WgmmaSoftmax<Range>& softmax,
+                                               float (&maxima)[2]) {
+  maxima[0] = scores.reg[0];
+  maxima[1] = scores.reg[2];
+  if (softmax.bounds_are_positive()) {
+    int most[2] = {__float_as_int(maxima[0]), __float_as_int(maxima[1])};
+    for_each_in_rows<Values>([&](int i, int half, int) {
+      const int score = __float_as_int(scores.reg[i]);
+      most[half] = most[half] > score ? most[half] : score;
+    });
+    maxima[0] = __int_as_float(most[0]);
+    maxima[1] = __int_as_float(most[1]);
+  } else {
+    for_each_in_rows<Values>(
+        [&](int i, int half, int) { maxima[half] = fmaxf(maxima[half], scores.reg[i]); });
+  }
+}
+
 // Raises the references of the rows where the scores of a key tile ask for it. Returns whether a row of this
 // warp has a new one: then its products with V so far must be multiplied by scale[] of the thread's two rows.
 template <class Values, class Range>
-__device__ __forceinline__ bool raise_references(const Values& scores, RowSoftmax<2, Range>& softmax,
+__device__ __forceinline__ bool raise_references(const Values& scores, WgmmaSoftmax<Range>& softmax,
                                                  float factor, float (&scale)[2]) {
-  float maxima[2] = {scores.reg[0], scores.reg[2]};
-  for_each_in_rows<Values>([&](int i, int half, int) { maxima[half] = fmaxf(maxima[half], scores.reg[i]); });
+  float maxima[2];
+  largest_scores(scores, softmax, maxima);
   const bool raised = softmax.exceeded(maxima, factor);
   if (raised) softmax.raise(maxima, factor, scale);
   return raised;
