@@ -18,6 +18,8 @@ void append_attention_decode_of(const char* ptx, std::vector<AttentionKernel>& l
   if (Config::value_dimension != Config::head_dimension)
     kernel.name += "_" + std::to_string(Config::value_dimension);
   kernel.ptx = ptx;
+  kernel.type = TypeOf<typename Config::T>::value;
+  kernel.head_dimension = Config::head_dimension, kernel.value_dimension = Config::value_dimension;
   kernel.takes = &Decode::check;
   if constexpr (Config::latent) {
     kernel.name += "_" + std::to_string(Config::rows) + "x" + std::to_string(Config::key_tile);

@@ -24,6 +24,8 @@ void append_attention_decode_wgmma_of(const char* ptx, std::vector<AttentionKern
                 std::to_string(Config::key_tile);
   if (Config::cluster > 1) kernel.name += "_cluster" + std::to_string(Config::cluster);
   kernel.ptx = ptx;
+  kernel.type = TypeOf<typename Config::T>::value;
+  kernel.head_dimension = Config::head_dimension, kernel.value_dimension = Config::value_dimension;
   kernel.takes = [](const AttentionProblem& p, const DeviceDescription& device) {
     if (Status s = Kernel::check(p, device); !s) return s;
     return takes_plain_score(p);

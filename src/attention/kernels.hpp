@@ -15,6 +15,8 @@ namespace tenon {
 struct AttentionKernel {
   std::string name;  // unique, lower case: "attention_mma_f16_128_128x64"
   std::string ptx;   // the file of its PTX, without folder and extension
+  Type type = Type::f16;
+  int head_dimension = 0, value_dimension = 0;
   // Whether the kernel computes the problem, which check_problem() takes and which is not empty, and if not
   // why.
   Status (*takes)(const AttentionProblem& problem, const DeviceDescription& device);
@@ -37,6 +39,9 @@ struct AttentionKernel {
     launch->what = name.c_str();
     launch->ptx = ptx.c_str();
     return fill(problem, device, launcher, launch);
+  }
+  bool is_for(const AttentionProblem& p) const {
+    return p.type == type && p.head_dimension == head_dimension && p.value_dimension == value_dimension;
   }
   std::size_t workspace_bytes(const AttentionProblem& problem, const DeviceDescription& device) const {
     return workspace == nullptr ? 0 : workspace(problem, device);

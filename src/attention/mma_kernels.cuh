@@ -20,6 +20,12 @@ std::string attention_mma_name(const char* variant) {
   return text + "_" + std::to_string(Config::rows) + "x" + std::to_string(Config::key_tile) + variant;
 }
 
+template <class Config>
+void say_what_it_is_for(AttentionKernel* kernel) {
+  kernel->type = TypeOf<typename Config::T>::value;
+  kernel->head_dimension = Config::head_dimension, kernel->value_dimension = Config::value_dimension;
+}
+
 // Gives a kernel that reads lengths its splits of the keys. Kernel: sm80::AttentionKernel.
 template <class Kernel>
 void split_keys(AttentionKernel* kernel) {
@@ -54,12 +60,15 @@ AttentionKernel plain_attention_mma(const char* ptx) {
   AttentionKernel plain;
   plain.name = attention_mma_name<Config>(sequences == Sequences::variable ? "_variable" : "");
   plain.ptx = ptx;
+  say_what_it_is_for<Config>(&plain);
   plain.takes = [](const AttentionProblem& p, const DeviceDescription& device) {
     if (Status s = Plain::check(p, device); !s) return s;
     return takes_plain_score(p);
   };
   plain.fill = [](const AttentionProblem& p, const DeviceDescription& device, Launcher&, Launch* launch) {
+    const char* const name = launch->what;
     Plain::plan(p, PlainScore{p.scale}, device, launch, splits_of<Plain>(p, device));
+    launch->what = name;
     return Status();
   };
   if constexpr (sequences == Sequences::variable) split_keys<Plain>(&plain);
@@ -94,10 +103,13 @@ void append_attention_mma_of(const char* ptx, std::vector<AttentionKernel>& list
   AttentionKernel general;
   general.name = attention_mma_name<Config>("_general");
   general.ptx = ptx;
+  say_what_it_is_for<Config>(&general);
   general.takes = &General::check;
   general.fill = [](const AttentionProblem& p, const DeviceDescription& device, Launcher&, Launch* launch) {
+    const char* const name = launch->what;
     General::plan(p, GeneralScore{p.scale, p.soft_cap, p.alibi_slopes}, device, launch,
                   splits_of<General>(p, device));
+    launch->what = name;
     return Status();
   };
   split_keys<General>(&general);

@@ -28,6 +28,8 @@ AttentionKernel attention_wgmma_kernel(const char* ptx, const char* variant, con
   if (Config::value != Config::head) kernel.name += "_" + std::to_string(Config::value);
   kernel.name += "_" + std::to_string(Config::Block::m) + "x" + std::to_string(Config::Block::n) + variant;
   kernel.ptx = ptx;
+  kernel.type = TypeOf<typename Config::T>::value;
+  kernel.head_dimension = Config::head, kernel.value_dimension = Config::value;
   kernel.takes = [](const AttentionProblem& p, const DeviceDescription& device) {
     if (Status s = Kernel::check(p, device); !s) return s;
     return MakeScore::check(p);

@@ -23,7 +23,7 @@ Status choose(const AttentionProblem& problem, const DeviceDescription& device,
     *kernel = &candidate;
     return {};
   }
-  Status device_refuses;
+  Status device_refuses, reason;
   for (const AttentionKernel& candidate : attention_kernels()) {
     const Status s = candidate.takes(problem, device);
     if (s && candidate.suits != nullptr && !candidate.suits(problem, device)) continue;
@@ -32,8 +32,10 @@ Status choose(const AttentionProblem& problem, const DeviceDescription& device,
       return {};
     }
     if (s.code() == StatusCode::device_unsupported) device_refuses = s;
+    if (candidate.is_for(problem)) reason = s;
   }
   if (!device_refuses) return device_refuses;
+  if (!reason) return reason;
   return Status(StatusCode::unsupported,
                 "no attention kernel of this build takes %s with head dimensions %d and %d, %lld heads and a "
                 "batch of %lld: tenon/attention.hpp lists what it takes",

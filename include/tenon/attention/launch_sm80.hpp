@@ -1,8 +1,7 @@
 // The mma.sync attention kernel as a launch: for sm_80 and newer, header-only.
 //
-//   using Kernel = tenon::sm80::AttentionKernel<tenon::AttentionMmaConfig<half, 64, 64, 4, 2, 64, 64, 2,
-//   true>,
-//                                               MyScore>;
+//   using Config = tenon::AttentionMmaConfig<half, 64, 64, 4, 2, 64, 64, 2, true, 2>;
+//   using Kernel = tenon::sm80::AttentionKernel<Config, MyScore>;
 //   tenon::Status s = tenon::launch_attention<Kernel>(problem, MyScore{...}, stream);
 //
 // Nothing is allocated, nothing synchronises, and nothing is launched where the status is not ok. Below:
