@@ -126,7 +126,7 @@ TEST_F(AttentionE4m3Test, RefusesWithASentence) {
   EXPECT_NE(message(c, [](auto& p) { p.head_dimension = p.value_dimension = 32; })
                 .find("no attention kernel of this build takes e4m3 with head dimensions 32 and 32"),
             std::string::npos);
-  for (const char* kernel : {"attention_wgmma_e4m3_64_192x128_full", "attention_decode_f16_64"}) {
+  for (const char* kernel : {"attention_wgmma_e4m3_64_192x160_full", "attention_decode_f16_64"}) {
     const Attention made(c);
     AttentionProblem p = made.problem();
     p.key_lengths = p.error;
@@ -149,9 +149,9 @@ TEST_F(AttentionE4m3Test, StridesOf16Elements) {
   const Attention made(c);
   AttentionProblem p = made.problem();
   p.k.row_stride += 8;
-  const Status status = attention(test::launcher(), p, "attention_wgmma_e4m3_64_192x128_full");
+  const Status status = attention(test::launcher(), p, "attention_wgmma_e4m3_64_192x160_full");
   EXPECT_EQ(std::string(status.message()),
-            "attention_wgmma_e4m3_64_192x128_full does not take this problem: the row stride of k is 72 but "
+            "attention_wgmma_e4m3_64_192x160_full does not take this problem: the row stride of k is 72 but "
             "this kernel needs a multiple of 16 from 16 to 2^40 - 16");
 }
 

@@ -99,7 +99,7 @@ class Computes(Folder):
 
     def test_e4m3(self):
         answer = self.attention("--heads", 2, "--queries", 17, "--head-dimension", 64, "--type", "e4m3", "--output-type", "f16", "--check")
-        self.assertEqual((answer["kernel"], answer["type"], answer["ok"]), ("attention_wgmma_e4m3_64_192x128_full", "e4m3", True))
+        self.assertEqual((answer["kernel"], answer["type"], answer["ok"]), ("attention_wgmma_e4m3_64_192x160_full", "e4m3", True))
         self.refused(2, "offsets, lengths or pages are given but e4m3 needs batches of equal lengths", "attention", "--heads", 2,
                      "--query-lengths", "3,5", "--head-dimension", 64, "--type", "e4m3", "--device", self.DEVICE, "--json")
 

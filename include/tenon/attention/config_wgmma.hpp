@@ -48,9 +48,11 @@ struct AttentionConfig {
   using Scores = WgmmaAccumulator<float, Block::n>;
   using Output = WgmmaAccumulator<float, Value>;
 
-  // Registers of a thread of each role (setmaxnreg), of 65536 in all.
-  static constexpr int producer_registers = ValueTiles::transposed ? 56 : consumers == 3 ? 32 : 24;
-  static constexpr int consumer_registers = (512 - producer_registers) / consumers / 8 * 8;
+  // Registers of a thread of each role (setmaxnreg): of 512 that four threads of four warpgroups have at the
+  // launch, and of three 504.
+  static constexpr int producer_registers = consumers == 3 ? 32 : ValueTiles::transposed ? 56 : 24;
+  static constexpr int consumer_registers =
+      ((consumers == 3 ? 512 : 504) - producer_registers) / consumers / 8 * 8;
   static constexpr int threads = 128 * (consumers + 1);
   static constexpr int producer_warp = 4 * consumers;
   static constexpr int transposing_warps = ValueTiles::transposed ? 3 : 0;  // those after the producer

@@ -21,20 +21,24 @@ class PersistentOrder {
   // All >= 1. tiles: query tiles of a head; tiles * heads must be at most 2^30. ctas: of the grid.
   // longest_last: whether later tiles see more keys than earlier ones.
   constexpr PersistentOrder(int tiles, int heads, int ctas, bool longest_last)
-      : tiles_(tiles), heads_(heads), longest_last_(longest_last), by_tiles_(tiles), by_ctas_(ctas) {
+      : tiles_(tiles), size_(tiles * heads), longest_last_(longest_last), by_tiles_(tiles), by_ctas_(ctas) {
     if (!longest_last) return;
     const int pairs = tiles / 2, waves = pairs * heads / ctas;
+    middle_ = tiles % 2 == 0 ? 0 : heads;
     ctas_ = ctas;
     paired_waves_ = waves > 1 ? 2 * (waves - 1) : 0;
     if (pairs == 0) return;
     first_head_ = paired_waves_ / 2 * ctas / pairs;
     first_pair_ = paired_waves_ / 2 * ctas % pairs;
+    left_ = heads - first_head_;
+    whole_ = first_pair_ * (left_ - 1);
+    cut_ = (pairs - first_pair_) * left_;
     by_pairs_ = Divisor(pairs);
-    by_whole_heads_ = Divisor(greater(1, heads - 1 - first_head_));
-    by_heads_ = Divisor(heads - first_head_);
+    by_whole_heads_ = Divisor(greater(1, left_ - 1));
+    by_heads_ = Divisor(left_);
   }
 
-  TENON_HOST_DEVICE constexpr int size() const { return tiles_ * heads_; }
+  TENON_HOST_DEVICE constexpr int size() const { return size_; }
   // The first so many waves consist of pairs.
   TENON_HOST_DEVICE constexpr int paired_waves() const { return paired_waves_; }
   TENON_HOST_DEVICE QueryTile at(int index) const {
@@ -57,31 +61,31 @@ class PersistentOrder {
   // Of first_head_ the pairs from first_pair_ on are left, of the heads after it all; of all heads the middle
   // tiles.
   TENON_HOST_DEVICE QueryTile sorted_at(int index) const {
-    const int pairs = tiles_ / 2, left = heads_ - first_head_;
-    const int whole = first_pair_ * (left - 1), cut = (pairs - first_pair_) * left;
-    const int middle = tiles_ % 2 == 0 ? 0 : heads_;
-    if (index < whole) {
+    if (index < whole_) {
       const int pair = by_whole_heads_.quotient(index);
-      return {tiles_ - 1 - pair, first_head_ + 1 + index - pair * (left - 1)};
+      return {tiles_ - 1 - pair, first_head_ + 1 + index - pair * (left_ - 1)};
     }
-    index -= whole;
-    if (index < cut) {
+    index -= whole_;
+    if (index < cut_) {
       const int pair = by_heads_.quotient(index);
-      return {tiles_ - 1 - first_pair_ - pair, first_head_ + index - pair * left};
+      return {tiles_ - 1 - first_pair_ - pair, first_head_ + index - pair * left_};
     }
-    index -= cut;
-    if (index < middle) return {pairs, index};
-    index -= middle;
-    if (index < cut) {
+    index -= cut_;
+    if (index < middle_) return {tiles_ / 2, index};
+    index -= middle_;
+    if (index < cut_) {
       const int pair = by_heads_.quotient(index);
-      return {pairs - 1 - pair, first_head_ + index - pair * left};
+      return {tiles_ / 2 - 1 - pair, first_head_ + index - pair * left_};
     }
-    index -= cut;
+    index -= cut_;
     const int pair = by_whole_heads_.quotient(index);
-    return {first_pair_ - 1 - pair, first_head_ + 1 + index - pair * (left - 1)};
+    return {first_pair_ - 1 - pair, first_head_ + 1 + index - pair * (left_ - 1)};
   }
 
-  int tiles_ = 1, heads_ = 1, ctas_ = 0, paired_waves_ = 0, first_head_ = 0, first_pair_ = 0;
+  int tiles_ = 1, size_ = 1, ctas_ = 0, paired_waves_ = 0, first_head_ = 0, first_pair_ = 0;
+  // Of sorted tiles: the heads from first_head_ on; the tiles of one half of pairs before first_pair_ and
+  // from it on; the middle tiles.
+  int left_ = 0, whole_ = 0, cut_ = 0, middle_ = 0;
   bool longest_last_ = false;
   Divisor by_tiles_, by_ctas_, by_pairs_, by_whole_heads_, by_heads_;
 };

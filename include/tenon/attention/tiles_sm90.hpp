@@ -69,7 +69,7 @@ struct AttentionTilesOfE4m3 {
 };
 template <AttentionExtras extras>
 struct AttentionTilesOfE4m3<64, extras> {
-  using type = AttentionTiles<192, 128, 2, 2>;
+  using type = AttentionTiles<192, 160, 2, 2>;
 };
 template <AttentionExtras extras>
 struct AttentionTilesOfE4m3<128, extras> {

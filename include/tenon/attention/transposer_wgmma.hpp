@@ -13,17 +13,18 @@ template <class Config>
 class AttentionTransposer {
   using Loaded = typename Config::ValueTiles::Loaded;
   using Operand = typename Config::ValueTiles::Operand;
-  // A warp transposes 16 columns at a time, of all keys or, so that the warps have equally much, of half.
-  static constexpr int blocks_of_keys = Config::Block::n / 32;
-  static constexpr int parts_of_columns =
-      blocks_of_keys == 2 || blocks_of_keys == 4 || blocks_of_keys == 8 ? 2 : 1;
-  static constexpr int blocks = blocks_of_keys / parts_of_columns;
+  // A warp transposes 16 columns at a time, of one half of the keys: all keys would need too many registers,
+  // and the warps would have different shares. Three blocks are not worth halving: a warp waits for its
+  // loads.
+  static constexpr int blocks = Config::Block::n / 32;
+  static constexpr unsigned parts = blocks == 1 || blocks == 3 ? 1 : 2;
+  static constexpr int first_blocks = (blocks + 1) / 2;
 
  public:
   // By the transposing warps. warp: 0 to Config::transposing_warps - 1. memory: of the CTA, in the shared
   // window.
   __device__ __forceinline__ AttentionTransposer(const AttentionRings<Config>& rings, std::uint32_t memory,
-                                                 int warp)
+                                                 unsigned warp)
       : rings_(rings), memory_(memory), warp_(warp) {}
 
   template <class Walk>
@@ -45,13 +46,22 @@ class AttentionTransposer {
  private:
   __device__ __forceinline__ void transpose(const Loaded& from, const Operand& to) const {
 #pragma unroll 1
-    for (int part = warp_; part < parts_of_columns * (Config::value / 16); part += Config::transposing_warps)
-      transpose_b8<blocks>(from, to, part % parts_of_columns * blocks * 32, part / parts_of_columns * 16);
+    for (unsigned part = warp_; part < parts * (Config::value / 16); part += Config::transposing_warps) {
+      const unsigned column = part / parts * 16;
+      if constexpr (parts == 1) {
+        transpose_.template transpose<0, blocks>(from, to, column);
+      } else if (part % parts == 0) {
+        transpose_.template transpose<0, first_blocks>(from, to, column);
+      } else {
+        transpose_.template transpose<first_blocks, blocks - first_blocks>(from, to, column);
+      }
+    }
   }
 
   const AttentionRings<Config>& rings_;
   std::uint32_t memory_;
-  int warp_;
+  unsigned warp_;
+  TransposeB8<Loaded, Operand> transpose_;
 };
 
 }  // namespace tenon
