@@ -98,12 +98,14 @@ void launch_empty(const Launch& like, int cluster, cudaStream_t stream) {
   check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(&empty_kernel), pointers), "launching");
 }
 
-// Two sets of matrices of the largest product.
+// Two sets of matrices of the largest product, and cuBLASLt's workspace.
 class Matrices {
  public:
   explicit Matrices(std::size_t bytes) {
     for (DeviceBuffer& x : buffers_) x.reserve(bytes);
+    workspace_.reserve(CublasLtGemm::workspace_bytes);
   }
+  void* workspace() const { return workspace_.data(); }
   GemmPointers set(int which) const {
     GemmPointers p;
     p.a = buffers_[3 * which].data(), p.b = buffers_[3 * which + 1].data(),
@@ -112,7 +114,7 @@ class Matrices {
   }
 
  private:
-  DeviceBuffer buffers_[6];
+  DeviceBuffer buffers_[6], workspace_;
 };
 
 using Rows = std::vector<nlohmann::ordered_json>;
@@ -133,7 +135,7 @@ void measure(int size, const Matrices& matrices, const CublasLt& library, cudaSt
         "opting in");
   PreparedGemm prepared;
   check(prepare(p, &prepared));
-  const CublasLtGemm reference(library, p, nullptr);
+  const CublasLtGemm reference(library, p, matrices.workspace());
   int run = 0;
   const struct {
     const char* name;
