@@ -126,6 +126,10 @@ TEST_F(AttentionE4m3Test, RefusesWithASentence) {
   EXPECT_NE(message(c, [](auto& p) { p.head_dimension = p.value_dimension = 32; })
                 .find("no attention kernel of this build takes e4m3 with head dimensions 32 and 32"),
             std::string::npos);
+  // There are kernels for its head dimensions: why the last one refuses.
+  EXPECT_NE(message(c, [](auto& p) { p.q.data = static_cast<const char*>(p.q.data) + 1; })
+                .find("this kernel needs a multiple of 16 bytes"),
+            std::string::npos);
   for (const char* kernel : {"attention_wgmma_e4m3_64_192x160_full", "attention_decode_f16_64"}) {
     const Attention made(c);
     AttentionProblem p = made.problem();
