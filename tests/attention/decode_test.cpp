@@ -316,8 +316,17 @@ TEST_F(DecodeTest, SeveralQueriesUnderMasks) {
   expect_right(c);
 }
 
+// Its kernels need 227 KB of shared memory, those of many rows sm_90 too.
+class LatentDecodeTest : public test::DeviceTest {
+ protected:
+  void SetUp() override {
+    test::DeviceTest::SetUp();
+    if (!IsSkipped() && !test::emulated() && test::gpu_sm() != 90) GTEST_SKIP() << "needs a GPU of sm_90";
+  }
+};
+
 // MLA: V is the first 512 of the 576 columns of K.
-TEST_F(DecodeTest, LatentKeys) {
+TEST_F(LatentDecodeTest, LatentKeys) {
   Case c;
   c.latent = true, c.head = 576, c.value = 512;
   c.heads = 16, c.queries = {1, 1}, c.keys = {70, 0};
@@ -333,7 +342,7 @@ TEST_F(DecodeTest, LatentKeys) {
 
 // The same where 64 rows or more share the keys, in tiles of 64 rows and 64 keys: with row tiles in pairs,
 // the CTAs of a cluster share the keys.
-TEST_F(DecodeTest, LatentKeysOfManyRows) {
+TEST_F(LatentDecodeTest, LatentKeysOfManyRows) {
   Case c;
   c.latent = true, c.head = 576, c.value = 512;
   c.heads = 64, c.queries = {1, 1, 1, 1, 1}, c.keys = {70, 0, 128, 200, 1};
@@ -351,7 +360,7 @@ TEST_F(DecodeTest, LatentKeysOfManyRows) {
 }
 
 // References that rise from tile to tile, in the tiles of either consumer.
-TEST_F(DecodeTest, LatentKeysOfLargeScores) {
+TEST_F(LatentDecodeTest, LatentKeysOfLargeScores) {
   Case c;
   c.latent = true, c.head = 576, c.value = 512;
   c.heads = 64, c.keys = {500}, c.sharpness = 40, c.split = false;
