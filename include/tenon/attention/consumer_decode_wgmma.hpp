@@ -281,7 +281,7 @@ class LatentConsumer {
   float factor_;
   int group_, warp_;  // warp_: in the warpgroup
   KeyRange seen_by_each_;
-  RowSoftmax<2> softmax_;
+  WgmmaSoftmax<WideRange> softmax_;
   typename Config::Scores scores_;
   Output output_[own_parts];
   FragmentA<WgmmaShape<Config::part_columns, 16>, T> weights_[steps];

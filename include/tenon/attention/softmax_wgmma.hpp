@@ -50,7 +50,8 @@ __device__ __forceinline__ void change_scores(Values& scores, const Score& score
   });
 }
 
-// RowSoftmax of a thread's two rows, which knows where maxima may be found by comparing integers.
+// RowSoftmax of a thread's two rows, which knows where maxima may be found by comparing integers. References
+// that it takes over are above its own, so that a bound that was positive still is.
 template <class Range>
 class WgmmaSoftmax : public RowSoftmax<2, Range> {
  public:
