@@ -225,7 +225,9 @@ Gemm problem_of(const Kernel& kernel, std::int64_t m, std::int64_t n, std::int64
   p.promote = kernel.promotes;
   p.c.type = kernel.copy == Copy::module      ? Type::f16
              : kernel.accumulate == Type::f16 ? Type::f32
-                                              : kernel.accumulate;
+             // The fused kernels of integers convert the sums.
+             : kernel.fused && kernel.accumulate == Type::s32 ? Type::f32
+                                                              : kernel.accumulate;
   p.kernel = kernel.name.c_str();
   return p;
 }
