@@ -6,6 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "attention/kernels.hpp"
+#include "host/device.hpp"
 #include "microbench/attention_cases.hpp"
 #include "microbench/attention_gradients.hpp"
 #include "microbench/comparison_main.hpp"
@@ -190,17 +192,36 @@ class Expected {
   DeviceBuffer o_, as_f32_, log_sum_exp_;
 };
 
-// The names of the kernels to time: the library's choice, or the first with the row's prefix; every one if
-// asked. name(i): the i-th of this build.
+// The library's choice, or what it would be if there were only the kernels of the row's prefix. "": none.
+std::string choice_for(const AttentionRow& row, const AttentionProblem& problem) {
+  if (row.prefix.empty()) {
+    const char* const name = kernel_name(problem);
+    return name == nullptr ? "" : name;
+  }
+  DeviceDescription device;
+  require(describe_current_device(&device));
+  for (const AttentionKernel& kernel : attention_kernels()) {
+    if (kernel.name.rfind(row.prefix, 0) == 0 && kernel.takes(problem, device) &&
+        (kernel.suits == nullptr || kernel.suits(problem, device)))
+      return kernel.name;
+  }
+  return "";
+}
+std::string choice_for(const AttentionRow&, const AttentionBackwardProblem& problem) {
+  const char* const name = kernel_name(problem);
+  return name == nullptr ? "" : name;
+}
+
+// The names of the kernels to time: choice_for() the row; every one of its prefix if asked. name(i): the i-th
+// of this build.
 template <class Problem, class Name>
 std::vector<std::string> kernels_of(const AttentionRow& row, const Problem& problem, bool every, Name name) {
   std::vector<std::string> names;
-  const char* const chosen = row.prefix.empty() ? kernel_name(problem) : nullptr;
-  if (chosen != nullptr) names.emplace_back(chosen);
+  if (std::string chosen = choice_for(row, problem); !chosen.empty()) names.push_back(std::move(chosen));
   for (int i = 0; const char* kernel = name(i); ++i) {
-    if (!names.empty() && (!every || kernel == names[0])) continue;
-    const bool wanted = std::string(kernel).rfind(row.prefix, 0) == 0 && can_implement(problem, kernel);
-    if (wanted && (every || !row.prefix.empty())) names.emplace_back(kernel);
+    if (!every || (!names.empty() && kernel == names[0])) continue;
+    if (std::string(kernel).rfind(row.prefix, 0) == 0 && can_implement(problem, kernel))
+      names.emplace_back(kernel);
   }
   if (names.empty()) require(can_implement(problem));
   return names;
