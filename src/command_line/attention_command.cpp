@@ -72,6 +72,14 @@ void check_backward_usage(const AttentionOptions& o) {
     refuse(std::string(o.deterministic ? "--deterministic" : "--d-o") + " is for --backward");
   if (o.backward && !o.out_path.empty())
     refuse("--out writes O of the forward pass: it does not go with --backward");
+  const std::pair<const char*, bool> forward_alone[] = {{"--query-lengths", !o.query_lengths.empty()},
+                                                        {"--key-lengths", !o.key_lengths.empty()},
+                                                        {"--page-size", o.page_size.has_value()},
+                                                        {"--sinks", o.sinks}};
+  for (const auto& [option, is_given] : forward_alone) {
+    if (o.backward && is_given)
+      refuse(std::string(option) + " is for the forward pass alone: it does not go with --backward");
+  }
 }
 
 void check_attention_usage(const AttentionOptions& o) {

@@ -24,10 +24,10 @@ Status CudaLoadingLauncher::identify(DeviceIdentity* identity) noexcept {
 Status CudaLoadingLauncher::load(const Launch& launch) noexcept {
   if (launch.function == nullptr) return {};  // the module's launches load it
   const RelaxedCapture relaxed;
-  cudaFuncAttributes attributes;
-  cudaError_t error = cudaFuncGetAttributes(&attributes, launch.function);
-  if (error == cudaSuccess) error = opt_in_to_shared_memory(launch);
-  return status_of_launch(launch, error);
+  // Loads the function too, however little it asks for.
+  return status_of_launch(launch,
+                          cudaFuncSetAttribute(launch.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                               static_cast<int>(launch.shared_bytes)));
 }
 
 Status CudaLoadingLauncher::launch_loaded(const Launch& launch) noexcept {

@@ -37,6 +37,9 @@ class Usage(Folder):
         self.refused(2, "--deterministic is for --backward", "attention", *SIZES, "--deterministic")
         self.refused(2, "--d-o is for --backward", "attention", *SIZES, "--d-o", "o.npy", "--json")
         self.refused(2, "--out writes O of the forward pass", "attention", *SIZES, "--backward", "--out", "o.npy")
+        for option in (("--key-lengths", "5,7"), ("--sinks",)):
+            self.refused(2, option[0] + " is for the forward pass alone", "attention", "--heads", 2, "--head-dimension", 32,
+                         "--queries", 17, "--backward", *option)
         d_o = self.path("d_o.npy")
         npy(d_o, "(17, 2, 16)", [0.0] * 544)
         self.refused(2, "dO is 1 x 17 x 2 x 16 but must be as O, 1 x 17 x 2 x 32", "attention", *SIZES, "--backward", "--d-o", d_o)

@@ -4,6 +4,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <initializer_list>
+#include <utility>
+
 #include "tenon/gemm/launch_plan.hpp"
 #include "tenon/pipeline/make_tensor_map.hpp"
 
@@ -19,21 +22,19 @@ inline Status describe_cuda_device(DeviceDescription* device) noexcept {
   if (error != cudaSuccess) {
     cudaGetLastError();  // reported here; the caller's next check shall not find it
     int driver = 0;
-    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
-      return Status(StatusCode::device_unsupported, "no CUDA device: no NVIDIA driver is installed");
-    return Status(StatusCode::device_unsupported, "no CUDA device: %s", cudaGetErrorString(error));
+    const bool has_none = cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0;
+    return Status(StatusCode::device_unsupported, "no CUDA device: %s",
+                  has_none ? "no NVIDIA driver is installed" : cudaGetErrorString(error));
   }
   int major = 0, minor = 0, shared = 0, l2 = 0;
-  const struct {
-    int* value;
-    cudaDeviceAttr attribute;
-  } queries[] = {{&major, cudaDevAttrComputeCapabilityMajor},
-                 {&minor, cudaDevAttrComputeCapabilityMinor},
-                 {&device->multiprocessors, cudaDevAttrMultiProcessorCount},
-                 {&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin},
-                 {&l2, cudaDevAttrL2CacheSize}};
-  for (const auto& query : queries) {
-    error = cudaDeviceGetAttribute(query.value, query.attribute, ordinal);
+  const std::pair<int*, cudaDeviceAttr> queries[] = {
+      {&major, cudaDevAttrComputeCapabilityMajor},
+      {&minor, cudaDevAttrComputeCapabilityMinor},
+      {&device->multiprocessors, cudaDevAttrMultiProcessorCount},
+      {&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin},
+      {&l2, cudaDevAttrL2CacheSize}};
+  for (const auto& [value, attribute] : queries) {
+    error = cudaDeviceGetAttribute(value, attribute, ordinal);
     if (error != cudaSuccess) {
       cudaGetLastError();
       return Status(StatusCode::cuda_error, "an attribute of CUDA device %d cannot be read: %s", ordinal,
@@ -50,18 +51,13 @@ inline Status describe_cuda_device(DeviceDescription* device) noexcept {
 // code): nothing was launched, and another kernel may be. All others are those of the stream, of the context,
 // or of what ran before, and would come again.
 inline bool refuses_launch(cudaError_t error) noexcept {
-  switch (error) {
-    case cudaErrorInvalidValue:  // more shared memory than a CTA may have
-    case cudaErrorInvalidConfiguration:
-    case cudaErrorInvalidClusterSize:
-    case cudaErrorLaunchOutOfResources:
-    case cudaErrorInvalidDeviceFunction:
-    case cudaErrorNoKernelImageForDevice:
-    case cudaErrorNotSupported:
-      return true;
-    default:
-      return false;
+  for (const cudaError_t refusal :
+       {cudaErrorInvalidValue,  // more shared memory than a CTA may have
+        cudaErrorInvalidConfiguration, cudaErrorInvalidClusterSize, cudaErrorLaunchOutOfResources,
+        cudaErrorInvalidDeviceFunction, cudaErrorNoKernelImageForDevice, cudaErrorNotSupported}) {
+    if (error == refusal) return true;
   }
+  return false;
 }
 
 // The first launch of a kernel on a device loads its code. Loading is not a stream operation, and a stream
@@ -94,14 +90,6 @@ inline Status status_of_launch(const Launch& launch, cudaError_t error) noexcept
                 cudaGetErrorString(error));
 }
 
-// Lets the function of a launch, on the current device, have the shared memory that the launch asks for.
-inline cudaError_t opt_in_to_shared_memory(const Launch& launch) noexcept {
-  constexpr unsigned shared_by_default = 48U << 10;  // dynamic shared memory that needs no opt-in
-  if (launch.shared_bytes <= shared_by_default) return cudaSuccess;
-  return cudaFuncSetAttribute(launch.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(launch.shared_bytes));
-}
-
 // Enqueues a launch whose function has opted in on the current device. cudaLaunchKernelExC rather than
 // <<<>>>: it returns the error of this launch and leaves the caller's last error be.
 inline cudaError_t enqueue(const Launch& launch, cudaStream_t stream) noexcept {
@@ -111,22 +99,24 @@ inline cudaError_t enqueue(const Launch& launch, cudaStream_t stream) noexcept {
   cudaLaunchAttribute overlap{};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(launch.grid.x, launch.grid.y, launch.grid.z);
-  config.blockDim = dim3(launch.block.x, launch.block.y, launch.block.z);
-  config.dynamicSmemBytes = launch.shared_bytes;
-  config.stream = stream;
-  config.attrs = &overlap;
-  config.numAttrs = launch.overlaps_previous ? 1 : 0;
+  const dim3 grid(launch.grid.x, launch.grid.y, launch.grid.z);
+  const dim3 block(launch.block.x, launch.block.y, launch.block.z);
+  const cudaLaunchConfig_t config{grid,   block,    launch.shared_bytes,
+                                  stream, &overlap, launch.overlaps_previous ? 1U : 0U};
   return cudaLaunchKernelExC(&config, launch.function, arguments);
 }
 
 // Enqueues a launch whose function is a __global__ function.
 inline Status launch_on_stream(const Launch& launch, cudaStream_t stream) noexcept {
   const RelaxedCapture relaxed;
-  // Per device, and cheap: asked for at every launch rather than remembered.
-  const cudaError_t error = opt_in_to_shared_memory(launch);
-  return status_of_launch(launch, error == cudaSuccess ? enqueue(launch, stream) : error);
+  cudaError_t error = cudaSuccess;
+  // More than 48 KB need an opt-in. Per device, and cheap: asked for at every launch rather than remembered.
+  if (launch.shared_bytes > 48U << 10) {
+    error = cudaFuncSetAttribute(launch.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(launch.shared_bytes));
+  }
+  if (error == cudaSuccess) error = enqueue(launch, stream);
+  return status_of_launch(launch, error);
 }
 
 // A stream of the current device as a launcher.

@@ -20,6 +20,10 @@
 
 namespace tenon {
 
+// Whether a kernel can apply Op to accumulators of that type.
+template <class Op, class Value, class Loaded = typename LoadedOperation<Op>::type>
+inline constexpr bool is_epilogue = is_linear<Loaded> || is_operation<Loaded, Value>;
+
 // C = op(0), for products with k == 0: one element a thread and iteration.
 template <class Op, class Value, class TC>
 __global__ void gemm_of_no_k(Output c, const __grid_constant__ Op op) {
@@ -39,12 +43,9 @@ __global__ void gemm_of_no_k(Output c, const __grid_constant__ Op op) {
 // The product of a typed problem, as a kernel of these orders takes it.
 template <class TA, class TC, class TB>
 Product product_of(const GemmProblem<TA, TC, TB>& problem, Order a_order, Order b_order) {
-  return {problem.m,
-          problem.n,
-          problem.k,
-          {problem.a.data, problem.a.ld, a_order, TypeOf<TA>::value},
-          {problem.b.data, problem.b.ld, b_order, TypeOf<TB>::value},
-          {problem.c.data, problem.c.ld, TypeOf<TC>::value}};
+  const ConstMatrix a(problem.a.data, problem.a.ld, a_order, TypeOf<TA>::value);
+  const ConstMatrix b(problem.b.data, problem.b.ld, b_order, TypeOf<TB>::value);
+  return {problem.m, problem.n, problem.k, a, b, {problem.c.data, problem.c.ld, TypeOf<TC>::value}};
 }
 
 // Plans the launch of a kernel without launching it: for graphs, JIT compilers, and devices other than
@@ -62,14 +63,14 @@ Status plan_launch(const Problem& problem, const typename Kernel::Op& op, Launch
   using TA = typename Problem::TypeA;
   using TB = typename Problem::TypeB;
   using TC = typename Problem::TypeC;
+  using Acc = typename Config::Acc;
+  constexpr bool wide = std::is_same_v<TC, std::int32_t> || std::is_same_v<TC, double>;
   static_assert(std::is_same_v<TA, typename Config::T> && std::is_same_v<TB, typename Config::TB>,
                 "launch: the problem's A and B must have the element types of the kernel's configuration");
-  static_assert(std::is_same_v<TC, std::int32_t> == std::is_same_v<typename Config::Acc, std::int32_t>,
-                "launch: C is int32_t where the kernel accumulates in int32_t, and only there");
-  static_assert(std::is_same_v<TC, double> == std::is_same_v<typename Config::Acc, double>,
-                "launch: C is double where the kernel accumulates in double, and only there");
-  static_assert(sizeof(TC) == 2 || std::is_same_v<TC, float> || std::is_same_v<TC, std::int32_t> ||
-                    std::is_same_v<TC, double>,
+  static_assert(
+      std::is_same_v<TC, Acc> || !(wide || std::is_same_v<Acc, std::int32_t> || std::is_same_v<Acc, double>),
+      "launch: C is int32_t (double) where the kernel accumulates in int32_t (double), and only there");
+  static_assert(sizeof(TC) == 2 || wide || std::is_same_v<TC, float>,
                 "launch: C is __half, __nv_bfloat16, float, int32_t or double");
   *launches = false;
   const auto product = product_of(problem, Kernel::a_order, Kernel::b_order);
@@ -83,16 +84,14 @@ Status plan_launch(const Problem& problem, const typename Kernel::Op& op, Launch
   if (Status s = Kernel::check(product, device); !s) return s;
   *launches = true;
   if (product.k == 0) {
-    using Value =
-        std::conditional_t<std::is_same_v<TC, std::int32_t> || std::is_same_v<TC, double>, TC, float>;
+    using Value = std::conditional_t<wide, TC, float>;
     launch->what = "the epilogue of a GEMM with k = 0";
     launch->function = reinterpret_cast<const void*>(&gemm_of_no_k<typename Kernel::Op, Value, TC>);
     launch->block.x = 256;
-    launch->grid.x = static_cast<unsigned>(std::min<std::int64_t>((product.n + 255) / 256, 4096));
-    launch->grid.y = static_cast<unsigned>(std::min<std::int64_t>(product.m, 4096));
-    launch->arguments.set(Output{product.c.data, product.c.ld, static_cast<int>(product.m),
-                                 static_cast<int>(product.n), product.c.type},
-                          op);
+    const int m = static_cast<int>(product.m), n = static_cast<int>(product.n);
+    launch->grid.x = static_cast<unsigned>(std::min((n + 255) / 256, 4096));
+    launch->grid.y = static_cast<unsigned>(std::min(m, 4096));
+    launch->arguments.set(Output{product.c.data, product.c.ld, m, n, product.c.type}, op);
     return {};
   }
   launch->what = Kernel::name;

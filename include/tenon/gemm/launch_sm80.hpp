@@ -24,8 +24,7 @@ struct GemmKernel {
   using Config = Config_;
   using Op = Op_;
   static_assert(
-      is_linear<typename LoadedOperation<Op>::type> ||
-          is_operation<typename LoadedOperation<Op>::type, typename Config::WarpAccumulator::Value>,
+      is_epilogue<Op, typename Config::WarpAccumulator::Value>,
       "GemmKernel: an epilogue operation is called as op(float accumulator, int row, int column) and "
       "returns float; with s8 operands both are int32_t, with f64 double");
   static constexpr const char* name = "a cp.async kernel (tenon::sm80::GemmKernel)";

@@ -10,6 +10,11 @@
 
 namespace tenon::sm90 {
 
+inline Status check_sm90(const char* kernel, const DeviceDescription& device) {
+  if (device.sm == 90) return {};
+  return Status(StatusCode::device_unsupported, "%s needs sm_90a but the device is sm_%d", kernel, device.sm);
+}
+
 // How many stages of so many bytes fit into the shared memory of a CTA beside the rest.
 constexpr int stages_that_fit(int stage_bytes, int rest) {
   const int stages = (most_shared_bytes - rest) / stage_bytes;
@@ -44,8 +49,7 @@ struct GemmKernel {
   using Config = Config_;
   using Op = Op_;
   using Value = std::conditional_t<std::is_same_v<typename Config::Acc, std::int32_t>, std::int32_t, float>;
-  static_assert(is_linear<typename LoadedOperation<Op>::type> ||
-                    is_operation<typename LoadedOperation<Op>::type, Value>,
+  static_assert(is_epilogue<Op, Value>,
                 "GemmKernel: an epilogue operation is called as op(accumulator, int row, int column) and "
                 "returns the accumulator's type: float, or int32_t where integers are multiplied");
   static constexpr const char* name = "a wgmma kernel (tenon::sm90::GemmKernel)";
@@ -54,15 +58,11 @@ struct GemmKernel {
   static constexpr Order b_order = Config::swap_ab ? flipped(Config::a_order) : Config::b_order;
 
   static Status check(const Product& product, const DeviceDescription& device) {
-    if (device.sm != 90)
-      return Status(StatusCode::device_unsupported, "%s needs sm_90a but the device is sm_%d", name,
-                    device.sm);
+    if (Status s = check_sm90(name, device); !s) return s;
     if (product.k > 0) {
       ConstMatrix a = product.a;
       if (Config::row_interleaved) a.ld = 0;  // only the first row needs an address that TMA can read
       if (Status s = check_tma_operand('A', a); !s) return s;
-    }
-    if (product.k > 0) {
       if (Status s = check_tma_operand('B', product.b); !s) return s;
     }
     // The store counts elements of 16 bits in a row of C, or (swap-AB) bytes.
@@ -85,17 +85,14 @@ template <class T, class Op_ = LinearCombination, bool swap_ab = false>
 struct UnalignedGemmKernel {
   using Config = UnalignedConfig<T, 256, 4, swap_ab>;
   using Op = Op_;
-  static_assert(is_linear<typename LoadedOperation<Op>::type> ||
-                    is_operation<typename LoadedOperation<Op>::type, float>,
+  static_assert(is_epilogue<Op, float>,
                 "UnalignedGemmKernel: an epilogue operation is called as op(float accumulator, int row, int "
                 "column) and returns float");
   static constexpr const char* name = "a wgmma kernel (tenon::sm90::UnalignedGemmKernel)";
   static constexpr Order a_order = row_major, b_order = column_major;
 
   static Status check(const Product& product, const DeviceDescription& device) {
-    if (device.sm != 90)
-      return Status(StatusCode::device_unsupported, "%s needs sm_90a but the device is sm_%d", name,
-                    device.sm);
+    if (Status s = check_sm90(name, device); !s) return s;
     // With swap-AB the kernel does not realign B: TMA loads it as it lies.
     if (swap_ab && product.k > 0) {
       if (Status s = check_tma_operand('B', product.b); !s) return s;
