@@ -1,5 +1,5 @@
-// Suites whose products are drawn by a seed, so that anybody can measure others than those that the library
-// was tuned on. Sizes are log-uniform.
+// Suites of products drawn by a seed: another seed gives products that the library was not tuned on. Sizes
+// are log-uniform.
 #pragma once
 
 #include <cstdint>

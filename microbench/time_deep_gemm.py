@@ -11,9 +11,9 @@ product in f32. The records have the fields of the benchmarks' JSON (microbench/
 import argparse
 import datetime
 import json
-import statistics
 import sys
-import time
+
+from peer_timer import Timer
 
 COLD_BYTES = 240 << 20
 OPERATIONS = ("fp8-dense", "fp8-contiguous", "fp8-masked", "bf16-contiguous", "bf16-masked")
@@ -127,57 +127,6 @@ class Product:
             a, b = self.a[0][-64:].float(), self.b[0][last].float()
         expected = (a.double() @ b.double().T)
         return float((self.d[-64:].double() - expected).norm() / expected.norm())
-
-
-class Timer:
-    def __init__(self, torch):
-        self.torch = torch
-
-    def milliseconds(self, launch, count):
-        """Of `count` launches, launch(i) each."""
-        begin, end = (self.torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        for i in range(count):
-            launch(i)
-        end.record()
-        end.synchronize()
-        return begin.elapsed_time(end)
-
-    def prepared(self, calls):
-        """launch(i), and how many calls it makes: a graph of them, for a call costs Python up to 0.2 ms."""
-        for call in calls:
-            call()
-        self.torch.cuda.synchronize()
-        each = self.milliseconds(lambda i: calls[i % len(calls)](), 3 * len(calls) + 3) / (3 * len(calls) + 3)
-        rounds = max(1, round(3 / (each * len(calls))))
-        graph = self.torch.cuda.CUDAGraph()
-        with self.torch.cuda.graph(graph):
-            for _ in range(rounds):
-                for call in calls:
-                    call()
-        graph.replay()
-        self.torch.cuda.synchronize()
-        count = rounds * len(calls)
-        return (lambda _: graph.replay()), count, self.milliseconds(lambda _: graph.replay(), 2) / (2 * count)
-
-    def burst(self, prepared):
-        launch, count, each = prepared
-        launches = max(1, round(3 / (each * count)))
-        times = []
-        for _ in range(5):
-            self.torch.cuda.synchronize()
-            time.sleep(0.03)
-            times.append(self.milliseconds(launch, launches) / (launches * count))
-        return 1e3 * statistics.median(times)
-
-    def sustained(self, prepared):
-        launch, count, each = prepared
-        launches = max(1, round(250 / (each * count)))
-        self.torch.cuda.synchronize()
-        time.sleep(0.3)
-        for i in range(launches):
-            launch(i)
-        return 1e3 * self.milliseconds(launch, launches) / (launches * count)
 
 
 def record(product, burst, sustained, error, arguments, torch):

@@ -4,8 +4,8 @@
 
 #include "attention/backward_kernels.hpp"
 #include "attention/plain_score_check.hpp"
+#include "attention/with_tensor_maps.hpp"
 #include "tenon/attention/launch_backward_sm90.hpp"
-#include "tenon/attention/tensor_launcher.hpp"
 
 namespace tenon {
 
@@ -25,16 +25,9 @@ void append_attention_backward_wgmma_of(const char* ptx, const char* variant,
   };
   kernel.fill = [](const AttentionBackwardKernel& self, const AttentionBackwardProblem& p,
                    const DeviceDescription& device, Launcher& launcher, BackwardLaunches* launches) {
-    auto* const tensors = dynamic_cast<TensorLauncher*>(&launcher);
-    if (tensors == nullptr)
-      return Status(StatusCode::device_unsupported,
-                    "the launcher makes no tensor maps of four dimensions (TensorLauncher)");
-    return Kernel::plan(
-        p, device, self.ptx.c_str(),
-        [&](const TensorInMemory& tensor, int box_rows, int box_columns, TensorMap* map) {
-          return tensors->make_tensor_map_4d(tensor, box_rows, box_columns, map);
-        },
-        launches);
+    return with_tensor_maps(launcher, [&](const auto& make_map) {
+      return Kernel::plan(p, device, self.ptx.c_str(), make_map, launches);
+    });
   };
   list.push_back(kernel);
 }

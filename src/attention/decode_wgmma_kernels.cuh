@@ -5,8 +5,8 @@
 
 #include "attention/kernels.hpp"
 #include "attention/plain_score_check.hpp"
+#include "attention/with_tensor_maps.hpp"
 #include "tenon/attention/launch_decode_wgmma.hpp"
-#include "tenon/attention/tensor_launcher.hpp"
 
 namespace tenon {
 
@@ -38,17 +38,11 @@ void append_attention_decode_wgmma_of(const char* ptx, std::vector<AttentionKern
   };
   kernel.fill = [](const AttentionProblem& p, const DeviceDescription& device, Launcher& launcher,
                    Launch* launch) {
-    auto* const tensors = dynamic_cast<TensorLauncher*>(&launcher);
-    if (tensors == nullptr)
-      return Status(StatusCode::device_unsupported,
-                    "the launcher makes no tensor maps of four dimensions (TensorLauncher)");
     const char* const name = launch->what;
-    const Status s = Kernel::plan(
-        p, PlainScore{p.scale}, p.workspace == nullptr ? 1 : Decode::splits(p, device),
-        [&](const TensorInMemory& tensor, int box_rows, int box_columns, TensorMap* map) {
-          return tensors->make_tensor_map_4d(tensor, box_rows, box_columns, map);
-        },
-        launch);
+    const int splits = p.workspace == nullptr ? 1 : Decode::splits(p, device);
+    const Status s = with_tensor_maps(launcher, [&](const auto& make_map) {
+      return Kernel::plan(p, PlainScore{p.scale}, splits, make_map, launch);
+    });
     launch->what = name;
     return s;
   };

@@ -6,8 +6,8 @@
 
 #include "attention/kernels.hpp"
 #include "attention/plain_score_check.hpp"
+#include "attention/with_tensor_maps.hpp"
 #include "tenon/attention/launch_sm90.hpp"
-#include "tenon/attention/tensor_launcher.hpp"
 
 namespace tenon {
 
@@ -37,17 +37,10 @@ AttentionKernel attention_wgmma_kernel(const char* ptx, const char* variant, con
   kernel.suits = &wgmma_suits<Config>;
   kernel.fill = [](const AttentionProblem& p, const DeviceDescription& device, Launcher& launcher,
                    Launch* launch) {
-    auto* const tensors = dynamic_cast<TensorLauncher*>(&launcher);
-    if (tensors == nullptr)
-      return Status(StatusCode::device_unsupported,
-                    "the launcher makes no tensor maps of four dimensions (TensorLauncher)");
     const char* const name = launch->what;
-    const Status s = Kernel::plan(
-        p, MakeScore::of(p), device,
-        [&](const TensorInMemory& tensor, int box_rows, int box_columns, TensorMap* map) {
-          return tensors->make_tensor_map_4d(tensor, box_rows, box_columns, map);
-        },
-        launch);
+    const Status s = with_tensor_maps(launcher, [&](const auto& make_map) {
+      return Kernel::plan(p, MakeScore::of(p), device, make_map, launch);
+    });
     launch->what = name;
     return s;
   };

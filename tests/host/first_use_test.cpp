@@ -392,6 +392,30 @@ void two_devices_alternately() {
   for (int turn = 0; turn < 4; ++turn) multiply(turn % 2, 2, turn);
 }
 
+// f16, 512 cubed, without memory.
+Gemm small_problem() {
+  Gemm p;
+  p.m = p.n = p.k = 512;
+  p.a.type = p.b.type = p.c.type = Type::f16;
+  p.b.order = column_major;
+  p.a.ld = p.b.ld = p.c.ld = 512;
+  return p;
+}
+
+GemmPointers pointers_of(const Product& product) {
+  GemmPointers pointers;
+  pointers.a = product.problem.a.data, pointers.b = product.problem.b.data;
+  pointers.c = product.problem.c.data, pointers.workspace = product.problem.workspace;
+  return pointers;
+}
+
+// A run of what was prepared for another device, or before a reset.
+void require_refusal(const PreparedGemm& prepared, const GemmPointers& pointers, const char* words) {
+  const Status s = prepared.run(pointers);
+  if (s.code() != StatusCode::invalid_argument || std::strstr(s.message(), words) == nullptr)
+    fail(std::string("the sentence must hold '") + words + "' but is: " + s.message());
+}
+
 // Prepared products: captured before anything else was launched, run by threads at once, and with the
 // pointers of other products of the same shape.
 void prepared_products() {
@@ -402,9 +426,7 @@ void prepared_products() {
     second.allocate_workspace();
     PreparedGemm prepared;
     require(prepare(first.problem, &prepared), "preparing");
-    const Gemm& p = second.problem;
-    GemmPointers elsewhere;
-    elsewhere.a = p.a.data, elsewhere.b = p.b.data, elsewhere.c = p.c.data, elsewhere.workspace = p.workspace;
+    const GemmPointers elsewhere = pointers_of(second);
     run_captured(stream, cudaStreamCaptureModeGlobal, [&] {
       require(prepared.run({}, stream), "a captured run");
       require(prepared.run(elsewhere, stream), "a captured run with other pointers");
@@ -428,22 +450,14 @@ void prepared_products() {
 
 // What was prepared for a device that was reset is refused, and can be prepared again.
 void prepared_before_a_reset() {
-  Gemm p;
-  p.m = p.n = p.k = 512;
-  p.a.type = p.b.type = p.c.type = Type::f16;
-  p.b.order = column_major;
-  p.a.ld = p.b.ld = p.c.ld = 512;
+  const Gemm p = small_problem();
   PreparedGemm prepared;
   require(prepare(p, &prepared), "preparing");
   require(cudaDeviceReset(), "resetting");
   {
     const Product product(p, nullptr);
-    GemmPointers pointers;
-    pointers.a = product.problem.a.data, pointers.b = product.problem.b.data,
-    pointers.c = product.problem.c.data;
-    const Status s = prepared.run(pointers);
-    if (s.code() != StatusCode::invalid_argument || std::strstr(s.message(), "was reset") == nullptr)
-      fail(std::string("after a reset a run says: ") + s.message());
+    const GemmPointers pointers = pointers_of(product);
+    require_refusal(prepared, pointers, "was reset");
     require(cudaDeviceSynchronize(), "after the refused run");
     require(prepare(p, &prepared), "preparing again");
     require(prepared.run(pointers), "running again");
@@ -453,21 +467,12 @@ void prepared_before_a_reset() {
 
 void prepared_for_another_device() {
   require_devices(2);
-  Gemm p;
-  p.m = p.n = p.k = 512;
-  p.a.type = p.b.type = p.c.type = Type::f16;
-  p.b.order = column_major;
-  p.a.ld = p.b.ld = p.c.ld = 512;
+  const Gemm p = small_problem();
   PreparedGemm prepared;
   require(prepare(p, &prepared), "preparing");
   require(cudaSetDevice(1), "choosing the other device");
   const Product product(p, nullptr);
-  GemmPointers pointers;
-  pointers.a = product.problem.a.data, pointers.b = product.problem.b.data,
-  pointers.c = product.problem.c.data;
-  const Status s = prepared.run(pointers);
-  if (s.code() != StatusCode::invalid_argument || std::strstr(s.message(), "current device is 1") == nullptr)
-    fail(std::string("on another device a run says: ") + s.message());
+  require_refusal(prepared, pointers_of(product), "current device is 1");
 }
 
 const std::map<std::string, std::function<void()>>& scenarios() {

@@ -7,8 +7,8 @@
 //   O += P V        of its own tile: half of V; P from registers
 //
 // The last product waits until the other has its next S, and so runs under the other's softmax. Both add the
-// tiles to O in their order, and the references of the softmax go from tile to tile: a consumer takes over
-// those that the other has raised before it adds the other's tile.
+// tiles to O in their order. The tiles share the references of the softmax: before a consumer adds the P V of
+// the other's tile, it takes over the references that the other has raised.
 //
 // P of a tile lies where the tail of its keys was, which only S needs. The values of a tile are released part
 // by part, when they are multiplied by P, so that the next tile of the slot is on its way for as long as the

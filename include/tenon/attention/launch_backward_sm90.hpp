@@ -66,8 +66,8 @@ struct AttentionBackwardKernel {
     AttentionBackwardArguments a = backward_arguments(problem, Config::queries, Config::keys, device);
     const Sections sections(problem, device);
     add_query_sums(problem, sections, &a);
-    // The first keys are those that most queries see under a causal mask. Ordered CTAs add the last keys
-    // first.
+    // Under a causal mask most queries see the first keys: their CTAs take longest and begin first. A
+    // deterministic sum is added up from the last keys on, whose CTAs end first.
     const BackwardOrder order(sections.key_tiles, sections.key_heads, sections.section, a.group,
                               sections.parts, problem.deterministic);
     AttentionBackwardMaps maps;

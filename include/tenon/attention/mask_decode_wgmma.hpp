@@ -33,7 +33,7 @@ __device__ __forceinline__ void mask_scores(const AttentionDecodeArguments& a, c
 }
 
 // By a whole warpgroup, which synchronises afterwards: zeros for the values behind the `used` first keys of
-// the tile. They are another sequence's or nobody's, and 0 * NaN is NaN.
+// the tile. They belong to another sequence or are undefined, and 0 * NaN is NaN.
 template <class Config>
 __device__ __forceinline__ void clear_unused_values(std::uint32_t tile, int used) {
   using KeyPart = typename Config::KeyPart;

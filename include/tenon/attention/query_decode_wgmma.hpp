@@ -1,5 +1,5 @@
 // Copies the rows of Q of a CTA of MLA decode by wgmma to shared memory by cp.async: query tokens and heads,
-// whose rows may lie anywhere. Below: work_decode_wgmma.hpp, ptx/cp_async.hpp.
+// at any strides. Below: work_decode_wgmma.hpp, ptx/cp_async.hpp.
 #pragma once
 
 #include "tenon/attention/work_decode_wgmma.hpp"
