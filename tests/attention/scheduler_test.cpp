@@ -136,7 +136,7 @@ TEST(PersistentScheduler, WavesOfPairsKeepHeadsTogether) {
   }
 }
 
-TEST(KeyTileWalk, VisitsTheKeyTilesOfEachQueryTileFromTheLastToTheFirst) {
+TEST(KeyTileWalk, VisitsTheKeyTilesUpwardsAndDownwardsInTurn) {
   const CausalMask mask{{40, 40}};
   const PersistentOrder order(3, 1, 1, true);
   const PersistentScheduler scheduler(order, 0, 1);
@@ -145,11 +145,28 @@ TEST(KeyTileWalk, VisitsTheKeyTilesOfEachQueryTileFromTheLastToTheFirst) {
     const KeyTile tile = walk.tile();
     if (tile.first) visited.emplace_back();
     visited.back().push_back(tile.key);
-    EXPECT_EQ(tile.last, tile.key == 0);
+    EXPECT_EQ(tile.last, tile.key == (visited.size() == 2 ? 0 : std::min(tile.query + 8, 32)));
     EXPECT_EQ(tile.query, 32 - 16 * (static_cast<int>(visited.size()) - 1));
   }
-  const std::vector<std::vector<int>> expected = {{32, 24, 16, 8, 0}, {24, 16, 8, 0}, {8, 0}};
+  const std::vector<std::vector<int>> expected = {{0, 8, 16, 24, 32}, {24, 16, 8, 0}, {0, 8}};
   EXPECT_EQ(visited, expected);
+}
+
+// In waves of pairs: as long as all CTAs are equally fast, those of a head are in one of two places.
+TEST(KeyTileWalk, CtasOfAHeadReadTheSameKeys) {
+  constexpr int tiles = 32, ctas = 132;
+  const CausalMask mask{{16 * tiles, 16 * tiles}};
+  const PersistentOrder order(tiles, 64, ctas, true);
+  const int steps = order.paired_waves() / 2 * (tiles + 1);
+  ASSERT_GT(steps, 4 * tiles);
+  std::vector<std::array<std::set<int>, 64>> keys(steps);
+  for (int cta = 0; cta < ctas; ++cta) {
+    const PersistentScheduler scheduler(order, cta, ctas);
+    KeyTileWalk<CausalMask, 16, 16> walk(scheduler, mask);
+    for (int step = 0; step < steps; ++step, walk.next()) keys[step][walk.tile().head].insert(walk.tile().key);
+  }
+  for (int step = 0; step < steps; ++step)
+    for (const std::set<int>& of_head : keys[step]) ASSERT_LE(of_head.size(), 2U) << step;
 }
 
 // Batches of 40, 0 and 20 queries and 40, 8 and 0 keys, and one whose offsets decrease; two heads.

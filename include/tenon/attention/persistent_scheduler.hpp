@@ -120,9 +120,10 @@ struct KeyTileOf : KeyTile {
   BatchOf<Mask> batch;
 };
 
-// The key tiles of all of a CTA's work, one after the other: the loop of each role. A query tile visits its
-// key tiles from the last to the first, so that those with a mask come while nothing is there yet to be
-// rescaled.
+// The key tiles of all of a CTA's work, one after the other: the loop of each role. Where later queries see
+// more keys, each second wave visits them from the last to the first, the others from the first to the last:
+// the tiles of two such waves of a CTA are together as long as those of the others (PersistentOrder), so that
+// the CTAs with the same head read the same keys at the same time.
 template <class Mask, int rows, int keys>
 class KeyTileWalk {
  public:
@@ -133,12 +134,12 @@ class KeyTileWalk {
 
   TENON_HOST_DEVICE bool ended() const { return ended_; }
   TENON_HOST_DEVICE KeyTileOf<Mask> tile() const {
-    return {{work_.head, work_.tile * rows, tile_ * keys, first_, tile_ == begin_}, batch_};
+    return {{work_.head, work_.tile * rows, tile_ * keys, first_, tile_ == last_}, batch_};
   }
   TENON_HOST_DEVICE const Mask& mask() const { return mask_; }
   TENON_HOST_DEVICE void next() {
-    if (tile_ != begin_) {
-      --tile_;
+    if (tile_ != last_) {
+      tile_ += tile_ < last_ ? 1 : -1;
       first_ = false;
       return;
     }
@@ -161,8 +162,9 @@ class KeyTileWalk {
     const int first_query = work_.tile * rows;
     const int last_query = lesser(first_query + rows, mask.sequence.queries) - 1;
     const KeySpan tiles = key_tiles(mask, first_query, last_query, keys);
-    begin_ = tiles.begin;
-    tile_ = tiles.end - 1;
+    const bool ascends = Mask::right_limit && wave_ % 2 == 0;
+    tile_ = ascends ? tiles.begin : tiles.end - 1;
+    last_ = ascends ? tiles.end - 1 : tiles.begin;
     first_ = true;
   }
   TENON_HOST_DEVICE void find_work() {
@@ -175,7 +177,7 @@ class KeyTileWalk {
 
   const PersistentScheduler& scheduler_;
   const Mask& mask_;
-  int wave_ = 0, begin_ = 0, tile_ = 0;
+  int wave_ = 0, tile_ = 0, last_ = 0;
   QueryTile work_{};
   BatchOf<Mask> batch_{};
   bool first_ = true, ended_ = false;
