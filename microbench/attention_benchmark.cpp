@@ -386,6 +386,8 @@ int main(int argc, char** argv) {
         }
         if (!comparator) comparator.emplace(options);
         comparator->run(group, row, records);
+        // After each row, since a later one may end the program.
+        if (!options.json.empty()) write_json(options.json, *records);
       }
     }
   });

@@ -12,10 +12,10 @@ The records have the fields of the benchmarks' JSON (microbench/README.md).
 import argparse
 import dataclasses
 import datetime
-import json
 import sys
 
 from peer_timer import Timer
+from store_records import store
 
 COLD_BYTES = 240 << 20
 # The peers of each group of rows: what a user of PyTorch would call instead.
@@ -239,12 +239,10 @@ def main():
             # A missing tile of 128 keys would be 0.09 at 16384.
             wrong += not result["relative_error"] < (0.08 if row.group == "e4m3" else 0.02)
             records.append(result)
+            if arguments.json:
+                store(arguments.json, records)
         del attention
         torch.cuda.empty_cache()
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(records, file, indent=1)
-            file.write("\n")
     return 1 if wrong else 0
 
 

@@ -129,6 +129,24 @@ class Programs(unittest.TestCase):
         self.assertEqual(out, run("attention_benchmark", "--list", "--rows", "e4m3", "mla", "--head-dimensions", "256", "576")[1])
         self.assertEqual((code, len(out.splitlines())), (0, 8 + 12))
 
+    def test_records_are_stored_whole_or_not_at_all(self):
+        sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../microbench"))
+        from store_records import store
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "records.json")
+            for records in ([{"m": 1}], [{"m": 1}, {"m": 2}]):
+                store(path, records)
+                with open(path, encoding="utf-8") as file:
+                    self.assertEqual(json.load(file), records)
+            os.mkdir(f"{path}.{os.getpid()}.tmp")  # the new file cannot be written
+            with self.assertRaises(OSError):
+                store(path, [])
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(json.load(file), [{"m": 1}, {"m": 2}])
+        store(os.devnull, [])  # written to, not replaced
+        self.assertFalse(os.path.isfile(os.devnull))
+
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
