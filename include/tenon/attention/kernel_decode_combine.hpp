@@ -21,6 +21,8 @@ template <class T>
 __global__ void __launch_bounds__(32)
     attention_decode_combine(const __grid_constant__ AttentionDecodeArguments a, int value_dimension) {
   constexpr float minus_infinity = -__builtin_huge_valf();
+  constexpr int ahead = 16;  // splits whose O is on its way at a time
+  let_next_grid_begin();
   const int lane = static_cast<int>(threadIdx.x), place = static_cast<int>(blockIdx.x);
   const int of_batches = place / a.queries, batch = of_batches / a.heads;
   const DecodeRow row{place - of_batches * a.queries, of_batches - batch * a.heads};
@@ -31,6 +33,18 @@ __global__ void __launch_bounds__(32)
   const std::int64_t first = static_cast<std::int64_t>(place) * a.splits;
   const float* const logs = a.split_log2_sums + first;
 
+  const bool inside = column < value_dimension;
+  const float* const from = a.split_o + first * value_dimension + (inside ? column : 0);
+  float4 of_splits[ahead];
+  const auto load = [&](int begin) {
+#pragma unroll
+    for (int i = 0; i < ahead; ++i) {
+      if (begin + i < a.splits)
+        of_splits[i] = *reinterpret_cast<const float4*>(from + (begin + i) * value_dimension);
+    }
+  };
+  load(0);
+
   const float sink = a.sinks != nullptr ? a.sinks[row.head] * log2_of_e : minus_infinity;
   float most = sink;
   for (int split = lane; split < a.splits; split += 32) most = fmaxf(most, logs[split]);
@@ -38,17 +52,19 @@ __global__ void __launch_bounds__(32)
   for (int lanes = 16; lanes > 0; lanes /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffffU, most, lanes));
 
   const bool sees = most != minus_infinity;
-  const bool inside = column < value_dimension;
-  const float* from = a.split_o + first * value_dimension + (inside ? column : 0);
   float sum = sees ? ptx::ex2_approx_ftz_f32(sink - most) : 0;
   float4 o = make_float4(0, 0, 0, 0);
-#pragma unroll 8
-  for (int split = 0; split < a.splits; ++split, from += value_dimension) {
-    const float weight = sees ? ptx::ex2_approx_ftz_f32(logs[split] - most) : 0;
-    const float4 x = *reinterpret_cast<const float4*>(from);
-    sum += weight;
-    o.x = fmaf(weight, x.x, o.x), o.y = fmaf(weight, x.y, o.y);
-    o.z = fmaf(weight, x.z, o.z), o.w = fmaf(weight, x.w, o.w);
+  for (int begin = 0; begin < a.splits; begin += ahead) {
+    if (begin > 0) load(begin);
+#pragma unroll
+    for (int i = 0; i < ahead; ++i) {
+      if (begin + i >= a.splits) break;
+      const float4 x = of_splits[i];
+      const float weight = sees ? ptx::ex2_approx_ftz_f32(logs[begin + i] - most) : 0;
+      sum += weight;
+      o.x = fmaf(weight, x.x, o.x), o.y = fmaf(weight, x.y, o.y);
+      o.z = fmaf(weight, x.z, o.z), o.w = fmaf(weight, x.w, o.w);
+    }
   }
   const float inverse = sum == 0 ? 0 : 1 / sum;
   if (inside) {

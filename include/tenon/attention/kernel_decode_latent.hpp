@@ -71,6 +71,7 @@ class AttentionLatent {
     extern __shared__ __align__(1024) unsigned char attention_shared[];
     let_next_grid_begin();
     const DecodeWork work = decode_work(a, static_cast<int>(blockIdx.x));
+    wait_for_previous_grid();
     const DecodeSequence sequence = sequence_of(a, work.batch);
     const int first_row = work.row_tile * Config::rows, rows = sequence.queries * a.group;
     if (first_row >= rows) return;
