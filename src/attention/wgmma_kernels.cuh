@@ -20,6 +20,17 @@ bool wgmma_suits(const AttentionProblem& p, const DeviceDescription& device) {
   return tiles * p.heads * 2 >= device.multiprocessors;
 }
 
+// Whether Large, whose tiles have more queries than those of Small, is faster: LargeAttentionTiles.
+template <class Large, class Small>
+bool large_wgmma_suits(const AttentionProblem& p, const DeviceDescription& device) {
+  const auto rows_of_a_multiprocessor = [&](std::int64_t rows) {
+    const std::int64_t tiles = (p.queries + rows - 1) / rows * p.batch * p.heads;
+    return (tiles + device.multiprocessors - 1) / device.multiprocessors * rows;
+  };
+  return wgmma_suits<Large>(p, device) &&
+         rows_of_a_multiprocessor(Large::Block::m) * 96 < rows_of_a_multiprocessor(Small::Block::m) * 100;
+}
+
 template <class Kernel, class MakeScore>
 AttentionKernel attention_wgmma_kernel(const char* ptx, const char* variant, const MakeScore&) {
   using Config = typename Kernel::Config;
@@ -70,6 +81,17 @@ void append_attention_wgmma_of(const char* ptx, std::vector<AttentionKernel>& li
   append(LocalMask{}, GeneralScore{}, MakeGeneralScore{}, "_general");
 }
 
+// The kernel of large tiles, of head dimension 128 without a mask.
+template <class T>
+void append_large_attention_wgmma(const char* ptx, std::vector<AttentionKernel>& list) {
+  using Small = sm90::AttentionConfigFor<T, 128, FullMask, PlainScore>;
+  using Large = AttentionConfig<T, 128, 128, sm90::LargeAttentionTiles>;
+  using Kernel = sm90::AttentionKernel<Large, FullMask, PlainScore>;
+  AttentionKernel kernel = attention_wgmma_kernel<Kernel>(ptx, "_full", MakePlainScore{});
+  kernel.suits = &large_wgmma_suits<Large, Small>;
+  list.push_back(kernel);
+}
+
 // The kernel of batches of variable lengths.
 template <class T, int head, int value = head>
 void append_variable_attention_wgmma(const char* ptx, std::vector<AttentionKernel>& list) {
@@ -87,6 +109,7 @@ void append_attention_wgmma(const char* ptx, std::vector<AttentionKernel>& list)
   append_attention_wgmma_of<T, 32>(ptx, list);
   append_attention_wgmma_of<T, 64>(ptx, list);
   append_attention_wgmma_of<T, 96>(ptx, list);
+  append_large_attention_wgmma<T>(ptx, list);
   append_attention_wgmma_of<T, 128>(ptx, list);
   append_attention_wgmma_of<T, 192>(ptx, list);
   append_attention_wgmma_of<T, 192, 128>(ptx, list);

@@ -148,6 +148,16 @@ TEST_F(AttentionTest, Lengths) {
   }
 }
 
+// More tiles of keys than stages, of K and of V, for several tiles of queries one after the other in a CTA.
+TEST_F(AttentionTest, MoreTilesThanStages) {
+  if (!runs_wgmma()) GTEST_SKIP() << "needs a GPU of sm_90";
+  AttentionCase c = of_lengths(193, 517);
+  c.head_dimension = c.value_dimension = 128, c.heads = c.key_heads = 3;
+  expect_right(c, "attention_wgmma_f16_128_192x80_full");
+  c.window = {-1, 0};
+  expect_right(c, "attention_wgmma_f16_128_128x128_causal");
+}
+
 TEST_F(AttentionTest, NoKeysGiveZeros) {
   expect_right(of_lengths(33, 0));
 }
@@ -369,6 +379,11 @@ TEST_F(AttentionTest, ChoosesByProblem) {
     EXPECT_EQ(chosen(c), "attention_mma_f16_64_64x64");
     c.queries = 512;
     EXPECT_EQ(chosen(c), "attention_wgmma_f16_64_192x128_full");
+    AttentionCase wide = of_lengths(768, 40);
+    wide.head_dimension = wide.value_dimension = 128;
+    EXPECT_EQ(chosen(wide), "attention_wgmma_f16_128_192x80_full");
+    wide.queries = 512;  // one tile more, and the last tile of 192 is not full
+    EXPECT_EQ(chosen(wide), "attention_wgmma_f16_128_128x128_full");
   }
   c.soft_cap = 1;
   EXPECT_NE(chosen(c).find("general"), std::string::npos) << chosen(c);

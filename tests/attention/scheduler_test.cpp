@@ -163,7 +163,8 @@ TEST(KeyTileWalk, CtasOfAHeadReadTheSameKeys) {
   for (int cta = 0; cta < ctas; ++cta) {
     const PersistentScheduler scheduler(order, cta, ctas);
     KeyTileWalk<CausalMask, 16, 16> walk(scheduler, mask);
-    for (int step = 0; step < steps; ++step, walk.next()) keys[step][walk.tile().head].insert(walk.tile().key);
+    for (int step = 0; step < steps; ++step, walk.next())
+      keys[step][walk.tile().head].insert(walk.tile().key);
   }
   for (int step = 0; step < steps; ++step)
     for (const std::set<int>& of_head : keys[step]) ASSERT_LE(of_head.size(), 2U) << step;

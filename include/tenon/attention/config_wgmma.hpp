@@ -11,13 +11,13 @@
 namespace tenon {
 
 // How the work of a CTA is divided and overlapped. Block: TileShape of queries x keys, 64 queries for each of
-// two or three consumer warpgroups. QueryStages: query tiles in shared memory; KeyStages: key tiles, and as
-// many value tiles, and transposed ones of e4m3. PingPong: whether the consumers take turns to issue their
-// products, so that the softmax of one runs under the products of the others.
-template <class Block_, int QueryStages, int KeyStages, bool PingPong = true>
+// two or three consumer warpgroups. QueryStages: query tiles in shared memory; KeyStages: key tiles;
+// PingPong: whether the consumers take turns to issue their products, so that the softmax of one runs under
+// the products of the others; ValueStages: value tiles, and as many transposed ones of e4m3.
+template <class Block_, int QueryStages, int KeyStages, bool PingPong = true, int ValueStages = KeyStages>
 struct AttentionSchedule {
   using Block = Block_;
-  static constexpr int query_stages = QueryStages, key_stages = KeyStages;
+  static constexpr int query_stages = QueryStages, key_stages = KeyStages, value_stages = ValueStages;
   static constexpr bool ping_pong = PingPong;
 };
 
@@ -43,7 +43,8 @@ struct AttentionConfig {
   using TileK = OperandTile<T, Block::n, padded_row<T>(Head), true>;
   using ValueTiles = AttentionValueTiles<T, Value, Block::n>;
   using TileV = typename ValueTiles::Loaded;
-  static constexpr int query_stages = Schedule::query_stages, key_stages = Schedule::key_stages;
+  static constexpr int query_stages = Schedule::query_stages, key_stages = Schedule::key_stages,
+                       value_stages = Schedule::value_stages;
 
   using Scores = WgmmaAccumulator<float, Block::n>;
   using Output = WgmmaAccumulator<float, Value>;
@@ -63,11 +64,11 @@ struct AttentionConfig {
   static constexpr int keys_at = query_stages * TileQ::bytes;
   static constexpr int values_at = keys_at + key_stages * TileK::bytes;
   static constexpr int operands_at =
-      ValueTiles::transposed ? values_at + key_stages * TileV::bytes : values_at;
-  static constexpr int barriers_at = operands_at + key_stages * ValueTiles::Operand::bytes;
-  static constexpr int shared_bytes = barriers_at + TmaRing<query_stages>::bytes +
-                                      (ValueTiles::transposed ? 3 : 2) * TmaRing<key_stages>::bytes +
-                                      alignment;
+      ValueTiles::transposed ? values_at + value_stages * TileV::bytes : values_at;
+  static constexpr int barriers_at = operands_at + value_stages * ValueTiles::Operand::bytes;
+  static constexpr int shared_bytes =
+      barriers_at + TmaRing<query_stages>::bytes + TmaRing<key_stages>::bytes +
+      (ValueTiles::transposed ? 2 : 1) * TmaRing<value_stages>::bytes + alignment;
   static_assert(shared_bytes <= most_shared_bytes,
                 "AttentionConfig: the tiles are larger than the shared memory of a CTA, 227 KB: take fewer "
                 "stages or keys");
@@ -78,9 +79,10 @@ struct AttentionConfig {
 template <class Config, bool transposed = Config::ValueTiles::transposed>
 struct AttentionRings {
   TmaRing<Config::query_stages> queries;
-  TmaRing<Config::key_stages> keys, values;
+  TmaRing<Config::key_stages> keys;
+  TmaRing<Config::value_stages> values;
 
-  __device__ __forceinline__ const TmaRing<Config::key_stages>& loaded_values() const { return values; }
+  __device__ __forceinline__ const TmaRing<Config::value_stages>& loaded_values() const { return values; }
   // memory: of the CTA, aligned.
   __device__ __forceinline__ explicit AttentionRings(std::uint8_t* memory)
       : AttentionRings(reinterpret_cast<std::uint64_t*>(memory + Config::barriers_at)) {}
@@ -102,9 +104,10 @@ struct AttentionRings {
 template <class Config>
 struct AttentionRings<Config, true> {
   TmaRing<Config::query_stages> queries;
-  TmaRing<Config::key_stages> keys, values;
+  TmaRing<Config::key_stages> keys;
+  TmaRing<Config::value_stages> values;
 
-  __device__ __forceinline__ const TmaRing<Config::key_stages>& loaded_values() const { return loaded_; }
+  __device__ __forceinline__ const TmaRing<Config::value_stages>& loaded_values() const { return loaded_; }
   __device__ __forceinline__ explicit AttentionRings(std::uint8_t* memory)
       : AttentionRings(reinterpret_cast<std::uint64_t*>(memory + Config::barriers_at)) {}
   __device__ __forceinline__ void initialize() const {
@@ -119,9 +122,9 @@ struct AttentionRings<Config, true> {
       : queries(barriers),
         keys(barriers + 2 * Config::query_stages),
         values(barriers + 2 * Config::query_stages + 2 * Config::key_stages),
-        loaded_(barriers + 2 * Config::query_stages + 4 * Config::key_stages) {}
+        loaded_(barriers + 2 * Config::query_stages + 2 * Config::key_stages + 2 * Config::value_stages) {}
 
-  TmaRing<Config::key_stages> loaded_;
+  TmaRing<Config::value_stages> loaded_;
 };
 
 }  // namespace tenon

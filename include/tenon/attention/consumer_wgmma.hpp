@@ -130,8 +130,8 @@ class AttentionConsumer {
   __device__ __forceinline__ Stage<Config::key_stages> key() const {
     return Stage<Config::key_stages>().after(key_);
   }
-  __device__ __forceinline__ Stage<Config::key_stages> value() const {
-    return Stage<Config::key_stages>().after(value_);
+  __device__ __forceinline__ Stage<Config::value_stages> value() const {
+    return Stage<Config::value_stages>().after(value_);
   }
   // O += P V.
   __device__ __forceinline__ void start_output(Output& output, const Tile& tile) {

@@ -88,7 +88,8 @@ class AttentionProducer {
   const AttentionRings<Config>& rings_;
   std::uint8_t* memory_;
   Stage<Config::query_stages> query_;
-  Stage<Config::key_stages> key_, value_;
+  Stage<Config::key_stages> key_;
+  Stage<Config::value_stages> value_;
 };
 
 }  // namespace tenon

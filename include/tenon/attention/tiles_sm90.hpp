@@ -15,9 +15,11 @@ inline constexpr AttentionExtras extras_of = Mask::left_limit || Score::changes_
                                              : Mask::right_limit ? AttentionExtras::causal
                                                                  : AttentionExtras::none;
 
-// Queries, keys, query stages, key stages, ping-pong.
-template <int queries, int keys, int query_stages, int key_stages, bool ping_pong = true>
-using AttentionTiles = AttentionSchedule<TileShape<queries, keys, 0>, query_stages, key_stages, ping_pong>;
+// Queries, keys, query stages, key stages, ping-pong, value stages.
+template <int queries, int keys, int query_stages, int key_stages, bool ping_pong = true,
+          int value_stages = key_stages>
+using AttentionTiles =
+    AttentionSchedule<TileShape<queries, keys, 0>, query_stages, key_stages, ping_pong, value_stages>;
 
 // Of a head dimension (of Q and K).
 template <int head, AttentionExtras extras>
@@ -42,6 +44,11 @@ template <AttentionExtras extras>
 struct AttentionTilesOf<128, extras> {
   using type = AttentionTiles<128, 128, 2, 2>;
 };
+// The CTAs of a causal mask read more from the L2 than those of none, and wait for keys longer.
+template <>
+struct AttentionTilesOf<128, AttentionExtras::causal> {
+  using type = AttentionTiles<128, 128, 2, 3, true, 2>;
+};
 template <AttentionExtras extras>
 struct AttentionTilesOf<192, extras> {
   using type = AttentionTiles<128, 96, 1, 2, false>;
@@ -59,6 +66,10 @@ template <>
 struct AttentionTilesOf<64, AttentionExtras::more> {
   using type = AttentionTiles<128, 128, 2, 4>;
 };
+
+// Of head dimension 128 without a mask: K and V are read a third less often. Where they leave no more rows
+// and multiprocessors without work, these tiles are 4 % faster.
+using LargeAttentionTiles = AttentionTiles<192, 80, 2, 3>;
 
 // Of e4m3.
 template <int head, AttentionExtras extras>

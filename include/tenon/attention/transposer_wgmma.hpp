@@ -29,7 +29,7 @@ class AttentionTransposer {
 
   template <class Walk>
   __device__ __forceinline__ void run(Walk walk) const {
-    Stage<Config::key_stages> stage;  // of both rings
+    Stage<Config::value_stages> stage;  // of both rings
 #pragma unroll 1
     for (; !walk.ended(); walk.next(), stage = stage.next()) {
       rings_.loaded_values().wait_full(stage);
