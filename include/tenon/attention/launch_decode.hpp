@@ -103,6 +103,7 @@ struct AttentionDecodeKernel {
         static_cast<unsigned>(p.batch * p.key_heads * row_tiles(p) * static_cast<std::int64_t>(splits));
     launch->block.x = Config::threads;
     launch->shared_bytes = Config::shared_bytes;
+    // Without splits, CTAs of two such grids would share multiprocessors that one grid alone fills evenly.
     launch->overlaps_previous = splits > 1;
     launch->arguments.set(arguments(p, splits), score);
   }
