@@ -29,18 +29,22 @@ Shape draw_shape(Draw& draw, std::int64_t step) {
   return shape;
 }
 
+const std::vector<std::string> all_layouts = {"tn", "nn", "nt", "tt"};
+
 ChoiceProblem draw_aligned(Draw& draw) {
-  // tn as often as the three others together: it is the layout of most callers.
-  return {"aligned", draw_types(draw, types_of_16_bits),
-          draw_layout(draw, {"tn", "tn", "tn", "nn", "nt", "tt"}), draw_shape(draw, 8)};
+  return {"aligned", draw_types(draw, types_of_16_bits), draw_layout(draw, all_layouts), draw_shape(draw, 8)};
 }
 
 ChoiceProblem draw_decode(Draw& draw) {
+  const std::string types = draw.one_of<std::string>({"bf16", "f16", "bf16_f32_f32", "f16_f32_f32", "e4m3"});
+  const Layout layout = draw_layout(draw, types == "e4m3" ? std::vector<std::string>{"tn"} : all_layouts);
   Shape shape{};
-  shape.m = draw.log_uniform(1, 128, 1);
-  shape.n = draw.log_uniform(512, largest_extent, 64);
-  shape.k = draw.log_uniform(512, largest_extent, 64);
-  return {"decode", draw_types(draw, {"bf16", "bf16", "f16", "e4m3"}), parse_layouts("tn").front(), shape};
+  // Rows of a column-major A begin on multiples of 16 bytes only if m is a multiple of 8.
+  shape.m = layout.a == column_major ? draw.log_uniform(8, 128, 8) : draw.log_uniform(1, 128, 1);
+  const std::int64_t step = types == "e4m3" ? 16 : 8;
+  shape.n = draw.log_uniform(512, largest_extent, step);
+  shape.k = draw.log_uniform(512, largest_extent, step);
+  return {"decode", parse_types(types).front(), layout, shape};
 }
 
 ChoiceProblem draw_unaligned(Draw& draw) {

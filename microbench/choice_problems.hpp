@@ -19,7 +19,9 @@ struct ChoiceProblem {
 };
 
 // aligned   f16 and bf16, C of the same type or f32, in all four layouts; m, n, k multiples of 8
-// decode    1 to 128 rows of A, as in the decode phase of language models; bf16, f16, e4m3; tn
+// decode    1 to 128 rows of A, as in the decode phase of language models; f16 and bf16, C of the same type
+// or
+//           f32, in all four layouts, and e4m3 in tn
 // unaligned f16 and bf16; odd extents, or aligned extents and one odd leading dimension
 // fp8, s8, tf32   tn; m, n, k multiples of 16 (tf32: 8)
 const std::vector<std::string>& choice_groups();

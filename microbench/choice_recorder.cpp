@@ -36,7 +36,8 @@ std::vector<ChoiceCandidate> choice_candidates(const std::vector<Kernel>& list, 
       named.workspace = stand_in_workspace(workspace_bytes);
       Plan plan;
       if (make_plan(list, named, device, &plan))
-        candidates.push_back({&kernel, workspace_bytes, planned_cost(named, plan, device)});
+        candidates.push_back(
+            {&kernel, workspace_bytes, planned_cost(named, plan, device), planned_problem(named, plan)});
     };
     add(0);
     if (const std::size_t bytes = planned_workspace(list, named, device); bytes != 0) add(bytes);

@@ -16,7 +16,8 @@ namespace tenon::microbench {
 struct ChoiceCandidate {
   const Kernel* kernel;
   std::size_t workspace_bytes;
-  double cost;  // planned_cost()
+  double cost;   // planned_cost()
+  Gemm planned;  // planned_problem()
 
   std::string name() const;  // as ChoiceTime has it
 };
@@ -44,7 +45,7 @@ class BurstTimer {
 struct ChoiceRecorderRules {
   double seconds = 120;    // no burst begins later
   int bursts = 3;          // of a candidate; the median counts
-  double cost_factor = 3;  // candidates are left out whose estimate is above this multiple of the least
+  double cost_factor = 2;  // candidates are left out whose estimate is above this multiple of the least
 };
 
 // Appends an entry to *result for each problem that was finished in time, in the order of the problems.

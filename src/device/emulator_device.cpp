@@ -155,6 +155,7 @@ class EmulatorDevice final : public Device, private TensorLauncher {
     shape.grid = dim3_of(launch.grid);
     shape.block = dim3_of(launch.block);
     shape.shared_bytes = launch.shared_bytes;
+    if (launch.cluster != 0) shape.cluster = emulator::Dim3{launch.cluster, 1, 1};
     reports_.push_back({launch.what, emulator_.launch(module->second, entry, shape, arguments, options_)});
     return {};
   } catch (const std::bad_alloc&) {

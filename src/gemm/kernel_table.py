@@ -19,7 +19,9 @@ the choice takes the earlier line.
   warpgroups  wgmma: consumer warpgroups that share a tile, 1 or 2 (1 with pingpong)
   warp_m, warp_n              the other families: the tile of a warp
   stages      k-tiles in flight
-  cluster_m, cluster_n, cluster_k   wgmma: CTAs of a cluster along m and n share operands, along k split the sum
+  clusters    wgmma: CTAs of a cluster along m x n, which share operands. Several, powers of two: one compiled kernel, whose
+              launch says which; each is an entry of the list that gemm() chooses from
+  cluster_k   wgmma: CTAs of a cluster that split the sum
   subtiles    wgmma: epilogue subtiles of 16 rows x 128 bytes that a warp may have on their way to C
   schedule    wgmma: cooperative, or pingpong
   variant     wgmma: nothing, or of: swapab (computes the transpose of C), rowinterleaved (A has any leading dimension),
@@ -52,12 +54,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TABLE = Path(__file__).resolve().with_name("kernels.csv")
-TEXT_COLUMNS = ("family", "types", "layouts", "schedule", "variant", "set", "why")
+TEXT_COLUMNS = ("family", "types", "layouts", "clusters", "schedule", "variant", "set", "why")
 COLUMNS = (
-    "family", "types", "layouts", "tile_m", "tile_n", "tile_k", "warpgroups", "warp_m", "warp_n", "stages", "cluster_m",
-    "cluster_n", "cluster_k", "subtiles", "schedule", "variant", "set", "efficiency", "resident", "why",
+    "family", "types", "layouts", "tile_m", "tile_n", "tile_k", "warpgroups", "warp_m", "warp_n", "stages", "clusters",
+    "cluster_k", "subtiles", "schedule", "variant", "set", "efficiency", "resident", "why",
 )  # fmt: skip
-WGMMA_COLUMNS = ("warpgroups", "cluster_m", "cluster_n", "cluster_k", "subtiles", "schedule")
+WGMMA_COLUMNS = ("warpgroups", "clusters", "cluster_k", "subtiles", "schedule")
 MMA_COLUMNS = ("warp_m", "warp_n")  # of the families of mma.sync
 LAYOUTS = ("tn", "nn", "tt", "nt")
 SETS = ("core", "more")
@@ -125,8 +127,7 @@ class Row:
     warp_m: int
     warp_n: int
     stages: int
-    cluster_m: int
-    cluster_n: int
+    clusters: tuple  # of (along m, along n)
     cluster_k: int
     subtiles: int
     schedule: str
@@ -146,14 +147,19 @@ class Row:
 
 @dataclass(frozen=True)
 class Kernel:
-    """One kernel: a row, for one entry of its types and one of its layouts."""
+    """One kernel: a row, for one entry of its types, one of its layouts and one of its clusters."""
 
     row: Row
     types: str
     layout: str
+    cluster: tuple = None
+
+    def begins_statement(self):
+        """Whether it is the first of the kernels that one statement appends."""
+        return self.row.clusters is None or self.cluster == self.row.clusters[0]
 
     def cpp(self):
-        """The statement that appends it to `list`."""
+        """The statement that appends it, and those that differ from it only in their clusters, to `list`."""
         row = self.row
         a, b, accumulator = (TYPES[name][0] for name in operands_of(self.types))
         orders = ["row_major" if letter == "t" else "column_major" for letter in self.layout]
@@ -170,19 +176,23 @@ class Kernel:
                 return f"append_tma<{config}>(list);"
             alignment = f"Alignment::{'any' if row.family == 'cp_async_unaligned' else 'full_16'}"
             return f"append_cp_async<{config}, {alignment}{self.operation()}>(list);"
-        cluster = [row.cluster_m, row.cluster_n]
         if row.swaps():  # B^T and A^T are the operands of the transpose of C
             orders = ["column_major" if order == "row_major" else "row_major" for order in reversed(orders)]
-            cluster.reverse()
+        if len(row.clusters) == 1:
+            along_m, along_n = reversed(row.clusters[0]) if row.swaps() else row.clusters[0]
+            cluster, arguments = f"ClusterShape<{along_m}, {along_n}, {row.cluster_k}>", ""
+        else:
+            shapes = ", ".join(f"{{{m}, {n}}}" for m, n in row.clusters)
+            cluster, arguments = f"LaunchedCluster<{row.cluster_k}>", f"{{{shapes}}}, "
         promotes = ", true" if row.variant == "promoted" else ""
         config = (
             f"WgmmaConfig<WgmmaOperands<{a}, {b}, {accumulator}{promotes}>, {', '.join(orders)}, {shape}, {row.warpgroups}, "
-            f"{row.stages}, ClusterShape<{cluster[0]}, {cluster[1]}, {row.cluster_k}>, {row.subtiles}>"
+            f"{row.stages}, {cluster}, {row.subtiles}>"
         )
         for word in (row.schedule, *row.variant.split()):
             if TEMPLATES.get(word):
                 config = f"{TEMPLATES[word]}<{config}>"
-        return f"append_wgmma<{config}{self.operation()}>(list);"
+        return f"append_wgmma<{config}{self.operation()}>({arguments}list);"
 
     def operation(self):
         return ", FusedEpilogue" if self.row.variant == "fused" else ""
@@ -195,7 +205,7 @@ class Kernel:
     def fields(self):
         """What `tenon list --json` says of it, under the same names."""
         row = self.row
-        cluster = (row.cluster_m or 1, row.cluster_n or 1, row.cluster_k or 1)
+        cluster = (*(self.cluster or (1, 1)), row.cluster_k or 1)
         return {
             "arch": "sm_90a" if self.architecture() == 90 else f"sm_{self.architecture()}",
             "family": row.family,
@@ -250,6 +260,23 @@ class Reader:
             of = f"a multiple of {multiple} " if multiple > 1 else ""
             self.refuse(column, f"{value} must be {of}from {least} to {most}")
         return value
+
+    def clusters(self):
+        """The cell of that column as pairs of numbers."""
+        found = []
+        for word in self.cells["clusters"].split():
+            numbers = word.split("x")
+            if len(numbers) != 2 or not all(n.isascii() and n.isdigit() and 1 <= int(n) <= 8 for n in numbers):
+                self.refuse("clusters", f"'{word}' must be MxN, of numbers from 1 to 8")
+            found.append((int(numbers[0]), int(numbers[1])))
+        if not found:
+            self.refuse("clusters", "nothing is there but must be at least one MxN")
+        if len(set(found)) < len(found):
+            self.refuse("clusters", f"'{self.cells['clusters']}' names a cluster twice")
+        for along in (n for pair in found for n in pair):
+            if len(found) > 1 and along & (along - 1):
+                self.refuse("clusters", f"{along} must be a power of two where the launch says how many CTAs a cluster has")
+        return tuple(found)
 
     def fraction(self, column):
         try:
@@ -348,12 +375,12 @@ def read_wgmma(reader, values):
     if pingpong and variant and variant[0] not in ("swapab", "fused"):
         reader.refuse("schedule", f"pingpong is there but must be cooperative with {variant[0]}")
     values["warpgroups"] = reader.number("warpgroups", 1, 1 if pingpong else 2)
-    for column in ("cluster_m", "cluster_n"):
-        values[column] = reader.number(column, 1, 8)
+    values["clusters"] = reader.clusters()
     values["cluster_k"] = reader.number("cluster_k", 1, 1 if pingpong or variant[:1] in (["unaligned"], ["rowinterleaved"]) else 8)
-    ctas = values["cluster_m"] * values["cluster_n"] * values["cluster_k"]
-    if ctas > 8:
-        reader.refuse("cluster_k", f"{values['cluster_k']} gives clusters of {ctas} CTAs, but they have 8 at most")
+    for along_m, along_n in values["clusters"]:
+        ctas = along_m * along_n * values["cluster_k"]
+        if ctas > 8:
+            reader.refuse("cluster_k", f"{values['cluster_k']} gives clusters of {ctas} CTAs, but they have 8 at most")
 
     rows, columns = ("tile_n", "tile_m") if "swapab" in variant else ("tile_m", "tile_n")
     if "unaligned" in variant:  # one tile: its columns come from shared memory, its rows through registers
@@ -362,8 +389,9 @@ def read_wgmma(reader, values):
         reader.number("warpgroups", 2, 2)
         reader.nothing("subtiles", "unaligned kernels store from registers")
         values["subtiles"] = None
-        for column, needed in (("cluster_m", 2 if "swapab" in variant else 1), ("cluster_n", 1 if "swapab" in variant else 2)):
-            reader.number(column, needed, needed)
+        needed = (2, 1) if "swapab" in variant else (1, 2)
+        if values["clusters"] != (needed,):
+            reader.refuse("clusters", f"'{reader.cells['clusters']}' must be {needed[0]}x{needed[1]}, the cluster of unaligned kernels")
     else:
         step = 64 * values["warpgroups"]
         values[rows] = reader.number(rows, step, 256, step)
@@ -372,7 +400,17 @@ def read_wgmma(reader, values):
         values["subtiles"] = reader.number("subtiles", 2 if "fused" in variant else 1, 8)
         if "fused" in variant:
             reader.number("cluster_k", 1, 1)
+        check_clusters(reader, values)
     check_shared_bytes(reader, values, bits[0])
+
+
+def check_clusters(reader, values):
+    """Of several: the CTAs of each along m load equal parts of B, in groups of 8 columns, those along n of A."""
+    for along_m, along_n in values["clusters"] if len(values["clusters"]) > 1 else ():
+        for along, column in ((along_m, "tile_n"), (along_n, "tile_m")):
+            if values[column] % (8 * along):
+                reader.refuse("clusters", f"{along_m}x{along_n} shares {values[column]} rows of an operand among {along} CTAs, but "
+                              "each must load a multiple of 8")  # fmt: skip
 
 
 def check_shared_bytes(reader, values, bits):
@@ -402,7 +440,7 @@ def read_table(path=TABLE):
                            f"{len(cells)} cells but must have {len(header)}")  # fmt: skip
         row = read_row(path.name, line, dict(zip(header, (cell.strip() for cell in cells))))
         rows.append(row)
-        for kernel in kernels_of([row]):
+        for kernel in filter(Kernel.begins_statement, kernels_of([row])):
             statement = kernel.cpp()
             if statement in seen:
                 raise BadTable(f"{path.name}, line {line}, column types: {kernel.types} {kernel.layout} has this kernel in line "
@@ -414,7 +452,13 @@ def read_table(path=TABLE):
 
 
 def kernels_of(rows):
-    return [Kernel(row, types, layout) for row in rows for types in row.types for layout in row.layouts]
+    return [
+        Kernel(row, types, layout, cluster)
+        for row in rows
+        for types in row.types
+        for layout in row.layouts
+        for cluster in row.clusters or (None,)
+    ]
 
 
 # What of the table a build has
@@ -482,6 +526,8 @@ class Source:
 
 
 def work_of(kernel):
+    if not kernel.begins_statement():
+        return 0  # compiled already
     row = kernel.row
     return max(0.5, row.tile_m * row.tile_n / 128**2) * (1.5 if row.schedule == "pingpong" else 1)
 
@@ -507,7 +553,7 @@ def sources_of(kernels):
         words = [part, *(row.layouts if len(row.layouts) == 1 else ()), *(["unaligned"] if header == UNALIGNED_HEADER else [])]
         pieces, work = [[]], 0
         for kernel in group:
-            if pieces[-1] and work + work_of(kernel) > MOST_WORK:
+            if pieces[-1] and kernel.begins_statement() and work + work_of(kernel) > MOST_WORK:
                 pieces.append([])
                 work = 0
             pieces[-1].append(kernel)
@@ -517,7 +563,7 @@ def sources_of(kernels):
 
 
 def source_text(source):
-    body = "".join(f"  {kernel.cpp()}\n" for kernel in source.kernels)
+    body = "".join(f"  {kernel.cpp()}\n" for kernel in source.kernels if kernel.begins_statement())
     return (
         f"// Written by src/gemm/kernel_table.py from kernels.csv.\n#include \"gemm/{source.header}\"\n\nnamespace tenon {{\n\n"
         f"void {source.name}(std::vector<Kernel>& list) {{\n{body}}}\n\n}}  // namespace tenon\n"

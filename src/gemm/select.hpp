@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "gemm/cost_model.hpp"
 #include "gemm/kernel.hpp"
 #include "tenon/gemm.hpp"
 
@@ -34,25 +35,6 @@ bool is_kind_of(const Kernel& kernel, const Gemm& problem) noexcept;
 bool accepts(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
              Status* why = nullptr);
 
-// The time that select_kernel() expects, in a unit that all kernels share.
-//
-// The grid runs in waves: ceil(CTAs / (SMs x CTAs that fit an SM)), with `split` CTAs a tile. A wave of
-// mma.sync kernels takes the multiply-adds of the tiles on an SM over the speed measured for the copy and the
-// tile size. A wave of wgmma kernels takes the longest of three times: multiplication, loads from the L2
-// (slower if rows cross sectors), and loads from memory if the operands exceed the L2. A problem with one
-// tile along m or n loads only the rows that exist.
-//
-// The epilogue adds the stores of C and the reduction between the CTAs that share a tile. Ping-pong kernels
-// overlap all stores but those of the last tile, and only partly if TMA cannot store C. With tail split-K
-// (pairs.hpp) the last wave takes half of a tile's time, a little more for each k-tile because its CTAs share
-// no operands, and the reduction. Swap-AB kernels cost the same as others on the transposed problem, but for
-// their transposed stores.
-double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept;
-
-// The time of copying an operand of `bytes` bytes into the workspace, in the same unit. transposed: the copy
-// has rows where the operand has columns.
-double estimated_copy_cost(double bytes, bool transposed) noexcept;
-
 // Kernels of a list that the device refused to launch. The choice of the next best kernel leaves them out.
 using RefusedKernels = std::vector<const Kernel*>;
 
@@ -60,11 +42,16 @@ using RefusedKernels = std::vector<const Kernel*>;
 // kernel with FusedEpilogue only where the problem asks for that.
 bool is_offered(const Kernel& kernel, const Gemm& problem) noexcept;
 
-// The accepted kernel with the least estimated cost that the device did not refuse; among equals the one
-// listed first; nullptr if no kernel accepts the problem. Three kinds of kernels are never chosen:
-// those that are not offered; kernels for unaligned operands if both operands are aligned; and other swap-AB
-// kernels if TMA cannot store C. Kernels of mma.sync for tf32, fp8 and s8 are chosen only where no wgmma
-// kernel accepts the problem. problem.kernel is ignored.
+// Whether gemm() chooses the kernel for such a problem at all: not kernels for unaligned operands if both
+// operands (with row-interleaved views: A) are aligned, nor other swap-AB kernels if TMA cannot store C.
+bool may_be_chosen(const Kernel& kernel, const Gemm& problem) noexcept;
+// Whether it is chosen only where no wgmma kernel accepts the problem. Of types other than 16-bit ones the
+// kernels of mma.sync were not timed against those of wgmma.
+bool yields_to_wgmma(const Kernel& kernel) noexcept;
+
+// The accepted kernel that is_offered() and may_be_chosen() with the least estimated cost that the device did
+// not refuse; among equals the one listed first; nullptr if no kernel accepts the problem. problem.kernel is
+// ignored.
 const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,
                             const DeviceDescription& device, const RefusedKernels& refused = {});
 

@@ -12,7 +12,9 @@ namespace slices {
 
 // A cluster of a stack whose scheduler is the one below.
 template <class Shape>
-struct ClusterOfStack : Shape {};
+struct ClusterOfStack : Shape {
+  TENON_HOST_DEVICE static constexpr ClusterOfStack of(const ClusterExtent&) { return {}; }
+};
 
 // Config: WgmmaConfig. The tiles of a modulus are whole cluster tiles.
 template <class Config>
@@ -106,7 +108,7 @@ class StackedTileScheduler<slices::ClusterOfStack<Shape>> : public TileScheduler
 
  public:
   TENON_HOST_DEVICE constexpr StackedTileScheduler(const Raster& raster, int whole_tiles, int k_tiles,
-                                                   int cta, int ctas)
+                                                   int cta, int ctas, const Shape& = {})
       : Base(raster, raster.tiles(), k_tiles, cta, ctas), tiles_(whole_tiles) {}
 
   TENON_HOST_DEVICE constexpr int end() const { return tiles_; }

@@ -15,14 +15,21 @@ inline Status make_c_map(Launcher& launcher, const Gemm& problem, FusedEpilogue*
                            &op->c_map);
 }
 
+// The extent of the kernel's clusters, as the tensor core has m and n.
+template <class Config>
+ClusterExtent cluster_extent(const Kernel& kernel) {
+  const int along_n = kernel.cluster_n, along_m = kernel.cluster / kernel.split / along_n;
+  return Config::swap_ab ? ClusterExtent::of(along_n, along_m) : ClusterExtent::of(along_m, along_n);
+}
+
 template <class Config, class Op>
-Status fill_wgmma(const Kernel&, const Gemm& problem, const DeviceDescription& device, Launcher& launcher,
-                  Launch* launch) {
+Status fill_wgmma(const Kernel& self, const Gemm& problem, const DeviceDescription& device,
+                  Launcher& launcher, Launch* launch) {
   Op op = operation_of<Config, Op>(problem);
   if constexpr (std::is_same_v<Op, FusedEpilogue>) {
     if (Status s = make_c_map(launcher, problem, &op); !s) return s;
   }
-  return plan_wgmma<Config>(product_of(problem), op, device, launcher, launch);
+  return plan_wgmma<Config>(product_of(problem), op, device, launcher, launch, cluster_extent<Config>(self));
 }
 
 // Of a kernel that takes only the epilogues for which StoreTmaFused has a store of its own.
@@ -32,12 +39,11 @@ bool takes_epilogue(const Gemm& problem) {
                     output_of(product_of(problem)));
 }
 
-template <class Config, class Op = CombinationOf<Config>>
-void append_wgmma(std::vector<Kernel>& list) {
+// cluster_m, cluster_n: CTAs of a cluster along m and n of the problem.
+template <class Config, class Op>
+void append_wgmma_of(int cluster_m, int cluster_n, std::vector<Kernel>& list) {
   using Cluster = typename Config::Cluster;
   Kernel kernel = describe<Config>("wgmma");
-  constexpr int cluster_m = Config::swap_ab ? Cluster::n : Cluster::m;
-  constexpr int cluster_n = Config::swap_ab ? Cluster::m : Cluster::n;
   if (cluster_m * cluster_n > 1)
     kernel.name += "_c" + std::to_string(cluster_m) + "x" + std::to_string(cluster_n);
   if (Config::pingpong) kernel.name += "_pingpong";
@@ -53,7 +59,7 @@ void append_wgmma(std::vector<Kernel>& list) {
   kernel.exact_sm = true;
   kernel.copy = Copy::tma;
   kernel.instruction = Instruction::wgmma;
-  kernel.cluster = Cluster::ctas;
+  kernel.cluster = cluster_m * cluster_n * Cluster::k;
   kernel.cluster_n = cluster_n;
   kernel.split = Cluster::k;
   kernel.promotes = Config::promotes;
@@ -63,9 +69,25 @@ void append_wgmma(std::vector<Kernel>& list) {
   kernel.row_interleaved = Config::row_interleaved;
   kernel.threads = GemmWgmma<Config>::threads;
   kernel.shared_bytes = GemmWgmma<Config>::template shared_bytes_with<Op>;
-  kernel.function = reinterpret_cast<const void*>(&gemm_wgmma<Config, Op>);
+  kernel.function = wgmma_function<Config, Op>();
   kernel.fill = &fill_wgmma<Config, Op>;
   list.push_back(kernel);
+}
+
+template <class Config, class Op = CombinationOf<Config>>
+void append_wgmma(std::vector<Kernel>& list) {
+  using Cluster = typename Config::Cluster;
+  append_wgmma_of<Config, Op>(Config::swap_ab ? Cluster::n : Cluster::m,
+                              Config::swap_ab ? Cluster::m : Cluster::n, list);
+}
+
+// The same with a LaunchedCluster: one compiled kernel, an entry of the list for each shape of its clusters.
+struct ClusterOfEntry {
+  int m, n;
+};
+template <class Config, class Op = CombinationOf<Config>>
+void append_wgmma(std::initializer_list<ClusterOfEntry> clusters, std::vector<Kernel>& list) {
+  for (const auto& [m, n] : clusters) append_wgmma_of<Config, Op>(m, n, list);
 }
 
 }  // namespace tenon

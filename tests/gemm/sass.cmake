@@ -132,7 +132,7 @@ foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
   separate_arguments(types)
   list(POP_FRONT types label operand suffix)
   set(operands "WgmmaOperands<${operand}, ${operand}, float, ")
-  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} KERNEL "gemm_wgmma<(?!.*RowInterleaved)(?!.*FusedEpilogue).*${operands}" ARCH 90a
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} KERNEL "gemm_wgmma[a-z_]*<(?!.*RowInterleaved)(?!.*FusedEpilogue).*${operands}" ARCH 90a
     EXPECT HGMMA>=4 UTMALDG.2D>=2 UTMASTG.2D>=1 STSM.16>=4 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
   # Grouped products: the same instructions, and stores of the rows at the end of a group that TMA must not write.
@@ -142,7 +142,7 @@ foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
   tenon_add_sass_test(tenon_kernels NAME sass.grouped_${label}_types ARCH 90a
     KERNEL "gemm_grouped<.*${operands}.*TileShape<128, 256, " EXPECT HGMMA.64x256x16.${suffix}>=4)
   # Rows of C that belong to a row-interleaved view are not adjacent, so TMA does not store them.
-  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_rowinterleaved KERNEL "gemm_wgmma<.*RowInterleaved.*${operands}" ARCH 90a
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_rowinterleaved KERNEL "gemm_wgmma[a-z_]*<.*RowInterleaved.*${operands}" ARCH 90a
     EXPECT HGMMA>=4 UTMALDG.2D>=2 STSM.16>=4 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
   # Unaligned operands: one comes from registers, read by words and shifted. The instructions of a k-tile, and of one step
@@ -151,10 +151,10 @@ foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
     EXPECT HGMMA.64x256x16.${suffix}>=9 UTMALDG.2D>=2 LDS>=96 PRMT>=32 STG.E.128>=16 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
-    KERNEL "gemm_wgmma<.*${operands}.*TileShape<128, 256, " EXPECT HGMMA.64x256x16.${suffix}>=4)
+    KERNEL "gemm_wgmma[a-z_]*<.*${operands}.*TileShape<128, 256, " EXPECT HGMMA.64x256x16.${suffix}>=4)
   # Cluster split-K: 64 x 64 accumulators are 32 registers a lane, sent to the peer CTA 4 at a time.
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_splitk ARCH 90a
-    KERNEL "gemm_wgmma<.*${operands}.*ClusterShape<1, 1, [24]>" EXPECT STAS.128>=8 LDS.128>=8)
+    KERNEL "gemm_wgmma[a-z_]*<.*${operands}.*(ClusterShape<1, 1, |LaunchedCluster<)[24]>" EXPECT STAS.128>=8 LDS.128>=8)
 endforeach()
 
 # The other types: the same loads and stores, another instruction. Integers are stored without stmatrix.
@@ -170,33 +170,33 @@ foreach(types IN ITEMS
   list(POP_FRONT types label a b accumulator instruction store)
   set(operands "WgmmaOperands<[a-z: ]*${a}, [a-z: ]*${b}, ${accumulator}, false>")
   if(a STREQUAL b)
-    tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} ARCH 90a KERNEL "gemm_wgmma<(?!.*(FusedEpilogue|ReduceByModulus)).*${operands}"
+    tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} ARCH 90a KERNEL "gemm_wgmma[a-z_]*<(?!.*(FusedEpilogue|ReduceByModulus)).*${operands}"
       EXPECT UTMALDG.2D>=2 UTMASTG.2D>=2 ${store} SYNCS.PHASECHK>=2
       FORBID HMMA IMMA QMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
   endif()
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
-    KERNEL "gemm_wgmma<.*${operands}.*TileShape<128, 256, " EXPECT ${instruction}>=4)
+    KERNEL "gemm_wgmma[a-z_]*<.*${operands}.*TileShape<128, 256, " EXPECT ${instruction}>=4)
 endforeach()
 # Fused epilogues: accumulators pass through shared memory in f32, and D leaves in rows of 16 bytes a lane. The
 # activations take their exponentials and reciprocals from the multi-function unit. Of 16-bit operands TMA stores D where
 # only a bias, relu and gelu are asked for.
 # All but 128x192, which takes the epilogues alone that TMA serves, have StoreRows.
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused ARCH 90a
-  KERNEL "gemm_wgmma<(?!.*TileShape<128, (192|256), ).*FusedEpilogue"
+  KERNEL "gemm_wgmma[a-z_]*<(?!.*TileShape<128, (192|256), ).*FusedEpilogue"
   EXPECT UTMALDG.2D>=2 STS.64>=16 LDS.128>=2 STG.E.128>=1 MUFU.EX2>=8 MUFU.RCP>=8 SYNCS.PHASECHK>=2
   FORBID HMMA LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
 # C comes by TMA and is read by ldmatrix.
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused_16_bit ARCH 90a
-  KERNEL "gemm_wgmma<.*WgmmaOperands<__(half|nv_bfloat16), .*FusedEpilogue"
+  KERNEL "gemm_wgmma[a-z_]*<.*WgmmaOperands<__(half|nv_bfloat16), .*FusedEpilogue"
   EXPECT HGMMA>=4 UTMALDG.2D>=5 UTMASTG.2D>=4 LDSM.16>=8 STSM.16>=20
   FORBID HMMA LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
 # Lanes store the elements of gated pairs to shared memory one by one.
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused_gated ARCH 90a
-  KERNEL "gemm_wgmma<.*TileShape<(128, 192|128, 256|64, 128), .*FusedEpilogue" EXPECT STS.U16>=64)
+  KERNEL "gemm_wgmma[a-z_]*<.*TileShape<(128, 192|128, 256|64, 128), .*FusedEpilogue" EXPECT STS.U16>=64)
 tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fused_s8 ARCH ${TENON_ARCHITECTURES}
   KERNEL "gemm_cp_async<.*signed char, int, .*FusedEpilogue"
   EXPECT IMMA.16832.S8.S8>=32 STS.64>=16 LDS.128>=2 STG.E.128>=1 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
-tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused_s8 ARCH 90a KERNEL "gemm_wgmma<.*char, int, .*FusedEpilogue"
+tenon_add_sass_test(tenon_kernels NAME sass.wgmma_fused_s8 ARCH 90a KERNEL "gemm_wgmma[a-z_]*<.*char, int, .*FusedEpilogue"
   EXPECT IGMMA>=4 I2FP.F32.S32>=16 STS.64>=16 LDS.128>=2 STG.E.128>=1 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
 tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fused ARCH ${TENON_ARCHITECTURES}
   KERNEL "gemm_cp_async<(?!.*signed char).*FusedEpilogue"
@@ -204,7 +204,7 @@ tenon_add_sass_test(tenon_kernels NAME sass.cp_async_fused ARCH ${TENON_ARCHITEC
   FORBID LDL STL MAX_REGISTERS 232 SPILL_FREE)
 # Slices of f64: accumulators are reduced by bytewise dot products and f32, and 16 residues leave at a time. An element of A or
 # B is converted to an integer once; all its residues, and those of the product, become other numbers without conversions.
-tenon_add_sass_test(tenon_kernels NAME sass.slices_product ARCH 90a KERNEL "gemm_wgmma<.*ReduceByModulus"
+tenon_add_sass_test(tenon_kernels NAME sass.slices_product ARCH 90a KERNEL "gemm_wgmma[a-z_]*<.*ReduceByModulus"
   EXPECT IGMMA.64x256x32.S8.S8>=4 UTMALDG.2D>=2 UTMALDG.2D.MULTICAST>=1 IDP.4A.U8.U8>=128 FFMA>=256 STG.E.128>=8
   FORBID LDSM LDGSTS LDL STL MAX_REGISTERS 168 SPILL_FREE)
 tenon_add_sass_test(tenon_kernels NAME sass.slices_residues ARCH 90 KERNEL "tenon_slices_residues"
@@ -213,21 +213,21 @@ tenon_add_sass_test(tenon_kernels NAME sass.slices_combine ARCH 90 KERNEL "tenon
   EXPECT DFMA>=192 FORBID I2F LDL STL MAX_REGISTERS 64 SPILL_FREE)
 # Promoted accumulators: those of a k-tile are added in f32 while the next k-tile accumulates in other registers.
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_promoted ARCH 90a
-  KERNEL "gemm_wgmma<(?!.*BlockScaled).*e[45]m[32], float, true>.*TileShape<128, 128, "
+  KERNEL "gemm_wgmma[a-z_]*<(?!.*BlockScaled).*e[45]m[32], float, true>.*TileShape<128, 128, "
   EXPECT QGMMA.64x128x32.F32>=8 FADD>=128 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_bf16_promoted ARCH 90a
-  KERNEL "gemm_wgmma<.*__nv_bfloat16, float, true>.*TileShape<128, 128, "
+  KERNEL "gemm_wgmma[a-z_]*<.*__nv_bfloat16, float, true>.*TileShape<128, 128, "
   EXPECT HGMMA.64x128x16.F32.BF16>=8 FADD>=128 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
 tenon_add_sass_test(tenon_kernels NAME sass.wgmma_tf32_promoted ARCH 90a
-  KERNEL "gemm_wgmma<.*tf32, float, true>.*TileShape<128, 128, "
+  KERNEL "gemm_wgmma[a-z_]*<.*tf32, float, true>.*TileShape<128, 128, "
   EXPECT HGMMA.64x128x8.F32.TF32>=8 FADD>=128 FORBID LDL STL MAX_REGISTERS 255 SPILL_FREE)
 # Block-scaled: TMA loads both operands and their scales, and each accumulator of a k-tile is one FFMA.
-tenon_add_sass_test(tenon_kernels NAME sass.block_scaled ARCH 90a KERNEL "gemm_wgmma<.*BlockScaled<"
+tenon_add_sass_test(tenon_kernels NAME sass.block_scaled ARCH 90a KERNEL "gemm_wgmma[a-z_]*<.*BlockScaled<"
   EXPECT QGMMA>=8 FFMA>=64 LDS>=6 UTMALDG.2D>=4 SYNCS.PHASECHK>=2 FORBID HMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
 tenon_add_sass_test(tenon_kernels NAME sass.block_scaled_128x128 ARCH 90a
-  KERNEL "gemm_wgmma<.*BlockScaled<.*TileShape<128, 128, " EXPECT QGMMA.64x128x32.F32.E4M3.E4M3>=8 FFMA>=128)
+  KERNEL "gemm_wgmma[a-z_]*<.*BlockScaled<.*TileShape<128, 128, " EXPECT QGMMA.64x128x32.F32.E4M3.E4M3>=8 FFMA>=128)
 tenon_add_sass_test(tenon_kernels NAME sass.block_scaled_large ARCH 90a
-  KERNEL "gemm_wgmma<.*BlockScaled<.*TileShape<(128, 192|256, 128), "
+  KERNEL "gemm_wgmma[a-z_]*<.*BlockScaled<.*TileShape<(128, 192|256, 128), "
   EXPECT QGMMA>=8 FFMA>=128 UTMALDG.2D.MULTICAST>=1 MAX_REGISTERS 168 SPILL_FREE)
 tenon_add_sass_test(tenon_kernels NAME sass.grouped_block_scaled ARCH 90a KERNEL "gemm_grouped<.*BlockScaled<.*TileShape<256, 128, "
   EXPECT QGMMA.64x128x32.F32.E4M3.E4M3>=8 FFMA>=128 LDS>=6 UTMALDG.2D.MULTICAST>=2 UTMALDG.2D>=4 UTMASTG.2D>=1 STG.E.128>=2

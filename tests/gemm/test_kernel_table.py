@@ -23,7 +23,7 @@ def table_of(*rows, columns=kernel_table.COLUMNS):
     """A table with these rows; each is a dict of the fields that differ from a valid wgmma row."""
     good = dict(
         family="wgmma", types="f16_f32", layouts="tn", tile_m=128, tile_n=256, tile_k=64, warpgroups=2, warp_m="", warp_n="",
-        stages=4, cluster_m=2, cluster_n=1, cluster_k=1, subtiles=2, schedule="cooperative", variant="", set="core",
+        stages=4, clusters="2x1", cluster_k=1, subtiles=2, schedule="cooperative", variant="", set="core",
         efficiency=0.9, resident=1, why="",
     )  # fmt: skip
     lines = [", ".join(columns)]
@@ -38,7 +38,7 @@ def read(text):
         return kernel_table.read_table(path)
 
 
-MMA = dict(family="cp_async", warpgroups="", warp_m=64, warp_n=64, cluster_m="", cluster_n="", cluster_k="", subtiles="",
+MMA = dict(family="cp_async", warpgroups="", warp_m=64, warp_n=64, clusters="", cluster_k="", subtiles="",
            schedule="", stages=3)  # fmt: skip
 
 
@@ -92,7 +92,18 @@ class Refusals(unittest.TestCase):
             {"variant": "swapab", "types": "f16_f16"},
         )
         self.refused("line 2, column warpgroups: 2 must be from 1 to 1", {"schedule": "pingpong"})
-        self.refused("line 2, column cluster_k: 4 gives clusters of 16 CTAs, but they have 8 at most", {"cluster_m": 4, "cluster_k": 4})
+        self.refused("line 2, column cluster_k: 4 gives clusters of 16 CTAs, but they have 8 at most", {"clusters": "4x1", "cluster_k": 4})
+        self.refused("line 2, column clusters: '2' must be MxN, of numbers from 1 to 8", {"clusters": "2"})
+        self.refused("line 2, column clusters: '2x9' must be MxN, of numbers from 1 to 8", {"clusters": "2x1 2x9"})
+        self.refused("line 2, column clusters: nothing is there but must be at least one MxN", {"clusters": ""})
+        self.refused("line 2, column clusters: '2x1 2x1' names a cluster twice", {"clusters": "2x1 2x1"})
+        self.refused(
+            "line 2, column clusters: 3 must be a power of two where the launch says how many CTAs a cluster has", {"clusters": "1x1 3x1"}
+        )
+        self.refused(
+            "line 2, column clusters: 4x1 shares 208 rows of an operand among 4 CTAs, but each must load a multiple of 8",
+            {"clusters": "1x1 4x1", "tile_n": 208},
+        )
         self.refused("line 2, column stages: 5 k-tiles take 245760 bytes of shared memory, but a CTA has 232448", {"stages": 5})
         self.refused("line 2, column warp_m: '64' is there but must be empty: kernels of the family wgmma have none", {"warp_m": 64})
         self.refused("line 2, column warp_n: 48 must divide tile_n, which is 256", {**MMA, "warp_n": 48})
@@ -113,9 +124,9 @@ class Refusals(unittest.TestCase):
     def test_the_shape_of_the_file(self):
         self.refused("line 1: there is no column why", {}, columns=kernel_table.COLUMNS[:-1])
         self.refused("line 1, column colour: no kernel has it, or it is there twice", {}, columns=(*kernel_table.COLUMNS, "colour"))
-        with self.assertRaisesRegex(kernel_table.BadTable, "line 2, column why: the line has 21 cells but must have 20"):
+        with self.assertRaisesRegex(kernel_table.BadTable, "line 2, column why: the line has 20 cells but must have 19"):
             read(table_of({"why": "one, two"}))
-        with self.assertRaisesRegex(kernel_table.BadTable, "line 3, column family: the line has 1 cells but must have 20"):
+        with self.assertRaisesRegex(kernel_table.BadTable, "line 3, column family: the line has 1 cells but must have 19"):
             read(table_of({}) + "wgmma\n")
         for text in ("", "\n", table_of()):
             with self.assertRaises(kernel_table.BadTable):
@@ -145,12 +156,26 @@ class Statements(unittest.TestCase):
 
     def test_swapab_names_the_tile_of_c(self):
         self.assertEqual(
-            self.cpp(variant="swapab", tile_m=144, tile_n=256, cluster_m=1, cluster_n=2),
+            self.cpp(variant="swapab", tile_m=144, tile_n=256, clusters="1x2"),
             [
                 f"append_wgmma<{kernel_table.TEMPLATES['swapab']}<WgmmaConfig<WgmmaOperands<__half, __half, float>, row_major, "
                 "column_major, TileShape<256, 144, 64>, 2, 4, ClusterShape<2, 1, 1>, 2>>>(list);"
             ],
         )
+
+    def test_one_statement_for_all_clusters(self):
+        kernels = kernel_table.kernels_of(read(table_of({"clusters": "2x1 2x2", "types": "f16_f32 bf16_f32"})))
+        self.assertEqual([kernel.cluster for kernel in kernels], [(2, 1), (2, 2)] * 2)
+        self.assertEqual([kernel.begins_statement() for kernel in kernels], [True, False] * 2)
+        (source,) = kernel_table.sources_of(kernels[:2])
+        self.assertEqual(
+            [line for line in kernel_table.source_text(source).splitlines() if line.startswith("  ")],
+            [
+                "  append_wgmma<WgmmaConfig<WgmmaOperands<__half, __half, float>, row_major, column_major, TileShape<128, 256, 64>, 2, "
+                "4, LaunchedCluster<1>, 2>>({{2, 1}, {2, 2}}, list);"
+            ],
+        )
+        self.assertIn("{0.9, 1}, {0.9, 1}", kernel_table.list_text([source], ("90",)))
 
 
 class Whole(unittest.TestCase):

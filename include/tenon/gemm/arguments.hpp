@@ -1,6 +1,8 @@
-// What every GEMM kernel is told at run time. Below: operand_load.hpp, output.hpp, raster.hpp.
+// What every GEMM kernel is told at run time. Below: cluster_shape.hpp, operand_load.hpp, output.hpp,
+// raster.hpp.
 #pragma once
 
+#include "tenon/gemm/cluster_shape.hpp"
 #include "tenon/gemm/operand_load.hpp"
 #include "tenon/gemm/output.hpp"
 #include "tenon/gemm/raster.hpp"
@@ -19,6 +21,7 @@ struct GemmArguments {
   // (TileScheduler). residue_m, residue_n: rows of A and columns of B beyond which nothing is loaded
   // (OperandLoad): m and n, or load_whole_tiles.
   int whole_tiles = raster.tiles(), residue_m = load_whole_tiles, residue_n = load_whole_tiles;
+  ClusterExtent cluster = {};  // of a LaunchedCluster
 };
 
 }  // namespace tenon

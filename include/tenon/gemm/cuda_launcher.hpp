@@ -96,13 +96,19 @@ inline cudaError_t enqueue(const Launch& launch, cudaStream_t stream) noexcept {
   void* arguments[LaunchArguments::most];
   for (int i = 0; i < launch.arguments.count(); ++i)
     arguments[i] = const_cast<void*>(launch.arguments.data(i));
-  cudaLaunchAttribute overlap{};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchAttribute attributes[2] = {};
+  unsigned count = 0;
+  if (launch.overlaps_previous) {
+    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (launch.cluster != 0) {
+    attributes[count].id = cudaLaunchAttributeClusterDimension;
+    attributes[count++].val.clusterDim = {launch.cluster, 1, 1};
+  }
   const dim3 grid(launch.grid.x, launch.grid.y, launch.grid.z);
   const dim3 block(launch.block.x, launch.block.y, launch.block.z);
-  const cudaLaunchConfig_t config{grid,   block,    launch.shared_bytes,
-                                  stream, &overlap, launch.overlaps_previous ? 1U : 0U};
+  const cudaLaunchConfig_t config{grid, block, launch.shared_bytes, stream, attributes, count};
   return cudaLaunchKernelExC(&config, launch.function, arguments);
 }
 

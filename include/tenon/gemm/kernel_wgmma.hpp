@@ -26,7 +26,7 @@ namespace tenon {
 template <class Config>
 struct GemmWgmma : WgmmaPieces<Config> {
   using Pieces = WgmmaPieces<Config>;
-  using Roles = WgmmaRoles<Config>;
+  using Roles = WgmmaRoles<Config, typename RegisterBudget<Config>::Roles>;
   using typename Pieces::Budget;
   using typename Pieces::Cluster;
   using typename Pieces::Producer;
@@ -42,21 +42,23 @@ struct GemmWgmma : WgmmaPieces<Config> {
   template <class Op>
   __device__ __forceinline__ static void run(const MapA& map_a, const MapB& map_b, const TensorMap& map_c,
                                              const GemmArguments& p, std::uint8_t* shared, const Op& op) {
+    const auto cluster = Cluster::of(p.cluster);
     const Scheduler scheduler(p.raster, p.whole_tiles, Producer::k_tiles(p.k), static_cast<int>(blockIdx.x),
-                              static_cast<int>(gridDim.x));
+                              static_cast<int>(gridDim.x), cluster);
     if (works_for_warp(Pieces::producer_warp)) {
-      Producer::prefetch(map_a, map_b, scheduler);
+      Producer::template prefetch<Operand::a>(map_a, scheduler);
+      Producer::template prefetch<Operand::b>(map_b, scheduler);
       if (!Config::row_interleaved && tma_can_store(p.c)) prefetch_map(map_c);
     }
     const std::uint32_t misaligned = ptx::shared_address(shared) % Pieces::alignment;
     std::uint8_t* const memory = shared + (misaligned == 0 ? 0 : Pieces::alignment - misaligned);
     const std::uint32_t ring_memory = ptx::shared_address(memory);
     const Ring ring(reinterpret_cast<std::uint64_t*>(memory + Pieces::barriers_at));
-    Reduction reduction(memory + Pieces::reduction_at, ring_memory);
+    Reduction reduction(memory + Pieces::reduction_at, ring_memory, cluster);
     if (works_for_warp(0)) {
-      // This CTA's producer multicasts to `writers` CTAs, itself included. It may overwrite a stage when
+      // This CTA's producers multicast to `writers` CTAs, itself included. They may overwrite a stage when
       // every consumer warp that reads the stage has released it, in each of these CTAs.
-      ring.initialize(Pieces::warps_of_a_tile * Cluster::writers);
+      ring.initialize(Pieces::warps_of_a_tile * cluster.writers, producers);
       reduction.initialize();
     }
     Roles::synchronise_barriers();
@@ -83,7 +85,8 @@ struct GemmWgmma : WgmmaPieces<Config> {
       const auto& operation = LoadedOperation<Op>::of(op);
       using Store = typename Pieces::template Store<typename LoadedOperation<Op>::type>;
       const Store store(p.c, operation, map_c, ring_memory + Pieces::subtiles_at);
-      ConsumersOf<Config>::run(group, p, scheduler, ring, ring_memory, reduction, store);
+      const int consumer = Budget::counts_consumers_anew ? static_cast<int>(threadIdx.x) / 128 : group;
+      ConsumersOf<Config>::run(consumer, p, scheduler, ring, ring_memory, reduction, store);
     }
   }
 
@@ -91,15 +94,19 @@ struct GemmWgmma : WgmmaPieces<Config> {
   template <class C>
   using ConsumersOf = std::conditional_t<C::pingpong, PingpongConsumers<C>, CooperativeConsumers<C>>;
   static constexpr int consumers_of_a_tile = Config::pingpong ? 1 : Config::consumers;
+  static constexpr int producers = 2;  // threads, of A and of B
 
-  // The producer warpgroup: one thread of its first warp loads. The other three warps clear the part of each
-  // stage that a residue tile does not fill.
+  // The producer warpgroup: one thread of its first warp loads A, one of its second B. The other two warps
+  // clear the part of each stage that a residue tile does not fill.
   __device__ __forceinline__ static void produce_all(const MapA& map_a, const MapB& map_b,
                                                      const GemmArguments& p, const Scheduler& scheduler,
                                                      std::uint8_t* memory, const Ring& ring) {
     Producer::clear_residue(p, scheduler, memory,
                             static_cast<int>(threadIdx.x) - (Pieces::threads - Producer::clearing_threads));
-    if (works_for_warp(Pieces::producer_warp)) Producer::run(map_a, map_b, p, scheduler, memory, ring);
+    if (works_for_warp(Pieces::producer_warp))
+      Producer::template run<Operand::a>(map_a, p, scheduler, memory, ring);
+    if (works_for_warp(Pieces::producer_warp + 1))
+      Producer::template run<Operand::b>(map_b, p, scheduler, memory, ring);
   }
 };
 
@@ -110,6 +117,18 @@ __global__ void __launch_bounds__(GemmWgmma<Config>::threads, 1) __cluster_dims_
                const __grid_constant__ typename GemmWgmma<Config>::MapB map_b,
                const __grid_constant__ TensorMap map_c, const __grid_constant__ GemmArguments arguments,
                const __grid_constant__ Op op) {
+  extern __shared__ std::uint8_t shared[];
+  GemmWgmma<Config>::run(map_a, map_b, map_c, arguments, shared, op);
+}
+
+// The same for a Config whose Cluster is LaunchedCluster: clusters of the size that the launch says.
+template <class Config, class Op>
+__global__ void __launch_bounds__(GemmWgmma<Config>::threads, 1)
+    gemm_wgmma_launched_cluster(const __grid_constant__ typename GemmWgmma<Config>::MapA map_a,
+                                const __grid_constant__ typename GemmWgmma<Config>::MapB map_b,
+                                const __grid_constant__ TensorMap map_c,
+                                const __grid_constant__ GemmArguments arguments,
+                                const __grid_constant__ Op op) {
   extern __shared__ std::uint8_t shared[];
   GemmWgmma<Config>::run(map_a, map_b, map_c, arguments, shared, op);
 }

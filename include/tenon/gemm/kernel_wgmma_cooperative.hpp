@@ -19,12 +19,13 @@ struct CooperativeConsumers {
                                              const typename Pieces::Scheduler& scheduler,
                                              const typename Pieces::Ring& ring, std::uint32_t ring_memory,
                                              typename Pieces::Reduction& reduction, const Store& store) {
+    const auto cluster = Config::Cluster::of(p.cluster);
     const int consumer_row = consumer * Config::Warp::m;  // in the tile
     typename Config::Accumulators accumulators;
     Stage<Config::stages> stage;
     for_each_work(scheduler, 0, 1, [&](int& index) {
       const WorkTile now = scheduler.at(index);
-      StageConsumer<Config> stages(ring, ring_memory, stage, now);  // advances `stage`
+      StageConsumer<Config> stages(ring, ring_memory, stage, now, cluster);  // advances `stage`
       Pieces::StorePlace::begin(store, now, consumer_row + 16 * (static_cast<int>(threadIdx.x) / 32 % 4));
       Pieces::Mainloop::run(accumulators, stages, now, p, consumer, consumer_row, [] {});
 

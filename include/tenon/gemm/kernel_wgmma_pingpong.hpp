@@ -24,13 +24,14 @@ struct PingpongConsumers {
     // The producer fills the ring with the k-tiles of one work tile after the other. So each consumer skips
     // the stages of the other consumer's tiles.
     const int k_tiles = scheduler.k_tiles();
+    const auto cluster = Config::Cluster::of(p.cluster);
     typename Config::Accumulators accumulators;
     Stage<Config::stages> stage;
     stage = stage.after(consumer * k_tiles);
     const Turns<consumers> turns(consumer);
     for_each_work(scheduler, consumer, consumers, [&](int& index) {
       const WorkTile now = scheduler.at(index);
-      StageConsumer<Config> stages(ring, ring_memory, stage, now);  // advances `stage`
+      StageConsumer<Config> stages(ring, ring_memory, stage, now, cluster);  // advances `stage`
       Pieces::StorePlace::begin(store, now, 16 * (static_cast<int>(threadIdx.x) / 32 % 4));
       turns.wait();
       // The turn passes when the last wgmma has been issued, so the other consumer's first wgmma follows it

@@ -87,6 +87,7 @@ struct Launch {
   const char* entry = nullptr;
   Extent3 grid, block;        // in blocks, in threads
   unsigned shared_bytes = 0;  // dynamic shared memory of a block
+  unsigned cluster = 0;       // blocks of a cluster, along x; 0: as the kernel is compiled
   // The kernel waits itself (cudaGridDependencySynchronize) for what runs before it in the stream, so that
   // its prologue may overlap the end of that (programmatic dependent launch).
   bool overlaps_previous = false;

@@ -28,8 +28,9 @@ class StageConsumer {
   // memory: address of the ring's stages in the shared window. stage: the first one that is read; counted
   // up.
   __device__ __forceinline__ StageConsumer(const Ring& ring, std::uint32_t memory,
-                                           Stage<Config::stages>& stage, const WorkTile& work)
-      : ring_(ring), memory_(memory), stage_(stage), writer_(writer_of_lane(work.tail_split)) {}
+                                           Stage<Config::stages>& stage, const WorkTile& work,
+                                           const Cluster& cluster)
+      : ring_(ring), memory_(memory), stage_(stage), writer_(writer_of_lane(work.tail_split, cluster)) {}
 
   // Waits for the next stage, calls issue(a, b) with its tiles, which starts their product, then wait(),
   // after which the stage before has been read, and releases that one.
@@ -56,21 +57,24 @@ class StageConsumer {
   __device__ __forceinline__ void release_last() const { release(previous_); }
 
  private:
-  static constexpr int none = -1;  // no stage
+  static constexpr int none = -1;  // no stage, no CTA
 
   // This warp has read the stage: says so to every CTA that writes to it.
   __device__ __forceinline__ void release(Stage<Config::stages> stage) const {
-    if constexpr (Cluster::sharing == 1) {
+    if constexpr (!Cluster::may_share) {
       if (lane_id() == 0) ring_.release(stage);
-    } else {
+    } else if constexpr (Cluster::is_compiled) {
       if (lane_id() < Cluster::writers) ring_.release_in(stage, writer_);
+    } else {
+      if (writer_ != none) ring_.release_in(stage, writer_);
     }
   }
-  // The CTA that lane i signals. For a tail-split tile only this CTA writes its stages, so every lane signals
-  // it: the barrier expects the same number of arrivals.
-  __device__ __forceinline__ static int writer_of_lane(bool tail_split) {
-    const int rank = Cluster::rank(static_cast<int>(blockIdx.x)), lane = lane_id();
-    int writer = tail_split ? rank : Cluster::writer(rank, lane);
+  // The CTA that lane i signals, if i < writers. For a tail-split tile only this CTA writes its stages, so
+  // every one of these lanes signals it: the barrier expects the same number of arrivals.
+  __device__ __forceinline__ static int writer_of_lane(bool tail_split, const Cluster& cluster) {
+    const int rank = cluster.rank(static_cast<int>(blockIdx.x)), lane = lane_id();
+    int writer = tail_split ? rank : cluster.writer(rank, lane);
+    if (!Cluster::is_compiled && lane >= cluster.writers) writer = none;
     // Opaque to the compiler, which would otherwise clone the loop over k-tiles and move the accumulators
     // between the registers of the two while instructions write them.
     ptx::opaque(writer);

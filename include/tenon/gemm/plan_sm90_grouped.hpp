@@ -31,11 +31,11 @@ template <class Tile, int parts>
 Status make_grouped_maps(Launcher& launcher, const ConstMatrix& matrix, int extent, int k,
                          GroupedOperandMaps* maps) {
   const MatrixInMemory operand = operand_in_memory<Tile>(matrix, extent, k);
-  if (Status s = launcher.make_tensor_map(operand, OperandLoad<Tile, 1>::rows, Tile::panel_columns,
+  if (Status s = launcher.make_tensor_map(operand, OperandLoad<Tile>(1).rows(), Tile::panel_columns,
                                           &maps->whole.whole);
       !s)
     return s;
-  return launcher.make_tensor_map(operand, OperandLoad<Tile, parts>::rows, Tile::panel_columns,
+  return launcher.make_tensor_map(operand, OperandLoad<Tile>(parts).rows(), Tile::panel_columns,
                                   &maps->part.whole);
 }
 

@@ -1,11 +1,13 @@
-// The producer of the wgmma kernels: one thread loads every k-tile of the CTA's work tiles by TMA into a ring
-// of stages, as far ahead as the ring allows. CTAs of a cluster that share an operand load a part of it each
-// and multicast it. Residue tiles are loaded in boxes of their own (operand_load.hpp).
+// The producers of the wgmma kernels: two threads, one for A and one for B, load every k-tile of the CTA's
+// work tiles by TMA into a ring of stages, as far ahead as the ring allows. A thread takes some 150 clocks
+// for a load, with its waits: one thread for both could not feed small tiles. CTAs of a cluster that share an
+// operand load a part of it each and multicast it. Residue tiles are loaded in boxes of their own
+// (operand_load.hpp).
 //
-// One thread of the producer warpgroup calls prefetch() and run(), its other warps call clear_residue(), and
-// the consumers of the CTA's first tile wait for what was cleared. producer_tma_interleaved.hpp has the same
-// interface. Below: arguments.hpp, operand_load.hpp, register_budget.hpp, tile_scheduler.hpp,
-// pipeline/tma_ring.hpp.
+// The two threads, in warps of their own of the producer warpgroup, call prefetch() and run(), its other
+// warps call clear_residue(), and the consumers of the CTA's first tile wait for what was cleared.
+// producer_tma_interleaved.hpp has the same interface. Below: arguments.hpp, operand_load.hpp,
+// register_budget.hpp, tile_scheduler.hpp, pipeline/tma_ring.hpp, warp/operand_cursor.hpp.
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"
@@ -15,15 +17,15 @@
 #include "tenon/gemm/wgmma_config.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/ptx/barrier.hpp"
+#include "tenon/warp/operand_cursor.hpp"
 
 namespace tenon {
 
-// The producer's loop, run by one thread. Loads: how much of a work tile's k-tile is loaded (bytes()), and
-// the start of the loads (start()). memory: the ring's stages.
-template <class Config, class Loads, class Scheduler, class MapA, class MapB>
-__device__ __forceinline__ void produce(const MapA& map_a, const MapB& map_b, const GemmArguments& p,
-                                        const Scheduler& scheduler, std::uint8_t* memory,
-                                        const TmaRing<Config::stages>& ring) {
+// A producer's loop, run by one thread. Loads: what it loads of a work tile's k-tile (bytes()), and the start
+// of the loads (start()). memory: the ring's stages.
+template <class Config, class Loads, class Scheduler, class Map>
+__device__ __forceinline__ void produce(const Map& map, const GemmArguments& p, const Scheduler& scheduler,
+                                        std::uint8_t* memory, const TmaRing<Config::stages>& ring) {
   using Budget = RegisterBudget<Config>;
   constexpr Stage<Config::stages> first_stage;
   Stage<Config::stages> stage = first_stage;
@@ -35,7 +37,7 @@ __device__ __forceinline__ void produce(const MapA& map_a, const MapB& map_b, co
     for (int k_tile = work.k_begin; k_tile < work.k_begin + work.k_count; ++k_tile) {
       ring.wait_empty(stage);
       ring.expect(stage, bytes);
-      loads.start(memory + stage.index * Config::stage_bytes, map_a, map_b, k_tile, ring.full_barrier(stage));
+      loads.start(memory + stage.index * Config::stage_bytes, map, k_tile, ring.full_barrier(stage));
       stage = stage.next();
       // All CTAs start at once, and the L2 serves requests in their order. Without this wait, the later
       // k-tiles of the first CTAs would arrive before the first k-tiles of the last CTAs, which the kernel
@@ -44,81 +46,101 @@ __device__ __forceinline__ void produce(const MapA& map_a, const MapB& map_b, co
         ring.wait_full(first_stage);
     }
   });
-  if constexpr (Config::Cluster::sharing > 1) ring.drain(stage);
+  if constexpr (Config::Cluster::may_share) ring.drain(stage);
 }
 
-// Starts the load of part `part` of the `parts` parts of a k-tile, to the same place in every CTA of the
-// cluster whose bit is set in `mask`. Its bytes count on the barrier of each of these CTAs. start: the tile's
-// first row (column) along m (n); k: the k-tile's first; extent_left: see OperandLoad. Maps: OperandMap, or
-// OperandMaps.
-template <class Tile, int parts, class Maps>
+// A part of an operand's k-tile, and the CTAs that it is loaded for.
+struct LoadedPart {
+  int parts, part;     // of OperandLoad
+  std::uint16_t mask;  // of the CTAs, one bit a rank; not read if there is one part
+};
+
+// Starts the load of a part of a k-tile, to the same place in every CTA of the mask. Its bytes count on the
+// barrier of each of these CTAs. start: the tile's first row (column) along m (n); k: the k-tile's first;
+// extent_left: see OperandLoad. Maps: OperandMap, or OperandMaps.
+template <class Tile, class Maps>
 __device__ __forceinline__ void load_part(std::uint8_t* to, const Maps& maps, int start, int extent_left,
-                                          int k, int part, std::uint16_t mask, std::uint64_t* barrier) {
-  using Load = OperandLoad<Tile, parts>;
-  const int rows = Load::rows_of(extent_left);
+                                          int k, const LoadedPart& which, std::uint64_t* barrier) {
+  const OperandLoad<Tile> load(which.parts);
+  const int rows = load.rows_of(extent_left);
   if (rows == 0) return;
   const TensorMap* map = &maps.whole;
-  if constexpr (std::is_same_v<Maps, OperandMaps>) map = rows == Load::rows ? &maps.whole : &maps.residue;
-  const int first_panel = Load::by_panels ? part * Load::panels : 0;
-  const int first_row = Load::by_panels ? 0 : part * rows;
+  if constexpr (std::is_same_v<Maps, OperandMaps>) map = rows == load.rows() ? &maps.whole : &maps.residue;
+  const int first_panel = load.first_panel(which.part);
+  const int first_row = Tile::k_major ? which.part * rows : load.first_row(which.part);
   // Not unrolled: one thread loads, with few registers, and has the time.
 #pragma unroll 1
-  for (int i = 0; i < Load::panels; ++i) {
+  for (int i = 0; i < load.boxes(); ++i) {
     const int panel = first_panel + i;
     const int offset = panel * Tile::panel_bytes + first_row * Tile::row_bytes;
     // Rows run along m or n where k is contiguous, else along k.
     const int row = first_row + (Tile::k_major ? start : k);
     const int column = panel * Tile::panel_columns + (Tile::k_major ? k : start);
-    if constexpr (parts == 1) {
+    // A multicast to one CTA would do the same, but takes up to twice as long.
+    if (which.parts == 1) {
       copy_box(to + offset, *map, row, column, barrier);
     } else {
-      copy_box_to_cluster(to + offset, *map, row, column, barrier, mask);
+      copy_box_to_cluster(to + offset, *map, row, column, barrier, which.mask);
     }
   }
 }
 
-// The loads of a work tile's k-tiles. residue: whether residue tiles are loaded in boxes of their own.
-// Without residue tiles the first load does not wait for the arithmetic of their boxes. Config: as
+// The loads of an operand's k-tiles of a work tile. residue: whether residue tiles are loaded in boxes of
+// their own. Without residue tiles the first load does not wait for the arithmetic of their boxes. Config: as
 // ProducerTma.
-template <class Config, bool residue>
+template <class Config, Operand operand, bool residue>
 class OperandLoads {
   using Block = typename Config::Block;
   using Cluster = typename Config::Cluster;
-  using TileA = typename Config::TileA;
-  using TileB = typename Config::TileB;
-  // CTAs that share rows of A lie along n, CTAs that share columns of B along m.
-  static constexpr int parts_a = Cluster::n, parts_b = Cluster::m;
+  static constexpr bool is_a = operand == Operand::a;
 
  public:
-  using LoadA = OperandLoad<TileA, parts_a>;
-  using LoadB = OperandLoad<TileB, parts_b>;
-  // 128-byte swizzle, boxes of LoadA::rows (LoadB::rows) x Tile::panel_columns; the boxes of residue tiles
-  // have rows_of() rows.
+  using Tile = std::conditional_t<is_a, typename Config::TileA, typename Config::TileB>;
+  using Load = OperandLoad<Tile>;
+  // CTAs that share rows of A lie along n, CTAs that share columns of B along m.
+  TENON_HOST_DEVICE static constexpr int parts(const Cluster& cluster) {
+    return is_a ? cluster.n : cluster.m;
+  }
+  TENON_HOST_DEVICE static constexpr Load load(const Cluster& cluster) { return Load(parts(cluster)); }
+  // 128-byte swizzle, boxes of rows() x Tile::panel_columns of load(); the boxes of residue tiles have
+  // rows_of() rows.
   using Map = std::conditional_t<RegisterBudget<Config>::loads_residue, OperandMaps, OperandMap>;
 
   __device__ __forceinline__ OperandLoads(const WorkTile& work, const GemmArguments& p)
-      : row_(work.m * Block::m),
-        column_(work.n * Block::n),
-        left_a_(residue ? left_of_a(work, p) : load_whole_tiles),
-        left_b_(residue ? left_of_b(work, p) : load_whole_tiles),
-        tail_split_(work.tail_split) {}
-
-  // Rows of A and columns of B from a tile's first one on.
-  __device__ __forceinline__ static int left_of_a(const WorkTile& work, const GemmArguments& p) {
-    return p.residue_m - work.m * Block::m;
-  }
-  __device__ __forceinline__ static int left_of_b(const WorkTile& work, const GemmArguments& p) {
-    return p.residue_n - work.n * Block::n;
+      : start_(start_of(work)),
+        left_(residue ? left_of(work, p) : load_whole_tiles),
+        tail_split_(work.tail_split),
+        cluster_(Cluster::of(p.cluster)) {
+    if constexpr (Cluster::is_compiled)
+      static_assert(Load::can_share(parts(Cluster{})),
+                    "OperandLoads: a CTA's part of a k-tile must be a multiple of 8 rows");
   }
 
-  // Bytes of a k-tile of both operands, from all CTAs that share them.
-  __device__ __forceinline__ int bytes() const { return LoadA::bytes_of(left_a_) + LoadB::bytes_of(left_b_); }
-  __device__ __forceinline__ void start(std::uint8_t* to, const Map& map_a, const Map& map_b, int k_tile,
+  // Rows of A (columns of B) from a tile's first one on.
+  __device__ __forceinline__ static int left_of(const WorkTile& work, const GemmArguments& p) {
+    return (is_a ? p.residue_m : p.residue_n) - start_of(work);
+  }
+
+  // Bytes of a k-tile of the operand, from all CTAs that share it.
+  __device__ __forceinline__ int bytes() const { return load(cluster_).bytes_of(left_); }
+  // stage: of the ring.
+  __device__ __forceinline__ void start(std::uint8_t* stage, const Map& map, int k_tile,
                                         std::uint64_t* barrier) const {
-    const int rank = Cluster::rank(static_cast<int>(blockIdx.x)), k = k_tile * Block::k;
-    load<TileA, parts_a>(to, map_a, row_, left_a_, k, Cluster::rank_n(rank), Cluster::mask_a(rank), barrier);
-    load<TileB, parts_b>(to + TileA::bytes, map_b, column_, left_b_, k, Cluster::rank_m(rank),
-                         Cluster::mask_b(rank), barrier);
+    std::uint8_t* const to = stage + (is_a ? 0 : Config::TileA::bytes);
+    const int rank = cluster_.rank(static_cast<int>(blockIdx.x)), k = k_tile * Block::k;
+    // A tile split along k is not shared: loads all parts.
+    if constexpr (Config::splits_tail) {
+      if (parts(cluster_) > 1 && tail_split_) {
+        const auto alone = static_cast<std::uint16_t>(1U << rank);
+#pragma unroll 1
+        for (int i = 0; i < parts(cluster_); ++i)
+          load_part<Tile>(to, map, start_, left_, k, {parts(cluster_), i, alone}, barrier);
+        return;
+      }
+    }
+    const LoadedPart part{parts(cluster_), is_a ? cluster_.rank_n(rank) : cluster_.rank_m(rank),
+                          is_a ? cluster_.mask_a(rank) : cluster_.mask_b(rank)};
+    load_part<Tile>(to, map, start_, left_, k, part, barrier);
   }
 
   __device__ __forceinline__ static void prefetch(const Map& map) {
@@ -128,88 +150,82 @@ class OperandLoads {
   }
 
  private:
-  // Loads this CTA's part for all CTAs that share it. A tile split along k is not shared: loads all parts.
-  template <class Tile, int parts>
-  __device__ __forceinline__ void load(std::uint8_t* to, const Map& maps, int start, int left, int k,
-                                       int part, std::uint16_t mask, std::uint64_t* barrier) const {
-    if constexpr (Config::splits_tail && parts > 1) {
-      if (tail_split_) {
-        const auto alone = static_cast<std::uint16_t>(1U << Cluster::rank(static_cast<int>(blockIdx.x)));
-#pragma unroll 1
-        for (int i = 0; i < parts; ++i) load_part<Tile, parts>(to, maps, start, left, k, i, alone, barrier);
-        return;
-      }
-    }
-    load_part<Tile, parts>(to, maps, start, left, k, part, mask, barrier);
+  __device__ __forceinline__ static int start_of(const WorkTile& work) {
+    return is_a ? work.m * Block::m : work.n * Block::n;
   }
 
-  int row_, column_, left_a_, left_b_;
+  int start_, left_;
   bool tail_split_;
+  Cluster cluster_;
 };
 
-// Config: WgmmaConfig, Pingpong or SwapAB of one. Loads_: what a k-tile is, OperandLoads or a type with its
-// members (producer_tma_block_scaled.hpp).
-template <class Config, template <class, bool> class Loads_ = OperandLoads>
+// Config: WgmmaConfig, Pingpong or SwapAB of one. Loads_: what an operand's k-tile is, OperandLoads or a type
+// with its members (producer_tma_block_scaled.hpp).
+template <class Config, template <class, Operand, bool> class Loads_ = OperandLoads>
 class ProducerTma {
-  using TileA = typename Config::TileA;
-  using TileB = typename Config::TileB;
   using Budget = RegisterBudget<Config>;
-  template <bool residue>
-  using Loads = Loads_<Config, residue>;
+  template <Operand operand, bool residue = false>
+  using Loads = Loads_<Config, operand, residue>;
 
  public:
-  using LoadA = typename Loads<false>::LoadA;
-  using LoadB = typename Loads<false>::LoadB;
-  using MapA = typename Loads<false>::Map;
-  using MapB = MapA;
+  using Cluster = typename Config::Cluster;
+  // How an operand is loaded by clusters of that shape.
+  TENON_HOST_DEVICE static constexpr auto load_a(const Cluster& cluster) {
+    return Loads<Operand::a>::load(cluster);
+  }
+  TENON_HOST_DEVICE static constexpr auto load_b(const Cluster& cluster) {
+    return Loads<Operand::b>::load(cluster);
+  }
+  using MapA = typename Loads<Operand::a>::Map;
+  using MapB = typename Loads<Operand::b>::Map;
   using Ring = TmaRing<Config::stages>;
 
   TENON_HOST_DEVICE static constexpr int k_tiles(int k) {
     return k / Config::Block::k + (k % Config::Block::k != 0);
   }
 
-  template <class Scheduler>
-  __device__ __forceinline__ static void prefetch(const MapA& map_a, const MapB& map_b,
-                                                  const Scheduler& scheduler) {
-    Loads<false>::prefetch(map_a);
-    Loads<false>::prefetch(map_b);
+  // operand: what the calling thread loads; map: of it.
+  template <Operand operand, class Scheduler, class Map>
+  __device__ __forceinline__ static void prefetch(const Map& map, const Scheduler& scheduler) {
+    Loads<operand>::prefetch(map);
     // A batch of small products is over before the memory is busy: its first tile is fetched into the L2
     // while the grid before still runs.
     if constexpr (Config::fetches_ahead) {
       const WorkTile work = scheduler.loaded(scheduler.at(scheduler.first()));
-      for (int k_tile = 0; k_tile < work.k_count; ++k_tile) {
-        prefetch_box(map_a.whole, work.m * Config::Block::m, k_tile * Config::Block::k);
-        prefetch_box(map_b.whole, work.n * Config::Block::n, k_tile * Config::Block::k);
-      }
+      const int row = operand == Operand::a ? work.m * Config::Block::m : work.n * Config::Block::n;
+      for (int k_tile = 0; k_tile < work.k_count; ++k_tile)
+        prefetch_box(map.whole, row, k_tile * Config::Block::k);
     }
   }
 
-  template <class Scheduler>
-  __device__ __forceinline__ static void run(const MapA& map_a, const MapB& map_b, const GemmArguments& p,
+  template <Operand operand, class Scheduler, class Map>
+  __device__ __forceinline__ static void run(const Map& map, const GemmArguments& p,
                                              const Scheduler& scheduler, std::uint8_t* memory,
                                              const Ring& ring) {
     if (Budget::one_load_loop || has_residue(p)) {
-      produce<Config, Loads<Budget::loads_residue>>(map_a, map_b, p, scheduler, memory, ring);
+      produce<Config, Loads<operand, Budget::loads_residue>>(map, p, scheduler, memory, ring);
     } else {
-      produce<Config, Loads<false>>(map_a, map_b, p, scheduler, memory, ring);
+      produce<Config, Loads<operand>>(map, p, scheduler, memory, ring);
     }
   }
 
   // Clears the part of each stage that the loads of the CTA's first tile do not write. (What a later tile
-  // does not write holds operands of an earlier one.) Called by the producer warpgroup; its first warp, with
-  // `thread` < 0, does nothing, and `thread` counts the threads of the others.
+  // does not write holds operands of an earlier one.) Called by the producer warpgroup; its first two warps,
+  // with `thread` < 0, do nothing, and `thread` counts the threads of the others.
   template <class Scheduler>
   __device__ __forceinline__ static void clear_residue(const GemmArguments& p, const Scheduler& scheduler,
                                                        std::uint8_t* memory, int thread) {
     if (!has_residue(p) || thread < 0) return;
     const WorkTile work = scheduler.at(scheduler.first());
-    clear_stages(memory, LoadA::bytes_of(Loads<true>::left_of_a(work, p)), TileA::bytes, thread);
-    clear_stages(memory + TileA::bytes, LoadB::bytes_of(Loads<true>::left_of_b(work, p)), TileB::bytes,
-                 thread);
+    const auto cluster = Cluster::of(p.cluster);
+    const int loaded_a = load_a(cluster).bytes_of(Loads<Operand::a, true>::left_of(work, p));
+    const int loaded_b = load_b(cluster).bytes_of(Loads<Operand::b, true>::left_of(work, p));
+    clear_stages(memory, loaded_a, Config::TileA::bytes, thread);
+    clear_stages(memory + Config::TileA::bytes, loaded_b, Config::TileB::bytes, thread);
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
     synchronise_cleared();
   }
-  static constexpr int clearing_threads = 96;
+  static constexpr int clearing_threads = 64;
   // By the consumers of the CTA's first tile, before they read a stage.
   __device__ __forceinline__ static void wait_for_cleared_residue(const GemmArguments& p) {
     if (has_residue(p)) synchronise_cleared();

@@ -12,7 +12,7 @@
 
 namespace tenon {
 
-// An operand's maps: in boxes of OperandLoad<Tile, 1> and of OperandLoad<Tile, CTAs of a cluster>.
+// An operand's maps: in boxes of OperandLoad(1) and of OperandLoad(CTAs of a cluster).
 struct GroupedOperandMaps {
   OperandMap whole, part;
 };
@@ -38,10 +38,6 @@ class ProducerGrouped {
   static constexpr int parts = Cluster::ctas;
 
  public:
-  using LoadA = OperandLoad<TileA, 1>;
-  using LoadB = OperandLoad<TileB, 1>;
-  using PartA = OperandLoad<TileA, parts>;
-  using PartB = OperandLoad<TileB, parts>;
   using Ring = TmaRing<Config::stages>;
   using Maps = typename Beside::Maps;  // GroupedOperandMaps, or more
 
@@ -90,9 +86,10 @@ class ProducerGrouped {
                                               int k, bool shared, std::uint64_t* barrier) {
     if (parts > 1 && shared) {
       const int rank = Cluster::rank(static_cast<int>(blockIdx.x));
-      load_part<Tile, parts>(to, maps.part, start, load_whole_tiles, k, rank, Cluster::mask_b(rank), barrier);
+      load_part<Tile>(to, maps.part, start, load_whole_tiles, k, {parts, rank, Cluster::mask_b(rank)},
+                      barrier);
     } else {
-      load_part<Tile, 1>(to, maps.whole, start, load_whole_tiles, k, 0, 0, barrier);
+      load_part<Tile>(to, maps.whole, start, load_whole_tiles, k, {1, 0, 0}, barrier);
     }
   }
 };

@@ -21,8 +21,12 @@ class ProducerRowInterleaved {
                 "ProducerRowInterleaved: at most two CTAs can share A, one for each of the two views");
 
  public:
-  using LoadA = OperandLoad<TileA, parts_a>;
-  using LoadB = OperandLoad<TileB, parts_b>;
+  TENON_HOST_DEVICE static constexpr OperandLoad<TileA> load_a(const Cluster&) {
+    return OperandLoad<TileA>(parts_a);
+  }
+  TENON_HOST_DEVICE static constexpr OperandLoad<TileB> load_b(const Cluster&) {
+    return OperandLoad<TileB>(parts_b);
+  }
   using MapA = RowInterleavedMaps;  // boxes of Views::rows x Block::k
   using MapB = OperandMap;
   using Ring = TmaRing<Config::stages>;
@@ -33,58 +37,74 @@ class ProducerRowInterleaved {
     return k / Block::k + (k % Block::k != 0);
   }
 
-  template <class Scheduler>
-  __device__ __forceinline__ static void prefetch(const MapA& map_a, const MapB& map_b,
-                                                  const Scheduler& scheduler) {
-    prefetch_map(map_b.whole);
-    const int tile_m = scheduler.at(scheduler.first()).m;
-    for (int i = 0; i < 2; ++i) prefetch_map(map_a.view[Views::view(tile_m, i)]);
+  template <Operand operand, class Scheduler, class Map>
+  __device__ __forceinline__ static void prefetch(const Map& map, const Scheduler& scheduler) {
+    if constexpr (operand == Operand::a) {
+      const int tile_m = scheduler.at(scheduler.first()).m;
+      for (int i = 0; i < 2; ++i) prefetch_map(map.view[Views::view(tile_m, i)]);
+    } else {
+      prefetch_map(map.whole);
+    }
   }
 
-  template <class Scheduler>
-  __device__ __forceinline__ static void run(const MapA& map_a, const MapB& map_b, const GemmArguments& p,
+  template <Operand operand, class Scheduler, class Map>
+  __device__ __forceinline__ static void run(const Map& map, const GemmArguments& p,
                                              const Scheduler& scheduler, std::uint8_t* memory,
                                              const Ring& ring) {
-    produce<Config, Loads>(map_a, map_b, p, scheduler, memory, ring);
+    produce<Config, std::conditional_t<operand == Operand::a, LoadsA, LoadsB>>(map, p, scheduler, memory,
+                                                                               ring);
   }
 
   // All tiles are loaded whole.
   template <class Scheduler>
   __device__ __forceinline__ static void clear_residue(const GemmArguments&, const Scheduler&, std::uint8_t*,
                                                        int) {}
-  static constexpr int clearing_threads = 96;
+  static constexpr int clearing_threads = 64;
   __device__ __forceinline__ static void wait_for_cleared_residue(const GemmArguments&) {}
 
  private:
-  class Loads {
+  class LoadsA {
    public:
-    __device__ __forceinline__ Loads(const WorkTile& work, const GemmArguments&)
-        : tile_m_(work.m), column_(work.n * Block::n) {}
+    __device__ __forceinline__ LoadsA(const WorkTile& work, const GemmArguments&) : tile_m_(work.m) {}
 
-    __device__ __forceinline__ static constexpr int bytes() { return TileA::bytes + TileB::bytes; }
-
-    __device__ __forceinline__ void start(std::uint8_t* to, const MapA& map_a, const MapB& map_b, int k_tile,
+    __device__ __forceinline__ static constexpr int bytes() { return TileA::bytes; }
+    __device__ __forceinline__ void start(std::uint8_t* stage, const MapA& map, int k_tile,
                                           std::uint64_t* barrier) const {
       const int rank = Cluster::rank(static_cast<int>(blockIdx.x)), k = k_tile * Block::k;
       // A CTA that shares A loads the view of one consumer; otherwise it loads both views.
 #pragma unroll 1
       for (int i = 0; i < 2 / parts_a; ++i) {
         const int consumer = parts_a == 1 ? i : Cluster::rank_n(rank);
-        const TensorMap& view = map_a.view[Views::view(tile_m_, consumer)];
-        std::uint8_t* const there = to + consumer * Views::rows * TileA::row_bytes;
+        const TensorMap& view = map.view[Views::view(tile_m_, consumer)];
+        std::uint8_t* const there = stage + consumer * Views::rows * TileA::row_bytes;
         if constexpr (parts_a == 1) {
           copy_box(there, view, Views::row_in_view(tile_m_), k, barrier);
         } else {
           copy_box_to_cluster(there, view, Views::row_in_view(tile_m_), k, barrier, Cluster::mask_a(rank));
         }
       }
-      // B from some rows before the k-tile on: a view of A may begin with as many elements.
-      load_part<TileB, parts_b>(to + TileA::bytes, map_b, column_, load_whole_tiles, k - Config::most_shift,
-                                Cluster::rank_m(rank), Cluster::mask_b(rank), barrier);
     }
 
    private:
-    int tile_m_, column_;
+    int tile_m_;
+  };
+
+  class LoadsB {
+   public:
+    __device__ __forceinline__ LoadsB(const WorkTile& work, const GemmArguments&)
+        : column_(work.n * Block::n) {}
+
+    __device__ __forceinline__ static constexpr int bytes() { return TileB::bytes; }
+    __device__ __forceinline__ void start(std::uint8_t* stage, const MapB& map, int k_tile,
+                                          std::uint64_t* barrier) const {
+      const int rank = Cluster::rank(static_cast<int>(blockIdx.x)), k = k_tile * Block::k;
+      // From some rows before the k-tile on: a view of A may begin with as many elements.
+      load_part<TileB>(stage + TileA::bytes, map, column_, load_whole_tiles, k - Config::most_shift,
+                       {parts_b, Cluster::rank_m(rank), Cluster::mask_b(rank)}, barrier);
+    }
+
+   private:
+    int column_;
   };
 };
 

@@ -17,7 +17,8 @@ class NoReduction {
 
   // memory: `bytes` of shared memory, 16-byte aligned, at the same place in every CTA. ring: address of the
   // ring's stages in the shared window, Config::ring_bytes of them.
-  __device__ __forceinline__ NoReduction(std::uint8_t* /*memory*/, std::uint32_t /*ring*/) {}
+  __device__ __forceinline__ NoReduction(std::uint8_t* /*memory*/, std::uint32_t /*ring*/,
+                                         const typename Config::Cluster&) {}
 
   // By one thread, before the cluster first synchronises.
   __device__ __forceinline__ void initialize() const {}

@@ -36,11 +36,13 @@ class ClusterSplitKReduction {
  public:
   static constexpr int bytes = received_bytes + Ring::bytes;
 
-  __device__ __forceinline__ ClusterSplitKReduction(std::uint8_t* memory, std::uint32_t /*ring*/)
+  __device__ __forceinline__ ClusterSplitKReduction(std::uint8_t* memory, std::uint32_t /*ring*/,
+                                                    const Cluster& cluster)
       : received_(ptx::shared_address(memory)),
         ring_(reinterpret_cast<std::uint64_t*>(memory + received_bytes)),
-        rank_(Cluster::rank_k(Cluster::rank(static_cast<int>(blockIdx.x)))),
-        first_(Cluster::rank(static_cast<int>(blockIdx.x)) % Cluster::sharing),
+        rank_(cluster.rank_k(cluster.rank(static_cast<int>(blockIdx.x)))),
+        first_(cluster.rank_sharing(cluster.rank(static_cast<int>(blockIdx.x)))),
+        sharing_(cluster.sharing),
         own_{static_cast<int>(threadIdx.x) / 32, 0} {}
 
   __device__ __forceinline__ void initialize() const { ring_.initialize(1); }
@@ -151,12 +153,12 @@ class ClusterSplitKReduction {
 
   // The rank in the cluster of the rank-th CTA along k.
   __device__ __forceinline__ int cta(int rank) const {
-    return first_ + rank * Cluster::sharing;
+    return first_ + rank * sharing_;
   }
 
   std::uint32_t received_;
   Ring ring_;
-  int rank_, first_;
+  int rank_, first_, sharing_;
   Stage<warps> own_;
 };
 

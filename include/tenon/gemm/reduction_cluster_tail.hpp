@@ -26,7 +26,8 @@ class TailSplitKReduction {
  public:
   static constexpr int bytes = 0;  // of shared memory beside the ring
 
-  __device__ __forceinline__ TailSplitKReduction(std::uint8_t* /*memory*/, std::uint32_t ring)
+  __device__ __forceinline__ TailSplitKReduction(std::uint8_t* /*memory*/, std::uint32_t ring,
+                                                 const typename Config::Cluster&)
       : ring_(ring) {}
 
   __device__ __forceinline__ void initialize() const {}

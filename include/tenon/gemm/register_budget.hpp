@@ -54,6 +54,14 @@ struct RegisterBudget {
   // and compute the position again (HeldPosition), wait for the grid before them at the start of the kernel,
   // and store fewer rows at a time.
   static constexpr bool scarce = Config::splits_tail || accumulators > 128;
+  // Whether a consumer computes its number from its thread's: of ping-pong kernels with 128 accumulators and
+  // a fused epilogue, a register that held it would be spilled; with more accumulators, others would be.
+  static constexpr bool counts_consumers_anew = Config::pingpong && accumulators <= 128;
+  // The producers need more registers where the launch says the cluster; the largest ping-pong kernels of
+  // swap-AB spill in the consumers with 240 registers, but not with 232.
+  using Roles = std::conditional_t<!Config::Cluster::is_compiled ||
+                                       (Config::pingpong && Config::swap_ab && accumulators >= 176),
+                                   WideProducerRegisters, WgmmaRegisters>;
   // Rows of a subtile that a warp stores at a time where TMA cannot write C. With 4, ptxas no longer keeps
   // the operands' descriptors in uniform registers.
   static constexpr int rows_at_a_time =

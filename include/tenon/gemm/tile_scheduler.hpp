@@ -61,48 +61,53 @@ struct TailSplit {
   }
 };
 
-// Cluster: ClusterShape, or a type with its members. splits_tail: whether the tiles of the raster from
-// `whole_tiles` on are split along k, which needs a cluster of two CTAs.
+// Cluster: ClusterShape, LaunchedCluster, or a type with their members. splits_tail: whether the tiles of the
+// raster from `whole_tiles` on are split along k, which needs a cluster of two CTAs.
 template <class Cluster, bool splits_tail>
 class TileScheduler {
  public:
   // raster: of cluster tiles. whole_tiles: the first so many tiles of the raster are not split.
-  // k_tiles: in all of k. cta, ctas: number in the grid, and size of the grid, a multiple of Cluster::ctas.
+  // k_tiles: in all of k. cta, ctas: number in the grid, and size of the grid, a multiple of the cluster's.
   TENON_HOST_DEVICE constexpr TileScheduler(const Raster& raster, int whole_tiles, int k_tiles, int cta,
-                                            int ctas)
-      : raster_(raster), whole_tiles_(whole_tiles), k_tiles_(k_tiles), cta_(cta), ctas_(ctas) {}
+                                            int ctas, const Cluster& cluster = {})
+      : raster_(raster),
+        cluster_(cluster),
+        whole_tiles_(whole_tiles),
+        k_tiles_(k_tiles),
+        cta_(cta),
+        ctas_(ctas) {}
 
   // Indices of this CTA's work: first(), first() + step(), ... below end(). Split tiles come last.
-  TENON_HOST_DEVICE constexpr int first() const { return cta_ / Cluster::ctas; }
-  TENON_HOST_DEVICE constexpr int step() const { return ctas_ / Cluster::ctas; }
+  TENON_HOST_DEVICE constexpr int first() const { return cluster_.cluster(cta_); }
+  TENON_HOST_DEVICE constexpr int step() const { return cluster_.cluster(ctas_); }
   TENON_HOST_DEVICE constexpr int end() const {
-    return whole_tiles_ + (raster_.tiles() - whole_tiles_) * Cluster::ctas;
+    return whole_tiles_ + (raster_.tiles() - whole_tiles_) * cluster_.ctas;
   }
 
   // A cluster's tile, and the CTA's place in it.
   struct Member {
     TilePosition cluster_tile;
-    int member;  // 0 to Cluster::sharing - 1, along m first; of a split tile the same in both CTAs
+    int member;  // 0 to sharing - 1, along m first; of a split tile the same in both CTAs
     bool tail_split;
   };
   TENON_HOST_DEVICE Member member_at(int index) const {
     const int beyond = index - whole_tiles_;
     const bool split = splits_tail && beyond >= 0;
-    const TilePosition at = raster_.at(split ? whole_tiles_ + beyond / Cluster::ctas : index);
-    return {at, split ? beyond % Cluster::ctas : Cluster::rank(cta_) % Cluster::sharing, split};
+    const TilePosition at = raster_.at(split ? whole_tiles_ + beyond / cluster_.ctas : index);
+    return {at, split ? beyond % cluster_.ctas : cluster_.rank_sharing(cluster_.rank(cta_)), split};
   }
   TENON_HOST_DEVICE WorkTile at(int index) const {
     const auto [tile, member, split] = member_at(index);
-    const int rank = Cluster::rank(cta_);
+    const int rank = cluster_.rank(cta_);
     const KTiles k =
-        split ? part_of_k(k_tiles_, 2, rank) : part_of_k(k_tiles_, Cluster::k, Cluster::rank_k(rank));
-    return {tile.m * Cluster::m + member % Cluster::m, tile.n * Cluster::n + member / Cluster::m, k.begin,
-            k.count, split};
+        split ? part_of_k(k_tiles_, 2, rank) : part_of_k(k_tiles_, Cluster::k, cluster_.rank_k(rank));
+    return {tile.m * cluster_.m + cluster_.rank_m(member), tile.n * cluster_.n + cluster_.rank_n(member),
+            k.begin, k.count, split};
   }
 
   // Whether this CTA's last work is half of a split tile.
   TENON_HOST_DEVICE constexpr bool ends_with_split_tile() const {
-    return splits_tail && first() < (raster_.tiles() - whole_tiles_) * Cluster::ctas;
+    return splits_tail && first() < (raster_.tiles() - whole_tiles_) * cluster_.ctas;
   }
   TENON_HOST_DEVICE constexpr int k_tiles() const { return k_tiles_; }
   // The tile of A (m) and of B (n) that the producer loads for a work tile.
@@ -112,6 +117,7 @@ class TileScheduler {
   const Raster& raster_;
 
  private:
+  Cluster cluster_;
   int whole_tiles_, k_tiles_, cta_, ctas_;
 };
 

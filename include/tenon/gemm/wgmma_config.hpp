@@ -26,6 +26,13 @@ struct WgmmaOperands {
   static constexpr bool promotes = Promotes;
 };
 
+// Whether a cluster is of two CTAs that share operands, whatever the launch.
+template <class Cluster>
+constexpr bool is_a_pair() {
+  if constexpr (Cluster::is_compiled) return Cluster::sharing == 2 && Cluster::k == 1;
+  return false;
+}
+
 // The named barriers of a CTA that the pieces of the wgmma kernels take; 0 is __syncthreads().
 struct NamedBarrier {
   static constexpr int turns = 1;             // and 2: ping-pong (pipeline/turns.hpp)
@@ -61,7 +68,8 @@ struct WgmmaConfig {
   using TileA = OperandTile<T, Block::m, Block::k, a_order == Order::row_major>;
   // CTAs along m load equally many groups of 8 rows of B: two CTAs together load up to 8 rows more than the
   // tile.
-  static constexpr int loaded_n = (Block::n + 8 * Cluster::m - 1) / (8 * Cluster::m) * (8 * Cluster::m);
+  static constexpr int loaded_n =
+      (Block::n + 8 * Cluster::compiled_m - 1) / (8 * Cluster::compiled_m) * (8 * Cluster::compiled_m);
   static constexpr bool b_k_major = b_order == Order::column_major;
   using TileB = OperandTile<TB, b_k_major ? loaded_n : Block::n, Block::k, b_k_major>;
   static_assert(TileA::row_bytes == 128 && TileB::row_bytes == 128,
@@ -76,7 +84,7 @@ struct WgmmaConfig {
                         fetches_ahead = false;
   // Whether the tiles of the last wave are split along k between the CTAs of a cluster (TailSplit). Only for
   // the largest tiles, for which a partly filled wave costs the most time.
-  static constexpr bool splits_tail = Cluster::ctas == 2 && Cluster::k == 1 && Warp::m > 64 && !promotes;
+  static constexpr bool splits_tail = is_a_pair<Cluster>() && Warp::m > 64 && !promotes;
 
   using Accumulators = std::conditional_t<promotes, PromotedTile<T, Block::n, TB, Warp::m>,
                                           WarpgroupTile<T, Acc, Warp::m, Warp::n, TB>>;

@@ -110,7 +110,7 @@ struct GroupedCooperativeConsumers {
     bool found = scheduler.find(index);
     while (found) {
       const GroupedTile now = scheduler.at(index);
-      StageConsumer<Config> stages(ring, ring_memory, stage, now.work);
+      StageConsumer<Config> stages(ring, ring_memory, stage, now.work, {});
       Pieces::Groups::multiply(accumulators, stages, now, p, consumer, row, [&] {
         index += scheduler.step();
         found = scheduler.find(index);
@@ -141,7 +141,7 @@ struct GroupedPingpongConsumers {
     bool found = scheduler.find(index);
     while (found) {
       const GroupedTile now = scheduler.at(index);
-      StageConsumer<Config> stages(ring, ring_memory, stage, now.work);
+      StageConsumer<Config> stages(ring, ring_memory, stage, now.work, {});
       turns.wait();
       Pieces::Groups::multiply(accumulators, stages, now, p, consumer, 0, [&] {
         turns.pass();

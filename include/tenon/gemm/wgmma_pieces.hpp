@@ -150,7 +150,7 @@ struct WgmmaPieces {
   template <class Op>
   static constexpr int shared_bytes_with = shared_bytes + Config::warps* barrier_bytes_of_warp<Store<Op>>;
 
-  // Consumer warps, then a warpgroup whose first warp is the producer.
+  // Consumer warps, then a warpgroup whose first two warps are the producers of A and B.
   static constexpr int threads = 32 * Config::warps + 128;
   static constexpr int producer_warp = Config::warps;
   // Consumer warps of this CTA that read each stage.

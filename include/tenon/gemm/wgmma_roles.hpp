@@ -30,7 +30,7 @@ struct WgmmaRoles {
   // is relaxed, because initialize() has a fence of its own; a release would wait for every earlier write of
   // the thread.
   __device__ __forceinline__ static void synchronise_barriers() {
-    if constexpr (Cluster::ctas > 1) {
+    if constexpr (Cluster::may_have_others) {
       cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_relaxed);
       cuda::ptx::barrier_cluster_wait();
     } else {

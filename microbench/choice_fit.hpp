@@ -1,0 +1,64 @@
+// Fits the parameters of the cost model (gemm/cost_model.hpp) to recorded times of every kernel.
+//
+// Half of the recorded problems are fitted, the other half judges. What is minimised is how much longer the
+// kernel of least expected cost takes than the fastest one: not the error of the expected times, which
+// matters only where kernels are close to each other.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gemm/cost_model.hpp"
+#include "microbench/choice_record.hpp"
+
+namespace tenon::microbench {
+
+// A parameter that is fitted, and what it may be.
+struct FittedParameter {
+  const char* name;
+  double CostParameters::*member;
+  double least, most;
+};
+const std::vector<FittedParameter>& fitted_parameters();
+
+// The recorded candidates of a record, laid out so that a choice by other parameters is quick.
+class ChoiceFit {
+ public:
+  ChoiceFit(const ChoiceRecord& record, const std::vector<Kernel>& list);
+
+  // The halves: every other problem of each group.
+  enum class Half { fitted, judged };
+
+  // Ratios of the chosen kernel's time to the least. group: only of that group, unless it is empty.
+  std::vector<double> regrets(const CostParameters& parameters, Half half,
+                              const std::string& group = {}) const;
+  // What fit() minimises over its half: the mean logarithm of the regret, where regrets above 8 % count more.
+  double objective(const CostParameters& parameters) const;
+  // Coordinate search from `start`, at most so many rounds over all parameters; then as many times again from
+  // parameters near the best ones.
+  CostParameters fit(const CostParameters& start, int rounds, int restarts = 0) const;
+  // A line for each problem whose regret is above `above`.
+  std::string worst_problems(const CostParameters& parameters, double above) const;
+
+ private:
+  struct Candidate {
+    const Kernel* kernel;
+    Gemm problem;   // as it is planned, with its copies
+    double copies;  // their cost
+    double microseconds;
+    std::string name;
+  };
+  struct Recorded {
+    const ChoiceTimes* times;
+    std::vector<Candidate> candidates;
+    double least;
+    Half half = Half::fitted;
+  };
+  CostParameters descend(CostParameters start, int rounds) const;
+  double regret(const Recorded& recorded, const CostParameters& parameters, const Candidate** chosen) const;
+
+  DeviceDescription device_;
+  std::vector<Recorded> problems_;
+};
+
+}  // namespace tenon::microbench

@@ -1,0 +1,88 @@
+// Fits the cost model to a record of choices (choice_fit.hpp), and says how much is lost with it.
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "gemm/kernel.hpp"
+#include "microbench/choice_fit.hpp"
+
+namespace tenon::microbench {
+namespace {
+
+void print_regrets(const char* what, const ChoiceFit& fit, const CostParameters& parameters) {
+  std::printf("%s\n%-10s %8s %8s %8s %8s %8s\n", what, "group", "half", "problems", "mean", "95 %", "worst");
+  std::vector<std::string> groups = choice_groups();
+  groups.emplace_back();
+  for (const std::string& group : groups) {
+    for (const ChoiceFit::Half half : {ChoiceFit::Half::fitted, ChoiceFit::Half::judged}) {
+      std::vector<double> all = fit.regrets(parameters, half, group);
+      if (all.empty()) continue;
+      std::sort(all.begin(), all.end());
+      double sum = 0;
+      for (const double ratio : all) sum += std::log(ratio);
+      std::printf("%-10s %8s %8zu %8.4f %8.4f %8.4f\n", group.empty() ? "all" : group.c_str(),
+                  half == ChoiceFit::Half::fitted ? "fitted" : "judged", all.size(),
+                  std::exp(sum / static_cast<double>(all.size())),
+                  all[static_cast<std::size_t>(0.95 * static_cast<double>(all.size()))], all.back());
+    }
+  }
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Fits the parameters of gemm()'s cost model to recorded times of every kernel");
+  std::string path;
+  int rounds = 12, restarts = 8;
+  double above = 0;
+  app.add_option("record", path, "file of tenon_gemm_benchmark --choices")
+      ->required()
+      ->check(CLI::ExistingFile);
+  app.add_option("--rounds", rounds, "of the search, at most; 0: judge the parameters as they are")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  app.add_option("--restarts", restarts, "of the search, from parameters near the best")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  app.add_option("--worst", above,
+                 "list the problems whose choice takes more than this ratio of the least time");
+  app.footer(
+      "Examples:\n  tenon_fit_choices microbench/results/h100/choices.json\n"
+      "  tenon_fit_choices choices.json --rounds 0 --worst 1.1\n"
+      "Exit status: 0 done, 1 a file that is no such record, 2 bad usage.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  const ChoiceRecord record = read_choice_record(text.str());
+  const ChoiceFit fit(record, kernels());
+  const CostParameters start = cost_parameters(record.device);
+  print_regrets("As they are:", fit, start);
+  const CostParameters fitted = rounds > 0 ? fit.fit(start, rounds, restarts) : start;
+  if (rounds > 0) {
+    for (const FittedParameter& parameter : fitted_parameters())
+      std::printf("  %-32s %10.4g -> %10.4g\n", parameter.name, start.*parameter.member,
+                  fitted.*parameter.member);
+    print_regrets("Fitted:", fit, fitted);
+  }
+  if (above > 0) std::printf("%s", fit.worst_problems(fitted, above).c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace tenon::microbench
+
+int main(int argc, char** argv) {
+  try {
+    return tenon::microbench::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

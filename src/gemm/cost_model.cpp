@@ -1,0 +1,208 @@
+// The model that cost_model.hpp states.
+#include "gemm/cost_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "gemm/problem_shape.hpp"
+#include "gemm/result.hpp"
+#include "gemm/select.hpp"
+#include "gemm/swapped_operands.hpp"
+#include "tenon/gemm/row_interleaved.hpp"
+#include "tenon/gemm/tile_scheduler.hpp"
+#include "tenon/gemm/tile_scheduler_unaligned.hpp"
+
+namespace tenon {
+namespace {
+
+// Multiply-adds of the tensor cores in a clock, relative to 16-bit operands.
+double tensor_rate(Type type) noexcept {
+  return bytes(type) == 1 ? 2.0 : type == Type::tf32 ? 0.5 : type == Type::f64 ? 0.0625 : 1.0;
+}
+
+// Whether the kernel has tail split-K (WgmmaConfig::splits_tail, GemmUnaligned): two CTAs compute each of the
+// last tiles if those fill less than half a wave.
+bool splits_tail(const Kernel& kernel) noexcept {
+  return kernel.instruction == Instruction::wgmma && kernel.cluster == 2 && kernel.split == 1 &&
+         kernel.warp_rows() > 64 && !kernel.pingpong;
+}
+
+// The clocks that the epilogue takes for an element of C.
+double clocks_of_element(const Kernel& kernel, const Gemm& problem, const CostParameters& c) noexcept {
+  const double transposed = kernel.swap_ab ? c.transposed_store_clocks : 0;
+  // The ping-pong constants were fitted with the specialisation. Tiles of 128 rows gain little from it if C
+  // has 4 bytes, and 256x160, whose epilogue has one subtile at a time, was not measured.
+  const bool beta_zero = kernel.specialises_beta_zero && !kernel.pingpong && kernel.columns() != 160 &&
+                         bytes(kernel.type) == 2 && problem.beta == 0.0 && tma_can_store(problem);
+  if (beta_zero && kernel.rows() == 256) return c.store_clocks - c.beta_zero_saves_of_256 + transposed;
+  if (beta_zero && bytes(result_of(problem).type) == 2)
+    return c.store_clocks - c.beta_zero_saves_of_128 + transposed;
+  const double f32 = bytes(result_of(problem).type) == 4 ? c.f32_store_clocks : 0;
+  if (!kernel.unaligned) return c.store_clocks + f32 + transposed;
+  if (problem.beta == 0.0 && result_of(problem).type == kernel.type) return c.unaligned_store_clocks;
+  if (problem.beta == 0.0 && result_of(problem).type == Type::f32) return c.unaligned_to_f32_store_clocks;
+  return c.unaligned_general_store_clocks;
+}
+
+// The work of the L2 for a row of an operand, relative to a row that begins on a sector.
+double l2_work(const ConstMatrix& matrix, const CostParameters& c) noexcept {
+  return begins_sectors_of_the_l2(matrix) ? 1 : c.sector_crossing;
+}
+
+// The time of a wgmma kernel in clocks. A k-tile takes as long as its multiplication or its loads, whichever
+// is longer. Each CTA of a cluster along m (n) loads a part of B (A) for all of them. A cluster computes all
+// of its tiles, even those beyond the rows (columns) of C.
+double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescription& device,
+                    const CostParameters& c) noexcept {
+  // The product that the tensor cores compute.
+  const Gemm problem = kernel.swap_ab ? with_swapped_operands(given) : given;
+  const int tile_m = kernel.rows(), tile_n = kernel.columns();
+  const int sms = std::max(device.multiprocessors, 1);
+  const bool on_l2_lines = kernel.unaligned && begins_lines_of_the_l2(problem.a);
+  const bool b_is_shared = on_l2_lines && shares_unaligned_b(problem.m, problem.n, tile_m, tile_n);
+  const int sharing = kernel.cluster / kernel.split;
+  const int along_n = b_is_shared ? 1 : kernel.swap_ab ? sharing / kernel.cluster_n : kernel.cluster_n;
+  const int along_m = sharing / along_n;
+  const auto rows_of_c = static_cast<int>(problem.m);
+  const std::int64_t tiles_m = kernel.row_interleaved ? RowInterleavedTiles<2>::tiles_of(rows_of_c)
+                               : kernel.unaligned && copy_alignment(problem.a) < 16
+                                   ? row_interleaved_tiles(rows_of_c, tile_m, 1)
+                                   : round_up_divide(problem.m, std::int64_t{tile_m} * along_m) * along_m;
+  const std::int64_t tiles_n = round_up_divide(problem.n, std::int64_t{tile_n} * along_n) * along_n;
+  // Unaligned rows begin up to so many elements inside their first k-tile.
+  const int leading = kernel.row_interleaved ? 7 : kernel.unaligned ? 15 : 0;
+  const std::int64_t k_tiles = round_up_divide(problem.k + leading, kernel.tile_k);
+
+  double multiplying = 2.0 * tile_m * tile_n * kernel.tile_k /
+                       (c.flop_per_clock * tensor_rate(kernel.type) * kernel.efficiency);
+  if (on_l2_lines) multiplying *= kernel.efficiency / c.unaligned_on_l2_lines;
+  // A single tile along m or n loads no rows that the operand does not have (RegisterBudget::loads_residue).
+  const auto loaded = [](int tile, std::int64_t extent, bool has_residue_extent) {
+    return static_cast<double>(
+        has_residue_extent ? std::min<std::int64_t>(tile, round_up_divide(extent, 8) * 8) : tile);
+  };
+  const double rows = loaded(tile_m, problem.m, kernel.loads_residue && problem.a.order == row_major);
+  const double columns = loaded(tile_n, problem.n, kernel.loads_residue && problem.b.order == column_major);
+  const double row_bytes = static_cast<double>(kernel.tile_k) * static_cast<double>(bytes(kernel.type));
+  // Kernels with row-interleaved views were fitted without the work of the L2.
+  const bool is_row_interleaved = kernel.row_interleaved || kernel.unaligned;
+  const double of_a = is_row_interleaved ? 1 : l2_work(problem.a, c);
+  const double of_b = is_row_interleaved ? 1 : l2_work(problem.b, c);
+  const double reached = kernel.cluster > 2 ? c.reached_by_large_clusters : 1;
+  const auto clusters = std::max<std::int64_t>(static_cast<std::int64_t>(sms * reached) / kernel.cluster, 1);
+  const std::int64_t cluster_tiles = tiles_m / along_m * (tiles_n / along_n);
+  // CTAs that load at once share the L2's bytes.
+  const double busy = static_cast<double>(std::min(cluster_tiles, clusters) * kernel.cluster) / sms;
+  double loading = (rows / along_n * of_a + columns / along_m * of_b) * row_bytes *
+                   std::max(busy / c.bytes_per_clock, 1 / c.most_bytes_per_clock);
+  // TMA takes longer to fill in rows beyond the matrix than to load others. Clusters have whole tiles of
+  // them.
+  const double tiles_of_c = static_cast<double>(round_up_divide(problem.m, tile_m)) *
+                            static_cast<double>(round_up_divide(problem.n, tile_n));
+  const double outside =
+      1 - std::min(1.0, tiles_of_c / (static_cast<double>(tiles_m) * static_cast<double>(tiles_n)));
+  loading *= 1 + c.outside_slowdown * outside;
+  const double operands = (static_cast<double>(problem.m) + static_cast<double>(problem.n)) *
+                          static_cast<double>(problem.k) * static_cast<double>(bytes(kernel.type));
+  if (operands > c.part_of_l2 * static_cast<double>(device.l2_bytes)) {
+    // What no other tile has brought into the L2.
+    const double once = rows / static_cast<double>(tiles_n) + columns / static_cast<double>(tiles_m);
+    loading = std::max(loading, once * row_bytes / c.new_bytes_per_clock);
+    if (kernel.unaligned) multiplying *= kernel.efficiency / c.unaligned_from_memory;
+  }
+  const double k_tile = std::max(multiplying, loading);
+  // Where the CTAs of a cluster share nothing, in tail split-K.
+  const double unshared_k_tile =
+      std::max(k_tile, (rows * of_a + columns * of_b) * row_bytes *
+                           std::max(1 / c.bytes_per_clock, 1 / c.most_bytes_per_clock));
+
+  // The consumer warpgroups of a tile store their parts of it at the same time.
+  // Of tiles of 64 rows, warps without a row of C do not store.
+  const double stored_rows =
+      tile_m == 64 ? static_cast<double>(std::min<std::int64_t>(round_up_divide(problem.m, 16) * 16, tile_m))
+                   : tile_m;
+  const int warpgroups = kernel.unaligned ? 1 : std::max(tile_m / std::max(kernel.warp_rows(), 1), 1);
+  const double stored = stored_rows * tile_n / warpgroups;
+  const double elements = static_cast<double>(tile_m) * tile_n / warpgroups;  // all are reduced
+  const double storing = c.tile_clocks + clocks_of_element(kernel, given, c) * stored +
+                         (tile_n % 64 != 0 && !kernel.swap_ab ? c.narrow_subtile_clocks : 0);
+  // A last k-tile that holds only the leading elements takes one of its four wgmma steps.
+  const double saved = kernel.unaligned && (problem.k - 1) % kernel.tile_k >= kernel.tile_k - 15 ? 0.75 : 0;
+  const double mainloop = (static_cast<double>(k_tiles) - saved) * k_tile, tile = mainloop + storing;
+  if (splits_tail(kernel)) {
+    const std::int64_t k_tiles_of_k = round_up_divide(problem.k, kernel.tile_k);
+    const bool is_split =
+        TailSplit::split_tiles(static_cast<int>(cluster_tiles % clusters), static_cast<int>(clusters),
+                               static_cast<int>(std::min<std::int64_t>(k_tiles_of_k, INT32_MAX))) != 0;
+    const double slowdown = !kernel.unaligned ? unshared_k_tile / k_tile
+                            : on_l2_lines     ? 1
+                                              : c.unaligned_tail_split;
+    const double last_wave = cluster_tiles % clusters == 0 ? 0
+                             : is_split ? (slowdown * mainloop + storing) / 2 + c.reduction_clocks * elements
+                                        : tile;
+    const std::int64_t full_waves = cluster_tiles / clusters;
+    return static_cast<double>(full_waves) * tile + last_wave;
+  }
+  const auto waves = static_cast<double>(round_up_divide(cluster_tiles, clusters));
+  const double again = kernel.cluster > 2 ? (waves - 1) * c.wave_clocks_of_large_clusters : 0;
+  // One warpgroup multiplies while the other one stores.
+  if (kernel.pingpong) {
+    const double hidden = tma_can_store(given) ? 1 : c.overlap_of_register_stores;
+    return again + waves * (mainloop + (1 - hidden) * storing) + hidden * storing;
+  }
+  if (kernel.split == 1) return again + waves * tile;
+  const auto most_k_tiles = static_cast<double>(round_up_divide(k_tiles, kernel.split));  // of a CTA
+  // Each CTA sends all but its share, and the CTA that adds up waits for the others in turn.
+  const double reducing =
+      c.reduction_clocks * elements * (1 + c.further_reduction * (std::log2(kernel.split) - 1));
+  return again + waves * (most_k_tiles * k_tile + storing + reducing);
+}
+
+// The cost but for the stores of a C in f32 that TMA cannot store.
+double cost_with_tma_stores(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
+                            const CostParameters& c) noexcept {
+  if (kernel.instruction == Instruction::wgmma)
+    return c.mma_sync_rate * wgmma_clocks(kernel, problem, device, c);
+  const double tiles = static_cast<double>(round_up_divide(problem.m, kernel.tile_m)) *
+                       static_cast<double>(round_up_divide(problem.n, kernel.tile_n));
+  const double speed = kernel.efficiency * tensor_rate(kernel.type) * c.flop_per_clock / 2 / c.mma_sync_rate;
+  const double waves = std::ceil(
+      tiles * kernel.split / (static_cast<double>(std::max(device.multiprocessors, 1)) * kernel.resident));
+  // Of the CTA that has the most k-tiles.
+  const std::int64_t k_tiles = round_up_divide(round_up_divide(problem.k, kernel.tile_k), kernel.split);
+  const double mainloop = static_cast<double>(kernel.tile_m) * kernel.tile_n *
+                          static_cast<double>(k_tiles * kernel.tile_k) / speed;
+  return waves * kernel.resident * (mainloop + (kernel.split > 1 ? c.mma_sync_reduction : 0)) +
+         waves * c.mma_sync_rate *
+             (c.mma_sync_tile_clocks +
+              (tma_can_store(problem) ? c.mma_sync_store_clocks : c.mma_sync_unaligned_store_clocks) *
+                  kernel.tile_m * kernel.tile_n);
+}
+
+}  // namespace
+
+const CostParameters& cost_parameters(const DeviceDescription&) noexcept {
+  static constexpr CostParameters of_hopper;
+  return of_hopper;
+}
+
+double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
+                      const CostParameters& c) noexcept {
+  const double cost = cost_with_tma_stores(kernel, problem, device, c);
+  if (kernel.unaligned || bytes(result_of(problem).type) != 4 || tma_can_store(problem)) return cost;
+  return cost + c.mma_sync_rate * c.unaligned_f32_store_clocks * static_cast<double>(problem.m) *
+                    static_cast<double>(problem.n) / std::max(device.multiprocessors, 1);
+}
+
+double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
+  return estimated_cost(kernel, problem, device, cost_parameters(device));
+}
+
+double estimated_copy_cost(double bytes, bool transposed) noexcept {
+  constexpr CostParameters c;
+  return c.mma_sync_rate * (transposed ? c.transposing_clocks + bytes / c.transposed_bytes_per_clock
+                                       : bytes / c.copied_bytes_per_clock);
+}
+
+}  // namespace tenon

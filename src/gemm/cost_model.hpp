@@ -1,0 +1,84 @@
+// The time that a GEMM kernel is expected to take, by which gemm() chooses: a model of the SM with few
+// parameters, each a rate or a time of the device.
+//
+// The grid runs in waves: ceil(CTAs / (SMs x CTAs that fit an SM)), with `split` CTAs a tile. A wave of
+// mma.sync kernels takes the multiply-adds of the tiles on an SM over the speed measured for the copy and the
+// tile size. A k-tile of a wgmma kernel takes the longest of three times: multiplication, loads from the L2
+// (slower if rows cross sectors; CTAs of a cluster load what they share once), and loads from memory if the
+// operands exceed the L2. A problem with one tile along m or n loads only the rows that exist.
+//
+// The epilogue adds the stores of C and the reduction between the CTAs that share a tile. Ping-pong kernels
+// overlap all stores but those of the last tile, and only partly if TMA cannot store C. With tail split-K
+// (TailSplit) the last wave takes half of a tile's time, a little more for each k-tile because its CTAs share
+// no operands, and the reduction. Swap-AB kernels cost the same as others on the transposed problem, but for
+// their transposed stores.
+//
+// Nothing here calls CUDA.
+#pragma once
+
+#include <cstddef>
+
+#include "gemm/kernel.hpp"
+
+namespace tenon {
+
+// The parameters, in clocks of an SM where nothing else is said. Bytes and clocks of wgmma kernels but for
+// the last group. How they were fitted: microbench/HISTORY.md, "The choice of a kernel".
+struct CostParameters {
+  // Rates.
+  double flop_per_clock = 4096;        // of an SM, for 16-bit operands, times Kernel::efficiency
+  double bytes_per_clock = 35.3;       // from the L2 to an SM, where all SMs load,
+  double most_bytes_per_clock = 53.5;  // and where few do
+  double new_bytes_per_clock = 30.7;   // from memory to an SM, for operands
+  double part_of_l2 = 0.428;           // that fill more than this part of the L2
+  double outside_slowdown = 0.361;  // more for loads, times the part of the tiles that have no element of C
+  double sector_crossing = 1.46;    // slowdown of loads whose rows do not begin on 32-byte sectors
+  // Of a tile, whatever its size, and of each element of C that a warpgroup stores of it.
+  double tile_clocks = 53.5, store_clocks = 0.2;
+  // The beta == 0 specialisation (RegisterBudget::specialises_beta_zero) saves this much for each element, in
+  // tiles of 128 and of 256 rows.
+  double beta_zero_saves_of_128 = 0.035, beta_zero_saves_of_256 = 0.00403;
+  double f32_store_clocks = 0.0143;            // more for an element of 4 bytes,
+  double unaligned_f32_store_clocks = 0.0622;  // and where TMA cannot store C
+  double transposed_store_clocks = 0.0736;     // more for an element that a swap-AB kernel stores transposed
+  double narrow_subtile_clocks = 279;          // of a last epilogue subtile below 64 columns (StoreTma)
+  double overlap_of_register_stores = 0.4;     // part of the stores that ping-pong hides without TMA
+  double reduction_clocks = 0.15;             // of an element of a warpgroup, between two CTAs that split k,
+  double further_reduction = 1.52;             // and so much more whenever twice as many do
+  // Clusters of more than two CTAs do not fill the GPCs: part of the SMs that they reach. They are not
+  // persistent either: a wave beyond the first begins anew.
+  double reached_by_large_clusters = 0.927;
+  double wave_clocks_of_large_clusters = 4000.0;
+  // Slowdown of a k-tile of unaligned kernels in tail split-K, whose CTAs share no operands.
+  double unaligned_tail_split = 1.5;
+  // Efficiency of the unaligned kernels where the operands fill more than part_of_l2: TMA limits them, since
+  // each row takes two boxes; and where the operand that stays in shared memory has rows on 128-byte lines of
+  // the L2.
+  double unaligned_from_memory = 0.88, unaligned_on_l2_lines = 0.97;
+  // For an element of C of unaligned kernels: of the type of the operands, f32, and everything else.
+  double unaligned_store_clocks = 0.189, unaligned_to_f32_store_clocks = 0.0558,
+         unaligned_general_store_clocks = 0.9;
+
+  // Copies of operands: the launch of a transposing copy, and bytes in a clock of the device.
+  double transposing_clocks = 2000, transposed_bytes_per_clock = 900, copied_bytes_per_clock = 1040;
+
+  // The kernels of mma.sync: of a tile, whatever its size, and of each element of it, also where rows of C
+  // are not aligned; multiply-adds of the largest TMA tile in a clock; multiply-adds that the reduction
+  // between the CTAs of a cluster costs each of its tiles.
+  double mma_sync_tile_clocks = 1320.0, mma_sync_store_clocks = 0.153,
+         mma_sync_unaligned_store_clocks = 0.212, mma_sync_rate = 1200, mma_sync_reduction = 2.7e6;
+};
+
+// Those of a device.
+const CostParameters& cost_parameters(const DeviceDescription& device) noexcept;
+
+// The time that a kernel is expected to take, in a unit that all kernels share.
+double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
+                      const CostParameters& parameters) noexcept;
+double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept;
+
+// The time of copying an operand of `bytes` bytes into the workspace, in the same unit. transposed: the copy
+// has rows where the operand has columns.
+double estimated_copy_cost(double bytes, bool transposed) noexcept;
+
+}  // namespace tenon

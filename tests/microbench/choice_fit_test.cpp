@@ -1,0 +1,72 @@
+// The fit of the cost model, without a GPU: times that a model with other parameters made lead it to choices
+// that are right by these times.
+#include "microbench/choice_fit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "gemm/select.hpp"
+#include "host/kernel_list.hpp"
+#include "microbench/choice_recorder.hpp"
+
+namespace tenon::microbench {
+namespace {
+
+ChoiceRecord record_of(const CostParameters& truth, int count) {
+  ChoiceRecord record;
+  record.device = test::h200;
+  for (const ChoiceProblem& problem : draw_choice_problems(11, count)) {
+    if (problem.group != "aligned") continue;
+    ChoiceTimes times{problem, {}};
+    for (const ChoiceCandidate& candidate : choice_candidates(kernels(), gemm_of(problem), record.device))
+      times.times.push_back({candidate.name(), 1e-6 * estimated_cost(*candidate.kernel, candidate.planned,
+                                                                     record.device, truth)});
+    record.problems.push_back(times);
+  }
+  return record;
+}
+
+double worst(const std::vector<double>& ratios) {
+  return *std::max_element(ratios.begin(), ratios.end());
+}
+
+TEST(ChoiceFit, FindsChoicesThatAreRightByTimesOfOtherParameters) {
+  CostParameters truth;
+  truth.bytes_per_clock = 43;
+  truth.reduction_clocks = 0.24;
+  truth.store_clocks = 0.09;
+  const ChoiceRecord record = record_of(truth, 200);
+  const ChoiceFit fit(record, kernels());
+  const CostParameters start;
+  EXPECT_NEAR(fit.objective(truth), 0, 1e-12);
+  const double before = fit.objective(start);
+  ASSERT_GT(before, 0.002) << "the parameters must differ enough to change choices";
+  const CostParameters fitted = fit.fit(start, 4);
+  EXPECT_LT(fit.objective(fitted), 0.3 * before);
+  EXPECT_EQ(worst(fit.regrets(truth, ChoiceFit::Half::judged)), 1);
+  EXPECT_LE(worst(fit.regrets(fitted, ChoiceFit::Half::judged)),
+            worst(fit.regrets(start, ChoiceFit::Half::judged)));
+}
+
+TEST(ChoiceFit, HalvesAreOfEachGroupAndOfEqualSize) {
+  ChoiceRecord record;
+  record.device = test::h200;
+  for (const ChoiceProblem& problem : draw_choice_problems(3, 64)) {
+    const std::vector<ChoiceCandidate> candidates =
+        choice_candidates(kernels(), gemm_of(problem), record.device);
+    record.problems.push_back({problem, {{candidates.front().name(), 1.0}}});
+  }
+  const ChoiceFit fit(record, kernels());
+  for (const std::string& group : choice_groups()) {
+    const std::size_t fitted = fit.regrets({}, ChoiceFit::Half::fitted, group).size();
+    const std::size_t judged = fit.regrets({}, ChoiceFit::Half::judged, group).size();
+    EXPECT_GE(fitted, 1U) << group;
+    EXPECT_LE(fitted - judged, 1U) << group;
+  }
+  EXPECT_EQ(fit.worst_problems({}, 1.5), "");
+}
+
+}  // namespace
+}  // namespace tenon::microbench
