@@ -43,7 +43,7 @@ struct CostParameters {
   double transposed_store_clocks = 0.0736;     // more for an element that a swap-AB kernel stores transposed
   double narrow_subtile_clocks = 279;          // of a last epilogue subtile below 64 columns (StoreTma)
   double overlap_of_register_stores = 0.4;     // part of the stores that ping-pong hides without TMA
-  double reduction_clocks = 0.15;             // of an element of a warpgroup, between two CTAs that split k,
+  double reduction_clocks = 0.15;              // of an element of a warpgroup, between two CTAs that split k,
   double further_reduction = 1.52;             // and so much more whenever twice as many do
   // Clusters of more than two CTAs do not fill the GPCs: part of the SMs that they reach. They are not
   // persistent either: a wave beyond the first begins anew.
