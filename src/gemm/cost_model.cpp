@@ -114,8 +114,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   const double k_tile = std::max(multiplying, loading);
   // Where the CTAs of a cluster share nothing, in tail split-K.
   const double unshared_k_tile =
-      std::max(k_tile, (rows * of_a + columns * of_b) * row_bytes *
-                           std::max(1 / c.bytes_per_clock, 1 / c.most_bytes_per_clock));
+      std::max(k_tile, (rows * of_a + columns * of_b) * row_bytes / c.bytes_per_clock);
 
   // The consumer warpgroups of a tile store their parts of it at the same time.
   // Of tiles of 64 rows, warps without a row of C do not store.

@@ -403,7 +403,8 @@ TEST(EstimatedCost, OfUnalignedTilesIsThatOfTheBetterCluster) {
     p.a.ld = lda, p.b.ld = 961;
     return estimated_cost(kernel, p, h200);
   };
-  // 66 clusters each; those along m share another operand, of which a tile has fewer rows.
+  // 66 clusters each. Along m their CTAs share B, along n they share A, and a tile has fewer columns than
+  // rows.
   const double of_one_wave = cost(512, 66 * 128, 960 + 64);
   EXPECT_NEAR(cost(256, 132 * 128, 960 + 64), of_one_wave, 0.05 * of_one_wave);
   EXPECT_GT(cost(512, 66 * 128 + 1, 960 + 64), 1.5 * cost(512, 66 * 128, 960 + 64));

@@ -3,7 +3,7 @@
 //
 // A CTA either computes the gradients of a tile of keys, and adds to dQ in f32 of its heads, or rounds a part
 // of dQ of a head. Heads form sections, so small that the L2 holds dQ of three of them. The CTAs that round a
-// section come after those that add to the next one: by then the sums of the section are complete, or soon.
+// section come after those that add to the next section, so that they seldom have to wait for its sums.
 //
 //   adds 0    adds 1   rounds 0    adds 2   rounds 1   ...    rounds n - 1
 #pragma once

@@ -88,7 +88,8 @@ const void* wgmma_function() {
 
 // The launch of gemm_wgmma<Config, Op> for a product with m, n, k >= 1 whose operands the kernel takes: grid,
 // block and shared memory; its arguments separately, for plans that add to them. Fails where a tensor map
-// cannot be encoded. extent: of a LaunchedCluster, one that Producer::can_share() takes.
+// cannot be encoded. extent: of a LaunchedCluster; it must let OperandLoad::can_share()
+// hold for A with its CTAs along n and for B with those along m, which kernel_table.py checks.
 template <class Config, class Op>
 Status prepare_wgmma(const Product& product, const DeviceDescription& device, Launcher& launcher,
                      Launch* launch, WgmmaArguments<Config>* kernel, const ClusterExtent& extent = {}) {

@@ -1,8 +1,8 @@
 // The producers of the wgmma kernels: two threads, one for A and one for B, load every k-tile of the CTA's
-// work tiles by TMA into a ring of stages, as far ahead as the ring allows. A thread takes some 150 clocks
-// for a load, with its waits: one thread for both could not feed small tiles. CTAs of a cluster that share an
-// operand load a part of it each and multicast it. Residue tiles are loaded in boxes of their own
-// (operand_load.hpp).
+// work tiles by TMA into a ring of stages, as far ahead as the ring allows. One thread for
+// both would load small tiles more slowly than they are multiplied (microbench/HISTORY.md). CTAs of a cluster
+// that share an operand load a part of it each and multicast it. Residue tiles are loaded in boxes of their
+// own (operand_load.hpp).
 //
 // The two threads, in warps of their own of the producer warpgroup, call prefetch() and run(), its other
 // warps call clear_residue(), and the consumers of the CTA's first tile wait for what was cleared.

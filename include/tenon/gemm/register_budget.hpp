@@ -57,8 +57,8 @@ struct RegisterBudget {
   // Whether a consumer computes its number from its thread's: of ping-pong kernels with 128 accumulators and
   // a fused epilogue, a register that held it would be spilled; with more accumulators, others would be.
   static constexpr bool counts_consumers_anew = Config::pingpong && accumulators <= 128;
-  // The producers need more registers where the launch says the cluster; the largest ping-pong kernels of
-  // swap-AB spill in the consumers with 240 registers, but not with 232.
+  // The producers need more registers where the launch says the cluster; so do
+  // the largest ping-pong kernels of swap-AB, which would spill.
   using Roles = std::conditional_t<!Config::Cluster::is_compiled ||
                                        (Config::pingpong && Config::swap_ab && accumulators >= 176),
                                    WideProducerRegisters, WgmmaRegisters>;
