@@ -95,15 +95,16 @@ void append_variable_attention_mma(const char* ptx, std::vector<AttentionKernel>
   list.push_back(variable);
 }
 
-template <class Config>
+// GeneralConfig: the tile of the general kernel, which has fewer registers left.
+template <class Config, class GeneralConfig = Config>
 void append_attention_mma_of(const char* ptx, std::vector<AttentionKernel>& list) {
   list.push_back(plain_attention_mma<Config>(ptx));
 
-  using General = sm80::AttentionKernel<Config, GeneralScore, Alignment::any, Sequences::variable>;
+  using General = sm80::AttentionKernel<GeneralConfig, GeneralScore, Alignment::any, Sequences::variable>;
   AttentionKernel general;
-  general.name = attention_mma_name<Config>("_general");
+  general.name = attention_mma_name<GeneralConfig>("_general");
   general.ptx = ptx;
-  say_what_it_is_for<Config>(&general);
+  say_what_it_is_for<GeneralConfig>(&general);
   general.takes = &General::check;
   general.fill = [](const AttentionProblem& p, const DeviceDescription& device, Launcher&, Launch* launch) {
     const char* const name = launch->what;
@@ -117,21 +118,24 @@ void append_attention_mma_of(const char* ptx, std::vector<AttentionKernel>& list
 }
 
 // Warps, blocks of 16 queries a warp, keys of a stage and of a step, stages, Q in registers, CTAs an SM: as
-// measured on an H200. The shared memory of sm_86 and sm_89, 99 KB, holds each.
+// measured on an H200, those of head dimensions from 96 on on an H100. The shared memory of sm_86 and sm_89,
+// 99 KB, holds each.
 template <class T>
 void append_attention_mma(const char* ptx, std::vector<AttentionKernel>& list) {
   constexpr Overlap ahead = Overlap::ahead;
   append_small_attention_mma<AttentionMmaConfig<T, 64, 64, 4, 1, 64, 32, 3, true, 3, ahead>>(ptx, list);
   append_small_attention_mma<AttentionMmaConfig<T, 128, 128, 4, 1, 64, 64, 2, true, 2>>(ptx, list);
   append_variable_attention_mma<AttentionMmaConfig<T, 64, 64, 4, 2, 64, 32, 3, true, 2, ahead>>(ptx, list);
-  append_variable_attention_mma<AttentionMmaConfig<T, 128, 128, 4, 2, 64, 64, 2, false, 2>>(ptx, list);
+  append_variable_attention_mma<AttentionMmaConfig<T, 128, 128, 4, 2, 64, 32, 2, false, 2>>(ptx, list);
   append_attention_mma_of<AttentionMmaConfig<T, 32, 32, 4, 2, 64, 32, 3, true, 2, ahead>>(ptx, list);
   append_attention_mma_of<AttentionMmaConfig<T, 64, 64, 4, 2, 64, 32, 3, true, 2, ahead>>(ptx, list);
-  append_attention_mma_of<AttentionMmaConfig<T, 96, 96, 4, 2, 64, 64, 2, false, 2>>(ptx, list);
-  append_attention_mma_of<AttentionMmaConfig<T, 128, 128, 4, 2, 64, 64, 2, false, 2>>(ptx, list);
-  append_attention_mma_of<AttentionMmaConfig<T, 192, 192, 4, 1, 32, 32, 2, false, 2>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 96, 96, 4, 2, 64, 32, 2, true, 2>,
+                          AttentionMmaConfig<T, 96, 96, 4, 2, 64, 64, 2, false, 2>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 128, 128, 4, 2, 64, 32, 2, false, 2>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 192, 192, 4, 1, 64, 32, 2, true, 2>>(ptx, list);
   append_attention_mma_of<AttentionMmaConfig<T, 192, 128, 4, 1, 32, 32, 2, false, 2>>(ptx, list);
-  append_attention_mma_of<AttentionMmaConfig<T, 256, 256, 4, 1, 32, 32, 2, false, 2>>(ptx, list);
+  append_attention_mma_of<AttentionMmaConfig<T, 256, 256, 4, 1, 32, 32, 3, true, 2>,
+                          AttentionMmaConfig<T, 256, 256, 4, 1, 32, 32, 2, false, 2>>(ptx, list);
 }
 
 }  // namespace tenon

@@ -27,7 +27,8 @@ namespace tenon {
 enum class Overlap { within, ahead };
 
 // T_: __half or __nv_bfloat16. RowBlocks: of 16 queries, a warp. KeyRows: keys of a stage; Step: keys of S,
-// at a time. query_in_registers: Q's fragments are loaded once, into D / 4 * RowBlocks registers.
+// at a time. query_in_registers: Q's fragments are loaded once, into D / 4 * RowBlocks registers, from the
+// last stages of the ring, which keys fill afterwards.
 template <class T_, int HeadDimension, int ValueDimension, int Warps, int RowBlocks, int KeyRows, int Step,
           int Stages, bool query_in_registers_, int CtasPerSm, Overlap overlap_ = Overlap::within>
 struct AttentionMmaConfig {
@@ -51,7 +52,15 @@ struct AttentionMmaConfig {
   using KeyTile = HeadTile<T, KeyRows, HeadDimension>;
   using ValueTile = HeadTile<T, KeyRows, ValueDimension>;
   static constexpr int stage_bytes = KeyTile::bytes + ValueTile::bytes;
-  static constexpr int shared_bytes = QueryTile::bytes + Stages * stage_bytes;
+  // The first stages, which keys fill from the start on; Q lies behind them.
+  static constexpr int first_stages =
+      query_in_registers_ ? Stages - (QueryTile::bytes + stage_bytes - 1) / stage_bytes : Stages;
+  static_assert(
+      first_stages >= (overlap_ == Overlap::within ? 1 : Stages - 1),
+      "AttentionMmaConfig: on its way to the registers Q must leave the first keys a stage, and all stages "
+      "but one where it multiplies ahead");
+  static constexpr int query_offset = first_stages * stage_bytes;
+  static constexpr int shared_bytes = Stages * stage_bytes + (query_in_registers_ ? 0 : QueryTile::bytes);
 };
 
 // sequences: equal, where all batches have the lengths of the problem, or variable, where the kernel reads
@@ -108,7 +117,7 @@ class AttentionMma {
                                           std::uint32_t shared, int first_query, int head, int batch)
       : arguments_(a),
         sequence_(sequence),
-        query_(shared),
+        ring_(shared),
         key_head_(a.by_group.quotient(head)),
         batch_(batch) {
     const KeyRange range =
@@ -122,8 +131,9 @@ class AttentionMma {
   }
 
   __device__ __forceinline__ std::uint32_t stage_at(int index) const {
-    return query_ + Config::QueryTile::bytes + index * Config::stage_bytes;
+    return ring_ + index * Config::stage_bytes;
   }
+  __device__ __forceinline__ std::uint32_t query() const { return ring_ + Config::query_offset; }
   __device__ __forceinline__ static int next(int index) {
     return index + 1 == Config::stages ? 0 : index + 1;
   }
@@ -134,10 +144,24 @@ class AttentionMma {
   // Copies Q and the first stages.
   __device__ __forceinline__ void begin(int first_query, int head) const {
     copy<typename Config::QueryTile>(arguments_.q, head, first_query, sequence_.first_query(),
-                                     sequence_.queries(), Config::head_dimension, query_,
+                                     sequence_.queries(), Config::head_dimension, query(),
                                      static_cast<int>(threadIdx.x));
 #pragma unroll
-    for (int s = 0; s + 1 < Config::stages; ++s) copy_stage(s, s);
+    for (int s = 0; s + 1 < Config::stages; ++s) {
+      if (s < Config::first_stages) {
+        copy_stage(s, s);
+      } else {
+        Ring::commit();  // of no copies: the loop counts groups
+      }
+    }
+  }
+  // Loads Q into the registers, and copies keys into the stages that held it, except the last one, which the
+  // loop fills.
+  __device__ __forceinline__ void load_query(Warp& warp) const {
+    warp.load_query(query());
+    __syncthreads();  // every warp has loaded Q
+#pragma unroll
+    for (int s = Config::first_stages; s + 1 < Config::stages; ++s) copy_stage(s, s);
   }
   // Copies a tile, if there is one, and ends the group of copies.
   __device__ __forceinline__ void copy_stage(int tile, int stage) const {
@@ -191,7 +215,7 @@ class AttentionMma {
     int read = 0;
     for (int tile = 0; tile < tiles_; ++tile) {
       Ring::wait_oldest();
-      if (Config::query_in_registers && tile == 0) warp.load_query(query_);
+      if (Config::query_in_registers && tile == 0) load_query(warp);
       copy_stage(tile + Config::stages - 1, previous(read));
 #pragma unroll
       for (int s = 0; s < steps; ++s) {
@@ -204,7 +228,7 @@ class AttentionMma {
   __device__ __forceinline__ void attend_step(Warp& warp, std::uint32_t k, std::uint32_t v, int key) const {
     typename Warp::Scores s;
     typename Warp::Weights p[2];
-    warp.multiply_query(s, query_, k, [](int) {});
+    warp.multiply_query(s, query(), k, [](int) {});
     finish_scores(warp, s, key);
     find_maxima(warp, s);
 #pragma unroll
@@ -227,8 +251,8 @@ class AttentionMma {
     typename Warp::Scores s[2];
     typename Warp::Weights p[Warp::key_blocks];
     Ring::wait_oldest();
-    warp.load_query(query_);
-    warp.multiply_query(s[0], query_, keys_of(stage_at(0), 0), [](int) {});
+    warp.load_query(query());
+    warp.multiply_query(s[0], query(), keys_of(stage_at(0), 0), [](int) {});
     finish_scores(warp, s[0], key);
     find_maxima(warp, s[0]);
     for (int tile = 0; tile < tiles_; ++tile) {
@@ -258,7 +282,7 @@ class AttentionMma {
         }
         const std::uint32_t k =
             i + 1 < steps ? keys_of(stage_at(read), i + 1) : keys_of(stage_at(following), 0);
-        warp.multiply_query(later, query_, k, weigh_at);
+        warp.multiply_query(later, query(), k, weigh_at);
         key += step;
         finish_scores(warp, later, key);
         typename Warp::Maxima maxima;
@@ -291,7 +315,7 @@ class AttentionMma {
 
   const AttentionArguments& arguments_;
   Sequence sequence_;
-  std::uint32_t query_;  // address of Q; the ring follows
+  std::uint32_t ring_;  // its address
   int key_head_, batch_;
   int first_key_, tiles_;  // the tiles of keys that the CTA visits
 };

@@ -248,7 +248,9 @@ class WarpAttention {
           halves[1] = static_cast<std::uint16_t>(word >> 16);
         }
       }
-      if (arguments_.log_sum_exp != nullptr && lane % 4 == 0) {
+      // Opaque: nvcc would clone the stores of the next rows into both branches. Each CTA runs them once, and
+      // waits for every instruction to be fetched.
+      if (arguments_.log_sum_exp != nullptr && lane % 4 == 0 && ptx::opaque_copy(row) < sequence_.queries()) {
         const std::int64_t at =
             (static_cast<std::int64_t>(batch) * arguments_.heads + head) * arguments_.queries + row;
         arguments_.log_sum_exp[at] = result.log2_sum * ln_of_2;
