@@ -7,7 +7,6 @@
 
 #include "host/error_bound.hpp"
 #include "microbench/machine.hpp"
-#include "microbench/statistics.hpp"
 
 namespace tenon::microbench {
 namespace {
@@ -20,7 +19,6 @@ bool expects_own_type(const Types& types) {
 
 constexpr int device = 0;
 constexpr std::size_t alignment = 256;
-constexpr double reference_agreement = 0.03;
 
 std::size_t aligned(std::size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
@@ -44,7 +42,7 @@ struct CaseRunner::Case {
   Shape shape;
   std::int64_t a_rows, b_rows;  // of contiguous elements: columns where the matrix is column-major
   std::size_t a_bytes, b_bytes, c_bytes;
-  int sets = 1;                       // copies of the operands, used in rotation
+  int sets = 1;                       // copies of the operands, for measurements with a cold L2
   double absolute = 0, relative = 0;  // an element may be off by absolute + relative * |expected|
 
   std::size_t set_bytes() const { return a_bytes + b_bytes + c_bytes; }
@@ -52,6 +50,16 @@ struct CaseRunner::Case {
     return 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
   }
 };
+
+RunnerOptions quick(RunnerOptions options) {
+  options.protocol.bursts = 3;
+  options.protocol.idle_ms = 10;
+  options.protocol.sustained_ms = 250;
+  options.pick.bursts = 1;
+  options.pick.idle_ms = 10;
+  options.pick.burst_ms = 1;
+  return options;
+}
 
 CaseRunner::CaseRunner(const RunnerOptions& options) : options_(options), stopwatch_(device) {
   const Machine machine = describe_machine(device);
@@ -99,23 +107,10 @@ Gemm CaseRunner::exact_problem(const Case& c) {
   return exact;
 }
 
-// Draws the operands and computes the expected result.
-void CaseRunner::prepare(Case& c) {
+// Every set of operands, all with the same numbers.
+void CaseRunner::draw(const Case& c) {
   const Shape& s = c.shape;
-  c.a_rows = c.layout.a == row_major ? s.m : s.k;
-  c.b_rows = c.layout.b == row_major ? s.k : s.n;
-  c.a_bytes = matrix_bytes(c.a_rows, s.lda, c.types.input);
-  c.b_bytes = matrix_bytes(c.b_rows, s.ldb, c.types.input_b);
-  c.c_bytes = matrix_bytes(s.m, s.ldc, c.types.output);
-  if (options_.cold) c.sets = static_cast<int>(2 * static_cast<std::size_t>(l2_bytes_) / c.set_bytes()) + 2;
-  if (c.types.output != Type::s32) {
-    c.relative = unit_roundoff(c.types.output);
-    c.absolute = accumulation_bound(c.types, s.k) +
-                 (expects_own_type(c.types) ? 0.0 : accumulation_bound(Types{}, s.k));
-  }
   operands_.reserve(c.set_bytes() * static_cast<std::size_t>(c.sets));
-  expected_.reserve(static_cast<std::size_t>(s.m * s.n) *
-                    bytes(expects_own_type(c.types) ? c.types.accumulate : Type::f32));
   const cudaStream_t stream = stopwatch_.stream();
   for (int set = 0; set < c.sets; ++set) {
     const Gemm p = problem(c, set);
@@ -124,6 +119,25 @@ void CaseRunner::prepare(Case& c) {
     fill_normal(const_cast<void*>(p.b.data), p.b.type, c.b_rows, c.layout.b == row_major ? s.n : s.k, s.ldb,
                 2, stream);
   }
+}
+
+// Draws the operands and computes the expected result.
+void CaseRunner::prepare(Case& c) {
+  const Shape& s = c.shape;
+  c.a_rows = c.layout.a == row_major ? s.m : s.k;
+  c.b_rows = c.layout.b == row_major ? s.k : s.n;
+  c.a_bytes = matrix_bytes(c.a_rows, s.lda, c.types.input);
+  c.b_bytes = matrix_bytes(c.b_rows, s.ldb, c.types.input_b);
+  c.c_bytes = matrix_bytes(s.m, s.ldc, c.types.output);
+  if (c.types.output != Type::s32) {
+    c.relative = unit_roundoff(c.types.output);
+    c.absolute = accumulation_bound(c.types, s.k) +
+                 (expects_own_type(c.types) ? 0.0 : accumulation_bound(Types{}, s.k));
+  }
+  expected_.reserve(static_cast<std::size_t>(s.m * s.n) *
+                    bytes(expects_own_type(c.types) ? c.types.accumulate : Type::f32));
+  draw(c);
+  const cudaStream_t stream = stopwatch_.stream();
   const Gemm exact = exact_problem(c);
   const CublasLtGemm gemm(cublaslt_, exact, reference_workspace_.data());
   if (const Status status = gemm.run(0, exact.a.data, exact.b.data, exact.c.data, stream); !status) {
@@ -167,24 +181,30 @@ Contender CaseRunner::reference_contender(const Case& c, const CublasLtGemm& ref
   Contender contender;
   contender.name = "cuBLASLt #" + std::to_string(answer);
   contender.flop = c.flop();
-  contender.rotation = c.sets;
-  contender.enqueue = [this, &c, &reference, answer](cudaStream_t stream, int iteration) {
-    const Gemm p = problem(c, iteration % c.sets);
+  contender.enqueue = [this, &c, &reference, answer](cudaStream_t stream, int set) {
+    const Gemm p = problem(c, set);
     return reference.run(answer, p.a.data, p.b.data, p.c.data, stream);
   };
   return contender;
 }
 
+// Whether a launch is shorter than those for which the state of the L2 matters.
+bool CaseRunner::is_short(const Case& c, const CublasLtGemm& reference) {
+  const Contender first = rotating(reference_contender(c, reference, 0), 1);
+  return stopwatch_.launch_microseconds(first) < options_.protocol.graph_below_us;
+}
+
 // The answer that is fastest in idle bursts: on a hot board a slower one can win by drawing less power. No
 // answer is rejected for its rounding (a split-K answer may round twice), so that the reference is not
 // handicapped.
-int CaseRunner::pick(const Case& c, const CublasLtGemm& reference) {
-  Protocol protocol = options_.protocol;
-  protocol.bursts = options_.pick_bursts;
+ReferenceAnswer CaseRunner::pick(const Case& c, const CublasLtGemm& reference,
+                                 const Measurement& measurement) {
   int best = 0;
   double best_tflops = 0;
   for (int answer = 0; answer < reference.answers(); ++answer) {
-    const double tflops = stopwatch_.burst(reference_contender(c, reference, answer), protocol).tflops;
+    const Contender contender =
+        rotating(reference_contender(c, reference, answer), measurement.cold ? c.sets : 1);
+    const double tflops = (stopwatch_.*measurement.pick)(contender, options_.pick).tflops;
     if (tflops > best_tflops) {
       best = answer;
       best_tflops = tflops;
@@ -193,14 +213,15 @@ int CaseRunner::pick(const Case& c, const CublasLtGemm& reference) {
   const Comparison comparison = check(c, reference_contender(c, reference, best));
   std::fprintf(stderr, "  %s: largest error %.3g, relative Frobenius error %.3g\n",
                reference.describe(best).c_str(), comparison.max_error, comparison.relative_error);
-  return best;
+  return {best, reference.describe(best)};
 }
 
 // An odd figure is measured once more.
-Figure CaseRunner::time(const Contender& contender, const Measurement& measurement) {
+Figure CaseRunner::time(const Case& c, const Contender& contender, const Measurement& measurement) {
   Figure figure;
   for (int attempt = 0; attempt < 2; ++attempt) {
-    figure = (stopwatch_.*measurement.function)(contender, options_.protocol);
+    figure = (stopwatch_.*measurement.function)(rotating(contender, measurement.cold ? c.sets : 1),
+                                                options_.protocol);
     if (figure.odd.empty()) break;
   }
   report(contender.name, measurement.name, figure);
@@ -224,9 +245,8 @@ std::optional<CaseRunner::Entrant> CaseRunner::enter(const Case& c, const Candid
   Entrant entrant;
   entrant.contender.name = candidate.kernel(with_workspace(0));
   entrant.contender.flop = c.flop();
-  entrant.contender.rotation = c.sets;
-  entrant.contender.enqueue = [with_workspace, &candidate, &c](cudaStream_t stream, int iteration) {
-    return candidate.enqueue(with_workspace(iteration % c.sets), stream);
+  entrant.contender.enqueue = [with_workspace, &candidate](cudaStream_t stream, int set) {
+    return candidate.enqueue(with_workspace(set), stream);
   };
   entrant.comparison = check(c, entrant.contender);
   if (!is_correct(c, entrant.contender.name, entrant.comparison)) return std::nullopt;
@@ -248,10 +268,21 @@ bool CaseRunner::attempt(const std::string& name, const std::function<void()>& f
   }
 }
 
-std::vector<CaseRunner::Measurement> CaseRunner::measurements() const {
+// Sustained runs last: half a second at the power limit still lowers the clock of a burst 30 ms later.
+std::vector<CaseRunner::Measurement> CaseRunner::measurements(const Case& c) const {
+  const Measurement burst{"burst", &Stopwatch::burst, &Stopwatch::burst, &WayFigures::burst,
+                          &ReferenceFigures::burst};
+  const Measurement between{"between", &Stopwatch::between, &Stopwatch::between, &WayFigures::between,
+                            &ReferenceFigures::between};
+  const Measurement cold{
+      "cold", &Stopwatch::burst, &Stopwatch::burst, &WayFigures::cold, &ReferenceFigures::cold, true};
+  const Measurement sustained{"sustained", &Stopwatch::sustained, &Stopwatch::burst, &WayFigures::sustained,
+                              &ReferenceFigures::burst};
   std::vector<Measurement> all;
-  if (options_.burst) all.push_back({"burst", &Stopwatch::burst, &Timing::burst});
-  if (options_.sustained) all.push_back({"sustained", &Stopwatch::sustained, &Timing::sustained});
+  if (options_.ways.burst) all.push_back(burst);
+  if (options_.ways.between) all.push_back(between);
+  if (c.sets > 1) all.push_back(cold);
+  if (options_.ways.sustained) all.push_back(sustained);
   return all;
 }
 
@@ -266,58 +297,63 @@ std::vector<Record> CaseRunner::run(const Types& types, const Layout& layout, co
                static_cast<long long>(shape.n), static_cast<long long>(shape.k), name(types).c_str(),
                describe_layout(shape, layout).c_str());
   prepare(c);
-  const CublasLtGemm reference(cublaslt_, problem(c, 0), reference_workspace_.data());
-  const int answer = pick(c, reference);
-  const Contender reference_best = reference_contender(c, reference, answer);
+  const CublasLtGemm cublaslt(cublaslt_, problem(c, 0), reference_workspace_.data());
+  if (options_.ways.cold && is_short(c, cublaslt)) {
+    c.sets = static_cast<int>(2 * static_cast<std::size_t>(l2_bytes_) / c.set_bytes()) + 2;
+    draw(c);
+  }
+  if (measurements(c).empty()) {
+    std::fprintf(stderr, "  skipped: it takes more than %.0f us, and a cold L2 is for shorter products\n",
+                 options_.protocol.graph_below_us);
+    return {};
+  }
   std::vector<Entrant> entrants;
   for (const Candidate& candidate : candidates) {
     attempt(candidate.name, [&] {
       if (std::optional<Entrant> entrant = enter(c, candidate)) entrants.push_back(std::move(*entrant));
     });
   }
-  // All bursts first: half a second at the power limit still lowers the clock of a burst 30 ms later.
-  Timing before, after;
-  for (const Measurement& measurement : measurements()) {
-    Figure Timing::*const figure = measurement.figure;
-    before.*figure = time(reference_best, measurement);
+  ReferenceFigures reference;
+  for (const Measurement& measurement : measurements(c)) {
+    Figure WayFigures::*const figure = measurement.figure;
+    ReferenceAnswer& answer = reference.*measurement.answer;
+    if (answer.number < 0) answer = pick(c, cublaslt, measurement);
+    const Contender best = reference_contender(c, cublaslt, answer.number);
+    reference.before.*figure = time(c, best, measurement);
     for (Entrant& entrant : entrants) {
       if (entrant.failed) continue;
       entrant.failed = !attempt(entrant.contender.name,
-                                [&] { entrant.timing.*figure = time(entrant.contender, measurement); });
+                                [&] { entrant.figures.*figure = time(c, entrant.contender, measurement); });
     }
-    after.*figure = time(reference_best, measurement);
+    reference.after.*figure = time(c, best, measurement);
   }
-  const double apart = std::max(disagreement(before.burst.tflops, after.burst.tflops),
-                                disagreement(before.sustained.tflops, after.sustained.tflops));
-  std::fprintf(stderr, "  cuBLASLt first and last: %.1f %% apart\n", apart * 100);
+  std::fprintf(stderr, "  cuBLASLt first and last: %.1f %% apart\n", 100 * apart(reference));
+  const auto failed = [](const Entrant& entrant) { return entrant.failed; };
+  entrants.erase(std::remove_if(entrants.begin(), entrants.end(), failed), entrants.end());
+  std::vector<WayFigures> all;
+  all.reserve(entrants.size());
+  for (const Entrant& entrant : entrants) all.push_back(entrant.figures);
+  const double foreign_us = foreign_microseconds(reference, all);
   std::vector<Record> records;
-  for (const Entrant& entrant : entrants) {
-    if (entrant.failed) continue;
-    const Timing& timing = entrant.timing;
-    const Figure& figure = options_.sustained ? timing.sustained : timing.burst;
-    Record record;
-    record.benchmark = options_.cold ? "gemm_cold" : "gemm";
-    record.shape = shape;
-    record.types = name(types);
-    record.layout = describe_layout(shape, layout);
-    record.kernel = entrant.contender.name;
-    record.tflops_burst = timing.burst.tflops;
-    record.tflops_sustained = timing.sustained.tflops;
-    record.sm_mhz = figure.sm_mhz;
-    record.watts = figure.watts;
-    record.flop_per_clk_per_sm = flop_per_clk_per_sm(figure.tflops, figure.sm_mhz, stopwatch_.sm_count());
-    record.max_error = entrant.comparison.max_error;
-    record.error_bound = c.absolute + c.relative * entrant.comparison.max_expected;
-    record.reference = reference.describe(answer);
-    record.reference_tflops_burst = 0.5 * (before.burst.tflops + after.burst.tflops);
-    record.reference_tflops_sustained = 0.5 * (before.sustained.tflops + after.sustained.tflops);
-    record.machine = machine_;
-    record.toolkit = toolkit_;
-    record.odd = timing.burst.odd.empty() ? timing.sustained.odd : timing.burst.odd;
-    if (record.odd.empty() && apart > reference_agreement) record.odd = "cuBLASLt first and last disagree";
-    records.push_back(std::move(record));
-  }
+  records.reserve(entrants.size());
+  for (const Entrant& entrant : entrants) records.push_back(record(c, entrant, reference, foreign_us));
   return records;
+}
+
+Record CaseRunner::record(const Case& c, const Entrant& entrant, const ReferenceFigures& reference,
+                          double foreign_us) const {
+  Record record;
+  record.benchmark = "gemm";
+  record.shape = c.shape;
+  record.types = name(c.types);
+  record.layout = describe_layout(c.shape, c.layout);
+  record.kernel = entrant.contender.name;
+  store_figures(entrant.figures, reference, foreign_us, stopwatch_.sm_count(), &record);
+  record.max_error = entrant.comparison.max_error;
+  record.error_bound = c.absolute + c.relative * entrant.comparison.max_expected;
+  record.machine = machine_;
+  record.toolkit = toolkit_;
+  return record;
 }
 
 }  // namespace tenon::microbench

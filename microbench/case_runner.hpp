@@ -1,5 +1,5 @@
-// Measures one case (types x layout x shape): draws operands, computes the expected result, then runs all
-// bursts and after them all sustained runs, each time the reference first, every candidate, and the reference
+// Measures one case (types x layout x shape): draws operands, computes the expected result, then measures in
+// each way (ways.hpp), sustained runs last, each time the reference first, every candidate, and the reference
 // again.
 #pragma once
 
@@ -13,15 +13,27 @@
 #include "microbench/device_data.hpp"
 #include "microbench/measure.hpp"
 #include "microbench/record.hpp"
+#include "microbench/way_figures.hpp"
+#include "microbench/ways.hpp"
 
 namespace tenon::microbench {
 
 struct RunnerOptions {
+  // Of `ways`, a cold L2 is for products that take less than protocol.graph_below_us back to back.
+  Ways ways{true, false, false, true};
   Protocol protocol;
-  int pick_bursts = 3;  // bursts for each cuBLASLt answer while the best is picked
-  bool burst = true, sustained = true;
-  bool cold = false;  // rotate operands over more than twice the L2
+  Protocol pick = with_bursts(3);  // for each cuBLASLt answer while the best is picked
+
+  static Protocol with_bursts(int bursts) {
+    Protocol protocol;
+    protocol.bursts = bursts;
+    return protocol;
+  }
 };
+
+// The same in less time: 3 bursts with 10 ms between them, 0.25 s sustained, cuBLASLt picked from one burst
+// of 1 ms each.
+RunnerOptions quick(RunnerOptions options);
 
 class CaseRunner {
  public:
@@ -36,34 +48,39 @@ class CaseRunner {
   int wrong_results() const { return wrong_results_; }
 
  private:
-  struct Timing {
-    Figure burst, sustained;
-  };
+  // One of the ways.
   struct Measurement {
+    using Function = Figure (Stopwatch::*)(const Contender&, const Protocol&);
     const char* name;
-    Figure (Stopwatch::*function)(const Contender&, const Protocol&);
-    Figure Timing::*figure;
+    Function function, pick;  // pick: for each of cuBLASLt's answers, of which the fastest is measured
+    Figure WayFigures::*figure;
+    ReferenceAnswer ReferenceFigures::*answer;
+    bool cold = false;  // operands in rotation
   };
-  // A candidate that takes the problem.
+  // A candidate that takes the problem; an iteration of the contender names a set of operands.
   struct Entrant {
     Contender contender;
     Comparison comparison;
-    Timing timing;
+    WayFigures figures;
     bool failed = false;
   };
   struct Case;
 
   void prepare(Case& c);
+  void draw(const Case& c);
   Gemm exact_problem(const Case& c);
   Gemm problem(const Case& c, int set) const;
   Comparison check(const Case& c, const Contender& contender);
   bool is_correct(const Case& c, const std::string& name, const Comparison& comparison);
-  int pick(const Case& c, const CublasLtGemm& reference);
+  bool is_short(const Case& c, const CublasLtGemm& reference);
+  ReferenceAnswer pick(const Case& c, const CublasLtGemm& reference, const Measurement& measurement);
   Contender reference_contender(const Case& c, const CublasLtGemm& reference, int answer) const;
-  std::vector<Measurement> measurements() const;
-  Figure time(const Contender& contender, const Measurement& measurement);
+  std::vector<Measurement> measurements(const Case& c) const;
+  Figure time(const Case& c, const Contender& contender, const Measurement& measurement);
   std::optional<Entrant> enter(const Case& c, const Candidate& candidate);
   bool attempt(const std::string& name, const std::function<void()>& f);
+  Record record(const Case& c, const Entrant& entrant, const ReferenceFigures& reference,
+                double foreign_us) const;
 
   RunnerOptions options_;
   int l2_bytes_ = 0;

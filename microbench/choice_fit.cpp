@@ -32,6 +32,8 @@ const std::vector<FittedParameter>& fitted_parameters() {
       {"transposed_store_clocks", &CostParameters::transposed_store_clocks, 0, 0.15},
       {"reduction_clocks", &CostParameters::reduction_clocks, 0.08, 0.25},
       {"further_reduction", &CostParameters::further_reduction, 0.5, 2.5},
+      {"streamed_clocks", &CostParameters::streamed_clocks, 0.05, 0.6},
+      {"streamed_wait_clocks", &CostParameters::streamed_wait_clocks, 0, 6000},
       {"reached_by_large_clusters", &CostParameters::reached_by_large_clusters, 0.9, 1},
       {"wave_clocks_of_large_clusters", &CostParameters::wave_clocks_of_large_clusters, 0, 4000},
       {"outside_slowdown", &CostParameters::outside_slowdown, 0, 4},
@@ -59,7 +61,7 @@ ChoiceFit::ChoiceFit(const ChoiceRecord& record, const std::vector<Kernel>& list
            candidate.cost - estimated_cost(*candidate.kernel, candidate.planned, device_), time->microseconds,
            name});
     }
-    const auto yields = [](const Candidate& c) { return yields_to_wgmma(*c.kernel); };
+    const auto yields = [](const Candidate& c) { return yields_to_wgmma(*c.kernel, c.problem); };
     auto& all = recorded.candidates;
     if (!std::all_of(all.begin(), all.end(), yields))
       all.erase(std::remove_if(all.begin(), all.end(), yields), all.end());

@@ -47,6 +47,24 @@ ChoiceProblem draw_decode(Draw& draw) {
   return {"decode", parse_types(types).front(), layout, shape};
 }
 
+// A linear layer of a language model, for the tokens of a prompt or of a batch.
+ChoiceProblem draw_tokens(Draw& draw) {
+  Shape shape{};
+  shape.m = draw.log_uniform(64, 4096, 1);
+  shape.n = draw.log_uniform(512, 28672, 128);
+  shape.k = draw.log_uniform(512, 16384, 128);
+  return {"tokens", draw_types(draw, {"bf16", "f16"}), parse_layouts("tn").front(), shape};
+}
+
+ChoiceProblem draw_large(Draw& draw) {
+  const auto extent = [&] { return draw.log_uniform(2048, largest_extent, 64); };
+  Shape shape{};
+  shape.m = extent();
+  shape.n = extent();
+  shape.k = extent();
+  return {"large", draw_types(draw, types_of_16_bits), draw_layout(draw, all_layouts), shape};
+}
+
 ChoiceProblem draw_unaligned(Draw& draw) {
   ChoiceProblem problem{"unaligned", draw_types(draw, types_of_16_bits),
                         draw_layout(draw, {"tn", "tn", "tn", "nn", "nt", "tt"}), draw_shape(draw, 8)};
@@ -81,20 +99,24 @@ ChoiceProblem draw_k_major(Draw& draw, const std::string& group) {
 }  // namespace
 
 const std::vector<std::string>& choice_groups() {
-  static const std::vector<std::string> groups = {"aligned", "decode", "unaligned", "fp8", "s8", "tf32"};
+  static const std::vector<std::string> groups = {"aligned",   "decode", "tokens", "large",
+                                                  "unaligned", "fp8",    "s8",     "tf32"};
   return groups;
 }
 
 std::vector<ChoiceProblem> draw_choice_problems(std::uint64_t seed, int count) {
   static const std::vector<std::string> cycle = {
-      "aligned", "decode", "unaligned", "fp8",     "aligned", "decode", "s8",      "aligned",
-      "decode",  "tf32",   "unaligned", "aligned", "decode",  "fp8",    "aligned", "unaligned"};
+      "aligned", "decode", "unaligned", "tokens", "fp8",       "aligned", "decode",
+      "s8",      "tokens", "aligned",   "decode", "unaligned", "tf32",    "aligned",
+      "tokens",  "decode", "large",     "fp8",    "aligned",   "aligned", "unaligned"};
   Draw draw(seed);
   std::vector<ChoiceProblem> problems;
   for (int i = 0; i < count; ++i) {
     const std::string& group = cycle[static_cast<std::size_t>(i) % cycle.size()];
     ChoiceProblem problem = group == "aligned"     ? draw_aligned(draw)
                             : group == "decode"    ? draw_decode(draw)
+                            : group == "tokens"    ? draw_tokens(draw)
+                            : group == "large"     ? draw_large(draw)
                             : group == "unaligned" ? draw_unaligned(draw)
                                                    : draw_k_major(draw, group);
     problem.shape = with_leading_dimensions(problem.shape, problem.layout);

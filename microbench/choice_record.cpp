@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "microbench/record.hpp"
 
@@ -58,6 +60,15 @@ ChoiceTimes times_of(const ordered_json& json, const std::vector<std::string>& n
   return result;
 }
 
+// Records of before there were two modes have no mode: they are bursts.
+void read_mode(const ordered_json& json, ChoiceRecord* record) {
+  const std::string mode = json.value("mode", "burst");
+  if (mode != "burst" && mode != "between")
+    throw Failure("the mode is '" + mode + "' but must be burst or between");
+  record->between = mode == "between";
+  if (record->between) record->foreign_us = json.at("foreign_us").get<double>();
+}
+
 }  // namespace
 
 std::string to_text(const ChoiceRecord& record) {
@@ -70,17 +81,20 @@ std::string to_text(const ChoiceRecord& record) {
     number = names.size();
     names.push_back(name);
   }
-  const ordered_json head = {{"benchmark", benchmark},
-                             {"seed", record.seed},
-                             {"commit", record.commit},
-                             {"machine", record.machine},
-                             {"toolkit", record.toolkit},
-                             {"date", record.date},
-                             {"sm", record.device.sm},
-                             {"multiprocessors", record.device.multiprocessors},
-                             {"shared_bytes_per_block_optin", record.device.shared_bytes_per_block_optin},
-                             {"l2_bytes", record.device.l2_bytes},
-                             {"kernels", names}};
+  const ordered_json head = {
+      {"benchmark", benchmark},
+      {"seed", record.seed},
+      {"mode", record.between ? "between" : "burst"},
+      {"foreign_us", record.between ? ordered_json(rounded(record.foreign_us)) : nullptr},
+      {"commit", record.commit},
+      {"machine", record.machine},
+      {"toolkit", record.toolkit},
+      {"date", record.date},
+      {"sm", record.device.sm},
+      {"multiprocessors", record.device.multiprocessors},
+      {"shared_bytes_per_block_optin", record.device.shared_bytes_per_block_optin},
+      {"l2_bytes", record.device.l2_bytes},
+      {"kernels", names}};
   // A commit need not be UTF-8.
   constexpr auto replace = ordered_json::error_handler_t::replace;
   std::string text = head.dump(1, ' ', false, replace);
@@ -112,6 +126,7 @@ ChoiceRecord read_choice_record(const std::string& text) {
       throw Failure("the benchmark is not '" + std::string(benchmark) + "'");
     ChoiceRecord record;
     record.seed = json.at("seed").get<std::uint64_t>();
+    read_mode(json, &record);
     record.commit = json.at("commit").get<std::string>();
     record.machine = json.at("machine").get<std::string>();
     record.toolkit = json.at("toolkit").get<std::string>();
@@ -149,6 +164,44 @@ Regrets regrets_of(const ChoiceRecord& record, const std::string& group,
       result.unknown.emplace_back(&problem, name);
     }
   }
+  return result;
+}
+
+namespace {
+
+// Without " + padded copies" and the cluster: "_c2x1".
+std::string compiled_name(const std::string& name) {
+  static const std::regex cluster("_c[0-9]x[0-9]");
+  return std::regex_replace(name.substr(0, name.find(" + ")), cluster, "");
+}
+
+}  // namespace
+
+std::vector<KernelLoss> losses_without(const ChoiceRecord& record) {
+  std::map<std::string, std::vector<double>> ratios;
+  for (const ChoiceTimes& problem : record.problems) {
+    std::map<std::string, double> best;
+    for (const ChoiceTime& time : problem.times) {
+      double& least = best.emplace(compiled_name(time.name), time.microseconds).first->second;
+      least = std::min(least, time.microseconds);
+    }
+    for (const auto& [kernel, own] : best) {
+      double without = std::numeric_limits<double>::infinity();
+      for (const auto& [other, time] : best) {
+        if (other != kernel) without = std::min(without, time);
+      }
+      if (best.size() > 1) ratios[kernel].push_back(std::max(1.0, without / own));
+    }
+  }
+  std::vector<KernelLoss> result;
+  for (const auto& [kernel, of] : ratios) {
+    double sum = 0;
+    for (const double ratio : of) sum += std::log(ratio);
+    result.push_back({kernel, static_cast<int>(of.size()), std::exp(sum / static_cast<double>(of.size())),
+                      *std::max_element(of.begin(), of.end())});
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const KernelLoss& a, const KernelLoss& b) { return a.mean < b.mean; });
   return result;
 }
 

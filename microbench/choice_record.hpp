@@ -15,8 +15,8 @@
 
 namespace tenon::microbench {
 
-// The time of a launch. The name is that of the kernel, followed by " + padded copies" if operands were
-// copied into the workspace first.
+// The time of a launch, back to back or between others as the record says. The name is that of the kernel,
+// followed by " + padded copies" if operands were copied into the workspace first.
 struct ChoiceTime {
   std::string name;
   double microseconds = 0;
@@ -29,6 +29,9 @@ struct ChoiceTimes {
 
 struct ChoiceRecord {
   std::uint64_t seed = 0;
+  bool between =
+      false;  // a foreign kernel followed each launch; times are less its own (Stopwatch::between())
+  double foreign_us = 0;
   DeviceDescription device;
   std::string commit, machine, toolkit, date;
   std::vector<ChoiceTimes> problems;
@@ -58,6 +61,17 @@ struct Regrets {
 // The regrets of the problems of a group. chosen() returns the name of the choice for a problem.
 Regrets regrets_of(const ChoiceRecord& record, const std::string& group,
                    const std::function<std::string(const ChoiceTimes&)>& chosen);
+
+// What is lost without a compiled kernel, which may be several entries of the list that differ in their
+// clusters: the best time without it over the best time, of the problems for which it was timed and is not
+// the only kernel.
+struct KernelLoss {
+  std::string kernel;  // the name without the cluster
+  int problems;
+  double mean, worst;  // geometric
+};
+// Least mean first.
+std::vector<KernelLoss> losses_without(const ChoiceRecord& record);
 
 double geometric_mean(const std::vector<Regret>& regrets);  // 1 for none
 const Regret* worst(const std::vector<Regret>& regrets);    // null for none

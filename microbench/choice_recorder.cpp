@@ -14,14 +14,14 @@ void* stand_in_workspace(std::size_t bytes) {
   return bytes == 0 ? nullptr : reinterpret_cast<void*>(std::uintptr_t{4} << 40U);
 }
 
-std::string name_of(const Kernel& kernel, bool with_workspace) {
-  return kernel.name + (with_workspace ? " + padded copies" : "");
+std::string name_of(const Kernel& kernel, bool copies) {
+  return kernel.name + (copies ? " + padded copies" : "");
 }
 
 }  // namespace
 
 std::string ChoiceCandidate::name() const {
-  return name_of(*kernel, workspace_bytes != 0);
+  return name_of(*kernel, has_copies);
 }
 
 std::vector<ChoiceCandidate> choice_candidates(const std::vector<Kernel>& list, const Gemm& problem,
@@ -36,8 +36,8 @@ std::vector<ChoiceCandidate> choice_candidates(const std::vector<Kernel>& list, 
       named.workspace = stand_in_workspace(workspace_bytes);
       Plan plan;
       if (make_plan(list, named, device, &plan))
-        candidates.push_back(
-            {&kernel, workspace_bytes, planned_cost(named, plan, device), planned_problem(named, plan)});
+        candidates.push_back({&kernel, plan.has_copies(), workspace_bytes, planned_cost(named, plan, device),
+                              planned_problem(named, plan)});
     };
     add(0);
     if (const std::size_t bytes = planned_workspace(list, named, device); bytes != 0) add(bytes);
@@ -53,7 +53,7 @@ std::string choice_of(const std::vector<Kernel>& list, const Gemm& problem, cons
   p.workspace = stand_in_workspace(p.workspace_bytes);
   Plan plan;
   if (const Status status = make_plan(list, p, device, &plan); !status) throw Failure(status.message());
-  return name_of(*plan.kernel, p.workspace_bytes != 0);
+  return name_of(*plan.kernel, plan.has_copies());
 }
 
 void record_choices(const std::vector<Kernel>& list, const DeviceDescription& device,

@@ -12,9 +12,10 @@
 
 namespace tenon::microbench {
 
-// A kernel on the operands as they are (workspace_bytes == 0) or on padded copies.
+// A kernel on the operands as they are or on padded copies.
 struct ChoiceCandidate {
   const Kernel* kernel;
+  bool has_copies;
   std::size_t workspace_bytes;
   double cost;   // planned_cost()
   Gemm planned;  // planned_problem()
@@ -43,9 +44,9 @@ class BurstTimer {
 };
 
 struct ChoiceRecorderRules {
-  double seconds = 120;    // no burst begins later
-  int bursts = 3;          // of a candidate; the median counts
-  double cost_factor = 2;  // candidates are left out whose estimate is above this multiple of the least
+  double seconds = 120;      // no burst begins later
+  int bursts = 5;            // of a candidate; the median counts
+  double cost_factor = 1.8;  // candidates are left out whose estimate is above this multiple of the least
 };
 
 // Appends an entry to *result for each problem that was finished in time, in the order of the problems.

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "microbench/device_data.hpp"
+#include "microbench/statistics.hpp"
 
 namespace tenon::microbench {
 namespace {
@@ -18,6 +19,7 @@ int launches_of_burst(double microseconds) {
 }
 
 constexpr double longest_rest_ms = 10;
+constexpr int foreign_launches = 200;  // about 200 us
 
 std::size_t bytes_of(std::int64_t rows, std::int64_t columns, std::int64_t ld, Order order, Type type) {
   return static_cast<std::size_t>((order == row_major ? rows : columns) * ld) * bytes(type);
@@ -25,7 +27,7 @@ std::size_t bytes_of(std::int64_t rows, std::int64_t columns, std::int64_t ld, O
 
 }  // namespace
 
-CudaBurstTimer::CudaBurstTimer() {
+CudaBurstTimer::CudaBurstTimer(bool between) : between_(between) {
   require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
   require(cudaEventCreate(&begin_), "creating an event");
   require(cudaEventCreate(&end_), "creating an event");
@@ -33,6 +35,7 @@ CudaBurstTimer::CudaBurstTimer() {
 
 CudaBurstTimer::~CudaBurstTimer() {
   forget();
+  if (foreign_burst_.graph != nullptr) cudaGraphExecDestroy(foreign_burst_.graph);
   cudaEventDestroy(end_);
   cudaEventDestroy(begin_);
   cudaStreamDestroy(stream_);
@@ -62,10 +65,11 @@ double CudaBurstTimer::launch_microseconds(const Gemm& problem) {
   return milliseconds_between_events() * 1e3;
 }
 
-CudaBurstTimer::Burst CudaBurstTimer::capture(const Gemm& problem, int launches) {
+CudaBurstTimer::Burst CudaBurstTimer::capture(const std::function<Status(cudaStream_t)>& enqueue,
+                                              int launches) {
   require(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing a graph");
   Status status;
-  for (int i = 0; i < launches && status; ++i) status = gemm(problem, stream_);
+  for (int i = 0; i < launches && status; ++i) status = enqueue(stream_);
   cudaGraph_t graph = nullptr;
   const cudaError_t captured = cudaStreamEndCapture(stream_, &graph);
   Burst burst;
@@ -77,6 +81,13 @@ CudaBurstTimer::Burst CudaBurstTimer::capture(const Gemm& problem, int launches)
   require(instantiated, "capturing a graph");
   require(cudaGraphUpload(burst.graph, stream_), "uploading a graph");
   return burst;
+}
+
+void CudaBurstTimer::time_foreign_kernel() {
+  if (foreign_burst_.graph == nullptr)
+    foreign_burst_ =
+        capture([this](cudaStream_t stream) { return foreign_.enqueue(stream); }, foreign_launches);
+  foreign_us_.push_back(replay(foreign_burst_));
 }
 
 void CudaBurstTimer::prepare(const ChoiceProblem& problem, const std::vector<ChoiceCandidate>& candidates) {
@@ -96,13 +107,18 @@ void CudaBurstTimer::prepare(const ChoiceProblem& problem, const std::vector<Cho
   for (const ChoiceCandidate& candidate : candidates)
     workspace_bytes = std::max(workspace_bytes, candidate.workspace_bytes);
   workspace_.reserve(workspace_bytes);
+  if (between_) time_foreign_kernel();
+  const auto enqueue = [this, &p](cudaStream_t stream) {
+    const Status status = gemm(p, stream);
+    return status && between_ ? foreign_.enqueue(stream) : status;
+  };
   for (const ChoiceCandidate& candidate : candidates) {
     p.kernel = candidate.kernel->name.c_str();
     p.workspace_bytes = candidate.workspace_bytes;
     p.workspace = candidate.workspace_bytes == 0 ? nullptr : workspace_.data();
     Burst burst;
     try {
-      burst = capture(p, launches_of_burst(launch_microseconds(p)));
+      burst = capture(enqueue, launches_of_burst(launch_microseconds(p)));
     } catch (const Failure& failure) {
       std::fprintf(stderr, "  %s, %s: %s\n", describe(problem).c_str(), candidate.name().c_str(),
                    failure.what());
@@ -113,9 +129,8 @@ void CudaBurstTimer::prepare(const ChoiceProblem& problem, const std::vector<Cho
   }
 }
 
-double CudaBurstTimer::burst(std::size_t i) {
-  const Burst& burst = bursts_[i];
-  if (burst.graph == nullptr) return 0;
+// Microseconds of a launch.
+double CudaBurstTimer::replay(const Burst& burst) {
   require(cudaGraphLaunch(burst.graph, stream_), "launching a graph");
   require(cudaEventRecord(begin_, stream_), "timing");
   require(cudaGraphLaunch(burst.graph, stream_), "launching a graph");
@@ -124,6 +139,16 @@ double CudaBurstTimer::burst(std::size_t i) {
   std::this_thread::sleep_for(
       std::chrono::duration<double, std::milli>(std::min(2 * milliseconds, longest_rest_ms)));
   return milliseconds * 1e3 / burst.launches;
+}
+
+double CudaBurstTimer::burst(std::size_t i) {
+  if (bursts_[i].graph == nullptr) return 0;
+  const double microseconds = replay(bursts_[i]);
+  return between_ ? added_microseconds(microseconds, foreign_us_.back()) : microseconds;
+}
+
+double CudaBurstTimer::foreign_us() const {
+  return median(foreign_us_);
 }
 
 double CudaBurstTimer::seconds() {

@@ -1,7 +1,9 @@
 #include "microbench/contenders.hpp"
 
 #include "gemm/kernel.hpp"
+#include "host/plan.hpp"
 #include "reference/reference.hpp"
+#include "tenon/gemm/cuda_launcher.hpp"
 
 namespace tenon::microbench {
 namespace {
@@ -18,9 +20,10 @@ Candidate through_gemm(const std::string& name, const char* kernel) {
   result.workspace_size = [named](const Gemm& problem) { return tenon::workspace_size(named(problem)); };
   result.can_implement = [named](const Gemm& problem) { return tenon::can_implement(named(problem)); };
   result.kernel = [named](const Gemm& problem) -> std::string {
-    const char* chosen = tenon::kernel_name(named(problem));
-    if (chosen == nullptr) return "none";
-    return std::string(chosen) + (problem.workspace != nullptr ? " + padded copies" : "");
+    DeviceDescription device;
+    Plan plan;
+    if (!describe_cuda_device(&device) || !make_plan(kernels(), named(problem), device, &plan)) return "none";
+    return plan.kernel->name + (plan.has_copies() ? " + padded copies" : "");
   };
   result.enqueue = [named](const Gemm& problem, CUstream_st* stream) {
     return tenon::gemm(named(problem), stream);

@@ -38,6 +38,7 @@ int run(int argc, char** argv) {
   std::string path;
   int rounds = 12, restarts = 8;
   double above = 0;
+  bool losses = false;
   app.add_option("record", path, "file of tenon_gemm_benchmark --choices")
       ->required()
       ->check(CLI::ExistingFile);
@@ -49,9 +50,10 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--worst", above,
                  "list the problems whose choice takes more than this ratio of the least time");
+  app.add_flag("--losses", losses, "list what is lost without each kernel");
   app.footer(
       "Examples:\n  tenon_fit_choices microbench/results/h100/choices.json\n"
-      "  tenon_fit_choices choices.json --rounds 0 --worst 1.1\n"
+      "  tenon_fit_choices choices.json --rounds 0 --worst 1.1 --losses\n"
       "Exit status: 0 done, 1 a file that is no such record, 2 bad usage.");
   try {
     app.parse(argc, argv);
@@ -61,6 +63,8 @@ int run(int argc, char** argv) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   const ChoiceRecord record = read_choice_record(text.str());
+  if (record.between)
+    std::printf("Times of launches between others, less the foreign kernel's %.2f us.\n", record.foreign_us);
   const ChoiceFit fit(record, kernels());
   const CostParameters start = cost_parameters(record.device);
   print_regrets("As they are:", fit, start);
@@ -72,6 +76,12 @@ int run(int argc, char** argv) {
     print_regrets("Fitted:", fit, fitted);
   }
   if (above > 0) std::printf("%s", fit.worst_problems(fitted, above).c_str());
+  if (losses) {
+    std::printf("Best time without a kernel, over the best time:\n%8s %8s %8s\n", "mean", "worst",
+                "problems");
+    for (const KernelLoss& loss : losses_without(record))
+      std::printf("%8.4f %8.4f %8d  %s\n", loss.mean, loss.worst, loss.problems, loss.kernel.c_str());
+  }
   return 0;
 }
 

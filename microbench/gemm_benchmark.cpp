@@ -28,7 +28,8 @@ using namespace tenon::microbench;
 struct Options {
   std::string suite, shapes = "4096,8192", types = "bf16", layouts = "tn", mode = "both", json, commit;
   std::vector<std::string> kernels;
-  bool best = false, quick = false, cold = false;
+  bool best = false, quick = false, between = false, cold = false;
+  Ways ways;               // of mode, between and cold
   int choice_seconds = 0;  // 0: compare with cuBLASLt instead
   std::uint64_t seed = 1;
   int problems = 200;
@@ -36,15 +37,8 @@ struct Options {
 
 RunnerOptions runner_options(const Options& options) {
   RunnerOptions result;
-  result.burst = options.mode != "sustained";
-  result.sustained = options.mode != "burst";
-  result.cold = options.cold;
-  if (options.quick) {
-    result.pick_bursts = 1;
-    result.protocol.bursts = 3;
-    result.protocol.sustained_ms = 250;
-  }
-  return result;
+  result.ways = options.ways;
+  return options.quick ? quick(result) : result;
 }
 
 std::vector<Candidate> chosen(const Options& options, const Types& types, const Layout& layout) {
@@ -84,7 +78,7 @@ void check_patterns(const Options& options, const std::vector<Product>& cases) {
 void apply_suite(Options& options, const CLI::App& app) {
   const Suite* suite = find_suite(options.suite);
   if (find_random_suite(options.suite) != nullptr) {
-    if (app.count("--mode") == 0) options.mode = "burst";
+    if (app.count("--mode") == 0) options.mode = "burst,between";
     if (app.count("--kernel") == 0) options.best = true;
   }
   if (suite == nullptr) return;
@@ -94,22 +88,22 @@ void apply_suite(Options& options, const CLI::App& app) {
   unless_given("--shapes", options.shapes, suite->shapes);
   unless_given("--types", options.types, suite->types);
   unless_given("--layout", options.layouts, suite->layouts);
-  unless_given("--mode", options.mode, std::string(suite->sustained ? "both" : "burst"));
+  unless_given("--mode", options.mode, name(suite->ways));
   if (app.count("--kernel") == 0) unless_given("--best", options.best, suite->best);
 }
 
 std::string suite_lines() {
   std::string text = "Suites, each the file results/<machine>/SUITE.json:\n";
   for (const Suite& suite : suites()) {
-    std::string name = "  " + suite.name;
-    name.resize(14, ' ');
-    text += name + suite.what + (suite.sustained ? "" : " (bursts)") + "\n";
+    std::string line = "  " + suite.name;
+    line.resize(14, ' ');
+    text += line + suite.what + " (" + name(suite.ways) + ")\n";
   }
-  text += "Products drawn by --seed, what gemm() selects (bursts):\n";
+  text += "Products drawn by --seed, what gemm() selects (burst,between):\n";
   for (const RandomSuite& suite : random_suites()) {
-    std::string name = "  " + suite.name;
-    name.resize(16, ' ');
-    text += name + suite.what + "\n";
+    std::string line = "  " + suite.name;
+    line.resize(16, ' ');
+    text += line + suite.what + "\n";
   }
   return text;
 }
@@ -186,6 +180,7 @@ void run(const Options& options, const std::vector<Product>& cases) {
 void record_choices(const Options& options) {
   ChoiceRecord record;
   record.seed = options.seed;
+  record.between = options.between;
   record.commit = options.commit;
   record.date = today();
   const Machine machine = describe_machine(0);
@@ -193,10 +188,11 @@ void record_choices(const Options& options) {
   record.toolkit = machine.toolkit;
   if (const tenon::Status status = tenon::describe_current_device(&record.device); !status)
     throw Failure(status.message());
-  CudaBurstTimer timer;
+  CudaBurstTimer timer(options.between);
   ChoiceRecorderRules rules;
   rules.seconds = options.choice_seconds;
   const auto write = [&] {
+    record.foreign_us = timer.foreign_us();
     if (const std::string lost = replace_file(options.json, to_text(record)); !lost.empty())
       throw Failure(lost);
     std::fputs(regret_table(record, tenon::kernels()).c_str(), stdout);
@@ -234,6 +230,9 @@ int main(int argc, char** argv) {
       "  tenon_gemm_benchmark --shapes 64:4096:4096 --types e4m3 --kernel 'wgmma_*_splitk2' --quick --mode "
       "burst\n"
       "  tenon_gemm_benchmark --suite random --seed 7 --problems 50 --json random.json\n"
+      "  tenon_gemm_benchmark --shapes 512,64:4096:4096 --best --mode burst,between,cold\n"
+      "  tenon_gemm_benchmark --suite layouts --between --quick\n"
+      "  tenon_gemm_benchmark --choices 120 --between --json choices.json\n"
       "  tenon_gemm_benchmark --choices 120 --json choices.json --commit \"$(git rev-parse --short HEAD)\"\n"
       "Exit status: 0 done and correct, 1 wrong result or a case that could not be measured, 2 bad "
       "usage, 3 no GPU, or standard output cannot be written.");
@@ -251,11 +250,16 @@ int main(int argc, char** argv) {
                  std::string("patterns of whole kernel names; every kernel if none is given: ") +
                      tenon::command::NamePattern::syntax);
   app.add_flag("--best", options.best, "what gemm() selects, workspace and copies included");
-  app.add_option("--mode", options.mode, "burst, sustained or both")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"burst", "sustained", "both"}));
-  app.add_flag("--quick", options.quick, "3 bursts, 0.25 s sustained, cuBLASLt picked from one burst each");
-  app.add_flag("--cold", options.cold, "rotate operands over more than twice the L2");
+  app.add_option(
+         "--mode", options.mode,
+         "some of burst (back to back), between (a foreign kernel follows each product), cold (products "
+         "below 50 us whose operands are not in the L2), sustained, separated by commas; or both: "
+         "burst,sustained")
+      ->capture_default_str();
+  app.add_flag("--between", options.between, "between too; of --choices, instead of bursts");
+  app.add_flag("--cold", options.cold, "cold too");
+  app.add_flag("--quick", options.quick,
+               "3 bursts with 10 ms between them, 0.25 s sustained, cuBLASLt picked from one burst each");
   app.add_option("--json", options.json, "file for the results, one object a measurement");
   app.add_option("--commit", options.commit, "commit to store with the results");
   CLI::Option* const choices =
@@ -288,6 +292,9 @@ int main(int argc, char** argv) {
       if (app.count(option) != 0 && drawn != nullptr)
         throw Failure(std::string(option) + " is given, but the suite " + drawn->name + " draws it");
     }
+    options.ways = parse_ways(options.mode);
+    options.ways.between |= options.between;
+    options.ways.cold |= options.cold;
     cases = drawn != nullptr ? drawn->draw(options.seed, options.problems) : all_products(options);
     check_patterns(options, cases);
     if (options.choice_seconds > 0 && options.json.empty())

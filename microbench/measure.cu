@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -52,6 +53,14 @@ void launch(const Contender& contender, cudaStream_t stream, int iteration) {
   }
 }
 
+// As many launches as fill that time and use each buffer set equally often.
+int launches_of(const Contender& contender, double milliseconds, double estimate) {
+  return std::max(1, launches_for(milliseconds, estimate) / contender.rotation) * contender.rotation;
+}
+
+// About 1 ms of them, so that what it costs to begin a graph does not count.
+constexpr int foreign_launches = 1000;
+
 void sleep_ms(double milliseconds) {
   std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(milliseconds));
 }
@@ -101,6 +110,28 @@ class Stopwatch::Batch {
   cudaGraphExec_t graph_ = nullptr;
 };
 
+// The bursts of one contender, an entry each.
+struct Stopwatch::Bursts {
+  std::vector<double> launch_us, after_us;  // of one launch of the batch, and of the batch after it
+  std::vector<double> clocks, watts;        // those that are known
+  unsigned long long reasons = 0;
+
+  Figure figure(double flop, double microseconds, double spread) const;
+};
+
+// spread: of the bursts, relative.
+Figure Stopwatch::Bursts::figure(double flop, double microseconds, double spread) const {
+  Figure figure;
+  figure.microseconds = microseconds;
+  figure.tflops = tflops(flop, microseconds);
+  figure.sm_mhz = median(clocks);
+  figure.watts = mean(watts);
+  figure.odd = odd_reasons(reasons);
+  if (figure.odd.empty() && spread > 0.05)
+    figure.odd = "bursts differ by " + std::to_string(static_cast<int>(spread * 100)) + " %";
+  return figure;
+}
+
 Stopwatch::Stopwatch(int device) : telemetry_(device) {
   int khz = 0;
   require(cudaDeviceGetAttribute(&sm_count_, cudaDevAttrMultiProcessorCount, device), "querying the device");
@@ -109,6 +140,8 @@ Stopwatch::Stopwatch(int device) : telemetry_(device) {
   require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
   for (cudaEvent_t& event : events_) require(cudaEventCreate(&event), "creating an event");
   counters_.reserve(sizeof(SmCounters) * max_sms * counter_slots);
+  foreign_alone_.name = "a foreign kernel";
+  foreign_alone_.enqueue = [this](cudaStream_t stream, int) { return foreign_.enqueue(stream); };
 }
 
 Stopwatch::~Stopwatch() {
@@ -141,8 +174,10 @@ double Stopwatch::mean_sm_mhz(int from, int to) const {
   return middle > 0.1 * max_mhz_ && middle < 1.02 * max_mhz_ ? middle : 0;
 }
 
-// A first estimate, from one launch or, if it is short, from ten.
 double Stopwatch::launch_microseconds(const Contender& contender) {
+  // The first launch of a kernel loads it, which takes milliseconds.
+  launch(contender, stream_, 0);
+  require(cudaStreamSynchronize(stream_), contender.name.c_str());
   double microseconds = 0;
   for (const int count : {1, 10}) {
     delay_kernel<<<1, 1, 0, stream_>>>(delay_ns);
@@ -156,15 +191,10 @@ double Stopwatch::launch_microseconds(const Contender& contender) {
   return microseconds;
 }
 
-Figure Stopwatch::burst(const Contender& contender, const Protocol& protocol) {
-  const double estimate = launch_microseconds(contender);
-  const int rotations = std::max(1, launches_for(protocol.burst_ms, estimate) / contender.rotation);
-  const Batch batch(contender, rotations * contender.rotation, estimate < protocol.graph_below_us, stream_);
-  std::vector<double> times;
-  std::vector<double> clocks;
-  double watts = 0;
-  int powers = 0;
-  unsigned long long reasons = 0;
+// after: timed at the end of each burst; nullptr for nothing.
+Stopwatch::Bursts Stopwatch::bursts(const Contender& contender, const Batch& batch, const Batch* after,
+                                    const Protocol& protocol) {
+  Bursts result;
   for (int i = 0; i < protocol.bursts; ++i) {
     require(cudaStreamSynchronize(stream_), contender.name.c_str());
     sleep_ms(protocol.idle_ms);
@@ -174,34 +204,56 @@ Figure Stopwatch::burst(const Contender& contender, const Protocol& protocol) {
     require(cudaEventRecord(events_[0], stream_), "timing");
     batch.enqueue(stream_);
     require(cudaEventRecord(events_[1], stream_), "timing");
+    if (after != nullptr) {
+      after->enqueue(stream_);
+      require(cudaEventRecord(events_[2], stream_), "timing");
+    }
     read_counters(1);
     require(cudaStreamSynchronize(stream_), contender.name.c_str());
     const Telemetry::Reading reading = telemetry_.window(begin, Telemetry::Clock::now());
-    times.push_back(milliseconds_between(events_[0], events_[1]) * 1e3 / batch.count());
+    result.launch_us.push_back(milliseconds_between(events_[0], events_[1]) * 1e3 / batch.count());
+    if (after != nullptr)
+      result.after_us.push_back(milliseconds_between(events_[1], events_[2]) * 1e3 / after->count());
     const double mhz = mean_sm_mhz(0, 1);
-    if (mhz > 0 || reading.sm_mhz > 0) clocks.push_back(mhz > 0 ? mhz : reading.sm_mhz);
-    if (reading.watts > 0) {
-      watts += reading.watts;
-      ++powers;
-    }
-    reasons |= reading.reasons;
+    if (mhz > 0 || reading.sm_mhz > 0) result.clocks.push_back(mhz > 0 ? mhz : reading.sm_mhz);
+    if (reading.watts > 0) result.watts.push_back(reading.watts);
+    result.reasons |= reading.reasons;
   }
-  Figure figure;
-  figure.microseconds = median(times);
-  figure.tflops = tflops(contender.flop, figure.microseconds);
-  figure.sm_mhz = median(clocks);
-  figure.watts = powers > 0 ? watts / powers : 0;
-  figure.odd = odd_reasons(reasons);
-  if (figure.odd.empty() && middle_spread(times) > 0.05) {
-    figure.odd = "bursts differ by " + std::to_string(static_cast<int>(middle_spread(times) * 100)) + " %";
-  }
+  return result;
+}
+
+Figure Stopwatch::burst(const Contender& contender, const Protocol& protocol) {
+  const double estimate = launch_microseconds(contender);
+  const Batch batch(contender, launches_of(contender, protocol.burst_ms, estimate),
+                    estimate < protocol.graph_below_us, stream_);
+  const Bursts measured = bursts(contender, batch, nullptr, protocol);
+  return measured.figure(contender.flop, median(measured.launch_us), middle_spread(measured.launch_us));
+}
+
+Figure Stopwatch::between(const Contender& contender, const Protocol& protocol) {
+  if (foreign_batch_ == nullptr)
+    foreign_batch_ = std::make_unique<Batch>(foreign_alone_, foreign_launches, true, stream_);
+  const Contender pair =
+      followed_by(contender, [this](cudaStream_t stream) { return foreign_.enqueue(stream); });
+  const double estimate = launch_microseconds(pair);
+  const Batch batch(pair, launches_of(pair, protocol.burst_ms, estimate), true, stream_);
+  const Bursts measured = bursts(pair, batch, foreign_batch_.get(), protocol);
+  const double pair_us = median(measured.launch_us), foreign_us = median(measured.after_us);
+  const double microseconds = added_microseconds(pair_us, foreign_us);
+  // The spread is that of the pairs; the product alone is a part of them.
+  const double of_product = microseconds > 0 ? pair_us / microseconds : 0;
+  Figure figure =
+      measured.figure(contender.flop, microseconds, middle_spread(measured.launch_us) * of_product);
+  figure.pair_us = pair_us;
+  figure.foreign_us = foreign_us;
+  if (figure.odd.empty() && microseconds <= 0) figure.odd = "it adds no time to a stream of foreign kernels";
   return figure;
 }
 
 Figure Stopwatch::sustained(const Contender& contender, const Protocol& protocol) {
   const double estimate = launch_microseconds(contender);
-  const int rotations = std::max(1, launches_for(protocol.burst_ms, estimate) / contender.rotation);
-  const Batch batch(contender, rotations * contender.rotation, estimate < protocol.graph_below_us, stream_);
+  const Batch batch(contender, launches_of(contender, protocol.burst_ms, estimate),
+                    estimate < protocol.graph_below_us, stream_);
   const int half = std::max(1, launches_for(protocol.sustained_ms / 2, estimate) / batch.count());
   require(cudaStreamSynchronize(stream_), contender.name.c_str());
   sleep_ms(protocol.rest_ms);

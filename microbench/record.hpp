@@ -10,7 +10,22 @@
 
 namespace tenon::microbench {
 
-// 0 (and "") stands for "not measured" and becomes null in JSON.
+// A product in a stream of other kernels: Stopwatch::between().
+struct BetweenOthers {
+  std::string reference;  // name and algorithm, picked by these times
+  // Of the product and the foreign kernel after it, of the reference and the foreign kernel, and of the
+  // foreign kernel alone.
+  double pair_us = 0, reference_pair_us = 0, foreign_us = 0;
+};
+
+// Bursts with operands that are not in the L2.
+struct ColdL2 {
+  std::string reference;  // name and algorithm, picked by these bursts
+  double tflops = 0, reference_tflops = 0;
+};
+
+// 0 (and "") stands for "not measured" and becomes null in JSON. What was not measured between others or with
+// a cold L2 has no fields there.
 struct Record {
   std::string benchmark;
   Shape shape;  // stored as m, n, k; leading dimensions other than the packed ones are part of `layout`
@@ -21,14 +36,23 @@ struct Record {
   double tflops_burst = 0, tflops_sustained = 0;
   std::string reference;  // name and algorithm
   double reference_tflops_burst = 0, reference_tflops_sustained = 0;
+  BetweenOthers between;
+  ColdL2 cold;
   double flop_per_clk_per_sm = 0, sm_mhz = 0,
-         watts = 0;                       // of the sustained run, of the bursts if there was none
+         watts = 0;                       // of the sustained run, else the bursts, else in the other ways
   double max_error = 0, error_bound = 0;  // against the exact product; absolute
   std::string commit, machine, toolkit, date;
-  std::string odd;  // printed only: a record with such a reason is not written to JSON
+  std::string odd;       // printed only: a record with such a reason is not written to JSON
+  std::string left_out;  // printed only: which figures are not in the record, and why
 
   double ratio_burst() const;
   double ratio_sustained() const;
+  // Between others a launch takes the time that it adds to a stream of foreign kernels.
+  double tflops_between() const;
+  double reference_tflops_between() const;
+  double ratio_between() const;
+  double ratio_cold() const;
+  bool is_measured() const;  // in any way
 };
 
 // The layout field: the letters, and leading dimensions that are not the packed ones.

@@ -16,6 +16,13 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 != 0 ? values[half] : 0.5 * (values[half - 1] + values[half]);
 }
 
+// 0 for an empty list.
+inline double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
 // The spread of the list relative to its median, without the least and the greatest value: one outlier does
 // not count, because the median ignores it too. 0 for fewer than three values.
 inline double middle_spread(std::vector<double> values) {
@@ -43,6 +50,12 @@ inline double tflops(double flop, double microseconds) {
 // The work of one SM in one cycle, which is independent of the clock.
 inline double flop_per_clk_per_sm(double tflops, double sm_mhz, int sm_count) {
   return sm_mhz > 0 && sm_count > 0 ? tflops * 1e6 / (sm_mhz * sm_count) : 0;
+}
+
+// What a launch adds to a stream of foreign kernels: the time of a pair less that of a foreign kernel alone.
+// 0 where one of the two is unknown, or the pair takes no longer.
+inline double added_microseconds(double pair_us, double foreign_us) {
+  return pair_us > 0 && foreign_us > 0 ? std::max(pair_us - foreign_us, 0.0) : 0;
 }
 
 // The number of launches that fill that many milliseconds; at least one.

@@ -89,34 +89,38 @@ std::string tokens_shapes() {
   return shapes_of({{4096, 4096, tokens}, {28672, 4096, tokens}, {4096, 14336, tokens}});
 }
 
+constexpr Ways bursts{true, false, false, false}, in_streams{true, true, false, false},
+    sustained{true, false, false, true}, every_warm_way{true, true, false, true};
+
 }  // namespace
 
 const std::vector<Suite>& suites() {
   static const std::vector<Suite> all = {
       {"main", "2048 to 16384 cubed in every 16-bit type, both operands contiguous along k",
-       "2048,4096,8192,16384", "bf16,f16,f16_f32_f32,f16_f16", "tn", true, true},
+       "2048,4096,8192,16384", "bf16,f16,f16_f32_f32,f16_f16", "tn", true, every_warm_way},
       {"types", "4096 and 8192 cubed in fp8, with fast and with promoted accumulation, s8 and tf32",
-       "4096,8192", "e4m3_f32_bf16,e4m3_f32p_bf16,s8,tf32", "tn", true, true},
+       "4096,8192", "e4m3_f32_bf16,e4m3_f32p_bf16,s8,tf32", "tn", true, every_warm_way},
       {"models", "60 products of language models, from one token to 8192", model_shapes(), "bf16", "tn", true,
-       false},
+       in_streams},
       {"tokens", "36 products of a language model, of 136 to 1100 tokens", tokens_shapes(), "bf16", "tn",
-       true, false},
-      {"layouts", "the other orders of A and B", "4096,8192", "bf16", "nn,tt,nt", true, true},
+       true, in_streams},
+      {"layouts", "the other orders of A and B", "4096,8192", "bf16", "nn,tt,nt", true, sustained},
       {"shapes", "small, thin and odd products",
        "512,1024,2048,64:4096:4096,128:7168:4096,4096:7168:2048,8192:1024:8192,1023", "bf16", "tn", true,
-       false},
+       in_streams},
       {"unaligned", "4095 cubed, and ten other products whose rows cannot be copied 16 bytes at a time",
        "4095:4095:4095:4095,2047,4097,8191,4096:4096:4095,4096:4096:4096:4097:4097:4096,4096:4095:4096,"
        "511:4095:4095,4095:511:4095,1000:4001:3001,12289:1023:2049",
-       "bf16,f16", "tn", true, true},
-      {"ladder", "every kernel at 4096 cubed, the naive ones included", "4096", "f16", "tn", false, true},
+       "bf16,f16", "tn", true, sustained},
+      {"ladder", "every kernel at 4096 cubed, the naive ones included", "4096", "f16", "tn", false,
+       sustained},
       {"sweep_size", "m = n = k from 256 to 16384",
        joined({256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384}, "", ""), "bf16",
-       "tn", true, false},
+       "tn", true, bursts},
       {"sweep_k", "k from 64 to 16384 at m = n = 4096", joined(powers(64, 16384), "4096:4096:", ""), "bf16",
-       "tn", true, false},
+       "tn", true, bursts},
       {"sweep_m", "m from 16 to 16384 at n = k = 4096", joined(powers(16, 16384), "", ":4096:4096"), "bf16",
-       "tn", true, false},
+       "tn", true, bursts},
   };
   return all;
 }

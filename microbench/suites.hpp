@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "microbench/ways.hpp"
+
 namespace tenon::microbench {
 
 // A suite holds values of tenon_gemm_benchmark's options, as text that cases.hpp parses.
@@ -12,7 +14,7 @@ struct Suite {
   std::string what;  // a line for --help
   std::string shapes, types, layouts;
   bool best;  // only the kernel that gemm() selects, else every kernel
-  bool sustained;
+  Ways ways;
 };
 
 const std::vector<Suite>& suites();

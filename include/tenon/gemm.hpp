@@ -103,6 +103,18 @@ struct Gemm {
   // whose rows do not begin on multiples of 16 bytes take a slower kernel (or are unsupported, see above).
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;
+  // The most multiprocessors that the launches of the call use, copies of operands included; 0: all of the
+  // device. For a device that also runs something else, such as communication. The kernel is chosen for so
+  // many. No launch has more CTAs, and the device places them where it has room. It does not know of green
+  // contexts: in one, pass the number of its multiprocessors. A MIG instance counts as a device.
+  //
+  // Kernels of wgmma and TMA compute any product so; the others, one CTA for each tile, only if C has no more
+  // tiles. unsupported where no kernel can; invalid_argument if the limit is negative or larger than the
+  // device.
+  int multiprocessors = 0;
+  // On sm_90 most launches begin while what runs before them on the stream ends (programmatic dependent
+  // launch): src/gemm/README.md, "Overlapping launches", says what that takes. false: they begin after it.
+  bool overlaps_previous = true;
 };
 
 // Whether gemm() can compute the problem on the current device, and if not, why. Reads no device memory.

@@ -27,7 +27,8 @@ namespace tenon {
 struct BatchedGemm {
   // Sizes, types, orders, leading dimensions, alpha and beta of all problems, and the matrices of problem 0.
   // kernel: one of those for batches, as kernel_name() returns them. Its tuning and workspace are not
-  // used.
+  // used. With a limit of multiprocessors, kernels with one CTA for each tile (cp_async, direct) run only if
+  // there are no more tiles.
   Gemm problem;
   std::int64_t count = 0;  // problems: 0 to 2^31 - 1
   // Elements from the matrix of one problem to that of the next, >= 0. 0 for A or B: all problems share it.

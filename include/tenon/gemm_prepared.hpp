@@ -35,13 +35,14 @@ class PreparedGemm {
   PreparedGemm() noexcept = default;
 
   // Enqueues the product, as gemm() does, and returns. Threads may run one prepared product at the same time.
-  // It allocates nothing and may be captured into a graph. Tensor maps of the pointers of the run before are
-  // used again.
+  // It allocates nothing and may be captured into a graph. Only the addresses in the launch are replaced, if
+  // the pointers are as far from multiples of 128 bytes as those of prepare() (a null pointer counts as one
+  // that is a multiple), and if no operand is copied first.
   //
   // invalid_argument, with a sentence, and nothing is launched: if nothing was prepared; if the current
   // device is another one than that of prepare(), or has been reset since; if a pointer is null both here and
   // in the prepared problem, or is aligned to fewer bytes than the prepared one, or than 16 where that was
-  // null; if matrices overlap.
+  // null; if matrices overlap; if D is apart from C, but was in its place in the prepared problem.
   Status run(const GemmPointers& pointers = {}, CUstream_st* stream = nullptr) const noexcept;
 
   // The kernel that it launches first. nullptr if there is no product to compute, or nothing was prepared.

@@ -50,6 +50,9 @@ struct ScaledGemm {
   BlockScales scale_a, scale_b;
   // nullptr: the library's choice. Otherwise the name of a kernel, as kernel_name() returns it.
   const char* kernel = nullptr;
+  // As those of Gemm.
+  int multiprocessors = 0;
+  bool overlaps_previous = true;
 };
 
 // As the functions of gemm.hpp with the same names.

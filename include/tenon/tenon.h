@@ -56,6 +56,8 @@ typedef struct tenon_gemm_problem {
   void* workspace;            /* device memory, 256-byte aligned, of workspace_bytes; may be NULL */
   size_t workspace_bytes;     /* tenon_gemm_workspace_size() says how many are fastest */
   tenon_precision precision;  /* A and B of TENON_F32: how they are multiplied; needs the workspace */
+  int multiprocessors;        /* the most that the call uses; 0: all */
+  int no_overlap;             /* if not 0, launches begin after what runs before them on the stream */
 } tenon_gemm_problem;
 
 /* A product that was prepared for a device: tenon/gemm_prepared.hpp. */
@@ -97,7 +99,9 @@ typedef struct tenon_scaled_gemm_problem {
   float alpha, beta;
   tenon_scale_mode mode;
   tenon_scales scale_a, scale_b;
-  const char* kernel; /* NULL: the library chooses */
+  const char* kernel;  /* NULL: the library chooses */
+  int multiprocessors; /* as in tenon_gemm_problem, and so is no_overlap */
+  int no_overlap;
 } tenon_scaled_gemm_problem;
 
 /* Which elements share a scale that tenon_quantize() writes: tenon/quantize.hpp. */
@@ -141,6 +145,8 @@ typedef struct tenon_gemm_grouped_problem {
   const char* kernel; /* NULL: the library chooses; otherwise a name of tenon_gemm_grouped_kernel_name() */
   tenon_scales scale_a, scale_b; /* A and B of TENON_E4M3: their blocks' scales; otherwise all zero */
   int64_t scale_b_stride;        /* values from the scales of a group's B to the next; 0: all share them */
+  int multiprocessors;           /* as in tenon_gemm_problem, and so is no_overlap */
+  int no_overlap;
 } tenon_gemm_grouped_problem;
 
 /* `count` products of the same sizes, types and leading dimensions in one launch (gemm_batched.hpp): A and B

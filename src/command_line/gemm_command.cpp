@@ -4,6 +4,7 @@
 // anything is computed.
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -32,6 +33,7 @@
 #include "host/gemm_batched_on.hpp"
 #include "host/gemm_on.hpp"
 #include "host/validate.hpp"
+#include "tenon/gemm/launch_options.hpp"
 #include "tenon/tuning.hpp"
 
 namespace tenon::command {
@@ -47,6 +49,8 @@ struct GemmOptions {
   std::optional<std::uint64_t> seed;  // default: 1
   std::optional<std::string> activation, scale_mode, precision;
   std::vector<std::int64_t> groups;  // rows of each
+  int multiprocessors = 0;
+  bool no_overlap = false;
   bool bias = false, promote = false, check = false, bench = false, json = false;
 
   bool from_files() const { return !a_path.empty(); }
@@ -248,6 +252,8 @@ Request read_request(const GemmOptions& o) {
   p.beta = o.beta;
   p.accumulate = asked(o.accumulate).value_or(accumulators);
   p.promote = o.promote;
+  p.multiprocessors = o.multiprocessors;
+  p.overlaps_previous = !o.no_overlap;
   if (o.precision) p.precision = precision_named(*o.precision);
   // Not null if they are given, which validate_shape() checks; on the device they get their own memory.
   p.scale_a = o.scale_a ? &*o.scale_a : nullptr;
@@ -617,6 +623,7 @@ void run(const GemmOptions& o) {
   if (!o.tuning_path.empty()) {
     DeviceDescription description;
     require(launcher.describe(&description));
+    require(limit_multiprocessors(p.multiprocessors, &description));
     answer.tuning = tuning_answer(kernels(), p, description, kernel_name(launcher, p));
   }
   {
@@ -741,6 +748,12 @@ void add_gemm(CLI::App& application) {
                       "Run this kernel (see `tenon list`) instead of the library's choice");
   command->add_option("--tuning", o->tuning_path,
                       "Choose by this table of `tenon tune` where it has an answer");
+  command
+      ->add_option("--multiprocessors", o->multiprocessors,
+                   "Use at most so many multiprocessors of the device; 0: all")
+      ->transform(whole_number(0, std::numeric_limits<std::int32_t>::max()));
+  command->add_flag("--no-overlap", o->no_overlap,
+                    "On sm_90: begin after what runs before on the stream, without overlapping its end");
   command->add_flag("--check", o->check,
                     "Compare every element with the exact product (FP64) and its error bound, and of random "
                     "matrices the relative error and the bias of C, of each row and of each column with what "
@@ -762,6 +775,7 @@ void add_gemm(CLI::App& application) {
       "  tenon gemm --groups 100,0,37 --n 256 --k 128 --type bf16 --device emulator --check\n"
       "  tenon gemm --m 130 --n 256 --k 512 --scale-mode block --out-type bf16 --device emulator --check\n"
       "  tenon gemm --m 96 --n 80 --k 64 --precision bf16x6 --device emulator --check\n"
+      "  tenon gemm --m 96 --n 80 --k 64 --multiprocessors 2 --device emulator --check\n"
       "  tenon gemm --a A.npy --b B.npy --out C.npy\n"
       "  tenon gemm --m 200 --n 100 --k 50 --device emulator --check\n"
       "A result that --check finds wrong is not written, nor is that of a kernel in which the emulator found "

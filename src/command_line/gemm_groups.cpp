@@ -182,6 +182,8 @@ GroupedOrScaledResult run_grouped_or_scaled(const GroupedOrScaled& what, Device&
     problem.mode = what.mode.value_or(ScaleMode::per_tensor);
     problem.scale_a = scales_a, problem.scale_b = scales_b;
     problem.kernel = p.kernel;
+    problem.multiprocessors = p.multiprocessors;
+    problem.overlaps_previous = p.overlaps_previous;
     run(problem, [](Launcher& l, const ScaledGemm& x) { return gemm(l, x); });
   } else {
     std::vector<std::int64_t> offsets{0};
@@ -198,6 +200,8 @@ GroupedOrScaledResult run_grouped_or_scaled(const GroupedOrScaled& what, Device&
     problem.alpha = p.alpha, problem.beta = p.beta;
     problem.sizes = static_cast<const std::int64_t*>(sizes.get());
     problem.kernel = p.kernel;
+    problem.multiprocessors = p.multiprocessors;
+    problem.overlaps_previous = p.overlaps_previous;
     if (what.mode) {
       problem.scale_a = scales_a, problem.scale_b = scales_b;
       problem.scale_b_stride = blocks_of_128(p.n) * operands.ld_b;

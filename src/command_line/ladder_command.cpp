@@ -59,7 +59,7 @@ void run(const LadderOptions& o) {
     const microbench::Layout layout;
     const microbench::Shape shape = microbench::with_leading_dimensions({o.m, o.n, o.k, 0, 0, 0}, layout);
     microbench::RunnerOptions options;
-    options.sustained = false;
+    options.ways.sustained = false;
     microbench::CaseRunner runner(options);
     std::vector<microbench::Record> records;
     std::vector<microbench::Types> all;

@@ -28,6 +28,8 @@ struct BatchedKernel {
   std::string ptx;       // the file of its PTX, without folder and extension
   // On sm_90 the kernel waits itself for what runs before it: Launch::overlaps_previous.
   bool overlaps_previous = false;
+  // Tiles that a CTA computes, where there are CTAs for all of them; 0: the grid is persistent.
+  int tiles_of_cta = 0;
   // Fills grid, block, shared memory and arguments. `launcher` makes tensor maps.
   Status (*fill)(const BatchedProduct& batch, float alpha, float beta, const DeviceDescription& device,
                  Launcher& launcher, Launch* launch);

@@ -11,6 +11,7 @@
 #include "gemm/swapped_operands.hpp"
 #include "tenon/gemm/row_interleaved.hpp"
 #include "tenon/gemm/tile_scheduler.hpp"
+#include "tenon/gemm/tile_scheduler_stream_k.hpp"
 #include "tenon/gemm/tile_scheduler_unaligned.hpp"
 
 namespace tenon {
@@ -24,17 +25,17 @@ double tensor_rate(Type type) noexcept {
 // Whether the kernel has tail split-K (WgmmaConfig::splits_tail, GemmUnaligned): two CTAs compute each of the
 // last tiles if those fill less than half a wave.
 bool splits_tail(const Kernel& kernel) noexcept {
-  return kernel.instruction == Instruction::wgmma && kernel.cluster == 2 && kernel.split == 1 &&
-         kernel.warp_rows() > 64 && !kernel.pingpong;
+  return kernel.instruction == Instruction::wgmma && kernel.partial_bytes == 0 && kernel.cluster == 2 &&
+         kernel.split == 1 && kernel.warp_rows() > 64 && !kernel.pingpong;
 }
 
 // The clocks that the epilogue takes for an element of C.
 double clocks_of_element(const Kernel& kernel, const Gemm& problem, const CostParameters& c) noexcept {
   const double transposed = kernel.swap_ab ? c.transposed_store_clocks : 0;
   // The ping-pong constants were fitted with the specialisation. Tiles of 128 rows gain little from it if C
-  // has 4 bytes, and 256x160, whose epilogue has one subtile at a time, was not measured.
-  const bool beta_zero = kernel.specialises_beta_zero && !kernel.pingpong && kernel.columns() != 160 &&
-                         bytes(kernel.type) == 2 && problem.beta == 0.0 && tma_can_store(problem);
+  // has 4 bytes.
+  const bool beta_zero = kernel.specialises_beta_zero && !kernel.pingpong && bytes(kernel.type) == 2 &&
+                         problem.beta == 0.0 && tma_can_store(problem);
   if (beta_zero && kernel.rows() == 256) return c.store_clocks - c.beta_zero_saves_of_256 + transposed;
   if (beta_zero && bytes(result_of(problem).type) == 2)
     return c.store_clocks - c.beta_zero_saves_of_128 + transposed;
@@ -89,11 +90,13 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   const bool is_row_interleaved = kernel.row_interleaved || kernel.unaligned;
   const double of_a = is_row_interleaved ? 1 : l2_work(problem.a, c);
   const double of_b = is_row_interleaved ? 1 : l2_work(problem.b, c);
-  const double reached = kernel.cluster > 2 ? c.reached_by_large_clusters : 1;
-  const auto clusters = std::max<std::int64_t>(static_cast<std::int64_t>(sms * reached) / kernel.cluster, 1);
+  const int all_sms = device.is_limited() ? device.all_multiprocessors : sms;
+  const double reached =
+      kernel.cluster > 2 ? std::min<double>(sms, all_sms * c.reached_by_large_clusters) : sms;
+  const auto clusters = std::max<std::int64_t>(static_cast<std::int64_t>(reached) / kernel.cluster, 1);
   const std::int64_t cluster_tiles = tiles_m / along_m * (tiles_n / along_n);
   // CTAs that load at once share the L2's bytes.
-  const double busy = static_cast<double>(std::min(cluster_tiles, clusters) * kernel.cluster) / sms;
+  const double busy = static_cast<double>(std::min(cluster_tiles, clusters) * kernel.cluster) / all_sms;
   double loading = (rows / along_n * of_a + columns / along_m * of_b) * row_bytes *
                    std::max(busy / c.bytes_per_clock, 1 / c.most_bytes_per_clock);
   // TMA takes longer to fill in rows beyond the matrix than to load others. Clusters have whole tiles of
@@ -108,7 +111,8 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   if (operands > c.part_of_l2 * static_cast<double>(device.l2_bytes)) {
     // What no other tile has brought into the L2.
     const double once = rows / static_cast<double>(tiles_n) + columns / static_cast<double>(tiles_m);
-    loading = std::max(loading, once * row_bytes / c.new_bytes_per_clock);
+    const double rate = std::min(c.new_bytes_per_clock * all_sms / sms, c.most_bytes_per_clock);
+    loading = std::max(loading, once * row_bytes / rate);
     if (kernel.unaligned) multiplying *= kernel.efficiency / c.unaligned_from_memory;
   }
   const double k_tile = std::max(multiplying, loading);
@@ -129,6 +133,18 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   // A last k-tile that holds only the leading elements takes one of its four wgmma steps.
   const double saved = kernel.unaligned && (problem.k - 1) % kernel.tile_k >= kernel.tile_k - 15 ? 0.75 : 0;
   const double mainloop = (static_cast<double>(k_tiles) - saved) * k_tile, tile = mainloop + storing;
+  if (kernel.partial_bytes != 0) {
+    const auto tiles = static_cast<int>(cluster_tiles), all = static_cast<int>(clusters),
+               k_tiles_of_tile = static_cast<int>(k_tiles);
+    const StreamK division =
+        StreamK::of(tiles, all, k_tiles_of_tile, StreamK::exceeds_l2(operands, device.l2_bytes));
+    if (division.whole_tiles == tiles) return static_cast<double>(round_up_divide(tiles, all)) * tile;
+    const int share = StreamK::share(tiles - division.whole_tiles, all, division.pieces);
+    const auto received = static_cast<double>(round_up_divide(division.pieces - 1, share));
+    return static_cast<double>(round_up_divide(division.whole_tiles, all)) * tile +
+           share * mainloop / division.pieces + storing + c.streamed_clocks * elements * (1 + received) +
+           c.streamed_wait_clocks;
+  }
   if (splits_tail(kernel)) {
     const std::int64_t k_tiles_of_k = round_up_divide(problem.k, kernel.tile_k);
     const bool is_split =
@@ -144,7 +160,8 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
     return static_cast<double>(full_waves) * tile + last_wave;
   }
   const auto waves = static_cast<double>(round_up_divide(cluster_tiles, clusters));
-  const double again = kernel.cluster > 2 ? (waves - 1) * c.wave_clocks_of_large_clusters : 0;
+  const bool is_persistent = kernel.cluster <= 2 || device.is_limited();
+  const double again = is_persistent ? 0 : (waves - 1) * c.wave_clocks_of_large_clusters;
   // One warpgroup multiplies while the other one stores.
   if (kernel.pingpong) {
     const double hidden = tma_can_store(given) ? 1 : c.overlap_of_register_stores;
@@ -198,10 +215,12 @@ double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDes
   return estimated_cost(kernel, problem, device, cost_parameters(device));
 }
 
-double estimated_copy_cost(double bytes, bool transposed) noexcept {
+double estimated_copy_cost(double bytes, bool transposed, const DeviceDescription& device) noexcept {
   constexpr CostParameters c;
-  return c.mma_sync_rate * (transposed ? c.transposing_clocks + bytes / c.transposed_bytes_per_clock
-                                       : bytes / c.copied_bytes_per_clock);
+  const double share =
+      device.is_limited() ? static_cast<double>(device.multiprocessors) / device.all_multiprocessors : 1;
+  return c.mma_sync_rate * (transposed ? c.transposing_clocks + bytes / (share * c.transposed_bytes_per_clock)
+                                       : bytes / (share * c.copied_bytes_per_clock));
 }
 
 }  // namespace tenon

@@ -17,6 +17,7 @@ void append_cp_async_batched(const char* ptx, std::vector<BatchedKernel>& list) 
   kernel.function =
       reinterpret_cast<const void*>(&gemm_cp_async_batched<Config, alignment, LinearCombination>);
   kernel.ptx = ptx;
+  kernel.tiles_of_cta = 1;
   kernel.fill = [](const BatchedProduct& batch, float alpha, float beta, const DeviceDescription&, Launcher&,
                    Launch* launch) {
     return plan_cp_async_batched<Config, alignment>(batch, LinearCombination{alpha, beta}, launch);

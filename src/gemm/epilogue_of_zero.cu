@@ -42,6 +42,7 @@ Status epilogue_of_zero(Launcher& launcher, const Gemm& problem) noexcept {
       std::min<std::int64_t>((problem.n + columns_of_block - 1) / columns_of_block, most_blocks));
   launch.grid.y = static_cast<unsigned>(std::min<std::int64_t>(problem.m, most_blocks));
   launch.block.x = threads;
+  launch.walks_on = true;
   launch.arguments.set(output_of(product_of(problem)), fused_epilogue_of(problem));
   return launcher.launch(launch);
 }

@@ -47,12 +47,21 @@ const GroupedKernel* choose_grouped(const std::vector<GroupedKernel>& list, cons
     return kernel.type == p.a.type && kernel.a_order == p.a.order && kernel.b_order == p.b.order &&
            kernel.divides_k == (p.layout == GroupLayout::divides_k);
   };
+  const auto fits = [&](const GroupedKernel& kernel) {
+    return !device.is_limited() || kernel.cluster <= device.multiprocessors;
+  };
   if (p.kernel != nullptr) {
     const auto named =
         std::find_if(list.begin(), list.end(), [&](const GroupedKernel& x) { return x.name == p.kernel; });
     if (named == list.end()) {
       *why = Status(StatusCode::invalid_argument, "no kernel for grouped products has the name '%.100s'",
                     p.kernel);
+      return nullptr;
+    }
+    if (takes(*named) && !fits(*named)) {
+      *why = Status(StatusCode::unsupported,
+                    "'%.100s' runs in clusters of %d CTAs but the call may use %d multiprocessors", p.kernel,
+                    named->cluster, device.multiprocessors);
       return nullptr;
     }
     if (takes(*named)) return &*named;
@@ -64,12 +73,21 @@ const GroupedKernel* choose_grouped(const std::vector<GroupedKernel>& list, cons
     return nullptr;
   }
   const GroupedKernel* best = nullptr;
+  int smallest_cluster = 0;  // of the kernels that take the problem
   for (const GroupedKernel& kernel : list) {
-    if (takes(kernel) &&
+    if (!takes(kernel)) continue;
+    smallest_cluster = smallest_cluster == 0 ? kernel.cluster : std::min(smallest_cluster, kernel.cluster);
+    if (fits(kernel) &&
         (best == nullptr || estimated_cost(kernel, p, device) < estimated_cost(*best, p, device)))
       best = &kernel;
   }
-  if (best == nullptr)
+  if (best == nullptr && smallest_cluster != 0)
+    *why =
+        Status(StatusCode::unsupported,
+               "the kernels for such grouped products run in clusters of %d CTAs or more, but the call may "
+               "use %d multiprocessors",
+               smallest_cluster, device.multiprocessors);
+  else if (best == nullptr)
     *why = Status(StatusCode::unsupported, "this build has no kernel for grouped products of %s",
                   name(p.a.type));
   return best;

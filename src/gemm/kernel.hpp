@@ -56,9 +56,11 @@ struct Kernel {
       1;          // of the cluster: CTAs along n, which share rows of A (unaligned: see shares_unaligned_b)
   int split = 1;  // of the cluster: CTAs that compute a part of k each of the same tile
   std::size_t shared_bytes;  // dynamic shared memory of a CTA
-  const void* function;      // the __global__ function; nullptr for Copy::module
-  std::string ptx;           // the file of its PTX, without folder and extension
-  std::string part;          // of the library, by which sizes are added up: "wgmma_f16_f32"
+  // Of stream-K kernels: workspace for each multiprocessor.
+  std::size_t partial_bytes = 0;
+  const void* function;  // the __global__ function; nullptr for Copy::module
+  std::string ptx;       // the file of its PTX, without folder and extension
+  std::string part;      // of the library, by which sizes are added up: "wgmma_f16_f32"
   // For the choice among kernels, from kernels.csv: the part of the peak of an SM (4096 operations on 16-bit
   // operands a clock) that the main loop reaches, and the CTAs that run side by side on an SM.
   double efficiency = 0.5;
@@ -66,6 +68,11 @@ struct Kernel {
   // Fills grid and arguments of a launch, for configure(). `launcher` makes tensor maps.
   Status (*fill)(const Kernel& self, const Gemm& problem, const DeviceDescription& device, Launcher& launcher,
                  Launch* launch);
+
+  // Bytes of workspace that the kernel itself needs.
+  std::size_t workspace_bytes(const DeviceDescription& device) const noexcept {
+    return partial_bytes * static_cast<std::size_t>(device.multiprocessors);
+  }
 
   // Of the tile and the warp tile, as the tensor core has them.
   int rows() const noexcept { return swap_ab ? tile_n : tile_m; }

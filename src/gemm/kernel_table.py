@@ -24,7 +24,8 @@ the choice takes the earlier line.
   cluster_k   wgmma: CTAs of a cluster that split the sum
   subtiles    wgmma: epilogue subtiles of 16 rows x 128 bytes that a warp may have on their way to C
   schedule    wgmma: cooperative, or pingpong
-  variant     wgmma: nothing, or of: swapab (computes the transpose of C), rowinterleaved (A has any leading dimension),
+  variant     wgmma: nothing, or of: swapab (computes the transpose of C), streamk (divides the tiles that would not fill a wave
+              evenly among the CTAs, which add up in the workspace), rowinterleaved (A has any leading dimension),
               promoted (accumulators promoted to f32), unaligned (operands of any alignment; with swapab only A);
               all families but tma: fused (the epilogue of EpilogueOptions, and a C apart from D);
               cp_async: rounded (A and B are f32 in memory, rounded to the type as fragments are loaded)
@@ -95,8 +96,8 @@ FAMILIES = {
 UNALIGNED_HEADER = "unaligned_kernels.cuh"
 # From the words of `schedule` and `variant` to the C++ templates around a WgmmaConfig, innermost first. `promoted` is an
 # argument of WgmmaOperands, `unaligned` a configuration of its own: Kernel.cpp().
-TEMPLATES = {"cooperative": None, "pingpong": "Pingpong", "swapab": "SwapAB", "rowinterleaved": "RowInterleaved"}
-VARIANTS = ("", "swapab", "rowinterleaved", "promoted", "unaligned", "unaligned swapab", "fused")
+TEMPLATES = {"cooperative": None, "pingpong": "Pingpong", "swapab": "SwapAB", "rowinterleaved": "RowInterleaved", "streamk": "StreamedK"}
+VARIANTS = ("", "swapab", "streamk", "rowinterleaved", "promoted", "unaligned", "unaligned swapab", "fused")
 MMA_VARIANTS = {"cp_async": ("", "fused", "rounded"), "cp_async_unaligned": ("", "fused"), "tma": ("",)}
 # Shared memory that the epilogue of fused kernels takes of each warp.
 FUSED_BYTES_OF_WARP = 4096
@@ -364,6 +365,8 @@ def read_wgmma(reader, values):
             reader.refuse("types", f"{name} is there but {variant[0]} is for f16_f32 and bf16_f32 alone")
         if "fused" in variant and name == "f16_f16":
             reader.refuse("types", f"{name} is there but fused is for accumulators in f32 and s32 alone")
+        if "streamk" in variant and name == "f16_f16":
+            reader.refuse("types", f"{name} is there but streamk adds up accumulators in f32 and s32 alone")
         if "promoted" in variant and name in ("f16_f32", "f16_f16", "s8_s32"):
             reader.refuse("types", f"{name} is there but promoted is for bf16, tf32, e4m3 and e5m2 alone")
     only = {"rowinterleaved": "tt", "unaligned": "tn", "swapab": "tn"}.get(variant[0] if variant else "")

@@ -57,13 +57,28 @@ Status pad_copies(Launcher& launcher, const PadCopy* list, int count) noexcept {
     launch.ptx = "pad";
     launch.entry = "tenon_pad";
   }
+  const auto blocks_across = static_cast<unsigned>((most_vectors + across - 1) / across);
   launch.grid = {
-      static_cast<unsigned>((most_vectors + across - 1) / across),
+      blocks_across,
       static_cast<unsigned>(std::min<std::int64_t>((most_rows + down - 1) / down, most_blocks_down)),
       static_cast<unsigned>(tasks_count)};
   launch.block = {across, static_cast<unsigned>(down)};
-  launch.arguments.set(tasks);
-  return launcher.launch(launch);
+  launch.walks_on = true;  // down the rows
+  if (!device.is_limited()) {
+    launch.arguments.set(tasks);
+    return launcher.launch(launch);
+  }
+  // A launch for each copy, and for as many blocks along a row as there may be.
+  const auto most = static_cast<unsigned>(device.multiprocessors);
+  launch.grid.z = 1;
+  for (int i = 0; i < tasks_count; ++i) {
+    for (unsigned first = 0; first < blocks_across; first += most) {
+      launch.grid.x = std::min(most, blocks_across - first);
+      launch.arguments.set(PadTasks{{tasks.task[i]}, first});
+      if (Status s = launcher.launch(launch); !s) return s;
+    }
+  }
+  return {};
 }
 
 }  // namespace tenon

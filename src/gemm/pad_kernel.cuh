@@ -30,9 +30,11 @@ struct PadTask {
   std::int64_t vectors;  // 16-byte words of a destination row
 };
 
-// One launch for both operands: the end of one copy overlaps the beginning of the other.
+// One launch for both operands: the end of one copy overlaps the beginning of the other. first_block: along a
+// row, of a launch that makes a part of each row.
 struct PadTasks {
   PadTask task[most_pad_copies];
+  unsigned first_block;
 };
 
 // The 16 source bytes of one store, before shifting: words[0..3] from the aligned address below them, [4..7]
@@ -92,11 +94,15 @@ __device__ __forceinline__ uint4 shift_down(const Words& words, unsigned shift, 
   return make_uint4(out[0], out[1], out[2], out[3]);
 }
 
+__device__ __forceinline__ std::int64_t first_vector(const PadTasks& tasks) {
+  return std::int64_t{tasks.first_block + blockIdx.x} * blockDim.x + threadIdx.x;
+}
+
 // A thread's part of its first row, fetched into the L2 while the kernel before this one ends: should that
 // one write it, it does so there. PTX ISA, "prefetch".
 __device__ __forceinline__ void prefetch_rows(const PadTasks& tasks) {
   const PadTask& copy = tasks.task[blockIdx.z];
-  const std::int64_t vector = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::int64_t vector = first_vector(tasks);
   const std::int64_t row = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
   if (vector >= copy.vectors || row >= copy.source.rows) return;
   const std::uintptr_t address =
@@ -108,7 +114,7 @@ __device__ __forceinline__ void prefetch_rows(const PadTasks& tasks) {
 __device__ __forceinline__ void copy_rows(const PadTasks& tasks) {
   const PadTask& copy = tasks.task[blockIdx.z];
   const Source& source = copy.source;
-  const std::int64_t vector = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::int64_t vector = first_vector(tasks);
   if (vector >= copy.vectors) return;
   const std::int64_t row_step = std::int64_t{gridDim.y} * blockDim.y;
   const std::int64_t first_row = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y;

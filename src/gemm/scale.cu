@@ -94,6 +94,7 @@ Status scale_c(Launcher& launcher, const Gemm& problem) noexcept {
       static_cast<unsigned>(std::min<std::int64_t>((problem.n + threads - 1) / threads, most_blocks));
   launch.grid.y = static_cast<unsigned>(std::min<std::int64_t>(problem.m, most_blocks));
   launch.block.x = threads;
+  launch.walks_on = true;
   const Matrix& c = result_of(problem);
   if (c.type == Type::f64) {
     launch.arguments.set(c.data, problem.m, problem.n, c.ld, problem.beta);

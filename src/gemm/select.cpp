@@ -45,6 +45,10 @@ std::int64_t ctas_of(const Kernel& kernel, const Gemm& problem) noexcept {
 }
 constexpr std::int64_t most_ctas = std::numeric_limits<std::int32_t>::max();  // of a grid
 
+bool is_persistent(const Kernel& kernel) noexcept {
+  return kernel.copy == Copy::tma;
+}
+
 // The longest rows of C. Swap-AB kernels count the bytes of a row, as f32, in 31 bits. The other wgmma
 // kernels count elements of 16 bits, because TMA stores C as such.
 std::int64_t most_columns(const Kernel& kernel, const Gemm& problem) noexcept {
@@ -70,12 +74,14 @@ enum class Misfit {
   columns,
   architecture,
   shared_memory,
+  workspace,
   a_alignment,
   b_alignment,
   lda,
   ldb,
   ldc,
-  ctas
+  ctas,
+  multiprocessors
 };
 
 Misfit misfit_of_kind(const Kernel& kernel, const Gemm& problem) noexcept {
@@ -102,6 +108,8 @@ Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription
   if (kernel.copy == Copy::module && result_of(problem).type != Type::f16) return Misfit::output_type;
   if (problem.n > most_columns(kernel, problem)) return Misfit::columns;
   if (ctas_of(kernel, problem) > most_ctas) return Misfit::ctas;
+  if (device.is_limited() && least_ctas(kernel, problem) > device.multiprocessors)
+    return Misfit::multiprocessors;
   if (kernel.exact_sm ? device.sm != kernel.minimum_sm : device.sm < kernel.minimum_sm)
     return Misfit::architecture;
   if (kernel.shared_bytes > device.shared_bytes_per_block_optin) return Misfit::shared_memory;
@@ -113,7 +121,8 @@ Misfit misfit(const Kernel& kernel, const Gemm& problem, const DeviceDescription
   if (kernel.copy != Copy::tma) return Misfit::none;
   if (problem.a.ld > largest_ld(kernel)) return Misfit::lda;
   if (problem.b.ld > largest_ld(kernel)) return Misfit::ldb;
-  return result_of(problem).ld > largest_ldc(kernel, problem) ? Misfit::ldc : Misfit::none;
+  if (result_of(problem).ld > largest_ldc(kernel, problem)) return Misfit::ldc;
+  return problem.workspace_bytes < kernel.workspace_bytes(device) ? Misfit::workspace : Misfit::none;
 }
 
 Status alignment_sentence(const char* kernel, char letter, const ConstMatrix& matrix) {
@@ -185,6 +194,12 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
       return Status(StatusCode::device_unsupported,
                     "kernel %s needs %zu bytes of shared memory a block but the device has %zu", who,
                     kernel.shared_bytes, device.shared_bytes_per_block_optin);
+    case Misfit::workspace:
+      return Status(
+          StatusCode::workspace_too_small,
+          "workspace_bytes is %zu but kernel %s needs >= %zu here to add up tiles that several CTAs "
+          "compute",
+          problem.workspace_bytes, who, kernel.workspace_bytes(device));
     case Misfit::a_alignment:
       return alignment_sentence(who, 'A', problem.a);
     case Misfit::b_alignment:
@@ -200,11 +215,25 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
                     "kernel %s needs at most %lld CTAs, one for each tile of %d x %d, but C has %lld", who,
                     static_cast<long long>(most_ctas), kernel.tile_m, kernel.tile_n,
                     static_cast<long long>(ctas_of(kernel, problem)));
+    case Misfit::multiprocessors:
+      if (is_persistent(kernel))
+        return Status(StatusCode::unsupported,
+                      "kernel %s runs in clusters of %d CTAs but the call may use %d multiprocessors", who,
+                      kernel.cluster, device.multiprocessors);
+      return Status(StatusCode::unsupported,
+                    "kernel %s has %lld CTAs here, %d for each tile of %d x %d, but the call may use %d "
+                    "multiprocessors",
+                    who, static_cast<long long>(ctas_of(kernel, problem)), kernel.split, kernel.tile_m,
+                    kernel.tile_n, device.multiprocessors);
   }
   return {};
 }
 
 }  // namespace
+
+std::int64_t least_ctas(const Kernel& kernel, const Gemm& problem) noexcept {
+  return is_persistent(kernel) ? kernel.cluster : ctas_of(kernel, problem);
+}
 
 int copy_alignment(const ConstMatrix& matrix) noexcept {
   const std::uint64_t bits = reinterpret_cast<std::uintptr_t>(matrix.data) |
@@ -255,8 +284,9 @@ bool may_be_chosen(const Kernel& kernel, const Gemm& problem) noexcept {
   return !kernel.unaligned || copy_alignment(problem.a) < 16 || copy_alignment(problem.b) < 16;
 }
 
-bool yields_to_wgmma(const Kernel& kernel) noexcept {
-  return kernel.instruction == Instruction::mma_sync && bytes(kernel.type) != 2;
+bool yields_to_wgmma(const Kernel& kernel, const Gemm& problem) noexcept {
+  return kernel.instruction == Instruction::mma_sync &&
+         (bytes(kernel.type) != 2 || (copy_alignment(problem.a) == 16 && copy_alignment(problem.b) == 16));
 }
 
 const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,
@@ -269,8 +299,9 @@ const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem
     if (!may_be_chosen(kernel, problem)) continue;
     const double cost = estimated_cost(kernel, problem, device);
     const bool better =
-        best == nullptr ||
-        (yields_to_wgmma(kernel) == yields_to_wgmma(*best) ? cost < least : yields_to_wgmma(*best));
+        best == nullptr || (yields_to_wgmma(kernel, problem) == yields_to_wgmma(*best, problem)
+                                ? cost < least
+                                : yields_to_wgmma(*best, problem));
     if (!better) continue;
     least = cost;
     best = &kernel;

@@ -29,6 +29,10 @@ bool begins_sectors_of_the_l2(const ConstMatrix& matrix) noexcept;
 // refuses the problem, the reason is the size, the alignment or the device.
 bool is_kind_of(const Kernel& kernel, const Gemm& problem) noexcept;
 
+// The fewest CTAs that the kernel runs the problem with: a cluster where its grid is persistent, which that
+// of the kernels of wgmma and TMA is; else all of its CTAs, `split` for each tile.
+std::int64_t least_ctas(const Kernel& kernel, const Gemm& problem) noexcept;
+
 // Whether the kernel computes the problem on the device. If not, *why (when given) says what was found and
 // what is needed: StatusCode::unsupported, or device_unsupported if another device could run the kernel. The
 // problem must be valid by validate(). Of its pointers only the alignment is read.
@@ -45,9 +49,10 @@ bool is_offered(const Kernel& kernel, const Gemm& problem) noexcept;
 // Whether gemm() chooses the kernel for such a problem at all: not kernels for unaligned operands if both
 // operands (with row-interleaved views: A) are aligned, nor other swap-AB kernels if TMA cannot store C.
 bool may_be_chosen(const Kernel& kernel, const Gemm& problem) noexcept;
-// Whether it is chosen only where no wgmma kernel accepts the problem. Of types other than 16-bit ones the
-// kernels of mma.sync were not timed against those of wgmma.
-bool yields_to_wgmma(const Kernel& kernel) noexcept;
+// Whether it is chosen only where no wgmma kernel accepts the problem: kernels of mma.sync, but for 16-bit
+// operands of which one is not aligned. Of 960 recorded problems (microbench/HISTORY.md) none of 540 with
+// aligned 16-bit operands was faster by mma.sync.
+bool yields_to_wgmma(const Kernel& kernel, const Gemm& problem) noexcept;
 
 // The accepted kernel that is_offered() and may_be_chosen() with the least estimated cost that the device did
 // not refuse; among equals the one listed first; nullptr if no kernel accepts the problem. problem.kernel is

@@ -44,6 +44,7 @@ void append_direct(const char* ptx, std::vector<BatchedKernel>& list) {
   kernel.function = reinterpret_cast<const void*>(&gemm_direct<Config, LinearCombination>);
   kernel.ptx = ptx;
   kernel.overlaps_previous = true;
+  kernel.tiles_of_cta = Config::warps;
   kernel.fill = [](const BatchedProduct& batch, float alpha, float beta, const DeviceDescription&, Launcher&,
                    Launch* launch) {
     return plan_direct<Config>(batch, LinearCombination{alpha, beta}, launch);

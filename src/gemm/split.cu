@@ -82,12 +82,28 @@ Status split_operands(Launcher& launcher, Precision precision, const SplitOperan
     launch.ptx = "split";
     launch.entry = instance.entry;
   }
+  const auto tiles_of_k = static_cast<unsigned>(tiles(a.k, tile_k));
   launch.grid = {
-      static_cast<unsigned>(tiles(a.k, tile_k)),
+      tiles_of_k,
       static_cast<unsigned>(std::min(tiles(std::max(a.rows, b.rows), tile_rows), most_blocks_down)), 2};
   launch.block = {block_threads};
-  launch.arguments.set(SplitTasks{{task_of(a, precision), task_of(b, precision)}});
-  return launcher.launch(launch);
+  launch.walks_on = true;  // down the rows
+  SplitTasks tasks{{task_of(a, precision), task_of(b, precision)}, 0, 0};
+  if (!device.is_limited()) {
+    launch.arguments.set(tasks);
+    return launcher.launch(launch);
+  }
+  // A launch for each operand, and for as many tiles along k as there may be CTAs.
+  const auto most = static_cast<unsigned>(device.multiprocessors);
+  launch.grid.z = 1;
+  for (tasks.first_task = 0; tasks.first_task < 2; ++tasks.first_task) {
+    for (tasks.first_tile = 0; tasks.first_tile < tiles_of_k; tasks.first_tile += most) {
+      launch.grid.x = std::min(most, tiles_of_k - tasks.first_tile);
+      launch.arguments.set(tasks);
+      if (Status s = launcher.launch(launch); !s) return s;
+    }
+  }
+  return {};
 }
 
 }  // namespace tenon

@@ -23,6 +23,8 @@ struct SplitTask {
 };
 struct SplitTasks {
   SplitTask task[2];  // of A, of B
+  // Of a launch that splits a part of k, or one operand.
+  unsigned first_tile, first_task;
 };
 
 // 8 elements from a 4-byte aligned address. Those from `left` bytes on are zero.
@@ -95,8 +97,10 @@ __device__ __forceinline__ void store_parts(const float (&values)[of_thread], un
 template <Precision precision>
 __device__ __forceinline__ void split_operand(const SplitTasks& tasks) {
   constexpr std::int64_t element = bytes(part_type(precision));
-  const SplitTask& task = tasks.task[blockIdx.z];
-  const std::int64_t depth = block_depth(task.k), tile_k0 = std::int64_t{blockIdx.x} * tile_k;
+  const unsigned operand = tasks.first_task + blockIdx.z;
+  const SplitTask& task = tasks.task[operand];
+  const std::int64_t depth = block_depth(task.k);
+  const std::int64_t tile_k0 = std::int64_t{tasks.first_tile + blockIdx.x} * tile_k;
   const std::int64_t k = tile_k0 + threadIdx.x % threads_across * of_thread;
   if (tile_k0 >= depth) return;
 #pragma unroll 1
@@ -114,7 +118,7 @@ __device__ __forceinline__ void split_operand(const SplitTasks& tasks) {
     }
     if (!is_there) continue;
     auto* const destination = static_cast<unsigned char*>(task.destination) + (row * task.ld + k) * element;
-    if (blockIdx.z == 0) {
+    if (operand == 0) {
       store_parts<precision, false>(values, destination, depth * element);
     } else {
       store_parts<precision, true>(values, destination, depth * element);

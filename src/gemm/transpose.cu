@@ -35,6 +35,7 @@ Status launch_transpose(Launcher& launcher, const PadCopy& c, std::int64_t ld, s
   launch.grid = {static_cast<unsigned>(std::min(tiles(c.length), most_blocks_across)),
                  static_cast<unsigned>(std::min(tiles(length), most_blocks_down))};
   launch.block = {block_threads};
+  launch.walks_on = true;
   launch.arguments.set(Task{c.source, c.rows, c.length, c.ld, c.destination, ld, length});
   return launcher.launch(launch);
 }

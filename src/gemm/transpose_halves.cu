@@ -170,6 +170,7 @@ Status launch_halves(Launcher& launcher, const PadCopy& c, const HalvesTask& tas
                  static_cast<unsigned>(std::min(tiles(Halves_::end(task.destination_length), Halves_::rows),
                                                 most_blocks_down))};
   launch.block = {Halves_::threads};
+  launch.walks_on = true;
   launch.arguments.set(maps, task);
   return launcher.launch(launch);
 }

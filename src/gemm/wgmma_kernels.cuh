@@ -29,7 +29,8 @@ Status fill_wgmma(const Kernel& self, const Gemm& problem, const DeviceDescripti
   if constexpr (std::is_same_v<Op, FusedEpilogue>) {
     if (Status s = make_c_map(launcher, problem, &op); !s) return s;
   }
-  return plan_wgmma<Config>(product_of(problem), op, device, launcher, launch, cluster_extent<Config>(self));
+  return plan_wgmma<Config>(product_of(problem), op, device, launcher, launch, cluster_extent<Config>(self),
+                            problem.workspace);
 }
 
 // Of a kernel that takes only the epilogues for which StoreTmaFused has a store of its own.
@@ -52,6 +53,10 @@ void append_wgmma_of(int cluster_m, int cluster_n, std::vector<Kernel>& list) {
   if (Config::row_interleaved) kernel.name += "_rowinterleaved";
   if (Config::swap_ab) kernel.name += "_swapab";
   if (Config::splits_tail) kernel.name += "_tailsplit";
+  if constexpr (Config::streams_k) {
+    kernel.name += "_streamk";
+    kernel.partial_bytes = StreamKMemory<Config>::bytes_of_cta;
+  }
   kernel.fused = std::is_same_v<Op, FusedEpilogue>;
   if (kernel.fused && !takes_every_epilogue<Config>) kernel.takes_epilogue = &takes_epilogue<Config>;
   if (kernel.fused) kernel.name += "_fused";

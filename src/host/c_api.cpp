@@ -79,6 +79,8 @@ tenon::GroupedGemm problem_of(const tenon_gemm_grouped_problem& p) noexcept {
   problem.scale_a = {p.scale_a.data, p.scale_a.ld};
   problem.scale_b = {p.scale_b.data, p.scale_b.ld};
   problem.scale_b_stride = p.scale_b_stride;
+  problem.multiprocessors = p.multiprocessors;
+  problem.overlaps_previous = p.no_overlap == 0;
   return problem;
 }
 

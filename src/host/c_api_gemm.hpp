@@ -49,6 +49,8 @@ inline Gemm problem_of(const tenon_gemm_problem& p) noexcept {
   problem.workspace = p.workspace;
   problem.workspace_bytes = p.workspace_bytes;
   problem.precision = static_cast<Precision>(p.precision);
+  problem.multiprocessors = p.multiprocessors;
+  problem.overlaps_previous = p.no_overlap == 0;
   return problem;
 }
 

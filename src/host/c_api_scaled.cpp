@@ -33,6 +33,8 @@ tenon::ScaledGemm problem_of(const tenon_scaled_gemm_problem& p) noexcept {
   problem.scale_a = {p.scale_a.data, p.scale_a.ld};
   problem.scale_b = {p.scale_b.data, p.scale_b.ld};
   problem.kernel = p.kernel;
+  problem.multiprocessors = p.multiprocessors;
+  problem.overlaps_previous = p.no_overlap == 0;
   return problem;
 }
 

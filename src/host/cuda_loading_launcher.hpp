@@ -20,10 +20,12 @@ class CudaLoadingLauncher final : public LoadingLauncher {
   Status identify(DeviceIdentity* identity) noexcept override;
   Status load(const Launch& launch) noexcept override;
   Status launch_loaded(const Launch& launch) noexcept override;
+  Status replace_address(const void* data, TensorMap* map) noexcept override;
 
  private:
   CudaLauncher launcher_;
   CUstream_st* stream_;
+  unsigned long long context_ = 0;  // of identify(); 0: not asked for
 };
 
 }  // namespace tenon

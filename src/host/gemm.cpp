@@ -6,14 +6,17 @@
 #include "host/cuda_launcher.hpp"
 #include "host/gemm_on.hpp"
 #include "host/gemm_steps.hpp"
+#include "host/options_of.hpp"
 
 namespace tenon {
-Status can_implement(Launcher& launcher, const Gemm& problem) noexcept {
+Status can_implement(Launcher& given, const Gemm& problem) noexcept {
+  LimitedLauncher launcher(given, options_of(problem));
   GemmDecision decision;
   return decide(launcher, problem, &decision);
 }
 
-std::size_t workspace_size(Launcher& launcher, const Gemm& problem) noexcept try {
+std::size_t workspace_size(Launcher& given, const Gemm& problem) noexcept try {
+  LimitedLauncher launcher(given, options_of(problem));
   Gemm asked = problem;  // the answer does not depend on the workspace that the problem has
   asked.workspace = nullptr;
   asked.workspace_bytes = 0;
@@ -30,13 +33,15 @@ std::size_t workspace_size(Launcher& launcher, const Gemm& problem) noexcept try
   return 0;
 }
 
-const char* kernel_name(Launcher& launcher, const Gemm& problem) noexcept {
+const char* kernel_name(Launcher& given, const Gemm& problem) noexcept {
+  LimitedLauncher launcher(given, options_of(problem));
   GemmDecision decision;
   if (!decide(launcher, problem, &decision) || decision.work != Work::product) return nullptr;
   return decision.plan[0].kernel->name.c_str();
 }
 
-Status gemm(Launcher& launcher, const Gemm& problem) noexcept {
+Status gemm(Launcher& given, const Gemm& problem) noexcept {
+  LimitedLauncher launcher(given, options_of(problem));
   GemmDecision decision;
   if (Status s = decide(launcher, problem, &decision); !s) return s;
   return run(launcher, problem, &decision);

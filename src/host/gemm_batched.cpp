@@ -7,6 +7,7 @@
 #include "gemm/batched_kernels.hpp"
 #include "host/cuda_launcher.hpp"
 #include "host/gemm_batched_on.hpp"
+#include "host/options_of.hpp"
 #include "host/plan.hpp"
 #include "host/validate_batched.hpp"
 
@@ -61,6 +62,15 @@ Work work_of(const BatchedGemm& batch) noexcept {
   return work;
 }
 
+// Whether a call that may use only some of the multiprocessors can run all CTAs of a kernel.
+bool is_within(const BatchedKernel& kernel, const Work& work, const DeviceDescription& device) noexcept {
+  if (!device.is_limited() || kernel.tiles_of_cta == 0) return true;
+  const Product& p = work.product.product;
+  const std::int64_t most = std::int64_t{device.multiprocessors} * kernel.tiles_of_cta;
+  const std::int64_t tiles_m = (p.m - 1) / kernel.tile_m + 1, tiles_n = (p.n - 1) / kernel.tile_n + 1;
+  return tiles_m <= most && tiles_n <= most && work.product.count <= most / (tiles_m * tiles_n);
+}
+
 // Why a kernel does not take the batch, in words; nullptr if it does.
 const char* why_not(const BatchedKernel& kernel, const Work& work, const DeviceDescription& device) noexcept {
   const Product& p = work.product.product;
@@ -75,6 +85,9 @@ const char* why_not(const BatchedKernel& kernel, const Work& work, const DeviceD
     return "rows (columns) of A and B must have a multiple of 8 elements";
   if (kernel.stacked && !is_stacked(work.product, kernel.tile_m, kernel.tile_n))
     return "m and n must be multiples of its tile's, and each matrix must follow that of the problem before";
+  if (!is_within(kernel, work, device))
+    return "it has a CTA for each tile (direct: for a tile of each warp), more than the multiprocessors that "
+           "the call may use";
   return nullptr;
 }
 
@@ -117,6 +130,11 @@ Status find(const BatchedGemm& batch, const Work& work, const DeviceDescription&
   }
   *kernel = choose(work, device, true);
   if (*kernel != nullptr) return {};
+  if (device.is_limited())
+    return Status(StatusCode::unsupported,
+                  "the call may use %d multiprocessors, but the kernels for such a batch have a CTA for each "
+                  "tile of %lld problems",
+                  device.multiprocessors, static_cast<long long>(batch.count));
   return Status(StatusCode::unsupported, "this build has no kernel for batches of %s, A %s-major, B %s-major",
                 name(batch.problem.a.type), batch.problem.a.order == row_major ? "row" : "column",
                 batch.problem.b.order == row_major ? "row" : "column");
@@ -152,19 +170,22 @@ Status prepare(Launcher& launcher, const BatchedGemm& batch, const BatchedKernel
 
 }  // namespace
 
-Status can_implement(Launcher& launcher, const BatchedGemm& batch) noexcept {
+Status can_implement(Launcher& given, const BatchedGemm& batch) noexcept {
+  LimitedLauncher launcher(given, options_of(batch.problem));
   const BatchedKernel* kernel = nullptr;
   Launch launch;
   return prepare(launcher, batch, &kernel, &launch);
 }
 
-const char* kernel_name(Launcher& launcher, const BatchedGemm& batch) noexcept {
+const char* kernel_name(Launcher& given, const BatchedGemm& batch) noexcept {
+  LimitedLauncher launcher(given, options_of(batch.problem));
   const BatchedKernel* kernel = nullptr;
   Launch launch;
   return prepare(launcher, batch, &kernel, &launch) && kernel != nullptr ? kernel->name.c_str() : nullptr;
 }
 
-Status gemm_batched(Launcher& launcher, const BatchedGemm& batch) noexcept {
+Status gemm_batched(Launcher& given, const BatchedGemm& batch) noexcept {
+  LimitedLauncher launcher(given, options_of(batch.problem));
   const BatchedKernel* kernel = nullptr;
   Launch launch;
   if (Status s = prepare(launcher, batch, &kernel, &launch); !s) return s;

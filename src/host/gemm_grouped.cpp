@@ -7,6 +7,7 @@
 #include "gemm/grouped.hpp"
 #include "host/cuda_launcher.hpp"
 #include "host/gemm_grouped_on.hpp"
+#include "host/options_of.hpp"
 #include "host/validate_grouped.hpp"
 
 namespace tenon {
@@ -32,19 +33,22 @@ Status prepare(Launcher& launcher, const GroupedGemm& problem, DeviceDescription
 
 }  // namespace
 
-Status can_implement(Launcher& launcher, const GroupedGemm& problem) noexcept {
+Status can_implement(Launcher& given, const GroupedGemm& problem) noexcept {
+  LimitedLauncher launcher(given, options_of(problem));
   DeviceDescription device;
   const GroupedKernel* kernel = nullptr;
   return prepare(launcher, problem, &device, &kernel);
 }
 
-const char* kernel_name(Launcher& launcher, const GroupedGemm& problem) noexcept {
+const char* kernel_name(Launcher& given, const GroupedGemm& problem) noexcept {
+  LimitedLauncher launcher(given, options_of(problem));
   DeviceDescription device;
   const GroupedKernel* kernel = nullptr;
   return prepare(launcher, problem, &device, &kernel) && kernel != nullptr ? kernel->name.c_str() : nullptr;
 }
 
-Status gemm_grouped(Launcher& launcher, const GroupedGemm& problem) noexcept {
+Status gemm_grouped(Launcher& given, const GroupedGemm& problem) noexcept {
+  LimitedLauncher launcher(given, options_of(problem));
   DeviceDescription device;
   const GroupedKernel* kernel = nullptr;
   if (Status s = prepare(launcher, problem, &device, &kernel); !s || kernel == nullptr) return s;

@@ -11,7 +11,9 @@
 #include "host/cuda_loading_launcher.hpp"
 #include "host/gemm_prepared_on.hpp"
 #include "host/gemm_steps.hpp"
+#include "host/launch_patches.hpp"
 #include "host/map_memory.hpp"
+#include "host/options_of.hpp"
 #include "host/validate.hpp"
 
 namespace tenon {
@@ -28,6 +30,9 @@ class LastRun {
   bool is_known = false;
   GemmPointers pointers;
   Launch launch;
+  // Where launches are patched: whether this one is, and the addresses in it.
+  bool is_patched = false;
+  Addresses addresses{};
 
  private:
   std::atomic_flag is_used_ = ATOMIC_FLAG_INIT;
@@ -35,26 +40,38 @@ class LastRun {
 
 struct PreparedGemm::State {
   Gemm problem;
+  bool is_fused = false;  // needs_fused_epilogue()
   GemmDecision decision;
   DeviceIdentity device;
+  // Where the addresses of a launch can be replaced: where they are, a launch, and what it has there.
+  LaunchPatches patches;
+  Launch launch;
+  Addresses addresses{};
   mutable LastRun last;
 };
 
 namespace {
 
-// Loads what is to be launched.
+// Loads what is to be launched, and keeps it.
 class Preparing final : public Launcher {
  public:
-  Preparing(LoadingLauncher& device, MapMemory& maps) noexcept : device_(device), maps_(maps) {}
+  // described: the device as the launches may use it.
+  Preparing(Launcher& described, LoadingLauncher& device, MapMemory& maps) noexcept
+      : described_(described), device_(device), maps_(maps) {}
 
-  Status describe(DeviceDescription* device) noexcept override { return device_.describe(device); }
+  Status describe(DeviceDescription* device) noexcept override { return described_.describe(device); }
   Status make_tensor_map(const MatrixInMemory& matrix, int box_rows, int box_columns,
                          TensorMap* map) noexcept override {
     return maps_.make(device_, index_++, matrix, box_rows, box_columns, map);
   }
-  Status launch(const Launch& launch) noexcept override { return device_.load(launch); }
+  Status launch(const Launch& launch) noexcept override {
+    last = launch;
+    return device_.load(launch);
+  }
+  Launch last;
 
  private:
+  Launcher& described_;
   LoadingLauncher& device_;
   MapMemory& maps_;
   int index_ = 0;
@@ -180,6 +197,18 @@ Status check_device(const DeviceIdentity& prepared, const DeviceIdentity& curren
   return {};
 }
 
+// Launches with other addresses than the last run. False if that cannot be, and nothing was launched.
+bool run_patched(LoadingLauncher& launcher, const LaunchPatches& patches, const Launch& prepared,
+                 const Addresses& of_prepared, const Addresses& to, LastRun& last) noexcept {
+  if (!patches.fit(to)) return false;
+  if (!last.is_patched) last.launch = prepared, last.addresses = of_prepared;
+  last.is_known = last.is_patched = false;
+  if (!patches.place(launcher, last.addresses, to, &last.launch)) return false;
+  last.is_patched = true;
+  last.addresses = to;
+  return static_cast<bool>(launcher.launch_loaded(last.launch));
+}
+
 }  // namespace
 
 Status PreparedGemmAccess::prepare(LoadingLauncher& launcher, const Gemm& problem,
@@ -190,12 +219,20 @@ Status PreparedGemmAccess::prepare(LoadingLauncher& launcher, const Gemm& proble
   if (placed.workspace == nullptr && placed.workspace_bytes != 0)
     placed.workspace = reinterpret_cast<void*>(std::uintptr_t{256});  // NOLINT(performance-no-int-to-ptr)
   if (Status s = validate_without_pointers(&placed); !s) return s;
-  if (Status s = decide_validated(launcher, placed, &state->decision); !s) return s;
+  state->is_fused = needs_fused_epilogue(placed);
+  LimitedLauncher limited(launcher, options_of(problem));
+  if (Status s = decide_validated(limited, placed, &state->decision); !s) return s;
   if (state->decision.work != Work::nothing) {
     if (Status s = launcher.identify(&state->device); !s) return s;
   }
-  Preparing loading(launcher, state->last.maps);
-  if (Status s = tenon::run(loading, placed, &state->decision); !s) return s;
+  Preparing loading(limited, launcher, state->last.maps);
+  LimitedLauncher loading_limited(loading, options_of(problem));
+  if (Status s = tenon::run(loading_limited, placed, &state->decision); !s) return s;
+  if (state->decision.work == Work::product && state->decision.products.division == Division::itself) {
+    state->patches.find(placed, state->decision.plan[0], state->decision.device);
+    state->launch = loading.last;
+    state->addresses = addresses_of(placed);
+  }
   // Named by the caller, whose text may not live as long as the prepared product.
   state->problem.kernel = nullptr;
   state->problem.tuning = nullptr;
@@ -222,13 +259,25 @@ Status PreparedGemmAccess::run(LoadingLauncher& launcher, const PreparedGemm& pr
     return launcher.launch_loaded(last->launch);
   Gemm problem = state->problem;
   if (Status s = place(pointers, &problem); !s) return s;
-  if (Status s = validate(problem); !s) return s;
+  if (Status s = validate_pointers(problem); !s) return s;
+  if (needs_fused_epilogue(problem) && !state->is_fused)
+    return Status(StatusCode::invalid_argument,
+                  "C is %p and D is %p but the product was prepared for D in the place of C: prepare it with "
+                  "C and D apart",
+                  problem.c.data, problem.d.data);
   if (!launches) return {};
+  if (last != nullptr && state->patches.are_found() &&
+      run_patched(launcher, state->patches, state->launch, state->addresses, addresses_of(problem), *last)) {
+    last->pointers = pointers;
+    last->is_known = true;
+    return {};
+  }
   GemmDecision decision = state->decision;
   decision.products = divide(problem, decision.products.division);
-  if (last != nullptr) last->is_known = false;
+  if (last != nullptr) last->is_known = last->is_patched = false;
   Running running(launcher, last, decision.device);
-  const Status s = tenon::run(running, problem, &decision);
+  LimitedLauncher limited(running, options_of(problem));
+  const Status s = tenon::run(limited, problem, &decision);
   if (s && last != nullptr && running.launched_once()) {
     last->pointers = pointers;
     last->is_known = true;

@@ -10,6 +10,7 @@
 #include "gemm/scaled.hpp"
 #include "host/cuda_launcher.hpp"
 #include "host/gemm_on.hpp"
+#include "host/options_of.hpp"
 #include "host/validate.hpp"
 #include "tenon/gemm/plan.hpp"
 
@@ -22,6 +23,7 @@ Gemm plain(const ScaledGemm& p) noexcept {
   problem.m = p.m, problem.n = p.n, problem.k = p.k;
   problem.a = p.a, problem.b = p.b, problem.c = p.c;
   problem.alpha = static_cast<double>(p.alpha), problem.beta = static_cast<double>(p.beta);
+  problem.multiprocessors = p.multiprocessors, problem.overlaps_previous = p.overlaps_previous;
   if (p.mode == ScaleMode::per_tensor) {
     problem.scale_a = p.scale_a.data;
     problem.scale_b = p.scale_b.data;
@@ -127,7 +129,9 @@ const ScaledKernel* choose_scaled_kernel(const ScaledKernels& kernels, std::int6
     const ScaledKernel& kernel = kernels.kernels[i];
     const std::int64_t tiles_m = up(m, kernel.tile_m), tiles_n = up(n, kernel.tile_n);
     const std::int64_t clusters = up(tiles_m, kernel.cluster_m) * up(tiles_n, kernel.cluster_n);
-    const int at_once = std::max(1, multiprocessors / (kernel.cluster_m * kernel.cluster_n * kernel.split));
+    const int of_cluster = kernel.cluster_m * kernel.cluster_n * kernel.split;
+    if (of_cluster > std::max(1, multiprocessors)) continue;
+    const int at_once = std::max(1, multiprocessors / of_cluster);
     const auto waves = static_cast<double>(up(clusters, at_once));
     // B is read from memory once for all tiles along m.
     const auto ctas =
@@ -147,9 +151,10 @@ Status can_implement(Launcher& launcher, const ScaledGemm& problem) noexcept {
     const Status s = check_mode(problem);
     return s ? can_implement(launcher, plain(problem)) : s;
   }
+  LimitedLauncher limited(launcher, options_of(problem));
   DeviceDescription device;
   const ScaledKernel* kernel = nullptr;
-  return prepare(launcher, problem, &device, &kernel);
+  return prepare(limited, problem, &device, &kernel);
 }
 
 const char* kernel_name(Launcher& launcher, const ScaledGemm& problem) noexcept {
@@ -157,16 +162,18 @@ const char* kernel_name(Launcher& launcher, const ScaledGemm& problem) noexcept 
     const Status s = check_mode(problem);
     return s ? kernel_name(launcher, plain(problem)) : nullptr;
   }
+  LimitedLauncher limited(launcher, options_of(problem));
   DeviceDescription device;
   const ScaledKernel* kernel = nullptr;
-  return prepare(launcher, problem, &device, &kernel) && kernel != nullptr ? kernel->name : nullptr;
+  return prepare(limited, problem, &device, &kernel) && kernel != nullptr ? kernel->name : nullptr;
 }
 
-Status gemm(Launcher& launcher, const ScaledGemm& problem) noexcept {
+Status gemm(Launcher& given, const ScaledGemm& problem) noexcept {
   if (problem.mode != ScaleMode::block_1x128_128x128) {
     const Status s = check_mode(problem);
-    return s ? gemm(launcher, plain(problem)) : s;
+    return s ? gemm(given, plain(problem)) : s;
   }
+  LimitedLauncher launcher(given, options_of(problem));
   DeviceDescription device;
   const ScaledKernel* kernel = nullptr;
   if (Status s = prepare(launcher, problem, &device, &kernel); !s) return s;

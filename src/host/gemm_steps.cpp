@@ -125,17 +125,17 @@ Status check_kernel_name(const Gemm& problem) {
 }
 
 Status validate_without_pointers(Gemm* problem) noexcept {
-  alignas(256) static char somewhere[1];
+  alignas(256) static char somewhere[2][256];  // C apart from D
   bool complete = true;
-  const auto stand_in = [&](auto& matrix) {
+  const auto stand_in = [&](auto& matrix, int place = 0) {
     if (matrix.data != nullptr) return;
-    matrix.data = somewhere;
+    matrix.data = somewhere[place];
     complete = false;
   };
   stand_in(problem->a);
   stand_in(problem->b);
   stand_in(result_of(*problem));
-  if (has_d(*problem) && problem->beta != 0.0) stand_in(problem->c);
+  if (has_d(*problem) && problem->beta != 0.0) stand_in(problem->c, 1);
   return complete ? validate(*problem) : validate_shape(*problem);
 }
 

@@ -19,6 +19,9 @@ class LoadingLauncher : public Launcher {
   // Launches nothing. Statuses as those of launch().
   virtual Status load(const Launch& launch) noexcept = 0;
   virtual Status launch_loaded(const Launch& launch) noexcept = 0;
+  // Makes a map of make_tensor_map() one of a matrix of the same sizes, strides and type elsewhere, as
+  // aligned as the map needs it.
+  virtual Status replace_address(const void* data, TensorMap* map) noexcept = 0;
 
  protected:
   ~LoadingLauncher() = default;

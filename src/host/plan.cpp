@@ -2,6 +2,7 @@
 #include "host/plan.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "gemm/pad.hpp"
 #include "gemm/result.hpp"
@@ -73,6 +74,8 @@ Gemm planned_problem(const Gemm& problem, const Plan& plan) noexcept {
     x.order = order;
     x.ld = copy.ld;
   };
+  if (workspace != nullptr) run.workspace = workspace + plan.kernel_offset;
+  run.workspace_bytes -= std::min(run.workspace_bytes, plan.kernel_offset);
   if (plan.pad_a) copied(run.a, plan.a_order, copy_of_a(problem, plan), workspace);
   if (plan.pad_b) copied(run.b, plan.b_order, copy_of_b(problem, plan), workspace + plan.b_offset);
   return plan.swaps_ab ? swap_ab(run, workspace + plan.c_offset) : run;
@@ -87,7 +90,7 @@ struct Copies {
 };
 
 // Gives each copy of the plan its place in the workspace.
-Copies lay_out_copies(const Gemm& p, Plan* plan) noexcept {
+Copies lay_out_copies(const Gemm& p, const DeviceDescription& device, Plan* plan) noexcept {
   Copies result;
   double moved = 0;  // bytes of copies that keep the order: one launch makes both
   const auto add = [&](bool is_copied, const ConstMatrix& x, Order order, const OperandCopy& copy) {
@@ -96,19 +99,19 @@ Copies lay_out_copies(const Gemm& p, Plan* plan) noexcept {
     if (x.order == order) {
       moved += static_cast<double>(copy.bytes);
     } else {
-      result.cost += estimated_copy_cost(static_cast<double>(copy.bytes), true);
+      result.cost += estimated_copy_cost(static_cast<double>(copy.bytes), true, device);
     }
   };
   add(plan->pad_a, p.a, plan->a_order, copy_of_a(p, *plan));
   plan->b_offset = result.bytes;
   add(plan->pad_b, p.b, plan->b_order, copy_of_b(p, *plan));
-  if (moved != 0) result.cost += estimated_copy_cost(moved, false);
+  if (moved != 0) result.cost += estimated_copy_cost(moved, false, device);
   if (!plan->swaps_ab) return result;
   plan->c_offset = result.bytes;
   const OperandCopy c =
       copy_of({result_of(p).data, result_of(p).ld, row_major, result_of(p).type}, column_major, p.m, p.n);
   result.bytes += c.bytes;
-  result.cost += estimated_copy_cost(static_cast<double>(c.bytes), true);
+  result.cost += estimated_copy_cost(static_cast<double>(c.bytes), true, device);
   return result;
 }
 
@@ -130,7 +133,8 @@ struct Way {
   std::size_t needed = 0;  // bytes of workspace
   double cost = 0;         // of the copies; plan_with() adds that of the kernel
 };
-Way way(const Gemm& p, Order a_order, Order b_order, Keeps keeps = Keeps::nothing) noexcept {
+Way way(const Gemm& p, const DeviceDescription& device, Order a_order, Order b_order,
+        Keeps keeps = Keeps::nothing) noexcept {
   const auto needs_copy = [](const ConstMatrix& x, Order order) {
     return copy_alignment(x) < 16 || x.order != order;
   };
@@ -142,7 +146,7 @@ Way way(const Gemm& p, Order a_order, Order b_order, Keeps keeps = Keeps::nothin
   plan.pad_b = keeps != Keeps::b && keeps != Keeps::b_as_a && needs_copy(p.b, b_order);
   plan.swaps_ab = keeps == Keeps::b_as_a;
   result.keeps = keeps;
-  const Copies copies = lay_out_copies(p, &plan);
+  const Copies copies = lay_out_copies(p, device, &plan);
   result.needed = copies.bytes;
   result.cost = copies.cost;
   return result;
@@ -165,27 +169,28 @@ struct Ways {
 // it and copies C as well, provided that nothing but the product goes into C (beta == 0). The unaligned
 // kernels have fewer tiles if A is aligned: for few rows of A it pays to copy A and to keep B, or the other
 // way round.
-Ways ways_with_copies(const Gemm& p) noexcept {
+Ways ways_with_copies(const Gemm& p, const DeviceDescription& device) noexcept {
   Ways result;
   const bool is_16_bit = bytes(p.a.type) == 2,
              takes_both_orders = is_16_bit || p.a.type == Type::f64 || p.precision != Precision::none;
   const auto add = [&](const Way& w) {
     if (w.needed != 0) result.way[result.count++] = w;
   };
-  add(way(p, takes_both_orders ? p.a.order : row_major, takes_both_orders ? p.b.order : column_major));
+  add(way(p, device, takes_both_orders ? p.a.order : row_major,
+          takes_both_orders ? p.b.order : column_major));
   const auto any_ld = [&](const ConstMatrix& x, Order order) {
     return is_16_bit && x.order == order && begins_aligned(x) && copy_alignment(x) < 16;
   };
-  if (any_ld(p.a, row_major)) add(way(p, row_major, row_major, Keeps::a));
+  if (any_ld(p.a, row_major)) add(way(p, device, row_major, row_major, Keeps::a));
   // The transposing copy reads C^T in chunks of 8 elements, which the kernel must have computed. Without a
   // copy of A, A may end inside a chunk.
   const bool whole_chunks = p.m % 8 == 0 || p.a.order != column_major || copy_alignment(p.a) < 16;
   if (any_ld(p.b, column_major) && p.beta == 0.0 && !needs_fused_epilogue(p) &&
       bytes(result_of(p).type) == 2 && whole_chunks)
-    add(way(p, column_major, column_major, Keeps::b_as_a));
+    add(way(p, device, column_major, column_major, Keeps::b_as_a));
   if (is_16_bit && p.a.order == row_major && p.b.order == column_major) {
-    add(way(p, row_major, column_major, Keeps::b));
-    add(way(p, row_major, column_major, Keeps::a_unaligned));
+    add(way(p, device, row_major, column_major, Keeps::b));
+    add(way(p, device, row_major, column_major, Keeps::a_unaligned));
   }
   return result;
 }
@@ -205,6 +210,24 @@ bool is_for(const Kernel& kernel, const Way& w) noexcept {
       return kernel.unaligned && kernel.swap_ab;
   }
   return false;
+}
+
+// Of the kernels that the whole device could run, but have more CTAs than the call may use multiprocessors,
+// the one with the fewest. nullptr if there is none.
+const Kernel* smallest_on_whole_device(const std::vector<Kernel>& list, const Gemm& problem,
+                                       const DeviceDescription& device) {
+  if (!device.is_limited()) return nullptr;
+  DeviceDescription whole = device;
+  whole.multiprocessors = device.all_multiprocessors;
+  whole.all_multiprocessors = 0;
+  const Kernel* smallest = nullptr;
+  for (const Kernel& kernel : list) {
+    if (is_offered(kernel, problem) && may_be_chosen(kernel, problem) && accepts(kernel, problem, whole) &&
+        least_ctas(kernel, problem) > device.multiprocessors &&
+        (smallest == nullptr || least_ctas(kernel, problem) < least_ctas(*smallest, problem)))
+      smallest = &kernel;
+  }
+  return smallest;
 }
 
 // The kernel that the problem names, or `tuned` (if it is not null and accepts the problem), or the choice
@@ -228,6 +251,10 @@ const Kernel* choose(const std::vector<Kernel>& list, const Gemm& problem, const
                 "this build has no kernel for %s inputs accumulated in %s, A %s, B %s", name(problem.a.type),
                 name(problem.accumulate), problem.a.order == row_major ? "row-major" : "column-major",
                 problem.b.order == row_major ? "row-major" : "column-major");
+  if (const Kernel* const smallest = smallest_on_whole_device(list, problem, device)) {
+    accepts(*smallest, problem, device, why);
+    return nullptr;
+  }
   bool is_first = true;
   for (const Kernel& kernel : list) {
     Status refusal;
@@ -247,7 +274,8 @@ const Kernel* choose(const std::vector<Kernel>& list, const Gemm& problem, const
 // bytes of workspace that it uses.
 Status plan_with(const std::vector<Kernel>& list, const Gemm& given, const DeviceDescription& device,
                  const RefusedKernels& refused, bool any_workspace, Plan* plan, std::size_t* used) {
-  const Gemm problem = with_unused_lds_aligned(given);
+  Gemm problem = with_unused_lds_aligned(given);
+  if (any_workspace) problem.workspace_bytes = std::numeric_limits<std::size_t>::max();
   *plan = Plan{};
   *used = 0;
   Status why_not_direct, why_not_copied;
@@ -258,7 +286,7 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& given, const Devic
   const Kernel* direct = choose(list, problem, tuned, device, refused, &why_not_direct);
 
   Ways ways;
-  if (direct == nullptr || padding_pays(problem)) ways = ways_with_copies(problem);
+  if (direct == nullptr || padding_pays(problem)) ways = ways_with_copies(problem, device);
   // The choice depends on the alignment of the copies only: an address as aligned as theirs stands for each
   // of them, whether there is a workspace or not.
   alignas(256) char aligned = 0;
@@ -268,18 +296,24 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& given, const Devic
   const Way* best_within = nullptr;
   for (Way& w : ways) {
     Plan at_its_start = w.plan;
-    at_its_start.b_offset = at_its_start.c_offset = 0;
-    const Gemm copied = planned_problem(with_workspace, at_its_start);
+    at_its_start.b_offset = at_its_start.c_offset = at_its_start.kernel_offset = 0;
+    Gemm copied = planned_problem(with_workspace, at_its_start);
+    copied.workspace_bytes -= std::min(copied.workspace_bytes, w.needed);
     w.plan.kernel = choose(list, copied, tuned, device, refused, &why_not_copied);
+    if (w.plan.kernel == nullptr) {  // perhaps with more workspace, to say how much
+      copied.workspace_bytes = std::numeric_limits<std::size_t>::max();
+      w.plan.kernel = choose(list, copied, tuned, device, refused, &why_not_copied);
+    }
     if (w.plan.kernel == nullptr) continue;
     if (!is_for(*w.plan.kernel, w)) continue;
+    w.needed += w.plan.kernel->workspace_bytes(device);
     w.cost += estimated_cost(*w.plan.kernel, copied, device);
     const bool as_tuned = w.plan.kernel == tuned;  // goes before a lower cost
     const auto better = [&](const Way* than) {
       return than == nullptr || (as_tuned != (than->plan.kernel == tuned) ? as_tuned : w.cost < than->cost);
     };
     if (better(best)) best = &w;
-    if ((any_workspace || problem.workspace_bytes >= w.needed) && better(best_within)) best_within = &w;
+    if (problem.workspace_bytes >= w.needed && better(best_within)) best_within = &w;
   }
   // A kernel for unaligned operands needs no copies if it is as fast as one with copies. But a kernel of the
   // tuning table comes first.
@@ -301,6 +335,7 @@ Status plan_with(const std::vector<Kernel>& list, const Gemm& given, const Devic
   // A kernel that refuses even the aligned copies names the actual obstacle.
   if (direct == nullptr) return why_not_copied ? why_not_direct : why_not_copied;
   plan->kernel = direct;
+  *used = direct->workspace_bytes(device);
   return {};
 }
 
@@ -322,7 +357,7 @@ Status make_plan(const std::vector<Kernel>& list, const Gemm& problem, const Dev
 
 double planned_cost(const Gemm& problem, const Plan& plan, const DeviceDescription& device) noexcept {
   Plan laid_out = plan;
-  const Copies copies = lay_out_copies(with_unused_lds_aligned(problem), &laid_out);
+  const Copies copies = lay_out_copies(with_unused_lds_aligned(problem), device, &laid_out);
   return copies.cost + estimated_cost(*plan.kernel, planned_problem(problem, plan), device);
 }
 

@@ -22,6 +22,11 @@ struct Plan {
   // The kernel computes the transpose of C from B^T and A^T, into the workspace. A copy then transposes it.
   bool swaps_ab = false;
   std::size_t c_offset = 0;
+  // Of the workspace that the kernel itself needs (Kernel::workspace_bytes): after the copies.
+  std::size_t kernel_offset = 0;
+
+  // Whether something is copied into the workspace, or out of it.
+  bool has_copies() const noexcept { return pad_a || pad_b || swaps_ab; }
 };
 
 // The problem with an aligned leading dimension for each matrix that has a single row (column). Nothing uses

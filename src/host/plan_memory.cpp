@@ -47,12 +47,13 @@ auto members(const EpilogueOptions& x) noexcept {
                         members(x.bias), members(x.row_bias), members(x.aux));
 }
 auto members(const DeviceDescription& x) noexcept {
-  static_assert(sizeof(DeviceDescription) == 24, "a new member must be compared here");
-  return std::tie(x.sm, x.multiprocessors, x.shared_bytes_per_block_optin, x.l2_bytes);
+  static_assert(sizeof(DeviceDescription) == 32, "a new member must be compared here");
+  return std::tie(x.sm, x.multiprocessors, x.all_multiprocessors, x.shared_bytes_per_block_optin, x.l2_bytes);
 }
-// Without what is_remembered() refuses.
+// Without what is_remembered() refuses, and what does not change a plan of a device: its multiprocessors are
+// in its description.
 auto members(const Gemm& x) noexcept {
-  static_assert(sizeof(Gemm) == 320, "a new member must be compared here");
+  static_assert(sizeof(Gemm) == 328, "a new member must be compared here");
   return std::tuple_cat(std::tie(x.m, x.n, x.k, x.alpha, x.beta, x.accumulate, x.promote, x.precision,
                                  x.scale_a, x.scale_b, x.workspace, x.workspace_bytes),
                         members(x.a), members(x.b), members(x.c), members(x.d), members(x.epilogue));

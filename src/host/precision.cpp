@@ -96,10 +96,10 @@ double cost_of(const Gemm& product, const DeviceDescription& device) {
 }
 
 // Of the launch that splits both operands, in the unit of estimated_cost().
-double cost_of_split(const Gemm& p) noexcept {
+double cost_of_split(const Gemm& p, const DeviceDescription& device) noexcept {
   const double elements = (static_cast<double>(p.m) + static_cast<double>(p.n)) * static_cast<double>(p.k);
   const auto written = static_cast<double>(bytes(part_type(p.precision)) * products_of(p.precision));
-  return estimated_copy_cost(elements * (4 + written) / 2, false) + split_launch_cost;
+  return estimated_copy_cost(elements * (4 + written) / 2, false, device) + split_launch_cost;
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ bool rounds_while_loading(const Gemm& problem, const DeviceDescription& device, 
   if (kernel == nullptr) return false;
   if (!any_workspace && problem.workspace_bytes < parts_bytes(problem)) return true;
   return estimated_cost(*kernel, problem, device) <=
-         cost_of_split(problem) + cost_of(product_of_parts(problem), device);
+         cost_of_split(problem, device) + cost_of(product_of_parts(problem), device);
 }
 
 Division choose_division(const Gemm& problem, const DeviceDescription& device) {
@@ -123,8 +123,8 @@ Division choose_division(const Gemm& problem, const DeviceDescription& device) {
   if (!may_be_divided(problem)) return Division::of_parts;
   const Gemm whole = product_of_parts(problem);
   const Products two = leading_and_others(problem, whole);
-  const double reading_c =
-      estimated_copy_cost(4.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n), false);
+  const double reading_c = estimated_copy_cost(
+      4.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n), false, device);
   const double cost_of_two = cost_of(two.product[0], device) + cost_of(two.product[1], device) + reading_c;
   return cost_of_two < cost_of(whole, device) ? two.division : Division::of_parts;
 }

@@ -262,6 +262,17 @@ Status check_gated(const Gemm& p) noexcept {
   return {};
 }
 
+Status check_in_place(const Gemm& p) noexcept {
+  if (!has_addend(p) || p.d.data != p.c.data || p.d.data == nullptr ||
+      (p.d.ld == p.c.ld && p.d.type == p.c.type))
+    return {};
+  return Status(
+      StatusCode::invalid_argument,
+      "D is where C is, with ldd = %lld and type %s, but C has ldc = %lld and type %s: in place they "
+      "must be the same",
+      static_cast<long long>(p.d.ld), name(p.d.type), static_cast<long long>(p.c.ld), name(p.c.type));
+}
+
 Status check_epilogue(const Gemm& p) noexcept {
   const EpilogueOptions& e = p.epilogue;
   if (std::find(std::begin(all_activations), std::end(all_activations), e.activation) ==
@@ -270,14 +281,7 @@ Status check_epilogue(const Gemm& p) noexcept {
                   "the activation is %d but an activation is a number from 0 to 7",
                   static_cast<int>(e.activation));
   }
-  if (has_addend(p) && p.d.data == p.c.data && p.d.data != nullptr &&
-      (p.d.ld != p.c.ld || p.d.type != p.c.type)) {
-    return Status(
-        StatusCode::invalid_argument,
-        "D is where C is, with ldd = %lld and type %s, but C has ldc = %lld and type %s: in place they "
-        "must be the same",
-        static_cast<long long>(p.d.ld), name(p.d.type), static_cast<long long>(p.c.ld), name(p.c.type));
-  }
+  if (Status s = check_in_place(p); !s) return s;
   if (!needs_fused_epilogue(p)) return {};
   const bool is_promoted = p.promote || promotes(p.precision);
   if (p.accumulate == Type::s32 && !converts_integers(p)) {
@@ -463,11 +467,11 @@ bool is_exact(const ByteRanges& x, const ByteRanges& y) noexcept {
 
 bool joined_overlap(const ByteRanges& x, const ByteRanges& y) noexcept {
   const Wide distance = Wide{y.base} - Wide{x.base};
-  if ((x.count == 1 && y.count == 1) || !is_exact(x, y)) {
-    const Wide x_bytes = x.count == 1 ? x.range_bytes : Wide{x.count - 1} * x.pitch_bytes + x.range_bytes;
-    const Wide y_bytes = y.count == 1 ? y.range_bytes : Wide{y.count - 1} * y.pitch_bytes + y.range_bytes;
-    return distance < x_bytes && -distance < y_bytes;
-  }
+  const Wide x_bytes = x.count == 1 ? x.range_bytes : Wide{x.count - 1} * x.pitch_bytes + x.range_bytes;
+  const Wide y_bytes = y.count == 1 ? y.range_bytes : Wide{y.count - 1} * y.pitch_bytes + y.range_bytes;
+  // Most matrices are wholly apart, which takes no division.
+  if (distance >= x_bytes || -distance >= y_bytes) return false;
+  if ((x.count == 1 && y.count == 1) || !is_exact(x, y)) return true;
   // A single range may have any pitch.
   const Wide x_pitch = x.count == 1 ? y.pitch_bytes : x.pitch_bytes;
   const Wide y_pitch = y.count == 1 ? x.pitch_bytes : y.pitch_bytes;
@@ -496,10 +500,17 @@ bool overlap(const ByteRanges& x, const ByteRanges& y) noexcept {
   return joined_overlap(joined(x), joined(y));
 }
 
+Status check_multiprocessors(int limit) noexcept {
+  if (limit >= 0) return {};
+  return Status(StatusCode::invalid_argument, "multiprocessors is %d but must be >= 0, which stands for all",
+                limit);
+}
+
 Status validate_shape(const Gemm& problem) noexcept {
   if (Status s = check_size("m", problem.m); !s) return s;
   if (Status s = check_size("n", problem.n); !s) return s;
   if (Status s = check_size("k", problem.k); !s) return s;
+  if (Status s = check_multiprocessors(problem.multiprocessors); !s) return s;
   if (Status s = check_types(problem); !s) return s;
   if (Status s = check_depth(problem); !s) return s;
   if (Status s = check_factors(problem); !s) return s;
@@ -540,6 +551,11 @@ ByteRanges memory_of(const Gemm& problem, Letter letter) noexcept {
 
 Status validate(const Gemm& problem) noexcept {
   if (Status s = validate_shape(problem); !s) return s;
+  return validate_pointers(problem);
+}
+
+Status validate_pointers(const Gemm& problem) noexcept {
+  if (Status s = check_in_place(problem); !s) return s;
   const EpilogueOptions& e = problem.epilogue;
   const Extent a = extent_of_a(problem), b = extent_of_b(problem), result = extent_of_result(problem),
                addend = extent_of_addend(problem), aux = extent_of_aux(problem);
@@ -569,28 +585,30 @@ Status validate(const Gemm& problem) noexcept {
                  {"absmax", e.absmax, 1, Type::f32, true},
                  {"bias_gradient", e.bias_gradient, problem.n, Type::f32, true}};
   for (const auto& x : vectors) {
+    if (x.data == nullptr) continue;
     if (Status s = check_element_alignment(x.what, x.data, x.type); !s) return s;
   }
   if (Status s = check_workspace(problem); !s) return s;
 
   // gemm() writes the result, the workspace and what the epilogue gives beside the result: they may overlap
   // nothing else. Only C may be where D is.
-  const Memory written[] = {
-      memory_of("the workspace", problem.workspace, problem.workspace_bytes), memory_of(result),
-      has_aux(problem) && !reads_aux(e.activation) ? memory_of(aux) : Memory{"", true, {}},
-      memory_of("absmax", e.absmax, sizeof(float)),
-      memory_of("bias_gradient", e.bias_gradient, static_cast<std::size_t>(problem.n) * sizeof(float))};
-  for (const Memory* x = std::begin(written); x != std::end(written); ++x) {
-    for (const Memory* y = std::begin(written); y != x; ++y) {
-      if (Status s = check_apart(*y, *x); !s) return s;
-    }
-  }
+  Memory written[5];
+  int count = 0;
   const auto check_read = [&](const Memory& x) {
-    for (const Memory& memory : written) {
-      if (Status s = check_apart(memory, x); !s) return s;
+    for (int i = 0; i < count && !x.empty; ++i) {
+      if (Status s = check_apart(written[i], x); !s) return s;
     }
     return Status();
   };
+  for (const Memory& x :
+       {memory_of("the workspace", problem.workspace, problem.workspace_bytes), memory_of(result),
+        has_aux(problem) && !reads_aux(e.activation) ? memory_of(aux) : Memory{"", true, {}},
+        memory_of("absmax", e.absmax, sizeof(float)),
+        memory_of("bias_gradient", e.bias_gradient, static_cast<std::size_t>(problem.n) * sizeof(float))}) {
+    if (x.empty) continue;
+    if (Status s = check_read(x); !s) return s;
+    written[count++] = x;
+  }
   for (const Extent* x : {&a, &b}) {
     if (!is_read) break;
     if (Status s = check_read(memory_of(*x)); !s) return s;
@@ -602,7 +620,7 @@ Status validate(const Gemm& problem) noexcept {
     if (Status s = check_read(memory_of(aux)); !s) return s;
   }
   for (const auto& x : vectors) {
-    if (x.is_written) continue;
+    if (x.is_written || x.data == nullptr) continue;
     const Memory memory = memory_of(x.what, x.data, static_cast<std::size_t>(x.count) * bytes(x.type));
     if (Status s = check_read(memory); !s) return s;
   }

@@ -23,6 +23,9 @@ struct ByteRanges {
 bool overlap(const ByteRanges& x, const ByteRanges& y) noexcept;
 bool overlap_is_exact(const ByteRanges& x, const ByteRanges& y) noexcept;
 
+// Whether a limit of multiprocessors makes sense on some device.
+Status check_multiprocessors(int limit) noexcept;
+
 // The part of validate() that reads no pointer: sizes, types, orders, leading dimensions.
 Status validate_shape(const Gemm& problem) noexcept;
 
@@ -33,7 +36,10 @@ enum class Letter { a, b, c };
 Status validate_memory(const Gemm& problem, Letter letter) noexcept;
 ByteRanges memory_of(const Gemm& problem, Letter letter) noexcept;
 
-// ok, or StatusCode::invalid_argument (unsupported for a combination of types) with a sentence.
+// The other part, for a problem whose shape is valid: alignment, address space, overlap.
+Status validate_pointers(const Gemm& problem) noexcept;
+
+// Both: ok, or StatusCode::invalid_argument (unsupported for a combination of types) with a sentence.
 Status validate(const Gemm& problem) noexcept;
 
 }  // namespace tenon

@@ -187,6 +187,7 @@ Status check_overlap(const GroupedGemm& p, std::int64_t rows, bool reads) noexce
 
 Status validate(const GroupedGemm& p) noexcept {
   if (Status s = check_sizes(p); !s) return s;
+  if (Status s = check_multiprocessors(p.multiprocessors); !s) return s;
   if (Status s = check_types(p); !s) return s;
   const bool reads = p.alpha != 0.0F && p.k > 0, divides_k = p.layout == GroupLayout::divides_k;
   const std::int64_t a_rows = p.layout == GroupLayout::masked && p.m > 0 ? p.groups * p.m : p.m;

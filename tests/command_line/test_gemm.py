@@ -123,6 +123,19 @@ class InTheEmulator(OnADevice):
                 self.assertEqual((code, out), (2, ""), err)
                 self.assertIn(words, err)
 
+    def test_some_of_the_multiprocessors(self):
+        for sizes in ((("--m", 200, "--n", 136, "--k", 72)), ("--m", 131, "--n", 37, "--k", 45, "--type", "e4m3"),
+                      ("--batch", 3, "--m", 64, "--n", 64, "--k", 64), ("--groups", "30,40", "--n", 64, "--k", 64)):
+            with self.subTest(sizes):
+                self.assertTrue(self.gemm(*sizes, "--multiprocessors", 2, "--no-overlap", "--check")["ok"])
+        for words, code, arguments in (
+                ("--multiprocessors: '-1' is not a whole number", 2, ("--multiprocessors=-1",)),
+                ("multiprocessors is 99999 but must be 0 (all) to ", 2, ("--multiprocessors", 99999))):
+            with self.subTest(words):
+                found, out, err = run("gemm", "--m", 8, "--n", 8, "--k", 8, *arguments, *self.DEVICE)
+                self.assertEqual((found, out), (code, ""), err)
+                self.assertIn(words, err)
+
     def test_every_type_and_layout(self):
         for layout in ("tn", "nn", "tt", "nt"):
             for type_ in ("f16", "bf16"):

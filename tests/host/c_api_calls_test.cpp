@@ -133,6 +133,8 @@ tenon_gemm_problem of_c(int which, const tenon_tuning* tuning) {
   p.workspace = at<void>(first ? 0x60 : 0x160);
   p.workspace_bytes = first ? 7 : 107;
   p.precision = first ? TENON_PRECISION_BF16X6 : TENON_PRECISION_TF32;
+  p.multiprocessors = 10 + 100 * which;
+  p.no_overlap = first ? 2 : 0;
   return p;
 }
 
@@ -183,6 +185,8 @@ void expect_arrived(const tenon_gemm_problem& p, const Tuning* tuning) {
   EXPECT_EQ(q.workspace, p.workspace);
   EXPECT_EQ(q.workspace_bytes, p.workspace_bytes);
   EXPECT_EQ(static_cast<int>(q.precision), static_cast<int>(p.precision));
+  EXPECT_EQ(q.multiprocessors, p.multiprocessors);
+  EXPECT_EQ(q.overlaps_previous, p.no_overlap == 0);
 }
 
 void expect_answer(const tenon_status& s) {
@@ -245,6 +249,8 @@ tenon_gemm_grouped_problem grouped_of_c(int which) {
   p.scale_a = {at<float>(first ? 0x60 : 0x160), 10 + 100 * which};
   p.scale_b = {at<float>(first ? 0x80 : 0x180), 11 + 100 * which};
   p.scale_b_stride = 12 + 100 * which;
+  p.multiprocessors = 13 + 100 * which;
+  p.no_overlap = first ? 2 : 0;
   return p;
 }
 void expect_arrived(const tenon_gemm_grouped_problem& p) {
@@ -278,6 +284,8 @@ void expect_arrived(const tenon_gemm_grouped_problem& p) {
   EXPECT_EQ(q.scale_b.data, p.scale_b.data);
   EXPECT_EQ(q.scale_b.ld, p.scale_b.ld);
   EXPECT_EQ(q.scale_b_stride, p.scale_b_stride);
+  EXPECT_EQ(q.multiprocessors, p.multiprocessors);
+  EXPECT_EQ(q.overlaps_previous, p.no_overlap == 0);
 }
 TEST(CApiCalls, TranslateEveryFieldOfGroupedProducts) {
   auto* const stream = at<CUstream_st>(0x70);

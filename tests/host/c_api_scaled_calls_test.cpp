@@ -58,6 +58,8 @@ tenon_scaled_gemm_problem some_problem() {
   p.scale_a = {at<float>(64), 9};
   p.scale_b = {at<float>(80), 10};
   p.kernel = "kernel";
+  p.multiprocessors = 77;
+  p.no_overlap = 1;
   return p;
 }
 
@@ -85,6 +87,8 @@ void expect_passed_on() {
   EXPECT_EQ(p.scale_b.data, at<float>(80));
   EXPECT_EQ(p.scale_b.ld, 10);
   EXPECT_STREQ(p.kernel, "kernel");
+  EXPECT_EQ(p.multiprocessors, 77);
+  EXPECT_FALSE(p.overlaps_previous);
 }
 
 TEST(CApiScaled, EveryFieldOfAProductIsPassedOn) {
@@ -161,6 +165,8 @@ TEST(CApiScaled, DefaultsAreThoseOfTheHeader) {
   EXPECT_EQ(p.b.type, TENON_E4M3);
   EXPECT_EQ(p.b.order, TENON_COLUMN_MAJOR);
   EXPECT_EQ(p.kernel, nullptr);
+  EXPECT_EQ(p.multiprocessors, 0);
+  EXPECT_EQ(p.no_overlap, 0);
 }
 
 }  // namespace

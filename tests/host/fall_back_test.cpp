@@ -31,10 +31,7 @@ std::vector<std::string> in_order(const Gemm& p) {
   std::vector<const Kernel*> accepting;
   for (const Kernel& kernel : kernels())
     if (is_offered(kernel, p) && !kernel.unaligned && accepts(kernel, p, h200)) accepting.push_back(&kernel);
-  // Of types other than 16-bit ones, kernels of mma.sync come after those of wgmma.
-  const auto yields = [](const Kernel* kernel) {
-    return kernel->instruction == Instruction::mma_sync && bytes(kernel->type) != 2;
-  };
+  const auto yields = [&](const Kernel* kernel) { return yields_to_wgmma(*kernel, p); };
   std::stable_sort(accepting.begin(), accepting.end(), [&](const Kernel* x, const Kernel* y) {
     if (yields(x) != yields(y)) return yields(y);
     return estimated_cost(*x, p, h200) < estimated_cost(*y, p, h200);

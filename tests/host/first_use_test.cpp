@@ -241,6 +241,7 @@ void capture_every_kernel(cudaStreamCaptureMode mode) {
     const Gemm p = problem_of(kernel, 256, 264, 192);
     if (kernel.takes_epilogue != nullptr && !kernel.takes_epilogue(p)) continue;
     auto product = std::make_unique<Product>(p, stream);
+    if (kernel.partial_bytes != 0) product->allocate_workspace();
     const Status status = can_implement(product->problem);
     if (status.code() == StatusCode::device_unsupported) continue;
     require(status, kernel.name);

@@ -420,6 +420,9 @@ TEST_F(GemmOnDevice, TheKernelNamedIsTheKernelThatRuns) {
     Product product(129, 131, 136);
     product.problem.kernel = kernel.name.c_str();
     if (kernel.takes_epilogue != nullptr && !kernel.takes_epilogue(product.problem)) continue;
+    const std::size_t bytes = kernel.partial_bytes == 0 ? 0 : workspace_size(launcher(), product.problem);
+    const Buffer<unsigned char> workspace(std::vector<unsigned char>(bytes, 0xFF));
+    if (bytes != 0) product.problem.workspace = workspace.get(), product.problem.workspace_bytes = bytes;
     if (const Status s = can_implement(launcher(), product.problem); !s) {
       EXPECT_EQ(s.code(), StatusCode::device_unsupported) << kernel.name << ": " << s.message();
       continue;
@@ -460,7 +463,8 @@ TEST_F(GemmOnDevice, WhatRunsAfterRefusalsIsRight) {
     };
     const Status s = gemm(refusing, product.problem);
     ASSERT_TRUE(s) << s.message();
-    ASSERT_EQ(refusing.launched.size(), bytes == 0 ? 1U : 2U);
+    // The next best kernel may read other copies.
+    ASSERT_GE(refusing.launched.size(), bytes == 0 ? 1U : 2U);
     EXPECT_EQ(find_kernel(refusing.launched.back())->copy, Copy::cp_async);
     product.expect_right();
   }

@@ -46,11 +46,18 @@ class CountingDevice final : public LoadingLauncher {
     first_map = *static_cast<const std::uint64_t*>(launch.arguments.data(0));
     return {};
   }
+  Status replace_address(const void* data, TensorMap* map) noexcept override {
+    if (!replaces) return Status(StatusCode::device_unsupported, "not replaced");
+    ++replaced;
+    map->opaque[0] = reinterpret_cast<std::uintptr_t>(data);
+    return {};
+  }
 
   DeviceIdentity identity{1, 5};
   int refusals = 0;
+  bool replaces = true;
   std::vector<std::string> loaded;
-  std::atomic<int> described{0}, maps{0}, launches{0};
+  std::atomic<int> described{0}, maps{0}, replaced{0}, launches{0};
   std::string what;
   std::uint64_t first_map = 0;
 };
@@ -100,8 +107,45 @@ TEST(PreparedGemm, TheSamePointersAreNotLookedAtAgain) {
   EXPECT_EQ(device.launches, 4);
 }
 
+TEST(PreparedGemm, ReplacesTheAddressesOfNewPointersAlone) {
+  CountingDevice device;
+  const Gemm p = problem(1024, 1024, 1024);
+  const PreparedGemm prepared = prepared_on(device, p);
+  const int encoded = device.maps;
+  EXPECT_GE(encoded, 3);
+  ASSERT_TRUE(run(device, prepared));
+  EXPECT_EQ(device.replaced, 0) << "the pointers of prepare()";
+  const GemmPointers elsewhere{address(std::uintptr_t{7} << 40)};
+  ASSERT_TRUE(run(device, prepared, elsewhere));
+  const int of_a = device.replaced;
+  EXPECT_GE(of_a, 1);
+  EXPECT_LT(of_a, encoded) << "B and C are where they were";
+  EXPECT_EQ(device.first_map, std::uint64_t{7} << 40);
+  ASSERT_TRUE(run(device, prepared, elsewhere));
+  EXPECT_EQ(device.replaced, of_a) << "the same pointers again";
+  ASSERT_TRUE(run(device, prepared));
+  EXPECT_EQ(device.first_map, std::uint64_t{1} << 40) << "those of prepare() again";
+  EXPECT_EQ(device.replaced, 2 * of_a);
+  EXPECT_EQ(device.maps, encoded);
+  EXPECT_EQ(device.described, 1) << "of prepare()";
+}
+
+TEST(PreparedGemm, PlansAgainForOtherAlignments) {
+  CountingDevice device;
+  const PreparedGemm prepared = prepared_on(device, problem(1024, 1024, 1024));
+  const int encoded = device.maps;
+  for (const std::uintptr_t at : {std::uintptr_t{7} << 40, (std::uintptr_t{8} << 40) + 16,
+                                  std::uintptr_t{9} << 40, (std::uintptr_t{9} << 40) + 48}) {
+    ASSERT_TRUE(run(device, prepared, {address(at)}));
+    EXPECT_EQ(device.first_map, at);
+  }
+  EXPECT_GT(device.maps, encoded);
+  EXPECT_EQ(device.launches, 4);
+}
+
 TEST(PreparedGemm, EncodesTheMapsOfNewPointersAlone) {
   CountingDevice device;
+  device.replaces = false;
   const Gemm p = problem(1024, 1024, 1024);
   const PreparedGemm prepared = prepared_on(device, p);
   const int encoded = device.maps;
@@ -173,6 +217,36 @@ TEST(PreparedGemm, RefusesPointersThatDoNotFit) {
   EXPECT_EQ(s.code(), StatusCode::invalid_argument) << "overlaps A";
   EXPECT_EQ(run(device, PreparedGemm()).code(), StatusCode::invalid_argument);
   EXPECT_EQ(device.launches, 0);
+}
+
+TEST(PreparedGemm, DMayComeApartFromCOnlyIfItWas) {
+  CountingDevice device;
+  Gemm p = problem(512, 512, 512);
+  p.beta = 1.0;
+  p.d = p.c;
+  GemmPointers x;
+  x.d = address(std::uintptr_t{6} << 40);
+  Status s = run(device, prepared_on(device, p), x);
+  EXPECT_EQ(s.code(), StatusCode::invalid_argument);
+  EXPECT_STREQ(
+      s.message(),
+      "C is 0x30000000000 and D is 0x60000000000 but the product was prepared for D in the place of C: "
+      "prepare it with C and D apart");
+  EXPECT_EQ(device.launches, 0);
+  p.c.data = p.d.data = nullptr;  // may come apart
+  x.c = address(std::uintptr_t{3} << 40);
+  s = run(device, prepared_on(device, p), x);
+  EXPECT_TRUE(s) << s.message();
+  x.c = x.d;
+  s = run(device, prepared_on(device, p), x);
+  EXPECT_TRUE(s) << s.message();
+  p.d.type = Type::f16;
+  const PreparedGemm of_two_types = prepared_on(device, p);
+  s = run(device, of_two_types, x);
+  EXPECT_EQ(s.code(), StatusCode::invalid_argument) << "in place with another type";
+  x.c = address(std::uintptr_t{3} << 40);
+  s = run(device, of_two_types, x);
+  EXPECT_TRUE(s) << s.message();
 }
 
 TEST(PreparedGemm, UnalignedOperandsMayBeReplacedByUnalignedOnes) {
@@ -265,6 +339,9 @@ TEST(PreparedGemm, ThreadsRunItAtTheSameTime) {
         Status launch(const Launch& launch) noexcept override { return shared_.launch(launch); }
         Status identify(DeviceIdentity* of) noexcept override { return shared_.identify(of); }
         Status load(const Launch& launch) noexcept override { return shared_.load(launch); }
+        Status replace_address(const void* data, TensorMap* map) noexcept override {
+          return shared_.replace_address(data, map);
+        }
         Status launch_loaded(const Launch& launch) noexcept override {
           if (*static_cast<const std::uint64_t*>(launch.arguments.data(0)) != a_) ++wrong_;
           return {};

@@ -20,16 +20,10 @@ using microbench::Suite;
 
 constexpr DeviceDescription h100{90, 132, 227 * 1024, std::size_t{50} << 20};
 
-// Not measured since the cost model was fitted to an H100: their records are those of an H200, by the choice
-// before.
-bool is_to_be_measured_again(const std::string& suite) {
-  return suite == "models" || suite == "tokens" || suite == "shapes";
-}
-
 // Results of gemm()'s own choice: suites that are not `best` name every kernel in turn. Those of sweeps are
 // curves, which say nothing of a kernel and are not measured anew with each change of the choice.
 bool is_of_the_choice(const Suite& suite) {
-  return suite.best && suite.name.rfind("sweep_", 0) != 0 && !is_to_be_measured_again(suite.name);
+  return suite.best && suite.name.rfind("sweep_", 0) != 0;
 }
 
 // The case of a record, with the workspace it asks for, at addresses as aligned as the benchmark's. Leading
@@ -69,7 +63,7 @@ std::string chosen_for(const Gemm& problem) {
   Plan plan;
   const Status status = make_plan(kernels(), problem, h100, &plan);
   if (!status) return status.message();
-  return plan.kernel->name + (problem.workspace != nullptr ? " + padded copies" : "");
+  return plan.kernel->name + (plan.has_copies() ? " + padded copies" : "");
 }
 
 // So many cases of a suite may have another choice now.
@@ -105,7 +99,7 @@ TEST(MeasuredChoices, AreThoseOfTheLibraryInAllButAFewCases) {
         << suite.name << " must be measured again, these choices have changed:\n"
         << changes;
   }
-  EXPECT_EQ(suites, 4);
+  EXPECT_EQ(suites, 7);
 }
 
 }  // namespace

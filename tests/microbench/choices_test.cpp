@@ -67,28 +67,32 @@ TEST(ChoiceProblems, AreAFunctionOfTheSeedAndAPrefixOfMore) {
 TEST(ChoiceProblems, AreValidAndWhatTheirGroupSays) {
   std::map<std::string, int> count;
   std::set<std::string> layouts, types;
-  for (const ChoiceProblem& problem : draw_choice_problems(1, 1600)) {
+  for (const ChoiceProblem& problem : draw_choice_problems(1, 2100)) {
     const Shape& s = problem.shape;
     ++count[problem.group];
     types.insert(name(problem.types));
     const Status status = validate(gemm_of(problem));
     ASSERT_TRUE(status) << describe(problem) << ": " << status.message();
     EXPECT_GE(std::min(s.n, s.k), 16) << describe(problem);
-    EXPECT_LE(std::max({s.m, s.n, s.k}), 12288) << describe(problem);
+    EXPECT_LE(std::max({s.m, s.n, s.k}), problem.group == "tokens" ? 28672 : 12288) << describe(problem);
     const std::int64_t multiple = 16 / static_cast<std::int64_t>(bytes(problem.types.input));
     const bool is_aligned = s.lda % multiple == 0 && s.ldb % multiple == 0 && s.ldc % 8 == 0;
     EXPECT_EQ(is_aligned, problem.group != "unaligned") << describe(problem);
     if (problem.group == "decode") {
       EXPECT_LE(s.m, 128);
     } else {
-      EXPECT_GE(s.m, 16);
+      EXPECT_GE(s.m, problem.group == "tokens" ? 64 : problem.group == "large" ? 2048 : 16);
     }
     if (problem.group == "aligned") layouts.insert(name(problem.layout));
   }
-  EXPECT_EQ(
-      count,
-      (std::map<std::string, int>{
-          {"aligned", 500}, {"decode", 400}, {"unaligned", 300}, {"fp8", 200}, {"s8", 100}, {"tf32", 100}}));
+  EXPECT_EQ(count, (std::map<std::string, int>{{"aligned", 600},
+                                               {"decode", 400},
+                                               {"tokens", 300},
+                                               {"large", 100},
+                                               {"unaligned", 300},
+                                               {"fp8", 200},
+                                               {"s8", 100},
+                                               {"tf32", 100}}));
   EXPECT_EQ(layouts, (std::set<std::string>{"nn", "nt", "tn", "tt"}));
   EXPECT_EQ(types, (std::set<std::string>{"bf16_f32_bf16", "bf16_f32_f32", "e4m3_f32_bf16", "e4m3_f32p_bf16",
                                           "f16_f32_f16", "f16_f32_f32", "s8_s32_s32", "tf32_f32_f32"}));
@@ -246,6 +250,28 @@ TEST(ChoiceRecord, IsReadAsItWasWritten) {
   EXPECT_EQ(to_text(read), to_text(read_choice_record(to_text(read))));
 }
 
+TEST(ChoiceRecord, SaysWhetherAForeignKernelWasBetween) {
+  ChoiceRecord record = example();
+  record.foreign_us = 0.96;
+  EXPECT_NE(to_text(record).find("\"mode\": \"burst\""), std::string::npos);
+  EXPECT_FALSE(read_choice_record(to_text(record)).between);
+  EXPECT_EQ(read_choice_record(to_text(record)).foreign_us, 0) << "there was none";
+  record.between = true;
+  EXPECT_NE(to_text(record).find("\"mode\": \"between\""), std::string::npos);
+  EXPECT_TRUE(read_choice_record(to_text(record)).between);
+  EXPECT_EQ(read_choice_record(to_text(record)).foreign_us, 0.96);
+}
+
+// As the committed ones of before there were two modes.
+TEST(ChoiceRecord, WithoutAModeIsOfBursts) {
+  std::string text = to_text(example());
+  for (const std::string line : {" \"mode\": \"burst\",\n", " \"foreign_us\": null,\n"}) {
+    ASSERT_NE(text.find(line), std::string::npos) << text.substr(0, 400);
+    text.erase(text.find(line), line.size());
+  }
+  EXPECT_FALSE(read_choice_record(text).between);
+}
+
 // 200 problems, with every kernel of the library that would be timed.
 TEST(ChoiceRecord, IsAFileOfBelowHalfAMegabyte) {
   FakeTimer timer;
@@ -273,6 +299,9 @@ TEST(ChoiceRecord, RefusesWhatIsNone) {
   EXPECT_NE(refusal("[]").find("not a record of choices: "), std::string::npos);
   EXPECT_NE(refusal("{").find("not a record of choices: "), std::string::npos);
   EXPECT_EQ(refusal(with("gemm_choices", "gemm")), "the benchmark is not 'gemm_choices'");
+  EXPECT_EQ(refusal(with("\"burst\"", "\"cold\"")), "the mode is 'cold' but must be burst or between");
+  EXPECT_NE(refusal(with("\"burst\"", "\"between\"")).find("not a record of choices: "), std::string::npos)
+      << "without the time of the foreign kernel";
   EXPECT_NE(refusal(with("[0,10.0]", "[3,10.0]")).find("is of kernel number 3, but there are 3 kernels"),
             std::string::npos);
   EXPECT_NE(refusal(with("[0,10.0]", "[0,0.0]")).find("is not above 0"), std::string::npos);
@@ -319,6 +348,26 @@ TEST(Regret, IsPrintedForEachGroup) {
   }
   EXPECT_NE(regret_table(record, kernels()).find("\n  no time of " + chosen + ", chosen for "),
             std::string::npos);
+}
+
+TEST(ChoiceRecord, SaysWhatIsLostWithoutAKernel) {
+  ChoiceRecord record;
+  const ChoiceProblem problem = draw_choice_problems(1, 1).front();
+  // Entries that differ in their clusters, and copies, are one compiled kernel.
+  record.problems.push_back(
+      {problem, {{"a_c2x1", 10}, {"a_c1x2", 12}, {"b", 20}, {"b + padded copies", 15}}});
+  record.problems.push_back({problem, {{"a", 30}, {"b", 10}, {"c", 11}}});
+  record.problems.push_back({problem, {{"c", 5}}});  // nothing to compare with
+  const std::vector<KernelLoss> losses = losses_without(record);
+  ASSERT_EQ(losses.size(), 3U);
+  EXPECT_EQ(losses[0].kernel, "c");
+  EXPECT_EQ(losses[0].problems, 1);
+  EXPECT_DOUBLE_EQ(losses[0].mean, 1);
+  EXPECT_EQ(losses[1].kernel, "b");  // 11 / 10 in one of two problems
+  EXPECT_DOUBLE_EQ(losses[1].mean, std::sqrt(1.1));
+  EXPECT_DOUBLE_EQ(losses[1].worst, 1.1);
+  EXPECT_EQ(losses[2].kernel, "a");  // 15 / 10
+  EXPECT_DOUBLE_EQ(losses[2].mean, std::sqrt(1.5));
 }
 
 }  // namespace

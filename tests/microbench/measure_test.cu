@@ -1,7 +1,9 @@
 // The stopwatch on kernels of known duration: they wait for a number of nanoseconds.
 #include "microbench/measure.hpp"
 
+#include <chrono>
 #include <cstdint>
+#include <thread>
 
 #include "support/gpu.hpp"
 
@@ -55,6 +57,21 @@ TEST_F(Measure, ShortLaunchesAreReplayedFromAGraph) {
   EXPECT_LT(calls, 400) << "launched again for each of the five bursts";
 }
 
+// As the launch that loads a kernel does: the burst would be one launch, and its gap most of the figure.
+TEST_F(Measure, ASlowFirstLaunchDoesNotShortenTheBurst) {
+  Stopwatch stopwatch(0);
+  int calls = 0;
+  Contender contender = waiting(10'000);
+  const auto enqueue = contender.enqueue;
+  contender.enqueue = [&](cudaStream_t stream, int iteration) {
+    if (calls++ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return enqueue(stream, iteration);
+  };
+  const Figure figure = stopwatch.burst(contender, {});
+  EXPECT_GT(calls, 100) << "about 3 ms of launches";
+  EXPECT_LT(figure.microseconds, 16);
+}
+
 TEST_F(Measure, SustainedRunsForAboutTheTimeAsked) {
   Stopwatch stopwatch(0);
   Protocol protocol;
@@ -67,6 +84,39 @@ TEST_F(Measure, SustainedRunsForAboutTheTimeAsked) {
   EXPECT_LT(figure.microseconds, 1050);
   EXPECT_GT(seconds, 0.12);
   EXPECT_LT(seconds, 0.5);
+}
+
+TEST_F(Measure, TheForeignKernelRunsAsOftenAsItIsLaunched) {
+  const ForeignKernel foreign;
+  EXPECT_EQ(foreign.launches(), 0U);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(foreign.enqueue(nullptr));
+  EXPECT_EQ(foreign.launches(), 3U);
+}
+
+// A kernel that takes as long in any company.
+TEST_F(Measure, BetweenOthersALaunchTakesWhatItAdds) {
+  Stopwatch stopwatch(0);
+  for (const int microseconds : {10, 200}) {
+    const Contender contender = waiting(static_cast<std::uint64_t>(microseconds) * 1000);
+    const Figure alone = stopwatch.burst(contender, {}), between = stopwatch.between(contender, {});
+    EXPECT_NEAR(between.microseconds, alone.microseconds, 1.5) << "launched with the same gaps";
+    EXPECT_GT(between.foreign_us, 0.3);
+    EXPECT_LT(between.foreign_us, 4);
+    EXPECT_DOUBLE_EQ(between.microseconds, between.pair_us - between.foreign_us);
+    EXPECT_NEAR(between.tflops, 1e9 / between.microseconds * 1e-6, 1e-9);
+    EXPECT_EQ(alone.pair_us, 0);
+  }
+}
+
+TEST_F(Measure, AFailingContenderBetweenOthersIsNamed) {
+  Stopwatch stopwatch(0);
+  Contender contender;
+  contender.name = "refuses";
+  contender.enqueue = [](cudaStream_t, int) -> Status {
+    return {StatusCode::unsupported, "k is 3 but must be 4"};
+  };
+  EXPECT_THROW(stopwatch.between(contender, {}), Failure);
+  EXPECT_GT(stopwatch.between(waiting(10'000), {}).microseconds, 9) << "the stopwatch works on";
 }
 
 TEST_F(Measure, TheClockIsPlausible) {

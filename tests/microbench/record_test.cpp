@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -24,11 +25,29 @@ Record example() {
   return record;
 }
 
+// 4 us between others for 5 of cuBLASLt's; with a cold L2 300 TFLOP/s for 400.
+Record example_in_every_way() {
+  Record record = example();
+  record.between.reference = "cuBLASLt 13.1.0 #3";
+  record.between.pair_us = 5.125;
+  record.between.reference_pair_us = 6.125;
+  record.between.foreign_us = 1.125;
+  record.cold.reference = "cuBLASLt 13.1.0 #5";
+  record.cold.tflops = 300;
+  record.cold.reference_tflops = 400;
+  return record;
+}
+
+std::vector<std::string> fields_of(const Record& record) {
+  std::vector<std::string> names;
+  const nlohmann::ordered_json json = to_json(record);
+  for (const auto& item : json.items()) names.push_back(item.key());
+  return names;
+}
+
 // DESIGN: one object a measurement, with these fields and no other. scripts/readme_tables reads them.
 TEST(Record, JsonHoldsExactlyTheAgreedFieldsInOrder) {
-  std::vector<std::string> names;
-  const nlohmann::ordered_json json = to_json(example());
-  for (const auto& item : json.items()) names.push_back(item.key());
+  const std::vector<std::string> names = fields_of(example());
   const std::vector<std::string> agreed = {"benchmark",
                                            "m",
                                            "n",
@@ -54,6 +73,48 @@ TEST(Record, JsonHoldsExactlyTheAgreedFieldsInOrder) {
                                            "toolkit",
                                            "date"};
   EXPECT_EQ(names, agreed);
+}
+
+TEST(Record, JsonHoldsFieldsMoreForEachOtherWay) {
+  const std::vector<std::string> plain = fields_of(example());
+  std::vector<std::string> more;
+  for (const std::string& field : fields_of(example_in_every_way())) {
+    if (std::find(plain.begin(), plain.end(), field) == plain.end()) more.push_back(field);
+  }
+  EXPECT_EQ(more, (std::vector<std::string>{"tflops_between", "reference_between", "reference_tflops_between",
+                                            "ratio_between", "pair_us", "reference_pair_us", "foreign_us",
+                                            "tflops_cold", "reference_cold", "reference_tflops_cold",
+                                            "ratio_cold"}));
+  EXPECT_EQ(fields_of(example_in_every_way()).size(), plain.size() + more.size());
+}
+
+TEST(Record, BetweenOthersTheForeignKernelDoesNotCount) {
+  const Record record = example_in_every_way();
+  const double flop = 2.0 * 4096 * 4096 * 4096;
+  EXPECT_DOUBLE_EQ(record.tflops_between(), flop / 4 * 1e-6);
+  EXPECT_DOUBLE_EQ(record.reference_tflops_between(), flop / 5 * 1e-6);
+  EXPECT_DOUBLE_EQ(record.ratio_between(), 1.25);
+  const nlohmann::ordered_json json = to_json(record);
+  EXPECT_EQ(json["ratio_between"], 1.25);
+  EXPECT_EQ(json["reference_between"], "cuBLASLt 13.1.0 #3");
+  EXPECT_EQ(json["reference"], "cuBLASLt 13.1.0 #0");
+  // What the figures come from can be computed again.
+  EXPECT_EQ(json["pair_us"], 5.125);
+  EXPECT_EQ(json["reference_pair_us"], 6.125);
+  EXPECT_EQ(json["foreign_us"], 1.125);
+  EXPECT_EQ(json["ratio_cold"], 0.75);
+  EXPECT_EQ(json["reference_cold"], "cuBLASLt 13.1.0 #5");
+}
+
+TEST(Record, IsMeasuredInAnyWay) {
+  EXPECT_TRUE(example().is_measured());
+  Record record = example_in_every_way();
+  record.tflops_burst = 0;
+  EXPECT_TRUE(record.is_measured());
+  record.cold = {};
+  EXPECT_TRUE(record.is_measured());
+  record.between.pair_us = record.between.foreign_us;
+  EXPECT_FALSE(record.is_measured()) << "it adds nothing";
 }
 
 TEST(Record, UnmeasuredValuesAreNull) {
@@ -108,6 +169,34 @@ TEST(Record, AnUnwritableFileIsNamed) {
   } catch (const Failure& failure) {
     EXPECT_NE(std::string(failure.what()).find("'/nonexistent/results.json'"), std::string::npos);
   }
+}
+
+TEST(Record, TablesHaveColumnsForTheWaysThatWereMeasured) {
+  const std::string plain = table({example()});
+  EXPECT_EQ(plain.find("between"), std::string::npos);
+  EXPECT_EQ(plain.find("cold"), std::string::npos);
+  Record left_out = example();
+  left_out.kernel = "left_out";
+  left_out.left_out = "between others: bursts differ by 9 %";
+  const std::string text = table({left_out, example_in_every_way()});
+  EXPECT_NE(text.find(", 27487.8 between others, 400.0 with a cold L2\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("   34359.7  1.250      300.0  0.750          -      -  "), std::string::npos) << text;
+  EXPECT_NE(text.find("  left out: between others: bursts differ by 9 %\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("against"), text.rfind("against")) << "one case, one heading:\n" << text;
+}
+
+// Without bursts and sustained runs they are sorted by what there is.
+TEST(Record, TablesOfOtherWaysListTheFastestFirstToo) {
+  Record fast = example_in_every_way(), slow = fast;
+  fast.kernel = "fast", slow.kernel = "slow";
+  fast.tflops_burst = slow.tflops_burst = fast.cold.tflops = slow.cold.tflops = 0;
+  slow.between.pair_us = 7.125;
+  std::string text = table({slow, fast});
+  EXPECT_LT(text.find("fast"), text.find("slow"));
+  fast.between = slow.between = {};
+  fast.cold.tflops = 300, slow.cold.tflops = 200;
+  text = table({slow, fast});
+  EXPECT_LT(text.find("fast"), text.find("slow"));
 }
 
 TEST(Record, TablesListTheFastestOfACaseFirst) {

@@ -12,6 +12,18 @@ TEST(Statistics, MedianIsTheMiddleOfTheSortedValues) {
   EXPECT_DOUBLE_EQ(median({8, 2, 4, 6}), 5);
 }
 
+TEST(Statistics, MeanIsThatOfAll) {
+  EXPECT_DOUBLE_EQ(mean({}), 0);
+  EXPECT_DOUBLE_EQ(mean({1, 2, 9}), 4);
+}
+
+TEST(Statistics, BetweenOthersALaunchTakesWhatItAddsToTheStream) {
+  EXPECT_DOUBLE_EQ(added_microseconds(4.5, 1), 3.5);
+  EXPECT_DOUBLE_EQ(added_microseconds(0.9, 1), 0) << "never below 0";
+  EXPECT_DOUBLE_EQ(added_microseconds(4.5, 0), 0) << "unknown";
+  EXPECT_DOUBLE_EQ(added_microseconds(0, 1), 0) << "unknown";
+}
+
 TEST(Statistics, OneOutlierOnEitherSideDoesNotSpreadTheMiddle) {
   EXPECT_DOUBLE_EQ(middle_spread({10, 10, 10, 10, 99}), 0);
   EXPECT_DOUBLE_EQ(middle_spread({1, 10, 10, 10, 99}), 0);

@@ -35,6 +35,7 @@ TEST(Suites, HaveNamesOfTheirOwnAndCasesThatParse) {
     EXPECT_TRUE(names.insert(suite.name).second) << suite.name;
     EXPECT_EQ(find_suite(suite.name), &suite);
     EXPECT_FALSE(suite.what.empty());
+    EXPECT_TRUE(suite.ways.burst) << suite.name;
     EXPECT_FALSE(cases_of(suite).empty());
   }
   EXPECT_EQ(find_suite("none"), nullptr);
@@ -63,7 +64,7 @@ TEST(Suites, NameNoCaseTwice) {
 TEST(Suites, ModelsAreSixtyProductsThatModelsUse) {
   const Suite& models = *find_suite("models");
   EXPECT_EQ(cases_of(models).size(), 60U);
-  EXPECT_FALSE(models.sustained);
+  EXPECT_EQ(name(models.ways), "burst,between");
   std::map<std::int64_t, int> tokens;
   int odd_results = 0;
   for (const Shape& shape : parse_shapes(models.shapes)) {
@@ -101,7 +102,7 @@ TEST(Suites, TypesAreThoseWithout16Bits) {
   std::set<std::string> names;
   for (const Types& types : parse_types(find_suite("types")->types)) names.insert(name(types));
   EXPECT_EQ(names, (std::set<std::string>{"e4m3_f32_bf16", "e4m3_f32p_bf16", "s8_s32_s32", "tf32_f32_f32"}));
-  EXPECT_TRUE(find_suite("types")->sustained);
+  EXPECT_EQ(name(find_suite("types")->ways), "burst,between,sustained");
 }
 
 // A suite has exactly the cases of its committed file.
@@ -115,7 +116,7 @@ TEST(Suites, AreTheCasesOfTheCommittedResults) {
     for (const auto& record : nlohmann::json::parse(file)) {
       committed.insert(record["m"].dump() + " " + record["n"].dump() + " " + record["k"].dump() + " " +
                        record["types"].get<std::string>() + " " + record["layout"].get<std::string>());
-      EXPECT_EQ(record["tflops_sustained"].is_null(), !suite.sustained) << suite.name;
+      EXPECT_EQ(record["tflops_sustained"].is_null(), !suite.ways.sustained) << suite.name;
     }
     // A case whose first and last figures of cuBLASLt disagree is not written; there are few.
     const std::set<std::string> cases = cases_of(suite);

@@ -11,6 +11,11 @@ import unittest
 SCRIPT = sys.argv.pop(1)
 README = "# x\n\n<!-- table:gemm -->\nold\n<!-- /table -->\nbetween\n<!-- table:ladder -->\n<!-- /table -->\nend\n"
 
+BETWEEN = dict(
+    tflops_between=400.0, reference_between="cuBLASLt 13.1.0 #3 (tile 2)", reference_tflops_between=700.0, ratio_between=0.5714,
+    pair_us=344.5, reference_pair_us=197.3, foreign_us=0.96,
+)  # fmt: skip
+
 
 def record(**changes):
     fields = dict(
@@ -253,6 +258,70 @@ class ReadmeTables(unittest.TestCase):
         self.assertIn("TFLOP/s: burst.\n", self.text())
         self.assertNotIn("slower", self.text())
 
+    def test_ratios_between_others_stand_beside_those_back_to_back(self):
+        self.store([record(**BETWEEN), record(m=4095, n=4095, k=4095, kernel="of_before")])
+        self.assertEqual(self.run_script().returncode, 0)
+        rows = [line for line in self.text().splitlines() if line.startswith("|")]
+        self.assertIn("| tenon | cuBLASLt | ratio back to back | ratio between others | FLOP/clk/SM |", rows[0])
+        self.assertTrue(rows[2].startswith("| 4095³ "))
+        self.assertIn("| 500 / 451 | 790 / 690 | 0.63 / 0.65 | – | 2100 |", rows[2])
+        self.assertIn("| 500 / 451 | 790 / 690 | 0.63 / 0.65 | 0.57 | 2100 |", rows[3])
+        self.assertEqual({row.count("|") for row in rows[:4]}, {12})
+
+    def test_without_ratios_between_others_there_is_no_column_for_them(self):
+        self.readme.write_text("".join(f"<!-- table:{name} -->\n<!-- /table -->\n" for name in ("gemm", "models", "summary")), encoding="utf-8")
+        self.store([record()])
+        self.store([record(m=16)], "models.json")
+        self.assertEqual(self.run_script().returncode, 0)
+        self.assertNotIn("between", self.text())
+        self.assertNotIn("back to back", self.text())
+
+    def test_models_are_summed_up_in_both_ways(self):
+        self.readme.write_text("<!-- table:models -->\n<!-- /table -->\n", encoding="utf-8")
+        ratios = {1: (0.5, 2.0), 16: (2.0, 0.5), 512: (0.9, 0.89), 8192: (0.8, None)}
+        self.store([
+            record(m=m, ratio_burst=burst, **(dict(BETWEEN, ratio_between=between) if between else {}))
+            for m, (burst, between) in ratios.items()
+        ], "models.json")  # fmt: skip
+        self.assertEqual(self.run_script().returncode, 0)
+        rows = [line for line in self.text().splitlines() if line.startswith("|")]
+        self.assertEqual(
+            rows[0],
+            "| m | products | back to back: geometric mean of the ratios | back to back: minimum | back to back: below 0.90 "
+            "| between others: geometric mean of the ratios | between others: minimum | between others: below 0.90 |",
+        )
+        self.assertEqual(
+            rows[2],
+            "| up to 128 tokens | 2 | 1.000 | 0.500 at 1 × 4096 × 4096 | 1 | 1.000 | 0.500 at 16 × 4096 × 4096 | 1 |",
+        )
+        # A mean over some of the products could not be compared with the one beside it.
+        self.assertEqual(rows[3], "| more than 128 tokens | 2 | 0.849 | 0.800 at 8192 × 4096 × 4096 | 1 | – | – | – |")
+        self.assertEqual(rows[7], "| 1 × 4096 × 4096 | `tma_a` | 500 | 790 | 0.50 | 400 | 700 | 2.00 |")
+        self.assertEqual(rows[10], "| 8192 × 4096 × 4096 | `tma_a` | 500 | 790 | 0.80 | – | – | – |")
+
+    def test_the_summary_has_the_mean_between_others_of_kinds_measured_so(self):
+        self.store([record(**BETWEEN), record(m=8192, **dict(BETWEEN, ratio_between=2.28)), record(m=64, **BETWEEN), record(m=65)])
+        self.assertEqual(self.summary(), [
+            "| bf16, large | 2 | 500 at 4096³ | 0.63 | 1.14 | 0.65 | 0.63 to 0.63 |",
+            "| 16-bit types, not large | 2 | 500 at 64 × 4096 × 4096 | 0.63 | – | 0.65 | 0.63 to 0.63 |",
+        ])  # fmt: skip
+        self.assertIn("| burst: mean ratio | between others: mean ratio | sustained: mean ratio |", self.text())
+
+    def test_a_record_of_other_ways_alone_replaces_none(self):
+        self.store([record()], "a.json")
+        nothing = dict(tflops_burst=None, tflops_sustained=None, ratio_burst=None, ratio_sustained=None)
+        self.store([record(date="2026-11-30", **nothing, **BETWEEN)], "b.json")
+        self.assertEqual(self.run_script().returncode, 0)
+        self.assertIn("| 500 / 451 |", self.text())
+        self.assertNotIn("between others", self.text())
+
+    def test_of_one_day_what_was_also_measured_between_others_counts_more(self):
+        self.store([record(**BETWEEN)], "a.json")
+        self.store([record(tflops_burst=111.0)], "b.json")
+        self.assertEqual(self.run_script().returncode, 0)
+        self.assertIn("| 0.57 |", self.text())
+        self.assertNotIn("111 /", self.text())
+
     def test_of_one_day_what_was_sustained_counts_more_than_a_burst(self):
         self.store([record(tflops_burst=111.0)], "main.json")
         self.store([record(tflops_burst=222.0, tflops_sustained=None), record(kernel="b", tflops_sustained=None)], "shapes.json")
@@ -298,6 +367,7 @@ class ReadmeTables(unittest.TestCase):
             ("{}", "array of objects"),
             ('[{"m": 1}]', "record 0 lacks benchmark"),
             (json.dumps([record(m="x")]), "'m' is \"x\" but must be a whole number"),
+            (json.dumps([record(ratio_between="1")]), "'ratio_between' is \"1\" but must be a number or null"),
             (json.dumps([record(watts=[])]), "'watts' is [] but must be a number or null"),
             (json.dumps([record(date=None)]), "'date' is null but must be a string"),
             ("", "gemm.json is not JSON"),

@@ -18,10 +18,14 @@ struct GemmArguments {
   Output c;
   Raster raster;  // of cluster tiles
   // For the wgmma kernels. whole_tiles: cluster tiles before the first that tail split-K splits
-  // (TileScheduler). residue_m, residue_n: rows of A and columns of B beyond which nothing is loaded
-  // (OperandLoad): m and n, or load_whole_tiles.
+  // (TileScheduler), or stream-K divides. residue_m, residue_n: rows of A and columns of B beyond which
+  // nothing is loaded (OperandLoad): m and n, or load_whole_tiles.
   int whole_tiles = raster.tiles(), residue_m = load_whole_tiles, residue_n = load_whole_tiles;
   ClusterExtent cluster = {};  // of a LaunchedCluster
+  // Of stream-K: pieces of each tile that it divides, and device memory through which CTAs add up tiles
+  // (StreamKMemory).
+  int pieces = 1;
+  void* partial_tiles = nullptr;
 };
 
 }  // namespace tenon

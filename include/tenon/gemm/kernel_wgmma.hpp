@@ -43,8 +43,7 @@ struct GemmWgmma : WgmmaPieces<Config> {
   __device__ __forceinline__ static void run(const MapA& map_a, const MapB& map_b, const TensorMap& map_c,
                                              const GemmArguments& p, std::uint8_t* shared, const Op& op) {
     const auto cluster = Cluster::of(p.cluster);
-    const Scheduler scheduler(p.raster, p.whole_tiles, Producer::k_tiles(p.k), static_cast<int>(blockIdx.x),
-                              static_cast<int>(gridDim.x), cluster);
+    const Scheduler scheduler = scheduler_of(p, cluster);
     if (works_for_warp(Pieces::producer_warp)) {
       Producer::template prefetch<Operand::a>(map_a, scheduler);
       Producer::template prefetch<Operand::b>(map_b, scheduler);
@@ -54,7 +53,7 @@ struct GemmWgmma : WgmmaPieces<Config> {
     std::uint8_t* const memory = shared + (misaligned == 0 ? 0 : Pieces::alignment - misaligned);
     const std::uint32_t ring_memory = ptx::shared_address(memory);
     const Ring ring(reinterpret_cast<std::uint64_t*>(memory + Pieces::barriers_at));
-    Reduction reduction(memory + Pieces::reduction_at, ring_memory, cluster);
+    auto reduction = reduction_of(p, scheduler, memory, ring_memory, cluster);
     if (works_for_warp(0)) {
       // This CTA's producers multicast to `writers` CTAs, itself included. They may overwrite a stage when
       // every consumer warp that reads the stage has released it, in each of these CTAs.
@@ -91,6 +90,25 @@ struct GemmWgmma : WgmmaPieces<Config> {
   }
 
  private:
+  __device__ __forceinline__ static Scheduler scheduler_of(const GemmArguments& p, const Cluster& cluster) {
+    const int k_tiles = Producer::k_tiles(p.k), cta = static_cast<int>(blockIdx.x),
+              ctas = static_cast<int>(gridDim.x);
+    if constexpr (Config::streams_k) {
+      return Scheduler(p.raster, p.whole_tiles, p.pieces, k_tiles, cta, ctas, cluster);
+    } else {
+      return Scheduler(p.raster, p.whole_tiles, k_tiles, cta, ctas, cluster);
+    }
+  }
+  __device__ __forceinline__ static Reduction reduction_of(const GemmArguments& p, const Scheduler& scheduler,
+                                                           std::uint8_t* memory, std::uint32_t ring,
+                                                           const Cluster& cluster) {
+    if constexpr (Config::streams_k) {
+      return Reduction(p, scheduler);
+    } else {
+      return Reduction(memory + Pieces::reduction_at, ring, cluster);
+    }
+  }
+
   template <class C>
   using ConsumersOf = std::conditional_t<C::pingpong, PingpongConsumers<C>, CooperativeConsumers<C>>;
   static constexpr int consumers_of_a_tile = Config::pingpong ? 1 : Config::consumers;

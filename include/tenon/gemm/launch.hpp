@@ -6,7 +6,7 @@
 //
 // Include launch_sm80.hpp or launch_sm90.hpp, which have the kernel types. Nothing is allocated, nothing
 // synchronises, and nothing is launched where the status is not ok. Below: cuda_launcher.hpp, epilogue.hpp,
-// plan.hpp.
+// launch_options.hpp, plan.hpp.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -16,6 +16,7 @@
 #include "tenon/gemm/element_type.hpp"
 #include "tenon/gemm/epilogue.hpp"
 #include "tenon/gemm/epilogue_operands.hpp"
+#include "tenon/gemm/launch_options.hpp"
 #include "tenon/gemm/plan.hpp"
 
 namespace tenon {
@@ -49,7 +50,8 @@ Product product_of(const GemmProblem<TA, TC, TB>& problem, Order a_order, Order 
 }
 
 // Plans the launch of a kernel without launching it: for graphs, JIT compilers, and devices other than
-// CUDA's. *launches: whether there is anything to launch (not if m or n is 0).
+// CUDA's. *launches: whether there is anything to launch (not if m or n is 0). With LaunchOptions the
+// launcher is a LimitedLauncher, which also launches the plan.
 //
 // Kernel: sm80::GemmKernel, sm90::GemmKernel or another type with their members. Problem: GemmProblem, or
 // what extends it for the kernel (BlockScaledProblem). Fails with invalid_argument where
@@ -91,6 +93,7 @@ Status plan_launch(const Problem& problem, const typename Kernel::Op& op, Launch
     const int m = static_cast<int>(product.m), n = static_cast<int>(product.n);
     launch->grid.x = static_cast<unsigned>(std::min((n + 255) / 256, 4096));
     launch->grid.y = static_cast<unsigned>(std::min(m, 4096));
+    launch->walks_on = true;
     launch->arguments.set(Output{product.c.data, product.c.ld, m, n, product.c.type}, op);
     return {};
   }
@@ -100,8 +103,10 @@ Status plan_launch(const Problem& problem, const typename Kernel::Op& op, Launch
 
 // Enqueues C = op(A * B) on the stream of the current device and returns.
 template <class Kernel, class Problem>
-Status launch(const Problem& problem, const typename Kernel::Op& op, cudaStream_t stream = nullptr) {
-  StreamLauncher launcher(stream);
+Status launch(const Problem& problem, const typename Kernel::Op& op, cudaStream_t stream = nullptr,
+              const LaunchOptions& options = {}) {
+  StreamLauncher on_stream(stream);
+  LimitedLauncher launcher(on_stream, options);
   Launch plan;
   bool launches = false;
   if (Status s = plan_launch<Kernel>(problem, op, launcher, &plan, &launches); !s) return s;

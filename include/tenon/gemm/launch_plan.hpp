@@ -18,10 +18,15 @@ namespace tenon {
 
 // What the choice of a kernel and the shape of its launch depend on.
 struct DeviceDescription {
-  int sm = 0;  // 10 * major + minor
-  int multiprocessors = 0;
+  int sm = 0;               // 10 * major + minor
+  int multiprocessors = 0;  // that a call may use
   std::size_t shared_bytes_per_block_optin = 0;
   std::size_t l2_bytes = 0;
+  // Those of the device where the caller allows fewer; else 0. Then no grid has more CTAs than
+  // `multiprocessors`.
+  int all_multiprocessors = 0;
+
+  bool is_limited() const noexcept { return all_multiprocessors != 0; }
 };
 
 // The arguments of a kernel by value, in the order of its parameters. Only the bytes that they take are ever
@@ -91,6 +96,8 @@ struct Launch {
   // The kernel waits itself (cudaGridDependencySynchronize) for what runs before it in the stream, so that
   // its prologue may overlap the end of that (programmatic dependent launch).
   bool overlaps_previous = false;
+  // Blocks walk on by the size of the grid, wherever it is larger than a limit: a smaller grid does the same.
+  bool walks_on = false;
   LaunchArguments arguments;
 };
 

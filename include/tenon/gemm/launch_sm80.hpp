@@ -1,7 +1,8 @@
 // The GEMM of sm_80 for embedders: a kernel type to give to launch(). Runs on compute capability 8.0 and
-// newer (fp8: 8.9); operands at any address, with any leading dimension. Below: launch.hpp, plan_sm80.hpp;
-// for operands that are not of 16 bits, include their header too: fragment/tf32.hpp, fp8.hpp or int8.hpp, of
-// f64 warp/operand_cursor_f64.hpp.
+// newer (fp8: 8.9); operands at any address, with any leading dimension. One CTA computes one tile: with a
+// limit of multiprocessors (LaunchOptions) there may be no more tiles than that. Below: launch.hpp,
+// plan_sm80.hpp; for operands that are not of 16 bits, include their header too: fragment/tf32.hpp, fp8.hpp
+// or int8.hpp, of f64 warp/operand_cursor_f64.hpp.
 #pragma once
 
 #include "tenon/gemm/launch.hpp"
@@ -39,7 +40,16 @@ struct GemmKernel {
       return Status(StatusCode::device_unsupported,
                     "%s needs %zu bytes of shared memory a CTA but the device has %zu", name, shared,
                     device.shared_bytes_per_block_optin);
-    return check_tiles(product.m, product.n, Config::Block::m, Config::Block::n);
+    if (Status s = check_tiles(product.m, product.n, Config::Block::m, Config::Block::n); !s) return s;
+    if (!device.is_limited() || product.k == 0) return {};
+    const std::int64_t tiles = (product.m + Config::Block::m - 1) / Config::Block::m *
+                               ((product.n + Config::Block::n - 1) / Config::Block::n);
+    if (tiles <= device.multiprocessors) return {};
+    return Status(StatusCode::unsupported,
+                  "%s has %lld CTAs here, one for each tile of %d x %d, but the call may use %d "
+                  "multiprocessors",
+                  name, static_cast<long long>(tiles), Config::Block::m, Config::Block::n,
+                  device.multiprocessors);
   }
   static Status plan(const Product& product, const Op& op, const DeviceDescription&, Launcher&,
                      Launch* launch) {

@@ -60,6 +60,7 @@ struct GemmKernel {
   static Status check(const Product& product, const DeviceDescription& device) {
     if (Status s = check_sm90(name, device); !s) return s;
     if (product.k > 0) {
+      if (Status s = check_cluster_fits(name, Config::Cluster::of({}).ctas, device); !s) return s;
       ConstMatrix a = product.a;
       if (Config::row_interleaved) a.ld = 0;  // only the first row needs an address that TMA can read
       if (Status s = check_tma_operand('A', a); !s) return s;
@@ -93,6 +94,9 @@ struct UnalignedGemmKernel {
 
   static Status check(const Product& product, const DeviceDescription& device) {
     if (Status s = check_sm90(name, device); !s) return s;
+    if (product.k > 0) {
+      if (Status s = check_cluster_fits(name, Config::cluster, device); !s) return s;
+    }
     // With swap-AB the kernel does not realign B: TMA loads it as it lies.
     if (swap_ab && product.k > 0) {
       if (Status s = check_tma_operand('B', product.b); !s) return s;

@@ -95,6 +95,14 @@ inline Status check_tiles(std::int64_t m, std::int64_t n, int tile_m, int tile_n
                 static_cast<long long>(tiles_m * tiles_n), tile_m, tile_n, static_cast<long long>(most));
 }
 
+// Whether the call may use as many multiprocessors as a cluster has CTAs.
+inline Status check_cluster_fits(const char* kernel, int ctas, const DeviceDescription& device) {
+  if (!device.is_limited() || ctas <= device.multiprocessors) return {};
+  return Status(StatusCode::unsupported,
+                "%s runs in clusters of %d CTAs but the call may use %d multiprocessors",
+                *kernel == '\0' ? "the kernel" : kernel, ctas, device.multiprocessors);
+}
+
 // Whether TMA can read an operand as it lies.
 inline Status check_tma_operand(char name, const ConstMatrix& matrix) {
   const auto beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(matrix.data) % 16);

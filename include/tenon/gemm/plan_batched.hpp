@@ -41,10 +41,11 @@ Status plan_small(const BatchedProduct& batch, const Op& op, const DeviceDescrip
   if (Status s = check_batched_tiles<Config>(batch); !s) return s;
   const BatchedArguments arguments = make_batched_arguments<Config>(batch);
   const int tiles = arguments.count * arguments.gemm.raster.tiles();
-  // As many CTAs as run at once, so that each group walks over as many tiles as it can.
+  // As many CTAs as run at once, so that each group walks over as many tiles as it can. (A limited device
+  // would run two CTAs on two multiprocessors rather than on one.)
   const auto fit = static_cast<int>((device.shared_bytes_per_block_optin + Config::system_bytes) /
                                     (Config::shared_bytes + Config::system_bytes));
-  const int resident = std::max(1, std::min(Config::resident, fit));
+  const int resident = device.is_limited() ? 1 : std::max(1, std::min(Config::resident, fit));
   launch->function = reinterpret_cast<const void*>(&gemm_small<Config, alignment, Op>);
   launch->grid.x =
       static_cast<unsigned>(std::min((tiles - 1) / Config::groups + 1, resident * device.multiprocessors));

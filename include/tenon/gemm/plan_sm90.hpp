@@ -76,6 +76,103 @@ struct WgmmaArguments {
   GemmArguments arguments;
 };
 
+// The most CTAs, a power of two up to 16, that can load an operand together. Load: OperandLoad.
+template <class Load>
+constexpr int most_parts() {
+  int parts = 1;
+  while (parts < 16 && Load::can_share(2 * parts)) parts *= 2;
+  return parts;
+}
+
+// Whether a kernel can run as clusters of that extent: a multicast reaches 16 CTAs, and each CTA loads a
+// multiple of 8 rows. A compiled cluster takes no extent.
+template <class Config>
+Status check_cluster_extent(const ClusterExtent& extent) {
+  using Cluster = typename Config::Cluster;
+  using Producer = typename GemmWgmma<Config>::Producer;
+  if constexpr (Cluster::is_compiled) {
+    return {};
+  } else {
+    constexpr StatusCode invalid = StatusCode::invalid_argument;
+    if (extent.log2_m < 0 || extent.log2_m > 4 || extent.log2_n < 0 || extent.log2_n > 4)
+      return Status(invalid,
+                    "the extent of a cluster has log2_m = %d and log2_n = %d but each must be 0 to 4",
+                    extent.log2_m, extent.log2_n);
+    const auto cluster = Cluster::of(extent);
+    if (cluster.ctas > 16)
+      return Status(invalid, "a cluster of %d x %d x %d has %d CTAs but must have at most 16", cluster.m,
+                    cluster.n, cluster.k, cluster.ctas);
+    const unsigned along_n = ClusterExtent::of(cluster.m, cluster.n).along_n;
+    if (extent.along_n != along_n)
+      return Status(invalid,
+                    "the extent of a cluster of %d x %d CTAs has along_n = 0x%x but must have 0x%x, as "
+                    "ClusterExtent::of() makes it",
+                    cluster.m, cluster.n, extent.along_n, along_n);
+    constexpr int most_n = most_parts<decltype(Producer::load_a(cluster))>(),
+                  most_m = most_parts<decltype(Producer::load_b(cluster))>();
+    if (cluster.n > most_n)
+      return Status(
+          invalid,
+          "a cluster has %d CTAs along n but must have at most %d: each loads a part of the %d rows "
+          "of A in a tile, of a multiple of 8 rows",
+          cluster.n, most_n, Config::Block::m);
+    if (cluster.m > most_m)
+      return Status(invalid,
+                    "a cluster has %d CTAs along m but must have at most %d: each loads a part of the %d "
+                    "columns of B in a tile, of a multiple of 8 rows in shared memory",
+                    cluster.m, most_m, Config::Block::n);
+    return {};
+  }
+}
+
+// The clusters of a grid for so many cluster tiles. busy: those that have work where `at_once` run at once.
+//
+// A cluster of 2 fits on a pair of multiprocessors. How many larger clusters run at once depends on how the
+// device groups its multiprocessors: then there is one cluster for each tile, and the hardware schedules
+// them. Where the caller limits the multiprocessors, they are persistent too, as few as need no more waves:
+// a cluster that finds no room would begin only when another one has computed all of its tiles. For the same
+// reason they leave an eighth of the device free.
+inline int launched_clusters(const DeviceDescription& device, int ctas, int tiles, int busy) noexcept {
+  if (ctas <= 2) return busy;
+  if (!device.is_limited()) return tiles;
+  const int reached = std::min(device.multiprocessors, device.all_multiprocessors * 7 / 8);
+  const int at_once = std::max(1, reached / ctas), waves = (tiles - 1) / at_once + 1;
+  return (tiles - 1) / waves + 1;
+}
+
+// The clusters of a grid, and how they divide the tiles (GemmArguments).
+struct WorkDivision {
+  int clusters, whole_tiles, pieces;
+  bool has_second_tile;  // some CTA
+};
+template <class Config>
+WorkDivision divide_work(const DeviceDescription& device, int ctas, int tiles, int k_tiles,
+                         const GemmArguments& p) {
+  const int at_once = std::max(1, device.multiprocessors / ctas);
+  if constexpr (Config::streams_k) {
+    const double operands = (static_cast<double>(p.m) + p.n) * p.k * Config::TileA::element_bytes;
+    const StreamK k = StreamK::of(tiles, at_once, k_tiles, StreamK::exceeds_l2(operands, device.l2_bytes));
+    return {k.whole_tiles < tiles ? at_once : std::min(tiles, at_once), k.whole_tiles, k.pieces, true};
+  } else {
+    const TailSplit tail = TailSplit::of(tiles, at_once, Config::splits_tail ? k_tiles : 0);
+    const int launched = launched_clusters(device, ctas, tiles, tail.busy_clusters);
+    const std::int64_t work = tail.whole_tiles + std::int64_t{tiles - tail.whole_tiles} * ctas;
+    return {launched, tail.whole_tiles, 1, work > launched};
+  }
+}
+
+// Clusters of more than two CTAs do not all run at once, which stream-K counts on.
+inline Status check_stream_k(int ctas, const void* partial_tiles) {
+  if (ctas > 2)
+    return Status(StatusCode::invalid_argument,
+                  "a stream-K kernel runs in clusters of 1 or 2 CTAs but this one has %d", ctas);
+  if (partial_tiles == nullptr || reinterpret_cast<std::uintptr_t>(partial_tiles) % 16 != 0)
+    return Status(StatusCode::invalid_argument,
+                  "a stream-K kernel needs memory for partial tiles, aligned to 16 bytes, but it is at %p",
+                  partial_tiles);
+  return {};
+}
+
 // The __global__ function of a configuration.
 template <class Config, class Op>
 const void* wgmma_function() {
@@ -86,27 +183,33 @@ const void* wgmma_function() {
   }
 }
 
-// The launch of gemm_wgmma<Config, Op> for a product with m, n, k >= 1 whose operands the kernel takes: grid,
-// block and shared memory; its arguments separately, for plans that add to them. Fails where a tensor map
-// cannot be encoded. extent: of a LaunchedCluster; it must let OperandLoad::can_share()
-// hold for A with its CTAs along n and for B with those along m, which kernel_table.py checks.
+// The launch of gemm_wgmma<Config, Op> for a product with m, n, k >= 1 whose operands the kernel takes:
+// grid, block and shared memory; its arguments separately, for plans that add to them. Fails where a tensor
+// map cannot be encoded, for an extent that check_cluster_extent() refuses, and where a cluster has more
+// CTAs than a limited device has multiprocessors. extent: of a LaunchedCluster. partial_tiles: for
+// StreamedK, device memory of StreamKMemory<Config>::bytes_of_cta for each multiprocessor, from a multiple
+// of 16 bytes on, which no other launch uses meanwhile.
 template <class Config, class Op>
 Status prepare_wgmma(const Product& product, const DeviceDescription& device, Launcher& launcher,
-                     Launch* launch, WgmmaArguments<Config>* kernel, const ClusterExtent& extent = {}) {
+                     Launch* launch, WgmmaArguments<Config>* kernel, const ClusterExtent& extent = {},
+                     void* partial_tiles = nullptr) {
   using Kernel = GemmWgmma<Config>;
   using Producer = typename Kernel::Producer;
   using Block = typename Config::Block;
   using Cluster = typename Config::Cluster;
+  if (Status s = check_cluster_extent<Config>(extent); !s) return s;
+  if (Status s = check_cluster_fits(launch->what, Cluster::of(extent).ctas, device); !s) return s;
+  if (Config::streams_k) {
+    if (Status s = check_stream_k(Cluster::of(extent).ctas, partial_tiles); !s) return s;
+  }
   const Product seen = Config::swap_ab ? with_swapped_operands(product) : product;
   GemmArguments& arguments = kernel->arguments;
   arguments = make_arguments<Config>(seen);
   arguments.c = output_of(product);
   arguments.cluster = extent;
+  arguments.partial_tiles = partial_tiles;
   const auto cluster = Cluster::of(extent);
   const int rows = Block::m * cluster.m, columns = Block::n * cluster.n;
-  // A cluster of 2 fits on a pair of multiprocessors. How many larger clusters run at once depends on how the
-  // device groups its multiprocessors: then there is one cluster for each tile, and the hardware schedules
-  // them.
   const int clusters = std::max(1, device.multiprocessors / cluster.ctas);
   const int band = square_band(clusters, rows, columns);
   if (Config::row_interleaved) {
@@ -118,13 +221,13 @@ Status prepare_wgmma(const Product& product, const DeviceDescription& device, La
   }
   const int tiles = arguments.raster.tiles();
   const int k_tiles = arguments.k / Block::k + (arguments.k % Block::k != 0);
-  const TailSplit tail = TailSplit::of(tiles, clusters, Config::splits_tail ? k_tiles : 0);
-  const int launched = cluster.ctas > 2 ? tiles : tail.busy_clusters;
-  arguments.whole_tiles = tail.whole_tiles;
-  const std::int64_t work = std::int64_t{tail.whole_tiles} + (tiles - tail.whole_tiles) * cluster.ctas;
+  const WorkDivision division = divide_work<Config>(device, cluster.ctas, tiles, k_tiles, arguments);
+  arguments.whole_tiles = division.whole_tiles;
+  arguments.pieces = division.pieces;
   const int least_k_tiles =  // of a CTA
       k_tiles - (Cluster::k - 1) * ((k_tiles + Cluster::k - 1) / Cluster::k);
-  const bool ring_is_written = work <= launched || least_k_tiles >= Config::stages;
+  const bool ring_is_written =
+      !division.has_second_tile || (!Config::streams_k && least_k_tiles >= Config::stages);
 
   const auto a = loaded_operand<Block::m>(Producer::load_a(cluster), seen.a, arguments.m, arguments.k,
                                           arguments.raster.tiles_m() * cluster.m);
@@ -146,7 +249,7 @@ Status prepare_wgmma(const Product& product, const DeviceDescription& device, La
   if (Status s = make_output_map<Config>(launcher, arguments.c, &kernel->map_c); !s) return s;
   launch->function = wgmma_function<Config, Op>();
   launch->overlaps_previous = true;
-  launch->grid.x = static_cast<unsigned>(cluster.ctas) * static_cast<unsigned>(launched);
+  launch->grid.x = static_cast<unsigned>(cluster.ctas) * static_cast<unsigned>(division.clusters);
   launch->cluster = static_cast<unsigned>(cluster.ctas);
   launch->block.x = Kernel::threads;
   launch->shared_bytes = Kernel::template shared_bytes_with<Op>;
@@ -155,9 +258,11 @@ Status prepare_wgmma(const Product& product, const DeviceDescription& device, La
 
 template <class Config, class Op>
 Status plan_wgmma(const Product& product, const Op& op, const DeviceDescription& device, Launcher& launcher,
-                  Launch* launch, const ClusterExtent& extent = {}) {
+                  Launch* launch, const ClusterExtent& extent = {}, void* partial_tiles = nullptr) {
   WgmmaArguments<Config> kernel;
-  if (Status s = prepare_wgmma<Config, Op>(product, device, launcher, launch, &kernel, extent); !s) return s;
+  if (Status s = prepare_wgmma<Config, Op>(product, device, launcher, launch, &kernel, extent, partial_tiles);
+      !s)
+    return s;
   launch->arguments.set(kernel.map_a, kernel.map_b, kernel.map_c, kernel.arguments, op);
   return {};
 }

@@ -81,6 +81,7 @@ Status plan_grouped(const GroupedGemm& problem, const Op& op, const DeviceDescri
   using Cluster = typename Config::Cluster;
   using TileA = typename Config::TileA;
   using TileB = typename Config::TileB;
+  if (Status s = check_cluster_fits(launch->what, Cluster::ctas, device); !s) return s;
   const GroupedGemm p = with_some_k(problem);
   const int rows = static_cast<int>(rows_of_all_groups(p));  // of C
   const int a_rows = p.layout == GroupLayout::divides_k ? static_cast<int>(p.m) : rows,

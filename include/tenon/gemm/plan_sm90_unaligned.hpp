@@ -21,6 +21,7 @@ Status plan_unaligned(const Product& product, const Op& op, const DeviceDescript
                       Launcher& launcher, Launch* launch) {
   using Kernel = GemmUnaligned<Config>;
   using Block = typename Config::Block;
+  if (Status s = check_cluster_fits(launch->what, Config::cluster, device); !s) return s;
   const Product seen = Config::swap_ab ? with_swapped_operands(product) : product;
   UnalignedArguments arguments{make_arguments<Config>(seen), 8, 8, 0};
   GemmArguments& g = arguments.gemm;

@@ -66,6 +66,9 @@ struct GroupedGemm {
   std::int32_t* error = nullptr;
   // nullptr: the library's choice. Otherwise a name of grouped_kernel_name().
   const char* kernel = nullptr;
+  // As those of Gemm.
+  int multiprocessors = 0;
+  bool overlaps_previous = true;
 };
 
 }  // namespace tenon

@@ -79,9 +79,9 @@ struct WgmmaConfig {
   static_assert(Cluster::k == 1 || Warp::m == 64,
                 "WgmmaConfig: with cluster split-K each consumer warpgroup has 64 rows");
 
-  // See Pingpong, SwapAB, RowInterleaved and Stacked.
+  // See Pingpong, SwapAB, RowInterleaved, Stacked and StreamedK.
   static constexpr bool pingpong = false, swap_ab = false, row_interleaved = false, stacked = false,
-                        fetches_ahead = false;
+                        streams_k = false, fetches_ahead = false;
   // Whether the tiles of the last wave are split along k between the CTAs of a cluster (TailSplit). Only for
   // the largest tiles, for which a partly filled wave costs the most time.
   static constexpr bool splits_tail = is_a_pair<Cluster>() && Warp::m > 64 && !promotes;
@@ -114,6 +114,16 @@ struct Pingpong : Config {
                 "one warpgroup");
   static constexpr bool pingpong = true, splits_tail = false;
   static constexpr int consumers = 2, warps = 4 * consumers;
+};
+
+// Stream-K: the k-tiles of the tiles that would not fill a wave are divided evenly among the clusters
+// (tile_scheduler_stream_k.hpp), which add up through device memory.
+template <class Config>
+struct StreamedK : Config {
+  static_assert(!Config::pingpong && !Config::promotes && Config::Cluster::k == 1,
+                "StreamedK: all consumers of a CTA work on the same tile, without cluster split-K");
+  static_assert(sizeof(typename Config::Acc) == 4, "StreamedK: accumulators of f32 or s32 are added up");
+  static constexpr bool streams_k = true, splits_tail = false;
 };
 
 // Swap-AB: the kernel computes C^T = B^T A^T, and the epilogue stores it transposed. A wgmma tile has a

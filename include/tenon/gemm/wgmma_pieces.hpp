@@ -13,6 +13,7 @@
 #include "tenon/gemm/reduction.hpp"
 #include "tenon/gemm/reduction_cluster.hpp"
 #include "tenon/gemm/reduction_cluster_tail.hpp"
+#include "tenon/gemm/reduction_stream_k.hpp"
 #include "tenon/gemm/register_budget.hpp"
 #include "tenon/gemm/store_tma.hpp"
 #include "tenon/gemm/store_tma_interleaved.hpp"
@@ -101,7 +102,7 @@ struct OperandPieces<BlockScaled<C>> {
   using Mainloop = BlockScaledMainloopOf<BlockScaled<C>>;
 };
 
-// Config: WgmmaConfig, Pingpong, SwapAB, RowInterleaved, BlockScaled or Stacked of one.
+// Config: WgmmaConfig, Pingpong, SwapAB, RowInterleaved, BlockScaled, Stacked or StreamedK of one.
 template <class Config>
 struct WgmmaPieces {
   using Block = typename Config::Block;
@@ -109,8 +110,9 @@ struct WgmmaPieces {
   using Budget = RegisterBudget<Config>;
   using Ring = TmaRing<Config::stages>;
 
-  using Scheduler = std::conditional_t<Config::stacked, StackedTileScheduler<Cluster>,
-                                       TileScheduler<Cluster, Config::splits_tail>>;
+  using Scheduler = std::conditional_t<Config::streams_k, StreamKTileScheduler<Cluster>,
+                                       std::conditional_t<Config::stacked, StackedTileScheduler<Cluster>,
+                                                          TileScheduler<Cluster, Config::splits_tail>>>;
   using Producer = typename OperandPieces<Config>::Producer;
   using Mainloop = typename OperandPieces<Config>::Mainloop;
   template <bool splits_k, bool splits_tail, class C>
@@ -125,7 +127,9 @@ struct WgmmaPieces {
   struct ReductionOf<false, true, C> {
     using type = TailSplitKReduction<C>;
   };
-  using Reduction = typename ReductionOf<(Cluster::k > 1), Config::splits_tail, Config>::type;
+  using Reduction =
+      std::conditional_t<Config::streams_k, StreamKReduction<Config>,
+                         typename ReductionOf<(Cluster::k > 1), Config::splits_tail, Config>::type>;
   using Position =
       std::conditional_t<Budget::scarce, PackedPosition<Config::stages>, HeldPosition<Config::stages>>;
 
