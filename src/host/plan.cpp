@@ -106,11 +106,13 @@ Copies lay_out_copies(const Gemm& p, const DeviceDescription& device, Plan* plan
   plan->b_offset = result.bytes;
   add(plan->pad_b, p.b, plan->b_order, copy_of_b(p, *plan));
   if (moved != 0) result.cost += estimated_copy_cost(moved, false, device);
+  plan->kernel_offset = result.bytes;
   if (!plan->swaps_ab) return result;
   plan->c_offset = result.bytes;
   const OperandCopy c =
       copy_of({result_of(p).data, result_of(p).ld, row_major, result_of(p).type}, column_major, p.m, p.n);
   result.bytes += c.bytes;
+  plan->kernel_offset = result.bytes;
   result.cost += estimated_copy_cost(static_cast<double>(c.bytes), true, device);
   return result;
 }

@@ -252,5 +252,37 @@ TEST(PlanOfCopies, TheLeadingDimensionOfASingleRowDecidesNothing) {
   EXPECT_EQ(with_unused_lds_aligned(p).c.ld, odd) << "100 rows";
 }
 
+// What a stream-K kernel needs of the workspace lies behind the copies, which it reads.
+TEST(PlanOfCopies, TheWorkspaceOfAKernelLiesBehindTheCopies) {
+  int stream_k = 0;
+  for (const Kernel& kernel : kernels()) {
+    if (kernel.partial_bytes == 0 || kernel.type != Type::bf16) continue;
+    ++stream_k;
+    Gemm p = problem(1501, 1003, 2005, Type::bf16);
+    p.a.order = kernel.a_order, p.a.ld = kernel.a_order == row_major ? p.k : p.m;
+    p.b.order = kernel.b_order, p.b.ld = kernel.b_order == row_major ? p.n : p.k;
+    p.kernel = kernel.name.c_str();
+    p.workspace_bytes = planned_workspace(kernels(), p, h200);
+    p.workspace = workspace;
+    Plan plan;
+    ASSERT_TRUE(make_plan(kernels(), p, h200, &plan));
+    EXPECT_TRUE(plan.pad_a && plan.pad_b) << kernel.name;
+    const Gemm run = planned_problem(p, plan);
+    const auto bytes_of = [](const ConstMatrix& x, std::int64_t rows, std::int64_t columns) {
+      return static_cast<std::ptrdiff_t>((x.order == row_major ? rows : columns) * x.ld) *
+             static_cast<std::ptrdiff_t>(bytes(x.type));
+    };
+    const auto* const own = static_cast<const char*>(run.workspace);
+    EXPECT_GE(own - static_cast<const char*>(run.a.data), bytes_of(run.a, p.m, p.k)) << kernel.name;
+    EXPECT_GE(own - static_cast<const char*>(run.b.data), bytes_of(run.b, p.k, p.n)) << kernel.name;
+    EXPECT_GE(run.workspace_bytes, kernel.workspace_bytes(h200)) << kernel.name;
+    EXPECT_EQ(own + run.workspace_bytes, static_cast<const char*>(workspace) + p.workspace_bytes);
+    // A byte less is too little for the kernel.
+    p.workspace_bytes -= 1;
+    EXPECT_EQ(make_plan(kernels(), p, h200, &plan).code(), StatusCode::workspace_too_small) << kernel.name;
+  }
+  EXPECT_GT(stream_k, 0);
+}
+
 }  // namespace
 }  // namespace tenon
