@@ -44,6 +44,7 @@ void add_columns(const Kernel& kernel, Json* json) {
   };
   add(kernel.unaligned, "unaligned");
   add(kernel.swap_ab, "swapab");
+  add(kernel.partial_bytes != 0, "streamk");
   add(kernel.row_interleaved, "rowinterleaved");
   add(kernel.promotes, "promoted");
   add(kernel.fused, "fused");
