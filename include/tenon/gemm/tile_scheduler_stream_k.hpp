@@ -46,7 +46,8 @@ struct StreamK {
         const int each = share(streamed, clusters, pieces);
         if (from_memory && each > 2) continue;
         const int received = (pieces - 1 + each - 1) / each;
-        const double time = (tiles - streamed) / clusters * static_cast<double>(k_tiles) +
+        const int whole_waves = (tiles - streamed) / clusters;
+        const double time = static_cast<double>(whole_waves) * k_tiles +
                             static_cast<double>(each) * k_tiles / pieces +
                             k_tiles_of_transfer * (1 + received);
         if (time >= least) continue;
