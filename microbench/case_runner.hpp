@@ -52,7 +52,7 @@ class CaseRunner {
   struct Measurement {
     using Function = Figure (Stopwatch::*)(const Contender&, const Protocol&);
     const char* name;
-    Function function, pick;  // pick: for each of cuBLASLt's answers, of which the fastest is measured
+    Function function, pick;  // what measures; what finds the fastest of cuBLASLt's answers before
     Figure WayFigures::*figure;
     ReferenceAnswer ReferenceFigures::*answer;
     bool cold = false;  // operands in rotation

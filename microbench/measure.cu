@@ -113,7 +113,7 @@ class Stopwatch::Batch {
 // The bursts of one contender, an entry each.
 struct Stopwatch::Bursts {
   std::vector<double> launch_us, after_us;  // of one launch of the batch, and of the batch after it
-  std::vector<double> clocks, watts;        // those that are known
+  std::vector<double> clocks, watts;        // without the bursts for which NVML has none
   unsigned long long reasons = 0;
 
   Figure figure(double flop, double microseconds, double spread) const;

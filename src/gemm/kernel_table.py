@@ -379,11 +379,13 @@ def read_wgmma(reader, values):
         reader.refuse("schedule", f"pingpong is there but must be cooperative with {variant[0]}")
     values["warpgroups"] = reader.number("warpgroups", 1, 1 if pingpong else 2)
     values["clusters"] = reader.clusters()
-    values["cluster_k"] = reader.number("cluster_k", 1, 1 if pingpong or variant[:1] in (["unaligned"], ["rowinterleaved"]) else 8)
+    values["cluster_k"] = reader.number("cluster_k", 1, 1 if pingpong or variant[:1] in (["unaligned"], ["rowinterleaved"], ["streamk"]) else 8)
     for along_m, along_n in values["clusters"]:
         ctas = along_m * along_n * values["cluster_k"]
         if ctas > 8:
             reader.refuse("cluster_k", f"{values['cluster_k']} gives clusters of {ctas} CTAs, but they have 8 at most")
+        if "streamk" in variant and ctas > 2:
+            reader.refuse("clusters", f"{along_m}x{along_n} has {ctas} CTAs but streamk runs in clusters of 1 or 2")
 
     rows, columns = ("tile_n", "tile_m") if "swapab" in variant else ("tile_m", "tile_n")
     if "unaligned" in variant:  # one tile: its columns come from shared memory, its rows through registers

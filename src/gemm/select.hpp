@@ -49,9 +49,9 @@ bool is_offered(const Kernel& kernel, const Gemm& problem) noexcept;
 // Whether gemm() chooses the kernel for such a problem at all: not kernels for unaligned operands if both
 // operands (with row-interleaved views: A) are aligned, nor other swap-AB kernels if TMA cannot store C.
 bool may_be_chosen(const Kernel& kernel, const Gemm& problem) noexcept;
-// Whether it is chosen only where no wgmma kernel accepts the problem: kernels of mma.sync, but for 16-bit
-// operands of which one is not aligned. Of 960 recorded problems (microbench/HISTORY.md) none of 540 with
-// aligned 16-bit operands was faster by mma.sync.
+// Whether it is chosen only where no wgmma kernel accepts the problem: kernels of mma.sync, unless the
+// operands have 16 bits and one of them is not aligned. No recorded problem with aligned operands of 16 bits
+// was faster by mma.sync (540 of them: microbench/HISTORY.md).
 bool yields_to_wgmma(const Kernel& kernel, const Gemm& problem) noexcept;
 
 // The accepted kernel that is_offered() and may_be_chosen() with the least estimated cost that the device did

@@ -229,6 +229,34 @@ TEST(ClusterExtentRefusal, PartsOfLessThanWholeGroupsOfEightRows) {
 TEST(ClusterExtentRefusal, MoreCtasThanAMulticastReaches) {
   expect_extent(ClusterExtent::of(2, 16), "a cluster of 2 x 16 x 1 has 32 CTAs but must have at most 16");
 }
+// A stream-K kernel waits for CTAs that run at the same time, and adds up in memory.
+void expect_stream_k(int m, int n, std::uintptr_t partial_tiles, const char* sentence) {
+  using Config = StreamedK<WgmmaConfig<WgmmaOperands<half, half, float>, row_major, column_major,
+                                       TileShape<64, 64, 64>, 1, 2, LaunchedCluster<1>, 1>>;
+  test::NoDevice device;
+  DeviceDescription description;
+  ASSERT_TRUE(device.describe(&description));
+  const auto product = product_of(problem_of(512, 512, 64), row_major, column_major);
+  Launch launch;
+  const Status s = plan_wgmma<Config>(product, LinearCombination{}, description, device, &launch,
+                                      ClusterExtent::of(m, n), reinterpret_cast<void*>(partial_tiles));
+  EXPECT_STREQ(s.message(), sentence);
+  EXPECT_EQ(static_cast<bool>(s), *sentence == '\0');
+  EXPECT_EQ(launch.function != nullptr, static_cast<bool>(s)) << "nothing is planned";
+}
+TEST(StreamKRefusal, MoreCtasInAClusterThanRunAtOnce) {
+  expect_stream_k(2, 1, 4096, "");
+  expect_stream_k(1, 2, 4096, "");
+  expect_stream_k(2, 2, 4096, "a stream-K kernel runs in clusters of 1 or 2 CTAs but this one has 4");
+}
+TEST(StreamKRefusal, NoMemoryOrNoneThatIsAligned) {
+  expect_stream_k(
+      1, 1, 0, "a stream-K kernel needs memory for partial tiles, aligned to 16 bytes, but it is at (nil)");
+  expect_stream_k(
+      1, 1, 4104,
+      "a stream-K kernel needs memory for partial tiles, aligned to 16 bytes, but it is at 0x1008");
+}
+
 TEST(ClusterExtentRefusal, NumbersThatAreNoExtent) {
   ClusterExtent extent;
   extent.log2_m = -1;

@@ -91,6 +91,14 @@ class Refusals(unittest.TestCase):
             "line 2, column types: f16_f16 is there but swapab is for f16_f32 and bf16_f32 alone",
             {"variant": "swapab", "types": "f16_f16"},
         )
+        self.refused(
+            "line 2, column types: f16_f16 is there but streamk adds up accumulators in f32 and s32 alone",
+            {"variant": "streamk", "types": "f16_f16"},
+        )
+        self.refused("line 2, column cluster_k: 2 must be from 1 to 1", {"variant": "streamk", "cluster_k": 2})
+        self.refused(
+            "line 2, column clusters: 2x2 has 4 CTAs but streamk runs in clusters of 1 or 2", {"variant": "streamk", "clusters": "2x1 2x2"}
+        )
         self.refused("line 2, column warpgroups: 2 must be from 1 to 1", {"schedule": "pingpong"})
         self.refused("line 2, column cluster_k: 4 gives clusters of 16 CTAs, but they have 8 at most", {"clusters": "4x1", "cluster_k": 4})
         self.refused("line 2, column clusters: '2' must be MxN, of numbers from 1 to 8", {"clusters": "2"})

@@ -1,4 +1,4 @@
-// Launches whose addresses are replaced are those that would be planned for the new addresses, for every
+// A launch whose addresses were replaced is the launch that would be planned for the new addresses: for every
 // kernel of the library.
 #include "host/launch_patches.hpp"
 

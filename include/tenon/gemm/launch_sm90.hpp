@@ -52,6 +52,8 @@ struct GemmKernel {
   static_assert(is_epilogue<Op, Value>,
                 "GemmKernel: an epilogue operation is called as op(accumulator, int row, int column) and "
                 "returns the accumulator's type: float, or int32_t where integers are multiplied");
+  static_assert(!Config::streams_k,
+                "GemmKernel: stream-K needs memory for partial tiles, which plan_wgmma() takes");
   static constexpr const char* name = "a wgmma kernel (tenon::sm90::GemmKernel)";
   // The orders of the problem's A and B: a swap-AB configuration describes B^T and A^T.
   static constexpr Order a_order = Config::swap_ab ? flipped(Config::b_order) : Config::a_order;

@@ -125,13 +125,14 @@ Status check_cluster_extent(const ClusterExtent& extent) {
   }
 }
 
-// The clusters of a grid for so many cluster tiles. busy: those that have work where `at_once` run at once.
+// How many clusters a grid has. tiles: of a cluster each; busy: the clusters that have work if one fits on
+// each pair of multiprocessors.
 //
 // A cluster of 2 fits on a pair of multiprocessors. How many larger clusters run at once depends on how the
 // device groups its multiprocessors: then there is one cluster for each tile, and the hardware schedules
 // them. Where the caller limits the multiprocessors, they are persistent too, as few as need no more waves:
-// a cluster that finds no room would begin only when another one has computed all of its tiles. For the same
-// reason they leave an eighth of the device free.
+// a cluster that finds no room would begin only when another one has computed all of its tiles. So they use
+// seven eighths of the device at most.
 inline int launched_clusters(const DeviceDescription& device, int ctas, int tiles, int busy) noexcept {
   if (ctas <= 2) return busy;
   if (!device.is_limited()) return tiles;

@@ -9,6 +9,14 @@
 
 namespace tenon {
 
+// Of two partial accumulators.
+__device__ __forceinline__ float sum_of(float a, float b) {
+  return a + b;
+}
+__device__ __forceinline__ std::int32_t sum_of(std::int32_t a, std::int32_t b) {  // modulo 2^32
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
+}
+
 // Every CTA computes whole tiles: the accumulators are stored as they are.
 template <class Config>
 class NoReduction {

@@ -6,6 +6,7 @@
 
 #include "tenon/fragment/pack.hpp"
 #include "tenon/fragment/registers.hpp"
+#include "tenon/gemm/reduction.hpp"
 #include "tenon/gemm/tile_scheduler.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/ptx/cluster.hpp"
@@ -78,11 +79,6 @@ class TailSplitKReduction {
       for (int i = 0; i < 2; ++i) two[i] = sum_of(two[i], other[i]);
     }
   };
-
-  __device__ __forceinline__ static float sum_of(float a, float b) { return a + b; }
-  __device__ __forceinline__ static std::int32_t sum_of(std::int32_t a, std::int32_t b) {  // modulo 2^32
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
-  }
 
   // By all threads of a cluster: what each wrote to the other CTA's memory is there.
   __device__ __forceinline__ static void synchronise_cluster() {

@@ -11,6 +11,7 @@
 
 #include "tenon/fragment/registers.hpp"
 #include "tenon/gemm/arguments.hpp"
+#include "tenon/gemm/reduction.hpp"
 #include "tenon/gemm/tile_scheduler_stream_k.hpp"
 
 namespace tenon {
@@ -60,7 +61,7 @@ class StreamKReduction {
     const int others = scheduler_.received_parts(work);
     wait_for(others);
     accumulators.for_each_part([&](const auto& part, int row) {
-      store(Sum<std::decay_t<decltype(part)>>{part, accumulators_of(1, row), stride(), others, {}}, row);
+      store(Sum<std::decay_t<decltype(part)>>{part, accumulators_of(1, row), stride(), others}, row);
     });
   }
 
@@ -79,10 +80,11 @@ class StreamKReduction {
     const Four* memory;     // of the first other CTA
     std::ptrdiff_t stride;  // to the next one
     int others;
-    mutable Value sum[4 * ahead];
+    mutable int held = -ahead;  // the first fragment of `sum`
+    mutable Value sum[4 * ahead] = {};
 
     __device__ __forceinline__ void pair(int, int j, int half, Value (&two)[2]) const {
-      if (j % ahead == 0 && half == 0) read(j);
+      if (j / ahead * ahead != held) read(j / ahead * ahead);
       part.pair(0, j, half, two);
       const Value* const other = &sum[j % ahead * 4 + 2 * half];
       two[0] = sum_of(two[0], other[0]);
@@ -90,6 +92,7 @@ class StreamKReduction {
     }
 
     __device__ __forceinline__ void read(int j) const {
+      held = j;
 #pragma unroll
       for (Value& value : sum) value = nothing<Value>();
 #pragma unroll 1
@@ -162,13 +165,6 @@ class StreamKReduction {
     if constexpr (std::is_same_v<Value, float>) return -0.0F;  // x + -0 is x, also where x is -0
     return Value();
   }
-  __device__ __forceinline__ static float sum_of(float a, float b) {
-    return a + b;
-  }
-  __device__ __forceinline__ static std::int32_t sum_of(std::int32_t a, std::int32_t b) {  // modulo 2^32
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
-  }
-
   const GemmArguments& p_;
   const Scheduler& scheduler_;
 };
