@@ -32,13 +32,6 @@ bool splits_tail(const Kernel& kernel) noexcept {
 // The clocks that the epilogue takes for an element of C.
 double clocks_of_element(const Kernel& kernel, const Gemm& problem, const CostParameters& c) noexcept {
   const double transposed = kernel.swap_ab ? c.transposed_store_clocks : 0;
-  // The ping-pong constants were fitted with the specialisation. Tiles of 128 rows gain little from it if C
-  // has 4 bytes.
-  const bool beta_zero = kernel.specialises_beta_zero && !kernel.pingpong && bytes(kernel.type) == 2 &&
-                         problem.beta == 0.0 && tma_can_store(problem);
-  if (beta_zero && kernel.rows() == 256) return c.store_clocks - c.beta_zero_saves_of_256 + transposed;
-  if (beta_zero && bytes(result_of(problem).type) == 2)
-    return c.store_clocks - c.beta_zero_saves_of_128 + transposed;
   const double f32 = bytes(result_of(problem).type) == 4 ? c.f32_store_clocks : 0;
   if (!kernel.unaligned) return c.store_clocks + f32 + transposed;
   if (problem.beta == 0.0 && result_of(problem).type == kernel.type) return c.unaligned_store_clocks;
@@ -51,11 +44,13 @@ double l2_work(const ConstMatrix& matrix, const CostParameters& c) noexcept {
   return begins_sectors_of_the_l2(matrix) ? 1 : c.sector_crossing;
 }
 
-// The time of a wgmma kernel in clocks. A k-tile takes as long as its multiplication or its loads, whichever
-// is longer. Each CTA of a cluster along m (n) loads a part of B (A) for all of them. A cluster computes all
-// of its tiles, even those beyond the rows (columns) of C.
+// The time of a wgmma kernel in clocks, but for its start. A k-tile takes as long as its multiplication or its
+// loads, whichever is longer. Each CTA of a cluster along m (n) loads a part of B (A) for all of them. A
+// cluster computes all of its tiles, even those beyond the rows (columns) of C. start: what passes before the
+// first k-tile can be multiplied, or after the last one has been loaded, whichever is shorter; and until the
+// CTAs of a cluster are there.
 double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescription& device,
-                    const CostParameters& c) noexcept {
+                    const CostParameters& c, double* start) noexcept {
   // The product that the tensor cores compute.
   const Gemm problem = kernel.swap_ab ? with_swapped_operands(given) : given;
   const int tile_m = kernel.rows(), tile_n = kernel.columns();
@@ -84,7 +79,10 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
         has_residue_extent ? std::min<std::int64_t>(tile, round_up_divide(extent, 8) * 8) : tile);
   };
   const double rows = loaded(tile_m, problem.m, kernel.loads_residue && problem.a.order == row_major);
-  const double columns = loaded(tile_n, problem.n, kernel.loads_residue && problem.b.order == column_major);
+  // Of a B whose rows are contiguous whole panels of 128 bytes are loaded.
+  const int panel = problem.b.order == column_major ? 1 : 128 / static_cast<int>(bytes(kernel.type));
+  const double columns = loaded(static_cast<int>(round_up_divide(tile_n, panel)) * panel, problem.n,
+                                kernel.loads_residue && problem.b.order == column_major);
   const double row_bytes = static_cast<double>(kernel.tile_k) * static_cast<double>(bytes(kernel.type));
   // Kernels with row-interleaved views were fitted without the work of the L2.
   const bool is_row_interleaved = kernel.row_interleaved || kernel.unaligned;
@@ -116,6 +114,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
     if (kernel.unaligned) multiplying *= kernel.efficiency / c.unaligned_from_memory;
   }
   const double k_tile = std::max(multiplying, loading);
+  *start = std::min(multiplying, loading) + c.cluster_clocks * std::log2(kernel.cluster);
   // Where the CTAs of a cluster share nothing, in tail split-K.
   const double unshared_k_tile =
       std::max(k_tile, (rows * of_a + columns * of_b) * row_bytes / c.bytes_per_clock);
@@ -178,8 +177,11 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
 // The cost but for the stores of a C in f32 that TMA cannot store.
 double cost_with_tma_stores(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
                             const CostParameters& c) noexcept {
-  if (kernel.instruction == Instruction::wgmma)
-    return c.mma_sync_rate * wgmma_clocks(kernel, problem, device, c);
+  if (kernel.instruction == Instruction::wgmma) {
+    double start = 0;
+    const double clocks = wgmma_clocks(kernel, problem, device, c, &start);
+    return c.mma_sync_rate * (start + clocks);
+  }
   const double tiles = static_cast<double>(round_up_divide(problem.m, kernel.tile_m)) *
                        static_cast<double>(round_up_divide(problem.n, kernel.tile_n));
   const double speed = kernel.efficiency * tensor_rate(kernel.type) * c.flop_per_clock / 2 / c.mma_sync_rate;

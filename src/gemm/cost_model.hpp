@@ -5,7 +5,9 @@
 // mma.sync kernels takes the multiply-adds of the tiles on an SM over the speed measured for the copy and the
 // tile size. A k-tile of a wgmma kernel takes the longest of three times: multiplication, loads from the L2
 // (slower if rows cross sectors; CTAs of a cluster load what they share once), and loads from memory if the
-// operands exceed the L2. A problem with one tile along m or n loads only the rows that exist.
+// operands exceed the L2. A problem with one tile along m or n loads only the rows that exist. Before the
+// first k-tile is there nothing is multiplied, and after the last one nothing is loaded: the shorter of the
+// two times is added once.
 //
 // The epilogue adds the stores of C and the reduction between the CTAs that share a tile. Ping-pong kernels
 // overlap all stores but those of the last tile, and only partly if TMA cannot store C. With tail split-K
@@ -38,9 +40,6 @@ struct CostParameters {
   double sector_crossing = 1.68;    // slowdown of loads whose rows do not begin on 32-byte sectors
   // Of a tile, whatever its size, and of each element of C that a warpgroup stores of it.
   double tile_clocks = 24.8, store_clocks = 0.175;
-  // The beta == 0 specialisation (RegisterBudget::specialises_beta_zero) saves this much for each element, in
-  // tiles of 128 and of 256 rows.
-  double beta_zero_saves_of_128 = 0.0184, beta_zero_saves_of_256 = 0.00198;
   double f32_store_clocks = 0.0362;            // more for an element of 4 bytes,
   double unaligned_f32_store_clocks = 0.0276;  // and where TMA cannot store C
   double transposed_store_clocks = 0.0682;     // more for an element that a swap-AB kernel stores transposed
@@ -50,6 +49,8 @@ struct CostParameters {
   double further_reduction = 0.573;            // and so much more whenever twice as many do
   // Of an element of a warpgroup that stream-K writes to memory and reads from there, each; and of the wait.
   double streamed_clocks = 0.6, streamed_wait_clocks = 457.0;
+  // Of a launch, for each time that the CTAs of its clusters are doubled.
+  double cluster_clocks = 36.0;
   // Clusters of more than two CTAs do not fill the GPCs: part of the SMs that they reach. They are not
   // persistent either: a wave beyond the first begins anew.
   double reached_by_large_clusters = 0.93;

@@ -44,8 +44,7 @@ struct Kernel {
   // Of a fused kernel that does not take every epilogue: whether it takes that of the problem.
   bool (*takes_epilogue)(const Gemm& problem) = nullptr;
   Order a_order, b_order;
-  bool specialises_beta_zero = false;  // RegisterBudget::specialises_beta_zero
-  bool loads_residue = false;          // RegisterBudget::loads_residue
+  bool loads_residue = false;    // RegisterBudget::loads_residue
   bool row_interleaved = false;  // A may have any leading dimension if it begins on 16 bytes: RowInterleaved
   // A and, unless swap_ab, B may have any address and leading dimension: GemmUnaligned.
   bool unaligned = false;

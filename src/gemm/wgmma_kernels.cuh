@@ -69,7 +69,6 @@ void append_wgmma_of(int cluster_m, int cluster_n, std::vector<Kernel>& list) {
   kernel.split = Cluster::k;
   kernel.promotes = Config::promotes;
   kernel.pingpong = Config::pingpong;
-  kernel.specialises_beta_zero = RegisterBudget<Config>::specialises_beta_zero;
   kernel.loads_residue = RegisterBudget<Config>::loads_residue;
   kernel.row_interleaved = Config::row_interleaved;
   kernel.threads = GemmWgmma<Config>::threads;

@@ -356,29 +356,6 @@ TEST(EstimatedCost, OfOneTileCountsTheRowsThatAreLoaded) {
             estimated_cost(all, problem(65, 4096, 4096), h200));
 }
 
-// A cooperative kernel stores a tile of 128 x 256 with all warpgroups. With the beta == 0 specialisation and
-// C in 16 bits it is faster than ping-pong 128 x 128 under the power limit of the board, otherwise a little
-// slower.
-TEST(Select, TheBetaZeroSpecialisation) {
-  Kernel pingpong = wgmma_kernel(128, 128, 2, 1, 128);
-  pingpong.cluster_n = 2;
-  pingpong.pingpong = true;
-  pingpong.efficiency = efficiency_of(pingpong);
-  Kernel cooperative = wgmma_kernel(128, 256, 2, 1, 64);
-  cooperative.specialises_beta_zero = true;
-  Gemm square = problem(2048, 2048, 2048);
-  square.c.type = Type::f16;
-  const auto gain = [&](const Kernel& kernel) {
-    Gemm with_beta = square;
-    with_beta.beta = 1.0F;
-    return 1 - estimated_cost(kernel, square, h200) / estimated_cost(kernel, with_beta, h200);
-  };
-  EXPECT_GT(gain(cooperative), 0.005);
-  EXPECT_EQ(gain(pingpong), 0);
-  square.c.type = Type::f32;
-  EXPECT_EQ(gain(cooperative), 0);
-}
-
 // Tail split-K halves the time of 32 unaligned tile pairs, if the rows of A begin on L2 lines. Otherwise a
 // CTA that shares no operands waits for TMA, but less than for twice the k-tiles.
 TEST(EstimatedCost, HalvesALastWaveOfUnalignedTiles) {

@@ -86,23 +86,6 @@ struct LinearCombination {
     }
   }
 
-  // Of kernels whose accumulators are the transpose of C: value[x][y] is row 8 * x + y of a column.
-  __device__ __forceinline__ void apply_transposed(const Output& c, Type type, LaneRow<float>& values,
-                                                   int row, int column) const {
-    Scaling{alpha}.apply(type, values);
-    if (beta == 0.0F) return;
-#pragma unroll
-    for (int x = 0; x < 4; ++x) {
-#pragma unroll
-      for (int y = 0; y < 2; ++y) {
-        values.value[x][y] += beta * load_element(c, type, row, column);
-        row += y == 0 ? 1 : 7;
-        row = ptx::opaque_copy(row);
-        column = ptx::opaque_copy(column);  // one address at a time: registers are few
-      }
-    }
-  }
-
   // Of integers, for which alpha and beta are whole numbers of at most 31 bits: modulo 2^32. C is s32.
   __device__ __forceinline__ void apply(const Output& c, Type, LaneRow<std::int32_t>& values, int row,
                                         int column) const {
@@ -225,8 +208,6 @@ __device__ __forceinline__ void apply_transposed(const Op& op, const Output& c, 
                                                  LaneRow<float>& values, int row, int column) {
   if constexpr (std::is_same_v<Op, Scaling>) {
     op.apply(type, values);
-  } else if constexpr (std::is_same_v<Op, LinearCombination>) {
-    op.apply_transposed(c, type, values, row, column);
   } else {
     static_assert(is_operation<Op, float>,
                   "an epilogue operation is called as op(float accumulator, int row, int column) and returns "

@@ -26,6 +26,21 @@ __device__ __forceinline__ std::uint32_t in_subtile(std::uint32_t subtile, int r
 // 16 x 8 fragment j, in row g or (half) g + 8. row, column: of the warp's first accumulator in C. type: that
 // of C.
 
+// Row i of a tile of such parts, for a loop over parts that is not unrolled: registers have no addresses, so
+// each part is staged by code of its own in the loop, and the compiler would compute what that needs of all
+// accumulators before the loop if it could.
+template <class Tile>
+struct RowOfTile {
+  using Value = typename Tile::Value;
+  static constexpr int rows = 1, columns = Tile::columns;
+  const Tile& tile;
+  int i;
+  __device__ __forceinline__ void pair(int, int j, int half, Value (&two)[2]) const {
+    tile.pair(i, j, half, two);
+    ptx::hold(two);
+  }
+};
+
 // The columns for which the operation is called: those of a part, rounded up to groups of four fragments.
 template <class Part>
 inline constexpr int operation_columns = (Part::columns + 3) / 4 * 32;

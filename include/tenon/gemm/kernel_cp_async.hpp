@@ -11,6 +11,7 @@
 
 #include "tenon/gemm/arguments.hpp"
 #include "tenon/gemm/config.hpp"
+#include "tenon/gemm/fused_epilogue.hpp"
 #include "tenon/gemm/producer_cp_async.hpp"
 #include "tenon/gemm/store_registers.hpp"
 #include "tenon/gemm/store_rows.hpp"
@@ -66,11 +67,16 @@ struct GemmCpAsync {
   template <class Op, class = void>
   struct StoreOf {
     using Loaded = LoadedOperation<Op>;
+    using Operation = typename Loaded::type;
+    template <class O>
+    using OfTile = std::conditional_t<stores_wide_rows, StoreWideRows<O>, StoreRegisters<O>>;
     __device__ __forceinline__ static auto make(const Output& c, const Op& op, const void* shared) {
-      if constexpr (stores_wide_rows) {
-        return StoreWideRows<typename Loaded::type>(c, Loaded::of(op), shared);
+      if constexpr (std::is_same_v<Operation, LinearCombination> &&
+                    std::is_same_v<typename WarpAccumulator::Value, float> &&
+                    Config::warps * StoreRows<CombinationRows>::bytes_of_warp <= Config::ring_bytes) {
+        return StoreTileCombination<OfTile>(c, Loaded::of(op), shared);
       } else {
-        return StoreRegisters<typename Loaded::type>(c, Loaded::of(op));
+        return OfTile<Operation>(c, Loaded::of(op), shared);
       }
     }
   };

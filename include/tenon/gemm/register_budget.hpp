@@ -35,14 +35,6 @@ struct RegisterBudget {
   // Tiles whose main loop and epilogue together leave no registers: 128x224 and more of cooperative kernels.
   static constexpr bool large = !Config::pingpong && Config::Block::m * Config::Block::n >= 128 * 224;
 
-  // Whether there is a separate epilogue for beta == 0, which does not read C. It is shorter, which matters
-  // where no warpgroup multiplies meanwhile: with large tiles all warpgroups store at the same time, and in
-  // ping-pong kernels the last tile is stored while the tensor cores are idle. Not for cooperative kernels of
-  // 8-bit elements.
-  static constexpr bool specialises_beta_zero =
-      Config::pingpong ? accumulators < (Config::swap_ab ? 176 : 192)
-                       : large && !Config::row_interleaved && Config::TileA::element_bytes > 1;
-
   // Whether residue tiles are loaded in smaller boxes (operand_load.hpp). Disabled for the largest tiles,
   // where the producer would spill and the loads of zeros take less time than the multiplication.
   static constexpr bool loads_residue = !Config::splits_tail && !large && !Config::row_interleaved;
@@ -64,8 +56,7 @@ struct RegisterBudget {
                                    WideProducerRegisters, WgmmaRegisters>;
   // Rows of a subtile that a warp stores at a time where TMA cannot write C. With 4, ptxas no longer keeps
   // the operands' descriptors in uniform registers.
-  static constexpr int rows_at_a_time =
-      scarce || (Config::pingpong && specialises_beta_zero) || (Config::promotes && large) ? 2 : 4;
+  static constexpr int rows_at_a_time = scarce || Config::pingpong || (Config::promotes && large) ? 2 : 4;
 };
 
 }  // namespace tenon

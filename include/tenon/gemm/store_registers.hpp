@@ -67,6 +67,9 @@ class StoreRegisters {
     pairs_aligned_ = c.ld % 2 == 0 && address % (c.type == Type::f64 ? 16 : 8) == 0;
     chunks_aligned_ = c.ld % 8 == 0 && address % 16 == 0;
   }
+  // As the stores that need the memory of the ring are made.
+  __device__ __forceinline__ StoreRegisters(const Output& c, const Op& op, const void* /*shared*/)
+      : StoreRegisters(c, op) {}
 
   template <class Tile>
   __device__ __forceinline__ void operator()(Tile& tile, int tile_row, int tile_column) const {

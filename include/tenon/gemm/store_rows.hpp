@@ -1,15 +1,15 @@
-// The store of kernels with FusedEpilogue: each warp moves 16 rows x 64 columns of accumulators through
-// shared memory, so that a lane has eight adjacent elements of a row. The epilogue then loads bias and C, and
-// stores D, in whole 128-byte rows. Below: epilogue_subtile.hpp, fused_epilogue.hpp.
+// The store of kernels whose epilogue is chosen when they run, or reads C: each warp moves 16 rows x 64
+// columns of accumulators through shared memory, so that a lane has eight adjacent elements of a row. The
+// epilogue then loads bias and C, and stores D, in whole 128-byte rows. Below: epilogue_subtile.hpp,
+// combination_rows.hpp.
 //
-// The stores of plain kernels (store_tma.hpp, store_registers.hpp) apply an operation to accumulators where
-// they are. That is a copy of its code for each pair of accumulators: too much where the operation is chosen
-// when the kernel runs. Here it stands once for 64 columns.
+// The other stores (store_tma.hpp, store_registers.hpp) apply an operation to accumulators where they are.
+// That is a copy of its code for each pair of accumulators. Here it stands once for 64 columns.
 #pragma once
 
+#include "tenon/gemm/combination_rows.hpp"
 #include "tenon/gemm/epilogue_subtile.hpp"
 #include "tenon/gemm/float_part.hpp"
-#include "tenon/gemm/fused_epilogue.hpp"
 #include "tenon/pipeline/tensor_map.hpp"
 #include "tenon/ptx/ld_shared.hpp"
 #include "tenon/ptx/shared_address.hpp"
@@ -17,18 +17,29 @@
 
 namespace tenon {
 
-// Op: FusedEpilogue, or a type with its members.
+// Whether an operation stores rows that begin anywhere by words: CombinationRows.
+template <class Op, class = void>
+inline constexpr bool stores_words = false;
 template <class Op>
+inline constexpr bool stores_words<Op, std::void_t<decltype(Op::stores_words)>> = Op::stores_words;
+
+// Op: FusedEpilogue, CombinationRows, or a type with their members. Subtiles: of 32 columns in f32 that a
+// warp has memory for; two are used.
+template <class Op, int Subtiles = 2>
 class StoreRows {
+  static constexpr int used = Subtiles < 2 ? 1 : 2;  // subtiles
+
  public:
-  // Shared memory of a warp: two subtiles of 32 columns in f32.
-  static constexpr int bytes_of_warp = 2 * subtile_bytes;
-  static constexpr int group = 64;  // columns
+  static constexpr int bytes_of_warp = Subtiles * subtile_bytes;
+  static constexpr int group = 32 * used;  // columns
 
   // staging: bytes_of_warp of shared memory for each warp that stores, from a multiple of 1024 bytes on. The
   // store that is made here belongs to warp threadIdx.x / 32.
   __device__ __forceinline__ StoreRows(const Output& d, const Op& op, std::uint32_t staging)
-      : d_(d), op_(op), staging_(staging + threadIdx.x / 32 * bytes_of_warp) {}
+      : StoreRows(d, op, staging + threadIdx.x / 32 * bytes_of_warp, 0) {}
+  // staging: of this warp.
+  __device__ __forceinline__ StoreRows(const Output& d, const Op& op, std::uint32_t staging, int)
+      : d_(d), op_(op), staging_(staging) {}
   // As the other stores of wgmma kernels are made; TMA does not take part.
   __device__ __forceinline__ StoreRows(const Output& d, const Op& op, const TensorMap& /*map*/,
                                        std::uint32_t staging)
@@ -37,45 +48,62 @@ class StoreRows {
   // Whether D has a row of that number.
   __device__ __forceinline__ bool has_row(int row) const { return row < d_.m; }
 
-  // By whole warps. part: 16 rows of accumulators a warp (epilogue_subtile.hpp); row and column: of the
-  // warp's first accumulator in D.
-  template <class Part>
-  __device__ __forceinline__ void operator()(const Part& accumulators, int row, int column) const {
-    decltype(auto) part = as_floats(accumulators);
-    static_assert(Part::rows == 1, "StoreRows: a part is one row of 16 x 8 fragments");
-    const Scaling scaling{op_.factor()};
-#pragma unroll
-    for (int j = 0; j < Part::columns; j += group / 8) {
+  // By whole warps. tile: Tile::rows times 16 rows of accumulators a warp, as WarpTile or a part of
+  // WarpgroupTile; row and column: of the warp's first accumulator in D.
+  template <class Tile>
+  __device__ __forceinline__ void operator()(const Tile& tile, int row, int column) const {
+    constexpr int fragments = group / 8, groups = (Tile::columns + fragments - 1) / fragments;
+    // Not unrolled: the epilogue's code stands once, whatever the tile's size.
+#pragma unroll 1
+    for (int number = 0; number < Tile::rows * groups; ++number) {
       int lane = lane_id();
       std::uint32_t staging = staging_;
       ptx::opaque(staging);  // as in StoreTma: addresses are computed here, not kept across the mainloop
       ptx::opaque(lane);
       __syncwarp();  // the group before has been read
+                     // Registers have no addresses: each group is staged by code of its own.
 #pragma unroll
-      for (int x = 0; x < 2; ++x) {
-        if (j + 4 * x < Part::columns)
-          stage_32_bit(scaling, d_, Type::f32, part, j + 4 * x, staging + x * subtile_bytes, row, column,
-                       lane);
+      for (int i = 0; i < Tile::rows * groups; ++i) {
+        if (i == number) stage(RowOfTile<Tile>{tile, i / groups}, i % groups * fragments, staging, lane);
       }
       __syncwarp();
-      store_group(staging, lane, row, column + 8 * j, min(group, 8 * (Part::columns - j)));
+      const int j = number % groups * fragments;
+      store_group(staging, lane, row + number / groups * subtile_rows, column + 8 * j,
+                  min(group, 8 * (Tile::columns - j)));
     }
   }
 
   __device__ __forceinline__ void finish() const {}
 
  private:
-  // Applies the epilogue to 16 rows of `width` columns and stores them: eight lanes a row, four rows at a
-  // time.
+  // Writes a group, from fragment j on, as f32 and times the factor.
+  template <class Row>
+  __device__ __forceinline__ void stage(const Row& accumulators, int j, std::uint32_t staging,
+                                        int lane) const {
+    decltype(auto) part = as_floats(accumulators);
+#pragma unroll
+    for (int x = 0; x < used; ++x) {
+      if (j + 4 * x < Row::columns)
+        stage_32_bit(Scaling{op_.factor()}, d_, Type::f32, part, j + 4 * x, staging + x * subtile_bytes, 0, 0,
+                     lane);
+    }
+  }
+
+  // Applies the epilogue to 16 rows of `width` columns and stores them: a lane has a segment of a row.
   __device__ __forceinline__ void store_group(std::uint32_t staging, int lane, int row, int column,
                                               int width) const {
-    const int segment = lane % 8, first = column + segment_columns * segment;
+    if constexpr (stores_words<Op>) {
+      if (!op_.has_whole_chunks()) return store_words(staging, lane, row, column, width);
+    }
+    constexpr int segments = group / segment_columns;  // of a row
+    const int segment = lane % segments, first = column + segment_columns * segment;
     const int left = (op_.gated ? 2 * d_.n : d_.n) - first;
     const int rows = segment_columns * segment < width && left > 0 ? min(subtile_rows, d_.m - row) : 0;
     const std::uint32_t subtile = staging + segment / 4 * subtile_bytes;
 #pragma unroll 1
-    for (int r = lane / 8; r < rows; r += 4) {
-      // Lanes 4 to 7 of a row read their second chunk first: the eight chunks lie on different banks.
+    for (int r = lane / segments; r < rows; r += 32 / segments) {
+      // Lanes 4 to 7 of a row read their second chunk first: the eight chunks that are read at once lie on
+      // different banks. Those of two rows do anyway.
       const int chunk = segment % 4 * 2, swap = segment / 4;
       std::uint32_t one[4], other[4];
       ptx::ld_shared_v4_b32(one, at(subtile, r, chunk + swap));
@@ -99,6 +127,19 @@ class StoreRows {
       op_.store(d_, values, row + r, first, left);
     }
     if (op_.bias_gradient != nullptr) add_columns(staging, lane, row, column, width);
+  }
+  // The same, a row at a time.
+  __device__ __forceinline__ void store_words(std::uint32_t staging, int lane, int row, int column,
+                                              int width) const {
+    const int rows = min(subtile_rows, d_.m - row), count = min(width, d_.n - column);
+#pragma unroll 1
+    for (int r = 0; r < rows; ++r) {
+      const auto value = [&](int i) {
+        return __uint_as_float(
+            ptx::ld_shared_b32(at(staging + i / 32 * subtile_bytes, r, i % 32 / 4) + i % 4 * 4));
+      };
+      op_.store_words(value, row + r, column, count, lane);
+    }
   }
   // Adds each column of a group of results to the bias gradient: a lane has two columns.
   __device__ __forceinline__ void add_columns(std::uint32_t staging, int lane, int row, int column,
@@ -138,23 +179,35 @@ class StoreTileRows {
   template <class Tile>
   __device__ __forceinline__ void operator()(const Tile& tile, int row, int column) const {
     __syncthreads();  // all warps have read the last stage
-#pragma unroll
-    for (int i = 0; i < Tile::rows; ++i) store_(RowOfTile<Tile>{tile, i}, row + 16 * i, column);
+    store_(tile, row, column);
   }
 
  private:
-  // A row of 16 x 8 fragments as WarpgroupTile::for_each_part gives it.
-  template <class Tile>
-  struct RowOfTile {
-    using Value = typename Tile::Value;
-    static constexpr int rows = 1, columns = Tile::columns;
-    const Tile& tile;
-    int i;
-    __device__ __forceinline__ void pair(int, int j, int half, Value (&two)[2]) const {
-      tile.pair(i, j, half, two);
-    }
-  };
   StoreRows<Op> store_;
+};
+
+// LinearCombination for such a tile. OfTile: the store of an operation that does not read C, made from C, the
+// operation and the memory of the ring.
+template <template <class> class OfTile>
+class StoreTileCombination {
+ public:
+  __device__ __forceinline__ StoreTileCombination(const Output& c, const LinearCombination& op,
+                                                  const void* shared)
+      : c_(c), op_(op), shared_(shared) {}
+
+  template <class Tile>
+  __device__ __forceinline__ void operator()(Tile& tile, int row, int column) const {
+    if (op_.beta == 0.0F) {
+      OfTile<Scaling>(c_, Scaling{op_.alpha}, shared_)(tile, row, column);
+    } else {
+      StoreTileRows<CombinationRows>(c_, {op_, c_}, shared_)(tile, row, column);
+    }
+  }
+
+ private:
+  Output c_;
+  LinearCombination op_;
+  const void* shared_;
 };
 
 }  // namespace tenon

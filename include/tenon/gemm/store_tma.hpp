@@ -3,11 +3,13 @@
 // other.
 //
 // TMA stores C if its base, the length of its rows and its leading dimension are multiples of 16 bytes
-// (tma_can_store), and clips subtiles at the edges of C. Otherwise the warp stores the subtiles itself.
-// Below: epilogue_subtile.hpp, store_subtile.hpp, pipeline/tma_ring.hpp.
+// (tma_can_store), and clips subtiles at the edges of C. Otherwise the warp stores the subtiles itself. A
+// LinearCombination that reads C, or is not stored by TMA, is stored by StoreRows. Below:
+// epilogue_subtile.hpp, store_rows.hpp, store_subtile.hpp, pipeline/tma_ring.hpp.
 #pragma once
 
 #include "tenon/gemm/epilogue_subtile.hpp"
+#include "tenon/gemm/store_rows.hpp"
 #include "tenon/gemm/store_subtile.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/ptx/elect.hpp"
@@ -26,15 +28,13 @@ struct AboveLastRow {
   }
 };
 
-// Op: see epilogue.hpp. Subtiles: how many a warp may have in flight. specialises_beta_zero:
-// compiles a second epilogue for LinearCombination with beta == 0, without the branches that read C.
-// rows_at_a_time: see store_subtile_words(). uses_tma: whether `map` is that of C; if not, the warps store
-// every subtile. Boxes: which subtiles TMA stores.
+// Op: see epilogue.hpp. Subtiles: how many a warp may have in flight. rows_at_a_time: see
+// store_subtile_words(). uses_tma: whether `map` is that of C; if not, the warps store every subtile. Boxes:
+// which subtiles TMA stores.
 //
 // map: C as 16-bit elements (an f32 is two), in boxes of subtile_rows x 64 with the 128-byte swizzle. Unused
 // if TMA cannot store C.
-template <class Op, int Subtiles, bool specialises_beta_zero = false, int rows_at_a_time = 4,
-          bool uses_tma = true, class Boxes = ClippedByMap>
+template <class Op, int Subtiles, int rows_at_a_time = 4, bool uses_tma = true, class Boxes = ClippedByMap>
 class StoreTma {
  public:
   static constexpr int bytes_of_warp = Subtiles * subtile_bytes;
@@ -53,12 +53,14 @@ class StoreTma {
   template <class Part>
   __device__ __forceinline__ void operator()(const Part& part, int row, int column) const {
     static_assert(Part::rows == 1, "StoreTma: a part is one row of 16 x 8 fragments");
-    if constexpr (specialises_beta_zero && std::is_same_v<Op, LinearCombination> &&
-                  std::is_same_v<typename Part::Value, float>) {
-      if (op_.beta == 0.0F) {
+    if constexpr (std::is_same_v<Op, LinearCombination> && std::is_same_v<typename Part::Value, float>) {
+      if (uses_tma && op_.beta == 0.0F && tma_can_store(c_) && Boxes::stores(c_, row)) {
         with(Scaling{op_.alpha}).store(part, row, column);
-        return;
+      } else {
+        cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
+        StoreRows<CombinationRows, Subtiles>(c_, {op_, c_}, staging_, 0)(part, row, column);
       }
+      return;
     }
     if constexpr (!is_linear<Op> && !is_interior<Op>) {
       if (row + subtile_rows <= c_.m && column + operation_columns<Part> <= c_.n) {
@@ -75,7 +77,7 @@ class StoreTma {
   }
 
  private:
-  template <class, int, bool, int, bool, class>
+  template <class, int, int, bool, class>
   friend class StoreTma;
   template <class, int, int>
   friend class StoreTmaInterleaved;
@@ -86,7 +88,7 @@ class StoreTma {
       : c_(c), op_(op), map_(map), staging_(staging) {}
   // The same places, another operation.
   template <class Other>
-  __device__ __forceinline__ StoreTma<Other, Subtiles, false, rows_at_a_time, uses_tma, Boxes> with(
+  __device__ __forceinline__ StoreTma<Other, Subtiles, rows_at_a_time, uses_tma, Boxes> with(
       const Other& op) const {
     return {c_, op, map_, staging_, 0};
   }
@@ -122,7 +124,8 @@ class StoreTma {
   __device__ __forceinline__ void for_each_subtile(const Output& c, const Part&, int row, int column,
                                                    const Stage& stage) const {
     constexpr int subtiles = (Part::columns + fragments - 1) / fragments;
-    const bool by_tma = tma_can_store(c), in_boxes = Boxes::stores(c, row);
+    constexpr bool only_tma = std::is_same_v<Op, Scaling>;  // of a LinearCombination
+    const bool by_tma = only_tma || tma_can_store(c), in_boxes = only_tma || Boxes::stores(c, row);
 #pragma unroll
     for (int s = 0; s < subtiles; ++s) {
       // Opaque: the address of each subtile, and the lane, which keeps the addresses of all subtiles from

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tenon/gemm/element_type.hpp"
+#include "tenon/gemm/fused_epilogue.hpp"
 #include "tenon/gemm/store_rows.hpp"
 #include "tenon/gemm/store_tma.hpp"
 #include "tenon/gemm/store_tma_over_matrix.hpp"
@@ -164,7 +165,7 @@ class StoreTmaFused {
   __device__ __forceinline__ void by_tma(const Part& part, int row, int column) const {
     using Op = InteriorOperation<BiasActivation<T, activation>>;
     const Op op{{biased(d_.n)}};
-    StoreTma<Op, Subtiles, false, rows_at_a_time>(output(), op, map_, staging_)(part, row, column);
+    StoreTma<Op, Subtiles, rows_at_a_time>(output(), op, map_, staging_)(part, row, column);
   }
 
   template <Activation activation, class Part>

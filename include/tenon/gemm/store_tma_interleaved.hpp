@@ -61,7 +61,7 @@ class StoreTmaInterleaved {
 
  private:
   template <class Other>
-  __device__ __forceinline__ StoreTma<Other, Subtiles, false, rows_at_a_time, false> by_subtiles(
+  __device__ __forceinline__ StoreTma<Other, Subtiles, rows_at_a_time, false> by_subtiles(
       const Output& c, const Other& op) const {
     return {c, op, map_, staging_, 0};
   }

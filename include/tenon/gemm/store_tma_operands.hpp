@@ -93,8 +93,8 @@ class StoreTmaOperands {
             op, part, map_, [&] { return loads(); }, row, column);
       }
     }
-    StoreTma<decltype(elementwise()), Config::subtiles, false, Budget::rows_at_a_time>(
-        c_, elementwise(), map_, staging_)(part, row, column);
+    StoreTma<decltype(elementwise()), Config::subtiles, Budget::rows_at_a_time>(c_, elementwise(), map_,
+                                                                                staging_)(part, row, column);
   }
 
   __device__ __forceinline__ void finish() const {

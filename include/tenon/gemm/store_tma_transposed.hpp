@@ -2,10 +2,12 @@
 // The warps of a warpgroup write their accumulators to shared memory side by side, as boxes of 16 rows of C.
 // TMA copies the boxes to device memory while the warps go on.
 //
-// Where TMA cannot write C, the warps store the boxes element by element, which is correct but slow. Below:
+// Where TMA cannot write C, the warps store the boxes element by element, which is correct but slow. A
+// LinearCombination that reads C, or is not stored by TMA, is stored by rows. Below: combination_rows.hpp,
 // epilogue_subtile.hpp, store_subtile.hpp, pipeline/tma_ring.hpp, ptx/barrier.hpp.
 #pragma once
 
+#include "tenon/gemm/combination_rows.hpp"
 #include "tenon/gemm/epilogue_subtile.hpp"
 #include "tenon/gemm/store_subtile.hpp"
 #include "tenon/gemm/wgmma_config.hpp"
@@ -22,12 +24,12 @@ TENON_HOST_DEVICE constexpr int transposed_box_width(int warps, int element_byte
 }
 
 // Op: see epilogue.hpp. Subtiles: how many a warp may have in flight. Warps: how many warps store together, 4
-// (a warpgroup) or 1. specialises_beta_zero: see StoreTma.
+// (a warpgroup) or 1.
 //
 // map: C as 16-bit elements (an f32 is two), boxes of transposed_box_rows of transposed_box_width() bytes,
 // with the swizzle of that width; not used where TMA cannot write C. A row of C has less than 2^31 bytes.
 // Takes the named barriers NamedBarrier::transposed_store and the next one.
-template <class Op, int Subtiles, int Warps, bool specialises_beta_zero>
+template <class Op, int Subtiles, int Warps>
 class StoreTmaTransposed {
   static_assert(Warps == 1 || Warps == 4,
                 "StoreTmaTransposed: a warp stores alone, or with the four warps of its warpgroup");
@@ -52,17 +54,40 @@ class StoreTmaTransposed {
   __device__ __forceinline__ void operator()(const Part& part, int row, int column) const {
     static_assert(Part::rows == 1, "StoreTmaTransposed: a part is one row of 16 x 8 fragments");
     static_assert(Part::columns % 2 == 0, "StoreTmaTransposed: a box has two fragments");
-    if constexpr (specialises_beta_zero && std::is_same_v<Op, LinearCombination>) {
-      if (op_.beta == 0.0F) {
-        StoreTmaTransposed<Scaling, Subtiles, Warps, false>(*this, Scaling{op_.alpha})(part, row, column);
-        return;
+    if constexpr (std::is_same_v<Op, LinearCombination>) {
+      const StoreTmaTransposed<Scaling, Subtiles, Warps> scaled(*this, Scaling{op_.alpha});
+      if (op_.beta == 0.0F && tma_can_store(c_)) {
+        scaled(part, row, column);
+      } else {
+        scaled.store_rows({op_, c_}, part, row, column);
       }
-    } else if constexpr (!is_linear<Op> && !is_interior<Op>) {
+    } else {
+      apply_and_store(part, row, column);
+    }
+  }
+
+  // Before the warp ends: its shared memory has been read.
+  __device__ __forceinline__ void finish() const {
+    cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
+  }
+
+ private:
+  template <class, int, int>
+  friend class StoreTmaTransposed;
+  // The same places, another operation.
+  template <class Other>
+  __device__ __forceinline__ StoreTmaTransposed(const StoreTmaTransposed<Other, Subtiles, Warps>& store,
+                                                const Op& op)
+      : c_(store.c_), op_(op), map_(store.map_), staging_(store.staging_) {}
+
+  template <class Part>
+  __device__ __forceinline__ void apply_and_store(const Part& part, int row, int column) const {
+    if constexpr (!is_linear<Op> && !is_interior<Op>) {
       // The same for all warps that store together: they synchronise.
       const int first = row - 16 * rank();
       if (first + 16 * Warps <= c_.n && column + operation_columns<Part> <= c_.m) {
         const InteriorOperation<Op> interior{op_};
-        StoreTmaTransposed<InteriorOperation<Op>, Subtiles, Warps, false>(*this, interior)(part, row, column);
+        StoreTmaTransposed<InteriorOperation<Op>, Subtiles, Warps>(*this, interior)(part, row, column);
         return;
       }
     }
@@ -80,20 +105,6 @@ class StoreTmaTransposed {
       });
     }
   }
-
-  // Before the warp ends: its shared memory has been read.
-  __device__ __forceinline__ void finish() const {
-    cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
-  }
-
- private:
-  template <class, int, int, bool>
-  friend class StoreTmaTransposed;
-  // The same places, another operation.
-  template <class Other, bool other_specialises>
-  __device__ __forceinline__
-  StoreTmaTransposed(const StoreTmaTransposed<Other, Subtiles, Warps, other_specialises>& store, const Op& op)
-      : c_(store.c_), op_(op), map_(store.map_), staging_(store.staging_) {}
 
   static constexpr int place_bytes = Warps * subtile_bytes;  // one subtile of each warp, side by side
   // The warp's number among the warps that store together.
@@ -116,8 +127,8 @@ class StoreTmaTransposed {
     constexpr int subtiles = (Part::columns + fragments - 1) / fragments;
     constexpr int width = transposed_box_width(Warps, element_bytes),
                   across = Warps * 16 * element_bytes / width;
-    const bool by_tma = tma_can_store(c);
-    row -= 16 * rank();  // the first warp's
+    const bool by_tma = std::is_same_v<Op, Scaling> || tma_can_store(c);  // see operator()
+    row -= 16 * rank();                                                   // the first warp's
 #pragma unroll
     for (int s = 0; s < subtiles; ++s) {
       std::uint32_t staging = staging_;
@@ -149,6 +160,44 @@ class StoreTmaTransposed {
                     place + static_cast<std::uint32_t>(i * transposed_box_rows * width));
         }
         cuda::ptx::cp_async_bulk_commit_group();
+      }
+    }
+  }
+
+  // Stores by rows: a thread takes eight adjacent elements of a row of C at a time from the place, where they
+  // are in f32 after this object's operation.
+  template <class Part>
+  __device__ __forceinline__ void store_rows(const CombinationRows& op, const Part& part, int row,
+                                             int column) const {
+    constexpr int fragments = 4, segments = 16 * Warps / segment_columns;  // of a place; of a row
+
+    // Not unrolled, as in StoreRows.
+#pragma unroll 1
+    for (int j = 0; j < Part::columns; j += fragments) {
+      std::uint32_t place = staging_;
+      int thread = static_cast<int>(threadIdx.x) % (32 * Warps);
+      ptx::opaque(place, thread);  // as in StoreTma
+      synchronise();               // the rows before have been read
+#pragma unroll
+      for (int i = 0; i < Part::columns; i += fragments) {
+        if (i == j) stage_32_bit(RowOfTile<Part>{part, 0}, i, place, row, column, thread);
+      }
+      synchronise();
+      const int segment = thread % segments, first = row - 16 * rank() + segment_columns * segment,
+                left = c_.n - first;
+      const int rows = left > 0 ? min(8 * min(fragments, Part::columns - j), c_.m - column - 8 * j) : 0;
+#pragma unroll 1
+      for (int r = thread / segments; r < rows; r += 32 * Warps / segments) {
+        float values[segment_columns];
+#pragma unroll
+        for (int x = 0; x < 2; ++x) {
+          std::uint32_t word[4];
+          ptx::ld_shared_v4_b32(word, in_place<4>(place, r, 32 * segment + 16 * x));
+#pragma unroll
+          for (int i = 0; i < 4; ++i) values[4 * x + i] = __uint_as_float(word[i]);
+        }
+        op.apply(values, column + 8 * j + r, first, left);
+        op.store(c_, values, column + 8 * j + r, first, left);
       }
     }
   }

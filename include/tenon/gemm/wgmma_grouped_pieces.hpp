@@ -67,8 +67,7 @@ struct GroupedPieces {
   using Roles = WgmmaRoles<Config, WideProducerRegisters>;
   // TMA would write rows of the next group too.
   template <class Op>
-  using Store = StoreTma<Op, Config::subtiles, Budget::specialises_beta_zero, Budget::rows_at_a_time, true,
-                         AboveLastRow>;
+  using Store = StoreTma<Op, Config::subtiles, Budget::rows_at_a_time, true, AboveLastRow>;
 
   // Stores the accumulators of a warpgroup. map_c, staging: see StoreTma.
   template <class Op>

@@ -78,11 +78,11 @@ struct StoreInView {
 template <class Config, class Op, int warps>
 struct StoreOf {
   using Budget = RegisterBudget<Config>;
-  using type = std::conditional_t<
-      Config::swap_ab, StoreTmaTransposed<Op, Config::subtiles, warps, Budget::specialises_beta_zero>,
-      std::conditional_t<
-          Config::row_interleaved, StoreTmaInterleaved<Op, Config::subtiles, Budget::rows_at_a_time>,
-          StoreTma<Op, Config::subtiles, Budget::specialises_beta_zero, Budget::rows_at_a_time>>>;
+  using type =
+      std::conditional_t<Config::swap_ab, StoreTmaTransposed<Op, Config::subtiles, warps>,
+                         std::conditional_t<Config::row_interleaved,
+                                            StoreTmaInterleaved<Op, Config::subtiles, Budget::rows_at_a_time>,
+                                            StoreTma<Op, Config::subtiles, Budget::rows_at_a_time>>>;
 };
 
 // The producer and the mainloop of a configuration.
