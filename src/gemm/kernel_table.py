@@ -369,7 +369,7 @@ def read_wgmma(reader, values):
             reader.refuse("types", f"{name} is there but streamk adds up accumulators in f32 and s32 alone")
         if "promoted" in variant and name in ("f16_f32", "f16_f16", "s8_s32"):
             reader.refuse("types", f"{name} is there but promoted is for bf16, tf32, e4m3 and e5m2 alone")
-    only = {"rowinterleaved": "tt", "unaligned": "tn", "swapab": "tn"}.get(variant[0] if variant else "")
+    only = {"rowinterleaved": "tt", "unaligned": "tn"}.get(variant[0] if variant else "")
     if only and layouts != (only,):
         reader.refuse("layouts", f"'{' '.join(layouts)}' must be {only}, the layout of {variant[0]}")
 
@@ -388,6 +388,7 @@ def read_wgmma(reader, values):
             reader.refuse("clusters", f"{along_m}x{along_n} has {ctas} CTAs but streamk runs in clusters of 1 or 2")
 
     rows, columns = ("tile_n", "tile_m") if "swapab" in variant else ("tile_m", "tile_n")
+    more_rows = 0
     if "unaligned" in variant:  # one tile: its columns come from shared memory, its rows through registers
         rows, columns = columns, rows
         values[columns], values[rows] = reader.number(columns, 32, 256, 32), reader.number(rows, 128, 128)
@@ -406,7 +407,10 @@ def read_wgmma(reader, values):
         if "fused" in variant:
             reader.number("cluster_k", 1, 1)
         check_clusters(reader, values)
-    check_shared_bytes(reader, values, bits[0])
+        # Where the operand that gives the instruction its columns has them contiguous, its last panel of 128 bytes is whole.
+        has_panels = any(layout[0] == "n" if columns == "tile_m" else layout[1] == "t" for layout in layouts)
+        more_rows = -values[columns] % 64 if has_panels else 0
+    check_shared_bytes(reader, values, bits[0], more_rows)
 
 
 def check_clusters(reader, values):
@@ -418,8 +422,9 @@ def check_clusters(reader, values):
                               "each must load a multiple of 8")  # fmt: skip
 
 
-def check_shared_bytes(reader, values, bits):
-    ring = values["stages"] * (values["tile_m"] + values["tile_n"]) * values["tile_k"] * bits // 8
+def check_shared_bytes(reader, values, bits, more_rows=0):
+    """more_rows: that are loaded of the operands beyond the tile."""
+    ring = values["stages"] * (values["tile_m"] + values["tile_n"] + more_rows) * values["tile_k"] * bits // 8
     if ring > MOST_SHARED_BYTES:
         reader.refuse("stages", f"{values['stages']} k-tiles take {ring} bytes of shared memory, but a CTA has {MOST_SHARED_BYTES}")
 
@@ -509,8 +514,8 @@ def selected(rows, selection):
 # Writing
 
 # A source ends where its kernels take about this long to compile: the compiler's time grows with the tile. The unit is a
-# tile of 128 x 128, 1.5 seconds of one core of 2026; the headers of a source take as long.
-MOST_WORK = 10
+# tile of 128 x 128, 1.5 seconds of one core of 2026; the headers of a source take four times as long.
+MOST_WORK = 16
 
 
 @dataclass
@@ -538,13 +543,13 @@ def work_of(kernel):
 
 
 def sources_of(kernels):
-    """Kernels, sorted into sources: of wgmma several lines of the same types and layouts, of the other families one line
-    each. So adding a tile compiles little anew."""
+    """Kernels, sorted into sources: of wgmma several lines of the same types, as many as compile in a few seconds each, of the
+    other families one line each."""
     groups = {}
     for kernel in kernels:
         row = kernel.row
         header = UNALIGNED_HEADER if "unaligned" in row.variant.split() else FAMILIES[row.family][0]
-        groups.setdefault((row.family, kernel.types, header, row.layouts if row.family == "wgmma" else row.line), []).append(kernel)
+        groups.setdefault((row.family, kernel.types, header, None if row.family == "wgmma" else row.line), []).append(kernel)
     types_in_order = list(dict.fromkeys(kernel.types for kernel in kernels))
     sources = []
     for (family, types, header, _), group in sorted(
@@ -555,7 +560,7 @@ def sources_of(kernels):
             suffix = f"_{row.variant}" if row.variant else ""
             sources.append(Source(f"{part}_{row.tile_m}x{row.tile_n}x{row.tile_k}_s{row.stages}{suffix}", header, family, part, group))
             continue
-        words = [part, *(row.layouts if len(row.layouts) == 1 else ()), *(["unaligned"] if header == UNALIGNED_HEADER else [])]
+        name = f"{part}_unaligned" if header == UNALIGNED_HEADER else part
         pieces, work = [[]], 0
         for kernel in group:
             if pieces[-1] and kernel.begins_statement() and work + work_of(kernel) > MOST_WORK:
@@ -563,7 +568,7 @@ def sources_of(kernels):
                 work = 0
             pieces[-1].append(kernel)
             work += work_of(kernel)
-        sources += [Source("_".join([*words, str(i)]), header, family, part, piece) for i, piece in enumerate(pieces)]
+        sources += [Source(f"{name}_{i}", header, family, part, piece) for i, piece in enumerate(pieces)]
     return sources
 
 

@@ -112,6 +112,10 @@ class Refusals(unittest.TestCase):
             "line 2, column clusters: 4x1 shares 208 rows of an operand among 4 CTAs, but each must load a multiple of 8",
             {"clusters": "1x1 4x1", "tile_n": 208},
         )
+        self.refused(
+            "line 2, column stages: 5 k-tiles take 245760 bytes of shared memory, but a CTA has 232448",
+            {"layouts": "tn tt", "tile_n": 208, "stages": 5, "clusters": "2x1"},
+        )
         self.refused("line 2, column stages: 5 k-tiles take 245760 bytes of shared memory, but a CTA has 232448", {"stages": 5})
         self.refused("line 2, column warp_m: '64' is there but must be empty: kernels of the family wgmma have none", {"warp_m": 64})
         self.refused("line 2, column warp_n: 48 must divide tile_n, which is 256", {**MMA, "warp_n": 48})

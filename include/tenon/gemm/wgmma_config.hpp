@@ -71,7 +71,11 @@ struct WgmmaConfig {
   static constexpr int loaded_n =
       (Block::n + 8 * Cluster::compiled_m - 1) / (8 * Cluster::compiled_m) * (8 * Cluster::compiled_m);
   static constexpr bool b_k_major = b_order == Order::column_major;
-  using TileB = OperandTile<TB, b_k_major ? loaded_n : Block::n, Block::k, b_k_major>;
+  // Where n is contiguous B lies in panels of 128 bytes, and the last one is loaded whole, whatever the tile
+  // has of it.
+  static constexpr int panel_n = 128 / static_cast<int>(sizeof(TB));
+  static constexpr int panels_n = (Block::n + panel_n - 1) / panel_n;
+  using TileB = OperandTile<TB, b_k_major ? loaded_n : panels_n * panel_n, Block::k, b_k_major>;
   static_assert(TileA::row_bytes == 128 && TileB::row_bytes == 128,
                 "WgmmaConfig: rows of shared memory must be 128 bytes, for that swizzle");
   static_assert(Block::k * TileA::element_bytes == 128,
