@@ -26,6 +26,7 @@ const std::vector<FittedParameter>& fitted_parameters() {
       {"unaligned_store_clocks", &CostParameters::unaligned_store_clocks, 0.05, 0.4},
       {"unaligned_to_f32_store_clocks", &CostParameters::unaligned_to_f32_store_clocks, 0.05, 0.6},
       {"unaligned_f32_store_clocks", &CostParameters::unaligned_f32_store_clocks, 0.02, 0.6},
+      {"unaligned_16_bit_store_clocks", &CostParameters::unaligned_16_bit_store_clocks, 0, 2},
       {"f32_store_clocks", &CostParameters::f32_store_clocks, 0, 0.05},
       {"transposed_store_clocks", &CostParameters::transposed_store_clocks, 0, 0.15},
       {"reduction_clocks", &CostParameters::reduction_clocks, 0.08, 0.25},

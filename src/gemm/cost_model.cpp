@@ -44,8 +44,8 @@ double l2_work(const ConstMatrix& matrix, const CostParameters& c) noexcept {
   return begins_sectors_of_the_l2(matrix) ? 1 : c.sector_crossing;
 }
 
-// The time of a wgmma kernel in clocks, but for its start. A k-tile takes as long as its multiplication or its
-// loads, whichever is longer. Each CTA of a cluster along m (n) loads a part of B (A) for all of them. A
+// The time of a wgmma kernel in clocks, but for its start. A k-tile takes as long as its multiplication or
+// its loads, whichever is longer. Each CTA of a cluster along m (n) loads a part of B (A) for all of them. A
 // cluster computes all of its tiles, even those beyond the rows (columns) of C. start: what passes before the
 // first k-tile can be multiplied, or after the last one has been loaded, whichever is shorter; and until the
 // CTAs of a cluster are there.
@@ -174,7 +174,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   return again + waves * (most_k_tiles * k_tile + storing + reducing);
 }
 
-// The cost but for the stores of a C in f32 that TMA cannot store.
+// The cost but for the stores of a C that TMA cannot store.
 double cost_with_tma_stores(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
                             const CostParameters& c) noexcept {
   if (kernel.instruction == Instruction::wgmma) {
@@ -208,9 +208,11 @@ const CostParameters& cost_parameters(const DeviceDescription&) noexcept {
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
                       const CostParameters& c) noexcept {
   const double cost = cost_with_tma_stores(kernel, problem, device, c);
-  if (kernel.unaligned || bytes(result_of(problem).type) != 4 || tma_can_store(problem)) return cost;
-  return cost + c.mma_sync_rate * c.unaligned_f32_store_clocks * static_cast<double>(problem.m) *
-                    static_cast<double>(problem.n) / std::max(device.multiprocessors, 1);
+  if (kernel.unaligned || tma_can_store(problem)) return cost;
+  const double clocks =
+      bytes(result_of(problem).type) == 4 ? c.unaligned_f32_store_clocks : c.unaligned_16_bit_store_clocks;
+  return cost + c.mma_sync_rate * clocks * static_cast<double>(problem.m) * static_cast<double>(problem.n) /
+                    std::max(device.multiprocessors, 1);
 }
 
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {

@@ -630,6 +630,8 @@ TEST_P(GemmTest, TwoStreamsGiveTheSameBits) {
   if (test::emulated()) GTEST_SKIP() << "the emulator has no streams";
   const Case c = with_output({300, 270, 200, Numbers::normals, Type::f32, 0, 0, 0, 1, 0, 1.5F, 0.5F});
   Product one(kernel(), c), other(kernel(), c);
+  one.allocate_workspace();
+  other.allocate_workspace();
   cudaStream_t streams[2] = {};
   for (cudaStream_t& stream : streams) {
     ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);

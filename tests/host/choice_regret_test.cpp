@@ -29,16 +29,18 @@ struct Limits {
   double worst;  // of one problem
 };
 // Beside each what was measured on an H100, mean and worst; the limit is about 1 % and 5 % above it. Half of
-// these problems were fitted (tenon_fit_choices); the other half loses 0.8 % more in the mean.
+// these problems were fitted (tenon_fit_choices); the other half loses 0.8 % more in the mean. Rows of C that
+// TMA cannot store were stored one at a time when these times were taken, which is most of what unaligned
+// products lose.
 constexpr Limits limits[] = {
-    {"aligned", 1.053, 1.53},    // 1.043, 1.456
-    {"decode", 1.048, 1.53},     // 1.038, 1.454
-    {"tokens", 1.047, 1.38},     // 1.037, 1.312
-    {"large", 1.02, 1.16},       // 1.010, 1.106
-    {"unaligned", 1.076, 2.26},  // 1.066, 2.152
-    {"fp8", 1.041, 1.34},        // 1.031, 1.269
-    {"s8", 1.073, 1.33},         // 1.063, 1.259
-    {"tf32", 1.068, 1.39},       // 1.058, 1.323
+    {"aligned", 1.049, 1.67},    // 1.039, 1.596
+    {"decode", 1.05, 1.38},      // 1.040, 1.313
+    {"tokens", 1.056, 1.39},     // 1.046, 1.324
+    {"large", 1.033, 1.16},      // 1.023, 1.112
+    {"unaligned", 1.107, 2.32},  // 1.097, 2.214
+    {"fp8", 1.033, 1.23},        // 1.023, 1.172
+    {"s8", 1.038, 1.19},         // 1.028, 1.132
+    {"tf32", 1.056, 1.33},       // 1.046, 1.267
 };
 
 // The part of the problems of a group whose choice the record need not know.

@@ -1,5 +1,6 @@
 // LinearCombination as StoreRows applies it, to adjacent elements of a row: eight of a lane where the rows of
-// C begin on multiples of 16 bytes, else a word of each lane. Below: epilogue.hpp, row_segment.hpp.
+// C begin on multiples of 16 bytes, else a word of each lane. Below: epilogue.hpp, row_segment.hpp,
+// ptx/prefetch.hpp.
 //
 // The stores read C this way. Applied to the accumulators where they are, the loads of C, with their bounds
 // and types, would be code for each pair of accumulators, several times as much as all the rest of a kernel.
@@ -7,6 +8,7 @@
 
 #include "tenon/gemm/epilogue.hpp"
 #include "tenon/gemm/row_segment.hpp"
+#include "tenon/ptx/prefetch.hpp"
 
 namespace tenon {
 
@@ -24,6 +26,21 @@ struct CombinationRows {
            static_cast<std::uint64_t>(c.ld) * bytes(c.type) % 16 == 0;
   }
 
+  // Begins to bring `rows` rows of C from `row` on, `columns` elements each from `column` on, into the L2:
+  // what apply() and store_words() wait for. By `threads` threads, of which this is number `thread`.
+  __device__ __forceinline__ void prefetch(int row, int rows, int column, int columns, int thread,
+                                           int threads) const {
+    if (op.beta == 0.0F) return;
+    constexpr int line = 128;
+    const int element = static_cast<int>(bytes(c.type)), width = min(columns, c.n - column) * element;
+#pragma unroll 1
+    for (int r = row + thread; r < min(row + rows, c.m); r += threads) {
+      const char* const from = static_cast<const char*>(c.data) + (r * c.ld + column) * element;
+#pragma unroll 1
+      for (int at = 0; at < width; at += line) ptx::prefetch_global_L2(from + at);
+    }
+  }
+
   // values: accumulators times factor() of elements column, column + 1, ... of a row, of which `left` lie
   // within the row.
   __device__ __forceinline__ void apply(float (&values)[segment_columns], int row, int column,
@@ -39,38 +56,66 @@ struct CombinationRows {
     store_segment(c.data, c.type, row * c.ld + column, left, values);
   }
 
-  // Stores `count` elements of a row, at most 64, from `column` on. values(i): accumulator i times factor().
-  // By whole warps.
-  template <class Values>
-  __device__ __forceinline__ void store_words(const Values& values, int row, int column, int count,
+  // Stores `count` elements each of `left` rows, of which there may be more, at most 64 from `column` on.
+  // values(r, i): accumulator i of row r, times factor(). By whole warps.
+  template <int rows, class Values>
+  __device__ __forceinline__ void store_words(const Values& values, int row, int left, int column, int count,
                                               int lane) const {
     const std::int64_t first = row * c.ld + column;
     if (c.type == Type::f32) {
       float* const to = static_cast<float*>(c.data) + first;
 #pragma unroll
-      for (int i = lane; i < count; i += 32) {
-        const float value = values(i);
-        to[i] = op.beta == 0.0F ? value : fmaf(op.beta, to[i], value);
+      for (int half = 0; half < 2; ++half) {
+        const int i = lane + 32 * half;
+        if (i >= count) break;
+        float addend[rows], value[rows];
+#pragma unroll
+        for (int r = 0; r < rows; ++r) {
+          addend[r] = op.beta != 0.0F && r < left ? to[r * c.ld + i] : 0.0F;
+          value[r] = values(r, i);
+        }
+#pragma unroll
+        for (int r = 0; r < rows; ++r) {
+          if (r < left) to[r * c.ld + i] = op.beta == 0.0F ? value[r] : fmaf(op.beta, addend[r], value[r]);
+        }
       }
       return;
     }
     // Elements 2 lane - shift and the next, which share a word of C. Where shift is 1, lane 0 has the last of
-    // 64 too.
+    // 64 instead of the one before the first.
     auto* const to = static_cast<std::uint16_t*>(c.data) + first;
-    const int shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / 2 % 2), i = 2 * lane - shift;
-    if (i >= 0 && i + 1 < count) {
-      auto* const word = reinterpret_cast<std::uint32_t*>(to + i);
-      float two[2] = {values(i), values(i + 1)};
-      if (op.beta != 0.0F) {
-        float addend[2];
-        unpack(*word, addend);
-        two[0] = fmaf(op.beta, addend[0], two[0]), two[1] = fmaf(op.beta, addend[1], two[1]);
-      }
-      *word = pack_pair(c.type, two);
-    } else if (i < count) {
-      store_half(to, values, i < 0 ? 0 : i);
+    const auto index_in = [&](int r) {
+      return 2 * lane - static_cast<int>(reinterpret_cast<std::uintptr_t>(to + r * c.ld) / 2 % 2);
+    };
+    std::uint32_t addend[rows];
+    float value[rows][2];
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      const int i = index_in(r);
+      const bool reads = op.beta != 0.0F && r < left && i >= 0 && i + 1 < count;
+      addend[r] = reads ? *reinterpret_cast<const std::uint32_t*>(to + r * c.ld + i) : 0U;
+      value[r][0] = values(r, min(i < 0 ? 63 : i, count - 1));
+      value[r][1] = values(r, min(i + 1, count - 1));
     }
-    if (lane == 0 && shift != 0 && count == 64) store_half(to, values, 63);
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      if (r >= left) break;
+      const int i = index_in(r);
+      std::uint16_t* const row_start = to + r * c.ld;
+      if (i >= 0 && i + 1 < count) {
+        if (op.beta != 0.0F) {
+          float two[2];
+          unpack(addend[r], two);
+          value[r][0] = fmaf(op.beta, two[0], value[r][0]), value[r][1] = fmaf(op.beta, two[1], value[r][1]);
+        }
+        *reinterpret_cast<std::uint32_t*>(row_start + i) = pack_pair(c.type, value[r]);
+      } else if (i < 0) {
+        store_half(row_start, value[r][1]);
+        if (count == 64) store_half(row_start + 63, value[r][0]);
+      } else if (i < count) {
+        store_half(row_start + i, value[r][0]);
+      }
+    }
   }
 
  private:
@@ -81,11 +126,10 @@ struct CombinationRows {
       Packing<__nv_bfloat16>::unpack(word, two);
     }
   }
-  template <class Values>
-  __device__ __forceinline__ void store_half(std::uint16_t* row, const Values& values, int i) const {
-    float two[2] = {values(i), 0.0F};
-    if (op.beta != 0.0F) two[0] = fmaf(op.beta, load_number(row, c.type, i), two[0]);
-    row[i] = static_cast<std::uint16_t>(pack_pair(c.type, two));
+  __device__ __forceinline__ void store_half(std::uint16_t* to, float value) const {
+    float two[2] = {value, 0.0F};
+    if (op.beta != 0.0F) two[0] = fmaf(op.beta, load_number(to, c.type, 0), two[0]);
+    *to = static_cast<std::uint16_t>(pack_pair(c.type, two));
   }
 };
 

@@ -4,8 +4,8 @@
 //
 // The warps that hold the same 16 rows, one in each CTA, add them up in one of the CTAs: the first of K CTAs
 // has the first 1/K of the rows, and so on, so that all receive and store as much. (Where a CTA has fewer
-// warps than there are CTAs, the last CTAs only send.) A warp waits for its counterparts in the other CTAs and
-// for no other warp. Below: reduction.hpp (the interface), pipeline/tma_ring.hpp.
+// warps than there are CTAs, the last CTAs only send.) A warp waits for its counterparts in the other CTAs
+// and for no other warp. Below: reduction.hpp (the interface), pipeline/tma_ring.hpp.
 #pragma once
 
 #include "tenon/fragment/pack.hpp"
@@ -22,9 +22,10 @@ class ClusterSplitKReduction {
   using Cluster = typename Config::Cluster;
   using Value_ = typename Packing<typename Config::Acc>::Value;  // float or int32_t
   static constexpr int ctas = Cluster::k, warps = Config::warps;
-  static_assert(warps % ctas == 0 || ctas % warps == 0,
-                "ClusterSplitKReduction: each CTA adds up the rows of a whole number of warps, or each warp's "
-                "rows are added up in a CTA of their own: 2, 4 or 8 CTAs");
+  static_assert(
+      warps % ctas == 0 || ctas % warps == 0,
+      "ClusterSplitKReduction: each CTA adds up the rows of a whole number of warps, or each warp's "
+      "rows are added up in a CTA of their own: 2, 4 or 8 CTAs");
   // A "stage" is a warp's: full when the others' accumulators are here, empty when they have been read.
   using Ring = TmaRing<warps>;
   static constexpr int adds_up = ctas < warps ? warps / ctas : 1;  // warps of a CTA that adds up

@@ -56,7 +56,8 @@ struct RegisterBudget {
                                    WideProducerRegisters, WgmmaRegisters>;
   // Rows of a subtile that a warp stores at a time where TMA cannot write C. With 4, ptxas no longer keeps
   // the operands' descriptors in uniform registers.
-  static constexpr int rows_at_a_time = scarce || Config::pingpong || (Config::promotes && large) ? 2 : 4;
+  static constexpr int rows_at_a_time =
+      scarce || Config::pingpong || Config::streams_k || (Config::promotes && large) ? 2 : 4;
 };
 
 }  // namespace tenon

@@ -24,10 +24,12 @@ template <class Op>
 inline constexpr bool stores_words<Op, std::void_t<decltype(Op::stores_words)>> = Op::stores_words;
 
 // Op: FusedEpilogue, CombinationRows, or a type with their members. Subtiles: of 32 columns in f32 that a
-// warp has memory for; two are used.
-template <class Op, int Subtiles = 2>
+// warp has memory for; two are used. rows_at_a_time: 4, or 2 where registers are scarce; a lane then has
+// one segment of eight columns or one row by words, else two segments or four rows.
+template <class Op, int Subtiles = 2, int rows_at_a_time = 2>
 class StoreRows {
   static constexpr int used = Subtiles < 2 ? 1 : 2;  // subtiles
+  static constexpr int words_at_a_time = rows_at_a_time == 4 ? 4 : 1;
 
  public:
   static constexpr int bytes_of_warp = Subtiles * subtile_bytes;
@@ -53,7 +55,9 @@ class StoreRows {
   template <class Tile>
   __device__ __forceinline__ void operator()(const Tile& tile, int row, int column) const {
     constexpr int fragments = group / 8, groups = (Tile::columns + fragments - 1) / fragments;
-    // Not unrolled: the epilogue's code stands once, whatever the tile's size.
+    if constexpr (stores_words<Op>)
+      op_.prefetch(row, Tile::rows * subtile_rows, column, 8 * Tile::columns, lane_id(), 32);
+      // Not unrolled: the epilogue's code stands once, whatever the tile's size.
 #pragma unroll 1
     for (int number = 0; number < Tile::rows * groups; ++number) {
       int lane = lane_id();
@@ -96,49 +100,68 @@ class StoreRows {
       if (!op_.has_whole_chunks()) return store_words(staging, lane, row, column, width);
     }
     constexpr int segments = group / segment_columns;  // of a row
+    constexpr int step = 32 / segments, together = rows_at_a_time / 2;
     const int segment = lane % segments, first = column + segment_columns * segment;
     const int left = (op_.gated ? 2 * d_.n : d_.n) - first;
     const int rows = segment_columns * segment < width && left > 0 ? min(subtile_rows, d_.m - row) : 0;
     const std::uint32_t subtile = staging + segment / 4 * subtile_bytes;
 #pragma unroll 1
-    for (int r = lane / segments; r < rows; r += 32 / segments) {
-      // Lanes 4 to 7 of a row read their second chunk first: the eight chunks that are read at once lie on
-      // different banks. Those of two rows do anyway.
-      const int chunk = segment % 4 * 2, swap = segment / 4;
-      std::uint32_t one[4], other[4];
-      ptx::ld_shared_v4_b32(one, at(subtile, r, chunk + swap));
-      ptx::ld_shared_v4_b32(other, at(subtile, r, chunk + 1 - swap));
-      float values[segment_columns];
+    for (int from = lane / segments; from < rows; from += together * step) {
+      float values[together][segment_columns];
+      // All loads before all stores: what the first segment of a lane waits for, the others need not.
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        values[i] = __uint_as_float(swap ? other[i] : one[i]);
-        values[4 + i] = __uint_as_float(swap ? one[i] : other[i]);
+      for (int i = 0; i < together; ++i) {
+        const int r = min(from + i * step, rows - 1);
+        load_segment_of_tile(subtile, r, segment, values[i]);
+        op_.apply(values[i], row + r, first, left);
       }
-      op_.apply(values, row + r, first, left);
-      if (op_.bias_gradient != nullptr) {  // the results go back to where the accumulators were
 #pragma unroll
-        for (int x = 0; x < 2; ++x) {
-          std::uint32_t four[4];
-#pragma unroll
-          for (int i = 0; i < 4; ++i) four[i] = __float_as_uint(values[4 * x + i]);
-          ptx::st_shared_v4_b32(at(subtile, r, chunk + x), four);
-        }
+      for (int i = 0; i < together; ++i) {
+        const int r = from + i * step;
+        if (r < rows) finish_segment(subtile, r, segment, values[i], row, first, left);
       }
-      op_.store(d_, values, row + r, first, left);
     }
     if (op_.bias_gradient != nullptr) add_columns(staging, lane, row, column, width);
   }
-  // The same, a row at a time.
+  __device__ __forceinline__ static void load_segment_of_tile(std::uint32_t subtile, int r, int segment,
+                                                              float (&values)[segment_columns]) {
+    // Lanes 4 to 7 of a row read their second chunk first: the eight chunks that are read at once lie on
+    // different banks. Those of two rows do anyway.
+    const int chunk = segment % 4 * 2, swap = segment / 4;
+    std::uint32_t one[4], other[4];
+    ptx::ld_shared_v4_b32(one, at(subtile, r, chunk + swap));
+    ptx::ld_shared_v4_b32(other, at(subtile, r, chunk + 1 - swap));
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      values[i] = __uint_as_float(swap ? other[i] : one[i]);
+      values[4 + i] = __uint_as_float(swap ? one[i] : other[i]);
+    }
+  }
+  __device__ __forceinline__ void finish_segment(std::uint32_t subtile, int r, int segment,
+                                                 const float (&values)[segment_columns], int row, int first,
+                                                 int left) const {
+    if (op_.bias_gradient != nullptr) {  // the results go back to where the accumulators were
+#pragma unroll
+      for (int x = 0; x < 2; ++x) {
+        std::uint32_t four[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) four[i] = __float_as_uint(values[4 * x + i]);
+        ptx::st_shared_v4_b32(at(subtile, r, segment % 4 * 2 + x), four);
+      }
+    }
+    op_.store(d_, values, row + r, first, left);
+  }
+  // The same by words of rows.
   __device__ __forceinline__ void store_words(std::uint32_t staging, int lane, int row, int column,
                                               int width) const {
     const int rows = min(subtile_rows, d_.m - row), count = min(width, d_.n - column);
 #pragma unroll 1
-    for (int r = 0; r < rows; ++r) {
-      const auto value = [&](int i) {
+    for (int first = 0; first < rows; first += words_at_a_time) {
+      const auto value = [&](int r, int i) {
         return __uint_as_float(
-            ptx::ld_shared_b32(at(staging + i / 32 * subtile_bytes, r, i % 32 / 4) + i % 4 * 4));
+            ptx::ld_shared_b32(at(staging + i / 32 * subtile_bytes, first + r, i % 32 / 4) + i % 4 * 4));
       };
-      op_.store_words(value, row + r, column, count, lane);
+      op_.template store_words<words_at_a_time>(value, row + first, rows - first, column, count, lane);
     }
   }
   // Adds each column of a group of results to the bias gradient: a lane has two columns.
@@ -169,7 +192,7 @@ class StoreRows {
 
 // The same for a warp tile of a kernel that multiplies from registers (mma.sync), after the mainloop. shared:
 // the CTA's memory of the ring, which the epilogue takes over: StoreRows::bytes_of_warp for each warp.
-template <class Op>
+template <class Op, int rows_at_a_time = 2>
 class StoreTileRows {
  public:
   __device__ __forceinline__ StoreTileRows(const Output& d, const Op& op, const void* shared)
@@ -183,7 +206,7 @@ class StoreTileRows {
   }
 
  private:
-  StoreRows<Op> store_;
+  StoreRows<Op, 2, rows_at_a_time> store_;
 };
 
 // LinearCombination for such a tile. OfTile: the store of an operation that does not read C, made from C, the
@@ -200,7 +223,7 @@ class StoreTileCombination {
     if (op_.beta == 0.0F) {
       OfTile<Scaling>(c_, Scaling{op_.alpha}, shared_)(tile, row, column);
     } else {
-      StoreTileRows<CombinationRows>(c_, {op_, c_}, shared_)(tile, row, column);
+      StoreTileRows<CombinationRows, 4>(c_, {op_, c_}, shared_)(tile, row, column);
     }
   }
 

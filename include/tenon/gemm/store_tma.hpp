@@ -58,7 +58,7 @@ class StoreTma {
         with(Scaling{op_.alpha}).store(part, row, column);
       } else {
         cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
-        StoreRows<CombinationRows, Subtiles>(c_, {op_, c_}, staging_, 0)(part, row, column);
+        StoreRows<CombinationRows, Subtiles, rows_at_a_time>(c_, {op_, c_}, staging_, 0)(part, row, column);
       }
       return;
     }

@@ -171,6 +171,8 @@ class StoreTmaTransposed {
                                              int column) const {
     constexpr int fragments = 4, segments = 16 * Warps / segment_columns;  // of a place; of a row
 
+    op.prefetch(column, 8 * Part::columns, row - 16 * rank(), 16 * Warps,
+                static_cast<int>(threadIdx.x) % (32 * Warps), 32 * Warps);
     // Not unrolled, as in StoreRows.
 #pragma unroll 1
     for (int j = 0; j < Part::columns; j += fragments) {
