@@ -56,7 +56,7 @@ struct CombinationRows {
     store_segment(c.data, c.type, row * c.ld + column, left, values);
   }
 
-  // Stores `count` elements each of `left` rows, of which there may be more, at most 64 from `column` on.
+  // Stores `count` elements each of `left` rows, of which there may be more, 1 to 64 from `column` on.
   // values(r, i): accumulator i of row r, times factor(). By whole warps.
   template <int rows, class Values>
   __device__ __forceinline__ void store_words(const Values& values, int row, int left, int column, int count,

@@ -155,6 +155,7 @@ class StoreRows {
   __device__ __forceinline__ void store_words(std::uint32_t staging, int lane, int row, int column,
                                               int width) const {
     const int rows = min(subtile_rows, d_.m - row), count = min(width, d_.n - column);
+    if (count <= 0) return;
 #pragma unroll 1
     for (int first = 0; first < rows; first += words_at_a_time) {
       const auto value = [&](int r, int i) {
