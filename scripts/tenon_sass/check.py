@@ -4,7 +4,7 @@ import argparse
 import json
 from collections import Counter
 
-from .command import command
+from .command import argument_parser, command
 from .demangle import demangle
 from .disassemble import find_tool
 from .errors import FAILED, OK, BadInput
@@ -18,8 +18,9 @@ examples:
   sass_check kernel.cubin --kernel sgemm --expect FFMA --forbid HMMA
   sass_check my_program --expectations sass.json --json
 
-An opcode matches by prefix at a dot: HMMA counts HMMA.16816.F32. The pattern is searched in the mangled and in the
-demangled name. A file of expectations is a JSON list of objects:
+An opcode matches by prefix at a dot: HMMA counts HMMA.16816.F32. Quote an opcode with a count: the shell takes a bare > for
+a redirection. The pattern is searched in the mangled and in the demangled name. A file of expectations is a JSON list of
+objects:
   [{"kernel": "fused_.*", "arch": ["80"], "expect": ["LDSM"], "forbid": ["LDL"], "max_registers": 168, "spill_free": true}]
 
 exit status: 0 every requirement holds, 1 one does not, 2 bad usage or an unreadable file, 3 no disassembler
@@ -36,13 +37,13 @@ class Once(argparse.Action):
 
 
 def parse_arguments(arguments):
-    parser = argparse.ArgumentParser(
-        prog="sass_check",
-        description="Checks the machine code of CUDA kernels in cubins, objects, static libraries and executables.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = argument_parser(
+        "sass_check",
+        "FILE [FILE ...] (--kernel REGEX REQUIREMENTS | --expectations FILE) [options]",
+        "Checks the machine code of CUDA kernels in cubins, objects, static libraries and executables.",
+        EXAMPLES,
     )
-    parser.add_argument("files", nargs="+", help="cubin, fatbin, object, static or shared library, executable")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="cubin, fatbin, object, static or shared library, executable")
     parser.add_argument("--kernel", action=Once, metavar="REGEX", help="the kernels for the requirements below")
     parser.add_argument("--arch", nargs="+", action="extend", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the files")
     parser.add_argument("--expect", nargs="+", action="extend", default=[], metavar="OPCODE[>=N]", help="required opcodes, with a count")

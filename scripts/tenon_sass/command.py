@@ -1,12 +1,49 @@
-"""Ends every command of scripts/ with an exit status of errors.py and a sentence, never with a traceback."""
+"""How every command of scripts/ begins and ends: its name and options, an exit status of errors.py with a sentence, never a
+traceback.
 
+Each has two names: scripts/sass_check is installed by pip as tenon-sass-check. Its --help and its sentences have the one by
+which it was started.
+"""
+
+import argparse
 import errno
 import functools
 import os
+import re
 import signal
 import sys
 
+from . import __version__
 from .errors import BAD_INPUT, NO_TOOL, BadInput, NoTool
+
+
+def started_as(name):
+    """The name of the installed command if that was started, else the given one."""
+    program = os.path.basename(sys.argv[0])
+    return program if program.startswith("tenon-") else name
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        if re.search(r"required: [A-Z]|arguments FILE .* is required", message):
+            message += "; put it before the options, of which some take every word that follows"
+        super().error(message)
+
+
+def argument_parser(name, words, description, examples):
+    """The parser of a command, with --version. words: what follows the name in the usage. Each example begins with the name."""
+    prog = started_as(name)
+    longer = len(prog) - len(name)  # taken from the gap before an explanation, so that these stay below each other
+    line = rf"^  {re.escape(name)}( .*?)(?: {{{longer}}}(?=  )|$)"
+    parser = _Parser(
+        prog=prog,
+        usage=f"{prog} {words}",
+        description=description,
+        epilog=re.sub(line, lambda match: f"  {prog}{match[1]}", examples, flags=re.MULTILINE),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"{prog} {__version__}")
+    return parser
 
 
 def command(name):
@@ -15,6 +52,7 @@ def command(name):
     def decorate(main):
         @functools.wraps(main)
         def ended(*arguments):
+            called = started_as(name)
             if hasattr(sys.stdout, "reconfigure"):
                 sys.stdout.reconfigure(errors="backslashreplace")  # file names need not be UTF-8
             try:
@@ -23,14 +61,14 @@ def command(name):
                 finally:
                     _flush()  # now: when the interpreter ends, a full disk could no longer be reported
             except (BadInput, NoTool) as error:
-                return _say(name, error, error.status)
+                return _say(called, error, error.status)
             except MemoryError:
-                return _say(name, "this machine has not enough memory", NO_TOOL)
+                return _say(called, "this machine has not enough memory", NO_TOOL)
             except BrokenPipeError:  # end as silently as a program killed by the signal: the reader has closed the pipe
                 _forget_output()
                 return 128 + signal.SIGPIPE
             except OSError as error:
-                return _say(name, *_told(error))
+                return _say(called, *_told(error))
 
         return ended
 

@@ -1,13 +1,12 @@
 """scripts/sass_diff: compares the machine code of two builds of the same kernels."""
 
-import argparse
 import difflib
 import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import Dict, List, Tuple
 
-from .command import command
+from .command import argument_parser, command
 from .demangle import demangle
 from .disassemble import find_tool
 from .errors import FAILED, OK, BadInput
@@ -18,7 +17,7 @@ from .normalise import canonical, stable_name, without_registers
 EXAMPLES = """\
 examples:
   sass_diff old/libmine.a new/libmine.a                        a line for each kernel that is not identical, and a summary
-  sass_diff old.cubin new.cubin --kernel 'fused_.*' --full     with a unified diff of the normalised code
+  sass_diff old.o new.o --kernel 'fused_.*' --full             with a unified diff of the normalised code
   sass_diff old.o new.o --order                                instructions may move and use other registers
   sass_diff a.o b.o --json
 
@@ -35,14 +34,14 @@ exit status: 0 all identical, 1 not all, 2 bad usage or an unreadable file, 3 no
 
 
 def parse_arguments(arguments):
-    parser = argparse.ArgumentParser(
-        prog="sass_diff",
-        description="Compares the machine code of the kernels of two builds, kernel by kernel.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = argument_parser(
+        "sass_diff",
+        "OLD NEW [options]",
+        "Compares the machine code of the kernels of two builds, kernel by kernel.",
+        EXAMPLES,
     )
-    parser.add_argument("old", help="cubin, fatbin, object, static or shared library, executable")
-    parser.add_argument("new", help="the same of the other build")
+    parser.add_argument("old", metavar="OLD", help="cubin, fatbin, object, static or shared library, executable")
+    parser.add_argument("new", metavar="NEW", help="the same of the other build")
     parser.add_argument("--kernel", metavar="REGEX", default="", help="kernels whose mangled or demangled name holds it")
     parser.add_argument("--arch", nargs="+", action="extend", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the files")
     parser.add_argument("--order", action="store_true", help="ignore the order of instructions and their registers")

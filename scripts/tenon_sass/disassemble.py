@@ -3,18 +3,21 @@
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 from .errors import BadInput, NoTool
 from .listing import read_listings
 
-ROOT = Path(__file__).resolve().parents[2]
-PRIVATE_FOLDER = ROOT / ".tools"  # scripts/setup fills it
+SCRIPTS = Path(__file__).resolve().parents[1]
+SET_UP = SCRIPTS / "setup"  # of a checkout; absent where the package is installed
+PRIVATE_FOLDER = SCRIPTS.parent / ".tools"  # SET_UP fills it
 
 
 def find_tool(explicit=None):
-    """Path of nvdisasm or cuobjdump: the one given, else the private folder, PATH, the CUDA Toolkit. NoTool if none."""
+    """Path of nvdisasm or cuobjdump: the one given, else that of the checkout's private folder, of this Python's packages
+    (nvidia-cuda-nvdisasm), of PATH, of the CUDA Toolkit. NoTool if none."""
     if explicit:
         found = shutil.which(explicit)
         if not found:
@@ -22,22 +25,26 @@ def find_tool(explicit=None):
         if not Path(found).name.startswith(("nvdisasm", "cuobjdump")):
             raise BadInput(f"--tool is {explicit} but must be nvdisasm or cuobjdump")
         return found
-    private = sorted(PRIVATE_FOLDER.glob("venv/lib*/python3*/site-packages/nvidia/*/bin"))
+    in_checkout = SET_UP.is_file()
+    packages = sorted(PRIVATE_FOLDER.glob("venv/lib*/python3*/site-packages")) if in_checkout else []
+    packages += map(Path, filter(None, sys.path))
     toolkits = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
-    folders = [str(p) for p in private] + os.environ.get("PATH", "").split(os.pathsep)
+    folders = [str(folder) for place in packages for folder in sorted(place.glob("nvidia/*/bin"))]
+    folders += os.environ.get("PATH", "").split(os.pathsep)
     folders += [str(Path(t, "bin")) for t in toolkits if t]
     for name in ("nvdisasm", "cuobjdump"):
         found = shutil.which(name, path=os.pathsep.join(folders))
         if found:
             return found
-    if PRIVATE_FOLDER.is_dir():
+    if in_checkout and PRIVATE_FOLDER.is_dir():
         raise NoTool(
             f"no disassembler, although set-up ran: {PRIVATE_FOLDER} holds none. "
             f"Remove {PRIVATE_FOLDER} and run scripts/setup again"
         )
+    remedy = "Run scripts/setup, or install one" if in_checkout else "Install one"
     raise NoTool(
-        "no disassembler: neither nvdisasm nor cuobjdump is in PATH or in the CUDA Toolkit. Run scripts/setup, or "
-        "`pip install nvidia-cuda-nvdisasm` and give --tool the path of its nvdisasm"
+        "no disassembler: neither nvdisasm nor cuobjdump is among the packages of this Python, in PATH or in the CUDA Toolkit. "
+        f"{remedy}: `{sys.executable} -m pip install nvidia-cuda-nvdisasm`"
     )
 
 

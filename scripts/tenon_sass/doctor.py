@@ -1,17 +1,20 @@
-"""scripts/binary_doctor, also `tenon doctor --binary`: which kernels of a program use tensor cores, and how well."""
+"""scripts/binary_doctor, also `tenon doctor --binary`: which kernels of a program use tensor cores, and how well.
 
-import argparse
+`tenon doctor` diagnoses problems too and tells the two by --binary; the installed tenon-binary-doctor takes the file alone.
+"""
+
 import json
 from collections import Counter
 
 from .analyse import as_dict
-from .command import command
+from .command import argument_parser, command, started_as
 from .demangle import demangle
 from .errors import OK, BadInput, NoTool
 from .expect import Selection
 from .name_pattern import SYNTAX, NamePattern
 from .report import analyses_of
 
+NAME = "tenon doctor"
 EXAMPLES = """\
 examples:
   tenon doctor --binary my_program
@@ -28,13 +31,16 @@ exit status: 0 a diagnosis was made, good or bad, 2 bad usage or an unreadable f
 
 
 def parse_arguments(arguments):
-    parser = argparse.ArgumentParser(
-        prog="tenon doctor",
-        description="For each kernel of a binary: does it use tensor cores, with which opcodes, and what slows it down.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    binary = "--binary " if started_as(NAME) == NAME else ""
+    parser = argument_parser(
+        NAME,
+        f"{binary}FILE [options]",
+        "For each kernel of a binary: does it use tensor cores, with which opcodes, and what slows it down.",
+        EXAMPLES.replace("--binary ", binary),
     )
-    parser.add_argument("--binary", required=True, metavar="FILE", help="the file to analyse")
+    subject = parser.add_mutually_exclusive_group(required=True)
+    subject.add_argument("file", nargs="?", metavar="FILE", help="the file to analyse")
+    subject.add_argument("--binary", metavar="FILE", help="the same")
     parser.add_argument("--kernel", metavar="PATTERN", default="", help=f"kernels with such a name, mangled or demangled: {SYNTAX}")
     parser.add_argument("--arch", nargs="+", action="extend", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the file")
     parser.add_argument("--tool", metavar="PATH", help="nvdisasm or cuobjdump; without it: found")
@@ -67,12 +73,12 @@ def table(analyses):
     return "\n".join(lines)
 
 
-@command("tenon doctor")
+@command(NAME)
 def main(arguments=None):
     options = parse_arguments(arguments)
     try:
         selection = Selection(options.kernel, options.arch, NamePattern(options.kernel or "*").matches)
-        analyses = analyses_of([options.binary], selection, options.tool)
+        analyses = analyses_of([options.file or options.binary], selection, options.tool)
     except (BadInput, NoTool) as error:
         if options.json:
             code = "bad_input" if isinstance(error, BadInput) else "machine_cannot"

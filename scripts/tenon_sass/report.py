@@ -1,12 +1,11 @@
 """scripts/kernel_report: resources and opcodes of each kernel's machine code, optionally against a committed baseline."""
 
-import argparse
 import json
 import os
 
 from .analyse import analyse, as_dict
 from .baseline import compare, read_baseline, row_of, write_baseline
-from .command import command
+from .command import argument_parser, command
 from .demangle import demangle
 from .disassemble import find_tool
 from .errors import FAILED, OK, BadInput
@@ -18,11 +17,11 @@ from .resources import as_cpp, host_stubs_of, rows_of
 EXAMPLES = """\
 examples:
   kernel_report build/lib/libmine.a                            a line for each kernel, and the findings
-  kernel_report my_program --kernel 'fused_.*' --opcodes       with the opcodes, most frequent first
+  kernel_report program --kernel 'fused_.*' --opcodes          with the opcodes, most frequent first
   kernel_report a.o b.o --arch 90a --json                      a list of objects
   kernel_report libmine.a --baseline kernels.json              compare; --update-baseline writes the file, with --kernel
                                                                or --arch only the rows of these kernels
-  kernel_report a.o b.o --cpp kernel_resources.cpp             defines the table of src/gemm/kernel_resources.hpp
+  kernel_report a.o b.o --cpp kernel_resources.cpp             tenon's build: the table of src/gemm/kernel_resources.hpp
 
 columns: registers and bytes of local memory of a thread, static shared bytes and named barriers of a CTA; instructions,
 tensor instructions and their share; the same for the instructions that every trip of the innermost loop with the most
@@ -41,13 +40,13 @@ exit status: 0 done (and equal to the baseline), 1 different from the baseline, 
 
 
 def parse_arguments(arguments):
-    parser = argparse.ArgumentParser(
-        prog="kernel_report",
-        description="Resources, opcodes and stall-prone patterns of every kernel in the files.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = argument_parser(
+        "kernel_report",
+        "FILE [FILE ...] [options]",
+        "Resources, opcodes and stall-prone patterns of every kernel in the files.",
+        EXAMPLES,
     )
-    parser.add_argument("files", nargs="+", help="cubin, fatbin, object, static or shared library, executable")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="cubin, fatbin, object, static or shared library, executable")
     parser.add_argument("--kernel", metavar="REGEX", default="", help="kernels whose mangled or demangled name holds it")
     parser.add_argument("--arch", nargs="+", action="extend", default=[], metavar="ARCH", help="80, 90a, ...; without it: all in the files")
     parser.add_argument("--opcodes", action="store_true", help="print each kernel's opcodes with their counts")
@@ -56,7 +55,7 @@ def parse_arguments(arguments):
     parser.add_argument("--tool", metavar="PATH", help="nvdisasm or cuobjdump; without it: found")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for scripts")
-    form.add_argument("--cpp", metavar="FILE", help="write a C++ source that defines the table (needs no disassembler)")
+    form.add_argument("--cpp", metavar="FILE", help="for tenon's build: write the C++ source of a table (needs no disassembler)")
     options = parser.parse_args(arguments)
     if options.update_baseline and not options.baseline:
         parser.error("--update-baseline needs --baseline FILE, the file to write")

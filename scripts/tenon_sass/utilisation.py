@@ -1,11 +1,10 @@
 """scripts/tensor_utilisation: how busy a command keeps the tensor cores, beside the analysis of its machine code."""
 
-import argparse
 import json
 import re
 import shutil
 
-from .command import command
+from .command import argument_parser, command
 from .demangle import demangle
 from .doctor import verdict
 from .errors import OK, BadInput
@@ -37,11 +36,11 @@ exit status: 0 measured, 2 bad usage, 3 no ncu, no GPU, or no permission to read
 
 
 def parse_arguments(arguments):
-    parser = argparse.ArgumentParser(
-        prog="tensor_utilisation",
-        description="Measures how busy the kernels of a command keep the tensor cores.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = argument_parser(
+        "tensor_utilisation",
+        "[options] -- COMMAND [ARGUMENT ...]",
+        "Measures how busy the kernels of a command keep the tensor cores.",
+        EXAMPLES,
     )
     parser.add_argument("--kernel", default=".", metavar="REGEX", help="kernels whose demangled name holds it")
     parser.add_argument("--launches", type=int, default=10, metavar="N", help="measure the first N that match (%(default)s)")

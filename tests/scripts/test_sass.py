@@ -272,9 +272,9 @@ class BadUsage(Compiled):
         self.assert_status(2, "must be nvdisasm or cuobjdump", *good, "--tool", "ls")
 
     def test_missing_tool_of_a_machine(self):
-        # A copy of the scripts has its own private folder; with an empty PATH and no toolkit there is no disassembler.
+        # A copy of a checkout has its own private folder; with an empty PATH and no toolkit there is no disassembler.
         shutil.copytree(SCRIPTS / "tenon_sass", self.folder / "scripts" / "tenon_sass")
-        shutil.copy(SCRIPTS / "sass_check", self.folder / "scripts")
+        shutil.copy(SCRIPTS / "setup", self.folder / "scripts")
         code = (
             "import sys; sys.path.insert(0, sys.argv.pop(1)); from tenon_sass import check, disassemble; "
             "disassemble.shutil.which = lambda *a, **k: None; sys.exit(check.main(sys.argv[1:]))"
