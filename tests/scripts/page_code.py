@@ -5,6 +5,7 @@
   sh       every command runs, or is known with all its options: see Shell
   cmake    calls what exists, with arguments that exist
   json     is JSON
+  yaml     is a workflow of GitHub or GitLab, whose commands of this tree are known with all their options
 """
 
 import json
@@ -93,6 +94,32 @@ def check_cmake(block, root):
     return sentences
 
 
+def commands_of_workflow(text):
+    """[words] of each command that a workflow of GitHub or GitLab runs; ValueError if there is none."""
+    import yaml  # here: scripts/setup installs it, and what has no workflow needs none
+
+    try:
+        jobs = yaml.safe_load(text)
+        if "jobs" in jobs:
+            lines = [step["run"] for job in jobs["jobs"].values() for step in job["steps"] if "run" in step]
+        else:
+            lines = [line for job in jobs.values() if "script" in job for line in job["script"]]
+        found = [words for line in lines for words in commands_of(line)]
+    except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"no workflow of GitHub or GitLab: {error!r}") from None
+    if not found:
+        raise ValueError("no job runs a command")
+    return found
+
+
+def check_workflow(block, shell):
+    try:
+        commands = commands_of_workflow(block.text)
+    except ValueError as error:
+        return [str(error)]
+    return [sentence for words in commands if words[0] != "nvcc" for sentence in shell.check_command(words)]
+
+
 def check_json(block):
     try:
         json.loads(block.text)
@@ -123,7 +150,8 @@ class Shell:
         return [f"`{shlex.join(words)}`: {sentence}" for words in commands for sentence in self.check_command(words)]
 
     def check_command(self, words):
-        rules = {"tenon": self.run_tenon, "nvcc": self.run_nvcc, "cmake": self.check_cmake, "git": self.check_paths, "cd": self.check_folder}
+        rules = {"tenon": self.run_tenon, "nvcc": self.run_nvcc, "cmake": self.check_cmake, "git": self.check_paths, "cd": self.check_folder,
+                 "pip": self.check_pip}
         if words[0] in rules:
             return rules[words[0]](words[1:])
         path = self.executable(words[0])
@@ -140,9 +168,12 @@ class Shell:
         return self.check_options(words)
 
     def executable(self, word):
-        """A script of the tree, or a program of the build: build/bin/tenon, ./tenon_gemm_benchmark."""
+        """A script of the tree, in place or as pip installs it, or a program of the build: build/bin/tenon,
+        ./tenon_gemm_benchmark."""
         name = word.removeprefix("./")
         places = [self.root / name]
+        if name.startswith("tenon-"):
+            places = [self.root / "scripts" / name.removeprefix("tenon-").replace("-", "_")]
         if name.startswith("build/"):
             places = [self.build / name.removeprefix("build/")]
         elif name.startswith("tenon_"):
@@ -196,6 +227,21 @@ class Shell:
         folders = [self.root, *(self.root / name for name in ("src", "tests", "microbench"))]
         files = [folders[0] / "CMakeLists.txt", *(path for folder in folders[1:] for path in folder.rglob("CMakeLists.txt"))]
         return any(re.search(pattern, path.read_text(encoding="utf-8")) for path in files if path.exists())
+
+    def check_pip(self, words):
+        """./FOLDER[EXTRA] or NAME[EXTRA] @ ADDRESS#subdirectory=FOLDER, with a project of that name and extra in the folder."""
+        if len(words) != 2 or words[0] != "install":
+            return ["no check understands more than `pip install PROJECT`"]
+        found = re.fullmatch(r"(?:\./(?P<place>[\w/]+)|(?P<name>[\w-]+))(?:\[(?P<extra>\w+)\])?(?: @ \S+#subdirectory=(?P<below>\S+))?", words[1])
+        place = found and (found["place"] or found["below"])
+        if not place or not (self.root / place / "pyproject.toml").is_file():
+            return ["names no folder with a pyproject.toml"]
+        project = (self.root / place / "pyproject.toml").read_text(encoding="utf-8")
+        sentences = []
+        for value, line in ((found["name"], f'name = "{found["name"]}"'), (found["extra"], f"{found['extra']} = [")):
+            if value and not re.search(rf"^{re.escape(line)}", project, re.MULTILINE):
+                sentences.append(f"the project in {place} has no `{line}`")
+        return sentences
 
     def check_paths(self, words):
         return [f"there is no {word}" for word in words if "/" in word and not (self.root / word).exists()]

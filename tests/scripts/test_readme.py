@@ -43,6 +43,7 @@ def sentences_about(page, block, shell_of_page, root=ROOT):
         "cmake": lambda: page_code.check_cmake(block, root),
         "json": lambda: page_code.check_json(block),
         "sh": lambda: shell_of_page.check(block),
+        "yaml": lambda: page_code.check_workflow(block, shell_of_page),
     }
     if block.language not in checks:
         return [f"the language is '{block.language}' but must be one of {', '.join(checks)}, which can be checked"]
@@ -178,6 +179,7 @@ class Checker(unittest.TestCase):
         self.write("scripts/cmake/TenonSass.cmake", 'function(tenon_add_sass_test s)\n"SPILL_FREE" "NAME;KERNEL" "EXPECT"\n')
         self.program("scripts/tool", "echo '  --good X  --goodness  -o'")
         self.write("scripts/not_executable", "")
+        self.write("scripts/pyproject.toml", 'name = "some-thing"\nextra = []\n')
 
     def write(self, name, text):
         (self.root / name).write_text(text, encoding="utf-8")
@@ -267,6 +269,13 @@ class Checker(unittest.TestCase):
             ("cmake", "tenon_add_sass_tests(x)\n", "no module"),
             ("cmake", "tenon_add_sass_test(x KERNELS y)\n", "no argument KERNELS"),
             ("cmake", "include(TenonSas)\n", "no TenonSas.cmake"),
+            ("yaml", "jobs: {a: {steps: [{uses: x}, {run: scripts/tool --good}]}}\n", None),
+            ("yaml", "jobs: {a: {steps: [{run: scripts/tool --bad}]}}\n", "no --help shows --bad"),
+            ("yaml", "variables: {A: b}\nc: {script: [tenon-tool --good, nvcc x.cu]}\n", None),
+            ("yaml", "c: {script: [tenon-tool --bad]}\n", "no --help shows --bad"),
+            ("yaml", "c: {script: []}\n", "no job runs a command"),
+            ("yaml", "c: {script: [x\n", "no workflow"),
+            ("yaml", "jobs: [x]\n", "no workflow"),
             ("", "x\n", "the language is ''"),
             ("text", "x\n", "the language is 'text'"),
         ):
@@ -289,6 +298,16 @@ class Checker(unittest.TestCase):
             ("scripts/tool\nscripts/tool --bad=1\n", "no --help shows --bad"),
             ("scripts/nothing\n", "there is no scripts/nothing"),
             ("scripts/not_executable\n", "cannot be executed"),
+            ("tenon-tool --goodness\n", None),
+            ("tenon-tool --bad\n", "no --help shows --bad"),
+            ("tenon-nothing\n", "there is no tenon-nothing"),
+            ("pip install ./scripts && pip install './scripts[extra]'\n", None),
+            ("pip install 'some-thing[extra] @ git+https://example.org/x.git@v1#subdirectory=scripts'\n", None),
+            ("pip install other-thing@git\n", "names no folder"),
+            ("pip install 'other-thing @ git+https://example.org/x.git#subdirectory=scripts'\n", "has no `name = "),
+            ("pip install './scripts[more]'\n", "has no `more = ["),
+            ("pip install ./folder\n", "names no folder"),
+            ("pip install -r ./scripts\n", "no check understands"),
             ("rm x\n", "there is no rm"),
             ("./tenon_nothing\n", "there is no ./tenon_nothing"),
             ("scripts/tool > file\n", "no check understands"),
