@@ -26,10 +26,11 @@ def find_tool(explicit=None):
             raise BadInput(f"--tool is {explicit} but must be nvdisasm or cuobjdump")
         return found
     in_checkout = SET_UP.is_file()
-    packages = sorted(PRIVATE_FOLDER.glob("venv/lib*/python3*/site-packages")) if in_checkout else []
-    packages += map(Path, filter(None, sys.path))
+    folders = sorted(PRIVATE_FOLDER.glob("nvdisasm-*/nvidia/*/bin")) if in_checkout else []
+    for place in map(Path, filter(None, sys.path)):
+        folders += sorted(place.glob("nvidia/*/bin"))
     toolkits = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
-    folders = [str(folder) for place in packages for folder in sorted(place.glob("nvidia/*/bin"))]
+    folders = [str(folder) for folder in folders]
     folders += os.environ.get("PATH", "").split(os.pathsep)
     folders += [str(Path(t, "bin")) for t in toolkits if t]
     for name in ("nvdisasm", "cuobjdump"):

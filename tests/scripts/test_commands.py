@@ -1,6 +1,7 @@
 """scripts/setup, run and test: their arguments, the summary line, and the main job against a stand-in for `tenon`."""
 
 import importlib.machinery
+import itertools
 import json
 import os
 import shutil
@@ -71,11 +72,17 @@ class Selection(unittest.TestCase):
 
 
 class Build(unittest.TestCase):
-    """What scripts/run and scripts/test ask of CMake, which only writes it down."""
+    """What scripts/run and scripts/test ask of set-up and CMake, which only write it down."""
+
+    cache = ()  # lines of the CMakeCache.txt of an earlier configuration
 
     def asked(self, script, *arguments):
         with tempfile.TemporaryDirectory() as folder:
             scripts, python, tools = Path(folder, "scripts"), Path(folder, ".tools", "venv", "bin", "python3"), Path(folder, "bin")
+            for cached, build in itertools.product(self.cache, ("build", "build-run")):
+                Path(folder, build).mkdir(exist_ok=True)
+                with open(Path(folder, build, "CMakeCache.txt"), "a", encoding="utf-8") as cache:
+                    cache.write(cached.replace("TREE", folder) + "\n")
             for made in (scripts, python.parent, tools):
                 made.mkdir(parents=True)
             for name in ("run", "test", "build.sh"):
@@ -83,7 +90,8 @@ class Build(unittest.TestCase):
             (scripts / "environment.sh").write_text(f'PATH="{tools}:$PATH"\n')
             said = Path(folder, "said")
             for program, text in (
-                (scripts / "setup", "exit 0"),
+                (scripts / "setup", f'printf "%s|" setup "$@" >>{said}; echo >>{said}'),
+                (tools / "nvcc", "exit 0"),
                 (tools / "cmake", f'printf "%s|" cmake "$@" >>{said}; echo >>{said}; [[ "$1" != --build ]] || [[ -z "$FAIL" ]]'),
                 (python, f'printf "%s|" python "$@" >>{said}; echo >>{said}'),
             ):
@@ -93,8 +101,8 @@ class Build(unittest.TestCase):
             return done, said.read_text().replace(folder, "TREE").splitlines()
 
     def test_run_builds_a_few_kernels_in_a_folder_of_its_own(self):
-        done, (configured, built, job) = self.asked("run")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done, (prepared, configured, built, job) = self.asked("run")
+        self.assertEqual((done.returncode, prepared), (0, "setup|run|"), done.stderr)
         self.assertIn("|-B|TREE/build-run|", configured)
         for option in ("-DTENON_TYPES=f16_f32", "-DTENON_LAYOUTS=tn;tt", "-DTENON_TILES=core", "-DTENON_BUILD_TESTS=OFF"):
             self.assertIn(f"|{option}|", configured)
@@ -102,54 +110,38 @@ class Build(unittest.TestCase):
         self.assertIn("|TREE/scripts/main_job|TREE/build-run/bin/tenon|TREE/build-run/run|", job)
 
     def test_test_builds_everything(self):
-        done, (configured, built) = self.asked("test")
+        done, (prepared, configured, built) = self.asked("test")
+        self.assertEqual(prepared, "setup|test|")
         self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (1, "0 passed, 1 failed, 0 skipped"))
-        self.assertRegex(configured, r"\|-B\|TREE/build\|-DTENON_PYTHON=[^|]*\|$")
+        self.assertRegex(configured, r"\|-B\|TREE/build\|-DTENON_PYTHON=[^|]*\|-DCMAKE_CUDA_COMPILER=TREE/bin/nvcc\|$")
         self.assertRegex(built, r"^cmake\|--build\|TREE/build\|-j\|\d+\|--\|-k\|0\|$")
+
+    def test_other_compilers_than_before_configure_afresh(self):
+        same = "CMAKE_CUDA_COMPILER:STRING=TREE/bin/nvcc"
+        for cache, fresh in (
+            ((same, "CMAKE_CXX_COMPILER:FILEPATH=/bin/sh"), False),
+            ((same, "CMAKE_CXX_COMPILER:FILEPATH=/absent/c++"), True),
+            (("CMAKE_CUDA_COMPILER:FILEPATH=/opt/cuda/bin/nvcc", "CMAKE_CXX_COMPILER:FILEPATH=/bin/sh"), True),
+        ):
+            self.cache = cache
+            self.assertEqual("|--fresh|" in self.asked("run")[1][1], fresh, cache)
 
 
 class Environment(unittest.TestCase):
     def test_a_script_that_sources_it_keeps_its_variables(self):
         """build.sh holds the build folder in `folder`; a loop of environment.sh once put another path there."""
-        with tempfile.TemporaryDirectory() as root:
-            (Path(root) / ".tools/venv/bin").mkdir(parents=True)
-            script = f'root="{root}"; source "{SCRIPTS}/environment.sh"; compgen -v | grep -v "^BASH\\|^_$\\|^PIPESTATUS$"'
+        with tempfile.TemporaryDirectory(prefix="a b") as root:
+            Path(root, ".tools").mkdir()
+            Path(root, ".tools", "path").write_text("venv/bin\n/opt/cuda/bin\n")
+            source = f'root="{root}"; source "{SCRIPTS}/environment.sh"'
+            script = f'{source}; compgen -v | grep -v "^BASH\\|^_$\\|^PIPESTATUS$"'
             known = run("bash", "-c", script.replace(f'source "{SCRIPTS}/environment.sh"; ', "")).stdout.split()
             self.assertEqual(set(run("bash", "-c", script).stdout.split()) - set(known), set())
-            done = run("bash", "-c", f'set -e; root="{root}"; folder=mine; source "{SCRIPTS}/environment.sh"; echo $folder; echo $PATH')
-            self.assertEqual(done.stdout.splitlines()[0], "mine", done.stderr)
-            self.assertIn(f"{root}/.tools/venv/bin", done.stdout)
-
-
-class Setup(unittest.TestCase):
-    def test_without_a_toolkit_says_so(self):
-        with tempfile.TemporaryDirectory() as folder:
-            # A PATH with only the programs that the script itself calls, without nvcc; an empty toolkit folder.
-            for program in ("bash", "dirname", "cat", "sha256sum", "cut", "readlink"):
-                os.symlink(shutil.which(program), Path(folder, program))
-            scripts = Path(folder, "tree", "scripts")
-            scripts.mkdir(parents=True)
-            shutil.copy(SCRIPTS / "setup", scripts)
-            text = (SCRIPTS / "environment.sh").read_text()
-            (scripts / "environment.sh").write_text(text.replace("/usr/local/cuda", folder))
-            done = run("bash", scripts / "setup", env={"PATH": folder})
-            self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
-            self.assertIn("no CUDA Toolkit", done.stderr)
-            self.assertFalse((Path(folder, "tree") / ".tools").exists())
-
-    def test_an_old_toolkit_is_named(self):
-        with tempfile.TemporaryDirectory() as folder:
-            nvcc = Path(folder, "nvcc")
-            nvcc.write_text("#!/bin/sh\necho 'Cuda compilation tools, release 12.4, V12.4.131'\n")
-            nvcc.chmod(0o755)
-            scripts = Path(folder, "tree", "scripts")
-            scripts.mkdir(parents=True)
-            for script in ("setup", "environment.sh"):
-                shutil.copy(SCRIPTS / script, scripts)
-            done = run("bash", scripts / "setup", env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
-            self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
-            self.assertIn(f"{nvcc} is of CUDA 12.4 but must be of 13.0 or newer", done.stderr)
-            self.assertFalse((Path(folder, "tree") / ".tools").exists())
+            done = run("bash", "-c", f"set -eu; folder=mine; PATH=/bin:/opt/cuda/bin; {source}; {source}; echo $folder; echo $PATH")
+            self.assertEqual(done.stdout, f"mine\n{root}/.tools/venv/bin:/opt/cuda/bin:/bin:/opt/cuda/bin\n", done.stderr)
+            Path(root, ".tools", "path").unlink()
+            done = run("bash", "-c", f"set -eu; PATH=/bin; {source}; echo $PATH")
+            self.assertEqual(done.stdout, "/bin\n", done.stderr)
 
 
 GTEST_SKIP = "[ RUN      ] A.b\n/x/a.cpp:12: Skipped\nneeds a GPU of sm_80 or newer\n[  SKIPPED ] A.b (0 ms)\n"
@@ -233,8 +225,10 @@ class Summary(unittest.TestCase):
 
 
 # A stand-in for the command line: gemm on .npy files through numpy, with the faults that the environment asks for.
+# Its first lines start Python from the shell, because a path with spaces cannot stand after #!.
 STAND_IN = """\
-#!{python}
+#!/bin/sh
+'exec' "{python}" "$0" "$@"
 import json, os, sys
 case, arguments = os.environ["CASE"], sys.argv[1:]
 option = lambda name: arguments[arguments.index(name) + 1]
