@@ -1,11 +1,10 @@
 // cuBLAS's entry points for batches as the reference, loaded at run time (cublas_library.hpp).
 #pragma once
 
-#include <cublas_api.h>
-
 #include <string>
 #include <vector>
 
+#include "microbench/cublas_declarations.hpp"
 #include "microbench/cuda_check.hpp"
 #include "tenon/gemm_batched.hpp"
 

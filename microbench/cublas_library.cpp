@@ -1,6 +1,5 @@
 #include "microbench/cublas_library.hpp"
 
-#include <cublas_api.h>
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -8,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "microbench/cublas_declarations.hpp"
 #include "microbench/cuda_check.hpp"
 
 namespace tenon::microbench {
@@ -39,7 +39,7 @@ std::vector<std::string> wheel_folders() {
 }  // namespace
 
 void* open_cublas_library(const std::string& name, const char* environment) {
-  const std::string file = name + ".so." + std::to_string(CUBLAS_VER_MAJOR);
+  const std::string file = name + ".so." + std::to_string(cublas_major);
   if (const char* chosen = std::getenv(environment); chosen != nullptr && *chosen != '\0') {
     if (void* library = dlopen(chosen, RTLD_NOW)) return library;
     throw Failure(std::string(environment) + " is '" + chosen + "' but that cannot be loaded: " + dlerror());

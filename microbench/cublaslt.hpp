@@ -5,12 +5,11 @@
 // on.
 #pragma once
 
-#include <cublasLt.h>
-
 #include <string>
 #include <vector>
 
 #include "microbench/cases.hpp"
+#include "microbench/cublas_declarations.hpp"
 #include "microbench/cuda_check.hpp"
 
 namespace tenon::microbench {

@@ -4,8 +4,6 @@
 // Elements are N(0,1) times e^(phi N(0,1)), with all 53 bits: the larger phi, the further elements lie below
 // the largest of their row, which slices round as coarsely as that one. (The paper measures with such
 // numbers.)
-#include <cublas_api.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -17,6 +15,7 @@
 
 #include "host/cuda_launcher.hpp"
 #include "host/gemm_slices_on.hpp"
+#include "microbench/cublas_declarations.hpp"
 #include "microbench/cublas_library.hpp"
 #include "microbench/cuda_check.hpp"
 #include "microbench/machine.hpp"
