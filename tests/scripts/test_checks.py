@@ -183,6 +183,17 @@ class Tidy(Tree):
         self.database(self.write("src/host/a.cpp", "int* nothing = 0;\n"), self.write("src/host/b.cpp", "int one = 1;\n"))
         self.assertEqual([self.script("check_tidy", "--part", f"{i}/2").returncode for i in (0, 1)], [1, 0])
 
+    def test_a_fetched_clang_tidy_gets_the_headers_that_it_lacks(self):
+        (self.root / ".tools").unlink(missing_ok=True)
+        self.write(".tools/path", "fetched\n")
+        fetched = self.write(".tools/fetched/clang-tidy", '#!/bin/sh\necho "LLVM version 14.0.6" "$@"\n')
+        fetched.chmod(0o755)
+        self.database(self.write("src/host/a.cpp", "int one = 1;\n"))
+        done = self.script("check_tidy")
+        headers = run("g++", "-print-file-name=include").stdout.rstrip("\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f" --extra-arg=-isystem{headers}\n", done.stdout)
+
 
 class Help(unittest.TestCase):
     def scripts(self):
