@@ -4,6 +4,7 @@ Needs nvcc and a disassembler; a machine without one fails here, it does not ski
 """
 
 import json
+import os
 import random
 import re
 import shutil
@@ -32,7 +33,8 @@ def run(script, *arguments):
 
 
 def nvcc():
-    found = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+    toolkit = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+    found = shutil.which("nvcc", path=f"{toolkit}/bin") or shutil.which("nvcc")
     if not found:
         raise AssertionError("no nvcc: run scripts/setup")
     return found

@@ -76,7 +76,7 @@ class Setup(unittest.TestCase):
         self.bin = self.folder / "bin"
         self.bin.mkdir()
         for name in ("bash", "dirname", "basename", "cat", "sha256sum", "cut", "readlink", "grep", "head", "sort", "sed", "paste",
-                     "mkdir", "mv", "rm", "ln", "cp", "touch", "flock", "env"):
+                     "mkdir", "mv", "rm", "ln", "cp", "touch", "flock", "env", "uniq"):
             (self.bin / name).symlink_to(shutil.which(name))
         program(self.bin / "python3", PYTHON)
         program(self.bin / "cmake", "echo cmake version 3.25.1")
