@@ -186,13 +186,13 @@ class Tidy(Tree):
     def test_a_fetched_clang_tidy_gets_the_headers_that_it_lacks(self):
         (self.root / ".tools").unlink(missing_ok=True)
         self.write(".tools/path", "fetched\n")
-        fetched = self.write(".tools/fetched/clang-tidy", '#!/bin/sh\necho "LLVM version 14.0.6" "$@"\n')
+        fetched = self.write(".tools/fetched/clang-tidy-14", '#!/bin/sh\necho "LLVM version 14.0.6" "$@"\n')
         fetched.chmod(0o755)
         self.database(self.write("src/host/a.cpp", "int one = 1;\n"))
         done = self.script("check_tidy")
         headers = run("g++", "-print-file-name=include").stdout.rstrip("\n")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(f" --extra-arg=-isystem{headers}\n", done.stdout)
+        self.assertIn(f" --extra-arg=-isystem{headers} {self.root}/src/host/a.cpp\n", done.stdout)
 
 
 class Help(unittest.TestCase):
