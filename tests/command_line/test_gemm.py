@@ -251,8 +251,10 @@ class InTheEmulator(OnADevice):
         self.assertRegex(line, r"^tenon: the emulator will take about \d+ minutes of CPU time for this product$")
 
     def test_promotion_is_worth_it(self):
+        """Beside a kernel whose CTAs do not divide k, since partial sums of f32 are rounded less, too."""
         sizes = ("--m", 16, "--n", 16, "--k", 4096, "--type", "e4m3", "--check")
-        plain, promoted = self.gemm(*sizes), self.gemm(*sizes, "--promote")
+        plain = self.gemm(*sizes, "--kernel", "wgmma_e4m3_f32_tn_64x128x128_s7")
+        promoted = self.gemm(*sizes, "--promote")
         self.assertLess(4 * promoted["max_error"], plain["max_error"])
         self.assertLess(4 * promoted["relative_error"], plain["relative_error"])
         self.assertLess(2 * promoted["error_bound"], plain["error_bound"])

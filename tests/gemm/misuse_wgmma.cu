@@ -50,9 +50,9 @@ using Config = WgmmaConfig<WgmmaOperands<e4m3, e4m3, float, true>, row_major, co
 #elif defined(MISUSE_fp8_in_rows_of_m)
 using Config = WgmmaConfig<WgmmaOperands<e4m3, e4m3, float>, column_major, column_major,
                            TileShape<128, 64, 128>, 1, 2, ClusterShape<1, 1>, 1>;
-#elif defined(MISUSE_more_ctas_than_warps)
+#elif defined(MISUSE_three_ctas_along_k)
 using Config =
-    WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1, 8>, 1>;
+    WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1, 3>, 1>;
 #elif defined(MISUSE_pingpong_of_two)
 using Config = Pingpong<
     WgmmaConfig<Halves, row_major, column_major, TileShape<128, 64, 64>, 2, 2, ClusterShape<1, 1>, 1>>;

@@ -49,9 +49,9 @@ struct RegisterBudget {
   // Whether a consumer computes its number from its thread's: of ping-pong kernels with 128 accumulators and
   // a fused epilogue, a register that held it would be spilled; with more accumulators, others would be.
   static constexpr bool counts_consumers_anew = Config::pingpong && accumulators <= 128;
-  // The producers need more registers where the launch says the cluster; so do
-  // the largest ping-pong kernels of swap-AB, which would spill.
-  using Roles = std::conditional_t<!Config::Cluster::is_compiled ||
+  // The producers need more registers where the launch says the cluster or its CTAs divide k; so do the
+  // largest ping-pong kernels of swap-AB, which would spill.
+  using Roles = std::conditional_t<!Config::Cluster::is_compiled || Config::Cluster::k != 1 ||
                                        (Config::pingpong && Config::swap_ab && accumulators >= 176),
                                    WideProducerRegisters, WgmmaRegisters>;
   // Rows of a subtile that a warp stores at a time where TMA cannot write C. With 4, ptxas no longer keeps
