@@ -143,7 +143,7 @@ foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
     KERNEL "gemm_grouped<.*${operands}.*TileShape<128, 256, " EXPECT HGMMA.64x256x16.${suffix}>=4)
   # Rows of C that belong to a row-interleaved view are not adjacent, so TMA does not store them.
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_rowinterleaved KERNEL "gemm_wgmma[a-z_]*<.*RowInterleaved.*${operands}" ARCH 90a
-    EXPECT HGMMA>=4 UTMALDG.2D>=2 STSM.16>=4 SYNCS.PHASECHK>=2
+    EXPECT HGMMA>=4 UTMALDG.2D>=2 STG.E.128>=2 SYNCS.PHASECHK>=2
     FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
   # Unaligned operands: one comes from registers, read by words and shifted. The instructions of a k-tile, and of one step
   # more for the rest of k.

@@ -1,8 +1,7 @@
 // The store of kernels whose tiles hold rows of a row-interleaved (stride-8) view: row r of the view is row
-// view + 8 r of C. Below: realigned_row_store.hpp, store_tma.hpp.
+// view + 8 r of C. Below: store_tma.hpp.
 #pragma once
 
-#include "tenon/gemm/realigned_row_store.hpp"
 #include "tenon/gemm/store_tma.hpp"
 
 namespace tenon {
@@ -36,20 +35,7 @@ class StoreTmaInterleaved {
     c.ld *= 8;
     c.m = (c.m - view + 7) / 8;
     if constexpr (std::is_same_v<Op, LinearCombination>) {
-      const LinearCombination& op = op_;
-      if constexpr (Part::columns > 16) {
-        // Realigned stores of whole 128-byte segments of C. Not for tiles of 128 columns, where the ends of
-        // the rows cost more than the segments save.
-        if (op.beta == 0.0F && bytes(c.type) == 2) {
-          if (c.type == Type::f16) {
-            store_realigned(Type::f16, c, op.alpha, part, row, column);
-          } else {
-            store_realigned(Type::bf16, c, op.alpha, part, row, column);
-          }
-          return;
-        }
-      }
-      by_subtiles(c, op)(part, row, column);
+      by_subtiles(c, op_)(part, row, column);
     } else {
       by_subtiles(c, OperationOnView<Op>{op_, view})(part, row, column);
     }
@@ -64,38 +50,6 @@ class StoreTmaInterleaved {
   __device__ __forceinline__ StoreTma<Other, Subtiles, rows_at_a_time, false> by_subtiles(
       const Output& c, const Other& op) const {
     return {c, op, map_, staging_, 0};
-  }
-
-  // The memory of the subtiles serves as two slots of 8 rows.
-  template <class Part>
-  __device__ __forceinline__ void store_realigned(Type type, Output c, float alpha, const Part& part, int row,
-                                                  int column) const {
-    constexpr int slots = (Part::columns + 7) / 8;
-    static_assert(2 * RealignedRowStore::slot_bytes <= bytes_of_warp,
-                  "StoreTmaInterleaved: two slots of rows must fit the subtiles");
-    ptx::opaque(c.ld);
-    const int width = min(8 * Part::columns, c.n - column);
-    int lane = lane_id();
-    ptx::opaque(lane);
-    lane &= 31;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      std::uint32_t staging = staging_;
-      ptx::opaque(staging);
-      const int first = row + 8 * half;
-      const RealignedRowStore rows(static_cast<std::uint16_t*>(c.data) + (first * c.ld + column), c.ld,
-                                   c.m - first, width, staging, static_cast<unsigned>(lane));
-#pragma unroll
-      for (int s = 0; s < slots; ++s) {
-        if (64 * s < width) {
-          __syncwarp();
-          stage_16_bit_half(Scaling{alpha}, c, type, part, 8 * s, half, rows.slot(s), row, column, lane);
-          __syncwarp();
-          rows.store(s);
-        }
-      }
-      rows.finish();
-    }
   }
 
   Output c_;
