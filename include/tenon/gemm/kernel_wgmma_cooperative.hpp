@@ -23,7 +23,8 @@ struct CooperativeConsumers {
     const int consumer_row = consumer * Config::Warp::m;  // in the tile
     typename Config::Accumulators accumulators;
     Stage<Config::stages> stage;
-    for_each_work(scheduler, 0, 1, [&](int& index) {
+    // The end is asked for again after each tile: ptxas spills a register that holds it in the largest tiles.
+    for (int index = scheduler.first(); index < scheduler.end(); index += scheduler.step()) {
       const WorkTile now = scheduler.at(index);
       StageConsumer<Config> stages(ring, ring_memory, stage, now, cluster);  // advances `stage`
       Pieces::StorePlace::begin(store, now, consumer_row + 16 * (static_cast<int>(threadIdx.x) / 32 % 4));
@@ -39,7 +40,7 @@ struct CooperativeConsumers {
         Pieces::StorePlace::store(store, rows, work, consumer, row + warp_row);
       });
       position.restore(index, stage);
-    });
+    }
     store.finish();
     reduction.finish();
   }

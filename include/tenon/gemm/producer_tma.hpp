@@ -181,7 +181,7 @@ class ProducerTma {
   using Ring = TmaRing<Config::stages>;
 
   TENON_HOST_DEVICE static constexpr int k_tiles(int k) {
-    return k / Config::Block::k + (k % Config::Block::k != 0);
+    return static_cast<int>((static_cast<std::uint32_t>(k) + Config::Block::k - 1) / Config::Block::k);
   }
 
   // operand: what the calling thread loads; map: of it.

@@ -54,10 +54,13 @@ struct RegisterBudget {
   using Roles = std::conditional_t<!Config::Cluster::is_compiled || Config::Cluster::k != 1 ||
                                        (Config::pingpong && Config::swap_ab && accumulators >= 176),
                                    WideProducerRegisters, WgmmaRegisters>;
-  // Rows of a subtile that a warp stores at a time where TMA cannot write C. With 4, ptxas no longer keeps
-  // the operands' descriptors in uniform registers.
-  static constexpr int rows_at_a_time =
-      scarce || Config::pingpong || Config::streams_k || (Config::promotes && large) ? 2 : 4;
+  // Rows that a warp stores at a time where TMA cannot write C, or C is read. With 4, ptxas no longer keeps
+  // the operands' descriptors in uniform registers of ping-pong kernels; with 2, it spills where registers
+  // are scarce.
+  static constexpr int rows_at_a_time = scarce ? 1
+                                        : Config::pingpong || Config::streams_k || (Config::promotes && large)
+                                            ? 2
+                                            : 4;
 };
 
 }  // namespace tenon

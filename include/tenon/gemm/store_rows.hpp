@@ -1,5 +1,5 @@
 // The store of kernels whose epilogue is chosen when they run, or reads C: each warp moves 16 rows x 64
-// columns of accumulators through shared memory, so that a lane has eight adjacent elements of a row. The
+// columns of accumulators through shared memory, so that a lane has adjacent elements of a row. The
 // epilogue then loads bias and C, and stores D, in whole 128-byte rows. Below: epilogue_subtile.hpp,
 // combination_rows.hpp.
 //
@@ -24,16 +24,16 @@ template <class Op>
 inline constexpr bool stores_words<Op, std::void_t<decltype(Op::stores_words)>> = Op::stores_words;
 
 // Op: FusedEpilogue, CombinationRows, or a type with their members. Subtiles: of 32 columns in f32 that a
-// warp has memory for; two are used. rows_at_a_time: 4, or 2 where registers are scarce; a lane then has
-// one segment of eight columns or one row by words, else two segments or four rows.
+// warp has memory for; two are used. rows_at_a_time: 4, 2 or 1, the less the scarcer registers are: a lane
+// has loads of C in flight for so many rows by words (two at least), and for twice as many 16 bytes.
 template <class Op, int Subtiles = 2, int rows_at_a_time = 2>
 class StoreRows {
   static constexpr int used = Subtiles < 2 ? 1 : 2;  // subtiles
-  static constexpr int words_at_a_time = rows_at_a_time == 4 ? 4 : 1;
 
  public:
   static constexpr int bytes_of_warp = Subtiles * subtile_bytes;
-  static constexpr int group = 32 * used;  // columns
+  static constexpr int group = 32 * used;                                         // columns
+  static constexpr int segments = group / segment_columns, step = 32 / segments;  // of a row; rows of a warp
 
   // staging: bytes_of_warp of shared memory for each warp that stores, from a multiple of 1024 bytes on. The
   // store that is made here belongs to warp threadIdx.x / 32.
@@ -97,29 +97,71 @@ class StoreRows {
   __device__ __forceinline__ void store_group(std::uint32_t staging, int lane, int row, int column,
                                               int width) const {
     if constexpr (stores_words<Op>) {
-      if (!op_.has_whole_chunks()) return store_words(staging, lane, row, column, width);
+      const bool has_part = d_.n - column < width && d_.n % segment_columns != 0;  // of a chunk
+      if (has_part || !op_.has_whole_chunks()) {
+        store_words(staging, lane, row, column, width);
+      } else {
+        store_chunks(staging, lane, row, column, width);
+      }
+    } else {
+      store_segments(staging, lane, row, column, width);
     }
-    constexpr int segments = group / segment_columns;  // of a row
-    constexpr int step = 32 / segments, together = rows_at_a_time / 2;
+  }
+  // By 16 bytes of C, all of which lie within it.
+  __device__ __forceinline__ void store_chunks(std::uint32_t staging, int lane, int row, int column,
+                                               int width) const {
+    const int rows = min(subtile_rows, d_.m - row), count = min(width, d_.n - column);
+    op_.visit_element_bytes([&](auto bytes) {
+      constexpr int element_bytes = decltype(bytes)::value,
+                    columns = Op::template chunk_columns<element_bytes>;
+      constexpr int of_a_row = group / columns, step = 32 / of_a_row;
+      constexpr int most = subtile_rows / step,
+                    together = 2 * rows_at_a_time < most ? 2 * rows_at_a_time : most;
+      const int first = lane % of_a_row * columns;
+      if (first >= count) return;
+#pragma unroll 1
+      for (int from = lane / of_a_row; from < rows; from += together * step) {
+        // All loads of C before the first of them is waited for.
+        uint4 fetched[together];
+#pragma unroll
+        for (int i = 0; i < together; ++i)
+          fetched[i] =
+              op_.template fetch<element_bytes>(row + min(from + i * step, rows - 1), column + first);
+#pragma unroll
+        for (int i = 0; i < together; ++i) {
+          const int r = from + i * step;
+          if (r >= rows) break;
+          float values[columns];
+          load_chunk(staging, r, first, values);
+          op_.template store_chunk<element_bytes>(values, fetched[i], row + r, column + first);
+        }
+      }
+    });
+  }
+  // Accumulators first, first + 1, ... of row r: four, or eight.
+  template <int count>
+  __device__ __forceinline__ static void load_chunk(std::uint32_t staging, int r, int first,
+                                                    float (&values)[count]) {
+    const std::uint32_t subtile = staging + first / 32 * subtile_bytes;
+    if constexpr (count == 8) {
+      load_segment_of_tile(subtile, r, first / 8, values);
+    } else {
+      ptx::ld_shared_v4_f32(values, at(subtile, r, first % 32 / 4));
+    }
+  }
+  // By segments of eight elements, each of which may end beyond D.
+  __device__ __forceinline__ void store_segments(std::uint32_t staging, int lane, int row, int column,
+                                                 int width) const {
     const int segment = lane % segments, first = column + segment_columns * segment;
     const int left = (op_.gated ? 2 * d_.n : d_.n) - first;
     const int rows = segment_columns * segment < width && left > 0 ? min(subtile_rows, d_.m - row) : 0;
     const std::uint32_t subtile = staging + segment / 4 * subtile_bytes;
 #pragma unroll 1
-    for (int from = lane / segments; from < rows; from += together * step) {
-      float values[together][segment_columns];
-      // All loads before all stores: what the first segment of a lane waits for, the others need not.
-#pragma unroll
-      for (int i = 0; i < together; ++i) {
-        const int r = min(from + i * step, rows - 1);
-        load_segment_of_tile(subtile, r, segment, values[i]);
-        op_.apply(values[i], row + r, first, left);
-      }
-#pragma unroll
-      for (int i = 0; i < together; ++i) {
-        const int r = from + i * step;
-        if (r < rows) finish_segment(subtile, r, segment, values[i], row, first, left);
-      }
+    for (int r = lane / segments; r < rows; r += step) {
+      float values[segment_columns];
+      load_segment_of_tile(subtile, r, segment, values);
+      op_.apply(values, row + r, first, left);
+      finish_segment(subtile, r, segment, values, row, first, left);
     }
     if (op_.bias_gradient != nullptr) add_columns(staging, lane, row, column, width);
   }
@@ -151,19 +193,24 @@ class StoreRows {
     }
     op_.store(d_, values, row + r, first, left);
   }
+  // A group in the warp's memory, by elements.
+  struct Staged {
+    std::uint32_t staging;
+    // Of element i of row 0: the swizzle of another row is an exclusive or with its number, in chunks.
+    __device__ __forceinline__ std::uint32_t place(std::uint32_t i) const {
+      return at(staging + i / 32 * subtile_bytes, 0, i % 32 / 4) + i % 4 * 4;
+    }
+    __device__ __forceinline__ static float load(std::uint32_t place, std::uint32_t row) {
+      return __uint_as_float(ptx::ld_shared_b32((place ^ row % 8 * chunk_bytes) + row * subtile_row_bytes));
+    }
+  };
   // The same by words of rows.
   __device__ __forceinline__ void store_words(std::uint32_t staging, int lane, int row, int column,
                                               int width) const {
     const int rows = min(subtile_rows, d_.m - row), count = min(width, d_.n - column);
     if (count <= 0) return;
-#pragma unroll 1
-    for (int first = 0; first < rows; first += words_at_a_time) {
-      const auto value = [&](int r, int i) {
-        return __uint_as_float(
-            ptx::ld_shared_b32(at(staging + i / 32 * subtile_bytes, first + r, i % 32 / 4) + i % 4 * 4));
-      };
-      op_.template store_words<words_at_a_time>(value, row + first, rows - first, column, count, lane);
-    }
+    op_.template store_words<rows_at_a_time == 1 ? 2 : rows_at_a_time>(Staged{staging}, row, rows, column,
+                                                                       count, lane);
   }
   // Adds each column of a group of results to the bias gradient: a lane has two columns.
   __device__ __forceinline__ void add_columns(std::uint32_t staging, int lane, int row, int column,
@@ -181,9 +228,10 @@ class StoreRows {
       atomicAdd(op_.bias_gradient + column + x, sum);
     }
   }
-  __device__ __forceinline__ static std::uint32_t at(std::uint32_t subtile, int row, int chunk) {
-    return subtile + static_cast<std::uint32_t>(row * subtile_row_bytes +
-                                                swizzled_chunk<subtile_row_bytes>(row, chunk) * chunk_bytes);
+  __device__ __forceinline__ static std::uint32_t at(std::uint32_t subtile, std::uint32_t row,
+                                                     std::uint32_t chunk) {
+    return subtile + row * subtile_row_bytes +
+           swizzled_chunk<subtile_row_bytes>(static_cast<int>(row), static_cast<int>(chunk)) * chunk_bytes;
   }
 
   Output d_;

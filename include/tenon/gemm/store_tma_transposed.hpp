@@ -170,7 +170,6 @@ class StoreTmaTransposed {
   __device__ __forceinline__ void store_rows(const CombinationRows& op, const Part& part, int row,
                                              int column) const {
     constexpr int fragments = 4, segments = 16 * Warps / segment_columns;  // of a place; of a row
-
     op.prefetch(column, 8 * Part::columns, row - 16 * rank(), 16 * Warps,
                 static_cast<int>(threadIdx.x) % (32 * Warps), 32 * Warps);
     // Not unrolled, as in StoreRows.
@@ -185,22 +184,45 @@ class StoreTmaTransposed {
         if (i == j) stage_32_bit(RowOfTile<Part>{part, 0}, i, place, row, column, thread);
       }
       synchronise();
-      const int segment = thread % segments, first = row - 16 * rank() + segment_columns * segment,
-                left = c_.n - first;
-      const int rows = left > 0 ? min(8 * min(fragments, Part::columns - j), c_.m - column - 8 * j) : 0;
+      const int first_row = column + 8 * j, first_column = row - 16 * rank(),
+                rows = min(8 * min(fragments, Part::columns - j), c_.m - first_row);
+      if (op.has_whole_chunks() && (first_column + 16 * Warps <= c_.n || c_.n % segment_columns == 0)) {
+        op.visit_element_bytes([&](auto bytes) {
+          constexpr int element_bytes = decltype(bytes)::value;
+          constexpr int columns = CombinationRows::chunk_columns<element_bytes>,
+                        of_a_row = 16 * Warps / columns;
+          const int first = thread % of_a_row * columns;
+          if (first_column + first >= c_.n) return;
 #pragma unroll 1
-      for (int r = thread / segments; r < rows; r += 32 * Warps / segments) {
-        float values[segment_columns];
-#pragma unroll
-        for (int x = 0; x < 2; ++x) {
-          std::uint32_t word[4];
-          ptx::ld_shared_v4_b32(word, in_place<4>(place, r, 32 * segment + 16 * x));
-#pragma unroll
-          for (int i = 0; i < 4; ++i) values[4 * x + i] = __uint_as_float(word[i]);
+          for (int r = thread / of_a_row; r < rows; r += 32 * Warps / of_a_row) {
+            const uint4 fetched = op.template fetch<element_bytes>(first_row + r, first_column + first);
+            float values[columns];
+            load_row(place, r, first, values);
+            op.template store_chunk<element_bytes>(values, fetched, first_row + r, first_column + first);
+          }
+        });
+      } else {
+        const int first = thread % segments * segment_columns, left = c_.n - first_column - first;
+#pragma unroll 1
+        for (int r = thread / segments; r < rows && left > 0; r += 32 * Warps / segments) {
+          float values[segment_columns];
+          load_row(place, r, first, values);
+          op.apply(values, first_row + r, first_column + first, left);
+          op.store(c_, values, first_row + r, first_column + first, left);
         }
-        op.apply(values, column + 8 * j + r, first, left);
-        op.store(c_, values, column + 8 * j + r, first, left);
       }
+    }
+  }
+  // Elements first, first + 1, ... of row r of a place in f32.
+  template <int count>
+  __device__ __forceinline__ static void load_row(std::uint32_t place, int r, int first,
+                                                  float (&values)[count]) {
+#pragma unroll
+    for (int x = 0; x < count; x += 4) {
+      float four[4];
+      ptx::ld_shared_v4_f32(four, in_place<4>(place, r, 4 * (first + x)));
+#pragma unroll
+      for (int i = 0; i < 4; ++i) values[x + i] = four[i];
     }
   }
 
