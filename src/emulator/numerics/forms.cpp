@@ -1,5 +1,6 @@
 #include "emulator/numerics/forms.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -274,13 +275,14 @@ const NamedForm* find_form(const std::string& text) {
     return map;
   }();
   auto found = by_text.find(text);
-  // The ISA puts the rounding of wmma.mma before the types, nvcc puts it after them; ptxas accepts both.
-  constexpr std::size_t letters = 3;
-  const std::string types = ".f64.f64.f64.f64";
-  const std::size_t at = text.find(types);
-  if (found == by_text.end() && text.rfind("wmma", 0) == 0 && at != std::string::npos &&
-      text.size() == at + types.size() + letters)
-    found = by_text.find(text.substr(0, at) + text.substr(text.size() - letters) + types);
+  // The ISA puts the rounding of wmma.mma and the .satfinite of mma before the types. nvcc puts the one after
+  // them, CUTLASS the other, and ptxas accepts both.
+  const std::size_t last = std::min(text.rfind('.'), text.size());
+  const std::string modifier = text.substr(last);
+  const bool saturates = modifier == ".satfinite";
+  const std::size_t types = text.find(saturates ? ".s32." : ".f64.");
+  if (found == by_text.end() && types < last && text.rfind(saturates ? "mma" : "wmma", 0) == 0)
+    found = by_text.find(text.substr(0, types) + modifier + text.substr(types, last - types));
   return found == by_text.end() ? nullptr : found->second;
 }
 

@@ -89,6 +89,20 @@ TEST(MatrixInstructions, EveryFormGivesWhatNumericsGive) {
   }
 }
 
+// CUTLASS writes it there, and ptxas takes it.
+TEST(MatrixInstructions, TakeSatfiniteAfterTheTypes) {
+  const std::string saturates = ".satfinite";
+  int forms = 0;
+  for (NamedForm named : numerics::forms()) {
+    const std::size_t at = named.text.find(saturates + ".s32.");
+    if (named.text.rfind("mma", 0) != 0 || at == std::string::npos) continue;
+    named.text = named.text.erase(at, saturates.size()) + saturates;
+    expect_same_as_numerics(named);
+    ++forms;
+  }
+  EXPECT_GT(forms, 0);
+}
+
 TEST(MatrixInstructions, UseTheArithmeticThatTheLaunchAsksFor) {
   // 1 + 8 * 2^-25: sm_90 keeps the small terms, sm_80 loses them.
   const NamedForm* named = numerics::find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
