@@ -144,7 +144,7 @@ using Cooperative256 = Wgmma<128, 256, 2, 4, ClusterShape<2, 1>, 2>;
 TEST_F(LaunchTest, CooperativeStoreByTma) {
   for_tma_sizes([&](const Sizes& s) { expect_right<Kernel90<0, Cooperative256>, __half, float, 0>(s); });
 }
-using TailSplit256 = Wgmma<256, 192, 2, 3, ClusterShape<2, 1>, 3, column_major, row_major>;
+using TailSplit256 = Wgmma<256, 128, 2, 3, ClusterShape<2, 1>, 3, column_major, row_major>;
 TEST_F(LaunchTest, TailSplitK) {
   for_tma_sizes([&](const Sizes& s) { expect_right<Kernel90<1, TailSplit256>, float, float, 1>(s); }, false,
                 false);
@@ -157,11 +157,11 @@ using SplitK4 = Wgmma<64, 64, 1, 8, ClusterShape<1, 1, 4>, 1>;
 TEST_F(LaunchTest, ClusterSplitK) {
   for_tma_sizes([&](const Sizes& s) { expect_right<Kernel90<3, SplitK4>, float, float, 3>(s); });
 }
-using Swapped = SwapAB<Wgmma<256, 144, 2, 4, ClusterShape<2, 1>, 1>>;
+using Swapped = SwapAB<Wgmma<256, 80, 2, 4, ClusterShape<2, 1>, 1>>;
 TEST_F(LaunchTest, SwapAbStoreTransposed) {
   for_tma_sizes([&](const Sizes& s) { expect_right<Kernel90<4, Swapped>, __half, float, 4>(s); });
 }
-using SwappedPingpong = SwapAB<Pingpong<Wgmma<128, 176, 1, 5, ClusterShape<2, 1>, 2>>>;
+using SwappedPingpong = SwapAB<Pingpong<Wgmma<128, 80, 1, 5, ClusterShape<2, 1>, 2>>>;
 TEST_F(LaunchTest, SwapAbPingpong) {
   for_tma_sizes([&](const Sizes& s) { expect_right<Kernel90<5, SwappedPingpong>, float, float, 5>(s); });
 }
@@ -169,7 +169,7 @@ using SwappedSplitK = SwapAB<Wgmma<64, 144, 1, 7, ClusterShape<1, 1, 2>, 2>>;
 TEST_F(LaunchTest, SwapAbSplitK) {
   for_tma_sizes([&](const Sizes& s) { expect_right<Kernel90<6, SwappedSplitK>, __half, float, 6>(s); });
 }
-using Interleaved = RowInterleaved<Wgmma<128, 256, 2, 4, ClusterShape<1, 2>, 1, row_major, row_major>>;
+using Interleaved = RowInterleaved<Wgmma<128, 128, 2, 4, ClusterShape<1, 2>, 1, row_major, row_major>>;
 TEST_F(LaunchTest, RowInterleavedViews) {
   for (Sizes s : aligned) {
     s.pad_b = (8 - s.n % 8) % 8;
@@ -247,7 +247,7 @@ void expect_wrapped_sums() {
   for (const std::int32_t x : c.read()) ASSERT_EQ(x, wide - (std::int64_t{1} << 32));
 }
 TEST_F(LargeLaunchTest, IntegersOfASplitTailWrapBeyond32Bits) {
-  expect_wrapped_sums<Wgmma<256, 192, 2, 3, ClusterShape<2, 1>, 3, row_major, column_major, Integers>>();
+  expect_wrapped_sums<Wgmma<256, 128, 2, 3, ClusterShape<2, 1>, 3, row_major, column_major, Integers>>();
 }
 TEST_F(LargeLaunchTest, IntegersOfClusterSplitKWrapBeyond32Bits) {
   expect_wrapped_sums<Wgmma<64, 64, 1, 8, ClusterShape<1, 1, 4>, 1, row_major, column_major, Integers>>();
@@ -257,7 +257,7 @@ struct ColumnModulo1000 {
   __device__ float operator()(float, int, int column) const { return static_cast<float>(column % 1000); }
 };
 TEST_F(LargeLaunchTest, NoKReachesTheLastOfTheMostColumns) {
-  using Kernel = sm80::GemmKernel<sm80::Config<__half, float, 128, 128>, ColumnModulo1000>;
+  using Kernel = sm80::GemmKernel<sm80::Config<__half, float, 64, 64>, ColumnModulo1000>;
   constexpr std::size_t n = largest_dimension, looked_at = 1 << 20;
   __half* c = nullptr;
   ASSERT_EQ(cudaMalloc(&c, n * sizeof(__half)), cudaSuccess);

@@ -30,7 +30,7 @@ using Wgmma = WgmmaConfig<WgmmaOperands<__half, __half, float>, row_major, colum
 template <int Case, class Config>
 using Kernel90 = sm90::GemmKernel<Config, Plus<Case>>;
 
-using Pair = Kernel90<0, Wgmma<256, 192, 2, 3, ClusterShape<2, 1>, 3>>;
+using Pair = Kernel90<0, Wgmma<256, 64, 2, 3, ClusterShape<2, 1>, 3>>;
 using SplitK = Kernel90<1, Wgmma<64, 64, 1, 4, ClusterShape<1, 1, 4>, 1>>;
 using Alone = Kernel90<2, Pingpong<Wgmma<64, 64, 1, 4, ClusterShape<1, 1>, 2>>>;
 using Launched = Kernel90<3, Wgmma<128, 208, 2, 3, LaunchedCluster<1>, 1>>;
