@@ -5,12 +5,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <vector>
 
 namespace tenon {
 namespace {
 
 namespace files = std::filesystem;
+
+constexpr const char* ptx_below = "share/tenon/ptx";  // below the folder of the build or the installation
 
 // Every build has this one.
 bool holds_ptx(const files::path& folder) {
@@ -31,21 +32,18 @@ Status find_ptx_folder(std::string* folder) {
     *folder = chosen;
     return {};
   }
-  std::vector<files::path> places;
   std::error_code error;
-  if (const files::path program = files::read_symlink("/proc/self/exe", error); !error) {
-    places.push_back(program.parent_path().parent_path() / "share" / "tenon" / "ptx");
-  }
-  // TENON_PTX_FOLDER comes from the build.
-  places.emplace_back(TENON_PTX_FOLDER);
-  for (const files::path& place : places) {
+  const files::path program = files::read_symlink("/proc/self/exe", error);
+  for (files::path above = program.parent_path(); above.has_relative_path(); above = above.parent_path()) {
+    const files::path place = above.parent_path() / ptx_below;
     if (!holds_ptx(place)) continue;
     *folder = place.string();
     return {};
   }
   return Status(StatusCode::device_unsupported,
-                "the emulator needs the PTX of the kernels, which is not in %.100s: set TENON_PTX_PATH",
-                places.front().c_str());
+                "the emulator needs the PTX of the kernels, but no folder above %.100s has %s: set "
+                "TENON_PTX_PATH",
+                program.c_str(), ptx_below);
 }
 
 Status read_ptx(const std::string& folder, const std::string& name, std::string* text) {

@@ -7,9 +7,9 @@
 
 namespace tenon {
 
-// The folder of the PTX files: TENON_PTX_PATH if that is set; else share/tenon/ptx beside the folder of the
-// running program, as it is installed; else the folder of the build. If there is none: device_unsupported,
-// with the folders that were searched.
+// The folder of the PTX files: TENON_PTX_PATH if that is set; else share/tenon/ptx of the nearest folder
+// above the one of the running program, which has it in a build and where it is installed. If there is none:
+// device_unsupported, with the program's path.
 Status find_ptx_folder(std::string* folder);
 
 // The text of NAME.ptx in the folder; NAME may be an absolute path.

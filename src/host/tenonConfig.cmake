@@ -1,8 +1,33 @@
-# find_package(tenon): tenon::headers (header-only), tenon::layouts and tenon::tenon (the compiled libraries).
+# find_package(tenon [COMPONENTS headers layouts emulator library]): tenon::headers (header-only), tenon::layouts, tenon::emulator
+# and tenon::tenon, the library, which alone needs the CUDA Toolkit. All of them if no component is named.
+foreach(component IN LISTS tenon_FIND_COMPONENTS)
+  if(NOT component MATCHES "^(headers|layouts|emulator|library)$")
+    set(tenon_FOUND FALSE)
+    set(tenon_NOT_FOUND_MESSAGE "tenon has no component '${component}': it has headers, layouts, emulator and library")
+    return()
+  endif()
+endforeach()
 include(CMakeFindDependencyMacro)
-# CMake 3.25 as Debian 12 has it fails on a toolkit without nvToolsExt, as 13 is: it sets a property of this target unasked.
-if(CMAKE_VERSION VERSION_LESS 3.26 AND NOT TARGET CUDA::nvToolsExt)
-  add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
+if(NOT tenon_FIND_COMPONENTS OR "emulator" IN_LIST tenon_FIND_COMPONENTS)
+  find_dependency(Threads)
 endif()
-find_dependency(CUDAToolkit)
 include("${CMAKE_CURRENT_LIST_DIR}/tenonTargets.cmake")
+if(NOT tenon_FIND_COMPONENTS OR "library" IN_LIST tenon_FIND_COMPONENTS)
+  # CMake 3.25 as Debian 12 has it fails on a toolkit without nvToolsExt, as 13 is: it sets a property of this target unasked.
+  if(CMAKE_VERSION VERSION_LESS 3.26 AND NOT TARGET CUDA::nvToolsExt)
+    add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
+  endif()
+  find_dependency(CUDAToolkit)
+  include("${CMAKE_CURRENT_LIST_DIR}/tenonLibraryTargets.cmake")
+endif()
+# A project without C++ can use the C API. CMake knows what C++ objects need only from a C++ compiler.
+get_property(tenon_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+if(NOT "CXX" IN_LIST tenon_languages)
+  set_property(TARGET tenon::headers PROPERTY INTERFACE_COMPILE_FEATURES "")
+  foreach(tenon_target IN ITEMS tenon::layouts tenon::emulator tenon::tenon)
+    if(TARGET ${tenon_target})
+      set_property(TARGET ${tenon_target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES stdc++ m)
+    endif()
+  endforeach()
+endif()
+unset(tenon_languages)

@@ -18,7 +18,7 @@ import kernel_table  # noqa: E402  (the line above makes it importable)
 WORK = None
 ALL_OPTIONS = {
     "TENON_ARCHITECTURES", "TENON_TYPES", "TENON_LAYOUTS", "TENON_TILES", "TENON_BUILD_TESTS", "TENON_BUILD_BENCHMARKS",
-    "TENON_BUILD_COMMAND",
+    "TENON_BUILD_COMMAND", "TENON_INSTALL",
 }  # fmt: skip
 
 

@@ -1,0 +1,16 @@
+# A project with tenon below it that uses the headers alone: nothing of the library is built or installed with it.
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+
+file(REMOVE_RECURSE ${WORK})
+run(${CMAKE_COMMAND} -S ${PARENT} -B ${WORK}/build -G ${GENERATOR} -DTENON=${TENON})
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+run(${CMAKE_COMMAND} --install ${WORK}/build --prefix ${WORK}/prefix)
+file(GLOB_RECURSE installed RELATIVE ${WORK}/prefix ${WORK}/prefix/*)
+if(NOT installed STREQUAL "bin/parent")
+  message(FATAL_ERROR "installed with the project: ${installed}")
+endif()
+file(GLOB_RECURSE built ${WORK}/build/tenon/*.o ${WORK}/build/tenon/*.a)
+if(built)
+  message(FATAL_ERROR "built with the project: ${built}")
+endif()
+run(${WORK}/prefix/bin/parent)
