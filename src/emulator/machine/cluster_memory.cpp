@@ -30,6 +30,12 @@ const char* space_name(ptx::Space space) {
   return "generic";
 }
 
+// Of an address in the param or the const space, which is generic already; but code may hold its low 32 bits
+// alone (mov.b32, LLVM's short pointers), which count from the window on.
+std::uint64_t from_short(std::uint64_t window, std::uint64_t address) {
+  return address < window_size ? window + address : address;
+}
+
 }  // namespace
 
 ptx::Space Cluster::space_of(std::uint64_t address) {
@@ -42,6 +48,8 @@ ptx::Space Cluster::space_of(std::uint64_t address) {
 }
 
 std::uint64_t Cluster::to_generic(ptx::Space space, std::uint64_t address) {
+  if (space == ptx::Space::param) return from_short(param_window, address);
+  if (space == ptx::Space::constant) return from_short(constant_window, address);
   if (space == ptx::Space::shared) return shared_window + static_cast<std::uint32_t>(address);
   if (space == ptx::Space::local && !is_in_window(address, local_window)) return local_window + address;
   return address;
@@ -80,11 +88,13 @@ bool Cluster::locate(const Actor& actor, ptx::Space space, std::uint64_t address
         is_found = locate_local(actor, address, size, at);
         break;
       }
+      [[fallthrough]];
+    case ptx::Space::constant:
+      address = to_generic(space, address);
       is_found = locate_global(actor, address, size, use, at);
       break;
     case ptx::Space::generic:
     case ptx::Space::global:
-    case ptx::Space::constant:
       is_found = locate_global(actor, address, size, use, at);
       break;
   }

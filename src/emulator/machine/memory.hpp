@@ -7,7 +7,7 @@
 // is mapped for kernels that ask where it is (cooperative groups keep barriers there), and 0 is not an
 // address. A generic shared address is shared_window + that. A local address is an offset in the thread's
 // stack; its generic form is local_window + offset. Addresses of global, const and param variables are
-// generic already.
+// generic already; of const and param ones the low 32 bits alone are addresses of their spaces too.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // Kernels that follow the PTX ISA: arithmetic on every thread, divergence and reconvergence, calls.
+#include <array>
 #include <cstdint>
 #include <numeric>
 
@@ -241,6 +242,24 @@ TEST(Execution, ParametersAreStructsVectorsAndArraysByValue) {
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   EXPECT_EQ(kernel.download<std::uint32_t>(out, 5),
             (std::vector<std::uint32_t>{7, 300, 0xfffffffe, 200, 12}));
+}
+
+TEST(Execution, AddressesOfParametersAndConstantsHave32BitsToo) {
+  Kernel kernel(module_text(".param .align 4 .b8 pair[8], .param .u64 out", R"(
+    ld.param.u64 %d1, [out];
+    mov.b32 %r1, pair; cvt.u64.u32 %d2, %r1; cvta.param.u64 %d3, %d2; ld.u32 %r2, [%d3+4];
+    ld.param.u32 %r3, [%r1];
+    mov.b32 %r4, primes; cvt.u64.u32 %d4, %r4; cvta.const.u64 %d5, %d4; ld.u32 %r5, [%d5+8];
+    ld.const.u32 %r6, [%r4+4];
+    cvta.to.const.u64 %d6, %d5; cvt.u32.u64 %r7, %d6; ld.const.u32 %r8, [%r7];
+    st.global.v4.u32 [%d1], {%r2, %r3, %r5, %r6}; st.global.u32 [%d1+16], %r8;)",
+                            R"(
+.const .u32 primes[3] = {2, 3, 5};
+)"));
+  const Address out = kernel.emulator().allocate(32);
+  const Result result = kernel.run({{1}, {1}}, {std::array<std::uint32_t, 2>{70, 71}, out});
+  EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
+  EXPECT_EQ(kernel.download<std::uint32_t>(out, 5), (std::vector<std::uint32_t>{71, 70, 5, 3, 2}));
 }
 
 TEST(Execution, GlobalAndConstantVariablesHaveTheirInitialValues) {
