@@ -680,6 +680,9 @@ TEST_P(GemmTest, LargeProductsDoNotDependOnTheLeadingDimensionOfC) {
     problem.accumulate = kernel().accumulate;
     problem.promote = kernel().promotes;
     problem.kernel = kernel().name.c_str();
+    problem.workspace_bytes = workspace_size(problem);
+    const test::Buffer<unsigned char> workspace(std::vector<unsigned char>(problem.workspace_bytes + 1));
+    problem.workspace = workspace.get();
     const Status status = gemm(problem);
     EXPECT_TRUE(status) << status.message();
     const std::vector<unsigned char> memory = c.read();

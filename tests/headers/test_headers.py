@@ -23,9 +23,9 @@ import sys
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
 HEADERS = sorted(p.relative_to(INCLUDE) for suffix in ("*.hpp", "*.h") for p in (INCLUDE / "tenon").rglob(suffix))
 # About half of what an empty .cu holds. The header that comes closest, ptx/wgmma_sp.hpp, adds 0.12 s to its 0.36 s.
-BUDGET_CHARACTERS = 595_000
+BUDGET_CHARACTERS = 600_000
 # With all of a kernel and its launch: the element types of CUDA, its driver's and runtime's API.
-BUDGET_OF_A_LAUNCH = 970_000
+BUDGET_OF_A_LAUNCH = 975_000
 
 # What only nvcc understands. A header without any of it, also by way of what it includes, must compile with plain g++.
 DEVICE_CODE = re.compile(r"\b__(device|global|shared|forceinline)__\b|\basm volatile\b|\b__CUDACC_VER_|#include <cuda")

@@ -63,6 +63,8 @@ struct GemmCpAsync {
   static_assert(CopyA::conflicts() == 0 && CopyB::conflicts() == 0,
                 "GemmCpAsync: the copies would conflict on the banks of shared memory");
 
+  // Of C, where it is read. Kernels for operands of any alignment have 128 registers a thread.
+  static constexpr int rows_at_a_time = alignment == Alignment::full_16 ? 4 : 2;
   // How the accumulators leave.
   template <class Op, class = void>
   struct StoreOf {
@@ -74,7 +76,7 @@ struct GemmCpAsync {
       if constexpr (std::is_same_v<Operation, LinearCombination> &&
                     std::is_same_v<typename WarpAccumulator::Value, float> &&
                     Config::warps * StoreRows<CombinationRows>::bytes_of_warp <= Config::ring_bytes) {
-        return StoreTileCombination<OfTile>(c, Loaded::of(op), shared);
+        return StoreTileCombination<OfTile, rows_at_a_time>(c, Loaded::of(op), shared);
       } else {
         return OfTile<Operation>(c, Loaded::of(op), shared);
       }

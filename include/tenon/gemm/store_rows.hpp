@@ -259,8 +259,8 @@ class StoreTileRows {
 };
 
 // LinearCombination for such a tile. OfTile: the store of an operation that does not read C, made from C, the
-// operation and the memory of the ring.
-template <template <class> class OfTile>
+// operation and the memory of the ring. rows_at_a_time: see StoreRows.
+template <template <class> class OfTile, int rows_at_a_time>
 class StoreTileCombination {
  public:
   __device__ __forceinline__ StoreTileCombination(const Output& c, const LinearCombination& op,
@@ -272,7 +272,7 @@ class StoreTileCombination {
     if (op_.beta == 0.0F) {
       OfTile<Scaling>(c_, Scaling{op_.alpha}, shared_)(tile, row, column);
     } else {
-      StoreTileRows<CombinationRows, 4>(c_, {op_, c_}, shared_)(tile, row, column);
+      StoreTileRows<CombinationRows, rows_at_a_time>(c_, {op_, c_}, shared_)(tile, row, column);
     }
   }
 
