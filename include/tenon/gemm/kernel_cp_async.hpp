@@ -63,8 +63,10 @@ struct GemmCpAsync {
   static_assert(CopyA::conflicts() == 0 && CopyB::conflicts() == 0,
                 "GemmCpAsync: the copies would conflict on the banks of shared memory");
 
-  // Of C, where it is read. Kernels for operands of any alignment have 128 registers a thread.
-  static constexpr int rows_at_a_time = alignment == Alignment::full_16 ? 4 : 2;
+  // Of C, where it is read. Kernels for operands of any alignment have 128 registers a thread, and those that
+  // round f32 while they load hold more.
+  static constexpr int rows_at_a_time =
+      alignment == Alignment::full_16 && !MultipliedType<typename Config::T>::is_rounded ? 4 : 2;
   // How the accumulators leave.
   template <class Op, class = void>
   struct StoreOf {
