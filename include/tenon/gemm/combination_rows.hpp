@@ -16,9 +16,7 @@ struct CombinationRows {
   LinearCombination op;
   Output c;  // f32, f16 or bf16
 
-  // What StoreRows asks of an operation: there is no gated pair and no gradient.
-  static constexpr bool gated = false, stores_words = true;
-  static constexpr float* bias_gradient = nullptr;
+  static constexpr bool stores_words = true;  // see StoreRows
 
   __device__ __forceinline__ float factor() const { return op.alpha; }
   __device__ __forceinline__ bool has_whole_chunks() const {
@@ -26,24 +24,24 @@ struct CombinationRows {
            static_cast<std::uint64_t>(c.ld) * bytes(c.type) % 16 == 0;
   }
 
-  // Begins to bring `rows` rows of C from `row` on, `columns` elements each from `column` on, into the L2:
-  // what fetch() and store_words() wait for. By `threads` threads, of which this is number `thread`.
+  // Prefetches a block of C into the L2, because fetch() and store_words() wait for their loads. `threads`
+  // threads call it; `thread` is the number of the calling one.
   __device__ __forceinline__ void prefetch(int row, int rows, int column, int columns, int thread,
                                            int threads) const {
     if (op.beta == 0.0F) return;
-    constexpr int line = 128, of_a_row = 2;  // threads
+    constexpr int line_bytes = 128, threads_of_row = 2;
     const int element = static_cast<int>(bytes(c.type)), width = min(columns, c.n - column) * element;
 #pragma unroll 1
-    for (int r = row + thread / of_a_row; r < min(row + rows, c.m); r += threads / of_a_row) {
+    for (int r = row + thread / threads_of_row; r < min(row + rows, c.m); r += threads / threads_of_row) {
       const char* const from = static_cast<const char*>(c.data) + (r * c.ld + column) * element;
 #pragma unroll 1
-      for (int at = thread % of_a_row * line; at < width; at += of_a_row * line)
+      for (int at = thread % threads_of_row * line_bytes; at < width; at += threads_of_row * line_bytes)
         ptx::prefetch_global_L2(from + at);
     }
   }
 
-  // Calls f(std::integral_constant<int, B>) for the B bytes of an element of C. What f does is compiled for
-  // both: asked for each element, the type would be most of the code.
+  // Calls f(std::integral_constant<int, B>), where an element of C has B bytes. So f is compiled for each
+  // size: a branch on the type for each element would be most of the instructions.
   template <class F>
   __device__ __forceinline__ void visit_element_bytes(const F& f) const {
     if (c.type == Type::f32) {
@@ -53,16 +51,16 @@ struct CombinationRows {
     }
   }
 
-  // 16 bytes of a row of C: the elements that a lane loads, combines and stores at a time.
+  // A lane loads, combines and stores a chunk of a row of C, 16 bytes, at a time: so many columns.
   template <int element_bytes>
   static constexpr int chunk_columns = 16 / element_bytes;
-  // Begins to load those from `column` on; nothing if beta is 0.
+  // Loads the chunk that begins at `column`. If beta is 0, it loads nothing and returns zeros.
   template <int element_bytes>
   __device__ __forceinline__ uint4 fetch(int row, int column) const {
     if (op.beta == 0.0F) return {};
     return *at<uint4, element_bytes>(row, column);
   }
-  // Stores there what belongs there. values: accumulators times factor().
+  // Combines the chunk with values, the accumulators times factor(), and stores it.
   template <int element_bytes>
   __device__ __forceinline__ void store_chunk(float (&values)[chunk_columns<element_bytes>],
                                               const uint4& fetched, int row, int column) const {
@@ -92,7 +90,7 @@ struct CombinationRows {
     *at<uint4, element_bytes>(row, column) = make_uint4(word[0], word[1], word[2], word[3]);
   }
 
-  // The same for eight elements, of which `left` lie within the row, at any address.
+  // apply() and store() do the same for eight elements at any address. The row ends after `left` elements.
   __device__ __forceinline__ void apply(float (&values)[segment_columns], int row, int column,
                                         int left) const {
     if (op.beta == 0.0F) return;
@@ -106,13 +104,15 @@ struct CombinationRows {
     store_segment(c.data, c.type, row * c.ld + column, left, values);
   }
 
-  // Stores `count` elements, 1 to 64 from `column` on, of each of `rows` rows. staged: the accumulators,
-  // times factor(): place(i) says where element i is, load(place, r) gives that of row r. together: how many
-  // rows are loaded before the first is stored, an even number. By whole warps.
+  // Stores `count` elements of each of `rows` rows; count is 1 to 64. Called by whole warps. staged: the
+  // accumulators times factor() in shared memory; place(i) is the address of element i of row 0, load(place,
+  // r) reads the same element of row r. together: the number of rows that are loaded before the first one is
+  // stored, even.
   template <int together, class Staged>
   __device__ __forceinline__ void store_words(const Staged& staged, int row, int rows, int column,
                                               std::uint32_t count, std::uint32_t lane) const {
-    static_assert(together % 2 == 0, "store_words: what holds for a row holds for the next but one");
+    static_assert(together % 2 == 0,
+                  "store_words: alignment repeats every two rows, so `together` must be even");
     if (c.type == Type::f32) {
       store_columns<together>(staged, at<float, 4>(row, column) + lane, rows, count, lane);
     } else {
@@ -126,7 +126,7 @@ struct CombinationRows {
     return reinterpret_cast<T*>(static_cast<char*>(c.data) + (row * c.ld + column) * element_bytes);
   }
 
-  // Elements `lane` and lane + 32 of each row; to: the first.
+  // Each lane stores elements `lane` and lane + 32 of each row. to: element `lane` of the first row.
   template <int together, class Staged>
   __device__ __forceinline__ void store_columns(const Staged& staged, float* to, int rows,
                                                 std::uint32_t count, std::uint32_t lane) const {
@@ -161,8 +161,9 @@ struct CombinationRows {
     }
   }
 
-  // Rows of 16-bit elements, by the words that two of them share: elements 2 lane - shift and the next. Where
-  // shift is 1, lane 0 has the last of 64 instead of the one before the first. to: the first element.
+  // Stores rows of 16-bit elements by aligned 32-bit words: each lane has elements 2 lane - shift and the
+  // next one, where shift is 1 if the row begins in the middle of a word. Then lane 0 has elements 63 and 0.
+  // to: the first element.
   template <int together, class Staged>
   __device__ __forceinline__ void store_pairs(const Staged& staged, std::uint16_t* to, int rows,
                                               std::uint32_t count, std::uint32_t lane) const {
@@ -208,8 +209,9 @@ struct CombinationRows {
       Packing<__nv_bfloat16>::unpack(word, two);
     }
   }
-  // Elements i and i + 1 of a row, as far as there are so many; where i is 2^32 - 1, elements 63 and 0. Both
-  // in a word, or each in its own; the others are 0. So no lane waits for one before it loads the next.
+  // Elements i and i + 1 of a row (63 and 0 if i is 2^32 - 1), if they exist, else 0. They are in `word`, or
+  // in `low` and `high` if they do not share a word. Three members instead of one, because a lane that merged
+  // two loads in a branch would wait for them before it issues those of the next row.
   struct Pair {
     std::uint32_t word, low, high;
   };

@@ -63,8 +63,8 @@ struct GemmCpAsync {
   static_assert(CopyA::conflicts() == 0 && CopyB::conflicts() == 0,
                 "GemmCpAsync: the copies would conflict on the banks of shared memory");
 
-  // Of C, where it is read. Kernels for operands of any alignment have 128 registers a thread, and those that
-  // round f32 while they load hold more.
+  // See StoreRows. Kernels for operands of any alignment have only 128 registers a thread, and kernels that
+  // round f32 during the load keep more values: both would spill with 4.
   static constexpr int rows_at_a_time =
       alignment == Alignment::full_16 && !MultipliedType<typename Config::T>::is_rounded ? 4 : 2;
   // How the accumulators leave.

@@ -24,16 +24,15 @@ template <class Op>
 inline constexpr bool stores_words<Op, std::void_t<decltype(Op::stores_words)>> = Op::stores_words;
 
 // Op: FusedEpilogue, CombinationRows, or a type with their members. Subtiles: of 32 columns in f32 that a
-// warp has memory for; two are used. rows_at_a_time: 4, 2 or 1, the less the scarcer registers are: a lane
-// has loads of C in flight for so many rows by words (two at least), and for twice as many 16 bytes.
+// warp has memory for; two are used. rows_at_a_time: 4, 2 or 1; fewer need fewer
+// registers. A lane has so many rows of words (at least 2) in flight, or twice as many chunks.
 template <class Op, int Subtiles = 2, int rows_at_a_time = 2>
 class StoreRows {
   static constexpr int used = Subtiles < 2 ? 1 : 2;  // subtiles
 
  public:
   static constexpr int bytes_of_warp = Subtiles * subtile_bytes;
-  static constexpr int group = 32 * used;                                         // columns
-  static constexpr int segments = group / segment_columns, step = 32 / segments;  // of a row; rows of a warp
+  static constexpr int group = 32 * used;  // columns
 
   // staging: bytes_of_warp of shared memory for each warp that stores, from a multiple of 1024 bytes on. The
   // store that is made here belongs to warp threadIdx.x / 32.
@@ -97,7 +96,7 @@ class StoreRows {
   __device__ __forceinline__ void store_group(std::uint32_t staging, int lane, int row, int column,
                                               int width) const {
     if constexpr (stores_words<Op>) {
-      const bool has_part = d_.n - column < width && d_.n % segment_columns != 0;  // of a chunk
+      const bool has_part = d_.n - column < width && d_.n % segment_columns != 0;
       if (has_part || !op_.has_whole_chunks()) {
         store_words(staging, lane, row, column, width);
       } else {
@@ -107,7 +106,7 @@ class StoreRows {
       store_segments(staging, lane, row, column, width);
     }
   }
-  // By 16 bytes of C, all of which lie within it.
+  // Stores the group by chunks of 16 bytes. The rows of C end with whole chunks.
   __device__ __forceinline__ void store_chunks(std::uint32_t staging, int lane, int row, int column,
                                                int width) const {
     const int rows = min(subtile_rows, d_.m - row), count = min(width, d_.n - column);
@@ -121,7 +120,7 @@ class StoreRows {
       if (first >= count) return;
 #pragma unroll 1
       for (int from = lane / of_a_row; from < rows; from += together * step) {
-        // All loads of C before the first of them is waited for.
+        // All loads of C are issued before the first one is waited for.
         uint4 fetched[together];
 #pragma unroll
         for (int i = 0; i < together; ++i)
@@ -149,9 +148,10 @@ class StoreRows {
       ptx::ld_shared_v4_f32(values, at(subtile, r, first % 32 / 4));
     }
   }
-  // By segments of eight elements, each of which may end beyond D.
+  // Stores the group by segments of eight elements. A segment may end beyond the row.
   __device__ __forceinline__ void store_segments(std::uint32_t staging, int lane, int row, int column,
                                                  int width) const {
+    constexpr int segments = group / segment_columns, step = 32 / segments;
     const int segment = lane % segments, first = column + segment_columns * segment;
     const int left = (op_.gated ? 2 * d_.n : d_.n) - first;
     const int rows = segment_columns * segment < width && left > 0 ? min(subtile_rows, d_.m - row) : 0;
@@ -193,10 +193,10 @@ class StoreRows {
     }
     op_.store(d_, values, row + r, first, left);
   }
-  // A group in the warp's memory, by elements.
+  // The elements of a group in the warp's shared memory.
   struct Staged {
     std::uint32_t staging;
-    // Of element i of row 0: the swizzle of another row is an exclusive or with its number, in chunks.
+    // Address of element i of row 0. load() applies the swizzle of another row by an exclusive or.
     __device__ __forceinline__ std::uint32_t place(std::uint32_t i) const {
       return at(staging + i / 32 * subtile_bytes, 0, i % 32 / 4) + i % 4 * 4;
     }
