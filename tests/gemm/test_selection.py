@@ -34,7 +34,8 @@ def configure(source, folder, *options):
 class Embedded(unittest.TestCase):
     def test_e5m2_tn_on_hopper(self):
         folder = WORK / "embedded"
-        chosen = {"TENON_ARCHITECTURES": "90", "TENON_TYPES": "e5m2_f32", "TENON_LAYOUTS": "tn", "TENON_TILES": "core"}
+        chosen = {"TENON_ARCHITECTURES": "90", "TENON_TYPES": "e5m2_f32", "TENON_LAYOUTS": "tn", "TENON_TILES": "core",
+                  "BUILD_SHARED_LIBS": "ON"}  # every other test links the static library  # fmt: skip
         done = configure(ROOT / "tests" / "gemm" / "selection", folder, f"-DTENON={ROOT}",
                          *(f"-D{name}={value}" for name, value in chosen.items()))  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -74,6 +75,8 @@ class Refusals(unittest.TestCase):
         self.refused("TENON_ARCHITECTURES leave no kernel to build", "-DTENON_ARCHITECTURES=80", "-DTENON_TYPES=s8_s32", "-DTENON_LAYOUTS=nn")
         self.refused("TENON_BUILD_TESTS and TENON_BUILD_BENCHMARKS need every kernel, but TENON_TYPES is 'all', TENON_LAYOUTS 'tn'",
                      "-DTENON_LAYOUTS=tn", "-DTENON_BUILD_TESTS=ON")  # fmt: skip
+        self.refused("BUILD_SHARED_LIBS is 'ON', but TENON_BUILD_TESTS, TENON_BUILD_BENCHMARKS and TENON_BUILD_COMMAND need "
+                     "the static library", "-DBUILD_SHARED_LIBS=ON", "-DTENON_BUILD_TESTS=ON")  # fmt: skip
 
 
 if __name__ == "__main__":
