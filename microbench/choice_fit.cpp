@@ -33,6 +33,7 @@ const std::vector<FittedParameter>& fitted_parameters() {
       {"further_reduction", &CostParameters::further_reduction, 0.5, 2.5},
       {"streamed_clocks", &CostParameters::streamed_clocks, 0.05, 0.6},
       {"streamed_wait_clocks", &CostParameters::streamed_wait_clocks, 0, 6000},
+      {"streamed_launch_clocks", &CostParameters::streamed_launch_clocks, 0, 1500},
       {"cluster_clocks", &CostParameters::cluster_clocks, 0, 1500},
       {"reached_by_large_clusters", &CostParameters::reached_by_large_clusters, 0.9, 1},
       {"wave_clocks_of_large_clusters", &CostParameters::wave_clocks_of_large_clusters, 0, 4000},
@@ -97,27 +98,43 @@ std::vector<double> ChoiceFit::regrets(const CostParameters& parameters, Half ha
 }
 
 double ChoiceFit::objective(const CostParameters& parameters) const {
-  const std::vector<double> all = regrets(parameters, Half::fitted);
-  double sum = 0;
-  for (const double ratio : all) {
-    const double x = std::log(ratio);
-    sum += x + 2 * std::max(0.0, x - 0.08);
+  double sum = 0, weights = 0;
+  for (const std::string& group : choice_groups()) {
+    const std::vector<double> all = regrets(parameters, Half::fitted, group);
+    if (all.empty()) continue;
+    const double weight = 1 / std::sqrt(static_cast<double>(all.size()));
+    for (const double ratio : all) {
+      const double x = std::log(ratio);
+      sum += weight * (x + 2 * std::max(0.0, x - 0.08));
+    }
+    weights += weight * static_cast<double>(all.size());
   }
-  return sum / static_cast<double>(std::max<std::size_t>(all.size(), 1));
+  return sum / std::max(weights, 1.0);
+}
+
+double ChoiceFit::minimised(const CostParameters& parameters, const CostParameters& start) const {
+  double moved = 0;
+  for (const FittedParameter& parameter : fitted_parameters()) {
+    const double from = start.*parameter.member, to = parameters.*parameter.member;
+    const double x = from > 0 && to > 0 ? std::log(to / from) : (to - from) / parameter.most;
+    moved += x * x;
+  }
+  constexpr double price = 0.003;  // a parameter that doubles must gain 0.15 %
+  return objective(parameters) + price * moved;
 }
 
 CostParameters ChoiceFit::fit(const CostParameters& start, int rounds, int restarts) const {
-  CostParameters best = descend(start, rounds);
-  double least = objective(best);
+  CostParameters best = descend(start, start, rounds);
+  double least = minimised(best, start);
   Draw draw(20261125);
   for (int i = 0; i < restarts; ++i) {
-    CostParameters moved = best;
+    CostParameters near = best;
     for (const FittedParameter& parameter : fitted_parameters()) {
-      double& value = moved.*parameter.member;
+      double& value = near.*parameter.member;
       value = std::clamp(value * (0.6 + 0.8 * draw.uniform()), parameter.least, parameter.most);
     }
-    const CostParameters found = descend(moved, rounds);
-    if (const double reached = objective(found); reached < least) {
+    const CostParameters found = descend(near, start, rounds);
+    if (const double reached = minimised(found, start); reached < least) {
       least = reached;
       best = found;
       std::fprintf(stderr, "restart %d: %.5f\n", i + 1, least);
@@ -126,28 +143,28 @@ CostParameters ChoiceFit::fit(const CostParameters& start, int rounds, int resta
   return best;
 }
 
-CostParameters ChoiceFit::descend(CostParameters start, int rounds) const {
-  double best = objective(start);
+CostParameters ChoiceFit::descend(CostParameters from, const CostParameters& start, int rounds) const {
+  double best = minimised(from, start);
   for (int round = 0; round < rounds; ++round) {
     const double before = best;
     for (const FittedParameter& parameter : fitted_parameters()) {
-      const double from = start.*parameter.member;
-      double chosen = from;
+      const double old = from.*parameter.member;
+      double chosen = old;
       for (const double factor : {0.5, 0.7, 0.85, 0.93, 0.97, 1.03, 1.07, 1.15, 1.4, 2.0}) {
-        CostParameters tried = start;
+        CostParameters tried = from;
         // A parameter of 0 grows in steps of its range.
-        const double value = from > 0 ? from * factor : (factor - 0.4) * 0.05 * parameter.most;
+        const double value = old > 0 ? old * factor : (factor - 0.4) * 0.05 * parameter.most;
         tried.*parameter.member = std::clamp(value, parameter.least, parameter.most);
-        if (const double found = objective(tried); found < best - 1e-7) {
+        if (const double found = minimised(tried, start); found < best - 1e-7) {
           best = found;
           chosen = tried.*parameter.member;
         }
       }
-      start.*parameter.member = chosen;
+      from.*parameter.member = chosen;
     }
     if (before - best < 1e-5) break;
   }
-  return start;
+  return from;
 }
 
 std::string ChoiceFit::worst_problems(const CostParameters& parameters, double above) const {

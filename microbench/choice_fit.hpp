@@ -32,10 +32,12 @@ class ChoiceFit {
   // Ratios of the chosen kernel's time to the least. group: only of that group, unless it is empty.
   std::vector<double> regrets(const CostParameters& parameters, Half half,
                               const std::string& group = {}) const;
-  // What fit() minimises over its half: the mean logarithm of the regret, where regrets above 8 % count more.
+  // The mean logarithm of the regret over the fitted half, where regrets above 8 % count more. A group counts
+  // by the root of its size: one of few problems is neither lost among the others nor fitted one by one.
   double objective(const CostParameters& parameters) const;
-  // Coordinate search from `start`, at most so many rounds over all parameters; then as many times again from
-  // parameters near the best ones.
+  // The parameters that minimise the objective and, a little, the square of the logarithm of how far each has
+  // moved from `start`: without it the judged half loses more than it does with it. Coordinate search, at
+  // most so many rounds over all parameters; then as many times again from parameters near the best ones.
   CostParameters fit(const CostParameters& start, int rounds, int restarts = 0) const;
   // A line for each problem whose regret is above `above`.
   std::string worst_problems(const CostParameters& parameters, double above) const;
@@ -54,7 +56,8 @@ class ChoiceFit {
     double least;
     Half half = Half::fitted;
   };
-  CostParameters descend(CostParameters start, int rounds) const;
+  double minimised(const CostParameters& parameters, const CostParameters& start) const;
+  CostParameters descend(CostParameters from, const CostParameters& start, int rounds) const;
   double regret(const Recorded& recorded, const CostParameters& parameters, const Candidate** chosen) const;
 
   DeviceDescription device_;

@@ -93,28 +93,36 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
       kernel.cluster > 2 ? std::min<double>(sms, all_sms * c.reached_by_large_clusters) : sms;
   const auto clusters = std::max<std::int64_t>(static_cast<std::int64_t>(reached) / kernel.cluster, 1);
   const std::int64_t cluster_tiles = tiles_m / along_m * (tiles_n / along_n);
-  // CTAs that load at once share the L2's bytes.
-  const double busy = static_cast<double>(std::min(cluster_tiles, clusters) * kernel.cluster) / all_sms;
-  double loading = (rows / along_n * of_a + columns / along_m * of_b) * row_bytes *
-                   std::max(busy / c.bytes_per_clock, 1 / c.most_bytes_per_clock);
+  const double operand_bytes = (static_cast<double>(problem.m) + static_cast<double>(problem.n)) *
+                               static_cast<double>(problem.k) * static_cast<double>(bytes(kernel.type));
+  const bool is_in_l2 = operand_bytes <= c.part_of_l2 * static_cast<double>(device.l2_bytes);
+  if (!is_in_l2 && kernel.unaligned) multiplying *= kernel.efficiency / c.unaligned_from_memory;
   // TMA takes longer to fill in rows beyond the matrix than to load others. Clusters have whole tiles of
   // them.
   const double tiles_of_c = static_cast<double>(round_up_divide(problem.m, tile_m)) *
                             static_cast<double>(round_up_divide(problem.n, tile_n));
   const double outside =
       1 - std::min(1.0, tiles_of_c / (static_cast<double>(tiles_m) * static_cast<double>(tiles_n)));
-  loading *= 1 + c.outside_slowdown * outside;
-  const double operands = (static_cast<double>(problem.m) + static_cast<double>(problem.n)) *
-                          static_cast<double>(problem.k) * static_cast<double>(bytes(kernel.type));
-  if (operands > c.part_of_l2 * static_cast<double>(device.l2_bytes)) {
-    // What no other tile has brought into the L2.
-    const double once = rows / static_cast<double>(tiles_n) + columns / static_cast<double>(tiles_m);
-    const double rate = std::min(c.new_bytes_per_clock * all_sms / sms, c.most_bytes_per_clock);
-    loading = std::max(loading, once * row_bytes / rate);
-    if (kernel.unaligned) multiplying *= kernel.efficiency / c.unaligned_from_memory;
-  }
+  const double loaded_bytes =
+      (rows / along_n * of_a + columns / along_m * of_b) * row_bytes * (1 + c.outside_slowdown * outside);
+  // What no other tile has brought into the L2.
+  const double new_bytes =
+      is_in_l2 ? 0
+               : (rows / static_cast<double>(tiles_n) + columns / static_cast<double>(tiles_m)) * row_bytes;
+  // The loads of a k-tile where so many clusters load at once: they share the bytes of the L2 and of memory.
+  const auto loading_among = [&](std::int64_t loading_clusters) {
+    const double part = static_cast<double>(loading_clusters * kernel.cluster) / all_sms;
+    const double from_l2 = std::min(c.bytes_per_clock / part, c.most_bytes_per_clock);
+    const double from_memory = std::min(c.new_bytes_per_clock / part, c.most_bytes_per_clock);
+    return std::max(loaded_bytes / from_l2, new_bytes / from_memory);
+  };
+  const double loading = loading_among(std::min(cluster_tiles, clusters));
   const double k_tile = std::max(multiplying, loading);
-  *start = std::min(multiplying, loading) + c.cluster_clocks * std::log2(kernel.cluster);
+  // Of the last wave, which may have fewer clusters.
+  const std::int64_t last_clusters = cluster_tiles % clusters == 0 ? clusters : cluster_tiles % clusters;
+  const double last_k_tile = std::max(multiplying, loading_among(last_clusters));
+  *start = std::min(multiplying, loading) + c.cluster_clocks * std::log2(kernel.cluster) +
+           (kernel.partial_bytes != 0 ? c.streamed_launch_clocks : 0);
   // Where the CTAs of a cluster share nothing, in tail split-K.
   const double unshared_k_tile =
       std::max(k_tile, (rows * of_a + columns * of_b) * row_bytes / c.bytes_per_clock);
@@ -131,13 +139,16 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
                          (tile_n % 64 != 0 && !kernel.swap_ab ? c.narrow_subtile_clocks : 0);
   // A last k-tile that holds only the leading elements takes one of its four wgmma steps.
   const double saved = kernel.unaligned && (problem.k - 1) % kernel.tile_k >= kernel.tile_k - 15 ? 0.75 : 0;
-  const double mainloop = (static_cast<double>(k_tiles) - saved) * k_tile, tile = mainloop + storing;
+  const double multiplied_k_tiles = static_cast<double>(k_tiles) - saved;
+  const double mainloop = multiplied_k_tiles * k_tile, last_mainloop = multiplied_k_tiles * last_k_tile;
+  const double tile = mainloop + storing, last_tile = last_mainloop + storing;
   if (kernel.partial_bytes != 0) {
     const auto tiles = static_cast<int>(cluster_tiles), all = static_cast<int>(clusters),
                k_tiles_of_tile = static_cast<int>(k_tiles);
     const StreamK division =
-        StreamK::of(tiles, all, k_tiles_of_tile, StreamK::exceeds_l2(operands, device.l2_bytes));
-    if (division.whole_tiles == tiles) return static_cast<double>(round_up_divide(tiles, all)) * tile;
+        StreamK::of(tiles, all, k_tiles_of_tile, StreamK::exceeds_l2(operand_bytes, device.l2_bytes));
+    if (division.whole_tiles == tiles)
+      return static_cast<double>(round_up_divide(tiles, all) - 1) * tile + last_tile;
     const int share = StreamK::share(tiles - division.whole_tiles, all, division.pieces);
     const auto received = static_cast<double>(round_up_divide(division.pieces - 1, share));
     return static_cast<double>(round_up_divide(division.whole_tiles, all)) * tile +
@@ -154,7 +165,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
                                               : c.unaligned_tail_split;
     const double last_wave = cluster_tiles % clusters == 0 ? 0
                              : is_split ? (slowdown * mainloop + storing) / 2 + c.reduction_clocks * elements
-                                        : tile;
+                                        : last_tile;
     const std::int64_t full_waves = cluster_tiles / clusters;
     return static_cast<double>(full_waves) * tile + last_wave;
   }
@@ -164,14 +175,14 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   // One warpgroup multiplies while the other one stores.
   if (kernel.pingpong) {
     const double hidden = tma_can_store(given) ? 1 : c.overlap_of_register_stores;
-    return again + waves * (mainloop + (1 - hidden) * storing) + hidden * storing;
+    return again + (waves - 1) * mainloop + last_mainloop + waves * (1 - hidden) * storing + hidden * storing;
   }
-  if (kernel.split == 1) return again + waves * tile;
+  if (kernel.split == 1) return again + (waves - 1) * tile + last_tile;
   const auto most_k_tiles = static_cast<double>(round_up_divide(k_tiles, kernel.split));  // of a CTA
   // Each CTA sends all but its share, and the CTA that adds up waits for the others in turn.
   const double reducing =
       c.reduction_clocks * elements * (1 + c.further_reduction * (std::log2(kernel.split) - 1));
-  return again + waves * (most_k_tiles * k_tile + storing + reducing);
+  return again + most_k_tiles * ((waves - 1) * k_tile + last_k_tile) + waves * (storing + reducing);
 }
 
 // The cost but for the stores of a C that TMA cannot store.
