@@ -34,9 +34,9 @@ double worst(const std::vector<double>& ratios) {
 
 TEST(ChoiceFit, FindsChoicesThatAreRightByTimesOfOtherParameters) {
   CostParameters truth;
-  truth.bytes_per_clock = 43;
-  truth.reduction_clocks = 0.24;
-  truth.store_clocks = 0.09;
+  truth.bytes_per_clock = 44;
+  truth.cluster_clocks = 100;
+  truth.store_clocks = 0.08;
   const ChoiceRecord record = record_of(truth, 200);
   const ChoiceFit fit(record, kernels());
   const CostParameters start;
