@@ -126,6 +126,8 @@ void print_result(const emulator::Result& result, const std::vector<EmulatedArgu
   nlohmann::ordered_json json, by_class = nlohmann::ordered_json::object(),
                                lines = nlohmann::ordered_json::array();
   json["findings"] = findings_json(result.findings);
+  json["printed"] = result.printed;
+  json["unprinted_bytes"] = result.unprinted_bytes;
   for (int i = 0; i < emulator::instruction_classes; ++i) {
     const emulator::Counts& counts = result.counters.by_class[i];
     if (counts.instructions != 0)
@@ -236,6 +238,16 @@ void print_counters(const emulator::Counters& counters) {
     std::printf("  and %zu more lines with no more in excess; --json has all\n", found - most_lines);
 }
 
+// What the kernel's printf wrote, under a line that says so.
+void print_printed(const emulator::Result& result) {
+  if (result.printed.empty()) return;
+  std::printf("printed      %zu bytes\n", result.printed.size());
+  std::fwrite(result.printed.data(), 1, result.printed.size(), stdout);
+  if (result.printed.back() != '\n') std::printf("\n");
+  if (result.unprinted_bytes != 0)
+    std::printf("  and %" PRIu64 " bytes more, which are lost\n", result.unprinted_bytes);
+}
+
 void print_written(const EmulatedArguments::Written& file) {
   std::printf("written      %s", file.path.c_str());
   if (file.unwritten_bytes != 0)
@@ -291,6 +303,7 @@ void run(const EmulateOptions& o) {
   } else {
     std::printf("kernel       %s, grid %s, block %s\n", entry.c_str(), text(shape.grid).c_str(),
                 text(shape.block).c_str());
+    print_printed(result);
     print_counters(result.counters);
     for (const EmulatedArguments::Written& file : written) print_written(file);
     std::printf("findings     %zu\n", result.findings.size());

@@ -382,7 +382,8 @@ Result Emulator::launch(const Module& module, const std::string& entry, const Sh
   launch.launch_instruction_limit = options.launch_instruction_limit;
   launch.number = ++state_->launches;
   LaunchReport report = run(launch);
-  return {std::move(report.findings), std::move(report.counters)};
+  return {std::move(report.findings), std::move(report.counters), std::move(report.printed.text),
+          report.printed.lost};
 }
 
 }  // namespace tenon::emulator

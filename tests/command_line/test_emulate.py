@@ -81,6 +81,29 @@ WAIT:
 }
 """
 
+# printf("hello\\n") of every thread.
+HELLO = """.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);
+.global .align 1 .b8 format[7] = {104, 101, 108, 108, 111, 10, 0};
+.visible .entry hello() {
+  .reg .b64 %rd<3>;
+  mov.u64 %rd0, format;
+  cvta.global.u64 %rd1, %rd0;
+  mov.u64 %rd2, 0;
+  {
+    .param .b64 a;
+    .param .b64 b;
+    .param .b32 r;
+    st.param.b64 [a], %rd1;
+    st.param.b64 [b], %rd2;
+    call.uni (r), vprintf, (a, b);
+  }
+  ret;
+}
+"""
+
 
 def emulate(*arguments):
     return run("emulate", *arguments)
@@ -123,7 +146,7 @@ class Emulate(Modules):
         code, out, _ = emulate(*self.scaled("--json"))
         self.assertEqual(code, 0)
         result = json.loads(out)
-        self.assertEqual(sorted(result), ["counters", "findings", "outputs"])
+        self.assertEqual(sorted(result), ["counters", "findings", "outputs", "printed", "unprinted_bytes"])
         self.assertEqual(result["outputs"], [{"path": self.y, "bytes": 24, "unwritten_bytes": 0}])
         self.assertEqual(result["findings"], [])
         counters = result["counters"]
@@ -136,6 +159,18 @@ class Emulate(Modules):
         self.assertEqual(sum(of["instructions"] for of in counters["by_class"].values()), total["instructions"])
         load = [line for line in counters["lines"] if line["instruction"] == "ld.global.f32"]
         self.assertEqual([(line["ptx_line"], line["class"], line["global_sectors"]) for line in load], [(22, "memory", 2)])
+
+    def test_what_the_kernel_prints(self):
+        code, out, err = emulate(self.write("hello.ptx", HELLO), "--grid", 2, "--block", 2)
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("\nprinted      24 bytes\n" + 4 * "hello\n" + "instructions", out)
+        self.assertNotIn("lost", out)
+        code, out, _ = emulate(self.path("hello.ptx"), "--grid", 1000, "--block", 256, "--json")
+        result = json.loads(out)
+        self.assertEqual((code, result["printed"][:12], len(result["printed"]), result["unprinted_bytes"]),
+                         (0, "hello\nhello\n", 1 << 20, 256000 * 6 - (1 << 20)))
+        _, out, _ = emulate(self.path("hello.ptx"), "--grid", 1000, "--block", 256)
+        self.assertIn("\n  and %d bytes more, which are lost\n" % (256000 * 6 - (1 << 20)), out)
 
     def test_findings(self):
         code, out, err = emulate(*self.scaled("--json", n=8))

@@ -74,6 +74,10 @@ struct Options {
 struct Result {
   std::vector<Finding> findings;  // in the order of PTX lines
   Counters counters;
+  // What printf of the kernel wrote: clusters in order (without clusters: blocks), the threads of one as they
+  // ran. At most 1 MiB, which a device's buffer holds; then the number of bytes that were written after it.
+  std::string printed;
+  std::uint64_t unprinted_bytes = 0;
 };
 
 struct Parameter {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emulator/instructions/lanewise.hpp"
+#include "emulator/instructions/print.hpp"
 #include "emulator/machine/function_scope.hpp"
 
 namespace tenon::emulator {
@@ -118,30 +119,6 @@ Flow call_indirect(Warp& warp, const Op& op, LaneMask active) {
   return Flow::branched;
 }
 
-// A failed assertion of CUDA C++. It and vprintf are the functions that may be called without a body in the
-// module.
-Flow failed_assertion(Warp& warp, const Op&, LaneMask active) {
-  warp.report(FindingKind::trap, first_lane(active), 0, [&] {
-    return warp.cluster().describe(warp.thread(first_lane(active))) + ": an assertion failed";
-  });
-  warp.cluster().abort();
-  return Flow::blocked;
-}
-
-// printf of CUDA C++: prints nothing and returns 0, as with a full output buffer. bits[0]: the result is a
-// .param variable, whose address is values[0].
-Flow print_nothing(Warp& warp, const Op& op, LaneMask active) {
-  if (op.values.empty()) return Flow::next;
-  for_each_lane(active, [&](int lane) {
-    const std::uint32_t count = 0;
-    if (op.bits[0] == 0)
-      warp.write(op.values[0], lane, count);
-    else
-      warp.store(lane, ptx::Space::generic, warp.read(op.values[0], lane), &count, sizeof count);
-  });
-  return Flow::next;
-}
-
 const std::vector<ptx::Operand>& list_in(const Decoding& decoding, int operand) {
   const auto* list = std::get_if<ptx::Vector>(&decoding.operand(operand).value);
   if (list == nullptr)
@@ -182,16 +159,9 @@ void decode_call(const ptx::Instruction& instruction, Scope& scope, Op& op) {
   const ptx::Function* signature = nullptr;
   if (std::holds_alternative<ptx::Symbol>(decoding.operand(callee).value)) {
     const std::string& name = name_in(decoding, callee, "a function");
-    if (name == "__assertfail") {
-      op.handler = failed_assertion;
-      return;
-    }
-    if (name == "vprintf" && !functions.is_defined(name)) {
-      if (!results.empty()) op.values.push_back(functions.value(results[0], ptx::Type::b32));
-      op.bits[0] = !results.empty() && std::holds_alternative<ptx::Symbol>(results[0].value) ? 1 : 0;
-      op.handler = print_nothing;
-      return;
-    }
+    if (name == "__assertfail") return decode_failed_assertion(decoding, functions, arguments);
+    if (name == "vprintf" && !functions.is_defined(name))
+      return decode_printf(decoding, functions, results, arguments);
     site->callee = &functions.function(name);
     signature = site->callee->function;
     op.handler = call;

@@ -18,6 +18,7 @@
 #include "emulator/machine/findings.hpp"
 #include "emulator/machine/launch.hpp"
 #include "emulator/machine/memory.hpp"
+#include "emulator/machine/printed.hpp"
 
 namespace tenon::emulator {
 
@@ -95,6 +96,7 @@ class Cluster {
   PcCounters& counters;
   AsyncQueue async;
   SideStates side;
+  Printed printed;
   int live_threads = 0;
 
   ThreadId thread_count() const { return threads_per_cta_ * static_cast<ThreadId>(ctas.size()); }

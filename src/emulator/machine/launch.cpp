@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -184,13 +185,31 @@ class Grid {
       if (found.cluster < known->second.cluster) known->second = found;
       known->second.finding.count = count;
     }
+    keep_printed(job.cluster);
     finished_changes_ += job.cluster.data_changes() + 1;
     live_.erase(std::find(live_.begin(), live_.end(), &job));
     free_counters_.push_back(&job.counters);
   }
 
+  // Clusters end in any order: of those that the first mebibyte cannot hold, none is kept.
+  void keep_printed(const Cluster& cluster) {
+    const std::string& text = cluster.printed.text;
+    lost_ += cluster.printed.lost;
+    if (text.empty()) return;
+    printed_.emplace(cluster.number, text);
+    printed_bytes_ += text.size();
+    for (auto last = std::prev(printed_.end()); printed_bytes_ - last->second.size() >= Printed::most_bytes;
+         last = std::prev(printed_.end())) {
+      printed_bytes_ -= last->second.size();
+      lost_ += last->second.size();
+      printed_.erase(last);
+    }
+  }
+
   LaunchReport report() {
     LaunchReport report;
+    for (const auto& entry : printed_) report.printed.add(entry.second);
+    report.printed.lost += lost_;
     for (const auto& entry : found_) report.findings.push_back(entry.second.finding);
     PcCounters sum(launch_.program->steps.size());
     for (const auto& counters : counters_) sum += *counters;
@@ -216,7 +235,9 @@ class Grid {
   std::vector<const Job*> live_;
   std::vector<std::unique_ptr<PcCounters>> counters_;
   std::vector<PcCounters*> free_counters_;
-  std::map<std::pair<int, int>, Found> found_;  // by line and kind
+  std::map<std::pair<int, int>, Found> found_;    // by line and kind
+  std::map<std::uint64_t, std::string> printed_;  // by the number of the cluster
+  std::uint64_t printed_bytes_ = 0, lost_ = 0;
   std::exception_ptr failure_;
 };
 

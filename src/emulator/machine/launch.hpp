@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emulator/machine/memory.hpp"
+#include "emulator/machine/printed.hpp"
 #include "emulator/machine/program.hpp"
 #include "tenon/emulator/types.hpp"
 
@@ -32,6 +33,7 @@ struct Launch {
 struct LaunchReport {
   std::vector<Finding> findings;  // in the order of lines
   Counters counters;
+  Printed printed;  // cluster by cluster, in the order of their numbers
 };
 
 // Runs the launch to its end. A deadlock or a trap ends its cluster; the other clusters still run. Without

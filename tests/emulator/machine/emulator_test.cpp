@@ -58,7 +58,7 @@ TEST(Emulator, RefusesCallsWithoutABodyAndVariablesWithoutADefinition) {
                   "`elsewhere` is declared, but defined nowhere");
 }
 
-TEST(Emulator, PrintfPrintsNothingAndAnswersZero) {
+TEST(Emulator, PrintfWithoutAFormatPrintsNothingAndAnswersMinusOne) {
   Kernel kernel(module_text(".param .u64 out", R"(
     { .param .b64 x; .param .b64 y; .param .b32 z;
       mov.u64 %d2, 0; st.param.b64 [x], %d2; st.param.b64 [y], %d2;
@@ -69,7 +69,14 @@ TEST(Emulator, PrintfPrintsNothingAndAnswersZero) {
   const Address out = kernel.upload(std::vector<std::uint32_t>{7});
   const Result result = kernel.run({{1}, {32}}, {out});
   EXPECT_TRUE(result.findings.empty());
-  EXPECT_EQ(kernel.download<std::uint32_t>(out, 1)[0], 0u);
+  EXPECT_EQ(result.printed, "");
+  EXPECT_EQ(kernel.download<std::int32_t>(out, 1)[0], -1);
+  Kernel lacking(module_text("", "{ .param .b64 x; .param .b32 z; call.uni (z), vprintf, (x); }",
+                             ".extern .func (.param .b32 r) vprintf(.param .b64 a);"));
+  expect_contains(error_of([&] {
+                    lacking.run({{1}, {32}}, {});
+                  }),
+                  "1 arguments are given where vprintf has 2");
 }
 
 TEST(Emulator, CountsTheGridInClustersWhereTheKernelSaysSo) {
