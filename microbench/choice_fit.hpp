@@ -36,8 +36,8 @@ class ChoiceFit {
   // by the root of its size: one of few problems is neither lost among the others nor fitted one by one.
   double objective(const CostParameters& parameters) const;
   // The parameters that minimise the objective and, a little, the square of the logarithm of how far each has
-  // moved from `start`: without it the judged half loses more than it does with it. Coordinate search, at
-  // most so many rounds over all parameters; then as many times again from parameters near the best ones.
+  // moved from `start`: a parameter that decides little stays where it was. Coordinate search, at most so
+  // many rounds over all parameters; then as many times again from parameters near the best ones.
   CostParameters fit(const CostParameters& start, int rounds, int restarts = 0) const;
   // A line for each problem whose regret is above `above`.
   std::string worst_problems(const CostParameters& parameters, double above) const;

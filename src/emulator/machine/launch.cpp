@@ -191,7 +191,7 @@ class Grid {
     free_counters_.push_back(&job.counters);
   }
 
-  // Clusters end in any order: of those that the first mebibyte cannot hold, none is kept.
+  // Clusters need not end in the order of their numbers: keeps the texts of the first ones, up to 1 MiB.
   void keep_printed(const Cluster& cluster) {
     const std::string& text = cluster.printed.text;
     lost_ += cluster.printed.lost;

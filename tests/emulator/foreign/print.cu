@@ -12,7 +12,7 @@ extern "C" __global__ void print_conversions(int* count) {
   *count = returned;
 }
 
-// Threads of two warps, some of which print nothing; the blocks in any order.
+// Three threads of two warps print.
 extern "C" __global__ void print_threads() {
   if (threadIdx.x % 31 == 0) printf("block %u thread %u\n", blockIdx.x, threadIdx.x);
 }
