@@ -88,10 +88,12 @@ ChoiceProblem draw_unaligned(Draw& draw) {
   return problem;
 }
 
-ChoiceProblem draw_k_major(Draw& draw, const std::string& group) {
+ChoiceProblem draw_of_type(Draw& draw, const std::string& group) {
   if (group == "fp8")
     return {group, draw_types(draw, {"e4m3", "e4m3_f32p_bf16"}), parse_layouts("tn").front(),
             draw_shape(draw, 16)};
+  if (group == "f16_sums")
+    return {group, draw_types(draw, {"f16_f16"}), draw_layout(draw, all_layouts), draw_shape(draw, 8)};
   return {group, parse_types(group).front(), parse_layouts("tn").front(),
           draw_shape(draw, group == "s8" ? 16 : 8)};
 }
@@ -100,7 +102,8 @@ ChoiceProblem draw_k_major(Draw& draw, const std::string& group) {
 
 const std::vector<std::string>& choice_groups() {
   static const std::vector<std::string> groups = {"aligned",   "decode", "tokens", "large",
-                                                  "unaligned", "fp8",    "s8",     "tf32"};
+                                                  "unaligned", "fp8",    "s8",     "tf32",
+                                                  "f16_sums"};
   return groups;
 }
 
@@ -108,7 +111,8 @@ std::vector<ChoiceProblem> draw_choice_problems(std::uint64_t seed, int count) {
   static const std::vector<std::string> cycle = {
       "aligned", "decode", "unaligned", "tokens", "fp8",       "aligned", "decode",
       "s8",      "tokens", "aligned",   "decode", "unaligned", "tf32",    "aligned",
-      "tokens",  "decode", "large",     "fp8",    "aligned",   "aligned", "unaligned"};
+      "tokens",  "decode", "large",     "fp8",    "aligned",   "aligned", "unaligned",
+      "f16_sums"};
   Draw draw(seed);
   std::vector<ChoiceProblem> problems;
   for (int i = 0; i < count; ++i) {
@@ -118,7 +122,7 @@ std::vector<ChoiceProblem> draw_choice_problems(std::uint64_t seed, int count) {
                             : group == "tokens"    ? draw_tokens(draw)
                             : group == "large"     ? draw_large(draw)
                             : group == "unaligned" ? draw_unaligned(draw)
-                                                   : draw_k_major(draw, group);
+                                                   : draw_of_type(draw, group);
     problem.shape = with_leading_dimensions(problem.shape, problem.layout);
     problems.push_back(std::move(problem));
   }

@@ -25,11 +25,12 @@ struct ChoiceProblem {
 // large     as aligned, but multiples of 64
 // unaligned f16 and bf16; odd extents, or aligned extents and one odd leading dimension
 // fp8, s8, tf32   tn; m, n, k multiples of 16 (tf32: 8)
+// f16_sums  f16 with sums in f16, in all four layouts; m, n, k multiples of 8
 const std::vector<std::string>& choice_groups();
 
 // The first `count` problems of the sequence that the seed begins. Extents are log-uniform from 16 to 12288
 // (decode: m from 1 to 128, n and k from 512; tokens: n from 512 to 28672, k from 512 to 16384; large: from
-// 2048). Any 21 consecutive problems have the same number of each group, so that a run that ends early is a
+// 2048). Any 22 consecutive problems have the same number of each group, so that a run that ends early is a
 // smaller sample of the same distribution.
 std::vector<ChoiceProblem> draw_choice_problems(std::uint64_t seed, int count);
 

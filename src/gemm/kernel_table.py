@@ -24,8 +24,8 @@ the choice takes the earlier line.
   cluster_k   wgmma: CTAs of a cluster that split the sum
   subtiles    wgmma: epilogue subtiles of 16 rows x 128 bytes that a warp may have on their way to C
   schedule    wgmma: cooperative, or pingpong
-  variant     wgmma: nothing, or of: swapab (computes the transpose of C), streamk (divides the tiles that would not fill a wave
-              evenly among the CTAs, which add up in the workspace), rowinterleaved (A has any leading dimension),
+  variant     wgmma: nothing, or of: swapab (computes the transpose of C; with streamk too), streamk (divides the tiles that
+              would not fill a wave evenly among the CTAs, which add up in the workspace), rowinterleaved (A has any leading dimension),
               promoted (accumulators promoted to f32), unaligned (operands of any alignment; with swapab only A);
               all families but tma: fused (the epilogue of EpilogueOptions, and a C apart from D);
               cp_async: rounded (A and B are f32 in memory, rounded to the type as fragments are loaded)
@@ -97,7 +97,7 @@ UNALIGNED_HEADER = "unaligned_kernels.cuh"
 # From the words of `schedule` and `variant` to the C++ templates around a WgmmaConfig, innermost first. `promoted` is an
 # argument of WgmmaOperands, `unaligned` a configuration of its own: Kernel.cpp().
 TEMPLATES = {"cooperative": None, "pingpong": "Pingpong", "swapab": "SwapAB", "rowinterleaved": "RowInterleaved", "streamk": "StreamedK"}
-VARIANTS = ("", "swapab", "streamk", "rowinterleaved", "promoted", "unaligned", "unaligned swapab", "fused")
+VARIANTS = ("", "swapab", "streamk", "swapab streamk", "rowinterleaved", "promoted", "unaligned", "unaligned swapab", "fused")
 MMA_VARIANTS = {"cp_async": ("", "fused", "rounded"), "cp_async_unaligned": ("", "fused"), "tma": ("",)}
 # Shared memory that the epilogue of fused kernels takes of each warp.
 FUSED_BYTES_OF_WARP = 4096
@@ -379,7 +379,7 @@ def read_wgmma(reader, values):
         reader.refuse("schedule", f"pingpong is there but must be cooperative with {variant[0]}")
     values["warpgroups"] = reader.number("warpgroups", 1, 1 if pingpong else 2)
     values["clusters"] = reader.clusters()
-    values["cluster_k"] = reader.number("cluster_k", 1, 1 if pingpong or variant[:1] in (["unaligned"], ["rowinterleaved"], ["streamk"]) else 8)
+    values["cluster_k"] = reader.number("cluster_k", 1, 1 if pingpong or "streamk" in variant or variant[:1] in (["unaligned"], ["rowinterleaved"]) else 8)
     for along_m, along_n in values["clusters"]:
         ctas = along_m * along_n * values["cluster_k"]
         if ctas > 8:

@@ -62,9 +62,9 @@ using Config = Pingpong<
 #elif defined(MISUSE_streamed_along_k)
 using Config = StreamedK<
     WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1, 2>, 1>>;
-#elif defined(MISUSE_streamed_swap_ab)
-using Config = StreamedK<
-    SwapAB<WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 1>>>;
+#elif defined(MISUSE_streamed_row_interleaved)
+using Config = StreamedK<RowInterleaved<
+    WgmmaConfig<Halves, row_major, row_major, TileShape<128, 64, 64>, 2, 2, ClusterShape<1, 1>, 1>>>;
 #elif defined(MISUSE_streamed_f16)
 using Config = StreamedK<WgmmaConfig<WgmmaOperands<half, half, half>, row_major, column_major,
                                      TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 1>>;

@@ -95,7 +95,8 @@ class Refusals(unittest.TestCase):
             "line 2, column types: f16_f16 is there but streamk adds up accumulators in f32 and s32 alone",
             {"variant": "streamk", "types": "f16_f16"},
         )
-        self.refused("line 2, column cluster_k: 2 must be from 1 to 1", {"variant": "streamk", "cluster_k": 2})
+        for variant in ("streamk", "swapab streamk"):
+            self.refused("line 2, column cluster_k: 2 must be from 1 to 1", {"variant": variant, "cluster_k": 2})
         self.refused(
             "line 2, column clusters: 2x2 has 4 CTAs but streamk runs in clusters of 1 or 2", {"variant": "streamk", "clusters": "2x1 2x2"}
         )

@@ -127,8 +127,8 @@ struct StreamedK : Config {
   static_assert(!Config::pingpong && !Config::promotes && Config::Cluster::k == 1,
                 "StreamedK: all consumers of a CTA work on the same tile, without cluster split-K");
   static_assert(sizeof(typename Config::Acc) == 4, "StreamedK: accumulators of f32 or s32 are added up");
-  static_assert(!Config::swap_ab && !Config::row_interleaved && !Config::stacked,
-                "StreamedK: the configuration is a plain WgmmaConfig");
+  static_assert(!Config::row_interleaved && !Config::stacked,
+                "StreamedK: the configuration is a WgmmaConfig or SwapAB of one");
   static constexpr bool streams_k = true, splits_tail = false;
 };
 
