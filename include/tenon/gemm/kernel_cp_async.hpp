@@ -4,7 +4,7 @@
 // Each iteration multiplies one k-tile (Block::k of k) while the copies of Stages - 1 later k-tiles are in
 // flight. All warps both copy and multiply: the copies of a k-tile are spread over the k-steps of another, so
 // that their address arithmetic hides behind the tensor cores. Below: config.hpp, producer_cp_async.hpp,
-// store_registers.hpp, pipeline/cp_async_ring.hpp.
+// store_tile_combination.hpp, pipeline/cp_async_ring.hpp.
 #pragma once
 
 #include "tenon/ptx/needs_sm_80.hpp"
@@ -14,8 +14,7 @@
 #include "tenon/gemm/fused_epilogue.hpp"
 #include "tenon/gemm/producer_cp_async.hpp"
 #include "tenon/gemm/store_registers.hpp"
-#include "tenon/gemm/store_rows.hpp"
-#include "tenon/gemm/store_wide_rows.hpp"
+#include "tenon/gemm/store_tile_combination.hpp"
 #include "tenon/pipeline/cp_async_ring.hpp"
 #include "tenon/ptx/shared_address.hpp"
 #include "tenon/warp/warp_tile_buffered.hpp"
@@ -72,15 +71,14 @@ struct GemmCpAsync {
   struct StoreOf {
     using Loaded = LoadedOperation<Op>;
     using Operation = typename Loaded::type;
-    template <class O>
-    using OfTile = std::conditional_t<stores_wide_rows, StoreWideRows<O>, StoreRegisters<O>>;
     __device__ __forceinline__ static auto make(const Output& c, const Op& op, const void* shared) {
       if constexpr (std::is_same_v<Operation, LinearCombination> &&
                     std::is_same_v<typename WarpAccumulator::Value, float> &&
                     Config::warps * StoreRows<CombinationRows>::bytes_of_warp <= Config::ring_bytes) {
-        return StoreTileCombination<OfTile, rows_at_a_time>(c, Loaded::of(op), shared);
+        return StoreTileCombination<stores_wide_rows, rows_at_a_time>(c, Loaded::of(op), shared);
       } else {
-        return OfTile<Operation>(c, Loaded::of(op), shared);
+        return std::conditional_t<stores_wide_rows, StoreWideRows<Operation>, StoreRegisters<Operation>>(
+            c, Loaded::of(op), shared);
       }
     }
   };

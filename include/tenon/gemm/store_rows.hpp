@@ -258,28 +258,4 @@ class StoreTileRows {
   StoreRows<Op, 2, rows_at_a_time> store_;
 };
 
-// LinearCombination for such a tile. OfTile: the store of an operation that does not read C, made from C, the
-// operation and the memory of the ring. rows_at_a_time: see StoreRows.
-template <template <class> class OfTile, int rows_at_a_time>
-class StoreTileCombination {
- public:
-  __device__ __forceinline__ StoreTileCombination(const Output& c, const LinearCombination& op,
-                                                  const void* shared)
-      : c_(c), op_(op), shared_(shared) {}
-
-  template <class Tile>
-  __device__ __forceinline__ void operator()(Tile& tile, int row, int column) const {
-    if (op_.beta == 0.0F) {
-      OfTile<Scaling>(c_, Scaling{op_.alpha}, shared_)(tile, row, column);
-    } else {
-      StoreTileRows<CombinationRows, rows_at_a_time>(c_, {op_, c_}, shared_)(tile, row, column);
-    }
-  }
-
- private:
-  Output c_;
-  LinearCombination op_;
-  const void* shared_;
-};
-
 }  // namespace tenon

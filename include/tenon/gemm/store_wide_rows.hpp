@@ -30,14 +30,19 @@ class StoreWideRows {
   // By all threads of the CTA, with the position of each warp tile's first element in C.
   template <class Tile>
   __device__ __forceinline__ void operator()(Tile& tile, int tile_row, int tile_column) const {
+    if (c_.type == type_of<Tile> && c_.ld % elements == 0 &&
+        reinterpret_cast<std::uintptr_t>(c_.data) % chunk_bytes == 0) {
+      store_chunks(tile, tile_row, tile_column);
+    } else {
+      registers_(tile, tile_row, tile_column);
+    }
+  }
+
+  // The same for a C of 32 bits whose rows begin on multiples of 16 bytes.
+  template <class Tile>
+  __device__ __forceinline__ void store_chunks(Tile& tile, int tile_row, int tile_column) const {
     using Value = typename Tile::Value;
     static_assert(sizeof(Value) == 4, "StoreWideRows: the accumulators have 32 bits");
-    constexpr Type type = std::is_same_v<Value, float> ? Type::f32 : Type::s32;
-    if (c_.type != type || c_.ld % elements != 0 ||
-        reinterpret_cast<std::uintptr_t>(c_.data) % chunk_bytes != 0) {
-      registers_(tile, tile_row, tile_column);
-      return;
-    }
     __syncthreads();  // all warps have read the last stage
     const std::uint32_t staging = shared_ + threadIdx.x / 32 * bytes_of_warp<Tile::n>;
     const int t = lane_id() % 4;
@@ -52,7 +57,7 @@ class StoreWideRows {
           LaneRow<Value> values;
 #pragma unroll
           for (int x = 0; x < 4; ++x) tile.pair(i, j + x, half, values.value[x]);
-          apply(op_, c_, type, values, row + g, tile_column + 8 * j + 2 * t);
+          apply(op_, c_, type_of<Tile>, values, row + g, tile_column + 8 * j + 2 * t);
 #pragma unroll
           for (int x = 0; x < 4; ++x) {
             std::uint32_t words[2];
@@ -67,6 +72,10 @@ class StoreWideRows {
   }
 
  private:
+  // The type of C that takes the accumulators as they are.
+  template <class Tile>
+  static constexpr Type type_of = std::is_same_v<typename Tile::Value, float> ? Type::f32 : Type::s32;
+
   // The address of a chunk. The swizzle puts the four rows to which 16 lanes store 8 bytes each on different
   // banks.
   template <int N>
