@@ -15,29 +15,35 @@ namespace tenon::microbench {
 
 const std::vector<FittedParameter>& fitted_parameters() {
   static const std::vector<FittedParameter> all = {
-      {"bytes_per_clock", &CostParameters::bytes_per_clock, 32, 44},
-      {"most_bytes_per_clock", &CostParameters::most_bytes_per_clock, 50, 70},
+      {"flop_per_clock", &CostParameters::flop_per_clock, 3500, 4500},
+      {"bytes_per_clock", &CostParameters::bytes_per_clock, 25, 60},
+      {"most_bytes_per_clock", &CostParameters::most_bytes_per_clock, 50, 200},
+      {"most_far_bytes_per_clock", &CostParameters::most_far_bytes_per_clock, 20, 128},
+      {"near_part_of_l2", &CostParameters::near_part_of_l2, 0.02, 1},
+      {"far_part_of_l2", &CostParameters::far_part_of_l2, 0.05, 1},
       {"new_bytes_per_clock", &CostParameters::new_bytes_per_clock, 10, 60},
-      {"part_of_l2", &CostParameters::part_of_l2, 0.4, 1.1},
+      {"most_new_bytes_per_clock", &CostParameters::most_new_bytes_per_clock, 20, 128},
+      {"multicast_cost", &CostParameters::multicast_cost, 0, 1},
+      {"start_k_tiles", &CostParameters::start_k_tiles, 0.5, 8},
+      {"start_loads", &CostParameters::start_loads, 0.05, 3},
       {"sector_crossing", &CostParameters::sector_crossing, 1, 2},
       {"tile_clocks", &CostParameters::tile_clocks, 0, 600},
-      {"store_clocks", &CostParameters::store_clocks, 0.08, 0.2},
+      {"store_clocks", &CostParameters::store_clocks, 0.02, 0.2},
       {"narrow_subtile_clocks", &CostParameters::narrow_subtile_clocks, 0, 1000},
       {"unaligned_store_clocks", &CostParameters::unaligned_store_clocks, 0.05, 0.4},
       {"unaligned_to_f32_store_clocks", &CostParameters::unaligned_to_f32_store_clocks, 0.05, 0.6},
       {"unaligned_f32_store_clocks", &CostParameters::unaligned_f32_store_clocks, 0.02, 0.6},
       {"unaligned_16_bit_store_clocks", &CostParameters::unaligned_16_bit_store_clocks, 0, 2},
-      {"f32_store_clocks", &CostParameters::f32_store_clocks, 0, 0.05},
+      {"f32_store_clocks", &CostParameters::f32_store_clocks, 0, 0.2},
       {"transposed_store_clocks", &CostParameters::transposed_store_clocks, 0, 0.15},
       {"reduction_clocks", &CostParameters::reduction_clocks, 0.08, 0.25},
-      {"further_reduction", &CostParameters::further_reduction, 0.5, 2.5},
-      {"streamed_clocks", &CostParameters::streamed_clocks, 0.05, 0.6},
+      {"further_reduction", &CostParameters::further_reduction, 0.1, 2.5},
+      {"streamed_clocks", &CostParameters::streamed_clocks, 0.05, 3},
       {"streamed_wait_clocks", &CostParameters::streamed_wait_clocks, 0, 6000},
       {"streamed_launch_clocks", &CostParameters::streamed_launch_clocks, 0, 1500},
       {"cluster_clocks", &CostParameters::cluster_clocks, 0, 1500},
       {"reached_by_large_clusters", &CostParameters::reached_by_large_clusters, 0.9, 1},
-      {"wave_clocks_of_large_clusters", &CostParameters::wave_clocks_of_large_clusters, 0, 4000},
-      {"outside_slowdown", &CostParameters::outside_slowdown, 0, 4},
+      {"wave_clocks_of_large_clusters", &CostParameters::wave_clocks_of_large_clusters, 0, 10000},
       {"mma_sync_store_clocks", &CostParameters::mma_sync_store_clocks, 0, 0.3},
       {"mma_sync_unaligned_store_clocks", &CostParameters::mma_sync_unaligned_store_clocks, 0, 0.5},
       {"mma_sync_tile_clocks", &CostParameters::mma_sync_tile_clocks, 0, 2000},
@@ -97,17 +103,30 @@ std::vector<double> ChoiceFit::regrets(const CostParameters& parameters, Half ha
   return result;
 }
 
+double ChoiceFit::soft_regret(const Recorded& recorded, const CostParameters& parameters) const {
+  // Relative to the first candidate's cost, so that no weight is too small for a double.
+  double first = 0, weights = 0, sum = 0;
+  for (const Candidate& candidate : recorded.candidates) {
+    const double cost =
+        candidate.copies + estimated_cost(*candidate.kernel, candidate.problem, device_, parameters);
+    if (first == 0) first = cost;
+    const double weight = std::pow(first / cost, 1 / uncertainty);
+    weights += weight;
+    sum += weight * std::log(candidate.microseconds / recorded.least);
+  }
+  return sum / weights;
+}
+
 double ChoiceFit::objective(const CostParameters& parameters) const {
+  std::map<std::string, double> problems_of;
+  for (const Recorded& recorded : problems_)
+    if (recorded.half == Half::fitted) ++problems_of[recorded.times->problem.group];
   double sum = 0, weights = 0;
-  for (const std::string& group : choice_groups()) {
-    const std::vector<double> all = regrets(parameters, Half::fitted, group);
-    if (all.empty()) continue;
-    const double weight = 1 / std::sqrt(static_cast<double>(all.size()));
-    for (const double ratio : all) {
-      const double x = std::log(ratio);
-      sum += weight * (x + 2 * std::max(0.0, x - 0.08));
-    }
-    weights += weight * static_cast<double>(all.size());
+  for (const Recorded& recorded : problems_) {
+    if (recorded.half != Half::fitted) continue;
+    const double weight = 1 / std::sqrt(problems_of[recorded.times->problem.group]);
+    sum += weight * soft_regret(recorded, parameters);
+    weights += weight;
   }
   return sum / std::max(weights, 1.0);
 }
@@ -119,52 +138,33 @@ double ChoiceFit::minimised(const CostParameters& parameters, const CostParamete
     const double x = from > 0 && to > 0 ? std::log(to / from) : (to - from) / parameter.most;
     moved += x * x;
   }
-  constexpr double price = 0.003;  // a parameter that doubles must gain 0.15 %
+  constexpr double price = 0.0003;  // a parameter that doubles must gain 0.015 %
   return objective(parameters) + price * moved;
 }
 
-CostParameters ChoiceFit::fit(const CostParameters& start, int rounds, int restarts) const {
-  CostParameters best = descend(start, start, rounds);
+CostParameters ChoiceFit::fit(const CostParameters& start, int trials) const {
+  CostParameters best = start;
   double least = minimised(best, start);
-  Draw draw(20261125);
-  for (int i = 0; i < restarts; ++i) {
-    CostParameters near = best;
-    for (const FittedParameter& parameter : fitted_parameters()) {
-      double& value = near.*parameter.member;
-      value = std::clamp(value * (0.6 + 0.8 * draw.uniform()), parameter.least, parameter.most);
+  Draw draw(20261127);
+  for (int trial = 0; trial < trials; ++trial) {
+    CostParameters tried = best;
+    // Wide steps first, narrow ones at last.
+    const double width = 0.5 * std::pow(0.05, static_cast<double>(trial) / trials);
+    const int changes = 1 + static_cast<int>(3 * draw.uniform());
+    for (int i = 0; i < changes; ++i) {
+      const FittedParameter& parameter = draw.one_of(fitted_parameters());
+      double& value = tried.*parameter.member;
+      const double step = width * (draw.uniform() + draw.uniform() + draw.uniform() - 1.5);
+      // A parameter of 0 moves in steps of its range.
+      value = value > 0 ? value * std::exp(step) : 0.1 * std::abs(step) * parameter.most;
+      value = std::clamp(value, parameter.least, parameter.most);
     }
-    const CostParameters found = descend(near, start, rounds);
-    if (const double reached = minimised(found, start); reached < least) {
-      least = reached;
-      best = found;
-      std::fprintf(stderr, "restart %d: %.5f\n", i + 1, least);
+    if (const double found = minimised(tried, start); found < least) {
+      least = found;
+      best = tried;
     }
   }
   return best;
-}
-
-CostParameters ChoiceFit::descend(CostParameters from, const CostParameters& start, int rounds) const {
-  double best = minimised(from, start);
-  for (int round = 0; round < rounds; ++round) {
-    const double before = best;
-    for (const FittedParameter& parameter : fitted_parameters()) {
-      const double old = from.*parameter.member;
-      double chosen = old;
-      for (const double factor : {0.5, 0.7, 0.85, 0.93, 0.97, 1.03, 1.07, 1.15, 1.4, 2.0}) {
-        CostParameters tried = from;
-        // A parameter of 0 grows in steps of its range.
-        const double value = old > 0 ? old * factor : (factor - 0.4) * 0.05 * parameter.most;
-        tried.*parameter.member = std::clamp(value, parameter.least, parameter.most);
-        if (const double found = minimised(tried, start); found < best - 1e-7) {
-          best = found;
-          chosen = tried.*parameter.member;
-        }
-      }
-      from.*parameter.member = chosen;
-    }
-    if (before - best < 1e-5) break;
-  }
-  return from;
 }
 
 std::string ChoiceFit::worst_problems(const CostParameters& parameters, double above) const {

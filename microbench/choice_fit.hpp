@@ -32,13 +32,15 @@ class ChoiceFit {
   // Ratios of the chosen kernel's time to the least. group: only of that group, unless it is empty.
   std::vector<double> regrets(const CostParameters& parameters, Half half,
                               const std::string& group = {}) const;
-  // The mean logarithm of the regret over the fitted half, where regrets above 8 % count more. A group counts
-  // by the root of its size: one of few problems is neither lost among the others nor fitted one by one.
+  // The mean logarithm of the regret over the fitted half, of a choice that is not sure of its costs: it
+  // takes each kernel with a probability that falls by e where its cost grows by `uncertainty`. So the costs
+  // of all kernels near the best one count, and small changes of the parameters show. A group counts by the
+  // root of its size: one of few problems is neither lost among the others nor fitted one by one.
   double objective(const CostParameters& parameters) const;
   // The parameters that minimise the objective and, a little, the square of the logarithm of how far each has
-  // moved from `start`: a parameter that decides little stays where it was. Coordinate search, at most so
-  // many rounds over all parameters; then as many times again from parameters near the best ones.
-  CostParameters fit(const CostParameters& start, int rounds, int restarts = 0) const;
+  // moved from `start`: a parameter that decides little stays where it was. Random search: each trial changes
+  // one to three parameters of the best ones so far.
+  CostParameters fit(const CostParameters& start, int trials) const;
   // A line for each problem whose regret is above `above`.
   std::string worst_problems(const CostParameters& parameters, double above) const;
 
@@ -56,8 +58,9 @@ class ChoiceFit {
     double least;
     Half half = Half::fitted;
   };
+  static constexpr double uncertainty = 0.03;
+  double soft_regret(const Recorded& recorded, const CostParameters& parameters) const;
   double minimised(const CostParameters& parameters, const CostParameters& start) const;
-  CostParameters descend(CostParameters from, const CostParameters& start, int rounds) const;
   double regret(const Recorded& recorded, const CostParameters& parameters, const Candidate** chosen) const;
 
   DeviceDescription device_;

@@ -36,24 +36,21 @@ void print_regrets(const char* what, const ChoiceFit& fit, const CostParameters&
 int run(int argc, char** argv) {
   CLI::App app("Fits the parameters of gemm()'s cost model to recorded times of every kernel");
   std::string path;
-  int rounds = 12, restarts = 8;
+  int trials = 6000;
   double above = 0;
   bool losses = false;
   app.add_option("record", path, "file of tenon_gemm_benchmark --choices")
       ->required()
       ->check(CLI::ExistingFile);
-  app.add_option("--rounds", rounds, "of the search, at most; 0: judge the parameters as they are")
-      ->check(CLI::Range(0, 1000))
-      ->capture_default_str();
-  app.add_option("--restarts", restarts, "of the search, from parameters near the best")
-      ->check(CLI::Range(0, 1000))
+  app.add_option("--trials", trials, "of the search; 0: judge the parameters as they are")
+      ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
   app.add_option("--worst", above,
                  "list the problems whose choice takes more than this ratio of the least time");
   app.add_flag("--losses", losses, "list what is lost without each kernel");
   app.footer(
       "Examples:\n  tenon_fit_choices microbench/results/h100/choices.json\n"
-      "  tenon_fit_choices choices.json --rounds 0 --worst 1.1 --losses\n"
+      "  tenon_fit_choices choices.json --trials 0 --worst 1.1 --losses\n"
       "Exit status: 0 done, 1 a file that is no such record, 2 bad usage.");
   try {
     app.parse(argc, argv);
@@ -68,8 +65,8 @@ int run(int argc, char** argv) {
   const ChoiceFit fit(record, kernels());
   const CostParameters start = cost_parameters(record.device);
   print_regrets("As they are:", fit, start);
-  const CostParameters fitted = rounds > 0 ? fit.fit(start, rounds, restarts) : start;
-  if (rounds > 0) {
+  const CostParameters fitted = trials > 0 ? fit.fit(start, trials) : start;
+  if (trials > 0) {
     for (const FittedParameter& parameter : fitted_parameters())
       std::printf("  %-32s %10.4g -> %10.4g\n", parameter.name, start.*parameter.member,
                   fitted.*parameter.member);

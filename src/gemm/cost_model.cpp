@@ -46,9 +46,9 @@ double l2_work(const ConstMatrix& matrix, const CostParameters& c) noexcept {
 
 // The time of a wgmma kernel in clocks, but for its start. A k-tile takes as long as its multiplication or
 // its loads, whichever is longer. Each CTA of a cluster along m (n) loads a part of B (A) for all of them. A
-// cluster computes all of its tiles, even those beyond the rows (columns) of C. start: what passes before the
-// first k-tile can be multiplied, or after the last one has been loaded, whichever is shorter; and until the
-// CTAs of a cluster are there.
+// cluster computes all of its tiles, even those beyond the rows (columns) of C. start: what passes until the
+// first k-tiles are there, all of which are asked for at once, and after the last one has been loaded; and
+// until the CTAs of a cluster are there.
 double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescription& device,
                     const CostParameters& c, double* start) noexcept {
   // The product that the tensor cores compute.
@@ -93,35 +93,48 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
       kernel.cluster > 2 ? std::min<double>(sms, all_sms * c.reached_by_large_clusters) : sms;
   const auto clusters = std::max<std::int64_t>(static_cast<std::int64_t>(reached) / kernel.cluster, 1);
   const std::int64_t cluster_tiles = tiles_m / along_m * (tiles_n / along_n);
-  const double operand_bytes = (static_cast<double>(problem.m) + static_cast<double>(problem.n)) *
-                               static_cast<double>(problem.k) * static_cast<double>(bytes(kernel.type));
-  const bool is_in_l2 = operand_bytes <= c.part_of_l2 * static_cast<double>(device.l2_bytes);
-  if (!is_in_l2 && kernel.unaligned) multiplying *= kernel.efficiency / c.unaligned_from_memory;
-  // TMA takes longer to fill in rows beyond the matrix than to load others. Clusters have whole tiles of
-  // them.
-  const double tiles_of_c = static_cast<double>(round_up_divide(problem.m, tile_m)) *
-                            static_cast<double>(round_up_divide(problem.n, tile_n));
-  const double outside =
-      1 - std::min(1.0, tiles_of_c / (static_cast<double>(tiles_m) * static_cast<double>(tiles_n)));
-  const double loaded_bytes =
-      (rows / along_n * of_a + columns / along_m * of_b) * row_bytes * (1 + c.outside_slowdown * outside);
+  const auto bytes_of = [&](std::int64_t extent) {
+    return static_cast<double>(extent) * static_cast<double>(problem.k) *
+           static_cast<double>(bytes(kernel.type));
+  };
+  const double operand_bytes = bytes_of(problem.m) + bytes_of(problem.n);
+  // From 0, where an operand is near, to 1, where it is far.
+  const auto far_of = [&](std::int64_t extent) {
+    const double part = bytes_of(extent) / static_cast<double>(device.l2_bytes);
+    return std::clamp((part - c.near_part_of_l2) / c.far_part_of_l2, 0.0, 1.0);
+  };
+  const double far_a = far_of(problem.m), far_b = far_of(problem.n);
+  if (kernel.unaligned)
+    multiplying *= 1 + std::max(far_a, far_b) * (kernel.efficiency / c.unaligned_from_memory - 1);
+  // What a CTA loads itself, and what others load for it.
+  const auto loaded_bytes = [&](double rows_of_operand, int sharing_ctas) {
+    return rows_of_operand * row_bytes * (1 + c.multicast_cost * (sharing_ctas - 1)) / sharing_ctas;
+  };
+  const double loaded_a = loaded_bytes(rows * of_a, along_n),
+               loaded_b = loaded_bytes(columns * of_b, along_m);
   // What no other tile has brought into the L2.
   const double new_bytes =
-      is_in_l2 ? 0
-               : (rows / static_cast<double>(tiles_n) + columns / static_cast<double>(tiles_m)) * row_bytes;
+      (far_a * rows / static_cast<double>(tiles_n) + far_b * columns / static_cast<double>(tiles_m)) *
+      row_bytes;
+  const auto most_bytes = [&](double far) {
+    return 1 / ((1 - far) / c.most_bytes_per_clock + far / c.most_far_bytes_per_clock);
+  };
   // The loads of a k-tile where so many clusters load at once: they share the bytes of the L2 and of memory.
   const auto loading_among = [&](std::int64_t loading_clusters) {
     const double part = static_cast<double>(loading_clusters * kernel.cluster) / all_sms;
-    const double from_l2 = std::min(c.bytes_per_clock / part, c.most_bytes_per_clock);
-    const double from_memory = std::min(c.new_bytes_per_clock / part, c.most_bytes_per_clock);
-    return std::max(loaded_bytes / from_l2, new_bytes / from_memory);
+    const double from_l2 = c.bytes_per_clock / part;
+    const double from_memory = std::min(c.new_bytes_per_clock / part, c.most_new_bytes_per_clock);
+    return std::max(
+        loaded_a / std::min(from_l2, most_bytes(far_a)) + loaded_b / std::min(from_l2, most_bytes(far_b)),
+        new_bytes / from_memory);
   };
   const double loading = loading_among(std::min(cluster_tiles, clusters));
   const double k_tile = std::max(multiplying, loading);
   // Of the last wave, which may have fewer clusters.
   const std::int64_t last_clusters = cluster_tiles % clusters == 0 ? clusters : cluster_tiles % clusters;
   const double last_k_tile = std::max(multiplying, loading_among(last_clusters));
-  *start = std::min(multiplying, loading) + c.cluster_clocks * std::log2(kernel.cluster) +
+  *start = c.start_k_tiles * std::min(multiplying, loading) + c.start_loads * loading +
+           c.cluster_clocks * std::log2(kernel.cluster) +
            (kernel.partial_bytes != 0 ? c.streamed_launch_clocks : 0);
   // Where the CTAs of a cluster share nothing, in tail split-K.
   const double unshared_k_tile =

@@ -28,18 +28,19 @@ struct Limits {
   double mean;   // geometric
   double worst;  // of one problem
 };
-// Beside each what the record of 532bad0 says of today's parameters, mean and worst; the limit is about 1 %
-// and 5 % above it. Half of these problems were fitted (tenon_fit_choices); the other half loses 0.5 % more
+// Beside each what the record of 3026c27 says of today's parameters, mean and worst; the limit is about 1 %
+// and 5 % above it. Half of these problems were fitted (tenon_fit_choices); the other half loses 0.6 % more
 // in the mean.
 constexpr Limits limits[] = {
-    {"aligned", 1.045, 1.54},  // 1.035, 1.467
-    {"decode", 1.048, 1.43},   // 1.038, 1.363
-    {"tokens", 1.043, 1.39},   // 1.033, 1.324
-    {"large", 1.02, 1.13},     // 1.010, 1.075
-    {"unaligned", 1.1, 2.32},  // 1.090, 2.247
-    {"fp8", 1.028, 1.23},      // 1.018, 1.197
-    {"s8", 1.054, 1.27},       // 1.044, 1.210
-    {"tf32", 1.052, 1.33},     // 1.042, 1.288
+    {"aligned", 1.045, 1.54},    // 1.035, 1.466
+    {"decode", 1.033, 1.42},     // 1.023, 1.351
+    {"tokens", 1.048, 1.34},     // 1.038, 1.272
+    {"large", 1.019, 1.13},      // 1.009, 1.077
+    {"unaligned", 1.093, 1.79},  // 1.083, 1.708
+    {"fp8", 1.04, 1.45},         // 1.030, 1.381
+    {"s8", 1.031, 1.34},         // 1.021, 1.278
+    {"tf32", 1.037, 1.31},       // 1.027, 1.249
+    {"f16_sums", 1.045, 1.47},   // 1.035, 1.402
 };
 
 // The part of the problems of a group whose choice the record need not know.

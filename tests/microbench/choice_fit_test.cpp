@@ -28,23 +28,30 @@ ChoiceRecord record_of(const CostParameters& truth, int count) {
   return record;
 }
 
+double mean_logarithm(const std::vector<double>& ratios) {
+  double sum = 0;
+  for (const double ratio : ratios) sum += std::log(ratio);
+  return sum / static_cast<double>(ratios.size());
+}
 double worst(const std::vector<double>& ratios) {
   return *std::max_element(ratios.begin(), ratios.end());
 }
 
 TEST(ChoiceFit, FindsChoicesThatAreRightByTimesOfOtherParameters) {
   CostParameters truth;
-  truth.bytes_per_clock = 44;
-  truth.cluster_clocks = 100;
-  truth.store_clocks = 0.08;
+  truth.bytes_per_clock = 50;
+  truth.cluster_clocks = 500;
+  truth.start_k_tiles = 1;
   const ChoiceRecord record = record_of(truth, 200);
   const ChoiceFit fit(record, kernels());
   const CostParameters start;
-  EXPECT_NEAR(fit.objective(truth), 0, 1e-12);
-  const double before = fit.objective(start);
+  EXPECT_EQ(worst(fit.regrets(truth, ChoiceFit::Half::fitted)), 1);
+  EXPECT_LT(fit.objective(truth), fit.objective(start));
+  const double before = mean_logarithm(fit.regrets(start, ChoiceFit::Half::fitted));
   ASSERT_GT(before, 0.002) << "the parameters must differ enough to change choices";
-  const CostParameters fitted = fit.fit(start, 4);
-  EXPECT_LT(fit.objective(fitted), 0.3 * before);
+  const CostParameters fitted = fit.fit(start, 1500);
+  EXPECT_LT(fit.objective(fitted), fit.objective(start));
+  EXPECT_LT(mean_logarithm(fit.regrets(fitted, ChoiceFit::Half::fitted)), 0.3 * before);
   EXPECT_EQ(worst(fit.regrets(truth, ChoiceFit::Half::judged)), 1);
   EXPECT_LE(worst(fit.regrets(fitted, ChoiceFit::Half::judged)),
             worst(fit.regrets(start, ChoiceFit::Half::judged)));
