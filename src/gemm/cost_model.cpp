@@ -44,6 +44,76 @@ double l2_work(const ConstMatrix& matrix, const CostParameters& c) noexcept {
   return begins_sectors_of_the_l2(matrix) ? 1 : c.sector_crossing;
 }
 
+// What the CTAs of a wgmma kernel load for a k-tile, in bytes.
+struct KTileLoads {
+  double a, b;            // of each operand by a CTA, with a part of what others of its cluster load for it
+  double unshared;        // of both, if the cluster shared nothing
+  double fresh;           // of both, what no other tile has brought into the L2
+  double most_a, most_b;  // in a clock, to an SM
+  double far;             // of the operand that is farther, from 0, where it is near, to 1
+  double operand_bytes;   // of both operands, whole
+
+  // The time, where such a part of the SMs loads at once.
+  double clocks(double part_of_sms, const CostParameters& c) const noexcept {
+    const double from_l2 = c.bytes_per_clock / part_of_sms;
+    const double from_memory = std::min(c.new_bytes_per_clock / part_of_sms, c.most_new_bytes_per_clock);
+    return std::max(a / std::min(from_l2, most_a) + b / std::min(from_l2, most_b), fresh / from_memory);
+  }
+};
+
+// CTAs of a cluster along m and n, and tiles of C, with those beyond its rows and columns.
+struct TileGrid {
+  int along_m, along_n;
+  std::int64_t tiles_m, tiles_n;
+};
+
+// problem: as the tensor cores compute it.
+KTileLoads loads_of(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
+                    const CostParameters& c, const TileGrid& grid) noexcept {
+  // A single tile along m or n loads no rows that the operand does not have (RegisterBudget::loads_residue).
+  const auto loaded = [](int tile, std::int64_t extent, bool has_residue_extent) {
+    return static_cast<double>(
+        has_residue_extent ? std::min<std::int64_t>(tile, round_up_divide(extent, 8) * 8) : tile);
+  };
+  const double rows = loaded(kernel.rows(), problem.m, kernel.loads_residue && problem.a.order == row_major);
+  // Of a B whose rows are contiguous whole panels of 128 bytes are loaded.
+  const int panel = problem.b.order == column_major ? 1 : 128 / static_cast<int>(bytes(kernel.type));
+  const double columns = loaded(static_cast<int>(round_up_divide(kernel.columns(), panel)) * panel, problem.n,
+                                kernel.loads_residue && problem.b.order == column_major);
+  const double row_bytes = static_cast<double>(kernel.tile_k) * static_cast<double>(bytes(kernel.type));
+  const auto bytes_of = [&](std::int64_t extent) {
+    return static_cast<double>(extent) * static_cast<double>(problem.k) *
+           static_cast<double>(bytes(kernel.type));
+  };
+  const auto far_of = [&](std::int64_t extent) {
+    const double part = bytes_of(extent) / std::max(static_cast<double>(device.l2_bytes), 1.0);
+    return std::clamp((part - c.near_part_of_l2) / c.far_part_of_l2, 0.0, 1.0);
+  };
+  const double far_a = far_of(problem.m), far_b = far_of(problem.n);
+  const auto most_bytes = [&](double far) {
+    return 1 / ((1 - far) / c.most_bytes_per_clock + far / c.most_far_bytes_per_clock);
+  };
+  // Kernels with row-interleaved views were fitted without the work of the L2.
+  const bool is_row_interleaved = kernel.row_interleaved || kernel.unaligned;
+  const double all_a = rows * row_bytes * (is_row_interleaved ? 1 : l2_work(problem.a, c)),
+               all_b = columns * row_bytes * (is_row_interleaved ? 1 : l2_work(problem.b, c));
+  const auto by_a_cta = [&](double all, int sharing) {
+    return all * (1 + c.multicast_cost * (sharing - 1)) / sharing;
+  };
+  KTileLoads loads;
+  loads.a = by_a_cta(all_a, grid.along_n);
+  loads.b = by_a_cta(all_b, grid.along_m);
+  loads.unshared = all_a + all_b;
+  loads.fresh = (far_a * rows / static_cast<double>(grid.tiles_n) +
+                 far_b * columns / static_cast<double>(grid.tiles_m)) *
+                row_bytes;
+  loads.most_a = most_bytes(far_a);
+  loads.most_b = most_bytes(far_b);
+  loads.far = std::max(far_a, far_b);
+  loads.operand_bytes = bytes_of(problem.m) + bytes_of(problem.n);
+  return loads;
+}
+
 // The time of a wgmma kernel in clocks, but for its start. A k-tile takes as long as its multiplication or
 // its loads, whichever is longer. Each CTA of a cluster along m (n) loads a part of B (A) for all of them. A
 // cluster computes all of its tiles, even those beyond the rows (columns) of C. start: what passes until the
@@ -73,60 +143,16 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   double multiplying = 2.0 * tile_m * tile_n * kernel.tile_k /
                        (c.flop_per_clock * tensor_rate(kernel.type) * kernel.efficiency);
   if (on_l2_lines) multiplying *= kernel.efficiency / c.unaligned_on_l2_lines;
-  // A single tile along m or n loads no rows that the operand does not have (RegisterBudget::loads_residue).
-  const auto loaded = [](int tile, std::int64_t extent, bool has_residue_extent) {
-    return static_cast<double>(
-        has_residue_extent ? std::min<std::int64_t>(tile, round_up_divide(extent, 8) * 8) : tile);
-  };
-  const double rows = loaded(tile_m, problem.m, kernel.loads_residue && problem.a.order == row_major);
-  // Of a B whose rows are contiguous whole panels of 128 bytes are loaded.
-  const int panel = problem.b.order == column_major ? 1 : 128 / static_cast<int>(bytes(kernel.type));
-  const double columns = loaded(static_cast<int>(round_up_divide(tile_n, panel)) * panel, problem.n,
-                                kernel.loads_residue && problem.b.order == column_major);
-  const double row_bytes = static_cast<double>(kernel.tile_k) * static_cast<double>(bytes(kernel.type));
-  // Kernels with row-interleaved views were fitted without the work of the L2.
-  const bool is_row_interleaved = kernel.row_interleaved || kernel.unaligned;
-  const double of_a = is_row_interleaved ? 1 : l2_work(problem.a, c);
-  const double of_b = is_row_interleaved ? 1 : l2_work(problem.b, c);
+  const KTileLoads loads = loads_of(kernel, problem, device, c, {along_m, along_n, tiles_m, tiles_n});
+  if (kernel.unaligned) multiplying *= 1 + loads.far * (kernel.efficiency / c.unaligned_from_memory - 1);
   const int all_sms = device.is_limited() ? device.all_multiprocessors : sms;
   const double reached =
       kernel.cluster > 2 ? std::min<double>(sms, all_sms * c.reached_by_large_clusters) : sms;
   const auto clusters = std::max<std::int64_t>(static_cast<std::int64_t>(reached) / kernel.cluster, 1);
   const std::int64_t cluster_tiles = tiles_m / along_m * (tiles_n / along_n);
-  const auto bytes_of = [&](std::int64_t extent) {
-    return static_cast<double>(extent) * static_cast<double>(problem.k) *
-           static_cast<double>(bytes(kernel.type));
-  };
-  const double operand_bytes = bytes_of(problem.m) + bytes_of(problem.n);
-  // From 0, where an operand is near, to 1, where it is far.
-  const auto far_of = [&](std::int64_t extent) {
-    const double part = bytes_of(extent) / static_cast<double>(device.l2_bytes);
-    return std::clamp((part - c.near_part_of_l2) / c.far_part_of_l2, 0.0, 1.0);
-  };
-  const double far_a = far_of(problem.m), far_b = far_of(problem.n);
-  if (kernel.unaligned)
-    multiplying *= 1 + std::max(far_a, far_b) * (kernel.efficiency / c.unaligned_from_memory - 1);
-  // What a CTA loads itself, and what others load for it.
-  const auto loaded_bytes = [&](double rows_of_operand, int sharing_ctas) {
-    return rows_of_operand * row_bytes * (1 + c.multicast_cost * (sharing_ctas - 1)) / sharing_ctas;
-  };
-  const double loaded_a = loaded_bytes(rows * of_a, along_n),
-               loaded_b = loaded_bytes(columns * of_b, along_m);
-  // What no other tile has brought into the L2.
-  const double new_bytes =
-      (far_a * rows / static_cast<double>(tiles_n) + far_b * columns / static_cast<double>(tiles_m)) *
-      row_bytes;
-  const auto most_bytes = [&](double far) {
-    return 1 / ((1 - far) / c.most_bytes_per_clock + far / c.most_far_bytes_per_clock);
-  };
   // The loads of a k-tile where so many clusters load at once: they share the bytes of the L2 and of memory.
   const auto loading_among = [&](std::int64_t loading_clusters) {
-    const double part = static_cast<double>(loading_clusters * kernel.cluster) / all_sms;
-    const double from_l2 = c.bytes_per_clock / part;
-    const double from_memory = std::min(c.new_bytes_per_clock / part, c.most_new_bytes_per_clock);
-    return std::max(
-        loaded_a / std::min(from_l2, most_bytes(far_a)) + loaded_b / std::min(from_l2, most_bytes(far_b)),
-        new_bytes / from_memory);
+    return loads.clocks(static_cast<double>(loading_clusters * kernel.cluster) / all_sms, c);
   };
   const double loading = loading_among(std::min(cluster_tiles, clusters));
   const double k_tile = std::max(multiplying, loading);
@@ -137,8 +163,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
            c.cluster_clocks * std::log2(kernel.cluster) +
            (kernel.partial_bytes != 0 ? c.streamed_launch_clocks : 0);
   // Where the CTAs of a cluster share nothing, in tail split-K.
-  const double unshared_k_tile =
-      std::max(k_tile, (rows * of_a + columns * of_b) * row_bytes / c.bytes_per_clock);
+  const double unshared_k_tile = std::max(k_tile, loads.unshared / c.bytes_per_clock);
 
   // The consumer warpgroups of a tile store their parts of it at the same time.
   // Of tiles of 64 rows, warps without a row of C do not store.
@@ -159,7 +184,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
     const auto tiles = static_cast<int>(cluster_tiles), all = static_cast<int>(clusters),
                k_tiles_of_tile = static_cast<int>(k_tiles);
     const StreamK division =
-        StreamK::of(tiles, all, k_tiles_of_tile, StreamK::exceeds_l2(operand_bytes, device.l2_bytes));
+        StreamK::of(tiles, all, k_tiles_of_tile, StreamK::exceeds_l2(loads.operand_bytes, device.l2_bytes));
     if (division.whole_tiles == tiles)
       return static_cast<double>(round_up_divide(tiles, all) - 1) * tile + last_tile;
     const int share = StreamK::share(tiles - division.whole_tiles, all, division.pieces);
