@@ -101,18 +101,16 @@ ChoiceProblem draw_of_type(Draw& draw, const std::string& group) {
 }  // namespace
 
 const std::vector<std::string>& choice_groups() {
-  static const std::vector<std::string> groups = {"aligned",   "decode", "tokens", "large",
-                                                  "unaligned", "fp8",    "s8",     "tf32",
-                                                  "f16_sums"};
+  static const std::vector<std::string> groups = {"aligned", "decode", "tokens", "large",   "unaligned",
+                                                  "fp8",     "s8",     "tf32",   "f16_sums"};
   return groups;
 }
 
 std::vector<ChoiceProblem> draw_choice_problems(std::uint64_t seed, int count) {
   static const std::vector<std::string> cycle = {
-      "aligned", "decode", "unaligned", "tokens", "fp8",       "aligned", "decode",
-      "s8",      "tokens", "aligned",   "decode", "unaligned", "tf32",    "aligned",
-      "tokens",  "decode", "large",     "fp8",    "aligned",   "aligned", "unaligned",
-      "f16_sums"};
+      "aligned", "decode",  "unaligned", "tokens",    "fp8",       "aligned", "decode", "s8",
+      "tokens",  "aligned", "decode",    "unaligned", "tf32",      "aligned", "tokens", "decode",
+      "large",   "fp8",     "aligned",   "aligned",   "unaligned", "f16_sums"};
   Draw draw(seed);
   std::vector<ChoiceProblem> problems;
   for (int i = 0; i < count; ++i) {

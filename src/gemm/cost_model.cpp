@@ -116,9 +116,9 @@ KTileLoads loads_of(const Kernel& kernel, const Gemm& problem, const DeviceDescr
 
 // The time of a wgmma kernel in clocks, but for its start. A k-tile takes as long as its multiplication or
 // its loads, whichever is longer. Each CTA of a cluster along m (n) loads a part of B (A) for all of them. A
-// cluster computes all of its tiles, even those beyond the rows (columns) of C. start: what passes until the
-// first k-tiles are there, all of which are asked for at once, and after the last one has been loaded; and
-// until the CTAs of a cluster are there.
+// cluster computes all of its tiles, even those beyond the rows (columns) of C. start: the time
+// before the kernel multiplies at its full rate, while the loads of its first k-tiles are under way and the
+// CTAs of its clusters begin.
 double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescription& device,
                     const CostParameters& c, double* start) noexcept {
   // The product that the tensor cores compute.

@@ -32,8 +32,8 @@ namespace tenon {
 // the last group. How they were fitted: microbench/HISTORY.md, "The choice of a kernel".
 struct CostParameters {
   // Rates.
-  double flop_per_clock = 3969;         // of an SM, for 16-bit operands, times Kernel::efficiency
-  double bytes_per_clock = 34.2;        // from the L2 to an SM, where all SMs load,
+  double flop_per_clock = 3969;   // of an SM, for 16-bit operands, times Kernel::efficiency; 4096 at most
+  double bytes_per_clock = 34.2;  // from the L2 to an SM, where all SMs load,
   double most_bytes_per_clock = 112.7;  // and where few do.
   // An operand that fills at most the first part of the L2 is near. One that fills the second part more is
   // far, and an SM reads it so fast at most.

@@ -67,7 +67,7 @@ TEST(ChoiceProblems, AreAFunctionOfTheSeedAndAPrefixOfMore) {
 TEST(ChoiceProblems, AreValidAndWhatTheirGroupSays) {
   std::map<std::string, int> count;
   std::set<std::string> layouts, types;
-  for (const ChoiceProblem& problem : draw_choice_problems(1, 2100)) {
+  for (const ChoiceProblem& problem : draw_choice_problems(1, 2200)) {
     const Shape& s = problem.shape;
     ++count[problem.group];
     types.insert(name(problem.types));
@@ -92,10 +92,12 @@ TEST(ChoiceProblems, AreValidAndWhatTheirGroupSays) {
                                                {"unaligned", 300},
                                                {"fp8", 200},
                                                {"s8", 100},
-                                               {"tf32", 100}}));
+                                               {"tf32", 100},
+                                               {"f16_sums", 100}}));
   EXPECT_EQ(layouts, (std::set<std::string>{"nn", "nt", "tn", "tt"}));
   EXPECT_EQ(types, (std::set<std::string>{"bf16_f32_bf16", "bf16_f32_f32", "e4m3_f32_bf16", "e4m3_f32p_bf16",
-                                          "f16_f32_f16", "f16_f32_f32", "s8_s32_s32", "tf32_f32_f32"}));
+                                          "f16_f16_f16", "f16_f32_f16", "f16_f32_f32", "s8_s32_s32",
+                                          "tf32_f32_f32"}));
 }
 
 // As many extents below the geometric mean of the limits as above it.
