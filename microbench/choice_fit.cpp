@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "gemm/select.hpp"
 #include "host/plan.hpp"
@@ -51,12 +52,16 @@ const std::vector<FittedParameter>& fitted_parameters() {
   return all;
 }
 
-ChoiceFit::ChoiceFit(const ChoiceRecord& record, const std::vector<Kernel>& list) : device_(record.device) {
+ChoiceFit::ChoiceFit(const std::vector<const ChoiceRecord*>& records, const std::vector<Kernel>& list) {
+  for (const ChoiceRecord* record : records) append(*record, list);
+}
+
+void ChoiceFit::append(const ChoiceRecord& record, const std::vector<Kernel>& list) {
   std::map<std::string, int> of_group;
   for (const ChoiceTimes& times : record.problems) {
-    Recorded recorded{&times, {}, std::numeric_limits<double>::infinity(), Half::fitted};
+    Recorded recorded{&record, &times, {}, std::numeric_limits<double>::infinity(), Half::fitted};
     const Gemm problem = gemm_of(times.problem);
-    for (const ChoiceCandidate& candidate : choice_candidates(list, problem, device_)) {
+    for (const ChoiceCandidate& candidate : choice_candidates(list, problem, record.device)) {
       const std::string name = candidate.name();
       const auto time = std::find_if(times.times.begin(), times.times.end(),
                                      [&](const ChoiceTime& t) { return t.name == name; });
@@ -65,8 +70,8 @@ ChoiceFit::ChoiceFit(const ChoiceRecord& record, const std::vector<Kernel>& list
       if (!may_be_chosen(*candidate.kernel, candidate.planned)) continue;
       recorded.candidates.push_back(
           {candidate.kernel, candidate.planned,
-           candidate.cost - estimated_cost(*candidate.kernel, candidate.planned, device_), time->microseconds,
-           name});
+           candidate.cost - estimated_cost(*candidate.kernel, candidate.planned, record.device),
+           time->microseconds, name});
     }
     const auto yields = [](const Candidate& c) { return yields_to_wgmma(*c.kernel, c.problem); };
     auto& all = recorded.candidates;
@@ -82,8 +87,8 @@ double ChoiceFit::regret(const Recorded& recorded, const CostParameters& paramet
                          const Candidate** chosen) const {
   double least = std::numeric_limits<double>::infinity();
   for (const Candidate& candidate : recorded.candidates) {
-    const double cost =
-        candidate.copies + estimated_cost(*candidate.kernel, candidate.problem, device_, parameters);
+    const double cost = candidate.copies + estimated_cost(*candidate.kernel, candidate.problem,
+                                                          recorded.record->device, parameters);
     if (cost >= least) continue;
     least = cost;
     *chosen = &candidate;
@@ -107,8 +112,8 @@ double ChoiceFit::soft_regret(const Recorded& recorded, const CostParameters& pa
   // Relative to the first candidate's cost, so that no weight is too small for a double.
   double first = 0, weights = 0, sum = 0;
   for (const Candidate& candidate : recorded.candidates) {
-    const double cost =
-        candidate.copies + estimated_cost(*candidate.kernel, candidate.problem, device_, parameters);
+    const double cost = candidate.copies + estimated_cost(*candidate.kernel, candidate.problem,
+                                                          recorded.record->device, parameters);
     if (first == 0) first = cost;
     const double weight = std::pow(first / cost, 1 / uncertainty);
     weights += weight;
@@ -118,13 +123,16 @@ double ChoiceFit::soft_regret(const Recorded& recorded, const CostParameters& pa
 }
 
 double ChoiceFit::objective(const CostParameters& parameters) const {
-  std::map<std::string, double> problems_of;
+  const auto group_of = [](const Recorded& recorded) {
+    return std::make_pair(recorded.record, recorded.times->problem.group);
+  };
+  std::map<std::pair<const ChoiceRecord*, std::string>, double> problems_of;
   for (const Recorded& recorded : problems_)
-    if (recorded.half == Half::fitted) ++problems_of[recorded.times->problem.group];
+    if (recorded.half == Half::fitted) ++problems_of[group_of(recorded)];
   double sum = 0, weights = 0;
   for (const Recorded& recorded : problems_) {
     if (recorded.half != Half::fitted) continue;
-    const double weight = 1 / std::sqrt(problems_of[recorded.times->problem.group]);
+    const double weight = 1 / std::sqrt(problems_of[group_of(recorded)]);
     sum += weight * soft_regret(recorded, parameters);
     weights += weight;
   }

@@ -1,4 +1,5 @@
-// Fits the parameters of the cost model (gemm/cost_model.hpp) to recorded times of every kernel.
+// Fits the parameters of the cost model (gemm/cost_model.hpp) to recorded times of every kernel, of one
+// device or of several.
 //
 // Half of the recorded problems are fitted, the other half judges. What is minimised is how much longer the
 // kernel of least expected cost takes than the fastest one: not the error of the expected times, which
@@ -21,12 +22,13 @@ struct FittedParameter {
 };
 const std::vector<FittedParameter>& fitted_parameters();
 
-// The recorded candidates of a record, laid out so that a choice by other parameters is quick.
+// The recorded candidates of some records, laid out so that a choice by other parameters is quick.
 class ChoiceFit {
  public:
-  ChoiceFit(const ChoiceRecord& record, const std::vector<Kernel>& list);
+  // The records outlive the fit.
+  ChoiceFit(const std::vector<const ChoiceRecord*>& records, const std::vector<Kernel>& list);
 
-  // The halves: every other problem of each group.
+  // The halves: every other problem of each group of a record.
   enum class Half { fitted, judged };
 
   // Ratios of the chosen kernel's time to the least. group: only of that group, unless it is empty.
@@ -34,8 +36,9 @@ class ChoiceFit {
                               const std::string& group = {}) const;
   // The mean logarithm of the regret over the fitted half, of a choice that is not sure of its costs: it
   // takes each kernel with a probability that falls by e where its cost grows by `uncertainty`. So the costs
-  // of all kernels near the best one count, and small changes of the parameters show. A group counts by the
-  // root of its size: one of few problems is neither lost among the others nor fitted one by one.
+  // of all kernels near the best one count, and small changes of the parameters show. A group of a record
+  // counts by the root of its size: one of few problems is neither lost among the others nor fitted one by
+  // one.
   double objective(const CostParameters& parameters) const;
   // The parameters that minimise the objective and, a little, the square of the logarithm of how far each has
   // moved from `start`: a parameter that decides little stays where it was. Random search: each trial changes
@@ -53,6 +56,7 @@ class ChoiceFit {
     std::string name;
   };
   struct Recorded {
+    const ChoiceRecord* record;
     const ChoiceTimes* times;
     std::vector<Candidate> candidates;
     double least;
@@ -63,7 +67,8 @@ class ChoiceFit {
   double minimised(const CostParameters& parameters, const CostParameters& start) const;
   double regret(const Recorded& recorded, const CostParameters& parameters, const Candidate** chosen) const;
 
-  DeviceDescription device_;
+  void append(const ChoiceRecord& record, const std::vector<Kernel>& list);
+
   std::vector<Recorded> problems_;
 };
 

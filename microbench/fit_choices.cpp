@@ -1,4 +1,4 @@
-// Fits the cost model to a record of choices (choice_fit.hpp), and says how much is lost with it.
+// Fits the cost model to records of choices (choice_fit.hpp), and says how much is lost with it.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -14,8 +14,10 @@
 namespace tenon::microbench {
 namespace {
 
-void print_regrets(const char* what, const ChoiceFit& fit, const CostParameters& parameters) {
-  std::printf("%s\n%-10s %8s %8s %8s %8s %8s\n", what, "group", "half", "problems", "mean", "95 %", "worst");
+void print_regrets(const char* what, const ChoiceRecord& record, const ChoiceFit& fit,
+                   const CostParameters& parameters) {
+  std::printf("%s, %s:\n%-10s %8s %8s %8s %8s %8s\n", record.machine.c_str(), what, "group", "half",
+              "problems", "mean", "95 %", "worst");
   std::vector<std::string> groups = choice_groups();
   groups.emplace_back();
   for (const std::string& group : groups) {
@@ -33,13 +35,19 @@ void print_regrets(const char* what, const ChoiceFit& fit, const CostParameters&
   }
 }
 
+ChoiceRecord read(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return read_choice_record(text.str());
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Fits the parameters of gemm()'s cost model to recorded times of every kernel");
-  std::string path;
+  std::vector<std::string> paths;
   int trials = 6000;
   double above = 0;
   bool losses = false;
-  app.add_option("record", path, "file of tenon_gemm_benchmark --choices")
+  app.add_option("records", paths, "files of tenon_gemm_benchmark --choices; several are fitted together")
       ->required()
       ->check(CLI::ExistingFile);
   app.add_option("--trials", trials, "of the search; 0: judge the parameters as they are")
@@ -49,7 +57,8 @@ int run(int argc, char** argv) {
                  "list the problems whose choice takes more than this ratio of the least time");
   app.add_flag("--losses", losses, "list what is lost without each kernel");
   app.footer(
-      "Examples:\n  tenon_fit_choices microbench/results/h100/choices.json\n"
+      "Examples:\n  tenon_fit_choices microbench/results/h100/choices.json "
+      "microbench/results/h200/choices.json\n"
       "  tenon_fit_choices choices.json --trials 0 --worst 1.1 --losses\n"
       "Exit status: 0 done, 1 a file that is no such record, 2 bad usage.");
   try {
@@ -57,26 +66,35 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  const ChoiceRecord record = read_choice_record(text.str());
-  if (record.between)
-    std::printf("Times of launches between others, less the foreign kernel's %.2f us.\n", record.foreign_us);
-  const ChoiceFit fit(record, kernels());
-  const CostParameters start = cost_parameters(record.device);
-  print_regrets("As they are:", fit, start);
-  const CostParameters fitted = trials > 0 ? fit.fit(start, trials) : start;
+  std::vector<ChoiceRecord> records;
+  for (const std::string& path : paths) records.push_back(read(path));
+  std::vector<const ChoiceRecord*> together;
+  std::vector<ChoiceFit> alone;
+  for (const ChoiceRecord& record : records) {
+    if (record.between)
+      std::printf("%s: times of launches between others, less the foreign kernel's %.2f us.\n",
+                  record.machine.c_str(), record.foreign_us);
+    together.push_back(&record);
+    alone.emplace_back(std::vector<const ChoiceRecord*>{&record}, kernels());
+  }
+  const auto print_all = [&](const char* what, const CostParameters& parameters) {
+    for (std::size_t i = 0; i < records.size(); ++i) print_regrets(what, records[i], alone[i], parameters);
+  };
+  const CostParameters start = cost_parameters(records[0].device);
+  print_all("as they are", start);
+  const CostParameters fitted = trials > 0 ? ChoiceFit(together, kernels()).fit(start, trials) : start;
   if (trials > 0) {
     for (const FittedParameter& parameter : fitted_parameters())
       std::printf("  %-32s %10.4g -> %10.4g\n", parameter.name, start.*parameter.member,
                   fitted.*parameter.member);
-    print_regrets("Fitted:", fit, fitted);
+    print_all("fitted", fitted);
   }
-  if (above > 0) std::printf("%s", fit.worst_problems(fitted, above).c_str());
-  if (losses) {
-    std::printf("Best time without a kernel, over the best time:\n%8s %8s %8s\n", "mean", "worst",
-                "problems");
-    for (const KernelLoss& loss : losses_without(record))
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (above > 0) std::printf("%s", alone[i].worst_problems(fitted, above).c_str());
+    if (!losses) continue;
+    std::printf("%s, best time without a kernel, over the best time:\n%8s %8s %8s\n",
+                records[i].machine.c_str(), "mean", "worst", "problems");
+    for (const KernelLoss& loss : losses_without(records[i]))
       std::printf("%8.4f %8.4f %8d  %s\n", loss.mean, loss.worst, loss.problems, loss.kernel.c_str());
   }
   return 0;

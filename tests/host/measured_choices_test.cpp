@@ -90,7 +90,7 @@ TEST(MeasuredChoices, AreThoseOfTheLibraryInAllButAFewCases) {
   for (const Suite& suite : microbench::suites()) {
     if (!is_of_the_choice(suite)) continue;
     ++suites;
-    std::ifstream file(std::string(TENON_RESULTS) + "/" + suite.name + ".json");
+    std::ifstream file(std::string(TENON_RESULTS) + "/h100/" + suite.name + ".json");
     ASSERT_TRUE(file) << suite.name;
     const nlohmann::json records = nlohmann::json::parse(file);
     EXPECT_FALSE(records.empty()) << suite.name;

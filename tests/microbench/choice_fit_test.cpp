@@ -43,7 +43,7 @@ TEST(ChoiceFit, FindsChoicesThatAreRightByTimesOfOtherParameters) {
   truth.cluster_clocks = 500;
   truth.start_k_tiles = 1;
   const ChoiceRecord record = record_of(truth, 200);
-  const ChoiceFit fit(record, kernels());
+  const ChoiceFit fit({&record}, kernels());
   const CostParameters start;
   EXPECT_EQ(worst(fit.regrets(truth, ChoiceFit::Half::fitted)), 1);
   EXPECT_LT(fit.objective(truth), fit.objective(start));
@@ -57,6 +57,21 @@ TEST(ChoiceFit, FindsChoicesThatAreRightByTimesOfOtherParameters) {
             worst(fit.regrets(start, ChoiceFit::Half::judged)));
 }
 
+// Two records whose times were made by different parameters: what the fit minimises is the mean of both.
+TEST(ChoiceFit, OfSeveralRecordsCountsEach) {
+  CostParameters other;
+  other.bytes_per_clock = 50;
+  other.start_k_tiles = 1;
+  const ChoiceRecord first = record_of({}, 100), second = record_of(other, 100);
+  const ChoiceFit both({&first, &second}, kernels());
+  const double of_first = ChoiceFit({&first}, kernels()).objective({}),
+               of_second = ChoiceFit({&second}, kernels()).objective({});
+  EXPECT_LT(of_first, of_second);
+  EXPECT_NEAR(both.objective({}), (of_first + of_second) / 2, 1e-9);
+  EXPECT_EQ(both.regrets({}, ChoiceFit::Half::judged).size(),
+            2 * ChoiceFit({&first}, kernels()).regrets({}, ChoiceFit::Half::judged).size());
+}
+
 TEST(ChoiceFit, HalvesAreOfEachGroupAndOfEqualSize) {
   ChoiceRecord record;
   record.device = test::h200;
@@ -65,7 +80,7 @@ TEST(ChoiceFit, HalvesAreOfEachGroupAndOfEqualSize) {
         choice_candidates(kernels(), gemm_of(problem), record.device);
     record.problems.push_back({problem, {{candidates.front().name(), 1.0}}});
   }
-  const ChoiceFit fit(record, kernels());
+  const ChoiceFit fit({&record}, kernels());
   for (const std::string& group : choice_groups()) {
     const std::size_t fitted = fit.regrets({}, ChoiceFit::Half::fitted, group).size();
     const std::size_t judged = fit.regrets({}, ChoiceFit::Half::judged, group).size();
