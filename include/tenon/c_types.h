@@ -1,11 +1,22 @@
 /* The types of the C API that several of its problems share: element types, matrices, status, epilogue. Their
- * functions are in tenon.h. C99. Includes nothing of CUDA. */
+ * functions are in tenon.h. C99. Includes nothing of CUDA.
+ *
+ * A program that was compiled with these headers runs with every later library of the same SONAME (major and
+ * minor version), without being compiled again:
+ * - A struct that is handed over by its address begins with struct_bytes, its size in the program's headers.
+ *   The functions named _default() set it. New fields come at the end; to a program that does not know them
+ *   they are 0, which is what the library did before it had them.
+ * - A struct inside another one keeps its size. New fields take the place of `reserved`, which must be 0.
+ * - Enumerators keep their numbers, and functions their parameters. */
 #ifndef TENON_C_TYPES_H
 #define TENON_C_TYPES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* NOLINTBEGIN(modernize-use-using): C has no `using` */
+
+struct CUstream_st; /* a cudaStream_t points to one */
 
 typedef enum tenon_type {
   TENON_F16 = 0,
@@ -60,6 +71,13 @@ typedef struct tenon_matrix {
   tenon_type type;
 } tenon_matrix;
 
+/* f32 scales in device memory. Of blocks: of A data[k / 128 * ld + row], of B data[column / 128 * ld + k /
+ * 128]; data is a multiple of 16 bytes, ld one of 4. */
+typedef struct tenon_scales {
+  const float* data;
+  int64_t ld;
+} tenon_scales;
+
 /* The function that an epilogue applies to each element; gemm/epilogue_options.hpp defines each. */
 typedef enum tenon_activation {
   TENON_NONE = 0,
@@ -96,6 +114,7 @@ typedef struct tenon_epilogue {
   const float* scale_d; /* one factor */
   float* absmax;        /* one number, raised to the largest |result|: set it to 0 before */
   float* bias_gradient; /* n sums, to which the columns of result are added: set them to 0 before */
+  void* reserved[8];
 } tenon_epilogue;
 
 /* NOLINTEND(modernize-use-using) */

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tenon/c_attention.h"
+#include "tenon/c_scaled.h"
 #include "tenon/c_types.h"
 
 #ifdef __cplusplus
@@ -25,11 +27,9 @@ extern "C" {
 
 /* NOLINTBEGIN(modernize-use-using): C has no `using` */
 
-struct CUstream_st;
-
 /* The version of this header. */
 #define TENON_VERSION_MAJOR 0
-#define TENON_VERSION_MINOR 1
+#define TENON_VERSION_MINOR 2
 #define TENON_VERSION_PATCH 0
 
 /* A table of measured choices, as `tenon tune` writes it. tenon/tuning.hpp says for which problems it holds.
@@ -41,6 +41,7 @@ typedef struct tenon_tuning tenon_tuning;
  * the workspace may overlap neither A, B and the factors nor each other (gemm.hpp). Start from
  * tenon_gemm_problem_default(). */
 typedef struct tenon_gemm_problem {
+  size_t struct_bytes;
   int64_t m, n, k;
   tenon_const_matrix a, b;
   tenon_matrix c;
@@ -63,8 +64,10 @@ typedef struct tenon_gemm_problem {
 /* A product that was prepared for a device: tenon/gemm_prepared.hpp. */
 typedef struct tenon_prepared_gemm tenon_prepared_gemm;
 
-/* Where the matrices and vectors of one run lie. NULL: where the prepared problem has them. */
+/* Where the matrices and vectors of one run lie. NULL: where the prepared problem has them. Start from
+ * tenon_gemm_pointers_default(). */
 typedef struct tenon_gemm_pointers {
+  size_t struct_bytes;
   const void *a, *b;
   void *c, *d;
   void* workspace; /* of as many bytes as the prepared problem has */
@@ -76,52 +79,6 @@ typedef struct tenon_gemm_pointers {
   float *absmax, *bias_gradient;
 } tenon_gemm_pointers;
 
-/* Which elements of a scaled operand share a scale: tenon/gemm_scaled.hpp. */
-typedef enum tenon_scale_mode {
-  TENON_SCALE_PER_TENSOR = 0,
-  TENON_SCALE_PER_ROW_COLUMN = 1,
-  TENON_SCALE_BLOCK_1X128_128X128 = 2
-} tenon_scale_mode;
-
-/* f32 scales in device memory. Of blocks: of A data[k / 128 * ld + row], of B data[column / 128 * ld + k /
- * 128]; data is a multiple of 16 bytes, ld one of 4. */
-typedef struct tenon_scales {
-  const float* data;
-  int64_t ld;
-} tenon_scales;
-
-/* One scaled product of fp8: tenon/gemm_scaled.hpp says what each field may be. Start from
- * tenon_scaled_gemm_problem_default(). */
-typedef struct tenon_scaled_gemm_problem {
-  int64_t m, n, k;
-  tenon_const_matrix a, b;
-  tenon_matrix c;
-  float alpha, beta;
-  tenon_scale_mode mode;
-  tenon_scales scale_a, scale_b;
-  const char* kernel;  /* NULL: the library chooses */
-  int multiprocessors; /* as in tenon_gemm_problem, and so is no_overlap */
-  int no_overlap;
-} tenon_scaled_gemm_problem;
-
-/* Which elements share a scale that tenon_quantize() writes: tenon/quantize.hpp. */
-typedef enum tenon_scale_blocks {
-  TENON_SCALES_PER_TENSOR = 0,
-  TENON_SCALES_PER_ROW = 1,
-  TENON_SCALES_BLOCK_1X128 = 2,
-  TENON_SCALES_BLOCK_128X128 = 3
-} tenon_scale_blocks;
-
-/* q = e4m3(x / scale), or of silu(x) * up: tenon/quantize.hpp. Zero-initialise it. */
-typedef struct tenon_quantize_problem {
-  int64_t rows, columns;
-  tenon_const_matrix x, up; /* up.data may be NULL */
-  tenon_matrix q;           /* TENON_E4M3 */
-  tenon_scale_blocks blocks;
-  float* scales;
-  int64_t ld_scales;
-} tenon_quantize_problem;
-
 /* What belongs to a group of a grouped product; gemm/problem_grouped.hpp says more. */
 typedef enum tenon_group_layout {
   TENON_GROUPS_CONTIGUOUS = 0, /* rows sizes[g] up to sizes[g + 1] of A and C, which have m rows */
@@ -132,6 +89,7 @@ typedef enum tenon_group_layout {
 /* Many products in one launch, whose sizes are in device memory (gemm_grouped.hpp). Start from
  * tenon_gemm_grouped_problem_default(). */
 typedef struct tenon_gemm_grouped_problem {
+  size_t struct_bytes;
   tenon_group_layout layout;
   int64_t groups, m, n, k;
   tenon_const_matrix a, b;
@@ -154,7 +112,8 @@ typedef struct tenon_gemm_grouped_problem {
  * for A or B: all problems share it), or where a list of pointers in device memory says. Start from
  * tenon_gemm_batch_default(). */
 typedef struct tenon_gemm_batch {
-  tenon_gemm_problem problem; /* its matrices are those of problem 0; tuning and workspace are not used */
+  size_t struct_bytes;
+  const tenon_gemm_problem* problem; /* its matrices are those of problem 0; no tuning, no workspace */
   int64_t count;
   int64_t stride_a, stride_b, stride_c;
   const void* const* a_pointers; /* NULL: problem.a and stride_a say where A is */
@@ -163,96 +122,21 @@ typedef struct tenon_gemm_batch {
   int list_alignment; /* bytes: a promise about a_pointers and b_pointers; 0 promises their element's */
 } tenon_gemm_batch;
 
-/* The slices with which products of f64 by int8 slices are about as exact as f64 arithmetic. */
-#define TENON_SLICES_AS_F64 15
-
-/* C = alpha * A * B + beta * C in f64 by int8 slices: tenon/gemm_f64_slices.hpp says what each field may be,
- * and how exact it is. Start from tenon_sliced_gemm_problem_default(). */
-typedef struct tenon_sliced_gemm_problem {
-  int64_t m, n, k;
-  const double* a;
-  int64_t lda;
-  tenon_order order_a;
-  const double* b;
-  int64_t ldb;
-  tenon_order order_b;
-  double* c; /* row-major */
-  int64_t ldc;
-  double alpha, beta;
-  int slices;      /* 4 to 16 */
-  void* workspace; /* device memory, 256-byte aligned, of tenon_sliced_gemm_workspace_size() bytes */
-  size_t workspace_bytes;
-} tenon_sliced_gemm_problem;
-
-/* A device tensor of batch x rows x heads x head dimension, which is contiguous. Strides in elements. */
-typedef struct tenon_const_attention_tensor {
-  const void* data;
-  int64_t row_stride, head_stride, batch_stride;
-} tenon_const_attention_tensor;
-typedef struct tenon_attention_tensor {
-  void* data;
-  int64_t row_stride, head_stride, batch_stride;
-} tenon_attention_tensor;
-
-/* The pages of a pool that hold keys and values. table NULL: they are not paged. */
-typedef struct tenon_attention_pages {
-  const int32_t* table; /* device memory */
-  int64_t table_stride;
-  int page_size; /* 1 to 256 keys */
-  int64_t count;
-} tenon_attention_pages;
-
-/* Of a tensor of e4m3: a float for each batch and head of keys, in device memory; data may be NULL, which is
- * 1. */
-typedef struct tenon_attention_scales {
-  const float* data;
-  int64_t head_stride, batch_stride;
-} tenon_attention_scales;
-
-/* O = softmax(scale * Q K^T) V: attention/problem.hpp says what each field means. Start from
- * tenon_attention_problem_default(). */
-typedef struct tenon_attention_problem {
-  int64_t batch, heads, key_heads, queries, keys;
-  int head_dimension, value_dimension;
-  tenon_type type;        /* of Q, K, V: TENON_F16, TENON_BF16, TENON_E4M3; but for e4m3, of O */
-  tenon_type output_type; /* of O where type is TENON_E4M3: TENON_F16 or TENON_BF16 */
-  tenon_const_attention_tensor q, k, v;
-  tenon_attention_tensor o;
-  float* log_sum_exp; /* device memory, batch x heads x queries; may be NULL */
-  float scale;
-  int left, right;           /* of the window; negative: no limit. Causal: -1, 0 */
-  float soft_cap;            /* 0: none */
-  const float* alibi_slopes; /* device memory, of each head; may be NULL */
-  const float* sinks;        /* likewise */
-  const int32_t *query_offsets, *key_offsets, *key_lengths; /* device memory; each may be NULL */
-  int64_t query_rows, key_rows;                             /* 0 without the offsets */
-  tenon_attention_pages pages;
-  int32_t* error; /* device memory, may be NULL: 1 where lengths or pages were out of range */
-  tenon_attention_scales q_scales, k_scales, v_scales; /* where type is TENON_E4M3 */
-  const char* kernel;     /* NULL: the library chooses; otherwise a name of tenon_attention_kernel_name() */
-  void* workspace;        /* device memory, 256-byte aligned, of workspace_bytes; may be NULL */
-  size_t workspace_bytes; /* tenon_attention_workspace_size() says how many are fastest */
-} tenon_attention_problem;
-
-/* The gradients by Q, K and V from dO: attention/backward_problem.hpp says what each field means. */
-typedef struct tenon_attention_backward_problem {
-  /* With o and log_sum_exp as tenon_attention() left them, inputs now. kernel: NULL, or a name of
-   * tenon_attention_backward_kernel_name(). */
-  tenon_attention_problem forward;
-  tenon_const_attention_tensor d_o;
-  tenon_attention_tensor dq, dk, dv;
-  void* workspace; /* 256-byte aligned, of tenon_attention_backward_workspace_size() bytes or more */
-  size_t workspace_bytes;
-  int deterministic; /* not 0: the same bits in each run */
-} tenon_attention_backward_problem;
-
 /* NOLINTEND(modernize-use-using) */
 
-/* The version of the library that is linked: "0.1.0". */
+/* The version of the library that is linked: "0.2.0". */
 const char* tenon_version(void);
 
+/* What a program starts from. The functions named _init() are those behind _default(), for languages that do
+ * not compile this header: they write struct_bytes bytes, the size of the struct as the program has it. */
+
 /* Everything zero except alpha = 1 and accumulate = TENON_F32. */
-tenon_gemm_problem tenon_gemm_problem_default(void);
+void tenon_gemm_problem_init(tenon_gemm_problem* problem, size_t struct_bytes);
+static inline tenon_gemm_problem tenon_gemm_problem_default(void) {
+  tenon_gemm_problem problem;
+  tenon_gemm_problem_init(&problem, sizeof problem);
+  return problem;
+}
 
 /* Whether tenon_gemm() can compute the problem on the current device, and if not, why. Reads no device
  * memory. */
@@ -274,6 +158,14 @@ tenon_status tenon_gemm(const tenon_gemm_problem* problem, struct CUstream_st* s
  * with tenon_prepared_gemm_free() after the last run has been enqueued. On failure *prepared is NULL. */
 tenon_status tenon_gemm_prepare(const tenon_gemm_problem* problem, tenon_prepared_gemm** prepared);
 
+/* Everything zero. */
+void tenon_gemm_pointers_init(tenon_gemm_pointers* pointers, size_t struct_bytes);
+static inline tenon_gemm_pointers tenon_gemm_pointers_default(void) {
+  tenon_gemm_pointers pointers;
+  tenon_gemm_pointers_init(&pointers, sizeof pointers);
+  return pointers;
+}
+
 /* Enqueues a prepared product, as tenon_gemm() would, and returns. pointers may be NULL. Threads may run the
  * same one at the same time. What is refused: gemm_prepared.hpp. */
 tenon_status tenon_prepared_gemm_run(const tenon_prepared_gemm* prepared, const tenon_gemm_pointers* pointers,
@@ -286,15 +178,25 @@ const char* tenon_prepared_gemm_kernel_name(const tenon_prepared_gemm* prepared)
 void tenon_prepared_gemm_free(tenon_prepared_gemm* prepared);
 
 /* Everything zero except alpha = 1. */
-tenon_gemm_grouped_problem tenon_gemm_grouped_problem_default(void);
+void tenon_gemm_grouped_problem_init(tenon_gemm_grouped_problem* problem, size_t struct_bytes);
+static inline tenon_gemm_grouped_problem tenon_gemm_grouped_problem_default(void) {
+  tenon_gemm_grouped_problem problem;
+  tenon_gemm_grouped_problem_init(&problem, sizeof problem);
+  return problem;
+}
 
 /* As the functions above, for grouped products, which need no workspace. */
 tenon_status tenon_gemm_grouped_can_implement(const tenon_gemm_grouped_problem* problem);
 const char* tenon_gemm_grouped_kernel_name(const tenon_gemm_grouped_problem* problem);
 tenon_status tenon_gemm_grouped(const tenon_gemm_grouped_problem* problem, struct CUstream_st* stream);
 
-/* tenon_gemm_problem_default(), and everything else zero. */
-tenon_gemm_batch tenon_gemm_batch_default(void);
+/* Everything zero. */
+void tenon_gemm_batch_init(tenon_gemm_batch* batch, size_t struct_bytes);
+static inline tenon_gemm_batch tenon_gemm_batch_default(void) {
+  tenon_gemm_batch batch;
+  tenon_gemm_batch_init(&batch, sizeof batch);
+  return batch;
+}
 
 /* As the functions above, for a batch. */
 tenon_status tenon_gemm_batched_can_implement(const tenon_gemm_batch* batch);
@@ -307,48 +209,6 @@ tenon_status tenon_tuning_load(const char* path, tenon_tuning** tuning);
 
 /* Frees a table. NULL has no effect. */
 void tenon_tuning_free(tenon_tuning* tuning);
-
-/* Everything zero except alpha = 1, and A and B in TENON_E4M3, B column-major. */
-tenon_scaled_gemm_problem tenon_scaled_gemm_problem_default(void);
-
-/* As the functions of plain products. */
-tenon_status tenon_scaled_gemm_can_implement(const tenon_scaled_gemm_problem* problem);
-const char* tenon_scaled_gemm_kernel_name(const tenon_scaled_gemm_problem* problem);
-tenon_status tenon_scaled_gemm(const tenon_scaled_gemm_problem* problem, struct CUstream_st* stream);
-
-/* Everything zero except alpha = 1 and slices = TENON_SLICES_AS_F64. */
-tenon_sliced_gemm_problem tenon_sliced_gemm_problem_default(void);
-
-/* The fewest slices with which elements keep so many bits below the largest of their row of A (column of B).
- * 0 if 16 are too few. */
-int tenon_slices_for(int bits, int64_t k);
-
-/* As the functions of plain products. The workspace is not optional. */
-tenon_status tenon_sliced_gemm_can_implement(const tenon_sliced_gemm_problem* problem);
-size_t tenon_sliced_gemm_workspace_size(const tenon_sliced_gemm_problem* problem);
-tenon_status tenon_sliced_gemm(const tenon_sliced_gemm_problem* problem, struct CUstream_st* stream);
-
-/* Everything zero except a window without limits. */
-tenon_attention_problem tenon_attention_problem_default(void);
-
-/* As the functions of plain products. */
-tenon_status tenon_attention_can_implement(const tenon_attention_problem* problem);
-size_t tenon_attention_workspace_size(const tenon_attention_problem* problem);
-const char* tenon_attention_kernel_name(const tenon_attention_problem* problem);
-tenon_status tenon_attention(const tenon_attention_problem* problem, struct CUstream_st* stream);
-
-/* The backward pass: attention_backward.hpp. `forward` is that of tenon_attention_problem_default(), the rest
- * zero. */
-tenon_attention_backward_problem tenon_attention_backward_problem_default(void);
-size_t tenon_attention_backward_workspace_size(const tenon_attention_backward_problem* problem);
-tenon_status tenon_attention_backward_can_implement(const tenon_attention_backward_problem* problem);
-const char* tenon_attention_backward_kernel_name(const tenon_attention_backward_problem* problem);
-tenon_status tenon_attention_backward(const tenon_attention_backward_problem* problem,
-                                      struct CUstream_st* stream);
-
-/* Enqueues the quantisation on a stream of the current device and returns. If it fails, nothing was written.
- */
-tenon_status tenon_quantize(const tenon_quantize_problem* problem, struct CUstream_st* stream);
 
 #ifdef __cplusplus
 }

@@ -10,4 +10,4 @@ The commands use them: check (scripts/sass_check), report with resources (script
 Python 3.9 and its standard library only. pip installs the package by itself: scripts/pyproject.toml.
 """
 
-__version__ = "0.1.0"  # that of tenon in CMakeLists.txt
+__version__ = "0.2.0"  # that of tenon in CMakeLists.txt

@@ -1,16 +1,20 @@
-// tenon.h on top of gemm.hpp: each function converts the structs field by field.
+// tenon.h on top of gemm.hpp: each function reads the structs (c_api_read.hpp) and converts them field by
+// field.
 #include <memory>
 #include <new>
 #include <string>
 
 #include "host/c_api_gemm.hpp"
+#include "host/c_api_read.hpp"
 #include "tenon/gemm.hpp"
 #include "tenon/gemm_batched.hpp"
 #include "tenon/gemm_grouped.hpp"
 #include "tenon/tenon.h"
 
+using tenon::c_api::initialise;
 using tenon::c_api::matrix_of;
 using tenon::c_api::problem_of;
+using tenon::c_api::read;
 using tenon::c_api::status_of;
 
 namespace {
@@ -84,9 +88,20 @@ tenon::GroupedGemm problem_of(const tenon_gemm_grouped_problem& p) noexcept {
   return problem;
 }
 
-tenon::BatchedGemm batch_of(const tenon_gemm_batch& b) noexcept {
+// A batch and its problem 0, as the program has them.
+struct Batch {
+  tenon_gemm_batch batch;
+  tenon_gemm_problem problem;
+};
+tenon::Status read_batch(const tenon_gemm_batch* from, Batch* to) noexcept {
+  const tenon::Status s = read(from, &to->batch);
+  return s ? read(to->batch.problem, &to->problem, "batch->problem") : s;
+}
+
+tenon::BatchedGemm batch_of(const Batch& given) noexcept {
+  const tenon_gemm_batch& b = given.batch;
   tenon::BatchedGemm batch;
-  batch.problem = problem_of(b.problem);
+  batch.problem = problem_of(given.problem);
   batch.count = b.count;
   batch.stride_a = b.stride_a;
   batch.stride_b = b.stride_b;
@@ -96,16 +111,6 @@ tenon::BatchedGemm batch_of(const tenon_gemm_batch& b) noexcept {
   batch.c_pointers = b.c_pointers;
   batch.list_alignment = b.list_alignment;
   return batch;
-}
-
-tenon_status null_problem(const char* type = "tenon_gemm_problem") noexcept {
-  return status_of(tenon::Status(tenon::StatusCode::invalid_argument,
-                                 "problem is a null pointer but must point to a %s", type));
-}
-
-tenon_status null_batch() noexcept {
-  return status_of(tenon::Status(tenon::StatusCode::invalid_argument,
-                                 "batch is a null pointer but must point to a tenon_gemm_batch"));
 }
 
 }  // namespace
@@ -119,65 +124,77 @@ const char* tenon_version(void) {
   return version.c_str();
 }
 
-tenon_gemm_problem tenon_gemm_problem_default(void) {
-  tenon_gemm_problem problem{};
-  problem.alpha = 1.0;
-  problem.accumulate = TENON_F32;
-  return problem;
+void tenon_gemm_problem_init(tenon_gemm_problem* problem, size_t struct_bytes) {
+  tenon_gemm_problem defaults{};
+  defaults.alpha = 1.0;
+  defaults.accumulate = TENON_F32;
+  initialise(problem, struct_bytes, defaults);
 }
 
 tenon_status tenon_gemm_can_implement(const tenon_gemm_problem* problem) {
-  return problem == nullptr ? null_problem() : status_of(tenon::can_implement(problem_of(*problem)));
+  tenon_gemm_problem p;
+  const tenon::Status s = read(problem, &p);
+  return status_of(s ? tenon::can_implement(problem_of(p)) : s);
 }
 
 size_t tenon_gemm_workspace_size(const tenon_gemm_problem* problem) {
-  return problem == nullptr ? 0 : tenon::workspace_size(problem_of(*problem));
+  tenon_gemm_problem p;
+  return read(problem, &p) ? tenon::workspace_size(problem_of(p)) : 0;
 }
 
 const char* tenon_gemm_kernel_name(const tenon_gemm_problem* problem) {
-  return problem == nullptr ? nullptr : tenon::kernel_name(problem_of(*problem));
+  tenon_gemm_problem p;
+  return read(problem, &p) ? tenon::kernel_name(problem_of(p)) : nullptr;
 }
 
 tenon_status tenon_gemm(const tenon_gemm_problem* problem, struct CUstream_st* stream) {
-  return problem == nullptr ? null_problem() : status_of(tenon::gemm(problem_of(*problem), stream));
+  tenon_gemm_problem p;
+  const tenon::Status s = read(problem, &p);
+  return status_of(s ? tenon::gemm(problem_of(p), stream) : s);
 }
 
-tenon_gemm_grouped_problem tenon_gemm_grouped_problem_default(void) {
-  tenon_gemm_grouped_problem problem{};
-  problem.alpha = 1.0F;
-  return problem;
+void tenon_gemm_grouped_problem_init(tenon_gemm_grouped_problem* problem, size_t struct_bytes) {
+  tenon_gemm_grouped_problem defaults{};
+  defaults.alpha = 1.0F;
+  initialise(problem, struct_bytes, defaults);
 }
 
 tenon_status tenon_gemm_grouped_can_implement(const tenon_gemm_grouped_problem* problem) {
-  return problem == nullptr ? null_problem("tenon_gemm_grouped_problem")
-                            : status_of(tenon::can_implement(problem_of(*problem)));
+  tenon_gemm_grouped_problem p;
+  const tenon::Status s = read(problem, &p);
+  return status_of(s ? tenon::can_implement(problem_of(p)) : s);
 }
 
 const char* tenon_gemm_grouped_kernel_name(const tenon_gemm_grouped_problem* problem) {
-  return problem == nullptr ? nullptr : tenon::kernel_name(problem_of(*problem));
+  tenon_gemm_grouped_problem p;
+  return read(problem, &p) ? tenon::kernel_name(problem_of(p)) : nullptr;
 }
 
 tenon_status tenon_gemm_grouped(const tenon_gemm_grouped_problem* problem, struct CUstream_st* stream) {
-  return problem == nullptr ? null_problem("tenon_gemm_grouped_problem")
-                            : status_of(tenon::gemm_grouped(problem_of(*problem), stream));
+  tenon_gemm_grouped_problem p;
+  const tenon::Status s = read(problem, &p);
+  return status_of(s ? tenon::gemm_grouped(problem_of(p), stream) : s);
 }
 
-tenon_gemm_batch tenon_gemm_batch_default(void) {
-  tenon_gemm_batch batch{};
-  batch.problem = tenon_gemm_problem_default();
-  return batch;
+void tenon_gemm_batch_init(tenon_gemm_batch* batch, size_t struct_bytes) {
+  initialise(batch, struct_bytes, tenon_gemm_batch{});
 }
 
 tenon_status tenon_gemm_batched_can_implement(const tenon_gemm_batch* batch) {
-  return batch == nullptr ? null_batch() : status_of(tenon::can_implement(batch_of(*batch)));
+  Batch b;
+  const tenon::Status s = read_batch(batch, &b);
+  return status_of(s ? tenon::can_implement(batch_of(b)) : s);
 }
 
 const char* tenon_gemm_batched_kernel_name(const tenon_gemm_batch* batch) {
-  return batch == nullptr ? nullptr : tenon::kernel_name(batch_of(*batch));
+  Batch b;
+  return read_batch(batch, &b) ? tenon::kernel_name(batch_of(b)) : nullptr;
 }
 
 tenon_status tenon_gemm_batched(const tenon_gemm_batch* batch, struct CUstream_st* stream) {
-  return batch == nullptr ? null_batch() : status_of(tenon::gemm_batched(batch_of(*batch), stream));
+  Batch b;
+  const tenon::Status s = read_batch(batch, &b);
+  return status_of(s ? tenon::gemm_batched(batch_of(b), stream) : s);
 }
 
 tenon_status tenon_tuning_load(const char* path, tenon_tuning** tuning) {

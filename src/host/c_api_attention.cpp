@@ -1,10 +1,13 @@
 // tenon.h on top of attention.hpp and attention_backward.hpp: each function converts the struct field by
 // field.
+#include "host/c_api_read.hpp"
 #include "host/c_api_types.hpp"
 #include "tenon/attention.hpp"
 #include "tenon/attention_backward.hpp"
 #include "tenon/tenon.h"
 
+using tenon::c_api::initialise;
+using tenon::c_api::read;
 using tenon::c_api::status_of;
 
 namespace {
@@ -53,12 +56,23 @@ tenon::AttentionProblem problem_of(const tenon_attention_problem& p) noexcept {
   return problem;
 }
 
-tenon::AttentionBackwardProblem problem_of(const tenon_attention_backward_problem& p) noexcept {
+// A backward problem and its forward one, as the program has them.
+struct Backward {
+  tenon_attention_backward_problem problem;
+  tenon_attention_problem forward;
+};
+tenon::Status read_backward(const tenon_attention_backward_problem* from, Backward* to) noexcept {
+  const tenon::Status s = read(from, &to->problem);
+  return s ? read(to->problem.forward, &to->forward, "problem->forward") : s;
+}
+
+tenon::AttentionBackwardProblem problem_of(const Backward& given) noexcept {
   const auto output = [](const tenon_attention_tensor& x) -> tenon::AttentionTensor<void*> {
     return {x.data, x.row_stride, x.head_stride, x.batch_stride};
   };
+  const tenon_attention_backward_problem& p = given.problem;
   tenon::AttentionBackwardProblem problem;
-  problem.forward = problem_of(p.forward);
+  problem.forward = problem_of(given.forward);
   problem.d_o = tensor_of(p.d_o);
   problem.dq = output(p.dq);
   problem.dk = output(p.dk);
@@ -69,69 +83,63 @@ tenon::AttentionBackwardProblem problem_of(const tenon_attention_backward_proble
   return problem;
 }
 
-tenon_status null_backward_problem() noexcept {
-  return status_of(
-      tenon::Status(tenon::StatusCode::invalid_argument,
-                    "problem is a null pointer but must point to a tenon_attention_backward_problem"));
-}
-
-tenon_status null_problem() noexcept {
-  return status_of(tenon::Status(tenon::StatusCode::invalid_argument,
-                                 "problem is a null pointer but must point to a tenon_attention_problem"));
-}
-
 }  // namespace
 
 extern "C" {
 
-tenon_attention_problem tenon_attention_problem_default(void) {
-  tenon_attention_problem problem{};
-  problem.left = problem.right = -1;
-  problem.output_type = TENON_BF16;
-  return problem;
+void tenon_attention_problem_init(tenon_attention_problem* problem, size_t struct_bytes) {
+  tenon_attention_problem defaults{};
+  defaults.left = defaults.right = -1;
+  defaults.output_type = TENON_BF16;
+  initialise(problem, struct_bytes, defaults);
 }
 
 tenon_status tenon_attention_can_implement(const tenon_attention_problem* problem) {
-  return problem == nullptr ? null_problem()
-                            : status_of(tenon::can_implement(problem_of(*problem), problem->kernel));
+  tenon_attention_problem p;
+  const tenon::Status s = read(problem, &p);
+  return status_of(s ? tenon::can_implement(problem_of(p), p.kernel) : s);
 }
 
 size_t tenon_attention_workspace_size(const tenon_attention_problem* problem) {
-  return problem == nullptr ? 0 : tenon::workspace_size(problem_of(*problem), problem->kernel);
+  tenon_attention_problem p;
+  return read(problem, &p) ? tenon::workspace_size(problem_of(p), p.kernel) : 0;
 }
 
 const char* tenon_attention_kernel_name(const tenon_attention_problem* problem) {
-  return problem == nullptr ? nullptr : tenon::kernel_name(problem_of(*problem), problem->kernel);
+  tenon_attention_problem p;
+  return read(problem, &p) ? tenon::kernel_name(problem_of(p), p.kernel) : nullptr;
 }
 
 tenon_status tenon_attention(const tenon_attention_problem* problem, struct CUstream_st* stream) {
-  return problem == nullptr ? null_problem()
-                            : status_of(tenon::attention(problem_of(*problem), stream, problem->kernel));
+  tenon_attention_problem p;
+  const tenon::Status s = read(problem, &p);
+  return status_of(s ? tenon::attention(problem_of(p), stream, p.kernel) : s);
 }
 
-tenon_attention_backward_problem tenon_attention_backward_problem_default(void) {
-  tenon_attention_backward_problem problem{};
-  problem.forward = tenon_attention_problem_default();
-  return problem;
+void tenon_attention_backward_problem_init(tenon_attention_backward_problem* problem, size_t struct_bytes) {
+  initialise(problem, struct_bytes, tenon_attention_backward_problem{});
 }
 
 size_t tenon_attention_backward_workspace_size(const tenon_attention_backward_problem* problem) {
-  return problem == nullptr ? 0 : tenon::workspace_size(problem_of(*problem), problem->forward.kernel);
+  Backward b;
+  return read_backward(problem, &b) ? tenon::workspace_size(problem_of(b), b.forward.kernel) : 0;
 }
 
 tenon_status tenon_attention_backward_can_implement(const tenon_attention_backward_problem* problem) {
-  return problem == nullptr ? null_backward_problem()
-                            : status_of(tenon::can_implement(problem_of(*problem), problem->forward.kernel));
+  Backward b;
+  const tenon::Status s = read_backward(problem, &b);
+  return status_of(s ? tenon::can_implement(problem_of(b), b.forward.kernel) : s);
 }
 
 const char* tenon_attention_backward_kernel_name(const tenon_attention_backward_problem* problem) {
-  return problem == nullptr ? nullptr : tenon::kernel_name(problem_of(*problem), problem->forward.kernel);
+  Backward b;
+  return read_backward(problem, &b) ? tenon::kernel_name(problem_of(b), b.forward.kernel) : nullptr;
 }
 
 tenon_status tenon_attention_backward(const tenon_attention_backward_problem* problem,
                                       struct CUstream_st* stream) {
-  return problem == nullptr
-             ? null_backward_problem()
-             : status_of(tenon::attention_backward(problem_of(*problem), stream, problem->forward.kernel));
+  Backward b;
+  const tenon::Status s = read_backward(problem, &b);
+  return status_of(s ? tenon::attention_backward(problem_of(b), stream, b.forward.kernel) : s);
 }
 }

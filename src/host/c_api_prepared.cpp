@@ -3,6 +3,7 @@
 #include <new>
 
 #include "host/c_api_gemm.hpp"
+#include "host/c_api_read.hpp"
 #include "tenon/gemm_prepared.hpp"
 #include "tenon/tenon.h"
 
@@ -10,7 +11,9 @@ struct tenon_prepared_gemm {
   tenon::PreparedGemm product;
 };
 
+using tenon::c_api::initialise;
 using tenon::c_api::problem_of;
+using tenon::c_api::read;
 using tenon::c_api::status_of;
 
 namespace {
@@ -36,16 +39,21 @@ tenon::GemmPointers pointers_of(const tenon_gemm_pointers& x) noexcept {
 
 extern "C" {
 
+void tenon_gemm_pointers_init(tenon_gemm_pointers* pointers, size_t struct_bytes) {
+  initialise(pointers, struct_bytes, tenon_gemm_pointers{});
+}
+
 tenon_status tenon_gemm_prepare(const tenon_gemm_problem* problem, tenon_prepared_gemm** prepared) {
   if (prepared == nullptr) return null_argument("prepared", "pointer for the prepared product");
   *prepared = nullptr;
-  if (problem == nullptr) return null_argument("problem", "tenon_gemm_problem");
+  tenon_gemm_problem p;
+  if (const tenon::Status s = read(problem, &p); !s) return status_of(s);
   std::unique_ptr<tenon_prepared_gemm> made(new (std::nothrow) tenon_prepared_gemm);
   if (made == nullptr) {
     return status_of(
         tenon::Status(tenon::StatusCode::cuda_error, "no host memory is left for a prepared product"));
   }
-  const tenon::Status status = tenon::prepare(problem_of(*problem), &made->product);
+  const tenon::Status status = tenon::prepare(problem_of(p), &made->product);
   if (status) *prepared = made.release();
   return status_of(status);
 }
@@ -53,8 +61,10 @@ tenon_status tenon_gemm_prepare(const tenon_gemm_problem* problem, tenon_prepare
 tenon_status tenon_prepared_gemm_run(const tenon_prepared_gemm* prepared, const tenon_gemm_pointers* pointers,
                                      struct CUstream_st* stream) {
   if (prepared == nullptr) return null_argument("prepared", "tenon_prepared_gemm");
-  return status_of(
-      prepared->product.run(pointers == nullptr ? tenon::GemmPointers() : pointers_of(*pointers), stream));
+  if (pointers == nullptr) return status_of(prepared->product.run(tenon::GemmPointers(), stream));
+  tenon_gemm_pointers p;
+  if (const tenon::Status s = read(pointers, &p); !s) return status_of(s);
+  return status_of(prepared->product.run(pointers_of(p), stream));
 }
 
 const char* tenon_prepared_gemm_kernel_name(const tenon_prepared_gemm* prepared) {

@@ -1,10 +1,13 @@
 // tenon.h on top of gemm_scaled.hpp and quantize.hpp: each function converts the structs field by field.
+#include "host/c_api_read.hpp"
 #include "host/c_api_types.hpp"
 #include "tenon/gemm_scaled.hpp"
 #include "tenon/quantize.hpp"
 #include "tenon/tenon.h"
 
+using tenon::c_api::initialise;
 using tenon::c_api::matrix_of;
+using tenon::c_api::read;
 using tenon::c_api::status_of;
 
 namespace {
@@ -38,50 +41,52 @@ tenon::ScaledGemm problem_of(const tenon_scaled_gemm_problem& p) noexcept {
   return problem;
 }
 
-tenon_status null_pointer(const char* type) noexcept {
-  return status_of(tenon::Status(tenon::StatusCode::invalid_argument,
-                                 "problem is a null pointer but must point to a %s", type));
-}
-tenon_status null_problem() noexcept {
-  return null_pointer("tenon_scaled_gemm_problem");
-}
-
 }  // namespace
 
 extern "C" {
 
-tenon_scaled_gemm_problem tenon_scaled_gemm_problem_default(void) {
-  tenon_scaled_gemm_problem problem{};
-  problem.a.type = TENON_E4M3;
-  problem.b.type = TENON_E4M3;
-  problem.b.order = TENON_COLUMN_MAJOR;
-  problem.alpha = 1.0F;
-  return problem;
+void tenon_scaled_gemm_problem_init(tenon_scaled_gemm_problem* problem, size_t struct_bytes) {
+  tenon_scaled_gemm_problem defaults{};
+  defaults.a.type = TENON_E4M3;
+  defaults.b.type = TENON_E4M3;
+  defaults.b.order = TENON_COLUMN_MAJOR;
+  defaults.alpha = 1.0F;
+  initialise(problem, struct_bytes, defaults);
 }
 
 tenon_status tenon_scaled_gemm_can_implement(const tenon_scaled_gemm_problem* problem) {
-  return problem == nullptr ? null_problem() : status_of(tenon::can_implement(problem_of(*problem)));
+  tenon_scaled_gemm_problem p;
+  const tenon::Status s = read(problem, &p);
+  return status_of(s ? tenon::can_implement(problem_of(p)) : s);
 }
 
 const char* tenon_scaled_gemm_kernel_name(const tenon_scaled_gemm_problem* problem) {
-  return problem == nullptr ? nullptr : tenon::kernel_name(problem_of(*problem));
+  tenon_scaled_gemm_problem p;
+  return read(problem, &p) ? tenon::kernel_name(problem_of(p)) : nullptr;
 }
 
 tenon_status tenon_scaled_gemm(const tenon_scaled_gemm_problem* problem, struct CUstream_st* stream) {
-  return problem == nullptr ? null_problem() : status_of(tenon::gemm(problem_of(*problem), stream));
+  tenon_scaled_gemm_problem p;
+  const tenon::Status s = read(problem, &p);
+  return status_of(s ? tenon::gemm(problem_of(p), stream) : s);
+}
+
+void tenon_quantize_problem_init(tenon_quantize_problem* problem, size_t struct_bytes) {
+  initialise(problem, struct_bytes, tenon_quantize_problem{});
 }
 
 tenon_status tenon_quantize(const tenon_quantize_problem* problem, struct CUstream_st* stream) {
-  if (problem == nullptr) return null_pointer("tenon_quantize_problem");
+  tenon_quantize_problem p;
+  if (const tenon::Status s = read(problem, &p); !s) return status_of(s);
   tenon::Quantize what;
-  what.rows = problem->rows;
-  what.columns = problem->columns;
-  what.x = matrix_of(problem->x);
-  what.up = matrix_of(problem->up);
-  what.q = matrix_of(problem->q);
-  what.blocks = static_cast<tenon::ScaleBlocks>(problem->blocks);
-  what.scales = problem->scales;
-  what.ld_scales = problem->ld_scales;
+  what.rows = p.rows;
+  what.columns = p.columns;
+  what.x = matrix_of(p.x);
+  what.up = matrix_of(p.up);
+  what.q = matrix_of(p.q);
+  what.blocks = static_cast<tenon::ScaleBlocks>(p.blocks);
+  what.scales = p.scales;
+  what.ld_scales = p.ld_scales;
   return status_of(tenon::quantize(what, stream));
 }
 }

@@ -1,8 +1,11 @@
 // tenon.h on top of gemm_f64_slices.hpp: each function converts the structs field by field.
+#include "host/c_api_read.hpp"
 #include "host/c_api_types.hpp"
 #include "tenon/gemm_f64_slices.hpp"
 #include "tenon/tenon.h"
 
+using tenon::c_api::initialise;
+using tenon::c_api::read;
 using tenon::c_api::status_of;
 
 namespace {
@@ -26,20 +29,15 @@ tenon::SlicedGemm problem_of(const tenon_sliced_gemm_problem& p) noexcept {
   return problem;
 }
 
-tenon_status null_problem() noexcept {
-  return status_of(tenon::Status(tenon::StatusCode::invalid_argument,
-                                 "problem is a null pointer but must point to a tenon_sliced_gemm_problem"));
-}
-
 }  // namespace
 
 extern "C" {
 
-tenon_sliced_gemm_problem tenon_sliced_gemm_problem_default(void) {
-  tenon_sliced_gemm_problem problem{};
-  problem.alpha = 1.0;
-  problem.slices = TENON_SLICES_AS_F64;
-  return problem;
+void tenon_sliced_gemm_problem_init(tenon_sliced_gemm_problem* problem, size_t struct_bytes) {
+  tenon_sliced_gemm_problem defaults{};
+  defaults.alpha = 1.0;
+  defaults.slices = TENON_SLICES_AS_F64;
+  initialise(problem, struct_bytes, defaults);
 }
 
 int tenon_slices_for(int bits, int64_t k) {
@@ -47,14 +45,19 @@ int tenon_slices_for(int bits, int64_t k) {
 }
 
 tenon_status tenon_sliced_gemm_can_implement(const tenon_sliced_gemm_problem* problem) {
-  return problem == nullptr ? null_problem() : status_of(tenon::can_implement(problem_of(*problem)));
+  tenon_sliced_gemm_problem p;
+  const tenon::Status s = read(problem, &p);
+  return status_of(s ? tenon::can_implement(problem_of(p)) : s);
 }
 
 size_t tenon_sliced_gemm_workspace_size(const tenon_sliced_gemm_problem* problem) {
-  return problem == nullptr ? 0 : tenon::workspace_size(problem_of(*problem));
+  tenon_sliced_gemm_problem p;
+  return read(problem, &p) ? tenon::workspace_size(problem_of(p)) : 0;
 }
 
 tenon_status tenon_sliced_gemm(const tenon_sliced_gemm_problem* problem, struct CUstream_st* stream) {
-  return problem == nullptr ? null_problem() : status_of(tenon::gemm(problem_of(*problem), stream));
+  tenon_sliced_gemm_problem p;
+  const tenon::Status s = read(problem, &p);
+  return status_of(s ? tenon::gemm(problem_of(p), stream) : s);
 }
 }

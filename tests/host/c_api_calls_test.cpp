@@ -317,7 +317,8 @@ TEST(CApiCalls, TranslateEveryFieldOfABatch) {
   auto* const stream = at<CUstream_st>(0x70);
   for (const int which : {0, 1}) {
     tenon_gemm_batch b = tenon_gemm_batch_default();
-    b.problem = of_c(which, nullptr);
+    const tenon_gemm_problem of_batch = of_c(which, nullptr);
+    b.problem = &of_batch;
     b.count = 11 + 100 * which;
     b.stride_a = 12 + 100 * which, b.stride_b = 13 + 100 * which, b.stride_c = 14 + 100 * which;
     b.a_pointers = at<const void* const>(which == 0 ? 0x200 : 0x300);
@@ -326,7 +327,7 @@ TEST(CApiCalls, TranslateEveryFieldOfABatch) {
     b.list_alignment = 8 + 8 * which;
     const auto expect_batch = [&](const char* function) {
       EXPECT_STREQ(call.function, function);
-      expect_arrived(b.problem, nullptr);
+      expect_arrived(of_batch, nullptr);
       EXPECT_EQ(call.batch.count, b.count);
       EXPECT_EQ(call.batch.stride_a, b.stride_a);
       EXPECT_EQ(call.batch.stride_b, b.stride_b);

@@ -44,7 +44,7 @@ T* at(std::uintptr_t address) {
 }
 
 tenon_gemm_problem some_problem() {
-  tenon_gemm_problem p{};
+  tenon_gemm_problem p = tenon_gemm_problem_default();
   p.m = 7;
   p.epilogue.bias.data = at<void>(0x40);
   return p;
@@ -61,7 +61,7 @@ TEST(CApiPrepared, EveryFieldIsPassedOn) {
   EXPECT_STREQ(tenon_prepared_gemm_kernel_name(prepared), "some kernel");
   const PreparedGemm* const product = call.prepared;
 
-  tenon_gemm_pointers x{};
+  tenon_gemm_pointers x = tenon_gemm_pointers_default();
   x.a = at<void>(1), x.b = at<void>(2), x.c = at<void>(3), x.d = at<void>(4);
   x.workspace = at<void>(5);
   x.scale_a = at<float>(6), x.scale_b = at<float>(7);

@@ -112,7 +112,7 @@ TEST(CApiScaled, EveryFieldOfAProductIsPassedOn) {
 }
 
 TEST(CApiScaled, EveryFieldOfAQuantisationIsPassedOn) {
-  tenon_quantize_problem p{};
+  tenon_quantize_problem p = tenon_quantize_problem_default();
   p.rows = 1, p.columns = 2;
   p.x = {at<void>(16), 3, TENON_ROW_MAJOR, TENON_F32};
   p.up = {at<void>(32), 4, TENON_COLUMN_MAJOR, TENON_F16};

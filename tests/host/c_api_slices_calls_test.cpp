@@ -68,7 +68,7 @@ void expect_passed_on() {
 }
 
 TEST(CApiSlices, EveryFieldIsPassedOn) {
-  tenon_sliced_gemm_problem p{};
+  tenon_sliced_gemm_problem p = tenon_sliced_gemm_problem_default();
   p.m = 1, p.n = 2, p.k = 3;
   p.a = at<double>(16), p.lda = 4, p.order_a = TENON_COLUMN_MAJOR;
   p.b = at<double>(32), p.ldb = 5, p.order_b = TENON_ROW_MAJOR;

@@ -1,0 +1,117 @@
+// The structs of tenon.h as programs hand them over, compiled with the header of this library or an older
+// one: their first member says how many bytes they have (c_types.h).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "host/c_api_types.hpp"
+#include "tenon/tenon.h"
+
+namespace tenon::c_api {
+
+// Of a struct that is handed over: its name, that of the argument, and the bytes that it had in version 0.2,
+// the oldest that a library of today serves.
+template <class T>
+struct Abi;
+template <>
+struct Abi<tenon_gemm_problem> {
+  static constexpr const char *name = "tenon_gemm_problem", *argument = "problem";
+  static constexpr std::size_t oldest_bytes = 400;
+};
+template <>
+struct Abi<tenon_gemm_pointers> {
+  static constexpr const char *name = "tenon_gemm_pointers", *argument = "pointers";
+  static constexpr std::size_t oldest_bytes = 128;
+};
+template <>
+struct Abi<tenon_gemm_grouped_problem> {
+  static constexpr const char *name = "tenon_gemm_grouped_problem", *argument = "problem";
+  static constexpr std::size_t oldest_bytes = 224;
+};
+template <>
+struct Abi<tenon_gemm_batch> {
+  static constexpr const char *name = "tenon_gemm_batch", *argument = "batch";
+  static constexpr std::size_t oldest_bytes = 80;
+};
+template <>
+struct Abi<tenon_scaled_gemm_problem> {
+  static constexpr const char *name = "tenon_scaled_gemm_problem", *argument = "problem";
+  static constexpr std::size_t oldest_bytes = 168;
+};
+template <>
+struct Abi<tenon_quantize_problem> {
+  static constexpr const char *name = "tenon_quantize_problem", *argument = "problem";
+  static constexpr std::size_t oldest_bytes = 120;
+};
+template <>
+struct Abi<tenon_sliced_gemm_problem> {
+  static constexpr const char *name = "tenon_sliced_gemm_problem", *argument = "problem";
+  static constexpr std::size_t oldest_bytes = 136;
+};
+template <>
+struct Abi<tenon_attention_problem> {
+  static constexpr const char *name = "tenon_attention_problem", *argument = "problem";
+  static constexpr std::size_t oldest_bytes = 408;
+};
+template <>
+struct Abi<tenon_attention_backward_problem> {
+  static constexpr const char *name = "tenon_attention_backward_problem", *argument = "problem";
+  static constexpr std::size_t oldest_bytes = 168;
+};
+
+inline bool is_zero(const void* data, std::size_t bytes) noexcept {
+  const auto* const first = static_cast<const unsigned char*>(data);
+  return std::all_of(first, first + bytes, [](unsigned char byte) { return byte == 0; });
+}
+
+// Whether the fields that this library does not know are 0.
+template <class T>
+bool reserved_are_zero(const T&) noexcept {
+  return true;
+}
+inline bool reserved_are_zero(const tenon_gemm_problem& p) noexcept {
+  return is_zero(p.epilogue.reserved, sizeof p.epilogue.reserved);
+}
+inline bool reserved_are_zero(const tenon_attention_problem& p) noexcept {
+  return p.pages.reserved == 0;
+}
+
+// *to: the struct at `from`; what an older header does not have stays 0. argument: where it was found.
+template <class T>
+Status read(const T* from, T* to, const char* argument = Abi<T>::argument) noexcept {
+  static_assert(sizeof(T) >= Abi<T>::oldest_bytes && offsetof(T, struct_bytes) == 0,
+                "a struct of the C API may only grow, at its end");
+  const char* const name = Abi<T>::name;
+  if (from == nullptr)
+    return Status(StatusCode::invalid_argument, "%s is a null pointer but must point to a %s", argument,
+                  name);
+  const std::size_t bytes = from->struct_bytes;
+  constexpr std::size_t most = 1 << 16;  // so much no struct will have: it was not initialised
+  if (bytes < Abi<T>::oldest_bytes || bytes > most)
+    return Status(StatusCode::invalid_argument,
+                  "struct_bytes of %s is %zu but must be the size of the struct, %zu in this version: start "
+                  "from %s_default()",
+                  name, bytes, sizeof(T), name);
+  *to = T{};
+  std::memcpy(static_cast<void*>(to), from, std::min(bytes, sizeof(T)));
+  if ((bytes > sizeof(T) && !is_zero(reinterpret_cast<const char*>(from) + sizeof(T), bytes - sizeof(T))) ||
+      !reserved_are_zero(*to))
+    return Status(StatusCode::unsupported,
+                  "a field of %s is set that version %d.%d.%d of the library does not know: it must be 0, or "
+                  "the library newer",
+                  name, TENON_VERSION_MAJOR, TENON_VERSION_MINOR, TENON_VERSION_PATCH);
+  return {};
+}
+
+// Writes the defaults to a struct that has so many bytes in the program.
+template <class T>
+void initialise(T* to, std::size_t struct_bytes, T defaults) noexcept {
+  if (to == nullptr || struct_bytes < sizeof struct_bytes) return;
+  defaults.struct_bytes = struct_bytes;
+  std::memset(static_cast<void*>(to), 0, struct_bytes);
+  std::memcpy(static_cast<void*>(to), &defaults, std::min(struct_bytes, sizeof(T)));
+}
+
+}  // namespace tenon::c_api
