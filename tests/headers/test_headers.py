@@ -279,14 +279,23 @@ class Program:
         self.library.nvrtcDestroyProgram(ctypes.byref(self.handle))
 
 
+def nvrtc_library(*folders):
+    """None: there is none."""
+    found = [path for folder in folders for path in sorted(pathlib.Path(folder).glob("libnvrtc.so*"))]
+    return ctypes.CDLL(str(found[0])) if found else None
+
+
+def with_cccl(*folders):
+    """The toolkit's folders, and that of <cuda/ptx>, which nvcc looks into by itself."""
+    return [*folders, *(path for path in (pathlib.Path(folder) / "cccl" for folder in folders) if path.is_dir())]
+
+
 def nvrtc(folder, *cuda):
-    libraries = sorted(pathlib.Path(folder).glob("libnvrtc.so*"))
-    if not libraries:
+    library = nvrtc_library(folder)
+    if library is None:
         print(f"skipped: no libnvrtc in {folder}")
         sys.exit(77)
-    library = ctypes.CDLL(str(libraries[0]))
-    # <cuda/ptx> is in a folder of its own, which nvcc looks into by itself.
-    folders = [INCLUDE, *cuda, *(path for path in (pathlib.Path(part) / "cccl" for part in cuda) if path.is_dir())]
+    folders = [INCLUDE, *with_cccl(*cuda)]
     failures, hosts = [], 0
     for header in FOR_NVRTC:
         with Program(library, folders, "sm_90a", f'#include "{header}"\n') as program:
