@@ -234,6 +234,9 @@ KERNELS = [
     ("sm_90a", ("cuda_fp16.h", "tenon/gemm/config_sm90.hpp", "tenon/gemm/kernel_wgmma.hpp"),
      BIAS_RELU + "using Config = tenon::sm90::PingpongConfig<half, float, 128, 192>;\n",
      "tenon::gemm_wgmma<Config, BiasRelu>", "gemm_wgmma"),
+    ("sm_90a", ("cuda_fp16.h", "tenon/gemm/config_sm90.hpp", "tenon/gemm/kernel_wgmma.hpp"),
+     BIAS_RELU + "using Config = tenon::sm90::PingpongConfig<half, float, 128, 192>;\n",
+     "tenon::gemm_wgmma_typed<Config, BiasRelu, tenon::Type::f16>", "gemm_wgmma_typed"),
     ("sm_80", ("cuda_fp16.h", "tenon/gemm/config_sm80.hpp", "tenon/gemm/kernel_cp_async.hpp"),
      BIAS_RELU + "using Config = tenon::sm80::Config<half, float, 128, 128>;\n",
      "tenon::gemm_cp_async<Config, tenon::Alignment::any, BiasRelu>", "gemm_cp_async"),
@@ -279,6 +282,11 @@ class Program:
         self.library.nvrtcDestroyProgram(ctypes.byref(self.handle))
 
 
+def source_of(kernel):
+    _, headers, text, *_ = kernel
+    return "".join(f"#include <{header}>\n" for header in headers) + text
+
+
 def nvrtc_library(*folders):
     """None: there is none."""
     found = [path for folder in folders for path in sorted(pathlib.Path(folder).glob("libnvrtc.so*"))]
@@ -306,9 +314,9 @@ def nvrtc(folder, *cuda):
                     failures.append(f"{header} does not say that it is for the host:\n{program.log}")
             elif program.log:
                 failures.append(f"{header} does not compile under NVRTC without a warning:\n{program.log}")
-    for architecture, headers, text, name, part in KERNELS:
-        source = "".join(f"#include <{header}>\n" for header in headers) + text
-        with Program(library, folders, architecture, source, [name]) as program:
+    for kernel in KERNELS:
+        architecture, _, _, name, part = kernel
+        with Program(library, folders, architecture, source_of(kernel), [name]) as program:
             if program.log:
                 failures.append(f"{name} does not compile under NVRTC without a warning:\n{program.log}")
                 continue
