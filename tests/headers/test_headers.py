@@ -243,6 +243,9 @@ KERNELS = [
     ("sm_80", ("cuda_fp16.h", "tenon/attention/kernel_mma.hpp"),
      ALIBI + "using Config = tenon::AttentionMmaConfig<half, 64, 64, 4, 2, 64, 32, 3, true, 2, tenon::Overlap::ahead>;\n",
      "tenon::attention_mma<Config, Alibi, tenon::Alignment::any, tenon::Sequences::equal>", "attention_mma"),
+    ("sm_90a", ("cuda_fp16.h", "tenon/attention/kernel_wgmma.hpp", "tenon/attention/tiles_sm90.hpp"),
+     ALIBI + "using Config = tenon::sm90::AttentionConfigFor<half, 128, tenon::CausalMask, Alibi>;\n",
+     "tenon::attention_wgmma<Config, tenon::CausalMask, Alibi>", "attention_wgmma"),
 ]
 
 
@@ -254,7 +257,7 @@ class Program:
         assert library.nvrtcCreateProgram(ctypes.byref(self.handle), source.encode(), b"program.cu", 0, None, None) == 0
         for name in names:
             assert library.nvrtcAddNameExpression(self.handle, name.encode()) == 0
-        # -default-device: NVRTC refuses generic lambdas, and constexpr functions, which say nothing else.
+        # -default-device: without it NVRTC refuses generic lambdas, and functions that are constexpr but not __device__.
         options = ["-std=c++17", f"--gpu-architecture={architecture}", "-default-device", *(f"-I{folder}" for folder in folders)]
         options = [option.encode() for option in options]
         started = time.process_time()
