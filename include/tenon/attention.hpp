@@ -26,6 +26,8 @@
 // first call, which builds the list of kernels. Link with tenon::tenon.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <cstddef>
 
 #include "tenon/attention/problem.hpp"

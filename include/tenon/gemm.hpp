@@ -13,6 +13,8 @@
 // decide once and for all, prepare the product: gemm_prepared.hpp. Link with tenon::tenon.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <cstddef>
 #include <cstdint>
 

@@ -15,6 +15,8 @@
 // emulation of floating-point matrix multiplication using an integer modular technique", 2025.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <cstddef>
 #include <cstdint>
 

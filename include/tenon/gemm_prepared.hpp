@@ -8,6 +8,8 @@
 // Link with tenon::tenon.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <memory>
 
 #include "tenon/gemm.hpp"

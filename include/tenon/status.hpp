@@ -4,6 +4,8 @@
 // the value found and the value needed: "lda is 100 but row-major A with k = 128 needs lda >= 128".
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <cstdarg>
 #include <cstdio>
 

@@ -16,6 +16,8 @@
 // (gemm.hpp).
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <cstddef>
 
 #include "tenon/status.hpp"

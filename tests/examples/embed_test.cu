@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <vector>
@@ -14,9 +15,16 @@
 namespace tenon {
 namespace {
 
-// The name of the one kernel of the example's PTX that is of the GEMM, or that is not (`no_k`).
+// The PTX that the emulator executes, without its suffix: nvcc's of the example, or what test_nvrtc.py has
+// NVRTC make of the same kernel.
+const char* ptx_file() {
+  const char* const other = std::getenv("TENON_EMBEDDED_PTX");
+  return other != nullptr ? other : EMBEDDED_PTX;
+}
+
+// The name of the one kernel of the PTX that is of the GEMM, or that is not (`no_k`).
 std::string entry(bool no_k) {
-  std::ifstream file(std::string(EMBEDDED_PTX) + ".ptx");
+  std::ifstream file(std::string(ptx_file()) + ".ptx");
   std::ostringstream text;
   text << file.rdbuf();
   const std::string all = text.str(), begins = ".entry ";
@@ -55,7 +63,7 @@ class Embedded : public test::DeviceTest {
       bool launches = false;
       status = plan_launch<Kernel>(problem, {device_bias.get()}, test::launcher(), &plan, &launches);
       const std::string name = entry(k == 0);
-      plan.ptx = EMBEDDED_PTX;
+      plan.ptx = ptx_file();
       plan.entry = name.c_str();
       if (status) status = test::launcher().launch(plan);
     } else {

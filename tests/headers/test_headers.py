@@ -9,7 +9,9 @@
                                           those have; the kernels of clusters are refused with a sentence
   test_headers.py sentences <nvcc> <c++ compiler> <folder>   what compiles a header and cannot is told so in one sentence:
                                           C++14, plain C++ for device code, a target that a kernel's header excludes
-  test_headers.py nvrtc  <cuda library folder>            what embedders compile at run time: the headers of ptx/
+  test_headers.py nvrtc  <cuda library folder> <cuda include folder>...   what embedders compile at run time: every header
+                                          alone, but those of host code, which say in one sentence that they are; and
+                                          whole kernels with an operation of the embedder's own
 
 Exit status 77: skipped.
 """
@@ -19,6 +21,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
 HEADERS = sorted(p.relative_to(INCLUDE) for suffix in ("*.hpp", "*.h") for p in (INCLUDE / "tenon").rglob(suffix))
@@ -206,29 +209,127 @@ def sentences(nvcc, cxx, folder):
     print(f"{len(HEADERS)} headers: one sentence each, or none")
 
 
-def nvrtc(folder):
-    libraries = sorted(pathlib.Path(folder).glob("libnvrtc.so*"))
-    if not libraries:
+# A header of host code is one that includes this, directly or through others. C and the emulator are not NVRTC's at all.
+NEEDS_HOST = pathlib.Path("tenon/needs_host.hpp")
+HOST_SENTENCE = "this header of tenon is for the host: under NVRTC include a kernel's header"
+FOR_NVRTC = [h for h in HEADERS if h.suffix == ".hpp" and "emulator" not in h.parts]
+
+BIAS_RELU = """
+struct BiasRelu {
+  const float* bias;
+  __device__ float operator()(float accumulator, int, int column) const { return fmaxf(accumulator + bias[column], 0.0F); }
+};
+"""
+ALIBI = """
+struct Alibi {
+  static constexpr bool changes_scores = true;
+  float scale, slope;
+  __device__ Alibi of_head(int) const { return *this; }
+  __device__ float operator()(float dot, int position, int key) const { return scale * dot + slope * (key - position); }
+  __device__ float log2_factor() const { return tenon::log2_of_e; }
+};
+"""
+# Architecture, headers, the operation and the configuration, and the kernel: its name expression and a part of its symbol.
+KERNELS = [
+    ("sm_90a", ("cuda_fp16.h", "tenon/gemm/config_sm90.hpp", "tenon/gemm/kernel_wgmma.hpp"),
+     BIAS_RELU + "using Config = tenon::sm90::PingpongConfig<half, float, 128, 192>;\n",
+     "tenon::gemm_wgmma<Config, BiasRelu>", "gemm_wgmma"),
+    ("sm_90a", ("cuda_fp16.h", "tenon/gemm/config_sm90.hpp", "tenon/gemm/kernel_wgmma.hpp"),
+     BIAS_RELU + "using Config = tenon::sm90::PingpongConfig<half, float, 128, 192>;\n",
+     "tenon::gemm_wgmma_typed<Config, BiasRelu, tenon::Type::f16>", "gemm_wgmma_typed"),
+    ("sm_80", ("cuda_fp16.h", "tenon/gemm/config_sm80.hpp", "tenon/gemm/kernel_cp_async.hpp"),
+     BIAS_RELU + "using Config = tenon::sm80::Config<half, float, 128, 128>;\n",
+     "tenon::gemm_cp_async<Config, tenon::Alignment::any, BiasRelu>", "gemm_cp_async"),
+    ("sm_80", ("cuda_fp16.h", "tenon/attention/kernel_mma.hpp"),
+     ALIBI + "using Config = tenon::AttentionMmaConfig<half, 64, 64, 4, 2, 64, 32, 3, true, 2, tenon::Overlap::ahead>;\n",
+     "tenon::attention_mma<Config, Alibi, tenon::Alignment::any, tenon::Sequences::equal>", "attention_mma"),
+    ("sm_90a", ("cuda_fp16.h", "tenon/attention/kernel_wgmma.hpp", "tenon/attention/tiles_sm90.hpp"),
+     ALIBI + "using Config = tenon::sm90::AttentionConfigFor<half, 128, tenon::CausalMask, Alibi>;\n",
+     "tenon::attention_wgmma<Config, tenon::CausalMask, Alibi>", "attention_wgmma"),
+]
+
+
+class Program:
+    """A program that NVRTC has compiled, or refused: `error` says so."""
+
+    def __init__(self, library, folders, architecture, source, names=()):
+        self.library, self.handle = library, ctypes.c_void_p()
+        assert library.nvrtcCreateProgram(ctypes.byref(self.handle), source.encode(), b"program.cu", 0, None, None) == 0
+        for name in names:
+            assert library.nvrtcAddNameExpression(self.handle, name.encode()) == 0
+        # -default-device: without it NVRTC refuses generic lambdas, and functions that are constexpr but not __device__.
+        options = ["-std=c++17", f"--gpu-architecture={architecture}", "-default-device", *(f"-I{folder}" for folder in folders)]
+        options = [option.encode() for option in options]
+        started = time.process_time()
+        failed = library.nvrtcCompileProgram(self.handle, len(options), (ctypes.c_char_p * len(options))(*options)) != 0
+        self.seconds = time.process_time() - started
+        self.log = self.read("ProgramLog").decode().rstrip("\0\n")
+        self.error = self.log if failed else None
+
+    def read(self, what):
+        size = ctypes.c_size_t()
+        assert getattr(self.library, f"nvrtcGet{what}Size")(self.handle, ctypes.byref(size)) == 0
+        text = ctypes.create_string_buffer(size.value)
+        assert getattr(self.library, f"nvrtcGet{what}")(self.handle, text) == 0
+        return text.raw
+
+    def symbol(self, name):
+        found = ctypes.c_char_p()
+        assert self.library.nvrtcGetLoweredName(self.handle, name.encode(), ctypes.byref(found)) == 0, name
+        return found.value.decode()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.library.nvrtcDestroyProgram(ctypes.byref(self.handle))
+
+
+def source_of(kernel):
+    _, headers, text, *_ = kernel
+    return "".join(f"#include <{header}>\n" for header in headers) + text
+
+
+def nvrtc_library(*folders):
+    """None: there is none."""
+    found = [path for folder in folders for path in sorted(pathlib.Path(folder).glob("libnvrtc.so*"))]
+    return ctypes.CDLL(str(found[0])) if found else None
+
+
+def with_cccl(*folders):
+    """The toolkit's folders, and that of <cuda/ptx>, which nvcc looks into by itself."""
+    return [*folders, *(path for path in (pathlib.Path(folder) / "cccl" for folder in folders) if path.is_dir())]
+
+
+def nvrtc(folder, *cuda):
+    library = nvrtc_library(folder)
+    if library is None:
         print(f"skipped: no libnvrtc in {folder}")
         sys.exit(77)
-    library = ctypes.CDLL(str(libraries[0]))
-    failures = []
-    headers = [h for h in HEADERS if h.parts[1] == "ptx"]
-    for header in headers:
-        program = ctypes.c_void_p()
-        assert library.nvrtcCreateProgram(ctypes.byref(program), f'#include "{header}"\n'.encode(), b"alone.cu", 0,
-                                          None, None) == 0
-        options = [b"--std=c++17", b"--gpu-architecture=sm_90a", f"-I{INCLUDE}".encode()]
-        if library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options)) != 0:
-            size = ctypes.c_size_t()
-            library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
-            log = ctypes.create_string_buffer(size.value)
-            library.nvrtcGetProgramLog(program, log)
-            failures.append(f"{header} does not compile under NVRTC:\n{log.value.decode()}")
-        library.nvrtcDestroyProgram(ctypes.byref(program))
+    folders = [INCLUDE, *with_cccl(*cuda)]
+    failures, hosts = [], 0
+    for header in FOR_NVRTC:
+        with Program(library, folders, "sm_90a", f'#include "{header}"\n') as program:
+            if NEEDS_HOST in reachable(header):
+                hosts += 1
+                errors = [line for line in program.log.splitlines() if "error" in line]
+                if program.error is None or len(errors) < 1 or HOST_SENTENCE not in errors[0]:
+                    failures.append(f"{header} does not say that it is for the host:\n{program.log}")
+            elif program.log:
+                failures.append(f"{header} does not compile under NVRTC without a warning:\n{program.log}")
+    for kernel in KERNELS:
+        architecture, _, _, name, part = kernel
+        with Program(library, folders, architecture, source_of(kernel), [name]) as program:
+            if program.log:
+                failures.append(f"{name} does not compile under NVRTC without a warning:\n{program.log}")
+                continue
+            symbol, cubin = program.symbol(name), program.read("CUBIN")
+            print(f"{program.seconds:.1f} s for {name} ({architecture}): {len(cubin)} bytes")
+            if part not in symbol or symbol.encode() not in cubin or not cubin.startswith(b"\x7fELF"):
+                failures.append(f"{name}: the kernel {symbol} is not in its cubin of {len(cubin)} bytes")
     if failures:
         sys.exit("\n".join(failures))
-    print(f"{len(headers)} headers of ptx/ compile under NVRTC")
+    print(f"{len(FOR_NVRTC) - hosts} headers compile under NVRTC, {hosts} say that they are for the host")
 
 
 if __name__ == "__main__":

@@ -55,7 +55,8 @@ class Tree(unittest.TestCase):
 class Floors(Tree):
     def test_a_lower_layer_is_accepted(self):
         self.write("include/tenon/warp/tile.hpp", '#include "tenon/ptx/mma.hpp"\n#include "tenon/status.hpp"\n')
-        self.write("include/tenon/status.hpp", "#pragma once\n")
+        self.write("include/tenon/status.hpp", '#pragma once\n#include "tenon/needs_host.hpp"\n')
+        self.write("include/tenon/needs_host.hpp", "#pragma once\n")
         self.write("include/tenon/gemm.hpp", '#include "tenon/status.hpp"\n')
         self.assert_content("check_floors")
 

@@ -1,9 +1,8 @@
 // The problem of the backward pass of attention. Plain C++17. Below: problem.hpp.
 #pragma once
 
-#include <cstddef>
-
 #include "tenon/attention/problem.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

@@ -6,10 +6,9 @@
 // with constants, and its BatchOf<Mask> is empty.
 #pragma once
 
-#include <type_traits>
-
 #include "tenon/attention/mask.hpp"
 #include "tenon/attention/variable_lengths.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

@@ -2,9 +2,8 @@
 // Below: arguments_mma.hpp, variable_lengths.hpp.
 #pragma once
 
-#include <type_traits>
-
 #include "tenon/attention/arguments_mma.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

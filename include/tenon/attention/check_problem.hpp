@@ -2,6 +2,8 @@
 // checks what it needs beyond that. Plain C++17. Below: problem.hpp, status.hpp.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <cmath>
 #include <utility>
 

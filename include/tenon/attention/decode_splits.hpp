@@ -1,6 +1,8 @@
 // Into how many parts attention of few queries splits the keys. Plain C++17.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>

@@ -19,7 +19,7 @@ __device__ __forceinline__ float log2_of_sum(const float (&logs)[count]) {
   float most = logs[0];
 #pragma unroll
   for (int i = 1; i < count; ++i) most = fmaxf(most, logs[i]);
-  if (most == -__builtin_huge_valf()) return most;
+  if (most == -float_infinity) return most;
   float sum = 0;
 #pragma unroll
   for (int i = 0; i < count; ++i) sum += ptx::ex2_approx_ftz_f32(logs[i] - most);
@@ -38,7 +38,6 @@ class DecodeWarp {
   static constexpr int step = Config::step, key_blocks = step / 16;
   static constexpr int depth_blocks = Config::head_dimension / 16,
                        value_blocks = Config::value_dimension / 16;
-  static constexpr float minus_infinity = -__builtin_huge_valf();
 
  public:
   __device__ __forceinline__ DecodeWarp(const AttentionDecodeArguments& a, const Score& score,
@@ -104,7 +103,7 @@ class DecodeWarp {
       }
     }
     finish_scores(s, key, there);
-    float maxima[2] = {minus_infinity, minus_infinity};
+    float maxima[2] = {-float_infinity, -float_infinity};
 #pragma unroll
     for (int n = 0; n < 2 * key_blocks; ++n) {
 #pragma unroll
@@ -150,7 +149,7 @@ class DecodeWarp {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const float sum = sums[r];
-      own[r] = sum == 0 ? minus_infinity : softmax_.log2_sum(r, sum);
+      own[r] = sum == 0 ? -float_infinity : softmax_.log2_sum(r, sum);
       inverse[r] = sum == 0 ? 0 : 1 / sum;
       if (lane % 4 == 0) logs[warp * Config::rows + lane / 4 + 8 * r] = own[r];
     }
@@ -158,7 +157,7 @@ class DecodeWarp {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const float log = log2_of_row(logs, lane / 4 + 8 * r, row_[r].head);
-      const float scale = own[r] == minus_infinity ? 0 : ptx::ex2_approx_ftz_f32(own[r] - log) * inverse[r];
+      const float scale = own[r] == -float_infinity ? 0 : ptx::ex2_approx_ftz_f32(own[r] - log) * inverse[r];
       const std::uint32_t to =
           ptx::shared_address(shared + (warp * Config::rows + lane / 4 + 8 * r) * Config::sum_columns) +
           4 * static_cast<std::uint32_t>(Fragment::coord(lane, 0).col);
@@ -208,7 +207,7 @@ class DecodeWarp {
     float all[Config::warps + 1];
 #pragma unroll
     for (int w = 0; w < Config::warps; ++w) all[w] = logs[w * Config::rows + row];
-    all[Config::warps] = a_.splits == 1 && a_.sinks != nullptr ? a_.sinks[head] * log2_of_e : minus_infinity;
+    all[Config::warps] = a_.splits == 1 && a_.sinks != nullptr ? a_.sinks[head] * log2_of_e : -float_infinity;
     return log2_of_sum(all);
   }
 
@@ -230,7 +229,7 @@ class DecodeWarp {
           const int in_step = 8 * n + Fragment::coord(lane, e).col, at = key + in_step;
           float& value = s[n].reg[2 * r + e];
           if constexpr (Score::changes_scores) value = score_[r](value, position, at);
-          if (masked && (at < first || at > last || (there >> in_step & 1U) == 0)) value = minus_infinity;
+          if (masked && (at < first || at > last || (there >> in_step & 1U) == 0)) value = -float_infinity;
         }
       }
     }

@@ -10,6 +10,7 @@
 #include "tenon/attention/arguments_backward.hpp"
 #include "tenon/attention/score_function.hpp"
 #include "tenon/fragment/pack.hpp"
+#include "tenon/ptx/griddepcontrol.hpp"
 
 namespace tenon {
 
@@ -48,7 +49,7 @@ template <class T>
 __global__ void __launch_bounds__(backward_row_threads)
     attention_backward_prepare(const __grid_constant__ AttentionBackwardArguments a) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
+  ptx::griddepcontrol_launch_dependents();
 #endif
   const BackwardRow row(a);
   const int lane = static_cast<int>(threadIdx.x) % 8;
@@ -81,13 +82,12 @@ __global__ void __launch_bounds__(backward_row_threads)
     }
   }
   if (lane != 0) return;
-  constexpr float infinity = __builtin_huge_valf();
-  float log2_sum = infinity;
+  float log2_sum = float_infinity;
   if (row.query < a.queries) {
     const std::int64_t at =
         (static_cast<std::int64_t>(row.batch) * a.heads + row.head) * a.queries + row.query;
     const float found = a.log_sum_exp[at];
-    if (found != -infinity) log2_sum = found * log2_of_e;
+    if (found != -float_infinity) log2_sum = found * log2_of_e;
   }
   a.log2_sums[row.index] = log2_sum;
   a.deltas[row.index] = sum;

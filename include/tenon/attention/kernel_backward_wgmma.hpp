@@ -13,6 +13,7 @@
 #include "tenon/attention/producer_backward_tma.hpp"
 #include "tenon/attention/round_backward_wgmma.hpp"
 #include "tenon/attention/scheduler_backward.hpp"
+#include "tenon/ptx/griddepcontrol.hpp"
 #include "tenon/ptx/setmaxnreg.hpp"
 
 namespace tenon {
@@ -33,7 +34,7 @@ __global__ void __launch_bounds__(Config::threads, 1)
   const AttentionBackwardRings<Config> rings(memory);
   if (works_for_warp(0)) rings.initialize();
   __syncthreads();
-  cudaGridDependencySynchronize();
+  ptx::griddepcontrol_wait();
   // The CTA's number is opaque: nvcc would compute the task before the roles part, and ptxas would spill it.
   const auto task = [&] { return order.at(__shfl_sync(0xffffffffU, static_cast<int>(blockIdx.x), 0)); };
   if (const BackwardTask mine = task(); mine.rounds) {

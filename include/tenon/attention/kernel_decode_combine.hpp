@@ -20,7 +20,6 @@ namespace tenon {
 template <class T>
 __global__ void __launch_bounds__(32)
     attention_decode_combine(const __grid_constant__ AttentionDecodeArguments a, int value_dimension) {
-  constexpr float minus_infinity = -__builtin_huge_valf();
   constexpr int ahead = 16;  // splits whose O is on its way at a time
   let_next_grid_begin();
   const int lane = static_cast<int>(threadIdx.x), place = static_cast<int>(blockIdx.x);
@@ -45,13 +44,13 @@ __global__ void __launch_bounds__(32)
   };
   load(0);
 
-  const float sink = a.sinks != nullptr ? a.sinks[row.head] * log2_of_e : minus_infinity;
+  const float sink = a.sinks != nullptr ? a.sinks[row.head] * log2_of_e : -float_infinity;
   float most = sink;
   for (int split = lane; split < a.splits; split += 32) most = fmaxf(most, logs[split]);
 #pragma unroll
   for (int lanes = 16; lanes > 0; lanes /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffffU, most, lanes));
 
-  const bool sees = most != minus_infinity;
+  const bool sees = most != -float_infinity;
   float sum = sees ? ptx::ex2_approx_ftz_f32(sink - most) : 0;
   float4 o = make_float4(0, 0, 0, 0);
   for (int begin = 0; begin < a.splits; begin += ahead) {
@@ -81,7 +80,7 @@ __global__ void __launch_bounds__(32)
     }
   }
   if (column == 0 && a.log_sum_exp != nullptr)
-    a.log_sum_exp[place] = sees ? (most + log2f(sum)) * ln_of_2 : minus_infinity;
+    a.log_sum_exp[place] = sees ? (most + log2f(sum)) * ln_of_2 : -float_infinity;
 }
 
 }  // namespace tenon

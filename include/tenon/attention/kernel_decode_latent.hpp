@@ -15,6 +15,7 @@
 
 #include "tenon/attention/decode_warp.hpp"
 #include "tenon/attention/key_copies.hpp"
+#include "tenon/attention/score_function.hpp"
 #include "tenon/pipeline/cp_async_ring.hpp"
 #include "tenon/pipeline/grid_dependency.hpp"
 #include "tenon/ptx/shared_address.hpp"
@@ -64,7 +65,6 @@ class AttentionLatent {
   static constexpr int depth_blocks = Config::head_dimension / 16, key_blocks = Config::key_tile / 16;
   static constexpr int value_blocks = Config::value_dimension / 4 / 16;  // of a warp
   static constexpr int chains = row_blocks == 1 ? 2 : 1;                 // of S, so that products overlap
-  static constexpr float minus_infinity = -__builtin_huge_valf();
 
  public:
   __device__ static void run(const AttentionDecodeArguments& a, const Score& score) {
@@ -300,7 +300,7 @@ class AttentionLatent {
           float& value = s[r / 2][n].reg[r % 2 * 2 + e];
           if constexpr (Score::changes_scores) value = score(value, position, column);
           if (masked && (column < first || column > last || (there >> in_step & 1U) == 0))
-            value = minus_infinity;
+            value = -float_infinity;
         }
       }
     }
@@ -327,7 +327,7 @@ class AttentionLatent {
 #pragma unroll
       for (int w = 0; w < 4; ++w) sum += of_rows_[w * Config::rows + row];
       const DecodeRow place = at(row);
-      float log = sum == 0 ? minus_infinity : softmax_.log2_sum(r, sum);
+      float log = sum == 0 ? -float_infinity : softmax_.log2_sum(r, sum);
       float scale = sum == 0 ? 0 : 1 / sum;
       if (a_.splits == 1 && a_.sinks != nullptr) {
         const float both[2] = {log, a_.sinks[place.head] * log2_of_e};

@@ -12,6 +12,7 @@
 #include "tenon/attention/consumer_wgmma.hpp"
 #include "tenon/attention/producer_tma.hpp"
 #include "tenon/attention/transposer_wgmma.hpp"
+#include "tenon/ptx/griddepcontrol.hpp"
 #include "tenon/ptx/setmaxnreg.hpp"
 
 namespace tenon {
@@ -43,14 +44,14 @@ struct AttentionWgmma {
     }
     if (works_for_warp(0)) rings.initialize();
     __syncthreads();
-    cudaTriggerProgrammaticLaunchCompletion();
+    ptx::griddepcontrol_launch_dependents();
     // Broadcast, so that ptxas knows it to be uniform (WgmmaRoles::warpgroup()).
     const int group = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
     if (group == Config::consumers) {
       ptx::setmaxnreg_dec_sync_aligned_u32<producer_registers>();
       const PersistentScheduler scheduler = this_scheduler(p.order);
       if (works_for_warp(Config::producer_warp)) {
-        cudaGridDependencySynchronize();
+        ptx::griddepcontrol_wait();
         AttentionProducer<Config>(maps, p, rings, memory).run(Walk(scheduler, mask));
       } else if constexpr (Config::ValueTiles::transposed) {
         const int transposer = static_cast<int>(threadIdx.x) / 32 - Config::producer_warp - 1;
@@ -60,7 +61,7 @@ struct AttentionWgmma {
       }
     } else {
       ptx::setmaxnreg_inc_sync_aligned_u32<consumer_registers>();
-      cudaGridDependencySynchronize();  // the previous grid may read what the store overwrites
+      ptx::griddepcontrol_wait();  // the previous grid may read what the store overwrites
       const PersistentScheduler scheduler = this_scheduler(p.order);
       AttentionConsumer<Config, Mask, Score>(p, mask, score, rings, ptx::shared_address(memory), group)
           .run(Walk(scheduler, mask));

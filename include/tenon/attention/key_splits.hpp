@@ -2,6 +2,8 @@
 // device: a chunk of a prompt or a tree of drafts before a long context. Plain C++17.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <algorithm>
 #include <cstdint>
 

@@ -3,6 +3,8 @@
 // launch_sm80.hpp.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <algorithm>
 #include <limits>
 

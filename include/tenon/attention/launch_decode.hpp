@@ -3,6 +3,8 @@
 // kernel_decode.hpp, kernel_decode_combine.hpp, launch_sm80.hpp.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <algorithm>
 #include <limits>
 

@@ -8,6 +8,8 @@
 // kernel_mma.hpp, check_problem.hpp, gemm/cuda_launcher.hpp.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <algorithm>
 #include <limits>
 

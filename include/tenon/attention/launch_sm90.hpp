@@ -8,6 +8,8 @@
 // Below: kernel_wgmma.hpp, check_problem.hpp, score_function.hpp, tiles_sm90.hpp, gemm/cuda_launcher.hpp.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <algorithm>
 
 #include "tenon/attention/check_problem.hpp"

@@ -1,10 +1,8 @@
 // The problem of attention. Plain C++17. Below: gemm/types.hpp.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "tenon/gemm/types.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

@@ -6,10 +6,9 @@
 // (longest work first).
 #pragma once
 
-#include <cstdint>
-
 #include "tenon/fragment/host_device.hpp"
 #include "tenon/gemm/divisor.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

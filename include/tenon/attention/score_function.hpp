@@ -13,10 +13,12 @@
 #pragma once
 
 #include "tenon/ptx/special_functions.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 
 inline constexpr float log2_of_e = 1.4426950408889634F, ln_of_2 = 0.6931471805599453F;
+inline constexpr float float_infinity = std::numeric_limits<float>::infinity();
 
 // scale * score, with a scale above 0. The scale is part of the exponential's argument and costs nothing.
 struct PlainScore {

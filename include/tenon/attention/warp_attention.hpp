@@ -28,7 +28,6 @@ class WarpAttention {
   static constexpr int depth_blocks = Config::head_dimension / 16,
                        value_blocks = Config::value_dimension / 16;
   static constexpr int rows_of_lane = 2 * row_blocks;  // rows g and g + 8 of each block
-  static constexpr float minus_infinity = -__builtin_huge_valf();
   using Sequence = SequenceOf<sequences>;
 
   using QueryCursor = PanelCursor<QueryTile, Load16x16::a>;
@@ -147,7 +146,7 @@ class WarpAttention {
           const int column = key + 8 * n + at.col;
           float& value = s[i][n].reg[e];
           if constexpr (Score::changes_scores) value = score_(value, position, column);
-          if (masked && (column < first || column > last)) value = minus_infinity;
+          if (masked && (column < first || column > last)) value = -float_infinity;
         }
       }
     }
@@ -174,7 +173,7 @@ class WarpAttention {
         const std::uint32_t bits = missing[n / 4] >> (n % 4 * 8 + Fragment::coord(lane, e).col);
 #pragma unroll
         for (int i = 0; i < row_blocks; ++i) {
-          if (bits % 2 != 0) s[i][n].reg[e] = minus_infinity;
+          if (bits % 2 != 0) s[i][n].reg[e] = -float_infinity;
         }
       }
     }
@@ -183,7 +182,7 @@ class WarpAttention {
   // Of no scores.
   __device__ __forceinline__ static void clear_maxima(Maxima& maxima) {
 #pragma unroll
-    for (int r = 0; r < rows_of_lane; ++r) maxima[r] = minus_infinity;
+    for (int r = 0; r < rows_of_lane; ++r) maxima[r] = -float_infinity;
   }
   // Takes in the scores of a block of 16 keys.
   __device__ __forceinline__ static void raise_maxima(Maxima& maxima, const Scores& s, int block) {
@@ -225,7 +224,7 @@ class WarpAttention {
     T* const out = static_cast<T*>(arguments_.o.data) + batch * arguments_.o.batch_stride +
                    head * arguments_.o.head_stride;
     float sums[rows_of_lane];  // by the whole warp, before its lanes part
-    const float sink = arguments_.sinks == nullptr ? minus_infinity : arguments_.sinks[head] * log2_of_e;
+    const float sink = arguments_.sinks == nullptr ? -float_infinity : arguments_.sinks[head] * log2_of_e;
 #pragma unroll
     for (int r = 0; r < rows_of_lane; ++r) sums[r] = softmax_.sum(r);
 #pragma unroll
@@ -269,7 +268,7 @@ class WarpAttention {
     for (int r = 0; r < rows_of_lane; ++r) {
       const int row = first_row_ + 16 * (r / 2) + Fragment::coord(lane, r % 2 * 2).row;
       if (row >= sequence_.queries()) continue;
-      const RowResult result = softmax_.result(r, sums[r], minus_infinity);
+      const RowResult result = softmax_.result(r, sums[r], -float_infinity);
       const std::int64_t place =
           (static_cast<std::int64_t>(batch) * arguments_.heads + head) * arguments_.queries + row;
       const std::int64_t of_split = place * gridDim.y + blockIdx.y;

@@ -11,6 +11,8 @@
 // operands, f16 f32 f64 s32 for accumulators. Builds on layout.hpp. Defined in src/fragment/catalogue.cpp.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <iosfwd>
 
 #include "tenon/fragment/layout.hpp"

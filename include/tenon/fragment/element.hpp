@@ -2,9 +2,7 @@
 // without CUDA headers.
 #pragma once
 
-#include <cstdint>
-
-#include "tenon/ptx/cpp17.hpp"
+#include "tenon/ptx/standard.hpp"
 
 // Declarations of the CUDA types only: this header includes no CUDA header, which keeps it cheap.
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's, whose right it is to take reserved ones

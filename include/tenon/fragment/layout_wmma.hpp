@@ -7,9 +7,8 @@
 // elements x[] per lane in every shape, which repeat the distinct ones; only those are counted here.
 #pragma once
 
-#include <type_traits>
-
 #include "tenon/fragment/layout.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

@@ -4,10 +4,8 @@
 // and kernel agree. Includes host_device.hpp only.
 #pragma once
 
-#include <cstdint>
-#include <cstring>
-
 #include "tenon/fragment/host_device.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

@@ -6,6 +6,8 @@
 // Builds on catalogue.hpp. Defined in src/fragment/print.cpp.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <iosfwd>
 
 #include "tenon/fragment/catalogue.hpp"

@@ -14,13 +14,12 @@
 // are packed) and ptx/ldmatrix.hpp (load).
 #pragma once
 
-#include <type_traits>
-
 #include "tenon/fragment/layout.hpp"
 #include "tenon/fragment/ldmatrix_rows.hpp"
 #include "tenon/fragment/pack.hpp"
 #include "tenon/ptx/ldmatrix.hpp"
 #include "tenon/ptx/special_registers.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

@@ -1,9 +1,8 @@
 // The activations of an epilogue as device functions of one f32 value. Below: epilogue_options.hpp.
 #pragma once
 
-#include <type_traits>
-
 #include "tenon/gemm/epilogue_options.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

@@ -3,11 +3,9 @@
 // problem.hpp.
 #pragma once
 
-#include <cstdint>
-#include <limits>
-
 #include "tenon/gemm/arguments.hpp"
 #include "tenon/gemm/problem.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

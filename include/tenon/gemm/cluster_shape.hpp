@@ -2,9 +2,8 @@
 // known when the kernel is compiled, and LaunchedCluster, known when it is launched. Plain C++17.
 #pragma once
 
-#include <cstdint>
-
 #include "tenon/fragment/host_device.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

@@ -2,6 +2,8 @@
 // launch_plan.hpp, pipeline/make_tensor_map.hpp.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <cuda_runtime_api.h>
 
 #include <initializer_list>

@@ -7,9 +7,8 @@
 // is n * multiplier / 2^(31 + s): the upper half of 2 n * multiplier, shifted by s. Plain C++17.
 #pragma once
 
-#include <cstdint>
-
 #include "tenon/fragment/host_device.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

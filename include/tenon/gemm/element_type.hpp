@@ -5,10 +5,9 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include <type_traits>
-
 #include "tenon/fragment/element.hpp"
 #include "tenon/gemm/types.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

@@ -20,11 +20,10 @@
 // Below: output.hpp, fragment/pack.hpp, ptx/opaque.hpp.
 #pragma once
 
-#include <type_traits>
-
 #include "tenon/fragment/pack.hpp"
 #include "tenon/gemm/output.hpp"
 #include "tenon/ptx/opaque.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

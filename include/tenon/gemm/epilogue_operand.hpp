@@ -1,12 +1,10 @@
 // The kinds of operands that an epilogue loads for an operation: vectors with an element for each column or
 // row of C, a matrix as large as C, a scalar. All are device memory that nothing writes while the kernel
-// runs; a matrix may be C itself. Below: output.hpp, element_type.hpp,
-// status.hpp.
+// runs; a matrix may be C itself. Below: output.hpp, element_type.hpp.
 #pragma once
 
 #include "tenon/gemm/element_type.hpp"
 #include "tenon/gemm/output.hpp"
-#include "tenon/status.hpp"
 
 namespace tenon {
 
@@ -83,28 +81,6 @@ template <class O>
 inline constexpr bool is_matrix_operand = false;
 template <class T>
 inline constexpr bool is_matrix_operand<MatrixOperand<T>> = true;
-
-// Whether an operand makes sense for a C with n columns. number: its place in the list, from 1 on.
-template <class O>
-Status check_operand(const O& operand, int number, std::int64_t n) {
-  using T = typename O::Element;
-  constexpr StatusCode invalid = StatusCode::invalid_argument;
-  constexpr const char* type = tenon::name(TypeOf<T>::value);
-  if (operand.data == nullptr)
-    return Status(invalid, "operand %d of the epilogue, a %s of %s, is a null pointer", number, O::name,
-                  type);
-  if (reinterpret_cast<std::uintptr_t>(operand.data) % sizeof(T) != 0)
-    return Status(invalid,
-                  "operand %d of the epilogue, a %s of %s, is at %p but its elements lie on multiples of %zu "
-                  "bytes",
-                  number, O::name, type, static_cast<const void*>(operand.data), sizeof(T));
-  if constexpr (O::kind == OperandKind::matrix) {
-    if (operand.ld < n)
-      return Status(invalid, "operand %d of the epilogue, a %s of %s, has ld %lld but needs >= %lld here",
-                    number, O::name, type, static_cast<long long>(operand.ld), static_cast<long long>(n));
-  }
-  return {};
-}
 
 // The element of an operand that belongs to an element of C.
 template <class O>

@@ -16,12 +16,10 @@
 // epilogue.hpp.
 #pragma once
 
-#include <utility>
-
 #include "tenon/gemm/epilogue.hpp"
 #include "tenon/gemm/epilogue_operand.hpp"
-#include "tenon/gemm/problem.hpp"
 #include "tenon/pipeline/tensor_map.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 
@@ -94,13 +92,10 @@ struct StoredOperands<EpilogueOperands<O...>, std::index_sequence<I...>> : Store
   __device__ __forceinline__ const typename Value::Operand& of(const Value&) const {
     return StoredOperand<Value::index, typename Value::Operand>::operand;
   }
-  Status check(std::int64_t n) const {
-    Status status;
-    const auto add = [&](const auto& operand, int number) {
-      if (status) status = check_operand(operand, number, n);
-    };
-    (add(StoredOperand<I, O>::operand, static_cast<int>(I) + 1), ...);
-    return status;
+  // visit(operand, number) for each operand; number: its place in the list, from 1 on.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    (visit(StoredOperand<I, O>::operand, static_cast<int>(I) + 1), ...);
   }
   // visit(operand) for the matrix, if there is one.
   template <class Visit>
@@ -128,9 +123,6 @@ struct WithOperands<Op, EpilogueOperands<O...>> {
   TensorMap matrix_map{};
 
   constexpr WithOperands(const Op& operation, const O&... o) : op(operation), operands(o...) {}
-
-  // Before a launch: whether the operands make sense for a product.
-  Status check_operands(const Product& product) const { return operands.check(product.n); }
 
   __device__ __forceinline__ LoadedOperands<Op> loaded() const { return {this}; }
 };

@@ -2,9 +2,8 @@
 // C++17. Below: problem.hpp.
 #pragma once
 
-#include <cstdint>
-
 #include "tenon/gemm/problem.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

@@ -2,8 +2,7 @@
 // which rounds them to 24 bits. Below: nothing.
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

@@ -11,9 +11,8 @@
 // fragment/host_device.hpp.
 #pragma once
 
-#include <cstdint>
-
 #include "tenon/fragment/host_device.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

@@ -2,11 +2,10 @@
 // the consumer keeps one number and computes the rest again. Below: tile_scheduler.hpp, pipeline/stage.hpp.
 #pragma once
 
-#include <cstdint>
-
 #include "tenon/gemm/tile_scheduler.hpp"
 #include "tenon/pipeline/stage.hpp"
 #include "tenon/ptx/opaque.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

@@ -17,6 +17,7 @@
 #include "tenon/gemm/kernel_wgmma_pingpong.hpp"
 #include "tenon/gemm/wgmma_pieces.hpp"
 #include "tenon/gemm/wgmma_roles.hpp"
+#include "tenon/ptx/griddepcontrol.hpp"
 #include "tenon/ptx/shared_address.hpp"
 
 namespace tenon {
@@ -63,10 +64,10 @@ struct GemmWgmma : WgmmaPieces<Config> {
     Roles::synchronise_barriers();
     // The next grid's prologue overlaps this grid's tail; its producer waits on the grid dependency before
     // the first load.
-    cudaTriggerProgrammaticLaunchCompletion();
+    ptx::griddepcontrol_launch_dependents();
     // Where registers are scarce, all threads wait for the previous grid here: ptxas would spill if the
     // producer and the consumers waited later, each for itself.
-    if (Budget::scarce) cudaGridDependencySynchronize();
+    if (Budget::scarce) ptx::griddepcontrol_wait();
     const int group = Roles::warpgroup();
     if (group == Config::consumers) {
       Roles::template set_registers<false>();
@@ -79,7 +80,7 @@ struct GemmWgmma : WgmmaPieces<Config> {
       // consumer takes its first turn after them.
       if (group < consumers_of_a_tile) Producer::wait_for_cleared_residue(p);
       // The operation may read, and the store overwrites, what the previous grid wrote.
-      if (!Budget::scarce) cudaGridDependencySynchronize();
+      if (!Budget::scarce) ptx::griddepcontrol_wait();
       // The same operation, after it has read its scalars (LinearCombination: the scales of A and B).
       const auto& operation = LoadedOperation<Op>::of(op);
       using Store = typename Pieces::template Store<typename LoadedOperation<Op>::type>;
@@ -149,6 +150,20 @@ __global__ void __launch_bounds__(GemmWgmma<Config>::threads, 1)
                                 const __grid_constant__ Op op) {
   extern __shared__ std::uint8_t shared[];
   GemmWgmma<Config>::run(map_a, map_b, map_c, arguments, shared, op);
+}
+
+// gemm_wgmma for a C of one type, which the launch must have. It has no code for the other types of C: half
+// the code, which NVRTC compiles in less than half the time.
+template <class Config, class Op, Type type>
+__global__ void __launch_bounds__(GemmWgmma<Config>::threads, 1) __cluster_dims__(Config::Cluster::ctas, 1, 1)
+    gemm_wgmma_typed(const __grid_constant__ typename GemmWgmma<Config>::MapA map_a,
+                     const __grid_constant__ typename GemmWgmma<Config>::MapB map_b,
+                     const __grid_constant__ TensorMap map_c, const __grid_constant__ GemmArguments arguments,
+                     const __grid_constant__ Op op) {
+  extern __shared__ std::uint8_t shared[];
+  GemmArguments typed = arguments;
+  typed.c.type = type;
+  GemmWgmma<Config>::run(map_a, map_b, map_c, typed, shared, op);
 }
 
 }  // namespace tenon

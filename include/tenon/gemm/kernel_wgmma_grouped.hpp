@@ -7,6 +7,7 @@
 #include "tenon/ptx/needs_sm_90a.hpp"
 
 #include "tenon/gemm/wgmma_grouped_pieces.hpp"
+#include "tenon/ptx/griddepcontrol.hpp"
 #include "tenon/ptx/shared_address.hpp"
 
 namespace tenon {
@@ -38,13 +39,13 @@ struct GemmGrouped : WgmmaPieces<Config> {
     const Ring ring(reinterpret_cast<std::uint64_t*>(memory + Pieces::barriers_at));
     if (works_for_warp(0)) ring.initialize(Pieces::warps_of_a_tile * Cluster::writers);
     Roles::synchronise_barriers();
-    cudaTriggerProgrammaticLaunchCompletion();  // see GemmWgmma
+    ptx::griddepcontrol_launch_dependents();  // see GemmWgmma
     const int group = Roles::warpgroup();
     const int cta = static_cast<int>(blockIdx.x), ctas = static_cast<int>(gridDim.x);
     if (group == Config::consumers) {
       Roles::template set_registers<false>();
       if (static_cast<int>(threadIdx.x) / 32 == Pieces::producer_warp) {
-        cudaGridDependencySynchronize();  // the sizes of the groups, and A
+        ptx::griddepcontrol_wait();  // the sizes of the groups, and A
         const int in_use = Groups::ctas_in_use(p, ctas);
         if (cta < in_use && works_for_warp(Pieces::producer_warp)) {
           auto scheduler = Groups::scheduler(p, cta, in_use);
@@ -55,7 +56,7 @@ struct GemmGrouped : WgmmaPieces<Config> {
       }
     } else {
       Roles::template set_registers<true>();
-      cudaGridDependencySynchronize();
+      ptx::griddepcontrol_wait();
       const int in_use = Groups::ctas_in_use(p, ctas);
       if (cta >= in_use) return;
       auto scheduler = Groups::scheduler(p, cta, in_use);

@@ -28,6 +28,7 @@
 #include "tenon/gemm/register_budget.hpp"
 #include "tenon/gemm/store_unaligned.hpp"
 #include "tenon/gemm/store_unaligned_transposed.hpp"
+#include "tenon/ptx/griddepcontrol.hpp"
 #include "tenon/ptx/setmaxnreg.hpp"
 #include "tenon/ptx/shared_address.hpp"
 
@@ -97,12 +98,12 @@ struct GemmUnaligned : UnalignedTiles<Config> {
     cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_relaxed);
     cuda::ptx::barrier_cluster_wait();
     // The next grid's prologue overlaps this grid's tail.
-    cudaTriggerProgrammaticLaunchCompletion();
+    ptx::griddepcontrol_launch_dependents();
     // Each role waits for the previous grid at its first work tile. All threads wait here instead if the
     // operation reads memory, or if A is aligned. (A may then be a copy that the previous grid writes; an
     // overlap with that grid gained nothing in bursts and lost time in sustained runs.)
     using Loaded = LoadedOperation<Op>;
-    if (p.before == Block::k || Loaded::reads_memory) cudaGridDependencySynchronize();
+    if (p.before == Block::k || Loaded::reads_memory) ptx::griddepcontrol_wait();
     // Broadcast from lane 0, so that ptxas knows it to be uniform.
     const int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0);
     const std::uint32_t base = ptx::shared_address(memory);
@@ -141,7 +142,7 @@ struct GemmUnaligned : UnalignedTiles<Config> {
     for_each_work(scheduler, 0, 1, [&](int index) {
       const UnalignedWorkTile work = scheduler.at(index);
       if (work.is_last) return;
-      if (work.is_first) cudaGridDependencySynchronize();
+      if (work.is_first) ptx::griddepcontrol_wait();
       staged.wait_full(tile);
       store.template last_rows<Block::m>(rows_of(p, work, 0), warp, store_warps);
       staged.release(tile);

@@ -12,6 +12,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "tenon/gemm/check_operands.hpp"
 #include "tenon/gemm/cuda_launcher.hpp"
 #include "tenon/gemm/element_type.hpp"
 #include "tenon/gemm/epilogue.hpp"
@@ -79,7 +80,7 @@ Status plan_launch(const Problem& problem, const typename Kernel::Op& op, Launch
   if (Status s = check_product(product); !s) return s;
   if (product.m == 0 || product.n == 0) return {};
   if constexpr (has_operands<typename Kernel::Op>) {
-    if (Status s = op.check_operands(product); !s) return s;
+    if (Status s = check_operands(op, product.n); !s) return s;
   }
   DeviceDescription device;
   if (Status s = launcher.describe(&device); !s) return s;

@@ -3,6 +3,8 @@
 // CUDA. Below: launch_plan.hpp.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <algorithm>
 #include <cstdint>
 

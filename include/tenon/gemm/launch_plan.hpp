@@ -6,6 +6,8 @@
 // pipeline/tensor_map.hpp, status.hpp.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

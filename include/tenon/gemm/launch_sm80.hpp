@@ -1,22 +1,15 @@
 // The GEMM of sm_80 for embedders: a kernel type to give to launch(). Runs on compute capability 8.0 and
 // newer (fp8: 8.9); operands at any address, with any leading dimension. One CTA computes one tile: with a
-// limit of multiprocessors (LaunchOptions) there may be no more tiles than that. Below: launch.hpp,
-// plan_sm80.hpp; for operands that are not of 16 bits, include their header too: fragment/tf32.hpp, fp8.hpp
-// or int8.hpp, of f64 warp/operand_cursor_f64.hpp.
+// limit of multiprocessors (LaunchOptions) there may be no more tiles than that. Below: config_sm80.hpp,
+// launch.hpp, plan_sm80.hpp; for operands that are not of 16 bits, include their header too:
+// fragment/tf32.hpp, fp8.hpp or int8.hpp, of f64 warp/operand_cursor_f64.hpp.
 #pragma once
 
+#include "tenon/gemm/config_sm80.hpp"
 #include "tenon/gemm/launch.hpp"
 #include "tenon/gemm/plan_sm80.hpp"
 
 namespace tenon::sm80 {
-
-// T, Acc: as GemmConfig takes them. M x N: the tile of a CTA, of warp tiles of WarpM x WarpN. A is m x k, B
-// is k x n. A k-tile has 64 bytes of each row.
-template <class T, class Acc, int M, int N, int WarpM = M / 2, int WarpN = N / 2, Order a_order = row_major,
-          Order b_order = column_major, int Stages = 4>
-using Config =
-    GemmConfig<T, Acc, a_order, b_order, TileShape<M, N, 512 / Element<typename OperandTypesOf<T>::A>::bits>,
-               TileShape<WarpM, WarpN, 0>, Stages>;
 
 // C = op(A * B). Config_: Config, or any GemmConfig; Op: see epilogue.hpp.
 template <class Config_, class Op_ = std::conditional_t<std::is_same_v<typename Config_::Acc, double>,

@@ -1,8 +1,9 @@
 // The GEMM of Hopper for embedders: kernel types to give to launch(). Compile with
-// -gencode arch=compute_90a,code=sm_90a; runs on compute capability 9.0 alone. Below: launch.hpp,
-// plan_sm90.hpp, plan_sm90_operands.hpp, plan_sm90_unaligned.hpp.
+// -gencode arch=compute_90a,code=sm_90a; runs on compute capability 9.0 alone. Below: config_sm90.hpp,
+// launch.hpp, plan_sm90.hpp, plan_sm90_operands.hpp, plan_sm90_unaligned.hpp.
 #pragma once
 
+#include "tenon/gemm/config_sm90.hpp"
 #include "tenon/gemm/launch.hpp"
 #include "tenon/gemm/plan_sm90.hpp"
 #include "tenon/gemm/plan_sm90_operands.hpp"
@@ -14,33 +15,6 @@ inline Status check_sm90(const char* kernel, const DeviceDescription& device) {
   if (device.sm == 90) return {};
   return Status(StatusCode::device_unsupported, "%s needs sm_90a but the device is sm_%d", kernel, device.sm);
 }
-
-// How many stages of so many bytes fit into the shared memory of a CTA beside the rest.
-constexpr int stages_that_fit(int stage_bytes, int rest) {
-  const int stages = (most_shared_bytes - rest) / stage_bytes;
-  return stages < 8 ? stages : 8;
-}
-
-// T, TB: element types of A and B: __half, __nv_bfloat16, tf32, e4m3, e5m2, int8_t; Acc: float, int32_t with
-// int8_t, __half with __half. M x N: the tile of a CTA; M is 64, 128 or 256, N a multiple of 8 (16 of
-// integers) up to 256. A is m x k, B is k x n; types that are not of 16 bits are row-major and column-major.
-// CTAs of a cluster along m share B, those along n share A. With Cluster::k > 1 pass Stages: the reduction
-// needs shared memory too.
-template <class T, class Acc, int M, int N, Order a_order = row_major, Order b_order = column_major,
-          class Cluster = ClusterShape<2, 1>, class TB = T,
-          int Stages = stages_that_fit((M + N) * 128, 34 * 1024)>
-using Config =
-    WgmmaConfig<WgmmaOperands<T, TB, Acc>, a_order, b_order, TileShape<M, N, 128 / (Element<T>::bits / 8)>,
-                (M >= 128 ? 2 : 1), Stages, Cluster, 2>;
-
-// The same as a ping-pong kernel: each consumer warpgroup computes whole tiles of M = 64 or 128 rows and
-// stores one while the other multiplies. What an operation costs is then mostly hidden.
-template <class T, class Acc, int M, int N, Order a_order = row_major, Order b_order = column_major,
-          class Cluster = ClusterShape<2, 1>, class TB = T,
-          int Stages = stages_that_fit((M + N) * 128, 50 * 1024)>
-using PingpongConfig =
-    Pingpong<WgmmaConfig<WgmmaOperands<T, TB, Acc>, a_order, b_order,
-                         TileShape<M, N, 128 / (Element<T>::bits / 8)>, 1, Stages, Cluster, 3>>;
 
 // C = op(A * B). Config_: Config, PingpongConfig, or any WgmmaConfig, Pingpong, SwapAB or RowInterleaved of
 // one; Op: see epilogue.hpp.

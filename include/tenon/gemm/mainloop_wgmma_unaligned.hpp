@@ -8,6 +8,7 @@
 #include "tenon/gemm/unaligned_tiles.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/ptx/barrier.hpp"
+#include "tenon/ptx/griddepcontrol.hpp"
 #include "tenon/ptx/opaque.hpp"
 #include "tenon/warp/shifted_rows.hpp"
 #include "tenon/warp/wgmma_accumulator.hpp"
@@ -39,7 +40,7 @@ class MainloopUnaligned {
                                     std::uint32_t memory, const Ring& ring, Stage<Config::stages>& stage,
                                     int rank)
         : memory_(memory), ring_(ring), stage_(stage), lane_(lane_id()), rows_(rows_of(p, work)) {
-      if (work.is_first) cudaGridDependencySynchronize();
+      if (work.is_first) ptx::griddepcontrol_wait();
       // A warp releases a stage in both CTAs or, where they share nothing, twice in this one.
       empty_ = ring.empty_in(work.tail_split ? rank : lane_ % Config::cluster);
       ptx::opaque(empty_);  // kept in a register: recomputation would delay the release

@@ -10,8 +10,7 @@
 // included. Plain C++17. Below: shared/tile.hpp.
 #pragma once
 
-#include <limits>
-
+#include "tenon/ptx/standard.hpp"
 #include "tenon/shared/tile.hpp"
 
 namespace tenon {

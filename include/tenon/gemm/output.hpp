@@ -1,10 +1,9 @@
 // Where a product goes. Plain C++17. Below: types.hpp.
 #pragma once
 
-#include <cstdint>
-
 #include "tenon/fragment/host_device.hpp"
 #include "tenon/gemm/types.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

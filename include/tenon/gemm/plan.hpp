@@ -3,6 +3,8 @@
 // problem.hpp.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>

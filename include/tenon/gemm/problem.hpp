@@ -1,9 +1,8 @@
 // The problem of a GEMM: matrices and their product. Plain C++17. Below: types.hpp.
 #pragma once
 
-#include <cstdint>
-
 #include "tenon/gemm/types.hpp"
+#include "tenon/ptx/standard.hpp"
 
 // Forward declarations of the CUDA types, so that including this header costs nothing.
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's, whose right it is to take reserved ones

@@ -2,6 +2,8 @@
 // C++17. Below: scaled_problem.hpp.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <cstdint>
 
 #include "tenon/gemm/scaled_problem.hpp"

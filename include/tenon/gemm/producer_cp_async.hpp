@@ -9,10 +9,9 @@
 // ptx/st_shared.hpp.
 #pragma once
 
-#include <type_traits>
-
 #include "tenon/ptx/cp_async.hpp"
 #include "tenon/ptx/st_shared.hpp"
+#include "tenon/ptx/standard.hpp"
 #include "tenon/shared/bank_conflicts.hpp"
 #include "tenon/shared/tile.hpp"
 

@@ -17,6 +17,7 @@
 #include "tenon/gemm/wgmma_config.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/ptx/barrier.hpp"
+#include "tenon/ptx/griddepcontrol.hpp"
 #include "tenon/warp/operand_cursor.hpp"
 
 namespace tenon {
@@ -33,7 +34,7 @@ __device__ __forceinline__ void produce(const Map& map, const GemmArguments& p, 
     const WorkTile work = scheduler.at(index);
     const Loads loads(scheduler.loaded(work), p);
     const int bytes = loads.bytes();
-    if (!Budget::scarce && index == scheduler.first()) cudaGridDependencySynchronize();
+    if (!Budget::scarce && index == scheduler.first()) ptx::griddepcontrol_wait();
     for (int k_tile = work.k_begin; k_tile < work.k_begin + work.k_count; ++k_tile) {
       ring.wait_empty(stage);
       ring.expect(stage, bytes);

@@ -5,6 +5,7 @@
 
 #include "tenon/gemm/unaligned_tiles.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
+#include "tenon/ptx/griddepcontrol.hpp"
 
 namespace tenon {
 
@@ -30,7 +31,7 @@ class ProducerUnaligned {
 #pragma unroll 1
       for (int i = 0; i < Tiles::boxes_b; ++i)
         later |= (Tiles::begins_later(Tiles::shift_of_b(p, i), work.shift) ? 1U : 0U) << i;
-      if (work.is_first) cudaGridDependencySynchronize();
+      if (work.is_first) ptx::griddepcontrol_wait();
       const bool shares_b = !work.tail_split && p.shares_b != 0;
       const int end = work.k_begin + work.k_count;
 #pragma unroll 1

@@ -3,10 +3,9 @@
 // ptx/ld_shared.hpp, ptx/st_shared.hpp.
 #pragma once
 
-#include <cstdint>
-
 #include "tenon/ptx/ld_shared.hpp"
 #include "tenon/ptx/st_shared.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

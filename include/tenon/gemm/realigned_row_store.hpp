@@ -8,10 +8,9 @@
 // at each end of a row are stored one by one. Below: realign.hpp, shared/swizzle.hpp, ptx/ld_shared.hpp.
 #pragma once
 
-#include <cstdint>
-
 #include "tenon/gemm/realign.hpp"
 #include "tenon/ptx/ld_shared.hpp"
+#include "tenon/ptx/standard.hpp"
 #include "tenon/shared/swizzle.hpp"
 
 namespace tenon {

@@ -3,9 +3,8 @@
 // have the same interface. Nothing goes through device memory.
 #pragma once
 
-#include <cstdint>
-
 #include "tenon/gemm/tile_scheduler.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

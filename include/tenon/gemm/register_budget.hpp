@@ -6,7 +6,7 @@
 // the consumers; the counts are multiples of 8. Plain C++17; includes no other file of tenon.
 #pragma once
 
-#include <type_traits>
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

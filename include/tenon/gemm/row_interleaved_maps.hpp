@@ -2,6 +2,8 @@
 // Below: launch_plan.hpp, problem.hpp, pipeline/tensor_map.hpp.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <algorithm>
 #include <cstdint>
 

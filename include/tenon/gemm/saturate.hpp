@@ -5,9 +5,8 @@
 // number.hpp). Below: fragment/pack.hpp.
 #pragma once
 
-#include <type_traits>
-
 #include "tenon/fragment/pack.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

@@ -4,12 +4,11 @@
 // that have not 32 bits, are left to store_registers.hpp. Below: store_registers.hpp, ptx/st_shared.hpp.
 #pragma once
 
-#include <cstring>
-
 #include "tenon/gemm/store_registers.hpp"
 #include "tenon/ptx/ld_shared.hpp"
 #include "tenon/ptx/shared_address.hpp"
 #include "tenon/ptx/st_shared.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

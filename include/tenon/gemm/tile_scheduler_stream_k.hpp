@@ -15,9 +15,8 @@
 // same time read them from memory once.
 #pragma once
 
-#include <cstddef>
-
 #include "tenon/gemm/tile_scheduler.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

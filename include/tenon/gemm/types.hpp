@@ -1,9 +1,8 @@
 // The words with which a product is described. Plain C++17.
 #pragma once
 
-#include <cstddef>
-
 #include "tenon/fragment/host_device.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

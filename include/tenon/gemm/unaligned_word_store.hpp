@@ -2,9 +2,8 @@
 // Below: ptx/st_global.hpp.
 #pragma once
 
-#include <cstdint>
-
 #include "tenon/ptx/st_global.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

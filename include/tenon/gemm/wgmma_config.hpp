@@ -2,10 +2,9 @@
 // shared/tile.hpp, warp/warpgroup_tile.hpp, warp/promoted_tile.hpp.
 #pragma once
 
-#include <type_traits>
-
 #include "tenon/gemm/cluster_shape.hpp"
 #include "tenon/gemm/config.hpp"
+#include "tenon/ptx/standard.hpp"
 #include "tenon/warp/promoted_tile.hpp"
 #include "tenon/warp/warpgroup_tile.hpp"
 

@@ -1,6 +1,6 @@
 // Programmatic dependent launch for kernels that are compiled for sm_80 as well: on sm_90 the beginning of a
 // grid overlaps the end of what runs before it on the stream (Launch::overlaps_previous); older architectures
-// have no such launch, and here nothing to do. Below: ptx/arch.hpp.
+// have no such launch, and here nothing to do. Below: ptx/griddepcontrol.hpp.
 //
 // Kernels of one's own take part with the two calls below (tests/examples/overlap_sm90.cu). A grid begins
 // early if it is launched with the attribute cudaLaunchAttributeProgrammaticStreamSerialization, and if every
@@ -8,7 +8,7 @@
 // that overlaps nothing.
 #pragma once
 
-#include "tenon/ptx/arch.hpp"
+#include "tenon/ptx/griddepcontrol.hpp"
 
 namespace tenon {
 
@@ -16,7 +16,7 @@ namespace tenon {
 // what this grid has written: the next one waits for its end, however early this is called.
 __device__ __forceinline__ void let_next_grid_begin() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
+  ptx::griddepcontrol_launch_dependents();
 #endif
 }
 
@@ -26,7 +26,7 @@ __device__ __forceinline__ void let_next_grid_begin() {
 // all before.
 __device__ __forceinline__ void wait_for_previous_grid() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
+  ptx::griddepcontrol_wait();
 #endif
 }
 

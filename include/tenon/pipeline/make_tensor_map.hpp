@@ -2,6 +2,8 @@
 // that programs need not link libcuda. Below: tensor_map.hpp, status.hpp; the CUDA Toolkit 12.5 or newer.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 

@@ -1,9 +1,8 @@
 // A position in a ring of stages, and the lap. Plain C++17.
 #pragma once
 
-#include <cstdint>
-
 #include "tenon/fragment/host_device.hpp"
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

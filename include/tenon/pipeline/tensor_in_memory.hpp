@@ -2,7 +2,7 @@
 // dimensions. Plain C++17; nothing stands below this file.
 #pragma once
 
-#include <cstdint>
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

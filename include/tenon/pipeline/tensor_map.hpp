@@ -3,7 +3,7 @@
 // below this file.
 #pragma once
 
-#include <cstdint>
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon {
 

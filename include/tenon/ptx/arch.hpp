@@ -18,25 +18,15 @@
 #include "tenon stops here"  // as in cpp17.hpp
 #endif
 
-#if !defined(__CUDACC_RTC__)
-#include <cstdint>
-#endif
+#include "tenon/ptx/standard.hpp"
 
 namespace tenon::ptx {
 
-#if defined(__CUDACC_RTC__)
-using uint16_t = unsigned short;  // NVRTC has no <cstdint>
-using int32_t = int;
-using uint32_t = unsigned int;
-using uint64_t = unsigned long long;
-using uint8_t = unsigned char;
-#else
 using std::int32_t;
 using std::uint16_t;
 using std::uint32_t;
 using std::uint64_t;
 using std::uint8_t;
-#endif
 
 // Whether the target of this pass is sm_<sm> or newer.
 template <int sm, class Dependent>

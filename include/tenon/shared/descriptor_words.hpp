@@ -7,6 +7,8 @@
 // Builds on matrix_descriptor.hpp and tcgen05_descriptor.hpp. Defined in src/shared/descriptor_words.cpp.
 #pragma once
 
+#include "tenon/needs_host.hpp"
+
 #include <string>
 
 #include "tenon/shared/matrix_descriptor.hpp"

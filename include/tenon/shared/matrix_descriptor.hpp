@@ -11,9 +11,8 @@
 // descriptor in words.
 #pragma once
 
-#include <cstdint>
-
 #include "tenon/fragment/element.hpp"
+#include "tenon/ptx/standard.hpp"
 #include "tenon/shared/tile.hpp"
 
 namespace tenon {

@@ -8,8 +8,7 @@
 // explain() of descriptor_words.hpp prints them in words. Builds on matrix_descriptor.hpp.
 #pragma once
 
-#include <cstdint>
-
+#include "tenon/ptx/standard.hpp"
 #include "tenon/shared/matrix_descriptor.hpp"
 
 namespace tenon {

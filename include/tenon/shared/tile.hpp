@@ -8,9 +8,8 @@
 // swizzle.hpp.
 #pragma once
 
-#include <cstdint>
-
 #include "tenon/fragment/element.hpp"
+#include "tenon/ptx/standard.hpp"
 #include "tenon/shared/swizzle.hpp"
 
 namespace tenon {
