@@ -192,6 +192,7 @@ class ReadmeTables(unittest.TestCase):
         self.store([record(types="e4m3_f32p_bf16", **ratio), record(types="s8_s32_s32", **ratio)], "types.json")
         self.store([record(m=16, ratio_burst=1.5, ratio_sustained=None), record(m=16, n=4097, ratio_burst=5.0)], "models.json")
         self.store([record(m=136, ratio_burst=0.9, ratio_sustained=None)], "tokens.json")
+        self.store([record(m=8000, ratio_burst=9.0), record(types="tf32_f32_f32", ratio_burst=9.0)], "random_types.json")  # in no row
         self.store([
             record(k=4095, ratio_burst=4.0, ratio_sustained=4.0),
             record(layout="tn lda=4097 ldb=4097 ldc=4096", ratio_burst=4.0, ratio_sustained=4.0),
