@@ -1,7 +1,9 @@
 """Every header below include/tenon compiles alone, and is cheap to include. Headers are found by listing the folder.
 
-  test_headers.py alone  <nvcc> <c++ compiler> <folder>   nvcc, or g++ where the header needs no CUDA; no warning. What a
-                                          header adds to an empty source, or to one that includes just <cuda/ptx>, or
+  test_headers.py alone  <nvcc> <c++ compiler> <folder> <cuda library folder>   nvcc, or g++ where the header needs no
+                                          CUDA; no warning. Where NVRTC is there, nvcc compiles the headers that `nvrtc`
+                                          compiles alone in one source: it takes three times as long. What a header adds
+                                          to an empty source, or to one that includes just <cuda/ptx>, or
                                           what the emulator's host API takes from the standard library, where the header
                                           does, is within a budget; counted in characters, since the seconds that they
                                           stand for depend on what else a machine does
@@ -82,7 +84,7 @@ def baseline_of(header):
     return ""
 
 
-def alone(nvcc, cxx, folder):
+def alone(nvcc, cxx, folder, cuda_libraries):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     failures = []
@@ -108,16 +110,22 @@ def alone(nvcc, cxx, folder):
         compile(what, [nvcc, *for_gpu, "-cubin", "-o", folder / "alone.cubin", "--keep", "--keep-dir", folder], folder / "alone.cu", text)
         return count(kept.read_text()) if kept.exists() else 0
 
+    def preprocessed(what, text):
+        return count(compile(what, [nvcc, *for_gpu, "-E"], folder / "alone.cu", text))
+
     baseline = {header: baseline_of(header) for header in HEADERS}
     size = {text: characters("what headers are charged over", text) for text in {"", *baseline.values()}}
     hosts = [header for header in HEADERS if is_host_header(header)]
+    by_nvrtc = [h for h in FOR_NVRTC if NEEDS_HOST not in reachable(h) and h not in hosts] if nvrtc_library(cuda_libraries) else []
     for header in HEADERS:
         text = f'#include "{header}"\n#include "{header}"\n'  # twice: the header is guarded against double inclusion
         if header in hosts:  # nvcc compiles them all together, below
-            total = count(compile(header, [nvcc, *for_gpu, "-E"], folder / "alone.cu", text))
+            total = preprocessed(header, text)
             language, standard = ("c", "c11") if header.suffix == ".h" else ("c++", "c++17")
             compile(header, [cxx, "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"],
                     folder / "alone.cpp", text)
+        elif header in by_nvrtc:
+            total = preprocessed(header, text)
         else:
             total = characters(header, text)
         extra = total - size[baseline[header]]
@@ -126,7 +134,8 @@ def alone(nvcc, cxx, folder):
         print(f"{extra:+8d}  {header}" + (f"  over {over_what}" if over_what else ""))
         if extra > budget:
             failures.append(f"{header} adds {extra} characters, its budget is {budget}")
-    characters("all headers without device code", "".join(f'#include "{header}"\n' for header in hosts))
+    for what, together in (("all headers without device code", hosts), ("all headers that NVRTC compiles", by_nvrtc)):
+        characters(what, "".join(f'#include "{header}"\n' for header in together))
     print(f"an empty source has {size['']} characters")
     if failures:
         sys.exit("\n".join(failures))
