@@ -6,6 +6,7 @@ or addresses), and both become positions here. Encodings are not read.
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Dict, List, NamedTuple, Tuple
 
 # "        /*0040*/              @!P0 LDG.E.128 R4, [R2.64] ;": offset, predicate, opcode, operands. Encodings are /* 0x... */.
@@ -21,6 +22,11 @@ _ADDRESS_OPERAND = re.compile(r"(?:^|[\s,])0x([0-9a-f]+)\s*$")
 _JUMPS = ("BRA", "BSSY", "JMP", "WARPSYNC.COLLECTIVE", "CALL.REL", "BRX")
 
 
+@lru_cache(maxsize=None)  # a kernel has thousands of instructions and some dozens of opcodes
+def _is_one_of(opcode, opcodes):
+    return any(opcode == o or opcode.startswith(o + ".") for o in opcodes)
+
+
 class Instruction(NamedTuple):
     address: int
     guard: str  # "P0", "!UP1" or ""
@@ -29,7 +35,7 @@ class Instruction(NamedTuple):
 
     def is_a(self, *opcodes):
         """Whether the opcode is one of these or continues one at a dot: HMMA.16816.F32 is an HMMA."""
-        return any(self.opcode == o or self.opcode.startswith(o + ".") for o in opcodes)
+        return _is_one_of(self.opcode, opcodes)
 
     def __str__(self):
         return f"{'@' + self.guard + ' ' if self.guard else ''}{self.opcode} {self.operands}".rstrip()
