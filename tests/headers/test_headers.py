@@ -1,9 +1,9 @@
 """Every header below include/tenon compiles alone, and is cheap to include. Headers are found by listing the folder.
 
   test_headers.py alone  <nvcc> <c++ compiler> <folder>   nvcc, or g++ where the header needs no CUDA; no warning. What a
-                                          header adds to an empty source, or to one that includes just <cuda/ptx>, or
-                                          what the emulator's host API takes from the standard library, where the header
-                                          does, is within a budget; counted in characters, since the seconds that they
+                                          header adds to an empty source, or to one that includes just <cuda/ptx>,
+                                          GoogleTest, or what the emulator's host API takes from the standard library,
+                                          where the header does, is within a budget; counted in characters, since the seconds that they
                                           stand for depend on what else a machine does
   test_headers.py older  <nvcc> <folder>                  for older targets they compile all the same, for the parts that
                                           those have; the kernels of clusters are refused with a sentence
@@ -74,6 +74,8 @@ def baseline_of(header):
     """What a source has included already that the header is charged over."""
     if includes(header, "<cuda/ptx>"):
         return "#include <cuda/ptx>\n"
+    if header.name == "gtest.hpp":  # for tests, which have it anyway
+        return "#include <gtest/gtest.h>\n"
     if "emulator" in header.parts:  # for host code, which has these anyway; kernels never include it
         return "#include <memory>\n#include <optional>\n#include <stdexcept>\n#include <string>\n#include <vector>\n"
     return ""

@@ -80,9 +80,10 @@ class Guide(unittest.TestCase):
             finding["ptx_line"] = "N"
         self.assertEqual(found, shown)
 
-    def test_the_program_is_the_one_that_is_compiled_and_runs(self):
-        (quoted,) = blocks("cpp")
-        self.assertEqual(quoted, (GUIDE / "library.cpp").read_text(encoding="utf-8"))
+    def test_the_programs_are_those_that_are_compiled_and_run(self):
+        quoted = blocks("cpp")
+        sources = [GUIDE / "library.cpp", ROOT / "tests/examples/emulator_test.cpp"]  # the second runs as an example
+        self.assertEqual(quoted, [source.read_text(encoding="utf-8") for source in sources])
         done = subprocess.run([LIBRARY], cwd=self.folder, text=True, capture_output=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, "3 after 577 instructions\n"), done.stderr)
 
