@@ -1,6 +1,4 @@
 // `tenon emulate`: runs a kernel of any PTX file on the CPU, and reports its faults and counters.
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
@@ -56,24 +54,12 @@ emulator::Numerics numerics_named(const std::string& name) {
 
 std::string entry_of(const emulator::Module& module, const EmulateOptions& o) {
   const std::vector<std::string> entries = module.entries();
+  if (entries.empty()) refuse(o.path + ": it has no kernel (.entry)");
+  if (!o.entry.empty()) return module.entry(o.entry);
+  if (entries.size() == 1) return entries[0];
   std::string list;
   for (const std::string& entry : entries) list += (list.empty() ? "" : ", ") + entry;
-  if (entries.empty()) refuse(o.path + ": it has no kernel (.entry)");
-  if (o.entry.empty()) {
-    if (entries.size() == 1) return entries[0];
-    refuse(o.path + " has " + std::to_string(entries.size()) + " kernels: choose one by --entry: " + list);
-  }
-  if (std::find(entries.begin(), entries.end(), o.entry) == entries.end())
-    refuse(o.path + " has no kernel " + o.entry + "; it has " + list);
-  return o.entry;
-}
-
-// As C++ spells a name that its compiler made; the name itself where it is none.
-std::string demangled(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 ? text.get() : name;
+  refuse(o.path + " has " + std::to_string(entries.size()) + " kernels: choose one by --entry: " + list);
 }
 
 void list_entries(const emulator::Module& module, bool as_json) {
@@ -86,9 +72,9 @@ void list_entries(const emulator::Module& module, bool as_json) {
       bytes += (bytes.empty() ? "" : ", ") + std::to_string(parameter.bytes);
     }
     if (!as_json)
-      std::printf("%s\n  %s\n  bytes of its parameters: %s\n", entry.c_str(), demangled(entry).c_str(),
-                  bytes.empty() ? "none" : bytes.c_str());
-    json.push_back({{"name", entry}, {"demangled", demangled(entry)}, {"parameters", parameters}});
+      std::printf("%s\n  %s\n  bytes of its parameters: %s\n", entry.c_str(),
+                  emulator::demangled(entry).c_str(), bytes.empty() ? "none" : bytes.c_str());
+    json.push_back({{"name", entry}, {"demangled", emulator::demangled(entry)}, {"parameters", parameters}});
   }
   if (as_json) print_json(std::move(json));
 }
@@ -326,7 +312,9 @@ void add_emulate(CLI::App& application) {
       "emulate", "Run a kernel of a PTX file on the CPU and say what is wrong with it");
   const auto o = std::make_shared<EmulateOptions>();
   command->add_option("file", o->path, "PTX text, of any origin")->required();
-  command->add_option("--entry", o->entry, "The kernel (default: the only one)");
+  command->add_option(
+      "--entry", o->entry,
+      "The kernel: its name in the PTX text or in C++, or a part of one (default: the only kernel)");
   command->add_flag("--list", o->list,
                     "Print the kernels of the file and the bytes of their parameters; run none");
   command->add_option("--grid", o->grid, "Blocks: X, X,Y or X,Y,Z")->capture_default_str();

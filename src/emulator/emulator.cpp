@@ -6,6 +6,7 @@
 
 #include "emulator/machine/launch.hpp"
 #include "emulator/machine/memory.hpp"
+#include "emulator/ptx/entry_name.hpp"
 #include "emulator/ptx/module.hpp"
 
 namespace tenon::emulator {
@@ -14,6 +15,7 @@ struct LoadedModule final : Symbols {
   ptx::Module text;
   std::map<std::string, Address> variables;
   std::map<const ptx::Function*, std::unique_ptr<Program>> programs;  // of entries that were launched
+  mutable std::map<std::string, const ptx::Function*> entries;        // by the names that were asked for
   const void* owner = nullptr;
 
   std::uint64_t address(const std::string& variable) const override {
@@ -21,13 +23,13 @@ struct LoadedModule final : Symbols {
     return found == variables.end() ? 0 : found->second;
   }
   const ptx::Function& entry(const std::string& name) const {
-    const ptx::Function* function = text.find(name);
-    if (function != nullptr && function->is_entry && function->is_defined) return *function;
-    std::string known;
-    for (const ptx::Function& other : text.functions)
-      if (other.is_entry) known += (known.empty() ? "`" : ", `") + other.name + "`";
-    throw Error("there is no kernel `" + name + "` in the module; it has " +
-                (known.empty() ? "none" : known));
+    const ptx::Function*& known = entries[name];
+    try {
+      if (known == nullptr) known = &ptx::entry_named(text, name);
+    } catch (const std::invalid_argument& error) {
+      throw Error(error.what());
+    }
+    return *known;
   }
   const Program& program(const std::string& name) {
     const ptx::Function& function = entry(name);
@@ -249,11 +251,19 @@ void write_initial(const ptx::Module& text, const LoadedModule& module, const pt
 
 }  // namespace
 
+std::string demangled(const std::string& name) {
+  return ptx::demangled(name);
+}
+
 std::vector<std::string> Module::entries() const {
   std::vector<std::string> names;
   for (const ptx::Function& function : loaded_->text.functions)
     if (function.is_entry && function.is_defined) names.push_back(function.name);
   return names;
+}
+
+std::string Module::entry(const std::string& name) const {
+  return loaded_->entry(name).name;
 }
 
 std::vector<Parameter> Module::parameters(const std::string& entry) const {

@@ -226,6 +226,16 @@ class Emulate(Modules):
         only = self.write("only.ptx", SCALE.replace(".visible .entry nothing() { ret; }", ""))
         self.assertEqual(emulate(only, *self.scaled()[3:])[0], 0)
 
+    def test_an_entry_by_its_name_in_cpp_or_a_part_of_one(self):
+        renamed = SCALE.replace("entry scale(", "entry _ZN2ns5scaleIfEEvPKT_PS1_S1_j(")
+        path = self.write("renamed.ptx", renamed)
+        for name in ("ns::scale<float>", "scale<float>", "scale", "_ZN2ns5"):
+            code, out, err = emulate(path, "--entry", name, *self.scaled()[3:])
+            self.assertEqual((code, err), (0, ""), name)
+            self.assertIn("kernel       _ZN2ns5scaleIfEEvPKT_PS1_S1_j, ", out)
+        self.refused("`n` may be any of 2 kernels of the module: `_ZN2ns5scaleIfEEvPKT_PS1_S1_j` (void "
+                     "ns::scale<float>(float const*, float*, float, unsigned int)), `nothing`", path, "--entry", "n", "--block", 4)
+
     def test_tensor_maps(self):
         box = self.write("box.ptx", BOX)
         npy(self.x, (8, 8), list(range(64)), "I", "<u4")
@@ -471,7 +481,7 @@ class Refusals(Modules):
         self.refused("it has no kernel", self.write("none.ptx", SCALE[:SCALE.index(".visible")]), "--block", 32)
 
     def test_entries(self):
-        self.refused("has no kernel shrink; it has scale, nothing", self.scale, "--entry", "shrink", "--block", 32)
+        self.refused("there is no kernel `shrink` in the module; it has `scale`, `nothing`", self.scale, "--entry", "shrink", "--block", 32)
         self.refused("has 2 kernels: choose one by --entry: scale, nothing", self.scale, "--block", 32)
 
     def test_arguments(self):
