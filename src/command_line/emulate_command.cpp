@@ -165,7 +165,7 @@ void print_finding(const emulator::Finding& finding, const PtxLines& lines) {
               finding.ptx_line);
   std::printf("  ptx      %s\n", lines.at(finding.ptx_line).c_str());
   if (!finding.source.empty()) std::printf("  source   %s\n", finding.source.c_str());
-  std::printf("  count    %" PRIu64 "\n", finding.count);
+  std::printf("  count    %" PRIu64 "%s\n", finding.count, other_lines_text(finding).c_str());
   std::printf("  first    thread %s of block %s", text(finding.first.thread).c_str(),
               text(finding.first.block).c_str());
   if (finding.first.address != 0) std::printf(", address 0x%" PRIx64, finding.first.address);

@@ -180,7 +180,7 @@ class Emulate(Modules):
         self.assertEqual([(f["kind"], f["entry"], f["ptx_line"], f["source"], f["count"]) for f in findings],
                          [("out_of_bounds", "scale", 22, "", 2), ("out_of_bounds", "scale", 25, "", 2)])
         for finding in findings:
-            self.assertEqual(list(finding), ["kind", "entry", "ptx_line", "source", "count", "first", "message"])
+            self.assertEqual(list(finding), ["kind", "entry", "ptx_line", "source", "count", "first", "message", "lines"])
             self.assertEqual(finding["first"]["block"], [1, 0, 0])
             self.assertEqual(finding["first"]["thread"], [2, 0, 0])
             self.assertGreater(finding["first"]["address"], 0)

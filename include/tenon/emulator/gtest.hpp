@@ -25,7 +25,6 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <utility>
 
 namespace tenon::emulator {
@@ -200,26 +199,44 @@ class TestDevice {
            ")";
   }
 
+  static std::string sentence_of(const Finding& finding) {
+    std::string text = std::string(name(finding.kind)) + " at " +
+                       (finding.source.empty() ? "" : finding.source + ", ") + "PTX line " +
+                       std::to_string(finding.ptx_line);
+    if (finding.lines.size() > 1) text += " and " + std::to_string(finding.lines.size() - 1) + " more";
+    return text + ", " + std::to_string(finding.count) + (finding.count == 1 ? " time" : " times") +
+           ", first by thread " + text_of(finding.first.thread) + " of block " + text_of(finding.first.block);
+  }
+
+  static bool is_same(const Finding& one, const Finding& other) {
+    if (one.kind != other.kind) return false;
+    for (const Finding::Line& a : one.lines)
+      for (const Finding::Line& b : other.lines)
+        if (a.ptx_line == b.ptx_line) return true;
+    return false;
+  }
+
   // A finding of several schedules is told once.
   ::testing::AssertionResult judged() const {
-    std::map<std::pair<int, FindingKind>, std::pair<const Finding*, std::string>> found;
+    struct Told {
+      const Finding* finding;
+      std::string schedules;
+    };
+    std::vector<Told> found;
     for (std::size_t i = 0; i < results_.size(); ++i)
       for (const Finding& finding : results_[i].findings) {
-        auto& [first, schedules] = found[{finding.ptx_line, finding.kind}];
-        if (first == nullptr) first = &finding;
-        schedules += (schedules.empty() ? "" : ", ") + schedule_text(memories_->options[i]);
+        auto told = found.begin();
+        while (told != found.end() && !is_same(*told->finding, finding)) ++told;
+        if (told == found.end()) told = found.insert(told, {&finding, {}});
+        const std::string schedule = schedule_text(memories_->options[i]);
+        told->schedules += (told->schedules.empty() ? "" : ", ") + schedule;
       }
     if (found.empty()) return ::testing::AssertionSuccess();
     auto failure = ::testing::AssertionFailure();
     failure << found.size() << (found.size() == 1 ? " finding:" : " findings:");
-    for (const auto& [key, told] : found) {
-      const Finding& finding = *told.first;
-      failure << "\n  " << name(finding.kind) << " at "
-              << (finding.source.empty() ? "" : finding.source + ", ") << "PTX line " << finding.ptx_line
-              << ", " << finding.count << (finding.count == 1 ? " time" : " times") << ", first by thread "
-              << text_of(finding.first.thread) << " of block " << text_of(finding.first.block)
-              << ", under the schedules " << told.second << ": " << finding.message;
-    }
+    for (const Told& told : found)
+      failure << "\n  " << sentence_of(*told.finding) << ", under the schedules " << told.schedules << ": "
+              << told.finding->message;
     for (const Result& result : results_) {
       if (result.printed.empty()) continue;
       failure << "\nthe kernel printed:\n" << result.printed;

@@ -336,10 +336,14 @@ void Executor::note_wgmma_registers(Warp& warp, const Step& step, LaneMask activ
     value.slot = slot;
     warp.used_[warp.frame_ + static_cast<std::size_t>(slot)] = true;
     if (!warp.is_owned(value)) continue;
-    warp.report(FindingKind::async_use, first_lane(active), 0, [&] {
-      return cluster_.describe(warp.thread(first_lane(active))) +
-             " uses a register of a wgmma that is still running: a wgmma.wait_group is needed before";
-    });
+    const int lane = first_lane(active);
+    cluster_.report(
+        FindingKind::async_use, warp.issue(lane), 0,
+        [&] {
+          return cluster_.describe(warp.thread(lane)) +
+                 " uses a register of a wgmma that is still running: a wgmma.wait_group is needed before";
+        },
+        warp.last_owner_);
   }
 }
 

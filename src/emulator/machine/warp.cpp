@@ -180,6 +180,7 @@ void Warp::own(const Value& value) {
   if (value.slot < 0) return;
   ++owners_[frame_ + static_cast<std::size_t>(value.slot)];
   ++owned_;
+  last_owner_ = pc_;
 }
 
 void Warp::disown(const Value& value, std::size_t frame) {

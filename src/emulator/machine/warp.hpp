@@ -191,6 +191,7 @@ class Warp {
   std::vector<std::uint16_t> owners_;  // by absolute slot
   std::vector<bool> used_;             // by absolute slot
   std::uint32_t owned_ = 0;
+  Pc last_owner_ = no_pc;  // the last instruction that took registers
 };
 
 }  // namespace tenon::emulator
