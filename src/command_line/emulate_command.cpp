@@ -24,6 +24,7 @@ struct EmulateOptions {
   std::vector<std::string> arguments, buffers;
   std::uint32_t shared = 0;
   std::uint64_t limit = 0, launch_limit = 0;  // 0: none
+  std::uint64_t heap = emulator::Options().heap_bytes;
   int threads = 0;
   bool list = false, no_findings = false, json = false;
 };
@@ -259,6 +260,7 @@ void run(const EmulateOptions& o) {
   options.threads = o.threads;
   options.instruction_limit = o.limit;
   options.launch_instruction_limit = o.launch_limit;
+  options.heap_bytes = o.heap;
   emulator::Shape shape;
   shape.grid = parse_size("--grid", o.grid);
   shape.block = parse_size("--block", o.block);
@@ -349,6 +351,9 @@ void add_emulate(CLI::App& application) {
       ->add_option("--launch-limit", o->launch_limit,
                    "The same for the warps of all clusters together: the launch ends")
       ->transform(whole_number(1, std::numeric_limits<std::int64_t>::max()));
+  command->add_option("--heap", o->heap, "Bytes that malloc of the kernel can give away at a time")
+      ->transform(whole_number(0, std::numeric_limits<std::int64_t>::max()))
+      ->capture_default_str();
   command->add_flag(
       "--json", o->json,
       "Print one object: findings, counters, outputs; with --list an array of name, demangled, parameters");

@@ -45,7 +45,19 @@ struct LoadedModule final : Symbols {
 
 struct Emulator::State {
   GlobalMemory memory;
+  Address grid_workspace = 0;
   std::uint64_t launches = 0;
+
+  // Cooperative groups begin with a barrier of zeros, and keep it there across launches. A launch that was
+  // ended by a finding may leave anything.
+  Address cleared_grid_workspace() {
+    constexpr std::size_t bytes = 64;
+    if (grid_workspace == 0) grid_workspace = memory.allocate(bytes);
+    Allocation& allocation = *memory.find(grid_workspace);
+    std::memset(allocation.bytes.get(), 0, bytes);
+    allocation.written.reset();
+    return grid_workspace;
+  }
 };
 
 namespace {
@@ -194,6 +206,18 @@ Shape checked(const Program& program, const Shape& given) {
   return shape;
 }
 
+// Whether the device can run all blocks at a time, as far as their threads and shared memory tell (CUDA C++
+// programming guide, technical specifications); registers are not known here.
+bool fits_at_once(const Launch& launch) {
+  const int target = launch.program->target;
+  const std::uint64_t threads = (launch.block.count() + 31) / 32 * 32;
+  const std::uint64_t shared = largest_shared(target) + shared_reserved;
+  const std::uint64_t blocks =
+      std::min({std::uint64_t{target >= 75 && target < 80 ? 16U : 32U},
+                (target == 75 ? 1024 : 2048) / threads, shared / launch.shared_size});
+  return launch.grid.count() <= blocks * multiprocessors(target);
+}
+
 std::vector<std::uint8_t> parameter_memory(const Program& program, const std::vector<Argument>& arguments) {
   const std::vector<ptx::Variable>& parameters = program.entry->parameters;
   if (arguments.size() != parameters.size())
@@ -220,6 +244,8 @@ Numerics numerics_of(Numerics chosen, int target) {
 
 // The allocation that holds the bytes. Throws if none does.
 Allocation& holder(GlobalMemory& memory, Address address, std::size_t bytes, const char* what) {
+  if (DeviceHeap::holds(address))
+    throw Error(std::string("cannot ") + what + " memory that malloc of a kernel has returned");
   Allocation* allocation = memory.find(address);
   const std::string size = std::to_string(bytes) + " bytes ";
   if (allocation == nullptr)
@@ -390,6 +416,8 @@ Result Emulator::launch(const Module& module, const std::string& entry, const Sh
                                        : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   launch.instruction_limit = options.instruction_limit;
   launch.launch_instruction_limit = options.launch_instruction_limit;
+  launch.heap_bytes = options.heap_bytes;
+  if (program.asks_for_grid && fits_at_once(launch)) launch.grid_workspace = state_->cleared_grid_workspace();
   launch.number = ++state_->launches;
   LaunchReport report = run(launch);
   return {std::move(report.findings), std::move(report.counters), std::move(report.printed.text),

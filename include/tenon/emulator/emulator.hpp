@@ -69,6 +69,9 @@ struct Options {
   // How many instructions the warps of one cluster, and those of the whole launch, may execute, counted as
   // Counts::instructions is. What would execute one more is stopped, with the finding `limit`. 0: no limit.
   std::uint64_t instruction_limit = 0, launch_instruction_limit = 0;
+  // What malloc of kernels can give away at a time, in this launch and those before it; as
+  // cudaLimitMallocHeapSize. The host cannot copy or free such memory, as on a GPU.
+  std::uint64_t heap_bytes = std::uint64_t{8} << 20;
 };
 
 struct Result {

@@ -44,6 +44,7 @@ class Grid {
         launch.block.count() * 8 * static_cast<std::uint64_t>(launch.program->functions[0]->slots);
     most_waiting_ = std::max<std::uint64_t>(
         fewest_waiting, largest_waiting / std::max<std::uint64_t>(1, of_cta * launch.cluster.count()));
+    if (launch.grid_workspace != 0) most_waiting_ = clusters_;
   }
 
   LaunchReport run() {

@@ -48,9 +48,9 @@ TEST(Emulator, NamesEveryUnknownInstructionOfWhatAKernelCallsBeforeItRuns) {
 }
 
 TEST(Emulator, RefusesCallsWithoutABodyAndVariablesWithoutADefinition) {
-  Kernel call(module_text("", "{ .param .b64 x; .param .b64 y; call (y), malloc, (x); }",
-                          ".extern .func (.param .b64 r) malloc(.param .b64 a);"));
-  expect_contains(error_of([&] { call.run({{1}, {1}}, {}); }), "`malloc` is declared, but has no body");
+  Kernel call(module_text("", "{ .param .b64 x; .param .b64 y; call (y), elsewhere, (x); }",
+                          ".extern .func (.param .b64 r) elsewhere(.param .b64 a);"));
+  expect_contains(error_of([&] { call.run({{1}, {1}}, {}); }), "`elsewhere` is declared, but has no body");
   Kernel variable(module_text("", "ld.global.u32 %r1, [elsewhere];", ".extern .global .u32 elsewhere;"));
   expect_contains(error_of([&] {
                     variable.run({{1}, {1}}, {});
