@@ -180,9 +180,12 @@ int Executor::choose(Runner& runner) {
 }
 
 // The lanes that an .aligned operation needs. A matrix instruction needs all present lanes, since the
-// registers of an exited lane are undefined. A barrier needs the live ones.
+// registers of an exited lane are undefined. So does a barrier of the CTA (the only .aligned instruction of
+// the class control): it is for the whole warp, so that the other lanes have exited too early. A barrier of
+// the cluster waits for the lanes that have not exited.
 LaneMask Executor::needed(const Warp& warp, const Step& step) const {
-  const bool needs_all = step.kind == InstructionClass::matrix || step.kind == InstructionClass::wgmma;
+  const bool needs_all = step.kind == InstructionClass::matrix || step.kind == InstructionClass::wgmma ||
+                         step.kind == InstructionClass::control;
   return needs_all ? warp.present() : warp.live();
 }
 
