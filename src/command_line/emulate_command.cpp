@@ -1,6 +1,4 @@
 // `tenon emulate`: runs a kernel of any PTX file on the CPU, and reports its faults and counters.
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
@@ -26,6 +24,7 @@ struct EmulateOptions {
   std::vector<std::string> arguments, buffers;
   std::uint32_t shared = 0;
   std::uint64_t limit = 0, launch_limit = 0;  // 0: none
+  std::uint64_t heap = emulator::Options().heap_bytes;
   int threads = 0;
   bool list = false, no_findings = false, json = false;
 };
@@ -56,24 +55,12 @@ emulator::Numerics numerics_named(const std::string& name) {
 
 std::string entry_of(const emulator::Module& module, const EmulateOptions& o) {
   const std::vector<std::string> entries = module.entries();
+  if (entries.empty()) refuse(o.path + ": it has no kernel (.entry)");
+  if (!o.entry.empty()) return module.entry(o.entry);
+  if (entries.size() == 1) return entries[0];
   std::string list;
   for (const std::string& entry : entries) list += (list.empty() ? "" : ", ") + entry;
-  if (entries.empty()) refuse(o.path + ": it has no kernel (.entry)");
-  if (o.entry.empty()) {
-    if (entries.size() == 1) return entries[0];
-    refuse(o.path + " has " + std::to_string(entries.size()) + " kernels: choose one by --entry: " + list);
-  }
-  if (std::find(entries.begin(), entries.end(), o.entry) == entries.end())
-    refuse(o.path + " has no kernel " + o.entry + "; it has " + list);
-  return o.entry;
-}
-
-// As C++ spells a name that its compiler made; the name itself where it is none.
-std::string demangled(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 ? text.get() : name;
+  refuse(o.path + " has " + std::to_string(entries.size()) + " kernels: choose one by --entry: " + list);
 }
 
 void list_entries(const emulator::Module& module, bool as_json) {
@@ -86,9 +73,9 @@ void list_entries(const emulator::Module& module, bool as_json) {
       bytes += (bytes.empty() ? "" : ", ") + std::to_string(parameter.bytes);
     }
     if (!as_json)
-      std::printf("%s\n  %s\n  bytes of its parameters: %s\n", entry.c_str(), demangled(entry).c_str(),
-                  bytes.empty() ? "none" : bytes.c_str());
-    json.push_back({{"name", entry}, {"demangled", demangled(entry)}, {"parameters", parameters}});
+      std::printf("%s\n  %s\n  bytes of its parameters: %s\n", entry.c_str(),
+                  emulator::demangled(entry).c_str(), bytes.empty() ? "none" : bytes.c_str());
+    json.push_back({{"name", entry}, {"demangled", emulator::demangled(entry)}, {"parameters", parameters}});
   }
   if (as_json) print_json(std::move(json));
 }
@@ -179,7 +166,7 @@ void print_finding(const emulator::Finding& finding, const PtxLines& lines) {
               finding.ptx_line);
   std::printf("  ptx      %s\n", lines.at(finding.ptx_line).c_str());
   if (!finding.source.empty()) std::printf("  source   %s\n", finding.source.c_str());
-  std::printf("  count    %" PRIu64 "\n", finding.count);
+  std::printf("  count    %" PRIu64 "%s\n", finding.count, other_lines_text(finding).c_str());
   std::printf("  first    thread %s of block %s", text(finding.first.thread).c_str(),
               text(finding.first.block).c_str());
   if (finding.first.address != 0) std::printf(", address 0x%" PRIx64, finding.first.address);
@@ -273,6 +260,7 @@ void run(const EmulateOptions& o) {
   options.threads = o.threads;
   options.instruction_limit = o.limit;
   options.launch_instruction_limit = o.launch_limit;
+  options.heap_bytes = o.heap;
   emulator::Shape shape;
   shape.grid = parse_size("--grid", o.grid);
   shape.block = parse_size("--block", o.block);
@@ -326,7 +314,9 @@ void add_emulate(CLI::App& application) {
       "emulate", "Run a kernel of a PTX file on the CPU and say what is wrong with it");
   const auto o = std::make_shared<EmulateOptions>();
   command->add_option("file", o->path, "PTX text, of any origin")->required();
-  command->add_option("--entry", o->entry, "The kernel (default: the only one)");
+  command->add_option(
+      "--entry", o->entry,
+      "The kernel: its name in the PTX text or in C++, or a part of one (default: the only kernel)");
   command->add_flag("--list", o->list,
                     "Print the kernels of the file and the bytes of their parameters; run none");
   command->add_option("--grid", o->grid, "Blocks: X, X,Y or X,Y,Z")->capture_default_str();
@@ -361,6 +351,9 @@ void add_emulate(CLI::App& application) {
       ->add_option("--launch-limit", o->launch_limit,
                    "The same for the warps of all clusters together: the launch ends")
       ->transform(whole_number(1, std::numeric_limits<std::int64_t>::max()));
+  command->add_option("--heap", o->heap, "Bytes that malloc of the kernel can give away at a time")
+      ->transform(whole_number(0, std::numeric_limits<std::int64_t>::max()))
+      ->capture_default_str();
   command->add_flag(
       "--json", o->json,
       "Print one object: findings, counters, outputs; with --list an array of name, demangled, parameters");

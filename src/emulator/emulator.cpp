@@ -6,6 +6,7 @@
 
 #include "emulator/machine/launch.hpp"
 #include "emulator/machine/memory.hpp"
+#include "emulator/ptx/entry_name.hpp"
 #include "emulator/ptx/module.hpp"
 
 namespace tenon::emulator {
@@ -14,6 +15,7 @@ struct LoadedModule final : Symbols {
   ptx::Module text;
   std::map<std::string, Address> variables;
   std::map<const ptx::Function*, std::unique_ptr<Program>> programs;  // of entries that were launched
+  mutable std::map<std::string, const ptx::Function*> entries;        // by the names that were asked for
   const void* owner = nullptr;
 
   std::uint64_t address(const std::string& variable) const override {
@@ -21,13 +23,13 @@ struct LoadedModule final : Symbols {
     return found == variables.end() ? 0 : found->second;
   }
   const ptx::Function& entry(const std::string& name) const {
-    const ptx::Function* function = text.find(name);
-    if (function != nullptr && function->is_entry && function->is_defined) return *function;
-    std::string known;
-    for (const ptx::Function& other : text.functions)
-      if (other.is_entry) known += (known.empty() ? "`" : ", `") + other.name + "`";
-    throw Error("there is no kernel `" + name + "` in the module; it has " +
-                (known.empty() ? "none" : known));
+    const ptx::Function*& known = entries[name];
+    try {
+      if (known == nullptr) known = &ptx::entry_named(text, name);
+    } catch (const std::invalid_argument& error) {
+      throw Error(error.what());
+    }
+    return *known;
   }
   const Program& program(const std::string& name) {
     const ptx::Function& function = entry(name);
@@ -43,7 +45,19 @@ struct LoadedModule final : Symbols {
 
 struct Emulator::State {
   GlobalMemory memory;
+  Address grid_workspace = 0;
   std::uint64_t launches = 0;
+
+  // Cooperative groups begin with a barrier of zeros, and keep it there across launches. A launch that was
+  // ended by a finding may leave anything.
+  Address cleared_grid_workspace() {
+    constexpr std::size_t bytes = 64;
+    if (grid_workspace == 0) grid_workspace = memory.allocate(bytes);
+    Allocation& allocation = *memory.find(grid_workspace);
+    std::memset(allocation.bytes.get(), 0, bytes);
+    allocation.written.reset();
+    return grid_workspace;
+  }
 };
 
 namespace {
@@ -192,6 +206,18 @@ Shape checked(const Program& program, const Shape& given) {
   return shape;
 }
 
+// Whether the device can run all blocks at a time, as far as their threads and shared memory tell (CUDA C++
+// programming guide, technical specifications); registers are not known here.
+bool fits_at_once(const Launch& launch) {
+  const int target = launch.program->target;
+  const std::uint64_t threads = (launch.block.count() + 31) / 32 * 32;
+  const std::uint64_t shared = largest_shared(target) + shared_reserved;
+  const std::uint64_t blocks =
+      std::min({std::uint64_t{target >= 75 && target < 80 ? 16U : 32U},
+                (target == 75 ? 1024 : 2048) / threads, shared / launch.shared_size});
+  return launch.grid.count() <= blocks * multiprocessors(target);
+}
+
 std::vector<std::uint8_t> parameter_memory(const Program& program, const std::vector<Argument>& arguments) {
   const std::vector<ptx::Variable>& parameters = program.entry->parameters;
   if (arguments.size() != parameters.size())
@@ -218,6 +244,8 @@ Numerics numerics_of(Numerics chosen, int target) {
 
 // The allocation that holds the bytes. Throws if none does.
 Allocation& holder(GlobalMemory& memory, Address address, std::size_t bytes, const char* what) {
+  if (DeviceHeap::holds(address))
+    throw Error(std::string("cannot ") + what + " memory that malloc of a kernel has returned");
   Allocation* allocation = memory.find(address);
   const std::string size = std::to_string(bytes) + " bytes ";
   if (allocation == nullptr)
@@ -249,11 +277,19 @@ void write_initial(const ptx::Module& text, const LoadedModule& module, const pt
 
 }  // namespace
 
+std::string demangled(const std::string& name) {
+  return ptx::demangled(name);
+}
+
 std::vector<std::string> Module::entries() const {
   std::vector<std::string> names;
   for (const ptx::Function& function : loaded_->text.functions)
     if (function.is_entry && function.is_defined) names.push_back(function.name);
   return names;
+}
+
+std::string Module::entry(const std::string& name) const {
+  return loaded_->entry(name).name;
 }
 
 std::vector<Parameter> Module::parameters(const std::string& entry) const {
@@ -380,6 +416,8 @@ Result Emulator::launch(const Module& module, const std::string& entry, const Sh
                                        : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   launch.instruction_limit = options.instruction_limit;
   launch.launch_instruction_limit = options.launch_instruction_limit;
+  launch.heap_bytes = options.heap_bytes;
+  if (program.asks_for_grid && fits_at_once(launch)) launch.grid_workspace = state_->cleared_grid_workspace();
   launch.number = ++state_->launches;
   LaunchReport report = run(launch);
   return {std::move(report.findings), std::move(report.counters), std::move(report.printed.text),

@@ -180,7 +180,7 @@ class Emulate(Modules):
         self.assertEqual([(f["kind"], f["entry"], f["ptx_line"], f["source"], f["count"]) for f in findings],
                          [("out_of_bounds", "scale", 22, "", 2), ("out_of_bounds", "scale", 25, "", 2)])
         for finding in findings:
-            self.assertEqual(list(finding), ["kind", "entry", "ptx_line", "source", "count", "first", "message"])
+            self.assertEqual(list(finding), ["kind", "entry", "ptx_line", "source", "count", "first", "message", "lines"])
             self.assertEqual(finding["first"]["block"], [1, 0, 0])
             self.assertEqual(finding["first"]["thread"], [2, 0, 0])
             self.assertGreater(finding["first"]["address"], 0)
@@ -225,6 +225,16 @@ class Emulate(Modules):
     def test_the_only_entry_needs_no_name(self):
         only = self.write("only.ptx", SCALE.replace(".visible .entry nothing() { ret; }", ""))
         self.assertEqual(emulate(only, *self.scaled()[3:])[0], 0)
+
+    def test_an_entry_by_its_name_in_cpp_or_a_part_of_one(self):
+        renamed = SCALE.replace("entry scale(", "entry _ZN2ns5scaleIfEEvPKT_PS1_S1_j(")
+        path = self.write("renamed.ptx", renamed)
+        for name in ("ns::scale<float>", "scale<float>", "scale", "_ZN2ns5"):
+            code, out, err = emulate(path, "--entry", name, *self.scaled()[3:])
+            self.assertEqual((code, err), (0, ""), name)
+            self.assertIn("kernel       _ZN2ns5scaleIfEEvPKT_PS1_S1_j, ", out)
+        self.refused("`n` may be any of 2 kernels of the module: `_ZN2ns5scaleIfEEvPKT_PS1_S1_j` (void "
+                     "ns::scale<float>(float const*, float*, float, unsigned int)), `nothing`", path, "--entry", "n", "--block", 4)
 
     def test_tensor_maps(self):
         box = self.write("box.ptx", BOX)
@@ -471,7 +481,7 @@ class Refusals(Modules):
         self.refused("it has no kernel", self.write("none.ptx", SCALE[:SCALE.index(".visible")]), "--block", 32)
 
     def test_entries(self):
-        self.refused("has no kernel shrink; it has scale, nothing", self.scale, "--entry", "shrink", "--block", 32)
+        self.refused("there is no kernel `shrink` in the module; it has `scale`, `nothing`", self.scale, "--entry", "shrink", "--block", 32)
         self.refused("has 2 kernels: choose one by --entry: scale, nothing", self.scale, "--block", 32)
 
     def test_arguments(self):

@@ -407,7 +407,7 @@ class InTheEmulator(OnADevice):
         findings = answer["findings"]
         self.assertTrue(findings)
         for finding in findings:
-            self.assertEqual(list(finding), ["kind", "entry", "ptx_line", "source", "count", "first", "message"])
+            self.assertEqual(list(finding), ["kind", "entry", "ptx_line", "source", "count", "first", "message", "lines"])
             self.assertEqual(list(finding["first"]), ["block", "thread", "address"])
             self.assertIn(finding["kind"], ("async_use", "race", "uninitialized"))
             self.assertIn("gemm_cp_async", finding["entry"])

@@ -3,7 +3,7 @@
   test_headers.py alone  <nvcc> <c++ compiler> <folder> <cuda library folder>   nvcc, or g++ where the header needs no
                                           CUDA; no warning. Where NVRTC is there, nvcc compiles the headers that `nvrtc`
                                           compiles alone in one source: it takes three times as long. What a header adds
-                                          to an empty source, or to one that includes just <cuda/ptx>, or
+                                          to an empty source, or to one that includes just <cuda/ptx>, GoogleTest, or
                                           what the emulator's host API takes from the standard library, where the header
                                           does, is within a budget; counted in characters, since the seconds that they
                                           stand for depend on what else a machine does
@@ -79,6 +79,8 @@ def baseline_of(header):
     """What a source has included already that the header is charged over."""
     if includes(header, "<cuda/ptx>"):
         return "#include <cuda/ptx>\n"
+    if header.name == "gtest.hpp":  # for tests, which have it anyway
+        return "#include <gtest/gtest.h>\n"
     if "emulator" in header.parts:  # for host code, which has these anyway; kernels never include it
         return "#include <memory>\n#include <optional>\n#include <stdexcept>\n#include <string>\n#include <vector>\n"
     return ""

@@ -10,7 +10,7 @@ foreach(part IN ITEMS host device command_line)
 endforeach()
 file(RENAME ${WORK}/installed ${WORK}/prefix)
 
-foreach(consumer IN ITEMS consumer consumer_c consumer_emulator)
+foreach(consumer IN ITEMS consumer consumer_c consumer_emulator consumer_emulator_gtest)
   set(modules "")
   if(SCRIPTS AND consumer STREQUAL "consumer")
     set(modules -DCMAKE_MODULE_PATH=${WORK}/prefix/${SCRIPTS}/cmake)

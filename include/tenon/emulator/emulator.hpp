@@ -69,6 +69,9 @@ struct Options {
   // How many instructions the warps of one cluster, and those of the whole launch, may execute, counted as
   // Counts::instructions is. What would execute one more is stopped, with the finding `limit`. 0: no limit.
   std::uint64_t instruction_limit = 0, launch_instruction_limit = 0;
+  // What malloc of kernels can give away at a time, in this launch and those before it; as
+  // cudaLimitMallocHeapSize. The host cannot copy or free such memory, as on a GPU.
+  std::uint64_t heap_bytes = std::uint64_t{8} << 20;
 };
 
 struct Result {
@@ -88,12 +91,19 @@ struct Parameter {
 
 struct LoadedModule;
 
+// As C++ spells a name that its compiler has mangled; other names as they are.
+std::string demangled(const std::string& name);
+
 // PTX text that was loaded; a handle, valid as long as its Emulator.
+//
+// An entry is named as in the PTX text, as in C++ (`ns::scale<float>`, `scale<float>`, `scale`), or by a part
+// of either name, as long as that means one kernel. Error lists the candidates if it means none or several.
 class Module {
  public:
-  std::vector<std::string> entries() const;                           // in the order of the text
-  std::vector<Parameter> parameters(const std::string& entry) const;  // throws Error: there is no such entry
-  const std::string& target() const;                                  // "sm_90a"
+  std::vector<std::string> entries() const;          // as in the text, and in its order
+  std::string entry(const std::string& name) const;  // the one that is meant, as in the text
+  std::vector<Parameter> parameters(const std::string& entry) const;
+  const std::string& target() const;  // "sm_90a"
 
  private:
   friend class Emulator;

@@ -44,9 +44,9 @@ enum class FindingKind : std::uint8_t {
   read_only,    // a write to constant or parameter memory
   race,         // two unordered accesses to shared memory, one of them a write
   async_use,    // bytes or registers that an asynchronous operation still owns
-  proxy_fence,  // generic writes that no proxy fence orders before an access of the async proxy
+  proxy_fence,  // generic writes, or an mbarrier.init, that no fence orders before a use by the async proxy
   barrier,      // a misused barrier or mbarrier: phase, count, bytes
-  divergence,   // only some lanes of a warp at an .aligned operation
+  divergence,   // only some lanes of a warp at an .aligned operation; the others may have exited
   deadlock,
   trap,      // trap or brkpt was executed
   argument,  // an operand that the instruction's rules forbid
@@ -54,18 +54,29 @@ enum class FindingKind : std::uint8_t {
 };
 const char* name(FindingKind kind);  // "out_of_bounds"
 
-// Reported once per kind and PTX line.
+// What a bug shows as: one or more PTX lines of the same kind that share a source line, or conflict with the
+// same one, as all loads that race with one store do. Where the PTX has no .loc, PTX lines count instead.
 struct Finding {
   FindingKind kind = FindingKind::race;
   std::string entry;   // the kernel
-  int ptx_line = 0;    // of the module's text, from 1
+  int ptx_line = 0;    // of the first occurrence, in the module's text, from 1
   std::string source;  // "file.cu:12" where the PTX has .loc, else empty
   std::uint64_t count = 0;
   struct First {
     Dim3 block{0, 0, 0}, thread{0, 0, 0};
     std::uint64_t address = 0;
   } first;
-  std::string message;  // a sentence about the first one
+  std::string message;  // a sentence about the first occurrence
+
+  // The same of each PTX line, in the order of lines. At least one.
+  struct Line {
+    int ptx_line = 0;
+    std::string source;
+    std::uint64_t count = 0;
+    First first;
+    std::string message;
+  };
+  std::vector<Line> lines;
 };
 
 // Totals of a PTX line, of a class of instructions or of a whole launch.

@@ -2,6 +2,7 @@
 // barrier.cpp.
 #include <algorithm>
 
+#include "emulator/instructions/heap.hpp"
 #include "emulator/instructions/lanewise.hpp"
 #include "emulator/instructions/print.hpp"
 #include "emulator/machine/function_scope.hpp"
@@ -162,6 +163,9 @@ void decode_call(const ptx::Instruction& instruction, Scope& scope, Op& op) {
     if (name == "__assertfail") return decode_failed_assertion(decoding, functions, arguments);
     if (name == "vprintf" && !functions.is_defined(name))
       return decode_printf(decoding, functions, results, arguments);
+    if (name == "malloc" && !functions.is_defined(name))
+      return decode_malloc(decoding, functions, results, arguments);
+    if (name == "free" && !functions.is_defined(name)) return decode_free(decoding, functions, arguments);
     site->callee = &functions.function(name);
     signature = site->callee->function;
     op.handler = call;
@@ -187,9 +191,13 @@ Flow exit(Warp& warp, const Op&, LaneMask active) {
 }
 
 Flow trap(Warp& warp, const Op&, LaneMask active) {
+  const bool is_refused_grid = warp.launch().program->asks_for_grid && warp.launch().grid_workspace == 0;
   warp.report(FindingKind::trap, first_lane(active), 0, [&] {
     return warp.cluster().describe(warp.thread(first_lane(active))) +
-           " has executed a trap, which ends the kernel";
+           " has executed a trap, which ends the kernel" +
+           (is_refused_grid
+                ? ": this_grid().sync() needs all blocks at a time, and the device cannot hold so many"
+                : "");
   });
   warp.cluster().abort();
   return Flow::blocked;

@@ -205,8 +205,9 @@ void decode_integer(const ptx::Instruction& instruction, Scope& scope, Op& op) {
   decoding.finish();
 }
 
-void add_integer_bit_instructions(Decoders& decoders);  // integer_bits.cpp
-void add_video_instructions(Decoders& decoders);        // integer_video.cpp
+void add_integer_bit_instructions(Decoders& decoders);   // integer_bits.cpp
+void add_video_instructions(Decoders& decoders);         // integer_video.cpp
+void add_scalar_video_instructions(Decoders& decoders);  // integer_video_scalar.cpp
 
 void add_integer_instructions(Decoders& decoders) {
   for (const char* opcode : {"add", "sub", "mul", "mad", "div", "abs", "neg", "min", "max"}) {
@@ -217,6 +218,7 @@ void add_integer_instructions(Decoders& decoders) {
   }
   add_integer_bit_instructions(decoders);
   add_video_instructions(decoders);
+  add_scalar_video_instructions(decoders);
 }
 
 }  // namespace tenon::emulator

@@ -162,6 +162,7 @@ void initialize_mbarrier(Cluster& cluster, const Actor& actor, std::uint32_t add
   object.remote_arrivals.clear();
   object.maker = actor.component;
   object.made = actor.epoch;
+  object.made_at = actor.issue.pc;
   object.is_live = true;
   object.arriving = object.ended = {};
   object.bytes_in_flight = 0;
@@ -260,9 +261,33 @@ bool phase_is_over(Cluster& cluster, const Actor& actor, const MbarrierAt& at, b
   return state.ended(value);
 }
 
+namespace {
+
+// A copy completes on the mbarrier through the async proxy, which a mere mbarrier.init has told nothing. Any
+// fence or barrier since then counts, as in all that compilers and libraries write. What orders the
+// initialisation by another thread before this use was checked already.
+void check_initialized_for_copies(Cluster& cluster, Issue issue, const MbarrierAt& at) {
+  const MbarrierObject& object = *at.object;
+  if (!cluster.clocks.enabled() || object.maker != issue.thread ||
+      object.made <= cluster.clocks.view(issue.thread).ordered)
+    return;
+  cluster.report(
+      FindingKind::proxy_fence, issue, at.address,
+      [&] {
+        return cluster.describe(issue.thread) + " has initialized the mbarrier at " + hex(at.address) +
+               " at line " + std::to_string(cluster.launch.program->line(object.made_at)) +
+               ", and the async proxy is to complete a copy on it: a fence.mbarrier_init or a "
+               "fence.proxy.async is needed between them";
+      },
+      object.made_at);
+}
+
+}  // namespace
+
 BulkArrival begin_copy(Cluster& cluster, Issue issue, const MbarrierAt& at, std::uint32_t bytes,
                        bool async_proxy) {
   MbarrierObject& object = *at.object;
+  if (async_proxy) check_initialized_for_copies(cluster, issue, at);
   if (object.copies == 0) object.copies = cluster.clocks.new_component();
   BulkArrival copy;
   copy.address = at.address;

@@ -13,6 +13,7 @@ struct MbarrierObject : SideState {
   bool is_live = false;
   ThreadId maker = 0;  // the thread of mbarrier.init, and its epoch
   Epoch made = 0;
+  Pc made_at = no_pc;
   SyncClock arriving, ended;    // the clocks of this phase's arrivals, and of all phases that ended
   Component copies = 0;         // the bulk copies that complete on this object; epoch: phase + 1
   std::uint64_t polled_at = 0;  // Cluster::changes at the last wait that failed, and how many have since

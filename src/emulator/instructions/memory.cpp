@@ -7,6 +7,7 @@
 namespace tenon::emulator {
 
 void add_atomic_instructions(Decoders& decoders);  // atomic.cpp
+void add_stack_instructions(Decoders& decoders);   // memory_stack.cpp
 
 namespace {
 
@@ -381,6 +382,7 @@ void add_memory_instructions(Decoders& decoders) {
   decoders["discard"] = decode_discard;
   decoders["createpolicy"] = decode_createpolicy;
   add_atomic_instructions(decoders);
+  add_stack_instructions(decoders);
 }
 
 }  // namespace tenon::emulator

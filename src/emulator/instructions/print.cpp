@@ -7,27 +7,12 @@
 #include <cstring>
 #include <optional>
 #include <string>
-#include <variant>
 
+#include "emulator/instructions/call_operands.hpp"
 #include "emulator/machine/cta.hpp"
 
 namespace tenon::emulator {
 namespace {
-
-// op.bits[0]: bit i is set if values[i] is the address of a .param variable that holds the value.
-void push_operand(FunctionScope& functions, Op& op, const ptx::Operand& operand, ptx::Type type) {
-  if (std::holds_alternative<ptx::Symbol>(operand.value)) op.bits[0] |= 1U << op.values.size();
-  op.values.push_back(functions.value(operand, type));
-}
-
-std::uint64_t operand_value(Warp& warp, const Op& op, std::size_t index, int lane, std::uint32_t size) {
-  std::uint64_t value = warp.read(op.values[index], lane);
-  if ((op.bits[0] >> index & 1) == 0) return value;
-  const std::uint64_t address = value;
-  value = 0;
-  warp.load(lane, ptx::Space::generic, address, &value, size);
-  return value;
-}
 
 // The characters up to the 0. Nothing, with a finding, if they cannot be read.
 std::optional<std::string> string_at(Warp& warp, int lane, std::uint64_t address) {
@@ -168,19 +153,16 @@ class Formatter {
 // null format.
 Flow print(Warp& warp, const Op& op, LaneMask active) {
   for_each_lane(active, [&](int lane) {
-    const std::uint64_t format_at = operand_value(warp, op, 0, lane, 8);
+    const std::uint64_t format_at = argument_value(warp, op, 0, lane, 8);
     std::uint32_t count = ~0U;
     if (format_at != 0) {
-      Formatter formatter(warp, lane, operand_value(warp, op, 1, lane, 8));
+      Formatter formatter(warp, lane, argument_value(warp, op, 1, lane, 8));
       if (const auto format = string_at(warp, lane, format_at))
         warp.cluster().printed.add(formatter.text(*format));
       count = formatter.arguments();
     }
     if (op.values.size() < 3) return;
-    if ((op.bits[0] >> 2 & 1) == 0)
-      warp.write(op.values[2], lane, count);
-    else
-      warp.store(lane, ptx::Space::generic, warp.read(op.values[2], lane), &count, sizeof count);
+    write_result(warp, op, 2, lane, count, sizeof count);
   });
   return Flow::next;
 }
@@ -188,10 +170,10 @@ Flow print(Warp& warp, const Op& op, LaneMask active) {
 Flow failed_assertion(Warp& warp, const Op& op, LaneMask active) {
   const int lane = first_lane(active);
   const auto string = [&](std::size_t index) {
-    return string_at(warp, lane, operand_value(warp, op, index, lane, 8)).value_or("?");
+    return string_at(warp, lane, argument_value(warp, op, index, lane, 8)).value_or("?");
   };
   warp.report(FindingKind::trap, lane, 0, [&] {
-    const std::uint64_t line = operand_value(warp, op, 2, lane, 4);
+    const std::uint64_t line = argument_value(warp, op, 2, lane, 4);
     return warp.cluster().describe(warp.thread(lane)) + ": an assertion failed: `" + string(0) + "` in " +
            string(3) + ", " + string(1) + ":" + std::to_string(line);
   });
@@ -199,18 +181,11 @@ Flow failed_assertion(Warp& warp, const Op& op, LaneMask active) {
   return Flow::blocked;
 }
 
-void require_operands(Decoding& decoding, const char* function, const std::vector<ptx::Operand>& arguments,
-                      std::size_t needed) {
-  if (arguments.size() != needed)
-    decoding.fail(std::to_string(arguments.size()) + " arguments are given where " + function + " has " +
-                  std::to_string(needed));
-}
-
 }  // namespace
 
 void decode_printf(Decoding& decoding, FunctionScope& functions, const std::vector<ptx::Operand>& results,
                    const std::vector<ptx::Operand>& arguments) {
-  require_operands(decoding, "vprintf", arguments, 2);
+  require_arguments(decoding, "vprintf", arguments, 2);
   Op& op = decoding.op();
   for (const ptx::Operand& argument : arguments) push_operand(functions, op, argument, ptx::Type::b64);
   if (!results.empty()) push_operand(functions, op, results[0], ptx::Type::b32);
@@ -219,7 +194,7 @@ void decode_printf(Decoding& decoding, FunctionScope& functions, const std::vect
 
 void decode_failed_assertion(Decoding& decoding, FunctionScope& functions,
                              const std::vector<ptx::Operand>& arguments) {
-  require_operands(decoding, "__assertfail", arguments, 5);
+  require_arguments(decoding, "__assertfail", arguments, 5);
   Op& op = decoding.op();
   for (std::size_t i = 0; i < arguments.size(); ++i)
     push_operand(functions, op, arguments[i], i == 2 ? ptx::Type::b32 : ptx::Type::b64);

@@ -78,11 +78,14 @@ void Cluster::report_conflict(const Actor& actor, Cta& cta, const SharedMemory::
   Issue here = actor.issue, there{earlier.pc, earlier.thread};
   const auto verb = [](bool writes) { return writes ? "writes" : "reads"; };
   if (conflict.is_proxy) {
-    report(FindingKind::proxy_fence, here, address, [&] {
-      return "the async proxy " + std::string(verb(write)) + " shared address " + hex(address) + ", which " +
-             describe(there.thread) + " wrote at line " + std::to_string(program.line(there.pc)) +
-             ": a fence.proxy.async is needed between them";
-    });
+    report(
+        FindingKind::proxy_fence, here, address,
+        [&] {
+          return "the async proxy " + std::string(verb(write)) + " shared address " + hex(address) +
+                 ", which " + describe(there.thread) + " wrote at line " +
+                 std::to_string(program.line(there.pc)) + ": a fence.proxy.async is needed between them";
+        },
+        there.pc);
     return;
   }
   const bool here_is_thread = clocks.is_thread(actor.component);
@@ -93,9 +96,11 @@ void Cluster::report_conflict(const Actor& actor, Cta& cta, const SharedMemory::
        {std::pair(here_is_thread, here.pc), std::pair(there_is_thread, there.pc)})
     if (!is_thread && std::find(unwaited_.begin(), unwaited_.end(), pc) == unwaited_.end())
       unwaited_.push_back(pc);
-  // A thread that read too early has read unwritten bytes: one fault, not two.
-  if (here_writes && !there_writes && *cta.shared.written(conflict.offset) == 0)
+  // Threads that read too early have read unwritten bytes: one fault, not two.
+  if (here_writes && !there_writes && *cta.shared.written(conflict.offset) == 0) {
     findings.drop(FindingKind::uninitialized, there.pc);
+    for (const Pc pc : read_unwritten_[address / 4]) findings.drop(FindingKind::uninitialized, pc);
+  }
   const bool swap =
       here_is_thread == there_is_thread
           ? (here_writes != there_writes ? here_writes : program.line(there.pc) > program.line(here.pc))
@@ -110,17 +115,21 @@ void Cluster::report_conflict(const Actor& actor, Cta& cta, const SharedMemory::
       raced_.push_back(issue.pc);
       if (unstarted_.erase(issue.pc) != 0) findings.drop(FindingKind::out_of_bounds, issue.pc);
     }
-  report(is_race ? FindingKind::race : FindingKind::async_use, here, address, [&] {
-    const std::string subject = here_is_thread || there_is_thread
-                                    ? describe(here.thread)
-                                    : "an operation started by " + describe(here.thread);
-    const std::string other = std::string(there_writes ? "is written" : "is read") +
-                              (is_race ? " by " : " by the asynchronous operation of ") +
-                              describe(there.thread) + " at line " + std::to_string(program.line(there.pc));
-    return subject + " " + verb(here_writes) + " shared address " + hex(address) + ", which " + other +
-           (is_race ? ", without an order between them"
-                    : ", and no wait orders the two (where another thread waits, a barrier must follow)");
-  });
+  report(
+      is_race ? FindingKind::race : FindingKind::async_use, here, address,
+      [&] {
+        const std::string subject = here_is_thread || there_is_thread
+                                        ? describe(here.thread)
+                                        : "an operation started by " + describe(here.thread);
+        const std::string other = std::string(there_writes ? "is written" : "is read") +
+                                  (is_race ? " by " : " by the asynchronous operation of ") +
+                                  describe(there.thread) + " at line " +
+                                  std::to_string(program.line(there.pc));
+        return subject + " " + verb(here_writes) + " shared address " + hex(address) + ", which " + other +
+               (is_race ? ", without an order between them"
+                        : ", and no wait orders the two (where another thread waits, a barrier must follow)");
+      },
+      there.pc);
 }
 
 }  // namespace tenon::emulator

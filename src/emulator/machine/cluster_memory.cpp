@@ -113,6 +113,9 @@ void Cluster::note_written(const Actor& actor, const Location& at, std::uint32_t
         return "no thread has written the " + std::string(space_name(at.space)) + " byte at " + hex(address) +
                ", one of " + bytes_text(size) + " read at " + hex(at.address);
       });
+      if (at.space == ptx::Space::shared)
+        for (std::uint64_t word = at.address / 4; word <= (at.address + size - 1) / 4; ++word)
+          read_unwritten_[word].insert(actor.issue.pc);
     }
   }
   if (use != Use::load) std::memset(at.written, 1, size);

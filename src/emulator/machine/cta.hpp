@@ -171,10 +171,13 @@ class Cluster {
   Dim3 thread_index(ThreadId thread) const;  // %tid
 
   // Counts a finding. `sentence()` makes the message, and is called only for the first one at its program
-  // counter.
+  // counter. `other`: the other instruction of a conflict.
   template <class Sentence>
-  void report(FindingKind kind, Issue issue, std::uint64_t address, Sentence&& sentence) {
-    if (auto* first = findings.add(kind, issue, address)) first->message = sentence();
+  void report(FindingKind kind, Issue issue, std::uint64_t address, Sentence&& sentence, Pc other = no_pc) {
+    auto* first = findings.add(kind, issue, address);
+    if (first == nullptr) return;
+    first->message = sentence();
+    first->other = other;
   }
 
  private:
@@ -213,7 +216,9 @@ class Cluster {
   bool aborted_ = false;
   std::vector<Pc> unwaited_;  // asynchronous operations reported as used too early
   std::vector<Pc> raced_;     // accesses reported as races
-  std::set<Pc> unstarted_;    // accesses reported as too early for their block's start
+  // By address / 4 in shared memory: reads reported as uninitialized, which a later write may explain.
+  std::unordered_map<std::uint64_t, std::set<Pc>> read_unwritten_;
+  std::set<Pc> unstarted_;  // accesses reported as too early for their block's start
   const Allocation* near_ = nullptr;
   std::unordered_map<std::uint64_t, SyncClock>
       flags_;  // clocks of strongly written words, by generic address

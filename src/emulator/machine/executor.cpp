@@ -180,9 +180,12 @@ int Executor::choose(Runner& runner) {
 }
 
 // The lanes that an .aligned operation needs. A matrix instruction needs all present lanes, since the
-// registers of an exited lane are undefined. A barrier needs the live ones.
+// registers of an exited lane are undefined. So does a barrier of the CTA (the only .aligned instruction of
+// the class control): it is for the whole warp, so that the other lanes have exited too early. A barrier of
+// the cluster waits for the lanes that have not exited.
 LaneMask Executor::needed(const Warp& warp, const Step& step) const {
-  const bool needs_all = step.kind == InstructionClass::matrix || step.kind == InstructionClass::wgmma;
+  const bool needs_all = step.kind == InstructionClass::matrix || step.kind == InstructionClass::wgmma ||
+                         step.kind == InstructionClass::control;
   return needs_all ? warp.present() : warp.live();
 }
 
@@ -336,10 +339,14 @@ void Executor::note_wgmma_registers(Warp& warp, const Step& step, LaneMask activ
     value.slot = slot;
     warp.used_[warp.frame_ + static_cast<std::size_t>(slot)] = true;
     if (!warp.is_owned(value)) continue;
-    warp.report(FindingKind::async_use, first_lane(active), 0, [&] {
-      return cluster_.describe(warp.thread(first_lane(active))) +
-             " uses a register of a wgmma that is still running: a wgmma.wait_group is needed before";
-    });
+    const int lane = first_lane(active);
+    cluster_.report(
+        FindingKind::async_use, warp.issue(lane), 0,
+        [&] {
+          return cluster_.describe(warp.thread(lane)) +
+                 " uses a register of a wgmma that is still running: a wgmma.wait_group is needed before";
+        },
+        warp.last_owner_);
   }
 }
 

@@ -8,7 +8,7 @@ Findings::Entry* Findings::add(FindingKind kind, Issue issue, std::uint64_t addr
     ++entries_[at->second].count;
     return nullptr;
   }
-  entries_.push_back({kind, issue.pc, 1, issue.thread, address, {}});
+  entries_.push_back({kind, issue.pc, 1, issue.thread, address, {}, no_pc});
   return &entries_.back();
 }
 

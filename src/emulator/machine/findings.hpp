@@ -30,6 +30,7 @@ class Findings {
     ThreadId thread;  // of the first
     std::uint64_t address;
     std::string message;
+    Pc other = no_pc;  // the other instruction of a conflict
   };
 
   // Checks that need bookkeeping (written bytes, races, proxies) run only if enabled; all others always run.

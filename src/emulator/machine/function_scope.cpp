@@ -65,6 +65,8 @@ constexpr SpecialName special_names[] = {
     {"%clock", Special::clock},
     {"%clock_hi", Special::clock_hi},
     {"%clock64", Special::clock64},
+    {"%envreg1", Special::grid_workspace_hi},
+    {"%envreg2", Special::grid_workspace_lo},
     {"%globaltimer", Special::globaltimer},
     {"%globaltimer_lo", Special::globaltimer_lo},
     {"%globaltimer_hi", Special::globaltimer_hi},
@@ -154,7 +156,11 @@ Value FunctionScope::frame_value(Special kind, std::int64_t offset) {
 
 Value FunctionScope::special(const std::string& name) {
   for (const SpecialName& one : special_names)
-    if (name == one.name) return frame_value(one.special, 0);
+    if (name == one.name) {
+      program_.asks_for_grid |=
+          one.special == Special::grid_workspace_hi || one.special == Special::grid_workspace_lo;
+      return frame_value(one.special, 0);
+    }
   Value value;
   if (name.rfind("%reserved_smem_offset", 0) == 0) {
     const bool is_end = name == "%reserved_smem_offset_end" || name == "%reserved_smem_offset_cap";
@@ -244,6 +250,7 @@ Value FunctionScope::constant(const ptx::Immediate& immediate, ptx::Type type) c
 
 Value FunctionScope::value(const ptx::Operand& operand, ptx::Type type) {
   if (operand.negated) fail("a negated operand is not allowed here");
+  if (operand.part != ptx::Part::whole) fail("a part of a register is not allowed here");
   if (const auto* reg = std::get_if<ptx::Register>(&operand.value)) return register_value(*reg);
   if (const auto* immediate = std::get_if<ptx::Immediate>(&operand.value)) return constant(*immediate, type);
   if (const auto* name = std::get_if<ptx::SpecialRegister>(&operand.value)) return special(name->name);

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "emulator/machine/executor.hpp"
+#include "emulator/machine/finding_groups.hpp"
 
 namespace tenon::emulator {
 namespace {
@@ -43,6 +44,7 @@ class Grid {
         launch.block.count() * 8 * static_cast<std::uint64_t>(launch.program->functions[0]->slots);
     most_waiting_ = std::max<std::uint64_t>(
         fewest_waiting, largest_waiting / std::max<std::uint64_t>(1, of_cta * launch.cluster.count()));
+    if (launch.grid_workspace != 0) most_waiting_ = clusters_;
   }
 
   LaunchReport run() {
@@ -167,23 +169,28 @@ class Grid {
   }
 
   void finish(Job& job) {
+    std::uint64_t order = 0;
     for (const Findings::Entry& entry : job.cluster.findings.entries()) {
-      Found found;
+      LineFinding found;
       found.cluster = job.cluster.number;
-      found.finding.kind = entry.kind;
-      found.finding.entry = launch_.program->entry->name;
-      found.finding.ptx_line = launch_.program->line(entry.pc);
-      found.finding.source = launch_.program->source(entry.pc);
-      found.finding.count = entry.count;
-      found.finding.first = {job.cluster.cta_of(entry.thread).index, job.cluster.thread_index(entry.thread),
-                             entry.address};
-      found.finding.message = entry.message;
-      const auto key = std::make_pair(found.finding.ptx_line, static_cast<int>(entry.kind));
+      found.order = order++;
+      found.kind = entry.kind;
+      found.line.ptx_line = launch_.program->line(entry.pc);
+      found.line.source = launch_.program->source(entry.pc);
+      found.line.count = entry.count;
+      found.line.first = {job.cluster.cta_of(entry.thread).index, job.cluster.thread_index(entry.thread),
+                          entry.address};
+      found.line.message = entry.message;
+      if (entry.other != no_pc) {
+        found.other_line = launch_.program->line(entry.other);
+        found.other_source = launch_.program->source(entry.other);
+      }
+      const auto key = std::make_pair(found.line.ptx_line, static_cast<int>(entry.kind));
       const auto [known, is_new] = found_.emplace(key, found);
       if (is_new) continue;
-      const std::uint64_t count = known->second.finding.count + found.finding.count;
+      const std::uint64_t count = known->second.line.count + found.line.count;
       if (found.cluster < known->second.cluster) known->second = found;
-      known->second.finding.count = count;
+      known->second.line.count = count;
     }
     keep_printed(job.cluster);
     finished_changes_ += job.cluster.data_changes() + 1;
@@ -210,17 +217,14 @@ class Grid {
     LaunchReport report;
     for (const auto& entry : printed_) report.printed.add(entry.second);
     report.printed.lost += lost_;
-    for (const auto& entry : found_) report.findings.push_back(entry.second.finding);
+    std::vector<LineFinding> found;
+    for (const auto& entry : found_) found.push_back(entry.second);
+    report.findings = grouped(launch_.program->entry->name, found);
     PcCounters sum(launch_.program->steps.size());
     for (const auto& counters : counters_) sum += *counters;
     report.counters = summarize(*launch_.program, sum);
     return report;
   }
-
-  struct Found {
-    std::uint64_t cluster = 0;
-    Finding finding;
-  };
 
   const Launch& launch_;
   const std::uint64_t clusters_;
@@ -235,8 +239,8 @@ class Grid {
   std::vector<const Job*> live_;
   std::vector<std::unique_ptr<PcCounters>> counters_;
   std::vector<PcCounters*> free_counters_;
-  std::map<std::pair<int, int>, Found> found_;    // by line and kind
-  std::map<std::uint64_t, std::string> printed_;  // by the number of the cluster
+  std::map<std::pair<int, int>, LineFinding> found_;  // by line and kind
+  std::map<std::uint64_t, std::string> printed_;      // by the number of the cluster
   std::uint64_t printed_bytes_ = 0, lost_ = 0;
   std::exception_ptr failure_;
 };

@@ -27,7 +27,10 @@ struct Launch {
   bool findings = true;
   int threads = 1;                                                    // host threads
   std::uint64_t instruction_limit = 0, launch_instruction_limit = 0;  // 0: none
-  std::uint64_t number = 0;                                           // %gridid
+  std::uint64_t grid_workspace =
+      0;  // of a cooperative launch, which runs all its clusters at a time; 0: it is none
+  std::uint64_t heap_bytes = 0;  // the limit of malloc
+  std::uint64_t number = 0;      // %gridid
 };
 
 struct LaunchReport {

@@ -37,6 +37,7 @@ std::uint64_t GlobalMemory::allocate(std::uint64_t size, std::uint64_t alignment
 }
 
 bool GlobalMemory::free(std::uint64_t address) {
+  if (DeviceHeap::holds(address)) return false;
   Allocation* allocation = find(address);
   if (allocation == nullptr || allocation->base != address || allocation->is_freed) return false;
   allocation->is_freed = true;
@@ -48,6 +49,7 @@ bool GlobalMemory::free(std::uint64_t address) {
 
 const Allocation* GlobalMemory::find(std::uint64_t address, const Allocation* near) const {
   if (near != nullptr && address - near->base < near->size) return near;
+  if (DeviceHeap::holds(address)) return heap.find(address);
   auto above = std::upper_bound(allocations_.begin(), allocations_.end(), address,
                                 [](std::uint64_t value, const std::unique_ptr<Allocation>& allocation) {
                                   return value < allocation->base;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "emulator/machine/clocks.hpp"
+#include "emulator/machine/device_heap.hpp"
 #include "emulator/ptx/module.hpp"
 
 namespace tenon::emulator {
@@ -66,22 +67,12 @@ inline Actor actor_of(const Agent& agent) {
   return {agent.issue, &agent.view, agent.component, agent.epoch, agent.async_proxy};
 }
 
-// Zeroed bytes, which cost nothing until they are touched.
-struct Free {
-  void operator()(std::uint8_t* bytes) const { std::free(bytes); }
-};
-using Bytes = std::unique_ptr<std::uint8_t[], Free>;
-Bytes zeroed_bytes(std::size_t size);
-
-struct Allocation {
-  std::uint64_t base = 0, size = 0;
-  Bytes bytes, written;  // written: one flag a byte; null: all are (variables of a module)
-  bool is_read_only = false, is_freed = false;
-};
-
-// Global memory. The host allocates and frees between launches; a launch only looks addresses up.
+// Global memory. The host allocates and frees between launches; a launch only looks addresses up, apart from
+// the heap of its kernels.
 class GlobalMemory {
  public:
+  DeviceHeap heap;
+
   // Contents: zeros that count as unwritten. Constants get addresses apart from the heap.
   std::uint64_t allocate(std::uint64_t size, std::uint64_t alignment = 256, bool is_constant = false);
   bool free(std::uint64_t address);  // false: not an allocation's start

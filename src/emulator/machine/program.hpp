@@ -62,6 +62,8 @@ enum class Special : std::uint8_t {
   total_smem_size,
   aggr_smem_size,
   dynamic_smem_size,
+  grid_workspace_hi,  // %envreg1 and %envreg2: where cooperative groups keep the barrier of the grid
+  grid_workspace_lo,
   clock,
   clock_hi,
   clock64,
@@ -90,6 +92,11 @@ struct CallOperand {
 // The largest stack of a thread, as on the hardware, and the largest parameters of a kernel.
 constexpr std::int64_t largest_local = 512 << 10;
 constexpr std::int64_t largest_parameters = 32764;
+
+// Of the device that a target is emulated as: H100, A100.
+constexpr std::uint32_t multiprocessors(int target) {
+  return target >= 90 ? 132 : 108;
+}
 
 struct FunctionCode {
   const ptx::Function* function = nullptr;
@@ -138,6 +145,7 @@ struct Program {
   int target = 0;  // 90 for sm_90a
   bool maps_reserved =
       false;  // the kernel asks for the address of the reserved shared memory, and so may use it
+  bool asks_for_grid = false;  // the kernel asks for the workspace of the grid, and so may wait for all of it
 
   const Op& op(Pc pc) const { return steps[pc].op; }
   int line(Pc pc) const { return steps[pc].op.instruction->line; }

@@ -62,7 +62,7 @@ std::uint64_t Warp::special(const FrameSlot& slot, int lane, std::size_t local) 
                         cta_.index.z % launch.cluster.z};
   const Dim3 clusters{launch.grid.x / launch.cluster.x, launch.grid.y / launch.cluster.y,
                       launch.grid.z / launch.cluster.z};
-  const std::uint32_t multiprocessors = launch.program->target >= 90 ? 132 : 108;  // H100, A100
+  const std::uint32_t multiprocessors = emulator::multiprocessors(launch.program->target);
   const LaneMask bit = lane_bit(lane);
   constexpr std::uint64_t nanoseconds_at_start = 1'700'000'000'000'000'000;
   const std::uint64_t globaltimer = nanoseconds_at_start + cluster.clock;
@@ -149,6 +149,10 @@ std::uint64_t Warp::special(const FrameSlot& slot, int lane, std::size_t local) 
       return launch.shared_size;
     case Special::dynamic_smem_size:
       return launch.dynamic_shared;
+    case Special::grid_workspace_hi:
+      return launch.grid_workspace >> 32;
+    case Special::grid_workspace_lo:
+      return static_cast<std::uint32_t>(launch.grid_workspace);
     case Special::clock:
       return static_cast<std::uint32_t>(cluster.clock);
     case Special::clock_hi:
@@ -180,6 +184,7 @@ void Warp::own(const Value& value) {
   if (value.slot < 0) return;
   ++owners_[frame_ + static_cast<std::size_t>(value.slot)];
   ++owned_;
+  last_owner_ = pc_;
 }
 
 void Warp::disown(const Value& value, std::size_t frame) {
@@ -194,6 +199,26 @@ void Warp::jump(LaneMask mask, Pc pc) {
   group.frame = frame_;
   group.lanes = mask;
   moved_.push_back(group);
+}
+
+std::optional<std::uint64_t> Warp::push_local(int lane, std::uint64_t size, std::uint64_t alignment) {
+  LocalMemory& local = local_[static_cast<std::size_t>(lane)];
+  constexpr auto most = static_cast<std::uint64_t>(largest_local);
+  const std::uint64_t base = (local.bytes.size() + alignment - 1) / alignment * alignment;
+  if (base > most || size > most - base) return std::nullopt;
+  local.bytes.resize(base + size);
+  local.written.resize(base + size);
+  return base;
+}
+
+bool Warp::pop_local(int lane, std::uint64_t top) {
+  LocalMemory& local = local_[static_cast<std::size_t>(lane)];
+  const Frame& frame = stacks_[static_cast<std::size_t>(lane)].back();
+  if (top < frame.local + static_cast<std::uint64_t>(frame.code->local_bytes) || top > local.bytes.size())
+    return false;
+  local.bytes.resize(top);
+  local.written.resize(top);
+  return true;
 }
 
 void Warp::exit(LaneMask mask) {

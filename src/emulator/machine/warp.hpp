@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,13 @@ class Warp {
     return read(base, lane) + static_cast<std::uint64_t>(op.offset);
   }
 
+  // --- the local memory of one lane as a stack, on top of the frames of its functions
+  std::uint64_t local_top(int lane) const { return local_[static_cast<std::size_t>(lane)].bytes.size(); }
+  // The address of `size` unwritten bytes; nothing if the stack has no room for them.
+  std::optional<std::uint64_t> push_local(int lane, std::uint64_t size, std::uint64_t alignment);
+  // Frees all bytes from `top` on. False: they are not of the current function.
+  bool pop_local(int lane, std::uint64_t top);
+
   // --- clocks
   void acquire(int lane, const SyncClock& object) { cluster().clocks.acquire(thread(lane), object); }
   void release(int lane, SyncClock& object) { cluster().clocks.release(thread(lane), object); }
@@ -191,6 +199,7 @@ class Warp {
   std::vector<std::uint16_t> owners_;  // by absolute slot
   std::vector<bool> used_;             // by absolute slot
   std::uint32_t owned_ = 0;
+  Pc last_owner_ = no_pc;  // the last instruction that took registers
 };
 
 }  // namespace tenon::emulator

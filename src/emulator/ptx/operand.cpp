@@ -1,5 +1,8 @@
 #include "emulator/ptx/operand.hpp"
 
+#include <iterator>
+#include <string_view>
+
 #include "emulator/ptx/expression.hpp"
 #include "emulator/ptx/names.hpp"
 
@@ -25,9 +28,9 @@ class Operands {
       : cursor_(cursor), names_(names), opcode_(opcode) {}
 
   Operand operand() {
-    if (cursor_.peek().is('{')) return {list('{', '}', "a braced list"), false, {}};
+    if (cursor_.peek().is('{')) return {list('{', '}', "a braced list"), false, {}, Part::whole};
     if (cursor_.peek().is('(') && opcode_ == "call")
-      return {list('(', ')', "a list of arguments"), false, {}};
+      return {list('(', ')', "a list of arguments"), false, {}, Part::whole};
     if (cursor_.peek().is('[')) return bracket();
     return simple();
   }
@@ -70,6 +73,7 @@ class Operands {
     const Meaning meaning = names_.find(token.text);
     if (meaning.kind == Kind::scalar) {
       result.value = Register{meaning.index};
+      result.part = part();
     } else if (meaning.kind == Kind::vector) {
       vector_register(meaning, result);
     } else if (meaning.kind == Kind::nothing && token.text[0] == '%' && !is_module_variable(token)) {
@@ -77,6 +81,17 @@ class Operands {
     } else {
       symbol(token, meaning, result);
     }
+  }
+
+  Part part() {
+    constexpr std::string_view names[] = {"", ".h0", ".h1", ".b0", ".b1", ".b2", ".b3"};
+    if (cursor_.peek().kind != Token::Kind::dotted) return Part::whole;
+    for (std::size_t i = 1; i < std::size(names); ++i)
+      if (cursor_.peek().text == names[i]) {
+        cursor_.take();
+        return static_cast<Part>(i);
+      }
+    return Part::whole;
   }
 
   bool is_module_variable(const Token& token) const {

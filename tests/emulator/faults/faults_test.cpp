@@ -128,8 +128,10 @@ Outcome run(const std::string& text, const Fault& fault, Schedule schedule, std:
     EXPECT_EQ(finding.entry, fault.name);
     EXPECT_GE(finding.count, 1u);
     EXPECT_FALSE(finding.message.empty());
-    outcome.found.insert(std::string(name(finding.kind)) + " at line " + std::to_string(finding.ptx_line));
-    outcome.messages += "  line " + std::to_string(finding.ptx_line) + ": " + finding.message + "\n";
+    for (const Finding::Line& line : finding.lines) {
+      outcome.found.insert(std::string(name(finding.kind)) + " at line " + std::to_string(line.ptx_line));
+      outcome.messages += "  line " + std::to_string(line.ptx_line) + ": " + line.message + "\n";
+    }
   }
   return outcome;
 }

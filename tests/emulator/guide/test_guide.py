@@ -72,17 +72,20 @@ class Guide(unittest.TestCase):
         done = self.run_command(shlex.split(command))
         self.assertEqual(done.returncode, 1, done.stderr)
         (found,) = json.loads(done.stdout)["findings"]
-        found["source"] = os.path.basename(found["source"])
+        for place in (found, *found["lines"]):
+            place["source"] = os.path.basename(place["source"])
         # Lines of PTX are another compiler's to choose.
         lines = re.compile(r"(?<=at line )\d+")
         for finding in (found, shown):
             finding["message"] = lines.sub("N", finding["message"])
-            finding["ptx_line"] = "N"
+            for place in (finding, *finding["lines"]):
+                place["ptx_line"] = "N"
         self.assertEqual(found, shown)
 
-    def test_the_program_is_the_one_that_is_compiled_and_runs(self):
-        (quoted,) = blocks("cpp")
-        self.assertEqual(quoted, (GUIDE / "library.cpp").read_text(encoding="utf-8"))
+    def test_the_programs_are_those_that_are_compiled_and_run(self):
+        quoted = blocks("cpp")
+        sources = [GUIDE / "library.cpp", ROOT / "tests/examples/emulator_test.cpp"]  # the second runs as an example
+        self.assertEqual(quoted, [source.read_text(encoding="utf-8") for source in sources])
         done = subprocess.run([LIBRARY], cwd=self.folder, text=True, capture_output=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, "3 after 577 instructions\n"), done.stderr)
 
@@ -90,7 +93,7 @@ class Guide(unittest.TestCase):
         types = (ROOT / "include/tenon/emulator/types.hpp").read_text(encoding="utf-8")
         (kinds,) = re.findall(r"enum class FindingKind.*?\{(.*?)\};", types, re.DOTALL)
         kinds = set(re.findall(r"^ *(\w+)", kinds, re.MULTILINE))
-        table = TEXT[TEXT.index("| finding |"):TEXT.index("Each finding is reported")]
+        table = TEXT[TEXT.index("| finding |"):TEXT.index("One bug makes one finding")]
         self.assertEqual(set(re.findall(r"`(\w+)`", table)) - {"trap", "brkpt"}, kinds - {"trap"})
         help_text = self.run_command(["tenon", "emulate", "--help"]).stdout
         table = TEXT[TEXT.index("| argument |"):TEXT.index("`--buffer` makes")]

@@ -144,6 +144,30 @@ inline void add_integer_cases(std::vector<ScalarCase>& cases) {
   cases.push_back(plain("bfi.b64", Kind::b64, {Kind::b64, Kind::b64, Kind::count, Kind::count}));
   cases.push_back(plain("bmsk.clamp.b32", Kind::b32, {Kind::count, Kind::count}));
   cases.push_back(plain("bmsk.wrap.b32", Kind::b32, {Kind::count, Kind::count}));
+  for (const char* one : {"vadd.s32.u32.s32 %r0, %r1.b1, %r2.h1",
+                          "vadd.u32.u32.u32 %r0.b2, %r1, %r2, %r3",
+                          "vadd.s32.s32.u32.sat %r0, %r1, %r2",
+                          "vadd.u32.u32.u32.sat %r0.b3, %r1, %r2.h0, %r3",
+                          "vsub.u32.u32.u32.sat %r0, %r1, %r2",
+                          "vsub.s32.s32.s32.sat.min %r0, %r1, %r2.h1, %r3",
+                          "vabsdiff.u32.s32.u32.add %r0, %r1, %r2, %r3",
+                          "vabsdiff.s32.s32.s32.sat %r0.h0, %r1.b0, %r2.b2, %r3",
+                          "vmin.u32.u32.s32 %r0, %r1, %r2",
+                          "vmax.s32.s32.s32.sat.max %r0, %r1.b3, %r2, %r3",
+                          "vmax.u32.u32.u32.max %r0, %r1.h0, %r2.h1, %r3",
+                          "vshl.u32.s32.u32.clamp %r0, %r1.h1, %r2.b0",
+                          "vshl.s32.u32.u32.wrap.add %r0, %r1, %r2, %r3",
+                          "vshr.s32.s32.u32.clamp %r0, %r1, %r2.b0",
+                          "vshr.u32.u32.u32.wrap %r0.h1, %r1.h1, %r2, %r3",
+                          "vset.u32.s32.lt %r0, %r1, %r2",
+                          "vset.s32.s32.ge.add %r0, %r1.b0, %r2.b1, %r3",
+                          "vset.u32.u32.ne %r0.b1, %r1.h0, %r2.h0, %r3",
+                          "vmad.u32.u32.u32 %r0, %r1, %r2, %r3",
+                          "vmad.s32.s32.u32 %r0, -%r1, %r2.b1, %r3",
+                          "vmad.s32.s32.s32.sat %r0, %r1, %r2, %r3",
+                          "vmad.s32.s32.s32.shr15 %r0, %r1, %r2.h0, -%r3",
+                          "vmad.s32.s32.u32.po.sat.shr7 %r0, %r1, %r2.h1, %r3"})
+    cases.push_back({std::string(one) + ";", Kind::b32, {Kind::b32, Kind::b32, Kind::b32}});
   cases.push_back({"and.b32 %r2, %r2, 31; fns.b32 %r0, %r1, %r2, %r3;",
                    Kind::b32,
                    {Kind::b32, Kind::count, Kind::count}});

@@ -104,15 +104,33 @@ TEST(Barrier, NamedBarriersOfProducerAndConsumer) {
   }
 }
 
-TEST(Barrier, AThreadThatEndsIsNotWaitedFor) {
-  Kernel kernel(module_text("", R"(
-    mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 40;
-    @%p1 exit;
-    bar.sync 0;
-    bar.sync 0;)"));
+std::string barriers_without(int threads, const std::string& barrier) {
+  return module_text("", "mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, " + std::to_string(threads) +
+                             ";\n@%p1 exit;\n" + barrier + " // first\n" + barrier);
+}
+
+TEST(Barrier, AWarpThatEndsIsNotWaitedFor) {
+  Kernel kernel(barriers_without(64, "bar.sync 0;"));
   for (const Options& options : all_schedules()) {
     const Result result = kernel.run({{1}, {100}}, {}, options);
     EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
+  }
+}
+
+// `if (tid < 40) return; __syncthreads();`: the barrier is for whole warps, and one has ended in part.
+TEST(Barrier, AThreadThatEndsIsNotWaitedForButMissesFromItsWarp) {
+  Kernel aligned(barriers_without(40, "bar.sync 0;")), other(barriers_without(40, "barrier.sync 0;"));
+  for (const Options& options : all_schedules()) {
+    const Result result = aligned.run({{1}, {100}}, {}, options);
+    ASSERT_EQ(result.findings.size(), 2u) << listed(result.findings);
+    EXPECT_EQ(result.findings[0].kind, FindingKind::divergence);
+    EXPECT_NE(aligned.line(result.findings[0].ptx_line).find("// first"), std::string::npos);
+    EXPECT_EQ(
+        result.findings[0].message,
+        "only the lanes 0xffffff00 of the warp's 0xffffffff execute this .aligned instruction: the others "
+        "have exited");
+    const Result right = other.run({{1}, {100}}, {}, options);
+    EXPECT_TRUE(right.findings.empty()) << listed(right.findings);
   }
 }
 

@@ -48,9 +48,9 @@ TEST(Emulator, NamesEveryUnknownInstructionOfWhatAKernelCallsBeforeItRuns) {
 }
 
 TEST(Emulator, RefusesCallsWithoutABodyAndVariablesWithoutADefinition) {
-  Kernel call(module_text("", "{ .param .b64 x; .param .b64 y; call (y), malloc, (x); }",
-                          ".extern .func (.param .b64 r) malloc(.param .b64 a);"));
-  expect_contains(error_of([&] { call.run({{1}, {1}}, {}); }), "`malloc` is declared, but has no body");
+  Kernel call(module_text("", "{ .param .b64 x; .param .b64 y; call (y), elsewhere, (x); }",
+                          ".extern .func (.param .b64 r) elsewhere(.param .b64 a);"));
+  expect_contains(error_of([&] { call.run({{1}, {1}}, {}); }), "`elsewhere` is declared, but has no body");
   Kernel variable(module_text("", "ld.global.u32 %r1, [elsewhere];", ".extern .global .u32 elsewhere;"));
   expect_contains(error_of([&] {
                     variable.run({{1}, {1}}, {});
@@ -197,6 +197,27 @@ TEST(Emulator, SharedMemoryIsStaticThenDynamicAndTheDynamicNamesAreOnePlace) {
   EXPECT_EQ(got[1], 100u);
   EXPECT_EQ(got[2], 228u);
   EXPECT_EQ(got[3], got[4]);
+}
+
+TEST(Emulator, TakesAnEntryByItsNameInCppOrAPartOfOne) {
+  Emulator emulator;
+  const Module module = emulator.load(
+      ".version 8.0\n.target sm_80\n.address_size 64\n"
+      ".visible .entry _ZN2ns5scaleIfEEvPT_i(.param .u64 x, .param .u32 n) { ret; }\n"
+      ".visible .entry _ZN2ns5scaleIdEEvPT_i(.param .u64 x, .param .u32 n) { exit; }\n");
+  const std::string mangled = "_ZN2ns5scaleIfEEvPT_i";
+  EXPECT_EQ(module.entry("scale<float>"), mangled);
+  EXPECT_EQ(demangled(mangled), "void ns::scale<float>(float*, int)");
+  EXPECT_EQ(demangled("f"), "f");  // not the type float
+  EXPECT_EQ(module.parameters("ns::scale<float>").size(), 2u);
+  EXPECT_EQ(emulator.launch(module, "scale<float>", {{1}, {32}}, {Address{0}, 1}).counters.total.instructions,
+            1u);
+  const std::string message = error_of([&] { module.entry("scale"); });
+  expect_contains(
+      message,
+      "`scale` may be any of 2 kernels of the module: `_ZN2ns5scaleIfEEvPT_i` (void ns::scale<float>(");
+  expect_contains(error_of([&] { emulator.check(module, "shrink"); }),
+                  "there is no kernel `shrink` in the module; it has `_ZN2");
 }
 
 }  // namespace

@@ -1,0 +1,165 @@
+// The scalar video instructions: values worked out by hand, and every combination of parts and types against
+// the formula of the PTX ISA.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "emulator/instructions/one_warp.hpp"
+
+namespace tenon::emulator::testing {
+namespace {
+
+// d of `instruction`, where a is %r1, b is %r2 and c is %r3.
+std::uint32_t result(const std::string& instruction, std::uint32_t a, std::uint32_t b, std::uint32_t c = 0) {
+  OneWarp warp(instruction);
+  warp.set_all("%r1", a);
+  warp.set_all("%r2", b);
+  warp.set_all("%r3", c);
+  EXPECT_EQ(warp.run(), Flow::next);
+  for (int lane = 1; lane < warp_size; ++lane) EXPECT_EQ(warp.lanes("%r0")[lane], warp.lanes("%r0")[0]);
+  return static_cast<std::uint32_t>(warp.lanes("%r0")[0]);
+}
+
+TEST(Video, SelectsAndExtendsParts) {
+  EXPECT_EQ(result("vadd.s32.u32.s32 %r0, %r1.b1, %r2.h1;", 0x0000f000, 0xfffe0000), 0xf0U - 2);
+  EXPECT_EQ(result("vadd.s32.s32.u32 %r0, %r1.b3, %r2.h0;", 0x80000000, 0x0001ffff), 0xffffU - 128);
+  EXPECT_EQ(result("vsub.u32.u32.u32 %r0, %r1, %r2.b0;", 5, 0xff07), 0xfffffffeU);
+  EXPECT_EQ(result("vadd.u32.u32.u32 %r0, %r1, %r2;", 0xffffffff, 3), 2U) << "wraps";
+}
+
+TEST(Video, ComparesAsTheTypesSay) {
+  EXPECT_EQ(result("vmin.s32.u32.s32 %r0, %r1, %r2;", 1, 0xffffffff), 0xffffffffU);
+  EXPECT_EQ(result("vmax.u32.u32.s32 %r0, %r1, %r2;", 1, 0xffffffff), 1U);
+  EXPECT_EQ(result("vmax.u32.u32.u32 %r0, %r1, %r2;", 1, 0xffffffff), 0xffffffffU);
+  EXPECT_EQ(result("vabsdiff.u32.s32.u32 %r0, %r1, %r2;", 0xffffffff, 7), 8U);
+  EXPECT_EQ(result("vset.u32.s32.gt %r0, %r1, %r2;", 1, 0xffffffff), 1U);
+  EXPECT_EQ(result("vset.u32.u32.gt %r0, %r1, %r2;", 1, 0xffffffff), 0U);
+  EXPECT_EQ(result("vset.u32.u32.le.add %r0, %r1, %r2, %r3;", 1, 1, 41), 42U);
+}
+
+TEST(Video, Saturates) {
+  EXPECT_EQ(result("vadd.s32.s32.s32.sat %r0, %r1, %r2;", 0x7fffffff, 1), 0x7fffffffU);
+  EXPECT_EQ(result("vsub.s32.s32.s32.sat %r0, %r1, %r2;", 0x80000000, 1), 0x80000000U);
+  EXPECT_EQ(result("vadd.s32.u32.u32.sat %r0, %r1, %r2;", 0xffffffff, 0xffffffff), 0x7fffffffU);
+  EXPECT_EQ(result("vsub.u32.u32.u32.sat %r0, %r1.b0, %r2.b0;", 3, 5), 0U);
+  EXPECT_EQ(result("vadd.u32.u32.u32.sat %r0.b2, %r1.b0, %r2.b0, %r3;", 200, 100, 0x11223344), 0x11ff3344U);
+  EXPECT_EQ(result("vadd.s32.u32.u32.sat %r0.h1, %r1, %r2, %r3;", 0x7000, 0x7000, 0x11223344), 0x7fff3344U);
+}
+
+TEST(Video, MergesThePartAndKeepsTheRest) {
+  EXPECT_EQ(result("vadd.u32.u32.u32 %r0.b0, %r1, %r2, %r3;", 0x1fe, 3, 0x11223344), 0x11223301U);
+  EXPECT_EQ(result("vadd.u32.u32.u32 %r0.b3, %r1, %r2, %r3;", 0x1fe, 3, 0x11223344), 0x01223344U);
+  EXPECT_EQ(result("vset.s32.s32.eq %r0.h0, %r1, %r2, %r3;", 4, 4, 0x11223344), 0x11220001U);
+}
+
+TEST(Video, AppliesTheSecondOperation) {
+  EXPECT_EQ(result("vmin.s32.s32.s32.add %r0, %r1, %r2, %r3;", 0xfffffff0, 4, 20), 4U);
+  EXPECT_EQ(result("vadd.s32.s32.s32.sat.min %r0, %r1, %r2, %r3;", 0x7fffffff, 9, 0xffffffff), 0xffffffffU);
+  EXPECT_EQ(result("vadd.u32.u32.u32.max %r0, %r1.h0, %r2.h1, %r3;", 7, 0x00080000, 0x80000000), 0x80000000U);
+}
+
+TEST(Video, Shifts) {
+  EXPECT_EQ(result("vshl.u32.u32.u32.clamp %r0, %r1, %r2;", 3, 31), 0x80000000U);
+  EXPECT_EQ(result("vshl.u32.u32.u32.clamp %r0, %r1, %r2;", 3, 40), 0U);
+  EXPECT_EQ(result("vshl.u32.u32.u32.wrap %r0, %r1, %r2;", 3, 40), 0x300U);
+  EXPECT_EQ(result("vshr.s32.s32.u32.clamp %r0, %r1, %r2;", 0x80000000, 0xffffffff), 0xffffffffU);
+  EXPECT_EQ(result("vshr.u32.u32.u32.clamp %r0, %r1, %r2;", 0x80000000, 32), 0U);
+  EXPECT_EQ(result("vshr.u32.u32.u32.wrap %r0, %r1.h1, %r2.b1;", 0x80000000, 0x2100), 0x4000U);
+}
+
+TEST(Video, MultipliesAndAdds) {
+  EXPECT_EQ(result("vmad.u32.u32.u32 %r0, %r1, %r2, %r3;", 0x10001, 0x10001, 5), 0x20006U);
+  EXPECT_EQ(result("vmad.s32.s32.u32 %r0, %r1.b0, %r2.h0, %r3;", 0xff, 1000, 1), 0U - 999);
+  EXPECT_EQ(result("vmad.s32.s32.s32 %r0, -%r1, %r2, %r3;", 7, 6, 2), 0U - 40);
+  EXPECT_EQ(result("vmad.s32.s32.s32 %r0, -%r1, -%r2, %r3;", 7, 6, 2), 44U);
+  EXPECT_EQ(result("vmad.s32.s32.s32 %r0, %r1.b0, %r2.b0, -%r3;", 7, 6, 2), 40U);
+  EXPECT_EQ(result("vmad.u32.u32.u32.po %r0, %r1, %r2, %r3;", 7, 6, 2), 45U);
+  EXPECT_EQ(result("vmad.s32.s32.s32.sat %r0, %r1, %r2, %r3;", 0x40000000, 4, 0), 0x7fffffffU);
+  EXPECT_EQ(result("vmad.s32.s32.s32.sat %r0, -%r1, %r2, %r3;", 0x40000000, 4, 0), 0x80000000U);
+  EXPECT_EQ(result("vmad.s32.s32.s32.shr7 %r0, %r1, %r2, %r3;", 0xffffffff, 0x4000, 0x100), 0U - 126);
+  EXPECT_EQ(result("vmad.s32.s32.u32.po.sat.shr15 %r0, %r1, %r2.h1, %r3;", 0x7fffffff, 0xffff0000, 9),
+            0x7fffffffU);
+}
+
+// Every operation without saturation, with all types, parts and additions, modulo 2^32.
+TEST(Video, FollowsTheFormula) {
+  struct Selector {
+    const char* text;
+    int shift, width;
+  };
+  const Selector selectors[] = {{"", 0, 32},   {".h0", 0, 16}, {".h1", 16, 16}, {".b0", 0, 8},
+                                {".b1", 8, 8}, {".b2", 16, 8}, {".b3", 24, 8}};
+  const auto extended = [](std::uint32_t bits, const Selector& part, bool is_signed) {
+    const std::uint32_t low = bits >> part.shift & (part.width == 32 ? ~0U : (1U << part.width) - 1);
+    std::int64_t value = low;
+    if (is_signed && (low >> (part.width - 1) & 1) != 0) value -= std::int64_t{1} << part.width;
+    return value;
+  };
+  std::mt19937 random(1);
+  const auto bits = [&] {
+    const std::uint32_t edges[] = {0, 1, 0x7fffffff, 0x80000000, 0xffffffff, 0x7fff8000, 0x80ff7f00};
+    return random() % 4 == 0 ? edges[random() % std::size(edges)] : static_cast<std::uint32_t>(random());
+  };
+  for (const char* name : {"vadd", "vsub", "vabsdiff", "vmin", "vmax"})
+    for (int types = 0; types < 8; ++types)
+      for (const Selector& a_part : selectors)
+        for (const Selector& b_part : selectors) {
+          const bool a_is_signed = (types & 1) != 0, b_is_signed = (types & 2) != 0;
+          const Selector& d_part = selectors[random() % std::size(selectors)];
+          const bool adds = d_part.width == 32 && random() % 2 != 0;
+          std::string text = name;
+          for (const bool is_signed : {(types & 4) != 0, a_is_signed, b_is_signed})
+            text += is_signed ? ".s32" : ".u32";
+          text += std::string(adds ? ".add" : "") + " %r0" + d_part.text + ", %r1" + a_part.text + ", %r2" +
+                  b_part.text + (adds || d_part.width != 32 ? ", %r3;" : ";");
+          const std::uint32_t a = bits(), b = bits(), c = bits();
+          const std::int64_t x = extended(a, a_part, a_is_signed), y = extended(b, b_part, b_is_signed);
+          const std::string operation = name;
+          const std::int64_t value = operation == "vadd"       ? x + y
+                                     : operation == "vsub"     ? x - y
+                                     : operation == "vabsdiff" ? std::max(x - y, y - x)
+                                     : operation == "vmin"     ? std::min(x, y)
+                                                               : std::max(x, y);
+          auto expected = static_cast<std::uint32_t>(value) + (adds ? c : 0);
+          if (d_part.width != 32) {
+            const std::uint32_t mask = ((1U << d_part.width) - 1) << d_part.shift;
+            expected = (c & ~mask) | (expected << d_part.shift & mask);
+          }
+          EXPECT_EQ(result(text, a, b, c), expected) << text << " " << std::hex << a << " " << b << " " << c;
+        }
+}
+
+// What ptxas compiles in another way than the PTX ISA says.
+TEST(Video, WhatDevicesComputeOtherwiseIsRefused) {
+  for (const char* text :
+       {"vadd.u32.u32.u32.sat %r0, %r1, %r2;", "vsub.u32.s32.u32.sat %r0.b1, %r1.b0, %r2.h1, %r3;",
+        "vadd.s32.s32.s32.sat %r0.h0, %r1, %r2, %r3;", "vadd.u32.u32.u32.max %r0, %r1, %r2, %r3;",
+        "vadd.s32.s32.s32.min %r0, %r1, %r2, %r3;", "vset.u32.u32.lt.min %r0, %r1, %r2, %r3;",
+        "vshl.s32.s32.u32.sat.clamp %r0, %r1, %r2;", "vmad.s32.u32.u32.sat %r0, %r1, %r2, -%r3;",
+        "vmad.u32.u32.u32.shr7 %r0, %r1, %r2, %r3;", "vmad.s32.u32.s32.sat %r0, %r1, %r2, %r3;"}) {
+    const std::string sentence = refusal(text);
+    EXPECT_NE(sentence.find("GPUs and the PTX ISA differ about it"), std::string::npos)
+        << text << ": " << sentence;
+  }
+}
+
+TEST(Video, WhatIsNoInstructionIsRefused) {
+  const auto refused = [](const char* text, const char* sentence) {
+    EXPECT_NE(refusal(text).find(sentence), std::string::npos) << text << ": " << refusal(text);
+  };
+  refused("vadd.u32.u32.u32.add %r0.b1, %r1, %r2, %r3;", "exclude each other");
+  refused("vadd.u32.u32.u32 %r0.b1, %r1, %r2;", "the operand c is missing");
+  refused("vadd.u32.u32.u32 %r0, %r1, %r2, %r3;", "nothing uses it");
+  refused("vadd.u32.u32.u32 %r0, -%r1, %r2;", "a negated operand is not allowed here");
+  refused("vshl.u32.u32.s32.wrap %r0, %r1, %r2;", "the number of bits to shift by is of the type .u32");
+  refused("vshl.u32.u32.u32 %r0, %r1, %r2;", "one of the modifiers .clamp, .wrap is needed");
+  refused("vmad.s32.s32.s32.po %r0, -%r1, %r2, %r3;", ".po excludes negated operands");
+  refused("vmad.s32.s32.s32 %r0, -%r1, %r2, -%r3;", "either the product or c may be negated");
+  refused("vmad.s32.s32.s32 %r0.b1, %r1, %r2, %r3;", "the destination has no parts");
+  refused("add.u32 %r0, %r1.b0, %r2;", "a part of a register is not allowed here");
+  refused("add.u32 %r0.b0, %r1, %r2;", "a part of a register is not allowed here");
+}
+
+}  // namespace
+}  // namespace tenon::emulator::testing
