@@ -1,0 +1,148 @@
+"""A fused linear layer for PyTorch on tenon's shared library: y = gelu(x weight^T + bias) in one kernel.
+
+  import torch_linear                       # TENON_LIBRARY: path of libtenon.so
+  y = torch_linear.linear_gelu(x, weight, bias)
+
+No compiled extension: the operator calls the C API (tenon/tenon.h) by ctypes, on the current stream. It is registered with
+PyTorch, so that autograd, torch.compile and CUDA graphs take it like an operator of their own. f16 and bf16, gelu as with
+approximate="tanh". The structs below are those of tenon/c_types.h and tenon/tenon.h; their size is handed over, so that they
+may be older than the library.
+"""
+
+import ctypes
+import functools
+import os
+
+import torch
+
+TYPES = {torch.float16: 0, torch.bfloat16: 1, torch.float32: 2}  # tenon_type
+ROW_MAJOR, COLUMN_MAJOR = 0, 1
+GELU = 2
+
+
+class Status(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_int), ("message", ctypes.c_char * 256)]
+
+
+class ConstMatrix(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("ld", ctypes.c_int64), ("order", ctypes.c_int), ("type", ctypes.c_int)]
+
+
+class Matrix(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("ld", ctypes.c_int64), ("type", ctypes.c_int)]
+
+
+class ConstVector(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("type", ctypes.c_int)]
+
+
+class Epilogue(ctypes.Structure):
+    _fields_ = [
+        ("activation", ctypes.c_int), ("bias", ConstVector), ("row_bias", ConstVector), ("row_scale", ctypes.c_void_p),
+        ("column_scale", ctypes.c_void_p), ("aux", Matrix), ("lower", ctypes.c_float), ("upper", ctypes.c_float),
+        ("gated", ctypes.c_int), ("scale_d", ctypes.c_void_p), ("absmax", ctypes.c_void_p), ("bias_gradient", ctypes.c_void_p),
+        ("reserved", ctypes.c_void_p * 8),
+    ]  # fmt: skip
+
+
+class GemmProblem(ctypes.Structure):
+    _fields_ = [
+        ("struct_bytes", ctypes.c_size_t), ("m", ctypes.c_int64), ("n", ctypes.c_int64), ("k", ctypes.c_int64),
+        ("a", ConstMatrix), ("b", ConstMatrix), ("c", Matrix), ("alpha", ctypes.c_double), ("beta", ctypes.c_double),
+        ("d", Matrix), ("epilogue", Epilogue), ("accumulate", ctypes.c_int), ("promote", ctypes.c_int),
+        ("scale_a", ctypes.c_void_p), ("scale_b", ctypes.c_void_p), ("kernel", ctypes.c_char_p), ("tuning", ctypes.c_void_p),
+        ("workspace", ctypes.c_void_p), ("workspace_bytes", ctypes.c_size_t), ("precision", ctypes.c_int),
+        ("multiprocessors", ctypes.c_int), ("no_overlap", ctypes.c_int),
+    ]  # fmt: skip
+
+
+@functools.lru_cache
+def library():
+    found = ctypes.CDLL(os.environ.get("TENON_LIBRARY", "libtenon.so"))
+    found.tenon_gemm_problem_init.argtypes = [ctypes.POINTER(GemmProblem), ctypes.c_size_t]
+    found.tenon_gemm_problem_init.restype = None
+    found.tenon_gemm_workspace_size.argtypes = [ctypes.POINTER(GemmProblem)]
+    found.tenon_gemm_workspace_size.restype = ctypes.c_size_t
+    found.tenon_gemm.argtypes = [ctypes.POINTER(GemmProblem), ctypes.c_void_p]
+    found.tenon_gemm.restype = Status
+    return found
+
+
+def matrix(tensor):
+    """A two-dimensional tensor as A or B; a copy of it where neither of its dimensions is contiguous."""
+    if 1 not in tensor.stride():
+        tensor = tensor.contiguous()
+    rows, columns = tensor.stride()
+    order, ld = (ROW_MAJOR, rows) if columns == 1 else (COLUMN_MAJOR, columns)
+    ld = max(ld, tensor.shape[1 if order == ROW_MAJOR else 0])  # where there is one row, its stride may be anything
+    return ConstMatrix(tensor.data_ptr(), ld, order, TYPES[tensor.dtype]), tensor
+
+
+def multiply(a, b, bias=None, activation=0, aux=None):
+    """activation(a @ b + bias), on the current stream. aux: where a @ b + bias goes."""
+    out = torch.empty(a.shape[0], b.shape[1], dtype=a.dtype, device=a.device)
+    p = GemmProblem()
+    library().tenon_gemm_problem_init(p, ctypes.sizeof(p))
+    p.m, p.n, p.k = out.shape[0], out.shape[1], a.shape[1]
+    (p.a, a), (p.b, b) = matrix(a), matrix(b)
+    p.c = Matrix(out.data_ptr(), out.shape[1], TYPES[out.dtype])
+    p.epilogue.activation = activation
+    if bias is not None:
+        bias = bias.contiguous()
+        p.epilogue.bias = ConstVector(bias.data_ptr(), TYPES[bias.dtype])
+    if aux is not None:
+        p.epilogue.aux = Matrix(aux.data_ptr(), aux.shape[1], TYPES[aux.dtype])
+    with torch.cuda.device(a.device):
+        workspace = torch.empty(library().tenon_gemm_workspace_size(p), dtype=torch.uint8, device=a.device)
+        if workspace.numel():
+            p.workspace, p.workspace_bytes = workspace.data_ptr(), workspace.numel()
+        status = library().tenon_gemm(p, torch.cuda.current_stream().cuda_stream)
+    if status.code != 0:
+        raise RuntimeError(status.message.decode())
+    return out
+
+
+@torch.library.custom_op("tenon::linear_gelu", mutates_args=(), device_types="cuda")
+def linear_gelu_with_input(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """gelu(x weight^T + bias), and what gelu was applied to."""
+    rows = x.reshape(-1, x.shape[-1])
+    before = torch.empty(rows.shape[0], weight.shape[0], dtype=x.dtype, device=x.device)
+    y = multiply(rows, weight.t(), bias, GELU, before)
+    shape = (*x.shape[:-1], weight.shape[0])
+    return y.view(shape), before.view(shape)
+
+
+@linear_gelu_with_input.register_fake
+def _(x, weight, bias):
+    shape = (*x.shape[:-1], weight.shape[0])
+    return x.new_empty(shape), x.new_empty(shape)
+
+
+@torch.library.custom_op("tenon::matmul", mutates_args=(), device_types="cuda")
+def matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return multiply(a, b)
+
+
+@matmul.register_fake
+def _(a, b):
+    return a.new_empty(a.shape[0], b.shape[1])
+
+
+def backward(context, grad_y, _grad_before):
+    x, weight, before = context.saved_tensors
+    grad = torch.ops.aten.gelu_backward(grad_y, before, approximate="tanh").reshape(-1, weight.shape[0])
+    grad_x = matmul(grad, weight).view(x.shape)
+    grad_weight = matmul(grad.t(), x.reshape(-1, x.shape[-1]))
+    return grad_x, grad_weight, grad.sum(0)
+
+
+def setup_context(context, inputs, output):
+    context.save_for_backward(inputs[0], inputs[1], output[1])
+
+
+linear_gelu_with_input.register_autograd(backward, setup_context=setup_context)
+
+
+def linear_gelu(x, weight, bias):
+    """x: ... x k, weight: n x k, bias: n; all of one type, f16 or bf16, on one CUDA device."""
+    return linear_gelu_with_input(x, weight, bias)[0]
