@@ -138,7 +138,7 @@ tenon_attention_problem problem() {
   p.alibi_slopes = at<float>(96), p.sinks = at<float>(100);
   p.query_offsets = at<std::int32_t>(104), p.key_offsets = at<std::int32_t>(108);
   p.key_lengths = at<std::int32_t>(112), p.query_rows = 10, p.key_rows = 11;
-  p.pages = {at<std::int32_t>(116), 12, 13, 14}, p.error = at<std::int32_t>(120);
+  p.pages = {at<std::int32_t>(116), 12, 13, 0, 14}, p.error = at<std::int32_t>(120);
   p.kernel = "this one";
   p.workspace = at<void>(124), p.workspace_bytes = 15;
   return p;

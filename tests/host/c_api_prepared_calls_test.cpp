@@ -44,7 +44,8 @@ T* at(std::uintptr_t address) {
 }
 
 tenon_gemm_problem some_problem() {
-  tenon_gemm_problem p = tenon_gemm_problem_default();
+  tenon_gemm_problem p{};
+  p.struct_bytes = sizeof p;  // tenon_gemm_problem_default() is in another file of the library
   p.m = 7;
   p.epilogue.bias.data = at<void>(0x40);
   return p;
