@@ -6,14 +6,18 @@ TENON_CXX (a C++ compiler), TENON_NVCC and TENON_CUDA_INCLUDE (the toolkit's hea
 
 import os
 import re
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 import page_code
-import pages
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+sys.dont_write_bytecode = True
+from tenon_docs import pages  # noqa: E402  (the lines above make it importable)
+
 README = ROOT / "README.md"
 # What VOCABULARY calls otherwise, as far as the words mean nothing else.
 PRIVATE_WORDS = re.compile(r"\b(slabs?|copy engine|eighths|by turns|hands? over|handed over)\b", re.IGNORECASE)
