@@ -20,7 +20,7 @@ from .pages import Page, broken, is_hidden, pages
 CHAPTERS = (
     "README.md", "include/tenon/README.md", "src/gemm/README.md", "src/gemm/BUILD_OPTIONS.md", "src/emulator/README.md",
     "ptx/README.md", "src/command_line/README.md", "scripts/README.md", "microbench/README.md", "microbench/WHICH.md",
-    "microbench/PUBLISHED.md", "tests/README.md",
+    "microbench/PUBLISHED.md", "tests/README.md", ".github/CONTRIBUTING.md",
 )  # fmt: skip
 FLOORS = ("", "ptx", "fragment", "shared", "warp", "pipeline", "gemm", "attention", "emulator")
 REFERENCE = "reference.html"

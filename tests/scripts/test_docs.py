@@ -279,7 +279,7 @@ class ThisTree(unittest.TestCase):
             if program:
                 self.assertEqual((counts["layouts"], counts["layouts_not_drawn"]), (3, 0))
             book = {p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8") for p in Path(folder).rglob("*.html")}
-        for name in ("index", "include/tenon/index", "microbench/HISTORY", "reference"):
+        for name in ("index", "include/tenon/index", "microbench/HISTORY", "github/CHANGELOG", "reference"):
             self.assertTrue(f"book/{name}.html" in book, name)
         tables = [Tables(text) for text in book.values()]
         self.assertGreater(sum(t.count for t in tables), 50)

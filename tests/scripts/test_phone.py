@@ -79,6 +79,7 @@ class Phone(unittest.TestCase):
             "index.html", "include/tenon/index.html", "src/gemm/index.html", "src/emulator/index.html", "ptx/index.html",
             "src/command_line/index.html", "scripts/index.html", "microbench/index.html", "microbench/HISTORY.html", "tests/index.html",
             "reference.html", "include/tenon/ptx/mma_f16.hpp.html", "include/tenon/gemm/kernel_wgmma_unaligned.hpp.html",
+            "github/CONTRIBUTING.html",
         ]  # fmt: skip
         found = measured(self.chromium, self.folder / "book", pages)
         for page in pages:

@@ -27,6 +27,11 @@ def readmes(root=ROOT):
     return [pages.Page(path) for path in pages.pages(root, "README.md")]
 
 
+def checked_pages():
+    """Whose code, words and scripts are checked: the pages for users and contributors."""
+    return readmes() + [pages.Page(path) for path in sorted((ROOT / ".github").glob("*.md"))]
+
+
 def host_folders(root=ROOT):
     folders = ["-I", root / "include"]
     for folder in os.environ["TENON_CUDA_INCLUDE"].split(";"):
@@ -65,7 +70,7 @@ class Tree(unittest.TestCase):
                 self.assertEqual(pages.broken(pages.Page(path), ROOT, cache), [])
 
     def test_code_blocks_are_what_they_say(self):
-        for page in readmes():
+        for page in checked_pages():
             with tempfile.TemporaryDirectory() as folder:
                 commands = shell(folder)
                 for block in page.blocks:
@@ -73,16 +78,16 @@ class Tree(unittest.TestCase):
                         self.assertEqual(sentences_about(page, block, commands), [])
 
     def test_code_blocks_are_fenced_and_end(self):
-        for page in readmes():
+        for page in checked_pages():
             self.assertEqual(page.problems, [], page.path)
 
     def test_words_are_those_of_the_field(self):
-        for page in readmes():
+        for page in checked_pages():
             found = [(i, match[0]) for i, line in enumerate(page.lines, 1) for match in PRIVATE_WORDS.finditer(line)]
             self.assertEqual(found, [], page.path)
 
     def test_scripts_that_prose_names_are_there(self):
-        for page in readmes():
+        for page in checked_pages():
             for script in set(re.findall(r"(?<![\w/])scripts/[\w.]*\w", page.text)):
                 path = ROOT / script
                 there = path.exists() if path.suffix or path.is_dir() else os.access(path, os.X_OK)
