@@ -1,7 +1,8 @@
 """The outline of a C++ header: its opening comment and its public declarations, each with the comment above it.
 
 No parser of C++, but enough for headers that clang-format has laid out: comments of //, namespaces, balanced brackets. What a
-user cannot call is left out: bodies of functions, private members, namespaces and folders named detail, macros.
+user cannot call is left out: bodies of functions, private members, namespaces named detail, macros; and what says nothing new:
+forward declarations and specialisations without a comment.
 """
 
 import re
@@ -20,7 +21,9 @@ ENUM = re.compile(r"(?:^|\s)enum\b[^()=]*\Z")
 ACCESS = re.compile(r"(public|protected|private)\s*\Z")
 FORWARD = re.compile(r"(template <[^;{]*>\s*)?(class|struct|union)\s+\w+;\Z")
 HIDDEN = re.compile(r"static_assert|friend\b|using namespace")
+SPECIALISATION = re.compile(r"template <[^;{]*?>\s*(class|struct|union)\s+\w+<|template <[^;{]*?>\s*inline constexpr [\w: ]+ \w+<")
 NOLINT = re.compile(r"^.*\bNOLINT.*\n?", re.MULTILINE)
+FAR = 20  # columns
 LONG = 6  # lines of an initialiser or a body that are still shown
 
 
@@ -157,7 +160,7 @@ class Outline:
                 continue
             self.at += 1
         text = "".join([*pieces, self.text[begin:end]])
-        if public and not HIDDEN.match(text) and (comment or not FORWARD.match(text)):
+        if public and not HIDDEN.match(text) and (comment or not (FORWARD.match(text) or SPECIALISATION.match(text))):
             indent = start - (self.text.rfind("\n", 0, start) + 1)
             found(Declaration(comment, tidied(text, indent), self.line(start)))
         return public
@@ -192,8 +195,15 @@ class Outline:
 
 
 def tidied(text, indent):
-    """Without the initialisers of a constructor and the space before a body; lines begin where the first one does."""
+    """Without the initialisers of a constructor and the space before a body; from the left margin on."""
     text = re.sub(r"\)(\s*noexcept)?\s*:\s(?!:)[^;]*;\Z", r")\1;", text) if not text.startswith("enum") else text
     text = re.sub(r"^[ \t]*#.*\n", "", text, flags=re.MULTILINE)  # conditions within the declaration
     first, *rest = re.sub(r"\s+;\Z", ";", text).split("\n")
-    return "\n".join([first.rstrip(), *(line[min(indent, len(line) - len(line.lstrip())) :].rstrip() for line in rest)])
+    return "\n".join([first.rstrip(), *(_dedented(line, indent) for line in rest)])
+
+
+def _dedented(line, indent):
+    """Parameters that stand below a bracket far to the right move to the left, where a phone shows them."""
+    stripped = line.strip()
+    width = len(line) - len(line.lstrip())
+    return " " * (4 if width > indent + FAR else max(width - indent, 0)) + stripped if stripped else ""

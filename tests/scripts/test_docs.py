@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
 from tenon_docs.check_html import dead_links  # noqa: E402  (the lines above make it importable)
 from tenon_docs.header import Outline  # noqa: E402
+from tenon_docs.listing import comment_html  # noqa: E402
 
 HEADER = """\
 // A ring of stages.
@@ -61,6 +62,12 @@ class Ring {
 enum class Kind { one, two };  // of rings
 inline constexpr int table[] = {1, 2};
 struct Forward;
+template <>
+struct Element<Forward> {
+  int hidden_specialisation;
+};
+template <class T>
+inline constexpr bool hidden_value<Ring<T>> = true;
 }  // namespace tenon
 """
 
@@ -80,6 +87,10 @@ class Outlines(unittest.TestCase):
             (37, "", "enum class Kind { one, two };  // of rings"),
             (38, "", "inline constexpr int table[] = {1, 2};"),
         ])  # fmt: skip
+
+    def test_parameters_far_to_the_right_move_to_the_left(self):
+        (declared,) = Outline(f"void {'long' * 8}(int a,\n{' ' * 38}int b);\n").declarations
+        self.assertEqual(declared.text.split("\n")[1], "    int b);")
 
     def test_a_bracket_that_never_closes_is_an_error(self):
         with self.assertRaisesRegex(ValueError, "line 2: the bracket never closes"):
@@ -181,11 +192,20 @@ class SmallTree(unittest.TestCase):
     def test_headers_have_pages_with_declarations_and_lines(self):
         book = self.book()
         page = book["include/tenon/ring.hpp.html"]
-        self.assertIn("Waits for `stage`.</pre>", page)
+        self.assertIn("<p>Waits for <code>stage</code>.</p>\n<pre", page)
+        self.assertIn('<p>A ring of stages.</p>\n<pre tabindex="0">Ring&lt;4&gt; ring;</pre>', page)
         self.assertNotIn("hidden_", page.partition('<h2 id="source">')[0])
         self.assertIn('#include &quot;<a href="ptx/arch.hpp.html">tenon/ptx/arch.hpp</a>&quot;', page)
         self.assertIn(f'<span id="L{HEADER.count(chr(10))}"', page)
-        self.assertIn("<td>Architectures.</td>", book["reference.html"])
+        self.assertIn("<dd>Architectures.</dd>", book["reference.html"])
+
+    def test_comments_fit_any_width(self):
+        for comment, expected in (
+            ("one\ntwo", "<p>one\ntwo</p>"), ("a\n\nb", "<p>a</p>\n<p>b</p>"), ("f d, a;\nPTX", "<p>f d, a;<br>\nPTX</p>"),
+            ("- a\n  b\n- c", "<ul><li>a\nb</li></ul>\n<ul><li>c</li></ul>"), ("x:\n  a   b\n    c", '<p>x:</p>\n<pre tabindex="0">a   b\n  c</pre>'),
+            ("<`>`", "<p>&lt;<code>&gt;</code></p>"), ("", ""),
+        ):  # fmt: skip
+            self.assertEqual(comment_html(comment).rstrip("\n"), expected)
 
     def test_wide_things_scroll_in_a_box_of_their_own(self):
         self.page("# tenon\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```sh\nlong\n```\n")
@@ -279,6 +299,8 @@ class ThisTree(unittest.TestCase):
             if program:
                 self.assertEqual((counts["layouts"], counts["layouts_not_drawn"]), (3, 0))
             book = {p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8") for p in Path(folder).rglob("*.html")}
+        for name, text in book.items():
+            self.assertTrue('<meta name="viewport" content="width=device-width, initial-scale=1">' in text, name)
         for name in ("index", "include/tenon/index", "microbench/HISTORY", "github/CHANGELOG", "reference"):
             self.assertTrue(f"book/{name}.html" in book, name)
         tables = [Tables(text) for text in book.values()]
