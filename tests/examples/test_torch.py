@@ -123,7 +123,8 @@ def run(*of_the_library):
             with self.assertRaisesRegex(RuntimeError, "must have the same type"):
                 torch_linear.multiply(x.reshape(-1, 136), weight.t().bfloat16())
 
-    unittest.main(argv=sys.argv[:1])
+    result = unittest.TextTestRunner(verbosity=2).run(unittest.defaultTestLoader.loadTestsFromTestCase(Linear))
+    sys.exit(0 if result.wasSuccessful() and result.testsRun > 0 else 1)
 
 
 if __name__ == "__main__":

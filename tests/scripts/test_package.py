@@ -18,13 +18,13 @@ import zipfile
 from pathlib import Path
 
 import page_code
-import pages
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SCRIPTS = ROOT / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 sys.dont_write_bytecode = True
+from tenon_docs import pages  # noqa: E402
 from tenon_sass import __version__  # noqa: E402
 from tenon_sass.disassemble import find_tool  # noqa: E402
 

@@ -6,14 +6,18 @@ TENON_CXX (a C++ compiler), TENON_NVCC and TENON_CUDA_INCLUDE (the toolkit's hea
 
 import os
 import re
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 import page_code
-import pages
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+sys.dont_write_bytecode = True
+from tenon_docs import pages  # noqa: E402  (the lines above make it importable)
+
 README = ROOT / "README.md"
 # What VOCABULARY calls otherwise, as far as the words mean nothing else.
 PRIVATE_WORDS = re.compile(r"\b(slabs?|copy engine|eighths|by turns|hands? over|handed over)\b", re.IGNORECASE)
@@ -21,6 +25,11 @@ PRIVATE_WORDS = re.compile(r"\b(slabs?|copy engine|eighths|by turns|hands? over|
 
 def readmes(root=ROOT):
     return [pages.Page(path) for path in pages.pages(root, "README.md")]
+
+
+def checked_pages():
+    """Whose code, words and scripts are checked: the pages for users and contributors."""
+    return readmes() + [pages.Page(path) for path in sorted((ROOT / ".github").glob("*.md"))]
 
 
 def host_folders(root=ROOT):
@@ -61,7 +70,7 @@ class Tree(unittest.TestCase):
                 self.assertEqual(pages.broken(pages.Page(path), ROOT, cache), [])
 
     def test_code_blocks_are_what_they_say(self):
-        for page in readmes():
+        for page in checked_pages():
             with tempfile.TemporaryDirectory() as folder:
                 commands = shell(folder)
                 for block in page.blocks:
@@ -69,16 +78,16 @@ class Tree(unittest.TestCase):
                         self.assertEqual(sentences_about(page, block, commands), [])
 
     def test_code_blocks_are_fenced_and_end(self):
-        for page in readmes():
+        for page in checked_pages():
             self.assertEqual(page.problems, [], page.path)
 
     def test_words_are_those_of_the_field(self):
-        for page in readmes():
+        for page in checked_pages():
             found = [(i, match[0]) for i, line in enumerate(page.lines, 1) for match in PRIVATE_WORDS.finditer(line)]
             self.assertEqual(found, [], page.path)
 
     def test_scripts_that_prose_names_are_there(self):
-        for page in readmes():
+        for page in checked_pages():
             for script in set(re.findall(r"(?<![\w/])scripts/[\w.]*\w", page.text)):
                 path = ROOT / script
                 there = path.exists() if path.suffix or path.is_dir() else os.access(path, os.X_OK)

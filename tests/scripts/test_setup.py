@@ -119,7 +119,7 @@ class Setup(unittest.TestCase):
         self.assertEqual(tree(self.tools), before)
 
     def test_the_tests_need_more_which_a_run_keeps(self):
-        self.assertEqual(self.call()[3], ["numpy", "plot", "packaging", "clang-format", "clang-tidy", "cuda", "nvrtc", "nvdisasm"])
+        self.assertEqual(self.call()[3], ["numpy", "plot", "packaging", "docs", "clang-format", "clang-tidy", "cuda", "nvrtc", "nvdisasm"])
         (link,) = self.tools.glob("cuda-*/nvidia/cu13/lib/libnvrtc.so.13")
         self.assertTrue(link.exists())
         before = tree(self.tools)
@@ -215,7 +215,7 @@ class Setup(unittest.TestCase):
 class Requirements(unittest.TestCase):
     def test_each_package_has_one_version_and_hashes(self):
         self.assertEqual({path.stem for path in LISTS},
-                         {"clang-format", "clang-tidy", "cmake", "cuda", "numpy", "nvdisasm", "nvrtc", "packaging", "plot"})
+                         {"clang-format", "clang-tidy", "cmake", "cuda", "docs", "numpy", "nvdisasm", "nvrtc", "packaging", "plot"})
         for path in LISTS:
             lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
             for entry in "\n".join(lines).replace("\\\n", " ").splitlines():

@@ -17,7 +17,19 @@ REFERENCE_LINK = re.compile(r"\]\[([^\]]+)\]")
 DEFINITION = re.compile(r"^ {0,3}\[([^\]]+)\]: *(\S+)", re.MULTILINE)
 HTML_LINK = re.compile(r"<(?:a|img|source)\b[^>]*?\b(?:href|src)=[\"']([^\"']*)[\"']", re.IGNORECASE)
 HTML_ANCHOR = re.compile(r"<\w+\b[^>]*?\b(?:id|name)=[\"']([^\"']+)[\"']", re.IGNORECASE)
+HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 LIST_ITEM = re.compile(r"^ *(?:[-*+]|\d+[.)]) ")
+
+
+def _blank(match):
+    return "\n" * match[0].count("\n")  # the lines behind it keep their numbers
+
+
+def slug_of(heading):
+    """The anchor that GitHub makes of the first heading with this text, as it is written in Markdown."""
+    title = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
+    title = re.sub(r"(\*+)(.+?)\1", r"\2", title)
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 @dataclass
@@ -50,7 +62,7 @@ class Page:
             self.problems.append((self.blocks[-1].line, "the code block never ends"))
         self.lines = prose  # without code blocks, with their line numbers
         self._find_indented_blocks()
-        self.prose = re.sub(r"<!--.*?-->", "", INLINE_CODE.sub("", "\n".join(prose)), flags=re.DOTALL)
+        self.prose = HTML_COMMENT.sub(_blank, INLINE_CODE.sub(_blank, "\n".join(prose)))
 
     def _find_indented_blocks(self):
         """A block that is indented has no language, so that nobody could tell what it must do."""
@@ -65,27 +77,33 @@ class Page:
     def of(self, language):
         return [block for block in self.blocks if block.language == language]
 
-    def anchors(self):
-        """What a link may name after its #: the anchors that GitHub makes of headings, and those of HTML."""
-        found = set(HTML_ANCHOR.findall("\n".join(self.lines)))
-        counts = {}
-        for line in self.lines:
+    def headings(self):
+        """[(line, text in Markdown, anchor)]: of headings with the same text, the second has -1 behind its anchor."""
+        found, counts = [], {}
+        for i, line in enumerate(self.lines, 1):
             if match := HEADING.match(line):
-                title = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", match[1]).replace("`", "")
-                title = re.sub(r"(\*+)(.+?)\1", r"\2", title)
-                slug = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+                slug = slug_of(match[1])
                 count = counts.get(slug, 0)
                 counts[slug] = count + 1
-                found.add(f"{slug}-{count}" if count else slug)
+                found.append((i, match[1], f"{slug}-{count}" if count else slug))
         return found
 
+    def anchors(self):
+        """What a link may name after its #: the anchors that GitHub makes of headings, and those of HTML."""
+        return set(HTML_ANCHOR.findall("\n".join(self.lines))) | {anchor for _, _, anchor in self.headings()}
+
+    def placed_links(self):
+        """[(line, target)], the targets as they are written. A reference without a definition stays `[label]`."""
+        definitions = {match[1].lower(): match[2] for match in DEFINITION.finditer(self.prose)}
+        found = [(match, match[1].strip()) for match in INLINE_LINK.finditer(self.prose)]
+        found = [(match, re.sub(r"\s+(\"[^\"]*\"|'[^']*')$", "", target)) for match, target in found]  # without a title
+        found += [(m, definitions.get(m[1].lower(), f"[{m[1]}]")) for m in REFERENCE_LINK.finditer(self.prose)]
+        found += [(match, match[2]) for match in DEFINITION.finditer(self.prose)]
+        found += [(match, match[1]) for match in HTML_LINK.finditer(self.prose)]
+        return [(self.prose.count("\n", 0, match.start()) + 1, target) for match, target in found]
+
     def links(self):
-        """Targets as they are written. A reference without a definition stays `[label]`."""
-        definitions = {label.lower(): target for label, target in DEFINITION.findall(self.prose)}
-        targets = [target.strip() for target in INLINE_LINK.findall(self.prose)]
-        targets = [re.sub(r"\s+(\"[^\"]*\"|'[^']*')$", "", target) for target in targets]  # without a title
-        targets += [definitions.get(label.lower(), f"[{label}]") for label in REFERENCE_LINK.findall(self.prose)]
-        return targets + list(definitions.values()) + HTML_LINK.findall(self.prose)
+        return [target for _, target in self.placed_links()]
 
     def tables(self):
         """Rows of each table, without the header and the line below it."""
@@ -99,11 +117,16 @@ class Page:
         return tables
 
 
+def is_hidden(name):
+    """Folders that are no part of the repository. .github has pages for contributors."""
+    return name.startswith(".") and name != ".github"
+
+
 def pages(root, pattern="*.md"):
     """Paths below root, except in hidden folders and in build folders of CMake."""
     found = []
     for folder, folders, files in os.walk(root):
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and not Path(folder, f, "CMakeCache.txt").exists())
+        folders[:] = sorted(f for f in folders if not is_hidden(f) and not Path(folder, f, "CMakeCache.txt").exists())
         found += [Path(folder, name) for name in sorted(files) if Path(name).match(pattern)]
     return found
 
@@ -112,9 +135,9 @@ def broken(page, root, cache=None):
     """Sentences about links of the page that lead nowhere. What is on the network is not asked."""
     cache = {} if cache is None else cache
     sentences = []
-    for target in page.links():
+    for line, target in page.placed_links():
         if why := why_broken(page, target, Path(root).resolve(), cache):
-            sentences.append(f"{page.path}: the link '{target}' {why}")
+            sentences.append(f"{page.path}:{line}: the link '{target}' {why}")
     return sentences
 
 
@@ -134,7 +157,7 @@ def why_broken(page, target, root, cache):
         return "leaves the repository"
     if not path.exists():
         return "leads to a file that does not exist"
-    if any(part.startswith(".") for part in path.relative_to(root).parts[:-1]):
+    if any(is_hidden(part) for part in path.relative_to(root).parts[:-1]):
         return "leads into a folder that is not part of the repository"
     if any((folder / "CMakeCache.txt").exists() for folder in (path, *path.parents) if root in folder.parents):
         return "leads into a build folder"

@@ -1,0 +1,1 @@
+"""What scripts/docs makes the book of: pages, headers, figures, and the check of its links."""
