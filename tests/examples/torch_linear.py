@@ -128,16 +128,16 @@ def _(a, b):
     return a.new_empty(a.shape[0], b.shape[1])
 
 
-def backward(context, grad_y, _grad_before):
-    x, weight, before = context.saved_tensors
+def backward(ctx, grad_y, _grad_before):
+    x, weight, before = ctx.saved_tensors
     grad = torch.ops.aten.gelu_backward(grad_y, before, approximate="tanh").reshape(-1, weight.shape[0])
     grad_x = matmul(grad, weight).view(x.shape)
     grad_weight = matmul(grad.t(), x.reshape(-1, x.shape[-1]))
     return grad_x, grad_weight, grad.sum(0)
 
 
-def setup_context(context, inputs, output):
-    context.save_for_backward(inputs[0], inputs[1], output[1])
+def setup_context(ctx, inputs, output):  # PyTorch passes them by these names
+    ctx.save_for_backward(inputs[0], inputs[1], output[1])
 
 
 linear_gelu_with_input.register_autograd(backward, setup_context=setup_context)
