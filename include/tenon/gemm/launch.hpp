@@ -5,18 +5,20 @@
 //   tenon::Status s = tenon::launch<Kernel>(problem, BiasRelu{bias}, stream);
 //
 // Include launch_sm80.hpp or launch_sm90.hpp, which have the kernel types. Nothing is allocated, nothing
-// synchronises, and nothing is launched where the status is not ok. Below: cuda_launcher.hpp, epilogue.hpp,
-// launch_options.hpp, plan.hpp.
+// synchronises, and nothing is launched where the status is not ok. Below: compiled_operation.hpp,
+// cuda_launcher.hpp, epilogue.hpp, kernel_no_k.hpp, launch_options.hpp, plan.hpp.
 #pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include "tenon/gemm/check_operands.hpp"
+#include "tenon/gemm/compiled_operation.hpp"
 #include "tenon/gemm/cuda_launcher.hpp"
 #include "tenon/gemm/element_type.hpp"
 #include "tenon/gemm/epilogue.hpp"
 #include "tenon/gemm/epilogue_operands.hpp"
+#include "tenon/gemm/kernel_no_k.hpp"
 #include "tenon/gemm/launch_options.hpp"
 #include "tenon/gemm/plan.hpp"
 
@@ -25,21 +27,31 @@ namespace tenon {
 // Whether a kernel can apply Op to accumulators of that type.
 template <class Op, class Value, class Loaded = typename LoadedOperation<Op>::type>
 inline constexpr bool is_epilogue = is_linear<Loaded> || is_operation<Loaded, Value>;
+// The compiler of its kernels has checked it.
+template <class Value>
+inline constexpr bool is_epilogue<CompiledOperation, Value, CompiledOperation> = true;
 
-// C = op(0), for products with k == 0: one element a thread and iteration.
-template <class Op, class Value, class TC>
-__global__ void gemm_of_no_k(Output c, const __grid_constant__ Op op) {
-  const auto operation = LoadedOperation<Op>::of(op);
-  for (int row = static_cast<int>(blockIdx.y); row < c.m; row += static_cast<int>(gridDim.y)) {
-    // In 64 bits: the stride beyond the last of 2^31 - 1 columns overflows an int.
-    for (std::int64_t at = blockIdx.x * blockDim.x + threadIdx.x; at < c.n; at += gridDim.x * blockDim.x) {
-      const int column = static_cast<int>(at);
-      LaneRow<Value> values{};
-      const Output element{c.data, c.ld, row + 1, column + 1, c.type};  // of the row, this one alone
-      apply(operation, element, TypeOf<TC>::value, values, row, column);
-      static_cast<TC*>(c.data)[row * c.ld + column] = static_cast<TC>(values.value[0][0]);
-    }
-  }
+// Plans C = op(0), for products with k == 0: all but the function and the operation.
+inline void plan_no_k(const Product& product, Launch* launch) {
+  launch->what = "the epilogue of a GEMM with k = 0";
+  launch->block.x = 256;
+  const int m = static_cast<int>(product.m), n = static_cast<int>(product.n);
+  launch->grid.x = static_cast<unsigned>(std::min((n + 255) / 256, 4096));
+  launch->grid.y = static_cast<unsigned>(std::min(m, 4096));
+  launch->walks_on = true;
+  launch->arguments.set(Output{product.c.data, product.c.ld, m, n, product.c.type});
+}
+template <class Value, class TC, class Op>
+Status plan_no_k(const Product& product, const Op& op, Launch* launch) {
+  plan_no_k(product, launch);
+  launch->function = reinterpret_cast<const void*>(&gemm_of_no_k<Op, Value, TC>);
+  return launch->arguments.append(&op, sizeof op, alignof(Op));
+}
+template <class Value, class TC>
+Status plan_no_k(const Product& product, const CompiledOperation& op, Launch* launch) {
+  plan_no_k(product, launch);
+  launch->function = op.kernel_no_k;
+  return launch->arguments.append(op.data, op.size, op.alignment);
 }
 
 // The product of a typed problem, as a kernel of these orders takes it.
@@ -88,15 +100,7 @@ Status plan_launch(const Problem& problem, const typename Kernel::Op& op, Launch
   *launches = true;
   if (product.k == 0) {
     using Value = std::conditional_t<wide, TC, float>;
-    launch->what = "the epilogue of a GEMM with k = 0";
-    launch->function = reinterpret_cast<const void*>(&gemm_of_no_k<typename Kernel::Op, Value, TC>);
-    launch->block.x = 256;
-    const int m = static_cast<int>(product.m), n = static_cast<int>(product.n);
-    launch->grid.x = static_cast<unsigned>(std::min((n + 255) / 256, 4096));
-    launch->grid.y = static_cast<unsigned>(std::min(m, 4096));
-    launch->walks_on = true;
-    launch->arguments.set(Output{product.c.data, product.c.ld, m, n, product.c.type}, op);
-    return {};
+    return plan_no_k<Value, TC>(product, op, launch);
   }
   launch->what = Kernel::name;
   return Kernel::plan(product, op, device, launcher, launch);

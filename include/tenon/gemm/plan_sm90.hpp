@@ -1,8 +1,9 @@
 // Launch plans of the sm_90a kernels: from a product to tensor maps, raster, grid and arguments. Host code;
 // the launcher makes the tensor maps, so that the plans serve CUDA and the emulator. Below:
-// kernel_wgmma.hpp, plan.hpp, row_interleaved_maps.hpp.
+// compiled_operation.hpp, kernel_wgmma.hpp, plan.hpp, row_interleaved_maps.hpp.
 #pragma once
 
+#include "tenon/gemm/compiled_operation.hpp"
 #include "tenon/gemm/kernel_wgmma.hpp"
 #include "tenon/gemm/plan.hpp"
 #include "tenon/gemm/row_interleaved_maps.hpp"
@@ -184,16 +185,17 @@ const void* wgmma_function() {
   }
 }
 
-// The launch of gemm_wgmma<Config, Op> for a product with m, n, k >= 1 whose operands the kernel takes:
-// grid, block and shared memory; its arguments separately, for plans that add to them. Fails where a tensor
+// The launch of gemm_wgmma<Config, Op>, of any Op, for a product with m, n, k >= 1 whose operands the kernel
+// takes: grid and block; its arguments separately, for plans that add to them. The caller adds the function
+// and the shared memory, which depend on Op. Fails where a tensor
 // map cannot be encoded, for an extent that check_cluster_extent() refuses, and where a cluster has more
 // CTAs than a limited device has multiprocessors. extent: of a LaunchedCluster. partial_tiles: for
 // StreamedK, device memory of StreamKMemory<Config>::bytes_of_cta for each multiprocessor, from a multiple
 // of 16 bytes on, which no other launch uses meanwhile.
-template <class Config, class Op>
-Status prepare_wgmma(const Product& product, const DeviceDescription& device, Launcher& launcher,
-                     Launch* launch, WgmmaArguments<Config>* kernel, const ClusterExtent& extent = {},
-                     void* partial_tiles = nullptr) {
+template <class Config>
+Status prepare_any_wgmma(const Product& product, const DeviceDescription& device, Launcher& launcher,
+                         Launch* launch, WgmmaArguments<Config>* kernel, const ClusterExtent& extent = {},
+                         void* partial_tiles = nullptr) {
   using Kernel = GemmWgmma<Config>;
   using Producer = typename Kernel::Producer;
   using Block = typename Config::Block;
@@ -248,13 +250,21 @@ Status prepare_wgmma(const Product& product, const DeviceDescription& device, La
   }
   if (Status s = b.make_maps(launcher, arguments.residue_n, &kernel->map_b); !s) return s;
   if (Status s = make_output_map<Config>(launcher, arguments.c, &kernel->map_c); !s) return s;
-  launch->function = wgmma_function<Config, Op>();
   launch->overlaps_previous = true;
   launch->grid.x = static_cast<unsigned>(cluster.ctas) * static_cast<unsigned>(division.clusters);
   launch->cluster = static_cast<unsigned>(cluster.ctas);
   launch->block.x = Kernel::threads;
-  launch->shared_bytes = Kernel::template shared_bytes_with<Op>;
   return {};
+}
+
+// The same with the function and the shared memory of an operation.
+template <class Config, class Op>
+Status prepare_wgmma(const Product& product, const DeviceDescription& device, Launcher& launcher,
+                     Launch* launch, WgmmaArguments<Config>* kernel, const ClusterExtent& extent = {},
+                     void* partial_tiles = nullptr) {
+  launch->function = wgmma_function<Config, Op>();
+  launch->shared_bytes = GemmWgmma<Config>::template shared_bytes_with<Op>;
+  return prepare_any_wgmma(product, device, launcher, launch, kernel, extent, partial_tiles);
 }
 
 template <class Config, class Op>
@@ -266,6 +276,20 @@ Status plan_wgmma(const Product& product, const Op& op, const DeviceDescription&
     return s;
   launch->arguments.set(kernel.map_a, kernel.map_b, kernel.map_c, kernel.arguments, op);
   return {};
+}
+
+// The same for kernels that were compiled apart from the program, for the cluster and the type of C that the
+// product has. Their operation has no operands, so the store needs no further shared memory.
+template <class Config>
+Status plan_wgmma(const Product& product, const CompiledOperation& op, const DeviceDescription& device,
+                  Launcher& launcher, Launch* launch) {
+  static_assert(Config::Cluster::is_compiled, "the clusters of a compiled operation's kernel are compiled");
+  WgmmaArguments<Config> kernel;
+  launch->function = op.kernel;
+  launch->shared_bytes = GemmWgmma<Config>::shared_bytes;
+  if (Status s = prepare_any_wgmma(product, device, launcher, launch, &kernel); !s) return s;
+  launch->arguments.set(kernel.map_a, kernel.map_b, kernel.map_c, kernel.arguments);
+  return launch->arguments.append(op.data, op.size, op.alignment);
 }
 
 }  // namespace tenon
