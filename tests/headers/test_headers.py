@@ -4,7 +4,7 @@
                                           CUDA; no warning. Where NVRTC is there, nvcc compiles the headers that `nvrtc`
                                           compiles alone in one source: it takes three times as long. What a header adds
                                           to an empty source, or to one that includes just <cuda/ptx>, or
-                                          what the emulator's host API takes from the standard library, where the header
+                                          what the host API of emulator and jit takes from the standard library, where the header
                                           does, is within a budget; counted in characters, since the seconds that they
                                           stand for depend on what else a machine does
   test_headers.py older  <nvcc> <folder>                  for older targets they compile all the same, for the parts that
@@ -77,11 +77,10 @@ def is_host_header(header):
 
 def baseline_of(header):
     """What a source has included already that the header is charged over."""
-    if includes(header, "<cuda/ptx>"):
-        return "#include <cuda/ptx>\n"
-    if "emulator" in header.parts:  # for host code, which has these anyway; kernels never include it
-        return "#include <memory>\n#include <optional>\n#include <stdexcept>\n#include <string>\n#include <vector>\n"
-    return ""
+    # For host code, which has these anyway; kernels never include them.
+    standard = ("memory", "optional", "stdexcept", "string", "vector") if {"emulator", "jit"} & {*header.parts} else ()
+    needed = [*(["cuda/ptx"] if includes(header, "<cuda/ptx>") else []), *standard]
+    return "".join(f"#include <{name}>\n" for name in needed)
 
 
 def alone(nvcc, cxx, folder, cuda_libraries):
