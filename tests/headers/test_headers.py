@@ -4,8 +4,8 @@
                                           CUDA; no warning. Where NVRTC is there, nvcc compiles the headers that `nvrtc`
                                           compiles alone in one source: it takes three times as long. What a header adds
                                           to an empty source, or to one that includes just <cuda/ptx>, or
-                                          what the host API of emulator and jit takes from the standard library, where the header
-                                          does, is within a budget; counted in characters, since the seconds that they
+                                          what the host API of emulator and jit takes from the standard library, or the launch that
+                                          one of jit extends, where the header does, is within a budget; counted in characters, since the seconds that they
                                           stand for depend on what else a machine does
   test_headers.py older  <nvcc> <folder>                  for older targets they compile all the same, for the parts that
                                           those have; the kernels of clusters are refused with a sentence
@@ -80,6 +80,8 @@ def baseline_of(header):
     # For host code, which has these anyway; kernels never include them.
     standard = ("memory", "optional", "stdexcept", "string", "vector") if {"emulator", "jit"} & {*header.parts} else ()
     needed = [*(["cuda/ptx"] if includes(header, "<cuda/ptx>") else []), *standard]
+    if "jit" in header.parts and header.name.startswith("launch"):  # the launch that it extends has a budget of its own
+        needed.append(f"tenon/gemm/{header.name}")
     return "".join(f"#include <{name}>\n" for name in needed)
 
 
