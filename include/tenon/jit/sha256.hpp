@@ -71,6 +71,15 @@ class Sha256 {
   static constexpr std::uint32_t rotate(std::uint32_t x, int right) noexcept {
     return x >> right | x << (32 - right);
   }
+  // A round of the standard, in which the variables change roles instead of places: what it calls the new e
+  // and the new a are d and h here.
+  static void turn(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t& d, std::uint32_t e,
+                   std::uint32_t f, std::uint32_t g, std::uint32_t& h, std::uint32_t addend) noexcept {
+    const std::uint32_t first =
+        h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + addend;
+    d += first;
+    h = first + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+  }
   void compress() noexcept {
     std::uint32_t w[64];
     for (int i = 0; i < 16; ++i) {
@@ -83,19 +92,22 @@ class Sha256 {
       w[i] = w[i - 16] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) + w[i - 7] +
              (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
     }
-    std::uint32_t s[8];
-    std::memcpy(s, state_, sizeof s);
-    for (int i = 0; i < 64; ++i) {
-      const std::uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]),
-                          majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-      const std::uint32_t first =
-          s[7] + (rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25)) + choice + rounds[i] + w[i];
-      const std::uint32_t second = (rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22)) + majority;
-      for (int j = 7; j > 0; --j) s[j] = s[j - 1];
-      s[4] += first;
-      s[0] = first + second;
+    std::uint32_t a = state_[0], b = state_[1], c = state_[2], d = state_[3], e = state_[4], f = state_[5],
+                  g = state_[6], h = state_[7];
+    for (int i = 0; i < 64; i += 8) {
+      const std::uint32_t* const r = rounds + i;
+      const std::uint32_t* const v = w + i;
+      turn(a, b, c, d, e, f, g, h, r[0] + v[0]);
+      turn(h, a, b, c, d, e, f, g, r[1] + v[1]);
+      turn(g, h, a, b, c, d, e, f, r[2] + v[2]);
+      turn(f, g, h, a, b, c, d, e, r[3] + v[3]);
+      turn(e, f, g, h, a, b, c, d, r[4] + v[4]);
+      turn(d, e, f, g, h, a, b, c, r[5] + v[5]);
+      turn(c, d, e, f, g, h, a, b, r[6] + v[6]);
+      turn(b, c, d, e, f, g, h, a, r[7] + v[7]);
     }
-    for (int i = 0; i < 8; ++i) state_[i] += s[i];
+    const std::uint32_t sums[8] = {a, b, c, d, e, f, g, h};
+    for (int i = 0; i < 8; ++i) state_[i] += sums[i];
     filled_ = 0;
   }
 
