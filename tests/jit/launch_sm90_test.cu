@@ -178,6 +178,37 @@ TYPED_TEST(JitPlane, IsAddedToTheProduct) {
   this->expect_right();
 }
 
+// Integers, which the operation takes and returns as such. It has no members.
+struct Doubled {};
+TEST_F(JitGemm, ComputesIntegers) {
+  const Epilogue doubled{"Doubled",
+                         "struct Doubled {\n"
+                         "  __device__ int operator()(int x, int row, int column) const {\n"
+                         "    return 2 * x + 1000 * row - column;\n"
+                         "  }\n"
+                         "};\n",
+                         sizeof(Doubled), alignof(Doubled)};
+  using Integers = GemmKernel<tenon::sm90::Config<std::int8_t, std::int32_t, 128, 64>, std::int32_t>;
+  const auto kernel = made<Integers>(doubled);
+  const int m = 70, n = 36, k = 144;
+  const test::Buffer<std::int8_t> a(integers<std::int8_t>(m * k)), b(integers<std::int8_t>(n * k));
+  const test::Buffer<std::int32_t> c(std::vector<std::int32_t>(static_cast<std::size_t>(m * n), -1));
+  Integers::Problem problem;
+  problem.m = m, problem.n = n, problem.k = k;
+  problem.a = {a.get(), k}, problem.b = {b.get(), k}, problem.c = {c.get(), n};
+  const Status status = launch(kernel, doubled, problem, Doubled{});
+  ASSERT_TRUE(status) << status.message();
+  ASSERT_TRUE(test::device()->synchronize());
+  const std::vector<std::int32_t> got = c.read();
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < n; ++j) {
+      int sum = 1000 * i - j;
+      for (int p = 0; p < k; ++p) sum += 2 * static_cast<int>(integer(i * k + p) * integer(j * k + p));
+      ASSERT_EQ(got[static_cast<std::size_t>(i * n + j)], sum) << i << ", " << j;
+    }
+  }
+}
+
 // Of make() and launch() on the host alone.
 class JitSentences : public ::testing::Test {
  protected:
