@@ -3,7 +3,7 @@
 
 #include "tenon/jit/launch_sm90.hpp"
 
-using Kernel = tenon::jit::GemmKernel<tenon::sm90::PingpongConfig<half, float, 128, 192>, half>;
+using Kernel = tenon::sm90::JitGemmKernel<tenon::sm90::PingpongConfig<half, float, 128, 192>, half>;
 struct Bias {  // the members of Formula below
   const float* bias;
 };

@@ -31,26 +31,26 @@ inline constexpr bool is_epilogue = is_linear<Loaded> || is_operation<Loaded, Va
 template <class Value>
 inline constexpr bool is_epilogue<CompiledOperation, Value, CompiledOperation> = true;
 
-// Plans C = op(0), for products with k == 0: all but the function and the operation.
-inline void plan_no_k(const Product& product, Launch* launch) {
+// The launch of C = op(0), for products with k == 0: all but the function and the operation.
+inline Output prepare_no_k(const Product& product, Launch* launch) {
   launch->what = "the epilogue of a GEMM with k = 0";
   launch->block.x = 256;
   const int m = static_cast<int>(product.m), n = static_cast<int>(product.n);
   launch->grid.x = static_cast<unsigned>(std::min((n + 255) / 256, 4096));
   launch->grid.y = static_cast<unsigned>(std::min(m, 4096));
   launch->walks_on = true;
-  launch->arguments.set(Output{product.c.data, product.c.ld, m, n, product.c.type});
+  return {product.c.data, product.c.ld, m, n, product.c.type};
 }
 template <class Value, class TC, class Op>
 Status plan_no_k(const Product& product, const Op& op, Launch* launch) {
-  plan_no_k(product, launch);
   launch->function = reinterpret_cast<const void*>(&gemm_of_no_k<Op, Value, TC>);
-  return launch->arguments.append(&op, sizeof op, alignof(Op));
+  launch->arguments.set(prepare_no_k(product, launch), op);
+  return {};
 }
 template <class Value, class TC>
 Status plan_no_k(const Product& product, const CompiledOperation& op, Launch* launch) {
-  plan_no_k(product, launch);
   launch->function = op.kernel_no_k;
+  launch->arguments.set(prepare_no_k(product, launch));
   return launch->arguments.append(op.data, op.size, op.alignment);
 }
 

@@ -25,6 +25,9 @@ struct CompileOptions {
   std::string cache_folder;
   // A file or name for the dynamic linker; empty: Nvrtc::usual_name.
   std::string nvrtc;
+  // Of the device that kernels of sm_80 will run on, 10 * major + minor: 86. 0: the first that they run on.
+  // Those of Hopper are for sm_90a alone.
+  int sm = 0;
 };
 
 struct CompileReport {

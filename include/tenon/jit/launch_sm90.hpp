@@ -1,223 +1,56 @@
-// The GEMM of Hopper with an epilogue that is known when the program runs: NVRTC compiles the kernel from the
-// epilogue's text, a folder keeps it for later runs, and launch() enqueues it as that of gemm/launch_sm90.hpp
-// does its own. The program names the configuration as a C++ type; it contains no kernel of it. Compile with
-// nvcc, link with libdl where the C library is older than glibc 2.34. Below: compile.hpp, type_name.hpp,
+// The GEMM of Hopper with an epilogue that comes as text when the program runs. The program names the
+// configuration as a C++ type; it contains no kernel of it. Compile with nvcc as for gemm/launch_sm90.hpp,
+// and link with libdl where the C library is older than glibc 2.34. Below: launch.hpp,
 // gemm/launch_sm90.hpp.
 #pragma once
 
 #include "tenon/needs_host.hpp"
 
-#include <cuda_runtime_api.h>
-
-#include <memory>
-#include <mutex>
 #include <string>
 
 #include "tenon/gemm/launch_sm90.hpp"
-#include "tenon/jit/compile.hpp"
-#include "tenon/jit/type_name.hpp"
+#include "tenon/jit/launch.hpp"
 
 namespace tenon::jit {
 
-// An operation (gemm/epilogue.hpp) as text. It is copied byte by byte, and has no operands (WithOperands).
-struct Epilogue {
-  std::string name;  // of the struct
-  std::string text;  // its definition, and what that needs
-  // Of the struct, as the program fills it: the compiler of the kernel checks both.
-  std::size_t size = 0, alignment = 1;
-};
-
-// What the program fills it with.
-struct OperationBytes {
-  const void* data = nullptr;
-  std::size_t size = 0;
-};
-
-// Config: that of a tenon::sm90::GemmKernel, whose clusters are compiled. TC: the type of C. Copies share the
-// code, and the last one unloads it: it must outlive its launches.
-template <class Config_, class TC_>
-class GemmKernel {
- public:
+// gemm_wgmma_typed, for one type of C: half the code.
+template <class Config_>
+struct WgmmaRecipe {
   using Config = Config_;
-  using TC = TC_;
-  using Problem = GemmProblem<typename Config::T, TC, typename Config::TB>;
-
-  // Compiles the kernel, or finds it in the cache; needs no device. Where it fails, the status has the first
-  // error, and report() has the whole log.
-  static Status make(const Epilogue& epilogue, const CompileOptions& options, GemmKernel* kernel) noexcept {
-    return without_exceptions([&]() -> Status {
-      *kernel = {};
-      if (Status s = check(epilogue, options); !s) return s;
-      const auto code = std::make_shared<Code>();
-      code->size = epilogue.size, code->alignment = epilogue.alignment, code->name = epilogue.name;
-      if (Status s = compile(program_of(epilogue), options, &code->cubin, &kernel->report_); !s) return s;
-      kernel->code_ = code;
-      return {};
-    });
-  }
-  const CompileReport& report() const noexcept { return report_; }
-  // The compiled code, of two kernels: the symbol of the GEMM and of the kernel for k == 0. Empty unless it
-  // was made.
-  const Cubin& cubin() const noexcept {
-    static const Cubin none;
-    return code_ ? code_->cubin : none;
-  }
-
-  // Enqueues C = op(A * B) on the stream of the current device, as tenon::launch() does. op: a struct with
-  // the members of the epilogue's, or OperationBytes. The first launch loads the code.
-  template <class Op>
-  Status launch(const Problem& problem, const Op& op, cudaStream_t stream = nullptr,
-                const LaunchOptions& options = {}) const noexcept {
-    CompiledOperation operation;
-    if (Status s = bind(bytes_of(op), &operation); !s) return s;
-    if (Status s = load(); !s) return s;
-    operation.kernel = code_->kernels[0], operation.kernel_no_k = code_->kernels[1];
-    return tenon::launch<Planned>(problem, operation, stream, options);
-  }
-
-  // As plan_launch(). The function of the launch is null before load().
-  template <class Op>
-  Status plan(const Problem& problem, const Op& op, Launcher& launcher, Launch* launch,
-              bool* launches) const noexcept {
-    CompiledOperation operation;
-    if (Status s = bind(bytes_of(op), &operation); !s) return s;
-    operation.kernel = code_->kernels[0], operation.kernel_no_k = code_->kernels[1];
-    return plan_launch<Planned>(problem, operation, launcher, launch, launches);
-  }
-
-  // Loads the code, for who plans, or who does not want the first launch to do it.
-  Status load() const noexcept {
-    if (!code_) return not_made();
-    const std::lock_guard<std::mutex> lock(code_->loading);
-    if (code_->library != nullptr) return {};
-    DeviceDescription device;
-    if (Status s = describe_cuda_device(&device); !s) return s;
-    if (Status s = tenon::sm90::check_sm90(Planned::name, device); !s) return s;
-    const RelaxedCapture relaxed;
-    cudaLibrary_t library = nullptr;
-    cudaError_t error =
-        cudaLibraryLoadData(&library, code_->cubin.bytes.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
-    for (int i = 0; i < 2 && error == cudaSuccess; ++i) {
-      error = cudaLibraryGetKernel(&code_->kernels[i], library,
-                                   code_->cubin.symbols[static_cast<std::size_t>(i)].c_str());
-    }
-    if (error == cudaSuccess) {
-      code_->library = library;
-      return {};
-    }
-    cudaGetLastError();  // reported here; the caller's next check shall not find it
-    if (library != nullptr) cudaLibraryUnload(library);
-    return Status(StatusCode::cuda_error, "the kernel with the epilogue %s could not be loaded: %s",
-                  code_->name.c_str(), cudaGetErrorString(error));
-  }
-
-  // What NVRTC compiles.
-  static Program program_of(const Epilogue& epilogue) {
-    Program program;
-    program.architecture = "sm_90a";
-    program.options = {"-std=c++17", "-default-device"};
-    const std::string type = std::string("tenon::Type::") + tenon::name(TypeOf<TC>::value);
-    program.kernels = {
-        "tenon::gemm_wgmma_typed<tenon_jit::Configuration, tenon_jit::Operation, " + type + ">",
-        "tenon::gemm_of_no_k<tenon_jit::Operation, tenon_jit::Value, " + type_name<TC>() + ">"};
-    const auto number = [](std::size_t value) { return std::to_string(value); };
-    using Kernel = GemmWgmma<Config>;
-    program.source =
-        "#include <cuda_bf16.h>\n"
-        "#include <cuda_fp16.h>\n"
-        "#include \"tenon/gemm/config_sm90.hpp\"\n"
-        "#include \"tenon/gemm/kernel_no_k.hpp\"\n"
-        "#include \"tenon/gemm/kernel_wgmma.hpp\"\n"
-        "#line 1 \"epilogue\"\n" +
-        epilogue.text +
-        "\n#line 1 \"tenon_jit\"\n"
-        "namespace tenon_jit {\n"
-        "using Configuration = " +
-        type_name<Config>() + ";\nusing Value = " + type_name<typename Planned::Value>() +
-        ";\nusing Operation = " + epilogue.name +
-        ";\n"
-        "template <int size, int alignment>\n"
-        "struct Bytes {\n"
-        "  static_assert(size == " +
-        number(epilogue.size) + " && alignment == " + number(epilogue.alignment) + ", \"the epilogue has " +
-        number(epilogue.size) + " bytes with alignment " + number(epilogue.alignment) +
-        " in the program, but not here\");\n"
-        "};\n"
-        "template struct Bytes<sizeof(Operation), alignof(Operation)>;\n"
-        "static_assert(__is_trivially_copyable(Operation),\n"
-        "              \"an epilogue operation is copied byte by byte: it must be trivially copyable\");\n"
-        "static_assert(tenon::is_operation<typename tenon::LoadedOperation<Operation>::type, Value>,\n"
-        "              \"an epilogue operation is called as op(accumulator, int row, int column) and returns "
-        "the accumulator's type: float, or int32_t where integers are multiplied\");\n"
-        "using Kernel = tenon::GemmWgmma<Configuration>;\n"
-        "static_assert(sizeof(tenon::GemmArguments) == " +
-        number(sizeof(GemmArguments)) +
-        " && sizeof(Kernel::MapA) == " + number(sizeof(typename Kernel::MapA)) +
-        " && sizeof(Kernel::MapB) == " + number(sizeof(typename Kernel::MapB)) +
-        " && Kernel::threads == " + std::to_string(Kernel::threads) +
-        " && Kernel::shared_bytes_with<Operation> == " + std::to_string(Kernel::shared_bytes) +
-        ",\n              \"the headers of tenon in the include folders are not those that the program was "
-        "compiled with\");\n"
-        "}  // namespace tenon_jit\n";
-    return program;
-  }
-
- private:
-  using Planned = tenon::sm90::GemmKernel<Config, CompiledOperation>;
+  using Kernel = tenon::sm90::GemmKernel<Config, CompiledOperation>;
+  using Value = typename Kernel::Value;
   static_assert(Config::Cluster::is_compiled,
-                "jit::GemmKernel: the clusters of the configuration are compiled");
+                "JitGemmKernel: the clusters of the configuration are compiled");
+  static constexpr const char* includes =
+      "#include \"tenon/gemm/config_sm90.hpp\"\n#include \"tenon/gemm/kernel_wgmma.hpp\"\n";
 
-  struct Code {
-    std::string name;
-    std::size_t size = 0, alignment = 1;
-    Cubin cubin;
-    std::mutex loading;
-    cudaLibrary_t library = nullptr;
-    cudaKernel_t kernels[2] = {};
-
-    Code() = default;
-    Code(const Code&) = delete;
-    Code& operator=(const Code&) = delete;
-    ~Code() {
-      if (library != nullptr) cudaLibraryUnload(library);
-    }
-  };
-
-  static Status check(const Epilogue& epilogue, const CompileOptions& options) {
-    constexpr StatusCode invalid = StatusCode::invalid_argument;
-    if (epilogue.name.empty())
-      return Status(invalid, "the epilogue's name is empty but must name its struct");
-    for (const char* header : {"tenon/gemm/kernel_wgmma.hpp", "cuda_fp16.h", "cuda/ptx"}) {
-      if (HeaderText::find(header, with_cccl(options.include_folders)).empty())
-        return Status(invalid,
-                      "%s is in none of the %zu include folders, but those of tenon and of the CUDA Toolkit "
-                      "must be among them",
-                      header, options.include_folders.size());
-    }
-    return {};
+  static std::string architecture(const CompileOptions&) { return "sm_90a"; }
+  static Status check(const DeviceDescription& device, const std::string&) {
+    return tenon::sm90::check_sm90(Kernel::name, device);
   }
-  static Status not_made() {
-    return Status(StatusCode::invalid_argument, "the kernel was not made: its make() must succeed first");
+  template <class TC>
+  static std::string kernel() {
+    return std::string(
+               "tenon::gemm_wgmma_typed<tenon_jit::Configuration, tenon_jit::Operation, tenon::Type::") +
+           tenon::name(TypeOf<TC>::value) + ">";
   }
-  template <class Op>
-  static OperationBytes bytes_of(const Op& op) {
-    static_assert(std::is_trivially_copyable_v<Op>,
-                  "an epilogue operation is copied byte by byte: it must be trivially copyable");
-    return {&op, sizeof op};
+  // Of the arguments and of the launch, as the program plans them.
+  static std::string same_headers() {
+    using Gemm = GemmWgmma<Config>;
+    const std::string gemm = "tenon::GemmWgmma<Configuration>::";
+    return " && sizeof(" + gemm + "MapA) == " + std::to_string(sizeof(typename Gemm::MapA)) + " && sizeof(" +
+           gemm + "MapB) == " + std::to_string(sizeof(typename Gemm::MapB)) + " && " + gemm +
+           "threads == " + std::to_string(Gemm::threads) + " && " + gemm +
+           "shared_bytes_with<Operation> == " + std::to_string(Gemm::shared_bytes);
   }
-  static OperationBytes bytes_of(const OperationBytes& bytes) { return bytes; }
-  Status bind(const OperationBytes& bytes, CompiledOperation* operation) const {
-    if (!code_) return not_made();
-    if (bytes.size != code_->size)
-      return Status(StatusCode::invalid_argument,
-                    "the operation has %zu bytes but %s, as it was made, has %zu", bytes.size,
-                    code_->name.c_str(), code_->size);
-    operation->data = bytes.data, operation->size = bytes.size, operation->alignment = code_->alignment;
-    return {};
-  }
-
-  std::shared_ptr<Code> code_;
-  CompileReport report_;
 };
 
 }  // namespace tenon::jit
+
+namespace tenon::sm90 {
+
+// C = op(A * B). Config: as for GemmKernel, but with clusters that are compiled. TC: the type of C.
+template <class Config, class TC>
+using JitGemmKernel = jit::GemmKernel<jit::WgmmaRecipe<Config>, TC>;
+
+}  // namespace tenon::sm90

@@ -11,6 +11,7 @@
 
 #include "jit/scratch_folder.hpp"
 #include "support/device.hpp"
+#include "tenon/jit/launch_sm80.hpp"
 
 namespace tenon::jit {
 namespace {
@@ -20,6 +21,7 @@ CompileOptions options_with(const std::string& cache_folder) {
   options.include_folders = {TENON_INCLUDE, CUDA_INCLUDE};
   options.cache_folder = cache_folder;
   options.nvrtc = TENON_NVRTC;
+  options.sm = test::emulated() ? 80 : test::gpu_sm();
   return options;
 }
 bool has_nvrtc() {
@@ -56,8 +58,8 @@ class JitGemm : public test::DeviceTest {
   template <class Kernel, class Op>
   Status emulate(const Kernel& kernel, const Epilogue& epilogue, const typename Kernel::Problem& problem,
                  const Op& op) {
-    Program program = Kernel::program_of(epilogue);
     const CompileOptions options = options_with("");
+    Program program = Kernel::program_of(epilogue, options);
     program.include_folders = with_cccl(options.include_folders);
     Nvrtc nvrtc;
     Cubin cubin;
@@ -134,7 +136,8 @@ TEST_F(JitGemm, ComputesTheFormula) {
   }
 }
 
-// Another schedule, other types, swap-AB, and an operation of several members that is aligned to 16 bytes.
+// Another schedule, other types, swap-AB, the kernel of sm_80, and an operation of several members that is
+// aligned to 16 bytes.
 struct alignas(16) Plane {
   float by_row, by_column, offset;
 };
@@ -146,10 +149,9 @@ const Epilogue plane{"Plane",
                      "  }\n"
                      "};\n",
                      sizeof(Plane), alignof(Plane)};
-template <class Config>
+template <class PlaneKernel>
 class JitPlane : public JitGemm {
  protected:
-  using PlaneKernel = GemmKernel<Config, float>;
   void expect_right() {
     const auto kernel = this->template made<PlaneKernel>(plane);
     const int m = 70, n = 132, k = 136;
@@ -172,8 +174,11 @@ class JitPlane : public JitGemm {
   }
 };
 using Cooperative = tenon::sm90::Config<__nv_bfloat16, float, 128, 64>;
-using PlaneConfigs = ::testing::Types<Cooperative, SwapAB<Cooperative>>;
-TYPED_TEST_SUITE(JitPlane, PlaneConfigs);
+using PlaneKernels =
+    ::testing::Types<tenon::sm90::JitGemmKernel<Cooperative, float>,
+                     tenon::sm90::JitGemmKernel<SwapAB<Cooperative>, float>,
+                     tenon::sm80::JitGemmKernel<tenon::sm80::Config<__nv_bfloat16, float, 64, 64>, float>>;
+TYPED_TEST_SUITE(JitPlane, PlaneKernels);
 TYPED_TEST(JitPlane, IsAddedToTheProduct) {
   this->expect_right();
 }
@@ -188,7 +193,8 @@ TEST_F(JitGemm, ComputesIntegers) {
                          "  }\n"
                          "};\n",
                          sizeof(Doubled), alignof(Doubled)};
-  using Integers = GemmKernel<tenon::sm90::Config<std::int8_t, std::int32_t, 128, 64>, std::int32_t>;
+  using Integers =
+      tenon::sm90::JitGemmKernel<tenon::sm90::Config<std::int8_t, std::int32_t, 128, 64>, std::int32_t>;
   const auto kernel = made<Integers>(doubled);
   const int m = 70, n = 36, k = 144;
   const test::Buffer<std::int8_t> a(integers<std::int8_t>(m * k)), b(integers<std::int8_t>(n * k));
@@ -276,10 +282,29 @@ TEST_F(JitSentences, FoldersThatDoNotHaveTheHeaders) {
   options_.include_folders = {CUDA_INCLUDE};
   EXPECT_EQ(
       refused(any),
-      "tenon/gemm/kernel_wgmma.hpp is in none of the 1 include folders, but those of tenon and of the CUDA "
+      "tenon/gemm/kernel_no_k.hpp is in none of the 1 include folders, but those of tenon and of the CUDA "
       "Toolkit must be among them");
   options_.include_folders = {TENON_INCLUDE};
   expect_in("cuda_fp16.h is in none of the 1 include folders", refused(any));
+}
+TEST_F(JitSentences, ADeviceThatTheKernelOfSm80IsNotFor) {
+  using Recipe = CpAsyncRecipe<tenon::sm80::Config<half, float, 64, 64>>;
+  CompileOptions options;
+  EXPECT_EQ(Recipe::architecture(options), "sm_80");
+  options.sm = 86;
+  EXPECT_EQ(Recipe::architecture(options), "sm_86");
+  const auto message = [](const char* architecture, int sm) {
+    DeviceDescription device;
+    device.sm = sm;
+    return std::string(Recipe::check(device, architecture).message());
+  };
+  EXPECT_EQ(message("sm_80", 80), "");
+  EXPECT_EQ(message("sm_80", 89), "");
+  EXPECT_EQ(message("sm_120", 121), "");
+  EXPECT_EQ(message("sm_80", 90),
+            "the kernel was compiled for sm_80 but the device is sm_90: CompileOptions::sm names it");
+  EXPECT_EQ(message("sm_86", 80),
+            "the kernel was compiled for sm_86 but the device is sm_80: CompileOptions::sm names it");
 }
 TEST_F(JitSentences, ALaunchOfWhatWasNotMadeOrOfOtherBytes) {
   const ::Kernel::Problem problem;
