@@ -80,8 +80,8 @@ def baseline_of(header):
     # For host code, which has these anyway; kernels never include them.
     standard = ("memory", "optional", "stdexcept", "string", "vector") if {"emulator", "jit"} & {*header.parts} else ()
     needed = [*(["cuda/ptx"] if includes(header, "<cuda/ptx>") else []), *standard]
-    if "jit" in header.parts and header.name.startswith("launch"):  # the launch that it extends has a budget of its own
-        needed.append(f"tenon/gemm/{header.name}")
+    if "jit" in header.parts and includes(header, "tenon/gemm/launch.hpp"):  # what it extends has a budget of its own
+        needed.append(f"tenon/gemm/{header.name if header.name.startswith('launch') else 'launch.hpp'}")
     return "".join(f"#include <{name}>\n" for name in needed)
 
 

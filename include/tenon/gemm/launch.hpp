@@ -5,15 +5,14 @@
 //   tenon::Status s = tenon::launch<Kernel>(problem, BiasRelu{bias}, stream);
 //
 // Include launch_sm80.hpp or launch_sm90.hpp, which have the kernel types. Nothing is allocated, nothing
-// synchronises, and nothing is launched where the status is not ok. Below: compiled_operation.hpp,
-// cuda_launcher.hpp, epilogue.hpp, kernel_no_k.hpp, launch_options.hpp, plan.hpp.
+// synchronises, and nothing is launched where the status is not ok. Below: cuda_launcher.hpp, epilogue.hpp,
+// kernel_no_k.hpp, launch_options.hpp, plan.hpp.
 #pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include "tenon/gemm/check_operands.hpp"
-#include "tenon/gemm/compiled_operation.hpp"
 #include "tenon/gemm/cuda_launcher.hpp"
 #include "tenon/gemm/element_type.hpp"
 #include "tenon/gemm/epilogue.hpp"
@@ -27,9 +26,6 @@ namespace tenon {
 // Whether a kernel can apply Op to accumulators of that type.
 template <class Op, class Value, class Loaded = typename LoadedOperation<Op>::type>
 inline constexpr bool is_epilogue = is_linear<Loaded> || is_operation<Loaded, Value>;
-// The compiler of its kernels has checked it.
-template <class Value>
-inline constexpr bool is_epilogue<CompiledOperation, Value, CompiledOperation> = true;
 
 // The launch of C = op(0), for products with k == 0: all but the function and the operation.
 inline Output prepare_no_k(const Product& product, Launch* launch) {
@@ -47,13 +43,6 @@ Status plan_no_k(const Product& product, const Op& op, Launch* launch) {
   launch->arguments.set(prepare_no_k(product, launch), op);
   return {};
 }
-template <class Value, class TC>
-Status plan_no_k(const Product& product, const CompiledOperation& op, Launch* launch) {
-  launch->function = op.kernel_no_k;
-  launch->arguments.set(prepare_no_k(product, launch));
-  return launch->arguments.append(op.data, op.size, op.alignment);
-}
-
 // The product of a typed problem, as a kernel of these orders takes it.
 template <class TA, class TC, class TB>
 Product product_of(const GemmProblem<TA, TC, TB>& problem, Order a_order, Order b_order) {

@@ -1,8 +1,7 @@
 // The launch plan of the sm_80 kernel: from a product to grid and arguments. Host code. Below:
-// compiled_operation.hpp, kernel_cp_async.hpp, plan.hpp.
+// kernel_cp_async.hpp, plan.hpp.
 #pragma once
 
-#include "tenon/gemm/compiled_operation.hpp"
 #include "tenon/gemm/kernel_cp_async.hpp"
 #include "tenon/gemm/plan.hpp"
 
@@ -25,12 +24,4 @@ Status plan_cp_async(const Product& product, const Op& op, Launch* launch) {
   launch->arguments.set(prepare_cp_async<Config, alignment>(product, launch), op);
   return {};
 }
-// The same for kernels that were compiled apart from the program.
-template <class Config, Alignment alignment>
-Status plan_cp_async(const Product& product, const CompiledOperation& op, Launch* launch) {
-  launch->function = op.kernel;
-  launch->arguments.set(prepare_cp_async<Config, alignment>(product, launch));
-  return launch->arguments.append(op.data, op.size, op.alignment);
-}
-
 }  // namespace tenon

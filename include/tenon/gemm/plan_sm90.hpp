@@ -1,9 +1,8 @@
 // Launch plans of the sm_90a kernels: from a product to tensor maps, raster, grid and arguments. Host code;
 // the launcher makes the tensor maps, so that the plans serve CUDA and the emulator. Below:
-// compiled_operation.hpp, kernel_wgmma.hpp, plan.hpp, row_interleaved_maps.hpp.
+// kernel_wgmma.hpp, plan.hpp, row_interleaved_maps.hpp.
 #pragma once
 
-#include "tenon/gemm/compiled_operation.hpp"
 #include "tenon/gemm/kernel_wgmma.hpp"
 #include "tenon/gemm/plan.hpp"
 #include "tenon/gemm/row_interleaved_maps.hpp"
@@ -276,20 +275,6 @@ Status plan_wgmma(const Product& product, const Op& op, const DeviceDescription&
     return s;
   launch->arguments.set(kernel.map_a, kernel.map_b, kernel.map_c, kernel.arguments, op);
   return {};
-}
-
-// The same for kernels that were compiled apart from the program, for the cluster and the type of C that the
-// product has. Their operation has no operands, so the store needs no further shared memory.
-template <class Config>
-Status plan_wgmma(const Product& product, const CompiledOperation& op, const DeviceDescription& device,
-                  Launcher& launcher, Launch* launch) {
-  static_assert(Config::Cluster::is_compiled, "the clusters of a compiled operation's kernel are compiled");
-  WgmmaArguments<Config> kernel;
-  launch->function = op.kernel;
-  launch->shared_bytes = GemmWgmma<Config>::shared_bytes;
-  if (Status s = prepare_any_wgmma(product, device, launcher, launch, &kernel); !s) return s;
-  launch->arguments.set(kernel.map_a, kernel.map_b, kernel.map_c, kernel.arguments);
-  return launch->arguments.append(op.data, op.size, op.alignment);
 }
 
 }  // namespace tenon

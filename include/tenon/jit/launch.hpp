@@ -1,7 +1,7 @@
 // A GEMM with an epilogue that is known when the program runs: NVRTC compiles the kernel from the epilogue's
 // text, a folder keeps it for later runs, and launch() enqueues it as that of gemm/launch.hpp does the
 // program's own. Include launch_sm80.hpp or launch_sm90.hpp, which have the kernel types. Below: compile.hpp,
-// type_name.hpp, gemm/launch.hpp.
+// compiled_operation.hpp, type_name.hpp.
 #pragma once
 
 #include "tenon/needs_host.hpp"
@@ -14,6 +14,7 @@
 
 #include "tenon/gemm/launch.hpp"
 #include "tenon/jit/compile.hpp"
+#include "tenon/jit/compiled_operation.hpp"
 #include "tenon/jit/type_name.hpp"
 
 namespace tenon::jit {

@@ -12,6 +12,19 @@
 #include "tenon/gemm/launch_sm80.hpp"
 #include "tenon/jit/launch.hpp"
 
+namespace tenon {
+
+// Plans a kernel that was compiled apart from the program, as plan_cp_async() of gemm/plan_sm80.hpp does for
+// operations of the program.
+template <class Config, Alignment alignment>
+Status plan_cp_async(const Product& product, const CompiledOperation& op, Launch* launch) {
+  launch->function = op.kernel;
+  launch->arguments.set(prepare_cp_async<Config, alignment>(product, launch));
+  return launch->arguments.append(op.data, op.size, op.alignment);
+}
+
+}  // namespace tenon
+
 namespace tenon::jit {
 
 template <class Config_>

@@ -11,6 +11,24 @@
 #include "tenon/gemm/launch_sm90.hpp"
 #include "tenon/jit/launch.hpp"
 
+namespace tenon {
+
+// Plans a kernel that was compiled apart from the program, as plan_wgmma() of gemm/plan_sm90.hpp does for
+// operations of the program. The operation has no operands, so the store needs no further shared memory.
+template <class Config>
+Status plan_wgmma(const Product& product, const CompiledOperation& op, const DeviceDescription& device,
+                  Launcher& launcher, Launch* launch) {
+  static_assert(Config::Cluster::is_compiled, "the clusters of a compiled operation's kernel are compiled");
+  WgmmaArguments<Config> kernel;
+  launch->function = op.kernel;
+  launch->shared_bytes = GemmWgmma<Config>::shared_bytes;
+  if (Status s = prepare_any_wgmma(product, device, launcher, launch, &kernel); !s) return s;
+  launch->arguments.set(kernel.map_a, kernel.map_b, kernel.map_c, kernel.arguments);
+  return launch->arguments.append(op.data, op.size, op.alignment);
+}
+
+}  // namespace tenon
+
 namespace tenon::jit {
 
 // gemm_wgmma_typed, for one type of C: half the code.
