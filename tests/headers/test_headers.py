@@ -3,9 +3,10 @@
   test_headers.py alone  <nvcc> <c++ compiler> <folder> <cuda library folder>   nvcc, or g++ where the header needs no
                                           CUDA; no warning. Where NVRTC is there, nvcc compiles the headers that `nvrtc`
                                           compiles alone in one source: it takes three times as long. What a header adds
-                                          to an empty source, or to one that includes just <cuda/ptx>, GoogleTest, or
-                                          what the emulator's host API takes from the standard library, where the header
-                                          does, is within a budget; counted in characters, since the seconds that they
+                                          to an empty source, or to one that includes just <cuda/ptx>, GoogleTest, what
+                                          the host API of emulator and jit takes from the standard library, or the launch
+                                          that one of jit extends, where the header does, is within a budget; counted in
+                                          characters, since the seconds that they
                                           stand for depend on what else a machine does
   test_headers.py older  <nvcc> <folder>                  for older targets they compile all the same, for the parts that
                                           those have; the kernels of clusters are refused with a sentence
@@ -77,13 +78,14 @@ def is_host_header(header):
 
 def baseline_of(header):
     """What a source has included already that the header is charged over."""
-    if includes(header, "<cuda/ptx>"):
-        return "#include <cuda/ptx>\n"
     if header.name == "gtest.hpp":  # for tests, which have it anyway
         return "#include <gtest/gtest.h>\n"
-    if "emulator" in header.parts:  # for host code, which has these anyway; kernels never include it
-        return "#include <memory>\n#include <optional>\n#include <stdexcept>\n#include <string>\n#include <vector>\n"
-    return ""
+    # For host code, which has these anyway; kernels never include them.
+    standard = ("memory", "optional", "stdexcept", "string", "vector") if {"emulator", "jit"} & {*header.parts} else ()
+    needed = [*(["cuda/ptx"] if includes(header, "<cuda/ptx>") else []), *standard]
+    if "jit" in header.parts and includes(header, "tenon/gemm/launch.hpp"):  # what it extends has a budget of its own
+        needed.append(f"tenon/gemm/{header.name if header.name.startswith('launch') else 'launch.hpp'}")
+    return "".join(f"#include <{name}>\n" for name in needed)
 
 
 def alone(nvcc, cxx, folder, cuda_libraries):

@@ -6,7 +6,7 @@
 //
 // Include launch_sm80.hpp or launch_sm90.hpp, which have the kernel types. Nothing is allocated, nothing
 // synchronises, and nothing is launched where the status is not ok. Below: cuda_launcher.hpp, epilogue.hpp,
-// launch_options.hpp, plan.hpp.
+// kernel_no_k.hpp, launch_options.hpp, plan.hpp.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -17,6 +17,7 @@
 #include "tenon/gemm/element_type.hpp"
 #include "tenon/gemm/epilogue.hpp"
 #include "tenon/gemm/epilogue_operands.hpp"
+#include "tenon/gemm/kernel_no_k.hpp"
 #include "tenon/gemm/launch_options.hpp"
 #include "tenon/gemm/plan.hpp"
 
@@ -26,22 +27,22 @@ namespace tenon {
 template <class Op, class Value, class Loaded = typename LoadedOperation<Op>::type>
 inline constexpr bool is_epilogue = is_linear<Loaded> || is_operation<Loaded, Value>;
 
-// C = op(0), for products with k == 0: one element a thread and iteration.
-template <class Op, class Value, class TC>
-__global__ void gemm_of_no_k(Output c, const __grid_constant__ Op op) {
-  const auto operation = LoadedOperation<Op>::of(op);
-  for (int row = static_cast<int>(blockIdx.y); row < c.m; row += static_cast<int>(gridDim.y)) {
-    // In 64 bits: the stride beyond the last of 2^31 - 1 columns overflows an int.
-    for (std::int64_t at = blockIdx.x * blockDim.x + threadIdx.x; at < c.n; at += gridDim.x * blockDim.x) {
-      const int column = static_cast<int>(at);
-      LaneRow<Value> values{};
-      const Output element{c.data, c.ld, row + 1, column + 1, c.type};  // of the row, this one alone
-      apply(operation, element, TypeOf<TC>::value, values, row, column);
-      static_cast<TC*>(c.data)[row * c.ld + column] = static_cast<TC>(values.value[0][0]);
-    }
-  }
+// The launch of C = op(0), for products with k == 0: all but the function and the operation.
+inline Output prepare_no_k(const Product& product, Launch* launch) {
+  launch->what = "the epilogue of a GEMM with k = 0";
+  launch->block.x = 256;
+  const int m = static_cast<int>(product.m), n = static_cast<int>(product.n);
+  launch->grid.x = static_cast<unsigned>(std::min((n + 255) / 256, 4096));
+  launch->grid.y = static_cast<unsigned>(std::min(m, 4096));
+  launch->walks_on = true;
+  return {product.c.data, product.c.ld, m, n, product.c.type};
 }
-
+template <class Value, class TC, class Op>
+Status plan_no_k(const Product& product, const Op& op, Launch* launch) {
+  launch->function = reinterpret_cast<const void*>(&gemm_of_no_k<Op, Value, TC>);
+  launch->arguments.set(prepare_no_k(product, launch), op);
+  return {};
+}
 // The product of a typed problem, as a kernel of these orders takes it.
 template <class TA, class TC, class TB>
 Product product_of(const GemmProblem<TA, TC, TB>& problem, Order a_order, Order b_order) {
@@ -88,15 +89,7 @@ Status plan_launch(const Problem& problem, const typename Kernel::Op& op, Launch
   *launches = true;
   if (product.k == 0) {
     using Value = std::conditional_t<wide, TC, float>;
-    launch->what = "the epilogue of a GEMM with k = 0";
-    launch->function = reinterpret_cast<const void*>(&gemm_of_no_k<typename Kernel::Op, Value, TC>);
-    launch->block.x = 256;
-    const int m = static_cast<int>(product.m), n = static_cast<int>(product.n);
-    launch->grid.x = static_cast<unsigned>(std::min((n + 255) / 256, 4096));
-    launch->grid.y = static_cast<unsigned>(std::min(m, 4096));
-    launch->walks_on = true;
-    launch->arguments.set(Output{product.c.data, product.c.ld, m, n, product.c.type}, op);
-    return {};
+    return plan_no_k<Value, TC>(product, op, launch);
   }
   launch->what = Kernel::name;
   return Kernel::plan(product, op, device, launcher, launch);

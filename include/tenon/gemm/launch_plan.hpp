@@ -57,13 +57,26 @@ class LaunchArguments {
                   "the arguments of a kernel, its epilogue operation included, have room for 4096 bytes");
     count_ = 0;
     end_ = 0;
-    const auto add = [&](const void* value, std::size_t size) {
-      std::memcpy(bytes_ + end_, value, size);
-      begin_[count_] = static_cast<std::uint16_t>(end_);
-      size_[count_++] = static_cast<std::uint16_t>(size);
-      end_ += (size + step - 1) / step * step;
-    };
     (add(&values, sizeof values), ...);
+  }
+
+  // One more, of a type that only the kernel knows.
+  Status append(const void* value, std::size_t size, std::size_t alignment) noexcept {
+    constexpr StatusCode invalid = StatusCode::invalid_argument;
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > most_alignment)
+      return Status(invalid,
+                    "the alignment of a kernel argument is %zu bytes but must be a power of two up to %zu",
+                    alignment, most_alignment);
+    if (size != 0 && value == nullptr) return Status(invalid, "a kernel argument is a null pointer");
+    const std::size_t begin = (end_ + alignment - 1) / alignment * alignment;
+    if (count_ == most || begin > capacity || size > capacity - begin)
+      return Status(invalid,
+                    "the arguments of a kernel, its epilogue operation included, have room for %zu bytes and "
+                    "%d arguments, but one of %zu bytes comes after %zu bytes and %d arguments",
+                    capacity, most, size, end_, count_);
+    end_ = begin;
+    add(value, size);
+    return {};
   }
 
   int count() const noexcept { return count_; }
@@ -73,8 +86,16 @@ class LaunchArguments {
   static constexpr int most = 12;
 
  private:
-  static constexpr std::size_t capacity = 4096, step = 16;
-  alignas(64) unsigned char bytes_[capacity];
+  static constexpr std::size_t capacity = 4096, step = 16, most_alignment = 64;
+
+  void add(const void* value, std::size_t size) noexcept {
+    if (size != 0) std::memcpy(bytes_ + end_, value, size);
+    begin_[count_] = static_cast<std::uint16_t>(end_);
+    size_[count_++] = static_cast<std::uint16_t>(size);
+    end_ += (size + step - 1) / step * step;
+  }
+
+  alignas(most_alignment) unsigned char bytes_[capacity];
   std::uint16_t begin_[most] = {}, size_[most] = {};
   int count_ = 0;
   std::size_t end_ = 0;

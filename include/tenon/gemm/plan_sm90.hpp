@@ -184,16 +184,17 @@ const void* wgmma_function() {
   }
 }
 
-// The launch of gemm_wgmma<Config, Op> for a product with m, n, k >= 1 whose operands the kernel takes:
-// grid, block and shared memory; its arguments separately, for plans that add to them. Fails where a tensor
+// The launch of gemm_wgmma<Config, Op>, of any Op, for a product with m, n, k >= 1 whose operands the kernel
+// takes: grid and block; its arguments separately, for plans that add to them. The caller adds the function
+// and the shared memory, which depend on Op. Fails where a tensor
 // map cannot be encoded, for an extent that check_cluster_extent() refuses, and where a cluster has more
 // CTAs than a limited device has multiprocessors. extent: of a LaunchedCluster. partial_tiles: for
 // StreamedK, device memory of StreamKMemory<Config>::bytes_of_cta for each multiprocessor, from a multiple
 // of 16 bytes on, which no other launch uses meanwhile.
-template <class Config, class Op>
-Status prepare_wgmma(const Product& product, const DeviceDescription& device, Launcher& launcher,
-                     Launch* launch, WgmmaArguments<Config>* kernel, const ClusterExtent& extent = {},
-                     void* partial_tiles = nullptr) {
+template <class Config>
+Status prepare_any_wgmma(const Product& product, const DeviceDescription& device, Launcher& launcher,
+                         Launch* launch, WgmmaArguments<Config>* kernel, const ClusterExtent& extent = {},
+                         void* partial_tiles = nullptr) {
   using Kernel = GemmWgmma<Config>;
   using Producer = typename Kernel::Producer;
   using Block = typename Config::Block;
@@ -248,13 +249,21 @@ Status prepare_wgmma(const Product& product, const DeviceDescription& device, La
   }
   if (Status s = b.make_maps(launcher, arguments.residue_n, &kernel->map_b); !s) return s;
   if (Status s = make_output_map<Config>(launcher, arguments.c, &kernel->map_c); !s) return s;
-  launch->function = wgmma_function<Config, Op>();
   launch->overlaps_previous = true;
   launch->grid.x = static_cast<unsigned>(cluster.ctas) * static_cast<unsigned>(division.clusters);
   launch->cluster = static_cast<unsigned>(cluster.ctas);
   launch->block.x = Kernel::threads;
-  launch->shared_bytes = Kernel::template shared_bytes_with<Op>;
   return {};
+}
+
+// The same with the function and the shared memory of an operation.
+template <class Config, class Op>
+Status prepare_wgmma(const Product& product, const DeviceDescription& device, Launcher& launcher,
+                     Launch* launch, WgmmaArguments<Config>* kernel, const ClusterExtent& extent = {},
+                     void* partial_tiles = nullptr) {
+  launch->function = wgmma_function<Config, Op>();
+  launch->shared_bytes = GemmWgmma<Config>::template shared_bytes_with<Op>;
+  return prepare_any_wgmma(product, device, launcher, launch, kernel, extent, partial_tiles);
 }
 
 template <class Config, class Op>

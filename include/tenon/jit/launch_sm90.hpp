@@ -1,0 +1,74 @@
+// The GEMM of Hopper with an epilogue that comes as text when the program runs. The program names the
+// configuration as a C++ type; it contains no kernel of it. Compile with nvcc as for gemm/launch_sm90.hpp,
+// and link with libdl where the C library is older than glibc 2.34. Below: launch.hpp,
+// gemm/launch_sm90.hpp.
+#pragma once
+
+#include "tenon/needs_host.hpp"
+
+#include <string>
+
+#include "tenon/gemm/launch_sm90.hpp"
+#include "tenon/jit/launch.hpp"
+
+namespace tenon {
+
+// Plans a kernel that was compiled apart from the program, as plan_wgmma() of gemm/plan_sm90.hpp does for
+// operations of the program. The operation has no operands, so the store needs no further shared memory.
+template <class Config>
+Status plan_wgmma(const Product& product, const CompiledOperation& op, const DeviceDescription& device,
+                  Launcher& launcher, Launch* launch) {
+  static_assert(Config::Cluster::is_compiled, "the clusters of a compiled operation's kernel are compiled");
+  WgmmaArguments<Config> kernel;
+  launch->function = op.kernel;
+  launch->shared_bytes = GemmWgmma<Config>::shared_bytes;
+  if (Status s = prepare_any_wgmma(product, device, launcher, launch, &kernel); !s) return s;
+  launch->arguments.set(kernel.map_a, kernel.map_b, kernel.map_c, kernel.arguments);
+  return launch->arguments.append(op.data, op.size, op.alignment);
+}
+
+}  // namespace tenon
+
+namespace tenon::jit {
+
+// gemm_wgmma_typed, for one type of C: half the code.
+template <class Config_>
+struct WgmmaRecipe {
+  using Config = Config_;
+  using Kernel = tenon::sm90::GemmKernel<Config, CompiledOperation>;
+  using Value = typename Kernel::Value;
+  static_assert(Config::Cluster::is_compiled,
+                "JitGemmKernel: the clusters of the configuration are compiled");
+  static constexpr const char* includes =
+      "#include \"tenon/gemm/config_sm90.hpp\"\n#include \"tenon/gemm/kernel_wgmma.hpp\"\n";
+
+  static std::string architecture(const CompileOptions&) { return "sm_90a"; }
+  static Status check(const DeviceDescription& device, const std::string&) {
+    return tenon::sm90::check_sm90(Kernel::name, device);
+  }
+  template <class TC>
+  static std::string kernel() {
+    return std::string(
+               "tenon::gemm_wgmma_typed<tenon_jit::Configuration, tenon_jit::Operation, tenon::Type::") +
+           tenon::name(TypeOf<TC>::value) + ">";
+  }
+  // Of the arguments and of the launch, as the program plans them.
+  static std::string same_headers() {
+    using Gemm = GemmWgmma<Config>;
+    const std::string gemm = "tenon::GemmWgmma<Configuration>::";
+    return " && sizeof(" + gemm + "MapA) == " + std::to_string(sizeof(typename Gemm::MapA)) + " && sizeof(" +
+           gemm + "MapB) == " + std::to_string(sizeof(typename Gemm::MapB)) + " && " + gemm +
+           "threads == " + std::to_string(Gemm::threads) + " && " + gemm +
+           "shared_bytes_with<Operation> == " + std::to_string(Gemm::shared_bytes);
+  }
+};
+
+}  // namespace tenon::jit
+
+namespace tenon::sm90 {
+
+// C = op(A * B). Config: as for GemmKernel, but with clusters that are compiled. TC: the type of C.
+template <class Config, class TC>
+using JitGemmKernel = jit::GemmKernel<jit::WgmmaRecipe<Config>, TC>;
+
+}  // namespace tenon::sm90
