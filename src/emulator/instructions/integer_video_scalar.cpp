@@ -220,6 +220,10 @@ void decode_video(const ptx::Instruction& instruction, Scope& scope, Op& op) {
   d.result = part_of(decoding, decoding.operand(0), is_signed);
   d.a = part_of(decoding, decoding.operand(1), a_is_signed);
   d.b = part_of(decoding, decoding.operand(2), b_is_signed);
+  if (decoding.operand(0).part == ptx::Part::h1)
+    decoding.fail(
+        "a destination .h1 is not known here: GPUs and the PTX ISA differ about it. It gets bits 31 to 16 of "
+        "the result (an H200, CUDA 13.0), in the ISA bits 15 to 0; .h0 and bytes are what the ISA says");
   d.is_merged = d.result.width != 32;
   if (d.is_merged && d.second != Second::none)
     decoding.fail("a part of the destination and a second operation exclude each other");

@@ -158,7 +158,7 @@ inline void add_integer_cases(std::vector<ScalarCase>& cases) {
                           "vshl.u32.s32.u32.clamp %r0, %r1.h1, %r2.b0",
                           "vshl.s32.u32.u32.wrap.add %r0, %r1, %r2, %r3",
                           "vshr.s32.s32.u32.clamp %r0, %r1, %r2.b0",
-                          "vshr.u32.u32.u32.wrap %r0.h1, %r1.h1, %r2, %r3",
+                          "vshr.u32.u32.u32.wrap %r0.h0, %r1.h1, %r2, %r3",
                           "vset.u32.s32.lt %r0, %r1, %r2",
                           "vset.s32.s32.ge.add %r0, %r1.b0, %r2.b1, %r3",
                           "vset.u32.u32.ne %r0.b1, %r1.h0, %r2.h0, %r3",
