@@ -22,7 +22,7 @@ CHAPTERS = (
     "ptx/README.md", "src/command_line/README.md", "scripts/README.md", "microbench/README.md", "microbench/WHICH.md",
     "microbench/PUBLISHED.md", "tests/README.md", ".github/CONTRIBUTING.md",
 )  # fmt: skip
-FLOORS = ("", "ptx", "fragment", "shared", "warp", "pipeline", "gemm", "attention", "emulator")
+FLOORS = ("", "ptx", "fragment", "shared", "warp", "pipeline", "gemm", "attention", "jit", "emulator")
 REFERENCE = "reference.html"
 DATA = (".svg", ".png", ".json", ".csv")
 STYLE = "style.css"

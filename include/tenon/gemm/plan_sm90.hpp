@@ -261,9 +261,11 @@ template <class Config, class Op>
 Status prepare_wgmma(const Product& product, const DeviceDescription& device, Launcher& launcher,
                      Launch* launch, WgmmaArguments<Config>* kernel, const ClusterExtent& extent = {},
                      void* partial_tiles = nullptr) {
+  if (Status s = prepare_any_wgmma(product, device, launcher, launch, kernel, extent, partial_tiles); !s)
+    return s;
   launch->function = wgmma_function<Config, Op>();
   launch->shared_bytes = GemmWgmma<Config>::template shared_bytes_with<Op>;
-  return prepare_any_wgmma(product, device, launcher, launch, kernel, extent, partial_tiles);
+  return {};
 }
 
 template <class Config, class Op>
