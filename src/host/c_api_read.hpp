@@ -13,53 +13,31 @@ namespace tenon::c_api {
 
 // Of a struct that is handed over: its name, that of the argument, and the bytes that it had in version 0.2,
 // the oldest that a library of today serves.
+struct Abi {
+  const char *name, *argument;
+  std::size_t oldest_bytes;
+};
 template <class T>
-struct Abi;
+inline constexpr Abi abi{};
 template <>
-struct Abi<tenon_gemm_problem> {
-  static constexpr const char *name = "tenon_gemm_problem", *argument = "problem";
-  static constexpr std::size_t oldest_bytes = 400;
-};
+inline constexpr Abi abi<tenon_gemm_problem>{"tenon_gemm_problem", "problem", 400};
 template <>
-struct Abi<tenon_gemm_pointers> {
-  static constexpr const char *name = "tenon_gemm_pointers", *argument = "pointers";
-  static constexpr std::size_t oldest_bytes = 128;
-};
+inline constexpr Abi abi<tenon_gemm_pointers>{"tenon_gemm_pointers", "pointers", 128};
 template <>
-struct Abi<tenon_gemm_grouped_problem> {
-  static constexpr const char *name = "tenon_gemm_grouped_problem", *argument = "problem";
-  static constexpr std::size_t oldest_bytes = 224;
-};
+inline constexpr Abi abi<tenon_gemm_grouped_problem>{"tenon_gemm_grouped_problem", "problem", 224};
 template <>
-struct Abi<tenon_gemm_batch> {
-  static constexpr const char *name = "tenon_gemm_batch", *argument = "batch";
-  static constexpr std::size_t oldest_bytes = 80;
-};
+inline constexpr Abi abi<tenon_gemm_batch>{"tenon_gemm_batch", "batch", 80};
 template <>
-struct Abi<tenon_scaled_gemm_problem> {
-  static constexpr const char *name = "tenon_scaled_gemm_problem", *argument = "problem";
-  static constexpr std::size_t oldest_bytes = 168;
-};
+inline constexpr Abi abi<tenon_scaled_gemm_problem>{"tenon_scaled_gemm_problem", "problem", 168};
 template <>
-struct Abi<tenon_quantize_problem> {
-  static constexpr const char *name = "tenon_quantize_problem", *argument = "problem";
-  static constexpr std::size_t oldest_bytes = 120;
-};
+inline constexpr Abi abi<tenon_quantize_problem>{"tenon_quantize_problem", "problem", 120};
 template <>
-struct Abi<tenon_sliced_gemm_problem> {
-  static constexpr const char *name = "tenon_sliced_gemm_problem", *argument = "problem";
-  static constexpr std::size_t oldest_bytes = 136;
-};
+inline constexpr Abi abi<tenon_sliced_gemm_problem>{"tenon_sliced_gemm_problem", "problem", 136};
 template <>
-struct Abi<tenon_attention_problem> {
-  static constexpr const char *name = "tenon_attention_problem", *argument = "problem";
-  static constexpr std::size_t oldest_bytes = 408;
-};
+inline constexpr Abi abi<tenon_attention_problem>{"tenon_attention_problem", "problem", 408};
 template <>
-struct Abi<tenon_attention_backward_problem> {
-  static constexpr const char *name = "tenon_attention_backward_problem", *argument = "problem";
-  static constexpr std::size_t oldest_bytes = 168;
-};
+inline constexpr Abi abi<tenon_attention_backward_problem>{"tenon_attention_backward_problem", "problem",
+                                                           168};
 
 inline bool is_zero(const void* data, std::size_t bytes) noexcept {
   const auto* const first = static_cast<const unsigned char*>(data);
@@ -80,16 +58,17 @@ inline bool reserved_are_zero(const tenon_attention_problem& p) noexcept {
 
 // *to: the struct at `from`; what an older header does not have stays 0. argument: where it was found.
 template <class T>
-Status read(const T* from, T* to, const char* argument = Abi<T>::argument) noexcept {
-  static_assert(sizeof(T) >= Abi<T>::oldest_bytes && offsetof(T, struct_bytes) == 0,
-                "a struct of the C API may only grow, at its end");
-  const char* const name = Abi<T>::name;
+Status read(const T* from, T* to, const char* argument = abi<T>.argument) noexcept {
+  static_assert(
+      abi<T>.oldest_bytes != 0 && sizeof(T) >= abi<T>.oldest_bytes && offsetof(T, struct_bytes) == 0,
+      "a struct of the C API may only grow, at its end");
+  const char* const name = abi<T>.name;
   if (from == nullptr)
     return Status(StatusCode::invalid_argument, "%s is a null pointer but must point to a %s", argument,
                   name);
   const std::size_t bytes = from->struct_bytes;
   constexpr std::size_t most = 1 << 16;  // so much no struct will have: it was not initialised
-  if (bytes < Abi<T>::oldest_bytes || bytes > most)
+  if (bytes < abi<T>.oldest_bytes || bytes > most)
     return Status(StatusCode::invalid_argument,
                   "struct_bytes of %s is %zu but must be the size of the struct, %zu in this version: start "
                   "from %s_default()",

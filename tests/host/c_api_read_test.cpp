@@ -20,7 +20,7 @@ std::string sentence_of(const T& from) {
 TEST(CApiRead, AnOlderStructHasZerosWhereItEnds) {
   std::array<unsigned char, sizeof(tenon_attention_problem)> memory{};
   memory.fill(0xAB);
-  constexpr std::size_t old = Abi<tenon_attention_problem>::oldest_bytes;
+  constexpr std::size_t old = abi<tenon_attention_problem>.oldest_bytes;
   static_assert(old <= sizeof memory, "the struct only grows");
   auto* const program = reinterpret_cast<tenon_attention_problem*>(memory.data());
   initialise(program, old, tenon_attention_problem{});
@@ -77,16 +77,16 @@ template <class T>
 void expect_refusal_of_what_was_not_initialised() {
   T p;
   std::memset(static_cast<void*>(&p), 0, sizeof p);
-  const std::string bytes = std::to_string(sizeof p), name = Abi<T>::name;
+  const std::string bytes = std::to_string(sizeof p), name = abi<T>.name;
   EXPECT_EQ(sentence_of(p), "struct_bytes of " + name + " is 0 but must be the size of the struct, " + bytes +
                                 " in this version: start from " + name + "_default()");
   std::memset(static_cast<void*>(&p), 0xCC, sizeof p);
   EXPECT_NE(sentence_of(p).find("start from " + name + "_default()"), std::string::npos);
-  p.struct_bytes = Abi<T>::oldest_bytes - 1;
+  p.struct_bytes = abi<T>.oldest_bytes - 1;
   EXPECT_NE(sentence_of(p).find("start from " + name + "_default()"), std::string::npos);
   T to;
   EXPECT_EQ(std::string(read(static_cast<const T*>(nullptr), &to).message()),
-            std::string(Abi<T>::argument) + " is a null pointer but must point to a " + name);
+            std::string(abi<T>.argument) + " is a null pointer but must point to a " + name);
 }
 
 TEST(CApiRead, WhatWasNotInitialisedIsRefusedByASentence) {

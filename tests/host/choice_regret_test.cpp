@@ -1,6 +1,6 @@
 // How much longer gemm()'s choice of a kernel takes than the fastest kernel, by recorded times of all of them
 // (microbench/results/*/choices.json, which tenon_gemm_benchmark --choices wrote on these machines). The
-// problems were drawn at random: half of them are those that the cost model was fitted to.
+// problems were drawn at random: the cost model was fitted to half of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>

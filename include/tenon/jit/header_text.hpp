@@ -17,7 +17,7 @@ namespace tenon::jit {
 
 // The headers that a program includes, directly or through others, under whatever condition: more than the
 // compiler reads, and never fewer, unless a macro names one. A header that no folder has is left out, like
-// those that NVRTC has built in.
+// the ones built into NVRTC.
 class HeaderText {
  public:
   explicit HeaderText(const Program& program) : folders_(program.include_folders) {

@@ -1,4 +1,4 @@
-// Kernels by their names in PTX, in C++, and by parts of these. The names are those that nvcc 13 makes.
+// Kernels by their names in PTX, in C++, and by parts of these. nvcc 13 made the names.
 #include "emulator/ptx/entry_name.hpp"
 
 #include <gtest/gtest.h>
