@@ -1,6 +1,7 @@
-// Tensor maps for the emulator. Only the GPU understands the result of cuTensorMapEncodeTiled. So a kernel
-// that takes a `const __grid_constant__ CUtensorMap` gets one of these instead: also 128 bytes, made from the
-// same arguments and enumerator values, with the same requirements.
+// Tensor maps for the emulator, made without a driver: the 128 bytes that cuTensorMapEncodeTiled and
+// cuTensorMapEncodeIm2col give for the same arguments and enumerator values on sm_90, with the same
+// requirements. A kernel that takes a `const __grid_constant__ CUtensorMap` gets one of these. One that the
+// driver made is understood too, if its address is of the emulator's memory.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ enum class TensorMapL2Promotion : std::uint8_t { none, bytes_64, bytes_128, byte
 // Values as in CUtensorMapFloatOOBfill: what a load puts for elements outside the tensor.
 enum class TensorMapFill : std::uint8_t { zeros, nan_request_zero_fma };
 
-// 128 opaque bytes, passed to a kernel by value or through global memory, as a CUtensorMap is.
+// 128 bytes, passed to a kernel by value or through global memory, as a CUtensorMap is.
 struct alignas(64) TensorMap {
   std::uint8_t bytes[128];
 };

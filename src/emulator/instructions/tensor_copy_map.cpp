@@ -1,8 +1,9 @@
 // Tensor maps that a kernel changes: tensormap.replace and tensormap.cp_fenceproxy (PTX ISA 9.7.9.26 and
 // 9.7.13.19).
-#include <cstring>
+#include <algorithm>
 
 #include "emulator/instructions/tensor_copy.hpp"
+#include "emulator/machine/tensor_map_bits.hpp"
 #include "emulator/machine/text.hpp"
 
 namespace tenon::emulator {
@@ -12,111 +13,45 @@ namespace {
 using ptx::Space;
 using ptx::Type;
 
-enum class Field : std::uint8_t {
-  global_address,
-  rank,
-  box_dim,
-  global_dim,
-  global_stride,
-  element_stride,
-  elemtype,
-  interleave_layout,
-  swizzle_mode,
-  fill_mode
-};
-
 struct ReplaceDetail : Detail {
   AddressOperand map;
   Space space = Space::generic;
-  Field field = Field::rank;
+  MapField field = MapField::rank;
   int ordinal = 0;
   int value = -1;
 };
 
-// PTX ISA, tensormap.replace, .elemtype: in an order of its own.
-constexpr TensorMapType element_types[] = {
-    TensorMapType::uint8,       TensorMapType::uint16,  TensorMapType::uint32,   TensorMapType::int32,
-    TensorMapType::uint64,      TensorMapType::int64,   TensorMapType::float16,  TensorMapType::float32,
-    TensorMapType::float32_ftz, TensorMapType::float64, TensorMapType::bfloat16, TensorMapType::tfloat32,
-    TensorMapType::tfloat32_ftz};
-
-bool load_bytes(Cluster& cluster, const Actor& actor, Space space, std::uint64_t address,
-                std::uint8_t (&bytes)[128], MappedTensor& tensor) {
-  if (!cluster.load(actor, space, address, bytes, 128, Order::weak, 64)) return false;
-  if (decode(bytes, tensor)) return true;
-  cluster.report(FindingKind::argument, actor.issue, address, [&] {
-    return "The 128 bytes at " + hex(address) +
-           " are not a tensor map that tenon::emulator::encode_tiled made (one that the CUDA driver made is "
-           "opaque).";
-  });
-  return false;
-}
-
-// Checks fields with fewer bits than the operand: the sentence names what they may be; empty: it fits.
-std::string range_problem(Field field, std::uint64_t value) {
+// Checks fields with fewer bits than the operand, as the hardware loses the others: the sentence names what
+// the value may be; empty: it fits.
+std::string range_problem(MapField field, std::uint64_t value) {
   const auto outside = [&](std::uint64_t least, std::uint64_t most, const char* what) {
     return value >= least && value <= most
                ? std::string()
                : std::string(what) + " is " + std::to_string(value) + " but must be from " +
                      std::to_string(least) + " to " + std::to_string(most) + ".";
   };
-  if (field == Field::rank) return outside(0, max_tensor_rank - 1, "The rank less one");
-  if (field == Field::box_dim) return outside(1, 256, "The size of the box");
-  if (field == Field::element_stride) return outside(1, 8, "The element stride");
+  if (field == MapField::rank) return outside(0, max_tensor_rank - 1, "The rank less one");
+  if (field == MapField::box_dim) return outside(1, 256, "The size of the box");
+  if (field == MapField::element_stride) return outside(1, 8, "The element stride");
+  if (field == MapField::global_stride && (value % 16 != 0 || value >= std::uint64_t{1} << 40))
+    return is_but("The stride", value, "must be a multiple of 16 bytes and less than 2^40");
   return {};
 }
 
-void replace(MappedTensor& t, const ReplaceDetail& d, std::uint64_t value) {
-  switch (d.field) {
-    case Field::global_address:
-      t.address = value;
-      break;
-    case Field::rank:  // counted from zero
-      t.rank = static_cast<int>(value) + 1;
-      break;
-    case Field::box_dim:
-      t.box[d.ordinal] = static_cast<std::uint32_t>(value);
-      break;
-    case Field::global_dim:
-      t.dimensions[d.ordinal] = value;
-      break;
-    case Field::global_stride:  // of dimension ordinal + 1
-      t.strides[d.ordinal + 1] = value;
-      break;
-    case Field::element_stride:
-      t.element_strides[d.ordinal] = static_cast<std::uint32_t>(value);
-      break;
-    case Field::elemtype:
-      t.type = element_types[value];
-      break;
-    case Field::interleave_layout:
-      t.interleave = static_cast<TensorMapInterleave>(value);
-      break;
-    case Field::swizzle_mode:
-      t.swizzle = static_cast<Swizzle>(value);
-      break;
-    case Field::fill_mode:
-      t.fill = static_cast<TensorMapFill>(value);
-      break;
-  }
-}
-
-// A weak store of the 128 bytes. The map may be inconsistent until the last field is replaced, so it is
-// checked when it is used.
+// A weak load and store of the 128 bytes. They may be zeros, of which a kernel makes a map, and the map may
+// be inconsistent until the last field is replaced: so it is checked when it is used.
 Flow run_replace(Warp& warp, const Op& op, LaneMask active) {
   const auto& d = static_cast<const ReplaceDetail&>(*op.detail);
   for_each_lane(active, [&](int lane) {
     const std::uint64_t address = d.map.of(warp, op, lane);
     std::uint8_t bytes[128];
-    MappedTensor tensor;
-    if (!load_bytes(warp.cluster(), warp.actor(lane), d.space, address, bytes, tensor)) return;
+    if (!warp.cluster().load(warp.actor(lane), d.space, address, bytes, 128, Order::weak, 64)) return;
     const std::uint64_t value = warp.read(op.values[static_cast<std::size_t>(d.value)], lane);
     if (std::string problem = range_problem(d.field, value); !problem.empty()) {
       warp.report(FindingKind::argument, lane, address, [&] { return problem; });
       return;
     }
-    replace(tensor, d, value);
-    encode(tensor, bytes);
+    replace_field(bytes, d.field, d.ordinal, value);
     warp.cluster().store(warp.actor(lane), d.space, address, bytes, 128, Order::weak, 64);
   });
   return Flow::next;
@@ -126,30 +61,31 @@ void decode_replace(Decoding& decoding) {
   auto detail = std::make_unique<ReplaceDetail>();
   ReplaceDetail& d = *detail;
   decoding.require("tile");
-  d.field = static_cast<Field>(
+  if (decoding.accept("swizzle_atomicity")) decoding.fail("the field .swizzle_atomicity needs sm_100");
+  d.field = static_cast<MapField>(
       decoding.require_one({"global_address", "rank", "box_dim", "global_dim", "global_stride",
                             "element_stride", "elemtype", "interleave_layout", "swizzle_mode", "fill_mode"}));
   const int space = decoding.accept_one({"global", "shared::cta"});
   if (space >= 0) d.space = space == 0 ? Space::global : Space::shared;
   decoding.require("b1024");
-  const bool is_wide = d.field == Field::global_address || d.field == Field::global_stride;
+  const bool is_wide = d.field == MapField::global_address || d.field == MapField::global_stride;
   decoding.require(is_wide ? "b64" : "b32");
-  const bool has_ordinal = d.field >= Field::box_dim && d.field <= Field::element_stride;
+  const bool has_ordinal = d.field >= MapField::box_dim && d.field <= MapField::element_stride;
   decoding.require_count(has_ordinal ? 3 : 2, has_ordinal ? 3 : 2);
   d.map = add_address(decoding, 0);
   if (has_ordinal) {
     const std::int64_t ordinal = immediate(decoding, 1, "the ordinal");
-    const std::int64_t most = d.field == Field::global_stride ? 3 : 4;
+    const std::int64_t most = d.field == MapField::global_stride ? 3 : 4;
     if (ordinal < 0 || ordinal > most) {
       decoding.fail("the ordinal is " + std::to_string(ordinal) + " but must be from 0 to " +
                     std::to_string(most));
     }
     d.ordinal = static_cast<int>(ordinal);
   }
-  if (d.field >= Field::elemtype) {
+  if (d.field >= MapField::elemtype) {
     constexpr std::int64_t most[] = {12, 2, 3, 1};
     const std::int64_t value = immediate(decoding, 1, "the new value");
-    const std::int64_t limit = most[static_cast<int>(d.field) - static_cast<int>(Field::elemtype)];
+    const std::int64_t limit = most[static_cast<int>(d.field) - static_cast<int>(MapField::elemtype)];
     if (value < 0 || value > limit) {
       decoding.fail("the new value is " + std::to_string(value) + " but must be from 0 to " +
                     std::to_string(limit));
@@ -210,8 +146,13 @@ void decode_tensormap(const ptx::Instruction& instruction, Scope& scope, Op& op)
 bool load_tensor_map(Cluster& cluster, const Actor& actor, Space space, std::uint64_t address, int rank,
                      MappedTensor& tensor) {
   std::uint8_t bytes[128];
-  if (!load_bytes(cluster, actor, space, address, bytes, tensor)) return false;
-  std::string wrong = problem(tensor);
+  if (!cluster.load(actor, space, address, bytes, 128, Order::weak, 64)) return false;
+  const bool is_zero = std::all_of(bytes, bytes + 128, [](std::uint8_t byte) { return byte == 0; });
+  std::string wrong = is_zero ? "All its bytes are zero: nothing was made of them." : decode_problem(bytes);
+  if (wrong.empty()) {
+    decode(bytes, tensor);
+    wrong = problem(tensor);
+  }
   if (wrong.empty() && rank != 0 && rank != tensor.rank) {
     wrong = "Its rank is " + std::to_string(tensor.rank) + " but the instruction is ." +
             std::to_string(rank) + "d.";

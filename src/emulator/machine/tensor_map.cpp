@@ -1,8 +1,7 @@
-// Tensor maps: the emulator's own 128-byte encoding, its requirements, and the rows of a box.
+// Tensor maps: their requirements, and the rows of a box.
 #include "emulator/machine/tensor_map.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 
 #include "emulator/machine/text.hpp"
@@ -10,21 +9,6 @@
 namespace tenon::emulator {
 
 namespace {
-
-// The layout of the 128 bytes. Dimensions go up to 2^32, so they are stored less one.
-struct Encoded {
-  char magic[16];
-  std::uint64_t address;
-  std::uint64_t strides[max_tensor_rank - 1];
-  std::uint32_t dimensions_less_one[max_tensor_rank];
-  std::uint32_t element_strides[max_tensor_rank];
-  std::uint16_t box[max_tensor_rank];
-  std::uint8_t rank, type, interleave, swizzle, l2_promotion, fill;
-  std::int16_t lower_corner[max_tensor_rank - 2], upper_corner[max_tensor_rank - 2];
-  std::uint8_t is_im2col, zero[3];
-};
-static_assert(sizeof(Encoded) == 128);
-constexpr char magic[16] = {'t', 'e', 'n', 'o', 'n', ' ', 't', 'e', 'n', 's', 'o', 'r', 'm', 'a', 'p', 1};
 
 std::string numbered(const char* array, int index) {
   return std::string(array) + "[" + std::to_string(index) + "]";
@@ -136,55 +120,6 @@ std::string problem(const MappedTensor& t) {
     return "The fill is NaN but the type is an integer; only floating-point tensors can be filled so.";
   }
   return {};
-}
-
-void encode(const MappedTensor& t, std::uint8_t (&bytes)[128]) {
-  Encoded e{};
-  std::memcpy(e.magic, magic, sizeof magic);
-  e.address = t.address;
-  for (int i = 0; i < max_tensor_rank; ++i) {
-    if (i > 0) e.strides[i - 1] = t.strides[i];
-    e.dimensions_less_one[i] = static_cast<std::uint32_t>(t.dimensions[i] - 1);
-    e.box[i] = static_cast<std::uint16_t>(t.box[i]);
-    e.element_strides[i] = t.element_strides[i];
-  }
-  for (int i = 0; i < max_tensor_rank - 2; ++i) {
-    e.lower_corner[i] = static_cast<std::int16_t>(t.lower_corner[i]);
-    e.upper_corner[i] = static_cast<std::int16_t>(t.upper_corner[i]);
-  }
-  e.is_im2col = t.is_im2col ? 1 : 0;
-  e.rank = static_cast<std::uint8_t>(t.rank);
-  e.type = static_cast<std::uint8_t>(t.type);
-  e.interleave = static_cast<std::uint8_t>(t.interleave);
-  e.swizzle = static_cast<std::uint8_t>(t.swizzle);
-  e.l2_promotion = static_cast<std::uint8_t>(t.l2_promotion);
-  e.fill = static_cast<std::uint8_t>(t.fill);
-  std::memcpy(bytes, &e, sizeof e);
-}
-
-bool decode(const std::uint8_t (&bytes)[128], MappedTensor& t) {
-  Encoded e;
-  std::memcpy(&e, bytes, sizeof e);
-  if (std::memcmp(e.magic, magic, sizeof magic) != 0) return false;
-  t.address = e.address;
-  t.rank = e.rank;
-  t.type = static_cast<TensorMapType>(e.type);
-  for (int i = 0; i < max_tensor_rank; ++i) {
-    t.strides[i] = i > 0 ? e.strides[i - 1] : static_cast<std::uint64_t>(t.element_bytes());
-    t.dimensions[i] = std::uint64_t{e.dimensions_less_one[i]} + 1;
-    t.box[i] = e.box[i];
-    t.element_strides[i] = e.element_strides[i];
-  }
-  t.is_im2col = e.is_im2col != 0;
-  for (int i = 0; i < max_tensor_rank - 2; ++i) {
-    t.lower_corner[i] = e.lower_corner[i];
-    t.upper_corner[i] = e.upper_corner[i];
-  }
-  t.interleave = static_cast<TensorMapInterleave>(e.interleave);
-  t.swizzle = static_cast<Swizzle>(e.swizzle);
-  t.l2_promotion = static_cast<TensorMapL2Promotion>(e.l2_promotion);
-  t.fill = static_cast<TensorMapFill>(e.fill);
-  return true;
 }
 
 std::uint64_t fill_bits(const MappedTensor& t) {

@@ -47,7 +47,8 @@ TensorMap checked_map(const MappedTensor& tensor);
 // What violates the requirements of the CUDA driver API, as a sentence; empty: nothing.
 std::string problem(const MappedTensor& tensor);
 
-// False: encode_tiled made no such 128 bytes.
+// The bits of the 128 bytes: tensor_map_bits.hpp. False: no tensor map of sm_90 has them. What is decoded may
+// still violate the requirements of problem().
 bool decode(const std::uint8_t (&bytes)[128], MappedTensor& tensor);
 void encode(const MappedTensor& tensor, std::uint8_t (&bytes)[128]);
 

@@ -113,7 +113,7 @@ class GpuLaunch {
       std::uint8_t opaque[128];
       std::memcpy(opaque, bytes.data(), 128);
       MappedTensor tensor;
-      if (!decode(opaque, tensor)) return;
+      if (!decode(opaque, tensor) || !problem(tensor).empty()) return;
       alignas(64) CUtensorMap map{};
       tensor.is_im2col ? encode_im2col_on_gpu(tensor, &map) : encode_on_gpu(tensor, &map);
       std::memcpy(bytes.data(), &map, 128);

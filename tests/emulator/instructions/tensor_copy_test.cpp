@@ -214,7 +214,7 @@ TEST(TensorLoad, of_something_else_than_a_map_is_found) {
   PtxKernel kernel(map_and_out, load_and_dump(2, "0, 0", 256, 256));
   TensorMap other{};
   kernel.grid(1, 64).argument(0, other).argument(1, kernel.zeros<std::uint8_t>(256));
-  expect_fault(kernel, FindingKind::argument, "not a tensor map that tenon::emulator::encode_tiled made");
+  expect_fault(kernel, FindingKind::argument, "cannot be used: All its bytes are zero");
 }
 
 // As an H200 does, which stops with an illegal instruction.

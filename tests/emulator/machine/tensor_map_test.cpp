@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <stdexcept>
@@ -69,10 +70,18 @@ TEST(TensorMap, decodes_to_what_was_encoded) {
   EXPECT_EQ(t.copy_bytes(), 64u * 2 * 6 * 2);
 }
 
-TEST(TensorMap, knows_bytes_that_it_did_not_make) {
-  std::uint8_t other[128] = {1, 2, 3};
+TEST(TensorMap, knows_bytes_that_no_map_has) {
+  std::uint8_t other[128];
+  std::fill(std::begin(other), std::end(other), std::uint8_t{0xff});
   MappedTensor t;
   EXPECT_FALSE(decode(other, t));
+}
+
+TEST(TensorMap, of_zeros_has_a_box_of_one_byte) {  // an H200 stops at it with an illegal instruction
+  const std::uint8_t zeros[128] = {};
+  MappedTensor t;
+  ASSERT_TRUE(decode(zeros, t));
+  EXPECT_EQ(problem(t), "The innermost row of the box is 1 but must be a multiple of 16 bytes.");
 }
 
 TEST(TensorMap, names_each_requirement_that_is_not_met) {
