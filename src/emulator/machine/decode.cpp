@@ -28,6 +28,7 @@ constexpr Family decoder_families[] = {
     {add_async_copy_instructions, InstructionClass::async_copy},
     {add_mbarrier_instructions, InstructionClass::mbarrier},
     {add_wgmma_instructions, InstructionClass::wgmma},
+    {add_texture_instructions, InstructionClass::memory},
     {add_cluster_instructions, InstructionClass::cluster},
 };
 

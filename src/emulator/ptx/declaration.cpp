@@ -69,8 +69,11 @@ DeclarationPrefix declaration_prefix(Cursor& cursor) {
       need_storable(token, *type, prefix.is_register);
       prefix.type = *type;
     } else {
-      throw Error(token.line,
-                  "found " + cited(token) + " in a declaration where a type, .align or .v2 is needed");
+      const bool is_texture =
+          token.text == ".texref" || token.text == ".samplerref" || token.text == ".surfref";
+      throw Error(token.line, "found " + cited(token) +
+                                  " in a declaration where a type, .align or .v2 is needed" +
+                                  (is_texture ? ": the emulator has no textures and surfaces" : ""));
     }
   }
   if (prefix.type == Type::none) cursor.fail("the type of the declaration");
