@@ -11,6 +11,7 @@
 #pragma once
 
 #include "tenon/ptx/arch.hpp"  // first: <cuda/ptx> needs nvcc and C++17, too, and says so at length
+#include "tenon/ptx/needs_cuda_12_5.hpp"
 
 #include <cuda/ptx>
 

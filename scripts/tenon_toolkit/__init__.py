@@ -1,0 +1,1 @@
+"""Compilers of other CUDA versions, from PyPI: fetched into .tools, and used."""

@@ -1,0 +1,59 @@
+"""Compiles the headers of include/tenon with the NVRTC of a Toolkit: all in one program a target, each alone where that fails."""
+
+import re
+
+from .fetch import ROOT, number
+from .nvrtc import Program, load
+
+INCLUDE = ROOT / "include"
+TARGETS = {"sm_80": "12.4", "sm_89": "12.4", "sm_90a": "12.4", "sm_100a": "12.8", "sm_120a": "12.8"}  # and since when
+INCLUDED = re.compile(r'^\s*#include "(tenon/[^"]+)"', re.M)
+SENTENCE_12_5 = "this header of tenon needs the CUDA Toolkit 12.5 or newer"
+
+
+def reached(header):
+    """The names of the header and of all tenon headers that it includes."""
+    found, todo = set(), [header]
+    while todo:
+        path = todo.pop()
+        if path not in found:
+            found.add(path)
+            todo += INCLUDED.findall((INCLUDE / path).read_text(encoding="utf-8"))
+    return {path.rpartition("/")[2] for path in found}
+
+
+def for_nvrtc():
+    """{header: the names that it reaches} without headers of host code."""
+    every = (path.relative_to(INCLUDE).as_posix() for path in sorted((INCLUDE / "tenon").rglob("*.hpp")))
+    found = {header: reached(header) for header in every if "/emulator/" not in header}
+    return {header: names for header, names in found.items() if "needs_host.hpp" not in names}
+
+
+def targets_of(toolkit):
+    return [target for target, since in TARGETS.items() if number(toolkit.version) >= number(since)]
+
+
+def check(toolkit, targets):
+    """[{target, compiled, refused, failures}]: `refused` counts the headers that say that the toolkit is too old for them."""
+    library, folders, headers = load(toolkit.libraries), [INCLUDE, *toolkit.includes], for_nvrtc()
+
+    def log(target, names):
+        with Program(library, folders, target, "".join(f'#include "{name}"\n' for name in names)) as program:
+            return program.log
+
+    results = []
+    for target in targets:
+        chosen = [h for h, names in headers.items() if target == "sm_90a" or "needs_sm_90a.hpp" not in names]
+        too_new = [h for h in chosen if number(toolkit.version) < (12, 5) and "needs_cuda_12_5.hpp" in headers[h]]
+        compiled = [h for h in chosen if h not in too_new]
+        failures = {}
+        if log(target, compiled):
+            failures = {h: text for h in compiled if (text := log(target, [h]))}
+            failures = failures or {"all together": log(target, compiled)}
+        for header in too_new:
+            text = log(target, [header])
+            errors = [line for line in text.splitlines() if " error" in line and " detected" not in line]
+            if len(errors) != 1 or SENTENCE_12_5 not in errors[0]:
+                failures[header] = f"is not refused with one sentence:\n{text}"
+        results.append({"target": target, "compiled": len(compiled), "refused": len(too_new), "failures": failures})
+    return results
