@@ -38,16 +38,6 @@ class Toolkit:
         return found[0] if found else None
 
     @property
-    def ptxas(self):
-        return self._in("cuda_nvcc", "bin") / "ptxas"
-
-    @property
-    def nvcc(self):
-        """None: PyPI has no nvcc of this version."""
-        path = self._in("cuda_nvcc", "bin") / "nvcc"
-        return path if path.exists() else None
-
-    @property
     def libraries(self):
         """The folder of libnvrtc."""
         return self._in("cuda_nvrtc", "lib")
@@ -90,7 +80,9 @@ def _install(version, folder):
         capture_output=True, text=True, check=False)  # fmt: skip
     if done.returncode != 0:
         shutil.rmtree(part, ignore_errors=True)
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1].strip()
+        if "DO NOT MATCH THE HASHES" in done.stderr:
+            raise BadInput(f"a package of CUDA {version} has another hash than scripts/requirements/toolkits/{version}.txt says: {last}")
         raise NoTool(f"pip could not install CUDA {version}: does the network reach PyPI? {last}")
     for old in KEPT.glob(f"{version}-*"):  # of an older list
         shutil.rmtree(old)

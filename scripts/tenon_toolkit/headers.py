@@ -13,12 +13,12 @@ SENTENCE_12_5 = "this header of tenon needs the CUDA Toolkit 12.5 or newer"
 
 def reached(header):
     """The names of the header and of all tenon headers that it includes."""
-    found, todo = set(), [header]
-    while todo:
-        path = todo.pop()
+    found, unread = set(), [header]
+    while unread:
+        path = unread.pop()
         if path not in found:
             found.add(path)
-            todo += INCLUDED.findall((INCLUDE / path).read_text(encoding="utf-8"))
+            unread += INCLUDED.findall((INCLUDE / path).read_text(encoding="utf-8"))
     return {path.rpartition("/")[2] for path in found}
 
 
@@ -33,27 +33,24 @@ def targets_of(toolkit):
     return [target for target, since in TARGETS.items() if number(toolkit.version) >= number(since)]
 
 
-def check(toolkit, targets):
-    """[{target, compiled, refused, failures}]: `refused` counts the headers that say that the toolkit is too old for them."""
+def check(toolkit, target):
+    """{target, compiled, refused, failures}: `compiled` counts the headers that should compile, `refused` those that should say
+    that the toolkit is too old for them, and `failures` has what the compiler said of those that do otherwise."""
     library, folders, headers = load(toolkit.libraries), [INCLUDE, *toolkit.includes], for_nvrtc()
 
-    def log(target, names):
+    def log(names):
         with Program(library, folders, target, "".join(f'#include "{name}"\n' for name in names)) as program:
             return program.log
 
-    results = []
-    for target in targets:
-        chosen = [h for h, names in headers.items() if target == "sm_90a" or "needs_sm_90a.hpp" not in names]
-        too_new = [h for h in chosen if number(toolkit.version) < (12, 5) and "needs_cuda_12_5.hpp" in headers[h]]
-        compiled = [h for h in chosen if h not in too_new]
-        failures = {}
-        if log(target, compiled):
-            failures = {h: text for h in compiled if (text := log(target, [h]))}
-            failures = failures or {"all together": log(target, compiled)}
-        for header in too_new:
-            text = log(target, [header])
-            errors = [line for line in text.splitlines() if " error" in line and " detected" not in line]
-            if len(errors) != 1 or SENTENCE_12_5 not in errors[0]:
-                failures[header] = f"is not refused with one sentence:\n{text}"
-        results.append({"target": target, "compiled": len(compiled), "refused": len(too_new), "failures": failures})
-    return results
+    chosen = [h for h, names in headers.items() if target == "sm_90a" or "needs_sm_90a.hpp" not in names]
+    too_new = [h for h in chosen if number(toolkit.version) < (12, 5) and "needs_cuda_12_5.hpp" in headers[h]]
+    compiled = [h for h in chosen if h not in too_new]
+    failures = {}
+    if together := log(compiled):
+        failures = {h: text for h in compiled if (text := log([h]))} or {"all together": together}
+    for header in too_new:
+        text = log([header])
+        errors = [line for line in text.splitlines() if " error" in line and " detected" not in line]
+        if len(errors) != 1 or SENTENCE_12_5 not in errors[0]:
+            failures[header] = f"is not refused with one sentence:\n{text}"
+    return {"target": target, "compiled": len(compiled), "refused": len(too_new), "failures": failures}

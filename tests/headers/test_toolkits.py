@@ -6,12 +6,15 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
+from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
-from tenon_toolkit.fetch import versions  # noqa: E402
+from tenon_sass.errors import BadInput, NoTool  # noqa: E402
+from tenon_toolkit import fetch  # noqa: E402
 
 
 def toolkit(*arguments):
@@ -32,13 +35,12 @@ class Toolkits(unittest.TestCase):
         return {result["target"]: result for result in results}
 
     def test_the_oldest(self):
-        oldest = versions()[0]
-        results = self.check(oldest)
+        results = self.check(fetch.versions()[0])
         self.assertEqual(list(results), ["sm_80", "sm_89", "sm_90a"])
         self.assertGreater(results["sm_90a"]["refused"], 0)  # its <cuda/ptx> has no copies of TMA
 
     def test_the_newest(self):
-        results = self.check(versions()[-1])
+        results = self.check(fetch.versions()[-1])
         self.assertEqual({target: result["refused"] for target, result in results.items()},
                          dict.fromkeys(("sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a"), 0))
 
@@ -46,6 +48,22 @@ class Toolkits(unittest.TestCase):
         done = toolkit("headers", "12.7")
         self.assertEqual(done.returncode, 2)
         self.assertIn("the version is '12.7' but must be one of 12.4, ", done.stderr)
+
+    def fetched(self, said_by_pip):
+        with tempfile.TemporaryDirectory() as kept, mock.patch.object(fetch, "KEPT", pathlib.Path(kept)), mock.patch.object(
+                subprocess, "run", return_value=subprocess.CompletedProcess([], 1, "", said_by_pip)):
+            try:
+                fetch.fetch("12.4")
+            finally:
+                self.assertEqual([path.name for path in pathlib.Path(kept).iterdir()], ["lock"])
+
+    def test_a_package_with_another_hash_is_an_error_and_no_reason_to_skip(self):
+        with self.assertRaisesRegex(BadInput, r"another hash than scripts/requirements/toolkits/12.4.txt says: Got 12ab"):
+            self.fetched("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.\n    Got 12ab\n")
+
+    def test_a_network_that_does_not_reach_pypi_is_said(self):
+        with self.assertRaisesRegex(NoTool, "does the network reach PyPI"):
+            self.fetched("ERROR: No matching distribution found for nvidia-cuda-nvcc-cu12\n")
 
 
 if __name__ == "__main__":

@@ -38,8 +38,8 @@ std::string range_problem(MapField field, std::uint64_t value) {
   return {};
 }
 
-// A weak load and store of the 128 bytes. They may be zeros, of which a kernel makes a map, and the map may
-// be inconsistent until the last field is replaced: so it is checked when it is used.
+// A weak load and store of the 128 bytes. A kernel may start from zeros, and the map may be inconsistent
+// until the last field is replaced: so it is checked when a copy uses it.
 Flow run_replace(Warp& warp, const Op& op, LaneMask active) {
   const auto& d = static_cast<const ReplaceDetail&>(*op.detail);
   for_each_lane(active, [&](int lane) {

@@ -35,7 +35,8 @@ constexpr Place element_stride_place(int dimension) {
 constexpr Place box_place(int dimension) {  // of im2col, only the first: the channels
   return dimension == 0 ? Place{13, 24, 8} : Place{14, 8 * (dimension - 1), 8};
 }
-// The corners of im2col share word 14, of which each half holds one for W, H and D.
+// The corners of im2col share word 14: the lower half of its bits holds the lower corner, the upper half the
+// upper corner.
 Place corner_place(int rank, int dimension, bool is_upper) {
   constexpr int widths[] = {16, 8, 5};
   const int width = widths[rank - 3];

@@ -1,5 +1,5 @@
-// Tensor maps that a kernel makes of zeros by tensormap.replace, as Triton makes its device descriptors, and
-// maps of which the host has changed a bit, as CUTLASS does.
+// Tensor maps that a kernel builds from zeros with tensormap.replace, as Triton does, and maps in which the
+// host changes a bit, as CUTLASS does.
 #include <cstring>
 #include <numeric>
 
