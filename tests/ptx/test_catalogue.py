@@ -183,7 +183,7 @@ class Catalogue(unittest.TestCase):
                 self.assertEqual(form.row.targets, ARCHITECTURES[at:], form.form)
 
     def test_forms_newer_than_ptx_8_0_guard_the_toolkit(self):
-        toolkit = {(8, 1): "12, 1", (8, 4): "12, 4", (8, 5): "12, 5", (8, 6): "12, 7", (8, 7): "12, 8"}
+        toolkit = {(8, 1): "12, 1", (8, 4): "12, 4", (8, 5): "12, 5", (8, 6): "12, 7", (8, 7): "12, 8", (9, 1): "13, 0"}
         for form, wrapper in PAIRS:
             if form.row.ptx_isa > (8, 0):
                 self.assertIn(f"cuda_at_least<{toolkit[form.row.ptx_isa]}, Dependent>", wrapper.body)

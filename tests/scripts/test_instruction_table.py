@@ -108,6 +108,11 @@ class InstructionTable(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertIn("no-such-program", done.stderr)
 
+    def test_fences_of_one_direction_begin_with_sm_90(self):  # ptxas 13.0 takes them for older targets, the PTX ISA does not
+        self.write([["fence.acquire.cta;", "ptx", "", "", "", "", "8.6", ""]])
+        self.assertEqual(self.run_script("--arch", "75", "89", "90").returncode, 0)
+        self.assertEqual(self.sass(), ["90: nothing"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -7,6 +7,9 @@
 // Conversions to e2m3, e3m2 and e2m1 round to nearest even and saturate; .relu turns negative values into +0.
 // Conversions back are exact.
 //
+// The PTX ISA has f16 to e2m1 since version 9.1. ptxas 13.0 knows only 9.0 but has it; ptxas 13.1 and newer
+// refuse it in PTX that says an older version, and nvcc 13.0 writes 9.0. So build for the target itself.
+//
 // The asm statements are not volatile: the compiler may merge, move or drop a conversion. (PTX ISA, "Data
 // Movement and Conversion Instructions: cvt".)
 #pragma once
@@ -158,16 +161,16 @@ __device__ __forceinline__ uint8_t cvt_rn_satfinite_e2m1x2_f32(float upper, floa
 }
 
 // cvt.rn.satfinite.e2m1x2.f16x2 d, a;
-// PTX ISA 8.6, sm_100a. SASS: F2FP.SATFINITE.E2M1.F16.UNPACK_B_MERGE_C.
+// PTX ISA 9.1, sm_100a. SASS: F2FP.SATFINITE.E2M1.F16.UNPACK_B_MERGE_C.
 template <class Dependent = void>
 __device__ __forceinline__ uint8_t cvt_rn_satfinite_e2m1x2_f16x2(uint32_t a) {
   static_assert(
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rn_satfinite_e2m1x2_f16x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
-                "tenon::ptx::cvt_rn_satfinite_e2m1x2_f16x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+  static_assert(cuda_at_least<13, 0, Dependent>,
+                "tenon::ptx::cvt_rn_satfinite_e2m1x2_f16x2 needs PTX ISA 9.1: "
+                "compile with CUDA 13.0 or newer");
   uint16_t d;
   asm("{ .reg .b8 byte; cvt.rn.satfinite.e2m1x2.f16x2 byte, %1; mov.b16 %0, {byte, 0}; }" : "=h"(d) : "r"(a));
   return static_cast<uint8_t>(d);
@@ -209,16 +212,16 @@ __device__ __forceinline__ uint8_t cvt_rn_satfinite_relu_e2m1x2_f32(float upper,
 }
 
 // cvt.rn.satfinite.relu.e2m1x2.f16x2 d, a;
-// PTX ISA 8.6, sm_100a. SASS: F2FP.SATFINITE.RELU.E2M1.F16.UNPACK_B_MERGE_C.
+// PTX ISA 9.1, sm_100a. SASS: F2FP.SATFINITE.RELU.E2M1.F16.UNPACK_B_MERGE_C.
 template <class Dependent = void>
 __device__ __forceinline__ uint8_t cvt_rn_satfinite_relu_e2m1x2_f16x2(uint32_t a) {
   static_assert(
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rn_satfinite_relu_e2m1x2_f16x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
-                "tenon::ptx::cvt_rn_satfinite_relu_e2m1x2_f16x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+  static_assert(cuda_at_least<13, 0, Dependent>,
+                "tenon::ptx::cvt_rn_satfinite_relu_e2m1x2_f16x2 needs PTX ISA 9.1: "
+                "compile with CUDA 13.0 or newer");
   uint16_t d;
   asm("{ .reg .b8 byte; cvt.rn.satfinite.relu.e2m1x2.f16x2 byte, %1; mov.b16 %0, {byte, 0}; }"
       : "=h"(d)
