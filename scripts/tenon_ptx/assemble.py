@@ -138,6 +138,19 @@ def compiled(forms, arch, program, folder, version):
     return None, []
 
 
+def accepted(forms, arch, program, version):
+    """{index of a form} of the forms that ptxas accepts for sm_<arch>. A form for which it dies without a message is none."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="tenon-ptx-") as folder:
+            return set(compiled(forms, arch, program, folder, version)[1])
+    except BadInput:
+        if len(forms) == 1:
+            return set()
+    half = len(forms) // 2
+    return accepted(forms[:half], arch, program, version) | {
+        half + i for i in accepted(forms[half:], arch, program, version)}
+
+
 def assemble(forms, arch, tools, version=PTX_VERSION):
     """{index of a form: Counter of opcodes} for the forms that sm_<arch> has."""
     with tempfile.TemporaryDirectory(prefix="tenon-ptx-") as folder:

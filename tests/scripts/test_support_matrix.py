@@ -10,11 +10,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 README = "# x\n\n<!-- support-matrix -->\nold\n<!-- /support-matrix -->\nend\n"
-COLUMNS = "form,provider,name,header,results,operands,ptx_isa,sass\n"
+COLUMNS = "form,provider,name,header,results,operands,ptx_isa,toolkit,sass\n"
 
 
 def row(form, header, sass, provider="tenon"):
-    return f'"{form}",{provider},{"f" if header else ""},{header},,,7.0,{sass}\n'
+    return f'"{form}",{provider},{"f" if header else ""},{header},,,7.0,12.4,{sass}\n'
 
 
 ALL, SINCE_89 = "75-121a: 1*X", "89-121a: 1*X"
@@ -137,7 +137,7 @@ class SupportMatrix(unittest.TestCase):
     def test_bad_input_is_a_sentence_and_writes_nothing(self):
         for catalogue, sentence in (
             ("a,b\n1,2\n", "the columns are 'a,b' but must be 'form,"),
-            (CATALOGUE + "short,tenon\n", f":{CATALOGUE.count(chr(10)) + 1}: the row has 2 cells but must have 8"),
+            (CATALOGUE + "short,tenon\n", f":{CATALOGUE.count(chr(10)) + 1}: the row has 2 cells but must have 9"),
             (CATALOGUE.replace("7.0", "7.x", 1), "PTX ISA is '7.x'"),
             (CATALOGUE.replace("75-121a: 1*X", "75-121a: X", 1), "the SASS is 'X'"),
             (CATALOGUE.replace("cvt.rna.tf32.f32 d, a;", "mma.sync;"), "'mma.sync;' is too short"),
