@@ -26,9 +26,9 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_e2m3x2_f32(float upper, flo
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rn_satfinite_e2m3x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_e2m3x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.e2m3x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -41,9 +41,9 @@ __device__ __forceinline__ uint32_t cvt_rn_f16x2_e2m3x2(uint16_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rn_f16x2_e2m3x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_f16x2_e2m3x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("cvt.rn.f16x2.e2m3x2 %0, %1;" : "=r"(d) : "h"(a));
   return d;
@@ -57,9 +57,9 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_relu_e2m3x2_f32(float upper
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rn_satfinite_relu_e2m3x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_relu_e2m3x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.relu.e2m3x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -72,9 +72,9 @@ __device__ __forceinline__ uint32_t cvt_rn_relu_f16x2_e2m3x2(uint16_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rn_relu_f16x2_e2m3x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_relu_f16x2_e2m3x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("cvt.rn.relu.f16x2.e2m3x2 %0, %1;" : "=r"(d) : "h"(a));
   return d;
@@ -88,9 +88,9 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_e3m2x2_f32(float upper, flo
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rn_satfinite_e3m2x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_e3m2x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.e3m2x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -103,9 +103,9 @@ __device__ __forceinline__ uint32_t cvt_rn_f16x2_e3m2x2(uint16_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rn_f16x2_e3m2x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_f16x2_e3m2x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("cvt.rn.f16x2.e3m2x2 %0, %1;" : "=r"(d) : "h"(a));
   return d;
@@ -119,9 +119,9 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_relu_e3m2x2_f32(float upper
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rn_satfinite_relu_e3m2x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_relu_e3m2x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.relu.e3m2x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -134,9 +134,9 @@ __device__ __forceinline__ uint32_t cvt_rn_relu_f16x2_e3m2x2(uint16_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rn_relu_f16x2_e3m2x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_relu_f16x2_e3m2x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("cvt.rn.relu.f16x2.e3m2x2 %0, %1;" : "=r"(d) : "h"(a));
   return d;
@@ -150,9 +150,9 @@ __device__ __forceinline__ uint8_t cvt_rn_satfinite_e2m1x2_f32(float upper, floa
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rn_satfinite_e2m1x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_e2m1x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("{ .reg .b8 byte; cvt.rn.satfinite.e2m1x2.f32 byte, %1, %2; mov.b16 %0, {byte, 0}; }"
       : "=h"(d)
@@ -183,9 +183,9 @@ __device__ __forceinline__ uint32_t cvt_rn_f16x2_e2m1x2(uint8_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rn_f16x2_e2m1x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_f16x2_e2m1x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("{ .reg .b8 byte, none; mov.b16 {byte, none}, %1; cvt.rn.f16x2.e2m1x2 %0, byte; }"
       : "=r"(d)
@@ -201,9 +201,9 @@ __device__ __forceinline__ uint8_t cvt_rn_satfinite_relu_e2m1x2_f32(float upper,
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rn_satfinite_relu_e2m1x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_relu_e2m1x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("{ .reg .b8 byte; cvt.rn.satfinite.relu.e2m1x2.f32 byte, %1, %2; mov.b16 %0, {byte, 0}; }"
       : "=h"(d)
@@ -236,9 +236,9 @@ __device__ __forceinline__ uint32_t cvt_rn_relu_f16x2_e2m1x2(uint8_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rn_relu_f16x2_e2m1x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_relu_f16x2_e2m1x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("{ .reg .b8 byte, none; mov.b16 {byte, none}, %1; cvt.rn.relu.f16x2.e2m1x2 %0, byte; }"
       : "=r"(d)
@@ -253,9 +253,9 @@ __device__ __forceinline__ uint16_t cvt_rz_ue8m0x2_f32(float upper, float lower)
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rz_ue8m0x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rz_ue8m0x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rz.ue8m0x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -268,9 +268,9 @@ __device__ __forceinline__ uint16_t cvt_rz_ue8m0x2_bf16x2(uint32_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rz_ue8m0x2_bf16x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rz_ue8m0x2_bf16x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rz.ue8m0x2.bf16x2 %0, %1;" : "=h"(d) : "r"(a));
   return d;
@@ -284,9 +284,9 @@ __device__ __forceinline__ uint16_t cvt_rz_satfinite_ue8m0x2_f32(float upper, fl
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rz_satfinite_ue8m0x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rz_satfinite_ue8m0x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rz.satfinite.ue8m0x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -300,9 +300,9 @@ __device__ __forceinline__ uint16_t cvt_rz_satfinite_ue8m0x2_bf16x2(uint32_t a) 
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rz_satfinite_ue8m0x2_bf16x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rz_satfinite_ue8m0x2_bf16x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rz.satfinite.ue8m0x2.bf16x2 %0, %1;" : "=h"(d) : "r"(a));
   return d;
@@ -315,9 +315,9 @@ __device__ __forceinline__ uint16_t cvt_rp_ue8m0x2_f32(float upper, float lower)
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rp_ue8m0x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rp_ue8m0x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rp.ue8m0x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -330,9 +330,9 @@ __device__ __forceinline__ uint16_t cvt_rp_ue8m0x2_bf16x2(uint32_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rp_ue8m0x2_bf16x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rp_ue8m0x2_bf16x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rp.ue8m0x2.bf16x2 %0, %1;" : "=h"(d) : "r"(a));
   return d;
@@ -346,9 +346,9 @@ __device__ __forceinline__ uint16_t cvt_rp_satfinite_ue8m0x2_f32(float upper, fl
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rp_satfinite_ue8m0x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rp_satfinite_ue8m0x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rp.satfinite.ue8m0x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -362,9 +362,9 @@ __device__ __forceinline__ uint16_t cvt_rp_satfinite_ue8m0x2_bf16x2(uint32_t a) 
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rp_satfinite_ue8m0x2_bf16x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rp_satfinite_ue8m0x2_bf16x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rp.satfinite.ue8m0x2.bf16x2 %0, %1;" : "=h"(d) : "r"(a));
   return d;
@@ -377,9 +377,9 @@ __device__ __forceinline__ uint32_t cvt_rn_bf16x2_ue8m0x2(uint16_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rn_bf16x2_ue8m0x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_bf16x2_ue8m0x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("cvt.rn.bf16x2.ue8m0x2 %0, %1;" : "=r"(d) : "h"(a));
   return d;
