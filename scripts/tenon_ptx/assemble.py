@@ -16,7 +16,7 @@ from pathlib import Path
 from tenon_sass.disassemble import opcodes_of_listing
 from tenon_sass.errors import BadInput
 
-from .table import Lowering
+from .table import ARCHITECTURES, Lowering
 
 PTX_VERSION = "9.0"
 BATCH = 400  # kernels a run: ptxas's time grows faster than their number, and two runs use two cores
@@ -29,7 +29,8 @@ FRAME = re.compile(
 ALU = re.compile(
     r"^U?(IADD3?|IADD\.64|VIADD|IMAD|LEA|LOP3|LOP|PLOP3|SHF|SHL|SHR|PRMT|SEL|ISETP|SGXT|BMSK|P2R|R2P|IABS|I2I|IMNMX|VIMNMX|"
     r"POPC|FLO|FSEL|BREV|VOTE|VOTEU|P2UR|MUFU|CREDUX)\b")
-UNREADABLE = "UNREADABLE"  # opcodes without a name in nvdisasm 13.0: fence.acquire and fence.release on sm_75
+# ptxas 12.8 to 13.0 accept these for older targets, with opcodes that have no name. The PTX ISA, and ptxas since 13.1, do not.
+SINCE_SM_90 = re.compile(r"fence\.(acquire|release)\.")
 TENSOR = re.compile(r"^(HMMA|IMMA|BMMA|DMMA|QMMA|OMMA|[HIBQ]GMMA|UTC\w*MMA)\b")
 # Opcodes that, beside a tensor opcode, mean that the chip lacks the instruction.
 REPAIR = re.compile(r"^(CALL|SHFL|F2FP|HADD2|FADD|FMUL|FFMA|DFMA)\b")
@@ -113,41 +114,57 @@ def ptxas(text, arch, program, folder, version):
     return None, errors
 
 
+def batches(indices):
+    return [indices[i : i + BATCH] for i in range(0, len(indices), BATCH)]
+
+
+def compiled(forms, arch, program, folder, version):
+    """(cubin, [index of each form in it]) of the forms that ptxas accepts for sm_<arch>; (None, []): it accepts none of them."""
+    kernels = {i: kernel(form, f"form{i}") for i, form in enumerate(forms)}
+    while kernels:
+        text = "".join(frame(f"empty{n}", n, "  st.relaxed.sys.global.b32 [memory], 0;\n") for n in (0, 1))
+        first, at = 4 + text.count("\n"), []
+        for i, code in kernels.items():
+            at.append((first, i))
+            first += code.count("\n")
+            text += code
+        cubin, errors = ptxas(text, arch, program, folder, version)
+        if cubin:
+            return cubin, sorted(kernels)
+        if min(errors) < at[0][0]:  # this PTX version lacks the target
+            break
+        for i in {max((start, i) for start, i in at if start <= line)[1] for line in errors}:
+            del kernels[i]
+    return None, []
+
+
+def accepted(forms, arch, program, version):
+    """{index of a form} of the forms that ptxas accepts for sm_<arch>. A form for which it dies without a message is none."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="tenon-ptx-") as folder:
+            return set(compiled(forms, arch, program, folder, version)[1])
+    except BadInput:
+        if len(forms) == 1:
+            return set()
+    half = len(forms) // 2
+    return accepted(forms[:half], arch, program, version) | {
+        half + i for i in accepted(forms[half:], arch, program, version)}
+
+
 def assemble(forms, arch, tools, version=PTX_VERSION):
     """{index of a form: Counter of opcodes} for the forms that sm_<arch> has."""
     with tempfile.TemporaryDirectory(prefix="tenon-ptx-") as folder:
-        kernels = {i: kernel(form, f"form{i}") for i, form in enumerate(forms)}
-        while kernels:
-            text = "".join(frame(f"empty{n}", n, "  st.relaxed.sys.global.b32 [memory], 0;\n") for n in (0, 1))
-            first, at = 4 + text.count("\n"), []
-            for i, code in kernels.items():
-                at.append((first, i))
-                first += code.count("\n")
-                text += code
-            cubin, errors = ptxas(text, arch, tools["ptxas"], folder, version)
-            if cubin:
-                break
-            if min(errors) < at[0][0]:  # this PTX version lacks the target
-                return {}
-            for i in {max((start, i) for start, i in at if start <= line)[1] for line in errors}:
-                del kernels[i]
-        if not kernels:
+        cubin, indices = compiled(forms, arch, tools["ptxas"], folder, version)
+        if not cubin:
             return {}
         done = subprocess.run([tools["nvdisasm"], "--print-code", "--no-dataflow", str(cubin)], check=False, text=True,
                               capture_output=True)
-    if done.returncode != 0:  # nvdisasm rejects a file for one instruction that it cannot read
-        indices = sorted(kernels)
-        if len(indices) == 1:
-            return {indices[0]: collections.Counter([UNREADABLE])}
-        result = {}
-        for half in (indices[: len(indices) // 2], indices[len(indices) // 2 :]):
-            found = assemble([forms[i] for i in half], arch, tools, version)
-            result.update({half[i]: counter for i, counter in found.items()})
-        return result
+    if done.returncode != 0:
+        raise BadInput(f"nvdisasm cannot read what ptxas made for sm_{arch}: {done.stderr.strip()[:500]}")
     found = opcodes_of_listing(done.stdout)
     # Subtracts the code for the lane's address; sm_87 also clears its barrier registers at the start of every kernel.
     empty = [collections.Counter(found["empty0"]), collections.Counter(found["empty1"])]
-    return {i: collections.Counter(found[f"form{i}"]) - empty[per_lane(forms[i])] for i in kernels}
+    return {i: collections.Counter(found[f"form{i}"]) - empty[per_lane(forms[i])] for i in indices}
 
 
 def lowering(form, counter):
@@ -185,11 +202,14 @@ def is_emulated(form, opcodes):
 
 def lowerings(forms, arch, tools):
     """[Lowering or None for each form]: the complete table on one architecture."""
-    batches = [range(i, min(i + BATCH, len(forms))) for i in range(0, len(forms), BATCH)]
+    older = ARCHITECTURES.index(arch) < ARCHITECTURES.index("90")
+    chosen = [i for i, form in enumerate(forms) if not (older and SINCE_SM_90.match(form.form))]
+    result = [None] * len(forms)
 
     def run(batch):
-        found = assemble([forms[i] for i in batch], arch, tools)
-        return [lowering(forms[i], found[k]) if k in found else None for k, i in enumerate(batch)]
+        for k, counter in assemble([forms[i] for i in batch], arch, tools).items():
+            result[batch[k]] = lowering(forms[batch[k]], counter)
 
     with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
-        return [x for part in pool.map(run, batches) for x in part]
+        list(pool.map(run, batches(chosen)))
+    return result

@@ -15,7 +15,7 @@ from tenon_sass.files import read_csv, write_file
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "ptx" / "instructions.csv"
-COLUMNS = ("form", "provider", "name", "header", "results", "operands", "ptx_isa", "sass")
+COLUMNS = ("form", "provider", "name", "header", "results", "operands", "ptx_isa", "toolkit", "sass")
 PROVIDERS = ("tenon", "cuda::ptx", "nvcuda::wmma", "cuda", "ptx")
 
 # Every architecture of the table, in the order of ranges such as "80-89". Code for an architecture without a
@@ -74,6 +74,14 @@ def decode_sass(text):
     return result
 
 
+def spell_version(version):
+    return ".".join(map(str, version))
+
+
+def parse_version(text):
+    return tuple(map(int, filter(None, text.split("."))))
+
+
 @dataclass(frozen=True)
 class Operand:
     name: str
@@ -99,6 +107,7 @@ class Form:
     results: tuple  # of Operand
     operands: tuple
     ptx_isa: tuple
+    toolkit: tuple  # the oldest of PyPI's CUDA versions whose ptxas has the form; empty: not measured
     sass: dict  # architecture -> Lowering
 
     @property
@@ -135,10 +144,14 @@ class Form:
 
         return dict(zip(COLUMNS, (
             self.form, self.provider, self.name, self.header, " ".join(map(spell, self.results)),
-            " ".join(map(spell, self.operands)), ".".join(map(str, self.ptx_isa)), encode_sass(self.sass))))
+            " ".join(map(spell, self.operands)), spell_version(self.ptx_isa), spell_version(self.toolkit),
+            encode_sass(self.sass))))
 
     def with_sass(self, sass):
         return replace(self, sass=sass)
+
+    def with_toolkit(self, toolkit):
+        return replace(self, toolkit=toolkit)
 
 
 # In the order of the table, which is the order of matching.
@@ -179,8 +192,10 @@ def form_of(row):
         raise BadInput(f"the provider is '{row['provider']}' but must be one of {', '.join(PROVIDERS)}")
     if not re.fullmatch(r"\d+\.\d+", row["ptx_isa"]):
         raise BadInput(f"the PTX ISA is '{row['ptx_isa']}' but must be a version such as 7.0")
+    if not re.fullmatch(r"(\d+\.\d+)?", row["toolkit"]):
+        raise BadInput(f"the toolkit is '{row['toolkit']}' but must be a version such as 12.4, or empty")
     return Form(row["form"], row["provider"], row["name"], row["header"], tuple(map(Operand.parse, row["results"].split())),
-                tuple(map(Operand.parse, row["operands"].split())), tuple(int(x) for x in row["ptx_isa"].split(".")),
+                tuple(map(Operand.parse, row["operands"].split())), parse_version(row["ptx_isa"]), parse_version(row["toolkit"]),
                 decode_sass(row["sass"]))  # fmt: skip
 
 

@@ -43,6 +43,10 @@ class Toolkit:
         return self._in("cuda_nvrtc", "lib")
 
     @property
+    def ptxas(self):
+        return self._in("cuda_nvcc", "bin") / "ptxas"
+
+    @property
     def includes(self):
         folders = dict.fromkeys(self._in(name, "include") for name in ("cuda_runtime", "cuda_nvcc", "cuda_cccl"))
         cccl = self._in("cuda_cccl", "include/cccl")

@@ -3,7 +3,8 @@ import re
 import unittest
 
 from catalogue import INCLUDE, headers, key, load, pairs, wrappers
-from tenon_ptx.table import ARCHITECTURES
+from tenon_ptx.table import ARCHITECTURES, spell_version
+from tenon_toolkit import fetch
 
 FORMS = load()
 WRAPPERS = [w for header in headers() for w in wrappers(header)]
@@ -182,13 +183,18 @@ class Catalogue(unittest.TestCase):
                 at = ARCHITECTURES.index(form.row.targets[0])
                 self.assertEqual(form.row.targets, ARCHITECTURES[at:], form.form)
 
-    def test_forms_newer_than_ptx_8_0_guard_the_toolkit(self):
-        toolkit = {(8, 1): "12, 1", (8, 4): "12, 4", (8, 5): "12, 5", (8, 6): "12, 7", (8, 7): "12, 8"}
+    def test_forms_that_the_oldest_toolkit_lacks_guard_the_toolkit(self):
+        oldest = fetch.number(fetch.versions()[0])
+        floor = f'cuda_at_least<{oldest[0]}, {oldest[1]}, void>, "tenon needs the CUDA Toolkit {oldest[0]}.{oldest[1]} or newer'
+        self.assertIn(floor, (INCLUDE / "tenon/ptx/arch.hpp").read_text())
         for form, wrapper in PAIRS:
-            if form.row.ptx_isa > (8, 0):
-                self.assertIn(f"cuda_at_least<{toolkit[form.row.ptx_isa]}, Dependent>", wrapper.body)
-            else:
-                self.assertNotIn("cuda_at_least", wrapper.body)
+            guards = re.findall(r"cuda_at_least<(\d+), (\d+), Dependent>,([^;]*);", wrapper.body)
+            if form.row.toolkit == oldest:
+                self.assertEqual(guards, [], form.form)
+                continue
+            self.assertEqual([(int(major), int(minor)) for major, minor, _ in guards], [form.row.toolkit], form.form)
+            needs = f"needs PTX ISA {spell_version(form.row.ptx_isa)}: compile with CUDA {spell_version(form.row.toolkit)} or newer"
+            self.assertIn(needs, "".join(re.findall(r'"([^"]*)"', guards[0][2])), form.form)
 
 
 if __name__ == "__main__":

@@ -71,6 +71,21 @@ class Rows(unittest.TestCase):
                     self.assertEqual(sum(opcodes.values()), 1, f"{form.form} on sm_{arch}: {lowering}")
 
 
+class Toolkit(unittest.TestCase):
+    # CUDA version -> the PTX ISA version that its documentation has.
+    ISA = {(12, 4): (8, 4), (12, 5): (8, 5), (12, 6): (8, 5), (12, 8): (8, 7), (12, 9): (8, 8), (13, 0): (9, 0), (13, 1): (9, 1)}
+    # Forms that ptxas had before the PTX ISA.
+    EARLY = {"cvt.rn.satfinite.e2m1x2.f16x2": (13, 0), "cvt.rn.satfinite.relu.e2m1x2.f16x2": (13, 0)}
+
+    def test_it_is_the_oldest_one_with_the_ptx_isa_of_the_form(self):
+        for form in FORMS:
+            documented = next(toolkit for toolkit, isa in self.ISA.items() if isa >= form.ptx_isa)
+            self.assertEqual(form.toolkit, self.EARLY.get(form.mnemonic, documented), form.form)
+
+    def test_each_early_form_is_in_the_table(self):
+        self.assertEqual(set(self.EARLY) - {form.mnemonic for form in FORMS}, set())
+
+
 class Emulated(unittest.TestCase):
     """The forms for which a chip is known to have no instruction."""
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 README = "# x\n\n<!-- support-matrix -->\nold\n<!-- /support-matrix -->\nend\n"
-COLUMNS = "form,provider,name,header,results,operands,ptx_isa,sass\n"
+COLUMNS = "form,provider,name,header,results,operands,ptx_isa,toolkit,sass\n"
 
 
-def row(form, header, sass, provider="tenon"):
-    return f'"{form}",{provider},{"f" if header else ""},{header},,,7.0,{sass}\n'
+def row(form, header, sass, provider="tenon", toolkit="12.4"):
+    return f'"{form}",{provider},{"f" if header else ""},{header},,,7.0,{toolkit},{sass}\n'
 
 
 ALL, SINCE_89 = "75-121a: 1*X", "89-121a: 1*X"
@@ -71,9 +71,9 @@ class SupportMatrix(unittest.TestCase):
     def test_a_row_a_family(self):
         self.assertEqual(self.run_script().returncode, 0)
         spans = "sm_75 to 88 | sm_89 | sm_90 to 110a | sm_120a to 121a"
-        self.assertIn(f"| header | types | shapes | forms | {spans} |", self.text())
-        native, emulated, since_89 = ["native"] * 4, ["native"] * 2 + ["emulated"] * 2, ["–"] + ["native"] * 3
-        blackwell = ["–", "–", "–", "native"]
+        self.assertIn(f"| header | types | shapes | forms | CUDA | {spans} |", self.text())
+        native, emulated = ["12.4", *["native"] * 4], ["12.4", *["native"] * 2, *["emulated"] * 2]
+        since_89, blackwell = ["12.4", "–", *["native"] * 3], ["12.4", "–", "–", "–", "native"]
         expected = [
             ["mma_f16.hpp", "f16 → f16, f32", "m16n8k8, m16n8k16", "2", *native],
             ["mma_int4.hpp", "s4, u4 → s32", "m8n8k32", "1", *emulated],
@@ -90,7 +90,7 @@ class SupportMatrix(unittest.TestCase):
             ["special_registers.hpp", "", "laneid", "1", *native],
             ["convert.hpp", "f32, f16x2 → e4m3x2", "", "2", *since_89],
             ["convert.hpp", "s32 → s8", "", "1", *native],
-            ["convert.hpp", "f32 → tf32 (rna)", "", "1", *["emulated"] * 4],
+            ["convert.hpp", "f32 → tf32 (rna)", "", "1", "12.4", *["emulated"] * 4],
         ]
         self.assertEqual(self.rows(), expected)
 
@@ -106,13 +106,25 @@ class SupportMatrix(unittest.TestCase):
             row("tcgen05.mma.ws.sp.cta_group::1.kind::tf32 [d], a;", "tcgen05_mma.hpp", "100a-110a: 1*X"),
         )), encoding="utf-8")
         self.assertEqual(self.run_script().returncode, 0)
-        hopper, blackwell = ["–", "native", "–", "–", "–"], ["–", "–", "–", "native", "–"]
+        hopper, blackwell = ["12.4", "–", "native", "–", "–", "–"], ["12.4", "–", "–", "–", "native", "–"]
         self.assertEqual(self.rows(), [
             ["wgmma.hpp", "f16 → f16; bf16 → f32; s8, u8 → s32", "m64nNk16, m64nNk32", "3", *hopper],
             ["wgmma.hpp", "b1 → s32 (and.popc)", "m64nNk256", "1", *hopper],
             ["wgmma_sp.hpp", "e4m3, e5m2 → f32", "m64nNk64", "1", *hopper],
             ["wgmma_sync.hpp", "", "fence", "1", *hopper],
             ["tcgen05_mma.hpp", "f16, tf32 → tensor memory", "mma, mma.ws.sp", "2", *blackwell],
+        ])
+
+    def test_forms_of_two_toolkits_have_two_rows(self):
+        sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f{0}.e4m3.e4m3.f{0} d, a;"
+        self.catalogue.write_text(COLUMNS + "".join((
+            row(sparse.format(32), "mma_sp_fp8.hpp", ALL, toolkit="12.5"),
+            row(sparse.format(16), "mma_sp_fp8.hpp", ALL, toolkit="12.8"),
+        )), encoding="utf-8")
+        self.assertEqual(self.run_script().returncode, 0)
+        self.assertEqual([row[1:5] for row in self.rows()], [
+            ["e4m3 → f32 (ordered metadata)", "m16n8k64", "1", "12.5"],
+            ["e4m3 → f16 (ordered metadata)", "m16n8k64", "1", "12.8"],
         ])
 
     def test_forms_are_counted_by_provider(self):
@@ -137,7 +149,7 @@ class SupportMatrix(unittest.TestCase):
     def test_bad_input_is_a_sentence_and_writes_nothing(self):
         for catalogue, sentence in (
             ("a,b\n1,2\n", "the columns are 'a,b' but must be 'form,"),
-            (CATALOGUE + "short,tenon\n", f":{CATALOGUE.count(chr(10)) + 1}: the row has 2 cells but must have 8"),
+            (CATALOGUE + "short,tenon\n", f":{CATALOGUE.count(chr(10)) + 1}: the row has 2 cells but must have 9"),
             (CATALOGUE.replace("7.0", "7.x", 1), "PTX ISA is '7.x'"),
             (CATALOGUE.replace("75-121a: 1*X", "75-121a: X", 1), "the SASS is 'X'"),
             (CATALOGUE.replace("cvt.rna.tf32.f32 d, a;", "mma.sync;"), "'mma.sync;' is too short"),

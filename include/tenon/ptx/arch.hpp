@@ -60,14 +60,14 @@ inline constexpr bool is_specific_target =
         sizeof(Dependent*) == 0;
 #endif
 
-// Whether this toolkit is CUDA <major>.<minor> or newer. The toolkit fixes the PTX ISA version: CUDA 12.0
-// writes PTX 8.0, 12.1 writes 8.1, 12.4 writes 8.4, 12.5 writes 8.5, 12.7 writes 8.6, 12.8 writes 8.7, 13.0
-// writes 9.0. Forms of PTX ISA 8.0 and older need no check.
+// Whether this toolkit is CUDA <major>.<minor> or newer. Which toolkit a form needs is measured: the column
+// `toolkit` of ptx/instructions.csv. CUDA 12.4 writes PTX ISA 8.4, 12.5 writes 8.5, 12.8 writes 8.7, 13.0
+// writes 9.0. Forms that 12.4 has need no check.
 template <int major, int minor, class Dependent>
 inline constexpr bool cuda_at_least = sizeof(Dependent*) != 0 &&
                                       (__CUDACC_VER_MAJOR__ > major ||
                                        (__CUDACC_VER_MAJOR__ == major && __CUDACC_VER_MINOR__ >= minor));
 
-static_assert(cuda_at_least<12, 0, void>, "tenon needs the CUDA Toolkit 12.0 or newer (PTX ISA 8.0)");
+static_assert(cuda_at_least<12, 4, void>, "tenon needs the CUDA Toolkit 12.4 or newer (PTX ISA 8.4)");
 
 }  // namespace tenon::ptx

@@ -82,9 +82,6 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_f16_f32(float a) {
   static_assert(sm_at_least<75, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_f16_f32 needs sm_75 or newer: "
                 "compile with -arch=sm_75 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_satfinite_f16_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.f16.f32 %0, %1;" : "=h"(d) : "f"(a));
   return d;
@@ -97,9 +94,6 @@ __device__ __forceinline__ uint32_t cvt_rn_satfinite_f16x2_f32(float upper, floa
   static_assert(sm_at_least<80, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_f16x2_f32 needs sm_80 or newer: "
                 "compile with -arch=sm_80 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_satfinite_f16x2_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint32_t d;
   asm("cvt.rn.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(upper), "f"(lower));
   return d;
@@ -112,9 +106,6 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_bf16_f32(float a) {
   static_assert(sm_at_least<80, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_bf16_f32 needs sm_80 or newer: "
                 "compile with -arch=sm_80 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_satfinite_bf16_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.bf16.f32 %0, %1;" : "=h"(d) : "f"(a));
   return d;
@@ -127,9 +118,6 @@ __device__ __forceinline__ uint32_t cvt_rn_satfinite_bf16x2_f32(float upper, flo
   static_assert(sm_at_least<80, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_bf16x2_f32 needs sm_80 or newer: "
                 "compile with -arch=sm_80 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_satfinite_bf16x2_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint32_t d;
   asm("cvt.rn.satfinite.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(upper), "f"(lower));
   return d;
@@ -142,9 +130,9 @@ __device__ __forceinline__ uint32_t cvt_rn_satfinite_tf32_f32(float a) {
   static_assert(sm_at_least<100, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_tf32_f32 needs sm_100 or newer: "
                 "compile with -arch=sm_100 or above");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_tf32_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("cvt.rn.satfinite.tf32.f32 %0, %1;" : "=r"(d) : "f"(a));
   return d;
@@ -217,9 +205,6 @@ __device__ __forceinline__ uint16_t cvt_rn_relu_satfinite_f16_f32(float a) {
   static_assert(sm_at_least<80, Dependent>,
                 "tenon::ptx::cvt_rn_relu_satfinite_f16_f32 needs sm_80 or newer: "
                 "compile with -arch=sm_80 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_relu_satfinite_f16_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint16_t d;
   asm("cvt.rn.relu.satfinite.f16.f32 %0, %1;" : "=h"(d) : "f"(a));
   return d;
@@ -232,9 +217,6 @@ __device__ __forceinline__ uint32_t cvt_rn_relu_satfinite_f16x2_f32(float upper,
   static_assert(sm_at_least<80, Dependent>,
                 "tenon::ptx::cvt_rn_relu_satfinite_f16x2_f32 needs sm_80 or newer: "
                 "compile with -arch=sm_80 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_relu_satfinite_f16x2_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint32_t d;
   asm("cvt.rn.relu.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(upper), "f"(lower));
   return d;
@@ -247,9 +229,6 @@ __device__ __forceinline__ uint16_t cvt_rn_relu_satfinite_bf16_f32(float a) {
   static_assert(sm_at_least<80, Dependent>,
                 "tenon::ptx::cvt_rn_relu_satfinite_bf16_f32 needs sm_80 or newer: "
                 "compile with -arch=sm_80 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_relu_satfinite_bf16_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint16_t d;
   asm("cvt.rn.relu.satfinite.bf16.f32 %0, %1;" : "=h"(d) : "f"(a));
   return d;
@@ -262,9 +241,6 @@ __device__ __forceinline__ uint32_t cvt_rn_relu_satfinite_bf16x2_f32(float upper
   static_assert(sm_at_least<80, Dependent>,
                 "tenon::ptx::cvt_rn_relu_satfinite_bf16x2_f32 needs sm_80 or newer: "
                 "compile with -arch=sm_80 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_relu_satfinite_bf16x2_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint32_t d;
   asm("cvt.rn.relu.satfinite.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(upper), "f"(lower));
   return d;
@@ -277,9 +253,9 @@ __device__ __forceinline__ uint32_t cvt_rn_satfinite_relu_tf32_f32(float a) {
   static_assert(sm_at_least<100, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_relu_tf32_f32 needs sm_100 or newer: "
                 "compile with -arch=sm_100 or above");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_relu_tf32_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("cvt.rn.satfinite.relu.tf32.f32 %0, %1;" : "=r"(d) : "f"(a));
   return d;
@@ -352,9 +328,6 @@ __device__ __forceinline__ uint16_t cvt_rz_satfinite_f16_f32(float a) {
   static_assert(sm_at_least<75, Dependent>,
                 "tenon::ptx::cvt_rz_satfinite_f16_f32 needs sm_75 or newer: "
                 "compile with -arch=sm_75 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rz_satfinite_f16_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint16_t d;
   asm("cvt.rz.satfinite.f16.f32 %0, %1;" : "=h"(d) : "f"(a));
   return d;
@@ -367,9 +340,6 @@ __device__ __forceinline__ uint32_t cvt_rz_satfinite_f16x2_f32(float upper, floa
   static_assert(sm_at_least<80, Dependent>,
                 "tenon::ptx::cvt_rz_satfinite_f16x2_f32 needs sm_80 or newer: "
                 "compile with -arch=sm_80 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rz_satfinite_f16x2_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint32_t d;
   asm("cvt.rz.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(upper), "f"(lower));
   return d;
@@ -382,9 +352,6 @@ __device__ __forceinline__ uint16_t cvt_rz_satfinite_bf16_f32(float a) {
   static_assert(sm_at_least<80, Dependent>,
                 "tenon::ptx::cvt_rz_satfinite_bf16_f32 needs sm_80 or newer: "
                 "compile with -arch=sm_80 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rz_satfinite_bf16_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint16_t d;
   asm("cvt.rz.satfinite.bf16.f32 %0, %1;" : "=h"(d) : "f"(a));
   return d;
@@ -397,9 +364,6 @@ __device__ __forceinline__ uint32_t cvt_rz_satfinite_bf16x2_f32(float upper, flo
   static_assert(sm_at_least<80, Dependent>,
                 "tenon::ptx::cvt_rz_satfinite_bf16x2_f32 needs sm_80 or newer: "
                 "compile with -arch=sm_80 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rz_satfinite_bf16x2_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint32_t d;
   asm("cvt.rz.satfinite.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(upper), "f"(lower));
   return d;
@@ -412,9 +376,9 @@ __device__ __forceinline__ uint32_t cvt_rz_satfinite_tf32_f32(float a) {
   static_assert(sm_at_least<100, Dependent>,
                 "tenon::ptx::cvt_rz_satfinite_tf32_f32 needs sm_100 or newer: "
                 "compile with -arch=sm_100 or above");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rz_satfinite_tf32_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("cvt.rz.satfinite.tf32.f32 %0, %1;" : "=r"(d) : "f"(a));
   return d;
@@ -487,9 +451,6 @@ __device__ __forceinline__ uint16_t cvt_rz_relu_satfinite_f16_f32(float a) {
   static_assert(sm_at_least<80, Dependent>,
                 "tenon::ptx::cvt_rz_relu_satfinite_f16_f32 needs sm_80 or newer: "
                 "compile with -arch=sm_80 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rz_relu_satfinite_f16_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint16_t d;
   asm("cvt.rz.relu.satfinite.f16.f32 %0, %1;" : "=h"(d) : "f"(a));
   return d;
@@ -502,9 +463,6 @@ __device__ __forceinline__ uint32_t cvt_rz_relu_satfinite_f16x2_f32(float upper,
   static_assert(sm_at_least<80, Dependent>,
                 "tenon::ptx::cvt_rz_relu_satfinite_f16x2_f32 needs sm_80 or newer: "
                 "compile with -arch=sm_80 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rz_relu_satfinite_f16x2_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint32_t d;
   asm("cvt.rz.relu.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(upper), "f"(lower));
   return d;
@@ -517,9 +475,6 @@ __device__ __forceinline__ uint16_t cvt_rz_relu_satfinite_bf16_f32(float a) {
   static_assert(sm_at_least<80, Dependent>,
                 "tenon::ptx::cvt_rz_relu_satfinite_bf16_f32 needs sm_80 or newer: "
                 "compile with -arch=sm_80 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rz_relu_satfinite_bf16_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint16_t d;
   asm("cvt.rz.relu.satfinite.bf16.f32 %0, %1;" : "=h"(d) : "f"(a));
   return d;
@@ -532,9 +487,6 @@ __device__ __forceinline__ uint32_t cvt_rz_relu_satfinite_bf16x2_f32(float upper
   static_assert(sm_at_least<80, Dependent>,
                 "tenon::ptx::cvt_rz_relu_satfinite_bf16x2_f32 needs sm_80 or newer: "
                 "compile with -arch=sm_80 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rz_relu_satfinite_bf16x2_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint32_t d;
   asm("cvt.rz.relu.satfinite.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(upper), "f"(lower));
   return d;
@@ -547,9 +499,9 @@ __device__ __forceinline__ uint32_t cvt_rz_satfinite_relu_tf32_f32(float a) {
   static_assert(sm_at_least<100, Dependent>,
                 "tenon::ptx::cvt_rz_satfinite_relu_tf32_f32 needs sm_100 or newer: "
                 "compile with -arch=sm_100 or above");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rz_satfinite_relu_tf32_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("cvt.rz.satfinite.relu.tf32.f32 %0, %1;" : "=r"(d) : "f"(a));
   return d;
@@ -575,9 +527,6 @@ __device__ __forceinline__ uint32_t cvt_rna_satfinite_tf32_f32(float a) {
   static_assert(sm_at_least<80, Dependent>,
                 "tenon::ptx::cvt_rna_satfinite_tf32_f32 needs sm_80 or newer: "
                 "compile with -arch=sm_80 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rna_satfinite_tf32_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint32_t d;
   asm("cvt.rna.satfinite.tf32.f32 %0, %1;" : "=r"(d) : "f"(a));
   return d;

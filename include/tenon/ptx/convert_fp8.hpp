@@ -19,9 +19,6 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_e4m3x2_f32(float upper, flo
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_e4m3x2_f32 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_satfinite_e4m3x2_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -34,9 +31,6 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_e4m3x2_f16x2(uint32_t a) {
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_e4m3x2_f16x2 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_satfinite_e4m3x2_f16x2 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.e4m3x2.f16x2 %0, %1;" : "=h"(d) : "r"(a));
   return d;
@@ -50,9 +44,6 @@ __device__ __forceinline__ uint32_t cvt_rn_f16x2_e4m3x2(uint16_t a) {
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::cvt_rn_f16x2_e4m3x2 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_f16x2_e4m3x2 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint32_t d;
   asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(d) : "h"(a));
   return d;
@@ -65,9 +56,6 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_relu_e4m3x2_f32(float upper
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_relu_e4m3x2_f32 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_satfinite_relu_e4m3x2_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.relu.e4m3x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -80,9 +68,6 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_relu_e4m3x2_f16x2(uint32_t 
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_relu_e4m3x2_f16x2 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_satfinite_relu_e4m3x2_f16x2 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.relu.e4m3x2.f16x2 %0, %1;" : "=h"(d) : "r"(a));
   return d;
@@ -95,9 +80,6 @@ __device__ __forceinline__ uint32_t cvt_rn_relu_f16x2_e4m3x2(uint16_t a) {
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::cvt_rn_relu_f16x2_e4m3x2 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_relu_f16x2_e4m3x2 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint32_t d;
   asm("cvt.rn.relu.f16x2.e4m3x2 %0, %1;" : "=r"(d) : "h"(a));
   return d;
@@ -110,9 +92,6 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_e5m2x2_f32(float upper, flo
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_e5m2x2_f32 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_satfinite_e5m2x2_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -125,9 +104,6 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_e5m2x2_f16x2(uint32_t a) {
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_e5m2x2_f16x2 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_satfinite_e5m2x2_f16x2 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.e5m2x2.f16x2 %0, %1;" : "=h"(d) : "r"(a));
   return d;
@@ -141,9 +117,6 @@ __device__ __forceinline__ uint32_t cvt_rn_f16x2_e5m2x2(uint16_t a) {
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::cvt_rn_f16x2_e5m2x2 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_f16x2_e5m2x2 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint32_t d;
   asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(d) : "h"(a));
   return d;
@@ -156,9 +129,6 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_relu_e5m2x2_f32(float upper
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_relu_e5m2x2_f32 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_satfinite_relu_e5m2x2_f32 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.relu.e5m2x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -171,9 +141,6 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_relu_e5m2x2_f16x2(uint32_t 
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_relu_e5m2x2_f16x2 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_satfinite_relu_e5m2x2_f16x2 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.relu.e5m2x2.f16x2 %0, %1;" : "=h"(d) : "r"(a));
   return d;
@@ -186,9 +153,6 @@ __device__ __forceinline__ uint32_t cvt_rn_relu_f16x2_e5m2x2(uint16_t a) {
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::cvt_rn_relu_f16x2_e5m2x2 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 1, Dependent>,
-                "tenon::ptx::cvt_rn_relu_f16x2_e5m2x2 needs PTX ISA 8.1: "
-                "compile with CUDA 12.1 or newer");
   uint32_t d;
   asm("cvt.rn.relu.f16x2.e5m2x2 %0, %1;" : "=r"(d) : "h"(a));
   return d;

@@ -7,6 +7,9 @@
 // Conversions to e2m3, e3m2 and e2m1 round to nearest even and saturate; .relu turns negative values into +0.
 // Conversions back are exact.
 //
+// The PTX ISA has f16 to e2m1 since version 9.1. ptxas 13.0 knows only 9.0 but has it; ptxas 13.1 and newer
+// refuse it in PTX that says an older version, and nvcc 13.0 writes 9.0. So build for the target itself.
+//
 // The asm statements are not volatile: the compiler may merge, move or drop a conversion. (PTX ISA, "Data
 // Movement and Conversion Instructions: cvt".)
 #pragma once
@@ -23,9 +26,9 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_e2m3x2_f32(float upper, flo
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rn_satfinite_e2m3x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_e2m3x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.e2m3x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -38,9 +41,9 @@ __device__ __forceinline__ uint32_t cvt_rn_f16x2_e2m3x2(uint16_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rn_f16x2_e2m3x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_f16x2_e2m3x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("cvt.rn.f16x2.e2m3x2 %0, %1;" : "=r"(d) : "h"(a));
   return d;
@@ -54,9 +57,9 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_relu_e2m3x2_f32(float upper
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rn_satfinite_relu_e2m3x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_relu_e2m3x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.relu.e2m3x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -69,9 +72,9 @@ __device__ __forceinline__ uint32_t cvt_rn_relu_f16x2_e2m3x2(uint16_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rn_relu_f16x2_e2m3x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_relu_f16x2_e2m3x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("cvt.rn.relu.f16x2.e2m3x2 %0, %1;" : "=r"(d) : "h"(a));
   return d;
@@ -85,9 +88,9 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_e3m2x2_f32(float upper, flo
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rn_satfinite_e3m2x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_e3m2x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.e3m2x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -100,9 +103,9 @@ __device__ __forceinline__ uint32_t cvt_rn_f16x2_e3m2x2(uint16_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rn_f16x2_e3m2x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_f16x2_e3m2x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("cvt.rn.f16x2.e3m2x2 %0, %1;" : "=r"(d) : "h"(a));
   return d;
@@ -116,9 +119,9 @@ __device__ __forceinline__ uint16_t cvt_rn_satfinite_relu_e3m2x2_f32(float upper
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rn_satfinite_relu_e3m2x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_relu_e3m2x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rn.satfinite.relu.e3m2x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -131,9 +134,9 @@ __device__ __forceinline__ uint32_t cvt_rn_relu_f16x2_e3m2x2(uint16_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rn_relu_f16x2_e3m2x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_relu_f16x2_e3m2x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("cvt.rn.relu.f16x2.e3m2x2 %0, %1;" : "=r"(d) : "h"(a));
   return d;
@@ -147,9 +150,9 @@ __device__ __forceinline__ uint8_t cvt_rn_satfinite_e2m1x2_f32(float upper, floa
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rn_satfinite_e2m1x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_e2m1x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("{ .reg .b8 byte; cvt.rn.satfinite.e2m1x2.f32 byte, %1, %2; mov.b16 %0, {byte, 0}; }"
       : "=h"(d)
@@ -158,16 +161,16 @@ __device__ __forceinline__ uint8_t cvt_rn_satfinite_e2m1x2_f32(float upper, floa
 }
 
 // cvt.rn.satfinite.e2m1x2.f16x2 d, a;
-// PTX ISA 8.6, sm_100a. SASS: F2FP.SATFINITE.E2M1.F16.UNPACK_B_MERGE_C.
+// PTX ISA 9.1, sm_100a. SASS: F2FP.SATFINITE.E2M1.F16.UNPACK_B_MERGE_C.
 template <class Dependent = void>
 __device__ __forceinline__ uint8_t cvt_rn_satfinite_e2m1x2_f16x2(uint32_t a) {
   static_assert(
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rn_satfinite_e2m1x2_f16x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
-                "tenon::ptx::cvt_rn_satfinite_e2m1x2_f16x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+  static_assert(cuda_at_least<13, 0, Dependent>,
+                "tenon::ptx::cvt_rn_satfinite_e2m1x2_f16x2 needs PTX ISA 9.1: "
+                "compile with CUDA 13.0 or newer");
   uint16_t d;
   asm("{ .reg .b8 byte; cvt.rn.satfinite.e2m1x2.f16x2 byte, %1; mov.b16 %0, {byte, 0}; }" : "=h"(d) : "r"(a));
   return static_cast<uint8_t>(d);
@@ -180,9 +183,9 @@ __device__ __forceinline__ uint32_t cvt_rn_f16x2_e2m1x2(uint8_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rn_f16x2_e2m1x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_f16x2_e2m1x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("{ .reg .b8 byte, none; mov.b16 {byte, none}, %1; cvt.rn.f16x2.e2m1x2 %0, byte; }"
       : "=r"(d)
@@ -198,9 +201,9 @@ __device__ __forceinline__ uint8_t cvt_rn_satfinite_relu_e2m1x2_f32(float upper,
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rn_satfinite_relu_e2m1x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_satfinite_relu_e2m1x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("{ .reg .b8 byte; cvt.rn.satfinite.relu.e2m1x2.f32 byte, %1, %2; mov.b16 %0, {byte, 0}; }"
       : "=h"(d)
@@ -209,16 +212,16 @@ __device__ __forceinline__ uint8_t cvt_rn_satfinite_relu_e2m1x2_f32(float upper,
 }
 
 // cvt.rn.satfinite.relu.e2m1x2.f16x2 d, a;
-// PTX ISA 8.6, sm_100a. SASS: F2FP.SATFINITE.RELU.E2M1.F16.UNPACK_B_MERGE_C.
+// PTX ISA 9.1, sm_100a. SASS: F2FP.SATFINITE.RELU.E2M1.F16.UNPACK_B_MERGE_C.
 template <class Dependent = void>
 __device__ __forceinline__ uint8_t cvt_rn_satfinite_relu_e2m1x2_f16x2(uint32_t a) {
   static_assert(
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rn_satfinite_relu_e2m1x2_f16x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
-                "tenon::ptx::cvt_rn_satfinite_relu_e2m1x2_f16x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+  static_assert(cuda_at_least<13, 0, Dependent>,
+                "tenon::ptx::cvt_rn_satfinite_relu_e2m1x2_f16x2 needs PTX ISA 9.1: "
+                "compile with CUDA 13.0 or newer");
   uint16_t d;
   asm("{ .reg .b8 byte; cvt.rn.satfinite.relu.e2m1x2.f16x2 byte, %1; mov.b16 %0, {byte, 0}; }"
       : "=h"(d)
@@ -233,9 +236,9 @@ __device__ __forceinline__ uint32_t cvt_rn_relu_f16x2_e2m1x2(uint8_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rn_relu_f16x2_e2m1x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_relu_f16x2_e2m1x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("{ .reg .b8 byte, none; mov.b16 {byte, none}, %1; cvt.rn.relu.f16x2.e2m1x2 %0, byte; }"
       : "=r"(d)
@@ -250,9 +253,9 @@ __device__ __forceinline__ uint16_t cvt_rz_ue8m0x2_f32(float upper, float lower)
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rz_ue8m0x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rz_ue8m0x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rz.ue8m0x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -265,9 +268,9 @@ __device__ __forceinline__ uint16_t cvt_rz_ue8m0x2_bf16x2(uint32_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rz_ue8m0x2_bf16x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rz_ue8m0x2_bf16x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rz.ue8m0x2.bf16x2 %0, %1;" : "=h"(d) : "r"(a));
   return d;
@@ -281,9 +284,9 @@ __device__ __forceinline__ uint16_t cvt_rz_satfinite_ue8m0x2_f32(float upper, fl
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rz_satfinite_ue8m0x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rz_satfinite_ue8m0x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rz.satfinite.ue8m0x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -297,9 +300,9 @@ __device__ __forceinline__ uint16_t cvt_rz_satfinite_ue8m0x2_bf16x2(uint32_t a) 
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rz_satfinite_ue8m0x2_bf16x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rz_satfinite_ue8m0x2_bf16x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rz.satfinite.ue8m0x2.bf16x2 %0, %1;" : "=h"(d) : "r"(a));
   return d;
@@ -312,9 +315,9 @@ __device__ __forceinline__ uint16_t cvt_rp_ue8m0x2_f32(float upper, float lower)
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rp_ue8m0x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rp_ue8m0x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rp.ue8m0x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -327,9 +330,9 @@ __device__ __forceinline__ uint16_t cvt_rp_ue8m0x2_bf16x2(uint32_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rp_ue8m0x2_bf16x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rp_ue8m0x2_bf16x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rp.ue8m0x2.bf16x2 %0, %1;" : "=h"(d) : "r"(a));
   return d;
@@ -343,9 +346,9 @@ __device__ __forceinline__ uint16_t cvt_rp_satfinite_ue8m0x2_f32(float upper, fl
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rp_satfinite_ue8m0x2_f32 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rp_satfinite_ue8m0x2_f32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rp.satfinite.ue8m0x2.f32 %0, %1, %2;" : "=h"(d) : "f"(upper), "f"(lower));
   return d;
@@ -359,9 +362,9 @@ __device__ __forceinline__ uint16_t cvt_rp_satfinite_ue8m0x2_bf16x2(uint32_t a) 
       is_specific_target<Dependent, 100, 103, 110, 120, 121>,
       "tenon::ptx::cvt_rp_satfinite_ue8m0x2_bf16x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
       "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rp_satfinite_ue8m0x2_bf16x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint16_t d;
   asm("cvt.rp.satfinite.ue8m0x2.bf16x2 %0, %1;" : "=h"(d) : "r"(a));
   return d;
@@ -374,9 +377,9 @@ __device__ __forceinline__ uint32_t cvt_rn_bf16x2_ue8m0x2(uint16_t a) {
   static_assert(is_specific_target<Dependent, 100, 103, 110, 120, 121>,
                 "tenon::ptx::cvt_rn_bf16x2_ue8m0x2 needs sm_100a, sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::cvt_rn_bf16x2_ue8m0x2 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   uint32_t d;
   asm("cvt.rn.bf16x2.ue8m0x2 %0, %1;" : "=r"(d) : "h"(a));
   return d;

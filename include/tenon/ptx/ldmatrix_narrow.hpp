@@ -24,9 +24,9 @@ __device__ __forceinline__ void ldmatrix_sync_aligned_m16n16_x1_trans_shared_b8(
                 "tenon::ptx::ldmatrix_sync_aligned_m16n16_x1_trans_shared_b8 needs sm_100a, sm_103a, "
                 "sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::ldmatrix_sync_aligned_m16n16_x1_trans_shared_b8 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   asm volatile("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%0, %1}, [%2];"
                : "=r"(d[0]), "=r"(d[1])
                : "r"(address)
@@ -42,9 +42,9 @@ __device__ __forceinline__ void ldmatrix_sync_aligned_m16n16_x2_trans_shared_b8(
                 "tenon::ptx::ldmatrix_sync_aligned_m16n16_x2_trans_shared_b8 needs sm_100a, sm_103a, "
                 "sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::ldmatrix_sync_aligned_m16n16_x2_trans_shared_b8 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   asm volatile("ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8 {%0, %1, %2, %3}, [%4];"
                : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
                : "r"(address)
@@ -60,9 +60,9 @@ __device__ __forceinline__ void ldmatrix_sync_aligned_m16n16_x1_trans_shared_b8x
                 "tenon::ptx::ldmatrix_sync_aligned_m16n16_x1_trans_shared_b8x16_b6x16_p32 needs sm_100a, "
                 "sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::ldmatrix_sync_aligned_m16n16_x1_trans_shared_b8x16_b6x16_p32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   asm volatile("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8x16.b6x16_p32 {%0, %1}, [%2];"
                : "=r"(d[0]), "=r"(d[1])
                : "r"(address)
@@ -78,9 +78,9 @@ __device__ __forceinline__ void ldmatrix_sync_aligned_m16n16_x2_trans_shared_b8x
                 "tenon::ptx::ldmatrix_sync_aligned_m16n16_x2_trans_shared_b8x16_b6x16_p32 needs sm_100a, "
                 "sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::ldmatrix_sync_aligned_m16n16_x2_trans_shared_b8x16_b6x16_p32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   asm volatile("ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8x16.b6x16_p32 {%0, %1, %2, %3}, [%4];"
                : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
                : "r"(address)
@@ -96,9 +96,9 @@ __device__ __forceinline__ void ldmatrix_sync_aligned_m16n16_x1_trans_shared_b8x
                 "tenon::ptx::ldmatrix_sync_aligned_m16n16_x1_trans_shared_b8x16_b4x16_p64 needs sm_100a, "
                 "sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::ldmatrix_sync_aligned_m16n16_x1_trans_shared_b8x16_b4x16_p64 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   asm volatile("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8x16.b4x16_p64 {%0, %1}, [%2];"
                : "=r"(d[0]), "=r"(d[1])
                : "r"(address)
@@ -114,9 +114,9 @@ __device__ __forceinline__ void ldmatrix_sync_aligned_m16n16_x2_trans_shared_b8x
                 "tenon::ptx::ldmatrix_sync_aligned_m16n16_x2_trans_shared_b8x16_b4x16_p64 needs sm_100a, "
                 "sm_103a, sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::ldmatrix_sync_aligned_m16n16_x2_trans_shared_b8x16_b4x16_p64 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   asm volatile("ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8x16.b4x16_p64 {%0, %1, %2, %3}, [%4];"
                : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
                : "r"(address)
@@ -132,9 +132,9 @@ __device__ __forceinline__ void ldmatrix_sync_aligned_m8n16_x1_shared_b8x16_b6x1
                 "tenon::ptx::ldmatrix_sync_aligned_m8n16_x1_shared_b8x16_b6x16_p32 needs sm_100a, sm_103a, "
                 "sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::ldmatrix_sync_aligned_m8n16_x1_shared_b8x16_b6x16_p32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   asm volatile("ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b6x16_p32 {%0}, [%1];"
                : "=r"(d[0])
                : "r"(address)
@@ -150,9 +150,9 @@ __device__ __forceinline__ void ldmatrix_sync_aligned_m8n16_x2_shared_b8x16_b6x1
                 "tenon::ptx::ldmatrix_sync_aligned_m8n16_x2_shared_b8x16_b6x16_p32 needs sm_100a, sm_103a, "
                 "sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::ldmatrix_sync_aligned_m8n16_x2_shared_b8x16_b6x16_p32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   asm volatile("ldmatrix.sync.aligned.m8n16.x2.shared.b8x16.b6x16_p32 {%0, %1}, [%2];"
                : "=r"(d[0]), "=r"(d[1])
                : "r"(address)
@@ -168,9 +168,9 @@ __device__ __forceinline__ void ldmatrix_sync_aligned_m8n16_x4_shared_b8x16_b6x1
                 "tenon::ptx::ldmatrix_sync_aligned_m8n16_x4_shared_b8x16_b6x16_p32 needs sm_100a, sm_103a, "
                 "sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::ldmatrix_sync_aligned_m8n16_x4_shared_b8x16_b6x16_p32 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   asm volatile("ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.b6x16_p32 {%0, %1, %2, %3}, [%4];"
                : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
                : "r"(address)
@@ -186,9 +186,9 @@ __device__ __forceinline__ void ldmatrix_sync_aligned_m8n16_x1_shared_b8x16_b4x1
                 "tenon::ptx::ldmatrix_sync_aligned_m8n16_x1_shared_b8x16_b4x16_p64 needs sm_100a, sm_103a, "
                 "sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::ldmatrix_sync_aligned_m8n16_x1_shared_b8x16_b4x16_p64 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   asm volatile("ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b4x16_p64 {%0}, [%1];"
                : "=r"(d[0])
                : "r"(address)
@@ -204,9 +204,9 @@ __device__ __forceinline__ void ldmatrix_sync_aligned_m8n16_x2_shared_b8x16_b4x1
                 "tenon::ptx::ldmatrix_sync_aligned_m8n16_x2_shared_b8x16_b4x16_p64 needs sm_100a, sm_103a, "
                 "sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::ldmatrix_sync_aligned_m8n16_x2_shared_b8x16_b4x16_p64 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   asm volatile("ldmatrix.sync.aligned.m8n16.x2.shared.b8x16.b4x16_p64 {%0, %1}, [%2];"
                : "=r"(d[0]), "=r"(d[1])
                : "r"(address)
@@ -222,9 +222,9 @@ __device__ __forceinline__ void ldmatrix_sync_aligned_m8n16_x4_shared_b8x16_b4x1
                 "tenon::ptx::ldmatrix_sync_aligned_m8n16_x4_shared_b8x16_b4x16_p64 needs sm_100a, sm_103a, "
                 "sm_110a, sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::ldmatrix_sync_aligned_m8n16_x4_shared_b8x16_b4x16_p64 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   asm volatile("ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.b4x16_p64 {%0, %1, %2, %3}, [%4];"
                : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
                : "r"(address)

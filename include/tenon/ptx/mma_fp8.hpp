@@ -272,9 +272,6 @@ __device__ __forceinline__ void mma_sync_aligned_m16n8k32_row_col_f32_e4m3_e4m3_
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::mma_sync_aligned_m16n8k32_row_col_f32_e4m3_e4m3_f32 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 4, Dependent>,
-                "tenon::ptx::mma_sync_aligned_m16n8k32_row_col_f32_e4m3_e4m3_f32 needs PTX ISA 8.4: "
-                "compile with CUDA 12.4 or newer");
   asm volatile(
       "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%10, %11, %12, %13};"
@@ -294,9 +291,6 @@ __device__ __forceinline__ void mma_sync_aligned_m16n8k32_row_col_f32_e4m3_e5m2_
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::mma_sync_aligned_m16n8k32_row_col_f32_e4m3_e5m2_f32 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 4, Dependent>,
-                "tenon::ptx::mma_sync_aligned_m16n8k32_row_col_f32_e4m3_e5m2_f32 needs PTX ISA 8.4: "
-                "compile with CUDA 12.4 or newer");
   asm volatile(
       "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%10, %11, %12, %13};"
@@ -316,9 +310,6 @@ __device__ __forceinline__ void mma_sync_aligned_m16n8k32_row_col_f32_e5m2_e4m3_
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::mma_sync_aligned_m16n8k32_row_col_f32_e5m2_e4m3_f32 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 4, Dependent>,
-                "tenon::ptx::mma_sync_aligned_m16n8k32_row_col_f32_e5m2_e4m3_f32 needs PTX ISA 8.4: "
-                "compile with CUDA 12.4 or newer");
   asm volatile(
       "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e4m3.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%10, %11, %12, %13};"
@@ -338,9 +329,6 @@ __device__ __forceinline__ void mma_sync_aligned_m16n8k32_row_col_f32_e5m2_e5m2_
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::mma_sync_aligned_m16n8k32_row_col_f32_e5m2_e5m2_f32 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 4, Dependent>,
-                "tenon::ptx::mma_sync_aligned_m16n8k32_row_col_f32_e5m2_e5m2_f32 needs PTX ISA 8.4: "
-                "compile with CUDA 12.4 or newer");
   asm volatile(
       "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%10, %11, %12, %13};"

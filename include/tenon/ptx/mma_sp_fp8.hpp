@@ -19,9 +19,6 @@ __device__ __forceinline__ void mma_sp_sync_aligned_m16n8k64_row_col_f32_f32(
   static_assert(sm_at_least<89, Dependent>,
                 "tenon::ptx::mma_sp_sync_aligned_m16n8k64_row_col_f32_f32 needs sm_89 or newer: "
                 "compile with -arch=sm_89 or above");
-  static_assert(cuda_at_least<12, 4, Dependent>,
-                "tenon::ptx::mma_sp_sync_aligned_m16n8k64_row_col_f32_f32 needs PTX ISA 8.4: "
-                "compile with CUDA 12.4 or newer");
   static_assert(is_fp8<A> && is_fp8<B>, "the types of A and B must be type_e4m3 or type_e5m2");
   static_assert(selector == 0,
                 "mma_sp_sync_aligned_m16n8k64_row_col_f32_f32: the sparsity selector must be 0");

@@ -99,9 +99,9 @@ __device__ __forceinline__ void stmatrix_sync_aligned_m16n8_x1_trans_shared_b8(u
                 "tenon::ptx::stmatrix_sync_aligned_m16n8_x1_trans_shared_b8 needs sm_100a, sm_103a, sm_110a, "
                 "sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::stmatrix_sync_aligned_m16n8_x1_trans_shared_b8 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   asm volatile("stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [%0], {%1};"
                :
                : "r"(address), "r"(s[0])
@@ -117,9 +117,9 @@ __device__ __forceinline__ void stmatrix_sync_aligned_m16n8_x2_trans_shared_b8(u
                 "tenon::ptx::stmatrix_sync_aligned_m16n8_x2_trans_shared_b8 needs sm_100a, sm_103a, sm_110a, "
                 "sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::stmatrix_sync_aligned_m16n8_x2_trans_shared_b8 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   asm volatile("stmatrix.sync.aligned.m16n8.x2.trans.shared.b8 [%0], {%1, %2};"
                :
                : "r"(address), "r"(s[0]), "r"(s[1])
@@ -135,9 +135,9 @@ __device__ __forceinline__ void stmatrix_sync_aligned_m16n8_x4_trans_shared_b8(u
                 "tenon::ptx::stmatrix_sync_aligned_m16n8_x4_trans_shared_b8 needs sm_100a, sm_103a, sm_110a, "
                 "sm_120a or sm_121a: "
                 "compile with -gencode arch=compute_100a,code=sm_100a");
-  static_assert(cuda_at_least<12, 7, Dependent>,
+  static_assert(cuda_at_least<12, 8, Dependent>,
                 "tenon::ptx::stmatrix_sync_aligned_m16n8_x4_trans_shared_b8 needs PTX ISA 8.6: "
-                "compile with CUDA 12.7 or newer");
+                "compile with CUDA 12.8 or newer");
   asm volatile("stmatrix.sync.aligned.m16n8.x4.trans.shared.b8 [%0], {%1, %2, %3, %4};"
                :
                : "r"(address), "r"(s[0]), "r"(s[1]), "r"(s[2]), "r"(s[3])
