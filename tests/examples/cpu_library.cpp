@@ -1,8 +1,9 @@
 // The product of the C API on the CPU: what the examples for other languages are linked with in tests without
-// a GPU. It reads and checks a problem as the library does, and computes it with the reference. No stream, no
-// workspace.
+// a GPU. It reads and checks a problem as the library does, and computes it with the reference. It has no use
+// for the stream, nor for the workspace that it asks for.
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "host/c_api_gemm.hpp"
@@ -34,8 +35,15 @@ void store(const Matrix& to, std::int64_t row, std::int64_t column, float value)
                     static_cast<char*>(to.data) + static_cast<std::size_t>(row * to.ld + column) * bytes);
 }
 
+constexpr std::size_t workspace_bytes = 1000;
+
 Status gemm_on_cpu(const Gemm& p) {
   if (Status s = validate(p); !s) return s;
+  if (p.workspace_bytes < workspace_bytes)
+    return Status(StatusCode::workspace_too_small, "workspace_bytes is %zu but must be >= %zu on the CPU",
+                  p.workspace_bytes, workspace_bytes);
+  std::memset(p.workspace, 0xff,
+              workspace_bytes);  // to be seen in the results if it were the memory of something else
   const EpilogueOptions& e = p.epilogue;
   if ((p.a.type != Type::f16 && p.a.type != Type::bf16) || p.beta != 0 || p.d.data != nullptr || e.gated ||
       e.activation > Activation::silu || e.row_bias.data != nullptr || e.row_scale != nullptr ||
@@ -74,7 +82,7 @@ void tenon_gemm_problem_init(tenon_gemm_problem* problem, std::size_t struct_byt
 }
 
 std::size_t tenon_gemm_workspace_size(const tenon_gemm_problem* /*problem*/) {
-  return 0;
+  return tenon::workspace_bytes;
 }
 
 tenon_status tenon_gemm(const tenon_gemm_problem* problem, CUstream_st* /*stream*/) {

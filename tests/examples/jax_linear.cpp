@@ -1,12 +1,15 @@
-// The product of the C API (tenon/tenon.h) as a custom call of XLA, which jax_linear.py registers. With the
-// headers that jaxlib brings (jax.ffi.include_dir()) and the shared library of tenon (BUILD_SHARED_LIBS=ON):
+// The product of the C API (tenon/tenon.h) as a custom call of XLA, which jax_linear.py registers. xla is the
+// folder of jaxlib's headers, jax.ffi.include_dir(), lib that of tenon's shared library
+// (BUILD_SHARED_LIBS=ON):
 //
-//   g++ -std=c++17 -O2 -fPIC -shared -Itenon/include -isystem "$xla" jax_linear.cpp -o libtenon_jax.so
-//   -L"$lib" -ltenon
+//   g++ -std=c++17 -O2 -fPIC -c -I tenon/include -isystem "$xla" jax_linear.cpp
+//   g++ -shared -o libtenon_jax.so jax_linear.o -L "$lib" -ltenon
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <sstream>
 #include <string>
 
 #include "tenon/tenon.h"
@@ -38,36 +41,44 @@ tenon_gemm_problem problem_of(int64_t m, int64_t n, int64_t k, tenon_type type, 
   return p;
 }
 
-std::string shape_of(const ffi::AnyBuffer& x) {
+std::string text_of(ffi::DataType type) {
+  std::ostringstream text;
+  text << type;
+  return text.str();
+}
+
+template <class Sizes>
+std::string text_of(const Sizes& sizes) {
   std::string text;
-  for (const int64_t size : x.dimensions()) text += (text.empty() ? "" : " x ") + std::to_string(size);
+  for (const int64_t size : sizes) text += (text.empty() ? "" : " x ") + std::to_string(size);
   return text.empty() ? "a scalar" : text;
 }
 
-// Whether an array has the element type and the shape that follow from the others.
-ffi::Error check(const char* name, const ffi::AnyBuffer& x, ffi::DataType type,
+// Whether an array has the element type of a, and the shape that follows from the others.
+ffi::Error check(const std::string& name, const ffi::AnyBuffer& x, ffi::DataType type,
                  std::initializer_list<int64_t> shape) {
   const auto found = x.dimensions();
   if (x.element_type() != type)
-    return ffi::Error::InvalidArgument(std::string(name) + " must have the element type of a");
-  if (std::equal(found.begin(), found.end(), shape.begin(), shape.end())) return ffi::Error::Success();
-  std::string needed;
-  for (const int64_t size : shape) needed += (needed.empty() ? "" : " x ") + std::to_string(size);
-  return ffi::Error::InvalidArgument(std::string(name) + " is " + shape_of(x) + " but must be " + needed);
+    return ffi::Error::InvalidArgument(name + " is of " + text_of(x.element_type()) + " but must be of " +
+                                       text_of(type) + ", as a is");
+  if (!std::equal(found.begin(), found.end(), shape.begin(), shape.end()))
+    return ffi::Error::InvalidArgument(name + " is " + text_of(found) + " but must be " + text_of(shape));
+  return ffi::Error::Success();
 }
 
-constexpr std::size_t alignment = 256;  // of a workspace; XLA promises less
+constexpr std::size_t alignment = 256;  // of a workspace, which XLA does not promise
 
-// y = activation(a b + bias). bias: none or one vector; before: none, or where a b + bias goes as well.
+// y = a b + bias, or its gelu. bias: none or one vector; before: none, or where a b + bias goes as well.
 ffi::Error gemm(CUstream_st* stream, ffi::AnyBuffer a, ffi::AnyBuffer b, ffi::RemainingArgs bias,
                 ffi::Result<ffi::AnyBuffer> y, ffi::Result<ffi::Buffer<ffi::U8>> workspace,
                 ffi::RemainingRets before, bool transpose_a, bool transpose_b, bool gelu) {
   if (a.element_type() != ffi::F16 && a.element_type() != ffi::BF16)
-    return ffi::Error::InvalidArgument("a must have the element type f16 or bf16");
+    return ffi::Error::InvalidArgument("a is of " + text_of(a.element_type()) +
+                                       " but must be of F16 or BF16");
   if (a.dimensions().size() != 2)
-    return ffi::Error::InvalidArgument("a is " + shape_of(a) + " but must have two dimensions");
+    return ffi::Error::InvalidArgument("a is " + text_of(a.dimensions()) + " but must have two dimensions");
   if (y->dimensions().size() != 2)
-    return ffi::Error::InvalidArgument("y is " + shape_of(*y) + " but must have two dimensions");
+    return ffi::Error::InvalidArgument("y is " + text_of(y->dimensions()) + " but must have two dimensions");
   const tenon_type type = a.element_type() == ffi::F16 ? TENON_F16 : TENON_BF16;
   const int64_t m = a.dimensions()[transpose_a ? 1 : 0], k = a.dimensions()[transpose_a ? 0 : 1],
                 n = y->dimensions()[1];

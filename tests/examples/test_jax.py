@@ -218,8 +218,8 @@ class Executed(Example):
         x, weight, bias = self.operands(shape=(40, 136))
         for operands, sentence in (((x, weight), "b is 200 x 136 but must be 136 x 136"),
                                    ((x, weight.T, bias[1:]), "bias is 199 but must be 200"),
-                                   ((x, weight.T.astype("float16")), "b must have the element type of a"),
-                                   ((x.astype("float32"), weight.T), "a must have the element type f16 or bf16")):  # fmt: skip
+                                   ((x, weight.T.astype("float16")), "b is of F16 but must be of BF16, as a is"),
+                                   ((x.astype("float32"), weight.T), "a is of F32 but must be of F16 or BF16")):  # fmt: skip
             with self.assertRaisesRegex(Exception, sentence):
                 jax.block_until_ready(jax_linear.product(*operands))
 
@@ -246,8 +246,19 @@ def cpu(compiler, archive, exported, cuda_libraries, folder, library):
     code = compiled(compiler, "jax_on_cpu.cpp", folder)
     Traced.without_a_gpu = linked(compiler, code, tenon, folder / "without_a_gpu.so")
     on_cpu = linked(compiler, code, library, folder / "on_cpu.so")
-    Executed.setUpClass = classmethod(lambda _: register_on_cpu("tenon_gemm", on_cpu))
+    Executed.setUpClass = classmethod(lambda _: take(on_cpu))
     suite(Traced, Executed)  # in this order: the first is refused what the second registers
+
+
+def take(on_cpu):
+    """From now on the example calls the custom call for the CPU, and asks it for the workspace."""
+    import jax
+    import jax_linear
+
+    register_on_cpu(jax_linear.TARGET, on_cpu)
+    os.environ["TENON_JAX_LIBRARY"] = on_cpu
+    jax_linear.library.cache_clear()
+    jax.clear_caches()
 
 
 def run(compiler, archive, exported, cuda_libraries, folder):
