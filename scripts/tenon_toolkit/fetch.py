@@ -1,18 +1,15 @@
 """The compilers of a CUDA version, from PyPI, at the versions and hashes of scripts/requirements/toolkits, kept in .tools."""
 
-import fcntl
-import hashlib
 import platform
-import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tenon_sass.errors import BadInput, NoTool
+from tenon_sass.errors import BadInput
 
-ROOT = Path(__file__).resolve().parents[2]
-LISTS = ROOT / "scripts" / "requirements" / "toolkits"
+from . import packages
+from .packages import ROOT
+
+LISTS = packages.LISTS / "toolkits"
 KEPT = ROOT / ".tools" / "toolkits"
 
 
@@ -54,43 +51,17 @@ class Toolkit:
 
 
 def folder_of(version):
-    """Where a version is kept: the name changes with its list and with the processor, for which lists have two hashes."""
-    text = (LISTS / f"{version}.txt").read_bytes() + platform.machine().encode()
-    return KEPT / f"{version}-{hashlib.sha256(text).hexdigest()[:12]}"
+    """Where a version is kept: lists have two hashes a package, one for each processor."""
+    return packages.folder_of(LISTS / f"{version}.txt", KEPT, platform.machine())
 
 
 def fetch(version):
-    """The Toolkit, fetched unless it is kept already. Its folder appears at once and whole."""
+    """The Toolkit, fetched unless it is kept already."""
     if version not in versions():
         raise BadInput(f"the version is '{version}' but must be one of {', '.join(versions())}")
-    folder = folder_of(version)
-    if folder.is_dir():
-        return Toolkit(version, folder)
-    KEPT.mkdir(parents=True, exist_ok=True)
-    with open(KEPT / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two processes in one folder take turns
-        if not folder.is_dir():
-            _install(version, folder)
-    return Toolkit(version, folder)
+    return Toolkit(version, packages.fetch(LISTS / f"{version}.txt", KEPT, f"CUDA {version}", platform.machine(), _complete))
 
 
-def _install(version, folder):
-    part = KEPT / "part"
-    shutil.rmtree(part, ignore_errors=True)
-    print(f"toolkit: fetching what PyPI has of CUDA {version} into .tools", file=sys.stderr)
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile", "--require-hashes",
-         "--only-binary", ":all:", "--no-deps", "--target", str(part), "--requirement", str(LISTS / f"{version}.txt")],
-        capture_output=True, text=True, check=False)  # fmt: skip
-    if done.returncode != 0:
-        shutil.rmtree(part, ignore_errors=True)
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1].strip()
-        if "DO NOT MATCH THE HASHES" in done.stderr:
-            raise BadInput(f"a package of CUDA {version} has another hash than scripts/requirements/toolkits/{version}.txt says: {last}")
-        raise NoTool(f"pip could not install CUDA {version}: does the network reach PyPI? {last}")
-    for old in KEPT.glob(f"{version}-*"):  # of an older list
-        shutil.rmtree(old)
-    bin_folder = part / "nvidia/cu13/bin"
-    if bin_folder.is_dir():  # nvcc looks for its libraries in lib64
-        (part / "nvidia/cu13/lib64").symlink_to("lib")
-    part.rename(folder)
+def _complete(folder):
+    if (folder / "nvidia/cu13/bin").is_dir():  # nvcc looks for its libraries in lib64
+        (folder / "nvidia/cu13/lib64").symlink_to("lib")
