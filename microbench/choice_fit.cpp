@@ -13,6 +13,12 @@
 #include "microbench/draw.hpp"
 
 namespace tenon::microbench {
+namespace {
+
+constexpr double part_of_efficiencies = 0.4;  // of the changes of a trial
+constexpr double most_efficiency = 0.985;
+
+}  // namespace
 
 const std::vector<FittedParameter>& fitted_parameters() {
   static const std::vector<FittedParameter> all = {
@@ -52,7 +58,23 @@ const std::vector<FittedParameter>& fitted_parameters() {
   return all;
 }
 
-ChoiceFit::ChoiceFit(const std::vector<const ChoiceRecord*>& records, const std::vector<Kernel>& list) {
+std::string tile_of(const Kernel& kernel) {
+  if (kernel.instruction != Instruction::wgmma || kernel.unaligned || kernel.row_interleaved) return {};
+  return std::to_string(kernel.rows()) + "x" + std::to_string(kernel.columns()) +
+         (kernel.pingpong ? " ping-pong" : "") + (kernel.promotes ? " promoted" : "") +
+         (kernel.fused ? " fused" : "") + " of " + std::to_string(8 * bytes(kernel.type)) + " bits";
+}
+
+FittedModel model_of(const CostParameters& parameters, const std::vector<Kernel>& list) {
+  FittedModel model{parameters, {}};
+  for (const Kernel& kernel : list)
+    if (const std::string tile = tile_of(kernel); !tile.empty()) model.efficiencies[tile] = kernel.efficiency;
+  return model;
+}
+
+ChoiceFit::ChoiceFit(const std::vector<const ChoiceRecord*>& records, const std::vector<Kernel>& list)
+    : kernels_(list) {
+  for (const Kernel& kernel : list) tiles_.push_back(tile_of(kernel));
   for (const ChoiceRecord* record : records) append(*record, list);
 }
 
@@ -69,11 +91,11 @@ void ChoiceFit::append(const ChoiceRecord& record, const std::vector<Kernel>& li
       recorded.least = std::min(recorded.least, time->microseconds);
       if (!may_be_chosen(*candidate.kernel, candidate.planned)) continue;
       recorded.candidates.push_back(
-          {candidate.kernel, candidate.planned,
+          {static_cast<std::size_t>(candidate.kernel - list.data()), candidate.planned,
            candidate.cost - estimated_cost(*candidate.kernel, candidate.planned, record.device),
            time->microseconds, name});
     }
-    const auto yields = [](const Candidate& c) { return yields_to_wgmma(*c.kernel, c.problem); };
+    const auto yields = [&](const Candidate& c) { return yields_to_wgmma(list[c.kernel], c.problem); };
     auto& all = recorded.candidates;
     if (!std::all_of(all.begin(), all.end(), yields))
       all.erase(std::remove_if(all.begin(), all.end(), yields), all.end());
@@ -83,12 +105,22 @@ void ChoiceFit::append(const ChoiceRecord& record, const std::vector<Kernel>& li
   }
 }
 
+void ChoiceFit::use(const std::map<std::string, double>& efficiencies) const {
+  for (std::size_t i = 0; i < kernels_.size(); ++i)
+    if (!tiles_[i].empty()) kernels_[i].efficiency = efficiencies.at(tiles_[i]);
+}
+
+double ChoiceFit::cost(const Recorded& recorded, const Candidate& candidate,
+                       const CostParameters& parameters) const {
+  return candidate.copies + estimated_cost(kernels_[candidate.kernel], candidate.problem,
+                                           recorded.record->device, parameters);
+}
+
 double ChoiceFit::regret(const Recorded& recorded, const CostParameters& parameters,
                          const Candidate** chosen) const {
   double least = std::numeric_limits<double>::infinity();
   for (const Candidate& candidate : recorded.candidates) {
-    const double cost = candidate.copies + estimated_cost(*candidate.kernel, candidate.problem,
-                                                          recorded.record->device, parameters);
+    const double cost = this->cost(recorded, candidate, parameters);
     if (cost >= least) continue;
     least = cost;
     *chosen = &candidate;
@@ -96,14 +128,14 @@ double ChoiceFit::regret(const Recorded& recorded, const CostParameters& paramet
   return (*chosen)->microseconds / recorded.least;
 }
 
-std::vector<double> ChoiceFit::regrets(const CostParameters& parameters, Half half,
-                                       const std::string& group) const {
+std::vector<double> ChoiceFit::regrets(const FittedModel& model, Half half, const std::string& group) const {
+  use(model.efficiencies);
   std::vector<double> result;
   for (const Recorded& recorded : problems_) {
     if (recorded.half != half) continue;
     if (!group.empty() && recorded.times->problem.group != group) continue;
     const Candidate* chosen = nullptr;
-    result.push_back(regret(recorded, parameters, &chosen));
+    result.push_back(regret(recorded, model.parameters, &chosen));
   }
   return result;
 }
@@ -112,8 +144,7 @@ double ChoiceFit::soft_regret(const Recorded& recorded, const CostParameters& pa
   // Relative to the first candidate's cost, so that no weight is too small for a double.
   double first = 0, weights = 0, sum = 0;
   for (const Candidate& candidate : recorded.candidates) {
-    const double cost = candidate.copies + estimated_cost(*candidate.kernel, candidate.problem,
-                                                          recorded.record->device, parameters);
+    const double cost = this->cost(recorded, candidate, parameters);
     if (first == 0) first = cost;
     const double weight = std::pow(first / cost, 1 / uncertainty);
     weights += weight;
@@ -122,7 +153,8 @@ double ChoiceFit::soft_regret(const Recorded& recorded, const CostParameters& pa
   return sum / weights;
 }
 
-double ChoiceFit::objective(const CostParameters& parameters) const {
+double ChoiceFit::objective(const FittedModel& model) const {
+  use(model.efficiencies);
   const auto group_of = [](const Recorded& recorded) {
     return std::make_pair(recorded.record, recorded.times->problem.group);
   };
@@ -133,36 +165,47 @@ double ChoiceFit::objective(const CostParameters& parameters) const {
   for (const Recorded& recorded : problems_) {
     if (recorded.half != Half::fitted) continue;
     const double weight = 1 / std::sqrt(problems_of[group_of(recorded)]);
-    sum += weight * soft_regret(recorded, parameters);
+    sum += weight * soft_regret(recorded, model.parameters);
     weights += weight;
   }
   return sum / std::max(weights, 1.0);
 }
 
-double ChoiceFit::minimised(const CostParameters& parameters, const CostParameters& start) const {
+double ChoiceFit::minimised(const FittedModel& model, const FittedModel& start) const {
   double moved = 0;
   for (const FittedParameter& parameter : fitted_parameters()) {
-    const double from = start.*parameter.member, to = parameters.*parameter.member;
+    const double from = start.parameters.*parameter.member, to = model.parameters.*parameter.member;
     const double x = from > 0 && to > 0 ? std::log(to / from) : (to - from) / parameter.most;
     moved += x * x;
   }
+  for (const auto& [tile, efficiency] : model.efficiencies) {
+    const double x = std::log(efficiency / start.efficiencies.at(tile));
+    moved += 3 * x * x;  // they are known better than the parameters
+  }
   constexpr double price = 0.0003;  // a parameter that doubles must gain 0.015 %
-  return objective(parameters) + price * moved;
+  return objective(model) + price * moved;
 }
 
-CostParameters ChoiceFit::fit(const CostParameters& start, int trials) const {
-  CostParameters best = start;
+FittedModel ChoiceFit::fit(const FittedModel& start, int trials) const {
+  FittedModel best = start;
   double least = minimised(best, start);
+  std::vector<std::string> tiles;
+  for (const auto& [tile, efficiency] : start.efficiencies) tiles.push_back(tile);
   Draw draw(20261127);
   for (int trial = 0; trial < trials; ++trial) {
-    CostParameters tried = best;
+    FittedModel tried = best;
     // Wide steps first, narrow ones at last.
     const double width = 0.5 * std::pow(0.05, static_cast<double>(trial) / trials);
     const int changes = 1 + static_cast<int>(3 * draw.uniform());
     for (int i = 0; i < changes; ++i) {
-      const FittedParameter& parameter = draw.one_of(fitted_parameters());
-      double& value = tried.*parameter.member;
       const double step = width * (draw.uniform() + draw.uniform() + draw.uniform() - 1.5);
+      if (!tiles.empty() && draw.uniform() < part_of_efficiencies) {
+        double& efficiency = tried.efficiencies[draw.one_of(tiles)];
+        efficiency = std::clamp(efficiency * std::exp(0.3 * step), 0.1, most_efficiency);
+        continue;
+      }
+      const FittedParameter& parameter = draw.one_of(fitted_parameters());
+      double& value = tried.parameters.*parameter.member;
       // A parameter of 0 moves in steps of its range.
       value = value > 0 ? value * std::exp(step) : 0.1 * std::abs(step) * parameter.most;
       value = std::clamp(value, parameter.least, parameter.most);
@@ -175,11 +218,12 @@ CostParameters ChoiceFit::fit(const CostParameters& start, int trials) const {
   return best;
 }
 
-std::string ChoiceFit::worst_problems(const CostParameters& parameters, double above) const {
+std::string ChoiceFit::worst_problems(const FittedModel& model, double above) const {
+  use(model.efficiencies);
   std::string text;
   for (const Recorded& recorded : problems_) {
     const Candidate* chosen = nullptr;
-    const double ratio = regret(recorded, parameters, &chosen);
+    const double ratio = regret(recorded, model.parameters, &chosen);
     if (ratio <= above) continue;
     char numbers[64];
     std::snprintf(numbers, sizeof numbers, "%.3f %8.1f us  ", ratio, recorded.least);

@@ -1,11 +1,12 @@
-// Fits the parameters of the cost model (gemm/cost_model.hpp) to recorded times of every kernel, of one
-// device or of several.
+// Fits the cost model (gemm/cost_model.hpp) to recorded times of every kernel, of one device or of several:
+// its parameters, and the efficiencies of tiles that kernels.csv has.
 //
 // Half of the recorded problems are fitted, the other half judges. What is minimised is how much longer the
 // kernel of least expected cost takes than the fastest one: not the error of the expected times, which
 // matters only where kernels are close to each other.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,18 @@ struct FittedParameter {
 };
 const std::vector<FittedParameter>& fitted_parameters();
 
+// Kernels of wgmma whose main loops are alike have one efficiency: "128x160 of 16 bits", "128x128 ping-pong of
+// 8 bits", rows and columns as the tensor core has them. Empty for the other kernels, whose efficiency is not
+// fitted.
+std::string tile_of(const Kernel& kernel);
+
+struct FittedModel {
+  CostParameters parameters;
+  std::map<std::string, double> efficiencies;  // of tile_of()
+};
+// With the efficiencies of kernels.csv.
+FittedModel model_of(const CostParameters& parameters, const std::vector<Kernel>& list);
+
 // The recorded candidates of some records, laid out so that a choice by other parameters is quick.
 class ChoiceFit {
  public:
@@ -32,26 +45,25 @@ class ChoiceFit {
   enum class Half { fitted, judged };
 
   // Ratios of the chosen kernel's time to the least. group: only of that group, unless it is empty.
-  std::vector<double> regrets(const CostParameters& parameters, Half half,
-                              const std::string& group = {}) const;
+  std::vector<double> regrets(const FittedModel& model, Half half, const std::string& group = {}) const;
   // The mean logarithm of the regret over the fitted half, of a choice that is not sure of its costs: it
   // takes each kernel with a probability that falls by e where its cost grows by `uncertainty`. So the costs
   // of all kernels near the best one count, and small changes of the parameters show. A group of a record
   // counts by the root of its size: one of few problems is neither lost among the others nor fitted one by
   // one.
-  double objective(const CostParameters& parameters) const;
-  // The parameters that minimise the objective and, a little, the square of the logarithm of how far each has
-  // moved from `start`: a parameter that decides little stays where it was. Random search: each trial changes
-  // one to three parameters of the best ones so far.
-  CostParameters fit(const CostParameters& start, int trials) const;
+  double objective(const FittedModel& model) const;
+  // The model that minimises the objective and, a little, the square of the logarithm of how far each number
+  // has moved from `start`: one that decides little stays where it was. Random search: each trial changes one
+  // to three numbers of the best model so far.
+  FittedModel fit(const FittedModel& start, int trials) const;
   // A line for each problem whose regret is above `above`.
-  std::string worst_problems(const CostParameters& parameters, double above) const;
+  std::string worst_problems(const FittedModel& model, double above) const;
 
  private:
   struct Candidate {
-    const Kernel* kernel;
-    Gemm problem;   // as it is planned, with its copies
-    double copies;  // their cost
+    std::size_t kernel;  // of kernels_
+    Gemm problem;        // as it is planned, with its copies
+    double copies;       // their cost
     double microseconds;
     std::string name;
   };
@@ -63,12 +75,17 @@ class ChoiceFit {
     Half half = Half::fitted;
   };
   static constexpr double uncertainty = 0.03;
+  // With the efficiencies that use() has set.
+  double cost(const Recorded& recorded, const Candidate& candidate, const CostParameters& parameters) const;
   double soft_regret(const Recorded& recorded, const CostParameters& parameters) const;
-  double minimised(const CostParameters& parameters, const CostParameters& start) const;
   double regret(const Recorded& recorded, const CostParameters& parameters, const Candidate** chosen) const;
+  double minimised(const FittedModel& model, const FittedModel& start) const;
+  void use(const std::map<std::string, double>& efficiencies) const;
 
   void append(const ChoiceRecord& record, const std::vector<Kernel>& list);
 
+  mutable std::vector<Kernel> kernels_;
+  std::vector<std::string> tiles_;  // tile_of() each
   std::vector<Recorded> problems_;
 };
 

@@ -15,14 +15,14 @@ namespace tenon::microbench {
 namespace {
 
 void print_regrets(const char* what, const ChoiceRecord& record, const ChoiceFit& fit,
-                   const CostParameters& parameters) {
+                   const FittedModel& model) {
   std::printf("%s, %s:\n%-10s %8s %8s %8s %8s %8s\n", record.machine.c_str(), what, "group", "half",
               "problems", "mean", "95 %", "worst");
   std::vector<std::string> groups = choice_groups();
   groups.emplace_back();
   for (const std::string& group : groups) {
     for (const ChoiceFit::Half half : {ChoiceFit::Half::fitted, ChoiceFit::Half::judged}) {
-      std::vector<double> all = fit.regrets(parameters, half, group);
+      std::vector<double> all = fit.regrets(model, half, group);
       if (all.empty()) continue;
       std::sort(all.begin(), all.end());
       double sum = 0;
@@ -42,7 +42,7 @@ ChoiceRecord read(const std::string& path) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Fits the parameters of gemm()'s cost model to recorded times of every kernel");
+  CLI::App app("Fits gemm()'s cost model, parameters and efficiencies of tiles, to recorded times of every kernel");
   std::vector<std::string> paths;
   int trials = 6000;
   double above = 0;
@@ -77,16 +77,18 @@ int run(int argc, char** argv) {
     together.push_back(&record);
     alone.emplace_back(std::vector<const ChoiceRecord*>{&record}, kernels());
   }
-  const auto print_all = [&](const char* what, const CostParameters& parameters) {
-    for (std::size_t i = 0; i < records.size(); ++i) print_regrets(what, records[i], alone[i], parameters);
+  const auto print_all = [&](const char* what, const FittedModel& model) {
+    for (std::size_t i = 0; i < records.size(); ++i) print_regrets(what, records[i], alone[i], model);
   };
-  const CostParameters start = cost_parameters(records[0].device);
+  const FittedModel start = model_of(cost_parameters(records[0].device), kernels());
   print_all("as they are", start);
-  const CostParameters fitted = trials > 0 ? ChoiceFit(together, kernels()).fit(start, trials) : start;
+  const FittedModel fitted = trials > 0 ? ChoiceFit(together, kernels()).fit(start, trials) : start;
   if (trials > 0) {
     for (const FittedParameter& parameter : fitted_parameters())
-      std::printf("  %-32s %10.4g -> %10.4g\n", parameter.name, start.*parameter.member,
-                  fitted.*parameter.member);
+      std::printf("  %-32s %10.4g -> %10.4g\n", parameter.name, start.parameters.*parameter.member,
+                  fitted.parameters.*parameter.member);
+    for (const auto& [tile, efficiency] : fitted.efficiencies)
+      std::printf("  %-32s %10.4g -> %10.4g\n", tile.c_str(), start.efficiencies.at(tile), efficiency);
     print_all("fitted", fitted);
   }
   for (std::size_t i = 0; i < records.size(); ++i) {

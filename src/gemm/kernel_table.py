@@ -35,11 +35,11 @@ the choice takes the earlier line.
   resident    CTAs that run side by side on an SM
   why         why the line is there, if it needs saying
 
-Where the efficiencies come from. Those of wgmma were fitted to times on an H200, as select.cpp says; with M x N the tile
-as the tensor core has it, a tile that was not measured gets, times 0.92 if it is rowinterleaved,
+Where the efficiencies come from. Those of wgmma are fitted, with the parameters of cost_model.hpp, to recorded times of every
+kernel (tenon_fit_choices): tiles that the tensor core has the same rows and columns of have one efficiency. A tile that was
+not measured gets, with M x N the tile as the tensor core has it, times 0.92 if it is rowinterleaved,
   pingpong     0.918 + 0.009 (N - 128) / 128       cooperative, M = 128   0.903 + 0.052 (N - 128) / 128
   cooperative, M = 256   0.957 + 0.01 (N - 192) / 32              M = 64    0.477 + 0.5 (min(N, 128) - 64) / 64
-and 128x128 with promoted accumulators of bf16 and tf32 0.85, from bf16x6 and tf32x3 of 4096^3.
 Those of the other families are TFLOP/s in bf16 on an H200, relative to the largest tile of tma, which has 555: 480 for the
 other one, 477, 430 and 270 for cp_async, 270 for cp_async_unaligned where operands are aligned. The other types likewise,
 at 4096 cubed, relative to what their rate makes of 555: tf32 247, 224 and 140, s8 853, 785 and 501, e4m3 353 and 303 (on
