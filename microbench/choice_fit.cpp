@@ -180,7 +180,7 @@ double ChoiceFit::minimised(const FittedModel& model, const FittedModel& start) 
   }
   for (const auto& [tile, efficiency] : model.efficiencies) {
     const double x = std::log(efficiency / start.efficiencies.at(tile));
-    moved += 3 * x * x;  // they are known better than the parameters
+    moved += 30 * x * x;  // they are known better than the parameters
   }
   constexpr double price = 0.0003;  // a parameter that doubles must gain 0.015 %
   return objective(model) + price * moved;

@@ -25,8 +25,7 @@ double tensor_rate(Type type) noexcept {
 // Whether the kernel has tail split-K (WgmmaConfig::splits_tail, GemmUnaligned): two CTAs compute each of the
 // last tiles if those fill less than half a wave.
 bool splits_tail(const Kernel& kernel) noexcept {
-  return kernel.instruction == Instruction::wgmma && kernel.partial_bytes == 0 && kernel.cluster == 2 &&
-         kernel.split == 1 && kernel.warp_rows() > 64 && !kernel.pingpong;
+  return kernel.name.find("_tailsplit") != std::string::npos;
 }
 
 // The clocks that the epilogue takes for an element of C.
