@@ -22,12 +22,6 @@ double tensor_rate(Type type) noexcept {
   return bytes(type) == 1 ? 2.0 : type == Type::tf32 ? 0.5 : type == Type::f64 ? 0.0625 : 1.0;
 }
 
-// Whether the kernel has tail split-K (WgmmaConfig::splits_tail, GemmUnaligned): two CTAs compute each of the
-// last tiles if those fill less than half a wave.
-bool splits_tail(const Kernel& kernel) noexcept {
-  return kernel.name.find("_tailsplit") != std::string::npos;
-}
-
 // The clocks that the epilogue takes for an element of C.
 double clocks_of_element(const Kernel& kernel, const Gemm& problem, const CostParameters& c) noexcept {
   const double transposed = kernel.swap_ab ? c.transposed_store_clocks : 0;
@@ -192,7 +186,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
            share * mainloop / division.pieces + storing + c.streamed_clocks * elements * (1 + received) +
            c.streamed_wait_clocks;
   }
-  if (splits_tail(kernel)) {
+  if (kernel.splits_tail) {
     const std::int64_t k_tiles_of_k = round_up_divide(problem.k, kernel.tile_k);
     const bool is_split =
         TailSplit::split_tiles(static_cast<int>(cluster_tiles % clusters), static_cast<int>(clusters),

@@ -45,6 +45,8 @@ struct Kernel {
   bool (*takes_epilogue)(const Gemm& problem) = nullptr;
   Order a_order, b_order;
   bool loads_residue = false;    // RegisterBudget::loads_residue
+  // Whether two CTAs compute each of the last tiles if those fill less than half a wave (TailSplit).
+  bool splits_tail = false;
   bool row_interleaved = false;  // A may have any leading dimension if it begins on 16 bytes: RowInterleaved
   // A and, unless swap_ab, B may have any address and leading dimension: GemmUnaligned.
   bool unaligned = false;

@@ -28,6 +28,7 @@ void append_unaligned(std::vector<Kernel>& list) {
   kernel.cluster = Config::cluster;
   kernel.cluster_n = Config::swap_ab ? 1 : Config::cluster;
   kernel.unaligned = true;
+  kernel.splits_tail = true;
   kernel.threads = Gemm_::threads;
   kernel.shared_bytes = Gemm_::shared_bytes;
   kernel.function = reinterpret_cast<const void*>(&gemm_unaligned<Config, CombinationOf<Config>>);

@@ -70,6 +70,7 @@ void append_wgmma_of(int cluster_m, int cluster_n, std::vector<Kernel>& list) {
   kernel.promotes = Config::promotes;
   kernel.pingpong = Config::pingpong;
   kernel.loads_residue = RegisterBudget<Config>::loads_residue;
+  kernel.splits_tail = Config::splits_tail;
   kernel.row_interleaved = Config::row_interleaved;
   kernel.threads = GemmWgmma<Config>::threads;
   kernel.shared_bytes = GemmWgmma<Config>::template shared_bytes_with<Op>;

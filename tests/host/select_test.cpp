@@ -248,7 +248,8 @@ Kernel wgmma_kernel(int tile_m, int tile_n, int cluster, int split = 1, int warp
 
 // 688 tile pairs on 66 clusters leave 28 for the last wave. Tail split-K halves its time.
 TEST(EstimatedCost, HalvesALastWaveWithTailSplitK) {
-  const Kernel tail_split = wgmma_kernel(256, 192, 2, 1, 128);
+  Kernel tail_split = wgmma_kernel(256, 192, 2, 1, 128);
+  tail_split.splits_tail = true;
   const Gemm p = problem(8192, 8192, 8192);
   const double of_a_wave = estimated_cost(tail_split, problem(512 * 66, 192, 8192), h200);  // and the start
   const double wave = estimated_cost(tail_split, problem(1024 * 66, 192, 8192), h200) - of_a_wave;
@@ -267,7 +268,8 @@ TEST(Select, TailSplitKSharesNoOperands) {
   Kernel pingpong = wgmma_kernel(128, 176, 2, 1, 128);
   pingpong.pingpong = true;
   pingpong.efficiency = efficiency_of(pingpong);
-  const std::vector<Kernel> list = {wgmma_kernel(256, 160, 2, 1, 128), pingpong};
+  std::vector<Kernel> list = {wgmma_kernel(256, 160, 2, 1, 128), pingpong};
+  list[0].splits_tail = true;
   // 60 tiles, each in two halves, take more than half the time of 64 of 66 clusters with whole ones.
   EXPECT_GT(estimated_cost(list[0], problem(2520, 872, 2112), h200),
             0.53 * estimated_cost(list[0], problem(4096, 1280, 2112), h200));

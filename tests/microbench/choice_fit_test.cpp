@@ -28,6 +28,10 @@ ChoiceRecord record_of(const CostParameters& truth, int count) {
   return record;
 }
 
+FittedModel as_it_is() {
+  return model_of({}, kernels());
+}
+
 double mean_logarithm(const std::vector<double>& ratios) {
   double sum = 0;
   for (const double ratio : ratios) sum += std::log(ratio);
@@ -38,18 +42,18 @@ double worst(const std::vector<double>& ratios) {
 }
 
 TEST(ChoiceFit, FindsChoicesThatAreRightByTimesOfOtherParameters) {
-  CostParameters truth;
-  truth.bytes_per_clock = 50;
-  truth.cluster_clocks = 500;
-  truth.start_k_tiles = 1;
-  const ChoiceRecord record = record_of(truth, 200);
+  FittedModel truth = as_it_is();
+  truth.parameters.bytes_per_clock = 50;
+  truth.parameters.cluster_clocks = 500;
+  truth.parameters.start_k_tiles = 1;
+  const ChoiceRecord record = record_of(truth.parameters, 200);
   const ChoiceFit fit({&record}, kernels());
-  const CostParameters start;
+  const FittedModel start = as_it_is();
   EXPECT_EQ(worst(fit.regrets(truth, ChoiceFit::Half::fitted)), 1);
   EXPECT_LT(fit.objective(truth), fit.objective(start));
   const double before = mean_logarithm(fit.regrets(start, ChoiceFit::Half::fitted));
   ASSERT_GT(before, 0.002) << "the parameters must differ enough to change choices";
-  const CostParameters fitted = fit.fit(start, 1500);
+  const FittedModel fitted = fit.fit(start, 1500);
   EXPECT_LT(fit.objective(fitted), fit.objective(start));
   EXPECT_LT(mean_logarithm(fit.regrets(fitted, ChoiceFit::Half::fitted)), 0.3 * before);
   EXPECT_EQ(worst(fit.regrets(truth, ChoiceFit::Half::judged)), 1);
@@ -64,12 +68,33 @@ TEST(ChoiceFit, OfSeveralRecordsCountsEach) {
   other.start_k_tiles = 1;
   const ChoiceRecord first = record_of({}, 100), second = record_of(other, 100);
   const ChoiceFit both({&first, &second}, kernels());
-  const double of_first = ChoiceFit({&first}, kernels()).objective({}),
-               of_second = ChoiceFit({&second}, kernels()).objective({});
+  const double of_first = ChoiceFit({&first}, kernels()).objective(as_it_is()),
+               of_second = ChoiceFit({&second}, kernels()).objective(as_it_is());
   EXPECT_NE(of_first, of_second);
-  EXPECT_NEAR(both.objective({}), (of_first + of_second) / 2, 1e-9);
-  EXPECT_EQ(both.regrets({}, ChoiceFit::Half::judged).size(),
-            2 * ChoiceFit({&first}, kernels()).regrets({}, ChoiceFit::Half::judged).size());
+  EXPECT_NEAR(both.objective(as_it_is()), (of_first + of_second) / 2, 1e-9);
+  EXPECT_EQ(both.regrets(as_it_is(), ChoiceFit::Half::judged).size(),
+            2 * ChoiceFit({&first}, kernels()).regrets(as_it_is(), ChoiceFit::Half::judged).size());
+}
+
+// Times of a library in which one tile is slower than kernels.csv says: the fit finds its efficiency.
+TEST(ChoiceFit, FindsTheEfficiencyOfATile) {
+  const std::string tile = "128x192 of 16 bits";
+  std::vector<Kernel> slower = kernels();
+  for (Kernel& kernel : slower)
+    if (tile_of(kernel) == tile) kernel.efficiency *= 0.7;
+  ChoiceRecord record;
+  record.device = test::h200;
+  for (const ChoiceProblem& problem : draw_choice_problems(11, 200)) {
+    if (problem.group != "aligned" && problem.group != "large") continue;
+    ChoiceTimes times{problem, {}};
+    for (const ChoiceCandidate& candidate : choice_candidates(slower, gemm_of(problem), record.device))
+      times.times.push_back({candidate.name(), 1e-6 * candidate.cost});
+    record.problems.push_back(times);
+  }
+  const FittedModel start = as_it_is();
+  ASSERT_EQ(start.efficiencies.count(tile), 1U);
+  const FittedModel fitted = ChoiceFit({&record}, kernels()).fit(start, 1500);
+  EXPECT_LT(fitted.efficiencies.at(tile), 0.93 * start.efficiencies.at(tile));
 }
 
 TEST(ChoiceFit, HalvesAreOfEachGroupAndOfEqualSize) {
@@ -82,12 +107,12 @@ TEST(ChoiceFit, HalvesAreOfEachGroupAndOfEqualSize) {
   }
   const ChoiceFit fit({&record}, kernels());
   for (const std::string& group : choice_groups()) {
-    const std::size_t fitted = fit.regrets({}, ChoiceFit::Half::fitted, group).size();
-    const std::size_t judged = fit.regrets({}, ChoiceFit::Half::judged, group).size();
+    const std::size_t fitted = fit.regrets(as_it_is(), ChoiceFit::Half::fitted, group).size();
+    const std::size_t judged = fit.regrets(as_it_is(), ChoiceFit::Half::judged, group).size();
     EXPECT_GE(fitted, 1U) << group;
     EXPECT_LE(fitted - judged, 1U) << group;
   }
-  EXPECT_EQ(fit.worst_problems({}, 1.5), "");
+  EXPECT_EQ(fit.worst_problems(as_it_is(), 1.5), "");
 }
 
 }  // namespace

@@ -169,7 +169,7 @@ TEST(ChoiceRecorder, TimesWhatIsWorthItInTurnsAndKeepsMedians) {
           static_cast<std::size_t>(value <= ChoiceRecorderRules{}.cost_factor * least || name == chosen);
     EXPECT_EQ(times.size(), worth_it);
     for (const ChoiceTime& time : times) {
-      EXPECT_DOUBLE_EQ(time.microseconds, 1.01e-8 * cost.at(time.name)) << "the median of five";
+      EXPECT_DOUBLE_EQ(time.microseconds, 1.01e-8 * cost.at(time.name)) << "the median of the rounds";
       EXPECT_EQ(timer.prepared[prepared++], time.name);
     }
     for (int round = 0; round < ChoiceRecorderRules{}.bursts; ++round) {
