@@ -104,11 +104,13 @@ def under_nvcc(one, year, nvcc):
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "all.cu"
         source.write_text(text)
-        status, said = _run([nvcc, "-ccbin", one.path, f"-std=c++{year}", "--Werror=all-warnings", f"-Xcompiler={','.join(STRICT)}",
-                             "-gencode", "arch=compute_90a,code=sm_90a", f"-I{INCLUDE}", "-c", "-o", f"{source}.o", source])  # fmt: skip
+        status, said = _run([nvcc, "-ccbin", one.path, f"-std=c++{year}", "-Xcompiler=-Wall,-Wextra", "-gencode",
+                             "arch=compute_90a,code=sm_90a", f"-I{INCLUDE}", "-c", "-o", f"{source}.o", source])  # fmt: skip
     if refused := UNKNOWN_TO_NVCC.search(said):
         return refused[1], ""
-    return None, _first_errors(said) if status or said else ""
+    # clang warns of functions in CUDA's headers too, which are no headers of the system to it behind nvcc.
+    warnings = [line for line in said.splitlines() if "warning" in line and str(INCLUDE) in line]
+    return None, _first_errors(said) if status else "\n".join(warnings[:3])
 
 
 # Headers that say in one sentence, each its own, what clang as the compiler of CUDA lacks.
