@@ -35,6 +35,10 @@ class Compiler:
     def __str__(self):
         return f"{self.kind} {self.version}"
 
+    @property
+    def is_cuda_compiler(self):
+        return self.kind == "clang++" and self.major >= OLDEST_CUDA
+
     def standard(self, year):
         """The option for C++17 or C++20, which older compilers call by their draft."""
         option = f"-std=c++{year}"
@@ -119,19 +123,31 @@ SENTENCES = ("tenon/ptx/needs_nvcc.hpp", "tenon/ptx/needs_newer_clang.hpp", "ten
 KERNELS = ("warp.cu", "embed_sm80.cu", "attention_score.cu")
 
 
+def cuda_command(clang, toolkit, target):
+    """What a command of this clang begins with, to compile CUDA with the Toolkit at that folder, for the target."""
+    folders = [path for path in (toolkit / "include", toolkit / "include/cccl") if path.is_dir()]  # before those of the system
+    return [clang.path, "-x", "cuda", f"--cuda-gpu-arch={target}", f"--cuda-path={toolkit}", "-std=c++17", *STRICT,
+            "-Wno-unknown-cuda-version", "-Wno-unknown-attributes", f"-I{INCLUDE}", *(f"-isystem{path}" for path in folders)]  # fmt: skip
+
+
+DEVICE_HALF = ("--cuda-device-only", "-fsyntax-only", "-")
+
+
+def cannot(command):
+    """Why that command cannot compile an empty source, or None."""
+    status, said = _run([*command, *DEVICE_HALF], "")
+    return re.sub(r"^\S+: (fatal )?error: ", "", _first_errors(said).splitlines()[0]) if status else None
+
+
 def as_cuda(clang, toolkit, target):
     """{compiled, refused, failures} of the headers of device code, which this clang compiles with the Toolkit at that folder;
     {cannot: why} where it cannot compile an empty source."""
-    common = [clang.path, "-x", "cuda", f"--cuda-gpu-arch={target}", f"--cuda-path={toolkit}", "-std=c++17", *STRICT,
-              "-Wno-unknown-cuda-version", "-Wno-unknown-attributes", f"-I{INCLUDE}",
-              *(f"-isystem{path}" for path in (toolkit / "include", toolkit / "include/cccl") if path.is_dir())]  # fmt: skip
-    device = ["--cuda-device-only", "-fsyntax-only", "-"]
-    status, said = _run([*common, *device], "")
-    if status:
-        return {"cannot": re.sub(r"^\S+: (fatal )?error: ", "", _first_errors(said).splitlines()[0])}
+    common = cuda_command(clang, toolkit, target)
+    if why := cannot(common):
+        return {"cannot": why}
     refused, failures = set(), {}
     for header in SENTENCES:
-        status, said = _run([*common, *device], f'#include "{header}"\n')
+        status, said = _run([*common, *DEVICE_HALF], f'#include "{header}"\n')
         if status:
             refused.add(header)
             errors = [line for line in said.splitlines() if " error: " in line and "tenon stops here" not in line]
@@ -140,7 +156,7 @@ def as_cuda(clang, toolkit, target):
     found = headers.for_nvrtc()
     chosen = [h for h, names in found.items() if target == "sm_90a" or "needs_sm_90a.hpp" not in names]
     compiled = [h for h in chosen if not refused & headers.reached(h)]
-    status, said = _run([*common, *device], "".join(f'#include "{h}"\n' for h in compiled))
+    status, said = _run([*common, *DEVICE_HALF], "".join(f'#include "{h}"\n' for h in compiled))
     if status or said:
         failures["all together"] = _first_errors(said)
     for name in KERNELS if target == "sm_80" else ():

@@ -85,7 +85,7 @@ class Host(unittest.TestCase):
 
 class Cuda(unittest.TestCase):
     def test_the_newest_clang(self):
-        fit = [one for one in compilers.installed() if one.kind == "clang++" and one.major >= compilers.OLDEST_CUDA]
+        fit = [one for one in compilers.installed() if one.is_cuda_compiler]
         if not fit:
             self.skipTest("no clang++ of 16 or newer is in PATH")
         done = script("cuda", fit[-1].path, "--nvcc", NVCC, "--json")
