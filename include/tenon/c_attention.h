@@ -80,7 +80,7 @@ typedef struct tenon_attention_backward_problem {
 
 /* Everything zero except a window without limits. */
 void tenon_attention_problem_init(tenon_attention_problem* problem, size_t struct_bytes);
-static inline tenon_attention_problem tenon_attention_problem_default(void) {
+TENON_INLINE tenon_attention_problem tenon_attention_problem_default(void) {
   tenon_attention_problem problem;
   tenon_attention_problem_init(&problem, sizeof problem);
   return problem;
@@ -94,7 +94,7 @@ tenon_status tenon_attention(const tenon_attention_problem* problem, struct CUst
 
 /* The backward pass: attention_backward.hpp. Everything zero. */
 void tenon_attention_backward_problem_init(tenon_attention_backward_problem* problem, size_t struct_bytes);
-static inline tenon_attention_backward_problem tenon_attention_backward_problem_default(void) {
+TENON_INLINE tenon_attention_backward_problem tenon_attention_backward_problem_default(void) {
   tenon_attention_backward_problem problem;
   tenon_attention_backward_problem_init(&problem, sizeof problem);
   return problem;

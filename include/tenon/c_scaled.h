@@ -79,7 +79,7 @@ typedef struct tenon_sliced_gemm_problem {
 
 /* Everything zero except alpha = 1, and A and B in TENON_E4M3, B column-major. */
 void tenon_scaled_gemm_problem_init(tenon_scaled_gemm_problem* problem, size_t struct_bytes);
-static inline tenon_scaled_gemm_problem tenon_scaled_gemm_problem_default(void) {
+TENON_INLINE tenon_scaled_gemm_problem tenon_scaled_gemm_problem_default(void) {
   tenon_scaled_gemm_problem problem;
   tenon_scaled_gemm_problem_init(&problem, sizeof problem);
   return problem;
@@ -92,7 +92,7 @@ tenon_status tenon_scaled_gemm(const tenon_scaled_gemm_problem* problem, struct 
 
 /* Everything zero except alpha = 1 and slices = TENON_SLICES_AS_F64. */
 void tenon_sliced_gemm_problem_init(tenon_sliced_gemm_problem* problem, size_t struct_bytes);
-static inline tenon_sliced_gemm_problem tenon_sliced_gemm_problem_default(void) {
+TENON_INLINE tenon_sliced_gemm_problem tenon_sliced_gemm_problem_default(void) {
   tenon_sliced_gemm_problem problem;
   tenon_sliced_gemm_problem_init(&problem, sizeof problem);
   return problem;
@@ -109,7 +109,7 @@ tenon_status tenon_sliced_gemm(const tenon_sliced_gemm_problem* problem, struct 
 
 /* Everything zero. */
 void tenon_quantize_problem_init(tenon_quantize_problem* problem, size_t struct_bytes);
-static inline tenon_quantize_problem tenon_quantize_problem_default(void) {
+TENON_INLINE tenon_quantize_problem tenon_quantize_problem_default(void) {
   tenon_quantize_problem problem;
   tenon_quantize_problem_init(&problem, sizeof problem);
   return problem;

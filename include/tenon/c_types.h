@@ -14,6 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Before a function of these headers. Where clang is the host compiler of nvcc it takes the headers for a
+ * part of the source, and would warn of each function that the program does not call. */
+#ifdef __GNUC__
+#define TENON_INLINE static inline __attribute__((unused))
+#else
+#define TENON_INLINE static inline
+#endif
+
 /* NOLINTBEGIN(modernize-use-using): C has no `using` */
 
 struct CUstream_st; /* a cudaStream_t points to one */

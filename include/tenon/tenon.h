@@ -132,7 +132,7 @@ const char* tenon_version(void);
 
 /* Everything zero except alpha = 1 and accumulate = TENON_F32. */
 void tenon_gemm_problem_init(tenon_gemm_problem* problem, size_t struct_bytes);
-static inline tenon_gemm_problem tenon_gemm_problem_default(void) {
+TENON_INLINE tenon_gemm_problem tenon_gemm_problem_default(void) {
   tenon_gemm_problem problem;
   tenon_gemm_problem_init(&problem, sizeof problem);
   return problem;
@@ -160,7 +160,7 @@ tenon_status tenon_gemm_prepare(const tenon_gemm_problem* problem, tenon_prepare
 
 /* Everything zero. */
 void tenon_gemm_pointers_init(tenon_gemm_pointers* pointers, size_t struct_bytes);
-static inline tenon_gemm_pointers tenon_gemm_pointers_default(void) {
+TENON_INLINE tenon_gemm_pointers tenon_gemm_pointers_default(void) {
   tenon_gemm_pointers pointers;
   tenon_gemm_pointers_init(&pointers, sizeof pointers);
   return pointers;
@@ -179,7 +179,7 @@ void tenon_prepared_gemm_free(tenon_prepared_gemm* prepared);
 
 /* Everything zero except alpha = 1. */
 void tenon_gemm_grouped_problem_init(tenon_gemm_grouped_problem* problem, size_t struct_bytes);
-static inline tenon_gemm_grouped_problem tenon_gemm_grouped_problem_default(void) {
+TENON_INLINE tenon_gemm_grouped_problem tenon_gemm_grouped_problem_default(void) {
   tenon_gemm_grouped_problem problem;
   tenon_gemm_grouped_problem_init(&problem, sizeof problem);
   return problem;
@@ -192,7 +192,7 @@ tenon_status tenon_gemm_grouped(const tenon_gemm_grouped_problem* problem, struc
 
 /* Everything zero. */
 void tenon_gemm_batch_init(tenon_gemm_batch* batch, size_t struct_bytes);
-static inline tenon_gemm_batch tenon_gemm_batch_default(void) {
+TENON_INLINE tenon_gemm_batch tenon_gemm_batch_default(void) {
   tenon_gemm_batch batch;
   tenon_gemm_batch_init(&batch, sizeof batch);
   return batch;

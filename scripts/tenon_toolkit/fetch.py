@@ -1,6 +1,8 @@
 """The compilers of a CUDA version, from PyPI, at the versions and hashes of scripts/requirements/toolkits, kept in .tools."""
 
+import os
 import platform
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +51,23 @@ class Toolkit:
         cccl = self._in("cuda_cccl", "include/cccl")
         return [*folders, *([cccl] if cccl else [])]
 
+    def as_installed(self):
+        """A folder that is laid out as an installed toolkit: include, lib64, nvvm, and in bin what PyPI has."""
+        if (self.folder / "nvidia/cu13/bin").is_dir():
+            return self.folder / "nvidia/cu13"
+        whole, part = self.folder / "installed", self.folder / f"installed.{os.getpid()}"
+        if not whole.is_dir():
+            for includes in self.includes:
+                shutil.copytree(includes, part / "include", copy_function=_link, dirs_exist_ok=True)
+            for name, path in (("bin", self.ptxas.parent), ("nvvm", self._in("cuda_nvcc", "nvvm")),
+                               ("lib64", self._in("cuda_runtime", "lib"))):  # fmt: skip
+                (part / name).symlink_to(path)
+            try:
+                part.rename(whole)
+            except OSError:  # another process was faster
+                shutil.rmtree(part)
+        return whole
+
 
 def folder_of(version):
     """Where a version is kept: lists have two hashes a package, one for each processor."""
@@ -60,6 +79,11 @@ def fetch(version):
     if version not in versions():
         raise BadInput(f"the version is '{version}' but must be one of {', '.join(versions())}")
     return Toolkit(version, packages.fetch(LISTS / f"{version}.txt", KEPT, f"CUDA {version}", platform.machine(), _complete))
+
+
+def _link(path, link):
+    if not os.path.lexists(link):  # each package has an empty __init__.py
+        os.symlink(path, link)
 
 
 def _complete(folder):

@@ -1,4 +1,5 @@
-"""Compiles the headers of include/tenon with the NVRTC of a Toolkit: all in one program a target, each alone where that fails."""
+"""The headers of include/tenon: which are plain C++ and which NVRTC compiles. Compiles the latter with the NVRTC of a Toolkit, all
+in one program a target, each alone where that fails."""
 
 import re
 
@@ -11,21 +12,58 @@ INCLUDED = re.compile(r'^\s*#include "(tenon/[^"]+)"', re.M)
 SENTENCE_12_5 = "this header of tenon needs the CUDA Toolkit 12.5 or newer"
 
 
+# What only a compiler of CUDA understands.
+DEVICE_CODE = re.compile(r"\b__(device|global|shared|forceinline)__\b|\basm volatile\b|\b__CUDACC_VER_|#include <cuda")
+
+
+def every(suffix):
+    """The path below include of each header with this suffix."""
+    return [path.relative_to(INCLUDE).as_posix() for path in sorted((INCLUDE / "tenon").rglob(f"*.{suffix}"))]
+
+
 def reached(header):
-    """The names of the header and of all tenon headers that it includes."""
+    """The header and all tenon headers that it includes."""
     found, unread = set(), [header]
     while unread:
         path = unread.pop()
         if path not in found:
             found.add(path)
             unread += INCLUDED.findall((INCLUDE / path).read_text(encoding="utf-8"))
-    return {path.rpartition("/")[2] for path in found}
+    return found
+
+
+def names_reached(header):
+    """The names of the files that it reaches, without folders."""
+    return {path.rpartition("/")[2] for path in reached(header)}
+
+
+def _in_plain_cpp(text):
+    """The text without what is under #if ... __CUDACC__ or __CUDA_ARCH__, which plain C++ never sees."""
+    kept, depth, hidden_at = [], 0, None
+    for line in text.splitlines():
+        if re.match(r"\s*#\s*if", line):
+            depth += 1
+            if hidden_at is None and re.search(r"\bif(def\b.*|\b.*defined\W+)__CUDA(CC|_ARCH)__", line):
+                hidden_at = depth
+        elif re.match(r"\s*#\s*endif", line):
+            if hidden_at == depth:
+                hidden_at = None
+            depth -= 1
+        elif re.match(r"\s*#\s*el", line) and hidden_at == depth:
+            hidden_at = None
+        if hidden_at is None and not line.lstrip().startswith("//"):
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def is_plain(header):
+    """Whether no part of it, nor of what it includes, needs a compiler of CUDA: plain C or C++ must compile it."""
+    return not any(DEVICE_CODE.search(_in_plain_cpp((INCLUDE / path).read_text(encoding="utf-8"))) for path in reached(header))
 
 
 def for_nvrtc():
     """{header: the names that it reaches} without headers of host code."""
-    every = (path.relative_to(INCLUDE).as_posix() for path in sorted((INCLUDE / "tenon").rglob("*.hpp")))
-    found = {header: reached(header) for header in every if "/emulator/" not in header}
+    found = {header: names_reached(header) for header in every("hpp") if "/emulator/" not in header}
     return {header: names for header, names in found.items() if "needs_host.hpp" not in names}
 
 

@@ -27,7 +27,8 @@ import sys
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
 sys.path.insert(0, str(INCLUDE.parent / "scripts"))
 sys.dont_write_bytecode = True
-from tenon_toolkit.nvrtc import Program, load as nvrtc_library  # noqa: E402  (the lines above make it importable)
+from tenon_toolkit.headers import is_plain  # noqa: E402  (the lines above make it importable)
+from tenon_toolkit.nvrtc import Program, load as nvrtc_library  # noqa: E402
 
 HEADERS = sorted(p.relative_to(INCLUDE) for suffix in ("*.hpp", "*.h") for p in (INCLUDE / "tenon").rglob(suffix))
 # About half of what an empty .cu holds. The header that comes closest, ptx/wgmma_sp.hpp, adds 0.12 s to its 0.36 s.
@@ -35,8 +36,6 @@ BUDGET_CHARACTERS = 600_000
 # With all of a kernel and its launch: the element types of CUDA, its driver's and runtime's API.
 BUDGET_OF_A_LAUNCH = 975_000
 
-# What only nvcc understands. A header without any of it, also by way of what it includes, must compile with plain g++.
-DEVICE_CODE = re.compile(r"\b__(device|global|shared|forceinline)__\b|\basm volatile\b|\b__CUDACC_VER_|#include <cuda")
 INCLUDED = re.compile(r'^\s*#include "(tenon/[^"]+)"', re.M)
 
 
@@ -53,29 +52,6 @@ def reachable(header):
 
 def includes(header, what):
     return any(what in (INCLUDE / path).read_text() for path in reachable(header))
-
-
-def strip_guarded(text):
-    """The text without what is under #if ... __CUDACC__ or __CUDA_ARCH__, which plain g++ never sees."""
-    kept, depth, hidden_at = [], 0, None
-    for line in text.splitlines():
-        if re.match(r"\s*#\s*if", line):
-            depth += 1
-            if hidden_at is None and re.search(r"\bif(def\b.*|\b.*defined\W+)__CUDA(CC|_ARCH)__", line):
-                hidden_at = depth
-        elif re.match(r"\s*#\s*endif", line):
-            if hidden_at == depth:
-                hidden_at = None
-            depth -= 1
-        elif re.match(r"\s*#\s*el", line) and hidden_at == depth:
-            hidden_at = None
-        if hidden_at is None and not line.lstrip().startswith("//"):
-            kept.append(line)
-    return "\n".join(kept)
-
-
-def is_host_header(header):
-    return not any(DEVICE_CODE.search(strip_guarded((INCLUDE / path).read_text())) for path in reachable(header))
 
 
 def baseline_of(header):
@@ -121,7 +97,7 @@ def alone(nvcc, cxx, folder, cuda_libraries):
 
     baseline = {header: baseline_of(header) for header in HEADERS}
     size = {text: characters("what headers are charged over", text) for text in {"", *baseline.values()}}
-    hosts = [header for header in HEADERS if is_host_header(header)]
+    hosts = [header for header in HEADERS if is_plain(header.as_posix())]
     by_nvrtc = [h for h in FOR_NVRTC if NEEDS_HOST not in reachable(h) and h not in hosts] if nvrtc_library(cuda_libraries) else []
     for header in HEADERS:
         text = f'#include "{header}"\n#include "{header}"\n'  # twice: the header is guarded against double inclusion

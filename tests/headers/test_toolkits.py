@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
 from tenon_sass.errors import BadInput, NoTool  # noqa: E402
-from tenon_toolkit import fetch  # noqa: E402
+from tenon_toolkit import fetch, wgmma  # noqa: E402
 
 
 def toolkit(*arguments):
@@ -43,6 +43,24 @@ class Toolkits(unittest.TestCase):
         results = self.check(fetch.versions()[-1])
         self.assertEqual({target: result["refused"] for target, result in results.items()},
                          dict.fromkeys(("sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a"), 0))
+
+    def test_the_newest_does_not_serialise_wgmma(self):
+        done = toolkit("wgmma", fetch.versions()[-1], "--json")
+        if done.returncode == 3:
+            self.skipTest(done.stderr.strip())
+        notes = json.loads(done.stdout)[0]["notes"]
+        self.assertGreaterEqual(len(notes), 3)
+        self.assertEqual((done.returncode, {what: found for what, found in notes.items() if found}), (0, {}))
+
+    def test_notes_of_ptxas_are_found(self):
+        log = ("ptxas info    : (C7515) Potential Performance Loss: wgmma.mma_async instructions are serialized due to ... stage in "
+               "function 'f'\nptxas info    : (C7517) warpgroup.wait is injected in around line 9 by compiler in function 'f'\n")
+        with mock.patch.object(wgmma, "load"), mock.patch.object(wgmma, "Program") as program:
+            program.return_value.__enter__.return_value = mock.Mock(error=None, log=log)
+            found = wgmma.notes(mock.Mock(libraries=None, includes=[]))
+        self.assertEqual(found["attention"], [
+            "(C7515) Potential Performance Loss: wgmma.mma_async instructions are serialized due to ... stage",
+            "(C7517) warpgroup.wait is injected in around line 9 by compiler"])
 
     def test_a_version_that_pypi_lacks_is_refused(self):
         done = toolkit("headers", "12.7")

@@ -4,7 +4,10 @@
 
 #include "tenon/attention/softmax_wgmma.hpp"
 #include "tenon/attention/work_decode_wgmma.hpp"
+#include "tenon/ptx/needs_cuda_12_5.hpp"
 #include "tenon/ptx/st_shared.hpp"
+
+#include <cuda/ptx>
 
 namespace tenon {
 

@@ -4,6 +4,9 @@
 
 #include "tenon/attention/work_decode_wgmma.hpp"
 #include "tenon/ptx/cp_async.hpp"
+#include "tenon/ptx/needs_cuda_12_5.hpp"
+
+#include <cuda/ptx>
 
 namespace tenon {
 

@@ -159,9 +159,23 @@ struct LoadedOperation<Op, std::void_t<decltype(std::declval<const Op&>().loaded
   __device__ __forceinline__ static type of(const Op& op) { return op.loaded(); }
 };
 
+// Whether device code may call F with these arguments, and the result converts to R.
+#if defined(__CUDACC_VER_MAJOR__)
+template <class R, class F, class... Arguments>
+inline constexpr bool is_device_callable = std::is_invocable_r_v<R, F, Arguments...>;
+#else  // to clang the functions of <type_traits> are of the host, which may not call those of a device
+template <class R, class F, class... Arguments>
+__host__ __device__ auto call_result(int)
+    -> std::is_convertible<decltype(std::declval<F>()(std::declval<Arguments>()...)), R>;
+template <class, class, class...>
+__host__ __device__ std::false_type call_result(long);
+template <class R, class F, class... Arguments>
+inline constexpr bool is_device_callable = decltype(call_result<R, F, Arguments...>(0))::value;
+#endif
+
 // Whether an operation that is not LinearCombination can be called as operations are.
 template <class Op, class Value>
-inline constexpr bool is_operation = std::is_invocable_r_v<Value, const Op&, Value, int, int>;
+inline constexpr bool is_operation = is_device_callable<Value, const Op&, Value, int, int>;
 
 // An operation on elements that all lie in C: applied without bounds checks.
 template <class Op_>

@@ -65,8 +65,7 @@ struct OperandValues<EpilogueOperands<O...>, std::index_sequence<I...>> : Operan
   // op(accumulator, row, column, values...).
   template <class Op, class Value>
   __device__ __forceinline__ Value call(const Op& op, Value accumulator, int row, int column) const {
-    constexpr bool is_callable =
-        std::is_invocable_r_v<Value, const Op&, Value, int, int, typename O::Value...>;
+    constexpr bool is_callable = is_device_callable<Value, const Op&, Value, int, int, typename O::Value...>;
     static_assert(is_callable,
                   "WithOperands: the operation is called as op(accumulator, int row, int column, the value "
                   "of each operand in their order) and returns the accumulator's type; elements of 16 bits "

@@ -8,6 +8,7 @@
 // A and B. Below: batch.hpp, store_chunks.hpp, store_registers.hpp, pipeline/grid_dependency.hpp.
 #pragma once
 
+#include "tenon/ptx/needs_newer_clang.hpp"
 #include "tenon/ptx/needs_sm_80.hpp"
 
 #include "tenon/gemm/batch.hpp"

@@ -13,6 +13,7 @@
 #include "tenon/gemm/store_registers.hpp"
 #include "tenon/gemm/tile_scheduler.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
+#include "tenon/ptx/needs_newer_clang.hpp"
 #include "tenon/ptx/setmaxnreg.hpp"
 #include "tenon/ptx/shared_address.hpp"
 

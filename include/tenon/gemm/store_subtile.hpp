@@ -27,7 +27,7 @@ __device__ __forceinline__ void store_subtile_vectors(const Output& c, std::uint
     // has 2 or 4 chunks.
     const int turn = (i + lane) / chunks, chunk = (i + lane) % chunks;
     if (turn >= subtile_rows) break;  // half of the lanes, where a row is one chunk
-    const int r = turn / 8 * 8 + (turn % 2 * 4 | turn & 2 | turn / 4 % 2);
+    const int r = turn / 8 * 8 + (turn % 2 * 4 | (turn & 2) | turn / 4 % 2);
     const int left = row + r < c.m ? c.n - column - chunk * elements : 0;  // elements of the row
     auto* const to = static_cast<Element*>(c.data) + (row + r) * c.ld + column + chunk * elements;
     std::uint32_t word[4];

@@ -1,5 +1,5 @@
 // Makes tensor maps (tensor_map.hpp), on the host. cuTensorMapEncodeTiled is reached through the runtime, so
-// that programs need not link libcuda. Below: tensor_map.hpp, status.hpp; the CUDA Toolkit 12.5 or newer.
+// that programs need not link libcuda. Below: tensor_map.hpp, status.hpp.
 #pragma once
 
 #include "tenon/needs_host.hpp"
@@ -24,8 +24,13 @@ inline Status encode_tensor_map(const void* data, int element_bytes, int rank, c
   static const auto encode = [] {
     void* function = nullptr;
     cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
     const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
                                                                cudaEnableDefault, &found);
+#else  // which has no other version of it
+    const cudaError_t error =
+        cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &found);
+#endif
     const bool usable = error == cudaSuccess && found == cudaDriverEntryPointSuccess;
     return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(usable ? function : nullptr);
   }();

@@ -64,9 +64,13 @@ inline constexpr bool is_specific_target =
 // `toolkit` of ptx/instructions.csv. CUDA 12.4 writes PTX ISA 8.4, 12.5 writes 8.5, 12.8 writes 8.7, 13.0
 // writes 9.0. Forms that 12.4 has need no check.
 template <int major, int minor, class Dependent>
-inline constexpr bool cuda_at_least = sizeof(Dependent*) != 0 &&
-                                      (__CUDACC_VER_MAJOR__ > major ||
-                                       (__CUDACC_VER_MAJOR__ == major && __CUDACC_VER_MINOR__ >= minor));
+inline constexpr bool cuda_at_least =
+#if defined(__CUDACC_VER_MAJOR__)
+    sizeof(Dependent*) != 0 &&
+    (__CUDACC_VER_MAJOR__ > major || (__CUDACC_VER_MAJOR__ == major && __CUDACC_VER_MINOR__ >= minor));
+#else  // clang, which has included cuda.h
+    sizeof(Dependent*) != 0 && CUDA_VERSION >= 1000 * major + 10 * minor;
+#endif
 
 static_assert(cuda_at_least<12, 4, void>, "tenon needs the CUDA Toolkit 12.4 or newer (PTX ISA 8.4)");
 

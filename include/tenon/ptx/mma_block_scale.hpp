@@ -14,6 +14,7 @@
 #pragma once
 
 #include "tenon/ptx/arch.hpp"
+#include "tenon/ptx/needs_nvcc.hpp"
 #include "tenon/ptx/operand_types.hpp"
 
 namespace tenon::ptx {

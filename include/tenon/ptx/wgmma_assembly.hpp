@@ -8,6 +8,7 @@
 #pragma once
 
 #include "tenon/ptx/arch.hpp"
+#include "tenon/ptx/needs_nvcc.hpp"
 #include "tenon/ptx/wgmma_lists.hpp"
 
 namespace tenon::ptx {

@@ -19,7 +19,7 @@ def declarations(folder):
     """The text of the headers without comments, directives, and the bodies of inline functions."""
     text = "\n".join((folder / "tenon" / name).read_text() for name in HEADERS)
     text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
-    text = re.sub(r"^\s*#.*$", "", text, flags=re.M)
+    text = re.sub(r"^\s*#.*$", "", text, flags=re.M).replace("TENON_INLINE", "static inline")
     return re.sub(r"(static inline [^{;]*)\{.*?\n\}", r"\1;", text, flags=re.S)
 
 
