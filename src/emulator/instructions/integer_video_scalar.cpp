@@ -126,23 +126,18 @@ Bits video_mad(Bits a, Bits b, Bits c, const Op& op) {
 // --- decoding
 
 Part part_of(Decoding& decoding, const ptx::Operand& operand, bool is_signed) {
-  switch (operand.part) {
-    case ptx::Part::whole:
-      return {0, 32, is_signed};
-    case ptx::Part::h0:
-    case ptx::Part::h1:
-      return {operand.part == ptx::Part::h1 ? 16 : 0, 16, is_signed};
-    default:
-      break;
-  }
-  if (operand.part < ptx::Part::b0) decoding.fail("a part is .b0 to .b3, .h0 or .h1");
-  return {8 * (static_cast<int>(operand.part) - static_cast<int>(ptx::Part::b0)), 8, is_signed};
+  const std::string& part = operand.part;
+  if (part.empty()) return {0, 32, is_signed};
+  const int width = part[0] == 'h' ? 16 : 8, index = part[1] - '0';
+  if (part.size() != 2 || index >= 32 / width)
+    decoding.fail("." + part + " is given where a part of one register is needed: .b0 to .b3, .h0 or .h1");
+  return {width * index, width, is_signed};
 }
 
 // The operand without what only video instructions allow.
 void push(Decoding& decoding, const ptx::Operand& operand, bool may_be_negated) {
   ptx::Operand whole = operand;
-  whole.part = ptx::Part::whole;
+  whole.part.clear();
   if (may_be_negated) whole.negated = false;
   if (whole.predicate) decoding.fail("a second destination is given where the instruction has only one");
   decoding.require_width(whole, Type::u32);
@@ -220,7 +215,7 @@ void decode_video(const ptx::Instruction& instruction, Scope& scope, Op& op) {
   d.result = part_of(decoding, decoding.operand(0), is_signed);
   d.a = part_of(decoding, decoding.operand(1), a_is_signed);
   d.b = part_of(decoding, decoding.operand(2), b_is_signed);
-  if (decoding.operand(0).part == ptx::Part::h1)
+  if (decoding.operand(0).part == "h1")
     decoding.fail(
         "a destination .h1 is not known here: GPUs and the PTX ISA differ about it. It gets bits 31 to 16 of "
         "the result (an H200, CUDA 13.0), in the ISA bits 15 to 0; .h0 and bytes are what the ISA says");
@@ -255,7 +250,7 @@ void decode_mad(const ptx::Instruction& instruction, Scope& scope, Op& op) {
   d.scale = scale < 0 ? 0 : scale == 0 ? 7 : 15;
   decoding.finish();
   decoding.require_count(4, 4);
-  if (decoding.operand(0).part != ptx::Part::whole) decoding.fail("the destination has no parts");
+  if (!decoding.operand(0).part.empty()) decoding.fail("the destination has no parts");
   d.a = part_of(decoding, decoding.operand(1), a_is_signed);
   d.b = part_of(decoding, decoding.operand(2), b_is_signed);
   d.negates_product = decoding.operand(1).negated != decoding.operand(2).negated;

@@ -1,9 +1,12 @@
-// The scalar video instructions: values worked out by hand, and every combination of parts and types against
-// the formula of the PTX ISA.
+// The video instructions with selected parts: values worked out by hand, and every combination of parts and
+// types against the formulas of the PTX ISA.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <map>
 #include <random>
+#include <string>
 
 #include "emulator/instructions/one_warp.hpp"
 
@@ -161,6 +164,106 @@ TEST(Video, WhatIsNoInstructionIsRefused) {
   refused("vmad.s32.s32.s32 %r0.b1, %r1, %r2, %r3;", "the destination has no parts");
   refused("add.u32 %r0, %r1.b0, %r2;", "a part of a register is not allowed here");
   refused("add.u32 %r0.b0, %r1, %r2;", "a part of a register is not allowed here");
+}
+
+TEST(SimdVideo, SelectsPartsOfBothRegisters) {
+  const std::uint32_t a = 0x44332211, b = 0x88776655, c = 0xdddddddd;
+  EXPECT_EQ(result("vadd2.u32.u32.u32 %r0, %r1, %r2, %r3;", a, b, c), 0xccaa8866U);
+  EXPECT_EQ(result("vadd2.u32.u32.u32 %r0, %r1.h01, %r2.h23, %r3;", a, b, c), 0x8866ccaaU);
+  EXPECT_EQ(result("vadd2.u32.u32.u32 %r0, %r1.h33, %r2.h00, %r3;", a, b, c), 0xaa88aa88U);
+  EXPECT_EQ(result("vmax4.u32.u32.u32 %r0, %r1.b0123, %r2.b3210, %r3;", a, b, c), 0x44333344U);
+  EXPECT_EQ(result("vadd4.u32.u32.u32 %r0, %r1.b7654, %r2.b0000, %r3;", a, b, c), 0x99887766U);
+}
+
+TEST(SimdVideo, ComputesWhatTheMaskNamesAndKeepsTheRestOfC) {
+  const std::uint32_t a = 0x44332211, b = 0x88776655, c = 0xdddddddd;
+  EXPECT_EQ(result("vadd2.u32.u32.u32 %r0.h1, %r1, %r2, %r3;", a, b, c), 0xccaaddddU);
+  EXPECT_EQ(result("vadd2.u32.u32.u32 %r0.h10, %r1, %r2, %r3;", a, b, c), 0xccaa8866U);
+  EXPECT_EQ(result("vsub4.s32.u32.u32.sat %r0.b20, %r1, %r2, %r3;", a, b, c), 0xddbcddbcU);
+  EXPECT_EQ(result("vset4.u32.u32.lt %r0.b310, %r1, %r2, %r3;", a, b, c), 0x01dd0101U);
+  EXPECT_EQ(result("vset4.u32.u32.lt.add %r0.b310, %r1, %r2, %r3;", a, b, 40), 43U);
+  EXPECT_EQ(result("vabsdiff4.u32.u32.u32.add %r0.b3, %r1, %r2, %r3;", a, b, 1), 0x45U);
+}
+
+// Every operation, with random masks and selectors.
+TEST(SimdVideo, FollowsTheFormula) {
+  std::mt19937 random(2);
+  const auto one_of = [&](std::initializer_list<const char*> names) {
+    return names.begin()[random() % names.size()];
+  };
+  for (int i = 0; i < 6000; ++i) {
+    const bool is_half = random() % 2 != 0;
+    const int width = is_half ? 16 : 8, count = 32 / width;
+    const std::string operation = one_of({"vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax", "vset"});
+    const bool is_set = operation == "vset", d_is_signed = !is_set && random() % 2 != 0;
+    const bool a_is_signed = random() % 2 != 0, b_is_signed = random() % 2 != 0;
+    const std::string comparison = one_of({"eq", "ne", "lt", "le", "gt", "ge"});
+    const std::string last = is_set ? one_of({"", ".add"}) : one_of({"", ".sat", ".add"});
+    const auto mask = static_cast<int>(random() % ((1U << count) - 1)) + 1;
+    const std::string unit = is_half ? ".h" : ".b";
+    std::string mask_text = unit, a_text = unit, b_text = unit;
+    int a_parts[4], b_parts[4];
+    for (int part = count - 1; part >= 0; --part) {
+      a_parts[part] = static_cast<int>(random() % (2 * count));
+      b_parts[part] = static_cast<int>(random() % (2 * count));
+      if ((mask >> part & 1) != 0) mask_text += std::to_string(part);
+      a_text += std::to_string(a_parts[part]);
+      b_text += std::to_string(b_parts[part]);
+    }
+    const auto type = [](bool is_signed) { return is_signed ? ".s32" : ".u32"; };
+    const std::string text = operation + std::to_string(count) + (is_set ? "" : type(d_is_signed)) +
+                             type(a_is_signed) + type(b_is_signed) + (is_set ? "." + comparison : "") + last +
+                             " %r0" + mask_text + ", %r1" + a_text + ", %r2" + b_text + ", %r3;";
+    const auto a = static_cast<std::uint32_t>(random()), b = static_cast<std::uint32_t>(random());
+    const auto c = static_cast<std::uint32_t>(random());
+    const std::uint64_t both = std::uint64_t{b} << 32 | a, ones = (1U << width) - 1;
+    const auto extended = [&](int part, bool is_signed) {
+      auto value = static_cast<std::int64_t>(both >> (part * width) & ones);
+      if (is_signed && value >> (width - 1) != 0) value -= std::int64_t{1} << width;
+      return value;
+    };
+    std::uint32_t merged = 0, sum = c;
+    for (int part = 0; part < count; ++part) {
+      const std::int64_t x = extended(a_parts[part], a_is_signed), y = extended(b_parts[part], b_is_signed);
+      const std::map<std::string, bool> holds = {{"eq", x == y}, {"ne", x != y}, {"lt", x < y},
+                                                 {"le", x <= y}, {"gt", x > y},  {"ge", x >= y}};
+      std::int64_t value = operation == "vadd"       ? x + y
+                           : operation == "vsub"     ? x - y
+                           : operation == "vavrg"    ? x + y >= 0 ? (x + y + 1) >> 1 : (x + y) >> 1
+                           : operation == "vabsdiff" ? std::max(x - y, y - x)
+                           : operation == "vmin"     ? std::min(x, y)
+                           : operation == "vmax"     ? std::max(x, y)
+                                                     : holds.at(comparison);
+      if (last == ".sat") {
+        const std::int64_t span = std::int64_t{1} << (d_is_signed ? width - 1 : width);
+        value = std::clamp(value, d_is_signed ? -span : 0, span - 1);
+      }
+      const bool is_computed = (mask >> part & 1) != 0;
+      const std::uint64_t kept = c >> (part * width);
+      merged |= static_cast<std::uint32_t>(((is_computed ? static_cast<std::uint64_t>(value) : kept) & ones)
+                                           << (part * width));
+      if (is_computed) sum += static_cast<std::uint32_t>(value);
+    }
+    EXPECT_EQ(result(text, a, b, c), last == ".add" ? sum : merged)
+        << text << " " << std::hex << a << " " << b << " " << c;
+  }
+}
+
+TEST(SimdVideo, WhatIsNoInstructionIsRefused) {
+  const auto refused = [](const char* text, const char* sentence) {
+    EXPECT_NE(refusal(text).find(sentence), std::string::npos) << text << ": " << refusal(text);
+  };
+  refused("vadd2.u32.u32.u32 %r0.h01, %r1, %r2, %r3;", ".h01 is given where the destination needs a mask");
+  refused("vadd2.u32.u32.u32 %r0.h2, %r1, %r2, %r3;", ".h2 is given where the destination needs a mask");
+  refused("vadd4.u32.u32.u32 %r0.b33, %r1, %r2, %r3;", ".b33 is given where the destination needs a mask");
+  refused("vadd4.u32.u32.u32 %r0.h1, %r1, %r2, %r3;", ".h1 is given where bytes (.b) are needed");
+  refused("vadd2.u32.u32.u32 %r0, %r1.h4, %r2, %r3;", ".h4 is given where a source needs two half-words");
+  refused("vadd2.u32.u32.u32 %r0, %r1.h40, %r2, %r3;", ".h40 is given where a source needs two half-words");
+  refused("vadd4.u32.u32.u32 %r0, %r1, %r2.b321, %r3;", ".b321 is given where a source needs four bytes");
+  refused("vadd4.u32.u32.u32 %r0, %r1, %r2, %r3.b0;", "a part of a register is not allowed here");
+  refused("vadd2.u32.u32.u32 5, %r1, %r2, %r3;", "the destination is not a register");
+  refused("vadd.u32.u32.u32 %r0.b4, %r1, %r2, %r3;", ".b4 is given where a part of one register is needed");
+  refused("vadd.u32.u32.u32 %r0, %r1.h10, %r2;", ".h10 is given where a part of one register is needed");
 }
 
 }  // namespace
