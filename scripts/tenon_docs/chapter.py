@@ -42,6 +42,8 @@ class Chapter:
                 self._heading(token, _text_of(tokens[i + 1]), anchors.get(token.map[0] + 1))
             elif token.type == "inline":
                 self._inline(token)
+                if tokens[i - 1].tag == "p" and token.children and all(child.type == "image" for child in token.children):
+                    tokens[i - 1].attrs = {"class": "picture", "tabindex": "0"}
             elif token.type == "html_block":
                 token.content = _relinked(token.content, link)
             elif token.type == "fence":
@@ -73,6 +75,6 @@ class Chapter:
         for address, caption in self.pictures(fence.content):
             shown, caption = html.escape(address), html.escape(caption)
             figure = Token("html_block", "", 0)
-            figure.content = f'<figure><img src="{shown}" alt="{caption}"><figcaption>{caption}</figcaption></figure>\n'
+            figure.content = f'<figure tabindex="0"><img src="{shown}" alt="{caption}"><figcaption>{caption}</figcaption></figure>\n'
             figures.append(figure)
         return figures

@@ -66,10 +66,11 @@ void print_layout_matrix(std::ostream& out, const NamedLayout& layout) {
 }
 
 void print_layout_svg(std::ostream& out, const NamedLayout& layout) {
-  constexpr int cell_width = 34, cell_height = 28, margin = 34;
-  out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << 2 * margin + layout.cols * cell_width
-      << "\" height=\"" << 2 * margin + layout.rows * cell_height
-      << "\" font-family=\"monospace\" font-size=\"10\" text-anchor=\"middle\">\n<title>";
+  // Eight columns are as wide as the text of a page on a phone, 360 pixels less its margins.
+  constexpr int cell_width = 34, cell_height = 28, margin = 34, edge = 4;
+  out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << margin + layout.cols * cell_width + edge
+      << "\" height=\"" << margin + layout.rows * cell_height + edge
+      << "\" font-family=\"monospace\" font-size=\"12\" text-anchor=\"middle\">\n<title>";
   print_title(out, layout);
   out << "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
   for (int col = 0; col < layout.cols; ++col) {
@@ -84,7 +85,7 @@ void print_layout_svg(std::ostream& out, const NamedLayout& layout) {
       out << "<rect x=\"" << x << "\" y=\"" << y << "\" width=\"" << cell_width << "\" height=\""
           << cell_height << "\" fill=\"" << colour(who.lane) << "\" stroke=\"#555555\"/>\n";
       print_text(out, x + cell_width / 2, y + 12, "T" + std::to_string(who.lane));
-      print_text(out, x + cell_width / 2, y + 23, std::to_string(who.element));
+      print_text(out, x + cell_width / 2, y + 24, std::to_string(who.element));
     }
   }
   out << "</svg>\n";

@@ -127,7 +127,7 @@ TEST(Print, SvgPlacesTheOwnerAtItsCell) {
   ASSERT_NE(cell, std::string::npos);
   const std::string texts = svg.substr(cell, svg.find("<rect", cell + 1) - cell);
   EXPECT_NE(texts.find("<text x=\"119\" y=\"270\">T1</text>"), std::string::npos);
-  EXPECT_NE(texts.find("<text x=\"119\" y=\"281\">2</text>"), std::string::npos);
+  EXPECT_NE(texts.find("<text x=\"119\" y=\"282\">2</text>"), std::string::npos);
 }
 
 }  // namespace

@@ -208,10 +208,11 @@ class SmallTree(unittest.TestCase):
             self.assertEqual(comment_html(comment).rstrip("\n"), expected)
 
     def test_wide_things_scroll_in_a_box_of_their_own(self):
-        self.page("# tenon\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```sh\nlong\n```\n")
+        self.page("# tenon\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```sh\nlong\n```\n\n![p](microbench/plot.svg)\n")
         book = self.book()
         self.assertIn('<div class="table" tabindex="0">\n<table>', book["index.html"])
-        for selector in (r"\.table", "pre"):
+        self.assertIn('<p class="picture" tabindex="0"><img src="microbench/plot.svg"', book["index.html"])
+        for selector in (r"\.table, \.picture, figure", "pre"):
             self.assertRegex(book["style.css"], rf"(?m)^{selector} {{[^}}]*overflow-x: auto;")
 
     def test_planted_dead_links_fail_and_nothing_is_written(self):

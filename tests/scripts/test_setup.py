@@ -83,6 +83,7 @@ class Setup(unittest.TestCase):
         program(self.bin / "ninja", "exit 1")
         program(self.bin / "g++", "echo 12")
         program(self.bin / "uname", "echo x86_64")
+        program(self.bin / "chromium", "")
         self.pypi = program(self.folder / "pypi nvcc", "echo 'release 13.0, V13.0.88'")
         self.said = self.folder / "said"
 
@@ -210,6 +211,24 @@ class Setup(unittest.TestCase):
         status, _, err, said = self.call("run")
         self.assertEqual((status, err.splitlines(True)[-1]), (3, "setup: apt-get could not install ninja-build\n"))
         self.assertIn("ninja-build", said)
+
+    def test_browser(self):
+        (self.bin / "chromium").unlink()
+        program(self.bin / "sudo", '[ "$1" = -n ] && shift\nexec "$@"')
+        program(self.bin / "apt-get", 'echo "apt-get $*" >>"$SAID"; [ "$1" = update ]')
+        program(self.bin / "true", "")
+        self.assertNotIn("apt-get", str(self.call("run")), "for the tests only")
+        status, out, err, said = self.call("test")
+        reason = "apt-get could not install chromium-headless-shell"
+        self.assertEqual((status, err.splitlines()[-1]), (0, f"setup: no Chromium: the test scripts.phone will be skipped ({reason})"))
+        self.assertIn("setup: installing chromium-headless-shell\n", out)
+        self.assertIn("apt-get install -y -qq --no-install-recommends chromium-headless-shell", " ".join(said))
+        self.assertEqual(self.call("test"), (0, "", "", []), "set-up does not try again")
+        (self.tools / "no_browser").unlink()
+        program(self.bin / "apt-get", f'[ "$1" = update ] || ln -s true "{self.bin}/chromium-headless-shell"')
+        status, out, err, said = self.call("test")
+        self.assertEqual((status, out, err), (0, "setup: installing chromium-headless-shell\n", ""))
+        self.assertEqual(self.call("test"), (0, "", "", []))
 
 
 class Requirements(unittest.TestCase):

@@ -4,10 +4,11 @@
 //
 // multiply_query() and multiply_values() take a function `beside` that is called between the products, with
 // the number of the pair of products: what it computes runs beside the tensor cores. Below: row_softmax.hpp,
-// score_function.hpp, batch_sequence.hpp, warp/panel_cursor.hpp.
+// score_function.hpp, batch_sequence.hpp, missing_pages.hpp, warp/panel_cursor.hpp.
 #pragma once
 
 #include "tenon/attention/batch_sequence.hpp"
+#include "tenon/attention/missing_pages.hpp"
 #include "tenon/attention/row_softmax.hpp"
 #include "tenon/attention/score_function.hpp"
 #include "tenon/ptx/opaque.hpp"
@@ -153,30 +154,8 @@ class WarpAttention {
   }
 
   // -infinity for the keys of pages that the pool does not have.
-  __device__ __forceinline__ void mask_missing_pages(Scores& s, int key, int batch) const {
-    const VariableLengths& lengths = arguments_.lengths;
-    const int lane = lane_id();
-    std::uint32_t missing[(step + 31) / 32];  // a bit of each key
-    std::uint32_t any = 0;
-#pragma unroll
-    for (int part = 0; part < (step + 31) / 32; ++part) {
-      const int mine = key + 32 * part + lane;
-      const bool used = 32 * part + lane < step && mine < sequence_.keys();
-      missing[part] = __ballot_sync(0xffffffffU, used && place_of_key(lengths, batch, mine).page < 0);
-      any |= missing[part];
-    }
-    if (any == 0) return;
-#pragma unroll
-    for (int n = 0; n < step / 8; ++n) {
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const std::uint32_t bits = missing[n / 4] >> (n % 4 * 8 + Fragment::coord(lane, e).col);
-#pragma unroll
-        for (int i = 0; i < row_blocks; ++i) {
-          if (bits % 2 != 0) s[i][n].reg[e] = -float_infinity;
-        }
-      }
-    }
+  __device__ __forceinline__ void mask_missing_keys(Scores& s, int key, int batch) const {
+    mask_missing_pages(s, arguments_.lengths, sequence_, key, batch);
   }
 
   // Of no scores.

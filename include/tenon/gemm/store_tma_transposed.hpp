@@ -4,24 +4,18 @@
 //
 // Where TMA cannot write C, the warps store the boxes element by element, which is correct but slow. A
 // LinearCombination that reads C, or is not stored by TMA, is stored by rows. Below: combination_rows.hpp,
-// epilogue_subtile.hpp, store_subtile.hpp, pipeline/tma_ring.hpp, ptx/barrier.hpp.
+// epilogue_subtile.hpp, store_subtile.hpp, transposed_place.hpp, pipeline/tma_ring.hpp, ptx/barrier.hpp.
 #pragma once
 
 #include "tenon/gemm/combination_rows.hpp"
 #include "tenon/gemm/epilogue_subtile.hpp"
 #include "tenon/gemm/store_subtile.hpp"
+#include "tenon/gemm/transposed_place.hpp"
 #include "tenon/gemm/wgmma_config.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/ptx/barrier.hpp"
 
 namespace tenon {
-
-// Rows of C in a box, and the bytes of each row: what `warps` warps have of it, at most 128, the widest
-// swizzle.
-inline constexpr int transposed_box_rows = 16;
-TENON_HOST_DEVICE constexpr int transposed_box_width(int warps, int element_bytes) {
-  return warps * 16 * element_bytes < 128 ? warps * 16 * element_bytes : 128;
-}
 
 // Op: see epilogue.hpp. Subtiles: how many a warp may have in flight. Warps: how many warps store together, 4
 // (a warpgroup) or 1.
@@ -106,7 +100,8 @@ class StoreTmaTransposed {
     }
   }
 
-  static constexpr int place_bytes = Warps * subtile_bytes;  // one subtile of each warp, side by side
+  using Place = TransposedPlace<Warps>;
+  static constexpr int place_bytes = Place::bytes;
   // The warp's number among the warps that store together.
   __device__ __forceinline__ static int rank() { return static_cast<int>(threadIdx.x) / 32 % Warps; }
 
@@ -149,8 +144,8 @@ class StoreTmaTransposed {
       synchronise();
       if (!by_tma) {
         const int left = Part::columns - s * fragments;
-        store_elements<element_bytes>(c, place, row, column + 8 * s * fragments, 8 * min(fragments, left),
-                                      thread);
+        Place::template store_elements<element_bytes>(c, place, row, column + 8 * s * fragments,
+                                                      8 * min(fragments, left), thread);
       } else if (thread == 0) {
 #pragma unroll
         for (int i = 0; i < fragments / 2 * across; ++i) {
@@ -197,7 +192,7 @@ class StoreTmaTransposed {
           for (int r = thread / of_a_row; r < rows; r += 32 * Warps / of_a_row) {
             const uint4 fetched = op.template fetch<element_bytes>(first_row + r, first_column + first);
             float values[columns];
-            load_row(place, r, first, values);
+            Place::load_row(place, r, first, values);
             op.template store_chunk<element_bytes>(values, fetched, first_row + r, first_column + first);
           }
         });
@@ -206,37 +201,13 @@ class StoreTmaTransposed {
 #pragma unroll 1
         for (int r = thread / segments; r < rows && left > 0; r += 32 * Warps / segments) {
           float values[segment_columns];
-          load_row(place, r, first, values);
+          Place::load_row(place, r, first, values);
           op.apply(values, first_row + r, first_column + first, left);
           op.store(c_, values, first_row + r, first_column + first, left);
         }
       }
     }
   }
-  // Elements first, first + 1, ... of row r of a place in f32.
-  template <int count>
-  __device__ __forceinline__ static void load_row(std::uint32_t place, int r, int first,
-                                                  float (&values)[count]) {
-#pragma unroll
-    for (int x = 0; x < count; x += 4) {
-      float four[4];
-      ptx::ld_shared_v4_f32(four, in_place<4>(place, r, 4 * (first + x)));
-#pragma unroll
-      for (int i = 0; i < 4; ++i) values[x + i] = four[i];
-    }
-  }
-
-  // Address of a byte of a row of a place. A row has the elements of all warps that store together.
-  template <int element_bytes>
-  __device__ __forceinline__ static std::uint32_t in_place(std::uint32_t place, int row, int byte) {
-    constexpr int width = transposed_box_width(Warps, element_bytes),
-                  across = Warps * 16 * element_bytes / width;
-    const int box = row / transposed_box_rows * across + byte / width, of_box = row % transposed_box_rows;
-    const int chunk = swizzled_chunk<width>(of_box, byte % width / chunk_bytes);
-    return place + static_cast<std::uint32_t>((box * transposed_box_rows + of_box) * width +
-                                              chunk * chunk_bytes + byte % chunk_bytes);
-  }
-
   // The operation's result for this lane's part of four fragments from fragment j on, in column g of C, or
   // g + 8 where half is 1.
   template <class Part>
@@ -258,8 +229,8 @@ class StoreTmaTransposed {
                                                int row, int column, int thread) const {
     const int lane = thread % 32;
     // The row of 16 bytes that this lane addresses for stmatrix.
-    const std::uint32_t to =
-        in_place<2>(place, lane / 16 * 8 + lane % 8, thread / 32 * 32 + lane / 8 % 2 * chunk_bytes);
+    const std::uint32_t to = Place::template address<2>(place, lane / 16 * 8 + lane % 8,
+                                                        thread / 32 * 32 + lane / 8 % 2 * chunk_bytes);
 #pragma unroll
     for (int quad = 0; quad < 2; ++quad) {
       if (j + 4 * quad >= Part::columns) break;
@@ -296,32 +267,12 @@ class StoreTmaTransposed {
 #pragma unroll
         for (int y = 0; y < 2; ++y) {
           // 8 rows further the swizzle is the same.
-          const std::uint32_t to =
-              in_place<4>(place, 2 * t + (swaps ? 1 - y : y), thread / 32 * 64 + (8 * half + g) * 4) +
-              static_cast<std::uint32_t>(x / 2 * (transposed_box_rows * 64 * Warps) +
-                                         x % 2 * 8 * transposed_box_width(Warps, 4));
+          const std::uint32_t to = Place::template address<4>(place, 2 * t + (swaps ? 1 - y : y),
+                                                              thread / 32 * 64 + (8 * half + g) * 4) +
+                                   static_cast<std::uint32_t>(x / 2 * (transposed_box_rows * 64 * Warps) +
+                                                              x % 2 * 8 * transposed_box_width(Warps, 4));
           ptx::st_shared_f32(to, swaps ? values.value[x][1 - y] : values.value[x][y]);
         }
-      }
-    }
-  }
-
-  // Stores `rows` rows of a place element by element. Called by all threads of the warps that store together.
-  template <int element_bytes>
-  __device__ __forceinline__ static void store_elements(const Output& c, std::uint32_t place, int row,
-                                                        int column, int rows, int thread) {
-    using Element = MovedElement<element_bytes>;
-    constexpr int columns = 16 * Warps;
-#pragma unroll 1
-    for (int i = thread; i < rows * columns; i += 32 * Warps) {
-      const int r = i / columns, e = i % columns, m = column + r, n = row + e;
-      if (m >= c.m || n >= c.n) continue;
-      const std::uint32_t from = in_place<element_bytes>(place, r, e * element_bytes);
-      auto* const to = static_cast<Element*>(c.data) + (m * c.ld + n);
-      if constexpr (element_bytes == 4) {
-        ptx::st_global_b32(to, ptx::ld_shared_b32(from));
-      } else {
-        ptx::st_global_b16(to, ptx::ld_shared_b16(from));
       }
     }
   }

@@ -250,7 +250,7 @@ Value FunctionScope::constant(const ptx::Immediate& immediate, ptx::Type type) c
 
 Value FunctionScope::value(const ptx::Operand& operand, ptx::Type type) {
   if (operand.negated) fail("a negated operand is not allowed here");
-  if (operand.part != ptx::Part::whole) fail("a part of a register is not allowed here");
+  if (!operand.part.empty()) fail("a part of a register is not allowed here");
   if (const auto* reg = std::get_if<ptx::Register>(&operand.value)) return register_value(*reg);
   if (const auto* immediate = std::get_if<ptx::Immediate>(&operand.value)) return constant(*immediate, type);
   if (const auto* name = std::get_if<ptx::SpecialRegister>(&operand.value)) return special(name->name);

@@ -118,14 +118,12 @@ struct TensorAddress {
 };
 struct Sink {};  // _
 
-// %r1.h0: the part of a register that a video instruction takes or replaces.
-enum class Part : std::uint8_t { whole, h0, h1, b0, b1, b2, b3 };
-
 struct Operand {
   std::variant<Register, Immediate, SpecialRegister, Symbol, Address, Vector, TensorAddress, Sink> value;
   bool negated = false;               // !%p1, or -%f1 where an instruction allows it
   std::optional<Register> predicate;  // the second half of d|p
-  Part part = Part::whole;
+  std::string
+      part;  // of a video instruction: "h0" of %r1.h0, "b7654" of %r1.b7654; empty: the whole register
 };
 
 struct Source {

@@ -28,9 +28,9 @@ class Operands {
       : cursor_(cursor), names_(names), opcode_(opcode) {}
 
   Operand operand() {
-    if (cursor_.peek().is('{')) return {list('{', '}', "a braced list"), false, {}, Part::whole};
+    if (cursor_.peek().is('{')) return {list('{', '}', "a braced list"), false, {}, {}};
     if (cursor_.peek().is('(') && opcode_ == "call")
-      return {list('(', ')', "a list of arguments"), false, {}, Part::whole};
+      return {list('(', ')', "a list of arguments"), false, {}, {}};
     if (cursor_.peek().is('[')) return bracket();
     return simple();
   }
@@ -83,15 +83,13 @@ class Operands {
     }
   }
 
-  Part part() {
-    constexpr std::string_view names[] = {"", ".h0", ".h1", ".b0", ".b1", ".b2", ".b3"};
-    if (cursor_.peek().kind != Token::Kind::dotted) return Part::whole;
-    for (std::size_t i = 1; i < std::size(names); ++i)
-      if (cursor_.peek().text == names[i]) {
-        cursor_.take();
-        return static_cast<Part>(i);
-      }
-    return Part::whole;
+  // .h0, .b3210: which half-words or bytes of one or two registers, or nothing.
+  std::string part() {
+    const std::string_view text = cursor_.peek().text;
+    if (cursor_.peek().kind != Token::Kind::dotted || text.size() < 3 || (text[1] != 'h' && text[1] != 'b') ||
+        text.find_first_not_of("01234567", 2) != std::string_view::npos)
+      return {};
+    return std::string(cursor_.take().text.substr(1));
   }
 
   bool is_module_variable(const Token& token) const {

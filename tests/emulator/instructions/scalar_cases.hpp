@@ -468,9 +468,32 @@ inline void add_warp_cases(std::vector<ScalarCase>& cases) {
        {Kind::b32}});
 }
 
+// SIMD video instructions with a mask and selected parts.
+inline void add_video_cases(std::vector<ScalarCase>& cases) {
+  const auto add = [&](const std::string& instruction, const char* operands) {
+    cases.push_back({instruction + operands, Kind::b32, {Kind::b32, Kind::b32, Kind::b32}});
+  };
+  const char* const halves[] = {" %r0, %r1.h13, %r2.h02, %r3;", " %r0.h1, %r1.h32, %r2.h21, %r3;"};
+  const char* const bytes[] = {" %r0, %r1.b7034, %r2.b1256, %r3;", " %r0.b320, %r1.b0123, %r2.b4567, %r3;"};
+  for (const std::string last : {"", ".sat", ".add"}) {
+    for (const std::string operation : {"vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax"})
+      for (const std::string types : {".u32.u32.u32", ".s32.s32.s32", ".u32.s32.u32", ".s32.u32.s32"}) {
+        for (const char* operands : halves) add(operation + "2" + types + last, operands);
+        for (const char* operands : bytes) add(operation + "4" + types + last, operands);
+      }
+    if (last == ".sat") continue;
+    for (const std::string types : {".u32.u32", ".s32.u32"})
+      for (const std::string comparison : {".eq", ".ne", ".lt", ".le", ".gt", ".ge"}) {
+        for (const char* operands : halves) add("vset2" + types + comparison + last, operands);
+        for (const char* operands : bytes) add("vset4" + types + comparison + last, operands);
+      }
+  }
+}
+
 inline std::vector<ScalarCase> scalar_cases() {
   std::vector<ScalarCase> cases;
   add_integer_cases(cases);
+  add_video_cases(cases);
   add_float_cases(cases);
   add_conversion_cases(cases);
   add_compare_cases(cases);
