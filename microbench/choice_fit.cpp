@@ -112,8 +112,8 @@ void ChoiceFit::use(const std::map<std::string, double>& efficiencies) const {
 
 double ChoiceFit::cost(const Recorded& recorded, const Candidate& candidate,
                        const CostParameters& parameters) const {
-  return candidate.copies + estimated_cost(kernels_[candidate.kernel], candidate.problem,
-                                           recorded.record->device, parameters);
+  return candidate.copies +
+         estimated_cost(kernels_[candidate.kernel], candidate.problem, recorded.record->device, parameters);
 }
 
 double ChoiceFit::regret(const Recorded& recorded, const CostParameters& parameters,

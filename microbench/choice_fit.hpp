@@ -23,9 +23,9 @@ struct FittedParameter {
 };
 const std::vector<FittedParameter>& fitted_parameters();
 
-// Kernels of wgmma whose main loops are alike have one efficiency: "128x160 of 16 bits", "128x128 ping-pong of
-// 8 bits", rows and columns as the tensor core has them. Empty for the other kernels, whose efficiency is not
-// fitted.
+// Kernels of wgmma whose main loops are alike have one efficiency: "128x160 of 16 bits", "128x128 ping-pong
+// of 8 bits", rows and columns as the tensor core has them. Empty for the other kernels, whose efficiency is
+// not fitted.
 std::string tile_of(const Kernel& kernel);
 
 struct FittedModel {

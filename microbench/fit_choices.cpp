@@ -42,7 +42,8 @@ ChoiceRecord read(const std::string& path) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Fits gemm()'s cost model, parameters and efficiencies of tiles, to recorded times of every kernel");
+  CLI::App app(
+      "Fits gemm()'s cost model, parameters and efficiencies of tiles, to recorded times of every kernel");
   std::vector<std::string> paths;
   int trials = 6000;
   double above = 0;
