@@ -44,7 +44,7 @@ struct Kernel {
   // Of a fused kernel that does not take every epilogue: whether it takes that of the problem.
   bool (*takes_epilogue)(const Gemm& problem) = nullptr;
   Order a_order, b_order;
-  bool loads_residue = false;    // RegisterBudget::loads_residue
+  bool loads_residue = false;  // RegisterBudget::loads_residue
   // Whether two CTAs compute each of the last tiles if those fill less than half a wave (TailSplit).
   bool splits_tail = false;
   bool row_interleaved = false;  // A may have any leading dimension if it begins on 16 bytes: RowInterleaved

@@ -741,10 +741,19 @@ TEST_P(GemmTest, AlignedProductsHaveNoWaste) {
   // CTAs along m load equally many groups of 8 columns of B.
   const std::int64_t along_n = kernel().cluster_n, along_m = ctas / along_n;
   const std::int64_t group = wgmma ? 8 * along_m : 1;
-  const std::int64_t copied_n = (kernel().tile_n + group - 1) / group * group;
+  // The operand that has the columns of the instruction is loaded in whole panels of 128 bytes where those
+  // columns are contiguous.
+  const std::int64_t panel = 128 / element;
+  const auto in_panels = [&](std::int64_t extent, bool contiguous) {
+    return wgmma && contiguous ? (extent + panel - 1) / panel * panel : extent;
+  };
+  const std::int64_t copied_n = in_panels((kernel().tile_n + group - 1) / group * group,
+                                          !kernel().swap_ab && kernel().b_order == row_major);
+  const std::int64_t copied_m =
+      in_panels(kernel().tile_m, kernel().swap_ab && kernel().a_order == column_major);
   const auto bytes = [&](std::int64_t times_a, std::int64_t times_b) {
-    const std::int64_t columns = c.n / kernel().tile_n * copied_n;
-    return static_cast<std::uint64_t>(element * (times_a * c.m + times_b * columns) * c.k +
+    const std::int64_t rows = c.m / kernel().tile_m * copied_m, columns = c.n / kernel().tile_n * copied_n;
+    return static_cast<std::uint64_t>(element * (times_a * rows + times_b * columns) * c.k +
                                       4 * c.m * c.n / kernel().tile_n * whole_subtiles);
   };
   EXPECT_EQ(counts.async_bytes, bytes(ctas / along_n, ctas / along_m));

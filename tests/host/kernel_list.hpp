@@ -53,7 +53,7 @@ inline Kernel k_major_kernel(const char* name, Type type, Type type_b, Type accu
 inline Kernel unaligned_kernel(const char* name) {
   Kernel k = kernel(name, Copy::tma, 256, 128);
   k.instruction = Instruction::wgmma;
-  k.unaligned = true;
+  k.unaligned = k.splits_tail = true;
   k.efficiency = 0.94;
   k.tile_k = 64;
   k.warp_m = 256;

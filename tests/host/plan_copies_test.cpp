@@ -256,9 +256,10 @@ TEST(PlanOfCopies, TheLeadingDimensionOfASingleRowDecidesNothing) {
 TEST(PlanOfCopies, TheWorkspaceOfAKernelLiesBehindTheCopies) {
   int stream_k = 0;
   for (const Kernel& kernel : kernels()) {
-    if (kernel.partial_bytes == 0 || kernel.type != Type::bf16) continue;
+    if (kernel.partial_bytes == 0) continue;
     ++stream_k;
-    Gemm p = problem(1501, 1003, 2005, Type::bf16);
+    Gemm p = problem(1501, 1003, 2005, kernel.type);
+    p.accumulate = kernel.accumulate;
     p.a.order = kernel.a_order, p.a.ld = kernel.a_order == row_major ? p.k : p.m;
     p.b.order = kernel.b_order, p.b.ld = kernel.b_order == row_major ? p.n : p.k;
     p.kernel = kernel.name.c_str();

@@ -418,12 +418,13 @@ TEST(EstimatedCost, OfPingPongKernelsHidesTheStoresOfAllTilesButTheLast) {
 }
 
 // Tail split-K is for cooperative kernels only.
-TEST(EstimatedCost, OfPingPongKernelsHasNoTailSplitK) {
+TEST(EstimatedCost, WithoutTailSplitKALastWaveTakesAsLongAsAnother) {
   Kernel kernel = wgmma_kernel(128, 192, 2, 1, 128);
+  kernel.splits_tail = true;
   const Gemm p = problem(256 * 67, 192, 8192);  // one tile pair after a wave
   const Gemm one_wave = problem(256 * 66, 192, 8192);
   EXPECT_LT(estimated_cost(kernel, p, h200), 1.8 * estimated_cost(kernel, one_wave, h200));
-  kernel.pingpong = true;
+  kernel.splits_tail = false;
   EXPECT_GT(estimated_cost(kernel, p, h200), 1.9 * estimated_cost(kernel, one_wave, h200));
 }
 
@@ -452,9 +453,16 @@ TEST(Select, AWidthThatTheDeviceComputesInOneWave) {
 // 18 or 24 CTAs take one wave either way. With a single k-tile, 32 more columns take less time than a narrow
 // epilogue subtile.
 TEST(Select, ANarrowSubtileIsNotFree) {
-  const std::vector<Kernel> list = {wgmma_kernel(64, 96, 1), wgmma_kernel(64, 128, 1)};
-  EXPECT_EQ(select_kernel(list, problem(1, 2304, 64), h200)->tile_n, 128);
-  EXPECT_EQ(select_kernel(list, problem(1, 2304, 768), h200)->tile_n, 96);
+  const Kernel narrow = wgmma_kernel(64, 96, 1), whole = wgmma_kernel(64, 128, 1);
+  CostParameters free_subtiles = cost_parameters(h200);
+  free_subtiles.narrow_subtile_clocks = 0;
+  const auto gain = [&](const Kernel& kernel) {
+    const Gemm p = problem(1, 2304, 64);
+    return estimated_cost(kernel, p, h200) - estimated_cost(kernel, p, h200, free_subtiles);
+  };
+  EXPECT_GT(gain(narrow), 0);
+  EXPECT_EQ(gain(whole), 0);
+  EXPECT_EQ(select_kernel({narrow, whole}, problem(1, 2304, 768), h200)->tile_n, 96);
 }
 
 // CTAs of a cluster along n load half of A each, and need columns for both. Those along m load half of B.
