@@ -84,8 +84,8 @@ class ChoiceFit {
 
   void append(const ChoiceRecord& record, const std::vector<Kernel>& list);
 
-  mutable std::vector<Kernel> kernels_;
-  std::vector<std::string> tiles_;  // tile_of() each
+  mutable std::vector<Kernel> kernels_;  // of the list, with the efficiencies of the model that is tried
+  std::vector<std::string> tiles_;       // tile_of() each
   std::vector<Recorded> problems_;
 };
 

@@ -158,9 +158,11 @@ foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
     FORBID HMMA LDSM LDGSTS UTMASTG LDL STL MAX_REGISTERS 255 SPILL_FREE)
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
     KERNEL "gemm_wgmma[a-z_]*<.*${operands}.*TileShape<128, 256, " EXPECT HGMMA.64x256x16.${suffix}>=4)
-  # Cluster split-K: 64 x 32 accumulators are 16 registers a lane, sent to the peer CTA 4 at a time.
+  # Cluster split-K: 64 x 64 accumulators are 32 registers a lane, sent to the peer CTA 4 at a time; 32 wide, half as many.
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_splitk ARCH 90a
-    KERNEL "gemm_wgmma[a-z_]*<.*${operands}.*(ClusterShape<1, 1, |LaunchedCluster<)[24]>" EXPECT STAS.128>=4 LDS.128>=4)
+    KERNEL "gemm_wgmma[a-z_]*<(?!.*TileShape<128, 32, ).*${operands}.*(ClusterShape<1, 1, |LaunchedCluster<)[24]>" EXPECT STAS.128>=8 LDS.128>=8)
+  tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_splitk_32_wide ARCH 90a
+    KERNEL "gemm_wgmma[a-z_]*<.*${operands}.*TileShape<128, 32, .*LaunchedCluster<[24]>" EXPECT STAS.128>=4 LDS.128>=4)
 endforeach()
 
 # The other types: the same loads and stores, another instruction. Integers are stored without stmatrix.
@@ -176,12 +178,18 @@ foreach(types IN ITEMS
   list(POP_FRONT types label a b accumulator instruction store)
   set(operands "WgmmaOperands<[a-z: ]*${a}, [a-z: ]*${b}, ${accumulator}, false>")
   if(a STREQUAL b)
-    tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} ARCH 90a KERNEL "gemm_wgmma[a-z_]*<(?!.*(FusedEpilogue|ReduceByModulus)).*${operands}"
-      EXPECT UTMALDG.2D>=2 UTMASTG.2D>=1 ${store} SYNCS.PHASECHK>=2
+    tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label} ARCH 90a KERNEL "gemm_wgmma[a-z_]*<(?!.*(FusedEpilogue|ReduceByModulus|TileShape<128, 32, )).*${operands}"
+      EXPECT UTMALDG.2D>=2 UTMASTG.2D>=2 ${store} SYNCS.PHASECHK>=2
       FORBID HMMA IMMA QMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
   endif()
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_types ARCH 90a
     KERNEL "gemm_wgmma[a-z_]*<.*${operands}.*TileShape<128, 256, " EXPECT ${instruction}>=4)
+  # A tile 32 wide is stored by one TMA instruction.
+  if(label MATCHES "^(e4m3|s8)$")
+    tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_32_wide ARCH 90a
+      KERNEL "gemm_wgmma[a-z_]*<.*${operands}.*TileShape<128, 32, " EXPECT UTMALDG.2D>=2 UTMASTG.2D>=1 SYNCS.PHASECHK>=2
+      FORBID HMMA IMMA QMMA LDSM LDGSTS LDL STL MAX_REGISTERS 255 SPILL_FREE)
+  endif()
 endforeach()
 # Fused epilogues: accumulators pass through shared memory in f32, and D leaves in rows of 16 bytes a lane. The
 # activations take their exponentials and reciprocals from the multi-function unit. Of 16-bit operands TMA stores D where

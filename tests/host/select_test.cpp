@@ -417,7 +417,7 @@ TEST(EstimatedCost, OfPingPongKernelsHidesTheStoresOfAllTilesButTheLast) {
   EXPECT_GT(estimated_cost(pingpong, odd, h200), even + stores);
 }
 
-// Tail split-K is for cooperative kernels only.
+// Not every kernel of two CTAs splits the last wave: Kernel::splits_tail says which.
 TEST(EstimatedCost, WithoutTailSplitKALastWaveTakesAsLongAsAnother) {
   Kernel kernel = wgmma_kernel(128, 192, 2, 1, 128);
   kernel.splits_tail = true;
@@ -450,8 +450,8 @@ TEST(Select, AWidthThatTheDeviceComputesInOneWave) {
   EXPECT_EQ(select_kernel(list, problem(8192, 8192, 8192), h200)->tile_n, 256);
 }
 
-// 18 or 24 CTAs take one wave either way. With a single k-tile, 32 more columns take less time than a narrow
-// epilogue subtile.
+// An epilogue subtile below 64 columns costs time of its own; with many k-tiles the narrower tile is still
+// faster.
 TEST(Select, ANarrowSubtileIsNotFree) {
   const Kernel narrow = wgmma_kernel(64, 96, 1), whole = wgmma_kernel(64, 128, 1);
   CostParameters free_subtiles = cost_parameters(h200);
