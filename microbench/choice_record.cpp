@@ -57,6 +57,8 @@ ChoiceTimes times_of(const ordered_json& json, const std::vector<std::string>& n
     result.times.push_back({names[number], microseconds});
   }
   if (result.times.empty()) throw Failure(describe(problem) + " has no times");
+  result.cublaslt_us = json.value("cublaslt_us", 0.0);
+  if (result.cublaslt_us < 0) throw Failure("the time of cuBLASLt for " + describe(problem) + " is below 0");
   return result;
 }
 
@@ -109,10 +111,11 @@ std::string to_text(const ChoiceRecord& record) {
     });
     ordered_json pairs = ordered_json::array();
     for (const ChoiceTime& time : times) pairs.push_back({numbers.at(time.name), rounded(time.microseconds)});
-    const ordered_json line = {{"group", p.group},       {"m", p.shape.m},
-                               {"n", p.shape.n},         {"k", p.shape.k},
-                               {"types", name(p.types)}, {"layout", describe_layout(p.shape, p.layout)},
-                               {"times", pairs}};
+    ordered_json line = {{"group", p.group},       {"m", p.shape.m},
+                         {"n", p.shape.n},         {"k", p.shape.k},
+                         {"types", name(p.types)}, {"layout", describe_layout(p.shape, p.layout)}};
+    if (problem.cublaslt_us > 0) line["cublaslt_us"] = rounded(problem.cublaslt_us);
+    line["times"] = pairs;
     text += separator + ("  " + line.dump(-1, ' ', false, replace));
     separator = ",\n";
   }
@@ -203,6 +206,20 @@ std::vector<KernelLoss> losses_without(const ChoiceRecord& record) {
   std::stable_sort(result.begin(), result.end(),
                    [](const KernelLoss& a, const KernelLoss& b) { return a.mean < b.mean; });
   return result;
+}
+
+SpeedToCublasLt speed_to_cublaslt(const std::vector<Regret>& regrets) {
+  double choice = 0, best = 0;
+  int count = 0;
+  for (const Regret& regret : regrets) {
+    if (!(regret.of->cublaslt_us > 0)) continue;
+    const double speed = std::log(regret.of->cublaslt_us / fastest(*regret.of).microseconds);
+    best += speed;
+    choice += speed - std::log(regret.ratio);
+    ++count;
+  }
+  if (count == 0) return {};
+  return {std::exp(choice / count), std::exp(best / count)};
 }
 
 double geometric_mean(const std::vector<Regret>& regrets) {

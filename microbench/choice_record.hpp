@@ -25,6 +25,8 @@ struct ChoiceTime {
 struct ChoiceTimes {
   ChoiceProblem problem;
   std::vector<ChoiceTime> times;
+  // Of the fastest of cuBLASLt's answers, timed as the kernels are; 0 where it has none or was not timed.
+  double cublaslt_us = 0;
 };
 
 struct ChoiceRecord {
@@ -72,6 +74,13 @@ struct KernelLoss {
 };
 // Least mean first.
 std::vector<KernelLoss> losses_without(const ChoiceRecord& record);
+
+// The time of cuBLASLt over that of the choice, and over that of the fastest kernel: geometric means of the
+// problems that have both. 0 if none has.
+struct SpeedToCublasLt {
+  double choice = 0, fastest = 0;
+};
+SpeedToCublasLt speed_to_cublaslt(const std::vector<Regret>& regrets);
 
 double geometric_mean(const std::vector<Regret>& regrets);  // 1 for none
 const Regret* worst(const std::vector<Regret>& regrets);    // null for none

@@ -66,29 +66,35 @@ void record_choices(const std::vector<Kernel>& list, const DeviceDescription& de
     const double most = rules.cost_factor * candidates.front().cost;
     const std::string chosen = choice_of(list, gemm_of(problem), device);
     const auto hopeless = [&](const ChoiceCandidate& candidate) {
-      return candidate.cost > most && candidate.name() != chosen;
+      return !may_be_chosen(*candidate.kernel, candidate.planned) ||
+             (candidate.cost > most && candidate.name() != chosen);
     };
     candidates.erase(std::remove_if(candidates.begin(), candidates.end(), hopeless), candidates.end());
     if (timer.seconds() >= end) return;
-    timer.prepare(problem, candidates);
-    std::vector<std::vector<double>> bursts(candidates.size());
+    const std::size_t answers = timer.prepare(problem, candidates);
+    std::vector<std::vector<double>> bursts(candidates.size() + answers);
     for (int round = 0; round < rules.bursts; ++round) {
-      for (std::size_t i = 0; i < candidates.size(); ++i) {
+      for (std::size_t i = 0; i < bursts.size(); ++i) {
         if (timer.seconds() >= end) return;
         bursts[i].push_back(timer.burst(i));
       }
     }
-    ChoiceTimes times{problem, {}};
+    ChoiceTimes times{problem, {}, 0};
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       if (const double microseconds = median(bursts[i]); microseconds > 0)
         times.times.push_back({candidates[i].name(), microseconds});
+    }
+    for (std::size_t i = candidates.size(); i < bursts.size(); ++i) {
+      const double microseconds = median(bursts[i]);
+      if (microseconds > 0 && (times.cublaslt_us == 0 || microseconds < times.cublaslt_us))
+        times.cublaslt_us = microseconds;
     }
     if (!times.times.empty()) result->push_back(std::move(times));
   }
 }
 
 std::string regret_table(const ChoiceRecord& record, const std::vector<Kernel>& list) {
-  std::string text = "group      problems   mean  worst\n";
+  std::string text = "group      problems   mean  choice fastest  worst (choice, fastest: to cuBLASLt)\n";
   const auto choice = [&](const ChoiceTimes& times) {
     return choice_of(list, gemm_of(times.problem), record.device);
   };
@@ -98,6 +104,9 @@ std::string regret_table(const ChoiceRecord& record, const std::vector<Kernel>& 
     std::snprintf(numbers, sizeof numbers, "%-10s %8zu %6.3f", group.c_str(),
                   regrets.regrets.size() + regrets.unknown.size(), geometric_mean(regrets.regrets));
     text += numbers;
+    const SpeedToCublasLt speed = speed_to_cublaslt(regrets.regrets);
+    std::snprintf(numbers, sizeof numbers, " %7.3f %7.3f", speed.choice, speed.fastest);
+    text += speed.fastest > 0 ? numbers : "       -       -";
     if (const Regret* const most = worst(regrets.regrets)) {
       std::snprintf(numbers, sizeof numbers, " %6.3f  ", most->ratio);
       text += numbers + describe(most->of->problem) + ": " + most->chosen + ", fastest " +

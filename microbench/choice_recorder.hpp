@@ -36,9 +36,10 @@ class BurstTimer {
  public:
   virtual ~BurstTimer() = default;
   // Prepares the operands of the problem, and all candidates. burst() returns 0 for a candidate that cannot
-  // be launched.
-  virtual void prepare(const ChoiceProblem& problem, const std::vector<ChoiceCandidate>& candidates) = 0;
-  // Microseconds of a launch in a short burst of candidate i.
+  // be launched. Returns the number of cuBLASLt's answers, which follow the candidates.
+  virtual std::size_t prepare(const ChoiceProblem& problem,
+                              const std::vector<ChoiceCandidate>& candidates) = 0;
+  // Microseconds of a launch in a short burst of candidate i, or of answer i - candidates.
   virtual double burst(std::size_t i) = 0;
   virtual double seconds() = 0;  // since some moment
 };
@@ -50,15 +51,15 @@ struct ChoiceRecorderRules {
 };
 
 // Appends an entry to *result for each problem that was finished in time, in the order of the problems.
-// gemm()'s choice is always among the candidates. Each round of bursts goes through all candidates of a
-// problem, so that a change of the clock or of the temperature affects all of them. If the timer throws,
-// *result keeps the problems before.
+// gemm()'s choice is always among the candidates, and kernels that it never chooses are not. Each round of
+// bursts goes through all candidates of a problem and the answers of cuBLASLt, so that a change of the clock
+// or of the temperature affects all of them. If the timer throws, *result keeps the problems before.
 void record_choices(const std::vector<Kernel>& list, const DeviceDescription& device,
                     const std::vector<ChoiceProblem>& problems, BurstTimer& timer,
                     const ChoiceRecorderRules& rules, std::vector<ChoiceTimes>* result);
 
-// The regret of gemm()'s choice, a line for each group: the geometric mean, and the worst problem with its
-// choice and its fastest kernel.
+// The regret of gemm()'s choice, a line for each group: the geometric mean; the speed of the choice and of
+// the fastest kernel, relative to cuBLASLt's; and the worst problem with its choice and its fastest kernel.
 std::string regret_table(const ChoiceRecord& record, const std::vector<Kernel>& list);
 
 }  // namespace tenon::microbench

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <memory>
 #include <thread>
 
 #include "microbench/device_data.hpp"
@@ -56,10 +57,10 @@ float CudaBurstTimer::milliseconds_between_events() {
 }
 
 // Of the second launch: the first one loads the kernel.
-double CudaBurstTimer::launch_microseconds(const Gemm& problem) {
+double CudaBurstTimer::launch_microseconds(const std::function<Status(cudaStream_t)>& enqueue) {
   for (const bool timed : {false, true}) {
     if (timed) require(cudaEventRecord(begin_, stream_), "timing");
-    if (const Status status = gemm(problem, stream_); !status) throw Failure(status.message());
+    if (const Status status = enqueue(stream_); !status) throw Failure(status.message());
   }
   require(cudaEventRecord(end_, stream_), "timing");
   return milliseconds_between_events() * 1e3;
@@ -90,7 +91,8 @@ void CudaBurstTimer::time_foreign_kernel() {
   foreign_us_.push_back(replay(foreign_burst_));
 }
 
-void CudaBurstTimer::prepare(const ChoiceProblem& problem, const std::vector<ChoiceCandidate>& candidates) {
+std::size_t CudaBurstTimer::prepare(const ChoiceProblem& problem,
+                                    const std::vector<ChoiceCandidate>& candidates) {
   forget();
   std::fprintf(stderr, "%s: %zu candidates\n", describe(problem).c_str(), candidates.size());
   Gemm p = gemm_of(problem);
@@ -108,25 +110,46 @@ void CudaBurstTimer::prepare(const ChoiceProblem& problem, const std::vector<Cho
     workspace_bytes = std::max(workspace_bytes, candidate.workspace_bytes);
   workspace_.reserve(workspace_bytes);
   if (between_) time_foreign_kernel();
-  const auto enqueue = [this, &p](cudaStream_t stream) {
-    const Status status = gemm(p, stream);
-    return status && between_ ? foreign_.enqueue(stream) : status;
-  };
   for (const ChoiceCandidate& candidate : candidates) {
     p.kernel = candidate.kernel->name.c_str();
     p.workspace_bytes = candidate.workspace_bytes;
     p.workspace = candidate.workspace_bytes == 0 ? nullptr : workspace_.data();
-    Burst burst;
-    try {
-      burst = capture(enqueue, launches_of_burst(launch_microseconds(p)));
-    } catch (const Failure& failure) {
-      std::fprintf(stderr, "  %s, %s: %s\n", describe(problem).c_str(), candidate.name().c_str(),
-                   failure.what());
-      cudaGetLastError();
-      require(cudaDeviceSynchronize(), "the device is lost");
-    }
-    bursts_.push_back(burst);
+    add([&p](cudaStream_t stream) { return gemm(p, stream); }, describe(problem) + ", " + candidate.name());
   }
+  return add_cublaslt(p, describe(problem));
+}
+
+void CudaBurstTimer::add(const std::function<Status(cudaStream_t)>& enqueue, const std::string& name) {
+  const auto launch = [&](cudaStream_t stream) {
+    const Status status = enqueue(stream);
+    return status && between_ ? foreign_.enqueue(stream) : status;
+  };
+  Burst burst;
+  try {
+    burst = capture(launch, launches_of_burst(launch_microseconds(enqueue)));
+  } catch (const Failure& failure) {
+    std::fprintf(stderr, "  %s: %s\n", name.c_str(), failure.what());
+    cudaGetLastError();
+    require(cudaDeviceSynchronize(), "the device is lost");
+  }
+  bursts_.push_back(burst);
+}
+
+std::size_t CudaBurstTimer::add_cublaslt(const Gemm& problem, const std::string& name) {
+  std::unique_ptr<CublasLtGemm> product;
+  void* const workspace = cublaslt_workspace_.reserve(CublasLtGemm::workspace_bytes);
+  try {
+    product = std::make_unique<CublasLtGemm>(cublaslt_, problem, workspace);
+  } catch (const Failure&) {
+    return 0;  // it does not have this product
+  }
+  for (int answer = 0; answer < product->answers(); ++answer) {
+    const auto enqueue = [&, answer](cudaStream_t stream) {
+      return product->run(answer, problem.a.data, problem.b.data, problem.c.data, stream);
+    };
+    add(enqueue, name + ", cuBLASLt #" + std::to_string(answer));
+  }
+  return static_cast<std::size_t>(product->answers());
 }
 
 // Microseconds of a launch.

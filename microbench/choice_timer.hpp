@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "microbench/choice_recorder.hpp"
+#include "microbench/cublaslt.hpp"
 #include "microbench/cuda_check.hpp"
 #include "microbench/foreign_kernel.hpp"
 
@@ -25,7 +26,7 @@ class CudaBurstTimer final : public BurstTimer {
   CudaBurstTimer(const CudaBurstTimer&) = delete;
   CudaBurstTimer& operator=(const CudaBurstTimer&) = delete;
 
-  void prepare(const ChoiceProblem& problem, const std::vector<ChoiceCandidate>& candidates) override;
+  std::size_t prepare(const ChoiceProblem& problem, const std::vector<ChoiceCandidate>& candidates) override;
   double burst(std::size_t i) override;
   double seconds() override;
   // The median of the problems; 0 if no foreign kernel was between.
@@ -39,7 +40,10 @@ class CudaBurstTimer final : public BurstTimer {
 
   void forget();
   float milliseconds_between_events();
-  double launch_microseconds(const Gemm& problem);
+  double launch_microseconds(const std::function<Status(cudaStream_t)>& enqueue);
+  // Appends the burst of such launches; one without a graph if they fail. name: for the message.
+  void add(const std::function<Status(cudaStream_t)>& enqueue, const std::string& name);
+  std::size_t add_cublaslt(const Gemm& problem, const std::string& name);
   // enqueue: one launch, and what follows it.
   Burst capture(const std::function<Status(cudaStream_t)>& enqueue, int launches);
   double replay(const Burst& burst);
@@ -47,7 +51,8 @@ class CudaBurstTimer final : public BurstTimer {
 
   cudaStream_t stream_ = nullptr;
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
-  DeviceBuffer a_, b_, c_, workspace_;
+  DeviceBuffer a_, b_, c_, workspace_, cublaslt_workspace_;
+  CublasLt cublaslt_;
   std::vector<Burst> bursts_;
   bool between_;
   ForeignKernel foreign_;

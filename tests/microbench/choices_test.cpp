@@ -26,15 +26,18 @@ class FakeTimer final : public BurstTimer {
   std::string failing;                // the candidate of this name cannot be launched
   std::vector<std::string> prepared;  // names, of all problems
   std::vector<std::size_t> order;     // of the bursts
+  std::vector<double> answers;        // microseconds of cuBLASLt's
 
-  void prepare(const ChoiceProblem&, const std::vector<ChoiceCandidate>& candidates) override {
+  std::size_t prepare(const ChoiceProblem&, const std::vector<ChoiceCandidate>& candidates) override {
     candidates_ = candidates;
     rounds_.assign(candidates.size(), 0);
     for (const ChoiceCandidate& candidate : candidates) prepared.push_back(candidate.name());
+    return answers.size();
   }
   double burst(std::size_t i) override {
     now_ += seconds_per_burst;
     order.push_back(i);
+    if (i >= candidates_.size()) return answers[i - candidates_.size()];
     if (candidates_[i].name() == failing) return 0;
     const double factor[] = {1.01, 1, 10};
     return candidates_[i].cost * 1e-8 * factor[rounds_[i]++ % 3];
@@ -158,15 +161,18 @@ TEST(ChoiceRecorder, TimesWhatIsWorthItInTurnsAndKeepsMedians) {
     const std::vector<ChoiceTime>& times = recorded[i].times;
     const Gemm p = gemm_of(problems[i]);
     std::map<std::string, double> cost;
-    for (const ChoiceCandidate& candidate : choice_candidates(list, p, h200))
+    std::map<std::string, bool> may_be;
+    for (const ChoiceCandidate& candidate : choice_candidates(list, p, h200)) {
       cost[candidate.name()] = candidate.cost;
+      may_be[candidate.name()] = may_be_chosen(*candidate.kernel, candidate.planned);
+    }
     const std::string chosen = choice_of(list, p, h200);
     double least = INFINITY;
     for (const auto& [name, value] : cost) least = std::min(least, value);
     std::size_t worth_it = 0;
     for (const auto& [name, value] : cost)
-      worth_it +=
-          static_cast<std::size_t>(value <= ChoiceRecorderRules{}.cost_factor * least || name == chosen);
+      worth_it += static_cast<std::size_t>(
+          may_be.at(name) && (value <= ChoiceRecorderRules{}.cost_factor * least || name == chosen));
     EXPECT_EQ(times.size(), worth_it);
     for (const ChoiceTime& time : times) {
       EXPECT_DOUBLE_EQ(time.microseconds, 1.01e-8 * cost.at(time.name)) << "the median of the rounds";
@@ -198,8 +204,9 @@ TEST(ChoiceRecorder, KeepsTheProblemsBeforeAFailure) {
   class Failing final : public BurstTimer {
    public:
     int problems = 0;
-    void prepare(const ChoiceProblem&, const std::vector<ChoiceCandidate>&) override {
+    std::size_t prepare(const ChoiceProblem&, const std::vector<ChoiceCandidate>&) override {
       if (++problems == 4) throw Failure("the device is lost");
+      return 0;
     }
     double burst(std::size_t i) override { return static_cast<double>(i + 1); }
     double seconds() override { return 0; }
@@ -219,6 +226,15 @@ TEST(ChoiceRecorder, LeavesOutWhatCannotBeLaunched) {
   for (const ChoiceTime& time : recorded.front().times) EXPECT_NE(time.name, timer.failing);
 }
 
+TEST(ChoiceRecorder, KeepsTheFastestAnswerOfCublasLt) {
+  const std::vector<ChoiceProblem> problems = draw_choice_problems(1, 2);
+  FakeTimer timer;
+  timer.answers = {9, 0, 7, 8};  // one of them cannot be launched
+  for (const ChoiceTimes& times : recorded_by(timer, problems)) EXPECT_EQ(times.cublaslt_us, 7);
+  timer.answers.clear();
+  for (const ChoiceTimes& times : recorded_by(timer, problems)) EXPECT_EQ(times.cublaslt_us, 0);
+}
+
 ChoiceRecord example() {
   ChoiceRecord record;
   record.seed = 9;
@@ -229,7 +245,9 @@ ChoiceRecord example() {
   record.date = "2026-11-23";
   const std::vector<ChoiceProblem> problems = draw_choice_problems(9, 16);
   for (const ChoiceProblem& problem : problems)
-    record.problems.push_back({problem, {{"slow", 30}, {"fast", 10}, {"fast + padded copies", 12.345678}}});
+    record.problems.push_back(
+        {problem, {{"slow", 30}, {"fast", 10}, {"fast + padded copies", 12.345678}}, 0});
+  record.problems[1].cublaslt_us = 20;
   return record;
 }
 
@@ -254,6 +272,7 @@ TEST(ChoiceRecord, IsReadAsItWasWritten) {
     EXPECT_EQ(times[1].name, "fast + padded copies");
     EXPECT_EQ(times[1].microseconds, 12.35);
     EXPECT_EQ(times[2].name, "slow");
+    EXPECT_EQ(read.problems[i].cublaslt_us, i == 1 ? 20 : 0);
   }
   EXPECT_EQ(to_text(read), to_text(read_choice_record(to_text(read))));
 }
@@ -347,8 +366,17 @@ TEST(Regret, IsPrintedForEachGroup) {
     for (ChoiceTime& time : times.times) time.microseconds = time.name == chosen ? 15 : 10;
   }
   const std::string table = regret_table(record, kernels());
-  EXPECT_NE(table.find("\ndecode            4  1.500  1.500  "), std::string::npos) << table;
-  EXPECT_NE(table.find("\ntf32              1  1.500  1.500  tf32_f32_f32 tn "), std::string::npos) << table;
+  EXPECT_NE(table.find("\ndecode            4  1.500       -       -  1.500  "), std::string::npos) << table;
+  EXPECT_NE(table.find("\ntf32              1  1.500       -       -  1.500  tf32_f32_f32 tn "),
+            std::string::npos)
+      << table;
+  // Of the problems of a group, those count that cuBLASLt has.
+  for (ChoiceTimes& times : record.problems) {
+    if (times.problem.group == "tf32") times.cublaslt_us = 12;
+  }
+  EXPECT_NE(regret_table(record, kernels()).find("\ntf32              1  1.500   0.800   1.200  1.500  "),
+            std::string::npos)
+      << regret_table(record, kernels());
   EXPECT_EQ(table.find("no time of"), std::string::npos) << table;
   const std::string chosen = choice_of(kernels(), gemm_of(record.problems[0].problem), h200);
   for (ChoiceTime& time : record.problems[0].times) {
@@ -363,9 +391,9 @@ TEST(ChoiceRecord, SaysWhatIsLostWithoutAKernel) {
   const ChoiceProblem problem = draw_choice_problems(1, 1).front();
   // Entries that differ in their clusters, and copies, are one compiled kernel.
   record.problems.push_back(
-      {problem, {{"a_c2x1", 10}, {"a_c1x2", 12}, {"b", 20}, {"b + padded copies", 15}}});
-  record.problems.push_back({problem, {{"a", 30}, {"b", 10}, {"c", 11}}});
-  record.problems.push_back({problem, {{"c", 5}}});  // nothing to compare with
+      {problem, {{"a_c2x1", 10}, {"a_c1x2", 12}, {"b", 20}, {"b + padded copies", 15}}, 0});
+  record.problems.push_back({problem, {{"a", 30}, {"b", 10}, {"c", 11}}, 0});
+  record.problems.push_back({problem, {{"c", 5}}, 0});  // nothing to compare with
   const std::vector<KernelLoss> losses = losses_without(record);
   ASSERT_EQ(losses.size(), 3U);
   EXPECT_EQ(losses[0].kernel, "c");
