@@ -76,6 +76,7 @@ class MainloopRowInterleaved {
       clear_elements(a + static_cast<std::uint32_t>(TileA::offset(row, 0)), shift);
     }
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+    __syncwarp();  // lanes have diverged, and bar.sync needs whole warps
     ptx::bar_sync<128>(NamedBarrier::cleared_shift + consumer);
   }
 };

@@ -137,6 +137,7 @@ class MainloopUnaligned {
       clear_elements(b + address(row, Tiles::begins_later(shift, work.shift) ? 0 : 1), shift);
     }
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+    __syncwarp();  // lanes have diverged, and bar.sync needs whole warps
     ptx::bar_sync<32 * Tiles::consumer_warps>(barrier);
   }
 

@@ -224,6 +224,7 @@ class ProducerTma {
     clear_stages(memory, loaded_a, Config::TileA::bytes, thread);
     clear_stages(memory + Config::TileA::bytes, loaded_b, Config::TileB::bytes, thread);
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+    __syncwarp();  // lanes have diverged, and bar.sync needs whole warps (PTX ISA, barrier)
     synchronise_cleared();
   }
   static constexpr int clearing_threads = 64;
