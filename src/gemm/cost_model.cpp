@@ -32,25 +32,65 @@ double clocks_of_element(const Kernel& kernel, const Gemm& problem, const CostPa
   return c.unaligned_general_store_clocks;
 }
 
-// The work of the L2 for a row of an operand, relative to a row that begins on a sector.
+// The work of the L2 for a row of an operand, relative to a row that is whole lines.
 double l2_work(const ConstMatrix& matrix, const CostParameters& c) noexcept {
-  return begins_sectors_of_the_l2(matrix) ? 1 : c.sector_crossing;
+  return begins_lines_of_the_l2(matrix)     ? 1
+         : begins_sectors_of_the_l2(matrix) ? c.line_crossing
+                                            : c.sector_crossing;
 }
 
-// What the CTAs of a wgmma kernel load for a k-tile, in bytes.
-struct KTileLoads {
-  double a, b;            // of each operand by a CTA, with a part of what others of its cluster load for it
-  double unshared;        // of both, if the cluster shared nothing
-  double fresh;           // of both, what no other tile has brought into the L2
-  double most_a, most_b;  // in a clock, to an SM
-  double far;             // of the operand that is farther, from 0, where it is near, to 1
-  double operand_bytes;   // of both operands, whole
+// The part of the L2 that an operand of so many rows (columns) fills.
+double part_of_l2(std::int64_t extent, const Gemm& problem, const DeviceDescription& device) noexcept {
+  return static_cast<double>(extent) * static_cast<double>(problem.k) *
+         static_cast<double>(bytes(problem.a.type)) / std::max(static_cast<double>(device.l2_bytes), 1.0);
+}
 
-  // The time, where such a part of the SMs loads at once.
-  double clocks(double part_of_sms, const CostParameters& c) const noexcept {
-    const double from_l2 = c.bytes_per_clock / part_of_sms;
-    const double from_memory = std::min(c.new_bytes_per_clock / part_of_sms, c.most_new_bytes_per_clock);
-    return std::max(a / std::min(from_l2, most_a) + b / std::min(from_l2, most_b), fresh / from_memory);
+// How far an operand that fills so much of the L2 is from an SM: from 0, where it is near, to 1.
+double far_of(double part_of_l2, const CostParameters& c) noexcept {
+  return std::clamp((part_of_l2 - c.near_part_of_l2) / c.far_part_of_l2, 0.0, 1.0);
+}
+
+// The longer of two times that overlap, and a little more the closer they are: the 4-norm.
+double overlapped(double x, double y) noexcept {
+  return std::sqrt(std::sqrt(x * x * x * x + y * y * y * y));
+}
+
+// What a CTA of a wgmma kernel loads of an operand for a k-tile.
+struct OperandLoads {
+  double whole;     // bytes, if the cluster shared nothing
+  double own;       // bytes, of these, that the CTA loads itself
+  double fresh;     // bytes, of those, that no other SM near the same half of the L2 has brought there
+  double requests;  // of each of its lines in a k-tile, for each CTA that loads at the same time
+  double most;      // bytes in a clock, to an SM
+
+  double received() const noexcept { return whole - own; }
+};
+
+// rows: of the tile; all_rows: of the operand; sharing: CTAs of a cluster that load the rows together;
+// readers: clusters that read the same rows.
+OperandLoads loads_of(double rows, double row_bytes, double work, std::int64_t all_rows, int sharing,
+                      double readers, double part_of_l2, const CostParameters& c) noexcept {
+  OperandLoads loads;
+  loads.whole = rows * row_bytes * work;
+  loads.own = loads.whole / sharing;
+  // Each half of the L2 fetches a line once, and half of the readers, on average, are near it.
+  loads.fresh = loads.own * 2 * (1 - std::exp2(-readers)) / readers;
+  loads.requests = loads.own / (static_cast<double>(std::max<std::int64_t>(all_rows, 64)) * row_bytes);
+  const double far = far_of(part_of_l2, c);
+  loads.most = 1 / ((1 - far) / c.most_bytes_per_clock + far / c.most_far_bytes_per_clock);
+  return loads;
+}
+
+struct KTileLoads {
+  OperandLoads a, b;
+
+  double unshared() const noexcept { return a.whole + b.whole; }
+  // The time, where so many CTAs load at once, on such a part of the SMs.
+  double clocks(double ctas, double part_of_sms, const CostParameters& c) const noexcept {
+    const double from_l2 = c.bytes_per_clock / part_of_sms, fresh = c.fresh_bytes_per_clock / part_of_sms;
+    return a.own / std::min(from_l2, a.most) + b.own / std::min(from_l2, b.most) +
+           (a.fresh + b.fresh) / fresh + (a.received() + b.received()) / c.received_bytes_per_clock +
+           c.line_clocks * ctas * (a.requests + b.requests);
   }
 };
 
@@ -74,44 +114,23 @@ KTileLoads loads_of(const Kernel& kernel, const Gemm& problem, const DeviceDescr
   const double columns = loaded(static_cast<int>(round_up_divide(kernel.columns(), panel)) * panel, problem.n,
                                 kernel.loads_residue && problem.b.order == column_major);
   const double row_bytes = static_cast<double>(kernel.tile_k) * static_cast<double>(bytes(kernel.type));
-  const auto bytes_of = [&](std::int64_t extent) {
-    return static_cast<double>(extent) * static_cast<double>(problem.k) *
-           static_cast<double>(bytes(kernel.type));
-  };
-  const auto far_of = [&](std::int64_t extent) {
-    const double part = bytes_of(extent) / std::max(static_cast<double>(device.l2_bytes), 1.0);
-    return std::clamp((part - c.near_part_of_l2) / c.far_part_of_l2, 0.0, 1.0);
-  };
-  const double far_a = far_of(problem.m), far_b = far_of(problem.n);
-  const auto most_bytes = [&](double far) {
-    return 1 / ((1 - far) / c.most_bytes_per_clock + far / c.most_far_bytes_per_clock);
-  };
   // Kernels with row-interleaved views were fitted without the work of the L2.
   const bool is_row_interleaved = kernel.row_interleaved || kernel.unaligned;
-  const double all_a = rows * row_bytes * (is_row_interleaved ? 1 : l2_work(problem.a, c)),
-               all_b = columns * row_bytes * (is_row_interleaved ? 1 : l2_work(problem.b, c));
-  const auto by_a_cta = [&](double all, int sharing) {
-    return all * (1 + c.multicast_cost * (sharing - 1)) / sharing;
-  };
+  const auto work = [&](const ConstMatrix& matrix) { return is_row_interleaved ? 1 : l2_work(matrix, c); };
+  const auto readers = [](std::int64_t tiles, int sharing) { return static_cast<double>(tiles) / sharing; };
   KTileLoads loads;
-  loads.a = by_a_cta(all_a, grid.along_n);
-  loads.b = by_a_cta(all_b, grid.along_m);
-  loads.unshared = all_a + all_b;
-  loads.fresh = (far_a * rows / static_cast<double>(grid.tiles_n) +
-                 far_b * columns / static_cast<double>(grid.tiles_m)) *
-                row_bytes;
-  loads.most_a = most_bytes(far_a);
-  loads.most_b = most_bytes(far_b);
-  loads.far = std::max(far_a, far_b);
-  loads.operand_bytes = bytes_of(problem.m) + bytes_of(problem.n);
+  loads.a = loads_of(rows, row_bytes, work(problem.a), problem.m, grid.along_n,
+                     readers(grid.tiles_n, grid.along_n), part_of_l2(problem.m, problem, device), c);
+  loads.b = loads_of(columns, row_bytes, work(problem.b), problem.n, grid.along_m,
+                     readers(grid.tiles_m, grid.along_m), part_of_l2(problem.n, problem, device), c);
   return loads;
 }
 
 // The time of a wgmma kernel in clocks, but for its start. A k-tile takes as long as its multiplication or
-// its loads, whichever is longer. Each CTA of a cluster along m (n) loads a part of B (A) for all of them. A
-// cluster computes all of its tiles, even those beyond the rows (columns) of C. start: the time
-// before the kernel multiplies at its full rate, while the loads of its first k-tiles are under way and the
-// CTAs of its clusters begin.
+// its loads, whichever is longer (overlapped()). Each CTA of a cluster along m (n) loads a part of B (A) for
+// all of them. A cluster computes all of its tiles, even those beyond the rows (columns) of C. start: the
+// time before the kernel multiplies at its full rate, while the loads of its first k-tiles are under way and
+// the CTAs of its clusters begin.
 double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescription& device,
                     const CostParameters& c, double* start) noexcept {
   // The product that the tensor cores compute.
@@ -137,7 +156,10 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
                        (c.flop_per_clock * tensor_rate(kernel.type) * kernel.efficiency);
   if (on_l2_lines) multiplying *= kernel.efficiency / c.unaligned_on_l2_lines;
   const KTileLoads loads = loads_of(kernel, problem, device, c, {along_m, along_n, tiles_m, tiles_n});
-  if (kernel.unaligned) multiplying *= 1 + loads.far * (kernel.efficiency / c.unaligned_from_memory - 1);
+  if (kernel.unaligned) {
+    const double far = far_of(part_of_l2(std::max(problem.m, problem.n), problem, device), c);
+    multiplying *= 1 + far * (kernel.efficiency / c.unaligned_from_memory - 1);
+  }
   const int all_sms = device.is_limited() ? device.all_multiprocessors : sms;
   const double reached =
       kernel.cluster > 2 ? std::min<double>(sms, all_sms * c.reached_by_large_clusters) : sms;
@@ -145,18 +167,19 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   const std::int64_t cluster_tiles = tiles_m / along_m * (tiles_n / along_n);
   // The loads of a k-tile where so many clusters load at once: they share the bytes of the L2 and of memory.
   const auto loading_among = [&](std::int64_t loading_clusters) {
-    return loads.clocks(static_cast<double>(loading_clusters * kernel.cluster) / all_sms, c);
+    const auto ctas = static_cast<double>(loading_clusters * kernel.cluster);
+    return loads.clocks(ctas, ctas / all_sms, c);
   };
   const double loading = loading_among(std::min(cluster_tiles, clusters));
-  const double k_tile = std::max(multiplying, loading);
+  const double k_tile = overlapped(multiplying, loading);
   // Of the last wave, which may have fewer clusters.
   const std::int64_t last_clusters = cluster_tiles % clusters == 0 ? clusters : cluster_tiles % clusters;
-  const double last_k_tile = std::max(multiplying, loading_among(last_clusters));
-  *start = c.start_k_tiles * std::min(multiplying, loading) + c.start_loads * loading +
-           c.cluster_clocks * std::log2(kernel.cluster) +
+  const double last_k_tile = overlapped(multiplying, loading_among(last_clusters));
+  *start = c.launch_clocks + c.start_k_tiles * std::min(multiplying, loading) + c.start_loads * loading +
+           c.cluster_clocks * (kernel.cluster - 1) +
            (kernel.partial_bytes != 0 ? c.streamed_launch_clocks : 0);
   // Where the CTAs of a cluster share nothing, in tail split-K.
-  const double unshared_k_tile = std::max(k_tile, loads.unshared / c.bytes_per_clock);
+  const double unshared_k_tile = std::max(k_tile, loads.unshared() / c.bytes_per_clock);
 
   // The consumer warpgroups of a tile store their parts of it at the same time.
   // Of tiles of 64 rows, warps without a row of C do not store.
@@ -176,8 +199,10 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   if (kernel.partial_bytes != 0) {
     const auto tiles = static_cast<int>(cluster_tiles), all = static_cast<int>(clusters),
                k_tiles_of_tile = static_cast<int>(k_tiles);
+    const double operand_bytes =
+        part_of_l2(problem.m + problem.n, problem, device) * static_cast<double>(device.l2_bytes);
     const StreamK division =
-        StreamK::of(tiles, all, k_tiles_of_tile, StreamK::exceeds_l2(loads.operand_bytes, device.l2_bytes));
+        StreamK::of(tiles, all, k_tiles_of_tile, StreamK::exceeds_l2(operand_bytes, device.l2_bytes));
     if (division.whole_tiles == tiles)
       return static_cast<double>(round_up_divide(tiles, all) - 1) * tile + last_tile;
     const int share = StreamK::share(tiles - division.whole_tiles, all, division.pieces);
