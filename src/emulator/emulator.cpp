@@ -45,6 +45,7 @@ struct LoadedModule final : Symbols {
 
 struct Emulator::State {
   GlobalMemory memory;
+  TextureObjects textures;
   Address grid_workspace = 0;
   std::uint64_t launches = 0;
 
@@ -259,6 +260,11 @@ Allocation& holder(GlobalMemory& memory, Address address, std::size_t bytes, con
   return *allocation;
 }
 
+void check_image(GlobalMemory& memory, const Image& image) {
+  if (const std::string sentence = image_problem(image); !sentence.empty()) throw Error(sentence);
+  holder(memory, image.address, image_bytes(image), "make an object of");
+}
+
 void write_initial(const ptx::Module& text, const LoadedModule& module, const ptx::Variable& variable,
                    Allocation& allocation) {
   std::copy(variable.initial.begin(), variable.initial.end(), allocation.bytes.get());
@@ -344,6 +350,26 @@ std::size_t Emulator::unwritten(Address from, std::size_t bytes) const {
   return static_cast<std::size_t>(std::count(first, first + bytes, std::uint8_t{0}));
 }
 
+ObjectHandle Emulator::create_texture(const Image& image, const Sampling& sampling) {
+  check_image(state_->memory, image);
+  if (const std::string sentence = sampling_problem(image, sampling); !sentence.empty())
+    throw Error(sentence);
+  return state_->textures.add({image, sampling});
+}
+
+ObjectHandle Emulator::create_surface(const Image& image) {
+  check_image(state_->memory, image);
+  if (image.is_linear) throw Error("The image is linear memory; a surface needs an image that is not.");
+  return state_->textures.add({image, {}, true});
+}
+
+void Emulator::destroy(ObjectHandle object) {
+  TextureObject* const found = state_->textures.find(object);
+  if (found == nullptr || found->is_destroyed)
+    throw Error("cannot destroy what is neither a texture nor a surface object");
+  found->is_destroyed = true;
+}
+
 Module Emulator::load(const std::string& ptx) {
   auto module = std::make_shared<LoadedModule>();
   module->owner = state_.get();
@@ -401,6 +427,7 @@ Result Emulator::launch(const Module& module, const std::string& entry, const Sh
   Launch launch;
   launch.program = &program;
   launch.global = &state_->memory;
+  launch.textures = &state_->textures;
   launch.grid = shape.grid;
   launch.block = shape.block;
   launch.cluster = *shape.cluster;

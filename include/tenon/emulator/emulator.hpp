@@ -24,6 +24,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tenon/emulator/texture.hpp"
 #include "tenon/emulator/types.hpp"
 
 namespace tenon::emulator {
@@ -127,6 +128,13 @@ class Emulator {
   void fill(Address to, std::uint8_t value, std::size_t bytes);
   // The number of bytes that neither the host nor a kernel has written since the allocation.
   std::size_t unwritten(Address from, std::size_t bytes) const;
+
+  // Texture and surface objects (CUDA C++ programming guide, texture and surface memory), for kernels that
+  // take them as 64-bit parameters or in memory. The image must lie in one allocation. Throws Error with a
+  // sentence that names what was found and what is needed.
+  ObjectHandle create_texture(const Image& image, const Sampling& sampling = {});
+  ObjectHandle create_surface(const Image& image);
+  void destroy(ObjectHandle object);
 
   Module load(const std::string& ptx);
   // A .global or .const variable of the module. Throws Error if there is none.

@@ -164,6 +164,19 @@ class TestDevice {
     return {memories_, size};
   }
 
+  // Texture and surface objects of an image, whose address is that of a buffer; Emulator::create_texture and
+  // create_surface.
+  ObjectHandle texture(const Image& image, const Sampling& sampling = {}) {
+    ObjectHandle object = 0;  // the same in each memory
+    for (Emulator& emulator : memories_->emulators) object = emulator.create_texture(image, sampling);
+    return object;
+  }
+  ObjectHandle surface(const Image& image) {
+    ObjectHandle object = 0;
+    for (Emulator& emulator : memories_->emulators) object = emulator.create_surface(image);
+    return object;
+  }
+
   // Launches the kernel under each schedule. A failure lists the findings, and what the kernel printed; or
   // says why the launch was refused.
   ::testing::AssertionResult launch(const std::string& kernel, const Shape& shape,

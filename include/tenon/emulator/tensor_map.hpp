@@ -26,7 +26,10 @@ enum class TensorMapType : std::uint8_t {
   tfloat32_ftz
 };
 
-// Values as in CUtensorMapInterleave.
+// Values as in CUtensorMapInterleave: channels in slices of 16 or 32 bytes, as NC/8HWC8 and NC/16HWC16 have
+// them (PTX ISA 5.5.6). Maps are encoded for all that the driver API documents. Copies are made by those
+// whose innermost dimension is one slice of 2-byte elements, slices in a row 16 or 32 bytes apart, without a
+// swizzle (16 bytes) or with that of 32 bytes (32 bytes); by others they are a finding.
 enum class TensorMapInterleave : std::uint8_t { none, bytes_16, bytes_32 };
 
 // Values as in CUtensorMapSwizzle. The variants with atoms of 32 and 64 bytes, which are of sm_100 and later,

@@ -157,9 +157,7 @@ bool load_tensor_map(Cluster& cluster, const Actor& actor, Space space, std::uin
     wrong = "Its rank is " + std::to_string(tensor.rank) + " but the instruction is ." +
             std::to_string(rank) + "d.";
   }
-  if (wrong.empty() && tensor.interleave != TensorMapInterleave::none) {
-    wrong = "Its interleaved layout is one that the emulator cannot copy.";
-  }
+  if (wrong.empty()) wrong = interleave_problem(tensor);
   if (wrong.empty()) return true;
   cluster.report(FindingKind::argument, actor.issue, address,
                  [&] { return "The tensor map at " + hex(address) + " cannot be used: " + wrong; });

@@ -1,21 +1,269 @@
-// The instructions of textures and surfaces (PTX ISA 9.7.10 and 9.7.11) are refused by what is missing, which
-// an unknown opcode would not say.
-#include "emulator/machine/op.hpp"
+// tex, tld4 and txq (PTX ISA 9.7.10) of texture objects with one and two dimensions. machine/textures.hpp
+// selects the texels and their weights. Reads of texels are checked as loads are. The texture cache is not
+// modelled: a fetch of bytes that the same kernel has written, which a GPU leaves undefined, is no finding.
+#include "emulator/instructions/texture.hpp"
+
+#include <cstring>
+
+#include "emulator/machine/text.hpp"
 
 namespace tenon::emulator {
 
 namespace {
 
-void refuse(const ptx::Instruction& instruction, Scope&, Op&) {
-  throw ptx::Error(instruction.line, "the instruction `" + instruction.text() +
-                                         "` is not known: the emulator has no textures and surfaces");
+using ptx::Space;
+using ptx::Type;
+
+// The documents do not say what a fetch gives for a channel that the format lacks; nobody may rely on this.
+constexpr std::uint32_t no_channel = ~0U;
+
+struct FetchDetail : TextureDetail {
+  bool by_integer = false;
+  int gathered = -1;  // the component of tld4
+};
+
+const FetchDetail& detail_of(const Op& op) {
+  return static_cast<const FetchDetail&>(*op.detail);
+}
+
+std::string kind_text(const TextureObject& object) {
+  const TexelFormat& format = object.image.format;
+  const std::string bits = std::to_string(format.bits) + "-bit ";
+  if (format.kind == TexelKind::real) return bits + "reals";
+  return bits + (format.kind == TexelKind::signed_integer ? "signed" : "unsigned") + " integers" +
+         (object.gives_reals() ? " read as reals" : "");
+}
+
+Type result_type(const TextureObject& object) {
+  if (object.gives_reals()) return Type::f32;
+  return object.image.format.kind == TexelKind::signed_integer ? Type::s32 : Type::u32;
+}
+
+// Whether the instruction fits the texture: its result, its coordinates.
+bool is_fitting(Warp& warp, const Op& op, int lane, const TextureObject& object) {
+  const FetchDetail& d = detail_of(op);
+  const std::uint64_t handle = warp.read(op.values[d.object], lane);
+  const Type type = result_type(object);
+  // Integers of 32 bits are the same bits for both.
+  const bool is_alike = object.image.format.bits == 32 && type != Type::f32 && d.type != Type::f32;
+  if (type != d.type && !is_alike) {
+    warp.report(FindingKind::argument, lane, handle, [&] {
+      return "The texels are " + kind_text(object) + ", which ." + name(type) +
+             " reads, and the instruction reads ." + name(d.type) + ".";
+    });
+    return false;
+  }
+  if (object.image.is_linear == d.by_integer) return true;
+  warp.report(FindingKind::argument, lane, handle, [&]() -> std::string {
+    return d.by_integer
+               ? "The texture is not of linear memory, which alone integers can fetch from."
+               : "The texture is of linear memory, which needs an integer coordinate (tex.1d with .s32).";
+  });
+  return false;
+}
+
+// The components of one texel; of the border, zeros. False: nothing could be read.
+bool read_texel(Warp& warp, int lane, const TextureObject& object, std::int64_t x, std::int64_t y,
+                std::uint32_t (&components)[4]) {
+  const TexelFormat& format = object.image.format;
+  std::fill(components, components + 4, no_channel);
+  std::fill(components, components + format.channels, 0U);
+  if (x == outside || y == outside) return true;
+  std::uint8_t bytes[16];
+  if (!warp.load(lane, Space::global, object.address_of(x, y), bytes,
+                 static_cast<std::uint32_t>(texel_bytes(format))))
+    return false;
+  for (int i = 0; i < format.channels; ++i) {
+    std::uint32_t channel = 0;
+    const std::ptrdiff_t size = format.bits / 8;
+    std::memcpy(&channel, bytes + i * size, static_cast<std::size_t>(size));
+    components[i] = component(object, channel);
+  }
+  return true;
+}
+
+// The texels that the coordinates of a lane select: `linear` pairs of neighbours or one.
+bool select(Warp& warp, const Op& op, int lane, const TextureObject& object, bool is_linear,
+            Texels (&at)[2]) {
+  const FetchDetail& d = detail_of(op);
+  const std::uint32_t sizes[] = {object.image.width, object.image.height};
+  for (int i = 0; i < d.rank; ++i) {
+    const auto bits =
+        static_cast<std::uint32_t>(warp.read(op.values[d.object + 1 + static_cast<std::size_t>(i)], lane));
+    float coordinate;
+    std::memcpy(&coordinate, &bits, 4);
+    const Sampling& sampling = object.sampling;
+    if (texels_at(coordinate, sizes[i], sampling.address[i], sampling.normalized_coordinates, is_linear,
+                  at[i]))
+      continue;
+    warp.report(FindingKind::argument, lane, warp.read(op.values[d.object], lane), [&] {
+      return std::string("The coordinate ") + "xy"[i] + " is " + std::to_string(coordinate) +
+             ", for which the address mode defines no texel.";
+    });
+    return false;
+  }
+  return true;
+}
+
+// The index in linear memory. Outside it only the border mode has one meaning in all documents.
+bool fetch_linear(Warp& warp, const Op& op, int lane, const TextureObject& object,
+                  std::uint32_t (&result)[4]) {
+  const auto x = static_cast<std::int32_t>(warp.read(op.values[detail_of(op).object + 1], lane));
+  if (x >= 0 && static_cast<std::uint32_t>(x) < object.image.width)
+    return read_texel(warp, lane, object, x, 0, result);
+  if (object.sampling.address[0] == TextureAddressMode::border)
+    return read_texel(warp, lane, object, outside, 0, result);
+  warp.report(FindingKind::out_of_bounds, lane, object.address_of(x, 0), [&] {
+    return "The coordinate is " + std::to_string(x) + ", outside the " + std::to_string(object.image.width) +
+           " texels of the linear memory; what a fetch gives there is documented for the border mode only.";
+  });
+  return false;
+}
+
+// The weighted sum of the texels, in double and rounded once; texels of weight 0 are not read. The documents
+// give the formula and not its rounding: the last bits may differ on a GPU.
+bool fetch_filtered(Warp& warp, int lane, const TextureObject& object, const Texels (&at)[2],
+                    std::uint32_t (&result)[4]) {
+  double sum[4] = {-0.0, -0.0, -0.0, -0.0};
+  for (int texel = 0; texel < 4; ++texel) {
+    const bool right = (texel & 1) != 0, down = (texel & 2) != 0;
+    const std::uint32_t weight_x = right ? at[0].weight : 256 - at[0].weight;
+    const std::uint32_t weight_y = down ? at[1].weight : 256 - at[1].weight;
+    if (weight_x * weight_y == 0) continue;
+    std::uint32_t components[4];
+    if (!read_texel(warp, lane, object, right ? at[0].second : at[0].first, down ? at[1].second : at[1].first,
+                    components))
+      return false;
+    for (int i = 0; i < object.image.format.channels; ++i) {
+      float value;
+      std::memcpy(&value, &components[i], 4);
+      sum[i] += double{value} * (weight_x * weight_y) / 65536;
+    }
+  }
+  std::fill(result, result + 4, no_channel);
+  for (int i = 0; i < object.image.format.channels; ++i) {
+    const auto value = static_cast<float>(sum[i]);
+    std::memcpy(&result[i], &value, 4);
+    if (value != value) result[i] = static_cast<std::uint32_t>(numerics::f32.nan());
+  }
+  return true;
+}
+
+// One component of the four texels that linear filtering would take, counter-clockwise from the lower left,
+// where y points down: (x, y + 1), (x + 1, y + 1), (x + 1, y), (x, y).
+bool gather(Warp& warp, int lane, const TextureObject& object, const Texels (&at)[2], int component,
+            std::uint32_t (&result)[4]) {
+  constexpr bool right[] = {false, true, true, false}, down[] = {true, true, false, false};
+  for (int i = 0; i < 4; ++i) {
+    std::uint32_t components[4];
+    if (!read_texel(warp, lane, object, right[i] ? at[0].second : at[0].first,
+                    down[i] ? at[1].second : at[1].first, components))
+      return false;
+    result[i] = components[component];
+  }
+  return true;
+}
+
+bool fetch(Warp& warp, const Op& op, int lane, std::uint32_t (&result)[4]) {
+  const FetchDetail& d = detail_of(op);
+  const TextureObject* const object = object_of(warp, op, lane, false, true);
+  if (object == nullptr || !is_fitting(warp, op, lane, *object)) return false;
+  if (d.by_integer) return fetch_linear(warp, op, lane, *object, result);
+  Texels at[2];
+  const bool is_linear = d.gathered >= 0 || object->sampling.filter == TextureFilter::linear;
+  if (!select(warp, op, lane, *object, is_linear, at)) return false;
+  if (d.gathered >= 0) return gather(warp, lane, *object, at, d.gathered, result);
+  return is_linear ? fetch_filtered(warp, lane, *object, at, result)
+                   : read_texel(warp, lane, *object, at[0].first, at[1].first, result);
+}
+
+Flow run_fetch(Warp& warp, const Op& op, LaneMask active) {
+  for_each_lane(active, [&](int lane) {
+    std::uint32_t result[4];
+    if (!fetch(warp, op, lane, result)) std::fill(result, result + 4, 0U);
+    for (std::size_t i = 0; i < 4; ++i) warp.write(op.values[i], lane, result[i]);
+  });
+  return Flow::next;
+}
+
+// d, [a, {c}]
+void decode_operands(Decoding& decoding, std::unique_ptr<FetchDetail> detail) {
+  if (decoding.count() > 2) decoding.fail("offsets and depth comparisons of a fetch are not covered");
+  decoding.require_count(2, 2);
+  detail->elements = 4;
+  decode_data(decoding, 0, *detail, true, false);
+  decode_object(decoding, 1, *detail, detail->by_integer ? Type::s32 : Type::f32);
+  decoding.op().handler = run_fetch;
+  decoding.op().detail = std::move(detail);
+}
+
+void decode_tex(Decoding& decoding) {
+  auto detail = std::make_unique<FetchDetail>();
+  for (const char* mipmap : {"base", "level", "grad"})
+    if (decoding.accept(mipmap)) decoding.fail("mipmaps (." + std::string(mipmap) + ") are not covered");
+  decode_geometry(decoding, *detail);
+  decoding.require("v4");
+  detail->type = decoding.type({Type::u32, Type::s32, Type::f32});
+  detail->by_integer = decoding.type({Type::s32, Type::f32}) == Type::s32;
+  if (detail->by_integer && detail->rank != 1)
+    decoding.fail("integer coordinates are for .1d, which fetches from linear memory");
+  decode_operands(decoding, std::move(detail));
+}
+
+void decode_tld4(Decoding& decoding) {
+  auto detail = std::make_unique<FetchDetail>();
+  detail->gathered = decoding.require_one({"r", "g", "b", "a"});
+  decode_geometry(decoding, *detail);
+  if (detail->rank != 2) decoding.fail("the geometry .2d is needed");
+  decoding.require("v4");
+  detail->type = decoding.type({Type::u32, Type::s32, Type::f32});
+  decoding.type({Type::f32});
+  decode_operands(decoding, std::move(detail));
+}
+
+// op.bits: 0 what is asked for
+Flow run_query(Warp& warp, const Op& op, LaneMask active) {
+  for_each_lane(active, [&](int lane) {
+    const TextureObject* const object = object_of(warp, op, lane, false, false);
+    std::uint64_t answer = 0;
+    if (object != nullptr) {
+      const std::uint64_t answers[] = {object->image.width, object->image.height,
+                                       object->sampling.normalized_coordinates ? 1U : 0U};
+      answer = answers[op.bits[0]];
+      if (op.bits[0] == 1 && answer == 0) {
+        warp.report(FindingKind::argument, lane, warp.read(op.values[1], lane),
+                    [] { return std::string("The texture has one dimension: it has no height."); });
+      }
+    }
+    warp.write(op.values[0], lane, answer);
+  });
+  return Flow::next;
+}
+
+void decode_txq(Decoding& decoding) {
+  auto detail = std::make_unique<TextureDetail>();
+  decoding.op().bits[0] =
+      static_cast<std::uint32_t>(decoding.require_one({"width", "height", "normalized_coords"}));
+  decoding.type({Type::b32});
+  decoding.require_count(2, 2);
+  decoding.destination(0, Type::b32);
+  decode_object(decoding, 1, *detail);
+  decoding.op().handler = run_query;
+  decoding.op().detail = std::move(detail);
+}
+
+void decode_istypep(Decoding& decoding) {
+  decoding.fail("the emulator knows texture and surface objects, and no .texref, .samplerref and .surfref");
 }
 
 }  // namespace
 
 void add_texture_instructions(Decoders& decoders) {
-  for (const char* opcode : {"tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"})
-    decoders[opcode] = refuse;
+  decoders["tex"] = decoder<decode_tex>;
+  decoders["tld4"] = decoder<decode_tld4>;
+  decoders["txq"] = decoder<decode_txq>;
+  decoders["istypep"] = decoder<decode_istypep>;
+  add_surface_instructions(decoders);
 }
 
 }  // namespace tenon::emulator

@@ -9,6 +9,7 @@
 #include "emulator/machine/memory.hpp"
 #include "emulator/machine/printed.hpp"
 #include "emulator/machine/program.hpp"
+#include "emulator/machine/textures.hpp"
 #include "tenon/emulator/types.hpp"
 
 namespace tenon::emulator {
@@ -16,7 +17,8 @@ namespace tenon::emulator {
 struct Launch {
   const Program* program = nullptr;
   GlobalMemory* global = nullptr;
-  Dim3 grid, block, cluster;  // grid in CTAs; cluster in CTAs, {1, 1, 1} if none
+  const TextureObjects* textures = nullptr;  // null: none
+  Dim3 grid, block, cluster;                 // grid in CTAs; cluster in CTAs, {1, 1, 1} if none
   bool explicit_cluster = false;
   std::uint32_t dynamic_shared = 0;
   std::uint32_t shared_size = 0;         // of a CTA: reserved + static + dynamic

@@ -89,7 +89,7 @@ void add_matrix_instructions(Decoders&);      // mma, mma.sp, wmma, ldmatrix, st
 void add_async_copy_instructions(Decoders&);  // cp.async, cp.async.bulk, tensor copies, cp.reduce.async
 void add_mbarrier_instructions(Decoders&);    // mbarrier.*, fence.proxy, fence.mbarrier_init
 void add_wgmma_instructions(Decoders&);       // wgmma.*, setmaxnreg
-void add_texture_instructions(Decoders&);     // refused
+void add_texture_instructions(Decoders&);     // tex tld4 txq, suld sust suq
 void add_cluster_instructions(Decoders&);     // mapa, getctarank, barrier.cluster
 
 }  // namespace tenon::emulator

@@ -114,7 +114,9 @@ std::string problem(const MappedTensor& t) {
         "a swizzle of " + std::to_string(span(t.swizzle)) + " bytes needs a row of at most as many");
   }
   if (t.interleave == TensorMapInterleave::bytes_32 && t.swizzle != Swizzle::bytes_32) {
-    return "The interleave of 32 bytes needs the swizzle of 32 bytes.";
+    // The documents' rule; a driver encodes the other swizzles all the same.
+    return is_but("The swizzle, CUtensorMapSwizzle,", static_cast<unsigned>(t.swizzle),
+                  "the interleave of 32 bytes needs 1, the swizzle of 32 bytes");
   }
   if (t.fill == TensorMapFill::nan_request_zero_fma && !is_floating(t.type)) {
     return "The fill is NaN but the type is an integer; only floating-point tensors can be filled so.";

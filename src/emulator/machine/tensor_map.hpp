@@ -81,4 +81,8 @@ TensorRow pixel_row(const MappedTensor& tensor, const std::int32_t* coordinates,
 // The requirements of im2col beyond those of problem(), which calls it.
 std::string im2col_problem(const MappedTensor& tensor);
 
+// Why the emulator does not copy by a map with an interleaved layout that problem() accepts, as a sentence;
+// empty: it does, and the map has no interleaved layout or one of whole slices (interleave.cpp).
+std::string interleave_problem(const MappedTensor& tensor);
+
 }  // namespace tenon::emulator

@@ -73,7 +73,9 @@ DeclarationPrefix declaration_prefix(Cursor& cursor) {
           token.text == ".texref" || token.text == ".samplerref" || token.text == ".surfref";
       throw Error(token.line, "found " + cited(token) +
                                   " in a declaration where a type, .align or .v2 is needed" +
-                                  (is_texture ? ": the emulator has no textures and surfaces" : ""));
+                                  (is_texture ? ": the emulator knows texture and surface objects, and no " +
+                                                    std::string(token.text)
+                                              : ""));
     }
   }
   if (prefix.type == Type::none) cursor.fail("the type of the declaration");

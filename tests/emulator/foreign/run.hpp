@@ -31,6 +31,7 @@ class Compiled {
                       name + ".ptx"))) {}
 
   std::vector<std::string> entries() const { return module_.entries(); }
+  Emulator& emulator() { return emulator_; }
 
   template <class T>
   Address upload(const std::vector<T>& data) {

@@ -156,5 +156,32 @@ TEST(GoogleTestHelper, FailsForALaunchThatIsRefused) {
   EXPECT_THROW(TestDevice("no_such_file.ptx"), Error);
 }
 
+TEST(GoogleTestHelper, HasTexturesAndSurfaces) {
+  TestDevice device = TestDevice::of_text(R"(
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry copy(.param .u64 from, .param .u64 to) {
+  .reg .b32 %r<4>; .reg .f32 %f<5>; .reg .b64 %a<2>;
+  ld.param.u64 %a0, [from]; ld.param.u64 %a1, [to];
+  mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 2; cvt.rn.f32.u32 %f4, %r0;
+  tex.1d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%a0, {%f4}];
+  sust.b.1d.b32.trap [%a1, {%r1}], {%f0};
+  ret;
+})");
+  const auto x = device.buffer(std::vector<float>{1, 2, 3});
+  const auto y = device.buffer<float>(3);
+  const TexelFormat reals{TexelKind::real, 32, 1};
+  const ObjectHandle from = device.texture({x.address(), reals, 3}),
+                     to = device.surface({y.address(), reals, 3});
+  EXPECT_TRUE(device.launch("copy", {{1}, {3}}, {from, to}));
+  EXPECT_TRUE(y.equals({1, 2, 3}));
+  const auto beyond = device.launch("copy", {{1}, {4}}, {from, to});
+  EXPECT_FALSE(beyond);
+  EXPECT_NE(std::string(beyond.message()).find("is outside the surface of 12 bytes x 1 rows"),
+            std::string::npos)
+      << beyond.message();
+}
+
 }  // namespace
 }  // namespace tenon::emulator

@@ -47,25 +47,6 @@ TEST(Emulator, NamesEveryUnknownInstructionOfWhatAKernelCallsBeforeItRuns) {
   EXPECT_EQ(message, error_of([&] { kernel.emulator().check(kernel.module(), "k"); }));
 }
 
-TEST(Emulator, SaysThatItHasNoTexturesAndSurfaces) {
-  for (const char* instruction :
-       {"tex.2d.v4.f32.f32 {f0, f1, f2, f3}, [d0, {f0, f1}]",
-        "tld4.r.2d.v4.f32.f32 {f0, f1, f2, f3}, [d0, {f0, f1}]", "txq.width.b32 r0, [d0]",
-        "istypep.texref p, d0", "suld.b.2d.b32.trap {r0}, [d0, {r0, r0}]",
-        "sust.b.2d.b32.trap [d0, {r0, r0}], {r0}", "sured.b.add.2d.u32.trap [d0, {r0, r0}], r0",
-        "suq.width.b32 r0, [d0]"}) {
-    Emulator emulator;
-    const std::string text =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n"
-        ".reg .f32 f<4>; .reg .b64 d<1>; .reg .b32 r<1>; .reg .pred p;\n" +
-        std::string(instruction) + ";\nret;\n}\n";
-    const std::string said = error_of([&] { emulator.launch(emulator.load(text), "k", {{1}, {32}}, {}); });
-    EXPECT_EQ(said.rfind("line 6: the instruction `", 0), 0U) << said;
-    EXPECT_NE(said.find("` is not known: the emulator has no textures and surfaces"), std::string::npos)
-        << said;
-  }
-}
-
 TEST(Emulator, RefusesCallsWithoutABodyAndVariablesWithoutADefinition) {
   Kernel call(module_text("", "{ .param .b64 x; .param .b64 y; call (y), elsewhere, (x); }",
                           ".extern .func (.param .b64 r) elsewhere(.param .b64 a);"));

@@ -146,8 +146,8 @@ TEST(Variable, SaysWhatIsWrong) {
             "line 4: found the type `.u4` where one that a variable can have is needed");
   EXPECT_EQ(
       module_error(".global .texref x;"),
-      "line 4: found `.texref` in a declaration where a type, .align or .v2 is needed: the emulator has no "
-      "textures and surfaces");
+      "line 4: found `.texref` in a declaration where a type, .align or .v2 is needed: the emulator knows "
+      "texture and surface objects, and no .texref");
   EXPECT_EQ(module_error(".global .u32 .u32 x;"),
             "line 4: found `.u32` in a declaration where a type, .align or .v2 is needed");
   EXPECT_EQ(module_error(".global .align 3 .u32 x;"), "line 4: the alignment 3 is not a power of two");

@@ -1,0 +1,51 @@
+// Texture and surface objects for the emulator: what a kernel takes as a cudaTextureObject_t or a
+// cudaSurfaceObject_t. Made by Emulator::create_texture and create_surface (emulator.hpp) from texels in the
+// emulator's memory. CUDA arrays and pitched memory are the same here: rows of texels, which the host copies
+// in and out as any other bytes.
+#pragma once
+
+#include <cstdint>
+
+namespace tenon::emulator {
+
+// A texture or surface object: the 64 bits that a kernel takes. Never an address, and never given twice.
+using ObjectHandle = std::uint64_t;
+
+// Values as in cudaChannelFormatKind.
+enum class TexelKind : std::uint8_t { signed_integer, unsigned_integer, real };
+
+// As cudaChannelFormatDesc. 8, 16 or 32 bits a channel, reals 16 or 32; 1, 2 or 4 channels.
+struct TexelFormat {
+  TexelKind kind = TexelKind::real;
+  int bits = 32;
+  int channels = 1;
+};
+
+// Texels in the emulator's memory, at a multiple of 16 bytes.
+struct Image {
+  std::uint64_t address = 0;
+  TexelFormat format;
+  std::uint32_t width = 0, height = 0;  // texels; height 0: one dimension
+  std::uint64_t pitch = 0;              // bytes from one row to the next; 0: packed
+  // cudaResourceTypeLinear: one dimension, fetched by integers (tex1Dfetch), without sampling. Others are
+  // fetched by real coordinates only.
+  bool is_linear = false;
+};
+
+// Values as in cudaTextureAddressMode: what stands for a coordinate outside the texture.
+enum class TextureAddressMode : std::uint8_t { wrap, clamp, mirror, border };
+
+// Values as in cudaTextureFilterMode.
+enum class TextureFilter : std::uint8_t { point, linear };
+
+// As cudaTextureDesc. The border is zeros. As in CUDA, wrap and mirror count as clamp where coordinates are
+// not normalized.
+struct Sampling {
+  TextureAddressMode address[2] = {TextureAddressMode::clamp, TextureAddressMode::clamp};  // x, y
+  TextureFilter filter = TextureFilter::point;
+  bool normalized_coordinates = false;
+  // cudaReadModeNormalizedFloat: 8- and 16-bit integers are read as reals of [0, 1] or [-1, 1].
+  bool normalized_read = false;
+};
+
+}  // namespace tenon::emulator

@@ -1,0 +1,152 @@
+#include "emulator/machine/textures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "emulator/machine/text.hpp"
+#include "emulator/numerics/formats.hpp"
+
+namespace tenon::emulator {
+namespace {
+
+constexpr std::uint64_t handle_step = 64;
+
+// The two-dimensional limits are those of arrays (CUDA C++ programming guide, technical specifications).
+constexpr std::uint32_t largest_linear = 1U << 28, largest_width = 1U << 17, largest_height = 1U << 16;
+
+// The texel of an index, `outside` in the border.
+std::int64_t resolved(std::int64_t index, std::uint32_t size, TextureAddressMode mode) {
+  const std::int64_t last = std::int64_t{size} - 1;
+  if (index >= 0 && index <= last) return index;
+  switch (mode) {
+    case TextureAddressMode::border:
+      return outside;
+    case TextureAddressMode::wrap:
+      return index < 0 ? last : 0;  // a neighbour of the first or the last texel
+    default:
+      return index < 0 ? 0 : last;
+  }
+}
+
+std::uint32_t f32_bits(float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  return bits;
+}
+
+}  // namespace
+
+std::string image_problem(const Image& image) {
+  const TexelFormat& format = image.format;
+  if (format.kind > TexelKind::real) return "The kind of the texels is not an enumerator of TexelKind.";
+  const bool is_real = format.kind == TexelKind::real;
+  if (format.bits != 16 && format.bits != 32 && (is_real || format.bits != 8))
+    return is_but("A channel's number of bits", format.bits,
+                  is_real ? "reals have 16 or 32" : "integers have 8, 16 or 32");
+  if (format.channels != 1 && format.channels != 2 && format.channels != 4)
+    return is_but("The number of channels", format.channels, "must be 1, 2 or 4");
+  if (image.width == 0) return is_but("The width", image.width, "must be at least 1 texel");
+  if (image.is_linear && image.height != 0)
+    return is_but("The height", image.height, "linear memory has one dimension: it must be 0");
+  const std::uint32_t widest = image.is_linear ? largest_linear : largest_width;
+  if (image.width > widest)
+    return is_but("The width", image.width, "can be at most " + std::to_string(widest) + " texels");
+  if (image.height > largest_height)
+    return is_but("The height", image.height, "can be at most " + std::to_string(largest_height) + " texels");
+  if (image.address % 16 != 0) return is_but("The address", image.address, "must be a multiple of 16");
+  const std::uint64_t row = std::uint64_t{image.width} * static_cast<std::uint64_t>(texel_bytes(format));
+  if (image.pitch != 0 && (image.pitch < row || image.pitch >= std::uint64_t{1} << 32))
+    return is_but("The pitch", image.pitch,
+                  "must be 0 or at least the " + std::to_string(row) + " bytes of a row, and less than 2^32");
+  if (image.pitch % static_cast<std::uint64_t>(texel_bytes(format)) != 0)
+    return is_but("The pitch", image.pitch,
+                  "must be a multiple of the " + std::to_string(texel_bytes(format)) + " bytes of a texel");
+  return {};
+}
+
+std::string sampling_problem(const Image& image, const Sampling& sampling) {
+  for (const TextureAddressMode mode : sampling.address)
+    if (mode > TextureAddressMode::border)
+      return "The address mode is not an enumerator of TextureAddressMode.";
+  if (sampling.filter > TextureFilter::linear) return "The filter is not an enumerator of TextureFilter.";
+  const TextureObject object{image, sampling};
+  if (sampling.filter == TextureFilter::linear && !image.is_linear && !object.gives_reals())
+    return "The filter is linear, but the texels are integers of " + std::to_string(image.format.bits) +
+           " bits that are not read as reals; linear filtering needs reals.";
+  return {};
+}
+
+std::uint64_t image_bytes(const Image& image) {
+  const std::uint64_t row =
+      std::uint64_t{image.width} * static_cast<std::uint64_t>(texel_bytes(image.format));
+  const std::uint64_t pitch = image.pitch == 0 ? row : image.pitch;
+  return std::uint64_t{std::max(image.height, 1U) - 1} * pitch + row;
+}
+
+ObjectHandle TextureObjects::add(const TextureObject& object) {
+  objects_.push_back(object);
+  Image& image = objects_.back().image;
+  if (image.pitch == 0)
+    image.pitch = std::uint64_t{image.width} * static_cast<std::uint64_t>(texel_bytes(image.format));
+  return texture_window + objects_.size() * handle_step;
+}
+
+const TextureObject* TextureObjects::find(ObjectHandle handle) const {
+  const std::uint64_t distance = handle - texture_window, number = distance / handle_step;
+  if (distance % handle_step != 0 || number == 0 || number > objects_.size()) return nullptr;
+  return &objects_[number - 1];
+}
+
+TextureObject* TextureObjects::find(ObjectHandle handle) {
+  return const_cast<TextureObject*>(static_cast<const TextureObjects*>(this)->find(handle));
+}
+
+bool texels_at(double coordinate, std::uint32_t size, TextureAddressMode mode, bool is_normalized,
+               bool is_linear, Texels& texels) {
+  const bool repeats = mode == TextureAddressMode::wrap || mode == TextureAddressMode::mirror;
+  if (repeats && !is_normalized) mode = TextureAddressMode::clamp;
+  if (std::isnan(coordinate) || (repeats && is_normalized && std::isinf(coordinate))) return false;
+  if (is_normalized) {
+    const double whole = std::floor(coordinate);
+    if (mode == TextureAddressMode::wrap) coordinate -= whole;
+    if (mode == TextureAddressMode::mirror)
+      coordinate = std::fmod(whole, 2) == 0 ? coordinate - whole : 1 - (coordinate - whole);
+    coordinate *= size;  // exact: 24 and 29 bits
+  }
+  // Nothing changes farther outside, and indices fit.
+  const double margin = mode == TextureAddressMode::border ? 2 : 0;
+  coordinate = std::clamp(coordinate, -margin, size + margin);
+  if (!is_linear) {
+    // Wrapped and mirrored coordinates are less than the size, except for rounding: they do not start again.
+    const auto index = static_cast<std::int64_t>(std::floor(coordinate));
+    texels.first = resolved(index, size, repeats ? TextureAddressMode::clamp : mode);
+    texels.second = texels.first;
+    texels.weight = 0;
+    return true;
+  }
+  const double from_centre = coordinate - 0.5, below = std::floor(from_centre);
+  const auto index = static_cast<std::int64_t>(below);
+  texels.first = resolved(index, size, mode);
+  texels.second = resolved(index + 1, size, mode);
+  texels.weight = static_cast<std::uint32_t>(std::floor((from_centre - below) * 256 + 0.5));
+  return true;
+}
+
+std::uint32_t component(const TextureObject& object, std::uint32_t channel) {
+  const TexelFormat& format = object.image.format;
+  if (format.kind == TexelKind::real)
+    return format.bits == 32
+               ? channel
+               : static_cast<std::uint32_t>(numerics::convert(numerics::f32, numerics::f16, channel));
+  const bool is_signed = format.kind == TexelKind::signed_integer;
+  const std::uint32_t sign = is_signed ? 1U << (format.bits - 1) : 0;
+  const std::uint32_t extended = (channel ^ sign) - sign;
+  if (!object.gives_reals()) return extended;
+  const auto value =
+      static_cast<double>(is_signed ? static_cast<std::int32_t>(extended) : std::int64_t{extended});
+  const double most = static_cast<double>((1U << (is_signed ? format.bits - 1 : format.bits)) - 1);
+  return f32_bits(static_cast<float>(std::max(value / most, -1.0)));
+}
+
+}  // namespace tenon::emulator
