@@ -67,9 +67,9 @@ AttentionKernel plain_attention_mma(const char* ptx) {
   };
   plain.fill = [](const AttentionProblem& p, const DeviceDescription& device, Launcher&, Launch* launch) {
     const char* const name = launch->what;
-    Plain::plan(p, PlainScore{p.scale}, device, launch, splits_of<Plain>(p, device));
+    const Status s = Plain::plan(p, PlainScore{p.scale}, device, launch, splits_of<Plain>(p, device));
     launch->what = name;
-    return Status();
+    return s;
   };
   if constexpr (sequences == Sequences::variable) split_keys<Plain>(&plain);
   return plain;
@@ -108,10 +108,10 @@ void append_attention_mma_of(const char* ptx, std::vector<AttentionKernel>& list
   general.takes = &General::check;
   general.fill = [](const AttentionProblem& p, const DeviceDescription& device, Launcher&, Launch* launch) {
     const char* const name = launch->what;
-    General::plan(p, GeneralScore{p.scale, p.soft_cap, p.alibi_slopes}, device, launch,
-                  splits_of<General>(p, device));
+    const Status s = General::plan(p, GeneralScore{p.scale, p.soft_cap, p.alibi_slopes}, device, launch,
+                                   splits_of<General>(p, device));
     launch->what = name;
-    return Status();
+    return s;
   };
   split_keys<General>(&general);
   list.push_back(general);

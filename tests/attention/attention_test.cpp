@@ -416,7 +416,7 @@ TEST_F(AttentionTest, NamesTheDeviceOnlyWhereAnotherWouldDo) {
   c.type = Type::e4m3;
   EXPECT_EQ(message(c).find("no attention kernel of this build takes e4m3"), 0U) << message(c);
   c.head_dimension = c.value_dimension = 64;
-  EXPECT_EQ(message(c), "attention on wgmma needs sm_90 but the device is sm_80");
+  EXPECT_EQ(message(c), "attention on wgmma needs sm_90a but the device is sm_80");
 }
 
 // As if nothing were allocated yet: tensors, offsets and tables that the sizes announce.

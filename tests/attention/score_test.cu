@@ -39,7 +39,7 @@ TEST_F(OwnScore, IsThatOfTheExample) {
       ASSERT_TRUE(test::launcher().describe(&device));
       ASSERT_TRUE(Kernel::check(p, device)) << Kernel::check(p, device).message();
       Launch launch;
-      Kernel::plan(p, Alibi{c.scale, 8}, device, &launch);
+      ASSERT_TRUE(Kernel::plan(p, Alibi{c.scale, 8}, device, &launch));
       launch.ptx = TENON_SCORE_TEST_PTX;
       const std::string name = entry();
       launch.entry = name.c_str();

@@ -61,8 +61,12 @@ def baseline_of(header):
     # For host code, which has these anyway; kernels never include them.
     standard = ("memory", "optional", "stdexcept", "string", "vector") if {"emulator", "jit"} & {*header.parts} else ()
     needed = [*(["cuda/ptx"] if includes(header, "<cuda/ptx>") else []), *standard]
-    if "jit" in header.parts and includes(header, "tenon/gemm/launch.hpp"):  # what it extends has a budget of its own
-        needed.append(f"tenon/gemm/{header.name if header.name.startswith('launch') else 'launch.hpp'}")
+    if "jit" in header.parts:  # what it extends has a budget of its own
+        launch, attention = header.name, header.name.replace("launch_attention", "launch")
+        if attention != launch and includes(header, f"tenon/attention/{attention}"):
+            needed.append(f"tenon/attention/{attention}")
+        elif includes(header, "tenon/gemm/launch.hpp"):
+            needed.append(f"tenon/gemm/{launch if launch.startswith('launch') else 'launch.hpp'}")
     return "".join(f"#include <{name}>\n" for name in needed)
 
 

@@ -9,25 +9,11 @@
 #include <cmath>
 #include <vector>
 
-#include "jit/scratch_folder.hpp"
-#include "support/device.hpp"
+#include "jit/jit_test.hpp"
 #include "tenon/jit/launch_sm80.hpp"
 
 namespace tenon::jit {
 namespace {
-
-CompileOptions options_with(const std::string& cache_folder) {
-  CompileOptions options;
-  options.include_folders = {TENON_INCLUDE, CUDA_INCLUDE};
-  options.cache_folder = cache_folder;
-  options.nvrtc = TENON_NVRTC;
-  options.sm = test::emulated() ? 80 : test::gpu_sm();
-  return options;
-}
-bool has_nvrtc() {
-  Nvrtc nvrtc;
-  return static_cast<bool>(Nvrtc::open(TENON_NVRTC, &nvrtc));
-}
 
 float integer(int i) {
   return static_cast<float>((i * 7 + i / 11) % 5 - 2);
@@ -39,60 +25,22 @@ std::vector<T> integers(int count) {
   return values;
 }
 
-class JitGemm : public test::DeviceTest {
+class JitGemm : public JitTest {
  protected:
-  void SetUp() override {
-    if (!has_nvrtc()) GTEST_SKIP() << "needs " TENON_NVRTC;
-    DeviceTest::SetUp();
-  }
-  // Compiled once a process, by the first test that asks.
-  template <class Kernel>
-  Kernel made(const Epilogue& epilogue) {
-    Kernel kernel;
-    const Status status = Kernel::make(epilogue, options_with(cache()), &kernel);
-    EXPECT_TRUE(status) << status.message() << "\n" << kernel.report().log;
-    EXPECT_EQ(kernel.report().note, "");
-    return kernel;
-  }
   // Plans and launches in the emulator.
   template <class Kernel, class Op>
   Status emulate(const Kernel& kernel, const Epilogue& epilogue, const typename Kernel::Problem& problem,
                  const Op& op) {
-    const CompileOptions options = options_with("");
-    Program program = Kernel::program_of(epilogue, options);
-    program.include_folders = with_cccl(options.include_folders);
-    Nvrtc nvrtc;
-    Cubin cubin;
-    std::string log, ptx;
-    if (Status s = Nvrtc::open(TENON_NVRTC, &nvrtc); !s) return s;
-    const std::string file = folder_.path(epilogue.name);
-    if (!is_compiled(file)) {
-      if (Status s = nvrtc.compile(program, &cubin, &log, &ptx); !s) return s;
-      EXPECT_EQ(log, "");
-      EXPECT_EQ(cubin.symbols, kernel.cubin().symbols);
-      folder_.write(epilogue.name + ".ptx", ptx);
-    }
     Launch plan;
     bool launches = false;
     if (Status s = kernel.plan(problem, op, test::launcher(), &plan, &launches); !s || !launches) return s;
-    plan.function = &kernel;  // not null: that stands for the library's module
-    plan.ptx = file.c_str();
-    plan.entry = kernel.cubin().symbols[problem.k == 0 ? 1 : 0].c_str();
-    return test::launcher().launch(plan);
+    return JitTest::emulate(kernel, epilogue, problem.k == 0 ? 1 : 0, plan);
   }
   template <class Kernel, class Op>
   Status launch(const Kernel& kernel, const Epilogue& epilogue, const typename Kernel::Problem& problem,
                 const Op& op) {
     return test::emulated() ? emulate(kernel, epilogue, problem, op) : kernel.launch(problem, op);
   }
-  static std::string cache() {
-    static const test::ScratchFolder folder;
-    return folder.path();
-  }
-
- private:
-  static bool is_compiled(const std::string& file) { return access((file + ".ptx").c_str(), R_OK) == 0; }
-  const test::ScratchFolder folder_;
 };
 
 constexpr const char* bias_relu = "fmaxf(accumulator + bias[column], 0.0F)";
@@ -215,24 +163,9 @@ TEST_F(JitGemm, ComputesIntegers) {
   }
 }
 
-// Of make() and launch() on the host alone.
-class JitSentences : public ::testing::Test {
+class JitSentences : public JitHostTest {
  protected:
-  void SetUp() override {
-    if (!test::emulated()) GTEST_SKIP() << "needs no GPU: run with --device=emulator";
-    if (!has_nvrtc()) GTEST_SKIP() << "needs " TENON_NVRTC;
-  }
-  std::string refused(const Epilogue& epilogue) {
-    const Status status = ::Kernel::make(epilogue, options_, &kernel_);
-    EXPECT_EQ(status.code(), StatusCode::invalid_argument);
-    EXPECT_TRUE(kernel_.cubin().bytes.empty());
-    return status.message();
-  }
-  static void expect_in(const std::string& part, const std::string& text) {
-    EXPECT_NE(text.find(part), std::string::npos) << text;
-  }
-  const test::ScratchFolder folder_;
-  CompileOptions options_ = options_with(folder_.path("cache"));
+  std::string refused(const Epilogue& epilogue) { return JitHostTest::refused(epilogue, &kernel_); }
   ::Kernel kernel_;
 };
 
@@ -243,11 +176,7 @@ TEST_F(JitSentences, TheSecondKernelComesFromTheCache) {
   EXPECT_EQ(kernel_.report().log, "");
   EXPECT_EQ(kernel_.cubin().bytes.substr(1, 3), "ELF");
   for (const std::string& symbol : kernel_.cubin().symbols) expect_in(symbol, kernel_.cubin().bytes);
-  Nvrtc nvrtc;
-  ASSERT_TRUE(Nvrtc::open(TENON_NVRTC, &nvrtc));
-  setenv("STUB_NVRTC_VERSION", (std::to_string(nvrtc.major()) + "." + std::to_string(nvrtc.minor())).c_str(),
-         1);
-  options_.nvrtc = STUB_NVRTC;
+  take_stub();
   ::Kernel second;
   ASSERT_TRUE(compile(bias_relu, options_, &second));
   EXPECT_TRUE(second.report().from_cache);
@@ -312,9 +241,9 @@ TEST_F(JitSentences, ALaunchOfWhatWasNotMadeOrOfOtherBytes) {
                "the kernel was not made: its make() must succeed first");
   ASSERT_TRUE(compile(bias_relu, options_, &kernel_));
   EXPECT_STREQ(kernel_.launch(problem, Plane{}).message(),
-               "the operation has 16 bytes but Formula, as it was made, has 8");
+               "the epilogue has 16 bytes but Formula, as it was made, has 8");
   EXPECT_STREQ(kernel_.launch(problem, OperationBytes{nullptr, 9}).message(),
-               "the operation has 9 bytes but Formula, as it was made, has 8");
+               "the epilogue has 9 bytes but Formula, as it was made, has 8");
 }
 
 }  // namespace

@@ -85,6 +85,15 @@ inline Status check_device_sm80(const DeviceDescription& device, int shared_byte
   return {};
 }
 
+// The function of a launch, and what it is called with. An overload calls kernels that were compiled apart
+// from the program.
+template <class Config, Alignment alignment, Sequences sequences, class Score>
+Status call_attention_mma(const AttentionArguments& arguments, const Score& score, Launch* launch) noexcept {
+  launch->function = reinterpret_cast<const void*>(&attention_mma<Config, Score, alignment, sequences>);
+  launch->arguments.set(arguments, score);
+  return {};
+}
+
 namespace sm80 {
 
 // alignment: full_16 where is_aligned_to_16(), or any. sequences: variable where has_variable_lengths().
@@ -145,10 +154,9 @@ struct AttentionKernel {
 
   // The launch for a problem that is not empty and that the kernel takes. splits > 1: that of the splits
   // follows, AttentionDecodeKernel::combine() of launch_decode.hpp, whose Config does not matter.
-  static void plan(const AttentionProblem& p, const Score& score, const DeviceDescription& device,
-                   Launch* launch, int splits = 1) noexcept {
+  static Status plan(const AttentionProblem& p, const Score& score, const DeviceDescription& device,
+                     Launch* launch, int splits = 1) noexcept {
     launch->what = "attention by mma.sync";
-    launch->function = reinterpret_cast<const void*>(&attention_mma<Config, Score, alignment, sequences>);
     AttentionArguments arguments = attention_arguments(p, Config::rows, device);
     arguments.split_o = static_cast<float*>(p.workspace);
     arguments.split_log2_sums =
@@ -157,7 +165,7 @@ struct AttentionKernel {
     launch->grid.y = static_cast<unsigned>(splits);
     launch->block.x = Config::threads;
     launch->shared_bytes = Config::shared_bytes;
-    launch->arguments.set(arguments, score);
+    return call_attention_mma<Config, alignment, sequences>(arguments, score, launch);
   }
 };
 
@@ -174,7 +182,7 @@ Status launch_attention(const AttentionProblem& problem, const typename Kernel::
   if (Status s = launcher.describe(&device); !s) return s;
   if (Status s = Kernel::check(problem, device); !s) return s;
   Launch launch;
-  Kernel::plan(problem, score, device, &launch);
+  if (Status s = Kernel::plan(problem, score, device, &launch); !s) return s;
   return launcher.launch(launch);
 }
 

@@ -17,6 +17,7 @@
 #include "tenon/attention/problem.hpp"
 #include "tenon/attention/score_function.hpp"
 #include "tenon/attention/tiles_sm90.hpp"
+#include "tenon/gemm/check_sm90.hpp"
 #include "tenon/gemm/cuda_launcher.hpp"
 #include "tenon/gemm/element_type.hpp"
 
@@ -44,6 +45,16 @@ Mask mask_of(const AttentionProblem& problem) {
   } else {
     return {sequence};
   }
+}
+
+// The function of a launch, and what it is called with. An overload calls kernels that were compiled apart
+// from the program.
+template <class Config, class Mask, class Score>
+Status call_attention_wgmma(const AttentionMaps& maps, const AttentionWgmmaArguments& arguments,
+                            const Mask& mask, const Score& score, Launch* launch) {
+  launch->function = reinterpret_cast<const void*>(&attention_wgmma<Config, Mask, Score>);
+  launch->arguments.set(maps, arguments, mask, score);
+  return {};
 }
 
 namespace sm90 {
@@ -98,8 +109,7 @@ Status AttentionKernel<Config, Mask, Score>::check(const AttentionProblem& p,
     return Status(no,
                   "this kernel's head dimensions are %d (Q, K) and %d (V, O) but the problem's are %d and %d",
                   Config::head, Config::value, p.head_dimension, p.value_dimension);
-  if (device.sm != 90)
-    return Status(StatusCode::device_unsupported, "%s needs sm_90 but the device is sm_%d", name, device.sm);
+  if (Status s = check_sm90(name, device); !s) return s;
   if (!fits_window<Mask>(p.window))
     return Status(no, "this kernel's mask does not have the window {%d, %d}", p.window.left, p.window.right);
   if (!has_batches<Mask> && has_variable_lengths(p))
@@ -173,13 +183,11 @@ Status AttentionKernel<Config, Mask, Score>::plan(const AttentionProblem& p, con
   arguments.output_is_f16 = p.output_type == Type::f16;
 
   launch->what = name;
-  launch->function = reinterpret_cast<const void*>(&attention_wgmma<Config, Mask, Score>);
   launch->block.x = Config::threads;
   launch->grid.x = static_cast<unsigned>(ctas);
   launch->shared_bytes = Config::shared_bytes;
   launch->overlaps_previous = true;
-  launch->arguments.set(maps, arguments, mask_of<Mask>(p), score);
-  return {};
+  return call_attention_wgmma<Config>(maps, arguments, mask_of<Mask>(p), score, launch);
 }
 
 // Enqueues the computation on a stream of the current device and returns. Nothing is allocated, nothing

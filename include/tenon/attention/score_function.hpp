@@ -20,6 +20,18 @@ namespace tenon {
 inline constexpr float log2_of_e = 1.4426950408889634F, ln_of_2 = 0.6931471805599453F;
 inline constexpr float float_infinity = std::numeric_limits<float>::infinity();
 
+// Whether a type has what a kernel calls. Of device code.
+template <class Score, class = void>
+inline constexpr bool is_score_function = false;
+template <class Score>
+inline constexpr bool is_score_function<
+    Score, std::void_t<decltype(Score::changes_scores), decltype(std::declval<const Score&>().of_head(0)),
+                       decltype(std::declval<const Score&>().log2_factor())>> =
+    (std::is_same_v<decltype(Score::changes_scores), const bool> &&
+     std::is_same_v<std::decay_t<decltype(std::declval<const Score&>().of_head(0))>, Score> &&
+     std::is_same_v<decltype(std::declval<const Score&>().log2_factor()), float> &&
+     std::is_invocable_r_v<float, const Score&, float, int, int>);
+
 // scale * score, with a scale above 0. The scale is part of the exponential's argument and costs nothing.
 struct PlainScore {
   static constexpr bool changes_scores = false;

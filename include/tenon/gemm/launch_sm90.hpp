@@ -1,8 +1,9 @@
 // The GEMM of Hopper for embedders: kernel types to give to launch(). Compile with
-// -gencode arch=compute_90a,code=sm_90a; runs on compute capability 9.0 alone. Below: config_sm90.hpp,
-// launch.hpp, plan_sm90.hpp, plan_sm90_operands.hpp, plan_sm90_unaligned.hpp.
+// -gencode arch=compute_90a,code=sm_90a; runs on compute capability 9.0 alone. Below: check_sm90.hpp,
+// config_sm90.hpp, launch.hpp, plan_sm90.hpp, plan_sm90_operands.hpp, plan_sm90_unaligned.hpp.
 #pragma once
 
+#include "tenon/gemm/check_sm90.hpp"
 #include "tenon/gemm/config_sm90.hpp"
 #include "tenon/gemm/launch.hpp"
 #include "tenon/gemm/plan_sm90.hpp"
@@ -10,11 +11,6 @@
 #include "tenon/gemm/plan_sm90_unaligned.hpp"
 
 namespace tenon::sm90 {
-
-inline Status check_sm90(const char* kernel, const DeviceDescription& device) {
-  if (device.sm == 90) return {};
-  return Status(StatusCode::device_unsupported, "%s needs sm_90a but the device is sm_%d", kernel, device.sm);
-}
 
 // C = op(A * B). Config_: Config, PingpongConfig, or any WgmmaConfig, Pingpong, SwapAB or RowInterleaved of
 // one; Op: see epilogue.hpp.

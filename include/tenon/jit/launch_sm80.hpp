@@ -1,15 +1,15 @@
 // The GEMM of sm_80 with an epilogue that comes as text when the program runs, for compute capability 8.0 and
 // newer. A cubin runs on its own generation: name the device in CompileOptions::sm. The program names the
 // configuration as a C++ type; it contains no kernel of it. Compile with nvcc, and link with libdl where the
-// C library is older than glibc 2.34. Below: launch.hpp, gemm/launch_sm80.hpp.
+// C library is older than glibc 2.34. Below: code_target.hpp, launch.hpp, gemm/launch_sm80.hpp.
 #pragma once
 
 #include "tenon/needs_host.hpp"
 
-#include <cstdlib>
 #include <string>
 
 #include "tenon/gemm/launch_sm80.hpp"
+#include "tenon/jit/code_target.hpp"
 #include "tenon/jit/launch.hpp"
 
 namespace tenon {
@@ -28,7 +28,7 @@ Status plan_cp_async(const Product& product, const CompiledOperation& op, Launch
 namespace tenon::jit {
 
 template <class Config_>
-struct CpAsyncRecipe {
+struct CpAsyncRecipe : Sm80Target<Config_::minimum_sm> {
   using Config = Config_;
   using Kernel = tenon::sm80::GemmKernel<Config, CompiledOperation>;
   using Value = typename Config::WarpAccumulator::Value;
@@ -36,16 +36,6 @@ struct CpAsyncRecipe {
   static constexpr const char* includes =
       "#include \"tenon/gemm/config_sm80.hpp\"\n#include \"tenon/gemm/kernel_cp_async.hpp\"\n";
 
-  static std::string architecture(const CompileOptions& options) {
-    return "sm_" + std::to_string(options.sm == 0 ? Config::minimum_sm : options.sm);
-  }
-  static Status check(const DeviceDescription& device, const std::string& architecture) {
-    const int sm = std::atoi(architecture.c_str() + 3);
-    if (device.sm / 10 == sm / 10 && device.sm >= sm) return {};
-    return Status(StatusCode::device_unsupported,
-                  "the kernel was compiled for sm_%d but the device is sm_%d: CompileOptions::sm names it",
-                  sm, device.sm);
-  }
   template <class TC>
   static std::string kernel() {
     return "tenon::gemm_cp_async<tenon_jit::Configuration, tenon::Alignment::any, tenon_jit::Operation>";

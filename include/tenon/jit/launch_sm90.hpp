@@ -1,7 +1,7 @@
 // The GEMM of Hopper with an epilogue that comes as text when the program runs. The program names the
 // configuration as a C++ type; it contains no kernel of it. Compile with nvcc as for gemm/launch_sm90.hpp,
-// and link with libdl where the C library is older than glibc 2.34. Below: launch.hpp,
-// gemm/launch_sm90.hpp.
+// and link with libdl where the C library is older than glibc 2.34. Below: code_target.hpp,
+// launch.hpp, gemm/launch_sm90.hpp.
 #pragma once
 
 #include "tenon/needs_host.hpp"
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tenon/gemm/launch_sm90.hpp"
+#include "tenon/jit/code_target.hpp"
 #include "tenon/jit/launch.hpp"
 
 namespace tenon {
@@ -33,7 +34,7 @@ namespace tenon::jit {
 
 // gemm_wgmma_typed, for one type of C: half the code.
 template <class Config_>
-struct WgmmaRecipe {
+struct WgmmaRecipe : Sm90aTarget<tenon::sm90::GemmKernel<Config_, CompiledOperation>> {
   using Config = Config_;
   using Kernel = tenon::sm90::GemmKernel<Config, CompiledOperation>;
   using Value = typename Kernel::Value;
@@ -42,10 +43,6 @@ struct WgmmaRecipe {
   static constexpr const char* includes =
       "#include \"tenon/gemm/config_sm90.hpp\"\n#include \"tenon/gemm/kernel_wgmma.hpp\"\n";
 
-  static std::string architecture(const CompileOptions&) { return "sm_90a"; }
-  static Status check(const DeviceDescription& device, const std::string&) {
-    return tenon::sm90::check_sm90(Kernel::name, device);
-  }
   template <class TC>
   static std::string kernel() {
     return std::string(
