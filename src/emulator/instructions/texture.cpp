@@ -14,8 +14,9 @@ namespace {
 using ptx::Space;
 using ptx::Type;
 
-// The documents do not say what a fetch gives for a channel that the format lacks; nobody may rely on this.
-constexpr std::uint32_t no_channel = ~0U;
+// A fetch of a channel that the format lacks: the documents do not say, an H200 gives zero for one and for
+// two channels.
+constexpr std::uint32_t no_channel = 0;
 
 struct FetchDetail : TextureDetail {
   bool by_integer = false;

@@ -193,6 +193,7 @@ TEST(Texture, ReadsEveryFormat) {
   using u16 = std::uint16_t;
   EXPECT_EQ(components<i8>({0, 0, 0, 0, -1, 127, -128, 5}, {s, 8, 4}, "s32"),
             (Words{0xffffffff, 127, 0xffffff80, 5}));
+  EXPECT_EQ(components<u16>({7, 65535}, {u, 16, 1}, "u32")[1], 0U) << "a channel that the format lacks";
   EXPECT_EQ(components<u8>({0, 0, 0, 0, 255, 127, 128, 5}, {u, 8, 4}, "u32"), (Words{255, 127, 128, 5}));
   EXPECT_EQ(components<i16>({0, 0, -2, 300}, {s, 16, 2}, "s32")[0], 0xfffffffeU);
   EXPECT_EQ(components<u16>({0, 65535}, {u, 16, 1}, "u32")[0], 65535U);
