@@ -153,7 +153,8 @@ std::vector<std::string> launches_after(const Gemm& p, int refusals, int* times_
 
 // The kernels read copies of different operands, and in the last problem copies of A in both orders.
 TEST(FallBack, AKernelThatReadsOtherCopiesGetsThem) {
-  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{100, 1001, 301}, {9, 4095, 4095}, {9, 12289, 1023}}) {
+  for (const auto& [m, n, k] :
+       {std::array<std::int64_t, 3>{100, 1001, 301}, {9, 4095, 4095}, {9, 12289, 1023}}) {
     Gemm p = problem(m, n, k);
     p.c.type = Type::f16;
     p.workspace = reinterpret_cast<void*>(std::uintptr_t{4} << 40);
