@@ -35,9 +35,11 @@ the choice takes the earlier line.
   resident    CTAs that run side by side on an SM
   why         why the line is there, if it needs saying
 
-Where the efficiencies come from. Those of wgmma are fitted, with the parameters of cost_model.hpp, to recorded times of every
-kernel (tenon_fit_choices): tiles that the tensor core has the same rows and columns of have one efficiency, and the largest
-tiles of 8 bits that of 16, since a k-tile is as many bytes and takes as long. A tile that was not measured gets, with M x N the tile as the tensor core has it, times 0.92 if it is rowinterleaved,
+Where the efficiencies come from. Those of wgmma are fitted, with the parameters of cost_model.hpp, to recorded times of
+every kernel (tenon_fit_choices): tiles that the tensor core has the same rows and columns of have one efficiency. Four were
+set by hand, since the records hold few large products: 256x192 of 16 bits and of e4m3, 256x256 of f16 sums, 128x256 of
+tf32. Kernels of unaligned or row-interleaved operands keep what was measured before the last fit, times 0.94 (by hand). A
+tile that was not measured gets, with M x N the tile as the tensor core has it, times 0.92 if it is rowinterleaved,
   pingpong     0.918 + 0.009 (N - 128) / 128       cooperative, M = 128   0.903 + 0.052 (N - 128) / 128
   cooperative, M = 256   0.957 + 0.01 (N - 192) / 32              M = 64    0.477 + 0.5 (min(N, 128) - 64) / 64
 Those of the other families are TFLOP/s in bf16 on an H200, relative to the largest tile of tma, which has 555: 480 for the
