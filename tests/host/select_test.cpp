@@ -556,6 +556,7 @@ TEST(EstimatedCost, CountsRowInterleavedTiles) {
   const double wave = cost(512, 8) - first;
   EXPECT_NEAR(cost(1000, 8), first + 3 * wave, 0.1 * first);
   EXPECT_LT(cost(256, 0), first);  // on L2 lines
+  // A wave takes about as long as the first one, so a row of tiles too many or too few would show.
   EXPECT_NEAR(cost(1000, 1), first + 7 * wave, 0.2 * first);
   EXPECT_NEAR(cost(2048, 1), first + 7 * wave, 0.2 * first);
   EXPECT_NEAR(cost(2049, 1), first + 8 * wave, 0.2 * first);

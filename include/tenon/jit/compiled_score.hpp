@@ -11,7 +11,7 @@
 namespace tenon {
 
 struct CompiledScore {
-  // For the choice of tiles (AttentionConfigFor): those that leave registers to any score function.
+  // AttentionConfigFor then takes tiles that leave registers free: how many the text needs is not known.
   static constexpr bool changes_scores = true;
   // What Launch::function takes, cudaKernel_t too.
   const void* kernel = nullptr;

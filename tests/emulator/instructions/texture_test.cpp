@@ -171,7 +171,7 @@ TEST(Texture, FiltersNoTexelOfWeightZeroAndPropagatesNaN) {
   EXPECT_EQ(values[4][0], bits_of(infinity));
 }
 
-// The components of texel 1 of 2, of which the bytes are given.
+// The components of the second of two texels.
 template <class T>
 Words components(const std::vector<T>& texels, TexelFormat format, const std::string& type,
                  bool normalized_read = false) {
