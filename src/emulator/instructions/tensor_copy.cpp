@@ -55,9 +55,7 @@ struct Box {
       first += piece;
     }
   }
-  std::uint32_t row_bytes() const {
-    return tensor.count(0) * static_cast<std::uint32_t>(tensor.element_bytes());
-  }
+  std::uint32_t row_bytes() const { return tensor.row_bytes(); }
 };
 
 // A copy takes its tensor map from parameters, constants or global memory. A map elsewhere is the copy of a
@@ -97,6 +95,7 @@ bool box_of(Warp& warp, const Op& op, int lane, Box& box) {
         warp.read(op.values[static_cast<std::size_t>(d.coordinates) + static_cast<std::size_t>(i)], lane));
   }
   // Otherwise an H200 stops with an illegal instruction, for loads and stores, inside the tensor and outside.
+  // The first coordinate of an interleaved layout counts pixels; whether it may be anything is not measured.
   const std::int64_t offset = std::int64_t{box.coordinates[0]} * box.tensor.element_bytes();
   if (offset % 16 == 0) return true;
   warp.report(FindingKind::argument, lane, d.map.of(warp, op, lane), [&] {
@@ -108,9 +107,7 @@ bool box_of(Warp& warp, const Op& op, int lane, Box& box) {
 
 // A box larger than all shared memory is reported at once, before memory is allocated for its bytes.
 bool fits(Warp& warp, const Op& op, int lane, const Box& box) {
-  const bool is_im2col = box.tensor.is_im2col;
-  std::uint64_t bytes = is_im2col ? std::uint64_t{box.row_bytes()} * box.tensor.rows() : box.row_bytes();
-  for (int i = 1; i < box.tensor.rank && !is_im2col; ++i) bytes *= box.tensor.count(i);
+  const std::uint64_t bytes = box.tensor.copy_bytes();
   const std::uint32_t most = warp.cta().shared.size() - shared_reserved;
   if (bytes <= most) return true;
   warp.report(FindingKind::out_of_bounds, lane, detail_of(op).map.of(warp, op, lane), [&] {
@@ -183,7 +180,8 @@ Flow run_load(Warp& warp, const Op& op, LaneMask active) {
   for_each_lane(active, [&](int lane) {
     Box box;
     if (!box_of(warp, op, lane, box) || !fits(warp, op, lane, box)) return;
-    Arrivals arrivals = begin_arrivals(warp, op, lane, detail_of(op).arrivals, box.tensor.copy_bytes(), 128);
+    Arrivals arrivals = begin_arrivals(warp, op, lane, detail_of(op).arrivals,
+                                       static_cast<std::uint32_t>(box.tensor.copy_bytes()), 128);
     if (arrivals.all.empty()) return;
     warp.cluster().async.enqueue(std::make_unique<TensorLoad>(box, std::move(arrivals)));
   });

@@ -1,43 +1,53 @@
-// Tensor maps with an interleaved layout (PTX ISA 5.5.6; CUDA driver API, cuTensorMapEncodeTiled): channels
-// in slices of 16 or 32 bytes, NC/8HWC8 or NC/16HWC16.
+// Tensor maps with an interleaved layout (PTX ISA 5.5.6): channels in slices of 16 or 32 bytes, NC/8HWC8 or
+// NC/16HWC16.
 //
-// The documents name the layouts and do not say how the strides and the box of a map address several slices,
-// nor how 16-byte slices lie in a swizzled tile. A map whose innermost dimension is exactly one slice leaves
-// no choice: further slices are a dimension of their own, and each row of the box is one slice. Such maps are
-// copied; the others are refused with what the documents leave open.
+// The documents name the layouts and do not say how a map addresses them. On an H200, loads by maps of 3 and
+// 4 dimensions with elements of 1, 2 and 4 bytes follow one rule
+// (tests/emulator/instructions/interleave_h200.hpp):
+// - Dimensions are pixels and slices, not channels: W, H, D, slices of an image, images. A position is one
+//   slice, whatever the type. The slice of the next pixel of W follows at once; the others are strides apart.
+// - The last dimension but one is that of the slices. A copy takes one slice, that of its coordinate: the box
+//   in that dimension has no effect.
+// - A step over W skips pixels, as steps over the other dimensions do.
+// - Slices lie packed in shared memory, and the swizzle is the one of other maps.
+// A store is taken to move what the load reads.
 #include "emulator/machine/tensor_map.hpp"
 #include "emulator/machine/text.hpp"
 
 namespace tenon::emulator {
 
 std::string interleave_problem(const MappedTensor& t) {
-  if (t.interleave == TensorMapInterleave::none) return {};
-  const std::uint64_t slice = t.interleave == TensorMapInterleave::bytes_32 ? 32 : 16;
-  const auto element = static_cast<std::uint64_t>(t.element_bytes());
+  const std::uint32_t slice = t.slice_bytes();
+  if (slice == 0) return {};
   const std::string layout = "The layout interleaved by " + std::to_string(slice) + " bytes";
   if (t.is_im2col)
     return layout + " is of im2col; how columns of pixels traverse the slices of channels is not documented.";
-  if (element != 2)
-    return layout + " has elements of " + std::to_string(element) +
-           " bytes; only slices of 2-byte elements are documented.";
-  if (const std::uint64_t bytes = t.dimensions[0] * element; bytes != slice)
-    return layout + " has an innermost dimension of " + std::to_string(bytes) +
-           " bytes; the emulator copies only maps whose innermost dimension is one slice of " +
-           std::to_string(slice) + " bytes, with further slices in a dimension of their own.";
-  if (const std::uint64_t bytes = t.box[0] * element; bytes != slice)
-    return layout + " has a box of " + std::to_string(bytes) +
-           " bytes in the innermost dimension; it needs " + std::to_string(slice) + ".";
-  if (t.strides[1] != slice)
-    return layout + " has a stride of " + std::to_string(t.strides[1]) +
-           " bytes from one slice to the next; where it is not " + std::to_string(slice) +
-           ", the documents do not say which of two strides counts.";
-  if (t.element_strides[0] != 1)
-    return layout + " has an innermost element stride of " + std::to_string(t.element_strides[0]) +
-           "; what a step over channels skips is not documented.";
-  if (slice == 16 && t.swizzle != Swizzle::none)
-    return layout + " has a swizzle of " + std::to_string(span(t.swizzle)) +
-           " bytes; how slices of 16 bytes fill its rows is not documented.";
+  if (t.swizzle == Swizzle::none) return {};
+  const auto swizzle = static_cast<std::uint32_t>(span(t.swizzle));
+  if (slice == 32 && t.swizzle != Swizzle::bytes_32)
+    return layout + " has a swizzle of " + std::to_string(swizzle) +
+           " bytes; the documents allow none but that of 32 bytes.";
+  if (const std::uint32_t row = t.count(0) * slice; row < swizzle)
+    return layout + " has rows of " + std::to_string(row) + " bytes in a swizzle of " +
+           std::to_string(swizzle) + " bytes; whether they are padded is not documented.";
   return {};
+}
+
+TensorRow slice_row(const MappedTensor& t, const std::int32_t* coordinates, std::uint32_t row) {
+  TensorRow result;
+  const std::uint32_t slice = t.slice_bytes();
+  result.shared = row * slice;
+  result.global = t.address;
+  bool inside = true;
+  for (int i = 0; i < t.rank; ++i) {
+    const std::int64_t position =
+        std::int64_t{coordinates[i]} + std::int64_t{row % t.count(i)} * std::int64_t{t.element_strides[i]};
+    row /= t.count(i);
+    inside = inside && position >= 0 && static_cast<std::uint64_t>(position) < t.dimensions[i];
+    if (inside) result.global += static_cast<std::uint64_t>(position) * (i == 0 ? slice : t.strides[i]);
+  }
+  if (inside) result.last = slice / static_cast<std::uint32_t>(t.element_bytes());
+  return result;
 }
 
 }  // namespace tenon::emulator

@@ -29,16 +29,20 @@ struct MappedTensor {
   int lower_corner[max_tensor_rank - 2] = {}, upper_corner[max_tensor_rank - 2] = {};
 
   int element_bytes() const;
-  // Elements that a copy moves along a dimension: ceil(box / element stride); the first dimension has no
-  // stride.
+  // Bytes of a slice of channels of an interleaved layout, else 0 (interleave.cpp).
+  std::uint32_t slice_bytes() const;
+  // Positions that a copy visits along a dimension: ceil(box / element stride). The first dimension has no
+  // stride, except of an interleaved layout, whose slices are copied one at a time.
   std::uint32_t count(int dimension) const;
+  // Bytes of an innermost row of a copy: elements of the first dimension, or one slice.
+  std::uint32_t row_bytes() const;
   // Bytes that a copy moves, elements outside the tensor included: what complete_tx counts.
-  std::uint32_t copy_bytes() const;
+  std::uint64_t copy_bytes() const { return row_bytes() * rows(); }
   // Bytes of shared memory from one innermost row to the next: the row, or the swizzle's span if that is
-  // larger.
+  // larger and rows are no slices.
   std::uint32_t row_pitch() const;
-  // Rows of a copy: the product of count(1) and up; of im2col: pixels.
-  std::uint32_t rows() const;
+  // Rows of a copy: the product of count(1) and up; of im2col and of interleaved layouts: pixels.
+  std::uint64_t rows() const;
 };
 
 // The 128 bytes. Throws std::invalid_argument with the sentence of problem().
@@ -78,11 +82,14 @@ TensorRow tensor_row(const MappedTensor& tensor, const std::int32_t* coordinates
 TensorRow pixel_row(const MappedTensor& tensor, const std::int32_t* coordinates, const std::uint16_t* offsets,
                     std::uint32_t row);
 
+// The same for an interleaved layout: the slice of one pixel. tensor_row() calls it.
+TensorRow slice_row(const MappedTensor& tensor, const std::int32_t* coordinates, std::uint32_t row);
+
 // The requirements of im2col beyond those of problem(), which calls it.
 std::string im2col_problem(const MappedTensor& tensor);
 
 // Why the emulator does not copy by a map with an interleaved layout that problem() accepts, as a sentence;
-// empty: it does, and the map has no interleaved layout or one of whole slices (interleave.cpp).
+// empty: it does, or the layout is not interleaved (interleave.cpp).
 std::string interleave_problem(const MappedTensor& tensor);
 
 }  // namespace tenon::emulator

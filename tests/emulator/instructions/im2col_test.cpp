@@ -4,7 +4,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "emulator/instructions/run_ptx.hpp"
+#include "emulator/instructions/tensor_kernel.hpp"
 
 namespace tenon::emulator::testing {
 namespace {
@@ -55,56 +55,16 @@ std::vector<std::int64_t> column_of(const Images& t, std::vector<std::int32_t> a
   return places;
 }
 
-template <class Integer>
-std::string joined(const std::vector<Integer>& values) {
-  std::string text;
-  for (const Integer value : values) text += (text.empty() ? "" : ", ") + std::to_string(value);
-  return text;
-}
-
-constexpr char start[] = R"(
-  .shared .align 1024 .b8 tile[16384]; .shared .align 8 .b64 bar;
-  .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .pred %p<4>;
-  mov.b64 %d0, map; cvta.param.u64 %d0, %d0; ld.param.u64 %d1, [data];
-  mov.u32 %r0, %tid.x; mov.u32 %r1, tile; mov.u32 %r2, bar;
-  setp.ne.u32 %p0, %r0, 0;)";
-
 // One thread loads a column, and all threads write the shared memory out unchanged.
 std::string load(const Images& t, const std::vector<std::int32_t>& at, const std::vector<int>& offsets) {
-  const std::string bytes = std::to_string(t.channels * t.pixels * 2), rank = std::to_string(t.rank());
-  return start + (R"(
-  @%p0 bra READY;
-  mbarrier.init.shared::cta.b64 [%r2], 1;
-  fence.mbarrier_init.release.cluster;
-  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], )" +
-                  bytes + ";\n  cp.async.bulk.prefetch.tensor." + rank + "d.L2.global.im2col [%d0, {" +
-                  joined(at) + "}], {" + joined(offsets) + "};\n  cp.async.bulk.tensor." + rank +
-                  "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%d0, {" + joined(at) +
-                  "}], [%r2], {" + joined(offsets) + R"(};
-READY:
-  bar.sync 0;
-WAIT:
-  mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2], 0;
-  @!%p1 bra WAIT;
-  shl.b32 %r3, %r0, 2;
-DUMP:
-  setp.ge.u32 %p2, %r3, )" +
-                  bytes + R"(;
-  @%p2 ret;
-  add.s32 %r5, %r1, %r3; cvt.u64.u32 %d2, %r3; add.s64 %d2, %d1, %d2;
-  ld.shared.b32 %r6, [%r5];
-  st.global.b32 [%d2], %r6;
-  add.s32 %r3, %r3, 256;
-  bra DUMP;)");
+  const std::string rank = std::to_string(t.rank());
+  const std::size_t bytes = std::size_t{t.channels} * t.pixels * 2;
+  return tensor_load("cp.async.bulk.prefetch.tensor." + rank + "d.L2.global.im2col [%d0, {" + joined(at) +
+                         "}], {" + joined(offsets) + "};\n  cp.async.bulk.tensor." + rank +
+                         "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%d0, {" +
+                         joined(at) + "}], [%r2], {" + joined(offsets) + "};",
+                     bytes, bytes);
 }
-
-std::vector<std::uint16_t> numbered(std::size_t count) {
-  std::vector<std::uint16_t> memory(count);
-  for (std::size_t i = 0; i < count; ++i) memory[i] = static_cast<std::uint16_t>(i * 7 + 1);
-  return memory;
-}
-
-constexpr char parameters[] = ".param .align 64 .b8 map[128], .param .u64 data";
 
 void expect_column(const Images& t, const std::vector<std::int32_t>& at, const std::vector<int>& offsets) {
   SCOPED_TRACE("at " + joined(at) + " moved by " + joined(offsets));
@@ -117,7 +77,7 @@ void expect_column(const Images& t, const std::vector<std::int32_t>& at, const s
     for (std::size_t i = 0; i < straight.size(); ++i)
       expected[i / 64 * 64 + (i / 8 % 8 ^ i / 64 % 8) * 8 + i % 8] = straight[i];
   }
-  PtxKernel kernel(parameters, load(t, at, offsets));
+  PtxKernel kernel(tensor_parameters, load(t, at, offsets));
   const std::uint64_t to = kernel.zeros<std::uint16_t>(expected.size());
   kernel.grid(1, 64).argument(0, t.map(kernel.upload(memory))).argument(1, to);
   expect_clean(
@@ -181,26 +141,11 @@ TEST(Im2col, random_columns) {
 TEST(Im2col, stores_without_offsets) {
   const Images t{{16, 7, 5, 3}, {0, 1}, {-1, 0}, 8, 40, {1, 1, 1, 1}};
   const std::vector<std::int32_t> at{8, 2, 1, 0};
-  const std::string bytes = std::to_string(t.channels * t.pixels * 2);
-  PtxKernel kernel(parameters, std::string(start) + R"(
-  shl.b32 %r3, %r0, 2;
-FILL:
-  setp.ge.u32 %p2, %r3, )" + bytes +
-                                   R"(;
-  @%p2 bra FILLED;
-  add.s32 %r5, %r1, %r3; cvt.u64.u32 %d2, %r3; add.s64 %d2, %d1, %d2;
-  ld.global.b32 %r6, [%d2];
-  st.shared.b32 [%r5], %r6;
-  add.s32 %r3, %r3, 256;
-  bra FILL;
-FILLED:
-  fence.proxy.async.shared::cta;
-  bar.sync 0;
-  @%p0 ret;
-  cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group [%d0, {)" +
-                                   joined(at) + R"(}], [%r1];
-  cp.async.bulk.commit_group;
-  cp.async.bulk.wait_group 0;)");
+  PtxKernel kernel(
+      tensor_parameters,
+      tensor_store("cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group [%d0, {" +
+                       joined(at) + "}], [%r1];",
+                   std::size_t{t.channels} * t.pixels * 2));
   const std::vector<std::uint16_t> data = numbered(t.channels * t.pixels);
   const std::size_t size = t.strides().back() / 2;
   std::vector<std::uint16_t> expected(size);
@@ -215,7 +160,7 @@ FILLED:
 
 TEST(Im2col, a_map_of_the_other_mode_is_found) {
   Images t{{16, 7, 5, 3}, {0, 0}, {0, 0}, 8, 8, {1, 1, 1, 1}};
-  PtxKernel kernel(parameters,
+  PtxKernel kernel(tensor_parameters,
                    changed(changed(load(t, {0, 0, 0, 0}, {0, 0}), ".im2col.mbarrier", ".tile.mbarrier"),
                            "[%r2], {0, 0};\nREADY:", "[%r2];  // FAULT\nREADY:"));
   const std::uint64_t images = kernel.upload(numbered(t.strides().back() / 2));

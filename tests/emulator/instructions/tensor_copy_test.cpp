@@ -2,47 +2,14 @@
 // and reductions, and the findings about misuse.
 #include <numeric>
 
-#include "emulator/instructions/run_ptx.hpp"
+#include "emulator/instructions/tensor_kernel.hpp"
 
 namespace tenon::emulator::testing {
 namespace {
 
-constexpr char map_and_out[] = ".param .align 64 .b8 map[128], .param .u64 to";
-
-// One thread loads a box and the block dumps `bytes` of shared memory.
-std::string load_and_dump(int rank, const std::string& coordinates, int expected, int bytes) {
-  return R"(
-  .shared .align 1024 .b8 tile[)" +
-         std::to_string(bytes) + R"(]; .shared .align 8 .b64 bar;
-  .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .pred %p<4>;
-  mov.b64 %d0, map; cvta.param.u64 %d0, %d0; ld.param.u64 %d1, [to];
-  mov.u32 %r0, %tid.x; mov.u32 %r1, tile; mov.u32 %r2, bar;
-  setp.ne.u32 %p0, %r0, 0;
-  @%p0 bra READY;
-  mbarrier.init.shared::cta.b64 [%r2], 1;
-  fence.mbarrier_init.release.cluster;
-  prefetch.tensormap [%d0];
-  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], )" +
-         std::to_string(expected) + R"(;
-  cp.async.bulk.tensor.)" +
-         std::to_string(rank) +
-         R"(d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%d0, {)" + coordinates +
-         R"(}], [%r2];  // FAULT
-READY:
-  bar.sync 0;
-WAIT:
-  mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2], 0;
-  @!%p1 bra WAIT;
-  mov.u32 %r3, %r0;
-DUMP:
-  setp.ge.u32 %p2, %r3, )" +
-         std::to_string(bytes / 4) + R"(;
-  @%p2 ret;
-  shl.b32 %r4, %r3, 2; add.s32 %r5, %r1, %r4; cvt.u64.u32 %d2, %r4; add.s64 %d2, %d1, %d2;
-  ld.shared.b32 %r6, [%r5];
-  st.global.b32 [%d2], %r6;
-  add.s32 %r3, %r3, 64;
-  bra DUMP;)";
+// One thread loads a box, and all threads write the shared memory out unchanged.
+std::string load(int rank, const std::string& coordinates, std::size_t bytes) {
+  return tensor_load(load_of_box(coordinates, rank), bytes, bytes);
 }
 
 struct Tensor {
@@ -69,54 +36,28 @@ struct Tensor {
                         strides().data(), box.data(), steps.data(), TensorMapInterleave::none, swizzle,
                         TensorMapL2Promotion::none, fill);
   }
-  std::size_t bytes() const { return strides().back(); }
+  std::size_t elements() const { return strides().back() / 2; }
 };
 
 // The elements of the box, one by one, from its definition.
 std::vector<std::uint16_t> box_of(const Tensor& t, const std::vector<std::uint16_t>& memory,
                                   const std::vector<std::int32_t>& at, std::uint16_t outside) {
+  std::vector<std::uint64_t> strides = t.strides();
+  strides.insert(strides.begin(), 2);
+  std::vector<std::uint32_t> counts = t.box, steps = t.steps;
+  steps[0] = 1;  // the first dimension has no steps
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = (counts[i] + steps[i] - 1) / steps[i];
   std::vector<std::uint16_t> result;
-  std::vector<std::uint32_t> counts;
-  for (std::size_t i = 0; i < t.box.size(); ++i) {
-    counts.push_back(i == 0 ? t.box[i] : (t.box[i] + t.steps[i] - 1) / t.steps[i]);
-  }
-  const std::vector<std::uint64_t> strides = t.strides();
-  std::uint32_t total = 1;
-  for (const std::uint32_t count : counts) total *= count;
-  for (std::uint32_t number = 0; number < total; ++number) {
-    std::uint32_t rest = number;
-    bool inside = true;
-    std::uint64_t offset = 0;
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      const std::int64_t index =
-          at[i] + static_cast<std::int64_t>(rest % counts[i]) * (i == 0 ? 1 : t.steps[i]);
-      rest /= counts[i];
-      inside = inside && index >= 0 && index < static_cast<std::int64_t>(t.dimensions[i]);
-      offset += static_cast<std::uint64_t>(index) * (i == 0 ? 2 : strides[i - 1]);
-    }
-    result.push_back(inside ? memory[offset / 2] : outside);
-  }
+  for (const std::int64_t offset : box_offsets(t.dimensions, strides, counts, steps, at))
+    result.push_back(offset < 0 ? outside : memory[static_cast<std::size_t>(offset) / 2]);
   return result;
-}
-
-std::vector<std::uint16_t> numbered(std::size_t bytes) {
-  std::vector<std::uint16_t> memory(bytes / 2);
-  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::uint16_t>(i * 7 + 1);
-  return memory;
-}
-
-std::string joined(const std::vector<std::int32_t>& values) {
-  std::string text;
-  for (const std::int32_t value : values) text += (text.empty() ? "" : ", ") + std::to_string(value);
-  return text;
 }
 
 // Loads a box without a swizzle and compares it.
 void expect_box(const Tensor& tensor, const std::vector<std::int32_t>& at, std::uint16_t outside = 0) {
-  const std::vector<std::uint16_t> memory = numbered(tensor.bytes());
+  const std::vector<std::uint16_t> memory = numbered(tensor.elements());
   const std::vector<std::uint16_t> expected = box_of(tensor, memory, at, outside);
-  const int bytes = static_cast<int>(expected.size() * 2);
-  PtxKernel kernel(map_and_out, load_and_dump(static_cast<int>(at.size()), joined(at), bytes, bytes));
+  PtxKernel kernel(tensor_parameters, load(static_cast<int>(at.size()), joined(at), expected.size() * 2));
   const std::uint64_t to = kernel.zeros<std::uint8_t>(expected.size() * 2);
   kernel.grid(1, 64).argument(0, tensor.map(kernel.upload(memory))).argument(1, to);
   expect_clean(
@@ -147,9 +88,9 @@ TEST(TensorLoad, fills_every_type_with_the_same_pattern) {
     const std::uint64_t dimension = 64, stride = 0;
     const std::uint32_t box = wide ? 4 : 16, step = 1;
     const std::uint32_t bytes = box * (wide ? 8 : type == TensorMapType::float16 ? 2 : 4);
-    PtxKernel kernel(map_and_out, load_and_dump(1, "64", static_cast<int>(bytes), static_cast<int>(bytes)));
+    PtxKernel kernel(tensor_parameters, load(1, "64", bytes));
     const std::uint64_t to = kernel.zeros<std::uint8_t>(bytes);
-    const TensorMap map = encode_tiled(type, 1, kernel.upload(numbered(512)), &dimension, &stride, &box,
+    const TensorMap map = encode_tiled(type, 1, kernel.upload(numbered(256)), &dimension, &stride, &box,
                                        &step, TensorMapInterleave::none, TensorMapSwizzle::none,
                                        TensorMapL2Promotion::none, TensorMapFill::nan_request_zero_fma);
     kernel.grid(1, 64).argument(0, map).argument(1, to);
@@ -170,7 +111,7 @@ TEST(TensorLoad, rounds_to_tf32_and_flushes_nothing) {
                                    TensorMapType::tfloat32, TensorMapType::tfloat32_ftz}) {
     const std::uint64_t dimension = values.size(), stride = 0;
     const std::uint32_t box = 16, step = 1;
-    PtxKernel kernel(map_and_out, load_and_dump(1, "0", 64, 64));
+    PtxKernel kernel(tensor_parameters, load(1, "0", 64));
     const std::uint64_t to = kernel.zeros<std::uint8_t>(64);
     const TensorMap map = encode_tiled(type, 1, kernel.upload(values), &dimension, &stride, &box, &step,
                                        TensorMapInterleave::none, TensorMapSwizzle::none,
@@ -192,7 +133,7 @@ TEST(TensorLoad, swizzles_by_the_row_of_128_bytes) {
     tensor.swizzle = span == 32   ? TensorMapSwizzle::bytes_32
                      : span == 64 ? TensorMapSwizzle::bytes_64
                                   : TensorMapSwizzle::bytes_128;
-    const std::vector<std::uint16_t> memory = numbered(tensor.bytes());
+    const std::vector<std::uint16_t> memory = numbered(tensor.elements());
     const std::vector<std::uint16_t> plain = box_of(tensor, memory, {8, 2}, 0);
     std::vector<std::uint16_t> expected(plain.size());
     const std::size_t chunks = static_cast<std::size_t>(span) / 16;
@@ -201,8 +142,7 @@ TEST(TensorLoad, swizzles_by_the_row_of_128_bytes) {
       const std::size_t row_of_128 = row * chunks / 8;  // of 128 bytes
       expected[row * chunks * 8 + (chunk ^ row_of_128 % chunks) * 8 + i % 8] = plain[i];
     }
-    const int bytes = static_cast<int>(plain.size() * 2);
-    PtxKernel kernel(map_and_out, load_and_dump(2, "8, 2", bytes, bytes));
+    PtxKernel kernel(tensor_parameters, load(2, "8, 2", plain.size() * 2));
     const std::uint64_t to = kernel.zeros<std::uint8_t>(plain.size() * 2);
     kernel.grid(1, 64).argument(0, tensor.map(kernel.upload(memory))).argument(1, to);
     expect_clean(
@@ -211,7 +151,7 @@ TEST(TensorLoad, swizzles_by_the_row_of_128_bytes) {
 }
 
 TEST(TensorLoad, of_something_else_than_a_map_is_found) {
-  PtxKernel kernel(map_and_out, load_and_dump(2, "0, 0", 256, 256));
+  PtxKernel kernel(tensor_parameters, load(2, "0, 0", 256));
   TensorMap other{};
   kernel.grid(1, 64).argument(0, other).argument(1, kernel.zeros<std::uint8_t>(256));
   expect_fault(kernel, FindingKind::argument, "cannot be used: All its bytes are zero");
@@ -221,9 +161,9 @@ TEST(TensorLoad, of_something_else_than_a_map_is_found) {
 TEST(TensorLoad, starts_at_a_multiple_of_16_bytes) {
   const Tensor tensor{TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}};
   for (const char* const at : {"3, 0", "4, 0", "-4, 0", "41, 0"}) {
-    PtxKernel kernel(map_and_out, load_and_dump(2, at, 256, 256));
+    PtxKernel kernel(tensor_parameters, load(2, at, 256));
     kernel.grid(1, 64)
-        .argument(0, tensor.map(kernel.upload(numbered(tensor.bytes()))))
+        .argument(0, tensor.map(kernel.upload(numbered(tensor.elements()))))
         .argument(1, kernel.zeros<std::uint8_t>(256));
     expect_fault(kernel, FindingKind::argument, "but needs a multiple of 16 bytes");
   }
@@ -231,25 +171,25 @@ TEST(TensorLoad, starts_at_a_multiple_of_16_bytes) {
 
 TEST(TensorLoad, must_have_the_rank_of_the_map) {
   const Tensor tensor{TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}};
-  PtxKernel kernel(map_and_out, load_and_dump(3, "0, 0, 0", 256, 256));
-  const std::uint64_t memory = kernel.upload(numbered(tensor.bytes()));
+  PtxKernel kernel(tensor_parameters, load(3, "0, 0, 0", 256));
+  const std::uint64_t memory = kernel.upload(numbered(tensor.elements()));
   kernel.grid(1, 64).argument(0, tensor.map(memory)).argument(1, kernel.zeros<std::uint8_t>(256));
   expect_fault(kernel, FindingKind::argument, "Its rank is 2 but the instruction is .3d.");
 }
 
 TEST(TensorLoad, of_memory_outside_the_allocation_is_found) {
   const Tensor tensor{TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}};
-  PtxKernel kernel(map_and_out, load_and_dump(2, "0, 16", 256, 256));
-  const std::uint64_t memory = kernel.upload(numbered(tensor.bytes() / 2));
+  PtxKernel kernel(tensor_parameters, load(2, "0, 16", 256));
+  const std::uint64_t memory = kernel.upload(numbered(tensor.elements() / 2));
   kernel.grid(1, 64).argument(0, tensor.map(memory)).argument(1, kernel.zeros<std::uint8_t>(256));
   expect_fault(kernel, FindingKind::out_of_bounds);
 }
 
 TEST(TensorLoad, needs_a_target_aligned_to_128_bytes) {
   const Tensor tensor{TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}};
-  PtxKernel kernel(map_and_out,
-                   changed(load_and_dump(2, "0, 0", 256, 512), "bytes [%r1],", "bytes [%r1+64],"));
-  const std::uint64_t memory = kernel.upload(numbered(tensor.bytes()));
+  PtxKernel kernel(tensor_parameters,
+                   changed(tensor_load(load_of_box("0, 0", 2), 256, 512), "bytes [%r1],", "bytes [%r1+64],"));
+  const std::uint64_t memory = kernel.upload(numbered(tensor.elements()));
   kernel.grid(1, 64).argument(0, tensor.map(memory)).argument(1, kernel.zeros<std::uint8_t>(512));
   expect_fault(kernel, FindingKind::misaligned, "The destination address");
 }
@@ -259,7 +199,7 @@ TEST(TensorLoad, needs_a_target_aligned_to_128_bytes) {
 constexpr char multicast[] = R"(
   .shared .align 128 .b8 tile[512]; .shared .align 8 .b64 bar;
   .reg .b32 %r<10>; .reg .b64 %d<6>; .reg .pred %p<4>; .reg .b16 %h<2>;
-  mov.b64 %d0, map; cvta.param.u64 %d0, %d0; ld.param.u64 %d1, [to];
+  mov.b64 %d0, map; cvta.param.u64 %d0, %d0; ld.param.u64 %d1, [data];
   mov.u32 %r0, %tid.x; mov.u32 %r1, tile; mov.u32 %r2, bar; mov.u32 %r7, %cluster_ctarank;
   mov.b16 %h0, 3;
   setp.ne.u32 %p0, %r0, 0;
@@ -288,10 +228,10 @@ WAIT:
 
 TEST(TensorLoad, multicasts_to_a_cluster) {
   const Tensor tensor{TensorMapType::uint16, {16, 20}, {16, 8}, {1, 1}};
-  const std::vector<std::uint16_t> memory = numbered(tensor.bytes());
+  const std::vector<std::uint16_t> memory = numbered(tensor.elements());
   std::vector<std::uint16_t> expected = box_of(tensor, memory, {0, 0}, 0);
   for (const std::uint16_t value : box_of(tensor, memory, {0, 8}, 0)) expected.push_back(value);
-  PtxKernel kernel(map_and_out, multicast);
+  PtxKernel kernel(tensor_parameters, multicast);
   const std::uint64_t to = kernel.zeros<std::uint8_t>(1024);
   kernel.grid(2, 128, 2).argument(0, tensor.map(kernel.upload(memory))).argument(1, to);
   expect_clean(kernel, [&] {
@@ -303,20 +243,20 @@ TEST(TensorLoad, multicasts_to_a_cluster) {
 
 TEST(TensorLoad, a_mask_beyond_the_cluster_is_found) {
   const Tensor tensor{TensorMapType::uint16, {16, 20}, {16, 8}, {1, 1}};
-  PtxKernel kernel(map_and_out, changed(changed(multicast, "mov.b16 %h0, 3;", "mov.b16 %h0, 7;"),
-                                        "[%r2], %h0;", "[%r2], %h0;  // FAULT"));
-  const std::uint64_t memory = kernel.upload(numbered(tensor.bytes()));
+  PtxKernel kernel(tensor_parameters, changed(changed(multicast, "mov.b16 %h0, 3;", "mov.b16 %h0, 7;"),
+                                              "[%r2], %h0;", "[%r2], %h0;  // FAULT"));
+  const std::uint64_t memory = kernel.upload(numbered(tensor.elements()));
   kernel.grid(2, 128, 2).argument(0, tensor.map(memory)).argument(1, kernel.zeros<std::uint8_t>(1024));
   expect_fault(kernel, FindingKind::argument, "The CTA mask of the multicast is 7");
 }
 
 TEST(TensorLoad, a_multicast_without_a_cluster_barrier_is_found) {
   const Tensor tensor{TensorMapType::uint16, {16, 20}, {16, 8}, {1, 1}};
-  PtxKernel kernel(map_and_out, changed(multicast,
-                                        "  barrier.cluster.arrive.release.aligned;\n"
-                                        "  barrier.cluster.wait.acquire.aligned;\n",
-                                        "  bar.sync 0;\n"));
-  const std::uint64_t memory = kernel.upload(numbered(tensor.bytes()));
+  PtxKernel kernel(tensor_parameters, changed(multicast,
+                                              "  barrier.cluster.arrive.release.aligned;\n"
+                                              "  barrier.cluster.wait.acquire.aligned;\n",
+                                              "  bar.sync 0;\n"));
+  const std::uint64_t memory = kernel.upload(numbered(tensor.elements()));
   kernel.grid(2, 128, 2).argument(0, tensor.map(memory)).argument(1, kernel.zeros<std::uint8_t>(1024));
   for (const ScheduleChoice choice : all_schedules()) {
     const LaunchReport report = kernel.run(choice);
@@ -358,8 +298,8 @@ std::vector<std::uint16_t> stored(const Tensor& tensor, std::vector<std::uint16_
 
 TEST(TensorStore, writes_what_is_inside) {
   const Tensor tensor{TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}};
-  PtxKernel kernel(map_and_out, store);
-  const std::vector<std::uint16_t> before = numbered(tensor.bytes());
+  PtxKernel kernel(tensor_parameters, store);
+  const std::vector<std::uint16_t> before = numbered(tensor.elements());
   const std::uint64_t memory = kernel.upload(before);
   kernel.grid(1, 64).argument(0, tensor.map(memory)).argument(1, memory);
   expect_clean(kernel, [&] {
@@ -372,8 +312,8 @@ TEST(TensorStore, writes_whole_16_bytes_beyond_the_end_of_a_row) {
   const Tensor tensor{TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}};
   Tensor narrow = tensor;
   narrow.dimensions[0] = 35;
-  PtxKernel kernel(map_and_out, store);
-  const std::vector<std::uint16_t> before = numbered(tensor.bytes());
+  PtxKernel kernel(tensor_parameters, store);
+  const std::vector<std::uint16_t> before = numbered(tensor.elements());
   const std::uint64_t memory = kernel.upload(before);
   ASSERT_EQ(narrow.strides(), tensor.strides());
   kernel.grid(1, 64).argument(0, narrow.map(memory)).argument(1, memory);
@@ -384,9 +324,9 @@ TEST(TensorStore, writes_whole_16_bytes_beyond_the_end_of_a_row) {
 
 TEST(TensorStore, needs_a_proxy_fence) {
   const Tensor tensor{TensorMapType::uint16, {40, 20}, {16, 8}, {1, 1}};
-  PtxKernel kernel(map_and_out, changed(changed(store, "fence.proxy.async.shared::cta;", ""),
-                                        "{32, 15}], [%r1];", "{32, 15}], [%r1];  // FAULT"));
-  const std::uint64_t memory = kernel.upload(numbered(tensor.bytes()));
+  PtxKernel kernel(tensor_parameters, changed(changed(store, "fence.proxy.async.shared::cta;", ""),
+                                              "{32, 15}], [%r1];", "{32, 15}], [%r1];  // FAULT"));
+  const std::uint64_t memory = kernel.upload(numbered(tensor.elements()));
   kernel.grid(1, 64).argument(0, tensor.map(memory)).argument(1, memory);
   expect_fault(kernel, FindingKind::proxy_fence);
 }
@@ -412,7 +352,7 @@ WAIT:
   cp.async.bulk.wait_group.read 0;
   cp.async.bulk.wait_group 0;
   ret;)");
-  const std::vector<std::uint16_t> memory = numbered(tensor.bytes());
+  const std::vector<std::uint16_t> memory = numbered(tensor.elements());
   const std::uint64_t from = kernel.upload(memory), to = kernel.zeros<std::uint16_t>(memory.size());
   kernel.grid(1, 1).argument(0, tensor.map(from)).argument(1, tensor.map(to));
   expect_clean(kernel, [&] {
@@ -429,7 +369,7 @@ TEST(TensorStore, reduces) {
   // As u32: each pair of 16-bit values of the tile is one element.
   const std::uint64_t dimensions[] = {40, 20}, strides[] = {176};
   const std::uint32_t box[] = {8, 8}, steps[] = {1, 1};
-  PtxKernel kernel(map_and_out,
+  PtxKernel kernel(tensor_parameters,
                    changed(store, "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group",
                            "cp.reduce.async.bulk.tensor.2d.global.shared::cta.max.tile.bulk_group"));
   std::vector<std::uint32_t> before(20 * 44, 0x00200020);
@@ -452,11 +392,11 @@ TEST(TensorStore, reduces) {
 TEST(TensorStore, a_reduction_that_the_type_lacks_is_found) {
   const Tensor tensor{TensorMapType::float16, {40, 20}, {16, 8}, {1, 1}};
   PtxKernel kernel(
-      map_and_out,
+      tensor_parameters,
       changed(store, "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%d0, {32, 15}], [%r1];",
               "cp.reduce.async.bulk.tensor.2d.global.shared::cta.xor.tile.bulk_group [%d0, {32, "
               "15}], [%r1];  // FAULT"));
-  const std::uint64_t memory = kernel.upload(numbered(tensor.bytes()));
+  const std::uint64_t memory = kernel.upload(numbered(tensor.elements()));
   kernel.grid(1, 64).argument(0, tensor.map(memory)).argument(1, memory);
   expect_fault(kernel, FindingKind::argument, "does not have this reduction");
 }
@@ -464,10 +404,10 @@ TEST(TensorStore, a_reduction_that_the_type_lacks_is_found) {
 // --- maps that a kernel changes
 
 TEST(TensorMapReplace, changes_a_map_in_shared_memory) {
-  PtxKernel kernel(map_and_out, R"(
+  PtxKernel kernel(tensor_parameters, R"(
   .shared .align 128 .b8 copy[128]; .shared .align 128 .b8 tile[256]; .shared .align 8 .b64 bar;
   .reg .b32 %r<8>; .reg .b64 %d<10>; .reg .pred %p<4>;
-  mov.b64 %d0, map; cvta.param.u64 %d0, %d0; ld.param.u64 %d1, [to];
+  mov.b64 %d0, map; cvta.param.u64 %d0, %d0; ld.param.u64 %d1, [data];
   mov.u32 %r0, %tid.x; mov.u32 %r1, copy; mov.u32 %r2, bar; mov.u32 %r7, tile;
   shl.b32 %r3, %r0, 2; cvt.u64.u32 %d2, %r3; add.s64 %d2, %d0, %d2; add.s32 %r4, %r1, %r3;
   ld.b32 %r5, [%d2]; st.shared.b32 [%r4], %r5;
@@ -516,7 +456,7 @@ WAIT:
 
 std::string refusal(const std::string& instruction) {
   try {
-    PtxKernel kernel(map_and_out,
+    PtxKernel kernel(tensor_parameters,
                      ".reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p<2>; .reg .b16 %h<2>;\n" + instruction);
   } catch (const ptx::Error& error) {
     return error.what();
