@@ -27,9 +27,9 @@ enum class TensorMapType : std::uint8_t {
 };
 
 // Values as in CUtensorMapInterleave: channels in slices of 16 or 32 bytes, as NC/8HWC8 and NC/16HWC16 have
-// them (PTX ISA 5.5.6). Maps are encoded for all that the driver API documents. Copies are made by those
-// whose innermost dimension is one slice of 2-byte elements, slices in a row 16 or 32 bytes apart, without a
-// swizzle (16 bytes) or with that of 32 bytes (32 bytes); by others they are a finding.
+// them (PTX ISA 5.5.6). As on an H200, the dimensions of such a map are W, H, D, slices of an image, images;
+// a position is one slice, and a copy takes one slice of each image. Copies that were not measured on one are
+// a finding: im2col, rows shorter than the swizzle, slices of 32 bytes with a wider swizzle.
 enum class TensorMapInterleave : std::uint8_t { none, bytes_16, bytes_32 };
 
 // Values as in CUtensorMapSwizzle. The variants with atoms of 32 and 64 bytes, which are of sm_100 and later,

@@ -1,7 +1,7 @@
 // Texture and surface objects for the emulator: what a kernel takes as a cudaTextureObject_t or a
 // cudaSurfaceObject_t. Made by Emulator::create_texture and create_surface (emulator.hpp) from texels in the
-// emulator's memory. CUDA arrays and pitched memory are the same here: rows of texels, which the host copies
-// in and out as any other bytes.
+// emulator's memory. CUDA arrays and pitched memory are the same here: rows of texels, and planes of rows,
+// which the host copies in and out as any other bytes.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,13 @@ struct Image {
   std::uint64_t address = 0;
   TexelFormat format;
   std::uint32_t width = 0, height = 0;  // texels; height 0: one dimension
-  std::uint64_t pitch = 0;              // bytes from one row to the next; 0: packed
+  // Bytes from one row to the next; 0: packed. Planes, of depth or layers, follow without a gap.
+  std::uint64_t pitch = 0;
   // cudaResourceTypeLinear: one dimension, fetched by integers (tex1Dfetch), without sampling. Others are
   // fetched by real coordinates only.
   bool is_linear = false;
+  std::uint32_t depth = 0;   // texels; 0: at most two dimensions
+  std::uint32_t layers = 0;  // of one or two dimensions; 0: not a layered texture
 };
 
 // Values as in cudaTextureAddressMode: what stands for a coordinate outside the texture.
@@ -41,7 +44,8 @@ enum class TextureFilter : std::uint8_t { point, linear };
 // As cudaTextureDesc. The border is zeros. As in CUDA, wrap and mirror count as clamp where coordinates are
 // not normalized.
 struct Sampling {
-  TextureAddressMode address[2] = {TextureAddressMode::clamp, TextureAddressMode::clamp};  // x, y
+  TextureAddressMode address[3] = {TextureAddressMode::clamp, TextureAddressMode::clamp,
+                                   TextureAddressMode::clamp};  // x, y, z
   TextureFilter filter = TextureFilter::point;
   bool normalized_coordinates = false;
   // cudaReadModeNormalizedFloat: 8- and 16-bit integers are read as reals of [0, 1] or [-1, 1].

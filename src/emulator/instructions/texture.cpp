@@ -1,6 +1,7 @@
-// tex, tld4 and txq (PTX ISA 9.7.10) of texture objects with one and two dimensions. machine/textures.hpp
-// selects the texels and their weights. Reads of texels are checked as loads are. The texture cache is not
-// modelled: a fetch of bytes that the same kernel has written, which a GPU leaves undefined, is no finding.
+// tex and tld4 (PTX ISA 9.7.10) of texture objects with one to three dimensions, or with layers of one or
+// two. machine/textures.hpp selects the texels and their weights. Reads of texels are checked as loads are.
+// The texture cache is not modelled: a fetch of bytes that the same kernel has written, which a GPU leaves
+// undefined, is no finding.
 #include "emulator/instructions/texture.hpp"
 
 #include <cstring>
@@ -65,13 +66,13 @@ bool is_fitting(Warp& warp, const Op& op, int lane, const TextureObject& object)
 
 // The components of one texel; of the border, zeros. False: nothing could be read.
 bool read_texel(Warp& warp, int lane, const TextureObject& object, std::int64_t x, std::int64_t y,
-                std::uint32_t (&components)[4]) {
+                std::int64_t plane, std::uint32_t (&components)[4]) {
   const TexelFormat& format = object.image.format;
   std::fill(components, components + 4, no_channel);
   std::fill(components, components + format.channels, 0U);
-  if (x == outside || y == outside) return true;
+  if (x == outside || y == outside || plane == outside) return true;
   std::uint8_t bytes[16];
-  if (!warp.load(lane, Space::global, object.address_of(x, y), bytes,
+  if (!warp.load(lane, Space::global, object.address_of(x, y, plane), bytes,
                  static_cast<std::uint32_t>(texel_bytes(format))))
     return false;
   for (int i = 0; i < format.channels; ++i) {
@@ -83,14 +84,18 @@ bool read_texel(Warp& warp, int lane, const TextureObject& object, std::int64_t 
   return true;
 }
 
-// The texels that the coordinates of a lane select: `linear` pairs of neighbours or one.
-bool select(Warp& warp, const Op& op, int lane, const TextureObject& object, bool is_linear,
-            Texels (&at)[2]) {
+// The texels that a lane selects along x, y and the planes: z, or the layer.
+using Selection = Texels[3];
+
+// `linear` pairs of neighbours, or one texel.
+bool select(Warp& warp, const Op& op, int lane, const TextureObject& object, bool is_linear, Selection& at) {
   const FetchDetail& d = detail_of(op);
-  const std::uint32_t sizes[] = {object.image.width, object.image.height};
+  const std::optional<std::int64_t> layer = layer_of(warp, op, lane, object);
+  if (!layer) return false;
+  at[2].first = at[2].second = *layer;
+  const std::uint32_t sizes[] = {object.image.width, object.image.height, object.image.depth};
   for (int i = 0; i < d.rank; ++i) {
-    const auto bits =
-        static_cast<std::uint32_t>(warp.read(op.values[d.object + 1 + static_cast<std::size_t>(i)], lane));
+    const auto bits = static_cast<std::uint32_t>(warp.read(op.values[d.coordinate(i)], lane));
     float coordinate;
     std::memcpy(&coordinate, &bits, 4);
     const Sampling& sampling = object.sampling;
@@ -98,7 +103,7 @@ bool select(Warp& warp, const Op& op, int lane, const TextureObject& object, boo
                   at[i]))
       continue;
     warp.report(FindingKind::argument, lane, warp.read(op.values[d.object], lane), [&] {
-      return std::string("The coordinate ") + "xy"[i] + " is " + std::to_string(coordinate) +
+      return std::string("The coordinate ") + "xyz"[i] + " is " + std::to_string(coordinate) +
              ", for which the address mode defines no texel.";
     });
     return false;
@@ -111,10 +116,10 @@ bool fetch_linear(Warp& warp, const Op& op, int lane, const TextureObject& objec
                   std::uint32_t (&result)[4]) {
   const auto x = static_cast<std::int32_t>(warp.read(op.values[detail_of(op).object + 1], lane));
   if (x >= 0 && static_cast<std::uint32_t>(x) < object.image.width)
-    return read_texel(warp, lane, object, x, 0, result);
+    return read_texel(warp, lane, object, x, 0, 0, result);
   if (object.sampling.address[0] == TextureAddressMode::border)
-    return read_texel(warp, lane, object, outside, 0, result);
-  warp.report(FindingKind::out_of_bounds, lane, object.address_of(x, 0), [&] {
+    return read_texel(warp, lane, object, outside, 0, 0, result);
+  warp.report(FindingKind::out_of_bounds, lane, object.address_of(x, 0, 0), [&] {
     return "The coordinate is " + std::to_string(x) + ", outside the " + std::to_string(object.image.width) +
            " texels of the linear memory; what a fetch gives there is documented for the border mode only.";
   });
@@ -123,22 +128,24 @@ bool fetch_linear(Warp& warp, const Op& op, int lane, const TextureObject& objec
 
 // The weighted sum of the texels, in double and rounded once; texels of weight 0 are not read. The documents
 // give the formula and not its rounding: the last bits may differ on a GPU.
-bool fetch_filtered(Warp& warp, int lane, const TextureObject& object, const Texels (&at)[2],
+bool fetch_filtered(Warp& warp, int lane, const TextureObject& object, const Selection& at,
                     std::uint32_t (&result)[4]) {
   double sum[4] = {-0.0, -0.0, -0.0, -0.0};
-  for (int texel = 0; texel < 4; ++texel) {
-    const bool right = (texel & 1) != 0, down = (texel & 2) != 0;
-    const std::uint32_t weight_x = right ? at[0].weight : 256 - at[0].weight;
-    const std::uint32_t weight_y = down ? at[1].weight : 256 - at[1].weight;
-    if (weight_x * weight_y == 0) continue;
+  for (unsigned texel = 0; texel < 8; ++texel) {
+    std::uint32_t weight = 1;  // a multiple of 2^-24
+    std::int64_t place[3];
+    for (unsigned i = 0; i < 3; ++i) {
+      const bool is_second = (texel >> i & 1) != 0;
+      weight *= is_second ? at[i].weight : 256 - at[i].weight;
+      place[i] = is_second ? at[i].second : at[i].first;
+    }
+    if (weight == 0) continue;
     std::uint32_t components[4];
-    if (!read_texel(warp, lane, object, right ? at[0].second : at[0].first, down ? at[1].second : at[1].first,
-                    components))
-      return false;
+    if (!read_texel(warp, lane, object, place[0], place[1], place[2], components)) return false;
     for (int i = 0; i < object.image.format.channels; ++i) {
       float value;
       std::memcpy(&value, &components[i], 4);
-      sum[i] += double{value} * (weight_x * weight_y) / 65536;
+      sum[i] += double{value} * weight / (1 << 24);
     }
   }
   std::fill(result, result + 4, no_channel);
@@ -152,13 +159,13 @@ bool fetch_filtered(Warp& warp, int lane, const TextureObject& object, const Tex
 
 // One component of the four texels that linear filtering would take, counter-clockwise from the lower left,
 // where y points down: (x, y + 1), (x + 1, y + 1), (x + 1, y), (x, y).
-bool gather(Warp& warp, int lane, const TextureObject& object, const Texels (&at)[2], int component,
+bool gather(Warp& warp, int lane, const TextureObject& object, const Selection& at, int component,
             std::uint32_t (&result)[4]) {
   constexpr bool right[] = {false, true, true, false}, down[] = {true, true, false, false};
   for (int i = 0; i < 4; ++i) {
     std::uint32_t components[4];
     if (!read_texel(warp, lane, object, right[i] ? at[0].second : at[0].first,
-                    down[i] ? at[1].second : at[1].first, components))
+                    down[i] ? at[1].second : at[1].first, at[2].first, components))
       return false;
     result[i] = components[component];
   }
@@ -170,12 +177,12 @@ bool fetch(Warp& warp, const Op& op, int lane, std::uint32_t (&result)[4]) {
   const TextureObject* const object = object_of(warp, op, lane, false, true);
   if (object == nullptr || !is_fitting(warp, op, lane, *object)) return false;
   if (d.by_integer) return fetch_linear(warp, op, lane, *object, result);
-  Texels at[2];
+  Selection at;
   const bool is_linear = d.gathered >= 0 || object->sampling.filter == TextureFilter::linear;
   if (!select(warp, op, lane, *object, is_linear, at)) return false;
   if (d.gathered >= 0) return gather(warp, lane, *object, at, d.gathered, result);
   return is_linear ? fetch_filtered(warp, lane, *object, at, result)
-                   : read_texel(warp, lane, *object, at[0].first, at[1].first, result);
+                   : read_texel(warp, lane, *object, at[0].first, at[1].first, at[2].first, result);
 }
 
 Flow run_fetch(Warp& warp, const Op& op, LaneMask active) {
@@ -206,7 +213,7 @@ void decode_tex(Decoding& decoding) {
   decoding.require("v4");
   detail->type = decoding.type({Type::u32, Type::s32, Type::f32});
   detail->by_integer = decoding.type({Type::s32, Type::f32}) == Type::s32;
-  if (detail->by_integer && detail->rank != 1)
+  if (detail->by_integer && (detail->rank != 1 || detail->is_layered))
     decoding.fail("integer coordinates are for .1d, which fetches from linear memory");
   decode_operands(decoding, std::move(detail));
 }
@@ -215,42 +222,11 @@ void decode_tld4(Decoding& decoding) {
   auto detail = std::make_unique<FetchDetail>();
   detail->gathered = decoding.require_one({"r", "g", "b", "a"});
   decode_geometry(decoding, *detail);
-  if (detail->rank != 2) decoding.fail("the geometry .2d is needed");
+  if (detail->rank != 2) decoding.fail("the geometry .2d or .a2d is needed");
   decoding.require("v4");
   detail->type = decoding.type({Type::u32, Type::s32, Type::f32});
   decoding.type({Type::f32});
   decode_operands(decoding, std::move(detail));
-}
-
-// op.bits: 0 what is asked for
-Flow run_query(Warp& warp, const Op& op, LaneMask active) {
-  for_each_lane(active, [&](int lane) {
-    const TextureObject* const object = object_of(warp, op, lane, false, false);
-    std::uint64_t answer = 0;
-    if (object != nullptr) {
-      const std::uint64_t answers[] = {object->image.width, object->image.height,
-                                       object->sampling.normalized_coordinates ? 1U : 0U};
-      answer = answers[op.bits[0]];
-      if (op.bits[0] == 1 && answer == 0) {
-        warp.report(FindingKind::argument, lane, warp.read(op.values[1], lane),
-                    [] { return std::string("The texture has one dimension: it has no height."); });
-      }
-    }
-    warp.write(op.values[0], lane, answer);
-  });
-  return Flow::next;
-}
-
-void decode_txq(Decoding& decoding) {
-  auto detail = std::make_unique<TextureDetail>();
-  decoding.op().bits[0] =
-      static_cast<std::uint32_t>(decoding.require_one({"width", "height", "normalized_coords"}));
-  decoding.type({Type::b32});
-  decoding.require_count(2, 2);
-  decoding.destination(0, Type::b32);
-  decode_object(decoding, 1, *detail);
-  decoding.op().handler = run_query;
-  decoding.op().detail = std::move(detail);
 }
 
 void decode_istypep(Decoding& decoding) {
@@ -262,9 +238,9 @@ void decode_istypep(Decoding& decoding) {
 void add_texture_instructions(Decoders& decoders) {
   decoders["tex"] = decoder<decode_tex>;
   decoders["tld4"] = decoder<decode_tld4>;
-  decoders["txq"] = decoder<decode_txq>;
   decoders["istypep"] = decoder<decode_istypep>;
   add_surface_instructions(decoders);
+  add_query_instructions(decoders);
 }
 
 }  // namespace tenon::emulator

@@ -25,22 +25,29 @@ void add_object(Decoding& decoding, TextureDetail& detail, const ptx::Address& a
 }  // namespace
 
 void decode_geometry(Decoding& decoding, TextureDetail& detail) {
-  for (const char* other : {"3d", "a1d", "a2d", "cube", "acube", "2dms", "a2dms"})
+  for (const char* other : {"cube", "acube", "2dms", "a2dms"})
     if (decoding.accept(other))
-      decoding.fail("the geometry ." + std::string(other) + " is not covered: .1d and .2d are");
-  detail.rank = decoding.require_one({"1d", "2d"}) + 1;
+      decoding.fail("the geometry ." + std::string(other) +
+                    " is not covered: .1d, .2d, .3d, .a1d and .a2d are");
+  const int chosen = decoding.require_one({"1d", "2d", "3d", "a1d", "a2d"});
+  detail.is_layered = chosen >= 3;
+  detail.rank = chosen % 3 + 1;
 }
 
 void decode_object(Decoding& decoding, int operand, TextureDetail& detail, Type type) {
   const auto* pair = std::get_if<ptx::TensorAddress>(&decoding.operand(operand).value);
   if (pair == nullptr) decoding.fail("[object, {coordinates}] is needed");
-  if (static_cast<int>(pair->coordinates.size()) != detail.rank)
-    decoding.fail(std::to_string(pair->coordinates.size()) + " coordinates are given where ." +
-                  std::to_string(detail.rank) + "d needs " + std::to_string(detail.rank));
+  const std::size_t used = static_cast<std::size_t>(detail.rank) + (detail.is_layered ? 1 : 0);
+  const std::size_t given = pair->coordinates.size(), needed = used == 3 ? 4 : used;
+  if (given != needed)
+    decoding.fail(std::to_string(given) + " coordinates are given where " + detail.geometry() + " needs " +
+                  std::to_string(needed));
   add_object(decoding, detail, pair->map);
-  for (const ptx::Operand& coordinate : pair->coordinates) {
-    decoding.require_width(coordinate, type);
-    decoding.op().values.push_back(decoding.scope().value(coordinate, type));
+  for (std::size_t i = 0; i < used; ++i) {
+    const ptx::Operand& coordinate = pair->coordinates[i];
+    const Type its_type = detail.is_layered && i == 0 ? Type::u32 : type;
+    decoding.require_width(coordinate, its_type);
+    decoding.op().values.push_back(decoding.scope().value(coordinate, its_type));
   }
 }
 
@@ -86,21 +93,33 @@ const TextureObject* object_of(Warp& warp, const Op& op, int lane, bool is_surfa
   const TextureObjects* const objects = warp.launch().textures;
   const TextureObject* const object = objects == nullptr ? nullptr : objects->find(handle);
   const std::string needed = is_surface ? "surface" : "texture";
-  const char* wrong = nullptr;
+  std::string wrong;
   if (object == nullptr) {
     wrong = " is none that the host has made.";
   } else if (object->is_destroyed) {
     wrong = " was destroyed by the host.";
   } else if (object->is_surface != is_surface) {
     wrong = is_surface ? " is a texture object." : " is a surface object.";
-  } else if (has_coordinates && (object->image.height != 0) != (d.rank == 2)) {
-    wrong = d.rank == 2 ? " has one dimension, and the instruction is .2d."
-                        : " has two dimensions, and the instruction is .1d.";
+  } else if (has_coordinates &&
+             (dimensions(object->image) != d.rank || (object->image.layers != 0) != d.is_layered)) {
+    wrong = " has " + dimensions_text(object->image) + ", and the instruction is " + d.geometry() + ".";
   }
-  if (wrong == nullptr) return object;
+  if (wrong.empty()) return object;
   warp.report(FindingKind::argument, lane, handle,
               [&] { return "The " + needed + " object " + hex(handle) + wrong; });
   return nullptr;
+}
+
+std::optional<std::int64_t> layer_of(Warp& warp, const Op& op, int lane, const TextureObject& object) {
+  const auto& d = static_cast<const TextureDetail&>(*op.detail);
+  if (!d.is_layered) return 0;
+  const auto layer = static_cast<std::uint32_t>(warp.read(op.values[d.object + 1], lane));
+  if (layer < object.image.layers) return layer;
+  warp.report(FindingKind::out_of_bounds, lane, warp.read(op.values[d.object], lane), [&] {
+    return "The layer is " + std::to_string(layer) + ", outside the " + std::to_string(object.image.layers) +
+           " layers; what an access does there is not documented.";
+  });
+  return std::nullopt;
 }
 
 }  // namespace tenon::emulator

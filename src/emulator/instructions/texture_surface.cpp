@@ -1,9 +1,10 @@
-// suld, sust and suq (PTX ISA 9.7.11) of surface objects with one and two dimensions: unformatted, the first
-// coordinate in bytes.
+// suld, sust and sured (PTX ISA 9.7.11) of surface objects with one to three dimensions, or with layers of
+// one or two: unformatted, the first coordinate in bytes. Reductions may be formatted: it counts texels then.
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
+#include "emulator/instructions/async_copy_reduce.hpp"
 #include "emulator/instructions/texture.hpp"
 #include "emulator/machine/text.hpp"
 
@@ -18,6 +19,8 @@ enum class Outside : std::uint8_t { trap, clamp, zero };  // what an access outs
 
 struct SurfaceDetail : TextureDetail {
   Outside outside = Outside::trap;
+  bool is_formatted = false;  // of reductions
+  Reduction reduction = Reduction::add;
   std::uint32_t bytes() const { return static_cast<std::uint32_t>(width(type) / 8 * elements); }
 };
 
@@ -29,19 +32,35 @@ const SurfaceDetail& surface_detail_of(const Op& op) {
 struct Place {
   std::optional<std::uint64_t> address;
   bool traps = false;
+  bool is_signed = false;  // the texels
 };
+
+// Whether the texels are what a formatted reduction needs: one integer of 32 bits.
+bool is_reducible(Warp& warp, const Op& op, int lane, const TexelFormat& format) {
+  if (format.kind != TexelKind::real && format.bits == 32 && format.channels == 1) return true;
+  warp.report(FindingKind::argument, lane, warp.read(op.values[surface_detail_of(op).object], lane), [&] {
+    return "The texels have " + std::to_string(format.channels) + " channels of " +
+           std::to_string(format.bits) + " bits" + (format.kind == TexelKind::real ? ", reals" : "") +
+           "; a formatted reduction needs one integer of 32 bits.";
+  });
+  return false;
+}
 
 Place place_of(Warp& warp, const Op& op, int lane) {
   const SurfaceDetail& d = surface_detail_of(op);
   const TextureObject* const object = object_of(warp, op, lane, true, true);
   if (object == nullptr) return {};
-  const auto coordinate = [&](std::size_t i) -> std::int64_t {
-    return static_cast<std::int32_t>(warp.read(op.values[d.object + 1 + i], lane));
+  const Image& image = object->image;
+  if (d.is_formatted && !is_reducible(warp, op, lane, image.format)) return {};
+  const std::optional<std::int64_t> layer = layer_of(warp, op, lane, *object);
+  if (!layer) return {std::nullopt, d.outside == Outside::trap};
+  const auto coordinate = [&](int i) -> std::int64_t {
+    return i < d.rank ? static_cast<std::int32_t>(warp.read(op.values[d.coordinate(i)], lane)) : 0;
   };
   const std::int64_t size = d.bytes();
-  const std::int64_t row = std::int64_t{object->image.width} * texel_bytes(object->image.format);
-  const std::int64_t rows = std::max(object->image.height, 1U);
-  std::int64_t x = coordinate(0), y = d.rank == 2 ? coordinate(1) : 0;
+  const std::int64_t row = std::int64_t{image.width} * texel_bytes(image.format);
+  const std::int64_t rows = std::max(image.height, 1U), planes = std::max(image.depth, 1U);
+  std::int64_t x = coordinate(0) * (d.is_formatted ? size : 1), y = coordinate(1), z = coordinate(2);
   const std::uint64_t handle = warp.read(op.values[d.object], lane);
   if (x % size != 0) {
     warp.report(FindingKind::misaligned, lane, handle, [&] {
@@ -50,14 +69,15 @@ Place place_of(Warp& warp, const Op& op, int lane) {
     });
     return {};
   }
-  const bool is_inside = x >= 0 && x + size <= row && y >= 0 && y < rows;
+  const bool is_inside = x >= 0 && x + size <= row && y >= 0 && y < rows && z >= 0 && z < planes;
   if (!is_inside && d.outside == Outside::zero) return {};
   if (!is_inside && (d.outside == Outside::trap || row < size)) {
-    const bool traps = d.outside == Outside::trap;
+    const bool traps = d.outside == Outside::trap, has_depth = d.rank == 3;
     warp.report(traps ? FindingKind::trap : FindingKind::out_of_bounds, lane, handle, [&] {
       return "The access of " + std::to_string(size) + " bytes at (" + std::to_string(x) + ", " +
-             std::to_string(y) + ") is outside the surface of " + std::to_string(row) + " bytes x " +
-             std::to_string(rows) + " rows" +
+             std::to_string(y) + (has_depth ? ", " + std::to_string(z) : "") +
+             ") is outside the surface of " + std::to_string(row) + " bytes x " + std::to_string(rows) +
+             " rows" + (has_depth ? " x " + std::to_string(planes) + " planes" : "") +
              (traps ? ", which ends the kernel." : ", which has no room for it.");
     });
     return {std::nullopt, traps};
@@ -65,19 +85,19 @@ Place place_of(Warp& warp, const Op& op, int lane) {
   // .clamp: the nearest location of the access's size.
   x = std::clamp<std::int64_t>(x, 0, (row / size - 1) * size);
   y = std::clamp<std::int64_t>(y, 0, rows - 1);
-  return {object->image.address + static_cast<std::uint64_t>(y) * object->image.pitch +
-              static_cast<std::uint64_t>(x),
-          false};
+  z = std::clamp<std::int64_t>(z, 0, planes - 1);
+  return {object->address_of(0, y, z + *layer) + static_cast<std::uint64_t>(x), false,
+          image.format.kind == TexelKind::signed_integer};
 }
 
-// `access(lane, address)`; the address is nothing where memory is not accessed.
+// `access(lane, place)`; the place has no address where memory is not accessed.
 template <class Access>
 Flow for_each_access(Warp& warp, const Op& op, LaneMask active, Access&& access) {
   bool traps = false;
   for_each_lane(active, [&](int lane) {
     const Place place = place_of(warp, op, lane);
     traps = traps || place.traps;
-    access(lane, place.address);
+    access(lane, place);
   });
   if (!traps) return Flow::next;
   warp.cluster().abort();
@@ -86,11 +106,11 @@ Flow for_each_access(Warp& warp, const Op& op, LaneMask active, Access&& access)
 
 Flow load_surface(Warp& warp, const Op& op, LaneMask active) {
   const SurfaceDetail& d = surface_detail_of(op);
-  return for_each_access(warp, op, active, [&](int lane, std::optional<std::uint64_t> address) {
+  return for_each_access(warp, op, active, [&](int lane, const Place& place) {
     std::uint8_t data[16] = {};
     // The alignment is that of the coordinate: where rows begin is the host's matter.
-    if (address)
-      warp.cluster().load(warp.actor(lane), Space::global, *address, data, d.bytes(), Order::weak, 1);
+    if (place.address)
+      warp.cluster().load(warp.actor(lane), Space::global, *place.address, data, d.bytes(), Order::weak, 1);
     const auto size = static_cast<std::size_t>(width(d.type) / 8);
     for (std::size_t i = 0; i < static_cast<std::size_t>(d.elements); ++i) {
       std::uint64_t bits = 0;
@@ -102,15 +122,29 @@ Flow load_surface(Warp& warp, const Op& op, LaneMask active) {
 
 Flow store_surface(Warp& warp, const Op& op, LaneMask active) {
   const SurfaceDetail& d = surface_detail_of(op);
-  return for_each_access(warp, op, active, [&](int lane, std::optional<std::uint64_t> address) {
-    if (!address) return;
+  return for_each_access(warp, op, active, [&](int lane, const Place& place) {
+    if (!place.address) return;
     std::uint8_t data[16] = {};
     const auto size = static_cast<std::size_t>(width(d.type) / 8);
     for (std::size_t i = 0; i < static_cast<std::size_t>(d.elements); ++i) {
       const std::uint64_t bits = warp.read(op.values[i], lane);
       std::memcpy(data + i * size, &bits, size);
     }
-    warp.cluster().store(warp.actor(lane), Space::global, *address, data, d.bytes(), Order::weak, 1);
+    warp.cluster().store(warp.actor(lane), Space::global, *place.address, data, d.bytes(), Order::weak, 1);
+  });
+}
+
+Flow reduce_surface(Warp& warp, const Op& op, LaneMask active) {
+  const SurfaceDetail& d = surface_detail_of(op);
+  return for_each_access(warp, op, active, [&](int lane, const Place& place) {
+    if (!place.address) return;
+    const std::uint64_t bits = warp.read(op.values[0], lane);
+    std::uint8_t data[8];
+    std::memcpy(data, &bits, sizeof data);
+    const bool is_bitwise = d.reduction == Reduction::and_bits || d.reduction == Reduction::or_bits;
+    const Type type = !d.is_formatted || is_bitwise ? d.type : place.is_signed ? Type::s32 : Type::u32;
+    reduce_into(warp.cluster(), warp.actor(lane), Space::global, *place.address, data, d.bytes(), d.reduction,
+                type);
   });
 }
 
@@ -141,35 +175,32 @@ void decode_suld(Decoding& decoding) {
 void decode_sust(Decoding& decoding) {
   decode_surface_access(decoding, false);
 }
+
+// sured.b.op.geom.ctype.clamp [a, {b}], c; sured.p.op.geom.ctype.clamp [a, {b}], c;
 void decode_sured(Decoding& decoding) {
-  decoding.fail("reductions in surfaces are not covered");
-}
-
-// op.bits: 0 what is asked for
-Flow run_surface_query(Warp& warp, const Op& op, LaneMask active) {
-  for_each_lane(active, [&](int lane) {
-    const TextureObject* const object = object_of(warp, op, lane, true, false);
-    std::uint64_t answer = 0;
-    if (object != nullptr) {
-      answer = op.bits[0] == 0 ? object->image.width : object->image.height;
-      if (answer == 0) {
-        warp.report(FindingKind::argument, lane, warp.read(op.values[1], lane),
-                    [] { return std::string("The surface has one dimension: it has no height."); });
-      }
-    }
-    warp.write(op.values[0], lane, answer);
-  });
-  return Flow::next;
-}
-
-void decode_suq(Decoding& decoding) {
-  auto detail = std::make_unique<TextureDetail>();
-  decoding.op().bits[0] = static_cast<std::uint32_t>(decoding.require_one({"width", "height"}));
-  decoding.type({Type::b32});
+  auto detail = std::make_unique<SurfaceDetail>();
+  detail->is_formatted = decoding.require_one({"b", "p"}) == 1;
+  constexpr Reduction reductions[] = {Reduction::add, Reduction::min, Reduction::max, Reduction::and_bits,
+                                      Reduction::or_bits};
+  detail->reduction = reductions[decoding.require_one({"add", "min", "max", "and", "or"})];
+  decode_geometry(decoding, *detail);
+  if (detail->is_layered) decoding.fail("a reduction has no layers: .1d, .2d or .3d is needed");
+  if (detail->is_formatted) {
+    if (decoding.accept("b64"))
+      decoding.fail("no surface of the emulator has the 64-bit integers that a formatted .b64 needs");
+    detail->type = decoding.type({Type::b32});
+  } else if (detail->reduction == Reduction::add) {
+    detail->type = decoding.type({Type::u32, Type::u64, Type::s32});
+  } else if (detail->reduction == Reduction::min || detail->reduction == Reduction::max) {
+    detail->type = decoding.type({Type::u32, Type::s32, Type::u64, Type::s64});
+  } else {
+    detail->type = decoding.type({Type::b32});
+  }
+  detail->outside = static_cast<Outside>(decoding.require_one({"trap", "clamp", "zero"}));
   decoding.require_count(2, 2);
-  decoding.destination(0, Type::b32);
-  decode_object(decoding, 1, *detail);
-  decoding.op().handler = run_surface_query;
+  decode_data(decoding, 1, *detail, false, false);
+  decode_object(decoding, 0, *detail, Type::s32);
+  decoding.op().handler = reduce_surface;
   decoding.op().detail = std::move(detail);
 }
 
@@ -179,7 +210,6 @@ void add_surface_instructions(Decoders& decoders) {
   decoders["suld"] = decoder<decode_suld>;
   decoders["sust"] = decoder<decode_sust>;
   decoders["sured"] = decoder<decode_sured>;
-  decoders["suq"] = decoder<decode_suq>;
 }
 
 }  // namespace tenon::emulator

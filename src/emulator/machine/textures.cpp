@@ -12,8 +12,40 @@ namespace {
 
 constexpr std::uint64_t handle_step = 64;
 
-// The two-dimensional limits are those of arrays (CUDA C++ programming guide, technical specifications).
-constexpr std::uint32_t largest_linear = 1U << 28, largest_width = 1U << 17, largest_height = 1U << 16;
+// What an image can have at most; of two dimensions, the limits of arrays (CUDA C++ programming guide,
+// technical specifications).
+struct Limits {
+  std::uint32_t width, height, depth, layers;
+};
+Limits limits_of(const Image& image) {
+  if (image.is_linear) return {1U << 28, 0, 0, 0};
+  if (image.depth != 0) return {1U << 14, 1U << 14, 1U << 14, 0};
+  if (image.layers != 0) return {1U << 15, 1U << 15, 0, 1U << 11};
+  return {1U << 17, 1U << 16, 0, 0};
+}
+
+// What violates the requirements of an image's size, as a sentence; empty: nothing.
+std::string size_problem(const Image& image) {
+  if (image.width == 0) return is_but("The width", image.width, "must be at least 1 texel");
+  for (const auto& [what, size] : {std::pair{"The height", image.height}, std::pair{"The depth", image.depth},
+                                   std::pair{"The number of layers", image.layers}})
+    if (image.is_linear && size != 0)
+      return is_but(what, size, "linear memory has one dimension: it must be 0");
+  if (image.depth != 0 && image.height == 0)
+    return is_but("The height", image.height, "an image with a depth needs at least 1 row");
+  if (image.depth != 0 && image.layers != 0)
+    return is_but("The number of layers", image.layers, "an image with a depth has none: it must be 0");
+  const Limits limits = limits_of(image);
+  const auto at_most = [](std::uint32_t most) {
+    return "can be at most " + std::to_string(most) + " texels";
+  };
+  if (image.width > limits.width) return is_but("The width", image.width, at_most(limits.width));
+  if (image.height > limits.height) return is_but("The height", image.height, at_most(limits.height));
+  if (image.depth > limits.depth) return is_but("The depth", image.depth, at_most(limits.depth));
+  if (image.layers > limits.layers)
+    return is_but("The number of layers", image.layers, "can be at most " + std::to_string(limits.layers));
+  return {};
+}
 
 // The texel of an index, `outside` in the border.
 std::int64_t resolved(std::int64_t index, std::uint32_t size, TextureAddressMode mode) {
@@ -46,14 +78,7 @@ std::string image_problem(const Image& image) {
                   is_real ? "reals have 16 or 32" : "integers have 8, 16 or 32");
   if (format.channels != 1 && format.channels != 2 && format.channels != 4)
     return is_but("The number of channels", format.channels, "must be 1, 2 or 4");
-  if (image.width == 0) return is_but("The width", image.width, "must be at least 1 texel");
-  if (image.is_linear && image.height != 0)
-    return is_but("The height", image.height, "linear memory has one dimension: it must be 0");
-  const std::uint32_t widest = image.is_linear ? largest_linear : largest_width;
-  if (image.width > widest)
-    return is_but("The width", image.width, "can be at most " + std::to_string(widest) + " texels");
-  if (image.height > largest_height)
-    return is_but("The height", image.height, "can be at most " + std::to_string(largest_height) + " texels");
+  if (std::string sentence = size_problem(image); !sentence.empty()) return sentence;
   if (image.address % 16 != 0) return is_but("The address", image.address, "must be a multiple of 16");
   const std::uint64_t row = std::uint64_t{image.width} * static_cast<std::uint64_t>(texel_bytes(format));
   if (image.pitch != 0 && (image.pitch < row || image.pitch >= std::uint64_t{1} << 32))
@@ -81,7 +106,13 @@ std::uint64_t image_bytes(const Image& image) {
   const std::uint64_t row =
       std::uint64_t{image.width} * static_cast<std::uint64_t>(texel_bytes(image.format));
   const std::uint64_t pitch = image.pitch == 0 ? row : image.pitch;
-  return std::uint64_t{std::max(image.height, 1U) - 1} * pitch + row;
+  const std::uint64_t planes = std::max({image.depth, image.layers, 1U});
+  return (planes * std::max(image.height, 1U) - 1) * pitch + row;
+}
+
+std::string dimensions_text(const Image& image) {
+  constexpr const char* texts[] = {"one dimension", "two dimensions", "three dimensions"};
+  return (image.layers != 0 ? "layers of " : "") + std::string(texts[dimensions(image) - 1]);
 }
 
 ObjectHandle TextureObjects::add(const TextureObject& object) {

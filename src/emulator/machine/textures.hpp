@@ -2,6 +2,7 @@
 // 9.7.10; CUDA C++ programming guide, texture memory and texture fetching).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,6 +12,12 @@
 namespace tenon::emulator {
 
 constexpr std::uint64_t texture_window = 0x6c00'0000'0000;  // of handles: no memory has such an address
+
+inline int dimensions(const Image& image) {
+  return image.depth != 0 ? 3 : image.height != 0 ? 2 : 1;
+}
+// "one dimension", "layers of two dimensions": what messages call the image.
+std::string dimensions_text(const Image& image);
 
 inline int texel_bytes(const TexelFormat& format) {
   return format.bits / 8 * format.channels;
@@ -25,8 +32,11 @@ struct TextureObject {
   bool gives_reals() const {
     return image.format.kind == TexelKind::real || (sampling.normalized_read && image.format.bits < 32);
   }
-  std::uint64_t address_of(std::int64_t x, std::int64_t y) const {
-    return image.address + static_cast<std::uint64_t>(y) * image.pitch +
+  // `plane`: z, or the layer.
+  std::uint64_t address_of(std::int64_t x, std::int64_t y, std::int64_t plane) const {
+    const std::uint64_t row =
+        static_cast<std::uint64_t>(plane) * std::max(image.height, 1U) + static_cast<std::uint64_t>(y);
+    return image.address + row * image.pitch +
            static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(texel_bytes(image.format));
   }
 };

@@ -2,14 +2,12 @@
 // findings.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "tenon/emulator/emulator.hpp"
+#include "emulator/machine/kernel.hpp"
 
 namespace tenon::emulator::testing {
 
@@ -21,38 +19,24 @@ inline std::string read_text(const std::string& path) {
   return text.str();
 }
 
-class Compiled {
+class Compiled : public Machine {
  public:
   // "computations": compiled from computations.cu; "computations_debug": the same with nvcc -G;
   // "triton/softmax": committed PTX.
   explicit Compiled(const std::string& name)
-      : module_(emulator_.load(
+      : module_(emulator.load(
             read_text((name.rfind("triton/", 0) == 0 ? TENON_FOREIGN_SOURCES "/" : TENON_FOREIGN_PTX "/") +
                       name + ".ptx"))) {}
 
   std::vector<std::string> entries() const { return module_.entries(); }
-  Emulator& emulator() { return emulator_; }
 
-  template <class T>
-  Address upload(const std::vector<T>& data) {
-    const Address address = emulator_.allocate(data.size() * sizeof(T));
-    emulator_.copy_in(address, data.data(), data.size() * sizeof(T));
-    return address;
-  }
   template <class T>
   Address allocate(std::size_t count) {  // unwritten
-    return emulator_.allocate(count * sizeof(T));
+    return emulator.allocate(count * sizeof(T));
   }
-  template <class T>
-  std::vector<T> download(Address address, std::size_t count) const {
-    std::vector<T> data(count);
-    emulator_.copy_out(data.data(), address, count * sizeof(T));
-    return data;
-  }
-
   Result launch(const std::string& entry, const Shape& shape, const std::vector<Argument>& arguments,
                 const Options& options = {}) {
-    return emulator_.launch(module_, entry, shape, arguments, options);
+    return emulator.launch(module_, entry, shape, arguments, options);
   }
   void run(const std::string& entry, const Shape& shape, const std::vector<Argument>& arguments,
            const Options& options = {}) {
@@ -62,7 +46,6 @@ class Compiled {
   }
 
  private:
-  Emulator emulator_;
   Module module_;
 };
 

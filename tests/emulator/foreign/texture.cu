@@ -28,3 +28,16 @@ extern "C" __global__ void sum(cudaSurfaceObject_t from, cudaSurfaceObject_t to,
 extern "C" __global__ void corners(cudaTextureObject_t image, float x, float y, float4* out) {
   *out = tex2Dgather<float4>(image, x, y, 0);
 }
+
+// Half way from each texel to the next along z, into the layers of a surface.
+extern "C" __global__ void to_layers(cudaTextureObject_t volume, cudaSurfaceObject_t to) {
+  const int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
+  surf2DLayeredwrite(tex3D<float>(volume, x + 0.5f, y + 0.5f, z + 1.0f), to, 4 * x, y, z);
+}
+
+// The other way around: the layers of a texture into a surface of three dimensions, doubled.
+extern "C" __global__ void from_layers(cudaTextureObject_t layers, cudaSurfaceObject_t to) {
+  const int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
+  surf3Dwrite(tex2DLayered<float>(layers, x + 0.5f, y + 0.5f, z), to, 4 * x, y, z);
+  surf3Dwrite(2 * surf3Dread<float>(to, 4 * x, y, z), to, 4 * x, y, z);
+}

@@ -20,8 +20,8 @@ TEST(NvccTexture, halves_an_image_by_linear_filtering) {
   sampling.filter = TextureFilter::linear;
   sampling.normalized_coordinates = sampling.normalized_read = true;
   const ObjectHandle image =
-      compiled.emulator().create_texture({compiled.upload(texels), bytes, twice, 2 * height}, sampling);
-  const ObjectHandle half = compiled.emulator().create_surface({out, bytes, width, height});
+      compiled.emulator.create_texture({compiled.upload(texels), bytes, twice, 2 * height}, sampling);
+  const ObjectHandle half = compiled.emulator.create_surface({out, bytes, width, height});
   compiled.run("halve", {{1}, {8, 4}}, {image, half, width, height});
   const std::vector<std::uint8_t> found = compiled.download<std::uint8_t>(out, 4 * width * height);
   for (int y = 0; y < height; ++y)
@@ -41,7 +41,7 @@ TEST(NvccTexture, looks_up_linear_memory) {
   table.is_linear = true;
   const Address out = compiled.allocate<float>(4);
   compiled.run("look_up", {{1}, {4}},
-               {compiled.emulator().create_texture(table), compiled.upload<int>({2, 0, 1, 2}), out});
+               {compiled.emulator.create_texture(table), compiled.upload<int>({2, 0, 1, 2}), out});
   EXPECT_EQ(compiled.download<float>(out, 4), (std::vector<float>{-3, 1, 2.5F, -3}));
 }
 
@@ -56,9 +56,9 @@ TEST(NvccTexture, sums_neighbours_in_surfaces) {
     padded[static_cast<std::size_t>(8 * (i / width) + i % width)] = texels[static_cast<std::size_t>(i)];
   const Address out = compiled.allocate<int>(width * height);
   compiled.run("sum", {{1}, {8, 4}},
-               {compiled.emulator().create_surface(
+               {compiled.emulator.create_surface(
                     {compiled.upload(padded), {TexelKind::signed_integer, 16, 1}, width, height, 16}),
-                compiled.emulator().create_surface({out, {TexelKind::signed_integer, 32, 1}, width, height}),
+                compiled.emulator.create_surface({out, {TexelKind::signed_integer, 32, 1}, width, height}),
                 width, height});
   const std::vector<int> found = compiled.download<int>(out, width * height);
   for (int y = 0; y < height; ++y)
@@ -76,8 +76,34 @@ TEST(NvccTexture, gathers_four_texels) {
   Compiled compiled("texture");
   const Image image{compiled.upload<float>({1, 2, 3, 4}), {TexelKind::real, 32, 1}, 2, 2};
   const Address out = compiled.allocate<float>(4);
-  compiled.run("corners", {{1}, {1}}, {compiled.emulator().create_texture(image), 1.0F, 1.0F, out});
+  compiled.run("corners", {{1}, {1}}, {compiled.emulator.create_texture(image), 1.0F, 1.0F, out});
   EXPECT_EQ(compiled.download<float>(out, 4), (std::vector<float>{3, 4, 2, 1}));
+}
+
+TEST(NvccTexture, moves_volumes_to_layers_and_back) {
+  constexpr std::uint32_t width = 3, height = 2, depth = 4, count = width * height * depth;
+  Compiled compiled("texture");
+  std::vector<float> texels, between, doubled;
+  for (std::uint32_t i = 0; i < count; ++i) texels.push_back(static_cast<float>(i * i));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const float next = i + width * height < count ? texels[i + width * height] : texels[i];
+    between.push_back((texels[i] + next) / 2);
+    doubled.push_back(2 * between[i]);
+  }
+  Image volume{compiled.upload(texels), {TexelKind::real, 32, 1}, width, height};
+  volume.depth = depth;
+  Image layers{compiled.allocate<float>(count), volume.format, width, height};
+  layers.layers = depth;
+  Image back = volume;
+  back.address = compiled.allocate<float>(count);
+  Sampling linear;
+  linear.filter = TextureFilter::linear;
+  compiled.run("to_layers", {{1}, {width, height, depth}},
+               {compiled.emulator.create_texture(volume, linear), compiled.emulator.create_surface(layers)});
+  EXPECT_EQ(compiled.download<float>(layers.address, count), between);
+  compiled.run("from_layers", {{1}, {width, height, depth}},
+               {compiled.emulator.create_texture(layers), compiled.emulator.create_surface(back)});
+  EXPECT_EQ(compiled.download<float>(back.address, count), doubled);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// suld, sust and suq on surface objects: bytes in and out, the three modes outside, and findings.
+// suld, sust and suq on surface objects: bytes in and out, the three modes outside, dimensions and layers,
+// and findings.
 #include "emulator/instructions/texture_kernel.hpp"
 
 namespace tenon::emulator::testing {
@@ -108,6 +109,55 @@ TEST(Surface, OfOneDimension) {
   s.expect_finding(FindingKind::argument, " has one dimension, and the instruction is .2d.");
 }
 
+// Two planes of 2 x 3 texels of 4 bytes, with rows of 16 bytes.
+TEST(Surface, OfThreeDimensions) {
+  Surface s;
+  s.image.width = 2;
+  s.image.pitch = 16;
+  s.image.depth = 2;
+  const ObjectHandle volume = s.emulator.create_surface(s.image);
+  const std::string load = " {%r4}, [%rd1, {%r1, %r2, %r3, %r3}];";
+  EXPECT_EQ(s.run("suld.b.3d.b32.trap" + load, volume, {at_bytes(4, 1, 1)})[0][0], word(68));
+  EXPECT_EQ(s.run("suld.b.3d.b32.clamp" + load, volume, {at_bytes(-4, 7, 9)})[0][0], word(80));
+  EXPECT_EQ(s.run("suld.b.3d.b32.zero" + load, volume, {at_bytes(0, 0, 2)})[0][0], 0U);
+  s.run("sust.b.3d.b32.trap [%rd1, {%r1, %r2, %r3, %r3}], {%r4};", volume, {at_bytes(0, 2, 1)},
+        {{0x01020304, 0, 0, 0}});
+  EXPECT_EQ(s.download<std::uint32_t>(s.image.address + 80, 1)[0], 0x01020304U);
+  EXPECT_EQ(s.run("suq.depth.b32 %r4, [%rd1];", volume, {at(0)})[0][0], 2U);
+  s.expect_clean();
+  s.run("suld.b.3d.b32.trap" + load, volume, {at_bytes(0, 0, 2)});
+  s.expect_finding(FindingKind::trap,
+                   "at (0, 0, 2) is outside the surface of 8 bytes x 3 rows x 2 planes, which ends");
+  s.run("suld.b.2d.b32.trap {%r4}, [%rd1, {%r1, %r2}];", volume, {at_bytes(0)});
+  s.expect_finding(FindingKind::argument, " has three dimensions, and the instruction is .2d.");
+}
+
+TEST(Surface, HasLayers) {
+  Surface s;
+  s.image.height = 0;
+  s.image.layers = 3;
+  const ObjectHandle lines = s.emulator.create_surface(s.image);
+  const std::string load = " {%r4}, [%rd1, {%r1, %r2}];";
+  EXPECT_EQ(s.run("suld.b.a1d.b32.trap" + load, lines, {at_bytes(2, 4)})[0][0], word(68));
+  EXPECT_EQ(s.run("suld.b.a1d.b32.clamp" + load, lines, {at_bytes(1, 64)})[0][0], word(48));
+  EXPECT_EQ(s.run("suq.array_size.b32 %r4, [%rd1];", lines, {at(0)})[0][0], 3U);
+  s.image.width = 2;
+  s.image.height = 3;
+  s.image.pitch = 16;
+  s.image.layers = 2;
+  const ObjectHandle planes = s.emulator.create_surface(s.image);
+  s.run("sust.b.a2d.b32.zero [%rd1, {%r1, %r2, %r3, %r3}], {%r4};", planes, {at_bytes(1, 4, 2)},
+        {{0x01020304, 0, 0, 0}});
+  EXPECT_EQ(s.download<std::uint32_t>(s.image.address + 84, 1)[0], 0x01020304U);
+  s.expect_clean();
+  for (const std::string mode : {"trap", "clamp", "zero"}) {
+    s.run("suld.b.a1d.b32." + mode + load, lines, {at_bytes(3, 0)});
+    s.expect_finding(FindingKind::out_of_bounds, "The layer is 3, outside the 3 layers; what an access does");
+  }
+  s.run("suq.array_size.b32 %r4, [%rd1];", s.surface, {at(0)});
+  s.expect_finding(FindingKind::argument, "The surface has two dimensions: it has no layers.");
+}
+
 TEST(Surface, FindsMisuse) {
   Surface s;
   s.run("suld.b.2d.b32.zero {%r4}, [%rd1, {%r1, %r2}];", s.surface, {at_bytes(6, 0)});
@@ -131,12 +181,12 @@ TEST(Surface, SaysWhatIsNotCovered) {
     EXPECT_NE(said.find(says), std::string::npos) << said;
   };
   expect("sust.p.2d.b32.trap [%rd1, {%r1, %r2}], {%r4};", "formatted accesses (.p) are not covered");
-  expect("sured.b.add.2d.u32.trap [%rd1, {%r1, %r2}], %r4;", "reductions in surfaces are not covered");
-  expect("suld.b.a2d.b32.trap {%r4}, [%rd1, {%r1, %r2, %r2, %r2}];", "the geometry .a2d is not covered");
+  expect("suld.b.a2d.b32.trap {%r4}, [%rd1, {%r1, %r2, %r2}];", "3 coordinates are given where .a2d needs 4");
   expect("suld.b.2d.v4.b64.trap {%d4, %d5, %d4, %d5}, [%rd1, {%r1, %r2}];",
          "32 bytes are more than the 16 of one access");
   expect("suld.b.2d.b32 {%r4}, [%rd1, {%r1, %r2}];", "one of the modifiers .trap, .clamp, .zero is needed");
-  expect("suq.array_size.b32 %r4, [%rd1];", "one of the modifiers .width, .height is needed");
+  expect("suq.channel_order.b32 %r4, [%rd1];",
+         "one of the modifiers .width, .height, .depth, .array_size is");
 }
 
 }  // namespace

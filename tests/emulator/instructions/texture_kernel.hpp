@@ -1,15 +1,13 @@
-// A kernel of one instruction on a texture or surface object: each thread has two 32-bit coordinates and four
-// 32-bit values of data.
+// A kernel of one instruction on a texture or surface object: each thread has three 32-bit coordinates and
+// four 32-bit values of data.
 #pragma once
-
-#include <gtest/gtest.h>
 
 #include <array>
 #include <cstring>
 #include <string>
 #include <vector>
 
-#include "tenon/emulator/emulator.hpp"
+#include "emulator/machine/kernel.hpp"
 
 namespace tenon::emulator::testing {
 
@@ -22,51 +20,33 @@ inline std::uint32_t bits_of(float value) {
 }
 
 struct Coordinates {
-  std::uint32_t x = 0, y = 0;
+  std::uint32_t x = 0, y = 0, z = 0, unused = 0;
 };
-inline Coordinates at(float x, float y = 0) {
-  return {bits_of(x), bits_of(y)};
+inline Coordinates at(float x, float y = 0, float z = 0) {
+  return {bits_of(x), bits_of(y), bits_of(z)};
 }
-inline Coordinates at_bytes(int x, int y = 0) {
-  return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y)};
+inline Coordinates at_bytes(int x, int y = 0, int z = 0) {
+  return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y), static_cast<std::uint32_t>(z)};
+}
+inline Coordinates in_layer(std::uint32_t layer, float x, float y = 0) {
+  return {layer, bits_of(x), bits_of(y)};
 }
 
-class TextureMachine {
+class TextureMachine : public Machine {
  public:
-  Emulator emulator;
-
-  // Memory with these values.
-  template <class T>
-  Address upload(const std::vector<T>& values) {
-    const Address address = emulator.allocate(values.size() * sizeof(T));
-    emulator.copy_in(address, values.data(), values.size() * sizeof(T));
-    return address;
-  }
-  template <class T>
-  std::vector<T> download(Address address, std::size_t count) {
-    std::vector<T> values(count);
-    emulator.copy_out(values.data(), address, count * sizeof(T));
-    return values;
-  }
-
-  // `instruction` may use the object %rd1, the coordinates %r1 and %r2, and the data %r4 to %r7, %h4 to %h7
+  // `instruction` may use the object %rd1, the coordinates %r1 to %r3, and the data %r4 to %r7, %h4 to %h7
   // and %d4, %d5. Returns the data (%r4 ...) of every thread afterwards; its findings are in `findings`.
   std::vector<Words> run(const std::string& instruction, ObjectHandle object,
                          const std::vector<Coordinates>& coordinates, std::vector<Words> data = {}) {
-    const std::string text = R"(
-.version 8.0
-.target sm_80
-.address_size 64
-.visible .entry k(.param .u64 object, .param .u64 in, .param .u64 data) {
-  .reg .b64 %rd<6>; .reg .b32 %r<8>; .reg .b16 %h<8>; .reg .b64 %d<8>; .reg .pred %p<2>;
+    const std::string text = module_text(".param .u64 object, .param .u64 in, .param .u64 data", R"(
+  .reg .b64 %rd<6>;
   ld.param.u64 %rd1, [object]; ld.param.u64 %rd2, [in]; ld.param.u64 %rd3, [data];
   mov.u32 %r0, %tid.x;
-  mul.wide.u32 %rd4, %r0, 8; add.s64 %rd2, %rd2, %rd4; ld.global.v2.b32 {%r1, %r2}, [%rd2];
-  mul.wide.u32 %rd4, %r0, 16; add.s64 %rd3, %rd3, %rd4; ld.global.v4.b32 {%r4, %r5, %r6, %r7}, [%rd3];
+  mul.wide.u32 %rd4, %r0, 16; add.s64 %rd2, %rd2, %rd4; add.s64 %rd3, %rd3, %rd4;
+  ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%rd2]; ld.global.v4.b32 {%r4, %r5, %r6, %r7}, [%rd3];
   )" + instruction + R"(
   st.global.v4.b32 [%rd3], {%r4, %r5, %r6, %r7};
-  ret;
-})";
+  ret;)");
     data.resize(coordinates.size());
     const Address in = upload(coordinates), memory = upload(data);
     const auto threads = static_cast<std::uint32_t>(coordinates.size());
@@ -98,20 +78,21 @@ class TextureMachine {
   std::vector<Finding> findings;
 };
 
-template <class Call>
-std::string error_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
 // What the emulator says about the instruction when the kernel is decoded.
 inline std::string refusal(const std::string& instruction) {
   TextureMachine machine;
   return error_of([&] { machine.run(instruction, 0, {at(0)}); });
+}
+
+constexpr TexelFormat one_real{TexelKind::real, 32, 1};
+
+inline Sampling sampled(TextureAddressMode mode, bool is_normalized,
+                        TextureFilter filter = TextureFilter::point) {
+  Sampling sampling;
+  for (TextureAddressMode& address : sampling.address) address = mode;
+  sampling.normalized_coordinates = is_normalized;
+  sampling.filter = filter;
+  return sampling;
 }
 
 constexpr char tex_1d[] = "tex.1d.v4.f32.f32 {%r4, %r5, %r6, %r7}, [%rd1, {%r1}];";

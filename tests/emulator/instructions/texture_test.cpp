@@ -14,16 +14,6 @@ namespace {
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
-constexpr TexelFormat one_real{TexelKind::real, 32, 1};
-
-Sampling sampled(TextureAddressMode mode, bool is_normalized, TextureFilter filter = TextureFilter::point) {
-  Sampling sampling;
-  sampling.address[0] = sampling.address[1] = mode;
-  sampling.normalized_coordinates = is_normalized;
-  sampling.filter = filter;
-  return sampling;
-}
-
 // The texels 10, 20, 30, 40, 50 in one dimension.
 struct Line : TextureMachine {
   Image image{upload<float>({10, 20, 30, 40, 50}), one_real, 5};
@@ -365,8 +355,8 @@ TEST(Texture, SaysWhatIsNotCovered) {
     EXPECT_NE(said.find("line "), std::string::npos) << said;
     EXPECT_NE(said.find(says), std::string::npos) << said;
   };
-  expect("tex.3d.v4.f32.f32 {%r4, %r5, %r6, %r7}, [%rd1, {%r1, %r1, %r1, %r1}];",
-         "the geometry .3d is not covered: .1d and .2d are");
+  expect("tex.cube.v4.f32.f32 {%r4, %r5, %r6, %r7}, [%rd1, {%r1, %r1, %r1, %r1}];",
+         "the geometry .cube is not covered: .1d, .2d, .3d, .a1d and .a2d are");
   expect("tex.level.2d.v4.f32.f32 {%r4, %r5, %r6, %r7}, [%rd1, {%r1, %r2}], %r0;",
          "mipmaps (.level) are not covered");
   expect("tex.2d.v4.f32.f32 {%r4, %r5, %r6, %r7}, [%rd1, {%r1, %r2}], {%r1, %r2};",
@@ -377,7 +367,8 @@ TEST(Texture, SaysWhatIsNotCovered) {
          "1 coordinates are given where .2d needs 2");
   expect("tex.1d.v4.f32.f32 {%r4, %r5, %r6, %r7}, [data, {%r1}];",
          "the object must be a 64-bit register: the emulator knows texture and surface objects");
-  expect("txq.addr_mode_0.b32 %r4, [%rd1];", "one of the modifiers .width, .height, .normalized_coords");
+  expect("txq.addr_mode_0.b32 %r4, [%rd1];",
+         "one of the modifiers .width, .height, .depth, .array_size, .normalized_coords");
   expect("istypep.texref %p0, %rd1;", "the emulator knows texture and surface objects");
 }
 

@@ -31,7 +31,7 @@ TEST(Barrier, TreeReductionThroughSharedMemory) {
   std::vector<std::uint32_t> values(256);
   std::iota(values.begin(), values.end(), 0u);
   for (const Options& options : all_schedules(20)) {
-    const Address out = kernel.emulator().allocate(4);
+    const Address out = kernel.emulator.allocate(4);
     const Result result = kernel.run({{1}, {256}}, {kernel.upload(values), out}, options);
     EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
     EXPECT_EQ(kernel.download<std::uint32_t>(out, 1)[0], 255u * 256 / 2);
@@ -48,7 +48,7 @@ TEST(Barrier, ReductionsGiveAllThreadsTheSame) {
     selp.u32 %r4, 1, 0, %p2; selp.u32 %r5, 1, 0, %p3;
     mul.wide.u32 %d2, %r1, 16; add.s64 %d1, %d1, %d2;
     st.global.v4.u32 [%d1], {%r2, %r3, %r4, %r5};)"));
-  const Address out = kernel.emulator().allocate(16 * 96);
+  const Address out = kernel.emulator.allocate(16 * 96);
   const Result result = kernel.run({{1}, {96}}, {out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   const std::vector<std::uint32_t> got = kernel.download<std::uint32_t>(out, 4 * 96);
@@ -96,7 +96,7 @@ std::string named_with(const std::string& guard) {
 TEST(Barrier, NamedBarriersOfProducerAndConsumer) {
   Kernel kernel(module_text(".param .u64 out", named_with("")));
   for (const Options& options : all_schedules(20)) {
-    const Address out = kernel.emulator().allocate(128);
+    const Address out = kernel.emulator.allocate(128);
     const Result result = kernel.run({{1}, {64}}, {out}, options);
     EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
     const std::vector<std::uint32_t> got = kernel.download<std::uint32_t>(out, 32);
@@ -211,7 +211,7 @@ TEST(Barrier, WithoutAlignedHalvesMayArriveFromDifferentInstructions) {
   join:
     mul.wide.u32 %d2, %r1, 4; add.s64 %d1, %d1, %d2; st.global.u32 [%d1], %r5;)"));
   for (const Options& options : all_schedules()) {
-    const Address out = kernel.emulator().allocate(128);
+    const Address out = kernel.emulator.allocate(128);
     const Result result = kernel.run({{1}, {32}}, {out}, options);
     EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
     const std::vector<std::uint32_t> got = kernel.download<std::uint32_t>(out, 32);
@@ -245,15 +245,15 @@ TEST(Barrier, WarpBarriersOrderTheLanesTheyName) {
   Kernel right(with("bar.warp.sync 0x0000ffff;")), wrong(with("")),
       missing(with("bar.warp.sync 0x0001ffff; // stuck"));
   for (const Options& options : all_schedules()) {
-    const Address out = right.emulator().allocate(128);
+    const Address out = right.emulator.allocate(128);
     const Result result = right.run({{1}, {32}}, {out}, options);
     EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
     const std::vector<std::uint32_t> got = right.download<std::uint32_t>(out, 32);
     for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(got[i], i ^ 1);
-    the_finding(wrong, wrong.run({{1}, {32}}, {wrong.emulator().allocate(128)}, options), FindingKind::race,
+    the_finding(wrong, wrong.run({{1}, {32}}, {wrong.emulator.allocate(128)}, options), FindingKind::race,
                 "// read");
   }
-  const Result stuck = missing.run({{1}, {32}}, {missing.emulator().allocate(128)});
+  const Result stuck = missing.run({{1}, {32}}, {missing.emulator.allocate(128)});
   ASSERT_FALSE(stuck.findings.empty());
   EXPECT_EQ(stuck.findings[0].kind, FindingKind::deadlock) << listed(stuck.findings);
 }

@@ -6,18 +6,6 @@
 namespace tenon::emulator::testing {
 namespace {
 
-// The message of the Error that `call` throws. The test fails if it throws none.
-template <class Call>
-std::string error_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no Error was thrown";
-  return {};
-}
-
 void expect_contains(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << text;
 }
@@ -44,7 +32,7 @@ TEST(Emulator, NamesEveryUnknownInstructionOfWhatAKernelCallsBeforeItRuns) {
   expect_contains(message, "tickle.b32");
   EXPECT_EQ(message.find("never"), std::string::npos) << message;
   EXPECT_EQ(kernel.download<std::uint32_t>(out, 1)[0], 0u);
-  EXPECT_EQ(message, error_of([&] { kernel.emulator().check(kernel.module(), "k"); }));
+  EXPECT_EQ(message, error_of([&] { kernel.emulator.check(kernel.module(), "k"); }));
 }
 
 TEST(Emulator, RefusesCallsWithoutABodyAndVariablesWithoutADefinition) {
@@ -90,7 +78,7 @@ TEST(Emulator, CountsTheGridInClustersWhereTheKernelSaysSo) {
   const Address out = kernel.upload(std::vector<std::uint32_t>(7, 0));
   kernel.run({{3}, {32}}, {out});
   EXPECT_EQ(kernel.download<std::uint32_t>(out, 7), (std::vector<std::uint32_t>{6, 6, 6, 6, 6, 6, 0}));
-  const Shape shape = kernel.emulator().check(kernel.module(), "k", {{3}, {32}});
+  const Shape shape = kernel.emulator.check(kernel.module(), "k", {{3}, {32}});
   EXPECT_EQ(shape.grid.x, 6u);
   EXPECT_EQ(shape.cluster->x, 2u);
   Kernel lacking(text(".blocksareclusters"));
@@ -102,7 +90,7 @@ TEST(Emulator, ChecksTheShapeOfALaunch) {
   Kernel kernel(plain);
   const auto refused = [&](Kernel& one, const Shape& shape, const std::string& part) {
     expect_contains(error_of([&] { one.run(shape, {}); }), part);
-    expect_contains(error_of([&] { one.emulator().check(one.module(), "k", shape); }), part);
+    expect_contains(error_of([&] { one.emulator.check(one.module(), "k", shape); }), part);
   };
   refused(kernel, {{1}, {1025}}, "block is 1025x1x1: its x must be from 1 to 1024");
   refused(kernel, {{1}, {32, 64}}, "2048 threads; it can have at most 1024");
@@ -146,8 +134,7 @@ TEST(Emulator, ChecksArguments) {
   EXPECT_EQ(parameters[0].bytes, 8);
   EXPECT_EQ(kernel.module().entries(), std::vector<std::string>{"k"});
   EXPECT_EQ(kernel.module().target(), "sm_90a");
-  expect_contains(error_of([&] { kernel.emulator().launch(kernel.module(), "other", {}, {}); }),
-                  "it has `k`");
+  expect_contains(error_of([&] { kernel.emulator.launch(kernel.module(), "other", {}, {}); }), "it has `k`");
 }
 
 TEST(Emulator, ChecksItsOwnMemory) {
@@ -167,7 +154,7 @@ TEST(Emulator, CountsUnwrittenBytes) {
   Kernel kernel(module_text(".param .u64 out", R"(
     ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 8; add.s64 %d1, %d1, %d2;
     st.global.u32 [%d1], %r1;)"));
-  Emulator& emulator = kernel.emulator();
+  Emulator& emulator = kernel.emulator;
   const Address out = emulator.allocate(40);
   EXPECT_EQ(emulator.unwritten(out, 40), 40u);
   kernel.run({{1}, {4}}, {out});
@@ -189,7 +176,7 @@ TEST(Emulator, SharedMemoryIsStaticThenDynamicAndTheDynamicNamesAreOnePlace) {
     st.global.v4.u32 [%d1], {%r6, %r4, %r5, %r3}; st.global.u32 [%d1+16], %r2;
     st.shared.u8 [%r2+99], 1;)",
                   ".extern .shared .align 128 .b8 dynamic[]; .extern .shared .align 16 .b8 again[];"));
-  const Address out = kernel.emulator().allocate(32);
+  const Address out = kernel.emulator.allocate(32);
   const Result result = kernel.run({{1}, {1}, 100}, {out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   const std::vector<std::uint32_t> got = kernel.download<std::uint32_t>(out, 5);

@@ -27,7 +27,7 @@ TEST(Execution, EveryThreadAddsItsElement) {
   std::vector<float> a(n), b(n);
   std::iota(a.begin(), a.end(), 0.0f);
   std::iota(b.begin(), b.end(), 0.5f);
-  const Address c = kernel.emulator().allocate(4 * n);
+  const Address c = kernel.emulator.allocate(4 * n);
   const Result result = kernel.run({{8}, {128}}, {kernel.upload(a), kernel.upload(b), c, n});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   const std::vector<float> sum = kernel.download<float>(c, n);
@@ -58,7 +58,7 @@ TEST(Execution, LoopsOfDifferentLengthsEndAndReconverge) {
     add.s64 %d3, %d1, %d2;
     st.global.u32 [%d3], %r3; // joined
     ret;)"));
-  const Address out = kernel.emulator().allocate(4 * 64);
+  const Address out = kernel.emulator.allocate(4 * 64);
   const Result result = kernel.run({{1}, {64}}, {out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   const std::vector<std::uint32_t> got = kernel.download<std::uint32_t>(out, 64);
@@ -78,7 +78,7 @@ TEST(Execution, GuardsChooseLanes) {
     @!%p1 add.u32 %r2, %r2, %r1;
     mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;
     st.global.u32 [%d3], %r2;)"));
-  const Address out = kernel.emulator().allocate(4 * 32);
+  const Address out = kernel.emulator.allocate(4 * 32);
   EXPECT_TRUE(kernel.run({{1}, {32}}, {out}).findings.empty());
   const std::vector<std::uint32_t> got = kernel.download<std::uint32_t>(out, 32);
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(got[i], i < 5 ? 1 : 7 + i);
@@ -119,7 +119,7 @@ TEST(Execution, RecursionToDifferentDepthsByLane) {
     mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;
     st.global.u32 [%d3], %r3;)",
                             fibonacci));
-  const Address out = kernel.emulator().allocate(4 * 32);
+  const Address out = kernel.emulator.allocate(4 * 32);
   const Result result = kernel.run({{1}, {32}}, {out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   const std::uint32_t expected[] = {0, 1, 1, 2, 3, 5, 8, 13};
@@ -155,7 +155,7 @@ TEST(Execution, CallsThroughAddressesGoWhereEachLaneSays) {
   st.param.b32 [r], %r1; ret; }
 .global .u64 table[2] = {twice, next};
 )"));
-  const Address out = kernel.emulator().allocate(4 * 32);
+  const Address out = kernel.emulator.allocate(4 * 32);
   const Result result = kernel.run({{1}, {32}}, {out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   const std::vector<std::uint32_t> got = kernel.download<std::uint32_t>(out, 32);
@@ -171,7 +171,7 @@ TEST(Execution, RegistersPassArgumentsToo) {
     mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;
     st.global.u32 [%d3], %r3;)",
                   ".func (.reg .b32 r) product(.reg .b32 a, .reg .b32 b) { mul.lo.u32 r, a, b; ret; }"));
-  const Address out = kernel.emulator().allocate(4 * 32);
+  const Address out = kernel.emulator.allocate(4 * 32);
   const Result result = kernel.run({{1}, {32}}, {out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   const std::vector<std::uint32_t> got = kernel.download<std::uint32_t>(out, 32);
@@ -191,7 +191,7 @@ TEST(Execution, BranchTablesSelectByIndex) {
   join:
     mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;
     st.global.u32 [%d3], %r3;)"));
-  const Address out = kernel.emulator().allocate(4 * 32);
+  const Address out = kernel.emulator.allocate(4 * 32);
   const Result result = kernel.run({{1}, {32}}, {out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   const std::vector<std::uint32_t> got = kernel.download<std::uint32_t>(out, 32);
@@ -210,7 +210,7 @@ TEST(Execution, SpecialRegistersSayWhereAThreadIs) {
     mad.lo.u32 %r15, %r9, 32, %r10;
     mul.wide.u32 %d2, %r14, 16; add.s64 %d3, %d1, %d2;
     st.global.v4.u32 [%d3], {%r12, %r13, %r15, %r11};)"));
-  const Address out = kernel.emulator().allocate(16 * 48 * 6);
+  const Address out = kernel.emulator.allocate(16 * 48 * 6);
   const Result result = kernel.run({{3, 2}, {4, 6, 2}}, {out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   const std::vector<std::uint32_t> got = kernel.download<std::uint32_t>(out, 4 * 48 * 6);
@@ -236,7 +236,7 @@ TEST(Execution, ParametersAreStructsVectorsAndArraysByValue) {
     cvt.rzi.u32.f64 %r5, %g1;
     st.global.v4.u32 [%d1], {%r1, %r2, %r3, %r4};
     st.global.u32 [%d1+16], %r5;)"));
-  const Address out = kernel.emulator().allocate(32);
+  const Address out = kernel.emulator.allocate(32);
   const Mixed mixed{7, {100, 200, 300}, 12.5};
   const Result result = kernel.run({{1}, {1}}, {mixed, std::int8_t{-2}, out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
@@ -256,7 +256,7 @@ TEST(Execution, AddressesOfParametersAndConstantsHave32BitsToo) {
                             R"(
 .const .u32 primes[3] = {2, 3, 5};
 )"));
-  const Address out = kernel.emulator().allocate(32);
+  const Address out = kernel.emulator.allocate(32);
   const Result result = kernel.run({{1}, {1}}, {std::array<std::uint32_t, 2>{70, 71}, out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   EXPECT_EQ(kernel.download<std::uint32_t>(out, 5), (std::vector<std::uint32_t>{71, 70, 5, 3, 2}));
@@ -278,12 +278,12 @@ TEST(Execution, GlobalAndConstantVariablesHaveTheirInitialValues) {
 .global .u32 zeros[4];
 .global .u64 pointer = numbers+12;
 )"));
-  const Address out = kernel.emulator().allocate(32);
+  const Address out = kernel.emulator.allocate(32);
   const Result result = kernel.run({{1}, {1}}, {out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   EXPECT_EQ(kernel.download<std::uint32_t>(out, 7), (std::vector<std::uint32_t>{30, 3, 0, 40, 5, 1, 1}));
   std::uint32_t changed = 77;
-  kernel.emulator().copy_in(kernel.emulator().variable(kernel.module(), "numbers") + 8, &changed, 4);
+  kernel.emulator.copy_in(kernel.emulator.variable(kernel.module(), "numbers") + 8, &changed, 4);
   kernel.run({{1}, {1}}, {out});
   EXPECT_EQ(kernel.download<std::uint32_t>(out, 1)[0], 77u);
 }
@@ -301,7 +301,7 @@ TEST(Execution, GenericAddressesReachEverySpace) {
     isspacep.shared %p1, %d5; isspacep.local %p2, %d3; and.pred %p3, %p1, %p2;
     @!%p3 mov.u32 %r3, 99;
     add.s64 %d8, %d1, %d6; st.u32 [%d8], %r3;)"));
-  const Address out = kernel.emulator().allocate(128);
+  const Address out = kernel.emulator.allocate(128);
   const Result result = kernel.run({{1}, {32}}, {out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   const std::vector<std::uint32_t> got = kernel.download<std::uint32_t>(out, 32);

@@ -21,28 +21,33 @@ inline std::string module_text(const std::string& parameters, const std::string&
          ".reg .f64 %g<8>;\n" + body + "\n}\n";
 }
 
-class Kernel {
- public:
-  explicit Kernel(std::string text) : text_(std::move(text)), module_(emulator_.load(text_)) {}
+struct Machine {
+  Emulator emulator;
 
+  // Memory with these values.
   template <class T>
   Address upload(const std::vector<T>& data) {
-    const Address address = emulator_.allocate(data.size() * sizeof(T));
-    emulator_.copy_in(address, data.data(), data.size() * sizeof(T));
+    const Address address = emulator.allocate(data.size() * sizeof(T));
+    emulator.copy_in(address, data.data(), data.size() * sizeof(T));
     return address;
   }
   template <class T>
   std::vector<T> download(Address address, std::size_t count) {
     std::vector<T> data(count);
-    emulator_.copy_out(data.data(), address, count * sizeof(T));
+    emulator.copy_out(data.data(), address, count * sizeof(T));
     return data;
   }
-  Emulator& emulator() { return emulator_; }
+};
+
+class Kernel : public Machine {
+ public:
+  explicit Kernel(std::string text) : text_(std::move(text)), module_(emulator.load(text_)) {}
+
   const Module& module() const { return module_; }
 
   Result run(const Shape& shape, const std::vector<Argument>& arguments, Options options = {}) {
     if (options.threads == 0) options.threads = 1;
-    return emulator_.launch(module_, "k", shape, arguments, options);
+    return emulator.launch(module_, "k", shape, arguments, options);
   }
 
   // The text of a PTX line.
@@ -54,9 +59,19 @@ class Kernel {
 
  private:
   std::string text_;
-  Emulator emulator_;
   Module module_;
 };
+
+// What the emulator says when it refuses the call; "accepted": it does not.
+template <class Call>
+std::string error_of(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
 
 inline std::string listed(const std::vector<Finding>& findings) {
   std::string text;

@@ -24,9 +24,9 @@ TEST_P(BadAccesses, AreFoundAtTheirLine) {
   Kernel kernel(module_text(".param .u64 data, .param .u64 freed, .param .u64 unwritten", GetParam().body,
                             ".const .u32 constant[2] = {1, 2};"));
   const Address data = kernel.upload(std::vector<std::uint32_t>(64, 3));
-  const Address freed = kernel.emulator().allocate(256);
-  kernel.emulator().free(freed);
-  const Address unwritten = kernel.emulator().allocate(256);
+  const Address freed = kernel.emulator.allocate(256);
+  kernel.emulator.free(freed);
+  const Address unwritten = kernel.emulator.allocate(256);
   for (const Options& options : all_schedules(3)) {
     const Result result = kernel.run({{2}, {64}}, {data, freed, unwritten}, options);
     const Finding finding = the_finding(kernel, result, GetParam().kind, "// bad");
@@ -131,7 +131,7 @@ TEST(Memory, WithoutBookkeepingUnwrittenMemoryIsZeroAndBoundsStillHold) {
     ld.global.u32 %r3, [%d1+256]; // bad
     add.u32 %r2, %r2, %r3;
     st.global.u32 [%d2], %r2;)"));
-  const Address data = kernel.emulator().allocate(256), out = kernel.emulator().allocate(4);
+  const Address data = kernel.emulator.allocate(256), out = kernel.emulator.allocate(4);
   Options options;
   options.findings = false;
   const Result result = kernel.run({{1}, {1}}, {data, out}, options);
@@ -150,7 +150,7 @@ TEST(Memory, NarrowSignedLoadsExtendToTheRegister) {
     st.global.u8 [%d2+8], %d3;
     ld.global.b8 %r5, [%d2+8]; st.global.u32 [%d2+12], %r5;)"));
   const Address data = kernel.upload(std::vector<std::uint8_t>{0x80, 0xff});
-  const Address out = kernel.emulator().allocate(32);
+  const Address out = kernel.emulator.allocate(32);
   const Result result = kernel.run({{1}, {1}}, {data, out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   const std::vector<std::uint32_t> got = kernel.download<std::uint32_t>(out, 8);
@@ -168,7 +168,7 @@ TEST(Memory, WideVectorsAndSixteenByteRegisters) {
     ld.global.b128 %q1, [%d1+16]; st.global.b128 [%d2+32], %q1;
     ld.global.v4.b64 {%d3, %d4, %d5, %d6}, [%d1]; st.global.v2.b64 [%d2+48], {%d6, %d5};)"));
   const Address data = kernel.upload(std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6, 7});
-  const Address out = kernel.emulator().allocate(64);
+  const Address out = kernel.emulator.allocate(64);
   const Result result = kernel.run({{1}, {1}}, {data, out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   EXPECT_EQ(kernel.download<std::uint32_t>(out, 16),
@@ -239,7 +239,7 @@ TEST(Memory, AtomicsReturnTheOldValue) {
     mul.wide.u32 %d3, %r1, 4; add.s64 %d3, %d2, %d3;
     st.global.u32 [%d3], %r1;)"));
   const Address counter = kernel.upload(std::vector<std::uint32_t>{0});
-  const Address out = kernel.emulator().allocate(4 * 4096);
+  const Address out = kernel.emulator.allocate(4 * 4096);
   Options options;
   options.threads = 2;
   const Result result = kernel.run({{32}, {128}}, {counter, out}, options);

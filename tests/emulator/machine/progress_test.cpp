@@ -141,7 +141,7 @@ TEST(Progress, WaitingForTimeToPassIsNoDeadlock) {
     mov.u32 %r2, %clock; sub.u32 %r3, %r2, %r1; setp.lt.u32 %p2, %r3, 20000;
     @%p2 bra more;
     st.global.u64 [%d1], %d4;)"));
-  const Address out = kernel.emulator().allocate(8);
+  const Address out = kernel.emulator.allocate(8);
   const Result result = kernel.run({{1}, {32}}, {out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   EXPECT_GE(kernel.download<std::uint64_t>(out, 1)[0], 50000u);
@@ -327,7 +327,7 @@ TEST(Progress, ManyBlocksGiveTheSameOnOneAndTwoHostThreads) {
     options.threads = threads;
     std::vector<std::uint32_t> data(64 * 256);
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint32_t>(i / 64 * 1000);
-    const Address in = kernel.upload(data), out = kernel.emulator().allocate(4 * data.size());
+    const Address in = kernel.upload(data), out = kernel.emulator.allocate(4 * data.size());
     results.push_back(kernel.run({{256}, {64}}, {in, out}, options));
     outcomes.push_back(kernel.download<std::uint32_t>(out, data.size()));
   }

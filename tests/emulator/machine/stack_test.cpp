@@ -24,7 +24,7 @@ TEST(Stack, AllocaGivesAlignedMemoryThatIsKept) {
     ld.local.u32 %r3, [fixed+16];
     cvt.u32.u64 %r4, %d2; and.b32 %r4, %r4, 63; cvt.u32.u64 %r5, %d3; and.b32 %r5, %r5, 7;
     st.global.v4.u32 [%d0], {%r1, %r2, %r3, %r4}; st.global.u32 [%d0+16], %r5;)"));
-  const Address out = kernel.emulator().allocate(20);
+  const Address out = kernel.emulator.allocate(20);
   const Result result = kernel.run({{1}, {1}}, {out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   EXPECT_EQ(kernel.download<std::uint32_t>(out, 5), (std::vector<std::uint32_t>{8, 9, 7, 0, 0}));
@@ -37,7 +37,7 @@ TEST(Stack, EachLaneHasItsOwn) {
     st.local.u32 [%d3+-4], %r1;
     ld.local.u32 %r3, [%d3+-4];
     mul.wide.u32 %d4, %r1, 4; add.u64 %d4, %d0, %d4; st.global.u32 [%d4], %r3;)"));
-  const Address out = kernel.emulator().allocate(128);
+  const Address out = kernel.emulator.allocate(128);
   const Result result = kernel.run({{1}, {32}}, {out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(kernel.download<std::uint32_t>(out, 32)[i], i);
@@ -46,7 +46,7 @@ TEST(Stack, EachLaneHasItsOwn) {
 TEST(Stack, AllocaBeginsUnwritten) {
   Kernel kernel(
       with_output("alloca.u64 %d1, 8; ld.local.u32 %r1, [%d1+4]; // here\nst.global.u32 [%d0], %r1;"));
-  const Address out = kernel.emulator().allocate(4);
+  const Address out = kernel.emulator.allocate(4);
   the_finding(kernel, kernel.run({{1}, {1}}, {out}), FindingKind::uninitialized, "// here");
 }
 
@@ -61,7 +61,7 @@ TEST(Stack, RestoreFreesWhatWasAllocatedSinceTheSave) {
     add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 5; @%p1 bra again;
     ld.local.u32 %r2, [%d2+399996]; // here
     st.global.u32 [%d0], %r2;)"));
-  const Address out = kernel.emulator().allocate(4);
+  const Address out = kernel.emulator.allocate(4);
   the_finding(kernel, kernel.run({{1}, {1}}, {out}), FindingKind::out_of_bounds, "// here");
 }
 
@@ -87,7 +87,7 @@ TEST(Stack, TheFunctionFreesItsMemoryWhenItReturns) {
       ld.local.u32 result, [a+399996];
       ret;
     })"));
-  const Address out = kernel.emulator().allocate(4);
+  const Address out = kernel.emulator.allocate(4);
   const Result result = kernel.run({{1}, {1}}, {out});
   EXPECT_TRUE(result.findings.empty()) << listed(result.findings);
   EXPECT_EQ(kernel.download<std::uint32_t>(out, 1)[0], 4u);
