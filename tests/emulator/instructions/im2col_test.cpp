@@ -55,15 +55,13 @@ std::vector<std::int64_t> column_of(const Images& t, std::vector<std::int32_t> a
   return places;
 }
 
-// One thread loads a column, and all threads write the shared memory out unchanged.
-std::string load(const Images& t, const std::vector<std::int32_t>& at, const std::vector<int>& offsets) {
-  const std::string rank = std::to_string(t.rank());
-  const std::size_t bytes = std::size_t{t.channels} * t.pixels * 2;
-  return tensor_load("cp.async.bulk.prefetch.tensor." + rank + "d.L2.global.im2col [%d0, {" + joined(at) +
-                         "}], {" + joined(offsets) + "};\n  cp.async.bulk.tensor." + rank +
-                         "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%d0, {" +
-                         joined(at) + "}], [%r2], {" + joined(offsets) + "};",
-                     bytes, bytes);
+// The load of a column, after its prefetch.
+std::string load(const std::vector<std::int32_t>& at, const std::vector<int>& offsets) {
+  const std::string rank = std::to_string(at.size());
+  return "cp.async.bulk.prefetch.tensor." + rank + "d.L2.global.im2col [%d0, {" + joined(at) + "}], {" +
+         joined(offsets) + "};\n  cp.async.bulk.tensor." + rank +
+         "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%d0, {" + joined(at) +
+         "}], [%r2], {" + joined(offsets) + "};";
 }
 
 void expect_column(const Images& t, const std::vector<std::int32_t>& at, const std::vector<int>& offsets) {
@@ -77,11 +75,8 @@ void expect_column(const Images& t, const std::vector<std::int32_t>& at, const s
     for (std::size_t i = 0; i < straight.size(); ++i)
       expected[i / 64 * 64 + (i / 8 % 8 ^ i / 64 % 8) * 8 + i % 8] = straight[i];
   }
-  PtxKernel kernel(tensor_parameters, load(t, at, offsets));
-  const std::uint64_t to = kernel.zeros<std::uint16_t>(expected.size());
-  kernel.grid(1, 64).argument(0, t.map(kernel.upload(memory))).argument(1, to);
-  expect_clean(
-      kernel, [&] { EXPECT_EQ(kernel.download<std::uint16_t>(to, expected.size()), expected); }, 1);
+  expect_tensor_load(
+      load(at, offsets), [&](std::uint64_t address) { return t.map(address); }, memory, expected, 1);
 }
 
 TEST(Im2col, traverses_the_pixels_of_a_row_an_image_and_the_next_image) {
@@ -141,28 +136,23 @@ TEST(Im2col, random_columns) {
 TEST(Im2col, stores_without_offsets) {
   const Images t{{16, 7, 5, 3}, {0, 1}, {-1, 0}, 8, 40, {1, 1, 1, 1}};
   const std::vector<std::int32_t> at{8, 2, 1, 0};
-  PtxKernel kernel(
-      tensor_parameters,
-      tensor_store("cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group [%d0, {" +
-                       joined(at) + "}], [%r1];",
-                   std::size_t{t.channels} * t.pixels * 2));
   const std::vector<std::uint16_t> data = numbered(t.channels * t.pixels);
   const std::size_t size = t.strides().back() / 2;
   std::vector<std::uint16_t> expected(size);
   const std::vector<std::int64_t> places = column_of(t, at, {});
   for (std::size_t i = 0; i < places.size(); ++i)
     if (places[i] >= 0) expected[static_cast<std::size_t>(places[i])] = data[i];
-  const std::uint64_t images = kernel.zeros<std::uint16_t>(size);
-  kernel.grid(1, 64).argument(0, t.map(images)).argument(1, kernel.upload(data));
-  expect_clean(
-      kernel, [&] { EXPECT_EQ(kernel.download<std::uint16_t>(images, size), expected); }, 2);
+  expect_tensor_store(
+      "cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group [%d0, {" + joined(at) +
+          "}], [%r1];",
+      [&](std::uint64_t address) { return t.map(address); }, data, expected, 2);
 }
 
 TEST(Im2col, a_map_of_the_other_mode_is_found) {
   Images t{{16, 7, 5, 3}, {0, 0}, {0, 0}, 8, 8, {1, 1, 1, 1}};
-  PtxKernel kernel(tensor_parameters,
-                   changed(changed(load(t, {0, 0, 0, 0}, {0, 0}), ".im2col.mbarrier", ".tile.mbarrier"),
-                           "[%r2], {0, 0};\nREADY:", "[%r2];  // FAULT\nREADY:"));
+  PtxKernel kernel(tensor_parameters, changed(changed(tensor_load(load({0, 0, 0, 0}, {0, 0}), 128, 128),
+                                                      ".im2col.mbarrier", ".tile.mbarrier"),
+                                              "[%r2], {0, 0};\nREADY:", "[%r2];  // FAULT\nREADY:"));
   const std::uint64_t images = kernel.upload(numbered(t.strides().back() / 2));
   kernel.grid(1, 64).argument(0, t.map(images)).argument(1, kernel.zeros<std::uint16_t>(64));
   expect_fault(kernel, FindingKind::argument, "The tensor map is of im2col, and the instruction is not.", 1);

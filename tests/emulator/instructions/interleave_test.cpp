@@ -23,12 +23,8 @@ void expect_measured(const MeasuredInterleave& t) {
     for (std::size_t i = 0; i < chunk; ++i)
       expected.push_back(offset < 0 ? std::uint16_t{0} : memory[static_cast<std::size_t>(offset) / 2 + i]);
   }
-  const std::size_t bytes = expected.size() * 2;
-  PtxKernel kernel(tensor_parameters, tensor_load(load_of_box(t.at), bytes, bytes));
-  const std::uint64_t to = kernel.zeros<std::uint16_t>(expected.size());
-  kernel.grid(1, 64).argument(0, map_of(t, kernel.upload(memory))).argument(1, to);
-  expect_clean(
-      kernel, [&] { EXPECT_EQ(kernel.download<std::uint16_t>(to, expected.size()), expected); }, 1);
+  expect_tensor_load(
+      load_of_box(t.at), [&](std::uint64_t address) { return map_of(t, address); }, memory, expected, 1);
 }
 
 TEST(Interleave, loads_what_an_H200_loads) {
@@ -79,12 +75,8 @@ void expect_load(const Sliced& t, const std::vector<std::int32_t>& at, std::uint
     for (std::size_t i = 0; i < chunk; ++i)
       expected.push_back(place < 0 ? outside : memory[static_cast<std::size_t>(place) + i]);
   }
-  const std::size_t bytes = expected.size() * 2;
-  PtxKernel kernel(tensor_parameters, tensor_load(load_of_box(at), bytes, bytes));
-  const std::uint64_t to = kernel.zeros<std::uint16_t>(expected.size());
-  kernel.grid(1, 64).argument(0, t.map(kernel.upload(memory))).argument(1, to);
-  expect_clean(
-      kernel, [&] { EXPECT_EQ(kernel.download<std::uint16_t>(to, expected.size()), expected); }, 2);
+  expect_tensor_load(
+      load_of_box(at), [&](std::uint64_t address) { return t.map(address); }, memory, expected, 2);
 }
 
 TEST(Interleave, fills_what_is_outside) {
@@ -112,19 +104,13 @@ TEST(Interleave, stores_slices_inside_the_tensor) {
   for (std::size_t i = 0; i < data.size(); ++i)
     if (const std::int64_t place = places[i / chunk]; place >= 0)
       expected[static_cast<std::size_t>(place) + i % chunk] = data[i];
-  PtxKernel kernel(tensor_parameters,
-                   tensor_store("cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%d0, {" +
-                                    joined(at) + "}], [%r1];",
-                                data.size() * 2));
-  const std::uint64_t tensor = kernel.zeros<std::uint16_t>(expected.size());
-  kernel.grid(1, 64).argument(0, t.map(tensor)).argument(1, kernel.upload(data));
-  expect_clean(
-      kernel, [&] { EXPECT_EQ(kernel.download<std::uint16_t>(tensor, expected.size()), expected); }, 2);
+  expect_tensor_store(
+      "cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%d0, {" + joined(at) + "}], [%r1];",
+      [&](std::uint64_t address) { return t.map(address); }, data, expected, 2);
 }
 
 // The map is encoded, as the driver does, and its copy is a finding.
-void expect_refused(const std::function<TensorMap(std::uint64_t)>& map_at,
-                    const std::vector<std::int32_t>& at, const std::string& says) {
+void expect_refused(const MapAt& map_at, const std::vector<std::int32_t>& at, const std::string& says) {
   PtxKernel kernel(tensor_parameters, tensor_load(load_of_box(at), 128, 128));
   kernel.grid(1, 64)
       .argument(0, map_at(kernel.upload(numbered(2048))))

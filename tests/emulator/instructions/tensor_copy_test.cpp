@@ -57,11 +57,8 @@ std::vector<std::uint16_t> box_of(const Tensor& t, const std::vector<std::uint16
 void expect_box(const Tensor& tensor, const std::vector<std::int32_t>& at, std::uint16_t outside = 0) {
   const std::vector<std::uint16_t> memory = numbered(tensor.elements());
   const std::vector<std::uint16_t> expected = box_of(tensor, memory, at, outside);
-  PtxKernel kernel(tensor_parameters, load(static_cast<int>(at.size()), joined(at), expected.size() * 2));
-  const std::uint64_t to = kernel.zeros<std::uint8_t>(expected.size() * 2);
-  kernel.grid(1, 64).argument(0, tensor.map(kernel.upload(memory))).argument(1, to);
-  expect_clean(
-      kernel, [&] { EXPECT_EQ(kernel.download<std::uint16_t>(to, expected.size()), expected); }, 3);
+  expect_tensor_load(
+      load_of_box(at), [&](std::uint64_t address) { return tensor.map(address); }, memory, expected, 3);
 }
 
 TEST(TensorLoad, of_1_to_5_dimensions) {
@@ -142,11 +139,9 @@ TEST(TensorLoad, swizzles_by_the_row_of_128_bytes) {
       const std::size_t row_of_128 = row * chunks / 8;  // of 128 bytes
       expected[row * chunks * 8 + (chunk ^ row_of_128 % chunks) * 8 + i % 8] = plain[i];
     }
-    PtxKernel kernel(tensor_parameters, load(2, "8, 2", plain.size() * 2));
-    const std::uint64_t to = kernel.zeros<std::uint8_t>(plain.size() * 2);
-    kernel.grid(1, 64).argument(0, tensor.map(kernel.upload(memory))).argument(1, to);
-    expect_clean(
-        kernel, [&] { EXPECT_EQ(kernel.download<std::uint16_t>(to, plain.size()), expected) << span; }, 3);
+    SCOPED_TRACE(span);
+    expect_tensor_load(
+        load_of_box({8, 2}), [&](std::uint64_t address) { return tensor.map(address); }, memory, expected, 3);
   }
 }
 

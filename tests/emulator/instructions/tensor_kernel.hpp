@@ -2,6 +2,7 @@
 // block writes it out, or the other way around. Also the elements that a box visits, from its definition.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,31 @@ inline std::vector<std::uint16_t> numbered(std::size_t count) {
   std::vector<std::uint16_t> memory(count);
   for (std::size_t i = 0; i < count; ++i) memory[i] = static_cast<std::uint16_t>(i * 7 + 1);
   return memory;
+}
+
+using MapAt = std::function<TensorMap(std::uint64_t)>;  // the map of a tensor at an address
+
+// `copy` loads `expected` from the tensor whose memory is given.
+inline void expect_tensor_load(const std::string& copy, const MapAt& map_at,
+                               const std::vector<std::uint16_t>& memory,
+                               const std::vector<std::uint16_t>& expected, std::uint64_t seeds) {
+  const std::size_t bytes = expected.size() * 2;
+  PtxKernel kernel(tensor_parameters, tensor_load(copy, bytes, bytes));
+  const std::uint64_t to = kernel.zeros<std::uint16_t>(expected.size());
+  kernel.grid(1, 64).argument(0, map_at(kernel.upload(memory))).argument(1, to);
+  expect_clean(
+      kernel, [&] { EXPECT_EQ(kernel.download<std::uint16_t>(to, expected.size()), expected); }, seeds);
+}
+
+// `copy` stores `data` into a tensor of zeros, whose memory is `expected` afterwards.
+inline void expect_tensor_store(const std::string& copy, const MapAt& map_at,
+                                const std::vector<std::uint16_t>& data,
+                                const std::vector<std::uint16_t>& expected, std::uint64_t seeds) {
+  PtxKernel kernel(tensor_parameters, tensor_store(copy, data.size() * 2));
+  const std::uint64_t tensor = kernel.zeros<std::uint16_t>(expected.size());
+  kernel.grid(1, 64).argument(0, map_at(tensor)).argument(1, kernel.upload(data));
+  expect_clean(
+      kernel, [&] { EXPECT_EQ(kernel.download<std::uint16_t>(tensor, expected.size()), expected); }, seeds);
 }
 
 // The offsets in memory of the positions of a box, in its order, one by one; -1: outside the tensor. Along

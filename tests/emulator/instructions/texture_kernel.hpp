@@ -98,4 +98,9 @@ inline Sampling sampled(TextureAddressMode mode, bool is_normalized,
 constexpr char tex_1d[] = "tex.1d.v4.f32.f32 {%r4, %r5, %r6, %r7}, [%rd1, {%r1}];";
 constexpr char tex_2d[] = "tex.2d.v4.f32.f32 {%r4, %r5, %r6, %r7}, [%rd1, {%r1, %r2}];";
 
+// The texels 10, 20, 30, 40, 50 in one dimension.
+struct Line : TextureMachine {
+  Image image{upload<float>({10, 20, 30, 40, 50}), one_real, 5};
+};
+
 }  // namespace tenon::emulator::testing
