@@ -14,7 +14,7 @@ namespace tenon::emulator {
 // Each decodes its forms of the opcode.
 void decode_copy(Decoding& decoding);                       // cp.async...             async_copy.cpp
 void decode_bulk_copy(Decoding& decoding, bool reduces);    // cp{.reduce}.async.bulk  async_copy_bulk.cpp
-void decode_tensor_copy(Decoding& decoding, bool reduces);  // ....bulk.tensor         tensor_copy.cpp
+void decode_tensor_copy(Decoding& decoding, bool reduces);  // ....bulk.tensor         tensor_copy_decode.cpp
 
 void add_async_store_instructions(Decoders& decoders);  // st.async, red.async    async_copy_store.cpp
 

@@ -92,6 +92,34 @@ inline std::vector<std::uint16_t> numbered(std::size_t count) {
   return memory;
 }
 
+// A tensor of 2-byte elements and a box of it.
+struct Tensor {
+  TensorMapType type = TensorMapType::uint16;
+  std::vector<std::uint64_t> dimensions;
+  std::vector<std::uint32_t> box;
+  std::vector<std::uint32_t> steps;
+  TensorMapSwizzle swizzle = TensorMapSwizzle::none;
+  TensorMapFill fill = TensorMapFill::zeros;
+
+  // Packed but for padding of each innermost row to 16 bytes and 32 more.
+  std::vector<std::uint64_t> strides() const {
+    std::vector<std::uint64_t> all;
+    std::uint64_t stride = (dimensions[0] * 2 + 15) / 16 * 16 + 32;
+    for (std::size_t i = 1; i < dimensions.size(); ++i) {
+      all.push_back(stride);
+      stride *= dimensions[i];
+    }
+    all.push_back(stride);
+    return all;
+  }
+  TensorMap map(std::uint64_t address) const {
+    return encode_tiled(type, static_cast<int>(dimensions.size()), address, dimensions.data(),
+                        strides().data(), box.data(), steps.data(), TensorMapInterleave::none, swizzle,
+                        TensorMapL2Promotion::none, fill);
+  }
+  std::size_t elements() const { return strides().back() / 2; }
+};
+
 using MapAt = std::function<TensorMap(std::uint64_t)>;  // the map of a tensor at an address
 
 // `copy` loads `expected` from the tensor whose memory is given.
