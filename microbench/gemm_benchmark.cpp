@@ -20,6 +20,7 @@
 #include "microbench/replace_file.hpp"
 #include "microbench/standard_output.hpp"
 #include "microbench/suites.hpp"
+#include "tenon/gemm/no_cuda_device.hpp"
 
 namespace {
 
@@ -306,8 +307,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   int devices = 0;
-  if (const cudaError_t error = cudaGetDeviceCount(&devices); error != cudaSuccess || devices == 0) {
-    std::fprintf(stderr, "tenon_gemm_benchmark: needs a GPU: %s\n", cudaGetErrorString(error));
+  if (const tenon::Status s = tenon::count_cuda_devices(&devices); !s) {
+    std::fprintf(stderr, "tenon_gemm_benchmark: needs a GPU: %s\n", s.message());
     return 3;
   }
   try {

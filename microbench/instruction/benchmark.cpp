@@ -22,6 +22,7 @@
 #include "microbench/instruction/runner.hpp"
 #include "microbench/replace_file.hpp"
 #include "microbench/standard_output.hpp"
+#include "tenon/gemm/no_cuda_device.hpp"
 
 namespace {
 
@@ -333,8 +334,8 @@ int main(int argc, char** argv) {
   if (options.proofs) return ended(proofs(manifest, options, cases));
   if (options.list) return ended(list(cases));
   int devices = 0, major = 0;
-  if (const cudaError_t error = cudaGetDeviceCount(&devices); error != cudaSuccess || devices == 0) {
-    std::fprintf(stderr, "%s: needs a GPU: %s\n", program, cudaGetErrorString(error));
+  if (const tenon::Status s = tenon::count_cuda_devices(&devices); !s) {
+    std::fprintf(stderr, "%s: needs a GPU: %s\n", program, s.message());
     return 3;
   }
   if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) != cudaSuccess || major != 9) {

@@ -1,6 +1,7 @@
 #include "microbench/numerics/cuda_subject.hpp"
 
 #include "emulator/numerics/form_kernel.hpp"
+#include "tenon/gemm/no_cuda_device.hpp"
 
 namespace tenon::probing {
 
@@ -28,9 +29,8 @@ class DeviceArray {
 
 CudaSubject::CudaSubject() {
   int count = 0;
-  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess || count == 0) {
-    throw Unsupported(std::string("there is no GPU here: ") + cudaGetErrorString(error));
-  }
+  if (const Status s = count_cuda_devices(&count); !s)
+    throw Unsupported(std::string("there is no GPU here: ") + s.message());
   cudaDeviceProp properties{};
   require(cudaGetDeviceProperties(&properties, 0), "querying the device");
   description_ = properties.name;

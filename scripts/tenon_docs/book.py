@@ -18,8 +18,9 @@ from .pages import Page, broken, is_hidden, pages
 
 # In the order in which they are read. Other pages follow as appendices.
 CHAPTERS = (
-    "README.md", "include/tenon/README.md", "src/gemm/README.md", "src/gemm/BUILD_OPTIONS.md", "src/emulator/README.md",
-    "ptx/README.md", "src/command_line/README.md", "scripts/README.md", "microbench/README.md", "microbench/WHICH.md",
+    "README.md", "include/tenon/README.md", "include/tenon/gemm/README.md", "include/tenon/attention/README.md",
+    "include/tenon/jit/README.md", "include/tenon/COMPILERS.md", "src/gemm/README.md", "src/gemm/BUILD_OPTIONS.md",
+    "src/emulator/README.md", "ptx/README.md", "src/command_line/README.md", "scripts/README.md", "microbench/README.md", "microbench/WHICH.md",
     "microbench/PUBLISHED.md", "tests/README.md", ".github/CONTRIBUTING.md",
 )  # fmt: skip
 FLOORS = ("", "ptx", "fragment", "shared", "warp", "pipeline", "gemm", "attention", "jit", "emulator")

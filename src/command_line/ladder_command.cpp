@@ -18,6 +18,7 @@
 #include "microbench/attention_ladder.hpp"
 #include "microbench/case_runner.hpp"
 #include "microbench/ladder.hpp"
+#include "tenon/gemm/no_cuda_device.hpp"
 
 namespace tenon::command {
 namespace {
@@ -45,12 +46,11 @@ std::vector<microbench::Candidate> contenders(const microbench::Types& types,
 // command: the one that runs a kernel without a GPU.
 void require_gpu(const char* command) {
   int devices = 0;
-  const cudaError_t error = cudaGetDeviceCount(&devices);
-  if (error == cudaSuccess && devices > 0) return;
-  throw Failure(Exit::machine_cannot, std::string("no CUDA device: ") + cudaGetErrorString(error) +
-                                          "; the ladder is timed on a GPU: `tenon " + command +
-                                          " --device emulator --check --kernel NAME` runs a kernel of the "
-                                          "library without one");
+  const Status s = count_cuda_devices(&devices);
+  if (s) return;
+  throw Failure(Exit::machine_cannot,
+                std::string(s.message()) + ": `tenon " + command +
+                    " --device emulator --check --kernel NAME`. The ladder is timed on one");
 }
 
 void run(const LadderOptions& o) {

@@ -75,10 +75,7 @@ bool enqueue_by_handle(const Launch& launch, cudaFunction_t handle, CUstream_st*
 Status CudaLoadingLauncher::identify(DeviceIdentity* identity) noexcept {
   context_ = 0;
   cudaError_t error = cudaGetDevice(&identity->device);
-  if (error != cudaSuccess) {
-    cudaGetLastError();
-    return Status(StatusCode::device_unsupported, "no CUDA device: %s", cudaGetErrorString(error));
-  }
+  if (error != cudaSuccess) return no_cuda_device(error);
   bool is_known = current_context(&identity->context);
   if (!is_known) {
     // A thread has no context before it first uses the runtime, nor a device after it was reset.

@@ -44,7 +44,7 @@ enum class FindingKind : std::uint8_t {
   read_only,    // a write to constant or parameter memory
   race,         // two unordered accesses to shared memory, one of them a write
   async_use,    // bytes or registers that an asynchronous operation still owns
-  proxy_fence,  // generic writes, or an mbarrier.init, that no fence orders before a use by the async proxy
+  proxy_fence,  // generic writes that no fence orders before a use by the async proxy
   barrier,      // a misused barrier or mbarrier: phase, count, bytes
   divergence,   // only some lanes of a warp at an .aligned operation; the others may have exited
   deadlock,

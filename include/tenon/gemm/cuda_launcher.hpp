@@ -1,5 +1,5 @@
 // Launches (launch_plan.hpp) on a stream of the current CUDA device, header-only. Below:
-// launch_plan.hpp, pipeline/make_tensor_map.hpp.
+// launch_plan.hpp, no_cuda_device.hpp, pipeline/make_tensor_map.hpp.
 #pragma once
 
 #include "tenon/needs_host.hpp"
@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tenon/gemm/launch_plan.hpp"
+#include "tenon/gemm/no_cuda_device.hpp"
 #include "tenon/pipeline/make_tensor_map.hpp"
 
 namespace tenon {
@@ -18,16 +19,9 @@ namespace tenon {
 // answer. Reads attributes only, which is safe while a stream is captured.
 inline Status describe_cuda_device(DeviceDescription* device) noexcept {
   int ordinal = 0, count = 0;
-  cudaError_t error = cudaGetDeviceCount(&count);
-  if (error == cudaSuccess && count == 0) error = cudaErrorNoDevice;
-  if (error == cudaSuccess) error = cudaGetDevice(&ordinal);
-  if (error != cudaSuccess) {
-    cudaGetLastError();  // reported here; the caller's next check shall not find it
-    int driver = 0;
-    const bool has_none = cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0;
-    return Status(StatusCode::device_unsupported, "no CUDA device: %s",
-                  has_none ? "no NVIDIA driver is installed" : cudaGetErrorString(error));
-  }
+  if (Status s = count_cuda_devices(&count); !s) return s;
+  cudaError_t error = cudaGetDevice(&ordinal);
+  if (error != cudaSuccess) return no_cuda_device(error);
   int major = 0, minor = 0, shared = 0, l2 = 0;
   const std::pair<int*, cudaDeviceAttr> queries[] = {
       {&major, cudaDevAttrComputeCapabilityMajor},

@@ -60,6 +60,27 @@ void settle(Cluster& cluster, const Actor& actor, const MbarrierAt& at, Mbarrier
   }
 }
 
+// A release by the maker and an acquire by the user must order the two. Of relaxed arrivals at the cluster
+// barrier, only a fence by the maker makes a release.
+void report_unordered_init(Cluster& cluster, Issue use, const MbarrierObject& object, const MbarrierAt& at) {
+  cluster.report(
+      FindingKind::barrier, use, at.address,
+      [&] {
+        const bool is_same_cta = &cluster.cta_of(object.maker) == &cluster.cta_of(use.thread);
+        const bool is_fenced =
+            cluster.clocks.covers_init(cluster.clocks.view(object.maker), object.maker, object.made);
+        return named(at) + " was initialized by " + cluster.describe(object.maker) + " at line " +
+               std::to_string(cluster.launch.program->line(object.made_at)) +
+               ", and nothing orders that before this use by " + cluster.describe(use.thread) +
+               "; a barrier" + (is_same_cta ? "" : " of the cluster") + " is needed between them" +
+               (cluster.ctas.size() == 1 || is_fenced
+                    ? "."
+                    : ", and if its arrival is relaxed, a fence.mbarrier_init before it by the thread that "
+                      "initialized the mbarrier, which has executed none since.");
+      },
+      object.made_at);
+}
+
 MbarrierAt checked(Cluster& cluster, const Actor& actor, std::uint32_t address) {
   MbarrierAt at;
   at.address = address;
@@ -92,12 +113,8 @@ MbarrierAt checked(Cluster& cluster, const Actor& actor, std::uint32_t address) 
   }
   if (cluster.clocks.enabled() && !actor.async_proxy) {
     at.is_unordered = !cluster.clocks.covers(*actor.view, object->maker, object->made);
-    if (at.is_unordered && !cluster.clocks.covers_init(*actor.view, object->maker, object->made)) {
-      cluster.report(FindingKind::barrier, actor.issue, address, [&] {
-        return "The mbarrier at " + hex(address) + " was initialized by " + cluster.describe(object->maker) +
-               ", and nothing orders that before this use; a barrier is needed between them.";
-      });
-    }
+    if (at.is_unordered && !cluster.clocks.covers_init(*actor.view, object->maker, object->made))
+      report_unordered_init(cluster, actor.issue, *object, at);
   }
   at.object = object;
   return at;
@@ -261,33 +278,12 @@ bool phase_is_over(Cluster& cluster, const Actor& actor, const MbarrierAt& at, b
   return state.ended(value);
 }
 
-namespace {
-
-// A copy completes on the mbarrier through the async proxy, which a mere mbarrier.init has told nothing. Any
-// fence or barrier since then counts, as in all that compilers and libraries write. What orders the
-// initialisation by another thread before this use was checked already.
-void check_initialized_for_copies(Cluster& cluster, Issue issue, const MbarrierAt& at) {
-  const MbarrierObject& object = *at.object;
-  if (!cluster.clocks.enabled() || object.maker != issue.thread ||
-      object.made <= cluster.clocks.view(issue.thread).ordered)
-    return;
-  cluster.report(
-      FindingKind::proxy_fence, issue, at.address,
-      [&] {
-        return cluster.describe(issue.thread) + " has initialized the mbarrier at " + hex(at.address) +
-               " at line " + std::to_string(cluster.launch.program->line(object.made_at)) +
-               ", and the async proxy is to complete a copy on it: a fence.mbarrier_init or a "
-               "fence.proxy.async is needed between them";
-      },
-      object.made_at);
-}
-
-}  // namespace
-
+// No proxy fence is due between mbarrier.init and a copy: the copy "accesses its mbarrier operand using
+// generic-proxy" (PTX ISA 9.3, cp.async.bulk; by NVIDIA/cccl#5102 it has held since the instruction exists).
+// Hence program order or a barrier is enough in one CTA, and checked() has found whether there is one.
 BulkArrival begin_copy(Cluster& cluster, Issue issue, const MbarrierAt& at, std::uint32_t bytes,
                        bool async_proxy) {
   MbarrierObject& object = *at.object;
-  if (async_proxy) check_initialized_for_copies(cluster, issue, at);
   if (object.copies == 0) object.copies = cluster.clocks.new_component();
   BulkArrival copy;
   copy.address = at.address;

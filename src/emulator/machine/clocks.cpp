@@ -114,7 +114,6 @@ void Clocks::acquire(ThreadId thread, const SyncClock& object) {
   view.seen = joined(view.seen, object.seen);
   view.fenced = joined(view.fenced, object.fenced);
   view.inits = joined(view.inits, object.inits);
-  view.ordered = view.now - 1;
 }
 
 void Clocks::acquire(const ThreadId* threads, std::size_t count, const SyncClock& object) {
@@ -129,7 +128,6 @@ void Clocks::acquire(const ThreadId* threads, std::size_t count, const SyncClock
     view.seen = after.seen;
     view.fenced = after.fenced;
     view.inits = after.inits;
-    view.ordered = view.now - 1;
     before = own;
   }
 }
@@ -149,7 +147,6 @@ void Clocks::barrier(const ThreadId* threads, std::size_t count, const SyncClock
     view.seen = sum.seen;
     view.fenced = sum.fenced;
     view.inits = sum.inits;
-    view.ordered = view.now - 1;
   }
 }
 
@@ -157,14 +154,13 @@ void Clocks::fence_proxy(ThreadId thread) {
   if (!enabled_) return;
   View& view = views_[thread];
   view.fenced = joined(view.fenced, view.seen);
-  view.fenced_now = view.ordered = view.now++;
+  view.fenced_now = view.now++;
   view.fenced_copies = view.copies;
 }
 
 void Clocks::fence_inits(ThreadId thread) {
   if (!enabled_) return;
   View& view = views_[thread];
-  view.ordered = view.now;
   view.inits = with(view.inits, thread, view.now++);
 }
 
@@ -205,7 +201,6 @@ void Clocks::fence(ThreadId thread) {
   fence.observed = {};
   fence.released = {};
   release(thread, fence.released);
-  views_[thread].ordered = views_[thread].now - 1;
 }
 
 void Clocks::observe(ThreadId thread, const SyncClock& object) {

@@ -38,8 +38,7 @@ struct View {
   Snapshot seen;
   Epoch fenced_now = 0, fenced_copies = 0;  // the same, for the async proxy
   Snapshot fenced;
-  Snapshot inits;     // the thread's own included, up to its last fence.mbarrier_init
-  Epoch ordered = 0;  // own epoch before the last fence or barrier of any kind
+  Snapshot inits;  // the thread's own included, up to its last fence.mbarrier_init
 };
 
 // An asynchronous operation's identity: accesses carry (component, epoch) and are checked from `view`.

@@ -220,8 +220,9 @@ TEST(Mbarrier, a_barrier_that_was_not_initialised_is_found) {
 
 // Either the other warp comes too early, or nothing orders it.
 TEST(Mbarrier, using_it_without_a_barrier_after_its_init_is_found) {
-  PtxKernel kernel(one_pointer, changed(changed(producer_consumer, "bar.sync 0;", ""), "%p2, [%r2], 0;",
-                                        "%p2, [%r2], 0;  // FAULT"));
+  PtxKernel kernel(one_pointer, changed(changed(changed(producer_consumer, "bar.sync 0;", ""),
+                                                "%p2, [%r2], 0;", "%p2, [%r2], 0;  // FAULT"),
+                                        "%d3, [%r2];", "%d3, [%r2];  // FAULT"));
   kernel.grid(1, 64).argument(0, kernel.zeros<std::uint32_t>(32));
   expect_fault(kernel, FindingKind::barrier);
 }
@@ -355,34 +356,6 @@ TEST(Mbarrier, refuses_forms_that_do_not_exist) {
           "fence.proxy.tensormap::generic.release.gpu; fence.proxy.alias; fence.proxy.async::generic.acquire."
           "sync_restrict::shared::cluster.cluster;"),
       "accepted");
-}
-
-// A copy completes on the mbarrier through the async proxy, which must know of the initialisation.
-TEST(Mbarrier, is_known_to_copies_after_a_fence_or_barrier) {
-  const std::string body = R"(
-    .shared .align 16 .b8 tile[16]; .shared .align 8 .b64 bar;
-    .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .pred %p<4>;
-    ld.param.u64 %d1, [to];
-    mov.u32 %r1, tile; mov.u32 %r2, bar;
-    mbarrier.init.shared::cta.b64 [%r2], 1;
-    ORDER
-    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 16;
-    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 16, [%r2];  // FAULT
-  WAIT:
-    mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 0;
-    @!%p2 bra WAIT;
-    ret;)";
-  for (const char* order :
-       {"fence.mbarrier_init.release.cluster;", "fence.proxy.async.shared::cta;", "fence.proxy.async;",
-        "bar.sync 0;", "barrier.cluster.arrive; barrier.cluster.wait;"}) {
-    SCOPED_TRACE(order);
-    PtxKernel kernel(one_pointer, changed(body, "ORDER", order));
-    kernel.grid(1, 1).argument(0, kernel.zeros<std::uint32_t>(4));
-    expect_clean(kernel);
-  }
-  PtxKernel kernel(one_pointer, changed(body, "ORDER", ""));
-  kernel.grid(1, 1).argument(0, kernel.zeros<std::uint32_t>(4));
-  expect_fault(kernel, FindingKind::proxy_fence, "a fence.mbarrier_init or a fence.proxy.async is needed");
 }
 
 }  // namespace
