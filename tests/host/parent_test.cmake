@@ -1,4 +1,5 @@
-# A project with tenon below it that uses the headers alone: nothing of the library is built or installed with it.
+# A project with tenon below it that uses the headers alone: nothing of the library is built or installed with it. Then without
+# CUDA, without Python, and with an nvcc that is too old; and by FetchContent, and with a copied folder of headers.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK})
@@ -14,3 +15,63 @@ if(built)
   message(FATAL_ERROR "built with the project: ${built}")
 endif()
 run(${WORK}/prefix/bin/parent)
+
+# A copy without .tools, whose Python is not there either.
+set(copy ${WORK}/copy)
+file(COPY ${TENON}/CMakeLists.txt ${TENON}/LICENSE ${TENON}/include ${TENON}/src ${TENON}/scripts ${TENON}/ptx DESTINATION ${copy})
+# machine(<name> <program>...): a folder for PATH that has these programs and no others, but those that compile C++.
+function(machine name)
+  file(MAKE_DIRECTORY ${WORK}/${name})
+  foreach(program IN ITEMS c++ g++ cc as ld ar ranlib uname ninja make ${ARGN})
+    find_program(found ${program} NO_CACHE)
+    if(found)
+      file(CREATE_LINK ${found} ${WORK}/${name}/${program} SYMBOLIC)
+    endif()
+    unset(found)
+  endforeach()
+endfunction()
+# without(<name> <sentence> <option>...): configures, builds and runs the project on that machine. CMake says the sentence.
+function(without name sentence)
+  set(machine ${CMAKE_COMMAND} -E env --unset=CUDACXX --unset=CUDA_PATH --unset=CUDAToolkit_ROOT PATH=${WORK}/${name} ${CMAKE_COMMAND})
+  run(${machine} -S ${PARENT} -B ${WORK}/build_${name} -G ${GENERATOR} -DTENON=${copy} -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF
+    -DCMAKE_CXX_COMPILER=${WORK}/${name}/c++ -DCOMPILED=ON)
+  string(REGEX REPLACE "[ \n]+" " " said "${output}")
+  if(NOT said MATCHES "tenon::tenon, the library, is not: ${sentence}")
+    message(FATAL_ERROR "CMake does not say '${sentence}':\n${output}")
+  endif()
+  if(said MATCHES "CUDA compiler identification")
+    message(FATAL_ERROR "CUDA is enabled:\n${output}")
+  endif()
+  run(${machine} --build ${WORK}/build_${name} --target parent)
+  run(${WORK}/build_${name}/parent)
+endfunction()
+machine(bare)
+without(bare "there is no nvcc, but it needs that of CUDA 13\\.0 or newer: \\./scripts/setup")
+machine(no_python)
+file(WRITE ${WORK}/no_python/nvcc "#!/bin/sh\necho 'Cuda compilation tools, release 13.0, V13.0.88'\n")
+machine(old python3)
+file(WRITE ${WORK}/old/nvcc "#!/bin/sh\necho 'Cuda compilation tools, release 12.4, V12.4.99'\n")
+machine(new_compiler python3)
+file(WRITE ${WORK}/new_compiler/nvcc "#!/bin/sh
+[ \"$1\" = --version ] && echo 'Cuda compilation tools, release 13.0, V13.0.88' && exit
+echo '#error -- unsupported GNU version! gcc versions later than 3 are not supported! The nvcc flag is another matter' >&2
+exit 1\n")
+file(CHMOD ${WORK}/no_python/nvcc ${WORK}/old/nvcc ${WORK}/new_compiler/nvcc PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+without(no_python "there is no python3")
+without(old "[^ ]*/old/nvcc is of CUDA 12\\.4, but it needs the nvcc of CUDA 13\\.0 or newer: name one in CMAKE_CUDA_COMPILER, or \\./scripts/setup")
+without(new_compiler "nvcc of CUDA 13\\.0 refuses its host compiler g\\+\\+ [0-9.]+ \\(unsupported GNU version! gcc versions later than 3 are not supported!\\): name another in CMAKE_CUDA_HOST_COMPILER, or \\./scripts/setup")
+# Where the library was asked for, the same sentence ends the configuration.
+execute_process(COMMAND ${CMAKE_COMMAND} -E env PATH=${WORK}/old ${CMAKE_COMMAND} -S ${copy} -B ${WORK}/refused -G ${GENERATOR}
+  -DTENON_BUILD_TESTS=OFF -DTENON_BUILD_BENCHMARKS=OFF RESULT_VARIABLE result ERROR_VARIABLE output OUTPUT_QUIET)
+string(REGEX REPLACE "[ \n]+" " " output "${output}")
+if(result EQUAL 0 OR NOT output MATCHES "the library of tenon cannot be built here: [^ ]*/old/nvcc is of CUDA 12\\.4, but it needs")
+  message(FATAL_ERROR "an old nvcc is not refused with its sentence (${result}):\n${output}")
+endif()
+
+# By FetchContent, and the headers alone.
+run(${CMAKE_COMMAND} -S ${PARENT} -B ${WORK}/fetched -G ${GENERATOR} -DTENON=${copy} -DFETCH=ON)
+run(${CMAKE_COMMAND} --build ${WORK}/fetched)
+run(${WORK}/fetched/parent)
+file(COPY ${TENON}/include/tenon DESTINATION ${WORK}/headers)
+run(c++ -std=c++17 -I${WORK}/headers ${PARENT}/parent.cpp -o ${WORK}/by_hand)
+run(${WORK}/by_hand)

@@ -1,0 +1,68 @@
+# What building the compiled library needs of a machine: an nvcc that is new enough, a host compiler that it takes, Python.
+
+# tenon_library_needs(<variable> <oldest CUDA>): sets the variable to a sentence about what is missing; to nothing if all is
+# there. Before CUDA is enabled, so that a project that uses the headers alone need not have it.
+function(tenon_library_needs variable oldest)
+  set(${variable} "" PARENT_SCOPE)
+  set(next_best "./scripts/setup finds or fetches what fits, and ./scripts/run and ./scripts/test build with it")
+  if(CMAKE_CUDA_COMPILER_LOADED)
+    set(nvcc "${CMAKE_CUDA_COMPILER}")
+  elseif(CMAKE_CUDA_COMPILER)
+    find_program(nvcc NAMES "${CMAKE_CUDA_COMPILER}" NO_CACHE)  # may be a name for PATH
+  elseif(NOT "$ENV{CUDACXX}" STREQUAL "")
+    get_filename_component(nvcc "$ENV{CUDACXX}" PROGRAM)
+  else()
+    find_program(nvcc NAMES nvcc PATHS "$ENV{CUDA_PATH}/bin" NO_CACHE)  # as CMake looks for it
+  endif()
+  if(NOT nvcc)
+    set(${variable} "there is no nvcc, but it needs that of CUDA ${oldest} or newer: ${next_best}" PARENT_SCOPE)
+    return()
+  endif()
+
+  execute_process(COMMAND "${nvcc}" --version OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE failed)
+  if(failed OR NOT output MATCHES "Cuda compilation tools, release ([0-9]+\\.[0-9]+)")
+    set(found "does not run as nvcc does on this machine")
+  elseif(CMAKE_MATCH_1 VERSION_LESS oldest)
+    set(found "is of CUDA ${CMAKE_MATCH_1}")
+  endif()
+  if(found)
+    set(${variable} "${nvcc} ${found}, but it needs the nvcc of CUDA ${oldest} or newer: name one in CMAKE_CUDA_COMPILER, or ${next_best}"
+      PARENT_SCOPE)
+    return()
+  endif()
+  set(cuda ${CMAKE_MATCH_1})
+
+  # CMake has tried the host compiler itself where it has enabled CUDA before.
+  if(NOT CMAKE_CUDA_COMPILER_LOADED AND NOT EXISTS "${CMAKE_PLATFORM_INFO_DIR}/CMakeCUDACompiler.cmake")
+    set(host "${CMAKE_CUDA_HOST_COMPILER}")
+    foreach(name IN ITEMS CUDAHOSTCXX NVCC_CCBIN)
+      if(NOT host)
+        set(host "$ENV{${name}}")
+      endif()
+    endforeach()
+    set(ccbin "")
+    if(host)
+      set(ccbin -ccbin "${host}")
+    else()
+      set(host g++)
+    endif()
+    set(empty "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/empty.cu")
+    file(WRITE "${empty}" "")
+    execute_process(COMMAND "${nvcc}" ${ccbin} -E "${empty}" OUTPUT_QUIET ERROR_VARIABLE output RESULT_VARIABLE failed)
+    if(failed)
+      execute_process(COMMAND "${host}" -dumpversion OUTPUT_VARIABLE version ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+      string(STRIP "${output}" why)
+      if(output MATCHES "#error -- ([^\n]*)")
+        string(REGEX REPLACE " The nvcc flag .*" "" why "${CMAKE_MATCH_1}")
+      endif()
+      set(${variable} "nvcc of CUDA ${cuda} refuses its host compiler ${host} ${version} (${why}): name another in CMAKE_CUDA_HOST_COMPILER, or ${next_best}"
+        PARENT_SCOPE)
+      return()
+    endif()
+  endif()
+
+  find_program(python NAMES python3 PATHS "${CMAKE_CURRENT_SOURCE_DIR}/.tools/venv/bin" NO_CACHE)
+  if(NOT python AND NOT TENON_PYTHON)
+    set(${variable} "there is no python3, which writes the sources of its kernels" PARENT_SCOPE)
+  endif()
+endfunction()
