@@ -1,6 +1,6 @@
 # Installs tenon into an empty folder, moves it, then configures, builds and runs projects that know only that folder.
 # SCRIPTS, if the command line is built: where in it the scripts lie.
-include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/installed.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 foreach(part IN ITEMS host device command_line)
@@ -10,16 +10,14 @@ foreach(part IN ITEMS host device command_line)
 endforeach()
 file(RENAME ${WORK}/installed ${WORK}/prefix)
 
-foreach(consumer IN ITEMS consumer consumer_c consumer_emulator consumer_emulator_gtest)
-  set(modules "")
-  if(SCRIPTS AND consumer STREQUAL "consumer")
-    set(modules -DCMAKE_MODULE_PATH=${WORK}/prefix/${SCRIPTS}/cmake)
-  endif()
-  set(folder ${WORK}/${consumer})
-  run(${CMAKE_COMMAND} -S ${CONSUMERS}/${consumer} -B ${folder} -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK}/prefix ${modules})
-  run(${CMAKE_COMMAND} --build ${folder})
-  run(${folder}/${consumer})
-endforeach()
+set(modules "")
+if(SCRIPTS)
+  set(modules -DCMAKE_MODULE_PATH=${WORK}/prefix/${SCRIPTS}/cmake)
+endif()
+consume(consumer ${modules})
+consume(consumer_c)
+consume(consumer_emulator)
+consume(consumer_emulator_gtest)
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${CONSUMERS}/consumer -B ${WORK}/unknown -G ${GENERATOR}
   -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCOMPONENT=kernels RESULT_VARIABLE result ERROR_VARIABLE output OUTPUT_QUIET)
 string(REGEX REPLACE "[ \n]+" " " output "${output}")
@@ -27,25 +25,12 @@ if(result EQUAL 0 OR NOT output MATCHES "tenon has no component 'kernels': it ha
   message(FATAL_ERROR "an unknown component is not refused with its sentence (${result}):\n${output}")
 endif()
 
-# Without CMake. If there is no pkg-config, its file is read as text.
-file(GLOB licence ${WORK}/prefix/share/licenses/tenon/LICENSE)
-file(GLOB_RECURSE pc ${WORK}/prefix/tenon.pc)
-if(NOT licence OR NOT pc)
-  message(FATAL_ERROR "the installation lacks the licence or tenon.pc")
-endif()
-file(READ ${pc} text)
-if(NOT text MATCHES "\nLibs: -L\\\${libdir} -ltenon -L[^\n]* -lcudart_static" OR text MATCHES "${BUILD}")
-  message(FATAL_ERROR "tenon.pc is:\n${text}")
-endif()
-find_program(pkg_config pkg-config)
-if(pkg_config)
-  get_filename_component(folder ${pc} DIRECTORY)
-  execute_process(COMMAND ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${folder} ${pkg_config} --cflags --libs tenon
-    OUTPUT_VARIABLE flags RESULT_VARIABLE result)
-  separate_arguments(flags UNIX_COMMAND "${flags}")
-  run(cc ${CONSUMERS}/consumer_c/consumer.c ${flags} -o ${WORK}/by_pkg_config)
-  run(${WORK}/by_pkg_config)
-endif()
+without_cmake(" -L\\\${cuda_libdir} -lcudart_static -lstdc\\+\\+ -lm -lpthread -ldl -lrt")
+
+# Without CUDA, and without Python.
+machine(${WORK}/bare)
+consume(consumer_layouts)
+consume(consumer_emulator)
 
 if(SCRIPTS)
   run(${WORK}/prefix/${SCRIPTS}/sass_check --help)

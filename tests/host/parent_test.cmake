@@ -19,22 +19,10 @@ run(${WORK}/prefix/bin/parent)
 # A copy without .tools, whose Python is not there either.
 set(copy ${WORK}/copy)
 file(COPY ${TENON}/CMakeLists.txt ${TENON}/LICENSE ${TENON}/include ${TENON}/src ${TENON}/scripts ${TENON}/ptx DESTINATION ${copy})
-# machine(<name> <program>...): a folder for PATH that has these programs and no others, but those that compile C++.
-function(machine name)
-  file(MAKE_DIRECTORY ${WORK}/${name})
-  foreach(program IN ITEMS c++ g++ cc as ld ar ranlib uname ninja make ${ARGN})
-    find_program(found ${program} NO_CACHE)
-    if(found)
-      file(CREATE_LINK ${found} ${WORK}/${name}/${program} SYMBOLIC)
-    endif()
-    unset(found)
-  endforeach()
-endfunction()
-# without(<name> <sentence> <option>...): configures, builds and runs the project on that machine. CMake says the sentence.
+# without(<name> <sentence>): configures, builds and runs the project on that machine. CMake says the sentence.
 function(without name sentence)
-  set(machine ${CMAKE_COMMAND} -E env --unset=CUDACXX --unset=CUDA_PATH --unset=CUDAToolkit_ROOT PATH=${WORK}/${name} ${CMAKE_COMMAND})
-  run(${machine} -S ${PARENT} -B ${WORK}/build_${name} -G ${GENERATOR} -DTENON=${copy} -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF
-    -DCMAKE_CXX_COMPILER=${WORK}/${name}/c++ -DCOMPILED=ON)
+  machine(${WORK}/${name} ${ARGN})
+  run(${on_machine} -S ${PARENT} -B ${WORK}/build_${name} ${of_machine} -DTENON=${copy} -DCOMPILED=ON)
   string(REGEX REPLACE "[ \n]+" " " said "${output}")
   if(NOT said MATCHES "tenon::tenon, the library, is not: ${sentence}")
     message(FATAL_ERROR "CMake does not say '${sentence}':\n${output}")
@@ -42,24 +30,24 @@ function(without name sentence)
   if(said MATCHES "CUDA compiler identification")
     message(FATAL_ERROR "CUDA is enabled:\n${output}")
   endif()
-  run(${machine} --build ${WORK}/build_${name} --target parent)
+  run(${on_machine} --build ${WORK}/build_${name} --target parent)
   run(${WORK}/build_${name}/parent)
 endfunction()
-machine(bare)
-without(bare "there is no nvcc, but it needs that of CUDA 13\\.0 or newer: \\./scripts/setup")
-machine(no_python)
-file(WRITE ${WORK}/no_python/nvcc "#!/bin/sh\necho 'Cuda compilation tools, release 13.0, V13.0.88'\n")
-machine(old python3)
-file(WRITE ${WORK}/old/nvcc "#!/bin/sh\necho 'Cuda compilation tools, release 12.4, V12.4.99'\n")
-machine(new_compiler python3)
-file(WRITE ${WORK}/new_compiler/nvcc "#!/bin/sh
-[ \"$1\" = --version ] && echo 'Cuda compilation tools, release 13.0, V13.0.88' && exit
+# nvcc(<name> <text>): a program in place of that machine's nvcc.
+function(nvcc name text)
+  file(WRITE ${WORK}/${name}/nvcc "#!/bin/sh\n${text}\n")
+  file(CHMOD ${WORK}/${name}/nvcc PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endfunction()
+nvcc(no_python "echo 'Cuda compilation tools, release 13.0, V13.0.88'")
+nvcc(old "echo 'Cuda compilation tools, release 12.4, V12.4.99'")
+nvcc(new_compiler "[ \"$1\" = --version ] && echo 'Cuda compilation tools, release 13.0, V13.0.88' && exit
 echo '#error -- unsupported GNU version! gcc versions later than 3 are not supported! The nvcc flag is another matter' >&2
-exit 1\n")
-file(CHMOD ${WORK}/no_python/nvcc ${WORK}/old/nvcc ${WORK}/new_compiler/nvcc PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+exit 1")
+without(bare "there is no nvcc, but it needs that of CUDA 13\\.0 or newer: \\./scripts/setup")
 without(no_python "there is no python3")
-without(old "[^ ]*/old/nvcc is of CUDA 12\\.4, but it needs the nvcc of CUDA 13\\.0 or newer: name one in CMAKE_CUDA_COMPILER, or \\./scripts/setup")
-without(new_compiler "nvcc of CUDA 13\\.0 refuses its host compiler g\\+\\+ [0-9.]+ \\(unsupported GNU version! gcc versions later than 3 are not supported!\\): name another in CMAKE_CUDA_HOST_COMPILER, or \\./scripts/setup")
+without(old "[^ ]*/old/nvcc is of CUDA 12\\.4, but it needs the nvcc of CUDA 13\\.0 or newer: name one in CMAKE_CUDA_COMPILER, or \\./scripts/setup" python3)
+without(new_compiler "nvcc of CUDA 13\\.0 refuses its host compiler g\\+\\+ [0-9.]+ \\(unsupported GNU version! gcc versions later than 3 are not supported!\\): name another in CMAKE_CUDA_HOST_COMPILER, or \\./scripts/setup"
+  python3)
 # Where the library was asked for, the same sentence ends the configuration.
 execute_process(COMMAND ${CMAKE_COMMAND} -E env PATH=${WORK}/old ${CMAKE_COMMAND} -S ${copy} -B ${WORK}/refused -G ${GENERATOR}
   -DTENON_BUILD_TESTS=OFF -DTENON_BUILD_BENCHMARKS=OFF RESULT_VARIABLE result ERROR_VARIABLE output OUTPUT_QUIET)
