@@ -43,7 +43,7 @@ nvcc(old "echo 'Cuda compilation tools, release 12.4, V12.4.99'")
 nvcc(new_compiler "[ \"$1\" = --version ] && echo 'Cuda compilation tools, release 13.0, V13.0.88' && exit
 echo '#error -- unsupported GNU version! gcc versions later than 3 are not supported! The nvcc flag is another matter' >&2
 exit 1")
-without(bare "there is no nvcc, but it needs that of CUDA 13\\.0 or newer: \\./scripts/setup")
+without(bare "there is no nvcc, but it needs the nvcc of CUDA 13\\.0 or newer: \\./scripts/setup")
 without(no_python "there is no python3")
 without(old "[^ ]*/old/nvcc is of CUDA 12\\.4, but it needs the nvcc of CUDA 13\\.0 or newer: name one in CMAKE_CUDA_COMPILER, or \\./scripts/setup" python3)
 without(new_compiler "nvcc of CUDA 13\\.0 refuses its host compiler g\\+\\+ [0-9.]+ \\(unsupported GNU version! gcc versions later than 3 are not supported!\\): name another in CMAKE_CUDA_HOST_COMPILER, or \\./scripts/setup"
@@ -63,3 +63,4 @@ run(${WORK}/fetched/parent)
 file(COPY ${TENON}/include/tenon DESTINATION ${WORK}/headers)
 run(c++ -std=c++17 -I${WORK}/headers ${PARENT}/parent.cpp -o ${WORK}/by_hand)
 run(${WORK}/by_hand)
+run(${NVCC} -std=c++17 -arch=sm_80 -I${WORK}/headers -c ${PARENT}/../../examples/embed_sm80.cu -o ${WORK}/embed_sm80.o)
