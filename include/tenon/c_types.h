@@ -6,7 +6,8 @@
  * - A struct that is handed over by its address begins with struct_bytes, its size in the program's headers.
  *   The functions named _default() set it. New fields come at the end; to a program that does not know them
  *   they are 0, which is what the library did before it had them.
- * - A struct inside another one keeps its size. New fields take the place of `reserved`, which must be 0.
+ * - A struct inside another one keeps its size. New fields take the place of `reserved`, which must be 0:
+ *   name the fields that you set, as {.data = a, .ld = lda}, and C sets the others to 0.
  * - Enumerators keep their numbers, and functions their parameters. */
 #ifndef TENON_C_TYPES_H
 #define TENON_C_TYPES_H
@@ -70,6 +71,7 @@ typedef struct tenon_const_matrix {
   int64_t ld;
   tenon_order order;
   tenon_type type; /* the same for A and B, except fp8; TENON_F32 with a precision only; not TENON_S32 */
+  int32_t reserved[2];
 } tenon_const_matrix;
 
 /* The result, always row-major. */
@@ -77,6 +79,7 @@ typedef struct tenon_matrix {
   void* data;
   int64_t ld;
   tenon_type type;
+  int32_t reserved[3];
 } tenon_matrix;
 
 /* f32 scales in device memory. Of blocks: of A data[k / 128 * ld + row], of B data[column / 128 * ld + k /
@@ -84,6 +87,7 @@ typedef struct tenon_matrix {
 typedef struct tenon_scales {
   const float* data;
   int64_t ld;
+  int32_t reserved[2];
 } tenon_scales;
 
 /* The function that an epilogue applies to each element; gemm/epilogue_options.hpp defines each. */
@@ -102,6 +106,7 @@ typedef enum tenon_activation {
 typedef struct tenon_const_vector {
   const void* data;
   tenon_type type;
+  int32_t reserved[3];
 } tenon_const_vector;
 
 /* What is fused into the product (gemm/epilogue_options.hpp):

@@ -2,9 +2,9 @@
  *
  *   tenon_gemm_problem p = tenon_gemm_problem_default();
  *   p.m = m; p.n = n; p.k = k;
- *   p.a = (tenon_const_matrix){a, lda, TENON_ROW_MAJOR, TENON_F16};
- *   p.b = (tenon_const_matrix){b, ldb, TENON_COLUMN_MAJOR, TENON_F16};
- *   p.c = (tenon_matrix){c, ldc, TENON_F32};
+ *   p.a = (tenon_const_matrix){.data = a, .ld = lda, .order = TENON_ROW_MAJOR, .type = TENON_F16};
+ *   p.b = (tenon_const_matrix){.data = b, .ld = ldb, .order = TENON_COLUMN_MAJOR, .type = TENON_F16};
+ *   p.c = (tenon_matrix){.data = c, .ld = ldc, .type = TENON_F32};
  *   tenon_status s = tenon_gemm(&p, stream);
  *   if (s.code != TENON_OK) fprintf(stderr, "%s\n", s.message);
  *

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include "host/c_api_types.hpp"
 #include "tenon/tenon.h"
@@ -20,40 +21,61 @@ struct Abi {
 template <class T>
 inline constexpr Abi abi{};
 template <>
-inline constexpr Abi abi<tenon_gemm_problem>{"tenon_gemm_problem", "problem", 400};
+inline constexpr Abi abi<tenon_gemm_problem>{"tenon_gemm_problem", "problem", 456};
 template <>
 inline constexpr Abi abi<tenon_gemm_pointers>{"tenon_gemm_pointers", "pointers", 128};
 template <>
-inline constexpr Abi abi<tenon_gemm_grouped_problem>{"tenon_gemm_grouped_problem", "problem", 224};
+inline constexpr Abi abi<tenon_gemm_grouped_problem>{"tenon_gemm_grouped_problem", "problem", 264};
 template <>
 inline constexpr Abi abi<tenon_gemm_batch>{"tenon_gemm_batch", "batch", 80};
 template <>
-inline constexpr Abi abi<tenon_scaled_gemm_problem>{"tenon_scaled_gemm_problem", "problem", 168};
+inline constexpr Abi abi<tenon_scaled_gemm_problem>{"tenon_scaled_gemm_problem", "problem", 208};
 template <>
-inline constexpr Abi abi<tenon_quantize_problem>{"tenon_quantize_problem", "problem", 120};
+inline constexpr Abi abi<tenon_quantize_problem>{"tenon_quantize_problem", "problem", 144};
 template <>
 inline constexpr Abi abi<tenon_sliced_gemm_problem>{"tenon_sliced_gemm_problem", "problem", 136};
 template <>
-inline constexpr Abi abi<tenon_attention_problem>{"tenon_attention_problem", "problem", 408};
+inline constexpr Abi abi<tenon_attention_problem>{"tenon_attention_problem", "problem", 464};
 template <>
 inline constexpr Abi abi<tenon_attention_backward_problem>{"tenon_attention_backward_problem", "problem",
-                                                           168};
+                                                           200};
 
 inline bool is_zero(const void* data, std::size_t bytes) noexcept {
   const auto* const first = static_cast<const unsigned char*>(data);
   return std::all_of(first, first + bytes, [](unsigned char byte) { return byte == 0; });
 }
 
-// Whether the fields that this library does not know are 0.
+// Whether the fields that this library does not know are 0: those
+// of the structs inside it.
+template <class... Inner>
+bool are_zero(const Inner&... inner) noexcept {
+  return (is_zero(inner.reserved, sizeof inner.reserved) && ...);
+}
 template <class T>
 bool reserved_are_zero(const T&) noexcept {
+  static_assert(std::is_same_v<T, tenon_gemm_pointers> || std::is_same_v<T, tenon_gemm_batch> ||
+                    std::is_same_v<T, tenon_sliced_gemm_problem>,
+                "a struct with others inside it needs a function of its own");
   return true;
 }
 inline bool reserved_are_zero(const tenon_gemm_problem& p) noexcept {
-  return is_zero(p.epilogue.reserved, sizeof p.epilogue.reserved);
+  const tenon_epilogue& e = p.epilogue;
+  return are_zero(p.a, p.b, p.c, p.d, e, e.bias, e.row_bias, e.aux);
+}
+inline bool reserved_are_zero(const tenon_gemm_grouped_problem& p) noexcept {
+  return are_zero(p.a, p.b, p.c, p.scale_a, p.scale_b);
+}
+inline bool reserved_are_zero(const tenon_scaled_gemm_problem& p) noexcept {
+  return are_zero(p.a, p.b, p.c, p.scale_a, p.scale_b);
+}
+inline bool reserved_are_zero(const tenon_quantize_problem& p) noexcept {
+  return are_zero(p.x, p.up, p.q);
 }
 inline bool reserved_are_zero(const tenon_attention_problem& p) noexcept {
-  return p.pages.reserved == 0;
+  return are_zero(p.q, p.k, p.v, p.o, p.q_scales, p.k_scales, p.v_scales) && p.pages.reserved == 0;
+}
+inline bool reserved_are_zero(const tenon_attention_backward_problem& p) noexcept {
+  return are_zero(p.d_o, p.dq, p.dk, p.dv);
 }
 
 // *to: the struct at `from`; what an older header does not have stays 0. argument: where it was found.

@@ -65,9 +65,10 @@ tenon_status dlpack_operand(const DLManagedTensorVersioned* tensor, int device, 
         "e4m3, e5m2, s8 or s32",
         t->dtype.code, t->dtype.bits, t->dtype.lanes);
   *rows = t->shape[0], *columns = t->shape[1];
-  matrix->data = (const char*)t->data + t->byte_offset;
-  matrix->type = (tenon_type)type;
-  matrix->order = TENON_ROW_MAJOR, matrix->ld = *columns;
+  *matrix = (tenon_const_matrix){.data = (const char*)t->data + t->byte_offset,
+                                 .ld = *columns,
+                                 .order = TENON_ROW_MAJOR,
+                                 .type = (tenon_type)type};
   if (t->strides == NULL || is_dense(*rows, *columns, t->strides[0], t->strides[1], &matrix->ld)) return ok;
   matrix->order = TENON_COLUMN_MAJOR;
   if (is_dense(*columns, *rows, t->strides[1], t->strides[0], &matrix->ld)) return ok;
@@ -87,7 +88,7 @@ tenon_status dlpack_result(const DLManagedTensorVersioned* tensor, int device, t
     return refusal("the tensor is column-major, with strides %" PRId64 " and %" PRId64
                    ", but a result must be row-major",
                    tensor->dl_tensor.strides[0], tensor->dl_tensor.strides[1]);
-  matrix->data = (char*)tensor->dl_tensor.data + tensor->dl_tensor.byte_offset;
-  matrix->ld = any.ld, matrix->type = any.type;
+  *matrix = (tenon_matrix){
+      .data = (char*)tensor->dl_tensor.data + tensor->dl_tensor.byte_offset, .ld = any.ld, .type = any.type};
   return s;
 }

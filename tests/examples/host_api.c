@@ -17,9 +17,9 @@ int main(void) {
   for (int i = 0; i < k * n; ++i) b[i] = 0x3c00;
   tenon_gemm_problem p = tenon_gemm_problem_default();
   p.m = m, p.n = n, p.k = k;
-  p.a = (tenon_const_matrix){a, k, TENON_ROW_MAJOR, TENON_F16};
-  p.b = (tenon_const_matrix){b, k, TENON_COLUMN_MAJOR, TENON_F16};
-  p.c = (tenon_matrix){c, n, TENON_F32};
+  p.a = (tenon_const_matrix){.data = a, .ld = k, .order = TENON_ROW_MAJOR, .type = TENON_F16};
+  p.b = (tenon_const_matrix){.data = b, .ld = k, .order = TENON_COLUMN_MAJOR, .type = TENON_F16};
+  p.c = (tenon_matrix){.data = c, .ld = n, .type = TENON_F32};
   tenon_status s = tenon_gemm(&p, NULL);
   if (s.code != TENON_OK) fprintf(stderr, "%s\n", s.message);
   int wrong = s.code != TENON_OK || cudaDeviceSynchronize() != cudaSuccess;

@@ -27,7 +27,7 @@ namespace {
 // stored with the rows as columns.
 tenon_const_matrix operand(const void* data, int64_t rows, int64_t columns, bool transposed,
                            tenon_type type) {
-  return {data, transposed ? rows : columns, transposed ? TENON_COLUMN_MAJOR : TENON_ROW_MAJOR, type};
+  return {data, transposed ? rows : columns, transposed ? TENON_COLUMN_MAJOR : TENON_ROW_MAJOR, type, {}};
 }
 
 tenon_gemm_problem problem_of(int64_t m, int64_t n, int64_t k, tenon_type type, bool transpose_a,
@@ -36,7 +36,7 @@ tenon_gemm_problem problem_of(int64_t m, int64_t n, int64_t k, tenon_type type, 
   p.m = m, p.n = n, p.k = k;
   p.a = operand(nullptr, m, k, transpose_a, type);
   p.b = operand(nullptr, k, n, transpose_b, type);
-  p.c = {nullptr, n, type};
+  p.c = {nullptr, n, type, {}};
   p.epilogue.activation = gelu ? TENON_GELU : TENON_NONE;
   return p;
 }
@@ -91,13 +91,13 @@ ffi::Error gemm(CUstream_st* stream, ffi::AnyBuffer a, ffi::AnyBuffer b, ffi::Re
     const auto vector = bias.get<ffi::AnyBuffer>(0);
     if (vector.has_error()) return vector.error();
     if (auto e = check("bias", *vector, a.element_type(), {n}); e.failure()) return e;
-    p.epilogue.bias = {vector->untyped_data(), type};
+    p.epilogue.bias = {vector->untyped_data(), type, {}};
   }
   if (before.size() > 0) {
     auto matrix = before.get<ffi::AnyBuffer>(0);
     if (matrix.has_error()) return matrix.error();
     if (auto e = check("before", **matrix, a.element_type(), {m, n}); e.failure()) return e;
-    p.epilogue.aux = {(*matrix)->untyped_data(), n, type};
+    p.epilogue.aux = {(*matrix)->untyped_data(), n, type, {}};
   }
   p.workspace = workspace->untyped_data(), p.workspace_bytes = workspace->element_count();
   if (std::align(alignment, 1, p.workspace, p.workspace_bytes) == nullptr)

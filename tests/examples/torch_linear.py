@@ -25,15 +25,16 @@ class Status(ctypes.Structure):
 
 
 class ConstMatrix(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("ld", ctypes.c_int64), ("order", ctypes.c_int), ("type", ctypes.c_int)]
+    _fields_ = [("data", ctypes.c_void_p), ("ld", ctypes.c_int64), ("order", ctypes.c_int), ("type", ctypes.c_int),
+                ("reserved", ctypes.c_int32 * 2)]  # fmt: skip
 
 
 class Matrix(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("ld", ctypes.c_int64), ("type", ctypes.c_int)]
+    _fields_ = [("data", ctypes.c_void_p), ("ld", ctypes.c_int64), ("type", ctypes.c_int), ("reserved", ctypes.c_int32 * 3)]
 
 
 class ConstVector(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("type", ctypes.c_int)]
+    _fields_ = [("data", ctypes.c_void_p), ("type", ctypes.c_int), ("reserved", ctypes.c_int32 * 3)]
 
 
 class Epilogue(ctypes.Structure):

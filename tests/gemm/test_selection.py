@@ -34,12 +34,13 @@ def configure(source, folder, *options):
 class Embedded(unittest.TestCase):
     def test_e5m2_tn_on_hopper(self):
         folder = WORK / "embedded"
+        # Every other test links the static library; tests/host/install_shared_test.cmake goes on with this one.
         chosen = {"TENON_ARCHITECTURES": "90", "TENON_TYPES": "e5m2_f32", "TENON_LAYOUTS": "tn", "TENON_TILES": "core",
-                  "BUILD_SHARED_LIBS": "ON"}  # every other test links the static library  # fmt: skip
+                  "BUILD_SHARED_LIBS": "ON", "TENON_INSTALL": "ON"}  # fmt: skip
         done = configure(ROOT / "tests" / "gemm" / "selection", folder, f"-DTENON={ROOT}",
                          *(f"-D{name}={value}" for name, value in chosen.items()))  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        done = cmake("--build", folder, "-j", 2, "--target", "selection")
+        done = cmake("--build", folder, "-j", 2, "--target", "selection", "tenon_layouts", "tenon_emulator")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         lines = subprocess.run([folder / "selection"], capture_output=True, text=True, check=True).stdout.splitlines()
         self.assertEqual(lines.pop(), "bf16: this build has no kernel for bf16 inputs accumulated in f32, A row-major, B column-major")
@@ -75,6 +76,9 @@ class Refusals(unittest.TestCase):
         self.refused("TENON_ARCHITECTURES leave no kernel to build", "-DTENON_ARCHITECTURES=80", "-DTENON_TYPES=s8_s32", "-DTENON_LAYOUTS=nn")
         self.refused("TENON_BUILD_TESTS and TENON_BUILD_BENCHMARKS need every kernel, but TENON_TYPES is 'all', TENON_LAYOUTS 'tn'",
                      "-DTENON_LAYOUTS=tn", "-DTENON_BUILD_TESTS=ON")  # fmt: skip
+        self.refused("CMAKE_CUDA_RUNTIME_LIBRARY is 'Both' but must be Static, Shared or None", "-DCMAKE_CUDA_RUNTIME_LIBRARY=Both")
+        self.refused("CMAKE_CUDA_RUNTIME_LIBRARY is 'None', but TENON_BUILD_TESTS, TENON_BUILD_BENCHMARKS and TENON_BUILD_COMMAND "
+                     "need a runtime", "-DCMAKE_CUDA_RUNTIME_LIBRARY=None")  # fmt: skip
         self.refused("BUILD_SHARED_LIBS is 'ON', but TENON_BUILD_TESTS, TENON_BUILD_BENCHMARKS and TENON_BUILD_COMMAND need "
                      "the static library", "-DBUILD_SHARED_LIBS=ON", "-DTENON_BUILD_TESTS=ON")  # fmt: skip
 

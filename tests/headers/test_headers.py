@@ -14,7 +14,7 @@
                                           C++14, plain C++ for device code, a target that a kernel's header excludes
   test_headers.py nvrtc  <cuda library folder> <cuda include folder>...   what embedders compile at run time: every header
                                           alone, but those of host code, which say in one sentence that they are; and
-                                          whole kernels with an operation of the embedder's own
+                                          whole kernels with an operation of the embedder's own, in 3 s each
 
 Exit status 77: skipped.
 """
@@ -224,6 +224,7 @@ struct Alibi {
   __device__ float log2_factor() const { return tenon::log2_of_e; }
 };
 """
+NVRTC_SECONDS = 3  # of the processor, that a kernel takes
 # Architecture, headers, the operation and the configuration, and the kernel: its name expression and a part of its symbol.
 KERNELS = [
     ("sm_90a", ("cuda_fp16.h", "tenon/gemm/config_sm90.hpp", "tenon/gemm/kernel_wgmma.hpp"),
@@ -272,14 +273,21 @@ def nvrtc(folder, *cuda):
                 failures.append(f"{header} does not compile under NVRTC without a warning:\n{program.log}")
     for kernel in KERNELS:
         architecture, _, _, name, part = kernel
-        with Program(library, folders, architecture, source_of(kernel), [name]) as program:
-            if program.log:
-                failures.append(f"{name} does not compile under NVRTC without a warning:\n{program.log}")
-                continue
-            symbol, cubin = program.symbol(name), program.read("CUBIN")
-            print(f"{program.seconds:.1f} s for {name} ({architecture}): {len(cubin)} bytes")
-            if part not in symbol or symbol.encode() not in cubin or not cubin.startswith(b"\x7fELF"):
-                failures.append(f"{name}: the kernel {symbol} is not in its cubin of {len(cubin)} bytes")
+        # What else the machine does adds to the seconds: a kernel that takes too long has two more tries.
+        for _ in range(3):
+            with Program(library, folders, architecture, source_of(kernel), [name]) as program:
+                seconds, log = program.seconds, program.log
+                symbol, cubin = (None, b"") if program.error else (program.symbol(name), program.read("CUBIN"))
+            if seconds <= NVRTC_SECONDS or log:
+                break
+        else:
+            failures.append(f"{name} takes {seconds:.1f} s but must take {NVRTC_SECONDS} s at most")
+        if log:
+            failures.append(f"{name} does not compile under NVRTC without a warning:\n{log}")
+            continue
+        print(f"{seconds:.1f} s for {name} ({architecture}): {len(cubin)} bytes")
+        if part not in symbol or symbol.encode() not in cubin or not cubin.startswith(b"\x7fELF"):
+            failures.append(f"{name}: the kernel {symbol} is not in its cubin of {len(cubin)} bytes")
     if failures:
         sys.exit("\n".join(failures))
     print(f"{len(FOR_NVRTC) - hosts} headers compile under NVRTC, {hosts} say that they are for the host")

@@ -126,15 +126,15 @@ tenon_attention_problem problem() {
   tenon_attention_problem p = tenon_attention_problem_default();
   p.batch = 1, p.heads = 6, p.key_heads = 3, p.queries = 4, p.keys = 5;
   p.head_dimension = 64, p.value_dimension = 128, p.type = TENON_E4M3;
-  p.q = {at<void>(16), 17, 18, 19};
-  p.k = {at<void>(32), 33, 34, 35};
-  p.v = {at<void>(48), 49, 50, 51};
-  p.o = {at<void>(64), 65, 66, 67};
+  p.q = {at<void>(16), 17, 18, 19, {}};
+  p.k = {at<void>(32), 33, 34, 35, {}};
+  p.v = {at<void>(48), 49, 50, 51, {}};
+  p.o = {at<void>(64), 65, 66, 67, {}};
   p.log_sum_exp = at<float>(80), p.scale = 0.5F, p.left = 7, p.right = 8, p.soft_cap = 9;
   p.output_type = TENON_F16;
-  p.q_scales = {at<float>(112), 113, 114};
-  p.k_scales = {at<float>(128), 129, 130};
-  p.v_scales = {at<float>(144), 145, 146};
+  p.q_scales = {at<float>(112), 113, 114, {}};
+  p.k_scales = {at<float>(128), 129, 130, {}};
+  p.v_scales = {at<float>(144), 145, 146, {}};
   p.alibi_slopes = at<float>(96), p.sinks = at<float>(100);
   p.query_offsets = at<std::int32_t>(104), p.key_offsets = at<std::int32_t>(108);
   p.key_lengths = at<std::int32_t>(112), p.query_rows = 10, p.key_rows = 11;
@@ -195,10 +195,10 @@ tenon_attention_backward_problem backward_problem() {
   static const tenon_attention_problem forward = problem();
   tenon_attention_backward_problem p = tenon_attention_backward_problem_default();
   p.forward = &forward;
-  p.d_o = {at<void>(112), 113, 114, 115};
-  p.dq = {at<void>(128), 129, 130, 131};
-  p.dk = {at<void>(144), 145, 146, 147};
-  p.dv = {at<void>(160), 161, 162, 163};
+  p.d_o = {at<void>(112), 113, 114, 115, {}};
+  p.dq = {at<void>(128), 129, 130, 131, {}};
+  p.dk = {at<void>(144), 145, 146, 147, {}};
+  p.dv = {at<void>(160), 161, 162, 163, {}};
   p.workspace = at<void>(256), p.workspace_bytes = 77, p.deterministic = 1;
   return p;
 }

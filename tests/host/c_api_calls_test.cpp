@@ -104,20 +104,26 @@ tenon_gemm_problem of_c(int which, const tenon_tuning* tuning) {
   p.m = 1 + 100 * which;
   p.n = 2 + 100 * which;
   p.k = 3 + 100 * which;
-  p.a = {at<void>(first ? 0x10 : 0x110), 4 + 100 * which, first ? TENON_COLUMN_MAJOR : TENON_ROW_MAJOR,
-         first ? TENON_E4M3 : TENON_BF16};
-  p.b = {at<void>(first ? 0x20 : 0x120), 5 + 100 * which, first ? TENON_ROW_MAJOR : TENON_COLUMN_MAJOR,
-         first ? TENON_E5M2 : TENON_TF32};
-  p.c = {at<void>(first ? 0x30 : 0x130), 6 + 100 * which, first ? TENON_F32 : TENON_S32};
+  p.a = {at<void>(first ? 0x10 : 0x110),
+         4 + 100 * which,
+         first ? TENON_COLUMN_MAJOR : TENON_ROW_MAJOR,
+         first ? TENON_E4M3 : TENON_BF16,
+         {}};
+  p.b = {at<void>(first ? 0x20 : 0x120),
+         5 + 100 * which,
+         first ? TENON_ROW_MAJOR : TENON_COLUMN_MAJOR,
+         first ? TENON_E5M2 : TENON_TF32,
+         {}};
+  p.c = {at<void>(first ? 0x30 : 0x130), 6 + 100 * which, first ? TENON_F32 : TENON_S32, {}};
   p.alpha = first ? 0.5F : 3.0F;
   p.beta = first ? 0.25F : -1.0F;
-  p.d = {at<void>(first ? 0x38 : 0x138), 8 + 100 * which, first ? TENON_BF16 : TENON_F16};
+  p.d = {at<void>(first ? 0x38 : 0x138), 8 + 100 * which, first ? TENON_BF16 : TENON_F16, {}};
   p.epilogue.activation = first ? TENON_GELU : TENON_CLAMP;
-  p.epilogue.bias = {at<void>(first ? 0x80 : 0x180), first ? TENON_F16 : TENON_BF16};
-  p.epilogue.row_bias = {at<void>(first ? 0x90 : 0x190), first ? TENON_BF16 : TENON_F16};
+  p.epilogue.bias = {at<void>(first ? 0x80 : 0x180), first ? TENON_F16 : TENON_BF16, {}};
+  p.epilogue.row_bias = {at<void>(first ? 0x90 : 0x190), first ? TENON_BF16 : TENON_F16, {}};
   p.epilogue.row_scale = at<const float>(first ? 0xa0 : 0x1a0);
   p.epilogue.column_scale = at<const float>(first ? 0xb0 : 0x1b0);
-  p.epilogue.aux = {at<void>(first ? 0xc0 : 0x1c0), 9 + 100 * which, first ? TENON_F16 : TENON_BF16};
+  p.epilogue.aux = {at<void>(first ? 0xc0 : 0x1c0), 9 + 100 * which, first ? TENON_F16 : TENON_BF16, {}};
   p.epilogue.lower = first ? -3.0F : -5.0F;
   p.epilogue.upper = first ? 4.0F : 6.0F;
   p.epilogue.gated = first ? 0 : 1;
@@ -234,20 +240,26 @@ tenon_gemm_grouped_problem grouped_of_c(int which) {
   tenon_gemm_grouped_problem p = tenon_gemm_grouped_problem_default();
   p.layout = first ? TENON_GROUPS_MASKED : TENON_GROUPS_DIVIDE_K;
   p.groups = 1 + 100 * which, p.m = 2 + 100 * which, p.n = 3 + 100 * which, p.k = 4 + 100 * which;
-  p.a = {at<void>(first ? 0x10 : 0x110), 5 + 100 * which, first ? TENON_COLUMN_MAJOR : TENON_ROW_MAJOR,
-         first ? TENON_F16 : TENON_BF16};
-  p.b = {at<void>(first ? 0x20 : 0x120), 6 + 100 * which, first ? TENON_ROW_MAJOR : TENON_COLUMN_MAJOR,
-         first ? TENON_BF16 : TENON_F16};
+  p.a = {at<void>(first ? 0x10 : 0x110),
+         5 + 100 * which,
+         first ? TENON_COLUMN_MAJOR : TENON_ROW_MAJOR,
+         first ? TENON_F16 : TENON_BF16,
+         {}};
+  p.b = {at<void>(first ? 0x20 : 0x120),
+         6 + 100 * which,
+         first ? TENON_ROW_MAJOR : TENON_COLUMN_MAJOR,
+         first ? TENON_BF16 : TENON_F16,
+         {}};
   p.b_stride = 7 + 100 * which;
-  p.c = {at<void>(first ? 0x30 : 0x130), 8 + 100 * which, first ? TENON_F32 : TENON_BF16};
+  p.c = {at<void>(first ? 0x30 : 0x130), 8 + 100 * which, first ? TENON_F32 : TENON_BF16, {}};
   p.c_stride = 9 + 100 * which;
   p.sizes = at<void>(first ? 0x40 : 0x140);
   p.sizes_of_64_bits = first ? 2 : 0;
   p.alpha = first ? 0.5F : 3.0F, p.beta = first ? 0.25F : -1.0F;
   p.error = at<std::int32_t>(first ? 0x50 : 0x150);
   p.kernel = first ? "one" : "another";
-  p.scale_a = {at<float>(first ? 0x60 : 0x160), 10 + 100 * which};
-  p.scale_b = {at<float>(first ? 0x80 : 0x180), 11 + 100 * which};
+  p.scale_a = {at<float>(first ? 0x60 : 0x160), 10 + 100 * which, {}};
+  p.scale_b = {at<float>(first ? 0x80 : 0x180), 11 + 100 * which, {}};
   p.scale_b_stride = 12 + 100 * which;
   p.multiprocessors = 13 + 100 * which;
   p.no_overlap = first ? 2 : 0;

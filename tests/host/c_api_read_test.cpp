@@ -60,17 +60,41 @@ TEST(CApiRead, ANewerStructIsTakenWhereItsNewFieldsAreZero) {
       "or the library newer");
 }
 
+// `reserved` of each struct inside p, set and taken back.
+template <class T, class... Inner>
+void expect_refused(T& p, Inner&... inner) {
+  initialise(&p, sizeof p, T{});
+  EXPECT_EQ(sentence_of(p), "");
+  const std::string sentence = std::string("a field of ") + abi<T>.name + " is set";
+  int position = 0;
+  const auto expect = [&](auto& reserved) {
+    auto& last = reserved[sizeof reserved / sizeof *reserved - 1];
+    std::memset(&last, 1, sizeof last);
+    EXPECT_NE(sentence_of(p).find(sentence), std::string::npos)
+        << "struct " << position << " of " << abi<T>.name;
+    std::memset(&last, 0, sizeof last);
+    ++position;
+  };
+  (expect(inner.reserved), ...);
+  EXPECT_EQ(sentence_of(p), "");
+}
+
 TEST(CApiRead, ReservedFieldsMustBeZero) {
   tenon_gemm_problem p{};
-  initialise(&p, sizeof p, p);
-  EXPECT_EQ(sentence_of(p), "");
-  p.epilogue.reserved[7] = &p;
-  EXPECT_NE(sentence_of(p).find("a field of tenon_gemm_problem is set"), std::string::npos);
+  tenon_epilogue& e = p.epilogue;
+  expect_refused(p, p.a, p.b, p.c, p.d, e, e.bias, e.row_bias, e.aux);
+  tenon_gemm_grouped_problem grouped{};
+  expect_refused(grouped, grouped.a, grouped.b, grouped.c, grouped.scale_a, grouped.scale_b);
+  tenon_scaled_gemm_problem scaled{};
+  expect_refused(scaled, scaled.a, scaled.b, scaled.c, scaled.scale_a, scaled.scale_b);
+  tenon_quantize_problem quantize{};
+  expect_refused(quantize, quantize.x, quantize.up, quantize.q);
   tenon_attention_problem q{};
-  initialise(&q, sizeof q, q);
-  EXPECT_EQ(sentence_of(q), "");
+  expect_refused(q, q.q, q.k, q.v, q.o, q.q_scales, q.k_scales, q.v_scales);
   q.pages.reserved = 1;
   EXPECT_NE(sentence_of(q).find("a field of tenon_attention_problem is set"), std::string::npos);
+  tenon_attention_backward_problem backward{};
+  expect_refused(backward, backward.d_o, backward.dq, backward.dk, backward.dv);
 }
 
 template <class T>

@@ -50,13 +50,13 @@ T* at(std::uintptr_t address) {
 tenon_scaled_gemm_problem some_problem() {
   tenon_scaled_gemm_problem p = tenon_scaled_gemm_problem_default();
   p.m = 1, p.n = 2, p.k = 3;
-  p.a = {at<void>(16), 4, TENON_ROW_MAJOR, TENON_E4M3};
-  p.b = {at<void>(32), 5, TENON_COLUMN_MAJOR, TENON_E5M2};
-  p.c = {at<void>(48), 6, TENON_BF16};
+  p.a = {at<void>(16), 4, TENON_ROW_MAJOR, TENON_E4M3, {}};
+  p.b = {at<void>(32), 5, TENON_COLUMN_MAJOR, TENON_E5M2, {}};
+  p.c = {at<void>(48), 6, TENON_BF16, {}};
   p.alpha = 7, p.beta = 8;
   p.mode = TENON_SCALE_BLOCK_1X128_128X128;
-  p.scale_a = {at<float>(64), 9};
-  p.scale_b = {at<float>(80), 10};
+  p.scale_a = {at<float>(64), 9, {}};
+  p.scale_b = {at<float>(80), 10, {}};
   p.kernel = "kernel";
   p.multiprocessors = 77;
   p.no_overlap = 1;
@@ -114,9 +114,9 @@ TEST(CApiScaled, EveryFieldOfAProductIsPassedOn) {
 TEST(CApiScaled, EveryFieldOfAQuantisationIsPassedOn) {
   tenon_quantize_problem p = tenon_quantize_problem_default();
   p.rows = 1, p.columns = 2;
-  p.x = {at<void>(16), 3, TENON_ROW_MAJOR, TENON_F32};
-  p.up = {at<void>(32), 4, TENON_COLUMN_MAJOR, TENON_F16};
-  p.q = {at<void>(48), 5, TENON_E4M3};
+  p.x = {at<void>(16), 3, TENON_ROW_MAJOR, TENON_F32, {}};
+  p.up = {at<void>(32), 4, TENON_COLUMN_MAJOR, TENON_F16, {}};
+  p.q = {at<void>(48), 5, TENON_E4M3, {}};
   p.blocks = TENON_SCALES_BLOCK_128X128;
   p.scales = at<float>(64);
   p.ld_scales = 6;

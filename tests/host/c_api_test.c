@@ -10,9 +10,9 @@ tenon_status c_multiply(int64_t m, int64_t n, int64_t k, const void* a, const vo
   p.m = m;
   p.n = n;
   p.k = k;
-  p.a = (tenon_const_matrix){a, lda, TENON_ROW_MAJOR, TENON_BF16};
-  p.b = (tenon_const_matrix){b, k, TENON_COLUMN_MAJOR, TENON_BF16};
-  p.c = (tenon_matrix){c, n, TENON_F32};
+  p.a = (tenon_const_matrix){.data = a, .ld = lda, .order = TENON_ROW_MAJOR, .type = TENON_BF16};
+  p.b = (tenon_const_matrix){.data = b, .ld = k, .order = TENON_COLUMN_MAJOR, .type = TENON_BF16};
+  p.c = (tenon_matrix){.data = c, .ld = n, .type = TENON_F32};
   if (tenon_gemm_can_implement(&p).code != TENON_OK && tenon_gemm_kernel_name(&p) != NULL) {
     tenon_status contradiction = {TENON_CUDA_ERROR, "a problem that cannot run has a kernel"};
     return contradiction;

@@ -54,9 +54,9 @@ TEST(CApi, SentencesNameTheField) {
   const auto message = [](auto change) {
     tenon_gemm_problem p = tenon_gemm_problem_default();
     p.m = p.n = p.k = 64;
-    p.a = {some_a, 64, TENON_ROW_MAJOR, TENON_F16};
-    p.b = {some_b, 64, TENON_COLUMN_MAJOR, TENON_F16};
-    p.c = {some_c, 64, TENON_F32};
+    p.a = {some_a, 64, TENON_ROW_MAJOR, TENON_F16, {}};
+    p.b = {some_b, 64, TENON_COLUMN_MAJOR, TENON_F16, {}};
+    p.c = {some_c, 64, TENON_F32, {}};
     change(p);
     return std::string(tenon_gemm_can_implement(&p).message);
   };

@@ -197,9 +197,9 @@ TEST_F(GemmGpu, ATuningTableInC) {
   ASSERT_EQ(loaded.code, TENON_OK) << loaded.message;
   tenon_gemm_problem c_problem = tenon_gemm_problem_default();
   c_problem.m = p.m, c_problem.n = p.n, c_problem.k = p.k;
-  c_problem.a = {p.a.data, p.a.ld, TENON_ROW_MAJOR, TENON_F16};
-  c_problem.b = {p.b.data, p.b.ld, TENON_COLUMN_MAJOR, TENON_F16};
-  c_problem.c = {p.c.data, p.c.ld, TENON_F32};
+  c_problem.a = {p.a.data, p.a.ld, TENON_ROW_MAJOR, TENON_F16, {}};
+  c_problem.b = {p.b.data, p.b.ld, TENON_COLUMN_MAJOR, TENON_F16, {}};
+  c_problem.c = {p.c.data, p.c.ld, TENON_F32, {}};
   EXPECT_STREQ(tenon_gemm_kernel_name(&c_problem), kernel_name(p));
   c_problem.tuning = tuning;
   EXPECT_STREQ(tenon_gemm_kernel_name(&c_problem), other->name.c_str());

@@ -60,11 +60,14 @@ def main(folder, generator):
         # No build type: host code is not optimised.
         ["cmake", "-G", generator, "-S", ROOT / "tests/host/toolkit", "-B", build, f"-DTENON={ROOT}", "-DCMAKE_BUILD_TYPE=None",
          f"-DCMAKE_CUDA_COMPILER={home / 'bin/nvcc'}", f"-DCUDAToolkit_ROOT={home}"],
-        ["cmake", "--build", build, "--parallel", "1"],
+        ["cmake", "--build", build, "--parallel", "1", "--target", "program"],
     ):  # fmt: skip
         done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if done.returncode != 0:
             sys.exit(f"CUDA {toolkit.version}: {' '.join(map(str, command))} fails:\n{done.stdout}")
+    text = (build / "tenon/src/host/tenon.pc").read_text(encoding="utf-8")
+    if "cuda_libdir=/usr/local/cuda/lib64\n" not in text or ".tools" in text:
+        sys.exit(f"tenon.pc must not name the private toolkit of this checkout:\n{text}")
     runtime, *kernels = subprocess.run([build / "program"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
     major, minor = fetch.number(toolkit.version)
     if int(runtime) != 1000 * major + 10 * minor:

@@ -44,6 +44,7 @@ class Compile : public ::testing::Test {
     }
     const bool compiled = compilations() != before;
     EXPECT_EQ(report_.from_cache, !compiled);
+    EXPECT_EQ(report_.seconds > 0, compiled) << report_.seconds;
     return compiled;
   }
 

@@ -174,12 +174,14 @@ TEST_F(JitSentences, TheSecondKernelComesFromTheCache) {
   ASSERT_TRUE(compile(bias_relu, options_, &kernel_));
   EXPECT_FALSE(kernel_.report().from_cache);
   EXPECT_EQ(kernel_.report().log, "");
+  EXPECT_GT(kernel_.report().seconds, 0.0);
   EXPECT_EQ(kernel_.cubin().bytes.substr(1, 3), "ELF");
   for (const std::string& symbol : kernel_.cubin().symbols) expect_in(symbol, kernel_.cubin().bytes);
   take_stub();
   ::Kernel second;
   ASSERT_TRUE(compile(bias_relu, options_, &second));
   EXPECT_TRUE(second.report().from_cache);
+  EXPECT_EQ(second.report().seconds, 0.0);
   EXPECT_EQ(second.report().note, "");
   EXPECT_EQ(second.cubin().bytes, kernel_.cubin().bytes);
   EXPECT_EQ(second.cubin().symbols, kernel_.cubin().symbols);

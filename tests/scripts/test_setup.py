@@ -5,6 +5,7 @@ import re
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -34,8 +35,14 @@ case "$1 $2" in
       cuda) touch "$target/nvidia/cu13/lib/libcudart.so.13"; cp "$PYPI_NVCC" "$target/nvidia/cu13/bin/nvcc" ;;
       nvrtc) touch "$target/nvidia/cu13/lib/libnvrtc.so.13" ;;
       nvdisasm) cp "$PYPI_NVCC" "$target/nvidia/cu13/bin/nvdisasm" ;;
+      numpy)
+        mkdir "$target/numpy.dist-info"
+        echo 5 >"$target/number.py"
+        printf '%s\\n' number.py,sha256=x,2 ../../bin/f2py,sha256=x,9 numpy.dist-info/RECORD,, >"$target/numpy.dist-info/RECORD"
+        ;;
     esac
     ;;
+  "-c "*RECORD*) exec "$REAL_PYTHON" "$@" ;;
   "-c "*platform*) echo "(3, 11) x86_64" ;;
 esac
 """
@@ -97,7 +104,8 @@ class Setup(unittest.TestCase):
     def call(self, *arguments, path="", **environment):
         """Runs set-up from another folder; (exit status, stdout, stderr, the lists that pip was asked for)."""
         self.said.write_text("")
-        environment = {"PATH": f"{path}{self.bin}", "SAID": str(self.said), "PYPI_NVCC": str(self.pypi), **environment}
+        environment = {"PATH": f"{path}{self.bin}", "SAID": str(self.said), "PYPI_NVCC": str(self.pypi),
+                       "REAL_PYTHON": sys.executable, **environment}  # fmt: skip
         done = subprocess.run([self.setup, *arguments], capture_output=True, text=True, check=False, cwd="/", env=environment)
         return done.returncode, done.stdout, done.stderr, self.said.read_text().split()
 
@@ -169,6 +177,40 @@ class Setup(unittest.TestCase):
         self.assertEqual({name: after.get(name) for name in before}, before)
         self.assertEqual(self.call("run")[3], ["nvdisasm"])
         self.assertEqual([len(list(self.tools.glob(f"{name}-*"))) for name in ("numpy", "cuda", "nvdisasm")], [1, 1, 1])
+
+    def test_what_is_damaged_is_fetched_again(self):
+        self.call("run")
+        before = tree(self.tools)
+        (cuda,), (numpy,) = self.tools.glob("cuda-*"), self.tools.glob("numpy-*")
+        nvcc, number = cuda / "nvidia" / "cu13" / "bin" / "nvcc", numpy / "number.py"
+        for damage in (nvcc.unlink, lambda: nvcc.write_text(""), lambda: nvcc.write_text("#!/bin/sh\nexit 1\n")):
+            damage()
+            broken = tree(self.tools)
+            sentence = f"setup: .tools/{cuda.name} is damaged (nvidia/cu13/bin/nvcc); fetching it again\n"
+            status, out, err, fetched = self.call("run", PIP_FAILS="cuda")
+            self.assertEqual((status, fetched, tree(self.tools)), (3, ["cuda"], broken), "no network: as it was")
+            self.assertIn(sentence, err)
+            status, out, err, fetched = self.call("run")
+            self.assertEqual((status, err, fetched), (0, sentence, ["cuda"]))
+            self.assertEqual(tree(self.tools), before)
+        for damage in (number.unlink, lambda: number.write_text("")):
+            damage()
+            sentence = f"setup: .tools/{numpy.name} is damaged (number.py); fetching it again\n"
+            status, out, err, fetched = self.call("run")
+            self.assertEqual((status, err, fetched), (0, sentence, ["numpy"]))
+            self.assertEqual(tree(self.tools), before)
+
+    def test_a_private_folder_that_cannot_be_used(self):
+        self.tools.write_text("")
+        status, out, err, fetched = self.call("run")
+        self.assertEqual((status, err, fetched), (3, f"setup: {self.tools} is a file but must be a folder: move it away\n", []))
+        self.tools.unlink()
+        self.tools.symlink_to("/nowhere/at all")
+        self.assertEqual(self.call("run")[::2], (3, f"setup: {self.tools} cannot be made: its folder must be writable\n"))
+        self.tools.unlink()
+        self.tools.mkdir()
+        (self.tools / "lock").mkdir()  # root writes into any folder, but not into this
+        self.assertEqual(self.call("run")[::2], (3, f"setup: {self.tools} cannot be written: make it writable, or move it away\n"))
 
     def test_a_private_python_of_another_layout_is_replaced_when_all_is_there(self):
         old = program(self.tools / "venv" / "bin" / "python3", PYTHON)

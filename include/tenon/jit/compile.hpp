@@ -4,6 +4,7 @@
 
 #include "tenon/needs_host.hpp"
 
+#include <chrono>
 #include <exception>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ struct CompileOptions {
 
 struct CompileReport {
   bool from_cache = false;  // nothing was compiled
+  double seconds = 0;       // that NVRTC took; 0 from the cache
   std::string note;         // a sentence about a cache that could not be used; mostly empty
   std::string log;          // what NVRTC said, whole; empty from the cache
 };
@@ -81,7 +83,10 @@ inline Status compile(Program program, const CompileOptions& options, Cubin* cub
     const Digest key = key_of(program, nvrtc.major(), nvrtc.minor(), HeaderText(program).digest());
     report->from_cache = cache.load(key, program.kernels.size(), cubin, &report->note);
     if (report->from_cache) return {};
-    if (Status s = nvrtc.compile(program, cubin, &report->log); !s) return s;
+    const auto started = std::chrono::steady_clock::now();
+    const Status compiled = nvrtc.compile(program, cubin, &report->log);
+    report->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+    if (!compiled) return compiled;
     cache.store(key, *cubin, &report->note);
     return {};
   });

@@ -25,9 +25,9 @@ int main(void) {
 
   tenon_gemm_problem p = tenon_gemm_problem_default();
   p.m = p.n = p.k = 64;
-  p.a = (tenon_const_matrix){a, 64, TENON_ROW_MAJOR, TENON_F16};
-  p.b = (tenon_const_matrix){b, 64, TENON_COLUMN_MAJOR, TENON_F16};
-  p.c = (tenon_matrix){c, 63, TENON_F32};
+  p.a = (tenon_const_matrix){.data = a, .ld = 64, .order = TENON_ROW_MAJOR, .type = TENON_F16};
+  p.b = (tenon_const_matrix){.data = b, .ld = 64, .order = TENON_COLUMN_MAJOR, .type = TENON_F16};
+  p.c = (tenon_matrix){.data = c, .ld = 63, .type = TENON_F32};
   expect("tenon_gemm_can_implement", tenon_gemm_can_implement(&p).message, "ldc is 63");
   p.c.ld = 64;
   p.workspace_bytes = 9;

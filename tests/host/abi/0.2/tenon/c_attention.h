@@ -15,10 +15,12 @@ extern "C" {
 typedef struct tenon_const_attention_tensor {
   const void* data;
   int64_t row_stride, head_stride, batch_stride;
+  int32_t reserved[2];
 } tenon_const_attention_tensor;
 typedef struct tenon_attention_tensor {
   void* data;
   int64_t row_stride, head_stride, batch_stride;
+  int32_t reserved[2];
 } tenon_attention_tensor;
 
 /* The pages of a pool that hold keys and values. table NULL: they are not paged. */
@@ -35,6 +37,7 @@ typedef struct tenon_attention_pages {
 typedef struct tenon_attention_scales {
   const float* data;
   int64_t head_stride, batch_stride;
+  int32_t reserved[2];
 } tenon_attention_scales;
 
 /* O = softmax(scale * Q K^T) V: attention/problem.hpp says what each field means. Start from

@@ -1,0 +1,46 @@
+# For the tests of installed copies, in the folder ${WORK}/prefix: projects and programs that know only that folder.
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+
+# consume(<project> <option>...): configures, builds and runs a project. After machine(), on that machine.
+function(consume consumer)
+  set(folder ${WORK}/${consumer})
+  set(cmake ${CMAKE_COMMAND})
+  set(options -G ${GENERATOR})
+  if(on_machine)
+    set(cmake ${on_machine})
+    set(options ${of_machine})
+    string(APPEND folder _on_machine)
+  endif()
+  run(${cmake} -S ${CONSUMERS}/${consumer} -B ${folder} ${options} -DCMAKE_PREFIX_PATH=${WORK}/prefix ${ARGN})
+  run(${cmake} --build ${folder})
+  run(${folder}/${consumer})
+endfunction()
+
+# without_cmake(<pattern>): tenon.pc has these libraries and names nothing of the build. Programs in C and C++ by pkg-config, if
+# there is one.
+function(without_cmake pattern)
+  file(GLOB licence ${WORK}/prefix/share/licenses/tenon/LICENSE)
+  file(GLOB_RECURSE pc ${WORK}/prefix/tenon.pc)
+  if(NOT licence OR NOT pc)
+    message(FATAL_ERROR "the installation lacks the licence or tenon.pc")
+  endif()
+  file(READ ${pc} text)
+  if(NOT text MATCHES "\nLibs: -L\\\${libdir} -ltenon${pattern}\n" OR text MATCHES "${BUILD}|/\\.tools/")
+    message(FATAL_ERROR "tenon.pc is:\n${text}")
+  endif()
+  find_program(pkg_config pkg-config)
+  if(NOT pkg_config)
+    return()
+  endif()
+  get_filename_component(folder ${pc} DIRECTORY)
+  # The toolkit of this build may be in .tools, which tenon.pc does not name.
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${folder} ${pkg_config} --cflags --libs tenon
+    --define-variable=cuda_libdir=${CUDA_LIBRARIES} OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  get_filename_component(libraries ${folder} DIRECTORY)
+  run(cc ${CONSUMERS}/consumer_c/consumer.c ${flags} -o ${WORK}/c_by_pkg_config)
+  run(c++ -std=c++17 ${CONSUMERS}/by_pkg_config.cpp ${flags} -o ${WORK}/cpp_by_pkg_config)
+  foreach(program IN ITEMS c_by_pkg_config cpp_by_pkg_config)
+    run(${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${libraries}:${CUDA_LIBRARIES} ${WORK}/${program})
+  endforeach()
+endfunction()
