@@ -126,6 +126,15 @@ KTileLoads loads_of(const Kernel& kernel, const Gemm& problem, const DeviceDescr
   return loads;
 }
 
+// How many clusters of so many CTAs run at once. Those of more than two lie within a GPC, and fill as much of
+// its multiprocessors as is a multiple of them.
+std::int64_t clusters_at_once(int ctas, int sms, int all_sms, const CostParameters& c) noexcept {
+  if (ctas <= 2) return std::max(sms / ctas, 1);
+  const int of_a_gpc = c.multiprocessors_of_a_gpc / ctas;
+  const double reached = c.reached_by_large_clusters * all_sms * of_a_gpc / c.multiprocessors_of_a_gpc;
+  return std::max<std::int64_t>(std::min<std::int64_t>(static_cast<std::int64_t>(reached), sms / ctas), 1);
+}
+
 // The time of a wgmma kernel in clocks, but for its start. A k-tile takes as long as its multiplication or
 // its loads, whichever is longer (overlapped()). Each CTA of a cluster along m (n) loads a part of B (A) for
 // all of them. A cluster computes all of its tiles, even those beyond the rows (columns) of C. start: the
@@ -161,9 +170,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
     multiplying *= 1 + far * (kernel.efficiency / c.unaligned_from_memory - 1);
   }
   const int all_sms = device.is_limited() ? device.all_multiprocessors : sms;
-  const double reached =
-      kernel.cluster > 2 ? std::min<double>(sms, all_sms * c.reached_by_large_clusters) : sms;
-  const auto clusters = std::max<std::int64_t>(static_cast<std::int64_t>(reached) / kernel.cluster, 1);
+  const std::int64_t clusters = clusters_at_once(kernel.cluster, sms, all_sms, c);
   const std::int64_t cluster_tiles = tiles_m / along_m * (tiles_n / along_n);
   // The loads of a k-tile where so many clusters load at once: they share the bytes of the L2 and of memory.
   const auto loading_among = [&](std::int64_t loading_clusters) {

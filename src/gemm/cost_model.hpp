@@ -36,45 +36,47 @@ namespace tenon {
 struct CostParameters {
   // Rates.
   double flop_per_clock = 3500;    // of an SM, for 16-bit operands, times Kernel::efficiency; 4096 at most
-  double bytes_per_clock = 50.72;  // from the L2 to an SM, where all SMs load,
-  double most_bytes_per_clock = 154.8;  // and where few do.
+  double bytes_per_clock = 50.31;  // from the L2 to an SM, where all SMs load,
+  double most_bytes_per_clock = 165.5;  // and where few do.
   // An operand that fills at most the first part of the L2 is near. One that fills the second part more is
   // far, and an SM reads it so fast at most.
-  double near_part_of_l2 = 0.05453, far_part_of_l2 = 0.07785, most_far_bytes_per_clock = 36.79;
-  double fresh_bytes_per_clock = 232.2;  // more, of what no other SM near a half of the L2 has brought there
-  double received_bytes_per_clock = 463.9;  // of what other CTAs of the cluster load, to an SM
+  double near_part_of_l2 = 0.0594, far_part_of_l2 = 0.05706, most_far_bytes_per_clock = 34.92;
+  double fresh_bytes_per_clock = 211.5;  // more, of what no other SM near a half of the L2 has brought there
+  double received_bytes_per_clock = 386.9;  // of what other CTAs of the cluster load, to an SM
   // Of a line of the L2, for each CTA that reads it in a k-tile: they wait in turn.
-  double line_clocks = 1.523;
+  double line_clocks = 1.544;
   // Slowdown of loads whose rows do not begin on 128-byte lines, and on 32-byte sectors.
-  double line_crossing = 1.234, sector_crossing = 1.602;
+  double line_crossing = 1.151, sector_crossing = 1.488;
   // What the start costs: whatever the kernel; times the shorter of multiplication and loads of a k-tile; and
   // times its loads.
-  double launch_clocks = 262.6, start_k_tiles = 2.546, start_loads = 0.05085;
+  double launch_clocks = 290.5, start_k_tiles = 1.538, start_loads = 0.02609;
   // Of a tile, whatever its size, and of each element of C that a warpgroup stores of it.
-  double tile_clocks = 52.59, store_clocks = 0.01429;
-  double f32_store_clocks = 0.07662;             // more for an element of 4 bytes,
-  double unaligned_f32_store_clocks = 0.04346;   // and where TMA cannot store C,
-  double unaligned_16_bit_store_clocks = 0.108;  // also of 16 bits
-  double transposed_store_clocks = 0.08665;  // more for an element that a swap-AB kernel stores transposed
-  double narrow_subtile_clocks = 68.03;      // of a last epilogue subtile below 64 columns (StoreTma)
+  double tile_clocks = 36.02, store_clocks = 0.01234;
+  double f32_store_clocks = 0.07854;              // more for an element of 4 bytes,
+  double unaligned_f32_store_clocks = 0.04363;    // and where TMA cannot store C,
+  double unaligned_16_bit_store_clocks = 0.0902;  // also of 16 bits
+  double transposed_store_clocks = 0.09677;  // more for an element that a swap-AB kernel stores transposed
+  double narrow_subtile_clocks = 54.37;      // of a last epilogue subtile below 64 columns (StoreTma)
   double overlap_of_register_stores = 0.4;   // part of the stores that ping-pong hides without TMA
-  double reduction_clocks = 0.1741;          // of an element of a warpgroup, between two CTAs that split k,
-  double further_reduction = 0.3843;         // and so much more whenever twice as many do
+  double reduction_clocks = 0.1803;          // of an element of a warpgroup, between two CTAs that split k,
+  double further_reduction = 0.3085;         // and so much more whenever twice as many do
   // Of an element of a warpgroup that stream-K writes to memory and reads from there, each; and of the wait.
-  double streamed_clocks = 0.8393, streamed_wait_clocks = 654.9;
-  double streamed_launch_clocks = 181.5;  // more for a launch of stream-K, also where no tile is shared
-  double cluster_clocks = 30.88;          // of a launch, for each CTA of a cluster but one
-  // Clusters of more than two CTAs do not fill the GPCs: part of the SMs that they reach. They are not
-  // persistent either: a wave beyond the first begins anew.
-  double reached_by_large_clusters = 0.9369;
-  double wave_clocks_of_large_clusters = 10000;
+  double streamed_clocks = 0.9021, streamed_wait_clocks = 655.6;
+  double streamed_launch_clocks = 183;  // more for a launch of stream-K, also where no tile is shared
+  double cluster_clocks = 38.6;         // of a launch, for each CTA of a cluster but one
+  // Clusters of more than two CTAs lie within a GPC: its SMs, and the part of the clusters for which these
+  // have room that run at once (some GPCs lack SMs). They are not persistent either: a wave beyond the first
+  // begins anew.
+  int multiprocessors_of_a_gpc = 16;
+  double reached_by_large_clusters = 0.9279;
+  double wave_clocks_of_large_clusters = 9678;
   // Slowdown of a k-tile of unaligned kernels in tail split-K, whose CTAs share no operands.
   double unaligned_tail_split = 1.5;
   // Efficiency of the unaligned kernels where the operands are far: TMA limits them, since each row takes two
   // boxes; and where the operand that stays in shared memory has rows on 128-byte lines of the L2.
   double unaligned_from_memory = 0.827, unaligned_on_l2_lines = 0.912;
   // For an element of C of unaligned kernels: of the type of the operands, f32, and everything else.
-  double unaligned_store_clocks = 0.05, unaligned_to_f32_store_clocks = 0.05,
+  double unaligned_store_clocks = 0.05, unaligned_to_f32_store_clocks = 0.05101,
          unaligned_general_store_clocks = 0.9;
 
   // Copies of operands: the launch of a transposing copy, and bytes in a clock of the device.
@@ -83,8 +85,8 @@ struct CostParameters {
   // The kernels of mma.sync: of a tile, whatever its size, and of each element of it, also where rows of C
   // are not aligned; multiply-adds of the largest TMA tile in a clock; multiply-adds that the reduction
   // between the CTAs of a cluster costs each of its tiles.
-  double mma_sync_tile_clocks = 659.5, mma_sync_store_clocks = 0.04141,
-         mma_sync_unaligned_store_clocks = 0.1808, mma_sync_rate = 1200, mma_sync_reduction = 2.7e6;
+  double mma_sync_tile_clocks = 701.2, mma_sync_store_clocks = 0.04394,
+         mma_sync_unaligned_store_clocks = 0.1806, mma_sync_rate = 1200, mma_sync_reduction = 2.7e6;
 };
 
 // Those of a device.

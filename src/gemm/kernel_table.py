@@ -16,7 +16,7 @@ the choice takes the earlier line.
   types       operands and accumulator as kernel names spell them: f16_f32; e4m3_e5m2_f32 if A and B differ
   layouts     tn nn tt nt, of A and B: t is row-major, n is column-major
   tile_m, tile_n, tile_k      of a CTA: rows and columns of C, with swapab too, and depth of a k-tile
-  warpgroups  wgmma: consumer warpgroups that share a tile, 1 or 2 (1 with pingpong)
+  warpgroups  wgmma: consumer warpgroups that share a tile, 1 to 3 (1 with pingpong)
   warp_m, warp_n              the other families: the tile of a warp
   stages      k-tiles in flight
   clusters    wgmma: CTAs of a cluster along m x n, which share operands. Several, powers of two: one compiled kernel, whose
@@ -379,7 +379,7 @@ def read_wgmma(reader, values):
     pingpong = values["schedule"] == "pingpong"
     if pingpong and variant and variant[0] not in ("swapab", "fused"):
         reader.refuse("schedule", f"pingpong is there but must be cooperative with {variant[0]}")
-    values["warpgroups"] = reader.number("warpgroups", 1, 1 if pingpong else 2)
+    values["warpgroups"] = reader.number("warpgroups", 1, 1 if pingpong else 3)
     values["clusters"] = reader.clusters()
     values["cluster_k"] = reader.number("cluster_k", 1, 1 if pingpong or "streamk" in variant or variant[:1] in (["unaligned"], ["rowinterleaved"]) else 8)
     for along_m, along_n in values["clusters"]:

@@ -14,9 +14,15 @@ using Halves = WgmmaOperands<half, half, float>;
     defined(MISUSE_element_types)
 using Config =
     WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 1>;
-#elif defined(MISUSE_three_consumers)
+#elif defined(MISUSE_four_consumers)
 using Config =
-    WgmmaConfig<Halves, row_major, column_major, TileShape<192, 64, 64>, 3, 2, ClusterShape<1, 1>, 1>;
+    WgmmaConfig<Halves, row_major, column_major, TileShape<256, 64, 64>, 4, 2, ClusterShape<1, 1>, 1>;
+#elif defined(MISUSE_three_consumers_of_128_rows)
+using Config =
+    WgmmaConfig<Halves, row_major, column_major, TileShape<384, 64, 64>, 3, 2, ClusterShape<1, 1>, 1>;
+#elif defined(MISUSE_three_consumers_of_208_columns)
+using Config =
+    WgmmaConfig<Halves, row_major, column_major, TileShape<192, 208, 64>, 3, 2, ClusterShape<1, 1>, 1>;
 #elif defined(MISUSE_half_a_warpgroup)
 using Config =
     WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 2, 2, ClusterShape<1, 1>, 1>;

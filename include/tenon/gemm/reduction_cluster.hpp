@@ -2,10 +2,11 @@
 // k, and reduce them through distributed shared memory. The order of the additions is fixed: the same problem
 // gives the same bits every time.
 //
-// The warps that hold the same 16 rows, one in each CTA, add them up in one of the CTAs: the first of K CTAs
-// has the first 1/K of the rows, and so on, so that all receive and store as much. (Where a CTA has fewer
-// warps than there are CTAs, the last CTAs only send.) A warp waits for its counterparts in the other CTAs
-// and for no other warp. Below: reduction.hpp (the interface), pipeline/tma_ring.hpp.
+// The warps that hold the same 16 rows, one in each CTA, add them up in one of the CTAs: those of the first
+// 16 rows in the first CTA, of the next 16 in the second, and so on, so that all CTAs receive and store about
+// as much. (Where a CTA has fewer warps than there are CTAs, the last CTAs only send.) A warp waits for its
+// counterparts in the other CTAs and for no other warp. Below: reduction.hpp (the interface),
+// pipeline/tma_ring.hpp.
 #pragma once
 
 #include "tenon/fragment/pack.hpp"
@@ -22,13 +23,9 @@ class ClusterSplitKReduction {
   using Cluster = typename Config::Cluster;
   using Value_ = typename Packing<typename Config::Acc>::Value;  // float or int32_t
   static constexpr int ctas = Cluster::k, warps = Config::warps;
-  static_assert(
-      warps % ctas == 0 || ctas % warps == 0,
-      "ClusterSplitKReduction: each CTA adds up the rows of a whole number of warps, or each warp's "
-      "rows are added up in a CTA of their own: 2, 4 or 8 CTAs");
   // A "stage" is a warp's: full when the others' accumulators are here, empty when they have been read.
   using Ring = TmaRing<warps>;
-  static constexpr int adds_up = ctas < warps ? warps / ctas : 1;  // warps of a CTA that adds up
+  static constexpr int adds_up = (warps + ctas - 1) / ctas;  // at most so many warps of a CTA
   static constexpr int registers = Config::Block::n / 2, part_bytes = 32 * registers * 4;
   static constexpr int others = ctas - 1;
   // What is received, then the barriers. Multiples of 16.
@@ -57,7 +54,7 @@ class ClusterSplitKReduction {
   }
 
   __device__ __forceinline__ void finish() const {
-    if (rank_ != own_.index / adds_up) ring_.wait_empty(own_);
+    if (rank_ != own_.index % ctas) ring_.wait_empty(own_);
   }
 
  private:
@@ -77,9 +74,9 @@ class ClusterSplitKReduction {
   // that adds them up.
   template <class Part, class Store>
   __device__ __forceinline__ void reduce(const Part& part, const Store& store) {
-    const int adder = own_.index / adds_up;
+    const int adder = own_.index % ctas;
     const std::uint32_t parts =
-        received_ + static_cast<std::uint32_t>(own_.index % adds_up * (others * part_bytes) + 16 * lane_id());
+        received_ + static_cast<std::uint32_t>(own_.index / ctas * (others * part_bytes) + 16 * lane_id());
     if (rank_ == adder) {
       // A copy: if other instructions wrote the registers of wgmma, ptxas would let no two wgmma overlap.
       Total total;

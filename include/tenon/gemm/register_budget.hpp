@@ -11,11 +11,11 @@
 namespace tenon {
 
 // The registers of a thread of each role after setmaxnreg.
-template <int Producer, int Consumer>
+template <int Producer, int Consumer, int Consumers = 2>
 struct RoleRegisters {
   static constexpr int producer = Producer, consumer = Consumer;
-  static_assert(128 * Producer + 256 * Consumer <= 65536,
-                "RoleRegisters: one producer and two consumer warpgroups have 65536 registers");
+  static_assert(128 * (Producer + Consumers * Consumer) <= 65536,
+                "RoleRegisters: one producer and the consumer warpgroups have 65536 registers together");
 };
 
 // For kernels whose wgmma reads both operands from shared memory: the producer thread needs few registers.
@@ -24,6 +24,9 @@ using WgmmaRegisters = RoleRegisters<24, 240>;
 // Where the producer keeps addresses of eight maps (kernel_wgmma_unaligned.hpp), or the consumers are warps
 // that multiply from registers (kernel_tma.hpp).
 using WideProducerRegisters = RoleRegisters<40, 232>;
+
+// Three consumer warpgroups, which have 64 rows each.
+using ThreeConsumerRegisters = RoleRegisters<32, 160, 3>;
 
 // Config: WgmmaConfig.
 template <class Config>
@@ -45,15 +48,17 @@ struct RegisterBudget {
   // Whether the accumulators leave so few registers that the consumers keep one number across the epilogue
   // and compute the position again (HeldPosition), wait for the grid before them at the start of the kernel,
   // and store fewer rows at a time.
-  static constexpr bool scarce = Config::splits_tail || accumulators > 128;
+  static constexpr bool scarce = Config::splits_tail || accumulators > (Config::consumers == 3 ? 48 : 128);
   // Whether a consumer computes its number from its thread's: of ping-pong kernels with 128 accumulators and
   // a fused epilogue, a register that held it would be spilled; with more accumulators, others would be.
   static constexpr bool counts_consumers_anew = Config::pingpong && accumulators <= 128;
   // The producers need more registers where the launch says the cluster or its CTAs divide k; so do the
   // largest ping-pong kernels of swap-AB, which would spill.
-  using Roles = std::conditional_t<!Config::Cluster::is_compiled || Config::Cluster::k != 1 ||
-                                       (Config::pingpong && Config::swap_ab && accumulators >= 176),
-                                   WideProducerRegisters, WgmmaRegisters>;
+  using Roles =
+      std::conditional_t<Config::consumers == 3, ThreeConsumerRegisters,
+                         std::conditional_t<!Config::Cluster::is_compiled || Config::Cluster::k != 1 ||
+                                                (Config::pingpong && Config::swap_ab && accumulators >= 176),
+                                            WideProducerRegisters, WgmmaRegisters>>;
   // Rows that a warp stores at a time where TMA cannot write C, or C is read. With 4, ptxas no longer keeps
   // the operands' descriptors in uniform registers of ping-pong kernels; with 2, it spills where registers
   // are scarce.

@@ -36,8 +36,8 @@ constexpr bool is_a_pair() {
 struct NamedBarrier {
   static constexpr int turns = 1;             // and 2: ping-pong (pipeline/turns.hpp)
   static constexpr int cleared_shift = 1;     // and 2, a consumer each: row-interleaved views
-  static constexpr int transposed_store = 3;  // and 4, a consumer each (store_tma_transposed.hpp)
-  static constexpr int residue = 5;           // cleared stages (producer_tma.hpp)
+  static constexpr int transposed_store = 3;  // to 5, a consumer each (store_tma_transposed.hpp)
+  static constexpr int residue = 6;           // cleared stages (producer_tma.hpp)
 };
 
 // Operands: WgmmaOperands. Block: TileShape of a CTA, Block::k elements being 128 bytes. Consumers:
@@ -53,9 +53,11 @@ struct WgmmaConfig {
   using Cluster = Cluster_;
   static constexpr bool promotes = Operands::promotes;
   static constexpr int consumers = Consumers, stages = Stages, subtiles = Subtiles;
-  static_assert(
-      Consumers == 1 || Consumers == 2,
-      "WgmmaConfig: one or two warpgroups multiply; with three, none could hold accumulators 256 wide");
+  static_assert(Consumers >= 1 && Consumers <= 3,
+                "WgmmaConfig: one, two or three warpgroups multiply; four would have too few registers");
+  static_assert(Consumers < 3 || (Block::m == 192 && Block::n <= 200),
+                "WgmmaConfig: three consumer warpgroups multiply tiles of 192 rows and 200 columns at most: "
+                "before setmaxnreg a thread has 128 registers, and ptxas compiles for these");
   static_assert(Block::m % (64 * Consumers) == 0,
                 "WgmmaConfig: the tile's rows must be 64 or a multiple for each consumer warpgroup");
   static_assert(Stages >= 2,
