@@ -404,7 +404,8 @@ def read_wgmma(reader, values):
         step = 64 * values["warpgroups"]
         values[rows] = reader.number(rows, step, 256, step)
         even = 16 if "swapab" in variant or "s8_s32" in types else 8
-        values[columns] = reader.number(columns, even, 256, even)
+        # ptxas compiles three consumer warpgroups for 128 registers a thread (WgmmaConfig).
+        values[columns] = reader.number(columns, even, 200 // even * even if values["warpgroups"] == 3 else 256, even)
         values["subtiles"] = reader.number("subtiles", 2 if "fused" in variant else 1, 8)
         if "fused" in variant:
             reader.number("cluster_k", 1, 1)

@@ -100,6 +100,13 @@ Flow run_tensor_store(Warp& warp, const Op& op, LaneMask active) {
   for_each_lane(active, [&](int lane) {
     Box box;
     if (!box_of(warp, op, lane, box) || !fits(warp, op, lane, box)) return;
+    if (box.tensor.slice_bytes() != 0) {
+      warp.report(FindingKind::argument, lane, d.map.of(warp, op, lane), [&] {
+        return std::string(
+            "The tensor map is interleaved: on an H100 such a store is an illegal instruction.");
+      });
+      return;
+    }
     std::uint64_t from = d.from.of(warp, op, lane);
     if (!is_multiple(warp, lane, FindingKind::misaligned, "The source address", from, 128) ||
         !to_shared_address(warp.cluster(), warp.actor(lane), Space::shared, from, true, "The source")) {

@@ -10,7 +10,7 @@
 //   in that dimension has no effect.
 // - A step over W skips pixels, as steps over the other dimensions do.
 // - Slices lie packed in shared memory, and the swizzle is the one of other maps.
-// A store is taken to move what the load reads.
+// A store by such a map is an illegal instruction on an H100.
 #include "emulator/machine/tensor_map.hpp"
 #include "emulator/machine/text.hpp"
 
