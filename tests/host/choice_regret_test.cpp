@@ -30,8 +30,8 @@ struct Limits {
 };
 
 // Beside each limit what the record says of today's parameters, mean and worst; the limit is about 1 % and
-// 5 % above it. They were fitted to half of the problems of records of H100s, the one kept among them;
-// nothing was fitted to the H200's, which is newer.
+// 5 % above it. They were fitted to half of the problems of records of H100s, the one kept among them. The
+// H200's is older than the newest tiles and judges the choice among the kernels that it has.
 struct Machine {
   const char *folder, *name;
   Limits limits[9];
@@ -52,15 +52,15 @@ constexpr Machine h100 = {"h100",
 constexpr Machine h200 = {"h200",
                           "NVIDIA H200",
                           {
-                              {"aligned", 1.079, 1.38},    // 1.069, 1.319
-                              {"decode", 1.058, 1.39},     // 1.048, 1.321
-                              {"tokens", 1.045, 1.18},     // 1.035, 1.120
-                              {"large", 1.023, 1.10},      // 1.013, 1.043
-                              {"unaligned", 1.102, 1.98},  // 1.092, 1.882
-                              {"fp8", 1.092, 1.57},        // 1.082, 1.494
-                              {"s8", 1.053, 1.23},         // 1.043, 1.173
-                              {"tf32", 1.033, 1.14},       // 1.023, 1.084
-                              {"f16_sums", 1.094, 1.33},   // 1.084, 1.269
+                              {"aligned", 1.046, 1.51},    // 1.036, 1.437
+                              {"decode", 1.037, 1.46},     // 1.027, 1.395
+                              {"tokens", 1.041, 1.29},     // 1.031, 1.232
+                              {"large", 1.022, 1.15},      // 1.012, 1.097
+                              {"unaligned", 1.100, 1.75},  // 1.090, 1.671
+                              {"fp8", 1.026, 1.30},        // 1.016, 1.236
+                              {"s8", 1.049, 1.23},         // 1.039, 1.173
+                              {"tf32", 1.041, 1.41},       // 1.031, 1.345
+                              {"f16_sums", 1.062, 1.24},   // 1.052, 1.184
                           }};
 constexpr const Machine* machines[] = {&h100, &h200};
 
