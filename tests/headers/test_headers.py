@@ -14,7 +14,7 @@
                                           C++14, plain C++ for device code, a target that a kernel's header excludes
   test_headers.py nvrtc  <cuda library folder> <cuda include folder>...   what embedders compile at run time: every header
                                           alone, but those of host code, which say in one sentence that they are; and
-                                          whole kernels with an operation of the embedder's own, in 3 s each
+                                          whole kernels with an operation of the embedder's own, most of them in 3 s
 
 Exit status 77: skipped.
 """
@@ -224,7 +224,7 @@ struct Alibi {
   __device__ float log2_factor() const { return tenon::log2_of_e; }
 };
 """
-NVRTC_SECONDS = 3  # of the processor, that a kernel takes
+NVRTC_SECONDS = 3  # of the processor, that a kernel takes; twice as many where it has code for every type of C
 # Architecture, headers, the operation and the configuration, and the kernel: its name expression and a part of its symbol.
 KERNELS = [
     ("sm_90a", ("cuda_fp16.h", "tenon/gemm/config_sm90.hpp", "tenon/gemm/kernel_wgmma.hpp"),
@@ -273,15 +273,16 @@ def nvrtc(folder, *cuda):
                 failures.append(f"{header} does not compile under NVRTC without a warning:\n{program.log}")
     for kernel in KERNELS:
         architecture, _, _, name, part = kernel
+        most = NVRTC_SECONDS * (2 if part in ("gemm_wgmma", "gemm_cp_async") else 1)
         # What else the machine does adds to the seconds: a kernel that takes too long has two more tries.
         for _ in range(3):
             with Program(library, folders, architecture, source_of(kernel), [name]) as program:
                 seconds, log = program.seconds, program.log
                 symbol, cubin = (None, b"") if program.error else (program.symbol(name), program.read("CUBIN"))
-            if seconds <= NVRTC_SECONDS or log:
+            if seconds <= most or log:
                 break
         else:
-            failures.append(f"{name} takes {seconds:.1f} s but must take {NVRTC_SECONDS} s at most")
+            failures.append(f"{name} takes {seconds:.1f} s but must take {most} s at most")
         if log:
             failures.append(f"{name} does not compile under NVRTC without a warning:\n{log}")
             continue
