@@ -47,7 +47,8 @@ struct RegisterBudget {
 
   // Whether the accumulators leave so few registers that the consumers keep one number across the epilogue
   // and compute the position again (HeldPosition), wait for the grid before them at the start of the kernel,
-  // and store fewer rows at a time.
+  // and store fewer rows at a time. About 110 registers beside the accumulators are enough: three consumer
+  // warpgroups have 80 fewer.
   static constexpr bool scarce = Config::splits_tail || accumulators > (Config::consumers == 3 ? 48 : 128);
   // Whether a consumer computes its number from its thread's: of ping-pong kernels with 128 accumulators and
   // a fused epilogue, a register that held it would be spilled; with more accumulators, others would be.
