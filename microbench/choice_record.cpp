@@ -96,6 +96,7 @@ std::string to_text(const ChoiceRecord& record) {
       {"multiprocessors", record.device.multiprocessors},
       {"shared_bytes_per_block_optin", record.device.shared_bytes_per_block_optin},
       {"l2_bytes", record.device.l2_bytes},
+      {"memory_bytes_per_clock", record.device.memory_bytes_per_clock},
       {"kernels", names}};
   // A commit need not be UTF-8.
   constexpr auto replace = ordered_json::error_handler_t::replace;
@@ -138,6 +139,7 @@ ChoiceRecord read_choice_record(const std::string& text) {
     record.device.multiprocessors = json.at("multiprocessors").get<int>();
     record.device.shared_bytes_per_block_optin = json.at("shared_bytes_per_block_optin").get<std::size_t>();
     record.device.l2_bytes = json.at("l2_bytes").get<std::size_t>();
+    record.device.memory_bytes_per_clock = json.at("memory_bytes_per_clock").get<int>();
     const auto names = json.at("kernels").get<std::vector<std::string>>();
     for (const ordered_json& problem : json.at("problems"))
       record.problems.push_back(times_of(problem, names));

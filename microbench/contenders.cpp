@@ -1,9 +1,9 @@
 #include "microbench/contenders.hpp"
 
 #include "gemm/kernel.hpp"
+#include "host/device.hpp"
 #include "host/plan.hpp"
 #include "reference/reference.hpp"
-#include "tenon/gemm/cuda_launcher.hpp"
 
 namespace tenon::microbench {
 namespace {
@@ -22,7 +22,8 @@ Candidate through_gemm(const std::string& name, const char* kernel) {
   result.kernel = [named](const Gemm& problem) -> std::string {
     DeviceDescription device;
     Plan plan;
-    if (!describe_cuda_device(&device) || !make_plan(kernels(), named(problem), device, &plan)) return "none";
+    if (!describe_current_device(&device) || !make_plan(kernels(), named(problem), device, &plan))
+      return "none";
     return plan.kernel->name + (plan.has_copies() ? " + padded copies" : "");
   };
   result.enqueue = [named](const Gemm& problem, CUstream_st* stream) {

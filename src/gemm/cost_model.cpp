@@ -55,6 +55,13 @@ double overlapped(double x, double y) noexcept {
   return std::sqrt(std::sqrt(x * x * x * x + y * y * y * y));
 }
 
+// The bandwidth of the memory for each SM, relative to that of the device whose rates the parameters are.
+double memory_of(const DeviceDescription& device, const CostParameters& c) noexcept {
+  if (device.memory_bytes_per_clock == 0) return 1;
+  const int sms = device.is_limited() ? device.all_multiprocessors : device.multiprocessors;
+  return device.memory_bytes_per_clock / (c.memory_bytes_per_clock * std::max(sms, 1));
+}
+
 // What a CTA of a wgmma kernel loads of an operand for a k-tile.
 struct OperandLoads {
   double whole;     // bytes, if the cluster shared nothing
@@ -67,9 +74,9 @@ struct OperandLoads {
 };
 
 // rows: of the tile; all_rows: of the operand; sharing: CTAs of a cluster that load the rows together;
-// readers: clusters that read the same rows.
+// readers: clusters that read the same rows; memory: memory_of() the device.
 OperandLoads loads_of(double rows, double row_bytes, double work, std::int64_t all_rows, int sharing,
-                      double readers, double part_of_l2, const CostParameters& c) noexcept {
+                      double readers, double part_of_l2, double memory, const CostParameters& c) noexcept {
   OperandLoads loads;
   loads.whole = rows * row_bytes * work;
   loads.own = loads.whole / sharing;
@@ -77,17 +84,19 @@ OperandLoads loads_of(double rows, double row_bytes, double work, std::int64_t a
   loads.fresh = loads.own * 2 * (1 - std::exp2(-readers)) / readers;
   loads.requests = loads.own / (static_cast<double>(std::max<std::int64_t>(all_rows, 64)) * row_bytes);
   const double far = far_of(part_of_l2, c);
-  loads.most = 1 / ((1 - far) / c.most_bytes_per_clock + far / c.most_far_bytes_per_clock);
+  loads.most = 1 / ((1 - far) / c.most_bytes_per_clock + far / (memory * c.most_far_bytes_per_clock));
   return loads;
 }
 
 struct KTileLoads {
   OperandLoads a, b;
+  double memory;
 
   double unshared() const noexcept { return a.whole + b.whole; }
   // The time, where so many CTAs load at once, on such a part of the SMs.
   double clocks(double ctas, double part_of_sms, const CostParameters& c) const noexcept {
-    const double from_l2 = c.bytes_per_clock / part_of_sms, fresh = c.fresh_bytes_per_clock / part_of_sms;
+    const double from_l2 = c.bytes_per_clock / part_of_sms,
+                 fresh = memory * c.fresh_bytes_per_clock / part_of_sms;
     return a.own / std::min(from_l2, a.most) + b.own / std::min(from_l2, b.most) +
            (a.fresh + b.fresh) / fresh + (a.received() + b.received()) / c.received_bytes_per_clock +
            c.line_clocks * ctas * (a.requests + b.requests);
@@ -119,10 +128,13 @@ KTileLoads loads_of(const Kernel& kernel, const Gemm& problem, const DeviceDescr
   const auto work = [&](const ConstMatrix& matrix) { return is_row_interleaved ? 1 : l2_work(matrix, c); };
   const auto readers = [](std::int64_t tiles, int sharing) { return static_cast<double>(tiles) / sharing; };
   KTileLoads loads;
-  loads.a = loads_of(rows, row_bytes, work(problem.a), problem.m, grid.along_n,
-                     readers(grid.tiles_n, grid.along_n), part_of_l2(problem.m, problem, device), c);
-  loads.b = loads_of(columns, row_bytes, work(problem.b), problem.n, grid.along_m,
-                     readers(grid.tiles_m, grid.along_m), part_of_l2(problem.n, problem, device), c);
+  loads.memory = memory_of(device, c);
+  loads.a =
+      loads_of(rows, row_bytes, work(problem.a), problem.m, grid.along_n, readers(grid.tiles_n, grid.along_n),
+               part_of_l2(problem.m, problem, device), loads.memory, c);
+  loads.b =
+      loads_of(columns, row_bytes, work(problem.b), problem.n, grid.along_m,
+               readers(grid.tiles_m, grid.along_m), part_of_l2(problem.n, problem, device), loads.memory, c);
   return loads;
 }
 

@@ -1,6 +1,8 @@
 // The queries of device.hpp.
 #include "host/device.hpp"
 
+#include <utility>
+
 #include "tenon/gemm/cuda_launcher.hpp"
 
 namespace tenon {
@@ -27,6 +29,25 @@ bool has_code_for(int sm) noexcept {
   return runs_code_for(built_architectures(), sm);
 }
 
+namespace {
+
+// Of the memory of a device, in a clock of its multiprocessors; 0 if it does not say.
+int memory_bytes_per_clock(int device) noexcept {
+  int memory_khz = 0, bus_bits = 0, khz = 0;
+  const std::pair<int*, cudaDeviceAttr> queries[] = {{&memory_khz, cudaDevAttrMemoryClockRate},
+                                                     {&bus_bits, cudaDevAttrGlobalMemoryBusWidth},
+                                                     {&khz, cudaDevAttrClockRate}};
+  for (const auto& [value, attribute] : queries) {
+    if (cudaDeviceGetAttribute(value, attribute, device) == cudaSuccess && *value > 0) continue;
+    cudaGetLastError();
+    return 0;
+  }
+  // Two transfers a clock of the memory.
+  return static_cast<int>(2.0 * memory_khz * (bus_bits / 8) / khz);
+}
+
+}  // namespace
+
 Status describe_current_device(DeviceDescription* device) noexcept {
   // Nothing of a device changes, but a thread may make another one current at any time.
   thread_local struct {
@@ -47,6 +68,7 @@ Status describe_current_device(DeviceDescription* device) noexcept {
         "the CUDA device is sm_%d but this build holds code for sm %s: rebuild with TENON_ARCHITECTURES=%d",
         device->sm, built_architectures(), device->sm);
   }
+  device->memory_bytes_per_clock = memory_bytes_per_clock(number);
   last.number = number;
   last.description = *device;
   return {};

@@ -48,7 +48,8 @@ auto members(const EpilogueOptions& x) noexcept {
 }
 auto members(const DeviceDescription& x) noexcept {
   static_assert(sizeof(DeviceDescription) == 32, "a new member must be compared here");
-  return std::tie(x.sm, x.multiprocessors, x.all_multiprocessors, x.shared_bytes_per_block_optin, x.l2_bytes);
+  return std::tie(x.sm, x.multiprocessors, x.all_multiprocessors, x.shared_bytes_per_block_optin, x.l2_bytes,
+                  x.memory_bytes_per_clock);
 }
 // Without what is_remembered() refuses, and what does not change a plan of a device: its multiprocessors are
 // in its description.

@@ -89,7 +89,7 @@ inline const std::vector<Kernel>& kernel_list() {
 }
 
 constexpr DeviceDescription a100{80, 108, 163 * 1024, std::size_t{40} << 20};
-constexpr DeviceDescription h200{90, 132, 227 * 1024, std::size_t{50} << 20};
+constexpr DeviceDescription h200{90, 132, 227 * 1024, std::size_t{50} << 20, 0, 2483};
 constexpr DeviceDescription rtx3080{86, 68, 99 * 1024, std::size_t{5} << 20};
 
 // m x n x k, "tn" f16, dense and aligned.

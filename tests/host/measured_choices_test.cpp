@@ -22,7 +22,7 @@ namespace {
 
 using microbench::Suite;
 
-constexpr DeviceDescription h100{90, 132, 227 * 1024, std::size_t{50} << 20};
+constexpr DeviceDescription h100{90, 132, 227 * 1024, std::size_t{50} << 20, 0, 1693};
 
 // Results of gemm()'s own choice: suites that are not `best` name every kernel in turn. Those of sweeps are
 // curves, which say nothing of a kernel and are not measured anew with each change of the choice.

@@ -262,6 +262,7 @@ TEST(ChoiceRecord, IsReadAsItWasWritten) {
   EXPECT_EQ(read.device.multiprocessors, h200.multiprocessors);
   EXPECT_EQ(read.device.shared_bytes_per_block_optin, h200.shared_bytes_per_block_optin);
   EXPECT_EQ(read.device.l2_bytes, h200.l2_bytes);
+  EXPECT_EQ(read.device.memory_bytes_per_clock, h200.memory_bytes_per_clock);
   ASSERT_EQ(read.problems.size(), record.problems.size());
   for (std::size_t i = 0; i < read.problems.size(); ++i) {
     EXPECT_EQ(describe(read.problems[i].problem), describe(record.problems[i].problem));

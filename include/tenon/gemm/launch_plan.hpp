@@ -27,6 +27,8 @@ struct DeviceDescription {
   // Those of the device where the caller allows fewer; else 0. Then no grid has more CTAs than
   // `multiprocessors`.
   int all_multiprocessors = 0;
+  // Of the device's memory, in a clock of its multiprocessors at their highest clock; 0 where nobody asked.
+  int memory_bytes_per_clock = 0;
 
   bool is_limited() const noexcept { return all_multiprocessors != 0; }
 };
