@@ -37,9 +37,16 @@ void require_offered(const Gemm& problem) {
 
 // The name that cuBLASLt has for an epilogue. Throws Failure where it has no such epilogue.
 cublasLtEpilogue_t epilogue_of(const EpilogueOptions& options) {
-  const bool bias = options.bias.data != nullptr;
-  const bool others = options.row_bias.data != nullptr || options.row_scale != nullptr ||
-                      options.column_scale != nullptr || options.aux.data != nullptr;
+  const bool bias = options.bias.data != nullptr, aux = options.aux.data != nullptr;
+  const bool others =
+      options.row_bias.data != nullptr || options.row_scale != nullptr || options.column_scale != nullptr;
+  if (!others && aux && options.activation == Activation::relu)
+    return bias ? CUBLASLT_EPILOGUE_RELU_AUX_BIAS : CUBLASLT_EPILOGUE_RELU_AUX;
+  if (!others && aux && options.activation == Activation::gelu)
+    return bias ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX;
+  if (!others && !bias && options.activation == Activation::dgelu) return CUBLASLT_EPILOGUE_DGELU;
+  if (aux)
+    throw Failure(std::string("cuBLASLt has no such epilogue with aux and ") + name(options.activation));
   if (!others && options.activation == Activation::none)
     return bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
   if (!others && options.activation == Activation::relu)
@@ -136,6 +143,11 @@ CublasLtGemm::CublasLtGemm(const CublasLt& library, const Gemm& problem, void* w
       const cudaDataType_t type = data_type(bias.type);
       check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias.data, sizeof bias.data));
       check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type, sizeof type));
+    }
+    if (const Matrix& aux = problem.epilogue.aux; aux.data != nullptr) {
+      check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &aux.data,
+                                sizeof aux.data));
+      check(library_.matmul_set(operation_, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, &aux.ld, sizeof aux.ld));
     }
     check(library_.preference_create(&preference));
     check(library_.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,

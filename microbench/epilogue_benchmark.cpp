@@ -1,7 +1,10 @@
 // Fused epilogues (EpilogueOptions) against cuBLASLt's, and against tenon's own plain product, in one process
 // and by the protocol of measure.hpp. The reference is the fastest in idle bursts of cuBLASLt's first eight
 // answers; of gated pairs, which cuBLASLt does not have, its product and a kernel that reads 16 bytes a
-// thread at a time. Every result is compared with the reference's before it is timed.
+// thread at a time. Every D is compared with the reference's before it is timed. Where the pre-activation is
+// written, so is cuBLASLt's, with relu as one bit an element.
+#include <cmath>
+
 #include "gemm/kernel.hpp"
 #include "microbench/comparison_main.hpp"
 #include "microbench/cublaslt.hpp"
@@ -19,14 +22,20 @@ struct Fusion {
   const char* what;
   bool bias, residual;
   Activation activation;
-  bool gated = false;
+  bool gated = false, aux = false;  // aux: the pre-activation is written
+
+  bool has_aux() const { return aux || reads_aux(activation); }
 };
 constexpr Fusion fusions[] = {{"bias", true, false, Activation::none},
                               {"bias relu", true, false, Activation::relu},
                               {"bias gelu", true, false, Activation::gelu},
                               {"residual", false, true, Activation::none},
                               {"bias residual relu", true, true, Activation::relu},
-                              {"SwiGLU", false, false, Activation::silu, true}};
+                              {"SwiGLU", false, false, Activation::silu, true},
+                              {"bias relu aux", true, false, Activation::relu, false, true},
+                              {"bias gelu aux", true, false, Activation::gelu, false, true},
+                              {"dgelu", false, false, Activation::dgelu},
+                              {"SwiGLU aux", false, false, Activation::silu, true, true}};
 
 class Comparator {
  public:
@@ -62,12 +71,17 @@ class Comparator {
     for (const Fusion& fusion : fusions) {
       Gemm problem = plain;
       if (fusion.gated && n % 16 != 0) continue;
+      if (fusion.has_aux() && n % 128 != 0) continue;  // cuBLASLt's leading dimension of bits
       problem.c = {c_.data(), n, type};
       problem.d = {d_.data(), fusion.gated ? n / 2 : n, type};
       problem.beta = fusion.residual ? 1.0F : 0.0F;
       if (fusion.bias) problem.epilogue.bias = {bias_.data(), type};
       problem.epilogue.activation = fusion.activation;
       problem.epilogue.gated = fusion.gated;
+      if (fusion.has_aux()) {
+        if (fusion.aux) aux_.reserve(static_cast<std::size_t>(m * n) * element);
+        problem.epilogue.aux = {fusion.aux ? aux_.data() : c_.data(), n, type};
+      }
       compare_with_cublaslt(problem, fusion, type, of_plain, records);
     }
   }
@@ -85,6 +99,10 @@ class Comparator {
   void compare_with_cublaslt(const Gemm& problem, const Fusion& fusion, Type type, const Timing& of_plain,
                              std::vector<Record>* records) {
     Gemm asked = problem;  // of cuBLASLt
+    if (fusion.aux && !fusion.gated) {
+      product_.reserve(static_cast<std::size_t>(problem.m * problem.n) * bytes(type));
+      asked.epilogue.aux.data = product_.data();
+    }
     if (fusion.gated) {
       product_.reserve(static_cast<std::size_t>(problem.m * problem.n) * bytes(type));
       asked.c = {product_.data(), problem.n, type};
@@ -137,6 +155,7 @@ class Comparator {
 
   // Two units in the last place: cuBLASLt rounds once, as tenon does, but adds up in another order.
   static double tolerance(Type type) { return type == Type::f16 ? 0x1p-9 : 0x1p-6; }
+  static double dgelu_tolerance(std::int64_t k) { return 0x1p-8 * std::sqrt(static_cast<double>(k)); }
   Comparison check(const Gemm& problem, Type type) {
     const auto elements = static_cast<std::size_t>(problem.m * problem.n);
     poison(d_.data(), type, elements * bytes(type), timer_.stream());
@@ -144,16 +163,20 @@ class Comparator {
     const std::int64_t columns = problem.d.ld;
     copy_as_f32(expected_.data(), type, problem.m * columns, static_cast<float*>(as_f32_.data()),
                 timer_.stream());
-    // Of pairs, the reference rounds gate and value before it multiplies them.
+    // Of pairs, the reference rounds gate and value before it multiplies them. dgelu multiplies a product of
+    // the size of sqrt(k) by a derivative that may be near 0, of which the reference has some 10 bits.
     const double relative = tolerance(type) * (problem.epilogue.gated ? 4 : 1);
-    return compare(d_.data(), type, columns, as_f32_.data(), problem.m, columns, relative,
-                   problem.epilogue.gated ? relative * 64 : 0x1p-5, timer_.stream());
+    const double absolute = problem.epilogue.gated                             ? relative * 64
+                            : problem.epilogue.activation == Activation::dgelu ? dgelu_tolerance(problem.k)
+                                                                               : 0x1p-5;
+    return compare(d_.data(), type, columns, as_f32_.data(), problem.m, columns, relative, absolute,
+                   timer_.stream());
   }
 
   const Options& options_;
   ComparisonTimer timer_;
   CublasLt library_;
-  DeviceBuffer a_, b_, c_, bias_, d_, expected_, product_, as_f32_, workspace_;
+  DeviceBuffer a_, b_, c_, bias_, d_, aux_, expected_, product_, as_f32_, workspace_;
 };
 
 }  // namespace

@@ -75,6 +75,11 @@ auto combination_of(const Gemm& problem) {
 template <class Config>
 using CombinationOf = decltype(combination_of<Config>(Gemm{}));
 
+// The matrix beside D whose map a wgmma kernel has (FusedEpilogue); with a null pointer if there is none.
+inline const Matrix& matrix_beside_d(const Gemm& problem) {
+  return problem.beta != 0.0F ? problem.c : problem.epilogue.aux;
+}
+
 inline FusedEpilogue fused_epilogue_of(const Gemm& problem) {
   const EpilogueOptions& options = problem.epilogue;
   FusedEpilogue fused{};
@@ -89,8 +94,11 @@ inline FusedEpilogue fused_epilogue_of(const Gemm& problem) {
   fused.scale_a = problem.scale_a, fused.scale_b = problem.scale_b;
   fused.scale_d = options.scale_d, fused.absmax = options.absmax;
   fused.bias_gradient = options.bias_gradient, fused.gated = options.gated;
-  fused.c_has_map = problem.beta != 0.0F && bytes(problem.c.type) == 2 &&
-                    reinterpret_cast<std::uintptr_t>(problem.c.data) % 16 == 0 && problem.c.ld % 8 == 0;
+  constexpr std::int64_t longest_ld = (std::int64_t{1} << 39) - 8;  // strides of a map: below 2^40 bytes
+  const Matrix& matrix = matrix_beside_d(problem);
+  fused.matrix_has_map = matrix.data != nullptr && bytes(matrix.type) == 2 &&
+                         reinterpret_cast<std::uintptr_t>(matrix.data) % 16 == 0 && matrix.ld % 8 == 0 &&
+                         matrix.ld <= longest_ld;
   return fused;
 }
 

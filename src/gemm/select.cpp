@@ -173,11 +173,11 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
                     "kernel %s computes alpha * A * B + beta * C in place but the problem %s", who,
                     problem.epilogue.empty() ? "has a D apart from C" : "has an epilogue");
     case Misfit::rare_epilogue:
-      return Status(
-          StatusCode::unsupported,
-          "kernel %s takes a bias with relu or gelu, gated pairs and a C of 16 bits, all %s and aligned "
-          "to 16 bytes, but the problem has another epilogue",
-          who, name(kernel.type));
+      return Status(StatusCode::unsupported,
+                    "kernel %s takes a bias with relu, gelu, drelu or dgelu, gated pairs, and a C or an aux, "
+                    "all %s and "
+                    "aligned to 16 bytes, but the problem has another epilogue",
+                    who, name(kernel.type));
     case Misfit::output_type:
       return Status(StatusCode::unsupported, "kernel %s writes %s but the result is %s", who,
                     kernel.copy == Copy::module ? "f16" : "floats or 8 bits", name(result_of(problem).type));

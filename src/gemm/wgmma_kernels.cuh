@@ -7,12 +7,12 @@
 
 namespace tenon {
 
-// Makes the map of C for the loads of the epilogue.
-inline Status make_c_map(Launcher& launcher, const Gemm& problem, FusedEpilogue* op) {
-  if (!op->c_has_map) return {};
-  const Matrix& c = problem.c;
-  return make_epilogue_map(launcher, c.data, c.ld, static_cast<int>(problem.m), static_cast<int>(problem.n),
-                           &op->c_map);
+// Makes the map of the matrix beside D for the epilogue.
+inline Status make_matrix_map(Launcher& launcher, const Gemm& problem, FusedEpilogue* op) {
+  if (!op->matrix_has_map) return {};
+  const Matrix& matrix = matrix_beside_d(problem);
+  return make_epilogue_map(launcher, matrix.data, matrix.ld, static_cast<int>(problem.m),
+                           static_cast<int>(problem.n), &op->matrix_map);
 }
 
 // The extent of the kernel's clusters, as the tensor core has m and n.
@@ -27,7 +27,7 @@ Status fill_wgmma(const Kernel& self, const Gemm& problem, const DeviceDescripti
                   Launcher& launcher, Launch* launch) {
   Op op = operation_of<Config, Op>(problem);
   if constexpr (std::is_same_v<Op, FusedEpilogue>) {
-    if (Status s = make_c_map(launcher, problem, &op); !s) return s;
+    if (Status s = make_matrix_map(launcher, problem, &op); !s) return s;
   }
   return plan_wgmma<Config>(product_of(problem), op, device, launcher, launch, cluster_extent<Config>(self),
                             problem.workspace);

@@ -46,6 +46,7 @@ struct Case {
   Type d_type = Type::f32, c_type = Type::f32, vector_type = Type::f32;
   int pad = 0, shift = 0;
   bool gated = false, scale_d = false, absmax = false, bias_gradient = false;
+  int aux_shift = 0, bias_shift = 0;  // further elements, of aux and of the bias alone
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& c) {
@@ -55,7 +56,7 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
              << name(c.d_type) << (c.gated ? ", gated" : "") << (c.scale_d ? ", scale_d" : "")
              << (c.absmax ? ", absmax" : "") << (c.bias_gradient ? ", bias gradient" : "") << ", C "
              << name(c.c_type) << ", vectors " << name(c.vector_type) << ", pad " << c.pad << ", shift "
-             << c.shift;
+             << c.shift << ", aux shift " << c.aux_shift << ", bias shift " << c.bias_shift;
 }
 
 // Multiples of 1/8 from -2 to 2.
@@ -149,8 +150,12 @@ void check(const Case& c, const Kernel* kernel, Type a_type, Order a_order, Orde
   const std::int64_t columns = c.gated ? n / 2 : n;  // of D
   const DeviceMatrix d(m, columns, columns + c.pad, c.d_type, c.shift, c.in_place ? &c_values : nullptr),
       addend(m, n, n + 2 * c.pad, c_type, c.shift, &c_values),
-      aux(m, n, n + c.pad, c.vector_type, c.shift, reads_aux(c.activation) ? &pre_values : nullptr);
-  const Buffer<unsigned char> device_bias(encoded(c.vector_type, bias)),
+      aux(m, n, n + c.pad, c.vector_type, c.shift + c.aux_shift,
+          reads_aux(c.activation) ? &pre_values : nullptr);
+  std::vector<float> shifted_bias(static_cast<std::size_t>(c.bias_shift),
+                                  std::numeric_limits<float>::quiet_NaN());
+  shifted_bias.insert(shifted_bias.end(), bias.begin(), bias.end());
+  const Buffer<unsigned char> device_bias(encoded(c.vector_type, shifted_bias)),
       device_row_bias(encoded(c.vector_type, row_bias));
   const Buffer<float> device_row_scale(row_scale), device_column_scale(column_scale);
   const float scale_d = c.scale_d ? 4.0F : 1.0F;
@@ -168,7 +173,9 @@ void check(const Case& c, const Kernel* kernel, Type a_type, Order a_order, Orde
   EpilogueOptions& e = problem.epilogue;
   e.activation = c.activation;
   e.lower = -1.25F, e.upper = 2.5F;
-  if (c.bias) e.bias = {device_bias.get(), c.vector_type};
+  if (c.bias)
+    e.bias = {device_bias.get() + static_cast<std::size_t>(c.bias_shift) * bytes(c.vector_type),
+              c.vector_type};
   if (c.row_bias) e.row_bias = {device_row_bias.get(), c.vector_type};
   if (c.scales) e.row_scale = device_row_scale.get(), e.column_scale = device_column_scale.get();
   e.gated = c.gated;
@@ -276,6 +283,28 @@ std::vector<Case> cases() {
       all.push_back(c);
     }
   }
+  // An aux that TMA stores or loads; n and m end within a subtile.
+  for (const Type type : {Type::bf16, Type::f16}) {
+    for (const A activation : {A::gelu, A::dgelu, A::relu, A::drelu, A::none}) {
+      Case c{130, 264, 72, activation, activation != A::drelu};
+      c.d_type = c.vector_type = type;
+      c.alpha = 0.5F, c.aux = !reads_aux(activation), c.pad = activation == A::relu ? 0 : 8;
+      all.push_back(c);
+    }
+  }
+  // What keeps an aux, or a bias, from TMA.
+  for (const A activation : {A::relu, A::drelu}) {
+    Case c{70, 136, 40, activation, true};
+    c.d_type = c.vector_type = Type::bf16, c.aux = !reads_aux(activation);
+    c.aux_shift = 4;
+    all.push_back(c);
+    c.aux_shift = 0, c.bias_shift = 1;
+    all.push_back(c);
+    c.bias_shift = 0, c.c_type = Type::bf16, c.beta = 0.5F;
+    all.push_back(c);
+    c.beta = 0.0F, c.vector_type = Type::f16;
+    all.push_back(c);
+  }
   // A C that TMA loads, apart and in place, over several tiles; gated pairs.
   for (const bool in_place : {false, true}) {
     for (const Type type : {Type::bf16, Type::f16}) {
@@ -291,6 +320,8 @@ std::vector<Case> cases() {
       c.d_type = c.vector_type = type;
       c.gated = true, c.aux = type == Type::f32, c.absmax = c.aux;
       all.push_back(c);
+      c.aux = true, c.absmax = false;
+      if (type == Type::bf16) all.push_back(c);
     }
   }
   // Outputs of 8 bits with a scale, aligned and not; the gradient of a bias.
@@ -370,7 +401,7 @@ TEST_F(FusedEpilogueTest, EveryKernelComputesEveryCase) {
                                      kernel.b_order == column_major);
     int run = 0;
     for (const Case& c : cases()) {
-      if (!all && run++ >= 8) break;
+      if (!all && run++ >= 13) break;
       check(c, &kernel, kernel.type, kernel.a_order, kernel.b_order);
       if (HasFatalFailure()) return;
     }
@@ -378,9 +409,10 @@ TEST_F(FusedEpilogueTest, EveryKernelComputesEveryCase) {
   EXPECT_GE(found, 2);
 }
 
-// C comes by TMA to where D is staged: with copies that land late or at random times, a missing wait shows.
-// Several tiles a CTA, so that the places are used again.
-TEST_F(FusedEpilogueTest, CopiesOfCMayLandAtAnyTime) {
+// C, or an aux that is read, comes by TMA to where D is staged, and an aux that is written leaves from there:
+// with copies that land late or at random times, a missing wait shows. Several tiles a CTA, so that the
+// places are used again.
+TEST_F(FusedEpilogueTest, CopiesOfCAndAuxMayLandAtAnyTime) {
   int found = 0;
   for (const Kernel& kernel : kernels()) {
     if (!kernel.fused || kernel.instruction != Instruction::wgmma || kernel.type != Type::bf16 ||
@@ -398,10 +430,18 @@ TEST_F(FusedEpilogueTest, CopiesOfCMayLandAtAnyTime) {
       check(c, &kernel, kernel.type, kernel.a_order, kernel.b_order);
       if (HasFatalFailure()) return;
     }
-    Case gated{kernel.tile_m * 3 + 10, kernel.tile_n * 5, 72, Activation::silu, true};
-    gated.d_type = gated.vector_type = Type::bf16, gated.gated = true;
-    check(gated, &kernel, kernel.type, kernel.a_order, kernel.b_order);
-    if (HasFatalFailure()) return;
+    for (const Activation activation : {Activation::relu, Activation::drelu}) {
+      Case c{kernel.tile_m * 3 + 10, kernel.tile_n * 5, 72, activation, true};
+      c.d_type = c.vector_type = Type::bf16, c.aux = !reads_aux(activation);
+      check(c, &kernel, kernel.type, kernel.a_order, kernel.b_order);
+      if (HasFatalFailure()) return;
+    }
+    for (const bool aux : {false, true}) {
+      Case gated{kernel.tile_m * 3 + 10, kernel.tile_n * 5, 72, Activation::silu, true};
+      gated.d_type = gated.vector_type = Type::bf16, gated.gated = true, gated.aux = aux;
+      check(gated, &kernel, kernel.type, kernel.a_order, kernel.b_order);
+      if (HasFatalFailure()) return;
+    }
   }
   if (found == 0) GTEST_SKIP() << "needs a device of sm_90";
 }

@@ -130,6 +130,32 @@ TEST(PreparedGemm, ReplacesTheAddressesOfNewPointersAlone) {
   EXPECT_EQ(device.described, 1) << "of prepare()";
 }
 
+// TMA stores an aux that is written and loads one that is read, through a map of its own.
+TEST(PreparedGemm, ReplacesTheAddressOfAux) {
+  for (const Activation activation : {Activation::gelu, Activation::dgelu}) {
+    CountingDevice device;
+    Gemm p = problem(4096, 4096, 1024, Type::bf16);
+    p.d = {address(std::uintptr_t{4} << 40), 4096, Type::bf16};
+    p.epilogue.activation = activation;
+    p.epilogue.aux = {address(std::uintptr_t{5} << 40), 4096, Type::bf16};
+    const PreparedGemm prepared = prepared_on(device, p);
+    const int encoded = device.maps;
+    ASSERT_TRUE(run(device, prepared));
+    EXPECT_EQ(device.replaced, 0);
+    GemmPointers elsewhere;
+    elsewhere.aux = address(std::uintptr_t{6} << 40);
+    ASSERT_TRUE(run(device, prepared, elsewhere));
+    EXPECT_EQ(device.replaced, 1) << "the map of aux";
+    ASSERT_TRUE(run(device, prepared));
+    EXPECT_EQ(device.replaced, 2) << "that of prepare() again";
+    EXPECT_EQ(device.maps, encoded);
+    elsewhere.aux = address((std::uintptr_t{6} << 40) + 8);
+    const Status s = run(device, prepared, elsewhere);
+    EXPECT_NE(std::string(s.message()).find("prepared for a multiple of 16 bytes"), std::string::npos)
+        << s.message();
+  }
+}
+
 TEST(PreparedGemm, PlansAgainForOtherAlignments) {
   CountingDevice device;
   const PreparedGemm prepared = prepared_on(device, problem(1024, 1024, 1024));

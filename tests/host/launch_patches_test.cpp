@@ -129,6 +129,16 @@ TEST(LaunchPatches, AreThoseOfEveryKernel) {
       expect_patched(kernel, p);
       ++patched;
       if (HasFatalFailure()) return;
+      if (!kernel.fused) continue;
+      // An aux that is written, and one that is read: 16-bit wgmma kernels have a map of it.
+      for (const Activation activation : {Activation::relu, Activation::drelu}) {
+        p.epilogue.activation = activation;
+        p.epilogue.aux = {address(std::uintptr_t{7} << 40), size,
+                          bytes(kernel.type) == 2 ? kernel.type : Type::f16};
+        p.c.type = p.epilogue.aux.type;
+        expect_patched(kernel, p);
+        if (HasFatalFailure()) return;
+      }
     }
   }
   EXPECT_GT(patched, static_cast<int>(kernels().size()) / 2);

@@ -102,5 +102,42 @@ TEST_F(Prepared, RunsGiveTheBitsOfGemm) {
   }
 }
 
+// An aux that a run writes or reads is that of the run.
+TEST_F(Prepared, RunsHaveAnAuxOfTheirOwn) {
+  const std::int64_t m = 72, n = 136, k = 64;
+  for (const Activation activation : {Activation::gelu, Activation::dgelu}) {
+    SCOPED_TRACE(name(activation));
+    Gemm p;
+    p.m = m, p.n = n, p.k = k;
+    p.a = {nullptr, k, row_major, Type::f16};
+    p.b = {nullptr, k, column_major, Type::f16};
+    const Buffer<std::uint16_t> prepared_d(numbers(m * n, 1)), prepared_aux(numbers(m * n, 2));
+    p.d = {prepared_d.get(), n, Type::f16};
+    p.epilogue.activation = activation;
+    p.epilogue.aux = {prepared_aux.get(), n, Type::f16};
+    Loading loading;
+    PreparedGemm prepared;
+    const Status made = PreparedGemmAccess::prepare(loading, p, &prepared);
+    ASSERT_TRUE(made) << made.message();
+    for (unsigned run = 0; run < 3; ++run) {
+      const Buffer<std::uint16_t> a(numbers(m * k, 5 * run + 3)), b(numbers(n * k, 5 * run + 4)),
+          expected(numbers(m * n, 5 * run + 5)), found(numbers(m * n, 5 * run + 6)),
+          expected_aux(numbers(m * n, 5 * run + 7)), found_aux(numbers(m * n, 5 * run + 7));
+      Gemm whole = p;
+      whole.a.data = a.get(), whole.b.data = b.get(), whole.d.data = expected.get();
+      whole.epilogue.aux.data = expected_aux.get();
+      ASSERT_TRUE(gemm(loading, whole));
+      GemmPointers pointers;
+      pointers.a = a.get(), pointers.b = b.get(), pointers.d = found.get(), pointers.aux = found_aux.get();
+      const Status s = PreparedGemmAccess::run(loading, prepared, pointers);
+      ASSERT_TRUE(s) << s.message();
+      EXPECT_EQ(found.read(), expected.read());
+      EXPECT_EQ(found_aux.read(), expected_aux.read());
+      EXPECT_EQ(found_aux.read() == numbers(m * n, 5 * run + 7), reads_aux(activation));
+    }
+    EXPECT_EQ(prepared_aux.read(), numbers(m * n, 2)) << "the aux of prepare() has no part in these runs";
+  }
+}
+
 }  // namespace
 }  // namespace tenon

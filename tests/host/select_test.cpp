@@ -496,6 +496,29 @@ TEST(EstimatedCost, OfFewRowsIsThatOfTheLoads) {
   EXPECT_LT(cost(1, 4096), estimated_cost(wgmma_kernel(128, 128, 1), problem(1, 128 * 132, 4096), h200));
 }
 
+// The fastest tiles have no store for every epilogue, but for an aux that TMA can store or load.
+TEST(Select, LargeProductsWithAuxTakeLargeTiles) {
+  for (const Activation activation :
+       {Activation::none, Activation::relu, Activation::gelu, Activation::drelu, Activation::dgelu}) {
+    Gemm p = problem(8192, 8192, 1024, Type::bf16);
+    p.d = {reinterpret_cast<void*>(std::uintptr_t{4} << 40), 8192, Type::bf16};
+    p.epilogue.activation = activation;
+    p.epilogue.aux = {reinterpret_cast<void*>(std::uintptr_t{5} << 40), 8192, Type::bf16};
+    const auto chosen = [&] { return select_kernel(p, h200); };
+    EXPECT_GT(chosen()->tile_m * chosen()->tile_n, 128 * 128) << chosen()->name;
+    p.epilogue.bias = {reinterpret_cast<const void*>(std::uintptr_t{6} << 40), Type::bf16};
+    EXPECT_GT(chosen()->tile_m * chosen()->tile_n, 128 * 128) << chosen()->name;
+    const auto takes_all = [&] { return chosen()->takes_epilogue == nullptr; };
+    p.epilogue.bias.data = reinterpret_cast<const void*>((std::uintptr_t{6} << 40) + 2);
+    EXPECT_TRUE(takes_all()) << "a bias between words: " << chosen()->name;
+    p.epilogue.bias = {};
+    p.epilogue.aux.ld = 8196;
+    EXPECT_TRUE(takes_all()) << "an unaligned aux: " << chosen()->name;
+    p.epilogue.aux = {reinterpret_cast<void*>(std::uintptr_t{5} << 40), 8192, Type::f16};
+    EXPECT_TRUE(takes_all()) << "of another type: " << chosen()->name;
+  }
+}
+
 TEST(Select, UnalignedKernelsAreForUnalignedOperandsOnly) {
   std::vector<Kernel> list = kernel_list();
   list.push_back(test::unaligned_kernel("unaligned"));

@@ -32,10 +32,10 @@ struct FusedEpilogue {
   float* absmax;
   float* bias_gradient;  // n sums
   bool gated;            // D is m x n / 2
-  // Whether C has 16 bits and TMA can load it: then wgmma kernels find its map in c_map, of boxes of an
-  // epilogue subtile.
-  bool c_has_map;
-  TensorMap c_map;
+  // The matrix beside D: C where beta is not 0, otherwise aux. Whether it has 16 bits and TMA can load and
+  // store it: then wgmma kernels find its map in matrix_map, of boxes of an epilogue subtile.
+  bool matrix_has_map;
+  TensorMap matrix_map;
 
   // alpha times the factors of fp8 operands.
   __device__ __forceinline__ float factor() const {
@@ -121,22 +121,29 @@ struct FusedEpilogue {
   }
 };
 
-// Whether StoreTmaFused has a store of its own for the epilogue, with A, D and the bias of type `type`:
+// Whether StoreTmaFused has a store of its own for the epilogue: TMA can store D, and it is one of
 //
-//   bias with relu, gelu or no activation
-//   bias with relu or no activation, and a C of that type that TMA can load
-//   bias and gated pairs with silu or gelu
+//   a bias with relu, gelu or no activation, and an aux that is written
+//   a bias with relu or no activation, and a C
+//   a bias with drelu or dgelu
+//   a bias and gated pairs with silu or gelu, and an aux that is written
 //
-// and nothing else, where TMA can store D.
+// or of these without the bias or the aux, and nothing else is asked for. A, D, the bias and the matrix
+// beside D have the type `type`. The bias begins on a multiple of 4 bytes: a lane loads two of its elements
+// at once.
 TENON_HOST_DEVICE inline bool is_for_tma(const FusedEpilogue& op, Type type, const Output& d) {
-  const bool has_c = op.beta != 0.0F;
-  const bool has_store = op.gated ? op.activation == Activation::silu || op.activation == Activation::gelu
-                                  : op.activation == Activation::none || op.activation == Activation::relu ||
-                                        (op.activation == Activation::gelu && !has_c);
-  return has_store && d.type == type && tma_can_store(d) && (!has_c || (op.c_has_map && op.c_type == type)) &&
-         (op.bias == nullptr || op.bias_type == type) && op.row_bias == nullptr && op.row_scale == nullptr &&
-         op.column_scale == nullptr && op.aux == nullptr && op.scale_d == nullptr && op.absmax == nullptr &&
-         op.bias_gradient == nullptr;
+  const bool has_c = op.beta != 0.0F, has_aux = op.aux != nullptr;
+  const bool has_store = op.gated
+                             ? op.activation == Activation::silu || op.activation == Activation::gelu
+                             : op.activation == Activation::none || op.activation == Activation::relu ||
+                                   reads_aux(op.activation) || (op.activation == Activation::gelu && !has_c);
+  const bool has_matrix = has_c || has_aux;
+  return has_store && d.type == type && tma_can_store(d) && !(has_c && has_aux) &&
+         (!has_matrix || (op.matrix_has_map && (has_c ? op.c_type : op.aux_type) == type)) &&
+         (op.bias == nullptr ||
+          (op.bias_type == type && reinterpret_cast<std::uintptr_t>(op.bias) % 4 == 0)) &&
+         op.row_bias == nullptr && op.row_scale == nullptr && op.column_scale == nullptr &&
+         op.scale_d == nullptr && op.absmax == nullptr && op.bias_gradient == nullptr;
 }
 
 }  // namespace tenon

@@ -1,85 +1,123 @@
 // The store of wgmma kernels with FusedEpilogue: StoreRows, which does anything that the epilogue can ask
 // for, and for the most frequent requests (is_for_tma()) a store with an operation that is known at compile
-// time. It is shorter, and TMA stores D, and loads C where that is apart.
+// time. It is shorter, and TMA stores D and an aux that is written, and loads a C apart from D or an aux that
+// is read.
 //
-// Below: store_tma_over_matrix.hpp, store_rows.hpp, store_tma.hpp.
+// Below: store_tma_over_matrix.hpp, store_rows.hpp, store_subtile.hpp.
 #pragma once
 
 #include "tenon/gemm/element_type.hpp"
 #include "tenon/gemm/fused_epilogue.hpp"
 #include "tenon/gemm/store_rows.hpp"
-#include "tenon/gemm/store_tma.hpp"
+#include "tenon/gemm/store_subtile.hpp"
 #include "tenon/gemm/store_tma_over_matrix.hpp"
 
 namespace tenon {
 
-// alpha * accumulator + bias[column]. T: the type of the bias, which may be null. It may be asked for columns
-// beyond the last one, which it gives the last one's bias: so one store serves the edges of D too.
+// Two adjacent pre-activations of a row without C: alpha * accumulator + bias[column], and the next. T: the
+// type of the bias, which may be null. Columns are even, and may lie beyond the last two: they get the bias
+// of those, so one store serves the edges of D too.
 template <class T>
 struct Biased {
   float alpha;
   const T* bias;
-  int last_column;
+  int last_two;
 
-  __device__ __forceinline__ float operator()(float accumulator, int column) const {
-    const float addend = bias == nullptr ? 0.0F : static_cast<float>(bias[min(column, last_column)]);
-    return fmaf(alpha, accumulator, addend);
+  __device__ __forceinline__ void load(float (&addends)[2], int column) const {
+    std::uint32_t word = 0;
+    if (bias != nullptr) word = *reinterpret_cast<const std::uint32_t*>(bias + min(column, last_two));
+    Packing<T>::unpack(word, addends);
+  }
+  __device__ __forceinline__ void add(float (&two)[2], const float (&addends)[2]) const {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) two[i] = fmaf(alpha, two[i], addends[i]);
+  }
+  __device__ __forceinline__ void operator()(float (&two)[2], int column) const {
+    float addends[2];
+    load(addends, column);
+    add(two, addends);
   }
 };
 
-// activation(alpha * accumulator + bias[column]), as an operation of StoreTma.
+// activation(pre-activation), as store_over_matrix() takes it. elements: of aux, if the activation reads it.
 template <class T, Activation activation>
 struct BiasActivation {
   Biased<T> biased;
-  __device__ __forceinline__ float operator()(float accumulator, int /*row*/, int column) const {
-    return activated<activation>(biased(accumulator, column), 0.0F, 0.0F, 0.0F);
+  __device__ __forceinline__ void operator()(float (&two)[2], const float (&elements)[2], int /*half*/,
+                                             int column) const {
+    biased(two, column);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) two[i] = activated<activation>(two[i], elements[i], 0.0F, 0.0F);
   }
 };
 
-// activation(alpha * accumulator + bias[column] + beta * element of C), as store_over_matrix() takes it.
+// activation(pre-activation + beta * element of C), likewise.
 template <class T, Activation activation>
 struct BiasActivationWithC {
   Biased<T> biased;
   float beta;
   __device__ __forceinline__ void operator()(float (&two)[2], const float (&elements)[2], int /*half*/,
                                              int column) const {
+    biased(two, column);
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const float sum = fmaf(beta, elements[i], biased(two[i], column + i));
-      two[i] = activated<activation>(sum, 0.0F, 0.0F, 0.0F);
-    }
+    for (int i = 0; i < 2; ++i)
+      two[i] = activated<activation>(fmaf(beta, elements[i], two[i]), 0.0F, 0.0F, 0.0F);
   }
 };
 
+// Writes 8 fragments of results to a subtile, as stage_over_matrix() does, of an operation that reads no
+// elements. Both rows of a fragment in turn: they share a bias.
+template <class T, class Op, class Part>
+__device__ __forceinline__ void stage_pairs(const Op& op, const Part& part, int j, std::uint32_t subtile,
+                                            int column, unsigned lane) {
+  const auto to_row = static_cast<int>(lane % 16), chunk = static_cast<int>(lane / 16);  // for stmatrix
+  const int first = column + static_cast<int>(2 * (lane % 4));
+#pragma unroll
+  for (int x = 0; x < 8; x += 2) {
+    std::uint32_t four[4];  // of fragments x and x + 1, rows g and g + 8 of each
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int fragment = j + x + i / 2;
+      float two[2];
+      part.pair(0, fragment, i % 2, two);
+      op(two, {}, i % 2, first + 8 * fragment);
+      four[i] = Packing<T>::pack(two);
+    }
+    ptx::stmatrix_sync_aligned_m8n8_x4_shared_b16(in_subtile(subtile, to_row, 8 * (x + chunk)), four);
+  }
+}
+
 // Gated pairs: writes up to 64 columns of D, made of 16 fragments from j on, to a subtile. A lane has both
 // columns of a pair, so it writes single elements; the four lanes of a row write 8 bytes, and the eight rows
-// of a fragment lie on different banks. op(accumulator, column): the pre-activation.
-template <class T, Activation activation, class Op, class Part>
-__device__ __forceinline__ void stage_gated(const Op& op, const Part& part, int j, std::uint32_t subtile,
-                                            int column, int lane) {
+// of a fragment lie on different banks.
+template <class T, Activation activation, class Part>
+__device__ __forceinline__ void stage_gated(const Biased<T>& biased, const Part& part, int j,
+                                            std::uint32_t subtile, int column, unsigned lane) {
+  const auto g = static_cast<int>(lane / 4), t = static_cast<int>(lane % 4);
 #pragma unroll
   for (int x = 0; x < 16; ++x) {
     if (j + x >= Part::columns) break;
-    const int first = column + 8 * (j + x) + 2 * (lane % 4);
+    float addends[2];
+    biased.load(addends, column + 8 * (j + x) + 2 * t);
+    const std::uint32_t at = in_subtile(subtile, g, 4 * x + t);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       float two[2];
       part.pair(0, j + x, half, two);
-      const float product[2] = {
-          activated<activation>(op(two[0], first), 0.0F, 0.0F, 0.0F) * op(two[1], first + 1), 0.0F};
-      ptx::st_shared_b16(in_subtile(subtile, lane / 4 + 8 * half, 4 * x + lane % 4),
+      biased.add(two, addends);
+      const float product[2] = {activated<activation>(two[0], 0.0F, 0.0F, 0.0F) * two[1], 0.0F};
+      ptx::st_shared_b16(at + half * 8 * subtile_row_bytes,
                          static_cast<std::uint16_t>(Packing<T>::pack(product)));
     }
   }
 }
 
-// T: __half or __nv_bfloat16, the type of A, and of D, C and the bias where TMA stores D. Subtiles,
-// rows_at_a_time: see StoreTma. parts, width: of a warp's accumulators (SubtileLoads). barriers_at: where the
-// barriers of all warps are, from the start of the staging memory on. takes_all: whether the kernel takes
-// every epilogue; if not, those alone that is_for_tma() names, and no StoreRows is compiled. gates: whether
-// gated pairs, too, have a store of their own.
-template <class T, int Subtiles, int rows_at_a_time, int parts, int width, int barriers_at, bool takes_all,
-          bool gates>
+// T: __half or __nv_bfloat16, the type of A, and of D, C, aux and the bias where TMA stores D. Subtiles: see
+// StoreTma. parts, width: of a warp's accumulators (SubtileLoads). barriers_at: where the barriers of all
+// warps are, from the start of the staging memory on. takes_all: whether the kernel takes every epilogue; if
+// not, those alone that is_for_tma() names, and no StoreRows is compiled. gates: whether gated pairs, too,
+// have a store of their own.
+template <class T, int Subtiles, int parts, int width, int barriers_at, bool takes_all, bool gates>
 class StoreTmaFused {
   using Loads = SubtileLoads<parts, width, subtiles_ahead(parts, width, Subtiles)>;
 
@@ -92,7 +130,7 @@ class StoreTmaFused {
   __device__ __forceinline__ StoreTmaFused(const Output& d, const FusedEpilogue& op, const TensorMap& map,
                                            std::uint32_t staging)
       : d_(d), op_(op), map_(map), staging_(staging) {
-    if (loads_c()) loads().initialize();
+    if (loads_matrix()) loads().initialize();
   }
 
   // Whether D has a row of that number.
@@ -100,7 +138,7 @@ class StoreTmaFused {
 
   // Before the mainloop of a tile: row and column of the warp's first accumulator in D.
   __device__ __forceinline__ void begin(int row, int column) const {
-    if (loads_c()) loads().begin(row, column);
+    if (loads_matrix()) loads().begin(row, column);
   }
 
   template <class Part>
@@ -112,6 +150,13 @@ class StoreTmaFused {
         return Rows(d_, op_, staging_ + before)(part, row, column);
       }
     }
+    if (reads_aux(op_.activation)) {
+      if (op_.activation == Activation::drelu) return derivative_by_tma<Activation::drelu>(part, row, column);
+      return derivative_by_tma<Activation::dgelu>(part, row, column);
+    }
+    // The pre-activation leaves before D, through the same subtiles.
+    if (op_.aux != nullptr)
+      by_tma<Activation::none>(part, op_.matrix_map, op_.gated ? 2 * d_.n : d_.n, row, column);
     if (gates && op_.gated) {
       if (op_.activation == Activation::silu) return gated_by_tma<Activation::silu>(part, row, column);
       return gated_by_tma<Activation::gelu>(part, row, column);
@@ -122,11 +167,11 @@ class StoreTmaFused {
     }
     switch (op_.activation) {
       case Activation::relu:
-        return by_tma<Activation::relu>(part, row, column);
+        return by_tma<Activation::relu>(part, map_, d_.n, row, column);
       case Activation::gelu:
-        return by_tma<Activation::gelu>(part, row, column);
+        return by_tma<Activation::gelu>(part, map_, d_.n, row, column);
       default:
-        return by_tma<Activation::none>(part, row, column);
+        return by_tma<Activation::none>(part, map_, d_.n, row, column);
     }
   }
 
@@ -142,30 +187,56 @@ class StoreTmaFused {
   __device__ __forceinline__ bool is_for_tma() const {
     return !takes_all || ((gates || !op_.gated) && tenon::is_for_tma(op_, type, d_));
   }
-  __device__ __forceinline__ bool loads_c() const { return op_.beta != 0.0F && is_for_tma(); }
+  __device__ __forceinline__ bool loads_matrix() const {
+    return (op_.beta != 0.0F || reads_aux(op_.activation)) && is_for_tma();
+  }
 
   __device__ __forceinline__ Loads loads() const {
     std::uint32_t warp = threadIdx.x / 32, staging = staging_;
     ptx::opaque(warp);  // as in StoreTma: addresses are computed here, not kept across the mainloop
     ptx::opaque(staging);
-    return {op_.c_map, staging + warp * bytes_of_warp, staging + barriers_at + warp * barrier_bytes_of_warp};
+    return {op_.matrix_map, staging + warp * bytes_of_warp,
+            staging + barriers_at + warp * barrier_bytes_of_warp};
   }
   // columns: of the accumulators. A gated D has half as many.
   __device__ __forceinline__ Biased<T> biased(int columns) const {
-    return {op_.factor(), static_cast<const T*>(op_.bias), columns - 1};
-  }
-  // D with a type that is known at compile time: one of the three stores of StoreTma is left.
-  __device__ __forceinline__ Output output() const {
-    Output d = d_;
-    d.type = type;
-    return d;
+    return {op_.factor(), static_cast<const T*>(op_.bias), columns - 2};
   }
 
+  // To the matrix of `map`, which is `columns` wide.
   template <Activation activation, class Part>
-  __device__ __forceinline__ void by_tma(const Part& part, int row, int column) const {
-    using Op = InteriorOperation<BiasActivation<T, activation>>;
-    const Op op{{biased(d_.n)}};
-    StoreTma<Op, Subtiles, rows_at_a_time>(output(), op, map_, staging_)(part, row, column);
+  __device__ __forceinline__ void by_tma(const Part& part, const TensorMap& map, int columns, int row,
+                                         int column) const {
+    static_assert(Part::columns % 8 == 0, "StoreTmaFused: a part must be a whole number of subtiles wide");
+    const BiasActivation<T, activation> op{biased(columns)};
+#pragma unroll
+    for (int s = 0; s < Part::columns / 8; ++s) {
+      std::uint32_t staging = staging_ + threadIdx.x / 32 * bytes_of_warp;
+      ptx::opaque(staging);  // as in StoreTma
+      auto lane = static_cast<unsigned>(lane_id());
+      ptx::opaque(lane);
+      const std::uint32_t subtile = staging + s % Subtiles * subtile_bytes;
+      // The elected lane alone has stores to wait for. Those of a whole part end with the last subtile of the
+      // warp; where it is another one, or gated pairs left before, all are waited for.
+      if (s == 0 && (Part::columns % (8 * Subtiles) != 0 || (gates && op_.gated))) {
+        cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
+      } else {
+        cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<Subtiles - 1>());
+      }
+      __syncwarp();
+      stage_pairs<T>(op, part, 8 * s, subtile, column, lane);
+      store_subtile(map, subtile, row, column + 64 * s);
+    }
+  }
+  // TMA stores a whole subtile.
+  __device__ __forceinline__ void store_subtile(const TensorMap& map, std::uint32_t subtile, int row,
+                                                int column) const {
+    cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);  // TMA reads through the other proxy
+    __syncwarp();
+    if (ptx::elect_sync(0xffffffffU)) {
+      store_box(map, row, column, subtile);
+      cuda::ptx::cp_async_bulk_commit_group();
+    }
   }
 
   template <Activation activation, class Part>
@@ -176,7 +247,7 @@ class StoreTmaFused {
     for (int j = 0; j < Part::columns; j += fragments) {
       std::uint32_t staging = staging_ + threadIdx.x / 32 * bytes_of_warp;
       ptx::opaque(staging);  // as in StoreTma
-      int lane = lane_id();
+      auto lane = static_cast<unsigned>(lane_id());
       ptx::opaque(lane);
       const std::uint32_t subtile = staging + j / fragments % Subtiles * subtile_bytes;
       // The elected lane alone has stores to wait for. The part before may have ended with any subtile.
@@ -189,15 +260,10 @@ class StoreTmaFused {
       stage_gated<T, activation>(op, part, j, subtile, column, lane);
       const int first = column / 2 + 4 * j, stored = 4 * min(fragments, Part::columns - j);
       if (stored == 4 * fragments) {
-        cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);  // TMA reads through the other proxy
-        __syncwarp();
-        if (ptx::elect_sync(0xffffffffU)) {
-          store_box(map_, row, first, subtile);
-          cuda::ptx::cp_async_bulk_commit_group();
-        }
+        store_subtile(map_, subtile, row, first);
       } else {  // the boxes of the map are not narrower
         __syncwarp();
-        store_subtile_vectors<2>(output(), subtile, row, first, stored, lane);
+        store_subtile_vectors<2>(d_, subtile, row, first, stored, lane);
       }
     }
   }
@@ -205,6 +271,13 @@ class StoreTmaFused {
   template <Activation activation, class Part>
   __device__ __forceinline__ void with_c_by_tma(const Part& part, int row, int column) const {
     const BiasActivationWithC<T, activation> op{biased(d_.n), op_.beta};
+    store_over_matrix<T, parts, width>(
+        op, part, map_, [&] { return loads(); }, row, column);
+  }
+
+  template <Activation activation, class Part>
+  __device__ __forceinline__ void derivative_by_tma(const Part& part, int row, int column) const {
+    const BiasActivation<T, activation> op{biased(d_.n)};
     store_over_matrix<T, parts, width>(
         op, part, map_, [&] { return loads(); }, row, column);
   }

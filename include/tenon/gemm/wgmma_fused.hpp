@@ -19,11 +19,10 @@ struct StoreOf<Config, FusedEpilogue, warps> {
                     Config::subtiles >= 2,
                 "WgmmaPieces: FusedEpilogue needs two epilogue subtiles a warp, and a tile that is neither "
                 "transposed nor row-interleaved nor split along k");
-  // The barriers of the loads of C come after those of the ring.
+  // The barriers of the loads of C or aux come after those of the ring.
   using type = std::conditional_t<
       Config::TileA::element_bytes == 2,
-      StoreTmaFused<typename Config::T, Config::subtiles, RegisterBudget<Config>::rows_at_a_time,
-                    Config::Warp::m / 64, Config::Warp::n / 64,
+      StoreTmaFused<typename Config::T, Config::subtiles, Config::Warp::m / 64, Config::Warp::n / 64,
                     Config::warps * Config::subtiles * subtile_bytes + TmaRing<Config::stages>::bytes,
                     takes_every_epilogue<Config>, !Config::pingpong || !takes_every_epilogue<Config>>,
       StoreRows<FusedEpilogue>>;
