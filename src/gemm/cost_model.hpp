@@ -39,42 +39,42 @@ namespace tenon {
 struct CostParameters {
   // Rates.
   double flop_per_clock = 3500;    // of an SM, for 16-bit operands, times Kernel::efficiency; 4096 at most
-  double bytes_per_clock = 51.46;  // from the L2 to an SM, where all SMs load,
-  double most_bytes_per_clock = 128.8;  // and where few do.
+  double bytes_per_clock = 51.74;  // from the L2 to an SM, where all SMs load,
+  double most_bytes_per_clock = 129.4;  // and where few do.
   // An operand that fills at most the first part of the L2 is near. One that fills the second part more is
   // far, and an SM reads it so fast at most.
   // It and fresh_bytes_per_clock are of a device whose memory gives each SM memory_bytes_per_clock.
-  double near_part_of_l2 = 0.0718, far_part_of_l2 = 0.2048, most_far_bytes_per_clock = 36.76;
+  double near_part_of_l2 = 0.07229, far_part_of_l2 = 0.2018, most_far_bytes_per_clock = 36.95;
   double memory_bytes_per_clock = 12.83;  // an H100: 3352 GB/s for 132 SMs at 1980 MHz
-  double fresh_bytes_per_clock = 119.4;   // more, of what no other SM near a half of the L2 has brought there
-  double received_bytes_per_clock = 280.4;  // of what other CTAs of the cluster load, to an SM
+  double fresh_bytes_per_clock = 120.8;   // more, of what no other SM near a half of the L2 has brought there
+  double received_bytes_per_clock = 282.3;  // of what other CTAs of the cluster load, to an SM
   // Of a line of the L2, for each CTA that reads it in a k-tile: they wait in turn.
-  double line_clocks = 1.389;
+  double line_clocks = 1.394;
   // Slowdown of loads whose rows do not begin on 128-byte lines, and on 32-byte sectors.
-  double line_crossing = 1.294, sector_crossing = 1.788;
+  double line_crossing = 1.294, sector_crossing = 1.792;
   // What the start costs: whatever the kernel; times the shorter of multiplication and loads of a k-tile; and
   // times its loads.
-  double launch_clocks = 777.8, start_k_tiles = 3.067, start_loads = 0.0269;
+  double launch_clocks = 776.7, start_k_tiles = 3.038, start_loads = 0.02717;
   // Of a tile, whatever its size, and of each element of C that a warpgroup stores of it.
-  double tile_clocks = 76.44, store_clocks = 0.01387;
-  double f32_store_clocks = 0.08488;              // more for an element of 4 bytes,
+  double tile_clocks = 73.65, store_clocks = 0.01388;
+  double f32_store_clocks = 0.08647;              // more for an element of 4 bytes,
   double unaligned_f32_store_clocks = 0.05454;    // and where TMA cannot store C,
   double unaligned_16_bit_store_clocks = 0.1128;  // also of 16 bits
-  double transposed_store_clocks = 0.09183;  // more for an element that a swap-AB kernel stores transposed
-  double narrow_subtile_clocks = 69.25;      // of a last epilogue subtile below 64 columns (StoreTma)
+  double transposed_store_clocks = 0.09358;  // more for an element that a swap-AB kernel stores transposed
+  double narrow_subtile_clocks = 71.82;      // of a last epilogue subtile below 64 columns (StoreTma)
   double overlap_of_register_stores = 0.4;   // part of the stores that ping-pong hides without TMA
-  double reduction_clocks = 0.183;           // of an element of a warpgroup, between two CTAs that split k,
-  double further_reduction = 0.4363;         // and so much more whenever twice as many do
+  double reduction_clocks = 0.1839;          // of an element of a warpgroup, between two CTAs that split k,
+  double further_reduction = 0.4361;         // and so much more whenever twice as many do
   // Of an element of a warpgroup that stream-K writes to memory and reads from there, each; and of the wait.
   double streamed_clocks = 0.9021, streamed_wait_clocks = 655.6;
   double streamed_launch_clocks = 183;  // more for a launch of stream-K, also where no tile is shared
-  double cluster_clocks = 34.98;        // of a launch, for each CTA of a cluster but one
+  double cluster_clocks = 34.64;        // of a launch, for each CTA of a cluster but one
   // Clusters of more than two CTAs lie within a GPC: its SMs, and the part of the clusters for which these
   // have room that run at once (some GPCs lack SMs). They are not persistent either: a wave beyond the first
   // begins anew.
   int multiprocessors_of_a_gpc = 16;
   double reached_by_large_clusters = 0.9279;
-  double wave_clocks_of_large_clusters = 5496;
+  double wave_clocks_of_large_clusters = 5467;
   // Slowdown of a k-tile of unaligned kernels in tail split-K, whose CTAs share no operands.
   double unaligned_tail_split = 1.5;
   // Efficiency of the unaligned kernels where the operands are far: TMA limits them, since each row takes two
