@@ -18,8 +18,8 @@ OLDEST = {"g++": 9, "clang++": 9}
 OLDEST_CUDA = 16  # what older clang includes by itself needs CUDA 11
 NAME = re.compile(r"(?:g|clang)\+\+(?:-\d+)?")
 STRICT = ("-Wall", "-Wextra", "-Werror")
-# What nvcc says of a compiler that it does not know.
-UNKNOWN_TO_NVCC = re.compile(r"(unsupported .*?)[.!]? The nvcc flag")
+# What nvcc says of a compiler that it does not know, and of g++ 9 and clang 9, whose option for C++20 is that of the draft.
+UNKNOWN_TO_NVCC = re.compile(r"(unsupported .*?)[.!]? The nvcc flag|(The -std=\S+ flag is not supported with the configured host compiler)")
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def under_nvcc(one, year, nvcc):
         status, said = _run([nvcc, "-ccbin", one.path, f"-std=c++{year}", "-Xcompiler=-Wall,-Wextra", "-gencode",
                              "arch=compute_90a,code=sm_90a", f"-I{INCLUDE}", "-c", "-o", f"{source}.o", source])  # fmt: skip
     if refused := UNKNOWN_TO_NVCC.search(said):
-        return refused[1], ""
+        return refused[1] or refused[2], ""
     # clang warns of functions in CUDA's headers too, which are no headers of the system to it behind nvcc.
     warnings = [line for line in said.splitlines() if "warning" in line and str(INCLUDE) in line]
     return None, _first_errors(said) if status else "\n".join(warnings[:3])

@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <clocale>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -39,6 +42,13 @@ struct Object {
   int line = 0;
   std::vector<Member> members;
 };
+
+// The value of the spelling of a number, whatever the program's locale. (std::from_chars of libstdc++ 9 and
+// 10 reads no double.)
+double real(const std::string& spelling) noexcept {
+  static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
+  return strtod_l(spelling.c_str(), nullptr, plain);
+}
 
 // The first error, as a sentence that names its line of the text.
 class Refusals {
@@ -268,11 +278,9 @@ class Members {
   bool microseconds(const char* name, double* result) {
     const Member* member = find(name);
     if (member == nullptr) return missing(name);
-    const std::string& spelling = member->value.spelling;
-    const char *const begin = spelling.data(), *const end = begin + spelling.size();
-    if (member->value.kind == Value::Kind::number && std::from_chars(begin, end, *result).ec == std::errc() &&
-        *result > 0) {
-      return true;
+    if (member->value.kind == Value::Kind::number) {
+      *result = real(member->value.spelling);
+      if (*result > 0 && std::isfinite(*result)) return true;
     }
     return wrong(*member, "must be a number above 0");
   }
@@ -417,12 +425,13 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
-// Independent of the locale; the last digit is a nanosecond.
+// With a point in every locale; the last digit is a nanosecond.
 std::string decimal(double microseconds) {
+  if (!std::isfinite(microseconds)) return "0.001";
   char digits[400];
-  const auto [end, error] = std::to_chars(std::begin(digits), std::end(digits), std::max(microseconds, 0.001),
-                                          std::chars_format::fixed, 3);
-  return error == std::errc() ? std::string(digits, end) : "0.001";
+  std::snprintf(digits, sizeof digits, "%.3f", std::max(microseconds, 0.001));
+  const std::string text = digits;
+  return text.substr(0, text.find_first_not_of("0123456789")) + "." + text.substr(text.size() - 3);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 """The headers compile with the compilers of this machine, with warnings as errors, and scripts/compilers would say if not.
 
-  test_compilers.py Host <nvcc>    the oldest and the newest g++ and clang++ in PATH, alone and as the host compiler of nvcc
+  test_compilers.py Host <nvcc>    each g++ and clang++ in PATH alone, the oldest and the newest also as the host compiler of nvcc
   test_compilers.py Cuda <nvcc>    the newest clang++ as the compiler of CUDA: skipped where none of 16 or newer is in PATH
 """
 import json
@@ -20,6 +20,8 @@ SAID = ("crt/host_config.h:151:2: error: -- unsupported clang version! clang ver
         "The nvcc flag '-allow-unsupported-compiler' can be used to override this version check; use at your own risk.")
 SAID_OF_GCC = ("crt/host_config.h:137:2: error: #error -- unsupported GNU version! gcc versions later than 15 are not supported! "
                "The nvcc flag '-allow-unsupported-compiler' can be used")
+SAID_OF_CXX20 = ("nvcc warning : The -std=c++20 flag is not supported with the configured host compiler. Flag will be ignored.\n"
+                 "cpp17.hpp:6:2: error: #error tenon needs C++17")
 
 
 def script(*arguments):
@@ -55,6 +57,15 @@ class Host(unittest.TestCase):
         self.assertEqual({row["standard"] for row in rows}, {"C++17", "C++20"})
         self.assertTrue([row for row in rows if not row["nvcc"]], "nvcc takes none of them")
 
+    def test_each_between_the_oldest_and_the_newest_alone(self):
+        installed = compilers.installed()
+        for kind in ("g++", "clang++"):
+            for one in [one for one in installed if one.kind == kind][1:-1]:
+                for year in compilers.STANDARDS:
+                    with self.subTest(compiler=str(one), standard=f"C++{year}"):
+                        self.assertEqual(compilers.alone(one, year, pathlib.Path(NVCC).parents[1] / "include"), {})
+                        print(f"{one}, C++{year}, alone")
+
     def test_a_warning_is_a_failure_of_that_part(self):
         warning = pathlib.Path(self.folder) / "warning.hpp"
         warning.write_text("static void unused() {}\n")
@@ -66,7 +77,8 @@ class Host(unittest.TestCase):
     def test_what_nvcc_says_of_a_compiler_that_it_does_not_take_is_no_failure(self):
         one = compilers.Compiler("g++", "g++", "12.2.0")
         for said, sentence in ((SAID, "unsupported clang version! clang version must be less than 21 and greater than 3.2 "),
-                               (SAID_OF_GCC, "unsupported GNU version! gcc versions later than 15 are not supported")):
+                               (SAID_OF_GCC, "unsupported GNU version! gcc versions later than 15 are not supported"),
+                               (SAID_OF_CXX20, "The -std=c++20 flag is not supported with the configured host compiler")):
             refuses = wrapper(self.folder, "nvcc", "false", f'echo "{said}" >&2')
             self.assertEqual(compilers.under_nvcc(one, "17", refuses), (sentence, ""))
         fails = wrapper(self.folder, "nvcc", "false", 'echo "all.cu(7): error: expected a declaration" >&2')

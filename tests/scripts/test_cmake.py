@@ -1,5 +1,6 @@
 """scripts/cmake/TenonSass.cmake from another project: every type of target, good and bad requests."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -130,6 +131,22 @@ class Project(unittest.TestCase):
                 done = self.configure(text)
                 self.assertNotEqual(done.returncode, 0)
                 self.assertIn(sentence, " ".join(done.stderr.split()))
+
+
+class Tenon(unittest.TestCase):
+    def test_a_toolkit_in_a_folder_with_a_space(self):
+        """scripts/setup puts PyPI's into .tools, and the folder above it has any name. CMake finds its libraries all the same."""
+        with tempfile.TemporaryDirectory(prefix="a b ") as folder:
+            toolkit = Path(folder, "cuda")
+            toolkit.symlink_to(os.environ.get("CUDA_HOME") or Path(shutil.which("nvcc")).parents[1])
+            done = run("cmake", "-S", ROOT, "-B", Path(folder, "build"), "-G", "Ninja", f"-DCMAKE_CUDA_COMPILER={toolkit}/bin/nvcc",
+                       f"-DTENON_PYTHON={sys.executable}", "-DTENON_TYPES=f16_f32", "-DTENON_LAYOUTS=tn", "-DTENON_TILES=core",
+                       "-DTENON_BUILD_TESTS=OFF", "-DTENON_BUILD_BENCHMARKS=OFF")  # fmt: skip
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rules = Path(folder, "build", "build.ninja").read_text()
+            linked = re.search(r"^build bin/tenon: .*\n(?: .*\n)*?  LINK_PATH = (.*)", rules, re.M)[1]
+            folders = [Path(path) for path in re.findall(r'-L"([^"]*)"', linked)]
+            self.assertTrue([path for path in folders if (path / "libcudart_static.a").exists()], linked)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,53 @@ class Arguments(unittest.TestCase):
         for pattern in ("[", "(", "*a"):
             self.assert_refused(f"--filter is '{pattern}', which is not a regular expression", "test", "--filter", pattern)
 
+    def test_a_bare_debian_is_named_by_its_suite(self):
+        for arguments, sentence in (
+            ((), "the suite is missing, such as bookworm"),
+            (("Debian",), "the suite is 'Debian' but must be the name of a Debian"),
+            (("bookworm", "trixie"), "the suites are 'bookworm' and 'trixie' but must be one"),
+            (("--fast", "bookworm"), "unknown argument '--fast'"),
+            (("bookworm", "--mirror"), "--mirror needs a value"),
+            (("--certificate", "/absent.crt", "bookworm"), "--certificate is '/absent.crt' but must be a file named *.crt"),
+        ):
+            self.assert_refused(sentence, "bare_debian", *arguments)
+
+
+class BareDebian(unittest.TestCase):
+    """scripts/bare_debian with stand-ins for debootstrap, git, and unshare, behind which the bare system would be."""
+
+    def call(self, unshare, debootstrap='mkdir -p "$3/etc" "$3/root"; echo 12.9 >"$3/etc/debian_version"'):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("debootstrap", debootstrap), ("git", 'echo git "$@" >>$SAID'), ("unshare", f'echo "$*" >>$SAID; {unshare}')):
+                program = Path(folder, "bin", name)
+                program.parent.mkdir(exist_ok=True)
+                program.write_text(f"#!/bin/sh\n{text}\n")
+                program.chmod(0o755)
+            said = Path(folder, "said")
+            said.write_text("")
+            kept = Path(folder, "temporary")
+            kept.mkdir()
+            done = run("bash", SCRIPTS / "bare_debian", "bookworm",
+                       env={**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "SAID": str(said), "TMPDIR": str(kept)})  # fmt: skip
+            self.assertEqual(list(kept.iterdir()), [], "the root file system is removed")
+            return done, said.read_text()
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_both_calls_are_timed_and_a_failure_shows_what_was_said(self):
+        done, said = self.call("echo correct")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = done.stdout.splitlines()
+        self.assertRegex(lines[0], r"^Debian 12\.9, bookworm, \d+ cores$")
+        self.assertRegex(lines[1], r"^scripts/run: \d+ s, processors \d+ s \+ \d+ s$")
+        self.assertRegex(lines[2], r"^scripts/run again, without a network: \d+ s, ")
+        self.assertEqual(len(lines), 3)
+        self.assertRegex(said, r"(?s)^git clone .*/a tree\n--mount bash .*\n--mount --net bash ")
+        done, said = self.call('echo "what failed"; [ "$2" != --net ]')
+        self.assertEqual((done.returncode, done.stdout.splitlines()[3:]), (1, ["what failed"]), done.stdout)
+        done, said = self.call("", "echo 'E: no such suite'; exit 1")
+        sentence = "bare_debian: debootstrap cannot make bookworm of http://deb.debian.org/debian\n"
+        self.assertEqual((done.returncode, done.stderr, said), (3, "E: no such suite\n" + sentence, ""))
+
 
 class Selection(unittest.TestCase):
     """scripts/test in a tree that is already built."""

@@ -248,10 +248,17 @@ class Setup(unittest.TestCase):
         sentence = "setup: missing: ninja-build (Debian names); install them with your system's package manager\n"
         self.assertEqual((status, err.splitlines(True)[-1], fetched), (3, sentence, []))
         self.assertFalse(self.tools.exists())
-        program(self.bin / "apt-get", 'echo "$@" >>"$SAID"; [ "$1" = update ]')
+        line = "apt-get install --no-install-recommends ninja-build"
+        if os.geteuid() != 0:
+            program(self.bin / "apt-get", "exit 1")
+            sentence = f"setup: missing: ninja-build; installing them needs root or sudo: as root, {line}\n"
+            self.assertEqual(self.call("run")[::2], (3, sentence))
+        said_by_apt = "".join(f"echo 'E: Failed to fetch {i}' >&2; " for i in range(90))
+        program(self.bin / "apt-get", f'echo "$@" >>"$SAID"; [ "$1" = update ] && exit; echo "debconf: delaying" >&2; {said_by_apt} exit 100')
         program(self.bin / "sudo", 'exec "$@"')
         status, _, err, said = self.call("run")
-        self.assertEqual((status, err.splitlines(True)[-1]), (3, "setup: apt-get could not install ninja-build\n"))
+        sentence = f"setup: apt-get could not install ninja-build: does the network reach the system's packages? As root, try {line}"
+        self.assertEqual((status, err.splitlines()), (3, [f"E: Failed to fetch {i}" for i in range(3)] + [sentence]))
         self.assertIn("ninja-build", said)
 
     def test_browser(self):
@@ -261,7 +268,8 @@ class Setup(unittest.TestCase):
         program(self.bin / "true", "")
         self.assertNotIn("apt-get", str(self.call("run")), "for the tests only")
         status, out, err, said = self.call("test")
-        reason = "apt-get could not install chromium-headless-shell"
+        line = "apt-get install --no-install-recommends chromium-headless-shell"
+        reason = f"apt-get could not install chromium-headless-shell: does the network reach the system's packages? As root, try {line}"
         self.assertEqual((status, err.splitlines()[-1]), (0, f"setup: no Chromium: the test scripts.phone will be skipped ({reason})"))
         self.assertIn("setup: installing chromium-headless-shell\n", out)
         self.assertIn("apt-get install -y -qq --no-install-recommends chromium-headless-shell", " ".join(said))

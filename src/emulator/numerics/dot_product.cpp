@@ -139,7 +139,7 @@ template <int count>
     // truncated() does.
     const Eight product = x * y * (1 << (held_fraction - 2 * factor_fraction)), negative = product < 0;
     Eight shift = base - exponents[part];
-    shift = shift > 31 ? Eight{} + 31 : shift;
+    for (int i = 0; i < 8; ++i) shift[i] = std::min<int>(shift[i], 31);  // clang 9 has no ?: of vectors
     sums += (((product ^ negative) - negative) >> shift ^ negative) - negative;
   }
   std::int64_t sum = truncated(term.significand, base - term.exponent);

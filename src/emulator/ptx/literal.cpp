@@ -1,7 +1,12 @@
 // Numbers in PTX: 12, 017, 0x1F, 0b101, each with or without U; 1.5e-3; 0f and 0d with the bits.
+#include <cerrno>
 #include <charconv>
+#include <clocale>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <string>
 
 #include "emulator/ptx/lexer.hpp"
 
@@ -40,13 +45,18 @@ Constant real_bits(const Token& number, std::size_t digits, Immediate::Kind kind
   return result;
 }
 
+// By strtod, because std::from_chars of libstdc++ 9 and 10 reads no double. The program's locale must not
+// matter.
 Constant decimal_real(const Token& number) {
-  double value = 0;
-  const char* const end = number.text.data() + number.text.size();
-  const auto [stop, error] = std::from_chars(number.text.data(), end, value);
-  if (stop != end || error == std::errc::invalid_argument)
+  static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
+  const std::string text(number.text);
+  char* stop = nullptr;
+  errno = 0;
+  const double value = strtod_l(text.c_str(), &stop, plain);
+  if (stop != text.c_str() + text.size())
     malformed(number, "digits with a decimal point or an exponent are needed");
-  if (error != std::errc())
+  // A subnormal that is rounded is ERANGE too.
+  if (errno == ERANGE && (value == 0 || std::isinf(value)))
     throw Error(number.line, "the number " + cited(number.text) + " is outside the range of an f64");
   Constant result;
   result.kind = Immediate::Kind::f64_bits;

@@ -141,7 +141,9 @@ TEST(Literal, ReadsReals) {
                                                           {"2.5E-1", 0x3fd0000000000000},
                                                           {"0.0", 0},
                                                           {"0e+5", 0},
-                                                          {"1.e2", 0x4059000000000000}}) {
+                                                          {"1.e2", 0x4059000000000000},
+                                                          {"4.9e-324", 1},
+                                                          {"1e-310", 0x000012688b70e62b}}) {
     EXPECT_EQ(value_of(text).kind, Immediate::Kind::f64_bits) << text;
     EXPECT_EQ(value_of(text).bits, bits) << text;
   }
@@ -164,7 +166,10 @@ TEST(Literal, SaysWhatIsMalformedOrTooLarge) {
             "line 1: the number `18446744073709551616` does not fit into 64 bits");
   EXPECT_EQ(error_of("0x10000000000000000"),
             "line 1: the number `0x10000000000000000` does not fit into 64 bits");
+  EXPECT_EQ(error_of("1.5e"),
+            "line 1: the number `1.5e` is malformed: digits with a decimal point or an exponent are needed");
   EXPECT_EQ(error_of("1e999"), "line 1: the number `1e999` is outside the range of an f64");
+  EXPECT_EQ(error_of("1e-999"), "line 1: the number `1e-999` is outside the range of an f64");
 }
 
 TEST(Lexer, TruncatesWhatItQuotes) {
