@@ -348,7 +348,9 @@ TEST(PreparedGemm, RunsWithItsCopiesAndParts) {
 
 TEST(PreparedGemm, ThreadsRunItAtTheSameTime) {
   CountingDevice device;
-  const PreparedGemm prepared = prepared_on(device, problem(256, 256, 256));
+  Gemm p = problem(256, 256, 256);
+  p.kernel = "wgmma_f16_f32_tn_64x64x64_s12";  // its first argument is the map of A
+  const PreparedGemm prepared = prepared_on(device, p);
   std::atomic<int> failures{0};
   std::vector<std::thread> threads;
   for (std::uintptr_t i = 0; i < 4; ++i) {

@@ -388,7 +388,7 @@ TEST(EstimatedCost, OfUnalignedTilesIsThatOfTheBetterCluster) {
   EXPECT_NEAR(cost(256, 132 * 128, 960 + 64), of_one_wave, 0.06 * of_one_wave);
   EXPECT_GT(cost(512, 66 * 128 + 1, 960 + 64), 1.5 * cost(512, 66 * 128, 960 + 64));
   EXPECT_NEAR(cost(512, 65 * 128, 960 + 64), of_one_wave, 0.05 * of_one_wave);
-  EXPECT_NEAR(cost(1024, 33 * 128, 960 + 64), of_one_wave, 0.03 * of_one_wave);   // along m
+  EXPECT_NEAR(cost(1024, 33 * 128, 960 + 64), of_one_wave, 0.05 * of_one_wave);   // along m
   EXPECT_GT(cost(1024, 33 * 128, 960 + 8), 1.5 * cost(1024, 32 * 128, 960 + 8));  // along n alone
 }
 
