@@ -139,8 +139,9 @@ TEST_F(Measure, RotationSpreadsLaunchesEvenly) {
     return enqueue(stream, iteration);
   };
   stopwatch.burst(contender, {});
-  // One and ten launches for the estimate start with the first set; the bursts are even.
-  EXPECT_LE(uses[0] - uses[2], 2);
+  // The launch that loads the kernel, and one and ten for the estimate, start with the first set; the bursts
+  // are even.
+  EXPECT_LE(uses[0] - uses[2], 3);
   EXPECT_GE(uses[2], 5 * 3);
 }
 
