@@ -365,7 +365,7 @@ class MainJob(unittest.TestCase):
             "cp_async_f16_f32_tn_128x128x32_s2_unaligned": ["HMMA.16816"],
             "cp_async_f16_f32_nn_64x64x32_s5_rounded": ["HMMA.16816", "LDGSTS", "F2FP"],
             "wgmma_f16_f32_tn_256x192x64_s3_c2x1_tailsplit": ["HGMMA", "UTMALDG", "UTMASTG"],
-            "wgmma_f16_f32_tn_64x128x64_s7_fused": ["HGMMA", "UTMALDG", "STG"],
+            "wgmma_f16_f32_tn_64x128x64_s7_fused": ["HGMMA", "UTMALDG", "UTMASTG"],
             "wgmma_f16_f32_tt_128x256x64_s4_c1x2_rowinterleaved": ["HGMMA", "UTMALDG", "STG"],
             "wgmma_f16_f32_tn_256x128x64_s4_c1x2_unaligned_tailsplit": ["HGMMA", "UTMALDG", "STG"],
         }
