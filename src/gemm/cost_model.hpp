@@ -42,8 +42,8 @@ struct CostParameters {
   double bytes_per_clock = 51.74;  // from the L2 to an SM, where all SMs load,
   double most_bytes_per_clock = 129.4;  // and where few do.
   // An operand that fills at most the first part of the L2 is near. One that fills the second part more is
-  // far, and an SM reads it so fast at most.
-  // It and fresh_bytes_per_clock are of a device whose memory gives each SM memory_bytes_per_clock.
+  // far, and an SM reads it so fast at most. This rate and fresh_bytes_per_clock are of a device whose memory
+  // gives each SM memory_bytes_per_clock.
   double near_part_of_l2 = 0.07229, far_part_of_l2 = 0.2018, most_far_bytes_per_clock = 36.95;
   double memory_bytes_per_clock = 12.83;  // an H100: 3352 GB/s for 132 SMs at 1980 MHz
   double fresh_bytes_per_clock = 120.8;   // more, of what no other SM near a half of the L2 has brought there
