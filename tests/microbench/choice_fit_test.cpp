@@ -20,9 +20,11 @@ ChoiceRecord record_of(const CostParameters& truth, int count) {
   for (const ChoiceProblem& problem : draw_choice_problems(11, count)) {
     if (problem.group != "aligned") continue;
     ChoiceTimes times{problem, {}};
-    for (const ChoiceCandidate& candidate : choice_candidates(kernels(), gemm_of(problem), record.device))
+    for (const ChoiceCandidate& candidate : choice_candidates(kernels(), gemm_of(problem), record.device)) {
+      if (yields_to_wgmma(*candidate.kernel, candidate.planned)) continue;  // never chosen, however fast
       times.times.push_back({candidate.name(), 1e-6 * estimated_cost(*candidate.kernel, candidate.planned,
                                                                      record.device, truth)});
+    }
     record.problems.push_back(times);
   }
   return record;
