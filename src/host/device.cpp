@@ -1,6 +1,7 @@
 // The queries of device.hpp.
 #include "host/device.hpp"
 
+#include <cstdint>
 #include <utility>
 
 #include "tenon/gemm/cuda_launcher.hpp"
@@ -43,7 +44,7 @@ int memory_bytes_per_clock(int device) noexcept {
     return 0;
   }
   // Two transfers a clock of the memory.
-  return static_cast<int>(2.0 * memory_khz * (bus_bits / 8) / khz);
+  return static_cast<int>(std::int64_t{2} * memory_khz * bus_bits / 8 / khz);
 }
 
 }  // namespace
