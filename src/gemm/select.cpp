@@ -175,8 +175,8 @@ Status sentence(Misfit why, const Kernel& kernel, const Gemm& problem, const Dev
     case Misfit::rare_epilogue:
       return Status(StatusCode::unsupported,
                     "kernel %s takes a bias with relu, gelu, drelu or dgelu, gated pairs, and a C or an aux, "
-                    "all %s and "
-                    "aligned to 16 bytes, but the problem has another epilogue",
+                    "all %s, the bias aligned to 4 bytes and the others to 16, but the problem has another "
+                    "epilogue",
                     who, name(kernel.type));
     case Misfit::output_type:
       return Status(StatusCode::unsupported, "kernel %s writes %s but the result is %s", who,

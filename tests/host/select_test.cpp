@@ -392,6 +392,18 @@ TEST(EstimatedCost, OfUnalignedTilesIsThatOfTheBetterCluster) {
   EXPECT_GT(cost(1024, 33 * 128, 960 + 8), 1.5 * cost(1024, 32 * 128, 960 + 8));  // along n alone
 }
 
+// A device that does not say its bandwidth counts as an H100.
+TEST(EstimatedCost, FallsWithTheBandwidthOfTheMemory) {
+  const Kernel kernel = wgmma_kernel(128, 128, 2);
+  const auto cost = [&](int memory_bytes_per_clock) {
+    DeviceDescription device = h200;
+    device.memory_bytes_per_clock = memory_bytes_per_clock;
+    return estimated_cost(kernel, problem(128, 16384, 8192), device);
+  };
+  EXPECT_NEAR(cost(0), cost(1693), 1e-3 * cost(1693));
+  EXPECT_LT(cost(2483), 0.95 * cost(1693));
+}
+
 // One warpgroup multiplies while the other one stores: only the stores of the last tile take time.
 TEST(EstimatedCost, OfPingPongKernelsHidesTheStoresOfAllTilesButTheLast) {
   const Kernel cooperative = wgmma_kernel(128, 128, 1, 1, 128);
