@@ -16,6 +16,8 @@ the choice takes the earlier line.
   types       operands and accumulator as kernel names spell them: f16_f32; e4m3_e5m2_f32 if A and B differ
   layouts     tn nn tt nt, of A and B: t is row-major, n is column-major
   tile_m, tile_n, tile_k      of a CTA: rows and columns of C, with swapab too, and depth of a k-tile
+  narrowest   wgmma: the fewest columns (rows with swapab) that a tile is fitted to, if a launch may take fewer than tile_n
+              (tile_m); in layouts in which k is contiguous in the operand that has them
   warpgroups  wgmma: consumer warpgroups that share a tile, 1 to 3 (1 with pingpong)
   warp_m, warp_n              the other families: the tile of a warp
   stages      k-tiles in flight
@@ -59,10 +61,10 @@ from pathlib import Path
 TABLE = Path(__file__).resolve().with_name("kernels.csv")
 TEXT_COLUMNS = ("family", "types", "layouts", "clusters", "schedule", "variant", "set", "why")
 COLUMNS = (
-    "family", "types", "layouts", "tile_m", "tile_n", "tile_k", "warpgroups", "warp_m", "warp_n", "stages", "clusters",
+    "family", "types", "layouts", "tile_m", "tile_n", "tile_k", "narrowest", "warpgroups", "warp_m", "warp_n", "stages", "clusters",
     "cluster_k", "subtiles", "schedule", "variant", "set", "efficiency", "resident", "why",
 )  # fmt: skip
-WGMMA_COLUMNS = ("warpgroups", "clusters", "cluster_k", "subtiles", "schedule")
+WGMMA_COLUMNS = ("narrowest", "warpgroups", "clusters", "cluster_k", "subtiles", "schedule")
 MMA_COLUMNS = ("warp_m", "warp_n")  # of the families of mma.sync
 LAYOUTS = ("tn", "nn", "tt", "nt")
 SETS = ("core", "more")
@@ -126,6 +128,7 @@ class Row:
     tile_m: int
     tile_n: int
     tile_k: int
+    narrowest: int
     warpgroups: int
     warp_m: int
     warp_n: int
@@ -156,6 +159,11 @@ class Kernel:
     types: str
     layout: str
     cluster: tuple = None
+
+    def narrowest(self):
+        """The fewest columns of a launch, None where it always takes all: wgmma's columns come from B, or with swapab from A."""
+        contiguous_k = self.layout[0] == "t" if self.row.swaps() else self.layout[1] == "n"
+        return self.row.narrowest if contiguous_k else None
 
     def begins_statement(self):
         """Whether it is the first of the kernels that one statement appends."""
@@ -192,6 +200,8 @@ class Kernel:
             f"WgmmaConfig<WgmmaOperands<{a}, {b}, {accumulator}{promotes}>, {', '.join(orders)}, {shape}, {row.warpgroups}, "
             f"{row.stages}, {cluster}, {row.subtiles}>"
         )
+        if self.narrowest():
+            config = f"Fitted<{config}, {self.narrowest()}>"
         for word in (row.schedule, *row.variant.split()):
             if TEMPLATES.get(word):
                 config = f"{TEMPLATES[word]}<{config}>"
@@ -215,6 +225,7 @@ class Kernel:
             "types": self.types,
             "layout": self.layout,
             "tile": f"{row.tile_m}x{row.tile_n}x{row.tile_k}",
+            "narrowest": self.narrowest(),
             "stages": row.stages,
             "cluster": "x".join(map(str, cluster)),
             "schedule": row.schedule or None,
@@ -395,6 +406,8 @@ def read_wgmma(reader, values):
         rows, columns = columns, rows
         values[columns], values[rows] = reader.number(columns, 32, 256, 32), reader.number(rows, 128, 128)
         reader.number("warpgroups", 2, 2)
+        reader.nothing("narrowest", "unaligned kernels fit no tile")
+        values["narrowest"] = None
         reader.nothing("subtiles", "unaligned kernels store from registers")
         values["subtiles"] = None
         needed = (2, 1) if "swapab" in variant else (1, 2)
@@ -406,6 +419,7 @@ def read_wgmma(reader, values):
         even = 16 if "swapab" in variant or "s8_s32" in types else 8
         # ptxas compiles three consumer warpgroups for 128 registers a thread (WgmmaConfig).
         values[columns] = reader.number(columns, even, 200 // even * even if values["warpgroups"] == 3 else 256, even)
+        read_narrowest(reader, values, columns, 16 if "s8_s32" in types else 8)
         values["subtiles"] = reader.number("subtiles", 2 if "fused" in variant else 1, 8)
         if "fused" in variant:
             reader.number("cluster_k", 1, 1)
@@ -414,6 +428,17 @@ def read_wgmma(reader, values):
         has_panels = any(layout[0] == "n" if columns == "tile_m" else layout[1] == "t" for layout in layouts)
         more_rows = -values[columns] % 64 if has_panels else 0
     check_shared_bytes(reader, values, bits[0], more_rows)
+
+
+def read_narrowest(reader, values, columns, step):
+    """columns: the column of the tile's columns as the tensor core has them; step: of which those of a launch are multiples."""
+    values["narrowest"] = None
+    if not reader.cells["narrowest"]:
+        return
+    for word in ("fused", "promoted", "rowinterleaved"):
+        if word in values["variant"].split():
+            reader.refuse("narrowest", f"{reader.cells['narrowest']} is there but must be empty with {word}")
+    values["narrowest"] = reader.number("narrowest", step, values[columns] - step, step)
 
 
 def check_clusters(reader, values):

@@ -66,6 +66,8 @@ void append_wgmma_of(int cluster_m, int cluster_n, std::vector<Kernel>& list) {
   kernel.instruction = Instruction::wgmma;
   kernel.cluster = cluster_m * cluster_n * Cluster::k;
   kernel.cluster_n = cluster_n;
+  if (Config::narrowest < Config::Block::n) kernel.narrowest = Config::narrowest;
+  kernel.column_step = column_step<Config>;
   kernel.split = Cluster::k;
   kernel.promotes = Config::promotes;
   kernel.pingpong = Config::pingpong;

@@ -29,7 +29,7 @@ class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<s
         s.code() == StatusCode::device_unsupported) {
       GTEST_SKIP() << s.message();
     }
-    if (test::emulated() && is_another_cluster() && is_of_any_cluster())
+    if (test::emulated() && is_another_cluster() && !shows_its_cluster())
       GTEST_SKIP() << "the entry with another cluster of the same compiled kernel shows it";
   }
 
@@ -39,18 +39,15 @@ class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<s
                                     [](const Kernel& other) { return other.function == kernel().function; });
     return first->name != kernel().name;
   }
-  // Whether the test is of arithmetic, epilogue or copies, which no cluster changes: the emulator takes its
-  // time.
-  static bool is_of_any_cluster() {
+  // The emulator takes its time: of the other clusters it runs those of 2 x 2 CTAs, of one type and layout,
+  // and only the tests in which a cluster matters.
+  static bool shows_its_cluster() {
+    if (kernel().type != Type::bf16 || kernel().a_order != row_major || kernel().b_order != column_major ||
+        kernel().cluster_n != 2 || kernel().cluster != 4 * kernel().split)
+      return false;
     const std::string full = testing::UnitTest::GetInstance()->current_test_info()->name();
     const std::string test = full.substr(0, full.find('/'));
-    for (const char* const other :
-         {"AlphaAndBeta", "LeadingDimensionsAndAlignmentsOfC", "NaNsInfinitiesAndSubnormals",
-          "UnalignedOperands", "UnalignedOperandsWithoutWorkspace", "RowsStoredWhileTheNextTileIsMultiplied",
-          "PromotionKeepsWhatTheTensorCoreLoses", "TwoStreamsGiveTheSameBits"}) {
-      if (test == other) return true;
-    }
-    return false;
+    return test == "Quick" || test == "EveryNumberOfKTilesInTheRing";
   }
 
   static const Kernel& kernel() { return *find_kernel(GetParam()); }
@@ -175,6 +172,53 @@ TEST_P(GemmTest, EveryNumberOfKTilesInTheRing) {
        {k_tile - 1, k_tile, k_tile + 1, ring - k_tile, ring - 1, ring, ring + 1, ring + 2 * k_tile}) {
     check_both_numbers({kernel().tile_m + 1, kernel().tile_n - 1, k});
     if (HasFatalFailure()) return;
+  }
+}
+
+// Two tiles along the fitted side and two along the other, of each number of columns that a launch may fit
+// them to; the call may use as many multiprocessors as they need. C ends with the second one, or a little
+// before, and its rows are stored by TMA, by words, or with an old C.
+TEST_P(GemmTest, TilesFittedToC) {
+  const int widest = kernel().columns();
+  if (kernel().narrowest == 0) GTEST_SKIP() << "all tiles of this kernel have " << widest << " columns";
+  const int along_n =
+      kernel().swap_ab ? kernel().cluster / kernel().split / kernel().cluster_n : kernel().cluster_n;
+  const int along_m = kernel().cluster / kernel().split / along_n;
+  const bool all = !test::emulated() && !is_another_cluster();
+  for (int columns = kernel().narrowest; columns <= widest; columns += kernel().column_step) {
+    if (!all && columns != kernel().narrowest && columns != widest - kernel().column_step) continue;
+    const auto check_with = [&](int fewer, int k, Numbers numbers, Type out, int pad_c, float beta) {
+      Case c{kernel().rows() * along_m + 1,
+             2 * columns * along_n - fewer,
+             k,
+             numbers,
+             out,
+             0,
+             0,
+             0,
+             pad_c,
+             pad_c,
+             1.0F,
+             beta};
+      if (kernel().swap_ab) std::swap(c.m, c.n);
+      c = with_output(c);
+      if (!writes(c.out)) return;
+      SCOPED_TRACE(::testing::PrintToString(c));
+      Product product(kernel(), c);
+      product.allocate_workspace();
+      if (!test::emulated()) product.problem.multiprocessors = 4 * kernel().cluster;  // else it has 4
+      product.run();
+      if (!HasFailure()) product.expect_right();
+    };
+    check_with(0, 64, Numbers::integers, Type::bf16, 0, 0);
+    check_with(5, 130, Numbers::normals, Type::f32, 1, 1);
+    if (!all) continue;
+    for (const Type out : outputs()) {
+      check_with(0, 200, Numbers::normals, out, 0, 0);
+      check_with(1, 72, Numbers::integers, out, 0, 0);
+      check_with(0, 72, Numbers::integers, out, 8, 2);
+      if (HasFatalFailure()) return;
+    }
   }
 }
 
@@ -712,6 +756,8 @@ TEST_P(GemmTest, AlignedProductsHaveNoWaste) {
                    2 * split * std::int64_t{kernel().tile_k}, Numbers::integers, outputs().front()});
   Product product(kernel(), c);
   if (kernel().partial_bytes != 0) product.allocate_workspace();
+  // Few multiprocessors: else the tiles would be fitted to all that there are.
+  if (kernel().narrowest != 0) product.problem.multiprocessors = kernel().cluster;
   const emulator::Counts counts = product.run();
   product.expect_right();
   const bool wgmma = kernel().instruction == Instruction::wgmma;

@@ -22,7 +22,7 @@ COMMAND = None
 def table_of(*rows, columns=kernel_table.COLUMNS):
     """A table with these rows; each is a dict of the fields that differ from a valid wgmma row."""
     good = dict(
-        family="wgmma", types="f16_f32", layouts="tn", tile_m=128, tile_n=256, tile_k=64, warpgroups=2, warp_m="", warp_n="",
+        family="wgmma", types="f16_f32", layouts="tn", tile_m=128, tile_n=256, tile_k=64, narrowest="", warpgroups=2, warp_m="", warp_n="",
         stages=4, clusters="2x1", cluster_k=1, subtiles=2, schedule="cooperative", variant="", set="core",
         efficiency=0.9, resident=1, why="",
     )  # fmt: skip
@@ -38,7 +38,7 @@ def read(text):
         return kernel_table.read_table(path)
 
 
-MMA = dict(family="cp_async", warpgroups="", warp_m=64, warp_n=64, clusters="", cluster_k="", subtiles="",
+MMA = dict(family="cp_async", narrowest="", warpgroups="", warp_m=64, warp_n=64, clusters="", cluster_k="", subtiles="",
            schedule="", stages=3)  # fmt: skip
 
 
@@ -120,6 +120,15 @@ class Refusals(unittest.TestCase):
             {"layouts": "tn tt", "tile_n": 208, "stages": 5, "clusters": "2x1"},
         )
         self.refused("line 2, column stages: 5 k-tiles take 245760 bytes of shared memory, but a CTA has 232448", {"stages": 5})
+        self.refused("line 2, column narrowest: 256 must be a multiple of 8 from 8 to 248", {"narrowest": 256})
+        self.refused(
+            "line 2, column narrowest: 136 must be a multiple of 16 from 16 to 240", {"narrowest": 136, "types": "s8_s32", "tile_k": 128}
+        )
+        for variant, types in (("fused", "f16_f32"), ("promoted", "bf16_f32")):
+            self.refused(
+                f"line 2, column narrowest: 64 is there but must be empty with {variant}", {"narrowest": 64, "variant": variant, "types": types}
+            )
+        self.refused("line 2, column narrowest: '64' is there but must be empty: kernels of the family cp_async have none", {**MMA, "narrowest": 64})
         self.refused("line 2, column warp_m: '64' is there but must be empty: kernels of the family wgmma have none", {"warp_m": 64})
         self.refused("line 2, column warp_n: 48 must divide tile_n, which is 256", {**MMA, "warp_n": 48})
         self.refused(
@@ -139,9 +148,9 @@ class Refusals(unittest.TestCase):
     def test_the_shape_of_the_file(self):
         self.refused("line 1: there is no column why", {}, columns=kernel_table.COLUMNS[:-1])
         self.refused("line 1, column colour: no kernel has it, or it is there twice", {}, columns=(*kernel_table.COLUMNS, "colour"))
-        with self.assertRaisesRegex(kernel_table.BadTable, "line 2, column why: the line has 20 cells but must have 19"):
+        with self.assertRaisesRegex(kernel_table.BadTable, "line 2, column why: the line has 21 cells but must have 20"):
             read(table_of({"why": "one, two"}))
-        with self.assertRaisesRegex(kernel_table.BadTable, "line 3, column family: the line has 1 cells but must have 19"):
+        with self.assertRaisesRegex(kernel_table.BadTable, "line 3, column family: the line has 1 cells but must have 20"):
             read(table_of({}) + "wgmma\n")
         for text in ("", "\n", table_of()):
             with self.assertRaises(kernel_table.BadTable):
@@ -191,6 +200,15 @@ class Statements(unittest.TestCase):
             ],
         )
         self.assertIn("{0.9, 1}, {0.9, 1}", kernel_table.list_text([source], ("90",)))
+
+
+    def test_tiles_are_fitted_where_k_is_contiguous(self):
+        fitted = {"layouts": "tn nn tt nt", "narrowest": 64}
+        self.assertEqual(["Fitted<" in statement for statement in self.cpp(**fitted)], [True, True, False, False])
+        self.assertEqual(["Fitted<" in statement for statement in self.cpp(**fitted, variant="swapab")], [True, False, True, False])
+        (statement,) = self.cpp(narrowest=64, schedule="pingpong", warpgroups=1)
+        self.assertIn("Pingpong<Fitted<WgmmaConfig<", statement)
+        self.assertIn(", 64>>>(", statement)
 
 
 class Whole(unittest.TestCase):

@@ -84,6 +84,8 @@ struct WgmmaConfig {
   static_assert(Cluster::k == 1 || Warp::m == 64,
                 "WgmmaConfig: with cluster split-K each consumer warpgroup has 64 rows");
 
+  // Columns of the narrowest tile, see Fitted.
+  static constexpr int narrowest = Block::n;
   // See Pingpong, SwapAB, RowInterleaved, Stacked and StreamedK.
   static constexpr bool pingpong = false, swap_ab = false, row_interleaved = false, stacked = false,
                         streams_k = false, fetches_ahead = false;
@@ -97,6 +99,20 @@ struct WgmmaConfig {
   static constexpr int stage_bytes = TileA::bytes + TileB::bytes;
   static constexpr int ring_bytes = Stages * stage_bytes;
   static constexpr int warps = 4 * Consumers;  // of consumers
+};
+
+// A tile of which the launch says how many columns are used: a multiple of 8 from Narrowest to Block::n
+// (fitted_tile.hpp). So tiles share the columns of C evenly, and none is half empty. Config: a WgmmaConfig.
+template <class Config, int Narrowest>
+struct Fitted : Config {
+  static constexpr int narrowest = Narrowest;
+  static_assert(Narrowest >= 8 && Narrowest < Config::Block::n && Narrowest % 8 == 0,
+                "Fitted: the narrowest tile must be a multiple of 8 columns, and narrower than the tile");
+  static_assert(Config::b_k_major && Config::TileB::rows == Config::Block::n,
+                "Fitted: k must be contiguous in B, and a tile must load as many columns as it has");
+  static_assert(
+      !Config::promotes,
+      "Fitted: promoted accumulators have no tiles of several widths, since ptxas would serialise wgmma");
 };
 
 // How the consumer warpgroups of a CTA share its tiles. Cooperative: each computes a part of the rows of
