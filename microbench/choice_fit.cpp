@@ -23,6 +23,7 @@ constexpr double most_efficiency = 0.985;
 const std::vector<FittedParameter>& fitted_parameters() {
   static const std::vector<FittedParameter> all = {
       {"flop_per_clock", &CostParameters::flop_per_clock, 3500, 4500},
+      {"columns_clocks", &CostParameters::columns_clocks, 0.3, 1},
       {"bytes_per_clock", &CostParameters::bytes_per_clock, 25, 60},
       {"most_bytes_per_clock", &CostParameters::most_bytes_per_clock, 50, 200},
       {"most_far_bytes_per_clock", &CostParameters::most_far_bytes_per_clock, 20, 128},
@@ -51,7 +52,6 @@ const std::vector<FittedParameter>& fitted_parameters() {
       {"streamed_wait_clocks", &CostParameters::streamed_wait_clocks, 0, 6000},
       {"streamed_launch_clocks", &CostParameters::streamed_launch_clocks, 0, 1500},
       {"cluster_clocks", &CostParameters::cluster_clocks, 0, 500},
-      {"reached_by_large_clusters", &CostParameters::reached_by_large_clusters, 0.9, 1},
       {"wave_clocks_of_large_clusters", &CostParameters::wave_clocks_of_large_clusters, 0, 10000},
       {"mma_sync_store_clocks", &CostParameters::mma_sync_store_clocks, 0, 0.3},
       {"mma_sync_unaligned_store_clocks", &CostParameters::mma_sync_unaligned_store_clocks, 0, 0.5},

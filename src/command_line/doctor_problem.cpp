@@ -5,6 +5,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "gemm/fitted_columns.hpp"
 #include "gemm/select.hpp"
 #include "host/plan.hpp"
 
@@ -34,8 +35,8 @@ std::string percent(double part) {
   return text("%.*f %%", part < 0.1 ? 1 : 0, 100 * part);
 }
 
-std::string tiles(std::int64_t count, const Kernel& kernel) {
-  return text("%lld tile%s of %d x %d", number(count), count == 1 ? "" : "s", kernel.tile_m, kernel.tile_n);
+std::string tiles(std::int64_t count, const TileOfC& tile) {
+  return text("%lld tile%s of %d x %d", number(count), count == 1 ? "" : "s", tile.m, tile.n);
 }
 
 // An operand, with the words for its contiguous vectors.
@@ -156,28 +157,29 @@ void look_at_size(const Gemm& p, const DeviceDescription& device, const Diagnosi
                   std::vector<Obstacle>* found) {
   const Kernel& kernel = *d.kernel;
   const int machine = std::max(device.multiprocessors, 1);
-  const double covered = static_cast<double>(divide_up(p.m, kernel.tile_m) * kernel.tile_m) *
-                         static_cast<double>(divide_up(p.n, kernel.tile_n) * kernel.tile_n);
+  const TileOfC tile = tile_of(kernel, p, device);
+  const double covered = static_cast<double>(divide_up(p.m, tile.m) * tile.m) *
+                         static_cast<double>(divide_up(p.n, tile.n) * tile.n);
   const double useful = static_cast<double>(p.m) * static_cast<double>(p.n) / covered;
   if (d.tiles < machine) {
     found->push_back({"size", Severity::against,
                       text("C is %s, so %lld of %d multiprocessors have nothing to do",
-                           tiles(d.tiles, kernel).c_str(), number(machine - d.tiles), machine),
+                           tiles(d.tiles, tile).c_str(), number(machine - d.tiles), machine),
                       "more rows or columns in one product: several problems with the same B, say, as one"});
   } else if (d.efficiency < 0.9 * useful) {
     found->push_back({"size", Severity::note,
                       text("%s make no whole number of waves on %d multiprocessors: in the last one some "
                            "have nothing to do",
-                           tiles(d.tiles, kernel).c_str(), machine),
+                           tiles(d.tiles, tile).c_str(), machine),
                       ""});
   }
   if (useful < 0.9) {
     found->push_back(
         {"size", useful < 0.5 ? Severity::against : Severity::note,
          text("%s of the tiles (%d x %d) lies inside C, %lld x %lld; the rest multiplies zeros",
-              percent(useful).c_str(), kernel.tile_m, kernel.tile_n, number(p.m), number(p.n)),
+              percent(useful).c_str(), tile.m, tile.n, number(p.m), number(p.n)),
          text("m a multiple of %d, n of %d; nothing has to be padded by the caller for a correct result",
-              kernel.tile_m, kernel.tile_n)});
+              tile.m, tile.n)});
   }
   if (p.k % kernel.tile_k != 0 && p.k < 8 * std::int64_t{kernel.tile_k}) {
     found->push_back({"size", Severity::note,
@@ -283,7 +285,8 @@ Diagnosis diagnose(const std::vector<Kernel>& list, const Gemm& problem, const D
   d.pads_b = plan.pad_b;
   Gemm planned = planned_problem(p, plan);  // it may be the transpose of this one
   if (plan.pad_b && !plan.swaps_ab) planned.b.data = &aligned;
-  d.tiles = divide_up(planned.m, d.kernel->tile_m) * divide_up(planned.n, d.kernel->tile_n);
+  const TileOfC tile = tile_of(*d.kernel, planned, device);
+  d.tiles = divide_up(planned.m, tile.m) * divide_up(planned.n, tile.n);
   d.efficiency = efficiency(*d.kernel, planned, device);
   look_at_alignment(operand_a(p), d, &d.obstacles);
   look_at_alignment(operand_b(p), d, &d.obstacles);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "gemm/fitted_columns.hpp"
 #include "gemm/problem_shape.hpp"
 #include "gemm/result.hpp"
 #include "gemm/select.hpp"
@@ -103,9 +104,9 @@ struct KTileLoads {
   }
 };
 
-// CTAs of a cluster along m and n, and tiles of C, with those beyond its rows and columns.
+// CTAs of a cluster along m and n, columns of a tile, and tiles of C, with those beyond its rows and columns.
 struct TileGrid {
-  int along_m, along_n;
+  int along_m, along_n, columns;
   std::int64_t tiles_m, tiles_n;
 };
 
@@ -120,7 +121,7 @@ KTileLoads loads_of(const Kernel& kernel, const Gemm& problem, const DeviceDescr
   const double rows = loaded(kernel.rows(), problem.m, kernel.loads_residue && problem.a.order == row_major);
   // Of a B whose rows are contiguous whole panels of 128 bytes are loaded.
   const int panel = problem.b.order == column_major ? 1 : 128 / static_cast<int>(bytes(kernel.type));
-  const double columns = loaded(static_cast<int>(round_up_divide(kernel.columns(), panel)) * panel, problem.n,
+  const double columns = loaded(static_cast<int>(round_up_divide(grid.columns, panel)) * panel, problem.n,
                                 kernel.loads_residue && problem.b.order == column_major);
   const double row_bytes = static_cast<double>(kernel.tile_k) * static_cast<double>(bytes(kernel.type));
   // Kernels with row-interleaved views were fitted without the work of the L2.
@@ -138,15 +139,6 @@ KTileLoads loads_of(const Kernel& kernel, const Gemm& problem, const DeviceDescr
   return loads;
 }
 
-// How many clusters of so many CTAs run at once. Those of more than two lie within a GPC, and fill as much of
-// its multiprocessors as is a multiple of them.
-std::int64_t clusters_at_once(int ctas, int sms, int all_sms, const CostParameters& c) noexcept {
-  if (ctas <= 2) return std::max(sms / ctas, 1);
-  const int of_a_gpc = c.multiprocessors_of_a_gpc / ctas;
-  const double reached = c.reached_by_large_clusters * all_sms * of_a_gpc / c.multiprocessors_of_a_gpc;
-  return std::max<std::int64_t>(std::min<std::int64_t>(static_cast<std::int64_t>(reached), sms / ctas), 1);
-}
-
 // The time of a wgmma kernel in clocks, but for its start. A k-tile takes as long as its multiplication or
 // its loads, whichever is longer (overlapped()). Each CTA of a cluster along m (n) loads a part of B (A) for
 // all of them. A cluster computes all of its tiles, even those beyond the rows (columns) of C. start: the
@@ -156,13 +148,14 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
                     const CostParameters& c, double* start) noexcept {
   // The product that the tensor cores compute.
   const Gemm problem = kernel.swap_ab ? with_swapped_operands(given) : given;
-  const int tile_m = kernel.rows(), tile_n = kernel.columns();
+  const int tile_m = kernel.rows();
   const int sms = std::max(device.multiprocessors, 1);
   const bool on_l2_lines = kernel.unaligned && begins_lines_of_the_l2(problem.a);
-  const bool b_is_shared = on_l2_lines && shares_unaligned_b(problem.m, problem.n, tile_m, tile_n);
+  const bool b_is_shared = on_l2_lines && shares_unaligned_b(problem.m, problem.n, tile_m, kernel.columns());
   const int sharing = kernel.cluster / kernel.split;
   const int along_n = b_is_shared ? 1 : kernel.swap_ab ? sharing / kernel.cluster_n : kernel.cluster_n;
   const int along_m = sharing / along_n;
+  const int tile_n = columns_of_tiles(kernel, problem.m, problem.n, along_m, along_n, device);
   const auto rows_of_c = static_cast<int>(problem.m);
   const std::int64_t tiles_m = kernel.row_interleaved ? RowInterleavedTiles<2>::tiles_of(rows_of_c)
                                : kernel.unaligned && copy_alignment(problem.a) < 16
@@ -173,16 +166,17 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   const int leading = kernel.row_interleaved ? 7 : kernel.unaligned ? 15 : 0;
   const std::int64_t k_tiles = round_up_divide(problem.k + leading, kernel.tile_k);
 
-  double multiplying = 2.0 * tile_m * tile_n * kernel.tile_k /
+  const double narrowed = static_cast<double>(kernel.columns() - tile_n) / kernel.columns();
+  double multiplying = 2.0 * tile_m * kernel.columns() * kernel.tile_k * (1 - c.columns_clocks * narrowed) /
                        (c.flop_per_clock * tensor_rate(kernel.type) * kernel.efficiency);
   if (on_l2_lines) multiplying *= kernel.efficiency / c.unaligned_on_l2_lines;
-  const KTileLoads loads = loads_of(kernel, problem, device, c, {along_m, along_n, tiles_m, tiles_n});
+  const KTileLoads loads = loads_of(kernel, problem, device, c, {along_m, along_n, tile_n, tiles_m, tiles_n});
   if (kernel.unaligned) {
     const double far = far_of(part_of_l2(std::max(problem.m, problem.n), problem, device), c);
     multiplying *= 1 + far * (kernel.efficiency / c.unaligned_from_memory - 1);
   }
   const int all_sms = device.is_limited() ? device.all_multiprocessors : sms;
-  const std::int64_t clusters = clusters_at_once(kernel.cluster, sms, all_sms, c);
+  const std::int64_t clusters = clusters_at_once(kernel.cluster, sms);
   const std::int64_t cluster_tiles = tiles_m / along_m * (tiles_n / along_n);
   // The loads of a k-tile where so many clusters load at once: they share the bytes of the L2 and of memory.
   const auto loading_among = [&](std::int64_t loading_clusters) {

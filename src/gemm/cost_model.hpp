@@ -39,6 +39,7 @@ namespace tenon {
 struct CostParameters {
   // Rates.
   double flop_per_clock = 3500;    // of an SM, for 16-bit operands, times Kernel::efficiency; 4096 at most
+  double columns_clocks = 0.85;    // part of that time which a tile fitted to fewer columns saves with them
   double bytes_per_clock = 51.74;  // from the L2 to an SM, where all SMs load,
   double most_bytes_per_clock = 129.4;  // and where few do.
   // An operand that fills at most the first part of the L2 is near. One that fills the second part more is
@@ -69,11 +70,7 @@ struct CostParameters {
   double streamed_clocks = 0.9021, streamed_wait_clocks = 655.6;
   double streamed_launch_clocks = 183;  // more for a launch of stream-K, also where no tile is shared
   double cluster_clocks = 34.64;        // of a launch, for each CTA of a cluster but one
-  // Clusters of more than two CTAs lie within a GPC: its SMs, and the part of the clusters for which these
-  // have room that run at once (some GPCs lack SMs). They are not persistent either: a wave beyond the first
-  // begins anew.
-  int multiprocessors_of_a_gpc = 16;
-  double reached_by_large_clusters = 0.9279;
+  // Clusters of more than two CTAs are not persistent: a wave beyond the first begins anew.
   double wave_clocks_of_large_clusters = 5467;
   // Slowdown of a k-tile of unaligned kernels in tail split-K, whose CTAs share no operands.
   double unaligned_tail_split = 1.5;

@@ -51,6 +51,8 @@ struct Kernel {
   // A and, unless swap_ab, B may have any address and leading dimension: GemmUnaligned.
   bool unaligned = false;
   int tile_m, tile_n, tile_k;    // block tile
+  int narrowest = 0;             // columns() that a launch takes at least, fitted to C: Fitted
+  int column_step = 8;           // of which those are multiples
   int warp_m, warp_n;            // warp tile; with wgmma that of a warpgroup
   int stages, threads, cluster;  // cluster: CTAs that share operands by multicast, or a tile's k; else 1
   int cluster_n =

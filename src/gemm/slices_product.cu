@@ -42,8 +42,8 @@ Status plan_product(Launcher& launcher, const DeviceDescription& device, const L
       make_raster(m, n, cluster_rows, cluster_columns, square_band(clusters, cluster_rows, cluster_columns));
   arguments.whole_tiles = layout.count * arguments.raster.tiles();
   using Producer = Kernel::Producer;
-  const auto loaded_a = loaded_operand<Block::m>(Producer::load_a({}), a, all(m), k, all(m) / Block::m);
-  const auto loaded_b = loaded_operand<Block::n>(Producer::load_b({}), b, all(n), k, all(n) / Block::n);
+  const auto loaded_a = loaded_operand(Producer::load_a({}), a, Block::m, all(m), k, all(m) / Block::m);
+  const auto loaded_b = loaded_operand(Producer::load_b({}), b, Block::n, all(n), k, all(n) / Block::n);
   Kernel::MapA map_a;
   Kernel::MapB map_b;
   if (Status s = loaded_a.make_maps(launcher, load_whole_tiles, &map_a); !s) return s;

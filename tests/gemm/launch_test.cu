@@ -157,6 +157,19 @@ using SplitK4 = Wgmma<64, 64, 1, 8, ClusterShape<1, 1, 4>, 1>;
 TEST_F(LaunchTest, ClusterSplitK) {
   for_tma_sizes([&](const Sizes& s) { expect_right<Kernel90<3, SplitK4>, float, float, 3>(s); });
 }
+// Tiles fitted to C: what an operation does beyond the tile, which the next one has, must not be seen.
+using FittedTiles = Fitted<Wgmma<128, 128, 2, 5, ClusterShape<1, 1>, 2>, 40>;
+TEST_F(LaunchTest, FittedTiles) {
+  for_tma_sizes([&](const Sizes& s) { expect_right<Kernel90<20, FittedTiles>, __half, float, 20>(s); });
+}
+using FittedSplitK = Fitted<Wgmma<64, 200, 1, 5, ClusterShape<1, 1, 2>, 1>, 72>;
+TEST_F(LaunchTest, FittedClusterSplitK) {
+  for_tma_sizes([&](const Sizes& s) { expect_right<Kernel90<21, FittedSplitK>, float, float, 21>(s); });
+}
+using FittedSwapped = SwapAB<Pingpong<Fitted<Wgmma<128, 96, 1, 5, ClusterShape<1, 1>, 2>, 24>>>;
+TEST_F(LaunchTest, FittedSwapAbPingpong) {
+  for_tma_sizes([&](const Sizes& s) { expect_right<Kernel90<22, FittedSwapped>, __half, float, 22>(s); });
+}
 using Swapped = SwapAB<Wgmma<256, 80, 2, 4, ClusterShape<2, 1>, 1>>;
 TEST_F(LaunchTest, SwapAbStoreTransposed) {
   for_tma_sizes([&](const Sizes& s) { expect_right<Kernel90<4, Swapped>, __half, float, 4>(s); });

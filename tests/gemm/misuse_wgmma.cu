@@ -26,6 +26,13 @@ using Config =
 #elif defined(MISUSE_half_a_warpgroup)
 using Config =
     WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 2, 2, ClusterShape<1, 1>, 1>;
+#elif defined(MISUSE_fitted_to_more_columns)
+using Config =
+    Fitted<WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 1>,
+           64>;
+#elif defined(MISUSE_fitted_panels)
+using Config =
+    Fitted<WgmmaConfig<Halves, row_major, row_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 1>, 40>;
 #elif defined(MISUSE_short_rows)
 using Config =
     WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 32>, 1, 2, ClusterShape<1, 1>, 1>;

@@ -22,7 +22,7 @@ COMMAND = None
 def table_of(*rows, columns=kernel_table.COLUMNS):
     """A table with these rows; each is a dict of the fields that differ from a valid wgmma row."""
     good = dict(
-        family="wgmma", types="f16_f32", layouts="tn", tile_m=128, tile_n=256, tile_k=64, warpgroups=2, warp_m="", warp_n="",
+        family="wgmma", types="f16_f32", layouts="tn", tile_m=128, tile_n=256, tile_k=64, narrowest="", warpgroups=2, warp_m="", warp_n="",
         stages=4, clusters="2x1", cluster_k=1, subtiles=2, schedule="cooperative", variant="", set="core",
         efficiency=0.9, resident=1, why="",
     )  # fmt: skip
@@ -38,7 +38,7 @@ def read(text):
         return kernel_table.read_table(path)
 
 
-MMA = dict(family="cp_async", warpgroups="", warp_m=64, warp_n=64, clusters="", cluster_k="", subtiles="",
+MMA = dict(family="cp_async", narrowest="", warpgroups="", warp_m=64, warp_n=64, clusters="", cluster_k="", subtiles="",
            schedule="", stages=3)  # fmt: skip
 
 
@@ -98,7 +98,13 @@ class Refusals(unittest.TestCase):
             {"variant": "streamk", "types": "f16_f16"},
         )
         for variant in ("streamk", "swapab streamk"):
-            self.refused("line 2, column cluster_k: 2 must be from 1 to 1", {"variant": variant, "cluster_k": 2})
+            self.refused(
+                "line 2, column cluster_k: '2' must be 1: these kernels do not split k", {"variant": variant, "cluster_k": 2}
+            )
+        for cell, found in (("9", "'9'"), ("2 1", "'1'"), ("x", "'x'")):
+            self.refused(f"line 2, column cluster_k: {found} must be 1, or several numbers from 2 to 8", {"cluster_k": cell})
+        for cell in ("", "2 2"):
+            self.refused(f"line 2, column cluster_k: '{cell}' must be 1, or several numbers from 2 to 8, each once", {"cluster_k": cell})
         self.refused(
             "line 2, column clusters: 2x2 has 4 CTAs but streamk runs in clusters of 1 or 2", {"variant": "streamk", "clusters": "2x1 2x2"}
         )
@@ -120,6 +126,12 @@ class Refusals(unittest.TestCase):
             {"layouts": "tn tt", "tile_n": 208, "stages": 5, "clusters": "2x1"},
         )
         self.refused("line 2, column stages: 5 k-tiles take 245760 bytes of shared memory, but a CTA has 232448", {"stages": 5})
+        self.refused("line 2, column narrowest: 256 must be a multiple of 8 from 8 to 248", {"narrowest": 256})
+        self.refused(
+            "line 2, column narrowest: 136 must be a multiple of 16 from 16 to 240", {"narrowest": 136, "types": "s8_s32", "tile_k": 128}
+        )
+        self.refused("line 2, column narrowest: 64 is there but must be empty with fused", {"narrowest": 64, "variant": "fused"})
+        self.refused("line 2, column narrowest: '64' is there but must be empty: kernels of the family cp_async have none", {**MMA, "narrowest": 64})
         self.refused("line 2, column warp_m: '64' is there but must be empty: kernels of the family wgmma have none", {"warp_m": 64})
         self.refused("line 2, column warp_n: 48 must divide tile_n, which is 256", {**MMA, "warp_n": 48})
         self.refused(
@@ -139,9 +151,9 @@ class Refusals(unittest.TestCase):
     def test_the_shape_of_the_file(self):
         self.refused("line 1: there is no column why", {}, columns=kernel_table.COLUMNS[:-1])
         self.refused("line 1, column colour: no kernel has it, or it is there twice", {}, columns=(*kernel_table.COLUMNS, "colour"))
-        with self.assertRaisesRegex(kernel_table.BadTable, "line 2, column why: the line has 20 cells but must have 19"):
+        with self.assertRaisesRegex(kernel_table.BadTable, "line 2, column why: the line has 21 cells but must have 20"):
             read(table_of({"why": "one, two"}))
-        with self.assertRaisesRegex(kernel_table.BadTable, "line 3, column family: the line has 1 cells but must have 19"):
+        with self.assertRaisesRegex(kernel_table.BadTable, "line 3, column family: the line has 1 cells but must have 20"):
             read(table_of({}) + "wgmma\n")
         for text in ("", "\n", table_of()):
             with self.assertRaises(kernel_table.BadTable):
@@ -180,17 +192,34 @@ class Statements(unittest.TestCase):
 
     def test_one_statement_for_all_clusters(self):
         kernels = kernel_table.kernels_of(read(table_of({"clusters": "2x1 2x2", "types": "f16_f32 bf16_f32"})))
-        self.assertEqual([kernel.cluster for kernel in kernels], [(2, 1), (2, 2)] * 2)
+        self.assertEqual([kernel.cluster for kernel in kernels], [(2, 1, 1), (2, 2, 1)] * 2)
         self.assertEqual([kernel.begins_statement() for kernel in kernels], [True, False] * 2)
         (source,) = kernel_table.sources_of(kernels[:2])
         self.assertEqual(
             [line for line in kernel_table.source_text(source).splitlines() if line.startswith("  ")],
             [
                 "  append_wgmma<WgmmaConfig<WgmmaOperands<__half, __half, float>, row_major, column_major, TileShape<128, 256, 64>, 2, "
-                "4, LaunchedCluster<1>, 2>>({{2, 1}, {2, 2}}, list);"
+                "4, LaunchedCluster<false>, 2>>({{2, 1}, {2, 2}}, list);"
             ],
         )
         self.assertIn("{0.9, 1}, {0.9, 1}", kernel_table.list_text([source], ("90",)))
+
+
+    def test_clusters_that_split_k_have_8_ctas_at_most(self):
+        row = {"clusters": "1x1 2x1", "cluster_k": "2 3 8"}
+        kernels = kernel_table.kernels_of(read(table_of(row)))
+        self.assertEqual([kernel.cluster for kernel in kernels], [(1, 1, 2), (1, 1, 3), (1, 1, 8), (2, 1, 2), (2, 1, 3)])
+        (statement,) = {kernel.cpp() for kernel in kernels}
+        self.assertIn("LaunchedCluster<true>", statement)
+        self.assertTrue(statement.endswith("({{1, 1, 2}, {1, 1, 3}, {1, 1, 8}, {2, 1, 2}, {2, 1, 3}}, list);"), statement)
+
+    def test_tiles_are_fitted_where_k_is_contiguous(self):
+        fitted = {"layouts": "tn nn tt nt", "narrowest": 64}
+        self.assertEqual(["Fitted<" in statement for statement in self.cpp(**fitted)], [True, True, False, False])
+        self.assertEqual(["Fitted<" in statement for statement in self.cpp(**fitted, variant="swapab")], [True, False, True, False])
+        (statement,) = self.cpp(narrowest=64, schedule="pingpong", warpgroups=1)
+        self.assertIn("Pingpong<Fitted<WgmmaConfig<", statement)
+        self.assertIn(", 64>>>(", statement)
 
 
 class Whole(unittest.TestCase):

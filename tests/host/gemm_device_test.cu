@@ -378,7 +378,7 @@ TEST_F(GemmOnDevice, ASingleRowMayHaveAnyLeadingDimension) {
   const std::int64_t far = (std::int64_t{1} << 45) + 1;
   for (const char* const name :
        {static_cast<const char*>(nullptr), "cp_async_f16_f32_tn_64x64x64_s5", "tma_f16_f32_tn_128x256x64_s4",
-        "cp_async_f16_f32_tn_128x128x32_s2_unaligned", "wgmma_f16_f32_tn_208x128x64_s4_c1x2_swapab",
+        "cp_async_f16_f32_tn_128x128x32_s2_unaligned", "wgmma_f16_f32_tn_256x128x64_s4_c1x2_swapab",
         "wgmma_f16_f32_tn_256x128x64_s4_c1x2_unaligned_tailsplit"}) {
     for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{1, 72}, {72, 1}, {1, 1}}) {
       Product product(m, n, 96);

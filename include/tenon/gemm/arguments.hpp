@@ -22,6 +22,7 @@ struct GemmArguments {
   // nothing is loaded (OperandLoad): m and n, or load_whole_tiles.
   int whole_tiles = raster.tiles(), residue_m = load_whole_tiles, residue_n = load_whole_tiles;
   ClusterExtent cluster = {};  // of a LaunchedCluster
+  int tile_columns = 0;        // of a Fitted tile
   // Of stream-K: pieces of each tile that it divides, and device memory through which CTAs add up tiles
   // (StreamKMemory).
   int pieces = 1;

@@ -11,10 +11,12 @@ namespace tenon {
 struct ClusterExtent {
   int log2_m = 0, log2_n = 0;  // of its CTAs along m and n
   unsigned along_n = 1;        // the ranks of the first CTAs along n, one bit each
+  int k = 1;                   // CTAs that compute a part of k each
 
   // m, n: 1, 2, 4 or 8.
-  TENON_HOST_DEVICE static constexpr ClusterExtent of(int m, int n) {
+  TENON_HOST_DEVICE static constexpr ClusterExtent of(int m, int n, int k = 1) {
     ClusterExtent extent;
+    extent.k = k;
     while (1 << extent.log2_m < m) ++extent.log2_m;
     while (1 << extent.log2_n < n) ++extent.log2_n;
     for (int i = 1; i < n; ++i) extent.along_n |= 1U << i * m;
@@ -35,7 +37,8 @@ struct ClusterShape {
   // What does not depend on a launch: CTAs along m (1: unknown), whether any CTA shares operands, whether the
   // cluster has other CTAs.
   static constexpr int compiled_m = M;
-  static constexpr bool is_compiled = true, may_share = M * N > 1, may_have_others = M * N * K > 1;
+  static constexpr bool is_compiled = true, may_share = M * N > 1, may_have_others = M * N * K > 1,
+                        splits_k = K > 1;
   TENON_HOST_DEVICE static constexpr ClusterShape of(const ClusterExtent&) { return {}; }
   // The CTAs that compute with the same part of k.
   static constexpr int sharing = M * N;
@@ -77,23 +80,24 @@ struct ClusterShape {
   }
 };
 
-// M x N x K CTAs, with M and N of the launch, powers of two: one compiled kernel for all shapes. Members as
-// those of ClusterShape.
-template <int K = 1>
+// M x N x K CTAs of the launch, M and N powers of two: one compiled kernel for all shapes. Without splits_k K
+// is
+// 1. Members as those of ClusterShape.
+template <bool splits_k_ = false>
 class LaunchedCluster {
  public:
-  static_assert(
-      K == 1 || K == 2 || K == 4,
-      "LaunchedCluster: 1, 2 or 4 CTAs compute a part of k each, so that ranks are found by shifts");
-  static constexpr int k = K, compiled_m = 1;
-  static constexpr bool is_compiled = false, may_share = true, may_have_others = true;
-  int m, n, sharing, ctas, writers;
+  static constexpr int compiled_m = 1;
+  static constexpr bool is_compiled = false, may_share = true, may_have_others = true, splits_k = splits_k_;
+  int m, n, k, sharing, ctas, writers;
 
   TENON_HOST_DEVICE static constexpr LaunchedCluster of(const ClusterExtent& extent) {
     return LaunchedCluster(extent);
   }
 
-  TENON_HOST_DEVICE constexpr int rank(int cta) const { return cta & (ctas - 1); }
+  TENON_HOST_DEVICE constexpr int rank(int cta) const {
+    return splits_k ? static_cast<int>(static_cast<unsigned>(cta) % static_cast<unsigned>(ctas))
+                    : cta & (ctas - 1);
+  }
   TENON_HOST_DEVICE constexpr int cluster(int cta) const {
     return static_cast<int>(static_cast<unsigned>(cta) / static_cast<unsigned>(ctas));
   }
@@ -117,8 +121,9 @@ class LaunchedCluster {
   TENON_HOST_DEVICE explicit constexpr LaunchedCluster(const ClusterExtent& extent)
       : m(1 << extent.log2_m),
         n(1 << extent.log2_n),
+        k(splits_k ? extent.k : 1),
         sharing(1 << (extent.log2_m + extent.log2_n)),
-        ctas(K << (extent.log2_m + extent.log2_n)),
+        ctas(k << (extent.log2_m + extent.log2_n)),
         writers(m + n - 1),
         log2_m_(extent.log2_m),
         log2_sharing_(extent.log2_m + extent.log2_n),

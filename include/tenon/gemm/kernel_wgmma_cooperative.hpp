@@ -11,6 +11,9 @@ namespace tenon {
 template <class Config>
 struct CooperativeConsumers {
   using Pieces = WgmmaPieces<Config>;
+  // With cluster split-K a CTA computes one tile. Its ring is idle while the CTAs add up, and the sums take
+  // the registers of the accumulators, which no other tile needs.
+  static constexpr bool has_one_tile = Config::Cluster::splits_k;
 
   // Called by all threads of a consumer warpgroup. consumer: its number, below Config::consumers.
   // ring_memory: address of the ring's stages in the shared window.
@@ -27,7 +30,8 @@ struct CooperativeConsumers {
     for (int index = scheduler.first(); index < scheduler.end(); index += scheduler.step()) {
       const WorkTile now = scheduler.at(index);
       StageConsumer<Config> stages(ring, ring_memory, stage, now, cluster);  // advances `stage`
-      Pieces::StorePlace::begin(store, now, consumer_row + 16 * (static_cast<int>(threadIdx.x) / 32 % 4));
+      Pieces::StorePlace::begin(store, now, tile_columns<Config>(p),
+                                consumer_row + 16 * (static_cast<int>(threadIdx.x) / 32 % 4));
       Pieces::Mainloop::run(accumulators, stages, now, p, consumer, consumer_row, [] {});
 
       // Where registers are scarce, `position` holds index and stage in one register during the epilogue, and
@@ -37,9 +41,10 @@ struct CooperativeConsumers {
       const int warp_row = consumer_row + 16 * (position.thread() / 32 % 4);
       // rows: 64 rows of accumulators that this CTA stores; row: the first of them, in the warpgroup's part.
       reduction(accumulators, work, consumer, [&](const auto& rows, int row) {
-        Pieces::StorePlace::store(store, rows, work, consumer, row + warp_row);
+        Pieces::StorePlace::store(store, rows, work, tile_columns<Config>(p), consumer, row + warp_row);
       });
       position.restore(index, stage);
+      if (has_one_tile) break;
     }
     store.finish();
     reduction.finish();

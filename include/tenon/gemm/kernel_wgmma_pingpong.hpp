@@ -32,7 +32,8 @@ struct PingpongConsumers {
     for_each_work(scheduler, consumer, consumers, [&](int& index) {
       const WorkTile now = scheduler.at(index);
       StageConsumer<Config> stages(ring, ring_memory, stage, now, cluster);  // advances `stage`
-      Pieces::StorePlace::begin(store, now, 16 * (static_cast<int>(threadIdx.x) / 32 % 4));
+      Pieces::StorePlace::begin(store, now, tile_columns<Config>(p),
+                                16 * (static_cast<int>(threadIdx.x) / 32 % 4));
       turns.wait();
       // The turn passes when the last wgmma has been issued, so the other consumer's first wgmma follows it
       // at once.
@@ -44,7 +45,7 @@ struct PingpongConsumers {
       const WorkTile work = position.work(now, scheduler);
       const int warp_row = 16 * (position.thread() / 32 % 4);
       reduction(accumulators, work, consumer, [&](const auto& rows, int row) {
-        Pieces::StorePlace::store(store, rows, work, consumer, row + warp_row);
+        Pieces::StorePlace::store(store, rows, work, tile_columns<Config>(p), consumer, row + warp_row);
       });
       position.restore(index, stage);
     });

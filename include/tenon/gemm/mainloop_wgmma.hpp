@@ -8,6 +8,7 @@
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"
+#include "tenon/gemm/fitted_tile.hpp"
 #include "tenon/gemm/tile_scheduler.hpp"
 #include "tenon/gemm/wgmma_config.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
@@ -97,7 +98,7 @@ struct MainloopWgmma {
   template <class Arguments, class Issued>
   __device__ __forceinline__ static void run(typename Config::Accumulators& accumulators,
                                              StageConsumer<Config>& stages, const WorkTile& work,
-                                             const Arguments&, int, int row, const Issued& issued) {
+                                             const Arguments& p, int, int row, const Issued& issued) {
     using TileA = typename Config::TileA;
     using TileB = typename Config::TileB;
     accumulators.clear();
@@ -105,11 +106,16 @@ struct MainloopWgmma {
     // the operands' descriptors in uniform registers only then, and a k-tile takes 56 instructions instead
     // of 90.
     const int k_tiles = __shfl_sync(0xffffffffU, work.k_count, 0);
+    with_columns<Config>(__shfl_sync(0xffffffffU, tile_columns<Config>(p), 0), [&](auto columns) {
 #pragma unroll 1
-    for (int left = k_tiles; left > 0; --left) {
-      stages.consume([&](const TileA& a, const TileB& b) { accumulators.start(a, b, row, 0); },
-                     [&] { accumulators.wait_previous(); });
-    }
+      for (int left = k_tiles; left > 0; --left) {
+        stages.consume(
+            [&](const TileA& a, const TileB& b) {
+              accumulators.template start<decltype(columns)::value>(a, b, row, 0);
+            },
+            [&] { accumulators.wait_previous(); });
+      }
+    });
     issued();
     accumulators.wait();
     stages.release_last();

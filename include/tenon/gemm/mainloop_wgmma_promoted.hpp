@@ -12,27 +12,34 @@ struct MainloopPromoted {
   template <class Issued>
   __device__ __forceinline__ static void run(typename Config::Accumulators& accumulators,
                                              StageConsumer<Config>& stages, const WorkTile& work,
-                                             const GemmArguments&, int /*consumer*/, int row,
+                                             const GemmArguments& p, int /*consumer*/, int row,
                                              const Issued& issued) {
     using TileA = typename Config::TileA;
     using TileB = typename Config::TileB;
     accumulators.clear();
-    const auto even = [&](const TileA& a, const TileB& b) { accumulators.template start<0>(a, b, row, 0); };
-    const auto odd = [&](const TileA& a, const TileB& b) { accumulators.template start<1>(a, b, row, 0); };
-    int left = work.k_count;
-    stages.consume(even, [] {});
-    while (true) {
-      if (--left == 0) {
-        accumulators.template add_last<0>();
-        break;
+    with_columns<Config>(__shfl_sync(0xffffffffU, tile_columns<Config>(p), 0), [&](auto of_tile) {
+      constexpr int columns = decltype(of_tile)::value;
+      const auto even = [&](const TileA& a, const TileB& b) {
+        accumulators.template start<0, columns>(a, b, row, 0);
+      };
+      const auto odd = [&](const TileA& a, const TileB& b) {
+        accumulators.template start<1, columns>(a, b, row, 0);
+      };
+      int left = work.k_count;
+      stages.consume(even, [] {});
+      while (true) {
+        if (--left == 0) {
+          accumulators.template add_last<0, 0, columns>();
+          break;
+        }
+        stages.consume(odd, [&] { accumulators.template add_previous<1, columns>(); });
+        if (--left == 0) {
+          accumulators.template add_last<1, 0, columns>();
+          break;
+        }
+        stages.consume(even, [&] { accumulators.template add_previous<0, columns>(); });
       }
-      stages.consume(odd, [&] { accumulators.template add_previous<1>(); });
-      if (--left == 0) {
-        accumulators.template add_last<1>();
-        break;
-      }
-      stages.consume(even, [&] { accumulators.template add_previous<0>(); });
-    }
+    });
     issued();
     stages.release_last();
   }

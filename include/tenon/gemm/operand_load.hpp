@@ -35,8 +35,10 @@ class OperandLoad {
     return load.has_whole_panels() || rows_of_tile % (8 * load.cuts()) == 0;
   }
 
-  // parts: can_share().
-  TENON_HOST_DEVICE explicit constexpr OperandLoad(int parts) : parts_(static_cast<unsigned>(parts)) {}
+  // parts: can_share(). extent: rows of the tile that are used, of a k-major operand; a multiple of
+  // 8 * parts if they are not all.
+  TENON_HOST_DEVICE explicit constexpr OperandLoad(int parts, int extent = Tile::rows)
+      : parts_(static_cast<unsigned>(parts)), extent_(extent) {}
 
   // A part is whole panels or, where there are fewer panels than parts, some rows of one; else the same rows
   // of each panel.
@@ -45,6 +47,7 @@ class OperandLoad {
     return static_cast<int>(has_whole_panels() ? panels / parts_ : is_in_a_panel() ? 1 : panels);
   }
   TENON_HOST_DEVICE constexpr int rows() const {
+    if (Tile::k_major) return static_cast<int>(static_cast<unsigned>(extent_) / parts_);
     return static_cast<int>(has_whole_panels() ? rows_of_tile
                             : is_in_a_panel()  ? rows_of_tile * panels / parts_
                                                : rows_of_tile / parts_);
@@ -63,7 +66,7 @@ class OperandLoad {
 
   // Rows of a box.
   TENON_HOST_DEVICE constexpr int rows_of(int extent_left) const {
-    if (!Tile::k_major || extent_left >= Tile::rows) return rows();
+    if (!Tile::k_major || extent_left >= extent_) return rows();
     return extent_left > 0
                ? static_cast<int>(((static_cast<unsigned>(extent_left) + 7) / 8 + parts_ - 1) / parts_ * 8)
                : 0;
@@ -84,6 +87,7 @@ class OperandLoad {
   }
 
   unsigned parts_;
+  int extent_;
 };
 
 }  // namespace tenon

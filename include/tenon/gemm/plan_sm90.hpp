@@ -11,12 +11,12 @@ namespace tenon {
 
 // An operand as a kernel loads it. Load: OperandLoad; rows: of A in a tile, or columns of B. Some of the
 // `tiles` tiles may lie wholly beyond `extent`.
-template <int rows, class Load>
+template <class Load>
 struct LoadedOperand {
   using Tile = typename Load::Tile;
   Load load;
   const ConstMatrix& matrix;
-  int extent, k, tiles;
+  int rows, extent, k, tiles;
 
   // The extent beyond which the kernel loads nothing (GemmArguments::residue_m). The part of a stage that the
   // load of a residue tile does not write must hold numbers: an earlier load has written it, or the CTA
@@ -44,18 +44,18 @@ struct LoadedOperand {
     return launcher.make_tensor_map(operand, box_rows, Tile::panel_columns, &maps->residue);
   }
 };
-template <int rows, class Load>
-LoadedOperand<rows, Load> loaded_operand(const Load& load, const ConstMatrix& matrix, int extent, int k,
-                                         int tiles) {
-  return {load, matrix, extent, k, tiles};
+template <class Load>
+LoadedOperand<Load> loaded_operand(const Load& load, const ConstMatrix& matrix, int rows, int extent, int k,
+                                   int tiles) {
+  return {load, matrix, rows, extent, k, tiles};
 }
 
-// The map of C for the store of a kernel; left as it is where TMA cannot store C.
+// The map of C for the store of a kernel; left as it is where TMA cannot store C. columns: of a tile.
 template <class Config>
-Status make_output_map(Launcher& launcher, const Output& c, TensorMap* map) {
+Status make_output_map(Launcher& launcher, const Output& c, TensorMap* map, int columns = Config::Block::n) {
   if (Config::row_interleaved || !tma_can_store(c)) return {};
   const int halves = static_cast<int>(bytes(c.type) / 2);  // 16-bit elements of one of C
-  const int box_rows = Config::swap_ab ? transposed_box_rows : subtile_rows;
+  const int box_rows = Config::swap_ab ? transposed_box_rows_of(columns) : subtile_rows;
   const int width = Config::swap_ab ? transposed_box_width(WgmmaPieces<Config>::storing_warps, 2 * halves)
                                     : subtile_row_bytes;
   return launcher.make_tensor_map({c.data, 2, c.m, halves * c.n, halves * c.ld}, box_rows, width / 2, map);
@@ -98,6 +98,9 @@ Status check_cluster_extent(const ClusterExtent& extent) {
       return Status(invalid,
                     "the extent of a cluster has log2_m = %d and log2_n = %d but each must be 0 to 4",
                     extent.log2_m, extent.log2_n);
+    if (extent.k < 1 || (Cluster::splits_k ? extent.k < 2 : extent.k > 1) || extent.k > 8)
+      return Status(invalid, "the extent of a cluster has k = %d but must have %s", extent.k,
+                    Cluster::splits_k ? "2 to 8: the kernel splits k" : "1: the kernel does not split k");
     const auto cluster = Cluster::of(extent);
     if (cluster.ctas > 16)
       return Status(invalid, "a cluster of %d x %d x %d has %d CTAs but must have at most 16", cluster.m,
@@ -133,7 +136,9 @@ Status check_cluster_extent(const ClusterExtent& extent) {
 // them. Where the caller limits the multiprocessors, they are persistent too, as few as need no more waves:
 // a cluster that finds no room would begin only when another one has computed all of its tiles. So they use
 // seven eighths of the device at most.
-inline int launched_clusters(const DeviceDescription& device, int ctas, int tiles, int busy) noexcept {
+template <class Cluster>
+int launched_clusters(const DeviceDescription& device, int ctas, int tiles, int busy) noexcept {
+  if (Cluster::splits_k) return tiles;  // CooperativeConsumers::has_one_tile
   if (ctas <= 2) return busy;
   if (!device.is_limited()) return tiles;
   const int reached = std::min(device.multiprocessors, device.all_multiprocessors * 7 / 8);
@@ -156,7 +161,7 @@ WorkDivision divide_work(const DeviceDescription& device, int ctas, int tiles, i
     return {k.whole_tiles < tiles ? at_once : std::min(tiles, at_once), k.whole_tiles, k.pieces, true};
   } else {
     const TailSplit tail = TailSplit::of(tiles, at_once, Config::splits_tail ? k_tiles : 0);
-    const int launched = launched_clusters(device, ctas, tiles, tail.busy_clusters);
+    const int launched = launched_clusters<typename Config::Cluster>(device, ctas, tiles, tail.busy_clusters);
     const std::int64_t work = tail.whole_tiles + std::int64_t{tiles - tail.whole_tiles} * ctas;
     return {launched, tail.whole_tiles, 1, work > launched};
   }
@@ -211,7 +216,15 @@ Status prepare_any_wgmma(const Product& product, const DeviceDescription& device
   arguments.cluster = extent;
   arguments.partial_tiles = partial_tiles;
   const auto cluster = Cluster::of(extent);
-  const int rows = Block::m * cluster.m, columns = Block::n * cluster.n;
+  const int rows = Block::m * cluster.m;
+  // Where CTAs along m share B, each loads an equal part of it, of a multiple of 8 columns. Kernels that are
+  // not persistent keep to a limit of multiprocessors by their number of tiles.
+  const TileColumns fits{Cluster::splits_k && device.is_limited() ? Block::n : Config::narrowest, Block::n,
+                         std::max(8 * cluster.m, column_step<Config>)};
+  arguments.tile_columns = fitted_columns(fits, arguments.n, cluster.n, (arguments.m - 1) / rows + 1,
+                                          clusters_at_once(cluster.ctas, device.multiprocessors));
+  const int tile_columns = tenon::tile_columns<Config>(arguments);
+  const int columns = tile_columns * cluster.n;
   const int clusters = std::max(1, device.multiprocessors / cluster.ctas);
   const int band = square_band(clusters, rows, columns);
   if (Config::row_interleaved) {
@@ -222,19 +235,27 @@ Status prepare_any_wgmma(const Product& product, const DeviceDescription& device
     arguments.raster = make_raster(arguments.m, arguments.n, rows, columns, band);
   }
   const int tiles = arguments.raster.tiles();
+  if (Cluster::splits_k && device.is_limited() &&
+      std::int64_t{tiles} * cluster.ctas > std::int64_t{device.multiprocessors})
+    return Status(
+        StatusCode::unsupported,
+        "%s has %lld CTAs here, %d for each tile of %d x %d, but the call may use %d multiprocessors",
+        *launch->what == '\0' ? "the kernel" : launch->what,
+        static_cast<long long>(std::int64_t{tiles} * cluster.ctas), cluster.k, Block::m, Block::n,
+        device.multiprocessors);
   const int k_tiles = arguments.k / Block::k + (arguments.k % Block::k != 0);
   const WorkDivision division = divide_work<Config>(device, cluster.ctas, tiles, k_tiles, arguments);
   arguments.whole_tiles = division.whole_tiles;
   arguments.pieces = division.pieces;
   const int least_k_tiles =  // of a CTA
-      k_tiles - (Cluster::k - 1) * ((k_tiles + Cluster::k - 1) / Cluster::k);
+      k_tiles - (cluster.k - 1) * ((k_tiles + cluster.k - 1) / cluster.k);
   const bool ring_is_written =
       !division.has_second_tile || (!Config::streams_k && least_k_tiles >= Config::stages);
 
-  const auto a = loaded_operand<Block::m>(Producer::load_a(cluster), seen.a, arguments.m, arguments.k,
-                                          arguments.raster.tiles_m() * cluster.m);
-  const auto b = loaded_operand<Block::n>(Producer::load_b(cluster), seen.b, arguments.n, arguments.k,
-                                          arguments.raster.tiles_n() * cluster.n);
+  const auto a = loaded_operand(Producer::load_a(cluster), seen.a, Block::m, arguments.m, arguments.k,
+                                arguments.raster.tiles_m() * cluster.m);
+  const auto b = loaded_operand(Producer::load_b(cluster, tile_columns), seen.b, tile_columns, arguments.n,
+                                arguments.k, arguments.raster.tiles_n() * cluster.n);
   if (RegisterBudget<Config>::loads_residue) {
     arguments.residue_m = a.residue_extent(ring_is_written);
     arguments.residue_n = b.residue_extent(ring_is_written);
@@ -248,7 +269,7 @@ Status prepare_any_wgmma(const Product& product, const DeviceDescription& device
     return s;
   }
   if (Status s = b.make_maps(launcher, arguments.residue_n, &kernel->map_b); !s) return s;
-  if (Status s = make_output_map<Config>(launcher, arguments.c, &kernel->map_c); !s) return s;
+  if (Status s = make_output_map<Config>(launcher, arguments.c, &kernel->map_c, tile_columns); !s) return s;
   launch->overlaps_previous = true;
   launch->grid.x = static_cast<unsigned>(cluster.ctas) * static_cast<unsigned>(division.clusters);
   launch->cluster = static_cast<unsigned>(cluster.ctas);

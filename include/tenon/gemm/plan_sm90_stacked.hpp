@@ -23,10 +23,10 @@ Status plan_wgmma_stacked(const BatchedProduct& batch, const Op& op, const Devic
   const int tiles_m = static_cast<int>(batch.product.m / Block::m), count = static_cast<int>(batch.count);
   arguments.raster = Raster(count * tiles_m, arguments.n / Block::n, tiles_m);
   arguments.whole_tiles = arguments.raster.tiles();
-  const auto a = loaded_operand<Block::m>(Producer::load_a({}), stack.a, arguments.m, arguments.k,
-                                          arguments.raster.tiles_m());
-  const auto b = loaded_operand<Block::n>(Producer::load_b({}), stack.b, count * arguments.n, arguments.k,
-                                          count * arguments.raster.tiles_n());
+  const auto a = loaded_operand(Producer::load_a({}), stack.a, Block::m, arguments.m, arguments.k,
+                                arguments.raster.tiles_m());
+  const auto b = loaded_operand(Producer::load_b({}), stack.b, Block::n, count * arguments.n, arguments.k,
+                                count * arguments.raster.tiles_n());
   typename Kernel::MapA map_a;
   typename Kernel::MapB map_b;
   TensorMap map_c{};

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "tenon/gemm/arguments.hpp"
+#include "tenon/gemm/fitted_tile.hpp"
 #include "tenon/gemm/operand_load.hpp"
 #include "tenon/gemm/register_budget.hpp"
 #include "tenon/gemm/tile_scheduler.hpp"
@@ -59,10 +60,12 @@ struct LoadedPart {
 // Starts the load of a part of a k-tile, to the same place in every CTA of the mask. Its bytes count on the
 // barrier of each of these CTAs. start: the tile's first row (column) along m (n); k: the k-tile's first;
 // extent_left: see OperandLoad. Maps: OperandMap, or OperandMaps.
+// extent: of OperandLoad.
 template <class Tile, class Maps>
 __device__ __forceinline__ void load_part(std::uint8_t* to, const Maps& maps, int start, int extent_left,
-                                          int k, const LoadedPart& which, std::uint64_t* barrier) {
-  const OperandLoad<Tile> load(which.parts);
+                                          int k, const LoadedPart& which, std::uint64_t* barrier,
+                                          int extent = Tile::rows) {
+  const OperandLoad<Tile> load(which.parts, extent);
   const int rows = load.rows_of(extent_left);
   if (rows == 0) return;
   const TensorMap* map = &maps.whole;
@@ -94,6 +97,7 @@ class OperandLoads {
   using Block = typename Config::Block;
   using Cluster = typename Config::Cluster;
   static constexpr bool is_a = operand == Operand::a;
+  static constexpr bool is_fitted = !is_a && Config::narrowest < Block::n;
 
  public:
   using Tile = std::conditional_t<is_a, typename Config::TileA, typename Config::TileB>;
@@ -102,14 +106,18 @@ class OperandLoads {
   TENON_HOST_DEVICE static constexpr int parts(const Cluster& cluster) {
     return is_a ? cluster.n : cluster.m;
   }
-  TENON_HOST_DEVICE static constexpr Load load(const Cluster& cluster) { return Load(parts(cluster)); }
+  // columns: of a Fitted tile.
+  TENON_HOST_DEVICE static constexpr Load load(const Cluster& cluster, int columns) {
+    return is_fitted ? Load(parts(cluster), columns) : Load(parts(cluster));
+  }
   // 128-byte swizzle, boxes of rows() x Tile::panel_columns of load(); the boxes of residue tiles have
   // rows_of() rows.
   using Map = std::conditional_t<RegisterBudget<Config>::loads_residue, OperandMaps, OperandMap>;
 
   __device__ __forceinline__ OperandLoads(const WorkTile& work, const GemmArguments& p)
-      : start_(start_of(work)),
+      : start_(start_of(work, p)),
         left_(residue ? left_of(work, p) : load_whole_tiles),
+        extent_(is_fitted ? p.tile_columns : Tile::rows),
         tail_split_(work.tail_split),
         cluster_(Cluster::of(p.cluster)) {
     if constexpr (Cluster::is_compiled)
@@ -119,11 +127,11 @@ class OperandLoads {
 
   // Rows of A (columns of B) from a tile's first one on.
   __device__ __forceinline__ static int left_of(const WorkTile& work, const GemmArguments& p) {
-    return (is_a ? p.residue_m : p.residue_n) - start_of(work);
+    return (is_a ? p.residue_m : p.residue_n) - start_of(work, p);
   }
 
   // Bytes of a k-tile of the operand, from all CTAs that share it.
-  __device__ __forceinline__ int bytes() const { return load(cluster_).bytes_of(left_); }
+  __device__ __forceinline__ int bytes() const { return load(cluster_, extent()).bytes_of(left_); }
   // stage: of the ring.
   __device__ __forceinline__ void start(std::uint8_t* stage, const Map& map, int k_tile,
                                         std::uint64_t* barrier) const {
@@ -141,7 +149,7 @@ class OperandLoads {
     }
     const LoadedPart part{parts(cluster_), is_a ? cluster_.rank_n(rank) : cluster_.rank_m(rank),
                           is_a ? cluster_.mask_a(rank) : cluster_.mask_b(rank)};
-    load_part<Tile>(to, map, start_, left_, k, part, barrier);
+    load_part<Tile>(to, map, start_, left_, k, part, barrier, extent());
   }
 
   __device__ __forceinline__ static void prefetch(const Map& map) {
@@ -151,11 +159,15 @@ class OperandLoads {
   }
 
  private:
-  __device__ __forceinline__ static int start_of(const WorkTile& work) {
-    return is_a ? work.m * Block::m : work.n * Block::n;
+  __device__ __forceinline__ static int start_of(const WorkTile& work, const GemmArguments& p) {
+    return is_a ? work.m * Block::m : work.n * tile_columns<Config>(p);
+  }
+  // Rows of the tile in shared memory that are used.
+  __device__ __forceinline__ constexpr int extent() const {
+    return is_fitted ? extent_ : Tile::rows;
   }
 
-  int start_, left_;
+  int start_, left_, extent_;
   bool tail_split_;
   Cluster cluster_;
 };
@@ -170,12 +182,12 @@ class ProducerTma {
 
  public:
   using Cluster = typename Config::Cluster;
-  // How an operand is loaded by clusters of that shape.
+  // How an operand is loaded by clusters of that shape. columns: of a Fitted tile.
   TENON_HOST_DEVICE static constexpr auto load_a(const Cluster& cluster) {
-    return Loads<Operand::a>::load(cluster);
+    return Loads<Operand::a>::load(cluster, 0);
   }
-  TENON_HOST_DEVICE static constexpr auto load_b(const Cluster& cluster) {
-    return Loads<Operand::b>::load(cluster);
+  TENON_HOST_DEVICE static constexpr auto load_b(const Cluster& cluster, int columns = 0) {
+    return Loads<Operand::b>::load(cluster, columns);
   }
   using MapA = typename Loads<Operand::a>::Map;
   using MapB = typename Loads<Operand::b>::Map;
@@ -220,7 +232,7 @@ class ProducerTma {
     const WorkTile work = scheduler.at(scheduler.first());
     const auto cluster = Cluster::of(p.cluster);
     const int loaded_a = load_a(cluster).bytes_of(Loads<Operand::a, true>::left_of(work, p));
-    const int loaded_b = load_b(cluster).bytes_of(Loads<Operand::b, true>::left_of(work, p));
+    const int loaded_b = load_b(cluster, p.tile_columns).bytes_of(Loads<Operand::b, true>::left_of(work, p));
     clear_stages(memory, loaded_a, Config::TileA::bytes, thread);
     clear_stages(memory + Config::TileA::bytes, loaded_b, Config::TileB::bytes, thread);
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);

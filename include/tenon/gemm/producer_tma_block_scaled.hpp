@@ -18,7 +18,9 @@ class ScaledOperandLoads {
 
  public:
   using Cluster = typename Config::Cluster;
-  TENON_HOST_DEVICE static constexpr auto load(const Cluster& cluster) { return Operands::load(cluster); }
+  TENON_HOST_DEVICE static constexpr auto load(const Cluster& cluster, int columns) {
+    return Operands::load(cluster, columns);
+  }
   // scales: of A with boxes of 1 x Block::m, of B with boxes of Scales::blocks_b x box_columns_b.
   using Map = ScaledOperandMaps<typename Operands::Map>;
 

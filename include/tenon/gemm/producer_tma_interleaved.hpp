@@ -24,7 +24,7 @@ class ProducerRowInterleaved {
   TENON_HOST_DEVICE static constexpr OperandLoad<TileA> load_a(const Cluster&) {
     return OperandLoad<TileA>(parts_a);
   }
-  TENON_HOST_DEVICE static constexpr OperandLoad<TileB> load_b(const Cluster&) {
+  TENON_HOST_DEVICE static constexpr OperandLoad<TileB> load_b(const Cluster&, int /*columns*/ = 0) {
     return OperandLoad<TileB>(parts_b);
   }
   using MapA = RowInterleavedMaps;  // boxes of Views::rows x Block::k

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "tenon/gemm/epilogue_subtile.hpp"
+#include "tenon/gemm/fitted_tile.hpp"
 #include "tenon/gemm/store_rows.hpp"
 #include "tenon/gemm/store_subtile.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
@@ -58,7 +59,8 @@ class StoreTma {
         with(Scaling{op_.alpha}).store(part, row, column);
       } else {
         cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
-        StoreRows<CombinationRows, Subtiles, rows_at_a_time>(c_, {op_, c_}, staging_, 0)(part, row, column);
+        const Output c = reached_by(part, column);
+        StoreRows<CombinationRows, Subtiles, rows_at_a_time>(c, {op_, c}, staging_, 0)(part, row, column);
       }
       return;
     }
@@ -93,6 +95,14 @@ class StoreTma {
     return {c_, op, map_, staging_, 0};
   }
 
+  // C up to the last column of the part.
+  template <class Part>
+  __device__ __forceinline__ Output reached_by(const Part& part, int column) const {
+    Output c = c_;
+    if constexpr (is_fitted<Part>) c.n = min(c.n, column + held_columns(part));
+    return c;
+  }
+
   template <class Part>
   __device__ __forceinline__ void store(const Part& part, int row, int column) const {
     // As in StoreRegisters: an opaque value keeps all that follows from it out of the mainloop's registers.
@@ -121,13 +131,15 @@ class StoreTma {
   // elements of `element_bytes`. The last subtile of a part may be narrower: the boxes of the map are not, so
   // the warp stores it itself.
   template <int fragments, int element_bytes, class Part, class Stage>
-  __device__ __forceinline__ void for_each_subtile(const Output& c, const Part&, int row, int column,
+  __device__ __forceinline__ void for_each_subtile(const Output& c, const Part& part, int row, int column,
                                                    const Stage& stage) const {
     constexpr int subtiles = (Part::columns + fragments - 1) / fragments;
     constexpr bool only_tma = std::is_same_v<Op, Scaling>;  // of a LinearCombination
     const bool by_tma = only_tma || tma_can_store(c), in_boxes = only_tma || Boxes::stores(c, row);
 #pragma unroll
     for (int s = 0; s < subtiles; ++s) {
+      const int width = held_of(part, 8 * s * fragments, 8 * fragments);
+      if (width <= 0) break;
       // Opaque: the address of each subtile, and the lane, which keeps the addresses of all subtiles from
       // being held at once.
       std::uint32_t staging = staging_;
@@ -137,7 +149,8 @@ class StoreTma {
       ptx::opaque(lane);
       // Only the elected lane has bulk stores to wait for: all but the youngest Subtiles - 1, whose subtiles
       // are overwritten later. All of them if the part before did not end with a store of the last subtile.
-      constexpr int younger = Part::columns % (fragments * Subtiles) == 0 ? Subtiles - 1 : 0;
+      constexpr int younger =
+          !is_fitted<Part> && Part::columns % (fragments * Subtiles) == 0 ? Subtiles - 1 : 0;
       if (s == 0 && !in_boxes) {
         cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
       } else if (s == 0) {
@@ -148,7 +161,6 @@ class StoreTma {
       __syncwarp();
       stage(subtile, s * fragments, lane);
       const int first = column + 8 * s * fragments;
-      const int width = 8 * (s + 1 < subtiles ? fragments : Part::columns - s * fragments);
       if (uses_tma && by_tma && in_boxes && width == 8 * fragments) {
         cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);  // TMA reads through the other proxy
         __syncwarp();

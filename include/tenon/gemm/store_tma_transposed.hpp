@@ -9,6 +9,7 @@
 
 #include "tenon/gemm/combination_rows.hpp"
 #include "tenon/gemm/epilogue_subtile.hpp"
+#include "tenon/gemm/fitted_tile.hpp"
 #include "tenon/gemm/store_subtile.hpp"
 #include "tenon/gemm/transposed_place.hpp"
 #include "tenon/gemm/wgmma_config.hpp"
@@ -21,7 +22,8 @@ namespace tenon {
 // (a warpgroup) or 1.
 //
 // map: C as 16-bit elements (an f32 is two), boxes of transposed_box_rows of transposed_box_width() bytes,
-// with the swizzle of that width; not used where TMA cannot write C. A row of C has less than 2^31 bytes.
+// with the swizzle of that width, or of half as many rows if a tile has an odd number of them
+// (transposed_box_rows_of()); not used where TMA cannot write C. A row of C has less than 2^31 bytes.
 // Takes the named barriers NamedBarrier::transposed_store and the next one.
 template <class Op, int Subtiles, int Warps>
 class StoreTmaTransposed {
@@ -117,7 +119,7 @@ class StoreTmaTransposed {
   // stage(place, j, thread) writes this warp's part of the boxes from fragment j on; `fragments` of them,
   // with elements of `element_bytes`, fill the place.
   template <int fragments, int element_bytes, class Part, class Stage>
-  __device__ __forceinline__ void for_each_subtile(const Output& c, const Part&, int row, int column,
+  __device__ __forceinline__ void for_each_subtile(const Output& c, const Part& part, int row, int column,
                                                    const Stage& stage) const {
     constexpr int subtiles = (Part::columns + fragments - 1) / fragments;
     constexpr int width = transposed_box_width(Warps, element_bytes),
@@ -126,6 +128,8 @@ class StoreTmaTransposed {
     row -= 16 * rank();                                                   // the first warp's
 #pragma unroll
     for (int s = 0; s < subtiles; ++s) {
+      const int held = held_of(part, 8 * s * fragments, 8 * fragments);
+      if (held <= 0) break;
       std::uint32_t staging = staging_;
       int thread = static_cast<int>(threadIdx.x) % (32 * Warps);
       ptx::opaque(staging, thread);  // as in StoreTma
@@ -133,7 +137,8 @@ class StoreTmaTransposed {
       // One thread has started the stores and waits for them: for all but the newest, which read other
       // places.
       if (s == 0) {
-        cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<(subtiles - 1) % Subtiles>());
+        constexpr int younger = is_fitted<Part> ? 0 : (subtiles - 1) % Subtiles;
+        cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<younger>());
       } else {
         cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<Subtiles - 1>());
       }
@@ -143,16 +148,19 @@ class StoreTmaTransposed {
       if (by_tma) cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
       synchronise();
       if (!by_tma) {
-        const int left = Part::columns - s * fragments;
-        Place::template store_elements<element_bytes>(c, place, row, column + 8 * s * fragments,
-                                                      8 * min(fragments, left), thread);
+        Place::template store_elements<element_bytes>(c, place, row, column + 8 * s * fragments, held,
+                                                      thread);
       } else if (thread == 0) {
 #pragma unroll
         for (int i = 0; i < fragments / 2 * across; ++i) {
           const int j = s * fragments + i / across * 2;
-          if (j >= Part::columns) break;
-          store_box(map_, column + 8 * j, (row * element_bytes + i % across * width) / 2,
-                    place + static_cast<std::uint32_t>(i * transposed_box_rows * width));
+          const int rows = held_of(part, 8 * j, 16);
+          if (rows <= 0) break;
+          const int to = (row * element_bytes + i % across * width) / 2;
+          const std::uint32_t box = place + static_cast<std::uint32_t>(i * transposed_box_rows * width);
+          store_box(map_, column + 8 * j, to, box);
+          if (is_fitted<Part> && held_columns(part) % transposed_box_rows != 0 && rows == transposed_box_rows)
+            store_box(map_, column + 8 * j + 8, to, box + 8 * width);
         }
         cuda::ptx::cp_async_bulk_commit_group();
       }
@@ -165,7 +173,7 @@ class StoreTmaTransposed {
   __device__ __forceinline__ void store_rows(const CombinationRows& op, const Part& part, int row,
                                              int column) const {
     constexpr int fragments = 4, segments = 16 * Warps / segment_columns;  // of a place; of a row
-    op.prefetch(column, 8 * Part::columns, row - 16 * rank(), 16 * Warps,
+    op.prefetch(column, held_columns(part), row - 16 * rank(), 16 * Warps,
                 static_cast<int>(threadIdx.x) % (32 * Warps), 32 * Warps);
     // Not unrolled, as in StoreRows.
 #pragma unroll 1
@@ -180,7 +188,7 @@ class StoreTmaTransposed {
       }
       synchronise();
       const int first_row = column + 8 * j, first_column = row - 16 * rank(),
-                rows = min(8 * min(fragments, Part::columns - j), c_.m - first_row);
+                rows = min(held_of(part, 8 * j, 8 * fragments), c_.m - first_row);
       if (op.has_whole_chunks() && (first_column + 16 * Warps <= c_.n || c_.n % segment_columns == 0)) {
         op.visit_element_bytes([&](auto bytes) {
           constexpr int element_bytes = decltype(bytes)::value;

@@ -13,6 +13,10 @@ namespace tenon {
 // Rows of C in a box, and the bytes of each row: what `warps` warps have of it, at most 128, the widest
 // swizzle.
 inline constexpr int transposed_box_rows = 16;
+// Of a tile of so many rows of C, a multiple of 8: no box reaches into the next tile.
+constexpr int transposed_box_rows_of(int rows) {
+  return rows % transposed_box_rows == 0 ? transposed_box_rows : transposed_box_rows / 2;
+}
 TENON_HOST_DEVICE constexpr int transposed_box_width(int warps, int element_bytes) {
   return warps * 16 * element_bytes < 128 ? warps * 16 * element_bytes : 128;
 }

@@ -1,6 +1,7 @@
 // Which pieces a configuration is put together from, and where each has its shared memory. Below: the pieces.
 #pragma once
 
+#include "tenon/gemm/fitted_tile.hpp"
 #include "tenon/gemm/held_position.hpp"
 #include "tenon/gemm/mainloop_wgmma.hpp"
 #include "tenon/gemm/mainloop_wgmma_block_scaled.hpp"
@@ -37,26 +38,31 @@ template <class Store>
 inline constexpr int barrier_bytes_of_warp<Store, std::void_t<decltype(Store::barrier_bytes_of_warp)>> =
     Store::barrier_bytes_of_warp;
 
-// Stores a warp's rows of accumulators at their place in C. work: the work tile; consumer: the warpgroup's
-// number; row: the number of the warp's first row in the tile.
+// Stores a warp's rows of accumulators at their place in C. work: the work tile; columns: of a tile;
+// consumer: the warpgroup's number; row: the number of the warp's first row in the tile.
 template <class Config>
 struct StoreInTile {
   // Before the mainloop of the tile.
   template <class Store>
-  __device__ __forceinline__ static void begin(const Store& store, const WorkTile& work, int row) {
+  __device__ __forceinline__ static void begin(const Store& store, const WorkTile& work, int columns,
+                                               int row) {
     if constexpr (begins_tiles<Store>) {
       const int first = work.m * Config::Block::m + row;
       if (Config::Block::m == 64 && !store.has_row(first)) return;
-      store.begin(first, work.n * Config::Block::n);
+      store.begin(first, work.n * columns);
     }
   }
   template <class Store, class Rows>
   __device__ __forceinline__ static void store(const Store& store, const Rows& rows, const WorkTile& work,
-                                               int /*consumer*/, int row) {
+                                               int columns, int /*consumer*/, int row) {
     const int first = work.m * Config::Block::m + row;
     // Tiles of 64 rows serve small m: often some warps have no row of C, and skip their subtiles.
     if (Config::Block::m == 64 && !store.has_row(first)) return;
-    store(rows, first, work.n * Config::Block::n);
+    if constexpr (Config::narrowest < Config::Block::n) {
+      store(FittedPart<Rows, Config::narrowest>{rows, columns}, first, work.n * columns);
+    } else {
+      store(rows, first, work.n * columns);
+    }
   }
 };
 // The same for a RowInterleaved configuration: each consumer has the rows of one view.
@@ -64,12 +70,12 @@ template <class Config>
 struct StoreInView {
   using Views = RowInterleavedTiles<2>;
   template <class Store>
-  __device__ __forceinline__ static void begin(const Store&, const WorkTile&, int /*row*/) {}
+  __device__ __forceinline__ static void begin(const Store&, const WorkTile&, int /*columns*/, int /*row*/) {}
   template <class Store, class Rows>
   __device__ __forceinline__ static void store(const Store& store, const Rows& rows, const WorkTile& work,
-                                               int consumer, int row) {
+                                               int columns, int consumer, int row) {
     store(rows, Views::view(work.m, consumer), Views::row_in_view(work.m) + row % Views::rows,
-          work.n * Config::Block::n);
+          work.n * columns);
   }
 };
 
@@ -129,12 +135,12 @@ struct WgmmaPieces {
   };
   using Reduction =
       std::conditional_t<Config::streams_k, StreamKReduction<Config>,
-                         typename ReductionOf<(Cluster::k > 1), Config::splits_tail, Config>::type>;
+                         typename ReductionOf<Cluster::splits_k, Config::splits_tail, Config>::type>;
   using Position =
       std::conditional_t<Budget::scarce, PackedPosition<Config::stages>, HeldPosition<Config::stages>>;
 
   // With cluster split-K, each CTA stores the rows of some warps alone.
-  static constexpr int storing_warps = Cluster::k > 1 ? 1 : 4;
+  static constexpr int storing_warps = Cluster::splits_k ? 1 : 4;
   template <class Op>
   using Store = typename StoreOf<Config, Op, storing_warps>::type;
   using StorePlace = std::conditional_t<Config::row_interleaved, StoreInView<Config>, StoreInTile<Config>>;

@@ -53,8 +53,9 @@ class PromotedTile {
   }
 
   // Starts the product of rows `row` .. + 64 of tile a and columns `column` .. + N of tile b, both multiples
-  // of 8. parity: 0 and 1 in turn: registers have no index.
-  template <int parity, class TileA, class TileB>
+  // of 8. parity: 0 and 1 in turn: registers have no index. columns, also below: the first so many of the N
+  // alone; the others stay 0.
+  template <int parity, int columns = N, class TileA, class TileB>
   __device__ __forceinline__ void start(const TileA& a, const TileB& b, int row, int column) {
     static_assert(TileA::depth == TileB::depth && TileA::depth <= most_depth,
                   "PromotedTile: both tiles must have the same depth, at most 128");
@@ -69,7 +70,7 @@ class PromotedTile {
     part.fence();
 #pragma unroll
     for (int step = 0; step < OperandA::steps; ++step) {
-      part.template multiply<T, TB>(operand_a.at(step), operand_b.at(step), step > 0);
+      part.template multiply_columns<columns>(operand_a, operand_b, step, step > 0);
     }
     part.commit();
   }
@@ -77,14 +78,14 @@ class PromotedTile {
   // After start<parity>(): waits for the one started before, and adds it while this one runs. promote(total,
   // partial, i): the new value of accumulator i of the thread. Accumulators 4 j + 2 half and the next one are
   // columns 8 j + 2 (lane % 4) and the next one, in the warp's row lane / 4 or (half) lane / 4 + 8.
-  template <int parity, class Promote = AddPartial>
+  template <int parity, int columns = N, class Promote = AddPartial>
   __device__ __forceinline__ void add_previous(const Promote& promote = {}) {
-    add<1, 0>(partial<1 - parity>(), promote);
+    add<1, 0, columns>(partial<1 - parity>(), promote);
   }
   // Waits for start<parity>(), which was the last, and adds it, to the 64 rows of part `part`.
-  template <int parity, int part = 0, class Promote = AddPartial>
+  template <int parity, int part = 0, int columns = N, class Promote = AddPartial>
   __device__ __forceinline__ void add_last(const Promote& promote = {}) {
-    add<0, part>(partial<parity>(), promote);
+    add<0, part, columns>(partial<parity>(), promote);
   }
 
   // Waits for the one started last: its operands may be overwritten.
@@ -121,11 +122,11 @@ class PromotedTile {
   }
 
   // younger: 1 if the other part runs.
-  template <int younger, int part, class Promote>
+  template <int younger, int part, int columns, class Promote>
   __device__ __forceinline__ void add(Accumulator& partial, const Promote& promote) {
     partial.template when_done<younger>([&](const auto& values) {
 #pragma unroll
-      for (int i = 0; i < N / 2; ++i) total_[part][i] = promote(total_[part][i], values.reg[i], i);
+      for (int i = 0; i < columns / 2; ++i) total_[part][i] = promote(total_[part][i], values.reg[i], i);
     });
   }
 

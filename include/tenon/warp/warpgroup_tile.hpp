@@ -34,8 +34,9 @@ class WarpgroupTile {
   __device__ __forceinline__ void clear() { add_ = false; }
 
   // Starts the product of rows `row` .. + M of tile a and columns `column` .. + N of tile b, and adds it.
-  // Both are multiples of 8, and of 64 where the tile is not k-major.
-  template <class TileA, class TileB>
+  // Both are multiples of 8, and of 64 where the tile is not k-major. columns: the first so many of the N
+  // alone; the others have no value then.
+  template <int columns = N, class TileA, class TileB>
   __device__ __forceinline__ void start(const TileA& a, const TileB& b, int row, int column) {
     static_assert(TileA::depth == TileB::depth, "WarpgroupTile: both tiles must have the same depth");
     static_assert(std::is_same_v<typename TileA::Type, T> && std::is_same_v<typename TileB::Type, TB>,
@@ -50,7 +51,7 @@ class WarpgroupTile {
 #pragma unroll
       for (int i = 0; i < rows; ++i) {
         const OperandA operand_a(a, row + 64 * i);
-        c_[i].multiply(operand_a, operand_b, step, add_ || step > 0);
+        c_[i].template multiply_columns<columns>(operand_a, operand_b, step, add_ || step > 0);
       }
     }
     c_[0].commit();

@@ -102,6 +102,22 @@ class WgmmaAccumulator {
     multiply<typename TileA::Type, typename TileB::Type, WgmmaMajor<TileA::k_major, TileB::k_major>>(
         a.at(step), b.at(step), add);
   }
+  // The first n columns alone; the others stay as they are.
+  template <int n_, class TileA, class TileB>
+  __device__ __forceinline__ void multiply_columns(const OperandDescriptor<TileA>& a,
+                                                   const OperandDescriptor<TileB>& b, int step, bool add) {
+    using Register = std::remove_reference_t<decltype(values_.reg[0])>;
+    constexpr int registers = n_ * static_cast<int>(sizeof(values_.reg) / sizeof(Register)) / N;
+    static_assert(n_ <= N && TileA::extent >= m && TileB::extent >= n_,
+                  "WgmmaAccumulator: the accumulators or the tiles have fewer columns than the product");
+    // Its registers are the first ones: WgmmaShape's layout counts columns in steps of 8.
+    auto& first = reinterpret_cast<Register(&)[registers]>(values_.reg);
+    ptx::wgmma_mma_async_sync_aligned<n_, typename WgmmaType<typename TileA::Type>::type,
+                                      typename WgmmaType<typename TileB::Type>::type, 1, 1,
+                                      WgmmaMajor<TileA::k_major, TileB::k_major>::trans_a,
+                                      WgmmaMajor<TileA::k_major, TileB::k_major>::trans_b>(
+        first, a.at(step).bits(), b.at(step).bits(), add);
+  }
   // A in registers, which must not be accessed before the wait.
   template <class TA, class TB, class Major = WgmmaMajor<true, true>, class Shape>
   __device__ __forceinline__ void multiply(const FragmentA<Shape, TA>& a, MatrixDescriptor b, bool add) {

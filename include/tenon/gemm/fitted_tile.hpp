@@ -1,0 +1,116 @@
+// Tiles whose columns are fitted to C when the kernel is launched (Fitted of wgmma_config.hpp): how many
+// columns the launch takes, and how the kernel finds the wgmma of that width. Plain C++17. Below:
+// arguments.hpp, fragment/host_device.hpp.
+#pragma once
+
+#include "tenon/gemm/arguments.hpp"
+#include "tenon/ptx/standard.hpp"
+
+namespace tenon {
+
+// How many clusters of so many CTAs run at once. Those of more than two lie within a GPC, of which each has
+// 16 multiprocessors or a few more, and some GPCs lack some: an H100 of 132 runs 38 clusters of 3, 30 of 4,
+// 22 of 5, and 15 of 6, 7 and 8.
+constexpr int clusters_at_once(int ctas, int multiprocessors) {
+  constexpr int of_a_gpc = 16;
+  const int pairs = multiprocessors / ctas;
+  const int within_gpcs = multiprocessors * 93 / 100 * (of_a_gpc / ctas) / of_a_gpc;
+  const int found = ctas <= 2 || within_gpcs > pairs ? pairs : within_gpcs;
+  return found > 1 ? found : 1;
+}
+
+// What a tile can be fitted to. narrowest, widest: its columns; step: of which they are multiples, but for
+// `narrowest`, which is rounded up to one.
+struct TileColumns {
+  int narrowest, widest, step;
+};
+// The columns with which all waves together take the least time: the fewest for the number of waves that the
+// widest tile takes, or, if that is less, for one or two waves more. A wave takes as long as its columns and
+// 32 more. n: columns of C; along_n: tiles come in groups of so many, the CTAs of a cluster along n;
+// rows_of_clusters: clusters that share such a column of groups; at_once: clusters that run at once.
+constexpr int fitted_columns(const TileColumns& tile, std::int64_t n, int along_n,
+                             std::int64_t rows_of_clusters, int at_once) {
+  constexpr int most_waves_more = 2, columns_of_a_wave = 32;
+  const std::int64_t group = std::int64_t{tile.widest} * along_n;
+  const std::int64_t clusters = (n + group - 1) / group * rows_of_clusters;
+  if (clusters == 0 || clusters > std::numeric_limits<int>::max() / 2) return tile.widest;
+  const std::int64_t fewest_waves = (clusters + at_once - 1) / at_once;
+  std::int64_t best = tile.widest, least_time = std::numeric_limits<std::int64_t>::max();
+  for (std::int64_t waves = fewest_waves; waves <= fewest_waves + most_waves_more; ++waves) {
+    const std::int64_t tiles = waves * at_once / rows_of_clusters * along_n;
+    const std::int64_t each = (n + tiles - 1) / tiles;
+    const std::int64_t least = each > tile.narrowest ? each : tile.narrowest;
+    const std::int64_t stepped = (least + tile.step - 1) / tile.step * tile.step;
+    const std::int64_t columns = stepped < tile.widest ? stepped : tile.widest;
+    const std::int64_t time = waves * (columns + columns_of_a_wave);
+    if (time < least_time) {
+      least_time = time;
+      best = columns;
+    }
+  }
+  return static_cast<int>(best);
+}
+
+// The columns of a tile. Arguments: GemmArguments, or others if the tile is not a Fitted one.
+template <class Config, class Arguments>
+TENON_HOST_DEVICE constexpr int tile_columns(const Arguments& p) {
+  if constexpr (Config::narrowest < Config::Block::n) {
+    return p.tile_columns;
+  } else {
+    return Config::Block::n;
+  }
+}
+
+// Columns of fitted tiles are multiples of this: what wgmma takes (wgmma_has_n).
+template <class Config>
+inline constexpr int column_step = std::is_same_v<typename Config::Acc, std::int32_t> ? 16 : 8;
+
+// Calls f(std::integral_constant<int, columns>) for the columns of the tile: one copy of f for each width.
+// columns: tile_columns(); if it is the same for a whole warp, so is the branch.
+template <class Config, int columns_ = Config::Block::n, class F>
+TENON_HOST_DEVICE inline void with_columns(int columns, const F& f) {
+  if constexpr (columns_ <= Config::narrowest) {
+    f(std::integral_constant<int, columns_>());
+  } else if (columns == columns_) {
+    f(std::integral_constant<int, columns_>());
+  } else {
+    with_columns<Config, columns_ - column_step<Config>>(columns, f);
+  }
+}
+
+// The columns of a part of accumulators (epilogue_subtile.hpp) that belong to the tile: of a part of a Fitted
+// tile fewer than its registers.
+template <class Part_, int narrowest_>
+struct FittedPart {
+  using Value = typename Part_::Value;
+  static constexpr int rows = Part_::rows, columns = Part_::columns, narrowest = narrowest_;
+  const Part_& part;
+  int held_columns;  // narrowest or more
+
+  TENON_HOST_DEVICE void pair(int i, int j, int half, Value (&two)[2]) const { part.pair(i, j, half, two); }
+};
+template <class Part>
+inline constexpr bool is_fitted = false;
+template <class Part, int narrowest>
+inline constexpr bool is_fitted<FittedPart<Part, narrowest>> = true;
+
+template <class Part>
+TENON_HOST_DEVICE constexpr int held_columns(const Part& part) {
+  if constexpr (is_fitted<Part>) {
+    return part.held_columns;
+  } else {
+    return 8 * Part::columns;
+  }
+}
+// How many of `count` columns from `first` on belong to the tile, 0 or fewer if none. Known to the compiler
+// for those that the narrowest tile has.
+template <class Part>
+TENON_HOST_DEVICE constexpr int held_of(const Part& part, int first, int count) {
+  if constexpr (is_fitted<Part>) {
+    if (first + count <= Part::narrowest) return count;
+  }
+  const int left = held_columns(part) - first;
+  return left < count ? left : count;
+}
+
+}  // namespace tenon
