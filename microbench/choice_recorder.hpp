@@ -47,7 +47,7 @@ class BurstTimer {
 struct ChoiceRecorderRules {
   double seconds = 120;      // no burst begins later
   int bursts = 3;            // of a candidate; the median counts
-  double cost_factor = 1.5;  // candidates are left out whose estimate is above this multiple of the least
+  double cost_factor = 1.3;  // candidates are left out whose estimate is above this multiple of the least
 };
 
 // Appends an entry to *result for each problem that was finished in time, in the order of the problems.

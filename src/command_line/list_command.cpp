@@ -66,7 +66,7 @@ Json describe(const Kernel& kernel) {
   json["arch"] = "sm_" + std::to_string(kernel.minimum_sm) + (kernel.exact_sm ? "a" : "");
   json["tile"] = std::to_string(kernel.tile_m) + "x" + std::to_string(kernel.tile_n) + "x" +
                  std::to_string(kernel.tile_k);
-  json["narrowest"] = kernel.narrowest == kernel.columns() ? Json() : Json(kernel.narrowest);
+  json["narrowest"] = kernel.narrowest == 0 ? Json() : Json(kernel.narrowest);
   json["stages"] = kernel.stages;
   json["threads"] = kernel.threads;
   json["registers"] = nullptr;

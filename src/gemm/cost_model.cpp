@@ -155,7 +155,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   const int sharing = kernel.cluster / kernel.split;
   const int along_n = b_is_shared ? 1 : kernel.swap_ab ? sharing / kernel.cluster_n : kernel.cluster_n;
   const int along_m = sharing / along_n;
-  const int tile_n = columns_of_tiles(kernel, problem.m, problem.n, along_m, along_n, device);
+  const int tile_n = columns_of_tiles(kernel, problem, along_m, along_n, device);
   const auto rows_of_c = static_cast<int>(problem.m);
   const std::int64_t tiles_m = kernel.row_interleaved ? RowInterleavedTiles<2>::tiles_of(rows_of_c)
                                : kernel.unaligned && copy_alignment(problem.a) < 16

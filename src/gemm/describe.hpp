@@ -52,7 +52,6 @@ Kernel describe(const std::string& family) {
                 std::to_string(kernel.tile_k) + "_s" + std::to_string(Config::stages);
   kernel.stages = Config::stages;
   kernel.cluster = 1;
-  kernel.narrowest = kernel.columns();
   return kernel;
 }
 

@@ -50,9 +50,10 @@ struct Kernel {
   bool row_interleaved = false;  // A may have any leading dimension if it begins on 16 bytes: RowInterleaved
   // A and, unless swap_ab, B may have any address and leading dimension: GemmUnaligned.
   bool unaligned = false;
-  int tile_m, tile_n, tile_k;    // block tile
-  int narrowest = 0;             // columns() that a launch takes at least, fitted to C: Fitted
-  int column_step = 8;           // of which those are multiples
+  int tile_m, tile_n, tile_k;  // block tile
+  // Where a launch fits its tiles to C (Fitted): the fewest columns() that it takes, and of which number they
+  // are multiples. 0: it always takes all.
+  int narrowest = 0, column_step = 8;
   int warp_m, warp_n;            // warp tile; with wgmma that of a warpgroup
   int stages, threads, cluster;  // cluster: CTAs that share operands by multicast, or a tile's k; else 1
   int cluster_n =

@@ -66,7 +66,7 @@ void append_wgmma_of(int cluster_m, int cluster_n, int cluster_k, std::vector<Ke
   kernel.instruction = Instruction::wgmma;
   kernel.cluster = cluster_m * cluster_n * cluster_k;
   kernel.cluster_n = cluster_n;
-  kernel.narrowest = Config::narrowest;
+  if (Config::narrowest < Config::Block::n) kernel.narrowest = Config::narrowest;
   kernel.column_step = column_step<Config>;
   kernel.split = cluster_k;
   kernel.promotes = Config::promotes;

@@ -376,7 +376,7 @@ class StandardOutput(Folder):
 
 
 class ListAndInfo(unittest.TestCase):
-    KEYS = ["name", "arch", "tile", "stages", "threads", "registers", "spill_bytes", "shared_bytes",
+    KEYS = ["name", "arch", "tile", "narrowest", "stages", "threads", "registers", "spill_bytes", "shared_bytes",
             "symbol", "types", "layout", "cluster", "schedule", "variant", "efficiency", "resident", "part"]
 
     def test_list(self):

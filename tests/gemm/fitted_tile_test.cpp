@@ -35,16 +35,16 @@ TEST(FittedColumns, TakeTheLeastTimeOfAllWidths) {
       for (const auto& [step, along_n] : {std::pair{8, 1}, {16, 1}, {8, 2}, {16, 4}, {32, 2}}) {
         for (const auto& [rows_of_clusters, at_once] : {std::pair{1, 132}, {3, 66}, {7, 15}, {200, 132}}) {
           if (widest % step != 0) continue;
-          const TileColumns tile{narrowest, widest, step};
+          const TileColumns tile{narrowest, widest, step, true};
           for (std::int64_t n = 1; n <= 2000; n += n < 300 ? 1 : 7) {
-            const int columns = fitted_columns(tile, n, along_n, rows_of_clusters, at_once);
+            const int columns = fitted_columns(tile, {n, along_n, rows_of_clusters, at_once, 20});
             ASSERT_EQ(columns % step, 0) << n;
             ASSERT_GE(columns, narrowest) << n;
             ASSERT_LE(columns, widest) << n;
             const auto waves = [&](std::int64_t of) {
               return divide_up(divide_up(n, of * along_n) * rows_of_clusters, at_once);
             };
-            const auto time = [&](std::int64_t of) { return waves(of) * (of + 32); };
+            const auto time = [&](std::int64_t of) { return waves(of) * (20 * (of + 32) + 64); };
             for (int other = static_cast<int>(divide_up(narrowest, step)) * step; other <= widest;
                  other += step) {
               if (waves(other) <= waves(widest) + 2) {
@@ -61,13 +61,20 @@ TEST(FittedColumns, TakeTheLeastTimeOfAllWidths) {
 
 // 128 tiles of 80 columns keep 128 of 132 multiprocessors busy, 80 of 128 columns only 80.
 TEST(FittedColumns, SpreadOneWaveOverTheDevice) {
-  EXPECT_EQ(fitted_columns({72, 128, 8}, 10240, 1, 1, 132), 80);
+  EXPECT_EQ(fitted_columns({72, 128, 8}, {10240, 1, 1, 132, 64}), 80);
+}
+
+// A last epilogue subtile of fewer than 64 columns costs more than one or two k-tiles of a few columns.
+TEST(FittedColumns, KeepWholeSubtilesWhereKIsShort) {
+  EXPECT_EQ(fitted_columns({40, 64, 8}, {60, 1, 132, 132, 1}), 64);
+  EXPECT_EQ(fitted_columns({40, 64, 8, true}, {60, 1, 132, 132, 1}), 64) << "60 columns";
+  EXPECT_EQ(fitted_columns({40, 64, 8, true}, {56, 1, 132, 132, 1}), 56) << "the rows of C";
 }
 
 TEST(FittedColumns, DoNotOverflow) {
-  EXPECT_EQ(fitted_columns({40, 64, 8}, 0, 1, 1, 132), 64);
-  EXPECT_EQ(fitted_columns({40, 64, 8}, std::int64_t{1} << 40, 8, 1, 132), 64);
-  EXPECT_EQ(fitted_columns({136, 160, 8}, 2147483647, 2, std::int64_t{1} << 31, 1), 160);
+  EXPECT_EQ(fitted_columns({40, 64, 8}, {0, 1, 1, 132, 5}), 64);
+  EXPECT_EQ(fitted_columns({40, 64, 8}, {std::int64_t{1} << 40, 8, 1, 132, 5}), 64);
+  EXPECT_EQ(fitted_columns({136, 160, 8}, {2147483647, 2, std::int64_t{1} << 31, 1, 5}), 160);
 }
 
 struct Fragments {

@@ -23,14 +23,25 @@ constexpr int clusters_at_once(int ctas, int multiprocessors) {
 // `narrowest`, which is rounded up to one.
 struct TileColumns {
   int narrowest, widest, step;
+  bool stores_any_width = false;  // swap-AB, whose columns are rows of C
+};
+// What is multiplied by tiles: n columns of C, with clusters of so many CTAs along n. rows_of_clusters:
+// clusters that have the same columns; at_once: clusters that run at once; k_tiles: of a tile.
+struct FittedProduct {
+  std::int64_t n;
+  int along_n;
+  std::int64_t rows_of_clusters;
+  int at_once;
+  std::int64_t k_tiles;
 };
 // The columns with which all waves together take the least time: the fewest for the number of waves that the
-// widest tile takes, or, if that is less, for one or two waves more. A wave takes as long as its columns and
-// 32 more. n: columns of C; along_n: tiles come in groups of so many, the CTAs of a cluster along n;
-// rows_of_clusters: clusters that share such a column of groups; at_once: clusters that run at once.
-constexpr int fitted_columns(const TileColumns& tile, std::int64_t n, int along_n,
-                             std::int64_t rows_of_clusters, int at_once) {
-  constexpr int most_waves_more = 2, columns_of_a_wave = 32;
+// widest tile takes, or, if that is less, for one or two waves more. A wave takes as long as its columns, and
+// 32 more, are multiplied; and what is stored, as 64 columns of a k-tile, or 96 where the last epilogue
+// subtile is not 64 columns wide, which TMA does not store.
+constexpr int fitted_columns(const TileColumns& tile, const FittedProduct& p) {
+  constexpr int most_waves_more = 2, columns_of_a_wave = 32, stored_whole = 64, stored_in_part = 96;
+  const std::int64_t n = p.n, rows_of_clusters = p.rows_of_clusters, k_tiles = p.k_tiles > 0 ? p.k_tiles : 1;
+  const int along_n = p.along_n, at_once = p.at_once;
   const std::int64_t group = std::int64_t{tile.widest} * along_n;
   const std::int64_t clusters = (n + group - 1) / group * rows_of_clusters;
   if (clusters == 0 || clusters > std::numeric_limits<int>::max() / 2) return tile.widest;
@@ -40,10 +51,12 @@ constexpr int fitted_columns(const TileColumns& tile, std::int64_t n, int along_
     const std::int64_t tiles = waves * at_once / rows_of_clusters * along_n;
     const std::int64_t each = (n + tiles - 1) / tiles;
     const std::int64_t least = each > tile.narrowest ? each : tile.narrowest;
-    const std::int64_t stepped = (least + tile.step - 1) / tile.step * tile.step;
-    const std::int64_t columns = stepped < tile.widest ? stepped : tile.widest;
-    const std::int64_t time = waves * (columns + columns_of_a_wave);
-    if (time < least_time) {
+    for (const int multiple : {tile.step, tile.step < 64 ? 64 : tile.step}) {
+      const std::int64_t stepped = (least + multiple - 1) / multiple * multiple;
+      const std::int64_t columns = stepped < tile.widest ? stepped : tile.widest;
+      const std::int64_t stored = tile.stores_any_width || columns % 64 == 0 ? stored_whole : stored_in_part;
+      const std::int64_t time = waves * ((columns + columns_of_a_wave) * k_tiles + stored);
+      if (time >= least_time) continue;
       least_time = time;
       best = columns;
     }
@@ -65,17 +78,35 @@ TENON_HOST_DEVICE constexpr int tile_columns(const Arguments& p) {
 template <class Config>
 inline constexpr int column_step = std::is_same_v<typename Config::Acc, std::int32_t> ? 16 : 8;
 
-// Calls f(std::integral_constant<int, columns>) for the columns of the tile: one copy of f for each width.
-// columns: tile_columns(); if it is the same for a whole warp, so is the branch.
-template <class Config, int columns_ = Config::Block::n, class F>
-TENON_HOST_DEVICE inline void with_columns(int columns, const F& f) {
-  if constexpr (columns_ <= Config::narrowest) {
-    f(std::integral_constant<int, columns_>());
-  } else if (columns == columns_) {
-    f(std::integral_constant<int, columns_>());
+// The columns of a tile, by whole warps: as a number that ptxas knows to be the same for all lanes.
+template <class Config, class Arguments>
+TENON_HOST_DEVICE inline int uniform_tile_columns(const Arguments& p) {
+#ifdef __CUDA_ARCH__
+  if (Config::narrowest < Config::Block::n) return __shfl_sync(0xffffffffU, tile_columns<Config>(p), 0);
+#endif
+  return tile_columns<Config>(p);
+}
+
+// Calls f(std::integral_constant<int, columns>()) for the columns of a tile, one of least, least + step, ...
+// most: one copy of f for each. Halves the range, because a first k-tile waits for the branches.
+template <int least, int most, int step, class F>
+TENON_HOST_DEVICE inline void with_columns_between(int columns, const F& f) {
+  if constexpr (least == most) {
+    f(std::integral_constant<int, least>());
   } else {
-    with_columns<Config, columns_ - column_step<Config>>(columns, f);
+    constexpr int middle = least + (most - least) / step / 2 * step;
+    if (columns <= middle) {
+      with_columns_between<least, middle, step>(columns, f);
+    } else {
+      with_columns_between<middle + step, most, step>(columns, f);
+    }
   }
+}
+template <class Config, class F>
+TENON_HOST_DEVICE inline void with_columns(int columns, const F& f) {
+  constexpr int step = column_step<Config>, most = Config::Block::n,
+                least = most - (most - Config::narrowest) / step * step;
+  with_columns_between<least, most, step>(columns, f);
 }
 
 // The columns of a part of accumulators (epilogue_subtile.hpp) that belong to the tile: of a part of a Fitted

@@ -106,7 +106,7 @@ struct GemmWgmma : WgmmaPieces<Config> {
     if constexpr (Config::streams_k) {
       return Reduction(p, scheduler);
     } else {
-      return Reduction(memory + Pieces::reduction_at, ring, cluster);
+      return Reduction(memory + Pieces::reduction_at, ring, cluster, scheduler.k_tiles());
     }
   }
 

@@ -106,7 +106,7 @@ struct MainloopWgmma {
     // the operands' descriptors in uniform registers only then, and a k-tile takes 56 instructions instead
     // of 90.
     const int k_tiles = __shfl_sync(0xffffffffU, work.k_count, 0);
-    with_columns<Config>(__shfl_sync(0xffffffffU, tile_columns<Config>(p), 0), [&](auto columns) {
+    with_columns<Config>(uniform_tile_columns<Config>(p), [&](auto columns) {
 #pragma unroll 1
       for (int left = k_tiles; left > 0; --left) {
         stages.consume(

@@ -17,7 +17,7 @@ struct MainloopPromoted {
     using TileA = typename Config::TileA;
     using TileB = typename Config::TileB;
     accumulators.clear();
-    with_columns<Config>(__shfl_sync(0xffffffffU, tile_columns<Config>(p), 0), [&](auto of_tile) {
+    with_columns<Config>(uniform_tile_columns<Config>(p), [&](auto of_tile) {
       constexpr int columns = decltype(of_tile)::value;
       const auto even = [&](const TileA& a, const TileB& b) {
         accumulators.template start<0, columns>(a, b, row, 0);

@@ -220,9 +220,11 @@ Status prepare_any_wgmma(const Product& product, const DeviceDescription& device
   // Where CTAs along m share B, each loads an equal part of it, of a multiple of 8 columns. Kernels that are
   // not persistent keep to a limit of multiprocessors by their number of tiles.
   const TileColumns fits{Cluster::splits_k && device.is_limited() ? Block::n : Config::narrowest, Block::n,
-                         std::max(8 * cluster.m, column_step<Config>)};
-  arguments.tile_columns = fitted_columns(fits, arguments.n, cluster.n, (arguments.m - 1) / rows + 1,
-                                          clusters_at_once(cluster.ctas, device.multiprocessors));
+                         std::max(8 * cluster.m, column_step<Config>), Config::swap_ab};
+  const int k_tiles = arguments.k / Block::k + (arguments.k % Block::k != 0);
+  arguments.tile_columns = fitted_columns(
+      fits, {arguments.n, cluster.n, (arguments.m - 1) / rows + 1,
+             clusters_at_once(cluster.ctas, device.multiprocessors), (k_tiles + cluster.k - 1) / cluster.k});
   const int tile_columns = tenon::tile_columns<Config>(arguments);
   const int columns = tile_columns * cluster.n;
   const int clusters = std::max(1, device.multiprocessors / cluster.ctas);
@@ -243,7 +245,6 @@ Status prepare_any_wgmma(const Product& product, const DeviceDescription& device
         *launch->what == '\0' ? "the kernel" : launch->what,
         static_cast<long long>(std::int64_t{tiles} * cluster.ctas), cluster.k, Block::m, Block::n,
         device.multiprocessors);
-  const int k_tiles = arguments.k / Block::k + (arguments.k % Block::k != 0);
   const WorkDivision division = divide_work<Config>(device, cluster.ctas, tiles, k_tiles, arguments);
   arguments.whole_tiles = division.whole_tiles;
   arguments.pieces = division.pieces;

@@ -24,8 +24,9 @@ class NoReduction {
 
   // memory: `bytes` of shared memory, 16-byte aligned, at the same place in every CTA. ring: address of the
   // ring's stages in the shared window, Config::ring_bytes of them.
+  // k_tiles: in all of k.
   __device__ __forceinline__ NoReduction(std::uint8_t* /*memory*/, std::uint32_t /*ring*/,
-                                         const typename Config::Cluster&) {}
+                                         const typename Config::Cluster&, int /*k_tiles*/) {}
 
   // By one thread, before the cluster first synchronises.
   __device__ __forceinline__ void initialize() const {}

@@ -5,8 +5,9 @@
 // The warps that hold the same 16 rows, one in each CTA, add them up in one of the CTAs: those of the first
 // 16 rows in the first CTA, of the next 16 in the second, and so on, so that all CTAs receive and store about
 // as much. (Where a CTA has fewer warps than there are CTAs, the last CTAs only send.) What they receive lies
-// where the ring was: a CTA computes one tile, and all CTAs have read their k-tiles before the first one
-// sends. Below: reduction.hpp (the interface), pipeline/tma_ring.hpp.
+// at the end of the ring, since a CTA computes one tile: where its k-tiles leave room there, the CTAs send at
+// once, and else when all of them have read their k-tiles. Below: reduction.hpp (the interface),
+// pipeline/tma_ring.hpp.
 #pragma once
 
 #include "tenon/fragment/pack.hpp"
@@ -44,8 +45,11 @@ class ClusterSplitKReduction {
   static constexpr int bytes = Ring::bytes;  // of shared memory beside the ring
 
   __device__ __forceinline__ ClusterSplitKReduction(std::uint8_t* memory, std::uint32_t ring,
-                                                    const Cluster& cluster)
-      : received_(ring),
+                                                    const Cluster& cluster, int k_tiles)
+      : received_(ring + static_cast<std::uint32_t>(Config::ring_bytes - bytes_received(cluster.k))),
+        synchronises_(part_of_k(k_tiles, cluster.k, 0).count * Config::stage_bytes +
+                          bytes_received(cluster.k) >
+                      Config::ring_bytes),
         ring_(reinterpret_cast<std::uint64_t*>(memory)),
         ctas_(cluster.k),
         rank_(cluster.rank_k(cluster.rank(static_cast<int>(blockIdx.x)))),
@@ -53,16 +57,16 @@ class ClusterSplitKReduction {
         sharing_(cluster.sharing) {}
 
   __device__ __forceinline__ void initialize() const { ring_.initialize(1); }
-  // All threads of a cluster synchronise before it reduces: so does the producer warpgroup.
+  // All threads of a cluster synchronise together: so does the producer warpgroup.
   __device__ __forceinline__ void join(bool /*ends_with_split_tile*/) const {
     __syncwarp();
-    synchronise_cluster();
+    if (synchronises_) synchronise_cluster();
   }
 
   template <class Accumulators, class Store>
   __device__ __forceinline__ void operator()(Accumulators& accumulators, const WorkTile&, int /*consumer*/,
                                              const Store& store) const {
-    synchronise_cluster();  // all CTAs have read their rings
+    if (synchronises_) synchronise_cluster();  // all CTAs have read their rings
     accumulators.for_each_part(
         [&](const auto& part, int row) { reduce(part, [&](const Total& total) { store(total, row); }); });
   }
@@ -81,6 +85,11 @@ class ClusterSplitKReduction {
       two[1] = reg[4 * j + 2 * half + 1];
     }
   };
+
+  // Bytes that a CTA receives at most, from all others of so many CTAs.
+  __device__ __forceinline__ static int bytes_received(int ctas) {
+    return (warps + ctas - 1) / ctas * (ctas - 1) * part_bytes;
+  }
 
   // By all threads of a cluster.
   __device__ __forceinline__ static void synchronise_cluster() {
@@ -129,7 +138,9 @@ class ClusterSplitKReduction {
   }
 
   __device__ __forceinline__ void add_others(Total& total, std::uint32_t parts) const {
-#pragma unroll 1
+    // As many at once as there are registers for.
+    constexpr int together = registers <= 32 ? 4 : registers <= 64 ? 2 : 1;
+#pragma unroll together
     for (int other = 1; other < ctas_; ++other) {
 #pragma unroll
       for (int i = 0; i < registers; i += 4) {
@@ -160,6 +171,7 @@ class ClusterSplitKReduction {
   }
 
   std::uint32_t received_;
+  bool synchronises_;
   Ring ring_;
   int ctas_, rank_, first_, sharing_;
 };

@@ -28,7 +28,7 @@ class TailSplitKReduction {
   static constexpr int bytes = 0;  // of shared memory beside the ring
 
   __device__ __forceinline__ TailSplitKReduction(std::uint8_t* /*memory*/, std::uint32_t ring,
-                                                 const typename Config::Cluster&)
+                                                 const typename Config::Cluster&, int /*k_tiles*/)
       : ring_(ring) {}
 
   __device__ __forceinline__ void initialize() const {}
