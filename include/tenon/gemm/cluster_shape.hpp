@@ -1,8 +1,10 @@
 // The CTAs of a cluster, how they share operands, and which of them a TMA multicast reaches: ClusterShape,
-// known when the kernel is compiled, and LaunchedCluster, known when it is launched. Plain C++17.
+// known when the kernel is compiled, and LaunchedCluster, known when it is launched. Plain C++17. Below:
+// divisor.hpp.
 #pragma once
 
 #include "tenon/fragment/host_device.hpp"
+#include "tenon/gemm/divisor.hpp"
 #include "tenon/ptx/standard.hpp"
 
 namespace tenon {
@@ -12,11 +14,14 @@ struct ClusterExtent {
   int log2_m = 0, log2_n = 0;  // of its CTAs along m and n
   unsigned along_n = 1;        // the ranks of the first CTAs along n, one bit each
   int k = 1;                   // CTAs that compute a part of k each
+  Divisor by_k, by_ctas;       // where that may be more than 1
 
   // m, n: 1, 2, 4 or 8.
   TENON_HOST_DEVICE static constexpr ClusterExtent of(int m, int n, int k = 1) {
     ClusterExtent extent;
     extent.k = k;
+    extent.by_k = Divisor(k);
+    extent.by_ctas = Divisor(m * n * k);
     while (1 << extent.log2_m < m) ++extent.log2_m;
     while (1 << extent.log2_n < n) ++extent.log2_n;
     for (int i = 1; i < n; ++i) extent.along_n |= 1U << i * m;
@@ -53,6 +58,8 @@ struct ClusterShape {
   TENON_HOST_DEVICE static constexpr int rank_k(int rank) { return rank / (M * N); }
   // Its number among the CTAs that share operands with it.
   TENON_HOST_DEVICE static constexpr int rank_sharing(int rank) { return rank % sharing; }
+  // x / k, x >= 0.
+  TENON_HOST_DEVICE static constexpr int divided_by_k(int x) { return x / K; }
   // The lowest rank among the CTAs that share operands with this one.
   TENON_HOST_DEVICE static constexpr int first_sharing(int rank) { return rank - rank % sharing; }
 
@@ -94,13 +101,14 @@ class LaunchedCluster {
     return LaunchedCluster(extent);
   }
 
-  TENON_HOST_DEVICE constexpr int rank(int cta) const {
-    return splits_k ? static_cast<int>(static_cast<unsigned>(cta) % static_cast<unsigned>(ctas))
-                    : cta & (ctas - 1);
+  TENON_HOST_DEVICE int rank(int cta) const {
+    return splits_k ? cta - by_ctas_.quotient(cta) * ctas : cta & (ctas - 1);
   }
-  TENON_HOST_DEVICE constexpr int cluster(int cta) const {
-    return static_cast<int>(static_cast<unsigned>(cta) / static_cast<unsigned>(ctas));
+  TENON_HOST_DEVICE int cluster(int cta) const {
+    return splits_k ? by_ctas_.quotient(cta)
+                    : static_cast<int>(static_cast<unsigned>(cta) / static_cast<unsigned>(ctas));
   }
+  TENON_HOST_DEVICE int divided_by_k(int x) const { return splits_k ? by_k_.quotient(x) : x; }
   TENON_HOST_DEVICE constexpr int rank_m(int rank) const { return rank & (m - 1); }
   TENON_HOST_DEVICE constexpr int rank_n(int rank) const { return rank >> log2_m_ & (n - 1); }
   TENON_HOST_DEVICE constexpr int rank_k(int rank) const { return rank >> log2_sharing_; }
@@ -127,10 +135,13 @@ class LaunchedCluster {
         writers(m + n - 1),
         log2_m_(extent.log2_m),
         log2_sharing_(extent.log2_m + extent.log2_n),
-        along_n_(extent.along_n) {}
+        along_n_(extent.along_n),
+        by_k_(extent.by_k),
+        by_ctas_(extent.by_ctas) {}
 
   int log2_m_, log2_sharing_;
   unsigned along_n_;
+  Divisor by_k_, by_ctas_;
 };
 
 }  // namespace tenon

@@ -36,10 +36,10 @@ struct FittedProduct {
 };
 // The columns with which all waves together take the least time: the fewest for the number of waves that the
 // widest tile takes, or, if that is less, for one or two waves more. A wave takes as long as its columns, and
-// 32 more, are multiplied; and what is stored, as 64 columns of a k-tile, or 96 where the last epilogue
+// 32 more, are multiplied; and what is stored, as 64 columns of a k-tile, or 256 where the last epilogue
 // subtile is not 64 columns wide, which TMA does not store.
 constexpr int fitted_columns(const TileColumns& tile, const FittedProduct& p) {
-  constexpr int most_waves_more = 2, columns_of_a_wave = 32, stored_whole = 64, stored_in_part = 96;
+  constexpr int most_waves_more = 2, columns_of_a_wave = 32, stored_whole = 64, stored_in_part = 256;
   const std::int64_t n = p.n, rows_of_clusters = p.rows_of_clusters, k_tiles = p.k_tiles > 0 ? p.k_tiles : 1;
   const int along_n = p.along_n, at_once = p.at_once;
   const std::int64_t group = std::int64_t{tile.widest} * along_n;

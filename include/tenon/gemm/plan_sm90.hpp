@@ -213,9 +213,9 @@ Status prepare_any_wgmma(const Product& product, const DeviceDescription& device
   GemmArguments& arguments = kernel->arguments;
   arguments = make_arguments<Config>(seen);
   arguments.c = output_of(product);
-  arguments.cluster = extent;
+  arguments.cluster = ClusterExtent::of(1 << extent.log2_m, 1 << extent.log2_n, extent.k);
   arguments.partial_tiles = partial_tiles;
-  const auto cluster = Cluster::of(extent);
+  const auto cluster = Cluster::of(arguments.cluster);
   const int rows = Block::m * cluster.m;
   // Where CTAs along m share B, each loads an equal part of it, of a multiple of 8 columns. Kernels that are
   // not persistent keep to a limit of multiprocessors by their number of tiles.

@@ -46,12 +46,12 @@ class ClusterSplitKReduction {
 
   __device__ __forceinline__ ClusterSplitKReduction(std::uint8_t* memory, std::uint32_t ring,
                                                     const Cluster& cluster, int k_tiles)
-      : received_(ring + static_cast<std::uint32_t>(Config::ring_bytes - bytes_received(cluster.k))),
-        synchronises_(part_of_k(k_tiles, cluster.k, 0).count * Config::stage_bytes +
-                          bytes_received(cluster.k) >
+      : received_(ring + static_cast<std::uint32_t>(Config::ring_bytes - bytes_received(cluster))),
+        synchronises_(k_tiles_of_cta(cluster, k_tiles) * Config::stage_bytes + bytes_received(cluster) >
                       Config::ring_bytes),
         ring_(reinterpret_cast<std::uint64_t*>(memory)),
         ctas_(cluster.k),
+        turn_(cluster.divided_by_k(static_cast<int>(threadIdx.x) / 32)),
         rank_(cluster.rank_k(cluster.rank(static_cast<int>(blockIdx.x)))),
         first_(cluster.rank_sharing(cluster.rank(static_cast<int>(blockIdx.x)))),
         sharing_(cluster.sharing) {}
@@ -86,9 +86,9 @@ class ClusterSplitKReduction {
     }
   };
 
-  // Bytes that a CTA receives at most, from all others of so many CTAs.
-  __device__ __forceinline__ static int bytes_received(int ctas) {
-    return (warps + ctas - 1) / ctas * (ctas - 1) * part_bytes;
+  // Bytes that a CTA receives at most, from all others.
+  __device__ __forceinline__ static int bytes_received(const Cluster& cluster) {
+    return cluster.divided_by_k(warps + cluster.k - 1) * (cluster.k - 1) * part_bytes;
   }
 
   // By all threads of a cluster.
@@ -101,9 +101,9 @@ class ClusterSplitKReduction {
   // that adds them up.
   template <class Part, class Store>
   __device__ __forceinline__ void reduce(const Part& part, const Store& store) const {
-    const int warp = static_cast<int>(threadIdx.x) / 32, adder = warp % ctas_, others = ctas_ - 1;
+    const int warp = static_cast<int>(threadIdx.x) / 32, adder = warp - turn_ * ctas_, others = ctas_ - 1;
     const std::uint32_t parts =
-        received_ + static_cast<std::uint32_t>(warp / ctas_ * (others * part_bytes) + 16 * lane_id());
+        received_ + static_cast<std::uint32_t>(turn_ * (others * part_bytes) + 16 * lane_id());
     if (rank_ == adder) {
       Total total;
 #pragma unroll
@@ -173,7 +173,8 @@ class ClusterSplitKReduction {
   std::uint32_t received_;
   bool synchronises_;
   Ring ring_;
-  int ctas_, rank_, first_, sharing_;
+  // turn_: how many of a CTA's warps before this one are added up in the same CTA.
+  int ctas_, turn_, rank_, first_, sharing_;
 };
 
 }  // namespace tenon
