@@ -51,8 +51,8 @@ struct Kernel {
   // A and, unless swap_ab, B may have any address and leading dimension: GemmUnaligned.
   bool unaligned = false;
   int tile_m, tile_n, tile_k;  // block tile
-  // Where a launch fits its tiles to C (Fitted): the fewest columns() that it takes, and of which number they
-  // are multiples. 0: it always takes all.
+  // Of a tile that is fitted to C at launch (Fitted): the fewest columns(), and the number that all are
+  // multiples of. narrowest 0: it is not fitted.
   int narrowest = 0, column_step = 8;
   int warp_m, warp_n;            // warp tile; with wgmma that of a warpgroup
   int stages, threads, cluster;  // cluster: CTAs that share operands by multicast, or a tile's k; else 1

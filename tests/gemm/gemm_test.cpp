@@ -3,125 +3,19 @@
 //
 // Quick is the subset for sanitizers. tests/host tests what the API promises besides numbers.
 #include <algorithm>
-#include <limits>
 #include <random>
 #include <string>
 
-#include "gemm/product.hpp"
+#include "gemm/gemm_test.hpp"
 
 namespace tenon {
 namespace {
 
 using test::Case;
+using test::GemmTest;
 using test::Numbers;
 using test::Operands;
 using test::Product;
-
-constexpr Numbers both_numbers[] = {Numbers::integers, Numbers::normals};
-
-class GemmTest : public test::DeviceTest, public ::testing::WithParamInterface<std::string> {
- protected:
-  void SetUp() override {
-    DeviceTest::SetUp();
-    if (IsSkipped() || HasFatalFailure()) return;
-    Product product(kernel(), with_output({1, 1, 1}));
-    if (const Status s = can_implement(test::launcher(), product.problem);
-        s.code() == StatusCode::device_unsupported) {
-      GTEST_SKIP() << s.message();
-    }
-    if (test::emulated() && is_another_cluster() && !shows_its_cluster())
-      GTEST_SKIP() << "the entry with another cluster of the same compiled kernel shows it";
-  }
-
-  // Whether an earlier entry of the list is the same compiled kernel.
-  static bool is_another_cluster() {
-    const auto first = std::find_if(kernels().begin(), kernels().end(),
-                                    [](const Kernel& other) { return other.function == kernel().function; });
-    return first->name != kernel().name;
-  }
-  // The emulator takes its time: of the other clusters it runs those of 2 x 2 CTAs, of one type and layout,
-  // and only the tests in which a cluster matters.
-  static bool shows_its_cluster() {
-    if (kernel().type != Type::bf16 || kernel().a_order != row_major || kernel().b_order != column_major ||
-        kernel().cluster_n != 2 || kernel().cluster != 4 * kernel().split)
-      return false;
-    const std::string full = testing::UnitTest::GetInstance()->current_test_info()->name();
-    const std::string test = full.substr(0, full.find('/'));
-    return test == "Quick" || test == "EveryNumberOfKTilesInTheRing";
-  }
-
-  static const Kernel& kernel() { return *find_kernel(GetParam()); }
-
-  // For unaligned rows: the 16 bytes in which a row begins also hold the last elements of the previous row.
-  // Those are infinite here, and must not reach this row's products.
-  static void expect_infinities_to_stay_in_their_rows(const Case& c) {
-    Operands operands{test::random_numbers(c.m * c.k, c.numbers, kernel().type, 1),
-                      test::random_numbers(c.n * c.k, c.numbers, kernel().type_b, 2),
-                      {}};
-    // The last element of every other row of A, and of every third column of B.
-    for (std::int64_t row = 0; row < c.m; row += 2)
-      operands.a[static_cast<std::size_t>(row * c.k + c.k - 1)] = std::numeric_limits<float>::infinity();
-    for (std::int64_t column = 0; kernel().unaligned && column < c.n; column += 3)
-      operands.b[static_cast<std::size_t>(column * c.k + c.k - 1)] = std::numeric_limits<float>::infinity();
-    operands.exact = test::exact_products(operands.a, operands.b, c.m, c.n, c.k);
-    Product product(kernel(), c, std::make_shared<const Operands>(operands));
-    product.allocate_workspace();
-    product.run();
-    if (HasFailure()) return;
-    const std::vector<float> found = product.result();
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      ASSERT_EQ(std::isfinite(found[i]), std::isfinite(operands.exact[i].sum))
-          << "element " << i << " is " << found[i];
-    }
-  }
-
-  // Whether the kernel reads an unaligned B without a copy.
-  static bool takes_unaligned_b() { return kernel().unaligned && !kernel().swap_ab; }
-
-  // The types of C. The hand-written module, the integer kernels (but for those that convert their sums) and
-  // those for f64 have one each.
-  static std::vector<Type> outputs() {
-    if (kernel().copy == Copy::module) return {Type::f16};
-    if (kernel().accumulate == Type::s32 && !kernel().fused) return {Type::s32};
-    if (kernel().accumulate == Type::f64) return {Type::f64};
-    return {Type::f32, Type::f16, Type::bf16};
-  }
-  static bool writes(Type type) {
-    const std::vector<Type> types = outputs();
-    return std::find(types.begin(), types.end(), type) != types.end();
-  }
-  static Case with_output(Case c) {
-    if (!writes(c.out)) c.out = outputs().front();
-    return fitted(c);
-  }
-
-  // The module needs k to be a multiple of 8; integer products need whole alpha and beta.
-  static Case fitted(Case c) {
-    if (kernel().copy == Copy::module) c.k = (c.k + 7) / 8 * 8;
-    if (c.out == Type::s32) {
-      for (float* factor : {&c.alpha, &c.beta})
-        *factor = std::copysign(std::ceil(std::fabs(*factor)), *factor);
-    }
-    return c;
-  }
-
-  static void check(const Case& given) {
-    const Case c = fitted(given);
-    SCOPED_TRACE(::testing::PrintToString(c));
-    if (!writes(c.out)) return;
-    Product product(kernel(), c);
-    // With a workspace a Copy::any kernel would run from aligned copies.
-    if (kernel().copy != Copy::any) product.allocate_workspace();
-    product.run();
-    if (!HasFailure()) product.expect_right();
-  }
-  static void check_both_numbers(Case c) {
-    for (const Numbers numbers : both_numbers) {
-      c.numbers = numbers;
-      check(with_output(c));
-    }
-  }
-};
 
 TEST_P(GemmTest, Quick) {
   if (test::emulated()) {
@@ -309,7 +203,7 @@ TEST_P(GemmTest, AlphaAndBeta) {
   for (const Type out : outputs()) {
     for (const float alpha : {1.0F, -0.5F, 2.25F}) {
       for (const float beta : {0.0F, 1.0F, -1.5F}) {
-        for (const Numbers numbers : both_numbers) {
+        for (const Numbers numbers : test::both_numbers) {
           check({67, 80, 50, numbers, out, 0, 0, 0, 0, 0, alpha, beta});
           check({67, 81, 50, numbers, out, 0, 0, 0, 1, 1, alpha, beta});
         }
@@ -326,7 +220,7 @@ TEST_P(GemmTest, UnalignedOperands) {
     check(with_output({1, 7, 3, Numbers::integers, Type::f32, 1}));
     return;
   }
-  for (const Numbers numbers : both_numbers) {
+  for (const Numbers numbers : test::both_numbers) {
     for (const auto& [pad_a, pad_b] : {std::pair{0, 0}, {1, 0}, {0, 1}, {2, 4}}) {
       for (const int shift : {1, 2}) {  // 2: where lengths and pads are even, 4-byte copies
         check(with_output({65, 131, 77, numbers, Type::f32, shift, pad_a, pad_b}));
@@ -554,121 +448,6 @@ TEST_P(GemmTest, Pingpong) {
   }
 }
 
-float least_subnormal(Type type) {
-  switch (type) {
-    case Type::f16:
-      return 0x1p-24F;
-    case Type::e4m3:
-      return 0x1p-9F;
-    case Type::e5m2:
-      return 0x1p-16F;
-    case Type::tf32:
-      return 0x1p-136F;
-    default:
-      return 0x1p-133F;  // bf16
-  }
-}
-
-// NaN, infinities and subnormal numbers reach C as IEEE 754 prescribes, whatever C's type. Every finite sum
-// is exact, and a value too large for 16 bits becomes infinite.
-TEST_P(GemmTest, NaNsInfinitiesAndSubnormals) {
-  if (kernel().accumulate == Type::s32) GTEST_SKIP() << "integers have none of these";
-  constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
-                  infinity = std::numeric_limits<float>::infinity();
-  const Case c = with_output({67, 72, 75});
-  Operands operands{test::random_numbers(c.m * c.k, c.numbers, kernel().type, 1),
-                    test::random_numbers(c.n * c.k, c.numbers, kernel().type_b, 2),
-                    {}};
-  const auto a = [&](int row, int k) -> float& {
-    return operands.a[static_cast<std::size_t>(row * c.k + k)];
-  };
-  const auto b = [&](int k, int column) -> float& {
-    return operands.b[static_cast<std::size_t>(column * c.k + k)];
-  };
-  // 75 times 448, the largest number of e4m3, times 2 is beyond 65504, the largest of f16.
-  for (int k = 0; k < c.k; ++k) {
-    a(13, k) = 448;
-    b(k, 21) = 2;
-    b(k, 22) = -2;
-  }
-  a(3, 10) = nan;
-  b(33, 69) = nan;
-  // e4m3 has no infinity, and conversions to either fp8 type saturate.
-  const bool a_infinite = !is_fp8(kernel().type), b_infinite = !is_fp8(kernel().type_b);
-  if (a_infinite) {
-    a(5, 0) = infinity;  // NaN where B is 0
-    a(9, 4) = infinity;
-    a(9, 74) = -infinity;
-  }
-  if (b_infinite) b(74, 20) = -infinity;
-  for (int k = 0; k < c.k; ++k) a(11, k) *= least_subnormal(kernel().type);
-  operands.exact = test::exact_products(operands.a, operands.b, c.m, c.n, c.k);
-  int nans = 0, infinities = 0, subnormals = 0;
-  for (std::size_t i = 0; i < operands.exact.size(); ++i) {
-    const double sum = operands.exact[i].sum;
-    nans += std::isnan(sum) ? 1 : 0;
-    infinities += std::isinf(sum) ? 1 : 0;
-    subnormals += std::isfinite(sum) && sum != 0.0 && static_cast<std::int64_t>(i) / c.n == 11 ? 1 : 0;
-  }
-  EXPECT_GE(nans, 67 + 69);
-  EXPECT_GT(infinities, (a_infinite ? 30 : 0) + (b_infinite ? 30 : 0) - 1);
-  EXPECT_GT(subnormals, 30);
-
-  // Cluster split-K adds in f32 what each CTA accumulated in f16.
-  const Type accumulators = kernel().split > 1 ? Type::f32 : kernel().accumulate;
-  for (const Type out : outputs()) {
-    SCOPED_TRACE(name(out));
-    Case of_type = c;
-    of_type.out = out;
-    of_type.pad_c = out == Type::f16 ? 0 : 1;  // rows that TMA can write, and others
-    Product product(kernel(), of_type, std::make_shared<const Operands>(operands));
-    product.run();
-    if (HasFailure()) return;
-    const std::vector<float> found = product.result();
-    std::vector<float> wanted(found.size());
-    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = static_cast<float>(operands.exact[i].sum);
-    for (const Type type : {accumulators, out}) test::round_to(type, wanted);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      if (std::isnan(wanted[i])) {
-        ASSERT_TRUE(std::isnan(found[i])) << "element " << i << " is " << found[i];
-      } else {
-        ASSERT_EQ(found[i], wanted[i]) << "element " << i;
-      }
-    }
-    const bool overflows = out == Type::f16 || accumulators == Type::f16;
-    const auto largest = static_cast<std::size_t>(13 * c.n + 21);
-    EXPECT_EQ(std::isinf(wanted[largest]), overflows);
-    EXPECT_EQ(std::isinf(wanted[largest + 1]), overflows);
-  }
-}
-
-// The tensor core keeps 13 bits below the leading one of a sum of fp8 products: there 8192 + 0.5 is 8192, but
-// not in f32. The first k-tile holds the large term, and each of the others a small one.
-TEST_P(GemmTest, PromotionKeepsWhatTheTensorCoreLoses) {
-  if (!is_fp8(kernel().type)) GTEST_SKIP() << "only accumulators of fp8 products are promoted";
-  const std::int64_t k_tile = kernel().tile_k, k_tiles = 8;
-  Operands operands{std::vector<float>(static_cast<std::size_t>(k_tile * k_tiles)),
-                    std::vector<float>(static_cast<std::size_t>(k_tile * k_tiles)),
-                    {}};
-  operands.a[0] = 128;
-  operands.b[0] = 64;
-  for (std::int64_t i = 1; i < k_tiles; ++i) {
-    operands.a[static_cast<std::size_t>(k_tile * i)] = 0.5F;
-    operands.b[static_cast<std::size_t>(k_tile * i)] = 1;
-  }
-  Product product(kernel(), {1, 1, k_tile * k_tiles}, std::make_shared<const Operands>(operands));
-  product.run();
-  if (HasFailure()) return;
-  // With cluster split-K only the first CTA has the large term, and the CTAs' results are added in f32.
-  // mma.sync of fp8 is native on 8.9; 9.0 multiplies in f16 and keeps all bits of f32.
-  DeviceDescription description;
-  ASSERT_TRUE(test::launcher().describe(&description));
-  const bool loses =
-      !kernel().promotes && (kernel().instruction == Instruction::wgmma || description.sm == 89);
-  const float lost = loses ? 0.5F * static_cast<float>(k_tiles / kernel().split - 1) : 0;
-  EXPECT_EQ(product.result()[0], 8192 + 0.5F * static_cast<float>(k_tiles - 1) - lost);
-}
-
 TEST_P(GemmTest, TwoStreamsGiveTheSameBits) {
   if (test::emulated()) GTEST_SKIP() << "the emulator has no streams";
   const Case c = with_output({300, 270, 200, Numbers::normals, Type::f32, 0, 0, 0, 1, 0, 1.5F, 0.5F});
@@ -741,85 +520,6 @@ TEST_P(GemmTest, LargeProductsDoNotDependOnTheLeadingDimensionOfC) {
   const std::vector<unsigned char> wanted = product(size);
   for (int launch = 0; launch < launches; ++launch) {
     ASSERT_TRUE(product(size + 1) == wanted) << "launch " << launch;
-  }
-}
-
-// The emulator's counts for a product of whole tiles: no instruction, byte or wavefront more than needed.
-TEST_P(GemmTest, AlignedProductsHaveNoWaste) {
-  if (!test::emulated()) GTEST_SKIP() << "only the emulator counts";
-  if (kernel().row_interleaved || kernel().unaligned) GTEST_SKIP() << "this kernel is for unaligned rows";
-  // At least a tile for each CTA of a cluster, whether the cluster lies along m or n, and two k-tiles for
-  // each CTA that shares a tile by cluster split-K.
-  const int split = kernel().split, ctas = kernel().cluster / split;
-  const Case c =
-      with_output({std::int64_t{kernel().tile_m} * ctas, std::int64_t{kernel().tile_n} * ctas,
-                   2 * split * std::int64_t{kernel().tile_k}, Numbers::integers, outputs().front()});
-  Product product(kernel(), c);
-  if (kernel().partial_bytes != 0) product.allocate_workspace();
-  // Few multiprocessors: else the tiles would be fitted to all that there are.
-  if (kernel().narrowest != 0) product.problem.multiprocessors = kernel().cluster;
-  const emulator::Counts counts = product.run();
-  product.expect_right();
-  const bool wgmma = kernel().instruction == Instruction::wgmma;
-  const auto element = static_cast<std::int64_t>(bytes(kernel().type));
-  // Of one instruction: m n k. A promoting kernel computes at most 128 columns at a time.
-  const int columns = kernel().swap_ab ? kernel().warp_m : kernel().warp_n;
-  const std::int64_t n = kernel().promotes ? std::min(columns, 128) : columns;
-  const std::int64_t instruction =
-      wgmma ? 64 * n * (32 / element) : 16 * 8 * (element == 8 ? 16 : 32 / element);
-  EXPECT_EQ(counts.matrix_operations, static_cast<std::uint64_t>(c.m * c.n * c.k / instruction));
-  EXPECT_EQ(counts.flop, static_cast<std::uint64_t>(2 * c.m * c.n * c.k));
-  EXPECT_EQ(counts.shared_wavefronts, counts.ideal_shared_wavefronts) << "bank conflicts";
-  // A lane of a fused epilogue has eight adjacent elements: in f32 a sector of 32 bytes, stored in two
-  // halves.
-  const std::uint64_t stores_of_a_sector = kernel().fused && c.out == Type::f32 ? 2 : 1;
-  EXPECT_EQ(counts.global_sectors, stores_of_a_sector * counts.ideal_global_sectors)
-      << "accesses that do not coalesce";
-  EXPECT_GT(counts.shared_wavefronts, 0U);
-  // Asynchronous copies load A and B once each (Copy::any kernels copy aligned operands by cp.async too).
-  // This product has as many tiles along m and along n as a cluster has CTAs: the clusters beside each other
-  // along n load the same rows of A, those along m the same columns of B. In wgmma kernels without a fused
-  // epilogue TMA also stores C, all whole epilogue subtiles of 32 columns, and nothing else accesses global
-  // memory.
-  const std::int64_t whole_subtiles =  // columns of a tile
-      wgmma && !kernel().fused ? kernel().tile_n / 32 * 32 : 0;
-  EXPECT_EQ(counts.global_sectors == 0, whole_subtiles == kernel().tile_n);
-  // CTAs along m load equally many groups of 8 columns of B.
-  const std::int64_t along_n = kernel().cluster_n, along_m = ctas / along_n;
-  const std::int64_t group = wgmma ? 8 * along_m : 1;
-  // The operand that has the columns of the instruction is loaded in whole panels of 128 bytes where those
-  // columns are contiguous.
-  const std::int64_t panel = 128 / element;
-  const auto in_panels = [&](std::int64_t extent, bool contiguous) {
-    return wgmma && contiguous ? (extent + panel - 1) / panel * panel : extent;
-  };
-  const std::int64_t copied_n = in_panels((kernel().tile_n + group - 1) / group * group,
-                                          !kernel().swap_ab && kernel().b_order == row_major);
-  const std::int64_t copied_m =
-      in_panels(kernel().tile_m, kernel().swap_ab && kernel().a_order == column_major);
-  const auto bytes = [&](std::int64_t times_a, std::int64_t times_b) {
-    const std::int64_t rows = c.m / kernel().tile_m * copied_m, columns = c.n / kernel().tile_n * copied_n;
-    return static_cast<std::uint64_t>(element * (times_a * rows + times_b * columns) * c.k +
-                                      4 * c.m * c.n / kernel().tile_n * whole_subtiles);
-  };
-  EXPECT_EQ(counts.async_bytes, bytes(ctas / along_n, ctas / along_m));
-}
-
-// Reading unaligned rows of A (and B, where the kernel takes it) from shared memory causes no bank conflicts:
-// the conflicts at the beginning of rows and in the store of C do not grow with k.
-TEST_P(GemmTest, UnalignedRowsHaveNoBankConflicts) {
-  if (!test::emulated()) GTEST_SKIP() << "only the emulator counts";
-  if (!kernel().unaligned) GTEST_SKIP() << "this kernel reads aligned rows";
-  for (const int pad : {0, 1, 2, 3}) {
-    const auto conflicts = [&](std::int64_t k) {
-      const bool unaligned_b = takes_unaligned_b();
-      Product product(kernel(), with_output({80, 300, k, Numbers::integers, kernel().type,
-                                             unaligned_b ? pad : 0, pad, unaligned_b ? 1 : 0, 1, 1}));
-      const emulator::Counts counts = product.run();
-      product.expect_right();
-      return counts.shared_wavefronts - counts.ideal_shared_wavefronts;
-    };
-    EXPECT_EQ(conflicts(120), conflicts(248)) << "pad " << pad;
   }
 }
 

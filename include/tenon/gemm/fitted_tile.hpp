@@ -8,9 +8,9 @@
 
 namespace tenon {
 
-// How many clusters of so many CTAs run at once. Those of more than two lie within a GPC, of which each has
-// 16 multiprocessors or a few more, and some GPCs lack some: an H100 of 132 runs 38 clusters of 3, 30 of 4,
-// 22 of 5, and 15 of 6, 7 and 8.
+// How many clusters run at once, each of `ctas` CTAs. A cluster of more than two lies within one GPC. GPCs
+// have 16 multiprocessors or a few more, and not all have equally many: an H100 of 132 runs 38 clusters of 3,
+// 30 of 4, 22 of 5, and 15 of 6, 7 and 8.
 constexpr int clusters_at_once(int ctas, int multiprocessors) {
   constexpr int of_a_gpc = 16;
   const int pairs = multiprocessors / ctas;
@@ -19,14 +19,14 @@ constexpr int clusters_at_once(int ctas, int multiprocessors) {
   return found > 1 ? found : 1;
 }
 
-// What a tile can be fitted to. narrowest, widest: its columns; step: of which they are multiples, but for
-// `narrowest`, which is rounded up to one.
+// The numbers of columns that a tile may have: multiples of `step` from `narrowest` (rounded up to one) to
+// `widest`.
 struct TileColumns {
   int narrowest, widest, step;
   bool stores_any_width = false;  // swap-AB, whose columns are rows of C
 };
-// What is multiplied by tiles: n columns of C, with clusters of so many CTAs along n. rows_of_clusters:
-// clusters that have the same columns; at_once: clusters that run at once; k_tiles: of a tile.
+// A product of n columns by clusters of along_n CTAs beside each other. rows_of_clusters: clusters that have
+// the same columns; at_once: clusters that run at once; k_tiles: of a tile.
 struct FittedProduct {
   std::int64_t n;
   int along_n;
@@ -133,8 +133,8 @@ TENON_HOST_DEVICE constexpr int held_columns(const Part& part) {
     return 8 * Part::columns;
   }
 }
-// How many of `count` columns from `first` on belong to the tile, 0 or fewer if none. Known to the compiler
-// for those that the narrowest tile has.
+// How many of `count` columns from `first` on belong to the tile, 0 or fewer if none. The compiler knows it
+// for columns that even the narrowest tile has.
 template <class Part>
 TENON_HOST_DEVICE constexpr int held_of(const Part& part, int first, int count) {
   if constexpr (is_fitted<Part>) {

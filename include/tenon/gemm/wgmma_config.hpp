@@ -101,7 +101,7 @@ struct WgmmaConfig {
   static constexpr int warps = 4 * Consumers;  // of consumers
 };
 
-// A tile of which the launch says how many columns are used: a multiple of 8 from Narrowest to Block::n
+// A tile whose number of columns is chosen at launch: a multiple of column_step from Narrowest to Block::n
 // (fitted_tile.hpp). So tiles share the columns of C evenly, and none is half empty. Config: a WgmmaConfig.
 template <class Config, int Narrowest>
 struct Fitted : Config {
