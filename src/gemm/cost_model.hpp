@@ -66,6 +66,9 @@ struct CostParameters {
   double overlap_of_register_stores = 0.4;   // part of the stores that ping-pong hides without TMA
   double reduction_clocks = 0.1839;          // of an element of a warpgroup, between two CTAs that split k,
   double further_reduction = 0.4361;         // and so much more whenever twice as many do
+  // Of a tile whose k is split, whatever its size, and more for an element that a warp stores transposed
+  // alone.
+  double split_clocks = 400, split_transposed_store_clocks = 0.1;
   // Of an element of a warpgroup that stream-K writes to memory and reads from there, each; and of the wait.
   double streamed_clocks = 0.9021, streamed_wait_clocks = 655.6;
   double streamed_launch_clocks = 183;  // more for a launch of stream-K, also where no tile is shared
