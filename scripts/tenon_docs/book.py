@@ -25,6 +25,7 @@ CHAPTERS = (
 )  # fmt: skip
 FLOORS = ("", "ptx", "fragment", "shared", "warp", "pipeline", "gemm", "attention", "jit", "emulator")
 REFERENCE = "reference.html"
+IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
 DATA = (".svg", ".png", ".json", ".csv")
 STYLE = "style.css"
 
@@ -67,10 +68,11 @@ class Book:
         """Fills self.files."""
         for name, page in self.pages.items():
             here = address_of(name)
+            shown = {PurePosixPath(target).name for target in IMAGE.findall(page.text)}
             self.chapters[name] = Chapter(
                 page,
                 lambda target, name=name: self._link(name, target),
-                lambda code, here=here: [(relative(f, here), caption) for f, caption in self.figures.shown_by(code)],
+                lambda code, here=here, shown=shown: [(relative(f, here), says) for f, says in self.figures.shown_by(code, shown)],
             )
         for i, name in enumerate(self.order):
             chapter = self.chapters[name]

@@ -1,9 +1,10 @@
 """scripts/docs: what it makes of a small tree, that it finds planted dead links, and what it makes of this tree.
 
-TENON_PROGRAM, the executable `tenon`, draws the layouts; without it they are missing.
+TENON_PROGRAM, the executable `tenon`, draws the layouts, scripts/plot with matplotlib the plots; without them they are missing.
 """
 
 import csv
+import importlib.util
 import json
 import os
 import re
@@ -21,6 +22,8 @@ sys.dont_write_bytecode = True
 from tenon_docs.check_html import dead_links  # noqa: E402  (the lines above make it importable)
 from tenon_docs.header import Outline  # noqa: E402
 from tenon_docs.listing import comment_html  # noqa: E402
+
+HAVE_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
 
 HEADER = """\
 // A ring of stages.
@@ -249,6 +252,26 @@ class SmallTree(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("`tenon layout m16n8k16 f16 a` draws nothing: no such layout", done.stderr)
 
+    @unittest.skipUnless(HAVE_MATPLOTLIB, "needs matplotlib")
+    def test_a_plot_is_drawn_where_a_page_shows_the_command(self):
+        case = {"name": "shared/load/throughput/ways:{}", "cycles": 1.0}
+        results = {"benchmark": "instruction", "machine": "H", "results": [{**case, "name": case["name"].format(i)} for i in (1, 2)]}
+        self.write("results/one.json", json.dumps(results))
+        command = "scripts/plot instructions results/*.json --cases 'shared/l*/throughput' \\\n  --over ways --out w.svg"
+        self.page(f"# tenon\n\n```sh\n{command}  # Loads < 2\n```\n")
+        book = self.book()
+        self.assertIn('<img src="plot-w.svg" alt="Loads &lt; 2">', book["index.html"])
+        self.assertIn("ways", book["plot-w.svg"])
+        self.page(f"# tenon\n\n```sh\n{command}\n```\n\n![w](microbench/w.svg)\n")  # a plot that the page shows already
+        self.write("microbench/w.svg", "<svg/>")
+        self.assertNotIn("plot-w.svg", self.book())
+        self.page(f"# tenon\n\n```sh\n{command}\n{command.replace('ways', 'warps')}\n```\n")
+        self.assertIn("and another command draw plot-w.svg", self.docs("--check").stderr)
+        self.page(f"# tenon\n\n```sh\n{command.replace('ways', 'warps')}\n```\n")
+        done = self.docs("--check")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("draws nothing: plot: results/one.json: a case of shared/l*/throughput has no axis 'warps'", done.stderr)
+
     def test_only_a_book_is_replaced(self):
         self.book()
         (self.out / "old.html").write_text("")
@@ -297,13 +320,17 @@ class ThisTree(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             counts = json.loads(done.stdout)
             self.assertEqual(counts["dead_links"], [])
-            if program:
-                self.assertEqual((counts["layouts"], counts["layouts_not_drawn"]), (3, 0))
+            if program and HAVE_MATPLOTLIB:
+                self.assertEqual((counts["figures"], counts["figures_not_drawn"]), (11, 0))
+            course = (Path(folder) / "book" / "include" / "tenon" / "index.html").read_text(encoding="utf-8")
             book = {p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8") for p in Path(folder).rglob("*.html")}
         for name, text in book.items():
             self.assertTrue('<meta name="viewport" content="width=device-width, initial-scale=1">' in text, name)
         for name in ("index", "include/tenon/index", "microbench/HISTORY", "github/CHANGELOG", "reference"):
             self.assertTrue(f"book/{name}.html" in book, name)
+        if program and HAVE_MATPLOTLIB:
+            for floor in ("fragment", "shared", "warp", "pipeline", "gemm", "attention"):
+                self.assertIn("<figure", re.split(r'<h2 id="', course.partition(f'<h2 id="{floor}-')[2])[0], floor)
         tables = [Tables(text) for text in book.values()]
         self.assertGreater(sum(t.count for t in tables), 50)
         self.assertEqual(sum(t.bare for t in tables), 0)
